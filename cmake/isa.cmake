@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Inner loops (*.isa.c) are compiled once an instruction set and picked at run time (core/cpu.c).
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(KUGEL_ISAS generic avx2 avx512)
+else()
+  set(KUGEL_ISAS generic) # NEON on aarch64
+endif()
+set(KUGEL_ISA_FLAGS_generic "")
+set(KUGEL_ISA_FLAGS_avx2 -mavx2 -mfma)
+set(KUGEL_ISA_FLAGS_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
+
+# Adds the given .isa.c files to `target`, once for each ISA, with KUGEL_ISA and KUGEL_ISA_<NAME> defined.
+function(kugel_add_isa_sources target)
+  if(NOT ARGN)
+    return()
+  endif()
+  foreach(isa ${KUGEL_ISAS})
+    if(NOT TARGET ${target}_${isa})
+      add_library(${target}_${isa} OBJECT)
+      string(TOUPPER ${isa} upper)
+      target_compile_definitions(${target}_${isa} PRIVATE _GNU_SOURCE KUGEL_BUILD KUGEL_ISA=${isa} KUGEL_ISA_${upper})
+      target_compile_options(${target}_${isa} PRIVATE ${KUGEL_ISA_FLAGS_${isa}})
+      target_include_directories(${target}_${isa} PRIVATE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src
+                                 ${CMAKE_BINARY_DIR}/include ${CMAKE_BINARY_DIR}/generated)
+      set_target_properties(${target}_${isa} PROPERTIES LINKER_LANGUAGE C)
+      target_sources(${target} PUBLIC $<TARGET_OBJECTS:${target}_${isa}>)
+    endif()
+    target_sources(${target}_${isa} PRIVATE ${ARGN})
+  endforeach()
+endfunction()

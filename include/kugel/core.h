@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Kugel core: status, last error, arrays, context, allocator, executor, progress, version.
+ *
+ * Rules that hold for the whole API and are not repeated at each function:
+ *  - Every function returns kugel_status unless stated; KUGEL_OK is 0, failures are negative.
+ *  - On failure output arguments are unset (pointers NULL) and output arrays hold unspecified numbers;
+ *    kugel_last_error() has one sentence with the value, the allowed range and the remedy.
+ *  - The library prints nothing, never aborts, never exits, and installs no signal handlers.
+ *  - `ctx` may be NULL everywhere: the process-wide default context is used.
+ *  - `destroy` functions accept NULL. Objects made from a context keep it alive.
+ *  - Arrays are borrowed for the call and never freed; small inputs are copied at create.
+ *  - All functions may be called from several threads at once; a plan may be executed by any number of threads.
+ *  - Angles are radians, colatitude theta in [0, pi] from the north pole, longitude phi eastwards.
+ */
+#ifndef KUGEL_CORE_H
+#define KUGEL_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(KUGEL_BUILD) && defined(__GNUC__)
+#  define KUGEL_API __attribute__((visibility("default")))
+#else
+#  define KUGEL_API
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------ */
+
+/* One list makes the enum, the names and the texts. Values are frozen. */
+#define KUGEL_STATUS_LIST(X)                                                                                 \
+  X(KUGEL_OK, 0, "success")                                                                                  \
+  X(KUGEL_EINVAL, -1, "invalid argument")                                                                    \
+  X(KUGEL_ESHAPE, -2, "array shape, stride or dtype mismatch")                                               \
+  X(KUGEL_ENOMEM, -3, "out of memory")                                                                       \
+  X(KUGEL_ENOTSUP, -4, "not supported")                                                                      \
+  X(KUGEL_EDEVICE, -5, "device failure")                                                                     \
+  X(KUGEL_ECOMPILE, -6, "kernel compilation failed")                                                         \
+  X(KUGEL_EIO, -7, "input or output failed")                                                                 \
+  X(KUGEL_EFORMAT, -8, "file is damaged or of an unknown format")                                            \
+  X(KUGEL_ECANCELED, -9, "cancelled by the caller")                                                          \
+  X(KUGEL_ECONVERGE, -10, "iteration did not converge")                                                      \
+  X(KUGEL_EINTERNAL, -11, "internal error, please report")
+
+typedef enum kugel_status {
+#define KUGEL_STATUS_ENUM_(name, value, text) name = value,
+  KUGEL_STATUS_LIST(KUGEL_STATUS_ENUM_)
+#undef KUGEL_STATUS_ENUM_
+} kugel_status;
+
+/// The text of a status, such as "invalid argument".
+/// @param[in] status  any value
+/// @return a static string, never NULL
+KUGEL_API const char *kugel_status_text(kugel_status status);
+
+/// The name of a status, such as "KUGEL_EINVAL".
+/// @param[in] status  any value
+/// @return a static string, never NULL
+KUGEL_API const char *kugel_status_name(kugel_status status);
+
+/// This thread's latest failure as one sentence with the values and the remedy.
+/// @return a string owned by the library, "" before the first failure; valid until this thread's next failure.
+///         Success leaves it alone.
+KUGEL_API const char *kugel_last_error(void);
+
+/* ---- version ----------------------------------------------------------------------------------------------- */
+
+/// Version of the library in use, such as "0.1.0"; compare with KUGEL_VERSION of the header compiled against.
+/// @return a static string
+KUGEL_API const char *kugel_version(void);
+
+/* ---- arrays ------------------------------------------------------------------------------------------------ */
+
+/* Field for field DLPack's DLDataType, DLDevice and DLTensor. */
+typedef struct kugel_dtype {
+  uint8_t code;   /* KUGEL_INT ... KUGEL_BOOL */
+  uint8_t bits;   /* of one element; a complex of two doubles has 128 */
+  uint16_t lanes; /* 1 */
+} kugel_dtype;
+
+enum { KUGEL_INT = 0, KUGEL_UINT = 1, KUGEL_FLOAT = 2, KUGEL_COMPLEX = 5, KUGEL_BOOL = 6 };
+enum { KUGEL_CPU = 1, KUGEL_CUDA = 2, KUGEL_OPENCL = 4 };
+
+typedef struct kugel_device {
+  int32_t type; /* KUGEL_CPU, KUGEL_CUDA, KUGEL_OPENCL */
+  int32_t id;
+} kugel_device;
+
+/* A borrowed strided view, never an owner. Strides are in elements; NULL means C order. */
+typedef struct kugel_array {
+  void *data;
+  kugel_device device;
+  int32_t ndim;
+  kugel_dtype dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} kugel_array;
+
+#ifndef __cplusplus
+#  define KUGEL_I32 ((kugel_dtype){KUGEL_INT, 32, 1})
+#  define KUGEL_I64 ((kugel_dtype){KUGEL_INT, 64, 1})
+#  define KUGEL_F32 ((kugel_dtype){KUGEL_FLOAT, 32, 1})
+#  define KUGEL_F64 ((kugel_dtype){KUGEL_FLOAT, 64, 1})
+#  define KUGEL_C64 ((kugel_dtype){KUGEL_COMPLEX, 64, 1})
+#  define KUGEL_C128 ((kugel_dtype){KUGEL_COMPLEX, 128, 1})
+/* A pointer to a C-order host array that lives to the end of the block:
+ * kugel_sht_synthesis(plan, KUGEL_ARRAY(alm, KUGEL_C128, nalm), KUGEL_ARRAY(map, KUGEL_F64, npix), NULL); */
+#  define KUGEL_ARRAY(ptr, type, ...)                                                                        \
+    (&(kugel_array){.data = (void *)(ptr),                                                                   \
+                    .device = {KUGEL_CPU, 0},                                                                \
+                    .ndim = (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                   \
+                    .dtype = type,                                                                           \
+                    .shape = (int64_t[]){__VA_ARGS__}})
+#endif
+
+/* ---- context ----------------------------------------------------------------------------------------------- */
+
+typedef struct kugel_ctx kugel_ctx;
+
+/* Where memory comes from. alloc returns `bytes` (> 0) aligned to `align` (a power of two, at most 4096), or NULL.
+ * Both are called from any thread. */
+typedef struct kugel_allocator {
+  void *(*alloc)(size_t bytes, size_t align, void *user);
+  void (*free)(void *ptr, size_t bytes, void *user);
+  void *user;
+} kugel_allocator;
+
+/* Where parallel work runs. `run` calls task(arg, i) once for each i in [0, n), on any threads, in any order, even
+ * one after another, and returns when all are done. n never exceeds `threads`. Adapters for OpenMP and TBB take
+ * three lines; see docs/conventions.md. */
+typedef struct kugel_executor {
+  void (*run)(int n, void (*task)(void *arg, int index), void *arg, void *user);
+  int threads; /* at least 1 */
+  void *user;
+} kugel_executor;
+
+typedef struct kugel_ctx_opts {
+  size_t size;                      /* sizeof(kugel_ctx_opts) */
+  const char *device;               /* "cpu" (default) */
+  int threads;                      /* 0: kugel_get_num_threads() at each call */
+  const kugel_allocator *allocator; /* NULL: the C library's; copied */
+  const kugel_executor *executor;   /* NULL: Kugel's own pool; copied */
+} kugel_ctx_opts;
+
+/// Makes a context: a device, an allocator and an executor that plans share.
+/// @param[in]  opts  NULL for defaults
+/// @param[out] out   the context, with one reference that is the caller's
+/// @errors KUGEL_EINVAL for an unknown device string or negative thread count; KUGEL_ENOMEM
+/// @cost   microseconds; threads start at the first parallel call
+KUGEL_API kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out);
+
+/// Gives the caller's reference back. Plans made from the context keep it alive until they go.
+/// @param[in] ctx  may be NULL
+KUGEL_API void kugel_ctx_destroy(kugel_ctx *ctx);
+
+/// Frees the scratch memory that the context keeps for the next call.
+/// @param[in] ctx  NULL: the default context
+KUGEL_API void kugel_ctx_trim(kugel_ctx *ctx);
+
+/// Bytes of memory held through the context's allocator now and at the highest.
+/// @param[in]  ctx   NULL: the default context
+/// @param[out] now   bytes held now, scratch included; may be NULL
+/// @param[out] peak  the highest so far; may be NULL
+KUGEL_API void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *peak);
+
+/// Sets the number of threads for contexts that leave it open (among them the default context).
+/// @param[in] threads  at least 1; 0 returns to the default: KUGEL_NUM_THREADS, else the CPUs this process may use
+/// @errors KUGEL_EINVAL if negative or above 4096
+KUGEL_API kugel_status kugel_set_num_threads(int threads);
+
+/// The number of threads now in force for such contexts.
+/// @return at least 1
+KUGEL_API int kugel_get_num_threads(void);
+
+/// Name of the instruction set in use: "avx512", "avx2" or "generic". KUGEL_ISA in the environment lowers it.
+/// @return a static string
+KUGEL_API const char *kugel_isa(void);
+
+/* ---- progress and cancellation ------------------------------------------------------------------------------ */
+
+/* Called on the thread that made the call, with the fraction done in [0, 1] and the stage's name.
+ * A return other than 0 cancels: the call returns KUGEL_ECANCELED soon after. */
+typedef int (*kugel_progress_fn)(double fraction, const char *stage, void *user);
+
+/// Sets this thread's progress callback for its later calls; fn NULL removes it.
+/// @param[in] fn    called often on long work, never on work under about a millisecond
+/// @param[in] user  handed to fn
+KUGEL_API void kugel_set_progress(kugel_progress_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quadrature nodes and weights. */
+#ifndef KUGEL_CORE_QUADRATURE_H
+#define KUGEL_CORE_QUADRATURE_H
+
+#include "core/base.h"
+
+/* Gauss-Legendre nodes of order n on the sphere, north first: theta_i = acos(x_i) and weights with sum 2.
+ * 1 <= n <= 1,000,000; theta is accurate to 1 ulp near the poles too. O(n) for n > 100. */
+kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, double *weight);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Vector types by GCC/Clang vector extensions, for *.isa.c only. VLEN doubles (2 VLEN floats) a vector.
+ * Arithmetic is by operators: a * b + c fuses to FMA (gnu11). Everything here is static inline. */
+#ifndef KUGEL_CORE_SIMD_H
+#define KUGEL_CORE_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#ifndef KUGEL_ISA
+#  error "simd.h is for *.isa.c files, which are compiled once an ISA"
+#endif
+#if defined(KUGEL_ISA_AVX512)
+#  define VLEN 8
+#elif defined(KUGEL_ISA_AVX2)
+#  define VLEN 4
+#else
+#  define VLEN 2
+#endif
+#define ISA_PASTE_(a, b)  a##_##b
+#define ISA_PASTE2_(a, b) ISA_PASTE_(a, b)
+#define ISA_NAME(name)    ISA_PASTE2_(name, KUGEL_ISA) /* kugel__x -> kugel__x_avx2 */
+
+typedef double vf64 __attribute__((vector_size(8 * VLEN)));
+typedef float vf32 __attribute__((vector_size(8 * VLEN)));
+typedef int64_t vi64 __attribute__((vector_size(8 * VLEN)));
+typedef int32_t vi32 __attribute__((vector_size(8 * VLEN)));
+
+static inline vf64 v_load(const double *p) /* no alignment needed */
+{
+  vf64 v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+static inline void v_store(double *p, vf64 v)
+{
+  memcpy(p, &v, sizeof v);
+}
+static inline vf64 v_set(double x)
+{
+  return x - (vf64){0};
+}
+static inline vf64 v_select(vi64 mask, vf64 yes, vf64 no) /* mask lanes are 0 or -1 */
+{
+  return (vf64)(((vi64)yes & mask) | ((vi64)no & ~mask));
+}
+static inline vf64 v_abs(vf64 v)
+{
+  return (vf64)((vi64)v & INT64_MAX);
+}
+static inline int v_any(vi64 mask)
+{
+  int64_t any = 0;
+  for (int i = 0; i < VLEN; i++)
+    any |= mask[i];
+  return any != 0;
+}
+static inline double v_sum(vf64 v) /* in pairs: the same order for a given VLEN */
+{
+  for (int width = VLEN / 2; width; width /= 2)
+    for (int i = 0; i < width; i++)
+      v[i] += v[i + width];
+  return v[0];
+}
+
+#endif
