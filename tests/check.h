@@ -102,8 +102,8 @@ static inline void check__vectors(const char *file, int line, const char *what, 
   }
   if (!(worst <= rtol * scale)) {
     check__.bad = 1;
-    printf("  %s:%d: %s[%zu] = %.17g, want %.17g: error %.3g of the largest, allowed %.3g\n", file, line, what, at,
-           got[at], want[at], worst / scale, rtol);
+    printf("  %s:%d: %s[%zu] = %.17g, want %.17g: error %.3g of the largest, allowed %.3g\n", file, line,
+           what, at, got[at], want[at], worst / scale, rtol);
   }
 }
 
@@ -119,7 +119,8 @@ static inline double check_l2(const double *got, const double *want, size_t n)
   return (double)sqrtl(s > 0 ? d / s : d);
 }
 
-/* Path of a file of the optional data folder, or NULL when it is not there. The result is reused by the next call. */
+/* Path of a file of the optional data folder, or NULL when it is not there. The result is reused by the next
+ * call. */
 static inline const char *check_shared(const char *relative)
 {
   static char path[1024];

@@ -11,20 +11,21 @@ void *kugel__calloc(kugel_ctx *ctx, size_t bytes);
 /* Frees what kugel__alloc gave; NULL is fine. */
 void kugel__free(kugel_ctx *ctx, void *ptr);
 
-/* Large short-lived memory: the context keeps freed blocks for the next call, which saves page faults. The contents
- * are unspecified. */
+/* Large short-lived memory: the context keeps freed blocks for the next call, which saves page faults. The
+ * contents are unspecified. */
 void *kugel__scratch_get(kugel_ctx *ctx, size_t bytes);
 void kugel__scratch_put(kugel_ctx *ctx, void *ptr);
 
-/* Allocates or returns KUGEL_ENOMEM with a sentence. For functions that own nothing yet; others test for NULL. */
+/* Allocates or returns KUGEL_ENOMEM with a sentence. For functions that own nothing yet; others test for
+ * NULL. */
 #define KUGEL_ALLOC(ctx, ptr, bytes)                                                                         \
   do {                                                                                                       \
     (ptr) = kugel__alloc((ctx), (size_t)(bytes));                                                            \
     KUGEL_CHECK(ptr, KUGEL_ENOMEM, "no memory for %s of %zu bytes", #ptr, (size_t)(bytes));                  \
   } while (0)
 
-/* Fault injection for tests: the n-th allocation from now on (1 = the next) and all later ones fail; 0 disarms.
- * Returns how many allocations were made since the last call. Process-wide. */
+/* Fault injection for tests: the n-th allocation from now on (1 = the next) and all later ones fail; 0
+ * disarms. Returns how many allocations were made since the last call. Process-wide. */
 int64_t kugel__fault_alloc(int64_t n);
 
 #endif

@@ -55,31 +55,33 @@ kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dt
   kugel_array wanted = {.ndim = ndim, .dtype = dtype, .shape = (int64_t *)shape};
   kugel__array_describe(a, have, sizeof have);
   kugel__array_describe(&wanted, want, sizeof want);
-  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE, "%s is on device type %d, this plan takes host memory", name,
-              a->device.type);
+  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
+              "%s is on device type %d, this plan takes host memory", name, a->device.type);
   KUGEL_CHECK(kugel__dtype_is(a->dtype, dtype), KUGEL_ESHAPE, "%s is %s, must be of type %s", name, have,
               dtype_text(dtype, want_type, sizeof want_type));
-  KUGEL_CHECK(a->ndim >= ndim, KUGEL_ESHAPE, "%s is %s, must be %s after any batch extents", name, have, want);
+  KUGEL_CHECK(a->ndim >= ndim, KUGEL_ESHAPE, "%s is %s, must be %s after any batch extents", name, have,
+              want);
   int64_t before = 1;
   for (int i = 0; i < a->ndim; i++) {
     int j = i - (a->ndim - ndim);
     if (j < 0)
       before *= a->shape[i];
     else
-      KUGEL_CHECK(a->shape[i] == shape[j], KUGEL_ESHAPE, "%s is %s, must be %s after any batch extents", name, have,
-                  want);
+      KUGEL_CHECK(a->shape[i] == shape[j], KUGEL_ESHAPE, "%s is %s, must be %s after any batch extents", name,
+                  have, want);
   }
   if (*lead < 0)
     *lead = before;
   KUGEL_CHECK(before == *lead, KUGEL_ESHAPE, "%s is %s: its batch is %lld, must be %lld", name, have,
               (long long)before, (long long)*lead);
-  KUGEL_CHECK(kugel__array_contiguous(a), KUGEL_ESHAPE, "%s is %s with strides: make it contiguous (C order)", name,
-              have);
+  KUGEL_CHECK(kugel__array_contiguous(a), KUGEL_ESHAPE, "%s is %s with strides: make it contiguous (C order)",
+              name, have);
   KUGEL_CHECK(a->data || kugel__array_count(a) == 0, KUGEL_EINVAL, "%s is %s with data NULL", name, have);
   return KUGEL_OK;
 }
 
-kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b, const char *name_b)
+kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b,
+                                   const char *name_b)
 {
   const char *pa = kugel__array_data(a), *pb = kugel__array_data(b);
   int64_t na = kugel__array_count(a) * a->dtype.bits / 8, nb = kugel__array_count(b) * b->dtype.bits / 8;

@@ -23,12 +23,14 @@ bool kugel__array_contiguous(const kugel_array *a);
 /* A text such as "float64[3, 12288]" for messages. */
 const char *kugel__array_describe(const kugel_array *a, char *text, size_t size);
 
-/* Checks that `a` (called `name` in messages) is a non-NULL host array with C-order data, that its last `ndim` extents
- * equal `shape` and all before them multiply to *lead (any number if *lead is -1, which is then set). */
+/* Checks that `a` (called `name` in messages) is a non-NULL host array with C-order data, that its last
+ * `ndim` extents equal `shape` and all before them multiply to *lead (any number if *lead is -1, which is
+ * then set). */
 kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dtype dtype, int ndim,
                                 const int64_t *shape, int64_t *lead);
 
 /* Fails with KUGEL_EINVAL if the memory of two C-order arrays overlaps. */
-kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b, const char *name_b);
+kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b,
+                                   const char *name_b);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <kugel/core.h>
 
-/* Records the sentence for kugel_last_error() and yields the status: return KUGEL_FAIL(KUGEL_EINVAL, "...", ...);
- * The sentence names the value, the allowed range and the remedy. */
+/* Records the sentence for kugel_last_error() and yields the status: return KUGEL_FAIL(KUGEL_EINVAL, "...",
+ * ...); The sentence names the value, the allowed range and the remedy. */
 #define KUGEL_FAIL(status, ...) kugel__fail((status), __FILE__, __LINE__, __VA_ARGS__)
 #define KUGEL_CHECK(cond, status, ...)                                                                       \
   do {                                                                                                       \

@@ -9,8 +9,9 @@ typedef enum kugel__isa_id { KUGEL__GENERIC, KUGEL__AVX2, KUGEL__AVX512, KUGEL__
 /* The ISA in use: detected once, process-wide. */
 kugel__isa_id kugel__cpu_isa(void);
 
-/* A table of inner loops once an ISA. KUGEL_DISPATCH(leg_ops) in a .c file declares the variants that x.isa.c defines as
- * `const type ISA_NAME(kugel__leg_ops) = {...};` and makes a function that returns the right one. */
+/* A table of inner loops once an ISA. KUGEL_DISPATCH(leg_ops) in a .c file declares the variants that x.isa.c
+ * defines as `const type ISA_NAME(kugel__leg_ops) = {...};` and makes a function that returns the right one.
+ */
 #if defined(__x86_64__)
 #  define KUGEL_DISPATCH(type, name)                                                                         \
     extern const type name##_generic, name##_avx2, name##_avx512;                                            \

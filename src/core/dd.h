@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Double-double arithmetic (about 106 bits): an unevaluated sum hi + lo with |lo| <= ulp(hi)/2. Plan-time constants and
- * compensated sums. Source: Dekker 1971; Hida, Li, Bailey 2001. Contraction cannot harm: sums hold no products. */
+/* Double-double arithmetic (about 106 bits): an unevaluated sum hi + lo with |lo| <= ulp(hi)/2. Plan-time
+ * constants and compensated sums. Source: Dekker 1971; Hida, Li, Bailey 2001. Contraction cannot harm: sums
+ * hold no products. */
 #ifndef KUGEL_CORE_DD_H
 #define KUGEL_CORE_DD_H
 

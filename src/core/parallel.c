@@ -68,7 +68,8 @@ static void report(loop *l, int64_t done)
   progress.last = now;
   double fraction = progress.lo + (progress.hi - progress.lo) * (double)done / (double)l->n;
   if (progress.fn(fraction, progress.stage, progress.user))
-    fail(l, -1, KUGEL_FAIL(KUGEL_ECANCELED, "cancelled by the progress callback in stage \"%s\"", progress.stage));
+    fail(l, -1,
+         KUGEL_FAIL(KUGEL_ECANCELED, "cancelled by the progress callback in stage \"%s\"", progress.stage));
 }
 
 static void work(void *arg, int worker)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Worker threads: started lazily, spin shortly, then sleep. A region is one generation: workers with index < wanted run
- * the task once each. In a forked child the threads are gone, so it makes a pool of its own. */
+/* Worker threads: started lazily, spin shortly, then sleep. A region is one generation: workers with index <
+ * wanted run the task once each. In a forked child the threads are gone, so it makes a pool of its own. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>

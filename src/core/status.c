@@ -67,12 +67,13 @@ kugel_status kugel__take_opts(void *dst, size_t dst_size, const void *opts, cons
     return KUGEL_OK;
   size_t size;
   memcpy(&size, opts, sizeof size);
-  KUGEL_CHECK(size >= sizeof(size_t) && size <= 65536, KUGEL_EINVAL, "%s.size is %zu: set it to sizeof(%s)", name,
-              size, name);
+  KUGEL_CHECK(size >= sizeof(size_t) && size <= 65536, KUGEL_EINVAL, "%s.size is %zu: set it to sizeof(%s)",
+              name, size, name);
   for (size_t i = dst_size; i < size; i++)
-    KUGEL_CHECK(((const unsigned char *)opts)[i] == 0, KUGEL_ENOTSUP,
-                "%s has an option at byte %zu that this library (version %s) does not know: use a newer library",
-                name, i, KUGEL_VERSION);
+    KUGEL_CHECK(
+        ((const unsigned char *)opts)[i] == 0, KUGEL_ENOTSUP,
+        "%s has an option at byte %zu that this library (version %s) does not know: use a newer library",
+        name, i, KUGEL_VERSION);
   memcpy(dst, opts, size < dst_size ? size : dst_size);
   return KUGEL_OK;
 }

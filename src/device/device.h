@@ -7,12 +7,12 @@
 #include <kugel/device.h>
 
 typedef struct kugel__device_ops {
-  const char *name;                                                                      /* "cpu" */
-  int (*count)(void);                                                                    /* devices present */
-  kugel_status (*describe)(int id, kugel_device_info *info);                             /* info is zeroed */
-  kugel_status (*alloc)(kugel_ctx *ctx, size_t bytes, void **out);                       /* device memory */
+  const char *name;                                                /* "cpu" */
+  int (*count)(void);                                              /* devices present */
+  kugel_status (*describe)(int id, kugel_device_info *info);       /* info is zeroed */
+  kugel_status (*alloc)(kugel_ctx *ctx, size_t bytes, void **out); /* device memory */
   void (*free)(kugel_ctx *ctx, void *ptr);
-  kugel_status (*upload)(void *dst, const void *src, size_t bytes, kugel_queue *queue);  /* host -> device */
+  kugel_status (*upload)(void *dst, const void *src, size_t bytes, kugel_queue *queue);   /* host -> device */
   kugel_status (*download)(void *dst, const void *src, size_t bytes, kugel_queue *queue); /* device -> host */
   kugel_status (*fill)(void *dst, int byte, size_t bytes, kugel_queue *queue);
   kugel_status (*wait)(kugel_queue *queue); /* until all work given to the queue is done */
