@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of tables: rows are read in pieces of about a MiB and decoded from big-endian bytes in runs that
+ * stay in the first-level cache. ASCII tables and images go through cfitsio's own conversion to double. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "io/fits.h"
+#include "io/replace.h"
+
+enum { PIECE = 1 << 20 };
+
+#define LOOP(type, swap, out, expr)                                                                          \
+  for (int64_t k = 0; k < n; k++) {                                                                          \
+    type raw;                                                                                                \
+    memcpy(&raw, p + k * (int64_t)sizeof raw, sizeof raw);                                                   \
+    raw = (type)swap(raw);                                                                                   \
+    out[k] = expr;                                                                                           \
+  }
+#define SAME(x) (x)
+
+/* TSCAL and TZERO of a column whose scaled values are integers: the raw ones and izero, modulo 2^64. */
+static void decode_integers(const kugel__col *c, const unsigned char *p, int64_t n, int64_t *out)
+{
+  uint64_t zero = c->u64 ? (uint64_t)1 << 63 : (uint64_t)c->izero;
+  switch (c->letter) {
+  case 'L':
+    for (int64_t k = 0; k < n; k++)
+      out[k] = p[k] == 'T' ? 1 : p[k] == 0 ? INT64_MIN : 0;
+    return;
+  case 'B':
+    LOOP(uint8_t, SAME, out, (int64_t)(raw + zero))
+    break;
+  case 'I':
+    LOOP(int16_t, __builtin_bswap16, out, (int64_t)((uint64_t)raw + zero))
+    break;
+  case 'J':
+    LOOP(int32_t, (int32_t)__builtin_bswap32, out, (int64_t)((uint64_t)raw + zero))
+    break;
+  default:
+    LOOP(int64_t, (int64_t)__builtin_bswap64, out, (int64_t)((uint64_t)raw + zero))
+  }
+  if (c->has_null) {
+    int64_t null = (int64_t)((uint64_t)c->null + zero);
+    for (int64_t k = 0; k < n; k++)
+      if (out[k] == null)
+        out[k] = INT64_MIN;
+  }
+}
+
+static void decode_doubles(const kugel__col *c, const unsigned char *p, int64_t n, double *out)
+{
+  switch (c->letter) {
+  case 'E':
+    for (int64_t k = 0; k < n; k++) {
+      uint32_t bits;
+      float x;
+      memcpy(&bits, p + 4 * k, 4);
+      bits = __builtin_bswap32(bits);
+      memcpy(&x, &bits, 4);
+      out[k] = x;
+    }
+    break;
+  case 'D':
+    for (int64_t k = 0; k < n; k++) {
+      uint64_t bits;
+      memcpy(&bits, p + 8 * k, 8);
+      bits = __builtin_bswap64(bits);
+      memcpy(&out[k], &bits, 8);
+    }
+    break;
+  default: { // scaled integers
+    int64_t raw[KUGEL__RUN];
+    kugel__col plain = *c;
+    plain.izero = 0;
+    plain.u64 = false;
+    decode_integers(&plain, p, n, raw);
+    for (int64_t k = 0; k < n; k++)
+      out[k] = c->has_null && raw[k] == INT64_MIN ? KUGEL__UNSEEN : c->zero + c->scale * (double)raw[k];
+    return;
+  }
+  }
+  if (c->scale != 1 || c->zero != 0)
+    for (int64_t k = 0; k < n; k++)
+      out[k] = c->zero + c->scale * out[k];
+}
+
+typedef struct reader {
+  kugel_fits *file;
+  const kugel__table *t;
+  unsigned char *bytes;
+  kugel__sink sink;
+  void *user;
+  union {
+    int64_t i[KUGEL__RUN];
+    double d[KUGEL__RUN];
+  } run;
+} reader;
+
+/* Decodes and hands on n <= KUGEL__RUN values. */
+static kugel_status hand_on(reader *r, int64_t which, int64_t column, int64_t at, const unsigned char *p,
+                            int64_t n)
+{
+  const kugel__col *c = &r->t->cols[column];
+  kugel__run run = {.which = which, .at = at, .n = n, .integer = c->integer, .col = c};
+  if (c->integer) {
+    decode_integers(c, p, n, r->run.i);
+    run.i = r->run.i;
+  } else {
+    decode_doubles(c, p, n, r->run.d);
+    run.d = r->run.d;
+  }
+  return r->sink(r->user, &run);
+}
+
+static kugel_status read_bytes(reader *r, int64_t row, int64_t offset, int64_t n)
+{
+  int status = 0;
+  if (fits_read_tblbytes(r->file->f, row + 1, offset + 1, n, r->bytes, &status))
+    return kugel__fits_fail("read", r->file->path, status);
+  return KUGEL_OK;
+}
+
+/* Long vectors in a row: read the column alone. */
+static kugel_status read_wide(reader *r, int64_t which, int64_t column, int64_t first, int64_t count)
+{
+  const kugel__col *c = &r->t->cols[column];
+  while (count > 0) {
+    int64_t row = first / c->repeat, inside = first % c->repeat;
+    int64_t n = kugel__min(kugel__min(count, c->repeat - inside), PIECE / c->bytes);
+    KUGEL_TRY(read_bytes(r, row, c->offset + inside * c->bytes, n * c->bytes));
+    for (int64_t k = 0; k < n; k += KUGEL__RUN)
+      KUGEL_TRY(hand_on(r, which, column, first + k, r->bytes + k * c->bytes, kugel__min(n - k, KUGEL__RUN)));
+    first += n;
+    count -= n;
+  }
+  return KUGEL_OK;
+}
+
+/* Whole rows: gathers a column's elements of several rows into one run. */
+static kugel_status gather(reader *r, int64_t which, int64_t column, int64_t row0, int64_t rows,
+                           int64_t first, int64_t end)
+{
+  const kugel__col *c = &r->t->cols[column];
+  unsigned char packed[8 * KUGEL__RUN];
+  int64_t at = kugel__max(first, row0 * c->repeat), stop = kugel__min(end, (row0 + rows) * c->repeat);
+  while (at < stop) {
+    int64_t n = 0, start = at;
+    while (at < stop && n < KUGEL__RUN) {
+      int64_t row = at / c->repeat, inside = at % c->repeat;
+      int64_t k = kugel__min(kugel__min(c->repeat - inside, stop - at), KUGEL__RUN - n);
+      memcpy(packed + n * c->bytes, r->bytes + (row - row0) * r->t->row_bytes + c->offset + inside * c->bytes,
+             (size_t)(k * c->bytes));
+      n += k;
+      at += k;
+    }
+    KUGEL_TRY(hand_on(r, which, column, start, packed, n));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status read_rows(reader *r, int64_t n, const int64_t *cols, int64_t first, int64_t count)
+{
+  int64_t repeat = r->t->cols[cols[0]].repeat, per_piece = kugel__max(1, PIECE / r->t->row_bytes);
+  int64_t last_row = (first + count - 1) / repeat;
+  for (int64_t row = first / repeat; row <= last_row; row += per_piece) {
+    int64_t rows = kugel__min(per_piece, last_row + 1 - row);
+    KUGEL_TRY(read_bytes(r, row, 0, rows * r->t->row_bytes));
+    for (int64_t c = 0; c < n; c++)
+      KUGEL_TRY(gather(r, c, cols[c], row, rows, first, first + count));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status read_converted(reader *r, int64_t which, int64_t column, int64_t first, int64_t count)
+{
+  int status = 0, any = 0;
+  double null = KUGEL__UNSEEN;
+  for (int64_t k = 0; k < count; k += KUGEL__RUN) {
+    int64_t n = kugel__min(count - k, KUGEL__RUN);
+    if (r->t->type == IMAGE_HDU)
+      fits_read_img(r->file->f, TDOUBLE, column * r->t->nrows + first + k + 1, n, NULL, r->run.d, &any,
+                    &status);
+    else
+      fits_read_col(r->file->f, TDOUBLE, (int)column + 1, first + k + 1, 1, n, &null, r->run.d, &any,
+                    &status);
+    if (status)
+      return kugel__fits_fail("read", r->file->path, status);
+    kugel__run run = {.which = which, .at = first + k, .n = n, .d = r->run.d, .col = &r->t->cols[column]};
+    KUGEL_TRY(r->sink(r->user, &run));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status read_any(reader *r, int64_t n, const int64_t *cols, int64_t first, int64_t count)
+{
+  int status = 0;
+  fits_movabs_hdu(r->file->f, r->t->hdu, NULL, &status);
+  if (status)
+    return kugel__fits_fail("read", r->file->path, status);
+  bool wide = r->t->type == BINARY_TBL &&
+              (r->t->row_bytes > PIECE || r->t->cols[cols[0]].repeat * r->t->cols[cols[0]].bytes >= 32768);
+  if (r->t->type == BINARY_TBL && !wide)
+    return read_rows(r, n, cols, first, count);
+  for (int64_t c = 0; c < n; c++)
+    KUGEL_TRY(wide ? read_wide(r, c, cols[c], first, count) : read_converted(r, c, cols[c], first, count));
+  return KUGEL_OK;
+}
+
+kugel_status kugel__table_values(kugel_fits *file, const kugel__table *t, int64_t n, const int64_t *cols,
+                                 int64_t first, int64_t count, kugel__sink sink, void *user)
+{
+  for (int64_t c = 0; c < n; c++) {
+    const kugel__col *col = &t->cols[cols[c]];
+    KUGEL_CHECK(col->letter, KUGEL_ENOTSUP,
+                "column %lld ('%s') of '%s' holds text, bits, complex numbers or arrays of variable length",
+                (long long)cols[c] + 1, col->name, kugel__tail(file->path));
+    KUGEL_CHECK(col->repeat == t->cols[cols[0]].repeat && col->repeat > 0, KUGEL_EFORMAT,
+                "columns of '%s' have %lld and %lld elements a row: read them one by one",
+                kugel__tail(file->path), (long long)t->cols[cols[0]].repeat, (long long)col->repeat);
+  }
+  if (!count || !n)
+    return KUGEL_OK;
+  reader *r = kugel__alloc(file->ctx, sizeof *r);
+  unsigned char *bytes = kugel__alloc(file->ctx, PIECE);
+  kugel_status s;
+  if (r && bytes) {
+    r->file = file;
+    r->t = t;
+    r->bytes = bytes;
+    r->sink = sink;
+    r->user = user;
+    kugel__fits_lock(file);
+    s = read_any(r, n, cols, first, count);
+    kugel__fits_unlock(file);
+  } else {
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a read buffer of %d bytes", PIECE);
+  }
+  kugel__free(file->ctx, bytes);
+  kugel__free(file->ctx, r);
+  return s;
+}
+
+/* ---- storing
+ * ------------------------------------------------------------------------------------------------ */
+
+static inline bool near_to(double x, double bad)
+{
+  return fabs(x - bad) <= 1e-5 * fabs(bad);
+}
+
+/* The run's k-th value as a double, with bad ones UNSEEN. */
+static void to_doubles(const kugel__run *run, const kugel__bad *bad, double *v)
+{
+  if (!run->integer) {
+    memcpy(v, run->d, (size_t)run->n * sizeof *v);
+  } else if (run->col->u64) {
+    for (int64_t k = 0; k < run->n; k++)
+      v[k] = (double)(uint64_t)run->i[k];
+  } else {
+    bool nulls = run->col->has_null || run->col->letter == 'L';
+    for (int64_t k = 0; k < run->n; k++)
+      v[k] = nulls && run->i[k] == INT64_MIN ? KUGEL__UNSEEN : (double)run->i[k];
+  }
+  if (!bad->map)
+    return;
+  for (int64_t k = 0; k < run->n; k++)
+    if (near_to(v[k], KUGEL__UNSEEN) || (bad->has_bad_data && near_to(v[k], bad->bad_data)))
+      v[k] = KUGEL__UNSEEN;
+}
+
+static kugel_status store_integers(const kugel_fits *file, const kugel_array *out, int64_t base,
+                                   const int64_t *index, const kugel__run *run, const kugel__bad *bad)
+{
+  double v[KUGEL__RUN];
+  void *data = kugel__array_data(out);
+  bool small = out->dtype.bits == 32, nulls = run->integer && (run->col->has_null || run->col->letter == 'L');
+  if (!run->integer)
+    to_doubles(run, bad, v);
+  for (int64_t k = 0; k < run->n; k++) {
+    int64_t x, at = base + (index ? index[k] : run->at + k);
+    bool fits = true, is_bad = false;
+    if (run->integer) {
+      x = run->i[k];
+      is_bad = (nulls && x == INT64_MIN) || (bad->map && bad->has_bad_data && (double)x == bad->bad_data);
+      fits = !run->col->u64 || x >= 0;
+    } else {
+      is_bad = isnan(v[k]) || v[k] == KUGEL__UNSEEN;
+      fits = is_bad || (fabs(v[k]) < 0x1p63 && v[k] == floor(v[k]));
+      x = fits && !is_bad ? (int64_t)v[k] : 0;
+    }
+    if (is_bad)
+      x = small ? INT32_MIN : INT64_MIN;
+    fits = fits && (!small || (x >= INT32_MIN && x <= INT32_MAX));
+    KUGEL_CHECK(fits, KUGEL_EFORMAT,
+                "'%s': value %lld of column '%s' does not fit into int%d: read it as float64",
+                kugel__tail(file->path), (long long)(run->at + k), run->col->name, out->dtype.bits);
+    if (small)
+      ((int32_t *)data)[at] = (int32_t)x;
+    else
+      ((int64_t *)data)[at] = x;
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__store_run(const kugel_fits *file, const kugel_array *out, int64_t base,
+                              const int64_t *index, const kugel__run *run, const kugel__bad *bad)
+{
+  if (out->dtype.code == KUGEL_INT)
+    return store_integers(file, out, base, index, run, bad);
+  double v[KUGEL__RUN];
+  to_doubles(run, bad, v);
+  double *d = (double *)kugel__array_data(out) + base;
+  float *f = (float *)kugel__array_data(out) + base;
+  if (out->dtype.bits == 64) {
+    if (index)
+      for (int64_t k = 0; k < run->n; k++)
+        d[index[k]] = v[k];
+    else
+      memcpy(d + run->at, v, (size_t)run->n * sizeof *d);
+  } else {
+    for (int64_t k = 0; k < run->n; k++)
+      f[index ? index[k] : run->at + k] = (float)v[k];
+  }
+  return KUGEL_OK;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whole files or none: written under a temporary name in the same folder, synced, renamed. */
+#ifndef KUGEL_IO_REPLACE_H
+#define KUGEL_IO_REPLACE_H
+
+#include <stdio.h>
+#include "core/base.h"
+
+typedef struct kugel__replace {
+  kugel_ctx *ctx;
+  char *path, *temp; // owned; temp is fit for cfitsio too: it starts with '/' or "./"
+  uint32_t mode;     // permissions of a file that is replaced, 0: none
+} kugel__replace;
+
+/* Refuses an existing file unless overwrite, a folder, a device, a missing or unwritable folder. */
+kugel_status kugel__replace_begin(kugel_ctx *ctx, const char *path, int overwrite, kugel__replace *r);
+/* Opens the temporary for writing; for writers that take a FILE. */
+kugel_status kugel__replace_open(kugel__replace *r, FILE **out);
+/* Syncs and renames; on failure the temporary is gone. Frees r's memory either way. */
+kugel_status kugel__replace_commit(kugel__replace *r);
+/* Removes the temporary; frees r's memory. Harmless after commit. Keeps the last error. */
+void kugel__replace_abort(kugel__replace *r);
+
+/* "cannot write 'path': No space left on device". `verb` such as "write"; error an errno, 0 if not known. */
+kugel_status kugel__io_fail(const char *verb, const char *path, int error);
+/* The end of a path for messages. */
+const char *kugel__tail(const char *path);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing FITS tables: cfitsio makes headers, the bytes of binary tables are packed here and written in bulk.
+ */
+#ifndef KUGEL_IO_WRITER_H
+#define KUGEL_IO_WRITER_H
+
+#include <fitsio.h>
+#include <kugel/io.h>
+#include "core/base.h"
+#include "io/replace.h"
+
+typedef struct kugel__writer {
+  kugel_ctx *ctx;
+  kugel__replace file;
+  fitsfile *f;
+  unsigned char *buffer;
+  int64_t used, row_bytes, written; // bytes buffered; of a row; in the current table
+  int overwrite;
+  bool gzip;
+} kugel__writer;
+
+/* Copies opts and checks what all writers share. */
+kugel_status kugel__writer_opts(kugel_fits_write_opts *o, const kugel_fits_write_opts *opts);
+kugel_status kugel__writer_begin(kugel_ctx *ctx, const char *path, int overwrite, kugel__writer *w);
+/* After success so far (KUGEL_OK) commits the file, else removes it. Returns the first failure. */
+kugel_status kugel__writer_end(kugel__writer *w, kugel_status so_far);
+
+/* A new table of nrows rows; units and extname may be NULL, units' entries too. */
+kugel_status kugel__writer_table(kugel__writer *w, bool ascii, int64_t nrows, int ncols,
+                                 const char *const *names, const char *const *forms, const char *const *units,
+                                 const char *extname);
+kugel_status kugel__writer_text(kugel__writer *w, const char *key, const char *value, const char *comment);
+kugel_status kugel__writer_int(kugel__writer *w, const char *key, int64_t value, const char *comment);
+kugel_status kugel__writer_double(kugel__writer *w, const char *key, double value, const char *comment);
+/* COORDSYS, CREATOR, further cards, history: last of the header. */
+kugel_status kugel__writer_common(kugel__writer *w, const kugel_fits_write_opts *o);
+kugel_status kugel__writer_fail(kugel__writer *w, int status);
+
+/* Values of the table one after another as they lie in the file; bytes 4 or 8, integers also 1 and 2. */
+kugel_status kugel__writer_drain(kugel__writer *w);
+enum { KUGEL__WRITE_BUFFER = 1 << 20 };
+
+static inline kugel_status kugel__writer_integer(kugel__writer *w, int64_t value, int bytes)
+{
+  if (w->used + bytes > KUGEL__WRITE_BUFFER)
+    KUGEL_TRY(kugel__writer_drain(w));
+  for (int i = 0; i < bytes; i++)
+    w->buffer[w->used + i] = (unsigned char)((uint64_t)value >> (8 * (bytes - 1 - i)));
+  w->used += bytes;
+  return KUGEL_OK;
+}
+
+static inline kugel_status kugel__writer_real(kugel__writer *w, double value, int bytes)
+{
+  int64_t bits = 0;
+  if (bytes == 8) {
+    __builtin_memcpy(&bits, &value, 8);
+  } else {
+    float narrow = (float)value;
+    int32_t half;
+    __builtin_memcpy(&half, &narrow, 4);
+    bits = half;
+  }
+  return kugel__writer_integer(w, bits, bytes);
+}
+
+/* The table is complete. */
+kugel_status kugel__writer_flush(kugel__writer *w);
+
+#endif
