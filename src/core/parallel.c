@@ -10,9 +10,10 @@
 static _Thread_local struct {
   kugel_progress_fn fn;
   void *user;
+  kugel__span span;
   double lo, hi, last;
   const char *stage;
-} progress = {.hi = 1, .stage = ""};
+} progress = {.span = {0, 1}, .hi = 1, .stage = ""};
 static _Thread_local bool inside; // this thread is running an iteration
 
 typedef struct loop {
@@ -32,13 +33,31 @@ void kugel_set_progress(kugel_progress_fn fn, void *user)
 {
   progress.fn = fn;
   progress.user = user;
+  progress.span = (kugel__span){0, 1};
   kugel__progress_stage(0, 1, "");
+}
+
+static double within(double x)
+{
+  return progress.span.lo + (progress.span.hi - progress.span.lo) * x;
+}
+
+kugel__span kugel__progress_enter(double lo, double hi)
+{
+  kugel__span outer = progress.span;
+  progress.span = (kugel__span){within(lo), within(hi)};
+  return outer;
+}
+
+void kugel__progress_leave(kugel__span outer)
+{
+  progress.span = outer;
 }
 
 void kugel__progress_stage(double lo, double hi, const char *stage)
 {
-  progress.lo = lo;
-  progress.hi = hi;
+  progress.lo = within(lo);
+  progress.hi = within(hi);
   progress.stage = stage;
 }
 

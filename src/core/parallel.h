@@ -17,7 +17,16 @@ typedef kugel_status (*kugel__task)(void *arg, int64_t i, int worker);
  * the progress callback says so. */
 kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *arg);
 
-/* The part [lo, hi] of the whole call that the next parallel loops of this thread stand for, and its name. */
+/* The part [lo, hi] of the current span that the next parallel loops of this thread stand for, and its name.
+ */
 void kugel__progress_stage(double lo, double hi, const char *stage);
+
+/* Spans nest: enter makes the part [lo, hi] of the current span current, leave goes back to what enter
+ * returned. */
+typedef struct kugel__span {
+  double lo, hi;
+} kugel__span;
+kugel__span kugel__progress_enter(double lo, double hi);
+void kugel__progress_leave(kugel__span outer);
 
 #endif

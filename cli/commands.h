@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands, in the order of the overview. One line adds one. */
+#ifndef KUGEL_CLI_COMMANDS_H
+#define KUGEL_CLI_COMMANDS_H
+
+#include "opts.h"
+
+#define COMMAND_LIST(X) X(info)
+
+#define COMMAND_DECLARE_(name) extern const command command_##name;
+COMMAND_LIST(COMMAND_DECLARE_)
+#undef COMMAND_DECLARE_
+
+#endif

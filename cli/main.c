@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel COMMAND ...: finds the command, parses its words by its table, runs it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <kugel/version.h>
+#include "commands.h"
+#include "session.h"
+
+#define COMMAND_POINTER_(name) &command_##name,
+static const command *const commands[] = {COMMAND_LIST(COMMAND_POINTER_)};
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static const command *find_command(const char *name)
+{
+  for (int i = 0; i < N_COMMANDS; i++)
+    if (!strcmp(commands[i]->name, name))
+      return commands[i];
+  return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+  const char *words[N_COMMANDS];
+  for (int i = 0; i < N_COMMANDS; i++)
+    words[i] = commands[i]->name;
+  const char *near = nearest_word(name, words, N_COMMANDS);
+  if (near)
+    return fail_usage("unknown command \"%.60s\" (did you mean %s?)", name, near);
+  return fail_usage("unknown command \"%.60s\"; see kugel --help", name);
+}
+
+/* kugel help [COMMAND | --man | --completion bash] */
+static int help_command(int argc, const char *const *argv)
+{
+  if (argc == 0) {
+    help_overview(commands, N_COMMANDS);
+  } else if (!strcmp(argv[0], "--man")) {
+    man_print(commands, N_COMMANDS);
+  } else if (!strcmp(argv[0], "--completion")) {
+    if (argc != 2 || strcmp(argv[1], "bash"))
+      return fail_usage("--completion knows bash only: kugel help --completion bash");
+    completion_print(commands, N_COMMANDS);
+  } else {
+    const command *c = find_command(argv[0]);
+    if (!c)
+      return unknown_command(argv[0]);
+    help_print(c);
+  }
+  return session_end(EXIT_DONE);
+}
+
+static int run_command(const command *c, int argc, const char *const *argv)
+{
+  char error[ERROR_SIZE];
+  const char **words = calloc((size_t)argc + 1, sizeof *words);
+  arg *args = calloc((size_t)c->n_options, sizeof *args);
+  int code = EXIT_FAILED;
+  run.command = c->name;
+  if (!words || !args) {
+    code = fail("out of memory");
+  } else if (!options_parse(c, argc, argv, words, args, error)) {
+    for (int i = 0; i < argc; i++) /* even a usage error is an object for a program that asked for one */
+      run.json |= !strcmp(argv[i], "--json");
+    code = session_end(fail_usage("%s", error));
+  } else if (((const common_args *)args)->help.given) {
+    help_print(c);
+    code = session_end(EXIT_DONE);
+  } else {
+    code = session_start(c->name, (const common_args *)args);
+    if (code == EXIT_DONE)
+      code = c->run(args);
+    code = session_end(code);
+  }
+  free(words);
+  free(args);
+  return code;
+}
+
+int main(int argc, char **argv)
+{
+  const char *const *words = (const char *const *)argv;
+  if (argc < 2) {
+    help_overview(commands, N_COMMANDS);
+    return EXIT_USAGE;
+  }
+  const char *name = argv[1];
+  if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
+    printf("kugel %s\n", kugel_version());
+    return session_end(EXIT_DONE);
+  }
+  if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))
+    return help_command(argc - 2, words + 2);
+  const command *c = find_command(name);
+  if (!c)
+    return unknown_command(name);
+  return run_command(c, argc - 2, words + 2);
+}

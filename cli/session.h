@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every command run shares: its name and common options, messages, JSON, progress bar, interruption,
+ * time. */
+#ifndef KUGEL_CLI_SESSION_H
+#define KUGEL_CLI_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <kugel/core.h>
+#include "opts.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+typedef struct session {
+  const char *command;
+  bool json, quiet, dry_run, overwrite;
+} session;
+
+extern session run;
+
+/* Opens the run: options, threads, signals, progress bar, the JSON object. */
+int session_start(const char *name, const common_args *common);
+/* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
+int session_end(int code);
+
+/* Text for people, to stdout unless --json or --quiet. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* "kugel COMMAND: sentence" on stderr; with --json the sentence goes to stdout as well. They return the exit
+ * code. */
+int fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int fail_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The library's last sentence; 130 when it was the user who cancelled. `what` (a file, say) goes before it,
+ * or NULL. */
+int fail_library(kugel_status status, const char *what);
+/* After SIGINT, SIGTERM or SIGHUP. */
+bool interrupted(void);
+int fail_interrupted(void);
+
+/* Returns the exit code from the calling function if a library call or a step fails. */
+#define LIB(expr)                                                                                            \
+  do {                                                                                                       \
+    kugel_status status_ = (expr);                                                                           \
+    if (status_ != KUGEL_OK)                                                                                 \
+      return fail_library(status_, NULL);                                                                    \
+  } while (0)
+#define STEP(expr)                                                                                           \
+  do {                                                                                                       \
+    int code_ = (expr);                                                                                      \
+    if (code_ != EXIT_DONE)                                                                                  \
+      return code_;                                                                                          \
+  } while (0)
+
+/* Monotonic seconds. */
+double now(void);
+/* The part [lo, hi] of the bar that the next library calls stand for, and what they do. */
+void progress_part(double lo, double hi, const char *what);
+/* Highest resident memory of the process so far, in bytes. */
+int64_t peak_memory(void);
+const char *bytes_text(double bytes, char *buffer, size_t size);     /* "12.3 MB" */
+const char *seconds_text(double seconds, char *buffer, size_t size); /* "3.21 s", "45 ms" */
+
+/* One JSON object a run; no-ops without --json. `key` NULL within arrays. */
+void json_object(const char *key);
+void json_array(const char *key);
+void json_end(void);
+void json_text(const char *key, const char *text);
+void json_int(const char *key, int64_t n);
+void json_number(const char *key, double x);
+void json_flag(const char *key, bool yes);
+
+/* Memory that is freed when its variable goes out of scope. */
+void release_memory(void *pointer_to_pointer);
+#define OWNED __attribute__((cleanup(release_memory)))
+
+#endif
