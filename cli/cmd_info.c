@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel info: this machine as Kugel sees it. */
+/* kugel info: this machine as Kugel sees it, or what files hold. */
 #include <kugel/kugel.h>
 #include "commands.h"
+#include "describe.h"
 #include "session.h"
 
-#define INFO_OPTIONS(X)
+#define INFO_OPTIONS(X)                                                                                      \
+  X(files, 0, ARG_OPERAND, "FILE", NULL, 0, 1000, "files to describe; none: describe Kugel and this machine")
 
 OPTIONS(info, INFO_OPTIONS);
+
+/* ---- this machine
+ * ------------------------------------------------------------------------------------------ */
 
 static int describe_devices(void)
 {
@@ -46,15 +51,26 @@ static int describe_machine(void)
 
 static int info(const void *args)
 {
-  (void)args;
-  return describe_machine();
+  const info_args *o = args;
+  if (!o->files.given)
+    return describe_machine();
+  json_array("files");
+  for (int64_t i = 0; i < o->files.n; i++) {
+    json_object(NULL);
+    STEP(describe_file(o->files.list[i]));
+    json_end();
+  }
+  json_end();
+  return EXIT_DONE;
 }
 
 const command command_info = {
     .name = "info",
-    .summary = "describe Kugel and this machine",
-    .about = "Version, instruction set, threads and devices.",
-    .examples = "kugel info\nkugel info --json",
+    .summary = "describe a file, or Kugel and this machine",
+    .about = "With files: what each holds (a map, coefficients, spectra), its size, units, ordering and "
+             "coordinate "
+             "system, and the range of every column. Without: version, instruction set, threads and devices.",
+    .examples = "kugel info\nkugel info sky.fits\nkugel info --json sky.fits",
     .options = info_options,
     .n_options = sizeof info_options / sizeof info_options[0],
     .run = info,

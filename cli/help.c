@@ -119,7 +119,8 @@ void help_print(const command *c)
   for (int i = 0; i < N_COMMON; i++)
     print_row(&c->options[i]);
   printf("\nExamples:\n");
-  print_paragraphs(c->examples, 2);
+  for (const char *line = c->examples; *line; line += strcspn(line, "\n"), line += *line == '\n')
+    printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
 void help_overview(const command *const *all, int count)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <kugel/version.h>
 #include "commands.h"
-#include "session.h"
+#include "files.h"
 
 #define COMMAND_POINTER_(name) &command_##name,
 static const command *const commands[] = {COMMAND_LIST(COMMAND_POINTER_)};
@@ -85,6 +85,7 @@ int main(int argc, char **argv)
     return EXIT_USAGE;
   }
   const char *name = argv[1];
+  history_set(argc - 1, words + 1);
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
     printf("kugel %s\n", kugel_version());
     return session_end(EXIT_DONE);

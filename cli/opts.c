@@ -269,7 +269,8 @@ static bool take_operands(const command *c, const char *const *words, int count,
     needed -= (int)o->lo;
     int take = count - at - needed;
     take = take > (int)o->hi ? (int)o->hi : take;
-    if (take < (int)o->lo)
+    take = take < (int)o->lo ? (int)o->lo : take;
+    if (take > count - at)
       return FAIL("%s is missing; see kugel %s --help", o->placeholder, c->name);
     args[i].list = words + at;
     args[i].n = take;
