@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Lint: who includes whom, and how long files are.
+
+usage: tools/layers.py [root]
+
+Each layer of src/ may include itself and the layers of the rows above its own. A public header <kugel/x.h> counts as
+layer x. The clients (cli, bench, examples) see public headers only.
+"""
+import pathlib
+import re
+import sys
+
+ROWS = [
+    {"core"},
+    {"device"},
+    {"codegen"},
+    {"fft", "banded"},
+    {"healpix", "nufft", "stencil"},
+    {"sphere", "volume"},
+    {"ball"},
+]
+FILES_ONLY = {"io"}  # sees core/ and the public headers
+CLIENTS = ("cli", "bench", "examples")
+PUBLIC = {"version": "core", "kugel": None}  # headers whose layer is not their name; None: all of them
+MAX_LINES = 600
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+
+
+def row_of(layer):
+    return next((i for i, row in enumerate(ROWS) if layer in row), None)
+
+
+def may_include(layer, target):
+    if target == layer:
+        return True
+    own, other = row_of(layer), row_of(target)
+    return own is not None and other is not None and other < own
+
+
+def public_layer(name):
+    stem = name.removeprefix("kugel/").removesuffix(".h")
+    return PUBLIC.get(stem, stem)
+
+
+def complaint(layer, bracket, name):
+    """Why a file of `layer` may not include `name`, or None."""
+    if name.startswith("kugel/"):
+        target = public_layer(name)
+        if layer in FILES_ONLY or layer == "public umbrella":
+            return None
+        if target is None:
+            return f"layer {layer} includes the umbrella <{name}>; name the header it needs"
+        if not may_include(layer, target):
+            return f"layer {layer} may not include <{name}>"
+        return None
+    if bracket == "<":
+        return None
+    if "/" not in name:
+        return f'"{name}" is not rooted at src/; write "{layer}/{name}"'
+    target = name.split("/")[0]
+    if target.startswith("."):
+        return f'"{name}" is not rooted at src/'
+    if layer in FILES_ONLY:
+        return None if target in (layer, "core") else f'layer {layer} may include core/ only, not "{name}"'
+    return None if may_include(layer, target) else f'layer {layer} may not include "{name}"'
+
+
+def client_complaint(folder, here, bracket, name):
+    if bracket == "<" or (here / name).exists() or (here.parent / name).exists():
+        return None
+    return f'{folder}/ sees public headers and its own files only, not "{name}"'
+
+
+def includes(path):
+    text = path.read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start(2)) + 1, match.group(1), match.group(2)
+
+
+def sources(folder):
+    return sorted(p for p in folder.rglob("*") if p.suffix in (".c", ".h", ".cl", ".def", ".inc") and p.is_file())
+
+
+def main(root):
+    bad = []
+    count = 0
+    known = set().union(*ROWS) | FILES_ONLY | {"dist"}
+    for path in sources(root / "src"):
+        layer = path.relative_to(root / "src").parts[0]
+        count += 1
+        if layer not in known:
+            bad.append(f"{path.relative_to(root)}:1: unknown layer {layer}; add it to tools/layers.py")
+            continue
+        for line, bracket, name in includes(path):
+            why = complaint(layer, bracket, name)
+            if why:
+                bad.append(f"{path.relative_to(root)}:{line}: {why}")
+    for path in sources(root / "include" / "kugel"):
+        layer = public_layer("kugel/" + path.name) or "public umbrella"
+        count += 1
+        for line, bracket, name in includes(path):
+            why = f'public headers include <kugel/...> only, not "{name}"' if bracket == '"' else None
+            why = why or (complaint(layer, bracket, name) if name.startswith("kugel/") and layer != "io" else None)
+            if why:
+                bad.append(f"{path.relative_to(root)}:{line}: {why}")
+    for folder in CLIENTS:
+        for path in sources(root / folder):
+            count += 1
+            for line, bracket, name in includes(path):
+                why = client_complaint(folder, path.parent, bracket, name)
+                if why:
+                    bad.append(f"{path.relative_to(root)}:{line}: {why}")
+    long_ones = [p for f in ("src", "include", "tests", *CLIENTS) for p in sources(root / f)]
+    long_ones += [p for f in ("python", "tools", "bench", "tests") for p in sorted((root / f).rglob("*.py"))]
+    for path in long_ones:
+        if path.name == "_ffi.py" or "data" in path.relative_to(root).parts:
+            continue
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > MAX_LINES:
+            bad.append(f"{path.relative_to(root)}:1: {lines} lines; the limit is {MAX_LINES}")
+    print("\n".join(bad) if bad else f"layers: {count} files, every include in order")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    here = pathlib.Path(__file__).resolve().parent.parent
+    sys.exit(main(pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else here))
