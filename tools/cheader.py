@@ -124,11 +124,12 @@ def _members(body, where):
             continue
         first, *others = _split(statement)
         members.append(_param(first, where))
+        base = members[-1].type.rstrip("* ")
         for other in others:
-            name = other.strip()
-            if not re.fullmatch(r"[A-Za-z_]\w*", name):
-                raise HeaderError(f"{where}: write one member a statement: {statement!r}")
-            members.append(Param(members[-1].type, name))
+            match = re.fullmatch(r"\s*(\**)\s*([A-Za-z_]\w*)\s*((?:\[[^\]]*\])?)\s*", other)
+            if not match:
+                raise HeaderError(f"{where}: cannot read member {other!r}")
+            members.append(Param(_type(f"{base} {match.group(1)}"), match.group(2), match.group(3)[1:-1].strip()))
     return members
 
 
