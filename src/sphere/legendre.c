@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage: plans, and the choice of kernel for each run of ring pairs. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "sphere/legplan.h"
+
+/* Pairs with sin(theta) lmax below this take the polar kernel. There the plain recurrence loses digits like
+ * 1 / (theta^2 lmax), and only m up to about this number plus 100 contribute. */
+static const double POLAR = 40;
+
+static void split(long double x, double *hi, double *lo)
+{
+  *hi = (double)x;
+  *lo = (double)(x - *hi);
+}
+
+// Highest m that contributes: lambda_lm decays fast beyond m = l sin theta (Reinecke and Seljebotn 2013,
+// section 2.3).
+static int64_t cut_off(int64_t lmax, int spin, double c, double s)
+{
+  double ofs = fmax(100, 0.01 * (double)lmax), t = (double)lmax * s + ofs;
+  double b = 2 * spin * fabs(c), disc = b * b - 4 * ((double)spin * spin - t * t);
+  double lim = disc > 0 ? (b + sqrt(disc)) / 2 : (double)lmax;
+  return (int64_t)(fmin(lim, (double)lmax) + 0.5);
+}
+
+// Near the pole sin theta is the accurate number, near the equator cos theta; the other one follows from it.
+static void fill_pair(kugel__leg *g, int64_t i, double cth, double sth)
+{
+  bool pole = sth < 0.7;
+  long double s = pole ? (long double)sth : sqrtl((1 - (long double)cth) * (1 + (long double)cth));
+  long double x = pole ? sqrtl((1 - s) * (1 + s)) : (long double)cth, y = s * s / (1 + x);
+  g->cth[i] = cth;
+  g->sth[i] = sth;
+  g->csq[i] = (double)(x * x);
+  g->vers[i] = (double)y;
+  split(sth > 0 ? log2l(s) : -1e6L, &g->log_s[i], &g->log_s_lo[i]);
+  split(sth > 0 ? log2l(y / 2) / 2 : -1e6L, &g->log_h[i], &g->log_h_lo[i]);
+  split(log2l((1 + x) / 2) / 2, &g->log_c[i], &g->log_c_lo[i]);
+  int power = g->mode == KUGEL__LEG_SPIN ? g->spin : g->mode == KUGEL__LEG_TEB ? 2 : g->mode ? 1 : 0;
+  g->factor[i] = sth > 0 ? (power == 2 ? 1 / (sth * sth) : power == 1 ? 1 / sth : 1) : 0;
+  int spin = g->mode == KUGEL__LEG_SCALAR ? 0 : g->mode == KUGEL__LEG_SPIN ? g->spin : 2;
+  g->mlim[i] = cut_off(g->lmax + 2, spin, cth, sth);
+}
+
+kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel__leg_mode mode, int spin,
+                               int64_t npairs, const double *cth, const double *sth, kugel__leg **out)
+{
+  static const int n_alm[] = {1, 2, 3, 1, 1}, n_map[] = {1, 2, 3, 2, 3}, nseries[] = {1, 2, 3, 2, 2};
+  *out = NULL;
+  kugel__leg *g = kugel__calloc(ctx, sizeof *g);
+  KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a Legendre plan");
+  g->ctx = kugel__ctx_retain(ctx);
+  g->lmax = lmax;
+  g->mmax = mmax;
+  g->npairs = npairs;
+  g->nsteps = (lmax + 2) / 2 + 2;
+  g->mode = mode;
+  g->spin = mode == KUGEL__LEG_SPIN ? spin : 0;
+  g->n_alm = n_alm[mode];
+  g->n_map = n_map[mode];
+  g->nseries = nseries[mode];
+  g->wigner = g->spin > 2;
+  enum { TABLES = 12 };
+  size_t n = (size_t)(npairs + KUGEL__LEG_PAD);
+  double *block = kugel__calloc(ctx, (TABLES * n + (size_t)mmax + 1) * 8);
+  if (!block) {
+    kugel__leg_destroy(g);
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for tables of %lld ring pairs", (long long)npairs);
+  }
+  double **tables[] = {&g->cth,      &g->sth,   &g->csq,      &g->log_s, &g->log_s_lo, &g->log_h,
+                       &g->log_h_lo, &g->log_c, &g->log_c_lo, &g->vers,  &g->factor};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    *tables[i] = block + i * n;
+  g->mlim = (int64_t *)(block + (TABLES - 1) * n);
+  g->mfac = block + TABLES * n;
+  for (int64_t i = 0; i < npairs; i++)
+    fill_pair(g, i, cth[i], sth[i]);
+  for (int64_t i = npairs; i < npairs + KUGEL__LEG_PAD; i++) { // lanes beyond the end repeat the last pair
+    fill_pair(g, i, cth[npairs - 1], sth[npairs - 1]);
+    g->mlim[i] = -1;
+  }
+  while (g->npolar < npairs && sth[g->npolar] * (double)(lmax + 2) < POLAR)
+    g->npolar++;
+  g->polar_scale = sin(0.5 * fmin(POLAR / (double)(lmax + 2), M_PI / 2));
+  long double f = 1 / sqrtl(4 * M_PIl);
+  for (int64_t m = 0; m <= mmax; m++) {
+    if (m)
+      f *= -sqrtl((long double)(2 * m + 1) / (long double)(2 * m));
+    g->mfac[m] = (double)f;
+  }
+  *out = g;
+  return KUGEL_OK;
+}
+
+void kugel__leg_destroy(kugel__leg *g)
+{
+  if (!g)
+    return;
+  kugel_ctx *ctx = g->ctx;
+  kugel__free(ctx, g->cth);
+  kugel__free(ctx, g);
+  kugel_ctx_destroy(ctx);
+}
+
+/* Runs of pairs of one call: [p0, zero) contribute nothing, [zero, polar) polar kernel, [polar, p1) the main
+ * one. */
+typedef struct runs {
+  int64_t zero, polar;
+} runs;
+
+static runs find_runs(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1)
+{
+  runs r = {p0, p0};
+  while (r.zero < p1 && g->mlim[r.zero] < m)
+    r.zero++;
+  r.polar = kugel__min(p1, kugel__max(r.zero, g->npolar));
+  return r;
+}
+
+static void scale_rows(const kugel__leg *g, int64_t p0, int64_t p1, const double *in, double *out)
+{
+  for (int64_t p = p0; p < p1; p++)
+    out[p - p0] = in[p - p0] * g->factor[p];
+}
+
+// Component c of a gradient is a series, or i m times one.
+static void times_im(const kugel__leg *g, double m, int64_t p0, int64_t p1, const double *in, double *out,
+                     int64_t row)
+{
+  for (int half = 0; half < 4; half += 2)
+    for (int64_t p = p0; p < p1; p++) {
+      int64_t j = p - p0;
+      double f = m * g->factor[p], re = in[half * row + j], im = in[(half + 1) * row + j];
+      out[half * row + j] = -f * im;
+      out[(half + 1) * row + j] = f * re;
+    }
+}
+
+static void finish_synth(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, double *out, int64_t row)
+{
+  double *second = out + 4 * row, *third = out + 8 * row;
+  switch (g->mode) {
+  case KUGEL__LEG_SPIN:
+    for (int k = 0; k < 8; k++)
+      scale_rows(g, p0, p1, out + k * row, out + k * row);
+    break;
+  case KUGEL__LEG_TEB:
+    for (int k = 4; k < 12; k++)
+      scale_rows(g, p0, p1, out + k * row, out + k * row);
+    break;
+  case KUGEL__LEG_GRAD: // series: gradient, value
+    times_im(g, (double)m, p0, p1, second, second, row);
+    for (int k = 0; k < 4; k++)
+      scale_rows(g, p0, p1, out + k * row, out + k * row);
+    break;
+  case KUGEL__LEG_DER1: // series: value, gradient
+    times_im(g, (double)m, p0, p1, out, third, row);
+    for (int k = 0; k < 4; k++)
+      scale_rows(g, p0, p1, second + k * row, second + k * row);
+    break;
+  default:
+    break;
+  }
+}
+
+// The transpose: rows of the components -> rows of the series, in `work`.
+static void begin_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, const double *in,
+                          int64_t row, double *work, int64_t wrow)
+{
+  int first = g->mode == KUGEL__LEG_TEB || g->mode == KUGEL__LEG_DER1;
+  for (int c = 0; c < g->nseries; c++)
+    for (int k = 0; k < 4; k++) {
+      const double *from = in + (c * 4 + k) * row;
+      double *to = work + (c * 4 + k) * wrow;
+      if (g->mode == KUGEL__LEG_SCALAR || (first && c == 0))
+        memcpy(to, from, (size_t)(p1 - p0) * 8);
+      else
+        scale_rows(g, p0, p1, from, to);
+    }
+  if (g->mode < KUGEL__LEG_GRAD)
+    return;
+  const double *phi = in + (g->mode == KUGEL__LEG_GRAD ? 4 : 8) * row; // the component i m value / sin theta
+  double *value = work + (g->mode == KUGEL__LEG_GRAD ? 4 : 0) * wrow;
+  for (int half = 0; half < 4; half += 2)
+    for (int64_t p = p0; p < p1; p++) {
+      int64_t j = p - p0;
+      double f = (double)m * g->factor[p];
+      double re = f * phi[(half + 1) * row + j], im = -f * phi[half * row + j]; // conj(i) = -i
+      bool add = g->mode == KUGEL__LEG_DER1;
+      value[half * wrow + j] = re + (add ? value[half * wrow + j] : 0);
+      value[(half + 1) * wrow + j] = im + (add ? value[(half + 1) * wrow + j] : 0);
+    }
+}
+
+size_t kugel__leg_scratch(const kugel__leg *g)
+{
+  int64_t n = g->nsteps + 2, doubles = 2 * (g->lmax + 8)                       /* eps, alpha */
+                                       + n * 2 + n * 4 * KUGEL__MAX_SERIES     /* coef, series */
+                                       + 2 * KUGEL__MAX_SERIES * (g->lmax + 8) /* line */
+                                       + n * 4 * g->nseries * 8                /* sums */
+                                       + 4 * (g->lmax + 8); /* scaled columns of gradients */
+  int64_t rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
+  return (size_t)(doubles + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
+}
+
+/* The polar and high-spin part: each component group is one job. Gradients are spin 1 with E = sqrt(l(l+1))
+ * a. */
+static void wigner_part(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, bool polar,
+                        const double *const *alm, double *const *alm_out, double *rows, int64_t row,
+                        double *scratch)
+{
+  kugel__wigner_job job = {.leg = g, .m = m, .p0 = p0, .p1 = p1, .row = row, .polar = polar};
+  const kugel__wigner_ops *ops = kugel__wigner_ops_now();
+  int c = 0, next = 0;
+  bool adjoint = alm_out != NULL;
+  if (p0 >= p1)
+    return;
+  if (g->mode == KUGEL__LEG_SCALAR || g->mode == KUGEL__LEG_TEB || g->mode == KUGEL__LEG_DER1) {
+    job.rows[0] = rows;
+    job.e = adjoint ? NULL : alm[0];
+    job.e_out = adjoint ? alm_out[0] : NULL;
+    (adjoint ? ops->adjoint : ops->synth)(&job, scratch);
+    c = 1;
+    next = g->mode == KUGEL__LEG_TEB;
+  }
+  if (g->mode == KUGEL__LEG_SCALAR)
+    return;
+  job.rows[0] = rows + 4 * c * row;
+  job.rows[1] = rows + 4 * (c + 1) * row;
+  if (g->mode < KUGEL__LEG_GRAD) {
+    job.spin = g->mode == KUGEL__LEG_TEB ? 2 : g->spin;
+    job.e = adjoint ? NULL : alm[next];
+    job.b = adjoint ? NULL : alm[next + 1];
+    job.e_out = adjoint ? alm_out[next] : NULL;
+    job.b_out = adjoint ? alm_out[next + 1] : NULL;
+    (adjoint ? ops->adjoint : ops->synth)(&job, scratch);
+    return;
+  }
+  int64_t n = g->lmax - m + 1;
+  double *column = scratch;
+  job.spin = 1;
+  for (int64_t i = 0; i < n; i++) {
+    double f = adjoint ? 0 : sqrt((double)(m + i) * (double)(m + i + 1));
+    column[2 * i] = adjoint ? 0 : alm[0][2 * i] * f;
+    column[2 * i + 1] = adjoint ? 0 : alm[0][2 * i + 1] * f;
+  }
+  job.e = column;
+  job.e_out = column;
+  (adjoint ? ops->adjoint : ops->synth)(&job, scratch + 2 * n + 64);
+  for (int64_t i = 0; i < n && adjoint; i++) {
+    double f = sqrt((double)(m + i) * (double)(m + i + 1));
+    alm_out[0][2 * i] += column[2 * i] * f;
+    alm_out[0][2 * i + 1] += column[2 * i + 1] * f;
+  }
+}
+
+void kugel__leg_synth(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, const double *const *alm,
+                      double *out, int64_t row, void *scratch)
+{
+  runs r = find_runs(g, m, p0, p1);
+  for (int k = 0; k < 4 * g->n_map; k++)
+    memset(out + k * row, 0, (size_t)(r.zero - p0) * 8);
+  if (r.zero == p1)
+    return;
+  if (g->wigner) {
+    wigner_part(g, m, r.zero, r.polar, true, alm, NULL, out + r.zero - p0, row, scratch);
+    wigner_part(g, m, r.polar, p1, false, alm, NULL, out + r.polar - p0, row, scratch);
+    return;
+  }
+  wigner_part(g, m, r.zero, r.polar, true, alm, NULL, out + r.zero - p0, row, scratch);
+  if (r.polar == p1)
+    return;
+  kugel__leg_m w;
+  kugel__leg_open(&w, g, m, scratch);
+  kugel__leg_to_series(&w, alm);
+  kugel__leg_ops_now()->synth(&w, r.polar, p1, out + r.polar - p0, row);
+  finish_synth(g, m, r.polar, p1, out + r.polar - p0, row);
+}
+
+void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, const double *in, int64_t row,
+                        double *const *alm, void *scratch)
+{
+  runs r = find_runs(g, m, p0, p1);
+  if (r.zero == p1)
+    return;
+  wigner_part(g, m, r.zero, r.polar, true, NULL, alm, (double *)in + r.zero - p0, row, scratch);
+  if (g->wigner) {
+    wigner_part(g, m, r.polar, p1, false, NULL, alm, (double *)in + r.polar - p0, row, scratch);
+    return;
+  }
+  if (r.polar == p1)
+    return;
+  kugel__leg_m w;
+  kugel__leg_open(&w, g, m, scratch);
+  memset(w.sums, 0, (size_t)(w.n * 4 * g->nseries * kugel__leg_ops_now()->vlen) * 8);
+  double *work = w.sums + w.n * 4 * g->nseries * 8;
+  for (int64_t p = r.polar; p < p1; p += KUGEL__LEG_PAD) {
+    int64_t end = kugel__min(p1, p + KUGEL__LEG_PAD);
+    begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_PAD);
+    kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_PAD);
+  }
+  kugel__leg_ops_now()->reduce(&w);
+  kugel__leg_from_series(&w, alm);
+}

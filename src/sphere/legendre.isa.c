@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Main kernels: NV vectors of ring pairs stay in registers while the recurrence runs over all degrees of one
+ * m. A value is v 2^(800 s): while s < 0 it is too small to matter and only the recurrence runs. */
+#include "core/simd.h"
+#include "sphere/legplan.h"
+
+#if defined(__clang__)
+#  define UNROLL _Pragma("unroll")
+#else
+#  define UNROLL _Pragma("GCC unroll 32")
+#endif
+#define INLINE static inline __attribute__((always_inline))
+
+static const double SHIFT = 0x1p-800, LARGE = 0x1p-60;
+enum { STEP = 800, TINY_EXP = -60, MAX_NV = 4 };
+
+// 2^f for |f| <= 1/2 by its Taylor series: error below 1 ulp.
+INLINE vf64 exp2_small(vf64 f)
+{
+  static const double c[] = {1.0,
+                             0.69314718055994530942,
+                             0.24022650695910071233,
+                             0.055504108664821579953,
+                             0.0096181291076284771620,
+                             0.0013333558146428443423,
+                             1.5403530393381609954e-4,
+                             1.5252733804059840280e-5,
+                             1.3215486790144309488e-6,
+                             1.0178086009239699727e-7,
+                             7.0549116208011233299e-9,
+                             4.4455382718708114976e-10,
+                             2.5678435993488205141e-11,
+                             1.3691488853904128881e-12};
+  vf64 r = v_set(c[13]);
+  UNROLL
+  for (int i = 12; i >= 0; i--)
+    r = r * f + c[i];
+  return r;
+}
+
+INLINE vf64 round_vec(vf64 x) // |x| < 2^51
+{
+  vf64 magic = v_set(0x1.8p52);
+  return (x + magic) - magic;
+}
+
+// 2^e for integers e, -1022 <= e <= 1023
+INLINE vf64 pow2_vec(vf64 e)
+{
+  vi64 bits = (vi64)(e + 0x1.8p52) - (vi64)v_set(0x1.8p52);
+  return (vf64)((bits + 1023) << 52);
+}
+
+typedef struct start {
+  vf64 v, s;
+} start;
+
+// lambda_mm = mfac sin^m theta as v 2^(800 s), s <= 0.
+INLINE start start_value(const kugel__leg_m *w, int64_t p)
+{
+  double m = (double)w->m;
+  vf64 hi = v_load(w->leg->log_s + p), lo = v_load(w->leg->log_s_lo + p);
+  vf64 product = hi * m, n = round_vec(product);
+#if VLEN > 2 || defined(__ARM_FEATURE_FMA)
+  vf64 f = (hi * m - n) + lo * m; // contracts to an exact fused product
+#else
+  // without FMA: split hi so that its parts times m are exact (m < 2^26)
+  vf64 t = hi * 0x1.0000002p27, h1 = t - (t - hi), h2 = hi - h1;
+  vf64 f = ((h1 * m - n) + h2 * m) + lo * m;
+#endif
+  vi64 under = n < (double)TINY_EXP - STEP + 60; // below 2^-800: scale up
+  vf64 s = v_select(under, -round_vec((TINY_EXP - n) * (1.0 / STEP) - 0.5), v_set(0));
+  vf64 e = n - s * (double)STEP;
+  vi64 lost = e < -1000.0;
+  e = v_select(lost, v_set(-1000), e);
+  return (start){exp2_small(f) * pow2_vec(e) * w->leg->mfac[w->m], s};
+}
+
+// Lifts values that have grown into range.
+INLINE int rescale(vf64 *q0, vf64 *q1, vf64 *s)
+{
+  vi64 lift = (v_abs(*q1) > LARGE) & (*s < 0.0);
+  if (!v_any(lift))
+    return 0;
+  *q0 = v_select(lift, *q0 * SHIFT, *q0);
+  *q1 = v_select(lift, *q1 * SHIFT, *q1);
+  *s = v_select(lift, *s + 1.0, *s);
+  return 1;
+}
+
+INLINE int all_small(const vf64 *s, int nv)
+{
+  vi64 ready = s[0] >= 0.0;
+  for (int i = 1; i < nv; i++)
+    ready |= s[i] >= 0.0;
+  return !v_any(ready);
+}
+INLINE int any_small(const vf64 *s, int nv)
+{
+  vi64 small = s[0] < 0.0;
+  for (int i = 1; i < nv; i++)
+    small |= s[i] < 0.0;
+  return v_any(small);
+}
+
+/* State of a block: q0 = q_{k-1}, q1 = q_k. */
+typedef struct state {
+  vf64 x2[MAX_NV], q0[MAX_NV], q1[MAX_NV], s[MAX_NV];
+} state;
+
+INLINE void advance(state *b, int nv, const double *c)
+{
+  UNROLL
+  for (int i = 0; i < nv; i++) {
+    vf64 next = (b->x2[i] * c[0] + c[1]) * b->q1[i] + b->q0[i];
+    b->q0[i] = b->q1[i];
+    b->q1[i] = next;
+  }
+}
+
+// Loads a block and runs it until some lane matters. Returns k.
+INLINE int64_t begin(const kugel__leg_m *w, int nv, int64_t p, state *b)
+{
+  for (int i = 0; i < nv; i++) {
+    start v = start_value(w, p + i * VLEN);
+    b->x2[i] = v_load(w->leg->csq + p + i * VLEN);
+    b->q0[i] = v_set(0);
+    b->q1[i] = v.v;
+    b->s[i] = v.s;
+  }
+  int64_t k = 0;
+  while (all_small(b->s, nv)) { // nothing matters yet: four steps grow by less than 2^100
+    if (k + 4 > w->n)
+      return w->n;
+    for (int j = 0; j < 4; j++)
+      advance(b, nv, w->coef + 2 * (k + j));
+    k += 4;
+    for (int i = 0; i < nv; i++)
+      rescale(&b->q0[i], &b->q1[i], &b->s[i]);
+  }
+  return k;
+}
+
+/* ---- synthesis ---- */
+
+INLINE void add_terms(int nv, int ns, vf64 (*acc)[MAX_NV], const vf64 *q, const double *t)
+{
+  UNROLL
+  for (int c = 0; c < 4 * ns; c++) {
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      acc[c][i] += q[i] * t[c];
+  }
+}
+
+INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_t p1, double *out,
+                        int64_t row)
+{
+  state b;
+  int64_t k = begin(w, nv, p, &b), n = w->n;
+  const double *coef = w->coef, *series = w->series;
+  vf64 acc[4 * KUGEL__MAX_SERIES][MAX_NV];
+  UNROLL
+  for (int c = 0; c < 4 * ns; c++) {
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      acc[c][i] = v_set(0);
+  }
+  for (; k < n && any_small(b.s, nv); k++) {
+    vf64 masked[MAX_NV];
+    for (int i = 0; i < nv; i++)
+      masked[i] = (vf64)((vi64)b.q1[i] & (b.s[i] >= 0.0));
+    add_terms(nv, ns, acc, masked, series + 4 * ns * k);
+    advance(&b, nv, coef + 2 * k);
+    for (int i = 0; i < nv; i++)
+      rescale(&b.q0[i], &b.q1[i], &b.s[i]);
+  }
+  for (; k + 2 <= n; k += 2) { // q0 and q1 change roles: no moves
+    add_terms(nv, ns, acc, b.q1, series + 4 * ns * k);
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      b.q0[i] += (b.x2[i] * coef[2 * k] + coef[2 * k + 1]) * b.q1[i];
+    add_terms(nv, ns, acc, b.q0, series + 4 * ns * (k + 1));
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      b.q1[i] += (b.x2[i] * coef[2 * k + 2] + coef[2 * k + 3]) * b.q0[i];
+  }
+  if (k < n)
+    add_terms(nv, ns, acc, b.q1, series + 4 * ns * k);
+  for (int i = 0; i < nv; i++) {
+    int64_t at = p + i * VLEN, have = p1 - at < VLEN ? p1 - at : VLEN;
+    if (have <= 0)
+      break;
+    vf64 x = v_load(w->leg->cth + at);
+    for (int s = 0; s < ns; s++)
+      for (int c = 0; c < 2; c++) {
+        vf64 even = acc[4 * s + c][i], odd = acc[4 * s + 2 + c][i] * x, north = even + odd,
+             south = even - odd;
+        memcpy(out + (4 * s + c) * row + i * VLEN, &north, (size_t)have * 8);
+        memcpy(out + (4 * s + 2 + c) * row + i * VLEN, &south, (size_t)have * 8);
+      }
+  }
+}
+
+/* ---- adjoint ---- */
+
+INLINE void sum_terms(int nv, int ns, vf64 *sum, const vf64 *q, const vf64 (*in)[MAX_NV])
+{
+  vf64 t[4 * KUGEL__MAX_SERIES];
+  UNROLL
+  for (int c = 0; c < 4 * ns; c++)
+    t[c] = sum[c];
+  UNROLL
+  for (int i = 0; i < nv; i++) {
+    UNROLL
+    for (int c = 0; c < 4 * ns; c++)
+      t[c] += q[i] * in[c][i];
+  }
+  UNROLL
+  for (int c = 0; c < 4 * ns; c++)
+    sum[c] = t[c];
+}
+
+INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_t p1, const double *rows,
+                          int64_t row)
+{
+  state b;
+  int64_t k = begin(w, nv, p, &b), n = w->n;
+  const double *coef = w->coef;
+  vf64 *sums = (vf64 *)w->sums, in[4 * KUGEL__MAX_SERIES][MAX_NV];
+  if (k == n)
+    return;
+  for (int i = 0; i < nv; i++) {
+    int64_t at = p + i * VLEN, have = p1 - at < VLEN ? p1 - at : VLEN;
+    vf64 x = v_load(w->leg->cth + at);
+    for (int s = 0; s < ns; s++)
+      for (int c = 0; c < 2; c++) {
+        vf64 north = {0}, south = {0};
+        if (have > 0) {
+          memcpy(&north, rows + (4 * s + c) * row + i * VLEN, (size_t)have * 8);
+          memcpy(&south, rows + (4 * s + 2 + c) * row + i * VLEN, (size_t)have * 8);
+        }
+        in[4 * s + c][i] = north + south;
+        in[4 * s + 2 + c][i] = (north - south) * x;
+      }
+  }
+  for (; k < n && any_small(b.s, nv); k++) {
+    vf64 masked[MAX_NV];
+    for (int i = 0; i < nv; i++)
+      masked[i] = (vf64)((vi64)b.q1[i] & (b.s[i] >= 0.0));
+    sum_terms(nv, ns, sums + 4 * ns * k, masked, (const vf64(*)[MAX_NV])in);
+    advance(&b, nv, coef + 2 * k);
+    for (int i = 0; i < nv; i++)
+      rescale(&b.q0[i], &b.q1[i], &b.s[i]);
+  }
+  for (; k + 2 <= n; k += 2) {
+    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, (const vf64(*)[MAX_NV])in);
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      b.q0[i] += (b.x2[i] * coef[2 * k] + coef[2 * k + 1]) * b.q1[i];
+    sum_terms(nv, ns, sums + 4 * ns * (k + 1), b.q0, (const vf64(*)[MAX_NV])in);
+    UNROLL
+    for (int i = 0; i < nv; i++)
+      b.q1[i] += (b.x2[i] * coef[2 * k + 2] + coef[2 * k + 3]) * b.q0[i];
+  }
+  if (k < n)
+    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, (const vf64(*)[MAX_NV])in);
+}
+
+static void reduce(const kugel__leg_m *w)
+{
+  const vf64 *sums = (const vf64 *)w->sums;
+  for (int64_t i = 0; i < w->n * 4 * w->leg->nseries; i++)
+    w->series[i] = v_sum(sums[i]);
+}
+
+/* ---- the variants: registers decide how many vectors go together ---- */
+
+#define VARIANT(ns, nvs, nva)                                                                                \
+  static void synth##ns(const kugel__leg_m *w, int64_t p0, int64_t p1, double *out, int64_t row)             \
+  {                                                                                                          \
+    for (int64_t p = p0; p < p1; p += (nvs)*VLEN)                                                            \
+      synth_block(w, nvs, ns, p, p1, out + p - p0, row);                                                     \
+  }                                                                                                          \
+  static void adjoint##ns(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row)      \
+  {                                                                                                          \
+    for (int64_t p = p0; p < p1; p += (nva)*VLEN)                                                            \
+      adjoint_block(w, nva, ns, p, p1, in + p - p0, row);                                                    \
+  }
+#if VLEN == 8
+VARIANT(1, 4, 4)
+VARIANT(2, 2, 2)
+VARIANT(3, 2, 1)
+#else
+VARIANT(1, 2, 2)
+VARIANT(2, 1, 1)
+VARIANT(3, 1, 1)
+#endif
+
+static void synth(const kugel__leg_m *w, int64_t p0, int64_t p1, double *out, int64_t row)
+{
+  (w->leg->nseries == 1 ? synth1 : w->leg->nseries == 2 ? synth2 : synth3)(w, p0, p1, out, row);
+}
+
+static void adjoint(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row)
+{
+  (w->leg->nseries == 1 ? adjoint1 : w->leg->nseries == 2 ? adjoint2 : adjoint3)(w, p0, p1, in, row);
+}
+
+extern const kugel__leg_ops ISA_NAME(kugel__leg_ops);
+const kugel__leg_ops ISA_NAME(kugel__leg_ops) = {VLEN, synth, adjoint, reduce};

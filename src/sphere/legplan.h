@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the Legendre stage share.
+ *
+ * Spins 0, 1 and 2 and gradients are sums of scalar series sum_l c_l lambda_lm(theta) that share one
+ * recurrence, multiplied by sin^-spin(theta). Near the poles, where that amplifies rounding, and for higher
+ * spins, the functions come from Wigner's d directly. lambda_lm is the normalised Legendre function: Y_lm =
+ * lambda_lm e^{i m phi}. */
+#ifndef KUGEL_SPHERE_LEGPLAN_H
+#define KUGEL_SPHERE_LEGPLAN_H
+
+#include "core/cpu.h"
+#include "sphere/legendre.h"
+
+enum { KUGEL__LEG_PAD = 64, KUGEL__MAX_SERIES = 3 };
+
+struct kugel__leg {
+  kugel_ctx *ctx;
+  int64_t lmax, mmax, npairs, nsteps; /* nsteps: capacity of the two-step arrays, for degrees to lmax + 2 */
+  kugel__leg_mode mode;
+  int spin, n_alm, n_map, nseries;
+  int64_t npolar;     /* pairs [0, npolar) take the polar kernel */
+  bool wigner;        /* all pairs take Wigner's d: spin > 2 */
+  double polar_scale; /* reference for powers of sin(theta/2) on polar rings */
+  /* [npairs + PAD] each, in one block: */
+  double *cth, *sth, *csq;  /* csq = cos^2 */
+  double *log_s, *log_s_lo; /* log2 sin theta, as double-double */
+  double *log_h, *log_h_lo; /* log2 sin(theta/2) */
+  double *log_c, *log_c_lo; /* log2 cos(theta/2) */
+  double *vers;             /* 1 - cos theta */
+  double *factor;           /* sin^-spin of the series */
+  int64_t *mlim;            /* highest m with a contribution above rounding */
+  double *mfac;             /* [mmax + 1] (-1)^m sqrt((2m+1)!!/(2m)!! / 4 pi) */
+};
+
+/* One m at work: arrays live in scratch. */
+typedef struct kugel__leg_m {
+  const kugel__leg *leg;
+  int64_t m, n;   /* n steps of two degrees: k = 0 ... n - 1, l = m + 2k */
+  double *eps;    /* eps[l - m], l = m ... lmax + 4 */
+  double *alpha;  /* [n + 1] */
+  double *coef;   /* [n][2]: a_k, b_k */
+  double *series; /* [n][4 nseries]: even re, im, odd re, im of each series; sums for the adjoint */
+  double *line;   /* [nseries][2 (lmax + 3 - m)]: the series by degree, l = m ... lmax + 2 */
+  double *sums;   /* adjoint: vectors [n][4 nseries][VLEN] */
+} kugel__leg_m;
+
+typedef struct kugel__leg_ops {
+  int vlen;
+  /* Series at pairs [p0, p1): out[(series * 4 + k) * row + p - p0] and its transpose into m->sums. */
+  void (*synth)(const kugel__leg_m *w, int64_t p0, int64_t p1, double *out, int64_t row);
+  void (*adjoint)(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row);
+  void (*reduce)(const kugel__leg_m *w); /* sums -> series */
+} kugel__leg_ops;
+const kugel__leg_ops *kugel__leg_ops_now(void);
+
+/* legseries.c: alm columns -> w->line (+ recurrence coefficients and two-step series), and back. */
+void kugel__leg_open(kugel__leg_m *w, const kugel__leg *leg, int64_t m, void *scratch);
+void kugel__leg_to_series(kugel__leg_m *w, const double *const *alm);
+void kugel__leg_from_series(kugel__leg_m *w, double *const *alm);
+
+/* legwigner.c: pairs [p0, p1) by Wigner's d, components c0 ... of `out`. */
+typedef struct kugel__wigner_job {
+  const kugel__leg *leg;
+  int64_t m, p0, p1, row;
+  int spin;
+  bool polar;
+  const double *e, *b;   /* columns l = m ... lmax; b NULL: zero (and for spin 0) */
+  double *e_out, *b_out; /* adjoint */
+  double *rows[2];       /* the four rows of each component; spin 0 has one */
+} kugel__wigner_job;
+typedef struct kugel__wigner_ops {
+  void (*synth)(const kugel__wigner_job *job, double *scratch);
+  void (*adjoint)(const kugel__wigner_job *job, double *scratch);
+} kugel__wigner_ops;
+const kugel__wigner_ops *kugel__wigner_ops_now(void);
+size_t kugel__wigner_scratch(int64_t lmax);
+/* Fills scratch with the coefficients of (m, spin) for the kernels; false if there are no degrees. */
+typedef struct kugel__wigner_coefs {
+  int64_t l0, n;      /* degrees l0 ... l0 + n - 1 */
+  int64_t power_h[2]; /* of sin(theta/2), for d_{-m,s} and d_{m,s} */
+  int64_t power_c[2]; /* of cos(theta/2) */
+  double start[2];    /* value at n = 0 without the powers, mantissa */
+  double start_exp[2];
+  double *rec[2]; /* polar: [n][3] gamma, alpha, weight; else [n][3] p, r, t */
+} kugel__wigner_coefs;
+bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel__wigner_coefs *c);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Coefficients of the Wigner-d recurrences of one (m, spin), for f = 0: d^l_{-m,s} and f = 1: d^l_{m,s}.
+ * d^l = sign sqrt(n! (n+2M)! / ((n+a)! (n+b)!)) sin^a(theta/2) cos^b(theta/2) P_n^{(a,b)}(cos theta), M =
+ * max(m, s), n = l - M. Near the pole R_n = P_n / P_n(1) obeys, with y = 1 - cos theta and no cancellation,
+ *   R_{n+1} - R_n = gamma_n (R_n - R_{n-1}) - alpha_n y R_n.
+ * Sources: Varshalovich et al. 1988, section 4.8; Abramowitz and Stegun, 22.7.1. */
+#include <math.h>
+#include "core/cpu.h"
+#include "sphere/legplan.h"
+
+KUGEL_DISPATCH(kugel__leg_ops, kugel__leg_ops)
+KUGEL_DISPATCH(kugel__wigner_ops, kugel__wigner_ops)
+
+const kugel__leg_ops *kugel__leg_ops_now(void)
+{
+  return kugel__leg_ops_get();
+}
+
+const kugel__wigner_ops *kugel__wigner_ops_now(void)
+{
+  return kugel__wigner_ops_get();
+}
+
+size_t kugel__wigner_scratch(int64_t lmax)
+{
+  return (size_t)(6 * (lmax + 8) + 2 * (lmax + 8) + 256) * 8;
+}
+
+// The weights g_l of R_n, with powers of the polar scale; sign and the factor -1/2 of spins included.
+static void polar_coefs(const kugel__wigner_coefs *c, int f, long double big, long double scale,
+                        long double sign)
+{
+  long double a = (long double)c->power_h[f], b = (long double)c->power_c[f], g = sign;
+  g *= sqrtl((2 * big + 1) / (4 * M_PIl));
+  for (int64_t k = 1; k <= c->power_h[f]; k++)
+    g *= sqrtl((b + (long double)k) / (long double)k) * scale;
+  for (int64_t i = 0; i < c->n; i++) {
+    long double n = (long double)i, t = n + 2 * big;
+    double *r = c->rec[f] + 3 * i;
+    r[0] = i ? (double)(n * (n + b) * (t + n + 2) / ((t + 1) * (t + n) * (n + 1 + a))) : 0;
+    r[1] = (double)((t + n + 1) * (t + n + 2) / (2 * (t + 1) * (n + 1 + a)));
+    r[2] = (double)g;
+    g *= sqrtl((t + n + 3) / (t + n + 1) * (t + 1) * (n + 1 + a) / ((n + 1 + b) * (n + 1)));
+  }
+}
+
+static void start_value(kugel__wigner_coefs *c, int f, int64_t big, long double sign)
+{
+  long double g = sign * sqrtl((long double)(2 * big + 1) / (4 * M_PIl));
+  int64_t b = c->power_c[f], exponent = 0;
+  for (int64_t k = 1; k <= c->power_h[f]; k++) {
+    g *= sqrtl((long double)(b + k) / (long double)k);
+    if (k % 64 == 0) {
+      int e;
+      g = frexpl(g, &e);
+      exponent += e;
+    }
+  }
+  int e;
+  c->start[f] = (double)frexpl(g, &e);
+  c->start_exp[f] = (double)(exponent + e);
+}
+
+static void plain_coefs(const kugel__wigner_coefs *c, double m, double s)
+{
+  for (int64_t i = 0; i < c->n; i++) {
+    double l = (double)(c->l0 + i), up = sqrt(((l + 1) * (l + 1) - m * m) * ((l + 1) * (l + 1) - s * s));
+    double down = sqrt((l * l - m * m) * (l * l - s * s)), ratio = sqrt((2 * l + 3) / (2 * l + 1));
+    double *r = c->rec[0] + 3 * i;
+    r[0] = ratio * (2 * l + 1) * (l + 1) / up;
+    r[1] = -ratio * (2 * l + 1) * m * s / (l * up);
+    r[2] = i ? ratio * sqrt((2 * l + 1) / (2 * l - 1)) * (l + 1) * down / (l * up) : 0;
+  }
+}
+
+bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel__wigner_coefs *c)
+{
+  int64_t m = job->m, s = job->spin, big = m > s ? m : s, lmax = job->leg->lmax,
+          apart = m > s ? m - s : s - m;
+  if (big > lmax)
+    return false;
+  c->l0 = big;
+  c->n = lmax - big + 1;
+  c->power_h[0] = c->power_c[1] = m + s;
+  c->power_h[1] = c->power_c[0] = apart;
+  c->rec[0] = scratch;
+  c->rec[1] = scratch + 3 * (lmax + 8);
+  long double half = s ? -0.5L : 1, sign0 = m % 2 ? -half : half;
+  long double sign1 = m > s && apart % 2 ? -half : half; // (-1)^m lambda_{-m}
+  if (job->polar) {
+    polar_coefs(c, 0, (long double)big, job->leg->polar_scale, sign0);
+    if (s)
+      polar_coefs(c, 1, (long double)big, job->leg->polar_scale, sign1);
+  } else {
+    plain_coefs(c, (double)m, (double)s);
+    start_value(c, 0, big, sign0);
+    start_value(c, 1, big, sign1);
+  }
+  return true;
+}
