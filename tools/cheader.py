@@ -46,6 +46,7 @@ class Header:
     callbacks: dict = dataclasses.field(default_factory=dict)  # name -> (result, [Param])
     enums: list = dataclasses.field(default_factory=list)  # (type name or "", [(name, value)])
     constants: list = dataclasses.field(default_factory=list)  # (name, number text)
+    aliases: dict = dataclasses.field(default_factory=dict)  # name -> type
 
 
 def _blank(match):
@@ -182,7 +183,7 @@ def parse(path):
         line = text.count("\n", 0, match.start("decl")) + 1
         line += len(match.group("decl")) - len(match.group("decl").lstrip("\n"))
         where = f"{path.name}:{line}"
-        decl = " ".join(match.group("decl").replace("KUGEL_API", "").split())
+        decl = " ".join(re.sub(r"KUGEL_API|__extension__", "", match.group("decl")).split())
         at = match.end()
         if match.group("end") == "{":
             close = _closing(text, at, where)
@@ -217,6 +218,8 @@ def _simple(header, decl, doc, line, where):
         header.opaque.append(match.group(2))
     elif match := re.fullmatch(r"typedef (.+?)\(\s*\*\s*(\w+)\s*\)\s*\((.*)\)", decl):
         header.callbacks[match.group(2)] = (_type(match.group(1)), _callback_params(match.group(3), where))
+    elif match := re.fullmatch(r"typedef ([\w ]+?) (\w+)", decl):
+        header.aliases[match.group(2)] = match.group(1)
     elif match := re.fullmatch(r"(.+?)\b(kugel_\w+)\s*\((.*)\)", decl):
         header.functions.append(Function(match.group(2), _type(match.group(1)), _params(match.group(3), where), doc,
                                          header.path, line))
@@ -226,6 +229,6 @@ def _simple(header, decl, doc, line, where):
 
 def public_headers(root):
     folder = pathlib.Path(root) / "include" / "kugel"
-    first = [p for p in ("core.h", "device.h", "fft.h", "healpix.h", "sphere.h") if (folder / p).exists()]
+    first = [p for p in ("core.h", "device.h", "fft.h", "healpix.h", "sphere.h", "alm.h") if (folder / p).exists()]
     names = first + sorted(p.name for p in folder.glob("*.h") if p.name not in (*first, "kugel.h"))
     return [parse(folder / name) for name in names]
