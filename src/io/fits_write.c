@@ -202,7 +202,7 @@ static kugel_status make_table(map_writer *m, column_text *t, bool partial, int6
   KUGEL_TRY(kugel__writer_table(&m->w, false, m->nstored / repeat, n, t->name, t->form, t->unit,
                                 m->o.extname ? m->o.extname : "MAP"));
   for (int c = partial ? 1 : 0; m->nulls && c < n; c++) {
-    char key[16];
+    char key[24];
     snprintf(key, sizeof key, "TNULL%d", c + 1);
     KUGEL_TRY(kugel__writer_int(&m->w, key, lowest(m), "bad pixel"));
   }

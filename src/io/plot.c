@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Drawing a picture: layout, colour range, the map itself by four samples a pixel, then lines and type on
+ * top. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "io/plot.h"
+#include "io/source.h"
+
+static const kugel__color ink = {0.13f, 0.13f, 0.15f, 1}, no_halo = {0, 0, 0, 0};
+
+typedef struct painter {
+  kugel_picture *picture;
+  const kugel__source *source;
+  kugel_plot_opts o;
+  kugel__view view;
+  kugel__colors colors;
+  kugel__ruler ruler;
+  kugel__color bad;
+  kugel__type *type;
+  double unit; // pixels for one pixel of the design, which is 1200 wide
+  double bar_y, title_y;
+  int threads;
+  char *scratch; // one row's work a worker
+  size_t scratch_bytes;
+} painter;
+
+static kugel_status check_opts(kugel_plot_opts *o)
+{
+  KUGEL_CHECK(o->projection >= 0 && o->projection <= KUGEL_CARTESIAN, KUGEL_EINVAL,
+              "projection is %d, must be 0 to %d", (int)o->projection, KUGEL_CARTESIAN);
+  KUGEL_CHECK(o->scale >= 0 && o->scale <= KUGEL_SCALE_HISTOGRAM, KUGEL_EINVAL,
+              "scale is %d, must be 0 to %d", (int)o->scale, KUGEL_SCALE_HISTOGRAM);
+  o->width = o->width ? o->width : 1200;
+  KUGEL_CHECK(o->width >= 64 && o->width <= 32768, KUGEL_EINVAL, "width is %d, must be 64 to 32768 pixels",
+              o->width);
+  KUGEL_CHECK(o->height >= 0 && o->height <= 32768, KUGEL_EINVAL, "height is %d, must be 0 to 32768 pixels",
+              o->height);
+  KUGEL_CHECK(o->pixel_ratio >= 0 && o->pixel_ratio <= 50, KUGEL_EINVAL, "pixel_ratio is %g, must be 0 to 50",
+              o->pixel_ratio);
+  KUGEL_CHECK(o->percentile >= 0 && o->percentile < 0.5, KUGEL_EINVAL,
+              "percentile is %g, must be in [0, 0.5)", o->percentile);
+  KUGEL_CHECK(isfinite(o->lon) && fabs(o->lat) <= M_PI / 2 + 1e-12 && isfinite(o->roll), KUGEL_EINVAL,
+              "the centre is (%g, %g) turned by %g: lat must be in [-pi/2, pi/2] radians", o->lon, o->lat,
+              o->roll);
+  KUGEL_CHECK(o->reso >= 0 && o->reso < 1 && o->lon_width >= 0 && o->lon_width <= 2 * M_PI + 1e-9 &&
+                  o->lat_width >= 0 && o->lat_width <= M_PI + 1e-9,
+              KUGEL_EINVAL, "reso %g, lon_width %g, lat_width %g: must be below 1, 2 pi and pi radians",
+              o->reso, o->lon_width, o->lat_width);
+  KUGEL_CHECK(!(isinf(o->min) || isinf(o->max) || isnan(o->graticule) || isnan(o->linear_width)),
+              KUGEL_EINVAL, "min, max, graticule and linear_width must be finite");
+  bool given = o->min != 0 || o->max != 0;
+  KUGEL_CHECK(!given || isnan(o->min) || isnan(o->max) || o->min < o->max, KUGEL_EINVAL,
+              "min is %g and max %g: min must be below max", o->min, o->max);
+  return KUGEL_OK;
+}
+
+/* ---- layout
+ * ------------------------------------------------------------------------------------------------- */
+
+static kugel_status lay_out(painter *p)
+{
+  const kugel_plot_opts *o = &p->o;
+  double u = p->unit, width = o->width, left = 14 * u, right = 14 * u, top = 14 * u, labels = 0;
+  bool framed = o->projection >= KUGEL_GNOMONIC, lines = !(o->graticule < 0) && !o->no_labels;
+  if (lines && o->projection == KUGEL_MOLLWEIDE)
+    left = right = 32 * u; // numbers stand where the ellipse leaves room
+  if (framed && lines) {
+    left = 74 * u;
+    right = 30 * u;
+    labels = 24 * u;
+  }
+  if (o->title && *o->title) {
+    p->title_y = top + 20 * u;
+    top += 38 * u;
+  }
+  kugel__view *v = &p->view;
+  v->x0 = left;
+  v->y0 = top;
+  v->w = width - left - right;
+  v->h = floor(o->projection == KUGEL_GNOMONIC && o->height ? o->height : v->w * kugel__view_aspect(o));
+  double height = top + v->h + labels;
+  if (!o->no_bar) {
+    p->bar_y = height + 18 * u;
+    height = p->bar_y + 50 * u;
+  }
+  height += o->no_bar ? 14 * u : 10 * u;
+  kugel__view_fit(v, o);
+  KUGEL_CHECK(v->w >= 16 && v->h >= 8 && height <= 65536, KUGEL_EINVAL,
+              "a width of %d pixels leaves a map of %.0f by %.0f: choose another width or extent", o->width,
+              v->w, v->h);
+  KUGEL_TRY(kugel__canvas_create(p->picture->ctx, o->width, (int64_t)ceil(height), o->transparent,
+                                 &p->picture->canvas));
+  int64_t *box = p->picture->box;
+  box[0] = (int64_t)floor(v->x0);
+  box[1] = (int64_t)floor(v->y0);
+  box[2] = (int64_t)ceil(v->x0 + v->w) - box[0];
+  box[3] = (int64_t)ceil(v->y0 + v->h) - box[1];
+  return KUGEL_OK;
+}
+
+/* ---- colour range
+ * ------------------------------------------------------------------------------------------- */
+
+enum { SAMPLE = 200000, CHUNKS = 64 };
+
+typedef struct extremes {
+  const kugel__source *source;
+  int64_t n;
+  double lo[CHUNKS], hi[CHUNKS];
+} extremes;
+
+static kugel_status find_extremes(void *arg, int64_t i, int worker)
+{
+  (void)worker;
+  extremes *e = arg;
+  double lo = INFINITY, hi = -INFINITY;
+  for (int64_t k = e->n * i / CHUNKS; k < e->n * (i + 1) / CHUNKS; k++) {
+    double x = kugel__source_value(e->source, k);
+    lo = x < lo ? x : lo; // false for NaN
+    hi = x > hi && x < INFINITY ? x : hi;
+  }
+  e->lo[i] = lo > -INFINITY ? lo : -1.7e308;
+  e->hi[i] = hi;
+  return KUGEL_OK;
+}
+
+/* Values of a function on a nside 64 grid's worth of points, spread by the golden angle. */
+static kugel_status probe_function(const kugel__source *s, double *sample, int64_t *n, double *lo, double *hi)
+{
+  enum { PROBES = 49152 };
+  *n = 0;
+  for (int64_t k = 0; k < PROBES; k++) {
+    double z = 1 - (2 * (double)k + 1) / PROBES, phi = fmod((double)k * 2.399963229728653, 2 * M_PI);
+    double x = s->fn(acos(z), phi, s->user);
+    if (isfinite(x) && fabs(x) < 1.6e30) {
+      sample[(*n)++] = x;
+      *lo = fmin(*lo, x);
+      *hi = fmax(*hi, x);
+    }
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status set_range(painter *p, int64_t count)
+{
+  kugel_ctx *ctx = p->picture->ctx;
+  const kugel__source *s = p->source;
+  double *sample, lo = INFINITY, hi = -INFINITY;
+  int64_t n = 0;
+  KUGEL_ALLOC(ctx, sample, SAMPLE * sizeof *sample);
+  kugel_status status = KUGEL_OK;
+  if (s->fn) {
+    status = probe_function(s, sample, &n, &lo, &hi);
+  } else {
+    extremes e = {.source = s, .n = count};
+    status = kugel__parallel(ctx, CHUNKS, find_extremes, &e);
+    for (int i = 0; i < CHUNKS; i++) {
+      lo = fmin(lo, e.lo[i]);
+      hi = fmax(hi, e.hi[i]);
+    }
+    // an odd stride visits all parts of the map; a map's size has no such factor in common with it
+    int64_t take = kugel__min(count, SAMPLE);
+    for (int64_t k = 0; k < take; k++) {
+      double x = kugel__source_value(s, (int64_t)((double)k * ((double)count / (double)take)));
+      if (isfinite(x))
+        sample[n++] = x;
+    }
+  }
+  if (!status)
+    status = kugel__ruler_set(&p->ruler, &p->o, p->colors.broken, sample, n, lo, hi);
+  kugel__free(ctx, sample);
+  return status;
+}
+
+/* ---- the map
+ * ------------------------------------------------------------------------------------------------ */
+
+enum { SAMPLES = 4 };
+/* Rotated grid: the samples' projections on both axes are equally spaced. */
+static const double offset_x[SAMPLES] = {0.125, -0.375, 0.375, -0.125},
+                    offset_y[SAMPLES] = {-0.375, -0.125, 0.125, 0.375};
+
+typedef struct row_work {
+  double *vec, *turned, *value, *sum;
+  uint8_t *valid, *good, *bad;
+} row_work;
+
+static row_work work_of(const painter *p, int worker)
+{
+  char *at = p->scratch + p->scratch_bytes * (size_t)worker;
+  size_t n = (size_t)p->picture->box[2];
+  row_work w;
+  w.vec = (double *)at;
+  w.turned = w.vec + 3 * n;
+  w.value = w.turned + 3 * n;
+  w.sum = w.value + n;
+  w.valid = (uint8_t *)(w.sum + n);
+  w.good = w.valid + n;
+  w.bad = w.good + n;
+  return w;
+}
+
+/* Adds one sample of each pixel of the row: the directions that lie in the map are packed together first. */
+static kugel_status add_sample(const painter *p, const row_work *w, double x, double y, int64_t n)
+{
+  const double(*m)[3] = p->view.to_map;
+  int64_t used = 0;
+  kugel__view_row(&p->view, x, y, n, w->vec, w->valid);
+  for (int64_t i = 0; i < n; i++) {
+    if (!w->valid[i])
+      continue;
+    const double *u = w->vec + 3 * i;
+    double *t = w->turned + 3 * used++;
+    for (int c = 0; c < 3; c++)
+      t[c] = m[c][0] * u[0] + m[c][1] * u[1] + m[c][2] * u[2];
+  }
+  KUGEL_TRY(p->source->at(p->source, used, w->turned, w->value));
+  used = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (!w->valid[i])
+      continue;
+    double value = w->value[used++];
+    bool fine = isfinite(value) && !(p->ruler.scale == KUGEL_SCALE_LOG && value <= 0);
+    w->sum[i] += fine ? value : 0;
+    w->good[i] = (uint8_t)(w->good[i] + fine);
+    w->bad[i] = (uint8_t)(w->bad[i] + !fine);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status paint_row(void *arg, int64_t row, int worker)
+{
+  const painter *p = arg;
+  const int64_t *box = p->picture->box, n = box[2];
+  row_work w = work_of(p, worker);
+  memset(w.sum, 0, (size_t)n * sizeof *w.sum);
+  memset(w.good, 0, (size_t)n);
+  memset(w.bad, 0, (size_t)n);
+  for (int s = 0; s < SAMPLES; s++)
+    KUGEL_TRY(
+        add_sample(p, &w, (double)box[0] + 0.5 + offset_x[s], (double)(box[1] + row) + 0.5 + offset_y[s], n));
+  for (int64_t i = 0; i < n; i++) {
+    int good = w.good[i], bad = w.bad[i];
+    if (!(good + bad))
+      continue;
+    kugel__color c = p->bad;
+    if (good) {
+      c = kugel__colors_get(&p->colors, kugel__ruler_at(&p->ruler, w.sum[i] / good));
+      float g = (float)good / (float)(good + bad);
+      c.r = g * c.r + (1 - g) * p->bad.r;
+      c.g = g * c.g + (1 - g) * p->bad.g;
+      c.b = g * c.b + (1 - g) * p->bad.b;
+      c.a = g * c.a + (1 - g) * p->bad.a;
+    }
+    c.a *= (float)(good + bad) / SAMPLES;
+    kugel__canvas_over(&p->picture->canvas, box[0] + i, box[1] + row, c);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status paint_map(painter *p)
+{
+  kugel_ctx *ctx = p->picture->ctx;
+  size_t n = (size_t)p->picture->box[2];
+  p->threads = kugel__ctx_threads(ctx);
+  p->scratch_bytes = (n * (8 * sizeof(double) + 3) + 63) / 64 * 64;
+  p->scratch = kugel__scratch_get(ctx, p->scratch_bytes * (size_t)p->threads);
+  KUGEL_CHECK(p->scratch, KUGEL_ENOMEM, "no memory to draw rows of %zu pixels", n);
+  kugel_status s = kugel__parallel(ctx, p->picture->box[3], paint_row, p);
+  kugel__scratch_put(ctx, p->scratch);
+  return s;
+}
+
+/* ---- colour bar and title
+ * ----------------------------------------------------------------------------------- */
+
+static void paint_bar_body(painter *p, double x, double y, double w, double h)
+{
+  kugel__canvas *c = &p->picture->canvas;
+  for (int64_t px = (int64_t)floor(x); px < (int64_t)ceil(x + w); px++)
+    for (int64_t py = (int64_t)floor(y); py < (int64_t)ceil(y + h); py++) {
+      double cover_x = fmin((double)px + 1, x + w) - fmax((double)px, x);
+      double cover_y = fmin((double)py + 1, y + h) - fmax((double)py, y);
+      kugel__color color = kugel__colors_get(&p->colors, ((double)px + 0.5 - x) / w);
+      if (p->ruler.broken && (p->ruler.min >= 0 || p->ruler.max <= 0)) { // only land, or only sea
+        double t = ((double)px + 0.5 - x) / w;
+        color = kugel__colors_get(&p->colors, p->ruler.min >= 0 ? 0.5 + 0.5 * t : 0.5 * t - 1e-9);
+      }
+      color.a = (float)(fmax(cover_x, 0) * fmax(cover_y, 0));
+      if (px >= 0 && py >= 0 && px < c->width && py < c->height)
+        kugel__canvas_over(c, px, py, color);
+    }
+}
+
+/* Arrow heads where the data go on beyond the colours. */
+static void paint_arrows(painter *p, double x, double y, double w, double h)
+{
+  double length = 0.9 * h;
+  if (p->ruler.below) {
+    const double ax[3] = {x, x, x - length}, ay[3] = {y, y + h, y + h / 2};
+    kugel__canvas_polygon(&p->picture->canvas, 3, ax, ay, kugel__colors_get(&p->colors, 0));
+  }
+  if (p->ruler.above) {
+    const double ax[3] = {x + w, x + w, x + w + length}, ay[3] = {y, y + h, y + h / 2};
+    kugel__canvas_polygon(&p->picture->canvas, 3, ax, ay, kugel__colors_get(&p->colors, 1));
+  }
+}
+
+static void paint_bar_frame(painter *p, double x, double y, double w, double h)
+{
+  kugel__canvas *c = &p->picture->canvas;
+  double line = p->unit, l = p->ruler.below ? x - 0.9 * h : x, r = p->ruler.above ? x + w + 0.9 * h : x + w,
+         m = y + h / 2;
+  kugel__mask_line(c, x, y, x + w, y, line);
+  kugel__mask_line(c, x, y + h, x + w, y + h, line);
+  kugel__mask_line(c, x, y, l, p->ruler.below ? m : y + h, line);
+  kugel__mask_line(c, x, y + h, l, p->ruler.below ? m : y, line);
+  kugel__mask_line(c, x + w, y, r, p->ruler.above ? m : y + h, line);
+  kugel__mask_line(c, x + w, y + h, r, p->ruler.above ? m : y, line);
+  kugel__mask_paint(c, (kugel__color){0.25f, 0.25f, 0.27f, 1});
+}
+
+static void paint_ticks(painter *p, double x, double y, double w)
+{
+  kugel__canvas *c = &p->picture->canvas;
+  kugel__ticks ticks;
+  double u = p->unit, size = 14 * u, taken = -1e9;
+  int wanted = (int)fmax(2, fmin(9, w / (76 * u)));
+  kugel__ruler_ticks(&p->ruler, wanted, &ticks);
+  bool one_sided = p->ruler.broken && (p->ruler.min >= 0 || p->ruler.max <= 0);
+  for (int pass = 0; pass < 2; pass++) // from left to right, so that crowded labels are left out evenly
+    for (int i = 0; i < ticks.n; i++) {
+      double t = ticks.tick[i].t;
+      if (one_sided)
+        t = p->ruler.min >= 0 ? 2 * t - 1 : 2 * t;
+      double at = x + t * w;
+      if (pass == 0) {
+        kugel__mask_line(c, at, y, at, y + (ticks.tick[i].major ? 6 : 3.5) * u,
+                         (ticks.tick[i].major ? 1.1 : 0.8) * u);
+        continue;
+      }
+      double half = kugel__type_width(p->type, ticks.tick[i].label, size) / 2;
+      if (!ticks.tick[i].label[0] || (at - half < taken && at + half > taken - 2 * half && ticks.n > 2 &&
+                                      p->ruler.scale != KUGEL_SCALE_ASINH))
+        continue;
+      taken = at + half + 6 * u;
+      kugel__type_draw(p->type, c, at, y + 8 * u + size, 0.5, size, ticks.tick[i].label, ink, 0, no_halo);
+    }
+  kugel__mask_paint(c, ink);
+  char unit[256] = "", text[320];
+  if (p->o.unit)
+    kugel__type_unit(p->o.unit, unit, sizeof unit);
+  snprintf(text, sizeof text, "%s%s%s", ticks.factor, *ticks.factor && *unit ? " " : "", unit);
+  if (*text) {
+    double arrow = p->ruler.above ? 0.9 * 15 * u : 0;
+    kugel__type_draw(p->type, c, x + w + arrow + 12 * u, y - 15 * u / 2 + 0.36 * 15 * u, 0, 15 * u, text, ink,
+                     0, no_halo);
+  }
+}
+
+static void paint_bar(painter *p)
+{
+  const kugel__view *v = &p->view;
+  double u = p->unit, h = 15 * u, share = v->w > v->h * 1.4 ? 0.56 : 0.7, w = v->w * share,
+         x = v->x0 + (v->w - w) / 2;
+  paint_bar_body(p, x, p->bar_y, w, h);
+  paint_arrows(p, x, p->bar_y, w, h);
+  paint_bar_frame(p, x, p->bar_y, w, h);
+  paint_ticks(p, x, p->bar_y + h, w);
+}
+
+static kugel_status paint(painter *p, int64_t count)
+{
+  const kugel_plot_opts *o = &p->o;
+  double share = o->width / 1200.0; // type shrinks more slowly than the picture
+  p->unit = o->pixel_ratio > 0 ? o->pixel_ratio : share < 1 ? sqrt(share) : share;
+  p->bad = (kugel__color){(float)o->bad[0] / 255, (float)o->bad[1] / 255, (float)o->bad[2] / 255,
+                          (float)o->bad[3] / 255};
+  if (!(o->bad[0] | o->bad[1] | o->bad[2] | o->bad[3]))
+    p->bad = (kugel__color){0.5f, 0.5f, 0.5f, 1};
+  KUGEL_TRY(kugel__colors_fill(o->colors, &p->colors));
+  KUGEL_TRY(kugel__view_set(&p->view, o));
+  KUGEL_TRY(kugel__type_open(p->picture->ctx, &p->type));
+  KUGEL_TRY(lay_out(p));
+  KUGEL_TRY(set_range(p, count));
+  KUGEL_TRY(paint_map(p));
+  kugel__graticule(&p->picture->canvas, p->type, &p->view, o, p->unit);
+  if (!o->no_bar)
+    paint_bar(p);
+  if (o->title && *o->title)
+    kugel__type_draw(p->type, &p->picture->canvas, p->view.x0 + p->view.w / 2, p->title_y, 0.5, 20 * p->unit,
+                     o->title, ink, 0, no_halo);
+  p->picture->ends[0] = p->ruler.min;
+  p->picture->ends[1] = p->ruler.max;
+  return KUGEL_OK;
+}
+
+kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__source *source,
+                         kugel_picture **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
+  *out = NULL;
+  ctx = kugel__ctx_retain(ctx);
+  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
+  kugel_picture *picture = kugel__calloc(ctx, sizeof *picture);
+  painter *p = kugel__calloc(ctx, sizeof *p);
+  kugel_status s = picture && p ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
+  if (picture)
+    picture->ctx = ctx;
+  if (!s)
+    s = kugel__take_opts(&p->o, sizeof p->o, opts, "kugel_plot_opts");
+  if (!s)
+    s = check_opts(&p->o);
+  if (!s) {
+    p->picture = picture;
+    p->source = source;
+    int64_t count = source->nside ? 12 * source->nside * source->nside : source->nlat * source->nlon;
+    s = paint(p, count);
+  }
+  if (p)
+    kugel__type_close(p->type);
+  kugel__free(ctx, p);
+  if (!s) {
+    kugel__free(ctx, picture->canvas.mask);
+    picture->canvas.mask = NULL;
+    *out = picture;
+  } else if (picture) {
+    kugel_picture_destroy(picture);
+  } else {
+    kugel_ctx_destroy(ctx);
+  }
+  return s;
+}
