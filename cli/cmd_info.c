@@ -68,8 +68,8 @@ const command command_info = {
     .name = "info",
     .summary = "describe a file, or Kugel and this machine",
     .about = "With files: what each holds (a map, coefficients, spectra), its size, units, ordering and "
-             "coordinate "
-             "system, and the range of every column. Without: version, instruction set, threads and devices.",
+             "coordinate system, and the range of every column. Without: version, instruction set, "
+             "threads and devices.",
     .examples = "kugel info\nkugel info sky.fits\nkugel info --json sky.fits",
     .options = info_options,
     .n_options = sizeof info_options / sizeof info_options[0],

@@ -5,7 +5,18 @@
 
 #include "opts.h"
 
-#define COMMAND_LIST(X) X(info)
+#define COMMAND_LIST(X)                                                                                      \
+  X(smooth)                                                                                                  \
+  X(map2alm)                                                                                                 \
+  X(alm2map)                                                                                                 \
+  X(anafast)                                                                                                 \
+  X(synfast)                                                                                                 \
+  X(reorder)                                                                                                 \
+  X(udgrade)                                                                                                 \
+  X(regrid)                                                                                                  \
+  X(rotate)                                                                                                  \
+  X(info)                                                                                                    \
+  X(bench)
 
 #define COMMAND_DECLARE_(name) extern const command command_##name;
 COMMAND_LIST(COMMAND_DECLARE_)

@@ -236,7 +236,7 @@ static bool take_option(const command *c, int argc, const char *const *argv, int
   const option *o = &c->options[i];
   char name[64];
   option_name(o, name);
-  if (args[i].given)
+  if (args[i].given && o->type != ARG_FLAG)
     return FAIL("--%s is given twice", name);
   args[i].given = true;
   if (o->type == ARG_FLAG) {

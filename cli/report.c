@@ -52,7 +52,8 @@ void report_sky(const sky *s)
        s->described[0].unit);
   fact("columns", "%s%s", names, s->polarised ? " (polarised)" : "");
   if (s->n < info->ncolumns)
-    fact("", "left out: %lld more; --columns picks others", (long long)(info->ncolumns - s->n));
+    fact("", "left out: %lld more column%s", (long long)(info->ncolumns - s->n),
+         info->ncolumns - s->n == 1 ? "" : "s");
 }
 
 stopwatch stopwatch_start(void)

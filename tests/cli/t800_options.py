@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Words in, help, errors and exit codes out."""
+import os
 import subprocess
 import time
 from harness import *
@@ -13,6 +14,48 @@ def overview():
     golden("help.txt", ok("--help").out)
     assert ok("help").out == ok("-h").out == ok("--help").out
     assert kugel().code == 2
+
+
+def commands():
+    lines = ok("--help").out.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [line.split()[0] for line in lines]
+
+
+def help_of_each_command():
+    for c in commands():
+        text = ok(c, "--help").out
+        golden(f"help-{c}.txt", text)
+        assert f"  kugel {c}" in text.split("Examples:\n")[1], "there are examples"
+        assert ok("help", c).out == text and ok(c, "-h", "--nonsense").out == text
+        assert max(map(len, text.split("Examples:")[0].splitlines())) <= 80
+
+
+def manual_and_completion():
+    cli = os.path.join(HERE, "../../cli")
+    for words, name in (["--man"], "kugel.1"), (["--completion", "bash"], "kugel.bash"):
+        made = ok("help", *words).out
+        path = os.path.join(cli, name)
+        if REGOLD:
+            with open(path, "w") as f:
+                f.write(made)
+        with open(path) as f:
+            assert f.read() == made, f"cli/{name} is old: KUGEL_REGOLD=1 rewrites it"
+    refused(2, "help", "--completion", "fish", says="knows bash only")
+    script = f"source {os.path.join(cli, 'kugel.bash')}; COMP_WORDS=(kugel smooth --weights r); COMP_CWORD=3; _kugel; " \
+             "echo ${COMPREPLY[*]}; COMP_WORDS=(kugel sm); COMP_CWORD=1; _kugel; echo ${COMPREPLY[*]}"
+    if "smooth" in commands():
+        assert subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout == "ring\nsmooth\n"
+
+
+def examples_parse():
+    """Every example of --help gets past the parser: what it lacks are its files."""
+    import shlex
+    for c in commands():
+        for line in ok(c, "--help").out.split("Examples:\n")[1].splitlines():
+            words = shlex.split(line)[1:]
+            if c != "bench" and len(words) > 1:
+                r = kugel(*words, "--dry-run")
+                assert r.code == 1 or r.code == 0, (line, r)
 
 
 def info_of_this_machine():
@@ -55,4 +98,4 @@ def start_up_time():
     assert sorted(times)[2] < 0.030 or "asan" in BINARY or "tsan" in BINARY, times
 
 
-main([version, overview, info_of_this_machine, unknown_words, wrong_values, error_object, start_up_time])
+main([version, overview, help_of_each_command, manual_and_completion, examples_parse, info_of_this_machine, unknown_words, wrong_values, error_object, start_up_time])

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel anafast: power spectra of one map, or of two. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "alms.h"
+#include "commands.h"
+#include "skyops.h"
+
+#define ANAFAST_OPTIONS(X)                                                                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS)")                                        \
+  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1,                                                            \
+    "power spectra: a FITS table, or text if it ends in .txt, .dat or .csv")                                 \
+  X(cross, 'x', ARG_TEXT, "FILE", NULL, 0, 0, "a second map of the same nside: cross spectra")               \
+  X(mask, 'k', ARG_TEXT, "FILE", NULL, 0, 0,                                                                 \
+    "mask by which the maps are multiplied; its zeros count as unseen")                                      \
+  X(remove, 'r', ARG_CHOICE, "nothing|monopole|dipole", "nothing", 0, 0,                                     \
+    "fit and remove the mean (monopole), or mean and dipole, of the seen pixels of T")                       \
+  X(gal_cut, 0, ARG_ANGLE, "ANGLE", "0deg", 0, M_PI / 2,                                                     \
+    "with --remove: fit only where the latitude exceeds this")                                               \
+  X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
+  X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "refinements of the analysis")                                    \
+  X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "quadrature weights")                       \
+  X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
+    "one column, or three that are I, Q, U; I, Q, U where there are such, else the first")                   \
+  X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the spectrum of the first column only")                          \
+  X(alm, 0, ARG_TEXT, "FILE", NULL, 0, 0, "also write the coefficients of the first map")
+
+OPTIONS(anafast, ANAFAST_OPTIONS);
+
+/* Masked pixels become unseen, so that the fit of monopole and dipole leaves them out; other weights
+ * multiply. */
+static int apply_mask(sky *s, const double *mask)
+{
+  double *maps = s->maps;
+  for (int64_t c = 0; c < s->n; c++)
+    for (int64_t i = 0; i < s->npix; i++) {
+      double *x = &maps[c * s->npix + i];
+      bool bad = !isfinite(*x) || fabs(*x / KUGEL_UNSEEN - 1) < 1e-5;
+      bool cut = !isfinite(mask[i]) || mask[i] == 0 || fabs(mask[i] / KUGEL_UNSEEN - 1) < 1e-5;
+      *x = bad || cut ? KUGEL_UNSEEN : *x * mask[i];
+    }
+  return EXIT_DONE;
+}
+
+/* Opens, reads, masks and cleans one map. */
+static int prepare(const anafast_args *o, const char *path, const double *mask, sky *s)
+{
+  STEP(sky_open(s, path, o->columns.s, !o->no_pol.given));
+  if (!s->polarised && s->n > 1) {
+    if (o->columns.given && !o->no_pol.given)
+      return fail_usage("--columns %s: needs one column, or three that are I, Q, U", o->columns.s);
+    s->n = 1;
+  }
+  if (run.dry_run)
+    return EXIT_DONE;
+  STEP(sky_read(s, KUGEL_ORDER_RING, true));
+  if (mask)
+    STEP(apply_mask(s, mask));
+  if (o->remove.n)
+    STEP(sky_remove(s, o->remove.n == 2, o->gal_cut.x));
+  return EXIT_DONE;
+}
+
+static int analyse(const anafast_args *o, const sky *s, int64_t lmax, double lo, double hi, alms *a)
+{
+  GRID kugel_grid *grid = NULL;
+  SHT kugel_sht *plan = NULL;
+  STEP(healpix_grid(s->nside, &grid));
+  LIB(kugel_sht_create(NULL,
+                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
+                                         .grid = grid,
+                                         .lmax = lmax,
+                                         .mode = s->n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
+                                         .weights = (kugel_weights)o->weights.n,
+                                         .iterations = (int)o->iter.n,
+                                         .bad_pixels = KUGEL_BAD_ZERO},
+                       &plan));
+  STEP(alms_make(a, s->n, lmax, lmax));
+  progress_part(lo, hi, "analysis");
+  LIB(kugel_sht_analysis(plan, KUGEL_ARRAY(s->maps, s->dtype, s->n, s->npix),
+                         KUGEL_ARRAY(a->data, KUGEL_C128, a->n, a->count), NULL));
+  return EXIT_DONE;
+}
+
+static int write_spectra(const anafast_args *o, const sky *s, const alms *a, const alms *b)
+{
+  int64_t n = a->n == 3 ? 6 : 1;
+  OWNED double *cl = calloc((size_t)(n * (a->lmax + 1)), sizeof *cl);
+  char unit[96] = "";
+  const char *units[6], *line = history_line();
+  static const char *const names[] = {"TT", "EE", "BB", "TE", "EB", "TB"};
+  bool text = path_ends_with(o->output.s, ".txt") || path_ends_with(o->output.s, ".dat") ||
+              path_ends_with(o->output.s, ".csv");
+  if (!cl)
+    return fail("no memory for %lld spectra", (long long)n);
+  STEP(alms_spectra(a, b, cl));
+  if (s->described[0].unit[0])
+    snprintf(unit, sizeof unit, "%s^2", s->described[0].unit);
+  for (int i = 0; i < 6; i++)
+    units[i] = unit;
+  json_int("spectra", n);
+  if (interrupted())
+    return fail_interrupted();
+  kugel_status status = kugel_cl_write(NULL, o->output.s,
+                                       &(kugel_fits_write_opts){.size = sizeof(kugel_fits_write_opts),
+                                                                .overwrite = run.overwrite,
+                                                                .names = text ? names : NULL,
+                                                                .units = units,
+                                                                .history = &line,
+                                                                .nhistory = 1},
+                                       n, a->lmax, cl);
+  return status == KUGEL_OK ? EXIT_DONE : fail_library(status, o->output.s);
+}
+
+static int report_start(const anafast_args *o, const sky *s, int64_t lmax)
+{
+  report_title(o->input.s, o->output.s);
+  report_sky(s);
+  if (o->cross.given)
+    fact("cross", "%s", o->cross.s);
+  if (o->mask.given)
+    fact("mask", "%s", o->mask.s);
+  json_int("lmax", lmax);
+  json_int("iterations", o->iter.n);
+  json_text("weights", o->weights.s);
+  fact("transform", "lmax %lld, %s weights, %lld iterations", (long long)lmax, o->weights.s,
+       (long long)o->iter.n);
+  return EXIT_DONE;
+}
+
+static int anafast(const void *args)
+{
+  const anafast_args *o = args;
+  SKY s = {0}, s2 = {0};
+  ALMS a = {0}, b = {0};
+  OWNED double *mask = NULL;
+  stopwatch watch = stopwatch_start();
+  if (!run.dry_run) {
+    STEP(check_output(o->output.s));
+    if (o->alm.given)
+      STEP(check_output(o->alm.s));
+  }
+  STEP(sky_open(&s, o->input.s, o->columns.s, !o->no_pol.given));
+  int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1, nside = s.nside;
+  double maps = o->cross.given ? 2 : 1;
+  if (!s.polarised)
+    s.n = 1;
+  STEP(report_start(o, &s, lmax));
+  if (run.dry_run) {
+    double seconds, n = s.polarised ? 3 : 1;
+    STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
+                     maps * (double)(1 + 2 * o->iter.n), &seconds));
+    return report_plan(maps * n * (8 * (double)s.npix + 16 * (double)alm_count(lmax, lmax)) +
+                           8 * n * (double)s.npix + BASE_MEMORY,
+                       seconds);
+  }
+  if (o->mask.given)
+    STEP(mask_read(o->mask.s, nside, KUGEL_ORDER_RING, &mask));
+  sky_close(&s);
+  STEP(prepare(o, o->input.s, mask, &s));
+  stopwatch_lap(&watch, "read");
+  STEP(analyse(o, &s, lmax, 0, 1 / maps, &a));
+  if (o->cross.given) {
+    STEP(prepare(o, o->cross.s, mask, &s2));
+    if (s2.nside != nside || s2.n != s.n)
+      return fail("%s has nside %lld and %lld columns in use, but %s has %lld and %lld; they must agree",
+                  o->cross.s, (long long)s2.nside, (long long)s2.n, o->input.s, (long long)nside,
+                  (long long)s.n);
+    STEP(analyse(o, &s2, lmax, 0.5, 1, &b));
+  }
+  stopwatch_lap(&watch, "analysis");
+  STEP(write_spectra(o, &s, &a, o->cross.given ? &b : &a));
+  if (o->alm.given)
+    STEP(alms_write(o->alm.s, &a, s.info, s.described[0].unit, NULL, false));
+  stopwatch_lap(&watch, "write");
+  report_end(&watch, 0);
+  return EXIT_DONE;
+}
+
+const command command_anafast = {
+    .name = "anafast",
+    .summary = "power spectra of a map, or of two",
+    .about = "Computes C_l: TT of one column, or TT, EE, BB, TE, EB, TB of I, Q, U. Unseen and masked "
+             "pixels count as zero; spectra are not corrected for them, nor for beam or pixels.",
+    .examples = "kugel anafast sky.fits cl.fits\n"
+                "kugel anafast sky.fits cl.txt --lmax 512 --mask mask.fits --remove dipole\n"
+                "kugel anafast year1.fits cl.fits --cross year2.fits --weights pixel --iter 0",
+    .options = anafast_options,
+    .n_options = sizeof anafast_options / sizeof anafast_options[0],
+    .run = anafast,
+};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel smooth: analysis, multiplication by a beam, synthesis. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "report.h"
+#include "skyops.h"
+
+#define SMOOTH_OPTIONS(X)                                                                                    \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS)")                                        \
+  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "smoothed map (FITS)")                                     \
+  X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "full width at half maximum of a Gaussian beam")           \
+  X(sigma, 's', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "standard deviation of a Gaussian beam, instead")         \
+  X(beam, 'b', ARG_TEXT, "FILE", NULL, 0, 0,                                                                 \
+    "beam window b_l (FITS or text), instead: one column, or one each for T, E and B")                       \
+  X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
+  X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "refinements of the analysis")                                    \
+  X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "quadrature weights of the analysis")       \
+  X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
+    "columns by name or number with commas between, or all; I, Q, U where there are such, else the first")   \
+  X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
+  X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")
+
+OPTIONS(smooth, SMOOTH_OPTIONS);
+
+typedef struct beam {
+  double fwhm; /* radians; windows NULL */
+  int64_t n;
+  double *windows; /* [3, n]: T, E, B */
+} beam;
+
+static void beam_free(beam *b)
+{
+  free(b->windows);
+}
+
+static int read_beam(const char *path, int64_t lmax, beam *b)
+{
+  kugel_cl_info info;
+  LIB(kugel_cl_inspect(NULL, path, &info));
+  int64_t sets = info.nspectra >= 3 ? 3 : 1;
+  b->n = lmax + 1;
+  b->windows = malloc((size_t)(3 * b->n) * sizeof(double));
+  if (!b->windows)
+    return fail("no memory for a beam of %lld multipoles", (long long)b->n);
+  LIB(kugel_cl_read(NULL, path, 0, sets, lmax, b->windows));
+  for (int64_t c = sets; c < 3; c++)
+    memcpy(b->windows + c * b->n, b->windows, (size_t)b->n * sizeof(double));
+  json_text("beam", path);
+  fact("beam", "%s, %s", path, sets == 3 ? "T, E and B" : "one window");
+  if (info.lmax < lmax)
+    fact("", "it ends at multipole %lld; above that the result has none", (long long)info.lmax);
+  return EXIT_DONE;
+}
+
+static int take_beam(const smooth_args *o, int64_t lmax, beam *b)
+{
+  char text[40];
+  if (o->beam.given)
+    return read_beam(o->beam.s, lmax, b);
+  b->fwhm = o->fwhm.given ? o->fwhm.x : o->sigma.x * sqrt(8 * M_LN2);
+  json_number("fwhm_radians", b->fwhm);
+  fact("beam", "Gaussian, fwhm %s", angle_text(b->fwhm, text, sizeof text));
+  return EXIT_DONE;
+}
+
+static int smooth_maps(sky *s, const kugel_smooth_opts *opts)
+{
+  int64_t step = s->npix * (s->dtype.bits / 8);
+  if (s->polarised) {
+    progress_part(0, 1, "smoothing I, Q, U");
+    const kugel_array *maps = KUGEL_ARRAY(s->maps, s->dtype, 3, s->npix);
+    LIB(kugel_smooth(NULL, opts, maps, maps));
+    return EXIT_DONE;
+  }
+  for (int64_t i = 0; i < s->n; i++) {
+    progress_part((double)i / (double)s->n, (double)(i + 1) / (double)s->n, "smoothing");
+    const kugel_array *map = KUGEL_ARRAY((char *)s->maps + i * step, s->dtype, 1, s->npix);
+    LIB(kugel_smooth(NULL, opts, map, map));
+  }
+  return EXIT_DONE;
+}
+
+static int write_result(const smooth_args *o, sky *s)
+{
+  bool nested = o->order.n ? o->order.n == 2 : s->info->order == KUGEL_ORDER_NESTED;
+  if (nested)
+    STEP(sky_reorder(s, KUGEL_ORDER_NESTED));
+  output out = output_like(s);
+  return output_write(o->output.s, &out);
+}
+
+static int smooth(const void *args)
+{
+  const smooth_args *o = args;
+  SKY s = {0};
+  GRID kugel_grid *grid = NULL;
+  __attribute__((cleanup(beam_free))) beam b = {0};
+  stopwatch watch = stopwatch_start();
+  if (o->fwhm.given + o->sigma.given + o->beam.given != 1)
+    return fail_usage("give one of --fwhm, --sigma and --beam, such as --fwhm 1deg");
+  STEP(sky_open(&s, o->input.s, o->columns.s, !o->no_pol.given));
+  int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1;
+  report_title(o->input.s, o->output.s);
+  report_sky(&s);
+  STEP(take_beam(o, lmax, &b));
+  json_int("lmax", lmax);
+  json_int("iterations", o->iter.n);
+  json_text("weights", o->weights.s);
+  fact("transform", "lmax %lld, %s weights, %lld iterations", (long long)lmax, o->weights.s,
+       (long long)o->iter.n);
+  double together = s.polarised ? 3 : 1, coefficients = together * 16 * (double)alm_count(lmax, lmax);
+  if (run.dry_run) {
+    double seconds, maps = (double)(s.npix * s.n) * (sky_is_float(&s) ? 4 : 8);
+    STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
+                     (double)(2 + 2 * o->iter.n) * (s.polarised ? 1 : (double)s.n), &seconds));
+    return report_plan(maps + together * 8 * (double)s.npix + coefficients + BASE_MEMORY, seconds);
+  }
+  STEP(check_output(o->output.s));
+  STEP(sky_read(&s, KUGEL_ORDER_RING, false));
+  stopwatch_lap(&watch, "read");
+  STEP(healpix_grid(s.nside, &grid));
+  STEP(smooth_maps(&s, &(kugel_smooth_opts){.size = sizeof(kugel_smooth_opts),
+                                            .grid = grid,
+                                            .lmax = lmax,
+                                            .fwhm = b.fwhm,
+                                            .n_window = b.n,
+                                            .window = b.windows,
+                                            .window_e = b.windows ? b.windows + b.n : NULL,
+                                            .window_b = b.windows ? b.windows + 2 * b.n : NULL,
+                                            .weights = (kugel_weights)o->weights.n,
+                                            .iterations = (int)o->iter.n}));
+  stopwatch_lap(&watch, "smooth");
+  STEP(write_result(o, &s));
+  stopwatch_lap(&watch, "write");
+  report_end(&watch, (double)(s.n * s.npix * (s.dtype.bits / 8)) + coefficients);
+  return EXIT_DONE;
+}
+
+const command command_smooth = {
+    .name = "smooth",
+    .summary = "smooth a map by a Gaussian beam or a window",
+    .about = "Smooths a HEALPix map by a Gaussian beam or by a window b_l. I, Q and U are smoothed "
+             "together, as polarisation. Unseen pixels count as zero and stay unseen. Units, ordering, "
+             "coordinate system and further keywords of the input are kept.",
+    .examples = "kugel smooth sky.fits smooth.fits --fwhm 1deg\n"
+                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin\n"
+                "kugel smooth sky.fits smooth.fits --beam beam.fits --lmax 1500 --weights pixel\n"
+                "kugel smooth sky.fits smooth.fits --fwhm 5arcmin --dry-run",
+    .options = smooth_options,
+    .n_options = sizeof smooth_options / sizeof smooth_options[0],
+    .run = smooth,
+};

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# bash completion for kugel
+_kugel()
+{
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
+  if [ "$COMP_CWORD" = 1 ]; then
+    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate info bench" -- "$word"))
+    return
+  fi
+  case ${COMP_WORDS[1]} in
+  smooth)
+    case $before in
+    --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order" ;;
+  map2alm)
+    case $before in
+    --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid" ;;
+  alm2map)
+    case $before in
+    --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --lmax --fwhm --der1 --no-pol" ;;
+  anafast)
+    case $before in
+    --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
+    --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm" ;;
+  synfast)
+    case $before in
+    --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --seed --lmax --fwhm --no-pol --dl --unit --alm" ;;
+  reorder)
+    case $before in
+    --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;
+    --coordsys) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --to --columns --coordsys --unit" ;;
+  udgrade)
+    case $before in
+    --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --columns --order --power --pessimistic" ;;
+  regrid)
+    case $before in
+    --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --from-grid --column --lmax --iter --fwhm --name --unit" ;;
+  rotate)
+    case $before in
+    --from) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
+    --to) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
+    --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol" ;;
+  info)
+    case $before in
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help" ;;
+  bench)
+    case $before in
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --seconds" ;;
+  esac
+  if [[ $word == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$word"))
+  else
+    COMPREPLY=($(compgen -f -- "$word"))
+  fi
+}
+complete -o filenames -o bashdefault -F _kugel kugel

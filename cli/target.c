@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include "target.h"
+#include "skyops.h"
+
+int target_open(target *t, const void *args, const char *path)
+{
+  const target_args *o = args;
+  *t = (target){.o = o, .path = path, .npy = path_ends_with(path, ".npy")};
+  if (t->npy) {
+    if (o->nside.given)
+      return fail_usage("--nside is for FITS output, but %s is NPY: give --rows", path);
+    if (!o->rows.given)
+      return fail_usage("give --rows, the number of rows of latitude in %s", path);
+    t->rows = (latlon){.kind = (kugel_grid_kind)(o->to_grid.n + KUGEL_GRID_GAUSS),
+                       .ntheta = o->rows.n,
+                       .nphi = 2 * o->rows.n};
+    t->rows.phi0 = latlon_phi0(t->rows.kind, t->rows.nphi);
+    t->npix = t->rows.ntheta * t->rows.nphi;
+    json_int("rows", t->rows.ntheta);
+    fact("to", "%s, %lld rows of %lld", o->to_grid.s, (long long)t->rows.ntheta, (long long)t->rows.nphi);
+    return latlon_grid(&t->rows, &t->grid);
+  }
+  if (!o->nside.given)
+    return fail_usage("give --nside, the resolution of the map");
+  if (o->rows.given || o->to_grid.given)
+    return fail_usage("--rows and --to-grid are for NPY output; %s is a HEALPix map", path);
+  t->nside = o->nside.n;
+  if (o->order.n == 1 && (t->nside & (t->nside - 1)))
+    return fail_usage("--order nested needs a power of two as nside, not %lld", (long long)t->nside);
+  t->npix = 12 * t->nside * t->nside;
+  json_int("nside", t->nside);
+  fact("to", "HEALPix, nside %lld, %s", (long long)t->nside,
+       order_name(o->order.n ? KUGEL_ORDER_NESTED : KUGEL_ORDER_RING));
+  STEP(healpix_grid(t->nside, &t->grid));
+  return EXIT_DONE;
+}
+
+void target_close(target *t)
+{
+  kugel_grid_destroy(t->grid);
+  t->grid = NULL;
+}
+
+static int write_npy(const target *t, const output *out)
+{
+  if (interrupted())
+    return fail_interrupted();
+  const kugel_array *maps = KUGEL_ARRAY(out->maps, out->dtype, out->n, t->rows.ntheta, t->rows.nphi);
+  const kugel_array *map = KUGEL_ARRAY(out->maps, out->dtype, t->rows.ntheta, t->rows.nphi);
+  kugel_status status = kugel_npy_write(NULL, t->path, run.overwrite, out->n == 1 ? map : maps);
+  return status == KUGEL_OK ? EXIT_DONE : fail_library(status, t->path);
+}
+
+int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out, stopwatch *watch)
+{
+  SHT kugel_sht *plan = NULL;
+  int n_maps;
+  LIB(kugel_sht_create(NULL,
+                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
+                                         .grid = t->grid,
+                                         .lmax = a->lmax,
+                                         .mmax = a->mmax ? a->mmax : -1,
+                                         .mode = mode},
+                       &plan));
+  LIB(kugel_sht_shape(plan, NULL, NULL, NULL, &n_maps));
+  SKY s = {.nside = t->nside, .npix = t->npix, .n = n_maps, .order = KUGEL_ORDER_RING};
+  s.dtype = t->o->f32.given ? KUGEL_F32 : KUGEL_F64;
+  s.maps = malloc((size_t)n_maps * (size_t)t->npix * (s.dtype.bits / 8));
+  if (!s.maps)
+    return fail("no memory for %d maps of %lld pixels", n_maps, (long long)t->npix);
+  progress_part(0, 1, "synthesis");
+  LIB(kugel_sht_synthesis(plan, KUGEL_ARRAY(a->data, KUGEL_C128, a->n, a->count),
+                          KUGEL_ARRAY(s.maps, s.dtype, n_maps, t->npix), NULL));
+  stopwatch_lap(watch, "synthesis");
+  if (!t->npy && t->o->order.n == 1)
+    STEP(sky_reorder(&s, KUGEL_ORDER_NESTED));
+  out->n = n_maps;
+  out->nside = t->nside;
+  out->order = s.order;
+  out->dtype = s.dtype;
+  out->maps = s.maps;
+  STEP(t->npy ? write_npy(t, out) : output_write(t->path, out));
+  stopwatch_lap(watch, "write");
+  return EXIT_DONE;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where synthesis goes: a HEALPix FITS map, or rows of latitude in a NPY file. */
+#ifndef KUGEL_CLI_TARGET_H
+#define KUGEL_CLI_TARGET_H
+
+#include "alms.h"
+#include "latlon.h"
+
+/* First in the lists of the commands that synthesise, so that their structs begin like target_args. */
+#define TARGET_OPTIONS(X)                                                                                    \
+  X(nside, 'N', ARG_INT, "N", NULL, 1, 536870912, "FITS output: resolution of the map")                      \
+  X(order, 'o', ARG_CHOICE, "ring|nested", "ring", 0, 0, "FITS output: ordering")                            \
+  X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
+  X(to_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY output: grid")                                  \
+  X(rows, 0, ARG_INT, "N", NULL, 1, 1e6, "NPY output: rows of latitude; the columns are twice as many")
+
+typedef struct target_args {
+  COMMON_OPTIONS(OPTION_FIELD_) TARGET_OPTIONS(OPTION_FIELD_)
+} target_args;
+
+typedef struct target {
+  const target_args *o;
+  const char *path;
+  bool npy;
+  int64_t nside, npix;
+  latlon rows;
+  kugel_grid *grid;
+} target;
+
+/* Takes the options; makes the grid. */
+int target_open(target *t, const void *args, const char *path);
+void target_close(target *t);
+#define TARGET __attribute__((cleanup(target_close))) target
+
+/* Synthesises `a` into n maps and writes them with `out`'s names, units and keywords (maps and sizes are
+ * filled in). */
+int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out, stopwatch *watch);
+
+#endif
