@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
+#include "picture.h"
 #include "report.h"
 #include "skyops.h"
 
@@ -20,7 +21,8 @@
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "columns by name or number with commas between, or all; I, Q, U where there are such, else the first")   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
-  X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")
+  X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
+  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")
 
 OPTIONS(smooth, SMOOTH_OPTIONS);
 
@@ -85,6 +87,8 @@ static int smooth_maps(sky *s, const kugel_smooth_opts *opts)
 static int write_result(const smooth_args *o, sky *s)
 {
   bool nested = o->order.n ? o->order.n == 2 : s->info->order == KUGEL_ORDER_NESTED;
+  if (o->plot.given)
+    STEP(picture_simple(o->plot.s, s, "smoothed"));
   if (nested)
     STEP(sky_reorder(s, KUGEL_ORDER_NESTED));
   output out = output_like(s);
@@ -115,9 +119,14 @@ static int smooth(const void *args)
     double seconds, maps = (double)(s.npix * s.n) * (sky_is_float(&s) ? 4 : 8);
     STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
                      (double)(2 + 2 * o->iter.n) * (s.polarised ? 1 : (double)s.n), &seconds));
-    return report_plan(maps + together * 8 * (double)s.npix + coefficients + BASE_MEMORY, seconds);
+    /* I apart from Q and U, which are transformed together: map and coefficients, and those of the residual
+     */
+    double work = (s.polarised ? 2 : 1) * (8 * (double)s.npix + 32 * (double)alm_count(lmax, lmax));
+    return report_plan(maps + work + BASE_MEMORY, seconds);
   }
   STEP(check_output(o->output.s));
+  if (o->plot.given)
+    STEP(check_output(o->plot.s));
   STEP(sky_read(&s, KUGEL_ORDER_RING, false));
   stopwatch_lap(&watch, "read");
   STEP(healpix_grid(s.nside, &grid));
@@ -145,7 +154,7 @@ const command command_smooth = {
              "together, as polarisation. Unseen pixels count as zero and stay unseen. Units, ordering, "
              "coordinate system and further keywords of the input are kept.",
     .examples = "kugel smooth sky.fits smooth.fits --fwhm 1deg\n"
-                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin\n"
+                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --plot smooth.png\n"
                 "kugel smooth sky.fits smooth.fits --beam beam.fits --lmax 1500 --weights pixel\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 5arcmin --dry-run",
     .options = smooth_options,

@@ -4,7 +4,7 @@ _kugel()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate info bench" -- "$word"))
+    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate plot info bench" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -13,7 +13,7 @@ _kugel()
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order --plot" ;;
   map2alm)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
@@ -63,6 +63,13 @@ _kugel()
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol" ;;
+  plot)
+    case $before in
+    --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;
+    --scale) COMPREPLY=($(compgen -W "linear log asinh histogram" -- "$word")); return ;;
+    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid" ;;
   info)
     case $before in
     esac

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel plot: a map as PNG. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "latlon.h"
+#include "picture.h"
+
+#define PLOT_OPTIONS(X)                                                                                      \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS), or rows of latitude (NPY) with --grid") \
+  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "picture (PNG)")                                           \
+  X(column, 'c', ARG_TEXT, "NAME", "0", 0, 0, "column by name or number")                                    \
+  X(projection, 'p', ARG_CHOICE, "mollweide|orthographic|gnomonic|cartesian", "mollweide", 0, 0,             \
+    "projection")                                                                                            \
+  X(scale, 's', ARG_CHOICE, "linear|log|asinh|histogram", "linear", 0, 0, "how values become colours")       \
+  X(colors, 'm', ARG_TEXT, "NAME", NULL, 0, 0,                                                               \
+    "colour map: planck, diverging, viridis, magma, inferno, plasma, ice, relief, grey or phase; with _r "   \
+    "at the end reversed")                                                                                   \
+  X(min, 0, ARG_REAL, "X", NULL, -1e300, 1e300, "value at the lower end of the colours")                     \
+  X(max, 0, ARG_REAL, "X", NULL, -1e300, 1e300, "value at the upper end of the colours")                     \
+  X(percentile, 0, ARG_REAL, "X", "0", 0, 50,                                                                \
+    "leave out this share, in per cent, at both ends of the colours")                                        \
+  X(symmetric, 0, ARG_FLAG, NULL, NULL, 0, 0, "colours from -a to a")                                        \
+  X(title, 't', ARG_TEXT, "TEXT", NULL, 0, 0, "title above the map")                                         \
+  X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "unit at the colour bar; the file's when not given")            \
+  X(size, 0, ARG_INT, "N", "1200", 64, 32768, "width of the picture in pixels")                              \
+  X(center, 0, ARG_ANGLES, "LON,LAT", "0deg,0deg", 2, 2, "direction at the centre")                          \
+  X(roll, 0, ARG_ANGLE, "ANGLE", "0deg", -2 * M_PI, 2 * M_PI, "turn about the centre, counterclockwise")     \
+  X(coord, 0, ARG_TEXT, "XY", NULL, 0, 0,                                                                    \
+    "draw a map in coordinates X in coordinates Y: GC for Galactic to equatorial, E for ecliptic")           \
+  X(geo, 0, ARG_FLAG, NULL, NULL, 0, 0, "east to the right, as on maps of the ground")                       \
+  X(half, 0, ARG_FLAG, NULL, NULL, 0, 0, "orthographic: one hemisphere only")                                \
+  X(reso, 0, ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "gnomonic, cartesian: size of a picture pixel")              \
+  X(graticule, 'g', ARG_ANGLE, "ANGLE", NULL, 0, M_PI,                                                       \
+    "step of the coordinate lines; by projection when not given")                                            \
+  X(no_graticule, 0, ARG_FLAG, NULL, NULL, 0, 0, "no coordinate lines")                                      \
+  X(no_labels, 0, ARG_FLAG, NULL, NULL, 0, 0, "no numbers at the coordinate lines")                          \
+  X(no_bar, 0, ARG_FLAG, NULL, NULL, 0, 0, "no colour bar")                                                  \
+  X(smooth_pixels, 0, ARG_FLAG, NULL, NULL, 0, 0, "interpolate between pixel centres")                       \
+  X(transparent, 0, ARG_FLAG, NULL, NULL, 0, 0, "nothing behind the picture instead of white")               \
+  X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")
+
+OPTIONS(plot, PLOT_OPTIONS);
+
+static kugel_plot_opts style(const plot_args *o, const char *unit)
+{
+  bool ends = o->min.given || o->max.given;
+  return (kugel_plot_opts){
+      .size = sizeof(kugel_plot_opts),
+      .projection = (kugel_projection)o->projection.n,
+      .scale = (kugel_scale)o->scale.n,
+      .colors = o->colors.s,
+      .width = (int32_t)o->size.n,
+      .min = o->min.given ? o->min.x
+             : ends       ? NAN
+                          : 0,
+      .max = o->max.given ? o->max.x
+             : ends       ? NAN
+                          : 0,
+      .percentile = o->percentile.x / 100,
+      .symmetric = o->symmetric.given,
+      .lon = o->center.v[0],
+      .lat = o->center.v[1],
+      .roll = o->roll.x,
+      .coord = o->coord.s,
+      .geo = o->geo.given,
+      .half_sky = o->half.given,
+      .reso = o->reso.x,
+      .graticule = o->no_graticule.given ? -1 : o->graticule.x,
+      .no_labels = o->no_labels.given,
+      .no_bar = o->no_bar.given,
+      .interpolate = o->smooth_pixels.given,
+      .transparent = o->transparent.given,
+      .title = o->title.s,
+      .unit = o->unit.given ? o->unit.s : unit,
+  };
+}
+
+static void report_ends(const double ends[2], const char *unit)
+{
+  json_number("min", ends[0]);
+  json_number("max", ends[1]);
+  fact("colours", "%.6g to %.6g%s%s", ends[0], ends[1], unit && unit[0] ? " " : "", unit ? unit : "");
+}
+
+static int plot_npy(const plot_args *o)
+{
+  LATLON latlon map = {0};
+  double ends[2];
+  report_title(o->input.s, o->output.s);
+  STEP(latlon_open(&map, o->input.s, (kugel_grid_kind)(o->grid.n + KUGEL_GRID_GAUSS)));
+  kugel_plot_opts opts = style(o, NULL);
+  if (run.dry_run)
+    return report_plan((double)(map.ntheta * map.nphi) * 8 + BASE_MEMORY, 0.3);
+  STEP(check_output(o->output.s));
+  STEP(latlon_read(&map));
+  STEP(latlon_picture(o->output.s, &map, &opts, ends));
+  report_ends(ends, opts.unit);
+  return EXIT_DONE;
+}
+
+static int plot(const void *args)
+{
+  const plot_args *o = args;
+  SKY s = {0};
+  double ends[2];
+  stopwatch watch = stopwatch_start();
+  if (o->min.given && o->max.given && o->min.x >= o->max.x)
+    return fail_usage("--min %g must be below --max %g", o->min.x, o->max.x);
+  if (path_ends_with(o->input.s, ".npy"))
+    return plot_npy(o);
+  STEP(sky_open(&s, o->input.s, o->column.s, false));
+  report_title(o->input.s, o->output.s);
+  report_sky(&s);
+  kugel_plot_opts opts = style(o, s.described[0].unit);
+  if (run.dry_run)
+    return report_plan((double)s.npix * 8 + BASE_MEMORY, 0.3);
+  STEP(check_output(o->output.s));
+  STEP(sky_read(&s, KUGEL_ORDER_ANY, false));
+  stopwatch_lap(&watch, "read");
+  STEP(picture_sky(o->output.s, &s, 0, &opts, ends));
+  stopwatch_lap(&watch, "plot");
+  report_ends(ends, opts.unit);
+  report_end(&watch, 0);
+  return EXIT_DONE;
+}
+
+const command command_plot = {
+    .name = "plot",
+    .summary = "draw a map as PNG",
+    .about = "Draws one column of a map: Mollweide, orthographic, gnomonic or cartesian, with colour bar, "
+             "unit, title and coordinate lines. Unseen pixels are grey.",
+    .examples =
+        "kugel plot sky.fits sky.png\n"
+        "kugel plot sky.fits q.png --column Q_POLARISATION --symmetric --colors diverging\n"
+        "kugel plot sky.fits orion.png --projection gnomonic --center 209deg,-19.4deg --reso 1arcmin\n"
+        "kugel plot relief.npy earth.png --grid fejer1 --geo --title \"Relief\" --unit m",
+    .options = plot_options,
+    .n_options = sizeof plot_options / sizeof plot_options[0],
+    .run = plot,
+};

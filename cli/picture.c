@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include "picture.h"
+
+static void picture_close(kugel_picture **picture)
+{
+  kugel_picture_destroy(*picture);
+}
+
+int picture_sky(const char *path, const sky *s, int64_t i, const kugel_plot_opts *opts, double *ends)
+{
+  __attribute__((cleanup(picture_close))) kugel_picture *picture = NULL;
+  void *map = (char *)s->maps + i * s->npix * (s->dtype.bits / 8);
+  LIB(kugel_plot_healpix(NULL, opts, s->order, KUGEL_ARRAY(map, s->dtype, s->npix), &picture));
+  if (ends)
+    LIB(kugel_picture_range(picture, ends));
+  if (interrupted())
+    return fail_interrupted();
+  LIB(kugel_picture_write(picture, path, run.overwrite));
+  return EXIT_DONE;
+}
+
+int picture_simple(const char *path, const sky *s, const char *what)
+{
+  char title[160];
+  snprintf(title, sizeof title, "%s%s%s", s->described[0].name, s->described[0].name[0] ? ", " : "", what);
+  json_text("plot", path);
+  fact("plot", "%s", path);
+  return picture_sky(
+      path, s, 0,
+      &(kugel_plot_opts){.size = sizeof(kugel_plot_opts), .unit = s->described[0].unit, .title = title},
+      NULL);
+}
+
+int latlon_picture(const char *path, const latlon *m, const kugel_plot_opts *opts, double *ends)
+{
+  __attribute__((cleanup(picture_close))) kugel_picture *picture = NULL;
+  GRID kugel_grid *grid = NULL;
+  OWNED double *theta = malloc((size_t)m->ntheta * sizeof *theta);
+  if (!theta)
+    return fail("no memory for %lld latitudes", (long long)m->ntheta);
+  STEP(latlon_grid(m, &grid));
+  LIB(kugel_grid_rings(grid, theta, NULL, NULL, NULL, NULL));
+  LIB(kugel_plot_latlon(NULL, opts, theta, m->phi0, KUGEL_ARRAY(m->map, KUGEL_F64, m->ntheta, m->nphi),
+                        &picture));
+  LIB(kugel_picture_range(picture, ends));
+  if (interrupted())
+    return fail_interrupted();
+  LIB(kugel_picture_write(picture, path, run.overwrite));
+  return EXIT_DONE;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pictures of maps. */
+#ifndef KUGEL_CLI_PICTURE_H
+#define KUGEL_CLI_PICTURE_H
+
+#include "latlon.h"
+
+/* Draws column `i` of the maps in memory; opts->unit and ->title as given. Sets ends[2] if it is not NULL. */
+int picture_sky(const char *path, const sky *s, int64_t i, const kugel_plot_opts *opts, double *ends);
+/* The first column in the default style, titled by its name, for --plot. */
+int picture_simple(const char *path, const sky *s, const char *what);
+/* Draws rows of latitude. */
+int latlon_picture(const char *path, const latlon *m, const kugel_plot_opts *opts, double *ends);
+
+#endif
