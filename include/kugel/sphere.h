@@ -124,7 +124,7 @@ typedef struct kugel_sht_opts {
   kugel_weights weights;
   int iterations; /* analysis: Jacobi refinements after the first pass (healpy's default is 3) */
   kugel_bad_pixels bad_pixels;
-  int64_t max_memory; /* bytes of scratch to aim for; 0: about a quarter of a map and at least 32 MiB */
+  int64_t max_memory; /* bytes of scratch to aim for; 0: the size of the maps and at least 32 MiB */
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.

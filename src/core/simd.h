@@ -6,6 +6,9 @@
 
 #include <stdint.h>
 #include <string.h>
+#if defined(__x86_64__)
+#  include <immintrin.h>
+#endif
 
 #ifndef KUGEL_ISA
 #  error "simd.h is for *.isa.c files, which are compiled once an ISA"
@@ -50,10 +53,13 @@ static inline vf64 v_abs(vf64 v)
 }
 static inline int v_any(vi64 mask)
 {
-  int64_t any = 0;
-  for (int i = 0; i < VLEN; i++)
-    any |= mask[i];
-  return any != 0;
+#if defined(KUGEL_ISA_AVX512)
+  return _mm512_test_epi64_mask((__m512i)mask, (__m512i)mask) != 0;
+#elif defined(KUGEL_ISA_AVX2)
+  return _mm256_movemask_pd((__m256d)mask) != 0;
+#else
+  return (mask[0] | mask[1]) != 0;
+#endif
 }
 static inline double v_sum(vf64 v) /* in pairs: the same order for a given VLEN */
 {

@@ -197,13 +197,10 @@ static void begin_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1
 
 size_t kugel__leg_scratch(const kugel__leg *g)
 {
-  int64_t n = g->nsteps + 2, doubles = 2 * (g->lmax + 8)                       /* eps, alpha */
-                                       + n * 2 + n * 4 * KUGEL__MAX_SERIES     /* coef, series */
-                                       + 2 * KUGEL__MAX_SERIES * (g->lmax + 8) /* line */
-                                       + n * 4 * g->nseries * 8                /* sums */
-                                       + 4 * (g->lmax + 8); /* scaled columns of gradients */
-  int64_t rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
-  return (size_t)(doubles + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
+  enum { ARRAYS = 8 + 4 * KUGEL__MAX_SERIES, ENDS = 24 };
+  int64_t doubles = (ARRAYS + 2) * (g->lmax + 8 + ENDS) + (2 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
+  int64_t sums = (g->nsteps + 2) * 4 * g->nseries * 8, rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
+  return (size_t)(doubles + sums + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
 }
 
 /* The polar and high-spin part: each component group is one job. Gradients are spin 1 with E = sqrt(l(l+1))
@@ -274,8 +271,8 @@ void kugel__leg_synth(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, co
   if (r.polar == p1)
     return;
   kugel__leg_m w;
-  kugel__leg_open(&w, g, m, scratch);
-  kugel__leg_to_series(&w, alm);
+  kugel__series_ops_now()->open(&w, g, m, scratch);
+  kugel__series_ops_now()->to_series(&w, alm);
   kugel__leg_ops_now()->synth(&w, r.polar, p1, out + r.polar - p0, row);
   finish_synth(g, m, r.polar, p1, out + r.polar - p0, row);
 }
@@ -294,7 +291,7 @@ void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
   if (r.polar == p1)
     return;
   kugel__leg_m w;
-  kugel__leg_open(&w, g, m, scratch);
+  kugel__series_ops_now()->open(&w, g, m, scratch);
   memset(w.sums, 0, (size_t)(w.n * 4 * g->nseries * kugel__leg_ops_now()->vlen) * 8);
   double *work = w.sums + w.n * 4 * g->nseries * 8;
   for (int64_t p = r.polar; p < p1; p += KUGEL__LEG_PAD) {
@@ -303,5 +300,5 @@ void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
     kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_PAD);
   }
   kugel__leg_ops_now()->reduce(&w);
-  kugel__leg_from_series(&w, alm);
+  kugel__series_ops_now()->from_series(&w, alm);
 }

@@ -4,11 +4,6 @@
 #include "core/simd.h"
 #include "sphere/legplan.h"
 
-#if defined(__clang__)
-#  define UNROLL _Pragma("unroll")
-#else
-#  define UNROLL _Pragma("GCC unroll 32")
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 static const double SHIFT = 0x1p-800, LARGE = 0x1p-60;
@@ -32,7 +27,6 @@ INLINE vf64 exp2_small(vf64 f)
                              2.5678435993488205141e-11,
                              1.3691488853904128881e-12};
   vf64 r = v_set(c[13]);
-  UNROLL
   for (int i = 12; i >= 0; i--)
     r = r * f + c[i];
   return r;
@@ -51,12 +45,8 @@ INLINE vf64 pow2_vec(vf64 e)
   return (vf64)((bits + 1023) << 52);
 }
 
-typedef struct start {
-  vf64 v, s;
-} start;
-
 // lambda_mm = mfac sin^m theta as v 2^(800 s), s <= 0.
-INLINE start start_value(const kugel__leg_m *w, int64_t p)
+static __attribute__((noinline)) void start_value(const kugel__leg_m *w, int64_t p, vf64 *value, vf64 *scale)
 {
   double m = (double)w->m;
   vf64 hi = v_load(w->leg->log_s + p), lo = v_load(w->leg->log_s_lo + p);
@@ -73,7 +63,36 @@ INLINE start start_value(const kugel__leg_m *w, int64_t p)
   vf64 e = n - s * (double)STEP;
   vi64 lost = e < -1000.0;
   e = v_select(lost, v_set(-1000), e);
-  return (start){exp2_small(f) * pow2_vec(e) * w->leg->mfac[w->m], s};
+  *value = exp2_small(f) * pow2_vec(e) * w->leg->mfac[w->m];
+  *scale = s;
+}
+
+// The first `have` lanes, all for have >= VLEN, none for have <= 0.
+static __attribute__((noinline)) void store_part(double *to, const vf64 *v, int64_t have)
+{
+  for (int64_t i = 0; i < have && i < VLEN; i++)
+    to[i] = (*v)[i];
+}
+static __attribute__((noinline)) void load_part(vf64 *v, const double *from, int64_t have)
+{
+  for (int64_t i = 0; i < have && i < VLEN; i++)
+    (*v)[i] = from[i];
+}
+
+INLINE void store(double *to, vf64 v, int64_t have)
+{
+  if (have >= VLEN)
+    v_store(to, v);
+  else
+    store_part(to, &v, have);
+}
+INLINE vf64 load(const double *from, int64_t have)
+{
+  if (have >= VLEN)
+    return v_load(from);
+  vf64 v = {0};
+  load_part(&v, from, have);
+  return v;
 }
 
 // Lifts values that have grown into range.
@@ -110,7 +129,6 @@ typedef struct state {
 
 INLINE void advance(state *b, int nv, const double *c)
 {
-  UNROLL
   for (int i = 0; i < nv; i++) {
     vf64 next = (b->x2[i] * c[0] + c[1]) * b->q1[i] + b->q0[i];
     b->q0[i] = b->q1[i];
@@ -122,11 +140,12 @@ INLINE void advance(state *b, int nv, const double *c)
 INLINE int64_t begin(const kugel__leg_m *w, int nv, int64_t p, state *b)
 {
   for (int i = 0; i < nv; i++) {
-    start v = start_value(w, p + i * VLEN);
+    vf64 value, scale;
+    start_value(w, p + i * VLEN, &value, &scale);
     b->x2[i] = v_load(w->leg->csq + p + i * VLEN);
     b->q0[i] = v_set(0);
-    b->q1[i] = v.v;
-    b->s[i] = v.s;
+    b->q1[i] = value;
+    b->s[i] = scale;
   }
   int64_t k = 0;
   while (all_small(b->s, nv)) { // nothing matters yet: four steps grow by less than 2^100
@@ -145,9 +164,7 @@ INLINE int64_t begin(const kugel__leg_m *w, int nv, int64_t p, state *b)
 
 INLINE void add_terms(int nv, int ns, vf64 (*acc)[MAX_NV], const vf64 *q, const double *t)
 {
-  UNROLL
   for (int c = 0; c < 4 * ns; c++) {
-    UNROLL
     for (int i = 0; i < nv; i++)
       acc[c][i] += q[i] * t[c];
   }
@@ -160,9 +177,7 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
   int64_t k = begin(w, nv, p, &b), n = w->n;
   const double *coef = w->coef, *series = w->series;
   vf64 acc[4 * KUGEL__MAX_SERIES][MAX_NV];
-  UNROLL
   for (int c = 0; c < 4 * ns; c++) {
-    UNROLL
     for (int i = 0; i < nv; i++)
       acc[c][i] = v_set(0);
   }
@@ -177,27 +192,23 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
   }
   for (; k + 2 <= n; k += 2) { // q0 and q1 change roles: no moves
     add_terms(nv, ns, acc, b.q1, series + 4 * ns * k);
-    UNROLL
     for (int i = 0; i < nv; i++)
       b.q0[i] += (b.x2[i] * coef[2 * k] + coef[2 * k + 1]) * b.q1[i];
     add_terms(nv, ns, acc, b.q0, series + 4 * ns * (k + 1));
-    UNROLL
     for (int i = 0; i < nv; i++)
       b.q1[i] += (b.x2[i] * coef[2 * k + 2] + coef[2 * k + 3]) * b.q0[i];
   }
   if (k < n)
     add_terms(nv, ns, acc, b.q1, series + 4 * ns * k);
   for (int i = 0; i < nv; i++) {
-    int64_t at = p + i * VLEN, have = p1 - at < VLEN ? p1 - at : VLEN;
-    if (have <= 0)
-      break;
+    int64_t at = p + i * VLEN, have = p1 - at;
     vf64 x = v_load(w->leg->cth + at);
     for (int s = 0; s < ns; s++)
       for (int c = 0; c < 2; c++) {
         vf64 even = acc[4 * s + c][i], odd = acc[4 * s + 2 + c][i] * x, north = even + odd,
              south = even - odd;
-        memcpy(out + (4 * s + c) * row + i * VLEN, &north, (size_t)have * 8);
-        memcpy(out + (4 * s + 2 + c) * row + i * VLEN, &south, (size_t)have * 8);
+        store(out + (4 * s + c) * row + i * VLEN, north, have);
+        store(out + (4 * s + 2 + c) * row + i * VLEN, south, have);
       }
   }
 }
@@ -207,16 +218,12 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
 INLINE void sum_terms(int nv, int ns, vf64 *sum, const vf64 *q, const vf64 (*in)[MAX_NV])
 {
   vf64 t[4 * KUGEL__MAX_SERIES];
-  UNROLL
   for (int c = 0; c < 4 * ns; c++)
     t[c] = sum[c];
-  UNROLL
   for (int i = 0; i < nv; i++) {
-    UNROLL
     for (int c = 0; c < 4 * ns; c++)
       t[c] += q[i] * in[c][i];
   }
-  UNROLL
   for (int c = 0; c < 4 * ns; c++)
     sum[c] = t[c];
 }
@@ -231,15 +238,12 @@ INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int6
   if (k == n)
     return;
   for (int i = 0; i < nv; i++) {
-    int64_t at = p + i * VLEN, have = p1 - at < VLEN ? p1 - at : VLEN;
+    int64_t at = p + i * VLEN, have = p1 - at;
     vf64 x = v_load(w->leg->cth + at);
     for (int s = 0; s < ns; s++)
       for (int c = 0; c < 2; c++) {
-        vf64 north = {0}, south = {0};
-        if (have > 0) {
-          memcpy(&north, rows + (4 * s + c) * row + i * VLEN, (size_t)have * 8);
-          memcpy(&south, rows + (4 * s + 2 + c) * row + i * VLEN, (size_t)have * 8);
-        }
+        vf64 north = load(rows + (4 * s + c) * row + i * VLEN, have);
+        vf64 south = load(rows + (4 * s + 2 + c) * row + i * VLEN, have);
         in[4 * s + c][i] = north + south;
         in[4 * s + 2 + c][i] = (north - south) * x;
       }
@@ -255,11 +259,9 @@ INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int6
   }
   for (; k + 2 <= n; k += 2) {
     sum_terms(nv, ns, sums + 4 * ns * k, b.q1, (const vf64(*)[MAX_NV])in);
-    UNROLL
     for (int i = 0; i < nv; i++)
       b.q0[i] += (b.x2[i] * coef[2 * k] + coef[2 * k + 1]) * b.q1[i];
     sum_terms(nv, ns, sums + 4 * ns * (k + 1), b.q0, (const vf64(*)[MAX_NV])in);
-    UNROLL
     for (int i = 0; i < nv; i++)
       b.q1[i] += (b.x2[i] * coef[2 * k + 2] + coef[2 * k + 3]) * b.q0[i];
   }

@@ -32,16 +32,18 @@ struct kugel__leg {
   double *mfac;             /* [mmax + 1] (-1)^m sqrt((2m+1)!!/(2m)!! / 4 pi) */
 };
 
-/* One m at work: arrays live in scratch. */
+/* One m at work: arrays live in scratch, most with zeros on both ends. Index i is degree l = m + i. */
 typedef struct kugel__leg_m {
   const kugel__leg *leg;
-  int64_t m, n;   /* n steps of two degrees: k = 0 ... n - 1, l = m + 2k */
-  double *eps;    /* eps[l - m], l = m ... lmax + 4 */
-  double *alpha;  /* [n + 1] */
-  double *coef;   /* [n][2]: a_k, b_k */
-  double *series; /* [n][4 nseries]: even re, im, odd re, im of each series; sums for the adjoint */
-  double *line;   /* [nseries][2 (lmax + 3 - m)]: the series by degree, l = m ... lmax + 2 */
-  double *sums;   /* adjoint: vectors [n][4 nseries][VLEN] */
+  int64_t m, n;        /* n steps of two degrees: k = 0 ... n - 1, l = m + 2k */
+  double *eps, *alpha; /* eps[i]; alpha[k] */
+  double *coef;        /* [n][2]: a_k, b_k */
+  double *series;      /* [n][4 nseries]: even re, im, odd re, im of each series, or their sums */
+  double *band[5];     /* spin functions in lambda: degrees -2 ... +2 */
+  double *column[2 * KUGEL__MAX_SERIES]; /* alm: re and im of each component */
+  double *split[2 * KUGEL__MAX_SERIES];  /* series by degree: re and im of each, two degrees longer */
+  double *line;                          /* scratch */
+  double *sums;                          /* adjoint: vectors [n][4 nseries][VLEN] */
 } kugel__leg_m;
 
 typedef struct kugel__leg_ops {
@@ -53,10 +55,14 @@ typedef struct kugel__leg_ops {
 } kugel__leg_ops;
 const kugel__leg_ops *kugel__leg_ops_now(void);
 
-/* legseries.c: alm columns -> w->line (+ recurrence coefficients and two-step series), and back. */
-void kugel__leg_open(kugel__leg_m *w, const kugel__leg *leg, int64_t m, void *scratch);
-void kugel__leg_to_series(kugel__leg_m *w, const double *const *alm);
-void kugel__leg_from_series(kugel__leg_m *w, double *const *alm);
+/* legseries.isa.c: lays out scratch and computes the recurrence of m; alm columns -> series; sums -> alm
+ * columns (+=). */
+typedef struct kugel__series_ops {
+  void (*open)(kugel__leg_m *w, const kugel__leg *leg, int64_t m, void *scratch);
+  void (*to_series)(kugel__leg_m *w, const double *const *alm);
+  void (*from_series)(kugel__leg_m *w, double *const *alm);
+} kugel__series_ops;
+const kugel__series_ops *kugel__series_ops_now(void);
 
 /* legwigner.c: pairs [p0, p1) by Wigner's d, components c0 ... of `out`. */
 typedef struct kugel__wigner_job {

@@ -9,11 +9,17 @@
 #include "sphere/legplan.h"
 
 KUGEL_DISPATCH(kugel__leg_ops, kugel__leg_ops)
+KUGEL_DISPATCH(kugel__series_ops, kugel__series_ops)
 KUGEL_DISPATCH(kugel__wigner_ops, kugel__wigner_ops)
 
 const kugel__leg_ops *kugel__leg_ops_now(void)
 {
   return kugel__leg_ops_get();
+}
+
+const kugel__series_ops *kugel__series_ops_now(void)
+{
+  return kugel__series_ops_get();
 }
 
 const kugel__wigner_ops *kugel__wigner_ops_now(void)

@@ -104,14 +104,14 @@ static kugel_status make_weights(kugel_sht *p)
   return KUGEL_OK;
 }
 
-// As many pairs at a time as the memory aim allows: their Fourier coefficients should stay in cache between
-// the stages.
+// As many pairs at a time as the memory aim allows. Each block repeats O(lmax^2) work, so few blocks are
+// best.
 static int64_t choose_block(const kugel_sht *p)
 {
   int64_t pair_bytes = (p->mmax + 1) * p->n_map * 4 * 8;
-  int64_t aim = p->opts.max_memory ? p->opts.max_memory : kugel__max(p->npix * 2, 32 << 20);
-  int64_t block = aim / pair_bytes / 64 * 64;
-  return kugel__min(kugel__max(block, 64), kugel__round_up(p->grid->npairs, 8));
+  int64_t aim = p->opts.max_memory ? p->opts.max_memory : kugel__max(p->npix * 8 * p->n_map, 32 << 20);
+  int64_t all = kugel__round_up(p->grid->npairs, 8), blocks = (all * pair_bytes + aim - 1) / aim;
+  return kugel__min(all, kugel__max(64, kugel__round_up(all / blocks, 64)));
 }
 
 kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)

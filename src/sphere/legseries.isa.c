@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Alm columns <-> scalar Legendre series in the two-step basis. Loops run over degrees in split re and im
+ * arrays, which compilers vectorise. Two-step recurrence: Ishioka, J. Meteor. Soc. Japan 96 (2018). With l =
+ * m + 2k and eps_l = sqrt((l^2-m^2)/(4l^2-1)): lambda_{l+1} = x alpha_k q_k,  lambda_l = alpha_k eps_{l+1}
+ * q_k + alpha_{k-1} eps_l q_{k-1}, q_{k+1} = (a_k x^2 + b_k) q_k + q_{k-1},  a_k = (-1)^k alpha_k^2,  b_k =
+ * -a_k (eps_{l+2}^2 + eps_{l+1}^2). */
+#include <math.h>
+#include "core/simd.h"
+#include "sphere/legplan.h"
+
+enum { FRONT = 8, BACK = 16 }; // zeros before and after each array, so that neighbours always exist
+
+static double *carve(double **at, int64_t n)
+{
+  double *p = *at + FRONT;
+  *at += FRONT + n + BACK;
+  return p;
+}
+
+static void recurrence(kugel__leg_m *w, int64_t count)
+{
+  double *restrict eps = w->eps, *restrict alpha = w->alpha, *restrict coef = w->coef, *restrict r = w->line;
+  double m = (double)w->m;
+  int64_t n = w->n;
+  for (int i = 1; i <= FRONT; i++)
+    eps[-i] = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double d = (double)i, l = m + d;
+    eps[i] = sqrt(d * (l + m) / ((2 * l - 1) * (2 * l + 1)));
+  }
+  alpha[0] = 1 / eps[1];
+  alpha[1] = eps[1] / (eps[2] * eps[3]);
+  for (int64_t k = 1; k + 1 < n; k++)
+    r[k] = 1 / (eps[2 * k + 2] * eps[2 * k + 3]);
+  for (int64_t k = 1; k + 1 < n; k++)
+    alpha[k + 1] = (k % 2 ? -r[k] : r[k]) / alpha[k];
+  for (int64_t k = 0; k < n; k++) {
+    double a = (k % 2 ? -1 : 1) * alpha[k] * alpha[k], e1 = eps[2 * k + 1], e2 = eps[2 * k + 2];
+    coef[2 * k] = a;
+    coef[2 * k + 1] = -a * (e2 * e2 + e1 * e1);
+  }
+}
+
+/* Coefficients of the spin functions in lambda by distance in degree, index l - m: minus/plus one or two
+ * degrees, same degree. Spin 1 (sin theta times the function): one, same = m f, f = 1/sqrt(l(l+1)). Spin 2
+ * (sin^2 theta times it): two and same of E in Q, one of i B in Q, with sqrt((l-2)!/(l+2)!). */
+static void bands(kugel__leg_m *w, int spin, bool gradient)
+{
+  const double *restrict eps = w->eps;
+  double *restrict m2 = w->band[0], *restrict m1 = w->band[1], *restrict same = w->band[2],
+                   *restrict p1 = w->band[3], *restrict p2 = w->band[4];
+  int64_t n = w->leg->lmax - w->m + 1;
+  double m = (double)w->m;
+  for (int b = 0; b < 5; b++) {
+    memset(w->band[b] - FRONT, 0, FRONT * 8);
+    memset(w->band[b] + n, 0, BACK * 8);
+  }
+  if (spin == 1)
+    for (int64_t i = 0; i < n; i++) {
+      double l = m + (double)i, f = gradient ? 1 : l > 0 ? 1 / sqrt(l * (l + 1)) : 0;
+      m1[i] = -(l + 1) * eps[i] * f;
+      same[i] = m * f;
+      p1[i] = l * eps[i + 1] * f;
+    }
+  else
+    for (int64_t i = 0; i < n; i++) {
+      double l = m + (double)i, k = l < 2 ? 2 : l,
+             norm = l < 2 ? 0 : 1 / sqrt((k - 1) * k * (k + 1) * (k + 2));
+      double up = l * (l - 1), down = (l + 1) * (l + 2);
+      m2[i] = -norm * down * eps[i] * eps[i - 1];
+      m1[i] = -2 * m * norm * (l + 2) * eps[i];
+      same[i] = -norm * (up * eps[i + 1] * eps[i + 1] + down * eps[i] * eps[i] + 2 * m * m - l * (l + 1));
+      p1[i] = 2 * m * norm * (l - 1) * eps[i + 1];
+      p2[i] = -norm * up * eps[i + 1] * eps[i + 2];
+    }
+}
+
+static void open(kugel__leg_m *w, const kugel__leg *g, int64_t m, void *scratch)
+{
+  double *at = scratch;
+  int64_t top = g->lmax + (g->nseries > 1 ? 2 : 0), size = g->lmax + 8;
+  w->leg = g;
+  w->m = m;
+  w->n = (top - m) / 2 + 1;
+  w->eps = carve(&at, size);
+  w->alpha = carve(&at, size);
+  for (int b = 0; b < 5; b++)
+    w->band[b] = carve(&at, size);
+  for (int c = 0; c < 2 * KUGEL__MAX_SERIES; c++)
+    w->column[c] = carve(&at, size);
+  w->line = carve(&at, size);
+  for (int s = 0; s < 2 * KUGEL__MAX_SERIES; s++)
+    w->split[s] = carve(&at, size);
+  w->coef = carve(&at, 2 * (g->nsteps + 2));
+  w->series = carve(&at, 4 * KUGEL__MAX_SERIES * (g->nsteps + 2));
+  at += -((uintptr_t)at / 8) & 7; // 64-byte alignment
+  w->sums = at;
+  recurrence(w, top + 5 - m);
+  bool gradient = g->mode >= KUGEL__LEG_GRAD;
+  if (g->nseries > 1)
+    bands(w, gradient || g->spin == 1 ? 1 : 2, gradient);
+}
+
+static void clear_ends(double *x, int64_t n)
+{
+  memset(x - FRONT, 0, FRONT * 8);
+  memset(x + n, 0, BACK * 8);
+}
+
+// to[j] = sum over the band of from, written as a gather; to runs two degrees beyond from.
+#define SPREAD(j, b, x)  (w->band[2 - (b)][(j) + (b)] * (x)[(j) + (b)])
+#define COLLECT(i, b, x) (w->band[2 + (b)][i] * (x)[(i) + (b)])
+
+static void spread2(const kugel__leg_m *w, const double *er, const double *ei, const double *br,
+                    const double *bi, double *restrict qr, double *restrict qi, double sign)
+{
+  int64_t n = w->leg->lmax - w->m + 3;
+  for (int64_t j = 0; j < n; j++) {
+    qr[j] = SPREAD(j, -2, er) + SPREAD(j, 0, er) + SPREAD(j, 2, er) -
+            sign * (SPREAD(j, -1, bi) + SPREAD(j, 1, bi));
+    qi[j] = SPREAD(j, -2, ei) + SPREAD(j, 0, ei) + SPREAD(j, 2, ei) +
+            sign * (SPREAD(j, -1, br) + SPREAD(j, 1, br));
+  }
+}
+
+static void collect2(const kugel__leg_m *w, const double *qr, const double *qi, const double *ur,
+                     const double *ui, double *restrict er, double *restrict ei, double sign)
+{
+  int64_t n = w->leg->lmax - w->m + 1;
+  for (int64_t i = 0; i < n; i++) {
+    er[i] = COLLECT(i, -2, qr) + COLLECT(i, 0, qr) + COLLECT(i, 2, qr) -
+            sign * (COLLECT(i, -1, ui) + COLLECT(i, 1, ui));
+    ei[i] = COLLECT(i, -2, qi) + COLLECT(i, 0, qi) + COLLECT(i, 2, qi) +
+            sign * (COLLECT(i, -1, ur) + COLLECT(i, 1, ur));
+  }
+}
+
+// Spin 1, and with sign 0 the gradient.
+static void spread1(const kugel__leg_m *w, const double *er, const double *ei, const double *br,
+                    const double *bi, double *restrict qr, double *restrict qi, double sign)
+{
+  int64_t n = w->leg->lmax - w->m + 3;
+  for (int64_t j = 0; j < n; j++) {
+    qr[j] = SPREAD(j, -1, er) + SPREAD(j, 1, er) - sign * SPREAD(j, 0, bi);
+    qi[j] = SPREAD(j, -1, ei) + SPREAD(j, 1, ei) + sign * SPREAD(j, 0, br);
+  }
+}
+
+static void collect1(const kugel__leg_m *w, const double *qr, const double *qi, const double *ur,
+                     const double *ui, double *restrict er, double *restrict ei, double sign)
+{
+  int64_t n = w->leg->lmax - w->m + 1;
+  for (int64_t i = 0; i < n; i++) {
+    er[i] = COLLECT(i, -1, qr) + COLLECT(i, 1, qr) - sign * COLLECT(i, 0, ui);
+    ei[i] = COLLECT(i, -1, qi) + COLLECT(i, 1, qi) + sign * COLLECT(i, 0, ur);
+  }
+}
+
+static void two_step(const kugel__leg_m *w, int s)
+{
+  const double *re = w->split[2 * s], *im = w->split[2 * s + 1], *eps = w->eps, *alpha = w->alpha;
+  int width = 4 * w->leg->nseries;
+  for (int64_t k = 0; k < w->n; k++) {
+    double *out = w->series + k * width + 4 * s, al = alpha[k], e1 = al * eps[2 * k + 1],
+           e2 = al * eps[2 * k + 2];
+    out[0] = e1 * re[2 * k] + e2 * re[2 * k + 2];
+    out[1] = e1 * im[2 * k] + e2 * im[2 * k + 2];
+    out[2] = al * re[2 * k + 1];
+    out[3] = al * im[2 * k + 1];
+  }
+}
+
+static void two_step_adjoint(const kugel__leg_m *w, int s)
+{
+  double *re = w->split[2 * s], *im = w->split[2 * s + 1], before = 0;
+  const double *eps = w->eps, *alpha = w->alpha;
+  int width = 4 * w->leg->nseries;
+  for (int64_t k = 0; k < w->n; k++) {
+    const double *in = w->series + k * width + 4 * s, *last = k ? in - width : in;
+    double al = alpha[k], e1 = al * eps[2 * k + 1], e0 = before * eps[2 * k];
+    re[2 * k] = e1 * in[0] + e0 * last[0];
+    im[2 * k] = e1 * in[1] + e0 * last[1];
+    re[2 * k + 1] = al * in[2];
+    im[2 * k + 1] = al * in[3];
+    before = al;
+  }
+}
+
+static void to_series(kugel__leg_m *w, const double *const *alm)
+{
+  const kugel__leg *g = w->leg;
+  int64_t n = g->lmax - w->m + 1;
+  double **c = w->column, **q = w->split;
+  for (int a = 0; a < g->n_alm; a++) {
+    clear_ends(c[2 * a], n);
+    clear_ends(c[2 * a + 1], n);
+    for (int64_t i = 0; i < n; i++) {
+      c[2 * a][i] = alm[a][2 * i];
+      c[2 * a + 1][i] = alm[a][2 * i + 1];
+    }
+  }
+  int value = g->mode == KUGEL__LEG_GRAD ? 1 : 0, teb = g->mode == KUGEL__LEG_TEB;
+  for (int s = 0; s < 2 * g->nseries; s++)
+    clear_ends(q[s], n);
+  if (g->mode == KUGEL__LEG_SPIN || teb) {
+    double **e = c + 2 * teb, **b = e + 2, **f = q + 2 * teb;
+    if (!teb && g->spin == 1) {
+      spread1(w, e[0], e[1], b[0], b[1], f[0], f[1], -1);
+      spread1(w, b[0], b[1], e[0], e[1], f[2], f[3], 1);
+    } else {
+      spread2(w, e[0], e[1], b[0], b[1], f[0], f[1], 1);
+      spread2(w, b[0], b[1], e[0], e[1], f[2], f[3], -1);
+    }
+  } else if (g->mode >= KUGEL__LEG_GRAD)
+    spread1(w, c[0], c[1], c[0], c[1], q[2 * !value], q[2 * !value + 1], 0);
+  if (g->mode != KUGEL__LEG_SPIN) {
+    memcpy(q[2 * value], c[0], (size_t)n * 8);
+    memcpy(q[2 * value + 1], c[1], (size_t)n * 8);
+  }
+  for (int s = 0; s < g->nseries; s++) {
+    memset(q[2 * s] + n + 2, 0, 8 * 8);
+    memset(q[2 * s + 1] + n + 2, 0, 8 * 8);
+    two_step(w, s);
+  }
+}
+
+static void from_series(kugel__leg_m *w, double *const *alm)
+{
+  const kugel__leg *g = w->leg;
+  int64_t n = g->lmax - w->m + 1;
+  double **c = w->column, **q = w->split;
+  for (int s = 0; s < g->nseries; s++) {
+    clear_ends(q[2 * s], n + 2);
+    clear_ends(q[2 * s + 1], n + 2);
+    two_step_adjoint(w, s);
+  }
+  int value = g->mode == KUGEL__LEG_GRAD ? 1 : 0, teb = g->mode == KUGEL__LEG_TEB;
+  if (g->mode == KUGEL__LEG_SPIN || teb) {
+    double **e = c + 2 * teb, **b = e + 2, **f = q + 2 * teb;
+    if (!teb && g->spin == 1) {
+      collect1(w, f[0], f[1], f[2], f[3], e[0], e[1], -1);
+      collect1(w, f[2], f[3], f[0], f[1], b[0], b[1], 1);
+    } else {
+      collect2(w, f[0], f[1], f[2], f[3], e[0], e[1], 1);
+      collect2(w, f[2], f[3], f[0], f[1], b[0], b[1], -1);
+    }
+  } else if (g->mode >= KUGEL__LEG_GRAD)
+    collect1(w, q[2 * !value], q[2 * !value + 1], q[0], q[1], c[0], c[1], 0);
+  for (int a = 0; a < g->n_alm; a++)
+    for (int k = 0; k < 2; k++) {
+      bool direct = a == 0 && g->mode != KUGEL__LEG_SPIN, both = direct && g->mode >= KUGEL__LEG_GRAD;
+      const double *x = direct ? q[2 * value + k] : c[2 * a + k];
+      for (int64_t i = 0; i < n; i++)
+        alm[a][2 * i + k] += both ? x[i] + c[k][i] : x[i];
+    }
+}
+
+extern const kugel__series_ops ISA_NAME(kugel__series_ops);
+const kugel__series_ops ISA_NAME(kugel__series_ops) = {open, to_series, from_series};
