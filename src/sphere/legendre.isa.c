@@ -7,7 +7,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 static const double SHIFT = 0x1p-800, LARGE = 0x1p-60;
-enum { STEP = 800, TINY_EXP = -60, MAX_NV = 4 };
+enum { STEP = 800, TINY_EXP = -60, MAX_NV = 6 };
 
 // 2^f for |f| <= 1/2 by its Taylor series: error below 1 ulp.
 INLINE vf64 exp2_small(vf64 f)
@@ -291,8 +291,8 @@ static void reduce(const kugel__leg_m *w)
   }
 #if VLEN == 8
 VARIANT(1, 4, 4)
-VARIANT(2, 2, 2)
-VARIANT(3, 2, 1)
+VARIANT(2, 2, 4)
+VARIANT(3, 2, 4)
 #else
 VARIANT(1, 2, 2)
 VARIANT(2, 1, 1)

@@ -11,7 +11,7 @@
 #include "core/cpu.h"
 #include "sphere/legendre.h"
 
-enum { KUGEL__LEG_PAD = 64, KUGEL__MAX_SERIES = 3 };
+enum { KUGEL__LEG_PAD = 96, KUGEL__MAX_SERIES = 3 };
 
 struct kugel__leg {
   kugel_ctx *ctx;
