@@ -60,7 +60,7 @@ void *kugel__alloc(kugel_ctx *ctx, size_t bytes)
   if (!p)
     return NULL;
   memcpy(p, &total, sizeof total);
-  uint64_t now = atomic_fetch_add(&ctx->bytes_now, total) + total, peak = atomic_load(&ctx->bytes_peak);
+  unsigned long long now = atomic_fetch_add(&ctx->bytes_now, total) + total, peak = atomic_load(&ctx->bytes_peak);
   while (now > peak && !atomic_compare_exchange_weak(&ctx->bytes_peak, &peak, now))
     ;
   return p + HEADER;
