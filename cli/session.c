@@ -17,7 +17,7 @@ static volatile sig_atomic_t caught;
 
 static struct {
   bool on, drawn;
-  double lo, hi, started;
+  double lo, hi, started, shown; /* shown: never goes back, though threads report out of order */
   const char *what;
 } bar = {.hi = 1, .what = ""};
 
@@ -93,9 +93,10 @@ static int on_progress(double fraction, const char *stage, void *user)
   (void)user;
   double elapsed = now() - bar.started;
   if (bar.on && elapsed > 0.25 && !caught) {
-    double done = bar.lo + (bar.hi - bar.lo) * fmin(fmax(fraction, 0), 1);
+    double done = fmax(bar.shown, bar.lo + (bar.hi - bar.lo) * fmin(fmax(fraction, 0), 1));
     char cells[31], left[32] = "";
     int full = (int)(done * 30);
+    bar.shown = done;
     for (int i = 0; i < 30; i++)
       cells[i] = i < full ? '#' : '.';
     cells[30] = 0;
@@ -199,6 +200,7 @@ int session_start(const char *name, const common_args *common)
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGHUP, &action, NULL);
+  signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, not a death with half a file */
   bar.on = isatty(STDERR_FILENO) && !run.quiet;
   bar.started = now();
   kugel_set_progress(on_progress, NULL);

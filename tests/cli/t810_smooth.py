@@ -194,6 +194,28 @@ def interruption_leaves_nothing():
         assert sorted(os.listdir(".")) == before
 
 
+def full_disk_leaves_nothing():
+    small_map(nside=64)
+    before = sorted(os.listdir("."))
+    done = subprocess.run(["bash", "-c", f"ulimit -f 100; exec {BINARY} smooth in.fits out.fits --fwhm 1deg --iter 0"],
+                          capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "out.fits" in done.stderr, done
+    assert sorted(os.listdir(".")) == before
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BINARY, "smooth", "in.fits", "out.fits", "--fwhm", "1deg", "--iter", "0"], stdout=full,
+                              stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "standard output" in done.stderr, done
+
+
+def little_memory_is_said():
+    small_map(nside=64)
+    done = subprocess.run(["bash", "-c", f"ulimit -v 150000; exec {BINARY} smooth in.fits out.fits --fwhm 1deg --lmax 4000"],
+                          capture_output=True, text=True)
+    if "asan" in BINARY or "tsan" in BINARY:
+        raise Skip("sanitizers need address space")
+    assert done.returncode == 1 and "no memory" in done.stderr and not os.path.exists("out.fits"), done
+
+
 def threads_do_not_change_the_result():
     small_map(nside=16, columns=("I", "Q", "U"))
     for threads in 1, 2, 5:
@@ -202,5 +224,6 @@ def threads_do_not_change_the_result():
 
 
 main([healpix_fortran, shipped_map, beam_sigma_and_file_agree, units, what_is_kept, unseen_pixels_stay_unseen,
-      polarisation_is_optional, iau_sign_of_u, dry_run, refusals, overwrite, interruption_leaves_nothing,
+      polarisation_is_optional, iau_sign_of_u, dry_run, refusals, overwrite, interruption_leaves_nothing, full_disk_leaves_nothing,
+      little_memory_is_said,
       threads_do_not_change_the_result])
