@@ -48,14 +48,14 @@ static void report_statistics(const char *name, const char *unit, const statisti
   json_number("deviation", s->good ? rms : NAN);
   json_end();
   if (s->good)
-    say("  %-18s %12.6g to %-12.6g mean %-12.6g deviation %-10.4g %s\n", name, s->min, s->max, s->mean, rms,
+    say("  %-26s %12.6g to %-12.6g mean %-12.6g deviation %-10.4g %s\n", name, s->min, s->max, s->mean, rms,
         unit);
   else
-    say("  %-18s no values\n", name);
+    say("  %-26s no values\n", name);
   if (s->unseen)
-    say("  %-18s %lld of them unseen\n", "", (long long)s->unseen);
+    say("  %-26s %lld of them unseen\n", "", (long long)s->unseen);
   if (s->not_finite)
-    say("  %-18s %lld of them NaN or infinite\n", "", (long long)s->not_finite);
+    say("  %-26s %lld of them NaN or infinite\n", "", (long long)s->not_finite);
 }
 
 static int describe_columns(kugel_fits *file, const kugel_fits_info *info)
@@ -98,7 +98,7 @@ static int describe_map(kugel_fits *file, const kugel_fits_info *info)
   json_int("pixels", info->nvalues);
   say("HEALPix map, nside %lld, %s, %lld %s%s%s\n", (long long)info->nside, order_name(info->order),
       (long long)info->nvalues, info->partial ? "pixels of a part of the sky" : "pixels",
-      info->coordsys[0] ? ", " : "", coordsys_name(info->coordsys));
+      *coordsys_name(info->coordsys) ? ", " : "", coordsys_name(info->coordsys));
   return describe_columns(file, info);
 }
 
@@ -138,6 +138,7 @@ static int describe_fits(const char *path)
 {
   FITS_FILE kugel_fits *file = NULL;
   LIB(kugel_fits_open(NULL, path, NULL, &file));
+  say("%s: ", path);
   const kugel_fits_info *info = kugel_fits_get_info(file);
   json_text("creator", info->creator);
   switch (info->kind) {
@@ -164,6 +165,7 @@ static int describe_npy(const char *path)
                                       "",         "complex numbers",   "booleans"};
   kugel_npy_info info;
   LIB(kugel_npy_inspect(NULL, path, &info));
+  say("%s: ", path);
   json_text("kind", "npy");
   json_array("shape");
   say("NPY array of ");
@@ -192,6 +194,7 @@ static int describe_spectra_text(const char *path)
 {
   kugel_cl_info info;
   LIB(kugel_cl_inspect(NULL, path, &info));
+  say("%s: ", path);
   json_text("kind", "spectra");
   json_int("lmax", info.lmax);
   json_int("spectra", info.nspectra);
@@ -204,7 +207,6 @@ static int describe_spectra_text(const char *path)
 int describe_file(const char *path)
 {
   json_text("file", path);
-  say("%s: ", path);
   if (path_ends_with(path, ".npy"))
     return describe_npy(path);
   if (path_ends_with(path, ".txt") || path_ends_with(path, ".dat") || path_ends_with(path, ".csv"))

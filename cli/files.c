@@ -37,9 +37,14 @@ const char *coordsys_name(const char *coordsys)
 {
   static const struct {
     const char *letter, *name;
-  } names[] = {{"G", "Galactic"},           {"E", "ecliptic"},        {"C", "equatorial"},
-               {"GALACTIC", "Galactic"},    {"ECLIPTIC", "ecliptic"}, {"CELESTIAL", "equatorial"},
-               {"EQUATORIAL", "equatorial"}};
+  } names[] = {{"G", "Galactic"},
+               {"E", "ecliptic"},
+               {"C", "equatorial"},
+               {"GALACTIC", "Galactic"},
+               {"ECLIPTIC", "ecliptic"},
+               {"CELESTIAL", "equatorial"},
+               {"EQUATORIAL", "equatorial"},
+               {"UNKNOWN", ""}};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
     if (!strcasecmp(coordsys, names[i].letter))
       return names[i].name;

@@ -67,7 +67,7 @@ const char *history_line(void);
 /* Is the column I, Q or U (letter) by the names that HEALPix, WMAP, Planck and healpy give? */
 bool is_stokes(const char *name, char letter);
 const char *order_name(kugel_order order);
-/* "G": "Galactic"; others as written. */
+/* "G": "Galactic"; "" for "unknown"; others as written. */
 const char *coordsys_name(const char *coordsys);
 
 void fits_close(kugel_fits **file);

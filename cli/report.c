@@ -48,8 +48,8 @@ void report_sky(const sky *s)
   json_text("unit", s->described[0].unit);
   json_flag("polarised", s->polarised);
   fact("map", "nside %lld, %s%s%s%s%s", (long long)s->nside, order_name(info->order),
-       info->coordsys[0] ? ", " : "", coordsys_name(info->coordsys), s->described[0].unit[0] ? ", " : "",
-       s->described[0].unit);
+       *coordsys_name(info->coordsys) ? ", " : "", coordsys_name(info->coordsys),
+       s->described[0].unit[0] ? ", " : "", s->described[0].unit);
   fact("columns", "%s%s", names, s->polarised ? " (polarised)" : "");
   if (s->n < info->ncolumns)
     fact("", "left out: %lld more column%s", (long long)(info->ncolumns - s->n),
