@@ -243,6 +243,8 @@ kugel_status kugel_fits_open(kugel_ctx *ctx, const char *path, const kugel_fits_
   if (!s)
     s = check_file(file);
   if (!s)
+    s = kugel__fits_scan(file);
+  if (!s)
     s = open_cfitsio(file);
   if (!s)
     s = describe(file, &o);

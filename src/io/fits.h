@@ -56,6 +56,8 @@ void kugel__cfitsio_unlock(void);
 /* KUGEL_EFORMAT or KUGEL_EIO from a cfitsio status, with its text; clears cfitsio's message stack. */
 kugel_status kugel__fits_fail(const char *verb, const char *path, int status);
 
+/* Checks sizes and counts in all headers, and the file's length, before cfitsio reads them. */
+kugel_status kugel__fits_scan(kugel_fits *file);
 /* Reads the structure of HDU `hdu` (current afterwards) and checks that the file holds all its bytes. */
 kugel_status kugel__table_read(kugel_fits *file, int hdu, kugel__table *t);
 void kugel__table_free(kugel_ctx *ctx, kugel__table *t);

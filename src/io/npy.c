@@ -382,7 +382,7 @@ static void write_data(FILE *out, const kugel_array *a)
   size_t bytes = a->dtype.bits / 8;
   const char *data = kugel__array_data(a);
   int64_t count = kugel__array_count(a), index[32] = {0}, at = 0;
-  if (kugel__array_contiguous(a)) {
+  if (count && kugel__array_contiguous(a)) {
     fwrite(data, bytes, (size_t)count, out);
     return;
   }
