@@ -213,15 +213,11 @@ static kugel_status store_pixels(void *user, const kugel__run *run)
   pixel_reader *r = user;
   int64_t npix = r->file->info.npix;
   for (int64_t k = 0; k < run->n; k++) {
-    int64_t pixel = -1;
-    if (run->integer)
-      pixel = run->i[k];
-    else if (run->d[k] >= 0 && run->d[k] < (double)npix && run->d[k] == floor(run->d[k]))
-      pixel = (int64_t)run->d[k];
-    KUGEL_CHECK(pixel >= 0 && pixel < npix, KUGEL_EFORMAT,
-                "'%s': pixel number %lld in row %lld, must be 0 to %lld", kugel__tail(r->file->path),
-                (long long)pixel, (long long)(run->at + k), (long long)npix - 1);
-    r->pixels[run->at + k - r->first] = pixel;
+    double number = run->integer ? (double)run->i[k] : run->d[k];
+    KUGEL_CHECK(number >= 0 && number < (double)npix && number == floor(number), KUGEL_EFORMAT,
+                "'%s': pixel number %.15g in row %lld, must be 0 to %lld", kugel__tail(r->file->path), number,
+                (long long)(run->at + k), (long long)npix - 1);
+    r->pixels[run->at + k - r->first] = run->integer ? run->i[k] : (int64_t)number;
   }
   return KUGEL_OK;
 }
