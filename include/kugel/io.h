@@ -131,7 +131,7 @@ KUGEL_API kugel_status kugel_fits_get_keyword(const kugel_fits *file, const char
 /// @param[in]  order     of the result; KUGEL_ORDER_ANY: as in the file
 /// @param[out] maps      [ncolumns, npix]
 /// @errors KUGEL_EFORMAT, KUGEL_EIO; KUGEL_ESHAPE; KUGEL_EINVAL
-/// @cost   one pass over the file's columns, 1 MiB of buffer, and one map of scratch if the ordering changes
+/// @cost   one pass over the file, 1 MiB of buffer
 KUGEL_API kugel_status kugel_fits_read_maps(kugel_fits *file, int64_t ncolumns, const int64_t *columns,
                                             kugel_order order, const kugel_array *maps);
 

@@ -170,7 +170,7 @@ static kugel_status classify_map(kugel_fits *file, const char *ordering, bool ha
                 kugel__tail(file->path), (long long)info->nvalues);
   }
   info->has_bad_data = kugel__key_double(file->f, "BAD_DATA", &info->bad_data);
-  if (kugel__key_text(file->f, "POLCCONV", text, sizeof text) && !strcasecmp(text, "unknown") == 0)
+  if (kugel__key_text(file->f, "POLCCONV", text, sizeof text) && strcasecmp(text, "unknown") != 0)
     memccpy(info->polcconv, text, 0, sizeof info->polcconv - 1);
   return check_nside(file, nside, info->partial);
 }

@@ -13,22 +13,6 @@
 
 static const kugel__color ink = {0.13f, 0.13f, 0.15f, 1}, no_halo = {0, 0, 0, 0};
 
-typedef struct painter {
-  kugel_picture *picture;
-  const kugel__source *source;
-  kugel_plot_opts o;
-  kugel__view view;
-  kugel__colors colors;
-  kugel__ruler ruler;
-  kugel__color bad;
-  kugel__type *type;
-  double unit; // pixels for one pixel of the design, which is 1200 wide
-  double bar_y, title_y;
-  int threads;
-  char *scratch; // one row's work a worker
-  size_t scratch_bytes;
-} painter;
-
 static kugel_status check_opts(kugel_plot_opts *o)
 {
   KUGEL_CHECK(o->projection >= 0 && o->projection <= KUGEL_CARTESIAN, KUGEL_EINVAL,
@@ -62,7 +46,7 @@ static kugel_status check_opts(kugel_plot_opts *o)
 /* ---- layout
  * ------------------------------------------------------------------------------------------------- */
 
-static kugel_status lay_out(painter *p)
+static kugel_status lay_out(kugel__painter *p)
 {
   const kugel_plot_opts *o = &p->o;
   double u = p->unit, width = o->width, left = 14 * u, right = 14 * u, top = 14 * u, labels = 0;
@@ -146,7 +130,7 @@ static kugel_status probe_function(const kugel__source *s, double *sample, int64
   return KUGEL_OK;
 }
 
-static kugel_status set_range(painter *p, int64_t count)
+static kugel_status set_range(kugel__painter *p, int64_t count)
 {
   kugel_ctx *ctx = p->picture->ctx;
   const kugel__source *s = p->source;
@@ -190,7 +174,7 @@ typedef struct row_work {
   uint8_t *valid, *good, *bad;
 } row_work;
 
-static row_work work_of(const painter *p, int worker)
+static row_work work_of(const kugel__painter *p, int worker)
 {
   char *at = p->scratch + p->scratch_bytes * (size_t)worker;
   size_t n = (size_t)p->picture->box[2];
@@ -206,7 +190,7 @@ static row_work work_of(const painter *p, int worker)
 }
 
 /* Adds one sample of each pixel of the row: the directions that lie in the map are packed together first. */
-static kugel_status add_sample(const painter *p, const row_work *w, double x, double y, int64_t n)
+static kugel_status add_sample(const kugel__painter *p, const row_work *w, double x, double y, int64_t n)
 {
   const double(*m)[3] = p->view.to_map;
   int64_t used = 0;
@@ -235,7 +219,7 @@ static kugel_status add_sample(const painter *p, const row_work *w, double x, do
 
 static kugel_status paint_row(void *arg, int64_t row, int worker)
 {
-  const painter *p = arg;
+  const kugel__painter *p = arg;
   const int64_t *box = p->picture->box, n = box[2];
   row_work w = work_of(p, worker);
   memset(w.sum, 0, (size_t)n * sizeof *w.sum);
@@ -263,118 +247,20 @@ static kugel_status paint_row(void *arg, int64_t row, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status paint_map(painter *p)
+static kugel_status paint_map(kugel__painter *p)
 {
   kugel_ctx *ctx = p->picture->ctx;
   size_t n = (size_t)p->picture->box[2];
-  p->threads = kugel__ctx_threads(ctx);
+  int threads = kugel__ctx_threads(ctx);
   p->scratch_bytes = (n * (8 * sizeof(double) + 3) + 63) / 64 * 64;
-  p->scratch = kugel__scratch_get(ctx, p->scratch_bytes * (size_t)p->threads);
+  p->scratch = kugel__scratch_get(ctx, p->scratch_bytes * (size_t)threads);
   KUGEL_CHECK(p->scratch, KUGEL_ENOMEM, "no memory to draw rows of %zu pixels", n);
   kugel_status s = kugel__parallel(ctx, p->picture->box[3], paint_row, p);
   kugel__scratch_put(ctx, p->scratch);
   return s;
 }
 
-/* ---- colour bar and title
- * ----------------------------------------------------------------------------------- */
-
-static void paint_bar_body(painter *p, double x, double y, double w, double h)
-{
-  kugel__canvas *c = &p->picture->canvas;
-  for (int64_t px = (int64_t)floor(x); px < (int64_t)ceil(x + w); px++)
-    for (int64_t py = (int64_t)floor(y); py < (int64_t)ceil(y + h); py++) {
-      double cover_x = fmin((double)px + 1, x + w) - fmax((double)px, x);
-      double cover_y = fmin((double)py + 1, y + h) - fmax((double)py, y);
-      kugel__color color = kugel__colors_get(&p->colors, ((double)px + 0.5 - x) / w);
-      if (p->ruler.broken && (p->ruler.min >= 0 || p->ruler.max <= 0)) { // only land, or only sea
-        double t = ((double)px + 0.5 - x) / w;
-        color = kugel__colors_get(&p->colors, p->ruler.min >= 0 ? 0.5 + 0.5 * t : 0.5 * t - 1e-9);
-      }
-      color.a = (float)(fmax(cover_x, 0) * fmax(cover_y, 0));
-      if (px >= 0 && py >= 0 && px < c->width && py < c->height)
-        kugel__canvas_over(c, px, py, color);
-    }
-}
-
-/* Arrow heads where the data go on beyond the colours. */
-static void paint_arrows(painter *p, double x, double y, double w, double h)
-{
-  double length = 0.9 * h;
-  if (p->ruler.below) {
-    const double ax[3] = {x, x, x - length}, ay[3] = {y, y + h, y + h / 2};
-    kugel__canvas_polygon(&p->picture->canvas, 3, ax, ay, kugel__colors_get(&p->colors, 0));
-  }
-  if (p->ruler.above) {
-    const double ax[3] = {x + w, x + w, x + w + length}, ay[3] = {y, y + h, y + h / 2};
-    kugel__canvas_polygon(&p->picture->canvas, 3, ax, ay, kugel__colors_get(&p->colors, 1));
-  }
-}
-
-static void paint_bar_frame(painter *p, double x, double y, double w, double h)
-{
-  kugel__canvas *c = &p->picture->canvas;
-  double line = p->unit, l = p->ruler.below ? x - 0.9 * h : x, r = p->ruler.above ? x + w + 0.9 * h : x + w,
-         m = y + h / 2;
-  kugel__mask_line(c, x, y, x + w, y, line);
-  kugel__mask_line(c, x, y + h, x + w, y + h, line);
-  kugel__mask_line(c, x, y, l, p->ruler.below ? m : y + h, line);
-  kugel__mask_line(c, x, y + h, l, p->ruler.below ? m : y, line);
-  kugel__mask_line(c, x + w, y, r, p->ruler.above ? m : y + h, line);
-  kugel__mask_line(c, x + w, y + h, r, p->ruler.above ? m : y, line);
-  kugel__mask_paint(c, (kugel__color){0.25f, 0.25f, 0.27f, 1});
-}
-
-static void paint_ticks(painter *p, double x, double y, double w)
-{
-  kugel__canvas *c = &p->picture->canvas;
-  kugel__ticks ticks;
-  double u = p->unit, size = 14 * u, taken = -1e9;
-  int wanted = (int)fmax(2, fmin(9, w / (76 * u)));
-  kugel__ruler_ticks(&p->ruler, wanted, &ticks);
-  bool one_sided = p->ruler.broken && (p->ruler.min >= 0 || p->ruler.max <= 0);
-  for (int pass = 0; pass < 2; pass++) // from left to right, so that crowded labels are left out evenly
-    for (int i = 0; i < ticks.n; i++) {
-      double t = ticks.tick[i].t;
-      if (one_sided)
-        t = p->ruler.min >= 0 ? 2 * t - 1 : 2 * t;
-      double at = x + t * w;
-      if (pass == 0) {
-        kugel__mask_line(c, at, y, at, y + (ticks.tick[i].major ? 6 : 3.5) * u,
-                         (ticks.tick[i].major ? 1.1 : 0.8) * u);
-        continue;
-      }
-      double half = kugel__type_width(p->type, ticks.tick[i].label, size) / 2;
-      if (!ticks.tick[i].label[0] || (at - half < taken && at + half > taken - 2 * half && ticks.n > 2 &&
-                                      p->ruler.scale != KUGEL_SCALE_ASINH))
-        continue;
-      taken = at + half + 6 * u;
-      kugel__type_draw(p->type, c, at, y + 8 * u + size, 0.5, size, ticks.tick[i].label, ink, 0, no_halo);
-    }
-  kugel__mask_paint(c, ink);
-  char unit[256] = "", text[320];
-  if (p->o.unit)
-    kugel__type_unit(p->o.unit, unit, sizeof unit);
-  snprintf(text, sizeof text, "%s%s%s", ticks.factor, *ticks.factor && *unit ? " " : "", unit);
-  if (*text) {
-    double arrow = p->ruler.above ? 0.9 * 15 * u : 0;
-    kugel__type_draw(p->type, c, x + w + arrow + 12 * u, y - 15 * u / 2 + 0.36 * 15 * u, 0, 15 * u, text, ink,
-                     0, no_halo);
-  }
-}
-
-static void paint_bar(painter *p)
-{
-  const kugel__view *v = &p->view;
-  double u = p->unit, h = 15 * u, share = v->w > v->h * 1.4 ? 0.56 : 0.7, w = v->w * share,
-         x = v->x0 + (v->w - w) / 2;
-  paint_bar_body(p, x, p->bar_y, w, h);
-  paint_arrows(p, x, p->bar_y, w, h);
-  paint_bar_frame(p, x, p->bar_y, w, h);
-  paint_ticks(p, x, p->bar_y + h, w);
-}
-
-static kugel_status paint(painter *p, int64_t count)
+static kugel_status paint(kugel__painter *p, int64_t count)
 {
   const kugel_plot_opts *o = &p->o;
   double share = o->width / 1200.0; // type shrinks more slowly than the picture
@@ -391,7 +277,7 @@ static kugel_status paint(painter *p, int64_t count)
   KUGEL_TRY(paint_map(p));
   kugel__graticule(&p->picture->canvas, p->type, &p->view, o, p->unit);
   if (!o->no_bar)
-    paint_bar(p);
+    kugel__bar(p);
   if (o->title && *o->title)
     kugel__type_draw(p->type, &p->picture->canvas, p->view.x0 + p->view.w / 2, p->title_y, 0.5, 20 * p->unit,
                      o->title, ink, 0, no_halo);
@@ -408,7 +294,7 @@ kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kuge
   ctx = kugel__ctx_retain(ctx);
   KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
   kugel_picture *picture = kugel__calloc(ctx, sizeof *picture);
-  painter *p = kugel__calloc(ctx, sizeof *p);
+  kugel__painter *p = kugel__calloc(ctx, sizeof *p);
   kugel_status s = picture && p ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
   if (picture)
     picture->ctx = ctx;

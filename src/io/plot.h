@@ -160,6 +160,24 @@ struct kugel_picture {
   size_t png_size;
 };
 
+/* A drawing being made. */
+typedef struct kugel__painter {
+  kugel_picture *picture;
+  const kugel__source *source;
+  kugel_plot_opts o;
+  kugel__view view;
+  kugel__colors colors;
+  kugel__ruler ruler;
+  kugel__color bad;
+  kugel__type *type;
+  double unit; // pixels for one pixel of the design, which is 1200 wide
+  double bar_y, title_y;
+  char *scratch; // one row's work a worker
+  size_t scratch_bytes;
+} kugel__painter;
+
+/* The colour bar at painter->bar_y: colours, arrow heads where the data go on, ticks, unit. */
+void kugel__bar(kugel__painter *p);
 kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__source *source,
                          kugel_picture **out);
 

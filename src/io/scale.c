@@ -36,7 +36,7 @@ static kugel_status check_ends(kugel__ruler *r, bool given)
       KUGEL_CHECK(r->min > 0, KUGEL_EINVAL, "min is %g: a logarithmic scale needs a positive one", r->min);
   }
   if (r->min == r->max) { // a constant map
-    double pad = r->min ? fabs(r->min) * 0.1 : 1;
+    double pad = r->min != 0 ? fabs(r->min) * 0.1 : 1;
     r->min = r->scale == KUGEL_SCALE_LOG ? r->min / 1.1 : r->min - pad;
     r->max += pad;
   }

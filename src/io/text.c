@@ -187,7 +187,7 @@ void kugel__type_unit(const char *unit, char *out, size_t size)
         add(out, size, raised[end[i] - '0']);
       p = end + n;
       p += bracket && *p == ')';
-    } else if (starts && *p == 'u' && (isalpha((unsigned char)p[1])) && !strncmp(p, "unit", 4) == 0) {
+    } else if (starts && *p == 'u' && isalpha((unsigned char)p[1]) && strncmp(p, "unit", 4) != 0) {
       add(out, size, "µ");
       p++;
     } else if (*p == '*' && p[1] != '*') {
