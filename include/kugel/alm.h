@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spherical-harmonic coefficients: layout, windows, power spectra, random fields, rotation; HEALPix monopole and
- * dipole, pixel windows and quadrature weights.
+/* Spherical-harmonic coefficients: layout, windows, power spectra, random fields, rotation; HEALPix monopole
+ * and dipole, pixel windows and quadrature weights.
  *
  * Conventions (as in sphere.h):
- *  - alm of a real field: m >= 0 only, index(l, m) = m (2 lmax + 1 - m) / 2 + l, l = m ... lmax, m = 0 ... mmax;
- *    orthonormal Y_lm with Condon-Shortley phase. nalm = kugel_alm_count(lmax, mmax).
- *  - 0 <= lmax <= 100,000,000 and 0 <= mmax <= lmax everywhere; mmax = -1 stands for lmax.
+ *  - alm of a real field: m >= 0 only, index(l, m) = m (2 lmax + 1 - m) / 2 + l, l = m ... lmax, m = 0 ...
+ * mmax; orthonormal Y_lm with Condon-Shortley phase. nalm = kugel_alm_count(lmax, mmax).
+ *  - 0 <= lmax <= 100,000,000 and 0 <= mmax <= lmax; as an argument mmax = -1 stands for lmax.
  *  - Several sets (T, E, B) follow one another: alm[set * nalm + index].
  *  - Results do not depend on the number of threads.
  */
@@ -21,7 +21,8 @@ extern "C" {
 /* A complex number of two doubles, real part first: C's double _Complex, C++'s std::complex<double>. */
 __extension__ typedef double _Complex kugel_complex;
 
-/* ---- layout ---------------------------------------------------------------------------------------------------- */
+/* ---- layout
+ * ---------------------------------------------------------------------------------------------------- */
 
 /// Number of coefficients, (mmax + 1)(lmax + 1) - mmax (mmax + 1) / 2.
 /// @param[in] lmax  highest degree
@@ -56,8 +57,8 @@ KUGEL_API int64_t kugel_alm_lmax(int64_t count, int64_t mmax);
 /// @param[in]  lmax_out, mmax_out  of `out`; mmax_out -1: lmax_out
 /// @param[out] out                 [kugel_alm_count(lmax_out, mmax_out)]; no overlap with alm
 /// @errors KUGEL_EINVAL if a size is out of range, a pointer is NULL or the arrays overlap
-KUGEL_API kugel_status kugel_alm_resize(int64_t lmax, int64_t mmax, const kugel_complex *alm, int64_t lmax_out,
-                                        int64_t mmax_out, kugel_complex *out);
+KUGEL_API kugel_status kugel_alm_resize(int64_t lmax, int64_t mmax, const kugel_complex *alm,
+                                        int64_t lmax_out, int64_t mmax_out, kugel_complex *out);
 
 /// Multiplies by a window: out_lm = f_l a_lm (healpy's almxfl).
 /// @param[in]  ctx         NULL: the default context
@@ -67,12 +68,15 @@ KUGEL_API kugel_status kugel_alm_resize(int64_t lmax, int64_t mmax, const kugel_
 /// @param[in]  fl          [nfl]; degrees l >= nfl are multiplied by 0, whatever their alm (also NaN)
 /// @param[out] out         [nalm]; may be alm itself
 /// @errors KUGEL_EINVAL if a size is out of range or a pointer is NULL
-KUGEL_API kugel_status kugel_alm_multiply(kugel_ctx *ctx, int64_t lmax, int64_t mmax, const kugel_complex *alm,
-                                          int64_t nfl, const double *fl, kugel_complex *out);
+KUGEL_API kugel_status kugel_alm_multiply(kugel_ctx *ctx, int64_t lmax, int64_t mmax,
+                                          const kugel_complex *alm, int64_t nfl, const double *fl,
+                                          kugel_complex *out);
 
-/* ---- power spectra --------------------------------------------------------------------------------------------- */
+/* ---- power spectra
+ * --------------------------------------------------------------------------------------------- */
 
-/// Power spectrum of one set, or cross spectrum of two: C_l = 1/(2l+1) sum_m Re(a_lm conj(b_lm)), m = -l ... l.
+/// Power spectrum of one set, or cross spectrum of two: C_l = 1/(2l+1) sum_m Re(a_lm conj(b_lm)), m = -l ...
+/// l.
 /// @param[in]  ctx         NULL: the default context
 /// @param[in]  lmax, mmax  of both sets; mmax -1: lmax
 /// @param[in]  alm1        [nalm]
@@ -97,10 +101,11 @@ KUGEL_API kugel_status kugel_alm_cl(kugel_ctx *ctx, int64_t lmax, int64_t mmax, 
 KUGEL_API kugel_status kugel_alm_cl_all(kugel_ctx *ctx, int64_t n, int64_t lmax, int64_t mmax,
                                         const kugel_complex *alm, int64_t lmax_out, double *cl);
 
-/* ---- beams and windows ------------------------------------------------------------------------------------------ */
+/* ---- beams and windows
+ * ------------------------------------------------------------------------------------------ */
 
-/// Window of a Gaussian beam: T exp(-l(l+1) s^2/2), E and B the same times exp(2 s^2), TE times exp(s^2), with
-/// s = fwhm / sqrt(8 ln 2) (healpy's gauss_beam and its polarised columns).
+/// Window of a Gaussian beam: T exp(-l(l+1) s^2/2), E and B the same times exp(2 s^2), TE times exp(s^2),
+/// with s = fwhm / sqrt(8 ln 2) (healpy's gauss_beam and its polarised columns).
 /// @param[in]  fwhm  full width at half maximum, radians, at least 0
 /// @param[in]  lmax  highest degree
 /// @param[in]  n     how many of T, E, B, TE, in this order: 1 to 4
@@ -110,20 +115,21 @@ KUGEL_API kugel_status kugel_alm_cl_all(kugel_ctx *ctx, int64_t n, int64_t lmax,
 /// @cite   ChallinorEtal2000
 KUGEL_API kugel_status kugel_beam_gauss(double fwhm, int64_t lmax, int n, double *bl);
 
-/// Window of a beam profile: b_l = 2 pi int b(theta) P_l(cos theta) sin(theta) dtheta by the trapezium rule on the given
-/// angles (healpy's beam2bl).
+/// Window of a beam profile: b_l = 2 pi int b(theta) P_l(cos theta) sin(theta) dtheta by the trapezium rule
+/// on the given angles (healpy's beam2bl).
 /// @param[in]  ctx    NULL: the default context
 /// @param[in]  n      samples, at least 2
 /// @param[in]  theta  [n] angles, radians, rising, in [0, pi]
 /// @param[in]  beam   [n] profile, 1/steradian for a window of 1 at l = 0
 /// @param[in]  lmax   highest degree
 /// @param[out] bl     [lmax + 1]
-/// @errors KUGEL_EINVAL if the angles do not rise or are out of range, a size is out of range or a pointer is NULL;
+/// @errors KUGEL_EINVAL if the angles do not rise or are out of range, a size is out of range or a pointer is
+/// NULL;
 ///         KUGEL_ENOMEM
 /// @accuracy rounding only on top of the trapezium rule, whose error is O(step^2 lmax^2)
 /// @cost   O(n lmax)
-KUGEL_API kugel_status kugel_beam_to_window(kugel_ctx *ctx, int64_t n, const double *theta, const double *beam,
-                                            int64_t lmax, double *bl);
+KUGEL_API kugel_status kugel_beam_to_window(kugel_ctx *ctx, int64_t n, const double *theta,
+                                            const double *beam, int64_t lmax, double *bl);
 
 /// Profile of a window: b(theta) = sum_l (2l+1)/(4 pi) b_l P_l(cos theta) (healpy's bl2beam).
 /// @param[in]  ctx    NULL: the default context
@@ -137,8 +143,9 @@ KUGEL_API kugel_status kugel_beam_to_window(kugel_ctx *ctx, int64_t n, const dou
 KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, const double *bl, int64_t n,
                                               const double *theta, double *beam);
 
-/// HEALPix pixel window: w_l^2 is the average over all pixels of 4 pi/(2l+1) sum_m |w_lm|^2, where w_lm is the mean of
-/// Y_lm over the pixel; for polarisation the same with spin-2 harmonics, in the (theta, phi) frame.
+/// HEALPix pixel window: w_l^2 is the average over all pixels of 4 pi/(2l+1) sum_m |w_lm|^2, where w_lm is
+/// the mean of Y_lm over the pixel; for polarisation the same with spin-2 harmonics, in the (theta, phi)
+/// frame.
 /// @param[in]  ctx    NULL: the default context
 /// @param[in]  nside  1 to 2^29, not only powers of two
 /// @param[in]  lmax   highest degree, at most 4 nside
@@ -148,9 +155,11 @@ KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, cons
 /// @accuracy 1e-11 absolute against direct averages
 /// @cost   O(nside + lmax): a fixed number of pixels a ring, Gauss points in each
 /// @cite   Gorski2005
-KUGEL_API kugel_status kugel_pixel_window(kugel_ctx *ctx, int64_t nside, int64_t lmax, double *wl, double *wl_pol);
+KUGEL_API kugel_status kugel_pixel_window(kugel_ctx *ctx, int64_t nside, int64_t lmax, double *wl,
+                                          double *wl_pol);
 
-/* ---- random fields ---------------------------------------------------------------------------------------------- */
+/* ---- random fields
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Order of the spectra for n sets. DIAGONAL is healpy's new=True, ROW its new=False. */
 typedef enum kugel_cl_order {
@@ -159,37 +168,39 @@ typedef enum kugel_cl_order {
 } kugel_cl_order;
 
 typedef struct kugel_alm_random_opts {
-  size_t size;          /* sizeof(kugel_alm_random_opts) */
-  int64_t n;            /* sets, 1 to 100; 0: 1 */
-  int64_t lmax, mmax;   /* of the alm; mmax 0: lmax, -1: only m = 0 */
-  const double *cl;     /* [n_cl, cl_lmax + 1] spectra; degrees above cl_lmax have no power */
-  int64_t n_cl;         /* 1 (all sets alike and independent), n (no cross spectra), n (n + 1) / 2; with n = 3 also
-                           4: TT, EE, BB, TE in both orders. 0: n (n + 1) / 2 */
+  size_t size;        /* sizeof(kugel_alm_random_opts) */
+  int64_t n;          /* sets, 1 to 100; 0: 1 */
+  int64_t lmax, mmax; /* of the alm; mmax 0: lmax, -1: only m = 0 */
+  const double *cl;   /* [n_cl, cl_lmax + 1] spectra; degrees above cl_lmax have no power */
+  int64_t n_cl; /* 1 (all sets alike and independent), n (no cross spectra), n (n + 1) / 2; with n = 3 also
+                   4: TT, EE, BB, TE in both orders. 0: n (n + 1) / 2 */
   int64_t cl_lmax;
   kugel_cl_order order;
   uint64_t seed;
   int zero_indefinite; /* a degree whose covariance has a negative eigenvalue: 0 fails, 1 gets zero alm */
 } kugel_alm_random_opts;
 
-/// Gaussian random alm with given spectra (healpy's synalm). a_l0 is real; Re and Im of the others have half the
-/// variance. The numbers come from Philox4x32-10 with key = seed and counter = (l, m, set): the same seed gives the
-/// same a_lm whatever lmax, mmax and the number of threads.
+/// Gaussian random alm with given spectra (healpy's synalm). a_l0 is real; Re and Im of the others have half
+/// the variance. The numbers come from Philox4x32-10 with key = seed and counter = (l, m, set): the same seed
+/// gives the same a_lm whatever lmax, mmax and the number of threads.
 /// @param[in]  ctx       NULL: the default context
 /// @param[in]  opts      see kugel_alm_random_opts
 /// @param[out] alm       [n, nalm]
 /// @param[out] first_bad lowest degree whose covariance is indefinite, or -1; may be NULL
-/// @errors KUGEL_EINVAL if a spectrum is NaN or infinite, a size is out of range, or a covariance is indefinite (the
+/// @errors KUGEL_EINVAL if a spectrum is NaN or infinite, a size is out of range, or a covariance is
+/// indefinite (the
 ///         degree is named) and opts->zero_indefinite is 0; KUGEL_ENOMEM
 /// @cite   SalmonEtal2011 (Philox), BoxMuller1958
 KUGEL_API kugel_status kugel_alm_random(kugel_ctx *ctx, const kugel_alm_random_opts *opts, kugel_complex *alm,
                                         int64_t *first_bad);
 
-/* ---- rotations -------------------------------------------------------------------------------------------------- */
+/* ---- rotations
+ * -------------------------------------------------------------------------------------------------- */
 
 /* A rotation is its 3x3 matrix, row by row: new = M old for column vectors. */
 
-/// Matrix of Euler angles: psi about z, then theta about the fixed y axis, then phi about the fixed z axis (active);
-/// the angles of kugel_alm_rotate and of healpy's rotate_alm.
+/// Matrix of Euler angles: psi about z, then theta about the fixed y axis, then phi about the fixed z axis
+/// (active); the angles of kugel_alm_rotate and of healpy's rotate_alm.
 /// @param[in]  psi, theta, phi  radians, finite
 /// @param[out] matrix           [3, 3]
 /// @errors KUGEL_EINVAL if an angle is not finite or matrix is NULL
@@ -197,22 +208,26 @@ KUGEL_API kugel_status kugel_rotation_from_euler(double psi, double theta, doubl
 
 /// Euler angles of a matrix, the inverse of kugel_rotation_from_euler.
 /// @param[in]  matrix           [3, 3] orthogonal to 1e-10, determinant +1
-/// @param[out] psi, theta, phi  radians; 0 <= theta <= pi; where only psi + phi or psi - phi is fixed, psi = 0
+/// @param[out] psi, theta, phi  radians; 0 <= theta <= pi; where only psi + phi or psi - phi is fixed, psi =
+/// 0
 /// @errors KUGEL_EINVAL if matrix is no rotation or a pointer is NULL
-KUGEL_API kugel_status kugel_rotation_to_euler(const double matrix[9], double *psi, double *theta, double *phi);
+KUGEL_API kugel_status kugel_rotation_to_euler(const double matrix[9], double *psi, double *theta,
+                                               double *phi);
 
-/// Matrix that moves the direction (lon, lat) to the x axis and then turns by psi about it: healpy's rot=(lon, lat, psi).
+/// Matrix that moves the direction (lon, lat) to the x axis and then turns by psi about it: healpy's
+/// rot=(lon, lat, psi).
 /// @param[in]  lon, lat, psi  radians, finite
 /// @param[out] matrix         [3, 3]
 /// @errors KUGEL_EINVAL if an angle is not finite or matrix is NULL
 KUGEL_API kugel_status kugel_rotation_from_lonlat(double lon, double lat, double psi, double matrix[9]);
 
-/// Matrix from one celestial coordinate system to another: Galactic 'G', ecliptic J2000 'E', equatorial (ICRS/J2000) 'C',
-/// with the constants of HEALPix.
+/// Matrix from one celestial coordinate system to another: Galactic 'G', ecliptic J2000 'E', equatorial
+/// (ICRS/J2000) 'C', with the constants of HEALPix.
 /// @param[in]  from, to  one of G, E, C (either case)
 /// @param[out] matrix    [3, 3]
 /// @errors KUGEL_EINVAL for another letter or matrix NULL
-/// @accuracy equal to healpy to 1e-14; HEALPix composes rounded constants, so they differ from the IAU definitions by
+/// @accuracy equal to healpy to 1e-14; HEALPix composes rounded constants, so they differ from the IAU
+/// definitions by
 ///           up to 0.03 arcsec
 KUGEL_API kugel_status kugel_rotation_from_coord(char from, char to, double matrix[9]);
 
@@ -235,8 +250,8 @@ KUGEL_API kugel_status kugel_rotation_invert(const double matrix[9], double inve
 /// @param[in]  in      [n, 3]
 /// @param[out] out     [n, 3]; may be `in`
 /// @errors KUGEL_EINVAL if n is negative or a pointer is NULL
-KUGEL_API kugel_status kugel_rotation_vectors(kugel_ctx *ctx, const double matrix[9], int64_t n, const double *in,
-                                              double *out);
+KUGEL_API kugel_status kugel_rotation_vectors(kugel_ctx *ctx, const double matrix[9], int64_t n,
+                                              const double *in, double *out);
 
 /// Rotates directions.
 /// @param[in]  ctx                  NULL: the default context
@@ -248,24 +263,28 @@ KUGEL_API kugel_status kugel_rotation_vectors(kugel_ctx *ctx, const double matri
 ///                                  Rotator.angle_ref
 /// @errors KUGEL_EINVAL if n is negative or a pointer is NULL
 /// @accuracy 1e-15 near the poles too
-KUGEL_API kugel_status kugel_rotation_angles(kugel_ctx *ctx, const double matrix[9], int64_t n, const double *theta,
-                                             const double *phi, double *theta_out, double *phi_out, double *psi_out);
+KUGEL_API kugel_status kugel_rotation_angles(kugel_ctx *ctx, const double matrix[9], int64_t n,
+                                             const double *theta, const double *phi, double *theta_out,
+                                             double *phi_out, double *psi_out);
 
-/// Rotates the field that alm stand for (healpy's rotate_alm): new field at R x = old field at x. E and B rotate like T.
+/// Rotates the field that alm stand for (healpy's rotate_alm): new field at R x = old field at x. E and B
+/// rotate like T.
 /// @param[in]     ctx              NULL: the default context
 /// @param[in]     n                sets, at least 1
 /// @param[in]     lmax             highest degree; mmax is lmax
 /// @param[in,out] alm              [n, nalm]
 /// @param[in]     psi, theta, phi  as in kugel_rotation_from_euler; for a matrix use kugel_rotation_to_euler
-/// @errors KUGEL_EINVAL if an angle is not finite, a size is out of range or alm is NULL; KUGEL_ENOMEM; KUGEL_ECANCELED,
+/// @errors KUGEL_EINVAL if an angle is not finite, a size is out of range or alm is NULL; KUGEL_ENOMEM;
+/// KUGEL_ECANCELED,
 ///         with some degrees rotated
 /// @accuracy 1e-12 of the largest coefficient for lmax up to 2048
 /// @cost   (7 + 4 n) lmax^3 / 3 multiply-adds, SIMD, parallel over degrees
 /// @cite   TrapaniNavaza2006 (recurrence over orders)
-KUGEL_API kugel_status kugel_alm_rotate(kugel_ctx *ctx, int64_t n, int64_t lmax, kugel_complex *alm, double psi,
-                                        double theta, double phi);
+KUGEL_API kugel_status kugel_alm_rotate(kugel_ctx *ctx, int64_t n, int64_t lmax, kugel_complex *alm,
+                                        double psi, double theta, double phi);
 
-/* ---- HEALPix: monopole, dipole ---------------------------------------------------------------------------------- */
+/* ---- HEALPix: monopole, dipole
+ * ---------------------------------------------------------------------------------- */
 
 typedef struct kugel_dipole_opts {
   size_t size;       /* sizeof(kugel_dipole_opts) */
@@ -281,9 +300,11 @@ typedef struct kugel_dipole_opts {
 /// @param[in]  opts      NULL for defaults
 /// @param[out] monopole  the constant
 /// @param[out] dipole    [3] amplitude along x, y, z; zeros with monopole_only; may be NULL with it
-/// @errors KUGEL_EINVAL if an argument is out of range or the pixels that count do not fix the fit; KUGEL_ENOMEM
+/// @errors KUGEL_EINVAL if an argument is out of range or the pixels that count do not fix the fit;
+/// KUGEL_ENOMEM
 KUGEL_API kugel_status kugel_healpix_fit_dipole(kugel_ctx *ctx, int64_t nside, const double *map,
-                                                const kugel_dipole_opts *opts, double *monopole, double dipole[3]);
+                                                const kugel_dipole_opts *opts, double *monopole,
+                                                double dipole[3]);
 
 /// Fits as kugel_healpix_fit_dipole and subtracts the result from all good pixels, those inside the cut too.
 /// @param[in]     ctx       NULL: the default context
@@ -294,12 +315,15 @@ KUGEL_API kugel_status kugel_healpix_fit_dipole(kugel_ctx *ctx, int64_t nside, c
 /// @param[out]    dipole    [3] the dipole removed; may be NULL
 /// @errors as kugel_healpix_fit_dipole
 KUGEL_API kugel_status kugel_healpix_remove_dipole(kugel_ctx *ctx, int64_t nside, double *map,
-                                                   const kugel_dipole_opts *opts, double *monopole, double dipole[3]);
+                                                   const kugel_dipole_opts *opts, double *monopole,
+                                                   double dipole[3]);
 
-/* ---- HEALPix: quadrature weights -------------------------------------------------------------------------------- */
+/* ---- HEALPix: quadrature weights
+ * -------------------------------------------------------------------------------- */
 
-/// Ring weights: factors near 1 on the pixel area, of least sum of (nphi w)^2, with which the mean of each Legendre
-/// polynomial of degree 1 to L over the pixels is 0. L is 3 nside, or what the HEALPix weight files use at that nside.
+/// Ring weights: factors near 1 on the pixel area, of least sum of (nphi w)^2, with which the mean of each
+/// Legendre polynomial of degree 1 to L over the pixels is 0. L is 3 nside, or what the HEALPix weight files
+/// use at that nside.
 /// @param[in]  ctx     NULL: the default context
 /// @param[in]  nside   1 to 2^20
 /// @param[out] weight  [4 nside - 1] factor of each ring, from the north
@@ -308,12 +332,13 @@ KUGEL_API kugel_status kugel_healpix_remove_dipole(kugel_ctx *ctx, int64_t nside
 /// @cost   some tens of O(nside^2) steps
 KUGEL_API kugel_status kugel_healpix_ring_weights(kugel_ctx *ctx, int64_t nside, double *weight);
 
-/// Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of each Y_lm
-/// of degree 1 to 3 nside over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.
+/// Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of
+/// each Y_lm of degree 1 to 3 nside over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.
 /// @param[in]  ctx     NULL: the default context
 /// @param[in]  nside   1 to 8192
 /// @param[out] weight  [12 nside^2] factor of each pixel, RING order
-/// @errors KUGEL_EINVAL if nside is out of range or weight is NULL; KUGEL_ENOMEM; KUGEL_ECONVERGE; KUGEL_ECANCELED
+/// @errors KUGEL_EINVAL if nside is out of range or weight is NULL; KUGEL_ENOMEM; KUGEL_ECONVERGE;
+/// KUGEL_ECANCELED
 /// @accuracy means zero to 1e-13; the HEALPix files stop at 1e-8
 /// @cost   some tens of transforms with lmax = 3 nside
 KUGEL_API kugel_status kugel_healpix_pixel_weights(kugel_ctx *ctx, int64_t nside, double *weight);
