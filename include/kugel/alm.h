@@ -3,8 +3,8 @@
  * and dipole, pixel windows and quadrature weights.
  *
  * Conventions (as in sphere.h):
- *  - alm of a real field: m >= 0 only, index(l, m) = m (2 lmax + 1 - m) / 2 + l, l = m ... lmax, m = 0 ...
- * mmax; orthonormal Y_lm with Condon-Shortley phase. nalm = kugel_alm_count(lmax, mmax).
+ *  - alm of a real field: m >= 0 only, index(l, m) = m (2 lmax + 1 - m) / 2 + l for l = m ... lmax,
+ *    m = 0 ... mmax; orthonormal Y_lm with Condon-Shortley phase. nalm = kugel_alm_count(lmax, mmax).
  *  - 0 <= lmax <= 100,000,000 and 0 <= mmax <= lmax; as an argument mmax = -1 stands for lmax.
  *  - Several sets (T, E, B) follow one another: alm[set * nalm + index].
  *  - Results do not depend on the number of threads.
@@ -21,8 +21,7 @@ extern "C" {
 /* A complex number of two doubles, real part first: C's double _Complex, C++'s std::complex<double>. */
 __extension__ typedef double _Complex kugel_complex;
 
-/* ---- layout
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- layout -------------------------------------------------------------------------------------------- */
 
 /// Number of coefficients, (mmax + 1)(lmax + 1) - mmax (mmax + 1) / 2.
 /// @param[in] lmax  highest degree
@@ -72,8 +71,7 @@ KUGEL_API kugel_status kugel_alm_multiply(kugel_ctx *ctx, int64_t lmax, int64_t 
                                           const kugel_complex *alm, int64_t nfl, const double *fl,
                                           kugel_complex *out);
 
-/* ---- power spectra
- * --------------------------------------------------------------------------------------------- */
+/* ---- power spectra ------------------------------------------------------------------------------------- */
 
 /// Power spectrum of one set, or cross spectrum of two: C_l = 1/(2l+1) sum_m Re(a_lm conj(b_lm)), m = -l ...
 /// l.
@@ -101,8 +99,7 @@ KUGEL_API kugel_status kugel_alm_cl(kugel_ctx *ctx, int64_t lmax, int64_t mmax, 
 KUGEL_API kugel_status kugel_alm_cl_all(kugel_ctx *ctx, int64_t n, int64_t lmax, int64_t mmax,
                                         const kugel_complex *alm, int64_t lmax_out, double *cl);
 
-/* ---- beams and windows
- * ------------------------------------------------------------------------------------------ */
+/* ---- beams and windows --------------------------------------------------------------------------------- */
 
 /// Window of a Gaussian beam: T exp(-l(l+1) s^2/2), E and B the same times exp(2 s^2), TE times exp(s^2),
 /// with s = fwhm / sqrt(8 ln 2) (healpy's gauss_beam and its polarised columns).
@@ -158,8 +155,7 @@ KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, cons
 KUGEL_API kugel_status kugel_pixel_window(kugel_ctx *ctx, int64_t nside, int64_t lmax, double *wl,
                                           double *wl_pol);
 
-/* ---- random fields
- * ---------------------------------------------------------------------------------------------- */
+/* ---- random fields ------------------------------------------------------------------------------------- */
 
 /* Order of the spectra for n sets. DIAGONAL is healpy's new=True, ROW its new=False. */
 typedef enum kugel_cl_order {
@@ -194,8 +190,7 @@ typedef struct kugel_alm_random_opts {
 KUGEL_API kugel_status kugel_alm_random(kugel_ctx *ctx, const kugel_alm_random_opts *opts, kugel_complex *alm,
                                         int64_t *first_bad);
 
-/* ---- rotations
- * -------------------------------------------------------------------------------------------------- */
+/* ---- rotations ----------------------------------------------------------------------------------------- */
 
 /* A rotation is its 3x3 matrix, row by row: new = M old for column vectors. */
 
@@ -283,8 +278,7 @@ KUGEL_API kugel_status kugel_rotation_angles(kugel_ctx *ctx, const double matrix
 KUGEL_API kugel_status kugel_alm_rotate(kugel_ctx *ctx, int64_t n, int64_t lmax, kugel_complex *alm,
                                         double psi, double theta, double phi);
 
-/* ---- HEALPix: monopole, dipole
- * ---------------------------------------------------------------------------------- */
+/* ---- HEALPix: monopole, dipole ------------------------------------------------------------------------- */
 
 typedef struct kugel_dipole_opts {
   size_t size;       /* sizeof(kugel_dipole_opts) */
@@ -318,8 +312,7 @@ KUGEL_API kugel_status kugel_healpix_remove_dipole(kugel_ctx *ctx, int64_t nside
                                                    const kugel_dipole_opts *opts, double *monopole,
                                                    double dipole[3]);
 
-/* ---- HEALPix: quadrature weights
- * -------------------------------------------------------------------------------- */
+/* ---- HEALPix: quadrature weights ----------------------------------------------------------------------- */
 
 /// Ring weights: factors near 1 on the pixel area, of least sum of (nphi w)^2, with which the mean of each
 /// Legendre polynomial of degree 1 to L over the pixels is 0. L is 3 nside, or what the HEALPix weight files

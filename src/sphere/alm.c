@@ -39,7 +39,7 @@ int64_t kugel_alm_index(int64_t lmax, int64_t l, int64_t m)
 
 kugel_status kugel_alm_lm(int64_t lmax, int64_t index, int64_t *l, int64_t *m)
 {
-  int64_t mmax = -1, nalm;
+  int64_t mmax = -1, nalm = 0;
   KUGEL_TRY(kugel__alm_sizes(lmax, &mmax, &nalm));
   KUGEL_CHECK(l && m, KUGEL_EINVAL, "l or m is NULL: give two numbers to fill");
   KUGEL_CHECK(index >= 0 && index < nalm, KUGEL_EINVAL, "index %lld: must be between 0 and %lld at lmax %lld",
@@ -85,7 +85,7 @@ static bool overlaps(const void *a, int64_t na, const void *b, int64_t nb)
 kugel_status kugel_alm_resize(int64_t lmax, int64_t mmax, const kugel_complex *alm, int64_t lmax_out,
                               int64_t mmax_out, kugel_complex *out)
 {
-  int64_t n, n_out;
+  int64_t n = 0, n_out = 0;
   const int64_t size = (int64_t)sizeof(kugel_complex);
   KUGEL_TRY(kugel__alm_sizes(lmax, &mmax, &n));
   KUGEL_TRY(kugel__alm_sizes(lmax_out, &mmax_out, &n_out));
@@ -126,7 +126,7 @@ static kugel_status multiply_order(void *arg, int64_t m, int worker)
 kugel_status kugel_alm_multiply(kugel_ctx *ctx, int64_t lmax, int64_t mmax, const kugel_complex *alm,
                                 int64_t nfl, const double *fl, kugel_complex *out)
 {
-  int64_t nalm;
+  int64_t nalm = 0;
   KUGEL_TRY(kugel__alm_sizes(lmax, &mmax, &nalm));
   KUGEL_CHECK(alm && out && (fl || nfl == 0), KUGEL_EINVAL, "alm, fl or out is NULL");
   KUGEL_CHECK(nfl >= 0, KUGEL_EINVAL, "nfl %lld: must not be negative", (long long)nfl);

@@ -50,7 +50,7 @@ kugel_status kugel_alm_cl(kugel_ctx *ctx, int64_t lmax, int64_t mmax, const kuge
 kugel_status kugel_alm_cl_all(kugel_ctx *ctx, int64_t n, int64_t lmax, int64_t mmax, const kugel_complex *alm,
                               int64_t lmax_out, double *cl)
 {
-  int64_t nalm;
+  int64_t nalm = 0;
   KUGEL_CHECK(n >= 1 && n <= 1000, KUGEL_EINVAL, "%lld sets: must be between 1 and 1000", (long long)n);
   KUGEL_TRY(kugel__alm_sizes(lmax, &mmax, &nalm));
   KUGEL_CHECK(alm && cl, KUGEL_EINVAL, "alm or cl is NULL");

@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void add(const block *b, const kuge
 static inline __attribute__((always_inline)) void run_block(const kugel__rotate_degree *d, int sets,
                                                             int64_t k0)
 {
-  block b;
+  block b = {0};
   vf64 sum[KUGEL__ROTATE_SETS][2][NV];
   for (int v = 0; v < NV; v++) {
     for (int s = 0; s < 2; s++) {

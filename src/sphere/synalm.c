@@ -139,7 +139,7 @@ kugel_status kugel_alm_random(kugel_ctx *ctx, const kugel_alm_random_opts *opts,
                               int64_t *first_bad)
 {
   kugel_alm_random_opts o;
-  int64_t nalm, bad = -1;
+  int64_t nalm = 0, bad = -1;
   if (first_bad)
     *first_bad = -1;
   KUGEL_CHECK(opts && alm, KUGEL_EINVAL, "opts or alm is NULL");
