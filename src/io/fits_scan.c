@@ -30,8 +30,10 @@ static kugel_status whole(const char *path, const char *card, const char *name, 
   memcpy(text, card + 10, 30);
   text[strcspn(text, "/")] = 0;
   errno = 0;
-  long long value = strtoll(text, &end, 10);
-  bool fine = end != text && !errno && end[strspn(end, " ")] == 0 && value >= lo && value <= hi;
+  const char *first = text + strspn(text, " "); // strtoll would skip tabs too, which FITS forbids
+  long long value = strtoll(first, &end, 10);
+  bool fine = end != first && !isspace((unsigned char)*first) && !errno && end[strspn(end, " ")] == 0 &&
+              value >= lo && value <= hi;
   KUGEL_CHECK(fine, KUGEL_EFORMAT, "'%s' is damaged: %s is %.20s, must be %lld to %lld", kugel__tail(path),
               name, text + strspn(text, " "), (long long)lo, (long long)hi);
   *out = value;

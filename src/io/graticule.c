@@ -12,7 +12,8 @@ typedef struct pen {
   kugel__canvas *canvas;
   kugel__type *type;
   const kugel__view *view;
-  double step, fine, unit; // radians between lines and between points of one; pixels a point of type
+  double step, lon_step; // radians between parallels, between meridians
+  double fine, unit;     // radians between points of a line; pixels a point of type
 } pen;
 
 static void to_picture(const kugel__view *v, double lon, double lat, double u[3])
@@ -72,8 +73,8 @@ static void draw_lines(const pen *p, double reach_lon0, double reach_lon1, doubl
                        double reach_lat1)
 {
   double pole = M_PI / 2;
-  for (double k = ceil(reach_lon0 / p->step - 1e-9); k * p->step <= reach_lon1 + 1e-9; k++)
-    draw_line(p, k * p->step, fmax(-pole, reach_lat0), k * p->step, fmin(pole, reach_lat1));
+  for (double k = ceil(reach_lon0 / p->lon_step - 1e-9); k * p->lon_step <= reach_lon1 + 1e-9; k++)
+    draw_line(p, k * p->lon_step, fmax(-pole, reach_lat0), k * p->lon_step, fmin(pole, reach_lat1));
   for (double k = ceil(reach_lat0 / p->step - 1e-9); k * p->step <= reach_lat1 + 1e-9; k++)
     if (fabs(k * p->step) < pole - 1e-6)
       draw_line(p, reach_lon0, k * p->step, reach_lon1, k * p->step);
@@ -178,7 +179,8 @@ static bool angle_at(const kugel__view *v, double x, double y, bool longitude, d
 static void label_frame(const pen *p, bool longitude)
 {
   const kugel__view *v = p->view;
-  double size = 12 * p->unit, length = longitude ? v->w : v->h, free_from = -1e9;
+  double step = longitude ? p->lon_step : p->step, size = 12 * p->unit, length = longitude ? v->w : v->h,
+         free_from = -1e9;
   double edge = longitude ? v->y0 + v->h : v->x0, before = 0;
   bool had = false;
   int n = (int)length * 2;
@@ -187,15 +189,15 @@ static void label_frame(const pen *p, bool longitude)
     double x = longitude ? v->x0 + at : edge, y = longitude ? edge : v->y0 + at;
     // half a pixel inside, where even a pole has a longitude
     bool have = angle_at(v, longitude ? x : x + 0.5, longitude ? y - 0.5 : y, longitude, &angle);
-    double line = fmax(floor(before / p->step + 1e-9), floor(angle / p->step + 1e-9)) * p->step;
-    bool crossed = had && have && floor(before / p->step + 1e-9) != floor(angle / p->step + 1e-9) &&
-                   fabs(before - angle) < p->step;
+    double line = fmax(floor(before / step + 1e-9), floor(angle / step + 1e-9)) * step;
+    bool crossed = had && have && floor(before / step + 1e-9) != floor(angle / step + 1e-9) &&
+                   fabs(before - angle) < step;
     before = angle;
     had = have;
     if (!crossed)
       continue;
     char text[40];
-    angle_text(line, p->step, longitude, text, sizeof text);
+    angle_text(line, step, longitude, text, sizeof text);
     double room = longitude ? kugel__type_width(p->type, text, size) / 2 + 6 * p->unit : size;
     double tick = 5 * p->unit;
     kugel__mask_line(p->canvas, x, y, longitude ? x : x - tick, longitude ? y + tick : y, p->unit);
@@ -212,12 +214,12 @@ static void label_frame(const pen *p, bool longitude)
   }
 }
 
-/* About five lines across a field of view. */
-static double choose_step(const kugel__view *v)
+/* About five lines across a field of so many radians. */
+static double choose_step(double radians)
 {
   static const double seconds[] = {1,    2,    5,    10,   20,    30,    60,    120,    300,   600,
                                    1200, 1800, 3600, 7200, 18000, 36000, 54000, 108000, 216000};
-  double field = fmin(v->w, v->h) * v->scale * 180 / M_PI * 3600;
+  double field = radians * 180 / M_PI * 3600;
   for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
     if (field / seconds[i] < 6.01)
       return seconds[i] / 3600 * M_PI / 180;
@@ -229,8 +231,15 @@ void kugel__graticule(kugel__canvas *c, kugel__type *type, const kugel__view *v,
 {
   pen p = {.canvas = c, .type = type, .view = v, .unit = unit};
   bool framed = v->projection >= KUGEL_GNOMONIC, labels = !o->no_labels && !(o->graticule < 0);
-  p.step = o->graticule > 0 ? o->graticule : framed ? choose_step(v) : M_PI / 6;
-  p.step = fmax(p.step, framed ? fmin(v->w, v->h) * v->scale / 100 : M_PI / 180);
+  double across = fmin(v->w, v->h) * v->scale; // meridians draw together towards the poles
+  double squeeze = v->projection == KUGEL_GNOMONIC ? fmax(cos(fabs(o->lat)), 0.02) : 1;
+  p.step = o->graticule > 0 ? o->graticule : framed ? choose_step(across) : M_PI / 6;
+  p.lon_step = o->graticule > 0 ? o->graticule
+               : framed         ? choose_step(fmin(across / squeeze, M_PI))
+                                : M_PI / 6;
+  double finest = framed ? across / 100 : M_PI / 180;
+  p.step = fmax(p.step, finest);
+  p.lon_step = fmax(p.lon_step, finest);
   p.fine = M_PI / 180;
   double reach[4] = {-M_PI, M_PI, -M_PI / 2, M_PI / 2};
   double field = hypot(v->w, v->h) * v->scale * 0.75;

@@ -130,6 +130,32 @@ static kugel_status probe_function(const kugel__source *s, double *sample, int64
   return KUGEL_OK;
 }
 
+/* Values that a view of a part of the sky shows, on a grid over the map. */
+static kugel_status probe_view(const kugel__painter *p, double *sample, int64_t *n, double *lo, double *hi)
+{
+  enum { GRID = 300 };
+  const kugel__view *v = &p->view;
+  *n = 0;
+  for (int row = 0; row < GRID; row++)
+    for (int column = 0; column < GRID; column++) {
+      double u[3], t[3], x;
+      uint8_t valid;
+      kugel__view_row(v, v->x0 + (column + 0.5) * v->w / GRID, v->y0 + (row + 0.5) * v->h / GRID, 1, u,
+                      &valid);
+      for (int c = 0; c < 3; c++)
+        t[c] = v->to_map[c][0] * u[0] + v->to_map[c][1] * u[1] + v->to_map[c][2] * u[2];
+      if (!valid)
+        continue;
+      KUGEL_TRY(p->source->at(p->source, 1, t, &x));
+      if (isfinite(x)) {
+        sample[(*n)++] = x;
+        *lo = fmin(*lo, x);
+        *hi = fmax(*hi, x);
+      }
+    }
+  return KUGEL_OK;
+}
+
 static kugel_status set_range(kugel__painter *p, int64_t count)
 {
   kugel_ctx *ctx = p->picture->ctx;
@@ -138,7 +164,11 @@ static kugel_status set_range(kugel__painter *p, int64_t count)
   int64_t n = 0;
   KUGEL_ALLOC(ctx, sample, SAMPLE * sizeof *sample);
   kugel_status status = KUGEL_OK;
-  if (s->fn) {
+  bool part = p->o.projection == KUGEL_GNOMONIC ||
+              (p->o.projection == KUGEL_CARTESIAN && p->view.w * p->view.scale < 6);
+  if (part) {
+    status = probe_view(p, sample, &n, &lo, &hi);
+  } else if (s->fn) {
     status = probe_function(s, sample, &n, &lo, &hi);
   } else {
     extremes e = {.source = s, .n = count};

@@ -277,7 +277,11 @@ static void histogram_ticks(const kugel__ruler *r, int wanted, kugel__ticks *tic
   for (int i = 0; i <= wanted; i++) {
     double value = r->quantile[(KUGEL__QUANTILES - 1) * i / wanted];
     char text[32], label[32];
-    snprintf(text, sizeof text, "%.3g", value);
+    double size = fabs(value), round_to = size >= 1000 && size < 1e6 ? pow(10, floor(log10(size)) - 2) : 0;
+    if (round_to > 0)
+      snprintf(text, sizeof text, "%.0f", round(value / round_to) * round_to);
+    else
+      snprintf(text, sizeof text, "%.3g", value);
     char *e = strchr(text, 'e');
     if (e) { // 1.2e-05 as 1.2×10⁻⁵
       char ten[28], whole[64];
