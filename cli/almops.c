@@ -44,8 +44,7 @@ int alms_spectra(const alms *a, const alms *b, double *cl)
   return EXIT_DONE;
 }
 
-/* ---- random coefficients
- * ------------------------------------------------------------------------------------- */
+/* ---- random coefficients ------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t z) /* splitmix64's finaliser: a counter in, 64 random bits out */
 {
@@ -98,8 +97,7 @@ int alms_random(alms *a, const double *cl, uint64_t seed)
   return EXIT_DONE;
 }
 
-/* ---- rotations
- * ------------------------------------------------------------------------------------------------- */
+/* ---- rotations ----------------------------------------------------------------------------------------- */
 
 /* d^l_{m,k}(theta) at l = max(m, |k|), m >= 0; the sign and size of Edmonds' formula. */
 static long double wigner_start(int64_t m, int64_t k, long double half)
