@@ -23,7 +23,8 @@ static bool is_bad(double x)
   return !isfinite(x) || fabs(x / KUGEL_UNSEEN - 1) < 1e-5;
 }
 
-/* ---- ordering ------------------------------------------------------------------------------------------ */
+/* ---- ordering
+ * -------------------------------------------------------------------------------------------------- */
 
 static int64_t even_bits(int64_t v)
 {
@@ -86,7 +87,8 @@ int sky_reorder(sky *s, kugel_order order)
   return EXIT_DONE;
 }
 
-/* ---- resolution ---------------------------------------------------------------------------------------- */
+/* ---- resolution
+ * ------------------------------------------------------------------------------------------------ */
 
 static double get(const sky *s, int64_t i)
 {
@@ -134,7 +136,8 @@ int sky_udgrade(sky *s, int64_t nside, double power, bool pessimistic, sky *out)
   return sky_reorder(out, order);
 }
 
-/* ---- monopole and dipole ------------------------------------------------------------------------------- */
+/* ---- monopole and dipole
+ * --------------------------------------------------------------------------------------- */
 
 /* Solves the n equations a x = b of a positive definite a (4 x 4 at most) in place; false if it is singular.
  */

@@ -171,7 +171,6 @@ def parse(path):
     text = _strip(raw)
     header.constants = _defines(text)
     text = _drop_preprocessor(text)
-    text = re.sub(r"typedef enum kugel_status \{\s*\} kugel_status;", _blank, text)
     at = 0
     while True:
         match = _STATEMENT.search(text, at)
@@ -204,6 +203,8 @@ def _closing(text, at, where):
 
 
 def _compound(header, decl, body, name, where):
+    if name == "kugel_status":
+        return  # made of KUGEL_STATUS_LIST, read above
     if re.match(r"(typedef )?enum\b", decl):
         known = {n: v for _, values in header.enums for n, v in values}
         header.enums.append((name, _enum_values(body, known)))

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Kugel: spectral transforms and convolutions on the sphere.
+
+Functions carry healpy's names, arguments, defaults, layouts and results, so `import kugel as hp` runs existing scripts.
+`Grid` and `SHT` are plans for those who transform often or on other grids.
+"""
+from . import _lib
+from ._lib import CanceledError, ConvergenceError, KugelError, get_num_threads, library_path, set_num_threads
+from .alms import Alm, alm2cl, almxfl, blm_gauss, resize_alm, rotate_alm, smoothalm, synalm
+from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_map
+from .maps import (UNSEEN, check_max_nside, get_map_size, get_nside, isnpixok, isnsideok, ma, maptype, mask_bad, mask_good,
+                   npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
+from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_neighbours, get_interp_val,
+                        get_interp_weights, max_pixrad, nest2ring, pix2ang, pix2ring, pix2vec, pix2xyf, query_disc,
+                        query_polygon, query_strip, remove_dipole, remove_monopole, reorder, ring2nest, ringinfo, ud_grade,
+                        vec2pix, xyf2pix)
+from .plans import SHT, Grid
+from .rotator import Rotator
+from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir
+from .sphtfunc import (alm2map, alm2map_der1, alm2map_spin, anafast, map2alm, map2alm_lsq, map2alm_spin, smoothing, synfast)
+from .visufunc import cartview, gnomview, mollview, orthview
+from .windows import beam2bl, bl2beam, gauss_beam, pixwin
+
+__version__ = _lib.version

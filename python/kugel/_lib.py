@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The loaded library: errors as exceptions, NumPy arrays as views, calls that Ctrl-C can stop."""
+import ctypes
+import os
+import pathlib
+import signal
+import threading
+
+import numpy as np
+
+from . import _ffi
+
+
+class KugelError(RuntimeError):
+    """A failure that no built-in exception names; `status` has the library's number."""
+
+    status = _ffi.KUGEL_EINTERNAL
+
+
+class ConvergenceError(KugelError):
+    """An iteration did not reach its tolerance."""
+
+
+class CanceledError(KugelError):
+    """The call was cancelled by a progress callback."""
+
+
+_EXCEPTIONS = {
+    _ffi.KUGEL_EINVAL: ValueError,
+    _ffi.KUGEL_ESHAPE: ValueError,
+    _ffi.KUGEL_ENOMEM: MemoryError,
+    _ffi.KUGEL_ENOTSUP: NotImplementedError,
+    _ffi.KUGEL_EIO: OSError,
+    _ffi.KUGEL_EFORMAT: OSError,
+    _ffi.KUGEL_ECANCELED: CanceledError,
+    _ffi.KUGEL_ECONVERGE: ConvergenceError,
+}
+
+
+def _check(status, function, arguments):
+    if status == _ffi.KUGEL_OK:
+        return status
+    sentence = lib.kugel_last_error().decode("utf-8", "replace")
+    error = _EXCEPTIONS.get(status, KugelError)(sentence or lib.kugel_status_text(status).decode())
+    error.status = status
+    raise error
+
+
+def _candidates():
+    package = pathlib.Path(__file__).resolve().parent
+    chosen = os.environ.get("KUGEL_LIBRARY")
+    if chosen:
+        return [chosen]
+    places = [package / "lib" / "libkugel.so", package.parent.parent / "build" / "release" / "libkugel.so"]
+    return [str(p) for p in places if p.exists()] + ["libkugel.so"]
+
+
+def _load():
+    reasons = []
+    for path in _candidates():
+        try:
+            return ctypes.CDLL(path), path
+        except OSError as e:
+            reasons.append(str(e))
+    raise ImportError("libkugel.so was not found or does not load: " + "; ".join(reasons) +
+                      ". Build it with ./check, or set KUGEL_LIBRARY to its path.")
+
+
+lib, library_path = _load()
+_ffi.bind(lib, _check)
+version = lib.kugel_version().decode()
+
+
+# ---- arrays ----------------------------------------------------------------------------------------------------
+
+_DTYPES = {
+    np.dtype(np.float64): (_ffi.KUGEL_FLOAT, 64), np.dtype(np.float32): (_ffi.KUGEL_FLOAT, 32),
+    np.dtype(np.complex128): (_ffi.KUGEL_COMPLEX, 128), np.dtype(np.complex64): (_ffi.KUGEL_COMPLEX, 64),
+    np.dtype(np.int64): (_ffi.KUGEL_INT, 64), np.dtype(np.int32): (_ffi.KUGEL_INT, 32),
+    np.dtype(np.int16): (_ffi.KUGEL_INT, 16), np.dtype(np.int8): (_ffi.KUGEL_INT, 8),
+    np.dtype(np.uint8): (_ffi.KUGEL_UINT, 8), np.dtype(np.uint16): (_ffi.KUGEL_UINT, 16),
+    np.dtype(np.uint32): (_ffi.KUGEL_UINT, 32), np.dtype(np.uint64): (_ffi.KUGEL_UINT, 64),
+    np.dtype(np.bool_): (_ffi.KUGEL_BOOL, 8),
+}
+
+
+def dtype_of(dtype):
+    """The library's word for a NumPy dtype."""
+    try:
+        return _ffi.kugel_dtype(*_DTYPES[np.dtype(dtype)], 1)
+    except KeyError:
+        raise TypeError(f"dtype {np.dtype(dtype)} is not supported") from None
+
+
+def numpy_dtype(dtype):
+    """The NumPy dtype of a kugel_dtype."""
+    for known, pair in _DTYPES.items():
+        if pair == (dtype.code, dtype.bits):
+            return known
+    raise TypeError(f"no NumPy dtype for kind {dtype.code} with {dtype.bits} bits")
+
+
+def view(a):
+    """A kugel_array on the memory of `a`; no copy is made, and the view keeps `a` alive."""
+    out = _ffi.kugel_array()
+    out.data = a.ctypes.data
+    out.device.type = _ffi.KUGEL_CPU
+    out.ndim = a.ndim
+    out.dtype = dtype_of(a.dtype)
+    extents = (ctypes.c_int64 * max(a.ndim, 1))(*a.shape)
+    out.shape = ctypes.addressof(extents)
+    out.owner = (a, extents)
+    if not a.flags.c_contiguous:
+        size = a.itemsize
+        if any(s % size for s in a.strides):
+            raise ValueError("array strides are no multiples of the element size; make it contiguous")
+        strides = (ctypes.c_int64 * a.ndim)(*(s // size for s in a.strides))
+        out.strides = ctypes.addressof(strides)
+        out.owner += (strides,)
+    return ctypes.byref(out)
+
+
+def real(a, keep=(np.float64,)):
+    """`a` as a C-contiguous array of one of the dtypes in `keep` (native byte order), else of the first of them.
+    Not a copy if it is one already."""
+    a = np.asarray(a)
+    return np.ascontiguousarray(a, dtype=a.dtype.newbyteorder("=") if a.dtype.newbyteorder("=") in keep else keep[0])
+
+
+def ptr(a):
+    """Address of the first element; the caller holds `a`."""
+    return a.ctypes.data
+
+
+def path(name):
+    """A file name as the library takes it."""
+    return os.fsencode(os.fspath(os.path.expanduser(name) if isinstance(name, str) else name))
+
+
+def text(value):
+    """A NUL-terminated field as str."""
+    return value.decode("utf-8", "replace") if value else ""
+
+
+def options(kind, /, **values):
+    """An options struct with its size filled in. Arrays among the values are passed by address and kept alive."""
+    out = kind()
+    out.size = ctypes.sizeof(kind)
+    out.owner = values
+    for name, value in values.items():
+        setattr(out, name, ptr(value) if isinstance(value, np.ndarray) else value)
+    return out
+
+
+def strings(values):
+    """A C array of strings, or None."""
+    if not values:
+        return None
+    encoded = [str(v).encode("utf-8") for v in values]
+    return (ctypes.c_char_p * (len(encoded) + 1))(*encoded, None)
+
+
+class Handle:
+    """An object of the library, destroyed with its last reference."""
+
+    __slots__ = ("address", "_destroy", "__weakref__")
+
+    def __init__(self, address, destroy):
+        self.address = address
+        self._destroy = destroy
+
+    def __del__(self):
+        if self.address:
+            self._destroy(self.address)
+            self.address = None
+
+
+# ---- long calls ------------------------------------------------------------------------------------------------
+
+
+class _Interrupt:
+    """Ctrl-C during a call of the library: the handler that was set runs between two of the call's steps, as it would
+    in Python code, and what it raises cancels the call and is raised from it."""
+
+    def __init__(self):
+        self.raised = None
+        self.progress = _ffi.kugel_progress_fn(self._poll)
+
+    def _poll(self, fraction, stage, user):
+        return 1 if self.raised else 0
+
+    def call(self, function, arguments):
+        before = signal.getsignal(signal.SIGINT)
+        if not callable(before):
+            return function(*arguments)
+
+        def handler(number, frame):
+            try:
+                before(number, frame)
+            except BaseException as e:
+                self.raised = e
+
+        self.raised = None
+        signal.signal(signal.SIGINT, handler)
+        lib.kugel_set_progress(self.progress, None)
+        try:
+            return function(*arguments)
+        finally:
+            lib.kugel_set_progress(_ffi.kugel_progress_fn(), None)
+            signal.signal(signal.SIGINT, before)
+            if self.raised:
+                raised, self.raised = self.raised, None
+                raise raised from None
+
+
+_interrupt = _Interrupt()
+_busy = threading.Lock()
+
+
+def long_call(function, *arguments):
+    """Calls a function of the library that may take long; Ctrl-C in the main thread stops it."""
+    if threading.current_thread() is not threading.main_thread() or not _busy.acquire(blocking=False):
+        return function(*arguments)
+    try:
+        return _interrupt.call(function, arguments)
+    finally:
+        _busy.release()
+
+
+# ---- threads ---------------------------------------------------------------------------------------------------
+
+
+def set_num_threads(n):
+    """Sets the number of threads for all later calls; 0 returns to KUGEL_NUM_THREADS or the CPUs of this process."""
+    lib.kugel_set_num_threads(int(n))
+
+
+def get_num_threads():
+    """The number of threads in force."""
+    return lib.kugel_get_num_threads()

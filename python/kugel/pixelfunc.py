@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HEALPix pixels: healpy's functions. Arguments broadcast against each other, nside too."""
+import ctypes
+
+import numpy as np
+
+from . import _ffi
+from ._lib import lib, long_call, options, ptr, view
+from .maps import (MAX_NSIDE, UNSEEN, check_max_nside, check_nside, filled, get_map_size, get_nside, is_masked, isnpixok,
+                   isnsideok, ma, mask_bad, mask_good, maptype, npix2nside, npix2order, nside2npix, nside2order,
+                   nside2pixarea, nside2resol, order2npix, order2nside)
+from .sphere_angles import (ang2vec, check_theta, dir2vec, lonlat2thetaphi, thetaphi2lonlat, vec2ang, vec2dir)
+
+_I64, _F64 = np.dtype(np.int64), np.dtype(np.float64)
+
+
+def _order(nest):
+    return _ffi.KUGEL_ORDER_NESTED if nest else _ffi.KUGEL_ORDER_RING
+
+
+def _numbers(value, dtype):
+    value = np.asarray(value)
+    if dtype is _I64 and value.dtype.kind not in "iu" and value.size:
+        whole = value.astype(np.int64) if value.dtype.kind in "fb" else None
+        if whole is None or not np.array_equal(whole, value):
+            raise TypeError(f"pixel numbers must be whole; got {value.dtype} {value.ravel()[:3]}")
+        return whole
+    return value.astype(dtype, copy=False)
+
+
+def _run(function, nside, nest, inputs, outputs):
+    """Runs an array function of the library on broadcast inputs, pairs (value, dtype).
+    outputs: pairs (dtype, trailing shape). Returns one array each, of the broadcast shape and the trailing one."""
+    values = [_numbers(v, dtype) for v, dtype in inputs]
+    nsides = np.asarray(nside)
+    check_nside(nsides, nest)
+    shape = np.broadcast_shapes(nsides.shape, *(v.shape for v in values))
+    values = [np.ascontiguousarray(v if v.shape == shape else np.broadcast_to(v, shape)) for v in values]
+    results = [np.empty(shape + tail, dtype) for dtype, tail in outputs]
+    if nsides.ndim == 0:
+        n = values[0].size
+        function(None, int(nsides), _order(nest), n, *map(ptr, values), *map(ptr, results))
+        return results
+    nsides = np.broadcast_to(nsides, shape)
+    for one in np.unique(nsides):
+        where = nsides == one
+        parts = [np.ascontiguousarray(v[where]) for v in values]
+        done = [np.empty((parts[0].size,) + tail, dtype) for dtype, tail in outputs]
+        function(None, int(one), _order(nest), parts[0].size, *map(ptr, parts), *map(ptr, done))
+        for target, part in zip(results, done):
+            target[where] = part
+    return results
+
+
+def _plain(a):
+    """A NumPy scalar instead of an array of no dimension."""
+    return a[()] if a.ndim == 0 else a
+
+
+def _directions(theta, phi, lonlat):
+    """Colatitude and longitude in radians; rounding just past pi is cut."""
+    if lonlat:
+        theta, phi = lonlat2thetaphi(np.asarray(theta), np.asarray(phi))
+    theta = np.asarray(theta, np.float64)
+    if theta.size and not (theta.min() >= 0 and theta.max() <= np.pi):
+        check_theta(theta)
+        theta = np.minimum(theta, np.pi)
+    return (theta, _F64), (phi, _F64)
+
+
+# ---- conversions -----------------------------------------------------------------------------------------------
+
+
+def ang2pix(nside, theta, phi, nest=False, lonlat=False, latauto=False, latbounce=True):
+    """Pixels of directions: colatitude and longitude in radians, or with lonlat longitude and latitude in degrees.
+
+    latauto: latitudes beyond the poles are folded back; latbounce=False: the longitude then turns by 180 degrees
+    """
+    if lonlat and latauto:
+        lon, lat = np.asarray(theta, np.float64), np.asarray(phi, np.float64)
+        lat = (lat + 180.0) % 360.0 - 180.0
+        beyond = np.abs(lat) > 90.0
+        lat = np.where(beyond, np.copysign(180.0, lat) - lat, lat)
+        theta, phi = lon if latbounce else np.where(beyond, lon + 180.0, lon), lat
+    return _plain(_run(lib.kugel_healpix_ang2pix, nside, nest, _directions(theta, phi, lonlat), [(_I64, ())])[0])
+
+
+def pix2ang(nside, ipix, nest=False, lonlat=False):
+    """Centres of pixels: colatitude and longitude in radians, or longitude and latitude in degrees."""
+    theta, phi = _run(lib.kugel_healpix_pix2ang, nside, nest, [(ipix, _I64)], [(_F64, ()), (_F64, ())])
+    theta, phi = thetaphi2lonlat(theta, phi) if lonlat else (theta, phi)
+    return _plain(np.asarray(theta)), _plain(np.asarray(phi))
+
+
+def vec2pix(nside, x, y, z, nest=False):
+    """Pixels of vectors of any length."""
+    x, y, z = np.broadcast_arrays(x, y, z, np.asarray(nside))[:3] if np.ndim(nside) else np.broadcast_arrays(x, y, z)
+    vec = np.stack([np.asarray(v, np.float64) for v in (x, y, z)], axis=-1)
+    check_nside(nside, nest)
+    out = np.empty(x.shape, np.int64)
+    if np.ndim(nside) == 0:
+        lib.kugel_healpix_vec2pix(None, int(nside), _order(nest), out.size, ptr(vec), ptr(out))
+        return _plain(out)
+    for one in np.unique(nside):
+        where = np.broadcast_to(nside, x.shape) == one
+        out[where] = vec2pix(int(one), x[where], y[where], z[where], nest)
+    return out
+
+
+def pix2vec(nside, ipix, nest=False):
+    """Centres of pixels as unit vectors: x, y, z."""
+    vec = _run(lib.kugel_healpix_pix2vec, nside, nest, [(ipix, _I64)], [(_F64, (3,))])[0]
+    return tuple(_plain(vec[..., i]) for i in range(3))
+
+
+def pix2xyf(nside, ipix, nest=False):
+    """Coordinates in the base face, and the face, of pixels."""
+    return tuple(_plain(a) for a in _run(lib.kugel_healpix_pix2xyf, nside, nest, [(ipix, _I64)], [(_I64, ())] * 3))
+
+
+def xyf2pix(nside, x, y, face, nest=False):
+    """Pixels at coordinates of base faces."""
+    return _plain(_run(lib.kugel_healpix_xyf2pix, nside, nest, [(v, _I64) for v in (x, y, face)], [(_I64, ())])[0])
+
+
+def _convert(nside, ipix, source):
+    target = _ffi.KUGEL_ORDER_RING if source == _ffi.KUGEL_ORDER_NESTED else _ffi.KUGEL_ORDER_NESTED
+
+    def function(ctx, one, order, n, pixels, out):
+        lib.kugel_healpix_convert(ctx, one, source, target, n, pixels, out)
+
+    return _plain(_run(function, nside, True, [(ipix, _I64)], [(_I64, ())])[0])
+
+
+def ring2nest(nside, ipix):
+    """NEST numbers of RING pixels."""
+    return _convert(nside, ipix, _ffi.KUGEL_ORDER_RING)
+
+
+def nest2ring(nside, ipix):
+    """RING numbers of NEST pixels."""
+    return _convert(nside, ipix, _ffi.KUGEL_ORDER_NESTED)
+
+
+def pix2ring(nside, pix, nest=False):
+    """The ring of each pixel, from 1 at the north."""
+    return _plain(_run(lib.kugel_healpix_pix2ring, nside, nest, [(pix, _I64)], [(_I64, ())])[0])
+
+
+def ringinfo(nside, ring):
+    """First RING pixel, number of pixels, cos theta, sin theta, and whether the first centre is off phi = 0."""
+
+    def function(ctx, one, order, n, rings, *out):
+        lib.kugel_healpix_rings(one, n, rings, *out)
+
+    start, count, theta, shifted = _run(function, nside, False, [(ring, _I64)],
+                                        [(_I64, ()), (_I64, ()), (_F64, ()), (_I64, ())])
+    return tuple(map(_plain, (start, count, np.asarray(np.cos(theta)), np.asarray(np.sin(theta)),
+                              shifted.astype(bool))))
+
+
+def max_pixrad(nside, degrees=False):
+    """Largest distance of a pixel's corner from its centre, radians or degrees."""
+    check_nside(nside)
+    radius = lib.kugel_healpix_max_pixel_radius(int(nside))
+    return np.degrees(radius) if degrees else radius
+
+
+# ---- neighbours, boundaries, interpolation ---------------------------------------------------------------------
+
+
+def get_all_neighbours(nside, theta, phi=None, nest=False, lonlat=False):
+    """The neighbours SW, W, NW, N, NE, E, SE, S, [8, ...], of pixels (phi None) or of the pixels of directions; -1: none."""
+    pix = theta if phi is None else ang2pix(nside, theta, phi, nest, lonlat)
+    out = _run(lib.kugel_healpix_neighbours, nside, nest, [(pix, _I64)], [(_I64, (8,))])[0]
+    return np.moveaxis(out, -1, 0)
+
+
+def get_interp_weights(nside, theta, phi=None, nest=False, lonlat=False):
+    """Four pixels about each direction (or each pixel's centre, phi None) and their weights, both [4, ...]."""
+    if phi is None:
+        theta, phi = pix2ang(nside, theta, nest=nest)
+        lonlat = False
+    pix, weight = _run(lib.kugel_healpix_interpolation, nside, nest, _directions(theta, phi, lonlat),
+                       [(_I64, (4,)), (_F64, (4,))])
+    return np.moveaxis(pix, -1, 0), np.moveaxis(weight, -1, 0)
+
+
+def get_interp_val(m, theta, phi, nest=False, lonlat=False):
+    """Map values at directions by bilinear interpolation; for several maps an array with a row each."""
+    several = maptype(m) != 0
+    pix, weight = get_interp_weights(get_nside(m), theta, phi, nest, lonlat)
+    if several:
+        return np.array([np.sum(np.asarray(row)[pix] * weight, axis=0) for row in m])
+    return np.sum(np.asarray(m)[pix] * weight, axis=0)
+
+
+def boundaries(nside, pix, step=1, nest=False):
+    """Unit vectors [3, 4 step] (or [n, 3, 4 step]) along the edges of pixels, from the north corner through the west."""
+    step = int(step)
+    if step < 1:
+        raise ValueError(f"step is {step}; it must be at least 1")
+
+    def function(ctx, one, order, n, pixels, out):
+        lib.kugel_healpix_boundaries(ctx, one, order, n, pixels, step, out)
+
+    out = _run(function, nside, nest, [(pix, _I64)], [(_F64, (4 * step, 3))])[0]
+    return np.swapaxes(out, -1, -2)
+
+
+# ---- queries ---------------------------------------------------------------------------------------------------
+
+
+def _ranges(function, *arguments):
+    out = ctypes.c_void_p()
+    long_call(function, None, *arguments, ctypes.byref(out))
+    try:
+        found = ctypes.cast(out, ctypes.POINTER(_ffi.kugel_pixset)).contents
+        ranges = np.empty((found.n_ranges, 2), np.int64)
+        if ranges.size:
+            ctypes.memmove(ptr(ranges), found.ranges, ranges.nbytes)
+        return ranges
+    finally:
+        lib.kugel_pixset_destroy(out)
+
+
+def _pixels(ranges, buff, return_ranges):
+    """The pixels of ranges, in the memory of `buff` if it is given and large enough."""
+    if return_ranges:
+        return ranges
+    lengths = ranges[:, 1] - ranges[:, 0]
+    total = int(lengths.sum())
+    out = np.ones(total, np.int64) if buff is None else _buffer(buff, total)
+    out[...] = 1
+    if total:
+        starts = np.cumsum(lengths) - lengths
+        out[0] = ranges[0, 0]
+        out[starts[1:]] = ranges[1:, 0] - ranges[:-1, 1] + 1
+        np.cumsum(out, out=out)
+    return out
+
+
+def _buffer(buff, total):
+    if not isinstance(buff, np.ndarray) or buff.dtype != np.int64 or not buff.flags.c_contiguous:
+        raise ValueError("buff must be a contiguous int64 array")
+    if buff.size < total:
+        raise ValueError(f"buff has room for {buff.size} pixels; {total} are needed")
+    return buff.reshape(-1)[:total]
+
+
+def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=None, return_ranges=False):
+    """Pixels, rising, whose centres lie within `radius` (radians) of the direction vec [3].
+
+    inclusive: all that overlap the disc; `fact` is accepted and ignored: overlap is found without oversampling
+    buff:      an int64 array for the result;  return_ranges: [n, 2] ranges [first, last + 1) instead
+    """
+    check_nside(nside, nest)
+    vec = np.ascontiguousarray(vec, np.float64)
+    if vec.shape != (3,):
+        raise ValueError(f"vec has shape {vec.shape}; expected (3,)")
+    ranges = _ranges(lib.kugel_healpix_query_disc, int(nside), _order(nest), ptr(vec), float(radius), int(bool(inclusive)))
+    return _pixels(ranges, buff, return_ranges)
+
+
+def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, return_ranges=False):
+    """Pixels, rising, whose centres lie between two colatitudes (radians); theta1 > theta2: the caps outside."""
+    check_nside(nside, nest)
+    ranges = _ranges(lib.kugel_healpix_query_strip, int(nside), _order(nest), float(theta1), float(theta2),
+                     int(bool(inclusive)))
+    return _pixels(ranges, buff, return_ranges)
+
+
+def _common(a, b):
+    """Intersection of two lists of rising, disjoint ranges."""
+    edges = np.r_[a[:, 0], a[:, 1], b[:, 0], b[:, 1]]
+    steps = np.r_[np.ones(len(a)), -np.ones(len(a)), np.ones(len(b)), -np.ones(len(b))]
+    order = np.argsort(edges, kind="stable")
+    edges, depth = edges[order], np.cumsum(steps[order])
+    inside = (depth[:-1] == 2) & (edges[:-1] < edges[1:])
+    return np.stack([edges[:-1][inside], edges[1:][inside]], axis=1)
+
+
+def _runs(pixels):
+    """Ranges of a rising list of pixels."""
+    if not pixels.size:
+        return np.empty((0, 2), np.int64)
+    breaks = np.flatnonzero(np.diff(pixels) > 1)
+    return np.stack([pixels[np.r_[0, breaks + 1]], pixels[np.r_[breaks, pixels.size - 1]] + 1], axis=1)
+
+
+def query_polygon(nside, vertices, inclusive=False, fact=4, nest=False, buff=None, return_ranges=False):
+    """Pixels, rising, whose centres lie in a convex polygon with vertices [n, 3]; inclusive: all that overlap it and
+    possibly a few near its corners."""
+    check_nside(nside, nest)
+    v = np.array(vertices, np.float64)
+    if v.ndim != 2 or v.shape[1] != 3 or len(v) < 3:
+        raise ValueError(f"vertices have shape {v.shape}; expected (n, 3) with n of at least 3")
+    normals = np.cross(v, np.roll(v, -1, axis=0))
+    turns = np.sum(normals * np.roll(v, -2, axis=0), axis=1)
+    if (np.abs(turns) < 1e-10).any():
+        raise ValueError("the polygon has a degenerate corner")
+    if not ((turns > 0).all() or (turns < 0).all()):
+        raise ValueError("the polygon is not convex")
+    ranges = np.array([[0, nside2npix(int(nside))]], np.int64)
+    for normal in normals * np.sign(turns[0]):
+        half = query_disc(nside, normal, np.pi / 2, inclusive=inclusive, return_ranges=True)
+        ranges = _common(ranges, half)
+    if nest:
+        ranges = _runs(np.sort(ring2nest(int(nside), _pixels(ranges, None, False))))
+    return _pixels(ranges, buff, return_ranges)
+
+
+# ---- maps ------------------------------------------------------------------------------------------------------
+
+
+def _named_order(name):
+    word = str(name).upper()[:4]
+    if word not in ("RING", "NEST"):
+        raise ValueError(f"order is {name!r}; allowed are 'RING' and 'NESTED'")
+    return _ffi.KUGEL_ORDER_RING if word == "RING" else _ffi.KUGEL_ORDER_NESTED
+
+
+def reorder(map_in, inp=None, out=None, r2n=None, n2r=None):
+    """Maps in the other ordering: r2n=True or n2r=True, or inp and out, each "RING" or "NESTED"."""
+    maptype(map_in)
+    if bool(r2n) and bool(n2r):
+        raise ValueError("r2n and n2r exclude each other")
+    if r2n or n2r:
+        inp, out = ("RING", "NEST") if r2n else ("NEST", "RING")
+    if inp is None or out is None:
+        raise ValueError("inp and out must be defined")
+    source, target = _named_order(inp), _named_order(out)
+    m = filled(map_in)
+    if m.dtype.kind not in "biufc" or m.itemsize not in (1, 2, 4, 8, 16):
+        raise TypeError(f"maps of dtype {m.dtype} cannot be reordered")
+    m = np.ascontiguousarray(m, m.dtype.newbyteorder("="))
+    result = m.copy() if source == target else np.empty_like(m)
+    if source != target:
+        words = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}[m.itemsize]
+        nside = get_nside(m)
+        check_nside(nside, nest=True)
+        long_call(lib.kugel_healpix_reorder, None, nside, source, target, view(m.view(words)), view(result.view(words)))
+    return ma(result) if is_masked(map_in) else result
+
+
+def ud_grade(map_in, nside_out, pess=False, order_in="RING", order_out=None, power=None, dtype=None):
+    """Maps at another nside (powers of two): means of the good children, or copies of the parent.
+
+    pess:  a pixel with any bad child is bad, else one with all children bad
+    power: multiply by (nside_out / nside_in)^power; -2 keeps sums
+    """
+    maptype(map_in)
+    nside = get_nside(map_in)
+    check_nside(nside_out, nest=True)
+    check_nside(nside, nest=True)
+    source = _named_order(order_in)
+    target = source if order_out is None else _named_order(order_out)
+    m = filled(map_in)
+    kind = np.dtype(dtype) if dtype is not None else m.dtype.newbyteorder("=")
+    m = np.ascontiguousarray(m, np.float32 if m.dtype.newbyteorder("=") == np.float32 else np.float64)
+    out = np.empty(m.shape[:-1] + (nside2npix(int(nside_out)),), m.dtype)
+    opts = options(_ffi.kugel_ud_grade_opts, pessimistic=int(bool(pess)), power=float(power or 0.0))
+    long_call(lib.kugel_healpix_ud_grade, None, nside, source, view(m), int(nside_out), target, view(out),
+              ctypes.byref(opts))
+    return (ma(out) if is_masked(map_in) else out).astype(kind, copy=False)
+
+
+# ---- monopole and dipole ---------------------------------------------------------------------------------------
+
+
+def _marked(m, bad):
+    """A contiguous float64 map with bad pixels UNSEEN, and whether it is a copy."""
+    maptype(m)
+    if maptype(m) != 0:
+        raise TypeError("one map is fitted at a time")
+    values = np.ascontiguousarray(filled(m), np.float64)
+    if bad != UNSEEN:
+        values = np.where(values == bad, UNSEEN, values)
+    return values
+
+
+def _fit(m, nest, bad, gal_cut, monopole_only):
+    values = _marked(m, bad)
+    monopole, dipole = ctypes.c_double(), np.zeros(3)
+    opts = options(_ffi.kugel_dipole_opts, nest=int(bool(nest)), gal_cut=float(np.deg2rad(gal_cut)),
+                   monopole_only=int(monopole_only))
+    long_call(lib.kugel_healpix_fit_dipole, None, get_nside(values), ptr(values), ctypes.byref(opts),
+              ctypes.byref(monopole), ptr(dipole))
+    return monopole.value, dipole
+
+
+def fit_monopole(m, nest=False, bad=UNSEEN, gal_cut=0):
+    """The mean of the good pixels with |latitude| of at least gal_cut degrees."""
+    return _fit(m, nest, bad, gal_cut, True)[0]
+
+
+def fit_dipole(m, nest=False, bad=UNSEEN, gal_cut=0):
+    """Least-squares monopole and dipole vector of the good pixels."""
+    return _fit(m, nest, bad, gal_cut, False)
+
+
+def _remove(m, nest, bad, gal_cut, copy, monopole_only):
+    monopole, dipole = _fit(m, nest, bad, gal_cut, monopole_only)
+    masked = is_masked(m)
+    out = np.array(filled(m)) if copy or not isinstance(m, np.ndarray) else np.asarray(m)
+    if out.dtype.kind not in "f":
+        out = out.astype(np.float64)
+    good = np.isfinite(out) & mask_good(out, bad)
+    if monopole_only:
+        out[good] -= monopole
+    else:
+        nside, npix = get_nside(out), out.size
+        for first in range(0, npix, 1 << 20):
+            pix = np.arange(first, min(first + (1 << 20), npix))
+            x, y, z = pix2vec(nside, pix, nest=nest)
+            part = out[first:first + (1 << 20)]
+            part[good[first:first + (1 << 20)]] -= (
+                monopole + dipole[0] * x + dipole[1] * y + dipole[2] * z)[good[first:first + (1 << 20)]]
+    return (ma(out, badval=bad, copy=False) if masked else out), monopole, dipole
+
+
+def remove_monopole(m, nest=False, bad=UNSEEN, gal_cut=0, fitval=False, copy=True, verbose=True):
+    """The map without its mean; fitval=True: and the mean."""
+    out, monopole, _ = _remove(m, nest, bad, gal_cut, copy, True)
+    return (out, monopole) if fitval else out
+
+
+def remove_dipole(m, nest=False, bad=UNSEEN, gal_cut=0, fitval=False, copy=True, verbose=True):
+    """The map without monopole and dipole; fitval=True: and both."""
+    out, monopole, dipole = _remove(m, nest, bad, gal_cut, copy, False)
+    return (out, monopole, dipole) if fitval else out

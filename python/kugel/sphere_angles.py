@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Angles and vectors: theta and phi in radians, or longitude and latitude in degrees, to x, y, z and back."""
+import numpy as np
+
+
+def lonlat2thetaphi(lon, lat):
+    """Colatitude and longitude in radians of longitude and latitude in degrees."""
+    return np.pi / 2.0 - np.radians(lat), np.radians(lon)
+
+
+def thetaphi2lonlat(theta, phi):
+    """Longitude and latitude in degrees of colatitude and longitude in radians."""
+    return np.degrees(phi), 90.0 - np.degrees(theta)
+
+
+def check_theta(theta):
+    """ValueError unless all colatitudes lie in [0, pi]."""
+    theta = np.asarray(theta)
+    if not ((theta >= 0).all() and (theta <= np.pi + 1e-5).all()):
+        raise ValueError("THETA is out of range [0,pi]")
+
+
+def ang2vec(theta, phi, lonlat=False):
+    """Unit vectors [..., 3] of directions."""
+    if lonlat:
+        theta, phi = lonlat2thetaphi(np.asarray(theta), np.asarray(phi))
+    check_theta(theta)
+    sintheta = np.sin(theta)
+    return np.array([sintheta * np.cos(phi), sintheta * np.sin(phi), np.cos(theta)]).T
+
+
+def vec2ang(vectors, lonlat=False):
+    """Directions of vectors [..., 3]: two flat arrays, phi in [0, 2 pi)."""
+    x, y, z = np.asarray(vectors, np.float64).reshape(-1, 3).T
+    theta = np.arctan2(np.hypot(x, y), z)
+    phi = np.arctan2(y, x)
+    phi[phi < 0] += 2 * np.pi
+    return thetaphi2lonlat(theta, phi) if lonlat else (theta, phi)
+
+
+def dir2vec(theta, phi=None, lonlat=False):
+    """Unit vectors [3, ...] of directions, given as two arguments or as one array of two rows."""
+    if phi is None:
+        theta, phi = theta
+    if lonlat:
+        theta, phi = lonlat2thetaphi(np.asarray(theta), np.asarray(phi))
+    theta, phi = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
+    st = np.sin(theta)
+    return np.array([st * np.cos(phi), st * np.sin(phi), np.cos(theta)])
+
+
+def vec2dir(vec, vy=None, vz=None, lonlat=False):
+    """Directions [2, ...] of vectors [3, ...] of any length, phi in (-pi, pi]."""
+    if vy is not None and vz is not None:
+        vec = (vec, vy, vz)
+    elif np.asarray(vec).shape[:1] != (3,):
+        raise TypeError("vec must be three arrays or one with three rows")
+    x, y, z = (np.asarray(v, np.float64) for v in vec)
+    theta, phi = np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)
+    return np.asarray(thetaphi2lonlat(theta, phi) if lonlat else (theta, phi))

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spherical-harmonic transforms of HEALPix maps, power spectra, beams: healpy's functions and conventions.
+
+UNSEEN, NaN, infinite and masked pixels count as zero in transforms. Arguments that healpy keeps for its data files or
+for old scripts (datapath, verbose) are accepted and ignored: Kugel computes its weights and windows.
+"""
+import ctypes
+import functools
+
+import numpy as np
+
+from . import _ffi, maps as _maps
+from ._lib import lib, long_call, options, real, view
+from .alms import (Alm, _complex, _sets, alm2cl, alm_sizes, almxfl, apply_windows, blm_gauss, resize_alm, rotate_alm,
+                   smoothalm, synalm)
+from .maps import check_nside, filled, get_nside, is_masked, maptype
+from .pixelfunc import reorder
+from .plans import Grid, SHT, mmax_option
+from .windows import beam2bl, bl2beam, gauss_beam, pixwin
+
+
+@functools.lru_cache(maxsize=8)
+def _plan(nside, lmax, mmax, mode, spin=0, iterations=0, weights=None):
+    return SHT(_grid(nside), lmax, mmax, spin, mode, weights, iterations, bad_pixels="zero")
+
+
+@functools.lru_cache(maxsize=8)
+def _grid(nside):
+    return Grid.healpix(nside)
+
+
+def _weights(use_weights, use_pixel_weights):
+    if use_weights and use_pixel_weights:
+        raise ValueError("use_weights and use_pixel_weights exclude each other")
+    return "pixel" if use_pixel_weights else "ring" if use_weights else None
+
+
+def _limits(nside, lmax, mmax):
+    lmax = 3 * nside - 1 if lmax is None or lmax < 0 else int(lmax)
+    mmax = lmax if mmax is None or mmax < 0 or mmax > lmax else int(mmax)
+    return lmax, mmax
+
+
+def _cut(m, nside, gal_cut):
+    """A copy of the maps with |latitude| < gal_cut degrees zero."""
+    if not gal_cut:
+        return m
+    table = _grid(nside).table()
+    inside = np.abs(np.pi / 2 - table["theta"]) < np.deg2rad(gal_cut)
+    m = np.array(m)
+    for first, n in zip(table["first"][inside], table["nphi"][inside]):
+        m[..., first:first + n] = 0
+    return m
+
+
+def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, datapath=None, gal_cut=0,
+            use_pixel_weights=False, verbose=True):
+    """Coefficients of a map, of T, Q, U (as T, E, B), or with pol=False of several maps.
+
+    maps:    a map or a sequence of maps, RING order
+    lmax:    3 nside - 1 unless given;   mmax: lmax unless given
+    iter:    Jacobi iterations
+    pol:     three maps are T, Q, U;  False: each map is a scalar
+    gal_cut: degrees of latitude on both sides of the equator to be set to zero
+    Returns complex128, [nalm] for one map, else [n, nalm].
+    """
+    info = maptype(maps)
+    nside = get_nside(maps)
+    weights = _weights(use_weights, use_pixel_weights)
+    lmax, mmax = _limits(nside, lmax, mmax)
+    m = _cut(real(filled(maps), (np.float64, np.float32)), nside, gal_cut)
+    if pol and info not in (0, 1, 3):
+        raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
+    plan = _plan(nside, lmax, mmax, "teb" if pol and info == 3 else "scalar", 0, int(iter), weights)
+    shape = (plan.nalm,) if info == 0 or (pol and info == 1) else (info, plan.nalm)
+    return plan.analysis(m, out=np.zeros(m.shape[:-1] + (plan.nalm,), np.complex128)).reshape(shape)
+
+
+def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
+            verbose=True):
+    """Map of alm, or T, Q, U maps of T, E, B alm; with pol=False one map for each alm.
+
+    pixwin: multiply by the pixel window;  fwhm or sigma: smooth by a Gaussian beam, radians
+    inplace: the alm given are changed by the windows
+    """
+    check_nside(nside)
+    nside = int(nside)
+    a, single = _sets(alms)
+    lmax, mmax = alm_sizes(a.shape[-1], lmax, mmax)
+    count = 1 if single else len(a)
+    if pol and count not in (1, 3):
+        raise TypeError("First argument must be a sequence with three elements, or one alm.")
+    polarised = pol and count == 3
+    if pixwin:
+        alms = apply_windows(alms, _window(nside, polarised, lmax), mmax, inplace)
+    if fwhm or sigma:
+        alms = smoothalm(alms, fwhm=fwhm, sigma=sigma, pol=polarised, mmax=mmax, inplace=inplace or bool(pixwin))
+    a, _ = _sets(alms)
+    plan = _plan(nside, lmax, mmax, "teb" if polarised else "scalar")
+    return plan.synthesis(a, out=np.zeros(a.shape[:-1] + (plan.npix,)))
+
+
+def _window(nside, pol, lmax):
+    return pixwin(nside, pol=True, lmax=lmax) if pol else (pixwin(nside, lmax=lmax),)
+
+
+def _spin_maps(maps, spin):
+    if spin < 1:
+        raise ValueError(f"spin is {spin}; it must be at least 1")
+    if len(maps) != 2:
+        raise TypeError("maps must be a sequence of 2 maps")
+    maptype(maps)
+
+
+def map2alm_spin(maps, spin, lmax=None, mmax=None):
+    """Coefficients [E, B] of a pair of maps of that spin, by one pass without weights."""
+    _spin_maps(maps, spin)
+    nside = get_nside(maps)
+    plan = _plan(nside, *_limits(nside, lmax, mmax), "spin", int(spin))
+    m = real(filled(maps), (np.float64, np.float32))
+    return list(plan.analysis(m, out=np.zeros((2, plan.nalm), np.complex128)))
+
+
+def alm2map_spin(alms, nside, spin, lmax, mmax=None):
+    """The pair of maps of that spin of the coefficients [E, B]."""
+    check_nside(nside)
+    if spin < 1:
+        raise ValueError(f"spin is {spin}; it must be at least 1")
+    if len(alms) != 2:
+        raise TypeError("alms must be a sequence of 2 alm arrays")
+    a, _ = _sets(alms)
+    lmax, mmax = alm_sizes(a.shape[-1], lmax, mmax)
+    plan = _plan(int(nside), lmax, mmax, "spin", int(spin))
+    return list(plan.synthesis(a, out=np.zeros((2, plan.npix))))
+
+
+def alm2map_der1(alm, nside, lmax=None, mmax=None):
+    """Map, d/dtheta and 1/sin(theta) d/dphi, as an array [3, npix]."""
+    check_nside(nside)
+    a = _complex(alm)
+    plan = _plan(int(nside), *alm_sizes(a.shape[-1], lmax, mmax), "der1")
+    return plan.synthesis(a, out=np.zeros((3, plan.npix)))
+
+
+def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20):
+    """Least-squares analysis. Returns alm, the relative residual, and the number of iterations."""
+    info = maptype(maps)
+    nside = get_nside(maps)
+    lmax, mmax = _limits(nside, lmax, mmax)
+    m = real(filled(maps), (np.float64, np.float32))
+    if pol and info not in (0, 1, 3):
+        raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
+    if info == 3 and pol:
+        alm, stats = _plan(nside, lmax, mmax, "teb").solve(m, tol, maxiter)
+        return alm, stats["residual"], stats["iterations"]
+    plan = _plan(nside, lmax, mmax, "scalar")
+    done = [plan.solve(row, tol, maxiter) for row in m.reshape(-1, m.shape[-1])]
+    alm = np.array([a for a, _ in done])
+    return (alm.reshape(-1) if len(alm) == 1 else alm, max(s["residual"] for _, s in done),
+            max(s["iterations"] for _, s in done))
+
+
+def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False, pol=True, use_weights=False,
+            datapath=None, gal_cut=0, use_pixel_weights=False):
+    """Power spectrum of a map or a set of maps, or cross spectrum with map2; alm=True: with the alm used."""
+    keys = dict(lmax=lmax, mmax=mmax, iter=iter, pol=pol, use_weights=use_weights, gal_cut=gal_cut,
+                use_pixel_weights=use_pixel_weights)
+    lmax, mmax = _limits(get_nside(map1), lmax, mmax)
+    alms1 = map2alm(map1, **keys)
+    alms2 = None if map2 is None else map2alm(map2, **keys)
+    cls = alm2cl(alms1, alms2, lmax=lmax, mmax=mmax, lmax_out=lmax, nspec=nspec)
+    if not alm:
+        return cls
+    return (cls, alms1) if alms2 is None else (cls, alms1, alms2)
+
+
+def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False, fwhm=0.0, sigma=None, new=False,
+            verbose=True):
+    """Random maps with given spectra; alm=True: and the alm. Reproducible by numpy.random.seed."""
+    check_nside(nside)
+    if lmax is None or lmax < 0:
+        lmax = 3 * int(nside) - 1
+    alms = synalm(cls, lmax=lmax, mmax=mmax, new=new)
+    out = alm2map(alms, nside, lmax=lmax, mmax=mmax, pixwin=pixwin, fwhm=fwhm, sigma=sigma,
+                  pol=pol, inplace=bool(alm))
+    return (out, alms) if alm else out
+
+
+def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, lmax=None, mmax=None,
+              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False):
+    """Maps smoothed by a Gaussian beam (fwhm or sigma, radians) or a window [lmax + 1].
+
+    Three maps are T, Q, U unless pol=False. Bad pixels count as zero and stay UNSEEN; masked arrays give masked arrays.
+    """
+    info = maptype(map_in)
+    nside = get_nside(map_in)
+    m = np.ascontiguousarray(filled(map_in), np.float64)
+    if nest:
+        m = reorder(m, n2r=True)
+    lmax, mmax = _limits(nside, lmax, mmax)
+    if sigma is not None:
+        fwhm = sigma * np.sqrt(8 * np.log(2))
+    opts = dict(grid=_grid(nside)._handle.address, lmax=lmax, mmax=mmax_option(mmax, lmax), iterations=int(iter),
+                weights={None: 0, "ring": _ffi.KUGEL_WEIGHTS_RING, "pixel": _ffi.KUGEL_WEIGHTS_PIXEL}[
+                    _weights(use_weights, use_pixel_weights)])
+    if beam_window is not None:
+        windows = np.atleast_2d(real(beam_window))
+        opts |= dict(zip(("window", "window_e", "window_b"), (np.ascontiguousarray(w) for w in windows)))
+        opts["n_window"] = windows.shape[-1]
+    else:
+        opts["fwhm"] = float(fwhm)
+    opts = ctypes.byref(options(_ffi.kugel_smooth_opts, **opts))
+    out = np.empty_like(m)
+    together = info == 0 or (pol and info == 3)
+    for source, target in [(m, out)] if together else zip(m, out):
+        long_call(lib.kugel_smooth, None, opts, view(np.atleast_2d(source)), view(np.atleast_2d(target)))
+    if nest:
+        out = reorder(out, r2n=True)
+    return np.ma.MaskedArray(out, _maps.mask_bad(out), fill_value=_maps.UNSEEN) if is_masked(map_in) else out

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of maps, drawn by the library: no matplotlib is needed.
+
+    kugel.mollview(m, title="W band", unit="mK").save("sky.png")
+
+A picture shows itself in notebooks, turns into an array [height, width, 4] of RGBA bytes by numpy.asarray, and is drawn into
+a new figure when matplotlib.pyplot has been imported, so that scripts that call pyplot.show or savefig go on working.
+"""
+import ctypes
+import sys
+
+import numpy as np
+
+from . import _ffi
+from ._lib import Handle, lib, long_call, options, path, ptr, view
+from .maps import UNSEEN, filled, maptype
+
+_SCALES = {None: _ffi.KUGEL_SCALE_LINEAR, "linear": _ffi.KUGEL_SCALE_LINEAR, "lin": _ffi.KUGEL_SCALE_LINEAR,
+           "log": _ffi.KUGEL_SCALE_LOG, "asinh": _ffi.KUGEL_SCALE_ASINH, "symlog": _ffi.KUGEL_SCALE_ASINH,
+           "hist": _ffi.KUGEL_SCALE_HISTOGRAM}
+_GREYS = {"gray": 0x80, "grey": 0x80, "white": 0xff, "black": 0x00, "lightgray": 0xd3, "lightgrey": 0xd3}
+
+
+class Picture:
+    """A picture in memory."""
+
+    def __init__(self, address):
+        self._handle = Handle(address, lib.kugel_picture_destroy)
+
+    def __array__(self, dtype=None, copy=None):
+        width, height = ctypes.c_int64(), ctypes.c_int64()
+        pixels = lib.kugel_picture_pixels(self._handle.address, ctypes.byref(width), ctypes.byref(height))
+        bytes_ = (ctypes.c_uint8 * (width.value * height.value * 4)).from_address(pixels)
+        out = np.frombuffer(bytes_, np.uint8).reshape(height.value, width.value, 4).copy()
+        return out if dtype is None else out.astype(dtype)
+
+    @property
+    def range(self):
+        """The values at the ends of the colour bar."""
+        ends = np.empty(2)
+        lib.kugel_picture_range(self._handle.address, ptr(ends))
+        return tuple(ends.tolist())
+
+    def save(self, filename, overwrite=True):
+        """Writes a PNG file."""
+        lib.kugel_picture_write(self._handle.address, path(filename), int(overwrite))
+
+    def _repr_png_(self):
+        data, size = ctypes.c_void_p(), ctypes.c_size_t()
+        lib.kugel_picture_encode(self._handle.address, ctypes.byref(data), ctypes.byref(size))
+        return ctypes.string_at(data.value, size.value)
+
+
+def colormaps():
+    """Names of the colour maps; "_r" after a name reverses it."""
+    names, i = [], 0
+    while (name := lib.kugel_colors_name(i)) is not None:
+        names.append(name.decode())
+        i += 1
+    return names
+
+
+def _colour_name(cmap):
+    """Kugel's name for a colour map given by name or as a matplotlib object; None: the default."""
+    name = getattr(cmap, "name", cmap)
+    if name is None:
+        return None
+    known = colormaps()
+    if name.removesuffix("_r") in known:
+        return name.encode()
+    raise ValueError(f"colour map {name!r} is unknown; there are {', '.join(known)}, reversed with _r")
+
+
+def _bad_colour(name):
+    if isinstance(name, str):
+        if name in _GREYS:
+            return (_GREYS[name],) * 3 + (255,)
+        if name.startswith("#") and len(name) == 7:
+            return tuple(bytes.fromhex(name[1:])) + (255,)
+        raise ValueError(f"badcolor is {name!r}; allowed are {', '.join(_GREYS)} and '#rrggbb'")
+    rgb = [int(round(255 * c)) for c in name]
+    return tuple(rgb + [255])[:4]
+
+
+def _angles(rot):
+    rot = np.atleast_1d(0.0 if rot is None else np.asarray(rot, np.float64))[:3]
+    return np.deg2rad(np.r_[rot, np.zeros(3 - rot.size)])
+
+
+def _draw(projection, m, rot, coord, unit, xsize, title, nest, low, high, flip, norm, cbar, cmap, badcolor, bgcolor, notext,
+          remove_dip, remove_mono, gal_cut, filename, extra):
+    if m is None:
+        m = np.full(12, UNSEEN)
+    if maptype(m) != 0:
+        raise TypeError("one map can be drawn at a time")
+    values = filled(m)
+    if remove_dip or remove_mono:
+        from .pixelfunc import remove_dipole, remove_monopole
+
+        values = (remove_dipole if remove_dip else remove_monopole)(values, nest=nest, gal_cut=gal_cut)
+    if values.dtype not in (np.float64, np.float32, np.int32, np.int64):
+        values = values.astype(np.float64)
+    values = np.ascontiguousarray(values)
+    coord = "" if coord is None else "".join(coord).upper() if not isinstance(coord, str) else coord.upper()
+    lon, lat, psi = _angles(rot)
+    opts = options(
+        _ffi.kugel_plot_opts, projection=projection, scale=_scale(norm), colors=_colour_name(cmap), width=int(xsize),
+        min=np.nan if low is None else float(low), max=np.nan if high is None else float(high), lon=lon, lat=lat, roll=psi,
+        coord=coord.encode() if len(coord) == 2 else None, geo=int(flip == "geo"), no_bar=int(not cbar),
+        no_labels=int(bool(notext)), transparent=int(bgcolor in ("none", "transparent")),
+        title=title.encode() if title else None, unit=unit.encode() if unit else None, bad=_bad_colour(badcolor),
+        **{"graticule": -1.0, **extra})
+    if low is not None and high is not None and low == high == 0:
+        raise ValueError("min and max are both 0")
+    out = ctypes.c_void_p()
+    long_call(lib.kugel_plot_healpix, None, ctypes.byref(opts),
+              _ffi.KUGEL_ORDER_NESTED if nest else _ffi.KUGEL_ORDER_RING, view(values), ctypes.byref(out))
+    picture = Picture(out.value)
+    if filename is not None:
+        picture.save(filename)
+    return picture
+
+
+def _scale(norm):
+    if not isinstance(norm, (str, type(None))):
+        norm = {"LogNorm": "log", "Normalize": None, "AsinhNorm": "asinh", "SymLogNorm": "asinh"}.get(
+            type(norm).__name__, norm)
+    try:
+        return _SCALES[norm.lower() if isinstance(norm, str) else norm]
+    except (KeyError, TypeError):
+        raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist'") from None
+
+
+def _show(picture, fig, sub, hold):
+    """Puts the picture into a matplotlib figure if pyplot is in use."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return
+    image = np.asarray(picture)
+    if sub is not None:
+        axes = pyplot.gcf().add_subplot(*sub) if hasattr(sub, "__len__") else pyplot.gcf().add_subplot(sub)
+    elif hold:
+        axes = pyplot.gca()
+    else:
+        size = image.shape[1] / 100, image.shape[0] / 100
+        figure = fig if hasattr(fig, "add_axes") else pyplot.figure(fig, figsize=size, dpi=100)
+        axes = figure.add_axes((0, 0, 1, 1))
+    axes.imshow(image, interpolation="antialiased")
+    axes.set_axis_off()
+
+
+def mollview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title="Mollweide view", nest=False, min=None,
+             max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g", format2="%g", cbar=True,
+             cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False, reuse_axes=False,
+             margins=None, sub=None, nlocs=2, return_projected_map=False, alpha=None, *, filename=None, **extra):
+    """The whole sky in Mollweide's projection.
+
+    rot:      longitude, latitude of the centre and rotation about it, degrees
+    coord:    "GE": the map is galactic, the picture ecliptic
+    xsize:    width of the picture, pixels
+    norm:     None, "log", "asinh" or "hist"
+    flip:     "astro": east to the left; "geo": east to the right
+    filename: also write a PNG file; further keywords go to kugel_plot_opts (graticule=radians, percentile=0.01 ...)
+    """
+    _no_projected(return_projected_map)
+    picture = _draw(_ffi.KUGEL_MOLLWEIDE, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar, cmap,
+                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, extra)
+    _show(picture, fig, sub, hold or reuse_axes)
+    return picture
+
+
+def orthview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, half_sky=False, title="Orthographic view",
+             nest=False, min=None, max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g",
+             format2="%g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False,
+             margins=None, sub=None, reuse_axes=False, return_projected_map=False, *, filename=None, **extra):
+    """One hemisphere (half_sky) or both, seen from far away. Arguments as mollview's."""
+    _no_projected(return_projected_map)
+    picture = _draw(_ffi.KUGEL_ORTHOGRAPHIC, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar, cmap,
+                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename,
+                    {"half_sky": int(half_sky), **extra})
+    _show(picture, fig, sub, hold or reuse_axes)
+    return picture
+
+
+def gnomview(map=None, fig=None, rot=None, coord=None, unit="", xsize=200, ysize=None, reso=1.5, title="Gnomonic view",
+             nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None, flip="astro", format="%.3g",
+             cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, hold=False, sub=None, reuse_axes=False,
+             margins=None, notext=False, return_projected_map=False, no_plot=False, *, filename=None, **extra):
+    """The tangent plane about rot; reso in arcmin a pixel, xsize and ysize in pixels."""
+    _no_projected(return_projected_map)
+    width = xsize if xsize > 64 else 64
+    picture = _draw(_ffi.KUGEL_GNOMONIC, map, rot, coord, unit, width, title, nest, min, max, flip, norm, cbar, cmap,
+                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename,
+                    {"reso": np.deg2rad(reso / 60.0), "height": int(ysize or 0), **extra})
+    if not no_plot:
+        _show(picture, fig, sub, hold or reuse_axes)
+    return picture
+
+
+def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=800, ysize=None, lonra=None, latra=None,
+             title="Cartesian view", nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None,
+             flip="astro", format="%.3g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, aspect=None,
+             hold=False, sub=None, reuse_axes=False, margins=None, notext=False, return_projected_map=False, alpha=None,
+             *, filename=None, **extra):
+    """Longitude and latitude as x and y; lonra, latra: ranges about the centre, degrees."""
+    _no_projected(return_projected_map)
+    lon, lat, psi = np.rad2deg(_angles(rot))
+    for name, pair in (("lon", lonra), ("lat", latra)):
+        if pair is None:
+            continue
+        if len(pair) != 2 or not pair[0] < pair[1]:
+            raise ValueError(f"{name}ra is {pair}; it must be two rising numbers")
+        extra.setdefault(name + "_width", np.deg2rad(pair[1] - pair[0]))
+        middle = 0.5 * (pair[0] + pair[1])
+        lon, lat = (lon + middle, lat) if name == "lon" else (lon, lat + middle)
+    picture = _draw(_ffi.KUGEL_CARTESIAN, map, (lon, lat, psi), coord, unit, xsize, title, nest, min, max, flip, norm, cbar,
+                    cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, extra)
+    _show(picture, fig, sub, hold or reuse_axes)
+    return picture
+
+
+def _no_projected(wanted):
+    if wanted:
+        raise NotImplementedError("return_projected_map is not offered; numpy.asarray(picture) has the drawn pixels")
