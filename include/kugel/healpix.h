@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* HEALPix pixels in 64 bits: conversions, rings, neighbours, boundaries, queries, interpolation, maps.
+ *
+ * nside is 1 to 2^29; NESTED order needs a power of two. Pixels count from 0 to 12 nside^2 - 1, rings from 1
+ * at the north to 4 nside - 1. Source: Gorski et al. 2005, ApJ 622, 759. Array functions work on n elements
+ * in parallel and fail with KUGEL_EINVAL, naming the first bad element, for a pixel out of range, theta
+ * outside [0, pi], or a number that is not finite. Output may be the input array where types agree.
+ */
+#ifndef KUGEL_HEALPIX_H
+#define KUGEL_HEALPIX_H
+
+#include <kugel/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kugel_order {
+  KUGEL_ORDER_ANY = 0, /* reading: as in the file; in an info: the file does not say */
+  KUGEL_ORDER_RING = 1,
+  KUGEL_ORDER_NESTED = 2
+} kugel_order;
+
+/// Number of pixels.
+/// @param[in] nside  1 to 2^29
+/// @return 12 nside^2, or -1 if nside is out of range
+KUGEL_API int64_t kugel_healpix_npix(int64_t nside);
+
+/// nside of a number of pixels.
+/// @param[in] npix  any number
+/// @return nside, or -1 if npix is not 12 nside^2
+KUGEL_API int64_t kugel_healpix_nside(int64_t npix);
+
+/// Largest distance of a pixel's corner from its centre, over all pixels.
+/// @param[in] nside  1 to 2^29
+/// @return radians; NaN if nside is out of range
+KUGEL_API double kugel_healpix_max_pixel_radius(int64_t nside);
+
+/// Pixels of directions.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of directions
+/// @param[in]  theta  [n] colatitude in [0, pi]
+/// @param[in]  phi    [n] longitude, any finite angle
+/// @param[out] pixel  [n]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_ang2pix(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const double *theta, const double *phi, int64_t *pixel);
+
+/// Centres of pixels.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n]
+/// @param[out] theta  [n] colatitude
+/// @param[out] phi    [n] longitude in [0, 2 pi)
+/// @errors KUGEL_EINVAL
+/// @accuracy some units in the last place, near the poles too
+KUGEL_API kugel_status kugel_healpix_pix2ang(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const int64_t *pixel, double *theta, double *phi);
+
+/// Pixels of vectors.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of vectors
+/// @param[in]  vec    [n, 3], of any length but zero
+/// @param[out] pixel  [n]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_vec2pix(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const double *vec, int64_t *pixel);
+
+/// Centres of pixels as unit vectors.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n]
+/// @param[out] vec    [n, 3]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_pix2vec(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const int64_t *pixel, double *vec);
+
+/// Pixels as base face and coordinates in it, x towards the north-east, y towards the north-west.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n]
+/// @param[out] x      [n] 0 to nside - 1
+/// @param[out] y      [n] 0 to nside - 1
+/// @param[out] face   [n] 0 to 11
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_pix2xyf(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const int64_t *pixel, int64_t *x, int64_t *y, int64_t *face);
+
+/// The pixel at coordinates of a base face.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  x      [n] 0 to nside - 1
+/// @param[in]  y      [n] 0 to nside - 1
+/// @param[in]  face   [n] 0 to 11
+/// @param[out] pixel  [n]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_xyf2pix(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                             const int64_t *x, const int64_t *y, const int64_t *face,
+                                             int64_t *pixel);
+
+/// Pixel numbers from one order to the other.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  a power of two to 2^29
+/// @param[in]  from   order of `in`
+/// @param[in]  to     order of `out`
+/// @param[in]  n      number of pixels
+/// @param[in]  in     [n]
+/// @param[out] out    [n], may be `in`
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_convert(kugel_ctx *ctx, int64_t nside, kugel_order from, kugel_order to,
+                                             int64_t n, const int64_t *in, int64_t *out);
+
+/// Rings: first RING pixel, number of pixels, colatitude, and whether the first centre is half a pixel from
+/// phi = 0.
+/// @param[in]  nside    1 to 2^29
+/// @param[in]  n        number of rings
+/// @param[in]  ring     [n] 1 to 4 nside - 1
+/// @param[out] start    [n] may be NULL
+/// @param[out] count    [n] may be NULL
+/// @param[out] theta    [n] may be NULL
+/// @param[out] shifted  [n] 0 or 1, may be NULL
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_rings(int64_t nside, int64_t n, const int64_t *ring, int64_t *start,
+                                           int64_t *count, double *theta, int64_t *shifted);
+
+/// The ring of each pixel.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n]
+/// @param[out] ring   [n] 1 to 4 nside - 1
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_pix2ring(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                              const int64_t *pixel, int64_t *ring);
+
+/// Points on the boundaries of pixels, from the north corner through west, south and east.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  1 to 2^29
+/// @param[in]  order  RING or NESTED
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n]
+/// @param[in]  step   points an edge, 1 to 2^20
+/// @param[out] vec    [n, 4 step, 3] unit vectors
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_boundaries(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                                const int64_t *pixel, int64_t step, double *vec);
+
+/// The eight neighbours of each pixel: SW, W, NW, N, NE, E, SE, S; -1 where there is none.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside      1 to 2^29
+/// @param[in]  order      RING or NESTED
+/// @param[in]  n          number of pixels
+/// @param[in]  pixel      [n]
+/// @param[out] neighbour  [n, 8]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_neighbours(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                                const int64_t *pixel, int64_t *neighbour);
+
+/// Bilinear interpolation: four pixels about each direction and their weights, which sum to 1.
+/// @param[in]  ctx     NULL: the default context
+/// @param[in]  nside   1 to 2^29
+/// @param[in]  order   RING or NESTED
+/// @param[in]  n       number of directions
+/// @param[in]  theta   [n] colatitude in [0, pi]
+/// @param[in]  phi     [n] longitude
+/// @param[out] pixel   [n, 4]
+/// @param[out] weight  [n, 4]
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                                   int64_t n, const double *theta, const double *phi,
+                                                   int64_t *pixel, double *weight);
+
+/* A set of pixels as rising, disjoint ranges [lo, hi). */
+typedef struct kugel_pixset {
+  int64_t n_ranges, n_pixels;
+  int64_t *ranges; /* [n_ranges, 2] */
+  kugel_ctx *ctx;
+} kugel_pixset;
+
+/// Pixels of a disc: those whose centres lie in it, or with `inclusive` those that overlap it.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside      1 to 2^29
+/// @param[in]  order      RING or NESTED
+/// @param[in]  vec        [3] the centre, of any length but zero
+/// @param[in]  radius     radians, 0 to pi
+/// @param[in]  inclusive  0 or 1; overlap is tested at 16 points an edge
+/// @param[out] out        the set, to be given to kugel_pixset_destroy
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                                const double *vec, double radius, int inclusive,
+                                                kugel_pixset **out);
+
+/// Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside      1 to 2^29
+/// @param[in]  order      RING or NESTED
+/// @param[in]  theta1     in [0, pi]
+/// @param[in]  theta2     in [0, pi]
+/// @param[in]  inclusive  1: pixels that overlap the strip too
+/// @param[out] out        the set
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_healpix_query_strip(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                                 double theta1, double theta2, int inclusive,
+                                                 kugel_pixset **out);
+
+/// Copies the pixels of a set.
+/// @param[in]  set    a set
+/// @param[out] pixel  [set->n_pixels] rising
+/// @errors KUGEL_EINVAL if an argument is NULL
+KUGEL_API kugel_status kugel_pixset_pixels(const kugel_pixset *set, int64_t *pixel);
+
+/// Frees a set.
+/// @param[in] set  may be NULL
+KUGEL_API void kugel_pixset_destroy(kugel_pixset *set);
+
+/// Reorders whole maps.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  nside a power of two
+/// @param[in]  from  order of `in`
+/// @param[in]  to    order of `out`
+/// @param[in]  in    [batch..., npix], elements of 1, 2, 4, 8 or 16 bytes
+/// @param[out] out   same shape and dtype; must not overlap `in`
+/// @errors KUGEL_EINVAL, KUGEL_ESHAPE
+KUGEL_API kugel_status kugel_healpix_reorder(kugel_ctx *ctx, int64_t nside, kugel_order from, kugel_order to,
+                                             const kugel_array *in, const kugel_array *out);
+
+typedef struct kugel_ud_grade_opts {
+  size_t size;     /* sizeof(kugel_ud_grade_opts) */
+  int pessimistic; /* 1: a coarse pixel is bad if any of its children is; 0: if all are */
+  double power;    /* the result is multiplied by (nside_out / nside_in)^power: -2 keeps sums, 0 means */
+} kugel_ud_grade_opts;
+
+/// Changes nside by powers of two: means of the good children (not NaN, infinite or UNSEEN), or copies of the
+/// parent.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside_in   a power of two
+/// @param[in]  order_in   order of `in`
+/// @param[in]  in         [batch..., 12 nside_in^2] float32 or float64
+/// @param[in]  nside_out  a power of two
+/// @param[in]  order_out  order of `out`
+/// @param[out] out        [batch..., 12 nside_out^2], same dtype; must not overlap `in`
+/// @param[in]  opts       NULL for defaults
+/// @errors KUGEL_EINVAL, KUGEL_ESHAPE
+KUGEL_API kugel_status kugel_healpix_ud_grade(kugel_ctx *ctx, int64_t nside_in, kugel_order order_in,
+                                              const kugel_array *in, int64_t nside_out, kugel_order order_out,
+                                              const kugel_array *out, const kugel_ud_grade_opts *opts);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -16,6 +16,7 @@
 #define KUGEL_IO_H
 
 #include <kugel/core.h>
+#include <kugel/healpix.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,12 +24,6 @@ extern "C" {
 
 /* ---- FITS: reading
  * ------------------------------------------------------------------------------------------ */
-
-typedef enum kugel_order {
-  KUGEL_ORDER_ANY = 0, /* reading: as in the file; in an info: the file does not say */
-  KUGEL_ORDER_RING = 1,
-  KUGEL_ORDER_NESTED = 2
-} kugel_order;
 
 typedef enum kugel_fits_kind {
   KUGEL_FITS_TABLE = 0, /* any other table */
