@@ -94,6 +94,29 @@ class kugel_device_info(Structure):
     ]
 
 
+# healpix.h
+KUGEL_ORDER_ANY = 0
+KUGEL_ORDER_RING = 1
+KUGEL_ORDER_NESTED = 2
+
+
+class kugel_pixset(Structure):
+    _fields_ = [
+        ("n_ranges", c_int64),
+        ("n_pixels", c_int64),
+        ("ranges", c_void_p),
+        ("ctx", c_void_p),
+    ]
+
+
+class kugel_ud_grade_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("pessimistic", c_int),
+        ("power", c_double),
+    ]
+
+
 # sphere.h
 KUGEL_GRID_CUSTOM = 0
 KUGEL_GRID_HEALPIX = 1
@@ -212,9 +235,6 @@ class kugel_dipole_opts(Structure):
 
 
 # io.h
-KUGEL_ORDER_ANY = 0
-KUGEL_ORDER_RING = 1
-KUGEL_ORDER_NESTED = 2
 KUGEL_FITS_TABLE = 0
 KUGEL_FITS_MAP = 1
 KUGEL_FITS_ALM = 2
@@ -400,6 +420,69 @@ FUNCTIONS = {
     "kugel_device_describe": (  # index, info
         STATUS, [c_int, POINTER(kugel_device_info)],
         'Describes device `index`.'),
+    "kugel_healpix_npix": (  # nside
+        c_int64, [c_int64],
+        'Number of pixels.'),
+    "kugel_healpix_nside": (  # npix
+        c_int64, [c_int64],
+        'nside of a number of pixels.'),
+    "kugel_healpix_max_pixel_radius": (  # nside
+        c_double, [c_int64],
+        "Largest distance of a pixel's corner from its centre, over all pixels."),
+    "kugel_healpix_ang2pix": (  # ctx, nside, order, n, theta, phi, pixel
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p],
+        'Pixels of directions.'),
+    "kugel_healpix_pix2ang": (  # ctx, nside, order, n, pixel, theta, phi
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p],
+        'Centres of pixels.'),
+    "kugel_healpix_vec2pix": (  # ctx, nside, order, n, vec, pixel
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p],
+        'Pixels of vectors.'),
+    "kugel_healpix_pix2vec": (  # ctx, nside, order, n, pixel, vec
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p],
+        'Centres of pixels as unit vectors.'),
+    "kugel_healpix_pix2xyf": (  # ctx, nside, order, n, pixel, x, y, face
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
+        'Pixels as base face and coordinates in it, x towards the north-east, y towards the north-west.'),
+    "kugel_healpix_xyf2pix": (  # ctx, nside, order, n, x, y, face, pixel
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
+        'The pixel at coordinates of a base face.'),
+    "kugel_healpix_convert": (  # ctx, nside, from, to, n, in, out
+        STATUS, [c_void_p, c_int64, c_int, c_int, c_int64, c_void_p, c_void_p],
+        'Pixel numbers from one order to the other.'),
+    "kugel_healpix_rings": (  # nside, n, ring, start, count, theta, shifted
+        STATUS, [c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
+        'Rings: first RING pixel, number of pixels, colatitude, and whether the first centre is half a pixel from phi = 0.'),
+    "kugel_healpix_pix2ring": (  # ctx, nside, order, n, pixel, ring
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p],
+        'The ring of each pixel.'),
+    "kugel_healpix_boundaries": (  # ctx, nside, order, n, pixel, step, vec
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_int64, c_void_p],
+        'Points on the boundaries of pixels, from the north corner through west, south and east.'),
+    "kugel_healpix_neighbours": (  # ctx, nside, order, n, pixel, neighbour
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p],
+        'The eight neighbours of each pixel: SW, W, NW, N, NE, E, SE, S; -1 where there is none.'),
+    "kugel_healpix_interpolation": (  # ctx, nside, order, n, theta, phi, pixel, weight
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
+        'Bilinear interpolation: four pixels about each direction and their weights, which sum to 1.'),
+    "kugel_healpix_query_disc": (  # ctx, nside, order, vec, radius, inclusive, out
+        STATUS, [c_void_p, c_int64, c_int, c_void_p, c_double, c_int, c_void_p],
+        'Pixels of a disc: those whose centres lie in it, or with `inclusive` those that overlap it.'),
+    "kugel_healpix_query_strip": (  # ctx, nside, order, theta1, theta2, inclusive, out
+        STATUS, [c_void_p, c_int64, c_int, c_double, c_double, c_int, c_void_p],
+        'Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.'),
+    "kugel_pixset_pixels": (  # set, pixel
+        STATUS, [POINTER(kugel_pixset), c_void_p],
+        'Copies the pixels of a set.'),
+    "kugel_pixset_destroy": (  # set
+        None, [POINTER(kugel_pixset)],
+        'Frees a set.'),
+    "kugel_healpix_reorder": (  # ctx, nside, from, to, in, out
+        STATUS, [c_void_p, c_int64, c_int, c_int, POINTER(kugel_array), POINTER(kugel_array)],
+        'Reorders whole maps.'),
+    "kugel_healpix_ud_grade": (  # ctx, nside_in, order_in, in, nside_out, order_out, out, opts
+        STATUS, [c_void_p, c_int64, c_int, POINTER(kugel_array), c_int64, c_int, POINTER(kugel_array), POINTER(kugel_ud_grade_opts)],
+        'Changes nside by powers of two: means of the good children (not NaN, infinite or UNSEEN), or copies of the parent.'),
     "kugel_grid_create": (  # ctx, opts, out
         STATUS, [c_void_p, POINTER(kugel_grid_opts), c_void_p],
         'Makes a grid.'),
