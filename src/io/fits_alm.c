@@ -9,7 +9,7 @@
 #include "io/replace.h"
 #include "io/writer.h"
 
-enum { ROWS = 4096 };
+enum { ROWS = 32768 };
 
 static int64_t alm_count(int64_t lmax, int64_t mmax)
 {

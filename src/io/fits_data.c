@@ -137,6 +137,25 @@ static kugel_status read_wide(reader *r, int64_t which, int64_t column, int64_t 
   return KUGEL_OK;
 }
 
+/* One element a row, n rows. */
+static void gather_single(const unsigned char *from, int64_t stride, int bytes, int64_t n,
+                          unsigned char *packed)
+{
+  switch (bytes) {
+  case 8:
+    for (int64_t k = 0; k < n; k++)
+      memcpy(packed + 8 * k, from + k * stride, 8);
+    return;
+  case 4:
+    for (int64_t k = 0; k < n; k++)
+      memcpy(packed + 4 * k, from + k * stride, 4);
+    return;
+  default:
+    for (int64_t k = 0; k < n; k++)
+      memcpy(packed + k * bytes, from + k * stride, (size_t)bytes);
+  }
+}
+
 /* Whole rows: gathers a column's elements of several rows into one run. */
 static kugel_status gather(reader *r, int64_t which, int64_t column, int64_t row0, int64_t rows,
                            int64_t first, int64_t end)
@@ -146,7 +165,13 @@ static kugel_status gather(reader *r, int64_t which, int64_t column, int64_t row
   int64_t at = kugel__max(first, row0 * c->repeat), stop = kugel__min(end, (row0 + rows) * c->repeat);
   while (at < stop) {
     int64_t n = 0, start = at;
-    while (at < stop && n < KUGEL__RUN) {
+    if (c->repeat == 1) {
+      n = kugel__min(stop - at, KUGEL__RUN);
+      gather_single(r->bytes + (at - row0) * r->t->row_bytes + c->offset, r->t->row_bytes, c->bytes, n,
+                    packed);
+      at += n;
+    }
+    while (c->repeat > 1 && at < stop && n < KUGEL__RUN) {
       int64_t row = at / c->repeat, inside = at % c->repeat;
       int64_t k = kugel__min(kugel__min(c->repeat - inside, stop - at), KUGEL__RUN - n);
       memcpy(packed + n * c->bytes, r->bytes + (row - row0) * r->t->row_bytes + c->offset + inside * c->bytes,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every sample file reads with the values that astropy and healpy find in it. */
 #include "check.h"
+#include <pthread.h>
 #include <unistd.h>
 #include <kugel/io.h>
 
@@ -116,6 +117,19 @@ static double npy_max_error(const char *path, const double *got, int64_t n)
     worst = fmax(worst, fabs(got[k] - want[k]));
   free(want);
   return s ? NAN : worst;
+}
+
+static void *read_often(void *file)
+{
+  static const int64_t n = 12288;
+  double *map = malloc((size_t)(3 * n) * 8), sum = 0;
+  for (int i = 0; i < 5; i++)
+    if (kugel_fits_read_maps(file, 3, NULL, KUGEL_ORDER_NESTED, KUGEL_ARRAY(map, KUGEL_F64, 3, n)))
+      sum = NAN;
+  for (int64_t k = 2 * n; k < 3 * n; k++)
+    sum += map[k];
+  free(map);
+  return fabs(sum + 5.1367919651602278) < 1e-9 ? file : NULL;
 }
 
 int main(void)
@@ -276,6 +290,26 @@ int main(void)
       CHECK_OK(kugel_fits_open(NULL, check_shared("sphere/golden/fits/map_nest_f4.fits"), NULL, &file));
       CHECK_IS(kugel_fits_read_maps(file, 1, NULL, KUGEL_ORDER_RING, KUGEL_ARRAY(map, KUGEL_I32, 12288)),
                KUGEL_EFORMAT);
+      kugel_fits_close(file);
+    }
+  }
+
+  CASE("threads share an open file")
+  {
+    const char *path = check_shared("sphere/sky/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits");
+    kugel_fits *file = NULL;
+    if (!path) {
+      SKIP("no shared data");
+    } else {
+      pthread_t threads[4];
+      CHECK_OK(kugel_fits_open(NULL, path, NULL, &file));
+      for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&threads[i], NULL, read_often, file) == 0);
+      for (int i = 0; i < 4; i++) {
+        void *right = NULL;
+        pthread_join(threads[i], &right);
+        CHECK(right == file);
+      }
       kugel_fits_close(file);
     }
   }

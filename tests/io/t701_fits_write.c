@@ -173,6 +173,16 @@ static void check_partial(void)
   CHECK_OK(kugel_fits_read_maps(file, 2, NULL, 0, KUGEL_ARRAY(c, KUGEL_F64, 2, 768)));
   CHECK(!memcmp(b, c, sizeof b));
   kugel_fits_close(file);
+  /* nothing seen at all */
+  for (int k = 0; k < 1536; k++)
+    b[k] = UNSEEN;
+  CHECK_OK(kugel_fits_write_maps(NULL, in_folder("p.fits"), OPTS(.skip_unseen = 1, .overwrite = 1),
+                                 KUGEL_ARRAY(b, KUGEL_F64, 2, 768)));
+  CHECK_OK(kugel_fits_open(NULL, in_folder("p.fits"), NULL, &file));
+  CHECK(file && kugel_fits_get_info(file)->nvalues == 0);
+  CHECK_OK(kugel_fits_read_maps(file, 2, NULL, 0, KUGEL_ARRAY(c, KUGEL_F64, 2, 768)));
+  CHECK(!memcmp(b, c, sizeof b));
+  kugel_fits_close(file);
   pixels[1] = 700;
   CHECK_IS(kugel_fits_write_maps(NULL, in_folder("q.fits"), OPTS(.pixels = pixels, .npixels = 5, .nside = 8),
                                  KUGEL_ARRAY(a, KUGEL_F64, 2, 5)),
@@ -234,6 +244,17 @@ static void check_full_disk(rlim_t bytes, const char *name)
   setrlimit(RLIMIT_FSIZE, &small);
   kugel_status s =
       kugel_fits_write_maps(NULL, in_folder(name), NULL, KUGEL_ARRAY(a, KUGEL_F64, 12 * 64 * 64));
+  const char *end = strrchr(name, '.');
+  if (!strcmp(end, ".npy"))
+    s = kugel_npy_write(NULL, in_folder(name), 0, KUGEL_ARRAY(a, KUGEL_F64, 12 * 64 * 64));
+  else if (!strcmp(end, ".txt"))
+    s = kugel_cl_write(NULL, in_folder(name), NULL, 1, 12 * 64 * 64 - 1, a);
+  else if (!strcmp(end, ".png")) {
+    kugel_picture *p = NULL;
+    s = kugel_plot_healpix(NULL, NULL, 0, KUGEL_ARRAY(a, KUGEL_F64, 12 * 64 * 64), &p);
+    s = s ? s : kugel_picture_write(p, in_folder(name), 0);
+    kugel_picture_destroy(p);
+  }
   setrlimit(RLIMIT_FSIZE, &old);
   CHECK_IS(s, KUGEL_EIO);
   CHECK(strstr(kugel_last_error(), name) && strstr(kugel_last_error(), "File too large"));
@@ -291,6 +312,9 @@ int main(void)
     check_full_disk(4000, "f.fits");
     check_full_disk(100000, "f.fits");
     check_full_disk(2000, "f.fits.gz");
+    check_full_disk(5000, "f.npy");
+    check_full_disk(5000, "f.txt");
+    check_full_disk(5000, "f.png");
   }
   CASE("refused places")
   {
