@@ -39,9 +39,8 @@ static int udgrade(const void *args)
   STEP(check_output(o->output.s));
   STEP(sky_read(&s, KUGEL_ORDER_ANY, false));
   stopwatch_lap(&watch, "read");
-  STEP(sky_udgrade(&s, nside, o->power.x, o->pessimistic.given, &t));
-  if (o->order.n)
-    STEP(sky_reorder(&t, (kugel_order)o->order.n));
+  kugel_order order = o->order.n ? (kugel_order)o->order.n : s.order;
+  STEP(sky_udgrade(&s, nside, order, o->power.x, o->pessimistic.given, &t));
   stopwatch_lap(&watch, "udgrade");
   output out = output_like(&s);
   out.nside = nside;

@@ -18,126 +18,45 @@ int healpix_grid(int64_t nside, kugel_grid **grid)
   return EXIT_DONE;
 }
 
-static bool is_bad(double x)
-{
-  return !isfinite(x) || fabs(x / KUGEL_UNSEEN - 1) < 1e-5;
-}
-
-/* ---- ordering
- * -------------------------------------------------------------------------------------------------- */
-
-static int64_t even_bits(int64_t v)
-{
-  uint64_t b = (uint64_t)v & 0x5555555555555555u;
-  b = (b | b >> 1) & 0x3333333333333333u;
-  b = (b | b >> 2) & 0x0f0f0f0f0f0f0f0fu;
-  b = (b | b >> 4) & 0x00ff00ff00ff00ffu;
-  b = (b | b >> 8) & 0x0000ffff0000ffffu;
-  return (int64_t)((b | b >> 16) & 0xffffffffu);
-}
-
-/* RING number of a NESTED pixel (Gorski et al. 2005, section 4.1): ring from x + y in the face, then place on
- * it. */
-static int64_t ring_of_nested(int64_t nside, int64_t pixel)
-{
-  static const int rows[12] = {2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4},
-                   places[12] = {1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7};
-  int64_t face = pixel / (nside * nside), inside = pixel % (nside * nside);
-  int64_t x = even_bits(inside), y = even_bits(inside >> 1), ring = rows[face] * nside - x - y - 1;
-  int64_t quarter, before, odd = 0; /* pixels in a quarter of the ring, pixels before it, half-pixel shift */
-  if (ring < nside) {
-    quarter = ring;
-    before = 2 * ring * (ring - 1);
-  } else if (ring > 3 * nside) {
-    quarter = 4 * nside - ring;
-    before = 12 * nside * nside - 2 * (quarter + 1) * quarter;
-  } else {
-    quarter = nside;
-    before = 2 * nside * (nside - 1) + (ring - nside) * 4 * nside;
-    odd = (ring - nside) & 1;
-  }
-  int64_t place = (places[face] * quarter + x - y + 1 + odd) / 2;
-  place -= place > 4 * quarter ? 4 * quarter : 0;
-  place += place < 1 ? 4 * quarter : 0;
-  return before + place - 1;
-}
-
 int sky_reorder(sky *s, kugel_order order)
 {
   if (s->order == order)
     return EXIT_DONE;
-  if (s->nside & (s->nside - 1))
-    return fail("nside %lld is no power of two, so there is no NESTED ordering", (long long)s->nside);
-  size_t one = s->dtype.bits / 8, bytes = (size_t)s->npix * one;
-  OWNED char *other = malloc(bytes);
+  size_t bytes = (size_t)s->npix * (s->dtype.bits / 8);
+  OWNED void *other = malloc(bytes);
   if (!other)
     return fail("no memory for a map of %lld pixels", (long long)s->npix);
-  for (int64_t c = 0; c < s->n; c++) {
+  for (int64_t c = 0; c < s->n; c++) { /* one at a time: one map of scratch */
     char *map = (char *)s->maps + (size_t)c * bytes;
-    for (int64_t nested = 0; nested < s->npix; nested++) {
-      int64_t ring = ring_of_nested(s->nside, nested);
-      if (order == KUGEL_ORDER_NESTED)
-        memcpy(other + (size_t)nested * one, map + (size_t)ring * one, one);
-      else
-        memcpy(other + (size_t)ring * one, map + (size_t)nested * one, one);
-    }
+    LIB(kugel_healpix_reorder(NULL, s->nside, s->order, order, KUGEL_ARRAY(map, s->dtype, s->npix),
+                              KUGEL_ARRAY(other, s->dtype, s->npix)));
     memcpy(map, other, bytes);
   }
   s->order = order;
   return EXIT_DONE;
 }
 
-/* ---- resolution
- * ------------------------------------------------------------------------------------------------ */
-
-static double get(const sky *s, int64_t i)
+int sky_udgrade(const sky *s, int64_t nside, kugel_order order, double power, bool pessimistic, sky *out)
 {
-  return s->dtype.bits == 32 ? (double)((const float *)s->maps)[i] : ((const double *)s->maps)[i];
-}
-
-static void put(sky *s, int64_t i, double x)
-{
-  if (s->dtype.bits == 32)
-    ((float *)s->maps)[i] = (float)x;
-  else
-    ((double *)s->maps)[i] = x;
-}
-
-/* In NESTED order the children of a pixel follow each other. */
-int sky_udgrade(sky *s, int64_t nside, double power, bool pessimistic, sky *out)
-{
-  kugel_order order = s->order;
-  STEP(sky_reorder(s, KUGEL_ORDER_NESTED));
-  *out = (sky){
-      .nside = nside, .npix = 12 * nside * nside, .n = s->n, .order = KUGEL_ORDER_NESTED, .dtype = s->dtype};
+  *out = (sky){.nside = nside, .npix = 12 * nside * nside, .n = s->n, .order = order, .dtype = s->dtype};
   out->maps = malloc((size_t)out->n * (size_t)out->npix * (out->dtype.bits / 8));
   if (!out->maps)
     return fail("no memory for %lld maps of nside %lld", (long long)out->n, (long long)nside);
-  double factor = pow((double)nside / (double)s->nside, power);
-  int64_t down = s->npix / out->npix, up = out->npix / s->npix;
-  for (int64_t c = 0; c < s->n; c++) {
-    for (int64_t i = 0; i < out->npix; i++) {
-      double sum = 0, x;
-      int64_t seen = 0;
-      for (int64_t k = 0; k < down; k++)
-        if (!is_bad(x = get(s, c * s->npix + i * down + k))) {
-          sum += x;
-          seen++;
-        }
-      if (down == 0) {
-        x = get(s, c * s->npix + i / up);
-        put(out, c * out->npix + i, is_bad(x) ? KUGEL_UNSEEN : x * factor);
-      } else {
-        bool good = pessimistic ? seen == down : seen > 0;
-        put(out, c * out->npix + i, good ? sum / (double)seen * factor : KUGEL_UNSEEN);
-      }
-    }
-  }
-  return sky_reorder(out, order);
+  LIB(kugel_healpix_ud_grade(NULL, s->nside, s->order, KUGEL_ARRAY(s->maps, s->dtype, s->n, s->npix), nside,
+                             order, KUGEL_ARRAY(out->maps, out->dtype, out->n, out->npix),
+                             &(kugel_ud_grade_opts){.size = sizeof(kugel_ud_grade_opts),
+                                                    .pessimistic = pessimistic,
+                                                    .power = power}));
+  return EXIT_DONE;
 }
 
 /* ---- monopole and dipole
  * --------------------------------------------------------------------------------------- */
+
+static bool is_bad(double x)
+{
+  return !isfinite(x) || fabs(x / KUGEL_UNSEEN - 1) < 1e-5;
+}
 
 /* Solves the n equations a x = b of a positive definite a (4 x 4 at most) in place; false if it is singular.
  */

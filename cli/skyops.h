@@ -19,8 +19,8 @@ int sky_reorder(sky *s, kugel_order order);
 /* Fits and removes mean, or mean and dipole, of the first map over its seen pixels beyond latitude gal_cut.
  * RING, float64. Says what it found. */
 int sky_remove(sky *s, bool dipole, double gal_cut);
-/* Fills `out` (maps, nside, npix, n, order, dtype) with the maps at another nside; `s` is reordered. */
-int sky_udgrade(sky *s, int64_t nside, double power, bool pessimistic, sky *out);
+/* Fills `out` (maps, nside, npix, n, order, dtype) with the maps at another nside. */
+int sky_udgrade(const sky *s, int64_t nside, kugel_order order, double power, bool pessimistic, sky *out);
 
 /* Multiplies by a Gaussian beam, its polarised form for E and B. */
 int alms_smooth(alms *a, double fwhm);
