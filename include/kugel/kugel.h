@@ -9,6 +9,7 @@
 #include <kugel/fft.h>
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>
+#include <kugel/alm.h>
 #include <kugel/io.h>
 
 #endif
