@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import pathlib
+import sys
 
 import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
 SPHERE = ROOT.parent / "shared" / "data" / "sphere"
 
 
@@ -36,10 +38,3 @@ class Golden:
 def golden():
     return Golden()
 
-
-@pytest.fixture(scope="session")
-def wmap(golden):
-    import kugel
-
-    return kugel.read_map(golden.path("sky") / next(iter(sorted(p.name for p in golden.path("sky").glob("wmap*W*")))),
-                          field=(0, 1, 2))
