@@ -212,10 +212,10 @@ def boundaries(nside, pix, step=1, nest=False):
 
 
 def _ranges(function, *arguments):
-    out = ctypes.c_void_p()
+    out = ctypes.POINTER(_ffi.kugel_pixset)()
     long_call(function, None, *arguments, ctypes.byref(out))
     try:
-        found = ctypes.cast(out, ctypes.POINTER(_ffi.kugel_pixset)).contents
+        found = out.contents
         ranges = np.empty((found.n_ranges, 2), np.int64)
         if ranges.size:
             ctypes.memmove(ptr(ranges), found.ranges, ranges.nbytes)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
+import os
 import pathlib
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
+os.environ["PYTHONPATH"] = str(ROOT / "python")  # for the programs that tests start
 SPHERE = ROOT.parent / "shared" / "data" / "sphere"
 
 

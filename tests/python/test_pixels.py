@@ -105,9 +105,14 @@ def test_queries(golden):
 def test_interpolation(golden):
     theta, phi = golden.npy("interp/theta_phi")
     pix, weight = hp.get_interp_weights(32, theta, phi)
-    np.testing.assert_array_equal(pix, golden.npy("interp/pix_ring"))
-    np.testing.assert_allclose(weight, golden.npy("interp/wgt"), atol=1e-12)
-    np.testing.assert_array_equal(hp.get_interp_weights(32, theta, phi, nest=True)[0], golden.npy("interp/pix_nest"))
+    nest, _ = hp.get_interp_weights(32, theta, phi, nest=True)
+    for found, name in ((pix, "interp/pix_ring"), (nest, "interp/pix_nest")):
+        expected, truth = golden.npy(name), golden.npy("interp/wgt")
+        for k in range(theta.size):  # on the centre line of a ring the next one has weight 0: either is right
+            mine = dict(zip(found[:, k].tolist(), weight[:, k]))
+            theirs = dict(zip(expected[:, k].tolist(), truth[:, k]))
+            for p in mine.keys() | theirs.keys():
+                assert abs(mine.get(p, 0) - theirs.get(p, 0)) < 1e-12
     m = hp.read_map(golden.path("sky/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits"), dtype=np.float64)
     np.testing.assert_allclose(hp.get_interp_val(m, theta, phi), golden.npy("interp/val_T"), atol=1e-13)
     assert hp.get_interp_val([m, m], theta, phi).shape == (2, theta.size)
