@@ -278,7 +278,27 @@ static kugel_status write_and_read(void)
     s = kugel_cl_write(NULL, in_folder("s.txt"), OPTS(.overwrite = 1), 1, 40, a);
   if (!s)
     s = kugel_cl_read(NULL, in_folder("s.txt"), 0, 1, 40, a);
+  if (!s)
+    s = kugel_fits_write_alm(NULL, in_folder("s.fits.gz"), OPTS(.overwrite = 1), 6, 6,
+                             KUGEL_ARRAY(a, KUGEL_C128, 28));
+  if (!s)
+    s = kugel_fits_open(NULL, in_folder("s.fits.gz"), NULL, &file);
+  if (!s) {
+    s = kugel_fits_read_alm(file, 0, 6, 6, KUGEL_ARRAY(a, KUGEL_C128, 28));
+    kugel_fits_close(file);
+  }
+  if (!s)
+    s = kugel_npy_write(NULL, in_folder("s.npy"), 1, KUGEL_ARRAY(a, KUGEL_F64, 56));
+  if (!s)
+    s = kugel_npy_read(NULL, in_folder("s.npy"), KUGEL_ARRAY(a, KUGEL_F64, 56));
   return s;
+}
+
+static void forget_files(void)
+{
+  static const char *const names[] = {"s.fits", "s.txt", "s.fits.gz", "s.npy"};
+  for (int i = 0; i < 4; i++)
+    unlink(in_folder(names[i]));
 }
 
 int main(void)
@@ -351,18 +371,16 @@ int main(void)
     kugel_status s = KUGEL_ENOMEM;
     int64_t n = 0;
     CHECK_OK(write_and_read());
-    unlink(in_folder("s.fits"));
-    unlink(in_folder("s.txt"));
+    forget_files();
     while (s == KUGEL_ENOMEM && n < 500) {
       kugel__fault_alloc(++n);
       s = write_and_read();
       kugel__fault_alloc(0);
-      CHECK(count_files() <= 2);
+      CHECK(count_files() <= 4);
     }
     CHECK_OK(s);
     CHECK(n > 10);
-    unlink(in_folder("s.fits"));
-    unlink(in_folder("s.txt"));
+    forget_files();
     CHECK(count_files() == 0);
   }
   rmdir(folder);
