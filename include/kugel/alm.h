@@ -144,7 +144,7 @@ KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, cons
 /// the mean of Y_lm over the pixel; for polarisation the same with spin-2 harmonics, in the (theta, phi)
 /// frame.
 /// @param[in]  ctx    NULL: the default context
-/// @param[in]  nside  1 to 2^29, not only powers of two
+/// @param[in]  nside  1 to 2^20, not only powers of two
 /// @param[in]  lmax   highest degree, at most 4 nside
 /// @param[out] wl     [lmax + 1] temperature
 /// @param[out] wl_pol [lmax + 1] polarisation (0 at l = 0, 1); NULL if not wanted
@@ -328,7 +328,7 @@ KUGEL_API kugel_status kugel_healpix_ring_weights(kugel_ctx *ctx, int64_t nside,
 /// Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of
 /// each Y_lm of degree 1 to 3 nside over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.
 /// @param[in]  ctx     NULL: the default context
-/// @param[in]  nside   1 to 8192
+/// @param[in]  nside   1 to 4096
 /// @param[out] weight  [12 nside^2] factor of each pixel, RING order
 /// @errors KUGEL_EINVAL if nside is out of range or weight is NULL; KUGEL_ENOMEM; KUGEL_ECONVERGE;
 /// KUGEL_ECANCELED
