@@ -2,11 +2,6 @@
 #include <stdlib.h>
 #include "alms.h"
 
-int64_t alm_count(int64_t lmax, int64_t mmax)
-{
-  return (mmax + 1) * (2 * lmax + 2 - mmax) / 2;
-}
-
 int alms_open(alms *a, const char *path, int64_t lmax, bool polarise)
 {
   *a = (alms){.path = path};
@@ -20,7 +15,7 @@ int alms_open(alms *a, const char *path, int64_t lmax, bool polarise)
     return fail("--lmax %lld is above the file's lmax %lld", (long long)lmax, (long long)a->info->lmax);
   a->lmax = lmax < 0 ? a->info->lmax : lmax;
   a->mmax = a->info->mmax < a->lmax ? a->info->mmax : a->lmax;
-  a->count = alm_count(a->lmax, a->mmax);
+  a->count = kugel_alm_count(a->lmax, a->mmax);
   a->n = a->info->ncomponents >= 3 && polarise ? 3 : 1;
   return EXIT_DONE;
 }
@@ -30,7 +25,7 @@ int alms_make(alms *a, int64_t n, int64_t lmax, int64_t mmax)
   a->n = n;
   a->lmax = lmax;
   a->mmax = mmax;
-  a->count = alm_count(lmax, mmax);
+  a->count = kugel_alm_count(lmax, mmax);
   a->data = calloc((size_t)n, (size_t)a->count * sizeof *a->data);
   if (!a->data)
     return fail("no memory for a_lm to lmax %lld", (long long)lmax);

@@ -3,9 +3,8 @@
 #ifndef KUGEL_CLI_ALMS_H
 #define KUGEL_CLI_ALMS_H
 
+#include <kugel/alm.h>
 #include "report.h"
-
-int64_t alm_count(int64_t lmax, int64_t mmax);
 
 typedef struct alms {
   const char *path;

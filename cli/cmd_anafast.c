@@ -152,7 +152,7 @@ static int anafast(const void *args)
     double seconds, n = s.polarised ? 3 : 1;
     STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
                      maps * (double)(1 + 2 * o->iter.n), &seconds));
-    return report_plan(maps * n * (8 * (double)s.npix + 16 * (double)alm_count(lmax, lmax)) +
+    return report_plan(maps * n * (8 * (double)s.npix + 16 * (double)kugel_alm_count(lmax, lmax)) +
                            8 * n * (double)s.npix + BASE_MEMORY,
                        seconds);
   }

@@ -58,8 +58,7 @@ int bench_measure(int (*once)(void *user), void *user, double seconds, double *m
   return EXIT_DONE;
 }
 
-/* ---- the grammar
- * --------------------------------------------------------------------------------------------- */
+/* ---- the grammar --------------------------------------------------------------------------------------- */
 
 static int take_value(const bench_kind *kind, const bench_key *key, const char *text, int64_t *value)
 {

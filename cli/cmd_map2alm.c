@@ -95,7 +95,7 @@ static int from_npy(const map2alm_args *o, stopwatch *watch)
   fact("transform", "grid %s, lmax %lld", o->grid.s, (long long)j.lmax);
   if (run.dry_run)
     return report_plan(
-        (double)(map.ntheta * map.nphi) * 8 + 16 * (double)alm_count(j.lmax, j.mmax) + BASE_MEMORY, 0);
+        (double)(map.ntheta * map.nphi) * 8 + 16 * (double)kugel_alm_count(j.lmax, j.mmax) + BASE_MEMORY, 0);
   STEP(check_output(o->output.s));
   STEP(latlon_read(&map));
   stopwatch_lap(watch, "read");
@@ -136,8 +136,9 @@ static int from_fits(const map2alm_args *o, stopwatch *watch)
     double seconds;
     STEP(sht_seconds(s.nside, j.lmax, j.mmax, s.n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
                      o->lsq.given ? 2.0 * 20 : (double)(1 + 2 * o->iter.n), &seconds));
-    return report_plan(
-        (double)s.n * (16 * (double)s.npix + 16 * (double)alm_count(j.lmax, j.mmax)) + BASE_MEMORY, seconds);
+    return report_plan((double)s.n * (16 * (double)s.npix + 16 * (double)kugel_alm_count(j.lmax, j.mmax)) +
+                           BASE_MEMORY,
+                       seconds);
   }
   STEP(check_output(o->output.s));
   STEP(sky_read(&s, KUGEL_ORDER_RING, false));

@@ -95,8 +95,8 @@ static int regrid(const void *args)
   if (run.dry_run) {
     double seconds;
     STEP(sht_seconds(t.npy ? t.rows.ntheta / 4 + 1 : t.nside, a.lmax, a.mmax, KUGEL_SHT_SCALAR, 2, &seconds));
-    return report_plan(8 * (double)(t.npix + s.npix) + 16 * (double)alm_count(a.lmax, a.mmax) + BASE_MEMORY,
-                       seconds);
+    return report_plan(
+        8 * (double)(t.npix + s.npix) + 16 * (double)kugel_alm_count(a.lmax, a.mmax) + BASE_MEMORY, seconds);
   }
   if (o->fwhm.given)
     STEP(alms_smooth(&a, o->fwhm.x));

@@ -143,7 +143,8 @@ static int rotate_map(const rotate_args *o, stopwatch *watch)
     double seconds;
     STEP(sht_seconds(s.nside, lmax, lmax, s.n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
                      2 + 2 * (double)o->iter.n, &seconds));
-    return report_plan((double)s.n * (16 * (double)s.npix + 16 * (double)alm_count(lmax, lmax)) + BASE_MEMORY,
+    return report_plan((double)s.n * (16 * (double)s.npix + 16 * (double)kugel_alm_count(lmax, lmax)) +
+                           BASE_MEMORY,
                        seconds + (double)s.n * pow((double)lmax + 1, 3) * 2e-9);
   }
   STEP(check_output(o->output.s));

@@ -114,14 +114,14 @@ static int smooth(const void *args)
   json_text("weights", o->weights.s);
   fact("transform", "lmax %lld, %s weights, %lld iterations", (long long)lmax, o->weights.s,
        (long long)o->iter.n);
-  double together = s.polarised ? 3 : 1, coefficients = together * 16 * (double)alm_count(lmax, lmax);
+  double together = s.polarised ? 3 : 1, coefficients = together * 16 * (double)kugel_alm_count(lmax, lmax);
   if (run.dry_run) {
     double seconds, maps = (double)(s.npix * s.n) * (sky_is_float(&s) ? 4 : 8);
     STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
                      (double)(2 + 2 * o->iter.n) * (s.polarised ? 1 : (double)s.n), &seconds));
     /* I apart from Q and U, which are transformed together: map and coefficients, and those of the residual
      */
-    double work = (s.polarised ? 2 : 1) * (8 * (double)s.npix + 32 * (double)alm_count(lmax, lmax));
+    double work = (s.polarised ? 2 : 1) * (8 * (double)s.npix + 32 * (double)kugel_alm_count(lmax, lmax));
     return report_plan(maps + work + BASE_MEMORY, seconds);
   }
   STEP(check_output(o->output.s));

@@ -17,6 +17,8 @@
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam")                               \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "T only, even if the file has polarisation")                      \
   X(dl, 0, ARG_FLAG, NULL, NULL, 0, 0, "the file holds l(l+1) C_l / 2 pi, as CAMB's text files do")          \
+  X(zero_indefinite, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                          \
+    "no power at multipoles whose spectra are no covariance, instead of failing")                            \
   X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "unit of the map, written to the file")                         \
   X(alm, 0, ARG_TEXT, "FILE", NULL, 0, 0, "also write the coefficients")
 
@@ -60,7 +62,8 @@ static int synfast(const void *args)
     double seconds = 0;
     if (!t.npy)
       STEP(sht_seconds(t.nside, lmax, lmax, n == 4 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR, 1, &seconds));
-    return report_plan((double)sets * (8 * (double)t.npix + 16 * (double)alm_count(lmax, lmax)) + BASE_MEMORY,
+    return report_plan((double)sets * (8 * (double)t.npix + 16 * (double)kugel_alm_count(lmax, lmax)) +
+                           BASE_MEMORY,
                        seconds);
   }
   STEP(check_output(o->output.s));
@@ -68,7 +71,7 @@ static int synfast(const void *args)
     STEP(check_output(o->alm.s));
   STEP(read_spectra(o, n, lmax, &cl));
   STEP(alms_make(&a, sets, lmax, lmax));
-  STEP(alms_random(&a, cl, (uint64_t)o->seed.n));
+  STEP(alms_random(&a, cl, (uint64_t)o->seed.n, o->zero_indefinite.given));
   stopwatch_lap(&watch, "random");
   if (o->fwhm.given)
     STEP(alms_smooth(&a, o->fwhm.x));

@@ -43,7 +43,7 @@ int sht_seconds(int64_t nside, int64_t lmax, int64_t mmax, kugel_sht_mode mode, 
   STEP(time_synthesis(grid, l / 2, m / 2, mode, &half));
   double scale = (double)nside / (double)small;
   double legendre = fmax(whole - half, 0) / 0.75, pixels = fmax(whole - legendre, 0.1 * whole);
-  double work = (double)alm_count(lmax, mmax) / (double)alm_count(l, m);
+  double work = (double)kugel_alm_count(lmax, mmax) / (double)kugel_alm_count(l, m);
   *seconds = count * (legendre * scale * work + pixels * scale * scale);
   return EXIT_DONE;
 }

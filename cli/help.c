@@ -141,8 +141,7 @@ void help_overview(const command *const *all, int count)
          "Environment: KUGEL_NUM_THREADS (threads), KUGEL_ISA (generic, avx2, avx512).\n");
 }
 
-/* ---- manual page
- * --------------------------------------------------------------------------------------------- */
+/* ---- manual page --------------------------------------------------------------------------------------- */
 
 /* roff: a backslash and a dash are escaped, a dot at the start of a line too. */
 static void man_text(const char *text)
@@ -220,8 +219,7 @@ void man_print(const command *const *all, int count)
          ".TP\n.B KUGEL_ISA\ngeneric, avx2 or avx512: the highest instruction set to use\n");
 }
 
-/* ---- completion
- * ------------------------------------------------------------------------------------------------ */
+/* ---- completion ---------------------------------------------------------------------------------------- */
 
 void completion_print(const command *const *all, int count)
 {

@@ -67,8 +67,7 @@ void release_memory(void *pointer_to_pointer)
   *p = NULL;
 }
 
-/* ---- progress and interruption
- * --------------------------------------------------------------------------------- */
+/* ---- progress and interruption ------------------------------------------------------------------------- */
 
 static void on_signal(int number)
 {
@@ -117,8 +116,7 @@ void progress_part(double lo, double hi, const char *what)
   bar.what = what;
 }
 
-/* ---- messages
- * --------------------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 void say(const char *format, ...)
 {
@@ -185,8 +183,7 @@ int fail_library(kugel_status status, const char *what)
   return fail("%s", sentence);
 }
 
-/* ---- the run
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- the run ------------------------------------------------------------------------------------------- */
 
 int session_start(const char *name, const common_args *common)
 {

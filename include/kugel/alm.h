@@ -318,7 +318,7 @@ KUGEL_API kugel_status kugel_healpix_remove_dipole(kugel_ctx *ctx, int64_t nside
 /// Legendre polynomial of degree 1 to L over the pixels is 0. L is 3 nside, or what the HEALPix weight files
 /// use at that nside.
 /// @param[in]  ctx     NULL: the default context
-/// @param[in]  nside   1 to 2^20
+/// @param[in]  nside   1 to 16384
 /// @param[out] weight  [4 nside - 1] factor of each ring, from the north
 /// @errors KUGEL_EINVAL if nside is out of range or weight is NULL; KUGEL_ENOMEM; KUGEL_ECONVERGE
 /// @accuracy 1e-12; equal to the HEALPix files for nside 4 to 512 to 1e-11

@@ -185,6 +185,7 @@ def random_maps_are_reproducible():
     with open("bad.txt", "w") as f:
         f.write("0 1\n1 1\n2 -1\n")
     refused(1, "synfast", "bad.txt", "x.fits", "--nside", "2", says="l = 2 are no covariance")
+    ok("synfast", "bad.txt", "x.fits", "--nside", "2", "--zero-indefinite")
 
 
 main([anafast_as_healpix_fortran, masks, dipole_is_found, udgrade_as_healpix_fortran, udgrade_by_hand,
