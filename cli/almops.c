@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Beams, spectra, random draws and rotations of coefficients. */
+/* Beams, windows, spectra, random draws and rotations of coefficients. */
 #include <stdlib.h>
+#include <string.h>
 #include "skyops.h"
 
 /* Multiplies set c by windows + c (lmax + 1). */
@@ -24,6 +25,17 @@ int alms_smooth(alms *a, double fwhm)
   if (!windows)
     return fail("no memory for a beam of lmax %lld", (long long)a->lmax);
   LIB(kugel_beam_gauss(fwhm, a->lmax, (int)a->n, windows));
+  return multiply(a, windows);
+}
+
+int alms_pixwin(alms *a, int64_t nside)
+{
+  OWNED double *windows = make_windows(a);
+  if (!windows)
+    return fail("no memory for a window of lmax %lld", (long long)a->lmax);
+  int64_t n = a->lmax + 1;
+  LIB(kugel_pixel_window(NULL, nside, a->lmax, windows, a->n == 3 ? windows + n : NULL));
+  memcpy(windows + 2 * n, windows + n, (size_t)n * sizeof *windows); /* B as E */
   return multiply(a, windows);
 }
 

@@ -11,6 +11,7 @@
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix map (FITS), or rows of latitude (NPY)")           \
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole to use; the file's when not given")            \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam")                               \
+  X(pixwin, 0, ARG_FLAG, NULL, NULL, 0, 0, "multiply by the pixel window of nside")                          \
   X(der1, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                     \
     "three columns: the field, d/dtheta, and 1/sin(theta) d/dphi, of the first component")                   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first component only")
@@ -30,6 +31,8 @@ static int alm2map(const void *args)
   report_title(o->input.s, o->output.s);
   alms_report(&a);
   STEP(target_open(&t, args, o->output.s));
+  if (o->pixwin.given && t.npy)
+    return fail_usage("--pixwin is for HEALPix output");
   kugel_sht_mode mode = o->der1.given ? KUGEL_SHT_DER1 : a.n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR;
   if (o->fwhm.given)
     fact("beam", "Gaussian, fwhm %s", angle_text(o->fwhm.x, text, sizeof text));
@@ -45,6 +48,8 @@ static int alm2map(const void *args)
   stopwatch_lap(&watch, "read");
   if (o->fwhm.given)
     STEP(alms_smooth(&a, o->fwhm.x));
+  if (o->pixwin.given)
+    STEP(alms_pixwin(&a, t.nside));
   LIB(kugel_fits_get_column(a.file, 1, &column));
   out.info = a.info;
   out.units[0] = out.units[1] = out.units[2] = column.unit;
@@ -64,7 +69,7 @@ const command command_alm2map = {
     .about = "Synthesises a map from a_lm: T alone, or T, Q, U from T, E, B. The output is a HEALPix map "
              "(FITS), or rows of latitude if its name ends in .npy.",
     .examples = "kugel alm2map alm.fits sky.fits --nside 512\n"
-                "kugel alm2map alm.fits sky.fits --nside 512 --fwhm 30arcmin\n"
+                "kugel alm2map alm.fits sky.fits --nside 512 --fwhm 30arcmin --pixwin\n"
                 "kugel alm2map alm.fits slopes.fits --nside 256 --der1\n"
                 "kugel alm2map alm.fits rows.npy --to-grid cc --rows 361",
     .options = alm2map_options,

@@ -15,6 +15,7 @@
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6,                                                                   \
     "highest multipole; the file's, at most 3 nside - 1, when not given")                                    \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam")                               \
+  X(pixwin, 0, ARG_FLAG, NULL, NULL, 0, 0, "multiply by the pixel window of nside")                          \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "T only, even if the file has polarisation")                      \
   X(dl, 0, ARG_FLAG, NULL, NULL, 0, 0, "the file holds l(l+1) C_l / 2 pi, as CAMB's text files do")          \
   X(zero_indefinite, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                          \
@@ -49,6 +50,8 @@ static int synfast(const void *args)
     return fail_library(status, o->input.s);
   report_title(o->input.s, o->output.s);
   STEP(target_open(&t, args, o->output.s));
+  if (o->pixwin.given && t.npy)
+    return fail_usage("--pixwin is for HEALPix output");
   int64_t n = info.nspectra >= 4 && !o->no_pol.given ? 4 : 1, sets = n == 4 ? 3 : 1;
   int64_t most = t.npy ? t.rows.ntheta - 1 : 3 * t.nside - 1;
   int64_t lmax = o->lmax.given ? o->lmax.n : info.lmax < most ? info.lmax : most;
@@ -75,6 +78,8 @@ static int synfast(const void *args)
   stopwatch_lap(&watch, "random");
   if (o->fwhm.given)
     STEP(alms_smooth(&a, o->fwhm.x));
+  if (o->pixwin.given)
+    STEP(alms_pixwin(&a, t.nside));
   out.units[0] = out.units[1] = out.units[2] = o->unit.s;
   STEP(target_synthesise(&t, &a, sets == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR, &out, &watch));
   if (o->alm.given)
@@ -89,7 +94,7 @@ const command command_synfast = {
     .about = "Draws Gaussian a_lm with the spectra of a file (TT, or TT, EE, BB, TE) and synthesises the "
              "map: T, or T, Q, U.",
     .examples = "kugel synfast cl.fits sky.fits --nside 512 --seed 1\n"
-                "kugel synfast camb_totcls.dat sky.fits --dl --nside 1024 --fwhm 5arcmin --unit uK\n"
+                "kugel synfast camb_totcls.dat sky.fits --dl --nside 1024 --fwhm 5arcmin --pixwin --unit uK\n"
                 "kugel synfast cl.txt sky.fits --nside 256 --no-pol --alm alm.fits",
     .options = synfast_options,
     .n_options = sizeof synfast_options / sizeof synfast_options[0],

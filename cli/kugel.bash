@@ -25,7 +25,7 @@ _kugel()
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --lmax --fwhm --der1 --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --lmax --fwhm --pixwin --der1 --no-pol" ;;
   anafast)
     case $before in
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
@@ -37,7 +37,7 @@ _kugel()
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --seed --lmax --fwhm --no-pol --dl --zero-indefinite --unit --alm" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
   reorder)
     case $before in
     --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;

@@ -22,8 +22,9 @@ int sky_remove(sky *s, bool dipole, double gal_cut);
 /* Fills `out` (maps, nside, npix, n, order, dtype) with the maps at another nside. */
 int sky_udgrade(const sky *s, int64_t nside, kugel_order order, double power, bool pessimistic, sky *out);
 
-/* Multiplies by a Gaussian beam, its polarised form for E and B. */
+/* Multiplies by a Gaussian beam (its polarised form for E and B), or by the pixel window of nside. */
 int alms_smooth(alms *a, double fwhm);
+int alms_pixwin(alms *a, int64_t nside);
 /* cl[1 or 6][lmax+1]: TT; or TT, EE, BB, TE, EB, TB of a with b. */
 int alms_spectra(const alms *a, const alms *b, double *cl);
 /* Gaussian coefficients with spectra cl[1][lmax+1] (TT) or, for three components, cl[4][lmax+1] (TT, EE, BB,

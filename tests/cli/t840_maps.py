@@ -146,6 +146,20 @@ def rotation_there_and_back():
     assert h["COORDSYS"] == "C" and [x[:2] for x in cols] == [x[:2] for x in read_map(SKY)[2]]
 
 
+def pixel_window():
+    """Against the window file of HEALPix at nside 16."""
+    _, _, cols = read_tables(shared("sphere/quadrature/pixel_window_n0016.fits"))[0]
+    make_alm({1: 1.0, 3: 1.0, 7: 1.0})
+    ok("alm2map", "made.fits", "plain.fits", "--nside", "16")
+    ok("alm2map", "made.fits", "window.fits", "--nside", "16", "--pixwin")
+    for path in "plain", "window":
+        ok("map2alm", f"{path}.fits", f"{path}_alm.fits", "--lmax", "2", "--lsq", "1e-13")
+    a, b = alm_values("plain_alm.fits"), alm_values("window_alm.fits")
+    for l, index in enumerate((1, 3, 7)):
+        assert abs(b[0, index] / a[0, index] - cols[0][2][l]) < 1e-6, (l, b[0, index] / a[0, index], cols[0][2][l])
+    refused(2, "alm2map", "made.fits", "x.npy", "--rows", "8", "--pixwin", says="--pixwin is for HEALPix output")
+
+
 def north_galactic_pole():
     # a map that grows towards the Galactic north pole peaks at right ascension 192.86, declination 27.13 degrees
     make_alm({3: 1.0})
@@ -189,5 +203,5 @@ def random_maps_are_reproducible():
 
 
 main([anafast_as_healpix_fortran, masks, dipole_is_found, udgrade_as_healpix_fortran, udgrade_by_hand,
-      rotation_of_a_dipole, rotation_there_and_back, north_galactic_pole, spectra_of_random_maps,
+      rotation_of_a_dipole, rotation_there_and_back, pixel_window, north_galactic_pole, spectra_of_random_maps,
       random_maps_are_reproducible])
