@@ -31,8 +31,66 @@ static int64_t compress(int64_t nside, const double *w, double *out)
   return n;
 }
 
+/* T of the real sky map, nside 32: 12 rows of 3 x 1024 floats, read as doubles of two each. */
+static double *sky(void)
+{
+  double *raw = golden_fits("sphere/sky/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits", 5760, 12 * 3 * 512);
+  double *map = raw ? malloc(12288 * sizeof *map) : NULL;
+  for (int i = 0; i < 12288 && raw; i++) {
+    uint64_t two;
+    float f;
+    memcpy(&two, raw + i / 1024 * 1536 + i % 1024 / 2, 8);
+    const uint32_t one = i & 1 ? (uint32_t)two : (uint32_t)(two >> 32);
+    memcpy(&f, &one, 4);
+    map[i] = f;
+  }
+  free(raw);
+  return map;
+}
+
+/* alm = adjoint of the weighted map, against a golden; returns the error relative to the largest coefficient.
+ */
+static double analysis_error(const double *map, const double *w, int64_t lmax, const char *golden)
+{
+  const int64_t n = kugel_alm_count(lmax, -1);
+  size_t bytes;
+  double *want = golden_npy(golden, &bytes), weighted[12288], worst = 0, scale = 0;
+  double *a = malloc((size_t)(2 * n) * sizeof *a);
+  kugel_sht *sht = plan(32, lmax);
+  for (int i = 0; i < 12288; i++)
+    weighted[i] = map[i] * w[i] * 4 * M_PI / 12288;
+  CHECK_OK(kugel_sht_synthesis_adjoint(sht, KUGEL_ARRAY(weighted, KUGEL_F64, 12288),
+                                       KUGEL_ARRAY(a, KUGEL_C128, n), NULL));
+  for (int64_t i = 0; i < 2 * n && want; i++) {
+    worst = fmax(worst, fabs(a[i] - want[i]));
+    scale = fmax(scale, fabs(want[i]));
+  }
+  kugel_sht_destroy(sht);
+  free(a);
+  free(want);
+  return scale > 0 ? worst / scale : 0;
+}
+
 int main(void)
 {
+  CASE("analysis of the real sky with ring and pixel weights is healpy's")
+  {
+    double *map = sky(), w[12288], ring[127];
+    if (map) {
+      CHECK_OK(kugel_healpix_pixel_weights(NULL, 32, w));
+      CHECK_LE(analysis_error(map, w, 64, "sphere/golden/sht/alm_T_l64_i0_pixw.npy"), 1e-12);
+      CHECK_LE(analysis_error(map, w, 95, "sphere/golden/sht/alm_T_l95_i0_pixw.npy"), 1e-12);
+      CHECK_OK(kugel_healpix_ring_weights(NULL, 32, ring));
+      for (int i = 1, at = 0; i < 128; i++) {
+        const int q = i < 32 ? i : i > 96 ? 128 - i : 32;
+        for (int j = 0; j < 4 * q; j++)
+          w[at++] = ring[i - 1];
+      }
+      CHECK_LE(analysis_error(map, w, 64, "sphere/golden/sht/alm_T_l64_i0_ringw.npy"), 1e-12);
+      CHECK_LE(analysis_error(map, w, 95, "sphere/golden/sht/alm_T_l95_i0_ringw.npy"), 1e-12);
+    }
+    free(map);
+  }
   CASE("pixel weights of the HEALPix files, which stop at 1e-8")
   {
     for (int64_t nside = 16; nside <= 64; nside *= 2) {
