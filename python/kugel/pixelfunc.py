@@ -211,11 +211,17 @@ def boundaries(nside, pix, step=1, nest=False):
 # ---- queries ---------------------------------------------------------------------------------------------------
 
 
-def _ranges(function, *arguments):
+def _query(function, buff, return_ranges, *arguments):
+    """Runs a query of the library: its pixels, in the memory of `buff` if it is given, or its ranges."""
     out = ctypes.POINTER(_ffi.kugel_pixset)()
     long_call(function, None, *arguments, ctypes.byref(out))
     try:
         found = out.contents
+        if not return_ranges:
+            pixels = np.empty(found.n_pixels, np.int64) if buff is None else _buffer(buff, found.n_pixels)
+            if pixels.size:
+                lib.kugel_pixset_pixels(out, ptr(pixels))
+            return pixels
         ranges = np.empty((found.n_ranges, 2), np.int64)
         if ranges.size:
             ctypes.memmove(ptr(ranges), found.ranges, ranges.nbytes)
@@ -230,7 +236,7 @@ def _pixels(ranges, buff, return_ranges):
         return ranges
     lengths = ranges[:, 1] - ranges[:, 0]
     total = int(lengths.sum())
-    out = np.ones(total, np.int64) if buff is None else _buffer(buff, total)
+    out = np.empty(total, np.int64) if buff is None else _buffer(buff, total)
     out[...] = 1
     if total:
         starts = np.cumsum(lengths) - lengths
@@ -258,16 +264,15 @@ def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=Non
     vec = np.ascontiguousarray(vec, np.float64)
     if vec.shape != (3,):
         raise ValueError(f"vec has shape {vec.shape}; expected (3,)")
-    ranges = _ranges(lib.kugel_healpix_query_disc, int(nside), _order(nest), ptr(vec), float(radius), int(bool(inclusive)))
-    return _pixels(ranges, buff, return_ranges)
+    return _query(lib.kugel_healpix_query_disc, buff, return_ranges, int(nside), _order(nest), ptr(vec), float(radius),
+                  int(bool(inclusive)))
 
 
 def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, return_ranges=False):
     """Pixels, rising, whose centres lie between two colatitudes (radians); theta1 > theta2: the caps outside."""
     check_nside(nside, nest)
-    ranges = _ranges(lib.kugel_healpix_query_strip, int(nside), _order(nest), float(theta1), float(theta2),
-                     int(bool(inclusive)))
-    return _pixels(ranges, buff, return_ranges)
+    return _query(lib.kugel_healpix_query_strip, buff, return_ranges, int(nside), _order(nest), float(theta1),
+                  float(theta2), int(bool(inclusive)))
 
 
 def _common(a, b):
