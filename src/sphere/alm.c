@@ -59,19 +59,17 @@ kugel_status kugel_alm_lm(int64_t lmax, int64_t index, int64_t *l, int64_t *m)
 
 int64_t kugel_alm_lmax(int64_t count, int64_t mmax)
 {
-  if (count < 1 || mmax < -1 || mmax > KUGEL__ALM_LMAX)
+  if (count < 1 || count > kugel_alm_count(KUGEL__ALM_LMAX, -1) || mmax < -1 || mmax > KUGEL__ALM_LMAX)
     return -1;
   int64_t lmax;
   if (mmax >= 0) {
     int64_t rest = count + mmax * (mmax + 1) / 2; // (mmax + 1)(lmax + 1)
-    if (rest < count || rest % (mmax + 1))
+    if (rest % (mmax + 1))
       return -1;
     lmax = rest / (mmax + 1) - 1;
     if (lmax < mmax)
       return -1;
   } else {
-    if (count > kugel_alm_count(KUGEL__ALM_LMAX, -1))
-      return -1;
     lmax = (int64_t)((sqrt(8 * (double)count + 1) - 3) / 2 + 0.5);
   }
   return kugel_alm_count(lmax, mmax) == count ? lmax : -1;
