@@ -327,7 +327,7 @@ KUGEL_API kugel_status kugel_healpix_remove_dipole(kugel_ctx *ctx, int64_t nside
 KUGEL_API kugel_status kugel_healpix_ring_weights(kugel_ctx *ctx, int64_t nside, double *weight);
 
 /// Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of
-/// each Y_lm of degree 1 to 3 nside over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.
+/// each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.
 /// @param[in]  ctx     NULL: the default context
 /// @param[in]  nside   1 to 4096
 /// @param[out] weight  [12 nside^2] factor of each pixel, RING order
