@@ -560,7 +560,7 @@ FUNCTIONS = {
         "Profile of a window: b(theta) = sum_l (2l+1)/(4 pi) b_l P_l(cos theta) (healpy's bl2beam)."),
     "kugel_pixel_window": (  # ctx, nside, lmax, wl, wl_pol
         STATUS, [c_void_p, c_int64, c_int64, c_void_p, c_void_p],
-        'HEALPix pixel window: w_l^2 is the average over all pixels of 4 pi/(2l+1) sum_m |w_lm|^2, where w_lm is the mean of Y_lm over the pixel; for polarisation the same with spin-2 harmonics, in the (theta, phi) frame.'),
+        "HEALPix pixel window: w_l^2 is the average over all pixels of 4 pi/(2l+1) sum_m |w_lm|^2, where w_lm is the mean of Y_lm over the pixel; for polarisation the same with spin-2 harmonics whose frames are carried to the pixel's centre."),
     "kugel_alm_random": (  # ctx, opts, alm, first_bad
         STATUS, [c_void_p, POINTER(kugel_alm_random_opts), c_void_p, c_void_p],
         "Gaussian random alm with given spectra (healpy's synalm). a_l0 is real; Re and Im of the others have half the variance."),
@@ -602,7 +602,7 @@ FUNCTIONS = {
         'Ring weights: factors near 1 on the pixel area, of least sum of (nphi w)^2, with which the mean of each Legendre polynomial of degree 1 to L over the pixels is 0.'),
     "kugel_healpix_pixel_weights": (  # ctx, nside, weight
         STATUS, [c_void_p, c_int64, c_void_p],
-        'Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of each Y_lm of degree 1 to 3 nside over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
+        'Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
     "kugel_fits_open": (  # ctx, path, opts, out
         STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_opts), c_void_p],
         "Opens a FITS file (also gzip-compressed) and reads one HDU's header."),
