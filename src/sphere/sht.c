@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "sphere/mapops.h"
 #include "sphere/sht.h"
+#include <kugel/alm.h>
 
 static const struct {
   int n_alm, n_map;
@@ -87,6 +88,22 @@ static kugel_status make_stages(kugel_sht *p)
   return s;
 }
 
+// The rings of a HEALPix grid are in order from the north, as the factors are.
+static kugel_status apply_ring_weights(kugel_sht *p)
+{
+  const kugel_grid *g = p->grid;
+  double *factor;
+  KUGEL_ALLOC(p->ctx, factor, (size_t)g->nrings * sizeof(double));
+  kugel_status s = kugel_healpix_ring_weights(p->ctx, g->nside, factor);
+  for (int64_t i = 0; !s && i < g->npairs; i++) {
+    int64_t north = g->pairs[i].north, south = g->pairs[i].south;
+    p->weight_north[i] *= north >= 0 ? factor[north] : 0;
+    p->weight_south[i] *= south >= 0 ? factor[south] : 0;
+  }
+  kugel__free(p->ctx, factor);
+  return s;
+}
+
 static kugel_status make_weights(kugel_sht *p)
 {
   const kugel_grid *g = p->grid;
@@ -99,8 +116,12 @@ static kugel_status make_weights(kugel_sht *p)
     p->weight_north[i] = north >= 0 ? g->weight[north] : 0;
     p->weight_south[i] = south >= 0 ? g->weight[south] : 0;
   }
-  KUGEL_CHECK(p->opts.weights == KUGEL_WEIGHTS_DEFAULT, KUGEL_ENOTSUP,
-              "ring and pixel weights are not built yet");
+  if (p->opts.weights == KUGEL_WEIGHTS_RING)
+    return apply_ring_weights(p);
+  if (p->opts.weights == KUGEL_WEIGHTS_PIXEL) {
+    KUGEL_ALLOC(p->ctx, p->pixel_weight, (size_t)p->npix * sizeof(double));
+    return kugel_healpix_pixel_weights(p->ctx, g->nside, p->pixel_weight);
+  }
   return KUGEL_OK;
 }
 
