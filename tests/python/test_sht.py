@@ -161,7 +161,7 @@ def test_rotation(golden, teb, tqu):
     assert hp.rotate_alm(work, 0.3, 0.7, -1.1) is None
     close(work, golden.npy("rot/alm_TEB"))
     r = hp.Rotator(coord=["G", "E"])
-    close(r.rotate_map_alms(tqu, lmax=64), golden.npy("rot/map_TQU_coord_alms"), 1e-7)
+    close(r.rotate_map_alms(tqu, use_pixel_weights=False, lmax=64), golden.npy("rot/map_TQU_coord_alms"))
     close(r.rotate_map_pixel(tqu[0]), golden.npy("rot/map_T_coord_pixel"))
     for name, matrix in golden.json("rot/coord_matrices").items():
         close(hp.Rotator(coord=list(name)).mat, matrix, 1e-13)
