@@ -196,7 +196,7 @@ typedef struct kugel_pixset {
 /// @param[in]  order      RING or NESTED
 /// @param[in]  vec        [3] the centre, of any length but zero
 /// @param[in]  radius     radians, 0 to pi
-/// @param[in]  inclusive  0 or 1; overlap is tested at 16 points an edge
+/// @param[in]  inclusive  0 or 1; may add pixels that miss the disc by less than max_pixel_radius / 16
 /// @param[out] out        the set, to be given to kugel_pixset_destroy
 /// @errors KUGEL_EINVAL; KUGEL_ENOMEM
 KUGEL_API kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,

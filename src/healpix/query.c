@@ -106,8 +106,8 @@ static double distance(const double *a, const double *b)
 }
 
 // Whether a pixel whose centre is outside reaches into the disc: the disc's centre in it, or a point of its
-// outline in the disc.
-static bool overlaps(const disc *d, int64_t nside, int64_t pixel)
+// outline in the disc. No point of an outline is further from a tested one than `slack`, so none is missed.
+static bool overlaps(const disc *d, int64_t nside, int64_t pixel, double slack)
 {
   double n = (double)nside, z, s, phi;
   if (kugel__direction_to_pixel(nside, KUGEL_ORDER_RING, d->z, d->s, kugel__quarters(d->phi)) == pixel)
@@ -120,7 +120,7 @@ static bool overlaps(const disc *d, int64_t nside, int64_t pixel)
     y += side == 0 ? 1 : side == 1 ? 1 - t : side == 2 ? 0 : t;
     kugel__face_point(f.face, x / n, y / n, &z, &s, &phi);
     double p[3] = {s * cos(phi), s * sin(phi), z};
-    if (distance(p, d->v) <= d->radius)
+    if (distance(p, d->v) <= d->radius + slack)
       return true;
   }
   return false;
@@ -176,16 +176,23 @@ static kugel_status disc_ring(builder *b, const disc *d, int64_t nside, int64_t 
   int64_t first, last;
   span(r, d->phi, outer, &first, &last);
   first--, last++;
-  if (lo > hi) { // no centre inside: the pixels that reach in form one run about phi
-    int64_t middle = (int64_t)floor(d->phi * (double)r.length / (2 * M_PI) - 0.5 * r.shifted + 0.5);
-    lo = middle, hi = middle - 1;
+  if (last - first >= r.length) { // all of the ring once, centred on phi
+    first = (int64_t)floor(d->phi * (double)r.length / (2 * M_PI)) - r.length / 2;
+    last = first + r.length - 1;
+    if (lo <= hi) {
+      first = kugel__min(first, lo);
+      last = kugel__max(last, hi);
+    }
   }
-#define REACHES(k) overlaps(d, nside, r.start + (((k) % r.length) + r.length) % r.length)
-  while (hi < last && hi - lo + 1 < r.length && REACHES(hi + 1))
-    hi++;
-  while (lo > first && hi - lo + 1 < r.length && REACHES(lo - 1))
-    lo--;
+  // inwards from beyond the reach of any pixel, to the run of centres if there is one
+  int64_t stop_lo = lo <= hi ? lo : last + 1, stop_hi = lo <= hi ? hi : first - 1;
+#define REACHES(k) overlaps(d, nside, r.start + (((k) % r.length) + r.length) % r.length, reach / OUTLINE)
+  while (first < stop_lo && !REACHES(first))
+    first++;
+  while (last > stop_hi && last >= first && !REACHES(last))
+    last--;
 #undef REACHES
+  lo = first, hi = last;
   return push_span(b, r, lo, hi);
 }
 

@@ -66,6 +66,34 @@ int main(void)
     CHECK(p == q);
     kugel_pixset_destroy(set);
   }
+  CASE("every point of a disc lies in a pixel of the inclusive set")
+  {
+    for (int k = 0; k < 400; k++) {
+      int64_t sizes[] = {1, 2, 4, 16, 5, 9}, nside = sizes[k % 6], q;
+      double c[3] = {check_random(&seed), check_random(&seed), check_random(&seed)};
+      if (k % 7 == 0) // near a pole
+        c[0] *= 1e-3, c[1] *= 1e-3;
+      double radius = (k % 3 ? 0.02 : 0.5) * (1.01 + check_random(&seed)) / (double)nside;
+      double length = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
+      kugel_pixset *set;
+      CHECK_OK(kugel_healpix_query_disc(NULL, nside, KUGEL_ORDER_RING, c, radius, 1, &set));
+      for (int i = 0; i < 100; i++) {
+        double v[3], d = 0;
+        for (int j = 0; j < 3; j++) {
+          v[j] = check_random(&seed);
+          d += v[j] * v[j];
+        }
+        for (int j = 0; j < 3; j++) // within the chord of the radius before it is brought onto the sphere
+          v[j] = c[j] / length + v[j] * sin(radius) * 0.999 / sqrt(d);
+        CHECK_OK(kugel_healpix_vec2pix(NULL, nside, KUGEL_ORDER_RING, 1, v, &q));
+        bool in = false;
+        for (int64_t r = 0; r < set->n_ranges; r++)
+          in |= q >= set->ranges[2 * r] && q < set->ranges[2 * r + 1];
+        CHECK(in);
+      }
+      kugel_pixset_destroy(set);
+    }
+  }
   CASE("strips: HEALPix's counts")
   {
     struct {
