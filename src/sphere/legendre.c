@@ -35,6 +35,7 @@ static void fill_pair(kugel__leg *g, int64_t i, double cth, double sth)
   g->cth[i] = cth;
   g->sth[i] = sth;
   g->csq[i] = (double)(x * x);
+  g->ssq[i] = (double)(s * s);
   g->vers[i] = (double)y;
   split(sth > 0 ? log2l(s) : -1e6L, &g->log_s[i], &g->log_s_lo[i]);
   split(sth > 0 ? log2l(y / 2) / 2 : -1e6L, &g->log_h[i], &g->log_h_lo[i]);
@@ -63,7 +64,7 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
   g->n_map = n_map[mode];
   g->nseries = nseries[mode];
   g->wigner = g->spin > 2;
-  enum { TABLES = 12 };
+  enum { TABLES = 13 };
   size_t n = (size_t)(npairs + KUGEL__LEG_PAD);
   double *block = kugel__calloc(ctx, (TABLES * n + (size_t)mmax + 1) * 8);
   if (!block) {
@@ -71,7 +72,7 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for tables of %lld ring pairs", (long long)npairs);
   }
   double **tables[] = {&g->cth,      &g->sth,   &g->csq,      &g->log_s, &g->log_s_lo, &g->log_h,
-                       &g->log_h_lo, &g->log_c, &g->log_c_lo, &g->vers,  &g->factor};
+                       &g->log_h_lo, &g->log_c, &g->log_c_lo, &g->vers,  &g->factor,   &g->ssq};
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     *tables[i] = block + i * n;
   g->mlim = (int64_t *)(block + (TABLES - 1) * n);
@@ -197,8 +198,8 @@ static void begin_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1
 
 size_t kugel__leg_scratch(const kugel__leg *g)
 {
-  enum { ARRAYS = 8 + 4 * KUGEL__MAX_SERIES, ENDS = 24 };
-  int64_t doubles = (ARRAYS + 2) * (g->lmax + 8 + ENDS) + (2 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
+  enum { ARRAYS = 9 + 4 * KUGEL__MAX_SERIES, ENDS = 24 };
+  int64_t doubles = (ARRAYS + 2) * (g->lmax + 8 + ENDS) + (4 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
   int64_t sums = (g->nsteps + 2) * 4 * g->nseries * 8, rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
   return (size_t)(doubles + sums + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
 }

@@ -122,8 +122,10 @@ INLINE int any_small(const vf64 *s, int nv)
   return v_any(small);
 }
 
-/* State of a block: q0 = q_{k-1}, q1 = q_k. */
+/* State of a block: q0 = q_{k-1}, q1 = q_k. Where sin^2 < 1/2 the recurrence runs in sin^2 (x2 = sin^2): the
+ * rounding of cos^2 near 1 would shift the angle. */
 typedef struct state {
+  const double *coef;
   vf64 x2[MAX_NV], q0[MAX_NV], q1[MAX_NV], s[MAX_NV];
 } state;
 
@@ -139,10 +141,13 @@ INLINE void advance(state *b, int nv, const double *c)
 // Loads a block and runs it until some lane matters. Returns k.
 INLINE int64_t begin(const kugel__leg_m *w, int nv, int64_t p, state *b)
 {
+  bool pole = w->leg->ssq[p] < 0.5;
+  const double *square = pole ? w->leg->ssq : w->leg->csq;
+  b->coef = pole ? w->coef_sin : w->coef;
   for (int i = 0; i < nv; i++) {
     vf64 value, scale;
     start_value(w, p + i * VLEN, &value, &scale);
-    b->x2[i] = v_load(w->leg->csq + p + i * VLEN);
+    b->x2[i] = v_load(square + p + i * VLEN);
     b->q0[i] = v_set(0);
     b->q1[i] = value;
     b->s[i] = scale;
@@ -152,7 +157,7 @@ INLINE int64_t begin(const kugel__leg_m *w, int nv, int64_t p, state *b)
     if (k + 4 > w->n)
       return w->n;
     for (int j = 0; j < 4; j++)
-      advance(b, nv, w->coef + 2 * (k + j));
+      advance(b, nv, b->coef + 2 * (k + j));
     k += 4;
     for (int i = 0; i < nv; i++)
       rescale(&b->q0[i], &b->q1[i], &b->s[i]);
@@ -175,7 +180,7 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
 {
   state b;
   int64_t k = begin(w, nv, p, &b), n = w->n;
-  const double *coef = w->coef, *series = w->series;
+  const double *coef = b.coef, *series = w->series;
   vf64 acc[4 * KUGEL__MAX_SERIES][MAX_NV];
   for (int c = 0; c < 4 * ns; c++) {
     for (int i = 0; i < nv; i++)
@@ -233,7 +238,7 @@ INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int6
 {
   state b;
   int64_t k = begin(w, nv, p, &b), n = w->n;
-  const double *coef = w->coef;
+  const double *coef = b.coef;
   vf64 *sums = (vf64 *)w->sums, in[4 * KUGEL__MAX_SERIES][MAX_NV];
   if (k == n)
     return;

@@ -22,14 +22,14 @@ struct kugel__leg {
   bool wigner;        /* all pairs take Wigner's d: spin > 2 */
   double polar_scale; /* reference for powers of sin(theta/2) on polar rings */
   /* [npairs + PAD] each, in one block: */
-  double *cth, *sth, *csq;  /* csq = cos^2 */
-  double *log_s, *log_s_lo; /* log2 sin theta, as double-double */
-  double *log_h, *log_h_lo; /* log2 sin(theta/2) */
-  double *log_c, *log_c_lo; /* log2 cos(theta/2) */
-  double *vers;             /* 1 - cos theta */
-  double *factor;           /* sin^-spin of the series */
-  int64_t *mlim;            /* highest m with a contribution above rounding */
-  double *mfac;             /* [mmax + 1] (-1)^m sqrt((2m+1)!!/(2m)!! / 4 pi) */
+  double *cth, *sth, *csq, *ssq; /* cos^2, sin^2 */
+  double *log_s, *log_s_lo;      /* log2 sin theta, as double-double */
+  double *log_h, *log_h_lo;      /* log2 sin(theta/2) */
+  double *log_c, *log_c_lo;      /* log2 cos(theta/2) */
+  double *vers;                  /* 1 - cos theta */
+  double *factor;                /* sin^-spin of the series */
+  int64_t *mlim;                 /* highest m with a contribution above rounding */
+  double *mfac;                  /* [mmax + 1] (-1)^m sqrt((2m+1)!!/(2m)!! / 4 pi) */
 };
 
 /* One m at work: arrays live in scratch, most with zeros on both ends. Index i is degree l = m + i. */
@@ -38,6 +38,7 @@ typedef struct kugel__leg_m {
   int64_t m, n;        /* n steps of two degrees: k = 0 ... n - 1, l = m + 2k */
   double *eps, *alpha; /* eps[i]; alpha[k] */
   double *coef;        /* [n][2]: a_k, b_k */
+  double *coef_sin;    /* [n][2]: -a_k, a_k + b_k, for sin^2 in place of cos^2 */
   double *series;      /* [n][4 nseries]: even re, im, odd re, im of each series, or their sums */
   double *band[5];     /* spin functions in lambda: degrees -2 ... +2 */
   double *column[2 * KUGEL__MAX_SERIES]; /* alm: re and im of each component */

@@ -20,6 +20,7 @@ static double *carve(double **at, int64_t n)
 static void recurrence(kugel__leg_m *w, int64_t count)
 {
   double *restrict eps = w->eps, *restrict alpha = w->alpha, *restrict coef = w->coef, *restrict r = w->line;
+  double *restrict coef_sin = w->coef_sin;
   double m = (double)w->m;
   int64_t n = w->n;
   for (int i = 1; i <= FRONT; i++)
@@ -38,6 +39,8 @@ static void recurrence(kugel__leg_m *w, int64_t count)
     double a = (k % 2 ? -1 : 1) * alpha[k] * alpha[k], e1 = eps[2 * k + 1], e2 = eps[2 * k + 2];
     coef[2 * k] = a;
     coef[2 * k + 1] = -a * (e2 * e2 + e1 * e1);
+    coef_sin[2 * k] = -a;
+    coef_sin[2 * k + 1] = a * (1 - e2 * e2 - e1 * e1);
   }
 }
 
@@ -92,6 +95,7 @@ static void open(kugel__leg_m *w, const kugel__leg *g, int64_t m, void *scratch)
   for (int s = 0; s < 2 * KUGEL__MAX_SERIES; s++)
     w->split[s] = carve(&at, size);
   w->coef = carve(&at, 2 * (g->nsteps + 2));
+  w->coef_sin = carve(&at, 2 * (g->nsteps + 2));
   w->series = carve(&at, 4 * KUGEL__MAX_SERIES * (g->nsteps + 2));
   at += -((uintptr_t)at / 8) & 7; // 64-byte alignment
   w->sums = at;
