@@ -46,7 +46,7 @@ static value by_series(int64_t n, long double theta, long double c)
 typedef struct job {
   int64_t n;
   long double c;
-  double *theta, *weight;
+  double *theta, *cth, *sth, *weight;
 } job;
 
 static kugel_status solve(void *arg, int64_t chunk, int worker)
@@ -74,15 +74,18 @@ static kugel_status solve(void *arg, int64_t chunk, int worker)
     j->weight[k] = j->weight[n - 1 - k] = (double)w;
     if (middle)
       j->theta[k] = M_PI / 2;
+    j->cth[k] = middle ? 0 : (double)cosl(t);
+    j->cth[n - 1 - k] = middle ? 0 : -j->cth[k];
+    j->sth[k] = j->sth[n - 1 - k] = middle ? 1 : (double)sinl(t);
   }
   return KUGEL_OK;
 }
 
-kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, double *weight)
+kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, double *cth, double *sth, double *weight)
 {
   KUGEL_CHECK(n >= 1 && n <= 1000000, KUGEL_EINVAL, "Gauss-Legendre order is %lld, must be 1 to 1000000",
               (long long)n);
-  job j = {n, 4 / M_PIl, theta, weight};
+  job j = {n, 4 / M_PIl, theta, cth, sth, weight};
   for (int64_t i = 1; i <= n; i++) // C = (4/pi) prod j/(j+1/2)
     j.c *= (long double)i / ((long double)i + 0.5L);
   return kugel__parallel(ctx, ((n + 1) / 2 + CHUNK - 1) / CHUNK, solve, &j);

@@ -5,8 +5,8 @@
 
 #include "core/base.h"
 
-/* Gauss-Legendre nodes of order n on the sphere, north first: theta_i = acos(x_i) and weights with sum 2.
- * 1 <= n <= 1,000,000; theta is accurate to 1 ulp near the poles too. O(n) for n > 100. */
-kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, double *weight);
+/* Gauss-Legendre nodes of order n on the sphere, north first: theta_i, its cosine and sine, and weights with sum 2.
+ * 1 <= n <= 1,000,000; all four are correctly rounded or nearly so, near the poles too. O(n). */
+kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, double *cth, double *sth, double *weight);
 
 #endif

@@ -84,16 +84,20 @@ static kugel_status make_latlon(kugel_grid *g, const kugel_grid_opts *o)
   KUGEL_CHECK(isfinite(o->phi0), KUGEL_EINVAL, "phi0 is %g, must be a finite longitude in radians", o->phi0);
   KUGEL_TRY(allocate(g, n));
   if (o->kind == KUGEL_GRID_GAUSS)
-    KUGEL_TRY(kugel__gauss_legendre(g->ctx, n, g->theta, g->weight));
+    KUGEL_TRY(kugel__gauss_legendre(g->ctx, n, g->theta, g->cth, g->sth, g->weight));
   else
     KUGEL_TRY(kugel__grid_theta_weights(g->ctx, o->kind, n, g->weight));
   for (int64_t i = 0; i < n; i++) {
     bool south = 2 * i + 1 > n, middle = 2 * i + 1 == n && o->kind != KUGEL_GRID_DRISCOLL_HEALY &&
                                          o->kind != KUGEL_GRID_MCEWEN_WIAUX;
-    long double t =
-        o->kind == KUGEL_GRID_GAUSS ? g->theta[south ? n - 1 - i : i] : latlon_theta(o->kind, i, n);
-    if (o->kind != KUGEL_GRID_GAUSS &&
-        2 * t > M_PIl) // from the nearer pole, so that mirrored rings agree to the bit
+    g->nphi[i] = o->nphi;
+    g->phi0[i] = o->phi0;
+    g->first[i] = i * o->nphi;
+    g->weight[i] *= 2 * M_PI / (double)o->nphi;
+    if (o->kind == KUGEL_GRID_GAUSS)
+      continue;
+    long double t = latlon_theta(o->kind, i, n);
+    if (2 * t > M_PIl) // from the nearer pole, so that mirrored rings agree to the bit
       t = o->kind == KUGEL_GRID_DRISCOLL_HEALY ? latlon_theta(o->kind, n - i, n)
           : o->kind == KUGEL_GRID_MCEWEN_WIAUX
               ? (long double)(2 * (n - 1 - i)) * M_PIl / (long double)(2 * n - 1)
@@ -102,10 +106,6 @@ static kugel_status make_latlon(kugel_grid *g, const kugel_grid_opts *o)
     g->cth[i] = middle ? 0 : (double)(south ? -cosl(t) : cosl(t));
     g->sth[i] = middle ? 1 : (double)sinl(t);
     g->theta[i] = (double)(south ? M_PIl - t : t);
-    g->nphi[i] = o->nphi;
-    g->phi0[i] = o->phi0;
-    g->first[i] = i * o->nphi;
-    g->weight[i] *= 2 * M_PI / (double)o->nphi;
   }
   g->npix = n * o->nphi;
   g->has_weights = true;

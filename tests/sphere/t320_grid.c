@@ -62,8 +62,8 @@ int main(void)
     CHECK_LE(worst_moment(g, 1399), 1e-14);
     kugel_grid_destroy(g);
     enum { N = 100000 };
-    static double theta[N], weight[N];
-    CHECK_OK(kugel__gauss_legendre(NULL, N, theta, weight));
+    static double theta[N], weight[N], cth[N], sth[N];
+    CHECK_OK(kugel__gauss_legendre(NULL, N, theta, cth, sth, weight));
     // first zero: j_{0,1} / (n + 1/2) to O(n^-2)
     CHECK_LE(fabs(theta[0] * (N + 0.5) / 2.404825557695773 - 1), 1e-10);
     long double sum = 0, second = 0;
