@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Main kernels: NV vectors of ring pairs stay in registers while the recurrence runs over all degrees of one
- * m. A value is v 2^(800 s): while s < 0 it is too small to matter and only the recurrence runs. */
+/* Main kernels: NV vectors of ring pairs stay in registers while the recurrence runs over all degrees of one m.
+ * A value is v 2^(800 s): while s < 0 it is below 2^-150, too small to matter, and only the recurrence runs. Scales are
+ * looked at every four steps; values grow by less than 2^72 between, so what is dropped stays below 2^-78. */
 #include "core/simd.h"
 #include "sphere/legplan.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-static const double SHIFT = 0x1p-800, LARGE = 0x1p-60;
-enum { STEP = 800, TINY_EXP = -60, MAX_NV = 6 };
+static const double SHIFT = 0x1p-800, LARGE = 0x1p650; // of v: there the value is 2^SMALLEST
+enum { STEP = 800, SMALLEST = -150, MAX_NV = 6 };
 
 // 2^f for |f| <= 1/2 by its Taylor series: error below 1 ulp.
 INLINE vf64 exp2_small(vf64 f)
@@ -58,8 +59,8 @@ static __attribute__((noinline)) void start_value(const kugel__leg_m *w, int64_t
   vf64 t = hi * 0x1.0000002p27, h1 = t - (t - hi), h2 = hi - h1;
   vf64 f = ((h1 * m - n) + h2 * m) + lo * m;
 #endif
-  vi64 under = n < (double)TINY_EXP - STEP + 60; // below 2^-800: scale up
-  vf64 s = v_select(under, -round_vec((TINY_EXP - n) * (1.0 / STEP) - 0.5), v_set(0));
+  vi64 under = n < (double)SMALLEST; // scale up, to 2^-150 ... 2^650
+  vf64 s = v_select(under, -round_vec((SMALLEST - n) * (1.0 / STEP) + 0.5), v_set(0));
   vf64 e = n - s * (double)STEP;
   vi64 lost = e < -1000.0;
   e = v_select(lost, v_set(-1000), e);
@@ -186,12 +187,17 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
     for (int i = 0; i < nv; i++)
       acc[c][i] = v_set(0);
   }
-  for (; k < n && any_small(b.s, nv); k++) {
-    vf64 masked[MAX_NV];
+  while (k < n && any_small(b.s, nv)) {
+    vi64 counts[MAX_NV];
     for (int i = 0; i < nv; i++)
-      masked[i] = (vf64)((vi64)b.q1[i] & (b.s[i] >= 0.0));
-    add_terms(nv, ns, acc, masked, series + 4 * ns * k);
-    advance(&b, nv, coef + 2 * k);
+      counts[i] = b.s[i] >= 0.0;
+    for (int64_t end = k + 4 < n ? k + 4 : n; k < end; k++) {
+      vf64 masked[MAX_NV];
+      for (int i = 0; i < nv; i++)
+        masked[i] = (vf64)((vi64)b.q1[i] & counts[i]);
+      add_terms(nv, ns, acc, masked, series + 4 * ns * k);
+      advance(&b, nv, coef + 2 * k);
+    }
     for (int i = 0; i < nv; i++)
       rescale(&b.q0[i], &b.q1[i], &b.s[i]);
   }
@@ -253,12 +259,17 @@ INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int6
         in[4 * s + 2 + c][i] = (north - south) * x;
       }
   }
-  for (; k < n && any_small(b.s, nv); k++) {
-    vf64 masked[MAX_NV];
+  while (k < n && any_small(b.s, nv)) {
+    vi64 counts[MAX_NV];
     for (int i = 0; i < nv; i++)
-      masked[i] = (vf64)((vi64)b.q1[i] & (b.s[i] >= 0.0));
-    sum_terms(nv, ns, sums + 4 * ns * k, masked, (const vf64(*)[MAX_NV])in);
-    advance(&b, nv, coef + 2 * k);
+      counts[i] = b.s[i] >= 0.0;
+    for (int64_t end = k + 4 < n ? k + 4 : n; k < end; k++) {
+      vf64 masked[MAX_NV];
+      for (int i = 0; i < nv; i++)
+        masked[i] = (vf64)((vi64)b.q1[i] & counts[i]);
+      sum_terms(nv, ns, sums + 4 * ns * k, masked, (const vf64(*)[MAX_NV])in);
+      advance(&b, nv, coef + 2 * k);
+    }
     for (int i = 0; i < nv; i++)
       rescale(&b.q0[i], &b.q1[i], &b.s[i]);
   }

@@ -80,7 +80,8 @@ static kugel_status adjoint_m(void *arg, int64_t m, int worker)
 static kugel_status stage_begin(stage *t, const kugel_sht *p)
 {
   t->plan = p;
-  t->row = p->block;
+  t->row = p->block +
+           (p->block / 8 % 2 ? 0 : 8); // an odd number of cache lines, so that columns spread over cache sets
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
   t->scratch_size = (size_t)kugel__round_up((int64_t)(t->column_size + kugel__leg_scratch(p->leg)), 256);
   size_t leg_size = (size_t)((p->mmax + 1) * p->n_map * 4 * t->row * 8);
