@@ -74,9 +74,11 @@ static kugel_status solve(void *arg, int64_t chunk, int worker)
     j->weight[k] = j->weight[n - 1 - k] = (double)w;
     if (middle)
       j->theta[k] = M_PI / 2;
-    j->cth[k] = middle ? 0 : (double)cosl(t);
-    j->cth[n - 1 - k] = middle ? 0 : -j->cth[k];
-    j->sth[k] = j->sth[n - 1 - k] = middle ? 1 : (double)sinl(t);
+    if (j->cth) {
+      j->cth[k] = middle ? 0 : (double)cosl(t);
+      j->cth[n - 1 - k] = middle ? 0 : -j->cth[k];
+      j->sth[k] = j->sth[n - 1 - k] = middle ? 1 : (double)sinl(t);
+    }
   }
   return KUGEL_OK;
 }

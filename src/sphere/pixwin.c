@@ -253,12 +253,12 @@ static kugel_status sum_moments(kugel_ctx *ctx, int64_t nside, double total[2][M
 {
   enum { MAX_SAMPLES = 16384 };
   double theta[SAMPLES], gauss[2][SAMPLES], node[2][POINTS];
-  KUGEL_TRY(kugel__gauss_legendre(ctx, SAMPLES, theta, gauss[1]));
+  KUGEL_TRY(kugel__gauss_legendre(ctx, SAMPLES, theta, NULL, NULL, gauss[1]));
   for (int i = 0; i < SAMPLES; i++) {
     gauss[0][i] = (1 - cos(theta[i])) / 2;
     gauss[1][i] /= 2;
   }
-  KUGEL_TRY(kugel__gauss_legendre(ctx, POINTS, theta, node[1]));
+  KUGEL_TRY(kugel__gauss_legendre(ctx, POINTS, theta, NULL, NULL, node[1]));
   for (int i = 0; i < POINTS; i++) {
     node[0][i] = (1 - cos(theta[i])) / 2;
     node[1][i] /= 2;
