@@ -6,9 +6,12 @@
 #include "core/ctx.h"
 #include "sphere/legplan.h"
 
-/* Pairs with sin(theta) lmax below this take the polar kernel. There the plain recurrence loses digits like
- * 1 / (theta^2 lmax), and only m up to about this number plus 100 contribute. */
-static const double POLAR = 40;
+/* Pairs with sin theta below `polar_limit` take the polar kernel. There the plain recurrence loses digits like
+ * 1 / (theta^2 lmax), and only m up to about sin(theta) lmax + 100 contribute; from 0.1 on that loss is nothing. */
+static double polar_limit(int64_t lmax)
+{
+  return fmin(40 / (double)(lmax + 2), 0.1);
+}
 
 static void split(long double x, double *hi, double *lo)
 {
@@ -83,9 +86,9 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
     fill_pair(g, i, cth[npairs - 1], sth[npairs - 1]);
     g->mlim[i] = -1;
   }
-  while (g->npolar < npairs && sth[g->npolar] * (double)(lmax + 2) < POLAR)
+  while (g->npolar < npairs && sth[g->npolar] < polar_limit(lmax))
     g->npolar++;
-  g->polar_scale = sin(0.5 * fmin(POLAR / (double)(lmax + 2), M_PI / 2));
+  g->polar_scale = sin(0.5 * polar_limit(lmax));
   long double f = 1 / sqrtl(4 * M_PIl);
   for (int64_t m = 0; m <= mmax; m++) {
     if (m)

@@ -20,14 +20,15 @@ static double *carve(double **at, int64_t n)
 static void recurrence(kugel__leg_m *w, int64_t count)
 {
   double *restrict eps = w->eps, *restrict alpha = w->alpha, *restrict coef = w->coef, *restrict r = w->line;
-  double *restrict coef_sin = w->coef_sin;
+  double *restrict coef_sin = w->coef_sin, *restrict square = w->split[0]; // eps^2, not yet needed for series
   double m = (double)w->m;
   int64_t n = w->n;
   for (int i = 1; i <= FRONT; i++)
     eps[-i] = 0;
   for (int64_t i = 0; i < count; i++) {
     double d = (double)i, l = m + d;
-    eps[i] = sqrt(d * (l + m) / ((2 * l - 1) * (2 * l + 1)));
+    square[i] = d * (l + m) / ((2 * l - 1) * (2 * l + 1));
+    eps[i] = sqrt(square[i]);
   }
   alpha[0] = 1 / eps[1];
   alpha[1] = eps[1] / (eps[2] * eps[3]);
@@ -36,11 +37,11 @@ static void recurrence(kugel__leg_m *w, int64_t count)
   for (int64_t k = 1; k + 1 < n; k++)
     alpha[k + 1] = (k % 2 ? -r[k] : r[k]) / alpha[k];
   for (int64_t k = 0; k < n; k++) {
-    double a = (k % 2 ? -1 : 1) * alpha[k] * alpha[k], e1 = eps[2 * k + 1], e2 = eps[2 * k + 2];
+    double a = (k % 2 ? -1 : 1) * alpha[k] * alpha[k], sum = square[2 * k + 2] + square[2 * k + 1];
     coef[2 * k] = a;
-    coef[2 * k + 1] = -a * (e2 * e2 + e1 * e1);
+    coef[2 * k + 1] = -a * sum;
     coef_sin[2 * k] = -a;
-    coef_sin[2 * k + 1] = a * (1 - e2 * e2 - e1 * e1);
+    coef_sin[2 * k + 1] = a * (1 - sum);
   }
 }
 
