@@ -69,17 +69,18 @@ static kugel_status make_jobs(kugel__rings *p, const kugel__rings_desc *d)
   for (int64_t i = 0; i < n; i++) {
     p->first_job[i] = p->njobs;
     int64_t on = d->offset_north[i], os = d->offset_south[i];
+    int64_t mlim = d->mlim ? kugel__min(d->mlim[i], d->mmax) : d->mmax;
     bool joint =
         on < 0 || os < 0 || (d->nphi_north[i] == d->nphi_south[i] && d->phi0_north[i] == d->phi0_south[i]);
     if (joint) {
       int64_t length = on >= 0 ? d->nphi_north[i] : d->nphi_south[i];
       double phi0 = on >= 0 ? d->phi0_north[i] : d->phi0_south[i];
-      p->jobs[p->njobs++] = (kugel__ring_job){i, on, os, find_length(p, length), find_phase(p, phi0)};
+      p->jobs[p->njobs++] = (kugel__ring_job){i, on, os, find_length(p, length), find_phase(p, phi0), mlim};
     } else {
-      p->jobs[p->njobs++] =
-          (kugel__ring_job){i, on, -1, find_length(p, d->nphi_north[i]), find_phase(p, d->phi0_north[i])};
-      p->jobs[p->njobs++] =
-          (kugel__ring_job){i, -1, os, find_length(p, d->nphi_south[i]), find_phase(p, d->phi0_south[i])};
+      p->jobs[p->njobs++] = (kugel__ring_job){
+          i, on, -1, find_length(p, d->nphi_north[i]), find_phase(p, d->phi0_north[i]), mlim};
+      p->jobs[p->njobs++] = (kugel__ring_job){
+          i, -1, os, find_length(p, d->nphi_south[i]), find_phase(p, d->phi0_south[i]), mlim};
     }
   }
   p->first_job[n] = p->njobs;

@@ -14,12 +14,14 @@ typedef struct kugel__rings_desc {
   const int64_t *nphi_north, *nphi_south;     /* pixels, at least 1 */
   const double *phi0_north, *phi0_south;      /* longitude of the first pixel */
   const int64_t *offset_north, *offset_south; /* map index of the first pixel */
+  const int64_t *mlim;                        /* highest m that matters, NULL: mmax; see synth and adjoint */
 } kugel__rings_desc;
 
 kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings **out);
 void kugel__rings_destroy(kugel__rings *plan);
 
-/* Pairs [p0, p1): f_j = F_0 + 2 Re sum_{m > 0} F_m e^{i m phi_j}, phi_j = phi0 + 2 pi j / nphi, for m to
+/* Coefficients beyond mlim of a pair are taken as zero here, and left alone by the adjoint.
+ * Pairs [p0, p1): f_j = F_0 + 2 Re sum_{m > 0} F_m e^{i m phi_j}, phi_j = phi0 + 2 pi j / nphi, for m to
  * mmax, beyond the Nyquist frequency too. leg[m * m_stride + k * row + p - p0] with k = 0 ... 3: north re,
  * north im, south re, south im. */
 kugel_status kugel__rings_synth(const kugel__rings *plan, int64_t p0, int64_t p1, const double *leg,

@@ -45,13 +45,21 @@ static inline void phases_at(const kugel__rings *p, const kugel__ring_job *jobs,
 
 /* ---- VLEN adjacent pairs of one length ---- */
 
+static inline int64_t highest(const kugel__ring_job *jobs)
+{
+  int64_t m = 0;
+  for (int l = 0; l < VLEN; l++)
+    m = jobs[l].mlim > m ? jobs[l].mlim : m;
+  return m;
+}
+
 static void synth_lanes(const kugel__ring_call *c, const kugel__ring_job *jobs, double *x)
 {
   const kugel__rings *p = c->plan;
   const kugel__ring_length *len = &p->lengths[jobs->length];
-  int64_t n = len->n, row = c->row;
+  int64_t n = len->n, row = c->row, mlim = highest(jobs);
   memset(x, 0, (size_t)n * W * 8);
-  for (int64_t m = 0, k = 0; m <= p->mmax; m++, k = k + 1 == n ? 0 : k + 1) {
+  for (int64_t m = 0, k = 0; m <= mlim; m++, k = k + 1 == n ? 0 : k + 1) {
     const double *leg = c->leg + m * c->m_stride + jobs->pair - c->p0;
     vf64 nr = v_load(leg), ni = v_load(leg + row), sr = v_load(leg + 2 * row), si = v_load(leg + 3 * row);
     double *up = x + W * k, *down = x + W * (k ? n - k : 0);
@@ -85,7 +93,7 @@ static void adjoint_lanes(const kugel__ring_call *c, const kugel__ring_job *jobs
 {
   const kugel__rings *p = c->plan;
   const kugel__ring_length *len = &p->lengths[jobs->length];
-  int64_t n = len->n, row = c->row;
+  int64_t n = len->n, row = c->row, mlim = highest(jobs);
   for (int64_t j0 = 0; j0 < n; j0 += 8) {
     int64_t j1 = j0 + 8 < n ? j0 + 8 : n;
     for (int l = 0; l < VLEN; l++) {
@@ -102,7 +110,7 @@ static void adjoint_lanes(const kugel__ring_call *c, const kugel__ring_job *jobs
     wn *= v_load(c->weight_north + jobs->pair);
     ws *= v_load(c->weight_south + jobs->pair);
   }
-  for (int64_t m = 0, k = 0; m <= p->mmax; m++, k = k + 1 == n ? 0 : k + 1) {
+  for (int64_t m = 0, k = 0; m <= mlim; m++, k = k + 1 == n ? 0 : k + 1) {
     double *leg = c->leg + m * c->m_stride + jobs->pair - c->p0;
     const double *up = y + W * k, *down = y + W * (k ? n - k : 0);
     vf64 a = v_load(up), b = v_load(up + VLEN), d = v_load(down), e = v_load(down + VLEN), c0 = {0}, s0 = {0};
@@ -206,11 +214,11 @@ static void synth_one(const kugel__ring_call *c, const kugel__ring_job *job, dou
 {
   const kugel__rings *p = c->plan;
   const kugel__ring_length *len = &p->lengths[job->length];
-  int64_t n = len->n, row = c->row, parts = len->parts;
+  int64_t n = len->n, row = c->row, parts = len->parts, mlim = job->mlim;
   double *re = x + W * len->sub, *im = re + n,
          *work = im + n; // n values each: also the spectrum before the transform
   memset(re, 0, (size_t)n * 16);
-  for (int64_t m = 0, k = 0; m <= p->mmax; m++, k = k + 1 == n ? 0 : k + 1) {
+  for (int64_t m = 0, k = 0; m <= mlim; m++, k = k + 1 == n ? 0 : k + 1) {
     const double *leg = c->leg + m * c->m_stride + job->pair - c->p0;
     double nr = job->offset_north >= 0 ? leg[0] : 0, ni = job->offset_north >= 0 ? leg[row] : 0;
     double sr = job->offset_south >= 0 ? leg[2 * row] : 0, si = job->offset_south >= 0 ? leg[3 * row] : 0;
@@ -245,7 +253,8 @@ static void adjoint_one(const kugel__ring_call *c, const kugel__ring_job *job, d
 {
   const kugel__rings *p = c->plan;
   const kugel__ring_length *len = &p->lengths[job->length];
-  int64_t n = len->n, row = c->row, parts = len->parts, on = job->offset_north, os = job->offset_south;
+  int64_t n = len->n, row = c->row, parts = len->parts, mlim = job->mlim, on = job->offset_north,
+          os = job->offset_south;
   double *re = x + W * len->sub, *im = re + n, *work = im + n;
   memset(x, 0, (size_t)len->sub * W * 8);
   for (int64_t j = 0, at = 0; j < n; at++)
@@ -259,7 +268,7 @@ static void adjoint_one(const kugel__ring_call *c, const kugel__ring_job *job, d
   // the rows of a missing ring are zero, unless another job of the same pair fills them
   bool pair_north = on >= 0 || p->first_job[job->pair + 1] - p->first_job[job->pair] == 1;
   bool pair_south = os >= 0 || p->first_job[job->pair + 1] - p->first_job[job->pair] == 1;
-  for (int64_t m = 0, k = 0; m <= p->mmax; m++, k = k + 1 == n ? 0 : k + 1) {
+  for (int64_t m = 0, k = 0; m <= mlim; m++, k = k + 1 == n ? 0 : k + 1) {
     double *leg = c->leg + m * c->m_stride + job->pair - c->p0, c0, s0;
     int64_t down = k ? n - k : 0;
     phase_at(&p->phases[job->phase], m, &c0, &s0);

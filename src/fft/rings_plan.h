@@ -28,6 +28,7 @@ typedef struct kugel__ring_job {
   int64_t pair;
   int64_t offset_north, offset_south;
   int length, phase; /* indices */
+  int64_t mlim;
 } kugel__ring_job;
 
 struct kugel__rings {

@@ -6,8 +6,9 @@
 #include "core/ctx.h"
 #include "sphere/legplan.h"
 
-/* Pairs with sin theta below `polar_limit` take the polar kernel. There the plain recurrence loses digits like
- * 1 / (theta^2 lmax), and only m up to about sin(theta) lmax + 100 contribute; from 0.1 on that loss is nothing. */
+/* Pairs with sin theta below `polar_limit` take the polar kernel. There the plain recurrence loses digits
+ * like 1 / (theta^2 lmax), and only m up to about sin(theta) lmax + 100 contribute; from 0.1 on that loss is
+ * nothing. */
 static double polar_limit(int64_t lmax)
 {
   return fmin(40 / (double)(lmax + 2), 0.1);
@@ -89,6 +90,8 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
   while (g->npolar < npairs && sth[g->npolar] < polar_limit(lmax))
     g->npolar++;
   g->polar_scale = sin(0.5 * polar_limit(lmax));
+  for (int64_t i = 1; i < npairs; i++)
+    g->mlim[i] = kugel__max(g->mlim[i], g->mlim[i - 1]);
   long double f = 1 / sqrtl(4 * M_PIl);
   for (int64_t m = 0; m <= mmax; m++) {
     if (m)
@@ -107,6 +110,11 @@ void kugel__leg_destroy(kugel__leg *g)
   kugel__free(ctx, g->cth);
   kugel__free(ctx, g);
   kugel_ctx_destroy(ctx);
+}
+
+const int64_t *kugel__leg_mlim(const kugel__leg *g)
+{
+  return g->mlim;
 }
 
 /* Runs of pairs of one call: [p0, zero) contribute nothing, [zero, polar) polar kernel, [polar, p1) the main

@@ -80,7 +80,8 @@ static kugel_status make_stages(kugel_sht *p)
                               .phi0_north = fn,
                               .phi0_south = fs,
                               .offset_north = on,
-                              .offset_south = os};
+                              .offset_south = os,
+                              .mlim = kugel__leg_mlim(p->leg)};
     s = kugel__rings_create(p->ctx, &desc, &p->rings);
   }
   kugel__free(p->ctx, cth);
