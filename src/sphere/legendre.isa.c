@@ -308,7 +308,7 @@ static void reduce(const kugel__leg_m *w)
 #if VLEN == 8
 VARIANT(1, 4, 4)
 VARIANT(2, 2, 4)
-VARIANT(3, 2, 4)
+VARIANT(3, 2, 6)
 #else
 VARIANT(1, 2, 2)
 VARIANT(2, 1, 1)
