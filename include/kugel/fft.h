@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Fast Fourier, cosine and sine transforms of any length in one to eight dimensions, of float and double
+ * arrays.
+ *
+ *   int64_t n[2] = {512, 1024};
+ *   kugel_fft_opts opts = {sizeof opts, .kind = KUGEL_FFT_R2C};
+ *   kugel_fft *plan;
+ *   kugel_fft_create(NULL, 2, n, &opts, &plan);
+ *   kugel_fft_execute(plan, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_F64, 512, 1024),
+ *                     KUGEL_ARRAY(y, KUGEL_C128, 512, 513));
+ *
+ * With x_j, j = 0 ... n - 1, along each axis the unnormalised transforms are
+ *   C2C   y_k = sum_j x_j e^{-2 pi i j k / n}; the inverse has e^{+2 pi i j k / n}
+ *   R2C   the same of real x, k = 0 ... n / 2 along the last axis; the inverse takes these n / 2 + 1 to n
+ * reals DCT1  y_k = x_0 + (-1)^k x_{n-1} + 2 sum_{0 < j < n-1} x_j cos(pi j k / (n - 1)), n >= 2 DCT2  y_k =
+ * 2 sum_j x_j cos(pi (j + 1/2) k / n) DCT3  y_k = x_0 + 2 sum_{j > 0} x_j cos(pi j (k + 1/2) / n) DCT4  y_k =
+ * 2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / n) DST1  y_k = 2 sum_j x_j sin(pi (j + 1) (k + 1) / (n + 1)) DST2
+ * y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1) / n) DST3  y_k = (-1)^k x_{n-1} + 2 sum_{j < n-1} x_j sin(pi (j
+ * + 1) (k + 1/2) / n) DST4  y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1/2) / n) The inverse of kind 2 is kind 3
+ * and of kind 3 kind 2; kinds 1 and 4 are their own. The same scaling as FFTW's.
+ */
+#ifndef KUGEL_FFT_H
+#define KUGEL_FFT_H
+
+#include <kugel/core.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kugel_fft_kind {
+  KUGEL_FFT_C2C = 0,
+  KUGEL_FFT_R2C = 1,
+  KUGEL_FFT_DCT1 = 2,
+  KUGEL_FFT_DCT2 = 3,
+  KUGEL_FFT_DCT3 = 4,
+  KUGEL_FFT_DCT4 = 5,
+  KUGEL_FFT_DST1 = 6,
+  KUGEL_FFT_DST2 = 7,
+  KUGEL_FFT_DST3 = 8,
+  KUGEL_FFT_DST4 = 9
+} kugel_fft_kind;
+
+enum { KUGEL_FORWARD = -1, KUGEL_INVERSE = 1 };
+
+typedef struct kugel_fft kugel_fft;
+
+typedef struct kugel_fft_opts {
+  size_t size;          /* sizeof(kugel_fft_opts) */
+  kugel_fft_kind kind;  /* the same for all axes; for R2C the last of them is halved */
+  int single_precision; /* 1: float arrays; 0 (default): double */
+  int naxes;            /* 0 (default): all axes are transformed */
+  const int *axes;      /* naxes of 0 ... ndim - 1, each once; copied */
+  double forward_scale; /* factor on the forward result; 0: 1 */
+  double inverse_scale; /* factor on the inverse result; 0: 1. 1 / kugel_fft_gain() makes it undo forward */
+} kugel_fft_opts;
+
+/// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  ndim  1 to 8
+/// @param[in]  n     ndim lengths of the real or complex array that forward starts from, each at least 1
+///                   (DCT1: at least 2); any primes
+/// @param[in]  opts  NULL for defaults: C2C of doubles over all axes
+/// @param[out] out   the plan
+/// @errors KUGEL_EINVAL for a length, kind, axis or scale out of range; KUGEL_ENOMEM
+/// @cost   O(n) sines and cosines an axis
+KUGEL_API kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n,
+                                        const kugel_fft_opts *opts, kugel_fft **out);
+
+/// Frees a plan.
+/// @param[in] plan  may be NULL
+KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
+
+/// Transforms. Arrays may have leading axes beyond the plan's, which are a batch, and any strides, negative
+/// ones too. The input is never changed, unless it is the output: the same memory with the same strides (R2C:
+/// the complex array over the real one, whose rows are padded to 2 (n / 2 + 1)).
+/// @param[in]  plan  from kugel_fft_create
+/// @param[in]  sign  KUGEL_FORWARD or KUGEL_INVERSE; of R2C the inverse takes complex to real, and reads the
+/// imaginary
+///                   parts that a real signal makes zero as zero (those of k = 0 and n / 2 when one axis is
+///                   transformed)
+/// @param[in]  in    [..., n[0], ..., n[ndim-1]], for the inverse of R2C with the last transformed axis n / 2
+/// + 1
+/// @param[out] out   the same, for forward R2C with the last transformed axis n / 2 + 1
+/// @errors KUGEL_EINVAL for partly overlapping arrays or a bad sign, KUGEL_ESHAPE, KUGEL_ENOMEM,
+/// KUGEL_ECANCELED
+/// @accuracy rms about 0.3 eps sqrt(log2 n) relative, float within 0.6 eps: floats are summed in double
+/// @cost   O(n log n) for every n
+/// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
+KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,
+                                         const kugel_array *out);
+
+/// The factor that forward and then inverse multiply by, without the scales of the options.
+/// @param[in] plan  from kugel_fft_create
+/// @return the product over the transformed axes of n (C2C, R2C), 2 (n - 1) (DCT1), 2 (n + 1) (DST1), 2 n
+/// (others)
+KUGEL_API double kugel_fft_gain(const kugel_fft *plan);
+
+/// The smallest length at least n with no prime factor above 7, for padding.
+/// @param[in] n  at least 1
+/// @return that length; n itself if n < 1 or above 2^62
+KUGEL_API int64_t kugel_fft_good_size(int64_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -94,6 +94,33 @@ class kugel_device_info(Structure):
     ]
 
 
+# fft.h
+KUGEL_FFT_C2C = 0
+KUGEL_FFT_R2C = 1
+KUGEL_FFT_DCT1 = 2
+KUGEL_FFT_DCT2 = 3
+KUGEL_FFT_DCT3 = 4
+KUGEL_FFT_DCT4 = 5
+KUGEL_FFT_DST1 = 6
+KUGEL_FFT_DST2 = 7
+KUGEL_FFT_DST3 = 8
+KUGEL_FFT_DST4 = 9
+KUGEL_FORWARD = -1
+KUGEL_INVERSE = 1
+
+
+class kugel_fft_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("single_precision", c_int),
+        ("naxes", c_int),
+        ("axes", c_void_p),
+        ("forward_scale", c_double),
+        ("inverse_scale", c_double),
+    ]
+
+
 # healpix.h
 KUGEL_ORDER_ANY = 0
 KUGEL_ORDER_RING = 1
@@ -420,6 +447,21 @@ FUNCTIONS = {
     "kugel_device_describe": (  # index, info
         STATUS, [c_int, POINTER(kugel_device_info)],
         'Describes device `index`.'),
+    "kugel_fft_create": (  # ctx, ndim, n, opts, out
+        STATUS, [c_void_p, c_int, c_void_p, POINTER(kugel_fft_opts), c_void_p],
+        'Makes a plan for transforms of one shape.'),
+    "kugel_fft_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_fft_execute": (  # plan, sign, in, out
+        STATUS, [c_void_p, c_int, POINTER(kugel_array), POINTER(kugel_array)],
+        'Transforms.'),
+    "kugel_fft_gain": (  # plan
+        c_double, [c_void_p],
+        'The factor that forward and then inverse multiply by, without the scales of the options.'),
+    "kugel_fft_good_size": (  # n
+        c_int64, [c_int64],
+        'The smallest length at least n with no prime factor above 7, for padding.'),
     "kugel_healpix_npix": (  # nside
         c_int64, [c_int64],
         'Number of pixels.'),
