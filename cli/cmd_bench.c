@@ -16,7 +16,7 @@
 
 OPTIONS(bench, BENCH_OPTIONS);
 
-static const bench_kind *const kinds[] = {&bench_sht};
+static const bench_kind *const kinds[] = {&bench_sht, &bench_fft};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], MAX_KEYS = 16 };
 
 double bench_random(uint64_t *state)
@@ -110,7 +110,8 @@ static int parse_problem(const char *text, const bench_kind **kind, int64_t *val
     if (!strcmp(kinds[i]->name, words))
       *kind = kinds[i];
   if (!*kind)
-    return fail_usage("unknown problem \"%.60s\"; there is sht, such as sht:nside=512,lmax=1024", words);
+    return fail_usage("unknown problem \"%.60s\"; there are sht and fft, such as sht:nside=512,lmax=1024",
+                      words);
   for (int i = 0; i < (*kind)->n_keys; i++)
     STEP(take_value(*kind, &(*kind)->keys[i], (*kind)->keys[i].preset, &values[i]));
   if (colon)
@@ -169,10 +170,12 @@ const command command_bench = {
              "over the median), GFLOP/s by the classical count of operations, and the error against an "
              "independent truth.\n"
              "sht: nside or rows and grid, lmax, mmax, spin (0 to 4, or teb), dir (synthesis, adjoint, "
-             "analysis), iter, dtype (f32, f64), threads.",
+             "analysis), iter, dtype (f32, f64), threads.\n"
+             "fft: n, n2 and n3 (two and three dimensions), batch, kind (c2c, r2c, c2r, dct1 to dst4), "
+             "dtype, threads.",
     .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
                 "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
-                "kugel bench sht:nside=256,dir=adjoint,spin=2 --json",
+                "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256",
     .options = bench_options,
     .n_options = sizeof bench_options / sizeof bench_options[0],
     .run = bench,

@@ -19,6 +19,15 @@ def every_kind_of_transform():
         assert j["error"] < bound, (problem, j["error"])
 
 
+def every_kind_of_fft():
+    kinds = ["c2c", "r2c", "c2r"] + [f"{c}{i}" for c in ("dct", "dst") for i in (1, 2, 3, 4)]
+    problems = [f"fft:n={n},batch=3,kind={k},threads=1" for k in kinds for n in (12, 97, 128)]
+    problems += ["fft:n=16,n2=15,n3=14", "fft:n=30,n2=8,kind=r2c", "fft:n=30,n2=9,kind=c2r", "fft:n=64,dtype=f32"]
+    for line, problem in zip(ok("bench", *problems, "-s", "0").out.splitlines(), problems):
+        j = json.loads(line)
+        assert j["problem"] == problem and j["error"] < (1e-6 if "f32" in problem else 1e-15), j
+
+
 def one_object():
     j = ok("bench", "sht:nside=8", "sht:nside=8,dir=analysis,iter=2", "--json", "-s", "0").json
     assert len(j["results"]) == 2 and j["status"] == "done" and j["results"][1]["error"] is None
@@ -36,4 +45,4 @@ def grammar():
     assert ok("bench", "sht:nside=8", "-n", "--json").json["expected_seconds"] == 2
 
 
-main([every_kind_of_transform, one_object, grammar])
+main([every_kind_of_transform, every_kind_of_fft, one_object, grammar])
