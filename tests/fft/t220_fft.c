@@ -85,6 +85,7 @@ static void check_rms(const char *what, int64_t n, const double *got, const long
 
 static void one_length(int64_t n)
 {
+  int64_t step = n > 200 ? n / 40 : 1; // of the outputs compared with direct sums
   enum { BATCH = 11 };
   double *x = malloc((size_t)(2 * n * BATCH) * 8), *y = malloc((size_t)(2 * (n + 2) * BATCH) * 8),
          *z = malloc((size_t)(2 * n * BATCH) * 8);
@@ -97,12 +98,14 @@ static void one_length(int64_t n)
       NULL, 1, &n, &(kugel_fft_opts){.size = sizeof(kugel_fft_opts), .inverse_scale = 1 / (double)n}, &p));
   CHECK_OK(kugel_fft_execute(p, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_C128, BATCH, n),
                              KUGEL_ARRAY(y, KUGEL_C128, BATCH, n)));
-  for (int64_t k = 0; k < n; k++) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < n; k += step, count++) {
     ldc s = complex_sum(n, x + 2 * last, false, -1, k);
-    want[2 * k] = creall(s);
-    want[2 * k + 1] = cimagl(s);
+    want[2 * count] = creall(s);
+    want[2 * count + 1] = cimagl(s);
+    memcpy(z + 2 * count, y + 2 * (last + k), 16);
   }
-  check_rms("C2C", n, y + 2 * last, want, 2 * n, 0x1p-52);
+  check_rms("C2C", n, z, want, 2 * count, 0x1p-52);
   CHECK_OK(kugel_fft_execute(p, KUGEL_INVERSE, KUGEL_ARRAY(y, KUGEL_C128, BATCH, n),
                              KUGEL_ARRAY(z, KUGEL_C128, BATCH, n)));
   CHECK_LE(check_l2(z, x, (size_t)(2 * n * BATCH)), 4e-15);
@@ -115,12 +118,14 @@ static void one_length(int64_t n)
   int64_t half = n / 2 + 1;
   CHECK_OK(kugel_fft_execute(p, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_F64, BATCH, n),
                              KUGEL_ARRAY(y, KUGEL_C128, BATCH, half)));
-  for (int64_t k = 0; k < half; k++) {
+  count = 0;
+  for (int64_t k = 0; k < half; k += step, count++) {
     ldc s = complex_sum(n, x + last, true, -1, k);
-    want[2 * k] = creall(s);
-    want[2 * k + 1] = cimagl(s);
+    want[2 * count] = creall(s);
+    want[2 * count + 1] = cimagl(s);
+    memcpy(z + 2 * count, y + 2 * ((BATCH - 1) * half + k), 16);
   }
-  check_rms("R2C", n, y + 2 * (BATCH - 1) * half, want, 2 * half, 0x1p-52);
+  check_rms("R2C", n, z, want, 2 * count, 0x1p-52);
   CHECK_OK(kugel_fft_execute(p, KUGEL_INVERSE, KUGEL_ARRAY(y, KUGEL_C128, BATCH, half),
                              KUGEL_ARRAY(z, KUGEL_F64, BATCH, n)));
   CHECK_LE(check_l2(z, x, (size_t)(n * BATCH)), 4e-15);
@@ -132,11 +137,14 @@ static void one_length(int64_t n)
     CHECK_OK(kugel_fft_create(NULL, 1, &n, &o, &p));
     kugel_array *a = KUGEL_ARRAY(x, KUGEL_F64, BATCH, n), *b = KUGEL_ARRAY(y, KUGEL_F64, BATCH, n);
     CHECK_OK(kugel_fft_execute(p, KUGEL_FORWARD, a, b));
-    for (int64_t k = 0; k < n; k++)
-      want[k] = real_sum((kugel_fft_kind)kind, n, x + last, k);
+    count = 0;
+    for (int64_t k = 0; k < n; k += step, count++) {
+      want[count] = real_sum((kugel_fft_kind)kind, n, x + last, k);
+      z[count] = y[last + k];
+    }
     char name[16];
     snprintf(name, sizeof name, "kind %d", kind);
-    check_rms(name, n, y + last, want, n, 0x1p-52);
+    check_rms(name, n, z, want, count, 0x1p-52);
     CHECK_OK(kugel_fft_execute(p, KUGEL_INVERSE, b, KUGEL_ARRAY(z, KUGEL_F64, BATCH, n)));
     for (int64_t i = 0; i < n * BATCH; i++)
       z[i] /= kugel_fft_gain(p);
