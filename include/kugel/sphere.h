@@ -179,8 +179,10 @@ KUGEL_API kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const 
 /// @param[out] alm    [batch..., n_alm_sets, nalm] complex
 /// @param[in]  queue  NULL
 /// @errors as kugel_sht_synthesis_adjoint; KUGEL_ENOTSUP if the grid has no weights or the mode is a gradient
-/// @accuracy exact to rounding for band-limited maps on Gauss grids with ntheta > lmax, on Clenshaw-Curtis, Fejer and
-///           Driscoll-Healy grids with ntheta > 2 lmax; on HEALPix an approximation that iterations refine
+/// @accuracy exact to rounding for band-limited maps, with nphi > 2 mmax: on Gauss, Fejer 1 and McEwen-Wiaux grids to
+///           lmax = ntheta - 1, on Clenshaw-Curtis grids to ntheta - 2 (above (ntheta - 1) / 2 by resampling in theta
+///           in place of the weights), on Fejer 2 and Driscoll-Healy grids with ntheta > 2 lmax; on HEALPix an
+///           approximation that iterations refine
 /// @cost   one transform, and two more an iteration
 KUGEL_API kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
                                           kugel_queue *queue);

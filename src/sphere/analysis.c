@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "sphere/latlon.h"
 #include "sphere/mapops.h"
 #include "sphere/sht.h"
 
@@ -40,10 +41,13 @@ static kugel_status temporary_alms(const kugel_sht *p, kugel__alms *alms)
   return KUGEL_OK;
 }
 
-// alm (+)= S^T W map; with pixel weights the weighted map needs `work`, which may be `map` itself.
+// alm (+)= W map, W = S^T times weights or the resampling in theta; with pixel weights the weighted map needs
+// `work`, which may be `map` itself.
 static kugel_status quadrature(const kugel_sht *p, const kugel__maps *map, const kugel__maps *work,
                                const kugel__alms *alm, bool accumulate)
 {
+  if (p->latlon)
+    return kugel__latlon_analysis(p, map, alm, accumulate);
   if (p->pixel_weight) {
     for (int c = 0; c < p->n_map; c++)
       KUGEL_TRY(kugel__map_scale(p->ctx, p->npix, map->data[c], map->f32, p->pixel_weight, work->data[c]));
@@ -99,6 +103,8 @@ kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map, c
 // map = W S alm
 static kugel_status quadrature_adjoint(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
 {
+  if (p->latlon)
+    return kugel__latlon_adjoint(p, alm, map);
   KUGEL_TRY(kugel__sht_synthesis(p, alm, map));
   for (int c = 0; c < p->n_map; c++) {
     KUGEL_TRY(kugel__map_scale_rings(p->ctx, p->grid, p->weight_north, p->weight_south, map->data[c]));

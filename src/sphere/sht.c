@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "sphere/latlon.h"
 #include "sphere/mapops.h"
 #include "sphere/sht.h"
 #include <kugel/alm.h>
@@ -159,6 +160,8 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   kugel_status s = make_stages(p);
   if (!s)
     s = make_weights(p);
+  if (!s)
+    s = kugel__latlon_create(p, &p->latlon);
   if (s) {
     kugel_sht_destroy(p);
     return s;
@@ -173,6 +176,7 @@ void kugel_sht_destroy(kugel_sht *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel__leg_destroy(p->leg);
+  kugel__latlon_destroy(p->latlon);
   kugel__rings_destroy(p->rings);
   kugel__free(ctx, p->weight_north);
   kugel__free(ctx, p->pixel_weight);

@@ -11,6 +11,8 @@
 
 enum { KUGEL__MAX_SETS = 3 };
 
+struct kugel__latlon;
+
 struct kugel_sht {
   kugel_ctx *ctx;
   kugel_sht_opts opts;
@@ -20,9 +22,10 @@ struct kugel_sht {
   int64_t block;    /* ring pairs whose Fourier coefficients are held at a time, a multiple of 8 */
   kugel__leg *leg;
   kugel__rings *rings;
-  double *weight_north; /* [npairs] for analysis, ring weights included; NULL: the grid has none */
-  double *weight_south; /* [npairs], in the same block */
-  double *pixel_weight; /* [npix] factors on top, or NULL */
+  double *weight_north;         /* [npairs] for analysis, ring weights included; NULL: the grid has none */
+  double *weight_south;         /* [npairs], in the same block */
+  double *pixel_weight;         /* [npix] factors on top, or NULL */
+  struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */
@@ -46,6 +49,11 @@ kugel_status kugel__sht_synthesis(const kugel_sht *plan, const kugel__alms *alm,
 /* alm = S^T map, or S^T (weights . map) if weighted; += with accumulate. Bad pixels are not looked for. */
 kugel_status kugel__sht_adjoint(const kugel_sht *plan, const kugel__maps *map, bool weighted,
                                 const kugel__alms *alm, bool accumulate);
+
+/* Coefficients [at, at + n) of set c to and from a column of doubles; real: imaginary parts are zero. */
+void kugel__alm_unpack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool real, double *out);
+void kugel__alm_pack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool real, bool accumulate,
+                     double *in);
 
 /* Views of set `index` of a checked array [batch, sets, n]. */
 kugel__maps kugel__sht_maps(const kugel_sht *plan, const kugel_array *map, int64_t index);

@@ -20,7 +20,7 @@ typedef struct stage {
   bool accumulate;
 } stage;
 
-static void unpack_column(const kugel__alms *alm, int c, int64_t at, int64_t n, bool real, double *out)
+void kugel__alm_unpack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool real, double *out)
 {
   if (alm->f32)
     for (int64_t i = 0; i < 2 * n; i++)
@@ -31,12 +31,20 @@ static void unpack_column(const kugel__alms *alm, int c, int64_t at, int64_t n, 
     out[2 * i + 1] = 0;
 }
 
-static void pack_column(const kugel__alms *alm, int c, int64_t at, int64_t n, bool accumulate,
-                        const double *in)
+void kugel__alm_pack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool real, bool accumulate,
+                     double *in)
 {
-  double *out = (double *)alm->data[c] + 2 * at;
-  for (int64_t i = 0; i < 2 * n; i++)
-    out[i] = in[i] + (accumulate ? out[i] : 0);
+  for (int64_t i = 0; real && i < n; i++)
+    in[2 * i + 1] = 0;
+  if (alm->f32) {
+    float *out = (float *)alm->data[c] + 2 * at;
+    for (int64_t i = 0; i < 2 * n; i++)
+      out[i] = (float)(in[i] + (accumulate ? (double)out[i] : 0));
+  } else {
+    double *out = (double *)alm->data[c] + 2 * at;
+    for (int64_t i = 0; i < 2 * n; i++)
+      out[i] = in[i] + (accumulate ? out[i] : 0);
+  }
 }
 
 static kugel_status synthesis_m(void *arg, int64_t m, int worker)
@@ -48,7 +56,7 @@ static kugel_status synthesis_m(void *arg, int64_t m, int worker)
   int64_t n = p->lmax - m + 1, at = kugel__alm_index(p->lmax, m, m);
   for (int c = 0; c < p->n_alm; c++) {
     double *column = (double *)mine + c * 2 * (p->lmax + 1);
-    unpack_column(t->alm, c, at, n, m == 0, column);
+    kugel__alm_unpack(t->alm, c, at, n, m == 0, column);
     columns[c] = column;
   }
   kugel__leg_synth(p->leg, m, t->p0, t->p1, columns, t->leg + m * p->n_map * 4 * t->row, t->row,
@@ -69,11 +77,8 @@ static kugel_status adjoint_m(void *arg, int64_t m, int worker)
   }
   kugel__leg_adjoint(p->leg, m, t->p0, t->p1, t->leg + m * p->n_map * 4 * t->row, t->row, columns,
                      mine + t->column_size);
-  for (int c = 0; c < p->n_alm; c++) {
-    for (int64_t i = 0; m == 0 && i < n; i++)
-      columns[c][2 * i + 1] = 0;
-    pack_column(t->alm, c, at, n, t->accumulate, columns[c]);
-  }
+  for (int c = 0; c < p->n_alm; c++)
+    kugel__alm_pack(t->alm, c, at, n, m == 0, t->accumulate, columns[c]);
   return KUGEL_OK;
 }
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Analysis on equidistant rings up to their sampling limit, where plain weights are not exact. */
+#ifndef KUGEL_SPHERE_LATLON_H
+#define KUGEL_SPHERE_LATLON_H
+
+#include "sphere/sht.h"
+
+typedef struct kugel__latlon kugel__latlon;
+
+/* *out stays NULL where the plan does not need it or its grid does not allow it. */
+kugel_status kugel__latlon_create(const kugel_sht *plan, kugel__latlon **out);
+void kugel__latlon_destroy(kugel__latlon *latlon);
+
+/* alm (+)= A map, with A S = 1. */
+kugel_status kugel__latlon_analysis(const kugel_sht *plan, const kugel__maps *map, const kugel__alms *alm,
+                                    bool accumulate);
+/* map = A^T alm */
+kugel_status kugel__latlon_adjoint(const kugel_sht *plan, const kugel__alms *alm, const kugel__maps *map);
+
+#endif
