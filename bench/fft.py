@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Batched FFTs in double precision beside FFTW planned with FFTW_MEASURE (by pyFFTW), one thread."""
+import math
+
+import side
+
+parser = side.options(__doc__, threads=False)
+parser.add_argument("--points", type=int, default=2**18, help="points a batch, at least one transform")
+parser.add_argument("--lengths", type=int, nargs="*", help="these lengths only")
+parser.add_argument("--family", default="", help="one of 2, 3, 5, 7, prime, cube")
+args = parser.parse_args()
+kugel = side.load(1)
+
+import numpy as np
+import pyfftw
+from kugel import _ffi
+from kugel._lib import lib, view
+from kugel.fft import _plan
+
+FAMILIES = {"2": [2**k for k in range(5, 21)], "3": [3**k for k in range(3, 13)], "5": [5**k for k in range(2, 9)],
+            "7": [7**k for k in range(2, 8)], "prime": [31, 61, 97, 127, 251, 509, 1021, 2039, 4093, 7919]}
+rng = np.random.default_rng(1)
+table = side.Table(["length", "batch", "kind", "kugel us", "FFTW us", "FFTW / kugel", "rel. L2 difference"], args.json)
+ratios = []
+
+
+def measure(lengths, batch, kind):
+    shape = (batch,) + lengths
+    half = lengths[:-1] + (lengths[-1] // 2 + 1,)
+    real = kind == "R2C"
+    x = pyfftw.empty_aligned(shape, "float64" if real else "complex128")
+    y = pyfftw.empty_aligned((batch,) + half if real else shape, "complex128")
+    axes = tuple(range(1, len(shape)))
+    rival = pyfftw.FFTW(x, y, axes=axes, flags=("FFTW_MEASURE",), threads=1)
+    x[:] = rng.normal(size=shape)
+    if not real:
+        x.imag = rng.normal(size=shape)
+    mine = pyfftw.empty_aligned(y.shape, "complex128")
+    plan = _plan(lengths, _ffi.KUGEL_FFT_R2C if real else _ffi.KUGEL_FFT_C2C, False, 1.0, 1.0)
+    source, target = view(x), view(mine)
+    s = side.seconds({"kugel": lambda: lib.kugel_fft_execute(plan.address, _ffi.KUGEL_FORWARD, source, target),
+                      "FFTW": rival.execute}, args.reps, 1, 0.01)
+    ratios.append(s["FFTW"] / s["kugel"])
+    table.row("x".join(map(str, lengths)), batch, kind, 1e6 * s["kugel"] / batch, 1e6 * s["FFTW"] / batch, ratios[-1],
+              float(np.linalg.norm(mine - y) / np.linalg.norm(y)))
+
+
+if args.family == "cube":
+    cases = [((256, 256, 256), 1)]
+else:
+    lengths = args.lengths or [n for f, group in FAMILIES.items() if args.family in ("", f) for n in group]
+    cases = [((n,), max(1, args.points // n)) for n in lengths]
+for shape, batch in cases:
+    for kind in ("C2C", "R2C"):
+        measure(shape, batch, kind)
+if ratios and not args.json:
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    print(f"\nGeometric mean of FFTW / kugel {mean:.2f}, least {min(ratios):.2f}")
