@@ -68,6 +68,7 @@ import time
 import numpy as np
 import pyfftw
 import kugel
+import kugel.fft
 
 kugel.set_num_threads(1)
 LENGTHS = [2**k for k in range(5, 21, 1)] + [3**k for k in (3, 5, 7)] + [5**k for k in (2, 3, 5)] + [7**k for k in (2, 3, 4)] + \

@@ -26,10 +26,15 @@ typedef struct call {
   size_t dense_size, column_size, scratch_size;
 } call;
 
+bool kugel__latlon_applies(const kugel_sht *p)
+{
+  return p->n_alm == p->n_map && kugel__thetafft_helps(p->grid, p->lmax);
+}
+
 kugel_status kugel__latlon_create(const kugel_sht *p, kugel__latlon **out)
 {
   *out = NULL;
-  if (p->n_alm != p->n_map || !kugel__thetafft_helps(p->grid, p->lmax))
+  if (!kugel__latlon_applies(p))
     return KUGEL_OK;
   kugel__latlon *l = kugel__calloc(p->ctx, sizeof *l);
   KUGEL_CHECK(l, KUGEL_ENOMEM, "no memory for a plan of exact analysis");

@@ -82,7 +82,7 @@ static kugel_status make_stages(kugel_sht *p)
                               .phi0_south = fs,
                               .offset_north = on,
                               .offset_south = os,
-                              .mlim = kugel__leg_mlim(p->leg)};
+                              .mlim = kugel__latlon_applies(p) ? NULL : kugel__leg_mlim(p->leg)};
     s = kugel__rings_create(p->ctx, &desc, &p->rings);
   }
   kugel__free(p->ctx, cth);
