@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-<<<<<<< HEAD
 """Batched FFTs in double precision beside FFTW planned with FFTW_MEASURE (by pyFFTW), one thread."""
 import math
 
@@ -57,52 +56,3 @@ for shape, batch in cases:
 if ratios and not args.json:
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     print(f"\nGeometric mean of FFTW / kugel {mean:.2f}, least {min(ratios):.2f}")
-=======
-"""FFTs beside FFTW (FFTW_MEASURE, by pyfftw): one thread, float64, batches of about 2^18 points.
-
-    PYTHONPATH=python .venv/bin/python bench/fft.py
-"""
-import statistics
-import time
-
-import numpy as np
-import pyfftw
-import kugel
-import kugel.fft
-
-kugel.set_num_threads(1)
-LENGTHS = [2**k for k in range(5, 21, 1)] + [3**k for k in (3, 5, 7)] + [5**k for k in (2, 3, 5)] + [7**k for k in (2, 3, 4)] + \
-    [360, 1000, 5040, 31, 127, 509, 1009, 4093, 7919]
-rng = np.random.default_rng(1)
-
-
-def measure(calls, repeat=7):
-    times = {k: [] for k in calls}
-    for r in range(repeat + 1):
-        for name, call in calls.items():
-            start = time.process_time()
-            call()
-            if r:
-                times[name].append(time.process_time() - start)
-    return {k: statistics.median(t) for k, t in times.items()}
-
-
-print("| length | batch | C2C ratio | R2C ratio |\n|---|---|---|---|")
-ratios = []
-for n in LENGTHS:
-    batch = max(1, (1 << 18) // n)
-    x = rng.normal(size=(batch, n)) + 1j * rng.normal(size=(batch, n))
-    row = []
-    for data in (x, np.ascontiguousarray(x.real)):
-        a = pyfftw.empty_aligned(data.shape, dtype=data.dtype)
-        b = pyfftw.empty_aligned((batch, n if np.iscomplexobj(data) else n // 2 + 1), dtype="complex128")
-        plan = pyfftw.FFTW(a, b, axes=(1,), flags=("FFTW_MEASURE",), threads=1)
-        a[:] = data
-        ours = kugel.fft.fft if np.iscomplexobj(data) else kugel.fft.rfft
-        t = measure({"kugel": lambda: ours(a), "fftw": plan.execute})
-        row.append(t["fftw"] / t["kugel"])
-    ratios.append(row)
-    print(f"| {n} | {batch} | {row[0]:.2f} | {row[1]:.2f} |", flush=True)
-mean = np.exp(np.mean(np.log(ratios), axis=0))
-print(f"| geometric mean | | {mean[0]:.2f} | {mean[1]:.2f} |")
->>>>>>> bcd6ae4 (bench, examples: transforms, FFTs and pixels beside rivals)
