@@ -169,6 +169,21 @@ static inline int64_t kugel__direction_to_pixel(int64_t nside, kugel_order order
   return kugel__xyf_to_nest(nside, p);
 }
 
+/* The unit vector along v, of any length that is not zero; false if that is not finite or zero. */
+static inline bool kugel__unit(const double *v, double *u)
+{
+  double largest = fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])), sum = 0;
+  if (!(largest > 0) || !isfinite(v[0]) || !isfinite(v[1]) || !isfinite(v[2]))
+    return false;
+  for (int i = 0; i < 3; i++) { // first by the largest component: squares neither overflow nor vanish
+    u[i] = v[i] / largest;
+    sum += u[i] * u[i];
+  }
+  for (int i = 0; i < 3; i++)
+    u[i] /= sqrt(sum);
+  return true;
+}
+
 /* phi / (pi/2) brought into [0, 4). */
 static inline double kugel__quarters(double phi)
 {

@@ -111,12 +111,11 @@ kugel_status kugel_healpix_ang2pix(kugel_ctx *ctx, int64_t nside, kugel_order or
 static kugel_status one_vec2pix(const job *j, int64_t i)
 {
   const double *v = j->a + 3 * i;
-  double xy = v[0] * v[0] + v[1] * v[1], length = sqrt(xy + v[2] * v[2]);
-  KUGEL_CHECK(length > 0 && isfinite(length), KUGEL_EINVAL,
-              "vec[%lld] has length %g, must be finite and not zero", (long long)i, length);
-  double phi = xy > 0 ? atan2(v[1], v[0]) : 0;
-  j->out_p[i] =
-      kugel__direction_to_pixel(j->nside, j->order, v[2] / length, sqrt(xy) / length, kugel__quarters(phi));
+  double u[3];
+  KUGEL_CHECK(kugel__unit(v, u), KUGEL_EINVAL, "vec[%lld] is (%g, %g, %g), must be finite and not zero",
+              (long long)i, v[0], v[1], v[2]);
+  double s = sqrt(u[0] * u[0] + u[1] * u[1]), phi = s > 0 ? atan2(u[1], u[0]) : 0;
+  j->out_p[i] = kugel__direction_to_pixel(j->nside, j->order, u[2], s, kugel__quarters(phi));
   return KUGEL_OK;
 }
 

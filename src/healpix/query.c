@@ -202,12 +202,12 @@ kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order
   builder b = {0};
   KUGEL_TRY(begin(ctx, &b, nside, order, out));
   KUGEL_CHECK(vec, KUGEL_EINVAL, "vec is NULL: pass the direction of the centre");
-  double length = sqrt(vec[0] * vec[0] + vec[1] * vec[1] + vec[2] * vec[2]);
-  KUGEL_CHECK(length > 0 && isfinite(length), KUGEL_EINVAL, "vec has length %g, must be finite and not zero",
-              length);
+  double u[3];
+  KUGEL_CHECK(kugel__unit(vec, u), KUGEL_EINVAL, "vec is (%g, %g, %g), must be finite and not zero", vec[0],
+              vec[1], vec[2]);
   KUGEL_CHECK(radius >= 0 && radius <= M_PI, KUGEL_EINVAL, "radius is %g radians, must be in [0, pi]",
               radius);
-  disc d = {{vec[0] / length, vec[1] / length, vec[2] / length}, radius, 0, 0, 0, cos(radius)};
+  disc d = {{u[0], u[1], u[2]}, radius, 0, 0, 0, cos(radius)};
   d.z = d.v[2];
   d.s = hypot(d.v[0], d.v[1]);
   d.phi = d.s > 0 ? atan2(d.v[1], d.v[0]) : 0;

@@ -203,6 +203,14 @@ int main(void)
       free(p), free(b);
     }
   }
+  CASE("vectors of any length")
+  {
+    double long_ones[6] = {1e300, 2e300, -1e300, 1e-300, 2e-300, -1e-300}, one[3] = {1, 2, -1};
+    int64_t p[2], q;
+    CHECK_OK(kugel_healpix_vec2pix(NULL, 1024, KUGEL_ORDER_RING, 2, long_ones, p));
+    CHECK_OK(kugel_healpix_vec2pix(NULL, 1024, KUGEL_ORDER_RING, 1, one, &q));
+    CHECK(p[0] == q && p[1] == q);
+  }
   CASE("bad input is named")
   {
     int64_t p = -1, q;
