@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "fft/lines.h"
+#include "fft/longline.h"
 
 enum { MAX_DIMS = 8, MAX_NDIM = 32, TASK_POINTS = 1 << 15 };
 
@@ -17,6 +18,7 @@ struct kugel_fft {
   int64_t n[MAX_DIMS];
   int axes[MAX_DIMS];
   kugel__axis forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes
+  kugel__longline longline[MAX_DIMS];
 };
 
 /* ---- plans ---- */
@@ -70,6 +72,8 @@ static kugel_status make_axes(kugel_fft *p)
     // of R2C only the last axis is real
     kugel_fft_kind kind = p->opts.kind == KUGEL_FFT_R2C && i < p->naxes - 1 ? KUGEL_FFT_C2C : p->opts.kind;
     KUGEL_TRY(kugel__axis_create(p->ctx, kind, p->n[p->axes[i]], &p->forward[i]));
+    if (kind == KUGEL_FFT_C2C && !p->opts.single_precision)
+      KUGEL_TRY(kugel__longline_create(p->ctx, p->n[p->axes[i]], &p->longline[i]));
     if (inverse_kind(kind) != kind)
       KUGEL_TRY(kugel__axis_create(p->ctx, inverse_kind(kind), p->n[p->axes[i]], &p->inverse[i]));
   }
@@ -109,6 +113,7 @@ void kugel_fft_destroy(kugel_fft *p)
   for (int i = 0; i < MAX_DIMS; i++) {
     kugel__axis_destroy(ctx, &p->forward[i]);
     kugel__axis_destroy(ctx, &p->inverse[i]);
+    kugel__longline_destroy(ctx, &p->longline[i]);
   }
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
@@ -297,6 +302,39 @@ static kugel_status check_places(const kugel_fft *p, const view *in, int64_t bi,
   return KUGEL_OK;
 }
 
+// Each line as a matrix [n1][n2]: columns into a copy, twiddles, rows out transposed.
+static kugel_status run_long(const kugel_fft *p, const pass *t, const kugel__longline *l)
+{
+  view matrix = {.ndim = 2, .shape = {l->n1, l->n2}, .stride = {l->n2, 1}}, from = matrix, to = matrix;
+  int64_t lines = 1;
+  for (int d = 0; d < t->in->ndim; d++)
+    lines *= d == t->at ? 1 : t->in->shape[d];
+  if (lines == 0)
+    return KUGEL_OK;
+  matrix.data = kugel__scratch_get(p->ctx, (size_t)l->n * 16);
+  KUGEL_CHECK(matrix.data, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  kugel_status s = KUGEL_OK;
+  for (int64_t i = 0; i < lines && !s; i++) {
+    int64_t in, out, si = t->in->stride[t->at], so = t->out->stride[t->at];
+    locate(t, i, &in, &out);
+    from.data = t->in->data + 16 * in;
+    from.stride[0] = l->n2 * si;
+    from.stride[1] = si;
+    to.data = t->out->data + 16 * out;
+    to.stride[0] = so;
+    to.stride[1] = l->n1 * so;
+    pass columns = {
+        .axis = &l->first, .in = &from, .out = &matrix, .at = 0, .inverse = t->inverse, .scale = 1};
+    pass rows = {
+        .axis = &l->second, .in = &matrix, .out = &to, .at = 1, .inverse = t->inverse, .scale = t->scale};
+    s = run_pass(p, &columns);
+    s = s ? s : kugel__longline_twiddle(p->ctx, l, t->inverse, (double *)(void *)matrix.data);
+    s = s ? s : run_pass(p, &rows);
+  }
+  kugel__scratch_put(p->ctx, matrix.data);
+  return s;
+}
+
 static kugel_status run_axis(const kugel_fft *p, int i, int sign, const view *in, const view *out,
                              double scale)
 {
@@ -308,7 +346,7 @@ static kugel_status run_axis(const kugel_fft *p, int i, int sign, const view *in
             .inverse = sign == KUGEL_INVERSE,
             .f32 = p->opts.single_precision != 0,
             .scale = scale};
-  return run_pass(p, &t);
+  return p->longline[i].table ? run_long(p, &t, &p->longline[i]) : run_pass(p, &t);
 }
 
 // Complex to real over several axes needs the input for itself.

@@ -130,7 +130,7 @@ static void one_length(int64_t n)
                              KUGEL_ARRAY(z, KUGEL_F64, BATCH, n)));
   CHECK_LE(check_l2(z, x, (size_t)(n * BATCH)), 4e-15);
   kugel_fft_destroy(p);
-  for (int kind = KUGEL_FFT_DCT1; kind <= KUGEL_FFT_DST4; kind++) {
+  for (int kind = KUGEL_FFT_DCT1; kind <= KUGEL_FFT_DST4 && n <= 20000; kind++) {
     if (kind == KUGEL_FFT_DCT1 && n < 2)
       continue;
     o = (kugel_fft_opts){.size = sizeof o, .kind = (kugel_fft_kind)kind};
@@ -160,8 +160,8 @@ int main(void)
   {
     for (int64_t n = 1; n <= 50; n++)
       one_length(n);
-    int64_t more[] = {61,  64,  67,  97,  100, 127, 128,  134,  210,
-                      243, 256, 343, 509, 512, 625, 1000, 1009, 1024};
+    int64_t more[] = {61,  64,  67,  97,  100,  127,  128,  134,   210,   243,  256,
+                      343, 509, 512, 625, 1000, 1009, 1024, 65536, 69984};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
       one_length(more[i]);
   }
