@@ -10,7 +10,9 @@ kugel = side.load(args.threads)
 
 import ducc0
 import numpy as np
-import shtns
+
+with side.quiet():
+    import shtns
 
 table = side.Table(["transform", "grid", "lmax", "threads", "kugel s", "ducc0 s", "ducc0 / kugel", "SHTns s",
                     "SHTns / kugel", "rel. L2 difference"], args.json)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the measurements share: interleaved timing, tables, the library of this source tree."""
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import pathlib
@@ -11,13 +13,14 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def options(description, threads=True):
+def options(description, threads=True, only=True):
     """The parser all programs share."""
     parser = argparse.ArgumentParser(description=description)
     if threads:
         parser.add_argument("--threads", type=int, default=1, help="threads of every library (default 1)")
     parser.add_argument("--reps", type=int, default=5, help="interleaved repetitions (default 5)")
-    parser.add_argument("--only", default="", help="measure only rows whose name contains this text")
+    if only:
+        parser.add_argument("--only", default="", help="only rows whose name contains this text")
     parser.add_argument("--json", action="store_true", help="print JSON objects instead of a Markdown table")
     return parser
 
@@ -48,6 +51,20 @@ def seconds(calls, reps, threads=1, shortest=0.0):
                 call()
             samples[name].append((clock() - start) / inner[name])
     return {name: pick(s) for name, s in samples.items()}
+
+
+@contextlib.contextmanager
+def quiet():
+    """What C code prints to stdout, goes to stderr: the SHTns module greets on import."""
+    sys.stdout.flush()
+    saved = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 class Table:

@@ -10,7 +10,7 @@ import time
 
 import side
 
-parser = side.options(__doc__)
+parser = side.options(__doc__, only=False)
 parser.add_argument("--nside", type=int, default=1024)
 parser.add_argument("--start-up", action="store_true", help="only the start-up time of the command")
 args = parser.parse_args()
