@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HEALPix pixel weights: the least |w - 1| for which the mean of w Y_lm vanishes up to degree 3 nside (4 at
- * nside 2, whose 5 classes cannot do more), by Craig's method.
+/* HEALPix pixel weights: w near 1 for which the mean of w Y_lm vanishes up to degree 3 nside (4 at nside 2,
+ * whose 5 classes cannot do more).
+ *
  * The weights have the symmetry of the grid: four quadrants, mirror images within one, north and south. So
- * only l even and m a multiple of 4 matter, with real coefficients, and only one pixel of each class is kept.
+ * only l even and m = 4 k matter, with real coefficients. On a ring of 4 q pixels w_j - 1 = sum_r c_r F_r
+ * cos(2 pi r (j + half/2) / q),  0 <= r <= q/2,  c_r = 1 for r = 0 and q/2, else 2, and the F_r, not the
+ * pixels, are the unknowns. What equal weights miss comes from the poles and falls by a factor of 3 from one
+ * k to the next, alike at every nside, so F_r = 0 for r >= UNKNOWNS, and the equations of the first ORDERS k,
+ * on which those F_r fold, hold all the others too. This keeps out the high orders, for which the rings near
+ * the poles are too coarse: there the system is singular but for rounding. CGLS (Bjorck 1996, 7.4) from F = 0
+ * keeps w near 1 and makes the residual smaller at each step.
  */
 #include <math.h>
 #include <string.h>
@@ -13,7 +20,8 @@
 #include "sphere/grid.h"
 #include "sphere/legendre.h"
 
-enum { MAX_NSIDE = 4096, MAX_STEPS = 500 };
+enum { MAX_NSIDE = 4096, MAX_STEPS = 1000, UNKNOWNS = 24, ORDERS = 40 };
+static const double TARGET = 2e-13, LIMIT = 1e-11; /* residual: aimed at, accepted */
 
 typedef struct pixel_system {
   kugel_ctx *ctx;
@@ -21,10 +29,10 @@ typedef struct pixel_system {
   kugel__leg *leg;
   int64_t nside, lmax, orders; /* orders m = 0, 4, ... */
   int64_t pairs, row;          /* ring pairs, padded to 8 */
-  int64_t classes, nalm;       /* pixels kept; doubles of an alm set: columns [l - m] of re, im */
-  int64_t *first, *place;      /* [pairs]: the ring's first class, by northern ring; [pairs]: northern ring */
+  int64_t unknowns, nalm;      /* orders * row; doubles of an alm set: columns [l - m] of re, im */
+  int64_t *place;              /* [pairs]: the ring pair's northern ring, 1 ... 2 nside */
   double *fourier;             /* [orders][row] */
-  char *scratch; /* a part a worker: Legendre scratch, 4 rows or 2 nside cosines and nside sums */
+  char *scratch;               /* a part a worker: Legendre scratch, 4 rows */
   size_t part, leg_part;
   const double *in;
   double *out;
@@ -35,19 +43,33 @@ static int64_t column_start(const pixel_system *s, int64_t order)
   return 2 * (order * (s->lmax + 1) - 2 * order * (order - 1));
 }
 
-/* Ring i = 1 ... 2 nside: pixels a quadrant, whether the first lies half a step off the meridian, classes. */
-static void ring_shape(int64_t nside, int64_t ring, int64_t *q, int64_t *half, int64_t *classes)
+/* Ring i = 1 ... 2 nside: pixels a quadrant, whether the first lies half a step off the meridian. */
+static void ring_shape(int64_t nside, int64_t ring, int64_t *q, int64_t *half)
 {
   *q = kugel__min(ring, nside);
   *half = ring < nside || ((ring - nside) & 1) == 0;
-  *classes = *half ? (*q + 1) / 2 : *q / 2 + 1;
 }
 
-/* How many of the q pixels of a quadrant are in class j. */
-static double class_size(int64_t q, int64_t half, int64_t j)
+/* Pixels of a ring and of its mirror image. */
+static double ring_size(const pixel_system *s, int64_t ring)
 {
-  const int64_t mirror = half ? q - 1 - j : (q - j) % q;
-  return mirror == j ? 1 : 2;
+  return (double)((ring == 2 * s->nside ? 4 : 8) * kugel__min(ring, s->nside));
+}
+
+/* Folding of order 4 k on a ring of q pixels a quadrant: cos(2 pi k (j + half/2) / q) = sign cos(2 pi r (j +
+ * half/2) / q). Returns r; sign is 0 where F_r is none of the unknowns. */
+static int64_t fold(int64_t k, int64_t q, int64_t half, double *sign)
+{
+  const int64_t turns = k / q, rest = k % q, r = kugel__min(rest, q - rest);
+  *sign = half && ((turns & 1) ^ (2 * rest > q)) ? -1 : 1;
+  if (r >= UNKNOWNS || (half && 2 * r == q))
+    *sign = 0;
+  return r;
+}
+
+static double multiplicity(int64_t r, int64_t q)
+{
+  return r == 0 || 2 * r == q ? 1 : 2;
 }
 
 static kugel_status legendre_synthesis(void *arg, int64_t order, int worker)
@@ -69,7 +91,13 @@ static kugel_status legendre_adjoint(void *arg, int64_t order, int worker)
   double *rows = (double *)(mine + s->leg_part), *column = s->out + column_start(s, order);
   const int64_t n = s->lmax - 4 * order + 1;
   memset(rows, 0, (size_t)(4 * s->row) * sizeof *rows);
-  memcpy(rows, s->fourier + order * s->row, (size_t)s->row * sizeof *rows);
+  for (int64_t p = 0; p < s->pairs; p++) {
+    int64_t q, half;
+    double sign;
+    ring_shape(s->nside, s->place[p], &q, &half);
+    const int64_t r = fold(order, q, half, &sign);
+    rows[p] = ring_size(s, s->place[p]) * sign * s->in[r * s->row + p];
+  }
   memset(column, 0, (size_t)(2 * n) * sizeof *column);
   kugel__leg_adjoint(s->leg, 4 * order, 0, s->pairs, rows, s->row, &column, mine);
   for (int64_t i = 0; i < n; i++) {
@@ -80,92 +108,28 @@ static kugel_status legendre_adjoint(void *arg, int64_t order, int worker)
   return KUGEL_OK;
 }
 
-/* Folding of order 4 k on a ring of q pixels a quadrant: cos(2 pi k (j + half/2) / q) = sign cos(2 pi r (j +
- * half/2) / q). */
-static int64_t fold(int64_t k, int64_t q, int64_t half, double *sign)
-{
-  const int64_t turns = k / q, r = k % q;
-  *sign = half && (turns & 1) ? -1 : 1;
-  if (2 * r <= q)
-    return r;
-  if (half)
-    *sign = -*sign;
-  return q - r;
-}
-
-static void make_cosines(int64_t q, double *cosine)
-{
-  for (int64_t k = 0; k < 2 * q; k++)
-    cosine[k] = cos(M_PI * (double)k / (double)q);
-}
-
-/* x_j = F_0 + 2 sum_k F_k cos(4 k phi_j) on one ring. */
-static kugel_status ring_synthesis(void *arg, int64_t pair, int worker)
-{
-  const pixel_system *s = arg;
-  double *cosine = (double *)(s->scratch + (size_t)worker * s->part), *sum = cosine + 2 * s->nside;
-  int64_t q, half, classes;
-  ring_shape(s->nside, s->place[pair], &q, &half, &classes);
-  make_cosines(q, cosine);
-  memset(sum, 0, (size_t)(q + 1) * sizeof *sum);
-  for (int64_t k = 0; k < s->orders; k++) {
-    double sign;
-    const int64_t r = fold(k, q, half, &sign);
-    sum[r] += sign * (k ? 2 : 1) * s->fourier[k * s->row + pair];
-  }
-  for (int64_t j = 0; j < classes; j++) {
-    double x = 0;
-    const int64_t step = 2 * j + half;
-    for (int64_t r = 0, at = 0; 2 * r <= q; r++) {
-      x += sum[r] * cosine[at];
-      at += step;
-      at -= at >= 2 * q ? 2 * q : 0;
-    }
-    s->out[s->first[pair] + j] = x;
-  }
-  return KUGEL_OK;
-}
-
-/* F_k = sum over the pixels of the ring and its mirror image of x cos(4 k phi). */
-static kugel_status ring_adjoint(void *arg, int64_t pair, int worker)
-{
-  const pixel_system *s = arg;
-  double *cosine = (double *)(s->scratch + (size_t)worker * s->part), *sum = cosine + 2 * s->nside;
-  int64_t q, half, classes;
-  ring_shape(s->nside, s->place[pair], &q, &half, &classes);
-  make_cosines(q, cosine);
-  const double rings = s->place[pair] == 2 * s->nside ? 4 : 8; // quadrants, both hemispheres
-  memset(sum, 0, (size_t)(q + 1) * sizeof *sum);
-  for (int64_t j = 0; j < classes; j++) {
-    const double x = s->in[s->first[pair] + j] * class_size(q, half, j) * rings;
-    const int64_t step = 2 * j + half;
-    for (int64_t r = 0, at = 0; 2 * r <= q; r++) {
-      sum[r] += x * cosine[at];
-      at += step;
-      at -= at >= 2 * q ? 2 * q : 0;
-    }
-  }
-  for (int64_t k = 0; k < s->orders; k++) {
-    double sign;
-    const int64_t r = fold(k, q, half, &sign);
-    s->fourier[k * s->row + pair] = sign * sum[r];
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status synthesis(pixel_system *s, const double *alm, double *x)
+/* Coefficients of the residual to the unknowns. */
+static kugel_status transpose(pixel_system *s, const double *alm, double *x)
 {
   s->in = alm;
-  s->out = x;
   KUGEL_TRY(kugel__parallel(s->ctx, s->orders, legendre_synthesis, s));
-  return kugel__parallel(s->ctx, s->pairs, ring_synthesis, s);
+  memset(x, 0, (size_t)s->unknowns * sizeof *x);
+  for (int64_t k = 0; k < s->orders; k++)
+    for (int64_t p = 0; p < s->pairs; p++) {
+      int64_t q, half;
+      double sign;
+      ring_shape(s->nside, s->place[p], &q, &half);
+      const int64_t r = fold(k, q, half, &sign);
+      x[r * s->row + p] += sign * (k ? 2 : 1) / multiplicity(r, q) * s->fourier[k * s->row + p];
+    }
+  return KUGEL_OK;
 }
 
-static kugel_status adjoint(pixel_system *s, const double *x, double *alm)
+/* Sums over all pixels of (w - 1) Y_lm. */
+static kugel_status apply(pixel_system *s, const double *x, double *alm)
 {
   s->in = x;
   s->out = alm;
-  KUGEL_TRY(kugel__parallel(s->ctx, s->pairs, ring_adjoint, s));
   return kugel__parallel(s->ctx, s->orders, legendre_adjoint, s);
 }
 
@@ -177,89 +141,92 @@ static double alm_norm2(const pixel_system *s, const double *alm)
   return first + 2 * rest;
 }
 
-static double pixel_norm2(const pixel_system *s, const double *x)
+/* Norm of w - 1 over the pixels, in which `transpose` is the adjoint of `apply`. */
+static double unknown_norm2(const pixel_system *s, const double *x)
 {
   double total = 0;
-  for (int64_t p = 0; p < s->pairs; p++) {
-    int64_t q, half, classes;
-    double sum = 0;
-    ring_shape(s->nside, s->place[p], &q, &half, &classes);
-    for (int64_t j = 0; j < classes; j++)
-      sum += class_size(q, half, j) * x[s->first[p] + j] * x[s->first[p] + j];
-    total += sum * (s->place[p] == 2 * s->nside ? 4 : 8);
-  }
+  for (int64_t r = 0; r < s->orders; r++)
+    for (int64_t p = 0; p < s->pairs; p++) {
+      const int64_t ring = s->place[p];
+      total += ring_size(s, ring) * multiplicity(r, kugel__min(ring, s->nside)) * x[r * s->row + p] *
+               x[r * s->row + p];
+    }
   return total;
 }
 
-/* work: [classes] p, [classes] A^T r, [nalm] r, [nalm] A p. x: w - 1. */
-static kugel_status solve(pixel_system *s, double *x, double *work)
+static void add(double *y, double a, const double *x, int64_t n)
 {
-  double *p = work, *next = p + s->classes, *r = next + s->classes, *ap = r + s->nalm;
-  for (int64_t i = 0; i < s->classes; i++) {
-    p[i] = 1;
-    x[i] = 0;
-  }
-  KUGEL_TRY(adjoint(s, p, r));
-  for (int64_t i = 0; i < s->nalm; i++)
-    r[i] = -r[i];
-  const double total =
-      12 * (double)s->nside * (double)s->nside / sqrt(4 * M_PI); // what the monopole must sum to
+  for (int64_t i = 0; i < n; i++)
+    y[i] += a * x[i];
+}
+
+/* What equal weights miss: - sum of Y_lm, the monopole against what it must come to. */
+static kugel_status first_residual(pixel_system *s, double *x, double *r, double total)
+{
+  memset(x, 0, (size_t)s->unknowns * sizeof *x);
+  for (int64_t p = 0; p < s->pairs; p++)
+    x[p] = -1;
+  KUGEL_TRY(apply(s, x, r));
   r[0] += total;
-  KUGEL_TRY(synthesis(s, r, p));
-  const double start = alm_norm2(s, r);
-  double rr = start, best = start;
-  int since = 0;
-  for (int step = 0; step < MAX_STEPS && rr > 1e-29 * start && since < 100; step++) {
-    const double alpha = rr / pixel_norm2(s, p);
-    for (int64_t i = 0; i < s->classes; i++)
-      x[i] += alpha * p[i];
-    KUGEL_TRY(adjoint(s, p, ap));
-    for (int64_t i = 0; i < s->nalm; i++)
-      r[i] -= alpha * ap[i];
-    const double now = alm_norm2(s, r), beta = now / rr;
-    KUGEL_TRY(synthesis(s, r, next));
-    for (int64_t i = 0; i < s->classes; i++)
-      p[i] = next[i] + beta * p[i];
-    rr = now;
-    since = rr < best ? 0 : since + 1;
-    best = fmin(best, rr);
-  }
-  // equal weights leave a residual of some 1e-4 of the total; what is left here is far below their rounding
-  // in use
-  KUGEL_CHECK(sqrt(best) <= 1e-8 * total, KUGEL_ECONVERGE,
-              "pixel weights at nside %lld: the quadrature stays %.2g from exact, must come to 1e-10; use "
-              "ring weights",
-              (long long)s->nside, sqrt(best) / total);
+  memset(x, 0, (size_t)s->unknowns * sizeof *x);
   return KUGEL_OK;
 }
 
-static void expand(const pixel_system *s, const double *x, double *weight)
+/* work: [unknowns] p, [unknowns] A^T r, [nalm] r, [nalm] A p. x: the unknowns. */
+static kugel_status solve(pixel_system *s, double *x, double *work)
 {
-  const int64_t npix = 12 * s->nside * s->nside;
-  for (int64_t p = 0; p < s->pairs; p++) {
-    const int64_t i = s->place[p];
-    int64_t q, half, classes;
-    ring_shape(s->nside, i, &q, &half, &classes);
-    const int64_t at =
-        i <= s->nside ? 2 * i * (i - 1) : 2 * s->nside * (s->nside - 1) + (i - s->nside) * 4 * s->nside;
-    for (int64_t k = 0; k < 4 * q; k++) {
-      const int64_t j = k % q, mirror = half ? q - 1 - j : (q - j) % q;
-      weight[at + k] = weight[npix - at - 4 * q + k] = 1 + x[s->first[p] + kugel__min(j, mirror)];
-    }
+  double *p = work, *next = p + s->unknowns, *r = next + s->unknowns, *ap = r + s->nalm;
+  const double total = 12 * (double)s->nside * (double)s->nside / sqrt(4 * M_PI);
+  KUGEL_TRY(first_residual(s, x, r, total));
+  KUGEL_TRY(transpose(s, r, p));
+  double gamma = unknown_norm2(s, p), residual = sqrt(alm_norm2(s, r)) / total;
+  for (int step = 0; step < MAX_STEPS && residual > TARGET && gamma > 0; step++) {
+    KUGEL_TRY(apply(s, p, ap));
+    const double alpha = gamma / alm_norm2(s, ap);
+    add(x, alpha, p, s->unknowns);
+    add(r, -alpha, ap, s->nalm);
+    KUGEL_TRY(transpose(s, r, next));
+    const double now = unknown_norm2(s, next);
+    add(next, now / gamma, p, s->unknowns);
+    double *swap = p;
+    p = next;
+    next = swap;
+    gamma = now;
+    residual = sqrt(alm_norm2(s, r)) / total;
   }
+  KUGEL_CHECK(residual <= LIMIT, KUGEL_ECONVERGE,
+              "pixel weights at nside %lld: the quadrature stays %.2g from exact, must come to 1e-11; use "
+              "ring weights",
+              (long long)s->nside, residual);
+  return KUGEL_OK;
 }
 
-/* Ring pairs of the grid by northern ring, and where their classes start. */
+static kugel_status expand_ring(void *arg, int64_t pair, int worker)
+{
+  (void)worker;
+  const pixel_system *s = arg;
+  const int64_t npix = 12 * s->nside * s->nside, i = s->place[pair];
+  int64_t q, half;
+  ring_shape(s->nside, i, &q, &half);
+  const int64_t at =
+      i <= s->nside ? 2 * i * (i - 1) : 2 * s->nside * (s->nside - 1) + (i - s->nside) * 4 * s->nside;
+  const double turn = M_PI / (double)q;
+  for (int64_t j = 0; j < q; j++) {
+    double w = 1;
+    for (int64_t r = 0; r < s->orders && 2 * r <= q; r++)
+      w += multiplicity(r, q) * s->in[r * s->row + pair] * cos(turn * (double)(r * (2 * j + half) % (2 * q)));
+    for (int64_t k = j; k < 4 * q; k += q)
+      s->out[at + k] = s->out[npix - at - 4 * q + k] = w;
+  }
+  return KUGEL_OK;
+}
+
+/* Ring pairs of the grid by northern ring. */
 static void make_rings(pixel_system *s)
 {
-  s->classes = 0;
   for (int64_t p = 0; p < s->pairs; p++) {
     const kugel__ring_pair *pair = s->grid->pairs + p;
-    int64_t q, half, classes;
     s->place[p] = (pair->north >= 0 ? pair->north : 4 * s->nside - 2 - pair->south) + 1;
-    ring_shape(s->nside, s->place[p], &q, &half, &classes);
-    s->first[p] = s->classes;
-    s->classes += classes;
   }
 }
 
@@ -280,35 +247,33 @@ static kugel_status make_legendre(pixel_system *s)
 /* Everything once grid and Legendre plan stand. */
 static kugel_status run(pixel_system *s, double *weight)
 {
-  s->orders = s->lmax / 4 + 1;
+  s->orders = kugel__min(s->lmax / 4 + 1, ORDERS);
   s->row = kugel__round_up(s->pairs, 8);
+  s->unknowns = s->orders * s->row;
   s->nalm = column_start(s, s->orders);
   s->leg_part = (size_t)kugel__round_up((int64_t)kugel__leg_scratch(s->leg), 64);
-  s->part =
-      kugel__round_up((int64_t)kugel__max((int64_t)s->leg_part + 4 * s->row * 8, (3 * s->nside + 8) * 8), 64);
+  s->part = s->leg_part + (size_t)(4 * s->row) * sizeof(double);
   kugel_ctx *ctx = kugel__ctx(s->ctx);
-  const int64_t integers = 2 * s->pairs;
-  int64_t *tables = kugel__alloc(ctx, (size_t)integers * sizeof *tables);
-  KUGEL_CHECK(tables, KUGEL_ENOMEM, "no memory for the ring tables of nside %lld", (long long)s->nside);
-  s->first = tables;
-  s->place = tables + s->pairs;
-  make_rings(s);
-  const int64_t doubles = 3 * s->classes + 2 * s->nalm, fourier = s->orders * s->row;
-  double *work = kugel__alloc(ctx, (size_t)doubles * 8);
-  s->fourier = kugel__alloc(ctx, (size_t)fourier * 8);
+  double *work = kugel__alloc(ctx, (size_t)(4 * s->unknowns + 2 * s->nalm) * sizeof *work);
+  s->place = kugel__alloc(ctx, (size_t)s->pairs * sizeof *s->place);
   s->scratch = kugel__scratch_get(ctx, (size_t)kugel__ctx_threads(ctx) * s->part);
   kugel_status status =
-      work && s->fourier && s->scratch
+      work && s->place && s->scratch
           ? KUGEL_OK
           : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the pixel weights of nside %lld", (long long)s->nside);
-  if (status == KUGEL_OK)
-    status = solve(s, work, work + s->classes);
-  if (status == KUGEL_OK)
-    expand(s, work, weight);
+  if (status == KUGEL_OK) {
+    make_rings(s);
+    s->fourier = work + s->unknowns;
+    status = solve(s, work, work + 2 * s->unknowns);
+  }
+  if (status == KUGEL_OK) {
+    s->in = work;
+    s->out = weight;
+    status = kugel__parallel(ctx, s->pairs, expand_ring, s);
+  }
   kugel__scratch_put(ctx, s->scratch);
-  kugel__free(ctx, s->fourier);
+  kugel__free(ctx, s->place);
   kugel__free(ctx, work);
-  kugel__free(ctx, tables);
   return status;
 }
 
