@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of lane-wise DFTs: factors, twiddles with exactly reduced arguments, Bluestein's chirp and spectrum.
  */
-#include <math.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "fft/lanes.h"
+#include "fft/roots.h"
 
 KUGEL_DISPATCH(kugel__lanes_ops, kugel__lanes_ops)
 
 const kugel__lanes_ops *kugel__lanes_ops_now(void)
 {
   return kugel__lanes_ops_get();
-}
-
-// out = e^{-2 pi i k / n}, 0 <= k < n: the argument is first brought into [0, pi/4].
-static void root(int64_t k, int64_t n, double *re, double *im)
-{
-  int64_t e = 8 * k; // in units of pi / (4 n)
-  bool flip = e > 4 * n;
-  if (flip)
-    e = 8 * n - e;
-  bool left = e > 2 * n;
-  if (left)
-    e = 4 * n - e;
-  bool swap = e > n;
-  if (swap)
-    e = 2 * n - e;
-  long double a = M_PIl * (long double)e / (4 * (long double)n);
-  double c = (double)cosl(a), s = (double)sinl(a), t = c;
-  if (swap)
-    c = s, s = t;
-  *re = left ? -c : c;
-  *im = flip ? s : -s;
 }
 
 static bool factorise(kugel__lanes *p)
@@ -58,9 +37,10 @@ static kugel_status make_twiddles(kugel__lanes *p)
   s = 1;
   for (int i = 0; i < p->stages; i++) {
     p->twiddle[i] = t;
-    for (int64_t j = 0; j < s; j++)
-      for (int r = 1; r < p->radix[i]; r++, t += 2)
-        root(j * r, s * p->radix[i], t, t + 1);
+    int64_t radix = p->radix[i];
+    for (int64_t r = 1; r < radix; r++)
+      kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, s * radix), s, t + 2 * (r - 1), radix - 1);
+    t += 2 * s * (radix - 1);
     s *= p->radix[i];
   }
   return KUGEL_OK;
@@ -88,7 +68,7 @@ static kugel_status make_bluestein(kugel__lanes *p)
   double *x = kugel__calloc(p->ctx, (size_t)(m + kugel__lanes_work(p->inner)) * 16 * (size_t)vlen);
   KUGEL_CHECK(x, KUGEL_ENOMEM, "no memory for a DFT of length %lld", (long long)m);
   for (int64_t k = 0; k < n; k++) {
-    root((int64_t)((__int128)k * k % (2 * n)), 2 * n, chirp + 2 * k, chirp + 2 * k + 1);
+    kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * n)), 2 * n), chirp + 2 * k);
     for (int64_t at = k; at < m; at += kugel__max(1, m - 2 * k)) { // k and m - k
       if (at != k && at != m - k)
         break;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ring plans: one DFT a mirrored pair (north + i south), lengths and phases shared between rings. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "fft/rings_plan.h"
+#include "fft/roots.h"
 
 KUGEL_DISPATCH(kugel__ring_ops, kugel__ring_ops)
 
@@ -87,12 +87,6 @@ static kugel_status make_jobs(kugel__rings *p, const kugel__rings_desc *d)
   return KUGEL_OK;
 }
 
-static void unit(long double angle, double *out)
-{
-  out[0] = (double)cosl(angle);
-  out[1] = (double)sinl(angle);
-}
-
 static kugel_status make_phases(kugel__rings *p, const double *phi0)
 {
   int64_t coarse = p->mmax / KUGEL__FINE + 1;
@@ -101,12 +95,11 @@ static kugel_status make_phases(kugel__rings *p, const double *phi0)
   KUGEL_ALLOC(p->ctx, t, (size_t)p->nphases * (size_t)(coarse + KUGEL__FINE) * 16);
   p->tables = t;
   for (int i = 0; i < p->nphases; i++) {
-    long double step = phi0[i];
+    kugel__turn one = kugel__turn_radians(phi0[i]);
     p->phases[i] = (kugel__phase){phi0[i], t, t + 2 * coarse};
-    for (int64_t k = 0; k < coarse; k++, t += 2)
-      unit((long double)(k * KUGEL__FINE) * step, t);
-    for (int64_t k = 0; k < KUGEL__FINE; k++, t += 2)
-      unit((long double)k * step, t);
+    kugel__roots(KUGEL__NO_TURN, kugel__turn_times(one, KUGEL__FINE), coarse, t, 1);
+    kugel__roots(KUGEL__NO_TURN, one, KUGEL__FINE, t + 2 * coarse, 1);
+    t += 2 * (coarse + KUGEL__FINE);
   }
   return KUGEL_OK;
 }
@@ -128,8 +121,7 @@ static kugel_status make_length(kugel__rings *p, kugel__ring_length *l, bool sid
   double *step;
   KUGEL_ALLOC(p->ctx, step, (size_t)l->sub * 16);
   l->step = step;
-  for (int64_t j = 0; j < l->sub; j++)
-    unit(-2 * M_PIl * (long double)j / (long double)l->n, step + 2 * j);
+  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, l->n), l->sub, step, 1);
   return KUGEL_OK;
 }
 
