@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lies around pixels and directions: boundaries, neighbours, interpolation. */
+#include "healpix/job.h"
+#include "healpix/pix.h"
+
+typedef kugel__pix_job job;
+
+/* ---- boundaries ---- */
+
+static void one_boundary(const job *j, int64_t i)
+{
+  kugel__xyf f = kugel__to_xyf(j->nside, j->order, j->p[i]);
+  double n = (double)j->nside, x0 = (double)f.x, y0 = (double)f.y;
+  for (int64_t k = 0; k < 4 * j->step; k++) {
+    double t = (double)(k % j->step) / (double)j->step, x, y, z, s, phi;
+    switch (k / j->step) {
+    case 0: // north to west
+      x = x0 + 1 - t, y = y0 + 1;
+      break;
+    case 1: // west to south
+      x = x0, y = y0 + 1 - t;
+      break;
+    case 2: // south to east
+      x = x0 + t, y = y0;
+      break;
+    default: // east to north
+      x = x0 + 1, y = y0 + t;
+    }
+    kugel__face_point(f.face, x / n, y / n, &z, &s, &phi);
+    double *v = j->out_a + 3 * (i * 4 * j->step + k);
+    v[0] = s * cos(phi);
+    v[1] = s * sin(phi);
+    v[2] = z;
+  }
+}
+
+static kugel_status part_boundary(const job *j, int64_t lo, int64_t n)
+{
+  KUGEL_TRY(kugel__pix_check_pixels(j, lo, n));
+  for (int64_t i = lo; i < lo + n; i++)
+    one_boundary(j, i);
+  return KUGEL_OK;
+}
+
+kugel_status kugel_healpix_boundaries(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                      const int64_t *pixel, int64_t step, double *vec)
+{
+  KUGEL_CHECK(step >= 1 && step <= 1 << 20, KUGEL_EINVAL, "step is %lld, must be 1 to %d", (long long)step,
+              1 << 20);
+  KUGEL_CHECK(n <= INT64_MAX / (96 * step), KUGEL_EINVAL,
+              "n is %lld with step %lld: more points than memory can hold", (long long)n, (long long)step);
+  job j = {
+      .part = part_boundary, .nside = nside, .order = order, .n = n, .p = pixel, .step = step, .out_a = vec};
+  return kugel__pix_run(ctx, &j, pixel, vec);
+}
+
+/* Steps over the edge of a face. Faces 0-3 touch the north pole, 4-7 lie on the equator, 8-11 touch the south
+ * pole. At a polar edge the neighbour's axes are turned by a quarter; where only three faces meet there is no
+ * neighbour. */
+static bool cross_edge(int64_t n, kugel__xyf *p)
+{
+  int64_t x = p->x, y = p->y, k = p->face & 3, kind = p->face / 4;
+  int ex = x < 0 ? -1 : x >= n, ey = y < 0 ? -1 : y >= n;
+  if (!ex && !ey)
+    return true;
+  int64_t next = (k + 1) & 3, last = (k + 3) & 3, far = (k + 2) & 3;
+#define GO(f, xx, yy) return *p = (kugel__xyf){xx, yy, f}, true
+  if (kind == 0) {
+    if (ex == 1 && ey == 1)
+      GO(far, 2 * n - 1 - x, 2 * n - 1 - y);
+    if (ex == -1 && ey == -1)
+      GO(8 + k, x + n, y + n);
+    if (ex && ey)
+      return false;
+    if (ex == 1)
+      GO(next, y, 2 * n - 1 - x);
+    if (ey == 1)
+      GO(last, 2 * n - 1 - y, x);
+    if (ex == -1)
+      GO(4 + k, x + n, y);
+    GO(4 + next, x, y + n);
+  }
+  if (kind == 1) {
+    if (ex == 1 && ey == -1)
+      GO(4 + next, x - n, y + n);
+    if (ex == -1 && ey == 1)
+      GO(4 + last, x + n, y - n);
+    if (ex && ey)
+      return false;
+    if (ex == 1)
+      GO(k, x - n, y);
+    if (ey == 1)
+      GO(last, x, y - n);
+    if (ex == -1)
+      GO(8 + last, x + n, y);
+    GO(8 + k, x, y + n);
+  }
+  if (ex == 1 && ey == 1)
+    GO(k, x - n, y - n);
+  if (ex == -1 && ey == -1)
+    GO(8 + far, -1 - x, -1 - y);
+  if (ex && ey)
+    return false;
+  if (ex == 1)
+    GO(4 + next, x - n, y);
+  if (ey == 1)
+    GO(4 + k, x, y - n);
+  if (ex == -1)
+    GO(8 + last, y, -1 - x);
+  GO(8 + next, -1 - y, x);
+#undef GO
+}
+
+static void one_neighbours(const job *j, int64_t i)
+{
+  static const int8_t dx[] = {-1, -1, 0, 1, 1, 1, 0, -1}, dy[] = {0, 1, 1, 1, 0, -1, -1, -1};
+  kugel__xyf f = kugel__to_xyf(j->nside, j->order, j->p[i]);
+  for (int k = 0; k < 8; k++) {
+    kugel__xyf g = {f.x + dx[k], f.y + dy[k], f.face};
+    j->out_p[8 * i + k] = cross_edge(j->nside, &g) ? kugel__from_xyf(j->nside, j->order, g) : -1;
+  }
+}
+
+static kugel_status part_neighbours(const job *j, int64_t lo, int64_t n)
+{
+  KUGEL_TRY(kugel__pix_check_pixels(j, lo, n));
+  for (int64_t i = lo; i < lo + n; i++)
+    one_neighbours(j, i);
+  return KUGEL_OK;
+}
+
+kugel_status kugel_healpix_neighbours(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                      const int64_t *pixel, int64_t *neighbour)
+{
+  job j = {.part = part_neighbours, .nside = nside, .order = order, .n = n, .p = pixel, .out_p = neighbour};
+  return kugel__pix_run(ctx, &j, pixel, neighbour);
+}
+
+/* ---- interpolation ---- */
+
+static double ring_theta(int64_t nside, int64_t i)
+{
+  double z, s;
+  kugel__ring_z(nside, i, &z, &s);
+  return atan2(s, z);
+}
+
+// The two pixels of ring i on either side of phi and the second one's weight.
+static double two_in_ring(int64_t nside, int64_t i, double phi, int64_t *pixels)
+{
+  kugel__ring r = kugel__ring_of(nside, i);
+  double at = phi * (double)r.length / (2 * M_PI) - 0.5 * r.shifted, low = floor(at);
+  int64_t p = (int64_t)low % r.length;
+  p += p < 0 ? r.length : 0;
+  pixels[0] = r.start + p;
+  pixels[1] = r.start + (p + 1) % r.length;
+  return at - low;
+}
+
+// Linear in theta between the two rings around, and in phi along each; at a pole the mean of its four pixels.
+static void one_interpolation(const job *j, int64_t i)
+{
+  double theta = fmin(j->a[i], M_PI), phi = fmod(j->b[i], 2 * M_PI), z = cos(theta), n = (double)j->nside;
+  phi += phi < 0 ? 2 * M_PI : 0;
+  int64_t last = 4 * j->nside - 1, above;
+  if (fabs(z) > 2.0 / 3) {
+    double t = n * sqrt(6) * sin(0.5 * (z > 0 ? theta : M_PI - theta)); // n sqrt(3 (1 - |z|))
+    above = z > 0 ? (int64_t)t : last - (int64_t)t;
+  } else
+    above = (int64_t)(n * (2 - 1.5 * z));
+  above = kugel__max(0, kugel__min(above, last));
+  while (above > 0 && theta < ring_theta(j->nside, above))
+    above--;
+  while (above < last && theta >= ring_theta(j->nside, above + 1))
+    above++;
+  int64_t *p = j->out_p + 4 * i;
+  double *w = j->out_a + 4 * i, top = above > 0 ? ring_theta(j->nside, above) : 0;
+  double bottom = above < last ? ring_theta(j->nside, above + 1) : M_PI,
+         share = (theta - top) / (bottom - top);
+  for (int k = 0; k < 2; k++) {
+    int64_t ring = above + k;
+    bool pole = ring == 0 || ring > last;
+    double right = two_in_ring(j->nside, pole ? (ring ? last : 1) : ring, phi, p + 2 * k),
+           part = k ? share : 1 - share;
+    w[2 * k] = pole ? 0 : part * (1 - right);
+    w[2 * k + 1] = pole ? 0 : part * right;
+    if (pole) { // the other two pixels of the ring around the pole
+      int64_t start = ring ? j->npix - 4 : 0;
+      for (int c = 0; c < 2; c++)
+        p[2 * k + c] = start + (p[2 * k + c] - start + 2) % 4;
+    }
+  }
+  if (above == 0 || above == last) {
+    double pole = (above == 0 ? 1 - share : share) / 4;
+    for (int k = 0; k < 4; k++)
+      w[k] += pole;
+  }
+  for (int k = 0; k < 4 && j->order == KUGEL_ORDER_NESTED; k++)
+    p[k] = kugel__xyf_to_nest(j->nside, kugel__ring_to_xyf(j->nside, p[k]));
+}
+
+static kugel_status part_interpolation(const job *j, int64_t lo, int64_t n)
+{
+  KUGEL_TRY(kugel__pix_check_angles(j, lo, n));
+  for (int64_t i = lo; i < lo + n; i++)
+    one_interpolation(j, i);
+  return KUGEL_OK;
+}
+
+kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
+                                         const double *theta, const double *phi, int64_t *pixel,
+                                         double *weight)
+{
+  job j = {.part = part_interpolation,
+           .nside = nside,
+           .order = order,
+           .n = n,
+           .a = theta,
+           .b = phi,
+           .out_p = pixel,
+           .out_a = weight};
+  return kugel__pix_run(ctx, &j, phi ? theta : NULL, weight ? pixel : NULL);
+}
