@@ -644,7 +644,7 @@ FUNCTIONS = {
         'Ring weights: factors near 1 on the pixel area, of least sum of (nphi w)^2, with which the mean of each Legendre polynomial of degree 1 to L over the pixels is 0.'),
     "kugel_healpix_pixel_weights": (  # ctx, nside, weight
         STATUS, [c_void_p, c_int64, c_void_p],
-        'Pixel weights: factors near 1 on the pixel area, of least squared distance from 1, with which the mean of each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
+        'Pixel weights: factors near 1 on the pixel area with which the mean of each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
     "kugel_fits_open": (  # ctx, path, opts, out
         STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_opts), c_void_p],
         "Opens a FITS file (also gzip-compressed) and reads one HDU's header."),
