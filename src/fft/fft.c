@@ -5,11 +5,9 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "core/parallel.h"
-#include "fft/lines.h"
-#include "fft/longline.h"
+#include "fft/pass.h"
 
-enum { MAX_DIMS = 8, MAX_NDIM = 32, TASK_POINTS = 1 << 15 };
+enum { MAX_DIMS = 8 };
 
 struct kugel_fft {
   kugel_ctx *ctx;
@@ -17,8 +15,7 @@ struct kugel_fft {
   int ndim, naxes;
   int64_t n[MAX_DIMS];
   int axes[MAX_DIMS];
-  kugel__axis forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes
-  kugel__longline longline[MAX_DIMS];
+  kugel__step forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes; inverse: if not the same
 };
 
 /* ---- plans ---- */
@@ -29,6 +26,12 @@ static kugel_fft_kind inverse_kind(kugel_fft_kind kind)
                                            KUGEL_FFT_DCT2, KUGEL_FFT_DCT4, KUGEL_FFT_DST1, KUGEL_FFT_DST3,
                                            KUGEL_FFT_DST2, KUGEL_FFT_DST4};
   return inverse[kind];
+}
+
+// Whether one step does both directions.
+static bool own_inverse(kugel_fft_kind kind)
+{
+  return inverse_kind(kind) == kind && kind != KUGEL_FFT_R2C;
 }
 
 static kugel_status check_opts(kugel_fft *p, const int64_t *n)
@@ -71,11 +74,10 @@ static kugel_status make_axes(kugel_fft *p)
   for (int i = 0; i < p->naxes; i++) {
     // of R2C only the last axis is real
     kugel_fft_kind kind = p->opts.kind == KUGEL_FFT_R2C && i < p->naxes - 1 ? KUGEL_FFT_C2C : p->opts.kind;
-    KUGEL_TRY(kugel__axis_create(p->ctx, kind, p->n[p->axes[i]], &p->forward[i]));
-    if (kind == KUGEL_FFT_C2C && !p->opts.single_precision)
-      KUGEL_TRY(kugel__longline_create(p->ctx, p->n[p->axes[i]], &p->longline[i]));
-    if (inverse_kind(kind) != kind)
-      KUGEL_TRY(kugel__axis_create(p->ctx, inverse_kind(kind), p->n[p->axes[i]], &p->inverse[i]));
+    int64_t n = p->n[p->axes[i]];
+    KUGEL_TRY(kugel__step_create(p->ctx, kind, false, n, &p->forward[i]));
+    if (!own_inverse(kind))
+      KUGEL_TRY(kugel__step_create(p->ctx, inverse_kind(kind), true, n, &p->inverse[i]));
   }
   return KUGEL_OK;
 }
@@ -111,9 +113,8 @@ void kugel_fft_destroy(kugel_fft *p)
     return;
   kugel_ctx *ctx = p->ctx;
   for (int i = 0; i < MAX_DIMS; i++) {
-    kugel__axis_destroy(ctx, &p->forward[i]);
-    kugel__axis_destroy(ctx, &p->inverse[i]);
-    kugel__longline_destroy(ctx, &p->longline[i]);
+    kugel__step_destroy(ctx, &p->forward[i]);
+    kugel__step_destroy(ctx, &p->inverse[i]);
   }
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
@@ -149,90 +150,14 @@ int64_t kugel_fft_good_size(int64_t n)
   return (int64_t)best;
 }
 
-/* ---- one pass ---- */
-
-typedef struct view {
-  char *data;
-  int ndim;
-  int64_t shape[MAX_NDIM], stride[MAX_NDIM]; // in elements
-} view;
-
-typedef struct pass {
-  const kugel__axis *axis;
-  const view *in, *out;
-  int at; // the axis in the views
-  bool inverse, f32;
-  double scale;
-  int64_t lines, task_lines;
-  char *scratch;
-  size_t scratch_size;
-} pass;
-
-// First elements of line `index` in both arrays: row-major over all axes but the one transformed.
-static void locate(const pass *t, int64_t index, int64_t *in, int64_t *out)
-{
-  *in = *out = 0;
-  for (int d = t->in->ndim - 1; d >= 0; d--) {
-    if (d == t->at)
-      continue;
-    int64_t i = index % t->in->shape[d];
-    index /= t->in->shape[d];
-    *in += i * t->in->stride[d];
-    *out += i * t->out->stride[d];
-  }
-}
-
-static kugel_status run_lines(void *arg, int64_t task, int worker)
-{
-  const pass *t = arg;
-  int vlen = kugel__lanes_ops_now()->vlen;
-  int64_t in_at[8], out_at[8], end = kugel__min(t->lines, (task + 1) * t->task_lines);
-  kugel__lines l = {.axis = t->axis,
-                    .inverse = t->inverse,
-                    .f32 = t->f32,
-                    .in = t->in->data,
-                    .out = t->out->data,
-                    .in_at = in_at,
-                    .out_at = out_at,
-                    .in_step = t->in->stride[t->at],
-                    .out_step = t->out->stride[t->at],
-                    .scale = t->scale};
-  for (int64_t first = task * t->task_lines; first < end; first += vlen) {
-    l.count = (int)kugel__min(vlen, end - first);
-    for (int i = 0; i < vlen; i++)
-      locate(t, first + (i < l.count ? i : 0), &in_at[i], &out_at[i]);
-    kugel__line_ops_now()->run(&l, (double *)(t->scratch + (size_t)worker * t->scratch_size));
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status run_pass(const kugel_fft *p, pass *t)
-{
-  int64_t vlen = kugel__lanes_ops_now()->vlen;
-  t->lines = 1;
-  for (int d = 0; d < t->in->ndim; d++)
-    t->lines *= d == t->at ? 1 : t->in->shape[d];
-  if (t->lines == 0)
-    return KUGEL_OK;
-  t->task_lines = kugel__max(1, TASK_POINTS / (t->axis->n * vlen)) * vlen;
-  int64_t tasks = (t->lines + t->task_lines - 1) / t->task_lines;
-  int64_t workers = kugel__min(kugel__ctx_threads(p->ctx), tasks);
-  t->scratch_size = (size_t)(t->axis->points * 2 * vlen * 8 + 64);
-  t->scratch = kugel__scratch_get(p->ctx, (size_t)workers * t->scratch_size);
-  KUGEL_CHECK(t->scratch, KUGEL_ENOMEM, "no memory for lines of %lld points", (long long)t->axis->n);
-  kugel_status s = kugel__parallel(p->ctx, tasks, run_lines, t);
-  kugel__scratch_put(p->ctx, t->scratch);
-  return s;
-}
-
 /* ---- execution ---- */
 
 static kugel_status take_view(const kugel_fft *p, const kugel_array *a, const char *name, bool complex_side,
-                              const int64_t *want, view *v)
+                              const int64_t *want, kugel__view *v)
 {
   KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
-  KUGEL_CHECK(a->ndim >= p->ndim && a->ndim <= MAX_NDIM && a->shape, KUGEL_ESHAPE,
-              "%s has ndim %d, must be %d to %d with a shape", name, a->ndim, p->ndim, MAX_NDIM);
+  KUGEL_CHECK(a->ndim >= p->ndim && a->ndim <= KUGEL__MAX_NDIM && a->shape, KUGEL_ESHAPE,
+              "%s has ndim %d, must be %d to %d with a shape", name, a->ndim, p->ndim, KUGEL__MAX_NDIM);
   kugel_dtype real = p->opts.single_precision ? KUGEL_F32 : KUGEL_F64;
   kugel_dtype type = complex_side ? (kugel_dtype){KUGEL_COMPLEX, (uint8_t)(2 * real.bits), 1} : real;
   char text[256];
@@ -256,7 +181,7 @@ static kugel_status take_view(const kugel_fft *p, const kugel_array *a, const ch
   return KUGEL_OK;
 }
 
-static void extent(const view *v, int64_t bytes, const char **lo, const char **hi)
+static void extent(const kugel__view *v, int64_t bytes, const char **lo, const char **hi)
 {
   int64_t low = 0, high = 0;
   for (int d = 0; d < v->ndim; d++) {
@@ -269,7 +194,7 @@ static void extent(const view *v, int64_t bytes, const char **lo, const char **h
 }
 
 // In place: the same first element and strides; of R2C, rows of the real array padded to the complex ones.
-static bool same_place(const view *a, int64_t ba, const view *b, int64_t bb, int last)
+static bool same_place(const kugel__view *a, int64_t ba, const kugel__view *b, int64_t bb, int last)
 {
   if (a->data != b->data)
     return false;
@@ -283,7 +208,8 @@ static bool same_place(const view *a, int64_t ba, const view *b, int64_t bb, int
   return true;
 }
 
-static kugel_status check_places(const kugel_fft *p, const view *in, int64_t bi, const view *out, int64_t bo)
+static kugel_status check_places(const kugel_fft *p, const kugel__view *in, int64_t bi,
+                                 const kugel__view *out, int64_t bo)
 {
   const char *il, *ih, *ol, *oh;
   for (int d = 0; d < in->ndim; d++) {
@@ -302,60 +228,29 @@ static kugel_status check_places(const kugel_fft *p, const view *in, int64_t bi,
   return KUGEL_OK;
 }
 
-// Each line as a matrix [n1][n2]: columns into a copy, twiddles, rows out transposed.
-static kugel_status run_long(const kugel_fft *p, const pass *t, const kugel__longline *l)
+static kugel_status run_axis(const kugel_fft *p, int i, int sign, const kugel__view *in,
+                             const kugel__view *out, double scale)
 {
-  view matrix = {.ndim = 2, .shape = {l->n1, l->n2}, .stride = {l->n2, 1}}, from = matrix, to = matrix;
-  int64_t lines = 1;
-  for (int d = 0; d < t->in->ndim; d++)
-    lines *= d == t->at ? 1 : t->in->shape[d];
-  if (lines == 0)
-    return KUGEL_OK;
-  matrix.data = kugel__scratch_get(p->ctx, (size_t)l->n * 16);
-  KUGEL_CHECK(matrix.data, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
-  kugel_status s = KUGEL_OK;
-  for (int64_t i = 0; i < lines && !s; i++) {
-    int64_t in, out, si = t->in->stride[t->at], so = t->out->stride[t->at];
-    locate(t, i, &in, &out);
-    from.data = t->in->data + 16 * in;
-    from.stride[0] = l->n2 * si;
-    from.stride[1] = si;
-    to.data = t->out->data + 16 * out;
-    to.stride[0] = so;
-    to.stride[1] = l->n1 * so;
-    pass columns = {
-        .axis = &l->first, .in = &from, .out = &matrix, .at = 0, .inverse = t->inverse, .scale = 1};
-    pass rows = {
-        .axis = &l->second, .in = &matrix, .out = &to, .at = 1, .inverse = t->inverse, .scale = t->scale};
-    s = run_pass(p, &columns);
-    s = s ? s : kugel__longline_twiddle(p->ctx, l, t->inverse, (double *)(void *)matrix.data);
-    s = s ? s : run_pass(p, &rows);
-  }
-  kugel__scratch_put(p->ctx, matrix.data);
-  return s;
-}
-
-static kugel_status run_axis(const kugel_fft *p, int i, int sign, const view *in, const view *out,
-                             double scale)
-{
-  const kugel__axis *back = p->inverse[i].lanes ? &p->inverse[i] : &p->forward[i];
-  pass t = {.axis = sign == KUGEL_INVERSE ? back : &p->forward[i],
-            .in = in,
-            .out = out,
-            .at = in->ndim - p->ndim + p->axes[i],
-            .inverse = sign == KUGEL_INVERSE,
-            .f32 = p->opts.single_precision != 0,
-            .scale = scale};
-  return p->longline[i].table ? run_long(p, &t, &p->longline[i]) : run_pass(p, &t);
+  bool inverse = sign == KUGEL_INVERSE, real = p->opts.kind == KUGEL_FFT_R2C && i == p->naxes - 1;
+  bool apart = inverse && !own_inverse(real || p->opts.kind != KUGEL_FFT_R2C ? p->opts.kind : KUGEL_FFT_C2C);
+  kugel__pass t = {.step = apart ? &p->inverse[i] : &p->forward[i],
+                   .in = in,
+                   .out = out,
+                   .at = in->ndim - p->ndim + p->axes[i],
+                   .inverse = inverse,
+                   .f32 = p->opts.single_precision != 0,
+                   .scale = scale};
+  return kugel__pass_run(p->ctx, &t);
 }
 
 // Complex to real over several axes needs the input for itself.
-static kugel_status complex_to_real(const kugel_fft *p, const view *in, const view *out, double scale)
+static kugel_status complex_to_real(const kugel_fft *p, const kugel__view *in, const kugel__view *out,
+                                    double scale)
 {
   int last = p->naxes - 1;
   if (last == 0)
     return run_axis(p, 0, KUGEL_INVERSE, in, out, scale);
-  view copy = *in;
+  kugel__view copy = *in;
   int64_t count = 1;
   for (int d = in->ndim - 1; d >= 0; d--) {
     copy.stride[d] = count;
@@ -382,7 +277,7 @@ kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *
   memcpy(half, p->n, sizeof half);
   int last = p->axes[p->naxes - 1];
   half[last] = p->n[last] / 2 + 1;
-  view vi, vo;
+  kugel__view vi, vo;
   KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), r2c && back ? half : p->n, &vi));
   KUGEL_TRY(take_view(p, out, "out", c2c || (r2c && !back), r2c && !back ? half : p->n, &vo));
   KUGEL_CHECK(vi.ndim == vo.ndim, KUGEL_ESHAPE, "in has %d axes and out %d: they must be as many", vi.ndim,

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of arrays into lanes, the transform of each kind there, and back.
  * Work space of points [re VLEN, im VLEN]: a and c of `span` points each, then that of the DFT. */
-#include "core/simd.h"
 #include "fft/lines.h"
 #include "fft/lines_move.h"
-
-typedef struct cvec {
-  vf64 re, im;
-} cvec;
-
-static inline cvec get(const double *p)
-{
-  return (cvec){v_load(p), v_load(p + VLEN)};
-}
-static inline void put(double *p, vf64 re, vf64 im)
-{
-  v_store(p, re);
-  v_store(p + VLEN, im);
-}
-static inline cvec mul(cvec a, double re, double im)
-{
-  return (cvec){a.re * re - a.im * im, a.re * im + a.im * re};
-}
 
 static double *dft(const kugel__axis *x, double *data, double *work)
 {

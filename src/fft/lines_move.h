@@ -4,72 +4,8 @@
 #ifndef KUGEL_FFT_LINES_MOVE_H
 #define KUGEL_FFT_LINES_MOVE_H
 
-#include "core/simd.h"
 #include "fft/lines.h"
-
-enum { W = 2 * VLEN }; // doubles a point
-
-#if VLEN == 8
-#  define ZIP_LOW  0, 8, 1, 9, 2, 10, 3, 11
-#  define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
-#  define EVENS    0, 2, 4, 6, 8, 10, 12, 14
-#  define ODDS     1, 3, 5, 7, 9, 11, 13, 15
-#elif VLEN == 4
-#  define ZIP_LOW  0, 4, 1, 5
-#  define ZIP_HIGH 2, 6, 3, 7
-#  define EVENS    0, 2, 4, 6
-#  define ODDS     1, 3, 5, 7
-#else
-#  define ZIP_LOW  0, 2
-#  define ZIP_HIGH 1, 3
-#  define EVENS    0, 2
-#  define ODDS     1, 3
-#endif
-
-typedef float vhalf __attribute__((vector_size(4 * VLEN))); // VLEN floats
-
-static inline void transpose(vf64 *v)
-{
-  for (int width = 1; width < VLEN; width *= 2) {
-    vf64 t[VLEN];
-    for (int i = 0; i < VLEN / 2; i++) {
-      t[2 * i] = __builtin_shufflevector(v[i], v[i + VLEN / 2], ZIP_LOW);
-      t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + VLEN / 2], ZIP_HIGH);
-    }
-    memcpy(v, t, sizeof t);
-  }
-}
-
-/* ---- reals at index i of an array of float or double ---- */
-
-static inline vf64 read_vector(const char *p, int64_t i, bool f32)
-{
-  if (!f32)
-    return v_load((const double *)p + i);
-  vhalf h;
-  memcpy(&h, (const float *)p + i, sizeof h);
-  return __builtin_convertvector(h, vf64);
-}
-static inline void write_vector(char *p, int64_t i, vf64 v, bool f32)
-{
-  if (!f32) {
-    v_store((double *)p + i, v);
-    return;
-  }
-  vhalf h = __builtin_convertvector(v, vhalf);
-  memcpy((float *)p + i, &h, sizeof h);
-}
-static inline double read_one(const char *p, int64_t i, bool f32)
-{
-  return f32 ? (double)((const float *)p)[i] : ((const double *)p)[i];
-}
-static inline void write_one(char *p, int64_t i, double v, bool f32)
-{
-  if (f32)
-    ((float *)p)[i] = (float)v;
-  else
-    ((double *)p)[i] = v;
-}
+#include "fft/points.h"
 
 static inline bool adjacent(const kugel__lines *l, const int64_t *at)
 {

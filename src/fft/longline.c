@@ -1,81 +1,118 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans of long lines, and the twiddles between their two passes. */
+/* Plans of long lines: the split of n and the twiddles between the passes. */
 #include <math.h>
 #include "core/alloc.h"
-#include "core/parallel.h"
 #include "fft/longline.h"
 
-kugel_status kugel__longline_create(kugel_ctx *ctx, int64_t n, kugel__longline *out)
+KUGEL_DISPATCH(kugel__long_ops, kugel__long_ops)
+
+const kugel__long_ops *kugel__long_ops_now(void)
 {
-  *out = (kugel__longline){.n = n};
-  if (n < KUGEL__LONG)
-    return KUGEL_OK;
-  int64_t n1 = (int64_t)sqrt((double)n);
-  while (n1 > 1 && n % n1)
-    n1--;
-  if (n1 < 32)
-    return KUGEL_OK;
-  out->n1 = n1;
-  out->n2 = n / n1;
-  out->fine = (int64_t)sqrt((double)n) + 1;
-  int64_t coarse = n / out->fine + 1;
-  kugel_status s = kugel__axis_create(ctx, KUGEL_FFT_C2C, out->n1, &out->first);
-  if (!s)
-    s = kugel__axis_create(ctx, KUGEL_FFT_C2C, out->n2, &out->second);
-  if (!s && !(out->table = kugel__alloc(ctx, (size_t)(coarse + out->fine) * 16)))
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the twiddles of %lld points", (long long)n);
-  if (s) {
-    kugel__longline_destroy(ctx, out);
-    return s;
-  }
-  for (int64_t i = 0; i < coarse + out->fine; i++) {
-    int64_t e = i < coarse ? i * out->fine : i - coarse;
-    long double angle = 2 * M_PIl * (long double)e / (long double)n;
-    out->table[2 * i] = (double)cosl(angle);
-    out->table[2 * i + 1] = (double)-sinl(angle);
-  }
-  return KUGEL_OK;
+  return kugel__long_ops_get();
 }
 
-void kugel__longline_destroy(kugel_ctx *ctx, kugel__longline *l)
+// Work of a lane-wise DFT per point, in radix-2 stages: prime factors that are large or padded cost more.
+static double lane_cost(int64_t n)
 {
-  kugel__axis_destroy(ctx, &l->first);
-  kugel__axis_destroy(ctx, &l->second);
-  kugel__free(ctx, l->table);
-  l->table = NULL;
+  double cost = 1;
+  for (int64_t f = 2; n > 1; f++) {
+    if (f > KUGEL__MAX_RADIX)
+      return cost + 4.5 * log2((double)n) + 8;
+    for (; n % f == 0; n /= f)
+      cost += f < 8 ? log2((double)f) : (double)f / 3;
+  }
+  return cost;
 }
 
-typedef struct sweep {
-  const kugel__longline *l;
-  bool inverse;
-  double *data;
-} sweep;
-
-static kugel_status row(void *arg, int64_t k1, int worker)
+// Work per point of n = rows cols: idle lanes count, and DFTs that leave the second-level cache.
+static double split_cost(kugel__long_kind kind, int64_t rows, int64_t cols, int64_t vlen)
 {
-  const sweep *s = arg;
-  const kugel__longline *l = s->l;
-  const double *coarse = l->table, *fine = coarse + 2 * (l->n / l->fine + 1);
-  double *x = s->data + 2 * k1 * l->n2;
-  (void)worker;
-  for (int64_t j2 = 0, high = 0, low = 0; j2 < l->n2; j2++) { // exponent j2 k1 = high fine + low
-    const double *a = coarse + 2 * high, *b = fine + 2 * low;
-    double c = a[0] * b[0] - a[1] * b[1], d = a[0] * b[1] + a[1] * b[0];
-    d = s->inverse ? -d : d;
-    double re = x[2 * j2] * c - x[2 * j2 + 1] * d;
-    x[2 * j2 + 1] = x[2 * j2] * d + x[2 * j2 + 1] * c;
-    x[2 * j2] = re;
-    low += k1;
-    while (low >= l->fine) {
-      low -= l->fine;
-      high++;
+  int64_t cs = kind == KUGEL__LONG_C2R ? cols / 2 + 1 : cols;
+  int64_t qs = kind == KUGEL__LONG_R2C ? rows / 2 + 1 : rows;
+  double idle_c = (double)((cs + vlen - 1) / vlen * vlen) / (double)cols;
+  double idle_q = (double)((qs + vlen - 1) / vlen * vlen) / (double)rows;
+  double halved = kind == KUGEL__LONG_C2C ? 1 : 0.5; // the pass that packs two groups
+  double first = lane_cost(rows) * (rows > 4096 ? 2 : 1) + 3,
+         second = lane_cost(cols) * (cols > 4096 ? 2 : 1) + 3;
+  return first * idle_c * (kind == KUGEL__LONG_R2C ? halved : 1) +
+         second * idle_q * (kind == KUGEL__LONG_C2R ? halved : 1);
+}
+
+static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
+{
+  int64_t best = 0, top = (int64_t)sqrt((double)n) + 1;
+  double least = INFINITY;
+  for (int64_t d = kugel__max(vlen, top / 64); d <= top; d++) {
+    if (n % d || n / d < vlen)
+      continue;
+    for (int side = 0; side < 2; side++) {
+      int64_t rows = side ? n / d : d;
+      double cost = split_cost(kind, rows, n / rows, vlen);
+      if (cost < least) {
+        least = cost;
+        best = rows;
+      }
+    }
+  }
+  return best;
+}
+
+static kugel_status make_table(kugel_ctx *ctx, kugel__longline *l, int64_t vlen)
+{
+  int64_t groups = (l->cs + vlen - 1) / vlen;
+  l->fine = vlen;
+  while (l->fine * l->fine < l->qs)
+    l->fine += vlen;
+  l->roots = l->fine + (l->qs + l->fine - 1) / l->fine;
+  KUGEL_ALLOC(ctx, l->table, (size_t)(groups * l->roots * 2 * vlen) * 8);
+  for (int64_t g = 0; g < groups; g++) {
+    for (int64_t i = 0; i < l->roots; i++) {
+      double *w = l->table + (g * l->roots + i) * 2 * vlen;
+      for (int64_t lane = 0; lane < vlen; lane++) {
+        int64_t c = kugel__min(g * vlen, l->cols - vlen) + lane,
+                q = i < l->fine ? i : (i - l->fine) * l->fine;
+        long double a = 2 * M_PIl * (long double)(c * q % l->n) / (long double)l->n;
+        w[lane] = (double)cosl(a);
+        w[vlen + lane] = (double)-sinl(a);
+      }
     }
   }
   return KUGEL_OK;
 }
 
-kugel_status kugel__longline_twiddle(kugel_ctx *ctx, const kugel__longline *l, bool inverse, double *data)
+kugel_status kugel__longline_create(kugel_ctx *ctx, kugel__long_kind kind, int64_t n, kugel__longline *out)
 {
-  sweep s = {l, inverse, data};
-  return kugel__parallel(ctx, l->n1, row, &s);
+  *out = (kugel__longline){.kind = kind, .n = n};
+  int64_t vlen = kugel__long_ops_now()->vlen, rows = best_rows(kind, n, vlen);
+  if (!rows)
+    return KUGEL_OK;
+  kugel__longline *l = out;
+  l->rows = rows;
+  l->cols = n / rows;
+  l->qs = kind == KUGEL__LONG_R2C ? rows / 2 + 1 : rows;
+  l->cs = kind == KUGEL__LONG_C2R ? l->cols / 2 + 1 : l->cols;
+  l->groups = (l->cs + vlen - 1) / vlen;
+  l->blocks = (l->qs + vlen - 1) / vlen;
+  l->middle = l->blocks * l->cs;
+  if (kind == KUGEL__LONG_R2C)
+    l->groups = (l->groups + 1) / 2;
+  if (kind == KUGEL__LONG_C2R)
+    l->blocks = (l->blocks + 1) / 2;
+  kugel_status s = kugel__lanes_create(ctx, l->rows, &l->first);
+  s = s ? s : kugel__lanes_create(ctx, l->cols, &l->second);
+  s = s ? s : make_table(ctx, l, vlen);
+  if (s) {
+    kugel__longline_destroy(ctx, l);
+    return s;
+  }
+  l->points = kugel__max(rows + kugel__lanes_work(l->first), l->cols + kugel__lanes_work(l->second));
+  return KUGEL_OK;
+}
+
+void kugel__longline_destroy(kugel_ctx *ctx, kugel__longline *l)
+{
+  kugel__lanes_destroy(l->first);
+  kugel__lanes_destroy(l->second);
+  kugel__free(ctx, l->table);
+  *l = (kugel__longline){0};
 }

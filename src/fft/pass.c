@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lines of a pass: full vectors of them through the lanes, long ones and those left over one by one. */
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "fft/pass.h"
+
+enum { TASK_POINTS = 1 << 15, LONG = 65536 /* from here on the lanes of whole lines leave the caches */ };
+
+kugel_status kugel__step_create(kugel_ctx *ctx, kugel_fft_kind kind, bool inverse, int64_t n,
+                                kugel__step *out)
+{
+  *out = (kugel__step){0};
+  kugel_status s = KUGEL_OK;
+  if (kind == KUGEL_FFT_C2C || kind == KUGEL_FFT_R2C) {
+    kugel__long_kind how = kind == KUGEL_FFT_C2C ? KUGEL__LONG_C2C
+                           : inverse             ? KUGEL__LONG_C2R
+                                                 : KUGEL__LONG_R2C;
+    s = kugel__longline_create(ctx, how, n, &out->line);
+  }
+  if (!s && (n < LONG || !out->line.first))
+    s = kugel__axis_create(ctx, kind, n, &out->axis);
+  if (s)
+    kugel__step_destroy(ctx, out);
+  return s;
+}
+
+void kugel__step_destroy(kugel_ctx *ctx, kugel__step *step)
+{
+  kugel__axis_destroy(ctx, &step->axis);
+  kugel__longline_destroy(ctx, &step->line);
+}
+
+typedef struct sweep {
+  const kugel__pass *pass;
+  int64_t first, lines, task_lines; // of all lines
+  char *scratch;
+  size_t scratch_size; // of one worker
+  kugel__longjob job;
+} sweep;
+
+// First elements of line `index` in both arrays: row-major over all axes but the one transformed.
+static void locate(const kugel__pass *t, int64_t index, int64_t *in, int64_t *out)
+{
+  *in = *out = 0;
+  for (int d = t->in->ndim - 1; d >= 0; d--) {
+    if (d == t->at)
+      continue;
+    int64_t i = index % t->in->shape[d];
+    index /= t->in->shape[d];
+    *in += i * t->in->stride[d];
+    *out += i * t->out->stride[d];
+  }
+}
+
+// Hands tasks out, or does the only one at once.
+static kugel_status each(kugel_ctx *ctx, int64_t tasks, kugel__task task, sweep *s)
+{
+  return tasks == 1 ? task(s, 0, 0) : kugel__parallel(ctx, tasks, task, s);
+}
+
+/* ---- lines in lanes ---- */
+
+static kugel_status in_lanes(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  const kugel__pass *t = s->pass;
+  int vlen = kugel__lanes_ops_now()->vlen;
+  int64_t in_at[8], out_at[8], end = kugel__min(s->lines, (task + 1) * s->task_lines);
+  kugel__lines l = {.axis = &t->step->axis,
+                    .inverse = t->inverse,
+                    .f32 = t->f32,
+                    .in = t->in->data,
+                    .out = t->out->data,
+                    .in_at = in_at,
+                    .out_at = out_at,
+                    .in_step = t->in->stride[t->at],
+                    .out_step = t->out->stride[t->at],
+                    .scale = t->scale};
+  for (int64_t first = task * s->task_lines; first < end; first += vlen) {
+    l.count = (int)kugel__min(vlen, end - first);
+    for (int i = 0; i < vlen; i++)
+      locate(t, first + (i < l.count ? i : 0), &in_at[i], &out_at[i]);
+    kugel__line_ops_now()->run(&l, (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status run_lanes(kugel_ctx *ctx, const kugel__pass *t, int64_t lines)
+{
+  const kugel__axis *axis = &t->step->axis;
+  int64_t vlen = kugel__lanes_ops_now()->vlen;
+  sweep s = {.pass = t, .lines = lines, .task_lines = kugel__max(1, TASK_POINTS / (axis->n * vlen)) * vlen};
+  int64_t tasks = (lines + s.task_lines - 1) / s.task_lines,
+          workers = kugel__min(kugel__ctx_threads(ctx), tasks);
+  s.scratch_size = (size_t)(axis->points * 2 * vlen * 8 + 64);
+  s.scratch = kugel__scratch_get(ctx, (size_t)workers * s.scratch_size);
+  KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for lines of %lld points", (long long)axis->n);
+  kugel_status status = each(ctx, tasks, in_lanes, &s);
+  kugel__scratch_put(ctx, s.scratch);
+  return status;
+}
+
+/* ---- lines on their own ---- */
+
+static kugel__longjob place(const sweep *s, int64_t line)
+{
+  const kugel__pass *t = s->pass;
+  kugel__longjob job = s->job;
+  int64_t in, out, real = t->f32 ? 4 : 8;
+  locate(t, line, &in, &out);
+  job.in = t->in->data + in * real * (job.line->kind == KUGEL__LONG_R2C ? 1 : 2);
+  job.out = t->out->data + out * real * (job.line->kind == KUGEL__LONG_C2R ? 1 : 2);
+  return job;
+}
+
+static kugel_status one_by_one(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  int64_t vlen = kugel__long_ops_now()->vlen,
+          end = kugel__min(s->lines, s->first + (task + 1) * s->task_lines);
+  double *work = (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size);
+  for (int64_t i = s->first + task * s->task_lines; i < end; i++) {
+    kugel__longjob job = place(s, i);
+    job.middle = work + job.line->points * 2 * vlen;
+    kugel__long_ops_now()->first(&job, 0, job.line->groups, work);
+    kugel__long_ops_now()->second(&job, 0, job.line->blocks, work);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status first_pass(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  int64_t groups = s->job.line->groups, begin = task * s->task_lines;
+  kugel__long_ops_now()->first(&s->job, begin, kugel__min(groups, begin + s->task_lines),
+                               (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+  return KUGEL_OK;
+}
+
+static kugel_status second_pass(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  int64_t blocks = s->job.line->blocks, begin = task * s->task_lines;
+  kugel__long_ops_now()->second(&s->job, begin, kugel__min(blocks, begin + s->task_lines),
+                                (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+  return KUGEL_OK;
+}
+
+// All workers on one line after the other: task_lines counts units of its passes.
+static kugel_status together(kugel_ctx *ctx, sweep *s)
+{
+  const kugel__longline *l = s->job.line;
+  int64_t vlen = kugel__long_ops_now()->vlen;
+  s->job.middle = kugel__scratch_get(ctx, (size_t)(l->middle * 2 * vlen) * 8);
+  KUGEL_CHECK(s->job.middle, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  kugel_status status = KUGEL_OK;
+  for (int64_t i = s->first; i < s->lines && !status; i++) {
+    double *middle = s->job.middle;
+    s->job = place(s, i);
+    s->job.middle = middle;
+    s->task_lines = kugel__max(1, TASK_POINTS / (l->rows * vlen));
+    status = each(ctx, (l->groups + s->task_lines - 1) / s->task_lines, first_pass, s);
+    s->task_lines = kugel__max(1, TASK_POINTS / (l->cols * vlen));
+    if (!status)
+      status = each(ctx, (l->blocks + s->task_lines - 1) / s->task_lines, second_pass, s);
+  }
+  kugel__scratch_put(ctx, s->job.middle);
+  return status;
+}
+
+static kugel_status run_long(kugel_ctx *ctx, const kugel__pass *t, int64_t first, int64_t lines)
+{
+  const kugel__longline *l = &t->step->line;
+  int64_t point = 16 * kugel__long_ops_now()->vlen, threads = kugel__ctx_threads(ctx);
+  sweep s = {.pass = t,
+             .first = first,
+             .lines = lines,
+             .task_lines = kugel__max(1, TASK_POINTS / l->n),
+             .job = {.line = l,
+                     .inverse = t->inverse,
+                     .f32 = t->f32,
+                     .in_step = t->in->stride[t->at],
+                     .out_step = t->out->stride[t->at],
+                     .scale = t->scale}};
+  int64_t tasks = (lines - first + s.task_lines - 1) / s.task_lines, workers = kugel__min(threads, tasks);
+  bool apart = threads == 1 || l->n < LONG || tasks >= 2 * threads;
+  s.scratch_size = (size_t)((l->points + (apart ? l->middle : 0)) * point + 64);
+  s.scratch = kugel__scratch_get(ctx, (size_t)(apart ? workers : threads) * s.scratch_size);
+  KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  kugel_status status = apart ? each(ctx, tasks, one_by_one, &s) : together(ctx, &s);
+  kugel__scratch_put(ctx, s.scratch);
+  return status;
+}
+
+kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
+{
+  const kugel__step *step = t->step;
+  int64_t lines = 1, vlen = kugel__lanes_ops_now()->vlen;
+  for (int d = 0; d < t->in->ndim; d++)
+    lines *= d == t->at ? 1 : t->in->shape[d];
+  int64_t alone = !step->line.first          ? 0
+                  : !step->axis.lanes        ? lines
+                  : lines % vlen <= vlen / 2 ? lines % vlen
+                                             : 0;
+  if (alone < lines)
+    KUGEL_TRY(run_lanes(ctx, t, lines - alone));
+  return alone > 0 ? run_long(ctx, t, lines - alone, lines) : KUGEL_OK;
+}
