@@ -6,6 +6,7 @@
 #include <string.h>
 #include "alms.h"
 #include "commands.h"
+#include "picture.h"
 #include "skyops.h"
 
 #define ANAFAST_OPTIONS(X)                                                                                   \
@@ -25,7 +26,9 @@
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "one column, or three that are I, Q, U; I, Q, U where there are such, else the first")                   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the spectrum of the first column only")                          \
-  X(alm, 0, ARG_TEXT, "FILE", NULL, 0, 0, "also write the coefficients of the first map")
+  X(alm, 0, ARG_TEXT, "FILE", NULL, 0, 0, "also write the coefficients of the first map")                    \
+  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0,                                                                 \
+    "also draw l(l+1) C_l / 2 pi of TT, or TT, EE, BB and TE, as PNG")
 
 OPTIONS(anafast, ANAFAST_OPTIONS);
 
@@ -111,7 +114,9 @@ static int write_spectra(const anafast_args *o, const sky *s, const alms *a, con
                                                                 .history = &line,
                                                                 .nhistory = 1},
                                        n, a->lmax, cl);
-  return status == KUGEL_OK ? EXIT_DONE : fail_library(status, o->output.s);
+  if (status != KUGEL_OK)
+    return fail_library(status, o->output.s);
+  return o->plot.given ? spectra_picture(o->plot.s, n, a->lmax, cl, unit, NULL) : EXIT_DONE;
 }
 
 static int report_start(const anafast_args *o, const sky *s, int64_t lmax)
@@ -141,10 +146,14 @@ static int anafast(const void *args)
     STEP(check_output(o->output.s));
     if (o->alm.given)
       STEP(check_output(o->alm.s));
+    if (o->plot.given)
+      STEP(check_output(o->plot.s));
   }
   STEP(sky_open(&s, o->input.s, o->columns.s, !o->no_pol.given));
   int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1, nside = s.nside;
   double maps = o->cross.given ? 2 : 1;
+  if (o->plot.given && lmax < 1)
+    return fail_usage("--plot needs an lmax of at least 1");
   if (!s.polarised)
     s.n = 1;
   STEP(report_start(o, &s, lmax));
@@ -184,7 +193,7 @@ const command command_anafast = {
     .summary = "power spectra of a map, or of two",
     .about = "Computes C_l: TT of one column, or TT, EE, BB, TE, EB, TB of I, Q, U. Unseen and masked "
              "pixels count as zero; spectra are not corrected for them, nor for beam or pixels.",
-    .examples = "kugel anafast sky.fits cl.fits\n"
+    .examples = "kugel anafast sky.fits cl.fits --plot cl.png\n"
                 "kugel anafast sky.fits cl.txt --lmax 512 --mask mask.fits --remove dipole\n"
                 "kugel anafast year1.fits cl.fits --cross year2.fits --weights pixel --iter 0",
     .options = anafast_options,

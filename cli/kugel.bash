@@ -31,7 +31,7 @@ _kugel()
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot" ;;
   synfast)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;

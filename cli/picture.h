@@ -12,4 +12,8 @@ int picture_simple(const char *path, const sky *s, const char *what);
 /* Draws rows of latitude. */
 int latlon_picture(const char *path, const latlon *m, const kugel_plot_opts *opts, double *ends);
 
+/* TT, or TT, EE, BB and TE, of n spectra [n, lmax + 1]; unit is that of C_l. */
+int spectra_picture(const char *path, int64_t n, int64_t lmax, const double *cl, const char *unit,
+                    const char *title);
+
 #endif

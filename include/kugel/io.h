@@ -366,6 +366,33 @@ KUGEL_API kugel_status kugel_plot_latlon(kugel_ctx *ctx, const kugel_plot_opts *
 KUGEL_API kugel_status kugel_plot_function(kugel_ctx *ctx, const kugel_plot_opts *opts, kugel_plot_fn fn,
                                            void *user, kugel_picture **out);
 
+typedef struct kugel_plot_cl_opts {
+  size_t size;                /* sizeof(kugel_plot_cl_opts) */
+  int32_t width, height;      /* of the picture, pixels; 0: 1200, and 5/8 of the width */
+  double pixel_ratio;         /* size of type and lines, 2 for HiDPI; 0: by size, 1 at 1200 by 700 */
+  double min, max;            /* ends of the value axis; both 0: from the data; NaN: this end from the data */
+  int32_t raw;                /* 1: C_l; 0: l(l+1) C_l / 2 pi */
+  int32_t linear_l, linear_y; /* 1: this axis linear; 0: logarithmic */
+  int32_t transparent;        /* 1: no white behind the picture */
+  const char *title;          /* UTF-8; NULL: none */
+  const char *unit;           /* of C_l, as kugel_plot_opts.unit; NULL: none */
+  const char *const *names; /* [nspectra] for the legend, UTF-8; NULL: TT, EE, BB, TE, EB, TB for 3, 4 or 6 */
+} kugel_plot_cl_opts;
+
+/// Draws power spectra against the multipole: a faint dot for each l from 2 on, and a line through averages
+/// over narrow ranges
+/// of l (3 per cent; on a linear axis of l, 1/250 of it). On a logarithmic axis negative values stand at
+/// their size, the line paler and thinner. kugel_picture_map_box gives the frame, kugel_picture_range the
+/// ends of the value axis.
+/// @param[in]  opts      NULL for defaults
+/// @param[in]  nspectra  1 to 64
+/// @param[in]  lmax      1 to 2^24; with lmax below 3 the dots begin at l = 1
+/// @param[in]  cl        [nspectra, lmax + 1]; NaN and infinite values are left out
+/// @param[out] out       to be destroyed by kugel_picture_destroy
+/// @errors KUGEL_EINVAL, also if no value is finite and not 0; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_plot_cl(kugel_ctx *ctx, const kugel_plot_cl_opts *opts, int64_t nspectra,
+                                     int64_t lmax, const double *cl, kugel_picture **out);
+
 /// Frees a picture.
 /// @param[in] picture  may be NULL
 KUGEL_API void kugel_picture_destroy(kugel_picture *picture);

@@ -18,7 +18,7 @@ from .plans import SHT, Grid
 from .rotator import Rotator
 from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir
 from .sphtfunc import (alm2map, alm2map_der1, alm2map_spin, anafast, map2alm, map2alm_lsq, map2alm_spin, smoothing, synfast)
-from .visufunc import cartview, gnomview, mollview, orthview
+from .visufunc import cartview, gnomview, mollview, orthview, plot_cl
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 __version__ = _lib.version

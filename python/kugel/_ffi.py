@@ -400,6 +400,24 @@ class kugel_plot_opts(Structure):
     ]
 
 
+class kugel_plot_cl_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("width", c_int32),
+        ("height", c_int32),
+        ("pixel_ratio", c_double),
+        ("min", c_double),
+        ("max", c_double),
+        ("raw", c_int32),
+        ("linear_l", c_int32),
+        ("linear_y", c_int32),
+        ("transparent", c_int32),
+        ("title", c_char_p),
+        ("unit", c_char_p),
+        ("names", c_void_p),
+    ]
+
+
 class STATUS:  # the result of functions that may fail
     pass
 
@@ -708,6 +726,9 @@ FUNCTIONS = {
     "kugel_plot_function": (  # ctx, opts, fn, user, out
         STATUS, [c_void_p, POINTER(kugel_plot_opts), kugel_plot_fn, c_void_p, c_void_p],
         'Draws a function of direction.'),
+    "kugel_plot_cl": (  # ctx, opts, nspectra, lmax, cl, out
+        STATUS, [c_void_p, POINTER(kugel_plot_cl_opts), c_int64, c_int64, c_void_p, c_void_p],
+        'Draws power spectra against the multipole: a faint dot for each l from 2 on, and a line through averages over narrow ranges of l (3 per cent; on a linear axis of l, 1/250 of it).'),
     "kugel_picture_destroy": (  # picture
         None, [c_void_p],
         'Frees a picture.'),

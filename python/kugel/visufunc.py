@@ -219,6 +219,32 @@ def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=
     return picture
 
 
+def plot_cl(cl, title="", unit="", names=None, xsize=1200, min=None, max=None, raw=False, *, filename=None, **extra):
+    """Power spectra against the multipole, l(l+1) C_l / 2 pi unless raw.
+
+    cl:       one spectrum or several, [n, lmax + 1]
+    unit:     of C_l
+    names:    for the legend; TT, EE, BB, TE, EB, TB for 3, 4 or 6 spectra when not given
+    min, max: ends of the value axis
+    filename: also write a PNG file; further keywords go to kugel_plot_cl_opts (linear_l=1, linear_y=1, height=600 ...)
+    """
+    cl = np.ascontiguousarray(np.atleast_2d(np.asarray(cl, np.float64)))
+    if cl.ndim != 2:
+        raise TypeError("cl must be one spectrum or several, [n, lmax + 1]")
+    if names is not None and len(names) != len(cl):
+        raise ValueError(f"{len(names)} names for {len(cl)} spectra")
+    texts = None if names is None else (ctypes.c_char_p * len(names))(*(str(name).encode() for name in names))
+    opts = options(_ffi.kugel_plot_cl_opts, title=title.encode() or None, unit=unit.encode() or None, width=int(xsize),
+                   min=np.nan if min is None else float(min), max=np.nan if max is None else float(max), raw=int(raw),
+                   names=None if texts is None else ctypes.addressof(texts), **extra)
+    out = ctypes.c_void_p()
+    long_call(lib.kugel_plot_cl, None, ctypes.byref(opts), len(cl), cl.shape[1] - 1, ptr(cl), ctypes.byref(out))
+    picture = Picture(out.value)
+    if filename is not None:
+        picture.save(filename)
+    return picture
+
+
 def _no_projected(wanted):
     if wanted:
         raise NotImplementedError("return_projected_map is not offered; numpy.asarray(picture) has the drawn pixels")

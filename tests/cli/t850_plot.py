@@ -84,6 +84,14 @@ def with_smooth():
     assert not os.path.exists("out2.fits")
 
 
+def with_anafast():
+    j = ok("anafast", SKY, "cl.fits", "--plot", "cl.png", "--json").json
+    assert j["plot"] == "cl.png" and read_png("cl.png")[:2] == (1200, 750)
+    refused(1, "anafast", SKY, "cl2.fits", "--plot", "cl.png", says="cl.png exists")
+    refused(2, "anafast", SKY, "cl2.fits", "--plot", "cl2.png", "--lmax", "0", says="--plot needs an lmax of at least 1")
+    assert not os.path.exists("cl2.fits")
+
+
 def refusals():
     refused(2, "plot", SKY, "x.png", "--min", "2", "--max", "1", says="--min 2 must be below --max 1")
     refused(2, "plot", SKY, "x.png", "--size", "8", says="must be from 64 to 32768")
@@ -96,4 +104,4 @@ def refusals():
     assert os.listdir(".") == []
 
 
-main([halves, options, rows_of_latitude, with_smooth, refusals])
+main([halves, options, rows_of_latitude, with_smooth, with_anafast, refusals])

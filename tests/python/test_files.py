@@ -92,3 +92,16 @@ def test_pictures(tmp_path, draw):
         draw(m, cmap="no such map")
     with pytest.raises(TypeError):
         draw(np.zeros((2, 12)))
+
+
+def test_spectra_picture(tmp_path):
+    cl = 1 / np.arange(1, 500.0) ** 2
+    picture = hp.plot_cl(cl, title="one", unit="uK^2", filename=tmp_path / "p.png")
+    assert np.asarray(picture).shape == (750, 1200, 4)
+    assert (tmp_path / "p.png").read_bytes() == picture._repr_png_()
+    assert hp.plot_cl([cl, cl / 2], names=["a", "ζ"], xsize=400, min=1e-3, max=2, linear_l=1).range == (1e-3, 2)
+    for wrong in (dict(names=["a", "b"]), dict(min=2, max=1), dict(xsize=3)):
+        with pytest.raises(ValueError):
+            hp.plot_cl(cl, **wrong)
+    with pytest.raises(ValueError):
+        hp.plot_cl(np.zeros(9))
