@@ -183,6 +183,21 @@ KUGEL_API kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside
                                                    int64_t n, const double *theta, const double *phi,
                                                    int64_t *pixel, double *weight);
 
+/// Values of maps at directions by bilinear interpolation: sums of four pixels times the weights above. Bad
+/// pixels take part like any others; a NaN among the four gives NaN.
+/// @param[in]  ctx     NULL: the default context
+/// @param[in]  nside   1 to 2^29
+/// @param[in]  order   of the maps
+/// @param[in]  map     [batch..., 12 nside^2] float32 or float64
+/// @param[in]  n       number of directions
+/// @param[in]  theta   [n] colatitude in [0, pi]
+/// @param[in]  phi     [n] longitude
+/// @param[out] value   [batch..., n] float64; must not overlap `map`
+/// @errors KUGEL_EINVAL, KUGEL_ESHAPE
+KUGEL_API kugel_status kugel_healpix_interpolate(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                                 const kugel_array *map, int64_t n, const double *theta,
+                                                 const double *phi, const kugel_array *value);
+
 /* A set of pixels as rising, disjoint ranges [lo, hi). */
 typedef struct kugel_pixset {
   int64_t n_ranges, n_pixels;

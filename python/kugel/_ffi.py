@@ -525,6 +525,9 @@ FUNCTIONS = {
     "kugel_healpix_interpolation": (  # ctx, nside, order, n, theta, phi, pixel, weight
         STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
         'Bilinear interpolation: four pixels about each direction and their weights, which sum to 1.'),
+    "kugel_healpix_interpolate": (  # ctx, nside, order, map, n, theta, phi, value
+        STATUS, [c_void_p, c_int64, c_int, POINTER(kugel_array), c_int64, c_void_p, c_void_p, POINTER(kugel_array)],
+        'Values of maps at directions by bilinear interpolation: sums of four pixels times the weights above.'),
     "kugel_healpix_query_disc": (  # ctx, nside, order, vec, radius, inclusive, out
         STATUS, [c_void_p, c_int64, c_int, c_void_p, c_double, c_int, c_void_p],
         'Pixels of a disc: those whose centres lie in it, or with `inclusive` those that overlap it.'),

@@ -189,10 +189,21 @@ def get_interp_weights(nside, theta, phi=None, nest=False, lonlat=False):
 def get_interp_val(m, theta, phi, nest=False, lonlat=False):
     """Map values at directions by bilinear interpolation; for several maps an array with a row each."""
     several = maptype(m) != 0
-    pix, weight = get_interp_weights(get_nside(m), theta, phi, nest, lonlat)
-    if several:
-        return np.array([np.sum(np.asarray(row)[pix] * weight, axis=0) for row in m])
-    return np.sum(np.asarray(m)[pix] * weight, axis=0)
+    maps = np.asarray(m)
+    if maps.dtype.kind == "c":
+        parts = (get_interp_val(part, theta, phi, nest, lonlat) for part in (maps.real, maps.imag))
+        return next(parts) + 1j * next(parts)
+    maps = np.ascontiguousarray(maps, np.float32 if maps.dtype == np.float32 else np.float64)
+    nside = get_nside(maps)
+    check_nside(nside, nest)
+    theta, phi = (np.asarray(v, np.float64) for v, _ in _directions(theta, phi, lonlat))
+    shape = np.broadcast_shapes(theta.shape, phi.shape)
+    theta, phi = (np.ascontiguousarray(v if v.shape == shape else np.broadcast_to(v, shape)) for v in (theta, phi))
+    out = np.empty(maps.shape[:-1] + (theta.size,))
+    long_call(lib.kugel_healpix_interpolate, None, nside, _order(nest), view(maps), theta.size, ptr(theta), ptr(phi),
+              view(out))
+    out = out.reshape(maps.shape[:-1] + shape)
+    return out if several else _plain(out)
 
 
 def boundaries(nside, pix, step=1, nest=False):

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What lies around pixels and directions: boundaries, neighbours, interpolation. */
+#include "core/array.h"
 #include "healpix/job.h"
+#include "healpix/ops.h"
 #include "healpix/pix.h"
 
 typedef kugel__pix_job job;
@@ -111,21 +113,20 @@ static bool cross_edge(int64_t n, kugel__xyf *p)
 #undef GO
 }
 
-static void one_neighbours(const job *j, int64_t i)
+void kugel__neighbours_of(int64_t nside, kugel_order order, int64_t p, int64_t *out)
 {
   static const int8_t dx[] = {-1, -1, 0, 1, 1, 1, 0, -1}, dy[] = {0, 1, 1, 1, 0, -1, -1, -1};
-  kugel__xyf f = kugel__to_xyf(j->nside, j->order, j->p[i]);
+  kugel__xyf f = kugel__to_xyf(nside, order, p);
   for (int k = 0; k < 8; k++) {
     kugel__xyf g = {f.x + dx[k], f.y + dy[k], f.face};
-    j->out_p[8 * i + k] = cross_edge(j->nside, &g) ? kugel__from_xyf(j->nside, j->order, g) : -1;
+    out[k] = cross_edge(nside, &g) ? kugel__from_xyf(nside, order, g) : -1;
   }
 }
 
 static kugel_status part_neighbours(const job *j, int64_t lo, int64_t n)
 {
   KUGEL_TRY(kugel__pix_check_pixels(j, lo, n));
-  for (int64_t i = lo; i < lo + n; i++)
-    one_neighbours(j, i);
+  kugel__near_ops_get()->neighbours(j->nside, j->order, n, j->p + lo, j->out_p + 8 * lo);
   return KUGEL_OK;
 }
 
@@ -158,34 +159,34 @@ static double two_in_ring(int64_t nside, int64_t i, double phi, int64_t *pixels)
 }
 
 // Linear in theta between the two rings around, and in phi along each; at a pole the mean of its four pixels.
-static void one_interpolation(const job *j, int64_t i)
+void kugel__interpolation_at(int64_t nside, kugel_order order, double theta, double phi, int64_t *p,
+                             double *w)
 {
-  double theta = fmin(j->a[i], M_PI), phi = fmod(j->b[i], 2 * M_PI), z = cos(theta), n = (double)j->nside;
+  double z = cos(theta), n = (double)nside;
+  phi = fmod(phi, 2 * M_PI);
   phi += phi < 0 ? 2 * M_PI : 0;
-  int64_t last = 4 * j->nside - 1, above;
+  int64_t last = 4 * nside - 1, above;
   if (fabs(z) > 2.0 / 3) {
     double t = n * sqrt(6) * sin(0.5 * (z > 0 ? theta : M_PI - theta)); // n sqrt(3 (1 - |z|))
     above = z > 0 ? (int64_t)t : last - (int64_t)t;
   } else
     above = (int64_t)(n * (2 - 1.5 * z));
   above = kugel__max(0, kugel__min(above, last));
-  while (above > 0 && theta < ring_theta(j->nside, above))
+  while (above > 0 && theta < ring_theta(nside, above))
     above--;
-  while (above < last && theta >= ring_theta(j->nside, above + 1))
+  while (above < last && theta >= ring_theta(nside, above + 1))
     above++;
-  int64_t *p = j->out_p + 4 * i;
-  double *w = j->out_a + 4 * i, top = above > 0 ? ring_theta(j->nside, above) : 0;
-  double bottom = above < last ? ring_theta(j->nside, above + 1) : M_PI,
-         share = (theta - top) / (bottom - top);
+  double top = above > 0 ? ring_theta(nside, above) : 0;
+  double bottom = above < last ? ring_theta(nside, above + 1) : M_PI, share = (theta - top) / (bottom - top);
   for (int k = 0; k < 2; k++) {
     int64_t ring = above + k;
     bool pole = ring == 0 || ring > last;
-    double right = two_in_ring(j->nside, pole ? (ring ? last : 1) : ring, phi, p + 2 * k),
+    double right = two_in_ring(nside, pole ? (ring ? last : 1) : ring, phi, p + 2 * k),
            part = k ? share : 1 - share;
     w[2 * k] = pole ? 0 : part * (1 - right);
     w[2 * k + 1] = pole ? 0 : part * right;
     if (pole) { // the other two pixels of the ring around the pole
-      int64_t start = ring ? j->npix - 4 : 0;
+      int64_t start = ring ? 12 * nside * nside - 4 : 0;
       for (int c = 0; c < 2; c++)
         p[2 * k + c] = start + (p[2 * k + c] - start + 2) % 4;
     }
@@ -195,16 +196,15 @@ static void one_interpolation(const job *j, int64_t i)
     for (int k = 0; k < 4; k++)
       w[k] += pole;
   }
-  for (int k = 0; k < 4 && j->order == KUGEL_ORDER_NESTED; k++)
-    p[k] = kugel__xyf_to_nest(j->nside, kugel__ring_to_xyf(j->nside, p[k]));
+  for (int k = 0; k < 4 && order == KUGEL_ORDER_NESTED; k++)
+    p[k] = kugel__xyf_to_nest(nside, kugel__ring_to_xyf(nside, p[k]));
 }
 
 static kugel_status part_interpolation(const job *j, int64_t lo, int64_t n)
 {
-  KUGEL_TRY(kugel__pix_check_angles(j, lo, n));
-  for (int64_t i = lo; i < lo + n; i++)
-    one_interpolation(j, i);
-  return KUGEL_OK;
+  bool good = kugel__near_ops_get()->interpolation(j->nside, j->order, n, j->a + lo, j->b + lo,
+                                                   j->out_p + 4 * lo, j->out_a + 4 * lo);
+  return good ? KUGEL_OK : kugel__pix_check_angles(j, lo, n);
 }
 
 kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
@@ -220,4 +220,57 @@ kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside, kugel_or
            .out_p = pixel,
            .out_a = weight};
   return kugel__pix_run(ctx, &j, phi ? theta : NULL, weight ? pixel : NULL);
+}
+
+typedef struct values {
+  job job; // first: a job's part finds the rest
+  const void *map;
+  bool f32;
+  int64_t batch;
+  double *out;
+} values;
+
+enum { BLOCK = 512 };
+
+static kugel_status part_values(const job *j, int64_t lo, int64_t n)
+{
+  const values *v = (const values *)j;
+  int64_t p[4 * BLOCK];
+  double w[4 * BLOCK];
+  for (int64_t at = lo; at < lo + n; at += BLOCK) {
+    int64_t count = kugel__min(BLOCK, lo + n - at);
+    if (!kugel__near_ops_get()->interpolation(j->nside, j->order, count, j->a + at, j->b + at, p, w))
+      return kugel__pix_check_angles(j, at, count);
+    for (int64_t b = 0; b < v->batch; b++) {
+      double *out = v->out + b * j->n + at;
+      const double *d = (const double *)v->map + b * j->npix;
+      const float *f = (const float *)v->map + b * j->npix;
+      if (v->f32)
+        for (int64_t i = 0, k = 0; i < count; i++, k += 4)
+          out[i] = (double)f[p[k]] * w[k] + (double)f[p[k + 1]] * w[k + 1] + (double)f[p[k + 2]] * w[k + 2] +
+                   (double)f[p[k + 3]] * w[k + 3];
+      else
+        for (int64_t i = 0, k = 0; i < count; i++, k += 4)
+          out[i] = d[p[k]] * w[k] + d[p[k + 1]] * w[k + 1] + d[p[k + 2]] * w[k + 2] + d[p[k + 3]] * w[k + 3];
+    }
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel_healpix_interpolate(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                       const kugel_array *map, int64_t n, const double *theta,
+                                       const double *phi, const kugel_array *value)
+{
+  values v = {.job = {.part = part_values, .nside = nside, .order = order, .n = n, .a = theta, .b = phi},
+              .batch = -1};
+  KUGEL_TRY(kugel__pix_check_nside(nside, order));
+  KUGEL_CHECK(map, KUGEL_EINVAL, "map is NULL: pass a map");
+  v.f32 = kugel__dtype_is(map->dtype, KUGEL_F32);
+  int64_t npix = 12 * nside * nside;
+  KUGEL_TRY(kugel__array_check(map, "map", v.f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &v.batch));
+  KUGEL_TRY(kugel__array_check(value, "value", KUGEL_F64, 1, &n, &v.batch));
+  KUGEL_TRY(kugel__array_disjoint(map, "map", value, "value"));
+  v.map = kugel__array_data(map);
+  v.out = kugel__array_data(value);
+  return kugel__pix_run(ctx, &v.job, phi ? theta : NULL, v.out);
 }

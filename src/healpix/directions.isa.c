@@ -63,12 +63,7 @@ LANE_INLINE direction from_angles(vf64 theta, vf64 phi, vi64 *near, vi64 *bad)
   vf64 from_pole = v_select(d.south, (M_PI - theta) + 2 * half_pi_lo, theta);
   vf64 sine = v_sin(v_select(d.belt, x, 0.5 * from_pole));
   d.height = v_select(d.belt, sine, 2.449489742783178 * sine);
-  vf64 t = phi * (2 / M_PI);
-  if (v_any((t < 0) | (t >= 4))) {
-    t -= 4 * v_floor(0.25 * t);
-    t = v_select(t >= 4, v_set(0), t);
-  }
-  d.quarters = t;
+  d.quarters = quarters_of(phi);
   *near = (v_abs(off) < NEAR) | (v_abs(phi) > 0x1p40);
   return d;
 }

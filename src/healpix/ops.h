@@ -37,4 +37,17 @@ KUGEL_DISPATCH(kugel__dir_ops, kugel__dir_ops)
 int64_t kugel__angle_pixel(int64_t nside, kugel_order order, double theta, double phi);
 int64_t kugel__vector_pixel(int64_t nside, kugel_order order, const double *vec);
 
+/* around.isa.c; interpolation is as ang2pix for bad elements. Both write rows, of 8 and of 4. */
+typedef struct kugel__near_ops {
+  void (*neighbours)(int64_t nside, kugel_order order, int64_t n, const int64_t *p, int64_t *out);
+  bool (*interpolation)(int64_t nside, kugel_order order, int64_t n, const double *theta, const double *phi,
+                        int64_t *p, double *weight);
+} kugel__near_ops;
+KUGEL_DISPATCH(kugel__near_ops, kugel__near_ops)
+
+/* One element in plain arithmetic: what the loops do at the edges of faces and about the poles. */
+void kugel__neighbours_of(int64_t nside, kugel_order order, int64_t p, int64_t *out);
+void kugel__interpolation_at(int64_t nside, kugel_order order, double theta, double phi, int64_t *p,
+                             double *weight);
+
 #endif

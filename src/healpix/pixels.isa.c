@@ -73,21 +73,13 @@ static void convert(int64_t nside, kugel_order from, int64_t n, const int64_t *i
 
 /* ---- centres ---- */
 
-// In a cap sin(theta / 2) = i / (nside sqrt 6) from the nearer pole; in the belt cos theta = 2/3 (2 - ring /
-// nside).
 LANE_INLINE void angle_loop(kugel_order order, sphere_size s, int64_t n, const int64_t *p, double *theta,
                             double *phi)
 {
-  const double pi_lo = 0x1.1a62633145c07p-53; // pi = M_PI + pi_lo
-  double nd = (double)s.n, half_sine = 1 / (nd * 2.449489742783178), belt = 3 * nd;
   for (int64_t i = 0; i < n; i += VLEN) {
     ring_place r = ring_from(&s, order, vi_load_part(p + i, n - i));
-    vi64 cap = r.north | r.south;
-    vf64 q = v_double(r.quarter), z = v_double(4 * s.n - 2 * r.ring) / belt;
-    vf64 a = v_asin(v_select(cap, q * half_sine, z));
-    vf64 in_cap = v_select(r.south, M_PI - (2 * a - pi_lo), 2 * a);
-    v_store_part(theta + i, v_select(cap, in_cap, M_PI / 2 - (a - pi_lo / 2)), n - i);
-    vf64 at = v_double(2 * r.at + r.shifted) * 0.5;
+    vf64 q = v_double(r.quarter), at = v_double(2 * r.at + r.shifted) * 0.5;
+    v_store_part(theta + i, ring_theta(&s, r.ring, q, r.north, r.south), n - i);
     v_store_part(phi + i, at * (M_PI / 2) / q, n - i);
   }
 }

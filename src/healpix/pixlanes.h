@@ -127,14 +127,19 @@ LANE_INLINE face_place face_from_ring(const sphere_size *s, const ring_place *r)
   return (face_place){vi_shr(along + across, 1), vi_shr(along - across, 1), face};
 }
 
+/* All but `at` of a place whose ring is known. */
+LANE_INLINE void set_ring(const sphere_size *s, ring_place *r)
+{
+  r->north = r->ring < s->n;
+  r->south = r->ring > 3 * s->n;
+  r->quarter = vi_select(r->north, r->ring, vi_select(r->south, 4 * s->n - r->ring, vi_set(s->n)));
+  r->shifted = vi_select(r->north | r->south, vi_set(1), ~(r->ring - s->n) & 1);
+}
+
 LANE_INLINE ring_place ring_from_face(const sphere_size *s, const face_place *f)
 {
-  ring_place r;
-  r.ring = vi_mul(face_ring(f->face), vi_set(s->n)) - f->x - f->y - 1;
-  r.north = r.ring < s->n;
-  r.south = r.ring > 3 * s->n;
-  r.quarter = vi_select(r.north, r.ring, vi_select(r.south, 4 * s->n - r.ring, vi_set(s->n)));
-  r.shifted = vi_select(r.north | r.south, vi_set(1), ~(r.ring - s->n) & 1);
+  ring_place r = {.ring = vi_mul(face_ring(f->face), vi_set(s->n)) - f->x - f->y - 1};
+  set_ring(s, &r);
   vi64 turn = 4 * r.quarter, twice = vi_mul(face_lon(f->face), r.quarter) + f->x - f->y - r.shifted;
   r.at = vi_shr(twice + 2 * turn, 1) - turn; // the sum is even, perhaps negative
   r.at += (r.at < 0) & turn;
@@ -175,6 +180,29 @@ LANE_INLINE vi64 pixel_from(const sphere_size *s, kugel_order order, const face_
     return nest_from_face(s, f);
   ring_place r = ring_from_face(s, f);
   return pixel_from_ring(s, &r);
+}
+
+/* Colatitude of a ring, also of the poles as rings 0 and 4 nside. In a cap sin(theta / 2) = i / (nside sqrt
+ * 6) from the nearer pole; in the belt cos theta = 2/3 (2 - ring / nside). */
+LANE_INLINE vf64 ring_theta(const sphere_size *s, vi64 ring, vf64 quarter, vi64 north, vi64 south)
+{
+  const double pi_lo = 0x1.1a62633145c07p-53; // pi = M_PI + pi_lo
+  double nd = (double)s->n, half_sine = 1 / (nd * 2.449489742783178);
+  vf64 z = v_double(4 * s->n - 2 * ring) / (3 * nd);
+  vf64 a = v_asin(v_select(north | south, quarter * half_sine, z));
+  vf64 in_cap = v_select(south, M_PI - (2 * a - pi_lo), 2 * a);
+  return v_select(north | south, in_cap, M_PI / 2 - (a - pi_lo / 2));
+}
+
+/* phi / (pi/2) in [0, 4), for |phi| < 2^51. */
+LANE_INLINE vf64 quarters_of(vf64 phi)
+{
+  vf64 t = phi * (2 / M_PI);
+  if (v_any((t < 0) | (t >= 4))) {
+    t -= 4 * v_floor(0.25 * t);
+    t = v_select(t >= 4, v_set(0), t);
+  }
+  return t;
 }
 
 #endif
