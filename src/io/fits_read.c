@@ -5,8 +5,8 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "io/fits.h"
-#include "io/pixels.h"
 #include "io/replace.h"
+#include <kugel/healpix.h>
 
 /* A host array in C order of a type that values can be stored in. */
 static kugel_status check_array(const kugel_array *a, const char *name)
@@ -57,7 +57,8 @@ static kugel_status store_map(void *user, const kugel__run *run)
   } else if (r->from != r->to) {
     for (int64_t k = 0; k < run->n; k++)
       r->index[k] = run->at + k;
-    KUGEL_TRY(kugel__pixels_convert(r->file->info.nside, r->from, r->to, run->n, r->index));
+    KUGEL_TRY(kugel_healpix_convert(r->file->ctx, r->file->info.nside, r->from, r->to, run->n, r->index,
+                                    r->index));
     index = r->index;
   }
   return kugel__store_run(r->file, r->maps, base, index, run, &r->bad);
@@ -94,7 +95,7 @@ static kugel_status read_partial(map_reader *r, int64_t n, const int64_t *cols)
     r->offset = at;
     s = kugel_fits_read_pixels(file, at, count, pixels);
     if (!s && r->from != r->to)
-      s = kugel__pixels_convert(file->info.nside, r->from, r->to, count, pixels);
+      s = kugel_healpix_convert(file->ctx, file->info.nside, r->from, r->to, count, pixels, pixels);
     if (!s)
       s = kugel__table_values(file, &file->table, n, cols, at, count, store_map, r);
   }

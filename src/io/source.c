@@ -13,7 +13,7 @@ kugel_status kugel__source_healpix(const kugel__source *s, int64_t n, const doub
   for (int64_t k = 0; k < n; k += RUN) {
     int64_t m = kugel__min(RUN, n - k);
     if (!s->interpolate) {
-      KUGEL_TRY(kugel__pixels_at(s->nside, s->order, m, vec + 3 * k, pixel));
+      KUGEL_TRY(kugel_healpix_vec2pix(NULL, s->nside, s->order, m, vec + 3 * k, pixel));
       for (int64_t i = 0; i < m; i++)
         value[k + i] = kugel__source_value(s, pixel[i]);
       continue;
