@@ -28,6 +28,20 @@ int bench_measure(int (*once)(void *user), void *user, double seconds, double *m
 /* Deterministic uniform numbers in [-1, 1). */
 double bench_random(uint64_t *state);
 
+/* Number i of an array of float (single) or double. */
+static inline double number_get(bool single, const void *data, int64_t i)
+{
+  return single ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+static inline void number_put(bool single, void *data, int64_t i, double x)
+{
+  if (single)
+    ((float *)data)[i] = (float)x;
+  else
+    ((double *)data)[i] = x;
+}
+
 /* Long-double direct sum of a synthesis at colatitude theta and the given longitudes: spin 0: map1; else map1
  * and map2 of the pair (E, B) = (a, b). */
 int bench_direct_sum(int spin, int64_t lmax, const double _Complex *a, const double _Complex *b, double theta,

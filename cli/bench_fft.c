@@ -66,19 +66,6 @@ static int once(void *user)
   return EXIT_DONE;
 }
 
-static double get(const job *j, const void *data, int64_t i)
-{
-  return j->single ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
-static void put(const job *j, void *data, int64_t i, double x)
-{
-  if (j->single)
-    ((float *)data)[i] = (float)x;
-  else
-    ((double *)data)[i] = x;
-}
-
 /* e^{-2 pi i j k / n} for all j; the product is reduced before it is rounded. */
 static void row_of_waves(int64_t n, int64_t k, long double _Complex *w)
 {
@@ -103,8 +90,9 @@ static int direct_dft(const job *j, const int64_t k[3], long double _Complex *su
     for (int64_t b = 0; b < j->n[1]; b++) {
       long double _Complex row = 0;
       for (int64_t c = 0; c < j->n[2]; c++, i++)
-        row += w3[c] * (j->in_complex ? get(j, j->in, 2 * i) + I * (long double)get(j, j->in, 2 * i + 1)
-                                      : (long double _Complex)get(j, j->in, i));
+        row += w3[c] * (j->in_complex ? number_get(j->single, j->in, 2 * i) +
+                                            I * (long double)number_get(j->single, j->in, 2 * i + 1)
+                                      : (long double _Complex)number_get(j->single, j->in, i));
       *sum += row * w[a] * w2[b];
     }
   return EXIT_DONE;
@@ -122,7 +110,7 @@ static long double direct_real(const job *j, int64_t k)
     int64_t p = type == 1 ? i + sine : type == 3 ? i + sine : 2 * i + 1;
     int64_t q = type == 1 ? k + sine : type == 2 ? k + sine : 2 * k + 1;
     long double angle = 2 * M_PIl * (long double)((__int128)p * q % period) / (long double)period;
-    long double factor = 2, x = get(j, j->in, i);
+    long double factor = 2, x = number_get(j->single, j->in, i);
     if (!sine && (type == 1 || type == 3) && i == 0)
       factor = 1;
     if (((!sine && type == 1) || (sine && type == 3)) && i == n - 1)
@@ -147,9 +135,10 @@ static int direct_error(const job *j)
     }
     if (interrupted())
       return fail_interrupted();
-    long double _Complex want = 0, got = j->out_complex ? get(j, j->out, 2 * at) +
-                                                              I * (long double)get(j, j->out, 2 * at + 1)
-                                                        : (long double _Complex)get(j, j->out, at);
+    long double _Complex want = 0, got = j->out_complex
+                                             ? number_get(j->single, j->out, 2 * at) +
+                                                   I * (long double)number_get(j->single, j->out, 2 * at + 1)
+                                             : (long double _Complex)number_get(j->single, j->out, at);
     if (j->kind >= DCT1)
       want = direct_real(j, k[0]);
     else
@@ -169,7 +158,7 @@ static int round_trip_error(const job *j, const double *real)
   long double bad = 0, size = 0;
   double gain = kugel_fft_gain(j->plan);
   for (int64_t i = 0; i < j->batch * j->n_out; i++) {
-    long double e = get(j, j->out, i) / gain - real[i];
+    long double e = number_get(j->single, j->out, i) / gain - real[i];
     bad += e * e;
     size += (long double)real[i] * real[i];
   }
@@ -199,15 +188,15 @@ static int fill(job *j, double **real)
   uint64_t state = 5;
   if (j->kind != C2R) {
     for (int64_t i = 0; i < j->batch * j->n_in * (j->in_complex ? 2 : 1); i++)
-      put(j, j->in, i, bench_random(&state));
+      number_put(j->single, j->in, i, bench_random(&state));
     return EXIT_DONE;
   }
   *real = malloc((size_t)(j->batch * j->n_out) * sizeof **real);
   if (!*real)
     return fail("no memory for the check");
   for (int64_t i = 0; i < j->batch * j->n_out; i++) {
-    put(j, j->out, i, bench_random(&state));
-    (*real)[i] = get(j, j->out, i);
+    number_put(j->single, j->out, i, bench_random(&state));
+    (*real)[i] = number_get(j->single, j->out, i);
   }
   int64_t in_shape[4], out_shape[4];
   kugel_array from = view(j, j->out, false, in_shape), to = view(j, j->in, true, out_shape);

@@ -51,19 +51,6 @@ static int once(void *user)
   return EXIT_DONE;
 }
 
-static double get(const job *j, const void *data, int64_t i)
-{
-  return j->single ? (double)((const float *)data)[i] : ((const double *)data)[i];
-}
-
-static void put(const job *j, void *data, int64_t i, double x)
-{
-  if (j->single)
-    ((float *)data)[i] = (float)x;
-  else
-    ((double *)data)[i] = x;
-}
-
 /* Random alm, zero where they do not exist (l < spin, imaginary at m = 0). */
 static void fill_alm(job *j, int64_t lmax, int64_t mmax)
 {
@@ -73,8 +60,8 @@ static void fill_alm(job *j, int64_t lmax, int64_t mmax)
     int64_t at = set * j->nalm;
     for (int64_t m = 0; m <= mmax; m++)
       for (int64_t l = m; l <= lmax; l++, at++) {
-        put(j, j->alm, 2 * at, l < spin ? 0 : bench_random(&state));
-        put(j, j->alm, 2 * at + 1, l < spin || m == 0 ? 0 : bench_random(&state));
+        number_put(j->single, j->alm, 2 * at, l < spin ? 0 : bench_random(&state));
+        number_put(j->single, j->alm, 2 * at + 1, l < spin || m == 0 ? 0 : bench_random(&state));
       }
   }
 }
@@ -85,7 +72,8 @@ static double _Complex *alm_set(const job *j, int set, int64_t lmax, int64_t mma
   int64_t n = (lmax + 1) * (lmax + 2) / 2, used = (mmax + 1) * (2 * lmax + 2 - mmax) / 2;
   double _Complex *a = calloc((size_t)n, sizeof *a);
   for (int64_t i = 0; a && i < used; i++)
-    a[i] = get(j, j->alm, 2 * (set * j->nalm + i)) + I * get(j, j->alm, 2 * (set * j->nalm + i) + 1);
+    a[i] = number_get(j->single, j->alm, 2 * (set * j->nalm + i)) +
+           I * number_get(j->single, j->alm, 2 * (set * j->nalm + i) + 1);
   return a;
 }
 
@@ -114,7 +102,7 @@ static int ring_error(const job *j, int64_t lmax, int64_t mmax, double theta, in
   for (int k = 0; k < j->maps; k++)
     for (int i = 0; i < N_PHI; i++) {
       double want = (double)truth[k][i];
-      *error = fmax(*error, fabs(get(j, j->map, k * j->npix + first + pixel[i]) - want));
+      *error = fmax(*error, fabs(number_get(j->single, j->map, k * j->npix + first + pixel[i]) - want));
       *size = fmax(*size, fabs(want));
     }
   return EXIT_DONE;
@@ -156,7 +144,7 @@ static int adjoint_error(job *j, int64_t lmax, int64_t mmax)
   fill_alm(&other, lmax, mmax);
   STEP(once(&other));
   for (int64_t i = 0; i < j->maps * j->npix; i++) {
-    double f = bench_random(&state), g = get(&other, other.map, i);
+    double f = bench_random(&state), g = number_get(other.single, other.map, i);
     f = j->single ? (double)(float)f : f;
     left += f * g;
     size_map += g * g;
@@ -165,7 +153,8 @@ static int adjoint_error(job *j, int64_t lmax, int64_t mmax)
   for (int64_t i = 0; i < j->sets * j->nalm; i++) {
     double factor = i % j->nalm <= lmax ? 1 : 2;
     for (int k = 0; k < 2; k++)
-      right += factor * get(j, j->alm, 2 * i + k) * get(&other, other.alm, 2 * i + k);
+      right +=
+          factor * number_get(j->single, j->alm, 2 * i + k) * number_get(other.single, other.alm, 2 * i + k);
   }
   json_number("error", fabs(left - right) / sqrt(size_map * size_f));
   json_text("error_of", "adjointness, |<S a, f> - <a, S^T f>| / (|S a| |f|)");
@@ -222,7 +211,7 @@ static int run_sht(const int64_t *v, double seconds)
   uint64_t state = 7;
   fill_alm(&j, lmax, mmax);
   for (int64_t i = 0; j.direction && i < j.maps * j.npix; i++)
-    put(&j, j.map, i, bench_random(&state));
+    number_put(j.single, j.map, i, bench_random(&state));
   STEP(bench_measure(once, &j, seconds, &median));
   double transforms = j.direction == 2 ? 1 + 2 * (double)v[ITER] : 1;
   json_number("gflops", transforms * operations(&j, grid) / median * 1e-9);

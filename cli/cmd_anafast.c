@@ -68,18 +68,8 @@ static int prepare(const anafast_args *o, const char *path, const double *mask, 
 
 static int analyse(const anafast_args *o, const sky *s, int64_t lmax, double lo, double hi, alms *a)
 {
-  GRID kugel_grid *grid = NULL;
   SHT kugel_sht *plan = NULL;
-  STEP(healpix_grid(s->nside, &grid));
-  LIB(kugel_sht_create(NULL,
-                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
-                                         .grid = grid,
-                                         .lmax = lmax,
-                                         .mode = s->n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
-                                         .weights = (kugel_weights)o->weights.n,
-                                         .iterations = (int)o->iter.n,
-                                         .bad_pixels = KUGEL_BAD_ZERO},
-                       &plan));
+  STEP(sky_plan(s, lmax, o->weights.n, o->iter.n, &plan));
   STEP(alms_make(a, s->n, lmax, lmax));
   progress_part(lo, hi, "analysis");
   LIB(kugel_sht_analysis(plan, KUGEL_ARRAY(s->maps, s->dtype, s->n, s->npix),

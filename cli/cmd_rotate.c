@@ -97,19 +97,9 @@ static int rotate_alm(const rotate_args *o, stopwatch *watch)
 /* Analysis, rotation and synthesis in place. */
 static int rotate_sky(const rotate_args *o, const turn *t, int64_t lmax, sky *s, stopwatch *watch)
 {
-  GRID kugel_grid *grid = NULL;
   SHT kugel_sht *plan = NULL;
   ALMS a = {0};
-  STEP(healpix_grid(s->nside, &grid));
-  LIB(kugel_sht_create(NULL,
-                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
-                                         .grid = grid,
-                                         .lmax = lmax,
-                                         .mode = s->n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
-                                         .weights = (kugel_weights)o->weights.n,
-                                         .iterations = (int)o->iter.n,
-                                         .bad_pixels = KUGEL_BAD_ZERO},
-                       &plan));
+  STEP(sky_plan(s, lmax, o->weights.n, o->iter.n, &plan));
   STEP(alms_make(&a, s->n, lmax, lmax));
   const kugel_array *maps = KUGEL_ARRAY(s->maps, s->dtype, s->n, s->npix);
   const kugel_array *alm = KUGEL_ARRAY(a.data, KUGEL_C128, a.n, a.count);

@@ -18,6 +18,22 @@ int healpix_grid(int64_t nside, kugel_grid **grid)
   return EXIT_DONE;
 }
 
+int sky_plan(const sky *s, int64_t lmax, int64_t weights, int64_t iterations, kugel_sht **plan)
+{
+  GRID kugel_grid *grid = NULL;
+  STEP(healpix_grid(s->nside, &grid));
+  LIB(kugel_sht_create(NULL,
+                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
+                                         .grid = grid,
+                                         .lmax = lmax,
+                                         .mode = s->n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
+                                         .weights = (kugel_weights)weights,
+                                         .iterations = (int)iterations,
+                                         .bad_pixels = KUGEL_BAD_ZERO},
+                       plan));
+  return EXIT_DONE;
+}
+
 int sky_reorder(sky *s, kugel_order order)
 {
   if (s->order == order)

@@ -191,17 +191,6 @@ kugel_status kugel__text_write(kugel_ctx *ctx, const char *path, const kugel_fit
       uselocale(before);
     if (c_locale)
       freelocale(c_locale);
-    int error = errno;
-    bool bad = ferror(out);
-    if (fclose(out) != 0 && !bad) {
-      bad = true;
-      error = errno;
-    }
-    if (bad)
-      s = kugel__io_fail("write", path, error);
   }
-  if (!s)
-    return kugel__replace_commit(&file);
-  kugel__replace_abort(&file);
-  return s;
+  return kugel__replace_finish(&file, s, out);
 }

@@ -8,19 +8,6 @@
 #include "io/replace.h"
 #include <kugel/healpix.h>
 
-/* A host array in C order of a type that values can be stored in. */
-static kugel_status check_array(const kugel_array *a, const char *name)
-{
-  KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
-  kugel_dtype t = a->dtype;
-  KUGEL_CHECK((t.code == KUGEL_FLOAT || t.code == KUGEL_INT) && (t.bits == 32 || t.bits == 64) &&
-                  t.lanes == 1,
-              KUGEL_ESHAPE, "%s has the type (%d, %d bits), must be float32, float64, int32 or int64", name,
-              t.code, t.bits);
-  int64_t lead = -1;
-  return kugel__array_check(a, name, t, 0, NULL, &lead);
-}
-
 static kugel_status check_column(const kugel_fits *file, int64_t column)
 {
   KUGEL_CHECK(column >= 0 && column < file->info.ncolumns, KUGEL_EINVAL,
@@ -147,7 +134,7 @@ kugel_status kugel_fits_read_maps(kugel_fits *file, int64_t ncolumns, const int6
   KUGEL_CHECK(ncolumns >= 1 && (columns || ncolumns <= info->ncolumns), KUGEL_EINVAL,
               "ncolumns is %lld, '%s' has %lld", (long long)ncolumns, kugel__tail(file->path),
               (long long)info->ncolumns);
-  KUGEL_TRY(check_array(maps, "maps"));
+  KUGEL_TRY(kugel__check_values(maps, "maps"));
   KUGEL_CHECK(kugel__array_count(maps) / info->npix == ncolumns && kugel__array_count(maps) % info->npix == 0,
               KUGEL_ESHAPE, "maps has %lld elements, must be [%lld, %lld]",
               (long long)kugel__array_count(maps), (long long)ncolumns, (long long)info->npix);
@@ -191,7 +178,7 @@ kugel_status kugel_fits_read_values(kugel_fits *file, int64_t column, int64_t fi
 {
   KUGEL_CHECK(file, KUGEL_EINVAL, "file is NULL");
   KUGEL_TRY(check_column(file, column));
-  KUGEL_TRY(check_array(values, "values"));
+  KUGEL_TRY(kugel__check_values(values, "values"));
   const kugel__table *t = &file->table;
   int64_t col = file->columns[column], count = kugel__array_count(values), have = file->info.nvalues;
   if (t->type == BINARY_TBL && file->info.kind != KUGEL_FITS_MAP)

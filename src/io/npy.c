@@ -406,20 +406,8 @@ kugel_status kugel_npy_write(kugel_ctx *ctx, const char *path, int overwrite, co
   KUGEL_TRY(kugel__replace_begin(ctx, path, overwrite, &file));
   kugel_status s = kugel__replace_open(&file, &out);
   if (!s) {
-    errno = 0;
     write_header(out, array);
     write_data(out, array);
-    bool bad = fflush(out) != 0 || ferror(out);
-    int error = errno;
-    if (fclose(out) != 0 && !bad) {
-      bad = true;
-      error = errno;
-    }
-    if (bad)
-      s = kugel__io_fail("write", path, error);
   }
-  if (!s)
-    return kugel__replace_commit(&file);
-  kugel__replace_abort(&file);
-  return s;
+  return kugel__replace_finish(&file, s, out);
 }

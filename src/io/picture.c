@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures: made from maps, kept as pixels, written as PNG. */
-#include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,28 +7,17 @@
 #include <png.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "io/pixels.h"
 #include "io/plot.h"
 #include "io/replace.h"
 #include "io/source.h"
-
-static kugel_status check_map(const kugel_array *map, const char *name)
-{
-  KUGEL_CHECK(map, KUGEL_EINVAL, "%s is NULL: pass an array", name);
-  kugel_dtype t = map->dtype;
-  KUGEL_CHECK((t.code == KUGEL_FLOAT || t.code == KUGEL_INT) && (t.bits == 32 || t.bits == 64) &&
-                  t.lanes == 1,
-              KUGEL_ESHAPE, "%s has the type (%d, %d bits), must be float32, float64, int32 or int64", name,
-              t.code, t.bits);
-  int64_t lead = -1;
-  return kugel__array_check(map, name, t, 0, NULL, &lead);
-}
 
 kugel_status kugel_plot_healpix(kugel_ctx *ctx, const kugel_plot_opts *opts, kugel_order order,
                                 const kugel_array *map, kugel_picture **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
   *out = NULL;
-  KUGEL_TRY(check_map(map, "map"));
+  KUGEL_TRY(kugel__check_values(map, "map"));
   int64_t n = kugel__array_count(map), nside = (int64_t)llround(sqrt((double)n / 12));
   KUGEL_CHECK(nside >= 1 && nside <= 1 << 29 && 12 * nside * nside == n, KUGEL_ESHAPE,
               "map has %lld pixels, must be 12 nside^2", (long long)n);
@@ -53,7 +41,7 @@ kugel_status kugel_plot_latlon(kugel_ctx *ctx, const kugel_plot_opts *opts, cons
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
   *out = NULL;
-  KUGEL_TRY(check_map(map, "map"));
+  KUGEL_TRY(kugel__check_values(map, "map"));
   KUGEL_CHECK(map->ndim == 2 && map->shape[0] >= 1 && map->shape[1] >= 1, KUGEL_ESHAPE,
               "map has %d dimensions, must be [nlat, nlon], not empty", map->ndim);
   KUGEL_CHECK(isfinite(phi0), KUGEL_EINVAL, "phi0 is %g, must be finite", phi0);
@@ -232,19 +220,7 @@ kugel_status kugel_picture_write(kugel_picture *p, const char *path, int overwri
   kugel_status s = kugel_picture_encode(p, &bytes, &size);
   if (!s)
     s = kugel__replace_open(&file, &out);
-  if (!s) {
-    errno = 0;
-    bool bad = fwrite(bytes, 1, size, out) != size;
-    int error = errno;
-    if (fclose(out) != 0 && !bad) {
-      bad = true;
-      error = errno;
-    }
-    if (bad)
-      s = kugel__io_fail("write", path, error);
-  }
   if (!s)
-    return kugel__replace_commit(&file);
-  kugel__replace_abort(&file);
-  return s;
+    fwrite(bytes, 1, size, out); // a failure stays in `out`
+  return kugel__replace_finish(&file, s, out);
 }

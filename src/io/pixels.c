@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include "core/array.h"
 #include "io/pixels.h"
 
 kugel_status kugel__pixels_around(int64_t nside, kugel_order order, int64_t n, const double *vec,
@@ -18,4 +19,16 @@ kugel_status kugel__pixels_around(int64_t nside, kugel_order order, int64_t n, c
         kugel_healpix_interpolation(NULL, nside, order, m, theta, phi, pixels + 4 * k, weights + 4 * k));
   }
   return KUGEL_OK;
+}
+
+kugel_status kugel__check_values(const kugel_array *a, const char *name)
+{
+  KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
+  kugel_dtype t = a->dtype;
+  KUGEL_CHECK((t.code == KUGEL_FLOAT || t.code == KUGEL_INT) && (t.bits == 32 || t.bits == 64) &&
+                  t.lanes == 1,
+              KUGEL_ESHAPE, "%s has the type (%d, %d bits), must be float32, float64, int32 or int64", name,
+              t.code, t.bits);
+  int64_t lead = -1;
+  return kugel__array_check(a, name, t, 0, NULL, &lead);
 }

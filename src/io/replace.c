@@ -132,6 +132,7 @@ kugel_status kugel__replace_open(kugel__replace *r, FILE **out)
     close(fd);
     return kugel__io_fail("write", r->path, error);
   }
+  errno = 0;
   return KUGEL_OK;
 }
 
@@ -191,4 +192,22 @@ void kugel__replace_abort(kugel__replace *r)
   if (r->temp)
     unlink(r->temp);
   forget(r);
+}
+
+kugel_status kugel__replace_finish(kugel__replace *r, kugel_status status, FILE *out)
+{
+  if (out) {
+    bool bad = fflush(out) != 0 || ferror(out);
+    int error = errno;
+    if (fclose(out) != 0 && !bad) {
+      bad = true;
+      error = errno;
+    }
+    if (bad && !status)
+      status = kugel__io_fail("write", r->path, error);
+  }
+  if (!status)
+    return kugel__replace_commit(r);
+  kugel__replace_abort(r);
+  return status;
 }

@@ -18,6 +18,9 @@ kugel_status kugel__replace_begin(kugel_ctx *ctx, const char *path, int overwrit
 kugel_status kugel__replace_open(kugel__replace *r, FILE **out);
 /* Syncs and renames; on failure the temporary is gone. Frees r's memory either way. */
 kugel_status kugel__replace_commit(kugel__replace *r);
+/* After writing to `out` (NULL: it was never opened): closes it, and commits if nothing failed till then,
+ * neither `status` nor any write; else aborts. */
+kugel_status kugel__replace_finish(kugel__replace *r, kugel_status status, FILE *out);
 /* Removes the temporary; frees r's memory. Harmless after commit. Keeps the last error. */
 void kugel__replace_abort(kugel__replace *r);
 

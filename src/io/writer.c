@@ -122,14 +122,9 @@ static kugel_status finish_gzip(kugel__writer *w)
   FILE *out;
   KUGEL_TRY(kugel__replace_begin(w->ctx, w->file.path, w->overwrite, &packed));
   kugel_status s = kugel__replace_open(&packed, &out);
-  if (!s) {
-    s = compress_to(w, out);
-    fclose(out);
-  }
   if (!s)
-    return kugel__replace_commit(&packed);
-  kugel__replace_abort(&packed);
-  return s;
+    s = compress_to(w, out);
+  return kugel__replace_finish(&packed, s, out);
 }
 
 kugel_status kugel__writer_end(kugel__writer *w, kugel_status s)
