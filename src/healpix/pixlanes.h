@@ -149,7 +149,7 @@ LANE_INLINE ring_place ring_from_face(const sphere_size *s, const face_place *f)
 
 LANE_INLINE face_place face_from_nest(const sphere_size *s, vi64 p)
 {
-  vi64 in = p & ((1ll << 2 * s->shift) - 1);
+  vi64 in = p & (((int64_t)1 << 2 * s->shift) - 1);
   return (face_place){gather_bits(in), gather_bits(vi_shr(in, 1)), vi_shr(p, 2 * s->shift)};
 }
 

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "io/fits.h"
+#include "io/pixels.h"
 #include "io/replace.h"
 #include <kugel/healpix.h>
 
