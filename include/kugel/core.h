@@ -140,17 +140,19 @@ typedef struct kugel_executor {
 
 typedef struct kugel_ctx_opts {
   size_t size;                      /* sizeof(kugel_ctx_opts) */
-  const char *device;               /* "cpu" (default) */
+  const char *device;               /* "cpu" (default), "cuda:0", "opencl:0", "auto"; see device.h */
   int threads;                      /* 0: kugel_get_num_threads() at each call */
   const kugel_allocator *allocator; /* NULL: the C library's; copied */
   const kugel_executor *executor;   /* NULL: Kugel's own pool; copied */
+  void *native_context;             /* a CUcontext or cl_context to share, which must outlive ours; NULL: our own */
 } kugel_ctx_opts;
 
 /// Makes a context: a device, an allocator and an executor that plans share.
 /// @param[in]  opts  NULL for defaults
 /// @param[out] out   the context, with one reference that is the caller's
-/// @errors KUGEL_EINVAL for an unknown device string or negative thread count; KUGEL_ENOMEM
-/// @cost   microseconds; threads start at the first parallel call
+/// @errors KUGEL_EINVAL for an unknown device string or negative thread count; KUGEL_ENOMEM; KUGEL_ENOTSUP if the
+///         device's driver is missing; KUGEL_EDEVICE
+/// @cost   microseconds; the first context on a GPU up to a second; threads start at the first parallel call
 KUGEL_API kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out);
 
 /// Gives the caller's reference back. Plans made from the context keep it alive until they go.

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices and queues. Device strings: "cpu" (this release), later "cuda:0", "opencl:0", "auto". */
+/* Devices, their memory and their queues.
+ *
+ * A context names its device by a string: "cpu", "cuda:0", "opencl:0" ("cuda" and "opencl" mean number 0), or
+ * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. Drivers are found at run time:
+ * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL. KUGEL_NVRTC in the environment may hold the path
+ * of libnvrtc.
+ *
+ * Device memory is a pointer (CPU, CUDA) or a cl_mem handle (OpenCL, where only `offset` may reach inside).
+ */
 #ifndef KUGEL_DEVICE_H
 #define KUGEL_DEVICE_H
 
@@ -9,22 +17,35 @@
 extern "C" {
 #endif
 
-/* Where device work runs, in order. NULL: the plan's own queue, and the call returns when the work is done.
- * The CPU has no queues of its own: pass NULL. */
+/* Where device work runs, in order. NULL: the plan's own queue, and the call returns when the work is done. */
 typedef struct kugel_queue kugel_queue;
 
 typedef struct kugel_device_info {
-  size_t size;           /* sizeof(kugel_device_info) as the caller compiled it */
-  char name[64];         /* "cpu" */
-  char description[128]; /* model, instruction set */
-  uint64_t memory;       /* bytes in all */
-  int32_t units;         /* threads or multiprocessors */
-  int32_t available;     /* 0: `why` says what is missing */
-  char why[192];
+  size_t size;                /* sizeof(kugel_device_info) as the caller compiled it */
+  char name[64];              /* "cpu", "cuda:0" */
+  char description[128];      /* model, instruction set */
+  uint64_t memory;            /* bytes in all */
+  int32_t units;              /* threads or multiprocessors */
+  int32_t available;          /* 0: `why` says what is missing */
+  char why[192];              /* "" if available */
+  kugel_device device;        /* type and number */
+  int32_t lanes;              /* threads that run in step (a warp, a subgroup); 1: none do */
+  int32_t max_threads;        /* of a block (work-group) */
+  uint64_t shared_bytes;      /* shared (local) memory of a block, the most that may be asked for */
+  uint64_t cache_bytes;       /* the largest cache */
+  uint64_t max_alloc;         /* bytes of one buffer */
+  double bandwidth;           /* bytes a second of its memory as the driver states it; 0: not known */
+  int32_t fp64;               /* 1: double precision */
+  int32_t compute_capability; /* CUDA: 90 for 9.0; else 0 */
+  int32_t is_gpu;
+  int32_t kernels;   /* 1: compiles and runs kernels; 0: `why` may say what is missing */
+  char driver[96];   /* its version */
+  char compiler[96]; /* of kernels */
 } kugel_device_info;
 
 /// How many devices kugel_device_describe knows, available or not.
-/// @return at least 1
+/// @return at least 1; a backend without a device counts as one that is not available
+/// @cost   the first call looks for drivers: up to seconds on a machine with GPUs
 KUGEL_API int kugel_device_count(void);
 
 /// Describes device `index`.
@@ -32,6 +53,108 @@ KUGEL_API int kugel_device_count(void);
 /// @param[in,out] info   set info->size before the call
 /// @errors KUGEL_EINVAL if index is out of range or info is NULL
 KUGEL_API kugel_status kugel_device_describe(int index, kugel_device_info *info);
+
+/// Describes the device of a context.
+/// @param[in]     ctx   NULL: the default context, on the CPU
+/// @param[in,out] info  set info->size before the call
+/// @errors KUGEL_EINVAL if info is NULL
+KUGEL_API kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *info);
+
+/// Memory of the context's device now.
+/// @param[in]  ctx        NULL: the default context
+/// @param[out] available  bytes that are free (OpenCL does not tell: the total); may be NULL
+/// @param[out] total      bytes in all; may be NULL
+/// @errors KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_memory(kugel_ctx *ctx, uint64_t *available, uint64_t *total);
+
+/* ---- memory
+ * ------------------------------------------------------------------------------------------------ */
+
+/// Allocates memory of the context's device, aligned to at least 64 bytes, contents unspecified.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  bytes  at least 1
+/// @param[out] out    for kugel_device_free
+/// @errors KUGEL_EINVAL for 0 bytes; KUGEL_ENOMEM; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_alloc(kugel_ctx *ctx, size_t bytes, void **out);
+
+/// Frees memory that kugel_device_alloc gave, once work that uses it is done.
+/// @param[in] ctx  the same context
+/// @param[in] ptr  may be NULL
+KUGEL_API void kugel_device_free(kugel_ctx *ctx, void *ptr);
+
+/// Allocates host memory that the device copies from and to at full speed (page-locked; on the CPU plain
+/// memory).
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  bytes  at least 1
+/// @param[out] out    for kugel_device_free_host
+/// @errors KUGEL_EINVAL for 0 bytes; KUGEL_ENOMEM; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_alloc_host(kugel_ctx *ctx, size_t bytes, void **out);
+
+/// Frees memory that kugel_device_alloc_host gave.
+/// @param[in] ctx  the same context
+/// @param[in] ptr  may be NULL
+KUGEL_API void kugel_device_free_host(kugel_ctx *ctx, void *ptr);
+
+/// Copies host memory to the device.
+/// @param[in]  ctx     NULL: the default context
+/// @param[out] dst     device memory
+/// @param[in]  offset  bytes into dst
+/// @param[in]  src     host memory; with a queue it must stay until the queue has been waited for
+/// @param[in]  bytes   0: nothing is done
+/// @param[in]  queue   NULL: returns when done
+/// @errors KUGEL_EINVAL for NULL pointers or a queue of another device; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_upload(kugel_ctx *ctx, void *dst, size_t offset, const void *src,
+                                           size_t bytes, kugel_queue *queue);
+
+/// Copies device memory to the host.
+/// @param[in]  ctx     NULL: the default context
+/// @param[out] dst     host memory; with a queue it is filled once the queue has been waited for
+/// @param[in]  src     device memory
+/// @param[in]  offset  bytes into src
+/// @param[in]  bytes   0: nothing is done
+/// @param[in]  queue   NULL: returns when done
+/// @errors KUGEL_EINVAL for NULL pointers or a queue of another device; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_download(kugel_ctx *ctx, void *dst, const void *src, size_t offset,
+                                             size_t bytes, kugel_queue *queue);
+
+/// Sets each byte of device memory.
+/// @param[in]  ctx     NULL: the default context
+/// @param[out] dst     device memory
+/// @param[in]  offset  bytes into dst
+/// @param[in]  byte    0 to 255
+/// @param[in]  bytes   0: nothing is done
+/// @param[in]  queue   NULL: returns when done
+/// @errors KUGEL_EINVAL for a NULL pointer, a byte out of range or a queue of another device; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_device_fill(kugel_ctx *ctx, void *dst, size_t offset, int byte, size_t bytes,
+                                         kugel_queue *queue);
+
+/* ---- queues
+ * ------------------------------------------------------------------------------------------------ */
+
+/// Makes a queue on the context's device. Work given to one queue runs in order; queues run beside each
+/// other.
+/// @param[in]  ctx  NULL: the default context
+/// @param[out] out  for kugel_queue_destroy
+/// @errors KUGEL_ENOMEM; KUGEL_EDEVICE
+KUGEL_API kugel_status kugel_queue_create(kugel_ctx *ctx, kugel_queue **out);
+
+/// Wraps a queue that another library made, such as the stream of PyTorch or CuPy, or a cl_command_queue.
+/// @param[in]  ctx     a context on the same device; for OpenCL one made with native_context = the queue's
+/// cl_context
+/// @param[in]  native  CUstream (NULL: CUDA's default stream) or cl_command_queue, which must outlive the
+/// wrapper
+/// @param[out] out     for kugel_queue_destroy, which leaves `native` alone
+/// @errors KUGEL_EINVAL if the queue belongs to another device or context; KUGEL_ENOTSUP on the CPU
+KUGEL_API kugel_status kugel_queue_wrap(kugel_ctx *ctx, void *native, kugel_queue **out);
+
+/// Waits until all work given to the queue is done.
+/// @param[in] queue  NULL: nothing to wait for
+/// @errors KUGEL_EDEVICE, also for failures of earlier work
+KUGEL_API kugel_status kugel_queue_wait(kugel_queue *queue);
+
+/// Waits for the queue's work, then lets it go.
+/// @param[in] queue  may be NULL
+KUGEL_API void kugel_queue_destroy(kugel_queue *queue);
 
 #ifdef __cplusplus
 }

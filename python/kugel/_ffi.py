@@ -76,6 +76,7 @@ class kugel_ctx_opts(Structure):
         ("threads", c_int),
         ("allocator", POINTER(kugel_allocator)),
         ("executor", POINTER(kugel_executor)),
+        ("native_context", c_void_p),
     ]
 
 
@@ -91,6 +92,19 @@ class kugel_device_info(Structure):
         ("units", c_int32),
         ("available", c_int32),
         ("why", (c_char * 192)),
+        ("device", kugel_device),
+        ("lanes", c_int32),
+        ("max_threads", c_int32),
+        ("shared_bytes", c_uint64),
+        ("cache_bytes", c_uint64),
+        ("max_alloc", c_uint64),
+        ("bandwidth", c_double),
+        ("fp64", c_int32),
+        ("compute_capability", c_int32),
+        ("is_gpu", c_int32),
+        ("kernels", c_int32),
+        ("driver", (c_char * 96)),
+        ("compiler", (c_char * 96)),
     ]
 
 
@@ -465,6 +479,45 @@ FUNCTIONS = {
     "kugel_device_describe": (  # index, info
         STATUS, [c_int, POINTER(kugel_device_info)],
         'Describes device `index`.'),
+    "kugel_ctx_describe": (  # ctx, info
+        STATUS, [c_void_p, POINTER(kugel_device_info)],
+        'Describes the device of a context.'),
+    "kugel_device_memory": (  # ctx, available, total
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        "Memory of the context's device now."),
+    "kugel_device_alloc": (  # ctx, bytes, out
+        STATUS, [c_void_p, c_size_t, c_void_p],
+        "Allocates memory of the context's device, aligned to at least 64 bytes, contents unspecified."),
+    "kugel_device_free": (  # ctx, ptr
+        None, [c_void_p, c_void_p],
+        'Frees memory that kugel_device_alloc gave, once work that uses it is done.'),
+    "kugel_device_alloc_host": (  # ctx, bytes, out
+        STATUS, [c_void_p, c_size_t, c_void_p],
+        'Allocates host memory that the device copies from and to at full speed (page-locked; on the CPU plain memory).'),
+    "kugel_device_free_host": (  # ctx, ptr
+        None, [c_void_p, c_void_p],
+        'Frees memory that kugel_device_alloc_host gave.'),
+    "kugel_device_upload": (  # ctx, dst, offset, src, bytes, queue
+        STATUS, [c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p],
+        'Copies host memory to the device.'),
+    "kugel_device_download": (  # ctx, dst, src, offset, bytes, queue
+        STATUS, [c_void_p, c_void_p, c_void_p, c_size_t, c_size_t, c_void_p],
+        'Copies device memory to the host.'),
+    "kugel_device_fill": (  # ctx, dst, offset, byte, bytes, queue
+        STATUS, [c_void_p, c_void_p, c_size_t, c_int, c_size_t, c_void_p],
+        'Sets each byte of device memory.'),
+    "kugel_queue_create": (  # ctx, out
+        STATUS, [c_void_p, c_void_p],
+        "Makes a queue on the context's device."),
+    "kugel_queue_wrap": (  # ctx, native, out
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        'Wraps a queue that another library made, such as the stream of PyTorch or CuPy, or a cl_command_queue.'),
+    "kugel_queue_wait": (  # queue
+        STATUS, [c_void_p],
+        'Waits until all work given to the queue is done.'),
+    "kugel_queue_destroy": (  # queue
+        None, [c_void_p],
+        "Waits for the queue's work, then lets it go."),
     "kugel_fft_create": (  # ctx, ndim, n, opts, out
         STATUS, [c_void_p, c_int, c_void_p, POINTER(kugel_fft_opts), c_void_p],
         'Makes a plan for transforms of one shape.'),

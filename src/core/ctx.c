@@ -46,8 +46,6 @@ kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out)
   *out = NULL;
   kugel_ctx_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ctx_opts"));
-  KUGEL_CHECK(!o.device || !strcmp(o.device, "cpu") || !strcmp(o.device, "auto"), KUGEL_EINVAL,
-              "device is \"%s\", this build has: cpu", o.device);
   KUGEL_CHECK(o.threads >= 0 && o.threads <= KUGEL__MAX_THREADS, KUGEL_EINVAL,
               "threads is %d, must be 0 (default) to %d", o.threads, KUGEL__MAX_THREADS);
   KUGEL_CHECK(!o.allocator || (o.allocator->alloc && o.allocator->free), KUGEL_EINVAL,
@@ -60,11 +58,15 @@ kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out)
   KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for a context of %zu bytes", sizeof *ctx);
   memset(ctx, 0, sizeof *ctx);
   ctx->references = 1;
-  ctx->device = (kugel_device){KUGEL_CPU, 0};
   ctx->threads = o.threads;
   ctx->allocator = *allocator;
   if (o.executor)
     ctx->executor = *o.executor;
+  kugel_status s = kugel__ctx_open_device(ctx, o.device, o.native_context);
+  if (s) {
+    allocator->free(ctx, sizeof *ctx, allocator->user);
+    return s;
+  }
   pthread_mutex_init(&ctx->scratch_lock, NULL);
   *out = ctx;
   return KUGEL_OK;
@@ -75,8 +77,17 @@ void kugel_ctx_destroy(kugel_ctx *ctx)
   if (!ctx || atomic_fetch_sub(&ctx->references, 1) > 1 || ctx == &default_ctx)
     return;
   kugel_ctx_trim(ctx);
+  kugel__ctx_close_device(ctx);
   pthread_mutex_destroy(&ctx->scratch_lock);
   ctx->allocator.free(ctx, sizeof *ctx, ctx->allocator.user);
+}
+
+kugel_status kugel__ctx_need_cpu(kugel_ctx *ctx, const char *what)
+{
+  ctx = kugel__ctx(ctx);
+  KUGEL_CHECK(ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP, "%s run on the CPU only: use a context with device \"cpu\"",
+              what);
+  return KUGEL_OK;
 }
 
 void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *peak)

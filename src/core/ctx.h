@@ -9,9 +9,12 @@
 
 enum { KUGEL__SCRATCH_BLOCKS = 8 };
 
+struct kugel__device;
+
 struct kugel_ctx {
   atomic_int references;
   kugel_device device;
+  struct kugel__device *opened; // by the device layer; NULL: the CPU
   int threads; // 0: the process-wide number at each call
   kugel_allocator allocator;
   kugel_executor executor; // run NULL: the pool
@@ -26,6 +29,13 @@ kugel_ctx *kugel__ctx(kugel_ctx *ctx);
 kugel_ctx *kugel__ctx_retain(kugel_ctx *ctx);
 /* How many workers a parallel call in this context uses. */
 int kugel__ctx_threads(const kugel_ctx *ctx);
+
+/* The device layer's part of create and destroy: opens the device that `text` names (NULL: the CPU), with a
+ * foreign driver context or NULL, and lets it go. */
+kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native);
+void kugel__ctx_close_device(kugel_ctx *ctx);
+/* Fails with a sentence unless the context is on the CPU; `what` is the plural of what has no other path yet. */
+kugel_status kugel__ctx_need_cpu(kugel_ctx *ctx, const char *what);
 
 extern const kugel_allocator kugel__default_allocator;
 

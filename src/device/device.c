@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of devices. */
+/* The registry of devices, device strings, and open devices shared by contexts. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "core/ctx.h"
 #include "device/device.h"
 
 static const kugel__device_ops *const backends[] = {
@@ -10,18 +14,19 @@ static const kugel__device_ops *const backends[] = {
 };
 enum { BACKENDS = sizeof backends / sizeof *backends };
 
+static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
+static kugel__device *registry; // open devices
+static atomic_llong fault_count, fault_at;
+
 const kugel__device_ops *kugel__device_find(int32_t type)
 {
-  static const struct {
-    int32_t type;
-    const char *name;
-  } names[] = {{KUGEL_CPU, "cpu"}, {KUGEL_CUDA, "cuda"}, {KUGEL_OPENCL, "opencl"}};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    for (int b = 0; names[i].type == type && b < BACKENDS; b++)
-      if (!strcmp(backends[b]->name, names[i].name))
-        return backends[b];
+  for (int b = 0; b < BACKENDS; b++)
+    if (backends[b]->type == type)
+      return backends[b];
   return NULL;
 }
+
+/* ---- what there is ------------------------------------------------------------------------------------- */
 
 int kugel_device_count(void)
 {
@@ -29,6 +34,15 @@ int kugel_device_count(void)
   for (int b = 0; b < BACKENDS; b++)
     n += backends[b]->count();
   return n;
+}
+
+static kugel_status give_info(const kugel_device_info *whole, kugel_device_info *info)
+{
+  size_t size = info->size < sizeof *whole ? info->size : sizeof *whole;
+  size_t told = info->size;
+  memcpy(info, whole, size);
+  info->size = told;
+  return KUGEL_OK;
 }
 
 kugel_status kugel_device_describe(int index, kugel_device_info *info)
@@ -40,10 +54,166 @@ kugel_status kugel_device_describe(int index, kugel_device_info *info)
   KUGEL_CHECK(index >= 0 && index < n, KUGEL_EINVAL, "device index is %d, must be 0 to %d", index, n - 1);
   while (id >= backends[b]->count())
     id -= backends[b++]->count();
-  size_t size = info->size < sizeof whole ? info->size : sizeof whole;
   memset(&whole, 0, sizeof whole);
+  whole.device = (kugel_device){backends[b]->type, id};
   KUGEL_TRY(backends[b]->describe(id, &whole));
-  whole.size = info->size;
-  memcpy(info, &whole, size);
+  return give_info(&whole, info);
+}
+
+kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *info)
+{
+  KUGEL_CHECK(info, KUGEL_EINVAL, "info is NULL: pass a kugel_device_info with its size set");
+  kugel_device_info whole;
+  KUGEL_TRY(kugel__take_opts(&whole, sizeof whole, info, "kugel_device_info"));
+  return give_info(&kugel__ctx_device(ctx)->info, info);
+}
+
+/* ---- open devices -------------------------------------------------------------------------------------- */
+
+kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__device **out)
+{
+  const kugel__device_ops *ops = kugel__device_find(type);
+  KUGEL_CHECK(ops, KUGEL_EINVAL, "device type is %d, this build has none of that type", (int)type);
+  pthread_mutex_lock(&registry_lock);
+  kugel_status s = KUGEL_OK;
+  kugel__device *dev = registry;
+  while (dev && (dev->ops != ops || dev->id != id || dev->native != native || dev->lost ||
+                 (dev->process && dev->process != getpid())))
+    dev = dev->next;
+  if (!dev && !(s = ops->open(id, native, &dev))) {
+    dev->ops = ops;
+    dev->id = id;
+    dev->native = native;
+    dev->references = 0;
+    dev->process = type == KUGEL_CPU ? 0 : getpid();
+    dev->queue.device = dev;
+    dev->next = registry;
+    registry = dev;
+  }
+  if (!s)
+    dev->references++;
+  pthread_mutex_unlock(&registry_lock);
+  *out = s ? NULL : dev;
+  return s;
+}
+
+void kugel__device_close(kugel__device *dev)
+{
+  if (!dev)
+    return;
+  pthread_mutex_lock(&registry_lock);
+  bool last = --dev->references == 0;
+  if (last) {
+    kugel__device **link = &registry;
+    while (*link != dev)
+      link = &(*link)->next;
+    *link = dev->next;
+  }
+  pthread_mutex_unlock(&registry_lock);
+  if (!last)
+    return;
+  if (dev->modules_free)
+    dev->modules_free(dev->modules);
+  dev->modules = NULL;
+  dev->modules_free = NULL;
+  dev->ops->close(dev);
+}
+
+kugel_status kugel__device_alive(kugel__device *dev)
+{
+  int lost = atomic_load_explicit(&dev->lost, memory_order_relaxed);
+  KUGEL_CHECK(!lost, KUGEL_EDEVICE,
+              "device %s was lost (error %d of an earlier call): its contexts and plans are of no more use, "
+              "destroy them and start a new process",
+              dev->info.name, lost);
+  KUGEL_CHECK(dev->process == 0 || dev->process == getpid(), KUGEL_EDEVICE,
+              "device %s was opened before this process was forked: open it in the child, after the fork",
+              dev->info.name);
   return KUGEL_OK;
+}
+
+/* ---- device strings of contexts ------------------------------------------------------------------------ */
+
+static kugel_device auto_device(void)
+{
+  for (int b = 0; b < BACKENDS; b++)
+    for (int id = 0; backends[b]->type != KUGEL_CPU && id < backends[b]->count(); id++) {
+      kugel_device_info info = {.size = sizeof info};
+      if (!backends[b]->describe(id, &info) && info.available && info.is_gpu && info.kernels)
+        return (kugel_device){backends[b]->type, id};
+    }
+  return (kugel_device){KUGEL_CPU, 0};
+}
+
+static kugel_status parse(const char *text, kugel_device *out)
+{
+  if (!text || !strcmp(text, "cpu"))
+    return *out = (kugel_device){KUGEL_CPU, 0}, KUGEL_OK;
+  if (!strcmp(text, "auto"))
+    return *out = auto_device(), KUGEL_OK;
+  for (int b = 0; b < BACKENDS; b++) {
+    size_t n = strlen(backends[b]->name);
+    if (backends[b]->type == KUGEL_CPU || strncmp(text, backends[b]->name, n))
+      continue;
+    char *end = NULL;
+    long id = text[n] == ':' && text[n + 1] >= '0' && text[n + 1] <= '9' ? strtol(text + n + 1, &end, 10) : 0;
+    if (text[n] && (!end || *end))
+      continue;
+    int count = backends[b]->count();
+    KUGEL_CHECK(id < count, KUGEL_EINVAL,
+                "device is \"%s\", there are %d of that kind, counted from 0; see kugel info", text, count);
+    *out = (kugel_device){backends[b]->type, (int32_t)id};
+    return KUGEL_OK;
+  }
+  return KUGEL_FAIL(KUGEL_EINVAL,
+                    "device is \"%s\", must be auto, cpu, cuda:N or opencl:N; kugel info lists them", text);
+}
+
+/* Opens the device that `text` names for a context under construction. */
+kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native)
+{
+  KUGEL_TRY(parse(text, &ctx->device));
+  KUGEL_CHECK(!native || ctx->device.type != KUGEL_CPU, KUGEL_EINVAL,
+              "native_context is set but the device is \"%s\": leave it NULL", text ? text : "cpu");
+  if (ctx->device.type == KUGEL_CPU)
+    return KUGEL_OK;
+  return kugel__device_open(ctx->device.type, ctx->device.id, native, &ctx->opened);
+}
+
+void kugel__ctx_close_device(kugel_ctx *ctx)
+{
+  kugel__device_close(ctx->opened);
+  ctx->opened = NULL;
+}
+
+static kugel__device *cpu_device;
+
+static void open_cpu(void)
+{
+  (void)kugel__device_open(KUGEL_CPU, 0, NULL, &cpu_device); // a static object: cannot fail
+}
+
+kugel__device *kugel__ctx_device(kugel_ctx *ctx)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (ctx && ctx->opened)
+    return ctx->opened;
+  pthread_once(&once, open_cpu);
+  return cpu_device;
+}
+
+/* ---- fault injection ----------------------------------------------------------------------------------- */
+
+int64_t kugel__fault_device(int64_t n)
+{
+  int64_t made = atomic_exchange(&fault_count, 0);
+  atomic_store(&fault_at, n);
+  return made;
+}
+
+bool kugel__device_fault(void)
+{
+  int64_t at = atomic_load_explicit(&fault_at, memory_order_relaxed);
+  int64_t count = atomic_fetch_add_explicit(&fault_count, 1, memory_order_relaxed) + 1;
+  return at > 0 && count >= at;
 }

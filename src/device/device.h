@@ -1,22 +1,123 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations that each device offers; every backend fills one table. */
+/* Devices inside the library: the table of operations that every backend fills, an open device, and the calls
+ * that the other layers use.
+ *
+ * An open device is shared by all contexts that name it and counted. Device memory is named by kugel__mem: a
+ * pointer (CUDA, CPU) or a buffer handle (OpenCL) and a byte offset. Work is ordered by a queue; a NULL queue
+ * stands for the device's own queue, and the call then returns when its work is done. All calls may come from
+ * several threads. */
 #ifndef KUGEL_DEVICE_DEVICE_H
 #define KUGEL_DEVICE_DEVICE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/types.h>
 #include "core/base.h"
 #include <kugel/device.h>
 
+typedef struct kugel__device kugel__device;
+typedef struct kugel__event kugel__event;     /* a point in a queue's work */
+typedef struct kugel__program kugel__program; /* compiled kernels */
+typedef struct kugel__kernel kugel__kernel;
+
+struct kugel_queue {
+  kugel__device *device;
+  void *native; /* CUstream, cl_command_queue */
+  bool foreign; /* not ours to destroy */
+  kugel_ctx *ctx;
+};
+
+typedef struct kugel__mem {
+  void *base;
+  size_t offset; /* bytes */
+} kugel__mem;
+
+typedef enum kugel__place { KUGEL__ON_DEVICE, KUGEL__PINNED } kugel__place;
+typedef enum kugel__way { KUGEL__UPLOAD, KUGEL__DOWNLOAD, KUGEL__WITHIN } kugel__way;
+
+/* What becomes a program: `binary` as an earlier load gave it, else `text` in the device's own language. */
+typedef struct kugel__program_spec {
+  const char *name; /* for messages */
+  const char *text;
+  const char *options; /* for the device's compiler, parted by spaces; may be NULL */
+  const void *binary;
+  size_t bytes;
+} kugel__program_spec;
+
+/* One kernel argument: a copy of `bytes` bytes at value, or a kugel__mem at value if bytes is 0. */
+typedef struct kugel__arg {
+  const void *value;
+  size_t bytes;
+} kugel__arg;
+#define KUGEL__MEM_ARG(mem) ((kugel__arg){&(mem), 0})
+#define KUGEL__VALUE_ARG(x) ((kugel__arg){&(x), sizeof(x)})
+
+typedef struct kugel__grid {
+  uint32_t blocks[3];  /* in each direction; 0 counts as 1 */
+  uint32_t threads[3]; /* of a block */
+  uint32_t cluster;    /* blocks (along x) of a cluster, 0 or 1: none; CUDA 9.0 and later only */
+  size_t shared;       /* bytes of dynamic shared memory a block; OpenCL kernels declare theirs in the text */
+} kugel__grid;
+
+typedef struct kugel__kernel_info {
+  int32_t registers;   /* a thread; 0: not known */
+  int32_t max_threads; /* of a block of this kernel */
+  int64_t local_bytes; /* spilled or indexed registers, a thread */
+  int64_t shared_bytes;
+} kugel__kernel_info;
+
 typedef struct kugel__device_ops {
-  const char *name;                                                /* "cpu" */
-  int (*count)(void);                                              /* devices present */
-  kugel_status (*describe)(int id, kugel_device_info *info);       /* info is zeroed */
-  kugel_status (*alloc)(kugel_ctx *ctx, size_t bytes, void **out); /* device memory */
-  void (*free)(kugel_ctx *ctx, void *ptr);
-  kugel_status (*upload)(void *dst, const void *src, size_t bytes, kugel_queue *queue);   /* host -> device */
-  kugel_status (*download)(void *dst, const void *src, size_t bytes, kugel_queue *queue); /* device -> host */
-  kugel_status (*fill)(void *dst, int byte, size_t bytes, kugel_queue *queue);
+  const char *name; /* "cpu" */
+  int32_t type;     /* KUGEL_CPU ... */
+  int (*count)(void);
+  kugel_status (*describe)(int id, kugel_device_info *info); /* info is zeroed; also what is not available */
+  /* native: a foreign CUcontext or cl_context, NULL: our own. Fills everything of the device but the list's
+   * fields. */
+  kugel_status (*open)(int id, void *native, kugel__device **out);
+  void (*close)(kugel__device *dev);
+  kugel_status (*memory)(kugel__device *dev, uint64_t *free_bytes, uint64_t *total);
+
+  kugel_status (*alloc)(kugel__device *dev, kugel__place place, size_t bytes, void **out);
+  void (*free)(kugel__device *dev, kugel__place place, void *ptr);
+  kugel_status (*copy)(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
+                       kugel_queue *queue);
+  kugel_status (*fill)(kugel__device *dev, kugel__mem dst, int byte, size_t bytes, kugel_queue *queue);
+
+  kugel_status (*queue_open)(kugel__device *dev, void *native,
+                             kugel_queue *queue); /* native NULL: a new one */
+  void (*queue_close)(kugel_queue *queue);
   kugel_status (*wait)(kugel_queue *queue); /* until all work given to the queue is done */
+  kugel_status (*record)(kugel_queue *queue, kugel__event **out);
+  kugel_status (*after)(kugel_queue *queue,
+                        kugel__event *event); /* later work of queue waits; NULL queue: the host */
+  kugel_status (*elapsed)(kugel__event *from, kugel__event *to, double *seconds); /* waits for both */
+  void (*event_free)(kugel__event *event);
+
+  /* binary, if not NULL, receives what a later load may use instead of the text: kugel__free(NULL, *binary).
+   */
+  kugel_status (*load)(kugel__device *dev, const kugel__program_spec *spec, kugel__program **out,
+                       void **binary, size_t *bytes);
+  void (*unload)(kugel__program *program);
+  kugel_status (*kernel)(kugel__program *program, const char *name, kugel__kernel **out,
+                         kugel__kernel_info *info);
+  kugel_status (*launch)(kugel__kernel *kernel, const kugel__grid *grid, int nargs, const kugel__arg *args,
+                         kugel_queue *queue);
 } kugel__device_ops;
+
+struct kugel__device {
+  const kugel__device_ops *ops;
+  int id;
+  void *native;      /* the foreign context it was opened on, NULL: none */
+  int references;    /* under the registry's lock */
+  pid_t process;     /* that opened it: drivers do not survive a fork; 0: any */
+  atomic_int lost;   /* the driver's error that ended it, 0: alive */
+  kugel_queue queue; /* the device's own */
+  kugel_device_info info;
+  char identity[512];                /* device, driver and compiler: what compiled code depends on */
+  void *modules;                     /* of the layer above: compiled kernels of this device, */
+  void (*modules_free)(void *cache); /* let go before the device is closed */
+  kugel__device *next;
+};
 
 /* One line a backend in backends.def: KUGEL_BACKEND(cpu) */
 #define KUGEL_BACKEND(name) extern const kugel__device_ops kugel__device_##name;
@@ -25,5 +126,36 @@ typedef struct kugel__device_ops {
 
 /* The table of a device type (KUGEL_CPU ...), NULL if this build has none. */
 const kugel__device_ops *kugel__device_find(int32_t type);
+
+/* The device of a context. */
+kugel__device *kugel__ctx_device(kugel_ctx *ctx);
+
+/* Opens (or shares) device `id` of a type. Every open is paired with a close. */
+kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__device **out);
+void kugel__device_close(kugel__device *dev);
+
+/* Fails if the device was lost or opened before a fork. Backends call it first. */
+kugel_status kugel__device_alive(kugel__device *dev);
+
+kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out);
+void kugel__device_free(kugel__device *dev, void *ptr);
+kugel_status kugel__device_copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src,
+                                size_t bytes, kugel_queue *queue);
+kugel_status kugel__device_fill(kugel__device *dev, kugel__mem dst, int byte, size_t bytes,
+                                kugel_queue *queue);
+
+/* Launches a kernel. Limits of the device (threads, shared memory) are checked here with a sentence. */
+kugel_status kugel__launch(kugel__device *dev, kugel__kernel *kernel, const kugel__grid *grid, int nargs,
+                           const kugel__arg *args, kugel_queue *queue);
+
+/* The queue to use for a call: `queue` if it belongs to dev, the device's own for NULL, else a failure. */
+kugel_status kugel__queue_of(kugel__device *dev, kugel_queue *queue, kugel_queue **out);
+
+/* Fault injection for tests: the n-th driver call from now on (1 = the next) and all later ones fail; 0
+ * disarms. Returns how many were made since the last call. Process-wide. Calls that only release are not
+ * counted. */
+int64_t kugel__fault_device(int64_t n);
+/* True if the driver call about to be made shall fail. */
+bool kugel__device_fault(void);
 
 #endif

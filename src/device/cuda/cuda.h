@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CUDA backend's own objects. */
+#ifndef KUGEL_DEVICE_CUDA_CUDA_H
+#define KUGEL_DEVICE_CUDA_CUDA_H
+
+#include "device/cuda/api.h"
+
+enum { KUGEL__CUDA_STAGES = 2, KUGEL__CUDA_STAGE_BYTES = 8 << 20 };
+
+typedef struct kugel__cuda_device {
+  kugel__device base;
+  CUdevice device;
+  CUcontext context;
+  int arch; /* 90 for 9.0 */
+  /* Page-locked blocks through which large copies of pageable host memory go, made at the first such copy. */
+  pthread_mutex_t staging_lock;
+  void *stage[KUGEL__CUDA_STAGES];
+  CUevent staged[KUGEL__CUDA_STAGES];
+} kugel__cuda_device;
+
+static inline kugel__cuda_device *kugel__cuda_of(kugel__device *dev)
+{
+  return (kugel__cuda_device *)dev;
+}
+
+/* The device's context is current between the two; leave passes its status through. */
+kugel_status kugel__cuda_enter(kugel__device *dev);
+kugel_status kugel__cuda_leave(kugel_status s);
+
+/* A driver call with the device's context current. */
+#define CU_INSIDE(dev, ...) (kugel__cuda_enter(dev) ?: kugel__cuda_leave(CU(dev, __VA_ARGS__)))
+
+/* cuda/copy.c */
+kugel_status kugel__cuda_copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src,
+                              size_t bytes, kugel_queue *queue);
+/* Frees the staging blocks; the context is current. */
+void kugel__cuda_free_staging(kugel__cuda_device *dev);
+
+/* cuda/program.c */
+kugel_status kugel__cuda_load(kugel__device *dev, const kugel__program_spec *spec, kugel__program **out,
+                              void **binary, size_t *bytes);
+void kugel__cuda_unload(kugel__program *program);
+kugel_status kugel__cuda_kernel(kugel__program *program, const char *name, kugel__kernel **out,
+                                kugel__kernel_info *info);
+kugel_status kugel__cuda_launch(kugel__kernel *kernel, const kugel__grid *grid, int nargs,
+                                const kugel__arg *args, kugel_queue *queue);
+
+#endif

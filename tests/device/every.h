@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For tests that run on every device present. */
+#ifndef KUGEL_TESTS_EVERY_H
+#define KUGEL_TESTS_EVERY_H
+
+#include <stdbool.h>
+#include <kugel/device.h>
+#include "check.h"
+
+/* Compiler threads of OpenCL drivers are not known to TSan, and the drivers themselves keep memory. */
+#if defined(__SANITIZE_THREAD__)
+#  define EVERY_NO_OPENCL 1
+#elif defined(__has_feature)
+#  if __has_feature(thread_sanitizer)
+#    define EVERY_NO_OPENCL 1
+#  endif
+#endif
+#ifndef EVERY_NO_OPENCL
+#  define EVERY_NO_OPENCL 0
+#endif
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+  return "leak:libpocl\nleak:libLLVM\nleak:libOpenCL\nleak:libclang\nleak:libcuda\nleak:libnvrtc\n";
+}
+
+/* Fills *info for the next device that is available (with kernels if asked) from *index on; false: no more.
+ * Devices that are not available are told in the log. */
+static inline bool every_device(int *index, bool kernels, kugel_device_info *info)
+{
+  for (; *index < kugel_device_count(); ++*index) {
+    *info = (kugel_device_info){.size = sizeof *info};
+    if (kugel_device_describe(*index, info))
+      continue;
+    bool usable = info->available && (info->kernels || !kernels);
+    if (info->device.type == KUGEL_OPENCL && EVERY_NO_OPENCL)
+      usable = false;
+    if (usable)
+      return ++*index, true;
+    printf("  without %s: %s\n", info->name,
+           *info->why ? info->why : "it runs no kernels from text, or not here");
+  }
+  return false;
+}
+
+/* "cuda:0: what", kept for the whole run. */
+static inline const char *every_title(const kugel_device_info *info, const char *what)
+{
+  static char titles[256][96];
+  static int n;
+  char *t = titles[n++ % 256];
+  snprintf(t, sizeof titles[0], "%s: %s", info->name, what);
+  return t;
+}
+
+#endif
