@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ring plans: one DFT a mirrored pair (north + i south), lengths and phases shared between rings. */
+/* Making ring plans: lengths, their DFTs, and phases are shared between rings. */
 #include <stdlib.h>
 #include <string.h>
 #include "core/alloc.h"
@@ -10,7 +10,36 @@
 
 KUGEL_DISPATCH(kugel__ring_ops, kugel__ring_ops)
 
-enum { TASK_PAIRS = 8 };
+const kugel__ring_ops *kugel__ring_ops_now(void)
+{
+  return kugel__ring_ops_get();
+}
+
+// The widest vectors, up to the ISA's, whose length divides n; NULL if n is odd.
+static const kugel__ring_ops *decimating_ops(int64_t n)
+{
+#if defined(__x86_64__)
+  static const kugel__ring_ops *const all[] = {&kugel__ring_ops_generic, &kugel__ring_ops_avx2,
+                                               &kugel__ring_ops_avx512};
+  int last = (int)kugel__cpu_isa();
+#else
+  static const kugel__ring_ops *const all[] = {&kugel__ring_ops_generic};
+  int last = 0;
+#endif
+  for (int i = last; i >= 0; i--)
+    if (n % all[i]->vlen == 0)
+      return all[i];
+  return NULL;
+}
+
+/* ---- what is shared, sorted and each once, while a plan is made ---- */
+
+typedef struct shared {
+  int64_t *n, *lane; // lengths of rings, lengths of lane-wise DFTs
+  double *phi0;
+  bool *many; // by length: rings go side by side
+  int64_t lengths, lanes, phases;
+} shared;
 
 static int by_int64(const void *a, const void *b)
 {
@@ -35,104 +64,187 @@ static int64_t distinct(void *values, int64_t n, int (*compare)(const void *, co
   return kept;
 }
 
-static int find_length(const kugel__rings *p, int64_t n)
+static int find_int64(const int64_t *sorted, int64_t count, int64_t x)
 {
-  int lo = 0, hi = p->nlengths - 1;
-  while (lo < hi) {
-    int mid = (lo + hi) / 2;
-    if (p->lengths[mid].n < n)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return (int)((int64_t *)bsearch(&x, sorted, (size_t)count, 8, by_int64) - sorted);
 }
 
-static int find_phase(const kugel__rings *p, double phi0)
+static int find_double(const double *sorted, int64_t count, double x)
 {
-  int lo = 0, hi = p->nphases - 1;
-  while (lo < hi) {
-    int mid = (lo + hi) / 2;
-    if (p->phases[mid].phi0 < phi0)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return (int)((double *)bsearch(&x, sorted, (size_t)count, 8, by_double) - sorted);
 }
 
-static kugel_status make_jobs(kugel__rings *p, const kugel__rings_desc *d)
+static kugel_status collect(kugel_ctx *ctx, const kugel__rings_desc *d, shared *s)
 {
   int64_t n = d->npairs;
-  KUGEL_ALLOC(p->ctx, p->jobs, (size_t)(2 * n) * sizeof *p->jobs);
+  char *block = kugel__calloc(ctx, (size_t)(2 * n) * (8 + 8 + 2 * 8 + 1));
+  KUGEL_CHECK(block, KUGEL_ENOMEM, "no memory for %lld ring pairs", (long long)n);
+  s->n = (int64_t *)(void *)block;
+  s->lane = s->n + 2 * n;
+  s->phi0 = (double *)(s->lane + 4 * n);
+  s->many = (bool *)(s->phi0 + 2 * n);
+  for (int64_t i = 0; i < n; i++) {
+    if (d->offset_north[i] >= 0) {
+      s->n[s->lengths++] = d->nphi_north[i];
+      s->phi0[s->phases++] = d->phi0_north[i];
+    }
+    if (d->offset_south[i] >= 0) {
+      s->n[s->lengths++] = d->nphi_south[i];
+      s->phi0[s->phases++] = d->phi0_south[i];
+    }
+  }
+  s->lengths = distinct(s->n, s->lengths, by_int64);
+  s->phases = distinct(s->phi0, s->phases, by_double);
+  return KUGEL_OK;
+}
+
+/* ---- jobs ---- */
+
+static void add_job(kugel__rings *p, const kugel__rings_desc *d, const shared *s, int64_t i, bool north,
+                    bool south)
+{
+  int64_t length = north ? d->nphi_north[i] : d->nphi_south[i];
+  double phi_n = north ? d->phi0_north[i] : d->phi0_south[i], phi_s = south ? d->phi0_south[i] : phi_n;
+  p->jobs[p->njobs++] = (kugel__ring_job){.pair = i,
+                                          .offset_north = north ? d->offset_north[i] : -1,
+                                          .offset_south = south ? d->offset_south[i] : -1,
+                                          .length = find_int64(s->n, s->lengths, length),
+                                          .phase_north = find_double(s->phi0, s->phases, phi_n),
+                                          .phase_south = find_double(s->phi0, s->phases, phi_s),
+                                          .mlim = d->mlim ? kugel__min(d->mlim[i], d->mmax) : d->mmax};
+}
+
+static kugel_status make_jobs(kugel__rings *p, const kugel__rings_desc *d, const shared *s)
+{
+  int64_t n = d->npairs;
+  KUGEL_ALLOC(p->ctx, p->jobs, (size_t)(2 * n) * sizeof *p->jobs + 1);
   KUGEL_ALLOC(p->ctx, p->first_job, (size_t)(n + 1) * 8);
   for (int64_t i = 0; i < n; i++) {
+    bool north = d->offset_north[i] >= 0, south = d->offset_south[i] >= 0;
     p->first_job[i] = p->njobs;
-    int64_t on = d->offset_north[i], os = d->offset_south[i];
-    int64_t mlim = d->mlim ? kugel__min(d->mlim[i], d->mmax) : d->mmax;
-    bool joint =
-        on < 0 || os < 0 || (d->nphi_north[i] == d->nphi_south[i] && d->phi0_north[i] == d->phi0_south[i]);
-    if (joint) {
-      int64_t length = on >= 0 ? d->nphi_north[i] : d->nphi_south[i];
-      double phi0 = on >= 0 ? d->phi0_north[i] : d->phi0_south[i];
-      p->jobs[p->njobs++] = (kugel__ring_job){i, on, os, find_length(p, length), find_phase(p, phi0), mlim};
-    } else {
-      p->jobs[p->njobs++] = (kugel__ring_job){
-          i, on, -1, find_length(p, d->nphi_north[i]), find_phase(p, d->phi0_north[i]), mlim};
-      p->jobs[p->njobs++] = (kugel__ring_job){
-          i, -1, os, find_length(p, d->nphi_south[i]), find_phase(p, d->phi0_south[i]), mlim};
+    if (north && south && d->nphi_north[i] == d->nphi_south[i]) {
+      add_job(p, d, s, i, true, true);
+      continue;
     }
+    if (north)
+      add_job(p, d, s, i, true, false);
+    if (south)
+      add_job(p, d, s, i, false, true);
   }
   p->first_job[n] = p->njobs;
   return KUGEL_OK;
 }
 
-static kugel_status make_phases(kugel__rings *p, const double *phi0)
+static kugel_status make_phases(kugel__rings *p, const shared *s)
 {
   int64_t coarse = p->mmax / KUGEL__FINE + 1;
-  KUGEL_ALLOC(p->ctx, p->phases, (size_t)p->nphases * sizeof *p->phases);
-  double *t;
-  KUGEL_ALLOC(p->ctx, t, (size_t)p->nphases * (size_t)(coarse + KUGEL__FINE) * 16);
+  double *t, fine[2 * KUGEL__FINE];
+  KUGEL_ALLOC(p->ctx, p->phases, (size_t)s->phases * sizeof *p->phases + 1);
+  KUGEL_ALLOC(p->ctx, t, (size_t)s->phases * (size_t)(coarse + KUGEL__FINE) * 16 + 1);
   p->tables = t;
-  for (int i = 0; i < p->nphases; i++) {
-    kugel__turn one = kugel__turn_radians(phi0[i]);
-    p->phases[i] = (kugel__phase){phi0[i], t, t + 2 * coarse};
+  for (int64_t i = 0; i < s->phases; i++) {
+    kugel__turn one = kugel__turn_radians(s->phi0[i]);
+    p->phases[i] = (kugel__phase){t, t + 2 * coarse};
     kugel__roots(KUGEL__NO_TURN, kugel__turn_times(one, KUGEL__FINE), coarse, t, 1);
-    kugel__roots(KUGEL__NO_TURN, one, KUGEL__FINE, t + 2 * coarse, 1);
-    t += 2 * (coarse + KUGEL__FINE);
+    kugel__roots(KUGEL__NO_TURN, one, KUGEL__FINE, fine, 1);
+    t += 2 * coarse;
+    for (int k = 0; k < KUGEL__FINE; k++, t++) {
+      t[0] = fine[2 * k];
+      t[KUGEL__FINE] = fine[2 * k + 1];
+    }
+    t += KUGEL__FINE;
   }
   return KUGEL_OK;
 }
 
-static kugel_status make_length(kugel__rings *p, kugel__ring_length *l, bool side_by_side)
+/* ---- lengths ---- */
+
+static kugel_status make_steps(kugel__rings *p, kugel__ring_length *l)
 {
-  int vlen = kugel__lanes_ops_now()->vlen;
-  l->parts = 1;
-  for (int d = vlen; d > 1 && l->parts == 1; d /= 2)
-    if (l->n % d == 0)
-      l->parts = d;
-  l->sub = l->n / l->parts;
-  KUGEL_TRY(kugel__lanes_create(p->ctx, l->sub, &l->lanes));
-  p->work = kugel__max(p->work, l->sub + kugel__lanes_work(l->lanes) + l->n);
-  if (side_by_side) {
-    KUGEL_TRY(kugel__lanes_create(p->ctx, l->n, &l->whole));
-    p->work = kugel__max(p->work, l->n + kugel__lanes_work(l->whole));
+  int v = l->ops->vlen;
+  int64_t blocks = (l->sub + v - 1) / v;
+  KUGEL_ALLOC(p->ctx, l->coarse, (size_t)((v - 1) * (blocks + v) * 16));
+  l->fine = l->coarse + 2 * (v - 1) * blocks;
+  for (int r = 1; r < v; r++) {
+    double w[2 * KUGEL__RING_GROUP], *fine = l->fine + (r - 1) * 2 * v;
+    kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r * v, l->n), blocks, l->coarse + 2 * (r - 1), v - 1);
+    kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, l->n), v, w, 1);
+    for (int k = 0; k < v; k++) {
+      fine[k] = w[2 * k];
+      fine[v + k] = w[2 * k + 1];
+    }
   }
-  double *step;
-  KUGEL_ALLOC(p->ctx, step, (size_t)l->sub * 16);
-  l->step = step;
-  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, l->n), l->sub, step, 1);
   return KUGEL_OK;
 }
 
-static kugel_status make_lengths(kugel__rings *p, const int64_t *n)
+static kugel_status make_length(void *arg, int64_t i, int worker)
 {
-  KUGEL_CHECK(p->lengths = kugel__calloc(p->ctx, (size_t)p->nlengths * sizeof *p->lengths), KUGEL_ENOMEM,
-              "no memory for %d ring lengths", p->nlengths);
-  for (int i = 0; i < p->nlengths; i++)
-    p->lengths[i].n = n[i];
+  kugel__rings *p = arg;
+  (void)worker;
+  if (i < p->nlanes) {
+    int64_t n = p->lane_n[i];
+    return kugel__lanes_create(p->ctx, n, &p->lanes[i]);
+  }
+  kugel__ring_length *l = &p->lengths[i - p->nlanes];
+  return l->ops ? make_steps(p, l) : KUGEL_OK;
+}
+
+/* Rings go side by side where decimation would leave lanes idle and a neighbour has the same length; all of
+ * odd length do. */
+static void choose(kugel__rings *p, shared *s)
+{
+  int vlen = kugel__ring_ops_get()->vlen;
+  for (int64_t j = 0; j < p->njobs; j++) {
+    int length = p->jobs[j].length;
+    const kugel__ring_ops *ops = decimating_ops(s->n[length]);
+    bool neighbour = j + 1 < p->njobs && p->jobs[j + 1].length == length;
+    s->many[length] |= !ops || (neighbour && ops->vlen < 4 && vlen > ops->vlen);
+  }
+  for (int64_t i = 0; i < s->lengths; i++) {
+    const kugel__ring_ops *ops = decimating_ops(s->n[i]);
+    if (ops)
+      s->lane[s->lanes++] = s->n[i] / ops->vlen;
+    if (s->many[i])
+      s->lane[s->lanes++] = s->n[i];
+  }
+  s->lanes = distinct(s->lane, s->lanes, by_int64);
+}
+
+static kugel_status make_lengths(kugel__rings *p, shared *s)
+{
+  choose(p, s);
+  KUGEL_CHECK(p->lengths = kugel__calloc(p->ctx, (size_t)s->lengths * sizeof *p->lengths + 1), KUGEL_ENOMEM,
+              "no memory for %lld ring lengths", (long long)s->lengths);
+  p->nlengths = (int)s->lengths;
+  KUGEL_CHECK(p->lanes = kugel__calloc(p->ctx, (size_t)s->lanes * sizeof *p->lanes + 1), KUGEL_ENOMEM,
+              "no memory for %lld lengths of DFTs", (long long)s->lanes);
+  p->nlanes = (int)s->lanes;
+  p->lane_n = s->lane;
+  for (int64_t i = 0; i < s->lengths; i++) {
+    kugel__ring_length *l = &p->lengths[i];
+    l->n = s->n[i];
+    l->ops = decimating_ops(l->n);
+    l->sub = l->ops ? l->n / l->ops->vlen : l->n;
+  }
+  KUGEL_TRY(kugel__parallel(p->ctx, s->lanes + s->lengths, make_length, p));
+  int64_t vlen = kugel__ring_ops_get()->vlen;
+  for (int64_t i = 0; i < s->lengths; i++) {
+    kugel__ring_length *l = &p->lengths[i];
+    if (l->ops) {
+      l->lanes = p->lanes[find_int64(s->lane, s->lanes, l->sub)];
+      p->lanes_size = kugel__max(p->lanes_size, 2 * l->ops->vlen * (l->sub + kugel__lanes_work(l->lanes)));
+    }
+    if (s->many[i]) {
+      l->whole = p->lanes[find_int64(s->lane, s->lanes, l->n)];
+      p->lanes_size = kugel__max(p->lanes_size, 2 * vlen * (l->n + kugel__lanes_work(l->whole)));
+      p->splits = (int)vlen;
+    }
+  }
+  p->max_n = s->lengths ? s->n[s->lengths - 1] : 1;
   return KUGEL_OK;
 }
+
+/* ---- plans ---- */
 
 kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *d, kugel__rings **out)
 {
@@ -142,30 +254,16 @@ kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *d, kug
   p->ctx = kugel__ctx_retain(ctx);
   p->npairs = d->npairs;
   p->mmax = d->mmax;
-  int64_t *n = kugel__alloc(ctx, (size_t)(d->npairs * 32)), *uses = NULL;
-  kugel_status s =
-      n ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld ring pairs", (long long)d->npairs);
-  if (!s) {
-    double *phi0 = (double *)(n + 2 * d->npairs);
-    memcpy(n, d->nphi_north, (size_t)d->npairs * 8);
-    memcpy(n + d->npairs, d->nphi_south, (size_t)d->npairs * 8);
-    memcpy(phi0, d->phi0_north, (size_t)d->npairs * 8);
-    memcpy(phi0 + d->npairs, d->phi0_south, (size_t)d->npairs * 8);
-    p->nlengths = (int)distinct(n, 2 * d->npairs, by_int64);
-    p->nphases = (int)distinct(phi0, 2 * d->npairs, by_double);
-    p->max_n = n[p->nlengths - 1];
-    s = make_lengths(p, n);
-    s = s ? s : make_phases(p, phi0);
-    s = s ? s : make_jobs(p, d);
-  }
-  if (!s && !(uses = kugel__calloc(ctx, (size_t)p->nlengths * 8)))
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %d ring lengths", p->nlengths);
-  for (int64_t j = 0; j < p->njobs && !s; j++)
-    uses[p->jobs[j].length]++;
-  for (int i = 0; i < p->nlengths && !s; i++)
-    s = make_length(p, &p->lengths[i], uses[i] >= kugel__lanes_ops_now()->vlen);
-  kugel__free(ctx, n);
-  kugel__free(ctx, uses);
+  p->splits = 1;
+  shared common = {.n = NULL};
+  kugel_status s = collect(ctx, d, &common);
+  s = s ? s : make_phases(p, &common);
+  s = s ? s : make_jobs(p, d, &common);
+  s = s ? s : make_lengths(p, &common);
+  p->row_size = kugel__round_up(p->mmax + 1, 8);
+  p->split_size = kugel__round_up(p->max_n, 8);
+  p->lane_n = NULL;
+  kugel__free(ctx, common.n);
   if (s) {
     kugel__rings_destroy(p);
     return s;
@@ -179,81 +277,16 @@ void kugel__rings_destroy(kugel__rings *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  for (int i = 0; i < p->nlengths && p->lengths; i++) {
-    kugel__lanes_destroy(p->lengths[i].lanes);
-    kugel__lanes_destroy(p->lengths[i].whole);
-    kugel__free(ctx, (void *)p->lengths[i].step);
-  }
+  for (int i = 0; i < p->nlengths && p->lengths; i++)
+    kugel__free(ctx, p->lengths[i].coarse);
+  for (int i = 0; i < p->nlanes && p->lanes; i++)
+    kugel__lanes_destroy(p->lanes[i]);
   kugel__free(ctx, p->lengths);
+  kugel__free(ctx, p->lanes);
   kugel__free(ctx, p->phases);
   kugel__free(ctx, p->tables);
   kugel__free(ctx, p->jobs);
   kugel__free(ctx, p->first_job);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
-}
-
-static kugel_status run_task(void *arg, int64_t task, int worker)
-{
-  const kugel__ring_call *c = arg;
-  const kugel__rings *p = c->plan;
-  double *work = (double *)(c->scratch + (size_t)worker * c->scratch_size);
-  int64_t vlen = kugel__lanes_ops_now()->vlen, p0 = c->p0 + task * TASK_PAIRS;
-  int64_t j = p->first_job[p0], end = p->first_job[kugel__min(c->p1, p0 + TASK_PAIRS)];
-  while (j < end) {
-    int64_t count = 1, length = p->jobs[j].length;
-    bool adjacent = p->lengths[length].whole != NULL;
-    while (adjacent && count < vlen && j + count < end && p->jobs[j + count].length == length &&
-           p->jobs[j + count].pair == p->jobs[j].pair + count)
-      count++;
-    if (count < vlen)
-      count = 1;
-    kugel__ring_ops_get()->run(c, j, count, work);
-    j += count;
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status run(kugel__ring_call *c)
-{
-  const kugel__rings *p = c->plan;
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
-  c->scratch_size = (size_t)p->work * 16 * (size_t)kugel__lanes_ops_now()->vlen + 64;
-  c->scratch = kugel__scratch_get(p->ctx, workers * c->scratch_size);
-  KUGEL_CHECK(c->scratch, KUGEL_ENOMEM, "no memory for ring transforms of %lld pixels", (long long)p->max_n);
-  kugel_status s = kugel__parallel(p->ctx, (c->p1 - c->p0 + TASK_PAIRS - 1) / TASK_PAIRS, run_task, c);
-  kugel__scratch_put(p->ctx, c->scratch);
-  return s;
-}
-
-kugel_status kugel__rings_synth(const kugel__rings *plan, int64_t p0, int64_t p1, const double *leg,
-                                int64_t m_stride, int64_t row, void *map, bool f32)
-{
-  kugel__ring_call c = {.plan = plan,
-                        .p0 = p0,
-                        .p1 = p1,
-                        .m_stride = m_stride,
-                        .row = row,
-                        .leg = (double *)leg,
-                        .map = map,
-                        .f32 = f32};
-  return run(&c);
-}
-
-kugel_status kugel__rings_adjoint(const kugel__rings *plan, int64_t p0, int64_t p1, const void *map, bool f32,
-                                  const double *weight_north, const double *weight_south, double *leg,
-                                  int64_t m_stride, int64_t row)
-{
-  kugel__ring_call c = {.plan = plan,
-                        .p0 = p0,
-                        .p1 = p1,
-                        .m_stride = m_stride,
-                        .row = row,
-                        .leg = leg,
-                        .map = (void *)map,
-                        .f32 = f32,
-                        .adjoint = true,
-                        .weight_north = weight_north,
-                        .weight_south = weight_south};
-  return run(&c);
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Complex DFTs of split arrays by the lane-wise ones: one array decimated in time into all lanes, or an array
+ * a lane. */
+#include "fft/rings_isa.h"
+
+enum { W = 2 * VLEN };
+
+extern const kugel__lanes_ops ISA_NAME(kugel__lanes_ops);
+
+typedef struct cvec {
+  vf64 re, im;
+} cvec;
+
+static inline cvec add(cvec a, cvec b)
+{
+  return (cvec){a.re + b.re, a.im + b.im};
+}
+static inline cvec sub(cvec a, cvec b)
+{
+  return (cvec){a.re - b.re, a.im - b.im};
+}
+static inline cvec mul(cvec a, cvec b)
+{
+  return (cvec){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+static inline cvec minus_i(cvec a)
+{
+  return (cvec){a.im, -a.re};
+}
+
+static inline void dft2(cvec *x)
+{
+  cvec a = x[0];
+  x[0] = add(a, x[1]);
+  x[1] = sub(a, x[1]);
+}
+#if VLEN >= 4
+static inline void dft4(cvec *x)
+{
+  cvec a = add(x[0], x[2]), b = sub(x[0], x[2]), c = add(x[1], x[3]), d = minus_i(sub(x[1], x[3]));
+  x[0] = add(a, c);
+  x[1] = add(b, d);
+  x[2] = sub(a, c);
+  x[3] = sub(b, d);
+}
+#endif
+#if VLEN == 8
+static inline void dft8(cvec *x)
+{
+  const double h = 0.70710678118654752440;
+  cvec e[4] = {x[0], x[2], x[4], x[6]}, o[4] = {x[1], x[3], x[5], x[7]};
+  dft4(e);
+  dft4(o);
+  o[1] = (cvec){(o[1].re + o[1].im) * h, (o[1].im - o[1].re) * h};
+  o[2] = minus_i(o[2]);
+  o[3] = (cvec){(o[3].im - o[3].re) * h, (-o[3].re - o[3].im) * h};
+  for (int k = 0; k < 4; k++) {
+    x[k] = add(e[k], o[k]);
+    x[k + 4] = sub(e[k], o[k]);
+  }
+}
+#endif
+static inline void dft_vlen(cvec *x)
+{
+#if VLEN == 8
+  dft8(x);
+#elif VLEN == 4
+  dft4(x);
+#else
+  dft2(x);
+#endif
+}
+
+static inline void put(double *p, vf64 v, int have)
+{
+  if (have == VLEN)
+    v_store(p, v);
+  else
+    for (int i = 0; i < have; i++)
+      p[i] = v[i];
+}
+
+// X[j + sub q] = sum_r w_VLEN^{rq} w_n^{jr} Y_r[j] for `have` j from j0 on; Y_r is lane r of y.
+static inline void join(const kugel__ring_length *len, const double *y, int64_t j0, int have, double *re,
+                        double *im)
+{
+  vf64 a[VLEN], b[VLEN];
+  cvec x[VLEN];
+  for (int k = 0; k < VLEN; k++) {
+    a[k] = k < have ? v_load(y + W * (j0 + k)) : (vf64){0};
+    b[k] = k < have ? v_load(y + W * (j0 + k) + VLEN) : (vf64){0};
+  }
+  transpose(a);
+  transpose(b);
+  const double *coarse = len->coarse + 2 * (VLEN - 1) * (j0 / VLEN), *fine = len->fine;
+  x[0] = (cvec){a[0], b[0]};
+  for (int r = 1; r < VLEN; r++, coarse += 2, fine += W) {
+    cvec w = mul((cvec){v_load(fine), v_load(fine + VLEN)}, (cvec){v_set(coarse[0]), v_set(coarse[1])});
+    x[r] = mul((cvec){a[r], b[r]}, w);
+  }
+  dft_vlen(x);
+  for (int q = 0; q < VLEN && re; q++)
+    put(re + j0 + len->sub * q, x[q].re, have);
+  for (int q = 0; q < VLEN && im; q++)
+    put(im + j0 + len->sub * q, x[q].im, have);
+}
+
+void ISA_NAME(kugel__ring_dft)(const kugel__ring_length *len, const double *re, const double *im,
+                               double *out_re, double *out_im, double *work)
+{
+  int64_t n = len->sub;
+  double *x = work;
+  for (int64_t i = 0; i < n; i++) {
+    v_store(x + W * i, re ? v_load(re + VLEN * i) : (vf64){0});
+    v_store(x + W * i + VLEN, im ? v_load(im + VLEN * i) : (vf64){0});
+  }
+  const double *y = ISA_NAME(kugel__lanes_ops).exec(len->lanes, x, x + W * n);
+  int64_t j = 0;
+  for (; j + VLEN <= n; j += VLEN)
+    join(len, y, j, VLEN, out_re, out_im);
+  if (j < n)
+    join(len, y, j, (int)(n - j), out_re, out_im);
+}
+
+// One part, re or im, of all arrays into the lanes: x[W i + lane].
+static void lanes_in(int count, const double *const *in, int64_t n, double *x)
+{
+  int64_t whole = n / VLEN * VLEN;
+  for (int64_t i = 0; i < whole; i += VLEN) {
+    vf64 v[VLEN];
+    for (int l = 0; l < VLEN; l++)
+      v[l] = l < count && in[l] ? v_load(in[l] + i) : (vf64){0};
+    transpose(v);
+    for (int k = 0; k < VLEN; k++)
+      v_store(x + W * (i + k), v[k]);
+  }
+  for (int64_t i = whole; i < n; i++)
+    for (int l = 0; l < VLEN; l++)
+      x[W * i + l] = l < count && in[l] ? in[l][i] : 0;
+}
+
+static void lanes_out(const double *y, int64_t n, int count, double *const *out)
+{
+  for (int64_t i = 0; i < n; i += VLEN) {
+    int have = (int)(n - i < VLEN ? n - i : VLEN);
+    vf64 v[VLEN];
+    for (int k = 0; k < VLEN; k++)
+      v[k] = k < have ? v_load(y + W * (i + k)) : (vf64){0};
+    transpose(v);
+    for (int l = 0; l < count; l++)
+      if (out[l])
+        put(out[l] + i, v[l], have);
+  }
+}
+
+void ISA_NAME(kugel__ring_dft_many)(const kugel__ring_length *len, int count, const double *const *re,
+                                    const double *const *im, double *const *out_re, double *const *out_im,
+                                    double *work)
+{
+  int64_t n = len->n;
+  double *x = work;
+  lanes_in(count, re, n, x);
+  lanes_in(count, im, n, x + VLEN);
+  const double *y = ISA_NAME(kugel__lanes_ops).exec(len->whole, x, x + W * n);
+  lanes_out(y, n, count, out_re);
+  lanes_out(y + VLEN, n, count, out_im);
+}
