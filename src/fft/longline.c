@@ -4,6 +4,8 @@
 #include "core/alloc.h"
 #include "fft/longline.h"
 
+enum { ONE_TABLE = 4096 }; // the longest line whose twiddles are stored one by one
+
 KUGEL_DISPATCH(kugel__long_ops, kugel__long_ops)
 
 const kugel__long_ops *kugel__long_ops_now(void)
@@ -24,18 +26,22 @@ static double lane_cost(int64_t n)
   return cost;
 }
 
-// Work per point of n = rows cols: idle lanes count, and DFTs that leave the second-level cache.
+// Radix-2 stages per point of a DFT in lanes; its two buffers leave the first cache, then the second.
+static double pass_cost(int64_t n)
+{
+  double left = fmax(0, log2((double)n / 128));
+  return 3 + lane_cost(n) * (1 + 0.1 * fmin(left, 2) + 0.3 * fmax(0, left - 4));
+}
+
+// Work per point of n = rows cols, idle lanes counted.
 static double split_cost(kugel__long_kind kind, int64_t rows, int64_t cols, int64_t vlen)
 {
-  int64_t cs = kind == KUGEL__LONG_C2R ? cols / 2 + 1 : cols;
-  int64_t qs = kind == KUGEL__LONG_R2C ? rows / 2 + 1 : rows;
+  int64_t cs = kind == KUGEL__LONG_C2R ? cols / 2 + 1 : cols,
+          qs = kind == KUGEL__LONG_R2C ? rows / 2 + 1 : rows;
   double idle_c = (double)((cs + vlen - 1) / vlen * vlen) / (double)cols;
   double idle_q = (double)((qs + vlen - 1) / vlen * vlen) / (double)rows;
-  double halved = kind == KUGEL__LONG_C2C ? 1 : 0.5; // the pass that packs two groups
-  double first = lane_cost(rows) * (rows > 4096 ? 2 : 1) + 3,
-         second = lane_cost(cols) * (cols > 4096 ? 2 : 1) + 3;
-  return first * idle_c * (kind == KUGEL__LONG_R2C ? halved : 1) +
-         second * idle_q * (kind == KUGEL__LONG_C2R ? halved : 1);
+  return pass_cost(rows) * idle_c * (kind == KUGEL__LONG_R2C ? 0.5 : 1) +
+         pass_cost(cols) * idle_q * (kind == KUGEL__LONG_C2R ? 0.5 : 1);
 }
 
 static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
@@ -60,17 +66,19 @@ static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
 static kugel_status make_table(kugel_ctx *ctx, kugel__longline *l, int64_t vlen)
 {
   int64_t groups = (l->cs + vlen - 1) / vlen;
-  l->fine = vlen;
-  while (l->fine * l->fine < l->qs)
-    l->fine += vlen;
-  l->roots = l->fine + (l->qs + l->fine - 1) / l->fine;
+  l->roots = (l->qs + vlen - 1) / vlen * vlen;
+  if (l->n > ONE_TABLE) {
+    for (l->fine = vlen; l->fine * l->fine < l->qs;)
+      l->fine += vlen;
+    l->roots = l->fine + (l->qs + l->fine - 1) / l->fine;
+  }
   KUGEL_ALLOC(ctx, l->table, (size_t)(groups * l->roots * 2 * vlen) * 8);
   for (int64_t g = 0; g < groups; g++) {
     for (int64_t i = 0; i < l->roots; i++) {
       double *w = l->table + (g * l->roots + i) * 2 * vlen;
       for (int64_t lane = 0; lane < vlen; lane++) {
         int64_t c = kugel__min(g * vlen, l->cols - vlen) + lane,
-                q = i < l->fine ? i : (i - l->fine) * l->fine;
+                q = !l->fine || i < l->fine ? i : (i - l->fine) * l->fine;
         long double a = 2 * M_PIl * (long double)(c * q % l->n) / (long double)l->n;
         w[lane] = (double)cosl(a);
         w[vlen + lane] = (double)-sinl(a);

@@ -18,8 +18,10 @@ typedef struct kugel__longline {
   int64_t qs, cs;        /* rows kept between the passes, columns transformed */
   kugel__lanes *first;   /* DFTs of R; NULL: there is no split of n, and nothing else here is set */
   kugel__lanes *second;  /* of C */
-  int64_t fine, roots;   /* q = fine * coarse + rest; roots: fine + number of coarse */
-  double *table; /* [group of columns][roots][2][VLEN]: w_n^(c q), q < fine, then q = 0, fine, 2 fine, ... */
+  int64_t fine,
+      roots;     /* fine 0: all twiddles are stored; else q = fine * coarse + rest, roots = fine + coarses */
+  double *table; /* [group of columns][roots][2][VLEN]: w_n^(c q), q < roots or fine, then q = 0, fine, 2
+                    fine, ... */
   int64_t middle, points; /* between the passes, work space of one worker: points of 2 VLEN doubles */
   int64_t groups, blocks; /* units of work of the passes */
 } kugel__longline;

@@ -21,24 +21,49 @@ ALWAYS cvec exchange(cvec a, bool yes)
   return yes ? (cvec){a.im, a.re} : a;
 }
 
+// Asks for `count` elements of `size` bytes from i on into the second-level cache: what the next group of
+// columns or block of rows loads or stores at a stride that the hardware does not foresee.
+ALWAYS void fetch(const char *p, int64_t i, int64_t count, int64_t size, bool store)
+{
+  for (int64_t at = i * size; at < (i + count) * size; at += 64)
+    if (store)
+      __builtin_prefetch(p + at, 1, 2);
+    else
+      __builtin_prefetch(p + at, 0, 2);
+}
+
 /* ---- between the passes ---- */
 
 // Rows q ... q + VLEN - 1 of column group g times their twiddles to points [block of q][columns of g].
 ALWAYS void store_block(const kugel__longjob *job, int64_t q, int64_t g, const cvec *v)
 {
   const kugel__longline *l = job->line;
-  const double *table = l->table + W * g * l->roots, *fine = table + W * (q % l->fine);
-  cvec coarse = get(table + W * (l->fine + q / l->fine));
+  const double *w = l->table + W * g * l->roots;
   vf64 re[VLEN], im[VLEN];
-  for (int i = 0; i < VLEN; i++) {
-    cvec u = product(v[i], product(coarse, get(fine + W * i)));
-    re[i] = u.re;
-    im[i] = u.im;
+  if (l->fine) {
+    cvec coarse = get(w + W * (l->fine + q / l->fine));
+    w += W * (q % l->fine);
+    for (int i = 0; i < VLEN; i++) {
+      cvec u = product(v[i], product(coarse, get(w + W * i)));
+      re[i] = u.re;
+      im[i] = u.im;
+    }
+  } else {
+    for (int i = 0; i < VLEN; i++) {
+      cvec u = product(v[i], get(w + W * (q + i)));
+      re[i] = u.re;
+      im[i] = u.im;
+    }
   }
   transpose(re);
   transpose(im);
   int64_t c = first_column(l, g);
   double *to = job->middle + W * (q / VLEN * l->cs + c);
+  if (c == g * VLEN && c + VLEN <= l->cs) {
+    for (int i = 0; i < VLEN; i++)
+      put(to + W * i, re[i], im[i]);
+    return;
+  }
   for (int64_t i = g * VLEN - c; i < VLEN && c + i < l->cs; i++)
     put(to + W * i, re[i], im[i]);
 }
@@ -48,12 +73,18 @@ ALWAYS void store_block(const kugel__longjob *job, int64_t q, int64_t g, const c
 static void store_columns(const kugel__longjob *job, const double *y, int64_t g)
 {
   const kugel__longline *l = job->line;
-  for (int64_t q = 0; q < l->qs; q += VLEN) {
-    cvec v[VLEN];
+  int64_t q = 0;
+  cvec v[VLEN];
+  for (; q + VLEN <= l->qs; q += VLEN) {
     for (int i = 0; i < VLEN; i++)
-      v[i] = q + i < l->rows ? get(y + W * (q + i)) : (cvec){{0}, {0}};
+      v[i] = get(y + W * (q + i));
     store_block(job, q, g, v);
   }
+  if (q == l->qs)
+    return;
+  for (int i = 0; i < VLEN; i++)
+    v[i] = q + i < l->rows ? get(y + W * (q + i)) : (cvec){{0}, {0}};
+  store_block(job, q, g, v);
 }
 
 ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, bool f32)
@@ -63,6 +94,7 @@ ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, 
   for (int64_t r = 0; r < l->rows; r++) {
     cvec v = exchange(read_complex(job->in, (l->cols * r + c) * step, step, f32), job->inverse);
     put(work + W * r, v.re, v.im);
+    fetch(job->in, (l->cols * r + c) * step + VLEN, VLEN, f32 ? 8 : 16, false);
   }
   store_columns(job, dft(l->first, work, work + W * l->rows), g);
 }
@@ -73,9 +105,11 @@ ALWAYS void real_columns(const kugel__longjob *job, int64_t pair, double *work, 
   const kugel__longline *l = job->line;
   int64_t step = job->in_step, g = 2 * pair, h = kugel__min(g + 1, (l->cs - 1) / VLEN);
   int64_t ca = first_column(l, g), cb = first_column(l, h);
-  for (int64_t r = 0; r < l->rows; r++)
+  for (int64_t r = 0; r < l->rows; r++) {
     put(work + W * r, read_real(job->in, (l->cols * r + ca) * step, step, f32),
         read_real(job->in, (l->cols * r + cb) * step, step, f32));
+    fetch(job->in, (l->cols * r + ca) * step + 2 * VLEN, 2 * VLEN, f32 ? 4 : 8, false);
+  }
   const double *y = dft(l->first, work, work + W * l->rows);
   for (int64_t q = 0; q < l->qs; q += VLEN) {
     cvec a[VLEN], b[VLEN];
@@ -119,6 +153,8 @@ ALWAYS void spectrum_columns(const kugel__longjob *job, int64_t g, double *work,
   for (int64_t r = 0; r < l->rows; r++) {
     cvec v = read_spectrum(job, l->cols * r + c, f32);
     put(work + W * r, v.im, v.re);
+    int64_t k = l->cols * r + c, next = 2 * k > l->n ? l->n - k - 2 * VLEN : k + VLEN;
+    fetch(job->in, next * job->in_step, VLEN, f32 ? 8 : 16, false);
   }
   store_columns(job, dft(l->first, work, work + W * l->rows), g);
 }
@@ -148,6 +184,7 @@ ALWAYS void complex_rows(const kugel__longjob *job, int64_t block, double *work,
     cvec v = exchange(get(y + W * p), job->inverse);
     v = (cvec){job->scale * v.re, job->scale * v.im};
     write_complex(job->out, (q + l->rows * p) * step, step, v, count, f32);
+    fetch(job->out, (q + l->rows * p) * step + VLEN, VLEN, f32 ? 8 : 16, true);
   }
 }
 
@@ -190,6 +227,8 @@ ALWAYS void spectrum_rows(const kugel__longjob *job, int64_t block, double *work
       write_complex(job->out, k * step, step, v, count, f32);
     else
       write_mirrored(job, k, q, v, count, f32);
+    int64_t next = 2 * k > l->n ? l->n - k - 2 * VLEN : k + VLEN;
+    fetch(job->out, next * step, VLEN, f32 ? 8 : 16, true);
   }
 }
 
@@ -213,6 +252,7 @@ ALWAYS void real_rows(const kugel__longjob *job, int64_t pair, double *work, boo
     write_real(job->out, (q + l->rows * p) * step, step, scale * v.im, count, f32);
     if (more)
       write_real(job->out, (next + l->rows * p) * step, step, scale * v.re, more, f32);
+    fetch(job->out, (next + l->rows * p) * step + VLEN, 2 * VLEN, f32 ? 4 : 8, true);
   }
 }
 
