@@ -65,75 +65,81 @@ static inline __attribute__((always_inline)) void store_parts(const kugel__lines
 }
 
 /* Pairs of neighbouring reals, `unit` reals to an element: a complex number, or two elements of a real line.
- */
-static inline __attribute__((always_inline)) void load_two(const kugel__lines *l, double *re, double *im,
-                                                           int64_t n, int64_t unit, int64_t step, bool f32)
+ * Rows go VLEN / 2 pairs at a time: a VLEN x VLEN transpose parts re and im too; the last block is moved back
+ * to be full. */
+ALWAYS void load_two(const kugel__lines *l, double *x, int64_t n, int64_t unit, int64_t step, bool exchanged,
+                     bool f32)
 {
-  int64_t j = 0;
-  if (unit == 2 && adjacent(l, l->in_at))
-    for (; j < n; j++) {
-      int64_t i = 2 * (l->in_at[0] + j * step);
-      vf64 u = read_vector(l->in, i, f32), v = read_vector(l->in, i + VLEN, f32);
-      v_store(re + W * j, __builtin_shufflevector(u, v, EVENS));
-      v_store(im + W * j, __builtin_shufflevector(u, v, ODDS));
+  enum { PAIRS = VLEN / 2 };
+  int64_t swap = exchanged ? 1 : 0;
+  if (unit == 2 && adjacent(l, l->in_at)) {
+    for (int64_t j = 0; j < n; j++) {
+      cvec c = read_complex(l->in, l->in_at[0] + j * step, 1, f32);
+      v_store(x + W * j + VLEN * swap, c.re);
+      v_store(x + W * j + VLEN * (1 - swap), c.im);
     }
-  else if (step == 1 && l->count == VLEN)
-    for (; j + VLEN <= n; j += VLEN) {
-      vf64 a[VLEN], b[VLEN];
+    return;
+  }
+  const char *line[VLEN];
+  for (int i = 0; i < VLEN; i++)
+    line[i] = l->in + l->in_at[i] * unit * (f32 ? 4 : 8);
+  int64_t ahead = (l->in_at[1] - l->in_at[0]) * VLEN * unit * (f32 ? 4 : 8);
+  if (step == 1 && l->count == VLEN && n >= PAIRS) {
+    for (int64_t block = 0; block < n; block += PAIRS) {
+      int64_t j = kugel__min(block, n - PAIRS);
+      vf64 v[VLEN];
       for (int i = 0; i < VLEN; i++) {
-        vf64 u = read_vector(l->in, l->in_at[i] * unit + 2 * j, f32);
-        vf64 v = read_vector(l->in, l->in_at[i] * unit + 2 * j + VLEN, f32);
-        a[i] = __builtin_shufflevector(u, v, EVENS);
-        b[i] = __builtin_shufflevector(u, v, ODDS);
+        v[i] = read_vector(line[i], 2 * j, f32);
+        __builtin_prefetch(line[i] + ahead + j * (f32 ? 8 : 16), 0, 2);
       }
-      transpose(a);
-      transpose(b);
-      for (int i = 0; i < VLEN; i++) {
-        v_store(re + W * (j + i), a[i]);
-        v_store(im + W * (j + i), b[i]);
-      }
+      transpose(v);
+      for (int i = 0; i < VLEN; i++)
+        v_store(x + W * j + VLEN * (i ^ swap), v[i]);
     }
-  for (; j < n; j++)
+    return;
+  }
+  for (int64_t j = 0; j < n; j++)
     for (int i = 0; i < VLEN; i++) {
-      int64_t at = l->in_at[i] * unit + 2 * j * step;
-      re[W * j + i] = i < l->count ? read_one(l->in, at, f32) : 0;
-      im[W * j + i] = i < l->count ? read_one(l->in, at + 1, f32) : 0;
+      x[W * j + VLEN * swap + i] = i < l->count ? read_one(line[i], 2 * j * step, f32) : 0;
+      x[W * j + VLEN * (1 - swap) + i] = i < l->count ? read_one(line[i], 2 * j * step + 1, f32) : 0;
     }
 }
 
-static inline __attribute__((always_inline)) void store_two(const kugel__lines *l, const double *re,
-                                                            const double *im, int64_t n, int64_t unit,
-                                                            int64_t step, bool f32)
+ALWAYS void store_two(const kugel__lines *l, const double *x, int64_t n, int64_t unit, int64_t step,
+                      bool exchanged, bool f32)
 {
+  enum { PAIRS = VLEN / 2 };
+  int64_t swap = exchanged ? 1 : 0;
   vf64 scale = v_set(l->scale);
-  int64_t j = 0;
-  if (unit == 2 && adjacent(l, l->out_at))
-    for (; j < n; j++) {
-      int64_t i = 2 * (l->out_at[0] + j * step);
-      vf64 u = scale * v_load(re + W * j), v = scale * v_load(im + W * j);
-      write_vector(l->out, i, __builtin_shufflevector(u, v, ZIP_LOW), f32);
-      write_vector(l->out, i + VLEN, __builtin_shufflevector(u, v, ZIP_HIGH), f32);
+  if (unit == 2 && adjacent(l, l->out_at)) {
+    for (int64_t j = 0; j < n; j++) {
+      cvec c = {scale * v_load(x + W * j + VLEN * swap), scale * v_load(x + W * j + VLEN * (1 - swap))};
+      write_complex(l->out, l->out_at[0] + j * step, 1, c, VLEN, f32);
     }
-  else if (step == 1 && l->count == VLEN)
-    for (; j + VLEN <= n; j += VLEN) {
-      vf64 a[VLEN], b[VLEN];
+    return;
+  }
+  char *line[VLEN];
+  for (int i = 0; i < VLEN; i++)
+    line[i] = l->out + l->out_at[i] * unit * (f32 ? 4 : 8);
+  int64_t ahead = (l->out_at[1] - l->out_at[0]) * VLEN * unit * (f32 ? 4 : 8);
+  if (step == 1 && l->count == VLEN && n >= PAIRS) {
+    for (int64_t block = 0; block < n; block += PAIRS) {
+      int64_t j = kugel__min(block, n - PAIRS);
+      vf64 v[VLEN];
+      for (int i = 0; i < VLEN; i++)
+        v[i] = scale * v_load(x + W * j + VLEN * (i ^ swap));
+      transpose(v);
       for (int i = 0; i < VLEN; i++) {
-        a[i] = scale * v_load(re + W * (j + i));
-        b[i] = scale * v_load(im + W * (j + i));
-      }
-      transpose(a);
-      transpose(b);
-      for (int i = 0; i < VLEN; i++) {
-        int64_t at = l->out_at[i] * unit + 2 * j;
-        write_vector(l->out, at, __builtin_shufflevector(a[i], b[i], ZIP_LOW), f32);
-        write_vector(l->out, at + VLEN, __builtin_shufflevector(a[i], b[i], ZIP_HIGH), f32);
+        write_vector(line[i], 2 * j, v[i], f32);
+        __builtin_prefetch(line[i] + ahead + j * (f32 ? 8 : 16), 1, 2);
       }
     }
-  for (; j < n; j++)
+    return;
+  }
+  for (int64_t j = 0; j < n; j++)
     for (int i = 0; i < l->count; i++) {
-      int64_t at = l->out_at[i] * unit + 2 * j * step;
-      write_one(l->out, at, l->scale * re[W * j + i], f32);
-      write_one(l->out, at + 1, l->scale * im[W * j + i], f32);
+      write_one(line[i], 2 * j * step, l->scale * x[W * j + VLEN * swap + i], f32);
+      write_one(line[i], 2 * j * step + 1, l->scale * x[W * j + VLEN * (1 - swap) + i], f32);
     }
 }
 
@@ -143,16 +149,17 @@ static inline __attribute__((always_inline)) void store_two(const kugel__lines *
 
 static void load_complex(const kugel__lines *l, double *x, int64_t n, bool exchanged)
 {
-  double *re = x + (exchanged ? VLEN : 0), *im = x + (exchanged ? 0 : VLEN);
-#define CALL(f32) load_two(l, re, im, n, 2, l->in_step, f32)
-  BY_TYPE(l, CALL);
+#define CALL(f32) load_two(l, x, n, 2, l->in_step, exchanged, f32)
+  if (exchanged)
+    BY_TYPE(l, CALL);
+  else
+    BY_TYPE(l, CALL);
 #undef CALL
 }
 
 static void store_complex(const kugel__lines *l, const double *x, int64_t n, bool exchanged)
 {
-  const double *re = x + (exchanged ? VLEN : 0), *im = x + (exchanged ? 0 : VLEN);
-#define CALL(f32) store_two(l, re, im, n, 2, l->out_step, f32)
+#define CALL(f32) store_two(l, x, n, 2, l->out_step, exchanged, f32)
   BY_TYPE(l, CALL);
 #undef CALL
 }
@@ -177,7 +184,7 @@ static void store_real(const kugel__lines *l, const double *x, int64_t n)
 static void load_pairs(const kugel__lines *l, double *x, int64_t n)
 {
   if (l->in_step == 1) {
-#define CALL(f32) load_two(l, x, x + VLEN, n, 1, 1, f32)
+#define CALL(f32) load_two(l, x, n, 1, 1, false, f32)
     BY_TYPE(l, CALL);
 #undef CALL
     return;
@@ -193,7 +200,7 @@ static void load_pairs(const kugel__lines *l, double *x, int64_t n)
 static void store_pairs(const kugel__lines *l, const double *x, int64_t n)
 {
   if (l->out_step == 1) {
-#define CALL(f32) store_two(l, x + VLEN, x, n, 1, 1, f32)
+#define CALL(f32) store_two(l, x, n, 1, 1, true, f32)
     BY_TYPE(l, CALL);
 #undef CALL
     return;

@@ -53,6 +53,26 @@ static void locate(const kugel__pass *t, int64_t index, int64_t *in, int64_t *ou
   }
 }
 
+// The same of `vlen` lines from `first` on; beyond `count`, of line `first` again.
+static void locate_all(const kugel__pass *t, int64_t first, int count, int vlen, int64_t *in, int64_t *out)
+{
+  int last = t->in->ndim - 1 - (t->at == t->in->ndim - 1); // the axis along which lines follow each other
+  int64_t extent = last < 0 ? 1 : t->in->shape[last], at = first % extent;
+  locate(t, first, in, out);
+  for (int i = 1; i < vlen; i++) {
+    if (i >= count) {
+      in[i] = in[0];
+      out[i] = out[0];
+    } else if (++at < extent) {
+      in[i] = in[i - 1] + t->in->stride[last];
+      out[i] = out[i - 1] + t->out->stride[last];
+    } else {
+      locate(t, first + i, in + i, out + i);
+      at = 0;
+    }
+  }
+}
+
 // Hands tasks out, or does the only one at once.
 static kugel_status each(kugel_ctx *ctx, int64_t tasks, kugel__task task, sweep *s)
 {
@@ -65,6 +85,7 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
 {
   const sweep *s = arg;
   const kugel__pass *t = s->pass;
+  const kugel__line_ops *ops = kugel__line_ops_now();
   int vlen = kugel__lanes_ops_now()->vlen;
   int64_t in_at[8], out_at[8], end = kugel__min(s->lines, (task + 1) * s->task_lines);
   kugel__lines l = {.axis = &t->step->axis,
@@ -79,9 +100,8 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
                     .scale = t->scale};
   for (int64_t first = task * s->task_lines; first < end; first += vlen) {
     l.count = (int)kugel__min(vlen, end - first);
-    for (int i = 0; i < vlen; i++)
-      locate(t, first + (i < l.count ? i : 0), &in_at[i], &out_at[i]);
-    kugel__line_ops_now()->run(&l, (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+    locate_all(t, first, l.count, vlen, in_at, out_at);
+    ops->run(&l, (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
   }
   return KUGEL_OK;
 }
