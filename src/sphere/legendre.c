@@ -222,7 +222,7 @@ static void wigner_part(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
                         double *scratch)
 {
   kugel__wigner_job job = {.leg = g, .m = m, .p0 = p0, .p1 = p1, .row = row, .polar = polar};
-  const kugel__wigner_ops *ops = kugel__wigner_ops_now();
+  const kugel__wigner_ops *ops = kugel__wigner_ops_now(polar);
   int c = 0, next = 0;
   bool adjoint = alm_out != NULL;
   if (p0 >= p1)

@@ -21,8 +21,8 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
                                int64_t npairs, const double *cth, const double *sth, kugel__leg **out);
 void kugel__leg_destroy(kugel__leg *leg);
 
-/* [npairs], rising: the highest m to which a pair contributes more than rounding. Synthesis writes zeros beyond it, the
- * adjoint does not read beyond it. */
+/* [npairs], rising: the highest m to which a pair contributes more than rounding. Synthesis writes zeros
+ * beyond it, the adjoint does not read beyond it. */
 const int64_t *kugel__leg_mlim(const kugel__leg *leg);
 
 /* Bytes of scratch that each call needs, aligned to 64. */

@@ -1,126 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Main kernels: NV vectors of ring pairs stay in registers while the recurrence runs over all degrees of one m.
- * A value is v 2^(800 s): while s < 0 it is below 2^-150, too small to matter, and only the recurrence runs. Scales are
- * looked at every four steps; values grow by less than 2^72 between, so what is dropped stays below 2^-78. */
-#include "core/simd.h"
-#include "sphere/legplan.h"
+/* Main kernels: NV vectors of ring pairs stay in registers while the recurrence runs over all degrees of one
+ * m. A value is v 2^(800 s): while s < 0 it is below 2^-150, too small to matter, and only the recurrence
+ * runs. Scales are looked at every four steps; values grow by less than 2^72 between, so what is dropped
+ * stays below 2^-78. */
+#include "sphere/legvec.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-static const double SHIFT = 0x1p-800, LARGE = 0x1p650; // of v: there the value is 2^SMALLEST
-enum { STEP = 800, SMALLEST = -150, MAX_NV = 6 };
-
-// 2^f for |f| <= 1/2 by its Taylor series: error below 1 ulp.
-INLINE vf64 exp2_small(vf64 f)
-{
-  static const double c[] = {1.0,
-                             0.69314718055994530942,
-                             0.24022650695910071233,
-                             0.055504108664821579953,
-                             0.0096181291076284771620,
-                             0.0013333558146428443423,
-                             1.5403530393381609954e-4,
-                             1.5252733804059840280e-5,
-                             1.3215486790144309488e-6,
-                             1.0178086009239699727e-7,
-                             7.0549116208011233299e-9,
-                             4.4455382718708114976e-10,
-                             2.5678435993488205141e-11,
-                             1.3691488853904128881e-12};
-  vf64 r = v_set(c[13]);
-  for (int i = 12; i >= 0; i--)
-    r = r * f + c[i];
-  return r;
-}
-
-INLINE vf64 round_vec(vf64 x) // |x| < 2^51
-{
-  vf64 magic = v_set(0x1.8p52);
-  return (x + magic) - magic;
-}
-
-// 2^e for integers e, -1022 <= e <= 1023
-INLINE vf64 pow2_vec(vf64 e)
-{
-  vi64 bits = (vi64)(e + 0x1.8p52) - (vi64)v_set(0x1.8p52);
-  return (vf64)((bits + 1023) << 52);
-}
+enum { MAX_NV = 6 };
 
 // lambda_mm = mfac sin^m theta as v 2^(800 s), s <= 0.
 static __attribute__((noinline)) void start_value(const kugel__leg_m *w, int64_t p, vf64 *value, vf64 *scale)
 {
   double m = (double)w->m;
-  vf64 hi = v_load(w->leg->log_s + p), lo = v_load(w->leg->log_s_lo + p);
-  vf64 product = hi * m, n = round_vec(product);
-#if VLEN > 2 || defined(__ARM_FEATURE_FMA)
-  vf64 f = (hi * m - n) + lo * m; // contracts to an exact fused product
-#else
-  // without FMA: split hi so that its parts times m are exact (m < 2^26)
-  vf64 t = hi * 0x1.0000002p27, h1 = t - (t - hi), h2 = hi - h1;
-  vf64 f = ((h1 * m - n) + h2 * m) + lo * m;
-#endif
-  vi64 under = n < (double)SMALLEST; // scale up, to 2^-150 ... 2^650
-  vf64 s = v_select(under, -round_vec((SMALLEST - n) * (1.0 / STEP) + 0.5), v_set(0));
-  vf64 e = n - s * (double)STEP;
-  vi64 lost = e < -1000.0;
-  e = v_select(lost, v_set(-1000), e);
-  *value = exp2_small(f) * pow2_vec(e) * w->leg->mfac[w->m];
-  *scale = s;
-}
-
-// The first `have` lanes, all for have >= VLEN, none for have <= 0.
-static __attribute__((noinline)) void store_part(double *to, const vf64 *v, int64_t have)
-{
-  for (int64_t i = 0; i < have && i < VLEN; i++)
-    to[i] = (*v)[i];
-}
-static __attribute__((noinline)) void load_part(vf64 *v, const double *from, int64_t have)
-{
-  for (int64_t i = 0; i < have && i < VLEN; i++)
-    (*v)[i] = from[i];
-}
-
-INLINE void store(double *to, vf64 v, int64_t have)
-{
-  if (have >= VLEN)
-    v_store(to, v);
-  else
-    store_part(to, &v, have);
-}
-INLINE vf64 load(const double *from, int64_t have)
-{
-  if (have >= VLEN)
-    return v_load(from);
-  vf64 v = {0};
-  load_part(&v, from, have);
-  return v;
-}
-
-// Lifts values that have grown into range.
-INLINE int rescale(vf64 *q0, vf64 *q1, vf64 *s)
-{
-  vi64 lift = (v_abs(*q1) > LARGE) & (*s < 0.0);
-  if (!v_any(lift))
-    return 0;
-  *q0 = v_select(lift, *q0 * SHIFT, *q0);
-  *q1 = v_select(lift, *q1 * SHIFT, *q1);
-  *s = v_select(lift, *s + 1.0, *s);
-  return 1;
-}
-
-INLINE int all_small(const vf64 *s, int nv)
-{
-  vi64 ready = s[0] >= 0.0;
-  for (int i = 1; i < nv; i++)
-    ready |= s[i] >= 0.0;
-  return !v_any(ready);
-}
-INLINE int any_small(const vf64 *s, int nv)
-{
-  vi64 small = s[0] < 0.0;
-  for (int i = 1; i < nv; i++)
-    small |= s[i] < 0.0;
-  return v_any(small);
+  vf64 n = v_set(0), f = v_set(0);
+  add_power(w->leg->log_s + p, w->leg->log_s_lo + p, m, &n, &f);
+  scaled_exp2(n, f, value, scale);
+  *value *= w->leg->mfac[w->m];
 }
 
 /* State of a block: q0 = q_{k-1}, q1 = q_k. Where sin^2 < 1/2 the recurrence runs in sin^2 (x2 = sin^2): the

@@ -65,7 +65,7 @@ typedef struct kugel__series_ops {
 } kugel__series_ops;
 const kugel__series_ops *kugel__series_ops_now(void);
 
-/* legwigner.c: pairs [p0, p1) by Wigner's d, components c0 ... of `out`. */
+/* legwigner.c: pairs [p0, p1) by Wigner's d. */
 typedef struct kugel__wigner_job {
   const kugel__leg *leg;
   int64_t m, p0, p1, row;
@@ -79,17 +79,26 @@ typedef struct kugel__wigner_ops {
   void (*synth)(const kugel__wigner_job *job, double *scratch);
   void (*adjoint)(const kugel__wigner_job *job, double *scratch);
 } kugel__wigner_ops;
-const kugel__wigner_ops *kugel__wigner_ops_now(void);
+const kugel__wigner_ops *kugel__wigner_ops_now(bool polar);
 size_t kugel__wigner_scratch(int64_t lmax);
-/* Fills scratch with the coefficients of (m, spin) for the kernels; false if there are no degrees. */
+/* The coefficients of (m, spin) for the kernels. */
 typedef struct kugel__wigner_coefs {
   int64_t l0, n;      /* degrees l0 ... l0 + n - 1 */
+  double south;       /* (-1)^(l0 + m + spin) */
   int64_t power_h[2]; /* of sin(theta/2), for d_{-m,s} and d_{m,s} */
   int64_t power_c[2]; /* of cos(theta/2) */
   double start[2];    /* value at n = 0 without the powers, mantissa */
   double start_exp[2];
-  double *rec[2]; /* polar: [n][3] gamma, alpha, weight; else [n][3] p, r, t */
+  double *rec[2]; /* polar: [n][3] gamma, alpha, weight, with zeros after; else rec[0]: [n][2] */
+  double *weight; /* [n] of the functions; polar: 1 */
+  double *terms;  /* [n][4]: weight times E + i B, E - i B */
+  double *work;   /* for the sums of kernels, aligned to 64 */
 } kugel__wigner_coefs;
+/* Pairs that share sums, and bytes of `work` for each and besides. */
+enum { KUGEL__WIGNER_GROUP = 512, KUGEL__WIGNER_PAIR = 160, KUGEL__WIGNER_SUMS = 32 << 10 };
+/* Lays out scratch and fills it; false if there are no degrees. */
 bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel__wigner_coefs *c);
+void kugel__wigner_terms(const kugel__wigner_job *job, const kugel__wigner_coefs *c);   /* columns -> terms */
+void kugel__wigner_collect(const kugel__wigner_job *job, const kugel__wigner_coefs *c); /* columns += terms */
 
 #endif

@@ -5,12 +5,14 @@
  *   R_{n+1} - R_n = gamma_n (R_n - R_{n-1}) - alpha_n y R_n.
  * Sources: Varshalovich et al. 1988, section 4.8; Abramowitz and Stegun, 22.7.1. */
 #include <math.h>
+#include <string.h>
 #include "core/cpu.h"
 #include "sphere/legplan.h"
 
 KUGEL_DISPATCH(kugel__leg_ops, kugel__leg_ops)
 KUGEL_DISPATCH(kugel__series_ops, kugel__series_ops)
 KUGEL_DISPATCH(kugel__wigner_ops, kugel__wigner_ops)
+KUGEL_DISPATCH(kugel__wigner_ops, kugel__polar_ops)
 
 const kugel__leg_ops *kugel__leg_ops_now(void)
 {
@@ -22,14 +24,16 @@ const kugel__series_ops *kugel__series_ops_now(void)
   return kugel__series_ops_get();
 }
 
-const kugel__wigner_ops *kugel__wigner_ops_now(void)
+const kugel__wigner_ops *kugel__wigner_ops_now(bool polar)
 {
-  return kugel__wigner_ops_get();
+  return polar ? kugel__polar_ops_get() : kugel__wigner_ops_get();
 }
 
 size_t kugel__wigner_scratch(int64_t lmax)
 {
-  return (size_t)(6 * (lmax + 8) + 2 * (lmax + 8) + 256) * 8;
+  enum { ARRAYS = 3 + 3 + 1 + 4, GRADIENT = 2 };
+  return (size_t)((ARRAYS + GRADIENT) * (lmax + 16) + 256) * 8 + KUGEL__WIGNER_SUMS +
+         (size_t)KUGEL__WIGNER_GROUP * KUGEL__WIGNER_PAIR;
 }
 
 // The weights g_l of R_n, with powers of the polar scale; sign and the factor -1/2 of spins included.
@@ -46,8 +50,9 @@ static void polar_coefs(const kugel__wigner_coefs *c, int f, long double big, lo
     r[0] = i ? (double)(n * (n + b) * (t + n + 2) / ((t + 1) * (t + n) * (n + 1 + a))) : 0;
     r[1] = (double)((t + n + 1) * (t + n + 2) / (2 * (t + 1) * (n + 1 + a)));
     r[2] = (double)g;
-    g *= sqrtl((t + n + 3) / (t + n + 1) * (t + 1) * (n + 1 + a) / ((n + 1 + b) * (n + 1)));
+    g *= sqrtl((t + n + 3) * (t + 1) * (n + 1 + a) / ((t + n + 1) * (n + 1 + b) * (n + 1)));
   }
+  memset(c->rec[f] + 3 * c->n, 0, 4 * 3 * 8);
 }
 
 static void start_value(kugel__wigner_coefs *c, int f, int64_t big, long double sign)
@@ -67,15 +72,31 @@ static void start_value(kugel__wigner_coefs *c, int f, int64_t big, long double 
   c->start_exp[f] = (double)(exponent + e);
 }
 
-static void plain_coefs(const kugel__wigner_coefs *c, double m, double s)
+void kugel__wigner_terms(const kugel__wigner_job *j, const kugel__wigner_coefs *c)
 {
+  const double *e = j->e + 2 * (c->l0 - j->m), *b = j->b ? j->b + 2 * (c->l0 - j->m) : NULL;
   for (int64_t i = 0; i < c->n; i++) {
-    double l = (double)(c->l0 + i), up = sqrt(((l + 1) * (l + 1) - m * m) * ((l + 1) * (l + 1) - s * s));
-    double down = sqrt((l * l - m * m) * (l * l - s * s)), ratio = sqrt((2 * l + 3) / (2 * l + 1));
-    double *r = c->rec[0] + 3 * i;
-    r[0] = ratio * (2 * l + 1) * (l + 1) / up;
-    r[1] = -ratio * (2 * l + 1) * m * s / (l * up);
-    r[2] = i ? ratio * sqrt((2 * l + 1) / (2 * l - 1)) * (l + 1) * down / (l * up) : 0;
+    double w = j->polar ? 1 : c->weight[i], *t = c->terms + 4 * i, re = b ? b[2 * i] : 0,
+           im = b ? b[2 * i + 1] : 0;
+    t[0] = w * (e[2 * i] - im);
+    t[1] = w * (e[2 * i + 1] + re);
+    t[2] = w * (e[2 * i] + im);
+    t[3] = w * (e[2 * i + 1] - re);
+  }
+}
+
+void kugel__wigner_collect(const kugel__wigner_job *j, const kugel__wigner_coefs *c)
+{
+  double *e = j->e_out + 2 * (c->l0 - j->m), *b = j->b_out ? j->b_out + 2 * (c->l0 - j->m) : NULL;
+  for (int64_t i = 0; i < c->n; i++) {
+    double w = j->polar ? 1 : c->weight[i];
+    const double *t = c->terms + 4 * i;
+    e[2 * i] += w * (t[0] + t[2]);
+    e[2 * i + 1] += w * (t[1] + t[3]);
+    if (!b)
+      continue;
+    b[2 * i] += w * (t[1] - t[3]);
+    b[2 * i + 1] += w * (t[2] - t[0]);
   }
 }
 
@@ -89,8 +110,14 @@ bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel_
   c->n = lmax - big + 1;
   c->power_h[0] = c->power_c[1] = m + s;
   c->power_h[1] = c->power_c[0] = apart;
+  c->south = (big + m + s) % 2 ? -1 : 1;
+  int64_t size = lmax + 16;
   c->rec[0] = scratch;
-  c->rec[1] = scratch + 3 * (lmax + 8);
+  c->rec[1] = scratch + 3 * size;
+  c->weight = scratch + 6 * size;
+  c->terms = scratch + 7 * size;
+  c->work = scratch + 11 * size;
+  c->work += -((uintptr_t)c->work / 8) & 7;
   long double half = s ? -0.5L : 1, sign0 = m % 2 ? -half : half;
   long double sign1 = m > s && apart % 2 ? -half : half; // (-1)^m lambda_{-m}
   if (job->polar) {
@@ -98,7 +125,6 @@ bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel_
     if (s)
       polar_coefs(c, 1, (long double)big, job->leg->polar_scale, sign1);
   } else {
-    plain_coefs(c, (double)m, (double)s);
     start_value(c, 0, big, sign0);
     start_value(c, 1, big, sign1);
   }

@@ -1,221 +1,263 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wigner-d kernels, a vector of ring pairs at a time. With A, D = x_0 +- x_1 of the two functions x_f, the
- * maps' Fourier coefficients are map1 = A E + i D B, map2 = A B - i D E in the north; in the south A and D
- * change by p and -p, p = (-1)^(l+m+s). Sums of terms with south = +north and south = -north are kept apart.
- */
-#include "core/simd.h"
-#include "sphere/legplan.h"
+/* Wigner-d kernels away from the poles: NV vectors of ring pairs stay in registers while the two recurrences
+ * run over all degrees of one m. With x_0, x_1 the two functions, F = E + i B and G = E - i B: map1 + i map2
+ * is 2 sum x_0 F in the north and 2 sum p x_1 F in the south, map1 - i map2 is 2 sum x_1 G and 2 sum p x_0 G,
+ * p = (-1)^(l+m+s). The adjoint adds lanes up once for each tile of degrees: a tile's sums of all pairs stay
+ * in the first cache. */
+#include <math.h>
+#include "sphere/legvec.h"
 
-#define INLINE static inline __attribute__((always_inline))
+enum { NV = VLEN == 8 ? 2 : 1, TILE = 64 };
 
-typedef struct walk {
-  vf64 now[2], before[2]; // plain: x_l, x_{l-1}; polar: R_n, R_n - R_{n-1}
-  vf64 scale[2];          // plain: v 2^(800 scale), not counted while negative
-  vf64 x, y;
-} walk;
-
-INLINE vf64 exp2_any(vf64 n, vf64 f) // 2^(n + f), n an integer in [-1000, 1000], |f| < 2
+/* x_l = weight_l y_l with y_{l+1} = (c_l cos theta - (-1)^f r_l) y_l - y_{l-1}: weight_{l+1} = t_l weight_{l-1}
+ * takes up the factor t_l of the last term. */
+static void recurrence(const kugel__wigner_coefs *c, double m, double s)
 {
-  vf64 r = v_set(0), term = v_set(1), t = f * 0.34657359027997265471; // ln 2 / 2, squared below
-  for (int k = 1; k <= 17; k++) {
-    r += term;
-    term *= t * (1.0 / k);
+  double *restrict rec = c->rec[0], *restrict up = c->rec[1], *restrict weight = c->weight,
+                   first = (double)c->l0;
+  for (int64_t i = 0; i <= c->n; i++) { // the square root of degree l
+    double l = first + (double)i;
+    up[i] = sqrt((l - m) * (l + m) * ((l - s) * (l + s)));
   }
-  r *= r;
-  vi64 bits = (vi64)(n + 0x1.8p52) - (vi64)v_set(0x1.8p52);
-  return r * (vf64)((bits + 1023) << 52);
+  for (int64_t i = 0; i < c->n; i++) {
+    double l = first + (double)i, ratio = sqrt((2 * l + 3) / (2 * l - 1));
+    weight[i] = ratio * (l + 1) * up[i] / (l * up[i + 1]); // t_l, for now
+  }
+  double before = 1, now = 1;
+  for (int64_t i = 0; i < c->n; i++) {
+    double next = i ? weight[i] * before : 1;
+    weight[i] = now;
+    before = now;
+    now = next;
+  }
+  weight[c->n] = now;
+  for (int64_t i = 0; i < c->n; i++) {
+    double l = first + (double)i,
+           f = (2 * l + 1) * sqrt((2 * l + 3) / (2 * l + 1)) / up[i + 1] * weight[i] / weight[i + 1];
+    rec[2 * i] = f * (l + 1);
+    rec[2 * i + 1] = -f * m * s / l;
+  }
 }
 
-INLINE vf64 round_vec(vf64 x)
+typedef struct state {
+  int64_t k; // the next step
+  vf64 x[NV], now[2][NV], before[2][NV], scale[2 * NV];
+} state;
+
+// The new values replace those before.
+INLINE void step(const state *b, const double *c, vf64 (*before)[NV], const vf64 (*now)[NV])
 {
-  return (x + 0x1.8p52) - 0x1.8p52;
+  for (int i = 0; i < NV; i++) {
+    vf64 t = b->x[i] * c[0];
+    before[0][i] = (t - c[1]) * now[0][i] - before[0][i];
+    before[1][i] = (t + c[1]) * now[1][i] - before[1][i];
+  }
 }
 
-// log2 of base^power as integer n and rest f
-INLINE void log_power(const double *hi, const double *lo, double power, vf64 *n, vf64 *f)
+INLINE void advance(state *b, const double *c)
 {
-  vf64 h = v_load(hi), k = round_vec(h * power);
-  vf64 t = h * 0x1.0000002p27, h1 = t - (t - h), h2 = h - h1; // h1 * power is exact
-  *n += k;
-  *f += ((h1 * power - k) + h2 * power) + v_load(lo) * power;
+  vf64 old[2][NV];
+  memcpy(old, b->now, sizeof old);
+  step(b, c, b->before, old);
+  memcpy(b->now, b->before, sizeof old);
+  memcpy(b->before, old, sizeof old);
 }
 
-INLINE void begin_polar(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, walk *w)
+INLINE void lift(state *b)
+{
+  for (int f = 0; f < 2; f++)
+    for (int i = 0; i < NV; i++)
+      rescale(&b->before[f][i], &b->now[f][i], &b->scale[f * NV + i]);
+}
+
+// Loads a block and runs it until some lane matters.
+INLINE void begin(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, state *b)
 {
   const kugel__leg *g = j->leg;
-  double log_scale = __builtin_log2(g->polar_scale);
-  w->y = v_load(g->vers + p);
-  for (int f = 0; f < (j->spin ? 2 : 1); f++) {
-    vf64 n = v_set(0), rest = v_set(0);
-    log_power(g->log_h + p, g->log_h_lo + p, (double)c->power_h[f], &n, &rest);
-    log_power(g->log_c + p, g->log_c_lo + p, (double)c->power_c[f], &n, &rest);
-    double k = __builtin_rint(log_scale * (double)c->power_h[f]);
-    // polar_scale is a double: its logarithm's rounding, times the power, stays below 1e-14
-    n -= k;
-    rest -= __builtin_fma(log_scale, (double)c->power_h[f], -k);
-    vf64 r = round_vec(rest);
-    n += r;
-    rest -= r;
-    n = v_select(n < -1000.0, v_set(-1000), n);
-    w->now[f] = exp2_any(n, rest);
-    w->before[f] = v_set(0);
-  }
-}
-
-INLINE void begin_plain(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, walk *w)
-{
-  const kugel__leg *g = j->leg;
-  w->x = v_load(g->cth + p);
-  for (int f = 0; f < 2; f++) {
-    vf64 n = v_set(c->start_exp[f]), rest = v_set(0);
-    log_power(g->log_h + p, g->log_h_lo + p, (double)c->power_h[f], &n, &rest);
-    log_power(g->log_c + p, g->log_c_lo + p, (double)c->power_c[f], &n, &rest);
-    vf64 r = round_vec(rest);
-    n += r;
-    rest -= r;
-    w->scale[f] = v_select(n < -800.0, -round_vec((-60 - n) * (1.0 / 800) - 0.5), v_set(0));
-    n -= w->scale[f] * 800.0;
-    w->now[f] = exp2_any(n, rest) * c->start[f];
-    w->before[f] = v_set(0);
-  }
-}
-
-// x_f at step i, and one step on.
-INLINE vf64 value_polar(const kugel__wigner_coefs *c, int64_t i, int f, walk *w)
-{
-  const double *r = c->rec[f] + 3 * i;
-  vf64 v = w->now[f] * r[2];
-  w->before[f] = w->before[f] * r[0] - w->y * r[1] * w->now[f];
-  w->now[f] += w->before[f];
-  return v;
-}
-
-INLINE vf64 value_plain(const kugel__wigner_coefs *c, int64_t i, int f, walk *w)
-{
-  const double *r = c->rec[0] + 3 * i;
-  vf64 v = (vf64)((vi64)w->now[f] & (w->scale[f] >= 0.0));
-  vf64 next = (w->x * r[0] - (f ? -r[1] : r[1])) * w->now[f] - w->before[f] * r[2];
-  w->before[f] = w->now[f];
-  w->now[f] = next;
-  vi64 lift = (v_abs(next) > 0x1p-60) & (w->scale[f] < 0.0);
-  if (v_any(lift)) {
-    w->now[f] = v_select(lift, w->now[f] * 0x1p-800, w->now[f]);
-    w->before[f] = v_select(lift, w->before[f] * 0x1p-800, w->before[f]);
-    w->scale[f] = v_select(lift, w->scale[f] + 1.0, w->scale[f]);
-  }
-  return v;
-}
-
-INLINE void store_rows(double *rows, int64_t row, int64_t have, const vf64 *same, const vf64 *opposite)
-{
-  for (int c = 0; c < 2; c++) {
-    vf64 north = same[c] + opposite[c], south = same[c] - opposite[c];
-    memcpy(rows + c * row, &north, (size_t)have * 8);
-    memcpy(rows + (2 + c) * row, &south, (size_t)have * 8);
-  }
-}
-
-INLINE void load_rows(const double *rows, int64_t row, int64_t have, vf64 *same, vf64 *opposite)
-{
-  for (int c = 0; c < 2; c++) {
-    vf64 north = {0}, south = {0};
-    memcpy(&north, rows + c * row, (size_t)have * 8);
-    memcpy(&south, rows + (2 + c) * row, (size_t)have * 8);
-    same[c] = north + south;
-    opposite[c] = north - south;
-  }
-}
-
-INLINE void synth_spin(const kugel__wigner_job *j, const kugel__wigner_coefs *c, bool polar, int64_t p)
-{
-  int64_t have = j->p1 - p < VLEN ? j->p1 - p : VLEN, off = p - j->p0, first = c->l0 - j->m;
-  static const double zero[2] = {0, 0};
-  walk w;
-  polar ? begin_polar(j, c, p, &w) : begin_plain(j, c, p, &w);
-  vf64 map[2][2][2] = {{{{0}}}}; // [map][0 same, 1 opposite][re, im]
-  for (int64_t i = 0; i < c->n; i++) {
-    vf64 x0 = polar ? value_polar(c, i, 0, &w) : value_plain(c, i, 0, &w);
-    vf64 x1 = polar ? value_polar(c, i, 1, &w) : value_plain(c, i, 1, &w);
-    vf64 a = x0 + x1, d = x0 - x1;
-    const double *e = j->e + 2 * (first + i), *b = j->b ? j->b + 2 * (first + i) : zero;
-    int q = (int)((c->l0 + i + j->m + j->spin) & 1);
-    map[0][q][0] += a * e[0];
-    map[0][q][1] += a * e[1];
-    map[0][!q][0] -= d * b[1];
-    map[0][!q][1] += d * b[0];
-    map[1][q][0] += a * b[0];
-    map[1][q][1] += a * b[1];
-    map[1][!q][0] += d * e[1];
-    map[1][!q][1] -= d * e[0];
-  }
-  for (int k = 0; k < 2; k++)
-    store_rows(j->rows[k] + off, j->row, have, map[k][0], map[k][1]);
-}
-
-INLINE void adjoint_spin(const kugel__wigner_job *j, const kugel__wigner_coefs *c, bool polar, int64_t p)
-{
-  int64_t have = j->p1 - p < VLEN ? j->p1 - p : VLEN, off = p - j->p0, first = c->l0 - j->m;
-  walk w;
-  polar ? begin_polar(j, c, p, &w) : begin_plain(j, c, p, &w);
-  vf64 map[2][2][2];
-  for (int k = 0; k < 2; k++)
-    load_rows(j->rows[k] + off, j->row, have, map[k][0], map[k][1]);
-  for (int64_t i = 0; i < c->n; i++) {
-    vf64 x0 = polar ? value_polar(c, i, 0, &w) : value_plain(c, i, 0, &w);
-    vf64 x1 = polar ? value_polar(c, i, 1, &w) : value_plain(c, i, 1, &w);
-    vf64 a = x0 + x1, d = x0 - x1;
-    double *e = j->e_out + 2 * (first + i);
-    int q = (int)((c->l0 + i + j->m + j->spin) & 1);
-    e[0] += v_sum(a * map[0][q][0] - d * map[1][!q][1]);
-    e[1] += v_sum(a * map[0][q][1] + d * map[1][!q][0]);
-    if (j->b_out) {
-      double *b = j->b_out + 2 * (first + i);
-      b[0] += v_sum(d * map[0][!q][1] + a * map[1][q][0]);
-      b[1] += v_sum(a * map[1][q][1] - d * map[0][!q][0]);
+  for (int i = 0; i < NV; i++) {
+    int64_t at = p + i * VLEN;
+    b->x[i] = v_load(g->cth + at);
+    for (int f = 0; f < 2; f++) {
+      vf64 n = v_set(c->start_exp[f]), rest = v_set(0);
+      add_power(g->log_h + at, g->log_h_lo + at, (double)c->power_h[f], &n, &rest);
+      add_power(g->log_c + at, g->log_c_lo + at, (double)c->power_c[f], &n, &rest);
+      scaled_exp2(n, rest, &b->now[f][i], &b->scale[f * NV + i]);
+      b->now[f][i] *= c->start[f];
+      b->before[f][i] = v_set(0);
     }
   }
+  b->k = 0;
+  while (all_small(b->scale, 2 * NV)) {
+    if (b->k + 4 > c->n) {
+      b->k = c->n;
+      return;
+    }
+    for (int k = 0; k < 4; k++)
+      advance(b, c->rec[0] + 2 * (b->k + k));
+    b->k += 4;
+    lift(b);
+  }
 }
 
-// Spin 0 is polar only.
-INLINE void scalar(const kugel__wigner_job *j, const kugel__wigner_coefs *c, bool adjoint, int64_t p)
+// The values that count.
+INLINE void masked(const state *b, vf64 (*v)[NV])
 {
-  int64_t have = j->p1 - p < VLEN ? j->p1 - p : VLEN, off = p - j->p0;
-  walk w;
-  begin_polar(j, c, p, &w);
-  vf64 map[2][2] = {{{0}}};
-  if (adjoint)
-    load_rows(j->rows[0] + off, j->row, have, map[0], map[1]);
-  for (int64_t i = 0; i < c->n; i++) {
-    vf64 v = value_polar(c, i, 0, &w);
-    int q = (int)(i & 1);
-    if (adjoint) {
-      j->e_out[2 * i] += v_sum(v * map[q][0]);
-      j->e_out[2 * i + 1] += v_sum(v * map[q][1]);
-    } else {
-      map[q][0] += v * j->e[2 * i];
-      map[q][1] += v * j->e[2 * i + 1];
+  for (int f = 0; f < 2; f++)
+    for (int i = 0; i < NV; i++)
+      v[f][i] = (vf64)((vi64)b->now[f][i] & (b->scale[f * NV + i] >= 0.0));
+}
+
+/* ---- synthesis ---- */
+
+/* acc: north and south of map1 + i map2, of map1 - i map2; re, im. t: F, G. */
+INLINE void add_terms(vf64 (*acc)[NV], const vf64 (*v)[NV], const double *t, bool odd)
+{
+  for (int k = 0; k < 2; k++)
+    for (int i = 0; i < NV; i++) {
+      acc[k][i] += v[0][i] * t[k];
+      acc[4 + k][i] += v[1][i] * t[2 + k];
+      vf64 s0 = v[1][i] * t[k], s1 = v[0][i] * t[2 + k];
+      acc[2 + k][i] += odd ? -s0 : s0;
+      acc[6 + k][i] += odd ? -s1 : s1;
     }
+}
+
+INLINE void synth_block(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p)
+{
+  state b;
+  begin(j, c, p, &b);
+  vf64 acc[8][NV];
+  for (int k = 0; k < 8; k++)
+    for (int i = 0; i < NV; i++)
+      acc[k][i] = v_set(0);
+  const double *rec = c->rec[0], *terms = c->terms;
+  int64_t k = b.k, n = c->n;
+  while (k < n && any_small(b.scale, 2 * NV)) {
+    for (int64_t end = k + 4 < n ? k + 4 : n; k < end; k++) {
+      vf64 v[2][NV];
+      masked(&b, v);
+      add_terms(acc, v, terms + 4 * k, k % 2);
+      advance(&b, rec + 2 * k);
+    }
+    lift(&b);
   }
-  if (!adjoint)
-    store_rows(j->rows[0] + off, j->row, have, map[0], map[1]);
+  for (; k + 2 <= n; k += 2) { // k is even here: a multiple of four
+    add_terms(acc, b.now, terms + 4 * k, false);
+    step(&b, rec + 2 * k, b.before, b.now);
+    add_terms(acc, b.before, terms + 4 * k + 4, true);
+    step(&b, rec + 2 * k + 2, b.now, b.before);
+  }
+  if (k < n)
+    add_terms(acc, b.now, terms + 4 * k, false);
+  for (int i = 0; i < NV; i++) {
+    vf64 a[8];
+    for (int r = 0; r < 8; r++)
+      a[r] = acc[r][i];
+    store_maps(j, c->south, p + i * VLEN, a);
+  }
 }
 
 static void synth(const kugel__wigner_job *j, double *scratch)
 {
   kugel__wigner_coefs c;
   if (!kugel__wigner_prepare(j, scratch, &c)) {
-    for (int k = 0; k < (j->spin ? 8 : 4); k++)
+    for (int k = 0; k < 8; k++)
       memset(j->rows[k / 4] + (k % 4) * j->row, 0, (size_t)(j->p1 - j->p0) * 8);
     return;
   }
-  for (int64_t p = j->p0; p < j->p1; p += VLEN) {
-    if (!j->spin)
-      scalar(j, &c, false, p);
-    else if (j->polar)
-      synth_spin(j, &c, true, p);
-    else
-      synth_spin(j, &c, false, p);
+  recurrence(&c, (double)j->m, (double)j->spin);
+  kugel__wigner_terms(j, &c);
+  for (int64_t p = j->p0; p < j->p1; p += NV * VLEN)
+    synth_block(j, &c, p);
+}
+
+/* ---- adjoint ---- */
+
+typedef struct block {
+  state b;
+  vf64 in[8][NV]; // map1 + i map2 of north and south, map1 - i map2; re, im
+} block;
+
+enum { GROUP = KUGEL__WIGNER_GROUP / (NV * VLEN) }; // blocks that share a tile
+
+INLINE void sum_terms(vf64 *sum, const vf64 (*v)[NV], const vf64 (*in)[NV], bool odd)
+{
+  for (int k = 0; k < 2; k++) {
+    vf64 f = sum[k], g = sum[2 + k];
+    for (int i = 0; i < NV; i++) {
+      vf64 s0 = v[1][i] * in[2 + k][i], s1 = v[0][i] * in[6 + k][i];
+      f += v[0][i] * in[k][i];
+      g += v[1][i] * in[4 + k][i];
+      f += odd ? -s0 : s0;
+      g += odd ? -s1 : s1;
+    }
+    sum[k] = f;
+    sum[2 + k] = g;
   }
+}
+
+INLINE void load_block(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, block *t)
+{
+  begin(j, c, p, &t->b);
+  for (int i = 0; i < NV; i++) {
+    vf64 a[8];
+    load_maps(j, c->south, p + i * VLEN, a);
+    for (int r = 0; r < 8; r++)
+      t->in[r][i] = a[r];
+  }
+}
+
+// Steps up to `end` of a block; sums start at step `first`, a multiple of four.
+static void adjoint_tile(const kugel__wigner_coefs *c, block *t, int64_t first, int64_t end, vf64 *sums)
+{
+  state b = t->b;
+  vf64 in[8][NV];
+  memcpy(in, t->in, sizeof in);
+  const double *rec = c->rec[0];
+  int64_t k = b.k;
+  sums -= 4 * first;
+  while (k < end && any_small(b.scale, 2 * NV)) {
+    for (int64_t stop = k + 4 < end ? k + 4 : end; k < stop; k++) {
+      vf64 v[2][NV];
+      masked(&b, v);
+      sum_terms(sums + 4 * k, v, in, k % 2);
+      advance(&b, rec + 2 * k);
+    }
+    lift(&b);
+  }
+  for (; k + 2 <= end; k += 2) {
+    sum_terms(sums + 4 * k, b.now, in, false);
+    step(&b, rec + 2 * k, b.before, b.now);
+    sum_terms(sums + 4 * k + 4, b.before, in, true);
+    step(&b, rec + 2 * k + 2, b.now, b.before);
+  }
+  if (k < end)
+    sum_terms(sums + 4 * k, b.now, in, false);
+  b.k = end;
+  t->b = b;
+}
+
+static void adjoint_group(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, int64_t p1,
+                          double *work)
+{
+  int64_t blocks = 0, first = c->n;
+  vf64 *sums = (vf64 *)work;
+  block *t = (block *)(sums + 4 * TILE);
+  for (; p < p1; p += NV * VLEN, blocks++) {
+    load_block(j, c, p, &t[blocks]);
+    first = t[blocks].b.k < first ? t[blocks].b.k : first;
+  }
+  for (int64_t i = 0; i < first; i++)
+    memset(c->terms + 4 * i, 0, 4 * 8);
+  for (int64_t end; first < c->n; first = end) {
+    end = first + TILE < c->n ? first + TILE : c->n;
+    memset(sums, 0, (size_t)(end - first) * 4 * sizeof *sums);
+    for (int64_t i = 0; i < blocks; i++)
+      if (t[i].b.k < end)
+        adjoint_tile(c, &t[i], first, end, sums);
+    sum_lanes(sums, 4 * (end - first), c->terms + 4 * first);
+  }
+  kugel__wigner_collect(j, c);
 }
 
 static void adjoint(const kugel__wigner_job *j, double *scratch)
@@ -223,13 +265,10 @@ static void adjoint(const kugel__wigner_job *j, double *scratch)
   kugel__wigner_coefs c;
   if (!kugel__wigner_prepare(j, scratch, &c))
     return;
-  for (int64_t p = j->p0; p < j->p1; p += VLEN) {
-    if (!j->spin)
-      scalar(j, &c, true, p);
-    else if (j->polar)
-      adjoint_spin(j, &c, true, p);
-    else
-      adjoint_spin(j, &c, false, p);
+  recurrence(&c, (double)j->m, (double)j->spin);
+  for (int64_t p = j->p0; p < j->p1; p += GROUP * NV * VLEN) {
+    int64_t end = p + GROUP * NV * VLEN;
+    adjoint_group(j, &c, p, end < j->p1 ? end : j->p1, c.work);
   }
 }
 
