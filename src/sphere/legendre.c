@@ -14,6 +14,15 @@ static double polar_limit(int64_t lmax)
   return fmin(40 / (double)(lmax + 2), 0.1);
 }
 
+/* Beyond this spin only Wigner's d serves. */
+enum { SERIES_SPIN = 16 };
+
+// Series of spin > 2 lose sin^-spin to rounding: below this they give way to Wigner's d.
+static double series_limit(int spin)
+{
+  return spin > SERIES_SPIN ? 2 : pow(1.0 / 64, 1.0 / spin);
+}
+
 static void split(long double x, double *hi, double *lo)
 {
   *hi = (double)x;
@@ -45,7 +54,9 @@ static void fill_pair(kugel__leg *g, int64_t i, double cth, double sth)
   split(sth > 0 ? log2l(y / 2) / 2 : -1e6L, &g->log_h[i], &g->log_h_lo[i]);
   split(log2l((1 + x) / 2) / 2, &g->log_c[i], &g->log_c_lo[i]);
   int power = g->mode == KUGEL__LEG_SPIN ? g->spin : g->mode == KUGEL__LEG_TEB ? 2 : g->mode ? 1 : 0;
-  g->factor[i] = sth > 0 ? (power == 2 ? 1 / (sth * sth) : power == 1 ? 1 / sth : 1) : 0;
+  g->factor[i] = sth > 0 ? 1 : 0;
+  for (int k = 0; k < power && sth > 0; k++)
+    g->factor[i] /= sth;
   int spin = g->mode == KUGEL__LEG_SCALAR ? 0 : g->mode == KUGEL__LEG_SPIN ? g->spin : 2;
   g->mlim[i] = cut_off(g->lmax + 2, spin, cth, sth);
 }
@@ -61,13 +72,13 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
   g->lmax = lmax;
   g->mmax = mmax;
   g->npairs = npairs;
-  g->nsteps = (lmax + 2) / 2 + 2;
   g->mode = mode;
   g->spin = mode == KUGEL__LEG_SPIN ? spin : 0;
+  g->reach = g->spin > SERIES_SPIN ? 0 : g->spin > 2 ? g->spin : mode ? 2 : 0;
+  g->nsteps = (lmax + g->reach) / 2 + 2;
   g->n_alm = n_alm[mode];
   g->n_map = n_map[mode];
   g->nseries = nseries[mode];
-  g->wigner = g->spin > 2;
   enum { TABLES = 13 };
   size_t n = (size_t)(npairs + KUGEL__LEG_PAD);
   double *block = kugel__calloc(ctx, (TABLES * n + (size_t)mmax + 1) * 8);
@@ -89,6 +100,9 @@ kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel
   }
   while (g->npolar < npairs && sth[g->npolar] < polar_limit(lmax))
     g->npolar++;
+  g->nwigner = g->npolar;
+  while (g->spin > 2 && g->nwigner < npairs && sth[g->nwigner] < series_limit(g->spin))
+    g->nwigner++;
   g->polar_scale = sin(0.5 * polar_limit(lmax));
   for (int64_t i = 1; i < npairs; i++)
     g->mlim[i] = kugel__max(g->mlim[i], g->mlim[i - 1]);
@@ -117,18 +131,19 @@ const int64_t *kugel__leg_mlim(const kugel__leg *g)
   return g->mlim;
 }
 
-/* Runs of pairs of one call: [p0, zero) contribute nothing, [zero, polar) polar kernel, [polar, p1) the main
- * one. */
+/* Runs of pairs of one call: [p0, zero) contribute nothing, [zero, polar) polar kernel, [polar, wigner)
+ * Wigner's d, [wigner, p1) series. */
 typedef struct runs {
-  int64_t zero, polar;
+  int64_t zero, polar, wigner;
 } runs;
 
 static runs find_runs(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1)
 {
-  runs r = {p0, p0};
+  runs r = {p0, p0, p0};
   while (r.zero < p1 && g->mlim[r.zero] < m)
     r.zero++;
   r.polar = kugel__min(p1, kugel__max(r.zero, g->npolar));
+  r.wigner = kugel__min(p1, kugel__max(r.zero, g->nwigner));
   return r;
 }
 
@@ -210,7 +225,8 @@ static void begin_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1
 size_t kugel__leg_scratch(const kugel__leg *g)
 {
   enum { ARRAYS = 9 + 4 * KUGEL__MAX_SERIES, ENDS = 24 };
-  int64_t doubles = (ARRAYS + 2) * (g->lmax + 8 + ENDS) + (4 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
+  int64_t doubles =
+      (ARRAYS + 2) * (g->lmax + g->reach + 8 + ENDS) + (4 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
   int64_t sums = (g->nsteps + 2) * 4 * g->nseries * 8, rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
   return (size_t)(doubles + sums + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
 }
@@ -274,19 +290,15 @@ void kugel__leg_synth(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, co
     memset(out + k * row, 0, (size_t)(r.zero - p0) * 8);
   if (r.zero == p1)
     return;
-  if (g->wigner) {
-    wigner_part(g, m, r.zero, r.polar, true, alm, NULL, out + r.zero - p0, row, scratch);
-    wigner_part(g, m, r.polar, p1, false, alm, NULL, out + r.polar - p0, row, scratch);
-    return;
-  }
   wigner_part(g, m, r.zero, r.polar, true, alm, NULL, out + r.zero - p0, row, scratch);
-  if (r.polar == p1)
+  wigner_part(g, m, r.polar, r.wigner, false, alm, NULL, out + r.polar - p0, row, scratch);
+  if (r.wigner == p1)
     return;
   kugel__leg_m w;
   kugel__series_ops_now()->open(&w, g, m, scratch);
   kugel__series_ops_now()->to_series(&w, alm);
-  kugel__leg_ops_now()->synth(&w, r.polar, p1, out + r.polar - p0, row);
-  finish_synth(g, m, r.polar, p1, out + r.polar - p0, row);
+  kugel__leg_ops_now()->synth(&w, r.wigner, p1, out + r.wigner - p0, row);
+  finish_synth(g, m, r.wigner, p1, out + r.wigner - p0, row);
 }
 
 void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, const double *in, int64_t row,
@@ -296,17 +308,14 @@ void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
   if (r.zero == p1)
     return;
   wigner_part(g, m, r.zero, r.polar, true, NULL, alm, (double *)in + r.zero - p0, row, scratch);
-  if (g->wigner) {
-    wigner_part(g, m, r.polar, p1, false, NULL, alm, (double *)in + r.polar - p0, row, scratch);
-    return;
-  }
-  if (r.polar == p1)
+  wigner_part(g, m, r.polar, r.wigner, false, NULL, alm, (double *)in + r.polar - p0, row, scratch);
+  if (r.wigner == p1)
     return;
   kugel__leg_m w;
   kugel__series_ops_now()->open(&w, g, m, scratch);
   memset(w.sums, 0, (size_t)(w.n * 4 * g->nseries * kugel__leg_ops_now()->vlen) * 8);
   double *work = w.sums + w.n * 4 * g->nseries * 8;
-  for (int64_t p = r.polar; p < p1; p += KUGEL__LEG_PAD) {
+  for (int64_t p = r.wigner; p < p1; p += KUGEL__LEG_PAD) {
     int64_t end = kugel__min(p1, p + KUGEL__LEG_PAD);
     begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_PAD);
     kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_PAD);

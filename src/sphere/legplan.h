@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the parts of the Legendre stage share.
  *
- * Spins 0, 1 and 2 and gradients are sums of scalar series sum_l c_l lambda_lm(theta) that share one
- * recurrence, multiplied by sin^-spin(theta). Near the poles, where that amplifies rounding, and for higher
- * spins, the functions come from Wigner's d directly. lambda_lm is the normalised Legendre function: Y_lm =
+ * Spins and gradients are sums of scalar series sum_l c_l lambda_lm(theta) that share one recurrence,
+ * multiplied by sin^-spin(theta). Near the poles, where that amplifies rounding, and for the highest spins,
+ * the functions come from Wigner's d directly. lambda_lm is the normalised Legendre function: Y_lm =
  * lambda_lm e^{i m phi}. */
 #ifndef KUGEL_SPHERE_LEGPLAN_H
 #define KUGEL_SPHERE_LEGPLAN_H
@@ -15,11 +15,12 @@ enum { KUGEL__LEG_PAD = 96, KUGEL__MAX_SERIES = 3 };
 
 struct kugel__leg {
   kugel_ctx *ctx;
-  int64_t lmax, mmax, npairs, nsteps; /* nsteps: capacity of the two-step arrays, for degrees to lmax + 2 */
+  int64_t lmax, mmax, npairs, nsteps; /* nsteps: capacity of the two-step arrays */
+  int reach;                          /* degrees that series run beyond lmax */
   kugel__leg_mode mode;
   int spin, n_alm, n_map, nseries;
   int64_t npolar;     /* pairs [0, npolar) take the polar kernel */
-  bool wigner;        /* all pairs take Wigner's d: spin > 2 */
+  int64_t nwigner;    /* pairs [npolar, nwigner) take Wigner's d: spin > 2 */
   double polar_scale; /* reference for powers of sin(theta/2) on polar rings */
   /* [npairs + PAD] each, in one block: */
   double *cth, *sth, *csq, *ssq; /* cos^2, sin^2 */
@@ -89,7 +90,7 @@ typedef struct kugel__wigner_coefs {
   int64_t power_c[2]; /* of cos(theta/2) */
   double start[2];    /* value at n = 0 without the powers, mantissa */
   double start_exp[2];
-  double *rec[2]; /* polar: [n][3] gamma, alpha, weight, with zeros after; else rec[0]: [n][2] */
+  double *rec[2]; /* [n][3]; polar: gamma, alpha, weight of each function, with zeros after */
   double *weight; /* [n] of the functions; polar: 1 */
   double *terms;  /* [n][4]: weight times E + i B, E - i B */
   double *work;   /* for the sums of kernels, aligned to 64 */

@@ -79,10 +79,21 @@ static void bands(kugel__leg_m *w, int spin, bool gradient)
     }
 }
 
+// -sqrt((l-s)!/(l+s)!) / 2
+static void norms(kugel__leg_m *w, int spin)
+{
+  for (int64_t i = 0, n = w->leg->lmax - w->m + 1; i < n; i++) {
+    double l = (double)(w->m + i), product = 1;
+    for (int j = 0; j < spin; j++)
+      product *= (l - j) * (l + j + 1);
+    w->band[0][i] = l < spin ? 0 : -0.5 / sqrt(product);
+  }
+}
+
 static void open(kugel__leg_m *w, const kugel__leg *g, int64_t m, void *scratch)
 {
   double *at = scratch;
-  int64_t top = g->lmax + (g->nseries > 1 ? 2 : 0), size = g->lmax + 8;
+  int64_t top = g->lmax + g->reach, size = top + 6;
   w->leg = g;
   w->m = m;
   w->n = (top - m) / 2 + 1;
@@ -102,7 +113,9 @@ static void open(kugel__leg_m *w, const kugel__leg *g, int64_t m, void *scratch)
   w->sums = at;
   recurrence(w, top + 5 - m);
   bool gradient = g->mode >= KUGEL__LEG_GRAD;
-  if (g->nseries > 1)
+  if (g->spin > 2)
+    norms(w, g->spin);
+  else if (g->nseries > 1)
     bands(w, gradient || g->spin == 1 ? 1 : 2, gradient);
 }
 
@@ -161,6 +174,101 @@ static void collect1(const kugel__leg_m *w, const double *qr, const double *qi, 
   }
 }
 
+/* Spins from 3 by the raising operator, one spin at a time: sin^{j+1} _{j+1}Y_lm is a multiple of (2 j cos
+ * theta + m - sin theta d/dtheta) sin^j _jY_lm (Goldberg et al. 1967). x: coefficients of lambda in, n
+ * degrees; one more out. With -m it lowers from -j. */
+static void raise_spin(const kugel__leg_m *w, int j, double m, int64_t n, const double *restrict x,
+                       double *restrict y)
+{
+  const double *restrict eps = w->eps;
+  double first = (double)w->m;
+  for (int64_t i = 0; i <= n; i++) {
+    double l = first + (double)i;
+    y[i] = (2 * j + 1 - l) * eps[i] * x[i - 1] + (l + 2 + 2 * j) * eps[i + 1] * x[i + 1] + m * x[i];
+  }
+  clear_ends(y, n + 1);
+}
+
+// Its transpose: n + 1 degrees in, n out.
+static void raise_adjoint(const kugel__leg_m *w, int j, double m, int64_t n, const double *restrict x,
+                          double *restrict y)
+{
+  const double *restrict eps = w->eps;
+  double first = (double)w->m;
+  for (int64_t i = 0; i < n; i++) {
+    double l = first + (double)i;
+    y[i] = (2 * j - l) * eps[i + 1] * x[i + 1] + (l + 1 + 2 * j) * eps[i] * x[i - 1] + m * x[i];
+  }
+  clear_ends(y, n);
+}
+
+// y: E + i B, or with sign -1 E - i B, of c, times the norm in band[0]; re, im.
+static void mix(const kugel__leg_m *w, double **c, double sign, double **y)
+{
+  const double *restrict f = w->band[0], *restrict er = c[0], *restrict ei = c[1], *restrict br = c[2],
+                         *restrict bi = c[3];
+  double *restrict re = y[0], *restrict im = y[1];
+  for (int64_t i = 0, n = w->leg->lmax - w->m + 1; i < n; i++) {
+    re[i] = f[i] * (er[i] - sign * bi[i]);
+    im[i] = f[i] * (ei[i] + sign * br[i]);
+  }
+}
+
+static void spread_high(const kugel__leg_m *w, double **c, double **q)
+{
+  int64_t n = w->leg->lmax - w->m + 1;
+  int spin = w->leg->spin;
+  double *buffer[2][4], m = (double)w->m;
+  for (int k = 0; k < 4; k++) { // spin steps, the last of them into q
+    buffer[spin % 2][k] = q[k];
+    buffer[!(spin % 2)][k] = w->band[1 + k];
+  }
+  mix(w, c, 1, buffer[0]);
+  mix(w, c, -1, buffer[0] + 2);
+  for (int k = 0; k < 4; k++) {
+    clear_ends(buffer[0][k], n);
+    for (int j = 0; j < spin; j++)
+      raise_spin(w, j, k < 2 ? m : -m, n + j, buffer[j % 2][k], buffer[!(j % 2)][k]);
+  }
+  double *restrict fr = q[0], *restrict fi = q[1], *restrict gr = q[2], *restrict gi = q[3];
+  for (int64_t i = 0; i < n + spin; i++) { // F + G, -i (F - G)
+    double re = fr[i] - gr[i], im = fi[i] - gi[i];
+    fr[i] += gr[i];
+    fi[i] += gi[i];
+    gr[i] = im;
+    gi[i] = -re;
+  }
+}
+
+static void collect_high(const kugel__leg_m *w, double **q, double **c)
+{
+  int64_t n = w->leg->lmax - w->m + 1;
+  int spin = w->leg->spin;
+  double *buffer[2][4], m = (double)w->m;
+  double *restrict fr = q[0], *restrict fi = q[1], *restrict gr = q[2], *restrict gi = q[3];
+  for (int64_t i = 0; i < n + spin; i++) { // Q + i U, Q - i U
+    double ur = gr[i], ui = gi[i];
+    gr[i] = fr[i] + ui;
+    gi[i] = fi[i] - ur;
+    fr[i] -= ui;
+    fi[i] += ur;
+  }
+  for (int k = 0; k < 4; k++) {
+    buffer[spin % 2][k] = q[k];
+    buffer[!(spin % 2)][k] = w->band[1 + k];
+    for (int j = spin - 1; j >= 0; j--)
+      raise_adjoint(w, j, k < 2 ? m : -m, n + j, buffer[!(j % 2)][k], buffer[j % 2][k]);
+  }
+  double **f = buffer[0], **g = buffer[0] + 2;
+  const double *restrict norm = w->band[0];
+  for (int64_t i = 0; i < n; i++) {
+    c[0][i] = norm[i] * (f[0][i] + g[0][i]);
+    c[1][i] = norm[i] * (f[1][i] + g[1][i]);
+    c[2][i] = norm[i] * (f[1][i] - g[1][i]);
+    c[3][i] = norm[i] * (g[0][i] - f[0][i]);
+  }
+}
+
 static void two_step(const kugel__leg_m *w, int s)
 {
   const double *re = w->split[2 * s], *im = w->split[2 * s + 1], *eps = w->eps, *alpha = w->alpha;
@@ -212,7 +320,9 @@ static void to_series(kugel__leg_m *w, const double *const *alm)
     if (!teb && g->spin == 1) {
       spread1(w, e[0], e[1], b[0], b[1], f[0], f[1], -1);
       spread1(w, b[0], b[1], e[0], e[1], f[2], f[3], 1);
-    } else {
+    } else if (g->spin > 2)
+      spread_high(w, e, f);
+    else {
       spread2(w, e[0], e[1], b[0], b[1], f[0], f[1], 1);
       spread2(w, b[0], b[1], e[0], e[1], f[2], f[3], -1);
     }
@@ -223,8 +333,8 @@ static void to_series(kugel__leg_m *w, const double *const *alm)
     memcpy(q[2 * value + 1], c[1], (size_t)n * 8);
   }
   for (int s = 0; s < g->nseries; s++) {
-    memset(q[2 * s] + n + 2, 0, 8 * 8);
-    memset(q[2 * s + 1] + n + 2, 0, 8 * 8);
+    memset(q[2 * s] + n + g->reach, 0, 8 * 8);
+    memset(q[2 * s + 1] + n + g->reach, 0, 8 * 8);
     two_step(w, s);
   }
 }
@@ -235,9 +345,9 @@ static void from_series(kugel__leg_m *w, double *const *alm)
   int64_t n = g->lmax - w->m + 1;
   double **c = w->column, **q = w->split;
   for (int s = 0; s < g->nseries; s++) {
-    clear_ends(q[2 * s], n + 2);
-    clear_ends(q[2 * s + 1], n + 2);
     two_step_adjoint(w, s);
+    clear_ends(q[2 * s], n + g->reach);
+    clear_ends(q[2 * s + 1], n + g->reach);
   }
   int value = g->mode == KUGEL__LEG_GRAD ? 1 : 0, teb = g->mode == KUGEL__LEG_TEB;
   if (g->mode == KUGEL__LEG_SPIN || teb) {
@@ -245,7 +355,9 @@ static void from_series(kugel__leg_m *w, double *const *alm)
     if (!teb && g->spin == 1) {
       collect1(w, f[0], f[1], f[2], f[3], e[0], e[1], -1);
       collect1(w, f[2], f[3], f[0], f[1], b[0], b[1], 1);
-    } else {
+    } else if (g->spin > 2)
+      collect_high(w, f, e);
+    else {
       collect2(w, f[0], f[1], f[2], f[3], e[0], e[1], 1);
       collect2(w, f[2], f[3], f[0], f[1], b[0], b[1], -1);
     }

@@ -9,12 +9,12 @@
 
 enum { NV = VLEN == 8 ? 2 : 1, TILE = 64 };
 
-/* x_l = weight_l y_l with y_{l+1} = (c_l cos theta - (-1)^f r_l) y_l - y_{l-1}: weight_{l+1} = t_l weight_{l-1}
- * takes up the factor t_l of the last term. */
+/* x_l = weight_l y_l with y_{l+1} = (c_l cos theta - (-1)^f r_l) y_l - y_{l-1}: weight_{l+1} = t_l
+ * weight_{l-1} takes up the factor t_l of the last term. */
 static void recurrence(const kugel__wigner_coefs *c, double m, double s)
 {
-  double *restrict rec = c->rec[0], *restrict up = c->rec[1], *restrict weight = c->weight,
-                   first = (double)c->l0;
+  double *restrict rec = c->rec[0], *restrict vers = c->rec[1], *restrict up = c->terms,
+                   *restrict weight = c->weight, first = (double)c->l0;
   for (int64_t i = 0; i <= c->n; i++) { // the square root of degree l
     double l = first + (double)i;
     up[i] = sqrt((l - m) * (l + m) * ((l - s) * (l + s)));
@@ -34,13 +34,19 @@ static void recurrence(const kugel__wigner_coefs *c, double m, double s)
   for (int64_t i = 0; i < c->n; i++) {
     double l = first + (double)i,
            f = (2 * l + 1) * sqrt((2 * l + 3) / (2 * l + 1)) / up[i + 1] * weight[i] / weight[i + 1];
-    rec[2 * i] = f * (l + 1);
-    rec[2 * i + 1] = -f * m * s / l;
+    double slope = f * (l + 1), shift = -f * m * s / l, *r = rec + 3 * i, *y = vers + 3 * i;
+    r[0] = slope;
+    r[1] = -shift;
+    r[2] = shift;
+    y[0] = -slope;
+    y[1] = slope - shift;
+    y[2] = slope + shift;
   }
 }
 
 typedef struct state {
   int64_t k; // the next step
+  const double *rec;
   vf64 x[NV], now[2][NV], before[2][NV], scale[2 * NV];
 } state;
 
@@ -48,9 +54,8 @@ typedef struct state {
 INLINE void step(const state *b, const double *c, vf64 (*before)[NV], const vf64 (*now)[NV])
 {
   for (int i = 0; i < NV; i++) {
-    vf64 t = b->x[i] * c[0];
-    before[0][i] = (t - c[1]) * now[0][i] - before[0][i];
-    before[1][i] = (t + c[1]) * now[1][i] - before[1][i];
+    before[0][i] = (b->x[i] * c[0] + c[1]) * now[0][i] - before[0][i];
+    before[1][i] = (b->x[i] * c[0] + c[2]) * now[1][i] - before[1][i];
   }
 }
 
@@ -74,9 +79,12 @@ INLINE void lift(state *b)
 INLINE void begin(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, state *b)
 {
   const kugel__leg *g = j->leg;
+  bool pole = g->ssq[p] < 0.5;
+  const double *x = pole ? g->vers : g->cth;
+  b->rec = c->rec[pole];
   for (int i = 0; i < NV; i++) {
     int64_t at = p + i * VLEN;
-    b->x[i] = v_load(g->cth + at);
+    b->x[i] = v_load(x + at);
     for (int f = 0; f < 2; f++) {
       vf64 n = v_set(c->start_exp[f]), rest = v_set(0);
       add_power(g->log_h + at, g->log_h_lo + at, (double)c->power_h[f], &n, &rest);
@@ -93,7 +101,7 @@ INLINE void begin(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int6
       return;
     }
     for (int k = 0; k < 4; k++)
-      advance(b, c->rec[0] + 2 * (b->k + k));
+      advance(b, b->rec + 3 * (b->k + k));
     b->k += 4;
     lift(b);
   }
@@ -130,22 +138,22 @@ INLINE void synth_block(const kugel__wigner_job *j, const kugel__wigner_coefs *c
   for (int k = 0; k < 8; k++)
     for (int i = 0; i < NV; i++)
       acc[k][i] = v_set(0);
-  const double *rec = c->rec[0], *terms = c->terms;
+  const double *rec = b.rec, *terms = c->terms;
   int64_t k = b.k, n = c->n;
   while (k < n && any_small(b.scale, 2 * NV)) {
     for (int64_t end = k + 4 < n ? k + 4 : n; k < end; k++) {
       vf64 v[2][NV];
       masked(&b, v);
       add_terms(acc, v, terms + 4 * k, k % 2);
-      advance(&b, rec + 2 * k);
+      advance(&b, rec + 3 * k);
     }
     lift(&b);
   }
   for (; k + 2 <= n; k += 2) { // k is even here: a multiple of four
     add_terms(acc, b.now, terms + 4 * k, false);
-    step(&b, rec + 2 * k, b.before, b.now);
+    step(&b, rec + 3 * k, b.before, b.now);
     add_terms(acc, b.before, terms + 4 * k + 4, true);
-    step(&b, rec + 2 * k + 2, b.now, b.before);
+    step(&b, rec + 3 * k + 3, b.now, b.before);
   }
   if (k < n)
     add_terms(acc, b.now, terms + 4 * k, false);
@@ -182,18 +190,22 @@ enum { GROUP = KUGEL__WIGNER_GROUP / (NV * VLEN) }; // blocks that share a tile
 
 INLINE void sum_terms(vf64 *sum, const vf64 (*v)[NV], const vf64 (*in)[NV], bool odd)
 {
-  for (int k = 0; k < 2; k++) {
-    vf64 f = sum[k], g = sum[2 + k];
-    for (int i = 0; i < NV; i++) {
-      vf64 s0 = v[1][i] * in[2 + k][i], s1 = v[0][i] * in[6 + k][i];
-      f += v[0][i] * in[k][i];
-      g += v[1][i] * in[4 + k][i];
-      f += odd ? -s0 : s0;
-      g += odd ? -s1 : s1;
+  vf64 t[4];
+  for (int k = 0; k < 4; k++)
+    t[k] = sum[k];
+  for (int i = 0; i < NV; i++) {
+    for (int k = 0; k < 2; k++) {
+      t[k] += v[0][i] * in[k][i];
+      t[2 + k] += v[1][i] * in[4 + k][i];
     }
-    sum[k] = f;
-    sum[2 + k] = g;
+    for (int k = 0; k < 2; k++) {
+      vf64 s0 = v[1][i] * in[2 + k][i], s1 = v[0][i] * in[6 + k][i];
+      t[k] += odd ? -s0 : s0;
+      t[2 + k] += odd ? -s1 : s1;
+    }
   }
+  for (int k = 0; k < 4; k++)
+    sum[k] = t[k];
 }
 
 INLINE void load_block(const kugel__wigner_job *j, const kugel__wigner_coefs *c, int64_t p, block *t)
@@ -208,12 +220,12 @@ INLINE void load_block(const kugel__wigner_job *j, const kugel__wigner_coefs *c,
 }
 
 // Steps up to `end` of a block; sums start at step `first`, a multiple of four.
-static void adjoint_tile(const kugel__wigner_coefs *c, block *t, int64_t first, int64_t end, vf64 *sums)
+static void adjoint_tile(block *t, int64_t first, int64_t end, vf64 *sums)
 {
   state b = t->b;
   vf64 in[8][NV];
   memcpy(in, t->in, sizeof in);
-  const double *rec = c->rec[0];
+  const double *rec = b.rec;
   int64_t k = b.k;
   sums -= 4 * first;
   while (k < end && any_small(b.scale, 2 * NV)) {
@@ -221,15 +233,15 @@ static void adjoint_tile(const kugel__wigner_coefs *c, block *t, int64_t first, 
       vf64 v[2][NV];
       masked(&b, v);
       sum_terms(sums + 4 * k, v, in, k % 2);
-      advance(&b, rec + 2 * k);
+      advance(&b, rec + 3 * k);
     }
     lift(&b);
   }
   for (; k + 2 <= end; k += 2) {
     sum_terms(sums + 4 * k, b.now, in, false);
-    step(&b, rec + 2 * k, b.before, b.now);
+    step(&b, rec + 3 * k, b.before, b.now);
     sum_terms(sums + 4 * k + 4, b.before, in, true);
-    step(&b, rec + 2 * k + 2, b.now, b.before);
+    step(&b, rec + 3 * k + 3, b.now, b.before);
   }
   if (k < end)
     sum_terms(sums + 4 * k, b.now, in, false);
@@ -254,7 +266,7 @@ static void adjoint_group(const kugel__wigner_job *j, const kugel__wigner_coefs 
     memset(sums, 0, (size_t)(end - first) * 4 * sizeof *sums);
     for (int64_t i = 0; i < blocks; i++)
       if (t[i].b.k < end)
-        adjoint_tile(c, &t[i], first, end, sums);
+        adjoint_tile(&t[i], first, end, sums);
     sum_lanes(sums, 4 * (end - first), c->terms + 4 * first);
   }
   kugel__wigner_collect(j, c);

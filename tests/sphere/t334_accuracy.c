@@ -12,13 +12,14 @@ static uint64_t seed = 11;
  * relative to the rms of the field. The truth takes sin and cos of theta in long double. */
 static void compare(int64_t lmax, int spin, int points, double *polar, double *elsewhere)
 {
-  static const double scaled[] = {0.3, 0.8, 2, 5, 9.9}, fixed[] = {0.02, 0.1, 0.5236, 1.0, 1.5, 2.2};
-  double theta[11], phi0[11];
-  int64_t nphi[11];
+  static const double scaled[] = {0.3, 0.8, 2, 5, 9.9},
+                      fixed[] = {0.02, 0.1, 0.27, 0.5236, 0.66, 1.0, 1.5, 2.2};
+  double theta[13], phi0[13];
+  int64_t nphi[13];
   int n = 0;
   for (int i = 0; i < 5; i++)
     theta[n++] = i % 2 ? M_PI - scaled[i] / (double)lmax : scaled[i] / (double)lmax;
-  for (int i = 0; i < 6; i++)
+  for (int i = 0; i < 8; i++)
     theta[n++] = fixed[i];
   for (int i = 0; i < n; i++) {
     phi0[i] = 0.1 + i;
@@ -33,7 +34,7 @@ static void compare(int64_t lmax, int spin, int points, double *polar, double *e
   CHECK_OK(kugel_sht_create(NULL, &so, &p));
   int64_t nalm = (lmax + 1) * (lmax + 2) / 2;
   int sets = spin ? 2 : 1;
-  double *alm = calloc((size_t)(sets * nalm), 16), map[22];
+  double *alm = calloc((size_t)(sets * nalm), 16), map[26];
   long double power = 0;
   for (int c = 0; c < sets; c++)
     for (int64_t m = 0; m <= lmax; m++)
@@ -73,13 +74,20 @@ int main(void)
         double polar, elsewhere;
         if (lmax[k] > 1024 && spin % 2)
           continue;
-        compare(lmax[k], spin, lmax[k] > 2048 ? 4 : 11, &polar, &elsewhere);
+        compare(lmax[k], spin, lmax[k] > 2048 ? 4 : 13, &polar, &elsewhere);
         printf("  lmax %lld spin %d: %.1e near the poles, %.1e elsewhere\n", (long long)lmax[k], spin, polar,
                elsewhere);
         CHECK_LE(polar, 1e-12);
         CHECK_LE(elsewhere,
                  10 * 1e-13 * sqrt((double)lmax[k] / 100)); // the largest of some points, not the rms
       }
+    for (int spin = 4; spin <= 20; spin += spin < 5 ? 1 : 4) {
+      double polar, elsewhere;
+      compare(255, spin, 13, &polar, &elsewhere);
+      printf("  lmax 255 spin %d: %.1e near the poles, %.1e elsewhere\n", spin, polar, elsewhere);
+      CHECK_LE(polar, 1e-12);
+      CHECK_LE(elsewhere, 1e-12);
+    }
   }
   CASE("addition theorem: the power of each degree is the same everywhere")
   {
