@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans of lane-wise DFTs: factors, twiddles with exactly reduced arguments, Bluestein's chirp and spectrum.
+/* Plans of lane-wise DFTs: twiddles with exactly reduced arguments, the convolutions of Rader and Bluestein.
  */
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "fft/lanes.h"
+#include "fft/radices.h"
 #include "fft/roots.h"
 
 KUGEL_DISPATCH(kugel__lanes_ops, kugel__lanes_ops)
@@ -13,80 +14,127 @@ const kugel__lanes_ops *kugel__lanes_ops_now(void)
   return kugel__lanes_ops_get();
 }
 
-static bool factorise(kugel__lanes *p)
+static void make_twiddles(kugel__lanes *p, double *t)
 {
-  static const int order[] = {8, 4, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61};
-  int64_t rest = p->n;
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    while (rest % order[i] == 0 && !(order[i] == 8 && rest == 16)) {
-      p->radix[p->stages++] = order[i];
-      rest /= order[i];
-    }
-  return rest == 1;
-}
-
-static kugel_status make_twiddles(kugel__lanes *p)
-{
-  int64_t total = 0, s = 1;
+  int64_t s = 1;
   for (int i = 0; i < p->stages; i++) {
-    total += s * (p->radix[i] - 1);
-    s *= p->radix[i];
-  }
-  KUGEL_ALLOC(p->ctx, p->table, (size_t)(2 * total + 2) * 8);
-  double *t = p->table;
-  s = 1;
-  for (int i = 0; i < p->stages; i++) {
-    p->twiddle[i] = t;
-    int64_t radix = p->radix[i];
-    for (int64_t r = 1; r < radix; r++)
-      kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, s * radix), s, t + 2 * (r - 1), radix - 1);
-    t += 2 * s * (radix - 1);
-    s *= p->radix[i];
-  }
-  return KUGEL_OK;
-}
-
-static int64_t smooth_above(int64_t n)
-{
-  for (;; n++) {
-    int64_t r = n;
-    for (int f = 2; f <= 5; f++)
-      while (r % f == 0)
-        r /= f;
-    if (r == 1)
-      return n;
+    kugel__stage *st = &p->stage[i];
+    st->twiddle = t;
+    for (int64_t r = 1; s > 1 && r < st->radix; r++)
+      kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, s * st->radix), s, t + 2 * (r - 1), st->radix - 1);
+    t += s > 1 ? 2 * s * (st->radix - 1) : 0;
+    s *= st->radix;
   }
 }
 
-static kugel_status make_bluestein(kugel__lanes *p)
+// spectrum = DFT of the m values `x`, times scale; x is [m] re, im.
+static kugel_status make_spectrum(const kugel__lanes *inner, const double *x, double scale, double *spectrum)
 {
-  int64_t n = p->n, m = smooth_above(2 * n - 1);
-  KUGEL_TRY(kugel__lanes_create(p->ctx, m, &p->inner));
-  int vlen = kugel__lanes_ops_now()->vlen;
-  KUGEL_ALLOC(p->ctx, p->table, (size_t)(2 * n + 2 * m) * 8);
-  double *chirp = p->table, *spectrum = chirp + 2 * n;
-  double *x = kugel__calloc(p->ctx, (size_t)(m + kugel__lanes_work(p->inner)) * 16 * (size_t)vlen);
-  KUGEL_CHECK(x, KUGEL_ENOMEM, "no memory for a DFT of length %lld", (long long)m);
-  for (int64_t k = 0; k < n; k++) {
-    kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * n)), 2 * n), chirp + 2 * k);
-    for (int64_t at = k; at < m; at += kugel__max(1, m - 2 * k)) { // k and m - k
-      if (at != k && at != m - k)
-        break;
-      x[at * 2 * vlen] = chirp[2 * k] / (double)m;
-      x[at * 2 * vlen + vlen] = -chirp[2 * k + 1] / (double)m;
-      if (k == 0)
-        break;
-    }
+  int64_t m = inner->n, vlen = kugel__lanes_ops_now()->vlen;
+  double *lanes = kugel__calloc(inner->ctx, (size_t)(m + inner->work) * 16 * (size_t)vlen);
+  KUGEL_CHECK(lanes, KUGEL_ENOMEM, "no memory for a DFT of length %lld", (long long)m);
+  for (int64_t k = 0; k < m; k++) {
+    lanes[k * 2 * vlen] = x[2 * k] * scale;
+    lanes[k * 2 * vlen + vlen] = x[2 * k + 1] * scale;
   }
-  const double *y = kugel__lanes_ops_now()->exec(p->inner, x, x + m * 2 * vlen);
+  const double *y = kugel__lanes_ops_now()->exec(inner, lanes, lanes + m * 2 * vlen);
   for (int64_t k = 0; k < m; k++) {
     spectrum[2 * k] = y[k * 2 * vlen];
     spectrum[2 * k + 1] = y[k * 2 * vlen + vlen];
   }
-  kugel__free(p->ctx, x);
+  kugel__free(inner->ctx, lanes);
+  return KUGEL_OK;
+}
+
+static int64_t power_mod(int64_t base, int64_t exponent, int64_t p)
+{
+  __int128 x = 1, b = base;
+  for (; exponent; exponent >>= 1, b = b * b % p)
+    if (exponent & 1)
+      x = x * b % p;
+  return (int64_t)x;
+}
+
+// The least generator of the multiplicative group of the prime p.
+static int64_t generator(int64_t p)
+{
+  for (int64_t g = 2;; g++) {
+    bool whole = true;
+    int64_t rest = p - 1;
+    for (int64_t f = 2; whole && rest > 1; f++) {
+      if (f * f > rest)
+        f = rest;
+      if (rest % f)
+        continue;
+      whole = power_mod(g, (p - 1) / f, p) != 1;
+      while (rest % f == 0)
+        rest /= f;
+    }
+    if (whole)
+      return g;
+  }
+}
+
+// table: powers [R - 1], spectrum [2 (R - 1)], and as much space again for the sequence itself
+static kugel_status make_rader(kugel_ctx *ctx, kugel__stage *st, double *table)
+{
+  int64_t p = st->radix, length = p - 1, g = generator(p), at = 1, *powers = (int64_t *)table;
+  double *spectrum = table + length, *x = spectrum + 2 * length;
+  KUGEL_TRY(kugel__lanes_create(ctx, length, &st->inner));
+  for (int64_t q = 0; q < length; q++) {
+    powers[q] = at;
+    int64_t back = q ? length - q : 0; // x_back = w^(g^q) = w^(g^-back)
+    kugel__root(kugel__turn_ratio(-at, p), &x[2 * back]);
+    at = (int64_t)((__int128)at * g % p);
+  }
+  st->powers = powers;
+  st->spectrum = spectrum;
+  return make_spectrum(st->inner, x, 1 / (double)length, spectrum);
+}
+
+static kugel_status make_stages(kugel__lanes *p, const kugel__radices *radices)
+{
+  int64_t total = 2, s = 1;
+  for (int i = 0; i < radices->count; i++) {
+    int64_t radix = p->stage[i].radix = radices->radix[i];
+    total += s > 1 ? 2 * s * (radix - 1) : 0;
+    total += radix > KUGEL__MAX_RADIX ? 5 * (radix - 1) : 0;
+    s *= radix;
+  }
+  p->stages = radices->count;
+  p->work = p->n + KUGEL__GAP;
+  KUGEL_ALLOC(p->ctx, p->table, (size_t)total * 8);
+  double *t = p->table;
+  for (int i = 0; i < p->stages; i++) {
+    kugel__stage *st = &p->stage[i];
+    if (st->radix <= KUGEL__MAX_RADIX)
+      continue;
+    KUGEL_TRY(make_rader(p->ctx, st, t));
+    p->work = kugel__max(p->work, p->n + KUGEL__GAP + st->inner->n + st->inner->work);
+    t += 5 * (st->radix - 1);
+  }
+  make_twiddles(p, t);
+  return KUGEL_OK;
+}
+
+static kugel_status make_bluestein(kugel__lanes *p, int64_t m)
+{
+  int64_t n = p->n;
+  KUGEL_TRY(kugel__lanes_create(p->ctx, m, &p->inner));
+  p->work = m + p->inner->work;
+  KUGEL_ALLOC(p->ctx, p->table, (size_t)(2 * n + 4 * m) * 8);
+  double *chirp = p->table, *spectrum = chirp + 2 * n, *x = spectrum + 2 * m;
+  for (int64_t k = 0; k < 2 * m; k++)
+    x[k] = 0;
+  for (int64_t k = 0; k < n; k++) {
+    kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * n)), 2 * n), chirp + 2 * k);
+    int64_t wrapped = k ? m - k : 0;
+    x[2 * k] = x[2 * wrapped] = chirp[2 * k];
+    x[2 * k + 1] = x[2 * wrapped + 1] = -chirp[2 * k + 1];
+  }
   p->chirp = chirp;
   p->spectrum = spectrum;
-  return KUGEL_OK;
+  return make_spectrum(p->inner, x, 1 / (double)m, spectrum);
 }
 
 kugel_status kugel__lanes_create(kugel_ctx *ctx, int64_t n, kugel__lanes **out)
@@ -96,7 +144,8 @@ kugel_status kugel__lanes_create(kugel_ctx *ctx, int64_t n, kugel__lanes **out)
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a DFT plan");
   p->ctx = kugel__ctx_retain(ctx);
   p->n = n;
-  kugel_status s = factorise(p) ? make_twiddles(p) : make_bluestein(p);
+  kugel__radices radices = kugel__radices_of(n);
+  kugel_status s = radices.bluestein ? make_bluestein(p, radices.bluestein) : make_stages(p, &radices);
   if (s) {
     kugel__lanes_destroy(p);
     return s;
@@ -110,6 +159,8 @@ void kugel__lanes_destroy(kugel__lanes *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  for (int i = 0; i < p->stages; i++)
+    kugel__lanes_destroy(p->stage[i].inner);
   kugel__lanes_destroy(p->inner);
   kugel__free(ctx, p->table);
   kugel__free(ctx, p);
@@ -118,5 +169,5 @@ void kugel__lanes_destroy(kugel__lanes *p)
 
 int64_t kugel__lanes_work(const kugel__lanes *p)
 {
-  return p->inner ? p->inner->n + kugel__lanes_work(p->inner) : p->n;
+  return p->work;
 }

@@ -90,6 +90,12 @@ static void gather(const kugel__circle *c, const double *z, int64_t length, doub
   }
 }
 
+// The half of the work space that does not hold x.
+static double *free_half(const double *x, double *lower, double *upper)
+{
+  return x < upper ? upper : lower;
+}
+
 static void run(const kugel__thetafft *p, const kugel__circle *from, const kugel__circle *to, int count,
                 const double *const *in, const bool *odd, double *const *out, double *scratch)
 {
@@ -103,18 +109,18 @@ static void run(const kugel__thetafft *p, const kugel__circle *from, const kugel
   }
   vf64 parity = v_load(sign);
   extend(from, line, parity, lower);
-  double *x = dft(from->dft, lower, upper), *z = x == lower ? upper : lower;
+  double *x = dft(from->dft, lower, upper), *z = free_half(x, lower, upper);
   spread(from, x, length, z);
-  x = dft(p->dft, z, z == lower ? upper : lower);
+  x = dft(p->dft, z, free_half(z, lower, upper));
   for (int64_t j = 0; j < length; j++) {
     cvec a = get(x + W * j);
     vf64 g = v_set(p->gain[j]);
     put_exchanged(x + W * j, (cvec){g * a.re, g * a.im});
   }
-  z = dft(p->dft, x, x == lower ? upper : lower);
-  x = z == lower ? upper : lower;
+  z = dft(p->dft, x, free_half(x, lower, upper));
+  x = free_half(z, lower, upper);
   gather(to, z, length, x);
-  x = dft(to->dft, x, z);
+  x = dft(to->dft, x, free_half(x, lower, upper));
   fold(to, x, parity, count, out);
 }
 

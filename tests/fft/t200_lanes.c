@@ -126,7 +126,7 @@ int main(void)
   }
   CASE("a failing allocation is reported and leaves no plan")
   {
-    static const int64_t n[] = {1, 60, 67};
+    static const int64_t n[] = {1, 60, 59, 2 * 67};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
       kugel__lanes *plan = NULL;
       for (int64_t fail = 1; !plan && fail < 100; fail++) {

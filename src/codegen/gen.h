@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A function under construction: typed instructions that a printer turns into C, CUDA or OpenCL text
+ * (codegen/print.h) and that the interpreter runs in tests (codegen/interp.h).
+ *
+ * Every operation on numbers folds at once, with 106 bits; on variables it appends an instruction. Errors are
+ * sticky: after the first one all builders return dummies, and kugel__gen_status tells. One thread a
+ * function.
+ */
+#ifndef KUGEL_CODEGEN_GEN_H
+#define KUGEL_CODEGEN_GEN_H
+
+#include "codegen/value.h"
+
+/* name, operands, C text; the other dialects' tables name their own where they differ. */
+#define KUGEL__OPS(OP)                                                                                       \
+  OP(ADD, 2, "%0 + %1")                                                                                      \
+  OP(SUB, 2, "%0 - %1")                                                                                      \
+  OP(MUL, 2, "%0 * %1")                                                                                      \
+  OP(DIV, 2, "%0 / %1") /* integers: towards zero */                                                         \
+  OP(MOD, 2, "%0 % %1") /* integers only */                                                                  \
+  OP(NEG, 1, "-%0")                                                                                          \
+  OP(FMA, 3, "%0 * %1 + %2")  /* a b + c, one rounding where the machine can */                              \
+  OP(FMS, 3, "%0 * %1 - %2")  /* a b - c */                                                                  \
+  OP(FNMA, 3, "%2 - %0 * %1") /* c - a b */                                                                  \
+  OP(LOAD, 2, NULL)           /* pointer, index */                                                           \
+  OP(STORE, 3, NULL)          /* pointer, index, value */                                                    \
+  OP(FOR, 2, NULL)            /* the loop variable runs from %0 to below %1 */                               \
+  OP(END, 0, NULL)                                                                                           \
+  OP(NOTE, 0, NULL)
+
+typedef enum kugel__op {
+#define OP(name, operands, text) KUGEL__##name,
+  KUGEL__OPS(OP)
+#undef OP
+      KUGEL__OP_COUNT
+} kugel__op;
+
+typedef struct kugel__ins {
+  uint8_t op;
+  bool live;    /* set by kugel__gen_finish: it stores, or something live needs it */
+  uint32_t dst; /* variable defined; UINT32_MAX if none */
+  kugel__val a[3];
+  const char *note;
+} kugel__ins;
+
+typedef struct kugel__var {
+  const char *hint; /* name, made unique by `number` unless that is 0; static text */
+  int number;
+  uint8_t kind, type;
+  bool uniform, written; /* written: a pointer that is stored through */
+  int64_t def;           /* defining instruction, -1: a parameter or symbol */
+  int64_t parameter;     /* position in the argument list, -1: not a parameter */
+} kugel__var;
+
+typedef struct kugel__gen {
+  kugel_ctx *ctx;
+  char name[64];
+  kugel__ins *code;
+  kugel__var *vars;
+  int64_t n, cap, nvars, vars_cap, nparameters;
+  kugel_status status;
+} kugel__gen;
+
+void kugel__gen_init(kugel__gen *g, kugel_ctx *ctx, const char *name);
+void kugel__gen_free(kugel__gen *g);
+/* Marks live instructions and reports the first error: call it once, before printing or interpreting. */
+kugel_status kugel__gen_finish(kugel__gen *g);
+
+/* Hints are static text; the printed name is the hint, with a number where that is needed. */
+kugel__val kugel__gen_parameter(kugel__gen *g, kugel__type type, const char *name); /* uniform value */
+kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name);   /* to global memory */
+kugel__val kugel__gen_symbol(kugel__gen *g, const char *name); /* integer that the surrounding text defines */
+kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b, kugel__val c);
+kugel__val kugel__gen_load(kugel__gen *g, kugel__val pointer, kugel__val index, bool uniform);
+void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value);
+kugel__val kugel__gen_for(kugel__gen *g, const char *hint, kugel__val from, kugel__val to);
+void kugel__gen_end(kugel__gen *g);
+void kugel__gen_note(kugel__gen *g, const char *text);
+/* Names the value in the printed text, if an instruction made it. */
+kugel__val kugel__gen_name(kugel__gen *g, const char *hint, kugel__val a);
+
+static inline kugel__val g_add(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__ADD, a, b, b);
+}
+static inline kugel__val g_sub(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__SUB, a, b, b);
+}
+static inline kugel__val g_mul(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__MUL, a, b, b);
+}
+static inline kugel__val g_div(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__DIV, a, b, b);
+}
+static inline kugel__val g_neg(kugel__gen *g, kugel__val a)
+{
+  return kugel__gen_op(g, KUGEL__NEG, a, a, a);
+}
+static inline kugel__val g_fma(kugel__gen *g, kugel__val a, kugel__val b, kugel__val c) /* a b + c */
+{
+  return kugel__gen_op(g, KUGEL__FMA, a, b, c);
+}
+static inline kugel__val g_fms(kugel__gen *g, kugel__val a, kugel__val b, kugel__val c) /* a b - c */
+{
+  return kugel__gen_op(g, KUGEL__FMS, a, b, c);
+}
+static inline kugel__cval g_cadd(kugel__gen *g, kugel__cval a, kugel__cval b)
+{
+  return (kugel__cval){g_add(g, a.re, b.re), g_add(g, a.im, b.im)};
+}
+static inline kugel__cval g_csub(kugel__gen *g, kugel__cval a, kugel__cval b)
+{
+  return (kugel__cval){g_sub(g, a.re, b.re), g_sub(g, a.im, b.im)};
+}
+/* a w; numbers w are factored so that what remains folds into the additions that follow. */
+kugel__cval kugel__gen_cmul(kugel__gen *g, kugel__cval a, kugel__cval w);
+
+#endif

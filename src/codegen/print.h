@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Generated functions as text in one of the dialects. */
+#ifndef KUGEL_CODEGEN_PRINT_H
+#define KUGEL_CODEGEN_PRINT_H
+
+#include "codegen/gen.h"
+
+/* Text that grows; errors are sticky. */
+typedef struct kugel__text {
+  kugel_ctx *ctx;
+  char *data; /* ends with 0 once something was written */
+  size_t n, cap;
+  kugel_status status;
+} kugel__text;
+
+void kugel__text_free(kugel__text *t);
+void kugel__text_add(kugel__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* One table a dialect. In the templates %0, %1, %2 stand for operands. */
+typedef struct kugel__dialect {
+  const char *name;
+  const char *lanes[KUGEL__TYPES], *uniform[KUGEL__TYPES]; /* names of types */
+  const char *op[KUGEL__OP_COUNT];                         /* NULL: as in KUGEL__OPS */
+  const char *load[KUGEL__TYPES], *load_uniform;           /* %0 pointer, %1 index */
+  const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value */
+  const char *function, *pointer;                          /* words before a function and of a pointer */
+  const char *float_suffix;
+} kugel__dialect;
+
+extern const kugel__dialect
+    kugel__dialect_c; /* vector-type C of core/simd.h, for the build of the CPU's codelets */
+
+/* Appends the function. */
+kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *dialect, kugel__text *out);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+#include "fft/radices.h"
+
+// Time of a stage a point, relative to radix 8: measured with AVX-512, data in the second-level cache.
+static const double stage_cost[17] = {0,   0,   .78,  .78,  .84,  .88,  .88,  1.05, 1,
+                                      1.2, 1.2, 1.63, 1.15, 2.25, 1.67, 1.67, 1.43};
+static const double least_cost = .32; // of any radix, for each factor of two
+
+typedef struct search {
+  double best, spent;
+  int count, best_count;
+  int64_t chosen[KUGEL__MAX_STAGES], result[KUGEL__MAX_STAGES];
+} search;
+
+// Least sum of stage costs over products of radices up to 16, largest first; no radix above `largest` any
+// more.
+static void descend(search *s, int64_t rest, int largest)
+{
+  if (rest == 1) {
+    s->best = s->spent;
+    s->best_count = s->count;
+    memcpy(s->result, s->chosen, sizeof s->result);
+    return;
+  }
+  for (int r = largest; r >= 2; r--) {
+    double least = s->spent + stage_cost[r] + least_cost * log2((double)(rest / r));
+    if (rest % r || least >= s->best)
+      continue;
+    s->chosen[s->count++] = r;
+    s->spent += stage_cost[r];
+    descend(s, rest / r, r);
+    s->spent -= stage_cost[r];
+    s->count--;
+  }
+}
+
+static int64_t smooth_above(int64_t n)
+{
+  for (;; n++) {
+    int64_t r = n;
+    for (int f = 2; f <= 5; f++)
+      while (r % f == 0)
+        r /= f;
+    if (r == 1)
+      return n;
+  }
+}
+
+// A point of a stage whose radix is the prime p > 13: a codelet, or two transforms of length p - 1. Infinite
+// if p - 1 has a large prime too: the errors of nested convolutions would add up.
+static double prime_cost(int64_t p)
+{
+  if (p <= KUGEL__MAX_RADIX)
+    return .2 * (double)p;
+  int64_t rest = p - 1;
+  for (int64_t f = 2; f <= KUGEL__MAX_RADIX; f++)
+    while (rest % f == 0)
+      rest /= f;
+  return rest > 1 ? INFINITY : 2 * kugel__radices_of(p - 1).cost / (double)p + 2.5;
+}
+
+static void try_bluestein(kugel__radices *out, int64_t n)
+{
+  for (int64_t m = smooth_above(2 * n - 1); m < 9 * n / 4 + 8; m = smooth_above(m + 1)) {
+    double cost = 2 * kugel__radices_of(m).cost + 1.5 * (double)m + 2 * (double)n;
+    if (cost < out->cost) {
+      out->bluestein = m;
+      out->cost = cost;
+    }
+  }
+}
+
+kugel__radices kugel__radices_of(int64_t n)
+{
+  kugel__radices out = {0};
+  int64_t rest = n;
+  double odd = 0; // cost a point of the primes above 13
+  for (int64_t f = 2; rest > 1; f++) {
+    if (f * f > rest)
+      f = rest;
+    while (f > 13 && rest % f == 0) {
+      rest /= f;
+      out.radix[out.count++] = f;
+      odd += prime_cost(f);
+    }
+    while (f <= 13 && rest % f == 0)
+      rest /= f;
+  }
+  rest = n;
+  for (int i = 0; i < out.count; i++)
+    rest /= out.radix[i];
+  search s = {.best = INFINITY};
+  descend(&s, rest, 16);
+  memcpy(out.radix + out.count, s.result, sizeof *s.result * (size_t)s.best_count);
+  out.count += s.best_count;
+  out.cost = (double)n * (odd + s.best);
+  for (int i = 0; i < out.count; i++)
+    if (out.radix[i] > KUGEL__MAX_RADIX) {
+      try_bluestein(&out, n);
+      break;
+    }
+  return out;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which algorithm and radices a length is transformed with, by measured costs. */
+#ifndef KUGEL_FFT_RADICES_H
+#define KUGEL_FFT_RADICES_H
+
+#include "fft/lanes.h"
+
+typedef struct kugel__radices {
+  int count;
+  int64_t radix[KUGEL__MAX_STAGES]; /* in the order of the stages; primes above KUGEL__MAX_RADIX: Rader */
+  int64_t bluestein;                /* 0, or the length of the convolution that replaces the stages */
+  double cost;                      /* of one transform, in units of a radix-8 stage's time a point */
+} kugel__radices;
+
+kugel__radices kugel__radices_of(int64_t n);
+
+#endif
