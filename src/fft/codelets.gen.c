@@ -7,7 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 #include "codegen/print.h"
+#include "core/ctx.h"
 #include "fft/dft.h"
+
+/* Contexts of this program have no device. */
+kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native)
+{
+  (void)ctx, (void)text, (void)native;
+  return KUGEL_OK;
+}
+void kugel__ctx_close_device(kugel_ctx *ctx)
+{
+  (void)ctx;
+}
 
 static const int radices[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 23};
 enum { RADICES = sizeof radices / sizeof *radices };
