@@ -46,10 +46,10 @@ static inline bool every_device(int *index, bool kernels, kugel_device_info *inf
 /* "cuda:0: what", kept for the whole run. */
 static inline const char *every_title(const kugel_device_info *info, const char *what)
 {
-  static char titles[256][96];
+  static char titles[256][160];
   static int n;
   char *t = titles[n++ % 256];
-  snprintf(t, sizeof titles[0], "%s: %s", info->name, what);
+  snprintf(t, sizeof titles[0], "%s: %.80s", info->name, what);
   return t;
 }
 

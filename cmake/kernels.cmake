@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Embeds src/<layer>/kernels/<name>.cl in the library, as "<layer>/<name>" of codegen/source.h.
+if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl -P kernels.cmake
+  string(REPLACE "," ";" FILES "${FILES}")
+  set(texts "")
+  set(table "")
+  set(index 0)
+  foreach(file ${FILES})
+    file(RELATIVE_PATH name ${SOURCE_DIR} ${file})
+    string(REGEX REPLACE "^([a-z]+)/kernels/(.*)\\.cl$" "\\1/\\2" name ${name})
+    file(READ ${file} hex HEX)
+    string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+    string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+    string(APPEND texts "static const char text${index}[] = {\n${hex}0};\n")
+    string(APPEND table "  {\"${name}\", text${index}},\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  file(WRITE ${OUT} "/* Generated from the kernel texts under src. */\n#include \"codegen/source.h\"\n${texts}
+const kugel__source kugel__sources[] = {\n${table}  {0, 0}};\n")
+  return()
+endif()
+
+file(GLOB KUGEL_KERNELS CONFIGURE_DEPENDS src/*/kernels/*.cl)
+set(KUGEL_KERNELS_SOURCE ${CMAKE_BINARY_DIR}/generated/kernels.c)
+list(JOIN KUGEL_KERNELS "," kernels)
+add_custom_command(OUTPUT ${KUGEL_KERNELS_SOURCE} DEPENDS ${KUGEL_KERNELS} cmake/kernels.cmake
+  COMMAND ${CMAKE_COMMAND} -DOUT=${KUGEL_KERNELS_SOURCE} -DSOURCE_DIR=${CMAKE_SOURCE_DIR}/src -DFILES=${kernels}
+          -P ${CMAKE_SOURCE_DIR}/cmake/kernels.cmake VERBATIM)

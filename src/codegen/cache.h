@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compiled kernels on disk.
+ *
+ * The folder is $KUGEL_CACHE, else $XDG_CACHE_HOME/kugel, else ~/.cache/kugel; KUGEL_CACHE=off means none.
+ * Each entry is one file with a header (format, key, length, checksum). What is damaged, foreign or not ours
+ * counts as missing. Files are written under another name and renamed, so any number of processes may share
+ * the folder. Past KUGEL_CACHE_MB megabytes (512) those used longest ago go. No failure here is an error: the
+ * kernel is compiled. */
+#ifndef KUGEL_CODEGEN_CACHE_H
+#define KUGEL_CODEGEN_CACHE_H
+
+#include "core/base.h"
+
+typedef struct kugel__key {
+  unsigned char bytes[16];
+} kugel__key;
+
+/* True if found: kugel__free(NULL, *data). */
+bool kugel__cache_get(const kugel__key *key, void **data, size_t *bytes);
+/* True if written. */
+bool kugel__cache_put(const kugel__key *key, const void *data, size_t bytes);
+/* The folder in use, or NULL if there is none; `path` has room for `size` bytes. */
+const char *kugel__cache_folder(char *path, size_t size);
+
+#endif

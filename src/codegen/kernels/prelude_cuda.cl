@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words of Kugel's kernel dialect, in CUDA. docs/kernels.md explains them; prelude_opencl.cl has the same words.
+
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+#if defined(REAL_BITS) && REAL_BITS == 32
+typedef float real;
+typedef float2 real2;
+#define MAKE_REAL2(a, b) make_float2((a), (b))
+#else
+typedef double real;
+typedef double2 real2;
+#define MAKE_REAL2(a, b) make_double2((a), (b))
+#endif
+
+#define IS_CUDA 1
+#define WARP 32
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define KERNEL_ANY extern "C" __global__ void
+#define DEVICE static __device__ __forceinline__
+#define GLOBAL
+#define SHARED __shared__
+#define IN_SHARED
+#define CONST static __constant__ const
+#define RESTRICT __restrict__
+#define SHARED_FROM_LAUNCH(type, name, count)                          \
+  extern __shared__ __align__(16) unsigned char kugel_shared[];        \
+  type *name = (type *)kugel_shared
+
+#define PICK_(v, d) ((int)((d) == 0 ? v.x : (d) == 1 ? v.y : v.z))
+#define LOCAL_ID(d) PICK_(threadIdx, d)
+#define LOCAL_SIZE(d) PICK_(blockDim, d)
+#define GROUP_ID(d) PICK_(blockIdx, d)
+#define GROUPS(d) PICK_(gridDim, d)
+#define GLOBAL_ID(d) ((i64)GROUP_ID(d) * LOCAL_SIZE(d) + LOCAL_ID(d))
+#define LINEAR_ID() (LOCAL_ID(0) + LOCAL_SIZE(0) * (LOCAL_ID(1) + LOCAL_SIZE(1) * LOCAL_ID(2)))
+#define LANE() (LINEAR_ID() % WARP)
+#define BARRIER() __syncthreads()
+
+#define SHUFFLE_ROOM(threads) ((void)0)
+#define SHUFFLE_F64(x, lane) __shfl_sync(0xffffffffu, (double)(x), (lane))
+#define SHUFFLE_XOR_F64(x, mask) __shfl_xor_sync(0xffffffffu, (double)(x), (mask))
+#define SHUFFLE_DOWN_F64(x, n) __shfl_down_sync(0xffffffffu, (double)(x), (n))
+#define SHUFFLE_UP_F64(x, n) __shfl_up_sync(0xffffffffu, (double)(x), (n))
+#define SHUFFLE(x, lane) __shfl_sync(0xffffffffu, (real)(x), (lane))
+#define SHUFFLE_XOR(x, mask) __shfl_xor_sync(0xffffffffu, (real)(x), (mask))
+#define SHUFFLE_DOWN(x, n) __shfl_down_sync(0xffffffffu, (real)(x), (n))
+#define SHUFFLE_UP(x, n) __shfl_up_sync(0xffffffffu, (real)(x), (n))
+
+#define FMA(a, b, c) fma((a), (b), (c))
+#define SINCOSPI(x, s, c) sincospi((x), &(s), &(c))
+DEVICE double add_exact(double a, double b) { return __dadd_rn(a, b); }
+DEVICE double mul_exact(double a, double b) { return __dmul_rn(a, b); }
+DEVICE float add_exact(float a, float b) { return __fadd_rn(a, b); }
+DEVICE float mul_exact(float a, float b) { return __fmul_rn(a, b); }
+#define ADD_EXACT(a, b) add_exact((real)(a), (real)(b))
+#define MUL_EXACT(a, b) mul_exact((real)(a), (real)(b))
+
+#define ATOMIC_ADD_F64(p, v) ((void)atomicAdd((double *)(p), (double)(v)))
+#define ATOMIC_ADD_F32(p, v) ((void)atomicAdd((float *)(p), (float)(v)))
+#define ATOMIC_ADD_I32(p, v) atomicAdd((int *)(p), (v))
+#define ATOMIC_ADD_SHARED_F64(p, v) ATOMIC_ADD_F64(p, v)
+#define ATOMIC_ADD_SHARED_F32(p, v) ATOMIC_ADD_F32(p, v)
+#define ATOMIC_ADD_SHARED_I32(p, v) ATOMIC_ADD_I32(p, v)
+
+// C (8 x 8) += A (8 x 4) B (4 x 8) by one warp: lane 4 r + k holds A[r][k], lane 4 n + k holds B[k][n], and lane 4 r + j
+// holds c0 = C[r][2 j] and c1 = C[r][2 j + 1].
+DEVICE void mma_f64(double *c0, double *c1, double a, double b)
+{
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+      : "+d"(*c0), "+d"(*c1)
+      : "d"(a), "d"(b));
+#else
+  int r = LANE() / 4, j = LANE() % 4;
+  for (int k = 0; k < 4; k++) {
+    double x = SHUFFLE_F64(a, 4 * r + k);
+    *c0 = fma(x, SHUFFLE_F64(b, 8 * j + k), *c0);
+    *c1 = fma(x, SHUFFLE_F64(b, 8 * j + 4 + k), *c1);
+  }
+#endif
+}
+#define MMA_F64(c0, c1, a, b) mma_f64(&(c0), &(c1), (a), (b))

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The words of Kugel's kernel dialect, in OpenCL C 1.2. docs/kernels.md explains them; prelude_cuda.cl has the same words.
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+#if defined(REAL_BITS) && REAL_BITS == 32
+typedef float real;
+typedef float2 real2;
+#define MAKE_REAL2(a, b) ((float2)((a), (b)))
+#else
+typedef double real;
+typedef double2 real2;
+#define MAKE_REAL2(a, b) ((double2)((a), (b)))
+#endif
+
+#define IS_CUDA 0
+#define WARP 32 // of the shuffles below, which go through shared memory
+#define KERNEL(threads) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void
+#define KERNEL_ANY __kernel void // blocks of any shape
+#define DEVICE static inline
+#define GLOBAL __global
+#define SHARED __local
+#define IN_SHARED __local
+#define CONST __constant
+#define RESTRICT restrict
+#define SHARED_FROM_LAUNCH(type, name, count) \
+  __local type name##_room[count];            \
+  __local type *name = name##_room
+
+#define LOCAL_ID(d) ((int)get_local_id(d))
+#define LOCAL_SIZE(d) ((int)get_local_size(d))
+#define GROUP_ID(d) ((int)get_group_id(d))
+#define GROUPS(d) ((int)get_num_groups(d))
+#define GLOBAL_ID(d) ((i64)get_global_id(d))
+#define LINEAR_ID() (LOCAL_ID(0) + LOCAL_SIZE(0) * (LOCAL_ID(1) + LOCAL_SIZE(1) * LOCAL_ID(2)))
+#define LANE() (LINEAR_ID() % WARP)
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+// Every thread of the block takes part in a shuffle; blocks are whole warps.
+#define SHUFFLE_ROOM(threads) __local u64 kugel_shuffle[threads]
+DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
+{
+  int me = LINEAR_ID();
+  room[me] = x;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  u64 got = room[me - me % WARP + (from >= 0 && from < WARP ? from : me % WARP)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return got;
+}
+#define SHUFFLE_F64_(x, from) as_double(shuffle_bits(as_ulong((double)(x)), (from), kugel_shuffle))
+#define SHUFFLE_F32_(x, from) as_float((u32)shuffle_bits((u64)as_uint((float)(x)), (from), kugel_shuffle))
+#define SHUFFLE_F64(x, lane) SHUFFLE_F64_(x, lane)
+#define SHUFFLE_XOR_F64(x, mask) SHUFFLE_F64_(x, LANE() ^ (mask))
+#define SHUFFLE_DOWN_F64(x, n) SHUFFLE_F64_(x, LANE() + (n))
+#define SHUFFLE_UP_F64(x, n) SHUFFLE_F64_(x, LANE() - (n))
+#if defined(REAL_BITS) && REAL_BITS == 32
+#define SHUFFLE_REAL_ SHUFFLE_F32_
+#else
+#define SHUFFLE_REAL_ SHUFFLE_F64_
+#endif
+#define SHUFFLE(x, lane) SHUFFLE_REAL_(x, lane)
+#define SHUFFLE_XOR(x, mask) SHUFFLE_REAL_(x, LANE() ^ (mask))
+#define SHUFFLE_DOWN(x, n) SHUFFLE_REAL_(x, LANE() + (n))
+#define SHUFFLE_UP(x, n) SHUFFLE_REAL_(x, LANE() - (n))
+
+#define FMA(a, b, c) fma((a), (b), (c))
+#define SINCOSPI(x, s, c) ((s) = sinpi(x), (c) = cospi(x))
+DEVICE real add_exact(real a, real b)
+{
+#pragma OPENCL FP_CONTRACT OFF
+  return a + b;
+}
+DEVICE real mul_exact(real a, real b)
+{
+#pragma OPENCL FP_CONTRACT OFF
+  return a * b;
+}
+#define ADD_EXACT(a, b) add_exact((a), (b))
+#define MUL_EXACT(a, b) mul_exact((a), (b))
+
+// OpenCL 1.2 adds integers only: compare and swap until nobody came between.
+#define ATOMIC_ADD_(name, space, type, bits, exchange, to_type, to_bits)          \
+  DEVICE void name(volatile space type *p, type v)                                \
+  {                                                                               \
+    volatile space bits *q = (volatile space bits *)p;                            \
+    bits seen = *q, old;                                                          \
+    do {                                                                          \
+      old = seen;                                                                 \
+      seen = exchange(q, old, to_bits(to_type(old) + v));                         \
+    } while (seen != old);                                                        \
+  }
+#if defined(cl_khr_int64_base_atomics) && defined(cl_khr_fp64)
+ATOMIC_ADD_(atomic_add_f64, __global, double, ulong, atom_cmpxchg, as_double, as_ulong)
+ATOMIC_ADD_(atomic_add_shared_f64, __local, double, ulong, atom_cmpxchg, as_double, as_ulong)
+#endif
+ATOMIC_ADD_(atomic_add_f32, __global, float, uint, atomic_cmpxchg, as_float, as_uint)
+ATOMIC_ADD_(atomic_add_shared_f32, __local, float, uint, atomic_cmpxchg, as_float, as_uint)
+#define ATOMIC_ADD_F64(p, v) atomic_add_f64((p), (v))
+#define ATOMIC_ADD_F32(p, v) atomic_add_f32((p), (v))
+#define ATOMIC_ADD_I32(p, v) atomic_add((p), (v))
+#define ATOMIC_ADD_SHARED_F64(p, v) atomic_add_shared_f64((p), (v))
+#define ATOMIC_ADD_SHARED_F32(p, v) atomic_add_shared_f32((p), (v))
+#define ATOMIC_ADD_SHARED_I32(p, v) atomic_add((p), (v))
+
+// As in prelude_cuda.cl: C (8 x 8) += A (8 x 4) B (4 x 8) by each warp.
+DEVICE void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kugel_shuffle)
+{
+  int r = LANE() / 4, j = LANE() % 4;
+  for (int k = 0; k < 4; k++) {
+    double x = SHUFFLE_F64_(a, 4 * r + k);
+    *c0 = fma(x, SHUFFLE_F64_(b, 8 * j + k), *c0);
+    *c1 = fma(x, SHUFFLE_F64_(b, 8 * j + 4 + k), *c1);
+  }
+}
+#define MMA_F64(c0, c1, a, b) mma_f64(&(c0), &(c1), (a), (b), kugel_shuffle)

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Modules: texts put together, the cache in memory of each device, and the way to the one on disk. */
+#include <stdio.h>
+#include <string.h>
+#include "codegen/cache.h"
+#include "codegen/hash.h"
+#include "codegen/module.h"
+#include "codegen/source.h"
+#include "core/alloc.h"
+#include "core/parallel.h"
+
+enum { KEEP_UNUSED = 64, KERNEL_NAME = 64 };
+
+typedef struct named_kernel {
+  char name[KERNEL_NAME];
+  kugel__kernel *kernel;
+  kugel__kernel_info info;
+  struct named_kernel *next;
+} named_kernel;
+
+typedef struct modules modules;
+
+struct kugel__module {
+  kugel__key key;
+  modules *owner;
+  int users;
+  bool ready; // else its first user compiles it
+  uint64_t used;
+  kugel__program *program;
+  named_kernel *kernels;
+  kugel__module *next;
+};
+
+/* The modules of one device. */
+struct modules {
+  kugel__device *device;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  kugel__module *list;
+  uint64_t clock;
+};
+
+static atomic_llong compiled;
+
+int64_t kugel__module_compiled(void)
+{
+  return atomic_load(&compiled);
+}
+
+/* ---- text ---------------------------------------------------------------------------------------------- */
+
+const char *kugel__source_text(const char *name)
+{
+  for (const kugel__source *s = kugel__sources; s->name; s++)
+    if (!strcmp(s->name, name))
+      return s->text;
+  return NULL;
+}
+
+char *kugel__module_text(int32_t language, const kugel__module_spec *spec)
+{
+  const char *prelude = "", *defines = spec->defines ? spec->defines : "";
+  const char *body = spec->text ? spec->text : kugel__source_text(spec->name);
+  if (!body) {
+    (void)KUGEL_FAIL(KUGEL_EINTERNAL, "there is no kernel text \"%s\"", spec->name);
+    return NULL;
+  }
+  if (!spec->bare)
+    prelude = kugel__source_text(language == KUGEL_CUDA ? "codegen/prelude_cuda" : "codegen/prelude_opencl");
+  size_t size = strlen(prelude) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
+  char *text = kugel__alloc(NULL, size);
+  if (!text)
+    (void)KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel text of %zu bytes", size);
+  else if (spec->bare)
+    snprintf(text, size, "%s%s", defines, body);
+  else // the defines may choose what the prelude's types are
+    snprintf(text, size, "%s%s#line 1 \"%s\"\n%s", defines, prelude, spec->name, body);
+  return text;
+}
+
+static void make_key(const kugel__device *dev, const char *text, const char *options, kugel__key *key)
+{
+  unsigned char digest[32];
+  kugel__hash h;
+  kugel__hash_start(&h);
+  kugel__hash_text(&h, "kugel module 1");
+  kugel__hash_text(&h, dev->identity);
+  kugel__hash_text(&h, options);
+  kugel__hash_text(&h, text);
+  kugel__hash_end(&h, digest);
+  memcpy(key->bytes, digest, sizeof key->bytes);
+}
+
+/* ---- the list of a device ------------------------------------------------------------------------------ */
+
+static void free_module(kugel__device *dev, kugel__module *m)
+{
+  while (m->kernels) {
+    named_kernel *next = m->kernels->next;
+    kugel__free(NULL, m->kernels);
+    m->kernels = next;
+  }
+  if (m->program)
+    dev->ops->unload(m->program);
+  kugel__free(NULL, m);
+}
+
+static void free_modules(void *cache)
+{
+  modules *all = cache;
+  while (all->list) {
+    kugel__module *next = all->list->next;
+    free_module(all->device, all->list);
+    all->list = next;
+  }
+  pthread_cond_destroy(&all->changed);
+  pthread_mutex_destroy(&all->lock);
+  kugel__free(NULL, all);
+}
+
+static modules *modules_of(kugel__device *dev)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  modules *all = dev->modules;
+  if (!all && (all = kugel__calloc(NULL, sizeof *all))) {
+    all->device = dev;
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->changed, NULL);
+    dev->modules = all;
+    dev->modules_free = free_modules;
+  }
+  pthread_mutex_unlock(&lock);
+  return all;
+}
+
+static void unlink_module(modules *all, kugel__module *m)
+{
+  kugel__module **link = &all->list;
+  while (*link != m)
+    link = &(*link)->next;
+  *link = m->next;
+}
+
+/* Lets the modules go that were unused longest until few are left. */
+static void drop_unused(modules *all)
+{
+  for (;;) {
+    kugel__module *oldest = NULL;
+    int unused = 0;
+    for (kugel__module *m = all->list; m; m = m->next)
+      if (!m->users) {
+        unused++;
+        if (!oldest || m->used < oldest->used)
+          oldest = m;
+      }
+    if (unused <= KEEP_UNUSED)
+      return;
+    unlink_module(all, oldest);
+    free_module(all->device, oldest);
+  }
+}
+
+static void put_locked(modules *all, kugel__module *m)
+{
+  m->users--;
+  m->used = ++all->clock;
+  if (m->users)
+    return;
+  if (!m->ready) {
+    unlink_module(all, m);
+    free_module(all->device, m);
+  } else {
+    drop_unused(all);
+  }
+}
+
+void kugel__module_put(kugel__module *m)
+{
+  if (!m)
+    return;
+  modules *all = m->owner;
+  pthread_mutex_lock(&all->lock);
+  put_locked(all, m);
+  pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- compiling ----------------------------------------------------------------------------------------- */
+
+/* From the disk if it is there and the device takes it, else from the text, which then goes to the disk. */
+static kugel_status build(kugel__device *dev, const kugel__key *key, const kugel__program_spec *spec,
+                          kugel__program **out)
+{
+  void *binary = NULL;
+  size_t bytes = 0;
+  if (kugel__cache_get(key, &binary, &bytes)) {
+    kugel__program_spec kept = *spec;
+    kept.binary = binary;
+    kept.bytes = bytes;
+    kugel_status s = dev->ops->load(dev, &kept, out, NULL, NULL);
+    kugel__free(NULL, binary);
+    if (!s || s == KUGEL_ENOMEM || kugel__device_alive(dev))
+      return s;
+    binary = NULL;
+  }
+  KUGEL_TRY(dev->ops->load(dev, spec, out, &binary, &bytes));
+  atomic_fetch_add(&compiled, 1);
+  kugel__cache_put(key, binary, bytes);
+  kugel__free(NULL, binary);
+  return KUGEL_OK;
+}
+
+/* The module of that key with one more user; if it is not ready, this caller is the one to compile it. */
+static kugel__module *claim(modules *all, const kugel__key *key)
+{
+  pthread_mutex_lock(&all->lock);
+  kugel__module *m;
+  for (;;) {
+    for (m = all->list; m && memcmp(&m->key, key, sizeof *key); m = m->next)
+      ;
+    if (!m || m->ready)
+      break;
+    pthread_cond_wait(&all->changed, &all->lock); // another thread compiles it; if it fails, it is gone then
+  }
+  if (!m && (m = kugel__calloc(NULL, sizeof *m))) {
+    m->key = *key;
+    m->owner = all;
+    m->next = all->list;
+    all->list = m;
+  }
+  if (m)
+    m->users++;
+  pthread_mutex_unlock(&all->lock);
+  return m;
+}
+
+kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, kugel__module **out)
+{
+  kugel__device *dev = kugel__ctx_device(ctx);
+  *out = NULL;
+  KUGEL_TRY(kugel__device_alive(dev));
+  KUGEL_CHECK(dev->info.kernels, KUGEL_ENOTSUP, "%s cannot run on %s: %s", spec->name, dev->info.name,
+              *dev->info.why ? dev->info.why : "it compiles no kernels at run time, use cuda:N or opencl:N");
+  modules *all = modules_of(dev);
+  KUGEL_CHECK(all, KUGEL_ENOMEM, "no memory for a list of modules of %zu bytes", sizeof *all);
+  char *text = kugel__module_text(dev->ops->type, spec);
+  if (!text)
+    return spec->text || kugel__source_text(spec->name) ? KUGEL_ENOMEM : KUGEL_EINTERNAL;
+  kugel__key key;
+  make_key(dev, text, spec->options, &key);
+  kugel__module *m = claim(all, &key);
+  if (!m) {
+    kugel__free(NULL, text);
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a module of %zu bytes", sizeof *m);
+  }
+  kugel_status s = KUGEL_OK;
+  if (!m->ready) {
+    s = build(dev, &key, &(kugel__program_spec){.name = spec->name, .text = text, .options = spec->options},
+              &m->program);
+    pthread_mutex_lock(&all->lock);
+    m->ready = !s;
+    if (s)
+      put_locked(all, m);
+    pthread_cond_broadcast(&all->changed);
+    pthread_mutex_unlock(&all->lock);
+  }
+  kugel__free(NULL, text);
+  *out = s ? NULL : m;
+  return s;
+}
+
+typedef struct many {
+  kugel_ctx *ctx;
+  const kugel__module_spec *specs;
+  kugel__module **out;
+} many;
+
+static kugel_status get_one(void *arg, int64_t i, int worker)
+{
+  (void)worker;
+  many *a = arg;
+  return kugel__module_get(a->ctx, &a->specs[i], &a->out[i]);
+}
+
+kugel_status kugel__module_get_all(kugel_ctx *ctx, int n, const kugel__module_spec *specs,
+                                   kugel__module **out)
+{
+  for (int i = 0; i < n; i++)
+    out[i] = NULL;
+  kugel_status s = kugel__parallel(ctx, n, get_one, &(many){ctx, specs, out});
+  for (int i = 0; s && i < n; i++) {
+    kugel__module_put(out[i]);
+    out[i] = NULL;
+  }
+  return s;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+static kugel_status find_kernel(kugel__module *m, const char *name, named_kernel **out)
+{
+  for (named_kernel *k = m->kernels; k; k = k->next)
+    if (!strcmp(k->name, name))
+      return *out = k, KUGEL_OK;
+  KUGEL_CHECK(strlen(name) < KERNEL_NAME, KUGEL_EINVAL, "kernel name \"%s\" is longer than %d letters", name,
+              KERNEL_NAME - 1);
+  named_kernel *k = kugel__calloc(NULL, sizeof *k);
+  KUGEL_CHECK(k, KUGEL_ENOMEM, "no memory for a kernel of %zu bytes", sizeof *k);
+  kugel_status s = m->owner->device->ops->kernel(m->program, name, &k->kernel, &k->info);
+  if (s) {
+    kugel__free(NULL, k);
+    return s;
+  }
+  snprintf(k->name, sizeof k->name, "%s", name);
+  k->next = m->kernels;
+  m->kernels = k;
+  *out = k;
+  return KUGEL_OK;
+}
+
+kugel_status kugel__module_kernel(kugel__module *m, const char *name, kugel__kernel **out,
+                                  kugel__kernel_info *info)
+{
+  named_kernel *k = NULL;
+  pthread_mutex_lock(&m->owner->lock);
+  kugel_status s = find_kernel(m, name, &k);
+  pthread_mutex_unlock(&m->owner->lock);
+  *out = s ? NULL : k->kernel;
+  if (!s && info)
+    *info = k->info;
+  return s;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Modules: kernel text, specialised by defines, compiled for a context's device. A module is compiled once a
+ * device and process; its machine code is kept on disk (codegen/cache.h), so a later process compiles
+ * nothing. */
+#ifndef KUGEL_CODEGEN_MODULE_H
+#define KUGEL_CODEGEN_MODULE_H
+
+#include "device/device.h"
+
+typedef struct kugel__module kugel__module;
+
+typedef struct kugel__module_spec {
+  const char *name;    /* for messages and the compiler's line numbers */
+  const char *text;    /* NULL: the embedded text of that name (codegen/source.h) */
+  const char *defines; /* put before the text, such as "#define RADIX 4\n"; may be NULL */
+  const char *options; /* for the device's compiler, parted by spaces; may be NULL */
+  bool bare;           /* the text is in the device's own language: no prelude before it */
+} kugel__module_spec;
+
+/* The module, compiled now if it was not; one that another thread compiles is waited for. Paired with a put.
+ * Keep the context alive until then. KUGEL_ECOMPILE: the message has the compiler's first lines.
+ * KUGEL_ENOTSUP on the CPU. */
+kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, kugel__module **out);
+
+/* n modules, compiled by the context's threads; all or none. */
+kugel_status kugel__module_get_all(kugel_ctx *ctx, int n, const kugel__module_spec *specs,
+                                   kugel__module **out);
+
+/* Gives a module back; NULL is fine. A few that nobody uses are kept for the next plan. */
+void kugel__module_put(kugel__module *module);
+
+/* A kernel of the module, valid as long as the module is held. info may be NULL. */
+kugel_status kugel__module_kernel(kugel__module *module, const char *name, kugel__kernel **out,
+                                  kugel__kernel_info *info);
+
+/* The text as the device's compiler sees it (prelude, defines, text) for a language: KUGEL_CUDA or
+ * KUGEL_OPENCL. NULL if there is no memory or no such text, with a message; kugel__free(NULL, text). */
+char *kugel__module_text(int32_t language, const kugel__module_spec *spec);
+
+/* How often text was compiled (not found in memory or on disk) since the process began, for tests and
+ * reports. */
+int64_t kugel__module_compiled(void);
+
+#endif
