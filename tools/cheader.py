@@ -230,6 +230,6 @@ def _simple(header, decl, doc, line, where):
 
 def public_headers(root):
     folder = pathlib.Path(root) / "include" / "kugel"
-    first = [p for p in ("core.h", "device.h", "fft.h", "healpix.h", "sphere.h", "alm.h") if (folder / p).exists()]
+    first = [p for p in ("core.h", "device.h", "fft.h", "rings.h", "healpix.h", "sphere.h", "alm.h") if (folder / p).exists()]
     names = first + sorted(p.name for p in folder.glob("*.h") if p.name not in (*first, "kugel.h"))
     return [parse(folder / name) for name in names]

@@ -135,6 +135,17 @@ class kugel_fft_opts(Structure):
     ]
 
 
+# rings.h
+
+
+class kugel_rings_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("npix", c_int64),
+        ("mlim", c_void_p),
+    ]
+
+
 # healpix.h
 KUGEL_ORDER_ANY = 0
 KUGEL_ORDER_RING = 1
@@ -533,6 +544,21 @@ FUNCTIONS = {
     "kugel_fft_good_size": (  # n
         c_int64, [c_int64],
         'The smallest length at least n with no prime factor above 7, for padding.'),
+    "kugel_rings_create": (  # ctx, nrings, nphi, phi0, start, mmax, opts, out
+        STATUS, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p, c_int64, POINTER(kugel_rings_opts), c_void_p],
+        'Makes a plan.'),
+    "kugel_rings_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_rings_npix": (  # plan
+        c_int64, [c_void_p],
+        "Number of pixels of a plan's maps."),
+    "kugel_rings_synthesis": (  # plan, coef, map
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'Coefficients to pixels.'),
+    "kugel_rings_adjoint": (  # plan, map, weights, coef
+        STATUS, [c_void_p, POINTER(kugel_array), c_void_p, POINTER(kugel_array)],
+        'Pixels to coefficients: the adjoint, with weights.'),
     "kugel_healpix_npix": (  # nside
         c_int64, [c_int64],
         'Number of pixels.'),

@@ -23,18 +23,12 @@ static inline cvec mul(cvec a, cvec b)
 {
   return (cvec){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
+
+#if VLEN >= 4
 static inline cvec minus_i(cvec a)
 {
   return (cvec){a.im, -a.re};
 }
-
-static inline void dft2(cvec *x)
-{
-  cvec a = x[0];
-  x[0] = add(a, x[1]);
-  x[1] = sub(a, x[1]);
-}
-#if VLEN >= 4
 static inline void dft4(cvec *x)
 {
   cvec a = add(x[0], x[2]), b = sub(x[0], x[2]), c = add(x[1], x[3]), d = minus_i(sub(x[1], x[3]));
@@ -42,6 +36,13 @@ static inline void dft4(cvec *x)
   x[1] = add(b, d);
   x[2] = sub(a, c);
   x[3] = sub(b, d);
+}
+#else
+static inline void dft2(cvec *x)
+{
+  cvec a = x[0];
+  x[0] = add(a, x[1]);
+  x[1] = sub(a, x[1]);
 }
 #endif
 #if VLEN == 8
