@@ -2,17 +2,12 @@
 /* Any words against every command's option table: the parser returns, its sentences are one line, and what it
  * accepts lies in the ranges of the table. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "commands.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 #define POINTER_(name) &command_##name,
 static const command *const all[] = {COMMAND_LIST(POINTER_)};
 enum { N_ALL = sizeof all / sizeof all[0], MAX_WORDS = 64 };
-
-#define REQUIRE(condition) ((condition) ? (void)0 : abort())
 
 static void check_accepted(const command *c, const arg *args)
 {
