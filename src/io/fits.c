@@ -151,13 +151,8 @@ static kugel_status open_cfitsio(kugel_fits *file)
 /* The first HDU with data, or the one that was asked for; 0 with a message if there is none. */
 static int choose_hdu(kugel_fits *file, const kugel_fits_opts *o, kugel_status *s)
 {
-  int n = 0, status = 0;
+  int n = file->hdus, status = 0;
   *s = KUGEL_OK;
-  fits_get_num_hdus(file->f, &n, &status);
-  if (status) {
-    *s = kugel__fits_fail("read", file->path, status);
-    return 0;
-  }
   if (o->hdu) {
     if (o->hdu >= 1 && o->hdu <= n)
       return (int)o->hdu;

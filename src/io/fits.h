@@ -38,6 +38,7 @@ struct kugel_fits {
   char *path;
   void *mem; // an unpacked file
   size_t bytes;
+  int hdus; // that kugel__fits_scan found sound; cfitsio must not look further
   kugel_fits_info info;
   kugel__table table;
   int64_t *columns;  // [info.ncolumns] indices into table.cols

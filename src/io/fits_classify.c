@@ -85,9 +85,8 @@ static kugel_status classify_alm(kugel_fits *file)
   info->lmax = limit[0];
   info->mmax = limit[1];
   info->ncomponents = 1;
-  int n = 0, status = 0;
-  fits_get_num_hdus(file->f, &n, &status);
-  for (int hdu = file->table.hdu + 1; !status && hdu <= n; hdu++) {
+  int status = 0;
+  for (int hdu = file->table.hdu + 1; hdu <= file->hdus; hdu++) {
     kugel__table t;
     kugel_status bad = kugel__table_read(file, hdu, &t);
     bool more = !bad && is_alm(&t);
@@ -97,7 +96,6 @@ static kugel_status classify_alm(kugel_fits *file)
     info->ncomponents++;
   }
   fits_clear_errmsg();
-  status = 0;
   fits_movabs_hdu(file->f, file->table.hdu, NULL, &status);
   return status ? kugel__fits_fail("read", file->path, status) : KUGEL_OK;
 }

@@ -175,7 +175,8 @@ kugel_status kugel__fits_scan(kugel_fits *file)
     s = scan_hdu(file, in, &at);
     if (!s)
       s = read_block(file, in, at, start, &got);
-    if (got < BLOCK || strncmp(start, "XTENSION", 8)) // what follows the last HDU is no business of ours
+    file->hdus = n + 1;
+    if (got < 8 || strncmp(start, "XTENSION", 8)) // what follows the last HDU is no business of ours
       break;
   }
   if (in)

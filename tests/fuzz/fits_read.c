@@ -10,43 +10,56 @@
 
 enum { LARGEST = 4096 }; // values read from a file
 
-static void put_card(FILE *f, const char *text, size_t n)
+static uint8_t file_bytes[1 << 18];
+static size_t file_size;
+
+static void put(const void *bytes, size_t n)
 {
-  fwrite(text, 1, n < 80 ? n : 80, f);
-  for (size_t k = n; k < 80; k++)
-    fputc(' ', f);
+  n = n < sizeof file_bytes - file_size ? n : sizeof file_bytes - file_size;
+  memcpy(file_bytes + file_size, bytes, n);
+  file_size += n;
 }
 
-static void pad(FILE *f, int c)
+static void put_card(const char *text, size_t n)
 {
-  while (ftell(f) % 2880)
-    fputc(c, f);
+  char card[80];
+  memset(card, ' ', sizeof card);
+  memcpy(card, text, n < 80 ? n : 80);
+  put(card, sizeof card);
 }
 
-static void write_cards(FILE *f, const char *text, size_t size)
+static void pad(int fill)
+{
+  static uint8_t block[2880];
+  memset(block, fill, sizeof block);
+  put(block, (2880 - file_size % 2880) % 2880);
+}
+
+static void put_cards(const char *text, size_t size)
 {
   static const char *const primary[] = {"SIMPLE  =                    T", "BITPIX  =                    8",
                                         "NAXIS   =                    0", "EXTEND  =                    T",
                                         "END"};
+  file_size = 0;
   for (int k = 0; k < 5; k++)
-    put_card(f, primary[k], strlen(primary[k]));
-  pad(f, ' ');
+    put_card(primary[k], strlen(primary[k]));
+  pad(' ');
   while (size) {
     const char *end = memchr(text, '\n', size);
     size_t n = end ? (size_t)(end - text) : size;
     if (n == 0 && end) { // an empty line ends the header
-      put_card(f, "END", 3);
-      pad(f, ' ');
-      fwrite(end + 1, 1, size - 1, f);
-      pad(f, 0);
+      put_card("END", 3);
+      pad(' ');
+      put(end + 1, size - 1);
+      pad(0);
       return;
     }
-    put_card(f, text, n);
+    put_card(text, n);
     text += n + (end != NULL);
     size -= n + (end != NULL);
   }
-  put_card(f, "END", 3);
-  pad(f, ' ');
+  put_card("END", 3);
+  pad(' ');
 }
 
 static void read_fits(const char *path)
@@ -86,14 +99,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (size < 1)
     return 0;
   const char *path = fuzz_path();
-  FILE *f = fopen(path, "wb");
-  if (!f)
-    return 0;
   if (data[0] % 2)
-    write_cards(f, (const char *)data + 1, size - 1);
-  else
-    fwrite(data + 1, 1, size - 1, f);
-  fclose(f);
+    put_cards((const char *)data + 1, size - 1);
+  if (!(data[0] % 2 ? fuzz_write(NULL, 0, file_bytes, file_size) : fuzz_write(NULL, 0, data + 1, size - 1)))
+    return 0;
   read_fits(path);
   kugel_cl_info cl;
   if (!kugel_cl_inspect(NULL, path, &cl) && cl.nspectra > 0)

@@ -306,6 +306,16 @@ static void check_cuts(void)
     wrong += n < needed ? s != KUGEL_EFORMAT : s != KUGEL_OK;
   }
   CHECK(wrong == 0);
+  memcpy(bytes + all, bytes + 2880, 5760); /* a second table, cut short in its header or its data */
+  for (size_t n = 8; n < 2880 + 12 * 32; n += 97) {
+    save(all + n);
+    CHECK_IS(try_open(), KUGEL_EFORMAT);
+  }
+  save(all + 5760);
+  CHECK_OK(try_open());
+  memcpy(bytes + all, "what comes after", 16); /* but not the standard's */
+  save(all + 1000);
+  CHECK_OK(try_open());
   save(0);
   CHECK_IS(try_open(), KUGEL_EFORMAT);
   CHECK(strstr(kugel_last_error(), "empty"));
