@@ -12,26 +12,58 @@ OPTIONS(info, INFO_OPTIONS);
 
 /* ---- this machine -------------------------------------------------------------------------------------- */
 
+static void describe_in_json(const kugel_device_info *d)
+{
+  json_object(NULL);
+  json_text("name", d->name);
+  json_text("description", d->description);
+  json_flag("available", d->available);
+  json_text("why", d->why);
+  json_flag("gpu", d->is_gpu);
+  json_int("memory_bytes", (int64_t)d->memory);
+  json_int("units", d->units);
+  json_flag("kernels", d->kernels);
+  json_flag("double_precision", d->fp64);
+  json_int("lanes", d->lanes);
+  json_int("max_threads", d->max_threads);
+  json_int("shared_bytes", (int64_t)d->shared_bytes);
+  json_int("cache_bytes", (int64_t)d->cache_bytes);
+  json_int("max_alloc_bytes", (int64_t)d->max_alloc);
+  json_number("bandwidth_bytes_per_second", d->bandwidth);
+  json_int("compute_capability", d->compute_capability);
+  json_text("driver", d->driver);
+  json_text("compiler", d->compiler);
+  json_end();
+}
+
+static void describe_in_words(const kugel_device_info *d)
+{
+  char memory[32], shared[32];
+  bool cpu = d->device.type == KUGEL_CPU;
+  if (!d->available) {
+    say("device %-8s not available: %s\n", d->name, d->why);
+    return;
+  }
+  say("device %-8s %s, %d %s, %s\n", d->name, d->description, d->units,
+      d->is_gpu ? "multiprocessors" : "threads", bytes_text((double)d->memory, memory, sizeof memory));
+  if (cpu)
+    return;
+  say("  driver        %s%s\n", d->driver, d->fp64 ? "" : ", no double precision");
+  if (d->kernels)
+    say("  kernels       %s, blocks of up to %d threads with %s of shared memory\n", d->compiler,
+        d->max_threads, bytes_text((double)d->shared_bytes, shared, sizeof shared));
+  else
+    say("  no kernels    %s\n", d->why);
+}
+
 static int describe_devices(void)
 {
   json_array("devices");
   for (int i = 0; i < kugel_device_count(); i++) {
     kugel_device_info device = {.size = sizeof device};
-    char memory[32];
     LIB(kugel_device_describe(i, &device));
-    json_object(NULL);
-    json_text("name", device.name);
-    json_text("description", device.description);
-    json_flag("available", device.available);
-    json_int("memory_bytes", (int64_t)device.memory);
-    json_int("units", device.units);
-    json_text("why", device.why);
-    json_end();
-    if (device.available)
-      say("device %-8s %s, %d threads, %s\n", device.name, device.description, device.units,
-          bytes_text((double)device.memory, memory, sizeof memory));
-    else
-      say("device %-8s not available: %s\n", device.name, device.why);
+    describe_in_json(&device);
+    describe_in_words(&device);
   }
   json_end();
   return EXIT_DONE;

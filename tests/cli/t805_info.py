@@ -25,4 +25,16 @@ def info_of_files():
     refused(1, "info", "none.fits", says="none.fits")
 
 
-main([info_of_files])
+def info_of_this_machine():
+    devices = ok("info", "--json").json["devices"]
+    assert devices[0]["name"] == "cpu" and devices[0]["available"] and devices[0]["memory_bytes"] > 0
+    assert {d["name"].split(":")[0] for d in devices} == {"cpu", "cuda", "opencl"}
+    text = ok("info").out
+    for d in devices:
+        assert d["name"] in text
+        assert d["available"] or (len(d["why"]) > 10 and d["why"] in text)
+        if d["kernels"]:
+            assert d["max_threads"] >= 64 and d["shared_bytes"] >= 16384 and d["compiler"]
+
+
+main([info_of_files, info_of_this_machine])
