@@ -211,9 +211,10 @@ typedef struct kugel_pixset {
 /// @param[in]  order      RING or NESTED
 /// @param[in]  vec        [3] the centre, of any length but zero
 /// @param[in]  radius     radians, 0 to pi
-/// @param[in]  inclusive  0 or 1; may add pixels that miss the disc by less than max_pixel_radius / 16
+/// @param[in]  inclusive  0 or 1; overlap is exact to rounding, in favour of the pixel
 /// @param[out] out        the set, to be given to kugel_pixset_destroy
 /// @errors KUGEL_EINVAL; KUGEL_ENOMEM
+/// @cost   proportional to the rings within, in NESTED order to the pixels on the circle
 KUGEL_API kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,
                                                 const double *vec, double radius, int inclusive,
                                                 kugel_pixset **out);

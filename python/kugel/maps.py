@@ -18,6 +18,8 @@ def isnsideok(nside, nest=False):
 
 def check_nside(nside, nest=False):
     """Raises ValueError unless isnsideok."""
+    if type(nside) is int and 0 < nside <= MAX_NSIDE and not (nest and nside & (nside - 1)):
+        return
     if not np.all(isnsideok(nside, nest=nest)):
         raise ValueError(f"{nside} is not a valid nside parameter (must be {'a power of 2, ' if nest else ''}at least 1, "
                          "at most 2**29)")

@@ -222,15 +222,25 @@ def boundaries(nside, pix, step=1, nest=False):
 # ---- queries ---------------------------------------------------------------------------------------------------
 
 
-def _query(function, buff, return_ranges, *arguments):
-    """Runs a query of the library: its pixels, in the memory of `buff` if it is given, or its ranges."""
-    out = ctypes.POINTER(_ffi.kugel_pixset)()
-    long_call(function, None, *arguments, ctypes.byref(out))
+_VECTOR = ctypes.c_double * 3
+_PIXSET = ctypes.POINTER(_ffi.kugel_pixset)
+_QUICK = 10000  # rings
+
+
+def _query(function, quick, buff, return_ranges, *arguments):
+    """Runs a query of the library: its pixels, in the memory of `buff` if it is given, or its ranges.
+    quick: it takes no time that Ctrl-C would have to wait for"""
+    out = _PIXSET()
+    if quick:
+        function(None, *arguments, ctypes.byref(out))
+    else:
+        long_call(function, None, *arguments, ctypes.byref(out))
     try:
         found = out.contents
         if not return_ranges:
-            pixels = np.empty(found.n_pixels, np.int64) if buff is None else _buffer(buff, found.n_pixels)
-            if pixels.size:
+            count = found.n_pixels
+            pixels = np.empty(count, np.int64) if buff is None else _buffer(buff, count)
+            if count:
                 lib.kugel_pixset_pixels(out, ptr(pixels))
             return pixels
         ranges = np.empty((found.n_ranges, 2), np.int64)
@@ -272,18 +282,17 @@ def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=Non
     buff:      an int64 array for the result;  return_ranges: [n, 2] ranges [first, last + 1) instead
     """
     check_nside(nside, nest)
-    vec = np.ascontiguousarray(vec, np.float64)
-    if vec.shape != (3,):
-        raise ValueError(f"vec has shape {vec.shape}; expected (3,)")
-    return _query(lib.kugel_healpix_query_disc, buff, return_ranges, int(nside), _order(nest), ptr(vec), float(radius),
-                  int(bool(inclusive)))
+    if np.shape(vec) != (3,):
+        raise ValueError(f"vec has shape {np.shape(vec)}; expected (3,)")
+    return _query(lib.kugel_healpix_query_disc, nside * radius < _QUICK, buff, return_ranges, int(nside), _order(nest),
+                  _VECTOR(*vec), float(radius), int(bool(inclusive)))
 
 
 def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, return_ranges=False):
     """Pixels, rising, whose centres lie between two colatitudes (radians); theta1 > theta2: the caps outside."""
     check_nside(nside, nest)
-    return _query(lib.kugel_healpix_query_strip, buff, return_ranges, int(nside), _order(nest), float(theta1),
-                  float(theta2), int(bool(inclusive)))
+    return _query(lib.kugel_healpix_query_strip, nside < _QUICK, buff, return_ranges, int(nside), _order(nest),
+                  float(theta1), float(theta2), int(bool(inclusive)))
 
 
 def _common(a, b):
