@@ -3,8 +3,8 @@
  *
  * A context names its device by a string: "cpu", "cuda:0", "opencl:0" ("cuda" and "opencl" mean number 0), or
  * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. Drivers are found at run time:
- * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL. KUGEL_NVRTC in the environment may hold the path
- * of libnvrtc.
+ * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL. KUGEL_CUDA and KUGEL_NVRTC in the
+ * environment may hold the paths of libcuda and libnvrtc.
  *
  * Device memory is a pointer (CPU, CUDA) or a cl_mem handle (OpenCL, where only `offset` may reach inside).
  */

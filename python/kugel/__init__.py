@@ -7,6 +7,7 @@ Functions carry healpy's names, arguments, defaults, layouts and results, so `im
 from . import _lib
 from ._lib import CanceledError, ConvergenceError, KugelError, get_num_threads, library_path, set_num_threads
 from .alms import Alm, alm2cl, almxfl, blm_gauss, resize_alm, rotate_alm, smoothalm, synalm
+from .devices import devices
 from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_map
 from .maps import (UNSEEN, check_max_nside, get_map_size, get_nside, isnpixok, isnsideok, ma, maptype, mask_bad, mask_good,
                    npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)

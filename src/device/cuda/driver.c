@@ -2,6 +2,7 @@
 /* Opening libcuda, and its errors as sentences. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "device/cuda/api.h"
 
@@ -25,9 +26,14 @@ static bool find_symbols(void *library)
 
 static void open_driver(void)
 {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  const char *named = getenv("KUGEL_CUDA");
+  named = named && *named ? named : NULL;
+  void *library = dlopen(named ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    snprintf(api.why, sizeof api.why, "libcuda.so.1 was not found: install the NVIDIA driver");
+    if (named)
+      snprintf(api.why, sizeof api.why, "KUGEL_CUDA is \"%.90s\", which cannot be loaded", named);
+    else
+      snprintf(api.why, sizeof api.why, "libcuda.so.1 was not found: install the NVIDIA driver");
     return;
   }
   if (!find_symbols(library))

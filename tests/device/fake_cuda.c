@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stand-in for libcuda.so.1 on host memory, so that the CUDA backend's use of the driver is tested without
+ * a GPU. It is strict where a driver is: calls need the context current; work given to a stream runs as late
+ * as the rules allow (when the stream or an event is waited for); copies of pageable memory are taken at the
+ * call; what is not given back at the end is an error. It knows the kernels of
+ * tests/device/t100_conformance.c and runs them by name. KUGEL_FAKE_CUDA_LOSE=n: the n-th wait for a stream
+ * loses the device. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define API __attribute__((visibility("default"))) int
+
+enum {
+  OK = 0,
+  BAD_VALUE = 1,
+  NO_MEMORY = 2,
+  BAD_IMAGE = 200,
+  NO_CONTEXT = 201,
+  BAD_HANDLE = 400,
+  NOT_FOUND = 500,
+  LOST = 700
+};
+enum { MAX_BLOCKS = 4096, MAX_DEPTH = 16 };
+
+typedef struct event {
+  struct stream *stream; // NULL: done or never recorded
+  uint64_t ticket;
+  double milliseconds;
+} event;
+
+typedef struct op {
+  enum { COPY, FILL, WAIT, MARK, RUN } kind;
+  char *dst, *src;
+  size_t n;
+  int byte, kernel;
+  event *event;
+  struct stream *other; // to wait for, up to its ticket
+  uint64_t ticket, other_ticket;
+  unsigned threads, blocks;
+  unsigned char params[4][32];
+  struct op *next;
+} op;
+
+typedef struct stream {
+  op *first, **last;
+  struct stream *next; // of all that were ever made, so that late waits find them
+} stream;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+  char *at;
+  size_t n;
+  int pinned;
+} block[MAX_BLOCKS];
+static int blocks, retained, live, lose, waits, dead;
+static uint64_t tickets;
+static double clock_ms;
+static char context;
+static stream null_stream = {.last = &null_stream.first};
+static stream *streams;
+static _Thread_local int depth;
+
+static int enter(void)
+{
+  pthread_mutex_lock(&lock);
+  return dead ? LOST : depth > 0 && retained > 0 ? OK : NO_CONTEXT;
+}
+
+static int leave(int result)
+{
+  pthread_mutex_unlock(&lock);
+  return result;
+}
+
+#define ENTER()                                                                                              \
+  do {                                                                                                       \
+    int e_ = enter();                                                                                        \
+    if (e_)                                                                                                  \
+      return leave(e_);                                                                                      \
+  } while (0)
+
+static int find(const char *p, size_t n)
+{
+  for (int i = 0; i < blocks; i++)
+    if (block[i].at && p >= block[i].at && p + n <= block[i].at + block[i].n)
+      return i;
+  return -1;
+}
+
+static int is_device(const char *p, size_t n)
+{
+  int i = find(p, n);
+  return i >= 0 && !block[i].pinned;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+static const char *const kernel_names[] = {"axpy", "turn"};
+
+static void run_kernel(const op *o)
+{
+  void *p[4];
+  for (int i = 0; i < 4; i++)
+    p[i] = (void *)o->params[i];
+  if (o->kernel == 0) {
+    const double *x = *(double **)p[0];
+    double *y = *(double **)p[1];
+    struct {
+      double a;
+      int n;
+      float b;
+    } a;
+    short extra;
+    memcpy(&a, p[2], sizeof a);
+    memcpy(&extra, p[3], sizeof extra);
+    for (int i = 0; i < a.n && i < (int)(o->threads * o->blocks); i++)
+      y[i] += a.a * x[i] + a.b + extra;
+  } else {
+    double *x = *(double **)p[0], s[64];
+    for (unsigned b = 0; b < o->blocks; b++, x += 64) {
+      memcpy(s, x, sizeof s);
+      for (int i = 0; i < 64; i++)
+        x[i] = s[63 - i];
+    }
+  }
+}
+
+/* ---- streams ------------------------------------------------------------------------------------------- */
+
+static stream *of(void *handle)
+{
+  return handle ? handle : &null_stream;
+}
+
+static void drain(stream *s, uint64_t until)
+{
+  while (s->first && s->first->ticket <= until) {
+    op *o = s->first;
+    s->first = o->next;
+    if (!s->first)
+      s->last = &s->first;
+    if (o->kind == WAIT)
+      drain(o->other, o->other_ticket);
+    else if (o->kind == COPY)
+      memmove(o->dst, o->src, o->n);
+    else if (o->kind == FILL)
+      memset(o->dst, o->byte, o->n);
+    else if (o->kind == RUN)
+      run_kernel(o);
+    else if (o->kind == MARK && o->event->ticket == o->ticket) {
+      o->event->stream = NULL;
+      o->event->milliseconds = clock_ms += 0.25;
+    }
+    free(o);
+  }
+}
+
+static op *put(void *handle, int kind)
+{
+  stream *s = of(handle);
+  op *o = calloc(1, sizeof *o);
+  o->kind = kind;
+  o->ticket = ++tickets;
+  *s->last = o;
+  s->last = &o->next;
+  return o;
+}
+
+static int wait_for(stream *s, uint64_t until)
+{
+  drain(s, until);
+  if (lose && ++waits == lose)
+    dead = 1;
+  return dead ? LOST : OK;
+}
+
+/* ---- the API ------------------------------------------------------------------------------------------- */
+
+__attribute__((constructor)) static void begin(void)
+{
+  const char *n = getenv("KUGEL_FAKE_CUDA_LOSE");
+  lose = n ? atoi(n) : 0;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+  int left = 0;
+  while (streams) {
+    stream *next = streams->next;
+    free(streams);
+    streams = next;
+  }
+  for (int i = 0; i < blocks; i++)
+    left += block[i].at != NULL;
+  if (!dead && (left || live || retained)) {
+    fprintf(stderr, "fake CUDA: %d buffers, %d objects, %d contexts not given back\n", left, live, retained);
+    _exit(9);
+  }
+}
+
+API cuInit(unsigned flags)
+{
+  return flags ? BAD_VALUE : OK;
+}
+
+API cuDriverGetVersion(int *v)
+{
+  *v = 13000;
+  return OK;
+}
+
+API cuGetErrorName(int e, const char **text)
+{
+  *text = e == NO_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : e == LOST    ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+                         : "CUDA_ERROR_FAKE";
+  return OK;
+}
+
+API cuGetErrorString(int e, const char **text)
+{
+  *text = e == LOST ? "an illegal memory access was encountered" : "an error of the fake driver";
+  return OK;
+}
+
+API cuDeviceGetCount(int *n)
+{
+  *n = 1;
+  return OK;
+}
+
+API cuDeviceGet(int *d, int i)
+{
+  *d = i;
+  return i ? BAD_VALUE : OK;
+}
+
+API cuDeviceGetName(char *name, int size, int d)
+{
+  snprintf(name, (size_t)size, "fake GPU");
+  return d;
+}
+
+API cuDeviceGetAttribute(int *v, int what, int d)
+{
+  static const int known[][2] = {{1, 1024}, {8, 49152},    {10, 32}, {16, 4},     {36, 1000000},
+                                 {37, 512}, {38, 1 << 20}, {75, 9},  {97, 232448}};
+  *v = 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (known[i][0] == what)
+      *v = known[i][1];
+  return d;
+}
+
+API cuDeviceTotalMem_v2(size_t *n, int d)
+{
+  *n = (size_t)1 << 34;
+  return d;
+}
+
+API cuDevicePrimaryCtxRetain(void **c, int d)
+{
+  pthread_mutex_lock(&lock);
+  retained++;
+  *c = &context;
+  return leave(d);
+}
+
+API cuDevicePrimaryCtxRelease_v2(int d)
+{
+  pthread_mutex_lock(&lock);
+  retained--;
+  return leave(d);
+}
+
+API cuCtxPushCurrent_v2(void *c)
+{
+  if (c != &context || depth >= MAX_DEPTH)
+    return NO_CONTEXT;
+  depth++;
+  return OK;
+}
+
+API cuCtxPopCurrent_v2(void **c)
+{
+  *c = &context;
+  if (depth < 1)
+    return NO_CONTEXT;
+  depth--;
+  return OK;
+}
+
+API cuMemGetInfo_v2(size_t *f, size_t *t)
+{
+  ENTER();
+  *t = (size_t)1 << 34;
+  *f = *t / 2;
+  return leave(OK);
+}
+
+static int allocate(char **p, size_t n, int pinned)
+{
+  ENTER();
+  if (n > (size_t)1 << 32 || blocks == MAX_BLOCKS)
+    return leave(NO_MEMORY);
+  int i = 0;
+  while (i < blocks && block[i].at)
+    i++;
+  blocks += i == blocks;
+  block[i].at = *p = malloc(n);
+  block[i].n = n;
+  block[i].pinned = pinned;
+  return leave(OK);
+}
+
+static int release(char *p, int pinned)
+{
+  ENTER();
+  drain(&null_stream, UINT64_MAX);
+  int i = find(p, 1);
+  if (i < 0 || block[i].at != p || block[i].pinned != pinned)
+    return leave(BAD_VALUE);
+  free(p);
+  block[i].at = NULL;
+  return leave(OK);
+}
+
+API cuMemAlloc_v2(uint64_t *p, size_t n)
+{
+  char *at = NULL;
+  int r = allocate(&at, n, 0);
+  *p = (uint64_t)(uintptr_t)at;
+  return r;
+}
+
+API cuMemFree_v2(uint64_t p)
+{
+  return release((char *)(uintptr_t)p, 0);
+}
+
+API cuMemAllocHost_v2(void **p, size_t n)
+{
+  return allocate((char **)p, n, 1);
+}
+
+API cuMemFreeHost(void *p)
+{
+  return release(p, 1);
+}
+
+API cuPointerGetAttribute(void *v, int what, uint64_t p)
+{
+  ENTER();
+  int i = find((char *)(uintptr_t)p, 1);
+  if (i < 0 || what != 2)
+    return leave(BAD_VALUE);
+  *(unsigned *)v = block[i].pinned ? 1 : 2;
+  return leave(OK);
+}
+
+/* Host memory that is not page-locked: the driver reads it at the call, and writes it before the call
+ * returns. */
+static int copy(char *dst, char *src, size_t n, void *s, int device_dst, int device_src)
+{
+  ENTER();
+  if ((device_dst && !is_device(dst, n)) || (device_src && !is_device(src, n)))
+    return leave(BAD_VALUE);
+  int pageable = (!device_dst && find(dst, n) < 0) || (!device_src && find(src, n) < 0);
+  op *o = put(s, COPY);
+  *o = (op){.kind = COPY, .dst = dst, .src = src, .n = n, .ticket = o->ticket};
+  return leave(pageable ? wait_for(of(s), o->ticket) : OK);
+}
+
+API cuMemcpyHtoDAsync_v2(uint64_t dst, void *src, size_t n, void *s)
+{
+  return copy((char *)(uintptr_t)dst, src, n, s, 1, 0);
+}
+
+API cuMemcpyDtoHAsync_v2(void *dst, uint64_t src, size_t n, void *s)
+{
+  return copy(dst, (char *)(uintptr_t)src, n, s, 0, 1);
+}
+
+API cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t n, void *s)
+{
+  return copy((char *)(uintptr_t)dst, (char *)(uintptr_t)src, n, s, 1, 1);
+}
+
+API cuMemsetD8Async(uint64_t dst, unsigned char byte, size_t n, void *s)
+{
+  ENTER();
+  if (!is_device((char *)(uintptr_t)dst, n))
+    return leave(BAD_VALUE);
+  op *o = put(s, FILL);
+  o->dst = (char *)(uintptr_t)dst;
+  o->byte = byte;
+  o->n = n;
+  return leave(OK);
+}
+
+API cuStreamCreate(stream **s, unsigned flags)
+{
+  ENTER();
+  *s = calloc(1, sizeof **s);
+  (*s)->last = &(*s)->first;
+  (*s)->next = streams;
+  streams = *s;
+  live++;
+  return leave(flags == 1 ? OK : BAD_VALUE);
+}
+
+API cuStreamDestroy_v2(stream *s)
+{
+  ENTER();
+  drain(s, UINT64_MAX);
+  live--;
+  return leave(OK);
+}
+
+API cuStreamSynchronize(stream *s)
+{
+  ENTER();
+  return leave(wait_for(of(s), UINT64_MAX));
+}
+
+API cuStreamWaitEvent(stream *s, event *e, unsigned flags)
+{
+  ENTER();
+  if (e->stream) {
+    op *o = put(s, WAIT);
+    o->other = e->stream;
+    o->other_ticket = e->ticket;
+  }
+  return leave(flags ? BAD_VALUE : OK);
+}
+
+API cuStreamGetCtx(stream *s, void **c)
+{
+  (void)s;
+  ENTER();
+  *c = &context;
+  return leave(OK);
+}
+
+API cuEventCreate(event **e, unsigned flags)
+{
+  (void)flags;
+  ENTER();
+  *e = calloc(1, sizeof **e);
+  live++;
+  return leave(OK);
+}
+
+API cuEventDestroy_v2(event *e)
+{
+  ENTER();
+  if (e->stream)
+    drain(e->stream, e->ticket);
+  free(e);
+  live--;
+  return leave(OK);
+}
+
+API cuEventRecord(event *e, stream *s)
+{
+  ENTER();
+  op *o = put(s, MARK);
+  o->event = e;
+  e->stream = of(s);
+  e->ticket = o->ticket;
+  return leave(OK);
+}
+
+API cuEventSynchronize(event *e)
+{
+  ENTER();
+  if (e->stream)
+    drain(e->stream, e->ticket);
+  return leave(OK);
+}
+
+API cuEventElapsedTime(float *ms, event *a, event *b)
+{
+  ENTER();
+  *ms = (float)(b->milliseconds - a->milliseconds);
+  return leave(a->stream || b->stream ? 600 : OK);
+}
+
+API cuModuleLoadData(void **m, const char *image)
+{
+  ENTER();
+  if (memcmp(image, "\177ELF", 4) && !strstr(image, ".version"))
+    return leave(BAD_IMAGE);
+  *m = malloc(1);
+  live++;
+  return leave(OK);
+}
+
+API cuModuleUnload(void *m)
+{
+  ENTER();
+  free(m);
+  live--;
+  return leave(OK);
+}
+
+API cuModuleGetFunction(const char *const **f, void *m, const char *name)
+{
+  (void)m;
+  ENTER();
+  for (int i = 0; i < 2; i++)
+    if (!strcmp(kernel_names[i], name))
+      return *f = &kernel_names[i], leave(OK);
+  return leave(NOT_FOUND);
+}
+
+API cuFuncGetAttribute(int *v, int what, void *f)
+{
+  (void)f;
+  ENTER();
+  *v = what == 0 ? 1024 : what == 1 ? 512 : what == 4 ? 20 : 0;
+  return leave(OK);
+}
+
+API cuFuncSetAttribute(void *f, int what, int v)
+{
+  (void)f;
+  ENTER();
+  return leave(what == 8 && v <= 232448 - 512 ? OK : BAD_VALUE);
+}
+
+API cuLaunchKernel(const char *const *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                   unsigned bz, unsigned shared, stream *s, void **params, void **extra)
+{
+  static const size_t sizes[2][4] = {{8, 8, 16, 2}, {8}};
+  ENTER();
+  if (gy * gz * by * bz != 1 || shared || extra)
+    return leave(BAD_VALUE);
+  op *o = put(s, RUN);
+  o->kernel = (int)(f - kernel_names);
+  o->blocks = gx;
+  o->threads = bx;
+  for (int i = 0; i < 4 && sizes[o->kernel][i]; i++)
+    memcpy(o->params[i], params[i], sizes[o->kernel][i]);
+  return leave(OK);
+}
