@@ -83,10 +83,11 @@ static kugel_status make_rader(kugel_ctx *ctx, kugel__stage *st, double *table)
   KUGEL_TRY(kugel__lanes_create(ctx, length, &st->inner));
   for (int64_t q = 0; q < length; q++) {
     powers[q] = at;
-    int64_t back = q ? length - q : 0; // x_back = w^(g^q) = w^(g^-back)
-    kugel__root(kugel__turn_ratio(-at, p), &x[2 * back]);
     at = (int64_t)((__int128)at * g % p);
   }
+  kugel__turn w = kugel__turn_ratio(-1, p);
+  kugel__roots_at(w, powers, 1, x, 1);
+  kugel__roots_at(w, powers + 1, length - 1, x + 2 * (length - 1), -1); // x_back = w^(g^(length - back))
   st->powers = powers;
   st->spectrum = spectrum;
   return make_spectrum(st->inner, x, 1 / (double)length, spectrum);
@@ -119,7 +120,8 @@ static kugel_status make_stages(kugel__lanes *p, const kugel__radices *radices)
 
 static kugel_status make_bluestein(kugel__lanes *p, int64_t m)
 {
-  int64_t n = p->n;
+  enum { BLOCK = 64 };
+  int64_t n = p->n, square[BLOCK];
   KUGEL_TRY(kugel__lanes_create(p->ctx, m, &p->inner));
   p->work = m + p->inner->work;
   KUGEL_ALLOC(p->ctx, p->table, (size_t)(2 * n + 4 * m) * 8);
@@ -127,7 +129,11 @@ static kugel_status make_bluestein(kugel__lanes *p, int64_t m)
   for (int64_t k = 0; k < 2 * m; k++)
     x[k] = 0;
   for (int64_t k = 0; k < n; k++) {
-    kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * n)), 2 * n), chirp + 2 * k);
+    if (k % BLOCK == 0) {
+      for (int64_t i = 0; i < BLOCK; i++)
+        square[i] = (int64_t)((__int128)(k + i) * (k + i) % (2 * n));
+      kugel__roots_at(kugel__turn_ratio(-1, 2 * n), square, kugel__min(BLOCK, n - k), chirp + 2 * k, 1);
+    }
     int64_t wrapped = k ? m - k : 0;
     x[2 * k] = x[2 * wrapped] = chirp[2 * k];
     x[2 * k + 1] = x[2 * wrapped + 1] = -chirp[2 * k + 1];

@@ -64,3 +64,9 @@ void kugel__roots(kugel__turn start, kugel__turn step, int64_t count, double *ou
   pthread_once(&cells_once, make_cells);
   kugel__roots_ops_get()->fill(cells, start, step, count, out, stride);
 }
+
+void kugel__roots_at(kugel__turn step, const int64_t *k, int64_t count, double *out, int64_t stride)
+{
+  pthread_once(&cells_once, make_cells);
+  kugel__roots_ops_get()->fill_at(cells, step, k, count, out, stride);
+}

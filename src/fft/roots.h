@@ -35,7 +35,10 @@ static inline kugel__turn kugel__turn_times(kugel__turn a, int64_t k)
 /* Complex out[j * stride] = e^{2 pi i (start + j step)}, j < count. Quarter turns are exact. */
 void kugel__roots(kugel__turn start, kugel__turn step, int64_t count, double *out, int64_t stride);
 
-/* One of them. */
+/* Complex out[j * stride] = e^{2 pi i k_j step}. */
+void kugel__roots_at(kugel__turn step, const int64_t *k, int64_t count, double *out, int64_t stride);
+
+/* One root. */
 static inline void kugel__root(kugel__turn turn, double *out)
 {
   kugel__roots(turn, KUGEL__NO_TURN, 1, out, 1);
@@ -49,6 +52,8 @@ typedef struct kugel__root_cell {
 typedef struct kugel__roots_ops {
   void (*fill)(const kugel__root_cell *cells, kugel__turn start, kugel__turn step, int64_t count, double *out,
                int64_t stride);
+  void (*fill_at)(const kugel__root_cell *cells, kugel__turn step, const int64_t *k, int64_t count,
+                  double *out, int64_t stride);
 } kugel__roots_ops;
 
 #endif

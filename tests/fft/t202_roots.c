@@ -86,6 +86,15 @@ int main(void)
         CHECK(!memcmp(w, out + 6 * j, sizeof w) && out[6 * j + 2] == 7 && out[6 * j + 5] == 7);
       }
       CHECK(out[6 * count] == 7 && out[6 * count + 1] == 7);
+      int64_t k[140];
+      for (int64_t j = 0; j < count; j++)
+        k[j] = j * j % 97 - 30;
+      kugel__roots_at(kugel__turn_ratio(1, 61), k, count, out + 6 * (count - 1), -3);
+      for (int64_t j = 0; j < count; j++) {
+        kugel__root(kugel__turn_ratio(k[j], 61), w);
+        CHECK(fabs(w[0] - out[6 * (count - 1 - j)]) <= 0x1p-53 &&
+              fabs(w[1] - out[6 * (count - 1 - j) + 1]) <= 0x1p-53);
+      }
     }
   }
   CASE("phases of any angle")
