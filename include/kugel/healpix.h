@@ -232,6 +232,22 @@ KUGEL_API kugel_status kugel_healpix_query_strip(kugel_ctx *ctx, int64_t nside, 
                                                  double theta1, double theta2, int inclusive,
                                                  kugel_pixset **out);
 
+/// Pixels of a convex polygon: those whose centres lie in it.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside      1 to 2^29
+/// @param[in]  order      RING or NESTED
+/// @param[in]  n          number of vertices, 3 to 2^20
+/// @param[in]  vertices   [n, 3] in turn, either way round, of any length but zero; edges are great circles
+/// @param[in]  inclusive  1: all pixels that overlap the polygon, and those near a corner that overlap the
+/// half
+///                        sphere of each edge
+/// @param[out] out        the set
+/// @errors KUGEL_EINVAL also for a polygon that is not convex or has a corner of 0 or 180 degrees;
+/// KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_healpix_query_polygon(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                                   int64_t n, const double *vertices, int inclusive,
+                                                   kugel_pixset **out);
+
 /// Copies the pixels of a set.
 /// @param[in]  set    a set
 /// @param[out] pixel  [set->n_pixels] rising

@@ -613,6 +613,9 @@ FUNCTIONS = {
     "kugel_healpix_query_strip": (  # ctx, nside, order, theta1, theta2, inclusive, out
         STATUS, [c_void_p, c_int64, c_int, c_double, c_double, c_int, c_void_p],
         'Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.'),
+    "kugel_healpix_query_polygon": (  # ctx, nside, order, n, vertices, inclusive, out
+        STATUS, [c_void_p, c_int64, c_int, c_int64, c_void_p, c_int, c_void_p],
+        'Pixels of a convex polygon: those whose centres lie in it.'),
     "kugel_pixset_pixels": (  # set, pixel
         STATUS, [POINTER(kugel_pixset), c_void_p],
         'Copies the pixels of a set.'),

@@ -251,22 +251,6 @@ def _query(function, quick, buff, return_ranges, *arguments):
         lib.kugel_pixset_destroy(out)
 
 
-def _pixels(ranges, buff, return_ranges):
-    """The pixels of ranges, in the memory of `buff` if it is given and large enough."""
-    if return_ranges:
-        return ranges
-    lengths = ranges[:, 1] - ranges[:, 0]
-    total = int(lengths.sum())
-    out = np.empty(total, np.int64) if buff is None else _buffer(buff, total)
-    out[...] = 1
-    if total:
-        starts = np.cumsum(lengths) - lengths
-        out[0] = ranges[0, 0]
-        out[starts[1:]] = ranges[1:, 0] - ranges[:-1, 1] + 1
-        np.cumsum(out, out=out)
-    return out
-
-
 def _buffer(buff, total):
     if not isinstance(buff, np.ndarray) or buff.dtype != np.int64 or not buff.flags.c_contiguous:
         raise ValueError("buff must be a contiguous int64 array")
@@ -295,44 +279,15 @@ def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, r
                   float(theta1), float(theta2), int(bool(inclusive)))
 
 
-def _common(a, b):
-    """Intersection of two lists of rising, disjoint ranges."""
-    edges = np.r_[a[:, 0], a[:, 1], b[:, 0], b[:, 1]]
-    steps = np.r_[np.ones(len(a)), -np.ones(len(a)), np.ones(len(b)), -np.ones(len(b))]
-    order = np.argsort(edges, kind="stable")
-    edges, depth = edges[order], np.cumsum(steps[order])
-    inside = (depth[:-1] == 2) & (edges[:-1] < edges[1:])
-    return np.stack([edges[:-1][inside], edges[1:][inside]], axis=1)
-
-
-def _runs(pixels):
-    """Ranges of a rising list of pixels."""
-    if not pixels.size:
-        return np.empty((0, 2), np.int64)
-    breaks = np.flatnonzero(np.diff(pixels) > 1)
-    return np.stack([pixels[np.r_[0, breaks + 1]], pixels[np.r_[breaks, pixels.size - 1]] + 1], axis=1)
-
-
 def query_polygon(nside, vertices, inclusive=False, fact=4, nest=False, buff=None, return_ranges=False):
     """Pixels, rising, whose centres lie in a convex polygon with vertices [n, 3]; inclusive: all that overlap it and
     possibly a few near its corners."""
     check_nside(nside, nest)
-    v = np.array(vertices, np.float64)
+    v = np.ascontiguousarray(vertices, np.float64)
     if v.ndim != 2 or v.shape[1] != 3 or len(v) < 3:
         raise ValueError(f"vertices have shape {v.shape}; expected (n, 3) with n of at least 3")
-    normals = np.cross(v, np.roll(v, -1, axis=0))
-    turns = np.sum(normals * np.roll(v, -2, axis=0), axis=1)
-    if (np.abs(turns) < 1e-10).any():
-        raise ValueError("the polygon has a degenerate corner")
-    if not ((turns > 0).all() or (turns < 0).all()):
-        raise ValueError("the polygon is not convex")
-    ranges = np.array([[0, nside2npix(int(nside))]], np.int64)
-    for normal in normals * np.sign(turns[0]):
-        half = query_disc(nside, normal, np.pi / 2, inclusive=inclusive, return_ranges=True)
-        ranges = _common(ranges, half)
-    if nest:
-        ranges = _runs(np.sort(ring2nest(int(nside), _pixels(ranges, None, False))))
-    return _pixels(ranges, buff, return_ranges)
+    return _query(lib.kugel_healpix_query_polygon, nside * len(v) < _QUICK, buff, return_ranges, int(nside), _order(nest),
+                  len(v), ptr(v), int(bool(inclusive)))
 
 
 # ---- maps ------------------------------------------------------------------------------------------------------

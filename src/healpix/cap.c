@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "healpix/cap.h"
 
-// The height of a colatitude.
-static double height(int64_t nside, double theta)
+double kugel__height(int64_t nside, double theta)
 {
   double n = (double)nside, z = cos(theta), reach = n * sqrt(6);
   if (fabs(z) <= 2.0 / 3)
@@ -18,8 +17,8 @@ kugel__cap kugel__cap_make(int64_t nside, const double *centre, double radius)
   c.s = sqrt(centre[0] * centre[0] + centre[1] * centre[1]);
   c.theta = atan2(c.s, c.z);
   c.psi = c.s > 0 ? kugel__quarters(phi) : 0;
-  c.top = c.theta > radius ? height(nside, c.theta - radius) : 0;
-  c.bottom = c.theta + radius < M_PI ? height(nside, c.theta + radius) : 4 * (double)nside;
+  c.top = c.theta > radius ? kugel__height(nside, c.theta - radius) : 0;
+  c.bottom = c.theta + radius < M_PI ? kugel__height(nside, c.theta + radius) : 4 * (double)nside;
   // a pixel reaches from the ring above its own to the ring below
   c.first = kugel__max(1, (int64_t)floor(c.top) - 1);
   c.last = kugel__min(4 * nside - 1, (int64_t)ceil(c.bottom) + 1);

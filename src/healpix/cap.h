@@ -31,6 +31,9 @@ typedef struct kugel__pix_span {
   int64_t lo, hi;
 } kugel__pix_span;
 
+/* The height of a colatitude. */
+double kugel__height(int64_t nside, double theta);
+
 /* centre: a unit vector. */
 kugel__cap kugel__cap_make(int64_t nside, const double *centre, double radius);
 /* r: the ring's pixels. */

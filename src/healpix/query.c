@@ -1,21 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pixels of discs, strips and polygons, ring by ring. */
-#include <string.h>
-#include "core/alloc.h"
-#include "core/ctx.h"
+/* Pixels of discs and strips, ring by ring. */
 #include "healpix/ranges.h"
-
-static kugel_status begin(kugel_ctx *ctx, kugel__ranges *b, int64_t nside, kugel_order order,
-                          kugel_pixset **out)
-{
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the set");
-  *out = NULL;
-  KUGEL_CHECK(kugel__nside_ok(nside, order), KUGEL_EINVAL,
-              "nside is %lld with order %d: nside must be 1 to 2^29, for NESTED (2) a power of two",
-              (long long)nside, (int)order);
-  *b = (kugel__ranges){.ctx = kugel__ctx(ctx), .nside = nside};
-  return KUGEL_OK;
-}
 
 /* ---- discs ---- */
 
@@ -23,7 +8,7 @@ kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order
                                       double radius, int inclusive, kugel_pixset **out)
 {
   kugel__ranges b;
-  KUGEL_TRY(begin(ctx, &b, nside, order, out));
+  KUGEL_TRY(kugel__ranges_begin(&b, ctx, nside, order, out));
   KUGEL_CHECK(vec, KUGEL_EINVAL, "vec is NULL: pass the direction of the centre");
   double u[3];
   KUGEL_CHECK(kugel__unit(vec, u), KUGEL_EINVAL, "vec is (%g, %g, %g), must be finite and not zero", vec[0],
@@ -80,7 +65,7 @@ kugel_status kugel_healpix_query_strip(kugel_ctx *ctx, int64_t nside, kugel_orde
                                        double theta2, int inclusive, kugel_pixset **out)
 {
   kugel__ranges b;
-  KUGEL_TRY(begin(ctx, &b, nside, order, out));
+  KUGEL_TRY(kugel__ranges_begin(&b, ctx, nside, order, out));
   KUGEL_CHECK(theta1 >= 0 && theta1 <= M_PI && theta2 >= 0 && theta2 <= M_PI, KUGEL_EINVAL,
               "theta1 is %g and theta2 %g, must be in [0, pi]", theta1, theta2);
   kugel_status s = push_strip(&b, theta1 <= theta2 ? theta1 : 0, theta2, inclusive);

@@ -6,6 +6,18 @@
 #include "core/ctx.h"
 #include "healpix/ranges.h"
 
+kugel_status kugel__ranges_begin(kugel__ranges *b, kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                 kugel_pixset **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the set");
+  *out = NULL;
+  KUGEL_CHECK(kugel__nside_ok(nside, order), KUGEL_EINVAL,
+              "nside is %lld with order %d: nside must be 1 to 2^29, for NESTED (2) a power of two",
+              (long long)nside, (int)order);
+  *b = (kugel__ranges){.ctx = kugel__ctx(ctx), .nside = nside};
+  return KUGEL_OK;
+}
+
 kugel_status kugel__ranges_grow(kugel__ranges *b)
 {
   int64_t more = b->capacity ? 2 * b->capacity : 64, *grown = kugel__alloc(b->ctx, (size_t)more * 16);

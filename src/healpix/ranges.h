@@ -5,11 +5,15 @@
 
 #include "healpix/cap.h"
 
-/* Rising, disjoint ranges [lo, hi); adjacent ones are joined. Starts as {.ctx = ctx, .nside = nside}. */
+/* Rising, disjoint ranges [lo, hi); adjacent ones are joined. */
 typedef struct kugel__ranges {
   kugel_ctx *ctx;
   int64_t nside, n, capacity, *at; /* at: [n, 2] */
 } kugel__ranges;
+
+/* Checks the arguments of a query and starts with no range. */
+kugel_status kugel__ranges_begin(kugel__ranges *b, kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                 kugel_pixset **out);
 
 kugel_status kugel__ranges_grow(kugel__ranges *b);
 
