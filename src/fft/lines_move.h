@@ -20,8 +20,10 @@ static inline __attribute__((always_inline)) void
 load_parts(const kugel__lines *l, double *x, int64_t n, int64_t unit, int64_t shift, int64_t step, bool f32)
 {
   if (unit == 1 && adjacent(l, l->in_at)) {
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) {
       v_store(x + W * j, read_vector(l->in, l->in_at[0] + shift + j * step, f32));
+      fetch(l->in, l->in_at[0] + shift + j * step + VLEN, VLEN, f32 ? 4 : 8, false);
+    }
     return;
   }
   int64_t j = 0;
@@ -45,8 +47,10 @@ static inline __attribute__((always_inline)) void store_parts(const kugel__lines
 {
   vf64 scale = v_set(l->scale);
   if (unit == 1 && adjacent(l, l->out_at)) {
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) {
       write_vector(l->out, l->out_at[0] + shift + j * step, scale * v_load(x + W * j), f32);
+      fetch(l->out, l->out_at[0] + shift + j * step + VLEN, VLEN, f32 ? 4 : 8, true);
+    }
     return;
   }
   int64_t j = 0;
@@ -77,6 +81,7 @@ ALWAYS void load_two(const kugel__lines *l, double *x, int64_t n, int64_t unit, 
       cvec c = read_complex(l->in, l->in_at[0] + j * step, 1, f32);
       v_store(x + W * j + VLEN * swap, c.re);
       v_store(x + W * j + VLEN * (1 - swap), c.im);
+      fetch(l->in, l->in_at[0] + j * step + VLEN, VLEN, f32 ? 8 : 16, false);
     }
     return;
   }
@@ -115,6 +120,7 @@ ALWAYS void store_two(const kugel__lines *l, const double *x, int64_t n, int64_t
     for (int64_t j = 0; j < n; j++) {
       cvec c = {scale * v_load(x + W * j + VLEN * swap), scale * v_load(x + W * j + VLEN * (1 - swap))};
       write_complex(l->out, l->out_at[0] + j * step, 1, c, VLEN, f32);
+      fetch(l->out, l->out_at[0] + j * step + VLEN, VLEN, f32 ? 8 : 16, true);
     }
     return;
   }

@@ -21,17 +21,6 @@ ALWAYS cvec exchange(cvec a, bool yes)
   return yes ? (cvec){a.im, a.re} : a;
 }
 
-// Asks for `count` elements of `size` bytes from i on into the second-level cache: what the next group of
-// columns or block of rows loads or stores at a stride that the hardware does not foresee.
-ALWAYS void fetch(const char *p, int64_t i, int64_t count, int64_t size, bool store)
-{
-  for (int64_t at = i * size; at < (i + count) * size; at += 64)
-    if (store)
-      __builtin_prefetch(p + at, 1, 2);
-    else
-      __builtin_prefetch(p + at, 0, 2);
-}
-
 /* ---- between the passes ---- */
 
 // Rows q ... q + VLEN - 1 of column group g times their twiddles to points [block of q][columns of g].

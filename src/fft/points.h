@@ -166,6 +166,16 @@ ALWAYS void write_real(char *p, int64_t i, int64_t step, vf64 v, int count, bool
   for (int lane = 0; lane < count; lane++)
     write_one(p, i + lane * step, v[lane], f32);
 }
+/* Asks for `count` elements of `size` bytes from i on into the second-level cache: what the next lines load
+ * or store at a stride that the hardware does not foresee. */
+ALWAYS void fetch(const char *p, int64_t i, int64_t count, int64_t size, bool store)
+{
+  for (int64_t at = i * size; at < (i + count) * size; at += 64)
+    if (store)
+      __builtin_prefetch(p + at, 1, 2);
+    else
+      __builtin_prefetch(p + at, 0, 2);
+}
 ALWAYS vf64 backward(vf64 v)
 {
   return __builtin_shufflevector(v, v, BACKWARD);
