@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of one axis: the DFT inside each kind and the roots of unity around it. */
-#include <math.h>
 #include "core/alloc.h"
 #include "fft/lines.h"
+#include "fft/roots.h"
 
 KUGEL_DISPATCH(kugel__line_ops, kugel__line_ops)
 
@@ -48,11 +48,7 @@ kugel_status kugel__axis_create(kugel_ctx *ctx, kugel_fft_kind kind, int64_t n, 
     kugel__axis_destroy(ctx, out);
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld roots of unity", (long long)roots);
   }
-  for (int64_t k = 0; k < roots; k++) {
-    long double angle = 2 * M_PIl * (long double)k / (long double)period;
-    out->root[2 * k] = (double)cosl(angle);
-    out->root[2 * k + 1] = (double)-sinl(angle);
-  }
+  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, period), roots, out->root, 1);
   return KUGEL_OK;
 }
 

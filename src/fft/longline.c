@@ -3,6 +3,7 @@
 #include <math.h>
 #include "core/alloc.h"
 #include "fft/longline.h"
+#include "fft/roots.h"
 
 enum { ONE_TABLE = 4096 }; // the longest line whose twiddles are stored one by one
 
@@ -65,26 +66,27 @@ static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
 
 static kugel_status make_table(kugel_ctx *ctx, kugel__longline *l, int64_t vlen)
 {
-  int64_t groups = (l->cs + vlen - 1) / vlen;
-  l->roots = (l->qs + vlen - 1) / vlen * vlen;
+  int64_t groups = (l->cs + vlen - 1) / vlen, single = (l->qs + vlen - 1) / vlen * vlen;
+  l->roots = single;
   if (l->n > ONE_TABLE) {
     for (l->fine = vlen; l->fine * l->fine < l->qs;)
       l->fine += vlen;
     l->roots = l->fine + (l->qs + l->fine - 1) / l->fine;
+    single = l->fine;
   }
-  KUGEL_ALLOC(ctx, l->table, (size_t)(groups * l->roots * 2 * vlen) * 8);
-  for (int64_t g = 0; g < groups; g++) {
-    for (int64_t i = 0; i < l->roots; i++) {
-      double *w = l->table + (g * l->roots + i) * 2 * vlen;
-      for (int64_t lane = 0; lane < vlen; lane++) {
-        int64_t c = kugel__min(g * vlen, l->cols - vlen) + lane,
-                q = !l->fine || i < l->fine ? i : (i - l->fine) * l->fine;
-        long double a = 2 * M_PIl * (long double)(c * q % l->n) / (long double)l->n;
-        w[lane] = (double)cosl(a);
-        w[vlen + lane] = (double)-sinl(a);
+  // the table, and the roots of one column
+  KUGEL_ALLOC(ctx, l->table, (size_t)((groups * vlen + 1) * l->roots * 2) * 8);
+  double *w = l->table + groups * vlen * l->roots * 2;
+  for (int64_t g = 0; g < groups; g++)
+    for (int64_t lane = 0; lane < vlen; lane++) {
+      kugel__turn turn = kugel__turn_ratio(-(kugel__min(g * vlen, l->cols - vlen) + lane), l->n);
+      kugel__roots(KUGEL__NO_TURN, turn, single, w, 1);
+      kugel__roots(KUGEL__NO_TURN, kugel__turn_times(turn, l->fine), l->roots - single, w + 2 * single, 1);
+      for (int64_t i = 0; i < l->roots; i++) {
+        l->table[((g * l->roots + i) * 2) * vlen + lane] = w[2 * i];
+        l->table[((g * l->roots + i) * 2 + 1) * vlen + lane] = w[2 * i + 1];
       }
     }
-  }
   return KUGEL_OK;
 }
 
