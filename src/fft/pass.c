@@ -7,17 +7,22 @@
 
 enum { TASK_POINTS = 1 << 15, LONG = 65536 /* from here on the lanes of whole lines leave the caches */ };
 
+static kugel_status make_line(kugel_ctx *ctx, kugel_fft_kind kind, bool inverse, int64_t n, kugel__step *step)
+{
+  if (kind == KUGEL_FFT_C2C)
+    return kugel__longline_create(ctx, KUGEL__LONG_C2C, n, &step->line);
+  if (kind == KUGEL_FFT_R2C)
+    return kugel__longline_create(ctx, inverse ? KUGEL__LONG_C2R : KUGEL__LONG_R2C, n, &step->line);
+  KUGEL_TRY(kugel__trig_create(ctx, kind, n, &step->trig));
+  return step->trig.length ? kugel__longline_create(ctx, step->trig.dft, step->trig.length, &step->line)
+                           : KUGEL_OK;
+}
+
 kugel_status kugel__step_create(kugel_ctx *ctx, kugel_fft_kind kind, bool inverse, int64_t n,
                                 kugel__step *out)
 {
   *out = (kugel__step){0};
-  kugel_status s = KUGEL_OK;
-  if (kind == KUGEL_FFT_C2C || kind == KUGEL_FFT_R2C) {
-    kugel__long_kind how = kind == KUGEL_FFT_C2C ? KUGEL__LONG_C2C
-                           : inverse             ? KUGEL__LONG_C2R
-                                                 : KUGEL__LONG_R2C;
-    s = kugel__longline_create(ctx, how, n, &out->line);
-  }
+  kugel_status s = make_line(ctx, kind, inverse, n, out);
   if (!s && (n < LONG || !out->line.first))
     s = kugel__axis_create(ctx, kind, n, &out->axis);
   if (s)
@@ -29,6 +34,7 @@ void kugel__step_destroy(kugel_ctx *ctx, kugel__step *step)
 {
   kugel__axis_destroy(ctx, &step->axis);
   kugel__longline_destroy(ctx, &step->line);
+  kugel__trig_destroy(ctx, &step->trig);
 }
 
 typedef struct sweep {
@@ -37,6 +43,7 @@ typedef struct sweep {
   char *scratch;
   size_t scratch_size; // of one worker
   kugel__longjob job;
+  double *buffer; // of cosine and sine kinds, when all workers share a line
 } sweep;
 
 // First elements of line `index` in both arrays: row-major over all axes but the one transformed.
@@ -123,28 +130,54 @@ static kugel_status run_lanes(kugel_ctx *ctx, const kugel__pass *t, int64_t line
 
 /* ---- lines on their own ---- */
 
-static kugel__longjob place(const sweep *s, int64_t line)
+// Line i of the arrays.
+static kugel__longjob place(const sweep *s, int64_t i)
 {
   const kugel__pass *t = s->pass;
   kugel__longjob job = s->job;
   int64_t in, out, real = t->f32 ? 4 : 8;
-  locate(t, line, &in, &out);
-  job.in = t->in->data + in * real * (job.line->kind == KUGEL__LONG_R2C ? 1 : 2);
-  job.out = t->out->data + out * real * (job.line->kind == KUGEL__LONG_C2R ? 1 : 2);
+  bool trig = t->step->trig.length > 0;
+  locate(t, i, &in, &out);
+  job.in = t->in->data + in * real * (trig || job.line->kind == KUGEL__LONG_R2C ? 1 : 2);
+  job.out = t->out->data + out * real * (trig || job.line->kind == KUGEL__LONG_C2R ? 1 : 2);
   return job;
+}
+
+// The DFT between the sweeps of cosine and sine kinds.
+static kugel__longjob in_buffer(const sweep *s, double *buffer)
+{
+  return (kugel__longjob){.line = s->job.line,
+                          .in = (char *)buffer,
+                          .out = (char *)buffer,
+                          .in_step = 1,
+                          .out_step = 1,
+                          .scale = 1,
+                          .middle = s->job.middle};
+}
+
+static double *worker_scratch(const sweep *s, int worker)
+{
+  return (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size);
 }
 
 static kugel_status one_by_one(void *arg, int64_t task, int worker)
 {
   const sweep *s = arg;
-  int64_t vlen = kugel__long_ops_now()->vlen,
-          end = kugel__min(s->lines, s->first + (task + 1) * s->task_lines);
-  double *work = (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size);
-  for (int64_t i = s->first + task * s->task_lines; i < end; i++) {
-    kugel__longjob job = place(s, i);
-    job.middle = work + job.line->points * 2 * vlen;
-    kugel__long_ops_now()->first(&job, 0, job.line->groups, work);
-    kugel__long_ops_now()->second(&job, 0, job.line->blocks, work);
+  const kugel__trig *trig = &s->pass->step->trig;
+  const kugel__longline *line = s->job.line;
+  const kugel__long_ops *ops = kugel__long_ops_now();
+  int64_t first = s->first + task * s->task_lines, end = kugel__min(s->lines, first + s->task_lines);
+  double *work = worker_scratch(s, worker), *middle = work + line->points * 2 * ops->vlen;
+  double *buffer = middle + line->middle * 2 * ops->vlen;
+  for (int64_t i = first; i < end; i++) {
+    kugel__longjob job = place(s, i), dft = trig->length ? in_buffer(s, buffer) : job;
+    dft.middle = middle;
+    if (trig->length)
+      kugel__trig_before(trig, &job, 0, kugel__trig_steps(trig, false), buffer);
+    ops->first(&dft, 0, line->groups, work);
+    ops->second(&dft, 0, line->blocks, work);
+    if (trig->length)
+      kugel__trig_after(trig, &job, 0, kugel__trig_steps(trig, true), buffer);
   }
   return KUGEL_OK;
 }
@@ -154,7 +187,7 @@ static kugel_status first_pass(void *arg, int64_t task, int worker)
   const sweep *s = arg;
   int64_t groups = s->job.line->groups, begin = task * s->task_lines;
   kugel__long_ops_now()->first(&s->job, begin, kugel__min(groups, begin + s->task_lines),
-                               (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+                               worker_scratch(s, worker));
   return KUGEL_OK;
 }
 
@@ -163,36 +196,67 @@ static kugel_status second_pass(void *arg, int64_t task, int worker)
   const sweep *s = arg;
   int64_t blocks = s->job.line->blocks, begin = task * s->task_lines;
   kugel__long_ops_now()->second(&s->job, begin, kugel__min(blocks, begin + s->task_lines),
-                                (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
+                                worker_scratch(s, worker));
   return KUGEL_OK;
 }
 
-// All workers on one line after the other: task_lines counts units of its passes.
-static kugel_status together(kugel_ctx *ctx, sweep *s)
+static kugel_status before(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  const kugel__trig *trig = &s->pass->step->trig;
+  int64_t begin = task * TASK_POINTS, end = kugel__min(begin + TASK_POINTS, kugel__trig_steps(trig, false));
+  (void)worker;
+  kugel__trig_before(trig, &s->job, begin, end, s->buffer);
+  return KUGEL_OK;
+}
+
+static kugel_status after(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  const kugel__trig *trig = &s->pass->step->trig;
+  int64_t begin = task * TASK_POINTS, end = kugel__min(begin + TASK_POINTS, kugel__trig_steps(trig, true));
+  (void)worker;
+  kugel__trig_after(trig, &s->job, begin, end, s->buffer);
+  return KUGEL_OK;
+}
+
+// Both passes of the line in s->job, all workers on it: task_lines counts units of the passes.
+static kugel_status passes(kugel_ctx *ctx, sweep *s)
 {
   const kugel__longline *l = s->job.line;
   int64_t vlen = kugel__long_ops_now()->vlen;
-  s->job.middle = kugel__scratch_get(ctx, (size_t)(l->middle * 2 * vlen) * 8);
-  KUGEL_CHECK(s->job.middle, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
-  kugel_status status = KUGEL_OK;
-  for (int64_t i = s->first; i < s->lines && !status; i++) {
-    double *middle = s->job.middle;
-    s->job = place(s, i);
-    s->job.middle = middle;
-    s->task_lines = kugel__max(1, TASK_POINTS / (l->rows * vlen));
-    status = each(ctx, (l->groups + s->task_lines - 1) / s->task_lines, first_pass, s);
-    s->task_lines = kugel__max(1, TASK_POINTS / (l->cols * vlen));
-    if (!status)
-      status = each(ctx, (l->blocks + s->task_lines - 1) / s->task_lines, second_pass, s);
+  s->task_lines = kugel__max(1, TASK_POINTS / (l->rows * vlen));
+  KUGEL_TRY(each(ctx, (l->groups + s->task_lines - 1) / s->task_lines, first_pass, s));
+  s->task_lines = kugel__max(1, TASK_POINTS / (l->cols * vlen));
+  return each(ctx, (l->blocks + s->task_lines - 1) / s->task_lines, second_pass, s);
+}
+
+static kugel_status together(kugel_ctx *ctx, sweep *s)
+{
+  const kugel__trig *trig = &s->pass->step->trig;
+  int64_t first = s->first, lines = s->lines;
+  for (int64_t i = first; i < lines; i++) {
+    kugel__longjob job = place(s, i), none = s->job;
+    kugel_status status = KUGEL_OK;
+    s->job = job;
+    if (trig->length) {
+      status = each(ctx, (kugel__trig_steps(trig, false) + TASK_POINTS - 1) / TASK_POINTS, before, s);
+      s->job = in_buffer(s, s->buffer);
+    }
+    status = status ? status : passes(ctx, s);
+    s->job = job;
+    if (trig->length && !status)
+      status = each(ctx, (kugel__trig_steps(trig, true) + TASK_POINTS - 1) / TASK_POINTS, after, s);
+    s->job = none;
+    KUGEL_TRY(status);
   }
-  kugel__scratch_put(ctx, s->job.middle);
-  return status;
+  return KUGEL_OK;
 }
 
 static kugel_status run_long(kugel_ctx *ctx, const kugel__pass *t, int64_t first, int64_t lines)
 {
   const kugel__longline *l = &t->step->line;
-  int64_t point = 16 * kugel__long_ops_now()->vlen, threads = kugel__ctx_threads(ctx);
+  int64_t vlen = kugel__long_ops_now()->vlen, threads = kugel__ctx_threads(ctx);
   sweep s = {.pass = t,
              .first = first,
              .lines = lines,
@@ -205,9 +269,14 @@ static kugel_status run_long(kugel_ctx *ctx, const kugel__pass *t, int64_t first
                      .scale = t->scale}};
   int64_t tasks = (lines - first + s.task_lines - 1) / s.task_lines, workers = kugel__min(threads, tasks);
   bool apart = threads == 1 || l->n < LONG || tasks >= 2 * threads;
-  s.scratch_size = (size_t)((l->points + (apart ? l->middle : 0)) * point + 64);
-  s.scratch = kugel__scratch_get(ctx, (size_t)(apart ? workers : threads) * s.scratch_size);
+  size_t work = (size_t)(l->points * 2 * vlen * 8),
+         line = (size_t)(l->middle * 2 * vlen + t->step->trig.buffer) * 8;
+  s.scratch_size = (work + (apart ? line : 0) + 63) / 64 * 64;
+  size_t all = (size_t)(apart ? workers : threads) * s.scratch_size;
+  s.scratch = kugel__scratch_get(ctx, all + (apart ? 0 : line));
   KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  s.job.middle = (double *)(void *)(s.scratch + all);
+  s.buffer = s.job.middle + l->middle * 2 * vlen;
   kugel_status status = apart ? each(ctx, tasks, one_by_one, &s) : together(ctx, &s);
   kugel__scratch_put(ctx, s.scratch);
   return status;

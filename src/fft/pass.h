@@ -4,7 +4,8 @@
 #define KUGEL_FFT_PASS_H
 
 #include "fft/lines.h"
-#include "fft/longline.h"
+#include "fft/trig.h"
+#include "fft/trig.h"
 
 enum { KUGEL__MAX_NDIM = 32 };
 
@@ -15,10 +16,12 @@ typedef struct kugel__view {
 } kugel__view;
 
 /* The transform of one direction along one axis. A line goes through `axis` in a lane, or on its own through
- * `line`; long ones have no axis.lanes, others may have no line.first. */
+ * `line`, cosine and sine kinds between the sweeps of `trig`; long ones have no axis.lanes, others may have
+ * no line.first. */
 typedef struct kugel__step {
   kugel__axis axis;
   kugel__longline line;
+  kugel__trig trig;
 } kugel__step;
 
 /* `inverse` matters for R2C only. */
