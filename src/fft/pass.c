@@ -268,7 +268,7 @@ static kugel_status run_long(kugel_ctx *ctx, const kugel__pass *t, int64_t first
                      .out_step = t->out->stride[t->at],
                      .scale = t->scale}};
   int64_t tasks = (lines - first + s.task_lines - 1) / s.task_lines, workers = kugel__min(threads, tasks);
-  bool apart = threads == 1 || l->n < LONG || tasks >= 2 * threads;
+  bool apart = l->n < LONG || tasks >= 2 * threads;
   size_t work = (size_t)(l->points * 2 * vlen * 8),
          line = (size_t)(l->middle * 2 * vlen + t->step->trig.buffer) * 8;
   s.scratch_size = (work + (apart ? line : 0) + 63) / 64 * 64;

@@ -71,14 +71,14 @@ int main(void)
   }
   CASE("cancelled, and every allocation failing")
   {
-    enum { N = 1 << 16 };
+    enum { N = 1 << 18 };
     double *x = calloc(N, 8), *y = calloc(N, 8);
     int64_t n = N;
     int calls = 0;
     kugel_fft *p;
     kugel_fft_opts o = {.size = sizeof o, .kind = KUGEL_FFT_DCT3};
     CHECK_OK(kugel_fft_create(NULL, 1, &n, &o, &p));
-    kugel_set_num_threads(2);
+    kugel_set_num_threads(1);
     kugel_set_progress(stop, &calls);
     CHECK_IS(kugel_fft_execute(p, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_F64, N), KUGEL_ARRAY(y, KUGEL_F64, N)),
              KUGEL_ECANCELED);
