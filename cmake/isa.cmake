@@ -2,6 +2,7 @@
 # Inner loops (*.isa.c) are compiled once an instruction set and picked at run time (core/cpu.c).
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(KUGEL_ISAS generic avx2 avx512)
+  add_compile_options(-mno-mmx) # gcc 12 may move halves of vectors through %mm registers, which ruins long double
 else()
   set(KUGEL_ISAS generic) # NEON on aarch64
 endif()
