@@ -122,6 +122,27 @@ KUGEL_API kugel_status kugel_healpix_xyf2pix(kugel_ctx *ctx, int64_t nside, kuge
 KUGEL_API kugel_status kugel_healpix_convert(kugel_ctx *ctx, int64_t nside, kugel_order from, kugel_order to,
                                              int64_t n, const int64_t *in, int64_t *out);
 
+/// NESTED pixels as numbers that carry their nside: uniq = 4 nside^2 + pixel.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  a power of two to 2^29
+/// @param[in]  n      number of pixels
+/// @param[in]  pixel  [n] NESTED
+/// @param[out] uniq   [n], may be `pixel`
+/// @errors KUGEL_EINVAL
+/// @cite   IVOA MOC 1.1, section 2.3.2
+KUGEL_API kugel_status kugel_healpix_nest2uniq(kugel_ctx *ctx, int64_t nside, int64_t n, const int64_t *pixel,
+                                               int64_t *uniq);
+
+/// nside and NESTED pixel of each such number.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  n      number of pixels
+/// @param[in]  uniq   [n] 4 to 2^62 - 1
+/// @param[out] nside  [n]
+/// @param[out] pixel  [n] NESTED, may be `uniq`
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_healpix_uniq2nest(kugel_ctx *ctx, int64_t n, const int64_t *uniq, int64_t *nside,
+                                               int64_t *pixel);
+
 /// Rings: first RING pixel, number of pixels, colatitude, and whether the first centre is half a pixel from
 /// phi = 0.
 /// @param[in]  nside    1 to 2^29
@@ -253,6 +274,25 @@ KUGEL_API kugel_status kugel_healpix_query_polygon(kugel_ctx *ctx, int64_t nside
 /// @param[out] pixel  [set->n_pixels] rising
 /// @errors KUGEL_EINVAL if an argument is NULL
 KUGEL_API kugel_status kugel_pixset_pixels(const kugel_pixset *set, int64_t *pixel);
+
+/// A NESTED set as the fewest pixels of any size.
+/// @param[in]  set    of NESTED pixels at `nside`
+/// @param[in]  nside  a power of two to 2^29
+/// @param[out] n      their number
+/// @param[out] uniq   [n] 4 nside^2 + pixel each, in order along the sky; NULL: only count
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_pixset_to_uniq(const kugel_pixset *set, int64_t nside, int64_t *n,
+                                            int64_t *uniq);
+
+/// The NESTED pixels that pixels of any size cover; a smaller one counts as the pixel that holds it.
+/// @param[in]  ctx    NULL: the default context
+/// @param[in]  nside  of the set, a power of two to 2^29
+/// @param[in]  n      number of pixels
+/// @param[in]  uniq   [n] in any order, 4 to 2^62 - 1
+/// @param[out] out    the set
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_pixset_from_uniq(kugel_ctx *ctx, int64_t nside, int64_t n, const int64_t *uniq,
+                                              kugel_pixset **out);
 
 /// Frees a set.
 /// @param[in] set  may be NULL

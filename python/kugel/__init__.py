@@ -12,9 +12,9 @@ from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_ma
 from .maps import (UNSEEN, check_max_nside, get_map_size, get_nside, isnpixok, isnsideok, ma, maptype, mask_bad, mask_good,
                    npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
 from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_neighbours, get_interp_val,
-                        get_interp_weights, max_pixrad, nest2ring, pix2ang, pix2ring, pix2vec, pix2xyf, query_disc,
-                        query_polygon, query_strip, remove_dipole, remove_monopole, reorder, ring2nest, ringinfo, ud_grade,
-                        vec2pix, xyf2pix)
+                        get_interp_weights, max_pixrad, nest2ring, nest2uniq, pix2ang, pix2ring, pix2vec, pix2xyf,
+                        query_disc, query_polygon, query_strip, ranges2uniq, remove_dipole, remove_monopole, reorder,
+                        ring2nest, ringinfo, ud_grade, uniq2nest, uniq2ranges, vec2pix, xyf2pix)
 from .plans import SHT, Grid
 from .rotator import Rotator
 from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir

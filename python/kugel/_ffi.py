@@ -589,6 +589,12 @@ FUNCTIONS = {
     "kugel_healpix_convert": (  # ctx, nside, from, to, n, in, out
         STATUS, [c_void_p, c_int64, c_int, c_int, c_int64, c_void_p, c_void_p],
         'Pixel numbers from one order to the other.'),
+    "kugel_healpix_nest2uniq": (  # ctx, nside, n, pixel, uniq
+        STATUS, [c_void_p, c_int64, c_int64, c_void_p, c_void_p],
+        'NESTED pixels as numbers that carry their nside: uniq = 4 nside^2 + pixel.'),
+    "kugel_healpix_uniq2nest": (  # ctx, n, uniq, nside, pixel
+        STATUS, [c_void_p, c_int64, c_void_p, c_void_p, c_void_p],
+        'nside and NESTED pixel of each such number.'),
     "kugel_healpix_rings": (  # nside, n, ring, start, count, theta, shifted
         STATUS, [c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
         'Rings: first RING pixel, number of pixels, colatitude, and whether the first centre is half a pixel from phi = 0.'),
@@ -619,6 +625,12 @@ FUNCTIONS = {
     "kugel_pixset_pixels": (  # set, pixel
         STATUS, [POINTER(kugel_pixset), c_void_p],
         'Copies the pixels of a set.'),
+    "kugel_pixset_to_uniq": (  # set, nside, n, uniq
+        STATUS, [POINTER(kugel_pixset), c_int64, c_void_p, c_void_p],
+        'A NESTED set as the fewest pixels of any size.'),
+    "kugel_pixset_from_uniq": (  # ctx, nside, n, uniq, out
+        STATUS, [c_void_p, c_int64, c_int64, c_void_p, c_void_p],
+        'The NESTED pixels that pixels of any size cover; a smaller one counts as the pixel that holds it.'),
     "kugel_pixset_destroy": (  # set
         None, [POINTER(kugel_pixset)],
         'Frees a set.'),

@@ -142,6 +142,24 @@ def nest2ring(nside, ipix):
     return _convert(nside, ipix, _ffi.KUGEL_ORDER_NESTED)
 
 
+def nest2uniq(nside, ipix):
+    """Numbers 4 nside^2 + ipix of NEST pixels, which carry their nside."""
+
+    def function(ctx, one, order, n, pixels, out):
+        lib.kugel_healpix_nest2uniq(ctx, one, n, pixels, out)
+
+    return _plain(_run(function, nside, True, [(ipix, _I64)], [(_I64, ())])[0])
+
+
+def uniq2nest(uniq):
+    """nside and NEST pixel of numbers that carry their nside."""
+
+    def function(ctx, one, order, n, numbers, *out):
+        lib.kugel_healpix_uniq2nest(ctx, n, numbers, *out)
+
+    return tuple(map(_plain, _run(function, 1, True, [(uniq, _I64)], [(_I64, ()), (_I64, ())])))
+
+
 def pix2ring(nside, pix, nest=False):
     """The ring of each pixel, from 1 at the north."""
     return _plain(_run(lib.kugel_healpix_pix2ring, nside, nest, [(pix, _I64)], [(_I64, ())])[0])
@@ -288,6 +306,25 @@ def query_polygon(nside, vertices, inclusive=False, fact=4, nest=False, buff=Non
         raise ValueError(f"vertices have shape {v.shape}; expected (n, 3) with n of at least 3")
     return _query(lib.kugel_healpix_query_polygon, nside * len(v) < _QUICK, buff, return_ranges, int(nside), _order(nest),
                   len(v), ptr(v), int(bool(inclusive)))
+
+
+def ranges2uniq(nside, ranges):
+    """The fewest pixels of any size, as numbers 4 nside^2 + pixel, that make up NEST ranges [n, 2] at nside."""
+    check_nside(nside, nest=True)
+    ranges = np.ascontiguousarray(ranges, np.int64).reshape(-1, 2)
+    found = _ffi.kugel_pixset(n_ranges=len(ranges), ranges=ptr(ranges))
+    count = ctypes.c_int64()
+    lib.kugel_pixset_to_uniq(ctypes.byref(found), int(nside), ctypes.byref(count), None)
+    uniq = np.empty(count.value, np.int64)
+    lib.kugel_pixset_to_uniq(ctypes.byref(found), int(nside), ctypes.byref(count), ptr(uniq))
+    return uniq
+
+
+def uniq2ranges(nside, uniq):
+    """NEST ranges [n, 2] at nside that pixels of any size, as numbers 4 nside^2 + pixel, cover."""
+    check_nside(nside, nest=True)
+    uniq = np.ascontiguousarray(_numbers(uniq, _I64)).ravel()
+    return _query(lib.kugel_pixset_from_uniq, uniq.size < 1000, None, True, int(nside), uniq.size, ptr(uniq))
 
 
 # ---- maps ------------------------------------------------------------------------------------------------------

@@ -102,6 +102,32 @@ def test_queries(golden):
     assert len(hp.query_disc(4, [0, 0, 1], 0.001)) == 0
 
 
+def test_uniq():
+    assert hp.nest2uniq(1, 0) == 4 and hp.nest2uniq([1, 2], [11, 47]).tolist() == [15, 63]
+    assert [int(v) for v in hp.uniq2nest(1 << 60)] == [1 << 29, 0]
+    nside, pix = hp.uniq2nest(np.arange(4, 1024))
+    np.testing.assert_array_equal(hp.nest2uniq(nside, pix), np.arange(4, 1024))
+    ranges = hp.query_disc(64, [1, 2, 3], 0.7, nest=True, return_ranges=True)
+    cells = hp.ranges2uniq(64, ranges)
+    np.testing.assert_array_equal(hp.uniq2ranges(64, cells[::-1]), ranges)
+    assert len(cells) < 0.2 * np.diff(ranges).sum() and hp.ranges2uniq(8, [[0, 768]]).tolist() == list(range(4, 16))
+    assert hp.uniq2ranges(8, []).shape == (0, 2) and hp.ranges2uniq(8, []).shape == (0,)
+    for bad in (lambda: hp.uniq2nest(3), lambda: hp.nest2uniq(3, 0), lambda: hp.ranges2uniq(8, [[5, 4]])):
+        with pytest.raises(ValueError):
+            bad()
+
+
+def test_scalars_and_empty():
+    for nest in (False, True):
+        assert np.ndim(hp.ang2pix(8, 1.0, 2.0, nest=nest)) == 0 and hp.ang2pix(8, [], [], nest=nest).shape == (0,)
+        assert hp.pix2ang(8, [], nest=nest)[0].shape == (0,) and hp.vec2pix(8, [], [], [], nest=nest).shape == (0,)
+        assert hp.get_interp_weights(8, [], [], nest=nest)[0].shape == (4, 0)
+        assert hp.get_interp_val(np.arange(768.0), [], [], nest=nest).shape == (0,)
+        assert hp.get_interp_val(np.ones(768), 1.0, 2.0, nest=nest) == pytest.approx(1)
+        assert hp.get_interp_val(np.ones((2, 768)), np.ones((3, 1)), np.ones(5), nest=nest).shape == (2, 3, 5)
+        assert hp.get_all_neighbours(8, np.zeros((0, 2), int), nest=nest).shape == (8, 0, 2)
+
+
 def test_interpolation(golden):
     theta, phi = golden.npy("interp/theta_phi")
     pix, weight = hp.get_interp_weights(32, theta, phi)
