@@ -18,10 +18,17 @@
 #ifndef EVERY_NO_OPENCL
 #  define EVERY_NO_OPENCL 0
 #endif
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
   return "leak:libpocl\nleak:libLLVM\nleak:libOpenCL\nleak:libclang\nleak:libcuda\nleak:libnvrtc\n";
+}
+
+/* An allocation that is refused is what some tests want. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+  return "allocator_may_return_null=1";
 }
 
 /* Fills *info for the next device that is available (with kernels if asked) from *index on; false: no more.

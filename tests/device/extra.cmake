@@ -9,3 +9,12 @@ foreach(name t100_conformance t110_lost)
   set_tests_properties(${name}_fake PROPERTIES LABELS short SKIP_RETURN_CODE 77 TIMEOUT 600
     ENVIRONMENT "KUGEL_CUDA=$<TARGET_FILE:fake_cuda>;KUGEL_FAKE_CUDA=1;OCL_ICD_VENDORS=/none")
 endforeach()
+
+# NVRTC of the Python package nvidia-cuda-nvrtc (./setup --dev), for machines without CUDA.
+file(GLOB nvrtc ${CMAKE_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/*/lib/libnvrtc.so.1[23])
+if(nvrtc AND NOT EXISTS /usr/local/cuda/lib64/libnvrtc.so)
+  list(GET nvrtc -1 nvrtc)
+  foreach(name t152_modules t154_nvrtc t100_conformance_fake)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "KUGEL_NVRTC=${nvrtc}")
+  endforeach()
+endif()

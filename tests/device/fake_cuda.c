@@ -320,7 +320,9 @@ static int allocate(char **p, size_t n, int pinned)
 static int release(char *p, int pinned)
 {
   ENTER();
-  drain(&null_stream, UINT64_MAX);
+  drain(&null_stream, UINT64_MAX); // the driver waits for all work before it frees
+  for (stream *s = streams; s; s = s->next)
+    drain(s, UINT64_MAX);
   int i = find(p, 1);
   if (i < 0 || block[i].at != p || block[i].pinned != pinned)
     return leave(BAD_VALUE);
