@@ -81,46 +81,53 @@ static inline void put(double *p, vf64 v, int have)
       p[i] = v[i];
 }
 
-// X[j + sub q] = sum_r w_VLEN^{rq} w_n^{jr} Y_r[j] for `have` j from j0 on; Y_r is lane r of y.
-static inline void join(const kugel__ring_length *len, const double *y, int64_t j0, int have, double *re,
-                        double *im)
+// w^{r (j + i)}, i < VLEN; coarse: of j.
+static inline cvec twiddle(const double *coarse, const double *fine, int r)
+{
+  const double *a = coarse + 2 * (r - 1), *b = fine + W * (r - 1);
+  return mul((cvec){v_load(b), v_load(b + VLEN)}, (cvec){v_set(a[0]), v_set(a[1])});
+}
+
+// X[j + n q] = sum_r w_VLEN^{rq} w^{jr} Y_r[j] for `have` j; Y_r is lane r of y. Arrays start at the first j.
+static inline void join(const double *y, const double *coarse, const double *fine, int64_t n, int have,
+                        double *re, double *im)
 {
   vf64 a[VLEN], b[VLEN];
   cvec x[VLEN];
   for (int k = 0; k < VLEN; k++) {
-    a[k] = k < have ? v_load(y + W * (j0 + k)) : (vf64){0};
-    b[k] = k < have ? v_load(y + W * (j0 + k) + VLEN) : (vf64){0};
+    a[k] = k < have ? v_load(y + W * k) : (vf64){0};
+    b[k] = k < have ? v_load(y + W * k + VLEN) : (vf64){0};
   }
   transpose(a);
   transpose(b);
-  const double *coarse = len->coarse + 2 * (VLEN - 1) * (j0 / VLEN), *fine = len->fine;
   x[0] = (cvec){a[0], b[0]};
-  for (int r = 1; r < VLEN; r++, coarse += 2, fine += W) {
-    cvec w = mul((cvec){v_load(fine), v_load(fine + VLEN)}, (cvec){v_set(coarse[0]), v_set(coarse[1])});
-    x[r] = mul((cvec){a[r], b[r]}, w);
-  }
+  for (int r = 1; r < VLEN; r++)
+    x[r] = mul((cvec){a[r], b[r]}, twiddle(coarse, fine, r));
   dft_vlen(x);
   for (int q = 0; q < VLEN && re; q++)
-    put(re + j0 + len->sub * q, x[q].re, have);
+    put(re + n * q, x[q].re, have);
   for (int q = 0; q < VLEN && im; q++)
-    put(im + j0 + len->sub * q, x[q].im, have);
+    put(im + n * q, x[q].im, have);
 }
 
 void ISA_NAME(kugel__ring_dft)(const kugel__ring_length *len, const double *re, const double *im,
                                double *out_re, double *out_im, double *work)
 {
-  int64_t n = len->sub;
+  int64_t n = len->sub, j = 0;
   double *x = work;
   for (int64_t i = 0; i < n; i++) {
     v_store(x + W * i, re ? v_load(re + VLEN * i) : (vf64){0});
     v_store(x + W * i + VLEN, im ? v_load(im + VLEN * i) : (vf64){0});
   }
   const double *y = ISA_NAME(kugel__lanes_ops).exec(len->lanes, x, x + W * n);
-  int64_t j = 0;
-  for (; j + VLEN <= n; j += VLEN)
-    join(len, y, j, VLEN, out_re, out_im);
-  if (j < n)
-    join(len, y, j, (int)(n - j), out_re, out_im);
+  const double *coarse = len->coarse, *fine = len->fine;
+  for (; j < n; j += VLEN, coarse += 2 * (VLEN - 1)) {
+    double *re_j = out_re ? out_re + j : NULL, *im_j = out_im ? out_im + j : NULL;
+    if (j + VLEN <= n)
+      join(y + W * j, coarse, fine, n, VLEN, re_j, im_j);
+    else
+      join(y + W * j, coarse, fine, n, (int)(n - j), re_j, im_j);
+  }
 }
 
 // One part, re or im, of all arrays into the lanes: x[W i + lane].

@@ -195,7 +195,50 @@ static void write(const double *in, int64_t n, bool f32, int64_t stride, void *m
       d[i * stride] = in[i];
 }
 
+static void split(const void *in, bool f32, int64_t stride, int64_t n, double *re, double *im)
+{
+  const float *f = in;
+  const double *d = in;
+  int64_t i = 0;
+  for (; !f32 && stride == 1 && i + VLEN <= n; i += VLEN) {
+    vf64 a, b;
+    separate(v_load(d + 2 * i), v_load(d + 2 * i + VLEN), &a, &b);
+    v_store(re + i, a);
+    v_store(im + i, b);
+  }
+  for (; !f32 && i < n; i++) {
+    re[i] = d[2 * stride * i];
+    im[i] = d[2 * stride * i + 1];
+  }
+  for (; i < n; i++) {
+    re[i] = (double)f[2 * stride * i];
+    im[i] = (double)f[2 * stride * i + 1];
+  }
+}
+
+static void merge(const double *re, const double *im, double factor, int64_t n, bool f32, int64_t stride,
+                  void *out)
+{
+  float *f = out;
+  double *d = out;
+  int64_t i = 0;
+  for (; !f32 && stride == 1 && i + VLEN <= n; i += VLEN) {
+    vf64 a, b;
+    interleave(v_load(re + i) * factor, v_load(im + i) * factor, &a, &b);
+    v_store(d + 2 * i, a);
+    v_store(d + 2 * i + VLEN, b);
+  }
+  for (; !f32 && i < n; i++) {
+    d[2 * stride * i] = factor * re[i];
+    d[2 * stride * i + 1] = factor * im[i];
+  }
+  for (; i < n; i++) {
+    f[2 * stride * i] = (float)(factor * re[i]);
+    f[2 * stride * i + 1] = (float)(factor * im[i]);
+  }
+}
+
 extern const kugel__ring_ops ISA_NAME(kugel__ring_ops);
 const kugel__ring_ops ISA_NAME(kugel__ring_ops) = {
     VLEN, gather, scatter, fold, unfold, ISA_NAME(kugel__ring_dft), ISA_NAME(kugel__ring_dft_many),
-    read, write};
+    read, write,  split,   merge};

@@ -69,15 +69,20 @@ typedef struct kugel__ring_ops {
   /* rows = weight / 2 times the modes of Z. */
   void (*unfold)(const double *re, const double *im, int64_t n, const kugel__phase *north,
                  const kugel__phase *south, const double weight[2], int64_t nm, double *const rows[4]);
-  /* DFT, exponent -1, of re + i im; either may be NULL, for zeros, or for results that nobody wants. */
+  /* DFT, exponent -1, of re + i im by decimation; either may be NULL, for zeros, or for results that nobody
+   * wants. */
   void (*dft)(const kugel__ring_length *len, const double *re, const double *im, double *out_re,
               double *out_im, double *work);
-  /* The same for `count` <= vlen arrays. */
+  /* The same for `count` <= vlen arrays, through `whole`. */
   void (*dft_many)(const kugel__ring_length *len, int count, const double *const *re, const double *const *im,
                    double *const *out_re, double *const *out_im, double *work);
   /* Pixels to and from doubles. */
   void (*read)(const void *map, bool f32, int64_t stride, int64_t n, double *out);
   void (*write)(const double *in, int64_t n, bool f32, int64_t stride, void *map);
+  /* Complex numbers to and from real and imaginary parts, out = factor (re + i im). */
+  void (*split)(const void *in, bool f32, int64_t stride, int64_t n, double *re, double *im);
+  void (*merge)(const double *re, const double *im, double factor, int64_t n, bool f32, int64_t stride,
+                void *out);
 } kugel__ring_ops;
 
 /* A call: where pixels and coefficients are. Users put more behind it. */

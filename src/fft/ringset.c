@@ -257,65 +257,45 @@ typedef struct ring_call {
   char *coef; // of this set
 } ring_call;
 
+static void *coef_of(const ring_call *c, int64_t ring)
+{
+  const view *v = &c->batch->coef;
+  return c->coef + ring * v->stride[v->ndim - 2] * v->bytes;
+}
+
 static void get_coef(const kugel__ring_call *call, int64_t first, int count, int64_t nm, double *rows)
 {
   const ring_call *c = (const ring_call *)call;
-  const batch *b = c->batch;
+  const view *v = &c->batch->coef;
   int64_t size = call->plan->row_size;
-  for (int64_t i = 0; i < 2 * count; i++, rows += 2 * size) {
-    int64_t ring = b->set->ring[2 * first + i], step = 2 * b->coef.stride[b->coef.ndim - 1];
+  for (int64_t i = 2 * first; i < 2 * (first + count); i++, rows += 2 * size) {
+    int64_t ring = c->batch->set->ring[i];
     if (ring < 0)
       continue;
-    int64_t n = kugel__min(nm, b->set->mlim[ring] + 1);
-    double *re = rows, *im = rows + size;
-    const void *from = c->coef + ring * b->coef.stride[b->coef.ndim - 2] * b->coef.bytes;
-    const float *f = from;
-    const double *d = from;
-    if (b->coef.f32)
-      for (int64_t m = 0; m < n; m++, f += step) {
-        re[m] = (double)f[0];
-        im[m] = (double)f[1];
-      }
-    else if (step == 2)
-      for (int64_t m = 0; m < n; m++) {
-        re[m] = d[2 * m];
-        im[m] = d[2 * m + 1];
-      }
-    else
-      for (int64_t m = 0; m < n; m++, d += step) {
-        re[m] = d[0];
-        im[m] = d[1];
-      }
-    memset(re + n, 0, (size_t)(nm - n) * 8);
-    memset(im + n, 0, (size_t)(nm - n) * 8);
+    int64_t n = kugel__min(nm, c->batch->set->mlim[ring] + 1);
+    kugel__ring_ops_now()->split(coef_of(c, ring), v->f32, v->stride[v->ndim - 1], n, rows, rows + size);
+    memset(rows + n, 0, (size_t)(nm - n) * 8);
+    memset(rows + size + n, 0, (size_t)(nm - n) * 8);
   }
 }
 
 static void put_coef(const kugel__ring_call *call, int64_t first, int count, int64_t nm, const double *rows)
 {
   const ring_call *c = (const ring_call *)call;
-  const batch *b = c->batch;
-  int64_t size = call->plan->row_size;
-  for (int64_t i = 0; i < 2 * count; i++, rows += 2 * size) {
-    int64_t ring = b->set->ring[2 * first + i], step = 2 * b->coef.stride[b->coef.ndim - 1];
+  const view *v = &c->batch->coef;
+  const double none[KUGEL__FINE] = {0};
+  int64_t size = call->plan->row_size, stride = v->stride[v->ndim - 1], most = c->batch->set->mmax;
+  for (int64_t i = 2 * first; i < 2 * (first + count); i++, rows += 2 * size) {
+    int64_t ring = c->batch->set->ring[i];
     if (ring < 0)
       continue;
-    int64_t n = kugel__min(nm, b->set->mlim[ring] + 1);
-    double w = b->weights ? b->weights[ring] : 1;
-    const double *re = rows, *im = rows + size;
-    void *to = c->coef + ring * b->coef.stride[b->coef.ndim - 2] * b->coef.bytes;
-    float *f = to;
-    double *d = to;
-    for (int64_t m = 0; m <= b->set->mmax; m++) {
-      double x = m < n ? w * re[m] : 0, y = m < n ? w * im[m] : 0;
-      if (b->coef.f32) {
-        f[m * step] = (float)x;
-        f[m * step + 1] = (float)y;
-      } else {
-        d[m * step] = x;
-        d[m * step + 1] = y;
-      }
-    }
+    int64_t n = kugel__min(nm, c->batch->set->mlim[ring] + 1);
+    double w = c->batch->weights ? c->batch->weights[ring] : 1;
+    char *to = coef_of(c, ring);
+    kugel__ring_ops_now()->merge(rows, rows + size, w, n, v->f32, stride, to);
+    for (int64_t m = n; m <= most; m += KUGEL__FINE)
+      kugel__ring_ops_now()->merge(none, none, 0, kugel__min(KUGEL__FINE, most + 1 - m), v->f32, stride,
+                                   to + m * stride * v->bytes);
   }
 }
 

@@ -90,4 +90,19 @@ static inline void interleave(vf64 a, vf64 b, vf64 *lo, vf64 *hi)
 #endif
 }
 
+/* Its inverse. */
+static inline void separate(vf64 lo, vf64 hi, vf64 *a, vf64 *b)
+{
+#if VLEN == 8
+  *a = __builtin_shufflevector(lo, hi, 0, 2, 4, 6, 8, 10, 12, 14);
+  *b = __builtin_shufflevector(lo, hi, 1, 3, 5, 7, 9, 11, 13, 15);
+#elif VLEN == 4
+  *a = __builtin_shufflevector(lo, hi, 0, 2, 4, 6);
+  *b = __builtin_shufflevector(lo, hi, 1, 3, 5, 7);
+#else
+  *a = __builtin_shufflevector(lo, hi, 0, 2);
+  *b = __builtin_shufflevector(lo, hi, 1, 3);
+#endif
+}
+
 #endif
