@@ -3,6 +3,7 @@
  * Work space of points [re VLEN, im VLEN]: a and c of `span` points each, then that of the DFT. */
 #include "fft/lines.h"
 #include "fft/lines_move.h"
+#include "fft/lines_real.h"
 
 static double *dft(const kugel__axis *x, double *data, double *work)
 {
@@ -143,47 +144,18 @@ static void real_kind(const kugel__axis *x, double *a, double *c, double *work)
   }
 }
 
-/* ---- real to complex: even n by a DFT of h = n / 2 points x_{2j} + i x_{2j+1} ---- */
-
-// X_k = E + w^k O, X_{h-k} = conj(E - w^k O), E = (Z_k + conj Z_{h-k}) / 2, O = (Z_k - conj Z_{h-k}) / 2i.
-static void untangle(const kugel__axis *x, const double *z, double *out)
-{
-  int64_t h = x->n / 2;
-  cvec first = get(z);
-  vf64 none = {0};
-  put(out, first.re + first.im, none);
-  put(out + W * h, first.re - first.im, none);
-  for (int64_t k = 1; 2 * k <= h; k++) {
-    cvec p = get(z + W * k), q = get(z + W * (h - k));
-    cvec e = {0.5 * (p.re + q.re), 0.5 * (p.im - q.im)}, o = {0.5 * (p.im + q.im), 0.5 * (q.re - p.re)};
-    o = mul(o, x->root[2 * k], x->root[2 * k + 1]);
-    put(out + W * k, e.re + o.re, e.im + o.im);
-    put(out + W * (h - k), e.re - o.re, o.im - e.im);
-  }
-}
-
-// The same backwards, times 2, with re and im exchanged for the inverse DFT.
-static void tangle(const kugel__axis *x, const double *in, double *z)
-{
-  int64_t h = x->n / 2;
-  vf64 first = v_load(in), last = v_load(in + W * h);
-  put(z, first - last, first + last);
-  for (int64_t k = 1; 2 * k <= h; k++) {
-    cvec p = get(in + W * k), q = get(in + W * (h - k));
-    cvec e = {p.re + q.re, p.im - q.im}, o = {p.re - q.re, p.im + q.im};
-    o = mul(o, x->root[2 * k], -x->root[2 * k + 1]);
-    put(z + W * k, e.im + o.re, e.re - o.im);
-    put(z + W * (h - k), o.re - e.im, e.re + o.im);
-  }
-}
-
 static void real_to_complex(const kugel__lines *l, double *a, double *c, double *work)
 {
   const kugel__axis *x = l->axis;
   if (x->n % 2 == 0) {
     load_pairs(l, a, x->n / 2);
-    untangle(x, dft(x, a, work), c);
-    store_complex(l, c, x->half, false);
+    const double *z = dft(x, a, work);
+    if (rows(l, l->out_step)) {
+      store_untangled(l, z);
+    } else {
+      untangle(x, z, c);
+      store_complex(l, c, x->half, false);
+    }
   } else {
     load_real(l, a, x->n);
     store_complex(l, dft(x, a, work), x->half, false);
@@ -193,12 +165,17 @@ static void real_to_complex(const kugel__lines *l, double *a, double *c, double 
 static void complex_to_real(const kugel__lines *l, double *a, double *c, double *work)
 {
   const kugel__axis *x = l->axis;
-  load_complex(l, c, x->half, false);
   if (x->n % 2 == 0) {
-    tangle(x, c, a);
+    if (rows(l, l->in_step)) {
+      load_tangled(l, a);
+    } else {
+      load_complex(l, c, x->half, false);
+      tangle(x, c, a);
+    }
     store_pairs(l, dft(x, a, work), x->n / 2);
     return;
   }
+  load_complex(l, c, x->half, false);
   put(a, (vf64){0}, v_load(c));
   for (int64_t k = 1; k < x->half; k++) {
     cvec u = get(c + W * k);

@@ -7,6 +7,8 @@
 #include "fft/lines.h"
 #include "fft/points.h"
 
+enum { PAIRS = VLEN / 2 }; // complex numbers of a vector
+
 static inline bool adjacent(const kugel__lines *l, const int64_t *at)
 {
   for (int i = 1; i < VLEN; i++)
@@ -74,7 +76,6 @@ static inline __attribute__((always_inline)) void store_parts(const kugel__lines
 ALWAYS void load_two(const kugel__lines *l, double *x, int64_t n, int64_t unit, int64_t step, bool exchanged,
                      bool f32)
 {
-  enum { PAIRS = VLEN / 2 };
   int64_t swap = exchanged ? 1 : 0;
   if (unit == 2 && adjacent(l, l->in_at)) {
     for (int64_t j = 0; j < n; j++) {
@@ -113,7 +114,6 @@ ALWAYS void load_two(const kugel__lines *l, double *x, int64_t n, int64_t unit, 
 ALWAYS void store_two(const kugel__lines *l, const double *x, int64_t n, int64_t unit, int64_t step,
                       bool exchanged, bool f32)
 {
-  enum { PAIRS = VLEN / 2 };
   int64_t swap = exchanged ? 1 : 0;
   vf64 scale = v_set(l->scale);
   if (unit == 2 && adjacent(l, l->out_at)) {
