@@ -70,6 +70,69 @@ static inline __attribute__((always_inline)) void store_parts(const kugel__lines
       write_one(l->out, l->out_at[i] * unit + shift + j * step, l->scale * x[W * j + i], f32);
 }
 
+/* VLEN reals of VLEN lines at `at` bytes, transposed; and those `ahead` prefetched. */
+ALWAYS void read_rows(const char *const *line, int64_t at, int64_t ahead, vf64 *v, bool f32)
+{
+#if VLEN == 8
+  if (!f32) { // halves of two rows a vector: two steps of shuffles are left
+    for (int half = 0; half < 2; half++) {
+      vf64 a[4];
+      for (int i = 0; i < 4; i++) {
+        const char *p = line[i / 2 * 4 + i % 2] + at + 32 * half,
+                   *q = line[i / 2 * 4 + i % 2 + 2] + at + 32 * half;
+        a[i] = (vf64)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd((const double *)p)),
+                                        _mm256_loadu_pd((const double *)q), 1);
+      }
+      vf64 b[4] = {__builtin_shufflevector(a[0], a[1], 0, 8, 2, 10, 4, 12, 6, 14),
+                   __builtin_shufflevector(a[0], a[1], 1, 9, 3, 11, 5, 13, 7, 15),
+                   __builtin_shufflevector(a[2], a[3], 0, 8, 2, 10, 4, 12, 6, 14),
+                   __builtin_shufflevector(a[2], a[3], 1, 9, 3, 11, 5, 13, 7, 15)};
+      for (int i = 0; i < 2; i++) {
+        v[4 * half + i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 4, 5, 8, 9, 12, 13);
+        v[4 * half + i + 2] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 6, 7, 10, 11, 14, 15);
+      }
+    }
+    for (int i = 0; i < VLEN; i++)
+      __builtin_prefetch(line[i] + ahead + at, 0, 2);
+    return;
+  }
+#endif
+  for (int i = 0; i < VLEN; i++) {
+    v[i] = read_vector(line[i] + at, 0, f32);
+    __builtin_prefetch(line[i] + ahead + at, 0, 2);
+  }
+  transpose(v);
+}
+ALWAYS void write_rows(char *const *line, int64_t at, int64_t ahead, vf64 *v, bool f32)
+{
+#if VLEN == 8
+  if (!f32) {
+    for (int half = 0; half < 2; half++)
+      for (int i = 0; i < 2; i++) {
+        const vf64 *u = v + 4 * half;
+        vf64 a = i ? __builtin_shufflevector(u[0], u[1], 1, 9, 3, 11, 5, 13, 7, 15)
+                   : __builtin_shufflevector(u[0], u[1], 0, 8, 2, 10, 4, 12, 6, 14);
+        vf64 b = i ? __builtin_shufflevector(u[2], u[3], 1, 9, 3, 11, 5, 13, 7, 15)
+                   : __builtin_shufflevector(u[2], u[3], 0, 8, 2, 10, 4, 12, 6, 14);
+        vf64 c = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        vf64 d = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+        _mm256_storeu_pd((double *)(line[i] + at + 32 * half), _mm512_castpd512_pd256((__m512d)c));
+        _mm256_storeu_pd((double *)(line[i + 2] + at + 32 * half), _mm512_extractf64x4_pd((__m512d)c, 1));
+        _mm256_storeu_pd((double *)(line[i + 4] + at + 32 * half), _mm512_castpd512_pd256((__m512d)d));
+        _mm256_storeu_pd((double *)(line[i + 6] + at + 32 * half), _mm512_extractf64x4_pd((__m512d)d, 1));
+      }
+    for (int i = 0; i < VLEN; i++)
+      __builtin_prefetch(line[i] + ahead + at, 1, 2);
+    return;
+  }
+#endif
+  transpose(v);
+  for (int i = 0; i < VLEN; i++) {
+    write_vector(line[i] + at, 0, v[i], f32);
+    __builtin_prefetch(line[i] + ahead + at, 1, 2);
+  }
+}
+
 /* Pairs of neighbouring reals, `unit` reals to an element: a complex number, or two elements of a real line.
  * Rows go VLEN / 2 pairs at a time: a VLEN x VLEN transpose parts re and im too; the last block is moved back
  * to be full. */
@@ -94,11 +157,7 @@ ALWAYS void load_two(const kugel__lines *l, double *x, int64_t n, int64_t unit, 
     for (int64_t block = 0; block < n; block += PAIRS) {
       int64_t j = kugel__min(block, n - PAIRS);
       vf64 v[VLEN];
-      for (int i = 0; i < VLEN; i++) {
-        v[i] = read_vector(line[i], 2 * j, f32);
-        __builtin_prefetch(line[i] + ahead + j * (f32 ? 8 : 16), 0, 2);
-      }
-      transpose(v);
+      read_rows(line, j * (f32 ? 8 : 16), ahead, v, f32);
       for (int i = 0; i < VLEN; i++)
         v_store(x + W * j + VLEN * (i ^ swap), v[i]);
     }
@@ -134,11 +193,7 @@ ALWAYS void store_two(const kugel__lines *l, const double *x, int64_t n, int64_t
       vf64 v[VLEN];
       for (int i = 0; i < VLEN; i++)
         v[i] = scale * v_load(x + W * j + VLEN * (i ^ swap));
-      transpose(v);
-      for (int i = 0; i < VLEN; i++) {
-        write_vector(line[i], 2 * j, v[i], f32);
-        __builtin_prefetch(line[i] + ahead + j * (f32 ? 8 : 16), 1, 2);
-      }
+      write_rows(line, j * (f32 ? 8 : 16), ahead, v, f32);
     }
     return;
   }

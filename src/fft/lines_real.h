@@ -76,14 +76,8 @@ ALWAYS void store_untangled_of(const kugel__lines *l, const double *z, bool f32)
       high[VLEN - 2 - 2 * i] = l->scale * q.re;
       high[VLEN - 1 - 2 * i] = l->scale * q.im;
     }
-    transpose(low);
-    transpose(high);
-    for (int i = 0; i < VLEN; i++) {
-      write_vector(line[i], 2 * k, low[i], f32);
-      write_vector(line[i], 2 * top, high[i], f32);
-      __builtin_prefetch(line[i] + ahead + k * size, 1, 2);
-      __builtin_prefetch(line[i] + ahead + top * size, 1, 2);
-    }
+    write_rows(line, k * size, ahead, low, f32);
+    write_rows(line, top * size, ahead, high, f32);
   }
 }
 
@@ -98,14 +92,8 @@ ALWAYS void load_tangled_of(const kugel__lines *l, double *z, bool f32)
   for (int64_t block = 0; block < all; block += PAIRS) {
     int64_t k = kugel__min(block, all - PAIRS), top = h - k - PAIRS + 1;
     vf64 low[VLEN], high[VLEN];
-    for (int i = 0; i < VLEN; i++) {
-      low[i] = read_vector(line[i], 2 * k, f32);
-      high[i] = read_vector(line[i], 2 * top, f32);
-      __builtin_prefetch(line[i] + ahead + k * size, 0, 2);
-      __builtin_prefetch(line[i] + ahead + top * size, 0, 2);
-    }
-    transpose(low);
-    transpose(high);
+    read_rows(line, k * size, ahead, low, f32);
+    read_rows(line, top * size, ahead, high, f32);
     for (int i = 0; i < PAIRS; i++) {
       cvec p = {low[2 * i], low[2 * i + 1]}, q = {high[VLEN - 2 - 2 * i], high[VLEN - 1 - 2 * i]};
       if (k + i == 0) { // their imaginary parts are not there
