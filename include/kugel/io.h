@@ -70,7 +70,8 @@ typedef struct kugel_fits_info {
 typedef struct kugel_fits_column {
   char name[72];     /* TTYPE, "" if missing */
   char unit[72];     /* TUNIT, "" if missing or "unknown" */
-  kugel_dtype dtype; /* of the values after TSCAL and TZERO: float64 if those are not whole numbers */
+  kugel_dtype dtype; /* of the values after TSCAL and TZERO: float64 if those are not whole numbers; bool for
+                        logical and bit columns, whose values read as 0 and 1 */
   int64_t repeat;    /* elements a row */
 } kugel_fits_column;
 

@@ -13,11 +13,11 @@
 
 typedef struct kugel__col {
   char name[72], unit[72];
-  char letter;  // TFORM letter L B I J K E D, or F (cfitsio reads it as doubles), or 0: not a number
+  char letter;  // TFORM letter L X B I J K E D, or F (cfitsio reads it as doubles), or 0: not a number
   bool integer; // after TSCAL and TZERO
   bool u64;     // K with TZERO 2^63
   bool has_null;
-  int32_t bytes;          // of an element
+  int32_t bytes;          // of an element; X: 0
   int64_t repeat, offset; // elements a row; bytes into the row
   int64_t null;           // TNULL, before scaling
   int64_t izero;          // TZERO if integer

@@ -217,6 +217,41 @@ static kugel_status read_converted(reader *r, int64_t which, int64_t column, int
   return KUGEL_OK;
 }
 
+/* Bit columns, packed from the highest bit of each row's first byte on: rows are read in pieces, or of rows
+ * longer than a piece the bytes of one run. */
+static kugel_status read_bits(reader *r, int64_t which, int64_t column, int64_t first, int64_t count)
+{
+  const kugel__col *c = &r->t->cols[column];
+  const int64_t per_piece = PIECE / r->t->row_bytes, end = first + count;
+  int64_t loaded = 0, row0 = -1; // rows in memory, from row0 on
+  for (int64_t at = first; at < end;) {
+    int64_t row = at / c->repeat, inside = at % c->repeat, n = kugel__min(end - at, KUGEL__RUN), shift = 0;
+    if (!per_piece) {
+      n = kugel__min(n, c->repeat - inside);
+      shift = inside / 8 * 8;
+      KUGEL_TRY(read_bytes(r, row, c->offset + inside / 8, (inside % 8 + n + 7) / 8));
+    } else if (row0 < 0 || row >= row0 + loaded) {
+      row0 = row;
+      loaded = kugel__min(per_piece, (end - 1) / c->repeat + 1 - row);
+      KUGEL_TRY(read_bytes(r, row, 0, loaded * r->t->row_bytes));
+    }
+    if (per_piece)
+      n = kugel__min(n, (row0 + loaded) * c->repeat - at);
+    const unsigned char *p = r->bytes + (per_piece ? (row - row0) * r->t->row_bytes + c->offset : 0);
+    for (int64_t k = 0, bit = inside - shift; k < n; k++) {
+      r->run.i[k] = p[bit / 8] >> (7 - bit % 8) & 1;
+      if (++bit + shift == c->repeat) {
+        bit = 0;
+        p += r->t->row_bytes;
+      }
+    }
+    kugel__run run = {.which = which, .at = at, .n = n, .integer = true, .i = r->run.i, .col = c};
+    KUGEL_TRY(r->sink(r->user, &run));
+    at += n;
+  }
+  return KUGEL_OK;
+}
+
 static kugel_status read_any(reader *r, int64_t n, const int64_t *cols, int64_t first, int64_t count)
 {
   int status = 0;
@@ -225,10 +260,18 @@ static kugel_status read_any(reader *r, int64_t n, const int64_t *cols, int64_t 
     return kugel__fits_fail("read", r->file->path, status);
   bool wide = r->t->type == BINARY_TBL &&
               (r->t->row_bytes > PIECE || r->t->cols[cols[0]].repeat * r->t->cols[cols[0]].bytes >= 32768);
-  if (r->t->type == BINARY_TBL && !wide)
+  bool bits = false;
+  for (int64_t c = 0; c < n; c++)
+    bits = bits || r->t->cols[cols[c]].letter == 'X';
+  if (r->t->type == BINARY_TBL && !wide && !bits)
     return read_rows(r, n, cols, first, count);
   for (int64_t c = 0; c < n; c++)
-    KUGEL_TRY(wide ? read_wide(r, c, cols[c], first, count) : read_converted(r, c, cols[c], first, count));
+    if (r->t->type != BINARY_TBL)
+      KUGEL_TRY(read_converted(r, c, cols[c], first, count));
+    else if (r->t->cols[cols[c]].letter == 'X')
+      KUGEL_TRY(read_bits(r, c, cols[c], first, count));
+    else
+      KUGEL_TRY(read_wide(r, c, cols[c], first, count));
   return KUGEL_OK;
 }
 
@@ -238,7 +281,7 @@ kugel_status kugel__table_values(kugel_fits *file, const kugel__table *t, int64_
   for (int64_t c = 0; c < n; c++) {
     const kugel__col *col = &t->cols[cols[c]];
     KUGEL_CHECK(col->letter, KUGEL_ENOTSUP,
-                "column %lld ('%s') of '%s' holds text, bits, complex numbers or arrays of variable length",
+                "column %lld ('%s') of '%s' holds text, complex numbers or arrays of variable length",
                 (long long)cols[c] + 1, col->name, kugel__tail(file->path));
     KUGEL_CHECK(col->repeat == t->cols[cols[0]].repeat && col->repeat > 0, KUGEL_EFORMAT,
                 "columns of '%s' have %lld and %lld elements a row: read them one by one",
@@ -264,88 +307,4 @@ kugel_status kugel__table_values(kugel_fits *file, const kugel__table *t, int64_
   kugel__free(file->ctx, bytes);
   kugel__free(file->ctx, r);
   return s;
-}
-
-/* ---- storing
- * ------------------------------------------------------------------------------------------------ */
-
-static inline bool near_to(double x, double bad)
-{
-  return fabs(x - bad) <= 1e-5 * fabs(bad);
-}
-
-/* The run's k-th value as a double, with bad ones UNSEEN. */
-static void to_doubles(const kugel__run *run, const kugel__bad *bad, double *v)
-{
-  if (!run->integer) {
-    memcpy(v, run->d, (size_t)run->n * sizeof *v);
-  } else if (run->col->u64) {
-    for (int64_t k = 0; k < run->n; k++)
-      v[k] = (double)(uint64_t)run->i[k];
-  } else {
-    bool nulls = run->col->has_null || run->col->letter == 'L';
-    for (int64_t k = 0; k < run->n; k++)
-      v[k] = nulls && run->i[k] == INT64_MIN ? KUGEL__UNSEEN : (double)run->i[k];
-  }
-  if (!bad->map)
-    return;
-  for (int64_t k = 0; k < run->n; k++)
-    if (near_to(v[k], KUGEL__UNSEEN) || (bad->has_bad_data && near_to(v[k], bad->bad_data)))
-      v[k] = KUGEL__UNSEEN;
-}
-
-static kugel_status store_integers(const kugel_fits *file, const kugel_array *out, int64_t base,
-                                   const int64_t *index, const kugel__run *run, const kugel__bad *bad)
-{
-  double v[KUGEL__RUN];
-  void *data = kugel__array_data(out);
-  bool small = out->dtype.bits == 32, nulls = run->integer && (run->col->has_null || run->col->letter == 'L');
-  if (!run->integer)
-    to_doubles(run, bad, v);
-  for (int64_t k = 0; k < run->n; k++) {
-    int64_t x, at = base + (index ? index[k] : run->at + k);
-    bool fits = true, is_bad = false;
-    if (run->integer) {
-      x = run->i[k];
-      is_bad = (nulls && x == INT64_MIN) || (bad->map && bad->has_bad_data && (double)x == bad->bad_data);
-      fits = !run->col->u64 || x >= 0;
-    } else {
-      is_bad = isnan(v[k]) || v[k] == KUGEL__UNSEEN;
-      fits = is_bad || (fabs(v[k]) < 0x1p63 && v[k] == floor(v[k]));
-      x = fits && !is_bad ? (int64_t)v[k] : 0;
-    }
-    if (is_bad)
-      x = small ? INT32_MIN : INT64_MIN;
-    fits = fits && (!small || (x >= INT32_MIN && x <= INT32_MAX));
-    KUGEL_CHECK(fits, KUGEL_EFORMAT,
-                "'%s': value %lld of column '%s' does not fit into int%d: read it as float64",
-                kugel__tail(file->path), (long long)(run->at + k), run->col->name, out->dtype.bits);
-    if (small)
-      ((int32_t *)data)[at] = (int32_t)x;
-    else
-      ((int64_t *)data)[at] = x;
-  }
-  return KUGEL_OK;
-}
-
-kugel_status kugel__store_run(const kugel_fits *file, const kugel_array *out, int64_t base,
-                              const int64_t *index, const kugel__run *run, const kugel__bad *bad)
-{
-  if (out->dtype.code == KUGEL_INT)
-    return store_integers(file, out, base, index, run, bad);
-  double v[KUGEL__RUN];
-  to_doubles(run, bad, v);
-  double *d = (double *)kugel__array_data(out) + base;
-  float *f = (float *)kugel__array_data(out) + base;
-  if (out->dtype.bits == 64) {
-    if (index)
-      for (int64_t k = 0; k < run->n; k++)
-        d[index[k]] = v[k];
-    else
-      memcpy(d + run->at, v, (size_t)run->n * sizeof *d);
-  } else {
-    for (int64_t k = 0; k < run->n; k++)
-      f[index ? index[k] : run->at + k] = (float)v[k];
-  }
-  return KUGEL_OK;
 }

@@ -87,11 +87,10 @@ static void finish_type(kugel__col *c)
     char letter;
     uint8_t code, bits, signed_code;
     double signless; // TZERO that flips signedness
-  } types[] = {{'L', KUGEL_BOOL, 8, KUGEL_BOOL, 0},
-               {'B', KUGEL_UINT, 8, KUGEL_INT, -128},
-               {'I', KUGEL_INT, 16, KUGEL_UINT, 32768},
-               {'J', KUGEL_INT, 32, KUGEL_UINT, 2147483648.},
-               {'K', KUGEL_INT, 64, KUGEL_UINT, 9223372036854775808.}};
+  } types[] = {
+      {'L', KUGEL_BOOL, 8, KUGEL_BOOL, 0},           {'X', KUGEL_BOOL, 8, KUGEL_BOOL, 0},
+      {'B', KUGEL_UINT, 8, KUGEL_INT, -128},         {'I', KUGEL_INT, 16, KUGEL_UINT, 32768},
+      {'J', KUGEL_INT, 32, KUGEL_UINT, 2147483648.}, {'K', KUGEL_INT, 64, KUGEL_UINT, 9223372036854775808.}};
   c->integer = false;
   c->dtype = (kugel_dtype){KUGEL_FLOAT, 64, 1};
   if (!c->letter)
@@ -120,8 +119,8 @@ static kugel_status read_column(kugel_fits *file, kugel__table *t, int number, k
     int code;
     char letter;
     int bytes;
-  } codes[] = {{TLOGICAL, 'L', 1},  {TBYTE, 'B', 1},  {TSHORT, 'I', 2}, {TLONG, 'J', 4},
-               {TLONGLONG, 'K', 8}, {TFLOAT, 'E', 4}, {TDOUBLE, 'D', 8}};
+  } codes[] = {{TLOGICAL, 'L', 1}, {TBIT, 'X', 0},      {TBYTE, 'B', 1},  {TSHORT, 'I', 2},
+               {TLONG, 'J', 4},    {TLONGLONG, 'K', 8}, {TFLOAT, 'E', 4}, {TDOUBLE, 'D', 8}};
   char key[FLEN_KEYWORD];
   int code = 0, status = 0;
   LONGLONG repeat = 0, width = 0;
@@ -156,8 +155,12 @@ static kugel_status read_column(kugel_fits *file, kugel__table *t, int number, k
       c->letter = codes[i].letter;
       c->bytes = codes[i].bytes;
     }
-  if (c->letter == 'E' || c->letter == 'D')
+  if (c->letter == 'E' || c->letter == 'D' || c->letter == 'X')
     c->has_null = false;
+  if (c->letter == 'X' || c->letter == 'L') { // no numbers that could be scaled
+    c->scale = 1;
+    c->zero = 0;
+  }
   finish_type(c);
   return KUGEL_OK;
 }
@@ -168,14 +171,12 @@ static int64_t column_bytes(kugel_fits *file, int number, const kugel__col *c)
   int code = 0, status = 0;
   LONGLONG repeat = 0, width = 0;
   if (c->letter)
-    return c->repeat * c->bytes;
+    return c->letter == 'X' ? (c->repeat + 7) / 8 : c->repeat * c->bytes;
   fits_get_coltypell(file->f, number, &code, &repeat, &width, &status);
   if (status || repeat < 0 || repeat > INT64_MAX / 64 || width < 0 || width > INT64_MAX / 64)
     return -1;
   if (code == TSTRING)
     return repeat;
-  if (code == TBIT)
-    return (repeat + 7) / 8;
   if (code == TCOMPLEX)
     return 8 * repeat;
   if (code == TDBLCOMPLEX)

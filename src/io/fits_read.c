@@ -45,8 +45,8 @@ static kugel_status store_map(void *user, const kugel__run *run)
   } else if (r->from != r->to) {
     for (int64_t k = 0; k < run->n; k++)
       r->index[k] = run->at + k;
-    KUGEL_TRY(kugel_healpix_convert(r->file->ctx, r->file->info.nside, r->from, r->to, run->n, r->index,
-                                    r->index));
+    KUGEL_TRY(
+        kugel_healpix_convert(r->file->ctx, r->file->info.nside, r->from, r->to, run->n, r->index, r->index));
     index = r->index;
   }
   return kugel__store_run(r->file, r->maps, base, index, run, &r->bad);

@@ -167,6 +167,90 @@ static void check_types(void)
   kugel_fits_close(file);
 }
 
+/* Masks as bits: one a row, and 5 or 48 a row beside numbers; of a row longer than what is read at once. */
+static void check_bits(void)
+{
+  double map[48];
+  begin(1 + 4, 48, 2);
+  card("TFORM1  = '1X'");
+  card("TFORM2  = 'J'");
+  card("ORDERING= 'RING'");
+  end_header();
+  for (int k = 0; k < 48; k++) {
+    bytes[used++] = k % 3 ? 0x80 : 0x7f;
+    big((uint64_t)k, 4);
+  }
+  finish();
+  kugel_fits *file = open_it();
+  kugel_fits_column column;
+  const int64_t both[2] = {0, 1};
+  double two[2][48];
+  CHECK_OK(kugel_fits_get_column(file, 0, &column));
+  CHECK(column.dtype.code == KUGEL_BOOL && column.repeat == 1);
+  CHECK_OK(kugel_fits_read_maps(file, 2, both, KUGEL_ORDER_RING, KUGEL_ARRAY(two, KUGEL_F64, 2, 48)));
+  for (int k = 0; k < 48; k++)
+    CHECK(two[0][k] == (k % 3 != 0) && two[1][k] == k);
+  kugel_fits_close(file);
+  begin(6, 1, 1);
+  card("TFORM1  = '48X'");
+  card("NSIDE   =                    2");
+  card("ORDERING= 'RING'");
+  end_header();
+  big(0xa50000ff0001, 6);
+  finish();
+  file = open_it();
+  CHECK_OK(kugel_fits_read_maps(file, 1, NULL, KUGEL_ORDER_RING, KUGEL_ARRAY(map, KUGEL_F64, 48)));
+  for (int k = 0; k < 48; k++)
+    CHECK(map[k] == (double)(0xa50000ff0001 >> (47 - k) & 1));
+  CHECK_OK(kugel_fits_read_values(file, 0, 13, KUGEL_ARRAY(map, KUGEL_F64, 12)));
+  for (int k = 0; k < 12; k++)
+    CHECK(map[k] == (double)(0xa50000ff0001 >> (34 - k) & 1));
+  kugel_fits_close(file);
+  begin(1, 7, 1);
+  card("TFORM1  = '5X'");
+  end_header();
+  for (int k = 0; k < 7; k++)
+    bytes[used++] = (unsigned char)(0x28 * (k + 1)); /* bits 0, 1, 0 ... */
+  finish();
+  file = open_it();
+  CHECK_OK(kugel_fits_read_values(file, 0, 0, KUGEL_ARRAY(map, KUGEL_F64, 35)));
+  for (int k = 0; k < 35; k++)
+    CHECK(map[k] == (0x28 * (k / 5 + 1) >> (7 - k % 5) & 1));
+  kugel_fits_close(file);
+}
+
+static void check_long_bits(void)
+{
+  enum { N = 9000000, BYTES = (N + 7) / 8 };
+  begin(BYTES + 1, 2, 2);
+  card("TFORM1  = 'B'");
+  card("TFORM2  = '9000000X'");
+  end_header();
+  uint8_t *rows = calloc(2, BYTES + 1), *block = calloc(2880, 1);
+  FILE *f = fopen(path, "wb");
+  for (int64_t k = 0; k < 2 * N; k += 7) /* each seventh bit */
+    rows[k / N * (BYTES + 1) + 1 + k % N / 8] |= (uint8_t)(0x80 >> k % N % 8);
+  fwrite(bytes, 1, used, f);
+  fwrite(rows, 1, 2 * (BYTES + 1), f);
+  fwrite(block, 1, 2880 - 2 * (BYTES + 1) % 2880, f);
+  fclose(f);
+  float *values = malloc(2 * N * sizeof *values);
+  kugel_fits *file = open_it();
+  CHECK_OK(kugel_fits_read_values(file, 1, 0, KUGEL_ARRAY(values, KUGEL_F32, 2 * N)));
+  int64_t wrong = 0;
+  for (int64_t k = 0; k < 2 * N; k++)
+    wrong += values[k] != (k % 7 == 0);
+  CHECK(!wrong);
+  CHECK_OK(kugel_fits_read_values(file, 1, N - 10, KUGEL_ARRAY(values, KUGEL_F32, 20)));
+  for (int64_t k = 0; k < 20; k++)
+    wrong += values[k] != ((N - 10 + k) % 7 == 0);
+  CHECK(!wrong);
+  kugel_fits_close(file);
+  free(values);
+  free(block);
+  free(rows);
+}
+
 /* A partial map of nside 2 with three pixels, the pixel column named and typed as asked. */
 static void write_partial(const char *name, const char *form, const char *scheme, int last)
 {
@@ -353,6 +437,11 @@ int main(void)
 {
   snprintf(path, sizeof path, "/tmp/kugel-t705-%d.fits", (int)getpid());
   CASE("column types, scales, nulls") check_types();
+  CASE("bit columns")
+  {
+    check_bits();
+    check_long_bits();
+  }
   CASE("partial maps of many makers")
   {
     check_partial("PIXEL", "J", "INDXSCHM= 'EXPLICIT'");
