@@ -29,14 +29,29 @@ static void split(long double x, double *hi, double *lo)
   *lo = (double)(x - *hi);
 }
 
-// Highest m that contributes: lambda_lm decays fast beyond m = l sin theta (Reinecke and Seljebotn 2013,
-// section 2.3).
+// -log of |lambda_lm| relative to its size where it oscillates, for m > L sin theta, L = l + 1/2, to leading
+// order (WKB).
+static double decay(double m, double big_l, double c, double s)
+{
+  double a = sqrt((m - big_l * s) * (m + big_l * s));
+  return m * atanh(fmin(a / (m * c), 1)) - big_l * atanh(a / (big_l * c));
+}
+
+/* Highest m that contributes: beyond it all degrees to lmax stay below e^-43 = 2e-19. The barrier of spin s
+ * at m is higher than that of spin 0 at m - s: m^2 + s^2 - 2 m s cos theta >= (m - s)^2. */
 static int64_t cut_off(int64_t lmax, int spin, double c, double s)
 {
-  double ofs = fmax(100, 0.01 * (double)lmax), t = (double)lmax * s + ofs;
-  double b = 2 * spin * fabs(c), disc = b * b - 4 * ((double)spin * spin - t * t);
-  double lim = disc > 0 ? (b + sqrt(disc)) / 2 : (double)lmax;
-  return (int64_t)(fmin(lim, (double)lmax) + 0.5);
+  enum { NATS = 43 };
+  double big_l = (double)lmax + 0.5;
+  int64_t low = (int64_t)(big_l * s), high = lmax + 1; // decay(low) <= NATS < decay(high)
+  while (high - low > 1) {
+    int64_t m = low + (high - low) / 2;
+    if (decay((double)m, big_l, c, s) > NATS)
+      high = m;
+    else
+      low = m;
+  }
+  return kugel__min(lmax, low + spin);
 }
 
 // Near the pole sin theta is the accurate number, near the equator cos theta; the other one follows from it.
@@ -58,7 +73,7 @@ static void fill_pair(kugel__leg *g, int64_t i, double cth, double sth)
   for (int k = 0; k < power && sth > 0; k++)
     g->factor[i] /= sth;
   int spin = g->mode == KUGEL__LEG_SCALAR ? 0 : g->mode == KUGEL__LEG_SPIN ? g->spin : 2;
-  g->mlim[i] = cut_off(g->lmax + 2, spin, cth, sth);
+  g->mlim[i] = cut_off(g->lmax, spin, (double)x, sth);
 }
 
 kugel_status kugel__leg_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, kugel__leg_mode mode, int spin,
