@@ -242,8 +242,8 @@ size_t kugel__leg_scratch(const kugel__leg *g)
   enum { ARRAYS = 9 + 4 * KUGEL__MAX_SERIES, ENDS = 24 };
   int64_t doubles =
       (ARRAYS + 2) * (g->lmax + g->reach + 8 + ENDS) + (4 + 4 * KUGEL__MAX_SERIES) * (g->nsteps + 2);
-  int64_t sums = (g->nsteps + 2) * 4 * g->nseries * 8, rows = 4 * KUGEL__MAX_SERIES * KUGEL__LEG_PAD;
-  return (size_t)(doubles + sums + rows + 256) * 8 + kugel__wigner_scratch(g->lmax);
+  int64_t sums = KUGEL__LEG_SUMS + 4 * g->nseries * KUGEL__LEG_ROW;
+  return (size_t)(doubles + sums + 256) * 8 + kugel__wigner_scratch(g->lmax);
 }
 
 /* The polar and high-spin part: each component group is one job. Gradients are spin 1 with E = sqrt(l(l+1))
@@ -328,13 +328,12 @@ void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
     return;
   kugel__leg_m w;
   kugel__series_ops_now()->open(&w, g, m, scratch);
-  memset(w.sums, 0, (size_t)(w.n * 4 * g->nseries * kugel__leg_ops_now()->vlen) * 8);
-  double *work = w.sums + w.n * 4 * g->nseries * 8;
-  for (int64_t p = r.wigner; p < p1; p += KUGEL__LEG_PAD) {
-    int64_t end = kugel__min(p1, p + KUGEL__LEG_PAD);
-    begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_PAD);
-    kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_PAD);
+  memset(w.series, 0, (size_t)(w.n * 4 * g->nseries) * 8);
+  double *work = w.sums + KUGEL__LEG_SUMS;
+  for (int64_t p = r.wigner; p < p1; p += KUGEL__LEG_GROUP) {
+    int64_t end = kugel__min(p1, p + KUGEL__LEG_GROUP);
+    begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_ROW);
+    kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_ROW);
   }
-  kugel__leg_ops_now()->reduce(&w);
   kugel__series_ops_now()->from_series(&w, alm);
 }

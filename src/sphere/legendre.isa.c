@@ -118,72 +118,119 @@ INLINE void synth_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_
   }
 }
 
-/* ---- adjoint ---- */
+/* ---- adjoint: degrees in tiles, so that the sums over all pairs of a tile stay in the first cache ---- */
 
-INLINE void sum_terms(int nv, int ns, vf64 *sum, const vf64 *q, const vf64 (*in)[MAX_NV])
+typedef struct block {
+  int64_t k; // the next step
+  const double *coef;
+} block;
+
+// at: [x2, q0, q1, scale, then 4 ns rows][nv]
+INLINE void load_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_t p1, const double *rows,
+                       int64_t row, block *h, vf64 *at)
+{
+  state b;
+  h->k = begin(w, nv, p, &b);
+  h->coef = b.coef;
+  for (int i = 0; i < nv; i++) {
+    int64_t first = p + i * VLEN, have = p1 - first;
+    vf64 x = v_load(w->leg->cth + first), *in = at + 4 * nv + i;
+    at[i] = b.x2[i];
+    at[nv + i] = b.q0[i];
+    at[2 * nv + i] = b.q1[i];
+    at[3 * nv + i] = b.s[i];
+    for (int s = 0; s < ns; s++)
+      for (int c = 0; c < 2; c++) {
+        vf64 north = load(rows + (4 * s + c) * row + i * VLEN, have);
+        vf64 south = load(rows + (4 * s + 2 + c) * row + i * VLEN, have);
+        in[(4 * s + c) * nv] = north + south;
+        in[(4 * s + 2 + c) * nv] = (north - south) * x;
+      }
+  }
+}
+
+INLINE void sum_terms(int nv, int ns, vf64 *sum, const vf64 *q, const vf64 *in)
 {
   vf64 t[4 * KUGEL__MAX_SERIES];
   for (int c = 0; c < 4 * ns; c++)
     t[c] = sum[c];
   for (int i = 0; i < nv; i++) {
     for (int c = 0; c < 4 * ns; c++)
-      t[c] += q[i] * in[c][i];
+      t[c] += q[i] * in[c * nv + i];
   }
   for (int c = 0; c < 4 * ns; c++)
     sum[c] = t[c];
 }
 
-INLINE void adjoint_block(const kugel__leg_m *w, int nv, int ns, int64_t p, int64_t p1, const double *rows,
-                          int64_t row)
+// Steps of a block up to `end`; sums start at step `first`.
+INLINE void adjoint_tile(int nv, int ns, block *h, vf64 *restrict at, int64_t first, int64_t end,
+                         vf64 *restrict sums)
 {
   state b;
-  int64_t k = begin(w, nv, p, &b), n = w->n;
-  const double *coef = b.coef;
-  vf64 *sums = (vf64 *)w->sums, in[4 * KUGEL__MAX_SERIES][MAX_NV];
-  if (k == n)
-    return;
+  vf64 in[4 * KUGEL__MAX_SERIES * MAX_NV]; // a copy on the stack: in registers where they suffice
+  const double *coef = h->coef;
+  int64_t k = h->k;
   for (int i = 0; i < nv; i++) {
-    int64_t at = p + i * VLEN, have = p1 - at;
-    vf64 x = v_load(w->leg->cth + at);
-    for (int s = 0; s < ns; s++)
-      for (int c = 0; c < 2; c++) {
-        vf64 north = load(rows + (4 * s + c) * row + i * VLEN, have);
-        vf64 south = load(rows + (4 * s + 2 + c) * row + i * VLEN, have);
-        in[4 * s + c][i] = north + south;
-        in[4 * s + 2 + c][i] = (north - south) * x;
-      }
+    b.x2[i] = at[i];
+    b.q0[i] = at[nv + i];
+    b.q1[i] = at[2 * nv + i];
+    b.s[i] = at[3 * nv + i];
   }
-  while (k < n && any_small(b.s, nv)) {
+  for (int i = 0; i < 4 * ns * nv; i++)
+    in[i] = at[4 * nv + i];
+  sums -= 4 * ns * first;
+  while (k < end && any_small(b.s, nv)) {
     vi64 counts[MAX_NV];
     for (int i = 0; i < nv; i++)
       counts[i] = b.s[i] >= 0.0;
-    for (int64_t end = k + 4 < n ? k + 4 : n; k < end; k++) {
+    for (int64_t stop = k + 4 < end ? k + 4 : end; k < stop; k++) {
       vf64 masked[MAX_NV];
       for (int i = 0; i < nv; i++)
         masked[i] = (vf64)((vi64)b.q1[i] & counts[i]);
-      sum_terms(nv, ns, sums + 4 * ns * k, masked, (const vf64(*)[MAX_NV])in);
+      sum_terms(nv, ns, sums + 4 * ns * k, masked, in);
       advance(&b, nv, coef + 2 * k);
     }
     for (int i = 0; i < nv; i++)
       rescale(&b.q0[i], &b.q1[i], &b.s[i]);
   }
-  for (; k + 2 <= n; k += 2) {
-    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, (const vf64(*)[MAX_NV])in);
+  for (; k + 2 <= end; k += 2) {
+    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, in);
     for (int i = 0; i < nv; i++)
       b.q0[i] += (b.x2[i] * coef[2 * k] + coef[2 * k + 1]) * b.q1[i];
-    sum_terms(nv, ns, sums + 4 * ns * (k + 1), b.q0, (const vf64(*)[MAX_NV])in);
+    sum_terms(nv, ns, sums + 4 * ns * (k + 1), b.q0, in);
     for (int i = 0; i < nv; i++)
       b.q1[i] += (b.x2[i] * coef[2 * k + 2] + coef[2 * k + 3]) * b.q0[i];
   }
-  if (k < n)
-    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, (const vf64(*)[MAX_NV])in);
+  if (k < end)
+    sum_terms(nv, ns, sums + 4 * ns * k, b.q1, in);
+  h->k = end;
+  for (int i = 0; i < nv; i++) {
+    at[nv + i] = b.q0[i];
+    at[2 * nv + i] = b.q1[i];
+    at[3 * nv + i] = b.s[i];
+  }
 }
 
-static void reduce(const kugel__leg_m *w)
+INLINE void adjoint_group(const kugel__leg_m *w, int nv, int ns, int64_t p0, int64_t p1, const double *rows,
+                          int64_t row)
 {
-  const vf64 *sums = (const vf64 *)w->sums;
-  for (int64_t i = 0; i < w->n * 4 * w->leg->nseries; i++)
-    w->series[i] = v_sum(sums[i]);
+  enum { TILE = KUGEL__LEG_TILE };
+  int64_t blocks = 0, tile = TILE / (ns + ns / 3) / 4 * 4, first = w->n, n = w->n;
+  vf64 *sums = (vf64 *)w->sums, *at = sums + 4 * TILE;
+  block *h = (block *)(at + (4 + 4 * ns) * (KUGEL__LEG_GROUP / VLEN + MAX_NV));
+  int64_t stride = (4 + 4 * ns) * nv;
+  for (int64_t p = p0; p < p1; p += nv * VLEN, blocks++) {
+    load_block(w, nv, ns, p, p1, rows + p - p0, row, h + blocks, at + blocks * stride);
+    first = h[blocks].k < first ? h[blocks].k : first;
+  }
+  for (int64_t end; first < n; first = end) {
+    end = first + tile < n ? first + tile : n;
+    memset(sums, 0, (size_t)(4 * ns * (end - first)) * sizeof *sums);
+    for (int64_t i = 0; i < blocks; i++)
+      if (h[i].k < end)
+        adjoint_tile(nv, ns, h + i, at + i * stride, first, end, sums);
+    add_lanes(sums, 4 * ns * (end - first), w->series + 4 * ns * first);
+  }
 }
 
 /* ---- the variants: registers decide how many vectors go together ---- */
@@ -196,8 +243,7 @@ static void reduce(const kugel__leg_m *w)
   }                                                                                                          \
   static void adjoint##ns(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row)      \
   {                                                                                                          \
-    for (int64_t p = p0; p < p1; p += (nva)*VLEN)                                                            \
-      adjoint_block(w, nva, ns, p, p1, in + p - p0, row);                                                    \
+    adjoint_group(w, nva, ns, p0, p1, in, row);                                                              \
   }
 #if VLEN == 8
 VARIANT(1, 4, 4)
@@ -220,4 +266,4 @@ static void adjoint(const kugel__leg_m *w, int64_t p0, int64_t p1, const double 
 }
 
 extern const kugel__leg_ops ISA_NAME(kugel__leg_ops);
-const kugel__leg_ops ISA_NAME(kugel__leg_ops) = {VLEN, synth, adjoint, reduce};
+const kugel__leg_ops ISA_NAME(kugel__leg_ops) = {synth, adjoint};

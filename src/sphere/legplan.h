@@ -12,6 +12,10 @@
 #include "sphere/legendre.h"
 
 enum { KUGEL__LEG_PAD = 96, KUGEL__MAX_SERIES = 3 };
+/* Adjoint kernels: at most GROUP pairs a call; TILE quadruples of sums (vectors) fit in the second cache.
+ * LEG_SUMS: doubles they need besides rows. */
+enum { KUGEL__LEG_GROUP = 1024, KUGEL__LEG_ROW = KUGEL__LEG_GROUP + 8, KUGEL__LEG_TILE = 1024 };
+enum { KUGEL__LEG_SUMS = 32 * KUGEL__LEG_TILE + 20 * (KUGEL__LEG_GROUP + KUGEL__LEG_PAD) };
 
 struct kugel__leg {
   kugel_ctx *ctx;
@@ -45,15 +49,14 @@ typedef struct kugel__leg_m {
   double *column[2 * KUGEL__MAX_SERIES]; /* alm: re and im of each component */
   double *split[2 * KUGEL__MAX_SERIES];  /* series by degree: re and im of each, two degrees longer */
   double *line;                          /* scratch */
-  double *sums;                          /* adjoint: vectors [n][4 nseries][VLEN] */
+  double *sums;                          /* adjoint: LEG_SUMS doubles, then [4 nseries][GROUP] */
 } kugel__leg_m;
 
 typedef struct kugel__leg_ops {
-  int vlen;
-  /* Series at pairs [p0, p1): out[(series * 4 + k) * row + p - p0] and its transpose into m->sums. */
+  /* Series at pairs [p0, p1): out[(series * 4 + k) * row + p - p0], and its transpose, added to m->series,
+   * for at most KUGEL__LEG_GROUP pairs. */
   void (*synth)(const kugel__leg_m *w, int64_t p0, int64_t p1, double *out, int64_t row);
   void (*adjoint)(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row);
-  void (*reduce)(const kugel__leg_m *w); /* sums -> series */
 } kugel__leg_ops;
 const kugel__leg_ops *kugel__leg_ops_now(void);
 

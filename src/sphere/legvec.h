@@ -190,4 +190,17 @@ INLINE void sum_lanes(const vf64 *v, int64_t n, double *out)
     out[i] = v_sum(v[i]);
 }
 
+// out[i] += sum of the lanes of v[i]
+INLINE void add_lanes(const vf64 *v, int64_t n, double *out)
+{
+  enum { PART = 32 };
+  double sums[PART];
+  for (int64_t i = 0; i < n; i += PART) {
+    int64_t count = n - i < PART ? n - i : PART;
+    sum_lanes(v + i, count, sums);
+    for (int64_t k = 0; k < count; k++)
+      out[i + k] += sums[k];
+  }
+}
+
 #endif
