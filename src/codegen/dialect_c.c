@@ -4,12 +4,12 @@
 
 const kugel__dialect kugel__dialect_c = {
     .name = "c",
-    .lanes = {"vi64", "vf32", "vf64"},
-    .uniform = {"int64_t", "float", "double"},
-    .load = {NULL, "v_load_f32(%0 + %1)", "v_load(%0 + %1)"},
+    .lanes = {[KUGEL__I64] = "vi64", [KUGEL__F32] = "vf32", [KUGEL__F64] = "vf64"},
+    .uniform = {[KUGEL__I64] = "int64_t", [KUGEL__F32] = "float", [KUGEL__F64] = "double"},
+    .load = {[KUGEL__F32] = "v_load_f32(%0 + %1)", [KUGEL__F64] = "v_load(%0 + %1)"},
     .load_uniform = "%0[%1]",
-    .store = {NULL, "v_store_f32(%0 + %1, %2)", "v_store(%0 + %1, %2)"},
-    .function = "static ",
+    .store = {[KUGEL__F32] = "v_store_f32(%0 + %1, %2)", [KUGEL__F64] = "v_store(%0 + %1, %2)"},
+    .function = "static void ",
     .pointer = "*restrict ",
     .float_suffix = "f",
 };

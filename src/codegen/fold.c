@@ -19,6 +19,8 @@ static kugel__val fold_int(kugel__gen *g, kugel__op op, int64_t a, int64_t b, in
     return kugel__int(a * b - c);
   case KUGEL__FNMA:
     return kugel__int(c - a * b);
+  case KUGEL__MIN:
+    return kugel__int(kugel__min(a, b));
   default:
     if (b == 0) {
       g->status = g->status ? g->status : KUGEL_FAIL(KUGEL_EINTERNAL, "%s divides by zero", g->name);
@@ -67,7 +69,7 @@ static kugel__val negative(kugel__gen *g, kugel__val a)
 
 static bool is_int(kugel__val a)
 {
-  return a.type == KUGEL__I64;
+  return a.type <= KUGEL__U32;
 }
 
 // x is set when the operation needs no instruction or becomes another one.
@@ -144,11 +146,14 @@ kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b
     const kugel__ins *neg = made_by(g, a, KUGEL__NEG);
     if (neg)
       return neg->a[0];
-  } else if (simplify_fused(g, op, a, b, c, &x)) {
+  } else if (op != KUGEL__MIN && simplify_fused(g, op, a, b, c, &x)) {
     return x;
   }
   kugel__val used[3] = {a, b, c};
-  uint8_t type = kugel__is_number(a) ? (kugel__is_number(b) ? c.type : b.type) : a.type;
+  uint8_t type = UINT8_MAX; // that of the variables; I64 where U32 meets it
+  for (int i = 0; i < 3; i++)
+    if (!kugel__is_number(used[i]) && used[i].type < type)
+      type = used[i].type;
   return kugel__gen_emit(g, op, (kugel__type)type, a.uniform && b.uniform && c.uniform, used);
 }
 

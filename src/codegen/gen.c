@@ -68,6 +68,16 @@ kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name)
 {
   return parameter(g, KUGEL__POINTER, type, name);
 }
+kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count)
+{
+  return new_var(g, (kugel__var){.hint = name,
+                                 .kind = KUGEL__POINTER,
+                                 .type = (uint8_t)type,
+                                 .written = true,
+                                 .shared = count,
+                                 .def = -1,
+                                 .parameter = -1});
+}
 kugel__val kugel__gen_symbol(kugel__gen *g, const char *name)
 {
   return new_var(g, (kugel__var){.hint = name,
@@ -109,6 +119,41 @@ void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel
     g->vars[pointer.var].written = true;
 }
 
+kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index)
+{
+  kugel__val none = kugel__int(0), pair = kugel__gen_load(g, pointer, index, false);
+  kugel__type real = pointer.type == KUGEL__C32 ? KUGEL__F32 : KUGEL__F64;
+  kugel__val re = kugel__gen_emit(g, KUGEL__PAIR_X, real, false, (kugel__val[3]){pair, none, none});
+  return (kugel__cval){re, kugel__gen_emit(g, KUGEL__PAIR_Y, real, false, (kugel__val[3]){pair, none, none})};
+}
+
+void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
+{
+  append(g,
+         (kugel__ins){.op = KUGEL__STORE_PAIR, .dst = UINT32_MAX, .a = {pointer, index, value.re, value.im}});
+  if (!g->status)
+    g->vars[pointer.var].written = true;
+}
+
+kugel__val kugel__gen_local_id(kugel__gen *g)
+{
+  kugel__val none = kugel__int(0);
+  return kugel__gen_emit(g, KUGEL__LOCAL_ID, KUGEL__U32, false, (kugel__val[3]){none, none, none});
+}
+kugel__val kugel__gen_group_id(kugel__gen *g)
+{
+  kugel__val none = kugel__int(0);
+  return kugel__gen_emit(g, KUGEL__GROUP_ID, KUGEL__I64, true, (kugel__val[3]){none, none, none});
+}
+void kugel__gen_barrier(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__BARRIER, .dst = UINT32_MAX});
+}
+void kugel__gen_if(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  append(g, (kugel__ins){.op = KUGEL__IF, .dst = UINT32_MAX, .a = {a, b}});
+}
+
 kugel__val kugel__gen_for(kugel__gen *g, const char *hint, kugel__val from, kugel__val to)
 {
   kugel__val v = kugel__gen_emit(g, KUGEL__FOR, KUGEL__I64, true, (kugel__val[3]){from, to, kugel__int(0)});
@@ -143,7 +188,7 @@ kugel_status kugel__gen_finish(kugel__gen *g)
     kugel__ins *ins = &g->code[i];
     bool pure = ins->dst != UINT32_MAX && ins->op != KUGEL__FOR;
     ins->live = ins->live || !pure;
-    for (int k = 0; ins->live && k < 3; k++)
+    for (int k = 0; ins->live && k < 4; k++)
       if (!kugel__is_number(ins->a[k]) && g->vars[ins->a[k].var].def >= 0)
         g->code[g->vars[ins->a[k].var].def].live = true;
   }

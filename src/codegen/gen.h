@@ -22,10 +22,18 @@
   OP(FMA, 3, "%0 * %1 + %2")  /* a b + c, one rounding where the machine can */                              \
   OP(FMS, 3, "%0 * %1 - %2")  /* a b - c */                                                                  \
   OP(FNMA, 3, "%2 - %0 * %1") /* c - a b */                                                                  \
+  OP(MIN, 2, "%0 < %1 ? %0 : %1")                                                                            \
+  OP(PAIR_X, 1, "%0.x")                                                                                      \
+  OP(PAIR_Y, 1, "%0.y")                                                                                      \
+  OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
+  OP(GROUP_ID, 0, "GROUP_ID(0)")                                                                             \
   OP(LOAD, 2, NULL)           /* pointer, index */                                                           \
   OP(STORE, 3, NULL)          /* pointer, index, value */                                                    \
+  OP(STORE_PAIR, 4, NULL)     /* pointer, index, x, y */                                                     \
+  OP(BARRIER, 0, "BARRIER()") /* of all threads of a block: shared memory is seen by all */                  \
   OP(FOR, 2, NULL)            /* the loop variable runs from %0 to below %1 */                               \
-  OP(END, 0, NULL)                                                                                           \
+  OP(IF, 2, NULL)             /* %0 < %1 */                                                                  \
+  OP(END, 0, NULL)            /* of FOR or IF */                                                             \
   OP(NOTE, 0, NULL)
 
 typedef enum kugel__op {
@@ -39,7 +47,7 @@ typedef struct kugel__ins {
   uint8_t op;
   bool live;    /* set by kugel__gen_finish: it stores, or something live needs it */
   uint32_t dst; /* variable defined; UINT32_MAX if none */
-  kugel__val a[3];
+  kugel__val a[4];
   const char *note;
 } kugel__ins;
 
@@ -48,6 +56,7 @@ typedef struct kugel__var {
   int number;
   uint8_t kind, type;
   bool uniform, written; /* written: a pointer that is stored through */
+  int64_t shared;        /* elements of an array in the block's shared memory, 0: not one */
   int64_t def;           /* defining instruction, -1: a parameter or symbol */
   int64_t parameter;     /* position in the argument list, -1: not a parameter */
 } kugel__var;
@@ -58,6 +67,7 @@ typedef struct kugel__gen {
   kugel__ins *code;
   kugel__var *vars;
   int64_t n, cap, nvars, vars_cap, nparameters;
+  int threads; /* of a block: the function is a kernel; 0: a plain function */
   kugel_status status;
 } kugel__gen;
 
@@ -70,9 +80,17 @@ kugel_status kugel__gen_finish(kugel__gen *g);
 kugel__val kugel__gen_parameter(kugel__gen *g, kugel__type type, const char *name); /* uniform value */
 kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name);   /* to global memory */
 kugel__val kugel__gen_symbol(kugel__gen *g, const char *name); /* integer that the surrounding text defines */
+/* An array in the shared memory of a block; one a kernel. */
+kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count);
 kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b, kugel__val c);
 kugel__val kugel__gen_load(kugel__gen *g, kugel__val pointer, kugel__val index, bool uniform);
 void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value);
+kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index);
+void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value);
+kugel__val kugel__gen_local_id(kugel__gen *g); /* U32 */
+kugel__val kugel__gen_group_id(kugel__gen *g); /* I64 */
+void kugel__gen_barrier(kugel__gen *g);
+void kugel__gen_if(kugel__gen *g, kugel__val a, kugel__val b); /* a < b; paired with kugel__gen_end */
 kugel__val kugel__gen_for(kugel__gen *g, const char *hint, kugel__val from, kugel__val to);
 void kugel__gen_end(kugel__gen *g);
 void kugel__gen_note(kugel__gen *g, const char *text);
@@ -94,6 +112,14 @@ static inline kugel__val g_mul(kugel__gen *g, kugel__val a, kugel__val b)
 static inline kugel__val g_div(kugel__gen *g, kugel__val a, kugel__val b)
 {
   return kugel__gen_op(g, KUGEL__DIV, a, b, b);
+}
+static inline kugel__val g_mod(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__MOD, a, b, b);
+}
+static inline kugel__val g_min(kugel__gen *g, kugel__val a, kugel__val b)
+{
+  return kugel__gen_op(g, KUGEL__MIN, a, b, b);
 }
 static inline kugel__val g_neg(kugel__gen *g, kugel__val a)
 {

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <string.h>
 #include "codegen/interp.h"
 #include "core/alloc.h"
 
 typedef union slot {
   int64_t i;
   double d;
+  double pair[2];
 } slot;
+
+/* An element of shared memory: its value and who touched it since the last barrier (thread + 1; 0: nobody).
+ */
+typedef struct cell {
+  double value;
+  int writer, reader, readers; // readers: 2 stands for many
+} cell;
 
 typedef struct machine {
   const kugel__gen *g;
   const kugel__argument *arguments;
-  slot *vars;
+  int64_t symbol, block;
+  int threads;
+  slot *vars;   // [nvars][threads]
+  bool *active; // [threads]: inside the IFs entered
+  cell *shared;
+  int64_t shared_size;
 } machine;
 
-static slot value(const machine *m, kugel__val a)
+static slot value(const machine *m, kugel__val a, int thread)
 {
   if (a.kind == KUGEL__NUMBER)
-    return a.type == KUGEL__I64 ? (slot){.i = a.i} : (slot){.d = dd_value(a.d)};
-  return m->vars[a.var];
+    return a.type <= KUGEL__U32 ? (slot){.i = a.i} : (slot){.d = dd_value(a.d)};
+  return m->vars[a.var * m->threads + thread];
 }
 
 static int64_t int_op(kugel__op op, int64_t a, int64_t b, int64_t c)
@@ -34,6 +48,8 @@ static int64_t int_op(kugel__op op, int64_t a, int64_t b, int64_t c)
     return b ? a / b : 0;
   case KUGEL__MOD:
     return b ? a % b : 0;
+  case KUGEL__MIN:
+    return a < b ? a : b;
   case KUGEL__NEG:
     return -a;
   case KUGEL__FMA:
@@ -67,31 +83,113 @@ static double real_op(kugel__op op, double a, double b, double c)
   }
 }
 
-static kugel_status memory(machine *m, const kugel__ins *ins)
+static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, int thread, slot *result)
 {
-  const kugel__var *pointer = &m->g->vars[ins->a[0].var];
-  const kugel__argument *arg = &m->arguments[pointer->parameter];
-  int64_t at = value(m, ins->a[1]).i;
-  KUGEL_CHECK(at >= 0 && at < arg->size, KUGEL_EINTERNAL, "%s: %s[%lld] is outside 0 to %lld", m->g->name,
-              pointer->hint, (long long)at, (long long)arg->size - 1);
-  if (ins->op == KUGEL__STORE) {
-    arg->data[at] = value(m, ins->a[2]).d;
+  cell *c = &m->shared[at];
+  int me = thread + 1;
+  if (ins->op == KUGEL__LOAD) {
+    KUGEL_CHECK(!c->writer || c->writer == me, KUGEL_EINTERNAL,
+                "%s: threads %d and %d race for shared element %lld", m->g->name, c->writer - 1, thread,
+                (long long)at);
+    KUGEL_CHECK(!isnan(c->value), KUGEL_EINTERNAL, "%s reads shared element %lld before it is written",
+                m->g->name, (long long)at);
+    c->readers = c->readers && c->reader != me ? 2 : 1;
+    c->reader = me;
+    result->d = c->value;
     return KUGEL_OK;
   }
-  KUGEL_CHECK(!isnan(arg->data[at]), KUGEL_EINTERNAL, "%s reads %s[%lld] before it is written", m->g->name,
-              pointer->hint, (long long)at);
-  m->vars[ins->dst].d = arg->data[at];
+  double x = value(m, ins->a[2], thread).d;
+  bool others =
+      c->readers > 1 || (c->readers && c->reader != me) || (c->writer && c->writer != me && c->value != x);
+  KUGEL_CHECK(!others, KUGEL_EINTERNAL, "%s: thread %d overwrites shared element %lld in use", m->g->name,
+              thread, (long long)at);
+  c->value = x;
+  c->writer = me;
   return KUGEL_OK;
 }
 
-static int64_t end_of(const kugel__gen *g, int64_t at) // of the loop at `at`
+static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
+{
+  const kugel__var *pointer = &m->g->vars[ins->a[0].var];
+  slot none, *result = ins->dst == UINT32_MAX ? &none : &m->vars[ins->dst * m->threads + thread];
+  int64_t at = value(m, ins->a[1], thread).i;
+  const kugel__argument *arg = pointer->shared ? NULL : &m->arguments[pointer->parameter];
+  int64_t size = arg ? arg->size : m->shared_size;
+  KUGEL_CHECK(at >= 0 && at < size, KUGEL_EINTERNAL, "%s: %s[%lld] is outside 0 to %lld", m->g->name,
+              pointer->hint, (long long)at, (long long)size - 1);
+  if (!arg)
+    return touch_shared(m, ins, at, thread, result);
+  int width = pointer->type >= KUGEL__C32 ? 2 : 1;
+  double *x = arg->data + width * at;
+  for (int k = 0; k < width; k++)
+    if (ins->op != KUGEL__LOAD)
+      x[k] = value(m, ins->a[2 + k], thread).d;
+    else {
+      KUGEL_CHECK(!isnan(x[k]), KUGEL_EINTERNAL, "%s reads %s[%lld] before it is written", m->g->name,
+                  pointer->hint, (long long)at);
+      result->pair[k] = x[k];
+    }
+  return KUGEL_OK;
+}
+
+static void arithmetic(machine *m, const kugel__ins *ins, int thread)
+{
+  slot a = value(m, ins->a[0], thread), b = value(m, ins->a[1], thread), c = value(m, ins->a[2], thread);
+  slot *x = &m->vars[ins->dst * m->threads + thread];
+  if (ins->op == KUGEL__LOCAL_ID)
+    x->i = thread;
+  else if (ins->op == KUGEL__GROUP_ID)
+    x->i = m->block;
+  else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
+    x->d = a.pair[ins->op == KUGEL__PAIR_Y];
+  else if (m->g->vars[ins->dst].type <= KUGEL__U32)
+    x->i = int_op((kugel__op)ins->op, a.i, b.i, c.i);
+  else
+    x->d = real_op((kugel__op)ins->op, a.d, b.d, c.d);
+}
+
+static int64_t end_of(const kugel__gen *g, int64_t at) // of the block that opens at `at`
 {
   for (int depth = 0;; at++) {
-    depth += g->code[at].op == KUGEL__FOR;
+    depth += g->code[at].op == KUGEL__FOR || g->code[at].op == KUGEL__IF;
     depth -= g->code[at].op == KUGEL__END;
     if (depth == 0)
       return at;
   }
+}
+
+static kugel_status run(machine *m, int64_t from, int64_t to);
+
+static kugel_status run_if(machine *m, int64_t at, int64_t end)
+{
+  const kugel__ins *ins = &m->g->code[at];
+  bool *before;
+  KUGEL_ALLOC(m->g->ctx, before, (size_t)m->threads);
+  memcpy(before, m->active, (size_t)m->threads);
+  for (int t = 0; t < m->threads; t++)
+    m->active[t] = before[t] && value(m, ins->a[0], t).i < value(m, ins->a[1], t).i;
+  kugel_status s = run(m, at + 1, end);
+  memcpy(m->active, before, (size_t)m->threads);
+  kugel__free(m->g->ctx, before);
+  return s;
+}
+
+static kugel_status run_for(machine *m, int64_t at, int64_t end) // bounds are the same in all threads
+{
+  const kugel__ins *ins = &m->g->code[at];
+  int64_t last = value(m, ins->a[1], 0).i;
+  for (int64_t i = value(m, ins->a[0], 0).i; i < last; i++) {
+    for (int t = 0; t < m->threads; t++)
+      m->vars[ins->dst * m->threads + t].i = i;
+    KUGEL_TRY(run(m, at + 1, end));
+  }
+  return KUGEL_OK;
+}
+
+static void barrier(machine *m)
+{
+  for (int64_t i = 0; i < m->shared_size; i++)
+    m->shared[i].writer = m->shared[i].reader = m->shared[i].readers = 0;
 }
 
 static kugel_status run(machine *m, int64_t from, int64_t to)
@@ -100,41 +198,63 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
     const kugel__ins *ins = &m->g->code[at];
     if (!ins->live || ins->op == KUGEL__NOTE)
       continue;
-    if (ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE) {
-      KUGEL_TRY(memory(m, ins));
-    } else if (ins->op == KUGEL__FOR) {
-      int64_t end = end_of(m->g, at), last = value(m, ins->a[1]).i;
-      for (int64_t i = value(m, ins->a[0]).i; i < last; i++) {
-        m->vars[ins->dst].i = i;
-        KUGEL_TRY(run(m, at + 1, end));
-      }
+    if (ins->op == KUGEL__FOR || ins->op == KUGEL__IF) {
+      int64_t end = end_of(m->g, at);
+      KUGEL_TRY(ins->op == KUGEL__FOR ? run_for(m, at, end) : run_if(m, at, end));
       at = end;
-    } else {
-      slot a = value(m, ins->a[0]), b = value(m, ins->a[1]), c = value(m, ins->a[2]);
-      if (m->g->vars[ins->dst].type == KUGEL__I64)
-        m->vars[ins->dst].i = int_op((kugel__op)ins->op, a.i, b.i, c.i);
-      else
-        m->vars[ins->dst].d = real_op((kugel__op)ins->op, a.d, b.d, c.d);
+      continue;
     }
+    if (ins->op == KUGEL__BARRIER) {
+      barrier(m);
+      continue;
+    }
+    bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR;
+    for (int t = 0; t < m->threads; t++)
+      if (m->active[t] && moves)
+        KUGEL_TRY(memory(m, ins, t));
+      else if (m->active[t])
+        arithmetic(m, ins, t);
   }
   return KUGEL_OK;
 }
 
-kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol)
+static void start_block(machine *m, int64_t block)
+{
+  m->block = block;
+  for (int64_t i = 0; i < m->shared_size; i++)
+    m->shared[i] = (cell){.value = NAN};
+  for (int t = 0; t < m->threads; t++)
+    m->active[t] = true;
+  for (int64_t v = 0; v < m->g->nvars * m->threads; v++) {
+    const kugel__var *var = &m->g->vars[v / m->threads];
+    const kugel__argument *arg = var->parameter < 0 ? NULL : &m->arguments[var->parameter];
+    if (!arg)
+      m->vars[v].i = m->symbol;
+    else if (var->type <= KUGEL__U32)
+      m->vars[v].i = arg->i;
+    else
+      m->vars[v].d = arg->d;
+  }
+}
+
+kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol, int64_t blocks)
 {
   KUGEL_TRY(kugel__gen_finish(g));
-  machine m = {.g = g, .arguments = arguments};
-  KUGEL_ALLOC(g->ctx, m.vars, (size_t)(g->nvars + 1) * sizeof *m.vars);
-  for (int64_t v = 0; v < g->nvars; v++) {
-    const kugel__var *var = &g->vars[v];
-    if (var->parameter < 0)
-      m.vars[v].i = symbol;
-    else if (var->type == KUGEL__I64)
-      m.vars[v].i = arguments[var->parameter].i;
-    else
-      m.vars[v].d = arguments[var->parameter].d;
+  machine m = {.g = g, .arguments = arguments, .symbol = symbol, .threads = g->threads ? g->threads : 1};
+  for (int64_t v = 0; v < g->nvars; v++)
+    m.shared_size = kugel__max(m.shared_size, g->vars[v].shared);
+  m.vars = kugel__alloc(g->ctx, (size_t)(g->nvars + 1) * sizeof *m.vars * (size_t)m.threads);
+  m.active = kugel__alloc(g->ctx, (size_t)m.threads);
+  m.shared = kugel__alloc(g->ctx, (size_t)m.shared_size * sizeof *m.shared + 1);
+  kugel_status s = KUGEL_OK;
+  if (!m.vars || !m.active || !m.shared)
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory to run %s with %d threads", g->name, m.threads);
+  for (int64_t b = 0; b < blocks && !s; b++) {
+    start_block(&m, b);
+    s = run(&m, 0, g->n);
   }
-  kugel_status s = run(&m, 0, g->n);
   kugel__free(g->ctx, m.vars);
+  kugel__free(g->ctx, m.active);
+  kugel__free(g->ctx, m.shared);
   return s;
 }

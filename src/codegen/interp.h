@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a generated function of real and integer values, one lane, without a compiler: the test of the builder
- * and of what is built with it. */
+/* Runs a generated function of real and integer values without a compiler: the test of the builder and of
+ * what is built with it. A kernel runs block after block, its threads in step. */
 #ifndef KUGEL_CODEGEN_INTERP_H
 #define KUGEL_CODEGEN_INTERP_H
 
@@ -10,12 +10,14 @@
 typedef struct kugel__argument {
   int64_t i;    /* I64 */
   double d;     /* F32, F64 */
-  double *data; /* pointer */
-  int64_t size; /* doubles behind it */
+  double *data; /* pointer; pairs are two doubles */
+  int64_t size; /* elements behind it */
 } kugel__argument;
 
-/* KUGEL_EINTERNAL with a sentence for an address out of range, and for a read of memory that holds a NaN:
- * fill what is not yet written with NaN. symbol: the value of every kugel__gen_symbol. */
-kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol);
+/* KUGEL_EINTERNAL with a sentence for: an address out of range; a read of memory that holds a NaN (fill what
+ * is not yet written with NaN; shared memory starts so); a race: an element of shared memory that one thread
+ * writes and another reads or writes without a barrier between, unless both write the same number. symbol:
+ * the value of every kugel__gen_symbol. blocks: of a kernel; 1 for a plain function. */
+kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol, int64_t blocks);
 
 #endif

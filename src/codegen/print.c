@@ -71,9 +71,9 @@ typedef struct name {
 static name operand(const kugel__gen *g, const kugel__dialect *d, kugel__val a, uint8_t type)
 {
   name s;
-  if (a.kind == KUGEL__NUMBER && a.type == KUGEL__I64)
+  if (a.kind == KUGEL__NUMBER && a.type <= KUGEL__U32)
     snprintf(s.text, sizeof s.text, "%lld", (long long)a.i);
-  else if (a.kind == KUGEL__NUMBER && type == KUGEL__F32)
+  else if (a.kind == KUGEL__NUMBER && (type == KUGEL__F32 || type == KUGEL__C32))
     hex(s.text, sizeof s.text, (float)dd_value(a.d), d->float_suffix);
   else if (a.kind == KUGEL__NUMBER)
     hex(s.text, sizeof s.text, dd_value(a.d), "");
@@ -86,11 +86,11 @@ static name operand(const kugel__gen *g, const kugel__dialect *d, kugel__val a, 
   return s;
 }
 
-// Replaces %0, %1, %2 by operands.
-static void fill(kugel__text *t, const char *template, const name a[3])
+// Replaces %0 ... %3 by operands.
+static void fill(kugel__text *t, const char *template, const name a[4])
 {
   for (const char *p = template; *p; p++)
-    if (*p == '%' && p[1] >= '0' && p[1] <= '2')
+    if (*p == '%' && p[1] >= '0' && p[1] <= '3')
       kugel__text_add(t, "%s", a[*++p - '0'].text);
     else
       kugel__text_add(t, "%c", *p);
@@ -100,8 +100,8 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
 {
   const kugel__var *var = ins->dst == UINT32_MAX ? NULL : &g->vars[ins->dst];
   uint8_t type = var ? var->type : ins->a[0].type;
-  name a[3];
-  for (int k = 0; k < 3; k++)
+  name a[4];
+  for (int k = 0; k < 4; k++)
     a[k] = operand(g, d, ins->a[k], type);
   const char *text = d->op[ins->op] ? d->op[ins->op] : op_text[ins->op];
   if (ins->op == KUGEL__LOAD)
@@ -118,20 +118,44 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
 
 static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
 {
-  kugel__text_add(t, "%svoid %s(", d->function, g->name);
+  if (g->threads)
+    kugel__text_add(t, d->function, g->threads); // NOLINT: one %d
+  else
+    kugel__text_add(t, "%s", d->function);
+  kugel__text_add(t, "%s(", g->name);
   const char *comma = "";
   for (int64_t i = 0; i < g->nvars; i++) {
     const kugel__var *v = &g->vars[i];
     if (v->parameter < 0)
       continue;
-    kugel__text_add(t, "%s%s%s ", comma, v->kind == KUGEL__POINTER && !v->written ? "const " : "",
-                    d->uniform[v->type]);
-    if (v->kind == KUGEL__POINTER)
-      kugel__text_add(t, "%s", d->pointer);
-    kugel__text_add(t, "%s", v->hint);
+    bool pointer = v->kind == KUGEL__POINTER;
+    kugel__text_add(t, "%s%s%s%s %s%s", comma, pointer && d->space ? d->space : "",
+                    pointer && !v->written ? "const " : "", d->uniform[v->type], pointer ? d->pointer : "",
+                    v->hint);
     comma = ", ";
   }
   kugel__text_add(t, ")\n{\n");
+  for (int64_t i = 0; i < g->nvars; i++)
+    if (g->vars[i].shared) {
+      kugel__text_add(t, "  ");
+      kugel__text_add(t, d->shared, d->uniform[g->vars[i].type], g->vars[i].hint,
+                      (long long)g->vars[i].shared);
+      kugel__text_add(t, ";\n");
+    }
+}
+
+// FOR and IF open a block.
+static void opening(const kugel__gen *g, const kugel__dialect *d, const kugel__ins *ins, kugel__text *t)
+{
+  name a = operand(g, d, ins->a[0], KUGEL__I64), b = operand(g, d, ins->a[1], KUGEL__I64);
+  if (ins->op == KUGEL__IF) {
+    kugel__text_add(t, "if (%s < %s) {\n", a.text, b.text);
+    return;
+  }
+  name i =
+      operand(g, d, (kugel__val){.kind = KUGEL__VARIABLE, .type = KUGEL__I64, .var = ins->dst}, KUGEL__I64);
+  kugel__text_add(t, "for (%s %s = %s; %s < %s; %s++) {\n", d->uniform[KUGEL__I64], i.text, a.text, i.text,
+                  b.text, i.text);
 }
 
 kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *d, kugel__text *t)
@@ -149,12 +173,8 @@ kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *d, kugel__tex
       kugel__text_add(t, "// %s\n", ins->note);
     else if (ins->op == KUGEL__END)
       kugel__text_add(t, "}\n");
-    else if (ins->op == KUGEL__FOR) {
-      name from = operand(g, d, ins->a[0], KUGEL__I64), to = operand(g, d, ins->a[1], KUGEL__I64);
-      name own = operand(g, d, (kugel__val){.kind = KUGEL__VARIABLE, .type = KUGEL__I64, .var = ins->dst},
-                         KUGEL__I64);
-      kugel__text_add(t, "for (%s %s = %s; %s < %s; %s++) {\n", d->uniform[KUGEL__I64], own.text, from.text,
-                      own.text, to.text, own.text);
+    else if (ins->op == KUGEL__FOR || ins->op == KUGEL__IF) {
+      opening(g, d, ins, t);
       depth++;
     } else
       instruction(g, d, ins, t);

@@ -22,13 +22,16 @@ typedef struct kugel__dialect {
   const char *lanes[KUGEL__TYPES], *uniform[KUGEL__TYPES]; /* names of types */
   const char *op[KUGEL__OP_COUNT];                         /* NULL: as in KUGEL__OPS */
   const char *load[KUGEL__TYPES], *load_uniform;           /* %0 pointer, %1 index */
-  const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value */
-  const char *function, *pointer;                          /* words before a function and of a pointer */
+  const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value, %3 of a pair */
+  const char *function, *space, *pointer; /* words before a function (%d: threads of a block), before and
+                                           * after a pointer's type */
+  const char *shared;                     /* declaration of a shared array: type, name, count */
   const char *float_suffix;
 } kugel__dialect;
 
-extern const kugel__dialect
-    kugel__dialect_c; /* vector-type C of core/simd.h, for the build of the CPU's codelets */
+/* Vector-type C of core/simd.h, for the CPU's codelets; kernels, CUDA and OpenCL by the prelude before them.
+ */
+extern const kugel__dialect kugel__dialect_c, kugel__dialect_device;
 
 /* Appends the function. */
 kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *dialect, kugel__text *out);

@@ -7,7 +7,15 @@
 #include "core/base.h"
 #include "core/dd.h"
 
-typedef enum kugel__type { KUGEL__I64, KUGEL__F32, KUGEL__F64, KUGEL__TYPES } kugel__type;
+typedef enum kugel__type {
+  KUGEL__I64,
+  KUGEL__U32, /* indices inside a block of threads; never negative */
+  KUGEL__F32,
+  KUGEL__F64,
+  KUGEL__C32, /* pairs of reals, only as a whole in memory */
+  KUGEL__C64,
+  KUGEL__TYPES
+} kugel__type;
 typedef enum kugel__kind { KUGEL__NUMBER, KUGEL__VARIABLE, KUGEL__POINTER } kugel__kind;
 
 typedef struct kugel__val {
@@ -42,7 +50,7 @@ static inline bool kugel__equals(kugel__val a, int x)
 {
   if (a.kind != KUGEL__NUMBER)
     return false;
-  return a.type == KUGEL__I64 ? a.i == x : a.d.hi == x && a.d.lo == 0;
+  return a.type <= KUGEL__U32 ? a.i == x : a.d.hi == x && a.d.lo == 0;
 }
 
 /* cos and sin(2 pi k / n) to about 104 bits, exact at multiples of an eighth of a turn where they can be. */

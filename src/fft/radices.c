@@ -8,7 +8,13 @@ static const double stage_cost[17] = {0,   0,   .78,  .78,  .84,  .88,  .88,  1.
                                       1.2, 1.2, 1.63, 1.15, 2.25, 1.67, 1.67, 1.43};
 static const double least_cost = .32; // of any radix, for each factor of two
 
+// Of a device: an exchange through shared memory costs more than the butterflies.
+static const double device_cost[17] = {0,    0,    1.02, 1.03, 1.04, 1.05, 1.06, 1.09, 1.08,
+                                       1.12, 1.12, 1.25, 1.14, 1.35, 1.2,  1.2,  1.2};
+
 typedef struct search {
+  const double *stage; // costs
+  double least;        // of a factor of two
   double best, spent;
   int count, best_count;
   int64_t chosen[KUGEL__MAX_STAGES], result[KUGEL__MAX_STAGES];
@@ -25,13 +31,13 @@ static void descend(search *s, int64_t rest, int largest)
     return;
   }
   for (int r = largest; r >= 2; r--) {
-    double least = s->spent + stage_cost[r] + least_cost * log2((double)(rest / r));
+    double least = s->spent + s->stage[r] + s->least * log2((double)(rest / r));
     if (rest % r || least >= s->best)
       continue;
     s->chosen[s->count++] = r;
-    s->spent += stage_cost[r];
+    s->spent += s->stage[r];
     descend(s, rest / r, r);
-    s->spent -= stage_cost[r];
+    s->spent -= s->stage[r];
     s->count--;
   }
 }
@@ -91,7 +97,7 @@ kugel__radices kugel__radices_of(int64_t n)
   rest = n;
   for (int i = 0; i < out.count; i++)
     rest /= out.radix[i];
-  search s = {.best = INFINITY};
+  search s = {.stage = stage_cost, .least = least_cost, .best = INFINITY};
   descend(&s, rest, 16);
   memcpy(out.radix + out.count, s.result, sizeof *s.result * (size_t)s.best_count);
   out.count += s.best_count;
@@ -102,4 +108,39 @@ kugel__radices kugel__radices_of(int64_t n)
       break;
     }
   return out;
+}
+
+kugel__radices kugel__radices_fewest(int64_t n)
+{
+  kugel__radices out = {0};
+  int64_t rest = n;
+  double primes = 0;
+  static const int64_t large[] = {23, 19, 17};
+  for (int i = 0; i < 3; i++)
+    for (; rest % large[i] == 0; rest /= large[i]) {
+      out.radix[out.count++] = large[i];
+      primes += 1.5;
+    }
+  search s = {.stage = device_cost, .least = .27, .best = INFINITY};
+  descend(&s, rest, 16);
+  if (s.best == INFINITY)
+    return (kugel__radices){0};
+  memcpy(out.radix + out.count, s.result, sizeof *s.result * (size_t)s.best_count);
+  out.count += s.best_count;
+  out.cost = (double)n * (primes + s.best);
+  return out;
+}
+
+int64_t kugel__radices_above(int64_t n)
+{
+  int64_t best = smooth_above(n);
+  double cost = kugel__radices_fewest(best).cost;
+  for (int64_t m = smooth_above(best + 1); m < n + n / 4; m = smooth_above(m + 1)) {
+    double c = kugel__radices_fewest(m).cost;
+    if (c < cost) {
+      best = m;
+      cost = c;
+    }
+  }
+  return best;
 }

@@ -14,4 +14,10 @@ typedef struct kugel__radices {
 
 kugel__radices kugel__radices_of(int64_t n);
 
+/* The fewest stages of radices to 16 and primes to KUGEL__MAX_RADIX, for devices; count 0: n has larger
+ * primes. */
+kugel__radices kugel__radices_fewest(int64_t n);
+/* The length at least n with the least such cost, for convolutions. */
+int64_t kugel__radices_above(int64_t n);
+
 #endif

@@ -23,7 +23,7 @@ static double through(kugel__op op, const double in[3], int mask)
     a[i] = mask >> i & 1 ? kugel__gen_load(&g, data, kugel__int(i), false) : real(in[i]);
   kugel__gen_store(&g, data, kugel__int(3), kugel__gen_op(&g, op, a[0], a[1], a[2]));
   double memory[4] = {in[0], in[1], in[2], 0};
-  CHECK_OK(kugel__gen_run(&g, &(kugel__argument){.data = memory, .size = 4}, 0));
+  CHECK_OK(kugel__gen_run(&g, &(kugel__argument){.data = memory, .size = 4}, 0, 1));
   kugel__gen_free(&g);
   return memory[3];
 }
@@ -73,7 +73,7 @@ static double dft_error(int n, int sign, int64_t *operations)
     b[j] = NAN;
   }
   kugel__argument args[2] = {{.data = a, .size = 2 * n}, {.data = b, .size = 2 * n}};
-  CHECK_OK(kugel__gen_run(&g, args, 0));
+  CHECK_OK(kugel__gen_run(&g, args, 0, 1));
   *operations = 0;
   for (int64_t i = 0; i < g.n; i++)
     *operations += g.code[i].live && g.code[i].op < KUGEL__LOAD;
@@ -180,13 +180,13 @@ int main(void)
     double data[3] = {0, 1, NAN};
     build_sum(&g);
     kugel__argument args[2] = {{.i = 2}, {.data = data, .size = 2}};
-    CHECK_OK(kugel__gen_run(&g, args, 0));
+    CHECK_OK(kugel__gen_run(&g, args, 0, 1));
     CHECK_LE(fabs(data[0] - 0.1), 1e-16);
     args[0].i = 3;
-    CHECK(kugel__gen_run(&g, args, 0) == KUGEL_EINTERNAL);
+    CHECK(kugel__gen_run(&g, args, 0, 1) == KUGEL_EINTERNAL);
     CHECK(strstr(kugel_last_error(), "data[2] is outside"));
     args[1].size = 3;
-    CHECK(kugel__gen_run(&g, args, 0) == KUGEL_EINTERNAL);
+    CHECK(kugel__gen_run(&g, args, 0, 1) == KUGEL_EINTERNAL);
     CHECK(strstr(kugel_last_error(), "before it is written"));
     kugel__gen_free(&g);
   }

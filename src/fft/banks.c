@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+#include "fft/banks.h"
+
+static int64_t at(const kugel__bank_layout *l, int64_t point, int64_t slot)
+{
+  return (l->pad ? point + point / l->pad : point) * l->point_step + slot * l->slot_step;
+}
+
+// Times that the first warp's access takes: lanes whose different words share a bank wait for each other.
+// Words of 8 bytes go as two half-warps.
+static int64_t conflicts(const kugel__block *b, const int64_t word[32])
+{
+  int lanes = b->real == KUGEL__F32 ? 32 : 16, banks = lanes;
+  int64_t worst = 0;
+  for (int half = 0; half < 32; half += lanes)
+    for (int bank = 0; bank < banks; bank++) {
+      int64_t seen[32], n = 0;
+      for (int lane = half; lane < half + lanes; lane++) {
+        bool known = word[lane] < 0 || word[lane] % banks != bank;
+        for (int i = 0; i < n && !known; i++)
+          known = seen[i] == word[lane];
+        if (!known)
+          seen[n++] = word[lane];
+      }
+      worst = kugel__max(worst, n);
+    }
+  return worst;
+}
+
+// All exchanges of the stages: writes of one, reads of the next.
+static int64_t cost(const kugel__block *b, const kugel__bank_layout *l)
+{
+  int64_t sum = 0, s = 1;
+  for (int stage = 0; stage + 1 < b->stages; stage++) {
+    int64_t r = b->radix[stage], step = b->m / b->radix[stage + 1], write[32], read[32];
+    for (int lane = 0; lane < 32; lane++) {
+      bool across = b->across_in;
+      int64_t t = across ? lane / b->group : lane % b->threads,
+              slot = across ? lane % b->group : lane / b->threads;
+      bool idle = lane >= b->threads * b->group;
+      int64_t j = t % s;
+      write[lane] = idle || t >= b->m / r ? -1 : at(l, (t - j) * r + j, slot);
+      if (stage + 2 == b->stages && b->across_out != across) {
+        t = b->across_out ? lane / b->group : lane % b->threads;
+        slot = b->across_out ? lane % b->group : lane / b->threads;
+      }
+      read[lane] = idle || t >= step ? -1 : at(l, t, slot);
+    }
+    sum += conflicts(b, write) * r + conflicts(b, read) * b->radix[stage + 1];
+    s *= r;
+  }
+  return sum;
+}
+
+kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
+{
+  kugel__bank_layout best = {0};
+  int64_t least = INT64_MAX;
+  if (b->across_in && b->across_out)
+    return (kugel__bank_layout){.point_step = b->group, .slot_step = 1, .plane = b->m * b->group};
+  for (int64_t pad = 0; pad <= 64; pad = pad ? 2 * pad : 4)
+    for (int64_t more = 0; more < 2; more++) { // transforms an odd distance apart
+      kugel__bank_layout l = {.pad = pad, .point_step = 1};
+      l.slot_step = b->m + (pad ? b->m / pad : 0);
+      l.slot_step += more && l.slot_step % 2 == 0;
+      l.plane = l.slot_step * b->group;
+      int64_t c = cost(b, &l);
+      if (c < least) {
+        least = c;
+        best = l;
+      }
+    }
+  return best;
+}

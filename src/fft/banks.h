@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the points of a block's transforms lie in shared memory: padded where a simulation of the 32 banks
+ * says so. */
+#ifndef KUGEL_FFT_BANKS_H
+#define KUGEL_FFT_BANKS_H
+
+#include "fft/block.h"
+
+/* Real part of point p of transform `slot` at (p + p / pad) point_step + slot slot_step, imaginary part at
+ * plane more. */
+typedef struct kugel__bank_layout {
+  int64_t pad; /* 0: none */
+  int64_t point_step, slot_step, plane;
+} kugel__bank_layout;
+
+kugel__bank_layout kugel__bank_layout_of(const kugel__block *b);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ISA: once. Block FFT kernels in the interpreter, which finds races, unwritten reads and bad addresses;
+ * against long double sums. */
+#include "check.h"
+#include "codegen/interp.h"
+#include "codegen/print.h"
+#include "core/alloc.h"
+#include "fft/block.h"
+#include "fft/blocktables.h"
+
+typedef struct layout {
+  int64_t count, c0, d0, d1, step, size;
+} layout;
+
+static double at(const double *x, const layout *l, int64_t i, int64_t j, int part)
+{
+  return x[2 * ((i % l->c0) * l->d0 + i / l->c0 * l->d1 + j * l->step) + part];
+}
+
+// Relative rms error of all transforms.
+static double run_error(const kugel__block *b, const layout *in, const layout *out, int64_t big)
+{
+  kugel__gen g;
+  kugel__block_build(b, NULL, &g);
+  int64_t tables = kugel__block_tables(b), roots = b->fine ? b->fine + big / b->fine + 1 : 1;
+  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables + roots) * 16), *y = x + 2 * in->size,
+         *t = y + 2 * out->size, *w = t + 2 * tables;
+  uint64_t seed = (uint64_t)b->n;
+  for (int64_t i = 0; i < 2 * in->size; i++)
+    x[i] = check_random(&seed);
+  for (int64_t i = 0; i < 2 * out->size; i++)
+    y[i] = NAN;
+  CHECK_OK(kugel__block_fill_tables(b, NULL, t));
+  if (b->fine)
+    kugel__block_fill_roots(b, big, w);
+  kugel__argument args[13], *a = args;
+  *a++ = (kugel__argument){.data = x, .size = in->size};
+  *a++ = (kugel__argument){.data = y, .size = out->size};
+  *a++ = (kugel__argument){.data = t, .size = tables};
+  if (b->fine)
+    *a++ = (kugel__argument){.data = w, .size = roots};
+  int64_t values[] = {in->count, in->c0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
+  for (int i = 0; i < 8; i++)
+    *a++ = (kugel__argument){.i = values[i]};
+  *a++ = (kugel__argument){.d = 2};
+  CHECK_OK(kugel__gen_run(&g, args, 0, (in->count + b->group - 1) / b->group));
+  long double err = 0, norm = 0;
+  for (int64_t i = 0; i < in->count; i++)
+    for (int64_t k = 0; k < b->n; k++) {
+      long double re = 0, im = 0, s = b->inverse ? 1 : -1;
+      long double turn = b->fine ? s * (long double)(k * (i % in->c0) % big) / (long double)big : 0;
+      for (int64_t j = 0; j < b->n; j++) {
+        long double p = 2 * M_PIl * (turn + s * (long double)(j * k % b->n) / (long double)b->n);
+        long double c = cosl(p), q = sinl(p);
+        re += 2 * (at(x, in, i, j, 0) * c - at(x, in, i, j, 1) * q);
+        im += 2 * (at(x, in, i, j, 0) * q + at(x, in, i, j, 1) * c);
+      }
+      long double dr = at(y, out, i, k, 0) - re, di = at(y, out, i, k, 1) - im;
+      err += dr * dr + di * di;
+      norm += re * re + im * im;
+    }
+  kugel__gen_free(&g);
+  kugel__free(NULL, x);
+  return (double)sqrtl(err / norm);
+}
+
+static double bound(const kugel__block *b)
+{
+  return (b->m != b->n ? 2 : 1) * (0.7 * sqrt(log2((double)b->n)) + 1) * 0x1p-52;
+}
+
+static void check(const kugel__block *b, const layout *in, const layout *out, int64_t big)
+{
+  double e = run_error(b, in, out, big);
+  if (!(e <= bound(b)))
+    CHECK_FAIL("n = %lld: error %.3g exceeds %.3g", (long long)b->n, e, bound(b));
+}
+
+static layout lines(int64_t n, int64_t count)
+{
+  return (layout){count, count, n, 0, 1, n * count};
+}
+static layout columns(int64_t n, int64_t across, int64_t planes)
+{
+  return (layout){across * planes, across, 1, across * n, across, across * planes * n};
+}
+
+int main(void)
+{
+  CASE("every length to 68, and larger ones")
+  {
+    for (int64_t n = 1; n <= 68; n++) {
+      kugel__block b;
+      CHECK(kugel__block_fit(n, KUGEL__F64, 1 << 17, &b));
+      b.inverse = n % 3 == 0;
+      layout l = lines(n, n % 2 ? b.group : b.group + 1);
+      check(&b, &l, &l, 0);
+    }
+    static const int64_t n[] = {97, 128, 243, 283, 360, 512, 529};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+      kugel__block b;
+      CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
+      layout l = lines(n[i], 1);
+      check(&b, &l, &l, 0);
+    }
+  }
+  CASE("columns, planes of columns, and from columns to lines")
+  {
+    static const int64_t n[] = {3, 16, 47, 100, 128};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+      for (int way = 0; way < 3; way++) {
+        kugel__block b;
+        CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
+        b.group = 4;
+        b.flat = false;
+        b.across_in = way != 1;
+        b.across_out = way != 2;
+        layout c = columns(n[i], 5, 2), l = {10, 5, n[i], 5 * n[i], 1, 10 * n[i]};
+        check(&b, b.across_in ? &c : &l, b.across_out ? &c : &l, 0);
+      }
+  }
+  CASE("twiddles of long lines")
+  {
+    kugel__block b;
+    CHECK(kugel__block_fit(32, KUGEL__F64, 1 << 17, &b));
+    b.group = 4;
+    b.flat = false;
+    b.across_in = b.across_out = true;
+    b.fine = 16;
+    for (int inverse = 0; inverse < 2; inverse++) {
+      b.inverse = inverse;
+      layout c = columns(32, 20, 1);
+      check(&b, &c, &c, 32 * 20);
+    }
+  }
+  CASE("failing allocations")
+  {
+    kugel__block b;
+    CHECK(kugel__block_fit(12, KUGEL__F64, 1 << 17, &b));
+    for (int64_t fail = 1; fail < 16; fail++) {
+      kugel__gen g;
+      kugel__text text = {0};
+      kugel__fault_alloc(fail);
+      kugel__block_build(&b, NULL, &g);
+      kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, &text);
+      kugel__fault_alloc(0);
+      CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
+      kugel__text_free(&text);
+      kugel__gen_free(&g);
+    }
+  }
+  END();
+}
