@@ -386,6 +386,7 @@ static void check_faults(const char *device)
 static void check_device(const kugel_device_info *info)
 {
   kugel_ctx *ctx = context(info->name);
+  every_hold(info, true);
   for (int bits = 64; ctx && bits >= 32; bits -= 32) {
     kugel__module *m = NULL;
     kugel__module_spec spec = spec_of(bits);
@@ -404,6 +405,7 @@ static void check_device(const kugel_device_info *info)
   kugel_ctx_destroy(ctx);
   CASE(every_title(info, "disk cache")) check_disk(info->name);
   CASE(every_title(info, "each call fails")) check_faults(info->name);
+  every_hold(info, false);
 }
 
 int main(void)

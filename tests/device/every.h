@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <kugel/device.h>
 #include "check.h"
+#include "device/cuda/api.h"
 
 /* Compiler threads of OpenCL drivers are not known to TSan, and the drivers themselves keep memory. */
 #if defined(__SANITIZE_THREAD__)
@@ -27,6 +28,11 @@ const char *__lsan_default_suppressions(void)
 /* An allocation that is refused is what some tests want. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void)
+{
+  return "allocator_may_return_null=1";
+}
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
 {
   return "allocator_may_return_null=1";
 }
@@ -58,6 +64,19 @@ static inline const char *every_title(const kugel_device_info *info, const char 
   char *t = titles[n++ % 256];
   snprintf(t, sizeof titles[0], "%s: %.80s", info->name, what);
   return t;
+}
+
+/* Keeps the driver's own context of a CUDA device while `hold`: to make one takes a third of a second, too
+ * long for tests that open a device hundreds of times. */
+static inline void every_hold(const kugel_device_info *info, bool hold)
+{
+  CUcontext context;
+  if (info->device.type != KUGEL_CUDA)
+    return;
+  if (hold)
+    kugel__cuda()->cuDevicePrimaryCtxRetain(&context, info->device.id);
+  else
+    kugel__cuda()->cuDevicePrimaryCtxRelease(info->device.id);
 }
 
 #endif

@@ -378,6 +378,7 @@ static void check_device(const kugel_device_info *info)
   }
   if (!ctx)
     return;
+  every_hold(info, true);
   fill_host(x, y);
   CASE(every_title(info, "memory")) check_memory(ctx, x, y);
   CASE(every_title(info, "large copies")) check_large(ctx);
@@ -389,6 +390,7 @@ static void check_device(const kugel_device_info *info)
   kugel_ctx_destroy(ctx);
   CASE(every_title(info, "each call fails")) check_faults(info, kernels, x, y);
   CASE(every_title(info, "four threads")) check_threads(info, kernels);
+  every_hold(info, false);
 }
 
 int main(void)
