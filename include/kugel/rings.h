@@ -62,8 +62,8 @@ KUGEL_API int64_t kugel_rings_npix(const kugel_rings *plan);
 /// @param[in]  coef  [..., nrings, mmax + 1] complex128 or complex64
 /// @param[out] map   [..., npix] float64 or float32, whichever coef has
 /// @errors KUGEL_EINVAL for overlapping arrays, KUGEL_ESHAPE, KUGEL_ENOMEM, KUGEL_ECANCELED
-/// @accuracy rms about 0.5 eps sqrt(log2 nphi) relative to the ring's rms, twice that if nphi has a prime factor
-///           above 61; sums are in double for float arrays too
+/// @accuracy rms relative to the ring's rms: about 0.5 eps sqrt(log2 nphi), twice that if nphi has a prime
+///           factor above 23, to 5 eps where thousands of modes fold onto few pixels; sums are in double
 /// @cost   O(mmax + nphi log nphi) a ring
 KUGEL_API kugel_status kugel_rings_synthesis(const kugel_rings *plan, const kugel_array *coef,
                                              const kugel_array *map);

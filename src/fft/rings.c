@@ -15,21 +15,39 @@ const kugel__ring_ops *kugel__ring_ops_now(void)
   return kugel__ring_ops_get();
 }
 
-// The widest vectors, up to the ISA's, whose length divides n; NULL if n is odd.
-static const kugel__ring_ops *decimating_ops(int64_t n)
+// The ISAs' vectors up to the one in use, which is at *last.
+static const kugel__ring_ops *const *widths(int *last)
 {
 #if defined(__x86_64__)
   static const kugel__ring_ops *const all[] = {&kugel__ring_ops_generic, &kugel__ring_ops_avx2,
                                                &kugel__ring_ops_avx512};
-  int last = (int)kugel__cpu_isa();
+  *last = (int)kugel__cpu_isa();
 #else
   static const kugel__ring_ops *const all[] = {&kugel__ring_ops_generic};
-  int last = 0;
+  *last = 0;
 #endif
-  for (int i = last; i >= 0; i--)
+  return all;
+}
+
+// The widest vectors whose length divides n; NULL if n is odd.
+static const kugel__ring_ops *decimating_ops(int64_t n)
+{
+  int i;
+  const kugel__ring_ops *const *all = widths(&i);
+  for (; i >= 0; i--)
     if (n % all[i]->vlen == 0)
       return all[i];
   return NULL;
+}
+
+// The generic vectors lack fused operations.
+const kugel__ring_ops *kugel__ring_ops_for(int count)
+{
+  int i;
+  const kugel__ring_ops *const *all = widths(&i);
+  while (i > 1 && count <= all[i - 1]->vlen)
+    i--;
+  return all[i];
 }
 
 /* ---- what is shared, sorted and each once, while a plan is made ---- */

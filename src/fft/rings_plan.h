@@ -105,5 +105,7 @@ void kugel__rings_group(const kugel__ring_call *call, int64_t first, int count, 
 int64_t kugel__rings_work(const kugel__rings *plan);
 
 const kugel__ring_ops *kugel__ring_ops_now(void);
+/* The best for dft_many of `count` arrays. */
+const kugel__ring_ops *kugel__ring_ops_for(int count);
 
 #endif

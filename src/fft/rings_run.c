@@ -100,8 +100,8 @@ static void dft(const group *g, const kugel__ring_length *l, int count, double *
   if (count == 1 && l->ops)
     l->ops->dft(l, re[0], im[0], out_re[0], out_im[0], g->lanes);
   else
-    kugel__ring_ops_now()->dft_many(l, count, (const double *const *)re, (const double *const *)im, out_re,
-                                    out_im, g->lanes);
+    kugel__ring_ops_for(count)->dft_many(l, count, (const double *const *)re, (const double *const *)im,
+                                         out_re, out_im, g->lanes);
 }
 
 // The inverse DFT is the forward one with re and im exchanged.
