@@ -151,4 +151,5 @@ void kugel_ctx_trim(kugel_ctx *ctx)
     ctx->scratch[i] = NULL;
   }
   pthread_mutex_unlock(&ctx->scratch_lock);
+  kugel__ctx_trim_device(ctx);
 }

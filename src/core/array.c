@@ -42,8 +42,8 @@ const char *kugel__array_describe(const kugel_array *a, char *text, size_t size)
   return text;
 }
 
-kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dtype dtype, int ndim,
-                                const int64_t *shape, int64_t *lead)
+kugel_status kugel__array_check_on(const kugel_device *device, const kugel_array *a, const char *name,
+                                   kugel_dtype dtype, int ndim, const int64_t *shape, int64_t *lead)
 {
   KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
   KUGEL_CHECK(a->ndim >= 0 && a->ndim <= 32 && (a->shape || a->ndim == 0), KUGEL_ESHAPE,
@@ -55,8 +55,10 @@ kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dt
   kugel_array wanted = {.ndim = ndim, .dtype = dtype, .shape = (int64_t *)shape};
   kugel__array_describe(a, have, sizeof have);
   kugel__array_describe(&wanted, want, sizeof want);
-  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
-              "%s is on device type %d, this plan takes host memory", name, a->device.type);
+  bool here = device && a->device.type == device->type && a->device.id == device->id;
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || here, KUGEL_EDEVICE,
+              "%s is on device %d of type %d, this plan takes host memory%s", name, a->device.id,
+              a->device.type, device && device->type != KUGEL_CPU ? " or that of its context's device" : "");
   KUGEL_CHECK(kugel__dtype_is(a->dtype, dtype), KUGEL_ESHAPE, "%s is %s, must be of type %s", name, have,
               dtype_text(dtype, want_type, sizeof want_type));
   KUGEL_CHECK(a->ndim >= ndim, KUGEL_ESHAPE, "%s is %s, must be %s after any batch extents", name, have,
@@ -78,6 +80,12 @@ kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dt
               name, have);
   KUGEL_CHECK(a->data || kugel__array_count(a) == 0, KUGEL_EINVAL, "%s is %s with data NULL", name, have);
   return KUGEL_OK;
+}
+
+kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dtype dtype, int ndim,
+                                const int64_t *shape, int64_t *lead)
+{
+  return kugel__array_check_on(NULL, a, name, dtype, ndim, shape, lead);
 }
 
 kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b,

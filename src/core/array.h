@@ -29,6 +29,10 @@ const char *kugel__array_describe(const kugel_array *a, char *text, size_t size)
 kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dtype dtype, int ndim,
                                 const int64_t *shape, int64_t *lead);
 
+/* The same for an array that may also be on the device of a context. */
+kugel_status kugel__array_check_on(const kugel_device *device, const kugel_array *a, const char *name,
+                                   kugel_dtype dtype, int ndim, const int64_t *shape, int64_t *lead);
+
 /* Fails with KUGEL_EINVAL if the memory of two C-order arrays overlaps. */
 kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b,
                                    const char *name_b);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "core/ctx.h"
 #include "device/device.h"
+#include "device/lend.h"
 
 static const kugel__device_ops *const backends[] = {
 #define KUGEL_BACKEND(name) &kugel__device_##name,
@@ -87,6 +88,7 @@ kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__devic
     dev->references = 0;
     dev->process = type == KUGEL_CPU ? 0 : getpid();
     dev->queue.device = dev;
+    pthread_mutex_init(&dev->kept_lock, NULL);
     dev->next = registry;
     registry = dev;
   }
@@ -116,6 +118,8 @@ void kugel__device_close(kugel__device *dev)
     dev->modules_free(dev->modules);
   dev->modules = NULL;
   dev->modules_free = NULL;
+  kugel__device_trim(dev);
+  pthread_mutex_destroy(&dev->kept_lock);
   dev->ops->close(dev);
 }
 
@@ -184,6 +188,12 @@ void kugel__ctx_close_device(kugel_ctx *ctx)
 {
   kugel__device_close(ctx->opened);
   ctx->opened = NULL;
+}
+
+void kugel__ctx_trim_device(kugel_ctx *ctx)
+{
+  if (ctx->opened)
+    kugel__device_trim(ctx->opened);
 }
 
 static kugel__device *cpu_device;

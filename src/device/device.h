@@ -104,6 +104,12 @@ typedef struct kugel__device_ops {
                          kugel_queue *queue);
 } kugel__device_ops;
 
+enum { KUGEL__KEPT_BLOCKS = 8 };
+typedef struct kugel__kept {
+  void *ptr;
+  size_t bytes;
+} kugel__kept;
+
 struct kugel__device {
   const kugel__device_ops *ops;
   int id;
@@ -116,6 +122,8 @@ struct kugel__device {
   char identity[512];                /* device, driver and compiler: what compiled code depends on */
   void *modules;                     /* of the layer above: compiled kernels of this device, */
   void (*modules_free)(void *cache); /* let go before the device is closed */
+  pthread_mutex_t kept_lock;         /* of buffers kept for the next call, device/lend.h */
+  kugel__kept kept[KUGEL__KEPT_BLOCKS];
   kugel__device *next;
 };
 

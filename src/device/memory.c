@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "device/device.h"
+#include "device/lend.h"
 
 /* ---- inside the library -------------------------------------------------------------------------------- */
 
@@ -14,6 +15,10 @@ kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out)
   KUGEL_CHECK(bytes > 0 && bytes <= (size_t)1 << 60, KUGEL_EINVAL,
               "device buffer of %zu bytes: must be at least 1 byte", bytes);
   KUGEL_TRY(kugel__device_alive(dev));
+  kugel_status s = dev->ops->alloc(dev, KUGEL__ON_DEVICE, bytes, out);
+  if (s != KUGEL_ENOMEM || dev->info.device.type == KUGEL_CPU)
+    return s;
+  kugel__device_trim(dev); // once more without the buffers that are kept
   return dev->ops->alloc(dev, KUGEL__ON_DEVICE, bytes, out);
 }
 

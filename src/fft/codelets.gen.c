@@ -20,6 +20,10 @@ void kugel__ctx_close_device(kugel_ctx *ctx)
 {
   (void)ctx;
 }
+void kugel__ctx_trim_device(kugel_ctx *ctx)
+{
+  (void)ctx;
+}
 
 static const int radices[] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 23};
 enum { RADICES = sizeof radices / sizeof *radices };
