@@ -70,30 +70,32 @@ static inline __attribute__((always_inline)) void store_parts(const kugel__lines
       write_one(l->out, l->out_at[i] * unit + shift + j * step, l->scale * x[W * j + i], f32);
 }
 
-/* VLEN reals of VLEN lines at `at` bytes, transposed; and those `ahead` prefetched. */
+/* VLEN reals of VLEN lines at `at` bytes, transposed; and those `ahead` prefetched. Of doubles in vectors of
+ * eight the halves of two rows make a vector, which leaves two steps of shuffles. */
 ALWAYS void read_rows(const char *const *line, int64_t at, int64_t ahead, vf64 *v, bool f32)
 {
 #if VLEN == 8
-  if (!f32) { // halves of two rows a vector: two steps of shuffles are left
-    for (int half = 0; half < 2; half++) {
+  if (!f32) {
+    __m256d half[2][8];
+    for (int i = 0; i < 8; i++) {
+      half[0][i] = _mm256_loadu_pd((const double *)(const void *)(line[i] + at));
+      half[1][i] = _mm256_loadu_pd((const double *)(const void *)(line[i] + at + 32));
+      __builtin_prefetch(line[i] + ahead + at, 0, 2);
+    }
+    for (int h = 0; h < 2; h++) {
       vf64 a[4];
-      for (int i = 0; i < 4; i++) {
-        const char *p = line[i / 2 * 4 + i % 2] + at + 32 * half,
-                   *q = line[i / 2 * 4 + i % 2 + 2] + at + 32 * half;
-        a[i] = (vf64)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd((const double *)p)),
-                                        _mm256_loadu_pd((const double *)q), 1);
-      }
-      vf64 b[4] = {__builtin_shufflevector(a[0], a[1], 0, 8, 2, 10, 4, 12, 6, 14),
-                   __builtin_shufflevector(a[0], a[1], 1, 9, 3, 11, 5, 13, 7, 15),
-                   __builtin_shufflevector(a[2], a[3], 0, 8, 2, 10, 4, 12, 6, 14),
-                   __builtin_shufflevector(a[2], a[3], 1, 9, 3, 11, 5, 13, 7, 15)};
+      for (int i = 0; i < 4; i++) // rows 0 and 2, 1 and 3, 4 and 6, 5 and 7
+        a[i] = (vf64)_mm512_insertf64x4(_mm512_castpd256_pd512(half[h][i + i / 2 * 2]),
+                                        half[h][i + i / 2 * 2 + 2], 1);
       for (int i = 0; i < 2; i++) {
-        v[4 * half + i] = __builtin_shufflevector(b[i], b[i + 2], 0, 1, 4, 5, 8, 9, 12, 13);
-        v[4 * half + i + 2] = __builtin_shufflevector(b[i], b[i + 2], 2, 3, 6, 7, 10, 11, 14, 15);
+        vf64 b = i ? __builtin_shufflevector(a[0], a[1], 1, 9, 3, 11, 5, 13, 7, 15)
+                   : __builtin_shufflevector(a[0], a[1], 0, 8, 2, 10, 4, 12, 6, 14);
+        vf64 c = i ? __builtin_shufflevector(a[2], a[3], 1, 9, 3, 11, 5, 13, 7, 15)
+                   : __builtin_shufflevector(a[2], a[3], 0, 8, 2, 10, 4, 12, 6, 14);
+        v[4 * h + i] = __builtin_shufflevector(b, c, 0, 1, 4, 5, 8, 9, 12, 13);
+        v[4 * h + i + 2] = __builtin_shufflevector(b, c, 2, 3, 6, 7, 10, 11, 14, 15);
       }
     }
-    for (int i = 0; i < VLEN; i++)
-      __builtin_prefetch(line[i] + ahead + at, 0, 2);
     return;
   }
 #endif
@@ -107,22 +109,26 @@ ALWAYS void write_rows(char *const *line, int64_t at, int64_t ahead, vf64 *v, bo
 {
 #if VLEN == 8
   if (!f32) {
-    for (int half = 0; half < 2; half++)
+    vf64 row[2][4]; // halves of rows 0 and 2, 1 and 3, 4 and 6, 5 and 7
+    for (int h = 0; h < 2; h++)
       for (int i = 0; i < 2; i++) {
-        const vf64 *u = v + 4 * half;
+        const vf64 *u = v + 4 * h;
         vf64 a = i ? __builtin_shufflevector(u[0], u[1], 1, 9, 3, 11, 5, 13, 7, 15)
                    : __builtin_shufflevector(u[0], u[1], 0, 8, 2, 10, 4, 12, 6, 14);
         vf64 b = i ? __builtin_shufflevector(u[2], u[3], 1, 9, 3, 11, 5, 13, 7, 15)
                    : __builtin_shufflevector(u[2], u[3], 0, 8, 2, 10, 4, 12, 6, 14);
-        vf64 c = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
-        vf64 d = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
-        _mm256_storeu_pd((double *)(line[i] + at + 32 * half), _mm512_castpd512_pd256((__m512d)c));
-        _mm256_storeu_pd((double *)(line[i + 2] + at + 32 * half), _mm512_extractf64x4_pd((__m512d)c, 1));
-        _mm256_storeu_pd((double *)(line[i + 4] + at + 32 * half), _mm512_castpd512_pd256((__m512d)d));
-        _mm256_storeu_pd((double *)(line[i + 6] + at + 32 * half), _mm512_extractf64x4_pd((__m512d)d, 1));
+        row[h][i] = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+        row[h][i + 2] = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
       }
-    for (int i = 0; i < VLEN; i++)
-      __builtin_prefetch(line[i] + ahead + at, 1, 2);
+    for (int i = 0; i < 4; i++) {
+      char *p = line[i + i / 2 * 2] + at, *q = line[i + i / 2 * 2 + 2] + at;
+      for (int h = 0; h < 2; h++)
+        _mm256_storeu_pd((double *)(void *)(p + 32 * h), _mm512_castpd512_pd256((__m512d)row[h][i]));
+      for (int h = 0; h < 2; h++)
+        _mm256_storeu_pd((double *)(void *)(q + 32 * h), _mm512_extractf64x4_pd((__m512d)row[h][i], 1));
+      __builtin_prefetch(p + ahead, 1, 2);
+      __builtin_prefetch(q + ahead, 1, 2);
+    }
     return;
   }
 #endif

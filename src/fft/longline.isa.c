@@ -57,6 +57,85 @@ ALWAYS void store_block(const kugel__longjob *job, int64_t q, int64_t g, const c
     put(to + W * i, re[i], im[i]);
 }
 
+/* ---- complex rows of VLEN elements, `pitch` elements apart, from and to points ---- */
+
+// Where an array has its elements next to each other, vectors move; else elements.
+ALWAYS void load_stripe(const char *in, int64_t at, int64_t pitch, int64_t step, int64_t n, double *x,
+                        bool swap, bool f32)
+{
+  const char *p = in + at * step * (f32 ? 8 : 16);
+  int64_t bytes = pitch * step * (f32 ? 8 : 16);
+  if (step == 1) {
+    for (int64_t r = 0; r < n; r++, p += bytes) {
+      cvec v = exchange(read_complex(p, 0, 1, f32), swap);
+      put(x + W * r, v.re, v.im);
+      fetch(p, VLEN, VLEN, f32 ? 8 : 16, false);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, p += bytes)
+    for (int lane = 0; lane < VLEN; lane++) {
+      x[W * r + VLEN * swap + lane] = read_one(p, 2 * lane * step, f32);
+      x[W * r + VLEN * !swap + lane] = read_one(p, 2 * lane * step + 1, f32);
+    }
+}
+
+// The first `count` lanes.
+ALWAYS void store_stripe(char *out, int64_t at, int64_t pitch, int64_t step, int64_t n, const double *y,
+                         double scale, int count, bool swap, bool f32)
+{
+  char *p = out + at * step * (f32 ? 8 : 16);
+  int64_t bytes = pitch * step * (f32 ? 8 : 16);
+  if (step == 1 && count == VLEN) {
+    for (int64_t r = 0; r < n; r++, p += bytes) {
+      cvec v = exchange(get(y + W * r), swap);
+      write_complex(p, 0, 1, (cvec){scale * v.re, scale * v.im}, VLEN, f32);
+      fetch(p, VLEN, VLEN, f32 ? 8 : 16, true);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, p += bytes)
+    for (int lane = 0; lane < count; lane++) {
+      write_one(p, 2 * lane * step, scale * y[W * r + VLEN * swap + lane], f32);
+      write_one(p, 2 * lane * step + 1, scale * y[W * r + VLEN * !swap + lane], f32);
+    }
+}
+
+// The same of reals, to and from parts of points.
+ALWAYS void load_real_stripe(const char *in, int64_t at, int64_t pitch, int64_t step, int64_t n, double *x,
+                             bool f32)
+{
+  const char *p = in + at * step * (f32 ? 4 : 8);
+  int64_t bytes = pitch * step * (f32 ? 4 : 8);
+  if (step == 1) {
+    for (int64_t r = 0; r < n; r++, p += bytes) {
+      v_store(x + W * r, read_vector(p, 0, f32));
+      fetch(p, 2 * VLEN, VLEN, f32 ? 4 : 8, false);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, p += bytes)
+    for (int lane = 0; lane < VLEN; lane++)
+      x[W * r + lane] = read_one(p, lane * step, f32);
+}
+
+ALWAYS void store_real_stripe(char *out, int64_t at, int64_t pitch, int64_t step, int64_t n, const double *y,
+                              double scale, int count, bool f32)
+{
+  char *p = out + at * step * (f32 ? 4 : 8);
+  int64_t bytes = pitch * step * (f32 ? 4 : 8);
+  if (step == 1 && count == VLEN) {
+    for (int64_t r = 0; r < n; r++, p += bytes) {
+      write_vector(p, 0, scale * v_load(y + W * r), f32);
+      fetch(p, 2 * VLEN, VLEN, f32 ? 4 : 8, true);
+    }
+    return;
+  }
+  for (int64_t r = 0; r < n; r++, p += bytes)
+    for (int lane = 0; lane < count; lane++)
+      write_one(p, lane * step, scale * y[W * r + lane], f32);
+}
+
 /* ---- first passes: groups of columns ---- */
 
 static void store_columns(const kugel__longjob *job, const double *y, int64_t g)
@@ -79,12 +158,10 @@ static void store_columns(const kugel__longjob *job, const double *y, int64_t g)
 ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t step = job->in_step, c = first_column(l, g);
-  for (int64_t r = 0; r < l->rows; r++) {
-    cvec v = exchange(read_complex(job->in, (l->cols * r + c) * step, step, f32), job->inverse);
-    put(work + W * r, v.re, v.im);
-    fetch(job->in, (l->cols * r + c) * step + VLEN, VLEN, f32 ? 8 : 16, false);
-  }
+  if (job->inverse)
+    load_stripe(job->in, first_column(l, g), l->cols, job->in_step, l->rows, work, true, f32);
+  else
+    load_stripe(job->in, first_column(l, g), l->cols, job->in_step, l->rows, work, false, f32);
   store_columns(job, dft(l->first, work, work + W * l->rows), g);
 }
 
@@ -92,13 +169,9 @@ ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, 
 ALWAYS void real_columns(const kugel__longjob *job, int64_t pair, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t step = job->in_step, g = 2 * pair, h = kugel__min(g + 1, (l->cs - 1) / VLEN);
-  int64_t ca = first_column(l, g), cb = first_column(l, h);
-  for (int64_t r = 0; r < l->rows; r++) {
-    put(work + W * r, read_real(job->in, (l->cols * r + ca) * step, step, f32),
-        read_real(job->in, (l->cols * r + cb) * step, step, f32));
-    fetch(job->in, (l->cols * r + ca) * step + 2 * VLEN, 2 * VLEN, f32 ? 4 : 8, false);
-  }
+  int64_t g = 2 * pair, h = kugel__min(g + 1, (l->cs - 1) / VLEN);
+  load_real_stripe(job->in, first_column(l, g), l->cols, job->in_step, l->rows, work, f32);
+  load_real_stripe(job->in, first_column(l, h), l->cols, job->in_step, l->rows, work + VLEN, f32);
   const double *y = dft(l->first, work, work + W * l->rows);
   for (int64_t q = 0; q < l->qs; q += VLEN) {
     cvec a[VLEN], b[VLEN];
@@ -114,37 +187,39 @@ ALWAYS void real_columns(const kugel__longjob *job, int64_t pair, double *work, 
   }
 }
 
-// Elements k ... k + VLEN - 1 of the spectrum of a real line: its second half is the conjugate of the first,
-// and the parts that a real line makes zero are.
-ALWAYS cvec read_spectrum(const kugel__longjob *job, int64_t k, bool f32)
+// Row r of the columns c ... c + VLEN - 1 of the spectrum of a real line has elements k = C r + c ...: up to
+// n / 2 stored ones, above the conjugates of their mirror images. Rows below *direct lie in the first part,
+// from *mirrored on in the second, those between in both.
+static inline void halves(int64_t n, int64_t c, int64_t pitch, int64_t rows, int64_t *direct,
+                          int64_t *mirrored)
 {
-  int64_t n = job->line->n, step = job->in_step;
-  if (k > 0 && 2 * (k + VLEN - 1) < n)
-    return read_complex(job->in, k * step, step, f32);
-  cvec c = {{0}, {0}};
-  if (2 * k > n) {
-    c = read_complex(job->in, (n - k - VLEN + 1) * step, step, f32);
-    return (cvec){backward(c.re), -backward(c.im)};
-  }
-  for (int lane = 0; lane < VLEN; lane++) {
-    int64_t i = k + lane, j = 2 * i > n ? n - i : i;
-    double im = read_one(job->in, 2 * j * step + 1, f32);
-    c.re[lane] = read_one(job->in, 2 * j * step, f32);
-    c.im[lane] = i == 0 || 2 * i == n ? 0 : 2 * i > n ? -im : im;
-  }
-  return c;
+  int64_t room = n / 2 - (VLEN - 1) - c;
+  *direct = kugel__min(room < 0 ? 0 : room / pitch + 1, rows);
+  *mirrored = kugel__min(n / 2 < c ? 0 : (n / 2 - c) / pitch + 1, rows);
 }
 
 ALWAYS void spectrum_columns(const kugel__longjob *job, int64_t g, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t c = first_column(l, g);
-  for (int64_t r = 0; r < l->rows; r++) {
-    cvec v = read_spectrum(job, l->cols * r + c, f32);
-    put(work + W * r, v.im, v.re);
-    int64_t k = l->cols * r + c, next = 2 * k > l->n ? l->n - k - 2 * VLEN : k + VLEN;
-    fetch(job->in, next * job->in_step, VLEN, f32 ? 8 : 16, false);
+  int64_t c = first_column(l, g), n = l->n, step = job->in_step, direct, mirrored;
+  halves(n, c, l->cols, l->rows, &direct, &mirrored);
+  load_stripe(job->in, c, l->cols, step, direct, work, true, f32);
+  for (int64_t r = direct; r < mirrored; r++)
+    for (int lane = 0; lane < VLEN; lane++) {
+      int64_t k = l->cols * r + c + lane, j = 2 * k > n ? n - k : k;
+      double im = read_one(job->in, 2 * j * step + 1, f32);
+      work[W * r + lane] = 2 * k > n ? -im : im;
+      work[W * r + VLEN + lane] = read_one(job->in, 2 * j * step, f32);
+    }
+  for (int64_t r = mirrored; r < l->rows; r++) {
+    cvec v = read_complex(job->in, (n - l->cols * r - c - VLEN + 1) * step, step, f32);
+    put(work + W * r, -backward(v.im), backward(v.re));
   }
+  // imaginary parts that a real line makes zero
+  if (c == 0)
+    work[0] = 0;
+  if (n % 2 == 0 && n / 2 % l->cols >= c && n / 2 % l->cols < c + VLEN)
+    work[W * (n / 2 / l->cols) + n / 2 % l->cols - c] = 0;
   store_columns(job, dft(l->first, work, work + W * l->rows), g);
 }
 
@@ -166,66 +241,52 @@ static void first(const kugel__longjob *job, int64_t begin, int64_t end, double 
 ALWAYS void complex_rows(const kugel__longjob *job, int64_t block, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t step = job->out_step, q = block * VLEN;
+  int64_t q = block * VLEN;
   int count = (int)kugel__min(VLEN, l->qs - q);
   const double *y = dft(l->second, job->middle + W * block * l->cs, work);
-  for (int64_t p = 0; p < l->cols; p++) {
-    cvec v = exchange(get(y + W * p), job->inverse);
-    v = (cvec){job->scale * v.re, job->scale * v.im};
-    write_complex(job->out, (q + l->rows * p) * step, step, v, count, f32);
-    fetch(job->out, (q + l->rows * p) * step + VLEN, VLEN, f32 ? 8 : 16, true);
-  }
+  if (job->inverse)
+    store_stripe(job->out, q, l->rows, job->out_step, l->cols, y, job->scale, count, true, f32);
+  else
+    store_stripe(job->out, q, l->rows, job->out_step, l->cols, y, job->scale, count, false, f32);
 }
 
-// Each element above n / 2 is written as the conjugate of its mirror image, but those of q = 0 and R / 2,
-// which are their own.
-ALWAYS void write_mirrored(const kugel__longjob *job, int64_t k, int64_t q, cvec v, int count, bool f32)
-{
-  const kugel__longline *l = job->line;
-  int64_t n = l->n, step = job->out_step;
-  if (q > 0 && 2 * (q + count - 1) < l->rows && 2 * k > n && count == VLEN) {
-    cvec u = {backward(v.re), -backward(v.im)};
-    write_complex(job->out, (n - k - VLEN + 1) * step, step, u, VLEN, f32);
-    return;
-  }
-  for (int lane = 0; lane < count; lane++) {
-    int64_t i = k + lane;
-    bool own = q + lane == 0 || 2 * (q + lane) == l->rows, above = 2 * i > n;
-    if (own && above)
-      continue;
-    write_one(job->out, 2 * (above ? n - i : i) * step, v.re[lane], f32);
-    write_one(job->out, 2 * (above ? n - i : i) * step + 1,
-              i == 0 || 2 * i == n ? 0
-              : above              ? -v.im[lane]
-                                   : v.im[lane],
-              f32);
-  }
-}
-
+// Elements above n / 2 are stored as the conjugates of their mirror images; those of q = 0 and R / 2 twice.
 ALWAYS void spectrum_rows(const kugel__longjob *job, int64_t block, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t step = job->out_step, q = block * VLEN;
+  int64_t q = block * VLEN, n = l->n, step = job->out_step, direct, mirrored;
   int count = (int)kugel__min(VLEN, l->qs - q);
+  double scale = job->scale;
   const double *y = dft(l->second, job->middle + W * block * l->cs, work);
-  for (int64_t p = 0; p < l->cols; p++) {
-    int64_t k = q + l->rows * p;
-    cvec v = get(y + W * p);
-    v = (cvec){job->scale * v.re, job->scale * v.im};
-    if (k > 0 && 2 * (k + count - 1) < l->n)
-      write_complex(job->out, k * step, step, v, count, f32);
-    else
-      write_mirrored(job, k, q, v, count, f32);
-    int64_t next = 2 * k > l->n ? l->n - k - 2 * VLEN : k + VLEN;
-    fetch(job->out, next * step, VLEN, f32 ? 8 : 16, true);
+  halves(n, q, l->rows, l->cols, &direct, &mirrored);
+  store_stripe(job->out, q, l->rows, step, direct, y, scale, count, false, f32);
+  for (int64_t p = direct; p < l->cols; p++) {
+    const double *v = y + W * p;
+    int64_t k = l->rows * p + q;
+    if (p >= mirrored && step == 1 && count == VLEN) {
+      cvec u = {scale * backward(v_load(v)), -scale * backward(v_load(v + VLEN))};
+      write_complex(job->out, n - k - VLEN + 1, 1, u, VLEN, f32);
+      fetch(job->out, n - k - 2 * VLEN + 1, VLEN, f32 ? 8 : 16, true);
+      continue;
+    }
+    for (int lane = 0; lane < count; lane++) {
+      bool above = 2 * (k + lane) > n;
+      int64_t j = above ? n - k - lane : k + lane;
+      write_one(job->out, 2 * j * step, scale * v[lane], f32);
+      write_one(job->out, 2 * j * step + 1, above ? -scale * v[VLEN + lane] : scale * v[VLEN + lane], f32);
+    }
   }
+  if (q == 0)
+    write_one(job->out, 1, 0, f32);
+  if (n % 2 == 0 && n / 2 % l->rows >= q && n / 2 % l->rows < q + count)
+    write_one(job->out, n * step + 1, 0, f32);
 }
 
 // Two blocks as one complex line A + i B; both are spectra of real lines, with re and im exchanged.
 ALWAYS void real_rows(const kugel__longjob *job, int64_t pair, double *work, bool f32)
 {
   const kugel__longline *l = job->line;
-  int64_t step = job->out_step, q = 2 * pair * VLEN, next = kugel__min(q + VLEN, (l->qs - 1) / VLEN * VLEN);
+  int64_t q = 2 * pair * VLEN, next = kugel__min(q + VLEN, (l->qs - 1) / VLEN * VLEN);
   const double *from = job->middle + W * q / VLEN * l->cs, *also = job->middle + W * next / VLEN * l->cs;
   for (int64_t c = 0; c < l->cs; c++) {
     cvec a = exchange(get(from + W * c), true), b = exchange(get(also + W * c), true);
@@ -234,15 +295,11 @@ ALWAYS void real_rows(const kugel__longjob *job, int64_t pair, double *work, boo
       put(work + W * (l->cols - c), b.re - a.im, a.re + b.im);
   }
   const double *y = dft(l->second, work, work + W * l->cols);
-  int count = (int)kugel__min(VLEN, l->qs - q), more = next > q ? (int)kugel__min(VLEN, l->qs - next) : 0;
-  vf64 scale = v_set(job->scale);
-  for (int64_t p = 0; p < l->cols; p++) {
-    cvec v = get(y + W * p);
-    write_real(job->out, (q + l->rows * p) * step, step, scale * v.im, count, f32);
-    if (more)
-      write_real(job->out, (next + l->rows * p) * step, step, scale * v.re, more, f32);
-    fetch(job->out, (next + l->rows * p) * step + VLEN, 2 * VLEN, f32 ? 4 : 8, true);
-  }
+  int count = (int)kugel__min(VLEN, l->qs - q);
+  store_real_stripe(job->out, q, l->rows, job->out_step, l->cols, y + VLEN, job->scale, count, f32);
+  if (next > q)
+    store_real_stripe(job->out, next, l->rows, job->out_step, l->cols, y, job->scale,
+                      (int)kugel__min(VLEN, l->qs - next), f32);
 }
 
 static void second(const kugel__longjob *job, int64_t begin, int64_t end, double *work)
