@@ -129,7 +129,10 @@ def real(a, keep=(np.float64,)):
 
 def ptr(a):
     """Address of the first element; the caller holds `a`."""
-    return a.ctypes.data
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(a))  # several times faster than a.ctypes
+    except (TypeError, ValueError, BufferError):  # read-only, empty or not contiguous
+        return a.ctypes.data
 
 
 def path(name):
