@@ -49,6 +49,8 @@ LANE_INLINE void neighbours_loop(kugel_order order, sphere_size s, int64_t n, co
     face_place f = face_from(&s, order, vi_load_part(p + i, n - i));
     vi64 found[8], edge = (f.x == 0) | (f.y == 0) | (f.x == s.n - 1) | (f.y == s.n - 1);
     int64_t have = n - i < VLEN ? n - i : VLEN;
+    f.x = vi_select(edge, vi_set(1), f.x);
+    f.y = vi_select(edge, vi_set(1), f.y);
     if (order == NESTED)
       nested_around(&s, &f, found);
     else
@@ -65,7 +67,11 @@ LANE_INLINE void neighbours_loop(kugel_order order, sphere_size s, int64_t n, co
 
 static void neighbours(int64_t nside, kugel_order order, int64_t n, const int64_t *p, int64_t *out)
 {
-  BY_ORDER(order, neighbours_loop, size_of(nside), n, p, out);
+  if (nside < 3) // no pixel is inside its face
+    for (int64_t i = 0; i < n; i++)
+      kugel__neighbours_of(nside, order, p[i], out + 8 * i);
+  else
+    BY_ORDER(order, neighbours_loop, size_of(nside), n, p, out);
 }
 
 /* ---- interpolation ---- */
@@ -143,9 +149,10 @@ LANE_INLINE bool interpolation_loop(kugel_order order, sphere_size s, int64_t n,
   vf64 weights[4];
   for (int64_t i = 0; i < n; i += VLEN, p += 4 * VLEN, weight += 4 * VLEN) {
     vf64 t = v_load_part(theta + i, n - i), f = v_load_part(phi + i, n - i);
-    vi64 wrong = ~((t >= 0) & (t <= M_PI) & (v_abs(f) <= DBL_MAX));
+    vi64 wrong = ~((t >= 0) & (t <= M_PI) & (v_abs(f) <= DBL_MAX)), far = ~(v_abs(f) <= 0x1p40);
     bad |= wrong;
-    vi64 plain = ~wrong & (interpolate(order, &s, t, f, pixels, weights) | (v_abs(f) > 0x1p40));
+    vi64 plain = interpolate(order, &s, v_keep(~wrong, t), v_keep(~far, f), pixels, weights);
+    plain = ~wrong & (plain | far);
     int64_t have = n - i < VLEN ? n - i : VLEN;
     for (int64_t k = 0; k < have; k++)
       for (int c = 0; c < 4; c++) {

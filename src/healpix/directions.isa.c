@@ -30,18 +30,20 @@ LANE_INLINE vi64 find(kugel_order order, const sphere_size *s, const direction *
   vf64 p = v_select(d->belt, across - up, share), m = v_select(d->belt, across + up, radius - share);
   vf64 pf = v_floor(p), mf = v_floor(m);
   *near |= near_whole(p, pf, eps) | near_whole(m, mf, eps);
-  vi64 jp = v_int(pf), jm = v_int(mf);
+  vi64 jp = v_int(v_keep(~*near, pf)), jm = v_int(v_keep(~*near, mf));
   if (order == RING) {
-    vi64 row = jp - jm + s->n, in_row = vi_shr(jp + jm - s->n + (row & 1) + 1, 1); // row 0: the belt's first
+    vi64 row = jp - jm + s->n,
+         in_row = vi_shr((jp + jm - s->n + (row & 1) + 1) & d->belt & ~*near, 1); // row 0: the belt's first
     in_row -= (in_row >= 4 * s->n) & (4 * s->n);
-    vi64 ring = jp + jm + 1; // from the nearer pole
+    vi64 ring = (jp + jm + 1) & ~d->belt; // from the nearer pole
     vf64 at = d->quarters * v_double(ring), af = v_floor(at);
     *near |= ~d->belt & near_whole(at, af, eps);
-    vi64 before = 2 * vi_mul(ring, ring - 1), in_cap = v_int(af);
+    vi64 before = 2 * vi_mul(ring, ring - 1), in_cap = v_int(v_keep(~*near, af));
     vi64 cap = in_cap + vi_select(d->south, s->npix - before - 4 * ring, before);
     return vi_select(d->belt, s->cap + vi_mul(row, vi_set(4 * s->n)) + in_row, cap);
   }
-  vi64 ifp = vi_shr(jp, s->shift), ifm = vi_shr(jm, s->shift), last = vi_set(s->n - 1), q = v_int(quarter);
+  vi64 ifp = vi_shr(jp, s->shift), ifm = vi_shr(jm, s->shift), last = vi_set(s->n - 1),
+       q = v_int(v_keep(~*near, quarter));
   vi64 belt_face = vi_select(ifp == ifm, (ifp & 3) | 4, vi_select(ifp < ifm, ifp & 3, (ifm & 3) + 8));
   vi64 to_x = vi_select(d->belt | d->south, jp, jm), to_y = vi_select(d->belt | d->south, jm, jp);
   // belt: x = jm, y = n - 1 - jp; north: x = n - 1 - jm, y = n - 1 - jp; south: x = jp, y = jm

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Vectors of 64-bit integers beside those of doubles, and odd and even functions near zero; for *.isa.c only.
- * Masks have lanes 0 or -1. Unused lanes may hold anything: nothing here traps. */
+ * Masks have lanes 0 or -1. Lanes whose
+ * result is not used hold numbers of the same size, so that nothing overflows. */
 #ifndef KUGEL_HEALPIX_LANES_H
 #define KUGEL_HEALPIX_LANES_H
 
@@ -94,6 +95,10 @@ LANE_INLINE vf64 v_min(vf64 a, vf64 b)
 LANE_INLINE vf64 v_max(vf64 a, vf64 b)
 {
   return v_select(a > b, a, b);
+}
+LANE_INLINE vf64 v_keep(vi64 mask, vf64 v) /* 0 where the mask is not set */
+{
+  return (vf64)((vi64)v & mask);
 }
 LANE_INLINE vf64 v_flip(vi64 mask, vf64 v) /* -v where the mask is set */
 {

@@ -8,7 +8,7 @@ static bool in_range(int64_t n, const int64_t *p, int64_t end)
   vi64 bad = vi_set(0);
   for (int64_t i = 0; i < n; i += VLEN) {
     vi64 v = vi_load_part(p + i, n - i);
-    bad |= v | (end - 1 - v); // the sign of either
+    bad |= v | (vi64)((uint64_t)(end - 1) - (vu64)v); // the sign of either
   }
   return !v_any(bad < 0);
 }

@@ -98,7 +98,7 @@ LANE_INLINE vi64 pixel_from_ring(const sphere_size *s, const ring_place *r)
   vi64 cap = 2 * vi_mul(r->quarter, r->quarter - 1);
   return r->at + vi_select(r->north, cap,
                            vi_select(r->south, s->npix - cap - 4 * r->quarter,
-                                     s->cap + vi_mul(r->ring - s->n, vi_set(4 * s->n))));
+                                     s->cap + vi_mul((r->ring - s->n) & ~r->north, vi_set(4 * s->n))));
 }
 
 /* Southern corner of a face: ring over nside, and longitude over pi / 4. */

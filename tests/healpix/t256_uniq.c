@@ -10,7 +10,7 @@ static uint64_t seed = 23;
 static bool same_set(const kugel_pixset *a, const kugel_pixset *b)
 {
   return a->n_ranges == b->n_ranges && a->n_pixels == b->n_pixels &&
-         !memcmp(a->ranges, b->ranges, (size_t)a->n_ranges * 16);
+         (!a->n_ranges || !memcmp(a->ranges, b->ranges, (size_t)a->n_ranges * 16));
 }
 
 int main(void)
