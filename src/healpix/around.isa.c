@@ -37,8 +37,8 @@ LANE_INLINE void ring_around(const sphere_size *s, const face_place *f, vi64 *ou
   for (int k = 0; k < 8; k++) {
     int row = 2 - DX[k] - DY[k];
     vi64 at = vi_shr(twice[row] + (DX[k] - DY[k]), 1) - turn[row];
-    at += (at < 0) & turn[row];
-    at -= (at >= turn[row]) & turn[row];
+    at += vi_negative(at) & turn[row];
+    at -= turn[row] & ~vi_less(at, turn[row]);
     out[k] = start[row] + at;
   }
 }
@@ -104,10 +104,10 @@ LANE_INLINE vf64 two_in_ring(kugel_order order, const sphere_size *s, vi64 ring,
   vi64 turn = 4 * r.quarter;
   vf64 at = quarters * v_double(r.quarter) - 0.5 * v_double(r.shifted), low = v_floor(at);
   vi64 left = v_int(low), right;
-  left += (left < 0) & turn;
-  left -= (left >= turn) & turn;
+  left += vi_negative(left) & turn;
+  left -= turn & ~vi_less(left, turn);
   right = left + 1;
-  right -= (right >= turn) & turn;
+  right -= turn & ~vi_less(right, turn);
   for (int k = 0; k < 2; k++) {
     r.at = k ? right : left;
     if (order == NESTED) {

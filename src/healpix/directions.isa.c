@@ -34,7 +34,7 @@ LANE_INLINE vi64 find(kugel_order order, const sphere_size *s, const direction *
   if (order == RING) {
     vi64 row = jp - jm + s->n,
          in_row = vi_shr((jp + jm - s->n + (row & 1) + 1) & d->belt & ~*near, 1); // row 0: the belt's first
-    in_row -= (in_row >= 4 * s->n) & (4 * s->n);
+    in_row -= (4 * s->n) & ~vi_less(in_row, vi_set(4 * s->n));
     vi64 ring = (jp + jm + 1) & ~d->belt; // from the nearer pole
     vf64 at = d->quarters * v_double(ring), af = v_floor(at);
     *near |= ~d->belt & near_whole(at, af, eps);
@@ -44,7 +44,8 @@ LANE_INLINE vi64 find(kugel_order order, const sphere_size *s, const direction *
   }
   vi64 ifp = vi_shr(jp, s->shift), ifm = vi_shr(jm, s->shift), last = vi_set(s->n - 1),
        q = v_int(v_keep(~*near, quarter));
-  vi64 belt_face = vi_select(ifp == ifm, (ifp & 3) | 4, vi_select(ifp < ifm, ifp & 3, (ifm & 3) + 8));
+  vi64 belt_face =
+      vi_select(vi_less(ifp, ifm), ifp & 3, vi_select(vi_less(ifm, ifp), (ifm & 3) + 8, (ifp & 3) | 4));
   vi64 to_x = vi_select(d->belt | d->south, jp, jm), to_y = vi_select(d->belt | d->south, jm, jp);
   // belt: x = jm, y = n - 1 - jp; north: x = n - 1 - jm, y = n - 1 - jp; south: x = jp, y = jm
   vi64 x = vi_select(d->belt, to_y & last, vi_select(d->south, to_x, last - to_x));

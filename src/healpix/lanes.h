@@ -23,6 +23,21 @@ LANE_INLINE vi64 vi_shr(vi64 v, int bits) /* zeros come in */
   return (vi64)((vu64)v >> bits);
 }
 
+/* a < b where b - a does not overflow. SSE2 has no comparison of 64 bits, but the sign of the difference. */
+LANE_INLINE vi64 vi_less(vi64 a, vi64 b)
+{
+#if defined(__x86_64__) && !defined(__SSE4_2__)
+  return (vi64)_mm_shuffle_epi32(_mm_srai_epi32((__m128i)(a - b), 31), _MM_SHUFFLE(3, 3, 1, 1));
+#else
+  return a < b;
+#endif
+}
+/* The whole lane for a sign. */
+LANE_INLINE vi64 vi_negative(vi64 v)
+{
+  return vi_less(v, (vi64){0});
+}
+
 /* Products of numbers in [0, 2^32). */
 LANE_INLINE vi64 vi_mul(vi64 a, vi64 b)
 {

@@ -10,7 +10,7 @@ static bool in_range(int64_t n, const int64_t *p, int64_t end)
     vi64 v = vi_load_part(p + i, n - i);
     bad |= v | (vi64)((uint64_t)(end - 1) - (vu64)v); // the sign of either
   }
-  return !v_any(bad < 0);
+  return !v_any(vi_negative(bad));
 }
 
 /* ---- numbers ---- */
@@ -92,11 +92,12 @@ static void pix2ang(int64_t nside, kugel_order order, int64_t n, const int64_t *
 // Cos and sin of phi, folded to an octant by whole numbers.
 LANE_INLINE void longitude(const ring_place *r, vf64 q, vf64 *c, vf64 *s)
 {
-  vi64 twice = 2 * r->at + r->shifted, half_turn = twice >= 4 * r->quarter; // 2 quarter is a right angle
+  vi64 twice = 2 * r->at + r->shifted,
+       half_turn = ~vi_less(twice, 4 * r->quarter); // 2 quarter is a right angle
   twice -= half_turn & (4 * r->quarter);
-  vi64 second = twice >= 2 * r->quarter;
+  vi64 second = ~vi_less(twice, 2 * r->quarter);
   twice -= second & (2 * r->quarter);
-  vi64 fold = twice > r->quarter;
+  vi64 fold = vi_less(r->quarter, twice);
   twice = vi_select(fold, 2 * r->quarter - twice, twice);
   vf64 angle = v_double(twice) * (M_PI / 4) / q, ca = v_cos(angle), sa = v_sin(angle);
   vi64 swap = fold ^ second;

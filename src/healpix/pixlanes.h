@@ -57,8 +57,8 @@ LANE_INLINE vi64 gather_bits(vi64 x)
 LANE_INLINE vi64 cap_ring(vi64 k)
 {
   vi64 i = v_int(v_floor(0.5 + 0.5 * v_sqrt(v_double_long(1 + 2 * k))));
-  i += 2 * vi_mul(i, i - 1) > k; // a mask counts as -1
-  i -= 2 * vi_mul(i, i + 1) <= k;
+  i += vi_less(k, 2 * vi_mul(i, i - 1)); // a mask counts as -1
+  i -= ~vi_less(k, 2 * vi_mul(i, i + 1));
   return i;
 }
 
@@ -67,12 +67,13 @@ LANE_INLINE vi64 faces_passed(const sphere_size *s, vi64 lines)
 {
   if (s->shift >= 0)
     return vi_shr(lines, s->shift);
-  return -((lines >= s->n) + (lines >= 2 * s->n) + (lines >= 3 * s->n) + (lines >= 4 * s->n));
+  vi64 n = vi_set(s->n);
+  return 4 + vi_less(lines, n) + vi_less(lines, 2 * n) + vi_less(lines, 3 * n) + vi_less(lines, 4 * n);
 }
 
 LANE_INLINE ring_place ring_from_pixel(const sphere_size *s, vi64 p)
 {
-  ring_place r = {.north = p < s->cap, .south = p >= s->npix - s->cap};
+  ring_place r = {.north = vi_less(p, vi_set(s->cap)), .south = ~vi_less(p, vi_set(s->npix - s->cap))};
   vi64 k = vi_select(r.south, s->npix - 1 - p, p), i = cap_ring(k & (r.north | r.south)),
        in_cap = k - 2 * vi_mul(i, i - 1), in_belt = p - s->cap, row, at;
   if (s->shift >= 0) {
@@ -81,7 +82,7 @@ LANE_INLINE ring_place ring_from_pixel(const sphere_size *s, vi64 p)
   } else { // the quotient is off by less than one
     row = v_int(v_floor(v_double_long(in_belt & ~(r.north | r.south)) * s->per_ring));
     at = in_belt - vi_mul(row, vi_set(4 * s->n));
-    vi64 over = at >= 4 * s->n, under = at < 0;
+    vi64 over = ~vi_less(at, vi_set(4 * s->n)), under = vi_negative(at);
     row += under - over;
     at += (under & (4 * s->n)) - (over & (4 * s->n));
   }
@@ -114,24 +115,25 @@ LANE_INLINE vi64 face_lon(vi64 face)
 LANE_INLINE face_place face_from_ring(const sphere_size *s, const ring_place *r)
 {
   vi64 q = r->quarter, twice = 2 * r->at + r->shifted, cap = r->north | r->south;
-  vi64 in_cap = -((r->at >= q) + (r->at >= 2 * q) + (r->at >= 3 * q)) + (r->south & 8);
+  vi64 in_cap = 3 + vi_less(r->at, q) + vi_less(r->at, 2 * q) + vi_less(r->at, 3 * q) + (r->south & 8);
   // edge lines of the faces through the pixel's centre
   vi64 up = faces_passed(s, vi_shr(twice + r->ring - s->n, 1)),
        down = faces_passed(s, vi_shr(twice + 3 * s->n - r->ring, 1));
-  vi64 in_belt = vi_select(up == down, (up & 3) | 4, vi_select(up < down, up & 3, (down & 3) + 8));
+  vi64 in_belt =
+      vi_select(vi_less(up, down), up & 3, vi_select(vi_less(down, up), (down & 3) + 8, (up & 3) | 4));
   vi64 face = vi_select(cap, in_cap, in_belt);
   vi64 across = twice - vi_mul(face_lon(face), q),
        along = vi_mul(face_ring(face), vi_set(s->n)) - 1 - r->ring;
-  across -= (across > 4 * q) & (8 * q);
-  across += (across < -4 * q) & (8 * q);
+  across -= vi_less(4 * q, across) & (8 * q);
+  across += vi_less(across, -4 * q) & (8 * q);
   return (face_place){vi_shr(along + across, 1), vi_shr(along - across, 1), face};
 }
 
 /* All but `at` of a place whose ring is known. */
 LANE_INLINE void set_ring(const sphere_size *s, ring_place *r)
 {
-  r->north = r->ring < s->n;
-  r->south = r->ring > 3 * s->n;
+  r->north = vi_less(r->ring, vi_set(s->n));
+  r->south = vi_less(vi_set(3 * s->n), r->ring);
   r->quarter = vi_select(r->north, r->ring, vi_select(r->south, 4 * s->n - r->ring, vi_set(s->n)));
   r->shifted = vi_select(r->north | r->south, vi_set(1), ~(r->ring - s->n) & 1);
 }
@@ -142,8 +144,8 @@ LANE_INLINE ring_place ring_from_face(const sphere_size *s, const face_place *f)
   set_ring(s, &r);
   vi64 turn = 4 * r.quarter, twice = vi_mul(face_lon(f->face), r.quarter) + f->x - f->y - r.shifted;
   r.at = vi_shr(twice + 2 * turn, 1) - turn; // the sum is even, perhaps negative
-  r.at += (r.at < 0) & turn;
-  r.at -= (r.at >= turn) & turn;
+  r.at += vi_negative(r.at) & turn;
+  r.at -= turn & ~vi_less(r.at, turn);
   return r;
 }
 
