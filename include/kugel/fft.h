@@ -23,6 +23,7 @@
 #define KUGEL_FFT_H
 
 #include <kugel/core.h>
+#include <kugel/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,6 +90,18 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 /// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
 KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,
                                          const kugel_array *out);
+
+/// The same on a device's queue.
+/// @param[in]  plan   from kugel_fft_create, with a context on a device: of kind KUGEL_FFT_C2C
+/// @param[in]  sign   KUGEL_FORWARD or KUGEL_INVERSE
+/// @param[in]  in     as kugel_fft_execute takes it: in the device's memory, or in C order on the host
+/// @param[out] out    beside in: both on the device or both on the host
+/// @param[in]  queue  of the plan's device; device arrays: returns before the work is done. NULL: returns
+/// when done.
+///                    On the CPU: NULL
+/// @errors as kugel_fft_execute; KUGEL_EDEVICE; KUGEL_ENOTSUP for host arrays that are not in C order
+KUGEL_API kugel_status kugel_fft_execute_on(const kugel_fft *plan, int sign, const kugel_array *in,
+                                            const kugel_array *out, kugel_queue *queue);
 
 /// The factor that forward and then inverse multiply by, without the scales of the options.
 /// @param[in] plan  from kugel_fft_create

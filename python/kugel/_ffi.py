@@ -538,6 +538,9 @@ FUNCTIONS = {
     "kugel_fft_execute": (  # plan, sign, in, out
         STATUS, [c_void_p, c_int, POINTER(kugel_array), POINTER(kugel_array)],
         'Transforms.'),
+    "kugel_fft_execute_on": (  # plan, sign, in, out, queue
+        STATUS, [c_void_p, c_int, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
+        "The same on a device's queue."),
     "kugel_fft_gain": (  # plan
         c_double, [c_void_p],
         'The factor that forward and then inverse multiply by, without the scales of the options.'),

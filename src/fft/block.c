@@ -10,8 +10,8 @@ enum { MAX_POINTS = 48 }; // of a thread
 typedef struct build {
   const kugel__block *b;
   kugel__gen *g;
-  kugel__val in, out, tables, roots, shared, count, c0, in_d0, in_d1, in_step, out_d0, out_d1, out_step,
-      scale;
+  kugel__val in, out, tables, roots, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
+      out_step, scale;
   kugel__val lid, group; // thread; first transform of the block
   kugel__cval x[MAX_POINTS];
   kugel__bank_layout layout;
@@ -156,7 +156,8 @@ static void load(build *k, const seat *s)
   int64_t step = b->m / r, chirp = kugel__block_twiddles(b, b->stages);
   kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
   kugel__val transform = g_min(g, g_add(g, k->group, s->slot), spare);
-  kugel__val base = kugel__gen_name(g, "from", start_of(k, transform, k->in_d0, k->in_d1));
+  kugel__val base =
+      kugel__gen_name(g, "from", g_add(g, k->in_at, start_of(k, transform, k->in_d0, k->in_d1)));
   for (int round = 0; round < rounds(b, 0); round++) {
     kugel__val i = butterfly_of(k, s, 0, round);
     for (int q = 0; q < r; q++) {
@@ -193,7 +194,8 @@ static void store(build *k, const seat *s)
   int64_t before = b->m / r, chirp = kugel__block_twiddles(b, b->stages);
   kugel__val transform = g_add(g, k->group, s->slot);
   kugel__gen_if(g, transform, k->count);
-  kugel__val base = kugel__gen_name(g, "to", start_of(k, transform, k->out_d0, k->out_d1));
+  kugel__val base =
+      kugel__gen_name(g, "to", g_add(g, k->out_at, start_of(k, transform, k->out_d0, k->out_d1)));
   for (int round = 0; round < rounds(b, stage); round++) {
     kugel__val i = butterfly_of(k, s, stage, round);
     for (int q = 0; q < r; q++) {
@@ -248,6 +250,8 @@ static void parameters(build *k)
     k->roots = kugel__gen_pointer(g, pair, "roots");
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");
   k->c0 = kugel__gen_parameter(g, KUGEL__I64, "c0");
+  k->in_at = kugel__gen_parameter(g, KUGEL__I64, "in_at");
+  k->out_at = kugel__gen_parameter(g, KUGEL__I64, "out_at");
   k->in_d0 = kugel__gen_parameter(g, KUGEL__I64, "in_d0");
   k->in_d1 = kugel__gen_parameter(g, KUGEL__I64, "in_d1");
   k->in_step = kugel__gen_parameter(g, KUGEL__I64, "in_step");

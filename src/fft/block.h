@@ -26,9 +26,9 @@ typedef struct kugel__block {
 } kugel__block;
 
 /* Parameters of the kernel, in this order: in, out (complex), tables (complex: twiddles of the stages, then
- * with Bluestein the chirp[m], 0 beyond n, and the spectrum[m]), roots if fine; then i64 count, c0, in_d0,
- * in_d1, in_step, out_d0, out_d1, out_step in elements, and the factor of the results, a real. Name:
- * fft_block. */
+ * with Bluestein the chirp[m], 0 beyond n, and the spectrum[m]), roots if fine; then i64 count, c0, in_at,
+ * out_at, in_d0, in_d1, in_step, out_d0, out_d1, out_step in elements, and the factor of the results, a real.
+ * Name: fft_block. */
 
 /* Chooses radices, threads and group for transforms of n points; false if no single block can hold one.
  * shared: bytes that a block may have. */

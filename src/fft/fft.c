@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "fft/fft_gpu.h"
 #include "fft/pass.h"
 
 enum { MAX_DIMS = 8 };
@@ -16,6 +17,7 @@ struct kugel_fft {
   int64_t n[MAX_DIMS];
   int axes[MAX_DIMS];
   kugel__step forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes; inverse: if not the same
+  kugel__fft_gpu *gpu;                              // of a context on a device, instead of the steps
 };
 
 /* ---- plans ---- */
@@ -82,6 +84,17 @@ static kugel_status make_axes(kugel_fft *p)
   return KUGEL_OK;
 }
 
+static kugel_status make_gpu(kugel_fft *p)
+{
+  int64_t n[MAX_DIMS];
+  KUGEL_CHECK(p->opts.kind == KUGEL_FFT_C2C, KUGEL_ENOTSUP,
+              "kind %d has no path on devices yet, KUGEL_FFT_C2C (0) has: use a context on the CPU",
+              (int)p->opts.kind);
+  for (int i = 0; i < p->naxes; i++)
+    n[i] = p->n[p->axes[i]];
+  return kugel__fft_gpu_create(p->ctx, p->naxes, n, p->opts.single_precision != 0, &p->gpu);
+}
+
 kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
                               kugel_fft **out)
 {
@@ -99,7 +112,7 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
   p->ndim = ndim;
   kugel_status s = check_opts(p, n);
   if (!s)
-    s = make_axes(p);
+    s = p->ctx->device.type == KUGEL_CPU ? make_axes(p) : make_gpu(p);
   if (s) {
     kugel_fft_destroy(p);
     return s;
@@ -117,6 +130,7 @@ void kugel_fft_destroy(kugel_fft *p)
     kugel__step_destroy(ctx, &p->forward[i]);
     kugel__step_destroy(ctx, &p->inverse[i]);
   }
+  kugel__fft_gpu_destroy(p->gpu);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }
@@ -162,7 +176,7 @@ static kugel_status take_view(const kugel_fft *p, const kugel_array *a, const ch
   kugel_dtype real = p->opts.single_precision ? KUGEL_F32 : KUGEL_F64;
   kugel_dtype type = complex_side ? (kugel_dtype){KUGEL_COMPLEX, (uint8_t)(2 * real.bits), 1} : real;
   char text[256];
-  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || p->gpu, KUGEL_EDEVICE,
               "%s is on device type %d, this plan takes host memory", name, a->device.type);
   KUGEL_CHECK(kugel__dtype_is(a->dtype, type), KUGEL_ESHAPE, "%s is %s, must be %s%d", name,
               kugel__array_describe(a, text, sizeof text), complex_side ? "complex" : "float", type.bits);
@@ -209,18 +223,21 @@ static bool same_place(const kugel__view *a, int64_t ba, const kugel__view *b, i
   return true;
 }
 
+static kugel_status check_batch(const kugel_fft *p, const kugel__view *in, const kugel__view *out)
+{
+  for (int d = 0; d < in->ndim - p->ndim; d++)
+    KUGEL_CHECK(in->shape[d] == out->shape[d], KUGEL_ESHAPE, "batch extents differ: %lld and %lld on axis %d",
+                (long long)in->shape[d], (long long)out->shape[d], d);
+  return KUGEL_OK;
+}
+
 static kugel_status check_places(const kugel_fft *p, const kugel__view *in, int64_t bi,
                                  const kugel__view *out, int64_t bo)
 {
   const char *il, *ih, *ol, *oh;
-  for (int d = 0; d < in->ndim; d++) {
-    if (d < in->ndim - p->ndim)
-      KUGEL_CHECK(in->shape[d] == out->shape[d], KUGEL_ESHAPE,
-                  "batch extents differ: %lld and %lld on axis %d", (long long)in->shape[d],
-                  (long long)out->shape[d], d);
+  for (int d = 0; d < in->ndim; d++)
     if (in->shape[d] == 0)
       return KUGEL_OK;
-  }
   extent(in, bi, &il, &ih);
   extent(out, bo, &ol, &oh);
   int last = in->ndim - p->ndim + p->axes[p->naxes - 1];
@@ -270,6 +287,12 @@ static kugel_status complex_to_real(const kugel_fft *p, const kugel__view *in, c
 
 kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out)
 {
+  return kugel_fft_execute_on(p, sign, in, out, NULL);
+}
+
+kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out,
+                                  kugel_queue *queue)
+{
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_fft_create");
   KUGEL_CHECK(sign == KUGEL_FORWARD || sign == KUGEL_INVERSE, KUGEL_EINVAL,
               "sign is %d, must be KUGEL_FORWARD (-1) or KUGEL_INVERSE (1)", sign);
@@ -283,8 +306,17 @@ kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *
   KUGEL_TRY(take_view(p, out, "out", c2c || (r2c && !back), r2c && !back ? half : p->n, &vo));
   KUGEL_CHECK(vi.ndim == vo.ndim, KUGEL_ESHAPE, "in has %d axes and out %d: they must be as many", vi.ndim,
               vo.ndim);
-  KUGEL_TRY(check_places(p, &vi, in->dtype.bits / 8, &vo, out->dtype.bits / 8));
+  KUGEL_TRY(check_batch(p, &vi, &vo));
+  if (in->device.type != KUGEL_OPENCL) // whose handles are no addresses
+    KUGEL_TRY(check_places(p, &vi, in->dtype.bits / 8, &vo, out->dtype.bits / 8));
   double scale = back ? p->opts.inverse_scale : p->opts.forward_scale;
+  if (p->gpu) {
+    int at[MAX_DIMS];
+    for (int i = 0; i < p->naxes; i++)
+      at[i] = vi.ndim - p->ndim + p->axes[i];
+    return kugel__fft_gpu_execute(p->gpu, back, in, &vi, out, &vo, at, scale, queue);
+  }
+  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
   if (r2c && back)
     return complex_to_real(p, &vi, &vo, scale);
   for (int i = p->naxes - 1; i >= 0; i--) // the last first: it makes reals complex

@@ -33,14 +33,14 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   CHECK_OK(kugel__block_fill_tables(b, NULL, t));
   if (b->fine)
     kugel__block_fill_roots(b, big, w);
-  kugel__argument args[13], *a = args;
+  kugel__argument args[15], *a = args;
   *a++ = (kugel__argument){.data = x, .size = in->size};
   *a++ = (kugel__argument){.data = y, .size = out->size};
   *a++ = (kugel__argument){.data = t, .size = tables};
   if (b->fine)
     *a++ = (kugel__argument){.data = w, .size = roots};
-  int64_t values[] = {in->count, in->c0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
-  for (int i = 0; i < 8; i++)
+  int64_t values[] = {in->count, in->c0, 0, 0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
+  for (int i = 0; i < 10; i++)
     *a++ = (kugel__argument){.i = values[i]};
   *a++ = (kugel__argument){.d = 2};
   CHECK_OK(kugel__gen_run(&g, args, 0, (in->count + b->group - 1) / b->group));
