@@ -4,6 +4,7 @@
 #include "fft/rings_isa.h"
 
 enum { W = 2 * VLEN };
+#define INLINE static inline __attribute__((always_inline)) // so that `parts` is a constant
 
 extern const kugel__lanes_ops ISA_NAME(kugel__lanes_ops);
 
@@ -61,13 +62,53 @@ static inline void dft8(cvec *x)
   }
 }
 #endif
-static inline void dft_vlen(cvec *x)
+#if VLEN >= 4
+// Any odd count, by symmetric sums: cs[k] = cos, sin(2 pi k / parts).
+INLINE void dft_odd(cvec *x, int parts, const double (*cs)[2])
+{
+  cvec plus[3], minus[3], first = x[0];
+  int half = parts / 2;
+  for (int j = 1; j <= half; j++) {
+    plus[j - 1] = add(x[j], x[parts - j]);
+    minus[j - 1] = minus_i(sub(x[j], x[parts - j]));
+    x[0] = add(x[0], plus[j - 1]);
+  }
+  for (int k = 1; k <= half; k++) {
+    cvec a = first, b = {{0}, {0}};
+    for (int j = 1; j <= half; j++) {
+      const double *w = cs[j * k % parts];
+      a.re += w[0] * plus[j - 1].re;
+      a.im += w[0] * plus[j - 1].im;
+      b.re += w[1] * minus[j - 1].re;
+      b.im += w[1] * minus[j - 1].im;
+    }
+    x[k] = add(a, b);
+    x[parts - k] = sub(a, b);
+  }
+}
+#endif
+
+INLINE void dft_parts(cvec *x, int parts)
 {
 #if VLEN == 8
-  dft8(x);
+  static const double cs5[5][2] = {{1, 0},
+                                   {0.30901699437494742410, 0.95105651629515357212},
+                                   {-0.80901699437494742410, 0.58778525229247312917},
+                                   {-0.80901699437494742410, -0.58778525229247312917},
+                                   {0.30901699437494742410, -0.95105651629515357212}};
+  static const double cs7[7][2] = {{1, 0},
+                                   {0.62348980185873353053, 0.78183148246802980871},
+                                   {-0.22252093395631440429, 0.97492791218182360702},
+                                   {-0.90096886790241912624, 0.43388373911755812048},
+                                   {-0.90096886790241912624, -0.43388373911755812048},
+                                   {-0.22252093395631440429, -0.97492791218182360702},
+                                   {0.62348980185873353053, -0.78183148246802980871}};
+  parts == 8 ? dft8(x) : parts == 7 ? dft_odd(x, 7, cs7) : dft_odd(x, 5, cs5);
 #elif VLEN == 4
-  dft4(x);
+  static const double cs3[3][2] = {{1, 0}, {-0.5, 0.86602540378443864676}, {-0.5, -0.86602540378443864676}};
+  parts == 4 ? dft4(x) : dft_odd(x, 3, cs3);
 #else
+  (void)parts;
   dft2(x);
 #endif
 }
@@ -82,15 +123,16 @@ static inline void put(double *p, vf64 v, int have)
 }
 
 // w^{r (j + i)}, i < VLEN; coarse: of j.
-static inline cvec twiddle(const double *coarse, const double *fine, int r)
+INLINE cvec twiddle(const double *coarse, const double *fine, int r)
 {
   const double *a = coarse + 2 * (r - 1), *b = fine + W * (r - 1);
   return mul((cvec){v_load(b), v_load(b + VLEN)}, (cvec){v_set(a[0]), v_set(a[1])});
 }
 
-// X[j + n q] = sum_r w_VLEN^{rq} w^{jr} Y_r[j] for `have` j; Y_r is lane r of y. Arrays start at the first j.
-static inline void join(const double *y, const double *coarse, const double *fine, int64_t n, int have,
-                        double *re, double *im)
+// X[j + n q] = sum_r w_parts^{rq} w^{jr} Y_r[j] for `have` j; Y_r is lane r of y. Arrays start at the first
+// j.
+INLINE void join(int parts, const double *y, const double *coarse, const double *fine, int64_t n, int have,
+                 double *re, double *im)
 {
   vf64 a[VLEN], b[VLEN];
   cvec x[VLEN];
@@ -101,33 +143,61 @@ static inline void join(const double *y, const double *coarse, const double *fin
   transpose(a);
   transpose(b);
   x[0] = (cvec){a[0], b[0]};
-  for (int r = 1; r < VLEN; r++)
+  for (int r = 1; r < parts; r++)
     x[r] = mul((cvec){a[r], b[r]}, twiddle(coarse, fine, r));
-  dft_vlen(x);
-  for (int q = 0; q < VLEN && re; q++)
+  dft_parts(x, parts);
+  for (int q = 0; q < parts && re; q++)
     put(re + n * q, x[q].re, have);
-  for (int q = 0; q < VLEN && im; q++)
+  for (int q = 0; q < parts && im; q++)
     put(im + n * q, x[q].im, have);
+}
+
+// Every parts-th number to a lane; lanes from `parts` on get any numbers.
+INLINE void deal(int parts, const double *re, const double *im, int64_t n, double *x)
+{
+  int64_t i = 0;
+  for (; parts * i + VLEN <= parts * n; i++) {
+    v_store(x + W * i, re ? v_load(re + parts * i) : (vf64){0});
+    v_store(x + W * i + VLEN, im ? v_load(im + parts * i) : (vf64){0});
+  }
+  for (; i < n; i++)
+    for (int l = 0; l < VLEN; l++) {
+      x[W * i + l] = re && l < parts ? re[parts * i + l] : 0;
+      x[W * i + VLEN + l] = im && l < parts ? im[parts * i + l] : 0;
+    }
+}
+
+INLINE void decimated(int parts, const kugel__ring_length *len, const double *re, const double *im,
+                      double *out_re, double *out_im, double *x)
+{
+  int64_t n = len->sub;
+  deal(parts, re, im, n, x);
+  const double *y = ISA_NAME(kugel__lanes_ops).exec(len->lanes, x, x + W * n);
+  const double *coarse = len->coarse, *fine = len->fine;
+  for (int64_t j = 0; j < n; j += VLEN, coarse += 2 * (parts - 1)) {
+    double *re_j = out_re ? out_re + j : NULL, *im_j = out_im ? out_im + j : NULL;
+    if (j + VLEN <= n)
+      join(parts, y + W * j, coarse, fine, n, VLEN, re_j, im_j);
+    else
+      join(parts, y + W * j, coarse, fine, n, (int)(n - j), re_j, im_j);
+  }
 }
 
 void ISA_NAME(kugel__ring_dft)(const kugel__ring_length *len, const double *re, const double *im,
                                double *out_re, double *out_im, double *work)
 {
-  int64_t n = len->sub, j = 0;
-  double *x = work;
-  for (int64_t i = 0; i < n; i++) {
-    v_store(x + W * i, re ? v_load(re + VLEN * i) : (vf64){0});
-    v_store(x + W * i + VLEN, im ? v_load(im + VLEN * i) : (vf64){0});
-  }
-  const double *y = ISA_NAME(kugel__lanes_ops).exec(len->lanes, x, x + W * n);
-  const double *coarse = len->coarse, *fine = len->fine;
-  for (; j < n; j += VLEN, coarse += 2 * (VLEN - 1)) {
-    double *re_j = out_re ? out_re + j : NULL, *im_j = out_im ? out_im + j : NULL;
-    if (j + VLEN <= n)
-      join(y + W * j, coarse, fine, n, VLEN, re_j, im_j);
-    else
-      join(y + W * j, coarse, fine, n, (int)(n - j), re_j, im_j);
-  }
+#if VLEN == 8
+  if (len->parts == 7)
+    decimated(7, len, re, im, out_re, out_im, work);
+  else if (len->parts == 5)
+    decimated(5, len, re, im, out_re, out_im, work);
+  else
+#elif VLEN == 4
+  if (len->parts == 3)
+    decimated(3, len, re, im, out_re, out_im, work);
+  else
+#endif
+    decimated(VLEN, len, re, im, out_re, out_im, work);
 }
 
 // One part, re or im, of all arrays into the lanes: x[W i + lane].

@@ -29,15 +29,20 @@ static const kugel__ring_ops *const *widths(int *last)
   return all;
 }
 
-// The widest vectors whose length divides n; NULL if n is odd.
-static const kugel__ring_ops *decimating_ops(int64_t n)
+// Into how many lanes of which vectors, best first. On most CPUs twice the width takes twice the time.
+static int decimation(int64_t n, const kugel__ring_ops **ops)
 {
-  int i;
-  const kugel__ring_ops *const *all = widths(&i);
-  for (; i >= 0; i--)
-    if (n % all[i]->vlen == 0)
-      return all[i];
-  return NULL;
+  static const int choice[][2] = {{8, 8}, {4, 4}, {7, 8}, {3, 4}, {5, 8}, {2, 2}}; // parts, vlen
+  int last;
+  const kugel__ring_ops *const *all = widths(&last);
+  for (size_t c = 0; c < sizeof choice / sizeof *choice; c++)
+    for (int i = 0; i <= last; i++)
+      if (n % choice[c][0] == 0 && all[i]->vlen == choice[c][1]) {
+        *ops = all[i];
+        return choice[c][0];
+      }
+  *ops = NULL;
+  return 1;
 }
 
 // The generic vectors lack fused operations.
@@ -179,13 +184,13 @@ static kugel_status make_phases(kugel__rings *p, const shared *s)
 
 static kugel_status make_steps(kugel__rings *p, kugel__ring_length *l)
 {
-  int v = l->ops->vlen;
+  int v = l->ops->vlen, last = l->parts - 1;
   int64_t blocks = (l->sub + v - 1) / v;
-  KUGEL_ALLOC(p->ctx, l->coarse, (size_t)((v - 1) * (blocks + v) * 16));
-  l->fine = l->coarse + 2 * (v - 1) * blocks;
-  for (int r = 1; r < v; r++) {
+  KUGEL_ALLOC(p->ctx, l->coarse, (size_t)(last * (blocks + v) * 16));
+  l->fine = l->coarse + 2 * last * blocks;
+  for (int r = 1; r <= last; r++) {
     double w[2 * KUGEL__RING_GROUP], *fine = l->fine + (r - 1) * 2 * v;
-    kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r * v, l->n), blocks, l->coarse + 2 * (r - 1), v - 1);
+    kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r * v, l->n), blocks, l->coarse + 2 * (r - 1), last);
     kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, l->n), v, w, 1);
     for (int k = 0; k < v; k++) {
       fine[k] = w[2 * k];
@@ -207,21 +212,21 @@ static kugel_status make_length(void *arg, int64_t i, int worker)
   return l->ops ? make_steps(p, l) : KUGEL_OK;
 }
 
-/* Rings go side by side where decimation would leave lanes idle and a neighbour has the same length; all of
- * odd length do. */
+/* Rings go side by side where decimation would leave lanes idle and a neighbour has the same length, and
+ * where there is no decimation. */
 static void choose(kugel__rings *p, shared *s)
 {
+  const kugel__ring_ops *ops;
   int vlen = kugel__ring_ops_get()->vlen;
   for (int64_t j = 0; j < p->njobs; j++) {
-    int length = p->jobs[j].length;
-    const kugel__ring_ops *ops = decimating_ops(s->n[length]);
+    int length = p->jobs[j].length, parts = decimation(s->n[length], &ops);
     bool neighbour = j + 1 < p->njobs && p->jobs[j + 1].length == length;
-    s->many[length] |= !ops || (neighbour && ops->vlen < 4 && vlen > ops->vlen);
+    s->many[length] |= !ops || (neighbour && parts % 4 != 0 && vlen > 2);
   }
   for (int64_t i = 0; i < s->lengths; i++) {
-    const kugel__ring_ops *ops = decimating_ops(s->n[i]);
+    int parts = decimation(s->n[i], &ops);
     if (ops)
-      s->lane[s->lanes++] = s->n[i] / ops->vlen;
+      s->lane[s->lanes++] = s->n[i] / parts;
     if (s->many[i])
       s->lane[s->lanes++] = s->n[i];
   }
@@ -241,8 +246,8 @@ static kugel_status make_lengths(kugel__rings *p, shared *s)
   for (int64_t i = 0; i < s->lengths; i++) {
     kugel__ring_length *l = &p->lengths[i];
     l->n = s->n[i];
-    l->ops = decimating_ops(l->n);
-    l->sub = l->ops ? l->n / l->ops->vlen : l->n;
+    l->parts = decimation(l->n, &l->ops);
+    l->sub = l->n / l->parts;
   }
   KUGEL_TRY(kugel__parallel(p->ctx, s->lanes + s->lengths, make_length, p));
   int64_t vlen = kugel__ring_ops_get()->vlen;

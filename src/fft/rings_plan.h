@@ -20,12 +20,13 @@ typedef struct kugel__phase {
 
 struct kugel__ring_ops;
 
-/* DFTs of one length. Decimated: n = V sub, the subsequences k mod V side by side in the lanes of `ops`,
- * whose vectors have V numbers; then joined with w^{r j}, w = e^{-2 pi i / n}, r = 1 ... V - 1, which are
- * coarse[j / V][r - 1] (complex) times fine[r - 1][2][j % V]. */
+/* DFTs of one length. Decimated: n = parts sub, the subsequences k mod parts side by side in the lanes of
+ * `ops`, whose vectors have V >= parts numbers; then joined with w^{r j}, w = e^{-2 pi i / n}, 0 < r < parts,
+ * which are coarse[j / V][r - 1] (complex) times fine[r - 1][2][j % V]. */
 typedef struct kugel__ring_length {
   int64_t n, sub;
-  const struct kugel__ring_ops *ops; /* NULL: n is odd */
+  int parts;                         /* 2, 4, 8: vlen of ops; 3: of 4; 5, 7: of 8; 1: not decimated */
+  const struct kugel__ring_ops *ops; /* NULL if parts is 1 */
   const kugel__lanes *lanes;         /* of length sub */
   double *coarse, *fine;             /* one block */
   const kugel__lanes *whole;         /* length n, for rings side by side; NULL if never needed */

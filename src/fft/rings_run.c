@@ -144,9 +144,12 @@ static void run_all_jobs(const group *g, int count, int64_t nm)
   const kugel__rings *p = g->call->plan;
   int64_t j = p->first_job[g->first], end = p->first_job[g->first + count];
   while (j < end) {
-    int together = 1, most = p->lengths[p->jobs[j].length].whole ? kugel__ring_ops_now()->vlen : 1;
+    const kugel__ring_length *l = &p->lengths[p->jobs[j].length];
+    int together = 1, most = l->whole ? kugel__ring_ops_now()->vlen : 1;
     while (together < most && j + together < end && p->jobs[j + together].length == p->jobs[j].length)
       together++;
+    if (l->parts > 2 && together < 4) // decimation uses more lanes
+      together = 1;
     run_jobs(g, p->jobs + j, together, nm);
     j += together;
   }

@@ -41,8 +41,8 @@ static set mixed(int64_t longest, int64_t mmax)
   uint64_t seed = 3;
   for (int64_t i = 0; i < 2 * longest; i++)
     add(&s, i * 29 % longest + 1, i % 3 ? 7 * check_random(&seed) : 0.25, i % 5 == 0 ? 3 : 0);
-  for (int64_t i = 0; i < 12; i++) // neighbours of one length, odd too
-    add(&s, i < 7 ? 13 : 20, (double)(i % 2), 0);
+  for (int64_t i = 0; i < 28; i++) // neighbours of one length, odd too
+    add(&s, i < 7 ? 13 : i < 18 ? 21 : i < 23 ? 22 : 20, (double)(i % 2), 0);
   return s;
 }
 
