@@ -44,12 +44,15 @@ static void polar_coefs(const kugel__wigner_coefs *c, int f, long double big, lo
   g *= sqrtl((2 * big + 1) / (4 * M_PIl));
   for (int64_t k = 1; k <= c->power_h[f]; k++)
     g *= sqrtl((b + (long double)k) / (long double)k) * scale;
+  double first = 2 * (double)big, da = (double)a, db = (double)b;
   for (int64_t i = 0; i < c->n; i++) {
+    double n = (double)i, t = n + first, *r = c->rec[f] + 3 * i, below = (t + 1) * (n + 1 + da);
+    r[0] = i ? n * (n + db) * (t + n + 2) / (below * (t + n)) : 0;
+    r[1] = (t + n + 1) * (t + n + 2) / (2 * below);
+  }
+  for (int64_t i = 0; i < c->n; i++) { // a long product
     long double n = (long double)i, t = n + 2 * big;
-    double *r = c->rec[f] + 3 * i;
-    r[0] = i ? (double)(n * (n + b) * (t + n + 2) / ((t + 1) * (t + n) * (n + 1 + a))) : 0;
-    r[1] = (double)((t + n + 1) * (t + n + 2) / (2 * (t + 1) * (n + 1 + a)));
-    r[2] = (double)g;
+    c->rec[f][3 * i + 2] = (double)g;
     g *= sqrtl((t + n + 3) * (t + 1) * (n + 1 + a) / ((t + n + 1) * (n + 1 + b) * (n + 1)));
   }
   memset(c->rec[f] + 3 * c->n, 0, 4 * 3 * 8);
