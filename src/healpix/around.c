@@ -9,38 +9,47 @@ typedef kugel__pix_job job;
 
 /* ---- boundaries ---- */
 
-static void one_boundary(const job *j, int64_t i)
+// Point k of a pixel's boundary in the face, over nside.
+static void outline_point(const kugel__xyf *f, int64_t nside, int64_t step, int64_t k, double *x, double *y)
 {
-  kugel__xyf f = kugel__to_xyf(j->nside, j->order, j->p[i]);
-  double n = (double)j->nside, x0 = (double)f.x, y0 = (double)f.y;
-  for (int64_t k = 0; k < 4 * j->step; k++) {
-    double t = (double)(k % j->step) / (double)j->step, x, y, z, s, phi;
-    switch (k / j->step) {
-    case 0: // north to west
-      x = x0 + 1 - t, y = y0 + 1;
-      break;
-    case 1: // west to south
-      x = x0, y = y0 + 1 - t;
-      break;
-    case 2: // south to east
-      x = x0 + t, y = y0;
-      break;
-    default: // east to north
-      x = x0 + 1, y = y0 + t;
-    }
-    kugel__face_point(f.face, x / n, y / n, &z, &s, &phi);
-    double *v = j->out_a + 3 * (i * 4 * j->step + k);
-    v[0] = s * cos(phi);
-    v[1] = s * sin(phi);
-    v[2] = z;
+  int64_t side = k / step;
+  double t = (double)(k - side * step) / (double)step, dx, dy;
+  switch (side) {
+  case 0: // north to west
+    dx = 1 - t, dy = 1;
+    break;
+  case 1: // west to south
+    dx = 0, dy = 1 - t;
+    break;
+  case 2: // south to east
+    dx = t, dy = 0;
+    break;
+  default: // east to north
+    dx = 1, dy = t;
   }
+  *x = ((double)f->x + dx) / (double)nside;
+  *y = ((double)f->y + dy) / (double)nside;
 }
 
 static kugel_status part_boundary(const job *j, int64_t lo, int64_t n)
 {
+  enum { POINTS = 256 };
+  double x[POINTS], y[POINTS], ring[POINTS], lon[POINTS], *vec = j->out_a + 12 * j->step * lo;
+  int have = 0;
   KUGEL_TRY(kugel__pix_check_pixels(j, lo, n));
-  for (int64_t i = lo; i < lo + n; i++)
-    one_boundary(j, i);
+  for (int64_t i = lo; i < lo + n; i++) {
+    kugel__xyf f = kugel__to_xyf(j->nside, j->order, j->p[i]);
+    for (int64_t k = 0; k < 4 * j->step; k++) {
+      outline_point(&f, j->nside, j->step, k, x + have, y + have);
+      ring[have] = kugel__face_ring[f.face];
+      lon[have++] = kugel__face_lon[f.face];
+      if (have == POINTS || (i == lo + n - 1 && k == 4 * j->step - 1)) {
+        kugel__near_ops_get()->face_points(have, x, y, ring, lon, vec);
+        vec += 3 * have;
+        have = 0;
+      }
+    }
+  }
   return KUGEL_OK;
 }
 

@@ -173,5 +173,27 @@ static bool interpolation(int64_t nside, kugel_order order, int64_t n, const dou
   return BY_ORDER(order, interpolation_loop, size_of(nside), n, theta, phi, p, weight);
 }
 
+/* ---- boundaries ---- */
+
+static void face_points(int64_t n, const double *x, const double *y, const double *ring, const double *lon,
+                        double *vec)
+{
+  for (int64_t i = 0; i < n; i += VLEN) {
+    int64_t left = n - i;
+    vf64 px = v_load_part(x + i, left), py = v_load_part(y + i, left);
+    vf64 height = v_load_part(ring + i, left) - px - py; // rings over nside, 0 to 4
+    vi64 north = height<1, south = height> 3, cap = north | south;
+    vf64 near = v_select(south, 4 - height, v_select(north, height, v_set(1))), t = near * near * (1.0 / 3);
+    vf64 z = v_select(cap, v_flip(south, 1 - t), (2 - height) * (2.0 / 3));
+    vf64 sine = v_sqrt(v_select(cap, t * (2 - t), (1 - z) * (1 + z)));
+    vf64 across = v_keep(near > 1e-15, (px - py) / v_max(near, v_set(1e-15)));
+    vf64 quarters = 0.5 * (v_load_part(lon + i, left) + across), whole = v_floor(quarters + 0.5);
+    vf64 angle = (quarters - whole) * (M_PI / 2), c = v_cos(angle), s = v_sin(angle);
+    vi64 turns = v_int(whole), odd = -(turns & 1), flip_c = -((turns + 1) & 2), flip_s = -(turns & 2);
+    vf64 vx = v_flip(flip_c, v_select(odd, s, c)), vy = v_flip(flip_s, v_select(odd, c, s));
+    v_join3_part(vec + 3 * i, vx * sine, vy * sine, z, left);
+  }
+}
+
 extern const kugel__near_ops ISA_NAME(kugel__near_ops);
-const kugel__near_ops ISA_NAME(kugel__near_ops) = {neighbours, interpolation};
+const kugel__near_ops ISA_NAME(kugel__near_ops) = {neighbours, interpolation, face_points};

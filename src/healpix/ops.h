@@ -42,6 +42,10 @@ typedef struct kugel__near_ops {
   void (*neighbours)(int64_t nside, kugel_order order, int64_t n, const int64_t *p, int64_t *out);
   bool (*interpolation)(int64_t nside, kugel_order order, int64_t n, const double *theta, const double *phi,
                         int64_t *p, double *weight);
+  /* Unit vectors [n, 3] of points of faces, x and y in [0, 1]; ring and lon are those of the face's southern
+   * corner (pix.h). */
+  void (*face_points)(int64_t n, const double *x, const double *y, const double *ring, const double *lon,
+                      double *vec);
 } kugel__near_ops;
 KUGEL_DISPATCH(kugel__near_ops, kugel__near_ops)
 

@@ -195,20 +195,6 @@ static inline double kugel__quarters(double phi)
   return t >= 4 ? 0 : t;
 }
 
-/* A point of a face, x and y in [0, 1], as z, sin theta and phi (a little below 0 too). */
-static inline void kugel__face_point(int64_t face, double x, double y, double *z, double *s, double *phi)
-{
-  double jr = (double)kugel__face_ring[face] - x - y, nr = jr < 1 ? jr : jr > 3 ? 4 - jr : 1, t = nr * nr / 3;
-  if (jr < 1 || jr > 3) {
-    *z = jr < 1 ? 1 - t : t - 1;
-    *s = sqrt(t * (2 - t));
-  } else {
-    *z = (2 - jr) * 2 / 3;
-    *s = sqrt((1 - *z) * (1 + *z));
-  }
-  *phi = nr < 1e-15 ? 0 : M_PI / 4 * ((double)kugel__face_lon[face] + (x - y) / nr);
-}
-
 /* Cos and sin of the colatitude of ring i, without cancellation near the poles. */
 static inline void kugel__ring_z(int64_t nside, int64_t i, double *z, double *s)
 {
@@ -222,18 +208,6 @@ static inline void kugel__ring_z(int64_t nside, int64_t i, double *z, double *s)
     *z = (2 * n - (double)i) * 2 / (3 * n);
     *s = sqrt((1 - *z) * (1 + *z));
   }
-}
-
-/* The centre of a pixel. */
-static inline void kugel__centre(int64_t nside, kugel_order order, int64_t pixel, double *z, double *s,
-                                 double *phi)
-{
-  if (order == KUGEL_ORDER_NESTED)
-    pixel = kugel__xyf_to_ring(nside, kugel__nest_to_xyf(nside, pixel));
-  int64_t i = kugel__pixel_ring(nside, pixel);
-  kugel__ring r = kugel__ring_of(nside, i);
-  kugel__ring_z(nside, i, z, s);
-  *phi = ((double)(pixel - r.start) + 0.5 * r.shifted) * (2 * M_PI) / (double)r.length;
 }
 
 #endif
