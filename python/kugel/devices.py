@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The devices of this machine."""
+import importlib.util
+import os
+import pathlib
+
 from ._ffi import kugel_device_info
 from ._lib import lib, options, text
 
@@ -7,6 +11,17 @@ _WORDS = ("name", "description", "why", "driver", "compiler")
 _NUMBERS = ("memory", "units", "lanes", "max_threads", "shared_bytes", "cache_bytes", "max_alloc", "bandwidth",
             "compute_capability")
 _FLAGS = ("available", "fp64", "is_gpu", "kernels")
+
+
+def _name_nvrtc():
+    """Tells the library where NVIDIA's packages keep NVRTC, which it looks for once the first device is asked for."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations if spec else None) or ():
+        for path in pathlib.Path(root).glob("*/lib/libnvrtc.so.1[23]"):
+            os.environ.setdefault("KUGEL_NVRTC_FOLDER", str(path.parent))
+
+
+_name_nvrtc()
 
 
 def devices():

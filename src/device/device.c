@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "core/ctx.h"
 #include "device/device.h"
 #include "device/lend.h"
@@ -18,6 +17,7 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static kugel__device *registry; // open devices
 static atomic_llong fault_count, fault_at;
+static atomic_uint forks; // that this process came from since the first device was opened
 
 const kugel__device_ops *kugel__device_find(int32_t type)
 {
@@ -71,22 +71,39 @@ kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *info)
 
 /* ---- open devices -------------------------------------------------------------------------------------- */
 
+static void count_fork(void)
+{
+  atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+  pthread_atfork(NULL, NULL, count_fork);
+}
+
+bool kugel__device_survived(const kugel__device *dev)
+{
+  return dev->ops->type == KUGEL_CPU || dev->forks == atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
 kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__device **out)
 {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
   const kugel__device_ops *ops = kugel__device_find(type);
   KUGEL_CHECK(ops, KUGEL_EINVAL, "device type is %d, this build has none of that type", (int)type);
   pthread_mutex_lock(&registry_lock);
   kugel_status s = KUGEL_OK;
   kugel__device *dev = registry;
   while (dev && (dev->ops != ops || dev->id != id || dev->native != native || dev->lost ||
-                 (dev->process && dev->process != getpid())))
+                 !kugel__device_survived(dev)))
     dev = dev->next;
   if (!dev && !(s = ops->open(id, native, &dev))) {
     dev->ops = ops;
     dev->id = id;
     dev->native = native;
     dev->references = 0;
-    dev->process = type == KUGEL_CPU ? 0 : getpid();
+    dev->forks = atomic_load(&forks);
     dev->queue.device = dev;
     pthread_mutex_init(&dev->kept_lock, NULL);
     dev->next = registry;
@@ -112,7 +129,7 @@ void kugel__device_close(kugel__device *dev)
     *link = dev->next;
   }
   pthread_mutex_unlock(&registry_lock);
-  if (!last)
+  if (!last || !kugel__device_survived(dev))
     return;
   if (dev->modules_free)
     dev->modules_free(dev->modules);
@@ -130,7 +147,7 @@ kugel_status kugel__device_alive(kugel__device *dev)
               "device %s was lost (error %d of an earlier call): its contexts and plans are of no more use, "
               "destroy them and start a new process",
               dev->info.name, lost);
-  KUGEL_CHECK(dev->process == 0 || dev->process == getpid(), KUGEL_EDEVICE,
+  KUGEL_CHECK(kugel__device_survived(dev), KUGEL_EDEVICE,
               "device %s was opened before this process was forked: open it in the child, after the fork",
               dev->info.name);
   return KUGEL_OK;

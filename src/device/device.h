@@ -11,7 +11,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 #include "core/base.h"
 #include <kugel/device.h>
 
@@ -115,7 +114,7 @@ struct kugel__device {
   int id;
   void *native;      /* the foreign context it was opened on, NULL: none */
   int references;    /* under the registry's lock */
-  pid_t process;     /* that opened it: drivers do not survive a fork; 0: any */
+  unsigned forks;    /* counted when it was opened: drivers do not survive a fork */
   atomic_int lost;   /* the driver's error that ended it, 0: alive */
   kugel_queue queue; /* the device's own */
   kugel_device_info info;
@@ -144,6 +143,9 @@ void kugel__device_close(kugel__device *dev);
 
 /* Fails if the device was lost or opened before a fork. Backends call it first. */
 kugel_status kugel__device_alive(kugel__device *dev);
+/* False in a child of the process that opened it: the driver is not to be called there, not even to release.
+ */
+bool kugel__device_survived(const kugel__device *dev);
 
 kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out);
 void kugel__device_free(kugel__device *dev, void *ptr);

@@ -24,7 +24,7 @@ kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out)
 
 void kugel__device_free(kugel__device *dev, void *ptr)
 {
-  if (ptr)
+  if (ptr && kugel__device_survived(dev))
     dev->ops->free(dev, KUGEL__ON_DEVICE, ptr);
 }
 
@@ -126,7 +126,7 @@ kugel_status kugel_device_alloc_host(kugel_ctx *ctx, size_t bytes, void **out)
 void kugel_device_free_host(kugel_ctx *ctx, void *ptr)
 {
   kugel__device *dev = kugel__ctx_device(ctx);
-  if (ptr)
+  if (ptr && kugel__device_survived(dev))
     dev->ops->free(dev, KUGEL__PINNED, ptr);
 }
 
@@ -203,7 +203,8 @@ void kugel_queue_destroy(kugel_queue *queue)
   if (!queue)
     return;
   kugel_ctx *ctx = queue->ctx;
-  queue->device->ops->queue_close(queue);
+  if (kugel__device_survived(queue->device))
+    queue->device->ops->queue_close(queue);
   kugel__free(ctx, queue);
   kugel_ctx_destroy(ctx);
 }

@@ -349,16 +349,26 @@ static void check_faults(const kugel_device_info *info, bool kernels, double *x,
 
 static void check_fork(kugel_ctx *ctx)
 {
+  kugel_queue *queue = NULL;
+  void *before = NULL;
+  CHECK_OK(kugel_queue_create(ctx, &queue));
+  CHECK_OK(kugel_device_alloc(ctx, 100, &before));
   pid_t child = fork();
   if (!child) {
     void *p = NULL;
     bool cpu = kugel__ctx_device(ctx)->info.device.type == KUGEL_CPU;
     kugel_status s = kugel_device_alloc(ctx, 100, &p);
+    kugel_device_free(ctx, before); // none of these may hang
+    kugel_queue_destroy(queue);
+    kugel_ctx_destroy(ctx);
     _exit(s == (cpu ? KUGEL_OK : KUGEL_EDEVICE) ? 0 : 1);
   }
   int status = -1;
   waitpid(child, &status, 0);
   CHECK(status == 0);
+  CHECK_OK(kugel_device_fill(ctx, before, 0, 1, 100, queue)); // the parent goes on
+  kugel_device_free(ctx, before);
+  kugel_queue_destroy(queue);
 }
 
 static double x[N], y[N];

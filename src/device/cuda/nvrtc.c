@@ -36,24 +36,38 @@ static struct {
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
+static void *open_in(const char *folder, const char *name)
+{
+  char path[1024];
+  bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
+  return fits ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+/* Machine code of a newer major version than the driver's may not load: the driver's comes first. */
 static void *find_library(void)
 {
-  const char *named = getenv("KUGEL_NVRTC");
+  const char *named = getenv("KUGEL_NVRTC"), *cuda = getenv("CUDA_HOME"),
+             *last = getenv("KUGEL_NVRTC_FOLDER");
   if (named && *named)
     return dlopen(named, RTLD_NOW | RTLD_LOCAL);
-  static const char *const sonames[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-  static const char *const variables[] = {"CUDA_HOME", "CUDA_PATH"};
-  for (size_t i = 0; i < sizeof sonames / sizeof *sonames; i++) {
-    void *library = dlopen(sonames[i], RTLD_NOW | RTLD_LOCAL);
-    if (library)
-      return library;
+  if (!cuda || !*cuda)
+    cuda = getenv("CUDA_PATH");
+  const char *names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  if (kugel__cuda()->version / 1000 == 12) {
+    names[0] = "libnvrtc.so.12";
+    names[1] = "libnvrtc.so.13";
   }
-  for (size_t v = 0; v <= sizeof variables / sizeof *variables; v++) {
-    const char *root = v < sizeof variables / sizeof *variables ? getenv(variables[v]) : "/usr/local/cuda";
-    char path[1024];
-    if (!root || snprintf(path, sizeof path, "%s/lib64/libnvrtc.so", root) >= (int)sizeof path)
-      continue;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  for (int i = 0; i < 2; i++) {
+    void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library && cuda && *cuda) {
+      char folder[1024];
+      if (snprintf(folder, sizeof folder, "%s/lib64", cuda) < (int)sizeof folder)
+        library = open_in(folder, names[i]);
+    }
+    if (!library)
+      library = open_in("/usr/local/cuda/lib64", names[i]);
+    if (!library && last && *last) // the Python package names NVIDIA's packages here
+      library = open_in(last, names[i]);
     if (library)
       return library;
   }
