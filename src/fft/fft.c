@@ -104,7 +104,6 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
   KUGEL_CHECK(n, KUGEL_EINVAL, "n is NULL: pass %d lengths", ndim);
   kugel_fft_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_fft_opts"));
-  KUGEL_TRY(kugel__ctx_need_cpu(ctx, "FFTs"));
   kugel_fft *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
