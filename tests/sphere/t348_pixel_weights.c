@@ -93,7 +93,7 @@ int main(void)
   }
   CASE("pixel weights of the HEALPix files, which stop at 1e-8")
   {
-    for (int64_t nside = 16; nside <= 64; nside *= 2) {
+    for (int64_t nside = 16; nside <= 32; nside *= 2) {
       char name[99];
       snprintf(name, sizeof name, "sphere/quadrature/weight_pixel_n%05d.fits", (int)nside);
       const size_t count = (size_t)((3 * nside + 1) * (nside + 1) / 4);
