@@ -110,6 +110,7 @@ ATOMIC_ADD_(atomic_add_shared_f32, __local, float, uint, atomic_cmpxchg, as_floa
 #define ATOMIC_ADD_SHARED_F32(p, v) atomic_add_shared_f32((p), (v))
 #define ATOMIC_ADD_SHARED_I32(p, v) atomic_add((p), (v))
 
+#ifdef cl_khr_fp64
 // As in prelude_cuda.cl: C (8 x 8) += A (8 x 4) B (4 x 8) by each warp.
 DEVICE void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kugel_shuffle)
 {
@@ -121,3 +122,4 @@ DEVICE void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kug
   }
 }
 #define MMA_F64(c0, c1, a, b) mma_f64(&(c0), &(c1), (a), (b), kugel_shuffle)
+#endif
