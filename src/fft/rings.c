@@ -60,7 +60,7 @@ const kugel__ring_ops *kugel__ring_ops_for(int count)
 typedef struct shared {
   int64_t *n, *lane; // lengths of rings, lengths of lane-wise DFTs
   double *phi0;
-  bool *many; // by length: rings go side by side
+  char *many; // by length: how many rings go side by side at most, 0 if none do
   int64_t lengths, lanes, phases;
 } shared;
 
@@ -105,7 +105,7 @@ static kugel_status collect(kugel_ctx *ctx, const kugel__rings_desc *d, shared *
   s->n = (int64_t *)(void *)block;
   s->lane = s->n + 2 * n;
   s->phi0 = (double *)(s->lane + 4 * n);
-  s->many = (bool *)(s->phi0 + 2 * n);
+  s->many = (char *)(s->phi0 + 2 * n);
   for (int64_t i = 0; i < n; i++) {
     if (d->offset_north[i] >= 0) {
       s->n[s->lengths++] = d->nphi_north[i];
@@ -218,10 +218,12 @@ static void choose(kugel__rings *p, shared *s)
 {
   const kugel__ring_ops *ops;
   int vlen = kugel__ring_ops_get()->vlen;
+  char run = 0;
   for (int64_t j = 0; j < p->njobs; j++) {
     int length = p->jobs[j].length, parts = decimation(s->n[length], &ops);
-    bool neighbour = j + 1 < p->njobs && p->jobs[j + 1].length == length;
-    s->many[length] |= !ops || (neighbour && parts % 4 != 0 && vlen > 2);
+    run = j && p->jobs[j - 1].length == length && run < vlen ? (char)(run + 1) : 1;
+    if ((!ops || (run > 1 && parts % 4 != 0 && vlen > 2)) && s->many[length] < run)
+      s->many[length] = run;
   }
   for (int64_t i = 0; i < s->lengths; i++) {
     int parts = decimation(s->n[i], &ops);
@@ -250,7 +252,6 @@ static kugel_status make_lengths(kugel__rings *p, shared *s)
     l->sub = l->n / l->parts;
   }
   KUGEL_TRY(kugel__parallel(p->ctx, s->lanes + s->lengths, make_length, p));
-  int64_t vlen = kugel__ring_ops_get()->vlen;
   for (int64_t i = 0; i < s->lengths; i++) {
     kugel__ring_length *l = &p->lengths[i];
     if (l->ops) {
@@ -258,9 +259,10 @@ static kugel_status make_lengths(kugel__rings *p, shared *s)
       p->lanes_size = kugel__max(p->lanes_size, 2 * l->ops->vlen * (l->sub + kugel__lanes_work(l->lanes)));
     }
     if (s->many[i]) {
+      int64_t vlen = kugel__ring_ops_for(s->many[i])->vlen;
       l->whole = p->lanes[find_int64(s->lane, s->lanes, l->n)];
       p->lanes_size = kugel__max(p->lanes_size, 2 * vlen * (l->n + kugel__lanes_work(l->whole)));
-      p->splits = (int)vlen;
+      p->splits = (int)kugel__max(p->splits, s->many[i]);
     }
   }
   p->max_n = s->lengths ? s->n[s->lengths - 1] : 1;
