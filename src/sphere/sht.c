@@ -8,6 +8,7 @@
 #include "sphere/latlon.h"
 #include "sphere/mapops.h"
 #include "sphere/sht.h"
+#include "sphere/sht_gpu.h"
 #include <kugel/alm.h>
 
 static const struct {
@@ -84,6 +85,9 @@ static kugel_status make_stages(kugel_sht *p)
                               .offset_south = os,
                               .mlim = kugel__latlon_applies(p) ? NULL : kugel__leg_mlim(p->leg)};
     s = kugel__rings_create(p->ctx, &desc, &p->rings);
+    desc.mlim = kugel__leg_mlim(p->leg);
+    if (!s)
+      s = kugel__sht_gpu_create(p, &desc);
   }
   kugel__free(p->ctx, cth);
   kugel__free(p->ctx, tables);
@@ -162,6 +166,8 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   if (!s)
     s = make_weights(p);
   if (!s)
+    s = kugel__sht_gpu_weights(p);
+  if (!s)
     s = kugel__latlon_create(p, &p->latlon);
   if (s) {
     kugel_sht_destroy(p);
@@ -176,6 +182,7 @@ void kugel_sht_destroy(kugel_sht *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel__sht_gpu_destroy(p);
   kugel__leg_destroy(p->leg);
   kugel__latlon_destroy(p->latlon);
   kugel__rings_destroy(p->rings);
@@ -213,13 +220,19 @@ static kugel_status check_one(const kugel_array *a, const char *name, kugel_dtyp
               : kugel__array_check(a, name, type, 2, shape, batch);
 }
 
-kugel_status kugel__sht_check(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
-                              int64_t *batch)
+kugel_status kugel__sht_check_shapes(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                                     int64_t *batch)
 {
   KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one with kugel_sht_create");
   *batch = -1;
   KUGEL_TRY(check_one(alm, "alm", KUGEL_C64, KUGEL_C128, plan->n_alm, plan->nalm, batch));
-  KUGEL_TRY(check_one(map, "map", KUGEL_F32, KUGEL_F64, plan->n_map, plan->npix, batch));
+  return check_one(map, "map", KUGEL_F32, KUGEL_F64, plan->n_map, plan->npix, batch);
+}
+
+kugel_status kugel__sht_check(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                              int64_t *batch)
+{
+  KUGEL_TRY(kugel__sht_check_shapes(plan, alm, map, batch));
   return kugel__array_disjoint(alm, "alm", map, "map");
 }
 
@@ -245,7 +258,8 @@ kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_array *alm, 
                                  kugel_queue *queue)
 {
   int64_t batch;
-  (void)queue;
+  if (kugel__sht_gpu_wanted(plan, alm, map))
+    return kugel__sht_gpu_arrays(plan, alm, map, false, false, queue);
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms a = kugel__sht_alms(plan, alm, b);
@@ -259,7 +273,8 @@ kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const kugel_arra
                                          const kugel_array *alm, kugel_queue *queue)
 {
   int64_t batch;
-  (void)queue;
+  if (kugel__sht_gpu_wanted(plan, alm, map))
+    return kugel__sht_gpu_arrays(plan, alm, map, true, false, queue);
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms a = kugel__sht_alms(plan, alm, b);

@@ -12,6 +12,7 @@
 enum { KUGEL__MAX_SETS = 3 };
 
 struct kugel__latlon;
+typedef struct kugel__sht_gpu kugel__sht_gpu;
 
 struct kugel_sht {
   kugel_ctx *ctx;
@@ -26,6 +27,7 @@ struct kugel_sht {
   double *weight_south;         /* [npairs], in the same block */
   double *pixel_weight;         /* [npix] factors on top, or NULL */
   struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
+  kugel__sht_gpu *gpu;          /* on a device; NULL: on the CPU */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */
@@ -59,7 +61,9 @@ void kugel__alm_pack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool 
 kugel__maps kugel__sht_maps(const kugel_sht *plan, const kugel_array *map, int64_t index);
 kugel__alms kugel__sht_alms(const kugel_sht *plan, const kugel_array *alm, int64_t index);
 
-/* Checks an alm and a map array against the plan; gives their batch. */
+/* Checks an alm and a map array against the plan; gives their batch. The first leaves out that they overlap. */
+kugel_status kugel__sht_check_shapes(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                                     int64_t *batch);
 kugel_status kugel__sht_check(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
                               int64_t *batch);
 

@@ -8,6 +8,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "sphere/sht.h"
+#include "sphere/sht_gpu.h"
 
 typedef struct stage {
   const kugel_sht *plan;
@@ -110,6 +111,8 @@ static void stage_end(stage *t)
 kugel_status kugel__sht_synthesis(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
 {
   stage t = {.alm = alm};
+  if (p->gpu)
+    return kugel__sht_gpu_synthesis(p, alm, map);
   KUGEL_TRY(stage_begin(&t, p));
   int64_t n = p->grid->npairs, stride = p->n_map * 4 * t.row;
   kugel_status s = KUGEL_OK;
@@ -148,6 +151,8 @@ static kugel_status adjoint_f32(const kugel_sht *p, const kugel__maps *map, bool
 kugel_status kugel__sht_adjoint(const kugel_sht *p, const kugel__maps *map, bool weighted,
                                 const kugel__alms *alm, bool accumulate)
 {
+  if (p->gpu)
+    return kugel__sht_gpu_adjoint(p, map, weighted, alm, accumulate);
   if (alm->f32)
     return adjoint_f32(p, map, weighted, alm, accumulate);
   stage t = {.alm = alm, .accumulate = accumulate};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The transforms of fft/rings.h on a device: all pairs in one call, all arrays in device memory. */
+#ifndef KUGEL_FFT_RINGS_GPU_H
+#define KUGEL_FFT_RINGS_GPU_H
+
+#include "device/device.h"
+#include "fft/rings.h"
+
+typedef struct kugel__rings_gpu kugel__rings_gpu;
+
+kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings_gpu **out);
+void kugel__rings_gpu_destroy(kugel__rings_gpu *plan);
+
+/* Bytes of work memory that a call needs. */
+size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
+
+/* leg[m][row][4]: north re, im, south re, im of each pair, from complex element leg_at on. The map starts at
+ * element map_at. */
+typedef struct kugel__rings_gpu_job {
+  kugel__mem leg, map, work;
+  int64_t leg_at, row, map_at;
+  bool f32;
+  kugel__mem weight; /* adjoint: [npairs][2] factors of north and south; base NULL: 1 */
+  int check; /* adjoint: 1: bad pixels count as zero; 2: and their number is added to the int32 at bad */
+  kugel__mem bad;
+} kugel__rings_gpu_job;
+
+/* Queued; the memory of the job must stay. */
+kugel_status kugel__rings_gpu_synth(const kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
+                                    kugel_queue *queue);
+kugel_status kugel__rings_gpu_adjoint(const kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
+                                      kugel_queue *queue);
+
+#endif

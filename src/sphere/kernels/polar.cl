@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Legendre stage of the few pairs near the poles: Wigner's d by its differences, as src/sphere/legpolar.isa.c does it.
+// A warp serves one m, a lane one pair.
+//
+// variant: SPIN=0
+// variant: SPIN=2
+
+#if IS_CUDA
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+#define FUNCTIONS (SPIN ? 2 : 1)
+#define SETS (SPIN ? 2 : 1)
+#define BATCH (SPIN ? 8 : 16) // degrees that make 32 sums
+
+typedef struct polar_shape {
+  i32 lmax, mmax, count, room; // pairs [0, count); room: padded
+  i32 steps, row, f32, set;    // room of the recurrence; first set of alm and of leg
+  i32 orders, spare;           // m < orders
+  i64 alm;                     // first coefficient
+} polar_shape;
+
+DEVICE i64 column_at(polar_shape t, int m) { return t.alm + (i64)m * (2 * t.lmax + 1 - m) / 2 + m; }
+DEVICE i64 column_size(polar_shape t) { return (i64)(t.mmax + 1) * (2 * t.lmax + 2 - t.mmax) / 2; }
+
+DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, int set, int m, int l)
+{
+  real2 v = MAKE_REAL2(0.0, 0.0);
+  if (l > t.lmax)
+    return v;
+  i64 at = set * column_size(t) + column_at(t, m) + l - m;
+  if (t.f32) {
+    const GLOBAL float *from = (const GLOBAL float *)alm + 2 * at;
+    v = MAKE_REAL2((double)from[0], (double)from[1]);
+  } else
+    v = ((const GLOBAL real2 *)alm)[at];
+  if (m == 0)
+    v.y = 0;
+  return v;
+}
+
+typedef struct functions {
+  double y, now[FUNCTIONS], delta[FUNCTIONS];
+} functions;
+
+DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double *RESTRICT vers, polar_shape t, int m, int p)
+{
+  functions b;
+  b.y = vers[p];
+  for (int f = 0; f < FUNCTIONS; f++) {
+    b.now[f] = start[((i64)f * t.orders + m) * t.room + p];
+    b.delta[f] = 0;
+  }
+  return b;
+}
+
+// The functions at step k, and one step on.
+#define VALUES(v, k)                                                                             \
+  for (int f = 0; f < FUNCTIONS; f++) {                                                          \
+    const GLOBAL double *r = rec + (((i64)f * t.orders + m) * t.steps + (k)) * 3;                \
+    v[f] = b.now[f] * r[2];                                                                      \
+    b.delta[f] = FMA(b.delta[f], r[0], -(b.y * r[1] * b.now[f]));                                \
+    b.now[f] += b.delta[f];                                                                      \
+  }
+
+#define LEG_AT(c) (2 * (((i64)(t.set + (c)) * (t.mmax + 1) + m) * t.row + p))
+
+KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec, const GLOBAL double *RESTRICT start,
+                       const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
+{
+  int m = GROUP_ID(0), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  functions b = begin(start, vers, t, m, p);
+  double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS];
+  for (int k = 0; k < n; k++) {
+    double sign = k % 2 ? -1 : 1;
+    real2 e = alm_at(alm, t, t.set, m, l0 + k);
+    VALUES(v, k);
+#if SPIN
+    real2 h = alm_at(alm, t, t.set + 1, m, l0 + k);
+    double plus[2] = {e.x - h.y, e.y + h.x}, minus[2] = {e.x + h.y, e.y - h.x};
+    for (int r = 0; r < 2; r++) {
+      acc[r] = FMA(v[0], plus[r], acc[r]);
+      acc[2 + r] = FMA(v[1] * sign, plus[r], acc[2 + r]);
+      acc[4 + r] = FMA(v[1], minus[r], acc[4 + r]);
+      acc[6 + r] = FMA(v[0] * sign, minus[r], acc[6 + r]);
+    }
+#else
+    acc[0] = FMA(v[0], e.x, acc[0]);
+    acc[1] = FMA(v[0], e.y, acc[1]);
+    acc[2] = FMA(v[0] * sign, e.x, acc[2]);
+    acc[3] = FMA(v[0] * sign, e.y, acc[3]);
+#endif
+  }
+  if (p >= t.count)
+    return;
+#if SPIN
+  double south = (l0 + m + SPIN) % 2 ? -1 : 1;
+  leg[LEG_AT(0)] = MAKE_REAL2(acc[0] + acc[4], acc[1] + acc[5]);
+  leg[LEG_AT(0) + 1] = MAKE_REAL2(south * (acc[2] + acc[6]), south * (acc[3] + acc[7]));
+  leg[LEG_AT(1)] = MAKE_REAL2(acc[1] - acc[5], acc[4] - acc[0]);
+  leg[LEG_AT(1) + 1] = MAKE_REAL2(south * (acc[3] - acc[7]), south * (acc[6] - acc[2]));
+#else
+  leg[LEG_AT(0)] = MAKE_REAL2(acc[0], acc[1]);
+  leg[LEG_AT(0) + 1] = MAKE_REAL2(acc[2], acc[3]);
+#endif
+}
+
+#if IS_CUDA
+#define SUM_ROOM ((void)0)
+#define FOLD(h)                                                            \
+  {                                                                        \
+    int up = lane & (h);                                                   \
+    UNROLL for (int i = 0; i < (h); i++)                                   \
+    {                                                                      \
+      double keep = up ? w[i + (h)] : w[i], send = up ? w[i] : w[i + (h)]; \
+      w[i] = keep + SHUFFLE_XOR_F64(send, (h));                            \
+    }                                                                      \
+  }
+#define WARP_SUMS() FOLD(16) FOLD(8) FOLD(4) FOLD(2) FOLD(1)
+#else
+#define SUM_ROOM __local double sum_room[32 * 33]
+#define WARP_SUMS()                                                        \
+  {                                                                        \
+    for (int i = 0; i < 32; i++)                                           \
+      sum_room[i * 33 + lane] = w[i];                                      \
+    barrier(CLK_LOCAL_MEM_FENCE);                                          \
+    w[0] = 0;                                                              \
+    for (int i = 0; i < 32; i++)                                           \
+      w[0] += sum_room[lane * 33 + i];                                     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                          \
+  }
+#endif
+
+// polar[set][m][lmax + 1], by l - m: sums over the pairs.
+KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *RESTRICT rec,
+                         const GLOBAL double *RESTRICT start, const GLOBAL double *RESTRICT vers,
+                         const GLOBAL i32 *RESTRICT mlim, GLOBAL double *RESTRICT polar, polar_shape t)
+{
+  SUM_ROOM;
+  int m = GROUP_ID(0), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  for (int first = 0; first < t.count; first += 32) {
+    int p = first + lane;
+    functions b = begin(start, vers, t, m, p);
+    double in[8], w[32], v[FUNCTIONS];
+    real2 zero = MAKE_REAL2(0.0, 0.0), north = zero, south = zero;
+    int here = p < t.count && m <= mlim[p];
+    if (here) {
+      north = leg[LEG_AT(0)];
+      south = leg[LEG_AT(0) + 1];
+    }
+#if SPIN
+    real2 north2 = zero, south2 = zero;
+    double sign = (l0 + m + SPIN) % 2 ? -1 : 1;
+    if (here) {
+      north2 = leg[LEG_AT(1)];
+      south2 = leg[LEG_AT(1) + 1];
+    }
+    in[0] = north.x - north2.y;
+    in[1] = north.y + north2.x;
+    in[2] = sign * (south.x - south2.y);
+    in[3] = sign * (south.y + south2.x);
+    in[4] = north.x + north2.y;
+    in[5] = north.y - north2.x;
+    in[6] = sign * (south.x + south2.y);
+    in[7] = sign * (south.y - south2.x);
+#else
+    in[0] = north.x + south.x;
+    in[1] = north.y + south.y;
+    in[2] = north.x - south.x;
+    in[3] = north.y - south.y;
+#endif
+    for (int k = 0; k < n; k += BATCH) { // rec has room for a batch more
+      UNROLL for (int i = 0; i < BATCH; i++) {
+        VALUES(v, k + i);
+#if SPIN
+        double odd = i % 2 ? -1 : 1, plus[2], minus[2];
+        for (int r = 0; r < 2; r++) {
+          plus[r] = v[0] * in[r] + odd * v[1] * in[2 + r];
+          minus[r] = v[1] * in[4 + r] + odd * v[0] * in[6 + r];
+        }
+        w[4 * i] = plus[0] + minus[0];
+        w[4 * i + 1] = plus[1] + minus[1];
+        w[4 * i + 2] = plus[1] - minus[1];
+        w[4 * i + 3] = minus[0] - plus[0];
+#else
+        w[2 * i] = v[0] * in[i % 2 * 2];
+        w[2 * i + 1] = v[0] * in[i % 2 * 2 + 1];
+#endif
+      }
+      WARP_SUMS();
+      int at = k + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
+      if (at < n) {
+        i64 to = (((i64)(t.set + set) * t.orders + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+        polar[to] = first ? polar[to] + w[0] : w[0];
+      }
+    }
+  }
+}

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage on a device: tables from the plan for the CPU, and launches of kernels/legendre.cl
+ * (pairs off the poles), kernels/polar.cl and kernels/series.cl. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "codegen/module.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "sphere/leg_gpu.h"
+#include "sphere/legplan.h"
+
+/* The structs of the kernels' texts. */
+typedef struct shape {
+  int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, spare, middle, pole_tiles;
+} shape;
+typedef struct columns {
+  int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, spare;
+  int64_t alm;
+} columns;
+typedef struct polar_shape {
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, spare;
+  int64_t alm;
+} polar_shape;
+
+enum { LEG_SYNTH, LEG_ADJOINT, TO_SERIES, ADD_TILES, FROM_SERIES, KERNELS };
+enum { WARP = 32, PAIR_TABLES = 6, STEP_THREADS = 128, POLAR_ROOM = 16, PAGE = 4096 };
+static const int per_lane[KUGEL__MAX_SERIES + 1] = {0, 4, 2, 2}; // pairs of a lane, by series
+static const int per_lane_adjoint[KUGEL__MAX_SERIES + 1] = {0, 8, 4, 4};
+static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
+
+/* Polar pairs: the functions of one spin. */
+typedef struct polar_part {
+  bool used;
+  int spin, set; // set: the first of alm and of leg
+  kugel__mem rec, start;
+  kugel__module *module;
+  kugel__kernel *synth, *adjoint;
+} polar_part;
+
+struct kugel__leg_gpu {
+  kugel_ctx *ctx;
+  kugel__device *device;
+  const kugel__leg *leg;
+  int ns, warps;
+  int32_t top, row, stride, middle; // pairs [npolar, middle) run in sin^2
+  int32_t tiles_synth, tiles_adjoint, poles_synth, poles_adjoint;
+  int64_t *offset; // [mmax + 2] steps before m
+  int64_t sums;    // bytes of partial sums at the most
+  int32_t polar_orders, polar_room, polar_steps;
+  kugel__mem coef, offsets, mfac, pairs, mlim, vers;
+  polar_part polar[2];
+  kugel__module *legendre, *series;
+  kugel__kernel *kernels[KERNELS];
+};
+
+static kugel_status table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
+{
+  KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));
+  return kugel__device_copy(p->device, KUGEL__UPLOAD, *out, (kugel__mem){(void *)(uintptr_t)data, 0}, bytes,
+                            NULL);
+}
+
+/* ---- plans ---- */
+
+typedef struct coef_job {
+  const kugel__leg_gpu *plan;
+  double *coef;
+  char *scratch;
+  size_t scratch_size;
+} coef_job;
+
+static kugel_status coef_task(void *arg, int64_t m, int worker)
+{
+  const coef_job *j = arg;
+  kugel__leg_m w;
+  kugel__series_ops_now()->open(&w, j->plan->leg, m, j->scratch + (size_t)worker * j->scratch_size);
+  memcpy(j->coef + 2 * j->plan->offset[m], w.coef, (size_t)w.n * 16);
+  return KUGEL_OK;
+}
+
+static kugel_status make_coefs(kugel__leg_gpu *p)
+{
+  const kugel__leg *g = p->leg;
+  int64_t total = p->offset[g->mmax + 1];
+  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  coef_job j = {.plan = p, .scratch_size = (size_t)kugel__round_up((int64_t)kugel__leg_scratch(g), 256)};
+  j.coef = kugel__scratch_get(p->ctx, (size_t)total * 16);
+  j.scratch = kugel__scratch_get(p->ctx, workers * j.scratch_size);
+  kugel_status s = KUGEL_OK;
+  if (!j.coef || !j.scratch)
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
+  if (!s)
+    s = kugel__parallel(p->ctx, g->mmax + 1, coef_task, &j);
+  if (!s)
+    s = table(p, j.coef, (size_t)total * 16, &p->coef);
+  kugel__scratch_put(p->ctx, j.coef);
+  kugel__scratch_put(p->ctx, j.scratch);
+  return s;
+}
+
+// Beyond the last pair its numbers repeat.
+static kugel_status make_pairs(kugel__leg_gpu *p)
+{
+  const kugel__leg *g = p->leg;
+  const double *from[PAIR_TABLES] = {g->csq, g->ssq, g->cth, g->log_s, g->log_s_lo, g->factor};
+  double *t;
+  int32_t *mlim;
+  KUGEL_ALLOC(p->ctx, t, (size_t)p->stride * (PAIR_TABLES * 8 + 4));
+  mlim = (int32_t *)(t + PAIR_TABLES * p->stride);
+  for (int32_t i = 0; i < p->stride; i++) {
+    int64_t k = kugel__min(i, g->npairs - 1);
+    for (int c = 0; c < PAIR_TABLES; c++)
+      t[c * p->stride + i] = from[c][k];
+    mlim[i] = (int32_t)g->mlim[k];
+  }
+  kugel_status s = table(p, t, (size_t)p->stride * PAIR_TABLES * 8, &p->pairs);
+  if (!s)
+    s = table(p, mlim, (size_t)p->stride * 4, &p->mlim);
+  kugel__free(p->ctx, t);
+  return s;
+}
+
+// Start values R_0 with their powers, and recurrences, of the polar pairs.
+static void fill_polar(const kugel__leg_gpu *p, const polar_part *part, double *rec, double *start,
+                       double *scratch)
+{
+  const kugel__leg *g = p->leg;
+  long double log_scale = log2l((long double)g->polar_scale);
+  for (int32_t m = 0; m < p->polar_orders; m++) {
+    kugel__wigner_job job = {.leg = g, .m = m, .spin = part->spin, .polar = true};
+    kugel__wigner_coefs c;
+    if (!kugel__wigner_prepare(&job, scratch, &c))
+      continue;
+    for (int f = 0; f < (part->spin ? 2 : 1); f++) {
+      int64_t at = (int64_t)f * p->polar_orders + m;
+      memcpy(rec + at * p->polar_steps * 3, c.rec[f], (size_t)c.n * 24);
+      for (int32_t i = 0; i < p->polar_room; i++) {
+        int64_t k = kugel__min(i, g->npolar - 1);
+        long double h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale,
+                    e = (long double)c.power_h[f] * h +
+                        (long double)c.power_c[f] * ((long double)g->log_c[k] + (long double)g->log_c_lo[k]);
+        start[at * p->polar_room + i] = c.power_h[f] && e < -150 ? 0 : (double)exp2l(e);
+      }
+    }
+  }
+}
+
+static kugel_status make_polar_part(kugel__leg_gpu *p, polar_part *part)
+{
+  int64_t functions = part->spin ? 2 : 1, rows = functions * p->polar_orders;
+  int64_t nrec = rows * p->polar_steps * 3, nstart = rows * p->polar_room;
+  double *t = kugel__calloc(p->ctx, (size_t)(nrec + nstart) * 8);
+  void *scratch = kugel__scratch_get(p->ctx, kugel__wigner_scratch(p->leg->lmax));
+  kugel_status s = KUGEL_OK;
+  if (!t || !scratch)
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the recurrences of %lld polar ring pairs",
+                   (long long)p->leg->npolar);
+  if (!s) {
+    fill_polar(p, part, t, t + nrec, scratch);
+    s = table(p, t, (size_t)nrec * 8, &part->rec);
+  }
+  if (!s)
+    s = table(p, t + nrec, (size_t)nstart * 8, &part->start);
+  kugel__scratch_put(p->ctx, scratch);
+  kugel__free(p->ctx, t);
+  KUGEL_TRY(s);
+  char defines[32];
+  snprintf(defines, sizeof defines, "#define SPIN %d\n", part->spin);
+  kugel__module_spec spec = {.name = "sphere/polar", .defines = defines};
+  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &part->module));
+  KUGEL_TRY(kugel__module_kernel(part->module, "polar_synth", &part->synth, NULL));
+  return kugel__module_kernel(part->module, "polar_adjoint", &part->adjoint, NULL);
+}
+
+static kugel_status make_polar(kugel__leg_gpu *p)
+{
+  const kugel__leg *g = p->leg;
+  if (!g->npolar)
+    return KUGEL_OK;
+  p->polar_orders = (int32_t)kugel__min(g->mlim[g->npolar - 1], g->mmax) + 1;
+  p->polar_room = (int32_t)kugel__round_up(g->npolar, WARP);
+  p->polar_steps = (int32_t)g->lmax + 1 + POLAR_ROOM;
+  double *vers;
+  KUGEL_ALLOC(p->ctx, vers, (size_t)p->polar_room * 8);
+  for (int32_t i = 0; i < p->polar_room; i++)
+    vers[i] = g->vers[kugel__min(i, g->npolar - 1)];
+  kugel_status s = table(p, vers, (size_t)p->polar_room * 8, &p->vers);
+  kugel__free(p->ctx, vers);
+  int n = 0;
+  if (g->mode != KUGEL__LEG_SPIN)
+    p->polar[n++] = (polar_part){.used = true};
+  if (g->mode != KUGEL__LEG_SCALAR)
+    p->polar[n++] = (polar_part){.used = true, .spin = 2, .set = g->mode == KUGEL__LEG_TEB};
+  for (int i = 0; i < n && !s; i++)
+    s = make_polar_part(p, &p->polar[i]);
+  return s;
+}
+
+static kugel_status load_kernels(kugel__leg_gpu *p)
+{
+  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "to_series", "add_tiles",
+                                             "from_series"};
+  char defines[128];
+  snprintf(defines, sizeof defines, "#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n", p->ns,
+           per_lane[p->ns], per_lane_adjoint[p->ns], p->warps);
+  kugel__module_spec spec = {.name = "sphere/legendre", .defines = defines};
+  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre));
+  spec.name = "sphere/series";
+  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->series));
+  for (int k = 0; k < KERNELS; k++)
+    KUGEL_TRY(
+        kugel__module_kernel(k <= LEG_ADJOINT ? p->legendre : p->series, names[k], &p->kernels[k], NULL));
+  return KUGEL_OK;
+}
+
+// Orders [m0, next) whose partial sums fit into the aim.
+static int64_t next_chunk(const kugel__leg_gpu *p, int64_t m0)
+{
+  int64_t m = m0, step = (int64_t)p->tiles_adjoint * p->ns * 32;
+  do
+    m++;
+  while (m <= p->leg->mmax && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
+  return m;
+}
+
+static int32_t tiles(int64_t pairs, int64_t size)
+{
+  return (int32_t)((pairs + size - 1) / size);
+}
+
+// Where sin^2 gives way to cos^2: near 1/2, and such that tiles come out full.
+static int64_t choose_middle(const kugel__leg *g, int64_t tile)
+{
+  int64_t half = g->npolar;
+  while (half < g->npairs && g->ssq[half] < 0.5)
+    half++;
+  int64_t full = g->npairs - (g->npairs - half + tile / 2) / tile * tile;
+  bool near = full > g->npolar && full < g->npairs && g->ssq[full - 1] < 0.7 && g->ssq[full] > 0.3;
+  return near ? full : half;
+}
+
+static kugel_status build(kugel__leg_gpu *p)
+{
+  const kugel__leg *g = p->leg;
+  int64_t lane_s = WARP * per_lane[p->ns], lane_a = WARP * per_lane_adjoint[p->ns];
+  p->middle = (int32_t)choose_middle(g, lane_a);
+  p->poles_synth = tiles(p->middle - g->npolar, lane_s);
+  p->poles_adjoint = tiles(p->middle - g->npolar, lane_a);
+  p->tiles_synth = p->poles_synth + tiles(g->npairs - p->middle, lane_s);
+  p->tiles_adjoint = p->poles_adjoint + tiles(g->npairs - p->middle, lane_a);
+  p->stride = (int32_t)(g->npairs + kugel__max(lane_s, lane_a));
+  p->row = (int32_t)(kugel__round_up(g->npairs, 4) + 4); // no power of two
+  KUGEL_ALLOC(p->ctx, p->offset, (size_t)(g->mmax + 2) * 8);
+  p->offset[0] = 0;
+  for (int64_t m = 0; m <= g->mmax; m++)
+    p->offset[m + 1] = p->offset[m] + (p->top - m) / 2 + 1;
+  for (int64_t m0 = 0, m1; m0 <= g->mmax; m0 = m1) {
+    m1 = next_chunk(p, m0);
+    p->sums =
+        kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->tiles_adjoint, 1) * p->ns * 32);
+  }
+  KUGEL_TRY(load_kernels(p));
+  KUGEL_TRY(table(p, p->offset, (size_t)(g->mmax + 2) * 8, &p->offsets));
+  KUGEL_TRY(table(p, g->mfac, (size_t)(g->mmax + 1) * 8, &p->mfac));
+  KUGEL_TRY(make_pairs(p));
+  KUGEL_TRY(make_coefs(p));
+  return make_polar(p);
+}
+
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel__leg_gpu **out)
+{
+  *out = NULL;
+  kugel__device *device = kugel__ctx_device(ctx);
+  KUGEL_CHECK(leg->mode == KUGEL__LEG_SCALAR || leg->mode == KUGEL__LEG_TEB ||
+                  (leg->mode == KUGEL__LEG_SPIN && leg->spin == 2),
+              KUGEL_ENOTSUP,
+              "%s has transforms of mode SCALAR, SPIN with spin 2, and TEB: use a context on the CPU",
+              device->info.name);
+  KUGEL_CHECK(device->info.fp64, KUGEL_ENOTSUP, "%s has no double precision: use a context on the CPU",
+              device->info.name);
+  KUGEL_CHECK(leg->lmax < 1 << 16 && leg->npairs < 1 << 24, KUGEL_ENOTSUP,
+              "lmax is %lld with %lld ring pairs, on a device at most %d with %d", (long long)leg->lmax,
+              (long long)leg->npairs, (1 << 16) - 1, (1 << 24) - 1);
+  kugel__leg_gpu *p = kugel__calloc(ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a Legendre plan");
+  p->ctx = kugel__ctx_retain(ctx);
+  p->device = device;
+  p->leg = leg;
+  p->ns = leg->nseries;
+  p->warps = device->info.device.type == KUGEL_CUDA ? 4 : 1;
+  p->top = (int32_t)(leg->lmax + leg->reach);
+  kugel_status s = build(p);
+  if (s) {
+    kugel__leg_gpu_destroy(p);
+    return s;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->vers.base};
+  for (int i = 0; i < 6; i++)
+    kugel__device_free(p->device, tables[i]);
+  for (int i = 0; i < 2; i++) {
+    kugel__device_free(p->device, p->polar[i].rec.base);
+    kugel__device_free(p->device, p->polar[i].start.base);
+    kugel__module_put(p->polar[i].module);
+  }
+  kugel__module_put(p->legendre);
+  kugel__module_put(p->series);
+  kugel__free(ctx, p->offset);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+/* ---- execution ---- */
+
+/* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
+typedef struct parts {
+  kugel__mem sums, begun, polar;
+  size_t polar_bytes, end;
+} parts;
+
+static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
+{
+  const kugel__leg *g = p->leg;
+  size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
+  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->tiles_adjoint * 4, PAGE);
+  size_t polar = (size_t)(g->n_alm * p->polar_orders * (g->lmax + 1)) * 16;
+  return (parts){.sums = work,
+                 .begun = {work.base, work.offset + sums},
+                 .polar = {work.base, work.offset + sums + begun},
+                 .polar_bytes = polar,
+                 .end = sums + begun + polar};
+}
+
+size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
+{
+  int64_t series = p->offset[p->leg->mmax + 1] * p->ns * 32;
+  return (size_t)kugel__max(series, (int64_t)lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
+}
+
+int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
+{
+  return p->row;
+}
+
+static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  const kugel__leg *g = p->leg;
+  return (columns){.lmax = (int32_t)g->lmax,
+                   .mmax = (int32_t)g->mmax,
+                   .top = p->top,
+                   .f32 = job->f32,
+                   .tiles = p->tiles_adjoint,
+                   .polar = p->polar_orders,
+                   .accumulate = job->accumulate,
+                   .alm = job->alm_at};
+}
+
+static shape shape_of(const kugel__leg_gpu *p, int32_t count, int32_t poles)
+{
+  const kugel__leg *g = p->leg;
+  return (shape){.npairs = (int32_t)g->npairs,
+                 .first = (int32_t)g->npolar,
+                 .tiles = count,
+                 .top = p->top,
+                 .nm = (int32_t)g->mmax + 1,
+                 .mmax = (int32_t)g->mmax,
+                 .row = p->row,
+                 .stride = p->stride,
+                 .middle = p->middle,
+                 .pole_tiles = poles};
+}
+
+static kugel__grid warps_of(const kugel__leg_gpu *p, int64_t warps)
+{
+  return (kugel__grid){.blocks = {(uint32_t)((warps + p->warps - 1) / p->warps)},
+                       .threads = {(uint32_t)(WARP * p->warps)}};
+}
+
+static kugel__grid steps_of(int64_t orders, int64_t steps)
+{
+  return (kugel__grid){.blocks = {(uint32_t)orders, (uint32_t)((steps + STEP_THREADS - 1) / STEP_THREADS)},
+                       .threads = {STEP_THREADS}};
+}
+
+static kugel_status run_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
+                              kugel_queue *queue)
+{
+  const kugel__leg *g = p->leg;
+  for (int i = 0; i < 2; i++) {
+    const polar_part *part = &p->polar[i];
+    polar_shape t = {.lmax = (int32_t)g->lmax,
+                     .mmax = (int32_t)g->mmax,
+                     .count = (int32_t)g->npolar,
+                     .room = p->polar_room,
+                     .steps = p->polar_steps,
+                     .row = p->row,
+                     .f32 = job->f32,
+                     .set = part->set,
+                     .orders = p->polar_orders,
+                     .alm = job->alm_at};
+    kugel__grid grid = {.blocks = {(uint32_t)p->polar_orders, sums ? 1 : (uint32_t)(p->polar_room / WARP)},
+                        .threads = {WARP}};
+    kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(part->rec), KUGEL__MEM_ARG(part->start),
+                           KUGEL__MEM_ARG(p->vers),  KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+    kugel__arg to_sums[] = {KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(part->rec), KUGEL__MEM_ARG(part->start),
+                            KUGEL__MEM_ARG(p->vers),  KUGEL__MEM_ARG(p->mlim),   {sums, 0},
+                            KUGEL__VALUE_ARG(t)};
+    if (part->used)
+      KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, queue)
+                     : kugel__launch(p->device, part->synth, &grid, 6, to_leg, queue));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  shape t = shape_of(p, p->tiles_synth, p->poles_synth);
+  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1), grid = warps_of(p, (int64_t)t.nm * t.tiles);
+  kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
+                            KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
+  kugel__arg synth[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
+                        KUGEL__MEM_ARG(p->mfac),  KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
+                        KUGEL__MEM_ARG(job->leg), KUGEL__VALUE_ARG(t)};
+  KUGEL_TRY(run_polar(p, job, NULL, queue));
+  KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
+  return t.tiles ? kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 8, synth, queue) : KUGEL_OK;
+}
+
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  shape t = shape_of(p, p->tiles_adjoint, p->poles_adjoint);
+  parts w = lay_out(p, job->work);
+  if (w.polar_bytes)
+    KUGEL_TRY(kugel__device_fill(p->device, w.polar, 0, w.polar_bytes, queue));
+  else
+    w.polar = w.sums; // not read
+  KUGEL_TRY(run_polar(p, job, &w.polar, queue));
+  for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
+    m1 = next_chunk(p, m0);
+    c.m0 = t.m0 = (int32_t)m0;
+    c.nm = t.nm = (int32_t)(m1 - m0);
+    kugel__grid grid = warps_of(p, (int64_t)t.nm * t.tiles);
+    kugel__grid sums = steps_of(t.nm, ((p->top - m0) / 2 + 1) * 4 * p->ns);
+    kugel__grid degrees = steps_of(t.nm, c.lmax - m0 + 1);
+    kugel__arg adjoint[] = {KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
+                            KUGEL__MEM_ARG(p->mfac), KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
+                            KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(w.begun),  KUGEL__VALUE_ARG(t)};
+    kugel__arg add[] = {KUGEL__MEM_ARG(w.sums), KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->offsets),
+                        KUGEL__VALUE_ARG(c)};
+    kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets),
+                         KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm), KUGEL__VALUE_ARG(c)};
+    if (t.tiles)
+      KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 9, adjoint, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[ADD_TILES], &sums, 4, add, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[FROM_SERIES], &degrees, 6, from, queue));
+  }
+  return KUGEL_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage on a device: all orders in one call, all arrays in device memory. */
+#ifndef KUGEL_SPHERE_LEG_GPU_H
+#define KUGEL_SPHERE_LEG_GPU_H
+
+#include "device/device.h"
+#include "sphere/legendre.h"
+
+typedef struct kugel__leg_gpu kugel__leg_gpu;
+
+/* Of a plan for the CPU, whose tables it copies. KUGEL_ENOTSUP for modes other than scalar, spin 2 and T, E,
+ * B. */
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel__leg_gpu **out);
+void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
+
+/* Bytes of work memory that a call needs; pairs of a row of the coefficients. */
+size_t kugel__leg_gpu_work(const kugel__leg_gpu *plan);
+int64_t kugel__leg_gpu_row(const kugel__leg_gpu *plan);
+
+/* alm: n_alm sets one after another from coefficient alm_at on, complex float or double.
+ * leg[n_map][mmax + 1][row][4]: north re, im, south re, im. */
+typedef struct kugel__leg_gpu_job {
+  kugel__mem alm, leg, work;
+  int64_t alm_at;
+  bool f32, accumulate;
+} kugel__leg_gpu_job;
+
+/* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. */
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
+                                  kugel_queue *queue);
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue);
+
+#endif
