@@ -59,6 +59,8 @@ kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
   int64_t least = INT64_MAX;
   if (b->across_in && b->across_out)
     return (kugel__bank_layout){.point_step = b->group, .slot_step = 1, .plane = b->m * b->group};
+  if (b->stages == 1 && b->m == b->n) // a transform a thread
+    return (kugel__bank_layout){.point_step = 1, .slot_step = b->n | 1, .plane = (b->n | 1) * b->group};
   for (int64_t pad = 0; pad <= 64; pad = pad ? 2 * pad : 4)
     for (int64_t more = 0; more < 2; more++) { // transforms an odd distance apart
       kugel__bank_layout l = {.pad = pad, .point_step = 1};

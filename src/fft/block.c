@@ -219,6 +219,65 @@ static void store(build *k, const seat *s)
   kugel__gen_end(g);
 }
 
+/* ---- transforms of one stage: a thread each, whose points would lie far from its neighbours' ---- */
+
+// Neighbouring threads take neighbouring points of the block's transforms: point `position` of transform
+// `slot`.
+static kugel__val tile_point(build *k, int round, kugel__val *position, kugel__val *slot)
+{
+  kugel__gen *g = k->g;
+  kugel__val e = g_add(g, k->lid, kugel__int((int64_t)round * k->b->group)), n = kugel__int(k->b->n);
+  *position = g_mod(g, e, n);
+  *slot = g_div(g, e, n);
+  return g_add(g, k->group, *slot);
+}
+
+static void load_tile(build *k, const seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__val position, slot, spare = g_sub(g, k->count, kugel__int(1));
+  for (int q = 0; q < k->b->n; q++) {
+    kugel__val transform = g_min(g, tile_point(k, q, &position, &slot), spare);
+    kugel__val from = g_add(g, k->in_at, start_of(k, transform, k->in_d0, k->in_d1));
+    kugel__cval x = kugel__gen_load_pair(g, k->in, g_add(g, from, g_mul(g, position, k->in_step)));
+    kugel__gen_store(g, k->shared, address(k, &(seat){.slot = slot}, position, false), x.re);
+    kugel__gen_store(g, k->shared, address(k, &(seat){.slot = slot}, position, true), x.im);
+  }
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++) {
+    kugel__val re = kugel__gen_load(g, k->shared, address(k, s, kugel__int(q), false), false);
+    k->x[q] = exchanged(
+        k, (kugel__cval){re, kugel__gen_load(g, k->shared, address(k, s, kugel__int(q), true), false)});
+  }
+}
+
+static void store_tile(build *k, const seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++) {
+    kugel__cval x = exchanged(k, k->x[q]);
+    kugel__gen_store(g, k->shared, address(k, s, kugel__int(q), false), g_mul(g, x.re, k->scale));
+    kugel__gen_store(g, k->shared, address(k, s, kugel__int(q), true), g_mul(g, x.im, k->scale));
+  }
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++) {
+    kugel__val position, slot, transform = tile_point(k, q, &position, &slot);
+    kugel__val re = kugel__gen_load(g, k->shared, address(k, &(seat){.slot = slot}, position, false), false);
+    kugel__cval x = {re,
+                     kugel__gen_load(g, k->shared, address(k, &(seat){.slot = slot}, position, true), false)};
+    kugel__val to = g_add(g, k->out_at, start_of(k, transform, k->out_d0, k->out_d1));
+    kugel__gen_if(g, transform, k->count);
+    kugel__gen_store_pair(g, k->out, g_add(g, to, g_mul(g, position, k->out_step)), x);
+    kugel__gen_end(g);
+  }
+}
+
+static bool tiled(const kugel__block *b)
+{
+  return b->stages == 1 && b->m == b->n && b->flat && b->n > 2;
+}
+
 // Bluestein: times the spectrum, exchanged; the outputs of the last stage become the inputs of the first.
 static void convolve(build *k, const seat *from, const seat *to)
 {
@@ -273,13 +332,14 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   k.group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(b->group)));
   bool moves = b->stages > 1 || b->m != b->n; // data goes from thread to thread
   seat in = seat_of(&k, b->across_in), out = moves ? seat_of(&k, b->across_out) : in;
-  load(&k, &in);
+  bool tile = tiled(b);
+  tile ? load_tile(&k, &in) : load(&k, &in);
   transform(&k, &in, &in, b->m != b->n ? &in : &out, false);
   if (b->m != b->n) {
     convolve(&k, &in, &in);
     transform(&k, &in, &in, &out, true);
   }
-  store(&k, &out);
+  tile ? store_tile(&k, &out) : store(&k, &out);
 }
 
 int64_t kugel__block_twiddles(const kugel__block *b, int stage)
@@ -298,7 +358,7 @@ int64_t kugel__block_tables(const kugel__block *b)
 int64_t kugel__block_shared(const kugel__block *b)
 {
   kugel__bank_layout l = kugel__bank_layout_of(b);
-  return b->stages > 1 || b->m != b->n ? 2 * l.plane : 0;
+  return b->stages > 1 || b->m != b->n || tiled(b) ? 2 * l.plane : 0;
 }
 
 static bool points_fit(const kugel__block *b)
