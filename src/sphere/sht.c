@@ -149,7 +149,6 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   kugel_sht_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_opts"));
   KUGEL_TRY(check_opts(&o));
-  KUGEL_TRY(kugel__ctx_need_cpu(ctx, "spherical harmonic transforms"));
   kugel_sht *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);

@@ -126,6 +126,163 @@ static void grids(kugel_ctx *ctx)
   }
 }
 
+/* ---- arrays in device memory, queues, batches, single precision ---- */
+
+enum { NSIDE = 8, LMAX = 20, BATCH = 2 };
+
+static kugel_array on_device(kugel_ctx *ctx, const kugel_device_info *info, kugel_array host,
+                             const void *data, size_t bytes)
+{
+  void *p = NULL;
+  CHECK_OK(kugel_device_alloc(ctx, bytes + 64, &p));
+  if (data)
+    CHECK_OK(kugel_device_upload(ctx, p, 32, data, bytes, NULL));
+  host.data = p;
+  host.byte_offset = 32;
+  host.device = info->device;
+  return host;
+}
+
+static void check_arrays(kugel_ctx *ctx, const kugel_device_info *info, kugel_sht_mode mode)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, NSIDE, 0, 0);
+  kugel_queue *queue = NULL;
+  pair p;
+  CHECK_OK(kugel_queue_create(ctx, &queue));
+  if (make_plans(ctx, opts_of(g, LMAX, 0, mode), &p)) {
+    int64_t na = BATCH * p.n_alm * p.nalm, nm = BATCH * p.n_map * p.npix;
+    double *alm = random_numbers(2 * na), *map = calloc((size_t)nm, 8), *want = calloc((size_t)nm, 8);
+    double *back = calloc((size_t)na, 16), *back_want = calloc((size_t)na, 16);
+    kugel_array *ha = KUGEL_ARRAY(alm, KUGEL_C128, BATCH, p.n_alm, p.nalm);
+    kugel_array *hm = KUGEL_ARRAY(want, KUGEL_F64, BATCH, p.n_map, p.npix);
+    kugel_array da = on_device(ctx, info, *ha, alm, (size_t)na * 16),
+                dm = on_device(ctx, info, *hm, NULL, (size_t)nm * 8);
+    CHECK_OK(kugel_sht_synthesis(p.cpu, ha, hm, NULL));
+    CHECK_OK(kugel_sht_synthesis(p.gpu, &da, &dm, queue));
+    CHECK_OK(kugel_queue_wait(queue));
+    CHECK_OK(kugel_device_download(ctx, map, dm.data, 32, (size_t)nm * 8, NULL));
+    CHECK_LE(difference(nm, map, want), 1e-13);
+    kugel_array *hb = KUGEL_ARRAY(back_want, KUGEL_C128, BATCH, p.n_alm, p.nalm);
+    CHECK_OK(kugel_sht_synthesis_adjoint(p.cpu, hm, hb, NULL));
+    CHECK_OK(kugel_sht_synthesis_adjoint(p.gpu, &dm, &da, queue));
+    CHECK_OK(kugel_queue_wait(queue));
+    CHECK_OK(kugel_device_download(ctx, back, da.data, 32, (size_t)na * 16, NULL));
+    CHECK_LE(difference(2 * na, back, back_want), 1e-13);
+    double bad = NAN;
+    CHECK_OK(kugel_device_upload(ctx, dm.data, 32 + 40, &bad, 8, NULL));
+    CHECK_IS(kugel_sht_synthesis_adjoint(p.gpu, &dm, &da, NULL), KUGEL_EINVAL);
+    CHECK(strstr(kugel_last_error(), "1 NaN"));
+    CHECK_OK(kugel_sht_synthesis(p.gpu, ha, &dm, NULL)); // host in, device out
+    CHECK_OK(kugel_device_download(ctx, map, dm.data, 32, (size_t)nm * 8, NULL));
+    CHECK_LE(difference(nm, map, want), 1e-13);
+    da.byte_offset = 31;
+    CHECK_IS(kugel_sht_synthesis(p.gpu, &da, &dm, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_sht_synthesis(p.cpu, &da, &dm, NULL), KUGEL_EDEVICE);
+    CHECK_IS(kugel_sht_synthesis(p.gpu, &dm, &dm, NULL), KUGEL_ESHAPE);
+    CHECK_IS(kugel_sht_synthesis(p.gpu, NULL, &dm, NULL), KUGEL_EINVAL);
+    kugel_device_free(ctx, da.data);
+    kugel_device_free(ctx, dm.data);
+    free(alm);
+    free(map);
+    free(want);
+    free(back);
+    free(back_want);
+  }
+  drop(&p);
+  kugel_queue_destroy(queue);
+  kugel_grid_destroy(g);
+}
+
+/* Analysis with iterations and single precision, through host arrays. */
+static void check_analysis(kugel_ctx *ctx, kugel_sht_mode mode)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, NSIDE, 0, 0);
+  kugel_sht_opts o = opts_of(g, LMAX, 0, mode);
+  o.iterations = 2;
+  o.weights = KUGEL_WEIGHTS_RING;
+  pair p;
+  if (make_plans(ctx, o, &p)) {
+    int64_t na = 2 * p.n_alm * p.nalm, nm = p.n_map * p.npix;
+    double *map = random_numbers(nm), *alm = calloc((size_t)na, 8), *want = calloc((size_t)na, 8);
+    kugel_array *m = KUGEL_ARRAY(map, KUGEL_F64, p.n_map, p.npix);
+    CHECK_OK(kugel_sht_analysis(p.cpu, m, KUGEL_ARRAY(want, KUGEL_C128, p.n_alm, p.nalm), NULL));
+    CHECK_OK(kugel_sht_analysis(p.gpu, m, KUGEL_ARRAY(alm, KUGEL_C128, p.n_alm, p.nalm), NULL));
+    CHECK_LE(difference(na, alm, want), 3e-13);
+    float *narrow = malloc((size_t)nm * 4), *out = malloc((size_t)na * 4);
+    for (int64_t i = 0; i < nm; i++)
+      narrow[i] = (float)map[i];
+    CHECK_OK(kugel_sht_analysis(p.gpu, KUGEL_ARRAY(narrow, KUGEL_F32, p.n_map, p.npix),
+                                KUGEL_ARRAY(out, KUGEL_C64, p.n_alm, p.nalm), NULL));
+    CHECK_OK(kugel_sht_synthesis(p.gpu, KUGEL_ARRAY(out, KUGEL_C64, p.n_alm, p.nalm),
+                                 KUGEL_ARRAY(narrow, KUGEL_F32, p.n_map, p.npix), NULL));
+    CHECK_OK(kugel_sht_synthesis(p.cpu, KUGEL_ARRAY(want, KUGEL_C128, p.n_alm, p.nalm), m, NULL));
+    for (int64_t i = 0; i < na; i++)
+      alm[i] = (double)out[i];
+    CHECK_LE(difference(na, alm, want), 1e-6);
+    double *wide = malloc((size_t)nm * 8);
+    for (int64_t i = 0; i < nm; i++)
+      wide[i] = (double)narrow[i];
+    CHECK_LE(difference(nm, wide, map), 1e-6);
+    free(wide);
+    free(narrow);
+    free(out);
+    free(map);
+    free(alm);
+    free(want);
+  }
+  drop(&p);
+  kugel_grid_destroy(g);
+}
+
+/* Every driver call and every allocation of create and of both verbs fails once: a status, nothing left. */
+static void check_faults(kugel_ctx *ctx)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 2, 0, 0);
+  kugel_sht_opts o = opts_of(g, 5, 0, KUGEL_SHT_SCALAR);
+  double alm[2 * 21] = {1}, map[48] = {0};
+  kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, 21), *m = KUGEL_ARRAY(map, KUGEL_F64, 48);
+  int64_t (*const kinds[])(int64_t) = {kugel__fault_device, kugel__fault_alloc};
+  for (int kind = 0; kind < 2; kind++) {
+    uint64_t before = 0, after = 0;
+    int n = 1;
+    for (; n < 400; n++) {
+      kugel_sht *p = NULL;
+      if (n == 2)
+        kugel_ctx_memory(ctx, &before, NULL);
+      kinds[kind](n);
+      kugel_status s = kugel_sht_create(ctx, &o, &p);
+      if (!s)
+        s = kugel_sht_synthesis(p, a, m, NULL);
+      if (!s)
+        s = kugel_sht_synthesis_adjoint(p, m, a, NULL);
+      kinds[kind](0);
+      kugel_sht_destroy(p);
+      kugel_ctx_trim(ctx);
+      kugel_ctx_memory(ctx, &after, NULL);
+      if (!s)
+        break;
+      CHECK(strlen(kugel_last_error()) > 10);
+      CHECK(n < 3 || before == after);
+    }
+    printf("  %d %s\n", n - 1, kind ? "allocations" : "driver calls");
+    CHECK(n > 10 && n < 400);
+  }
+  kugel_grid_destroy(g);
+}
+
+static void check_refusals(kugel_ctx *ctx)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 2, 0, 0);
+  kugel_sht *p = NULL;
+  kugel_sht_opts o = opts_of(g, 4, 0, KUGEL_SHT_DER1);
+  CHECK_IS(kugel_sht_create(ctx, &o, &p), KUGEL_ENOTSUP);
+  o = opts_of(g, 4, 0, KUGEL_SHT_SPIN);
+  o.spin = 3;
+  CHECK_IS(kugel_sht_create(ctx, &o, &p), KUGEL_ENOTSUP);
+  CHECK(strstr(kugel_last_error(), "CPU"));
+  kugel_grid_destroy(g);
+}
+
 int main(void)
 {
   kugel_device_info info;
@@ -139,6 +296,20 @@ int main(void)
       CHECK_OK(kugel_ctx_create(&o, &ctx));
       if (ctx)
         grids(ctx);
+    }
+    CASE(every_title(&info, "device arrays, queues, batches"))
+    for (int mode = 0; ctx && mode < 3; mode++) check_arrays(ctx, &info, (kugel_sht_mode)mode);
+    CASE(every_title(&info, "analysis, single precision"))
+    for (int mode = 0; ctx && mode < 3; mode++) check_analysis(ctx, (kugel_sht_mode)mode);
+    CASE(every_title(&info, "each driver call and allocation fails"))
+    {
+      if (ctx)
+        check_faults(ctx);
+    }
+    CASE(every_title(&info, "what there is not"))
+    {
+      if (ctx)
+        check_refusals(ctx);
     }
     kugel_ctx_destroy(ctx);
   }
