@@ -46,32 +46,68 @@ static inline void move(char *to, const char *from, size_t bytes)
   }
 }
 
-// One square tile of a face: NESTED memory is one run, RING memory short runs of the rings that cross it.
-// Along a diagonal (x + y constant) ring pixels follow each other, so ring starts are found once a diagonal.
-static kugel_status reorder_tile(void *arg, int64_t index, int worker)
+enum { TILE = 64 };
+
+// Pixels of a diagonal of a tile, x + y = d: a run of RING memory from `ring` on, NESTED ones by their bits.
+static inline __attribute__((always_inline)) void move_run(const reorder_job *j, size_t bytes,
+                                                           const uint16_t *bits, int64_t nest0, int64_t d,
+                                                           int64_t x, int64_t count, int64_t ring)
 {
-  const reorder_job *j = arg;
+  for (int64_t k = 0; k < j->batch; k++) {
+    int64_t base = k * j->npix;
+    const char *in = j->in + (base + (j->to_nest ? ring : nest0)) * (int64_t)bytes;
+    char *out = j->out + (base + (j->to_nest ? nest0 : ring)) * (int64_t)bytes;
+    if (j->to_nest)
+      for (int64_t i = 0; i < count; i++)
+        move(out + (bits[x + i] + 2 * bits[d - x - i]) * bytes, in + (size_t)i * bytes, bytes);
+    else
+      for (int64_t i = 0; i < count; i++)
+        move(out + (size_t)i * bytes, in + (bits[x + i] + 2 * bits[d - x - i]) * bytes, bytes);
+  }
+}
+
+// One square tile of a face: NESTED memory is one run, RING memory short runs of the rings that cross it.
+// Along a diagonal (x + y constant) ring pixels follow each other.
+static inline __attribute__((always_inline)) void move_tile(const reorder_job *j, int64_t index, size_t bytes)
+{
   int64_t n = j->nside, tile = j->tile, per_face = (n / tile) * (n / tile), face = index / per_face;
   kugel__xyf origin = kugel__nest_to_xyf(n / tile, face * per_face + index % per_face);
   int64_t x0 = origin.x * tile, y0 = origin.y * tile;
   int64_t nest0 = kugel__xyf_to_nest(n, (kugel__xyf){x0, y0, face});
-  (void)worker;
+  uint16_t bits[TILE];
+  for (int x = 0; x < TILE; x++)
+    bits[x] = (uint16_t)kugel__spread((uint64_t)x);
   for (int64_t d = 0; d < 2 * tile - 1; d++) { // x + y = x0 + y0 + d
-    int64_t lo = kugel__max(0, d - tile + 1), hi = kugel__min(d, tile - 1);
-    int64_t ring = kugel__face_ring[face] * n - x0 - y0 - d - 1;
-    kugel__ring r = kugel__ring_of(n, ring);
+    int64_t lo = kugel__max(0, d - tile + 1), count = kugel__min(d, tile - 1) - lo + 1;
+    kugel__ring r = kugel__ring_of(n, kugel__face_ring[face] * n - x0 - y0 - d - 1);
     // x - y rises by two from pixel to pixel
     int64_t at = (kugel__face_lon[face] * (r.length / 4) + x0 - y0 + 2 * lo - d - r.shifted) / 2;
-    for (int64_t x = lo; x <= hi; x++, at++) {
-      int64_t p = at < 0 ? at + r.length : at >= r.length ? at - r.length : at;
-      int64_t nest = nest0 + (int64_t)(kugel__spread((uint64_t)x) | kugel__spread((uint64_t)(d - x)) << 1);
-      int64_t a = (r.start + p) * (int64_t)j->bytes, b = nest * (int64_t)j->bytes;
-      for (int64_t k = 0; k < j->batch; k++) {
-        int64_t base = k * j->npix * (int64_t)j->bytes;
-        j->to_nest ? move(j->out + base + b, j->in + base + a, j->bytes)
-                   : move(j->out + base + a, j->in + base + b, j->bytes);
-      }
-    }
+    at += at < 0 ? r.length : at >= r.length ? -r.length : 0;
+    int64_t first = kugel__min(count, r.length - at);
+    move_run(j, bytes, bits, nest0, d, lo, first, r.start + at);
+    move_run(j, bytes, bits, nest0, d, lo + first, count - first, r.start);
+  }
+}
+
+static kugel_status reorder_tile(void *arg, int64_t index, int worker)
+{
+  const reorder_job *j = arg;
+  (void)worker;
+  switch (j->bytes) { // known to the compiler
+  case 1:
+    move_tile(j, index, 1);
+    break;
+  case 2:
+    move_tile(j, index, 2);
+    break;
+  case 4:
+    move_tile(j, index, 4);
+    break;
+  case 8:
+    move_tile(j, index, 8);
+    break;
+  default:
+    move_tile(j, index, 16);
   }
   return KUGEL_OK;
 }
@@ -92,7 +128,7 @@ kugel_status kugel_healpix_reorder(kugel_ctx *ctx, int64_t nside, kugel_order fr
     memcpy(kugel__array_data(out), kugel__array_data(in), (size_t)(batch * npix * bytes));
     return KUGEL_OK;
   }
-  int64_t tile = kugel__min(nside, 64);
+  int64_t tile = kugel__min(nside, TILE);
   reorder_job j = {nside,
                    npix,
                    batch,
