@@ -3,6 +3,7 @@
 #include <string.h>
 #include "core/array.h"
 #include "core/parallel.h"
+#include "healpix/ops.h"
 #include "healpix/pix.h"
 
 static kugel_status check_map(const kugel_array *a, const char *name, kugel_dtype type, int64_t nside,
@@ -159,9 +160,15 @@ static inline bool bad(double x)
   return !(fabs(x + 1.6375e30) > 1e-5 * 1.6375e30) || isinf(x);
 }
 
-static inline int64_t place(int64_t nside, kugel_order order, int64_t nest)
+enum { PLACES = 1024 };
+
+// Where NESTED pixels [first, first + n) are in memory.
+static void places(int64_t nside, kugel_order order, int64_t first, int64_t n, int64_t *at)
 {
-  return order == KUGEL_ORDER_NESTED ? nest : kugel__xyf_to_ring(nside, kugel__nest_to_xyf(nside, nest));
+  for (int64_t i = 0; i < n; i++)
+    at[i] = first + i;
+  if (order == KUGEL_ORDER_RING)
+    kugel__pix_ops_get()->convert(nside, KUGEL_ORDER_NESTED, n, at, at);
 }
 
 static inline double get(const grade_job *j, int64_t i)
@@ -177,34 +184,70 @@ static inline void put(const grade_job *j, int64_t i, double v)
     ((double *)j->out)[i] = v;
 }
 
+// Parents of n coarse pixels into their children, `count` in all.
+static void copy_down(const grade_job *j, int64_t b, int64_t n, const int64_t *coarse, const int64_t *fine,
+                      int64_t count)
+{
+  int64_t nin = 12 * j->nin * j->nin, nout = 12 * j->nout * j->nout, each = count / n;
+  for (int64_t c = 0; c < n; c++) {
+    double v = get(j, b * nin + coarse[c]);
+    v = bad(v) ? -1.6375e30 : v * j->factor;
+    for (int64_t k = 0; k < each; k++)
+      put(j, b * nout + fine[c * each + k], v);
+  }
+}
+
+typedef struct mean {
+  double sum;
+  int64_t good;
+} mean;
+
+static void add_up(const grade_job *j, int64_t b, int64_t n, const int64_t *fine, int64_t count, mean *m)
+{
+  int64_t nin = 12 * j->nin * j->nin, each = count / n;
+  for (int64_t c = 0; c < n; c++)
+    for (int64_t k = 0; k < each; k++) {
+      double v = get(j, b * nin + fine[c * each + k]);
+      if (!bad(v)) {
+        m[c].sum += v;
+        m[c].good++;
+      }
+    }
+}
+
+// Children of n coarse pixels from c on: all at once, or for n = 1 piece by piece.
+static void grade_group(const grade_job *j, int64_t c, int64_t n, int64_t children)
+{
+  bool down = j->nout >= j->nin;
+  int64_t coarse[GRADE_CHUNK], fine[PLACES], nout = 12 * j->nout * j->nout, all = n * children;
+  places(down ? j->nin : j->nout, down ? j->from : j->to, c, n, coarse);
+  for (int64_t b = 0; b < j->batch; b++) {
+    mean m[GRADE_CHUNK] = {0};
+    for (int64_t at = 0; at < all; at += PLACES) {
+      int64_t count = kugel__min(PLACES, all - at);
+      if (b == 0 || all > PLACES)
+        places(down ? j->nout : j->nin, down ? j->to : j->from, c * children + at, count, fine);
+      if (down)
+        copy_down(j, b, n, coarse, fine, count);
+      else
+        add_up(j, b, n, fine, count, m);
+    }
+    for (int64_t k = 0; k < n && !down; k++) {
+      bool lost = j->pessimistic ? m[k].good < children : m[k].good == 0;
+      put(j, b * nout + coarse[k], lost ? -1.6375e30 : m[k].sum / (double)m[k].good * j->factor);
+    }
+  }
+}
+
 static kugel_status grade_rows(void *arg, int64_t row, int worker)
 {
   const grade_job *j = arg;
   int64_t coarse = kugel__min(j->nin, j->nout), ratio = kugel__max(j->nin, j->nout) / coarse,
-          children = ratio * ratio;
-  int64_t nin = 12 * j->nin * j->nin, nout = 12 * j->nout * j->nout;
+          children = ratio * ratio, group = kugel__max(1, kugel__min(GRADE_CHUNK, PLACES / children));
+  int64_t end = kugel__min(12 * coarse * coarse, (row + 1) * GRADE_CHUNK);
   (void)worker;
-  for (int64_t c = row * GRADE_CHUNK; c < kugel__min(12 * coarse * coarse, (row + 1) * GRADE_CHUNK); c++)
-    for (int64_t b = 0; b < j->batch; b++) {
-      if (j->nout >= j->nin) {
-        double v = get(j, b * nin + place(j->nin, j->from, c));
-        v = bad(v) ? -1.6375e30 : v * j->factor;
-        for (int64_t k = 0; k < children; k++)
-          put(j, b * nout + place(j->nout, j->to, c * children + k), v);
-        continue;
-      }
-      double sum = 0;
-      int64_t good = 0;
-      for (int64_t k = 0; k < children; k++) {
-        double v = get(j, b * nin + place(j->nin, j->from, c * children + k));
-        if (!bad(v)) {
-          sum += v;
-          good++;
-        }
-      }
-      bool lost = j->pessimistic ? good < children : good == 0;
-      put(j, b * nout + place(j->nout, j->to, c), lost ? -1.6375e30 : sum / (double)good * j->factor);
-    }
+  for (int64_t c = row * GRADE_CHUNK; c < end; c += group)
+    grade_group(j, c, kugel__min(group, end - c), children);
   return KUGEL_OK;
 }
 
