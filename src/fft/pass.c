@@ -60,19 +60,29 @@ static void locate(const kugel__pass *t, int64_t index, int64_t *in, int64_t *ou
   }
 }
 
-// The same of `vlen` lines from `first` on; beyond `count`, of line `first` again.
-static void locate_all(const kugel__pass *t, int64_t first, int count, int vlen, int64_t *in, int64_t *out)
+// The same of `vlen` lines from `first` on; beyond `count`, of line `first` again. `near`: the arrays hold
+// those of the lines just before.
+static void locate_all(const kugel__pass *t, int64_t first, int count, int vlen, bool near, int64_t *in,
+                       int64_t *out)
 {
   int last = t->in->ndim - 1 - (t->at == t->in->ndim - 1); // the axis along which lines follow each other
   int64_t extent = last < 0 ? 1 : t->in->shape[last], at = first % extent;
+  int64_t si = last < 0 ? 0 : t->in->stride[last], so = last < 0 ? 0 : t->out->stride[last];
+  if (near && at >= vlen && at + vlen <= extent && count == vlen) {
+    for (int i = 0; i < vlen; i++) {
+      in[i] += vlen * si;
+      out[i] += vlen * so;
+    }
+    return;
+  }
   locate(t, first, in, out);
   for (int i = 1; i < vlen; i++) {
     if (i >= count) {
       in[i] = in[0];
       out[i] = out[0];
     } else if (++at < extent) {
-      in[i] = in[i - 1] + t->in->stride[last];
-      out[i] = out[i - 1] + t->out->stride[last];
+      in[i] = in[i - 1] + si;
+      out[i] = out[i - 1] + so;
     } else {
       locate(t, first + i, in + i, out + i);
       at = 0;
@@ -107,7 +117,7 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
                     .scale = t->scale};
   for (int64_t first = task * s->task_lines; first < end; first += vlen) {
     l.count = (int)kugel__min(vlen, end - first);
-    locate_all(t, first, l.count, vlen, in_at, out_at);
+    locate_all(t, first, l.count, vlen, first > task * s->task_lines, in_at, out_at);
     ops->run(&l, (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
   }
   return KUGEL_OK;
