@@ -27,22 +27,29 @@ static double lane_cost(int64_t n)
   return cost;
 }
 
-// Radix-2 stages per point of a DFT in lanes; its two buffers leave the first cache, then the second.
-static double pass_cost(int64_t n)
+// The same of a whole pass. Its buffers leave the first-level cache above 128 points, which costs `slower` an
+// octave, and the second-level one above 2048.
+static double pass_cost(int64_t n, double slower)
 {
   double left = fmax(0, log2((double)n / 128));
-  return 3 + lane_cost(n) * (1 + 0.1 * fmin(left, 2) + 0.3 * fmax(0, left - 4));
+  return 3 + lane_cost(n) * (1 + slower * left + 0.3 * fmax(0, left - 4));
 }
 
-// Work per point of n = rows cols, idle lanes counted.
+static double idle(int64_t used, int64_t group, int64_t all)
+{
+  return (double)((used + group - 1) / group * group) / (double)all;
+}
+
+// Work per point of n = rows cols, idle lanes counted. Measured: the second pass wants the first-level cache
+// more, and of equals the nearest to a square is best.
 static double split_cost(kugel__long_kind kind, int64_t rows, int64_t cols, int64_t vlen)
 {
-  int64_t cs = kind == KUGEL__LONG_C2R ? cols / 2 + 1 : cols,
-          qs = kind == KUGEL__LONG_R2C ? rows / 2 + 1 : rows;
-  double idle_c = (double)((cs + vlen - 1) / vlen * vlen) / (double)cols;
-  double idle_q = (double)((qs + vlen - 1) / vlen * vlen) / (double)rows;
-  return pass_cost(rows) * idle_c * (kind == KUGEL__LONG_R2C ? 0.5 : 1) +
-         pass_cost(cols) * idle_q * (kind == KUGEL__LONG_C2R ? 0.5 : 1);
+  bool r2c = kind == KUGEL__LONG_R2C, c2r = kind == KUGEL__LONG_C2R; // two groups share a DFT
+  double first = pass_cost(rows, 0.05) *
+                 (c2r ? idle(cols / 2 + 1, vlen, cols) : idle(cols, r2c ? 2 * vlen : vlen, cols));
+  double second =
+      pass_cost(cols, 0.1) * (r2c ? idle(rows / 2 + 1, vlen, rows) : idle(rows, c2r ? 2 * vlen : vlen, rows));
+  return (r2c ? 0.5 : 1) * first + (c2r ? 0.5 : 1) * second + 0.05 * fabs(log2((double)rows / (double)cols));
 }
 
 static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
