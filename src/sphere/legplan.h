@@ -87,16 +87,16 @@ const kugel__wigner_ops *kugel__wigner_ops_now(bool polar);
 size_t kugel__wigner_scratch(int64_t lmax);
 /* The coefficients of (m, spin) for the kernels. */
 typedef struct kugel__wigner_coefs {
-  int64_t l0, n;      /* degrees l0 ... l0 + n - 1 */
-  double south;       /* (-1)^(l0 + m + spin) */
-  int64_t power_h[2]; /* of sin(theta/2), for d_{-m,s} and d_{m,s} */
-  int64_t power_c[2]; /* of cos(theta/2) */
-  double start[2];    /* value at n = 0 without the powers, mantissa */
-  double start_exp[2];
-  double *rec[2]; /* [n][3]; polar: gamma, alpha, weight of each function, with zeros after */
-  double *weight; /* [n] of the functions; polar: 1 */
-  double *terms;  /* [n][4]: weight times E + i B, E - i B */
-  double *work;   /* for the sums of kernels, aligned to 64 */
+  int64_t l0, n;       /* degrees l0 ... l0 + n - 1 */
+  double south;        /* (-1)^(l0 + m + spin) */
+  int64_t power_h[2];  /* of sin(theta/2), for d_{-m,s} and d_{m,s} */
+  int64_t power_c[2];  /* of cos(theta/2) */
+  double start[2];     /* value at n = 0 without the powers, mantissa; polar: g_0, its high part */
+  double start_exp[2]; /* exponent; polar: low part */
+  double *rec[2];      /* [n][3]; polar: gamma, alpha, weight of each function, with zeros after */
+  double *weight;      /* [n] of the functions; polar: 1 */
+  double *terms;       /* [n][4]: weight times E + i B, E - i B */
+  double *work;        /* for the sums of kernels, aligned to 64 */
 } kugel__wigner_coefs;
 /* Pairs that share sums, and bytes of `work` for each and besides. */
 enum { KUGEL__WIGNER_GROUP = 512, KUGEL__WIGNER_PAIR = 160, KUGEL__WIGNER_SUMS = 32 << 10 };

@@ -1,8 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wigner-d kernels near the poles: R_n and its differences, see legwigner.c; sums as in legwigner.isa.c. */
+#include <math.h>
 #include "sphere/legvec.h"
 
 enum { NV = 2 };
+
+/* rec[f]: gamma, alpha and g of R_n; see legwigner.c. g_{n+1} / g_n = sqrt(num / den), whose long product is
+ * carried in two doubles: num and den are integers below 2^53 for degrees to 10^5. */
+static void recurrence(const kugel__wigner_coefs *c, int f)
+{
+  double first = 2 * (double)c->l0, a = (double)c->power_h[f], b = (double)c->power_c[f];
+  double *restrict rec = c->rec[f], *restrict hi = c->terms, *restrict lo = c->terms + c->n;
+  for (int64_t i = 0; i < c->n; i++) {
+    double n = (double)i, t = n + first, below = (t + 1) * (n + 1 + a);
+    rec[3 * i] = i ? n * (n + b) * (t + n + 2) / (below * (t + n)) : 0;
+    rec[3 * i + 1] = (t + n + 1) * (t + n + 2) / (2 * below);
+    double num = (t + n + 3) * below, den = (t + n + 1) * ((n + 1 + b) * (n + 1));
+    double ratio = num / den, root = sqrt(ratio), rest = __builtin_fma(-ratio, den, num) / den;
+    hi[i] = root;
+    lo[i] = (__builtin_fma(-root, root, ratio) + rest) / (2 * root);
+  }
+  double g = c->start[f], low = c->start_exp[f];
+  for (int64_t i = 0; i < c->n; i++) {
+    rec[3 * i + 2] = g;
+    double p = g * hi[i];
+    low = __builtin_fma(g, hi[i], -p) + (g * lo[i] + low * hi[i]);
+    g = p + low;
+    low -= g - p;
+  }
+  memset(rec + 3 * c->n, 0, 4 * 3 * 8);
+}
 
 typedef struct state {
   vf64 y[NV], now[2][NV], delta[2][NV]; // R_n and R_n - R_{n-1}, times the powers of sin and cos of theta/2
@@ -168,6 +195,8 @@ static void synth(const kugel__wigner_job *j, double *scratch)
       memset(j->rows[k / 4] + (k % 4) * j->row, 0, (size_t)(j->p1 - j->p0) * 8);
     return;
   }
+  for (int f = 0; f < (j->spin ? 2 : 1); f++)
+    recurrence(&c, f);
   if (j->spin)
     kugel__wigner_terms(j, &c);
   for (int64_t p = j->p0; p < j->p1; p += NV * VLEN)
@@ -179,6 +208,8 @@ static void adjoint(const kugel__wigner_job *j, double *scratch)
   kugel__wigner_coefs c;
   if (!kugel__wigner_prepare(j, scratch, &c))
     return;
+  for (int f = 0; f < (j->spin ? 2 : 1); f++)
+    recurrence(&c, f);
   if (j->spin)
     memset(c.terms, 0, (size_t)c.n * 4 * 8);
   for (int64_t p = j->p0; p < j->p1; p += NV * VLEN)

@@ -36,26 +36,14 @@ size_t kugel__wigner_scratch(int64_t lmax)
          (size_t)KUGEL__WIGNER_GROUP * KUGEL__WIGNER_PAIR;
 }
 
-// The weights g_l of R_n, with powers of the polar scale; sign and the factor -1/2 of spins included.
-static void polar_coefs(const kugel__wigner_coefs *c, int f, long double big, long double scale,
-                        long double sign)
+// The weight g of R_0, with powers of the polar scale; sign and the factor -1/2 of spins included.
+static void polar_start(kugel__wigner_coefs *c, int f, long double big, long double scale, long double sign)
 {
-  long double a = (long double)c->power_h[f], b = (long double)c->power_c[f], g = sign;
-  g *= sqrtl((2 * big + 1) / (4 * M_PIl));
+  long double b = (long double)c->power_c[f], g = sign * sqrtl((2 * big + 1) / (4 * M_PIl));
   for (int64_t k = 1; k <= c->power_h[f]; k++)
     g *= sqrtl((b + (long double)k) / (long double)k) * scale;
-  double first = 2 * (double)big, da = (double)a, db = (double)b;
-  for (int64_t i = 0; i < c->n; i++) {
-    double n = (double)i, t = n + first, *r = c->rec[f] + 3 * i, below = (t + 1) * (n + 1 + da);
-    r[0] = i ? n * (n + db) * (t + n + 2) / (below * (t + n)) : 0;
-    r[1] = (t + n + 1) * (t + n + 2) / (2 * below);
-  }
-  for (int64_t i = 0; i < c->n; i++) { // a long product
-    long double n = (long double)i, t = n + 2 * big;
-    c->rec[f][3 * i + 2] = (double)g;
-    g *= sqrtl((t + n + 3) * (t + 1) * (n + 1 + a) / ((t + n + 1) * (n + 1 + b) * (n + 1)));
-  }
-  memset(c->rec[f] + 3 * c->n, 0, 4 * 3 * 8);
+  c->start[f] = (double)g;
+  c->start_exp[f] = (double)(g - (long double)c->start[f]);
 }
 
 static void start_value(kugel__wigner_coefs *c, int f, int64_t big, long double sign)
@@ -124,9 +112,9 @@ bool kugel__wigner_prepare(const kugel__wigner_job *job, double *scratch, kugel_
   long double half = s ? -0.5L : 1, sign0 = m % 2 ? -half : half;
   long double sign1 = m > s && apart % 2 ? -half : half; // (-1)^m lambda_{-m}
   if (job->polar) {
-    polar_coefs(c, 0, (long double)big, job->leg->polar_scale, sign0);
+    polar_start(c, 0, (long double)big, job->leg->polar_scale, sign0);
     if (s)
-      polar_coefs(c, 1, (long double)big, job->leg->polar_scale, sign1);
+      polar_start(c, 1, (long double)big, job->leg->polar_scale, sign1);
   } else {
     start_value(c, 0, big, sign0);
     start_value(c, 1, big, sign1);
