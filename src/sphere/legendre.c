@@ -217,7 +217,7 @@ static void begin_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1
     for (int k = 0; k < 4; k++) {
       const double *from = in + (c * 4 + k) * row;
       double *to = work + (c * 4 + k) * wrow;
-      if (g->mode == KUGEL__LEG_SCALAR || (first && c == 0))
+      if (first && c == 0)
         memcpy(to, from, (size_t)(p1 - p0) * 8);
       else
         scale_rows(g, p0, p1, from, to);
@@ -332,8 +332,10 @@ void kugel__leg_adjoint(const kugel__leg *g, int64_t m, int64_t p0, int64_t p1, 
   double *work = w.sums + KUGEL__LEG_SUMS;
   for (int64_t p = r.wigner; p < p1; p += KUGEL__LEG_GROUP) {
     int64_t end = kugel__min(p1, p + KUGEL__LEG_GROUP);
-    begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_ROW);
-    kugel__leg_ops_now()->adjoint(&w, p, end, work, KUGEL__LEG_ROW);
+    bool scalar = g->mode == KUGEL__LEG_SCALAR; // rows serve as they are
+    if (!scalar)
+      begin_adjoint(g, m, p, end, in + p - p0, row, work, KUGEL__LEG_ROW);
+    kugel__leg_ops_now()->adjoint(&w, p, end, scalar ? in + p - p0 : work, scalar ? row : KUGEL__LEG_ROW);
   }
   kugel__series_ops_now()->from_series(&w, alm);
 }
