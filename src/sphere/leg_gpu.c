@@ -53,6 +53,7 @@ struct kugel__leg_gpu {
   polar_part polar[2];
   kugel__module *legendre, *series;
   kugel__kernel *kernels[KERNELS];
+  kugel_queue *side; // the polar pairs run beside the others: few threads, long chains
 };
 
 static kugel_status table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
@@ -188,6 +189,8 @@ static kugel_status make_polar(kugel__leg_gpu *p)
     vers[i] = g->vers[kugel__min(i, g->npolar - 1)];
   kugel_status s = table(p, vers, (size_t)p->polar_room * 8, &p->vers);
   kugel__free(p->ctx, vers);
+  if (!s)
+    s = kugel_queue_create(p->ctx, &p->side);
   int n = 0;
   if (g->mode != KUGEL__LEG_SPIN)
     p->polar[n++] = (polar_part){.used = true};
@@ -305,6 +308,7 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel_queue_destroy(p->side);
   void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->vers.base};
   for (int i = 0; i < 6; i++)
     kugel__device_free(p->device, tables[i]);
@@ -392,10 +396,23 @@ static kugel__grid steps_of(int64_t orders, int64_t steps)
                        .threads = {STEP_THREADS}};
 }
 
-static kugel_status run_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
-                              kugel_queue *queue)
+// Later work of `then` waits for what `first` has now.
+static kugel_status order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
+{
+  kugel__event *event = NULL;
+  KUGEL_TRY(p->device->ops->record(first, &event));
+  kugel_status s = p->device->ops->after(then, event);
+  p->device->ops->event_free(event);
+  return s;
+}
+
+// Queues the polar pairs on the side; join() makes the queue wait for them.
+static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
+                               kugel_queue *queue)
 {
   const kugel__leg *g = p->leg;
+  if (p->side)
+    KUGEL_TRY(order(p, queue, p->side));
   for (int i = 0; i < 2; i++) {
     const polar_part *part = &p->polar[i];
     polar_shape t = {.lmax = (int32_t)g->lmax,
@@ -416,29 +433,48 @@ static kugel_status run_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job 
                             KUGEL__MEM_ARG(p->vers),  KUGEL__MEM_ARG(p->mlim),   {sums, 0},
                             KUGEL__VALUE_ARG(t)};
     if (part->used)
-      KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, queue)
-                     : kugel__launch(p->device, part->synth, &grid, 6, to_leg, queue));
+      KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, p->side)
+                     : kugel__launch(p->device, part->synth, &grid, 6, to_leg, p->side));
   }
   return KUGEL_OK;
 }
 
-kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
+{
+  return p->side ? order(p, p->side, queue) : KUGEL_OK;
+}
+
+// After a failure nothing may still run beside the queue.
+static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
+{
+  if (s && p->side)
+    p->device->ops->wait(p->side);
+  return s;
+}
+
+static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
   shape t = shape_of(p, p->tiles_synth, p->poles_synth);
   kugel__grid steps = steps_of(t.nm, p->top / 2 + 1), grid = warps_of(p, (int64_t)t.nm * t.tiles);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
-  kugel__arg synth[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
-                        KUGEL__MEM_ARG(p->mfac),  KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
-                        KUGEL__MEM_ARG(job->leg), KUGEL__VALUE_ARG(t)};
-  KUGEL_TRY(run_polar(p, job, NULL, queue));
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
+                       KUGEL__MEM_ARG(p->mfac),  KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
+                       KUGEL__MEM_ARG(job->leg), KUGEL__VALUE_ARG(t)};
+  KUGEL_TRY(fork_polar(p, job, NULL, queue));
   KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
-  return t.tiles ? kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 8, synth, queue) : KUGEL_OK;
+  if (t.tiles)
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 8, args, queue));
+  return join(p, queue);
 }
 
-kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
-                                    kugel_queue *queue)
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  return settle(p, synth(p, job, queue));
+}
+
+static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
   shape t = shape_of(p, p->tiles_adjoint, p->poles_adjoint);
@@ -447,7 +483,7 @@ kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gp
     KUGEL_TRY(kugel__device_fill(p->device, w.polar, 0, w.polar_bytes, queue));
   else
     w.polar = w.sums; // not read
-  KUGEL_TRY(run_polar(p, job, &w.polar, queue));
+  KUGEL_TRY(fork_polar(p, job, &w.polar, queue));
   for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
     m1 = next_chunk(p, m0);
     c.m0 = t.m0 = (int32_t)m0;
@@ -455,17 +491,25 @@ kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gp
     kugel__grid grid = warps_of(p, (int64_t)t.nm * t.tiles);
     kugel__grid sums = steps_of(t.nm, ((p->top - m0) / 2 + 1) * 4 * p->ns);
     kugel__grid degrees = steps_of(t.nm, c.lmax - m0 + 1);
-    kugel__arg adjoint[] = {KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
-                            KUGEL__MEM_ARG(p->mfac), KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
-                            KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(w.begun),  KUGEL__VALUE_ARG(t)};
+    kugel__arg args[] = {KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
+                         KUGEL__MEM_ARG(p->mfac), KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
+                         KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(w.begun),  KUGEL__VALUE_ARG(t)};
     kugel__arg add[] = {KUGEL__MEM_ARG(w.sums), KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->offsets),
                         KUGEL__VALUE_ARG(c)};
     kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm), KUGEL__VALUE_ARG(c)};
     if (t.tiles)
-      KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 9, adjoint, queue));
+      KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 9, args, queue));
     KUGEL_TRY(kugel__launch(p->device, p->kernels[ADD_TILES], &sums, 4, add, queue));
+    if (!m0)
+      KUGEL_TRY(join(p, queue));
     KUGEL_TRY(kugel__launch(p->device, p->kernels[FROM_SERIES], &degrees, 6, from, queue));
   }
   return KUGEL_OK;
+}
+
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue)
+{
+  return settle(p, adjoint(p, job, queue));
 }

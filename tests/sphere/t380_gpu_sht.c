@@ -237,10 +237,10 @@ static void check_analysis(kugel_ctx *ctx, kugel_sht_mode mode)
 /* Every driver call and every allocation of create and of both verbs fails once: a status, nothing left. */
 static void check_faults(kugel_ctx *ctx)
 {
-  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 2, 0, 0);
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 16, 0, 0); // with polar pairs
   kugel_sht_opts o = opts_of(g, 5, 0, KUGEL_SHT_SCALAR);
-  double alm[2 * 21] = {1}, map[48] = {0};
-  kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, 21), *m = KUGEL_ARRAY(map, KUGEL_F64, 48);
+  static double alm[2 * 21] = {1}, map[3072];
+  kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, 21), *m = KUGEL_ARRAY(map, KUGEL_F64, 3072);
   int64_t (*const kinds[])(int64_t) = {kugel__fault_device, kugel__fault_alloc};
   for (int kind = 0; kind < 2; kind++) {
     uint64_t before = 0, after = 0;
@@ -298,9 +298,11 @@ int main(void)
         grids(ctx);
     }
     CASE(every_title(&info, "device arrays, queues, batches"))
-    for (int mode = 0; ctx && mode < 3; mode++) check_arrays(ctx, &info, (kugel_sht_mode)mode);
+    for (int mode = 0; ctx && mode < 3; mode++)
+      check_arrays(ctx, &info, (kugel_sht_mode)mode);
     CASE(every_title(&info, "analysis, single precision"))
-    for (int mode = 0; ctx && mode < 3; mode++) check_analysis(ctx, (kugel_sht_mode)mode);
+    for (int mode = 0; ctx && mode < 3; mode++)
+      check_analysis(ctx, (kugel_sht_mode)mode);
     CASE(every_title(&info, "each driver call and allocation fails"))
     {
       if (ctx)

@@ -7,8 +7,10 @@
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
+#define UNROLL_8 _Pragma("unroll 8") // loads of eight steps at a time
 #else
 #define UNROLL
+#define UNROLL_8
 #endif
 #define FUNCTIONS (SPIN ? 2 : 1)
 #define SETS (SPIN ? 2 : 1)
@@ -72,7 +74,7 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   int m = GROUP_ID(0), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
   functions b = begin(start, vers, t, m, p);
   double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS];
-  for (int k = 0; k < n; k++) {
+  UNROLL_8 for (int k = 0; k < n; k++) {
     double sign = k % 2 ? -1 : 1;
     real2 e = alm_at(alm, t, t.set, m, l0 + k);
     VALUES(v, k);
