@@ -123,29 +123,45 @@ static kugel_status make_pairs(kugel__leg_gpu *p)
   return s;
 }
 
+/* Recurrence of function f, rec[degree][gamma, alpha, g], as legwigner.c describes it: R_n of sin(theta/2)^h
+ * cos(theta/2)^c, whose sin is in units of polar_scale. */
+static void polar_recurrence(const kugel__leg *leg, int64_t m, int spin, int f, int64_t h, int64_t c,
+                             double *rec)
+{
+  int64_t l0 = kugel__max(m, spin);
+  long double big = (long double)l0, a = (long double)h, b = (long double)c, g = spin ? -0.5L : 1;
+  if (f ? m > spin && (m - spin) % 2 : m % 2)
+    g = -g;
+  g *= sqrtl((2 * big + 1) / (4 * M_PIl));
+  for (int64_t k = 1; k <= h; k++)
+    g *= sqrtl((b + (long double)k) / (long double)k) * (long double)leg->polar_scale;
+  for (int64_t i = 0; i <= leg->lmax - l0; i++) {
+    long double n = (long double)i, t = n + 2 * big, below = (t + 1) * (n + 1 + a);
+    rec[3 * i] = i ? (double)(n * (n + b) * (t + n + 2) / (below * (t + n))) : 0;
+    rec[3 * i + 1] = (double)((t + n + 1) * (t + n + 2) / (2 * below));
+    rec[3 * i + 2] = (double)g;
+    g *= sqrtl((t + n + 3) * below / ((t + n + 1) * (n + 1 + b) * (n + 1)));
+  }
+}
+
 // Start values R_0 with their powers, and recurrences, of the polar pairs.
-static void fill_polar(const kugel__leg_gpu *p, const polar_part *part, double *rec, double *start,
-                       double *scratch)
+static void fill_polar(const kugel__leg_gpu *p, const polar_part *part, double *rec, double *start)
 {
   const kugel__leg *g = p->leg;
   long double log_scale = log2l((long double)g->polar_scale);
-  for (int32_t m = 0; m < p->polar_orders; m++) {
-    kugel__wigner_job job = {.leg = g, .m = m, .spin = part->spin, .polar = true};
-    kugel__wigner_coefs c;
-    if (!kugel__wigner_prepare(&job, scratch, &c))
-      continue;
+  for (int64_t m = 0; m < p->polar_orders; m++)
     for (int f = 0; f < (part->spin ? 2 : 1); f++) {
-      int64_t at = (int64_t)f * p->polar_orders + m;
-      memcpy(rec + at * p->polar_steps * 3, c.rec[f], (size_t)c.n * 24);
+      int64_t sum = m + part->spin, apart = m > part->spin ? m - part->spin : part->spin - m;
+      int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart, at = f * p->polar_orders + m;
+      polar_recurrence(g, m, part->spin, f, h, c, rec + at * p->polar_steps * 3);
       for (int32_t i = 0; i < p->polar_room; i++) {
         int64_t k = kugel__min(i, g->npolar - 1);
-        long double h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale,
-                    e = (long double)c.power_h[f] * h +
-                        (long double)c.power_c[f] * ((long double)g->log_c[k] + (long double)g->log_c_lo[k]);
-        start[at * p->polar_room + i] = c.power_h[f] && e < -150 ? 0 : (double)exp2l(e);
+        long double log_h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale;
+        long double log_c = (long double)g->log_c[k] + (long double)g->log_c_lo[k];
+        long double e = (h ? (long double)h * log_h : 0) + (long double)c * log_c;
+        start[at * p->polar_room + i] = e < -150 ? 0 : (double)exp2l(e);
       }
     }
-  }
 }
 
 static kugel_status make_polar_part(kugel__leg_gpu *p, polar_part *part)
@@ -153,18 +169,16 @@ static kugel_status make_polar_part(kugel__leg_gpu *p, polar_part *part)
   int64_t functions = part->spin ? 2 : 1, rows = functions * p->polar_orders;
   int64_t nrec = rows * p->polar_steps * 3, nstart = rows * p->polar_room;
   double *t = kugel__calloc(p->ctx, (size_t)(nrec + nstart) * 8);
-  void *scratch = kugel__scratch_get(p->ctx, kugel__wigner_scratch(p->leg->lmax));
   kugel_status s = KUGEL_OK;
-  if (!t || !scratch)
+  if (!t)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the recurrences of %lld polar ring pairs",
                    (long long)p->leg->npolar);
   if (!s) {
-    fill_polar(p, part, t, t + nrec, scratch);
+    fill_polar(p, part, t, t + nrec);
     s = table(p, t, (size_t)nrec * 8, &part->rec);
   }
   if (!s)
     s = table(p, t + nrec, (size_t)nstart * 8, &part->start);
-  kugel__scratch_put(p->ctx, scratch);
   kugel__free(p->ctx, t);
   KUGEL_TRY(s);
   char defines[32];
