@@ -128,7 +128,8 @@ typedef struct kugel_sht_opts {
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.
-/// @param[in]  ctx   NULL: the default context
+/// @param[in]  ctx   NULL: the default context; on a GPU or another device the plan's transforms run there, in modes
+///                   SCALAR, SPIN with spin 2 and TEB, on arrays in host memory or in memory of the device
 /// @param[in]  opts  see kugel_sht_opts; the grid is kept alive by the plan
 /// @param[out] out   the plan: immutable, any number of threads may execute it
 /// @errors KUGEL_EINVAL for values out of range; KUGEL_ENOTSUP for ring or pixel weights off HEALPix; KUGEL_ENOMEM
@@ -153,7 +154,7 @@ KUGEL_API kugel_status kugel_sht_shape(const kugel_sht *plan, int64_t *nalm, int
 /// @param[in]  plan   a plan
 /// @param[in]  alm    [batch..., n_alm_sets, nalm] complex; batch extents optional, the axis of length 1 too
 /// @param[out] map    [batch..., n_maps, npix] real; pixels that belong to no ring are left alone
-/// @param[in]  queue  NULL
+/// @param[in]  queue  on a device with arrays in its memory: where the work is queued; NULL: returns when done
 /// @errors KUGEL_ESHAPE if a shape, stride or dtype does not fit; KUGEL_EINVAL if the arrays overlap; KUGEL_ENOMEM;
 ///         KUGEL_ECANCELED
 /// @accuracy relative L2 error below 1e-13 sqrt(lmax / 100), lmax to 4096 and beyond
@@ -167,7 +168,7 @@ KUGEL_API kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_ar
 /// @param[in]  plan   a plan
 /// @param[in]  map    [batch..., n_maps, npix] real
 /// @param[out] alm    [batch..., n_alm_sets, nalm] complex
-/// @param[in]  queue  NULL
+/// @param[in]  queue  on a device with arrays in its memory: where the work is queued; NULL: returns when done
 /// @errors as kugel_sht_synthesis; KUGEL_EINVAL for bad pixels unless opts.bad_pixels allows them
 /// @accuracy <S a, f> = <a, S^T f> to 1e-14 relative
 KUGEL_API kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const kugel_array *map,
@@ -177,7 +178,7 @@ KUGEL_API kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const 
 /// @param[in]  plan   a plan of mode SCALAR, SPIN or TEB
 /// @param[in]  map    [batch..., n_maps, npix] real; not changed
 /// @param[out] alm    [batch..., n_alm_sets, nalm] complex
-/// @param[in]  queue  NULL
+/// @param[in]  queue  on a device with arrays in its memory: where the work is queued; NULL: returns when done
 /// @errors as kugel_sht_synthesis_adjoint; KUGEL_ENOTSUP if the grid has no weights or the mode is a gradient
 /// @accuracy exact to rounding for band-limited maps, with nphi > 2 mmax: on Gauss, Fejer 1 and McEwen-Wiaux grids to
 ///           lmax = ntheta - 1, on Clenshaw-Curtis grids to ntheta - 2 (above (ntheta - 1) / 2 by resampling in theta

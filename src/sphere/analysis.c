@@ -8,6 +8,7 @@
 #include "sphere/latlon.h"
 #include "sphere/mapops.h"
 #include "sphere/sht.h"
+#include "sphere/sht_gpu.h"
 
 static kugel_status check_analysis(const kugel_sht *plan)
 {
@@ -84,7 +85,14 @@ kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map, c
                                 kugel_queue *queue)
 {
   int64_t batch;
-  (void)queue;
+  if (kugel__sht_gpu_wanted(plan, alm, map)) {
+    KUGEL_TRY(check_analysis(plan));
+    KUGEL_CHECK(
+        !plan->opts.iterations && !plan->pixel_weight && !plan->latlon, KUGEL_ENOTSUP,
+        "analysis in device memory takes no iterations, no pixel weights and HEALPix or Gauss-Legendre "
+        "grids: pass arrays in host memory");
+    return kugel__sht_gpu_arrays(plan, alm, map, true, true, queue);
+  }
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   KUGEL_TRY(check_analysis(plan));
   for (int64_t b = 0; b < batch; b++) {

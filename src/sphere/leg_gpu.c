@@ -68,36 +68,42 @@ static kugel_status table(const kugel__leg_gpu *p, const void *data, size_t byte
 typedef struct coef_job {
   const kugel__leg_gpu *plan;
   double *coef;
-  char *scratch;
-  size_t scratch_size;
 } coef_job;
 
+static long double eps_squared(int64_t m, int64_t i) // of degree l = m + i
+{
+  int64_t l = m + i;
+  return (long double)(i * (l + m)) / (long double)((2 * l - 1) * (2 * l + 1));
+}
+
+/* a_k = (-1)^k alpha_k^2 and b_k = -a_k (eps_{l+2}^2 + eps_{l+1}^2), l = m + 2 k (Ishioka, J. Meteor. Soc.
+ * Japan 96 (2018)), alpha_0^2 = 1 / eps_1^2, alpha_{k+1}^2 = 1 / (eps_{l+2}^2 eps_{l+3}^2 alpha_k^2). */
 static kugel_status coef_task(void *arg, int64_t m, int worker)
 {
   const coef_job *j = arg;
-  kugel__leg_m w;
-  kugel__series_ops_now()->open(&w, j->plan->leg, m, j->scratch + (size_t)worker * j->scratch_size);
-  memcpy(j->coef + 2 * j->plan->offset[m], w.coef, (size_t)w.n * 16);
+  double *c = j->coef + 2 * j->plan->offset[m];
+  int64_t n = j->plan->offset[m + 1] - j->plan->offset[m];
+  long double one = eps_squared(m, 1), square = 1 / one;
+  (void)worker;
+  for (int64_t k = 0; k < n; k++) {
+    long double two = eps_squared(m, 2 * k + 2), three = eps_squared(m, 2 * k + 3);
+    c[2 * k] = (double)(k % 2 ? -square : square);
+    c[2 * k + 1] = (double)((k % 2 ? square : -square) * (two + one));
+    square = 1 / (two * three * square);
+    one = three;
+  }
   return KUGEL_OK;
 }
 
 static kugel_status make_coefs(kugel__leg_gpu *p)
 {
-  const kugel__leg *g = p->leg;
-  int64_t total = p->offset[g->mmax + 1];
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
-  coef_job j = {.plan = p, .scratch_size = (size_t)kugel__round_up((int64_t)kugel__leg_scratch(g), 256)};
-  j.coef = kugel__scratch_get(p->ctx, (size_t)total * 16);
-  j.scratch = kugel__scratch_get(p->ctx, workers * j.scratch_size);
-  kugel_status s = KUGEL_OK;
-  if (!j.coef || !j.scratch)
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
-  if (!s)
-    s = kugel__parallel(p->ctx, g->mmax + 1, coef_task, &j);
+  int64_t orders = p->leg->mmax + 1, total = p->offset[orders];
+  coef_job j = {.plan = p, .coef = kugel__scratch_get(p->ctx, (size_t)total * 16)};
+  KUGEL_CHECK(j.coef, KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
+  kugel_status s = kugel__parallel(p->ctx, orders, coef_task, &j);
   if (!s)
     s = table(p, j.coef, (size_t)total * 16, &p->coef);
   kugel__scratch_put(p->ctx, j.coef);
-  kugel__scratch_put(p->ctx, j.scratch);
   return s;
 }
 
