@@ -233,7 +233,9 @@ static void queue_close(kugel_queue *queue)
 
 static kugel_status wait_queue(kugel_queue *queue)
 {
-  return CL(queue->device, clFinish(queue->native));
+  bool fault = kugel__device_fault(); // a failure that is not real still waits: callers free what copies read
+  cl_int result = kugel__opencl()->clFinish(queue->native);
+  return kugel__opencl_status(queue->device, fault ? KUGEL__CL_INJECTED : result, "clFinish");
 }
 
 struct kugel__event {
