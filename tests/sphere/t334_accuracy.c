@@ -89,6 +89,44 @@ int main(void)
       CHECK_LE(elsewhere, 1e-12);
     }
   }
+  CASE("the cut-off near the poles drops less than 1e-17, and not much less")
+  {
+    enum { PAIRS = 48 };
+    int64_t sizes[] = {20, 200, 1500};
+    for (int k = 0; k < 3; k++)
+      for (int spin = 0; spin <= 6; spin += 2) {
+        int64_t lmax = sizes[k];
+        double c[PAIRS], s[PAIRS], dropped = 0, kept = 1;
+        long double *lambda = malloc((size_t)(lmax + 1) * sizeof *lambda);
+        for (int i = 0; i < PAIRS; i++) { // from 0.1/lmax to the equator
+          double theta = 0.1 / (double)lmax * pow(5 * M_PI * (double)lmax, (double)i / (PAIRS - 1));
+          c[i] = cos(theta);
+          s[i] = sin(theta);
+        }
+        kugel__leg *g;
+        CHECK_OK(kugel__leg_create(NULL, lmax, lmax, spin ? KUGEL__LEG_SPIN : 0, spin, PAIRS, c, s, &g));
+        for (int i = 0; i < PAIRS; i++) {
+          int64_t m = kugel__leg_mlim(g)[i];
+          for (int above = 0; above < 2 && m + above <= lmax && m < lmax; above++) {
+            long double largest = 0, theta = asinl((long double)s[i]);
+            for (int south = 0; south < 2; south++) {
+              ref_lambda(lmax, m + above, spin, south ? M_PIl - theta : theta, lambda);
+              for (int64_t l = 0; l <= lmax; l++)
+                largest = fmaxl(largest, fabsl(lambda[l]));
+            }
+            if (above)
+              dropped = fmax(dropped, (double)largest);
+            else if (!spin && (double)lmax * s[i] > 10)
+              kept = fmin(kept, (double)largest);
+          }
+        }
+        printf("  lmax %lld spin %d: drops %.1e, keeps %.1e\n", (long long)lmax, spin, dropped, kept);
+        CHECK_LE(dropped, 1e-17);
+        CHECK(kept > 1e-21);
+        kugel__leg_destroy(g);
+        free(lambda);
+      }
+  }
   CASE("addition theorem: the power of each degree is the same everywhere")
   {
     int64_t sizes[] = {2048, 4096, 8192};
