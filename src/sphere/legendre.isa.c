@@ -254,10 +254,12 @@ INLINE void adjoint_group(const kugel__leg_m *w, int nv, int ns, int64_t p0, int
 /* ---- the variants: registers decide how many vectors go together ---- */
 
 #define VARIANT(ns, nvs, nva)                                                                                \
-  static void synth##ns(const kugel__leg_m *w, int64_t p0, int64_t p1, double *out, int64_t row)             \
+  static void synth##ns(const kugel__leg_m *w, int64_t p, int64_t p1, double *out, int64_t row)              \
   {                                                                                                          \
-    for (int64_t p = p0; p < p1; p += (nvs)*VLEN)                                                            \
-      synth_block(w, nvs, ns, p, p1, out + p - p0, row);                                                     \
+    for (; p1 - p > (nvs - 1) * VLEN; p += (nvs)*VLEN, out += (nvs)*VLEN)                                    \
+      synth_block(w, nvs, ns, p, p1, out, row);                                                              \
+    for (; p < p1; p += VLEN, out += VLEN) /* the rest by single vectors */                                  \
+      synth_block(w, 1, ns, p, p1, out, row);                                                                \
   }                                                                                                          \
   static void adjoint##ns(const kugel__leg_m *w, int64_t p0, int64_t p1, const double *in, int64_t row)      \
   {                                                                                                          \
