@@ -236,17 +236,23 @@ INLINE void adjoint_group(const kugel__leg_m *w, int nv, int ns, int64_t p0, int
   int64_t blocks = 0, tile = TILE / (ns + ns / 3) / 4 * 4, first = w->n, n = w->n;
   vf64 *sums = (vf64 *)w->sums, *at = sums + 4 * TILE;
   block *h = (block *)(at + (4 + 4 * ns) * (KUGEL__LEG_GROUP / VLEN + MAX_NV));
-  int64_t stride = (4 + 4 * ns) * nv;
-  for (int64_t p = p0; p < p1; p += nv * VLEN, blocks++) {
-    load_block(w, nv, ns, p, p1, rows + p - p0, row, h + blocks, at + blocks * stride);
-    first = h[blocks].k < first ? h[blocks].k : first;
-  }
+  int64_t single = 4 + 4 * ns, full = 0, p = p0;
+  for (; p1 - p > (nv - 1) * VLEN; p += nv * VLEN, full++)
+    load_block(w, nv, ns, p, p1, rows + p - p0, row, h + full, at + full * nv * single);
+  blocks = full;
+  for (; p < p1; p += VLEN, blocks++) // the rest by single vectors
+    load_block(w, 1, ns, p, p1, rows + p - p0, row, h + blocks, at + (p - p0) / VLEN * single);
+  for (int64_t i = 0; i < blocks; i++)
+    first = h[i].k < first ? h[i].k : first;
   for (int64_t end; first < n; first = end) {
     end = first + tile < n ? first + tile : n;
     memset(sums, 0, (size_t)(4 * ns * (end - first)) * sizeof *sums);
-    for (int64_t i = 0; i < blocks; i++)
+    for (int64_t i = 0; i < full; i++)
       if (h[i].k < end)
-        adjoint_tile(nv, ns, h + i, at + i * stride, first, end, sums);
+        adjoint_tile(nv, ns, h + i, at + i * nv * single, first, end, sums);
+    for (int64_t i = full; i < blocks; i++)
+      if (h[i].k < end)
+        adjoint_tile(1, ns, h + i, at + (full * (nv - 1) + i) * single, first, end, sums);
     add_lanes(sums, 4 * ns * (end - first), w->series + 4 * ns * first);
   }
 }
