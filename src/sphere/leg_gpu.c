@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Legendre stage on a device: tables from the plan for the CPU, and launches of kernels/legendre.cl
+/* The Legendre stage on a device: plans, and launches of kernels/legendre.cl
  * (pairs off the poles), kernels/polar.cl and kernels/series.cl. */
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-#include "codegen/module.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
-#include "core/parallel.h"
-#include "sphere/leg_gpu.h"
-#include "sphere/legplan.h"
+#include "sphere/leg_gpu_plan.h"
 
 /* The structs of the kernels' texts. */
 typedef struct shape {
@@ -24,202 +19,13 @@ typedef struct polar_shape {
   int64_t alm;
 } polar_shape;
 
-enum { LEG_SYNTH, LEG_ADJOINT, TO_SERIES, ADD_TILES, FROM_SERIES, KERNELS };
-enum { WARP = 32, PAIR_TABLES = 6, STEP_THREADS = 128, POLAR_ROOM = 16, PAGE = 4096 };
+enum { LEG_SYNTH, LEG_ADJOINT, TO_SERIES, ADD_TILES, FROM_SERIES, KERNELS = KUGEL__LEG_GPU_KERNELS };
+enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
 static const int per_lane[KUGEL__MAX_SERIES + 1] = {0, 4, 2, 2}; // pairs of a lane, by series
 static const int per_lane_adjoint[KUGEL__MAX_SERIES + 1] = {0, 8, 4, 4};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
 
-/* Polar pairs: the functions of one spin. */
-typedef struct polar_part {
-  bool used;
-  int spin, set; // set: the first of alm and of leg
-  kugel__mem rec, start;
-  kugel__module *module;
-  kugel__kernel *synth, *adjoint;
-} polar_part;
-
-struct kugel__leg_gpu {
-  kugel_ctx *ctx;
-  kugel__device *device;
-  const kugel__leg *leg;
-  int ns, warps;
-  int32_t top, row, stride, middle; // pairs [npolar, middle) run in sin^2
-  int32_t tiles_synth, tiles_adjoint, poles_synth, poles_adjoint;
-  int64_t *offset; // [mmax + 2] steps before m
-  int64_t sums;    // bytes of partial sums at the most
-  int32_t polar_orders, polar_room, polar_steps;
-  kugel__mem coef, offsets, mfac, pairs, mlim, vers;
-  polar_part polar[2];
-  kugel__module *legendre, *series;
-  kugel__kernel *kernels[KERNELS];
-  kugel_queue *side; // the polar pairs run beside the others: few threads, long chains
-};
-
-static kugel_status table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
-{
-  KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));
-  return kugel__device_copy(p->device, KUGEL__UPLOAD, *out, (kugel__mem){(void *)(uintptr_t)data, 0}, bytes,
-                            NULL);
-}
-
 /* ---- plans ---- */
-
-typedef struct coef_job {
-  const kugel__leg_gpu *plan;
-  double *coef;
-} coef_job;
-
-static long double eps_squared(int64_t m, int64_t i) // of degree l = m + i
-{
-  int64_t l = m + i;
-  return (long double)(i * (l + m)) / (long double)((2 * l - 1) * (2 * l + 1));
-}
-
-/* a_k = (-1)^k alpha_k^2 and b_k = -a_k (eps_{l+2}^2 + eps_{l+1}^2), l = m + 2 k (Ishioka, J. Meteor. Soc.
- * Japan 96 (2018)), alpha_0^2 = 1 / eps_1^2, alpha_{k+1}^2 = 1 / (eps_{l+2}^2 eps_{l+3}^2 alpha_k^2). */
-static kugel_status coef_task(void *arg, int64_t m, int worker)
-{
-  const coef_job *j = arg;
-  double *c = j->coef + 2 * j->plan->offset[m];
-  int64_t n = j->plan->offset[m + 1] - j->plan->offset[m];
-  long double one = eps_squared(m, 1), square = 1 / one;
-  (void)worker;
-  for (int64_t k = 0; k < n; k++) {
-    long double two = eps_squared(m, 2 * k + 2), three = eps_squared(m, 2 * k + 3);
-    c[2 * k] = (double)(k % 2 ? -square : square);
-    c[2 * k + 1] = (double)((k % 2 ? square : -square) * (two + one));
-    square = 1 / (two * three * square);
-    one = three;
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status make_coefs(kugel__leg_gpu *p)
-{
-  int64_t orders = p->leg->mmax + 1, total = p->offset[orders];
-  coef_job j = {.plan = p, .coef = kugel__scratch_get(p->ctx, (size_t)total * 16)};
-  KUGEL_CHECK(j.coef, KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
-  kugel_status s = kugel__parallel(p->ctx, orders, coef_task, &j);
-  if (!s)
-    s = table(p, j.coef, (size_t)total * 16, &p->coef);
-  kugel__scratch_put(p->ctx, j.coef);
-  return s;
-}
-
-// Beyond the last pair its numbers repeat.
-static kugel_status make_pairs(kugel__leg_gpu *p)
-{
-  const kugel__leg *g = p->leg;
-  const double *from[PAIR_TABLES] = {g->csq, g->ssq, g->cth, g->log_s, g->log_s_lo, g->factor};
-  double *t;
-  int32_t *mlim;
-  KUGEL_ALLOC(p->ctx, t, (size_t)p->stride * (PAIR_TABLES * 8 + 4));
-  mlim = (int32_t *)(t + PAIR_TABLES * p->stride);
-  for (int32_t i = 0; i < p->stride; i++) {
-    int64_t k = kugel__min(i, g->npairs - 1);
-    for (int c = 0; c < PAIR_TABLES; c++)
-      t[c * p->stride + i] = from[c][k];
-    mlim[i] = (int32_t)g->mlim[k];
-  }
-  kugel_status s = table(p, t, (size_t)p->stride * PAIR_TABLES * 8, &p->pairs);
-  if (!s)
-    s = table(p, mlim, (size_t)p->stride * 4, &p->mlim);
-  kugel__free(p->ctx, t);
-  return s;
-}
-
-/* Recurrence of function f, rec[degree][gamma, alpha, g], as legwigner.c describes it: R_n of sin(theta/2)^h
- * cos(theta/2)^c, whose sin is in units of polar_scale. */
-static void polar_recurrence(const kugel__leg *leg, int64_t m, int spin, int f, int64_t h, int64_t c,
-                             double *rec)
-{
-  int64_t l0 = kugel__max(m, spin);
-  long double big = (long double)l0, a = (long double)h, b = (long double)c, g = spin ? -0.5L : 1;
-  if (f ? m > spin && (m - spin) % 2 : m % 2)
-    g = -g;
-  g *= sqrtl((2 * big + 1) / (4 * M_PIl));
-  for (int64_t k = 1; k <= h; k++)
-    g *= sqrtl((b + (long double)k) / (long double)k) * (long double)leg->polar_scale;
-  for (int64_t i = 0; i <= leg->lmax - l0; i++) {
-    long double n = (long double)i, t = n + 2 * big, below = (t + 1) * (n + 1 + a);
-    rec[3 * i] = i ? (double)(n * (n + b) * (t + n + 2) / (below * (t + n))) : 0;
-    rec[3 * i + 1] = (double)((t + n + 1) * (t + n + 2) / (2 * below));
-    rec[3 * i + 2] = (double)g;
-    g *= sqrtl((t + n + 3) * below / ((t + n + 1) * (n + 1 + b) * (n + 1)));
-  }
-}
-
-// Start values R_0 with their powers, and recurrences, of the polar pairs.
-static void fill_polar(const kugel__leg_gpu *p, const polar_part *part, double *rec, double *start)
-{
-  const kugel__leg *g = p->leg;
-  long double log_scale = log2l((long double)g->polar_scale);
-  for (int64_t m = 0; m < p->polar_orders; m++)
-    for (int f = 0; f < (part->spin ? 2 : 1); f++) {
-      int64_t sum = m + part->spin, apart = m > part->spin ? m - part->spin : part->spin - m;
-      int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart, at = f * p->polar_orders + m;
-      polar_recurrence(g, m, part->spin, f, h, c, rec + at * p->polar_steps * 3);
-      for (int32_t i = 0; i < p->polar_room; i++) {
-        int64_t k = kugel__min(i, g->npolar - 1);
-        long double log_h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale;
-        long double log_c = (long double)g->log_c[k] + (long double)g->log_c_lo[k];
-        long double e = (h ? (long double)h * log_h : 0) + (long double)c * log_c;
-        start[at * p->polar_room + i] = e < -150 ? 0 : (double)exp2l(e);
-      }
-    }
-}
-
-static kugel_status make_polar_part(kugel__leg_gpu *p, polar_part *part)
-{
-  int64_t functions = part->spin ? 2 : 1, rows = functions * p->polar_orders;
-  int64_t nrec = rows * p->polar_steps * 3, nstart = rows * p->polar_room;
-  double *t = kugel__calloc(p->ctx, (size_t)(nrec + nstart) * 8);
-  kugel_status s = KUGEL_OK;
-  if (!t)
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the recurrences of %lld polar ring pairs",
-                   (long long)p->leg->npolar);
-  if (!s) {
-    fill_polar(p, part, t, t + nrec);
-    s = table(p, t, (size_t)nrec * 8, &part->rec);
-  }
-  if (!s)
-    s = table(p, t + nrec, (size_t)nstart * 8, &part->start);
-  kugel__free(p->ctx, t);
-  KUGEL_TRY(s);
-  char defines[32];
-  snprintf(defines, sizeof defines, "#define SPIN %d\n", part->spin);
-  kugel__module_spec spec = {.name = "sphere/polar", .defines = defines};
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &part->module));
-  KUGEL_TRY(kugel__module_kernel(part->module, "polar_synth", &part->synth, NULL));
-  return kugel__module_kernel(part->module, "polar_adjoint", &part->adjoint, NULL);
-}
-
-static kugel_status make_polar(kugel__leg_gpu *p)
-{
-  const kugel__leg *g = p->leg;
-  if (!g->npolar)
-    return KUGEL_OK;
-  p->polar_orders = (int32_t)kugel__min(g->mlim[g->npolar - 1], g->mmax) + 1;
-  p->polar_room = (int32_t)kugel__round_up(g->npolar, WARP);
-  p->polar_steps = (int32_t)g->lmax + 1 + POLAR_ROOM;
-  double *vers;
-  KUGEL_ALLOC(p->ctx, vers, (size_t)p->polar_room * 8);
-  for (int32_t i = 0; i < p->polar_room; i++)
-    vers[i] = g->vers[kugel__min(i, g->npolar - 1)];
-  kugel_status s = table(p, vers, (size_t)p->polar_room * 8, &p->vers);
-  kugel__free(p->ctx, vers);
-  if (!s)
-    s = kugel_queue_create(p->ctx, &p->side);
-  int n = 0;
-  if (g->mode != KUGEL__LEG_SPIN)
-    p->polar[n++] = (polar_part){.used = true};
-  if (g->mode != KUGEL__LEG_SCALAR)
-    p->polar[n++] = (polar_part){.used = true, .spin = 2, .set = g->mode == KUGEL__LEG_TEB};
-  for (int i = 0; i < n && !s; i++)
-    s = make_polar_part(p, &p->polar[i]);
-  return s;
-}
 
 static kugel_status load_kernels(kugel__leg_gpu *p)
 {
@@ -285,11 +91,7 @@ static kugel_status build(kugel__leg_gpu *p)
         kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->tiles_adjoint, 1) * p->ns * 32);
   }
   KUGEL_TRY(load_kernels(p));
-  KUGEL_TRY(table(p, p->offset, (size_t)(g->mmax + 2) * 8, &p->offsets));
-  KUGEL_TRY(table(p, g->mfac, (size_t)(g->mmax + 1) * 8, &p->mfac));
-  KUGEL_TRY(make_pairs(p));
-  KUGEL_TRY(make_coefs(p));
-  return make_polar(p);
+  return kugel__leg_gpu_tables(p);
 }
 
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel__leg_gpu **out)
@@ -434,7 +236,7 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
   if (p->side)
     KUGEL_TRY(order(p, queue, p->side));
   for (int i = 0; i < 2; i++) {
-    const polar_part *part = &p->polar[i];
+    const kugel__polar_part *part = &p->polar[i];
     polar_shape t = {.lmax = (int32_t)g->lmax,
                      .mmax = (int32_t)g->mmax,
                      .count = (int32_t)g->npolar,

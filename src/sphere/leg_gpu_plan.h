@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan behind kugel__leg_gpu. */
+#ifndef KUGEL_SPHERE_LEG_GPU_PLAN_H
+#define KUGEL_SPHERE_LEG_GPU_PLAN_H
+
+#include "codegen/module.h"
+#include "sphere/leg_gpu.h"
+#include "sphere/legplan.h"
+
+enum {
+  KUGEL__LEG_GPU_WARP = 32,
+  KUGEL__LEG_GPU_KERNELS = 5 // legendre.cl and series.cl
+};
+
+/* Polar pairs: the functions of one spin. */
+typedef struct kugel__polar_part {
+  bool used;
+  int spin, set; // set: the first of alm and of leg
+  kugel__mem rec, start;
+  kugel__module *module;
+  kugel__kernel *synth, *adjoint;
+} kugel__polar_part;
+
+struct kugel__leg_gpu {
+  kugel_ctx *ctx;
+  kugel__device *device;
+  const kugel__leg *leg;
+  int ns, warps;
+  int32_t top, row, stride, middle; // pairs [npolar, middle) run in sin^2
+  int32_t tiles_synth, tiles_adjoint, poles_synth, poles_adjoint;
+  int64_t *offset; // [mmax + 2] steps before m
+  int64_t sums;    // bytes of partial sums at the most
+  int32_t polar_orders, polar_room, polar_steps;
+  kugel__mem coef, offsets, mfac, pairs, mlim, vers;
+  kugel__polar_part polar[2];
+  kugel__module *legendre, *series;
+  kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
+  kugel_queue *side; // the polar pairs run beside the others: few threads, long chains
+};
+
+/* Fills the tables in device memory, once the sizes are known. */
+kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *plan);
+
+#endif
