@@ -10,6 +10,7 @@
 #include <kugel/rings.h>
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>
+#include <kugel/radial.h>
 #include <kugel/alm.h>
 #include <kugel/io.h>
 

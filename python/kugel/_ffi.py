@@ -443,6 +443,54 @@ class kugel_plot_cl_opts(Structure):
     ]
 
 
+# radial.h
+KUGEL_RADIAL_GAUSSIAN = 0
+KUGEL_RADIAL_TOP_HAT = 1
+KUGEL_RADIAL_MEXICAN_HAT = 2
+KUGEL_RADIAL_FUNCTION = 3
+KUGEL_RADIAL_TABLE = 4
+KUGEL_RADIAL_SERIES = 5
+KUGEL_RADIAL_UNIT_INTEGRAL = 0
+KUGEL_RADIAL_UNIT_PEAK = 1
+KUGEL_RADIAL_AS_IS = 2
+KUGEL_RADIAL_AUTO = 0
+KUGEL_RADIAL_DIRECT = 1
+KUGEL_RADIAL_HARMONIC = 2
+
+
+class kugel_radial_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("grid", c_void_p),
+        ("kernel", c_int),
+        ("width", c_double),
+        ("function", CFUNCTYPE(c_double, c_double, c_void_p)),
+        ("user", c_void_p),
+        ("n", c_int64),
+        ("angles", c_void_p),
+        ("values", c_void_p),
+        ("norm", c_int),
+        ("radius", c_double),
+        ("tolerance", c_double),
+        ("method", c_int),
+        ("lmax", c_int64),
+        ("normalise_mask", c_int),
+    ]
+
+
+class kugel_radial_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("method", c_int),
+        ("radius", c_double),
+        ("cut_error", c_double),
+        ("table_error", c_double),
+        ("integral", c_double),
+        ("scale", c_double),
+        ("pairs", c_double),
+    ]
+
+
 class STATUS:  # the result of functions that may fail
     pass
 
@@ -853,6 +901,27 @@ FUNCTIONS = {
     "kugel_colors_at": (  # name, t, rgb
         STATUS, [c_char_p, c_double, c_void_p],
         'A colour of a colour map.'),
+    "kugel_radial_create": (  # ctx, opts, out
+        STATUS, [c_void_p, POINTER(kugel_radial_opts), c_void_p],
+        'Plans the convolution of maps of one grid with one kernel.'),
+    "kugel_radial_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_radial_get_info": (  # plan, info
+        STATUS, [c_void_p, POINTER(kugel_radial_info)],
+        'What a plan is going to do.'),
+    "kugel_radial_evaluate": (  # plan, n, angles, values
+        STATUS, [c_void_p, c_int64, c_void_p, c_void_p],
+        'The kernel as normalised and cut off.'),
+    "kugel_radial_coefficients": (  # plan, lmax, b
+        STATUS, [c_void_p, c_int64, c_void_p],
+        'The Legendre coefficients b_l = 2 pi int K(a) P_l(cos a) sin a da of the kernel as normalised and cut off.'),
+    "kugel_radial_execute": (  # plan, in, out
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'Convolves maps.'),
+    "kugel_radial_adjoint": (  # plan, in, out
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),
 }
 
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Convolution of maps with radial kernels, as sums over pixels.
+ *
+ *   kugel_radial_opts opts = {sizeof opts, .grid = grid, .kernel = KUGEL_RADIAL_GAUSSIAN, .width = fwhm};
+ *   kugel_radial *plan;
+ *   kugel_radial_create(NULL, &opts, &plan);
+ *   kugel_radial_execute(plan, KUGEL_ARRAY(in, KUGEL_F64, npix), KUGEL_ARRAY(out, KUGEL_F64, npix));
+ *
+ * The result is s_i = sum_j K(angle_ij) w_j f_j over the pixels j within the cut-off, w_j the solid angle of
+ * pixel j: the integral of K f as the pixels see it. Nothing is band-limited, so nothing rings: the result of
+ * a map and a kernel that are nowhere negative is nowhere negative.
+ */
+#ifndef KUGEL_RADIAL_H
+#define KUGEL_RADIAL_H
+
+#include <kugel/core.h>
+#include <kugel/sphere.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kugel_radial_kernel {
+  KUGEL_RADIAL_GAUSSIAN = 0, /* exp(-a^2 / 2 sigma^2); width: FWHM = sigma sqrt(8 ln 2) */
+  KUGEL_RADIAL_TOP_HAT = 1,  /* 1 to angle `width` */
+  KUGEL_RADIAL_MEXICAN_HAT =
+      2,                     /* (1 + (y/2)^2)^2 (2 - (y/R)^2) exp(-(y/R)^2 / 2), y = 2 tan(a/2), R = width */
+  KUGEL_RADIAL_FUNCTION = 3, /* opts.function */
+  KUGEL_RADIAL_TABLE = 4,    /* natural cubic spline through opts.angles, opts.values; 0 beyond */
+  KUGEL_RADIAL_SERIES = 5    /* sum_l (2l + 1) / 4 pi b_l P_l(cos a), b_l in opts.values */
+} kugel_radial_kernel;
+
+typedef enum kugel_radial_norm {
+  KUGEL_RADIAL_UNIT_INTEGRAL = 0, /* of K over the sphere within the cut-off, which keeps constants */
+  KUGEL_RADIAL_UNIT_PEAK = 1,     /* K(0) = 1 */
+  KUGEL_RADIAL_AS_IS = 2          /* the numbers as they are */
+} kugel_radial_norm;
+
+typedef enum kugel_radial_method {
+  KUGEL_RADIAL_AUTO = 0,   /* the one expected to be faster */
+  KUGEL_RADIAL_DIRECT = 1, /* the sum over pixels as it stands */
+  KUGEL_RADIAL_HARMONIC =
+      2 /* to degree opts.lmax by spherical harmonics: equal where f or K has no higher ones */
+} kugel_radial_method;
+
+typedef struct kugel_radial kugel_radial;
+
+typedef struct kugel_radial_opts {
+  size_t size; /* sizeof(kugel_radial_opts) */
+  const kugel_grid *grid;
+  kugel_radial_kernel kernel;
+  double width;                                 /* radians, see kugel_radial_kernel */
+  double (*function)(double angle, void *user); /* called at create, on the calling thread */
+  void *user;
+  int64_t n;            /* entries of the table (at least 2) or the series (at least 1); copied */
+  const double *angles; /* radians, from 0 and rising, at most pi */
+  const double *values;
+  kugel_radial_norm norm;
+  double radius;    /* cut-off in radians; 0: by tolerance */
+  double tolerance; /* the root of the part of the integral of K^2 that the cut-off leaves out, which is the
+                       rms error of smoothed white noise relative to its rms; 0: 1e-5 */
+  kugel_radial_method method;
+  int64_t lmax;       /* harmonic method; 0: 2 nside on HEALPix, nrings - 1 elsewhere */
+  int normalise_mask; /* 1: divide by the convolution of the map of observed pixels; 0: they count as zero */
+} kugel_radial_opts;
+
+typedef struct kugel_radial_info {
+  size_t size;                /* sizeof(kugel_radial_info), set by the caller */
+  kugel_radial_method method; /* in use */
+  double radius;              /* cut-off in force, radians */
+  double cut_error;           /* as opts.tolerance, for that radius */
+  double table_error;         /* largest error of the kernel's polynomials, relative to its largest value */
+  double integral;            /* of K over the sphere within the cut-off, after normalisation */
+  double scale;               /* what normalisation multiplied the kernel by */
+  double pairs;               /* expected pairs of pixels in a direct sum */
+} kugel_radial_info;
+
+/// Plans the convolution of maps of one grid with one kernel.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  opts  see kugel_radial_opts; the grid is kept alive by the plan
+/// @param[out] out   the plan: immutable, any number of threads may execute it
+/// @errors KUGEL_EINVAL for values out of range, a kernel that is not finite or cannot be normalised, and
+/// grids
+///         without weights; KUGEL_ENOMEM
+/// @cost   milliseconds: some thousand evaluations of the kernel
+/// @cite   ElsnerWandelt2011 (radial kernels on rings)
+KUGEL_API kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out);
+
+/// Frees a plan.
+/// @param[in] plan  may be NULL
+KUGEL_API void kugel_radial_destroy(kugel_radial *plan);
+
+/// What a plan is going to do.
+/// @param[in]     plan  from kugel_radial_create
+/// @param[in,out] info  size set by the caller, the rest by the call
+/// @errors KUGEL_EINVAL if an argument is NULL or the size is not known
+KUGEL_API kugel_status kugel_radial_get_info(const kugel_radial *plan, kugel_radial_info *info);
+
+/// The kernel as normalised and cut off.
+/// @param[in]  plan    from kugel_radial_create
+/// @param[in]  n       number of angles
+/// @param[in]  angles  [n] radians, in [0, pi]
+/// @param[out] values  [n]
+/// @errors KUGEL_EINVAL for an angle out of range
+KUGEL_API kugel_status kugel_radial_evaluate(const kugel_radial *plan, int64_t n, const double *angles,
+                                             double *values);
+
+/// The Legendre coefficients b_l = 2 pi int K(a) P_l(cos a) sin a da of the kernel as normalised and cut off.
+/// @param[in]  plan  from kugel_radial_create
+/// @param[in]  lmax  at least 0
+/// @param[out] b     [lmax + 1]
+/// @errors KUGEL_EINVAL for a bad argument; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_radial_coefficients(const kugel_radial *plan, int64_t lmax, double *b);
+
+/// Convolves maps. Bad pixels (UNSEEN, NaN, infinite) count as zero and are UNSEEN in the result. With
+/// normalise_mask, what no observed pixel reaches is UNSEEN too.
+/// @param[in]  plan  from kugel_radial_create
+/// @param[in]  in    [..., npix] float64 or float32
+/// @param[out] out   same shape and dtype; may be `in` itself; pixels of no ring are left alone
+/// @errors KUGEL_ESHAPE; KUGEL_EINVAL if the arrays overlap in part; KUGEL_ENOMEM; KUGEL_ECANCELED
+/// @accuracy direct: about 1e-15 of sum |K w f|, and info.table_error; the same for any number of threads
+/// @cost   direct: a multiplication and addition a pair of pixels
+KUGEL_API kugel_status kugel_radial_execute(const kugel_radial *plan, const kugel_array *in,
+                                            const kugel_array *out);
+
+/// The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.
+/// @param[in]  plan  from kugel_radial_create
+/// @param[in]  in    [..., npix] float64 or float32
+/// @param[out] out   same shape and dtype; may be `in` itself
+/// @errors as kugel_radial_execute; KUGEL_ENOTSUP with normalise_mask
+/// @accuracy <A f, g> = <f, A^T g> to 1e-14 relative
+KUGEL_API kugel_status kugel_radial_adjoint(const kugel_radial *plan, const kugel_array *in,
+                                            const kugel_array *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of radial convolution: checks, choice of the method, unobserved pixels. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "sphere/mapops.h"
+#include "sphere/radial.h"
+
+static kugel_status check_table(const kugel_radial_opts *o)
+{
+  bool table = o->kernel == KUGEL_RADIAL_TABLE;
+  int64_t least = table ? 2 : 1;
+  KUGEL_CHECK(o->n >= least && o->n <= (int64_t)1 << 24, KUGEL_EINVAL, "n is %lld, must be %lld to 2^24",
+              (long long)o->n, (long long)least);
+  KUGEL_CHECK(o->values && (!table || o->angles), KUGEL_EINVAL, "%s is NULL: pass n numbers",
+              o->values ? "opts.angles" : "opts.values");
+  for (int64_t i = 0; i < o->n; i++) {
+    KUGEL_CHECK(isfinite(o->values[i]), KUGEL_EINVAL, "values[%lld] is %g, must be finite", (long long)i,
+                o->values[i]);
+    if (table)
+      KUGEL_CHECK(i ? o->angles[i] > o->angles[i - 1] && o->angles[i] <= M_PI : o->angles[0] == 0,
+                  KUGEL_EINVAL, "angles[%lld] is %g: angles start at 0 and rise to at most pi", (long long)i,
+                  o->angles[i]);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status check_opts(const kugel_radial_opts *o)
+{
+  KUGEL_CHECK(o->grid, KUGEL_EINVAL, "opts.grid is NULL: make one with kugel_grid_create");
+  KUGEL_CHECK(o->grid->has_weights, KUGEL_EINVAL, "the grid has no weights: give ring_weight when making it");
+  KUGEL_CHECK((int)o->kernel >= 0 && o->kernel <= KUGEL_RADIAL_SERIES, KUGEL_EINVAL,
+              "kernel is %d, must be KUGEL_RADIAL_GAUSSIAN (0) to KUGEL_RADIAL_SERIES (5)", (int)o->kernel);
+  KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_RADIAL_AS_IS, KUGEL_EINVAL,
+              "norm is %d, must be 0, 1 or 2", (int)o->norm);
+  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_HARMONIC, KUGEL_EINVAL,
+              "method is %d, must be 0, 1 or 2", (int)o->method);
+  KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || (o->width > 0 && o->width <= 4 * M_PI), KUGEL_EINVAL,
+              "width is %g radians, must be above 0 and at most 4 pi", o->width);
+  KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || o->width >= 1e-9, KUGEL_EINVAL,
+              "width is %g radians, must be at least 1e-9", o->width);
+  KUGEL_CHECK(o->radius == 0 || (o->radius >= 1e-10 && o->radius <= M_PI), KUGEL_EINVAL,
+              "radius is %g, must be 0 (by tolerance) or 1e-10 to pi", o->radius);
+  KUGEL_CHECK(o->tolerance >= 0 && o->tolerance < 1, KUGEL_EINVAL,
+              "tolerance is %g, must be at least 0 and below 1", o->tolerance);
+  KUGEL_CHECK(o->lmax >= 0 && o->lmax <= 1000000, KUGEL_EINVAL, "lmax is %lld, must be 0 to 1000000",
+              (long long)o->lmax);
+  KUGEL_CHECK(o->kernel != KUGEL_RADIAL_FUNCTION || o->function, KUGEL_EINVAL,
+              "opts.function is NULL: pass a function of the angle");
+  return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
+}
+
+/* Whether harmonics to lmax hold the kernel to the tolerance, and take less time than `pairs` products: rates
+ * measured on one core. */
+static bool harmonic_wins(const kugel_radial *p, int64_t lmax)
+{
+  double largest = 0, tail = 0, tolerance = p->opts.tolerance > 0 ? p->opts.tolerance : 1e-5;
+  for (int64_t l = 0; l <= lmax; l++) {
+    largest = fmax(largest, fabs(p->b[l]));
+    if (l >= lmax - lmax / 20)
+      tail = fmax(tail, fabs(p->b[l]));
+  }
+  double terms = (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2;
+  return tail <= tolerance * largest && terms * 1.5e-10 < p->info.pairs * 1.5e-10;
+}
+
+static kugel_status choose(kugel_radial *p)
+{
+  int64_t lmax = p->opts.lmax;
+  if (lmax == 0)
+    lmax = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1);
+  p->info.method = p->opts.method;
+  if (p->opts.method == KUGEL_RADIAL_DIRECT)
+    return KUGEL_OK;
+  double terms = (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2;
+  if (p->opts.method == KUGEL_RADIAL_AUTO && p->info.pairs <= terms) {
+    p->info.method = KUGEL_RADIAL_DIRECT;
+    return KUGEL_OK;
+  }
+  KUGEL_ALLOC(p->ctx, p->b, (size_t)(lmax + 1) * 8);
+  KUGEL_TRY(kugel_radial_coefficients(p, lmax, p->b));
+  if (p->opts.method == KUGEL_RADIAL_AUTO)
+    p->info.method = harmonic_wins(p, lmax) ? KUGEL_RADIAL_HARMONIC : KUGEL_RADIAL_DIRECT;
+  if (p->info.method == KUGEL_RADIAL_DIRECT)
+    return KUGEL_OK;
+  kugel_sht_opts so = {
+      .size = sizeof so, .grid = p->grid, .lmax = lmax, .mmax = lmax ? 0 : -1, .bad_pixels = KUGEL_BAD_PASS};
+  p->opts.lmax = lmax;
+  return kugel_sht_create(p->ctx, &so, &p->sht);
+}
+
+kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: a plan needs a grid and a kernel");
+  kugel_radial_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_radial_opts"));
+  KUGEL_TRY(check_opts(&o));
+  KUGEL_TRY(kugel__ctx_need_cpu(ctx, "radial convolutions"));
+  kugel_radial *p = kugel__calloc(ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
+  p->ctx = kugel__ctx_retain(ctx);
+  p->opts = o;
+  p->grid = kugel__grid_retain(o.grid);
+  p->info.size = sizeof p->info;
+  kugel_status s = kugel__radial_kernel_create(p);
+  if (!s)
+    s = kugel__radial_direct_create(p);
+  if (!s)
+    s = choose(p);
+  if (s) {
+    kugel_radial_destroy(p);
+    return s;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel_radial_destroy(kugel_radial *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  kugel__radial_kernel_destroy(p);
+  kugel_sht_destroy(p->sht);
+  kugel__free(ctx, p->b);
+  kugel__free(ctx, p->ring);
+  kugel_grid_destroy(p->grid);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+kugel_status kugel_radial_get_info(const kugel_radial *p, kugel_radial_info *info)
+{
+  KUGEL_CHECK(p && info, KUGEL_EINVAL, "%s is NULL", p ? "info" : "plan");
+  size_t size = info->size;
+  KUGEL_CHECK(size >= 16 && size <= sizeof *info, KUGEL_EINVAL,
+              "info.size is %zu, must be sizeof(kugel_radial_info), %zu", size, sizeof *info);
+  memcpy(info, &p->info, size);
+  info->size = size;
+  return KUGEL_OK;
+}
+
+kugel_status kugel_radial_evaluate(const kugel_radial *p, int64_t n, const double *angles, double *values)
+{
+  KUGEL_CHECK(p && n >= 0 && (!n || (angles && values)), KUGEL_EINVAL,
+              "plan is %s and n is %lld: pass a plan and two arrays of n numbers", p ? "set" : "NULL",
+              (long long)n);
+  const kugel__radial_ops *ops = kugel__radial_ops_now();
+  for (int64_t i = 0; i < n; i++) {
+    KUGEL_CHECK(angles[i] >= 0 && angles[i] <= M_PI, KUGEL_EINVAL, "angles[%lld] is %g, must be in [0, pi]",
+                (long long)i, angles[i]);
+    double s = sin(angles[i] / 2), x[KUGEL__RADIAL_LANES] = {4 * s * s};
+    ops->values(&p->poly, 1, x);
+    values[i] = x[0];
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status harmonic(const kugel_radial *p, double *map)
+{
+  int64_t lmax = p->opts.lmax, nalm = (lmax + 1) * (lmax + 2) / 2, npix = p->grid->npix;
+  double *alm = kugel__scratch_get(p->ctx, (size_t)nalm * 16);
+  KUGEL_CHECK(alm, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)nalm);
+  kugel_array a = *KUGEL_ARRAY(alm, KUGEL_C128, nalm), f = *KUGEL_ARRAY(map, KUGEL_F64, npix);
+  kugel__span outer = kugel__progress_enter(0, 0.5);
+  kugel_status s = kugel_sht_synthesis_adjoint(p->sht, &f, &a, NULL);
+  kugel__progress_leave(outer);
+  for (int64_t m = 0, i = 0; m <= lmax && !s; m++)
+    for (int64_t l = m; l <= lmax; l++, i++) {
+      alm[2 * i] *= p->b[l];
+      alm[2 * i + 1] *= p->b[l];
+    }
+  outer = kugel__progress_enter(0.5, 1);
+  if (!s)
+    s = kugel_sht_synthesis(p->sht, &a, &f, NULL);
+  kugel__progress_leave(outer);
+  kugel__scratch_put(p->ctx, alm);
+  return s;
+}
+
+typedef struct job {
+  const kugel_radial *p;
+  const void *in;
+  void *out;
+  bool f32, adjoint;
+  double *map, *mask; /* mask NULL: none wanted */
+} job;
+
+static double pixel(const job *j, int64_t i)
+{
+  return j->f32 ? (double)((const float *)j->in)[i] : ((const double *)j->in)[i];
+}
+
+static kugel_status load_task(void *arg, int64_t k, int worker)
+{
+  job *j = arg;
+  const kugel__radial_ring *r = j->p->ring + k;
+  (void)worker;
+  double w = j->adjoint ? 1 : r->weight;
+  for (int64_t i = r->first; i < r->first + r->nphi; i++) {
+    double v = pixel(j, i);
+    bool bad = kugel__bad_pixel(v);
+    j->map[i] = bad ? 0 : w * v;
+    if (j->mask)
+      j->mask[i] = bad ? 0 : w;
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status store_task(void *arg, int64_t k, int worker)
+{
+  job *j = arg;
+  const kugel__radial_ring *r = j->p->ring + k;
+  (void)worker;
+  double w = j->adjoint ? r->weight : 1;
+  double least = j->p->sht ? 1e-6 * fabs(j->p->info.integral) : 0;
+  for (int64_t i = r->first; i < r->first + r->nphi; i++) {
+    double v = w * j->map[i];
+    if (j->mask)
+      v = fabs(j->mask[i]) > least ? v / j->mask[i] : KUGEL_UNSEEN;
+    if (kugel__bad_pixel(pixel(j, i)))
+      v = KUGEL_UNSEEN;
+    if (j->f32)
+      ((float *)j->out)[i] = (float)v;
+    else
+      ((double *)j->out)[i] = v;
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status convolve(const kugel_radial *p, job *j)
+{
+  int64_t npix = p->grid->npix;
+  bool masked = p->opts.normalise_mask && !j->adjoint;
+  j->map = kugel__scratch_get(p->ctx, (size_t)npix * (masked ? 16 : 8));
+  KUGEL_CHECK(j->map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)npix);
+  j->mask = masked ? j->map + npix : NULL;
+  kugel_status s = kugel__parallel(p->ctx, p->nrings, load_task, j);
+  for (int k = 0; k <= masked && !s; k++) {
+    kugel__span outer = kugel__progress_enter(k ? 0.5 : 0, k || !masked ? 1 : 0.5);
+    s = p->sht ? harmonic(p, j->map + k * npix) : kugel__radial_direct(p, j->map + k * npix);
+    kugel__progress_leave(outer);
+  }
+  if (!s)
+    s = kugel__parallel(p->ctx, p->nrings, store_task, j);
+  kugel__scratch_put(p->ctx, j->map);
+  return s;
+}
+
+static kugel_status run(const kugel_radial *p, const kugel_array *in, const kugel_array *out, bool adjoint)
+{
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_radial_create");
+  KUGEL_CHECK(in, KUGEL_EINVAL, "in is NULL: pass an array");
+  KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
+              "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
+  bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
+  int64_t npix = p->grid->npix, n = -1;
+  KUGEL_TRY(kugel__array_check(in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  KUGEL_TRY(kugel__array_check(out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  if (kugel__array_data(in) != kugel__array_data(out))
+    KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
+  for (int64_t k = 0; k < n; k++) {
+    int64_t at = k * npix * (f32 ? 4 : 8);
+    job j = {.p = p, .f32 = f32, .adjoint = adjoint};
+    j.in = (char *)kugel__array_data(in) + at;
+    j.out = (char *)kugel__array_data(out) + at;
+    kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
+    kugel_status s = convolve(p, &j);
+    kugel__progress_leave(outer);
+    KUGEL_TRY(s);
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel_radial_execute(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
+{
+  return run(p, in, out, false);
+}
+
+kugel_status kugel_radial_adjoint(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
+{
+  return run(p, in, out, true);
+}

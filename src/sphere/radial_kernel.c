@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial kernels: values, cut-off, normalisation, polynomials of the squared chord, Legendre coefficients. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/quadrature.h"
+#include "sphere/radial.h"
+
+enum { NODES = 16, MAX_DEGREE = 30, PIECE_DEGREE = 7, MAX_INTERVALS = 4096, MAX_PANELS = 4096 };
+
+static double spline_at(const kugel__radial_spline *s, double a)
+{
+  if (a > s->angle[s->n - 1])
+    return 0;
+  int64_t lo = 0, hi = s->n - 1;
+  while (hi - lo > 1) {
+    int64_t mid = (lo + hi) / 2;
+    if (s->angle[mid] > a)
+      hi = mid;
+    else
+      lo = mid;
+  }
+  double h = s->angle[hi] - s->angle[lo], q = (s->angle[hi] - a) / h, r = (a - s->angle[lo]) / h;
+  return q * s->value[lo] + r * s->value[hi] +
+         ((q * q * q - q) * s->second[lo] + (r * r * r - r) * s->second[hi]) * h * h / 6;
+}
+
+static double series_at(const double *b, int64_t n, double a)
+{
+  double x = cos(a), p0 = 1, p1 = x, sum = b[0];
+  for (int64_t l = 1; l < n; l++) {
+    sum += (double)(2 * l + 1) * b[l] * p1;
+    double p2 = ((double)(2 * l + 1) * x * p1 - (double)l * p0) / (double)(l + 1);
+    p0 = p1;
+    p1 = p2;
+  }
+  return sum / (4 * M_PI);
+}
+
+double kugel__radial_kernel_at(const kugel_radial *p, double a)
+{
+  double w = p->opts.width, v;
+  switch (p->opts.kernel) {
+  case KUGEL_RADIAL_GAUSSIAN:
+    v = exp(-4 * M_LN2 * (a / w) * (a / w));
+    break;
+  case KUGEL_RADIAL_TOP_HAT:
+    v = a <= w;
+    break;
+  case KUGEL_RADIAL_MEXICAN_HAT: {
+    double y = 2 * tan(a / 2), q = y / w * (y / w), c = 1 + y * y / 4;
+    v = q > 1400 ? 0 : c * c * (2 - q) * exp(-q / 2);
+    break;
+  }
+  case KUGEL_RADIAL_FUNCTION:
+    v = p->opts.function(a, p->opts.user);
+    break;
+  case KUGEL_RADIAL_TABLE:
+    v = spline_at(&p->spline, a);
+    break;
+  default:
+    v = series_at(p->series, p->opts.n, a);
+  }
+  return v * p->norm;
+}
+
+static kugel_status make_spline(kugel_radial *p)
+{
+  int64_t n = p->opts.n;
+  double *m;
+  KUGEL_ALLOC(p->ctx, m, (size_t)n * 32);
+  kugel__radial_spline *s = &p->spline;
+  *s = (kugel__radial_spline){n, m, m + n, m + 2 * n};
+  memcpy(s->angle, p->opts.angles, (size_t)n * 8);
+  memcpy(s->value, p->opts.values, (size_t)n * 8);
+  double *u = m + 3 * n;
+  s->second[0] = u[0] = 0;
+  for (int64_t i = 1; i < n - 1; i++) {
+    double h0 = s->angle[i] - s->angle[i - 1], h1 = s->angle[i + 1] - s->angle[i], sig = h0 / (h0 + h1);
+    double q = sig * s->second[i - 1] + 2;
+    double d = (s->value[i + 1] - s->value[i]) / h1 - (s->value[i] - s->value[i - 1]) / h0;
+    s->second[i] = (sig - 1) / q;
+    u[i] = (6 * d / (h0 + h1) - sig * u[i - 1]) / q;
+  }
+  s->second[n - 1] = 0;
+  for (int64_t i = n - 2; i >= 0; i--)
+    s->second[i] = i ? s->second[i] * s->second[i + 1] + u[i] : 0;
+  return KUGEL_OK;
+}
+
+/* Integrals of K, K^2 by panels of Gauss points; panel k spans [k, k + 1] end / n. */
+static void integrate(const kugel_radial *p, double end, int64_t n, const double *node, const double *weight,
+                      double *first, double *square)
+{
+  for (int64_t k = 0; k < n; k++) {
+    double sum = 0, sum2 = 0, h = end / (double)n;
+    for (int i = 0; i < NODES; i++) {
+      double a = h * ((double)k + 0.5 * (1 + node[i])), v = kugel__radial_kernel_at(p, a);
+      double w = M_PI * h * weight[i] * sin(a);
+      sum += w * v;
+      sum2 += w * v * v;
+    }
+    first[k] = sum;
+    square[k] = sum2;
+  }
+}
+
+/* Beyond this angle the kernel is nothing, by its definition. */
+static double support(const kugel_radial *p)
+{
+  double w = p->opts.width;
+  if (p->opts.kernel == KUGEL_RADIAL_GAUSSIAN)
+    return fmin(M_PI, w * 3.6); /* exp(-36) */
+  if (p->opts.kernel == KUGEL_RADIAL_TOP_HAT)
+    return fmin(M_PI, w);
+  if (p->opts.kernel == KUGEL_RADIAL_MEXICAN_HAT)
+    return fmin(M_PI, 2 * atan(w * 5));
+  if (p->opts.kernel == KUGEL_RADIAL_TABLE)
+    return p->spline.angle[p->opts.n - 1];
+  return M_PI;
+}
+
+static kugel_status cut_and_norm(kugel_radial *p, double *block)
+{
+  double *node = block, *weight = block + NODES, *theta = block + 2 * NODES, *sth = block + 3 * NODES;
+  double *first = block + 4 * NODES, *square = first + MAX_PANELS;
+  KUGEL_TRY(kugel__gauss_legendre(p->ctx, NODES, theta, node, sth, weight));
+  double end = support(p), radius = p->opts.radius, total = 0;
+  int64_t n = p->opts.kernel <= KUGEL_RADIAL_MEXICAN_HAT ? 256 : MAX_PANELS;
+  integrate(p, end, n, node, weight, first, square);
+  for (int64_t k = 0; k < n; k++)
+    total += square[k];
+  KUGEL_CHECK(isfinite(total), KUGEL_EINVAL,
+              "the kernel is not finite everywhere: its square integrates to %g", total);
+  KUGEL_CHECK(total > 0, KUGEL_EINVAL, "the kernel is zero everywhere: it cannot be used");
+  if (radius == 0) {
+    double tolerance = p->opts.tolerance > 0 ? p->opts.tolerance : 1e-5, tail = 0;
+    int64_t k = n;
+    while (k > 1 && tail + square[k - 1] <= tolerance * tolerance * total)
+      tail += square[--k];
+    radius = k == n ? end : end * (double)k / (double)n;
+  }
+  radius = fmin(radius, end);
+  double rest = 0, sum = 0;
+  if (radius < end) { /* what lies beyond, on panels of its own */
+    double step = (end - radius) / 256;
+    for (int64_t k = 0; k < 256; k++)
+      for (int i = 0; i < NODES; i++) {
+        double a = radius + step * ((double)k + 0.5 * (1 + node[i])), v = kugel__radial_kernel_at(p, a);
+        rest += M_PI * step * weight[i] * sin(a) * v * v;
+      }
+  }
+  integrate(p, radius, n, node, weight, first, square);
+  for (int64_t k = 0; k < n; k++)
+    sum += first[k];
+  double peak = kugel__radial_kernel_at(p, 0);
+  if (p->opts.norm == KUGEL_RADIAL_UNIT_INTEGRAL) {
+    KUGEL_CHECK(fabs(sum) > 1e-10 * sqrt(total) * radius, KUGEL_EINVAL,
+                "the kernel integrates to %g: it cannot be normalised to 1, use KUGEL_RADIAL_UNIT_PEAK or "
+                "KUGEL_RADIAL_AS_IS",
+                sum);
+    p->norm = 1 / sum;
+  } else if (p->opts.norm == KUGEL_RADIAL_UNIT_PEAK) {
+    KUGEL_CHECK(peak != 0 && isfinite(1 / peak), KUGEL_EINVAL,
+                "the kernel is %g at angle 0: it cannot be normalised to a peak of 1", peak);
+    p->norm = 1 / peak;
+  }
+  KUGEL_CHECK(isfinite(p->norm), KUGEL_EINVAL, "the kernel's norm is not finite: 1 / %g", sum);
+  p->info.radius = radius;
+  p->info.cut_error = sqrt(rest / total);
+  p->info.integral = sum * p->norm;
+  p->info.scale = p->norm;
+  return KUGEL_OK;
+}
+
+static double at_key(const kugel_radial *p, double u, int chord)
+{
+  double c = chord ? u : sqrt(u);
+  return kugel__radial_kernel_at(p, fmin(2 * asin(fmin(c / 2, 1)), p->info.radius));
+}
+
+/* Chebyshev interpolation on one interval, as powers of t in [0, 1] centred at 1/2 and then shifted would
+ * lose digits, so powers are of t - 1/2, doubled: s = 2 t - 1 in [-1, 1]. */
+static void fit(const kugel_radial *p, double lo, double hi, int degree, int chord, double *coef,
+                int64_t stride)
+{
+  long double cheb[MAX_DEGREE + 1], power[MAX_DEGREE + 1] = {0}, t0[MAX_DEGREE + 1] = {1},
+                                                       t1[MAX_DEGREE + 1] = {0, 1};
+  double value[MAX_DEGREE + 1];
+  int n = degree + 1;
+  for (int j = 0; j < n; j++)
+    value[j] = at_key(p, lo + (hi - lo) * 0.5 * (1 + cos(M_PI * (j + 0.5) / n)), chord);
+  for (int k = 0; k < n; k++) {
+    long double sum = 0;
+    for (int j = 0; j < n; j++)
+      sum += value[j] * cosl(M_PIl * k * (j + 0.5L) / n);
+    cheb[k] = sum * (k ? 2 : 1) / n;
+  }
+  for (int k = 0; k < n; k++) { /* t0 = T_k, t1 = T_{k+1} */
+    for (int i = 0; i <= k; i++)
+      power[i] += cheb[k] * t0[i];
+    long double t2[MAX_DEGREE + 1] = {0};
+    for (int i = 0; i < n; i++)
+      t2[i] = (i ? 2 * t1[i - 1] : 0) - t0[i];
+    memcpy(t0, t1, sizeof t0);
+    memcpy(t1, t2, sizeof t1);
+  }
+  for (int k = 0; k < n; k++)
+    coef[k * stride] = (double)power[k];
+}
+
+static double poly_error(const kugel_radial *p, const kugel__radial_poly *q)
+{
+  double worst = 0, largest = 0;
+  int64_t samples = kugel__max(1000, 6 * q->intervals);
+  double end = q->chord ? sqrt(q->cut) : q->cut;
+  for (int64_t j = 0; j < samples; j++) {
+    double u = end * ((double)j + 0.37) / (double)samples, x = u * q->scale;
+    int64_t i = kugel__min((int64_t)x, q->intervals - 1);
+    double t = 2 * (x - (double)i) - 1, v = 0, want = at_key(p, u, q->chord);
+    for (int64_t k = q->degree; k >= 0; k--)
+      v = v * t + q->coef[k * q->intervals + i];
+    worst = fmax(worst, fabs(v - want));
+    largest = fmax(largest, fabs(want));
+  }
+  return worst / largest;
+}
+
+static void set_poly(const kugel_radial *p, kugel__radial_poly *q, int64_t intervals, int64_t degree,
+                     int chord)
+{
+  double end = chord ? sqrt(q->cut) : q->cut, h = end / (double)intervals;
+  q->intervals = intervals;
+  q->degree = degree;
+  q->chord = chord;
+  q->scale = (double)intervals / end;
+  for (int64_t i = 0; i < intervals; i++)
+    fit(p, h * (double)i, h * (double)(i + 1), (int)degree, chord, q->coef + i, intervals);
+}
+
+/* One polynomial where that is enough, else pieces; of the squared chord unless the chord does better. */
+static kugel_status make_poly(kugel_radial *p)
+{
+  kugel__radial_poly *q = &p->poly;
+  double s = sin(p->info.radius / 2), best = INFINITY, error = 0;
+  q->cut = 4 * s * s;
+  KUGEL_ALLOC(p->ctx, q->coef, (size_t)MAX_INTERVALS * (PIECE_DEGREE + 1) * 8);
+  const double enough = 2e-15;
+  int64_t intervals = 1;
+  int chord = 0;
+  for (int64_t d = 6; d <= MAX_DEGREE; d += 4) {
+    set_poly(p, q, 1, d, 0);
+    if ((error = poly_error(p, q)) <= enough)
+      goto done;
+  }
+  for (int c = 0; c < 2; c++)
+    for (int64_t n = 16; n <= MAX_INTERVALS; n *= 4) {
+      set_poly(p, q, n, PIECE_DEGREE, c);
+      if ((error = poly_error(p, q)) <= enough)
+        goto done;
+      if (error < 0.5 * best) {
+        best = error;
+        intervals = n;
+        chord = c;
+      }
+    }
+  set_poly(p, q, intervals, PIECE_DEGREE, chord);
+  error = poly_error(p, q);
+done:
+  KUGEL_CHECK(isfinite(error), KUGEL_EINVAL, "the kernel is not finite everywhere within %g radians",
+              p->info.radius);
+  p->info.table_error = error;
+  return KUGEL_OK;
+}
+
+kugel_status kugel__radial_kernel_create(kugel_radial *p)
+{
+  p->norm = 1;
+  if (p->opts.kernel == KUGEL_RADIAL_TABLE)
+    KUGEL_TRY(make_spline(p));
+  if (p->opts.kernel == KUGEL_RADIAL_SERIES) {
+    KUGEL_ALLOC(p->ctx, p->series, (size_t)p->opts.n * 8);
+    memcpy(p->series, p->opts.values, (size_t)p->opts.n * 8);
+  }
+  double *block;
+  KUGEL_ALLOC(p->ctx, block, (4 * NODES + 2 * MAX_PANELS) * 8);
+  kugel_status s = cut_and_norm(p, block);
+  kugel__free(p->ctx, block);
+  return s ? s : make_poly(p);
+}
+
+void kugel__radial_kernel_destroy(kugel_radial *p)
+{
+  kugel__free(p->ctx, p->spline.angle);
+  kugel__free(p->ctx, p->series);
+  kugel__free(p->ctx, p->poly.coef);
+}
+
+kugel_status kugel_radial_coefficients(const kugel_radial *p, int64_t lmax, double *b)
+{
+  KUGEL_CHECK(p && b, KUGEL_EINVAL, "%s is NULL", p ? "b" : "plan");
+  KUGEL_CHECK(lmax >= 0 && lmax <= 1000000, KUGEL_EINVAL, "lmax is %lld, must be 0 to 1000000",
+              (long long)lmax);
+  /* Each panel takes a quarter of a wave of degree lmax, and the kernel's own shape 64 in all. */
+  int64_t panels = 64 + (int64_t)((double)lmax * p->info.radius / 4);
+  double *block;
+  KUGEL_ALLOC(p->ctx, block, 4 * NODES * 8);
+  double *node = block, *weight = block + NODES, h = p->info.radius / (double)panels;
+  kugel_status s = kugel__gauss_legendre(p->ctx, NODES, block + 2 * NODES, node, block + 3 * NODES, weight);
+  memset(b, 0, (size_t)(lmax + 1) * 8);
+  for (int64_t k = 0; k < panels && !s; k++)
+    for (int i = 0; i < NODES; i++) {
+      double a = h * ((double)k + 0.5 * (1 + node[i])), d = 4 * sin(a / 2) * sin(a / 2) / 2;
+      double w = M_PI * h * weight[i] * sin(a) * kugel__radial_kernel_at(p, a), p1 = 1, step = 0;
+      for (int64_t l = 0; l <= lmax;
+           l++) { /* P_{l+1} - P_l = (l (P_l - P_{l-1}) - (2 l + 1) d P_l) / (l + 1) */
+        b[l] += w * p1;
+        step = ((double)l * step - (double)(2 * l + 1) * d * p1) / (double)(l + 1);
+        p1 += step;
+      }
+    }
+  kugel__free(p->ctx, block);
+  return s;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial convolution: sums over pixels in long double, constants, adjoint, masks, harmonics, bad input. */
+#include "check.h"
+#include "core/alloc.h"
+#include <kugel/radial.h>
+
+static uint64_t seed = 11;
+
+static double *random_map(int64_t n)
+{
+  double *f = malloc((size_t)n * 8);
+  for (int64_t i = 0; i < n; i++)
+    f[i] = check_random(&seed);
+  return f;
+}
+
+static kugel_grid *make_grid(kugel_grid_kind kind, int64_t n)
+{
+  static const double theta[] = {0.1, 0.4, 0.9, 1.1, 1.9, 2.9}, phi0[] = {0, 0.3, 5, -2, 0.7, 1};
+  static const double weight[] = {0.1, 0.2, 0.3, 0.15, 0.05, 0.4};
+  static const int64_t nphi[] = {1, 7, 12, 9, 12, 5};
+  kugel_grid *g = NULL;
+  kugel_grid_opts o = {
+      .size = sizeof o, .kind = kind, .nside = n, .ntheta = n, .nphi = 2 * n + 2, .phi0 = 0.2};
+  if (kind == KUGEL_GRID_CUSTOM) {
+    o = (kugel_grid_opts){.size = sizeof o, .nrings = 6, .theta = theta, .ring_nphi = nphi};
+    o.ring_phi0 = phi0;
+    o.ring_weight = weight;
+  }
+  CHECK_OK(kugel_grid_create(NULL, &o, &g));
+  return g;
+}
+
+/* Angles between pixels to long double, from the grid's own table of rings. */
+static void brute(const kugel_grid *g, long double (*kernel)(long double, double), double width, double cut,
+                  double norm, const double *f, double *out)
+{
+  int64_t nr = kugel_grid_nrings(g), npix = kugel_grid_npix(g);
+  double *theta = malloc((size_t)nr * 8), *phi0 = malloc((size_t)nr * 8), *w = malloc((size_t)nr * 8);
+  int64_t *nphi = malloc((size_t)nr * 8), *first = malloc((size_t)nr * 8);
+  CHECK_OK(kugel_grid_rings(g, theta, nphi, phi0, first, w));
+  long double *at = malloc((size_t)npix * 4 * sizeof *at);
+  for (int64_t r = 0; r < nr; r++)
+    for (int64_t k = 0; k < nphi[r]; k++) {
+      long double *a = at + 4 * (first[r] + k),
+                  phi = phi0[r] + 2 * M_PIl * (long double)k / (long double)nphi[r];
+      a[0] = theta[r];
+      a[1] = phi;
+      a[2] = w[r];
+      a[3] = sinl(theta[r]);
+    }
+  for (int64_t i = 0; i < npix; i++) {
+    long double sum = 0;
+    for (int64_t j = 0; j < npix; j++) {
+      const long double *a = at + 4 * i, *b = at + 4 * j;
+      long double p = sinl((a[0] - b[0]) / 2), q = sinl((a[1] - b[1]) / 2);
+      long double h = sqrtl(p * p + a[3] * b[3] * q * q), angle = 2 * asinl(h > 1 ? 1 : h);
+      if (angle <= cut)
+        sum += kernel(angle, width) * b[2] * f[j];
+    }
+    out[i] = (double)(norm * sum);
+  }
+  free(theta), free(phi0), free(w), free(nphi), free(first), free(at);
+}
+
+static long double gaussian(long double a, double fwhm)
+{
+  return expl(-4 * logl(2) * (a / fwhm) * (a / fwhm));
+}
+
+static long double cone(long double a, double width)
+{
+  return 1 / (1 + a / width);
+}
+
+static double cone_function(double a, void *user)
+{
+  return 1 / (1 + a / *(double *)user);
+}
+
+static void against_sum(kugel_grid_kind kind, int64_t n, double width, double radius, bool smooth)
+{
+  kugel_grid *g = make_grid(kind, n);
+  int64_t npix = kugel_grid_npix(g);
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = width, .radius = radius};
+  o.method = KUGEL_RADIAL_DIRECT;
+  if (!smooth) {
+    o.kernel = KUGEL_RADIAL_FUNCTION;
+    o.function = cone_function;
+    o.user = &width;
+  }
+  kugel_radial *p = NULL;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  kugel_radial_info info = {.size = sizeof info};
+  CHECK_OK(kugel_radial_get_info(p, &info));
+  double *f = random_map(npix), *got = malloc((size_t)npix * 8), *want = malloc((size_t)npix * 8);
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(got, KUGEL_F64, npix)));
+  brute(g, smooth ? gaussian : cone, width, info.radius, info.scale, f, want);
+  CHECK_LE(info.table_error, 1e-14);
+  CHECK_CLOSE(got, want, (size_t)npix, 1e-14);
+  double *h = random_map(npix), *back = malloc((size_t)npix * 8), left = 0, right = 0, size = 0;
+  CHECK_OK(kugel_radial_adjoint(p, KUGEL_ARRAY(h, KUGEL_F64, npix), KUGEL_ARRAY(back, KUGEL_F64, npix)));
+  for (int64_t i = 0; i < npix; i++) {
+    left += got[i] * h[i];
+    right += f[i] * back[i];
+    size += fabs(got[i] * h[i]) + fabs(f[i] * back[i]);
+  }
+  CHECK_LE(fabs(left - right), 1e-14 * size);
+  kugel_set_num_threads(3);
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(back, KUGEL_F64, npix)));
+  kugel_set_num_threads(0);
+  CHECK(!memcmp(got, back, (size_t)npix * 8));
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+  free(f), free(got), free(want), free(h), free(back);
+}
+
+static void masks(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 16);
+  int64_t npix = kugel_grid_npix(g);
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.15, .normalise_mask = 1};
+  kugel_radial *p = NULL;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  float *f = malloc((size_t)npix * 4);
+  for (int64_t i = 0; i < npix; i++)
+    f[i] = i < npix / 2 && i % 3 ? 2.5f : (float)KUGEL_UNSEEN;
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F32, npix), KUGEL_ARRAY(f, KUGEL_F32, npix)));
+  for (int64_t i = 0; i < npix; i++)
+    CHECK(i < npix / 2 && i % 3 ? fabsf(f[i] - 2.5f) < 1e-6f : f[i] == (float)KUGEL_UNSEEN);
+  CHECK_IS(kugel_radial_adjoint(p, KUGEL_ARRAY(f, KUGEL_F32, npix), KUGEL_ARRAY(f, KUGEL_F32, npix)),
+           KUGEL_ENOTSUP);
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+  free(f);
+}
+
+/* Harmonics to a degree at which the kernel has died away are the same sum. */
+static void harmonics(kugel_grid_kind kind, int64_t n, int64_t lmax)
+{
+  kugel_grid *g = make_grid(kind, n);
+  int64_t npix = kugel_grid_npix(g);
+  double *f = random_map(npix), *a = malloc((size_t)npix * 8), *b = malloc((size_t)npix * 8);
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.35, .radius = 1.2};
+  o.lmax = lmax;
+  kugel_radial *direct = NULL, *harmonic = NULL;
+  o.method = KUGEL_RADIAL_DIRECT;
+  CHECK_OK(kugel_radial_create(NULL, &o, &direct));
+  o.method = KUGEL_RADIAL_HARMONIC;
+  CHECK_OK(kugel_radial_create(NULL, &o, &harmonic));
+  CHECK_OK(kugel_radial_execute(direct, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(a, KUGEL_F64, npix)));
+  CHECK_OK(kugel_radial_execute(harmonic, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(b, KUGEL_F64, npix)));
+  CHECK_CLOSE(b, a, (size_t)npix, 1e-12);
+  kugel_radial_destroy(direct);
+  kugel_radial_destroy(harmonic);
+  kugel_grid_destroy(g);
+  free(f), free(a), free(b);
+}
+
+static void delta(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 8);
+  int64_t npix = kugel_grid_npix(g);
+  static const double angle[] = {0, 0.1, 0.25, 0.3, 0.4}, value[] = {2, 1.5, 0.2, -0.1, 0},
+                      b[] = {1, 0.5, 0.2};
+  double *f = calloc((size_t)npix, 8), got[3], sum = 0;
+  kugel_radial *p = NULL;
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .kernel = KUGEL_RADIAL_TABLE, .n = 5, .radius = 0.4};
+  o.angles = angle;
+  o.values = value;
+  o.norm = KUGEL_RADIAL_AS_IS;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  CHECK_OK(kugel_radial_evaluate(p, 3, angle, got));
+  CHECK_CLOSE(got, value, 3, 1e-6);
+  f[300] = (double)npix / (4 * M_PI);
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(f, KUGEL_F64, npix)));
+  CHECK_LE(fabs(f[300] - 2), 1e-6);
+  kugel_radial_destroy(p);
+  o = (kugel_radial_opts){.size = sizeof o, .grid = g, .kernel = KUGEL_RADIAL_SERIES, .n = 3, .values = b};
+  o.norm = KUGEL_RADIAL_AS_IS;
+  o.radius = M_PI;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  CHECK_OK(kugel_radial_coefficients(p, 2, got));
+  CHECK_CLOSE(got, b, 3, 1e-14);
+  kugel_radial_destroy(p);
+  o = (kugel_radial_opts){.size = sizeof o, .grid = g, .kernel = KUGEL_RADIAL_MEXICAN_HAT, .width = 0.3};
+  o.norm = KUGEL_RADIAL_UNIT_PEAK;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  CHECK_OK(kugel_radial_coefficients(p, 0, &sum));
+  CHECK_LE(fabs(sum), 1e-3 * 0.3 * 0.3); /* the wavelet has no mean but for its cut-off */
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+  free(f);
+}
+
+static double nan_function(double a, void *user)
+{
+  (void)user;
+  return a > 0.5 ? NAN : 1;
+}
+
+static void bad_input(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 2);
+  kugel_radial *p = NULL;
+  const kugel_radial_opts good = {.size = sizeof good, .grid = g, .width = 0.5};
+  static const double angle[] = {0.1, 0.2}, value[] = {1, NAN}, zero[] = {0, 0};
+  CHECK_IS(kugel_radial_create(NULL, NULL, &p), KUGEL_EINVAL);
+  CHECK_IS(kugel_radial_create(NULL, &good, NULL), KUGEL_EINVAL);
+#define REFUSED(...)                                                                                         \
+  do {                                                                                                       \
+    kugel_radial_opts o = good;                                                                              \
+    __VA_ARGS__;                                                                                             \
+    CHECK_IS(kugel_radial_create(NULL, &o, &p), KUGEL_EINVAL);                                               \
+    CHECK(!p && strlen(kugel_last_error()) > 20);                                                            \
+  } while (0)
+  REFUSED(o.grid = NULL);
+  REFUSED(o.kernel = (kugel_radial_kernel)9);
+  REFUSED(o.width = 0);
+  REFUSED(o.width = -1);
+  REFUSED(o.width = NAN);
+  REFUSED(o.width = INFINITY);
+  REFUSED(o.radius = 4);
+  REFUSED(o.radius = -1);
+  REFUSED(o.tolerance = 1);
+  REFUSED(o.lmax = -1);
+  REFUSED(o.method = (kugel_radial_method)7);
+  REFUSED(o.norm = (kugel_radial_norm)3);
+  REFUSED(o.kernel = KUGEL_RADIAL_FUNCTION);
+  REFUSED(o.kernel = KUGEL_RADIAL_FUNCTION, o.function = nan_function);
+  REFUSED(o.kernel = KUGEL_RADIAL_TABLE, o.n = 1, o.angles = angle, o.values = zero);
+  REFUSED(o.kernel = KUGEL_RADIAL_TABLE, o.n = 2, o.angles = angle, o.values = zero);
+  REFUSED(o.kernel = KUGEL_RADIAL_SERIES, o.n = 2, o.values = value);
+  REFUSED(o.kernel = KUGEL_RADIAL_SERIES, o.n = 2, o.values = zero);
+  CHECK_OK(kugel_radial_create(NULL, &good, &p));
+  double f[48] = {0};
+  CHECK_IS(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 47), KUGEL_ARRAY(f, KUGEL_F64, 47)),
+           KUGEL_ESHAPE);
+  CHECK_IS(kugel_radial_execute(NULL, KUGEL_ARRAY(f, KUGEL_F64, 48), KUGEL_ARRAY(f, KUGEL_F64, 48)),
+           KUGEL_EINVAL);
+  CHECK_IS(kugel_radial_coefficients(p, -1, f), KUGEL_EINVAL);
+  f[0] = 4;
+  CHECK_IS(kugel_radial_evaluate(p, 1, f, f + 1), KUGEL_EINVAL);
+  kugel_radial_destroy(p);
+  kugel_radial_destroy(NULL);
+  kugel_grid_destroy(g);
+}
+
+static void faults(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 4);
+  double *f = random_map(192), out[192];
+  for (int method = 1; method <= 2; method++) {
+    kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.5};
+    o.method = (kugel_radial_method)method;
+    bool done = false;
+    for (int64_t n = 1; n < 500 && !done; n++) {
+      kugel_radial *p = NULL;
+      kugel_ctx_trim(NULL);
+      kugel__fault_alloc(n);
+      kugel_status s = kugel_radial_create(NULL, &o, &p);
+      if (!s)
+        s = kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 192), KUGEL_ARRAY(out, KUGEL_F64, 192));
+      kugel__fault_alloc(0);
+      CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
+      kugel_radial_destroy(p);
+      done = s == KUGEL_OK;
+    }
+    CHECK(done);
+  }
+  kugel_grid_destroy(g);
+  free(f);
+}
+
+int main(void)
+{
+  CASE("HEALPix against the sum over pixels")
+  {
+    against_sum(KUGEL_GRID_HEALPIX, 8, 0.2, 0, true);
+    against_sum(KUGEL_GRID_HEALPIX, 5, 0.31, 0.5, true);
+    against_sum(KUGEL_GRID_HEALPIX, 4, 2, 2.1, true);
+    against_sum(KUGEL_GRID_HEALPIX, 1, 0.3, 0.001, true);
+    against_sum(KUGEL_GRID_HEALPIX, 8, 0.2, 0.8, false);
+  }
+  CASE("other grids against the sum over pixels")
+  {
+    against_sum(KUGEL_GRID_GAUSS, 17, 0.3, 0, true);
+    against_sum(KUGEL_GRID_CLENSHAW_CURTIS, 18, 0.3, 0, true);
+    against_sum(KUGEL_GRID_FEJER1, 15, 1.1, 1.9, true);
+    against_sum(KUGEL_GRID_CUSTOM, 0, 1.1, 1.3, true);
+    against_sum(KUGEL_GRID_CUSTOM, 0, 1.1, 2.5, false);
+  }
+  CASE("masks, floats, in place") masks();
+  CASE("harmonics agree")
+  {
+    harmonics(KUGEL_GRID_HEALPIX, 16, 60);
+    harmonics(KUGEL_GRID_GAUSS, 40, 60);
+  }
+  CASE("a point gives the kernel; tables and series") delta();
+  CASE("bad input") bad_input();
+  CASE("failing allocations") faults();
+  END();
+}
