@@ -114,10 +114,13 @@ static void grids(kugel_ctx *ctx)
     int64_t a, b, lmax, mmax;
     double phi0;
   } cases[] = {
-      {KUGEL_GRID_HEALPIX, 8, 0, 16, 0, 0},   {KUGEL_GRID_HEALPIX, 1, 0, 2, 0, 0},
-      {KUGEL_GRID_HEALPIX, 16, 0, 47, 0, 0},  {KUGEL_GRID_HEALPIX, 32, 0, 95, 40, 0},
-      {KUGEL_GRID_HEALPIX, 64, 0, 191, 0, 0}, {KUGEL_GRID_GAUSS, 65, 131, 64, 0, 0.3},
-      {KUGEL_GRID_GAUSS, 40, 30, 39, 0, 1},   {KUGEL_GRID_HEALPIX, 4, 0, 0, 0, 0},
+      {KUGEL_GRID_HEALPIX, 8, 0, 16, 0, 0},    {KUGEL_GRID_HEALPIX, 1, 0, 2, 0, 0},
+      {KUGEL_GRID_HEALPIX, 16, 0, 47, 0, 0},   {KUGEL_GRID_HEALPIX, 32, 0, 95, 40, 0},
+      {KUGEL_GRID_HEALPIX, 64, 0, 191, 0, 0},  {KUGEL_GRID_GAUSS, 65, 131, 64, 0, 0.3},
+      {KUGEL_GRID_GAUSS, 40, 30, 39, 0, 1},    {KUGEL_GRID_GAUSS, 3, 6000, 2, 0, 0.3},
+      {KUGEL_GRID_GAUSS, 3, 4095, 2, 0, 0.3},  {KUGEL_GRID_GAUSS, 3, 9001, 2, 0, 0.3},
+      {KUGEL_GRID_GAUSS, 3, 16384, 2, 0, 0.3}, // beyond shared memory
+      {KUGEL_GRID_HEALPIX, 4, 0, 0, 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     kugel_grid *g = make_grid(cases[i].kind, cases[i].a, cases[i].b, cases[i].phi0);
