@@ -37,7 +37,7 @@ typedef enum kugel_radial_norm {
 } kugel_radial_norm;
 
 typedef enum kugel_radial_method {
-  KUGEL_RADIAL_AUTO = 0,   /* the one expected to be faster */
+  KUGEL_RADIAL_AUTO = 0, /* harmonic where it is expected to be faster and b_l to lmax suffice, else direct */
   KUGEL_RADIAL_DIRECT = 1, /* the sum over pixels as it stands */
   KUGEL_RADIAL_HARMONIC =
       2 /* to degree opts.lmax by spherical harmonics: equal where f or K has no higher ones */

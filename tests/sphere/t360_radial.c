@@ -193,6 +193,26 @@ static void delta(void)
   free(f);
 }
 
+static kugel_radial_method chosen(const kugel_grid *g, double width, double radius)
+{
+  kugel_radial *p = NULL;
+  kugel_radial_info info = {.size = sizeof info};
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = width, .radius = radius};
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  CHECK_OK(kugel_radial_get_info(p, &info));
+  kugel_radial_destroy(p);
+  return info.method;
+}
+
+static void choice(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 64);
+  CHECK(chosen(g, 0.03, 0) == KUGEL_RADIAL_DIRECT);
+  CHECK(chosen(g, 0.6, 0) == KUGEL_RADIAL_HARMONIC);
+  CHECK(chosen(g, 3, 0.6) == KUGEL_RADIAL_DIRECT); /* cut off sharply: no band limit */
+  kugel_grid_destroy(g);
+}
+
 static double nan_function(double a, void *user)
 {
   (void)user;
@@ -297,6 +317,7 @@ int main(void)
     harmonics(KUGEL_GRID_GAUSS, 40, 60);
   }
   CASE("a point gives the kernel; tables and series") delta();
+  CASE("the choice of the method") choice();
   CASE("bad input") bad_input();
   CASE("failing allocations") faults();
   END();
