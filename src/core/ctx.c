@@ -82,14 +82,6 @@ void kugel_ctx_destroy(kugel_ctx *ctx)
   ctx->allocator.free(ctx, sizeof *ctx, ctx->allocator.user);
 }
 
-kugel_status kugel__ctx_need_cpu(kugel_ctx *ctx, const char *what)
-{
-  ctx = kugel__ctx(ctx);
-  KUGEL_CHECK(ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP, "%s run on the CPU only: use a context with device \"cpu\"",
-              what);
-  return KUGEL_OK;
-}
-
 void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *peak)
 {
   kugel_ctx *c = kugel__ctx((kugel_ctx *)ctx);

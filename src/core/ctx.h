@@ -35,9 +35,6 @@ int kugel__ctx_threads(const kugel_ctx *ctx);
 kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native);
 void kugel__ctx_close_device(kugel_ctx *ctx);
 void kugel__ctx_trim_device(kugel_ctx *ctx); // part of kugel_ctx_trim
-/* Fails with a sentence unless the context is on the CPU; `what` is the plural of what has no other path yet. */
-kugel_status kugel__ctx_need_cpu(kugel_ctx *ctx, const char *what);
-
 extern const kugel_allocator kugel__default_allocator;
 
 #endif
