@@ -104,7 +104,6 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
   kugel_radial_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_radial_opts"));
   KUGEL_TRY(check_opts(&o));
-  KUGEL_TRY(kugel__ctx_need_cpu(ctx, "radial convolutions"));
   kugel_radial *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
