@@ -4,6 +4,7 @@
 #include "check.h"
 #include <unistd.h>
 #include <kugel/io.h>
+#include "core/alloc.h"
 
 #define UNSEEN (-1.6375e30)
 static char path[64];
@@ -433,6 +434,37 @@ static void check_damage(void)
     }
 }
 
+static kugel_status read_column_and_pixels(void)
+{
+  double map[48];
+  int64_t pixels[3], column;
+  kugel_fits *file = NULL;
+  kugel_status s = kugel_fits_open(NULL, path, NULL, &file);
+  if (!s)
+    s = kugel_fits_find_column(file, "SIGNAL", &column);
+  if (!s)
+    s = kugel_fits_read_pixels(file, 0, 3, pixels);
+  if (!s)
+    s = kugel_fits_read_values(file, column, 0, KUGEL_ARRAY(map, KUGEL_F64, 3));
+  kugel_fits_close(file);
+  return s;
+}
+
+/* Each allocation of a reading fails once; the sanitizers see what is not given back. */
+static void check_no_memory(void)
+{
+  write_partial("PIXEL", "J", "INDXSCHM= 'EXPLICIT'", 47);
+  kugel_status s = KUGEL_ENOMEM;
+  int64_t n = 0;
+  while (s == KUGEL_ENOMEM && n < 200) {
+    kugel__fault_alloc(++n);
+    s = read_column_and_pixels();
+    kugel__fault_alloc(0);
+  }
+  CHECK_OK(s);
+  CHECK(n > 3);
+}
+
 int main(void)
 {
   snprintf(path, sizeof path, "/tmp/kugel-t705-%d.fits", (int)getpid());
@@ -452,6 +484,7 @@ int main(void)
     check_partial("WHATEVER", "J", "INDXSCHM= 'EXPLICIT'");
   }
   CASE("keywords missing or at odds") check_keywords();
+  CASE("no memory") check_no_memory();
   CASE("files cut short") check_cuts();
   CASE("damaged headers") check_damage();
   unlink(path);
