@@ -123,6 +123,21 @@ void help_print(const command *c)
     printf("  %.*s\n", (int)strcspn(line, "\n"), line);
 }
 
+/* What the library reads from the environment. */
+static const struct {
+  const char *name, *about;
+} variables[] = {
+    {"KUGEL_NUM_THREADS", "threads to use when --threads is not given"},
+    {"KUGEL_ISA", "generic, avx2 or avx512: the highest instruction set to use"},
+    {"KUGEL_CACHE",
+     "folder of compiled GPU kernels, or off for none; when not set $XDG_CACHE_HOME/kugel, else "
+     "~/.cache/kugel"},
+    {"KUGEL_CACHE_MB", "its largest size in MiB; 512 when not set"},
+    {"KUGEL_CUDA", "path of libcuda, the driver's library"},
+    {"KUGEL_NVRTC", "path of libnvrtc, the compiler of CUDA kernels"},
+};
+enum { N_VARIABLES = sizeof variables / sizeof variables[0] };
+
 void help_overview(const command *const *all, int count)
 {
   printf("kugel: spherical-harmonic transforms and maps of the sphere\n\n"
@@ -138,7 +153,11 @@ void help_overview(const command *const *all, int count)
          "                                 ~/.local/share/bash-completion/completions/kugel\n\n"
          "Angles carry their unit: 4.7arcmin, 1deg, 30arcsec, 0.02rad.\n"
          "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n"
-         "Environment: KUGEL_NUM_THREADS (threads), KUGEL_ISA (generic, avx2, avx512).\n");
+         "\nEnvironment:\n");
+  for (int i = 0; i < N_VARIABLES; i++) {
+    printf("  %-19s", variables[i].name);
+    print_wrapped(variables[i].about, 21, 21);
+  }
 }
 
 /* ---- manual page --------------------------------------------------------------------------------------- */
@@ -215,8 +234,12 @@ void man_print(const command *const *all, int count)
     printf("\n.fi\n");
   }
   printf(".SH EXIT STATUS\n0 done; 1 failed; 2 wrong usage; 130 interrupted.\n"
-         ".SH ENVIRONMENT\n.TP\n.B KUGEL_NUM_THREADS\nthreads to use when \\-\\-threads is not given\n"
-         ".TP\n.B KUGEL_ISA\ngeneric, avx2 or avx512: the highest instruction set to use\n");
+         ".SH ENVIRONMENT\n");
+  for (int i = 0; i < N_VARIABLES; i++) {
+    printf(".TP\n.B %s\n", variables[i].name);
+    man_text(variables[i].about);
+    printf("\n");
+  }
 }
 
 /* ---- completion ---------------------------------------------------------------------------------------- */

@@ -197,16 +197,29 @@ typedef struct pixel_reader {
   int64_t first, *pixels;
 } pixel_reader;
 
+// A number as an integer; -1 if it is none, or beyond 2^53, from where doubles skip integers.
+static int64_t whole(double x)
+{
+  return x >= 0 && x <= 0x1p53 && x == floor(x) ? (int64_t)x : -1;
+}
+
 static kugel_status store_pixels(void *user, const kugel__run *run)
 {
   pixel_reader *r = user;
   int64_t npix = r->file->info.npix;
   for (int64_t k = 0; k < run->n; k++) {
-    double number = run->integer ? (double)run->i[k] : run->d[k];
-    KUGEL_CHECK(number >= 0 && number < (double)npix && number == floor(number), KUGEL_EFORMAT,
-                "'%s': pixel number %.15g in row %lld, must be 0 to %lld", kugel__tail(r->file->path), number,
-                (long long)(run->at + k), (long long)npix - 1);
-    r->pixels[run->at + k - r->first] = run->integer ? run->i[k] : (int64_t)number;
+    int64_t pixel = run->integer ? run->i[k] : whole(run->d[k]);
+    if (pixel >= 0 && pixel < npix)
+      r->pixels[run->at + k - r->first] = pixel;
+    else if (run->integer)
+      return KUGEL_FAIL(KUGEL_EFORMAT, "'%s': pixel number %lld in row %lld, must be 0 to %lld",
+                        kugel__tail(r->file->path), (long long)run->i[k], (long long)(run->at + k),
+                        (long long)npix - 1);
+    else
+      return KUGEL_FAIL(KUGEL_EFORMAT,
+                        "'%s': pixel number %.17g in row %lld, must be a whole number, 0 to %lld",
+                        kugel__tail(r->file->path), run->d[k], (long long)(run->at + k),
+                        (long long)kugel__min(npix - 1, (int64_t)1 << 53));
   }
   return KUGEL_OK;
 }

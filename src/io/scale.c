@@ -247,7 +247,7 @@ static void asinh_tick(const kugel__ruler *r, kugel__ticks *ticks, double value,
 static void asinh_ticks(const kugel__ruler *r, kugel__ticks *ticks)
 {
   static const int order[] = {1, 5, 2, 3, 4, 6, 7, 8, 9};
-  char text[32], label[40];
+  char text[32] = "", label[32];
   int low = (int)floor(log10(r->linear_width)),
       high = (int)floor(log10(fmax(fabs(r->min), fabs(r->max))) + 1e-9);
   asinh_tick(r, ticks, 0, "0");
@@ -261,7 +261,7 @@ static void asinh_ticks(const kugel__ruler *r, kugel__ticks *ticks)
         snprintf(text, sizeof text, "%.*f", p < 0 ? -p : 0, order[k] * pow(10, p));
       else
         named = false;
-      snprintf(label, sizeof label, "−%s", text);
+      snprintf(label, sizeof label, "−%.26s", text);
       if (named) {
         asinh_tick(r, ticks, order[k] * pow(10, p), text);
         asinh_tick(r, ticks, -order[k] * pow(10, p), label);

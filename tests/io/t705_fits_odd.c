@@ -252,8 +252,9 @@ static void check_long_bits(void)
   free(rows);
 }
 
-/* A partial map of nside 2 with three pixels, the pixel column named and typed as asked. */
-static void write_partial(const char *name, const char *form, const char *scheme, int last)
+/* A partial map with three pixels, 1, 6 and `last`, the pixel column named and typed as asked. */
+static void write_partial_of(int64_t nside, const char *name, const char *form, const char *scheme,
+                             int64_t last)
 {
   char text[81];
   int size = form[0] == 'K' || form[0] == 'D' ? 8 : form[0] == 'J' ? 4 : 2;
@@ -266,20 +267,48 @@ static void write_partial(const char *name, const char *form, const char *scheme
   card("TFORM2  = 'D'");
   card("TUNIT2  = 'K_CMB'");
   card("PIXTYPE = 'HEALPIX'");
-  card("NSIDE   =                    2");
+  snprintf(text, sizeof text, "NSIDE   = %20lld", (long long)nside);
+  card(text);
   card("ORDERING= 'NESTED'");
   if (*scheme)
     card(scheme);
   end_header();
   for (int k = 0; k < 3; k++) {
-    int pixel = k < 2 ? 5 * k + 1 : last;
+    int64_t pixel = k < 2 ? 5 * k + 1 : last;
     if (form[0] == 'D')
-      big_double(pixel);
+      big_double((double)pixel);
     else
       big((uint64_t)pixel, size);
     big_double(k + 0.5);
   }
   finish();
+}
+
+static void write_partial(const char *name, const char *form, const char *scheme, int last)
+{
+  write_partial_of(2, name, form, scheme, last);
+}
+
+/* The last pixel of nside 2^29 needs 62 bits; doubles skip integers from 2^53 on. */
+static void check_largest_nside(void)
+{
+  const int64_t nside = 1 << 29, npix = 12 * nside * nside, limit = (int64_t)1 << 53;
+  const struct {
+    const char *form;
+    int64_t last;
+    int fine;
+  } cases[] = {{"K", npix - 1, 1}, {"K", npix, 0},      {"K", -1, 0},       {"K", limit + 1, 1},
+               {"D", limit, 1},    {"D", limit + 2, 0}, {"D", npix - 1, 0}, {"D", -1, 0}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    write_partial_of(nside, "PIXEL", cases[i].form, "INDXSCHM= 'EXPLICIT'", cases[i].last);
+    kugel_fits *file = open_it();
+    int64_t pixels[3] = {0};
+    kugel_status s = kugel_fits_read_pixels(file, 0, 3, pixels);
+    if (s != (cases[i].fine ? KUGEL_OK : KUGEL_EFORMAT))
+      CHECK_FAIL("%s %lld: %s", cases[i].form, (long long)cases[i].last, kugel_last_error());
+    CHECK(s || pixels[2] == cases[i].last);
+    kugel_fits_close(file);
+  }
 }
 
 static void check_partial(const char *name, const char *form, const char *scheme)
@@ -473,6 +502,10 @@ int main(void)
   {
     check_bits();
     check_long_bits();
+  }
+  CASE("pixel numbers of the largest nside")
+  {
+    check_largest_nside();
   }
   CASE("partial maps of many makers")
   {
