@@ -22,7 +22,8 @@
     "first")                                                                                                 \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column only, without polarisation")                    \
   X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
-  X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")
+  X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                      \
+  DEVICE_OPTION(X)
 
 OPTIONS(map2alm, MAP2ALM_OPTIONS);
 
@@ -36,7 +37,7 @@ typedef struct job {
 static int analyse(const map2alm_args *o, const job *j, alms *a)
 {
   SHT kugel_sht *plan = NULL;
-  LIB(kugel_sht_create(NULL,
+  LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){
                            .size = sizeof(kugel_sht_opts),
                            .grid = j->grid,
@@ -77,7 +78,7 @@ static int bounds(const map2alm_args *o, int64_t lmax_default, job *j)
     return fail_usage("--mmax %lld is above lmax %lld", (long long)j->mmax, (long long)j->lmax);
   json_int("lmax", j->lmax);
   json_int("mmax", j->mmax);
-  return EXIT_DONE;
+  return session_device(&o->device);
 }
 
 static int from_npy(const map2alm_args *o, stopwatch *watch)

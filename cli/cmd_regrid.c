@@ -23,7 +23,7 @@ OPTIONS(regrid, REGRID_OPTIONS);
 static int analyse(const kugel_grid *grid, const kugel_array *map, int64_t lmax, int iterations, alms *a)
 {
   SHT kugel_sht *plan = NULL;
-  LIB(kugel_sht_create(NULL,
+  LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = grid,
                                          .lmax = lmax,

@@ -22,7 +22,8 @@
     "columns by name or number with commas between, or all; I, Q, U where there are such, else the first")   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
-  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")
+  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")               \
+  DEVICE_OPTION(X)
 
 OPTIONS(smooth, SMOOTH_OPTIONS);
 
@@ -73,13 +74,13 @@ static int smooth_maps(sky *s, const kugel_smooth_opts *opts)
   if (s->polarised) {
     progress_part(0, 1, "smoothing I, Q, U");
     const kugel_array *maps = KUGEL_ARRAY(s->maps, s->dtype, 3, s->npix);
-    LIB(kugel_smooth(NULL, opts, maps, maps));
+    LIB(kugel_smooth(run.ctx, opts, maps, maps));
     return EXIT_DONE;
   }
   for (int64_t i = 0; i < s->n; i++) {
     progress_part((double)i / (double)s->n, (double)(i + 1) / (double)s->n, "smoothing");
     const kugel_array *map = KUGEL_ARRAY((char *)s->maps + i * step, s->dtype, 1, s->npix);
-    LIB(kugel_smooth(NULL, opts, map, map));
+    LIB(kugel_smooth(run.ctx, opts, map, map));
   }
   return EXIT_DONE;
 }
@@ -108,6 +109,7 @@ static int smooth(const void *args)
   int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1;
   report_title(o->input.s, o->output.s);
   report_sky(&s);
+  STEP(session_device(&o->device));
   STEP(take_beam(o, lmax, &b));
   json_int("lmax", lmax);
   json_int("iterations", o->iter.n);

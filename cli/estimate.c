@@ -14,7 +14,7 @@ static int time_synthesis(const kugel_grid *grid, int64_t lmax, int64_t mmax, ku
   int64_t nalm, npix;
   int sets, maps;
   LIB(kugel_sht_create(
-      NULL,
+      run.ctx,
       &(kugel_sht_opts){
           .size = sizeof(kugel_sht_opts), .grid = grid, .lmax = lmax, .mmax = mmax ? mmax : -1, .mode = mode},
       &plan));

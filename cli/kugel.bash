@@ -13,31 +13,31 @@ _kugel()
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order --plot" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order --plot --device" ;;
   map2alm)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid --device" ;;
   alm2map)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --lmax --fwhm --pixwin --der1 --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --lmax --fwhm --pixwin --der1 --no-pol" ;;
   anafast)
     case $before in
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot --device" ;;
   synfast)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
   reorder)
     case $before in
     --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;
@@ -55,14 +55,14 @@ _kugel()
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --from-grid --column --lmax --iter --fwhm --name --unit" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --from-grid --column --lmax --iter --fwhm --name --unit" ;;
   rotate)
     case $before in
     --from) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --to) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol --device" ;;
   plot)
     case $before in
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;

@@ -62,6 +62,11 @@ typedef struct command {
   X(quiet, 'q', ARG_FLAG, NULL, NULL, 0, 0, "print nothing but errors")                                      \
   X(help, 'h', ARG_FLAG, NULL, NULL, 0, 0, "print this help")
 
+/* Where transforms run; for the commands that have any. */
+#define DEVICE_OPTION(X)                                                                                     \
+  X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \
+    "where transforms run: cpu, cuda:0, opencl:0, or auto; kugel info lists what is there")
+
 #define OPTION_FIELD_(field, letter, type, placeholder, preset, lo, hi, help) arg field;
 #define OPTION_ROW_(field, letter, type, placeholder, preset, lo, hi, help)                                  \
   {#field, letter, type, placeholder, preset, lo, hi, help},

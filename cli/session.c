@@ -8,7 +8,9 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <kugel/device.h>
 #include "json.h"
+#include "report.h"
 #include "session.h"
 
 session run = {.command = ""};
@@ -211,8 +213,21 @@ int session_start(const char *name, const common_args *common)
   return EXIT_DONE;
 }
 
+int session_device(const arg *device)
+{
+  LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device->s}, &run.ctx));
+  kugel_device_info info = {.size = sizeof info};
+  LIB(kugel_ctx_describe(run.ctx, &info));
+  json_text("device", info.name);
+  if (device->given)
+    fact("device", "%s, %s", info.name, info.description);
+  return EXIT_DONE;
+}
+
 int session_end(int code)
 {
+  kugel_ctx_destroy(run.ctx);
+  run.ctx = NULL;
   clear_bar();
   if (run.json)
     json_print(stdout);

@@ -14,12 +14,15 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 typedef struct session {
   const char *command;
   bool json, quiet, dry_run, overwrite;
+  kugel_ctx *ctx; /* of transforms; NULL: the CPU */
 } session;
 
 extern session run;
 
 /* Opens the run: options, threads, signals, progress bar, the JSON object. */
 int session_start(const char *name, const common_args *common);
+/* Opens the context that --device names. */
+int session_device(const arg *device);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
 int session_end(int code);
 

@@ -22,7 +22,7 @@ int sky_plan(const sky *s, int64_t lmax, int64_t weights, int64_t iterations, ku
 {
   GRID kugel_grid *grid = NULL;
   STEP(healpix_grid(s->nside, &grid));
-  LIB(kugel_sht_create(NULL,
+  LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = grid,
                                          .lmax = lmax,

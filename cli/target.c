@@ -8,6 +8,7 @@ int target_open(target *t, const void *args, const char *path)
 {
   const target_args *o = args;
   *t = (target){.o = o, .path = path, .npy = path_ends_with(path, ".npy")};
+  STEP(session_device(&o->device));
   if (t->npy) {
     if (o->nside.given)
       return fail_usage("--nside is for FITS output, but %s is NPY: give --rows", path);
@@ -57,7 +58,7 @@ int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out
 {
   SHT kugel_sht *plan = NULL;
   int n_maps;
-  LIB(kugel_sht_create(NULL,
+  LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = t->grid,
                                          .lmax = a->lmax,

@@ -12,7 +12,8 @@
   X(order, 'o', ARG_CHOICE, "ring|nested", "ring", 0, 0, "FITS output: ordering")                            \
   X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
   X(to_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY output: grid")                                  \
-  X(rows, 0, ARG_INT, "N", NULL, 1, 1e6, "NPY output: rows of latitude; the columns are twice as many")
+  X(rows, 0, ARG_INT, "N", NULL, 1, 1e6, "NPY output: rows of latitude; the columns are twice as many")      \
+  DEVICE_OPTION(X)
 
 typedef struct target_args {
   COMMON_OPTIONS(OPTION_FIELD_) TARGET_OPTIONS(OPTION_FIELD_)
@@ -27,7 +28,7 @@ typedef struct target {
   kugel_grid *grid;
 } target;
 
-/* Takes the options; makes the grid. */
+/* Takes the options; opens the device; makes the grid. */
 int target_open(target *t, const void *args, const char *path);
 void target_close(target *t);
 #define TARGET __attribute__((cleanup(target_close))) target

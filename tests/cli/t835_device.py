@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--device: the same results on an OpenCL device (skipped where there is none), and what devices refuse."""
+import os
+from fitsfile import *
+from harness import *
+
+SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
+
+
+def columns(path):
+    return [list(c[2]) for c in read_map(path)[2]]
+
+
+def same(a, b, bound):
+    for one, two in zip(columns(a), columns(b), strict=True):
+        size = max(map(abs, two))
+        assert max(abs(x - y) for x, y in zip(one, two)) < bound * size
+
+
+def need_opencl():
+    devices = ok("info", "--json").json["devices"]
+    if not any(d["name"] == "opencl:0" and d["available"] for d in devices):
+        raise Skip("no OpenCL device")
+
+
+def same_results():
+    need_opencl()
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2}\n" for l in range(25)))
+    lines = {
+        "smooth": [SKY, "out.fits", "--fwhm", "5deg", "--lmax", "30"],
+        "synfast": ["cl.txt", "out.fits", "--nside", "16"],
+        "regrid": [SKY, "out.fits", "--nside", "12", "--lmax", "20"],
+        "rotate": [SKY, "out.fits", "--to", "C", "--lmax", "20"],
+    }
+    for command, words in lines.items():
+        ok(command, *words)
+        os.rename("out.fits", "cpu.fits")
+        r = ok(command, *words, "--device", "opencl:0", "--json")
+        assert r.json["device"] == "opencl:0"
+        same("out.fits", "cpu.fits", 1e-6)
+        os.remove("out.fits")
+    ok("map2alm", SKY, "alm.fits", "--lmax", "30", "--device", "opencl:0")
+    ok("anafast", SKY, "cl.fits", "--lmax", "30", "--device", "opencl:0")
+    ok("alm2map", "alm.fits", "out.fits", "--nside", "16", "--device", "opencl:0")
+    ok("map2alm", SKY, "alm2.fits", "--lmax", "30")
+    ok("alm2map", "alm2.fits", "cpu.fits", "--nside", "16", "--overwrite")
+    same("out.fits", "cpu.fits", 1e-10)
+
+
+def refusals():
+    r = refused(1, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--device", "abacus")
+    assert "abacus" in r.err and "cpu" in r.err, r
+    assert not os.path.exists("out.fits")
+    r = refused(1, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--device", "cuda:99")
+    assert "cuda" in r.err.lower(), r
+    need_opencl()
+    ok("map2alm", SKY, "alm.fits", "--lmax", "20")
+    refused(1, "alm2map", "alm.fits", "out.fits", "--nside", "16", "--der1", "--device", "opencl:0",
+            says="opencl:0 has transforms of mode SCALAR")
+
+
+main([same_results, refusals])
