@@ -6,6 +6,7 @@ Functions carry healpy's names, arguments, defaults, layouts and results, so `im
 """
 from . import _lib
 from ._lib import CanceledError, ConvergenceError, KugelError, get_num_threads, library_path, set_num_threads
+from .arrays import DeviceArray
 from .alms import Alm, alm2cl, almxfl, blm_gauss, resize_alm, rotate_alm, smoothalm, synalm
 from .devices import devices
 from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_map

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The devices of this machine."""
+import ctypes
 import importlib.util
 import os
 import pathlib
 
-from ._ffi import kugel_device_info
-from ._lib import lib, options, text
+from ._ffi import KUGEL_CPU, kugel_ctx_opts, kugel_device_info
+from ._lib import Handle, lib, options, text
 
 _WORDS = ("name", "description", "why", "driver", "compiler")
 _NUMBERS = ("memory", "units", "lanes", "max_threads", "shared_bytes", "cache_bytes", "max_alloc", "bandwidth",
@@ -37,3 +38,41 @@ def devices():
         found.append({w: text(getattr(info, w)) for w in _WORDS} | {n: getattr(info, n) for n in _NUMBERS} |
                      {f: bool(getattr(info, f)) for f in _FLAGS})
     return found
+
+
+class Context:
+    """A device that plans run on. Made once for each name by `context`."""
+
+    def __init__(self, name):
+        out = ctypes.c_void_p()
+        word = name.encode()
+        lib.kugel_ctx_create(ctypes.byref(options(kugel_ctx_opts, device=word)), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_ctx_destroy)
+        self.address = out.value
+        info = options(kugel_device_info)
+        lib.kugel_ctx_describe(self.address, info)
+        self.name, self.type, self.id = text(info.name), info.device.type, info.device.id
+        self._queues = {}
+
+    def queue(self, stream):
+        """The library's queue for a stream's handle. Kept for good: to end one would wait for its work."""
+        try:
+            return self._queues[stream]
+        except KeyError:
+            out = ctypes.c_void_p()
+            lib.kugel_queue_wrap(self.address, stream or None, ctypes.byref(out))
+            return self._queues.setdefault(stream, out.value)
+
+
+_contexts = {}
+
+
+def context(device):
+    """The Context of a device's name such as "cuda:0" or "auto"; None for the CPU."""
+    name = "cpu" if device is None else str(device)
+    if name not in _contexts:
+        made = None if name == "cpu" else Context(name)
+        _contexts[name] = None if made is None or made.type == KUGEL_CPU else _contexts.get(made.name) or made
+        if _contexts[name]:
+            _contexts.setdefault(made.name, _contexts[name])
+    return _contexts[name]

@@ -11,6 +11,8 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr, view
+from .arrays import empty_like, foreign, stream_handle
+from .devices import context
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -128,13 +130,19 @@ class SHT:
     weights:     for analysis on HEALPix: None, "ring" or "pixel"
     iterations:  Jacobi refinements of analysis
     bad_pixels:  NaN, infinite and UNSEEN pixels: "error", "zero" or "pass"
+    device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
+
+    A plan on a device also takes arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others that have
+    the CUDA array interface or DLPack; the result is of the same kind. `stream` is the CUDA stream to work on; without
+    it, that of the array (PyTorch's and CuPy's current one). The call then returns when the work is queued if
+    bad_pixels is "pass", else when it is done.
     """
 
     def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0):
+                 max_memory=0, device=None):
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -148,39 +156,75 @@ class SHT:
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
                        bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=int(max_memory))
         out = ctypes.c_void_p()
-        long_call(lib.kugel_sht_create, None, ctypes.byref(opts), ctypes.byref(out))
+        self._context = context(device)
+        long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_sht_destroy)
         nalm, npix, sets, maps = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
         lib.kugel_sht_shape(out, *(ctypes.byref(x) for x in (nalm, npix, sets, maps)))
         self.nalm, self.npix, self.nsets, self.nmaps = nalm.value, npix.value, sets.value, maps.value
 
+    @property
+    def device(self):
+        """Where the plan runs, such as "cpu"."""
+        return self._context.name if self._context else "cpu"
+
+    @property
+    def covered(self):
+        """Whether every pixel of a map is on a ring."""
+        if self._covered is None:
+            self._covered = bool(self.grid.table()["nphi"].sum() == self.npix)
+        return self._covered
+
+    _covered = None
+
     def _input(self, a, kinds, count, length, what):
+        there = foreign(a)
+        if there is not None:
+            if there.dtype not in kinds:
+                raise TypeError(f"{what} has dtype {there.dtype}; in device memory it must be {kinds[0]} or {kinds[1]}")
+            return there, self._batch(there.shape, count, length, what)
         a = np.asarray(a)
         if a.dtype not in kinds or not a.flags.c_contiguous:
             a = np.ascontiguousarray(a, kinds[0] if a.dtype.newbyteorder("=") not in kinds else
                                      a.dtype.newbyteorder("="))
-        expected = (length,) if count == 1 else (count, length)
-        if a.shape[-len(expected):] != expected:
-            if not (count == 1 and a.shape[-1:] == (length,)):
-                raise ValueError(f"{what} has shape {a.shape}; expected (..., {', '.join(map(str, expected))})")
-        return a, a.shape[:a.ndim - len(expected)]
+        return a, self._batch(a.shape, count, length, what)
 
-    def _run(self, function, a, inputs, outputs, out):
-        a, batch = self._input(a, *inputs)
-        kinds, count, length, what = outputs
+    @staticmethod
+    def _batch(shape, count, length, what):
+        expected = (length,) if count == 1 else (count, length)
+        if shape[-len(expected):] != expected:
+            raise ValueError(f"{what} has shape {shape}; expected (..., {', '.join(map(str, expected))})")
+        return shape[:len(shape) - len(expected)]
+
+    def _output(self, a, batch, kinds, count, length, out):
+        """The result and what calls need of it: a Foreign, or the result itself in host memory."""
         shape = batch + ((length,) if count == 1 else (count, length))
+        kind = kinds[0] if a.dtype in (np.float64, np.complex128) else kinds[1]
         if out is None:
-            wide = a.dtype in (np.float64, np.complex128)
-            out = np.zeros(shape, kinds[0] if wide else kinds[1])
-        elif not isinstance(out, np.ndarray) or out.dtype not in kinds or not out.flags.c_contiguous:
+            out = np.zeros(shape, kind) if isinstance(a, np.ndarray) else empty_like(a, shape, kind, not self.covered)
+        there = foreign(out) or out
+        if there is out and not (isinstance(out, np.ndarray) and out.flags.c_contiguous) or there.dtype not in kinds:
             raise TypeError(f"out must be a C-contiguous array of dtype {kinds[0]} or {kinds[1]}")
-        elif out.shape != shape:
-            raise ValueError(f"out has shape {out.shape}; expected {shape}")
-        long_call(function, self._handle.address, self._view(a, inputs[1]), self._view(out, count), None)
+        if there.shape != shape:
+            raise ValueError(f"out has shape {there.shape}; expected {shape}")
+        return out, there
+
+    def _run(self, function, a, inputs, outputs, out, stream):
+        a, batch = self._input(a, *inputs)
+        out, there = self._output(a, batch, *outputs[:3], out)
+        views = self._view(a, inputs[1]), self._view(there, outputs[1])
+        streams = [s for s in (stream, getattr(a, "stream", None), getattr(there, "stream", None)) if s is not None]
+        if isinstance(a, np.ndarray) and there is out:
+            long_call(function, self._handle.address, *views, None)
+        else:
+            queue = self._context.queue(stream_handle(streams[0])) if streams and self._context else None
+            function(self._handle.address, *views, queue)
         return out
 
     @staticmethod
     def _view(a, count):
+        if not isinstance(a, np.ndarray):
+            return ctypes.byref(a.view)
         return view(a.reshape(a.shape[:-1] + (1, a.shape[-1])) if count == 1 and a.ndim > 1 else a)
 
     def _alm(self):
@@ -189,26 +233,28 @@ class SHT:
     def _map(self):
         return REAL, self.nmaps, self.npix, "map"
 
-    def synthesis(self, alm, out=None):
+    def synthesis(self, alm, out=None, stream=None):
         """Maps of the coefficients."""
-        return self._run(lib.kugel_sht_synthesis, alm, self._alm(), self._map(), out)
+        return self._run(lib.kugel_sht_synthesis, alm, self._alm(), self._map(), out, stream)
 
-    def synthesis_adjoint(self, map, out=None):
+    def synthesis_adjoint(self, map, out=None, stream=None):
         """The adjoint of synthesis."""
-        return self._run(lib.kugel_sht_synthesis_adjoint, map, self._map(), self._alm(), out)
+        return self._run(lib.kugel_sht_synthesis_adjoint, map, self._map(), self._alm(), out, stream)
 
-    def analysis(self, map, out=None):
+    def analysis(self, map, out=None, stream=None):
         """Coefficients of the maps."""
-        return self._run(lib.kugel_sht_analysis, map, self._map(), self._alm(), out)
+        return self._run(lib.kugel_sht_analysis, map, self._map(), self._alm(), out, stream)
 
-    def analysis_adjoint(self, alm, out=None):
+    def analysis_adjoint(self, alm, out=None, stream=None):
         """The adjoint of analysis."""
-        return self._run(lib.kugel_sht_analysis_adjoint, alm, self._alm(), self._map(), out)
+        return self._run(lib.kugel_sht_analysis_adjoint, alm, self._alm(), self._map(), out, stream)
 
     def solve(self, map, tolerance=1e-10, max_iterations=50, out=None):
         """Least-squares analysis. Returns the coefficients and a dict: iterations, residual, normal_residual,
         converged."""
         map, batch = self._input(map, *self._map())
+        if not isinstance(map, np.ndarray):
+            raise TypeError("solve takes maps in host memory")
         if batch:
             raise ValueError("solve takes no batch")
         if out is None:

@@ -2,7 +2,8 @@
 """Spherical-harmonic transforms of HEALPix maps, power spectra, beams: healpy's functions and conventions.
 
 UNSEEN, NaN, infinite and masked pixels count as zero in transforms. Arguments that healpy keeps for its data files or
-for old scripts (datapath, verbose) are accepted and ignored: Kugel computes its weights and windows.
+for old scripts (datapath, verbose) are accepted and ignored: Kugel computes its weights and windows. `device` says where
+a function's transforms run: "cpu", "cuda:0", "opencl:0", "auto".
 """
 import ctypes
 import functools
@@ -13,6 +14,7 @@ from . import _ffi, maps as _maps
 from ._lib import lib, long_call, options, real, view
 from .alms import (Alm, _complex, _sets, alm2cl, alm_sizes, almxfl, apply_windows, blm_gauss, resize_alm, rotate_alm,
                    smoothalm, synalm)
+from .devices import context
 from .maps import check_nside, filled, get_nside, is_masked, maptype
 from .pixelfunc import reorder
 from .plans import Grid, SHT, mmax_option
@@ -20,8 +22,8 @@ from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 
 @functools.lru_cache(maxsize=8)
-def _plan(nside, lmax, mmax, mode, spin=0, iterations=0, weights=None):
-    return SHT(_grid(nside), lmax, mmax, spin, mode, weights, iterations, bad_pixels="zero")
+def _plan(nside, lmax, mmax, mode, spin=0, iterations=0, weights=None, *, device=None):
+    return SHT(_grid(nside), lmax, mmax, spin, mode, weights, iterations, bad_pixels="zero", device=device)
 
 
 @functools.lru_cache(maxsize=8)
@@ -54,7 +56,7 @@ def _cut(m, nside, gal_cut):
 
 
 def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, datapath=None, gal_cut=0,
-            use_pixel_weights=False, verbose=True):
+            use_pixel_weights=False, verbose=True, *, device=None):
     """Coefficients of a map, of T, Q, U (as T, E, B), or with pol=False of several maps.
 
     maps:    a map or a sequence of maps, RING order
@@ -71,13 +73,14 @@ def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, dat
     m = _cut(real(filled(maps), (np.float64, np.float32)), nside, gal_cut)
     if pol and info not in (0, 1, 3):
         raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
-    plan = _plan(nside, lmax, mmax, "teb" if pol and info == 3 else "scalar", 0, int(iter), weights)
+    plan = _plan(nside, lmax, mmax, "teb" if pol and info == 3 else "scalar", 0, int(iter), weights,
+                 device=device)
     shape = (plan.nalm,) if info == 0 or (pol and info == 1) else (info, plan.nalm)
     return plan.analysis(m, out=np.zeros(m.shape[:-1] + (plan.nalm,), np.complex128)).reshape(shape)
 
 
 def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
-            verbose=True):
+            verbose=True, *, device=None):
     """Map of alm, or T, Q, U maps of T, E, B alm; with pol=False one map for each alm.
 
     pixwin: multiply by the pixel window;  fwhm or sigma: smooth by a Gaussian beam, radians
@@ -96,7 +99,7 @@ def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=Non
     if fwhm or sigma:
         alms = smoothalm(alms, fwhm=fwhm, sigma=sigma, pol=polarised, mmax=mmax, inplace=inplace or bool(pixwin))
     a, _ = _sets(alms)
-    plan = _plan(nside, lmax, mmax, "teb" if polarised else "scalar")
+    plan = _plan(nside, lmax, mmax, "teb" if polarised else "scalar", device=device)
     return plan.synthesis(a, out=np.zeros(a.shape[:-1] + (plan.npix,)))
 
 
@@ -112,16 +115,16 @@ def _spin_maps(maps, spin):
     maptype(maps)
 
 
-def map2alm_spin(maps, spin, lmax=None, mmax=None):
+def map2alm_spin(maps, spin, lmax=None, mmax=None, *, device=None):
     """Coefficients [E, B] of a pair of maps of that spin, by one pass without weights."""
     _spin_maps(maps, spin)
     nside = get_nside(maps)
-    plan = _plan(nside, *_limits(nside, lmax, mmax), "spin", int(spin))
+    plan = _plan(nside, *_limits(nside, lmax, mmax), "spin", int(spin), device=device)
     m = real(filled(maps), (np.float64, np.float32))
     return list(plan.analysis(m, out=np.zeros((2, plan.nalm), np.complex128)))
 
 
-def alm2map_spin(alms, nside, spin, lmax, mmax=None):
+def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None):
     """The pair of maps of that spin of the coefficients [E, B]."""
     check_nside(nside)
     if spin < 1:
@@ -130,19 +133,19 @@ def alm2map_spin(alms, nside, spin, lmax, mmax=None):
         raise TypeError("alms must be a sequence of 2 alm arrays")
     a, _ = _sets(alms)
     lmax, mmax = alm_sizes(a.shape[-1], lmax, mmax)
-    plan = _plan(int(nside), lmax, mmax, "spin", int(spin))
+    plan = _plan(int(nside), lmax, mmax, "spin", int(spin), device=device)
     return list(plan.synthesis(a, out=np.zeros((2, plan.npix))))
 
 
-def alm2map_der1(alm, nside, lmax=None, mmax=None):
+def alm2map_der1(alm, nside, lmax=None, mmax=None, *, device=None):
     """Map, d/dtheta and 1/sin(theta) d/dphi, as an array [3, npix]."""
     check_nside(nside)
     a = _complex(alm)
-    plan = _plan(int(nside), *alm_sizes(a.shape[-1], lmax, mmax), "der1")
+    plan = _plan(int(nside), *alm_sizes(a.shape[-1], lmax, mmax), "der1", device=device)
     return plan.synthesis(a, out=np.zeros((3, plan.npix)))
 
 
-def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20):
+def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=None):
     """Least-squares analysis. Returns alm, the relative residual, and the number of iterations."""
     info = maptype(maps)
     nside = get_nside(maps)
@@ -151,9 +154,9 @@ def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20):
     if pol and info not in (0, 1, 3):
         raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
     if info == 3 and pol:
-        alm, stats = _plan(nside, lmax, mmax, "teb").solve(m, tol, maxiter)
+        alm, stats = _plan(nside, lmax, mmax, "teb", device=device).solve(m, tol, maxiter)
         return alm, stats["residual"], stats["iterations"]
-    plan = _plan(nside, lmax, mmax, "scalar")
+    plan = _plan(nside, lmax, mmax, "scalar", device=device)
     done = [plan.solve(row, tol, maxiter) for row in m.reshape(-1, m.shape[-1])]
     alm = np.array([a for a, _ in done])
     return (alm.reshape(-1) if len(alm) == 1 else alm, max(s["residual"] for _, s in done),
@@ -161,10 +164,10 @@ def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20):
 
 
 def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False, pol=True, use_weights=False,
-            datapath=None, gal_cut=0, use_pixel_weights=False):
+            datapath=None, gal_cut=0, use_pixel_weights=False, *, device=None):
     """Power spectrum of a map or a set of maps, or cross spectrum with map2; alm=True: with the alm used."""
     keys = dict(lmax=lmax, mmax=mmax, iter=iter, pol=pol, use_weights=use_weights, gal_cut=gal_cut,
-                use_pixel_weights=use_pixel_weights)
+                use_pixel_weights=use_pixel_weights, device=device)
     lmax, mmax = _limits(get_nside(map1), lmax, mmax)
     alms1 = map2alm(map1, **keys)
     alms2 = None if map2 is None else map2alm(map2, **keys)
@@ -175,19 +178,19 @@ def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False
 
 
 def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False, fwhm=0.0, sigma=None, new=False,
-            verbose=True):
+            verbose=True, *, device=None):
     """Random maps with given spectra; alm=True: and the alm. Reproducible by numpy.random.seed."""
     check_nside(nside)
     if lmax is None or lmax < 0:
         lmax = 3 * int(nside) - 1
     alms = synalm(cls, lmax=lmax, mmax=mmax, new=new)
     out = alm2map(alms, nside, lmax=lmax, mmax=mmax, pixwin=pixwin, fwhm=fwhm, sigma=sigma,
-                  pol=pol, inplace=bool(alm))
+                  pol=pol, inplace=bool(alm), device=device)
     return (out, alms) if alm else out
 
 
 def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, lmax=None, mmax=None,
-              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False):
+              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False, *, device=None):
     """Maps smoothed by a Gaussian beam (fwhm or sigma, radians) or a window [lmax + 1].
 
     Three maps are T, Q, U unless pol=False. Bad pixels count as zero and stay UNSEEN; masked arrays give masked arrays.
@@ -210,10 +213,12 @@ def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, 
     else:
         opts["fwhm"] = float(fwhm)
     opts = ctypes.byref(options(_ffi.kugel_smooth_opts, **opts))
+    where = context(device)
     out = np.empty_like(m)
     together = info == 0 or (pol and info == 3)
     for source, target in [(m, out)] if together else zip(m, out):
-        long_call(lib.kugel_smooth, None, opts, view(np.atleast_2d(source)), view(np.atleast_2d(target)))
+        long_call(lib.kugel_smooth, where and where.address, opts, view(np.atleast_2d(source)),
+                  view(np.atleast_2d(target)))
     if nest:
         out = reorder(out, r2n=True)
     return np.ma.MaskedArray(out, _maps.mask_bad(out), fill_value=_maps.UNSEEN) if is_masked(map_in) else out
