@@ -240,6 +240,21 @@ KUGEL_API kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, k
                                                 const double *vec, double radius, int inclusive,
                                                 kugel_pixset **out);
 
+/// Pixels of a disc into the caller's memory: for many small discs, no set to destroy.
+/// @param[in]  ctx        NULL: the default context
+/// @param[in]  nside      1 to 2^29
+/// @param[in]  order      RING or NESTED
+/// @param[in]  vec        [3] the centre, of any length but zero
+/// @param[in]  radius     radians, 0 to pi
+/// @param[in]  inclusive  as for kugel_healpix_query_disc
+/// @param[in]  capacity   room for that many pixels, at least 0
+/// @param[out] pixel      [capacity] rising; NULL if capacity is 0
+/// @param[out] count      pixels of the disc; more than `capacity`: none is written
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_healpix_list_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,
+                                               const double *vec, double radius, int inclusive,
+                                               int64_t capacity, int64_t *pixel, int64_t *count);
+
 /// Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.
 /// @param[in]  ctx        NULL: the default context
 /// @param[in]  nside      1 to 2^29

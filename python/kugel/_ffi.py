@@ -667,6 +667,9 @@ FUNCTIONS = {
     "kugel_healpix_query_disc": (  # ctx, nside, order, vec, radius, inclusive, out
         STATUS, [c_void_p, c_int64, c_int, c_void_p, c_double, c_int, c_void_p],
         'Pixels of a disc: those whose centres lie in it, or with `inclusive` those that overlap it.'),
+    "kugel_healpix_list_disc": (  # ctx, nside, order, vec, radius, inclusive, capacity, pixel, count
+        STATUS, [c_void_p, c_int64, c_int, c_void_p, c_double, c_int, c_int64, c_void_p, c_void_p],
+        "Pixels of a disc into the caller's memory: for many small discs, no set to destroy."),
     "kugel_healpix_query_strip": (  # ctx, nside, order, theta1, theta2, inclusive, out
         STATUS, [c_void_p, c_int64, c_int, c_double, c_double, c_int, c_void_p],
         'Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.'),

@@ -71,6 +71,19 @@ _ffi.bind(lib, _check)
 version = lib.kugel_version().decode()
 
 
+def bare(name):
+    """A function of the library that returns its status for the caller to hand to check(): for calls so short that
+    ctypes' errcheck counts."""
+    function = lib[name]
+    function.argtypes, function.restype = getattr(lib, name).argtypes, ctypes.c_int
+    return function
+
+
+def check(status):
+    """Raises the exception of a status that is not KUGEL_OK."""
+    _check(status, None, None)
+
+
 # ---- arrays ----------------------------------------------------------------------------------------------------
 
 _DTYPES = {

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from . import _ffi
-from ._lib import lib, long_call, options, ptr, view
+from ._lib import bare, check, lib, long_call, options, ptr, view
 from .maps import (MAX_NSIDE, UNSEEN, check_max_nside, check_nside, filled, get_map_size, get_nside, is_masked, isnpixok,
                    isnsideok, ma, mask_bad, mask_good, maptype, npix2nside, npix2order, nside2npix, nside2order,
                    nside2pixarea, nside2resol, order2npix, order2nside)
@@ -284,10 +284,27 @@ def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=Non
     buff:      an int64 array for the result;  return_ranges: [n, 2] ranges [first, last + 1) instead
     """
     check_nside(nside, nest)
-    if np.shape(vec) != (3,):
-        raise ValueError(f"vec has shape {np.shape(vec)}; expected (3,)")
+    vec = np.asarray(vec, np.float64)
+    if vec.shape != (3,):
+        raise ValueError(f"vec has shape {vec.shape}; expected (3,)")
+    if 0 <= nside * radius < 30 and buff is None and not return_ranges:
+        return _small_disc(int(nside), vec.tobytes(), float(radius), bool(inclusive), nest)
     return _query(lib.kugel_healpix_query_disc, nside * radius < _QUICK, buff, return_ranges, int(nside), _order(nest),
-                  _VECTOR(*vec), float(radius), int(bool(inclusive)))
+                  vec.tobytes(), float(radius), int(bool(inclusive)))
+
+
+_list_disc = bare("kugel_healpix_list_disc")
+
+
+def _small_disc(nside, vec, radius, inclusive, nest):
+    """A query whose time goes into calls rather than pixels: one call, with room for all pixels it may find."""
+    around = nside * radius + 4.0
+    pixels, count = np.empty(int(4 * around * around), np.int64), ctypes.c_int64()
+    status = _list_disc(None, nside, 2 if nest else 1, vec, radius, inclusive, pixels.size, ptr(pixels),
+                        ctypes.byref(count))
+    if status:
+        check(status)
+    return pixels[:count.value].copy()
 
 
 def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, return_ranges=False):

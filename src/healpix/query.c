@@ -25,6 +25,22 @@ kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order
   return kugel__ranges_finish(&b, order, s, out);
 }
 
+kugel_status kugel_healpix_list_disc(kugel_ctx *ctx, int64_t nside, kugel_order order, const double *vec,
+                                     double radius, int inclusive, int64_t capacity, int64_t *pixel,
+                                     int64_t *count)
+{
+  KUGEL_CHECK(count, KUGEL_EINVAL, "count is NULL: pass where to put the number of pixels");
+  *count = 0;
+  KUGEL_CHECK(capacity >= 0 && (pixel || !capacity), KUGEL_EINVAL,
+              "capacity is %lld, must be at least 0, and pixel must not be NULL", (long long)capacity);
+  kugel_pixset *set = NULL;
+  KUGEL_TRY(kugel_healpix_query_disc(ctx, nside, order, vec, radius, inclusive, &set));
+  *count = set->n_pixels;
+  kugel_status s = set->n_pixels <= capacity ? kugel_pixset_pixels(set, pixel) : KUGEL_OK;
+  kugel_pixset_destroy(set);
+  return s;
+}
+
 /* ---- strips ---- */
 
 static double theta_of(int64_t nside, int64_t ring) // 0 and 4 nside: the poles

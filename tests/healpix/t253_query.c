@@ -181,6 +181,10 @@ int main(void)
         double area = M_PI * radius * radius / (4 * M_PI / (double)kugel_healpix_npix(nside));
         CHECK(set->n_pixels < 2000 && (double)set->n_pixels > (inclusive ? area : 0.5 * area - 4));
         CHECK_OK(kugel_pixset_pixels(set, found));
+        int64_t listed[2000], count;
+        CHECK_OK(kugel_healpix_list_disc(NULL, nside, (kugel_order)order, v, radius, inclusive, 2000, listed,
+                                         &count));
+        CHECK(count == set->n_pixels && !memcmp(listed, found, (size_t)count * 8));
         for (int64_t i = 0; i < set->n_pixels; i++) {
           CHECK_OK(kugel_healpix_pix2vec(NULL, nside, (kugel_order)order, 1, found + i, u));
           CHECK(distance(u, v) < radius + (inclusive ? 3e-9 : 1e-15));
@@ -217,6 +221,14 @@ int main(void)
     CHECK_IS(kugel_healpix_query_disc(NULL, 8, RING, v, 1, 0, NULL), KUGEL_EINVAL);
     CHECK_IS(kugel_healpix_query_disc(NULL, 6, NESTED, v, 1, 0, &set), KUGEL_EINVAL);
     CHECK_IS(kugel_healpix_query_strip(NULL, 8, RING, -1, 1, 0, &set), KUGEL_EINVAL);
+    int64_t pixel[2] = {-7, -7}, count;
+    CHECK_OK(kugel_healpix_list_disc(NULL, 8, RING, v, 1, 0, 2, pixel, &count));
+    CHECK(count > 2 && pixel[0] == -7);
+    CHECK_OK(kugel_healpix_list_disc(NULL, 8, RING, v, 1, 0, 0, NULL, &count));
+    CHECK_IS(kugel_healpix_list_disc(NULL, 8, RING, v, 1, 0, 1, NULL, &count), KUGEL_EINVAL);
+    CHECK_IS(kugel_healpix_list_disc(NULL, 8, RING, v, 1, 0, -1, pixel, &count), KUGEL_EINVAL);
+    CHECK_IS(kugel_healpix_list_disc(NULL, 8, RING, v, 1, 0, 2, pixel, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_healpix_list_disc(NULL, 8, RING, zero, 1, 0, 2, pixel, &count), KUGEL_EINVAL);
     for (int kind = 0; kind < 4; kind++)
       for (int64_t k = 1; k < 100; k++) {
         kugel__fault_alloc(k);
