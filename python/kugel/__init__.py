@@ -24,3 +24,11 @@ from .visufunc import cartview, gnomview, mollview, orthview, plot_cl
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 __version__ = _lib.version
+
+
+def __getattr__(name):
+    """kugel.torch, loaded when first named."""
+    if name == "torch":
+        import importlib
+        return importlib.import_module("." + name, __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,6 +6,7 @@
     maps = sht.synthesis(alm)
 """
 import ctypes
+import functools
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Grid:
     """Rings of pixels on the sphere. Use one of the class methods."""
 
     def __init__(self, **opts):
+        self.options = opts
         out = ctypes.c_void_p()
         lib.kugel_grid_create(None, ctypes.byref(options(_ffi.kugel_grid_opts, **opts)), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_grid_destroy)
@@ -101,6 +103,9 @@ class Grid:
             if values.shape != (theta.size,):
                 raise ValueError(f"{name} has shape {values.shape}; expected ({theta.size},) like theta")
         return cls(kind=_ffi.KUGEL_GRID_CUSTOM, nrings=theta.size, **tables)
+
+    def __reduce__(self):
+        return functools.partial(Grid, **self.options), ()
 
     @property
     def npix(self):

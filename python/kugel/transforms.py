@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transforms as real-linear maps with their exact transposes: what kugel.torch and kugel.jax differentiate by.
+
+A transform is named by a text, so that a compiled or stored graph can hold it as a constant.
+"""
+import functools
+import hashlib
+import json
+import weakref
+
+import numpy as np
+
+from . import _ffi
+from ._lib import lib, long_call, ptr
+from .alms import Alm
+from .plans import SHT, Grid
+
+_tables = {}  # custom grids by the hash of their tables
+_alive = weakref.WeakValueDictionary()
+
+
+def _grid_words(grid):
+    if grid.options["kind"] != _ffi.KUGEL_GRID_CUSTOM:
+        return grid.options
+    digest = hashlib.sha256()
+    for name, value in sorted(grid.options.items()):
+        digest.update(name.encode() + np.asarray(value).tobytes())
+    _tables[digest.hexdigest()] = grid.options
+    return {"tables": digest.hexdigest()}
+
+
+def transform(grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0):
+    """The Transform with the arguments of SHT."""
+    if not isinstance(grid, Grid):
+        grid = Grid.healpix(grid)
+    mmax = None if mmax is None or mmax == lmax else int(mmax)
+    return named(json.dumps([_grid_words(grid), int(lmax), mmax, int(spin), mode, weights, int(iterations)]))
+
+
+@functools.lru_cache(maxsize=16)
+def _recent(name):
+    words, *arguments = json.loads(name)
+    if "tables" in words and words["tables"] not in _tables:
+        raise ValueError("this transform is on a grid with tables of its own: make the Grid first")
+    out = _alive[name] = Transform(name, Grid(**_tables.get(words.get("tables"), words)), *arguments)
+    return out
+
+
+def named(name):
+    """The Transform of that name."""
+    return _alive.get(name) or _recent(name)
+
+
+@functools.lru_cache(maxsize=16)
+def index(lmax, mmax=None):
+    """l of each coefficient."""
+    return np.concatenate([np.arange(m, lmax + 1) for m in range((lmax if mmax is None else mmax) + 1)])
+
+
+def lmax_of(nalm, mmax=None):
+    """lmax of a number of coefficients."""
+    lmax = Alm.getlmax(nalm, mmax)
+    if lmax < 0:
+        raise ValueError(f"alm has {nalm} coefficients, which is no full set for any lmax: give lmax and mmax")
+    return lmax
+
+
+class Transform:
+    """A plan and its transposes, [batch..., sets, nalm] <-> [batch..., maps, npix] (scalar: without sets and maps).
+
+    `apply` treats a_lm as pairs of real numbers: its transposes are those of the plain inner product of all real and
+    imaginary parts, in which m > 0 counts twice as much in the map as m = 0, and imaginary parts at m = 0 not at all.
+    """
+
+    def __init__(self, name, grid, lmax, mmax, spin, mode, weights, iterations):
+        self.name, self.grid, self.weights, self.iterations = name, grid, weights, iterations
+        self.arguments = grid, lmax, mmax, spin, mode
+        self.plan = SHT(*self.arguments, weights, iterations, bad_pixels="pass")
+        self.lmax, self.mmax = self.plan.lmax, self.plan.mmax
+        self.alm_shape = (self.plan.nalm,) if self.plan.nsets == 1 else (self.plan.nsets, self.plan.nalm)
+        self.map_shape = (self.plan.npix,) if self.plan.nmaps == 1 else (self.plan.nmaps, self.plan.npix)
+
+    def __reduce__(self):
+        return transform, self.arguments + (self.weights, self.iterations)
+
+    def shapes(self, analysis, adjoint):
+        """Shape of the input and of the output, without batch."""
+        pair = self.alm_shape, self.map_shape
+        return pair[::-1] if analysis != adjoint else pair
+
+    def apply(self, x, analysis, adjoint):
+        """Synthesis or analysis of a NumPy array, or the transpose."""
+        if not adjoint:
+            return self.plan.analysis(x) if analysis else self.plan.synthesis(x)
+        positive = slice(self.lmax + 1, None)
+        if analysis:
+            x = np.array(x)
+            x[..., positive] /= 2
+            return self.plan.analysis_adjoint(x)
+        out = self.plan.synthesis_adjoint(x)
+        out[..., positive] *= 2
+        return out
+
+    @functools.cached_property
+    def degrees(self):
+        """l of each coefficient."""
+        return index(self.lmax, self.mmax)
+
+    @functools.cached_property
+    def real_weight(self):
+        """1 for m = 0, 2 above: how coefficients count in the inner product of maps."""
+        return np.where(np.arange(self.plan.nalm) > self.lmax, 2.0, 1.0)
+
+    @functools.cached_property
+    def pixel_weight(self):
+        """Quadrature weights of all pixels, [npix]."""
+        table = self.grid.table()
+        ring = table["weight"]
+        if self.weights == "ring":
+            factor = np.empty(len(ring))
+            lib.kugel_healpix_ring_weights(None, self.grid.options["nside"], ptr(factor))
+            ring = ring * factor
+        out = np.zeros(self.plan.npix)
+        for first, n, w in zip(table["first"], table["nphi"], ring):
+            out[first:first + n] = w
+        if self.weights == "pixel":
+            factor = np.empty(self.plan.npix)
+            long_call(lib.kugel_healpix_pixel_weights, None, self.grid.options["nside"], ptr(factor))
+            out *= factor
+        return out
+
+    @functools.cached_property
+    def resampled(self):
+        """Whether analysis resamples in colatitude, and so is more than weights and the adjoint of synthesis."""
+        rings, kind = self.grid.nrings, self.grid.options["kind"]
+        circle = {_ffi.KUGEL_GRID_CLENSHAW_CURTIS: 2 * rings - 2, _ffi.KUGEL_GRID_FEJER1: 2 * rings,
+                  _ffi.KUGEL_GRID_MCEWEN_WIAUX: 2 * rings - 1}.get(kind, 0)
+        return rings - 1 < 2 * self.lmax < circle
