@@ -15,6 +15,7 @@
   X(udgrade)                                                                                                 \
   X(regrid)                                                                                                  \
   X(rotate)                                                                                                  \
+  X(fft)                                                                                                     \
   X(plot)                                                                                                    \
   X(info)                                                                                                    \
   X(bench)

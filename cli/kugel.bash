@@ -4,7 +4,7 @@ _kugel()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate plot info bench" -- "$word"))
+    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate fft plot info bench" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -63,6 +63,13 @@ _kugel()
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol --device" ;;
+  fft)
+    case $before in
+    --kind) COMPREPLY=($(compgen -W "c2c r2c dct1 dct2 dct3 dct4 dst1 dst2 dst3 dst4" -- "$word")); return ;;
+    --norm) COMPREPLY=($(compgen -W "backward ortho forward" -- "$word")); return ;;
+    --type) COMPREPLY=($(compgen -W "file f32 f64" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --type --device --print-kernel --shape" ;;
   plot)
     case $before in
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;

@@ -109,6 +109,22 @@ KUGEL_API kugel_status kugel_fft_execute_on(const kugel_fft *plan, int sign, con
 /// (others)
 KUGEL_API double kugel_fft_gain(const kugel_fft *plan);
 
+/// How many generated kernels a transform of this plan launches on its device, at least.
+/// @param[in] plan  from kugel_fft_create
+/// @return their number; 0 for a plan on the CPU
+KUGEL_API int kugel_fft_kernel_count(const kugel_fft *plan);
+
+/// The source of one of those kernels, in the dialect of docs/kernels.md that CUDA and OpenCL share.
+/// @param[in]  plan    from kugel_fft_create with a context on a device
+/// @param[in]  sign    KUGEL_FORWARD or KUGEL_INVERSE
+/// @param[in]  index   0 to kugel_fft_kernel_count(plan) - 1, in the order they run
+/// @param[in]  size    bytes of text; 0 with text NULL asks for the length only
+/// @param[out] text    the source, cut to size - 1 characters and ended by 0
+/// @param[out] length  characters of the whole source without the 0; may be NULL
+/// @errors KUGEL_EINVAL; KUGEL_ENOTSUP for a plan on the CPU; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_fft_kernel_source(const kugel_fft *plan, int sign, int index, size_t size,
+                                               char *text, size_t *length);
+
 /// The smallest length at least n with no prime factor above 7, for padding.
 /// @param[in] n  at least 1
 /// @return that length; n itself if n < 1 or above 2^62

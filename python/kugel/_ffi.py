@@ -592,6 +592,12 @@ FUNCTIONS = {
     "kugel_fft_gain": (  # plan
         c_double, [c_void_p],
         'The factor that forward and then inverse multiply by, without the scales of the options.'),
+    "kugel_fft_kernel_count": (  # plan
+        c_int, [c_void_p],
+        'How many generated kernels a transform of this plan launches on its device, at least.'),
+    "kugel_fft_kernel_source": (  # plan, sign, index, size, text, length
+        STATUS, [c_void_p, c_int, c_int, c_size_t, c_void_p, c_void_p],
+        'The source of one of those kernels, in the dialect of docs/kernels.md that CUDA and OpenCL share.'),
     "kugel_fft_good_size": (  # n
         c_int64, [c_int64],
         'The smallest length at least n with no prime factor above 7, for padding.'),

@@ -76,6 +76,7 @@ static void exchange(build *k, int stage, const seat *from, int next, const seat
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   int64_t s = product_before(b, stage), r = b->radix[stage], step = b->m / b->radix[next];
+  kugel__gen_note(g, "through shared memory to the next stage");
   if (used) // by reads of the exchange before
     kugel__gen_barrier(g);
   for (int round = 0; round < rounds(b, stage); round++) {
@@ -108,6 +109,7 @@ static void butterflies(build *k, const seat *s, int stage)
   const kugel__block *b = k->b;
   int64_t before = product_before(b, stage), table = kugel__block_twiddles(b, stage);
   int r = b->radix[stage];
+  kugel__gen_note(g, stage ? "twiddles and butterflies" : "butterflies");
   for (int round = 0; round < rounds(b, stage); round++) {
     kugel__cval *x = k->x + round * r;
     kugel__val j = g_mod(g, butterfly_of(k, s, stage, round), kugel__int(before));
@@ -154,6 +156,7 @@ static void load(build *k, const seat *s)
   const kugel__block *b = k->b;
   int r = b->radix[0];
   int64_t step = b->m / r, chirp = kugel__block_twiddles(b, b->stages);
+  kugel__gen_note(g, "load");
   kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
   kugel__val transform = g_min(g, g_add(g, k->group, s->slot), spare);
   kugel__val base =
@@ -192,6 +195,7 @@ static void store(build *k, const seat *s)
   const kugel__block *b = k->b;
   int stage = b->stages - 1, r = b->radix[stage];
   int64_t before = b->m / r, chirp = kugel__block_twiddles(b, b->stages);
+  kugel__gen_note(g, "store");
   kugel__val transform = g_add(g, k->group, s->slot);
   kugel__gen_if(g, transform, k->count);
   kugel__val base =
@@ -235,6 +239,7 @@ static kugel__val tile_point(build *k, int round, kugel__val *position, kugel__v
 static void load_tile(build *k, const seat *s)
 {
   kugel__gen *g = k->g;
+  kugel__gen_note(g, "load neighbouring points, through shared memory");
   kugel__val position, slot, spare = g_sub(g, k->count, kugel__int(1));
   for (int q = 0; q < k->b->n; q++) {
     kugel__val transform = g_min(g, tile_point(k, q, &position, &slot), spare);
@@ -254,6 +259,7 @@ static void load_tile(build *k, const seat *s)
 static void store_tile(build *k, const seat *s)
 {
   kugel__gen *g = k->g;
+  kugel__gen_note(g, "store neighbouring points, through shared memory");
   kugel__gen_barrier(g);
   for (int q = 0; q < k->b->n; q++) {
     kugel__cval x = exchanged(k, k->x[q]);
@@ -285,6 +291,7 @@ static void convolve(build *k, const seat *from, const seat *to)
   const kugel__block *b = k->b;
   int stage = b->stages - 1, r = b->radix[stage];
   int64_t before = b->m / r, spectrum = kugel__block_twiddles(b, b->stages) + b->m;
+  kugel__gen_note(g, "times the spectrum of the chirp");
   for (int round = 0; round < rounds(b, stage); round++)
     for (int q = 0; q < r; q++) {
       kugel__cval *x = &k->x[round * r + q];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* n-dimensional transforms: one pass over the lines of each axis, VLEN lines at a time. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
@@ -146,6 +147,34 @@ double kugel_fft_gain(const kugel_fft *p)
                                      : 2 * n;
   }
   return gain;
+}
+
+int kugel_fft_kernel_count(const kugel_fft *p)
+{
+  return p && p->gpu ? kugel__fft_gpu_kernels(p->gpu) : 0;
+}
+
+kugel_status kugel_fft_kernel_source(const kugel_fft *p, int sign, int index, size_t size, char *text,
+                                     size_t *length)
+{
+  if (length)
+    *length = 0;
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_fft_create");
+  KUGEL_CHECK(sign == KUGEL_FORWARD || sign == KUGEL_INVERSE, KUGEL_EINVAL,
+              "sign is %d, must be KUGEL_FORWARD (-1) or KUGEL_INVERSE (1)", sign);
+  KUGEL_CHECK(p->gpu, KUGEL_ENOTSUP,
+              "a plan on the CPU runs code that was compiled before: kernels are generated for devices");
+  KUGEL_CHECK(index >= 0 && index < kugel__fft_gpu_kernels(p->gpu), KUGEL_EINVAL,
+              "index is %d, must be 0 to %d", index, kugel__fft_gpu_kernels(p->gpu) - 1);
+  KUGEL_CHECK(text || size == 0, KUGEL_EINVAL, "text is NULL with size %zu", size);
+  kugel__text t = {.ctx = p->ctx};
+  kugel_status s = kugel__fft_gpu_print(p->gpu, sign == KUGEL_INVERSE, index, &t);
+  if (!s && length)
+    *length = t.n;
+  if (!s && size)
+    snprintf(text, size, "%s", t.data);
+  kugel__text_free(&t);
+  return s;
 }
 
 int64_t kugel_fft_good_size(int64_t n)

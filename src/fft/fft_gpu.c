@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "codegen/module.h"
-#include "codegen/print.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "fft/blocktables.h"
@@ -44,25 +43,58 @@ kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *p)
 
 /* ---- plans ---- */
 
-static kugel_status compile(kugel__fft_gpu *p, pass *t, int direction)
+// The kernel's text in the words of docs/kernels.md.
+static kugel_status print_pass(kugel_ctx *ctx, const pass *t, int direction, kugel__text *text)
 {
   kugel__gen g;
-  kugel__text text = {.ctx = p->ctx};
-  char defines[64], name[64];
   kugel__block b = t->block;
   b.inverse = direction == INVERSE;
-  kugel__block_build(&b, p->ctx, &g);
-  kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, &text);
+  kugel__block_build(&b, ctx, &g);
+  kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, text);
+  kugel__gen_free(&g);
+  return s;
+}
+
+static kugel_status compile(kugel__fft_gpu *p, pass *t, int direction)
+{
+  kugel__text text = {.ctx = p->ctx};
+  char defines[64], name[64];
+  kugel_status s = print_pass(p->ctx, t, direction, &text);
   snprintf(defines, sizeof defines, "#define REAL_BITS %d\n", p->real == KUGEL__F32 ? 32 : 64);
-  snprintf(name, sizeof name, "fft_block_%lld.cl", (long long)b.n);
+  snprintf(name, sizeof name, "fft_block_%lld.cl", (long long)t->block.n);
   kugel__module_spec spec = {.name = name, .text = text.data, .defines = defines};
   if (!s)
     s = kugel__module_get(p->ctx, &spec, &t->module[direction]);
   if (!s)
     s = kugel__module_kernel(t->module[direction], "fft_block", &t->kernel[direction], NULL);
   kugel__text_free(&text);
-  kugel__gen_free(&g);
   return s;
+}
+
+int kugel__fft_gpu_kernels(const kugel__fft_gpu *p)
+{
+  int count = 0;
+  for (int i = 0; i < p->naxes; i++)
+    count += p->axis[i].n1 ? 2 : 1;
+  return count;
+}
+
+kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int index, kugel__text *text)
+{
+  int i = p->naxes - 1; // the order in which they run
+  for (; index >= (p->axis[i].n1 ? 2 : 1); i--)
+    index -= p->axis[i].n1 ? 2 : 1;
+  const pass *t = &p->axis[i].pass[index];
+  const kugel__block *b = &t->block;
+  kugel__text_add(text, "// %lld points: stages of", (long long)b->n);
+  for (int k = 0; k < b->stages; k++)
+    kugel__text_add(text, " %d", b->radix[k]);
+  if (b->m != b->n)
+    kugel__text_add(text, " on %lld points (Bluestein)", (long long)b->m);
+  kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
+                  b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
+                  b->real == KUGEL__F32 ? "float" : "double");
+  return print_pass(p->ctx, t, inverse ? INVERSE : FORWARD, text);
 }
 
 // Complex numbers to the device, rounded if the plan is of floats.

@@ -4,6 +4,7 @@
 #ifndef KUGEL_FFT_FFT_GPU_H
 #define KUGEL_FFT_FFT_GPU_H
 
+#include "codegen/print.h"
 #include "device/device.h"
 #include "fft/pass.h"
 
@@ -14,6 +15,10 @@ kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, int naxes, const int64_t *n, 
                                    kugel__fft_gpu **out);
 void kugel__fft_gpu_destroy(kugel__fft_gpu *plan);
 kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *plan);
+
+/* How many kernels a direction launches, and the text of one of them, counted in the order they run. */
+int kugel__fft_gpu_kernels(const kugel__fft_gpu *plan);
+kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *plan, bool inverse, int index, kugel__text *text);
 
 /* axes[naxes]: those axes of the views, whose data are not used: in and out hold the elements. */
 kugel_status kugel__fft_gpu_run(const kugel__fft_gpu *plan, bool inverse, kugel__mem in,

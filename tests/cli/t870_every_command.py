@@ -19,6 +19,7 @@ RUNS = {
     "udgrade": [SKY, "out.fits", "--nside", "16"],
     "regrid": [RELIEF, "out.fits", "--nside", "16", "--lmax", "20"],
     "rotate": [SKY, "out.fits", "--to", "C", "--lmax", "20"],
+    "fft": [RELIEF, "out.npy", "--kind", "r2c"],
     "plot": [SKY, "out.png", "--size", "100"],
 }
 

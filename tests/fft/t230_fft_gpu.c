@@ -150,6 +150,32 @@ static void check_device(const kugel_device_info *info)
     CHECK_IS(kugel_fft_create(ctx, 1, n + 1, NULL, &plan), KUGEL_ENOTSUP);
     kugel_ctx_destroy(ctx);
   }
+  CASE(every_title(info, "a plan tells the source of its kernels"))
+  {
+    kugel_ctx *ctx = ctx_on(info);
+    problem p = {2, 2, {65536, 12}, {0, 1}, 1};
+    kugel_fft *plan = plan_of(ctx, &p, true), *host = plan_of(NULL, &p, true);
+    size_t length = 0;
+    char text[64], *whole;
+    CHECK(kugel_fft_kernel_count(plan) == 3 && kugel_fft_kernel_count(host) == 0);
+    CHECK_OK(kugel_fft_kernel_source(plan, KUGEL_FORWARD, 0, sizeof text, text, &length));
+    CHECK(length > sizeof text && !strncmp(text, "// 12 points: stages of", 23) && strlen(text) == 63);
+    whole = kugel__alloc(NULL, length + 1);
+    CHECK_OK(kugel_fft_kernel_source(plan, KUGEL_FORWARD, 0, length + 1, whole, NULL));
+    CHECK(strlen(whole) == length && strstr(whole, "fft_block("));
+    kugel__free(NULL, whole);
+    CHECK_IS(kugel_fft_kernel_source(plan, KUGEL_FORWARD, 3, 0, NULL, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_fft_kernel_source(plan, 0, 0, 0, NULL, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_fft_kernel_source(plan, KUGEL_INVERSE, 0, 9, NULL, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_fft_kernel_source(NULL, KUGEL_FORWARD, 0, 0, NULL, NULL), KUGEL_EINVAL);
+    CHECK_IS(kugel_fft_kernel_source(host, KUGEL_FORWARD, 0, 0, NULL, NULL), KUGEL_ENOTSUP);
+    kugel__fault_alloc(1);
+    CHECK_IS(kugel_fft_kernel_source(plan, KUGEL_FORWARD, 0, 0, NULL, NULL), KUGEL_ENOMEM);
+    kugel__fault_alloc(0);
+    kugel_fft_destroy(plan);
+    kugel_fft_destroy(host);
+    kugel_ctx_destroy(ctx);
+  }
   CASE(every_title(info, "failing device calls and allocations leave nothing"))
   {
     kugel_ctx *ctx = ctx_on(info);

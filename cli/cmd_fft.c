@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel fft: Fourier, cosine and sine transforms of NPY arrays; the source of the kernels that do them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "commands.h"
+#include "ndarray.h"
+
+#define FFT_OPTIONS(X)                                                                                       \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 0, 1, "array to transform (NPY)")                                  \
+  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 0, 1, "array to write (NPY)")                                    \
+  X(kind, 'k', ARG_CHOICE, "c2c|r2c|dct1|dct2|dct3|dct4|dst1|dst2|dst3|dst4", "c2c", 0, 0,                   \
+    "which transform; r2c halves the last axis, and its inverse is complex to real")                         \
+  X(inverse, 'i', ARG_FLAG, NULL, NULL, 0, 0, "the inverse")                                                 \
+  X(axes, 'a', ARG_TEXT, "N,N", NULL, 0, 0,                                                                  \
+    "axes to transform, negative ones counted from the last; all when not given")                            \
+  X(norm, 0, ARG_CHOICE, "backward|ortho|forward", "backward", 0, 0,                                         \
+    "which direction divides: the inverse, both by the root, or forward")                                    \
+  X(length, 'l', ARG_INT, "N", NULL, 1, 1e12,                                                                \
+    "inverse of r2c: length of the last axis of the result; 2 (m - 1) for m complex numbers when not given") \
+  X(type, 't', ARG_CHOICE, "file|f32|f64", "file", 0, 0,                                                     \
+    "precision; file: float32 and complex64 stay single, all else is double")                                \
+  X(device, 'd', ARG_TEXT, "NAME", "cpu", 0, 0, "where to compute: cpu, cuda:0, opencl:0, auto")             \
+  X(print_kernel, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                             \
+    "print the source of the kernels generated for the device, and transform nothing")                       \
+  X(shape, 's', ARG_TEXT, "N,N", NULL, 0, 0, "with --print-kernel: the array's shape, instead of INPUT")
+
+OPTIONS(fft, FFT_OPTIONS);
+
+typedef struct job {
+  const fft_args *o;
+  kugel_fft_kind kind;
+  int sign, naxes, axes[MAX_NDIM];
+  ndarray in, out;
+  int64_t n[MAX_NDIM]; /* of the array that forward starts from */
+  kugel_ctx *ctx;
+  kugel_fft *plan;
+} job;
+
+static void job_close(job *j)
+{
+  ndarray_close(&j->in);
+  ndarray_close(&j->out);
+  kugel_fft_destroy(j->plan);
+  kugel_ctx_destroy(j->ctx);
+}
+
+static int take_axes(job *j)
+{
+  int64_t list[MAX_NDIM];
+  j->naxes = j->in.ndim;
+  for (int i = 0; i < j->naxes; i++)
+    j->axes[i] = i;
+  if (!j->o->axes.given)
+    return EXIT_DONE;
+  STEP(numbers_parse("--axes", j->o->axes.s, list, &j->naxes));
+  for (int i = 0; i < j->naxes; i++) {
+    int64_t a = list[i] < 0 ? list[i] + j->in.ndim : list[i];
+    if (a < 0 || a >= j->in.ndim)
+      return fail_usage("--axes %s: axis %lld, but the array has %d dimensions", j->o->axes.s,
+                        (long long)list[i], j->in.ndim);
+    for (int k = 0; k < i; k++)
+      if (j->axes[k] == a)
+        return fail_usage("--axes %s: axis %lld twice", j->o->axes.s, (long long)list[i]);
+    j->axes[i] = (int)a;
+  }
+  return EXIT_DONE;
+}
+
+static int take_input(job *j)
+{
+  const fft_args *o = j->o;
+  if (o->shape.given && !o->print_kernel.given)
+    return fail_usage("--shape goes with --print-kernel");
+  if (o->shape.given == o->input.given)
+    return o->shape.given ? fail_usage("give either INPUT or --shape")
+                          : fail_usage("INPUT is missing; see kugel fft --help");
+  if (!o->output.given && !o->print_kernel.given)
+    return fail_usage("OUTPUT is missing; see kugel fft --help");
+  if (o->input.given)
+    STEP(ndarray_open(&j->in, o->input.s));
+  else
+    STEP(numbers_parse("--shape", o->shape.s, j->in.shape, &j->in.ndim));
+  for (int i = 0; i < j->in.ndim; i++)
+    if (j->in.shape[i] < 1 || j->in.shape[i] > (int64_t)1 << 40)
+      return fail_usage("--shape %s: extents must be from 1 to 2^40", o->shape.s);
+  if (o->print_kernel.given && !strcmp(o->device.s, "cpu"))
+    return fail_usage("--print-kernel: kernels are generated for devices; add --device cuda:0 or opencl:0");
+  if (o->type.n)
+    j->in.single = o->type.n == 1;
+  return EXIT_DONE;
+}
+
+/* Types and shapes of both arrays from kind and direction. */
+static int take_shapes(job *j)
+{
+  int last = j->axes[j->naxes - 1];
+  bool r2c = j->kind == KUGEL_FFT_R2C, c2c = j->kind == KUGEL_FFT_C2C, back = j->sign == KUGEL_INVERSE;
+  if (j->in.is_complex && !c2c && !(r2c && back))
+    return fail("%s holds complex numbers, %s%s takes reals", j->o->input.s, back ? "the inverse of " : "",
+                j->o->kind.s);
+  if (j->o->length.given && !(r2c && back))
+    return fail_usage("--length goes with --kind r2c --inverse");
+  j->in.is_complex = c2c || (r2c && back);
+  memcpy(j->n, j->in.shape, sizeof j->n);
+  if (r2c && back) {
+    j->n[last] = j->o->length.given ? j->o->length.n : 2 * (j->in.shape[last] - 1);
+    if (j->n[last] < 1 || j->n[last] / 2 + 1 != j->in.shape[last])
+      return fail_usage(
+          "a result of length %lld comes from %lld complex numbers, the input has %lld: give --length",
+          (long long)j->n[last], (long long)(j->n[last] / 2 + 1), (long long)j->in.shape[last]);
+  }
+  j->out = (ndarray){.ndim = j->in.ndim, .single = j->in.single, .is_complex = c2c || (r2c && !back)};
+  memcpy(j->out.shape, j->n, sizeof j->n);
+  if (r2c && !back)
+    j->out.shape[last] = j->n[last] / 2 + 1;
+  return EXIT_DONE;
+}
+
+/* The scalings of scipy.fft and numpy.fft. */
+static int make_plan(job *j)
+{
+  kugel_fft_opts opts = {.size = sizeof opts,
+                         .kind = j->kind,
+                         .single_precision = j->in.single,
+                         .naxes = j->naxes,
+                         .axes = j->axes};
+  LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = j->o->device.s}, &j->ctx));
+  LIB(kugel_fft_create(j->ctx, j->in.ndim, j->n, &opts, &j->plan));
+  double gain = kugel_fft_gain(j->plan);
+  enum { BACKWARD, ORTHO };
+  bool back = j->sign == KUGEL_INVERSE, divides = back == (j->o->norm.n == BACKWARD);
+  double scale = j->o->norm.n == ORTHO ? 1 / sqrt(gain) : divides ? 1 / gain : 1;
+  if (scale == 1)
+    return EXIT_DONE;
+  kugel_fft_destroy(j->plan);
+  j->plan = NULL;
+  opts.forward_scale = opts.inverse_scale = scale;
+  LIB(kugel_fft_create(j->ctx, j->in.ndim, j->n, &opts, &j->plan));
+  return EXIT_DONE;
+}
+
+/* Multiplies what lies at one end of each transformed axis. */
+static void scale_ends(job *j, ndarray *a, bool last_end, double factor)
+{
+  for (int i = 0; i < j->naxes; i++) {
+    int64_t inner = 1, outer = 1, n = a->shape[j->axes[i]], at = last_end ? n - 1 : 0;
+    for (int d = 0; d < a->ndim; d++) {
+      inner *= d > j->axes[i] ? a->shape[d] : 1;
+      outer *= d < j->axes[i] ? a->shape[d] : 1;
+    }
+    for (int64_t o = 0; o < outer; o++)
+      for (int64_t k = (o * n + at) * inner; k < (o * n + at + 1) * inner; k++)
+        if (a->single)
+          ((float *)a->data)[k] = (float)(((float *)a->data)[k] * factor);
+        else
+          ((double *)a->data)[k] *= factor;
+  }
+}
+
+/* What makes cosine and sine transforms orthogonal beside the factor: sqrt(2) at an end of input or output.
+ */
+static void orthogonal_ends(job *j, bool of_output)
+{
+  static const struct {
+    kugel_fft_kind kind;
+    bool output, last_end; /* of the forward transform */
+  } ends[] = {{KUGEL_FFT_DCT1, false, false}, {KUGEL_FFT_DCT1, false, true}, {KUGEL_FFT_DCT1, true, false},
+              {KUGEL_FFT_DCT1, true, true},   {KUGEL_FFT_DCT2, true, false}, {KUGEL_FFT_DCT3, false, false},
+              {KUGEL_FFT_DST2, true, true},   {KUGEL_FFT_DST3, false, true}};
+  bool back = j->sign == KUGEL_INVERSE;
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0] && j->o->norm.n == 1; i++)
+    if (ends[i].kind == j->kind && (ends[i].output != back) == of_output)
+      scale_ends(j, of_output ? &j->out : &j->in, ends[i].last_end, of_output ? sqrt(0.5) : sqrt(2));
+}
+
+static int print_kernels(const job *j)
+{
+  json_array("kernels");
+  for (int i = 0; i < kugel_fft_kernel_count(j->plan) || i == 0; i++) {
+    size_t length;
+    LIB(kugel_fft_kernel_source(j->plan, j->sign, i, 0, NULL, &length));
+    OWNED char *text = malloc(length + 1);
+    if (!text)
+      return fail("no memory for %zu characters", length);
+    LIB(kugel_fft_kernel_source(j->plan, j->sign, i, length + 1, text, NULL));
+    json_text(NULL, text);
+    say("%s%s", i ? "\n" : "", text);
+  }
+  json_end();
+  return EXIT_DONE;
+}
+
+/* Seconds of the work, from a transform of 16 times 4096 points on this machine's CPU. */
+static int expected_seconds(const job *j, double *seconds)
+{
+  enum { N = 4096, BATCH = 16 };
+  kugel_fft *plan = NULL;
+  OWNED double *x = calloc(2 * N * BATCH, sizeof *x);
+  if (!x)
+    return fail("no memory for a transform of %d points", N);
+  LIB(kugel_fft_create(NULL, 1, &(int64_t){N}, NULL, &plan));
+  kugel_status status = KUGEL_OK;
+  *seconds = INFINITY;
+  for (int i = 0; i < 4 && !status; i++) {
+    double start = now();
+    status = kugel_fft_execute(plan, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_C128, BATCH, N),
+                               KUGEL_ARRAY(x, KUGEL_C128, BATCH, N));
+    *seconds = fmin(*seconds, now() - start);
+  }
+  kugel_fft_destroy(plan);
+  LIB(status);
+  double stages = 0, count = (double)ndarray_count(&j->in);
+  for (int i = 0; i < j->naxes; i++)
+    stages += log2((double)j->n[j->axes[i]] + 1);
+  *seconds *= count * stages / (N * BATCH * log2(N)) * (j->in.is_complex && j->out.is_complex ? 1 : 0.6);
+  return EXIT_DONE;
+}
+
+static void report_job(const job *j)
+{
+  char text[200];
+  kugel_device_info device = {.size = sizeof device};
+  report_title(j->o->input.s, j->o->output.s);
+  json_text("kind", j->o->kind.s);
+  json_flag("inverse", j->sign == KUGEL_INVERSE);
+  ndarray_json(&j->in, "input");
+  ndarray_json(&j->out, "output");
+  fact("input", "%s", ndarray_text(&j->in, text, sizeof text));
+  fact("output", "%s", ndarray_text(&j->out, text, sizeof text));
+  fact("transform", "%s%s, %s", j->sign == KUGEL_INVERSE ? "inverse of " : "", j->o->kind.s,
+       j->o->axes.given ? "some axes" : "all axes");
+  if (kugel_ctx_describe(j->ctx, &device) == KUGEL_OK) {
+    json_text("device", device.name);
+    fact("device", "%s, %s", device.name, device.description);
+  }
+}
+
+static int fft(const void *args)
+{
+  const fft_args *o = args;
+  stopwatch watch = stopwatch_start();
+  __attribute__((cleanup(job_close))) job j = {.o = o, .kind = (kugel_fft_kind)o->kind.n};
+  j.sign = o->inverse.given ? KUGEL_INVERSE : KUGEL_FORWARD;
+  STEP(take_input(&j));
+  STEP(take_axes(&j));
+  STEP(take_shapes(&j));
+  STEP(make_plan(&j));
+  if (o->print_kernel.given)
+    return print_kernels(&j);
+  report_job(&j);
+  double seconds = 0;
+  if (run.dry_run) {
+    STEP(expected_seconds(&j, &seconds));
+    return report_plan(ndarray_bytes(&j.in) + ndarray_bytes(&j.out) + BASE_MEMORY, seconds);
+  }
+  STEP(check_output(o->output.s));
+  stopwatch_lap(&watch, "plan");
+  STEP(ndarray_read(&j.in));
+  STEP(ndarray_make(&j.out));
+  orthogonal_ends(&j, false);
+  stopwatch_lap(&watch, "read");
+  progress_part(0, 1, "transform");
+  kugel_array in = ndarray_view(&j.in), out = ndarray_view(&j.out);
+  LIB(kugel_fft_execute(j.plan, j.sign, &in, &out));
+  orthogonal_ends(&j, true);
+  stopwatch_lap(&watch, "transform");
+  STEP(ndarray_write(&j.out, o->output.s));
+  stopwatch_lap(&watch, "write");
+  report_end(&watch, 0);
+  return EXIT_DONE;
+}
+
+const command command_fft = {
+    .name = "fft",
+    .summary = "Fourier, cosine and sine transforms of arrays",
+    .about = "Transforms a NPY array along some or all of its axes, for any lengths, with the scalings of "
+             "scipy.fft. On a device, --print-kernel shows the kernels that were generated for it.",
+    .examples = "kugel fft x.npy y.npy\n"
+                "kugel fft image.npy spectrum.npy --kind r2c --axes 0,1\n"
+                "kugel fft spectrum.npy image.npy --kind r2c --inverse\n"
+                "kugel fft x.npy y.npy --kind dct2 --norm ortho --axes -1\n"
+                "kugel fft --print-kernel --shape 1000,4096 --axes 1 --type f32 --device opencl:0",
+    .options = fft_options,
+    .n_options = sizeof fft_options / sizeof fft_options[0],
+    .run = fft,
+};

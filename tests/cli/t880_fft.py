@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel fft on NPY arrays, against the defining sums."""
+import cmath
+import math
+import random
+import npyfile
+from harness import *
+
+random.seed(3)
+
+
+def numbers(count, of=float):
+    return [random.uniform(-1, 1) + (1j * random.uniform(-1, 1) if of is complex else 0) for _ in range(count)]
+
+
+def close(got, want, eps=1e-14):
+    assert len(got) == len(want), (len(got), len(want))
+    size = math.sqrt(sum(abs(w) ** 2 for w in want))
+    error = math.sqrt(sum(abs(g - w) ** 2 for g, w in zip(got, want)))
+    assert error <= eps * size, error / size
+
+
+def dft(x, sign=-1):
+    n = len(x)
+    return [sum(v * cmath.exp(sign * 2j * math.pi * (j * k % n) / n) for j, v in enumerate(x)) for k in range(n)]
+
+
+def dft2(x, rows, columns):
+    x = [v for r in range(rows) for v in dft(x[r * columns:(r + 1) * columns])]
+    y = [dft(x[c::columns]) for c in range(columns)]
+    return [y[c][r] for r in range(rows) for c in range(columns)]
+
+
+def complex_to_complex():
+    x = numbers(30, complex)
+    npyfile.write("x.npy", (5, 6), x, "<c16")
+    j = ok("fft", "x.npy", "y.npy", "--json").json
+    assert j["status"] == "done" and j["output_shape"] == [5, 6] and j["output_type"] == "complex128"
+    assert j["device"] == "cpu" and j["kind"] == "c2c" and j["seconds"]["transform"] >= 0
+    close(npyfile.read("y.npy")[1], dft2(x, 5, 6))
+    ok("fft", "y.npy", "z.npy", "--inverse")
+    close(npyfile.read("z.npy")[1], x)
+    ok("fft", "x.npy", "y.npy", "--axes", "-1", "--overwrite")
+    close(npyfile.read("y.npy")[1], [v for r in range(5) for v in dft(x[6 * r:6 * r + 6])])
+    for norm, factor in (("ortho", 30 ** -0.5), ("forward", 1 / 30)):
+        ok("fft", "x.npy", "y.npy", "--norm", norm, "--overwrite")
+        close(npyfile.read("y.npy")[1], [factor * v for v in dft2(x, 5, 6)])
+        ok("fft", "y.npy", "z.npy", "--norm", norm, "-i", "--overwrite")
+        close(npyfile.read("z.npy")[1], x)
+
+
+def types():
+    x = numbers(12)
+    for dtype, eps, out in (("<f8", 1e-14, "<c16"), ("<f4", 1e-6, "<c8")):
+        npyfile.write("x.npy", (12,), x, dtype)
+        ok("fft", "x.npy", "y.npy", "--overwrite")
+        assert npyfile.read("y.npy")[2] == out
+        close(npyfile.read("y.npy")[1], dft(x), eps)
+    ok("fft", "x.npy", "y.npy", "--overwrite", "--type", "f64")
+    assert npyfile.read("y.npy")[2] == "<c16"
+    npyfile.write("i.npy", (4,), [1, 2, 3, 4], "<i4")
+    ok("fft", "i.npy", "y.npy", "--overwrite", "--type", "f32")
+    assert npyfile.read("y.npy")[2] == "<c8" and npyfile.read("y.npy")[1] == [10, -2 + 2j, -2, -2 - 2j]
+
+
+def real_to_complex():
+    for n in (7, 8):
+        x = numbers(3 * n)
+        npyfile.write("x.npy", (3, n), x)
+        ok("fft", "x.npy", "y.npy", "--kind", "r2c", "--axes", "1", "--overwrite")
+        shape, y, _ = npyfile.read("y.npy")
+        assert shape == (3, n // 2 + 1)
+        close(y, [v for r in range(3) for v in dft(x[n * r:n * r + n])[:n // 2 + 1]])
+        ok("fft", "y.npy", "z.npy", "-k", "r2c", "-i", "-a", "1", "--length", n, "--overwrite")
+        close(npyfile.read("z.npy")[1], x)
+    ok("fft", "y.npy", "z.npy", "-k", "r2c", "-i", "-a", "1", "--overwrite")
+    close(npyfile.read("z.npy")[1], x)
+    ok("fft", "x.npy", "y.npy", "-k", "r2c", "-a", "1,0", "--overwrite")
+    assert npyfile.read("y.npy")[0] == (2, 8)
+    ok("fft", "y.npy", "z.npy", "-k", "r2c", "-i", "-a", "1,0", "-l", "3", "--overwrite")
+    close(npyfile.read("z.npy")[1], x)
+
+
+def cosines_and_sines():
+    n = 6
+    x = numbers(2 * n)
+    npyfile.write("x.npy", (2, n), x)
+    ok("fft", "x.npy", "y.npy", "--kind", "dct2", "--axes", "1")
+    close(npyfile.read("y.npy")[1], [2 * sum(x[n * r + j] * math.cos(math.pi * (j + .5) * k / n) for j in range(n))
+                                     for r in range(2) for k in range(n)])
+    for kind in [f"{c}{i}" for c in ("dct", "dst") for i in (1, 2, 3, 4)]:
+        for norm in ("backward", "ortho"):
+            ok("fft", "x.npy", "y.npy", "-k", kind, "--norm", norm, "--overwrite")
+            ok("fft", "y.npy", "z.npy", "-k", kind, "--norm", norm, "-i", "--overwrite")
+            close(npyfile.read("z.npy")[1], x)
+            if norm == "ortho":
+                y = npyfile.read("y.npy")[1]
+                assert math.isclose(sum(v * v for v in y), sum(v * v for v in x), rel_tol=1e-13), kind
+
+
+def with_kernels():
+    """Names of this machine's devices that run kernels."""
+    return [d["name"] for d in ok("info", "--json").json["devices"] if d["kernels"]]
+
+
+def devices():
+    names = with_kernels()
+    if not names:
+        raise Skip("no device runs kernels")
+    x = numbers(60, complex)
+    npyfile.write("x.npy", (5, 12), x, "<c8")
+    for name in names:
+        assert ok("fft", "x.npy", "y.npy", "--device", name, "--json", "--overwrite").json["device"] == name
+        close(npyfile.read("y.npy")[1], dft2(x, 5, 12), 1e-6)
+
+
+def print_kernel():
+    names = with_kernels()
+    refused(2, "fft", "--print-kernel", "--shape", "16", says="add --device")
+    if not names:
+        raise Skip("no device runs kernels")
+    words = ["fft", "--print-kernel", "--shape", "10,100000", "--axes", "1", "--type", "f32", "--device", names[0]]
+    text = ok(*words).out
+    assert text.count("KERNEL(") == 2 and text.startswith("// ") and "points: stages of" in text
+    assert "\n".join(ok(*words, "--json").json["kernels"]) == text
+    assert ok(*words, "--inverse").out != text
+    npyfile.write("x.npy", (3, 64), numbers(192))
+    assert "// 64 points" in ok("fft", "x.npy", "-a", "1", "--print-kernel", "--device", names[0]).out
+
+
+def wrong_words():
+    npyfile.write("x.npy", (3, 4), numbers(12))
+    npyfile.write("c.npy", (3, 4), numbers(12, complex), "<c16")
+    refused(2, "fft", says="INPUT is missing")
+    refused(2, "fft", "x.npy", says="OUTPUT is missing")
+    refused(2, "fft", "x.npy", "y.npy", "--axes", "2", says="axis 2, but the array has 2 dimensions")
+    refused(2, "fft", "x.npy", "y.npy", "--axes", "0,-2", says="axis -2 twice")
+    refused(2, "fft", "x.npy", "y.npy", "--axes", "0,x", says="needs whole numbers with commas between")
+    refused(2, "fft", "x.npy", "y.npy", "--kind", "dct5", says="did you mean")
+    refused(2, "fft", "x.npy", "y.npy", "--length", "5", says="--length goes with")
+    refused(2, "fft", "c.npy", "y.npy", "-k", "r2c", "-i", "-l", "9", says="give --length")
+    refused(2, "fft", "x.npy", "y.npy", "--shape", "4", says="--shape goes with --print-kernel")
+    refused(2, "fft", "--print-kernel", "--shape", "0", "-d", "opencl:0", says="extents must be from 1")
+    refused(1, "fft", "c.npy", "y.npy", "-k", "dct2", says="c.npy holds complex numbers, dct2 takes reals")
+    refused(1, "fft", "none.npy", "y.npy", says="none.npy")
+    refused(1, "fft", "x.npy", "y.npy", "--device", "tpu:0", says="tpu:0")
+    npyfile.write("e.npy", (0, 4), [])
+    refused(1, "fft", "e.npy", "y.npy", says="e.npy is empty")
+    assert not os.path.exists("y.npy")
+
+
+main([complex_to_complex, types, real_to_complex, cosines_and_sines, devices, print_kernel, wrong_words])
