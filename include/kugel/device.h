@@ -139,6 +139,8 @@ KUGEL_API kugel_status kugel_device_fill(kugel_ctx *ctx, void *dst, size_t offse
 KUGEL_API kugel_status kugel_queue_create(kugel_ctx *ctx, kugel_queue **out);
 
 /// Wraps a queue that another library made, such as the stream of PyTorch or CuPy, or a cl_command_queue.
+/// While a CUstream is captured into a graph, calls that do not wait go into the graph; one call before the capture
+/// loads their kernels. Launches of the graph are not ordered with the plan's other executions.
 /// @param[in]  ctx     a context on the same device; for OpenCL one made with native_context = the queue's
 /// cl_context
 /// @param[in]  native  CUstream (NULL: CUDA's default stream) or cl_command_queue, which must outlive the

@@ -22,7 +22,9 @@ enum {
   NO_CONTEXT = 201,
   BAD_HANDLE = 400,
   NOT_FOUND = 500,
-  LOST = 700
+  LOST = 700,
+  CAPTURE_ISOLATION = 905,
+  CAPTURED_EVENT = 907
 };
 enum { MAX_BLOCKS = 4096, MAX_DEPTH = 16 };
 
@@ -30,6 +32,7 @@ typedef struct event {
   struct stream *stream; // NULL: done or never recorded
   uint64_t ticket;
   double milliseconds;
+  unsigned long long capture; // 0: recorded outside
 } event;
 
 typedef struct op {
@@ -47,7 +50,8 @@ typedef struct op {
 
 typedef struct stream {
   op *first, **last;
-  struct stream *next; // of all that were ever made, so that late waits find them
+  struct stream *next;        // of all that were ever made, so that late waits find them
+  unsigned long long capture; // 0: not capturing
 } stream;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -62,6 +66,7 @@ static double clock_ms;
 static char context;
 static stream null_stream = {.last = &null_stream.first};
 static stream *streams;
+static unsigned long long captures; // the latest; its streams have it while it goes on
 static _Thread_local int depth;
 
 static int enter(void)
@@ -429,9 +434,40 @@ API cuStreamSynchronize(stream *s)
   return leave(wait_for(of(s), UINT64_MAX));
 }
 
+/* Not of the driver: begins (on) or ends a capture that starts at the stream. Captured work runs at once. */
+API fake_capture(stream *s, int on)
+{
+  pthread_mutex_lock(&lock);
+  if (on)
+    s->capture = ++captures;
+  for (stream *t = streams; t && !on; t = t->next)
+    t->capture = 0;
+  return leave(OK);
+}
+
+API cuStreamGetCaptureInfo_v2(stream *s, int *status, unsigned long long *id, void **graph, void **nodes,
+                              size_t *n)
+{
+  ENTER();
+  *id = of(s)->capture;
+  *status = *id != 0;
+  return leave(graph || nodes || n ? BAD_VALUE : OK);
+}
+
 API cuStreamWaitEvent(stream *s, event *e, unsigned flags)
 {
   ENTER();
+  stream *t = of(s);
+  if (e->capture != t->capture) {
+    int active = 0;
+    for (stream *u = streams; u; u = u->next)
+      active |= u->capture == e->capture;
+    if (t->capture)
+      return leave(CAPTURE_ISOLATION);
+    if (!active)
+      return leave(CAPTURED_EVENT);
+    t->capture = e->capture;
+  }
   if (e->stream) {
     op *o = put(s, WAIT);
     o->other = e->stream;
@@ -471,6 +507,7 @@ API cuEventRecord(event *e, stream *s)
 {
   ENTER();
   op *o = put(s, MARK);
+  e->capture = of(s)->capture;
   o->event = e;
   e->stream = of(s);
   e->ticket = o->ticket;
@@ -480,6 +517,8 @@ API cuEventRecord(event *e, stream *s)
 API cuEventSynchronize(event *e)
 {
   ENTER();
+  if (e->capture)
+    return leave(CAPTURED_EVENT);
   if (e->stream)
     drain(e->stream, e->ticket);
   return leave(OK);

@@ -36,6 +36,7 @@ enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_CAPTURED_EVENT = 907,
   KUGEL__CU_INJECTED = 100000, /* a failure that tests asked for */
 
   CU_MAX_THREADS_PER_BLOCK = 1,
@@ -110,6 +111,9 @@ enum {
 
 /* Not in every driver: NULL then. */
 #define KUGEL__CUDA_OPTIONAL(X)                                                                              \
+  X(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2",                                                     \
+    (CUstream stream, int *status, unsigned long long *id, void **graph, const void **dependencies,          \
+     size_t *count))                                                                                         \
   X(cuLaunchKernelEx, "cuLaunchKernelEx",                                                                    \
     (const kugel__cu_config *config, CUfunction function, void **params, void **extra))
 

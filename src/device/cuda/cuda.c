@@ -212,7 +212,20 @@ static kugel_status wait_queue(kugel_queue *queue)
 struct kugel__event {
   kugel__device *device;
   CUevent native;
+  unsigned long long capture; /* into a graph, while which it was recorded; 0: none */
 };
+
+/* The number of the capture that the queue takes part in; 0: none. The context is current. */
+static unsigned long long capture_of(const kugel_queue *queue)
+{
+  const kugel__cuda_api *cu = kugel__cuda();
+  unsigned long long id = 0;
+  int status = 0; // 1: active
+  if (!cu->cuStreamGetCaptureInfo ||
+      cu->cuStreamGetCaptureInfo(queue->native, &status, &id, NULL, NULL, NULL) || status != 1)
+    return 0;
+  return id;
+}
 
 static void event_free(kugel__event *event)
 {
@@ -233,7 +246,11 @@ static kugel_status record(kugel_queue *queue, kugel__event **out)
   e->device = queue->device;
   kugel_status s = CU_INSIDE(queue->device, cuEventCreate(&e->native, 0));
   if (!s)
-    s = CU_INSIDE(queue->device, cuEventRecord(e->native, queue->native));
+    s = kugel__cuda_enter(queue->device);
+  if (!s) {
+    e->capture = capture_of(queue);
+    s = kugel__cuda_leave(CU(queue->device, cuEventRecord(e->native, queue->native)));
+  }
   if (s) {
     event_free(e);
     return s;
@@ -242,10 +259,22 @@ static kugel_status record(kugel_queue *queue, kugel__event **out)
   return KUGEL_OK;
 }
 
+/* An event from within a capture marks nothing outside it, and the reverse: there the order is up to whoever
+ * captures and launches the graph. */
 static kugel_status after(kugel_queue *queue, kugel__event *event)
 {
-  return queue ? CU_INSIDE(queue->device, cuStreamWaitEvent(queue->native, event->native, 0))
-               : CU_INSIDE(event->device, cuEventSynchronize(event->native));
+  if (!queue)
+    return event->capture ? KUGEL_OK : CU_INSIDE(event->device, cuEventSynchronize(event->native));
+  KUGEL_TRY(kugel__cuda_enter(queue->device));
+  unsigned long long mine = capture_of(queue);
+  if (mine && mine != event->capture)
+    return kugel__cuda_leave(KUGEL_OK);
+  if (mine || !event->capture)
+    return kugel__cuda_leave(CU(queue->device, cuStreamWaitEvent(queue->native, event->native, 0)));
+  CUresult r = kugel__cuda()->cuStreamWaitEvent(queue->native, event->native, 0); // joins, or it has ended
+  if (r == CUDA_ERROR_CAPTURED_EVENT)
+    return kugel__cuda_leave(KUGEL_OK);
+  return kugel__cuda_leave(kugel__cuda_status(queue->device, r, "cuStreamWaitEvent"));
 }
 
 static kugel_status elapsed(kugel__event *from, kugel__event *to, double *seconds)
