@@ -98,18 +98,21 @@ _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object
 
 
 def _from_dlpack(a):
-    capsule = a.__dlpack__()
+    # The producer makes CUDA's default stream wait for what it has given to others, and the work runs there.
+    cuda = int(a.__dlpack_device__()[0]) == _ffi.KUGEL_CUDA
+    capsule = a.__dlpack__(stream=1) if cuda else a.__dlpack__()
     tensor = _ffi.kugel_array.from_address(_get_pointer(capsule, b"dltensor"))
     shape = tuple((ctypes.c_int64 * tensor.ndim).from_address(tensor.shape)) if tensor.ndim else ()
     strides = tuple((ctypes.c_int64 * tensor.ndim).from_address(tensor.strides)) if tensor.strides else None
     out = make_view(tensor.data, tensor.device.type, tensor.device.id, tensor.dtype, shape, strides, (a, capsule))
     out.byte_offset = tensor.byte_offset
-    return Foreign(a, out, shape, numpy_dtype(tensor.dtype), None)
+    return Foreign(a, out, shape, numpy_dtype(tensor.dtype), 0 if cuda else None)
 
 
 def _from_torch(a):
     if a.requires_grad:
         raise TypeError("the tensor requires grad: use kugel.torch")
+    a = a.resolve_conj().resolve_neg()
     dtype = np.dtype(str(a.dtype).removeprefix("torch."))
     strides = None if a.is_contiguous() else a.stride()
     out = make_view(a.data_ptr(), _ffi.KUGEL_CUDA, a.device.index, dtype_of(dtype), a.shape, strides, a)
