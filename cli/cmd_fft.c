@@ -21,7 +21,7 @@
     "inverse of r2c: length of the last axis of the result; 2 (m - 1) for m complex numbers when not given") \
   X(type, 't', ARG_CHOICE, "file|f32|f64", "file", 0, 0,                                                     \
     "precision; file: float32 and complex64 stay single, all else is double")                                \
-  X(device, 'd', ARG_TEXT, "NAME", "cpu", 0, 0, "where to compute: cpu, cuda:0, opencl:0, auto")             \
+  DEVICE_OPTION(X)                                                                                           \
   X(print_kernel, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                             \
     "print the source of the kernels generated for the device, and transform nothing")                       \
   X(shape, 's', ARG_TEXT, "N,N", NULL, 0, 0, "with --print-kernel: the array's shape, instead of INPUT")
@@ -34,7 +34,6 @@ typedef struct job {
   int sign, naxes, axes[MAX_NDIM];
   ndarray in, out;
   int64_t n[MAX_NDIM]; /* of the array that forward starts from */
-  kugel_ctx *ctx;
   kugel_fft *plan;
 } job;
 
@@ -43,7 +42,6 @@ static void job_close(job *j)
   ndarray_close(&j->in);
   ndarray_close(&j->out);
   kugel_fft_destroy(j->plan);
-  kugel_ctx_destroy(j->ctx);
 }
 
 static int take_axes(job *j)
@@ -126,8 +124,7 @@ static int make_plan(job *j)
                          .single_precision = j->in.single,
                          .naxes = j->naxes,
                          .axes = j->axes};
-  LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = j->o->device.s}, &j->ctx));
-  LIB(kugel_fft_create(j->ctx, j->in.ndim, j->n, &opts, &j->plan));
+  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
   double gain = kugel_fft_gain(j->plan);
   enum { BACKWARD, ORTHO };
   bool back = j->sign == KUGEL_INVERSE, divides = back == (j->o->norm.n == BACKWARD);
@@ -137,7 +134,7 @@ static int make_plan(job *j)
   kugel_fft_destroy(j->plan);
   j->plan = NULL;
   opts.forward_scale = opts.inverse_scale = scale;
-  LIB(kugel_fft_create(j->ctx, j->in.ndim, j->n, &opts, &j->plan));
+  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
   return EXIT_DONE;
 }
 
@@ -175,8 +172,11 @@ static void orthogonal_ends(job *j, bool of_output)
       scale_ends(j, of_output ? &j->out : &j->in, ends[i].last_end, of_output ? sqrt(0.5) : sqrt(2));
 }
 
-static int print_kernels(const job *j)
+static int print_kernels(job *j)
 {
+  LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = j->o->device.s},
+                       &run.ctx));
+  STEP(make_plan(j));
   json_array("kernels");
   for (int i = 0; i < kugel_fft_kernel_count(j->plan) || i == 0; i++) {
     size_t length;
@@ -221,7 +221,6 @@ static int expected_seconds(const job *j, double *seconds)
 static void report_job(const job *j)
 {
   char text[200];
-  kugel_device_info device = {.size = sizeof device};
   report_title(j->o->input.s, j->o->output.s);
   json_text("kind", j->o->kind.s);
   json_flag("inverse", j->sign == KUGEL_INVERSE);
@@ -231,10 +230,6 @@ static void report_job(const job *j)
   fact("output", "%s", ndarray_text(&j->out, text, sizeof text));
   fact("transform", "%s%s, %s", j->sign == KUGEL_INVERSE ? "inverse of " : "", j->o->kind.s,
        j->o->axes.given ? "some axes" : "all axes");
-  if (kugel_ctx_describe(j->ctx, &device) == KUGEL_OK) {
-    json_text("device", device.name);
-    fact("device", "%s, %s", device.name, device.description);
-  }
 }
 
 static int fft(const void *args)
@@ -246,10 +241,11 @@ static int fft(const void *args)
   STEP(take_input(&j));
   STEP(take_axes(&j));
   STEP(take_shapes(&j));
-  STEP(make_plan(&j));
   if (o->print_kernel.given)
     return print_kernels(&j);
   report_job(&j);
+  STEP(session_device(&o->device));
+  STEP(make_plan(&j));
   double seconds = 0;
   if (run.dry_run) {
     STEP(expected_seconds(&j, &seconds));

@@ -140,7 +140,7 @@ def wrong_words():
     refused(2, "fft", "x.npy", "y.npy", "--length", "5", says="--length goes with")
     refused(2, "fft", "c.npy", "y.npy", "-k", "r2c", "-i", "-l", "9", says="give --length")
     refused(2, "fft", "x.npy", "y.npy", "--shape", "4", says="--shape goes with --print-kernel")
-    refused(2, "fft", "--print-kernel", "--shape", "0", "-d", "opencl:0", says="extents must be from 1")
+    refused(2, "fft", "--print-kernel", "--shape", "0", "--device", "opencl:0", says="extents must be from 1")
     refused(1, "fft", "c.npy", "y.npy", "-k", "dct2", says="c.npy holds complex numbers, dct2 takes reals")
     refused(1, "fft", "none.npy", "y.npy", says="none.npy")
     refused(1, "fft", "x.npy", "y.npy", "--device", "tpu:0", says="tpu:0")
