@@ -20,7 +20,7 @@ typedef struct ring_unit {
   int32_t job, part, log2, split;
 } ring_unit;
 typedef struct ring_args {
-  int32_t count, first, f32, weighted, check, spare;
+  int32_t first, f32, weighted, check;
   int64_t map;
 } ring_args;
 typedef struct fold_args {
@@ -204,12 +204,19 @@ static kugel_status load_kernels(kugel__rings_gpu *p)
   return KUGEL_OK;
 }
 
-static kugel__grid grid_of(const kugel__rings_gpu *p, int s, const unit_class *c)
+// All units of a class, a block each; as many at a time as have room. The last of the args is *a.
+static kugel_status launch_class(const kugel__rings_gpu *p, int s, int kernel, const unit_class *c, int n,
+                                 const kugel__arg *args, ring_args *a, kugel_queue *queue)
 {
-  uint32_t blocks = (uint32_t)(s == IN_MEMORY ? kugel__min(c->count, p->blocks) : c->count);
-  return (kugel__grid){.blocks = {blocks},
-                       .threads = {(uint32_t)sizes[s].threads},
-                       .shared = s == IN_MEMORY ? 0 : (size_t)16 << c->log2};
+  int32_t most = s == IN_MEMORY ? p->blocks : c->count;
+  for (int32_t done = 0; done < c->count; done += most) {
+    a->first = c->first + done;
+    kugel__grid g = {.blocks = {(uint32_t)kugel__min(most, c->count - done)},
+                     .threads = {(uint32_t)sizes[s].threads},
+                     .shared = s == IN_MEMORY ? 0 : (size_t)16 << c->log2};
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[s][kernel], &g, n, args, queue));
+  }
+  return KUGEL_OK;
 }
 
 static kugel_status make_filters(kugel__rings_gpu *p)
@@ -218,12 +225,10 @@ static kugel_status make_filters(kugel__rings_gpu *p)
   kugel_status status = table(p, NULL, (size_t)p->scratch * 16, &scratch);
   for (int s = 0; s < SIZES && !status; s++) {
     const unit_class *c = &p->filters[s];
-    ring_args a = {.count = c->count, .first = c->first};
-    kugel__grid g = grid_of(p, s, c);
+    ring_args a = {.first = c->first};
     kugel__arg args[] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
                          KUGEL__MEM_ARG(p->filter_table), KUGEL__MEM_ARG(scratch), KUGEL__VALUE_ARG(a)};
-    if (c->count)
-      status = kugel__launch(p->device, p->kernels[s][FILTER], &g, 5, args, NULL);
+    status = launch_class(p, s, FILTER, c, 5, args, &a, NULL);
   }
   kugel__device_free(p->device, scratch.base);
   return status;
@@ -313,13 +318,8 @@ static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_
   for (int k = 1; k >= 0; k--)
     for (int s = SIZES - 1; s >= 0; s--) {
       const unit_class *c = &p->classes[k][s];
-      ring_args a = {.count = c->count,
-                     .first = c->first,
-                     .f32 = job->f32,
-                     .weighted = job->weight.base != NULL,
-                     .check = job->check,
-                     .map = job->map_at};
-      kugel__grid g = grid_of(p, s, c);
+      ring_args a = {
+          .f32 = job->f32, .weighted = job->weight.base != NULL, .check = job->check, .map = job->map_at};
       kugel__arg args[9] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
                             KUGEL__MEM_ARG(job->work)};
       int n = 3;
@@ -333,8 +333,7 @@ static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_
       args[n++] = KUGEL__MEM_ARG(scratch);
       args[n++] = KUGEL__VALUE_ARG(a);
       int kernel = (k ? CHIRP_SYNTH : DIRECT_SYNTH) + adjoint;
-      if (c->count)
-        KUGEL_TRY(kugel__launch(p->device, p->kernels[s][kernel], &g, n, args, queue));
+      KUGEL_TRY(launch_class(p, s, kernel, c, n, args, &a, queue));
     }
   return KUGEL_OK;
 }

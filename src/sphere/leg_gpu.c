@@ -8,7 +8,8 @@
 
 /* The structs of the kernels' texts. */
 typedef struct shape {
-  int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, spare, middle, pole_tiles;
+  int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, strips, middle, pole_tiles, pole_strips,
+      groups;
 } shape;
 typedef struct columns {
   int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, spare;
@@ -19,35 +20,50 @@ typedef struct polar_shape {
   int64_t alm;
 } polar_shape;
 
-enum { LEG_SYNTH, LEG_ADJOINT, TO_SERIES, ADD_TILES, FROM_SERIES, KERNELS = KUGEL__LEG_GPU_KERNELS };
+enum {
+  LEG_SYNTH,
+  LEG_ADJOINT,
+  LEG_STARTS,
+  TO_SERIES,
+  ADD_TILES,
+  FROM_SERIES,
+  KERNELS = KUGEL__LEG_GPU_KERNELS
+};
 enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
-static const int per_lane[KUGEL__MAX_SERIES + 1] = {0, 4, 2, 2}; // pairs of a lane, by series
-static const int per_lane_adjoint[KUGEL__MAX_SERIES + 1] = {0, 8, 4, 4};
+// By series; on other devices blocks of one warp.
+static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {
+    {{0}, {0}, {0}}, {{6, 6}, {2, 4}, {6, 3}}, {{6, 6}, {2, 4}, {4, 2}}, {{4, 4}, {2, 4}, {6, 2}}};
+static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {
+    {{0}, {0}, {0}}, {{4, 8}, {1, 1}, {1, 1}}, {{2, 4}, {1, 1}, {1, 1}}, {{2, 4}, {1, 1}, {1, 1}}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
 
 /* ---- plans ---- */
 
 static kugel_status load_kernels(kugel__leg_gpu *p)
 {
-  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "to_series", "add_tiles",
-                                             "from_series"};
-  char defines[128];
-  snprintf(defines, sizeof defines, "#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n", p->ns,
-           per_lane[p->ns], per_lane_adjoint[p->ns], p->warps);
+  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "leg_starts",
+                                             "to_series", "add_tiles",   "from_series"};
+  const kugel__leg_gpu_tuning *u = &p->tuning;
+  char defines[256];
+  snprintf(defines, sizeof defines,
+           "#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n#define WARPSA %d\n"
+           "#define BLOCKS %d\n#define BLOCKSA %d\n",
+           p->ns, u->strips[0], u->strips[1], u->warps[0], u->warps[1], u->blocks[0], u->blocks[1]);
   kugel__module_spec spec = {.name = "sphere/legendre", .defines = defines};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre));
+  snprintf(defines, sizeof defines, "#define NS %d\n", p->ns);
   spec.name = "sphere/series";
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->series));
   for (int k = 0; k < KERNELS; k++)
     KUGEL_TRY(
-        kugel__module_kernel(k <= LEG_ADJOINT ? p->legendre : p->series, names[k], &p->kernels[k], NULL));
+        kugel__module_kernel(k <= LEG_STARTS ? p->legendre : p->series, names[k], &p->kernels[k], NULL));
   return KUGEL_OK;
 }
 
 // Orders [m0, next) whose partial sums fit into the aim.
 static int64_t next_chunk(const kugel__leg_gpu *p, int64_t m0)
 {
-  int64_t m = m0, step = (int64_t)p->tiles_adjoint * p->ns * 32;
+  int64_t m = m0, step = (int64_t)p->groups * p->ns * 32;
   do
     m++;
   while (m <= p->leg->mmax && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
@@ -70,16 +86,50 @@ static int64_t choose_middle(const kugel__leg *g, int64_t tile)
   return near ? full : half;
 }
 
+static shape shape_of(const kugel__leg_gpu *p, int adjoint)
+{
+  const kugel__leg *g = p->leg;
+  return (shape){.npairs = (int32_t)g->npairs,
+                 .first = (int32_t)g->npolar,
+                 .tiles = p->tiles[adjoint],
+                 .top = p->top,
+                 .nm = (int32_t)g->mmax + 1,
+                 .mmax = (int32_t)g->mmax,
+                 .row = p->row,
+                 .stride = p->stride,
+                 .strips = p->strips,
+                 .middle = p->middle,
+                 .pole_tiles = p->pole_tiles[adjoint],
+                 .pole_strips = p->pole_strips,
+                 .groups = p->groups};
+}
+
+// Runs each recurrence once, until its values count.
+static kugel_status find_starts(kugel__leg_gpu *p)
+{
+  shape t = shape_of(p, 0);
+  KUGEL_TRY(
+      kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4, 64), &p->starts.base));
+  kugel__grid grid = {.blocks = {(uint32_t)t.nm, (uint32_t)((t.strips + 3) / 4)}, .threads = {4 * WARP}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
+                       KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
+                       KUGEL__VALUE_ARG(t)};
+  return t.strips ? kugel__launch(p->device, p->kernels[LEG_STARTS], &grid, 7, args, NULL) : KUGEL_OK;
+}
+
 static kugel_status build(kugel__leg_gpu *p)
 {
   const kugel__leg *g = p->leg;
-  int64_t lane_s = WARP * per_lane[p->ns], lane_a = WARP * per_lane_adjoint[p->ns];
-  p->middle = (int32_t)choose_middle(g, lane_a);
-  p->poles_synth = tiles(p->middle - g->npolar, lane_s);
-  p->poles_adjoint = tiles(p->middle - g->npolar, lane_a);
-  p->tiles_synth = p->poles_synth + tiles(g->npairs - p->middle, lane_s);
-  p->tiles_adjoint = p->poles_adjoint + tiles(g->npairs - p->middle, lane_a);
-  p->stride = (int32_t)(g->npairs + kugel__max(lane_s, lane_a));
+  p->middle = (int32_t)choose_middle(g, WARP * p->tuning.strips[1]);
+  p->pole_strips = tiles(p->middle - g->npolar, WARP);
+  p->strips = p->pole_strips + tiles(g->npairs - p->middle, WARP);
+  for (int i = 0; i < 2; i++) {
+    int64_t size = WARP * p->tuning.strips[i];
+    p->pole_tiles[i] = tiles(p->middle - g->npolar, size);
+    p->tiles[i] = p->pole_tiles[i] + tiles(g->npairs - p->middle, size);
+  }
+  p->groups = tiles(p->tiles[1], p->tuning.warps[1]);
+  p->stride = (int32_t)(g->npairs + WARP * kugel__max(p->tuning.strips[0], p->tuning.strips[1]));
   p->row = (int32_t)(kugel__round_up(g->npairs, 4) + 4); // no power of two
   KUGEL_ALLOC(p->ctx, p->offset, (size_t)(g->mmax + 2) * 8);
   p->offset[0] = 0;
@@ -87,14 +137,26 @@ static kugel_status build(kugel__leg_gpu *p)
     p->offset[m + 1] = p->offset[m] + (p->top - m) / 2 + 1;
   for (int64_t m0 = 0, m1; m0 <= g->mmax; m0 = m1) {
     m1 = next_chunk(p, m0);
-    p->sums =
-        kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->tiles_adjoint, 1) * p->ns * 32);
+    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->groups, 1) * p->ns * 32);
   }
   KUGEL_TRY(load_kernels(p));
-  return kugel__leg_gpu_tables(p);
+  KUGEL_TRY(kugel__leg_gpu_tables(p));
+  return find_starts(p);
 }
 
-kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel__leg_gpu **out)
+// Fewer strips a warp where there would be too few warps for the device.
+static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__leg *leg)
+{
+  bool cuda = device->info.device.type == KUGEL_CUDA;
+  kugel__leg_gpu_tuning t = (cuda ? cuda_tuning : other_tuning)[leg->nseries];
+  for (int i = 0; i < 2; i++)
+    while (t.strips[i] > 1 && (leg->mmax + 1) * leg->npairs < 16 * WARP * t.strips[i] * device->info.units)
+      t.strips[i] = (t.strips[i] + 1) / 2;
+  return t;
+}
+
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
+                                   kugel__leg_gpu **out)
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
@@ -114,7 +176,7 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel_
   p->device = device;
   p->leg = leg;
   p->ns = leg->nseries;
-  p->warps = device->info.device.type == KUGEL_CUDA ? 4 : 1;
+  p->tuning = tuning ? *tuning : choose(device, leg);
   p->top = (int32_t)(leg->lmax + leg->reach);
   kugel_status s = build(p);
   if (s) {
@@ -131,8 +193,9 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel_queue_destroy(p->side);
-  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->vers.base};
-  for (int i = 0; i < 6; i++)
+  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base,  p->pairs.base,
+                    p->mlim.base, p->vers.base,    p->starts.base};
+  for (int i = 0; i < 7; i++)
     kugel__device_free(p->device, tables[i]);
   for (int i = 0; i < 2; i++) {
     kugel__device_free(p->device, p->polar[i].rec.base);
@@ -144,6 +207,11 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
   kugel__free(ctx, p->offset);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
+}
+
+kugel__leg_gpu_tuning kugel__leg_gpu_tuned(const kugel__leg_gpu *p)
+{
+  return p->tuning;
 }
 
 /* ---- execution ---- */
@@ -158,7 +226,7 @@ static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
 {
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
-  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->tiles_adjoint * 4, PAGE);
+  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->groups * 4, PAGE);
   size_t polar = (size_t)(g->n_alm * p->polar_orders * (g->lmax + 1)) * 16;
   return (parts){.sums = work,
                  .begun = {work.base, work.offset + sums},
@@ -185,31 +253,17 @@ static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                    .mmax = (int32_t)g->mmax,
                    .top = p->top,
                    .f32 = job->f32,
-                   .tiles = p->tiles_adjoint,
+                   .tiles = p->groups,
                    .polar = p->polar_orders,
                    .accumulate = job->accumulate,
                    .alm = job->alm_at};
 }
 
-static shape shape_of(const kugel__leg_gpu *p, int32_t count, int32_t poles)
+static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
 {
-  const kugel__leg *g = p->leg;
-  return (shape){.npairs = (int32_t)g->npairs,
-                 .first = (int32_t)g->npolar,
-                 .tiles = count,
-                 .top = p->top,
-                 .nm = (int32_t)g->mmax + 1,
-                 .mmax = (int32_t)g->mmax,
-                 .row = p->row,
-                 .stride = p->stride,
-                 .middle = p->middle,
-                 .pole_tiles = poles};
-}
-
-static kugel__grid warps_of(const kugel__leg_gpu *p, int64_t warps)
-{
-  return (kugel__grid){.blocks = {(uint32_t)((warps + p->warps - 1) / p->warps)},
-                       .threads = {(uint32_t)(WARP * p->warps)}};
+  int64_t warps = p->tuning.warps[adjoint];
+  int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
+  return (kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
 }
 
 static kugel__grid steps_of(int64_t orders, int64_t steps)
@@ -228,13 +282,18 @@ static kugel_status order(const kugel__leg_gpu *p, kugel_queue *first, kugel_que
   return s;
 }
 
-// Queues the polar pairs on the side; join() makes the queue wait for them.
+/* Queues the polar pairs on the side; join() makes the queue wait for them. Their long chains come first: if
+ * the queue went on at once, its blocks would fill the device before them. */
 static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
-                               kugel_queue *queue)
+                               size_t bytes, kugel_queue *queue)
 {
   const kugel__leg *g = p->leg;
-  if (p->side)
-    KUGEL_TRY(order(p, queue, p->side));
+  if (!p->side)
+    return KUGEL_OK;
+  KUGEL_TRY(order(p, queue, p->side));
+  if (sums)
+    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, p->side));
+  KUGEL_TRY(order(p, p->side, queue));
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
     polar_shape t = {.lmax = (int32_t)g->lmax,
@@ -277,17 +336,17 @@ static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
 static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
-  shape t = shape_of(p, p->tiles_synth, p->poles_synth);
-  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1), grid = warps_of(p, (int64_t)t.nm * t.tiles);
+  shape t = shape_of(p, 0);
+  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1), grid = grid_of(p, 0, t.nm);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
-  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
-                       KUGEL__MEM_ARG(p->mfac),  KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
-                       KUGEL__MEM_ARG(job->leg), KUGEL__VALUE_ARG(t)};
-  KUGEL_TRY(fork_polar(p, job, NULL, queue));
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
+                       KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
+                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+  KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
   KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
   if (t.tiles)
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 8, args, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 9, args, queue));
   return join(p, queue);
 }
 
@@ -299,29 +358,28 @@ kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_
 static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
-  shape t = shape_of(p, p->tiles_adjoint, p->poles_adjoint);
+  shape t = shape_of(p, 1);
   parts w = lay_out(p, job->work);
-  if (w.polar_bytes)
-    KUGEL_TRY(kugel__device_fill(p->device, w.polar, 0, w.polar_bytes, queue));
-  else
+  if (!w.polar_bytes)
     w.polar = w.sums; // not read
-  KUGEL_TRY(fork_polar(p, job, &w.polar, queue));
+  KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
   for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
     m1 = next_chunk(p, m0);
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
-    kugel__grid grid = warps_of(p, (int64_t)t.nm * t.tiles);
+    kugel__grid grid = grid_of(p, 1, t.nm);
     kugel__grid sums = steps_of(t.nm, ((p->top - m0) / 2 + 1) * 4 * p->ns);
     kugel__grid degrees = steps_of(t.nm, c.lmax - m0 + 1);
-    kugel__arg args[] = {KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
-                         KUGEL__MEM_ARG(p->mfac), KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
-                         KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(w.begun),  KUGEL__VALUE_ARG(t)};
+    kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
+                         KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
+                         KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),
+                         KUGEL__VALUE_ARG(t)};
     kugel__arg add[] = {KUGEL__MEM_ARG(w.sums), KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->offsets),
                         KUGEL__VALUE_ARG(c)};
     kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm), KUGEL__VALUE_ARG(c)};
     if (t.tiles)
-      KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 9, args, queue));
+      KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 10, args, queue));
     KUGEL_TRY(kugel__launch(p->device, p->kernels[ADD_TILES], &sums, 4, add, queue));
     if (!m0)
       KUGEL_TRY(join(p, queue));

@@ -8,9 +8,18 @@
 
 typedef struct kugel__leg_gpu kugel__leg_gpu;
 
-/* Of a plan for the CPU, whose tables it copies. KUGEL_ENOTSUP for modes other than scalar, spin 2 and T, E,
- * B. */
-kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, kugel__leg_gpu **out);
+/* How the kernels of synthesis [0] and adjoint [1] are cut: strips of 32 pairs that a warp owns, warps of a
+ * block, blocks that shall fit into a multiprocessor. */
+typedef struct kugel__leg_gpu_tuning {
+  int strips[2], warps[2], blocks[2];
+} kugel__leg_gpu_tuning;
+
+/* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. KUGEL_ENOTSUP for modes
+ * other than scalar, spin 2 and T, E, B. */
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
+                                   kugel__leg_gpu **out);
+/* What the plan has. */
+kugel__leg_gpu_tuning kugel__leg_gpu_tuned(const kugel__leg_gpu *plan);
 void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
 
 /* Bytes of work memory that a call needs; pairs of a row of the coefficients. */

@@ -9,7 +9,7 @@
 
 enum {
   KUGEL__LEG_GPU_WARP = 32,
-  KUGEL__LEG_GPU_KERNELS = 5 // legendre.cl and series.cl
+  KUGEL__LEG_GPU_KERNELS = 6 // legendre.cl and series.cl
 };
 
 /* Polar pairs: the functions of one spin. */
@@ -25,13 +25,16 @@ struct kugel__leg_gpu {
   kugel_ctx *ctx;
   kugel__device *device;
   const kugel__leg *leg;
-  int ns, warps;
+  int ns;
+  kugel__leg_gpu_tuning tuning;
   int32_t top, row, stride, middle; // pairs [npolar, middle) run in sin^2
-  int32_t tiles_synth, tiles_adjoint, poles_synth, poles_adjoint;
-  int64_t *offset; // [mmax + 2] steps before m
-  int64_t sums;    // bytes of partial sums at the most
+  int32_t tiles[2], pole_tiles[2];  // of synthesis, of the adjoint
+  int32_t groups;                   // of tiles: adjoint
+  int32_t strips, pole_strips;      // of 32 pairs
+  int64_t *offset;                  // [mmax + 2] steps before m
+  int64_t sums;                     // bytes of partial sums at the most
   int32_t polar_orders, polar_room, polar_steps;
-  kugel__mem coef, offsets, mfac, pairs, mlim, vers;
+  kugel__mem coef, offsets, mfac, pairs, mlim, vers, starts; // starts[mmax + 1][strips]
   kugel__polar_part polar[2];
   kugel__module *legendre, *series;
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];

@@ -47,7 +47,7 @@ kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   for (int64_t i = 0; i < p->grid->nrings; i++)
     pixels += p->grid->nphi[i];
   g->covered = pixels == p->npix;
-  KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, &g->leg));
+  KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, NULL, &g->leg));
   KUGEL_TRY(kugel__rings_gpu_create(p->ctx, desc, &g->rings));
   int64_t coefs = p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(g->leg) * 32;
   size_t work =

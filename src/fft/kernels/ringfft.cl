@@ -32,9 +32,8 @@ typedef struct ring_unit {
 } ring_unit;
 
 typedef struct ring_args {
-  i32 count, first, f32, weighted; // units [first, first + count)
-  i32 check, spare;                // 1: bad pixels count as zero, 2: and are counted
-  i64 map;                         // first element
+  i32 first, f32, weighted, check; // blocks serve units from `first` on; check 1: bad pixels count as zero, 2: and are
+  i64 map;                         // counted; map: first element
 } ring_args;
 
 DEVICE real2 add(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
@@ -182,25 +181,20 @@ DEVICE void store(ring_job j, GLOBAL void *map, ring_args t, int i, real2 z)
   }
 }
 
-#define FOR_UNITS(u) for (int u = GROUP_ID(0); u < t.count; u += GROUPS(0))
-
 // Powers of two: spectrum -> map.
 KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                              const GLOBAL real2 *RESTRICT spectrum, GLOBAL void *map, GLOBAL real2 *RESTRICT scratch,
                              ring_args t)
 {
   WORK_ROOM;
-  FOR_UNITS(u) {
-    ring_unit unit = units[t.first + u];
-    ring_job j = jobs[unit.job];
-    for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
-      work[slot(reversed(k, unit.log2))] = spectrum[j.at + k];
-    BARRIER();
-    backward(work, unit.log2);
-    for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
-      store(j, map, t, i, work[slot(i)]);
-    BARRIER();
-  }
+  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_job j = jobs[unit.job];
+  for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
+    work[slot(reversed(k, unit.log2))] = spectrum[j.at + k];
+  BARRIER();
+  backward(work, unit.log2);
+  for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
+    store(j, map, t, i, work[slot(i)]);
 }
 
 KERNEL(THREADS) direct_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
@@ -209,17 +203,14 @@ KERNEL(THREADS) direct_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBA
                                ring_args t)
 {
   WORK_ROOM;
-  FOR_UNITS(u) {
-    ring_unit unit = units[t.first + u];
-    ring_job j = jobs[unit.job];
-    for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
-      work[slot(i)] = load(j, map, weight, t, i, bad);
-    BARRIER();
-    forward(work, unit.log2);
-    for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
-      spectrum[j.at + k] = work[slot(reversed(k, unit.log2))];
-    BARRIER();
-  }
+  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_job j = jobs[unit.job];
+  for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
+    work[slot(i)] = load(j, map, weight, t, i, bad);
+  BARRIER();
+  forward(work, unit.log2);
+  for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
+    spectrum[j.at + k] = work[slot(reversed(k, unit.log2))];
 }
 
 // e^{i pi split k^2 / n}
@@ -234,23 +225,20 @@ KERNEL(THREADS) chirp_filter(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL 
                              GLOBAL real2 *RESTRICT filter, GLOBAL real2 *RESTRICT scratch, ring_args t)
 {
   WORK_ROOM;
-  FOR_UNITS(u) {
-    ring_unit unit = units[t.first + u];
-    ring_job j = jobs[unit.job];
-    int size = 1 << unit.log2, length = j.n / unit.split;
-    for (int i = LOCAL_ID(0); i < size; i += THREADS) {
-      int k = i < length ? i : size - i;
-      real2 v = MAKE_REAL2(0.0, 0.0);
-      if (k < length)
-        v = chirp(k, j.n, unit.split, -1);
-      work[slot(i)] = v;
-    }
-    BARRIER();
-    forward(work, unit.log2);
-    for (int i = LOCAL_ID(0); i < size; i += THREADS)
-      filter[j.filter + i] = MAKE_REAL2(work[slot(i)].x / size, work[slot(i)].y / size);
-    BARRIER();
+  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_job j = jobs[unit.job];
+  int size = 1 << unit.log2, length = j.n / unit.split;
+  for (int i = LOCAL_ID(0); i < size; i += THREADS) {
+    int k = i < length ? i : size - i;
+    real2 v = MAKE_REAL2(0.0, 0.0);
+    if (k < length)
+      v = chirp(k, j.n, unit.split, -1);
+    work[slot(i)] = v;
   }
+  BARRIER();
+  forward(work, unit.log2);
+  for (int i = LOCAL_ID(0); i < size; i += THREADS)
+    filter[j.filter + i] = MAKE_REAL2(work[slot(i)].x / size, work[slot(i)].y / size);
 }
 
 // work[k] = sum of the split's inputs at k, times the twiddle of the part and the chirp; then the convolution.
@@ -286,14 +274,11 @@ KERNEL(THREADS) chirp_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL r
                             GLOBAL real2 *RESTRICT scratch, ring_args t)
 {
   WORK_ROOM;
-  FOR_UNITS(u) {
-    ring_unit unit = units[t.first + u];
-    ring_job j = jobs[unit.job];
-    CHIRPED(spectrum[j.at + at], 1.0);
-    for (int i = LOCAL_ID(0); i < length; i += THREADS)
-      store(j, map, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
-    BARRIER();
-  }
+  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_job j = jobs[unit.job];
+  CHIRPED(spectrum[j.at + at], 1.0);
+  for (int i = LOCAL_ID(0); i < length; i += THREADS)
+    store(j, map, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
 }
 
 KERNEL(THREADS) chirp_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
@@ -302,12 +287,9 @@ KERNEL(THREADS) chirp_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL
                               GLOBAL real2 *RESTRICT scratch, ring_args t)
 {
   WORK_ROOM;
-  FOR_UNITS(u) {
-    ring_unit unit = units[t.first + u];
-    ring_job j = jobs[unit.job];
-    CHIRPED(load(j, map, weight, t, at, bad), -1.0);
-    for (int i = LOCAL_ID(0); i < length; i += THREADS)
-      spectrum[j.at + unit.split * i + unit.part] = mul(work[slot(i)], chirp(i, j.n, unit.split, -1));
-    BARRIER();
-  }
+  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_job j = jobs[unit.job];
+  CHIRPED(load(j, map, weight, t, at, bad), -1.0);
+  for (int i = LOCAL_ID(0); i < length; i += THREADS)
+    spectrum[j.at + unit.split * i + unit.part] = mul(work[slot(i)], chirp(i, j.n, unit.split, -1));
 }

@@ -1,45 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Legendre stage: a warp owns 32 K neighbouring ring pairs of one m. Values of the two-step recurrence (Ishioka 2018)
-// are v 2^(800 s); while s < 0 they are below 2^-150 and only the recurrence runs. No two warps add to one number, so
-// results do not depend on the order of work.
+// The Legendre stage: a warp owns a tile of neighbouring ring pairs of one m, K (adjoint: KA) strips of 32. Values of the
+// two-step recurrence (Ishioka 2018) are v 2^(800 s); while s < 0 they are below 2^-150 and do not count. No two blocks
+// add to one number, so results do not depend on the order of work. All threads of a block reach every barrier.
 //
-// variant: NS=1 K=4 KA=8 WARPS=4
-// variant: NS=2 K=2 KA=4 WARPS=4
-// variant: NS=3 K=2 KA=4 WARPS=4
+// variant: NS=1 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=2
 //
-// NS series share the recurrence. leg[series][m][row] holds north re, im, south re, im of each pair.
+// NS series share the recurrence. leg[series][m][row] holds north re, im, south re, im of each pair. BLOCKS of WARPS
+// shall fit into a multiprocessor.
 
-#define THREADS (32 * WARPS)
 #define LARGE 0x1p650
 #define SHIFT 0x1p-800
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
+#define ROLLED _Pragma("unroll 1")
 #define WARP_SYNC() __syncwarp()
-#define ANY_ROOM ((void)0)
-#define ANY(p) __any_sync(0xffffffffu, (p))
+#define LEG_KERNEL(warps, blocks) extern "C" __global__ void __launch_bounds__(32 * (warps), blocks)
 #else // blocks of one warp
 #define UNROLL
-#define WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
-#define ANY_ROOM __local int any_room[32]
-#define ANY(p) any_of((p), any_room)
-DEVICE int any_of(int p, __local int *room)
-{
-  int any = 0;
-  room[LOCAL_ID(0)] = p;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (int i = 0; i < 32; i++)
-    any |= room[i];
-  barrier(CLK_LOCAL_MEM_FENCE);
-  return any;
-}
+#define ROLLED
+#define WARP_SYNC() BARRIER()
+#define LEG_KERNEL(warps, blocks) KERNEL(32 * (warps))
 #endif
 
 typedef struct shape {
-  i32 npairs, first, tiles, top; // pairs [first, npairs) in tiles of 32 K; series run to degree top
+  i32 npairs, first, tiles, top; // pairs [first, npairs); series run to degree top
   i32 m0, nm, mmax, row;         // m0 <= m < m0 + nm
-  i32 stride, spare;             // of the pair table
+  i32 stride, strips;            // of the pair table; in a row of starts
   i32 middle, pole_tiles;        // pairs [first, middle), in pole_tiles tiles, run in sin^2, the others in cos^2
+  i32 pole_strips, groups;       // blocks of one m: adjoint
 } shape;
 
 // Tables of the pairs.
@@ -49,10 +40,6 @@ typedef struct shape {
 #define LOG_S(p) pairs[(p) + 3 * t.stride]
 #define LOG_S_LO(p) pairs[(p) + 4 * t.stride]
 #define FACTOR(p) pairs[(p) + 5 * t.stride]
-
-#define FIRST(tile, k) \
-  ((tile) < t.pole_tiles ? t.first + (tile) * 32 * (k) : t.middle + ((tile) - t.pole_tiles) * 32 * (k))
-#define LAST(first, limit, k) (((first) + 32 * (k) < (limit) ? (first) + 32 * (k) : (limit)) - 1)
 
 // mfac sin^m theta = v 2^(800 s), s <= 0, from log2 sin theta = hi + lo.
 DEVICE double start_value(double hi, double lo, double m, double mfac, int *scale)
@@ -64,135 +51,214 @@ DEVICE double start_value(double hi, double lo, double m, double mfac, int *scal
   return ldexp(exp2(f - r) * mfac, (int)(n - 800 * s));
 }
 
-// Coefficients of step k. Towards the poles the recurrence runs in sin^2: there the rounding of cos^2 shifts the angle.
+// Towards the poles the recurrence runs in sin^2: there the rounding of cos^2 shifts the angle.
+DEVICE real2 sin_coef(real2 c) { return MAKE_REAL2(-c.x, c.x + c.y); }
+
+// Coefficients of step k.
 DEVICE real2 step_coef(const GLOBAL real2 *RESTRICT coef, int k, int n, int pole)
 {
   real2 c = MAKE_REAL2(0.0, 0.0);
   if (k < n) {
     c = coef[k];
     if (pole)
-      c = MAKE_REAL2(-c.x, c.x + c.y);
+      c = sin_coef(c);
   }
   return c;
 }
 
-#define LIFT()                                                \
-  UNROLL for (int k = 0; k < K; k++)               \
-    if (s[k] < 0 && fabs(q1[k]) > LARGE) {                    \
-      q0[k] *= SHIFT;                                         \
-      q1[k] *= SHIFT;                                         \
-      s[k]++;                                                 \
+// *to = *from or 0; seen by the thread after COPIED(), by its warp after WARP_SYNC() too.
+#if IS_CUDA && __CUDA_ARCH__ >= 800
+DEVICE void copy_later(real2 *to, const real2 *from, int there)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
+               "r"(there ? 16 : 0)
+               : "memory");
+}
+#define COPIED() asm volatile("cp.async.wait_all;" ::: "memory")
+#else
+DEVICE void copy_later(IN_SHARED real2 *to, const GLOBAL real2 *from, int there)
+{
+  real2 v = MAKE_REAL2(0.0, 0.0);
+  if (there)
+    v = *from;
+  *to = v;
+}
+#define COPIED() ((void)0)
+#endif
+
+// Where a tile begins, and steps: before `begin` no pair counts, from `full` on all do. Multiples of 8.
+typedef struct tile_place {
+  i32 pole, first, limit, begin, full;
+} tile_place;
+
+DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, int tile, int strips)
+{
+  tile_place a;
+  a.pole = tile < t.pole_tiles;
+  int strip = a.pole ? tile * strips : t.pole_strips + (tile - t.pole_tiles) * strips;
+  int end = a.pole ? t.pole_strips : t.strips;
+  a.first = a.pole ? t.first + strip * 32 : t.middle + (strip - t.pole_strips) * 32;
+  a.limit = a.pole ? t.middle : t.npairs;
+  a.begin = 1 << 20;
+  a.full = 0;
+  for (int i = strip; i < end && i < strip + strips; i++) {
+    u32 s = starts[(i64)m * t.strips + i];
+    int begin = (int)(s & 0xffff) * 8, full = (int)(s >> 16) * 8;
+    a.begin = begin < a.begin ? begin : a.begin;
+    a.full = full > a.full ? full : a.full;
+  }
+  return a;
+}
+
+// `count` pairs of a lane at step 0: x2, q0, q1, s. Pairs without a contribution are zero.
+#define START(count)                                                  \
+  UNROLL for (int k = 0; k < (count); k++) {                          \
+    int p = a.first + lane + 32 * k;                                  \
+    x2[k] = a.pole ? SSQ(p) : CSQ(p);                                 \
+    q0[k] = 0;                                                        \
+    q1[k] = start_value(LOG_S(p), LOG_S_LO(p), m, mfac[m], &s[k]);    \
+    if (p >= a.limit || m > mlim[p])                                  \
+      q1[k] = s[k] = 0;                                               \
+  }
+
+#define LIFT(count)                                  \
+  UNROLL for (int k = 0; k < (count); k++)           \
+    if (s[k] < 0 && fabs(q1[k]) > LARGE) {           \
+      q0[k] *= SHIFT;                                \
+      q1[k] *= SHIFT;                                \
+      s[k]++;                                        \
     }
 
-#define ADVANCE(c)                                            \
-  UNROLL for (int k = 0; k < K; k++) {             \
-    double next = FMA(FMA((c).x, x2[k], (c).y), q1[k], q0[k]); \
-    q0[k] = q1[k];                                            \
-    q1[k] = next;                                             \
+#define ADVANCE(count, c)                                         \
+  UNROLL for (int k = 0; k < (count); k++) {                      \
+    double next = FMA(FMA((c).x, x2[k], (c).y), q1[k], q0[k]);    \
+    q0[k] = q1[k];                                                \
+    q1[k] = next;                                                 \
   }
 
-#define ADD(term, q)                                          \
-  UNROLL for (int c = 0; c < 2 * NS; c++) {        \
-    real2 f = (term)[c][at];                                  \
-    UNROLL for (int k = 0; k < K; k++) {           \
-      acc[2 * c][k] = FMA(f.x, q[k], acc[2 * c][k]);          \
-      acc[2 * c + 1][k] = FMA(f.y, q[k], acc[2 * c + 1][k]);  \
-    }                                                         \
-  }
+#define KEEP_COUNTED(count)                  \
+  UNROLL for (int k = 0; k < (count); k++)   \
+    q[k] = s[k] < 0 ? 0.0 : q1[k];
 
-KERNEL(THREADS) leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series,
-                          const GLOBAL i64 *RESTRICT offset, const GLOBAL double *RESTRICT mfac,
-                          const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
-                          GLOBAL real2 *RESTRICT leg, shape t)
+// starts[m][strip]: in units of 8 steps, from where the first pair of a strip counts, and, above bit 16, all of them do.
+KERNEL(128) leg_starts(const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                       const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs,
+                       const GLOBAL i32 *RESTRICT mlim, GLOBAL u32 *RESTRICT starts, shape t)
 {
-  SHARED real2 room[WARPS][1 + 2 * NS][32];
-  ANY_ROOM;
+  SHARED i32 room[128];
+  int m = GROUP_ID(0), lane = LOCAL_ID(0) % 32, strip = GROUP_ID(1) * 4 + LOCAL_ID(0) / 32, n = (t.top - m) / 2 + 1;
+  int pole = strip < t.pole_strips, step = -1;
+  int p = (pole ? t.first + strip * 32 : t.middle + (strip - t.pole_strips) * 32) + lane;
+  if (strip < t.strips && p < (pole ? t.middle : t.npairs) && m <= mlim[p]) {
+    double x2[1], q0[1] = {0.0}, q1[1];
+    int s[1];
+    x2[0] = pole ? SSQ(p) : CSQ(p);
+    q1[0] = start_value(LOG_S(p), LOG_S_LO(p), m, mfac[m], &s[0]);
+    for (step = 0; s[0] < 0 && step < n; step += 4) {
+      for (int i = 0; i < 4; i++) {
+        real2 c = step_coef(coef + offset[m], step + i, n, pole);
+        ADVANCE(1, c);
+      }
+      LIFT(1);
+    }
+  }
+  room[LOCAL_ID(0)] = step;
+  BARRIER();
+  if (lane == 0 && strip < t.strips) {
+    u32 begin = 0xffff, full = 0;
+    for (int i = 0; i < 32; i++) {
+      int at = room[LOCAL_ID(0) + i];
+      u32 down = (u32)at / 8, up = (u32)(at + 7) / 8;
+      if (at >= 0 && at < n && down < begin)
+        begin = down;
+      if (at >= 0 && up > full)
+        full = up;
+    }
+    starts[(i64)m * t.strips + strip] = begin | full << 16;
+  }
+}
+
+#define ADD(q)                                                   \
+  UNROLL for (int c = 0; c < 2 * NS; c++) {                      \
+    real2 f = terms[1 + c][at];                                  \
+    UNROLL for (int k = 0; k < K; k++) {                         \
+      acc[2 * c][k] = FMA(f.x, q[k], acc[2 * c][k]);             \
+      acc[2 * c + 1][k] = FMA(f.y, q[k], acc[2 * c + 1][k]);     \
+    }                                                            \
+  }
+
+// Steps b to b + 31, zero beyond n, into the room of their turn.
+#define FETCH(b)                                                                            \
+  if ((b) < n) {                                                                            \
+    IN_SHARED real2 (*to)[32] = room[warp][(b) >> 5 & 1];                                   \
+    int step = (b) + lane, there = step < n;                                                \
+    copy_later(&to[0][lane], recurrence + (there ? step : 0), there);                       \
+    if ((b) + 32 > a.begin)                                                                 \
+      UNROLL for (int c = 0; c < 2 * NS; c++)                                               \
+        copy_later(&to[1 + c][lane], values + (there ? (i64)step * 2 * NS + c : 0), there); \
+  }
+
+LEG_KERNEL(WARPS, BLOCKS)
+leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series, const GLOBAL i64 *RESTRICT offset,
+          const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
+          const GLOBAL u32 *RESTRICT starts, GLOBAL real2 *RESTRICT leg, shape t)
+{
+  SHARED real2 room[WARPS][2][1 + 2 * NS][32];
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
-  int m = t.m0 + unit / t.tiles, tile = t.tiles - 1 - unit % t.tiles, pole = tile < t.pole_tiles;
-  int first = FIRST(tile, K), limit = pole ? t.middle : t.npairs;
-  if (m >= t.m0 + t.nm || m > mlim[LAST(first, limit, K)])
-    return;
-  int n = (t.top - m) / 2 + 1, b = 0, j = 0, live = 0;
+  int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
+  tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
+  int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT terms = series + offset[m] * 2 * NS;
+  const GLOBAL real2 *RESTRICT values = series + offset[m] * 2 * NS;
   double x2[K], q0[K], q1[K], acc[4 * NS][K];
   int s[K];
-  UNROLL for (int k = 0; k < K; k++) {
-    int p = first + lane + 32 * k;
-    x2[k] = pole ? SSQ(p) : CSQ(p);
-    q0[k] = 0;
-    q1[k] = start_value(LOG_S(p), LOG_S_LO(p), m, mfac[m], &s[k]);
-    UNROLL for (int c = 0; c < 4 * NS; c++)
-      acc[c][k] = 0;
-  }
-  while (b < n) { // until some value matters
-    real2 c = step_coef(recurrence, b + lane, n, pole);
-    WARP_SYNC();
-    room[warp][0][lane] = c;
-    WARP_SYNC();
-    for (j = 0; j < 32; j += 4) {
-      int ready = 0;
-      UNROLL for (int k = 0; k < K; k++)
-        ready |= s[k] >= 0;
-      live = ANY(ready);
-      if (live)
-        break;
-      for (int i = 0; i < 4; i++) {
-        c = room[warp][0][j + i];
-        ADVANCE(c);
-      }
-      LIFT();
-    }
-    if (live)
-      break;
-    b += 32;
-  }
-  real2 next_c = step_coef(recurrence, b + lane, n, pole), next_t[2 * NS];
-  UNROLL for (int c = 0; c < 2 * NS; c++)
-    next_t[c] = b + lane < n ? terms[(i64)(b + lane) * 2 * NS + c] : MAKE_REAL2(0.0, 0.0);
-  for (; b < n; b += 32, j = 0) {
-    WARP_SYNC();
-    room[warp][0][lane] = next_c;
-    UNROLL for (int c = 0; c < 2 * NS; c++)
-      room[warp][1 + c][lane] = next_t[c];
-    WARP_SYNC();
-    int at = b + 32 + lane, end = n - b < 32 ? n - b : 32, low = 0;
-    next_c = step_coef(recurrence, at, n, pole);
-    UNROLL for (int c = 0; c < 2 * NS; c++)
-      next_t[c] = at < n ? terms[(i64)at * 2 * NS + c] : MAKE_REAL2(0.0, 0.0);
+  START(K);
+  UNROLL for (int c = 0; c < 4 * NS; c++)
     UNROLL for (int k = 0; k < K; k++)
-      low |= s[k] < 0;
-    if (ANY(low))
-      for (; j < end; j += 4) {
-        for (at = j; at < j + 4; at++) {
-          double q[K];
-          UNROLL for (int k = 0; k < K; k++)
-            q[k] = s[k] < 0 ? 0.0 : q1[k];
-          ADD(room[warp] + 1, q);
-          real2 c = room[warp][0][at];
-          ADVANCE(c);
-        }
-        LIFT();
+      acc[c][k] = 0;
+  FETCH(0);
+  for (int b = 0; b < n; b += 32) {
+    IN_SHARED real2 (*terms)[32] = room[warp][b >> 5 & 1];
+    COPIED();
+    if (a.pole)
+      terms[0][lane] = sin_coef(terms[0][lane]);
+    WARP_SYNC();
+    FETCH(b + 32);
+    int at, end = n - b < 32 ? n - b : 32, j = 0;
+    ROLLED for (; j < end && b + j < a.begin; j += 4) {
+      UNROLL for (int i = 0; i < 4; i++) {
+        real2 c = terms[0][j + i];
+        ADVANCE(K, c);
       }
-    else
-      for (; j < end; j += 4) {
-        UNROLL for (int i = 0; i < 4; i += 2) { // q0 and q1 change roles: no moves
-          at = j + i;
-          real2 c = room[warp][0][at];
-          ADD(room[warp] + 1, q1);
-          UNROLL for (int k = 0; k < K; k++)
-            q0[k] = FMA(FMA(c.x, x2[k], c.y), q1[k], q0[k]);
-          at = j + i + 1;
-          c = room[warp][0][at];
-          ADD(room[warp] + 1, q0);
-          UNROLL for (int k = 0; k < K; k++)
-            q1[k] = FMA(FMA(c.x, x2[k], c.y), q0[k], q1[k]);
-        }
+      LIFT(K);
+    }
+    ROLLED for (; j < end && b + j < a.full; j += 4) {
+      ROLLED for (at = j; at < j + 4; at++) {
+        double q[K];
+        real2 c = terms[0][at];
+        KEEP_COUNTED(K);
+        ADD(q);
+        ADVANCE(K, c);
+      }
+      LIFT(K);
+    }
+    ROLLED for (; j < end; j += 4)
+      UNROLL for (int i = 0; i < 4; i += 2) { // q0 and q1 change roles: no moves
+        at = j + i;
+        real2 c = terms[0][at];
+        ADD(q1);
+        UNROLL for (int k = 0; k < K; k++)
+          q0[k] = FMA(FMA(c.x, x2[k], c.y), q1[k], q0[k]);
+        at = j + i + 1;
+        c = terms[0][at];
+        ADD(q0);
+        UNROLL for (int k = 0; k < K; k++)
+          q1[k] = FMA(FMA(c.x, x2[k], c.y), q0[k], q1[k]);
       }
   }
   UNROLL for (int k = 0; k < K; k++) {
-    int p = first + lane + 32 * k;
-    if (p < limit) {
+    int p = a.first + lane + 32 * k;
+    if (last && p < a.limit && m <= mlim[p]) {
       double x = CTH(p);
       UNROLL for (int c = 0; c < NS; c++) {
         double f = NS == 2 || c ? FACTOR(p) : 1.0, even_re = f * acc[4 * c][k], even_im = f * acc[4 * c + 1][k],
@@ -205,174 +271,164 @@ KERNEL(THREADS) leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 
   }
 }
 
-// Each lane sums its own pairs over BATCH steps; then lane l gets the warp's sum of value l, in v[0].
-#if NS == 1
+// The adjoint adds up 32 lanes' sums over their pairs: BATCH steps of 4 NS numbers. With shuffles, the two halves of a
+// warp hold the four numbers in orders such that each step of the sum needs no selection: lane l has number r ^ l / 8 in
+// place r. After each step of the recurrence a lane has one number, summed over four lanes; after BATCH steps, the sum
+// over the warp of number l / 8 of step l % 8.
 #define BATCH 8
-#else
-#define BATCH 4
-#endif
-#define VALUES (4 * BATCH)
 #if IS_CUDA
 #define SUM_ROOM ((void)0)
+#define PLACES(lane) ((lane) >> 3)
+#define SUM_STEP(q, i)                                               \
+  UNROLL for (int c = 0; c < NS; c++) {                              \
+    double sum[4];                                                   \
+    UNROLL for (int r = 0; r < 4; r++) {                             \
+      sum[r] = q[0] * in[4 * c + r][0];                              \
+      UNROLL for (int k = 1; k < KA; k++)                            \
+        sum[r] = FMA(q[k], in[4 * c + r][k], sum[r]);                \
+    }                                                                \
+    double re = sum[0] + SHUFFLE_XOR_F64(sum[2], 16);                \
+    double im = sum[1] + SHUFFLE_XOR_F64(sum[3], 16);                \
+    v[c][i] = re + SHUFFLE_XOR_F64(im, 8);                           \
+  }
 #define FOLD(h)                                                               \
-  if ((h) < VALUES) {                                                         \
+  UNROLL for (int i = 0; i < (h); i++) {                                      \
     int up = lane & (h);                                                      \
-    UNROLL for (int i = 0; i < (h); i++)                                      \
-    {                                                                         \
-      double keep = up ? v[i + (h)] : v[i], send = up ? v[i] : v[i + (h)];    \
-      v[i] = keep + SHUFFLE_XOR_F64(send, (h));                               \
+    double keep = up ? v[c][i + (h)] : v[c][i], send = up ? v[c][i] : v[c][i + (h)]; \
+    v[c][i] = keep + SHUFFLE_XOR_F64(send, (h));                              \
+  }
+#define SUM_BATCH(counts, out)                                                \
+  if (counts)                                                                 \
+    UNROLL for (int c = 0; c < NS; c++) {                                     \
+      FOLD(4) FOLD(2) FOLD(1)                                                 \
+      (out)[(lane & 7) * 4 * NS + 4 * c + (lane >> 3)] = v[c][0];             \
     }                                                                         \
-  } else                                                                      \
-    v[0] += SHUFFLE_XOR_F64(v[0], (h));
-#if NS == 1
-#define WARP_SUMS() FOLD(16) FOLD(8) FOLD(4) FOLD(2) FOLD(1)
+  else                                                                        \
+    UNROLL for (int c = 0; c < NS; c++)                                       \
+      (out)[lane + 32 * c] = 0;
 #else
-#define WARP_SUMS() FOLD(8) FOLD(4) FOLD(2) FOLD(1) FOLD(16)
-#endif
-#else
-#define SUM_ROOM __local double sum_room[VALUES * 33]
-#define WARP_SUMS()                                                           \
-  {                                                                           \
-    for (int i = 0; i < VALUES; i++)                                          \
-      sum_room[i * 33 + lane] = v[i];                                         \
-    barrier(CLK_LOCAL_MEM_FENCE);                                             \
-    v[0] = 0;                                                                 \
-    for (int i = 0; i < 32; i++)                                              \
-      v[0] += sum_room[lane % VALUES * 33 + i];                               \
-    barrier(CLK_LOCAL_MEM_FENCE);                                             \
+#define SUM_ROOM SHARED double sum_room[32 * NS * 33]
+#define PLACES(lane) 0
+#define SUM_STEP(q, i)                                               \
+  for (int r = 0; r < 4 * NS; r++) {                                 \
+    double sum = 0;                                                  \
+    for (int k = 0; k < KA; k++)                                     \
+      sum = FMA(q[k], in[r][k], sum);                                \
+    sum_room[((i) * 4 * NS + r) * 33 + lane] = sum;                  \
+  }
+#define SUM_BATCH(counts, out)                                       \
+  {                                                                  \
+    BARRIER();                                                       \
+    for (int i = lane; i < 32 * NS; i += 32) {                       \
+      double sum = 0;                                                \
+      for (int from = 0; from < 32 && (counts); from++)              \
+        sum += sum_room[i * 33 + from];                              \
+      (out)[i] = sum;                                                \
+    }                                                                \
+    BARRIER();                                                       \
   }
 #endif
 
-#define STEP_A(c)                                               \
-  UNROLL for (int k = 0; k < KA; k++) {              \
-    double next = FMA(FMA((c).x, x2[k], (c).y), q1[k], q0[k]);  \
-    q0[k] = q1[k];                                              \
-    q1[k] = next;                                               \
-  }
-#define LIFT_A()                                                \
-  UNROLL for (int k = 0; k < KA; k++)                \
-    if (s[k] < 0 && fabs(q1[k]) > LARGE) {                      \
-      q0[k] *= SHIFT;                                           \
-      q1[k] *= SHIFT;                                           \
-      s[k]++;                                                   \
-    }
-#define SUM_A(q, c, out)                                        \
-  UNROLL for (int r = 0; r < 4; r++) {               \
-    double sum = 0;                                             \
-    UNROLL for (int k = 0; k < KA; k++)              \
-      sum = FMA(q[k], in[4 * (c) + r][k], sum);                 \
-    (out)[r] = sum;                                             \
-  }
-
-// sums[tile][step of m][series][4]: even re, im, odd re, im; begun[m][tile] is the first step that was written.
-KERNEL(THREADS) leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
-                            const GLOBAL i64 *RESTRICT offset, const GLOBAL double *RESTRICT mfac,
-                            const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
-                            GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun, shape t)
+// sums[group][step of m][series][4]: even re, im, odd re, im; begun[m][group] is the first step that was written. The
+// warps of a block have neighbouring tiles of one m, from the equator on.
+LEG_KERNEL(WARPSA, BLOCKSA)
+leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg, const GLOBAL i64 *RESTRICT offset,
+            const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
+            const GLOBAL u32 *RESTRICT starts, GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun, shape t)
 {
-  SHARED real2 room[WARPS][32];
-  ANY_ROOM;
+  SHARED real2 room[2][32]; // coefficients, in cos^2 and in sin^2
+  SHARED double partial[WARPSA][128 * NS];
+  SHARED i32 begins[WARPSA];
   SUM_ROOM;
-  int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
-  int m = t.m0 + unit / t.tiles, tile = t.tiles - 1 - unit % t.tiles, pole = tile < t.pole_tiles;
-  int first = FIRST(tile, KA), limit = pole ? t.middle : t.npairs;
-  if (m >= t.m0 + t.nm)
-    return;
-  int n = (t.top - m) / 2 + 1, b = 0, j = 0, live = 0, begin = n;
-  double x2[KA], q0[KA], q1[KA], in[4 * NS][KA], v[VALUES];
-  int s[KA];
-  if (m <= mlim[LAST(first, limit, KA)]) {
-    const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-    GLOBAL double *RESTRICT to =
-      sums + ((i64)tile * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * 4 * NS;
-    UNROLL for (int k = 0; k < KA; k++) {
-      int p = first + lane + 32 * k;
-      double x = CTH(p);
-      x2[k] = pole ? SSQ(p) : CSQ(p);
-      q0[k] = 0;
-      q1[k] = start_value(LOG_S(p), LOG_S_LO(p), m, mfac[m], &s[k]);
-      UNROLL for (int c = 0; c < NS; c++) {
-        double f = NS == 2 || c ? FACTOR(p) : 1.0;
-        real2 north = MAKE_REAL2(0.0, 0.0), south = north;
-        if (p < limit && m <= mlim[p]) {
-          i64 from = 2 * (((i64)c * (t.mmax + 1) + m) * t.row + p);
-          north = leg[from];
-          south = leg[from + 1];
-        }
-        in[4 * c][k] = f * (north.x + south.x);
-        in[4 * c + 1][k] = f * (north.y + south.y);
-        in[4 * c + 2][k] = f * x * (north.x - south.x);
-        in[4 * c + 3][k] = f * x * (north.y - south.y);
-      }
-    }
-    real2 next = step_coef(recurrence, lane, n, pole);
-    for (; b < n; b += 32) {
-      WARP_SYNC();
-      room[warp][lane] = next;
-      WARP_SYNC();
-      next = step_coef(recurrence, b + 32 + lane, n, pole);
-      for (j = 0; j < 32 && b + j < n; j += BATCH) {
-        int ready = 0, low = 0;
-        UNROLL for (int k = 0; k < KA; k++) {
-          ready |= s[k] >= 0;
-          low |= s[k] < 0;
-        }
-        if (!live) {
-          live = ANY(ready);
-          if (!live) {
-            for (int i = 0; i < BATCH; i++) {
-              real2 c = room[warp][j + i];
-              STEP_A(c);
-              if (i % 4 == 3)
-                LIFT_A();
-            }
-            continue;
-          }
-          begin = b + j;
-        }
-        low = ANY(low);
-#if NS == 1
-        if (low)
-          UNROLL for (int i = 0; i < BATCH; i++) {
-            double q[KA];
-            real2 c = room[warp][j + i];
-            UNROLL for (int k = 0; k < KA; k++)
-              q[k] = s[k] < 0 ? 0.0 : q1[k];
-            SUM_A(q, 0, v + 4 * i);
-            STEP_A(c);
-            if (i % 4 == 3)
-              LIFT_A();
-          }
-        else
-          UNROLL for (int i = 0; i < BATCH; i++) {
-            real2 c = room[warp][j + i];
-            SUM_A(q1, 0, v + 4 * i);
-            STEP_A(c);
-          }
-        WARP_SUMS();
-        if (b + j + lane / 4 < n)
-          to[(i64)(b + j) * 4 + lane] = v[0];
-#else
-        double q[BATCH][KA];
-        UNROLL for (int i = 0; i < BATCH; i++) {
-          real2 c = room[warp][j + i];
-          UNROLL for (int k = 0; k < KA; k++)
-            q[i][k] = s[k] < 0 ? 0.0 : q1[k];
-          STEP_A(c);
-          if (i % 4 == 3 && low)
-            LIFT_A();
-        }
-        UNROLL for (int c = 0; c < NS; c++) {
-          UNROLL for (int i = 0; i < BATCH; i++)
-            SUM_A(q[i], c, v + 4 * i);
-          WARP_SUMS();
-          if (lane < VALUES && b + j + lane / 4 < n)
-            to[((i64)(b + j + lane / 4) * NS + c) * 4 + lane % 4] = v[0];
-        }
+  int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32;
+  int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
+  int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
+  tile_place a = place_tile(starts, t, m, tile > 0 ? tile : 0, KA);
+  if (tile < 0)
+    a.begin = 1 << 20;
+  if (lane == 0)
+    begins[warp] = a.begin;
+  BARRIER();
+  UNROLL for (int i = 0; i < WARPSA; i++)
+    begin = begins[i] < begin ? begins[i] : begin;
+  if (LOCAL_ID(0) == 0)
+    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
+  GLOBAL double *RESTRICT to =
+    sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * 4 * NS;
+  double x2[KA], q0[KA], q1[KA], in[4 * NS][KA];
+#if IS_CUDA
+  double v[NS][BATCH];
 #endif
+  int s[KA];
+  START(KA);
+  UNROLL for (int k = 0; k < KA; k++) {
+    int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p], places = PLACES(lane);
+    double x = CTH(p);
+    UNROLL for (int c = 0; c < NS; c++) {
+      double f = NS == 2 || c ? FACTOR(p) : 1.0;
+      real2 north = MAKE_REAL2(0.0, 0.0), south = north;
+      if (here) {
+        i64 from = 2 * (((i64)c * (t.mmax + 1) + m) * t.row + p);
+        north = leg[from];
+        south = leg[from + 1];
+      }
+      UNROLL for (int r = 0; r < 4; r++) {
+        int number = r ^ places;
+        double up = number & 1 ? north.y : north.x, down = number & 1 ? south.y : south.x;
+        in[4 * c + r][k] = number & 2 ? f * x * (up - down) : f * (up + down);
       }
     }
   }
-  if (lane == 0)
-    begun[(i64)m * t.tiles + tile] = begin;
+  int stop = begin < n ? n : 0;
+  real2 next = step_coef(recurrence, lane, n, is_pole);
+  for (int b = 0; b < stop; b += 32) {
+#if WARPSA > 1
+    if (LOCAL_ID(0) < 64)
+      room[is_pole][lane] = next;
+#else
+    room[0][lane] = next;
+    room[1][lane] = sin_coef(next);
+#endif
+    BARRIER();
+    next = step_coef(recurrence, b + 32 + lane, n, is_pole);
+    for (int j = 0; j < 32; j += BATCH) {
+      IN_SHARED real2 *steps = room[a.pole] + j;
+      if (b + j < a.begin) {
+        if (a.begin < n)
+          UNROLL for (int i = 0; i < BATCH; i++) {
+            real2 c_now = steps[i];
+            ADVANCE(KA, c_now);
+            if (i % 4 == 3)
+              LIFT(KA);
+          }
+      } else if (b + j < a.full) {
+        UNROLL for (int i = 0; i < BATCH; i++) {
+          double q[KA];
+          real2 c_now = steps[i];
+          KEEP_COUNTED(KA);
+          SUM_STEP(q, i);
+          ADVANCE(KA, c_now);
+          if (i % 4 == 3)
+            LIFT(KA);
+        }
+      } else {
+        UNROLL for (int i = 0; i < BATCH; i++) {
+          real2 c_now = steps[i];
+          SUM_STEP(q1, i);
+          ADVANCE(KA, c_now);
+        }
+      }
+      SUM_BATCH(b + j >= a.begin, partial[warp] + j * 4 * NS);
+    }
+    BARRIER();
+    if (b + 32 > begin)
+      for (int i = LOCAL_ID(0); i < 128 * NS; i += 32 * WARPSA) {
+        double sum = partial[0][i];
+        UNROLL for (int w = 1; w < WARPSA; w++)
+          sum += partial[w][i];
+        if (b + i / (4 * NS) < n)
+          to[(i64)b * 4 * NS + i] = sum;
+      }
+  }
 }
