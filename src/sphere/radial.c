@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans of radial convolution: checks, choice of the method, unobserved pixels. */
+/* Plans of radial convolution: checks, choice of the method. */
 #include <math.h>
 #include <string.h>
 #include "core/alloc.h"
-#include "core/array.h"
 #include "core/ctx.h"
-#include "core/parallel.h"
-#include "sphere/mapops.h"
+#include "sphere/grid.h"
 #include "sphere/radial.h"
 
 static kugel_status check_table(const kugel_radial_opts *o)
@@ -57,7 +55,7 @@ static kugel_status check_opts(const kugel_radial_opts *o)
 static bool harmonic_faster(const kugel_radial *p, int64_t lmax)
 {
   double terms = (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2;
-  return 1.45e-10 * terms < 1.9e-10 * p->info.pairs + 1.5e-8 * (double)p->grid->npix;
+  return 1.45e-10 * terms < 8.5e-11 * p->info.pairs + 5e-9 * (double)p->grid->npix;
 }
 
 /* Whether degrees beyond lmax do not matter, judged by the last twentieth before it. */
@@ -162,130 +160,4 @@ kugel_status kugel_radial_evaluate(const kugel_radial *p, int64_t n, const doubl
     values[i] = x[0];
   }
   return KUGEL_OK;
-}
-
-static kugel_status harmonic(const kugel_radial *p, double *map)
-{
-  int64_t lmax = p->opts.lmax, nalm = (lmax + 1) * (lmax + 2) / 2, npix = p->grid->npix;
-  double *alm = kugel__scratch_get(p->ctx, (size_t)nalm * 16);
-  KUGEL_CHECK(alm, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)nalm);
-  kugel_array a = *KUGEL_ARRAY(alm, KUGEL_C128, nalm), f = *KUGEL_ARRAY(map, KUGEL_F64, npix);
-  kugel__span outer = kugel__progress_enter(0, 0.5);
-  kugel_status s = kugel_sht_synthesis_adjoint(p->sht, &f, &a, NULL);
-  kugel__progress_leave(outer);
-  for (int64_t m = 0, i = 0; m <= lmax && !s; m++)
-    for (int64_t l = m; l <= lmax; l++, i++) {
-      alm[2 * i] *= p->b[l];
-      alm[2 * i + 1] *= p->b[l];
-    }
-  outer = kugel__progress_enter(0.5, 1);
-  if (!s)
-    s = kugel_sht_synthesis(p->sht, &a, &f, NULL);
-  kugel__progress_leave(outer);
-  kugel__scratch_put(p->ctx, alm);
-  return s;
-}
-
-typedef struct job {
-  const kugel_radial *p;
-  const void *in;
-  void *out;
-  bool f32, adjoint;
-  double *map, *mask; /* mask NULL: none wanted */
-} job;
-
-static double pixel(const job *j, int64_t i)
-{
-  return j->f32 ? (double)((const float *)j->in)[i] : ((const double *)j->in)[i];
-}
-
-static kugel_status load_task(void *arg, int64_t k, int worker)
-{
-  job *j = arg;
-  const kugel__radial_ring *r = j->p->ring + k;
-  (void)worker;
-  double w = j->adjoint ? 1 : r->weight;
-  for (int64_t i = r->first; i < r->first + r->nphi; i++) {
-    double v = pixel(j, i);
-    bool bad = kugel__bad_pixel(v);
-    j->map[i] = bad ? 0 : w * v;
-    if (j->mask)
-      j->mask[i] = bad ? 0 : w;
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status store_task(void *arg, int64_t k, int worker)
-{
-  job *j = arg;
-  const kugel__radial_ring *r = j->p->ring + k;
-  (void)worker;
-  double w = j->adjoint ? r->weight : 1;
-  double least = j->p->sht ? 1e-6 * fabs(j->p->info.integral) : 0;
-  for (int64_t i = r->first; i < r->first + r->nphi; i++) {
-    double v = w * j->map[i];
-    if (j->mask)
-      v = fabs(j->mask[i]) > least ? v / j->mask[i] : KUGEL_UNSEEN;
-    if (kugel__bad_pixel(pixel(j, i)))
-      v = KUGEL_UNSEEN;
-    if (j->f32)
-      ((float *)j->out)[i] = (float)v;
-    else
-      ((double *)j->out)[i] = v;
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status convolve(const kugel_radial *p, job *j)
-{
-  int64_t npix = p->grid->npix;
-  bool masked = p->opts.normalise_mask && !j->adjoint;
-  j->map = kugel__scratch_get(p->ctx, (size_t)npix * (masked ? 16 : 8));
-  KUGEL_CHECK(j->map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)npix);
-  j->mask = masked ? j->map + npix : NULL;
-  kugel_status s = kugel__parallel(p->ctx, p->nrings, load_task, j);
-  for (int k = 0; k <= masked && !s; k++) {
-    kugel__span outer = kugel__progress_enter(k ? 0.5 : 0, k || !masked ? 1 : 0.5);
-    s = p->sht ? harmonic(p, j->map + k * npix) : kugel__radial_direct(p, j->map + k * npix);
-    kugel__progress_leave(outer);
-  }
-  if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, store_task, j);
-  kugel__scratch_put(p->ctx, j->map);
-  return s;
-}
-
-static kugel_status run(const kugel_radial *p, const kugel_array *in, const kugel_array *out, bool adjoint)
-{
-  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_radial_create");
-  KUGEL_CHECK(in, KUGEL_EINVAL, "in is NULL: pass an array");
-  KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
-              "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
-  bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
-  int64_t npix = p->grid->npix, n = -1;
-  KUGEL_TRY(kugel__array_check(in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
-  KUGEL_TRY(kugel__array_check(out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
-  if (kugel__array_data(in) != kugel__array_data(out))
-    KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
-  for (int64_t k = 0; k < n; k++) {
-    int64_t at = k * npix * (f32 ? 4 : 8);
-    job j = {.p = p, .f32 = f32, .adjoint = adjoint};
-    j.in = (char *)kugel__array_data(in) + at;
-    j.out = (char *)kugel__array_data(out) + at;
-    kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
-    kugel_status s = convolve(p, &j);
-    kugel__progress_leave(outer);
-    KUGEL_TRY(s);
-  }
-  return KUGEL_OK;
-}
-
-kugel_status kugel_radial_execute(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
-{
-  return run(p, in, out, false);
-}
-
-kugel_status kugel_radial_adjoint(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
-{
-  return run(p, in, out, true);
 }

@@ -6,7 +6,10 @@
 #include "core/base.h"
 #include <kugel/radial.h>
 
-enum { KUGEL__RADIAL_LANES = 8 }; /* copies of a ring's period that share weights */
+enum {
+  KUGEL__RADIAL_LANES = 8, /* copies of a ring's segment that share weights */
+  KUGEL__RADIAL_GROUP = 8  /* output positions whose weights are found together */
+};
 
 /* K on [0, cut]: with u = x or sqrt(x), x = 2 - 2 cos(angle) the squared chord, interval i = floor(u scale),
  * t = u scale - i, K = sum_k coef[k * intervals + i] t^k; 0 where x > cut. */
@@ -17,14 +20,28 @@ typedef struct kugel__radial_poly {
   double *coef;
 } kugel__radial_poly;
 
+/* Weights of one ring for GROUP output positions i at a time, of a ring of nr pixels. Position i needs the
+ * pixels from j0 = ceil(i nq / nr + shift - half) on; the longitude of j0 less that of i is
+ * h0 = (j0 nr - i nq) unit + dphi. */
+typedef struct kugel__radial_span {
+  double a, b, dphi, shift, half; /* key = a + b sin^2(h / 2); dphi: longitude of q's first pixel less r's */
+  double nq, nr, unit, step;
+  int64_t width; /* 0: nothing */
+} kugel__radial_span;
+
 typedef struct kugel__radial_ops {
   /* x[k] = a + b sin^2(h / 2), h = h0 + k step, for k in [0, n); writes up to a vector more. */
   void (*keys)(double a, double b, double h0, double step, int64_t n, double *x);
   /* x -> K(x) in place, n rounded up to whole vectors. */
   void (*values)(const kugel__radial_poly *poly, int64_t n, double *x);
-  /* acc[8] += sum_k w[k] f[k][8] */
-  void (*lanes)(const double *w, const double *f, int64_t n, double *acc);
-  /* out[i] += sum_k w[k] f[i + k], i in [0, n) */
+  /* j0 and w[k * GROUP + g] of the positions i[g], k in [0, width). */
+  void (*weights)(const kugel__radial_poly *poly, const kugel__radial_span *span, const double *i, double *j0,
+                  double *w);
+  /* acc[g][LANES] += sum_k w[k * GROUP + g] f[j0[g] + k][LANES], k in [0, n); and if back is not NULL the
+   * same from back[-j0[g] - k] to acc[GROUP + g]. */
+  void (*pairs)(const double *w, int64_t n, const double *j0, const double *f, const double *back,
+                double *acc);
+  /* out[i][LANES] += sum_k w[k] f[i + k][LANES], i in [0, n) */
   void (*stencil)(const double *w, int64_t width, const double *f, int64_t n, double *out);
 } kugel__radial_ops;
 
@@ -39,12 +56,23 @@ typedef struct kugel__radial_spline {
 typedef struct kugel__radial_ring {
   double theta, sth, phi0, weight;
   int64_t nphi, first;
-  int64_t lo, hi; /* rings [lo, hi) are within the cut-off */
-  int64_t reach;  /* most pixels on one side that any output ring needs of this one */
-  int64_t slot;   /* offset of its lanes in the scratch memory, -1: none */
-  int64_t row;    /* offset of its padded row, -1: none */
-  bool same;      /* all rings within the cut-off have as many pixels */
+  int64_t lo, hi;  /* rings [lo, hi) are within the cut-off */
+  int64_t segment; /* positions a lane */
+  int64_t reach;   /* positions beyond on either side that any output ring needs */
+  int64_t slot;    /* offset of its lanes in the scratch memory */
+  int64_t turn;    /* pixel j and pixel turn - j mirror each other about longitude 0; 1: they do not */
+  bool same;       /* all rings within the cut-off have as many pixels */
 } kugel__radial_ring;
+
+/* Where pixels come from and go to: one map of in and out. */
+typedef struct kugel__radial_io {
+  const void *in;
+  void *out;
+  bool f32, adjoint;
+  bool mask;    /* the map is 1 where `in` is observed, and goes to `seen` */
+  double *seen; /* [npix] the convolved mask to divide by, NULL: none */
+  double least; /* of |seen|: below, a pixel is UNSEEN */
+} kugel__radial_io;
 
 struct kugel_radial {
   kugel_ctx *ctx;
@@ -55,9 +83,11 @@ struct kugel_radial {
   double *series;
   double norm;
   kugel__radial_poly poly;
-  int64_t nrings, periods, mirrored; /* periods: 4 or 1 copies along a ring; mirrored: 1 if north = south */
+  int64_t nrings, max_nphi;
+  int64_t segments, mirrored; /* lanes are segments of a ring, and of its mirror if mirrored is 1 */
+  bool reflected;             /* weights of pixel j serve pixel turn - j */
   kugel__radial_ring *ring;
-  int64_t scratch; /* doubles for lanes and rows of one map */
+  int64_t scratch; /* doubles for the lanes of one map */
   int64_t work;    /* doubles a thread needs */
   kugel_sht *sht;
   double *b; /* [lmax + 1], harmonic */
@@ -70,7 +100,13 @@ double kugel__radial_kernel_at(const kugel_radial *p, double angle); /* normalis
 
 /* Rings, reach and memory of the direct sum. */
 kugel_status kugel__radial_direct_create(kugel_radial *p);
-/* map = sum_j K(angle_ij) map_j, in place. */
-kugel_status kugel__radial_direct(const kugel_radial *p, double *map);
+kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__radial_ring *r,
+                                         const kugel__radial_ring *q);
+int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
+kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io);
+
+/* Pixels of ring r times their weights, bad ones 0; and results to their place. */
+void kugel__radial_take(const kugel__radial_io *io, const kugel__radial_ring *r, double *row);
+void kugel__radial_give(const kugel__radial_io *io, const kugel__radial_ring *r, const double *row);
 
 #endif

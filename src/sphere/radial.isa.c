@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inner loops of the sum over pairs of pixels. */
 #include <math.h>
+#include <stdbool.h>
 #include "core/simd.h"
 #include "sphere/radial.h"
 
-enum { LANES = KUGEL__RADIAL_LANES, NV = LANES / VLEN };
+enum { LANES = KUGEL__RADIAL_LANES, NV = LANES / VLEN, GROUP = KUGEL__RADIAL_GROUP };
 
 static vf64 v_iota(void)
 {
@@ -14,8 +15,8 @@ static vf64 v_iota(void)
   return v;
 }
 
-/* Taylor series of sin(h / 2), |h| <= pi: the first term left out is 2e-19. */
-static void keys(double a, double b, double h0, double step, int64_t n, double *x)
+/* sin(h / 2) by the Taylor series from term `from` of 10; |h| <= pi: the first term left out is 2e-19. */
+static inline vf64 half_sine(vf64 h, int from)
 {
   static const double c[] = {1 / 51090942171709440000.0,
                              1 / 121645100408832000.0,
@@ -27,13 +28,23 @@ static void keys(double a, double b, double h0, double step, int64_t n, double *
                              1 / 5040.0,
                              1 / 120.0,
                              1 / 6.0};
-  double far = fmax(fabs(h0), fabs(h0 + (double)n * step));
-  int from = far < 0.03 ? 6 : far < 0.4 ? 4 : 0;
+  h = 0.5 * h;
+  vf64 q = h * h, s = v_set(c[from]);
+  for (int i = from + 1; i < 10; i++)
+    s = c[i] - s * q;
+  return h - h * q * s;
+}
+
+static int terms_from(double far)
+{
+  return far < 0.03 ? 6 : far < 0.4 ? 4 : 0;
+}
+
+static void keys(double a, double b, double h0, double step, int64_t n, double *x)
+{
+  int from = terms_from(fmax(fabs(h0), fabs(h0 + (double)n * step)));
   for (int64_t k = 0; k < n; k += VLEN) {
-    vf64 h = (v_iota() + (double)k) * (0.5 * step) + 0.5 * h0, q = h * h, s = v_set(c[from]);
-    for (int i = from + 1; i < 10; i++)
-      s = c[i] - s * q;
-    s = h - h * q * s;
+    vf64 s = half_sine(h0 + (v_iota() + (double)k) * step, from);
     v_store(x + k, a + b * s * s);
   }
 }
@@ -64,10 +75,27 @@ static inline vf64 piecewise(const kugel__radial_poly *p, vf64 u)
   return v;
 }
 
+/* Four vectors at a time where one polynomial serves all: chains of additions would wait for each other. */
 static void values(const kugel__radial_poly *p, int64_t n, double *x)
 {
+  enum { U = 4 };
   vf64 cut = v_set(p->cut), zero = {0};
-  for (int64_t k = 0; k < n; k += VLEN) {
+  int64_t k = 0;
+  if (p->intervals == 1 && !p->chord)
+    for (; k + U * VLEN <= n; k += U * VLEN) {
+      vf64 v[U], t[U], r[U];
+      for (int u = 0; u < U; u++) {
+        v[u] = v_load(x + k + u * VLEN);
+        t[u] = (2 * p->scale) * v_select(v[u] < cut, v[u], cut) - 1;
+        r[u] = v_set(p->coef[p->degree]);
+      }
+      for (int64_t d = p->degree - 1; d >= 0; d--)
+        for (int u = 0; u < U; u++)
+          r[u] = r[u] * t[u] + p->coef[d];
+      for (int u = 0; u < U; u++)
+        v_store(x + k + u * VLEN, v_select(v[u] <= cut, r[u], zero));
+    }
+  for (; k < n; k += VLEN) {
     vf64 v = v_load(x + k), u = v_select(v < cut, v, cut);
     if (p->chord)
       for (int i = 0; i < VLEN; i++)
@@ -78,30 +106,78 @@ static void values(const kugel__radial_poly *p, int64_t n, double *x)
   }
 }
 
-static void lanes(const double *w, const double *f, int64_t n, double *acc)
+static void weights(const kugel__radial_poly *p, const kugel__radial_span *t, const double *i, double *j0,
+                    double *w)
 {
-  vf64 a[NV], b[NV];
-  for (int i = 0; i < NV; i++) {
-    a[i] = v_load(acc + i * VLEN);
-    b[i] = (vf64){0};
+  double h0[GROUP];
+  for (int g = 0; g < GROUP; g++) {
+    double turn = i[g] * t->nq;
+    j0[g] = __builtin_ceil(turn / t->nr + t->shift - t->half);
+    h0[g] = (j0[g] * t->nr - turn) * t->unit + t->dphi;
   }
-  int64_t k = 0;
-  for (; k + 2 <= n; k += 2)
-    for (int i = 0; i < NV; i++) {
-      a[i] = a[i] + w[k] * v_load(f + k * LANES + i * VLEN);
-      b[i] = b[i] + w[k + 1] * v_load(f + (k + 1) * LANES + i * VLEN);
+  int from = terms_from((t->half + 3) * t->step);
+  for (int64_t k = 0; k < t->width; k++)
+    for (int v = 0; v < GROUP; v += VLEN) {
+      vf64 s = half_sine(v_load(h0 + v) + (double)k * t->step, from);
+      v_store(w + k * GROUP + v, t->a + t->b * s * s);
     }
-  for (; k < n; k++)
-    for (int i = 0; i < NV; i++)
-      a[i] = a[i] + w[k] * v_load(f + k * LANES + i * VLEN);
-  for (int i = 0; i < NV; i++)
-    v_store(acc + i * VLEN, a[i] + b[i]);
+  values(p, t->width * GROUP, w);
+}
+
+/* Two positions at a time, forwards and backwards. */
+static inline void pairs_some(const double *w, int64_t n, const double *j0, const double *f,
+                              const double *back, double *acc, const bool both)
+{
+  for (int g = 0; g < GROUP; g += 2) {
+    const double *f0 = f + (int64_t)j0[g] * LANES, *f1 = f + (int64_t)j0[g + 1] * LANES;
+    const double *b0 = both ? back - (int64_t)j0[g] * LANES : f0,
+                 *b1 = both ? back - (int64_t)j0[g + 1] * LANES : f1;
+    double *s = acc + g * LANES, *sb = s + GROUP * LANES;
+    vf64 a[2 * NV], b[2 * NV] = {{0}};
+    for (int i = 0; i < NV; i++) {
+      a[i] = v_load(s + i * VLEN);
+      a[NV + i] = v_load(s + LANES + i * VLEN);
+      if (both) {
+        b[i] = v_load(sb + i * VLEN);
+        b[NV + i] = v_load(sb + LANES + i * VLEN);
+      }
+    }
+    for (int64_t k = 0; k < n; k++) {
+      vf64 c = v_set(w[k * GROUP + g]), d = v_set(w[k * GROUP + g + 1]);
+      for (int i = 0; i < NV; i++) {
+        a[i] = a[i] + c * v_load(f0 + k * LANES + i * VLEN);
+        a[NV + i] = a[NV + i] + d * v_load(f1 + k * LANES + i * VLEN);
+        if (both) {
+          b[i] = b[i] + c * v_load(b0 - k * LANES + i * VLEN);
+          b[NV + i] = b[NV + i] + d * v_load(b1 - k * LANES + i * VLEN);
+        }
+      }
+    }
+    for (int i = 0; i < NV; i++) {
+      v_store(s + i * VLEN, a[i]);
+      v_store(s + LANES + i * VLEN, a[NV + i]);
+      if (both) {
+        v_store(sb + i * VLEN, b[i]);
+        v_store(sb + LANES + i * VLEN, b[NV + i]);
+      }
+    }
+  }
+}
+
+static void pairs(const double *w, int64_t n, const double *j0, const double *f, const double *back,
+                  double *acc)
+{
+  if (back)
+    pairs_some(w, n, j0, f, back, acc, true);
+  else
+    pairs_some(w, n, j0, f, back, acc, false);
 }
 
 static void stencil(const double *w, int64_t width, const double *f, int64_t n, double *out)
 {
   enum { U = 8 };
   int64_t i = 0;
+  n *= LANES;
   for (; i + U * VLEN <= n; i += U * VLEN) {
     vf64 a[U];
     for (int u = 0; u < U; u++)
@@ -109,18 +185,18 @@ static void stencil(const double *w, int64_t width, const double *f, int64_t n, 
     for (int64_t k = 0; k < width; k++) {
       vf64 c = v_set(w[k]);
       for (int u = 0; u < U; u++)
-        a[u] = a[u] + c * v_load(f + i + k + u * VLEN);
+        a[u] = a[u] + c * v_load(f + i + k * LANES + u * VLEN);
     }
     for (int u = 0; u < U; u++)
       v_store(out + i + u * VLEN, a[u]);
   }
-  for (; i < n; i++) {
-    double a = out[i];
+  for (; i < n; i += VLEN) {
+    vf64 a = v_load(out + i);
     for (int64_t k = 0; k < width; k++)
-      a = __builtin_fma(w[k], f[i + k], a);
-    out[i] = a;
+      a = a + w[k] * v_load(f + i + k * LANES);
+    v_store(out + i, a);
   }
 }
 
 extern const kugel__radial_ops ISA_NAME(kugel__radial_ops);
-const kugel__radial_ops ISA_NAME(kugel__radial_ops) = {keys, values, lanes, stencil};
+const kugel__radial_ops ISA_NAME(kugel__radial_ops) = {keys, values, weights, pairs, stencil};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial convolution of arrays of maps: unobserved pixels, precision, the engine. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "sphere/grid.h"
+#include "sphere/mapops.h"
+#include "sphere/radial.h"
+
+static double pixel(const kugel__radial_io *io, int64_t i)
+{
+  return io->f32 ? (double)((const float *)io->in)[i] : ((const double *)io->in)[i];
+}
+
+void kugel__radial_take(const kugel__radial_io *io, const kugel__radial_ring *r, double *row)
+{
+  double w = io->adjoint ? 1 : r->weight;
+  kugel__widen((const char *)io->in + r->first * (io->f32 ? 4 : 8), io->f32, r->nphi, row);
+  for (int64_t k = 0; k < r->nphi; k++)
+    row[k] = kugel__bad_pixel(row[k]) ? 0 : io->mask ? w : w * row[k];
+}
+
+void kugel__radial_give(const kugel__radial_io *io, const kugel__radial_ring *r, const double *row)
+{
+  double w = io->adjoint ? r->weight : 1;
+  if (io->mask) {
+    memcpy(io->seen + r->first, row, (size_t)r->nphi * 8);
+    return;
+  }
+  for (int64_t k = 0; k < r->nphi; k++) {
+    int64_t i = r->first + k;
+    double v = w * row[k];
+    if (io->seen)
+      v = fabs(io->seen[i]) > io->least ? v / io->seen[i] : KUGEL_UNSEEN;
+    if (kugel__bad_pixel(pixel(io, i)))
+      v = KUGEL_UNSEEN;
+    if (io->f32)
+      ((float *)io->out)[i] = (float)v;
+    else
+      ((double *)io->out)[i] = v;
+  }
+}
+
+typedef struct job {
+  const kugel_radial *p;
+  const kugel__radial_io *io;
+  double *map;
+} job;
+
+static kugel_status take_task(void *arg, int64_t i, int worker)
+{
+  job *j = arg;
+  const kugel__radial_ring *r = j->p->ring + i;
+  (void)worker;
+  kugel__radial_take(j->io, r, j->map + r->first);
+  return KUGEL_OK;
+}
+
+static kugel_status give_task(void *arg, int64_t i, int worker)
+{
+  job *j = arg;
+  const kugel__radial_ring *r = j->p->ring + i;
+  (void)worker;
+  kugel__radial_give(j->io, r, j->map + r->first);
+  return KUGEL_OK;
+}
+
+static kugel_status harmonic_map(const kugel_radial *p, double *map)
+{
+  int64_t lmax = p->opts.lmax, nalm = (lmax + 1) * (lmax + 2) / 2, npix = p->grid->npix;
+  double *alm = kugel__scratch_get(p->ctx, (size_t)nalm * 16);
+  KUGEL_CHECK(alm, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)nalm);
+  kugel_array a = *KUGEL_ARRAY(alm, KUGEL_C128, nalm), f = *KUGEL_ARRAY(map, KUGEL_F64, npix);
+  kugel__span outer = kugel__progress_enter(0, 0.5);
+  kugel_status s = kugel_sht_synthesis_adjoint(p->sht, &f, &a, NULL);
+  kugel__progress_leave(outer);
+  for (int64_t m = 0, i = 0; m <= lmax && !s; m++)
+    for (int64_t l = m; l <= lmax; l++, i++) {
+      alm[2 * i] *= p->b[l];
+      alm[2 * i + 1] *= p->b[l];
+    }
+  outer = kugel__progress_enter(0.5, 1);
+  if (!s)
+    s = kugel_sht_synthesis(p->sht, &a, &f, NULL);
+  kugel__progress_leave(outer);
+  kugel__scratch_put(p->ctx, alm);
+  return s;
+}
+
+static kugel_status harmonic(const kugel_radial *p, const kugel__radial_io *io)
+{
+  job j = {p, io, kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8)};
+  KUGEL_CHECK(j.map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
+  kugel_status s = kugel__parallel(p->ctx, p->nrings, take_task, &j);
+  if (!s)
+    s = harmonic_map(p, j.map);
+  if (!s)
+    s = kugel__parallel(p->ctx, p->nrings, give_task, &j);
+  kugel__scratch_put(p->ctx, j.map);
+  return s;
+}
+
+static kugel_status convolve_once(const kugel_radial *p, const kugel__radial_io *io)
+{
+  return p->info.method == KUGEL_RADIAL_HARMONIC ? harmonic(p, io) : kugel__radial_direct(p, io);
+}
+
+static kugel_status convolve(const kugel_radial *p, kugel__radial_io *io)
+{
+  if (!p->opts.normalise_mask)
+    return convolve_once(p, io);
+  io->seen = kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8);
+  KUGEL_CHECK(io->seen, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
+  io->least = p->info.method == KUGEL_RADIAL_HARMONIC ? 1e-6 * fabs(p->info.integral) : 0;
+  kugel_status s = KUGEL_OK;
+  for (int k = 0; k <= 1 && !s; k++) {
+    kugel__span outer = kugel__progress_enter(0.5 * k, 0.5 * (k + 1));
+    io->mask = k == 0;
+    s = convolve_once(p, io);
+    kugel__progress_leave(outer);
+  }
+  kugel__scratch_put(p->ctx, io->seen);
+  return s;
+}
+
+static kugel_status run(const kugel_radial *p, const kugel_array *in, const kugel_array *out, bool adjoint)
+{
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_radial_create");
+  KUGEL_CHECK(in, KUGEL_EINVAL, "in is NULL: pass an array");
+  KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
+              "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
+  bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
+  int64_t npix = p->grid->npix, n = -1;
+  KUGEL_TRY(kugel__array_check(in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  KUGEL_TRY(kugel__array_check(out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  if (kugel__array_data(in) != kugel__array_data(out))
+    KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
+  for (int64_t k = 0; k < n; k++) {
+    int64_t at = k * npix * (f32 ? 4 : 8);
+    kugel__radial_io io = {.f32 = f32, .adjoint = adjoint};
+    io.in = (char *)kugel__array_data(in) + at;
+    io.out = (char *)kugel__array_data(out) + at;
+    kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
+    kugel_status s = convolve(p, &io);
+    kugel__progress_leave(outer);
+    KUGEL_TRY(s);
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel_radial_execute(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
+{
+  return run(p, in, out, false);
+}
+
+kugel_status kugel_radial_adjoint(const kugel_radial *p, const kugel_array *in, const kugel_array *out)
+{
+  return run(p, in, out, true);
+}
