@@ -45,7 +45,7 @@ int sky_reorder(sky *s, kugel_order order)
   for (int64_t c = 0; c < s->n; c++) { /* one at a time: one map of scratch */
     char *map = (char *)s->maps + (size_t)c * bytes;
     LIB(kugel_healpix_reorder(NULL, s->nside, s->order, order, KUGEL_ARRAY(map, s->dtype, s->npix),
-                              KUGEL_ARRAY(other, s->dtype, s->npix)));
+                              KUGEL_ARRAY(other, s->dtype, s->npix), NULL));
     memcpy(map, other, bytes);
   }
   s->order = order;

@@ -10,6 +10,7 @@
 #define KUGEL_HEALPIX_H
 
 #include <kugel/core.h>
+#include <kugel/device.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,8 +19,21 @@ extern "C" {
 typedef enum kugel_order {
   KUGEL_ORDER_ANY = 0, /* reading: as in the file; in an info: the file does not say */
   KUGEL_ORDER_RING = 1,
-  KUGEL_ORDER_NESTED = 2
+  KUGEL_ORDER_NESTED = 2,
+  /* Flat layouts, of kugel_healpix_convert and kugel_healpix_reorder: each face a square, row by row,
+   * [12, nside, nside], from the face's southern, eastern, northern or western corner. Columns and rows run as x and y
+   * of a right-handed system seen from outside the sphere; from the south they are those of kugel_healpix_pix2xyf. With
+   * KUGEL_FLAT_CLOCKWISE added they change places. Any nside. */
+  KUGEL_ORDER_FLAT_S = 16,
+  KUGEL_ORDER_FLAT_E = 17,
+  KUGEL_ORDER_FLAT_N = 18,
+  KUGEL_ORDER_FLAT_W = 19,
+  KUGEL_ORDER_FLAT_S_CLOCKWISE = 20,
+  KUGEL_ORDER_FLAT_E_CLOCKWISE = 21,
+  KUGEL_ORDER_FLAT_N_CLOCKWISE = 22,
+  KUGEL_ORDER_FLAT_W_CLOCKWISE = 23
 } kugel_order;
+enum { KUGEL_FLAT_CLOCKWISE = 4 };
 
 /// Number of pixels.
 /// @param[in] nside  1 to 2^29
@@ -110,11 +124,11 @@ KUGEL_API kugel_status kugel_healpix_xyf2pix(kugel_ctx *ctx, int64_t nside, kuge
                                              const int64_t *x, const int64_t *y, const int64_t *face,
                                              int64_t *pixel);
 
-/// Pixel numbers from one order to the other.
+/// Pixel numbers from one order to another.
 /// @param[in]  ctx    NULL: the default context
-/// @param[in]  nside  a power of two to 2^29
-/// @param[in]  from   order of `in`
-/// @param[in]  to     order of `out`
+/// @param[in]  nside  1 to 2^29, with NESTED a power of two
+/// @param[in]  from   order of `in`: RING, NESTED or a flat layout
+/// @param[in]  to     order of `out`: likewise
 /// @param[in]  n      number of pixels
 /// @param[in]  in     [n]
 /// @param[out] out    [n], may be `in`
@@ -314,15 +328,18 @@ KUGEL_API kugel_status kugel_pixset_from_uniq(kugel_ctx *ctx, int64_t nside, int
 KUGEL_API void kugel_pixset_destroy(kugel_pixset *set);
 
 /// Reorders whole maps.
-/// @param[in]  ctx   NULL: the default context
-/// @param[in]  nside a power of two
-/// @param[in]  from  order of `in`
-/// @param[in]  to    order of `out`
+/// @param[in]  ctx   NULL: the default context; on a GPU or another device the work is done there, on arrays in host
+///                   memory or in memory of the device
+/// @param[in]  nside 1 to 2^29, with NESTED a power of two
+/// @param[in]  from  order of `in`: RING, NESTED or a flat layout
+/// @param[in]  to    order of `out`: likewise
 /// @param[in]  in    [batch..., npix], elements of 1, 2, 4, 8 or 16 bytes
 /// @param[out] out   same shape and dtype; must not overlap `in`
-/// @errors KUGEL_EINVAL, KUGEL_ESHAPE
+/// @param[in]  queue on a device with arrays in its memory: where the work is queued; NULL: returns when done
+/// @errors KUGEL_EINVAL, KUGEL_ESHAPE; KUGEL_EDEVICE
+/// @cost   every element is read once and written once
 KUGEL_API kugel_status kugel_healpix_reorder(kugel_ctx *ctx, int64_t nside, kugel_order from, kugel_order to,
-                                             const kugel_array *in, const kugel_array *out);
+                                             const kugel_array *in, const kugel_array *out, kugel_queue *queue);
 
 typedef struct kugel_ud_grade_opts {
   size_t size;     /* sizeof(kugel_ud_grade_opts) */

@@ -150,6 +150,15 @@ class kugel_rings_opts(Structure):
 KUGEL_ORDER_ANY = 0
 KUGEL_ORDER_RING = 1
 KUGEL_ORDER_NESTED = 2
+KUGEL_ORDER_FLAT_S = 16
+KUGEL_ORDER_FLAT_E = 17
+KUGEL_ORDER_FLAT_N = 18
+KUGEL_ORDER_FLAT_W = 19
+KUGEL_ORDER_FLAT_S_CLOCKWISE = 20
+KUGEL_ORDER_FLAT_E_CLOCKWISE = 21
+KUGEL_ORDER_FLAT_N_CLOCKWISE = 22
+KUGEL_ORDER_FLAT_W_CLOCKWISE = 23
+KUGEL_FLAT_CLOCKWISE = 4
 
 
 class kugel_pixset(Structure):
@@ -645,7 +654,7 @@ FUNCTIONS = {
         'The pixel at coordinates of a base face.'),
     "kugel_healpix_convert": (  # ctx, nside, from, to, n, in, out
         STATUS, [c_void_p, c_int64, c_int, c_int, c_int64, c_void_p, c_void_p],
-        'Pixel numbers from one order to the other.'),
+        'Pixel numbers from one order to another.'),
     "kugel_healpix_nest2uniq": (  # ctx, nside, n, pixel, uniq
         STATUS, [c_void_p, c_int64, c_int64, c_void_p, c_void_p],
         'NESTED pixels as numbers that carry their nside: uniq = 4 nside^2 + pixel.'),
@@ -694,8 +703,8 @@ FUNCTIONS = {
     "kugel_pixset_destroy": (  # set
         None, [POINTER(kugel_pixset)],
         'Frees a set.'),
-    "kugel_healpix_reorder": (  # ctx, nside, from, to, in, out
-        STATUS, [c_void_p, c_int64, c_int, c_int, POINTER(kugel_array), POINTER(kugel_array)],
+    "kugel_healpix_reorder": (  # ctx, nside, from, to, in, out, queue
+        STATUS, [c_void_p, c_int64, c_int, c_int, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Reorders whole maps.'),
     "kugel_healpix_ud_grade": (  # ctx, nside_in, order_in, in, nside_out, order_out, out, opts
         STATUS, [c_void_p, c_int64, c_int, POINTER(kugel_array), c_int64, c_int, POINTER(kugel_array), POINTER(kugel_ud_grade_opts)],

@@ -74,7 +74,10 @@ version = lib.kugel_version().decode()
 def bare(name):
     """A function of the library that returns its status for the caller to hand to check(): for calls so short that
     ctypes' errcheck counts."""
-    function = lib[name]
+    try:
+        function = lib[name]
+    except AttributeError:  # an older library: raised when it is used
+        return lambda *arguments: getattr(lib, name)
     function.argtypes, function.restype = getattr(lib, name).argtypes, ctypes.c_int
     return function
 

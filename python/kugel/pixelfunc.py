@@ -373,7 +373,7 @@ def reorder(map_in, inp=None, out=None, r2n=None, n2r=None):
         words = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}[m.itemsize]
         nside = get_nside(m)
         check_nside(nside, nest=True)
-        long_call(lib.kugel_healpix_reorder, None, nside, source, target, view(m.view(words)), view(result.view(words)))
+        long_call(lib.kugel_healpix_reorder, None, nside, source, target, view(m.view(words)), view(result.view(words)), None)
     return ma(result) if is_masked(map_in) else result
 
 

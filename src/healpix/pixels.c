@@ -4,7 +4,7 @@
 #include "core/parallel.h"
 #include "healpix/job.h"
 #include "healpix/ops.h"
-#include "healpix/pix.h"
+#include "healpix/layout.h"
 
 typedef kugel__pix_job job;
 enum { CHUNK = 4096 };
@@ -235,11 +235,30 @@ static kugel_status part_convert(const job *j, int64_t lo, int64_t n)
   return KUGEL_OK;
 }
 
+// Where one of the orders is flat; the order of `in` is in j->step.
+static kugel_status part_convert_flat(const job *j, int64_t lo, int64_t n)
+{
+  kugel_order from = (kugel_order)j->step;
+  KUGEL_TRY(kugel__pix_check_pixels(j, lo, n));
+  for (int64_t i = lo; i < lo + n; i++) {
+    kugel__xyf p = kugel__is_flat(from) ? kugel__flat_to_xyf(j->nside, from, j->p[i])
+                                        : kugel__to_xyf(j->nside, from, j->p[i]);
+    j->out_p[i] =
+        kugel__is_flat(j->to) ? kugel__xyf_to_flat(j->nside, j->to, p) : kugel__from_xyf(j->nside, j->to, p);
+  }
+  return KUGEL_OK;
+}
+
 kugel_status kugel_healpix_convert(kugel_ctx *ctx, int64_t nside, kugel_order from, kugel_order to, int64_t n,
                                    const int64_t *in, int64_t *out)
 {
   job j = {.part = part_convert, .nside = nside, .order = from, .to = to, .n = n, .p = in, .out_p = out};
-  KUGEL_TRY(kugel__pix_check_nside(nside, to));
+  if (kugel__is_flat(from) || kugel__is_flat(to)) {
+    j.part = part_convert_flat;
+    j.step = from;
+    j.order = kugel__is_flat(from) ? KUGEL_ORDER_RING : from;
+  }
+  KUGEL_TRY(kugel__pix_check_nside(nside, kugel__is_flat(to) ? KUGEL_ORDER_RING : to));
   return kugel__pix_run(ctx, &j, in, out);
 }
 

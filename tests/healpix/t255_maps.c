@@ -125,21 +125,21 @@ int main(void)
     for (int64_t i = 0; i < 2 * NPIX; i++)
       a[i] = check_random(&seed);
     kugel_array *va = KUGEL_ARRAY(a, KUGEL_F64, 2, NPIX), *vb = KUGEL_ARRAY(b, KUGEL_F64, 2, NPIX);
-    CHECK_OK(kugel_healpix_reorder(NULL, NSIDE, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb));
+    CHECK_OK(kugel_healpix_reorder(NULL, NSIDE, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb, NULL));
     for (int64_t p = 0; p < NPIX; p += 97) {
       int64_t q;
       CHECK_OK(kugel_healpix_convert(NULL, NSIDE, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, 1, &p, &q));
       CHECK(b[q] == a[p] && b[NPIX + q] == a[NPIX + p]);
     }
     CHECK_OK(kugel_healpix_reorder(NULL, NSIDE, KUGEL_ORDER_NESTED, KUGEL_ORDER_RING, vb,
-                                   KUGEL_ARRAY(c, KUGEL_F64, 2, NPIX)));
+                                   KUGEL_ARRAY(c, KUGEL_F64, 2, NPIX), NULL));
     CHECK(!memcmp(a, c, sizeof a));
     kugel_dtype types[] = {{KUGEL_UINT, 8, 1}, {KUGEL_INT, 16, 1}, KUGEL_F32, KUGEL_C128};
     for (int k = 0; k < 4; k++) {
       CHECK_OK(kugel_healpix_reorder(NULL, 64, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED,
-                                     KUGEL_ARRAY(a, types[k], 49152), KUGEL_ARRAY(b, types[k], 49152)));
+                                     KUGEL_ARRAY(a, types[k], 49152), KUGEL_ARRAY(b, types[k], 49152), NULL));
       CHECK_OK(kugel_healpix_reorder(NULL, 64, KUGEL_ORDER_NESTED, KUGEL_ORDER_RING,
-                                     KUGEL_ARRAY(b, types[k], 49152), KUGEL_ARRAY(c, types[k], 49152)));
+                                     KUGEL_ARRAY(b, types[k], 49152), KUGEL_ARRAY(c, types[k], 49152), NULL));
       CHECK(!memcmp(a, c, (size_t)(49152 * types[k].bits / 8)));
     }
     double coarse[12], sum = 0, fine = 0;
@@ -163,9 +163,12 @@ int main(void)
         KUGEL_ARRAY(parent, KUGEL_F64, 12),
         &(kugel_ud_grade_opts){.size = sizeof(kugel_ud_grade_opts), .pessimistic = 1}));
     CHECK(parent[0] == -1.6375e30 && parent[4] == 5);
-    CHECK_IS(kugel_healpix_reorder(NULL, 3, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb), KUGEL_EINVAL);
-    CHECK_IS(kugel_healpix_reorder(NULL, 64, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb), KUGEL_ESHAPE);
-    CHECK_IS(kugel_healpix_reorder(NULL, NSIDE, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, va), KUGEL_EINVAL);
+    CHECK_IS(kugel_healpix_reorder(NULL, 3, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb, NULL),
+             KUGEL_EINVAL);
+    CHECK_IS(kugel_healpix_reorder(NULL, 64, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, vb, NULL),
+             KUGEL_ESHAPE);
+    CHECK_IS(kugel_healpix_reorder(NULL, NSIDE, KUGEL_ORDER_RING, KUGEL_ORDER_NESTED, va, va, NULL),
+             KUGEL_EINVAL);
   }
   CASE("bad queries and failing allocations")
   {
