@@ -3,7 +3,7 @@
  *
  * A codelet is one Stockham stage of radix R over a whole transform: with S the product of the radices
  * before, T = n / R, j = t mod S:  out[(t div S) S R + j + r S] = DFT_R(w_{RS}^{jr} in[t + r T]). `first` has
- * S = 1. */
+ * S = 1. `dft` is the butterfly alone: out[r] = DFT_R(in[r]), to be inlined where both are in registers. */
 #include <stdio.h>
 #include <string.h>
 #include "codegen/print.h"
@@ -109,6 +109,27 @@ static kugel_status make_stage(kugel__text *text, kugel__type type, int radix, b
   return status;
 }
 
+static kugel_status make_butterfly(kugel__text *text, kugel__type type, int radix)
+{
+  const char *suffix = type == KUGEL__F32 ? "f32" : "f64", *real = type == KUGEL__F32 ? "float" : "double";
+  kugel__gen gen, *g = &gen;
+  char name[64];
+  snprintf(name, sizeof name, "dft%d_%s", radix, suffix);
+  kugel__text_add(text, "static inline __attribute__((always_inline)) void %s(const %s *restrict in,\n", name,
+                  real);
+  kugel__text_add(text, "    %s *restrict out);\n", real);
+  kugel__gen_init(g, NULL, name);
+  stage st = {g, .radix = radix};
+  st.in = kugel__gen_pointer(g, type, "in");
+  st.out = kugel__gen_pointer(g, type, "out");
+  st.lanes = kugel__gen_symbol(g, type == KUGEL__F32 ? "(2 * VLEN)" : "VLEN");
+  st.point = g_mul(g, st.lanes, kugel__int(2));
+  butterfly(&st, kugel__int(0), st.point, kugel__int(0), st.point, NULL);
+  kugel_status status = kugel__gen_print(g, &kugel__dialect_c, text);
+  kugel__gen_free(g);
+  return status;
+}
+
 static void make_table(kugel__text *text, const char *type, const char *suffix)
 {
   kugel__text_add(text, "static const struct codelet_%s {\n", suffix);
@@ -134,6 +155,8 @@ int main(int argc, char **argv)
                   "/* Generated from fft/codelets.gen.c: Stockham stages of the lane-wise DFTs. */\n\n");
   for (int i = 0; i < 2 * RADICES && !text.status; i++)
     text.status = make_stage(&text, type, radices[i / 2], i % 2 == 0);
+  for (int radix = 4; radix <= 16 && !text.status; radix *= 2)
+    text.status = make_butterfly(&text, type, radix);
   make_table(&text, type == KUGEL__F32 ? "float" : "double", argv[1]);
   FILE *f = text.status ? NULL : fopen(argv[2], "w");
   bool bad = !f || fwrite(text.data, 1, text.n, f) != text.n;

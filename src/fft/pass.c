@@ -9,10 +9,13 @@ enum { TASK_POINTS = 1 << 15, LONG = 65536 /* from here on the lanes of whole li
 
 static kugel_status make_line(kugel_ctx *ctx, kugel_fft_kind kind, bool inverse, int64_t n, kugel__step *step)
 {
-  if (kind == KUGEL_FFT_C2C)
-    return kugel__longline_create(ctx, KUGEL__LONG_C2C, n, &step->line);
-  if (kind == KUGEL_FFT_R2C)
-    return kugel__longline_create(ctx, inverse ? KUGEL__LONG_C2R : KUGEL__LONG_R2C, n, &step->line);
+  if (kind == KUGEL_FFT_C2C || kind == KUGEL_FFT_R2C) {
+    kugel__long_kind line = kind == KUGEL_FFT_C2C ? KUGEL__LONG_C2C
+                            : inverse             ? KUGEL__LONG_C2R
+                                                  : KUGEL__LONG_R2C;
+    KUGEL_TRY(kugel__shortline_create(ctx, line, n, &step->brief));
+    return kugel__longline_create(ctx, line, n, &step->line);
+  }
   KUGEL_TRY(kugel__trig_create(ctx, kind, n, &step->trig));
   return step->trig.length ? kugel__longline_create(ctx, step->trig.dft, step->trig.length, &step->line)
                            : KUGEL_OK;
@@ -33,6 +36,7 @@ kugel_status kugel__step_create(kugel_ctx *ctx, kugel_fft_kind kind, bool invers
 void kugel__step_destroy(kugel_ctx *ctx, kugel__step *step)
 {
   kugel__axis_destroy(ctx, &step->axis);
+  kugel__shortline_destroy(ctx, &step->brief);
   kugel__longline_destroy(ctx, &step->line);
   kugel__trig_destroy(ctx, &step->trig);
 }
@@ -136,6 +140,38 @@ static kugel_status run_lanes(kugel_ctx *ctx, const kugel__pass *t, int64_t line
   kugel_status status = each(ctx, tasks, in_lanes, &s);
   kugel__scratch_put(ctx, s.scratch);
   return status;
+}
+
+/* ---- short lines of adjacent elements ---- */
+
+static kugel_status short_lines(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  const kugel__pass *t = s->pass;
+  const kugel__shortline *l = &t->step->brief;
+  kugel__shortjob job = {.line = l, .inverse = t->inverse, .f32 = t->f32, .scale = t->scale};
+  int64_t real = t->f32 ? 4 : 8, size_in = l->kind == KUGEL__LONG_R2C ? real : 2 * real,
+          size_out = l->kind == KUGEL__LONG_C2R ? real : 2 * real;
+  int last = t->in->ndim - 1 - (t->at == t->in->ndim - 1); // the axis along which lines follow each other
+  int64_t extent = last < 0 ? 1 : t->in->shape[last], end = kugel__min(s->lines, (task + 1) * s->task_lines);
+  job.in_pitch = last < 0 ? 0 : t->in->stride[last] * size_in;
+  job.out_pitch = last < 0 ? 0 : t->out->stride[last] * size_out;
+  (void)worker;
+  for (int64_t i = task * s->task_lines; i < end; i += job.count) {
+    int64_t in, out;
+    locate(t, i, &in, &out);
+    job.count = kugel__min(end - i, extent - i % extent);
+    job.in = t->in->data + in * size_in;
+    job.out = t->out->data + out * size_out;
+    kugel__short_ops_now()->run(&job);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status run_short(kugel_ctx *ctx, const kugel__pass *t, int64_t lines)
+{
+  sweep s = {.pass = t, .lines = lines, .task_lines = TASK_POINTS / t->step->brief.n};
+  return each(ctx, (lines + s.task_lines - 1) / s.task_lines, short_lines, &s);
 }
 
 /* ---- lines on their own ---- */
@@ -298,6 +334,8 @@ kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
   int64_t lines = 1, vlen = kugel__lanes_ops_now()->vlen;
   for (int d = 0; d < t->in->ndim; d++)
     lines *= d == t->at ? 1 : t->in->shape[d];
+  if (step->brief.n && t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1)
+    return run_short(ctx, t, lines);
   int64_t alone = !step->line.first          ? 0
                   : !step->axis.lanes        ? lines
                   : lines % vlen <= vlen / 2 ? lines % vlen

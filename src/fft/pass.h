@@ -4,7 +4,7 @@
 #define KUGEL_FFT_PASS_H
 
 #include "fft/lines.h"
-#include "fft/trig.h"
+#include "fft/shortline.h"
 #include "fft/trig.h"
 
 enum { KUGEL__MAX_NDIM = 32 };
@@ -16,10 +16,11 @@ typedef struct kugel__view {
 } kugel__view;
 
 /* The transform of one direction along one axis. A line goes through `axis` in a lane, or on its own through
- * `line`, cosine and sine kinds between the sweeps of `trig`; long ones have no axis.lanes, others may have
- * no line.first. */
+ * `brief` if its elements are adjacent, else through `line`, cosine and sine kinds between the sweeps of
+ * `trig`; long ones have no axis.lanes, others may have no brief.n or line.first. */
 typedef struct kugel__step {
   kugel__axis axis;
+  kugel__shortline brief;
   kugel__longline line;
   kugel__trig trig;
 } kugel__step;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/alloc.h"
+#include "fft/roots.h"
+#include "fft/shortline.h"
+
+KUGEL_DISPATCH(kugel__short_ops, kugel__short_ops)
+
+const kugel__short_ops *kugel__short_ops_now(void)
+{
+  return kugel__short_ops_get();
+}
+
+static kugel_status make_tables(kugel_ctx *ctx, kugel__shortline *l)
+{
+  int64_t vlen = kugel__short_ops_now()->vlen, groups = l->cols > vlen ? l->cols / vlen : 1;
+  KUGEL_ALLOC(ctx, l->table, (size_t)(groups * vlen * l->rows * 2) * 8);
+  for (int64_t g = 0; g < groups; g++)
+    for (int64_t lane = 0; lane < vlen; lane++) { // lanes beyond the columns are those of a second line
+      double w[32], *to = l->table + g * l->rows * 2 * vlen + lane;
+      kugel__turn turn = kugel__turn_ratio(-((g * vlen + lane) % l->cols), l->n);
+      kugel__roots(KUGEL__NO_TURN, turn, l->rows, w, 1);
+      for (int64_t q = 0; q < l->rows; q++) {
+        to[2 * q * vlen] = w[2 * q];
+        to[2 * q * vlen + vlen] = w[2 * q + 1];
+      }
+    }
+  if (l->kind == KUGEL__LONG_C2C)
+    return KUGEL_OK;
+  KUGEL_ALLOC(ctx, l->root, (size_t)(l->n + 2) * 8);
+  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, 2 * l->n), l->n / 2 + 1, l->root, 1);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__shortline_create(kugel_ctx *ctx, kugel__long_kind kind, int64_t n, kugel__shortline *out)
+{
+  *out = (kugel__shortline){0};
+  if (kind != KUGEL__LONG_C2C)
+    n = n % 2 ? 0 : n / 2;
+  if (n != 32 && n != 64 && n != 128 && n != 256)
+    return KUGEL_OK;
+  *out = (kugel__shortline){.kind = kind, .n = n, .rows = n < 128 ? 8 : 16};
+  out->cols = n / out->rows;
+  kugel_status s = make_tables(ctx, out);
+  if (s)
+    kugel__shortline_destroy(ctx, out);
+  return s;
+}
+
+void kugel__shortline_destroy(kugel_ctx *ctx, kugel__shortline *l)
+{
+  kugel__free(ctx, l->table);
+  kugel__free(ctx, l->root);
+  *l = (kugel__shortline){0};
+}
