@@ -17,7 +17,8 @@ static kugel_status make_tables(kugel_ctx *ctx, kugel__shortline *l)
   for (int64_t g = 0; g < groups; g++)
     for (int64_t lane = 0; lane < vlen; lane++) { // lanes beyond the columns are those of a second line
       double w[32], *to = l->table + g * l->rows * 2 * vlen + lane;
-      kugel__turn turn = kugel__turn_ratio(-((g * vlen + lane) % l->cols), l->n);
+      int64_t c = (g * vlen + lane / 2 + lane % 2 * (vlen / 2)) % l->cols;
+      kugel__turn turn = kugel__turn_ratio(-c, l->n);
       kugel__roots(KUGEL__NO_TURN, turn, l->rows, w, 1);
       for (int64_t q = 0; q < l->rows; q++) {
         to[2 * q * vlen] = w[2 * q];

@@ -14,9 +14,36 @@ typedef struct batch {
   double scale;
 } batch;
 
-ALWAYS cvec exchange(cvec a, bool yes)
+/* Within a vector the elements of a group stand in the order that shuffles within 128 bits leave them in:
+ * lane i has element lane_of(i), the even lanes the first half. Twiddles lie in that order. */
+#if VLEN == 8
+#  define UNPACK_LOW  0, 8, 2, 10, 4, 12, 6, 14
+#  define UNPACK_HIGH 1, 9, 3, 11, 5, 13, 7, 15
+#elif VLEN == 4
+#  define UNPACK_LOW  0, 4, 2, 6
+#  define UNPACK_HIGH 1, 5, 3, 7
+#else
+#  define UNPACK_LOW  0, 2
+#  define UNPACK_HIGH 1, 3
+#endif
+
+ALWAYS int element_of(int lane)
 {
-  return yes ? (cvec){a.im, a.re} : a;
+  return lane / 2 + lane % 2 * (VLEN / 2);
+}
+
+// VLEN complex elements, in two vectors.
+ALWAYS cvec split(vf64 u, vf64 v, bool swap)
+{
+  cvec c = {__builtin_shufflevector(u, v, UNPACK_LOW), __builtin_shufflevector(u, v, UNPACK_HIGH)};
+  return swap ? (cvec){c.im, c.re} : c;
+}
+
+ALWAYS void write_split(char *out, int64_t at, cvec c, bool swap, bool f32)
+{
+  vf64 re = swap ? c.im : c.re, im = swap ? c.re : c.im;
+  write_vector(out, 2 * at, __builtin_shufflevector(re, im, UNPACK_LOW), f32);
+  write_vector(out, 2 * at + VLEN, __builtin_shufflevector(re, im, UNPACK_HIGH), f32);
 }
 
 ALWAYS void dft(int radix, const cvec *x, cvec *y)
@@ -43,14 +70,14 @@ ALWAYS void columns(int rows, const cvec *x, const double *twiddle, cvec *mid, i
     vf64 re[VLEN], im[VLEN];
 #pragma GCC unroll 8
     for (int i = 0; i < VLEN; i++) {
-      re[i] = y[block * VLEN + i].re;
-      im[i] = y[block * VLEN + i].im;
+      re[i] = y[block * VLEN + element_of(i)].re;
+      im[i] = y[block * VLEN + element_of(i)].im;
     }
     transpose(re);
     transpose(im);
 #pragma GCC unroll 8
     for (int i = 0; i < VLEN; i++)
-      mid[block * pitch + i] = (cvec){re[i], im[i]};
+      mid[block * pitch + element_of(i)] = (cvec){re[i], im[i]};
   }
 }
 
@@ -61,8 +88,7 @@ ALWAYS void finish(int rows, int cols, const cvec *x, char *out, vf64 scale, boo
   dft(cols, x, y);
 #pragma GCC unroll 16
   for (int p = 0; p < cols; p++) {
-    cvec v = exchange(y[p], inverse);
-    write_complex(out, rows * p, 1, (cvec){scale * v.re, scale * v.im}, VLEN, f32);
+    write_split(out, rows * p, (cvec){scale * y[p].re, scale * y[p].im}, inverse, f32);
   }
 }
 
@@ -76,8 +102,10 @@ ALWAYS void one_line(int rows, int cols, const batch *b, const char *in, char *o
   for (int g = 0; g < groups; g++) {
     cvec x[16];
 #pragma GCC unroll 16
-    for (int r = 0; r < rows; r++)
-      x[r] = exchange(read_complex(in, cols * r + VLEN * g, 1, in32), inverse);
+    for (int r = 0; r < rows; r++) {
+      int at = 2 * (cols * r + VLEN * g);
+      x[r] = split(read_vector(in, at, in32), read_vector(in, at + VLEN, in32), inverse);
+    }
     columns(rows, x, b->table + (int64_t)W * rows * g, mid + VLEN * g, cols);
   }
 #pragma GCC unroll 1
@@ -94,8 +122,7 @@ ALWAYS void two_lines(int rows, int cols, const batch *b, const char *const *in,
 #pragma GCC unroll 16
   for (int r = 0; r < rows; r++) {
     vf64 u = read_vector(in[0], 2 * cols * r, in32), v = read_vector(in[1], 2 * cols * r, in32);
-    x[r] =
-        exchange((cvec){__builtin_shufflevector(u, v, EVENS), __builtin_shufflevector(u, v, ODDS)}, inverse);
+    x[r] = split(u, v, inverse);
   }
   columns(rows, x, b->table, mid, VLEN);
 #pragma GCC unroll 2
