@@ -6,6 +6,8 @@ import numpy as np
 
 from . import _ffi
 from ._lib import bare, check, lib, long_call, options, ptr, view
+from .arrays import empty_like, foreign, stream_handle
+from .devices import context
 from .maps import (MAX_NSIDE, UNSEEN, check_max_nside, check_nside, filled, get_map_size, get_nside, is_masked, isnpixok,
                    isnsideok, ma, mask_bad, mask_good, maptype, npix2nside, npix2order, nside2npix, nside2order,
                    nside2pixarea, nside2resol, order2npix, order2nside)
@@ -347,33 +349,66 @@ def uniq2ranges(nside, uniq):
 # ---- maps ------------------------------------------------------------------------------------------------------
 
 
-def _named_order(name):
-    word = str(name).upper()[:4]
-    if word not in ("RING", "NEST"):
-        raise ValueError(f"order is {name!r}; allowed are 'RING' and 'NESTED'")
-    return _ffi.KUGEL_ORDER_RING if word == "RING" else _ffi.KUGEL_ORDER_NESTED
+_FLAT = {f"FLAT_{corner}{turn}": getattr(_ffi, f"KUGEL_ORDER_FLAT_{corner}{turn}")
+         for corner in "SENW" for turn in ("", "_CLOCKWISE")}
 
 
-def reorder(map_in, inp=None, out=None, r2n=None, n2r=None):
-    """Maps in the other ordering: r2n=True or n2r=True, or inp and out, each "RING" or "NESTED"."""
-    maptype(map_in)
+def _named_order(name, flat=False):
+    word = str(name).upper()
+    if word[:4] in ("RING", "NEST"):
+        return _order(word[:4] == "NEST")
+    if flat and word in _FLAT:
+        return _FLAT[word]
+    raise ValueError(f"order is {name!r}; it must be RING or NEST" + (f", or one of {', '.join(_FLAT)}" if flat else ""))
+
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}
+
+
+def _reorder_there(there, source, target, stream):
+    """Reorder of an array in device memory, on its stream."""
+    where = context({_ffi.KUGEL_CUDA: "cuda", _ffi.KUGEL_OPENCL: "opencl"}[there.view.device.type] +
+                    f":{there.view.device.id}")
+    result = empty_like(there, there.shape, there.dtype, False)
+    stream = there.stream if stream is None else stream
+    queue = None if stream is None else where.queue(stream_handle(stream))
+    lib.kugel_healpix_reorder(where.address, npix2nside(there.shape[-1]), source, target, ctypes.byref(there.view),
+                              ctypes.byref(foreign(result).view), queue)
+    return result
+
+
+def reorder(map_in, inp=None, out=None, r2n=None, n2r=None, stream=None):
+    """Maps in another ordering: r2n=True or n2r=True, or inp and out, each "RING", "NEST" or a flat layout.
+
+    In a flat layout faces are squares, [12, nside, nside], row by row: "FLAT_S", "FLAT_E", "FLAT_N" or "FLAT_W" by the
+    corner of a face that comes first, columns and rows right-handed as seen from outside the sphere; with "_CLOCKWISE"
+    appended columns and rows change places.
+
+    map_in: [..., npix], in host memory or in a device's (kugel.DeviceArray, PyTorch, CuPy, DLPack), where the result
+    then is, too;  stream: the CUDA stream to work on, if not the array's own
+    """
     if bool(r2n) and bool(n2r):
         raise ValueError("r2n and n2r exclude each other")
     if r2n or n2r:
         inp, out = ("RING", "NEST") if r2n else ("NEST", "RING")
     if inp is None or out is None:
         raise ValueError("inp and out must be defined")
-    source, target = _named_order(inp), _named_order(out)
+    source, target = _named_order(inp, flat=True), _named_order(out, flat=True)
+    there = foreign(map_in)
+    if there is not None:
+        return _reorder_there(there, source, target, stream)
+    maptype(map_in)
     m = filled(map_in)
     if m.dtype.kind not in "biufc" or m.itemsize not in (1, 2, 4, 8, 16):
         raise TypeError(f"maps of dtype {m.dtype} cannot be reordered")
     m = np.ascontiguousarray(m, m.dtype.newbyteorder("="))
     result = m.copy() if source == target else np.empty_like(m)
     if source != target:
-        words = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64, 16: np.complex128}[m.itemsize]
+        words = _WORDS[m.itemsize]
         nside = get_nside(m)
-        check_nside(nside, nest=True)
-        long_call(lib.kugel_healpix_reorder, None, nside, source, target, view(m.view(words)), view(result.view(words)), None)
+        check_nside(nside, nest=_ffi.KUGEL_ORDER_NESTED in (source, target))
+        long_call(lib.kugel_healpix_reorder, None, nside, source, target, view(m.view(words)), view(result.view(words)),
+                  None)
     return ma(result) if is_masked(map_in) else result
 
 

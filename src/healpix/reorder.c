@@ -114,8 +114,11 @@ static inline __attribute__((always_inline)) void move_square(const job *j, cons
 
 static inline __attribute__((always_inline)) void move_tile(const job *j, int64_t index, size_t bytes)
 {
-  int64_t row = index / j->across, face = row / j->across;
-  tile t = {.face = face, .x0 = (index - row * j->across) * TILE, .y0 = (row - face * j->across) * TILE};
+  int64_t across = j->across, face = index / (across * across), in = index - face * across * across;
+  kugel__xyf at = {in % across, in / across, face};
+  if ((across & (across - 1)) == 0) // along the Z-order: what is near in NESTED memory is near in time
+    at = kugel__nest_to_xyf(across, index);
+  tile t = {.face = face, .x0 = at.x * TILE, .y0 = at.y * TILE};
   side from, to;
   t.width = kugel__min(TILE, j->r.nside - t.x0);
   t.height = kugel__min(TILE, j->r.nside - t.y0);

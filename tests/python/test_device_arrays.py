@@ -130,3 +130,13 @@ def test_dlpack(device):
     m = kugel.DeviceArray(plan.npix, device=device)
     plan.synthesis(Producer(a), out=Producer(m))
     close(m, plan.synthesis(a), 0)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64, np.complex128])
+def test_reorder(device, dtype):
+    m = np.random.default_rng(2).integers(-100, 100, (3, 12 * NSIDE**2)).astype(dtype)
+    a = kugel.DeviceArray(m, device=device)
+    for orders in ("RING", "NEST"), ("NEST", "FLAT_E"), ("FLAT_N_CLOCKWISE", "RING"):
+        np.testing.assert_array_equal(kugel.reorder(a, *orders).get(), kugel.reorder(m, *orders))
+    with pytest.raises(ValueError, match="12"):
+        kugel.reorder(kugel.DeviceArray(m[:, 1:], device=device), r2n=True)

@@ -102,6 +102,24 @@ def test_queries(golden):
     assert len(hp.query_disc(4, [0, 0, 1], 0.001)) == 0
 
 
+def test_flat_layouts():
+    nside = 8
+    m = np.arange(12 * nside**2)
+    x, y, face = hp.pix2xyf(nside, m)
+    flat = hp.reorder(m, "RING", "FLAT_S").reshape(12, nside, nside)
+    np.testing.assert_array_equal(flat[face, y, x], m)
+    np.testing.assert_array_equal(hp.reorder(m, "RING", "FLAT_S_CLOCKWISE").reshape(flat.shape), flat.swapaxes(1, 2))
+    np.testing.assert_array_equal(hp.reorder(m, "RING", "FLAT_N").reshape(flat.shape), flat[:, ::-1, ::-1])
+    north_first = hp.reorder(m, "RING", "FLAT_E").reshape(flat.shape)
+    np.testing.assert_array_equal(north_first, np.rot90(flat, -1, (1, 2))[:, ::-1, ::-1])
+    assert hp.pix2xyf(nside, int(north_first[5, 0, 0])) == (nside - 1, 0, 5)
+    np.testing.assert_array_equal(hp.reorder(hp.reorder(m, "NEST", "FLAT_W_CLOCKWISE"), "FLAT_W_CLOCKWISE", "NEST"), m)
+    odd = np.arange(12 * 25)
+    np.testing.assert_array_equal(hp.reorder(hp.reorder(odd, "RING", "FLAT_W"), "FLAT_W", "RING"), odd)
+    with pytest.raises(ValueError, match="FLAT_S"):
+        hp.reorder(m, "RING", "FLAT_X")
+
+
 def test_uniq():
     assert hp.nest2uniq(1, 0) == 4 and hp.nest2uniq([1, 2], [11, 47]).tolist() == [15, 63]
     assert [int(v) for v in hp.uniq2nest(1 << 60)] == [1 << 29, 0]
