@@ -18,6 +18,7 @@ from .devices import context
 from .maps import check_nside, filled, get_nside, is_masked, maptype
 from .pixelfunc import reorder
 from .plans import Grid, SHT, mmax_option
+from .radial import Radial
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 
@@ -189,20 +190,38 @@ def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False,
     return (out, alms) if alm else out
 
 
+def _smooth_pixels(m, nside, fwhm, window, polarised, lmax, method, normalise_mask):
+    if polarised:
+        raise ValueError(f"method {method!r} smooths scalar maps only: use 'harmonic' for I, Q, U, or pol=False")
+    if window is None and fwhm == 0:
+        return m.copy()
+    kernel = ("gaussian", float(fwhm)) if window is None else (real(window),)
+    return Radial(_grid(nside), *kernel, method=method, lmax=lmax, normalise_mask=normalise_mask)(m)
+
+
 def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, lmax=None, mmax=None,
-              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False, *, device=None):
+              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False, *, device=None, method="harmonic",
+              normalise_mask=False):
     """Maps smoothed by a Gaussian beam (fwhm or sigma, radians) or a window [lmax + 1].
 
     Three maps are T, Q, U unless pol=False. Bad pixels count as zero and stay UNSEEN; masked arrays give masked arrays.
+    method="direct" sums over pixels instead (see kugel.radial; maps by themselves only, so pol=False for Q and U), and
+    "auto" takes whichever is faster; normalise_mask then divides by the smoothed map of observed pixels.
     """
     info = maptype(map_in)
     nside = get_nside(map_in)
     m = np.ascontiguousarray(filled(map_in), np.float64)
     if nest:
         m = reorder(m, n2r=True)
-    lmax, mmax = _limits(nside, lmax, mmax)
     if sigma is not None:
         fwhm = sigma * np.sqrt(8 * np.log(2))
+    if method != "harmonic":
+        out = _smooth_pixels(m, nside, fwhm, beam_window, pol and info == 3, lmax, method, normalise_mask)
+        out = reorder(out, r2n=True) if nest else out
+        return np.ma.MaskedArray(out, _maps.mask_bad(out), fill_value=_maps.UNSEEN) if is_masked(map_in) else out
+    if normalise_mask:
+        raise ValueError("normalise_mask goes with method 'direct' or 'auto'")
+    lmax, mmax = _limits(nside, lmax, mmax)
     opts = dict(grid=_grid(nside)._handle.address, lmax=lmax, mmax=mmax_option(mmax, lmax), iterations=int(iter),
                 weights={None: 0, "ring": _ffi.KUGEL_WEIGHTS_RING, "pixel": _ffi.KUGEL_WEIGHTS_PIXEL}[
                     _weights(use_weights, use_pixel_weights)])

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Convolution of maps with radial kernels, as sums over pixels: nothing is band-limited, so nothing rings.
+
+    beam = kugel.radial.Radial(kugel.Grid.healpix(2048), "gaussian", np.radians(4.7 / 60))
+    smooth = beam(map)
+
+s_i = sum_j K(angle_ij) w_j f_j over the pixels j within the cut-off, w_j the solid angle of pixel j.
+"""
+import ctypes
+
+import numpy as np
+
+from . import _ffi
+from ._lib import Handle, lib, long_call, options, ptr, view
+from .plans import REAL, choice
+
+_KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL_TOP_HAT,
+            "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT}
+_NORMS = {"integral": _ffi.KUGEL_RADIAL_UNIT_INTEGRAL, "peak": _ffi.KUGEL_RADIAL_UNIT_PEAK,
+          None: _ffi.KUGEL_RADIAL_AS_IS}
+_METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
+            "harmonic": _ffi.KUGEL_RADIAL_HARMONIC}
+
+
+class Radial:
+    """A plan: one grid, one kernel. It may be executed from any number of threads.
+
+    kernel:    "gaussian" (width: FWHM), "top_hat" (width: radius), "mexican_hat" (width: scale), all in radians;
+               a function of the angle; a pair (angles, values) of arrays, joined by a cubic spline; or an array b_l
+    norm:      "integral" (over the sphere 1), "peak" (1 at angle 0), or None: the numbers as they are
+    radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost
+    method:    "auto", "direct" (the sum itself) or "harmonic" (to degree lmax)
+    normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
+    """
+
+    def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
+                 method="auto", lmax=None, normalise_mask=False):
+        opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
+                "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
+                "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax)}
+        failed = []
+        if isinstance(kernel, str):
+            if width is None:
+                raise ValueError(f"kernel {kernel!r} needs a width in radians")
+            opts |= {"kernel": choice(_KERNELS, kernel, "kernel"), "width": float(width)}
+        elif width is not None:
+            raise ValueError("width goes with a named kernel only")
+        elif callable(kernel):
+            def value(angle, _):
+                try:
+                    return float(kernel(angle))
+                except BaseException as error:  # raised below: nothing can pass through the library
+                    failed.append(error)
+                    return np.nan
+            opts |= {"kernel": _ffi.KUGEL_RADIAL_FUNCTION,
+                     "function": dict(_ffi.kugel_radial_opts._fields_)["function"](value)}
+        elif isinstance(kernel, tuple):
+            angles, values = (np.array(a, np.float64, ndmin=1) for a in kernel)
+            if angles.shape != values.shape or angles.ndim != 1:
+                raise ValueError(f"kernel has angles of shape {angles.shape} and values of shape {values.shape}; "
+                                 "expected two arrays [n]")
+            opts |= {"kernel": _ffi.KUGEL_RADIAL_TABLE, "n": angles.size, "angles": angles, "values": values}
+        else:
+            b = np.array(kernel, np.float64, ndmin=1)
+            if b.ndim != 1:
+                raise ValueError(f"kernel has shape {b.shape}; expected b_l [lmax + 1]")
+            opts |= {"kernel": _ffi.KUGEL_RADIAL_SERIES, "n": b.size, "values": b}
+        self._options = options(_ffi.kugel_radial_opts, **opts)
+        out = ctypes.c_void_p()
+        try:
+            long_call(lib.kugel_radial_create, None, ctypes.byref(self._options), ctypes.byref(out))
+        except ValueError:
+            if failed:
+                raise failed[0] from None
+            raise
+        self._handle = Handle(out.value, lib.kugel_radial_destroy)
+        self.grid = grid
+        info = options(_ffi.kugel_radial_info)
+        lib.kugel_radial_get_info(self._handle.address, info)
+        #: the method in use
+        self.method = next(k for k, v in _METHODS.items() if v == info.method)
+        #: cut-off in radians, and the part of smoothed white noise's rms that it costs
+        self.radius, self.cut_error = info.radius, info.cut_error
+        #: integral of the kernel over the sphere; what normalisation multiplied it by; pairs of pixels in a direct sum
+        self.integral, self.scale, self.pairs = info.integral, info.scale, info.pairs
+
+    def _run(self, function, maps, out):
+        maps = np.asarray(maps)
+        maps = np.ascontiguousarray(maps, maps.dtype if maps.dtype in REAL else np.float64)
+        if out is None:
+            out = np.zeros_like(maps)
+        elif not isinstance(out, np.ndarray) or out.dtype != maps.dtype or out.shape != maps.shape:
+            raise ValueError(f"out must be an array {maps.shape} of dtype {maps.dtype}")
+        long_call(function, self._handle.address, view(maps), view(out))
+        return out
+
+    def __call__(self, maps, out=None):
+        """Maps [..., npix], float64 or float32, convolved. Bad pixels count as zero and stay UNSEEN."""
+        return self._run(lib.kugel_radial_execute, maps, out)
+
+    def adjoint(self, maps, out=None):
+        """The transpose, as a matrix, of the call."""
+        return self._run(lib.kugel_radial_adjoint, maps, out)
+
+    def kernel(self, angles):
+        """The kernel at angles in radians, as normalised and cut off."""
+        angles = np.ascontiguousarray(angles, np.float64)
+        out = np.empty_like(angles)
+        lib.kugel_radial_evaluate(self._handle.address, angles.size, ptr(angles), ptr(out))
+        return out
+
+    def coefficients(self, lmax):
+        """b_l = 2 pi int K(a) P_l(cos a) sin a da of the kernel as normalised and cut off, [lmax + 1]."""
+        out = np.empty(int(lmax) + 1)
+        lib.kugel_radial_coefficients(self._handle.address, int(lmax), ptr(out))
+        return out

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel.radial against sums over pixels, and smoothing by them."""
+import numpy as np
+import pytest
+
+import kugel
+
+RNG = np.random.default_rng(5)
+NSIDE = 8
+NPIX = 12 * NSIDE**2
+
+
+@pytest.fixture(scope="module")
+def angles():
+    v = np.array(kugel.pix2vec(NSIDE, np.arange(NPIX)))
+    half = np.sqrt(sum((v[i][:, None] - v[i]) ** 2 for i in range(3))) / 2
+    return 2 * np.arcsin(np.minimum(half, 1))
+
+
+def expected(angles, radial, maps):
+    k = radial.kernel(np.minimum(angles, np.pi)) * (4 * np.pi / NPIX)
+    return maps @ k
+
+
+@pytest.mark.parametrize("kernel, width", [("gaussian", 0.3), ("top_hat", 0.31), ("mexican_hat", 0.2),
+                                           (lambda a: 1 / (1 + a), None),
+                                           ((np.linspace(0, 0.5, 9), np.linspace(1, 0, 9)), None),
+                                           (np.exp(-np.arange(30) ** 2 / 50), None)])
+def test_sum(angles, kernel, width):
+    norm = "peak" if isinstance(kernel, str) and kernel == "mexican_hat" else "integral"
+    radial = kugel.Radial(kugel.Grid.healpix(NSIDE), kernel, width, norm=norm, method="direct",
+                          radius=0.777 if width is None else None)
+    maps = RNG.standard_normal((2, NPIX))
+    got, want = radial(maps), expected(angles, radial, maps)
+    assert np.abs(got - want).max() < 1e-7 * np.abs(want).max()  # angles by chords: pixels at the very edge may differ
+    assert radial.method == "direct" and radial.radius < 1.7
+    other = RNG.standard_normal((2, NPIX))
+    left, right = np.vdot(got, other), np.vdot(maps, radial.adjoint(other))
+    assert abs(left - right) < 1e-13 * np.linalg.norm(got) * np.linalg.norm(other)
+    single = radial(maps.astype(np.float32))
+    assert single.dtype == np.float32 and np.abs(single - got).max() < 1e-6 * np.abs(got).max()
+
+
+def test_coefficients():
+    width = np.radians(8)
+    radial = kugel.Radial(kugel.Grid.healpix(16), "gaussian", width, tolerance=1e-12)
+    b = radial.coefficients(60)
+    assert abs(radial.integral - 1) < 1e-14 and abs(b[0] - 1) < 1e-12
+    assert np.abs(b - kugel.gauss_beam(width, 60)).max() < 2e-3  # that one takes the sphere for flat
+
+
+def test_smoothing():
+    m = RNG.standard_normal(12 * 32**2)
+    harmonic = kugel.smoothing(m, np.radians(12), iter=0, method="harmonic")
+    direct = kugel.smoothing(m, np.radians(12), method="direct")
+    assert np.abs(direct - harmonic).max() < 2e-2 * np.abs(harmonic).max()  # plane and sphere, cut-off, no iterations
+    nested = kugel.smoothing(kugel.reorder(m, r2n=True), np.radians(12), nest=True, method="direct")
+    assert np.array_equal(kugel.reorder(nested, n2r=True), direct)
+    m[:5000] = kugel.UNSEEN
+    m[5000:] = 3
+    flat = kugel.smoothing(m, np.radians(5), method="direct", normalise_mask=True)
+    assert np.allclose(flat[5000:], 3, rtol=1e-14) and (flat[:5000] == kugel.UNSEEN).all()
+    positive = kugel.smoothing(np.eye(1, m.size, 777)[0], np.radians(5), method="direct")
+    assert positive.min() == 0 and positive.sum() == pytest.approx(1, abs=0.01)
+
+
+def test_errors():
+    grid = kugel.Grid.healpix(4)
+    with pytest.raises(ValueError, match="width"):
+        kugel.Radial(grid, "gaussian")
+    with pytest.raises(ValueError, match="kernel"):
+        kugel.Radial(grid, "triangle", 1)
+    with pytest.raises(ValueError, match="values\\[1\\]"):
+        kugel.Radial(grid, [1, np.nan])
+    with pytest.raises(ZeroDivisionError):
+        kugel.Radial(grid, lambda a: 1 / (a - a))
+    with pytest.raises(ValueError):
+        kugel.Radial(grid, "gaussian", 0.1)(np.zeros(5))
+    with pytest.raises(ValueError, match="pol=False"):
+        kugel.smoothing(np.zeros((3, 192)), 0.1, method="direct")
