@@ -92,7 +92,7 @@ KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const 
                                          const kugel_array *out);
 
 /// The same on a device's queue.
-/// @param[in]  plan   from kugel_fft_create, with a context on a device: of kind KUGEL_FFT_C2C
+/// @param[in]  plan   from kugel_fft_create, with a context on a device
 /// @param[in]  sign   KUGEL_FORWARD or KUGEL_INVERSE
 /// @param[in]  in     as kugel_fft_execute takes it: in the device's memory, or in C order on the host
 /// @param[out] out    beside in: both on the device or both on the host

@@ -157,6 +157,18 @@ kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b
   return kugel__gen_emit(g, op, (kugel__type)type, a.uniform && b.uniform && c.uniform, used);
 }
 
+kugel__val kugel__gen_select(kugel__gen *g, kugel__val a, kugel__val b, kugel__val x, kugel__val y)
+{
+  if (kugel__is_number(a) && kugel__is_number(b))
+    return a.i < b.i ? x : y;
+  kugel__type type = (kugel__type)(kugel__is_number(x) ? y.type : x.type);
+  bool uniform = a.uniform && b.uniform && x.uniform && y.uniform;
+  kugel__val v = kugel__gen_emit(g, KUGEL__SELECT, type, uniform, (kugel__val[3]){a, b, x});
+  if (!g->status)
+    g->code[g->n - 1].a[3] = y;
+  return v;
+}
+
 // |cos| >= |sin|: (re cos - im sin, re sin + im cos) = cos ((re - im t), (im + re t)), t = tan; the outer
 // factor melts into the sums that follow. Otherwise with the parts exchanged.
 static kugel__cval turn(kugel__gen *g, kugel__cval a, kugel__val wr, kugel__val wi)

@@ -23,6 +23,7 @@
   OP(FMS, 3, "%0 * %1 - %2")  /* a b - c */                                                                  \
   OP(FNMA, 3, "%2 - %0 * %1") /* c - a b */                                                                  \
   OP(MIN, 2, "%0 < %1 ? %0 : %1")                                                                            \
+  OP(SELECT, 4, "%0 < %1 ? %2 : %3")                                                                         \
   OP(PAIR_X, 1, "%0.x")                                                                                      \
   OP(PAIR_Y, 1, "%0.y")                                                                                      \
   OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
@@ -83,6 +84,8 @@ kugel__val kugel__gen_symbol(kugel__gen *g, const char *name); /* integer that t
 /* An array in the shared memory of a block; one a kernel. */
 kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count);
 kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b, kugel__val c);
+/* a < b ? x : y; at least one of x, y a variable. */
+kugel__val kugel__gen_select(kugel__gen *g, kugel__val a, kugel__val b, kugel__val x, kugel__val y);
 kugel__val kugel__gen_load(kugel__gen *g, kugel__val pointer, kugel__val index, bool uniform);
 void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value);
 kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index);

@@ -142,6 +142,8 @@ static void arithmetic(machine *m, const kugel__ins *ins, int thread)
     x->i = m->block;
   else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
     x->d = a.pair[ins->op == KUGEL__PAIR_Y];
+  else if (ins->op == KUGEL__SELECT)
+    *x = a.i < b.i ? c : value(m, ins->a[3], thread);
   else if (m->g->vars[ins->dst].type <= KUGEL__U32)
     x->i = int_op((kugel__op)ins->op, a.i, b.i, c.i);
   else

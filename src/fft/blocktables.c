@@ -1,63 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/alloc.h"
 #include "fft/blocktables.h"
-#include "fft/lanes.h"
-#include "fft/roots.h"
 
-// chirp[k] = e^{-i pi k^2 / n}, 0 beyond n; spectrum = DFT of its wrapped conjugate, over m.
-static kugel_status fill_bluestein(const kugel__block *b, kugel_ctx *ctx, double *chirp, double *spectrum)
+enum { LONG_SET = 65536 };
+
+/* ---- layout ---- */
+
+// Starts and steps of root sets; lengths n of lines, see fft/ends.c for what they are there for.
+static void roots_of(const kugel__block *b, kugel__rootset r[KUGEL__ROOTSETS])
 {
-  kugel__lanes *lanes;
-  KUGEL_TRY(kugel__lanes_create(ctx, b->m, &lanes));
-  const kugel__lanes_ops *ops = kugel__lanes_ops_now();
-  double *x = kugel__calloc(ctx, (size_t)(b->m + kugel__lanes_work(lanes)) * 16 * (size_t)ops->vlen);
-  if (!x) {
-    kugel__lanes_destroy(lanes);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a DFT of length %lld", (long long)b->m);
+  const kugel__line *l = &b->line;
+  int64_t n = l->n;
+  if (b->big)
+    r[KUGEL__ROOTS_BIG] = (kugel__rootset){.step = kugel__turn_ratio(-1, b->big), .count = b->big};
+  bool from_half =
+      b->source == KUGEL__END_HALF || b->source == KUGEL__END_DCT3 || b->source == KUGEL__END_DST3;
+  if (l->packed && (from_half || kugel__line_pairs(l, b->sink)))
+    r[KUGEL__ROOTS_SPLIT] =
+        (kugel__rootset){.step = kugel__turn_ratio(-1, 2 * l->points), .count = l->points + 1};
+  kugel__rootset halves = {.step = kugel__turn_ratio(-1, 4 * n), .count = n / 2 + 1};
+  if (b->source == KUGEL__END_DCT3 || b->source == KUGEL__END_DST3)
+    r[KUGEL__ROOTS_SOURCE] = halves;
+  if (b->sink == KUGEL__END_DCT2 || b->sink == KUGEL__END_DST2)
+    r[KUGEL__ROOTS_SINK] = halves;
+  bool four_in = b->source == KUGEL__END_DCT4 || b->source == KUGEL__END_DST4;
+  bool four_out = b->sink == KUGEL__END_DCT4 || b->sink == KUGEL__END_DST4;
+  kugel__rootset both = {kugel__turn_ratio(-1, 16 * n), kugel__turn_ratio(-1, 2 * n), n / 2, 0, 0};
+  kugel__rootset in = {.step = kugel__turn_ratio(-1, 4 * n), .count = n};
+  kugel__rootset out = {kugel__turn_ratio(-1, 8 * n), kugel__turn_ratio(-1, 2 * n), n, 0, 0};
+  if (four_in)
+    r[KUGEL__ROOTS_SOURCE] = l->packed ? both : in;
+  if (four_out)
+    r[KUGEL__ROOTS_SINK] = l->packed ? both : out;
+}
+
+static int64_t set_size(const kugel__rootset *r)
+{
+  return r->fine ? r->fine + r->count / r->fine + 1 : r->count;
+}
+
+kugel__tables kugel__tables_of(const kugel__block *b)
+{
+  kugel__tables t = {.total = 0};
+  int64_t s = 1, at = 0;
+  for (int stage = 0; stage < b->stages; stage++) {
+    t.twiddles[stage] = at;
+    at += stage ? s * (b->radix[stage] - 1) : 0;
+    s *= b->radix[stage];
   }
-  for (int64_t k = 0; k < b->m; k++) {
-    double *c = chirp + 2 * k;
-    c[0] = c[1] = 0;
-    if (k >= b->n)
-      continue;
-    kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * b->n)), 2 * b->n), c);
+  t.chirp = at;
+  t.spectrum = at += b->chirp_in || b->chirp_out ? b->chirp : 0;
+  at += b->spectrum * b->m;
+  roots_of(b, t.roots);
+  for (int i = 0; i < KUGEL__ROOTSETS; i++) {
+    kugel__rootset *r = &t.roots[i];
+    if (i == KUGEL__ROOTS_BIG ? r->count > 0 : r->count > LONG_SET)
+      for (r->fine = 64; r->fine * r->fine < r->count; r->fine *= 2)
+        ;
+    r->at = at;
+    at += set_size(r);
+  }
+  t.total = at + 1; // never empty
+  return t;
+}
+
+kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *r, kugel__val tables, kugel__val e)
+{
+  if (!r->fine)
+    return kugel__gen_load_pair(g, tables, g_add(g, e, kugel__int(r->at)));
+  kugel__val fine = kugel__int(r->fine);
+  kugel__cval low = kugel__gen_load_pair(g, tables, g_add(g, g_mod(g, e, fine), kugel__int(r->at)));
+  kugel__cval high =
+      kugel__gen_load_pair(g, tables, g_add(g, g_div(g, e, fine), kugel__int(r->at + r->fine)));
+  return kugel__gen_cmul(g, low, high);
+}
+
+/* ---- contents ---- */
+
+static void chirp_at(const kugel__block *b, int64_t k, double c[2])
+{
+  kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * b->chirp)), 2 * b->chirp), c);
+}
+
+// DFT of the chirp's wrapped conjugate over m rows points, whose point k goes to row k % rows.
+static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double *spectrum)
+{
+  int64_t all = b->m * b->spectrum, shape[1] = {all};
+  double *x, c[2];
+  kugel_fft *plan;
+  KUGEL_TRY(kugel_fft_create(NULL, 1, shape, NULL, &plan));
+  x = kugel__calloc(ctx, (size_t)all * 16);
+  if (!x) {
+    kugel_fft_destroy(plan);
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a convolution of length %lld", (long long)all);
+  }
+  for (int64_t k = 0; k < b->chirp; k++) {
+    chirp_at(b, k, c);
     for (int side = 0; side < 2; side++) {
-      double *to = x + (side && k ? b->m - k : k) * 2 * ops->vlen;
-      to[0] = c[0] / (double)b->m;
-      to[ops->vlen] = -c[1] / (double)b->m;
+      double *to = x + 2 * (side && k ? all - k : k);
+      to[0] = c[0] / (double)all;
+      to[1] = -c[1] / (double)all;
     }
   }
-  const double *y = ops->exec(lanes, x, x + b->m * 2 * ops->vlen);
-  for (int64_t k = 0; k < b->m; k++) {
-    spectrum[2 * k] = y[k * 2 * ops->vlen];
-    spectrum[2 * k + 1] = y[k * 2 * ops->vlen + ops->vlen];
+  kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_C128, .shape = shape};
+  kugel_status s = kugel_fft_execute(plan, KUGEL_FORWARD, &a, &a);
+  for (int64_t k = 0; k < all; k++) {
+    double *to = spectrum + 2 * (k % b->spectrum * b->m + k / b->spectrum);
+    to[0] = x[2 * k];
+    to[1] = x[2 * k + 1];
   }
   kugel__free(ctx, x);
-  kugel__lanes_destroy(lanes);
-  return KUGEL_OK;
+  kugel_fft_destroy(plan);
+  return s;
+}
+
+static void fill_roots(const kugel__rootset *r, double *t)
+{
+  if (!r->fine) {
+    kugel__roots(r->first, r->step, r->count, t, 1);
+    return;
+  }
+  kugel__roots(r->first, r->step, r->fine, t, 1);
+  kugel__roots(KUGEL__NO_TURN, kugel__turn_times(r->step, r->fine), r->count / r->fine + 1, t + 2 * r->fine,
+               1);
 }
 
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t)
 {
-  int64_t s = b->radix[0];
-  for (int stage = 1; stage < b->stages; stage++) {
-    double *to = t + 2 * kugel__block_twiddles(b, stage);
-    for (int64_t r = 1; r < b->radix[stage]; r++, to += 2 * s)
+  kugel__tables layout = kugel__tables_of(b);
+  int64_t s = 1;
+  for (int stage = 0; stage < b->stages; stage++) {
+    double *to = t + 2 * layout.twiddles[stage];
+    for (int64_t r = 1; r < b->radix[stage] && stage; r++, to += 2 * s)
       kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, s * b->radix[stage]), s, to, 1);
     s *= b->radix[stage];
   }
-  double *chirp = t + 2 * kugel__block_twiddles(b, b->stages);
-  if (b->m == b->n) {
-    chirp[0] = chirp[1] = 0; // never read; the table is never empty
-    return KUGEL_OK;
-  }
-  double *end = t + 2 * (kugel__block_tables(b) - 1);
-  end[0] = end[1] = 0;
-  return fill_bluestein(b, ctx, chirp, chirp + 2 * b->m);
-}
-
-void kugel__block_fill_roots(const kugel__block *b, int64_t big, double *roots)
-{
-  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, big), b->fine, roots, 1);
-  kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-b->fine, big), big / b->fine + 1, roots + 2 * b->fine, 1);
+  for (int64_t k = 0; k < b->chirp && (b->chirp_in || b->chirp_out); k++)
+    chirp_at(b, k, t + 2 * (layout.chirp + k));
+  for (int i = 0; i < KUGEL__ROOTSETS; i++)
+    if (layout.roots[i].count)
+      fill_roots(&layout.roots[i], t + 2 * layout.roots[i].at);
+  t[2 * layout.total - 2] = t[2 * layout.total - 1] = 0;
+  return b->spectrum ? fill_spectrum(b, ctx, t + 2 * layout.spectrum) : KUGEL_OK;
 }

@@ -1,13 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of block kernels, complex doubles; for float kernels the caller rounds them. */
+/* Tables of block kernels, complex doubles (for float kernels the caller rounds them), one after the other:
+ * twiddles of the stages, chirp, spectrum, and sets of roots of unity. */
 #ifndef KUGEL_FFT_BLOCKTABLES_H
 #define KUGEL_FFT_BLOCKTABLES_H
 
 #include "fft/block.h"
+#include "fft/roots.h"
 
-/* t: kugel__block_tables(b) complex numbers. */
+/* Roots e^{2 pi i (first + e step)}, 0 <= e < count. Long sets are kept as a product:
+ * table[e % fine] table[fine + e / fine]. */
+typedef struct kugel__rootset {
+  kugel__turn first, step;
+  int64_t count, fine, at;
+} kugel__rootset;
+
+enum {
+  KUGEL__ROOTS_BIG,    /* e^{-2 pi i e / big} */
+  KUGEL__ROOTS_SPLIT,  /* e^{-pi i e / points}: between a packed line and its spectrum */
+  KUGEL__ROOTS_SOURCE, /* of cosine and sine kinds, fft/ends.c */
+  KUGEL__ROOTS_SINK,
+  KUGEL__ROOTSETS
+};
+
+/* Where in the table. */
+typedef struct kugel__tables {
+  int64_t twiddles[KUGEL__BLOCK_STAGES]; /* of stage s > 0: w_{RS}^{jr} at twiddles[s] + (r - 1) S + j */
+  int64_t chirp;                         /* e^{-i pi k^2 / length} */
+  int64_t spectrum;                      /* row r, point k at spectrum + r m + k */
+  kugel__rootset roots[KUGEL__ROOTSETS];
+  int64_t total; /* complex numbers */
+} kugel__tables;
+
+kugel__tables kugel__tables_of(const kugel__block *b);
+/* Root e of a set, in a kernel under construction. */
+kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__val tables, kugel__val e);
+
+/* t: kugel__tables_of(b).total complex numbers. */
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t);
-/* roots: of a line of `big` points: b->fine + big / b->fine + 1 complex numbers. */
-void kugel__block_fill_roots(const kugel__block *b, int64_t big, double *roots);
 
 #endif

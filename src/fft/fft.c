@@ -87,13 +87,12 @@ static kugel_status make_axes(kugel_fft *p)
 
 static kugel_status make_gpu(kugel_fft *p)
 {
-  int64_t n[MAX_DIMS];
-  KUGEL_CHECK(p->opts.kind == KUGEL_FFT_C2C, KUGEL_ENOTSUP,
-              "kind %d has no path on devices yet, KUGEL_FFT_C2C (0) has: use a context on the CPU",
-              (int)p->opts.kind);
-  for (int i = 0; i < p->naxes; i++)
-    n[i] = p->n[p->axes[i]];
-  return kugel__fft_gpu_create(p->ctx, p->naxes, n, p->opts.single_precision != 0, &p->gpu);
+  kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
+  for (int i = 0; i < p->naxes; i++) {
+    d.n[i] = p->n[p->axes[i]];
+    d.in_order[i] = p->axes[i] == p->ndim - 1;
+  }
+  return kugel__fft_gpu_create(p->ctx, &d, &p->gpu);
 }
 
 kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
@@ -151,7 +150,10 @@ double kugel_fft_gain(const kugel_fft *p)
 
 int kugel_fft_kernel_count(const kugel_fft *p)
 {
-  return p && p->gpu ? kugel__fft_gpu_kernels(p->gpu) : 0;
+  if (!p || !p->gpu)
+    return 0;
+  int forward = kugel__fft_gpu_kernels(p->gpu, false), inverse = kugel__fft_gpu_kernels(p->gpu, true);
+  return forward < inverse ? forward : inverse;
 }
 
 kugel_status kugel_fft_kernel_source(const kugel_fft *p, int sign, int index, size_t size, char *text,
@@ -164,8 +166,8 @@ kugel_status kugel_fft_kernel_source(const kugel_fft *p, int sign, int index, si
               "sign is %d, must be KUGEL_FORWARD (-1) or KUGEL_INVERSE (1)", sign);
   KUGEL_CHECK(p->gpu, KUGEL_ENOTSUP,
               "a plan on the CPU runs code that was compiled before: kernels are generated for devices");
-  KUGEL_CHECK(index >= 0 && index < kugel__fft_gpu_kernels(p->gpu), KUGEL_EINVAL,
-              "index is %d, must be 0 to %d", index, kugel__fft_gpu_kernels(p->gpu) - 1);
+  int count = kugel__fft_gpu_kernels(p->gpu, sign == KUGEL_INVERSE);
+  KUGEL_CHECK(index >= 0 && index < count, KUGEL_EINVAL, "index is %d, must be 0 to %d", index, count - 1);
   KUGEL_CHECK(text || size == 0, KUGEL_EINVAL, "text is NULL with size %zu", size);
   kugel__text t = {.ctx = p->ctx};
   kugel_status s = kugel__fft_gpu_print(p->gpu, sign == KUGEL_INVERSE, index, &t);
@@ -342,7 +344,9 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
     int at[MAX_DIMS];
     for (int i = 0; i < p->naxes; i++)
       at[i] = vi.ndim - p->ndim + p->axes[i];
-    return kugel__fft_gpu_execute(p->gpu, back, in, &vi, out, &vo, at, scale, queue);
+    kugel__fft_gpu_call call = {
+        .inverse = back, .in_view = &vi, .out_view = &vo, .axes = at, .scale = scale, .queue = queue};
+    return kugel__fft_gpu_execute(p->gpu, &call, in, out);
   }
   KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
   if (r2c && back)

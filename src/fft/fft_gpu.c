@@ -1,275 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
-#include "codegen/module.h"
+/* Runs the passes of a device plan over all lines of arrays. */
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "fft/blocktables.h"
-#include "fft/fft_gpu.h"
+#include "fft/fft_gpu_parts.h"
 
-enum { MAX_AXES = 8, FORWARD = 0, INVERSE = 1 };
-
-/* One launch a direction. */
-typedef struct pass {
-  kugel__block block;
-  kugel__module *module[2];
-  kugel__kernel *kernel[2];
-  void *tables, *roots; // device memory
-} pass;
-
-typedef struct axis {
-  int64_t n, n1; // n = n1 n2 with two passes; n1 = 0: one
-  pass pass[2];
-} axis;
-
-struct kugel__fft_gpu {
-  kugel_ctx *ctx;
-  kugel__type real;
-  int naxes;
-  axis axis[MAX_AXES];
-  /* Work memory of two passes, kept for the queue that used it last; another queue brings its own. */
-  pthread_mutex_t lock;
-  void *work;
-  size_t work_bytes;
-  kugel_queue *work_queue;
-};
-
-kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *p)
-{
-  return p->ctx;
-}
-
-/* ---- plans ---- */
-
-// The kernel's text in the words of docs/kernels.md.
-static kugel_status print_pass(kugel_ctx *ctx, const pass *t, int direction, kugel__text *text)
-{
-  kugel__gen g;
-  kugel__block b = t->block;
-  b.inverse = direction == INVERSE;
-  kugel__block_build(&b, ctx, &g);
-  kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, text);
-  kugel__gen_free(&g);
-  return s;
-}
-
-static kugel_status compile(kugel__fft_gpu *p, pass *t, int direction)
-{
-  kugel__text text = {.ctx = p->ctx};
-  char defines[64], name[64];
-  kugel_status s = print_pass(p->ctx, t, direction, &text);
-  snprintf(defines, sizeof defines, "#define REAL_BITS %d\n", p->real == KUGEL__F32 ? 32 : 64);
-  snprintf(name, sizeof name, "fft_block_%lld.cl", (long long)t->block.n);
-  kugel__module_spec spec = {.name = name, .text = text.data, .defines = defines};
-  if (!s)
-    s = kugel__module_get(p->ctx, &spec, &t->module[direction]);
-  if (!s)
-    s = kugel__module_kernel(t->module[direction], "fft_block", &t->kernel[direction], NULL);
-  kugel__text_free(&text);
-  return s;
-}
-
-int kugel__fft_gpu_kernels(const kugel__fft_gpu *p)
-{
-  int count = 0;
-  for (int i = 0; i < p->naxes; i++)
-    count += p->axis[i].n1 ? 2 : 1;
-  return count;
-}
-
-kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int index, kugel__text *text)
-{
-  int i = p->naxes - 1; // the order in which they run
-  for (; index >= (p->axis[i].n1 ? 2 : 1); i--)
-    index -= p->axis[i].n1 ? 2 : 1;
-  const pass *t = &p->axis[i].pass[index];
-  const kugel__block *b = &t->block;
-  kugel__text_add(text, "// %lld points: stages of", (long long)b->n);
-  for (int k = 0; k < b->stages; k++)
-    kugel__text_add(text, " %d", b->radix[k]);
-  if (b->m != b->n)
-    kugel__text_add(text, " on %lld points (Bluestein)", (long long)b->m);
-  kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
-                  b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
-                  b->real == KUGEL__F32 ? "float" : "double");
-  return print_pass(p->ctx, t, inverse ? INVERSE : FORWARD, text);
-}
-
-// Complex numbers to the device, rounded if the plan is of floats.
-static kugel_status upload(kugel__fft_gpu *p, double *host, int64_t count, void **out)
-{
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  size_t bytes = (size_t)count * (p->real == KUGEL__F32 ? 8 : 16);
-  float *f = (float *)host;
-  for (int64_t i = 0; p->real == KUGEL__F32 && i < 2 * count; i++)
-    f[i] = (float)host[i];
-  KUGEL_TRY(kugel__device_alloc(dev, bytes, out));
-  return kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){*out, 0}, (kugel__mem){host, 0}, bytes, NULL);
-}
-
-static kugel_status make_pass(kugel__fft_gpu *p, pass *t, int64_t big)
-{
-  const kugel__block *b = &t->block;
-  int64_t tables = kugel__block_tables(b), roots = b->fine ? b->fine + big / b->fine + 1 : 0;
-  double *host;
-  KUGEL_ALLOC(p->ctx, host, (size_t)kugel__max(tables, roots) * 16);
-  kugel_status s = kugel__block_fill_tables(b, p->ctx, host);
-  if (!s)
-    s = upload(p, host, tables, &t->tables);
-  if (!s && roots) {
-    kugel__block_fill_roots(b, big, host);
-    s = upload(p, host, roots, &t->roots);
-  }
-  kugel__free(p->ctx, host);
-  for (int direction = FORWARD; direction <= INVERSE && !s; direction++)
-    s = compile(p, t, direction);
-  return s;
-}
-
-// Lines across memory: neighbouring threads take neighbouring lines, 128 bytes of them if they fit.
-static void make_across(kugel__block *b, const kugel_device_info *info)
-{
-  int64_t size = b->real == KUGEL__F32 ? 4 : 8, most = b->real == KUGEL__F32 ? 16 : 8;
-  b->flat = false;
-  b->group = 1;
-  while (b->group < most && 2 * b->group * b->threads <= 1024) {
-    kugel__block wider = *b;
-    wider.group *= 2;
-    if ((uint64_t)(kugel__block_shared(&wider) * size) > info->shared_bytes)
-      break;
-    *b = wider;
-  }
-}
-
-// The divisor n1 of n nearest its root such that blocks hold n1 and n / n1; 0: none.
-static int64_t split(int64_t n, kugel__type real, uint64_t shared)
-{
-  kugel__block b;
-  for (int64_t n1 = (int64_t)sqrt((double)n) + 1; n1 > 1; n1--)
-    if (n % n1 == 0 && kugel__block_fit(n1, real, shared / 4, &b) &&
-        kugel__block_fit(n / n1, real, shared / 4, &b))
-      return n1;
-  return 0;
-}
-
-static kugel_status make_axis(kugel__fft_gpu *p, axis *x, bool last, const kugel_device_info *info)
-{
-  kugel__block *first = &x->pass[0].block, *second = &x->pass[1].block;
-  if (kugel__block_fit(x->n, p->real, info->shared_bytes, first)) {
-    if (!last) {
-      first->across_in = first->across_out = true;
-      make_across(first, info);
-    }
-    return make_pass(p, &x->pass[0], x->n);
-  }
-  x->n1 = split(x->n, p->real, info->shared_bytes);
-  KUGEL_CHECK(
-      x->n1, KUGEL_ENOTSUP,
-      "no two passes hold a transform of %lld points on %s: use a length with factors below 4096, see "
-      "kugel_fft_good_size",
-      (long long)x->n, info->name);
-  kugel__block_fit(x->n1, p->real, info->shared_bytes, first);
-  kugel__block_fit(x->n / x->n1, p->real, info->shared_bytes, second);
-  first->across_in = first->across_out = second->across_out = true;
-  make_across(first, info);
-  make_across(second, info);
-  for (first->fine = 64; first->fine * first->fine < x->n; first->fine *= 2)
-    ;
-  KUGEL_TRY(make_pass(p, &x->pass[0], x->n));
-  return make_pass(p, &x->pass[1], x->n);
-}
-
-kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, int naxes, const int64_t *n, bool f32,
-                                   kugel__fft_gpu **out)
-{
-  kugel_device_info info = {.size = sizeof info};
-  KUGEL_TRY(kugel_ctx_describe(ctx, &info));
-  KUGEL_CHECK(info.fp64 || f32, KUGEL_ENOTSUP, "%s has no double precision: use single_precision", info.name);
-  kugel__fft_gpu *p = kugel__calloc(ctx, sizeof *p);
-  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
-  p->ctx = kugel__ctx_retain(ctx);
-  p->real = f32 ? KUGEL__F32 : KUGEL__F64;
-  p->naxes = naxes;
-  pthread_mutex_init(&p->lock, NULL);
-  for (int i = 0; i < naxes; i++) {
-    p->axis[i].n = n[i];
-    kugel_status s = make_axis(p, &p->axis[i], i == naxes - 1, &info);
-    if (s) {
-      kugel__fft_gpu_destroy(p);
-      return s;
-    }
-  }
-  *out = p;
-  return KUGEL_OK;
-}
-
-void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
-{
-  if (!p)
-    return;
-  kugel_ctx *ctx = p->ctx;
-  for (int i = 0; i < 2 * MAX_AXES; i++) {
-    pass *t = &p->axis[i / 2].pass[i % 2];
-    kugel__device_free(kugel__ctx_device(ctx), t->tables);
-    kugel__device_free(kugel__ctx_device(ctx), t->roots);
-    kugel__module_put(t->module[FORWARD]);
-    kugel__module_put(t->module[INVERSE]);
-  }
-  kugel__device_free(kugel__ctx_device(ctx), p->work);
-  pthread_mutex_destroy(&p->lock);
-  kugel__free(ctx, p);
-  kugel_ctx_destroy(ctx);
-}
-
-/* ---- execution ---- */
-
-/* Where transform i begins and how its points follow: (i mod c0) d0 + (i / c0) d1 + point step, in elements.
- */
-typedef struct walk {
-  int64_t d0, d1, step;
-} walk;
-
-typedef struct launch {
-  const kugel__fft_gpu *plan;
-  const pass *pass;
-  int direction;
-  kugel__mem in, out;
-  int64_t in_at, out_at; // elements
-  walk from, to;
-  int64_t count, c0;
-  double scale;
-  kugel_queue *queue;
-} launch;
-
-static kugel_status run_launch(const launch *l)
-{
-  const pass *t = l->pass;
-  const kugel__block *b = &t->block;
-  bool f32 = l->plan->real == KUGEL__F32;
-  int64_t size = f32 ? 4 : 8, blocks = (l->count + b->group - 1) / b->group;
-  KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld transforms at once are more than a launch takes",
-              (long long)l->count);
-  kugel__mem tables = {t->tables, 0}, roots = {t->roots, 0};
-  float narrow = (float)l->scale;
-  kugel__arg args[15], *a = args;
-  *a++ = KUGEL__MEM_ARG(l->in);
-  *a++ = KUGEL__MEM_ARG(l->out);
-  *a++ = KUGEL__MEM_ARG(tables);
-  if (b->fine)
-    *a++ = KUGEL__MEM_ARG(roots);
-  const int64_t *values[] = {&l->count,   &l->c0,        &l->in_at, &l->out_at, &l->from.d0,
-                             &l->from.d1, &l->from.step, &l->to.d0, &l->to.d1,  &l->to.step};
-  for (int i = 0; i < 10; i++)
-    *a++ = KUGEL__VALUE_ARG(*values[i]);
-  *a++ = f32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(l->scale);
-  kugel__grid grid = {.blocks = {(uint32_t)blocks},
-                      .threads = {(uint32_t)(b->threads * b->group)},
-                      .shared = (size_t)(kugel__block_shared(b) * size)};
-  return kugel__launch(kugel__ctx_device(l->plan->ctx), t->kernel[l->direction], &grid, (int)(a - args), args,
-                       l->queue);
-}
+enum { WORK_BYTES = 1 << 28 }; // of lines that go through their passes together, if one line is not more
 
 /* The lines along one axis: all other axes, merged where both arrays allow it. */
 typedef struct batch {
@@ -277,6 +13,154 @@ typedef struct batch {
   int64_t count[KUGEL__MAX_NDIM], in[KUGEL__MAX_NDIM], out[KUGEL__MAX_NDIM]; // fastest first
   int64_t in_step, out_step;
 } batch;
+
+/* One axis of a call; at and walks are in elements of the arrays. */
+typedef struct job {
+  kugel__fft_gpu *plan;
+  kugel__gpu_chain *chain;
+  kugel__mem in, out, work;
+  bool paired_in, paired_out; // real lines that lie as complex numbers do
+  int64_t in_at, out_at;
+  int64_t lines_at_once; // of more than one pass
+  double scale;
+  kugel_queue *queue;
+} job;
+
+/* ---- launches ---- */
+
+typedef struct launch {
+  kugel__mem in, out;
+  int64_t in_at, out_at, count, c0;
+  kugel__gpu_walk from, to;
+  double scale;
+} launch;
+
+static void halve(int64_t *at, kugel__gpu_walk *w)
+{
+  *at /= 2;
+  w->d0 /= 2;
+  w->d1 /= 2;
+}
+
+static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
+{
+  const kugel__block *b = &t->block;
+  bool f32 = j->plan->real == KUGEL__F32, in = b->source == KUGEL__END_REAL && j->paired_in,
+       out = b->sink == KUGEL__END_REAL && j->paired_out;
+  kugel__kernel *kernel;
+  KUGEL_TRY(kugel__gpu_kernel(j->plan, t, in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS, &kernel));
+  if (in)
+    halve(&l.in_at, &l.from);
+  if (out)
+    halve(&l.out_at, &l.to);
+  int64_t group = t->finish ? b->threads : b->group, blocks = (l.count + group - 1) / group;
+  KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld transforms at once are more than a launch takes",
+              (long long)l.count);
+  kugel__mem tables = {t->tables, 0};
+  float narrow = (float)l.scale;
+  kugel__arg args[14], *a = args;
+  *a++ = KUGEL__MEM_ARG(l.in);
+  *a++ = KUGEL__MEM_ARG(l.out);
+  *a++ = KUGEL__MEM_ARG(tables);
+  const int64_t *values[] = {&l.count,   &l.c0,        &l.in_at, &l.out_at, &l.from.d0,
+                             &l.from.d1, &l.from.step, &l.to.d0, &l.to.d1,  &l.to.step};
+  for (int i = 0; i < 10; i++)
+    *a++ = KUGEL__VALUE_ARG(*values[i]);
+  *a++ = f32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(l.scale);
+  kugel__block as_run = kugel__gpu_variant(t, in || out);
+  kugel__grid grid = {.blocks = {(uint32_t)blocks},
+                      .threads = {(uint32_t)(b->threads * b->group)},
+                      .shared = t->finish ? 0 : (size_t)kugel__block_shared(&as_run) * (f32 ? 4 : 8)};
+  return kugel__launch(kugel__ctx_device(j->plan->ctx), kernel, &grid, (int)(a - args), args, j->queue);
+}
+
+/* ---- lines ---- */
+
+// One end of a pass: memory, first element, walk.
+static void place(const job *j, const kugel__gpu_pass *t, bool in, int64_t lines, kugel__gpu_walk array,
+                  launch *l)
+{
+  kugel__gpu_room room = in ? t->source : t->sink;
+  kugel__mem mem = room == KUGEL__ROOM_ARRAY ? in ? j->in : j->out : j->work;
+  int64_t at = room == KUGEL__ROOM_ARRAY    ? in ? j->in_at : j->out_at
+               : room == KUGEL__ROOM_SECOND ? j->chain->work * lines
+                                            : 0;
+  kugel__gpu_walk walk = room == KUGEL__ROOM_ARRAY ? array : in ? t->from : t->to;
+  int64_t size = j->plan->real == KUGEL__F32 ? 8 : 16;
+  if (room != KUGEL__ROOM_ARRAY) { // the kernel counts from the start of the memory
+    at += (int64_t)mem.offset / size;
+    mem.offset = 0;
+  }
+  *(in ? &l->in : &l->out) = mem;
+  *(in ? &l->in_at : &l->out_at) = at;
+  *(in ? &l->from : &l->to) = walk;
+}
+
+// All passes over `lines` lines, in_d and out_d apart.
+static kugel_status run_passes(const job *j, int64_t lines, int64_t in_d, int64_t in_step, int64_t out_d,
+                               int64_t out_step)
+{
+  kugel__gpu_chain *c = j->chain;
+  for (int i = 0; i < c->passes; i++) {
+    kugel__gpu_pass *t = &c->pass[i];
+    int64_t launches = t->one_line ? lines : 1, together = lines / launches;
+    launch l = {.count = t->count * together, .c0 = t->c0, .scale = i + 1 == c->passes ? j->scale : 1};
+    place(j, t, true, lines, (kugel__gpu_walk){0, in_d, in_step}, &l);
+    place(j, t, false, lines, (kugel__gpu_walk){0, out_d, out_step}, &l);
+    for (int64_t k = 0; k < launches; k++) {
+      KUGEL_TRY(run_launch(j, t, l));
+      l.in_at += c->work; // of the next line: only last passes from work memory take lines one by one
+      l.out_at += t->sink == KUGEL__ROOM_ARRAY ? out_d : c->second;
+    }
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status run_lines(const job *whole, const batch *b)
+{
+  job j = *whole;
+  if (j.chain->passes == 1) {
+    kugel__gpu_pass *t = &j.chain->pass[0];
+    bool one_level = t->block.flat;
+    launch l = {.in = j.in,
+                .out = j.out,
+                .count = one_level ? b->count[0] : b->count[0] * b->count[1],
+                .c0 = b->count[0],
+                .from = {b->in[0], b->in[1], b->in_step},
+                .to = {b->out[0], b->out[1], b->out_step},
+                .scale = j.scale};
+    for (int64_t i = 0; i < (one_level ? b->count[1] : 1); i++) {
+      l.in_at = j.in_at + i * b->in[1];
+      l.out_at = j.out_at + i * b->out[1];
+      KUGEL_TRY(run_launch(&j, t, l));
+    }
+    return KUGEL_OK;
+  }
+  for (int64_t i = 0; i < b->count[1]; i++)
+    for (int64_t first = 0; first < b->count[0]; first += j.lines_at_once) {
+      j.in_at = whole->in_at + i * b->in[1] + first * b->in[0];
+      j.out_at = whole->out_at + i * b->out[1] + first * b->out[0];
+      KUGEL_TRY(run_passes(&j, kugel__min(j.lines_at_once, b->count[0] - first), b->in[0], b->in_step,
+                           b->out[0], b->out_step));
+    }
+  return KUGEL_OK;
+}
+
+// All levels beyond the second one after the other.
+static kugel_status run_levels(const job *j, const batch *b, int level)
+{
+  if (level < 2)
+    return run_lines(j, b);
+  job one = *j;
+  for (int64_t i = 0; i < b->count[level]; i++) {
+    KUGEL_TRY(run_levels(&one, b, level - 1));
+    one.in_at += b->in[level];
+    one.out_at += b->out[level];
+  }
+  return KUGEL_OK;
+}
+
+/* ---- axes ---- */
 
 static batch batch_of(const kugel__view *in, const kugel__view *out, int axis_at)
 {
@@ -301,11 +185,62 @@ static batch batch_of(const kugel__view *in, const kugel__view *out, int axis_at
   return b;
 }
 
+/* One end of an axis: memory and where the elements of the view begin in it. */
+typedef struct end {
+  kugel__mem mem;
+  int64_t at;
+  const kugel__view *view;
+} end;
+
+// Whether pairs of reals can be read or written as complex numbers.
+static bool paired(const job *j, const end *e, const int64_t *stride, const batch *b, int64_t step)
+{
+  int64_t size = j->plan->real == KUGEL__F32 ? 8 : 16;
+  bool handle = kugel__ctx_device(j->plan->ctx)->ops->type == KUGEL_OPENCL;
+  bool even = e->at % 2 == 0 && step == 1 && (handle || (uintptr_t)e->mem.base % (uintptr_t)size == 0);
+  for (int i = 0; i < b->levels; i++)
+    even = even && stride[i] % 2 == 0;
+  return even;
+}
+
+static int64_t line_bytes(const kugel__fft_gpu *p, const kugel__gpu_chain *c)
+{
+  return c->passes == 1 ? 0 : (c->work + c->second) * (p->real == KUGEL__F32 ? 8 : 16);
+}
+
+static kugel__gpu_chain *chain_of(kugel__fft_gpu *p, int i, bool inverse)
+{
+  return &p->chain[i][inverse && !p->own_inverse];
+}
+
+static kugel_status run_axis(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, int i, const end *in,
+                             const end *out, kugel__mem work, double scale)
+{
+  batch b = batch_of(in->view, out->view, call->axes[i]);
+  job j = {.plan = p,
+           .chain = chain_of(p, i, call->inverse),
+           .in = in->mem,
+           .out = out->mem,
+           .work = work,
+           .in_at = in->at,
+           .out_at = out->at,
+           .scale = scale,
+           .queue = call->queue};
+  j.lines_at_once = kugel__max(1, WORK_BYTES / kugel__max(1, line_bytes(p, j.chain)));
+  j.paired_in = j.chain->line.packed && paired(&j, in, b.in, &b, b.in_step);
+  j.paired_out = j.chain->line.packed && paired(&j, out, b.out, &b, b.out_step);
+  return run_levels(&j, &b, b.levels - 1);
+}
+
+/* ---- work memory ---- */
+
 // The plan's work memory, locked, if this queue may use it; else memory of its own.
 static kugel_status take_work(kugel__fft_gpu *p, size_t bytes, kugel_queue *queue, void **out)
 {
   kugel__device *dev = kugel__ctx_device(p->ctx);
   *out = NULL;
+  if (!bytes)
+    return KUGEL_OK;
   if (pthread_mutex_trylock(&p->lock) == 0) {
     if (!p->work && !kugel__device_alloc(dev, bytes, &p->work)) {
       p->work_bytes = bytes;
@@ -322,91 +257,94 @@ static kugel_status take_work(kugel__fft_gpu *p, size_t bytes, kugel_queue *queu
 
 static void give_work(kugel__fft_gpu *p, void *work)
 {
+  if (!work)
+    return;
   if (work == p->work)
     pthread_mutex_unlock(&p->lock);
   else
     kugel__device_free(kugel__ctx_device(p->ctx), work);
 }
 
-// Two passes over `lines` lines, d apart: columns into work memory, its rows into out.
-static kugel_status two_passes(const axis *x, const launch *l, int64_t lines, walk from, walk to)
+/* ---- calls ---- */
+
+static bool is_last_first(const kugel__fft_gpu *p, bool inverse)
 {
-  int64_t n1 = x->n1, n2 = x->n / n1;
-  kugel__fft_gpu *p = (kugel__fft_gpu *)l->plan; // its work memory has a lock
-  kugel__mem work = {NULL, 0};
-  KUGEL_TRY(take_work(p, (size_t)(x->n * lines) * (p->real == KUGEL__F32 ? 8 : 16), l->queue, &work.base));
-  launch columns = *l, rows = *l;
-  columns.pass = &x->pass[0];
-  columns.out = work;
-  columns.out_at = rows.in_at = 0;
-  columns.scale = 1;
-  columns.count = n2 * lines;
-  columns.c0 = n2;
-  columns.from = (walk){from.step, from.d0, n2 * from.step};
-  columns.to = (walk){1, x->n, n2};
-  rows.pass = &x->pass[1];
-  rows.in = work;
-  rows.count = n1 * lines;
-  rows.c0 = n1;
-  rows.from = (walk){n2, x->n, 1};
-  rows.to = (walk){to.step, to.d0, n1 * to.step};
-  kugel_status s = run_launch(&columns);
-  if (!s)
-    s = run_launch(&rows);
-  give_work(p, work.base);
+  return p->desc.kind != KUGEL_FFT_R2C || !inverse;
+}
+
+// Complex to real over several axes: the complex axes go into `middle`, the input itself if it may be
+// changed.
+static kugel_status complex_to_real(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, const end *in,
+                                    const end *middle, const end *out, kugel__mem work)
+{
+  int last = p->desc.naxes - 1;
+  for (int i = 0; i < last; i++)
+    KUGEL_TRY(run_axis(p, call, i, i ? middle : in, middle, work, 1));
+  return run_axis(p, call, last, last ? middle : in, out, work, call->scale);
+}
+
+static kugel_status run_axes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, const end *in,
+                             const end *middle, const end *out, kugel__mem work)
+{
+  if (!is_last_first(p, call->inverse))
+    return complex_to_real(p, call, in, middle, out, work);
+  for (int i = p->desc.naxes - 1; i >= 0; i--)
+    KUGEL_TRY(run_axis(p, call, i, i == p->desc.naxes - 1 ? in : out, out, work, i ? 1 : call->scale));
+  return KUGEL_OK;
+}
+
+// Bytes of work memory that the passes of any axis take, at most, of arrays of `count` elements.
+static int64_t passes_bytes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, int64_t count)
+{
+  int64_t most = 0;
+  for (int i = 0; i < p->desc.naxes; i++) {
+    int64_t bytes = line_bytes(p, chain_of(p, i, call->inverse));
+    int64_t lines = count / call->in_view->shape[call->axes[i]];
+    if (bytes)
+      most = kugel__max(most, bytes * kugel__max(1, kugel__min(WORK_BYTES / bytes, lines)));
+  }
+  return most;
+}
+
+static kugel_status check_offset(const kugel__mem *m, int64_t bytes, const char *name)
+{
+  KUGEL_CHECK(m->offset % (size_t)bytes == 0, KUGEL_ENOTSUP,
+              "byte_offset of %s is %zu, must be a multiple of the %lld bytes of an element", name, m->offset,
+              (long long)bytes);
+  return KUGEL_OK;
+}
+
+// The elements of an array as kernels count them: from the start of the memory.
+static end end_of(kugel__mem m, const kugel__view *view, int64_t bytes)
+{
+  return (end){.mem = {m.base, 0}, .at = (int64_t)m.offset / bytes, .view = view};
+}
+
+kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *call)
+{
+  int64_t real = p->real == KUGEL__F32 ? 4 : 8, count = 1;
+  bool c2c = p->desc.kind == KUGEL_FFT_C2C, r2c = p->desc.kind == KUGEL_FFT_R2C;
+  int64_t in_bytes = c2c || (r2c && call->inverse) ? 2 * real : real;
+  int64_t out_bytes = c2c || (r2c && !call->inverse) ? 2 * real : real;
+  KUGEL_TRY(check_offset(&call->in, in_bytes, "in"));
+  KUGEL_TRY(check_offset(&call->out, out_bytes, "out"));
+  kugel__view ordered = *call->in_view;
+  for (int d = ordered.ndim - 1; d >= 0; d--) {
+    ordered.stride[d] = count;
+    count *= ordered.shape[d];
+  }
+  if (!count)
+    return KUGEL_OK;
+  bool same = call->in.base == call->out.base && call->in.offset == call->out.offset;
+  bool middle = r2c && call->inverse && p->desc.naxes > 1 && !same && !call->spare_in;
+  int64_t copy = middle ? count * in_bytes : 0;
+  void *memory;
+  KUGEL_TRY(take_work(p, (size_t)(copy + passes_bytes(p, call, count)), call->queue, &memory));
+  end in = end_of(call->in, call->in_view, in_bytes), out = end_of(call->out, call->out_view, out_bytes),
+      mid = in;
+  if (middle)
+    mid = (end){.mem = {memory, 0}, .view = &ordered};
+  kugel_status s = run_axes(p, call, &in, &mid, &out, (kugel__mem){memory, (size_t)copy});
+  give_work(p, memory);
   return s;
-}
-
-static kugel_status run_lines(const axis *x, launch l, const batch *b, int64_t in_at, int64_t out_at)
-{
-  l.pass = &x->pass[0];
-  l.c0 = b->count[0];
-  l.from = (walk){b->in[0], b->in[1], b->in_step};
-  l.to = (walk){b->out[0], b->out[1], b->out_step};
-  bool one_level = x->n1 || l.pass->block.flat;
-  l.count = one_level ? b->count[0] : b->count[0] * b->count[1];
-  for (int64_t i = 0; i < (one_level ? b->count[1] : 1); i++) {
-    l.in_at = in_at + i * b->in[1];
-    l.out_at = out_at + i * b->out[1];
-    KUGEL_TRY(x->n1 ? two_passes(x, &l, b->count[0], l.from, l.to) : run_launch(&l));
-  }
-  return KUGEL_OK;
-}
-
-// All levels beyond the second one after the other.
-static kugel_status run_levels(const axis *x, const launch *l, const batch *b, int level, int64_t in_at,
-                               int64_t out_at)
-{
-  if (level < 2)
-    return run_lines(x, *l, b, in_at, out_at);
-  for (int64_t i = 0; i < b->count[level]; i++)
-    KUGEL_TRY(run_levels(x, l, b, level - 1, in_at + i * b->in[level], out_at + i * b->out[level]));
-  return KUGEL_OK;
-}
-
-kugel_status kugel__fft_gpu_run(const kugel__fft_gpu *p, bool inverse, kugel__mem in,
-                                const kugel__view *in_view, kugel__mem out, const kugel__view *out_view,
-                                const int *axes, double scale, kugel_queue *queue)
-{
-  int64_t size = p->real == KUGEL__F32 ? 8 : 16;
-  KUGEL_CHECK(in.offset % (size_t)size == 0 && out.offset % (size_t)size == 0, KUGEL_ENOTSUP,
-              "byte_offset is %zu and %zu, must be a multiple of the %lld bytes of an element", in.offset,
-              out.offset, (long long)size);
-  int64_t in_at = (int64_t)in.offset / size, out_at = (int64_t)out.offset / size;
-  for (int d = 0; d < in_view->ndim; d++)
-    if (in_view->shape[d] == 0)
-      return KUGEL_OK;
-  in.offset = out.offset = 0;
-  for (int i = p->naxes - 1; i >= 0; i--) {
-    bool first = i == p->naxes - 1;
-    batch b = batch_of(first ? in_view : out_view, out_view, axes[i]);
-    launch l = {.plan = p,
-                .direction = inverse ? INVERSE : FORWARD,
-                .in = first ? in : out,
-                .out = out,
-                .scale = i == 0 ? scale : 1,
-                .queue = queue};
-    KUGEL_TRY(run_levels(&p->axis[i], &l, &b, b.levels - 1, first ? in_at : out_at, out_at));
-  }
-  return KUGEL_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Complex transforms on devices: a block kernel an axis, or two for lines that no block can hold (four-step).
- */
+/* Transforms of all kinds on devices: an axis is a list of passes, each a kernel (fft/block.h) and its
+ * launch. */
 #ifndef KUGEL_FFT_FFT_GPU_H
 #define KUGEL_FFT_FFT_GPU_H
 
@@ -10,25 +10,38 @@
 
 typedef struct kugel__fft_gpu kugel__fft_gpu;
 
-/* n[naxes]: lengths of the transformed axes. KUGEL_ENOTSUP for a length that two passes cannot hold. */
-kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, int naxes, const int64_t *n, bool f32,
-                                   kugel__fft_gpu **out);
+typedef struct kugel__fft_gpu_desc {
+  kugel_fft_kind kind;
+  bool f32;
+  int naxes;
+  int64_t n[8];     /* lengths of the transformed axes, as the forward transform's input has them */
+  bool in_order[8]; /* elements along the axis are expected to follow each other in memory */
+  uint64_t shared;  /* bytes of shared memory a block may use; 0: what the device has */
+} kugel__fft_gpu_desc;
+
+/* KUGEL_ENOTSUP for a length that no passes can hold. */
+kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, kugel__fft_gpu **out);
 void kugel__fft_gpu_destroy(kugel__fft_gpu *plan);
 kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *plan);
 
 /* How many kernels a direction launches, and the text of one of them, counted in the order they run. */
-int kugel__fft_gpu_kernels(const kugel__fft_gpu *plan);
+int kugel__fft_gpu_kernels(const kugel__fft_gpu *plan, bool inverse);
 kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *plan, bool inverse, int index, kugel__text *text);
 
-/* axes[naxes]: those axes of the views, whose data are not used: in and out hold the elements. */
-kugel_status kugel__fft_gpu_run(const kugel__fft_gpu *plan, bool inverse, kugel__mem in,
-                                const kugel__view *in_view, kugel__mem out, const kugel__view *out_view,
-                                const int *axes, double scale, kugel_queue *queue);
+typedef struct kugel__fft_gpu_call {
+  bool inverse;
+  kugel__mem in, out;                    /* the elements; */
+  const kugel__view *in_view, *out_view; /* data are not used */
+  bool spare_in;                         /* the input may be changed */
+  const int *axes;                       /* [naxes]: those axes of the views */
+  double scale;
+  kugel_queue *queue;
+} kugel__fft_gpu_call;
+
+kugel_status kugel__fft_gpu_run(kugel__fft_gpu *plan, const kugel__fft_gpu_call *call);
 
 /* The same for arrays: both in this device's memory, or both in C order in host memory, which is copied. */
-kugel_status kugel__fft_gpu_execute(const kugel__fft_gpu *plan, bool inverse, const kugel_array *in,
-                                    const kugel__view *in_view, const kugel_array *out,
-                                    const kugel__view *out_view, const int *axes, double scale,
-                                    kugel_queue *queue);
+kugel_status kugel__fft_gpu_execute(kugel__fft_gpu *plan, const kugel__fft_gpu_call *call,
+                                    const kugel_array *in, const kugel_array *out);
 
 #endif

@@ -18,27 +18,23 @@ static double at(const double *x, const layout *l, int64_t i, int64_t j, int par
 }
 
 // Relative rms error of all transforms.
-static double run_error(const kugel__block *b, const layout *in, const layout *out, int64_t big)
+static double run_error(const kugel__block *b, const layout *in, const layout *out)
 {
   kugel__gen g;
   kugel__block_build(b, NULL, &g);
-  int64_t tables = kugel__block_tables(b), roots = b->fine ? b->fine + big / b->fine + 1 : 1;
-  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables + roots) * 16), *y = x + 2 * in->size,
-         *t = y + 2 * out->size, *w = t + 2 * tables;
+  int64_t tables = kugel__tables_of(b).total, big = b->big;
+  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables) * 16), *y = x + 2 * in->size,
+         *t = y + 2 * out->size;
   uint64_t seed = (uint64_t)b->n;
   for (int64_t i = 0; i < 2 * in->size; i++)
     x[i] = check_random(&seed);
   for (int64_t i = 0; i < 2 * out->size; i++)
     y[i] = NAN;
   CHECK_OK(kugel__block_fill_tables(b, NULL, t));
-  if (b->fine)
-    kugel__block_fill_roots(b, big, w);
   kugel__argument args[15], *a = args;
   *a++ = (kugel__argument){.data = x, .size = in->size};
   *a++ = (kugel__argument){.data = y, .size = out->size};
   *a++ = (kugel__argument){.data = t, .size = tables};
-  if (b->fine)
-    *a++ = (kugel__argument){.data = w, .size = roots};
   int64_t values[] = {in->count, in->c0, 0, 0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
   for (int i = 0; i < 10; i++)
     *a++ = (kugel__argument){.i = values[i]};
@@ -47,8 +43,8 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   long double err = 0, norm = 0;
   for (int64_t i = 0; i < in->count; i++)
     for (int64_t k = 0; k < b->n; k++) {
-      long double re = 0, im = 0, s = b->inverse ? 1 : -1;
-      long double turn = b->fine ? s * (long double)(k * (i % in->c0) % big) / (long double)big : 0;
+      long double re = 0, im = 0, s = b->line.inverse ? 1 : -1;
+      long double turn = big ? s * (long double)(k * (i % in->c0) % big) / (long double)big : 0;
       for (int64_t j = 0; j < b->n; j++) {
         long double p = 2 * M_PIl * (turn + s * (long double)(j * k % b->n) / (long double)b->n);
         long double c = cosl(p), q = sinl(p);
@@ -69,9 +65,9 @@ static double bound(const kugel__block *b)
   return (b->m != b->n ? 2 : 1) * (0.7 * sqrt(log2((double)b->n)) + 1) * 0x1p-52;
 }
 
-static void check(const kugel__block *b, const layout *in, const layout *out, int64_t big)
+static void check(const kugel__block *b, const layout *in, const layout *out)
 {
-  double e = run_error(b, in, out, big);
+  double e = run_error(b, in, out);
   if (!(e <= bound(b)))
     CHECK_FAIL("n = %lld: error %.3g exceeds %.3g", (long long)b->n, e, bound(b));
 }
@@ -92,16 +88,16 @@ int main(void)
     for (int64_t n = 1; n <= 68; n++) {
       kugel__block b;
       CHECK(kugel__block_fit(n, KUGEL__F64, 1 << 17, &b));
-      b.inverse = n % 3 == 0;
+      b.line.inverse = n % 3 == 0;
       layout l = lines(n, n % 2 ? b.group : b.group + 1);
-      check(&b, &l, &l, 0);
+      check(&b, &l, &l);
     }
     static const int64_t n[] = {97, 128, 243, 283, 360, 512, 529};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
       kugel__block b;
       CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
       layout l = lines(n[i], 1);
-      check(&b, &l, &l, 0);
+      check(&b, &l, &l);
     }
   }
   CASE("columns, planes of columns, and from columns to lines")
@@ -116,7 +112,7 @@ int main(void)
         b.across_in = way != 1;
         b.across_out = way != 2;
         layout c = columns(n[i], 5, 2), l = {10, 5, n[i], 5 * n[i], 1, 10 * n[i]};
-        check(&b, b.across_in ? &c : &l, b.across_out ? &c : &l, 0);
+        check(&b, b.across_in ? &c : &l, b.across_out ? &c : &l);
       }
   }
   CASE("twiddles of long lines")
@@ -126,11 +122,11 @@ int main(void)
     b.group = 4;
     b.flat = false;
     b.across_in = b.across_out = true;
-    b.fine = 16;
+    b.big = 32 * 20;
     for (int inverse = 0; inverse < 2; inverse++) {
-      b.inverse = inverse;
+      b.line.inverse = inverse;
       layout c = columns(32, 20, 1);
-      check(&b, &c, &c, 32 * 20);
+      check(&b, &c, &c);
     }
   }
   CASE("failing allocations")

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the parts of the block kernels' generator: block.c (what fits, the kernel's head and order),
+ * block_stages.c (stages and exchanges), block_move.c (from and to memory). */
+#ifndef KUGEL_FFT_BLOCK_BUILD_H
+#define KUGEL_FFT_BLOCK_BUILD_H
+
+#include "fft/banks.h"
+#include "fft/blocktables.h"
+
+enum { KUGEL__BLOCK_POINTS = 48 }; /* of a thread, at most */
+
+/* The kernel being built. */
+typedef struct kugel__build {
+  const kugel__block *b;
+  kugel__gen *g;
+  kugel__val in, out, tables, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
+      out_step, scale;
+  kugel__val lid, group; /* thread; first transform of the block */
+  kugel__cval x[KUGEL__BLOCK_POINTS];
+  kugel__bank_layout layout;
+  kugel__tables at; /* in `tables` */
+} kugel__build;
+
+/* Who a thread is in a stage: t of b->threads in transform `slot` of the block. */
+typedef struct kugel__seat {
+  kugel__val t, slot;
+} kugel__seat;
+
+/* block.c */
+void kugel__build_parameters(kugel__build *k);
+
+/* block_stages.c */
+kugel__seat kugel__seat_of(kugel__build *k, bool across);
+int64_t kugel__block_before(const kugel__block *b, int stage); /* product of the radices before */
+int kugel__block_rounds(const kugel__block *b, int stage);     /* butterflies of a thread */
+/* The number of butterfly `round` of a thread; the last round's spare threads repeat the last butterfly. */
+kugel__val kugel__butterfly_of(kugel__build *k, const kugel__seat *s, int stage, int round);
+/* Element of shared memory with the real or imaginary part of a point. */
+kugel__val kugel__address(kugel__build *k, const kugel__seat *s, kugel__val position, bool im);
+kugel__cval kugel__shared_get(kugel__build *k, const kugel__seat *s, kugel__val position);
+void kugel__shared_put(kugel__build *k, const kugel__seat *s, kugel__val position, kugel__cval x);
+/* Results of `stage` go to shared memory, in natural order; `used`: what was there may still be read. */
+void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool used);
+/* All stages but the load before the first and the store after the last. */
+void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
+                   const kugel__seat *last, bool used);
+/* Times the spectrum, exchanged; the results of the last stage become the inputs of the first. */
+void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat *to);
+
+/* block_move.c */
+void kugel__load(kugel__build *k, const kugel__seat *s);
+void kugel__store(kugel__build *k, const kugel__seat *s);
+/* Small transforms, a thread each, whose points would lie far from its neighbours': through shared memory. */
+bool kugel__block_tiled(const kugel__block *b);
+void kugel__load_tile(kugel__build *k, const kugel__seat *s);
+void kugel__store_tile(kugel__build *k, const kugel__seat *s);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From memory to the first stage and from the last stage to memory. */
+#include "fft/block_build.h"
+
+/* The line that a transform of the block belongs to, at one end of the kernel: point i of the transform is
+ * point first + i stride of the line. */
+typedef struct track {
+  kugel__side side;
+  kugel__val first, stride;
+} track;
+
+static track track_of(kugel__build *k, kugel__val transform, bool in)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  kugel__val d0 = in ? k->in_d0 : k->out_d0, d1 = in ? k->in_d1 : k->out_d1, at;
+  int64_t columns = in ? b->columns_in : b->columns_out;
+  track t = {.first = kugel__int(0), .stride = kugel__int(1)};
+  if (columns) {
+    t.first = g_mod(g, transform, kugel__int(columns));
+    t.stride = kugel__int(columns);
+    at = g_mul(g, g_div(g, transform, kugel__int(columns)), d1);
+  } else if (b->flat)
+    at = g_mul(g, transform, d0);
+  else
+    at = g_add(g, g_mul(g, g_mod(g, transform, k->c0), d0), g_mul(g, g_div(g, transform, k->c0), d1));
+  t.side =
+      (kugel__side){.g = g,
+                    .line = &b->line,
+                    .kind = in ? b->source : b->sink,
+                    .array = in ? k->in : k->out,
+                    .at = kugel__gen_name(g, in ? "from" : "to", g_add(g, in ? k->in_at : k->out_at, at)),
+                    .step = in ? k->in_step : k->out_step,
+                    .layout = &k->at,
+                    .tables = k->tables};
+  return t;
+}
+
+/* What is known of a number when the kernel is made. */
+typedef struct range {
+  int64_t low, high;
+} range;
+
+// Of points of the line, where those of the transform are from low to below high.
+static range spread(int64_t low, int64_t high, int64_t columns)
+{
+  return columns ? (range){low * columns, high * columns - 1} : (range){low, high - 1};
+}
+
+// Whether the chirp is of the block's transform, not of the line.
+static bool own_chirp(const kugel__block *b)
+{
+  return b->m != b->n;
+}
+
+static kugel__cval chirped(kugel__build *k, kugel__cval x, kugel__val at)
+{
+  return kugel__gen_cmul(k->g, x,
+                         kugel__gen_load_pair(k->g, k->tables, g_add(k->g, at, kugel__int(k->at.chirp))));
+}
+
+// Point i of a transform, low <= i < high; 0 beyond the chirp.
+static kugel__cval read(kugel__build *k, const track *t, kugel__val i, int64_t low, int64_t high)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  bool own = own_chirp(b);
+  range known = spread(low, high, own ? 0 : b->columns_in);
+  kugel__val zero = kugel__real(dd_from(0)), limit = kugel__int(b->chirp);
+  if (b->chirp_in && known.low >= b->chirp)
+    return (kugel__cval){zero, zero};
+  bool partly = b->chirp_in && known.high >= b->chirp;
+  kugel__val at = own ? i : g_add(g, t->first, g_mul(g, i, t->stride)); // in the chirp
+  kugel__val inside = partly ? g_min(g, at, kugel__int(b->chirp - 1)) : at;
+  kugel__cval x = kugel__end_read(&t->side, own ? g_add(g, t->first, g_mul(g, inside, t->stride)) : inside);
+  if (b->chirp_in)
+    x = chirped(k, x, inside);
+  if (partly) {
+    x.re = kugel__gen_select(g, at, limit, x.re, zero);
+    x.im = kugel__gen_select(g, at, limit, x.im, zero);
+  }
+  return x;
+}
+
+void kugel__load(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int r = b->radix[0];
+  int64_t step = b->m / r;
+  kugel__gen_note(g, "load");
+  kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
+  track t = track_of(k, g_min(g, g_add(g, k->group, s->slot), spare), true);
+  for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
+    kugel__val i = kugel__butterfly_of(k, s, 0, round);
+    for (int q = 0; q < r; q++)
+      k->x[round * r + q] = read(k, &t, g_add(g, i, kugel__int(q * step)), q * step, (q + 1) * step);
+  }
+}
+
+/* ---- results ---- */
+
+// Results of a convolution came back exchanged; those of one pass over a long line take its twiddles.
+static kugel__cval finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  if (b->chirp_out)
+    x = chirped(k, (kugel__cval){x.im, x.re}, own_chirp(b) ? i : p);
+  if (b->big) {
+    kugel__val e = g_mul(g, g_mod(g, transform, k->c0), i);
+    x = kugel__gen_cmul(g, x, kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e));
+  }
+  return (kugel__cval){g_mul(g, x.re, k->scale), g_mul(g, x.im, k->scale)};
+}
+
+// Below which points of the transform and of the line there is something to write.
+static void limits(const kugel__block *b, int64_t *of_i, int64_t *of_p)
+{
+  *of_i = own_chirp(b) ? b->n : INT64_MAX;
+  *of_p = b->chirp_out && !own_chirp(b) ? b->chirp : INT64_MAX;
+  if (b->sink != KUGEL__END_COMPLEX)
+    *of_p = kugel__min(*of_p, kugel__line_taken(&b->line, b->sink));
+}
+
+static void store_points(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int stage = b->stages - 1, r = b->radix[stage];
+  int64_t before = b->m / r, limit_i, limit_p;
+  kugel__val transform = g_add(g, k->group, s->slot);
+  track t = track_of(k, transform, false);
+  limits(b, &limit_i, &limit_p);
+  for (int round = 0; round < kugel__block_rounds(b, stage); round++) {
+    kugel__val first = kugel__butterfly_of(k, s, stage, round);
+    for (int q = 0; q < r; q++) {
+      range of_i = spread(q * before, (q + 1) * before, 0);
+      range of_p = spread(q * before, (q + 1) * before, b->columns_out);
+      if (of_i.low >= limit_i || of_p.low >= limit_p)
+        continue;
+      kugel__val i = g_add(g, first, kugel__int(q * before));
+      kugel__val p = g_add(g, t.first, g_mul(g, i, t.stride));
+      if (of_i.high >= limit_i)
+        kugel__gen_if(g, i, kugel__int(limit_i));
+      if (of_p.high >= limit_p)
+        kugel__gen_if(g, p, kugel__int(limit_p));
+      kugel__end_write(&t.side, p, finished(k, transform, i, p, k->x[round * r + q]));
+      if (of_p.high >= limit_p)
+        kugel__gen_end(g);
+      if (of_i.high >= limit_i)
+        kugel__gen_end(g);
+    }
+  }
+}
+
+// Pairs of points meet in shared memory.
+static void store_pairs(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int stage = b->stages - 1, r = b->radix[stage];
+  int64_t before = b->m / r, items = b->n / 2 + 1;
+  kugel__val transform = g_add(g, k->group, s->slot);
+  for (int round = 0; round < kugel__block_rounds(b, stage); round++)
+    for (int q = 0; q < r && q * before < b->n; q++) {
+      kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
+      if ((q + 1) * before > b->n)
+        i = g_min(g, i, kugel__int(b->n - 1));
+      k->x[round * r + q] = finished(k, transform, i, i, k->x[round * r + q]);
+    }
+  kugel__stage_put(k, stage, s, b->stages > 1 || b->spectrum);
+  kugel__gen_if(g, transform, k->count);
+  track t = track_of(k, transform, false);
+  for (int64_t from = 0; from < items; from += b->threads) {
+    kugel__val i = g_add(g, s->t, kugel__int(from));
+    kugel__val mirrored = g_mod(g, g_sub(g, kugel__int(b->n), i), kugel__int(b->n));
+    bool partly = from + b->threads > items;
+    if (partly)
+      kugel__gen_if(g, i, kugel__int(items));
+    kugel__end_write_pair(&t.side, i, kugel__shared_get(k, s, i), kugel__shared_get(k, s, mirrored));
+    if (partly)
+      kugel__gen_end(g);
+  }
+  kugel__gen_end(g);
+}
+
+void kugel__store(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen_note(k->g, "store");
+  if (kugel__line_pairs(&k->b->line, k->b->sink)) {
+    store_pairs(k, s);
+    return;
+  }
+  kugel__gen_if(k->g, g_add(k->g, k->group, s->slot), k->count);
+  store_points(k, s);
+  kugel__gen_end(k->g);
+}
+
+/* ---- small transforms ---- */
+
+bool kugel__block_tiled(const kugel__block *b)
+{
+  return b->stages == 1 && b->m == b->n && b->flat && b->n > 2 && b->source == KUGEL__END_COMPLEX &&
+         b->sink == KUGEL__END_COMPLEX;
+}
+
+// Neighbouring threads take neighbouring points of the block's transforms: point `position` of transform
+// `slot`.
+static kugel__val tile_point(kugel__build *k, int round, kugel__val *position, kugel__val *slot)
+{
+  kugel__gen *g = k->g;
+  kugel__val e = g_add(g, k->lid, kugel__int((int64_t)round * k->b->group)), n = kugel__int(k->b->n);
+  *position = g_mod(g, e, n);
+  *slot = g_div(g, e, n);
+  return g_add(g, k->group, *slot);
+}
+
+void kugel__load_tile(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__gen_note(g, "load neighbouring points, through shared memory");
+  kugel__val position, slot, spare = g_sub(g, k->count, kugel__int(1));
+  for (int q = 0; q < k->b->n; q++) {
+    track t = track_of(k, g_min(g, tile_point(k, q, &position, &slot), spare), true);
+    kugel__shared_put(k, &(kugel__seat){.slot = slot}, position, kugel__end_read(&t.side, position));
+  }
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++)
+    k->x[q] = kugel__shared_get(k, s, kugel__int(q));
+}
+
+void kugel__store_tile(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__gen_note(g, "store neighbouring points, through shared memory");
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++)
+    kugel__shared_put(k, s, kugel__int(q),
+                      (kugel__cval){g_mul(g, k->x[q].re, k->scale), g_mul(g, k->x[q].im, k->scale)});
+  kugel__gen_barrier(g);
+  for (int q = 0; q < k->b->n; q++) {
+    kugel__val position, slot, transform = tile_point(k, q, &position, &slot);
+    track t = track_of(k, transform, false);
+    kugel__gen_if(g, transform, k->count);
+    kugel__end_write(&t.side, position, kugel__shared_get(k, &(kugel__seat){.slot = slot}, position));
+    kugel__gen_end(g);
+  }
+}

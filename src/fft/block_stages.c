@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stages of a block kernel, and shared memory between them. */
+#include "fft/block_build.h"
+#include "fft/dft.h"
+
+kugel__seat kugel__seat_of(kugel__build *k, bool across)
+{
+  kugel__gen *g = k->g;
+  kugel__val threads = kugel__int(k->b->threads), group = kugel__int(k->b->group);
+  if (k->b->group == 1)
+    return (kugel__seat){k->lid, kugel__int(0)};
+  if (across)
+    return (kugel__seat){kugel__gen_name(g, "t", g_div(g, k->lid, group)),
+                         kugel__gen_name(g, "slot", g_mod(g, k->lid, group))};
+  return (kugel__seat){kugel__gen_name(g, "t", g_mod(g, k->lid, threads)),
+                       kugel__gen_name(g, "slot", g_div(g, k->lid, threads))};
+}
+
+int64_t kugel__block_before(const kugel__block *b, int stage)
+{
+  int64_t s = 1;
+  for (int i = 0; i < stage; i++)
+    s *= b->radix[i];
+  return s;
+}
+
+int kugel__block_rounds(const kugel__block *b, int stage)
+{
+  int64_t butterflies = b->m / b->radix[stage];
+  return (int)((butterflies + b->threads - 1) / b->threads);
+}
+
+kugel__val kugel__butterfly_of(kugel__build *k, const kugel__seat *s, int stage, int round)
+{
+  const kugel__block *b = k->b;
+  int64_t last = b->m / b->radix[stage] - 1;
+  kugel__val i = g_add(k->g, s->t, kugel__int((int64_t)round * b->threads));
+  return (int64_t)(round + 1) * b->threads > last + 1 ? g_min(k->g, i, kugel__int(last)) : i;
+}
+
+/* ---- shared memory ---- */
+
+kugel__val kugel__address(kugel__build *k, const kugel__seat *s, kugel__val position, bool im)
+{
+  kugel__gen *g = k->g;
+  const kugel__bank_layout *l = &k->layout;
+  kugel__val padded = l->pad ? g_add(g, position, g_div(g, position, kugel__int(l->pad))) : position;
+  kugel__val at =
+      g_add(g, g_mul(g, padded, kugel__int(l->point_step)), g_mul(g, s->slot, kugel__int(l->slot_step)));
+  return g_add(g, at, kugel__int(im ? l->plane : 0));
+}
+
+kugel__cval kugel__shared_get(kugel__build *k, const kugel__seat *s, kugel__val position)
+{
+  kugel__val re = kugel__gen_load(k->g, k->shared, kugel__address(k, s, position, false), false);
+  return (kugel__cval){re, kugel__gen_load(k->g, k->shared, kugel__address(k, s, position, true), false)};
+}
+
+void kugel__shared_put(kugel__build *k, const kugel__seat *s, kugel__val position, kugel__cval x)
+{
+  kugel__gen_store(k->g, k->shared, kugel__address(k, s, position, false), x.re);
+  kugel__gen_store(k->g, k->shared, kugel__address(k, s, position, true), x.im);
+}
+
+void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool used)
+{
+  kugel__gen *g = k->g;
+  int64_t before = kugel__block_before(k->b, stage), r = k->b->radix[stage];
+  kugel__gen_note(g, "through shared memory");
+  if (used)
+    kugel__gen_barrier(g);
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
+    kugel__val i = kugel__butterfly_of(k, s, stage, round), j = g_mod(g, i, kugel__int(before));
+    kugel__val first = g_add(g, g_mul(g, g_sub(g, i, j), kugel__int(r)), j);
+    for (int q = 0; q < r; q++)
+      kugel__shared_put(k, s, g_add(g, first, kugel__int(q * before)), k->x[round * r + q]);
+  }
+  kugel__gen_barrier(g);
+}
+
+// Results of `stage` go to shared memory and come back as the inputs of stage `next`.
+static void exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
+                     bool used)
+{
+  const kugel__block *b = k->b;
+  int64_t step = b->m / b->radix[next];
+  kugel__stage_put(k, stage, from, used);
+  for (int round = 0; round < kugel__block_rounds(b, next); round++) {
+    kugel__val i = kugel__butterfly_of(k, to, next, round);
+    for (int q = 0; q < b->radix[next]; q++)
+      k->x[round * b->radix[next] + q] = kugel__shared_get(k, to, g_add(k->g, i, kugel__int(q * step)));
+  }
+}
+
+/* ---- stages ---- */
+
+static void butterflies(kugel__build *k, const kugel__seat *s, int stage)
+{
+  kugel__gen *g = k->g;
+  int64_t before = kugel__block_before(k->b, stage), table = k->at.twiddles[stage];
+  int r = k->b->radix[stage];
+  kugel__gen_note(g, stage ? "twiddles and butterflies" : "butterflies");
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
+    kugel__cval *x = k->x + round * r;
+    kugel__val j = g_mod(g, kugel__butterfly_of(k, s, stage, round), kugel__int(before));
+    for (int q = 1; q < r && stage > 0; q++) {
+      kugel__val at = g_add(g, j, kugel__int(table + (q - 1) * before));
+      x[q] = kugel__gen_cmul(g, x[q], kugel__gen_load_pair(g, k->tables, at));
+    }
+    kugel__dft(g, x, r, -1);
+  }
+}
+
+void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
+                   const kugel__seat *last, bool used)
+{
+  const kugel__block *b = k->b;
+  for (int stage = 0; stage < b->stages; stage++) {
+    const kugel__seat *s = stage == 0 ? first : stage + 1 < b->stages ? middle : last;
+    const kugel__seat *next = stage + 2 < b->stages ? middle : last;
+    butterflies(k, s, stage);
+    if (stage + 1 < b->stages)
+      exchange(k, stage, s, stage + 1, next, used || stage > 0);
+  }
+}
+
+void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat *to)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int stage = b->stages - 1, r = b->radix[stage];
+  int64_t before = b->m / r;
+  kugel__gen_note(g, "times the spectrum of the chirp");
+  kugel__val row = kugel__int(k->at.spectrum);
+  if (b->spectrum > 1) {
+    kugel__val transform = g_add(g, k->group, from->slot);
+    row = g_add(g, g_mul(g, g_mod(g, transform, k->c0), kugel__int(b->m)), row);
+  }
+  for (int round = 0; round < kugel__block_rounds(b, stage); round++)
+    for (int q = 0; q < r; q++) {
+      kugel__cval *x = &k->x[round * r + q];
+      kugel__val i = kugel__butterfly_of(k, from, stage, round);
+      kugel__val at = g_add(g, g_add(g, i, kugel__int(q * before)), row);
+      kugel__cval y = kugel__gen_cmul(g, *x, kugel__gen_load_pair(g, k->tables, at));
+      *x = (kugel__cval){y.im, y.re};
+    }
+  exchange(k, stage, from, 0, to, b->stages > 1);
+}

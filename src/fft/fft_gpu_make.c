@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans on devices: their kernels and tables. */
+#include <stdio.h>
+#include "codegen/print.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "fft/blocktables.h"
+#include "fft/fft_gpu_parts.h"
+
+enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES };
+
+/* ---- kernels ---- */
+
+bool kugel__gpu_pairs(const kugel__gpu_pass *t)
+{
+  const kugel__block *b = &t->block;
+  return b->line.packed && (b->source == KUGEL__END_REAL || b->sink == KUGEL__END_REAL);
+}
+
+kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
+{
+  kugel__block b = t->block;
+  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL)
+    b.source = KUGEL__END_COMPLEX;
+  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL)
+    b.sink = KUGEL__END_COMPLEX;
+  return b;
+}
+
+// The kernel's text in the words of docs/kernels.md.
+static kugel_status print_pass(kugel_ctx *ctx, const kugel__gpu_pass *t, int variant, kugel__text *text)
+{
+  kugel__gen g;
+  kugel__block b = kugel__gpu_variant(t, variant);
+  (t->finish ? kugel__finish_build : kugel__block_build)(&b, ctx, &g);
+  kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, text);
+  kugel__gen_free(&g);
+  return s;
+}
+
+// The variant that is made with the plan.
+static int first_variant(const kugel__fft_gpu *p, int axis, const kugel__gpu_pass *t)
+{
+  return kugel__gpu_pairs(t) && p->desc.in_order[axis] ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS;
+}
+
+// Position in naxes of the k-th axis that runs: complex to real begins with the complex ones.
+static int axis_that_runs(const kugel__fft_gpu *p, bool inverse, int k)
+{
+  int last = p->desc.naxes - 1;
+  return p->desc.kind == KUGEL_FFT_R2C && inverse ? k : last - k;
+}
+
+static const kugel__gpu_chain *chain_of(const kugel__fft_gpu *p, int i, bool inverse)
+{
+  return &p->chain[i][inverse && !p->own_inverse];
+}
+
+int kugel__fft_gpu_kernels(const kugel__fft_gpu *p, bool inverse)
+{
+  int count = 0;
+  for (int i = 0; i < p->desc.naxes; i++)
+    count += chain_of(p, i, inverse)->passes;
+  return count;
+}
+
+kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int index, kugel__text *text)
+{
+  int k = 0;
+  for (; index >= chain_of(p, axis_that_runs(p, inverse, k), inverse)->passes; k++)
+    index -= chain_of(p, axis_that_runs(p, inverse, k), inverse)->passes;
+  int i = axis_that_runs(p, inverse, k);
+  const kugel__gpu_pass *t = &chain_of(p, i, inverse)->pass[index];
+  const kugel__block *b = &t->block;
+  kugel__text_add(text, "// %lld points:", (long long)b->n);
+  kugel__text_add(text, "%s", t->finish ? " pairs of them" : " stages of");
+  for (int s = 0; s < b->stages; s++)
+    kugel__text_add(text, " %d", b->radix[s]);
+  if (b->m != b->n)
+    kugel__text_add(text, " on %lld points (Bluestein)", (long long)b->m);
+  kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
+                  b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
+                  b->real == KUGEL__F32 ? "float" : "double");
+  return print_pass(p->ctx, t, first_variant(p, i, t), text);
+}
+
+/* Kernels to be compiled together. */
+typedef struct batch {
+  int count;
+  kugel__gpu_pass *pass[MOST];
+  int variant[MOST];
+  kugel__text text[MOST];
+  kugel__module_spec spec[MOST];
+  kugel__module *module[MOST];
+  char name[MOST][40];
+} batch;
+
+static kugel_status add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int variant)
+{
+  int i = all->count++;
+  all->pass[i] = t;
+  all->variant[i] = variant;
+  all->text[i] = (kugel__text){.ctx = p->ctx};
+  kugel_status s = print_pass(p->ctx, t, variant, &all->text[i]);
+  snprintf(all->name[i], sizeof all->name[i], "fft_%s_%lld.cl", t->finish ? "finish" : "block",
+           (long long)t->block.n);
+  all->spec[i] = (kugel__module_spec){.name = all->name[i],
+                                      .text = all->text[i].data,
+                                      .defines = p->real == KUGEL__F32 ? "#define REAL_BITS 32\n"
+                                                                       : "#define REAL_BITS 64\n"};
+  return s;
+}
+
+static kugel_status compile(kugel__fft_gpu *p, batch *all)
+{
+  KUGEL_TRY(kugel__module_get_all(p->ctx, all->count, all->spec, all->module));
+  kugel_status s = KUGEL_OK;
+  for (int i = 0; i < all->count; i++) {
+    kugel__gpu_pass *t = all->pass[i];
+    int v = all->variant[i];
+    t->module[v] = all->module[i];
+    kugel_status one = kugel__module_kernel(t->module[v], "fft_block", &t->kernel[v], NULL);
+    s = s ? s : one;
+  }
+  return s;
+}
+
+static void free_batch(kugel__fft_gpu *p, batch *all)
+{
+  for (int i = 0; i < all->count; i++)
+    kugel__text_free(&all->text[i]);
+  kugel__free(p->ctx, all);
+}
+
+kugel_status kugel__gpu_kernel(kugel__fft_gpu *p, kugel__gpu_pass *t, int variant, kugel__kernel **out)
+{
+  kugel_status s = KUGEL_OK;
+  pthread_mutex_lock(&p->compiling);
+  if (!t->kernel[variant]) {
+    batch *all = kugel__calloc(p->ctx, sizeof *all);
+    s = all ? add_kernel(p, all, t, variant) : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel");
+    if (!s)
+      s = compile(p, all);
+    if (all)
+      free_batch(p, all);
+  }
+  *out = t->kernel[variant];
+  pthread_mutex_unlock(&p->compiling);
+  return s;
+}
+
+/* ---- tables ---- */
+
+// Complex numbers to the device, rounded if the plan is of floats.
+static kugel_status upload(kugel__fft_gpu *p, double *host, int64_t count, void **out)
+{
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  size_t bytes = (size_t)count * (p->real == KUGEL__F32 ? 8 : 16);
+  float *f = (float *)host;
+  for (int64_t i = 0; p->real == KUGEL__F32 && i < 2 * count; i++)
+    f[i] = (float)host[i];
+  KUGEL_TRY(kugel__device_alloc(dev, bytes, out));
+  return kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){*out, 0}, (kugel__mem){host, 0}, bytes, NULL);
+}
+
+static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t)
+{
+  int64_t count = kugel__tables_of(&t->block).total;
+  double *host;
+  KUGEL_ALLOC(p->ctx, host, (size_t)count * 16);
+  kugel_status s = kugel__block_fill_tables(&t->block, p->ctx, host);
+  if (!s)
+    s = upload(p, host, count, &t->tables);
+  kugel__free(p->ctx, host);
+  return s;
+}
+
+/* ---- plans ---- */
+
+static kugel_fft_kind kind_back(kugel_fft_kind kind)
+{
+  switch (kind) {
+  case KUGEL_FFT_DCT2:
+    return KUGEL_FFT_DCT3;
+  case KUGEL_FFT_DCT3:
+    return KUGEL_FFT_DCT2;
+  case KUGEL_FFT_DST2:
+    return KUGEL_FFT_DST3;
+  case KUGEL_FFT_DST3:
+    return KUGEL_FFT_DST2;
+  default:
+    return kind;
+  }
+}
+
+// Both directions of an axis have the same tables if one pass holds it, or if it is of complex numbers.
+static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *all)
+{
+  kugel__gpu_chain *c = &p->chain[i][direction], *other = &p->chain[i][FORWARD];
+  bool shares = direction == INVERSE && (c->passes == 1 || c->line.source == KUGEL__END_COMPLEX);
+  for (int k = 0; k < c->passes; k++) {
+    kugel__gpu_pass *t = &c->pass[k];
+    if (shares) {
+      t->tables = other->pass[k].tables;
+      t->borrowed = true;
+    } else
+      KUGEL_TRY(make_tables(p, t));
+    KUGEL_TRY(add_kernel(p, all, t, first_variant(p, i, t)));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__gpu_make(kugel__fft_gpu *p)
+{
+  batch *all = kugel__calloc(p->ctx, sizeof *all);
+  KUGEL_CHECK(all, KUGEL_ENOMEM, "no memory for the kernels of a plan");
+  kugel_status s = KUGEL_OK;
+  for (int i = 0; i < p->desc.naxes && !s; i++)
+    for (int direction = FORWARD; direction <= (p->own_inverse ? FORWARD : INVERSE) && !s; direction++)
+      s = make_chain(p, i, direction, all);
+  if (!s)
+    s = compile(p, all);
+  free_batch(p, all);
+  return s;
+}
+
+static kugel_status plan_axes(kugel__fft_gpu *p)
+{
+  kugel_device_info info = {.size = sizeof info};
+  KUGEL_TRY(kugel_ctx_describe(p->ctx, &info));
+  KUGEL_CHECK(info.fp64 || p->desc.f32, KUGEL_ENOTSUP, "%s has no double precision: use single_precision",
+              info.name);
+  uint64_t shared = p->desc.shared ? p->desc.shared : info.shared_bytes;
+  for (int i = 0; i < p->desc.naxes; i++)
+    for (int direction = FORWARD; direction <= INVERSE; direction++) {
+      bool complex =
+          p->desc.kind == KUGEL_FFT_R2C && i < p->desc.naxes - 1; // of R2C only the last axis is real
+      kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
+      kugel__line line =
+          kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
+      KUGEL_TRY(kugel__gpu_chain_plan(&p->chain[i][direction], &line, p->real, p->desc.in_order[i], shared));
+    }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, kugel__fft_gpu **out)
+{
+  kugel__fft_gpu *p = kugel__calloc(ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
+  p->ctx = kugel__ctx_retain(ctx);
+  p->desc = *desc;
+  p->real = desc->f32 ? KUGEL__F32 : KUGEL__F64;
+  p->own_inverse = desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
+  pthread_mutex_init(&p->lock, NULL);
+  pthread_mutex_init(&p->compiling, NULL);
+  kugel_status s = plan_axes(p);
+  if (!s)
+    s = kugel__gpu_make(p);
+  if (s) {
+    kugel__fft_gpu_destroy(p);
+    return s;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  for (int i = 0; i < MOST; i++) {
+    kugel__gpu_pass *t =
+        &p->chain[i / (2 * KUGEL__GPU_PASSES)][i / KUGEL__GPU_PASSES % 2].pass[i % KUGEL__GPU_PASSES];
+    if (!t->borrowed)
+      kugel__device_free(kugel__ctx_device(ctx), t->tables);
+    for (int v = 0; v < KUGEL__VARIANTS; v++)
+      kugel__module_put(t->module[v]);
+  }
+  kugel__device_free(kugel__ctx_device(ctx), p->work);
+  pthread_mutex_destroy(&p->lock);
+  pthread_mutex_destroy(&p->compiling);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *p)
+{
+  return p->ctx;
+}

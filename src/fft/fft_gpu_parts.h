@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a device plan is made of: fft_gpu_plan.c chooses the passes, fft_gpu_make.c makes kernels and tables,
+ * fft_gpu.c runs them. */
+#ifndef KUGEL_FFT_FFT_GPU_PARTS_H
+#define KUGEL_FFT_FFT_GPU_PARTS_H
+
+#include <pthread.h>
+#include "codegen/module.h"
+#include "fft/block.h"
+#include "fft/fft_gpu.h"
+
+enum { KUGEL__GPU_AXES = 8, KUGEL__GPU_PASSES = 4 };
+
+/* Where a pass reads or writes: the caller's arrays, or work memory, which has two parts. */
+typedef enum kugel__gpu_room { KUGEL__ROOM_ARRAY, KUGEL__ROOM_WORK, KUGEL__ROOM_SECOND } kugel__gpu_room;
+
+/* Where transform i begins and how its points follow: (i mod c0) d0 + (i / c0) d1 + point step, in elements.
+ */
+typedef struct kugel__gpu_walk {
+  int64_t d0, d1, step;
+} kugel__gpu_walk;
+
+/* The kernel as it is for any array, and for real lines whose numbers lie in pairs as complex ones do. */
+enum { KUGEL__ANY_REALS, KUGEL__PAIRED_REALS, KUGEL__VARIANTS };
+
+typedef struct kugel__gpu_pass {
+  kugel__block block;
+  bool finish;       /* kugel__finish_build, else kugel__block_build */
+  bool one_line;     /* a launch takes one line */
+  bool borrowed;     /* the tables are another pass's */
+  int64_t count, c0; /* transforms of a line */
+  kugel__gpu_room source, sink;
+  kugel__gpu_walk from, to; /* in work memory */
+  void *tables;             /* device memory */
+  kugel__module *module[KUGEL__VARIANTS];
+  kugel__kernel *kernel[KUGEL__VARIANTS];
+} kugel__gpu_pass;
+
+/* One axis in one direction. With a single pass its count and walks are those of the arrays. */
+typedef struct kugel__gpu_chain {
+  kugel__line line;
+  int passes;
+  int64_t work, second; /* complex numbers of work memory a line, in its two parts */
+  kugel__gpu_pass pass[KUGEL__GPU_PASSES];
+} kugel__gpu_chain;
+
+struct kugel__fft_gpu {
+  kugel_ctx *ctx;
+  kugel__fft_gpu_desc desc;
+  kugel__type real;
+  bool own_inverse;                           /* both directions are the forward chains */
+  kugel__gpu_chain chain[KUGEL__GPU_AXES][2]; /* forward, inverse */
+  pthread_mutex_t compiling;
+  /* Work memory, kept for the queue that used it last; another queue brings its own. */
+  pthread_mutex_t lock;
+  void *work;
+  size_t work_bytes;
+  kugel_queue *work_queue;
+};
+
+/* Chooses the passes of a line. in_order: as in kugel__fft_gpu_desc. */
+kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *chain, const kugel__line *line, kugel__type real,
+                                   bool in_order, uint64_t shared);
+
+/* Whether the pass reads or writes reals that may lie in pairs, and the kernel for those that do. */
+bool kugel__gpu_pairs(const kugel__gpu_pass *pass);
+kugel__block kugel__gpu_variant(const kugel__gpu_pass *pass, int variant);
+
+/* Tables and kernels of all passes. */
+kugel_status kugel__gpu_make(kugel__fft_gpu *plan);
+/* The kernel of a variant, compiled now if it was not. */
+kugel_status kugel__gpu_kernel(kugel__fft_gpu *plan, kugel__gpu_pass *pass, int variant, kugel__kernel **out);
+
+#endif

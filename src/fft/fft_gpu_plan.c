@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which passes a line goes through. n = n1 n2 (n3): columns of n1 points a distance n2 n3 apart, with
+ * twiddles; then the rows in the same way. Lengths with large primes: Bluestein's convolution of m1 m2
+ * points, whose middle pass multiplies rows by the spectrum and transforms them back. */
+#include <math.h>
+#include "core/alloc.h"
+#include "fft/fft_gpu_parts.h"
+#include "fft/radices.h"
+
+// Lines across memory: neighbouring threads take neighbouring lines, 128 bytes of them if they fit.
+static void make_across(kugel__block *b, uint64_t shared)
+{
+  int64_t size = b->real == KUGEL__F32 ? 4 : 8, most = b->real == KUGEL__F32 ? 16 : 8;
+  b->flat = false;
+  b->group = 1;
+  while (b->group < most && 2 * b->group * b->threads <= 1024) {
+    kugel__block wider = *b;
+    wider.group *= 2;
+    if ((uint64_t)(kugel__block_shared(&wider) * size) > shared)
+      break;
+    *b = wider;
+  }
+}
+
+static bool fits(int64_t n, kugel__type real, uint64_t shared)
+{
+  kugel__block b;
+  return kugel__block_fit(n, real, shared / 4, &b);
+}
+
+// The divisor n1 of n nearest its root such that blocks hold n1 and n / n1; 0: none.
+static int64_t split_two(int64_t n, kugel__type real, uint64_t shared)
+{
+  for (int64_t n1 = (int64_t)sqrt((double)n) + 1; n1 > 1; n1--)
+    if (n % n1 == 0 && fits(n1, real, shared) && fits(n / n1, real, shared))
+      return n1;
+  return 0;
+}
+
+// Two or three factors that blocks hold; 0: there are none.
+static int split(int64_t n, kugel__type real, uint64_t shared, int64_t factor[3])
+{
+  factor[0] = split_two(n, real, shared);
+  factor[1] = factor[0] ? n / factor[0] : 0;
+  if (factor[0])
+    return 2;
+  for (int64_t n1 = (int64_t)cbrt((double)n) + 1; n1 > 1; n1--)
+    if (n % n1 == 0 && fits(n1, real, shared) && (factor[1] = split_two(n / n1, real, shared)) != 0) {
+      factor[0] = n1;
+      factor[2] = n / n1 / factor[1];
+      return 3;
+    }
+  return 0;
+}
+
+static kugel__gpu_pass *add_pass(kugel__gpu_chain *c, int64_t n, kugel__type real, uint64_t shared)
+{
+  kugel__gpu_pass *t = &c->pass[c->passes++];
+  kugel__block_fit(n, real, shared, &t->block);
+  t->block.line = c->line;
+  t->block.flat = false;
+  t->source = t->sink = KUGEL__ROOM_WORK;
+  return t;
+}
+
+static void across(kugel__gpu_pass *t, uint64_t shared)
+{
+  t->block.across_in = t->block.across_out = true;
+  make_across(&t->block, shared);
+}
+
+static void first_reads_array(kugel__gpu_chain *c, int64_t columns)
+{
+  c->pass[0].source = KUGEL__ROOM_ARRAY;
+  c->pass[0].block.source = c->line.source;
+  c->pass[0].block.columns_in = columns;
+}
+
+// The last pass writes the array, or where the sink needs pairs of points, one more pass does.
+static void last_writes_array(kugel__gpu_chain *c, int64_t columns)
+{
+  kugel__gpu_pass *last = &c->pass[c->passes - 1];
+  int64_t points = c->line.points;
+  last->block.columns_out = columns;
+  if (!kugel__line_pairs(&c->line, c->line.sink)) {
+    last->sink = KUGEL__ROOM_ARRAY;
+    last->block.sink = c->line.sink;
+    return;
+  }
+  last->sink = KUGEL__ROOM_SECOND;
+  last->to = (kugel__gpu_walk){0, points, 1};
+  c->second = points;
+  kugel__gpu_pass *finish = &c->pass[c->passes++];
+  finish->finish = true;
+  finish->block = (kugel__block){.real = last->block.real,
+                                 .n = points,
+                                 .m = points,
+                                 .threads = 256,
+                                 .group = 1,
+                                 .line = c->line,
+                                 .sink = c->line.sink};
+  finish->source = KUGEL__ROOM_SECOND;
+  finish->from = (kugel__gpu_walk){0, points, 1};
+  finish->count = finish->c0 = points / 2 + 1;
+}
+
+static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int factors,
+                         const int64_t *factor)
+{
+  int64_t n = c->line.points, rest = n;
+  c->work = n;
+  for (int i = 0; i + 1 < factors; i++) {
+    kugel__gpu_pass *t = add_pass(c, factor[i], real, shared);
+    across(t, shared);
+    t->block.big = rest;
+    t->count = n / factor[i];
+    t->from = t->to = (kugel__gpu_walk){1, rest, rest / factor[i]};
+    rest /= factor[i];
+    t->c0 = rest;
+  }
+  kugel__gpu_pass *last = add_pass(c, rest, real, shared);
+  last->block.across_out = true;
+  make_across(&last->block, shared);
+  last->count = n / rest;
+  last->c0 = factor[0];
+  last->from = factors == 2 ? (kugel__gpu_walk){rest, n, 1} : (kugel__gpu_walk){n / factor[0], rest, 1};
+  last->one_line = factors > 2;
+  first_reads_array(c, n / factor[0]);
+  last_writes_array(c, n / rest);
+}
+
+static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int64_t m, int64_t m1)
+{
+  int64_t m2 = m / m1, points = c->line.points;
+  c->work = m;
+  kugel__gpu_pass *columns = add_pass(c, m1, real, shared);
+  across(columns, shared);
+  columns->count = columns->c0 = m2;
+  columns->to = (kugel__gpu_walk){1, m, m2};
+  columns->block.big = m;
+  columns->block.chirp = points;
+  columns->block.chirp_in = true;
+  kugel__gpu_pass *rows = add_pass(c, m2, real, shared);
+  rows->count = rows->c0 = m1;
+  rows->from = rows->to = (kugel__gpu_walk){m2, m, 1};
+  rows->block.chirp = points;
+  rows->block.spectrum = m1;
+  rows->block.big = m;
+  kugel__gpu_pass *back = add_pass(c, m1, real, shared);
+  across(back, shared);
+  back->count = back->c0 = m2;
+  back->from = (kugel__gpu_walk){1, m, m2};
+  back->block.chirp = points;
+  back->block.chirp_out = true;
+  first_reads_array(c, m2);
+  last_writes_array(c, m2);
+}
+
+kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
+                                   bool in_order, uint64_t shared)
+{
+  int64_t factor[3], n = line->points;
+  c->line = *line;
+  c->passes = 0;
+  KUGEL_CHECK(n <= (int64_t)1 << 32, KUGEL_ENOTSUP,
+              "a line of %lld points is too long for a device, at most 2^32", (long long)n);
+  kugel__gpu_pass *only = &c->pass[0];
+  if (kugel__block_fit(n, real, shared, &only->block)) {
+    c->passes = 1;
+    only->block.line = *line;
+    only->block.source = line->source;
+    only->block.sink = line->sink;
+    if (!in_order)
+      across(only, shared);
+    return KUGEL_OK;
+  }
+  int factors = split(n, real, shared, factor);
+  if (factors) {
+    plan_factors(c, real, shared, factors, factor);
+    return KUGEL_OK;
+  }
+  int64_t m = 2 * n - 1, m1 = 0;
+  for (int i = 0; i < 8 && !m1; i++, m++) {
+    m = kugel__radices_above(m);
+    m1 = split_two(m, real, shared);
+  }
+  KUGEL_CHECK(
+      m1, KUGEL_ENOTSUP,
+      "no passes hold a transform of %lld points on this device: use a length with factors below 1024, "
+      "see kugel_fft_good_size",
+      (long long)n);
+  plan_convolution(c, real, shared, m - 1, m1);
+  return KUGEL_OK;
+}
