@@ -28,8 +28,8 @@ __version__ = _lib.version
 
 
 def __getattr__(name):
-    """kugel.torch, loaded when first named."""
-    if name == "torch":
+    """kugel.torch and kugel.jax, loaded when first named."""
+    if name in ("torch", "jax"):
         import importlib
         return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel.jax: values against kugel.SHT, derivatives in both directions and of second order, jit, vmap, on every device."""
+import numpy as np
+import pytest
+
+import kugel
+
+jax = pytest.importorskip("jax", reason="jax is not installed")
+jax.config.update("jax_enable_x64", True)
+kj = pytest.importorskip("kugel.jax")
+jnp = jax.numpy
+
+MODES = [dict(), dict(spin=2), dict(spin=1), dict(mode="teb"), dict(mode="grad")]
+GRIDS = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 10), 5, None),
+         "m0": (lambda: kugel.Grid.gauss(6, 10), 5, 0), "cc": (lambda: kugel.Grid.clenshaw_curtis(7, 12), 5, 4)}
+
+
+def on_cuda():
+    return [d for d in jax.devices() if d.platform in ("gpu", "cuda")]
+
+
+def numbers(shape, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape)
+    return jnp.asarray(x + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else x, dtype)
+
+
+def alm_of(t, batch=(), dtype=np.complex128, seed=0):
+    return numbers(batch + t.transform.alm_shape, dtype, seed)
+
+
+def map_of(t, batch=(), dtype=np.float64, seed=0):
+    return numbers(batch + t.transform.map_shape, dtype, seed)
+
+
+def close(a, b, bound=1e-13):
+    a, b = np.asarray(a), np.asarray(b)
+    assert a.shape == b.shape and a.dtype == b.dtype and np.linalg.norm(a - b) <= bound * np.linalg.norm(b)
+
+
+def pairing(a, b):
+    return float((np.asarray(a) * np.asarray(b)).real.sum())
+
+
+def check(f, x, bound=1e-12):
+    """f is linear: jvp is f itself, vjp its transpose under Re(a b), and the transpose of that is f again."""
+    y = f(x)
+    v = jnp.roll(x, 3, -1)
+    close(jax.jvp(f, (x,), (v,))[1], f(v), bound)
+    c = jnp.roll(y, 5, -1)
+    back = jax.vjp(f, x)[1]
+    (g,) = back(c)
+    assert abs(pairing(g, v) - pairing(c, f(v))) <= bound * np.linalg.norm(g) * np.linalg.norm(v) + 1e-300
+    (again,) = jax.vjp(lambda c: back(c)[0], c)[1](v)
+    close(again, f(v), bound)
+
+
+@pytest.mark.skipif(bool(on_cuda()), reason="modes of the CPU")
+@pytest.mark.parametrize("mode", MODES, ids=str)
+@pytest.mark.parametrize("grid", GRIDS)
+def test_derivatives(grid, mode):
+    make, lmax, mmax = GRIDS[grid]
+    t = kj.SHT(make(), lmax, mmax, **mode)
+    close(t.synthesis(alm_of(t)), t.transform.plan.synthesis(np.asarray(alm_of(t))), 0)
+    check(t.synthesis, alm_of(t))
+    check(t.synthesis_adjoint, map_of(t))
+    if "mode" not in mode or mode["mode"] == "teb":
+        check(t.analysis, map_of(t))
+        check(t.analysis_adjoint, alm_of(t))
+
+
+def test_every_entry_of_the_gradient():
+    """Against differences: m = 0, where imaginary parts do not count, and the Nyquist mode of a ring."""
+    for grid, lmax in ((kugel.Grid.gauss(4, 6), 3), (kugel.Grid.healpix(1), 2)):
+        t = kj.SHT(grid, lmax)
+        a = alm_of(t)
+
+        def loss(a):
+            return (t.synthesis(a) ** 3).sum()
+
+        g = np.asarray(jax.grad(loss)(a))
+        assert (g[:lmax + 1].imag == 0).all()
+        for i in range(len(g)):
+            for step, part in ((1e-5, g[i].real), (1e-5j, -g[i].imag)):
+                slope = (loss(a.at[i].add(step)) - loss(a.at[i].add(-step))) / 2e-5
+                assert abs(slope - part) < 1e-6 * np.abs(g).max()
+
+
+def test_jit_vmap_batches_dtypes():
+    t = kj.SHT(4, 7, mode="teb")
+    a = alm_of(t, (2, 3))
+    m = t.synthesis(a)
+    assert m.shape == (2, 3) + t.transform.map_shape
+    close(jax.jit(t.synthesis)(a), m, 1e-15)
+    close(jax.vmap(t.synthesis, 1, 1)(a), m, 1e-15)
+    close(jax.jit(jax.vmap(jax.vmap(t.synthesis)))(a), m, 1e-15)
+    close(t.synthesis(a.astype(np.complex64)), np.asarray(m, np.float32), 1e-5)
+    assert t.analysis(m.astype(np.float16)).dtype == np.complex64
+    assert t.synthesis(a[:0]).shape == (0, 3) + t.transform.map_shape
+    one = jax.jit(jax.grad(lambda a: (t.synthesis(a) ** 2).sum()))
+    close(jax.vmap(one)(a)[1], one(a[1]), 1e-13)
+    hessian = jax.hessian(lambda m: (jnp.abs(t.analysis(m)[0]) ** 2).sum())(m[0, 0, :, :])
+    assert hessian.shape == 2 * t.transform.map_shape
+
+
+def test_iterations_and_weights():
+    for keys in (dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)):
+        t = kj.SHT(8, 16, **keys)
+        m = map_of(t)
+        close(t.analysis(m), kugel.SHT(8, 16, **keys).analysis(np.asarray(m)), 1e-12)
+        close(t.analysis_adjoint(alm_of(t)), kugel.SHT(8, 16, **keys).analysis_adjoint(np.asarray(alm_of(t))), 1e-12)
+        check(t.analysis, m)
+
+
+def test_functions_and_errors():
+    a = numbers((153,), np.complex128)
+    close(kj.alm2map(a, 8), kugel.alm2map(np.asarray(a), 8))
+    m = kj.alm2map(a, 8)
+    close(kj.map2alm(m, 16), kugel.map2alm(np.asarray(m), 16), 1e-12)
+    close(kj.almxfl(a, jnp.arange(17.0)), kugel.almxfl(np.asarray(a), np.arange(17.0)))
+    t = kj.SHT(4, 7)
+    with pytest.raises(ValueError, match="alm has shape .*expected"):
+        t.synthesis(jnp.zeros(5))
+    with pytest.raises(TypeError, match="real"):
+        t.analysis(jnp.zeros(t.npix, np.complex64))
+
+
+@pytest.mark.skipif(bool(on_cuda()), reason="modes of the CPU")
+def test_errors_of_the_library_reach_python():
+    t = kj.SHT(4, 7, mode="grad")
+    with pytest.raises(Exception, match="kugel: .*analysis|kugel: .*adjoint|kugel: .*mode"):
+        jax.block_until_ready(t.analysis(jnp.zeros(t.transform.map_shape)))
+
+
+@pytest.mark.parametrize("keys", [dict(), dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)],
+                         ids=str)
+def test_what_devices_compose(keys, monkeypatch):
+    """The compositions for devices, of a host's transforms, are the transforms of the host."""
+    t = kj.SHT(8, 16, mode="teb", **keys)
+    weights = keys.get("weights")
+    plan = kugel.SHT(8, 16, mode="teb", weights=weights if weights == "ring" else None)
+    monkeypatch.setattr(kj, "_verb", lambda t, verb, x: jnp.asarray(getattr(plan, verb)(np.asarray(x))))
+    for analysis in (False, True):
+        for adjoint in (False, True):
+            x = map_of(t) if analysis != adjoint else alm_of(t)
+            words = dict(name=t.transform.name, analysis=analysis, adjoint=adjoint)
+            close(kj._composed(x, **words), kj._transform.bind(x, **words), 1e-13)
+
+
+@pytest.mark.skipif(not on_cuda(), reason="no CUDA device")
+@pytest.mark.parametrize("mode", [dict(), dict(spin=2), dict(mode="teb")], ids=str)
+def test_cuda(mode):
+    for keys in (dict(), dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)):
+        t = kj.SHT(16, 40, **mode, **keys)
+        plan = kugel.SHT(16, 40, **mode, **keys)
+        a, m = alm_of(t, (2,)), map_of(t, (2,))
+        for f, x in (("synthesis", a), ("synthesis_adjoint", m), ("analysis", m), ("analysis_adjoint", a)):
+            close(getattr(t, f)(x), getattr(plan, f)(np.asarray(x)), 1e-12)
+        check(t.synthesis, a)
+        check(t.analysis, m)
