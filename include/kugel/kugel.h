@@ -7,6 +7,7 @@
 #include <kugel/core.h>
 #include <kugel/device.h>
 #include <kugel/fft.h>
+#include <kugel/conv.h>
 #include <kugel/rings.h>
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>

@@ -295,6 +295,26 @@ class kugel_dipole_opts(Structure):
     ]
 
 
+# conv.h
+KUGEL_CONV_FULL = 0
+KUGEL_CONV_SAME = 1
+KUGEL_CONV_VALID = 2
+
+
+class kugel_conv_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("extent", c_int),
+        ("circular", c_int),
+        ("correlate", c_int),
+        ("complex_data", c_int),
+        ("single_precision", c_int),
+        ("inputs", c_int),
+        ("outputs", c_int),
+        ("each", c_int),
+    ]
+
+
 # io.h
 KUGEL_FITS_TABLE = 0
 KUGEL_FITS_MAP = 1
@@ -829,6 +849,18 @@ FUNCTIONS = {
     "kugel_healpix_pixel_weights": (  # ctx, nside, weight
         STATUS, [c_void_p, c_int64, c_void_p],
         'Pixel weights: factors near 1 on the pixel area with which the mean of each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
+    "kugel_conv_create": (  # ctx, ndim, n, k, kernels, opts, out
+        STATUS, [c_void_p, c_int, c_void_p, c_void_p, POINTER(kugel_array), POINTER(kugel_conv_opts), c_void_p],
+        "Makes a plan, which holds the kernels' spectra: data are cut into tiles of a length that costs least."),
+    "kugel_conv_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_conv_shape": (  # plan, m
+        STATUS, [c_void_p, c_void_p],
+        'The lengths of the results.'),
+    "kugel_conv_execute": (  # plan, in, out, queue
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
+        'Convolves.'),
     "kugel_fits_open": (  # ctx, path, opts, out
         STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_opts), c_void_p],
         "Opens a FITS file (also gzip-compressed) and reads one HDU's header."),
