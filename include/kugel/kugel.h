@@ -8,6 +8,7 @@
 #include <kugel/device.h>
 #include <kugel/fft.h>
 #include <kugel/conv.h>
+#include <kugel/banded.h>
 #include <kugel/rings.h>
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>

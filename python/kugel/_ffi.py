@@ -295,6 +295,50 @@ class kugel_dipole_opts(Structure):
     ]
 
 
+# banded.h
+KUGEL_BANDED_LOWER = 0
+KUGEL_BANDED_UPPER = 1
+KUGEL_BANDED_TRIDIAGONAL = 2
+KUGEL_BANDED_F64 = 0
+KUGEL_BANDED_F32 = 1
+KUGEL_BANDED_DD = 2
+KUGEL_BANDED_ROWS = 0
+KUGEL_BANDED_COLUMNS = 1
+KUGEL_BANDED_AUTO = 0
+KUGEL_BANDED_SUBSTITUTION = 1
+KUGEL_BANDED_SCAN = 2
+
+
+class kugel_banded_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("precision", c_int),
+        ("layout", c_int),
+        ("n", c_int64),
+        ("matrices", c_int64),
+        ("lower", c_void_p),
+        ("diagonal", c_void_p),
+        ("upper", c_void_p),
+        ("method", c_int),
+    ]
+
+
+class kugel_banded_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("method", c_int),
+        ("batch", c_int64),
+        ("solvable", c_int32),
+        ("bad_matrix", c_int64),
+        ("bad_row", c_int64),
+        ("growth", c_double),
+        ("propagation", c_double),
+        ("threads", c_int32),
+        ("elements", c_int32),
+    ]
+
+
 # conv.h
 KUGEL_CONV_FULL = 0
 KUGEL_CONV_SAME = 1
@@ -849,6 +893,27 @@ FUNCTIONS = {
     "kugel_healpix_pixel_weights": (  # ctx, nside, weight
         STATUS, [c_void_p, c_int64, c_void_p],
         'Pixel weights: factors near 1 on the pixel area with which the mean of each Y_lm of degree 1 to 3 nside (4 at nside 2) over the pixels is 0: analysis is then exact for lmax up to 1.5 nside.'),
+    "kugel_banded_create": (  # ctx, opts, out
+        STATUS, [c_void_p, POINTER(kugel_banded_opts), c_void_p],
+        'Plans products and solves with one matrix, or with one for each system; factorises in double-double.'),
+    "kugel_banded_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_banded_get_info": (  # plan, info
+        STATUS, [c_void_p, POINTER(kugel_banded_info)],
+        'What a plan found and is going to do.'),
+    "kugel_banded_solve": (  # plan, in, out
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'Solves A x = b for each system.'),
+    "kugel_banded_product": (  # plan, in, out
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'Computes A x for each system.'),
+    "kugel_banded_solve_on": (  # plan, in, out, queue
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
+        'kugel_banded_solve on a queue: with device arrays it returns once the work is given to the queue.'),
+    "kugel_banded_product_on": (  # plan, in, out, queue
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
+        'kugel_banded_product on a queue: with device arrays it returns once the work is given to the queue.'),
     "kugel_conv_create": (  # ctx, ndim, n, k, kernels, opts, out
         STATUS, [c_void_p, c_int, c_void_p, c_void_p, POINTER(kugel_array), POINTER(kugel_conv_opts), c_void_p],
         "Makes a plan, which holds the kernels' spectra: data are cut into tiles of a length that costs least."),
