@@ -1,7 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LABEL: long. Times of transforms on every GPU, device memory to device memory, by the device's events. */
+/* LABEL: long. Times of transforms on every GPU, device memory to device memory, by the device's events.
+ * --kernels: of each kernel; --sweep: of the Legendre kernels cut in other ways; --any: devices that are no
+ * GPUs too, with small transforms. */
 #include "device/every.h"
+#include "sphere/leg_gpu.h"
 #include "sphere/sht_gpu.h"
+
+enum { WARM = 2, RUNS = 9 };
+static bool any;
+
+/* ---- the device's operations, with events around every launch ---- */
+
+enum { NAMES = 512, LAUNCHES = 4096 };
+static struct {
+  const kugel__device_ops *real;
+  kugel__device_ops wrapped;
+  kugel__kernel *kernels[NAMES];
+  char names[NAMES][32];
+  int kernel_count, launches; // launches -1: not recorded
+  struct {
+    int name;
+    kugel__event *from, *to;
+  } launched[LAUNCHES];
+} spy = {.launches = -1};
+
+static kugel_status spy_kernel(kugel__program *program, const char *name, kugel__kernel **out,
+                               kugel__kernel_info *info)
+{
+  kugel_status s = spy.real->kernel(program, name, out, info);
+  if (!s && spy.kernel_count < NAMES) {
+    snprintf(spy.names[spy.kernel_count], sizeof spy.names[0], "%s", name);
+    spy.kernels[spy.kernel_count++] = *out;
+  }
+  return s;
+}
+
+static kugel_status spy_launch(kugel__kernel *kernel, const kugel__grid *grid, int nargs,
+                               const kugel__arg *args, kugel_queue *queue)
+{
+  int name = spy.kernel_count - 1;
+  while (name > 0 && spy.kernels[name] != kernel)
+    name--;
+  if (spy.launches < 0 || spy.launches == LAUNCHES)
+    return spy.real->launch(kernel, grid, nargs, args, queue);
+  int n = spy.launches++;
+  spy.launched[n].name = name;
+  KUGEL_TRY(spy.real->record(queue, &spy.launched[n].from));
+  kugel_status s = spy.real->launch(kernel, grid, nargs, args, queue);
+  return s ? s : spy.real->record(queue, &spy.launched[n].to);
+}
+
+static void spy_on(kugel__device *d)
+{
+  spy.real = d->ops;
+  spy.wrapped = *d->ops;
+  spy.wrapped.kernel = spy_kernel;
+  spy.wrapped.launch = spy_launch;
+  d->ops = &spy.wrapped;
+}
+
+/* ---- what is measured ---- */
+
+typedef struct subject {
+  kugel_ctx *ctx;
+  kugel__device *device;
+  kugel_grid *grid;
+  kugel_sht *plan;
+  kugel__mem alm, map;
+  const kugel__leg_gpu *leg; // alone, if not NULL
+  kugel__mem coefs, work;
+  bool adjoint;
+  int what; // as kugel__sht_gpu_stages has it
+} subject;
+
+static const char *const modes[] = {"scalar", "spin", "TEB", "grad", "der1"};
 
 static double floor_ms(const kugel_sht *p)
 {
@@ -19,79 +91,254 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static double median_ms(const kugel_sht *p, kugel__device *d, kugel__mem alm, kugel__mem map, bool adjoint,
-                        int what)
+static void queue_once(const subject *t)
 {
-  enum { WARM = 2, RUNS = 9 };
-  double t[RUNS];
+  kugel__leg_gpu_job job = {.alm = t->alm, .leg = t->coefs, .work = t->work};
+  kugel_queue *queue = &t->device->queue;
+  if (!t->leg)
+    CHECK_OK(kugel__sht_gpu_stages(t->plan, t->alm, t->map, t->adjoint, t->what, queue));
+  else
+    CHECK_OK(t->adjoint ? kugel__leg_gpu_adjoint(t->leg, &job, queue)
+                        : kugel__leg_gpu_synth(t->leg, &job, queue));
+}
+
+static double median_ms(const subject *t)
+{
+  const kugel__device_ops *ops = t->device->ops;
+  kugel_queue *queue = &t->device->queue;
+  double ms[RUNS];
   for (int i = -WARM; i < RUNS; i++) {
     kugel__event *from = NULL, *to = NULL;
     double seconds = 0;
-    CHECK_OK(d->ops->record(&d->queue, &from));
-    CHECK_OK(kugel__sht_gpu_stages(p, alm, map, adjoint, what, &d->queue));
-    CHECK_OK(d->ops->record(&d->queue, &to));
-    CHECK_OK(d->ops->elapsed(from, to, &seconds));
-    d->ops->event_free(from);
-    d->ops->event_free(to);
+    CHECK_OK(ops->record(queue, &from));
+    queue_once(t);
+    CHECK_OK(ops->record(queue, &to));
+    CHECK_OK(ops->elapsed(from, to, &seconds));
+    ops->event_free(from);
+    ops->event_free(to);
     if (i >= 0)
-      t[i] = seconds * 1e3;
+      ms[i] = seconds * 1e3;
   }
-  qsort(t, RUNS, sizeof *t, by_value);
-  return t[RUNS / 2];
+  qsort(ms, RUNS, sizeof *ms, by_value);
+  return ms[RUNS / 2];
 }
 
-static void measure(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode)
+static bool open_subject(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode, subject *t)
 {
-  kugel_grid *g = NULL;
-  kugel_sht *p = NULL;
+  *t = (subject){.ctx = ctx, .device = kugel__ctx_device(ctx), .what = 3};
   kugel_grid_opts go = {.size = sizeof go, .kind = KUGEL_GRID_HEALPIX, .nside = nside};
-  CHECK_OK(kugel_grid_create(NULL, &go, &g));
-  kugel_sht_opts o = {.size = sizeof o, .grid = g, .lmax = lmax, .mode = mode};
-  CHECK_OK(kugel_sht_create(ctx, &o, &p));
-  if (!p)
-    return;
-  kugel__device *d = kugel__ctx_device(ctx);
-  kugel__mem alm = {0}, map = {0};
-  size_t na = (size_t)(p->n_alm * p->nalm) * 16, nm = (size_t)(p->n_map * p->npix) * 8;
+  CHECK_OK(kugel_grid_create(NULL, &go, &t->grid));
+  kugel_sht_opts o = {
+      .size = sizeof o, .grid = t->grid, .lmax = lmax, .mode = mode, .spin = mode == KUGEL_SHT_SPIN ? 2 : 0};
+  CHECK_OK(kugel_sht_create(ctx, &o, &t->plan));
+  if (!t->plan)
+    return false;
+  size_t na = (size_t)(t->plan->n_alm * t->plan->nalm) * 16,
+         nm = (size_t)(t->plan->n_map * t->plan->npix) * 8;
   double *a = malloc(na);
   uint64_t seed = 1;
   for (size_t i = 0; i < na / 8; i++)
     a[i] = check_random(&seed);
-  CHECK_OK(kugel_device_alloc(ctx, na, &alm.base));
-  CHECK_OK(kugel_device_alloc(ctx, nm, &map.base));
-  CHECK_OK(kugel_device_upload(ctx, alm.base, 0, a, na, NULL));
-  for (int adjoint = 0; adjoint < 2; adjoint++) {
-    double t[4] = {0};
-    for (int what = 1; what <= 3; what++)
-      t[what] = median_ms(p, d, alm, map, adjoint, what);
-    printf("%5lld %5lld  %-6s %-9s %9.3f %8.3f %8.3f %8.3f\n", (long long)nside, (long long)lmax,
-           mode == KUGEL_SHT_SCALAR ? "scalar" : "TEB", adjoint ? "adjoint" : "synthesis", t[1], t[2], t[3],
-           floor_ms(p));
-  }
+  CHECK_OK(kugel_device_alloc(ctx, na, &t->alm.base));
+  CHECK_OK(kugel_device_alloc(ctx, nm, &t->map.base));
+  CHECK_OK(kugel_device_upload(ctx, t->alm.base, 0, a, na, NULL));
   free(a);
-  kugel_device_free(ctx, alm.base);
-  kugel_device_free(ctx, map.base);
-  kugel_sht_destroy(p);
-  kugel_grid_destroy(g);
+  return true;
 }
 
-int main(void)
+static void close_subject(subject *t)
+{
+  kugel_device_free(t->ctx, t->alm.base);
+  kugel_device_free(t->ctx, t->map.base);
+  kugel_sht_destroy(t->plan);
+  kugel_grid_destroy(t->grid);
+}
+
+/* ---- reports ---- */
+
+static void stages(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode)
+{
+  subject t;
+  if (open_subject(ctx, nside, lmax, mode, &t))
+    for (int adjoint = 0; adjoint < 2; adjoint++) {
+      double ms[4] = {0};
+      t.adjoint = adjoint;
+      for (t.what = 1; t.what <= 3; t.what++)
+        ms[t.what] = median_ms(&t);
+      printf("%5lld %5lld  %-6s %-9s %9.3f %8.3f %8.3f %8.3f\n", (long long)nside, (long long)lmax,
+             modes[mode], adjoint ? "adjoint" : "synthesis", ms[1], ms[2], ms[3], floor_ms(t.plan));
+    }
+  close_subject(&t);
+}
+
+// Each kernel of one transform, as they run among each other; the least of a few runs.
+static void kernels(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode)
+{
+  subject t;
+  if (open_subject(ctx, nside, lmax, mode, &t))
+    for (int adjoint = 0; adjoint < 2; adjoint++) {
+      static double least[LAUNCHES], first[LAUNCHES];
+      int n = 0;
+      t.adjoint = adjoint;
+      for (int run = 0; run < 5; run++) {
+        spy.launches = 0;
+        queue_once(&t);
+        CHECK_OK(t.device->ops->wait(&t.device->queue));
+        n = spy.launches;
+        spy.launches = -1;
+        for (int i = 0; i < n; i++) {
+          double s = 0, at = 0;
+          CHECK_OK(t.device->ops->elapsed(spy.launched[i].from, spy.launched[i].to, &s));
+          CHECK_OK(t.device->ops->elapsed(spy.launched[0].from, spy.launched[i].from, &at));
+          if (run == 0 || s < least[i]) {
+            least[i] = s;
+            first[i] = at;
+          }
+        }
+        for (int i = 0; i < n; i++) {
+          t.device->ops->event_free(spy.launched[i].from);
+          t.device->ops->event_free(spy.launched[i].to);
+        }
+      }
+      printf("nside %lld lmax %lld %s %s: begin and length in us\n", (long long)nside, (long long)lmax,
+             modes[mode], adjoint ? "adjoint" : "synthesis");
+      for (int i = 0; i < n; i++)
+        printf("  %-16s %8.1f %8.1f\n", spy.names[spy.launched[i].name], first[i] * 1e6, least[i] * 1e6);
+    }
+  close_subject(&t);
+}
+
+static void try_tuning(subject *t, const kugel__leg_gpu_tuning *u, double *ms)
+{
+  kugel__leg_gpu *leg = NULL;
+  ms[0] = ms[1] = INFINITY;
+  if (kugel__leg_gpu_create(t->ctx, t->plan->leg, u, &leg)) {
+    printf("  %s\n", kugel_last_error());
+    return;
+  }
+  int64_t coefs = t->plan->n_map * (t->plan->mmax + 1) * kugel__leg_gpu_row(leg) * 32;
+  CHECK_OK(kugel_device_alloc(t->ctx, (size_t)coefs, &t->coefs.base));
+  CHECK_OK(kugel_device_alloc(t->ctx, kugel__leg_gpu_work(leg), &t->work.base));
+  CHECK_OK(t->device->ops->fill(t->device, t->coefs, 0, (size_t)coefs, &t->device->queue));
+  t->leg = leg;
+  for (int adjoint = 0; adjoint < 2; adjoint++) {
+    t->adjoint = adjoint;
+    ms[adjoint] = median_ms(t);
+  }
+  t->leg = NULL;
+  kugel_device_free(t->ctx, t->coefs.base);
+  kugel_device_free(t->ctx, t->work.base);
+  t->coefs.base = t->work.base = NULL;
+  kugel__leg_gpu_destroy(leg);
+}
+
+// The Legendre stage, strips x warps x blocks; each line tries one way for synthesis and one for the adjoint.
+static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode)
+{
+  static const struct {
+    int count;
+    kugel__leg_gpu_tuning ways[12];
+  } tables[] = {
+      [KUGEL_SHT_SCALAR] = {9,
+                            {{{6, 6}, {2, 4}, {6, 3}},
+                             {{4, 6}, {2, 2}, {8, 6}},
+                             {{4, 8}, {1, 4}, {16, 2}},
+                             {{6, 7}, {1, 4}, {12, 3}},
+                             {{8, 8}, {2, 2}, {4, 4}},
+                             {{8, 8}, {1, 4}, {12, 3}},
+                             {{5, 4}, {2, 4}, {8, 4}},
+                             {{6, 5}, {4, 4}, {3, 3}},
+                             {{8, 10}, {2, 4}, {5, 2}}}},
+      [KUGEL_SHT_SPIN] = {7,
+                          {{{6, 6}, {2, 4}, {4, 2}},
+                           {{4, 4}, {2, 4}, {6, 3}},
+                           {{5, 5}, {2, 4}, {6, 2}},
+                           {{6, 7}, {1, 4}, {8, 2}},
+                           {{4, 4}, {1, 2}, {12, 6}},
+                           {{7, 6}, {2, 2}, {4, 4}},
+                           {{3, 3}, {2, 4}, {8, 3}}}},
+      [KUGEL_SHT_TEB] = {7,
+                         {{{4, 4}, {2, 4}, {6, 2}},
+                          {{5, 5}, {2, 4}, {4, 2}},
+                          {{4, 3}, {1, 4}, {12, 3}},
+                          {{6, 4}, {2, 2}, {4, 4}},
+                          {{3, 3}, {2, 4}, {8, 2}},
+                          {{5, 4}, {1, 4}, {8, 2}},
+                          {{3, 2}, {2, 4}, {6, 3}}}},
+  };
+  subject t;
+  double best[2] = {INFINITY, INFINITY};
+  kugel__leg_gpu_tuning won = {{0}, {0}, {0}};
+  printf("nside %lld lmax %lld %s, Legendre stage, ms: strips x warps x blocks\n", (long long)nside,
+         (long long)lmax, modes[mode]);
+  if (open_subject(ctx, nside, lmax, mode, &t))
+    for (int i = 0; i < tables[mode].count; i++) {
+      const kugel__leg_gpu_tuning *u = &tables[mode].ways[i];
+      kugel__leg_gpu_tuning single = *u;
+      double ms[2];
+      if (!t.device->info.is_gpu)
+        single = (kugel__leg_gpu_tuning){{u->strips[0], u->strips[1]}, {1, 1}, {1, 1}};
+      try_tuning(&t, &single, ms);
+      for (int k = 0; k < 2; k++) {
+        printf("  %s %2d x %d x %2d %8.3f", k ? "  adjoint" : "synthesis", u->strips[k], u->warps[k],
+               u->blocks[k], ms[k]);
+        if (ms[k] < best[k]) {
+          best[k] = ms[k];
+          won.strips[k] = u->strips[k];
+          won.warps[k] = u->warps[k];
+          won.blocks[k] = u->blocks[k];
+        }
+      }
+      printf("\n");
+    }
+  printf("  best: {{%d, %d}, {%d, %d}, {%d, %d}}, %.3f and %.3f ms; floor %.3f\n", won.strips[0],
+         won.strips[1], won.warps[0], won.warps[1], won.blocks[0], won.blocks[1], best[0], best[1],
+         t.plan ? floor_ms(t.plan) : 0);
+  close_subject(&t);
+}
+
+static void report(kugel_ctx *ctx, bool want_kernels, bool want_sweep)
+{
+  static const int sizes[][2] = {{64, 128}, {512, 1024}, {1024, 2048}, {2048, 4096}};
+  int64_t nside = any ? 16 : 1024;
+  if (want_kernels)
+    spy_on(kugel__ctx_device(ctx));
+  for (int mode = 0; mode < 3; mode++) {
+    if (want_kernels)
+      kernels(ctx, nside, 2 * nside, (kugel_sht_mode)mode);
+    if (want_sweep)
+      sweep(ctx, nside, 2 * nside, (kugel_sht_mode)mode);
+  }
+  if (want_kernels)
+    kugel__ctx_device(ctx)->ops = spy.real;
+  if (want_kernels || want_sweep)
+    return;
+  printf("nside  lmax  mode   verb       Legendre    rings    whole   floor of 34 TFLOP/s, ms\n");
+  for (int k = 0; k < (any ? 1 : 4); k++)
+    for (int mode = 0; mode < 3; mode++)
+      stages(ctx, any ? 16 : sizes[k][0], any ? 32 : sizes[k][1], (kugel_sht_mode)mode);
+}
+
+int main(int argc, char **argv)
 {
   kugel_device_info info;
+  bool want_kernels = false, want_sweep = false;
+  for (int i = 1; i < argc; i++) {
+    want_kernels |= !strcmp(argv[i], "--kernels");
+    want_sweep |= !strcmp(argv[i], "--sweep");
+    any |= !strcmp(argv[i], "--any");
+  }
   for (int i = 0; every_device(&i, true, &info);) {
     CASE(every_title(&info, "speed"))
     {
       kugel_ctx *ctx = NULL;
       kugel_ctx_opts o = {.size = sizeof o, .device = info.name};
-      if (!info.is_gpu)
+      if (!info.is_gpu && !any)
         SKIP("not a GPU");
       else {
         CHECK_OK(kugel_ctx_create(&o, &ctx));
-        printf("nside  lmax  mode   verb       Legendre    rings    whole   floor of 34 TFLOP/s, ms\n");
-        static const int sizes[][2] = {{512, 1024}, {1024, 2048}, {2048, 4096}};
-        for (int k = 0; k < 3; k++)
-          for (int teb = 0; teb < 2; teb++)
-            measure(ctx, sizes[k][0], sizes[k][1], teb ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR);
+        if (ctx)
+          report(ctx, want_kernels, want_sweep);
         kugel_ctx_destroy(ctx);
       }
     }
