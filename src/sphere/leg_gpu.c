@@ -16,7 +16,7 @@ typedef struct columns {
   int64_t alm;
 } columns;
 typedef struct polar_shape {
-  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, spare;
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from;
   int64_t alm;
 } polar_shape;
 
@@ -45,13 +45,16 @@ static kugel_status load_kernels(kugel__leg_gpu *p)
                                              "to_series", "add_tiles",   "from_series"};
   const kugel__leg_gpu_tuning *u = &p->tuning;
   char defines[256];
-  snprintf(defines, sizeof defines,
-           "#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n#define WARPSA %d\n"
-           "#define BLOCKS %d\n#define BLOCKSA %d\n",
-           p->ns, u->strips[0], u->strips[1], u->warps[0], u->warps[1], u->blocks[0], u->blocks[1]);
+  snprintf(
+      defines, sizeof defines,
+      "#define MODE %d\n#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n#define WARPSA %d\n"
+      "#define BLOCKS %d\n#define BLOCKSA %d\n",
+      (int)p->leg->mode, p->ns, u->strips[0], u->strips[1], u->warps[0], u->warps[1], u->blocks[0],
+      u->blocks[1]);
   kugel__module_spec spec = {.name = "sphere/legendre", .defines = defines};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre));
-  snprintf(defines, sizeof defines, "#define NS %d\n", p->ns);
+  snprintf(defines, sizeof defines, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
+           p->ns, kugel__leg_gpu_spin(p->leg));
   spec.name = "sphere/series";
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->series));
   for (int k = 0; k < KERNELS; k++)
@@ -160,11 +163,8 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
-  KUGEL_CHECK(leg->mode == KUGEL__LEG_SCALAR || leg->mode == KUGEL__LEG_TEB ||
-                  (leg->mode == KUGEL__LEG_SPIN && leg->spin == 2),
-              KUGEL_ENOTSUP,
-              "%s has transforms of mode SCALAR, SPIN with spin 2, and TEB: use a context on the CPU",
-              device->info.name);
+  KUGEL_CHECK(leg->mode != KUGEL__LEG_SPIN || leg->spin <= 2, KUGEL_ENOTSUP,
+              "spin is %d, on %s at most 2: use a context on the CPU", leg->spin, device->info.name);
   KUGEL_CHECK(device->info.fp64, KUGEL_ENOTSUP, "%s has no double precision: use a context on the CPU",
               device->info.name);
   KUGEL_CHECK(leg->lmax < 1 << 16 && leg->npairs < 1 << 24, KUGEL_ENOTSUP,
@@ -227,7 +227,7 @@ static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
   size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->groups * 4, PAGE);
-  size_t polar = (size_t)(g->n_alm * p->polar_orders * (g->lmax + 1)) * 16;
+  size_t polar = (size_t)(g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (parts){.sums = work,
                  .begun = {work.base, work.offset + sums},
                  .polar = {work.base, work.offset + sums + begun},
@@ -304,6 +304,7 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                      .row = p->row,
                      .f32 = job->f32,
                      .set = part->set,
+                     .from = part->from,
                      .orders = p->polar_orders,
                      .alm = job->alm_at};
     kugel__grid grid = {.blocks = {(uint32_t)p->polar_orders, sums ? 1 : (uint32_t)(p->polar_room / WARP)},

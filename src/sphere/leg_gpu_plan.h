@@ -15,7 +15,8 @@ enum {
 /* Polar pairs: the functions of one spin. */
 typedef struct kugel__polar_part {
   bool used;
-  int spin, set; // set: the first of alm and of leg
+  bool gradient;
+  int spin, set, from; // first component of leg, first set of alm
   kugel__mem rec, start;
   kugel__module *module;
   kugel__kernel *synth, *adjoint;
@@ -40,6 +41,15 @@ struct kugel__leg_gpu {
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side; // the polar pairs run beside the others: few threads, long chains
 };
+
+/* Of the functions of a mode that are no values; 0: there are none. */
+static inline int kugel__leg_gpu_spin(const kugel__leg *leg)
+{
+  return leg->mode == KUGEL__LEG_SCALAR ? 0
+         : leg->mode == KUGEL__LEG_SPIN ? leg->spin
+         : leg->mode == KUGEL__LEG_TEB  ? 2
+                                        : 1;
+}
 
 /* Fills the tables in device memory, once the sizes are known. */
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *plan);

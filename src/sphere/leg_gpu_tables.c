@@ -137,8 +137,8 @@ static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
     s = table(p, t + nrec, (size_t)nstart * 8, &part->start);
   kugel__free(p->ctx, t);
   KUGEL_TRY(s);
-  char defines[32];
-  snprintf(defines, sizeof defines, "#define SPIN %d\n", part->spin);
+  char defines[64];
+  snprintf(defines, sizeof defines, "#define SPIN %d\n#define GRADIENT %d\n", part->spin, part->gradient);
   kugel__module_spec spec = {.name = "sphere/polar", .defines = defines};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &part->module));
   KUGEL_TRY(kugel__module_kernel(part->module, "polar_synth", &part->synth, NULL));
@@ -162,12 +162,17 @@ static kugel_status make_polar(kugel__leg_gpu *p)
   if (!s)
     s = kugel_queue_create(p->ctx, &p->side);
   int n = 0;
-  if (g->mode != KUGEL__LEG_SPIN)
+  bool gradient = g->mode >= KUGEL__LEG_GRAD;
+  if (g->mode != KUGEL__LEG_SPIN && g->mode != KUGEL__LEG_GRAD)
     p->polar[n++] = (kugel__polar_part){.used = true};
   if (g->mode != KUGEL__LEG_SCALAR)
-    p->polar[n++] = (kugel__polar_part){.used = true, .spin = 2, .set = g->mode == KUGEL__LEG_TEB};
-  for (int i = 0; i < n && !s; i++)
-    s = make_polar_part(p, &p->polar[i]);
+    p->polar[n] = (kugel__polar_part){.used = true,
+                                      .gradient = gradient,
+                                      .spin = kugel__leg_gpu_spin(g),
+                                      .set = n,
+                                      .from = gradient ? 0 : n};
+  for (int i = 0; i < 2 && !s; i++)
+    s = p->polar[i].used ? make_polar_part(p, &p->polar[i]) : KUGEL_OK;
   return s;
 }
 

@@ -3,12 +3,15 @@
 // two-step recurrence (Ishioka 2018) are v 2^(800 s); while s < 0 they are below 2^-150 and do not count. No two blocks
 // add to one number, so results do not depend on the order of work. All threads of a block reach every barrier.
 //
-// variant: NS=1 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=2
+// variant: MODE=0 NS=1 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=1 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=2
+// variant: MODE=3 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=4 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 //
-// NS series share the recurrence. leg[series][m][row] holds north re, im, south re, im of each pair. BLOCKS of WARPS
-// shall fit into a multiprocessor.
+// NS series share the recurrence. leg[component][m][row] holds north re, im, south re, im of each pair. BLOCKS of WARPS
+// shall fit into a multiprocessor. MODE is that of the plan: 0 scalar, 1 spin, 2 T, E, B, 3 gradient (theta, phi), 4
+// value and gradient.
 
 #define LARGE 0x1p650
 #define SHIFT 0x1p-800
@@ -120,6 +123,18 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
     if (p >= a.limit || m > mlim[p])                                  \
       q1[k] = s[k] = 0;                                               \
   }
+
+// Component c is series c, divided by sin^spin theta unless it is a value; component ALONG_PHI of a gradient is
+// i m value / sin theta.
+#define SCALED(c) (MODE == 1 || MODE == 3 || ((MODE == 2 || MODE == 4) && (c) > 0))
+#define ALONG_PHI (MODE == 3 ? 1 : 2)
+#define HAS_VALUE(c) ((MODE == 3 && (c) == 1) || (MODE == 4 && (c) == 0))
+#define LEG_AT(c, p) (2 * (((i64)(c) * (t.mmax + 1) + m) * t.row + (p)))
+
+DEVICE real2 times_i(real2 z, double f) { return MAKE_REAL2(-f * z.y, f * z.x); }
+DEVICE real2 times(real2 z, double f) { return MAKE_REAL2(f * z.x, f * z.y); }
+DEVICE real2 plus(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
+DEVICE real2 minus(real2 a, real2 b) { return MAKE_REAL2(a.x - b.x, a.y - b.y); }
 
 #define LIFT(count)                                  \
   UNROLL for (int k = 0; k < (count); k++)           \
@@ -259,13 +274,22 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
   UNROLL for (int k = 0; k < K; k++) {
     int p = a.first + lane + 32 * k;
     if (last && p < a.limit && m <= mlim[p]) {
-      double x = CTH(p);
+      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int c = 0; c < NS; c++) {
-        double f = NS == 2 || c ? FACTOR(p) : 1.0, even_re = f * acc[4 * c][k], even_im = f * acc[4 * c + 1][k],
-               odd_re = f * x * acc[4 * c + 2][k], odd_im = f * x * acc[4 * c + 3][k];
-        i64 to = 2 * (((i64)c * (t.mmax + 1) + m) * t.row + p);
-        leg[to] = MAKE_REAL2(even_re + odd_re, even_im + odd_im);
-        leg[to + 1] = MAKE_REAL2(even_re - odd_re, even_im - odd_im);
+        real2 even = MAKE_REAL2(acc[4 * c][k], acc[4 * c + 1][k]), odd = MAKE_REAL2(acc[4 * c + 2][k], acc[4 * c + 3][k]);
+        odd = times(odd, x);
+        if (HAS_VALUE(c)) {
+          leg[LEG_AT(ALONG_PHI, p)] = times_i(plus(even, odd), m * factor);
+          leg[LEG_AT(ALONG_PHI, p) + 1] = times_i(minus(even, odd), m * factor);
+        }
+        if (MODE == 3 && c == 1)
+          continue;
+        if (SCALED(c)) {
+          even = times(even, factor);
+          odd = times(odd, factor);
+        }
+        leg[LEG_AT(c, p)] = plus(even, odd);
+        leg[LEG_AT(c, p) + 1] = minus(even, odd);
       }
     }
   }
@@ -364,19 +388,25 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   START(KA);
   UNROLL for (int k = 0; k < KA; k++) {
     int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p], places = PLACES(lane);
-    double x = CTH(p);
+    double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
     UNROLL for (int c = 0; c < NS; c++) {
-      double f = NS == 2 || c ? FACTOR(p) : 1.0;
       real2 north = MAKE_REAL2(0.0, 0.0), south = north;
-      if (here) {
-        i64 from = 2 * (((i64)c * (t.mmax + 1) + m) * t.row + p);
-        north = leg[from];
-        south = leg[from + 1];
+      if (here && !(MODE == 3 && c == 1)) {
+        north = leg[LEG_AT(c, p)];
+        south = leg[LEG_AT(c, p) + 1];
+        if (SCALED(c)) {
+          north = times(north, factor);
+          south = times(south, factor);
+        }
+      }
+      if (here && HAS_VALUE(c)) {
+        north = plus(north, times_i(leg[LEG_AT(ALONG_PHI, p)], -m * factor));
+        south = plus(south, times_i(leg[LEG_AT(ALONG_PHI, p) + 1], -m * factor));
       }
       UNROLL for (int r = 0; r < 4; r++) {
         int number = r ^ places;
         double up = number & 1 ? north.y : north.x, down = number & 1 ? south.y : south.x;
-        in[4 * c + r][k] = number & 2 ? f * x * (up - down) : f * (up + down);
+        in[4 * c + r][k] = number & 2 ? x * (up - down) : up + down;
       }
     }
   }

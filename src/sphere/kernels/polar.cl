@@ -4,6 +4,9 @@
 //
 // variant: SPIN=0
 // variant: SPIN=2
+// variant: SPIN=1 GRADIENT=1
+//
+// GRADIENT: of a scalar, spin 1 with E = sqrt(l (l + 1)) times it.
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
@@ -13,13 +16,15 @@
 #define UNROLL_8
 #endif
 #define FUNCTIONS (SPIN ? 2 : 1)
-#define SETS (SPIN ? 2 : 1)
+#ifndef GRADIENT
+#define GRADIENT 0
+#endif
 #define BATCH (SPIN ? 8 : 16) // degrees that make 32 sums
 
 typedef struct polar_shape {
   i32 lmax, mmax, count, room; // pairs [0, count); room: padded
-  i32 steps, row, f32, set;    // room of the recurrence; first set of alm and of leg
-  i32 orders, spare;           // m < orders
+  i32 steps, row, f32, set;    // room of the recurrence; first component of leg
+  i32 orders, from;            // m < orders; first set of alm
   i64 alm;                     // first coefficient
 } polar_shape;
 
@@ -39,6 +44,10 @@ DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, int set, int m, int l
     v = ((const GLOBAL real2 *)alm)[at];
   if (m == 0)
     v.y = 0;
+#if GRADIENT
+  double f = sqrt((double)l * (l + 1));
+  v = MAKE_REAL2(f * v.x, f * v.y);
+#endif
   return v;
 }
 
@@ -76,10 +85,12 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS];
   UNROLL_8 for (int k = 0; k < n; k++) {
     double sign = k % 2 ? -1 : 1;
-    real2 e = alm_at(alm, t, t.set, m, l0 + k);
+    real2 e = alm_at(alm, t, t.from, m, l0 + k);
     VALUES(v, k);
 #if SPIN
-    real2 h = alm_at(alm, t, t.set + 1, m, l0 + k);
+    real2 h = MAKE_REAL2(0.0, 0.0);
+    if (!GRADIENT)
+      h = alm_at(alm, t, t.from + 1, m, l0 + k);
     double plus[2] = {e.x - h.y, e.y + h.x}, minus[2] = {e.x + h.y, e.y - h.x};
     for (int r = 0; r < 2; r++) {
       acc[r] = FMA(v[0], plus[r], acc[r]);
@@ -134,7 +145,7 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   }
 #endif
 
-// polar[set][m][lmax + 1], by l - m: sums over the pairs.
+// polar[component][m][lmax + 1], by l - m: sums over the pairs.
 KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *RESTRICT rec,
                          const GLOBAL double *RESTRICT start, const GLOBAL double *RESTRICT vers,
                          const GLOBAL i32 *RESTRICT mlim, GLOBAL double *RESTRICT polar, polar_shape t)
@@ -194,6 +205,9 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
       int at = k + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
       if (at < n) {
         i64 to = (((i64)(t.set + set) * t.orders + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+#if GRADIENT
+        w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
+#endif
         polar[to] = first ? polar[to] + w[0] : w[0];
       }
     }

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Alm <-> scalar Legendre series in the two-step basis, as src/sphere/legseries.isa.c has them; one thread a step or degree.
 //
-// variant: NS=1
-// variant: NS=2
-// variant: NS=3
+// variant: MODE=0 NS=1 SPIN=0
+// variant: MODE=1 NS=2 SPIN=1
+// variant: MODE=1 NS=2 SPIN=2
+// variant: MODE=2 NS=3 SPIN=2
+// variant: MODE=3 NS=2 SPIN=1
+// variant: MODE=4 NS=2 SPIN=1
 //
-// NS 1: one scalar; 2: spin 2 (E, B); 3: T, E, B. Degrees count from m: index i is l = m + i.
+// MODE 0: one scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
+// gradient. Degrees count from m: index i is l = m + i.
+
+#define GRADIENT (MODE >= 3)
+#define SETS (GRADIENT ? 1 : NS)      // of alm
+#define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
+#define FIRST (MODE == 2 || MODE == 4 ? 1 : 0)     // of E or gradient
 
 typedef struct columns {
   i32 lmax, mmax, top, f32; // series run to degree top
@@ -47,7 +56,20 @@ DEVICE real2 alm_at(const GLOBAL void *alm, columns t, int set, int m, int i)
   return v;
 }
 
-// Spin 2: coefficients of the functions of degree m + i in lambda of degree m + i + by.
+// Coefficients of the spin functions of degree m + i in lambda of degree m + i + by, as bands() has them there.
+#if SPIN == 1
+#define FAR 1   // degrees that E reaches; B reaches one less
+#define SIGN(c) ((c) == 0 ? -1.0 : 1.0)
+DEVICE double band(int i, int m, int by)
+{
+  double l = m + i, f = GRADIENT ? 1.0 : l > 0 ? 1 / sqrt(l * (l + 1)) : 0.0;
+  if (i < 0)
+    return 0;
+  return by < 0 ? -(l + 1) * eps(i, m) * f : by > 0 ? l * eps(i + 1, m) * f : m * f;
+}
+#else
+#define FAR 2
+#define SIGN(c) ((c) == 0 ? 1.0 : -1.0)
 DEVICE double band(int i, int m, int by)
 {
   double l = m + i, md = m, up = l * (l - 1), down = (l + 1) * (l + 2);
@@ -64,6 +86,7 @@ DEVICE double band(int i, int m, int by)
     return 2 * md * norm * (l - 1) * eps(i + 1, m);
   return -norm * up * eps(i + 1, m) * eps(i + 2, m);
 }
+#endif
 
 #define ADD_BAND(sum, from, by, value)                          \
   {                                                             \
@@ -75,17 +98,22 @@ DEVICE double band(int i, int m, int by)
 // Series `s` at degree index i.
 DEVICE real2 series_value(const GLOBAL void *alm, columns t, int s, int m, int i)
 {
-  int e = NS == 3 ? s == 2 ? 2 : 1 : s, b = NS == 3 ? 3 - e : 1 - s;
-  if (NS == 1 || (NS == 3 && s == 0))
+  int c = s - FIRST, e = GRADIENT ? 0 : s, b = FIRST + 1 - c; // c: 0 for E, 1 for B
+  if (MODE == 0 || s == VALUE)
     return alm_at(alm, t, 0, m, i);
   real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-  ADD_BAND(x, i - 2, 2, alm_at(alm, t, e, m, i - 2));
+  ADD_BAND(x, i - FAR, FAR, alm_at(alm, t, e, m, i - FAR));
+  ADD_BAND(x, i + FAR, -FAR, alm_at(alm, t, e, m, i + FAR));
+  if (GRADIENT)
+    return x;
+#if SPIN == 1
+  ADD_BAND(y, i, 0, alm_at(alm, t, b, m, i));
+#else
   ADD_BAND(x, i, 0, alm_at(alm, t, e, m, i));
-  ADD_BAND(x, i + 2, -2, alm_at(alm, t, e, m, i + 2));
   ADD_BAND(y, i - 1, 1, alm_at(alm, t, b, m, i - 1));
   ADD_BAND(y, i + 1, -1, alm_at(alm, t, b, m, i + 1));
-  double sign = e < b ? 1 : -1;
-  return MAKE_REAL2(x.x - sign * y.y, x.y + sign * y.x);
+#endif
+  return MAKE_REAL2(x.x - SIGN(c) * y.y, x.y + SIGN(c) * y.x);
 }
 
 KERNEL(128) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
@@ -144,7 +172,30 @@ DEVICE real2 sum_value(const GLOBAL real2 *RESTRICT sums, const GLOBAL real2 *RE
   return v;
 }
 
-// polar[set][m][lmax + 1]: what the polar pairs add.
+// The transpose of series_value: the sum of a set.
+DEVICE real2 collected(const GLOBAL real2 *RESTRICT from, const GLOBAL real2 *RESTRICT coef, columns t, int set, int m, int i)
+{
+  real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+  if (set == 0 && VALUE >= 0)
+    x = sum_value(from, coef, t, VALUE, m, i);
+  if (MODE == 0 || (MODE == 2 && set == 0))
+    return x;
+  int c = GRADIENT ? 0 : set - FIRST, e = FIRST + c, b = FIRST + 1 - c;
+  ADD_BAND(x, i, -FAR, sum_value(from, coef, t, e, m, i - FAR));
+  ADD_BAND(x, i, FAR, sum_value(from, coef, t, e, m, i + FAR));
+  if (GRADIENT)
+    return x;
+#if SPIN == 1
+  ADD_BAND(y, i, 0, sum_value(from, coef, t, b, m, i));
+#else
+  ADD_BAND(x, i, 0, sum_value(from, coef, t, e, m, i));
+  ADD_BAND(y, i, -1, sum_value(from, coef, t, b, m, i - 1));
+  ADD_BAND(y, i, 1, sum_value(from, coef, t, b, m, i + 1));
+#endif
+  return MAKE_REAL2(x.x - SIGN(c) * y.y, x.y + SIGN(c) * y.x);
+}
+
+// polar[component][m][lmax + 1]: what the polar pairs add.
 KERNEL(128) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL real2 *RESTRICT coef_all,
                         const GLOBAL i64 *RESTRICT offset, const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
 {
@@ -153,23 +204,10 @@ KERNEL(128) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL real2 *R
     return;
   const GLOBAL real2 *RESTRICT from = sums + (offset[m] - offset[t.m0]) * 2 * NS;
   const GLOBAL real2 *RESTRICT coef = coef_all + offset[m];
-  for (int set = 0; set < NS; set++) {
-    real2 v;
-    if (NS == 1 || (NS == 3 && set == 0))
-      v = sum_value(from, coef, t, 0, m, i);
-    else {
-      int q = set, u = NS == 3 ? 3 - set : 1 - set;
-      real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-      ADD_BAND(x, i, -2, sum_value(from, coef, t, q, m, i - 2));
-      ADD_BAND(x, i, 0, sum_value(from, coef, t, q, m, i));
-      ADD_BAND(x, i, 2, sum_value(from, coef, t, q, m, i + 2));
-      ADD_BAND(y, i, -1, sum_value(from, coef, t, u, m, i - 1));
-      ADD_BAND(y, i, 1, sum_value(from, coef, t, u, m, i + 1));
-      double sign = q < u ? 1 : -1;
-      v = MAKE_REAL2(x.x - sign * y.y, x.y + sign * y.x);
-    }
-    if (m < t.polar) {
-      real2 p = polar[((i64)set * t.polar + m) * (t.lmax + 1) + i];
+  for (int set = 0; set < SETS; set++) {
+    real2 v = collected(from, coef, t, set, m, i);
+    for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
+      real2 p = polar[((i64)c * t.polar + m) * (t.lmax + 1) + i];
       v = MAKE_REAL2(v.x + p.x, v.y + p.y);
     }
     if (m == 0)
