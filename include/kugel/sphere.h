@@ -33,7 +33,15 @@ typedef enum kugel_grid_kind {
   KUGEL_GRID_FEJER1 = 4,           /* theta_i = (i + 1/2) pi / ntheta; also called ECP */
   KUGEL_GRID_FEJER2 = 5,           /* theta_i = (i + 1) pi / (ntheta + 1) */
   KUGEL_GRID_DRISCOLL_HEALY = 6,   /* theta_i = i pi / ntheta */
-  KUGEL_GRID_MCEWEN_WIAUX = 7      /* theta_i = (2 i + 1) pi / (2 ntheta - 1), south pole included */
+  KUGEL_GRID_MCEWEN_WIAUX = 7,     /* theta_i = (2 i + 1) pi / (2 ntheta - 1), south pole included */
+  KUGEL_GRID_LOBATTO = 8,          /* Gauss-Lobatto, poles included: exact to lmax = ntheta - 2 */
+  /* Gaussian colatitudes and fewer pixels towards the poles: as many as ring_nphi says (the list "pl" of a GRIB file,
+   * the N grids of ECMWF), or with NULL the fewest of the form 2^a 3^b 5^c, even, that keep the grid exact to rounding
+   * to lmax = ntheta - 1. */
+  KUGEL_GRID_GAUSS_REDUCED = 9,
+  /* The O grids of ECMWF: Gaussian colatitudes, ntheta even, 20 pixels about each pole and 4 more from ring to ring
+   * towards the equator; exact to 1e-13 to lmax = ntheta / 2 - 1. */
+  KUGEL_GRID_GAUSS_OCTAHEDRAL = 10
 } kugel_grid_kind;
 
 typedef struct kugel_grid kugel_grid;
@@ -42,12 +50,12 @@ typedef struct kugel_grid_opts {
   size_t size; /* sizeof(kugel_grid_opts) */
   kugel_grid_kind kind;
   int64_t nside;        /* HEALPix only: 1 to 2^29 */
-  int64_t ntheta, nphi; /* lat-lon grids: rings, and pixels a ring */
-  double phi0;          /* lat-lon grids: longitude of the first pixel, radians */
+  int64_t ntheta, nphi; /* lat-lon and Gaussian grids: rings; lat-lon grids: pixels a ring */
+  double phi0;          /* of those: longitude of the first pixel of every ring, radians */
   /* Custom grids: tables of nrings entries, copied. Rings may come in any order. */
   int64_t nrings;
   const double *theta;          /* colatitude, in [0, pi] */
-  const int64_t *ring_nphi;     /* pixels of the ring, at least 1 */
+  const int64_t *ring_nphi;     /* pixels of the ring, at least 1; of reduced Gaussian grids too */
   const double *ring_phi0;      /* longitude of its first pixel; NULL: 0 */
   const int64_t *ring_first;    /* map index of its first pixel; NULL: rings follow each other */
   const double *ring_weight;    /* quadrature weight of each pixel of the ring (steradians); NULL: no analysis */
@@ -59,7 +67,8 @@ typedef struct kugel_grid_opts {
 /// @param[out] out   the grid
 /// @errors KUGEL_EINVAL for an unknown kind or a value out of range; KUGEL_ENOMEM
 /// @cost   O(nrings), for Fejer and Clenshaw-Curtis weights O(nrings log nrings)
-/// @cite   Gorski2005 (HEALPix), Waldvogel2006 (weights), McEwenWiaux2011, DriscollHealy1994
+/// @cite   Gorski2005 (HEALPix), Waldvogel2006 (weights), McEwenWiaux2011, DriscollHealy1994, HortalSimmons1991
+///         (reduced grids), Malardel2016 (octahedral grids)
 KUGEL_API kugel_status kugel_grid_create(kugel_ctx *ctx, const kugel_grid_opts *opts, kugel_grid **out);
 
 /// Gives the caller's reference back; plans keep the grid alive.

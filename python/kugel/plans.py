@@ -91,6 +91,26 @@ class Grid:
         return cls._latlon(_ffi.KUGEL_GRID_MCEWEN_WIAUX, ntheta, 2 * ntheta - 1 if nphi is None else nphi, phi0)
 
     @classmethod
+    def lobatto(cls, ntheta, nphi=None, phi0=0.0):
+        """Gauss-Lobatto colatitudes, poles included; exact for lmax < ntheta - 1."""
+        return cls._latlon(_ffi.KUGEL_GRID_LOBATTO, ntheta, nphi, phi0)
+
+    @classmethod
+    def gauss_reduced(cls, ntheta, nphi=None, phi0=0.0):
+        """Gaussian colatitudes with nphi [ntheta] pixels on the rings, as GRIB's list "pl" has them; None: the fewest
+        that keep the grid exact for lmax < ntheta."""
+        table = None if nphi is None else np.ascontiguousarray(nphi, np.int64)
+        if table is not None and table.shape != (ntheta,):
+            raise ValueError(f"nphi has shape {table.shape}; expected ({ntheta},)")
+        return cls(kind=_ffi.KUGEL_GRID_GAUSS_REDUCED, ntheta=int(ntheta), phi0=float(phi0),
+                   **({} if table is None else {"ring_nphi": table}))
+
+    @classmethod
+    def octahedral(cls, n, phi0=0.0):
+        """ECMWF's grid O<n>: 2 n Gaussian colatitudes, 20, 24, 28 ... pixels from the poles; for lmax < n."""
+        return cls(kind=_ffi.KUGEL_GRID_GAUSS_OCTAHEDRAL, ntheta=2 * int(n), phi0=float(phi0))
+
+    @classmethod
     def rings(cls, theta, nphi, phi0=None, first=None, weight=None):
         """Any rings, given as arrays with one entry a ring."""
         theta = np.ascontiguousarray(theta, np.float64)

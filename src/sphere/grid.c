@@ -5,12 +5,11 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
-#include "core/quadrature.h"
 #include "sphere/grid.h"
 
 enum { MAX_RINGS = 1 << 30 };
 
-static kugel_status allocate(kugel_grid *g, int64_t nrings)
+kugel_status kugel__grid_room(kugel_grid *g, int64_t nrings)
 {
   g->nrings = nrings;
   size_t n = (size_t)nrings;
@@ -33,7 +32,7 @@ static kugel_status make_healpix(kugel_grid *g, const kugel_grid_opts *o)
   int64_t nside = o->nside;
   KUGEL_CHECK(nside >= 1 && nside <= 1 << 28, KUGEL_EINVAL, "nside is %lld, must be 1 to %d for a grid",
               (long long)nside, 1 << 28);
-  KUGEL_TRY(allocate(g, 4 * nside - 1));
+  KUGEL_TRY(kugel__grid_room(g, 4 * nside - 1));
   g->nside = nside;
   long double n = (long double)nside;
   for (int64_t r = 0; r < g->nrings; r++) {
@@ -82,11 +81,8 @@ static kugel_status make_latlon(kugel_grid *g, const kugel_grid_opts *o)
   KUGEL_CHECK(o->nphi >= 1 && o->nphi <= MAX_RINGS, KUGEL_EINVAL, "nphi is %lld, must be 1 to %d",
               (long long)o->nphi, MAX_RINGS);
   KUGEL_CHECK(isfinite(o->phi0), KUGEL_EINVAL, "phi0 is %g, must be a finite longitude in radians", o->phi0);
-  KUGEL_TRY(allocate(g, n));
-  if (o->kind == KUGEL_GRID_GAUSS)
-    KUGEL_TRY(kugel__gauss_legendre(g->ctx, n, g->theta, g->cth, g->sth, g->weight));
-  else
-    KUGEL_TRY(kugel__grid_theta_weights(g->ctx, o->kind, n, g->weight));
+  KUGEL_TRY(kugel__grid_room(g, n));
+  KUGEL_TRY(kugel__grid_theta_weights(g->ctx, o->kind, n, g->weight));
   for (int64_t i = 0; i < n; i++) {
     bool south = 2 * i + 1 > n, middle = 2 * i + 1 == n && o->kind != KUGEL_GRID_DRISCOLL_HEALY &&
                                          o->kind != KUGEL_GRID_MCEWEN_WIAUX;
@@ -94,8 +90,6 @@ static kugel_status make_latlon(kugel_grid *g, const kugel_grid_opts *o)
     g->phi0[i] = o->phi0;
     g->first[i] = i * o->nphi;
     g->weight[i] *= 2 * M_PI / (double)o->nphi;
-    if (o->kind == KUGEL_GRID_GAUSS)
-      continue;
     long double t = latlon_theta(o->kind, i, n);
     if (2 * t > M_PIl) // from the nearer pole, so that mirrored rings agree to the bit
       t = o->kind == KUGEL_GRID_DRISCOLL_HEALY ? latlon_theta(o->kind, n - i, n)
@@ -118,7 +112,7 @@ static kugel_status make_custom(kugel_grid *g, const kugel_grid_opts *o)
               (long long)o->nrings, MAX_RINGS);
   KUGEL_CHECK(o->theta && o->ring_nphi, KUGEL_EINVAL, "%s is NULL: a custom grid needs theta and ring_nphi",
               o->theta ? "ring_nphi" : "theta");
-  KUGEL_TRY(allocate(g, o->nrings));
+  KUGEL_TRY(kugel__grid_room(g, o->nrings));
   g->has_weights = o->ring_weight != NULL;
   int64_t next = 0;
   for (int64_t r = 0; r < g->nrings; r++) {
@@ -203,11 +197,14 @@ kugel_status kugel_grid_create(kugel_ctx *ctx, const kugel_grid_opts *opts, kuge
     s = make_custom(g, &o);
   else if (o.kind == KUGEL_GRID_HEALPIX)
     s = make_healpix(g, &o);
-  else if (o.kind >= KUGEL_GRID_GAUSS && o.kind <= KUGEL_GRID_MCEWEN_WIAUX)
+  else if (o.kind == KUGEL_GRID_GAUSS ||
+           (o.kind >= KUGEL_GRID_LOBATTO && o.kind <= KUGEL_GRID_GAUSS_OCTAHEDRAL))
+    s = kugel__grid_gauss(g, &o);
+  else if (o.kind > KUGEL_GRID_GAUSS && o.kind <= KUGEL_GRID_MCEWEN_WIAUX)
     s = make_latlon(g, &o);
   else
     s = KUGEL_FAIL(KUGEL_EINVAL,
-                   "grid kind is %d, must be KUGEL_GRID_CUSTOM (0) to KUGEL_GRID_MCEWEN_WIAUX (7)",
+                   "grid kind is %d, must be KUGEL_GRID_CUSTOM (0) to KUGEL_GRID_GAUSS_OCTAHEDRAL (10)",
                    (int)o.kind);
   if (s != KUGEL_OK) {
     kugel_grid_destroy(g);

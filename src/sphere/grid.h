@@ -28,6 +28,11 @@ struct kugel_grid {
 
 kugel_grid *kugel__grid_retain(const kugel_grid *grid);
 
+/* Tables of nrings entries, weights zero. */
+kugel_status kugel__grid_room(kugel_grid *g, int64_t nrings);
+/* The grids with Gaussian colatitudes and Lobatto's, gridgauss.c. */
+kugel_status kugel__grid_gauss(kugel_grid *g, const kugel_grid_opts *o);
+
 /* Quadrature weights in theta (sum 2) of the equidistant grids, [n] each. */
 kugel_status kugel__grid_theta_weights(kugel_ctx *ctx, kugel_grid_kind kind, int64_t n, double *weight);
 
