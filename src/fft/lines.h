@@ -18,7 +18,7 @@ typedef struct kugel__axis {
 kugel_status kugel__axis_create(kugel_ctx *ctx, kugel_fft_kind kind, int64_t n, kugel__axis *out);
 void kugel__axis_destroy(kugel_ctx *ctx, kugel__axis *axis);
 
-/* Up to VLEN lines. Offsets and strides in elements (complex numbers are one element) of the arrays. */
+/* Up to VLEN lines, of R2C with odd n up to 2 VLEN. Offsets and strides in elements (complex numbers are one element) of the arrays. */
 typedef struct kugel__lines {
   const kugel__axis *axis;
   bool inverse; /* C2C: exponent +; R2C: complex to real. Other kinds: ignored */
@@ -26,7 +26,7 @@ typedef struct kugel__lines {
   int count;
   const char *in;
   char *out;
-  const int64_t *in_at, *out_at; /* [VLEN]: first element of each line; all of them are readable */
+  const int64_t *in_at, *out_at; /* [VLEN or 2 VLEN]: first element of each line; all are readable */
   int64_t in_step, out_step;
   double scale;
 } kugel__lines;
@@ -36,5 +36,11 @@ typedef struct kugel__line_ops {
 } kugel__line_ops;
 
 const kugel__line_ops *kugel__line_ops_now(void);
+
+/* Lines that a lane takes at once. */
+static inline int kugel__axis_lines(const kugel__axis *axis)
+{
+  return axis->kind == KUGEL_FFT_R2C && axis->n % 2 ? 2 : 1;
+}
 
 #endif

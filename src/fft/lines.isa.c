@@ -144,6 +144,55 @@ static void real_kind(const kugel__axis *x, double *a, double *c, double *work)
   }
 }
 
+/* ---- two real lines of odd n in each lane, as re and im of a complex one ---- */
+
+// The lines beyond the first VLEN.
+static kugel__lines others(const kugel__lines *l)
+{
+  kugel__lines o = *l;
+  o.count -= VLEN;
+  o.in_at += VLEN;
+  o.out_at += VLEN;
+  return o;
+}
+
+// Z = A + i B: A_k = (Z_k + conj Z_{n-k}) / 2, B_k = (Z_k - conj Z_{n-k}) / 2i.
+static void pairs_to_complex(const kugel__lines *l, double *a, double *c, double *work)
+{
+  int64_t n = l->axis->n, half = l->axis->half;
+  kugel__lines one = *l, other = others(l);
+  one.count = VLEN;
+  load_real(&one, a, n);
+  load_imaginary(&other, a, n);
+  const double *z = dft(l->axis, a, work);
+  for (int64_t k = 0; k < half; k++) {
+    cvec u = get(z + W * k), v = get(z + W * (k ? n - k : 0));
+    put(c + W * k, 0.5 * (u.re + v.re), 0.5 * (u.im - v.im));
+    put(c + W * (half + k), 0.5 * (u.im + v.im), 0.5 * (v.re - u.re));
+  }
+  store_complex(&one, c, half, false);
+  store_complex(&other, c + W * half, half, false);
+}
+
+// Back, with re and im exchanged for the inverse DFT.
+static void complex_to_pairs(const kugel__lines *l, double *a, double *c, double *work)
+{
+  int64_t n = l->axis->n, half = l->axis->half;
+  kugel__lines one = *l, other = others(l);
+  one.count = VLEN;
+  load_complex(&one, c, half, false);
+  load_complex(&other, c + W * half, half, false);
+  put(a, v_load(c + W * half), v_load(c)); // their imaginary parts are not there
+  for (int64_t k = 1; k < half; k++) {
+    cvec u = get(c + W * k), v = get(c + W * (half + k));
+    put(a + W * k, u.im + v.re, u.re - v.im);
+    put(a + W * (n - k), v.re - u.im, u.re + v.im);
+  }
+  const double *z = dft(l->axis, a, work);
+  store_real(&one, z + VLEN, n);
+  store_real(&other, z, n);
+}
+
 static void real_to_complex(const kugel__lines *l, double *a, double *c, double *work)
 {
   const kugel__axis *x = l->axis;
@@ -194,7 +243,10 @@ static void run(const kugel__lines *l, double *work)
     load_complex(l, a, x->n, l->inverse);
     store_complex(l, dft(x, a, more), x->n, l->inverse);
   } else if (x->kind == KUGEL_FFT_R2C) {
-    l->inverse ? complex_to_real(l, a, c, more) : real_to_complex(l, a, c, more);
+    if (l->count > VLEN)
+      l->inverse ? complex_to_pairs(l, a, c, more) : pairs_to_complex(l, a, c, more);
+    else
+      l->inverse ? complex_to_real(l, a, c, more) : real_to_complex(l, a, c, more);
   } else {
     load_real(l, a, x->n);
     real_kind(x, a, c, more);

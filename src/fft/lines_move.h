@@ -240,6 +240,14 @@ static void load_real(const kugel__lines *l, double *x, int64_t n)
 #undef CALL
 }
 
+// To the imaginary parts of points, the real parts of which stay.
+static void load_imaginary(const kugel__lines *l, double *x, int64_t n)
+{
+#define CALL(f32) load_parts(l, x + VLEN, n, 1, 0, l->in_step, f32)
+  BY_TYPE(l, CALL);
+#undef CALL
+}
+
 static void store_real(const kugel__lines *l, const double *x, int64_t n)
 {
 #define CALL(f32) store_parts(l, x, n, 1, 0, l->out_step, f32)

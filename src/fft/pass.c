@@ -14,7 +14,8 @@ static kugel_status make_line(kugel_ctx *ctx, kugel_fft_kind kind, bool inverse,
                             : inverse             ? KUGEL__LONG_C2R
                                                   : KUGEL__LONG_R2C;
     KUGEL_TRY(kugel__shortline_create(ctx, line, n, &step->brief));
-    return kugel__longline_create(ctx, line, n, &step->line);
+    KUGEL_TRY(kugel__longline_create(ctx, line, n, &step->line));
+    return step->line.first ? KUGEL_OK : kugel__chirpline_create(ctx, line, n, &step->chirp);
   }
   KUGEL_TRY(kugel__trig_create(ctx, kind, n, &step->trig));
   return step->trig.length ? kugel__longline_create(ctx, step->trig.dft, step->trig.length, &step->line)
@@ -38,6 +39,7 @@ void kugel__step_destroy(kugel_ctx *ctx, kugel__step *step)
   kugel__axis_destroy(ctx, &step->axis);
   kugel__shortline_destroy(ctx, &step->brief);
   kugel__longline_destroy(ctx, &step->line);
+  kugel__chirpline_destroy(ctx, &step->chirp);
   kugel__trig_destroy(ctx, &step->trig);
 }
 
@@ -107,8 +109,8 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
   const sweep *s = arg;
   const kugel__pass *t = s->pass;
   const kugel__line_ops *ops = kugel__line_ops_now();
-  int vlen = kugel__lanes_ops_now()->vlen;
-  int64_t in_at[8], out_at[8], end = kugel__min(s->lines, (task + 1) * s->task_lines);
+  int vlen = kugel__lanes_ops_now()->vlen * kugel__axis_lines(&t->step->axis);
+  int64_t in_at[16], out_at[16], end = kugel__min(s->lines, (task + 1) * s->task_lines);
   kugel__lines l = {.axis = &t->step->axis,
                     .inverse = t->inverse,
                     .f32 = t->f32,
@@ -131,7 +133,8 @@ static kugel_status run_lanes(kugel_ctx *ctx, const kugel__pass *t, int64_t line
 {
   const kugel__axis *axis = &t->step->axis;
   int64_t vlen = kugel__lanes_ops_now()->vlen;
-  sweep s = {.pass = t, .lines = lines, .task_lines = kugel__max(1, TASK_POINTS / (axis->n * vlen)) * vlen};
+  int64_t group = vlen * kugel__axis_lines(axis);
+  sweep s = {.pass = t, .lines = lines, .task_lines = kugel__max(1, TASK_POINTS / (axis->n * vlen)) * group};
   int64_t tasks = (lines + s.task_lines - 1) / s.task_lines,
           workers = kugel__min(kugel__ctx_threads(ctx), tasks);
   s.scratch_size = (size_t)(axis->points * 2 * vlen * 8 + 64);
@@ -183,9 +186,10 @@ static kugel__longjob place(const sweep *s, int64_t i)
   kugel__longjob job = s->job;
   int64_t in, out, real = t->f32 ? 4 : 8;
   bool trig = t->step->trig.length > 0;
+  kugel__long_kind kind = t->step->chirp.n ? t->step->chirp.kind : job.line->kind;
   locate(t, i, &in, &out);
-  job.in = t->in->data + in * real * (trig || job.line->kind == KUGEL__LONG_R2C ? 1 : 2);
-  job.out = t->out->data + out * real * (trig || job.line->kind == KUGEL__LONG_C2R ? 1 : 2);
+  job.in = t->in->data + in * real * (trig || kind == KUGEL__LONG_R2C ? 1 : 2);
+  job.out = t->out->data + out * real * (trig || kind == KUGEL__LONG_C2R ? 1 : 2);
   return job;
 }
 
@@ -328,6 +332,36 @@ static kugel_status run_long(kugel_ctx *ctx, const kugel__pass *t, int64_t first
   return status;
 }
 
+static kugel_status chirps(void *arg, int64_t task, int worker)
+{
+  const sweep *s = arg;
+  kugel__longjob job = place(s, s->first + task);
+  job.middle = worker_scratch(s, worker);
+  kugel__chirpline_run(&s->pass->step->chirp, &job);
+  return KUGEL_OK;
+}
+
+static kugel_status run_chirps(kugel_ctx *ctx, const kugel__pass *t, int64_t first, int64_t lines)
+{
+  const kugel__chirpline *l = &t->step->chirp;
+  sweep s = {.pass = t,
+             .first = first,
+             .lines = lines,
+             .scratch_size = (size_t)(l->points * 2 * kugel__long_ops_now()->vlen * 8),
+             .job = {.line = &l->transform,
+                     .inverse = t->inverse,
+                     .f32 = t->f32,
+                     .in_step = t->in->stride[t->at],
+                     .out_step = t->out->stride[t->at],
+                     .scale = t->scale}};
+  int64_t workers = kugel__min(kugel__ctx_threads(ctx), lines - first);
+  s.scratch = kugel__scratch_get(ctx, (size_t)workers * s.scratch_size);
+  KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  kugel_status status = each(ctx, lines - first, chirps, &s);
+  kugel__scratch_put(ctx, s.scratch);
+  return status;
+}
+
 kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
 {
   const kugel__step *step = t->step;
@@ -336,11 +370,13 @@ kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
     lines *= d == t->at ? 1 : t->in->shape[d];
   if (step->brief.n && t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1)
     return run_short(ctx, t, lines);
-  int64_t alone = !step->line.first          ? 0
-                  : !step->axis.lanes        ? lines
-                  : lines % vlen <= vlen / 2 ? lines % vlen
-                                             : 0;
+  int64_t alone = !step->line.first && !step->chirp.n ? 0
+                  : !step->axis.lanes                 ? lines
+                  : lines % vlen <= vlen / 2          ? lines % vlen
+                                                      : 0;
   if (alone < lines)
     KUGEL_TRY(run_lanes(ctx, t, lines - alone));
-  return alone > 0 ? run_long(ctx, t, lines - alone, lines) : KUGEL_OK;
+  if (alone == 0)
+    return KUGEL_OK;
+  return step->chirp.n ? run_chirps(ctx, t, lines - alone, lines) : run_long(ctx, t, lines - alone, lines);
 }

@@ -3,6 +3,7 @@
 #ifndef KUGEL_FFT_PASS_H
 #define KUGEL_FFT_PASS_H
 
+#include "fft/chirpline.h"
 #include "fft/lines.h"
 #include "fft/shortline.h"
 #include "fft/trig.h"
@@ -22,6 +23,7 @@ typedef struct kugel__step {
   kugel__axis axis;
   kugel__shortline brief;
   kugel__longline line;
+  kugel__chirpline chirp; /* if not `line` */
   kugel__trig trig;
 } kugel__step;
 

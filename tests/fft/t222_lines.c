@@ -30,6 +30,31 @@ int main(void)
       all_kinds((line){.n = n[i], .lines = 1, .in_step = -3, .out_step = 1, .f32 = true}, 20);
     }
   }
+  CASE("lengths with large primes: one line, and some beyond full lanes")
+  {
+    int64_t n[] = {59, 94, 97, 118, 141, 509, 1021, 2038};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+      for (int kind = KUGEL_FFT_C2C; kind <= KUGEL_FFT_R2C; kind++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+          line t = {(kugel_fft_kind)kind, sign, n[i], 1, 1, 1, false};
+          one(t, 60);
+          t.lines = 11, t.in_step = 2, t.out_step = -3;
+          one(t, 60);
+          t.lines = 2, t.in_step = -1, t.out_step = 1, t.f32 = true;
+          one(t, 60);
+        }
+  }
+  CASE("odd real lines, two in a lane")
+  {
+    int64_t n[] = {1, 3, 15, 59, 81, 125};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+      for (int64_t lines = 7; lines <= 40; lines += 11)
+        for (int sign = -1; sign <= 1; sign += 2) {
+          one((line){KUGEL_FFT_R2C, sign, n[i], lines, 1, 1, false}, n[i]);
+          one((line){KUGEL_FFT_R2C, sign, n[i], lines, 2, -1, false}, n[i]);
+          one((line){KUGEL_FFT_R2C, sign, n[i], lines, 1, 1, true}, n[i]);
+        }
+  }
   CASE("long lines")
   {
     all_kinds((line){.n = 6561, .lines = 1, .in_step = 1, .out_step = 1}, 6);
@@ -94,6 +119,21 @@ int main(void)
       if (!s)
         s = kugel_fft_execute(p, KUGEL_INVERSE, KUGEL_ARRAY(x, KUGEL_F64, m[0]),
                               KUGEL_ARRAY(y, KUGEL_F64, m[0]));
+      kugel__fault_alloc(0);
+      kugel_fft_destroy(p);
+      if (!s)
+        break;
+      CHECK(s == KUGEL_ENOMEM);
+    }
+    CHECK(k > 10 && k < 100);
+    o.kind = KUGEL_FFT_C2C;
+    k = 1;
+    for (int64_t m = 1021; k < 100; k++) { // Bluestein
+      kugel_ctx_trim(NULL);
+      kugel__fault_alloc(k);
+      kugel_status s = kugel_fft_create(NULL, 1, &m, &o, &p);
+      if (!s)
+        s = kugel_fft_execute(p, KUGEL_INVERSE, KUGEL_ARRAY(x, KUGEL_C128, m), KUGEL_ARRAY(y, KUGEL_C128, m));
       kugel__fault_alloc(0);
       kugel_fft_destroy(p);
       if (!s)
