@@ -13,6 +13,7 @@
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>
 #include <kugel/radial.h>
+#include <kugel/sources.h>
 #include <kugel/alm.h>
 #include <kugel/io.h>
 

@@ -567,6 +567,33 @@ class kugel_radial_info(Structure):
     ]
 
 
+# sources.h
+
+
+class kugel_source(Structure):
+    _fields_ = [
+        ("theta", c_double),
+        ("phi", c_double),
+        ("snr", c_double),
+        ("peak", c_double),
+        ("fwhm", c_double),
+        ("flux", c_double),
+        ("background", c_double),
+        ("pixel", c_int64),
+    ]
+
+
+class kugel_sources_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("nside", c_int64),
+        ("fwhm", c_double),
+        ("threshold", c_double),
+        ("rms", c_double),
+        ("fixed_fwhm", c_int64),
+    ]
+
+
 class STATUS:  # the result of functions that may fail
     pass
 
@@ -1040,6 +1067,12 @@ FUNCTIONS = {
     "kugel_radial_adjoint": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),
+    "kugel_filter_matched": (  # lmax, beam, power, psi, sigma
+        STATUS, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
+        'The matched filter: of all linear filters that give a source of height 1 the value 1 at its centre, the one of the least variance: psi_l = (b_l / P_l) / (sum_k (2k + 1) / 4 pi tau_k b_k / P_k), tau_l = b_l / b(0), b(0) = sum_l (2l + 1) / 4 pi b_l.'),
+    "kugel_sources_find": (  # ctx, opts, map, filtered, max, out, n
+        STATUS, [c_void_p, POINTER(kugel_sources_opts), c_void_p, c_void_p, c_int64, POINTER(kugel_source), c_void_p],
+        'Peaks of a filtered map: pixels above the threshold and above their neighbours, and not within half a FWHM of a higher one.'),
 }
 
 
