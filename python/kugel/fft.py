@@ -13,6 +13,7 @@ from numpy.fft import fftfreq, fftshift, ifftshift, rfftfreq  # noqa: F401
 
 from . import _ffi
 from ._lib import lib
+from .convolution import Convolution, convolve, correlate, fftconvolve, oaconvolve  # noqa: F401
 from .fft_arrays import place, threads_of
 
 _DCT = {t: getattr(_ffi, f"KUGEL_FFT_DCT{t}") for t in (1, 2, 3, 4)}

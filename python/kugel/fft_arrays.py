@@ -128,6 +128,11 @@ class Host:
         long_call(lib.kugel_fft_execute, made.address, sign, view(np.moveaxis(self.a, axes, last)),
                   view(np.moveaxis(out.a, axes, last)))
 
+    def call(self, function, address, axes, out, out_axes):
+        """Another plan, from here to out."""
+        last = range(-len(axes), 0)
+        long_call(function, address, view(np.moveaxis(self.a, axes, last)), view(np.moveaxis(out.a, out_axes, last)), None)
+
     def value(self):
         """The array as the caller's library knows it."""
         return sys.modules["torch"].from_numpy(self.a) if self.torch else self.a
@@ -209,13 +214,21 @@ class Device:
         out.byte_offset = v.byte_offset
         return out
 
+    @property
+    def device(self):
+        v = self.there.view.device
+        return f"{'cuda' if v.type == _ffi.KUGEL_CUDA else 'opencl'}:{v.id}"
+
     def execute(self, out, axes, threads, sign, words):
-        v = self.there.view
-        device = f"{'cuda' if v.device.type == _ffi.KUGEL_CUDA else 'opencl'}:{v.device.id}"
-        made = plan(*words, device, 0)
-        queue = None if self.there.stream is None else context(device).queue(self.there.stream)
+        made = plan(*words, self.device, 0)
         lib.kugel_fft_execute_on(made.address, sign, ctypes.byref(self._moved(axes)), ctypes.byref(out._moved(axes)),
-                                 queue)
+                                 self._queue())
+
+    def call(self, function, address, axes, out, out_axes):
+        function(address, ctypes.byref(self._moved(axes)), ctypes.byref(out._moved(out_axes)), self._queue())
+
+    def _queue(self):
+        return None if self.there.stream is None else context(self.device).queue(self.there.stream)
 
     def value(self):
         return self.a

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel.fft.convolve and correlate beside scipy.signal; plans beside the functions."""
+import numpy as np
+import pytest
+
+from kugel import fft
+
+signal = pytest.importorskip("scipy.signal")
+RNG = np.random.default_rng(2)
+MODES = ("full", "same", "valid")
+
+
+def close(a, b):
+    eps = 1e-6 if b.dtype in (np.float32, np.complex64) else 1e-14
+    assert a.shape == b.shape and a.dtype == b.dtype
+    assert np.linalg.norm(a - b) <= eps * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("shapes", [((9,), (4,)), ((4,), (9,)), ((500,), (7,)), ((12, 9), (3, 4)), ((3, 4), (12, 9)),
+                                    ((6, 7, 8), (2, 3, 4))])
+def test_functions(shapes, mode):
+    for dtypes in ((float, float), (np.float32, np.float32), (complex, complex), (complex, float), (np.complex64, np.float32)):
+        x, h = (RNG.standard_normal(s).astype(t) * (1 if np.dtype(t).kind == "f" else 1 + 2j)
+                for s, t in zip(shapes, dtypes))
+        close(fft.convolve(x, h, mode), signal.fftconvolve(x, h, mode))
+        close(fft.correlate(x, h, mode), signal.correlate(x, h, mode, "direct").astype(fft.convolve(x, h).dtype))
+    i = np.arange(40).reshape(5, 8)
+    close(fft.fftconvolve(i, i[:2, :3], mode), signal.fftconvolve(i, i[:2, :3], mode).astype(float))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_some_axes(mode):
+    for shapes, axes in ((((3, 20, 4), (1, 5, 1)), 1), (((3, 20, 4), (3, 5, 4)), 1), (((1, 20, 4), (3, 5, 1)), 1),
+                         (((1, 20, 1), (3, 5, 2)), [1]), (((9, 3, 8), (4, 1, 3)), (0, 2)), (((9, 3, 8), (4, 3, 3)), (2, 0))):
+        x, h = (RNG.standard_normal(s) for s in shapes)
+        want = signal.fftconvolve(x, h, mode, axes=axes)
+        if mode == "same" and shapes[0][0] == 1:  # SciPy cuts the axes that were broadcast
+            want = signal.fftconvolve(x.repeat(3, 0).repeat(h.shape[2] // x.shape[2] or 1, 2), h, mode, axes=axes)
+        close(fft.oaconvolve(x, h, mode, axes=axes), want)
+
+
+def test_plans():
+    h = RNG.standard_normal((5, 7))
+    x = RNG.standard_normal((2, 3, 40, 50))
+    plan = fft.Convolution((40, 50), h, "same")
+    want = np.array([[signal.fftconvolve(a, h, "same") for a in row] for row in x])
+    close(plan(x), want)
+    close(plan(x.transpose(2, 0, 1, 3), axes=(0, 3)), want.transpose(2, 0, 1, 3))
+    close(plan(x.astype(np.float32)), plan(x.astype(np.float32).astype(float)))
+    matrix = RNG.standard_normal((4, 3, 5, 7))
+    y = fft.Convolution((40, 50), matrix, "valid", inputs=3, outputs=4)(x)
+    close(y, np.array([[sum(signal.fftconvolve(a[i], matrix[o, i], "valid") for i in range(3)) for o in range(4)] for a in x]))
+    many = fft.Convolution((40, 50), matrix[:, 0], "same", outputs=4)(x)
+    close(many[1, 2, 3], signal.fftconvolve(x[1, 2], matrix[3, 0], "same"))
+    summed = fft.Convolution((40, 50), matrix[0], "same", inputs=3)(x)
+    close(summed, sum(np.array([signal.fftconvolve(a[i], matrix[0, i], "same") for a in x]) for i in range(3)))
+    ring = fft.Convolution(40, h[0], circular=True, dtype=np.complex128)(x[0, 0, :, 0])
+    close(ring, np.fft.ifft(np.fft.fft(x[0, 0, :, 0]) * np.fft.fft(h[0], 40)))
+
+
+def test_bad_input():
+    for call in (lambda: fft.convolve(np.ones(3), np.ones((3, 3))), lambda: fft.convolve(np.ones(3), np.ones(3), "some"),
+                 lambda: fft.convolve(np.ones((3, 3)), np.ones((3, 3)), axes=(0, 0)),
+                 lambda: fft.convolve(np.ones((3, 2)), np.ones((2, 3)), "valid"),
+                 lambda: fft.convolve(np.ones((3, 4)), np.ones((2, 4)), axes=1), lambda: fft.Convolution(9, np.ones(3))(np.ones(8)),
+                 lambda: fft.Convolution((9, 9), np.ones(3))):
+        with pytest.raises(ValueError):
+            call()
+    assert fft.convolve([], [1.0]).size == 0 and fft.convolve(3, 4) == 12
