@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel fft: Fourier, cosine and sine transforms of NPY arrays; the source of the kernels that do them. */
+/* kugel fft: Fourier, cosine and sine transforms and convolutions of NPY arrays; the source of the kernels
+ * that do the transforms. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,12 @@
     "inverse of r2c: length of the last axis of the result; 2 (m - 1) for m complex numbers when not given") \
   X(type, 't', ARG_CHOICE, "file|f32|f64", "file", 0, 0,                                                     \
     "precision; file: float32 and complex64 stay single, all else is double")                                \
+  X(convolve, 0, ARG_TEXT, "KERNEL", NULL, 0, 0, "convolve with this array (NPY) instead, along --axes")     \
+  X(correlate, 0, ARG_TEXT, "KERNEL", NULL, 0, 0, "cross-correlate with this array (NPY) instead")           \
+  X(extent, 0, ARG_CHOICE, "full|same|valid", "full", 0, 0,                                                  \
+    "with --convolve or --correlate: all results, as many as data, or those that no end of the data "        \
+    "touches")                                                                                               \
+  X(circular, 0, ARG_FLAG, NULL, NULL, 0, 0, "with --convolve or --correlate: the data are periodic")        \
   DEVICE_OPTION(X)                                                                                           \
   X(print_kernel, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                             \
     "print the source of the kernels generated for the device, and transform nothing")                       \
@@ -232,6 +239,100 @@ static void report_job(const job *j)
        j->o->axes.given ? "some axes" : "all axes");
 }
 
+/* ---- convolution --------------------------------------------------------------------------------------- */
+
+typedef struct convolution {
+  ndarray in, kernel, out;
+  kugel_conv *plan;
+} convolution;
+
+static void convolution_close(convolution *c)
+{
+  ndarray_close(&c->in);
+  ndarray_close(&c->kernel);
+  ndarray_close(&c->out);
+  kugel_conv_destroy(c->plan);
+}
+
+/* The kernel has as many dimensions as there are axes, which must be the last of the data. */
+static int open_convolution(const job *j, convolution *c)
+{
+  const fft_args *o = j->o;
+  STEP(ndarray_open(&c->kernel, o->convolve.given ? o->convolve.s : o->correlate.s));
+  c->in = j->in;
+  if (c->kernel.ndim != j->naxes)
+    return fail_usage("%s has %d dimensions, but there are %d axes; choose them by --axes", c->kernel.path,
+                      c->kernel.ndim, j->naxes);
+  for (int i = 0; i < j->naxes; i++)
+    if (j->axes[i] != j->in.ndim - j->naxes + i)
+      return fail_usage("--axes %s: convolution takes the last axes, in order", o->axes.s);
+  c->in.is_complex |= c->kernel.is_complex;
+  c->kernel.single = c->in.single;
+  return EXIT_DONE;
+}
+
+static int plan_convolution(const job *j, convolution *c)
+{
+  const fft_args *o = j->o;
+  int lead = c->in.ndim - c->kernel.ndim;
+  kugel_conv_opts opts = {.size = sizeof opts,
+                          .extent = (kugel_conv_extent)o->extent.n,
+                          .circular = o->circular.given,
+                          .correlate = o->correlate.given,
+                          .complex_data = c->in.is_complex,
+                          .single_precision = c->in.single};
+  STEP(ndarray_read(&c->kernel));
+  kugel_array kernel = ndarray_view(&c->kernel);
+  LIB(kugel_conv_create(run.ctx, c->kernel.ndim, c->in.shape + lead, c->kernel.shape, &kernel, &opts,
+                        &c->plan));
+  c->out = c->in;
+  LIB(kugel_conv_shape(c->plan, c->out.shape + lead));
+  ndarray_json(&c->in, "input");
+  ndarray_json(&c->kernel, "kernel");
+  ndarray_json(&c->out, "output");
+  return EXIT_DONE;
+}
+
+static int convolve(job *j, stopwatch *watch)
+{
+  const fft_args *o = j->o;
+  __attribute__((cleanup(convolution_close))) convolution c = {0};
+  char text[200];
+  double seconds = 0;
+  if (o->kind.given || o->inverse.given || o->norm.given || o->length.given || o->print_kernel.given)
+    return fail_usage(
+        "--convolve and --correlate take no --kind, --inverse, --norm, --length or --print-kernel");
+  STEP(open_convolution(j, &c));
+  report_title(o->input.s, o->output.s);
+  json_text("kind", o->convolve.given ? "convolve" : "correlate");
+  STEP(session_device(&o->device));
+  STEP(plan_convolution(j, &c));
+  fact("input", "%s", ndarray_text(&c.in, text, sizeof text));
+  fact("kernel", "%s", ndarray_text(&c.kernel, text, sizeof text));
+  fact("output", "%s", ndarray_text(&c.out, text, sizeof text));
+  if (run.dry_run) {
+    memcpy(j->n, c.out.shape, sizeof j->n);
+    STEP(expected_seconds(j, &seconds));
+    return report_plan(ndarray_bytes(&c.in) + ndarray_bytes(&c.out) + ndarray_bytes(&c.kernel) + BASE_MEMORY,
+                       2 * seconds);
+  }
+  STEP(check_output(o->output.s));
+  stopwatch_lap(watch, "plan");
+  STEP(ndarray_read(&c.in));
+  STEP(ndarray_make(&c.out));
+  stopwatch_lap(watch, "read");
+  progress_part(0, 1, "convolution");
+  kugel_array in = ndarray_view(&c.in), out = ndarray_view(&c.out);
+  LIB(kugel_conv_execute(c.plan, &in, &out, NULL));
+  stopwatch_lap(watch, "transform");
+  STEP(ndarray_write(&c.out, o->output.s));
+  stopwatch_lap(watch, "write");
+  report_end(watch, 0);
+  return EXIT_DONE;
+}
+
+/* ---- the command --------------------------------------------------------------------------------------- */
+
 static int fft(const void *args)
 {
   const fft_args *o = args;
@@ -240,6 +341,12 @@ static int fft(const void *args)
   j.sign = o->inverse.given ? KUGEL_INVERSE : KUGEL_FORWARD;
   STEP(take_input(&j));
   STEP(take_axes(&j));
+  if (o->convolve.given && o->correlate.given)
+    return fail_usage("give either --convolve or --correlate");
+  if (o->convolve.given || o->correlate.given)
+    return convolve(&j, &watch);
+  if (o->extent.given || o->circular.given)
+    return fail_usage("--extent and --circular go with --convolve or --correlate");
   STEP(take_shapes(&j));
   if (o->print_kernel.given)
     return print_kernels(&j);
@@ -270,12 +377,14 @@ static int fft(const void *args)
 
 const command command_fft = {
     .name = "fft",
-    .summary = "Fourier, cosine and sine transforms of arrays",
+    .summary = "Fourier transforms and convolutions of arrays",
     .about = "Transforms a NPY array along some or all of its axes, for any lengths, with the scalings of "
-             "scipy.fft. On a device, --print-kernel shows the kernels that were generated for it.",
+             "scipy.fft; or convolves it with a kernel. On a device, --print-kernel shows the kernels that "
+             "were generated for it.",
     .examples = "kugel fft x.npy y.npy\n"
                 "kugel fft image.npy spectrum.npy --kind r2c --axes 0,1\n"
                 "kugel fft spectrum.npy image.npy --kind r2c --inverse\n"
+                "kugel fft image.npy blurred.npy --convolve psf.npy --extent same\n"
                 "kugel fft x.npy y.npy --kind dct2 --norm ortho --axes -1\n"
                 "kugel fft --print-kernel --shape 1000,4096 --axes 1 --type f32 --device opencl:0",
     .options = fft_options,

@@ -128,6 +128,32 @@ def print_kernel():
     assert "// 64 points" in ok("fft", "x.npy", "-a", "1", "--print-kernel", "--device", names[0]).out
 
 
+def convolution():
+    x, h = numbers(20), numbers(6)
+    npyfile.write("x.npy", (2, 10), x)
+    npyfile.write("h.npy", (6,), h)
+    full = [[sum(h[j] * x[10 * r + o - j] for j in range(6) if 0 <= o - j < 10) for o in range(15)] for r in range(2)]
+    cross = [[sum(h[j] * x[10 * r + o - 5 + j] for j in range(6) if 0 <= o - 5 + j < 10) for o in range(15)] for r in range(2)]
+    for option, rows in (("--convolve", full), ("--correlate", cross)):
+        for extent, part in (("full", slice(0, 15)), ("same", slice(2, 12)), ("valid", slice(5, 10))):
+            ok("fft", "x.npy", "y.npy", option, "h.npy", "--axes", "1", "--extent", extent, "--overwrite")
+            shape, y, dtype = npyfile.read("y.npy")
+            assert shape == (2, part.stop - part.start) and dtype == "<f8"
+            close(y, [v for row in rows for v in row[part]])
+    j = ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "-a", "1", "--circular", "--overwrite", "--json").json
+    assert j["output_shape"] == [2, 10] and j["kernel_shape"] == [6] and j["kind"] == "convolve"
+    close(npyfile.read("y.npy")[1], [full[r][o] + (full[r][o + 10] if o < 5 else 0) for r in range(2) for o in range(10)])
+    npyfile.write("h.npy", (1, 6), numbers(6, complex), "<c8")
+    ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "--overwrite")
+    assert npyfile.read("y.npy")[2] == "<c16"
+    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "-a", "1", says="choose them by --axes")
+    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "-a", "1,0", says="takes the last axes")
+    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "--correlate", "h.npy", says="give either")
+    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "--kind", "r2c", says="take no --kind")
+    refused(2, "fft", "x.npy", "z.npy", "--circular", says="go with --convolve")
+    refused(1, "fft", "x.npy", "z.npy", "--convolve", "none.npy", says="none.npy")
+
+
 def wrong_words():
     npyfile.write("x.npy", (3, 4), numbers(12))
     npyfile.write("c.npy", (3, 4), numbers(12, complex), "<c16")
@@ -149,4 +175,4 @@ def wrong_words():
     assert not os.path.exists("y.npy")
 
 
-main([complex_to_complex, types, real_to_complex, cosines_and_sines, devices, print_kernel, wrong_words])
+main([complex_to_complex, types, real_to_complex, cosines_and_sines, devices, print_kernel, convolution, wrong_words])
