@@ -7,6 +7,15 @@
 #include "fft/fft_gpu_parts.h"
 #include "fft/radices.h"
 
+// Whether the registers of a multiprocessor hold a block, by what compilers took for some points a thread.
+static bool registers_hold(const kugel__block *b)
+{
+  int64_t points = 1;
+  for (int i = 0; i < b->stages; i++)
+    points = kugel__max(points, (b->m / b->radix[i] + b->threads - 1) / b->threads * b->radix[i]);
+  return b->threads * b->group * points * (b->real == KUGEL__F32 ? 4 : 7) <= 65536;
+}
+
 // Lines across memory: neighbouring threads take neighbouring lines, 128 bytes of them if they fit.
 static void make_across(kugel__block *b, uint64_t shared)
 {
@@ -16,7 +25,7 @@ static void make_across(kugel__block *b, uint64_t shared)
   while (b->group < most && 2 * b->group * b->threads <= 1024) {
     kugel__block wider = *b;
     wider.group *= 2;
-    if ((uint64_t)(kugel__block_shared(&wider) * size) > shared)
+    if ((uint64_t)(kugel__block_shared(&wider) * size) > shared || !registers_hold(&wider))
       break;
     *b = wider;
   }

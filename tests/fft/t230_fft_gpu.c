@@ -179,18 +179,22 @@ static void check_device(const kugel_device_info *info)
   {
     kugel_ctx *ctx = ctx_on(info);
     problem p = {1, 1, {16}, {0}, 3};
-    double x[96] = {1};
-    int64_t shape[5];
-    kugel_array a = array_of(&p, false, x, shape);
-    for (int kind = 0; kind < 2; kind++)
+    double x[128] = {1};
+    int64_t shape[5], half[2] = {3, 9};
+    kugel_array a = array_of(&p, false, x, shape), b = a, c = a;
+    b.dtype = KUGEL_F64;
+    c.shape = half;
+    c.data = x + 64;
+    for (int way = 0; way < 4; way++)
       for (int64_t fail = 1; fail < 40; fail++) {
+        kugel_fft_opts o = {.size = sizeof o, .kind = way < 2 ? KUGEL_FFT_C2C : KUGEL_FFT_R2C};
         kugel_fft *plan = NULL;
-        kind ? kugel__fault_alloc(fail) : kugel__fault_device(fail);
-        kugel_status s = kugel_fft_create(ctx, 1, p.n, NULL, &plan);
+        way % 2 ? kugel__fault_alloc(fail) : kugel__fault_device(fail);
+        kugel_status s = kugel_fft_create(ctx, 1, p.n, &o, &plan);
         CHECK((s == KUGEL_OK) == (plan != NULL));
         if (plan)
-          s = kugel_fft_execute(plan, KUGEL_FORWARD, &a, &a);
-        kind ? kugel__fault_alloc(0) : kugel__fault_device(0);
+          s = kugel_fft_execute(plan, KUGEL_FORWARD, way < 2 ? &a : &b, way < 2 ? &a : &c);
+        way % 2 ? kugel__fault_alloc(0) : kugel__fault_device(0);
         CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM || s == KUGEL_EDEVICE || s == KUGEL_ECOMPILE);
         kugel_fft_destroy(plan);
       }
