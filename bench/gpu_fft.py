@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FFTs on one GPU: Kugel beside PyTorch's (cuFFT) on the same arrays, times by device events, interleaved.
 
-usage: bench/gpu_fft.py LIBKUGEL [MIB]     needs PyTorch with CUDA
+usage: bench/gpu_fft.py LIBKUGEL [MIB] [complex|real|volumes ...]     needs PyTorch with CUDA
 
 Columns: bytes read and written once over the time of one transform (mean of forward and inverse) in GB/s, for Kugel and
-cuFFT, their ratio, the part of this device's copy rate, the relative difference of the two results, the time to make
-Kugel's plan. Arrays of MIB mebibytes (default 512) a side, in place as the rest of a program would.
+cuFFT, their ratio, the part of this device's copy rate; the relative errors of Kugel's and cuFFT's forward results (of
+floats: against doubles; of doubles: the difference of the two); the time to make Kugel's plan when nothing is compiled
+yet and once more. Arrays of MIB mebibytes (default 512) a side. Complex lines go back in place, real ones between two
+arrays. KUGEL_CACHE names the folder of compiled kernels (default: an empty one).
 """
 import ctypes
+import os
 import statistics
 import sys
+import tempfile
 import time
 
 import torch
@@ -41,9 +45,14 @@ class FftOpts(ctypes.Structure):
                 ("inverse_scale", ctypes.c_double)]
 
 
+if "KUGEL_CACHE" not in os.environ:
+    fresh = tempfile.TemporaryDirectory()
+    os.environ["KUGEL_CACHE"] = fresh.name
 lib = ctypes.CDLL(sys.argv[1])
 lib.kugel_last_error.restype = ctypes.c_char_p
 mib = int(sys.argv[2]) if len(sys.argv) > 2 else 512
+parts = sys.argv[3:] or ["complex", "real", "volumes"]
+COMPLEX = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 
 
 def check(status):
@@ -60,7 +69,7 @@ def context():
 def array(x):
     bits = x.element_size() * 8
     shape = (ctypes.c_int64 * x.dim())(*x.shape)
-    a = Array(x.data_ptr(), Device(2, 0), x.dim(), Dtype(5, bits, 1), shape, None, 0)
+    a = Array(x.data_ptr(), Device(2, 0), x.dim(), Dtype(5 if x.is_complex() else 2, bits, 1), shape, None, 0)
     a.keep = shape
     return a
 
@@ -80,38 +89,71 @@ def timed(run, repeats):
     return a.elapsed_time(b) / repeats * 1e-3
 
 
+def make(ctx, lengths, kind, single):
+    """A plan and the seconds it took."""
+    points = 1
+    for n in lengths:
+        points *= n
+    opts = FftOpts(ctypes.sizeof(FftOpts), kind, single, 0, None, 1, 1 / points)
+    plan = ctypes.c_void_p()
+    start = time.time()
+    n = (ctypes.c_int64 * len(lengths))(*lengths)
+    check(lib.kugel_fft_create(ctx, len(lengths), n, ctypes.byref(opts), ctypes.byref(plan)))
+    return plan, time.time() - start
+
+
+def norm(x):
+    return torch.linalg.vector_norm(x.reshape(-1)).item()
+
+
+def error(got, want):
+    """Of whole arrays, a batch entry at a time to save memory."""
+    err = sum(norm(g.to(w.dtype) - w) ** 2 for g, w in zip(got, want))
+    return (err / sum(norm(w) ** 2 for w in want)) ** 0.5
+
+
 def row(ctx, queue, lengths, dtype):
     points = 1
     for n in lengths:
         points *= n
+    real = not dtype.is_complex
+    single = dtype in (torch.complex64, torch.float32)
     size = torch.empty(0, dtype=dtype).element_size()
     batch = max(1, (mib << 20) // (points * size))
-    x = torch.randn((batch, *lengths), dtype=dtype, device="cuda")
     dims = tuple(range(1, 1 + len(lengths)))
-    opts = FftOpts(ctypes.sizeof(FftOpts), 0, dtype == torch.complex64, 0, None, 1, 1 / points)
-    plan = ctypes.c_void_p()
-    start = time.time()
-    n = (ctypes.c_int64 * len(lengths))(*lengths)
+    name = f"{'x'.join(map(str, lengths)):>14} {str(dtype)[6:]:>10}"
     try:
-        check(lib.kugel_fft_create(ctx, len(lengths), n, ctypes.byref(opts), ctypes.byref(plan)))
-    except RuntimeError as error:
-        print(f"{'x'.join(map(str, lengths)):>14} {str(dtype)[-10:]:>10}  {error}")
+        plan, cold = make(ctx, lengths, 1 if real else 0, single)
+        lib.kugel_fft_destroy(plan)
+        plan, warm = make(ctx, lengths, 1 if real else 0, single)
+    except RuntimeError as error_:
+        print(f"{name}  {error_}")
         return
-    made = time.time() - start
-    want = torch.fft.fftn(x, dim=dims)
-    got = torch.empty_like(x)
+    x = torch.randn((batch, *lengths), dtype=dtype, device="cuda")
+    ahead = (lambda y: torch.fft.rfftn(y, dim=dims)) if real else (lambda y: torch.fft.fftn(y, dim=dims))
+    back = ((lambda y: torch.fft.irfftn(y, s=lengths, dim=dims)) if real
+            else (lambda y: torch.fft.ifftn(y, dim=dims)))
+    want = ahead(x)
+    got, again = torch.empty_like(want), torch.empty_like(x) if real else None
     a, b = array(x), array(got)
+    c = array(again) if real else b
 
     def kugel():
         check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
-        check(lib.kugel_fft_execute_on(plan, 1, ctypes.byref(b), ctypes.byref(b), queue))
+        check(lib.kugel_fft_execute_on(plan, 1, ctypes.byref(b), ctypes.byref(c), queue))
 
     def rival():
-        torch.fft.ifftn(torch.fft.fftn(x, dim=dims), dim=dims)
+        back(ahead(x))
 
     check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
     torch.cuda.synchronize()
-    error = (torch.linalg.vector_norm(got - want) / torch.linalg.vector_norm(want)).item()
+    if single:  # a part of the batch, in double
+        few = max(1, min(batch, (64 << 20) // (points * size)))
+        truth = ahead(x[:few].double() if real else x[:few].to(torch.complex128))
+        own, rivals = error(got[:few], truth), error(want[:few], truth)
+        del truth
+    else:
+        own = rivals = error(got, want)
     del want
     times = ([], [])
     for run in (kugel, rival):
@@ -120,9 +162,11 @@ def row(ctx, queue, lengths, dtype):
         for k, run in enumerate((kugel, rival)):
             times[k].append(timed(run, 2) / 2)
     t = [statistics.median(s) for s in times]
-    moved = 2 * x.numel() * size
-    print(f"{'x'.join(map(str, lengths)):>14} {str(dtype)[-10:]:>10} {batch:>8} {moved / t[0] / 1e9:8.0f} "
-          f"{moved / t[1] / 1e9:8.0f} {t[1] / t[0]:6.2f} {moved / t[0] / rate:6.2f} {error:9.1e} {made:7.2f}", flush=True)
+    moved = x.numel() * size + got.numel() * got.element_size()
+    trip = norm((again if real else got)[0] - x[0]) / norm(x[0])
+    wrong = "" if trip < (1e-5 if single else 1e-13) else f"  there and back: {trip:.1e}"
+    print(f"{name} {batch:>8} {moved / t[0] / 1e9:8.0f} {moved / t[1] / 1e9:8.0f} {t[1] / t[0]:6.2f} "
+          f"{moved / t[0] / rate:6.2f} {own:9.1e} {rivals:9.1e} {cold:7.2f} {warm * 1e3:8.1f}{wrong}", flush=True)
     lib.kugel_fft_destroy(plan)
 
 
@@ -133,15 +177,25 @@ timed(lambda: target.copy_(source), 3)
 rate = 2 * source.numel() * 4 / statistics.median(timed(lambda: target.copy_(source), 5) for _ in range(5))
 print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, copy {rate / 1e9:.0f} GB/s, {mib} MiB arrays")
 del source, target
-print(f"{'length':>14} {'type':>10} {'batch':>8} {'Kugel':>8} {'cuFFT':>8} {'ratio':>6} {'/copy':>6} {'error':>9} {'plan s':>7}")
+print(f"{'length':>14} {'type':>10} {'batch':>8} {'Kugel':>8} {'cuFFT':>8} {'ratio':>6} {'/copy':>6} {'error':>9} {'cuFFT':>9} "
+      f"{'cold s':>7} {'warm ms':>8}")
 context_, queue_ = context(), ctypes.c_void_p()
 check(lib.kugel_queue_wrap(context_, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), ctypes.byref(queue_)))
-lengths_ = [2**k for k in range(3, 25)] + [60, 100, 120, 243, 360, 500, 720, 1000, 1155, 1920, 2187, 3125, 3600, 6000, 7000,
-                                           10000, 100000, 1000000]
-lengths_ += [17, 23, 31, 61, 127, 251, 509, 1009, 2003, 4093]
-for dtype_ in (torch.complex128, torch.complex64):
-    for n_ in lengths_:
-        row(context_, queue_, (n_,), dtype_)
-    row(context_, queue_, (256, 256, 256), dtype_)
-    row(context_, queue_, (512, 512, 512), dtype_)
-    row(context_, queue_, (1000, 1000), dtype_)
+lines = {
+    "complex": [2**k for k in range(3, 26)] + [60, 100, 120, 243, 360, 500, 720, 1000, 1155, 1920, 2187, 3125, 3600, 6000,
+                                               7000, 10000, 100000, 1000000, 17, 23, 31, 61, 127, 251, 509, 1009, 2003, 4093,
+                                               20011, 1000003],
+    "real": [2**k for k in range(4, 26)] + [60, 100, 360, 720, 1000, 1155, 2187, 3125, 6000, 10000, 15625, 100000, 1000000, 122,
+                                            251, 1009, 2018],
+}
+volumes = [(256, 256, 256), (512, 512, 512), (640, 640, 128), (128, 640, 640), (1000, 1000)]
+for part in parts:
+    for double in (True, False):
+        real_ = torch.float64 if double else torch.float32
+        if part == "volumes":
+            for v in volumes:
+                row(context_, queue_, v, COMPLEX[real_])
+                row(context_, queue_, v, real_)
+        else:
+            for n_ in lines[part]:
+                row(context_, queue_, (n_,), real_ if part == "real" else COMPLEX[real_])
