@@ -115,8 +115,8 @@ kugel__radices kugel__radices_fewest(int64_t n)
   kugel__radices out = {0};
   int64_t rest = n;
   double primes = 0;
-  static const int64_t large[] = {23, 19, 17};
-  for (int i = 0; i < 3; i++)
+  static const int64_t large[] = {31, 29, 23, 19, 17};
+  for (int i = 0; i < 5; i++)
     for (; rest % large[i] == 0; rest /= large[i]) {
       out.radix[out.count++] = large[i];
       primes += 1.5;

@@ -14,7 +14,7 @@ typedef struct kugel__radices {
 
 kugel__radices kugel__radices_of(int64_t n);
 
-/* The fewest stages of radices to 16 and primes to KUGEL__MAX_RADIX, for devices; count 0: n has larger
+/* The fewest stages of radices to 16 and primes to 31, for devices; count 0: n has larger
  * primes. */
 kugel__radices kugel__radices_fewest(int64_t n);
 /* The length at least n with the least such cost, for convolutions. */
