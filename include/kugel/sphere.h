@@ -201,7 +201,7 @@ KUGEL_API kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_arr
 /// @param[in]  plan   as for analysis
 /// @param[in]  alm    [batch..., n_alm_sets, nalm] complex
 /// @param[out] map    [batch..., n_maps, npix] real
-/// @param[in]  queue  NULL
+/// @param[in]  queue  on a device with arrays in its memory: where the work is queued; NULL: returns when done
 /// @errors as kugel_sht_analysis
 KUGEL_API kugel_status kugel_sht_analysis_adjoint(const kugel_sht *plan, const kugel_array *alm,
                                                   const kugel_array *map, kugel_queue *queue);

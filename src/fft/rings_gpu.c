@@ -326,10 +326,9 @@ static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_
       if (k)
         args[n++] = KUGEL__MEM_ARG(p->filter_table);
       args[n++] = KUGEL__MEM_ARG(job->map);
-      if (adjoint) {
-        args[n++] = KUGEL__MEM_ARG(*weight);
+      args[n++] = KUGEL__MEM_ARG(*weight);
+      if (adjoint)
         args[n++] = KUGEL__MEM_ARG(*bad);
-      }
       args[n++] = KUGEL__MEM_ARG(scratch);
       args[n++] = KUGEL__VALUE_ARG(a);
       int kernel = (k ? CHIRP_SYNTH : DIRECT_SYNTH) + adjoint;

@@ -20,7 +20,7 @@ typedef struct kugel__rings_gpu_job {
   kugel__mem leg, map, work;
   int64_t leg_at, row, map_at;
   bool f32;
-  kugel__mem weight; /* adjoint: [npairs][2] factors of north and south; base NULL: 1 */
+  kugel__mem weight; /* [npairs][2] factors of north and south, on the side of the map; base NULL: 1 */
   int check; /* adjoint: 1: bad pixels count as zero; 2: and their number is added to the int32 at bad */
   kugel__mem bad;
 } kugel__rings_gpu_job;

@@ -87,11 +87,7 @@ kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map, c
   int64_t batch;
   if (kugel__sht_gpu_wanted(plan, alm, map)) {
     KUGEL_TRY(check_analysis(plan));
-    KUGEL_CHECK(
-        !plan->opts.iterations && !plan->pixel_weight && !plan->latlon, KUGEL_ENOTSUP,
-        "analysis in device memory takes no iterations, no pixel weights and HEALPix or Gauss-Legendre "
-        "grids: pass arrays in host memory");
-    return kugel__sht_gpu_arrays(plan, alm, map, true, true, queue);
+    return kugel__sht_gpu_analysis(plan, alm, map, false, queue);
   }
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   KUGEL_TRY(check_analysis(plan));
@@ -159,7 +155,10 @@ kugel_status kugel_sht_analysis_adjoint(const kugel_sht *plan, const kugel_array
                                         kugel_queue *queue)
 {
   int64_t batch;
-  (void)queue;
+  if (kugel__sht_gpu_wanted(plan, alm, map)) {
+    KUGEL_TRY(check_analysis(plan));
+    return kugel__sht_gpu_analysis(plan, alm, map, true, queue);
+  }
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   KUGEL_TRY(check_analysis(plan));
   for (int64_t b = 0; b < batch; b++) {
@@ -278,24 +277,9 @@ static kugel_status load_map(solver *v, const kugel__maps *map, uint8_t *masks)
   return KUGEL_OK;
 }
 
-kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
-                             const kugel_solve_opts *opts, kugel_solve_stats *stats)
+static kugel_status solve_host(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
+                               const kugel_solve_opts *o, kugel_solve_stats *st)
 {
-  int64_t batch;
-  kugel_solve_opts o;
-  kugel_solve_stats st = {0};
-  KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
-  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_solve_opts"));
-  KUGEL_CHECK(plan->n_alm == plan->n_map, KUGEL_ENOTSUP,
-              "gradient modes cannot be solved for: use mode SCALAR");
-  KUGEL_CHECK(batch == 1, KUGEL_ESHAPE, "the batch is %lld, must be 1: solve one map at a time",
-              (long long)batch);
-  KUGEL_CHECK(o.tolerance >= 0 && o.tolerance < 1, KUGEL_EINVAL, "tolerance is %g, must be in [0, 1)",
-              o.tolerance);
-  KUGEL_CHECK(o.max_iterations >= 0, KUGEL_EINVAL, "max_iterations is %d, must not be negative",
-              o.max_iterations);
-  o.tolerance = o.tolerance > 0 ? o.tolerance : 1e-10;
-  o.max_iterations = o.max_iterations ? o.max_iterations : 50;
   kugel__maps f = kugel__sht_maps(plan, map, 0);
   kugel__alms a = kugel__sht_alms(plan, alm, 0);
   solver v = {.p = plan};
@@ -309,12 +293,37 @@ kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, cons
   s = s ? s : temporary_alms(plan, &v.s);
   s = s ? s : temporary_alms(plan, &v.d);
   s = s ? s : load_map(&v, &f, masks);
-  s = s ? s : cgls(&v, &o, &st);
+  s = s ? s : cgls(&v, o, st);
   for (int c = 0; c < plan->n_alm && !s; c++)
     kugel__narrow(v.x.data[c], 2 * plan->nalm, a.data[c], a.f32);
   void *blocks[] = {masks, v.r.data[0], v.q.data[0], v.x.data[0], v.s.data[0], v.d.data[0]};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     kugel__scratch_put(plan->ctx, blocks[i]);
+  return s;
+}
+
+kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
+                             const kugel_solve_opts *opts, kugel_solve_stats *stats)
+{
+  int64_t batch = 1;
+  kugel_solve_opts o;
+  kugel_solve_stats st = {0};
+  bool device = kugel__sht_gpu_wanted(plan, alm, map);
+  if (!device)
+    KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_solve_opts"));
+  KUGEL_CHECK(plan->n_alm == plan->n_map, KUGEL_ENOTSUP,
+              "gradient modes cannot be solved for: use mode SCALAR");
+  KUGEL_CHECK(device || batch == 1, KUGEL_ESHAPE, "the batch is %lld, must be 1: solve one map at a time",
+              (long long)batch);
+  KUGEL_CHECK(o.tolerance >= 0 && o.tolerance < 1, KUGEL_EINVAL, "tolerance is %g, must be in [0, 1)",
+              o.tolerance);
+  KUGEL_CHECK(o.max_iterations >= 0, KUGEL_EINVAL, "max_iterations is %d, must not be negative",
+              o.max_iterations);
+  o.tolerance = o.tolerance > 0 ? o.tolerance : 1e-10;
+  o.max_iterations = o.max_iterations ? o.max_iterations : 50;
+  kugel_status s =
+      device ? kugel__sht_gpu_solve(plan, alm, map, &o, &st) : solve_host(plan, map, alm, &o, &st);
   if (stats)
     *stats = st;
   if (!s && st.normal_residual > o.tolerance)

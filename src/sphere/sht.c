@@ -258,7 +258,7 @@ kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_array *alm, 
 {
   int64_t batch;
   if (kugel__sht_gpu_wanted(plan, alm, map))
-    return kugel__sht_gpu_arrays(plan, alm, map, false, false, queue);
+    return kugel__sht_gpu_arrays(plan, alm, map, false, queue);
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms a = kugel__sht_alms(plan, alm, b);
@@ -273,7 +273,7 @@ kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const kugel_arra
 {
   int64_t batch;
   if (kugel__sht_gpu_wanted(plan, alm, map))
-    return kugel__sht_gpu_arrays(plan, alm, map, true, false, queue);
+    return kugel__sht_gpu_arrays(plan, alm, map, true, queue);
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms a = kugel__sht_alms(plan, alm, b);

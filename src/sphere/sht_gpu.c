@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plan on a device owns one set of work memory. Executions from several threads queue one after another:
  * each waits, on the device, for the event that the last one left. */
-#include <pthread.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "fft/rings_gpu.h"
-#include "sphere/leg_gpu.h"
-#include "sphere/sht_gpu.h"
-
-struct kugel__sht_gpu {
-  kugel__device *device;
-  kugel__leg_gpu *leg;
-  kugel__rings_gpu *rings;
-  kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
-  bool covered;                        // every pixel is on a ring
-  pthread_mutex_t lock;
-  kugel__event *last;  // under the lock: of the latest execution,
-  kugel__mem alm, map; // and copies of host arrays, made when first needed
-};
+#include "sphere/sht_gpu_plan.h"
 
 /* One set of alm or maps: on the device, or in host memory with a copy there. */
 typedef struct side {
-  kugel__mem mem;
-  int64_t at;        // first element
+  kugel__gpu_side device;
   void *const *host; // [sets]; NULL: on the device
-  bool f32;
 } side;
+
+/* What to do with alm and map. */
+typedef enum verb { SYNTHESIS, ADJOINT, ANALYSIS, ANALYSIS_ADJOINT, SOLVE } verb;
+typedef struct task {
+  verb verb;
+  kugel__gpu_how how;
+  bool wait; // return when it is done, and not when it is queued
+  const kugel_solve_opts *solve;
+  kugel_solve_stats *stats;
+} task;
 
 static kugel_status room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
 {
@@ -88,6 +82,7 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
   void *blocks[] = {g->coefs.base, g->work.base, g->weight.base, g->bad.base, g->alm.base, g->map.base};
   for (int i = 0; i < 6; i++)
     kugel__device_free(g->device, blocks[i]);
+  kugel__sht_gpu_vectors_free(g);
   kugel__rings_gpu_destroy(g->rings);
   kugel__leg_gpu_destroy(g->leg);
   pthread_mutex_destroy(&g->lock);
@@ -100,31 +95,26 @@ static kugel_status move_sets(const kugel_sht *p, const side *s, int sets, int64
                               kugel_queue *queue)
 {
   for (int c = 0; s->host && c < sets; c++) {
-    kugel__mem here = {s->mem.base, s->mem.offset + (size_t)(c * bytes)}, there = {s->host[c], 0};
+    kugel__mem here = {s->device.mem.base, s->device.mem.offset + (size_t)(c * bytes)},
+               there = {s->host[c], 0};
     KUGEL_TRY(kugel__device_copy(p->gpu->device, way, way == KUGEL__UPLOAD ? here : there,
                                  way == KUGEL__UPLOAD ? there : here, (size_t)bytes, queue));
   }
   return KUGEL_OK;
 }
 
-static int64_t alm_bytes(const kugel_sht *p, const side *alm)
+static kugel_status move_alm(const kugel_sht *p, const side *alm, kugel__way way, kugel_queue *queue)
 {
-  return p->nalm * (alm->f32 ? 8 : 16);
+  return move_sets(p, alm, p->n_alm, p->nalm * (alm->device.f32 ? 8 : 16), way, queue);
 }
 
-static int64_t map_bytes(const kugel_sht *p, const side *map)
+static kugel_status move_map(const kugel_sht *p, const side *map, kugel__way way, kugel_queue *queue)
 {
-  return p->npix * (map->f32 ? 4 : 8);
+  return move_sets(p, map, p->n_map, p->npix * (map->device.f32 ? 4 : 8), way, queue);
 }
 
-/* How an adjoint reads maps. */
-typedef struct reading {
-  bool weighted, accumulate;
-  int check; // as in kugel__rings_gpu_job
-} reading;
-
-static kugel_status leg_stage(const kugel_sht *p, const side *alm, const reading *r, bool adjoint,
-                              kugel_queue *queue)
+static kugel_status leg_stage(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
+                              bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   kugel__leg_gpu_job job = {.alm = alm->mem,
@@ -132,12 +122,12 @@ static kugel_status leg_stage(const kugel_sht *p, const side *alm, const reading
                             .work = g->work,
                             .alm_at = alm->at,
                             .f32 = alm->f32,
-                            .accumulate = r->accumulate};
+                            .accumulate = how->accumulate};
   return adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue) : kugel__leg_gpu_synth(g->leg, &job, queue);
 }
 
-static kugel_status ring_stage(const kugel_sht *p, const side *map, const reading *r, bool adjoint,
-                               kugel_queue *queue)
+static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_how *how,
+                               bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   for (int c = 0; c < p->n_map; c++) {
@@ -148,9 +138,9 @@ static kugel_status ring_stage(const kugel_sht *p, const side *map, const readin
                                 .row = kugel__leg_gpu_row(g->leg),
                                 .map_at = map->at + c * p->npix,
                                 .f32 = map->f32,
-                                .check = r->check,
+                                .check = how->check,
                                 .bad = g->bad};
-    if (r->weighted)
+    if (how->weighted)
       job.weight = g->weight;
     KUGEL_TRY(adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
                       : kugel__rings_gpu_synth(g->rings, &job, queue));
@@ -158,37 +148,46 @@ static kugel_status ring_stage(const kugel_sht *p, const side *map, const readin
   return KUGEL_OK;
 }
 
-static kugel_status synthesis(const kugel_sht *p, const side *alm, const side *map, kugel_queue *queue)
+kugel_status kugel__sht_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,
+                                    const kugel__gpu_side *map, const kugel__gpu_how *how, kugel_queue *queue)
 {
-  static const reading none = {0};
-  KUGEL_TRY(move_sets(p, alm, p->n_alm, alm_bytes(p, alm), KUGEL__UPLOAD, queue));
-  if (!p->gpu->covered)
-    KUGEL_TRY(move_sets(p, map, p->n_map, map_bytes(p, map), KUGEL__UPLOAD, queue));
-  KUGEL_TRY(leg_stage(p, alm, &none, false, queue));
-  KUGEL_TRY(ring_stage(p, map, &none, false, queue));
-  return move_sets(p, map, p->n_map, map_bytes(p, map), KUGEL__DOWNLOAD, queue);
+  KUGEL_TRY(leg_stage(p, alm, how, false, queue));
+  return ring_stage(p, map, how, false, queue);
 }
 
-static kugel_status adjoint(const kugel_sht *p, const side *alm, const side *map, const reading *r,
-                            kugel_queue *queue)
+kugel_status kugel__sht_gpu_back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
+                                 const kugel__gpu_how *how, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   int32_t bad = 0;
-  KUGEL_TRY(move_sets(p, map, p->n_map, map_bytes(p, map), KUGEL__UPLOAD, queue));
-  if (r->accumulate)
-    KUGEL_TRY(move_sets(p, alm, p->n_alm, alm_bytes(p, alm), KUGEL__UPLOAD, queue));
-  if (r->check == 2)
+  if (how->check == 2)
     KUGEL_TRY(kugel__device_fill(g->device, g->bad, 0, sizeof bad, queue));
-  KUGEL_TRY(ring_stage(p, map, r, true, queue));
-  if (r->check == 2) {
+  KUGEL_TRY(ring_stage(p, map, how, true, queue));
+  if (how->check == 2) {
     KUGEL_TRY(
         kugel__device_copy(g->device, KUGEL__DOWNLOAD, (kugel__mem){&bad, 0}, g->bad, sizeof bad, queue));
     KUGEL_TRY(g->device->ops->wait(queue));
     KUGEL_CHECK(!bad, KUGEL_EINVAL,
                 "the maps have %d NaN, infinite or UNSEEN pixels: mask them, or set opts.bad_pixels", bad);
   }
-  KUGEL_TRY(leg_stage(p, alm, r, true, queue));
-  return move_sets(p, alm, p->n_alm, alm_bytes(p, alm), KUGEL__DOWNLOAD, queue);
+  return leg_stage(p, alm, how, true, queue);
+}
+
+static kugel_status perform(const kugel_sht *p, const side *alm, const side *map, const task *t,
+                            kugel_queue *queue)
+{
+  bool to_map = t->verb == SYNTHESIS || t->verb == ANALYSIS_ADJOINT;
+  const kugel__gpu_side *a = &alm->device, *m = &map->device;
+  if (to_map || t->how.accumulate)
+    KUGEL_TRY(move_alm(p, alm, KUGEL__UPLOAD, queue));
+  if (!to_map || !p->gpu->covered)
+    KUGEL_TRY(move_map(p, map, KUGEL__UPLOAD, queue));
+  KUGEL_TRY(t->verb == SYNTHESIS          ? kugel__sht_gpu_forward(p, a, m, &t->how, queue)
+            : t->verb == ADJOINT          ? kugel__sht_gpu_back(p, m, a, &t->how, queue)
+            : t->verb == ANALYSIS         ? kugel__gpu_analyse(p, m, a, t->how.check, queue)
+            : t->verb == ANALYSIS_ADJOINT ? kugel__gpu_analyse_adjoint(p, a, m, queue)
+                                          : kugel__gpu_solve(p, m, a, t->solve, t->stats, queue));
+  return to_map ? move_map(p, map, KUGEL__DOWNLOAD, queue) : move_alm(p, alm, KUGEL__DOWNLOAD, queue);
 }
 
 /* Work memory is taken over from the last execution, and left with an event. */
@@ -212,8 +211,7 @@ static kugel_status leave(kugel__sht_gpu *g, kugel_queue *queue, bool wait, kuge
   return g->device->ops->record(queue, &g->last);
 }
 
-static kugel_status run(const kugel_sht *p, side *alm, side *map, bool transpose, const reading *r, bool wait,
-                        kugel_queue *queue)
+static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   kugel_queue *q = queue ? queue : &g->device->queue;
@@ -221,15 +219,15 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, bool transpose
   kugel_status s = enter(g, q);
   if (!s && alm->host) {
     s = room(g, (size_t)(p->n_alm * p->nalm) * 16, &g->alm);
-    alm->mem = g->alm;
+    alm->device.mem = g->alm;
   }
   if (!s && map->host) {
     s = room(g, (size_t)(p->n_map * p->npix) * 8, &g->map);
-    map->mem = g->map;
+    map->device.mem = g->map;
   }
   if (!s)
-    s = transpose ? adjoint(p, alm, map, r, q) : synthesis(p, alm, map, q);
-  s = leave(g, q, wait || !queue || alm->host || map->host, s);
+    s = perform(p, alm, map, t, q);
+  s = leave(g, q, t->wait || !queue || alm->host || map->host, s);
   pthread_mutex_unlock(&g->lock);
   return s;
 }
@@ -238,16 +236,16 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, bool transpose
 
 kugel_status kugel__sht_gpu_synthesis(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
 {
-  side a = {.host = alm->data, .f32 = alm->f32}, m = {.host = map->data, .f32 = map->f32};
-  return run(p, &a, &m, false, NULL, true, NULL);
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  return run(p, &a, &m, &(task){.verb = SYNTHESIS, .wait = true}, NULL);
 }
 
 kugel_status kugel__sht_gpu_adjoint(const kugel_sht *p, const kugel__maps *map, bool weighted,
                                     const kugel__alms *alm, bool accumulate)
 {
-  side a = {.host = alm->data, .f32 = alm->f32}, m = {.host = map->data, .f32 = map->f32};
-  reading r = {.weighted = weighted, .accumulate = accumulate};
-  return run(p, &a, &m, true, &r, true, NULL);
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  task t = {.verb = ADJOINT, .how = {.weighted = weighted, .accumulate = accumulate}, .wait = true};
+  return run(p, &a, &m, &t, NULL);
 }
 
 /* ---- arrays ---- */
@@ -284,13 +282,14 @@ static kugel_status device_side(const kugel_array *a, const char *name, int64_t 
   KUGEL_CHECK(offset % (uint64_t)bytes == 0, KUGEL_EINVAL,
               "%s starts %llu bytes into its memory, must be a multiple of %lld", name,
               (unsigned long long)offset, (long long)bytes);
-  out->mem = (kugel__mem){a->data, 0};
-  out->at = (int64_t)(offset / (uint64_t)bytes) + first;
+  out->host = NULL;
+  out->device.mem = (kugel__mem){a->data, 0};
+  out->device.at = (int64_t)(offset / (uint64_t)bytes) + first;
   return KUGEL_OK;
 }
 
-kugel_status kugel__sht_gpu_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
-                                   bool transpose, bool weighted, kugel_queue *queue)
+static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map, task t,
+                               kugel_queue *queue)
 {
   int64_t batch;
   kugel_array a = as_host(p, alm), m = as_host(p, map);
@@ -300,33 +299,55 @@ kugel_status kugel__sht_gpu_arrays(const kugel_sht *p, const kugel_array *alm, c
     KUGEL_TRY(kugel__array_disjoint(alm, "alm", map, "map"));
   KUGEL_TRY(kugel__queue_of(p->gpu->device, queue, &q));
   static const int checks[] = {[KUGEL_BAD_ERROR] = 2, [KUGEL_BAD_ZERO] = 1, [KUGEL_BAD_PASS] = 0};
-  reading r = {.weighted = weighted, .check = checks[p->opts.bad_pixels]};
+  t.how.check = checks[p->opts.bad_pixels];
+  KUGEL_CHECK(t.verb != SOLVE || batch == 1, KUGEL_ESHAPE,
+              "the batch is %lld, must be 1: solve one map at a time", (long long)batch);
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms ha = kugel__sht_alms(p, &a, b);
     kugel__maps hm = kugel__sht_maps(p, &m, b);
-    side sa = {.host = ha.data, .f32 = ha.f32}, sm = {.host = hm.data, .f32 = hm.f32};
-    if (on_device(p, alm)) {
-      sa.host = NULL;
-      KUGEL_TRY(device_side(alm, "alm", sa.f32 ? 8 : 16, b * p->n_alm * p->nalm, &sa));
-    }
-    if (on_device(p, map)) {
-      sm.host = NULL;
-      KUGEL_TRY(device_side(map, "map", sm.f32 ? 4 : 8, b * p->n_map * p->npix, &sm));
-    }
-    KUGEL_TRY(run(p, &sa, &sm, transpose, &r, false, queue));
+    side sa = {.host = ha.data, .device.f32 = ha.f32}, sm = {.host = hm.data, .device.f32 = hm.f32};
+    if (on_device(p, alm))
+      KUGEL_TRY(device_side(alm, "alm", ha.f32 ? 8 : 16, b * p->n_alm * p->nalm, &sa));
+    if (on_device(p, map))
+      KUGEL_TRY(device_side(map, "map", hm.f32 ? 4 : 8, b * p->n_map * p->npix, &sm));
+    KUGEL_TRY(run(p, &sa, &sm, &t, queue));
   }
   return KUGEL_OK;
+}
+
+kugel_status kugel__sht_gpu_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                   bool adjoint, kugel_queue *queue)
+{
+  return run_arrays(p, alm, map, (task){.verb = adjoint ? ADJOINT : SYNTHESIS}, queue);
+}
+
+kugel_status kugel__sht_gpu_analysis(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                     bool adjoint, kugel_queue *queue)
+{
+  KUGEL_CHECK(
+      !p->latlon, KUGEL_ENOTSUP,
+      "analysis in device memory takes grids with quadrature weights to lmax = %lld: HEALPix, Gauss-Legendre "
+      "or a finer grid; or pass arrays in host memory",
+      (long long)p->lmax);
+  return run_arrays(p, alm, map, (task){.verb = adjoint ? ANALYSIS_ADJOINT : ANALYSIS}, queue);
+}
+
+kugel_status kugel__sht_gpu_solve(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                  const kugel_solve_opts *opts, kugel_solve_stats *stats)
+{
+  return run_arrays(p, alm, map, (task){.verb = SOLVE, .solve = opts, .stats = stats}, NULL);
 }
 
 kugel_status kugel__sht_gpu_stages(const kugel_sht *p, kugel__mem alm, kugel__mem map, bool transpose,
                                    int what, kugel_queue *queue)
 {
-  side a = {.mem = alm}, m = {.mem = map};
-  reading r = {0};
+  kugel__gpu_side a = {.mem = alm}, m = {.mem = map};
+  static const kugel__gpu_how plain = {.check = 0};
   for (int k = 0; k < 2; k++) {
     bool rings = (k == 0) == transpose;
     if (what & (rings ? 2 : 1))
-      KUGEL_TRY(rings ? ring_stage(p, &m, &r, transpose, queue) : leg_stage(p, &a, &r, transpose, queue));
+      KUGEL_TRY(rings ? ring_stage(p, &m, &plain, transpose, queue)
+                      : leg_stage(p, &a, &plain, transpose, queue));
   }
   return KUGEL_OK;
 }

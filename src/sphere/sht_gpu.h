@@ -23,7 +23,12 @@ bool kugel__sht_gpu_wanted(const kugel_sht *plan, const kugel_array *alm, const 
 /* The verbs on such arrays (one may be host memory), all of a batch. Returns when the work is queued if both
  * are on the device, a queue is given and no pixels are checked; else when it is done. */
 kugel_status kugel__sht_gpu_arrays(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
-                                   bool adjoint, bool weighted, kugel_queue *queue);
+                                   bool adjoint, kugel_queue *queue);
+kugel_status kugel__sht_gpu_analysis(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                                     bool adjoint, kugel_queue *queue);
+/* With checked options; a residual above the tolerance is no failure here. */
+kugel_status kugel__sht_gpu_solve(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                                  const kugel_solve_opts *opts, kugel_solve_stats *stats);
 
 /* One set on device memory, queued stage by stage, for measurements: what is 1 for the Legendre stage, 2 for
  * the rings, 3 for both. */

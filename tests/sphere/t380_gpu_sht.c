@@ -249,6 +249,66 @@ static void check_analysis(kugel_ctx *ctx, kugel_sht_mode mode)
   kugel_grid_destroy(g);
 }
 
+static void download(kugel_ctx *ctx, const kugel_array *from, double *to, int64_t n)
+{
+  CHECK_OK(kugel_device_download(ctx, to, from->data, 32, (size_t)n * 8, NULL));
+}
+
+/* Refinement, pixel weights, the adjoint of analysis and least squares, with all arrays on the device. */
+static void check_refined(kugel_ctx *ctx, const kugel_device_info *info, kugel_sht_mode mode,
+                          kugel_weights weights)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, NSIDE, 0, 0);
+  kugel_sht_opts o = opts_of(g, 2 * NSIDE, 0, mode);
+  o.iterations = 2;
+  o.weights = weights;
+  o.bad_pixels = KUGEL_BAD_ZERO;
+  pair p;
+  if (make_plans(ctx, o, &p)) {
+    int64_t na = 2 * p.n_alm * p.nalm, nm = p.n_map * p.npix;
+    double *map = random_numbers(nm), *alm = calloc((size_t)na, 8), *want = calloc((size_t)na, 8);
+    double *back = calloc((size_t)nm, 8), *back_want = calloc((size_t)nm, 8);
+    map[17] = NAN;
+    map[nm - 5] = KUGEL_UNSEEN;
+    kugel_array *m = KUGEL_ARRAY(map, KUGEL_F64, p.n_map, p.npix),
+                *a = KUGEL_ARRAY(want, KUGEL_C128, p.n_alm, p.nalm);
+    kugel_array dm = on_device(ctx, info, *m, map, (size_t)nm * 8),
+                da = on_device(ctx, info, *a, alm, (size_t)na * 8);
+    CHECK_OK(kugel_sht_analysis(p.cpu, m, a, NULL));
+    CHECK_OK(kugel_sht_analysis(p.gpu, &dm, &da, NULL));
+    download(ctx, &da, alm, na);
+    CHECK_LE(difference(na, alm, want), 3e-13);
+    CHECK_OK(kugel_sht_analysis(p.gpu, m, &da, NULL)); // host in, device out
+    download(ctx, &da, alm, na);
+    CHECK_LE(difference(na, alm, want), 3e-13);
+    kugel_solve_opts so = {.size = sizeof so, .tolerance = 1e-9, .max_iterations = 200};
+    kugel_solve_stats stats = {0}, stats_want = {0};
+    CHECK_OK(kugel_sht_solve(p.cpu, m, a, &so, &stats_want));
+    CHECK_OK(kugel_sht_solve(p.gpu, &dm, &da, &so, &stats));
+    download(ctx, &da, alm, na);
+    CHECK_LE(difference(na, alm, want), 1e-7);
+    CHECK(abs(stats.iterations - stats_want.iterations) <= 1 && stats.normal_residual <= 1e-9);
+    CHECK_LE(fabs(stats.residual - stats_want.residual), 1e-12);
+    so.max_iterations = 2;
+    CHECK_IS(kugel_sht_solve(p.gpu, &dm, &da, &so, &stats), KUGEL_ECONVERGE);
+    CHECK(stats.iterations == 2);
+    CHECK_OK(kugel_device_upload(ctx, da.data, 32, want, (size_t)na * 8, NULL));
+    CHECK_OK(kugel_sht_analysis_adjoint(p.cpu, a, KUGEL_ARRAY(back_want, KUGEL_F64, p.n_map, p.npix), NULL));
+    CHECK_OK(kugel_sht_analysis_adjoint(p.gpu, &da, &dm, NULL));
+    download(ctx, &dm, back, nm);
+    CHECK_LE(difference(nm, back, back_want), 3e-13);
+    kugel_device_free(ctx, da.data);
+    kugel_device_free(ctx, dm.data);
+    free(map);
+    free(alm);
+    free(want);
+    free(back);
+    free(back_want);
+  }
+  drop(&p);
+  kugel_grid_destroy(g);
+}
+
 /* Every driver call and every allocation of create and of both verbs fails once: a status, nothing left. */
 static void check_faults(kugel_ctx *ctx)
 {
@@ -316,6 +376,9 @@ int main(void)
     CASE(every_title(&info, "analysis, single precision"))
     for (int mode = 0; ctx && mode < 3; mode++)
       check_analysis(ctx, (kugel_sht_mode)mode);
+    CASE(every_title(&info, "refined analysis, least squares on the device"))
+    for (int mode = 0; ctx && mode < 3; mode++)
+      check_refined(ctx, &info, (kugel_sht_mode)mode, mode == 1 ? KUGEL_WEIGHTS_PIXEL : KUGEL_WEIGHTS_RING);
     CASE(every_title(&info, "each driver call and allocation fails"))
     {
       if (ctx)

@@ -164,8 +164,10 @@ DEVICE real2 load(ring_job j, const GLOBAL void *map, const GLOBAL double *RESTR
   return MAKE_REAL2(north, south);
 }
 
-DEVICE void store(ring_job j, GLOBAL void *map, ring_args t, int i, real2 z)
+DEVICE void store(ring_job j, GLOBAL void *map, const GLOBAL double *RESTRICT weight, ring_args t, int i, real2 z)
 {
+  if (t.weighted)
+    z = MAKE_REAL2(z.x * weight[2 * j.pair], z.y * weight[2 * j.pair + 1]);
   if (t.f32) {
     GLOBAL float *to = (GLOBAL float *)map + t.map + i;
     if (j.north >= 0)
@@ -183,8 +185,8 @@ DEVICE void store(ring_job j, GLOBAL void *map, ring_args t, int i, real2 z)
 
 // Powers of two: spectrum -> map.
 KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                             const GLOBAL real2 *RESTRICT spectrum, GLOBAL void *map, GLOBAL real2 *RESTRICT scratch,
-                             ring_args t)
+                             const GLOBAL real2 *RESTRICT spectrum, GLOBAL void *map,
+                             const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args t)
 {
   WORK_ROOM;
   ring_unit unit = units[t.first + GROUP_ID(0)];
@@ -194,7 +196,7 @@ KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL 
   BARRIER();
   backward(work, unit.log2);
   for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
-    store(j, map, t, i, work[slot(i)]);
+    store(j, map, weight, t, i, work[slot(i)]);
 }
 
 KERNEL(THREADS) direct_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
@@ -271,14 +273,14 @@ KERNEL(THREADS) chirp_filter(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL 
 
 KERNEL(THREADS) chirp_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                             const GLOBAL real2 *RESTRICT spectrum, const GLOBAL real2 *RESTRICT filter, GLOBAL void *map,
-                            GLOBAL real2 *RESTRICT scratch, ring_args t)
+                            const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args t)
 {
   WORK_ROOM;
   ring_unit unit = units[t.first + GROUP_ID(0)];
   ring_job j = jobs[unit.job];
   CHIRPED(spectrum[j.at + at], 1.0);
   for (int i = LOCAL_ID(0); i < length; i += THREADS)
-    store(j, map, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
+    store(j, map, weight, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
 }
 
 KERNEL(THREADS) chirp_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
