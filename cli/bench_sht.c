@@ -27,12 +27,16 @@ typedef struct job {
   int direction, sets, maps, spin; /* spin 5: T, E, B */
   int64_t nalm, npix;
   bool single;
-  void *alm, *map;
+  void *alm, *map;         /* in host memory */
+  void *far_alm, *far_map; /* copies in memory of the device; NULL: the transforms take those of the host */
+  kugel_device where;      /* of the copies */
 } job;
 
 static void job_close(job *j)
 {
   kugel_sht_destroy(j->plan);
+  kugel_device_free(run.ctx, j->far_alm);
+  kugel_device_free(run.ctx, j->far_map);
   free(j->alm);
   free(j->map);
 }
@@ -40,14 +44,49 @@ static void job_close(job *j)
 static int once(void *user)
 {
   job *j = user;
-  const kugel_array *alm = KUGEL_ARRAY(j->alm, j->single ? KUGEL_C64 : KUGEL_C128, j->sets, j->nalm);
-  const kugel_array *map = KUGEL_ARRAY(j->map, j->single ? KUGEL_F32 : KUGEL_F64, j->maps, j->npix);
+  kugel_array *alm =
+      KUGEL_ARRAY(j->far_alm ? j->far_alm : j->alm, j->single ? KUGEL_C64 : KUGEL_C128, j->sets, j->nalm);
+  kugel_array *map =
+      KUGEL_ARRAY(j->far_map ? j->far_map : j->map, j->single ? KUGEL_F32 : KUGEL_F64, j->maps, j->npix);
+  if (j->far_alm)
+    alm->device = map->device = j->where;
   if (j->direction == 0)
     LIB(kugel_sht_synthesis(j->plan, alm, map, NULL));
   else if (j->direction == 1)
     LIB(kugel_sht_synthesis_adjoint(j->plan, map, alm, NULL));
   else
     LIB(kugel_sht_analysis(j->plan, map, alm, NULL));
+  return EXIT_DONE;
+}
+
+/* On a device: copies of the arrays there, so that transforms are timed without transfers. */
+static int make_copies(job *j, size_t alm_bytes, size_t map_bytes)
+{
+  kugel_device_info info = {.size = sizeof info};
+  LIB(kugel_ctx_describe(run.ctx, &info));
+  j->where = info.device;
+  json_text("arrays", info.device.type == KUGEL_CPU ? "host" : "device");
+  if (info.device.type == KUGEL_CPU)
+    return EXIT_DONE;
+  LIB(kugel_device_alloc(run.ctx, alm_bytes, &j->far_alm));
+  LIB(kugel_device_alloc(run.ctx, map_bytes, &j->far_map));
+  LIB(kugel_device_upload(run.ctx, j->far_alm, 0, j->alm, alm_bytes, NULL));
+  LIB(kugel_device_upload(run.ctx, j->far_map, 0, j->map, map_bytes, NULL));
+  return EXIT_DONE;
+}
+
+/* The result back to the host. */
+static int end_copies(job *j, size_t alm_bytes, size_t map_bytes)
+{
+  if (!j->far_alm)
+    return EXIT_DONE;
+  if (j->direction)
+    LIB(kugel_device_download(run.ctx, j->alm, j->far_alm, 0, alm_bytes, NULL));
+  else
+    LIB(kugel_device_download(run.ctx, j->map, j->far_map, 0, map_bytes, NULL));
+  kugel_device_free(run.ctx, j->far_alm);
+  kugel_device_free(run.ctx, j->far_map);
+  j->far_alm = j->far_map = NULL;
   return EXIT_DONE;
 }
 
@@ -192,7 +231,7 @@ static int run_sht(const int64_t *v, double seconds)
     LIB(kugel_set_num_threads((int)v[THREADS]));
   kugel_sht_mode mode = j.spin == 0 ? KUGEL_SHT_SCALAR : j.spin == 5 ? KUGEL_SHT_TEB : KUGEL_SHT_SPIN;
   double t = now();
-  LIB(kugel_sht_create(NULL,
+  LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = grid,
                                          .lmax = lmax,
@@ -203,16 +242,20 @@ static int run_sht(const int64_t *v, double seconds)
                        &j.plan));
   json_number("plan_seconds", now() - t);
   LIB(kugel_sht_shape(j.plan, &j.nalm, &j.npix, &j.sets, &j.maps));
-  size_t one = j.single ? 4 : 8;
-  j.alm = calloc((size_t)(j.sets * j.nalm), 2 * one);
-  j.map = calloc((size_t)(j.maps * j.npix), one);
+  size_t one = j.single ? 4 : 8, alm_bytes = (size_t)(j.sets * j.nalm) * 2 * one;
+  size_t map_bytes = (size_t)(j.maps * j.npix) * one;
+  j.alm = calloc(1, alm_bytes);
+  j.map = calloc(1, map_bytes);
   if (!j.alm || !j.map)
     return fail("no memory for %d maps of %lld pixels", j.maps, (long long)j.npix);
   uint64_t state = 7;
   fill_alm(&j, lmax, mmax);
   for (int64_t i = 0; j.direction && i < j.maps * j.npix; i++)
     number_put(j.single, j.map, i, bench_random(&state));
+  if (!v[ITER]) /* refinements are made with arrays in host memory */
+    STEP(make_copies(&j, alm_bytes, map_bytes));
   STEP(bench_measure(once, &j, seconds, &median));
+  STEP(end_copies(&j, alm_bytes, map_bytes));
   double transforms = j.direction == 2 ? 1 + 2 * (double)v[ITER] : 1;
   json_number("gflops", transforms * operations(&j, grid) / median * 1e-9);
   if (j.direction == 0 && lmax <= 4096)

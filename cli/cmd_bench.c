@@ -12,7 +12,8 @@
 #define BENCH_OPTIONS(X)                                                                                     \
   X(problems, 0, ARG_OPERAND, "PROBLEM", NULL, 1, 1000,                                                      \
     "what to time, such as sht:nside=512,lmax=1024,spin=2,threads=1")                                        \
-  X(seconds, 's', ARG_REAL, "X", "2", 0, 3600, "time to spend on each problem")
+  X(seconds, 's', ARG_REAL, "X", "2", 0, 3600, "time to spend on each problem")                              \
+  DEVICE_OPTION(X)
 
 OPTIONS(bench, BENCH_OPTIONS);
 
@@ -132,8 +133,10 @@ static int run_problem(const char *text, double seconds)
   int code = kind->run(values, seconds);
   json_int("threads", kugel_get_num_threads());
   kugel_device_info device = {.size = sizeof device};
-  if (kugel_device_describe(0, &device) == KUGEL_OK)
+  if (kugel_ctx_describe(run.ctx, &device) == KUGEL_OK) {
+    json_text("device", device.name);
     json_text("machine", device.description);
+  }
   LIB(kugel_set_num_threads(threads));
   return code;
 }
@@ -143,9 +146,13 @@ static int bench(const void *args)
   const bench_args *o = args;
   const bench_kind *kind;
   int64_t values[MAX_KEYS];
-  for (int64_t i = 0; i < o->problems.n;
-       i++) /* a typing error in the last one shows before the first one runs */
+  /* a typing error in the last one shows before the first one runs */
+  for (int64_t i = 0; i < o->problems.n; i++) {
     STEP(parse_problem(o->problems.list[i], &kind, values));
+    if (kind != &bench_sht && strcmp(o->device.s, "cpu") != 0)
+      return fail_usage("--device is for sht, but \"%.60s\" runs on the CPU", o->problems.list[i]);
+  }
+  STEP(session_context(&o->device));
   if (run.dry_run)
     return report_plan(0, o->seconds.x * (double)o->problems.n);
   json_array("results");
@@ -174,6 +181,7 @@ const command command_bench = {
              "fft: n, n2 and n3 (two and three dimensions), batch, kind (c2c, r2c, c2r, dct1 to dst4), "
              "dtype, threads.",
     .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
+                "kugel bench sht:nside=1024,lmax=2048 --device cuda:0\n"
                 "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
                 "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256",
     .options = bench_options,

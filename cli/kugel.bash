@@ -85,7 +85,7 @@ _kugel()
   bench)
     case $before in
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --seconds" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --seconds --device" ;;
   esac
   if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))

@@ -213,9 +213,15 @@ int session_start(const char *name, const common_args *common)
   return EXIT_DONE;
 }
 
-int session_device(const arg *device)
+int session_context(const arg *device)
 {
   LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device->s}, &run.ctx));
+  return EXIT_DONE;
+}
+
+int session_device(const arg *device)
+{
+  STEP(session_context(device));
   kugel_device_info info = {.size = sizeof info};
   LIB(kugel_ctx_describe(run.ctx, &info));
   json_text("device", info.name);

@@ -21,7 +21,8 @@ extern session run;
 
 /* Opens the run: options, threads, signals, progress bar, the JSON object. */
 int session_start(const char *name, const common_args *common);
-/* Opens the context that --device names. */
+/* Opens the context that --device names, without a word; and with one in the report. */
+int session_context(const arg *device);
 int session_device(const arg *device);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
 int session_end(int code);

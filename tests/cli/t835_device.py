@@ -46,6 +46,9 @@ def same_results():
     ok("map2alm", SKY, "alm2.fits", "--lmax", "30")
     ok("alm2map", "alm2.fits", "cpu.fits", "--nside", "16", "--overwrite")
     same("out.fits", "cpu.fits", 1e-10)
+    for words in ([], ["--device", "opencl:0"]):
+        ok("alm2map", "alm2.fits", "gpu.fits" if words else "cpu.fits", "--nside", "16", "--der1", "--overwrite", *words)
+    same("gpu.fits", "cpu.fits", 1e-10)
 
 
 def refusals():
@@ -55,9 +58,18 @@ def refusals():
     r = refused(1, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--device", "cuda:99")
     assert "cuda" in r.err.lower(), r
     need_opencl()
-    ok("map2alm", SKY, "alm.fits", "--lmax", "20")
-    refused(1, "alm2map", "alm.fits", "out.fits", "--nside", "16", "--der1", "--device", "opencl:0",
-            says="opencl:0 has transforms of mode SCALAR")
+    refused(1, "bench", "sht:nside=16,spin=3", "--device", "opencl:0", says="spin is 3, on opencl:0 at most 2")
 
 
-main([same_results, refusals])
+def bench():
+    refused(2, "bench", "fft:n=64", "--device", "opencl:0", says="--device is for sht")
+    need_opencl()
+    words = ["sht:nside=16", "sht:nside=16,dir=adjoint", "sht:nside=16,spin=teb,dtype=f32", "sht:nside=16,dir=analysis",
+             "sht:nside=16,dir=analysis,iter=1"]
+    found = ok("bench", *words, "--json", "-s", "0", "--device", "opencl:0").json["results"]
+    assert all(j["device"] == "opencl:0" and j["runs"] >= 5 for j in found)
+    assert [j["error"] and j["error"] < b for j, b in zip(found, (1e-13, 1e-15, 1e-6, 0, 0))] == [True, True, True, None, None]
+    assert [j.get("arrays") for j in found] == 4 * ["device"] + [None]
+
+
+main([same_results, refusals, bench])
