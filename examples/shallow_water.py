@@ -34,7 +34,7 @@ class Sphere:
         keys = dict(weights=weights, iterations=iterations, bad_pixels="pass")
         self.lmax, self.npix = lmax, grid.npix
         self.scalar = kugel.SHT(grid, lmax, **keys, device=device)
-        self.vector = kugel.SHT(grid, lmax, spin=1, **keys)  # devices have spin 0 and 2
+        self.vector = kugel.SHT(grid, lmax, spin=1, **keys, device=device)
         table = grid.table()
         self.theta, self.phi = np.empty(grid.npix), np.empty(grid.npix)
         for first, n, theta, phi0 in zip(table["first"], table["nphi"], table["theta"], table["phi0"]):
@@ -165,7 +165,7 @@ def main():
     parser.add_argument("--damping", type=float, default=3600,
                         help="seconds in which the smallest eddies decay by e, larger ones as l^-8; 0: none")
     parser.add_argument("--steady", action="store_true", help="without the bump: the jet must stay as it is")
-    parser.add_argument("--device", default="cpu", help="of the scalar transforms")
+    parser.add_argument("--device", default="cpu", help="of the transforms")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
     o = parser.parse_args()
     o.out.mkdir(parents=True, exist_ok=True)

@@ -197,6 +197,14 @@ def _apply(t, x, analysis, adjoint=False):
     return run(x, t.name, analysis, adjoint)
 
 
+@functools.lru_cache(maxsize=64)
+def _table(what, lmax, mmax, device, dtype=None):
+    """For each coefficient its degree, or how it counts in the inner product: copied to a device once."""
+    degree = transforms.index(lmax, mmax)
+    values = degree if what == "degree" else transforms.real_weight(lmax, len(degree))
+    return torch.as_tensor(values, dtype=dtype, device=device)
+
+
 # ---- modules ---------------------------------------------------------------------------------------------------
 
 
@@ -226,11 +234,13 @@ class SHT(_Module):
 
     def synthesis_adjoint(self, map):
         """sum_p map(p) conj(Y_lm(p)): the adjoint in the inner product of kugel.SHT."""
-        return _apply(self.transform, map, False, True) / _like(self.transform.real_weight, map)
+        alm = _apply(self.transform, map, False, True)
+        return alm / _table("weight", self.lmax, self.mmax, alm.device, _REAL[alm.dtype])
 
     def analysis_adjoint(self, alm):
         """The adjoint of analysis in that inner product."""
-        return _apply(self.transform, alm * _like(self.transform.real_weight, alm), True, True)
+        weight = _table("weight", self.lmax, self.mmax, alm.device, alm.real.dtype)
+        return _apply(self.transform, alm * weight, True, True)
 
     forward = synthesis
 
@@ -245,12 +255,6 @@ class Analysis(SHT):
     forward = SHT.analysis
 
 
-def _like(values, x):
-    """A NumPy table as a real tensor that goes with x."""
-    wide = x.dtype in (torch.float64, torch.complex128)
-    return torch.as_tensor(values, dtype=torch.float64 if wide else torch.float32, device=x.device)
-
-
 class Smoothing(_Module):
     """Maps smoothed by a Gaussian beam of `fwhm` radians, or by a window [lmax + 1]; either may be a tensor or parameter
     and has gradients. Pairs of spin s and Q, U take the beam's form for their spin."""
@@ -259,13 +263,16 @@ class Smoothing(_Module):
         super().__init__(grid, lmax, mmax, spin, mode, weights, iterations)
         if (fwhm is None) == (window is None):
             raise ValueError("give one of fwhm and window")
-        self.fwhm, self.window = fwhm, window
-        self.register_buffer("degrees", torch.from_numpy(self.transform.degrees), persistent=False)
+        for name, value in (("fwhm", fwhm), ("window", window)):
+            if isinstance(value, (torch.nn.Parameter, float, int, type(None))):
+                setattr(self, name, value)
+            else:
+                self.register_buffer(name, torch.as_tensor(value), persistent=False)
 
     def windows(self, like):
         """[sets, lmax + 1] or [lmax + 1]."""
         if self.window is not None:
-            return torch.as_tensor(self.window, device=like.device)
+            return self.window
         mode, spin = self.transform.plan.mode, self.transform.plan.spin
         if mode == "teb":
             return torch.stack([gauss_beam(self.fwhm, self.lmax, s, like.device) for s in (0, 2, 2)])
@@ -273,7 +280,7 @@ class Smoothing(_Module):
 
     def forward(self, map):
         alm = _apply(self.transform, map, True)
-        factor = self.windows(map)[..., self.degrees]
+        factor = self.windows(map)[..., _table("degree", self.lmax, self.mmax, map.device)]
         return _apply(self.transform, alm * factor.to(_REAL[alm.dtype]), False)
 
 
@@ -331,23 +338,22 @@ def smoothing(map, fwhm, lmax=None, iter=3):
 
 def almxfl(alm, fl, mmax=None):
     """a_lm f_l, with fl [..., lmax + 1]; both have gradients."""
-    t = transforms.index(fl.shape[-1] - 1, mmax)
-    real = _REAL[alm.dtype]
-    return alm * fl.to(real)[..., torch.as_tensor(t, device=alm.device)]
+    return alm * fl.to(_REAL[alm.dtype])[..., _table("degree", fl.shape[-1] - 1, mmax, alm.device)]
 
 
 def gauss_beam(fwhm, lmax, spin=0, device=None):
     """exp(-(l (l + 1) - spin^2) sigma^2 / 2) of a Gaussian beam of fwhm radians: float64 [lmax + 1], with gradients."""
-    fwhm = torch.as_tensor(fwhm, dtype=torch.float64, device=device)
-    l = torch.arange(lmax + 1, dtype=torch.float64, device=fwhm.device)
-    return torch.exp(-(l * (l + 1) - spin * spin) * fwhm.square() / (16 * math.log(2)))
+    if torch.is_tensor(fwhm):
+        fwhm = fwhm.to(device or fwhm.device, torch.float64)
+    l = torch.arange(lmax + 1, dtype=torch.float64, device=device or getattr(fwhm, "device", None))
+    return torch.exp(-(l * (l + 1) - spin * spin) * fwhm ** 2 / (16 * math.log(2)))
 
 
 def alm2cl(alm, other=None, lmax=None, mmax=None):
     """Power spectrum [..., lmax + 1] of alm [..., nalm], or cross spectrum with `other`."""
     lmax = transforms.lmax_of(alm.shape[-1], mmax) if lmax is None else lmax
     other = alm if other is None else other
-    degrees = torch.as_tensor(transforms.index(lmax, mmax), device=alm.device)
+    degrees = _table("degree", lmax, mmax, alm.device)
     power = (alm * other.conj()).real
     twice = torch.cat([power[..., :lmax + 1], 2 * power[..., lmax + 1:]], -1)
     sums = power.new_zeros(power.shape[:-1] + (lmax + 1,)).index_add(-1, degrees, twice)

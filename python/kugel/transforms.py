@@ -15,12 +15,12 @@ from ._lib import lib, long_call, ptr
 from .alms import Alm
 from .plans import SHT, Grid
 
-_tables = {}  # custom grids by the hash of their tables
+_tables = {}  # options of grids with tables of their own by the hash of their tables
 _alive = weakref.WeakValueDictionary()
 
 
 def _grid_words(grid):
-    if grid.options["kind"] != _ffi.KUGEL_GRID_CUSTOM:
+    if not any(isinstance(value, np.ndarray) for value in grid.options.values()):
         return grid.options
     digest = hashlib.sha256()
     for name, value in sorted(grid.options.items()):
@@ -55,6 +55,11 @@ def named(name):
 def index(lmax, mmax=None):
     """l of each coefficient."""
     return np.concatenate([np.arange(m, lmax + 1) for m in range((lmax if mmax is None else mmax) + 1)])
+
+
+def real_weight(lmax, nalm):
+    """1 for m = 0, 2 above: how coefficients count in the inner product of maps."""
+    return np.where(np.arange(nalm) > lmax, 2.0, 1.0)
 
 
 def lmax_of(nalm, mmax=None):
@@ -102,14 +107,9 @@ class Transform:
         return out
 
     @functools.cached_property
-    def degrees(self):
-        """l of each coefficient."""
-        return index(self.lmax, self.mmax)
-
-    @functools.cached_property
     def real_weight(self):
-        """1 for m = 0, 2 above: how coefficients count in the inner product of maps."""
-        return np.where(np.arange(self.plan.nalm) > self.lmax, 2.0, 1.0)
+        """How coefficients count in the inner product of maps."""
+        return real_weight(self.lmax, self.plan.nalm)
 
     @functools.cached_property
     def pixel_weight(self):

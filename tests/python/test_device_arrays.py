@@ -38,7 +38,7 @@ def test_context(device):
     with pytest.raises(ValueError, match="abacus"):
         kugel.SHT(NSIDE, LMAX, device="abacus")
     with pytest.raises(NotImplementedError, match=device):
-        kugel.SHT(NSIDE, LMAX, mode="der1", device=device)
+        kugel.SHT(NSIDE, LMAX, spin=3, device=device)
 
 
 def test_functions(device):
@@ -50,7 +50,8 @@ def test_functions(device):
               lambda **k: kugel.map2alm(tqu, lmax=LMAX, **k), lambda **k: kugel.anafast(tqu, lmax=LMAX, **k),
               lambda **k: kugel.map2alm_spin(tqu[1:], 2, lmax=LMAX, **k),
               lambda **k: kugel.alm2map_spin([e, b], NSIDE, 2, LMAX, **k),
-              lambda **k: kugel.map2alm_lsq(m, LMAX, LMAX, **k)[0], lambda **k: kugel.smoothing(tqu, 0.1, **k)):
+              lambda **k: kugel.alm2map_spin([e, b], NSIDE, 1, LMAX, **k),
+              lambda **k: kugel.alm2map_der1(t, NSIDE, **k), lambda **k: kugel.map2alm_lsq(m, LMAX, LMAX, **k)[0], lambda **k: kugel.smoothing(tqu, 0.1, **k)):
         close(f(device=device), f())
     np.random.seed(1)
     a = kugel.synfast(cl, NSIDE, device=device)
@@ -58,9 +59,9 @@ def test_functions(device):
     close(a, kugel.synfast(cl, NSIDE))
 
 
-@pytest.mark.parametrize("mode,sets", [("scalar", 1), ("teb", 3)])
+@pytest.mark.parametrize("mode,sets", [("scalar", 1), ("spin", 2), ("teb", 3)])
 def test_device_arrays(device, mode, sets):
-    here, there = (kugel.SHT(NSIDE, LMAX, mode=mode, device=d) for d in (None, device))
+    here, there = (kugel.SHT(NSIDE, LMAX, mode=mode, spin=mode == "spin", device=d) for d in (None, device))
     a = alms(sets)
     resident = kugel.DeviceArray(a, device=device)
     close(resident.get(), a, 0)

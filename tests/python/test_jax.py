@@ -148,7 +148,7 @@ def test_what_devices_compose(keys, monkeypatch):
 
 
 @pytest.mark.skipif(not on_cuda(), reason="no CUDA device")
-@pytest.mark.parametrize("mode", [dict(), dict(spin=2), dict(mode="teb")], ids=str)
+@pytest.mark.parametrize("mode", [dict(), dict(spin=1), dict(spin=2), dict(mode="teb")], ids=str)
 def test_cuda(mode):
     for keys in (dict(), dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)):
         t = kj.SHT(16, 40, **mode, **keys)
