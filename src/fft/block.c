@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a block can hold, and block kernels as a whole. */
+/* Block kernels as a whole. */
 #include "fft/block.h"
 #include "fft/block_build.h"
-#include "fft/radices.h"
 
 /* ---- kernels ---- */
 
@@ -39,6 +38,7 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b)};
   kugel__gen_init(g, ctx, "fft_block");
   g->threads = b->threads * b->group;
+  g->resident = b->resident;
   kugel__build_parameters(&k);
   if (kugel__block_shared(b))
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));
@@ -86,54 +86,10 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__gen_end(g);
 }
 
-/* ---- what fits ---- */
-
 int64_t kugel__block_shared(const kugel__block *b)
 {
   kugel__bank_layout l = kugel__bank_layout_of(b);
-  bool used = b->stages > 1 || b->spectrum || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
-  return used ? 2 * l.plane : 0;
-}
-
-static bool points_fit(const kugel__block *b)
-{
-  for (int i = 0; i < b->stages; i++)
-    if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS)
-      return false;
-  return true;
-}
-
-bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
-{
-  kugel__radices radices = kugel__radices_fewest(n);
-  kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
-  b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
-  if (!radices.count && n > 1) {
-    b.m = kugel__radices_above(2 * n - 1);
-    b.chirp = n;
-    b.chirp_in = b.chirp_out = true;
-    b.spectrum = 1;
-    radices = kugel__radices_fewest(b.m);
-  }
-  if (radices.count > KUGEL__BLOCK_STAGES)
-    return false;
-  int largest = 1;
-  for (int i = 0; i < radices.count; i++) {
-    b.radix[b.stages++] = (int)radices.radix[i];
-    largest = radices.radix[i] > largest ? (int)radices.radix[i] : largest;
-  }
-  if (!b.stages) // n = 1
-    b.radix[b.stages++] = 1;
-  if (b.m / largest > 1024)
-    return false;
-  b.threads = (int)(b.m / largest);
-  while (b.threads < 1024 && !points_fit(&b))
-    b.threads++;
-  int64_t size = real == KUGEL__F32 ? 4 : 8;
-  if (!points_fit(&b) || (uint64_t)(kugel__block_shared(&b) * size) > shared)
-    return false;
-  while (2 * b.threads * b.group <= 256 && (uint64_t)(2 * kugel__block_shared(&b) * size) <= shared)
-    b.group *= 2;
-  *out = b;
-  return true;
+  bool whole = kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
+  bool used = b->stages > 1 || b->spectrum || whole;
+  return !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
 }

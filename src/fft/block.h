@@ -22,6 +22,8 @@ typedef struct kugel__block {
   int radix[KUGEL__BLOCK_STAGES];
   int threads;                /* of a transform */
   int group;                  /* transforms of a block of threads x group */
+  int resident;               /* blocks that a multiprocessor shall hold; 0: as it comes */
+  bool halves;                /* exchanges move real parts, then imaginary parts: half the shared memory */
   bool across_in, across_out; /* neighbouring threads take neighbouring transforms when they load, store: for
                                  strided lines */
   bool flat;                  /* transform i starts at i d0; otherwise at (i mod c0) d0 + (i / c0) d1 */
@@ -43,9 +45,13 @@ typedef struct kugel__block {
  * in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1, out_step in elements of the arrays, and the factor of
  * the results, a real. Name: fft_block. */
 
-/* Chooses radices, threads and group for transforms of n complex points; false if no single block can hold
- * one. shared: bytes that a block may have. */
+/* Chooses radices, threads and group for transforms of n complex points that lie one after the other; false
+ * if no single block can hold one. shared: bytes that a block may have. */
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
+
+/* The same anew for a block that fits, whose lines lie across memory where they are written, and where they
+ * are read if `in`. */
+void kugel__block_across(kugel__block *b, bool in, uint64_t shared);
 
 void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
 

@@ -78,12 +78,64 @@ void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool use
   kugel__gen_barrier(g);
 }
 
+// One part of the results of `stage`, or of the inputs of stage `next`.
+static void put_part(kugel__build *k, int stage, const kugel__seat *s, bool im)
+{
+  kugel__gen *g = k->g;
+  int64_t before = kugel__block_before(k->b, stage), r = k->b->radix[stage];
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
+    kugel__val i = kugel__butterfly_of(k, s, stage, round), j = g_mod(g, i, kugel__int(before));
+    kugel__val first = g_add(g, g_mul(g, g_sub(g, i, j), kugel__int(r)), j);
+    for (int q = 0; q < r; q++) {
+      kugel__cval x = k->x[round * r + q];
+      kugel__val at = kugel__address(k, s, g_add(g, first, kugel__int(q * before)), false);
+      kugel__gen_store(g, k->shared, at, im ? x.im : x.re);
+    }
+  }
+}
+
+static void get_part(kugel__build *k, int next, const kugel__seat *s, kugel__val *part)
+{
+  kugel__gen *g = k->g;
+  int64_t step = k->b->m / k->b->radix[next];
+  for (int round = 0; round < kugel__block_rounds(k->b, next); round++) {
+    kugel__val i = kugel__butterfly_of(k, s, next, round);
+    for (int q = 0; q < k->b->radix[next]; q++) {
+      kugel__val at = kugel__address(k, s, g_add(g, i, kugel__int(q * step)), false);
+      *part++ = kugel__gen_load(g, k->shared, at, false);
+    }
+  }
+}
+
+static void exchange_halves(kugel__build *k, int stage, const kugel__seat *from, int next,
+                            const kugel__seat *to, bool used)
+{
+  kugel__gen *g = k->g;
+  kugel__val re[KUGEL__BLOCK_POINTS], im[KUGEL__BLOCK_POINTS];
+  kugel__gen_note(g, "through shared memory, part by part");
+  if (used)
+    kugel__gen_barrier(g);
+  put_part(k, stage, from, false);
+  kugel__gen_barrier(g);
+  get_part(k, next, to, re);
+  kugel__gen_barrier(g);
+  put_part(k, stage, from, true);
+  kugel__gen_barrier(g);
+  get_part(k, next, to, im);
+  for (int i = 0; i < kugel__block_rounds(k->b, next) * k->b->radix[next]; i++)
+    k->x[i] = (kugel__cval){re[i], im[i]};
+}
+
 // Results of `stage` go to shared memory and come back as the inputs of stage `next`.
 static void exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
                      bool used)
 {
   const kugel__block *b = k->b;
   int64_t step = b->m / b->radix[next];
+  if (b->halves) {
+    exchange_halves(k, stage, from, next, to, used);
+    return;
+  }
   kugel__stage_put(k, stage, from, used);
   for (int round = 0; round < kugel__block_rounds(b, next); round++) {
     kugel__val i = kugel__butterfly_of(k, to, next, round);
@@ -98,14 +150,17 @@ static void butterflies(kugel__build *k, const kugel__seat *s, int stage)
 {
   kugel__gen *g = k->g;
   int64_t before = kugel__block_before(k->b, stage), table = k->at.twiddles[stage];
-  int r = k->b->radix[stage];
+  int r = k->b->radix[stage], step = kugel__twiddle_step(k->b, r);
+  kugel__cval w[KUGEL__DFT_MAX];
   kugel__gen_note(g, stage ? "twiddles and butterflies" : "butterflies");
   for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
     kugel__cval *x = k->x + round * r;
     kugel__val j = g_mod(g, kugel__butterfly_of(k, s, stage, round), kugel__int(before));
     for (int q = 1; q < r && stage > 0; q++) {
-      kugel__val at = g_add(g, j, kugel__int(table + (q - 1) * before));
-      x[q] = kugel__gen_cmul(g, x[q], kugel__gen_load_pair(g, k->tables, at));
+      kugel__val at = g_add(g, j, kugel__int(table + kugel__twiddle_row(q, step) * before));
+      w[q] = q < step || q % step == 0 ? kugel__gen_load_pair(g, k->tables, at)
+                                       : kugel__gen_cmul(g, w[q - q % step], w[q % step]);
+      x[q] = kugel__gen_cmul(g, x[q], w[q]);
     }
     kugel__dft(g, x, r, -1);
   }

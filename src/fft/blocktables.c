@@ -45,7 +45,8 @@ kugel__tables kugel__tables_of(const kugel__block *b)
   int64_t s = 1, at = 0;
   for (int stage = 0; stage < b->stages; stage++) {
     t.twiddles[stage] = at;
-    at += stage ? s * (b->radix[stage] - 1) : 0;
+    at += stage ? s * (kugel__twiddle_row(b->radix[stage] - 1, kugel__twiddle_step(b, b->radix[stage])) + 1)
+                : 0;
     s *= b->radix[stage];
   }
   t.chirp = at;
@@ -131,9 +132,12 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
   int64_t s = 1;
   for (int stage = 0; stage < b->stages; stage++) {
     double *to = t + 2 * layout.twiddles[stage];
-    for (int64_t r = 1; r < b->radix[stage] && stage; r++, to += 2 * s)
-      kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-r, s * b->radix[stage]), s, to, 1);
-    s *= b->radix[stage];
+    int r = b->radix[stage], step = kugel__twiddle_step(b, r);
+    for (int q = 1; q < r && stage; q++)
+      if (q < step || q % step == 0)
+        kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-q, s * r), s,
+                     to + 2 * kugel__twiddle_row(q, step) * s, 1);
+    s *= r;
   }
   for (int64_t k = 0; k < b->chirp && (b->chirp_in || b->chirp_out); k++)
     chirp_at(b, k, t + 2 * (layout.chirp + k));

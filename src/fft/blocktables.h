@@ -24,12 +24,25 @@ enum {
 
 /* Where in the table. */
 typedef struct kugel__tables {
-  int64_t twiddles[KUGEL__BLOCK_STAGES]; /* of stage s > 0: w_{RS}^{jr} at twiddles[s] + (r - 1) S + j */
+  int64_t twiddles[KUGEL__BLOCK_STAGES]; /* of stage s > 0: w_{RS}^{jq} at twiddles[s] + row(q) S + j */
   int64_t chirp;                         /* e^{-i pi k^2 / length} */
   int64_t spectrum;                      /* row r, point k at spectrum + r m + k */
   kugel__rootset roots[KUGEL__ROOTSETS];
   int64_t total; /* complex numbers */
 } kugel__tables;
+
+/* Of a butterfly's twiddles w^q, 0 < q < r, the table has those with q < step or q a multiple of it; the
+ * others are products of two. Doubles of radix 8 and up: their tables would not stay in the first-level
+ * cache. Floats have all, since a product would add half of their error. */
+static inline int kugel__twiddle_step(const kugel__block *b, int r)
+{
+  return b->real == KUGEL__F32 || r < 8 ? 1 : r < 11 ? 3 : r < 20 ? 4 : 5;
+}
+
+static inline int64_t kugel__twiddle_row(int q, int step)
+{
+  return q < step ? q - 1 : step - 1 + q / step - 1;
+}
 
 kugel__tables kugel__tables_of(const kugel__block *b);
 /* Root e of a set, in a kernel under construction. */

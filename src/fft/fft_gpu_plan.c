@@ -7,30 +7,6 @@
 #include "fft/fft_gpu_parts.h"
 #include "fft/radices.h"
 
-// Whether the registers of a multiprocessor hold a block, by what compilers took for some points a thread.
-static bool registers_hold(const kugel__block *b)
-{
-  int64_t points = 1;
-  for (int i = 0; i < b->stages; i++)
-    points = kugel__max(points, (b->m / b->radix[i] + b->threads - 1) / b->threads * b->radix[i]);
-  return b->threads * b->group * points * (b->real == KUGEL__F32 ? 4 : 7) <= 65536;
-}
-
-// Lines across memory: neighbouring threads take neighbouring lines, 128 bytes of them if they fit.
-static void make_across(kugel__block *b, uint64_t shared)
-{
-  int64_t size = b->real == KUGEL__F32 ? 4 : 8, most = b->real == KUGEL__F32 ? 16 : 8;
-  b->flat = false;
-  b->group = 1;
-  while (b->group < most && 2 * b->group * b->threads <= 1024) {
-    kugel__block wider = *b;
-    wider.group *= 2;
-    if ((uint64_t)(kugel__block_shared(&wider) * size) > shared || !registers_hold(&wider))
-      break;
-    *b = wider;
-  }
-}
-
 static bool fits(int64_t n, kugel__type real, uint64_t shared)
 {
   kugel__block b;
@@ -70,12 +46,6 @@ static kugel__gpu_pass *add_pass(kugel__gpu_chain *c, int64_t n, kugel__type rea
   t->block.flat = false;
   t->source = t->sink = KUGEL__ROOM_WORK;
   return t;
-}
-
-static void across(kugel__gpu_pass *t, uint64_t shared)
-{
-  t->block.across_in = t->block.across_out = true;
-  make_across(&t->block, shared);
 }
 
 static void first_reads_array(kugel__gpu_chain *c, int64_t columns)
@@ -120,7 +90,7 @@ static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared,
   c->work = n;
   for (int i = 0; i + 1 < factors; i++) {
     kugel__gpu_pass *t = add_pass(c, factor[i], real, shared);
-    across(t, shared);
+    kugel__block_across(&t->block, true, shared);
     t->block.big = rest;
     t->count = n / factor[i];
     t->from = t->to = (kugel__gpu_walk){1, rest, rest / factor[i]};
@@ -128,8 +98,7 @@ static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared,
     t->c0 = rest;
   }
   kugel__gpu_pass *last = add_pass(c, rest, real, shared);
-  last->block.across_out = true;
-  make_across(&last->block, shared);
+  kugel__block_across(&last->block, false, shared);
   last->count = n / rest;
   last->c0 = factor[0];
   last->from = factors == 2 ? (kugel__gpu_walk){rest, n, 1} : (kugel__gpu_walk){n / factor[0], rest, 1};
@@ -143,7 +112,7 @@ static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t sha
   int64_t m2 = m / m1, points = c->line.points;
   c->work = m;
   kugel__gpu_pass *columns = add_pass(c, m1, real, shared);
-  across(columns, shared);
+  kugel__block_across(&columns->block, true, shared);
   columns->count = columns->c0 = m2;
   columns->to = (kugel__gpu_walk){1, m, m2};
   columns->block.big = m;
@@ -156,7 +125,7 @@ static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t sha
   rows->block.spectrum = m1;
   rows->block.big = m;
   kugel__gpu_pass *back = add_pass(c, m1, real, shared);
-  across(back, shared);
+  kugel__block_across(&back->block, true, shared);
   back->count = back->c0 = m2;
   back->from = (kugel__gpu_walk){1, m, m2};
   back->block.chirp = points;
@@ -180,7 +149,7 @@ kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line,
     only->block.source = line->source;
     only->block.sink = line->sink;
     if (!in_order)
-      across(only, shared);
+      kugel__block_across(&only->block, true, shared);
     return KUGEL_OK;
   }
   int factors = split(n, real, shared, factor);

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radices, threads and transforms of a block: as measured (fft/measured.def), or by a model fitted to those
+ * measurements. What counts is that several blocks share a multiprocessor, so that one reads while another
+ * one computes; then few stages, and no idle threads. */
+#include <math.h>
+#include "fft/block_build.h"
+#include "fft/radices.h"
+
+typedef enum walk { FLAT, ACROSS, ACROSS_OUT } walk;
+
+typedef struct choice {
+  kugel__type real;
+  walk walk;
+  int64_t n;
+  int radix[6];
+  int threads, group, resident;
+  bool halves;
+} choice;
+
+static const choice measured[] = {
+#include "fft/measured.def"
+};
+
+/* A multiprocessor of the device that was measured. */
+enum { REGISTERS = 65536, SHARED = 233472, BLOCK_SHARED = 1024, THREADS = 2048, BLOCKS = 32 };
+
+static int64_t size_of(const kugel__block *b)
+{
+  return b->real == KUGEL__F32 ? 4 : 8;
+}
+
+static bool fits(const kugel__block *b, uint64_t shared)
+{
+  for (int i = 0; i < b->stages; i++)
+    if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS)
+      return false;
+  kugel__block whole = *b; // some ends need both parts
+  whole.halves = false;
+  return b->threads * b->group <= 1024 && (uint64_t)(kugel__block_shared(&whole) * size_of(b)) <= shared;
+}
+
+static bool as_measured(kugel__block *b, walk w, uint64_t shared)
+{
+  for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+    const choice *c = &measured[i];
+    if (c->n != b->m || c->walk != w || c->real != b->real)
+      continue;
+    kugel__block found = *b;
+    for (found.stages = 0; found.stages < 6 && c->radix[found.stages]; found.stages++)
+      found.radix[found.stages] = c->radix[found.stages];
+    found.threads = c->threads;
+    found.group = c->group;
+    found.halves = c->halves;
+    found.resident = b->spectrum ? 0 : c->resident;
+    if (fits(&found, shared)) {
+      *b = found;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* ---- the model ---- */
+
+static int points_of(const kugel__block *b) // of a thread
+{
+  int most = 0;
+  for (int i = 0; i < b->stages; i++)
+    most = (int)kugel__max(most, kugel__block_rounds(b, i) * b->radix[i]);
+  return most;
+}
+
+// Logarithm of the expected rate, and how many blocks a multiprocessor holds. Coefficients: least squares
+// over 2300 kernels of 40 lengths.
+static double score(const kugel__block *b, int *resident)
+{
+  int64_t threads = b->threads * b->group, warps = (threads + 31) / 32, points = points_of(b);
+  double need = b->real == KUGEL__F32 ? 20 + 3. * (double)points : 22 + 5. * (double)points, idle = 0;
+  int64_t registers = kugel__max(32, (int64_t)ceil(kugel__min(255, (int64_t)need) / 8.) * 8);
+  int64_t shared = b->stages > 1 ? b->m * b->group * size_of(b) * (b->halves ? 1 : 2) : 0;
+  int64_t by_memory = kugel__min(SHARED / (shared + shared / 32 + BLOCK_SHARED), BLOCKS);
+  by_memory = kugel__max(1, kugel__min(by_memory, THREADS / (warps * 32)));
+  int64_t by_registers = REGISTERS / (registers * warps * 32);
+  double spilt = 0;
+  if (by_registers < 1 || (by_registers < 2 && by_memory > 1)) { // rather spill some
+    by_registers = by_registers < 1 ? 1 : 2;
+    double have = REGISTERS / ((double)by_registers * (double)warps * 32);
+    spilt = have < need ? log2(need / have) : 0;
+  }
+  int64_t blocks = kugel__min(by_memory, by_registers);
+  for (int i = 0; i < b->stages; i++)
+    idle += 1 - (double)(b->m / b->radix[i]) / ((double)kugel__block_rounds(b, i) * b->threads);
+  *resident = blocks > 1 && blocks < 5 && threads >= 128 ? (int)blocks : 0;
+  return -.164 / (double)blocks - .049 * b->stages - .134 * spilt - .286 * idle / b->stages -
+         .008 * ((double)(warps * 32) / (double)threads - 1) - .017 * b->halves -
+         .01 * fabs(log2((double)threads / 96));
+}
+
+typedef struct search {
+  kugel__block best, trial;
+  double score;
+  int stages; // at most
+  uint64_t shared;
+} search;
+
+static void try_groups(search *s)
+{
+  kugel__block *b = &s->trial;
+  for (int want = 1; want <= 512; want *= 2)
+    for (int halves = 0; halves < 2; halves++) {
+      b->group = want / b->threads > 1 ? want / b->threads : 1;
+      b->halves = halves;
+      int resident = 0;
+      if ((halves && (b->stages < 2 || b->m < 256)) || points_of(b) > (b->real == KUGEL__F32 ? 32 : 24))
+        continue;
+      double found = score(b, &resident);
+      if (found > s->score && fits(b, s->shared)) {
+        s->best = *b;
+        s->best.resident = b->spectrum ? 0 : resident;
+        s->score = found;
+      }
+    }
+}
+
+static void try_threads(search *s)
+{
+  kugel__block *b = &s->trial;
+  for (int i = 0; i < b->stages; i++)
+    for (int times = 1; times <= 4 && (i == 0 || b->radix[i] != b->radix[i - 1]); times++)
+      if (b->m % (b->radix[i] * times) == 0 && b->m / (b->radix[i] * times) <= 1024) {
+        b->threads = (int)(b->m / (b->radix[i] * times));
+        try_groups(s);
+      }
+}
+
+static void try_radices(search *s, int64_t rest, int largest)
+{
+  kugel__block *b = &s->trial;
+  if (rest == 1) {
+    try_threads(s);
+    return;
+  }
+  for (int r = b->stages < s->stages ? largest : 1; r > 1; r--)
+    if (rest % r == 0 && (r <= 17 || r == 19 || r == 23 || r == 29 || r == 31)) {
+      b->radix[b->stages++] = r;
+      try_radices(s, rest / r, r);
+      b->stages--;
+    }
+}
+
+/* ---- choices ---- */
+
+bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
+{
+  kugel__radices radices = kugel__radices_fewest(n);
+  kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
+  b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
+  if (!radices.count && n > 1) {
+    b.m = kugel__radices_above(2 * n - 1);
+    b.chirp = n;
+    b.chirp_in = b.chirp_out = true;
+    b.spectrum = 1;
+    radices = kugel__radices_fewest(b.m);
+  }
+  if (radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
+    return false;
+  search s = {.trial = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
+  if (as_measured(&b, FLAT, shared)) {
+    *out = b;
+    return true;
+  }
+  if (n == 1) {
+    s.trial.radix[s.trial.stages++] = 1;
+    s.trial.threads = 1;
+    try_groups(&s);
+  } else
+    try_radices(&s, b.m, 31);
+  *out = s.best;
+  return s.score > -INFINITY;
+}
+
+void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
+{
+  int64_t line = 2 * size_of(b);
+  b->across_in = in;
+  b->across_out = true;
+  b->flat = false;
+  if (as_measured(b, in ? ACROSS : ACROSS_OUT, shared))
+    return;
+  // About 256 threads, and 64 to 256 bytes of neighbouring lines at once.
+  int least = (int)(64 / line), most = (int)(256 / line), points = in && b->real == KUGEL__F32 ? 32 : 16;
+  kugel__block flat = *b;
+  b->resident = 0;
+  b->halves = false;
+  for (int64_t threads = (b->m + points - 1) / points; threads <= 1024; threads++) {
+    b->threads = (int)threads;
+    if (points_of(b) <= points)
+      break;
+  }
+  if (points_of(b) > KUGEL__BLOCK_POINTS || b->threads > 1024)
+    b->threads = flat.threads;
+  b->group = least;
+  while (2 * b->group * b->threads <= 256 && b->group < most)
+    b->group *= 2;
+  while (b->group > 1 && !fits(b, shared))
+    b->group /= 2;
+  if (!fits(b, shared))
+    b->threads = flat.threads;
+  b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
+}
