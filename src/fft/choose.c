@@ -111,7 +111,8 @@ static void try_groups(search *s)
       b->group = want / b->threads > 1 ? want / b->threads : 1;
       b->halves = halves;
       int resident = 0;
-      if ((halves && (b->stages < 2 || b->m < 256)) || points_of(b) > (b->real == KUGEL__F32 ? 32 : 24))
+      if ((halves && (b->stages < 2 || b->m < 256)) ||
+          points_of(b) > kugel__max(b->real == KUGEL__F32 ? 32 : 24, b->radix[0]))
         continue;
       double found = score(b, &resident);
       if (found > s->score && fits(b, s->shared)) {
