@@ -12,6 +12,7 @@
 #include <kugel/rings.h>
 #include <kugel/healpix.h>
 #include <kugel/sphere.h>
+#include <kugel/regrid.h>
 #include <kugel/radial.h>
 #include <kugel/sources.h>
 #include <kugel/alm.h>

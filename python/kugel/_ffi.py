@@ -567,6 +567,26 @@ class kugel_radial_info(Structure):
     ]
 
 
+# regrid.h
+
+
+class kugel_regrid_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("from", c_void_p),
+        ("to", c_void_p),
+        ("lmax", c_int64),
+        ("spin", c_int),
+        ("fwhm", c_double),
+        ("n_window", c_int64),
+        ("window", c_void_p),
+        ("weights", c_int),
+        ("iterations", c_int),
+        ("bad_pixels", c_int),
+        ("least_good", c_double),
+    ]
+
+
 # sources.h
 
 
@@ -1067,6 +1087,24 @@ FUNCTIONS = {
     "kugel_radial_adjoint": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),
+    "kugel_grid_lmax": (  # grid
+        c_int64, [c_void_p],
+        'The highest multipole that a grid is made for: to which analysis on it is exact (on HEALPix: 2 nside, approximately) and its rings resolve.'),
+    "kugel_regrid_create": (  # ctx, opts, out
+        STATUS, [c_void_p, POINTER(kugel_regrid_opts), c_void_p],
+        'Plans regridding.'),
+    "kugel_regrid_destroy": (  # plan
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_regrid_shape": (  # plan, lmax, npix_in, npix_out
+        STATUS, [c_void_p, c_void_p, c_void_p, c_void_p],
+        "The numbers that fix the shapes of a plan's arrays."),
+    "kugel_regrid_execute": (  # plan, in, out, queue
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
+        'Regrids maps.'),
+    "kugel_regrid_adjoint": (  # plan, out, in
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'The adjoint of kugel_regrid_execute as a linear map without masks, for gradients.'),
     "kugel_filter_matched": (  # lmax, beam, power, psi, sigma
         STATUS, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p],
         'The matched filter: of all linear filters that give a source of height 1 the value 1 at its centre, the one of the least variance: psi_l = (b_l / P_l) / (sum_k (2k + 1) / 4 pi tau_k b_k / P_k), tau_l = b_l / b(0), b(0) = sum_l (2l + 1) / 4 pi b_l.'),
