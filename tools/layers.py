@@ -22,7 +22,7 @@ ROWS = [
 ]
 FILES_ONLY = {"io"}  # sees core/ and the public headers
 CLIENTS = ("cli", "bench", "examples")
-PUBLIC = {"version": "core", "rings": "fft", "conv": "fft", "alm": "sphere", "radial": "sphere", "sources": "sphere", "kugel": None}  # headers whose layer is not their name; None: all of them
+PUBLIC = {"version": "core", "rings": "fft", "conv": "fft", "alm": "sphere", "radial": "sphere", "regrid": "sphere", "sources": "sphere", "kugel": None}  # headers whose layer is not their name; None: all of them
 MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
