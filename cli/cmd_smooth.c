@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "commands.h"
+#include "filters.h"
 #include "picture.h"
 #include "report.h"
 #include "skyops.h"
@@ -18,6 +19,10 @@
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
   X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "refinements of the analysis")                                    \
   X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "quadrature weights of the analysis")       \
+  X(method, 'm', ARG_CHOICE, "harmonic|direct|auto", "harmonic", 0, 0,                                       \
+    "direct: the sum over pixels, which does not ring; auto: whichever of the two is faster")                \
+  X(normalise_mask, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                           \
+    "with --method direct or auto: unseen pixels do not count, instead of counting as zero")                 \
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "columns by name or number with commas between, or all; I, Q, U where there are such, else the first")   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
@@ -96,6 +101,37 @@ static int write_result(const smooth_args *o, sky *s)
   return output_write(o->output.s, &out);
 }
 
+/* By sums over pixels. */
+static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
+{
+  static const kugel_radial_method methods[] = {KUGEL_RADIAL_HARMONIC, KUGEL_RADIAL_DIRECT,
+                                                KUGEL_RADIAL_AUTO};
+  RADIAL kugel_radial *plan = NULL;
+  filter f = {.kernel = KUGEL_RADIAL_GAUSSIAN,
+              .width = o->fwhm.given ? o->fwhm.x : o->sigma.x * sqrt(8 * M_LN2),
+              .method = methods[o->method.n],
+              .normalise_mask = o->normalise_mask.given};
+  if (s->polarised)
+    return fail_usage("--method %s smooths scalar maps: add --no-pol, or --columns 0 for the first alone",
+                      o->method.s);
+  if (o->beam.given || o->lmax.given || o->iter.given || o->weights.given)
+    return fail_usage("--beam, --lmax, --iter and --weights go with --method harmonic");
+  if (run.dry_run)
+    return filter_estimate(&f, s);
+  STEP(check_output(o->output.s));
+  if (o->plot.given)
+    STEP(check_output(o->plot.s));
+  STEP(sky_read(s, KUGEL_ORDER_RING, false));
+  stopwatch_lap(watch, "read");
+  STEP(filter_plan(&f, s, &plan));
+  STEP(sky_convolve(s, plan));
+  stopwatch_lap(watch, "smooth");
+  STEP(write_result(o, s));
+  stopwatch_lap(watch, "write");
+  report_end(watch, (double)(s->n * s->npix * (s->dtype.bits / 8)));
+  return EXIT_DONE;
+}
+
 static int smooth(const void *args)
 {
   const smooth_args *o = args;
@@ -109,6 +145,10 @@ static int smooth(const void *args)
   int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1;
   report_title(o->input.s, o->output.s);
   report_sky(&s);
+  if (o->method.n)
+    return smooth_pixels(o, &s, &watch);
+  if (o->normalise_mask.given)
+    return fail_usage("--normalise-mask goes with --method direct or auto");
   STEP(session_device(&o->device));
   STEP(take_beam(o, lmax, &b));
   json_int("lmax", lmax);
@@ -158,6 +198,7 @@ const command command_smooth = {
     .examples = "kugel smooth sky.fits smooth.fits --fwhm 1deg\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --plot smooth.png\n"
                 "kugel smooth sky.fits smooth.fits --beam beam.fits --lmax 1500 --weights pixel\n"
+                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --method direct --no-pol\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 5arcmin --dry-run",
     .options = smooth_options,
     .n_options = sizeof smooth_options / sizeof smooth_options[0],

@@ -7,6 +7,9 @@
 
 #define COMMAND_LIST(X)                                                                                      \
   X(smooth)                                                                                                  \
+  X(filter)                                                                                                  \
+  X(sources)                                                                                                 \
+  X(wavelet)                                                                                                 \
   X(map2alm)                                                                                                 \
   X(alm2map)                                                                                                 \
   X(anafast)                                                                                                 \

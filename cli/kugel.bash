@@ -4,16 +4,34 @@ _kugel()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "--version --help help smooth map2alm alm2map anafast synfast reorder udgrade regrid rotate fft plot info bench" -- "$word"))
+    COMPREPLY=($(compgen -W "--version --help help smooth filter sources wavelet map2alm alm2map anafast synfast reorder udgrade regrid rotate fft plot info bench" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
   smooth)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    --method) COMPREPLY=($(compgen -W "harmonic direct auto" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --columns --no-pol --order --plot --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --columns --no-pol --order --plot --device" ;;
+  filter)
+    case $before in
+    --kernel) COMPREPLY=($(compgen -W "mexican-hat matched top-hat" -- "$word")); return ;;
+    --method) COMPREPLY=($(compgen -W "auto direct harmonic" -- "$word")); return ;;
+    --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot" ;;
+  sources)
+    case $before in
+    --kernel) COMPREPLY=($(compgen -W "mexican-hat matched none" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --threshold --kernel --mask --fixed-fwhm --columns --filtered --plot" ;;
+  wavelet)
+    case $before in
+    --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --quiet --help --scales --denoise --soft --coefficients --lmax --iter --columns --order --plot --device" ;;
   map2alm)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;

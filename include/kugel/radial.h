@@ -56,7 +56,7 @@ typedef struct kugel_radial_opts {
   const double *angles; /* radians, from 0 and rising, at most pi */
   const double *values;
   kugel_radial_norm norm;
-  double radius;    /* cut-off in radians; 0: by tolerance */
+  double radius;    /* cut-off in radians; 0: by tolerance, and none for a series by the harmonic method */
   double tolerance; /* the root of the part of the integral of K^2 that the cut-off leaves out, which is the
                        rms error of smoothed white noise relative to its rms; 0: 1e-5 */
   kugel_radial_method method;

@@ -48,9 +48,10 @@ typedef struct kugel_sources_opts {
 KUGEL_API kugel_status kugel_filter_matched(int64_t lmax, const double *beam, const double *power,
                                             double *psi, double *sigma);
 
-/// Peaks of a filtered map: pixels above the threshold and above their neighbours, and not within half a FWHM
-/// of a higher one. Positions are those of a Gaussian through the filtered peak and its neighbours. Heights,
-/// widths and fluxes are those of a Gaussian and a constant fitted to the map within 1.5 FWHM of it.
+/// Peaks of a filtered map: pixels above the threshold and above their neighbours, all of them observed, and
+/// not within half a FWHM of a higher one. Positions are those of a Gaussian through the filtered peak and
+/// its neighbours. Heights, widths and fluxes are those of a Gaussian and a constant fitted to the map
+/// within 1.5 FWHM of it.
 /// @param[in]  ctx       NULL: the default context
 /// @param[in]  opts      see kugel_sources_opts
 /// @param[in]  map       [12 nside^2] RING order; bad pixels are left out

@@ -1110,7 +1110,7 @@ FUNCTIONS = {
         'The matched filter: of all linear filters that give a source of height 1 the value 1 at its centre, the one of the least variance: psi_l = (b_l / P_l) / (sum_k (2k + 1) / 4 pi tau_k b_k / P_k), tau_l = b_l / b(0), b(0) = sum_l (2l + 1) / 4 pi b_l.'),
     "kugel_sources_find": (  # ctx, opts, map, filtered, max, out, n
         STATUS, [c_void_p, POINTER(kugel_sources_opts), c_void_p, c_void_p, c_int64, POINTER(kugel_source), c_void_p],
-        'Peaks of a filtered map: pixels above the threshold and above their neighbours, and not within half a FWHM of a higher one.'),
+        'Peaks of a filtered map: pixels above the threshold and above their neighbours, all of them observed, and not within half a FWHM of a higher one.'),
 }
 
 

@@ -155,6 +155,10 @@ kugel_status kugel_radial_evaluate(const kugel_radial *p, int64_t n, const doubl
   for (int64_t i = 0; i < n; i++) {
     KUGEL_CHECK(angles[i] >= 0 && angles[i] <= M_PI, KUGEL_EINVAL, "angles[%lld] is %g, must be in [0, pi]",
                 (long long)i, angles[i]);
+    if (p->spectral) {
+      values[i] = kugel__radial_kernel_at(p, angles[i]);
+      continue;
+    }
     double s = sin(angles[i] / 2), x[KUGEL__RADIAL_LANES] = {4 * s * s};
     ops->values(&p->poly, 1, x);
     values[i] = x[0];

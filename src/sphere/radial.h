@@ -82,6 +82,7 @@ struct kugel_radial {
   kugel__radial_spline spline;
   double *series;
   double norm;
+  bool spectral; /* a series of which harmonics are all that is wanted: no cut-off, no polynomials */
   kugel__radial_poly poly;
   int64_t nrings, max_nphi;
   int64_t segments, mirrored; /* lanes are segments of a ring, and of its mirror if mirrored is 1 */

@@ -273,6 +273,22 @@ done:
   return KUGEL_OK;
 }
 
+/* A series is its own transform. */
+static kugel_status norm_series(kugel_radial *p)
+{
+  double integral = p->series[0], peak = series_at(p->series, p->opts.n, 0);
+  double by = p->opts.norm == KUGEL_RADIAL_UNIT_INTEGRAL ? integral
+              : p->opts.norm == KUGEL_RADIAL_UNIT_PEAK   ? peak
+                                                         : 1;
+  KUGEL_CHECK(by != 0 && isfinite(1 / by), KUGEL_EINVAL,
+              "the kernel integrates to %g and is %g at angle 0: use KUGEL_RADIAL_AS_IS", integral, peak);
+  p->norm = 1 / by;
+  p->info.radius = M_PI;
+  p->info.integral = integral * p->norm;
+  p->info.scale = p->norm;
+  return KUGEL_OK;
+}
+
 kugel_status kugel__radial_kernel_create(kugel_radial *p)
 {
   p->norm = 1;
@@ -282,6 +298,9 @@ kugel_status kugel__radial_kernel_create(kugel_radial *p)
     KUGEL_ALLOC(p->ctx, p->series, (size_t)p->opts.n * 8);
     memcpy(p->series, p->opts.values, (size_t)p->opts.n * 8);
   }
+  p->spectral = p->series && p->opts.method == KUGEL_RADIAL_HARMONIC && p->opts.radius == 0;
+  if (p->spectral)
+    return norm_series(p);
   double *block;
   KUGEL_ALLOC(p->ctx, block, (4 * NODES + 2 * MAX_PANELS) * 8);
   kugel_status s = cut_and_norm(p, block);
@@ -301,6 +320,11 @@ kugel_status kugel_radial_coefficients(const kugel_radial *p, int64_t lmax, doub
   KUGEL_CHECK(p && b, KUGEL_EINVAL, "%s is NULL", p ? "b" : "plan");
   KUGEL_CHECK(lmax >= 0 && lmax <= 1000000, KUGEL_EINVAL, "lmax is %lld, must be 0 to 1000000",
               (long long)lmax);
+  if (p->spectral) {
+    for (int64_t l = 0; l <= lmax; l++)
+      b[l] = l < p->opts.n ? p->series[l] * p->norm : 0;
+    return KUGEL_OK;
+  }
   /* Each panel takes a quarter of a wave of degree lmax, and the kernel's own shape 64 in all. */
   int64_t panels = 64 + (int64_t)((double)lmax * p->info.radius / 4);
   double *block;

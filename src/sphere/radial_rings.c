@@ -127,6 +127,8 @@ kugel_status kugel__radial_direct_create(kugel_radial *p)
                                       .nphi = g->nphi[i],
                                       .first = g->first[i]};
   qsort(p->ring, (size_t)p->nrings, sizeof *p->ring, by_theta);
+  if (p->spectral)
+    return KUGEL_OK;
   find_symmetry(p);
   find_neighbours(p);
   for (int64_t i = 0; i < p->nrings; i++) {

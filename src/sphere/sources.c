@@ -242,10 +242,11 @@ static bool is_peak(const job *j, int64_t i, int64_t near[8])
 {
   if (kugel_healpix_neighbours(j->ctx, j->o.nside, KUGEL_ORDER_RING, 1, &i, near))
     return false;
-  for (int k = 0; k < 8; k++)
-    if (near[k] >= 0 && !kugel__bad_pixel(j->filtered[near[k]]) &&
-        (j->filtered[near[k]] > j->filtered[i] || (j->filtered[near[k]] == j->filtered[i] && near[k] < i)))
+  for (int k = 0; k < 8; k++) {
+    double v = near[k] >= 0 ? j->filtered[near[k]] : -INFINITY;
+    if (near[k] >= 0 && (kugel__bad_pixel(v) || v > j->filtered[i] || (v == j->filtered[i] && near[k] < i)))
       return false;
+  }
   return true;
 }
 

@@ -19,6 +19,9 @@ RUNS = {
     "udgrade": [SKY, "out.fits", "--nside", "16"],
     "regrid": [RELIEF, "out.fits", "--nside", "16", "--lmax", "20"],
     "rotate": [SKY, "out.fits", "--to", "C", "--lmax", "20"],
+    "filter": [SKY, "out.fits", "--fwhm", "5deg"],
+    "sources": [SKY, "out.csv", "--fwhm", "5deg"],
+    "wavelet": [SKY, "out.fits", "--scales", "2"],
     "fft": [RELIEF, "out.npy", "--kind", "r2c"],
     "plot": [SKY, "out.png", "--size", "100"],
 }

@@ -193,6 +193,42 @@ static void delta(void)
   free(f);
 }
 
+/* A band-limited map times b_l, and the same in coefficients. */
+static void series_by_harmonics(void)
+{
+  enum { LMAX = 12 };
+  kugel_grid *g = make_grid(KUGEL_GRID_GAUSS, LMAX + 1);
+  int64_t npix = kugel_grid_npix(g);
+  double b[LMAX + 1], got[LMAX + 3], at[2] = {0, 1}, value[2], *f = malloc((size_t)npix * 8),
+                                     *out = malloc((size_t)npix * 8);
+  for (int l = 0; l <= LMAX; l++)
+    b[l] = 2.0 / (1 + l * l);
+  kugel_radial *p = NULL;
+  kugel_radial_opts o = {
+      .size = sizeof o, .grid = g, .kernel = KUGEL_RADIAL_SERIES, .n = LMAX + 1, .values = b};
+  o.method = KUGEL_RADIAL_HARMONIC;
+  o.lmax = LMAX;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  CHECK_OK(kugel_radial_coefficients(p, LMAX + 2, got));
+  CHECK(got[0] == 1 && got[LMAX + 1] == 0);
+  CHECK_OK(kugel_radial_evaluate(p, 2, at, value));
+  CHECK(value[0] > value[1]);
+  double theta[LMAX + 1];
+  int64_t nphi[LMAX + 1], first[LMAX + 1];
+  CHECK_OK(kugel_grid_rings(g, theta, nphi, NULL, first, NULL));
+  for (int r = 0; r <= LMAX; r++)
+    for (int64_t k = 0; k < nphi[r]; k++)
+      f[first[r] + k] = 3 + cos(theta[r]) + (1.5 * cos(theta[r]) * cos(theta[r]) - 0.5);
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, npix), KUGEL_ARRAY(out, KUGEL_F64, npix)));
+  for (int r = 0; r <= LMAX; r++)
+    CHECK_LE(fabs(out[first[r]] -
+                  (3 + got[1] * cos(theta[r]) + got[2] * (1.5 * cos(theta[r]) * cos(theta[r]) - 0.5))),
+             1e-13);
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+  free(f), free(out);
+}
+
 static kugel_radial_method chosen(const kugel_grid *g, double width, double radius)
 {
   kugel_radial *p = NULL;
@@ -317,6 +353,7 @@ int main(void)
     harmonics(KUGEL_GRID_GAUSS, 40, 60);
   }
   CASE("a point gives the kernel; tables and series") delta();
+  CASE("a series by harmonics") series_by_harmonics();
   CASE("the choice of the method") choice();
   CASE("bad input") bad_input();
   CASE("failing allocations") faults();

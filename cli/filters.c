@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include "filters.h"
+
+void radial_close(kugel_radial **plan)
+{
+  kugel_radial_destroy(*plan);
+}
+
+/* Spectrum of the first map, mean over windows of a tenth of l, without its first two multipoles. */
+static int measure_power(const sky *s, int64_t lmax, double *power)
+{
+  sky one = *s;
+  ALMS a = {0};
+  SHT kugel_sht *plan = NULL;
+  OWNED double *cl = malloc((size_t)(lmax + 1) * sizeof *cl);
+  if (!cl)
+    return fail("no memory for a spectrum of lmax %lld", (long long)lmax);
+  one.n = 1;
+  STEP(sky_plan(&one, lmax, 0, 0, &plan));
+  STEP(alms_make(&a, 1, lmax, lmax));
+  progress_part(0, 0.3, "spectrum");
+  LIB(kugel_sht_analysis(plan, KUGEL_ARRAY(s->maps, s->dtype, 1, s->npix),
+                         KUGEL_ARRAY(a.data, KUGEL_C128, 1, a.count), NULL));
+  STEP(alms_spectra(&a, &a, cl));
+  for (int64_t l = 0; l <= lmax; l++) {
+    int64_t half = l / 20 + 2, lo = l - half < 2 ? 2 : l - half, hi = l + half > lmax ? lmax : l + half;
+    double sum = 0, weight = 0;
+    for (int64_t k = lo; k <= hi; k++) {
+      sum += (double)(2 * k + 1) * cl[k];
+      weight += (double)(2 * k + 1);
+    }
+    power[l] = weight > 0 ? sum / weight : cl[l];
+  }
+  return EXIT_DONE;
+}
+
+static int matched_series(filter *f, const sky *s, double *psi)
+{
+  int64_t n = f->lmax + 1;
+  OWNED double *beam = malloc((size_t)(3 * n) * sizeof *beam);
+  if (!beam)
+    return fail("no memory for a filter of lmax %lld", (long long)f->lmax);
+  double *power = beam + n, *pixel = power + n;
+  if (f->beam)
+    LIB(kugel_cl_read(NULL, f->beam, 0, 1, f->lmax, beam));
+  else
+    LIB(kugel_beam_gauss(f->fwhm, f->lmax, 1, beam));
+  if (f->cl) {
+    LIB(kugel_cl_read(NULL, f->cl, 0, 1, f->lmax, power));
+    LIB(kugel_pixel_window(NULL, s->nside, f->lmax, pixel, NULL));
+    double white = f->noise * f->noise * 4 * M_PI / (double)s->npix;
+    for (int64_t l = 0; l < n; l++)
+      power[l] = power[l] * beam[l] * beam[l] * pixel[l] * pixel[l] + white;
+  } else {
+    STEP(measure_power(s, f->lmax, power));
+  }
+  LIB(kugel_filter_matched(f->lmax, beam, power, psi, &f->sigma));
+  return EXIT_DONE;
+}
+
+/* To four digits. */
+static double rounded(double angle)
+{
+  double unit = pow(10, floor(log10(angle * 180 * 60 / M_PI)) - 3) * M_PI / 180 / 60;
+  return round(angle / unit) * unit;
+}
+
+static int say_plan(const filter *f, const kugel_radial *plan)
+{
+  char width[40], radius[40];
+  kugel_radial_info info = {.size = sizeof info};
+  static const char *const kernels[] = {"Gaussian", "top hat", "Mexican hat", "", "", "matched filter"};
+  LIB(kugel_radial_get_info(plan, &info));
+  bool harmonic = info.method == KUGEL_RADIAL_HARMONIC;
+  json_text("kernel", kernels[f->kernel]);
+  json_text("method", harmonic ? "harmonic" : "direct");
+  json_number("radius_radians", info.radius);
+  json_number("cut_error", info.cut_error);
+  double width_of = f->kernel == KUGEL_RADIAL_SERIES ? f->fwhm : f->width;
+  if (width_of > 0)
+    fact("kernel", "%s, width %s", kernels[f->kernel], angle_text(rounded(width_of), width, sizeof width));
+  else
+    fact("kernel", "%s", kernels[f->kernel]);
+  if (harmonic)
+    fact("method", "spherical harmonics");
+  else
+    fact("method", "sum over pixels within %s, which leaves out %.2g of the kernel's rms",
+         angle_text(rounded(info.radius), radius, sizeof radius), info.cut_error);
+  if (f->kernel == KUGEL_RADIAL_SERIES) {
+    json_number("sigma", f->sigma);
+    fact("noise", "rms %.4g after the filter, by its spectrum", f->sigma);
+  }
+  return EXIT_DONE;
+}
+
+int filter_plan(filter *f, const sky *s, kugel_radial **plan)
+{
+  GRID kugel_grid *grid = NULL;
+  OWNED double *psi = NULL;
+  kugel_radial_opts o = {.size = sizeof o,
+                         .kernel = f->kernel,
+                         .width = f->width,
+                         .method = f->method,
+                         .normalise_mask = f->normalise_mask};
+  STEP(healpix_grid(s->nside, &grid));
+  o.grid = grid;
+  if (f->kernel == KUGEL_RADIAL_MEXICAN_HAT)
+    o.norm = KUGEL_RADIAL_UNIT_PEAK;
+  if (f->kernel == KUGEL_RADIAL_SERIES) {
+    psi = malloc((size_t)(f->lmax + 1) * sizeof *psi);
+    if (!psi)
+      return fail("no memory for a filter of lmax %lld", (long long)f->lmax);
+    STEP(matched_series(f, s, psi));
+    o.n = f->lmax + 1;
+    o.values = psi;
+    o.norm = KUGEL_RADIAL_AS_IS;
+    o.method = KUGEL_RADIAL_HARMONIC;
+    o.lmax = f->lmax;
+  }
+  LIB(kugel_radial_create(run.ctx, &o, plan));
+  return say_plan(f, *plan);
+}
+
+int filter_estimate(const filter *f, const sky *s)
+{
+  double seconds, maps = (double)(s->npix * s->n) * (sky_is_float(s) ? 4 : 8);
+  int64_t lmax = f->lmax ? f->lmax : 2 * s->nside;
+  STEP(sht_seconds(s->nside, lmax, lmax, KUGEL_SHT_SCALAR, 2 * (double)s->n, &seconds));
+  return report_plan(maps + 24 * (double)s->npix + 16 * (double)kugel_alm_count(lmax, lmax) + BASE_MEMORY,
+                     seconds);
+}
+
+int sky_convolve(sky *s, const kugel_radial *plan)
+{
+  for (int64_t i = 0; i < s->n; i++) {
+    progress_part((double)i / (double)s->n, (double)(i + 1) / (double)s->n, "convolution");
+    const kugel_array *map =
+        KUGEL_ARRAY((char *)s->maps + i * s->npix * (s->dtype.bits / 8), s->dtype, s->npix);
+    LIB(kugel_radial_execute(plan, map, map));
+  }
+  return EXIT_DONE;
+}

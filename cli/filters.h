@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial kernels as commands choose them, and convolution with them. */
+#ifndef KUGEL_CLI_FILTERS_H
+#define KUGEL_CLI_FILTERS_H
+
+#include "skyops.h"
+
+/* What a user asked for. Angles in radians; texts NULL if not given. */
+typedef struct filter {
+  kugel_radial_kernel kernel; /* KUGEL_RADIAL_SERIES: the matched filter */
+  double width;
+  kugel_radial_method method;
+  bool normalise_mask;
+  /* matched filter */
+  double fwhm;
+  const char *beam, *cl; /* files; no cl: the map's own spectrum */
+  double noise;          /* rms of a pixel */
+  int64_t lmax;
+  double sigma; /* filled in: rms of the filtered map by theory */
+} filter;
+
+void radial_close(kugel_radial **plan);
+#define RADIAL __attribute__((cleanup(radial_close)))
+
+/* Makes the plan for the first map in memory, and says what it is. */
+int filter_plan(filter *f, const sky *s, kugel_radial **plan);
+/* Seconds and bytes of a dry run. */
+int filter_estimate(const filter *f, const sky *s);
+/* Convolves all maps in memory, in place. */
+int sky_convolve(sky *s, const kugel_radial *plan);
+
+#endif

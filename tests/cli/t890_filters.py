@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel smooth --method, filter, sources and wavelet, from file to file."""
+import math
+import os
+from fitsfile import *
+from harness import *
+
+SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
+GAIA = "sphere/sky/gaiadr3.nside64.densmap.fits"
+UNSEEN = -1.6375e30
+NSIDE = 32
+NPIX = 12 * NSIDE * NSIDE
+
+
+def column(path, i=0):
+    return read_map(path)[2][i][2]
+
+
+def centre(p):
+    """Colatitude and longitude of a RING pixel of the belt."""
+    ring, k = divmod(p - 2 * NSIDE * (NSIDE - 1), 4 * NSIDE)
+    ring += NSIDE
+    shift = 0.5 if (ring - NSIDE) % 2 == 0 else 0
+    return math.acos(4 / 3 - 2 * ring / (3 * NSIDE)), (k + shift) * math.pi / (2 * NSIDE)
+
+
+def angle(a, b):
+    p, q = math.sin((a[0] - b[0]) / 2), math.sin((a[1] - b[1]) / 2)
+    return 2 * math.asin(math.sqrt(p * p + math.sin(a[0]) * math.sin(b[0]) * q * q))
+
+
+def belt():
+    return range(2 * NSIDE * (NSIDE - 1), 2 * NSIDE * (NSIDE - 1) + (2 * NSIDE + 1) * 4 * NSIDE)
+
+
+def smooth_by_pixels():
+    """A point gives the kernel itself: nowhere negative, zero beyond the cut-off, of the stated shape."""
+    write_map("point.fits", [("T", "uK", [1.0 if i == NPIX // 2 + 5 else 0.0 for i in range(NPIX)])], NSIDE, "RING")
+    r = ok("smooth", "point.fits", "out.fits", "--fwhm", "8deg", "--method", "direct", "--json").json
+    assert r["method"] == "direct" and r["cut_error"] < 1e-5
+    got, fwhm, at = column("out.fits"), math.radians(8), centre(NPIX // 2 + 5)
+    assert min(got) == 0 and abs(sum(got) - 1) < 0.01
+    for i in belt():
+        a = angle(at, centre(i))
+        want = got[NPIX // 2 + 5] * math.exp(-4 * math.log(2) * (a / fwhm) ** 2) if a < r["radius_radians"] else 0
+        assert abs(got[i] - want) < 1e-6 * max(got)
+    harmonic = ok("smooth", "point.fits", "h.fits", "--fwhm", "8deg", "--iter", "0")
+    assert harmonic.code == 0 and max(abs(a - b) for a, b in zip(got, column("h.fits"))) < 0.02 * max(got)
+    half = [3.0 if i % 3 else UNSEEN for i in range(NPIX)]
+    write_map("half.fits", [("T", "uK", half)], NSIDE, "RING")
+    ok("smooth", "half.fits", "flat.fits", "--fwhm", "8deg", "--method", "direct", "--normalise-mask")
+    assert all(abs(v - 3) < 1e-5 if h == 3 else v < -1e30 for h, v in zip(half, column("flat.fits")))
+    refused(2, "smooth", SKY, "x.fits", "--fwhm", "8deg", "--method", "direct", says="--no-pol")
+    refused(2, "smooth", "half.fits", "x.fits", "--fwhm", "8deg", "--normalise-mask", says="--method")
+    refused(2, "smooth", "half.fits", "x.fits", "--fwhm", "8deg", "--method", "direct", "--lmax", "3", says="--lmax")
+
+
+def sky_with_sources(path):
+    """Three sources of 10 degrees on noise and a slope."""
+    spots = [(NPIX // 2 - 9, 50), (NPIX // 2 + 1500, 90), (NPIX // 2 - 1800, 30)]
+    places, seed, fwhm = [centre(p) for p, _ in spots], 7, math.radians(8)
+    values = [0.0] * NPIX
+    for i in range(NPIX):
+        seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+        values[i] = (seed >> 33) / 2**31 + 1
+    for i in belt():
+        for place, (_, height) in zip(places, spots):
+            values[i] += height * math.exp(-4 * math.log(2) * (angle(place, centre(i)) / fwhm) ** 2)
+    write_map(path, [("T", "uK", values)], NSIDE, "RING")
+    return places, spots
+
+
+def sources():
+    places, spots = sky_with_sources("in.fits")
+    for kernel in "mexican-hat", "none":
+        r = ok("sources", "in.fits", f"{kernel}.csv", "--fwhm", "8deg", "--threshold", "20", "--kernel", kernel, "--json").json
+        assert r["sources"] == 3, r
+        lines = [x for x in open(f"{kernel}.csv").read().splitlines() if not x.startswith("#")]
+        names, rows = lines[0].split(","), [dict(zip(lines[0].split(","), map(float, x.split(",")))) for x in lines[1:]]
+        assert names[:5] == ["lon", "lat", "snr", "peak", "fwhm_arcmin"]
+        assert [round(x["peak"], -1) for x in rows] == [90, 50, 30], rows
+        for row, (place, (_, height)) in zip(rows, sorted(zip(places, spots), key=lambda x: -x[1][1])):
+            found = math.radians(90 - row["lat"]), math.radians(row["lon"])
+            assert angle(found, place) < math.radians(0.3), row
+            assert abs(row["peak"] / height - 1) < 0.05 and abs(row["fwhm_arcmin"] / 480 - 1) < 0.05
+    r = ok("sources", "in.fits", "m.csv", "--fwhm", "8deg", "--threshold", "4", "--kernel", "matched", "--filtered",
+           "filtered.fits", "--plot", "filtered.png", "--json").json
+    assert r["sources"] >= 3 and r["sigma"] > 0
+    assert open("filtered.png", "rb").read(4) == b"\x89PNG" and len(column("filtered.fits")) == NPIX
+    write_map("mask.fits", [("M", "", [0.0 if i < NPIX // 2 else 1.0 for i in range(NPIX)])], NSIDE, "RING")
+    assert ok("sources", "in.fits", "s.csv", "--fwhm", "8deg", "--threshold", "20", "--mask", "mask.fits", "--json").json["sources"] == 1
+    refused(2, "sources", "in.fits", "x.csv", says="--fwhm")
+    refused(1, "sources", "in.fits", "m.csv", "--fwhm", "8deg", says="exists")
+    write_map("zero.fits", [("T", "uK", [0.0] * NPIX)], NSIDE, "RING")
+    refused(1, "sources", "zero.fits", "x.csv", "--fwhm", "8deg", says="rms")
+    assert not os.path.exists("x.csv")
+
+
+def filters():
+    sky_with_sources("in.fits")
+    ok("filter", "in.fits", "hat.fits", "--fwhm", "8deg", "--plot", "hat.png")
+    hat = column("hat.fits")
+    assert abs(sum(hat)) < 0.02 * sum(map(abs, hat)), "the Mexican hat has no mean"
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2}\n" for l in range(65)))
+    r = ok("filter", "in.fits", "matched.fits", "--kernel", "matched", "--fwhm", "8deg", "--cl", "cl.txt", "--noise", "0.3", "--json").json
+    assert r["method"] == "harmonic" and r["sigma"] > 0
+    matched = column("matched.fits")
+    assert abs(matched[NPIX // 2 + 1500] / 90 - 1) < 0.06, "a source keeps its height"
+    ok("filter", "in.fits", "top.fits", "--kernel", "top-hat", "--width", "5deg", "--normalise-mask")
+    assert min(column("top.fits")) >= 1
+    for words, says in ((["--width", "1deg", "--fwhm", "1deg"], "--width"), ([], "--fwhm"),
+                        (["--kernel", "matched"], "--beam"), (["--kernel", "top-hat", "--fwhm", "1deg"], "--width"),
+                        (["--fwhm", "1deg", "--normalise-mask"], "integral")):
+        refused(2, "filter", "in.fits", "x.fits", *words, says=says)
+
+
+def wavelets():
+    alm = [(1 + l % 3) / (1 + l * l) for l in range(65)]
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {a}\n" for l, a in enumerate(alm)))
+    ok("synfast", "cl.txt", "sky.fits", "--nside", NSIDE, "--lmax", "48", "--seed", "3")
+    r = ok("wavelet", "sky.fits", "again.fits", "--coefficients", "scales.fits", "--json").json
+    assert r["change"] < 1e-4, r["change"]
+    scales = [c[0] for c in read_map("scales.fits")[2]]
+    assert scales == ["L8", "L16", "L32"]
+    before, seed = column("sky.fits"), 5
+    noisy = []
+    for v in before:
+        noise = 0
+        for _ in range(12):
+            seed = (seed * 6364136223846793005 + 1442695040888963407) % 2**64
+            noise += (seed >> 33) / 2**31 - 0.5
+        noisy.append(v + 0.1 * noise + (100 if len(noisy) == NPIX // 2 else 0))
+    write_map("noisy.fits", [("T", "uK", noisy)], NSIDE, "RING")
+    r = ok("wavelet", "noisy.fits", "clean.fits", "--denoise", "3", "--soft", "--json", "--plot", "clean.png").json
+    assert [s["scale"] for s in r["scales_rms"]] == [1, 2] and all(0 < s["kept"] < 0.2 for s in r["scales_rms"])
+    clean = column("clean.fits")
+    assert clean[NPIX // 2] - before[NPIX // 2] > 3, "a point stays"
+
+
+def real_sky():
+    """Gaia's star counts: the Magellanic Clouds are the two highest peaks in the south."""
+    ok("sources", shared(GAIA), "out.csv", "--fwhm", "3deg")
+    rows = [x.split(",") for x in open("out.csv").read().splitlines() if x[0] not in "#l"]
+    for name, lon, lat in (("LMC", 80.9, -69.8), ("SMC", 13.2, -72.8)):
+        near = min(rows[:20], key=lambda r: angle((math.radians(90 - float(r[1])), math.radians(float(r[0]))),
+                                                  (math.radians(90 - lat), math.radians(lon))))
+        assert abs(float(near[1]) - lat) < 1.5, (name, near)
+
+
+main([smooth_by_pixels, sources, filters, wavelets, real_sky])
