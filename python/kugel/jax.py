@@ -46,13 +46,12 @@ def _on_host(call):
 def _device_plan(t, index):
     plans = t.__dict__.setdefault("jax_plans", {})
     if index not in plans:
-        weights = t.weights if t.weights == "ring" else None
-        plans[index] = _Plan(*t.arguments, weights, 0, bad_pixels="pass", device=f"cuda:{index}")
+        plans[index] = _Plan(*t.arguments, t.weights, t.iterations, bad_pixels="pass", device=f"cuda:{index}")
     return plans[index]
 
 
-_VERBS = {"synthesis": lib.kugel_sht_synthesis, "synthesis_adjoint": lib.kugel_sht_synthesis_adjoint,
-          "analysis": lib.kugel_sht_analysis}
+_VERBS = {(0, 0): lib.kugel_sht_synthesis, (0, 1): lib.kugel_sht_synthesis_adjoint, (1, 0): lib.kugel_sht_analysis,
+          (1, 1): lib.kugel_sht_analysis_adjoint}
 
 
 @_xla.handler
@@ -60,63 +59,18 @@ def _on_device(call):
     words, index = call.attributes, call.device()
     t = transforms.named(words["transform"])
     plan, queue = _device_plan(t, index), context(f"cuda:{index}").queue(call.stream() or 0)
-    counts = (plan.nsets, plan.nmaps) if words["verb"] == "synthesis" else (plan.nmaps, plan.nsets)
+    verb = words["analysis"], words["adjoint"]
+    counts = (plan.nsets, plan.nmaps) if verb[0] == verb[1] else (plan.nmaps, plan.nsets)
     views = []
     for buffer, count in zip((call.arguments[0], call.results[0]), counts):
         shape = buffer.shape if count > 1 else (*buffer.shape[:-1], 1, buffer.shape[-1])
         views.append(make_view(buffer.address, _ffi.KUGEL_CUDA, index, dtype_of(buffer.dtype), shape, None, buffer))
     if np.prod(call.results[0].shape):
-        _VERBS[words["verb"]](plan._handle.address, *map(ctypes.byref, views), queue)
+        _VERBS[verb](plan._handle.address, *map(ctypes.byref, views), queue)
 
 
 jax.ffi.register_ffi_target("kugel_transform", jax.ffi.pycapsule(_on_host), platform="cpu")
 jax.ffi.register_ffi_target("kugel_transform", jax.ffi.pycapsule(_on_device), platform="CUDA")
-
-
-# ---- the operator on a device, from what plans do there ------------------------------------------------------------
-
-
-def _verb(t, verb, x):
-    to_alm = verb != "synthesis"
-    given, made = t.shapes(False, to_alm)
-    out = jax.ShapeDtypeStruct(x.shape[:x.ndim - len(given)] + made, _OTHER[x.dtype])
-    return jax.ffi.ffi_call("kugel_transform", out)(x, transform=t.name, verb=verb)
-
-
-def _analysis(t, map):
-    weight = jnp.asarray(t.pixel_weight, map.dtype)
-
-    def once(map):
-        return _verb(t, "synthesis_adjoint", map * weight) if t.weights == "pixel" else _verb(t, "analysis", map)
-
-    alm = once(map)
-    for _ in range(t.iterations):
-        alm = alm + once(map - _verb(t, "synthesis", alm))
-    return alm
-
-
-def _analysis_adjoint(t, alm):
-    if t.resampled:
-        raise NotImplementedError(f"the adjoint of analysis on this grid with lmax {t.lmax} is not on CUDA devices: "
-                                  "use a Gauss or HEALPix grid, or the CPU")
-    weight = jnp.asarray(t.pixel_weight, _OTHER[alm.dtype])
-    work = out = _verb(t, "synthesis", alm) * weight
-    for _ in range(t.iterations):
-        alm = alm - _verb(t, "synthesis_adjoint", work)
-        work = _verb(t, "synthesis", alm) * weight
-        out = out + work
-    return out
-
-
-def _composed(x, *, name, analysis, adjoint):
-    t = transforms.named(name)
-    if not t.plan.covered and analysis == adjoint:
-        raise NotImplementedError("on CUDA devices every pixel of a map must be on a ring of the grid")
-    real = _OTHER[x.dtype] if jnp.iscomplexobj(x) else x.dtype
-    factor = jnp.asarray(t.real_weight, real)
-    if analysis:
-        return _analysis_adjoint(t, x / factor) if adjoint else _analysis(t, x)
-    return _verb(t, "synthesis_adjoint", x) * factor if adjoint else _verb(t, "synthesis", x)
 
 
 # ---- the primitive ---------------------------------------------------------------------------------------------
@@ -167,7 +121,23 @@ def _lower_on_host(ctx, x, *, name, analysis, adjoint):
 
 
 mlir.register_lowering(_transform, _lower_on_host, platform="cpu")
-mlir.register_lowering(_transform, mlir.lower_fun(_composed, multiple_results=False), platform="cuda")
+
+
+def _on_device_scaled(x, *, name, analysis, adjoint):
+    """As Transform.apply, where the call makes the library's adjoints."""
+    t = transforms.named(name)
+    if not t.plan.covered and analysis == adjoint:
+        raise NotImplementedError("on CUDA devices every pixel of a map must be on a ring of the grid")
+    given, made = t.shapes(analysis, adjoint)
+    call = jax.ffi.ffi_call("kugel_transform", jax.ShapeDtypeStruct(x.shape[:x.ndim - len(given)] + made, _OTHER[x.dtype]))
+    factor = jnp.asarray(t.real_weight, x.real.dtype)
+    if analysis and adjoint:
+        x = x / factor
+    out = call(x, transform=t.name, analysis=np.int32(analysis), adjoint=np.int32(adjoint))
+    return out * factor if adjoint and not analysis else out
+
+
+mlir.register_lowering(_transform, mlir.lower_fun(_on_device_scaled, multiple_results=False), platform="cuda")
 
 
 def _apply(t, x, analysis, adjoint=False):

@@ -377,7 +377,7 @@ def _reorder_there(there, source, target, stream):
     return result
 
 
-def reorder(map_in, inp=None, out=None, r2n=None, n2r=None, stream=None):
+def reorder(map_in, inp=None, out=None, r2n=None, n2r=None, *, stream=None):
     """Maps in another ordering: r2n=True or n2r=True, or inp and out, each "RING", "NEST" or a flat layout.
 
     In a flat layout faces are squares, [12, nside, nside], row by row: "FLAT_S", "FLAT_E", "FLAT_N" or "FLAT_W" by the

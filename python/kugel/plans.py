@@ -278,18 +278,20 @@ class SHT:
         """Least-squares analysis. Returns the coefficients and a dict: iterations, residual, normal_residual,
         converged."""
         map, batch = self._input(map, *self._map())
-        if not isinstance(map, np.ndarray):
-            raise TypeError("solve takes maps in host memory")
         if batch:
             raise ValueError("solve takes no batch")
-        if out is None:
+        if out is None and isinstance(map, np.ndarray):
             out = np.zeros((self.nalm,) if self.nsets == 1 else (self.nsets, self.nalm), np.complex128)
+        out, there = self._output(map, batch, *self._alm()[:3], out)
+        for side in map, there:
+            if getattr(side, "stream", None) is not None:
+                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
         opts = options(_ffi.kugel_solve_opts, tolerance=float(tolerance), max_iterations=int(max_iterations))
         stats = _ffi.kugel_solve_stats()
         converged = True
         try:
-            long_call(lib.kugel_sht_solve, self._handle.address, view(map), view(out), ctypes.byref(opts),
-                      ctypes.byref(stats))
+            long_call(lib.kugel_sht_solve, self._handle.address, self._view(map, self.nmaps),
+                      self._view(there, self.nsets), ctypes.byref(opts), ctypes.byref(stats))
         except RuntimeError as e:
             if getattr(e, "status", None) != _ffi.KUGEL_ECONVERGE:
                 raise

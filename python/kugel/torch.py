@@ -36,6 +36,8 @@ _REAL = {c: r for r, c in _WIDE.items()}
 _OTHER = _WIDE | _REAL
 _VIEW = {torch.float64: (_ffi.KUGEL_FLOAT, 64, 1), torch.float32: (_ffi.KUGEL_FLOAT, 32, 1),
          torch.complex128: (_ffi.KUGEL_COMPLEX, 128, 1), torch.complex64: (_ffi.KUGEL_COMPLEX, 64, 1)}
+_VERBS = {(False, False): lib.kugel_sht_synthesis, (False, True): lib.kugel_sht_synthesis_adjoint,
+          (True, False): lib.kugel_sht_analysis, (True, True): lib.kugel_sht_analysis_adjoint}
 
 
 # ---- on CUDA ---------------------------------------------------------------------------------------------------
@@ -45,71 +47,31 @@ class _OnDevice:
     """A Transform on one CUDA device. Everything is queued on the current stream; nothing waits."""
 
     def __init__(self, t, index):
-        weights = t.weights if t.weights == "ring" else None
         self.t, self.device = t, torch.device("cuda", index)
         self.context = context(f"cuda:{index}")
-        self.plan = _Plan(*t.arguments, weights, 0, bad_pixels="pass", device=f"cuda:{index}")
-
-    @functools.cached_property
-    def pixel_weight(self):
-        return torch.from_numpy(self.t.pixel_weight).to(self.device)
+        self.plan = _Plan(*t.arguments, t.weights, t.iterations, bad_pixels="pass", device=f"cuda:{index}")
 
     def _view(self, x, count):
         shape = x.shape if count > 1 else (*x.shape[:-1], 1, x.shape[-1])
         return ctypes.byref(make_view(x.data_ptr(), _ffi.KUGEL_CUDA, self.device.index, _ffi.kugel_dtype(*_VIEW[x.dtype]),
                                       shape, None, x))
 
-    def _call(self, function, x, to_alm):
-        plan, t = self.plan, self.t
-        sides = (plan.nmaps, plan.nsets) if to_alm else (plan.nsets, plan.nmaps)
-        shape = t.shapes(False, to_alm)
-        new = x.new_empty if plan.covered else x.new_zeros
-        out = new(x.shape[:x.ndim - len(shape[0])] + shape[1], dtype=_OTHER[x.dtype])
-        if out.numel():
-            queue = self.context.queue(torch.cuda.current_stream(self.device).cuda_stream)
-            function(plan._handle.address, self._view(x, sides[0]), self._view(out, sides[1]), queue)
-        return out
-
-    def synthesis(self, alm):
-        return self._call(lib.kugel_sht_synthesis, alm, False)
-
-    def synthesis_adjoint(self, map):
-        return self._call(lib.kugel_sht_synthesis_adjoint, map, True)
-
-    def _quadrature(self, map):
-        if self.t.weights == "pixel":
-            return self.synthesis_adjoint(map * self.pixel_weight.to(map.dtype))
-        return self._call(lib.kugel_sht_analysis, map, True)
-
-    def analysis(self, map):
-        alm = self._quadrature(map)
-        for _ in range(self.t.iterations):
-            alm += self._quadrature(map - self.synthesis(alm))
-        return alm
-
-    def analysis_adjoint(self, alm):
-        """sum_k W (1 - S^T W)^k: the transpose of the Jacobi iterations."""
-        if self.t.resampled:
-            raise NotImplementedError(f"the adjoint of analysis on this grid with lmax {self.t.lmax} is not on CUDA devices: "
-                                      "use a Gauss or HEALPix grid, or tensors on the CPU")
-        weight = self.pixel_weight.to(_REAL[alm.dtype])
-        out = self.synthesis(alm).mul_(weight)
-        work = out
-        for _ in range(self.t.iterations):
-            alm = alm - self.synthesis_adjoint(work)
-            work = self.synthesis(alm).mul_(weight)
-            out = out + work
-        return out
-
     def apply(self, x, analysis, adjoint):
-        if not adjoint:
-            return self.analysis(x) if analysis else self.synthesis(x)
-        if analysis:
+        """As Transform.apply."""
+        plan, t, positive = self.plan, self.t, (..., slice(self.t.lmax + 1, None))
+        to_alm = analysis != adjoint
+        if analysis and adjoint:
             x = x.clone()
-            x[..., self.t.lmax + 1:] /= 2
-            return self.analysis_adjoint(x)
-        out = self.synthesis_adjoint(x)
-        out[..., self.t.lmax + 1:] *= 2
+            x[positive] /= 2
+        given, made = t.shapes(analysis, adjoint)
+        new = x.new_empty if plan.covered else x.new_zeros
+        out = new(x.shape[:x.ndim - len(given)] + made, dtype=_OTHER[x.dtype])
+        if out.numel():
+            counts = (plan.nmaps, plan.nsets) if to_alm else (plan.nsets, plan.nmaps)
+            queue = self.context.queue(torch.cuda.current_stream(self.device).cuda_stream)
+            _VERBS[analysis, adjoint](plan._handle.address, self._view(x, counts[0]), self._view(out, counts[1]), queue)
+        if adjoint and not analysis:
+            out[positive] *= 2
         return out
 
 

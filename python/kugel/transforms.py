@@ -10,8 +10,6 @@ import weakref
 
 import numpy as np
 
-from . import _ffi
-from ._lib import lib, long_call, ptr
 from .alms import Alm
 from .plans import SHT, Grid
 
@@ -110,29 +108,3 @@ class Transform:
     def real_weight(self):
         """How coefficients count in the inner product of maps."""
         return real_weight(self.lmax, self.plan.nalm)
-
-    @functools.cached_property
-    def pixel_weight(self):
-        """Quadrature weights of all pixels, [npix]."""
-        table = self.grid.table()
-        ring = table["weight"]
-        if self.weights == "ring":
-            factor = np.empty(len(ring))
-            lib.kugel_healpix_ring_weights(None, self.grid.options["nside"], ptr(factor))
-            ring = ring * factor
-        out = np.zeros(self.plan.npix)
-        for first, n, w in zip(table["first"], table["nphi"], ring):
-            out[first:first + n] = w
-        if self.weights == "pixel":
-            factor = np.empty(self.plan.npix)
-            long_call(lib.kugel_healpix_pixel_weights, None, self.grid.options["nside"], ptr(factor))
-            out *= factor
-        return out
-
-    @functools.cached_property
-    def resampled(self):
-        """Whether analysis resamples in colatitude, and so is more than weights and the adjoint of synthesis."""
-        rings, kind = self.grid.nrings, self.grid.options["kind"]
-        circle = {_ffi.KUGEL_GRID_CLENSHAW_CURTIS: 2 * rings - 2, _ffi.KUGEL_GRID_FEJER1: 2 * rings,
-                  _ffi.KUGEL_GRID_MCEWEN_WIAUX: 2 * rings - 1}.get(kind, 0)
-        return rings - 1 < 2 * self.lmax < circle

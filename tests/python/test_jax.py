@@ -132,21 +132,6 @@ def test_errors_of_the_library_reach_python():
         jax.block_until_ready(t.analysis(jnp.zeros(t.transform.map_shape)))
 
 
-@pytest.mark.parametrize("keys", [dict(), dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)],
-                         ids=str)
-def test_what_devices_compose(keys, monkeypatch):
-    """The compositions for devices, of a host's transforms, are the transforms of the host."""
-    t = kj.SHT(8, 16, mode="teb", **keys)
-    weights = keys.get("weights")
-    plan = kugel.SHT(8, 16, mode="teb", weights=weights if weights == "ring" else None)
-    monkeypatch.setattr(kj, "_verb", lambda t, verb, x: jnp.asarray(getattr(plan, verb)(np.asarray(x))))
-    for analysis in (False, True):
-        for adjoint in (False, True):
-            x = map_of(t) if analysis != adjoint else alm_of(t)
-            words = dict(name=t.transform.name, analysis=analysis, adjoint=adjoint)
-            close(kj._composed(x, **words), kj._transform.bind(x, **words), 1e-13)
-
-
 @pytest.mark.skipif(not on_cuda(), reason="no CUDA device")
 @pytest.mark.parametrize("mode", [dict(), dict(spin=1), dict(spin=2), dict(mode="teb")], ids=str)
 def test_cuda(mode):

@@ -207,27 +207,6 @@ def test_errors():
         kt.Smoothing(4, 7)
 
 
-@pytest.mark.parametrize("keys", [dict(), dict(iterations=2), dict(weights="ring"), dict(weights="pixel", iterations=1)],
-                         ids=str)
-def test_what_devices_compose(keys):
-    """The compositions for devices, of a host's transforms, are the transforms of the host."""
-    t = kt.SHT(8, 16, mode="teb", **keys)
-    weights = keys.get("weights")
-    plan = kugel.SHT(8, 16, mode="teb", weights=weights if weights == "ring" else None)
-
-    class OnHost(kt._OnDevice):
-        def __init__(self):
-            self.t, self.device = t.transform, torch.device("cpu")
-
-        def _call(self, function, x, to_alm):
-            return torch.from_numpy(getattr(plan, function.__name__.removeprefix("kugel_sht_"))(x.numpy()))
-
-    for analysis in (False, True):
-        for adjoint in (False, True):
-            x = map_of(t) if analysis != adjoint else alm_of(t)
-            close(OnHost().apply(x, analysis, adjoint), kt._transform(x, t.transform.name, analysis, adjoint))
-
-
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
