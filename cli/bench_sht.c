@@ -211,7 +211,7 @@ static double operations(const job *j, const kugel_grid *grid)
 
 static int make_grid(const int64_t *v, kugel_grid **grid)
 {
-  kugel_grid_kind kind = (kugel_grid_kind)(v[GRID_KIND] + KUGEL_GRID_GAUSS);
+  kugel_grid_kind kind = latlon_kind(v[GRID_KIND]);
   kugel_grid_opts opts = {.size = sizeof opts, .kind = KUGEL_GRID_HEALPIX, .nside = v[NSIDE]};
   if (v[ROWS])
     opts = (kugel_grid_opts){.size = sizeof opts, .kind = kind, .ntheta = v[ROWS], .nphi = 2 * v[ROWS]};

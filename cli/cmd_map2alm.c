@@ -91,17 +91,17 @@ static int from_npy(const map2alm_args *o, stopwatch *watch)
     return fail_usage("--weights and --iter are for HEALPix maps; the quadrature of --grid %s is exact",
                       o->grid.s);
   report_title(o->input.s, o->output.s);
-  STEP(latlon_open(&map, o->input.s, (kugel_grid_kind)(o->grid.n + KUGEL_GRID_GAUSS)));
+  STEP(latlon_open(&map, o->input.s, latlon_kind(o->grid.n), false));
   STEP(bounds(o, latlon_lmax(&map), &j));
   fact("transform", "grid %s, lmax %lld", o->grid.s, (long long)j.lmax);
   if (run.dry_run)
-    return report_plan(
-        (double)(map.ntheta * map.nphi) * 8 + 16 * (double)kugel_alm_count(j.lmax, j.mmax) + BASE_MEMORY, 0);
+    return report_plan((double)(map.npix) * 8 + 16 * (double)kugel_alm_count(j.lmax, j.mmax) + BASE_MEMORY,
+                       0);
   STEP(check_output(o->output.s));
   STEP(latlon_read(&map));
   stopwatch_lap(watch, "read");
   STEP(latlon_grid(&map, &grid));
-  j.npix = map.ntheta * map.nphi;
+  j.npix = map.npix;
   j.maps = KUGEL_ARRAY(map.map, KUGEL_F64, 1, j.npix);
   j.grid = grid;
   map2alm_args exact = *o;

@@ -89,10 +89,12 @@ static int plot_npy(const plot_args *o)
   LATLON latlon map = {0};
   double ends[2];
   report_title(o->input.s, o->output.s);
-  STEP(latlon_open(&map, o->input.s, (kugel_grid_kind)(o->grid.n + KUGEL_GRID_GAUSS)));
+  if (latlon_kind(o->grid.n) == KUGEL_GRID_GAUSS_OCTAHEDRAL)
+    return fail_usage("an octahedral grid cannot be drawn: kugel regrid it first");
+  STEP(latlon_open(&map, o->input.s, latlon_kind(o->grid.n), false));
   kugel_plot_opts opts = style(o, NULL);
   if (run.dry_run)
-    return report_plan((double)(map.ntheta * map.nphi) * 8 + BASE_MEMORY, 0.3);
+    return report_plan((double)(map.npix) * 8 + BASE_MEMORY, 0.3);
   STEP(check_output(o->output.s));
   STEP(latlon_read(&map));
   STEP(latlon_picture(o->output.s, &map, &opts, ends));

@@ -1,109 +1,167 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel regrid: from one grid to another through a_lm. */
 #include <math.h>
+#include <stdlib.h>
 #include "commands.h"
 #include "skyops.h"
 #include "target.h"
 
 #define REGRID_OPTIONS(X)                                                                                    \
   TARGET_OPTIONS(X)                                                                                          \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS), or rows of latitude (NPY)")             \
-  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix map (FITS), or rows of latitude (NPY)")           \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix maps (FITS), or rows of latitude (NPY)")            \
+  X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix maps (FITS), or rows of latitude (NPY)")          \
   X(from_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                 \
-  X(column, 'c', ARG_TEXT, "NAME", "0", 0, 0, "FITS input: column by name or number")                        \
-  X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6,                                                                   \
-    "highest multipole; when not given what the input's quadrature takes exactly, 2 nside for HEALPix")      \
+  X(columns, 'c', ARG_TEXT, "LIST", "0", 0, 0, "FITS input: columns by name or number, commas between")      \
+  X(winds, 'w', ARG_FLAG, NULL, NULL, 0, 0,                                                                  \
+    "two maps are a vector: (u eastward, v northward), or its parts along theta and phi")                    \
+  X(lmax, 'l', ARG_INT, "N", NULL, 1, 1e6,                                                                   \
+    "highest multipole; when not given what both grids are made for, 2 nside for HEALPix")                   \
   X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "FITS input: refinements of the analysis")                        \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam on the way")                    \
+  X(least_good, 0, ARG_REAL, "X", "0.5", 0, 1,                                                               \
+    "bad pixels count as zero; the result has none where the part of good ones about is below this")         \
   X(name, 0, ARG_TEXT, "TEXT", NULL, 0, 0, "FITS output: name of the column; the input's when not given")    \
   X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "FITS output: unit of the map; the input's when not given")
 
 OPTIONS(regrid, REGRID_OPTIONS);
 
-static int analyse(const kugel_grid *grid, const kugel_array *map, int64_t lmax, int iterations, alms *a)
+/* Where the maps come from: either kind of file. */
+typedef struct source {
+  bool npy;
+  sky sky;
+  latlon rows;
+  kugel_grid *grid;
+  int64_t n, npix;
+} source;
+
+static void source_close(source *s)
 {
-  SHT kugel_sht *plan = NULL;
-  LIB(kugel_sht_create(run.ctx,
-                       &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
-                                         .grid = grid,
-                                         .lmax = lmax,
-                                         .iterations = iterations,
-                                         .bad_pixels = KUGEL_BAD_ZERO},
-                       &plan));
-  STEP(alms_make(a, 1, lmax, lmax));
-  progress_part(0, 1, "analysis");
-  LIB(kugel_sht_analysis(plan, map, KUGEL_ARRAY(a->data, KUGEL_C128, 1, a->count), NULL));
+  kugel_grid_destroy(s->grid);
+  latlon_close(&s->rows);
+  sky_close(&s->sky);
+}
+
+static void plan_close(kugel_regrid **plan)
+{
+  kugel_regrid_destroy(*plan);
+}
+
+static int source_open(source *s, const regrid_args *o)
+{
+  s->npy = path_ends_with(o->input.s, ".npy");
+  if (s->npy) {
+    if (o->columns.given || o->iter.given)
+      return fail_usage("--columns and --iter are for HEALPix maps; %s is NPY", o->input.s);
+    STEP(latlon_open(&s->rows, o->input.s, latlon_kind(o->from_grid.n), true));
+    s->n = s->rows.n;
+    s->npix = s->rows.npix;
+    STEP(latlon_grid(&s->rows, &s->grid));
+  } else {
+    STEP(sky_open(&s->sky, o->input.s, o->columns.s, false));
+    report_sky(&s->sky);
+    s->n = s->sky.n;
+    s->npix = s->sky.npix;
+    STEP(healpix_grid(s->sky.nside, &s->grid));
+  }
+  if (o->winds.given && s->n != 2)
+    return fail_usage("--winds needs two maps, %s has %lld%s", o->input.s, (long long)s->n,
+                      s->npy ? "" : " in use: give --columns");
+  return s->n >= 1 && s->n <= MAX_COLUMNS
+             ? EXIT_DONE
+             : fail("%s has %lld maps, must be 1 to %d", o->input.s, (long long)s->n, MAX_COLUMNS);
+}
+
+static int source_read(source *s)
+{
+  return s->npy ? latlon_read(&s->rows) : sky_read(&s->sky, KUGEL_ORDER_RING, false);
+}
+
+static int make_plan(const regrid_args *o, const source *s, const target *t, kugel_regrid **plan)
+{
+  LIB(kugel_regrid_create(run.ctx,
+                          &(kugel_regrid_opts){.size = sizeof(kugel_regrid_opts),
+                                               .from = s->grid,
+                                               .to = t->grid,
+                                               .lmax = o->lmax.n,
+                                               .spin = o->winds.given,
+                                               .fwhm = o->fwhm.given ? o->fwhm.x : 0,
+                                               .iterations = s->npy ? 0 : (int)o->iter.n,
+                                               .bad_pixels = KUGEL_BAD_ZERO,
+                                               .least_good = o->least_good.x},
+                          plan));
   return EXIT_DONE;
 }
 
-/* Plans in a dry run; else reads and analyses. */
-static int from_npy(const regrid_args *o, alms *a, stopwatch *watch)
+/* In NPY files bad pixels are NaN. */
+static void mark_bad(sky *s)
 {
-  LATLON latlon map = {0};
-  GRID kugel_grid *grid = NULL;
-  STEP(latlon_open(&map, o->input.s, (kugel_grid_kind)(o->from_grid.n + KUGEL_GRID_GAUSS)));
-  int64_t lmax = o->lmax.given ? o->lmax.n : latlon_lmax(&map);
-  json_int("lmax", lmax);
-  fact("transform", "grid %s, lmax %lld", o->from_grid.s, (long long)lmax);
-  a->lmax = a->mmax = lmax;
-  if (run.dry_run)
-    return EXIT_DONE;
-  STEP(check_output(o->output.s));
-  STEP(latlon_read(&map));
-  stopwatch_lap(watch, "read");
-  STEP(latlon_grid(&map, &grid));
-  STEP(analyse(grid, KUGEL_ARRAY(map.map, KUGEL_F64, 1, map.ntheta * map.nphi), lmax, 0, a));
-  stopwatch_lap(watch, "analysis");
-  return EXIT_DONE;
+  for (int64_t i = 0; i < s->n * s->npix; i++)
+    if (s->dtype.bits == 32 && ((float *)s->maps)[i] == (float)KUGEL_UNSEEN)
+      ((float *)s->maps)[i] = NAN;
+    else if (s->dtype.bits == 64 && ((double *)s->maps)[i] == KUGEL_UNSEEN)
+      ((double *)s->maps)[i] = NAN;
 }
 
-static int from_fits(const regrid_args *o, sky *s, alms *a, stopwatch *watch)
+static void describe(const regrid_args *o, const source *s, output *out)
 {
-  GRID kugel_grid *grid = NULL;
-  STEP(sky_open(s, o->input.s, o->column.s, false));
-  report_sky(s);
-  int64_t lmax = o->lmax.given ? o->lmax.n : 2 * s->nside;
-  json_int("lmax", lmax);
-  fact("transform", "lmax %lld, %lld iterations", (long long)lmax, (long long)o->iter.n);
-  a->lmax = a->mmax = lmax;
-  if (run.dry_run)
-    return EXIT_DONE;
-  STEP(check_output(o->output.s));
-  STEP(sky_read(s, KUGEL_ORDER_RING, false));
-  stopwatch_lap(watch, "read");
-  STEP(healpix_grid(s->nside, &grid));
-  STEP(analyse(grid, KUGEL_ARRAY(s->maps, s->dtype, 1, s->npix), lmax, (int)o->iter.n, a));
-  stopwatch_lap(watch, "analysis");
-  return EXIT_DONE;
+  out->info = s->sky.info;
+  for (int64_t i = 0; i < s->n; i++) {
+    out->names[i] = o->name.given ? o->name.s : s->npy ? NULL : s->sky.described[i].name;
+    out->units[i] = o->unit.given ? o->unit.s : s->npy ? NULL : s->sky.described[i].unit;
+  }
+}
+
+static int dry_run(const source *s, const target *t, int64_t lmax)
+{
+  double seconds;
+  STEP(sht_seconds(t->npy ? t->rows.ntheta / 4 + 1 : t->nside, lmax, lmax, KUGEL_SHT_SCALAR, 2 * (double)s->n,
+                   &seconds));
+  return report_plan((double)s->n *
+                             (8 * (double)(t->npix + s->npix) + 16 * (double)kugel_alm_count(lmax, lmax)) +
+                         BASE_MEMORY,
+                     seconds);
 }
 
 static int regrid(const void *args)
 {
   const regrid_args *o = args;
-  SKY s = {0};
-  ALMS a = {0};
+  __attribute__((cleanup(source_close))) source s = {0};
+  __attribute__((cleanup(plan_close))) kugel_regrid *plan = NULL;
   TARGET t = {0};
+  SKY maps = {0};
   output out = {0};
+  int64_t lmax;
   char text[40];
-  bool npy = path_ends_with(o->input.s, ".npy");
   stopwatch watch = stopwatch_start();
   report_title(o->input.s, o->output.s);
   STEP(target_open(&t, args, o->output.s));
-  STEP(npy ? from_npy(o, &a, &watch) : from_fits(o, &s, &a, &watch));
+  STEP(source_open(&s, o));
+  STEP(make_plan(o, &s, &t, &plan));
+  LIB(kugel_regrid_shape(plan, &lmax, NULL, NULL));
+  json_int("lmax", lmax);
+  json_int("maps", s.n);
+  fact("transform", "%s, lmax %lld",
+       o->winds.given ? "winds"
+       : s.n == 1     ? "one map"
+                      : "maps each by itself",
+       (long long)lmax);
   if (o->fwhm.given)
     fact("beam", "Gaussian, fwhm %s", angle_text(o->fwhm.x, text, sizeof text));
-  if (run.dry_run) {
-    double seconds;
-    STEP(sht_seconds(t.npy ? t.rows.ntheta / 4 + 1 : t.nside, a.lmax, a.mmax, KUGEL_SHT_SCALAR, 2, &seconds));
-    return report_plan(
-        8 * (double)(t.npix + s.npix) + 16 * (double)kugel_alm_count(a.lmax, a.mmax) + BASE_MEMORY, seconds);
-  }
-  if (o->fwhm.given)
-    STEP(alms_smooth(&a, o->fwhm.x));
-  out.info = s.info;
-  out.names[0] = o->name.given ? o->name.s : s.info ? s.described[0].name : NULL;
-  out.units[0] = o->unit.given ? o->unit.s : s.info ? s.described[0].unit : NULL;
-  STEP(target_synthesise(&t, &a, KUGEL_SHT_SCALAR, &out, &watch));
+  if (run.dry_run)
+    return dry_run(&s, &t, lmax);
+  STEP(check_output(o->output.s));
+  STEP(source_read(&s));
+  stopwatch_lap(&watch, "read");
+  STEP(target_room(&t, s.n, &maps));
+  progress_part(0, 1, "regrid");
+  const kugel_array *in = s.npy ? KUGEL_ARRAY(s.rows.map, KUGEL_F64, s.n, s.npix)
+                                : KUGEL_ARRAY(s.sky.maps, s.sky.dtype, s.n, s.npix);
+  LIB(kugel_regrid_execute(plan, in, KUGEL_ARRAY(maps.maps, maps.dtype, s.n, t.npix), NULL));
+  stopwatch_lap(&watch, "regrid");
+  if (t.npy)
+    mark_bad(&maps);
+  describe(o, &s, &out);
+  STEP(target_write(&t, &maps, &out, &watch));
   report_end(&watch, 0);
   return EXIT_DONE;
 }
@@ -111,12 +169,16 @@ static int regrid(const void *args)
 const command command_regrid = {
     .name = "regrid",
     .summary = "from one grid to another through a_lm",
-    .about = "Analyses a map on one grid and synthesises it on another: HEALPix of any nside, or rows of "
-             "latitude (Gauss-Legendre, Clenshaw-Curtis, Fejer 1 and 2, Driscoll-Healy, McEwen-Wiaux) as "
-             "NPY arrays.",
+    .about =
+        "Analyses maps on one grid and synthesises them on another: HEALPix of any nside, or rows of "
+        "latitude from the north (Gauss-Legendre, Clenshaw-Curtis, Fejer 1 and 2, Driscoll-Healy, "
+        "McEwen-Wiaux, Gauss-Lobatto) as NPY arrays [rows, columns] or [maps, rows, columns], or ECMWF's "
+        "octahedral "
+        "grids, [pixels]. What is finer than both grids can hold is left out; places and directions stay.",
     .examples = "kugel regrid relief.npy relief.fits --from-grid fejer1 --nside 256 --unit m\n"
                 "kugel regrid sky.fits sky2.fits --nside 100 --fwhm 1deg\n"
-                "kugel regrid sky.fits rows.npy --to-grid gauss --rows 512",
+                "kugel regrid sky.fits rows.npy --to-grid gauss --rows 512\n"
+                "kugel regrid uv.npy uv_o320.npy --from-grid cc --winds --to-grid octahedral --rows 640",
     .options = regrid_options,
     .n_options = sizeof regrid_options / sizeof regrid_options[0],
     .run = regrid,

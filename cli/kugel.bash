@@ -35,13 +35,13 @@ _kugel()
   map2alm)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
-    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid --device" ;;
   alm2map)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
-    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --lmax --fwhm --pixwin --der1 --no-pol" ;;
   anafast)
@@ -53,7 +53,7 @@ _kugel()
   synfast)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
-    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
   reorder)
@@ -70,10 +70,10 @@ _kugel()
   regrid)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
-    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
-    --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
+    --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --from-grid --column --lmax --iter --fwhm --name --unit" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --from-grid --columns --winds --lmax --iter --fwhm --least-good --name --unit" ;;
   rotate)
     case $before in
     --from) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
@@ -93,7 +93,7 @@ _kugel()
     case $before in
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;
     --scale) COMPREPLY=($(compgen -W "linear log asinh histogram" -- "$word")); return ;;
-    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw" -- "$word")); return ;;
+    --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid" ;;
   info)

@@ -8,27 +8,58 @@ double latlon_phi0(kugel_grid_kind kind, int64_t nphi)
   return kind == KUGEL_GRID_FEJER1 ? M_PI / (double)nphi : 0;
 }
 
-int latlon_open(latlon *m, const char *path, kugel_grid_kind kind)
+kugel_grid_kind latlon_kind(int64_t word)
+{
+  static const kugel_grid_kind kinds[] = {
+      KUGEL_GRID_GAUSS,          KUGEL_GRID_CLENSHAW_CURTIS, KUGEL_GRID_FEJER1,  KUGEL_GRID_FEJER2,
+      KUGEL_GRID_DRISCOLL_HEALY, KUGEL_GRID_MCEWEN_WIAUX,    KUGEL_GRID_LOBATTO, KUGEL_GRID_GAUSS_OCTAHEDRAL};
+  return kinds[word];
+}
+
+/* Rows of an octahedral grid: 2 N with 4 N (N + 9) pixels; 0: there is none. */
+static int64_t octahedral_rows(int64_t npix)
+{
+  int64_t n = (int64_t)llround(sqrt((double)npix / 4 + 20.25) - 4.5);
+  return n >= 1 && 4 * n * (n + 9) == npix ? 2 * n : 0;
+}
+
+int latlon_open(latlon *m, const char *path, kugel_grid_kind kind, bool several)
 {
   kugel_npy_info info;
   LIB(kugel_npy_inspect(NULL, path, &info));
-  if (info.ndim != 2 || info.dtype.code == KUGEL_COMPLEX)
-    return fail("%s has %d dimensions%s; needs a 2-D array of reals, rows of latitude from the north", path,
-                (int)info.ndim, info.dtype.code == KUGEL_COMPLEX ? " of complex numbers" : "");
-  *m = (latlon){.path = path, .kind = kind, .ntheta = info.shape[0], .nphi = info.shape[1]};
-  m->phi0 = latlon_phi0(kind, m->nphi);
+  bool octahedral = kind == KUGEL_GRID_GAUSS_OCTAHEDRAL;
+  int own = octahedral ? 1 : 2;
+  if (info.dtype.code == KUGEL_COMPLEX || info.ndim < own || info.ndim > own + several)
+    return fail("%s has %d dimensions%s; needs a %d-D array of reals, %s%s", path, (int)info.ndim,
+                info.dtype.code == KUGEL_COMPLEX ? " of complex numbers" : "", own,
+                octahedral ? "an octahedral grid ring by ring" : "rows of latitude from the north",
+                several ? ", or several of them" : "");
+  const int64_t *shape = info.shape + (info.ndim - own);
+  *m = (latlon){.path = path, .kind = kind, .n = info.ndim > own ? info.shape[0] : 1};
+  m->npix = octahedral ? shape[0] : shape[0] * shape[1];
+  m->ntheta = octahedral ? octahedral_rows(m->npix) : shape[0];
+  m->nphi = octahedral ? 0 : shape[1];
+  if (octahedral && !m->ntheta)
+    return fail("%s has %lld pixels: an octahedral grid of 2 N rows has 4 N (N + 9)", path,
+                (long long)m->npix);
+  m->phi0 = octahedral ? 0 : latlon_phi0(kind, m->nphi);
   json_int("rows", m->ntheta);
-  json_int("columns", m->nphi);
-  fact("map", "%lld rows of latitude, %lld columns", (long long)m->ntheta, (long long)m->nphi);
+  if (octahedral) {
+    json_int("pixels", m->npix);
+    fact("map", "%lld rows, %lld pixels", (long long)m->ntheta, (long long)m->npix);
+  } else {
+    json_int("columns", m->nphi);
+    fact("map", "%lld rows of latitude, %lld columns", (long long)m->ntheta, (long long)m->nphi);
+  }
   return EXIT_DONE;
 }
 
 int latlon_read(latlon *m)
 {
-  m->map = malloc((size_t)(m->ntheta * m->nphi) * sizeof(double));
+  m->map = malloc((size_t)(m->n * m->npix) * sizeof(double));
   if (!m->map)
-    return fail("%s: no memory for %lld x %lld numbers", m->path, (long long)m->ntheta, (long long)m->nphi);
-  LIB(kugel_npy_read(NULL, m->path, KUGEL_ARRAY(m->map, KUGEL_F64, m->ntheta, m->nphi)));
+    return fail("%s: no memory for %lld numbers", m->path, (long long)(m->n * m->npix));
+  LIB(kugel_npy_read(NULL, m->path, KUGEL_ARRAY(m->map, KUGEL_F64, m->n * m->npix)));
   return interrupted() ? fail_interrupted() : EXIT_DONE;
 }
 
@@ -46,8 +77,12 @@ int latlon_grid(const latlon *m, kugel_grid **grid)
 
 int64_t latlon_lmax(const latlon *m)
 {
-  int64_t by_rows =
-      m->kind == KUGEL_GRID_GAUSS || m->kind == KUGEL_GRID_MCEWEN_WIAUX ? m->ntheta - 1 : (m->ntheta - 1) / 2;
+  bool gauss = m->kind == KUGEL_GRID_GAUSS || m->kind == KUGEL_GRID_MCEWEN_WIAUX;
+  if (m->kind == KUGEL_GRID_GAUSS_OCTAHEDRAL)
+    return m->ntheta / 2 - 1;
+  int64_t by_rows = gauss                           ? m->ntheta - 1
+                    : m->kind == KUGEL_GRID_LOBATTO ? m->ntheta - 2
+                                                    : (m->ntheta - 1) / 2;
   int64_t by_columns = (m->nphi - 1) / 2;
   return by_rows < by_columns ? by_rows : by_columns;
 }

@@ -5,21 +5,23 @@
 
 #include "report.h"
 
-/* In the order of kugel_grid_kind from KUGEL_GRID_GAUSS on. */
-#define GRID_WORDS "gauss|cc|fejer1|fejer2|dh|mw"
+/* The words of latlon_kind, in order. */
+#define GRID_WORDS "gauss|cc|fejer1|fejer2|dh|mw|lobatto|octahedral"
 
 typedef struct latlon {
   const char *path;
   kugel_grid_kind kind;
-  int64_t ntheta, nphi;
-  double phi0; /* of column 0's centre */
-  double *map; /* [ntheta, nphi] */
+  int64_t n, ntheta, nphi, npix; /* maps; of a map, nphi 0: octahedral */
+  double phi0;                   /* of column 0's centre */
+  double *map;                   /* [n, npix] */
 } latlon;
 
+kugel_grid_kind latlon_kind(int64_t word);
 /* Cell-centred grids (fejer1) start half a cell east of longitude 0, the others at 0. */
 double latlon_phi0(kugel_grid_kind kind, int64_t nphi);
-/* Reads the header. */
-int latlon_open(latlon *m, const char *path, kugel_grid_kind kind);
+/* Reads the header: [rows, columns], or the pixels of an octahedral grid ring by ring; `several`: maybe of n
+ * maps. */
+int latlon_open(latlon *m, const char *path, kugel_grid_kind kind, bool several);
 int latlon_read(latlon *m);
 int latlon_grid(const latlon *m, kugel_grid **grid);
 /* Highest multipole that the grid's quadrature takes exactly. */

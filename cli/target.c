@@ -14,13 +14,19 @@ int target_open(target *t, const void *args, const char *path)
       return fail_usage("--nside is for FITS output, but %s is NPY: give --rows", path);
     if (!o->rows.given)
       return fail_usage("give --rows, the number of rows of latitude in %s", path);
-    t->rows = (latlon){.kind = (kugel_grid_kind)(o->to_grid.n + KUGEL_GRID_GAUSS),
-                       .ntheta = o->rows.n,
-                       .nphi = 2 * o->rows.n};
-    t->rows.phi0 = latlon_phi0(t->rows.kind, t->rows.nphi);
-    t->npix = t->rows.ntheta * t->rows.nphi;
+    kugel_grid_kind kind = latlon_kind(o->to_grid.n);
+    bool octahedral = kind == KUGEL_GRID_GAUSS_OCTAHEDRAL;
+    if (octahedral && o->rows.n % 2)
+      return fail_usage("an octahedral grid has an even number of rows, not %lld", (long long)o->rows.n);
+    t->rows = (latlon){.kind = kind, .n = 1, .ntheta = o->rows.n, .nphi = octahedral ? 0 : 2 * o->rows.n};
+    t->rows.phi0 = octahedral ? 0 : latlon_phi0(kind, t->rows.nphi);
+    t->npix = t->rows.npix =
+        octahedral ? t->rows.ntheta * (t->rows.ntheta + 18) : t->rows.ntheta * t->rows.nphi;
     json_int("rows", t->rows.ntheta);
-    fact("to", "%s, %lld rows of %lld", o->to_grid.s, (long long)t->rows.ntheta, (long long)t->rows.nphi);
+    if (octahedral)
+      fact("to", "octahedral, %lld rows, %lld pixels", (long long)t->rows.ntheta, (long long)t->npix);
+    else
+      fact("to", "%s, %lld rows of %lld", o->to_grid.s, (long long)t->rows.ntheta, (long long)t->rows.nphi);
     return latlon_grid(&t->rows, &t->grid);
   }
   if (!o->nside.given)
@@ -48,10 +54,37 @@ static int write_npy(const target *t, const output *out)
 {
   if (interrupted())
     return fail_interrupted();
-  const kugel_array *maps = KUGEL_ARRAY(out->maps, out->dtype, out->n, t->rows.ntheta, t->rows.nphi);
-  const kugel_array *map = KUGEL_ARRAY(out->maps, out->dtype, t->rows.ntheta, t->rows.nphi);
-  kugel_status status = kugel_npy_write(NULL, t->path, run.overwrite, out->n == 1 ? map : maps);
+  int64_t first = out->n == 1, shape[3] = {out->n, t->rows.ntheta, t->rows.nphi};
+  kugel_array map = {
+      .data = out->maps, .device = {KUGEL_CPU, 0}, .dtype = out->dtype, .shape = shape + first};
+  map.ndim = (t->rows.nphi ? 3 : 2) - (int32_t)first;
+  if (!t->rows.nphi)
+    shape[1] = t->npix;
+  kugel_status status = kugel_npy_write(NULL, t->path, run.overwrite, &map);
   return status == KUGEL_OK ? EXIT_DONE : fail_library(status, t->path);
+}
+
+int target_write(target *t, sky *s, output *out, stopwatch *watch)
+{
+  if (!t->npy && t->o->order.n == 1)
+    STEP(sky_reorder(s, KUGEL_ORDER_NESTED));
+  out->n = s->n;
+  out->nside = t->nside;
+  out->order = s->order;
+  out->dtype = s->dtype;
+  out->maps = s->maps;
+  STEP(t->npy ? write_npy(t, out) : output_write(t->path, out));
+  stopwatch_lap(watch, "write");
+  return EXIT_DONE;
+}
+
+int target_room(const target *t, int64_t n, sky *s)
+{
+  *s = (sky){.nside = t->nside, .npix = t->npix, .n = n, .order = KUGEL_ORDER_RING};
+  s->dtype = t->o->f32.given ? KUGEL_F32 : KUGEL_F64;
+  s->maps = malloc((size_t)n * (size_t)t->npix * (s->dtype.bits / 8));
+  return s->maps ? EXIT_DONE
+                 : fail("no memory for %lld maps of %lld pixels", (long long)n, (long long)t->npix);
 }
 
 int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out, stopwatch *watch)
@@ -66,23 +99,11 @@ int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out
                                          .mode = mode},
                        &plan));
   LIB(kugel_sht_shape(plan, NULL, NULL, NULL, &n_maps));
-  SKY s = {.nside = t->nside, .npix = t->npix, .n = n_maps, .order = KUGEL_ORDER_RING};
-  s.dtype = t->o->f32.given ? KUGEL_F32 : KUGEL_F64;
-  s.maps = malloc((size_t)n_maps * (size_t)t->npix * (s.dtype.bits / 8));
-  if (!s.maps)
-    return fail("no memory for %d maps of %lld pixels", n_maps, (long long)t->npix);
+  SKY s = {0};
+  STEP(target_room(t, n_maps, &s));
   progress_part(0, 1, "synthesis");
   LIB(kugel_sht_synthesis(plan, KUGEL_ARRAY(a->data, KUGEL_C128, a->n, a->count),
                           KUGEL_ARRAY(s.maps, s.dtype, n_maps, t->npix), NULL));
   stopwatch_lap(watch, "synthesis");
-  if (!t->npy && t->o->order.n == 1)
-    STEP(sky_reorder(&s, KUGEL_ORDER_NESTED));
-  out->n = n_maps;
-  out->nside = t->nside;
-  out->order = s.order;
-  out->dtype = s.dtype;
-  out->maps = s.maps;
-  STEP(t->npy ? write_npy(t, out) : output_write(t->path, out));
-  stopwatch_lap(watch, "write");
-  return EXIT_DONE;
+  return target_write(t, &s, out, watch);
 }

@@ -12,7 +12,8 @@
   X(order, 'o', ARG_CHOICE, "ring|nested", "ring", 0, 0, "FITS output: ordering")                            \
   X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
   X(to_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY output: grid")                                  \
-  X(rows, 0, ARG_INT, "N", NULL, 1, 1e6, "NPY output: rows of latitude; the columns are twice as many")      \
+  X(rows, 0, ARG_INT, "N", NULL, 1, 1e6,                                                                     \
+    "NPY output: rows of latitude; the columns are twice as many, but for octahedral")                       \
   DEVICE_OPTION(X)
 
 typedef struct target_args {
@@ -32,6 +33,11 @@ typedef struct target {
 int target_open(target *t, const void *args, const char *path);
 void target_close(target *t);
 #define TARGET __attribute__((cleanup(target_close))) target
+
+/* Room for n maps. */
+int target_room(const target *t, int64_t n, sky *s);
+/* Writes maps made in such room with `out`'s names, units and keywords (maps and sizes are filled in). */
+int target_write(target *t, sky *s, output *out, stopwatch *watch);
 
 /* Synthesises `a` into n maps and writes them with `out`'s names, units and keywords (maps and sizes are
  * filled in). */

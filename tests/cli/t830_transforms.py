@@ -117,7 +117,8 @@ def regrid_there_and_back():
     value = lambda t, p: 1 + math.sin(t) ** 3 * math.cos(3 * p + 0.3) + math.cos(t) ** 2
     values = [value((i + 0.5) * math.pi / rows, (j + 0.5) * math.pi / rows) for i in range(rows) for j in range(2 * rows)]
     write_npy("in.npy", (rows, 2 * rows), values)
-    for grid, n in ("gauss", 12), ("cc", 25), ("fejer2", 25), ("dh", 24), ("mw", 12):
+    for grid, n in ("gauss", 12), ("cc", 25), ("fejer2", 25), ("dh", 24), ("mw", 12), ("lobatto", 12), \
+            ("octahedral", 20):
         ok("regrid", "in.npy", "there.npy", "--to-grid", grid, "--rows", n, "--lmax", "8", "--overwrite")
         ok("regrid", "there.npy", "back.npy", "--from-grid", grid, "--rows", rows, "--lmax", "8", "--overwrite")
         shape, got = read_npy("back.npy")
@@ -126,6 +127,47 @@ def regrid_there_and_back():
     assert read_map("map.fits")[2][0][:2] == ("FIELD", "K")
     ok("regrid", "map.fits", "rows.npy", "--rows", rows, "--lmax", "8", "--iter", "10")
     assert worst(read_npy("rows.npy")[1], values) < 1e-6
+
+
+def regrid_winds_and_holes():
+    """Solid rotation about a tilted axis, u eastward and v northward, goes to other grids and back."""
+    tilt, rows = 0.7, 24
+
+    def wind(t, p):  # of angular velocity (sin tilt, 0, cos tilt)
+        u = math.cos(tilt) * math.sin(t) - math.sin(tilt) * math.cos(t) * math.cos(p)
+        return u, math.sin(tilt) * math.sin(p)
+
+    at = [((i + 0.5) * math.pi / rows, (j + 0.5) * math.pi / rows) for i in range(rows) for j in range(2 * rows)]
+    values = [wind(t, p)[k] for k in range(2) for t, p in at]
+    write_npy("uv.npy", (2, rows, 2 * rows), values)
+    r = ok("regrid", "uv.npy", "uv.fits", "--winds", "--nside", "8", "--json")
+    assert r.json["maps"] == 2 and r.json["lmax"] == 16
+    ok("regrid", "uv.npy", "cc.npy", "--winds", "--to-grid", "cc", "--rows", 13)
+    shape, got = read_npy("cc.npy")
+    want = [wind(i * math.pi / 12, j * math.pi / 13)[k] for k in range(2) for i in range(13) for j in range(26)]
+    assert shape == (2, 13, 26) and worst(got, want) < 1e-13
+    ok("regrid", "uv.fits", "back.npy", "--winds", "--columns", "0,1", "--rows", rows, "--iter", "12", "--overwrite")
+    assert worst(read_npy("back.npy")[1], values) < 1e-9
+    ok("regrid", "uv.npy", "o.npy", "--winds", "--to-grid", "octahedral", "--rows", 32)
+    assert read_npy("o.npy")[0] == (2, 32 * 50)
+    # a hole: NaN where most of what is about is missing
+    hole = [float("nan") if abs(t - 1.5) < 0.6 and abs(p - 2) < 0.6 else 1.0 for t, p in at]
+    write_npy("hole.npy", (rows, 2 * rows), hole)
+    ok("regrid", "hole.npy", "holed.npy", "--rows", 16)
+    got = read_npy("holed.npy")[1]
+    at = lambda lat, lon: got[lat * 32 + lon]
+    assert math.isnan(at(7, 10)) and at(7, 25) > 0.9 and sum(map(math.isnan, got)) < 60
+    ok("regrid", "hole.npy", "zero.npy", "--rows", 16, "--least-good", 0)
+    assert abs(read_npy("zero.npy")[1][7 * 32 + 10]) < 0.5
+    ok("regrid", "hole.npy", "hole.fits", "--nside", "4")
+    assert min(read_map("hole.fits")[2][0][2]) == -1.6375e30
+    refused(2, "regrid", "hole.npy", "x.npy", "--winds", "--rows", 8, says="--winds needs two maps")
+    refused(2, "regrid", "uv.fits", "x.npy", "--winds", "--rows", 8, says="give --columns")
+    refused(2, "regrid", "uv.npy", "x.npy", "--to-grid", "octahedral", "--rows", 9, says="even number")
+    refused(2, "regrid", "uv.npy", "x.npy", "--iter", 2, "--rows", 8, says="HEALPix")
+    write_npy("o.npy", (7,), [0.0] * 7)
+    refused(1, "regrid", "o.npy", "x.npy", "--from-grid", "octahedral", "--rows", 8, says="4 N (N + 9)")
+    refused(2, "plot", "o.npy", "x.png", "--grid", "octahedral", says="regrid")
 
 
 def spectra():
@@ -163,5 +205,5 @@ def refusals():
     refused(1, "map2alm", sky, "alm.fits", says="--overwrite")
 
 
-main([dipole_by_hand, round_trip_of_polarised_map, smoothing_on_the_way, derivatives, regrid_there_and_back, spectra,
-      refusals])
+main([dipole_by_hand, round_trip_of_polarised_map, smoothing_on_the_way, derivatives, regrid_there_and_back,
+      regrid_winds_and_holes, spectra, refusals])
