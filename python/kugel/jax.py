@@ -34,8 +34,7 @@ _OTHER = {np.dtype(a): np.dtype(b) for a, b in ((np.float32, np.complex64), (np.
 # ---- calls from XLA --------------------------------------------------------------------------------------------
 
 
-@_xla.handler
-def _on_host(call):
+def _compute(call):
     words = call.attributes
     t = transforms.named(words["transform"])
     x, out = call.arguments[0].array(), call.results[0].array()
@@ -54,8 +53,7 @@ _VERBS = {(0, 0): lib.kugel_sht_synthesis, (0, 1): lib.kugel_sht_synthesis_adjoi
           (1, 1): lib.kugel_sht_analysis_adjoint}
 
 
-@_xla.handler
-def _on_device(call):
+def _launch(call):
     words, index = call.attributes, call.device()
     t = transforms.named(words["transform"])
     plan, queue = _device_plan(t, index), context(f"cuda:{index}").queue(call.stream() or 0)
@@ -69,6 +67,7 @@ def _on_device(call):
         _VERBS[verb](plan._handle.address, *map(ctypes.byref, views), queue)
 
 
+_on_host, _on_device = _xla.handler(_compute), _xla.handler(_launch)  # to be kept
 jax.ffi.register_ffi_target("kugel_transform", jax.ffi.pycapsule(_on_host), platform="cpu")
 jax.ffi.register_ffi_target("kugel_transform", jax.ffi.pycapsule(_on_device), platform="CUDA")
 

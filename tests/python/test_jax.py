@@ -132,6 +132,41 @@ def test_errors_of_the_library_reach_python():
         jax.block_until_ready(t.analysis(jnp.zeros(t.transform.map_shape)))
 
 
+class HostCall:
+    """Stands for a call of XLA on a device, where the device is the host."""
+
+    def __init__(self, x, out, **words):
+        from kugel._xla import Buffer
+        self.attributes, sides = words, []
+        for a in (x, out):
+            side = Buffer.__new__(Buffer)
+            side.address, side.shape, side.dtype = a.ctypes.data, a.shape, a.dtype
+            sides.append([side])
+        self.arguments, self.results = sides
+
+    def device(self):
+        return 0
+
+    def stream(self):
+        return None
+
+
+@pytest.mark.parametrize("mode", [dict(), dict(spin=2), dict(mode="teb")], ids=str)
+def test_calls_for_devices(mode, monkeypatch):
+    """What kugel.jax hands the library for a device, with the host in the device's place."""
+    t = kj.SHT(4, 7, **mode, iterations=1)
+    plan = kugel.SHT(4, 7, **mode, iterations=1)
+    monkeypatch.setattr(kj, "context", lambda name: type("Context", (), {"queue": lambda self, stream: None})())
+    monkeypatch.setattr(kj, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
+    monkeypatch.setattr(kj._ffi, "KUGEL_CUDA", kj._ffi.KUGEL_CPU)
+    a, m = np.asarray(alm_of(t, (2,))), np.asarray(map_of(t, (2,)))
+    for verb, x, like in (("synthesis", a, m), ("synthesis_adjoint", m, a), ("analysis", m, a), ("analysis_adjoint", a, m)):
+        out = np.zeros_like(like)
+        kj._launch(HostCall(x, out, transform=t.transform.name, analysis=int("analysis" in verb),
+                            adjoint=int("adjoint" in verb)))
+        close(out, getattr(plan, verb)(x), 0)
+
+
 @pytest.mark.skipif(not on_cuda(), reason="no CUDA device")
 @pytest.mark.parametrize("mode", [dict(), dict(spin=1), dict(spin=2), dict(mode="teb")], ids=str)
 def test_cuda(mode):

@@ -207,6 +207,32 @@ def test_errors():
         kt.Smoothing(4, 7)
 
 
+class NoQueues:
+    """Stands for a device's context where the device is the host."""
+
+    def __init__(self, name):
+        pass
+
+    def queue(self, stream):
+        return None
+
+
+@pytest.mark.parametrize("mode", ON_DEVICE, ids=str)
+def test_calls_for_devices(mode, monkeypatch):
+    """What kugel.torch hands the library for a device, with the host in the device's place."""
+    t = kt.SHT(4, 7, **mode, iterations=0 if mode.get("mode") in ("grad", "der1") else 1)
+    monkeypatch.setattr(kt, "context", NoQueues)
+    monkeypatch.setattr(kt._ffi, "KUGEL_CUDA", kt._ffi.KUGEL_CPU)
+    monkeypatch.setattr(kt, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: type("Stream", (), {"cuda_stream": 0}))
+    there = kt._OnDevice(t.transform, 0)
+    for dtype in (torch.complex128, torch.complex64):
+        for analysis in (False, True)[:1 if mode.get("mode") in ("grad", "der1") else 2]:
+            for adjoint in (False, True):
+                x = map_of(t, (2,)).to(kt._REAL[dtype]) if analysis != adjoint else alm_of(t, (2,)).to(dtype)
+                close(there.apply(x.clone(), analysis, adjoint), kt._transform(x, t.transform.name, analysis, adjoint), 0)
+
+
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
 
 
