@@ -41,6 +41,9 @@ kugel__cval kugel__shared_get(kugel__build *k, const kugel__seat *s, kugel__val 
 void kugel__shared_put(kugel__build *k, const kugel__seat *s, kugel__val position, kugel__cval x);
 /* Results of `stage` go to shared memory, in natural order; `used`: what was there may still be read. */
 void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool used);
+/* Results of `stage` go to shared memory and come back as the inputs of stage `next`. */
+void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
+                     bool used);
 /* All stages but the load before the first and the store after the last. */
 void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
                    const kugel__seat *last, bool used);

@@ -126,8 +126,7 @@ static void exchange_halves(kugel__build *k, int stage, const kugel__seat *from,
     k->x[i] = (kugel__cval){re[i], im[i]};
 }
 
-// Results of `stage` go to shared memory and come back as the inputs of stage `next`.
-static void exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
+void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
                      bool used)
 {
   const kugel__block *b = k->b;
@@ -175,7 +174,7 @@ void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat 
     const kugel__seat *next = stage + 2 < b->stages ? middle : last;
     butterflies(k, s, stage);
     if (stage + 1 < b->stages)
-      exchange(k, stage, s, stage + 1, next, used || stage > 0);
+      kugel__exchange(k, stage, s, stage + 1, next, used || stage > 0);
   }
 }
 
@@ -199,5 +198,5 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
       kugel__cval y = kugel__gen_cmul(g, *x, kugel__gen_load_pair(g, k->tables, at));
       *x = (kugel__cval){y.im, y.re};
     }
-  exchange(k, stage, from, 0, to, b->stages > 1);
+  kugel__exchange(k, stage, from, 0, to, b->stages > 1);
 }

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "fft/conv_gpu.h"
 
 /* ---- transforms of boxes ---- */
 
@@ -158,7 +159,7 @@ static kugel_status make_transforms(kugel_conv *p)
   return KUGEL_OK;
 }
 
-static void number_of(const kugel_array *a, int64_t i, double x[2])
+void kugel__conv_number(const kugel_array *a, int64_t i, double x[2])
 {
   const char *data = kugel__array_data(a);
   bool single = a->dtype.bits == (a->dtype.code == KUGEL_COMPLEX ? 64 : 32);
@@ -189,7 +190,7 @@ static void place_kernels(const kugel_conv *p, const kugel_array *kernels, const
     }
     at += i / count * stride;
     double x[2];
-    number_of(kernels, i, x);
+    kugel__conv_number(kernels, i, x);
     x[1] = p->opts.correlate ? -x[1] : x[1];
     for (int part = 0; part < (p->opts.complex_data ? 2 : 1); part++) {
       int64_t to = p->opts.complex_data ? 2 * at + part : at;
@@ -201,9 +202,9 @@ static void place_kernels(const kugel_conv *p, const kugel_array *kernels, const
   }
 }
 
-static kugel_status make_spectra(kugel_conv *p, const kugel_array *kernels, const int64_t *k)
+static kugel_status check_kernels(const kugel_conv *p, const kugel_array *kernels, const int64_t *k)
 {
-  int64_t shape[KUGEL__CONV_DIMS + 2], fill[KUGEL__CONV_DIMS], lead = 1;
+  int64_t shape[KUGEL__CONV_DIMS + 2], lead = 1;
   int ndim = 0;
   if (p->opts.outputs)
     shape[ndim++] = p->opts.outputs;
@@ -217,7 +218,12 @@ static kugel_status make_spectra(kugel_conv *p, const kugel_array *kernels, cons
                   (t.code == KUGEL_COMPLEX && (t.bits == 64 || t.bits == 128) && p->opts.complex_data),
               KUGEL_ESHAPE, "kernels have type %d of %d bits, must be float, double%s", t.code, t.bits,
               p->opts.complex_data ? " or complex of these" : "; complex ones need complex_data");
-  KUGEL_TRY(kugel__array_check(kernels, "kernels", t, ndim, shape, &lead));
+  return kugel__array_check(kernels, "kernels", t, ndim, shape, &lead);
+}
+
+static kugel_status make_spectra(kugel_conv *p, const kugel_array *kernels, const int64_t *k)
+{
+  int64_t fill[KUGEL__CONV_DIMS];
   size_t bytes = (size_t)p->spectrum * (p->opts.single_precision ? 8 : 16);
   p->spectra = kugel__calloc(p->ctx, bytes);
   KUGEL_CHECK(p->spectra, KUGEL_ENOMEM, "no memory for %zu bytes of spectra", bytes);
@@ -248,8 +254,11 @@ kugel_status kugel_conv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const
   p->kernels = o.each ? p->outputs : p->outputs * p->inputs;
   kugel_status s = choose_boxes(p, n, k);
   if (!s)
-    s = make_transforms(p);
+    s = check_kernels(p, kernels, k);
+  bool host = p->ctx->device.type == KUGEL_CPU;
   if (!s)
+    s = host ? make_transforms(p) : kugel__conv_gpu_create(p, kernels, k, &p->gpu);
+  if (!s && host)
     s = make_spectra(p, kernels, k);
   if (s) {
     kugel_conv_destroy(p);
@@ -266,6 +275,7 @@ void kugel_conv_destroy(kugel_conv *p)
   kugel_ctx *ctx = p->ctx;
   for (int d = 0; d < p->ndim; d++)
     kugel_fft_destroy(p->plan[d]);
+  kugel__conv_gpu_destroy(p->gpu);
   kugel__free(ctx, p->spectra);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

@@ -21,6 +21,9 @@ typedef struct kugel__conv_axis {
   int64_t fill; /* data reach positions 0 ... fill - 1 only */
 } kugel__conv_axis;
 
+/* All results from one box, or tiles of a given box, at least k. */
+kugel__conv_axis kugel__conv_one_tile(kugel__conv_axis a, bool circular);
+kugel__conv_axis kugel__conv_many_tiles(kugel__conv_axis a, int64_t box);
 /* Chooses the box by the cost of its transforms: one for all results, or tiles. */
 void kugel__conv_choose(kugel__conv_axis *a, bool circular);
 
@@ -33,9 +36,12 @@ struct kugel_conv {
       spectrum;  /* complex numbers of a box's row and box; spectrum = points of all kernels */
   int64_t tiles; /* of one array */
   kugel_fft *plan[KUGEL__CONV_DIMS]; /* of one axis of the box; NULL: one point */
+  struct kugel__conv_gpu *gpu;       /* of a context on a device, instead of transforms and spectra */
   void *spectra;                     /* [kernels, box], over the points of the box; complex, as the data */
 };
 
+/* Number i of an array of any kind that kernels may have: real and imaginary part. */
+void kugel__conv_number(const kugel_array *kernels, int64_t i, double x[2]);
 /* Boxes of complex numbers [count, box..., row]: real data in rows padded to 2 row reals. */
 kugel_status kugel__conv_forward(const kugel_conv *p, void *boxes, int64_t count, const int64_t *fill);
 kugel_status kugel__conv_backward(const kugel_conv *p, void *boxes, int64_t count);

@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "fft/conv.h"
+#include "fft/conv_gpu.h"
 
 KUGEL_DISPATCH(kugel__conv_ops, kugel__conv_ops)
 
@@ -242,7 +243,7 @@ static kugel_status take_view(const kugel_conv *p, const kugel_array *a, const c
   kugel__array_describe(a, text, sizeof text);
   KUGEL_CHECK(kugel__dtype_is(a->dtype, t), KUGEL_ESHAPE, "%s is %s, must be %s%d", name, text,
               p->opts.complex_data ? "complex" : "float", t.bits);
-  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || p->gpu, KUGEL_EDEVICE,
               "%s is on device type %d, this plan takes host memory", name, a->device.type);
   v->ndim = a->ndim;
   v->data = kugel__array_data(a);
@@ -290,11 +291,14 @@ kugel_status kugel_conv_execute(const kugel_conv *p, const kugel_array *in, cons
                 (long long)vi.shape[d], (long long)vo.shape[d], d);
     empty |= vi.shape[d] == 0;
   }
-  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
+  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
   if (empty)
     return KUGEL_OK;
   extent_of(&vi, (int64_t)kugel__conv_element(p), &il, &ih);
   extent_of(&vo, (int64_t)kugel__conv_element(p), &ol, &oh);
-  KUGEL_CHECK(ih <= ol || oh <= il, KUGEL_EINVAL, "in and out overlap: give them arrays of their own");
+  KUGEL_CHECK(ih <= ol || oh <= il || in->device.type == KUGEL_OPENCL, KUGEL_EINVAL,
+              "in and out overlap: give them arrays of their own");
+  if (p->gpu)
+    return kugel__conv_gpu_execute(p, in, &vi, out, &vo, lead, queue);
   return kugel__conv_run(p, &vi, &vo, lead);
 }

@@ -15,7 +15,7 @@ static int64_t good_even(int64_t n) // the real transform of an even length cost
   return n > 2 ? 2 * kugel_fft_good_size((n + 1) / 2) : kugel_fft_good_size(n);
 }
 
-static kugel__conv_axis one_tile(kugel__conv_axis a, bool circular)
+kugel__conv_axis kugel__conv_one_tile(kugel__conv_axis a, bool circular)
 {
   a.tiles = 1;
   a.step = a.hi - a.lo;
@@ -33,7 +33,7 @@ static kugel__conv_axis one_tile(kugel__conv_axis a, bool circular)
   return a;
 }
 
-static kugel__conv_axis many_tiles(kugel__conv_axis a, int64_t box)
+kugel__conv_axis kugel__conv_many_tiles(kugel__conv_axis a, int64_t box)
 {
   a.box = a.fill = box;
   a.skip = a.k - 1;
@@ -44,9 +44,9 @@ static kugel__conv_axis many_tiles(kugel__conv_axis a, int64_t box)
 
 void kugel__conv_choose(kugel__conv_axis *a, bool circular)
 {
-  kugel__conv_axis best = one_tile(*a, circular);
+  kugel__conv_axis best = kugel__conv_one_tile(*a, circular);
   for (int64_t box = good_even(2 * a->k); box < 2 * (a->n + a->k); box = good_even(box + box / 4 + 1)) {
-    kugel__conv_axis tiled = many_tiles(*a, box);
+    kugel__conv_axis tiled = kugel__conv_many_tiles(*a, box);
     if (cost(tiled.box, tiled.tiles) < 0.9 * cost(best.box, best.tiles))
       best = tiled;
   }
