@@ -234,17 +234,24 @@ void kugel__conv_block_build(const kugel__conv_block *c, kugel_ctx *ctx, kugel__
 
 /* ---- what fits ---- */
 
-// Memory moved, and operations for each number moved, of which a device has some for nothing.
+// Memory moved, and operations for each number moved, of which a device has some for nothing; longer boxes
+// leave a thread too few registers.
 static double cost(const kugel__conv_axis *a)
 {
+  enum { COMFORTABLE = 4096 };
   double moved = (double)a->tiles * (double)(kugel__min(a->fill, a->box) + a->step);
-  return moved + (double)a->tiles * (double)a->box * fmax(0.15 * log2((double)a->box) - 0.5, 0.5);
+  double work = (double)a->tiles * (double)a->box * fmax(0.15 * log2((double)a->box) - 0.5, 0.5);
+  return (moved + work) * (a->box > COMFORTABLE ? 1.3 : 1);
 }
 
-static bool fits(int64_t box, kugel__type real, uint64_t shared, kugel__block *b)
+// `lean`: with radices whose butterflies leave registers for the rest.
+static bool fits(int64_t box, kugel__type real, uint64_t shared, bool lean, kugel__block *b)
 {
   if (box > 1 << 15 || !kugel__block_fit(box, real, shared, b) || b->m != box)
     return false;
+  for (int i = 0; i < b->stages; i++)
+    if (b->radix[i] > 16 && lean)
+      return false;
   b->flat = false; // none of its shortcuts
   b->spectrum = 1;
   return (uint64_t)kugel__block_shared(b) * (real == KUGEL__F32 ? 4 : 8) <= shared;
@@ -255,13 +262,11 @@ bool kugel__conv_block_fit(const kugel__conv_axis *axis, bool circular, kugel__t
 {
   bool found = false;
   kugel__conv_axis one = kugel__conv_one_tile(*axis, circular), best = one;
-  if (fits(one.box, real, shared, &out->block)) {
-    best = one;
+  if (fits(one.box, real, shared, true, &out->block))
     found = true;
-  }
-  for (int64_t box = 2; box <= 1 << 15; box = kugel_fft_good_size(box + box / 8 + 1)) {
+  for (int64_t box = 8; box <= 1 << 15; box = box & (box - 1) ? box / 3 * 4 : box / 2 * 3) { // 8 12 16 24 ...
     kugel__block b;
-    if (box < 2 * axis->k || !fits(box, real, shared, &b))
+    if (box < 2 * axis->k || !fits(box, real, shared, true, &b))
       continue;
     kugel__conv_axis tiled = kugel__conv_many_tiles(*axis, box);
     if (found && cost(&tiled) >= cost(&best))
@@ -270,6 +275,7 @@ bool kugel__conv_block_fit(const kugel__conv_axis *axis, bool circular, kugel__t
     out->block = b;
     found = true;
   }
+  found = found || fits(one.box, real, shared, false, &out->block);
   out->axis = best;
   out->circular = circular;
   return found;
