@@ -137,8 +137,8 @@ typedef struct kugel_sht_opts {
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.
-/// @param[in]  ctx   NULL: the default context; on a GPU or another device the plan's transforms run there, with
-///                   spins up to 2, on arrays in host memory or in memory of the device
+/// @param[in]  ctx   NULL: the default context; on a GPU or another device the plan's transforms run there, on
+///                   arrays in host memory or in memory of the device
 /// @param[in]  opts  see kugel_sht_opts; the grid is kept alive by the plan
 /// @param[out] out   the plan: immutable, any number of threads may execute it
 /// @errors KUGEL_EINVAL for values out of range; KUGEL_ENOTSUP for ring or pixel weights off HEALPix; KUGEL_ENOMEM

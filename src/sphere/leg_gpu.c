@@ -16,7 +16,7 @@ typedef struct columns {
   int64_t alm;
 } columns;
 typedef struct polar_shape {
-  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from;
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows;
   int64_t alm;
 } polar_shape;
 
@@ -79,13 +79,13 @@ static int32_t tiles(int64_t pairs, int64_t size)
 }
 
 // Where sin^2 gives way to cos^2: near 1/2, and such that tiles come out full.
-static int64_t choose_middle(const kugel__leg *g, int64_t tile)
+static int64_t choose_middle(const kugel__leg *g, int64_t first, int64_t tile)
 {
-  int64_t half = g->npolar;
+  int64_t half = first;
   while (half < g->npairs && g->ssq[half] < 0.5)
     half++;
   int64_t full = g->npairs - (g->npairs - half + tile / 2) / tile * tile;
-  bool near = full > g->npolar && full < g->npairs && g->ssq[full - 1] < 0.7 && g->ssq[full] > 0.3;
+  bool near = full > first && full < g->npairs && g->ssq[full - 1] < 0.7 && g->ssq[full] > 0.3;
   return near ? full : half;
 }
 
@@ -93,7 +93,7 @@ static shape shape_of(const kugel__leg_gpu *p, int adjoint)
 {
   const kugel__leg *g = p->leg;
   return (shape){.npairs = (int32_t)g->npairs,
-                 .first = (int32_t)g->npolar,
+                 .first = p->begin,
                  .tiles = p->tiles[adjoint],
                  .top = p->top,
                  .nm = (int32_t)g->mmax + 1,
@@ -123,12 +123,13 @@ static kugel_status find_starts(kugel__leg_gpu *p)
 static kugel_status build(kugel__leg_gpu *p)
 {
   const kugel__leg *g = p->leg;
-  p->middle = (int32_t)choose_middle(g, WARP * p->tuning.strips[1]);
-  p->pole_strips = tiles(p->middle - g->npolar, WARP);
+  p->begin = (int32_t)(g->spin > 2 ? g->npairs : g->npolar);
+  p->middle = (int32_t)choose_middle(g, p->begin, WARP * p->tuning.strips[1]);
+  p->pole_strips = tiles(p->middle - p->begin, WARP);
   p->strips = p->pole_strips + tiles(g->npairs - p->middle, WARP);
   for (int i = 0; i < 2; i++) {
     int64_t size = WARP * p->tuning.strips[i];
-    p->pole_tiles[i] = tiles(p->middle - g->npolar, size);
+    p->pole_tiles[i] = tiles(p->middle - p->begin, size);
     p->tiles[i] = p->pole_tiles[i] + tiles(g->npairs - p->middle, size);
   }
   p->groups = tiles(p->tiles[1], p->tuning.warps[1]);
@@ -163,8 +164,6 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
-  KUGEL_CHECK(leg->mode != KUGEL__LEG_SPIN || leg->spin <= 2, KUGEL_ENOTSUP,
-              "spin is %d, on %s at most 2: use a context on the CPU", leg->spin, device->info.name);
   KUGEL_CHECK(device->info.fp64, KUGEL_ENOTSUP, "%s has no double precision: use a context on the CPU",
               device->info.name);
   KUGEL_CHECK(leg->lmax < 1 << 16 && leg->npairs < 1 << 24, KUGEL_ENOTSUP,
@@ -193,13 +192,13 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel_queue_destroy(p->side);
-  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base,  p->pairs.base,
-                    p->mlim.base, p->vers.base,    p->starts.base};
-  for (int i = 0; i < 7; i++)
+  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->starts.base};
+  for (int i = 0; i < 6; i++)
     kugel__device_free(p->device, tables[i]);
   for (int i = 0; i < 2; i++) {
     kugel__device_free(p->device, p->polar[i].rec.base);
     kugel__device_free(p->device, p->polar[i].start.base);
+    kugel__device_free(p->device, p->polar[i].pairs.base);
     kugel__module_put(p->polar[i].module);
   }
   kugel__module_put(p->legendre);
@@ -298,21 +297,25 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
     const kugel__polar_part *part = &p->polar[i];
     polar_shape t = {.lmax = (int32_t)g->lmax,
                      .mmax = (int32_t)g->mmax,
-                     .count = (int32_t)g->npolar,
-                     .room = p->polar_room,
-                     .steps = p->polar_steps,
+                     .count = part->count,
+                     .room = part->room,
+                     .steps = part->steps,
                      .row = p->row,
                      .f32 = job->f32,
                      .set = part->set,
                      .from = part->from,
-                     .orders = p->polar_orders,
+                     .orders = part->orders,
+                     .first = part->first,
+                     .rows = p->polar_orders,
                      .alm = job->alm_at};
-    kugel__grid grid = {.blocks = {(uint32_t)p->polar_orders, sums ? 1 : (uint32_t)(p->polar_room / WARP)},
+    kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP)},
                         .threads = {WARP}};
-    kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(part->rec), KUGEL__MEM_ARG(part->start),
-                           KUGEL__MEM_ARG(p->vers),  KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
-    kugel__arg to_sums[] = {KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(part->rec), KUGEL__MEM_ARG(part->start),
-                            KUGEL__MEM_ARG(p->vers),  KUGEL__MEM_ARG(p->mlim),   {sums, 0},
+    kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
+                           KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                           KUGEL__MEM_ARG(job->leg),    KUGEL__VALUE_ARG(t)};
+    kugel__arg to_sums[] = {KUGEL__MEM_ARG(job->leg),    KUGEL__MEM_ARG(part->rec),
+                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                            KUGEL__MEM_ARG(p->mlim),     {sums, 0},
                             KUGEL__VALUE_ARG(t)};
     if (part->used)
       KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, p->side)
@@ -345,7 +348,8 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                        KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
                        KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
   KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
-  KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
+  if (t.tiles)
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
   if (t.tiles)
     KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 9, args, queue));
   return join(p, queue);

@@ -14,8 +14,7 @@ typedef struct kugel__leg_gpu_tuning {
   int strips[2], warps[2], blocks[2];
 } kugel__leg_gpu_tuning;
 
-/* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. KUGEL_ENOTSUP for spins
- * beyond 2. */
+/* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. */
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
                                    kugel__leg_gpu **out);
 /* What the plan has. */

@@ -12,12 +12,14 @@ enum {
   KUGEL__LEG_GPU_KERNELS = 6 // legendre.cl and series.cl
 };
 
-/* Polar pairs: the functions of one spin. */
+/* Pairs that kernels/polar.cl serves, with the functions of one spin: those near the poles, or those of
+ * Wigner's d. */
 typedef struct kugel__polar_part {
-  bool used;
-  bool gradient;
-  int spin, set, from; // first component of leg, first set of alm
-  kugel__mem rec, start;
+  bool used, gradient, wigner;
+  int32_t first, count, room; // pairs; room: rounded up to warps
+  int32_t orders, steps;      // of the tables
+  int spin, set, from;        // first component of leg, first set of alm
+  kugel__mem rec, start, pairs;
   kugel__module *module;
   kugel__kernel *synth, *adjoint;
 } kugel__polar_part;
@@ -28,14 +30,15 @@ struct kugel__leg_gpu {
   const kugel__leg *leg;
   int ns;
   kugel__leg_gpu_tuning tuning;
-  int32_t top, row, stride, middle; // pairs [npolar, middle) run in sin^2
-  int32_t tiles[2], pole_tiles[2];  // of synthesis, of the adjoint
-  int32_t groups;                   // of tiles: adjoint
-  int32_t strips, pole_strips;      // of 32 pairs
-  int64_t *offset;                  // [mmax + 2] steps before m
-  int64_t sums;                     // bytes of partial sums at the most
-  int32_t polar_orders, polar_room, polar_steps;
-  kugel__mem coef, offsets, mfac, pairs, mlim, vers, starts; // starts[mmax + 1][strips]
+  int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2
+  int32_t tiles[2], pole_tiles[2];                     // of synthesis, of the adjoint
+  int32_t groups;                                      // of tiles: adjoint
+  int32_t strips, pole_strips;                         // of 32 pairs
+  int64_t *offset;                                     // [mmax + 2] steps before m
+  int64_t sums;                                        // bytes of partial sums at the most
+  int32_t begin;                                       // the first pair that series serve
+  int32_t polar_orders;                                // that have sums of polar pairs
+  kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[mmax + 1][strips]
   kugel__polar_part polar[2];
   kugel__module *legendre, *series;
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
@@ -50,6 +53,11 @@ static inline int kugel__leg_gpu_spin(const kugel__leg *leg)
          : leg->mode == KUGEL__LEG_TEB  ? 2
                                         : 1;
 }
+
+kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *plan, const void *data, size_t bytes,
+                                  kugel__mem *out);
+/* leg_gpu_wigner.c: tables of the pairs that Wigner's d serves. */
+kugel_status kugel__leg_gpu_wigner(kugel__leg_gpu *plan, kugel__polar_part *part);
 
 /* Fills the tables in device memory, once the sizes are known. */
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *plan);

@@ -8,7 +8,7 @@
 
 enum { PAIR_TABLES = 6, POLAR_ROOM = 16 };
 
-static kugel_status table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
+kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
 {
   KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));
   return kugel__device_copy(p->device, KUGEL__UPLOAD, *out, (kugel__mem){(void *)(uintptr_t)data, 0}, bytes,
@@ -52,7 +52,7 @@ static kugel_status make_coefs(kugel__leg_gpu *p)
   KUGEL_CHECK(j.coef, KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
   kugel_status s = kugel__parallel(p->ctx, orders, coef_task, &j);
   if (!s)
-    s = table(p, j.coef, (size_t)total * 16, &p->coef);
+    s = kugel__leg_gpu_table(p, j.coef, (size_t)total * 16, &p->coef);
   kugel__scratch_put(p->ctx, j.coef);
   return s;
 }
@@ -72,9 +72,9 @@ static kugel_status make_pairs(kugel__leg_gpu *p)
       t[c * p->stride + i] = from[c][k];
     mlim[i] = (int32_t)g->mlim[k];
   }
-  kugel_status s = table(p, t, (size_t)p->stride * PAIR_TABLES * 8, &p->pairs);
+  kugel_status s = kugel__leg_gpu_table(p, t, (size_t)p->stride * PAIR_TABLES * 8, &p->pairs);
   if (!s)
-    s = table(p, mlim, (size_t)p->stride * 4, &p->mlim);
+    s = kugel__leg_gpu_table(p, mlim, (size_t)p->stride * 4, &p->mlim);
   kugel__free(p->ctx, t);
   return s;
 }
@@ -105,25 +105,25 @@ static void fill_polar(const kugel__leg_gpu *p, const kugel__polar_part *part, d
 {
   const kugel__leg *g = p->leg;
   long double log_scale = log2l((long double)g->polar_scale);
-  for (int64_t m = 0; m < p->polar_orders; m++)
+  for (int64_t m = 0; m < part->orders; m++)
     for (int f = 0; f < (part->spin ? 2 : 1); f++) {
       int64_t sum = m + part->spin, apart = m > part->spin ? m - part->spin : part->spin - m;
-      int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart, at = f * p->polar_orders + m;
-      polar_recurrence(g, m, part->spin, f, h, c, rec + at * p->polar_steps * 3);
-      for (int32_t i = 0; i < p->polar_room; i++) {
+      int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart, at = f * part->orders + m;
+      polar_recurrence(g, m, part->spin, f, h, c, rec + at * part->steps * 3);
+      for (int32_t i = 0; i < part->room; i++) {
         int64_t k = kugel__min(i, g->npolar - 1);
         long double log_h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale;
         long double log_c = (long double)g->log_c[k] + (long double)g->log_c_lo[k];
         long double e = (h ? (long double)h * log_h : 0) + (long double)c * log_c;
-        start[at * p->polar_room + i] = e < -150 ? 0 : (double)exp2l(e);
+        start[at * part->room + i] = e < -150 ? 0 : (double)exp2l(e);
       }
     }
 }
 
 static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
 {
-  int64_t functions = part->spin ? 2 : 1, rows = functions * p->polar_orders;
-  int64_t nrec = rows * p->polar_steps * 3, nstart = rows * p->polar_room;
+  int64_t functions = part->spin ? 2 : 1, rows = functions * part->orders;
+  int64_t nrec = rows * part->steps * 3, nstart = rows * part->room;
   double *t = kugel__calloc(p->ctx, (size_t)(nrec + nstart) * 8);
   kugel_status s = KUGEL_OK;
   if (!t)
@@ -131,56 +131,82 @@ static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
                    (long long)p->leg->npolar);
   if (!s) {
     fill_polar(p, part, t, t + nrec);
-    s = table(p, t, (size_t)nrec * 8, &part->rec);
+    s = kugel__leg_gpu_table(p, t, (size_t)nrec * 8, &part->rec);
   }
   if (!s)
-    s = table(p, t + nrec, (size_t)nstart * 8, &part->start);
+    s = kugel__leg_gpu_table(p, t + nrec, (size_t)nstart * 8, &part->start);
   kugel__free(p->ctx, t);
   KUGEL_TRY(s);
-  char defines[64];
-  snprintf(defines, sizeof defines, "#define SPIN %d\n#define GRADIENT %d\n", part->spin, part->gradient);
+  double *vers;
+  KUGEL_ALLOC(p->ctx, vers, (size_t)part->room * 8);
+  for (int32_t i = 0; i < part->room; i++)
+    vers[i] = p->leg->vers[kugel__min(i, p->leg->npolar - 1)];
+  s = kugel__leg_gpu_table(p, vers, (size_t)part->room * 8, &part->pairs);
+  kugel__free(p->ctx, vers);
+  return s;
+}
+
+static kugel_status load_part(kugel__leg_gpu *p, kugel__polar_part *part)
+{
+  char defines[96];
+  snprintf(defines, sizeof defines, "#define SPIN %d\n#define GRADIENT %d\n#define WIGNER %d\n", part->spin,
+           part->gradient, part->wigner);
   kugel__module_spec spec = {.name = "sphere/polar", .defines = defines};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &part->module));
   KUGEL_TRY(kugel__module_kernel(part->module, "polar_synth", &part->synth, NULL));
   return kugel__module_kernel(part->module, "polar_adjoint", &part->adjoint, NULL);
 }
 
+static kugel__polar_part near_poles(const kugel__leg *g)
+{
+  return (kugel__polar_part){.used = g->npolar > 0,
+                             .count = (int32_t)g->npolar,
+                             .room = (int32_t)kugel__round_up(g->npolar, KUGEL__LEG_GPU_WARP),
+                             .orders =
+                                 g->npolar ? (int32_t)kugel__min(g->mlim[g->npolar - 1], g->mmax) + 1 : 0,
+                             .steps = (int32_t)g->lmax + 1 + POLAR_ROOM};
+}
+
 static kugel_status make_polar(kugel__leg_gpu *p)
 {
   const kugel__leg *g = p->leg;
-  if (!g->npolar)
-    return KUGEL_OK;
-  p->polar_orders = (int32_t)kugel__min(g->mlim[g->npolar - 1], g->mmax) + 1;
-  p->polar_room = (int32_t)kugel__round_up(g->npolar, KUGEL__LEG_GPU_WARP);
-  p->polar_steps = (int32_t)g->lmax + 1 + POLAR_ROOM;
-  double *vers;
-  KUGEL_ALLOC(p->ctx, vers, (size_t)p->polar_room * 8);
-  for (int32_t i = 0; i < p->polar_room; i++)
-    vers[i] = g->vers[kugel__min(i, g->npolar - 1)];
-  kugel_status s = table(p, vers, (size_t)p->polar_room * 8, &p->vers);
-  kugel__free(p->ctx, vers);
-  if (!s)
-    s = kugel_queue_create(p->ctx, &p->side);
   int n = 0;
   bool gradient = g->mode >= KUGEL__LEG_GRAD;
   if (g->mode != KUGEL__LEG_SPIN && g->mode != KUGEL__LEG_GRAD)
-    p->polar[n++] = (kugel__polar_part){.used = true};
-  if (g->mode != KUGEL__LEG_SCALAR)
-    p->polar[n] = (kugel__polar_part){.used = true,
-                                      .gradient = gradient,
-                                      .spin = kugel__leg_gpu_spin(g),
-                                      .set = n,
-                                      .from = gradient ? 0 : n};
-  for (int i = 0; i < 2 && !s; i++)
-    s = p->polar[i].used ? make_polar_part(p, &p->polar[i]) : KUGEL_OK;
-  return s;
+    p->polar[n++] = near_poles(g);
+  if (g->mode != KUGEL__LEG_SCALAR) {
+    p->polar[n] = near_poles(g);
+    p->polar[n].gradient = gradient;
+    p->polar[n].spin = kugel__leg_gpu_spin(g);
+    p->polar[n].set = n;
+    p->polar[n].from = gradient ? 0 : n;
+  }
+  p->polar_orders = p->polar[0].orders;
+  if (g->spin > 2 && g->npolar < g->npairs) {
+    p->polar[1] = (kugel__polar_part){.used = true,
+                                      .wigner = true,
+                                      .spin = g->spin,
+                                      .first = (int32_t)g->npolar,
+                                      .count = (int32_t)(g->npairs - g->npolar),
+                                      .orders = (int32_t)g->mmax + 1,
+                                      .steps = (int32_t)g->lmax + 1 + POLAR_ROOM};
+    p->polar[1].room = (int32_t)kugel__round_up(p->polar[1].count, KUGEL__LEG_GPU_WARP);
+    p->polar_orders = p->polar[1].orders;
+  }
+  for (int i = 0; i < 2; i++)
+    if (p->polar[i].used) {
+      KUGEL_TRY(p->polar[i].wigner ? kugel__leg_gpu_wigner(p, &p->polar[i])
+                                   : make_polar_part(p, &p->polar[i]));
+      KUGEL_TRY(load_part(p, &p->polar[i]));
+    }
+  return p->polar_orders ? kugel_queue_create(p->ctx, &p->side) : KUGEL_OK;
 }
 
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *p)
 {
   size_t orders = (size_t)p->leg->mmax + 1;
-  KUGEL_TRY(table(p, p->offset, (orders + 1) * 8, &p->offsets));
-  KUGEL_TRY(table(p, p->leg->mfac, orders * 8, &p->mfac));
+  KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (orders + 1) * 8, &p->offsets));
+  KUGEL_TRY(kugel__leg_gpu_table(p, p->leg->mfac, orders * 8, &p->mfac));
   KUGEL_TRY(make_pairs(p));
   KUGEL_TRY(make_coefs(p));
   return make_polar(p);

@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Legendre stage of the few pairs near the poles: Wigner's d by its differences, as src/sphere/legpolar.isa.c does it.
-// A warp serves one m, a lane one pair.
+// The Legendre stage of the few pairs near the poles: Wigner's d by its differences, as src/sphere/legpolar.isa.c does it;
+// with WIGNER, that of the other pairs for spins beyond 2, as src/sphere/legwigner.isa.c does it. A warp serves one m, a
+// lane one pair.
 //
 // variant: SPIN=0
 // variant: SPIN=2
 // variant: SPIN=1 GRADIENT=1
+// variant: SPIN=3 WIGNER=1
 //
 // GRADIENT: of a scalar, spin 1 with E = sqrt(l (l + 1)) times it.
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
-#define UNROLL_8 _Pragma("unroll 8") // loads of eight steps at a time
+#define UNROLL_SOME _Pragma("unroll 4") // loads of some steps at a time
 #else
 #define UNROLL
-#define UNROLL_8
+#define UNROLL_SOME
 #endif
 #define FUNCTIONS (SPIN ? 2 : 1)
 #ifndef GRADIENT
 #define GRADIENT 0
 #endif
+#ifndef WIGNER
+#define WIGNER 0
+#endif
 #define BATCH (SPIN ? 8 : 16) // degrees that make 32 sums
 
 typedef struct polar_shape {
-  i32 lmax, mmax, count, room; // pairs [0, count); room: padded
+  i32 lmax, mmax, count, room; // pairs [first, first + count); room: padded count
   i32 steps, row, f32, set;    // room of the recurrence; first component of leg
-  i32 orders, from;            // m < orders; first set of alm
+  i32 orders, from;            // m < orders have tables; first set of alm
+  i32 first, rows;             // m < rows have sums in polar
   i64 alm;                     // first coefficient
 } polar_shape;
 
@@ -51,6 +57,62 @@ DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, int set, int m, int l
   return v;
 }
 
+#if WIGNER
+#define LARGE 0x1p650
+#define SHIFT 0x1p-800
+
+// Values v 2^(800 s) of x_0, x_1, which do not count while s < 0.
+typedef struct functions {
+  double x, now[2], before[2];
+  int pole, s[2];
+} functions;
+
+// mantissa 2^e sin^h(theta/2) cos^c(theta/2)
+DEVICE double start_value(const GLOBAL double *RESTRICT pair, int room, double h, double c, double mantissa, double e,
+                          int *scale)
+{
+  double hh = pair[2 * room], hc = pair[4 * room], kh = rint(hh * h), kc = rint(hc * c), s = 0;
+  double f = FMA(hh, h, -kh) + FMA(hc, c, -kc) + pair[3 * room] * h + pair[5 * room] * c, r = rint(f), n = kh + kc + e + r;
+  if (n < -150)
+    s = -rint((-150 - n) * (1.0 / 800) + 0.5);
+  *scale = (int)s;
+  return ldexp(exp2(f - r) * mantissa, (int)(n - 800 * s));
+}
+
+// start[m]: mantissa and exponent of both; tables of the pairs: 1 - cos, cos, log2 sin(theta/2) as a pair, of cos(theta/2).
+DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double *RESTRICT pairs, polar_shape t, int m, int p)
+{
+  functions b;
+  const GLOBAL double *first = start + (i64)m * 4;
+  int apart = m > SPIN ? m - SPIN : SPIN - m;
+  b.pole = pairs[p] < 0.3;
+  b.x = b.pole ? pairs[p] : pairs[p + t.room];
+  for (int f = 0; f < 2; f++) {
+    b.now[f] = start_value(pairs + p, t.room, f ? apart : m + SPIN, f ? m + SPIN : apart, first[2 * f], first[2 * f + 1],
+                           &b.s[f]);
+    b.before[f] = 0;
+  }
+  return b;
+}
+
+// Rows of rec shrink by a step each m: slope, shift and weight, where x_{k+1} = (slope cos -+ shift) x_k - x_{k-1}.
+#define VALUES(v, k)                                                                              \
+  {                                                                                               \
+    const GLOBAL double *r = rec + ((i64)m * t.steps - (i64)m * (m - 1) / 2 + (k)) * 3;           \
+    double a = b.pole ? -r[0] : r[0], c = b.pole ? r[0] : 0.0;                                    \
+    for (int f = 0; f < 2; f++) {                                                                 \
+      double shift = f ? r[1] : -r[1], next = FMA(FMA(a, b.x, c + shift), b.now[f], -b.before[f]); \
+      v[f] = b.s[f] < 0 ? 0.0 : b.now[f] * r[2];                                                  \
+      b.before[f] = b.now[f];                                                                     \
+      b.now[f] = next;                                                                            \
+      if ((k) % 4 == 3 && b.s[f] < 0 && fabs(next) > LARGE) {                                     \
+        b.before[f] *= SHIFT;                                                                     \
+        b.now[f] *= SHIFT;                                                                        \
+        b.s[f]++;                                                                                 \
+      }                                                                                           \
+    }                                                                                             \
+  }
+#else
 typedef struct functions {
   double y, now[FUNCTIONS], delta[FUNCTIONS];
 } functions;
@@ -74,8 +136,9 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
     b.delta[f] = FMA(b.delta[f], r[0], -(b.y * r[1] * b.now[f]));                                \
     b.now[f] += b.delta[f];                                                                      \
   }
+#endif
 
-#define LEG_AT(c) (2 * (((i64)(t.set + (c)) * (t.mmax + 1) + m) * t.row + p))
+#define LEG_AT(c) (2 * (((i64)(t.set + (c)) * (t.mmax + 1) + m) * t.row + t.first + p))
 
 KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec, const GLOBAL double *RESTRICT start,
                        const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
@@ -83,7 +146,7 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   int m = GROUP_ID(0), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
   functions b = begin(start, vers, t, m, p);
   double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS];
-  UNROLL_8 for (int k = 0; k < n; k++) {
+  UNROLL_SOME for (int k = 0; k < n; k++) {
     double sign = k % 2 ? -1 : 1;
     real2 e = alm_at(alm, t, t.from, m, l0 + k);
     VALUES(v, k);
@@ -145,19 +208,20 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   }
 #endif
 
-// polar[component][m][lmax + 1], by l - m: sums over the pairs.
+// polar[component][m][lmax + 1], by l - m: adds sums over the pairs.
 KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *RESTRICT rec,
                          const GLOBAL double *RESTRICT start, const GLOBAL double *RESTRICT vers,
                          const GLOBAL i32 *RESTRICT mlim, GLOBAL double *RESTRICT polar, polar_shape t)
 {
   SUM_ROOM;
-  int m = GROUP_ID(0), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  int m = GROUP_ID(0), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
   for (int first = 0; first < t.count; first += 32) {
-    int p = first + lane;
+    int p = first + lane, last = first + 32 < t.count ? first + 31 : t.count - 1;
+    int n = m <= mlim[t.first + last] ? all : 0; // mlim rises
     functions b = begin(start, vers, t, m, p);
     double in[8], w[32], v[FUNCTIONS];
     real2 zero = MAKE_REAL2(0.0, 0.0), north = zero, south = zero;
-    int here = p < t.count && m <= mlim[p];
+    int here = p < t.count && m <= mlim[t.first + p];
     if (here) {
       north = leg[LEG_AT(0)];
       south = leg[LEG_AT(0) + 1];
@@ -204,11 +268,11 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
       WARP_SUMS();
       int at = k + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
       if (at < n) {
-        i64 to = (((i64)(t.set + set) * t.orders + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+        i64 to = (((i64)(t.set + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
 #if GRADIENT
         w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
 #endif
-        polar[to] = first ? polar[to] + w[0] : w[0];
+        polar[to] += w[0];
       }
     }
   }
