@@ -18,6 +18,7 @@ from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_n
                         ring2nest, ringinfo, ud_grade, uniq2nest, uniq2ranges, vec2pix, xyf2pix)
 from .plans import SHT, Grid
 from .radial import Radial
+from .regridding import Regrid, regrid
 from .rotator import Rotator
 from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir
 from .sphtfunc import (alm2map, alm2map_der1, alm2map_spin, anafast, map2alm, map2alm_lsq, map2alm_spin, smoothing, synfast)

@@ -145,62 +145,13 @@ class Grid:
         return out
 
 
-class SHT:
-    """A plan for transforms between alm and maps of a grid.
-
-    grid:        a Grid, or an nside
-    lmax, mmax:  highest degree and order; mmax None: lmax
-    spin:        0, or the spin of a pair of maps (E, B <-> map1, map2)
-    mode:        None (by spin), "scalar", "spin", "teb" (T, E, B <-> T, Q, U), "grad", "der1"
-    weights:     for analysis on HEALPix: None, "ring" or "pixel"
-    iterations:  Jacobi refinements of analysis
-    bad_pixels:  NaN, infinite and UNSEEN pixels: "error", "zero" or "pass"
-    device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"
-
-    Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
-    alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
-
-    A plan on a device also takes arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others that have
-    the CUDA array interface or DLPack; the result is of the same kind. `stream` is the CUDA stream to work on; without
-    it, that of the array (PyTorch's and CuPy's current one). The call then returns when the work is queued if
-    bad_pixels is "pass", else when it is done.
-    """
-
-    def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None):
-        if not isinstance(grid, Grid):
-            grid = Grid.healpix(grid)
-        if mode is None:
-            mode = "spin" if spin else "scalar"
-        if lmax < 0:
-            raise ValueError(f"lmax is {lmax}; it must be at least 0")
-        self.grid, self.lmax, self.mmax = grid, int(lmax), int(lmax if mmax is None else mmax)
-        self.mode, self.spin = mode, int(spin)
-        opts = options(_ffi.kugel_sht_opts, grid=grid._handle.address, lmax=self.lmax,
-                       mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
-                       weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
-                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=int(max_memory))
-        out = ctypes.c_void_p()
-        self._context = context(device)
-        long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
-        self._handle = Handle(out.value, lib.kugel_sht_destroy)
-        nalm, npix, sets, maps = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
-        lib.kugel_sht_shape(out, *(ctypes.byref(x) for x in (nalm, npix, sets, maps)))
-        self.nalm, self.npix, self.nsets, self.nmaps = nalm.value, npix.value, sets.value, maps.value
+class Plan:
+    """What plans that take arrays of one kind and give another share: `_handle`, `_context`, `covered`."""
 
     @property
     def device(self):
         """Where the plan runs, such as "cpu"."""
         return self._context.name if self._context else "cpu"
-
-    @property
-    def covered(self):
-        """Whether every pixel of a map is on a ring."""
-        if self._covered is None:
-            self._covered = bool(self.grid.table()["nphi"].sum() == self.npix)
-        return self._covered
-
-    _covered = None
 
     def _input(self, a, kinds, count, length, what):
         there = foreign(a)
@@ -251,6 +202,59 @@ class SHT:
         if not isinstance(a, np.ndarray):
             return ctypes.byref(a.view)
         return view(a.reshape(a.shape[:-1] + (1, a.shape[-1])) if count == 1 and a.ndim > 1 else a)
+
+
+class SHT(Plan):
+    """A plan for transforms between alm and maps of a grid.
+
+    grid:        a Grid, or an nside
+    lmax, mmax:  highest degree and order; mmax None: lmax
+    spin:        0, or the spin of a pair of maps (E, B <-> map1, map2)
+    mode:        None (by spin), "scalar", "spin", "teb" (T, E, B <-> T, Q, U), "grad", "der1"
+    weights:     for analysis on HEALPix: None, "ring" or "pixel"
+    iterations:  Jacobi refinements of analysis
+    bad_pixels:  NaN, infinite and UNSEEN pixels: "error", "zero" or "pass"
+    device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"
+
+    Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
+    alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
+
+    A plan on a device also takes arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others that have
+    the CUDA array interface or DLPack; the result is of the same kind. `stream` is the CUDA stream to work on; without
+    it, that of the array (PyTorch's and CuPy's current one). The call then returns when the work is queued if
+    bad_pixels is "pass", else when it is done.
+    """
+
+    def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
+                 max_memory=0, device=None):
+        if not isinstance(grid, Grid):
+            grid = Grid.healpix(grid)
+        if mode is None:
+            mode = "spin" if spin else "scalar"
+        if lmax < 0:
+            raise ValueError(f"lmax is {lmax}; it must be at least 0")
+        self.grid, self.lmax, self.mmax = grid, int(lmax), int(lmax if mmax is None else mmax)
+        self.mode, self.spin = mode, int(spin)
+        opts = options(_ffi.kugel_sht_opts, grid=grid._handle.address, lmax=self.lmax,
+                       mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
+                       weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
+                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=int(max_memory))
+        out = ctypes.c_void_p()
+        self._context = context(device)
+        long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_sht_destroy)
+        nalm, npix, sets, maps = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
+        lib.kugel_sht_shape(out, *(ctypes.byref(x) for x in (nalm, npix, sets, maps)))
+        self.nalm, self.npix, self.nsets, self.nmaps = nalm.value, npix.value, sets.value, maps.value
+
+    @property
+    def covered(self):
+        """Whether every pixel of a map is on a ring."""
+        if self._covered is None:
+            self._covered = bool(self.grid.table()["nphi"].sum() == self.npix)
+        return self._covered
+
+    _covered = None
 
     def _alm(self):
         return COMPLEX, self.nsets, self.nalm, "alm"
