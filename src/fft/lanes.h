@@ -50,6 +50,9 @@ typedef struct kugel__lanes_ops {
   /* DFT with exponent -1, unnormalised. x is overwritten; the result is where the return value points (x or
    * work). With real and imaginary parts exchanged on both ends it is the inverse. */
   double *(*exec)(const kugel__lanes *plan, double *x, double *work);
+  /* Stages begin ... end - 1 of a plan without Bluestein's convolution, from x to y (KUGEL__GAP points apart,
+   * or more) or back: returns where their result is. `work`: what Rader's convolutions need. */
+  double *(*stages)(const kugel__lanes *plan, int begin, int end, double *x, double *y, double *work);
 } kugel__lanes_ops;
 
 const kugel__lanes_ops *kugel__lanes_ops_now(void);

@@ -91,27 +91,34 @@ static double *bluestein(const kugel__lanes *p, double *x, double *work)
   return x;
 }
 
+static double *stages(const kugel__lanes *p, int begin, int end, double *x, double *y, double *work)
+{
+  int64_t s = 1;
+  for (int i = 0; i < begin; i++)
+    s *= p->stage[i].radix;
+  for (int i = begin; i < end; i++) {
+    const kugel__stage *st = &p->stage[i];
+    if (st->inner)
+      stage_rader(st, p->n, s, x, y, work);
+    else if (s == 1)
+      codelets_f64[st->radix].first(p->n, x, y);
+    else
+      codelets_f64[st->radix].stage(p->n, s, st->twiddle, x, y);
+    s *= st->radix;
+    double *t = x;
+    x = y;
+    y = t;
+  }
+  return x;
+}
+
 static double *exec(const kugel__lanes *p, double *x, double *work)
 {
   if (p->inner)
     return bluestein(p, x, work);
-  double *from = x, *to = work + W * KUGEL__GAP, *more = to + W * p->n;
-  int64_t s = 1;
-  for (int i = 0; i < p->stages; i++) {
-    const kugel__stage *st = &p->stage[i];
-    if (st->inner)
-      stage_rader(st, p->n, s, from, to, more);
-    else if (s == 1)
-      codelets_f64[st->radix].first(p->n, from, to);
-    else
-      codelets_f64[st->radix].stage(p->n, s, st->twiddle, from, to);
-    s *= st->radix;
-    double *t = from;
-    from = to;
-    to = t;
-  }
-  return from;
+  double *y = work + W * KUGEL__GAP;
+  return stages(p, 0, p->stages, x, y, y + W * p->n);
 }
 
 extern const kugel__lanes_ops ISA_NAME(kugel__lanes_ops);
-const kugel__lanes_ops ISA_NAME(kugel__lanes_ops) = {VLEN, exec};
+const kugel__lanes_ops ISA_NAME(kugel__lanes_ops) = {VLEN, exec, stages};

@@ -18,7 +18,8 @@ typedef struct kugel__axis {
 kugel_status kugel__axis_create(kugel_ctx *ctx, kugel_fft_kind kind, int64_t n, kugel__axis *out);
 void kugel__axis_destroy(kugel_ctx *ctx, kugel__axis *axis);
 
-/* Up to VLEN lines, of R2C with odd n up to 2 VLEN. Offsets and strides in elements (complex numbers are one element) of the arrays. */
+/* Up to VLEN lines, of R2C with odd n up to 2 VLEN. Offsets and strides in elements (complex numbers are one
+ * element) of the arrays. */
 typedef struct kugel__lines {
   const kugel__axis *axis;
   bool inverse; /* C2C: exponent +; R2C: complex to real. Other kinds: ignored */

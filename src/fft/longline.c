@@ -5,7 +5,10 @@
 #include "fft/longline.h"
 #include "fft/roots.h"
 
-enum { ONE_TABLE = 4096 }; // the longest line whose twiddles are stored one by one
+enum {
+  ONE_TABLE = 4096,  // the longest line whose twiddles are stored one by one
+  ONE_BUTTERFLY = 16 // the largest radix between the array and registers
+};
 
 KUGEL_DISPATCH(kugel__long_ops, kugel__long_ops)
 
@@ -54,6 +57,10 @@ static double split_cost(kugel__long_kind kind, int64_t rows, int64_t cols, int6
 
 static int64_t best_rows(kugel__long_kind kind, int64_t n, int64_t vlen)
 {
+  // measured: one butterfly from the array to the middle and cheap rows win while both passes stay in the
+  // caches
+  if (kind == KUGEL__LONG_C2C && n % ONE_BUTTERFLY == 0 && n / ONE_BUTTERFLY >= vlen && n <= 2 * ONE_TABLE)
+    return ONE_BUTTERFLY;
   int64_t best = 0, top = (int64_t)sqrt((double)n) + 1;
   double least = INFINITY;
   for (int64_t d = kugel__max(vlen, top / 64); d <= top; d++) {
@@ -97,6 +104,16 @@ static kugel_status make_table(kugel_ctx *ctx, kugel__longline *l, int64_t vlen)
   return KUGEL_OK;
 }
 
+// Whether both passes reach the arrays through butterflies, no lane idle.
+static bool is_quick(const kugel__longline *l, int64_t vlen)
+{
+  const kugel__lanes *a = l->first, *b = l->second;
+  if (l->kind != KUGEL__LONG_C2C || a->inner || b->inner || l->rows % vlen || l->cols % vlen)
+    return false;
+  int64_t r = a->stage[0].radix, s = b->stage[b->stages - 1].radix;
+  return (r == 4 || r == 8 || r == 16) && (s == 4 || s == 8 || s == 16);
+}
+
 kugel_status kugel__longline_create(kugel_ctx *ctx, kugel__long_kind kind, int64_t n, kugel__longline *out)
 {
   *out = (kugel__longline){.kind = kind, .n = n};
@@ -122,6 +139,7 @@ kugel_status kugel__longline_create(kugel_ctx *ctx, kugel__long_kind kind, int64
     kugel__longline_destroy(ctx, l);
     return s;
   }
+  l->quick = is_quick(l, vlen);
   l->points = kugel__max(rows + kugel__lanes_work(l->first), l->cols + kugel__lanes_work(l->second));
   return KUGEL_OK;
 }

@@ -23,6 +23,7 @@ typedef struct kugel__longline {
   double *table; /* [group of columns][roots][2][VLEN]: w_n^(c q), q < roots or fine, then q = 0, fine, 2
                     fine, ... */
   int64_t middle, points; /* between the passes, work space of one worker: points of 2 VLEN doubles */
+  bool quick;             /* of adjacent elements faster than lines in lanes, however many there are */
   int64_t groups, blocks; /* units of work of the passes */
 } kugel__longline;
 

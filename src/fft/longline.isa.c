@@ -2,8 +2,8 @@
 /* The two passes of long lines. Between them the data lie as points [block of VLEN q][c], ready for the DFTs
  * of the second pass: the first one transposes VLEN x VLEN values at a time in registers. For inverses re and
  * im are exchanged from the loads of the first pass to the stores of the second. */
+#include "fft/butterfly.h"
 #include "fft/longline.h"
-#include "fft/points.h"
 
 static double *dft(const kugel__lanes *lanes, double *data, double *work)
 {
@@ -155,14 +155,79 @@ static void store_columns(const kugel__longjob *job, const double *y, int64_t g)
   store_block(job, q, g, v);
 }
 
-ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, bool f32)
+// A single butterfly, from the array to points in one go.
+ALWAYS void one_butterfly(const kugel__longjob *job, int64_t g, int rows, bool inverse, bool f32)
 {
   const kugel__longline *l = job->line;
-  if (job->inverse)
-    load_stripe(job->in, first_column(l, g), l->cols, job->in_step, l->rows, work, true, f32);
+  cvec x[MAX_BUTTERFLY], y[MAX_BUTTERFLY];
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; r++)
+    x[r] = exchange(read_complex(job->in, first_column(l, g) + r * l->cols, 1, f32), inverse);
+  butterfly(rows, x, y);
+#pragma GCC unroll 8
+  for (int q = 0; q + VLEN <= rows; q += VLEN)
+    store_block(job, q, g, y + q);
+}
+
+// The first stage, of the given radix, from the array to points; `pitch` elements between rows.
+ALWAYS void first_stage(const char *in, int64_t pitch, int64_t n, int radix, double *out, bool swap, bool f32)
+{
+  int64_t t = n / radix, size = f32 ? 8 : 16;
+  for (int64_t b = 0; b < t; b++) {
+    const char *p = in + b * pitch * size;
+    cvec x[MAX_BUTTERFLY], y[MAX_BUTTERFLY];
+#pragma GCC unroll 16
+    for (int r = 0; r < radix; r++) {
+      const char *row = p + r * t * pitch * size;
+      x[r] = exchange(read_complex(row, 0, 1, f32), swap);
+      fetch(row, VLEN, VLEN, size, false);
+    }
+    butterfly(radix, x, y);
+#pragma GCC unroll 16
+    for (int r = 0; r < radix; r++)
+      put(out + W * (b * radix + r), y[r].re, y[r].im);
+  }
+}
+
+// Whether the outer stages of these DFTs have butterflies, for lines of adjacent elements.
+static bool fused(const kugel__lanes *lanes, int stage, int64_t step)
+{
+  return step == 1 && !lanes->inner && lanes->stages && has_butterfly(lanes->stage[stage].radix);
+}
+
+ALWAYS void complex_columns_of(const kugel__longjob *job, int64_t g, double *work, bool inverse, bool f32)
+{
+  const kugel__longline *l = job->line;
+  const kugel__lanes *lanes = l->first;
+  int64_t c = first_column(l, g);
+  if (!fused(lanes, 0, job->in_step)) {
+    load_stripe(job->in, c, l->cols, job->in_step, l->rows, work, inverse, f32);
+    store_columns(job, dft(lanes, work, work + W * l->rows), g);
+    return;
+  }
+  if (l->rows == 8) {
+    one_butterfly(job, g, 8, inverse, f32);
+    return;
+  }
+  if (l->rows == 16) {
+    one_butterfly(job, g, 16, inverse, f32);
+    return;
+  }
+  const char *in = job->in + c * (f32 ? 8 : 16);
+  if (lanes->stage[0].radix == 16)
+    first_stage(in, l->cols, l->rows, 16, work, inverse, f32);
+  else if (lanes->stage[0].radix == 8)
+    first_stage(in, l->cols, l->rows, 8, work, inverse, f32);
   else
-    load_stripe(job->in, first_column(l, g), l->cols, job->in_step, l->rows, work, false, f32);
-  store_columns(job, dft(l->first, work, work + W * l->rows), g);
+    first_stage(in, l->cols, l->rows, 4, work, inverse, f32);
+  double *gap = work + W * (l->rows + KUGEL__GAP);
+  store_columns(job, kugel__lanes_ops_now()->stages(lanes, 1, lanes->stages, work, gap, gap + W * l->rows),
+                g);
+}
+
+ALWAYS void complex_columns(const kugel__longjob *job, int64_t g, double *work, bool f32)
+{
+  job->inverse ? complex_columns_of(job, g, work, true, f32) : complex_columns_of(job, g, work, false, f32);
 }
 
 // Columns of two groups as re and im: Y_q = A_q + i B_q, where A_{R-q} and B_{R-q} are the conjugates.
@@ -238,16 +303,59 @@ static void first(const kugel__longjob *job, int64_t begin, int64_t end, double 
 
 /* ---- second passes: blocks of rows ---- */
 
-ALWAYS void complex_rows(const kugel__longjob *job, int64_t block, double *work, bool f32)
+// The last stage, of the given radix, from points to rows of VLEN elements, `pitch` apart.
+ALWAYS void last_stage(const double *in, const double *twiddle, int64_t n, int radix, char *out,
+                       int64_t pitch, vf64 scale, bool swap, bool f32)
+{
+  int64_t s = n / radix, size = f32 ? 8 : 16;
+  for (int64_t j = 0; j < s; j++) {
+    cvec x[MAX_BUTTERFLY], y[MAX_BUTTERFLY];
+    const double *w = twiddle + 2 * (radix - 1) * j;
+    x[0] = get(in + W * j);
+#pragma GCC unroll 16
+    for (int r = 1; r < radix; r++) {
+      x[r] = get(in + W * (j + r * s));
+      if (s > 1)
+        x[r] = mul(x[r], w[2 * r - 2], w[2 * r - 1]);
+    }
+    butterfly(radix, x, y);
+#pragma GCC unroll 16
+    for (int r = 0; r < radix; r++) {
+      char *row = out + (j + r * s) * pitch * size;
+      cvec v = exchange(y[r], swap);
+      write_complex(row, 0, 1, (cvec){scale * v.re, scale * v.im}, VLEN, f32);
+      fetch(row, VLEN, VLEN, size, true);
+    }
+  }
+}
+
+ALWAYS void complex_rows_of(const kugel__longjob *job, int64_t block, double *work, bool inverse, bool f32)
 {
   const kugel__longline *l = job->line;
+  const kugel__lanes *lanes = l->second;
   int64_t q = block * VLEN;
-  int count = (int)kugel__min(VLEN, l->qs - q);
-  const double *y = dft(l->second, job->middle + W * block * l->cs, work);
-  if (job->inverse)
-    store_stripe(job->out, q, l->rows, job->out_step, l->cols, y, job->scale, count, true, f32);
+  int count = (int)kugel__min(VLEN, l->qs - q), last = lanes->stages - 1;
+  double *x = job->middle + W * block * l->cs, *gap = work + W * KUGEL__GAP;
+  if (count < VLEN || !fused(lanes, last, job->out_step)) {
+    store_stripe(job->out, q, l->rows, job->out_step, l->cols, dft(lanes, x, work), job->scale, count,
+                 inverse, f32);
+    return;
+  }
+  const double *w = lanes->stage[last].twiddle;
+  x = kugel__lanes_ops_now()->stages(lanes, 0, last, x, gap, gap + W * l->cols);
+  char *out = job->out + q * (f32 ? 8 : 16);
+  vf64 scale = v_set(job->scale);
+  if (lanes->stage[last].radix == 16)
+    last_stage(x, w, l->cols, 16, out, l->rows, scale, inverse, f32);
+  else if (lanes->stage[last].radix == 8)
+    last_stage(x, w, l->cols, 8, out, l->rows, scale, inverse, f32);
   else
-    store_stripe(job->out, q, l->rows, job->out_step, l->cols, y, job->scale, count, false, f32);
+    last_stage(x, w, l->cols, 4, out, l->rows, scale, inverse, f32);
+}
+
+ALWAYS void complex_rows(const kugel__longjob *job, int64_t block, double *work, bool f32)
+{
+  job->inverse ? complex_rows_of(job, block, work, true, f32) : complex_rows_of(job, block, work, false, f32);
 }
 
 // Elements above n / 2 are stored as the conjugates of their mirror images; those of q = 0 and R / 2 twice.

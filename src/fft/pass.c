@@ -368,12 +368,14 @@ kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
   int64_t lines = 1, vlen = kugel__lanes_ops_now()->vlen;
   for (int d = 0; d < t->in->ndim; d++)
     lines *= d == t->at ? 1 : t->in->shape[d];
-  if (step->brief.n && t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1)
+  bool adjacent = t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1;
+  if (step->brief.n && adjacent)
     return run_short(ctx, t, lines);
-  int64_t alone = !step->line.first && !step->chirp.n ? 0
-                  : !step->axis.lanes                 ? lines
-                  : lines % vlen <= vlen / 2          ? lines % vlen
-                                                      : 0;
+  int64_t alone = 0, rest = lines % vlen;
+  if (!step->axis.lanes || (step->line.quick && adjacent))
+    alone = lines;
+  else if ((step->line.first || step->chirp.n) && rest <= vlen / 2)
+    alone = rest;
   if (alone < lines)
     KUGEL_TRY(run_lanes(ctx, t, lines - alone));
   if (alone == 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fft/points.h"
+#include "fft/butterfly.h"
 #include "fft/shortline.h"
-#include "fft/codelets_f64.h" /* after the vectors */
 
 enum { MOST = 256 }; // complex elements of a line
 
@@ -46,22 +45,12 @@ ALWAYS void write_split(char *out, int64_t at, cvec c, bool swap, bool f32)
   write_vector(out, 2 * at + VLEN, __builtin_shufflevector(re, im, UNPACK_HIGH), f32);
 }
 
-ALWAYS void dft(int radix, const cvec *x, cvec *y)
-{
-  if (radix == 4)
-    dft4_f64((const double *)x, (double *)y);
-  else if (radix == 8)
-    dft8_f64((const double *)x, (double *)y);
-  else
-    dft16_f64((const double *)x, (double *)y);
-}
-
 // A group of columns: R values each in x, times the twiddles, to points mid[block of q][c], `pitch` points a
 // block.
 ALWAYS void columns(int rows, const cvec *x, const double *twiddle, cvec *mid, int pitch)
 {
   cvec y[16];
-  dft(rows, x, y);
+  butterfly(rows, x, y);
 #pragma GCC unroll 16
   for (int q = 1; q < rows; q++)
     y[q] = product(y[q], get(twiddle + W * q));
@@ -85,7 +74,7 @@ ALWAYS void columns(int rows, const cvec *x, const double *twiddle, cvec *mid, i
 ALWAYS void finish(int rows, int cols, const cvec *x, char *out, vf64 scale, bool inverse, bool f32)
 {
   cvec y[16];
-  dft(cols, x, y);
+  butterfly(cols, x, y);
 #pragma GCC unroll 16
   for (int p = 0; p < cols; p++) {
     write_split(out, rows * p, (cvec){scale * y[p].re, scale * y[p].im}, inverse, f32);

@@ -65,6 +65,16 @@ int main(void)
             one((line){(kugel_fft_kind)kind, sign, lengths[i], lines, 1, 1, true}, lengths[i]);
           }
   }
+  CASE("lines in two passes between butterflies")
+  {
+    for (int64_t n = 1024; n <= 32768; n *= 2)
+      for (int sign = -1; sign <= 1; sign += 2) {
+        one((line){KUGEL_FFT_C2C, sign, n, 9, 1, 1, false}, 20);
+        one((line){KUGEL_FFT_C2C, sign, n, 1, 1, 1, true}, 20);
+        one((line){KUGEL_FFT_C2C, sign, n, 1, 2, 1, false}, 20);
+        one((line){KUGEL_FFT_C2C, sign, n, 1, 1, -1, false}, 20);
+      }
+  }
   CASE("scales, gaps, in place")
   {
     for (int i = 0; i < LENGTHS; i++)
