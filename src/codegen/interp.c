@@ -127,7 +127,10 @@ static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
     else {
       KUGEL_CHECK(!isnan(x[k]), KUGEL_EINTERNAL, "%s reads %s[%lld] before it is written", m->g->name,
                   pointer->hint, (long long)at);
-      result->pair[k] = x[k];
+      if (pointer->type <= KUGEL__U32)
+        result->i = (int64_t)x[k];
+      else
+        result->pair[k] = x[k];
     }
   return KUGEL_OK;
 }

@@ -18,6 +18,8 @@ void kugel__build_parameters(kugel__build *k)
   k->in = kugel__gen_pointer(g, type_of(b, b->source), "in");
   k->out = kugel__gen_pointer(g, type_of(b, b->sink), "out");
   k->tables = kugel__gen_pointer(g, type_of(b, KUGEL__END_COMPLEX), "tables");
+  if (b->rader)
+    k->order = kugel__gen_pointer(g, KUGEL__U32, "order");
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");
   k->c0 = kugel__gen_parameter(g, KUGEL__I64, "c0");
   k->in_at = kugel__gen_parameter(g, KUGEL__I64, "in_at");
@@ -46,13 +48,13 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   bool moves = b->stages > 1 || b->spectrum; // data goes from thread to thread
   kugel__seat in = kugel__seat_of(&k, b->across_in), out = moves ? kugel__seat_of(&k, b->across_out) : in;
   bool tile = kugel__block_tiled(b);
-  tile ? kugel__load_tile(&k, &in) : kugel__load(&k, &in);
-  kugel__stages(&k, &in, &in, b->spectrum ? &in : &out, false);
+  tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
+  kugel__stages(&k, &in, &in, b->spectrum ? &in : &out, b->rader);
   if (b->spectrum) {
     kugel__convolve(&k, &in, &in);
     kugel__stages(&k, &in, &in, &out, true);
   }
-  tile ? kugel__store_tile(&k, &out) : kugel__store(&k, &out);
+  tile ? kugel__store_tile(&k, &out) : b->rader ? kugel__store_rader(&k, &out) : kugel__store(&k, &out);
 }
 
 void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
@@ -89,7 +91,7 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
 int64_t kugel__block_shared(const kugel__block *b)
 {
   kugel__bank_layout l = kugel__bank_layout_of(b);
-  bool whole = kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
+  bool whole = b->rader || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
   bool used = b->stages > 1 || b->spectrum || whole;
   return !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
 }

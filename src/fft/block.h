@@ -17,7 +17,8 @@ enum { KUGEL__BLOCK_STAGES = 16 };
 typedef struct kugel__block {
   kugel__type real; /* F32 or F64 */
   int64_t n;        /* points of a transform of the block */
-  int64_t m;        /* points of the Stockham stages: n, or at least 2 n - 1 for Bluestein's convolution */
+  int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
+                Rader's */
   int stages;
   int radix[KUGEL__BLOCK_STAGES];
   int threads;                /* of a transform */
@@ -34,6 +35,8 @@ typedef struct kugel__block {
                                       i / columns, which starts at (i / columns) d1 */
   int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k (i mod c0) / big} */
 
+  /* Rader's convolution of a prime n, points in the order of powers of a generator. */
+  bool rader;
   /* Bluestein's convolution, within this kernel (m != n) or over three of them. */
   int64_t chirp; /* not 0: its length, that of the line or of the block's transform */
   bool chirp_in, chirp_out;
@@ -41,7 +44,8 @@ typedef struct kugel__block {
                        rows of the spectrum, transform i takes row i mod c0 */
 } kugel__block;
 
-/* Parameters of the kernel, in this order: in, out, tables (complex, fft/blocktables.h); then i64 count, c0,
+/* Parameters of the kernel, in this order: in, out, tables (complex), with Rader order (u32), both of
+ * fft/blocktables.h; then i64 count, c0,
  * in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1, out_step in elements of the arrays, and the factor of
  * the results, a real. Name: fft_block. */
 

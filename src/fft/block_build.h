@@ -13,12 +13,13 @@ enum { KUGEL__BLOCK_POINTS = 48 }; /* of a thread, at most */
 typedef struct kugel__build {
   const kugel__block *b;
   kugel__gen *g;
-  kugel__val in, out, tables, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
+  kugel__val in, out, tables, order, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
       out_step, scale;
   kugel__val lid, group; /* thread; first transform of the block */
   kugel__cval x[KUGEL__BLOCK_POINTS];
   kugel__bank_layout layout;
   kugel__tables at; /* in `tables` */
+  kugel__cval zero; /* with Rader, of the thread that has butterfly 0: point 0 of the result */
 } kugel__build;
 
 /* Who a thread is in a stage: t of b->threads in transform `slot` of the block. */
@@ -53,6 +54,11 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
 /* block_move.c */
 void kugel__load(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
+/* The same for Rader's order. */
+void kugel__load_rader(kugel__build *k, const kugel__seat *s);
+void kugel__store_rader(kugel__build *k, const kugel__seat *s);
+/* Point 0 of the input. */
+kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s);
 /* Small transforms, a thread each, whose points would lie far from its neighbours': through shared memory. */
 bool kugel__block_tiled(const kugel__block *b);
 void kugel__load_tile(kugel__build *k, const kugel__seat *s);

@@ -50,7 +50,7 @@ static range spread(int64_t low, int64_t high, int64_t columns)
 // Whether the chirp is of the block's transform, not of the line.
 static bool own_chirp(const kugel__block *b)
 {
-  return b->m != b->n;
+  return b->m > b->n;
 }
 
 static kugel__cval chirped(kugel__build *k, kugel__cval x, kugel__val at)
@@ -195,6 +195,95 @@ void kugel__store(kugel__build *k, const kugel__seat *s)
   kugel__gen_if(k->g, g_add(k->g, k->group, s->slot), k->count);
   store_points(k, s);
   kugel__gen_end(k->g);
+}
+
+/* ---- Rader's order ---- */
+
+kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s)
+{
+  kugel__val spare = g_sub(k->g, k->count, kugel__int(1));
+  track t = track_of(k, g_min(k->g, g_add(k->g, k->group, s->slot), spare), true);
+  return kugel__end_read(&t.side, t.first);
+}
+
+// Points 1 ... n - 1 in order from memory, to their places in shared memory, and from there to the first
+// stage.
+void kugel__load_rader(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int64_t step = b->m / b->radix[0];
+  kugel__gen_note(g, "load, in the order of powers");
+  kugel__val spare = g_sub(g, k->count, kugel__int(1));
+  track t = track_of(k, g_min(g, g_add(g, k->group, s->slot), spare), true);
+  for (int64_t from = 0; from < b->m; from += b->threads) {
+    kugel__val i = g_add(g, s->t, kugel__int(from));
+    if (from + b->threads > b->m) // spare threads repeat the last point
+      i = g_min(g, i, kugel__int(b->m - 1));
+    kugel__val p = g_add(g, t.first, g_mul(g, g_add(g, i, kugel__int(1)), t.stride));
+    kugel__shared_put(k, s, kugel__gen_load(g, k->order, i, false), kugel__end_read(&t.side, p));
+  }
+  kugel__gen_barrier(g);
+  for (int round = 0; round < kugel__block_rounds(b, 0); round++)
+    for (int q = 0; q < b->radix[0]; q++)
+      k->x[round * b->radix[0] + q] =
+          kugel__shared_get(k, s, g_add(g, kugel__butterfly_of(k, s, 0, round), kugel__int(q * step)));
+}
+
+// Result i + 1 from shared memory; the convolution came back exchanged.
+static kugel__cval power(kugel__build *k, const kugel__seat *s, kugel__val i)
+{
+  kugel__gen *g = k->g;
+  kugel__val m = kugel__int(k->b->m), at = g_mod(g, g_sub(g, m, kugel__gen_load(g, k->order, i, false)), m);
+  kugel__cval x = kugel__shared_get(k, s, at);
+  return (kugel__cval){x.im, x.re};
+}
+
+static void write_power(kugel__build *k, const track *t, const kugel__seat *s, kugel__val transform,
+                        kugel__val i, bool pairs)
+{
+  kugel__gen *g = k->g;
+  kugel__val at = g_add(g, i, kugel__int(1)), p = g_add(g, t->first, g_mul(g, at, t->stride));
+  kugel__cval x = finished(k, transform, at, p, power(k, s, i));
+  if (!pairs) {
+    kugel__end_write(&t->side, p, x);
+    return;
+  }
+  kugel__val mirrored = g_sub(g, kugel__int(k->b->m - 1), i);
+  kugel__end_write_pair(&t->side, p, x, finished(k, transform, at, p, power(k, s, mirrored)));
+}
+
+void kugel__store_rader(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  bool pairs = kugel__line_pairs(&b->line, b->sink);
+  int64_t items = pairs ? b->n / 2 : b->m, limit_i, limit_p;
+  kugel__val transform = g_add(g, k->group, s->slot);
+  kugel__stage_put(k, b->stages - 1, s, true);
+  kugel__gen_note(g, "store");
+  kugel__gen_if(g, transform, k->count);
+  track t = track_of(k, transform, false);
+  limits(b, &limit_i, &limit_p);
+  kugel__gen_if(g, s->t, kugel__int(1));
+  kugel__cval zero = finished(k, transform, kugel__int(0), t.first, k->zero);
+  pairs ? kugel__end_write_pair(&t.side, t.first, zero, zero) : kugel__end_write(&t.side, t.first, zero);
+  kugel__gen_end(g);
+  for (int64_t from = 0; from < items; from += b->threads) {
+    kugel__val i = g_add(g, s->t, kugel__int(from)), p;
+    p = g_add(g, t.first, g_mul(g, g_add(g, i, kugel__int(1)), t.stride));
+    bool partly = from + b->threads > items, cut = !pairs && limit_p < INT64_MAX;
+    if (partly)
+      kugel__gen_if(g, i, kugel__int(items));
+    if (cut)
+      kugel__gen_if(g, p, kugel__int(limit_p));
+    write_power(k, &t, s, transform, i, pairs);
+    if (cut)
+      kugel__gen_end(g);
+    if (partly)
+      kugel__gen_end(g);
+  }
+  kugel__gen_end(g);
 }
 
 /* ---- small transforms ---- */

@@ -184,8 +184,8 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
   const kugel__block *b = k->b;
   int stage = b->stages - 1, r = b->radix[stage];
   int64_t before = b->m / r;
-  kugel__gen_note(g, "times the spectrum of the chirp");
-  kugel__val row = kugel__int(k->at.spectrum);
+  kugel__gen_note(g, "times the spectrum of the convolution");
+  kugel__val row = kugel__int(k->at.spectrum), zero = kugel__real(dd_from(0));
   if (b->spectrum > 1) {
     kugel__val transform = g_add(g, k->group, from->slot);
     row = g_add(g, g_mul(g, g_mod(g, transform, k->c0), kugel__int(b->m)), row);
@@ -196,7 +196,13 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
       kugel__val i = kugel__butterfly_of(k, from, stage, round);
       kugel__val at = g_add(g, g_add(g, i, kugel__int(q * before)), row);
       kugel__cval y = kugel__gen_cmul(g, *x, kugel__gen_load_pair(g, k->tables, at));
+      if (b->rader && q + round == 0) { // x_0 is added to all others; the sum of all is result 0
+        kugel__cval first = kugel__load_zero(k, from);
+        k->zero = g_cadd(g, *x, first);
+        y.re = g_add(g, y.re, kugel__gen_select(g, i, kugel__int(1), first.re, zero));
+        y.im = g_add(g, y.im, kugel__gen_select(g, i, kugel__int(1), first.im, zero));
+      }
       *x = (kugel__cval){y.im, y.re};
     }
-  kugel__exchange(k, stage, from, 0, to, b->stages > 1);
+  kugel__exchange(k, stage, from, 0, to, b->stages > 1 || b->rader);
 }

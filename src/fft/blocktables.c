@@ -78,12 +78,44 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *r, kugel__va
 
 /* ---- contents ---- */
 
+// The least generator of the multiplicative group of a prime.
+static int64_t generator(int64_t prime)
+{
+  for (int64_t g = 2;; g++) {
+    int64_t order = 1;
+    for (int64_t x = g; x != 1; x = x * g % prime)
+      order++;
+    if (order == prime - 1)
+      return g;
+  }
+}
+
+void kugel__block_fill_order(const kugel__block *b, uint32_t *order)
+{
+  int64_t g = generator(b->n), x = 1;
+  for (int64_t q = 0; q < b->n - 1; q++, x = x * g % b->n)
+    order[x - 1] = (uint32_t)q;
+}
+
 static void chirp_at(const kugel__block *b, int64_t k, double c[2])
 {
   kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * b->chirp)), 2 * b->chirp), c);
 }
 
-// DFT of the chirp's wrapped conjugate over m rows points, whose point k goes to row k % rows.
+// e^{-2 pi i g^{-q} / n} / m, q < m.
+static void rader_kernel(const kugel__block *b, double *x)
+{
+  int64_t g = generator(b->n), power = 1;
+  for (int64_t q = 0; q < b->m; q++, power = power * g % b->n) {
+    double *to = x + 2 * (q ? b->m - q : 0);
+    kugel__root(kugel__turn_ratio(-power, b->n), to);
+    to[0] /= (double)b->m;
+    to[1] /= (double)b->m;
+  }
+}
+
+// DFT of Rader's kernel, or of the chirp's wrapped conjugate over m rows points, whose point k goes to row k
+// % rows.
 static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double *spectrum)
 {
   int64_t all = b->m * b->spectrum, shape[1] = {all};
@@ -95,6 +127,8 @@ static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double 
     kugel_fft_destroy(plan);
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a convolution of length %lld", (long long)all);
   }
+  if (b->rader)
+    rader_kernel(b, x);
   for (int64_t k = 0; k < b->chirp; k++) {
     chirp_at(b, k, c);
     for (int side = 0; side < 2; side++) {

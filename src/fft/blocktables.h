@@ -50,5 +50,7 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__
 
 /* t: kugel__tables_of(b).total complex numbers. */
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t);
+/* order: n - 1 logarithms, order[i - 1] = q with g^q = i mod n. */
+void kugel__block_fill_order(const kugel__block *b, uint32_t *order);
 
 #endif

@@ -151,16 +151,25 @@ static void try_radices(search *s, int64_t rest, int largest)
 
 /* ---- choices ---- */
 
+static bool is_prime(int64_t n)
+{
+  for (int64_t f = 2; f * f <= n; f++)
+    if (n % f == 0)
+      return false;
+  return n > 1;
+}
+
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
 {
   kugel__radices radices = kugel__radices_fewest(n);
   kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
   b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
   if (!radices.count && n > 1) {
-    b.m = kugel__radices_above(2 * n - 1);
-    b.chirp = n;
-    b.chirp_in = b.chirp_out = true;
     b.spectrum = 1;
+    b.rader = is_prime(n) && kugel__radices_fewest(n - 1).count > 0;
+    b.m = b.rader ? n - 1 : kugel__radices_above(2 * n - 1);
+    b.chirp = b.rader ? 0 : n;
+    b.chirp_in = b.chirp_out = !b.rader;
     radices = kugel__radices_fewest(b.m);
   }
   if (radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
@@ -183,6 +192,7 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
 {
   int64_t line = 2 * size_of(b);
+  in = in || b->rader; // whose threads keep their seats
   b->across_in = in;
   b->across_out = true;
   b->flat = false;

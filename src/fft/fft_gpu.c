@@ -56,12 +56,14 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   int64_t group = t->finish ? b->threads : b->group, blocks = (l.count + group - 1) / group;
   KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld transforms at once are more than a launch takes",
               (long long)l.count);
-  kugel__mem tables = {t->tables, 0};
+  kugel__mem tables = {t->tables, 0}, order = {t->order, 0};
   float narrow = (float)l.scale;
-  kugel__arg args[14], *a = args;
+  kugel__arg args[15], *a = args;
   *a++ = KUGEL__MEM_ARG(l.in);
   *a++ = KUGEL__MEM_ARG(l.out);
   *a++ = KUGEL__MEM_ARG(tables);
+  if (b->rader)
+    *a++ = KUGEL__MEM_ARG(order);
   const int64_t *values[] = {&l.count,   &l.c0,        &l.in_at, &l.out_at, &l.from.d0,
                              &l.from.d1, &l.from.step, &l.to.d0, &l.to.d1,  &l.to.step};
   for (int i = 0; i < 10; i++)

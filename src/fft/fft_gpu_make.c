@@ -77,7 +77,7 @@ kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int ind
   for (int s = 0; s < b->stages; s++)
     kugel__text_add(text, " %d", b->radix[s]);
   if (b->m != b->n)
-    kugel__text_add(text, " on %lld points (Bluestein)", (long long)b->m);
+    kugel__text_add(text, " on %lld points (%s)", (long long)b->m, b->rader ? "Rader" : "Bluestein");
   kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
                   b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
                   b->real == KUGEL__F32 ? "float" : "double");
@@ -163,6 +163,20 @@ static kugel_status upload(kugel__fft_gpu *p, double *host, int64_t count, void 
   return kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){*out, 0}, (kugel__mem){host, 0}, bytes, NULL);
 }
 
+static kugel_status make_order(kugel__fft_gpu *p, kugel__gpu_pass *t)
+{
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  size_t bytes = (size_t)t->block.m * sizeof(uint32_t);
+  uint32_t *host;
+  KUGEL_ALLOC(p->ctx, host, bytes);
+  kugel__block_fill_order(&t->block, host);
+  kugel_status s = kugel__device_alloc(dev, bytes, &t->order);
+  if (!s)
+    s = kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){t->order, 0}, (kugel__mem){host, 0}, bytes, NULL);
+  kugel__free(p->ctx, host);
+  return s;
+}
+
 static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t)
 {
   int64_t count = kugel__tables_of(&t->block).total;
@@ -172,7 +186,7 @@ static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t)
   if (!s)
     s = upload(p, host, count, &t->tables);
   kugel__free(p->ctx, host);
-  return s;
+  return s || !t->block.rader ? s : make_order(p, t);
 }
 
 /* ---- plans ---- */
@@ -202,6 +216,7 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
     kugel__gpu_pass *t = &c->pass[k];
     if (shares) {
       t->tables = other->pass[k].tables;
+      t->order = other->pass[k].order;
       t->borrowed = true;
     } else
       KUGEL_TRY(make_tables(p, t));
@@ -272,8 +287,10 @@ void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
   for (int i = 0; i < MOST; i++) {
     kugel__gpu_pass *t =
         &p->chain[i / (2 * KUGEL__GPU_PASSES)][i / KUGEL__GPU_PASSES % 2].pass[i % KUGEL__GPU_PASSES];
-    if (!t->borrowed)
+    if (!t->borrowed) {
       kugel__device_free(kugel__ctx_device(ctx), t->tables);
+      kugel__device_free(kugel__ctx_device(ctx), t->order);
+    }
     for (int v = 0; v < KUGEL__VARIANTS; v++)
       kugel__module_put(t->module[v]);
   }

@@ -31,7 +31,7 @@ typedef struct kugel__gpu_pass {
   int64_t count, c0; /* transforms of a line */
   kugel__gpu_room source, sink;
   kugel__gpu_walk from, to; /* in work memory */
-  void *tables;             /* device memory */
+  void *tables, *order;     /* device memory */
   kugel__module *module[KUGEL__VARIANTS];
   kugel__kernel *kernel[KUGEL__VARIANTS];
 } kugel__gpu_pass;

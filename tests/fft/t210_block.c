@@ -23,8 +23,8 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   kugel__gen g;
   kugel__block_build(b, NULL, &g);
   int64_t tables = kugel__tables_of(b).total, big = b->big;
-  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables) * 16), *y = x + 2 * in->size,
-         *t = y + 2 * out->size;
+  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables + b->m) * 16), *y = x + 2 * in->size,
+         *t = y + 2 * out->size, *order = t + 2 * tables;
   uint64_t seed = (uint64_t)b->n;
   for (int64_t i = 0; i < 2 * in->size; i++)
     x[i] = check_random(&seed);
@@ -35,6 +35,14 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   *a++ = (kugel__argument){.data = x, .size = in->size};
   *a++ = (kugel__argument){.data = y, .size = out->size};
   *a++ = (kugel__argument){.data = t, .size = tables};
+  if (b->rader) {
+    uint32_t *logs = kugel__alloc(NULL, (size_t)b->m * sizeof *logs);
+    kugel__block_fill_order(b, logs);
+    for (int64_t i = 0; i < b->m; i++)
+      order[i] = logs[i];
+    kugel__free(NULL, logs);
+    *a++ = (kugel__argument){.data = order, .size = b->m};
+  }
   int64_t values[] = {in->count, in->c0, 0, 0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
   for (int i = 0; i < 10; i++)
     *a++ = (kugel__argument){.i = values[i]};
@@ -92,7 +100,7 @@ int main(void)
       layout l = lines(n, n % 2 ? b.group : b.group + 1);
       check(&b, &l, &l);
     }
-    static const int64_t n[] = {97, 128, 243, 283, 360, 512, 529};
+    static const int64_t n[] = {97, 128, 167, 243, 283, 289, 360, 512, 529};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
       kugel__block b;
       CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
@@ -102,17 +110,17 @@ int main(void)
   }
   CASE("columns, planes of columns, and from columns to lines")
   {
-    static const int64_t n[] = {3, 16, 47, 100, 128};
+    static const int64_t n[] = {3, 16, 37, 47, 100, 128};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
       for (int way = 0; way < 3; way++) {
         kugel__block b;
         CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
         b.group = 4;
         b.flat = false;
-        b.across_in = way != 1;
-        b.across_out = way != 2;
+        b.across_in = way != 1 || b.rader;
+        b.across_out = way != 2 || b.rader;
         layout c = columns(n[i], 5, 2), l = {10, 5, n[i], 5 * n[i], 1, 10 * n[i]};
-        check(&b, b.across_in ? &c : &l, b.across_out ? &c : &l);
+        check(&b, way != 1 ? &c : &l, way != 2 ? &c : &l);
       }
   }
   CASE("twiddles of long lines")

@@ -72,20 +72,28 @@ static double run_error(const kugel__block *b, kugel_fft_kind kind, bool inverse
           tables = kugel__tables_of(b).total;
   int wi = b->source == KUGEL__END_HALF ? 2 : 1, wo = b->sink == KUGEL__END_HALF ? 2 : 1;
   int64_t in_size = in * count * step, out_size = out * count * step;
-  double *x = kugel__alloc(NULL, (size_t)(in_size + out_size + tables) * 16), *y = x + wi * in_size,
-         *t = y + wo * out_size;
+  double *x = kugel__alloc(NULL, (size_t)(in_size + out_size + tables + b->m) * 16), *y = x + wi * in_size,
+         *t = y + wo * out_size, *order = t + 2 * tables;
   uint64_t seed = (uint64_t)n;
   for (int64_t i = 0; i < wi * in_size; i++)
     x[i] = check_random(&seed);
   for (int64_t i = 0; i < wo * out_size; i++)
     y[i] = NAN;
   CHECK_OK(kugel__block_fill_tables(b, NULL, t));
-  kugel__argument args[14] = {
+  kugel__argument args[15] = {
       {.data = x, .size = in_size}, {.data = y, .size = out_size}, {.data = t, .size = tables}};
   int64_t values[] = {count, count, 0, 0, in * step, 0, step, out * step, 0, step};
+  if (b->rader) {
+    uint32_t *logs = kugel__alloc(NULL, (size_t)b->m * sizeof *logs);
+    kugel__block_fill_order(b, logs);
+    for (int64_t i = 0; i < b->m; i++)
+      order[i] = logs[i];
+    kugel__free(NULL, logs);
+    args[3] = (kugel__argument){.data = order, .size = b->m};
+  }
   for (int i = 0; i < 10; i++)
-    args[3 + i].i = values[i];
-  args[13].d = 0.5;
+    args[3 + b->rader + i].i = values[i];
+  args[13 + b->rader].d = 0.5;
   CHECK_OK(kugel__gen_run(&g, args, 0, (count + b->group - 1) / b->group));
   long double err = 0, norm = 0;
   for (int64_t i = 0; i < count; i++)

@@ -235,7 +235,8 @@ static const problem reals[] = {
     LINE(KUGEL_FFT_R2C, 60, 37, ROWS, 0, false),
     LINE(KUGEL_FFT_R2C, 60, 5, GAPS, 0, false),
     LINE(KUGEL_FFT_R2C, 45, 5, IN_PLACE, 0, true),
-    LINE(KUGEL_FFT_R2C, 118, 5, ROWS, 0, false), // Bluestein
+    LINE(KUGEL_FFT_R2C, 118, 5, ROWS, 0, false), // Rader
+    LINE(KUGEL_FFT_R2C, 188, 5, ROWS, 0, true),  // Bluestein
     {KUGEL_FFT_R2C, 3, 3, {6, 10, 12}, {0, 1, 2}, 2, IN_PLACE, 0, true},
     {KUGEL_FFT_R2C, 2, 2, {10, 9}, {0, 1}, 2, ROWS, 0, false},
     {KUGEL_FFT_R2C, 2, 2, {10, 9}, {1, 0}, 3, GAPS, 0, false},
@@ -258,10 +259,10 @@ static const problem passes[] = {
     LINE(KUGEL_FFT_C2C, 1001, 3, ROWS, 1024, false), // 7 11 13
     LINE(KUGEL_FFT_R2C, 2002, 3, ROWS, 1024, false),
     LINE(KUGEL_FFT_R2C, 165, 3, IN_PLACE, 1024, true), // odd: 11 15
-    LINE(KUGEL_FFT_C2C, 257, 2, ROWS, 4096, false),    // prime: a convolution
-    LINE(KUGEL_FFT_R2C, 514, 2, GAPS, 4096, false),
+    LINE(KUGEL_FFT_C2C, 263, 2, ROWS, 4096, false),    // prime: a convolution
+    LINE(KUGEL_FFT_R2C, 526, 2, GAPS, 4096, false),
     LINE(KUGEL_FFT_DCT2, 360, 2, ROWS, 1024, false),
-    LINE(KUGEL_FFT_DST4, 257, 2, ROWS, 2048, true),
+    LINE(KUGEL_FFT_DST4, 263, 2, ROWS, 2048, true),
     {KUGEL_FFT_R2C, 2, 2, {180, 22}, {0, 1}, 1, ROWS, 1024, false},
 };
 
