@@ -46,6 +46,17 @@ enum { KUGEL_FORWARD = -1, KUGEL_INVERSE = 1 };
 
 typedef struct kugel_fft kugel_fft;
 
+/* Factors along one transformed axis, which a plan multiplies by on the way: a window or mask before, a
+ * filter, shift or derivative of the spectrum after. On devices this costs no pass over memory of its own. */
+typedef struct kugel_fft_hook {
+  int sign;  /* KUGEL_FORWARD or KUGEL_INVERSE: the transforms that it belongs to */
+  int write; /* 0: elements are multiplied as they are read; 1: results as they are written */
+  int axis;  /* 0 ... ndim - 1 */
+  const kugel_array
+      *factor; /* host array of as many elements as that side has along the axis: float, double, or
+                * complex of these unless it multiplies a real side (R2C: real data); copied */
+} kugel_fft_hook;
+
 typedef struct kugel_fft_opts {
   size_t size;          /* sizeof(kugel_fft_opts) */
   kugel_fft_kind kind;  /* the same for all axes; for R2C the last of them is halved */
@@ -54,6 +65,8 @@ typedef struct kugel_fft_opts {
   const int *axes;      /* naxes of 0 ... ndim - 1, each once; copied */
   double forward_scale; /* factor on the forward result; 0: 1 */
   double inverse_scale; /* factor on the inverse result; 0: 1. 1 / kugel_fft_gain() makes it undo forward */
+  int nhooks;           /* 0 (default): none */
+  const kugel_fft_hook *hooks; /* nhooks; those of one place multiply */
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.

@@ -123,6 +123,15 @@ KUGEL_FORWARD = -1
 KUGEL_INVERSE = 1
 
 
+class kugel_fft_hook(Structure):
+    _fields_ = [
+        ("sign", c_int),
+        ("write", c_int),
+        ("axis", c_int),
+        ("factor", POINTER(kugel_array)),
+    ]
+
+
 class kugel_fft_opts(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -132,6 +141,8 @@ class kugel_fft_opts(Structure):
         ("axes", c_void_p),
         ("forward_scale", c_double),
         ("inverse_scale", c_double),
+        ("nhooks", c_int),
+        ("hooks", POINTER(kugel_fft_hook)),
     ]
 
 

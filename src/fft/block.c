@@ -75,6 +75,8 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
                       .layout = &k.at,
                       .tables = k.tables};
   kugel__side to = from;
+  to.hooked = b->hook_out;
+  to.hook = k.at.hook_out;
   to.kind = b->sink;
   to.array = k.out;
   to.at = g_add(g, k.out_at, g_mul(g, line, k.out_d1));

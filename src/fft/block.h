@@ -33,6 +33,8 @@ typedef struct kugel__block {
   kugel__end source, sink; /* what is read and written here: the line's, or complex numbers between kernels */
   int64_t columns_in, columns_out; /* not 0: point j of transform i is point i mod columns + j columns of line
                                       i / columns, which starts at (i / columns) d1 */
+  bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
+                             in the tables: one for each element of the line's side */
   int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k (i mod c0) / big} */
 
   /* Rader's convolution of a prime n, points in the order of powers of a generator. */

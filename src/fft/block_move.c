@@ -32,7 +32,9 @@ static track track_of(kugel__build *k, kugel__val transform, bool in)
                     .at = kugel__gen_name(g, in ? "from" : "to", g_add(g, in ? k->in_at : k->out_at, at)),
                     .step = in ? k->in_step : k->out_step,
                     .layout = &k->at,
-                    .tables = k->tables};
+                    .tables = k->tables,
+                    .hooked = in ? b->hook_in : b->hook_out,
+                    .hook = in ? k->at.hook_in : k->at.hook_out};
   return t;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
 #include "core/alloc.h"
 #include "fft/blocktables.h"
 
@@ -61,6 +62,9 @@ kugel__tables kugel__tables_of(const kugel__block *b)
     r->at = at;
     at += set_size(r);
   }
+  t.hook_in = at;
+  t.hook_out = at += b->hook_in ? kugel__line_elements(&b->line, b->source) : 0;
+  at += b->hook_out ? kugel__line_elements(&b->line, b->sink) : 0;
   t.total = at + 1; // never empty
   return t;
 }
@@ -180,4 +184,13 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
       fill_roots(&layout.roots[i], t + 2 * layout.roots[i].at);
   t[2 * layout.total - 2] = t[2 * layout.total - 1] = 0;
   return b->spectrum ? fill_spectrum(b, ctx, t + 2 * layout.spectrum) : KUGEL_OK;
+}
+
+void kugel__block_fill_hooks(const kugel__block *b, const double *in, const double *out, double *t)
+{
+  kugel__tables layout = kugel__tables_of(b);
+  if (b->hook_in)
+    memcpy(t + 2 * layout.hook_in, in, (size_t)kugel__line_elements(&b->line, b->source) * 16);
+  if (b->hook_out)
+    memcpy(t + 2 * layout.hook_out, out, (size_t)kugel__line_elements(&b->line, b->sink) * 16);
 }

@@ -28,7 +28,8 @@ typedef struct kugel__tables {
   int64_t chirp;                         /* e^{-i pi k^2 / length} */
   int64_t spectrum;                      /* row r, point k at spectrum + r m + k */
   kugel__rootset roots[KUGEL__ROOTSETS];
-  int64_t total; /* complex numbers */
+  int64_t hook_in, hook_out; /* factors of elements read and of results */
+  int64_t total;             /* complex numbers */
 } kugel__tables;
 
 /* Of a butterfly's twiddles w^q, 0 < q < r, the table has those with q < step or q a multiple of it; the
@@ -50,6 +51,8 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__
 
 /* t: kugel__tables_of(b).total complex numbers. */
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t);
+/* Appends the factors of block.hook_in and hook_out, from fft/hooks.h. */
+void kugel__block_fill_hooks(const kugel__block *b, const double *in, const double *out, double *t);
 /* order: n - 1 logarithms, order[i - 1] = q with g^q = i mod n. */
 void kugel__block_fill_order(const kugel__block *b, uint32_t *order);
 

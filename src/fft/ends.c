@@ -42,6 +42,11 @@ int64_t kugel__line_taken(const kugel__line *line, kugel__end sink)
   return takes_spectrum(sink) && !line->packed ? line->n / 2 + 1 : line->points;
 }
 
+int64_t kugel__line_elements(const kugel__line *line, kugel__end end)
+{
+  return end == KUGEL__END_HALF ? line->n / 2 + 1 : line->n;
+}
+
 /* ---- elements ---- */
 
 static kugel__val times(kugel__gen *g, kugel__val i, int64_t by)
@@ -61,13 +66,28 @@ static kugel__val index_of(const kugel__side *s, kugel__val i)
 {
   return g_add(s->g, s->at, g_mul(s->g, i, s->step));
 }
+// The factor of element i.
+static kugel__cval hook(const kugel__side *s, kugel__val i)
+{
+  return kugel__gen_load_pair(s->g, s->tables, g_add(s->g, i, kugel__int(s->hook)));
+}
 static kugel__val get(const kugel__side *s, kugel__val i)
 {
-  return kugel__gen_load(s->g, s->array, index_of(s, i), false);
+  kugel__val x = kugel__gen_load(s->g, s->array, index_of(s, i), false);
+  return s->hooked ? g_mul(s->g, x, hook(s, i).re) : x;
 }
 static void put(const kugel__side *s, kugel__val i, kugel__val x)
 {
-  kugel__gen_store(s->g, s->array, index_of(s, i), x);
+  kugel__gen_store(s->g, s->array, index_of(s, i), s->hooked ? g_mul(s->g, x, hook(s, i).re) : x);
+}
+static kugel__cval get_pair(const kugel__side *s, kugel__val i)
+{
+  kugel__cval x = kugel__gen_load_pair(s->g, s->array, index_of(s, i));
+  return s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
+}
+static void put_pair(const kugel__side *s, kugel__val i, kugel__cval x)
+{
+  kugel__gen_store_pair(s->g, s->array, index_of(s, i), s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x);
 }
 
 static kugel__cval root(const kugel__side *s, int set, kugel__val e)
@@ -133,7 +153,7 @@ static kugel__cval half_element(const kugel__side *s, kugel__val k)
   kugel__gen *g = s->g;
   int64_t n = s->line->n;
   if (s->kind == KUGEL__END_HALF)
-    return kugel__gen_load_pair(g, s->array, index_of(s, k));
+    return get_pair(s, k);
   // V_k = e^{i pi k / 2n} (X_k - i X_{n-k}), X_n = 0; of DST3 X is the line reversed
   bool sine = s->kind == KUGEL__END_DST3;
   kugel__val mirrored = g_min(g, minus(g, n, k), kugel__int(n - 1));
@@ -195,7 +215,7 @@ static void put_half(const kugel__side *s, kugel__val k, kugel__cval x)
     kugel__gen_end(g);
     break;
   default:
-    kugel__gen_store_pair(g, s->array, index_of(s, k), x);
+    put_pair(s, k, x);
   }
 }
 
@@ -245,7 +265,7 @@ static kugel__cval read_point(const kugel__side *s, kugel__val p)
   bool packed = s->line->packed;
   switch (s->kind) {
   case KUGEL__END_COMPLEX:
-    return kugel__gen_load_pair(s->g, s->array, index_of(s, p));
+    return get_pair(s, p);
   case KUGEL__END_HALF:
   case KUGEL__END_DCT3:
   case KUGEL__END_DST3:
@@ -270,7 +290,7 @@ void kugel__end_write(const kugel__side *s, kugel__val p, kugel__cval x)
 {
   x = exchanged(s, x);
   if (s->kind == KUGEL__END_COMPLEX)
-    kugel__gen_store_pair(s->g, s->array, index_of(s, p), x);
+    put_pair(s, p, x);
   else if (s->kind == KUGEL__END_DCT4 || s->kind == KUGEL__END_DST4)
     write_four(s, p, x);
   else if (takes_spectrum(s->kind))

@@ -39,6 +39,9 @@ bool kugel__line_pairs(const kugel__line *line, kugel__end sink);
 /* Points that a sink of single points takes. */
 int64_t kugel__line_taken(const kugel__line *line, kugel__end sink);
 
+/* Elements of the line at an end. */
+int64_t kugel__line_elements(const kugel__line *line, kugel__end end);
+
 /* One end of a kernel under construction: element i of the line is array[at + i step]. */
 typedef struct kugel__side {
   kugel__gen *g;
@@ -47,6 +50,8 @@ typedef struct kugel__side {
   kugel__val array, at, step;
   const struct kugel__tables *layout; /* of `tables`, fft/blocktables.h */
   kugel__val tables;
+  bool hooked; /* element i is multiplied by tables[hook + i] */
+  int64_t hook;
 } kugel__side;
 
 /* Point p, 0 <= p < line.points. */

@@ -7,6 +7,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "fft/fft_gpu.h"
+#include "fft/hooks.h"
 #include "fft/pass.h"
 
 enum { MAX_DIMS = 8 };
@@ -18,7 +19,8 @@ struct kugel_fft {
   int64_t n[MAX_DIMS];
   int axes[MAX_DIMS];
   kugel__step forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes; inverse: if not the same
-  kugel__fft_gpu *gpu;                              // of a context on a device, instead of the steps
+  kugel__hooks hooks;
+  kugel__fft_gpu *gpu; // of a context on a device, instead of the steps
 };
 
 /* ---- plans ---- */
@@ -88,7 +90,10 @@ static kugel_status make_axes(kugel_fft *p)
 static kugel_status make_gpu(kugel_fft *p)
 {
   kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
+  d.hooks = p->hooks.any;
   for (int i = 0; i < p->naxes; i++) {
+    for (int k = 0; k < 4; k++)
+      d.factor[k / 2][k % 2][i] = p->hooks.factor[k / 2][k % 2][p->axes[i]];
     d.n[i] = p->n[p->axes[i]];
     d.in_order[i] = p->axes[i] == p->ndim - 1;
   }
@@ -111,6 +116,9 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
   p->ndim = ndim;
   kugel_status s = check_opts(p, n);
   if (!s)
+    s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
+  p->opts.hooks = NULL;
+  if (!s)
     s = p->ctx->device.type == KUGEL_CPU ? make_axes(p) : make_gpu(p);
   if (s) {
     kugel_fft_destroy(p);
@@ -130,6 +138,7 @@ void kugel_fft_destroy(kugel_fft *p)
     kugel__step_destroy(ctx, &p->inverse[i]);
   }
   kugel__fft_gpu_destroy(p->gpu);
+  kugel__hooks_destroy(ctx, &p->hooks);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }
@@ -291,6 +300,20 @@ static kugel_status run_axis(const kugel_fft *p, int i, int sign, const kugel__v
   return kugel__pass_run(p->ctx, &t);
 }
 
+// A view of scratch memory of the same shape, in C order.
+static kugel_status scratch_like(const kugel_fft *p, const kugel__view *in, kugel__view *copy)
+{
+  int64_t count = 1;
+  *copy = *in;
+  for (int d = in->ndim - 1; d >= 0; d--) {
+    copy->stride[d] = count;
+    count *= in->shape[d];
+  }
+  copy->data = kugel__scratch_get(p->ctx, (size_t)count * (p->opts.single_precision ? 8 : 16) + 1);
+  KUGEL_CHECK(copy->data, KUGEL_ENOMEM, "no memory for a copy of %lld numbers", (long long)count);
+  return KUGEL_OK;
+}
+
 // Complex to real over several axes needs the input for itself.
 static kugel_status complex_to_real(const kugel_fft *p, const kugel__view *in, const kugel__view *out,
                                     double scale)
@@ -298,20 +321,46 @@ static kugel_status complex_to_real(const kugel_fft *p, const kugel__view *in, c
   int last = p->naxes - 1;
   if (last == 0)
     return run_axis(p, 0, KUGEL_INVERSE, in, out, scale);
-  kugel__view copy = *in;
-  int64_t count = 1;
-  for (int d = in->ndim - 1; d >= 0; d--) {
-    copy.stride[d] = count;
-    count *= in->shape[d];
-  }
-  copy.data = kugel__scratch_get(p->ctx, (size_t)count * (p->opts.single_precision ? 8 : 16) + 1);
-  KUGEL_CHECK(copy.data, KUGEL_ENOMEM, "no memory for a copy of %lld complex numbers", (long long)count);
+  kugel__view copy;
+  KUGEL_TRY(scratch_like(p, in, &copy));
   kugel_status s = KUGEL_OK;
   for (int i = 0; i < last && !s; i++)
     s = run_axis(p, i, KUGEL_INVERSE, i ? &copy : in, &copy, 1);
   if (!s)
     s = run_axis(p, last, KUGEL_INVERSE, &copy, out, scale);
   kugel__scratch_put(p->ctx, copy.data);
+  return s;
+}
+
+static kugel_status run_axes(const kugel_fft *p, int sign, const kugel__view *in, const kugel__view *out,
+                             double scale)
+{
+  if (p->opts.kind == KUGEL_FFT_R2C && sign == KUGEL_INVERSE)
+    return complex_to_real(p, in, out, scale);
+  for (int i = p->naxes - 1; i >= 0; i--) // the last first: it makes reals complex
+    KUGEL_TRY(run_axis(p, i, sign, i == p->naxes - 1 ? in : out, out, i == 0 ? scale : 1));
+  return KUGEL_OK;
+}
+
+static kugel_status run_on_host(const kugel_fft *p, int sign, kugel_dtype in_type, const kugel__view *in,
+                                kugel_dtype out_type, const kugel__view *out, double scale)
+{
+  bool back = sign == KUGEL_INVERSE;
+  kugel__view copy = {.data = NULL};
+  kugel_status s = KUGEL_OK;
+  for (int d = 0; d < in->ndim; d++)
+    if (in->shape[d] == 0)
+      return KUGEL_OK;
+  if (kugel__hooks_has(&p->hooks, back, KUGEL__READ_HOOK)) {
+    KUGEL_TRY(scratch_like(p, in, &copy));
+    s = kugel__hooks_apply(p->ctx, &p->hooks, back, KUGEL__READ_HOOK, p->ndim, in_type, in, &copy);
+  }
+  if (!s)
+    s = run_axes(p, sign, copy.data ? &copy : in, out, scale);
+  if (!s && kugel__hooks_has(&p->hooks, back, KUGEL__WRITE_HOOK))
+    s = kugel__hooks_apply(p->ctx, &p->hooks, back, KUGEL__WRITE_HOOK, p->ndim, out_type, out, out);
+  if (copy.data)
+    kugel__scratch_put(p->ctx, copy.data);
   return s;
 }
 
@@ -349,9 +398,5 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
     return kugel__fft_gpu_execute(p->gpu, &call, in, out);
   }
   KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
-  if (r2c && back)
-    return complex_to_real(p, &vi, &vo, scale);
-  for (int i = p->naxes - 1; i >= 0; i--) // the last first: it makes reals complex
-    KUGEL_TRY(run_axis(p, i, sign, i == p->naxes - 1 ? &vi : &vo, &vo, i == 0 ? scale : 1));
-  return KUGEL_OK;
+  return run_on_host(p, sign, in->dtype, &vi, out->dtype, &vo, scale);
 }

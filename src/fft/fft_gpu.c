@@ -45,8 +45,8 @@ static void halve(int64_t *at, kugel__gpu_walk *w)
 static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
 {
   const kugel__block *b = &t->block;
-  bool f32 = j->plan->real == KUGEL__F32, in = b->source == KUGEL__END_REAL && j->paired_in,
-       out = b->sink == KUGEL__END_REAL && j->paired_out;
+  bool f32 = j->plan->real == KUGEL__F32, in = b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
+       out = b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
   kugel__kernel *kernel;
   KUGEL_TRY(kugel__gpu_kernel(j->plan, t, in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS, &kernel));
   if (in)

@@ -16,7 +16,9 @@ typedef struct kugel__fft_gpu_desc {
   int naxes;
   int64_t n[8];     /* lengths of the transformed axes, as the forward transform's input has them */
   bool in_order[8]; /* elements along the axis are expected to follow each other in memory */
-  uint64_t shared;  /* bytes of shared memory a block may use; 0: what the device has */
+  bool hooks;       /* there are factors */
+  const double *factor[2][2][8]; /* [inverse][write][axis], see fft/hooks.h; kept by the caller */
+  uint64_t shared;               /* bytes of shared memory a block may use; 0: what the device has */
 } kugel__fft_gpu_desc;
 
 /* KUGEL_ENOTSUP for a length that no passes can hold. */

@@ -14,15 +14,16 @@ enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES 
 bool kugel__gpu_pairs(const kugel__gpu_pass *t)
 {
   const kugel__block *b = &t->block;
-  return b->line.packed && (b->source == KUGEL__END_REAL || b->sink == KUGEL__END_REAL);
+  return b->line.packed && ((b->source == KUGEL__END_REAL && !b->hook_in) ||
+                            (b->sink == KUGEL__END_REAL && !b->hook_out)); // each element has its factor
 }
 
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
 {
   kugel__block b = t->block;
-  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL)
+  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL && !b.hook_in)
     b.source = KUGEL__END_COMPLEX;
-  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL)
+  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL && !b.hook_out)
     b.sink = KUGEL__END_COMPLEX;
   return b;
 }
@@ -177,12 +178,13 @@ static kugel_status make_order(kugel__fft_gpu *p, kugel__gpu_pass *t)
   return s;
 }
 
-static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t)
+static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const double *const factor[2])
 {
   int64_t count = kugel__tables_of(&t->block).total;
   double *host;
   KUGEL_ALLOC(p->ctx, host, (size_t)count * 16);
   kugel_status s = kugel__block_fill_tables(&t->block, p->ctx, host);
+  kugel__block_fill_hooks(&t->block, factor[0], factor[1], host);
   if (!s)
     s = upload(p, host, count, &t->tables);
   kugel__free(p->ctx, host);
@@ -211,7 +213,12 @@ static kugel_fft_kind kind_back(kugel_fft_kind kind)
 static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *all)
 {
   kugel__gpu_chain *c = &p->chain[i][direction], *other = &p->chain[i][FORWARD];
+  const double *factor[2][2] = {{p->desc.factor[0][0][i], p->desc.factor[0][1][i]},
+                                {p->desc.factor[1][0][i], p->desc.factor[1][1][i]}};
   bool shares = direction == INVERSE && (c->passes == 1 || c->line.source == KUGEL__END_COMPLEX);
+  shares = shares && !factor[0][0] && !factor[0][1] && !factor[1][0] && !factor[1][1];
+  c->pass[0].block.hook_in = factor[direction][0] != NULL;
+  c->pass[c->passes - 1].block.hook_out = factor[direction][1] != NULL;
   for (int k = 0; k < c->passes; k++) {
     kugel__gpu_pass *t = &c->pass[k];
     if (shares) {
@@ -219,7 +226,7 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
       t->order = other->pass[k].order;
       t->borrowed = true;
     } else
-      KUGEL_TRY(make_tables(p, t));
+      KUGEL_TRY(make_tables(p, t, factor[direction]));
     KUGEL_TRY(add_kernel(p, all, t, first_variant(p, i, t)));
   }
   return KUGEL_OK;
@@ -265,7 +272,7 @@ kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *de
   p->ctx = kugel__ctx_retain(ctx);
   p->desc = *desc;
   p->real = desc->f32 ? KUGEL__F32 : KUGEL__F64;
-  p->own_inverse = desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
+  p->own_inverse = !desc->hooks && desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
   pthread_mutex_init(&p->lock, NULL);
   pthread_mutex_init(&p->compiling, NULL);
   kugel_status s = plan_axes(p);
