@@ -21,11 +21,11 @@ typedef struct ring_unit {
 } ring_unit;
 typedef struct ring_args {
   int32_t first, f32, weighted, check;
-  int64_t map;
+  int64_t map, map_stride, stride;
 } ring_args;
 typedef struct fold_args {
   int32_t jobs, row;
-  int64_t leg;
+  int64_t leg, leg_stride, stride;
 } fold_args;
 
 enum { SIZES = 5, IN_MEMORY = 4, FOLD_JOBS = 4, FOLD_NUMBERS = 32 };
@@ -205,13 +205,13 @@ static kugel_status load_kernels(kugel__rings_gpu *p)
 }
 
 // All units of a class, a block each; as many at a time as have room. The last of the args is *a.
-static kugel_status launch_class(const kugel__rings_gpu *p, int s, int kernel, const unit_class *c, int n,
-                                 const kugel__arg *args, ring_args *a, kugel_queue *queue)
+static kugel_status launch_class(const kugel__rings_gpu *p, int s, int kernel, const unit_class *c, int maps,
+                                 int n, const kugel__arg *args, ring_args *a, kugel_queue *queue)
 {
-  int32_t most = s == IN_MEMORY ? p->blocks : c->count;
+  int32_t most = s == IN_MEMORY ? p->blocks / maps : c->count;
   for (int32_t done = 0; done < c->count; done += most) {
     a->first = c->first + done;
-    kugel__grid g = {.blocks = {(uint32_t)kugel__min(most, c->count - done)},
+    kugel__grid g = {.blocks = {(uint32_t)kugel__min(most, c->count - done), (uint32_t)maps},
                      .threads = {(uint32_t)sizes[s].threads},
                      .shared = s == IN_MEMORY ? 0 : (size_t)16 << c->log2};
     KUGEL_TRY(kugel__launch(p->device, p->kernels[s][kernel], &g, n, args, queue));
@@ -228,7 +228,7 @@ static kugel_status make_filters(kugel__rings_gpu *p)
     ring_args a = {.first = c->first};
     kugel__arg args[] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
                          KUGEL__MEM_ARG(p->filter_table), KUGEL__MEM_ARG(scratch), KUGEL__VALUE_ARG(a)};
-    status = launch_class(p, s, FILTER, c, 5, args, &a, NULL);
+    status = launch_class(p, s, FILTER, c, 1, 5, args, &a, NULL);
   }
   kugel__device_free(p->device, scratch.base);
   return status;
@@ -254,7 +254,7 @@ kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *de
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan of rings");
   p->ctx = kugel__ctx_retain(ctx);
   p->device = kugel__ctx_device(ctx);
-  p->blocks = (int32_t)kugel__max(4, 2 * p->device->info.units);
+  p->blocks = (int32_t)kugel__max(KUGEL__RINGS_GPU_MAPS, 2 * p->device->info.units);
   kugel_status s = build(p, desc);
   kugel__free(ctx, p->jobs);
   kugel__free(ctx, p->units);
@@ -286,23 +286,28 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *p)
 
 /* ---- execution ---- */
 
-size_t kugel__rings_gpu_work(const kugel__rings_gpu *p)
+size_t kugel__rings_gpu_work(const kugel__rings_gpu *p, int maps)
 {
-  return (size_t)(p->spectrum + p->scratch) * 16 + 4096;
+  return (size_t)(maps * p->spectrum + p->scratch) * 16 + 4096;
 }
 
 static kugel__mem scratch_of(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job)
 {
-  size_t at = p->scratch ? (size_t)kugel__round_up(p->spectrum * 16, 4096) : 0;
+  size_t at = p->scratch ? (size_t)kugel__round_up(job->maps * p->spectrum * 16, 4096) : 0;
   return (kugel__mem){job->work.base, job->work.offset + at};
 }
 
 static kugel_status fold(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job, bool un,
                          kugel_queue *queue)
 {
-  fold_args a = {.jobs = p->njobs, .row = (int32_t)job->row, .leg = job->leg_at};
+  fold_args a = {.jobs = p->njobs,
+                 .row = (int32_t)job->row,
+                 .leg = job->leg_at,
+                 .leg_stride = job->leg_stride,
+                 .stride = p->spectrum};
   const kugel__mem *units = un ? &p->unfold_table : &p->fold_table;
-  kugel__grid g = {.blocks = {(uint32_t)(un ? p->nunfold : p->nfold)}, .threads = {FOLD_JOBS * FOLD_NUMBERS}};
+  kugel__grid g = {.blocks = {(uint32_t)(un ? p->nunfold : p->nfold), (uint32_t)job->maps},
+                   .threads = {FOLD_JOBS * FOLD_NUMBERS}};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(*units),
                        un ? KUGEL__MEM_ARG(job->work) : KUGEL__MEM_ARG(job->leg),
                        un ? KUGEL__MEM_ARG(job->leg) : KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(a)};
@@ -318,8 +323,12 @@ static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_
   for (int k = 1; k >= 0; k--)
     for (int s = SIZES - 1; s >= 0; s--) {
       const unit_class *c = &p->classes[k][s];
-      ring_args a = {
-          .f32 = job->f32, .weighted = job->weight.base != NULL, .check = job->check, .map = job->map_at};
+      ring_args a = {.f32 = job->f32,
+                     .weighted = job->weight.base != NULL,
+                     .check = job->check,
+                     .map = job->map_at,
+                     .map_stride = job->map_stride,
+                     .stride = p->spectrum};
       kugel__arg args[9] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
                             KUGEL__MEM_ARG(job->work)};
       int n = 3;
@@ -332,7 +341,7 @@ static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_
       args[n++] = KUGEL__MEM_ARG(scratch);
       args[n++] = KUGEL__VALUE_ARG(a);
       int kernel = (k ? CHIRP_SYNTH : DIRECT_SYNTH) + adjoint;
-      KUGEL_TRY(launch_class(p, s, kernel, c, n, args, &a, queue));
+      KUGEL_TRY(launch_class(p, s, kernel, c, job->maps, n, args, &a, queue));
     }
   return KUGEL_OK;
 }

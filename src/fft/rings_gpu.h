@@ -11,14 +11,17 @@ typedef struct kugel__rings_gpu kugel__rings_gpu;
 kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings_gpu **out);
 void kugel__rings_gpu_destroy(kugel__rings_gpu *plan);
 
+enum { KUGEL__RINGS_GPU_MAPS = 4 }; /* of one call at the most */
 /* Bytes of work memory that a call needs. */
-size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
+size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan, int maps);
 
 /* leg[m][row][4]: north re, im, south re, im of each pair, from complex element leg_at on. The map starts at
- * element map_at. */
+ * element map_at; more maps and their coefficients follow at the strides. */
 typedef struct kugel__rings_gpu_job {
   kugel__mem leg, map, work;
   int64_t leg_at, row, map_at;
+  int maps; /* at least 1 */
+  int64_t leg_stride, map_stride;
   bool f32;
   kugel__mem weight; /* [npairs][2] factors of north and south, on the side of the map; base NULL: 1 */
   int check; /* adjoint: 1: bad pixels count as zero; 2: and their number is added to the int32 at bad */

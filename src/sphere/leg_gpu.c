@@ -34,7 +34,7 @@ enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}}, {{6, 6}, {2, 4}, {6, 3}}, {{6, 6}, {2, 4}, {4, 2}}, {{4, 4}, {2, 4}, {6, 2}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {
-    {{0}, {0}, {0}}, {{4, 8}, {1, 1}, {1, 1}}, {{2, 4}, {1, 1}, {1, 1}}, {{2, 4}, {1, 1}, {1, 1}}};
+    {{0}, {0}, {0}}, {{2, 3}, {1, 1}, {1, 1}}, {{2, 3}, {1, 1}, {1, 1}}, {{2, 3}, {1, 1}, {1, 1}}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
 
 /* ---- plans ---- */
@@ -154,7 +154,8 @@ static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__le
   bool cuda = device->info.device.type == KUGEL_CUDA;
   kugel__leg_gpu_tuning t = (cuda ? cuda_tuning : other_tuning)[leg->nseries];
   for (int i = 0; i < 2; i++)
-    while (t.strips[i] > 1 && (leg->mmax + 1) * leg->npairs < 16 * WARP * t.strips[i] * device->info.units)
+    while (cuda && t.strips[i] > 1 &&
+           (leg->mmax + 1) * leg->npairs < 16 * WARP * t.strips[i] * device->info.units)
       t.strips[i] = (t.strips[i] + 1) / 2;
   return t;
 }

@@ -13,7 +13,7 @@
 #endif
 #ifdef WORK_GLOBAL
 #define WORK GLOBAL
-#define WORK_ROOM GLOBAL real2 *RESTRICT work = scratch + (i64)GROUP_ID(0) * ROOM
+#define WORK_ROOM GLOBAL real2 *RESTRICT work = scratch + ((i64)GROUP_ID(1) * GROUPS(0) + GROUP_ID(0)) * ROOM
 #else
 #define WORK IN_SHARED
 #define WORK_ROOM SHARED_FROM_LAUNCH(real2, work, ROOM)
@@ -33,7 +33,7 @@ typedef struct ring_unit {
 
 typedef struct ring_args {
   i32 first, f32, weighted, check; // blocks serve units from `first` on; check 1: bad pixels count as zero, 2: and are
-  i64 map;                         // counted; map: first element
+  i64 map, map_stride, stride;     // counted; first element of the map; to the next map, the next map's spectra
 } ring_args;
 
 DEVICE real2 add(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
@@ -183,14 +183,21 @@ DEVICE void store(ring_job j, GLOBAL void *map, const GLOBAL double *RESTRICT we
   }
 }
 
+// Blocks of another y serve another map. (Arguments of a kernel are not to be changed: OpenCL on CPUs shares them.)
+#define NEXT_MAP                          \
+  ring_args t = args;                     \
+  t.map += GROUP_ID(1) * t.map_stride;    \
+  j.at += GROUP_ID(1) * t.stride
+
 // Powers of two: spectrum -> map.
 KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                              const GLOBAL real2 *RESTRICT spectrum, GLOBAL void *map,
-                             const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args t)
+                             const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   WORK_ROOM;
-  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_unit unit = units[args.first + GROUP_ID(0)];
   ring_job j = jobs[unit.job];
+  NEXT_MAP;
   for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
     work[slot(reversed(k, unit.log2))] = spectrum[j.at + k];
   BARRIER();
@@ -202,11 +209,12 @@ KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL 
 KERNEL(THREADS) direct_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                                GLOBAL real2 *RESTRICT spectrum, const GLOBAL void *map,
                                const GLOBAL double *RESTRICT weight, GLOBAL i32 *bad, GLOBAL real2 *RESTRICT scratch,
-                               ring_args t)
+                               ring_args args)
 {
   WORK_ROOM;
-  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_unit unit = units[args.first + GROUP_ID(0)];
   ring_job j = jobs[unit.job];
+  NEXT_MAP;
   for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
     work[slot(i)] = load(j, map, weight, t, i, bad);
   BARRIER();
@@ -273,11 +281,12 @@ KERNEL(THREADS) chirp_filter(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL 
 
 KERNEL(THREADS) chirp_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                             const GLOBAL real2 *RESTRICT spectrum, const GLOBAL real2 *RESTRICT filter, GLOBAL void *map,
-                            const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args t)
+                            const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   WORK_ROOM;
-  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_unit unit = units[args.first + GROUP_ID(0)];
   ring_job j = jobs[unit.job];
+  NEXT_MAP;
   CHIRPED(spectrum[j.at + at], 1.0);
   for (int i = LOCAL_ID(0); i < length; i += THREADS)
     store(j, map, weight, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
@@ -286,11 +295,12 @@ KERNEL(THREADS) chirp_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL r
 KERNEL(THREADS) chirp_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
                               GLOBAL real2 *RESTRICT spectrum, const GLOBAL real2 *RESTRICT filter,
                               const GLOBAL void *map, const GLOBAL double *RESTRICT weight, GLOBAL i32 *bad,
-                              GLOBAL real2 *RESTRICT scratch, ring_args t)
+                              GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   WORK_ROOM;
-  ring_unit unit = units[t.first + GROUP_ID(0)];
+  ring_unit unit = units[args.first + GROUP_ID(0)];
   ring_job j = jobs[unit.job];
+  NEXT_MAP;
   CHIRPED(load(j, map, weight, t, at, bad), -1.0);
   for (int i = LOCAL_ID(0); i < length; i += THREADS)
     spectrum[j.at + unit.split * i + unit.part] = mul(work[slot(i)], chirp(i, j.n, unit.split, -1));

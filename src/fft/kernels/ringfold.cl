@@ -11,7 +11,7 @@ typedef struct ring_job { // as in ringfft.cl
 
 typedef struct fold_args {
   i32 jobs, row;
-  i64 leg; // first element
+  i64 leg, leg_stride, stride; // first element; to the next map's, the next map's spectra
 } fold_args;
 
 // e^{sign 2 pi i m (hi + lo 2^-64) 2^-64}
@@ -27,12 +27,15 @@ DEVICE real2 mul(real2 a, real2 b) { return MAKE_REAL2(a.x * b.x - a.y * b.y, a.
 
 // units: first job, first number.
 KERNEL(128) fold(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
-                 const GLOBAL real2 *RESTRICT leg, GLOBAL real2 *RESTRICT spectrum, fold_args t)
+                 const GLOBAL real2 *RESTRICT leg, GLOBAL real2 *RESTRICT spectrum, fold_args args)
 {
   int at = units[2 * GROUP_ID(0)] + LOCAL_ID(0) % 4, k = units[2 * GROUP_ID(0) + 1] + LOCAL_ID(0) / 4;
-  if (at >= t.jobs)
+  if (at >= args.jobs)
     return;
   ring_job j = jobs[at];
+  fold_args t = args;
+  j.at += GROUP_ID(1) * t.stride; // blocks of another y serve another map
+  t.leg += GROUP_ID(1) * t.leg_stride;
   if (2 * k > j.n)
     return;
   real2 north = MAKE_REAL2(0.0, 0.0), south = north;
@@ -55,12 +58,15 @@ KERNEL(128) fold(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRIC
 }
 
 KERNEL(128) unfold(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
-                   const GLOBAL real2 *RESTRICT spectrum, GLOBAL real2 *RESTRICT leg, fold_args t)
+                   const GLOBAL real2 *RESTRICT spectrum, GLOBAL real2 *RESTRICT leg, fold_args args)
 {
   int at = units[2 * GROUP_ID(0)] + LOCAL_ID(0) % 4, m = units[2 * GROUP_ID(0) + 1] + LOCAL_ID(0) / 4;
-  if (at >= t.jobs)
+  if (at >= args.jobs)
     return;
   ring_job j = jobs[at];
+  fold_args t = args;
+  j.at += GROUP_ID(1) * t.stride; // blocks of another y serve another map
+  t.leg += GROUP_ID(1) * t.leg_stride;
   if (m > j.mlim)
     return;
   int k = m % j.n;
