@@ -20,7 +20,8 @@ def close(a, b):
 @pytest.mark.parametrize("shapes", [((9,), (4,)), ((4,), (9,)), ((500,), (7,)), ((12, 9), (3, 4)), ((3, 4), (12, 9)),
                                     ((6, 7, 8), (2, 3, 4))])
 def test_functions(shapes, mode):
-    for dtypes in ((float, float), (np.float32, np.float32), (complex, complex), (complex, float), (np.complex64, np.float32)):
+    for dtypes in ((float, float), (np.float32, np.float32), (complex, complex), (complex, float),
+                   (np.complex64, np.float32)):
         x, h = (RNG.standard_normal(s).astype(t) * (1 if np.dtype(t).kind == "f" else 1 + 2j)
                 for s, t in zip(shapes, dtypes))
         close(fft.convolve(x, h, mode), signal.fftconvolve(x, h, mode))
@@ -32,7 +33,8 @@ def test_functions(shapes, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_some_axes(mode):
     for shapes, axes in ((((3, 20, 4), (1, 5, 1)), 1), (((3, 20, 4), (3, 5, 4)), 1), (((1, 20, 4), (3, 5, 1)), 1),
-                         (((1, 20, 1), (3, 5, 2)), [1]), (((9, 3, 8), (4, 1, 3)), (0, 2)), (((9, 3, 8), (4, 3, 3)), (2, 0))):
+                         (((1, 20, 1), (3, 5, 2)), [1]), (((9, 3, 8), (4, 1, 3)), (0, 2)),
+                         (((9, 3, 8), (4, 3, 3)), (2, 0))):
         x, h = (RNG.standard_normal(s) for s in shapes)
         want = signal.fftconvolve(x, h, mode, axes=axes)
         if mode == "same" and shapes[0][0] == 1:  # SciPy cuts the axes that were broadcast
@@ -50,7 +52,8 @@ def test_plans():
     close(plan(x.astype(np.float32)), plan(x.astype(np.float32).astype(float)))
     matrix = RNG.standard_normal((4, 3, 5, 7))
     y = fft.Convolution((40, 50), matrix, "valid", inputs=3, outputs=4)(x)
-    close(y, np.array([[sum(signal.fftconvolve(a[i], matrix[o, i], "valid") for i in range(3)) for o in range(4)] for a in x]))
+    close(y, np.array([[sum(signal.fftconvolve(a[i], matrix[o, i], "valid") for i in range(3)) for o in range(4)]
+                       for a in x]))
     many = fft.Convolution((40, 50), matrix[:, 0], "same", outputs=4)(x)
     close(many[1, 2, 3], signal.fftconvolve(x[1, 2], matrix[3, 0], "same"))
     summed = fft.Convolution((40, 50), matrix[0], "same", inputs=3)(x)
@@ -59,11 +62,27 @@ def test_plans():
     close(ring, np.fft.ifft(np.fft.fft(x[0, 0, :, 0]) * np.fft.fft(h[0], 40)))
 
 
+def test_device():
+    import kugel
+    found = [d["name"] for d in kugel.devices() if d["available"] and d["kernels"] and d["name"] != "cpu"]
+    if not found:
+        pytest.skip("no device that runs kernels")
+    x, h = RNG.standard_normal((3, 200)).astype(np.float32), RNG.standard_normal(9).astype(np.float32)
+    plan = fft.Convolution(200, h, "same", device=found[0])
+    y = plan(kugel.DeviceArray(x, device=found[0]))
+    assert isinstance(y, kugel.DeviceArray)
+    close(y.get(), np.array([signal.fftconvolve(a, h, "same") for a in x]))
+    close(plan(x), y.get())
+    with pytest.raises(NotImplementedError, match="2 dimensions"):
+        fft.Convolution((9, 9), np.ones((2, 2)), device=found[0])
+
+
 def test_bad_input():
     for call in (lambda: fft.convolve(np.ones(3), np.ones((3, 3))), lambda: fft.convolve(np.ones(3), np.ones(3), "some"),
                  lambda: fft.convolve(np.ones((3, 3)), np.ones((3, 3)), axes=(0, 0)),
                  lambda: fft.convolve(np.ones((3, 2)), np.ones((2, 3)), "valid"),
-                 lambda: fft.convolve(np.ones((3, 4)), np.ones((2, 4)), axes=1), lambda: fft.Convolution(9, np.ones(3))(np.ones(8)),
+                 lambda: fft.convolve(np.ones((3, 4)), np.ones((2, 4)), axes=1),
+                 lambda: fft.Convolution(9, np.ones(3))(np.ones(8)),
                  lambda: fft.Convolution((9, 9), np.ones(3))):
         with pytest.raises(ValueError):
             call()
