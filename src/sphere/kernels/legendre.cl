@@ -21,7 +21,7 @@
 #define ROLLED _Pragma("unroll 1")
 #define WARP_SYNC() __syncwarp()
 #define LEG_KERNEL(warps, blocks) extern "C" __global__ void __launch_bounds__(32 * (warps), blocks)
-#else // blocks of one warp
+#else // synthesis in blocks of one warp
 #define UNROLL
 #define ROLLED
 #define WARP_SYNC() BARRIER()
@@ -331,14 +331,14 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
     UNROLL for (int c = 0; c < NS; c++)                                       \
       (out)[lane + 32 * c] = 0;
 #else
-#define SUM_ROOM SHARED double sum_room[32 * NS * 33]
+#define SUM_ROOM SHARED double sum_room[WARPSA][32 * NS * 33]
 #define PLACES(lane) 0
 #define SUM_STEP(q, i)                                               \
   for (int r = 0; r < 4 * NS; r++) {                                 \
     double sum = 0;                                                  \
     for (int k = 0; k < KA; k++)                                     \
       sum = FMA(q[k], in[r][k], sum);                                \
-    sum_room[((i) * 4 * NS + r) * 33 + lane] = sum;                  \
+    sum_room[warp][((i) * 4 * NS + r) * 33 + lane] = sum;                 \
   }
 #define SUM_BATCH(counts, out)                                       \
   {                                                                  \
@@ -346,7 +346,7 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
     for (int i = lane; i < 32 * NS; i += 32) {                       \
       double sum = 0;                                                \
       for (int from = 0; from < 32 && (counts); from++)              \
-        sum += sum_room[i * 33 + from];                              \
+        sum += sum_room[warp][i * 33 + from];                             \
       (out)[i] = sum;                                                \
     }                                                                \
     BARRIER();                                                       \
