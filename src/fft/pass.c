@@ -52,6 +52,11 @@ typedef struct sweep {
   double *buffer; // of cosine and sine kinds, when all workers share a line
 } sweep;
 
+static double *worker_scratch(const sweep *s, int worker)
+{
+  return (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size);
+}
+
 // First elements of line `index` in both arrays: row-major over all axes but the one transformed.
 static void locate(const kugel__pass *t, int64_t index, int64_t *in, int64_t *out)
 {
@@ -159,7 +164,7 @@ static kugel_status short_lines(void *arg, int64_t task, int worker)
   int64_t extent = last < 0 ? 1 : t->in->shape[last], end = kugel__min(s->lines, (task + 1) * s->task_lines);
   job.in_pitch = last < 0 ? 0 : t->in->stride[last] * size_in;
   job.out_pitch = last < 0 ? 0 : t->out->stride[last] * size_out;
-  (void)worker;
+  job.work = l->points ? worker_scratch(s, worker) : NULL;
   for (int64_t i = task * s->task_lines; i < end; i += job.count) {
     int64_t in, out;
     locate(t, i, &in, &out);
@@ -173,8 +178,17 @@ static kugel_status short_lines(void *arg, int64_t task, int worker)
 
 static kugel_status run_short(kugel_ctx *ctx, const kugel__pass *t, int64_t lines)
 {
-  sweep s = {.pass = t, .lines = lines, .task_lines = TASK_POINTS / t->step->brief.n};
-  return each(ctx, (lines + s.task_lines - 1) / s.task_lines, short_lines, &s);
+  const kugel__shortline *l = &t->step->brief;
+  sweep s = {.pass = t, .lines = lines, .task_lines = TASK_POINTS / l->n};
+  int64_t tasks = (lines + s.task_lines - 1) / s.task_lines;
+  if (l->points == 0)
+    return each(ctx, tasks, short_lines, &s);
+  s.scratch_size = (size_t)(l->points * 2 * kugel__short_ops_now()->vlen * 8);
+  s.scratch = kugel__scratch_get(ctx, (size_t)kugel__min(kugel__ctx_threads(ctx), tasks) * s.scratch_size);
+  KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
+  kugel_status status = each(ctx, tasks, short_lines, &s);
+  kugel__scratch_put(ctx, s.scratch);
+  return status;
 }
 
 /* ---- lines on their own ---- */
@@ -203,11 +217,6 @@ static kugel__longjob in_buffer(const sweep *s, double *buffer)
                           .out_step = 1,
                           .scale = 1,
                           .middle = s->job.middle};
-}
-
-static double *worker_scratch(const sweep *s, int worker)
-{
-  return (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size);
 }
 
 static kugel_status one_by_one(void *arg, int64_t task, int worker)

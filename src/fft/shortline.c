@@ -3,6 +3,8 @@
 #include "fft/roots.h"
 #include "fft/shortline.h"
 
+enum { MOST = 8192 }; // complex elements, of real lines
+
 KUGEL_DISPATCH(kugel__short_ops, kugel__short_ops)
 
 const kugel__short_ops *kugel__short_ops_now(void)
@@ -25,10 +27,27 @@ static kugel_status make_tables(kugel_ctx *ctx, kugel__shortline *l)
         to[2 * q * vlen + vlen] = w[2 * q + 1];
       }
     }
-  if (l->kind == KUGEL__LONG_C2C)
-    return KUGEL_OK;
+  return KUGEL_OK;
+}
+
+static kugel_status make_roots(kugel_ctx *ctx, kugel__shortline *l)
+{
   KUGEL_ALLOC(ctx, l->root, (size_t)(l->n + 2) * 8);
   kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, 2 * l->n), l->n / 2 + 1, l->root, 1);
+  return KUGEL_OK;
+}
+
+// Real lines of which the complex ones are long, but stay in the second-level cache.
+static kugel_status make_core(kugel_ctx *ctx, kugel__long_kind kind, int64_t n, kugel__shortline *l)
+{
+  KUGEL_TRY(kugel__longline_create(ctx, KUGEL__LONG_C2C, n, &l->core));
+  if (!l->core.quick) {
+    kugel__longline_destroy(ctx, &l->core);
+    return KUGEL_OK;
+  }
+  l->kind = kind;
+  l->n = n;
+  l->points = n / kugel__short_ops_now()->vlen + l->core.points + l->core.middle;
   return KUGEL_OK;
 }
 
@@ -37,11 +56,16 @@ kugel_status kugel__shortline_create(kugel_ctx *ctx, kugel__long_kind kind, int6
   *out = (kugel__shortline){0};
   if (kind != KUGEL__LONG_C2C)
     n = n % 2 ? 0 : n / 2;
-  if (n != 32 && n != 64 && n != 128 && n != 256)
-    return KUGEL_OK;
-  *out = (kugel__shortline){.kind = kind, .n = n, .rows = n < 128 ? 8 : 16};
-  out->cols = n / out->rows;
-  kugel_status s = make_tables(ctx, out);
+  kugel_status s = KUGEL_OK;
+  if (n == 32 || n == 64 || n == 128 || n == 256) {
+    *out = (kugel__shortline){.kind = kind, .n = n, .rows = n < 128 ? 8 : 16};
+    out->cols = n / out->rows;
+    s = make_tables(ctx, out);
+  } else if (kind != KUGEL__LONG_C2C && n >= 256 && n <= MOST && n % 128 == 0) {
+    s = make_core(ctx, kind, n, out);
+  }
+  if (!s && out->n && kind != KUGEL__LONG_C2C)
+    s = make_roots(ctx, out);
   if (s)
     kugel__shortline_destroy(ctx, out);
   return s;
@@ -49,6 +73,7 @@ kugel_status kugel__shortline_create(kugel_ctx *ctx, kugel__long_kind kind, int6
 
 void kugel__shortline_destroy(kugel_ctx *ctx, kugel__shortline *l)
 {
+  kugel__longline_destroy(ctx, &l->core);
   kugel__free(ctx, l->table);
   kugel__free(ctx, l->root);
   *l = (kugel__shortline){0};

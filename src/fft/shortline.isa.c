@@ -249,8 +249,37 @@ static void real_lines(const kugel__shortjob *job, transform f)
   }
 }
 
+static void real_cores(const kugel__shortjob *job)
+{
+  const kugel__shortline *l = job->line;
+  bool back = l->kind == KUGEL__LONG_C2R;
+  double *z = job->work, *more = z + 2 * l->n;
+  const kugel__long_ops *ops = kugel__long_ops_now();
+  kugel__longjob line = {
+      .line = &l->core, .inverse = back, .in_step = 1, .out_step = 1, .middle = more + W * l->core.points};
+  line.scale = back ? job->scale : 0.5 * job->scale;
+  for (int64_t i = 0; i < job->count; i++) {
+    const char *in = job->in + i * job->in_pitch;
+    char *out = job->out + i * job->out_pitch;
+    if (back)
+      job->f32 ? tangle(l, in, z, true) : tangle(l, in, z, false);
+    line.in = back ? (const char *)z : in;
+    line.f32 = job->f32 && !back;
+    ops->first(&line, 0, l->core.groups, more);
+    line.out = back ? out : (char *)z;
+    line.f32 = job->f32 && back;
+    ops->second(&line, 0, l->core.blocks, more);
+    if (!back)
+      job->f32 ? untangle(l, z, out, true) : untangle(l, z, out, false);
+  }
+}
+
 static void run(const kugel__shortjob *job)
 {
+  if (job->line->core.first) {
+    real_cores(job);
+    return;
+  }
   transform f = choose(job);
   if (job->line->kind != KUGEL__LONG_C2C) {
     real_lines(job, f);
