@@ -123,6 +123,26 @@ static kugel_status one_block(void *arg, int64_t b, int worker)
   return KUGEL_OK;
 }
 
+/* Products of a block of systems with one matrix, each along its row. */
+static kugel_status rows_of_products(void *arg, int64_t b, int worker)
+{
+  (void)worker;
+  const job *j = arg;
+  const kugel_banded *p = j->p;
+  int64_t first = b * j->block, count = kugel__min(j->block, j->batch - first);
+  for (int64_t r = first; r < first + count; r++) {
+    int64_t at = r * p->n * (int64_t)p->word;
+    kugel__sweep k = {.n = p->n,
+                      .in = j->in + at,
+                      .out = j->out + at,
+                      .lower = p->lower,
+                      .diagonal = p->diagonal,
+                      .upper = p->upper};
+    j->ops->product_row(&k);
+  }
+  return KUGEL_OK;
+}
+
 /* One system, parted into chunks. */
 static kugel_status one_parted(void *arg, int64_t b, int worker)
 {
@@ -188,6 +208,10 @@ kugel_status kugel__banded_cpu(const kugel_banded *p, bool solve, int64_t batch,
            .batch = batch,
            .in = in,
            .out = out};
+  if (!solve && j.ops->product_row && p->opts.layout == KUGEL_BANDED_ROWS && p->width == 1) {
+    j.block = kugel__max(1, TILE_BYTES / (p->n * (int64_t)p->word));
+    return kugel__parallel(p->ctx, (batch + j.block - 1) / j.block, rows_of_products, &j);
+  }
   j.block = block_of(&j);
   int64_t tile = parted ? p->chunk_rows * KUGEL__CHUNKS
                         : (p->n + 1) * (j.in_place ? KUGEL__LANES : j.block) + (j.in_place ? j.block : 0);

@@ -37,6 +37,7 @@ typedef struct kugel__pack {
 typedef struct kugel__banded_ops {
   void (*recur)(const kugel__sweep *k);
   void (*product)(const kugel__sweep *k);
+  void (*product_row)(const kugel__sweep *k); /* one system of elements side by side; NULL: double-double */
   void (*pack_rows)(const kugel__pack *k);
   void (*unpack_rows)(const kugel__pack *k);
   /* Layout COLUMNS: element i of system r at data + i step + r, r < limit. */

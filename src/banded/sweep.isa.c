@@ -77,9 +77,11 @@ static inline vf64 fms(vf64 a, vf64 b, vf64 c) /* a b - c, one rounding */
 #include "banded/sweep_loops.h"
 #undef NAME
 
-#define OPS(p)                                                                                               \
+#define OPS(p, row)                                                                                          \
   {                                                                                                          \
-    recur_##p, product_##p, pack_rows_##p, unpack_rows_##p, pack_columns_##p, unpack_columns_##p, join_##p   \
+    recur_##p, product_##p, row, pack_rows_##p, unpack_rows_##p, pack_columns_##p, unpack_columns_##p,       \
+        join_##p                                                                                             \
   }
 extern const kugel__banded_table ISA_NAME(kugel__banded_table);
-const kugel__banded_table ISA_NAME(kugel__banded_table) = {{OPS(f64), OPS(f32), OPS(dd)}}; /* by precision */
+const kugel__banded_table ISA_NAME(kugel__banded_table) = {
+    {OPS(f64, product_row_f64), OPS(f32, product_row_f32), OPS(dd, NULL)}}; /* by precision */

@@ -49,13 +49,17 @@ static void NAME(pack_rows)(const kugel__pack *k)
 {
   const REAL *data = k->data;
   REAL *tile = k->tile;
+  const uintptr_t ahead = (uintptr_t)(k->step * LANES) * sizeof(REAL); /* the same place of the next rows */
   for (int64_t r = 0; r < k->width; r += LANES) {
     int64_t i = 0;
     if ((r + LANES - 1) * k->step + k->n <= k->limit)
       for (; i + LANES <= k->n; i += LANES) {
         VECTOR v[LANES];
-        for (int j = 0; j < LANES; j++)
-          v[j] = NAME(load)(data + (r + j) * k->step + i, 0);
+        for (int j = 0; j < LANES; j++) {
+          const REAL *from = data + (r + j) * k->step + i;
+          v[j] = NAME(load)(from, 0);
+          __builtin_prefetch((const char *)((uintptr_t)from + ahead), 0, 2);
+        }
         NAME(transpose)(v);
         for (int j = 0; j < LANES; j++)
           NAME(store)(tile + (i + j) * k->width + r, 0, v[j]);
@@ -72,6 +76,7 @@ static void NAME(unpack_rows)(const kugel__pack *k)
 {
   const REAL *tile = k->tile;
   REAL *data = k->data;
+  const uintptr_t ahead = (uintptr_t)(k->step * LANES) * sizeof(REAL);
   for (int64_t r = 0; r < k->width; r += LANES) {
     int64_t i = 0;
     if ((r + LANES - 1) * k->step + k->n <= k->limit)
@@ -80,8 +85,11 @@ static void NAME(unpack_rows)(const kugel__pack *k)
         for (int j = 0; j < LANES; j++)
           v[j] = NAME(load)(tile + (i + j) * k->width + r, 0);
         NAME(transpose)(v);
-        for (int j = 0; j < LANES; j++)
-          NAME(store)(data + (r + j) * k->step + i, 0, v[j]);
+        for (int j = 0; j < LANES; j++) {
+          REAL *to = data + (r + j) * k->step + i;
+          NAME(store)(to, 0, v[j]);
+          __builtin_prefetch((const char *)((uintptr_t)to + ahead), 1, 2);
+        }
       }
     for (; i < k->n; i++)
       for (int j = 0; j < LANES; j++)
@@ -106,4 +114,33 @@ static void NAME(unpack_columns)(const kugel__pack *k)
   for (int64_t i = 0; i < k->n; i++)
     for (int64_t r = 0; r < k->limit && r < k->width; r++)
       data[i * k->step + r] = tile[i * k->width + r];
+}
+
+/* One system of n elements side by side, lanes along it. `left` is read before the elements are written. */
+static void NAME(product_row)(const kugel__sweep *k)
+{
+  const REAL *in = k->in, *lower = k->lower, *diagonal = k->diagonal, *upper = k->upper;
+  REAL *out = k->out;
+  VECTOR left = {0};
+  int64_t i = 0;
+  for (int j = 1; j < LANES && j <= k->n; j++)
+    left[j] = in[j - 1];
+  for (; i + 2 * LANES <= k->n; i += LANES) {
+    VECTOR next = NAME(load)(in + i + LANES - 1, 0), y = NAME(load)(diagonal + i, 0) * NAME(load)(in + i, 0);
+    if (lower)
+      y += NAME(load)(lower + i, 0) * left;
+    if (upper)
+      y += NAME(load)(upper + i, 0) * NAME(load)(in + i + 1, 0);
+    NAME(store)(out + i, 0, y);
+    left = next;
+  }
+  for (REAL before = left[0]; i < k->n; i++) {
+    REAL x = in[i], y = diagonal[i] * x;
+    if (lower)
+      y += lower[i] * before;
+    if (upper && i + 1 < k->n)
+      y += upper[i] * in[i + 1];
+    before = x;
+    out[i] = y;
+  }
 }
