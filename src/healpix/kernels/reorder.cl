@@ -35,6 +35,14 @@ typedef real2 element;
 // Elements of a row of the tile in shared memory: neither Z-order, rows nor diagonals meet a bank twice.
 #define PITCH (TILE + (BYTES == 8 || BYTES == 16 ? 4 : 8))
 #define PASSES (TILE * TILE / BLOCK)
+#define FLIGHT (BYTES == 16 ? 4 : 8) // elements of a thread under way at a time; divides PASSES
+#if IS_CUDA
+#define UNROLL _Pragma("unroll")
+#define ROLL _Pragma("unroll 1")
+#else
+#define UNROLL
+#define ROLL
+#endif
 #define RING_SIDE (FROM == 1 || TO == 1)
 
 typedef struct map_shape {
@@ -103,35 +111,35 @@ DEVICE diagonal diagonal_at(map_shape m, face_tile t, i32 d)
   return g;
 }
 
-// One element of a pass over a tile, in the order in which it lies in memory.
+// Element i of a tile in the order in which it lies in a side's memory. side: FROM or TO.
 typedef struct place {
   i32 x, y;
-  i64 at; // in the map
 } place;
 
-// side: FROM or TO; which: 0 for the source, 1 for the target. `base`: what is the same for the whole tile.
-DEVICE place place_of(int side, int which, map_shape m, i64 base, i32 wraps, i32 i, IN_SHARED const i64 *start,
-                      IN_SHARED const i64 *first, IN_SHARED const i64 *length)
+DEVICE place place_of(int side, i32 i)
 {
   place p;
   i32 column = i % TILE, row = i / TILE;
-  if (side == 1) { // diagonals row and row + TILE have TILE pixels together
-    p.x = column;
-    p.y = (row - column) & (TILE - 1);
-    i32 d = p.x + p.y;
-    p.at = start[d] + column;
-    if (wraps && p.at < first[d])
-      p.at += length[d];
-  } else if (side == 2) {
+  if (side == 2) {
     p.x = every_second(i);
     p.y = every_second(i >> 1);
-    p.at = base + i;
+  } else if (side == 1) { // diagonals row and row + TILE have TILE pixels together
+    p.x = column;
+    p.y = (row - column) & (TILE - 1);
   } else {
     p.x = side == 3 ? column : row;
     p.y = side == 3 ? row : column;
-    p.at = base + p.x * m.by_x[which] + p.y * m.by_y[which];
   }
   return p;
+}
+
+// Where it is in the map, but for the turn at longitude 0. which: 0 for the source, 1 for the target. `base`: what is
+// the same for the whole tile.
+DEVICE i64 index_of(int side, int which, map_shape m, i64 base, i32 i, place p, IN_SHARED const i64 *start)
+{
+  if (side == 1)
+    return start[p.x + p.y] + p.x;
+  return side == 2 ? base + i : base + p.x * m.by_x[which] + p.y * m.by_y[which];
 }
 
 DEVICE i64 base_of(int side, int which, map_shape m, face_tile t)
@@ -150,26 +158,61 @@ KERNEL(BLOCK) reorder(GLOBAL const element *RESTRICT in, GLOBAL element *RESTRIC
   for (i64 index = GROUP_ID(0); index < m.tiles; index += GROUPS(0)) {
     face_tile t = tile_at(m, index);
     i64 from = base_of(FROM, 0, m, t), to = base_of(TO, 1, m, t);
-    i32 wraps = t.face == 4; // longitude 0 runs through this face alone
+    // longitude 0 runs along the diagonal x = y of face 4; tiles there and at the far edges of a face go another way
+    bool plain = t.width == TILE && t.height == TILE && !(RING_SIDE && t.face == 4 && t.x0 < t.y0 + TILE);
     if (RING_SIDE)
-      for (i32 d = me; d < t.width + t.height - 1; d += BLOCK) {
+      ROLL for (i32 d = me; d < t.width + t.height - 1; d += BLOCK) {
         diagonal g = diagonal_at(m, t, d);
         start[d] = g.start;
         first[d] = g.first;
         length[d] = g.length;
       }
     for (i64 b = GROUP_ID(1); b < m.batch; b += GROUPS(1)) {
+      GLOBAL const element *source = in + b * m.npix;
+      GLOBAL element *target = out + b * m.npix;
       BARRIER(); // the table is there, and the last map's tile is written
-      for (i32 k = 0; k < PASSES; k++) {
-        place p = place_of(FROM, 0, m, from, wraps, me + k * BLOCK, start, first, length);
-        if (p.x < t.width && p.y < t.height)
-          tile[p.y * PITCH + p.x] = in[b * m.npix + p.at];
+      if (plain) {
+        ROLL for (i32 k = me; k < TILE * TILE; k += FLIGHT * BLOCK) {
+          element held[FLIGHT];
+          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+            i32 i = k + j * BLOCK;
+            held[j] = source[index_of(FROM, 0, m, from, i, place_of(FROM, i), start)];
+          }
+          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+            place p = place_of(FROM, k + j * BLOCK);
+            tile[p.y * PITCH + p.x] = held[j];
+          }
+        }
+      } else {
+        ROLL for (i32 i = me; i < TILE * TILE; i += BLOCK) {
+          place p = place_of(FROM, i);
+          if (p.x < t.width && p.y < t.height) {
+            i64 at = index_of(FROM, 0, m, from, i, p, start);
+            if (FROM == 1 && at < first[p.x + p.y])
+              at += length[p.x + p.y];
+            tile[p.y * PITCH + p.x] = source[at];
+          }
+        }
       }
       BARRIER();
-      for (i32 k = 0; k < PASSES; k++) {
-        place p = place_of(TO, 1, m, to, wraps, me + k * BLOCK, start, first, length);
-        if (p.x < t.width && p.y < t.height)
-          out[b * m.npix + p.at] = tile[p.y * PITCH + p.x];
+      if (plain) {
+        ROLL for (i32 k = me; k < TILE * TILE; k += FLIGHT * BLOCK) {
+          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+            i32 i = k + j * BLOCK;
+            place p = place_of(TO, i);
+            target[index_of(TO, 1, m, to, i, p, start)] = tile[p.y * PITCH + p.x];
+          }
+        }
+      } else {
+        ROLL for (i32 i = me; i < TILE * TILE; i += BLOCK) {
+          place p = place_of(TO, i);
+          if (p.x < t.width && p.y < t.height) {
+            i64 at = index_of(TO, 1, m, to, i, p, start);
+            if (TO == 1 && at < first[p.x + p.y])
+              at += length[p.x + p.y];
+            target[at] = tile[p.y * PITCH + p.x];
+          }
+        }
       }
     }
     BARRIER();
