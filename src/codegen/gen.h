@@ -69,7 +69,6 @@ typedef struct kugel__gen {
   kugel__var *vars;
   int64_t n, cap, nvars, vars_cap, nparameters;
   int threads; /* of a block: the function is a kernel; 0: a plain function */
-  int resident; /* blocks that a multiprocessor shall hold, which limits registers; 0: as it comes */
   kugel_status status;
 } kugel__gen;
 

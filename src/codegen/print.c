@@ -118,9 +118,7 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
 
 static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
 {
-  if (g->threads && g->resident && d->resident)
-    kugel__text_add(t, d->resident, g->threads, g->resident); // NOLINT: two %d
-  else if (g->threads)
+  if (g->threads)
     kugel__text_add(t, d->function, g->threads); // NOLINT: one %d
   else
     kugel__text_add(t, "%s", d->function);

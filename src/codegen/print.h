@@ -25,7 +25,6 @@ typedef struct kugel__dialect {
   const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value, %3 of a pair */
   const char *function, *space, *pointer; /* words before a function (%d: threads of a block), before and
                                            * after a pointer's type */
-  const char *resident;                   /* as function, with blocks of a multiprocessor; NULL: ignored */
   const char *shared;                     /* declaration of a shared array: type, name, count */
   const char *float_suffix;
 } kugel__dialect;

@@ -40,7 +40,6 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b)};
   kugel__gen_init(g, ctx, "fft_block");
   g->threads = b->threads * b->group;
-  g->resident = b->resident;
   kugel__build_parameters(&k);
   if (kugel__block_shared(b))
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));

@@ -23,7 +23,6 @@ typedef struct kugel__block {
   int radix[KUGEL__BLOCK_STAGES];
   int threads;                /* of a transform */
   int group;                  /* transforms of a block of threads x group */
-  int resident;               /* blocks that a multiprocessor shall hold; 0: as it comes */
   bool halves;                /* exchanges move real parts, then imaginary parts: half the shared memory */
   bool across_in, across_out; /* neighbouring threads take neighbouring transforms when they load, store: for
                                  strided lines */

@@ -4,6 +4,7 @@
  * one computes; then few stages, and no idle threads. */
 #include <math.h>
 #include "fft/block_build.h"
+#include "fft/dft.h"
 #include "fft/radices.h"
 
 typedef enum walk { FLAT, ACROSS, ACROSS_OUT } walk;
@@ -13,7 +14,7 @@ typedef struct choice {
   walk walk;
   int64_t n;
   int radix[6];
-  int threads, group, resident;
+  int threads, group;
   bool halves;
 } choice;
 
@@ -51,7 +52,6 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
     found.threads = c->threads;
     found.group = c->group;
     found.halves = c->halves;
-    found.resident = b->spectrum ? 0 : c->resident;
     if (fits(&found, shared)) {
       *b = found;
       return true;
@@ -70,54 +70,43 @@ static int points_of(const kugel__block *b) // of a thread
   return most;
 }
 
-// Logarithm of the expected rate, and how many blocks a multiprocessor holds. Coefficients: least squares
-// over 2300 kernels of 40 lengths.
-static double score(const kugel__block *b, int *resident)
+// Logarithm of the expected rate, less a constant. Coefficients: least squares over 3600 kernels of 42
+// lengths.
+static double score(const kugel__block *b)
 {
-  int64_t threads = b->threads * b->group, warps = (threads + 31) / 32, points = points_of(b);
+  int64_t threads = b->threads * b->group, lanes = (threads + 31) / 32 * 32, points = points_of(b);
   double need = b->real == KUGEL__F32 ? 20 + 3. * (double)points : 22 + 5. * (double)points, idle = 0;
-  int64_t registers = kugel__max(32, (int64_t)ceil(kugel__min(255, (int64_t)need) / 8.) * 8);
+  int64_t registers = (int64_t)ceil(fmin(255, need) / 8) * 8, most = kugel__min(255, REGISTERS / lanes);
   int64_t shared = b->stages > 1 ? b->m * b->group * size_of(b) * (b->halves ? 1 : 2) : 0;
-  int64_t by_memory = kugel__min(SHARED / (shared + shared / 32 + BLOCK_SHARED), BLOCKS);
-  by_memory = kugel__max(1, kugel__min(by_memory, THREADS / (warps * 32)));
-  int64_t by_registers = REGISTERS / (registers * warps * 32);
-  double spilt = 0;
-  if (by_registers < 1 || (by_registers < 2 && by_memory > 1)) { // rather spill some
-    by_registers = by_registers < 1 ? 1 : 2;
-    double have = REGISTERS / ((double)by_registers * (double)warps * 32);
-    spilt = have < need ? log2(need / have) : 0;
-  }
-  int64_t blocks = kugel__min(by_memory, by_registers);
+  int64_t blocks =
+      kugel__min(REGISTERS / (registers * lanes), SHARED / (shared + shared / 32 + BLOCK_SHARED));
+  blocks = kugel__max(1, kugel__min(blocks, kugel__min(THREADS / lanes, BLOCKS)));
   for (int i = 0; i < b->stages; i++)
     idle += 1 - (double)(b->m / b->radix[i]) / ((double)kugel__block_rounds(b, i) * b->threads);
-  *resident = blocks > 1 && blocks < 5 && threads >= 128 ? (int)blocks : 0;
-  return -.164 / (double)blocks - .049 * b->stages - .134 * spilt - .286 * idle / b->stages -
-         .008 * ((double)(warps * 32) / (double)threads - 1) - .017 * b->halves -
-         .01 * fabs(log2((double)threads / 96));
+  return -.254 / (double)blocks - .06 * b->stages - .062 * ((double)lanes / (double)threads - 1) -
+         .549 * fmax(0, log2(need / (double)most)) - .116 * idle / b->stages - .017 * b->halves;
 }
 
 typedef struct search {
   kugel__block best, trial;
   double score;
   int stages; // at most
+  int least;  // threads of a block
   uint64_t shared;
 } search;
 
 static void try_groups(search *s)
 {
   kugel__block *b = &s->trial;
-  for (int want = 1; want <= 512; want *= 2)
+  for (int want = s->least; want <= 512; want *= 2)
     for (int halves = 0; halves < 2; halves++) {
       b->group = want / b->threads > 1 ? want / b->threads : 1;
       b->halves = halves;
-      int resident = 0;
-      if ((halves && (b->stages < 2 || b->m < 256)) ||
-          points_of(b) > kugel__max(b->real == KUGEL__F32 ? 32 : 24, b->radix[0]))
+      if ((halves && (b->stages < 2 || b->m < 256)) || points_of(b) > 32)
         continue;
-      double found = score(b, &resident);
+      double found = score(b);
       if (found > s->score && fits(b, s->shared)) {
         s->best = *b;
-        s->best.resident = b->spectrum ? 0 : resident;
         s->score = found;
       }
     }
@@ -138,11 +127,13 @@ static void try_radices(search *s, int64_t rest, int largest)
 {
   kugel__block *b = &s->trial;
   if (rest == 1) {
+    b->stages += b->m == 1; // a stage of one point
     try_threads(s);
+    b->stages -= b->m == 1;
     return;
   }
   for (int r = b->stages < s->stages ? largest : 1; r > 1; r--)
-    if (rest % r == 0 && (r <= 17 || r == 19 || r == 23 || r == 29 || r == 31)) {
+    if (rest % r == 0 && (r <= 17 || r == 19 || r == 23 || r == 29 || r == 31 || b->m >= 512)) {
       b->radix[b->stages++] = r;
       try_radices(s, rest / r, r);
       b->stages--;
@@ -172,19 +163,17 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
     b.chirp_in = b.chirp_out = !b.rader;
     radices = kugel__radices_fewest(b.m);
   }
-  if (radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
+  bool held = radices.count < 2 || (uint64_t)(2 * b.m * size_of(&b)) <= shared;
+  if (!held || radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
     return false;
-  search s = {.trial = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
+  b.radix[0] = 1;
+  search s = {.trial = b, .best = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
   if (as_measured(&b, FLAT, shared)) {
     *out = b;
     return true;
   }
-  if (n == 1) {
-    s.trial.radix[s.trial.stages++] = 1;
-    s.trial.threads = 1;
-    try_groups(&s);
-  } else
-    try_radices(&s, b.m, 31);
+  for (s.least = 64; s.least && s.score == -INFINITY; s.least /= 2)
+    try_radices(&s, b.m, KUGEL__DFT_MAX);
   *out = s.best;
   return s.score > -INFINITY;
 }
@@ -201,21 +190,24 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   // About 256 threads, and 64 to 256 bytes of neighbouring lines at once.
   int least = (int)(64 / line), most = (int)(256 / line), points = in && b->real == KUGEL__F32 ? 32 : 16;
   kugel__block flat = *b;
-  b->resident = 0;
+  kugel__radices radices = kugel__radices_fewest(b->m);
+  for (b->stages = 0; b->stages < radices.count; b->stages++)
+    b->radix[b->stages] = (int)radices.radix[b->stages];
+  b->stages += b->m == 1;
   b->halves = false;
   for (int64_t threads = (b->m + points - 1) / points; threads <= 1024; threads++) {
     b->threads = (int)threads;
     if (points_of(b) <= points)
       break;
   }
-  if (points_of(b) > KUGEL__BLOCK_POINTS || b->threads > 1024)
-    b->threads = flat.threads;
+  if (points_of(b) > points)
+    *b = flat;
   b->group = least;
   while (2 * b->group * b->threads <= 256 && b->group < most)
     b->group *= 2;
   while (b->group > 1 && !fits(b, shared))
     b->group /= 2;
   if (!fits(b, shared))
-    b->threads = flat.threads;
+    *b = flat;
   b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
 }

@@ -10,9 +10,8 @@
 #include "fft/fft_gpu_parts.h"
 
 enum { SHARED = 232448 }; // bytes of a block of compute capability 9.0
-// Bytes a thread. The fastest of measured kernels spill some (fft/measured.def); more is a register array
-// gone wrong.
-enum { SPILLED = 5000 };
+// Bytes a thread: convolutions with a large thread count pay this for neighbouring lines in one block.
+enum { SPILLED = 768 };
 
 static int kernels;
 

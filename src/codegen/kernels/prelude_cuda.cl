@@ -18,7 +18,6 @@ typedef double2 real2;
 #define IS_CUDA 1
 #define WARP 32
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
-#define KERNEL_RESIDENT(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define KERNEL_ANY extern "C" __global__ void
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
