@@ -26,12 +26,16 @@ typedef struct job {
   int kind, ndim, sign;
   int64_t batch, n[3], n_in, n_out; /* n_in, n_out: elements of one transform */
   bool single, in_complex, out_complex;
-  void *in, *out;
+  void *in, *out;         /* in host memory */
+  void *far_in, *far_out; /* copies in memory of the device; NULL: the transforms take those of the host */
+  kugel_device where;     /* of the copies */
 } job;
 
 static void job_close(job *j)
 {
   kugel_fft_destroy(j->plan);
+  kugel_device_free(run.ctx, j->far_in);
+  kugel_device_free(run.ctx, j->far_out);
   free(j->in);
   free(j->out);
 }
@@ -62,6 +66,11 @@ static int once(void *user)
   job *j = user;
   int64_t in_shape[4], out_shape[4];
   kugel_array in = view(j, j->in, j->in_complex, in_shape), out = view(j, j->out, j->out_complex, out_shape);
+  if (j->far_in) {
+    in.data = j->far_in;
+    out.data = j->far_out;
+    in.device = out.device = j->where;
+  }
   LIB(kugel_fft_execute(j->plan, j->sign, &in, &out));
   return EXIT_DONE;
 }
@@ -204,6 +213,35 @@ static int fill(job *j, double **real)
   return EXIT_DONE;
 }
 
+static size_t bytes_of(const job *j, int64_t n, bool is_complex)
+{
+  return (size_t)(j->batch * n * (is_complex ? 2 : 1)) * (j->single ? 4 : 8);
+}
+
+/* With a plan on a device: copies of the arrays there. */
+static int move_there(job *j)
+{
+  size_t in = bytes_of(j, j->n_in, j->in_complex);
+  kugel_device_info info = {.size = sizeof info};
+  LIB(kugel_ctx_describe(run.ctx, &info));
+  j->where = info.device;
+  json_text("arrays", info.device.type == KUGEL_CPU ? "host" : "device");
+  if (info.device.type == KUGEL_CPU)
+    return EXIT_DONE;
+  LIB(kugel_device_alloc(run.ctx, in, &j->far_in));
+  LIB(kugel_device_alloc(run.ctx, bytes_of(j, j->n_out, j->out_complex), &j->far_out));
+  LIB(kugel_device_upload(run.ctx, j->far_in, 0, j->in, in, NULL));
+  return EXIT_DONE;
+}
+
+/* The result back to the host. */
+static int move_back(job *j)
+{
+  if (j->far_in)
+    LIB(kugel_device_download(run.ctx, j->out, j->far_out, 0, bytes_of(j, j->n_out, j->out_complex), NULL));
+  return EXIT_DONE;
+}
+
 static int run_fft(const int64_t *v, double seconds)
 {
   __attribute__((cleanup(job_close))) job j = {.kind = (int)v[KIND],
@@ -226,14 +264,16 @@ static int run_fft(const int64_t *v, double seconds)
                                  : j.kind <= C2R ? KUGEL_FFT_R2C
                                                  : (kugel_fft_kind)(KUGEL_FFT_DCT1 + j.kind - DCT1)};
   double start = now();
-  LIB(kugel_fft_create(NULL, j.ndim, j.n, &opts, &j.plan));
+  LIB(kugel_fft_create(run.ctx, j.ndim, j.n, &opts, &j.plan));
   json_number("plan_seconds", now() - start);
   j.n_in = j.n[0] * j.n[1] * j.n[2];
   double work =
       (j.kind == C2C ? 5 : 2.5) * (double)j.batch * (double)j.n_in * log2((double)j.n_in + (j.n_in == 1));
   STEP(allocate(&j));
   STEP(fill(&j, &real));
+  STEP(move_there(&j));
   STEP(bench_measure(once, &j, seconds, &median));
+  STEP(move_back(&j));
   json_number("gflops", work / median * 1e-9);
   return j.kind == C2R ? round_trip_error(&j, real) : direct_error(&j);
 }

@@ -62,13 +62,16 @@ def refusals():
 
 
 def bench():
-    refused(2, "bench", "fft:n=64", "--device", "opencl:0", says="--device is for sht")
     need_opencl()
     words = ["sht:nside=16", "sht:nside=16,dir=adjoint", "sht:nside=16,spin=teb,dtype=f32", "sht:nside=16,dir=analysis",
              "sht:nside=16,dir=analysis,iter=1"]
     found = ok("bench", *words, "--json", "-s", "0", "--device", "opencl:0").json["results"]
     assert all(j["device"] == "opencl:0" and j["runs"] >= 5 for j in found)
     assert [j["error"] and j["error"] < b for j, b in zip(found, (1e-13, 1e-15, 1e-6, 0, 0))] == [True, True, True, None, None]
+    words = ["fft:n=60,batch=3", "fft:n=16,n2=12,kind=r2c,dtype=f32", "fft:n=64,kind=c2r", "fft:n=32,kind=dct2"]
+    found = ok("bench", *words, "--json", "-s", "0", "--device", "opencl:0").json["results"]
+    assert all(j["device"] == "opencl:0" and j["arrays"] == "device" for j in found)
+    assert all(j["error"] < b for j, b in zip(found, (1e-15, 1e-6, 1e-15, 1e-15))), found
     assert all(j["arrays"] == "device" for j in found)
 
 
