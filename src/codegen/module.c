@@ -11,6 +11,9 @@
 
 enum { KEEP_UNUSED = 64, KERNEL_NAME = 64 };
 
+/* Longest name and defines by which a module of an embedded text is found again without its text. */
+enum { RECIPE = 192 };
+
 typedef struct named_kernel {
   char name[KERNEL_NAME];
   kugel__kernel *kernel;
@@ -22,6 +25,7 @@ typedef struct modules modules;
 
 struct kugel__module {
   kugel__key key;
+  char recipe[RECIPE]; // of an embedded text: name and defines; "": none
   modules *owner;
   int users;
   bool ready; // else its first user compiles it
@@ -234,6 +238,32 @@ static kugel__module *claim(modules *all, const kugel__key *key)
   return m;
 }
 
+/* Texts and compilers' options are long to hash: calls without a plan look for the recipe first. */
+static void write_recipe(const kugel__module_spec *spec, char *recipe)
+{
+  const char *defines = spec->defines ? spec->defines : "";
+  int n = -1;
+  if (!spec->text && !spec->options && !spec->bare)
+    n = snprintf(recipe, RECIPE, "%s\n%s", spec->name, defines);
+  if (n < 0 || n >= RECIPE)
+    *recipe = 0;
+}
+
+// The module of a recipe with one more user; NULL if it is not there or not ready.
+static kugel__module *claim_known(modules *all, const char *recipe)
+{
+  if (!*recipe)
+    return NULL;
+  pthread_mutex_lock(&all->lock);
+  kugel__module *m = all->list;
+  while (m && (!m->ready || strcmp(m->recipe, recipe) != 0))
+    m = m->next;
+  if (m)
+    m->users++;
+  pthread_mutex_unlock(&all->lock);
+  return m;
+}
+
 kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, kugel__module **out)
 {
   kugel__device *dev = kugel__ctx_device(ctx);
@@ -243,6 +273,10 @@ kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, k
               *dev->info.why ? dev->info.why : "it compiles no kernels at run time, use cuda:N or opencl:N");
   modules *all = modules_of(dev);
   KUGEL_CHECK(all, KUGEL_ENOMEM, "no memory for a list of modules of %zu bytes", sizeof *all);
+  char recipe[RECIPE] = "";
+  write_recipe(spec, recipe);
+  if ((*out = claim_known(all, recipe)))
+    return KUGEL_OK;
   char *text = kugel__module_text(dev->ops->type, spec);
   if (!text)
     return spec->text || kugel__source_text(spec->name) ? KUGEL_ENOMEM : KUGEL_EINTERNAL;
@@ -258,6 +292,7 @@ kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, k
     s = build(dev, &key, &(kugel__program_spec){.name = spec->name, .text = text, .options = spec->options},
               &m->program);
     pthread_mutex_lock(&all->lock);
+    memcpy(m->recipe, recipe, RECIPE);
     m->ready = !s;
     if (s)
       put_locked(all, m);
