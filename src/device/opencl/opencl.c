@@ -192,7 +192,10 @@ static kugel_status copy(kugel__device *dev, kugel__way way, kugel__mem dst, kug
   else
     KUGEL_TRY(
         CL(dev, clEnqueueCopyBuffer(q, src.base, dst.base, src.offset, dst.offset, bytes, 0, NULL, NULL)));
-  return CL(dev, clFlush(q));
+  kugel_status s = CL(dev, clFlush(q));
+  if (s) // the copy is under way, and callers free what it reads
+    kugel__opencl()->clFinish(q);
+  return s;
 }
 
 static kugel_status fill(kugel__device *dev, kugel__mem dst, int byte, size_t bytes, kugel_queue *queue)
