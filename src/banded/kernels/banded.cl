@@ -104,6 +104,7 @@ DEVICE num propagate(num *y, const num *a, int backward, num carry)
 #define AT(e) ((e) + (e) / Q) // of element e of the block's, free of bank conflicts both ways
 #define GROUP (TH < WARP ? TH : WARP)
 #define WARPS (TH / WARP > 1 ? TH / WARP : 1) // of a system
+#define BY_SHUFFLES IS_CUDA // OpenCL's take two barriers each
 #if IS_CUDA // so few registers that other blocks of the multiprocessor compute while one waits for memory
 #if defined(PAIRS) || (FORWARD && BACKWARD) || TH == 1 || !ONE_PANEL
 #define RESIDENT 512
@@ -122,7 +123,9 @@ solve(GLOBAL const num *in, GLOBAL num *out, GLOBAL const num *RESTRICT forward_
 {
   SHARED_FROM_LAUNCH(num, tile, BLOCK * (Q + 1));
   SHARED num ends[SYS * WARPS], reaches[SYS * WARPS], carries[SYS];
-#if !IS_CUDA
+#if BY_SHUFFLES
+  SHUFFLE_ROOM(BLOCK);
+#else
   SHARED num part_ends[BLOCK], part_reaches[BLOCK];
 #endif
   const int me = LOCAL_ID(0), t = me % TH, own = me / TH;
@@ -179,7 +182,7 @@ solve(GLOBAL const num *in, GLOBAL num *out, GLOBAL const num *RESTRICT forward_
         num e, p;
         const int in_group = rank % GROUP, group = own * WARPS + rank / GROUP;
         end_of_part(y, a, backward, &e, &p);
-#if IS_CUDA // a scan by shuffles, then over the warps' ends
+#if BY_SHUFFLES // a scan in the warp, then over the warps' ends
         num before = number(0), reach = number(1);
         UNROLL for (int d = 1; d < GROUP; d *= 2)
         {
