@@ -34,6 +34,9 @@ typedef struct kugel__block {
                                       i / columns, which starts at (i / columns) d1 */
   bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
                              in the tables: one for each element of the line's side */
+  /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
+   * are rows mirror - row: points k and points - k of the line are in one block. */
+  int64_t mirror;
   int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k (i mod c0) / big} */
 
   /* Rader's convolution of a prime n, points in the order of powers of a generator. */

@@ -31,6 +31,10 @@ typedef struct kugel__seat {
 void kugel__build_parameters(kugel__build *k);
 
 /* block_stages.c */
+/* The transform of a slot. */
+kugel__val kugel__transform_of(kugel__build *k, const kugel__seat *s);
+/* Of mirrored blocks, number s of the rows up to mirror / 2. */
+kugel__val kugel__row_of(kugel__build *k, kugel__val s, kugel__val *line);
 kugel__seat kugel__seat_of(kugel__build *k, bool across);
 int64_t kugel__block_before(const kugel__block *b, int stage); /* product of the radices before */
 int kugel__block_rounds(const kugel__block *b, int stage);     /* butterflies of a thread */

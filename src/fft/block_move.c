@@ -92,7 +92,8 @@ void kugel__load(kugel__build *k, const kugel__seat *s)
   int64_t step = b->m / r;
   kugel__gen_note(g, "load");
   kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
-  track t = track_of(k, g_min(g, g_add(g, k->group, s->slot), spare), true);
+  kugel__val transform = kugel__transform_of(k, s);
+  track t = track_of(k, b->mirror ? transform : g_min(g, transform, spare), true);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
     for (int q = 0; q < r; q++)
@@ -187,11 +188,41 @@ static void store_pairs(kugel__build *k, const kugel__seat *s)
   kugel__gen_end(g);
 }
 
+// Points k = row + mirror i of the line and points - k, which are in the mirrored row.
+static void store_mirrored(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int stage = b->stages - 1;
+  int64_t rows = b->group / 2, items = rows * b->n, threads = (int64_t)b->threads * b->group;
+  kugel__val n = kugel__int(b->n), line;
+  for (int i = 0; i < kugel__block_rounds(b, stage) * b->radix[stage]; i++)
+    k->x[i] = (kugel__cval){g_mul(g, k->x[i].re, k->scale), g_mul(g, k->x[i].im, k->scale)};
+  kugel__stage_put(k, stage, s, b->stages > 1);
+  kugel__gen_note(g, "store pairs of points");
+  for (int64_t from = 0; from < items; from += threads) {
+    kugel__val e = g_add(g, k->lid, kugel__int(from));
+    bool partly = from + threads > items;
+    if (partly)
+      kugel__gen_if(g, e, kugel__int(items));
+    kugel__val slot = g_mod(g, e, kugel__int(rows)), i = g_div(g, e, kugel__int(rows));
+    kugel__val row = kugel__row_of(k, slot, &line);
+    track t = track_of(k, g_add(g, g_mul(g, line, kugel__int(b->mirror)), row), false);
+    kugel__val back = g_sub(g, n, i); // n - 1 - i, but of row 0 (n - i) mod n
+    back = kugel__gen_select(g, row, kugel__int(1), g_mod(g, back, n), g_sub(g, back, kugel__int(1)));
+    kugel__cval x = kugel__shared_get(k, &(kugel__seat){.slot = slot}, i);
+    kugel__cval y = kugel__shared_get(k, &(kugel__seat){.slot = g_add(g, slot, kugel__int(rows))}, back);
+    kugel__end_write_pair(&t.side, g_add(g, t.first, g_mul(g, i, t.stride)), x, y);
+    if (partly)
+      kugel__gen_end(g);
+  }
+}
+
 void kugel__store(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen_note(k->g, "store");
   if (kugel__line_pairs(&k->b->line, k->b->sink)) {
-    store_pairs(k, s);
+    k->b->mirror ? store_mirrored(k, s) : store_pairs(k, s);
     return;
   }
   kugel__gen_if(k->g, g_add(k->g, k->group, s->slot), k->count);

@@ -16,6 +16,27 @@ kugel__seat kugel__seat_of(kugel__build *k, bool across)
                        kugel__gen_name(g, "slot", g_div(g, k->lid, threads))};
 }
 
+kugel__val kugel__row_of(kugel__build *k, kugel__val s, kugel__val *line)
+{
+  kugel__gen *g = k->g;
+  int64_t rows = k->b->group / 2, half = k->b->mirror / 2;
+  kugel__val block = kugel__gen_group_id(g), blocks = kugel__int((half + rows) / rows);
+  *line = g_div(g, block, blocks);
+  kugel__val row = g_add(g, g_mul(g, g_mod(g, block, blocks), kugel__int(rows)), s);
+  return g_min(g, row, kugel__int(half)); // spare slots repeat the last row
+}
+
+kugel__val kugel__transform_of(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__val mirror = kugel__int(k->b->mirror), rows = kugel__int(k->b->group / 2), line;
+  if (!k->b->mirror)
+    return g_add(g, k->group, s->slot);
+  kugel__val row = kugel__row_of(k, g_mod(g, s->slot, rows), &line);
+  kugel__val mirrored = g_mod(g, g_sub(g, mirror, row), mirror);
+  return g_add(g, g_mul(g, line, mirror), kugel__gen_select(g, s->slot, rows, row, mirrored));
+}
+
 int64_t kugel__block_before(const kugel__block *b, int stage)
 {
   int64_t s = 1;

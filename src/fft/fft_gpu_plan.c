@@ -55,13 +55,26 @@ static void first_reads_array(kugel__gpu_chain *c, int64_t columns)
   c->pass[0].block.columns_in = columns;
 }
 
+// Lets one pass over `rows` rows of a line see pairs of its points, if its blocks hold two rows or more.
+static bool mirror(kugel__gpu_pass *t, int64_t rows)
+{
+  kugel__block *b = &t->block;
+  if (b->spectrum || b->chirp || b->group < 2 || rows < 2)
+    return false;
+  b->group -= b->group % 2;
+  int64_t half = b->group / 2;
+  b->mirror = rows;
+  t->count = (rows / 2 + half) / half * b->group; // of blocks, full or not
+  return true;
+}
+
 // The last pass writes the array, or where the sink needs pairs of points, one more pass does.
 static void last_writes_array(kugel__gpu_chain *c, int64_t columns)
 {
   kugel__gpu_pass *last = &c->pass[c->passes - 1];
   int64_t points = c->line.points;
   last->block.columns_out = columns;
-  if (!kugel__line_pairs(&c->line, c->line.sink)) {
+  if (!kugel__line_pairs(&c->line, c->line.sink) || mirror(last, columns)) {
     last->sink = KUGEL__ROOM_ARRAY;
     last->block.sink = c->line.sink;
     return;

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "fft/block.h"
 #include "fft/blocktables.h"
+#include "fft/fft_gpu_parts.h"
 
 enum { GAP = 3 }; // elements between the numbers of strided lines
 
@@ -144,6 +145,53 @@ static void check_kind(kugel_fft_kind kind, bool inverse)
     check(kind, inverse, more[i], i % 2);
 }
 
+// A long real line through two passes, the second of which sees pairs of points.
+static void check_two_passes(int64_t n, uint64_t shared)
+{
+  kugel__gpu_chain c = {.passes = 0};
+  kugel__line line = kugel__line_of(KUGEL_FFT_R2C, false, n);
+  CHECK_OK(kugel__gpu_chain_plan(&c, &line, KUGEL__F64, true, shared));
+  CHECK(c.passes == 2 && c.pass[1].block.mirror);
+  int64_t half = n / 2 + 1, lines = 2;
+  double *x = kugel__alloc(NULL, (size_t)(lines * (n + c.work * 2 + half * 2)) * 8), *work = x + lines * n,
+         *y = work + 2 * lines * c.work;
+  uint64_t seed = 3;
+  for (int64_t i = 0; i < lines * n; i++)
+    x[i] = check_random(&seed);
+  for (int64_t i = 0; i < 2 * lines * (c.work + half); i++)
+    work[i] = NAN;
+  for (int i = 0; i < 2; i++) {
+    kugel__gpu_pass *t = &c.pass[i];
+    kugel__gen g;
+    kugel__block_build(&t->block, NULL, &g);
+    int64_t tables = kugel__tables_of(&t->block).total;
+    double *table = kugel__alloc(NULL, (size_t)tables * 16);
+    CHECK_OK(kugel__block_fill_tables(&t->block, NULL, table));
+    kugel__argument a[14] = {{.data = i ? work : x, .size = lines * (i ? c.work : n)},
+                             {.data = i ? y : work, .size = lines * (i ? half : c.work)},
+                             {.data = table, .size = tables}};
+    kugel__gpu_walk from = i ? t->from : (kugel__gpu_walk){0, n, 1},
+                    to = i ? (kugel__gpu_walk){0, half, 1} : t->to;
+    int64_t values[] = {t->count * lines, t->c0, 0, 0, from.d0, from.d1, from.step, to.d0, to.d1, to.step};
+    for (int k = 0; k < 10; k++)
+      a[3 + k].i = values[k];
+    a[13].d = 1;
+    CHECK_OK(kugel__gen_run(&g, a, 0, (t->count * lines + t->block.group - 1) / t->block.group));
+    kugel__free(NULL, table);
+    kugel__gen_free(&g);
+  }
+  long double err = 0, norm = 0, want[2];
+  for (int64_t i = 0; i < lines * half; i++) {
+    truth(KUGEL_FFT_R2C, false, n, x + i / half * n, 1, i % half, want);
+    for (int part = 0; part < 2; part++) {
+      err += (y[2 * i + part] - want[part]) * (y[2 * i + part] - want[part]);
+      norm += want[part] * want[part];
+    }
+  }
+  CHECK(sqrtl(err / norm) < 4 * 0x1p-52L);
+  kugel__free(NULL, x);
+}
+
 int main(void)
 {
   CASE("reals to half spectra and back")
@@ -160,6 +208,11 @@ int main(void)
   {
     for (int kind = KUGEL_FFT_DST1; kind <= KUGEL_FFT_DST4; kind++)
       check_kind((kugel_fft_kind)kind, false);
+  }
+  CASE("pairs of points of long lines meet in a block")
+  {
+    check_two_passes(1200, 4096); // 24 25
+    check_two_passes(512, 2048);
   }
   END();
 }

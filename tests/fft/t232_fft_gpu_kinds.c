@@ -262,6 +262,8 @@ static const problem passes[] = {
     LINE(KUGEL_FFT_C2C, 263, 2, ROWS, 4096, false),    // prime: a convolution
     LINE(KUGEL_FFT_R2C, 526, 2, GAPS, 4096, false),
     LINE(KUGEL_FFT_DCT2, 360, 2, ROWS, 1024, false),
+    LINE(KUGEL_FFT_R2C, 1200, 3, GAPS, 4096, false), // 24 25, pairs of points in one block
+    LINE(KUGEL_FFT_DCT1, 601, 2, ROWS, 4096, true),
     LINE(KUGEL_FFT_DST4, 263, 2, ROWS, 2048, true),
     {KUGEL_FFT_R2C, 2, 2, {180, 22}, {0, 1}, 1, ROWS, 1024, false},
 };
