@@ -115,7 +115,9 @@ KUGEL_API kugel_status kugel_radial_coefficients(const kugel_radial *plan, int64
 /// Convolves maps. Bad pixels (UNSEEN, NaN, infinite) count as zero and are UNSEEN in the result. With
 /// normalise_mask, what no observed pixel reaches is UNSEEN too.
 /// @param[in]  plan  from kugel_radial_create
-/// @param[in]  in    [..., npix] float64 or float32
+/// @param[in]  in    [..., npix] float64 or float32; in host memory or, for the direct method, on the device
+/// of the
+///                   plan's context, which then does the sums
 /// @param[out] out   same shape and dtype; may be `in` itself; pixels of no ring are left alone
 /// @errors KUGEL_ESHAPE; KUGEL_EINVAL if the arrays overlap in part; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @accuracy direct: about 1e-15 of sum |K w f|, and info.table_error; the same for any number of threads

@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "sphere/grid.h"
 #include "sphere/radial.h"
+#include "sphere/radial_gpu.h"
 
 static kugel_status check_table(const kugel_radial_opts *o)
 {
@@ -113,6 +114,8 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
     s = kugel__radial_direct_create(p);
   if (!s)
     s = choose(p);
+  if (!s)
+    s = kugel__radial_gpu_create(p);
   if (s) {
     kugel_radial_destroy(p);
     return s;
@@ -127,6 +130,7 @@ void kugel_radial_destroy(kugel_radial *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel__radial_kernel_destroy(p);
+  kugel__radial_gpu_destroy(p);
   kugel_sht_destroy(p->sht);
   kugel__free(ctx, p->b);
   kugel__free(ctx, p->ring);

@@ -74,6 +74,8 @@ typedef struct kugel__radial_io {
   double least; /* of |seen|: below, a pixel is UNSEEN */
 } kugel__radial_io;
 
+typedef struct kugel__radial_gpu kugel__radial_gpu;
+
 struct kugel_radial {
   kugel_ctx *ctx;
   kugel_grid *grid;
@@ -91,7 +93,8 @@ struct kugel_radial {
   int64_t scratch; /* doubles for the lanes of one map */
   int64_t work;    /* doubles a thread needs */
   kugel_sht *sht;
-  double *b; /* [lmax + 1], harmonic */
+  double *b;              /* [lmax + 1], harmonic */
+  kugel__radial_gpu *gpu; /* NULL: the host sums */
 };
 
 /* Fills info, norm and poly from opts. */

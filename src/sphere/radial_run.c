@@ -9,6 +9,7 @@
 #include "sphere/grid.h"
 #include "sphere/mapops.h"
 #include "sphere/radial.h"
+#include "sphere/radial_gpu.h"
 
 static double pixel(const kugel__radial_io *io, int64_t i)
 {
@@ -134,10 +135,18 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
               "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
   bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
   int64_t npix = p->grid->npix, n = -1;
-  KUGEL_TRY(kugel__array_check(in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
-  KUGEL_TRY(kugel__array_check(out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
-  if (kugel__array_data(in) != kugel__array_data(out))
+  kugel_device device = {0};
+  if (p->gpu)
+    device = kugel__radial_gpu_device(p);
+  const kugel_device *also = p->gpu ? &device : NULL;
+  KUGEL_TRY(kugel__array_check_on(also, in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  KUGEL_TRY(kugel__array_check_on(also, out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  bool same_memory =
+      in->device.type == out->device.type && (in->device.type != KUGEL_OPENCL || in->data == out->data);
+  if (same_memory && kugel__array_data(in) != kugel__array_data(out))
     KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
+  if (p->gpu)
+    return kugel__radial_gpu_run(p, in, out, f32, n, adjoint);
   for (int64_t k = 0; k < n; k++) {
     int64_t at = k * npix * (f32 ? 4 : 8);
     kugel__radial_io io = {.f32 = f32, .adjoint = adjoint};

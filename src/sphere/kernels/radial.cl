@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// variant: REAL_BITS=64
+// variant: REAL_BITS=32
+// Sums over pairs of pixels within a radius, as src/sphere/radial_direct.c has them: rings lie as 8 lanes (segments of the
+// ring and of its mirror) side by side, which one weight serves.
+
+typedef struct ring {
+  double weight;
+  i64 first, mirror; // first pixels; mirror -1: none of its own
+  i64 slot;          // of position 0 of its lanes, in positions
+  i64 spans;         // first of its spans
+  i32 nphi, segment, reach, count, turn, pad;
+} ring;
+
+// What an output ring needs of another, as kugel__radial_span.
+typedef struct span {
+  double a, b, dphi, from, ratio, nq, unit, step; // from: shift - half, ratio: pixels to pixels of the output ring
+  i64 slot, weights; // position 0 of the other ring; the weights of a whole ring
+  i32 width, start, back, pad;
+} span;
+
+typedef struct radial_args {
+  double cut, scale, least;
+  i64 in, out; // first pixels of the maps
+  i32 intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs, pad; // first: unit
+} radial_args;
+
+DEVICE int is_bad(real v)
+{
+  return !(fabs(v + (real)1.6375e30) > (real)1.6375e25) || isinf(v);
+}
+
+// units: ring, first position. Positions -reach ... segment + reach - 1 of the ring's lanes.
+KERNEL(256) fill(const GLOBAL ring *RESTRICT rings, const GLOBAL i32 *RESTRICT units, const GLOBAL real *RESTRICT map,
+                 GLOBAL real *RESTRICT lanes, radial_args t)
+{
+  ring r = rings[units[2 * (t.first + GROUP_ID(0))]];
+  i32 lane = LOCAL_ID(0) % 8, h = lane / t.segments, s = lane % t.segments;
+  for (i32 k = 0; k < 4; k++) {
+    i32 p = units[2 * (t.first + GROUP_ID(0)) + 1] + k * 32 + LOCAL_ID(0) / 8;
+    if (p >= r.segment + r.reach)
+      return;
+    real v = 0;
+    if (h <= t.mirrored) {
+      i32 at = (s * r.segment + p) % r.nphi;
+      v = map[t.in + (h ? r.mirror : r.first) + (at < 0 ? at + r.nphi : at)];
+      v = is_bad(v) ? (real)0 : (t.mask ? (real)1 : v) * (t.adjoint ? (real)1 : (real)r.weight);
+    }
+    lanes[(r.slot + p) * 8 + lane] = v;
+  }
+}
+
+// After the sums: divides by the convolved mask. A kernel of its own: a division is a call, which would spill registers
+// within the sums. Units as of fill.
+KERNEL(256) normalise(const GLOBAL ring *RESTRICT rings, const GLOBAL i32 *RESTRICT units, GLOBAL real *RESTRICT out,
+                      const GLOBAL real *RESTRICT seen, radial_args t)
+{
+  const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
+  i32 lane = LOCAL_ID(0) % 8, h = lane / t.segments, s = lane % t.segments;
+  for (i32 k = 0; k < 4; k++) {
+    i32 p = units[2 * (t.first + GROUP_ID(0)) + 1] + k * 32 + LOCAL_ID(0) / 8, at = s * r->segment + p;
+    if (units[2 * (t.first + GROUP_ID(0))] >= t.outputs || p < 0 || p >= r->segment || at >= r->nphi || h > t.mirrored ||
+        (h && r->mirror == r->first))
+      continue;
+    i64 i = (h ? r->mirror : r->first) + at;
+    real v = out[t.out + i];
+    if (!is_bad(v))
+      out[t.out + i] = fabs(seen[i]) > (real)t.least ? v / seen[i] : (real)-1.6375e30;
+  }
+}
+
+DEVICE void give(const GLOBAL ring *r, i32 p, i32 lane, real v, const GLOBAL real *in, GLOBAL real *out, GLOBAL real *seen,
+                 const radial_args *t, i32 own)
+{
+  i32 h = lane / t->segments, at = (lane % t->segments) * r->segment + p;
+  if (h > t->mirrored || p < 0 || p >= r->segment || at >= r->nphi || (h && own))
+    return;
+  i64 i = (h ? r->mirror : r->first) + at;
+  if (t->mask) {
+    seen[i] = v;
+    return;
+  }
+  v = t->adjoint ? v * (real)r->weight : v;
+  out[t->out + i] = is_bad(in[t->in + i]) ? (real)-1.6375e30 : v;
+}
+
+// Rings among rings of as many pixels: one row of weights serves all positions. Widths are multiples of 4. A thread has
+// four positions in a row, and keeps four pixels of the window.
+KERNEL(256) belt(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
+                 const GLOBAL double *RESTRICT weights, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
+                 GLOBAL real *out, GLOBAL real *seen, radial_args t)
+{
+  const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
+  i32 lane = LOCAL_ID(0) % 8, p = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) / 8 * 4;
+  real sum[4] = {0, 0, 0, 0};
+  for (i32 q = 0; q < r->count; q++) {
+    const GLOBAL span *s = spans + r->spans + q;
+    const GLOBAL real *f = lanes + (s->slot + s->start + p) * 8 + lane;
+    const GLOBAL double *w = weights + s->weights;
+    real v[4];
+    for (i32 u = 0; u < 3; u++)
+      v[u] = f[u * 8];
+    for (i32 k = 0; k < s->width; k += 4)
+      for (i32 j = 0; j < 4; j++) {
+        real c = (real)w[k + j];
+        v[(j + 3) % 4] = f[(k + j + 3) * 8];
+        for (i32 u = 0; u < 4; u++)
+          sum[u] += c * v[(j + u) % 4];
+      }
+  }
+  for (i32 u = 0; u < 4; u++)
+    give(r, p + u, lane, sum[u], in, out, seen, &t, r->mirror == r->first);
+}
+
+// By Newton's method from single precision: no call, which would spill registers. Tiny x: 0.
+DEVICE double root(double x)
+{
+  if (x < 1e-30)
+    return 0;
+  double y = rsqrt((float)x);
+  for (i32 k = 0; k < 3; k++)
+    y = y * (1.5 - 0.5 * x * y * y);
+  return x * y;
+}
+
+DEVICE double kernel_value(const GLOBAL double *RESTRICT coef, double x, const radial_args *t)
+{
+  if (!(x <= t->cut))
+    return 0;
+  double u = (t->chord ? root(x) : x) * t->scale;
+  i32 i = (i32)u;
+  i = i < t->intervals ? i : t->intervals - 1;
+  double z = 2 * (u - i) - 1, v = coef[(i64)t->degree * t->intervals + i];
+  for (i32 k = t->degree - 1; k >= 0; k--)
+    v = v * z + coef[(i64)k * t->intervals + i];
+  return v;
+}
+
+// a + b sin^2(h / 2), |h| <= pi: Taylor series; the first term left out is 2e-19.
+DEVICE double key(double a, double b, double h)
+{
+  double z = 0.5 * h, q = z * z, s = 1 / 51090942171709440000.0;
+  s = 1 / 121645100408832000.0 - s * q;
+  s = 1 / 355687428096000.0 - s * q;
+  s = 1 / 1307674368000.0 - s * q;
+  s = 1 / 6227020800.0 - s * q;
+  s = 1 / 39916800.0 - s * q;
+  s = 1 / 362880.0 - s * q;
+  s = 1 / 5040.0 - s * q;
+  s = 1 / 120.0 - s * q;
+  s = 1 / 6.0 - s * q;
+  s = z - z * q * s;
+  return a + b * s * s;
+}
+
+// Eight blocks a multiprocessor: 64 registers, which suffice; without a number the compiler takes 40 and spills.
+#if IS_CUDA
+#define CAPS_KERNEL extern "C" __global__ void __launch_bounds__(128, 8)
+#else
+#define CAPS_KERNEL KERNEL(128)
+#endif
+
+// Elsewhere: a block has 8 positions, and finds the weights of each for all 16 pixels that share them.
+CAPS_KERNEL caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
+                 const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
+                 GLOBAL real *out, GLOBAL real *seen, radial_args t)
+{
+  SHARED real w[128 * 8];
+  const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
+  i32 i0 = units[2 * (t.first + GROUP_ID(0)) + 1], count = t.reflected ? (r->segment + r->turn) / 2 + 1 : r->segment;
+  i32 lane = LOCAL_ID(0) % 8, back = LOCAL_ID(0) / 8 % 2, g = LOCAL_ID(0) / 16;
+  i32 mine = i0 + LOCAL_ID(0) % 8; // whose weights this thread finds
+  i32 i = i0 + g < count ? i0 + g : count - 1;
+  mine = mine < count ? mine : count - 1;
+  real sum = 0;
+  for (i32 q = 0; q < r->count; q++) {
+    const GLOBAL span *s = spans + r->spans + q;
+    double first = ceil(FMA((double)mine, s->ratio, s->from));
+    double h0 = (first * r->nphi - mine * s->nq) * s->unit + s->dphi;
+    i32 j0 = (i32)ceil(FMA((double)i, s->ratio, s->from));
+    for (i32 k0 = 0; k0 < s->width; k0 += 128) {
+      i32 n = s->width - k0 < 128 ? s->width - k0 : 128;
+      BARRIER();
+      for (i32 k = LOCAL_ID(0) / 8; k < n; k += 16)
+        w[k * 8 + LOCAL_ID(0) % 8] = (real)kernel_value(coef, key(s->a, s->b, h0 + (k0 + k) * s->step), &t);
+      BARRIER();
+      i64 at = back ? s->slot + s->back - j0 - k0 : s->slot + j0 + k0;
+      const GLOBAL real *f = lanes + at * 8 + lane;
+      if (!back || t.reflected)
+        for (i32 k = 0; k < n; k++)
+          sum += w[k * 8 + g] * f[back ? -k * 8 : k * 8];
+    }
+  }
+  i32 to = back ? r->segment + r->turn - i : i;
+  if (i0 + g < count && !(back && (to == i || !t.reflected)))
+    give(r, to, lane, sum, in, out, seen, &t, r->mirror == r->first);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial sums on every device present: the same numbers as on the CPU. */
+#include "check.h"
+#include "core/alloc.h"
+#include <kugel/kugel.h>
+
+static uint64_t seed = 2;
+
+typedef struct sky {
+  kugel_grid_opts grid;
+  double width, radius;
+  kugel_radial_kernel kernel;
+  int normalise;
+} sky;
+
+/* One plan on ctx: convolution and adjoint (unless normalised) of two maps. */
+static void convolve(kugel_ctx *ctx, const sky *k, bool f32, const void *in, void *out, void *back)
+{
+  kugel_grid *g = NULL;
+  kugel_radial *p = NULL;
+  CHECK_OK(kugel_grid_create(NULL, &k->grid, &g));
+  kugel_radial_opts o = {
+      .size = sizeof o, .grid = g, .kernel = k->kernel, .width = k->width, .radius = k->radius};
+  o.method = KUGEL_RADIAL_DIRECT;
+  o.normalise_mask = k->normalise;
+  o.norm = k->kernel == KUGEL_RADIAL_MEXICAN_HAT ? KUGEL_RADIAL_UNIT_PEAK : KUGEL_RADIAL_UNIT_INTEGRAL;
+  CHECK_OK(kugel_radial_create(ctx, &o, &p));
+  kugel_dtype type = f32 ? KUGEL_F32 : KUGEL_F64;
+  int64_t n = kugel_grid_npix(g);
+  CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY((void *)in, type, 2, n), KUGEL_ARRAY(out, type, 2, n)));
+  if (!k->normalise)
+    CHECK_OK(kugel_radial_adjoint(p, KUGEL_ARRAY((void *)in, type, 2, n), KUGEL_ARRAY(back, type, 2, n)));
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+}
+
+static void compare(kugel_ctx *ctx, const sky *k)
+{
+  kugel_grid *g = NULL;
+  CHECK_OK(kugel_grid_create(NULL, &k->grid, &g));
+  int64_t n = 2 * kugel_grid_npix(g);
+  kugel_grid_destroy(g);
+  double *block = calloc((size_t)n * 5, 8), *in = block, *want = in + n, *got = want + n, *want_t = got + n,
+         *got_t = want_t + n;
+  float *in32 = malloc((size_t)n * 4), *got32 = calloc((size_t)n, 4), *got32_t = calloc((size_t)n, 4);
+  for (int64_t i = 0; i < n; i++) {
+    in[i] = i % 7 == 3 ? KUGEL_UNSEEN : 2 + check_random(&seed);
+    in32[i] = (float)in[i];
+  }
+  convolve(NULL, k, false, in, want, want_t);
+  convolve(ctx, k, false, in, got, got_t);
+  convolve(ctx, k, true, in32, got32, got32_t);
+  for (int64_t i = 0; i < n; i++) {
+    bool unseen = want[i] < -1e30;
+    CHECK(unseen == (got[i] < -1e30) && unseen == (got32[i] < -1e30f));
+    if (unseen)
+      want[i] = got[i] = 0, got32[i] = got32_t[i] = 0, want_t[i] = got_t[i] = 0;
+  }
+  double size = 1e-3, size_back = 1e-3;
+  for (int64_t i = 0; i < n; i++) {
+    size = fmax(size, fabs(want[i]));
+    size_back = fmax(size_back, fabs(want_t[i]));
+  }
+  CHECK_CLOSE(got, want, (size_t)n, 1e-13);
+  CHECK_CLOSE(got_t, want_t, (size_t)n, 1e-13);
+  for (int64_t i = 0; i < n; i++) {
+    CHECK_LE(fabs(got32[i] - want[i]), 3e-6 * size);
+    CHECK_LE(fabs(got32_t[i] - want_t[i]), 3e-6 * size_back);
+  }
+  free(block), free(in32), free(got32), free(got32_t);
+}
+
+static void skies(kugel_ctx *ctx)
+{
+  static const double theta[] = {0.1, 0.4, 0.9, 1.1, 1.9, 2.9}, phi0[] = {0, 0.3, 5, -2, 0.7, 1};
+  static const double weight[] = {0.1, 0.2, 0.3, 0.15, 0.05, 0.4};
+  static const int64_t nphi[] = {1, 7, 12, 9, 12, 5};
+  const kugel_grid_opts healpix = {.size = sizeof healpix, .kind = KUGEL_GRID_HEALPIX, .nside = 16};
+  kugel_grid_opts odd = healpix, one = healpix, gauss = {.size = sizeof gauss, .kind = KUGEL_GRID_GAUSS};
+  odd.nside = 5;
+  one.nside = 1;
+  gauss.ntheta = 17;
+  gauss.nphi = 38;
+  gauss.phi0 = 0.2;
+  kugel_grid_opts custom = {.size = sizeof custom, .nrings = 6, .theta = theta, .ring_nphi = nphi};
+  custom.ring_phi0 = phi0;
+  custom.ring_weight = weight;
+  const sky all[] = {
+      {healpix, 0.15, 0, KUGEL_RADIAL_GAUSSIAN, 0}, {healpix, 0.15, 0, KUGEL_RADIAL_GAUSSIAN, 1},
+      {healpix, 0.3, 0, KUGEL_RADIAL_TOP_HAT, 0},   {odd, 0.31, 0.5, KUGEL_RADIAL_GAUSSIAN, 0},
+      {odd, 2, 2.1, KUGEL_RADIAL_GAUSSIAN, 0},      {one, 0.3, 0.001, KUGEL_RADIAL_GAUSSIAN, 0},
+      {gauss, 0.3, 0, KUGEL_RADIAL_MEXICAN_HAT, 0}, {custom, 1.1, 1.3, KUGEL_RADIAL_GAUSSIAN, 0}};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    compare(ctx, all + i);
+}
+
+static void faults(const char *name)
+{
+  kugel_grid_opts healpix = {.size = sizeof healpix, .kind = KUGEL_GRID_HEALPIX, .nside = 4};
+  kugel_ctx *ctx = NULL;
+  kugel_grid *g = NULL;
+  double map[192] = {1};
+  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = name}, &ctx));
+  CHECK_OK(kugel_grid_create(NULL, &healpix, &g));
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.5, .method = KUGEL_RADIAL_DIRECT};
+  bool done = false;
+  for (int64_t n = 1; n < 200 && !done; n++) {
+    kugel_radial *p = NULL;
+    kugel__fault_alloc(n);
+    kugel_status s = kugel_radial_create(ctx, &o, &p);
+    if (!s)
+      s = kugel_radial_execute(p, KUGEL_ARRAY(map, KUGEL_F64, 192), KUGEL_ARRAY(map, KUGEL_F64, 192));
+    kugel__fault_alloc(0);
+    CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
+    kugel_radial_destroy(p);
+    done = s == KUGEL_OK;
+  }
+  CHECK(done);
+  kugel_grid_destroy(g);
+  kugel_ctx_destroy(ctx);
+}
+
+int main(void)
+{
+  for (int i = 0; i < kugel_device_count(); i++) {
+    kugel_device_info info = {.size = sizeof info};
+    CHECK_OK(kugel_device_describe(i, &info));
+    if (info.device.type == KUGEL_CPU || !info.available || !info.kernels || !info.fp64)
+      continue;
+    CASE(info.name)
+    {
+      kugel_ctx *ctx = NULL;
+      CHECK_OK(
+          kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
+      skies(ctx);
+      kugel_ctx_destroy(ctx);
+    }
+    CASE("failing allocations") faults(info.name);
+  }
+  END();
+}
