@@ -15,7 +15,7 @@ import numpy as np
 import pyfftw
 from kugel import _ffi
 from kugel._lib import lib, view
-from kugel.fft import _plan
+from kugel.fft_arrays import plan as make_plan
 
 FAMILIES = {"2": [2**k for k in range(5, 21)], "3": [3**k for k in range(3, 13)], "5": [5**k for k in range(2, 9)],
             "7": [7**k for k in range(2, 8)], "prime": [31, 61, 97, 127, 251, 509, 1021, 2039, 4093, 7919]}
@@ -36,7 +36,7 @@ def measure(lengths, batch, kind):
     if not real:
         x.imag = rng.normal(size=shape)
     mine = pyfftw.empty_aligned(y.shape, "complex128")
-    plan = _plan(lengths, _ffi.KUGEL_FFT_R2C if real else _ffi.KUGEL_FFT_C2C, False, 1.0, 1.0)
+    plan = make_plan(lengths, _ffi.KUGEL_FFT_R2C if real else _ffi.KUGEL_FFT_C2C, False, 1.0, 1.0, None, None)
     source, target = view(x), view(mine)
     s = side.seconds({"kugel": lambda: lib.kugel_fft_execute(plan.address, _ffi.KUGEL_FORWARD, source, target),
                       "FFTW": rival.execute}, args.reps, 1, 0.01)
