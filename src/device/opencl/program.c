@@ -70,10 +70,13 @@ static kugel_status build(kugel__program *p, const kugel__program_spec *spec)
     const char *text = spec->text;
     KUGEL_TRY(CL_MAKE(dev, p->native, error, clCreateProgramWithSource(d->context, 1, &text, NULL, &error)));
   }
+  char options[512]; // without warnings: PoCL prints their number
+  int length = snprintf(options, sizeof options, "-w %s", spec->options ? spec->options : "");
+  KUGEL_CHECK(length < (int)sizeof options, KUGEL_EINVAL, "%s: %d letters of options, at most 508",
+              spec->name, length - 3);
   cl_int result = kugel__device_fault()
                       ? KUGEL__CL_INJECTED
-                      : kugel__opencl()->clBuildProgram(p->native, 1, &d->device,
-                                                        spec->options ? spec->options : "", NULL, NULL);
+                      : kugel__opencl()->clBuildProgram(p->native, 1, &d->device, options, NULL, NULL);
   return result == CL_BUILD_PROGRAM_FAILURE ? build_failed(p, spec)
                                             : kugel__opencl_status(dev, result, "clBuildProgram");
 }
