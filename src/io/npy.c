@@ -69,7 +69,8 @@ static kugel_status parse_type(npy_file *f, const char *at)
       f->info.big_endian = order == '>' && bytes > 1;
       return KUGEL_OK;
     }
-  return KUGEL_FAIL(KUGEL_ENOTSUP, "'%s' has elements of type %.8s: only numbers are read", path, at - 1);
+  return KUGEL_FAIL(KUGEL_ENOTSUP, "'%s' has elements of type %.*s: only numbers are read", path,
+                    (int)strcspn(at - 1, "'\","), at - 1);
 }
 
 static kugel_status parse_shape(npy_file *f, const char *at)

@@ -102,6 +102,9 @@ int main(void)
       CHECK(kugel_npy_inspect(NULL, path, &info) != KUGEL_OK);
       CHECK(strstr(kugel_last_error(), path));
     }
+    write_raw("{'descr': '<U1', 'fortran_order': False, 'shape': (1,), }", 1, d, 8);
+    CHECK_IS(kugel_npy_inspect(NULL, path, &info), KUGEL_ENOTSUP);
+    CHECK(strstr(kugel_last_error(), "type U1:"));
     CHECK_IS(kugel_npy_inspect(NULL, "/no/file.npy", &info), KUGEL_EIO);
     CHECK_IS(kugel_npy_inspect(NULL, "", &info), KUGEL_EINVAL);
     CHECK_IS(kugel_npy_inspect(NULL, path, NULL), KUGEL_EINVAL);
