@@ -105,18 +105,14 @@ DEVICE num propagate(num *y, const num *a, int backward, num carry)
 #define GROUP (TH < WARP ? TH : WARP)
 #define WARPS (TH / WARP > 1 ? TH / WARP : 1) // of a system
 #define BY_SHUFFLES IS_CUDA // OpenCL's take two barriers each
-#if IS_CUDA // so few registers that other blocks of the multiprocessor compute while one waits for memory
+// So few registers that other blocks of the multiprocessor compute while one waits for memory.
 #if defined(PAIRS) || (FORWARD && BACKWARD) || TH == 1 || !ONE_PANEL
 #define RESIDENT 512
 #else
 #define RESIDENT 1024
 #endif
-#define SOLVE_KERNEL extern "C" __global__ void __launch_bounds__(BLOCK, RESIDENT / BLOCK)
-#else
-#define SOLVE_KERNEL KERNEL(BLOCK)
-#endif
 
-SOLVE_KERNEL
+KERNEL_BLOCKS(BLOCK, RESIDENT / BLOCK)
 solve(GLOBAL const num *in, GLOBAL num *out, GLOBAL const num *RESTRICT forward_scale,
       GLOBAL const num *RESTRICT forward_off, GLOBAL const num *RESTRICT backward_scale,
       GLOBAL const num *RESTRICT backward_off, i64 batch, i32 n, u32 magic)

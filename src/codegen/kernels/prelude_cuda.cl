@@ -18,6 +18,8 @@ typedef double2 real2;
 #define IS_CUDA 1
 #define WARP 32
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// Registers for `blocks` blocks on a multiprocessor.
+#define KERNEL_BLOCKS(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
 #define KERNEL_ANY extern "C" __global__ void
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL

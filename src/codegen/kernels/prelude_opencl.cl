@@ -24,6 +24,7 @@ typedef double2 real2;
 #define IS_CUDA 0
 #define WARP 32 // of the shuffles below, which go through shared memory
 #define KERNEL(threads) __kernel __attribute__((reqd_work_group_size(threads, 1, 1))) void
+#define KERNEL_BLOCKS(threads, blocks) KERNEL(threads)
 #define KERNEL_ANY __kernel void // blocks of any shape
 #define DEVICE static inline
 #define GLOBAL __global

@@ -20,12 +20,10 @@
 #define UNROLL _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
 #define WARP_SYNC() __syncwarp()
-#define LEG_KERNEL(warps, blocks) extern "C" __global__ void __launch_bounds__(32 * (warps), blocks)
 #else // synthesis in blocks of one warp
 #define UNROLL
 #define ROLLED
 #define WARP_SYNC() BARRIER()
-#define LEG_KERNEL(warps, blocks) KERNEL(32 * (warps))
 #endif
 
 typedef struct shape {
@@ -213,7 +211,7 @@ KERNEL(128) leg_starts(const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *REST
         copy_later(&to[1 + c][lane], values + (there ? (i64)step * 2 * NS + c : 0), there); \
   }
 
-LEG_KERNEL(WARPS, BLOCKS)
+KERNEL_BLOCKS(32 * WARPS, BLOCKS)
 leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series, const GLOBAL i64 *RESTRICT offset,
           const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
           const GLOBAL u32 *RESTRICT starts, GLOBAL real2 *RESTRICT leg, shape t)
@@ -355,7 +353,7 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
 
 // sums[group][step of m][series][4]: even re, im, odd re, im; begun[m][group] is the first step that was written. The
 // warps of a block have neighbouring tiles of one m, from the equator on.
-LEG_KERNEL(WARPSA, BLOCKSA)
+KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
 leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg, const GLOBAL i64 *RESTRICT offset,
             const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
             const GLOBAL u32 *RESTRICT starts, GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun, shape t)

@@ -153,17 +153,12 @@ DEVICE double key(double a, double b, double h)
   return a + b * s * s;
 }
 
-// Eight blocks a multiprocessor: 64 registers, which suffice; without a number the compiler takes 40 and spills.
-#if IS_CUDA
-#define CAPS_KERNEL extern "C" __global__ void __launch_bounds__(128, 8)
-#else
-#define CAPS_KERNEL KERNEL(128)
-#endif
-
 // Elsewhere: a block has 8 positions, and finds the weights of each for all 16 pixels that share them.
-CAPS_KERNEL caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
-                 const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
-                 GLOBAL real *out, GLOBAL real *seen, radial_args t)
+// Eight blocks a multiprocessor: 64 registers, which suffice; without a number the compiler takes 40 and spills.
+KERNEL_BLOCKS(128, 8)
+caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
+     const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
+     GLOBAL real *out, GLOBAL real *seen, radial_args t)
 {
   SHARED real w[128 * 8];
   const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
