@@ -6,15 +6,8 @@
 set -e
 cd "$(dirname "$0")/.."
 build=${1:-build/gpu}
-for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do # the driver, where the loader does not know it
-  [ -e $folder/libcuda.so.1 ] && export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-done
-for library in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libnvrtc.so.1[23] /usr/local/cuda*/lib64/libnvrtc.so.1[23]; do
-  [ -z "$KUGEL_NVRTC" ] && [ -e "$library" ] && export KUGEL_NVRTC="$library"
-done
-ninja=$(command -v ninja >/dev/null && echo "-G Ninja" || true)
-cmake $ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DKUGEL_FILES=OFF >"${TMPDIR:-/tmp}/gpu_autograd.log"
-cmake --build "$build" -j "$(nproc)" --target kugel >>"${TMPDIR:-/tmp}/gpu_autograd.log"
+. bench/gpu_build.sh
+gpu_build "$build" kugel
 export KUGEL_LIBRARY="$(cd "$build" && pwd)/libkugel.so" PYTHONPATH="$PWD/python" XLA_PYTHON_CLIENT_PREALLOCATE=false
 status=0
 for test in test_device_arrays test_torch test_jax; do
