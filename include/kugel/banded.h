@@ -107,8 +107,7 @@ KUGEL_API kugel_status kugel_banded_get_info(const kugel_banded *plan, kugel_ban
 /// @errors KUGEL_EINVAL if a pivot vanishes or the factors grow (see the head of this file), or the arrays
 ///         overlap in part; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOMEM
 /// @accuracy |b - A x| <= 4 eps |L| |U| |x| element by element; by scan, elements of x that cancel against
-/// what
-///         reaches them from their part's start may have some ten times that
+///         what reaches them from their part's start may have some ten times that
 /// @cost   one reading and one writing of the arrays, where caches hold what three diagonals leave between
 /// @cite   Higham2002 (stability), Zhang2012 (hybrids of substitution and parallel reduction)
 KUGEL_API kugel_status kugel_banded_solve(const kugel_banded *plan, const kugel_array *in,

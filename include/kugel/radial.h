@@ -80,8 +80,7 @@ typedef struct kugel_radial_info {
 /// @param[in]  opts  see kugel_radial_opts; the grid is kept alive by the plan
 /// @param[out] out   the plan: immutable, any number of threads may execute it
 /// @errors KUGEL_EINVAL for values out of range, a kernel that is not finite or cannot be normalised, and
-/// grids
-///         without weights; KUGEL_ENOMEM
+///         grids without weights; KUGEL_ENOMEM
 /// @cost   milliseconds: some thousand evaluations of the kernel
 /// @cite   ElsnerWandelt2011 (radial kernels on rings)
 KUGEL_API kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out);
