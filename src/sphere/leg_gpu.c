@@ -32,7 +32,7 @@ enum {
 enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
 // By series; elsewhere small blocks: synthesis of one warp.
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {
-    {{0}, {0}, {0}}, {{6, 6}, {2, 4}, {6, 3}}, {{6, 6}, {2, 4}, {4, 2}}, {{4, 4}, {2, 4}, {6, 2}}};
+    {{0}, {0}, {0}}, {{8, 8}, {2, 2}, {4, 4}}, {{4, 6}, {2, 2}, {6, 4}}, {{5, 4}, {2, 4}, {4, 2}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}}, {{2, 2}, {1, 2}, {1, 1}}, {{2, 2}, {1, 2}, {1, 1}}, {{2, 2}, {1, 1}, {1, 1}}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time

@@ -3,11 +3,11 @@
 // two-step recurrence (Ishioka 2018) are v 2^(800 s); while s < 0 they are below 2^-150 and do not count. No two blocks
 // add to one number, so results do not depend on the order of work. All threads of a block reach every barrier.
 //
-// variant: MODE=0 NS=1 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: MODE=1 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=2
-// variant: MODE=3 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=4 NS=2 K=6 KA=6 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=0 NS=1 K=8 KA=8 WARPS=2 WARPSA=2 BLOCKS=4 BLOCKSA=4
+// variant: MODE=1 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
+// variant: MODE=2 NS=3 K=5 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=3 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
+// variant: MODE=4 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 //
 // NS series share the recurrence. leg[component][m][row] holds north re, im, south re, im of each pair. BLOCKS of WARPS
 // shall fit into a multiprocessor. MODE is that of the plan: 0 scalar, 1 spin, 2 T, E, B, 3 gradient (theta, phi), 4
