@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""FFTs on one GPU: Kugel beside PyTorch's (cuFFT) on the same arrays, times by device events, interleaved.
+"""FFTs on one GPU: Kugel beside cuFFT on the same arrays, times by device events, interleaved.
 
-usage: bench/gpu_fft.py LIBKUGEL [MIB] [complex|real|volumes ...]     needs PyTorch with CUDA
+usage: bench/gpu_fft.py LIBKUGEL [MIB] [complex|real|volumes ...]     needs PyTorch with CUDA, for memory and libcufft
 
 Columns: bytes read and written once over the time of one transform (mean of forward and inverse) in GB/s, for Kugel and
 cuFFT, their ratio, the part of this device's copy rate; the relative errors of Kugel's and cuFFT's forward results (of
 floats: against doubles; of doubles: the difference of the two); the time to make Kugel's plan when nothing is compiled
 yet and once more. Arrays of MIB mebibytes (default 512) a side. Complex lines go back in place, real ones between two
-arrays. KUGEL_CACHE names the folder of compiled kernels (default: an empty one).
+arrays, for both. VKFFT_SIDE names bench/vkfft.c as a library: VkFFT, in place, is then the last column. KUGEL_CACHE names
+the folder of compiled kernels (default: an empty one).
 """
 import ctypes
+import glob
 import os
 import statistics
 import sys
@@ -102,6 +104,74 @@ def make(ctx, lengths, kind, single):
     return plan, time.time() - start
 
 
+class Cufft:
+    """cuFFT's plans for a batch on PyTorch's current stream. Results are not scaled."""
+
+    TYPES = {torch.complex64: (0x29, 0x29), torch.complex128: (0x69, 0x69), torch.float32: (0x2a, 0x2c),
+             torch.float64: (0x6a, 0x6c)}
+    EXECUTE = {0x29: "C2C", 0x69: "Z2Z", 0x2a: "R2C", 0x6a: "D2Z", 0x2c: "C2R", 0x6c: "Z2D"}
+    found = sorted(glob.glob(os.path.join(os.path.dirname(torch.__file__), "..", "nvidia", "*", "lib", "libcufft.so.*")))
+    library = ctypes.CDLL(found[-1] if found else "libcufft.so")
+
+    def __init__(self, lengths, dtype, batch):
+        self.plans, n = [], (ctypes.c_int * len(lengths))(*lengths)
+        for kind in self.TYPES[dtype]:
+            plan = ctypes.c_int()
+            self.run("PlanMany", ctypes.byref(plan), len(lengths), n, None, 1, 0, None, 1, 0, kind, batch)
+            self.run("SetStream", plan, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
+            self.plans.append((kind, plan))
+
+    def run(self, name, *args):
+        status = getattr(self.library, "cufft" + name)(*args)
+        if status:
+            raise RuntimeError(f"cufft{name}: {status}")
+
+    def execute(self, sign, x, y):
+        kind, plan = self.plans[sign > 0]
+        name = self.EXECUTE[kind]
+        self.run("Exec" + name, plan, ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()),
+                 *([sign] if name in ("C2C", "Z2Z") else []))
+
+    def close(self):
+        for _, plan in self.plans:
+            self.run("Destroy", plan)
+
+
+class Vkfft:
+    """VkFFT's plan for a batch in place, in memory of its own; rows of real data are padded."""
+
+    library = ctypes.CDLL(os.environ["VKFFT_SIDE"]) if "VKFFT_SIDE" in os.environ else None
+
+    def __init__(self, lengths, dtype, batch):
+        library, real = self.library, not dtype.is_complex
+        rows = lengths[-1] // 2 + 1 if real else lengths[-1]
+        kind = COMPLEX.get(dtype, dtype)
+        self.buffer = torch.zeros((batch, *lengths[:-1], rows), dtype=kind, device="cuda")
+        torch.view_as_real(self.buffer).normal_()
+        library.vk_create.restype = ctypes.c_void_p
+        n = (ctypes.c_int64 * len(lengths))(*lengths)
+        self.plan = ctypes.c_void_p(library.vk_create(
+            len(lengths), n, ctypes.c_int64(batch), int(kind == torch.complex128), int(real),
+            ctypes.c_void_p(self.buffer.data_ptr()), ctypes.c_int64(self.buffer.numel() * self.buffer.element_size()),
+            ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)))
+
+    def time(self):
+        """Median seconds of a transform: half of there and back."""
+        if not self.plan:
+            return float("nan")
+        times = []
+        for _ in range(6):
+            torch.view_as_real(self.buffer).normal_()
+            a = event()
+            for sign in (-1, 1):
+                self.library.vk_execute(self.plan, sign)
+            b = event()
+            b.synchronize()
+            times.append(a.elapsed_time(b) / 2 * 1e-3)
+        self.library.vk_destroy(self.plan)
+        return statistics.median(times[1:])
+
+
 def norm(x):
     return torch.linalg.vector_norm(x.reshape(-1)).item()
 
@@ -131,8 +201,6 @@ def row(ctx, queue, lengths, dtype):
         return
     x = torch.randn((batch, *lengths), dtype=dtype, device="cuda")
     ahead = (lambda y: torch.fft.rfftn(y, dim=dims)) if real else (lambda y: torch.fft.fftn(y, dim=dims))
-    back = ((lambda y: torch.fft.irfftn(y, s=lengths, dim=dims)) if real
-            else (lambda y: torch.fft.ifftn(y, dim=dims)))
     want = ahead(x)
     got, again = torch.empty_like(want), torch.empty_like(x) if real else None
     a, b = array(x), array(got)
@@ -141,9 +209,6 @@ def row(ctx, queue, lengths, dtype):
     def kugel():
         check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
         check(lib.kugel_fft_execute_on(plan, 1, ctypes.byref(b), ctypes.byref(c), queue))
-
-    def rival():
-        back(ahead(x))
 
     check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
     torch.cuda.synchronize()
@@ -154,7 +219,13 @@ def row(ctx, queue, lengths, dtype):
         del truth
     else:
         own = rivals = error(got, want)
-    del want
+    cufft = Cufft(lengths, dtype, batch)
+
+    def rival():
+        cufft.execute(-1, x, want)
+        cufft.execute(1, want, spare if real else want)
+
+    spare = torch.empty_like(x) if real else None
     times = ([], [])
     for run in (kugel, rival):
         timed(run, 2)
@@ -165,9 +236,11 @@ def row(ctx, queue, lengths, dtype):
     moved = x.numel() * size + got.numel() * got.element_size()
     trip = norm((again if real else got)[0] - x[0]) / norm(x[0])
     wrong = "" if trip < (1e-5 if single else 1e-13) else f"  there and back: {trip:.1e}"
+    vkfft = f" {moved / Vkfft(lengths, dtype, batch).time() / 1e9:8.0f}" if Vkfft.library else ""
     print(f"{name} {batch:>8} {moved / t[0] / 1e9:8.0f} {moved / t[1] / 1e9:8.0f} {t[1] / t[0]:6.2f} "
-          f"{moved / t[0] / rate:6.2f} {own:9.1e} {rivals:9.1e} {cold:7.2f} {warm * 1e3:8.1f}{wrong}", flush=True)
+          f"{moved / t[0] / rate:6.2f} {own:9.1e} {rivals:9.1e} {cold:7.2f} {warm * 1e3:8.1f}{vkfft}{wrong}", flush=True)
     lib.kugel_fft_destroy(plan)
+    cufft.close()
 
 
 torch.cuda.init()
@@ -178,7 +251,7 @@ rate = 2 * source.numel() * 4 / statistics.median(timed(lambda: target.copy_(sou
 print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, copy {rate / 1e9:.0f} GB/s, {mib} MiB arrays")
 del source, target
 print(f"{'length':>14} {'type':>10} {'batch':>8} {'Kugel':>8} {'cuFFT':>8} {'ratio':>6} {'/copy':>6} {'error':>9} {'cuFFT':>9} "
-      f"{'cold s':>7} {'warm ms':>8}")
+      f"{'cold s':>7} {'warm ms':>8}" + (f" {'VkFFT':>8}" if Vkfft.library else ""))
 context_, queue_ = context(), ctypes.c_void_p()
 check(lib.kugel_queue_wrap(context_, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), ctypes.byref(queue_)))
 lines = {
