@@ -17,6 +17,7 @@
 enum {
   OK = 0,
   BAD_VALUE = 1,
+  INVALID_VALUE = 1,
   NO_MEMORY = 2,
   BAD_IMAGE = 200,
   NO_CONTEXT = 201,
@@ -464,8 +465,8 @@ API cuStreamWaitEvent(stream *s, event *e, unsigned flags)
       active |= u->capture == e->capture;
     if (t->capture)
       return leave(CAPTURE_ISOLATION);
-    if (!active)
-      return leave(CAPTURED_EVENT);
+    if (!active) // what driver 580 says
+      return leave(INVALID_VALUE);
     t->capture = e->capture;
   }
   if (e->stream) {

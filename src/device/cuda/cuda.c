@@ -272,7 +272,8 @@ static kugel_status after(kugel_queue *queue, kugel__event *event)
   if (mine || !event->capture)
     return kugel__cuda_leave(CU(queue->device, cuStreamWaitEvent(queue->native, event->native, 0)));
   CUresult r = kugel__cuda()->cuStreamWaitEvent(queue->native, event->native, 0); // joins, or it has ended
-  if (r == CUDA_ERROR_CAPTURED_EVENT)
+  if (r == CUDA_ERROR_CAPTURED_EVENT ||
+      r == CUDA_ERROR_INVALID_VALUE) // of a capture that has ended: by driver
     return kugel__cuda_leave(KUGEL_OK);
   return kugel__cuda_leave(kugel__cuda_status(queue->device, r, "cuStreamWaitEvent"));
 }
