@@ -14,7 +14,7 @@
 #include "codegen/hash.h"
 #include "core/alloc.h"
 
-enum { PATH_ROOM = 1024, DEFAULT_MB = 512, DAY = 86400 };
+enum { PATH_ROOM = 1024, DEFAULT_MB = 512, DAY = 86400, DISK_BLOCK = 4096 };
 
 typedef struct header {
   char magic[8];
@@ -164,6 +164,11 @@ static int by_use(const void *a, const void *b)
   return x->used != y->used ? (x->used > y->used) - (x->used < y->used) : strcmp(x->name, y->name);
 }
 
+static off_t on_disk(off_t bytes)
+{
+  return (bytes + DISK_BLOCK - 1) / DISK_BLOCK * DISK_BLOCK;
+}
+
 /* Lists the entries; files of writers that died are removed on the way. */
 static entry *list_entries(DIR *dir, size_t *count)
 {
@@ -192,18 +197,24 @@ static entry *list_entries(DIR *dir, size_t *count)
         return *count = 0, NULL;
     }
     list[n].used = s.st_mtime;
-    list[n].bytes = s.st_size;
+    list[n].bytes = on_disk(s.st_size);
     snprintf(list[n++].name, sizeof list->name, "%.63s", d->d_name);
   }
   *count = n;
   return list;
 }
 
-static void limit_size(const char *folder)
+/* Called after each write; looks at the folder at the first and once a sixteenth of the limit was written. */
+static void limit_size(const char *folder, size_t written)
 {
+  static atomic_llong since; // written since this process looked, plus one
   const char *text = getenv("KUGEL_CACHE_MB");
   long mb = text && *text ? strtol(text, NULL, 10) : DEFAULT_MB;
   off_t limit = (off_t)kugel__max(1, kugel__min(mb, 1 << 20)) << 20, total = 0;
+  long long before = atomic_fetch_add(&since, on_disk((off_t)written));
+  if (before && before + on_disk((off_t)written) < limit / 16)
+    return;
+  atomic_store(&since, 1);
   DIR *dir = opendir(folder);
   if (!dir)
     return;
@@ -246,6 +257,6 @@ bool kugel__cache_put(const kugel__key *key, const void *data, size_t bytes)
   if (!ok)
     unlink(temporary);
   else
-    limit_size(folder);
+    limit_size(folder, bytes + sizeof h);
   return ok;
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Modules: texts put together, the cache in memory of each device, and the way to the one on disk. */
+/* Modules: the cache in memory of each device, and the way to the one on disk. */
 #include <stdio.h>
 #include <string.h>
 #include "codegen/cache.h"
-#include "codegen/hash.h"
-#include "codegen/module.h"
-#include "codegen/source.h"
+#include "codegen/recipe.h"
 #include "core/alloc.h"
 #include "core/parallel.h"
 
 enum { KEEP_UNUSED = 64, KERNEL_NAME = 64 };
-
-/* Longest name and defines by which a module of an embedded text is found again without its text. */
-enum { RECIPE = 192 };
 
 typedef struct named_kernel {
   char name[KERNEL_NAME];
@@ -24,11 +19,11 @@ typedef struct named_kernel {
 typedef struct modules modules;
 
 struct kugel__module {
-  kugel__key key;
-  char recipe[RECIPE]; // of an embedded text: name and defines; "": none
+  kugel__key key, recipe;
   modules *owner;
   int users;
   bool ready; // else its first user compiles it
+  bool has_recipe;
   uint64_t used;
   kugel__program *program;
   named_kernel *kernels;
@@ -49,50 +44,6 @@ static atomic_llong compiled;
 int64_t kugel__module_compiled(void)
 {
   return atomic_load(&compiled);
-}
-
-/* ---- text ---------------------------------------------------------------------------------------------- */
-
-const char *kugel__source_text(const char *name)
-{
-  for (const kugel__source *s = kugel__sources; s->name; s++)
-    if (!strcmp(s->name, name))
-      return s->text;
-  return NULL;
-}
-
-char *kugel__module_text(int32_t language, const kugel__module_spec *spec)
-{
-  const char *prelude = "", *defines = spec->defines ? spec->defines : "";
-  const char *body = spec->text ? spec->text : kugel__source_text(spec->name);
-  if (!body) {
-    (void)KUGEL_FAIL(KUGEL_EINTERNAL, "there is no kernel text \"%s\"", spec->name);
-    return NULL;
-  }
-  if (!spec->bare)
-    prelude = kugel__source_text(language == KUGEL_CUDA ? "codegen/prelude_cuda" : "codegen/prelude_opencl");
-  size_t size = strlen(prelude) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
-  char *text = kugel__alloc(NULL, size);
-  if (!text)
-    (void)KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel text of %zu bytes", size);
-  else if (spec->bare)
-    snprintf(text, size, "%s%s", defines, body);
-  else // the defines may choose what the prelude's types are
-    snprintf(text, size, "%s%s#line 1 \"%s\"\n%s", defines, prelude, spec->name, body);
-  return text;
-}
-
-static void make_key(const kugel__device *dev, const char *text, const char *options, kugel__key *key)
-{
-  unsigned char digest[32];
-  kugel__hash h;
-  kugel__hash_start(&h);
-  kugel__hash_text(&h, "kugel module 1");
-  kugel__hash_text(&h, dev->identity);
-  kugel__hash_text(&h, options);
-  kugel__hash_text(&h, text);
-  kugel__hash_end(&h, digest);
-  memcpy(key->bytes, digest, sizeof key->bytes);
 }
 
 /* ---- the list of a device ------------------------------------------------------------------------------ */
@@ -191,25 +142,47 @@ void kugel__module_put(kugel__module *m)
 
 /* ---- compiling ----------------------------------------------------------------------------------------- */
 
-/* From the disk if it is there and the device takes it, else from the text, which then goes to the disk. */
-static kugel_status build(kugel__device *dev, const kugel__key *key, const kugel__program_spec *spec,
-                          kugel__program **out)
+/* A module on its way. */
+typedef struct building {
+  kugel_ctx *ctx;
+  kugel__device *device;
+  const kugel__module_spec *spec;
+  bool has_recipe;
+  kugel__key recipe, key;
+  char *text; // NULL: not written yet, the key is that which the recipe made before
+} building;
+
+static kugel_status write_text(building *b)
 {
+  KUGEL_TRY(kugel__module_text(b->ctx, b->device->ops->type, b->spec, &b->text));
+  kugel__text_key(b->device, b->text, b->spec->options, &b->key);
+  if (b->has_recipe)
+    kugel__recipe_keep(b->device, b->spec, &b->recipe, &b->key);
+  return KUGEL_OK;
+}
+
+/* From the disk if it is there and the device takes it, else from the text, which then goes to the disk. */
+static kugel_status build(building *b, kugel__program **out)
+{
+  kugel__device *dev = b->device;
+  kugel__program_spec program = {.name = b->spec->name, .options = b->spec->options};
   void *binary = NULL;
   size_t bytes = 0;
-  if (kugel__cache_get(key, &binary, &bytes)) {
-    kugel__program_spec kept = *spec;
-    kept.binary = binary;
-    kept.bytes = bytes;
-    kugel_status s = dev->ops->load(dev, &kept, out, NULL, NULL);
+  if (kugel__cache_get(&b->key, &binary, &bytes)) {
+    program.binary = binary;
+    program.bytes = bytes;
+    kugel_status s = dev->ops->load(dev, &program, out, NULL, NULL);
     kugel__free(NULL, binary);
     if (!s || s == KUGEL_ENOMEM || kugel__device_alive(dev))
       return s;
     binary = NULL;
   }
-  KUGEL_TRY(dev->ops->load(dev, spec, out, &binary, &bytes));
+  if (!b->text)
+    KUGEL_TRY(write_text(b));
+  program = (kugel__program_spec){.name = b->spec->name, .options = b->spec->options, .text = b->text};
+  KUGEL_TRY(dev->ops->load(dev, &program, out, &binary, &bytes));
   atomic_fetch_add(&compiled, 1);
-  kugel__cache_put(key, binary, bytes);
+  kugel__cache_put(&b->key, binary, bytes);
   kugel__free(NULL, binary);
   return KUGEL_OK;
 }
@@ -238,30 +211,40 @@ static kugel__module *claim(modules *all, const kugel__key *key)
   return m;
 }
 
-/* Texts and compilers' options are long to hash: calls without a plan look for the recipe first. */
-static void write_recipe(const kugel__module_spec *spec, char *recipe)
-{
-  const char *defines = spec->defines ? spec->defines : "";
-  int n = -1;
-  if (!spec->text && !spec->options && !spec->bare)
-    n = snprintf(recipe, RECIPE, "%s\n%s", spec->name, defines);
-  if (n < 0 || n >= RECIPE)
-    *recipe = 0;
-}
-
 // The module of a recipe with one more user; NULL if it is not there or not ready.
-static kugel__module *claim_known(modules *all, const char *recipe)
+static kugel__module *claim_known(modules *all, const kugel__key *recipe)
 {
-  if (!*recipe)
-    return NULL;
   pthread_mutex_lock(&all->lock);
   kugel__module *m = all->list;
-  while (m && (!m->ready || strcmp(m->recipe, recipe) != 0))
+  while (m && (!m->ready || !m->has_recipe || memcmp(&m->recipe, recipe, sizeof *recipe)))
     m = m->next;
   if (m)
     m->users++;
   pthread_mutex_unlock(&all->lock);
   return m;
+}
+
+static kugel_status get_built(modules *all, building *b, kugel__module **out)
+{
+  kugel__module *m = claim(all, &b->key);
+  KUGEL_CHECK(m, KUGEL_ENOMEM, "no memory for a module of %zu bytes", sizeof *m);
+  kugel_status s = KUGEL_OK;
+  bool ready = m->ready;
+  if (!ready)
+    s = build(b, &m->program);
+  pthread_mutex_lock(&all->lock);
+  if (!ready || (b->has_recipe && !m->has_recipe)) {
+    m->key = b->key;
+    m->recipe = b->recipe;
+    m->has_recipe = b->has_recipe;
+  }
+  m->ready = !s;
+  if (s)
+    put_locked(all, m);
+  pthread_cond_broadcast(&all->changed);
+  pthread_mutex_unlock(&all->lock);
+  *out = s ? NULL : m;
+  return s;
 }
 
 kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, kugel__module **out)
@@ -273,34 +256,14 @@ kugel_status kugel__module_get(kugel_ctx *ctx, const kugel__module_spec *spec, k
               *dev->info.why ? dev->info.why : "it compiles no kernels at run time, use cuda:N or opencl:N");
   modules *all = modules_of(dev);
   KUGEL_CHECK(all, KUGEL_ENOMEM, "no memory for a list of modules of %zu bytes", sizeof *all);
-  char recipe[RECIPE] = "";
-  write_recipe(spec, recipe);
-  if ((*out = claim_known(all, recipe)))
+  building b = {.ctx = ctx, .device = dev, .spec = spec};
+  b.has_recipe = kugel__recipe_key(spec, &b.recipe);
+  if (b.has_recipe && (*out = claim_known(all, &b.recipe)))
     return KUGEL_OK;
-  char *text = kugel__module_text(dev->ops->type, spec);
-  if (!text)
-    return spec->text || kugel__source_text(spec->name) ? KUGEL_ENOMEM : KUGEL_EINTERNAL;
-  kugel__key key;
-  make_key(dev, text, spec->options, &key);
-  kugel__module *m = claim(all, &key);
-  if (!m) {
-    kugel__free(NULL, text);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a module of %zu bytes", sizeof *m);
-  }
-  kugel_status s = KUGEL_OK;
-  if (!m->ready) {
-    s = build(dev, &key, &(kugel__program_spec){.name = spec->name, .text = text, .options = spec->options},
-              &m->program);
-    pthread_mutex_lock(&all->lock);
-    memcpy(m->recipe, recipe, RECIPE);
-    m->ready = !s;
-    if (s)
-      put_locked(all, m);
-    pthread_cond_broadcast(&all->changed);
-    pthread_mutex_unlock(&all->lock);
-  }
-  kugel__free(NULL, text);
-  *out = s ? NULL : m;
+  if (!b.has_recipe || !kugel__recipe_find(dev, spec, &b.recipe, &b.key))
+    KUGEL_TRY(write_text(&b));
+  kugel_status s = get_built(all, &b, out);
+  kugel__free(NULL, b.text);
   return s;
 }
 

@@ -8,13 +8,22 @@
 #include "device/device.h"
 
 typedef struct kugel__module kugel__module;
+struct kugel__text; /* codegen/print.h */
+
+/* Writes the text of a kernel that is generated: nothing but `of` and this library's code may decide it. */
+typedef kugel_status kugel__module_writer(kugel_ctx *ctx, const void *of, struct kugel__text *text);
 
 typedef struct kugel__module_spec {
   const char *name;    /* for messages and the compiler's line numbers */
-  const char *text;    /* NULL: the embedded text of that name (codegen/source.h) */
+  const char *text;    /* NULL: generated, or the embedded text of that name (codegen/source.h) */
   const char *defines; /* put before the text, such as "#define RADIX 4\n"; may be NULL */
   const char *options; /* for the device's compiler, parted by spaces; may be NULL */
   bool bare;           /* the text is in the device's own language: no prelude before it */
+  /* Generated, if `write` is set. It is called only if no build of this library compiled the same name,
+   * defines and `of` before, so `of` has no unset bytes. */
+  kugel__module_writer *write;
+  const void *of;
+  size_t of_bytes;
 } kugel__module_spec;
 
 /* The module, compiled now if it was not; one that another thread compiles is waited for. Paired with a put.
@@ -34,11 +43,13 @@ kugel_status kugel__module_kernel(kugel__module *module, const char *name, kugel
                                   kugel__kernel_info *info);
 
 /* The text as the device's compiler sees it (prelude, defines, text) for a language: KUGEL_CUDA or
- * KUGEL_OPENCL. NULL if there is no memory or no such text, with a message; kugel__free(NULL, text). */
-char *kugel__module_text(int32_t language, const kugel__module_spec *spec);
+ * KUGEL_OPENCL. kugel__free(NULL, *out). */
+kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__module_spec *spec, char **out);
 
 /* How often text was compiled (not found in memory or on disk) since the process began, for tests and
  * reports. */
 int64_t kugel__module_compiled(void);
+/* The same of texts that were generated. */
+int64_t kugel__module_written(void);
 
 #endif

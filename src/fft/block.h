@@ -13,40 +13,43 @@
 
 enum { KUGEL__BLOCK_STAGES = 16 };
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* its bytes name the kernel in caches: `unused` leaves none unset   \
+                                         */
 /* What the kernel's text depends on. */
 typedef struct kugel__block {
   kugel__type real; /* F32 or F64 */
-  int64_t n;        /* points of a transform of the block */
+  int stages;
+  int64_t n; /* points of a transform of the block */
   int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
                 Rader's */
-  int stages;
   int radix[KUGEL__BLOCK_STAGES];
-  int threads;                /* of a transform */
-  int group;                  /* transforms of a block of threads x group */
-  bool halves;                /* exchanges move real parts, then imaginary parts: half the shared memory */
-  bool across_in, across_out; /* neighbouring threads take neighbouring transforms when they load, store: for
-                                 strided lines */
-  bool flat;                  /* transform i starts at i d0; otherwise at (i mod c0) d0 + (i / c0) d1 */
+  int threads; /* of a transform */
+  int group;   /* transforms of a block of threads x group */
 
   kugel__line line;        /* the whole line; line.points = n if a block holds it */
   kugel__end source, sink; /* what is read and written here: the line's, or complex numbers between kernels */
   int64_t columns_in, columns_out; /* not 0: point j of transform i is point i mod columns + j columns of line
                                       i / columns, which starts at (i / columns) d1 */
-  bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
-                             in the tables: one for each element of the line's side */
   /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
    * are rows mirror - row: points k and points - k of the line are in one block. */
   int64_t mirror;
   int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k (i mod c0) / big} */
-
-  /* Rader's convolution of a prime n, points in the order of powers of a generator. */
-  bool rader;
   /* Bluestein's convolution, within this kernel (m != n) or over three of them. */
-  int64_t chirp; /* not 0: its length, that of the line or of the block's transform */
-  bool chirp_in, chirp_out;
+  int64_t chirp;    /* not 0: its length, that of the line or of the block's transform */
   int64_t spectrum; /* not 0: the results are multiplied by a spectrum and transformed back: the number of
                        rows of the spectrum, transform i takes row i mod c0 */
+  bool chirp_in, chirp_out;
+  bool rader;  /* Rader's convolution of a prime n, points in the order of powers of a generator */
+  bool halves; /* exchanges move real parts, then imaginary parts: half the shared memory */
+  bool across_in, across_out; /* neighbouring threads take neighbouring transforms when they load, store: for
+                                 strided lines */
+  bool flat;                  /* transform i starts at i d0; otherwise at (i mod c0) d0 + (i / c0) d1 */
+  bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
+                             in the tables: one for each element of the line's side */
+  bool unused[7];
 } kugel__block;
+#pragma GCC diagnostic pop
 
 /* Parameters of the kernel, in this order: in, out, tables (complex), with Rader order (u32), both of
  * fft/blocktables.h; then i64 count, c0,

@@ -10,12 +10,15 @@
 #include "fft/block.h"
 #include "fft/conv.h"
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* as kugel__block */
 typedef struct kugel__conv_block {
   kugel__block block;    /* n = m = points of the box; spectrum: how many */
   kugel__conv_axis axis; /* its box is the block's */
-  bool complex_data, circular, each;
   int inputs, outputs;
+  bool complex_data, circular, each, unused[5];
 } kugel__conv_block;
+#pragma GCC diagnostic pop
 
 /* Chooses boxes that a block can hold; false if there are none. shared: bytes that a block may have. */
 bool kugel__conv_block_fit(const kugel__conv_axis *axis, bool circular, kugel__type real, uint64_t shared,

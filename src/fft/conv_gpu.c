@@ -70,25 +70,27 @@ static kugel_status make_tables(kugel__conv_gpu *g, const kugel_conv *p, const k
   return s;
 }
 
-static kugel_status compile(kugel__conv_gpu *g)
+static kugel_status write_kernel(kugel_ctx *ctx, const void *of, kugel__text *text)
 {
   kugel__gen gen;
-  kugel__text text = {.ctx = g->ctx};
-  char name[64];
-  kugel__conv_block_build(&g->fused, g->ctx, &gen);
-  kugel_status s = kugel__gen_print(&gen, &kugel__dialect_device, &text);
-  snprintf(name, sizeof name, "fft_conv_%lld.cl", (long long)g->fused.axis.box);
-  kugel__module_spec spec = {.name = name,
-                             .text = text.data,
-                             .defines = g->fused.block.real == KUGEL__F32 ? "#define REAL_BITS 32\n"
-                                                                          : "#define REAL_BITS 64\n"};
-  if (!s)
-    s = kugel__module_get(g->ctx, &spec, &g->module);
-  if (!s)
-    s = kugel__module_kernel(g->module, "fft_conv", &g->kernel, NULL);
-  kugel__text_free(&text);
+  kugel__conv_block_build(of, ctx, &gen);
+  kugel_status s = kugel__gen_print(&gen, &kugel__dialect_device, text);
   kugel__gen_free(&gen);
   return s;
+}
+
+static kugel_status compile(kugel__conv_gpu *g)
+{
+  char name[64];
+  snprintf(name, sizeof name, "fft_conv_%lld.cl", (long long)g->fused.axis.box);
+  bool f32 = g->fused.block.real == KUGEL__F32;
+  kugel__module_spec spec = {.name = name,
+                             .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n",
+                             .write = write_kernel,
+                             .of = &g->fused,
+                             .of_bytes = sizeof g->fused};
+  KUGEL_TRY(kugel__module_get(g->ctx, &spec, &g->module));
+  return kugel__module_kernel(g->module, "fft_conv", &g->kernel, NULL);
 }
 
 kugel_status kugel__conv_gpu_create(const kugel_conv *p, const kugel_array *kernels, const int64_t *k,

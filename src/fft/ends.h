@@ -21,15 +21,19 @@ typedef enum kugel__end {
   KUGEL__END_DST4
 } kugel__end;
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* compared as bytes, with kugel__block */
 /* A line and the complex transform under it. */
 typedef struct kugel__line {
   int64_t n;      /* as the user gave it */
   int64_t points; /* of the complex transform */
-  bool packed;    /* a point is made of two reals: their line has 2 * points elements (DCT1 and DST1: of the
-                     extended line) */
-  bool inverse;   /* exponent +: real and imaginary parts exchanged at both ends */
   kugel__end source, sink;
+  bool packed;  /* a point is made of two reals: their line has 2 * points elements (DCT1 and DST1: of the
+                   extended line) */
+  bool inverse; /* exponent +: real and imaginary parts exchanged at both ends */
+  bool unused[6];
 } kugel__line;
+#pragma GCC diagnostic pop
 
 /* `inverse` is for C2C and R2C; cosine and sine kinds have kinds that invert them. */
 kugel__line kugel__line_of(kugel_fft_kind kind, bool inverse, int64_t n);

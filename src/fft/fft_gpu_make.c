@@ -28,12 +28,23 @@ kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
   return b;
 }
 
-// The kernel's text in the words of docs/kernels.md.
-static kugel_status print_pass(kugel_ctx *ctx, const kugel__gpu_pass *t, int variant, kugel__text *text)
+/* What a kernel's text is generated from. */
+typedef struct recipe {
+  kugel__block block;
+  int64_t finish;
+} recipe;
+
+static recipe recipe_of(const kugel__gpu_pass *t, int variant)
 {
+  return (recipe){kugel__gpu_variant(t, variant), t->finish};
+}
+
+// The kernel's text in the words of docs/kernels.md.
+static kugel_status write_kernel(kugel_ctx *ctx, const void *of, kugel__text *text)
+{
+  const recipe *r = of;
   kugel__gen g;
-  kugel__block b = kugel__gpu_variant(t, variant);
-  (t->finish ? kugel__finish_build : kugel__block_build)(&b, ctx, &g);
+  (r->finish ? kugel__finish_build : kugel__block_build)(&r->block, ctx, &g);
   kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, text);
   kugel__gen_free(&g);
   return s;
@@ -82,7 +93,8 @@ kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int ind
   kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
                   b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
                   b->real == KUGEL__F32 ? "float" : "double");
-  return print_pass(p->ctx, t, first_variant(p, i, t), text);
+  recipe r = recipe_of(t, first_variant(p, i, t));
+  return write_kernel(p->ctx, &r, text);
 }
 
 /* Kernels to be compiled together. */
@@ -90,26 +102,26 @@ typedef struct batch {
   int count;
   kugel__gpu_pass *pass[MOST];
   int variant[MOST];
-  kugel__text text[MOST];
+  recipe of[MOST];
   kugel__module_spec spec[MOST];
   kugel__module *module[MOST];
   char name[MOST][40];
 } batch;
 
-static kugel_status add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int variant)
+static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int variant)
 {
   int i = all->count++;
   all->pass[i] = t;
   all->variant[i] = variant;
-  all->text[i] = (kugel__text){.ctx = p->ctx};
-  kugel_status s = print_pass(p->ctx, t, variant, &all->text[i]);
+  all->of[i] = recipe_of(t, variant);
   snprintf(all->name[i], sizeof all->name[i], "fft_%s_%lld.cl", t->finish ? "finish" : "block",
            (long long)t->block.n);
+  bool f32 = p->real == KUGEL__F32;
   all->spec[i] = (kugel__module_spec){.name = all->name[i],
-                                      .text = all->text[i].data,
-                                      .defines = p->real == KUGEL__F32 ? "#define REAL_BITS 32\n"
-                                                                       : "#define REAL_BITS 64\n"};
-  return s;
+                                      .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n",
+                                      .write = write_kernel,
+                                      .of = &all->of[i],
+                                      .of_bytes = sizeof all->of[i]};
 }
 
 static kugel_status compile(kugel__fft_gpu *p, batch *all)
@@ -126,24 +138,18 @@ static kugel_status compile(kugel__fft_gpu *p, batch *all)
   return s;
 }
 
-static void free_batch(kugel__fft_gpu *p, batch *all)
-{
-  for (int i = 0; i < all->count; i++)
-    kugel__text_free(&all->text[i]);
-  kugel__free(p->ctx, all);
-}
-
 kugel_status kugel__gpu_kernel(kugel__fft_gpu *p, kugel__gpu_pass *t, int variant, kugel__kernel **out)
 {
   kugel_status s = KUGEL_OK;
   pthread_mutex_lock(&p->compiling);
   if (!t->kernel[variant]) {
     batch *all = kugel__calloc(p->ctx, sizeof *all);
-    s = all ? add_kernel(p, all, t, variant) : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel");
-    if (!s)
+    if (all) {
+      add_kernel(p, all, t, variant);
       s = compile(p, all);
-    if (all)
-      free_batch(p, all);
+      kugel__free(p->ctx, all);
+    } else
+      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel");
   }
   *out = t->kernel[variant];
   pthread_mutex_unlock(&p->compiling);
@@ -227,7 +233,7 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
       t->borrowed = true;
     } else
       KUGEL_TRY(make_tables(p, t, factor[direction]));
-    KUGEL_TRY(add_kernel(p, all, t, first_variant(p, i, t)));
+    add_kernel(p, all, t, first_variant(p, i, t));
   }
   return KUGEL_OK;
 }
@@ -242,7 +248,7 @@ kugel_status kugel__gpu_make(kugel__fft_gpu *p)
       s = make_chain(p, i, direction, all);
   if (!s)
     s = compile(p, all);
-  free_batch(p, all);
+  kugel__free(p->ctx, all);
   return s;
 }
 

@@ -34,7 +34,8 @@ static void compile(const char *name, const char *text, const char *variant, int
   char *log = NULL;
   to_defines(variant, defines, sizeof defines);
   kugel__module_spec spec = {.name = name, .text = text, .defines = defines};
-  char *whole = kugel__module_text(KUGEL_CUDA, &spec);
+  char *whole = NULL;
+  CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
   CHECK(whole);
   kugel__program_spec program = {.name = name, .text = whole, .options = "--ptxas-options=-v"};
   CHECK_OK(kugel__nvrtc_compile(&program, arch, &binary, &bytes, &log));

@@ -29,7 +29,8 @@ static void compile(const kugel__gpu_pass *t, int variant, bool f32)
            (int)b.sink, f32 ? "f32" : "f64");
   kugel__module_spec spec = {
       .name = name, .text = text.data, .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
-  char *whole = kugel__module_text(KUGEL_CUDA, &spec);
+  char *whole = NULL;
+  CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
   kugel__program_spec program = {.name = name, .text = whole, .options = "--ptxas-options=-v"};
   CHECK_OK(kugel__nvrtc_compile(&program, 90, &binary, &bytes, &log));
   const char *stack = log ? strstr(log, "bytes stack frame, ") : NULL;

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts of modules and the names they are found by. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include "codegen/hash.h"
+#include "codegen/print.h"
+#include "codegen/recipe.h"
+#include "codegen/source.h"
+#include "core/alloc.h"
+
+static atomic_llong written;
+
+int64_t kugel__module_written(void)
+{
+  return atomic_load(&written);
+}
+
+/* ---- texts --------------------------------------------------------------------------------------------- */
+
+const char *kugel__source_text(const char *name)
+{
+  for (const kugel__source *s = kugel__sources; s->name; s++)
+    if (!strcmp(s->name, name))
+      return s->text;
+  return NULL;
+}
+
+static char *put_together(int32_t language, const kugel__module_spec *spec, const char *body)
+{
+  const char *prelude = "", *defines = spec->defines ? spec->defines : "";
+  if (!spec->bare)
+    prelude = kugel__source_text(language == KUGEL_CUDA ? "codegen/prelude_cuda" : "codegen/prelude_opencl");
+  size_t size = strlen(prelude) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
+  char *text = kugel__alloc(NULL, size);
+  if (!text)
+    (void)KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel text of %zu bytes", size);
+  else if (spec->bare)
+    snprintf(text, size, "%s%s", defines, body);
+  else // the defines may choose what the prelude's types are
+    snprintf(text, size, "%s%s#line 1 \"%s\"\n%s", defines, prelude, spec->name, body);
+  return text;
+}
+
+kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__module_spec *spec, char **out)
+{
+  kugel__text body = {.ctx = ctx};
+  const char *known = spec->text || spec->write ? spec->text : kugel__source_text(spec->name);
+  *out = NULL;
+  if (spec->write) {
+    kugel_status s = spec->write(ctx, spec->of, &body);
+    if (!s)
+      *out = put_together(language, spec, body.data ? body.data : "");
+    kugel__text_free(&body);
+    atomic_fetch_add(&written, 1);
+    return s ? s : *out ? KUGEL_OK : KUGEL_ENOMEM;
+  }
+  KUGEL_CHECK(known, KUGEL_EINTERNAL, "there is no kernel text \"%s\"", spec->name);
+  *out = put_together(language, spec, known);
+  return *out ? KUGEL_OK : KUGEL_ENOMEM;
+}
+
+/* ---- names --------------------------------------------------------------------------------------------- */
+
+static void end_key(kugel__hash *h, kugel__key *key)
+{
+  unsigned char digest[32];
+  kugel__hash_end(h, digest);
+  memcpy(key->bytes, digest, sizeof key->bytes);
+}
+
+void kugel__text_key(const kugel__device *dev, const char *text, const char *options, kugel__key *key)
+{
+  kugel__hash h;
+  kugel__hash_start(&h);
+  kugel__hash_text(&h, "kugel module 1");
+  kugel__hash_text(&h, dev->identity);
+  kugel__hash_text(&h, options);
+  kugel__hash_text(&h, text);
+  end_key(&h, key);
+}
+
+bool kugel__recipe_key(const kugel__module_spec *spec, kugel__key *recipe)
+{
+  if (spec->text)
+    return false;
+  kugel__hash h;
+  kugel__hash_start(&h);
+  kugel__hash_text(&h, spec->write ? "generated" : spec->bare ? "bare" : "embedded");
+  kugel__hash_text(&h, spec->name);
+  kugel__hash_text(&h, spec->defines);
+  kugel__hash_text(&h, spec->options);
+  if (spec->of_bytes)
+    kugel__hash_add(&h, spec->of, spec->of_bytes);
+  end_key(&h, recipe);
+  return true;
+}
+
+static unsigned char build_id[32]; // under build_id_once
+static size_t build_id_bytes;
+static pthread_once_t build_id_once = PTHREAD_ONCE_INIT;
+
+static void find_build_id(void)
+{
+  build_id_bytes = kugel__build_id(build_id, sizeof build_id);
+}
+
+// The name of the file that tells which text a recipe made; false: recipes are not kept.
+static bool key_on_disk(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
+                        kugel__key *key)
+{
+  pthread_once(&build_id_once, find_build_id);
+  if (!spec->write || !build_id_bytes)
+    return false;
+  kugel__hash h;
+  kugel__hash_start(&h);
+  kugel__hash_text(&h, "kugel recipe 1");
+  kugel__hash_add(&h, build_id, sizeof build_id);
+  kugel__hash_text(&h, dev->identity);
+  kugel__hash_add(&h, recipe->bytes, sizeof recipe->bytes);
+  end_key(&h, key);
+  return true;
+}
+
+bool kugel__recipe_find(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
+                        kugel__key *text)
+{
+  kugel__key key;
+  void *data = NULL;
+  size_t bytes = 0;
+  if (!key_on_disk(dev, spec, recipe, &key) || !kugel__cache_get(&key, &data, &bytes))
+    return false;
+  bool good = bytes == sizeof text->bytes;
+  if (good)
+    memcpy(text->bytes, data, bytes);
+  kugel__free(NULL, data);
+  return good;
+}
+
+void kugel__recipe_keep(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
+                        const kugel__key *text)
+{
+  kugel__key key;
+  if (key_on_disk(dev, spec, recipe, &key))
+    kugel__cache_put(&key, text->bytes, sizeof text->bytes);
+}
