@@ -43,3 +43,19 @@ def test_fit_alm(tmp_path, monkeypatch):
     assert is_png(tmp_path / "fit_alm_map.png")
     if importlib.util.find_spec("matplotlib"):
         assert is_png(tmp_path / "fit_alm_loss.png")
+
+
+def test_tour_is_a_notebook(tmp_path):
+    """Every cell runs, every picture is there."""
+    import base64
+    import json
+
+    spec = importlib.util.spec_from_file_location("notebook", EXAMPLES.parent / "tools" / "notebook.py")
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    book = json.loads(json.dumps(tool.notebook(EXAMPLES / "tour.py")))
+    shown = [o for cell in book["cells"] for o in cell.get("outputs", [])]
+    pictures = [base64.b64decode(o["data"]["image/png"]) for o in shown if "data" in o]
+    assert len(pictures) == 6 and all(p[:8] == b"\x89PNG\r\n\x1a\n" and len(p) > 5000 for p in pictures)
+    committed = json.loads((EXAMPLES / "tour.ipynb").read_text())
+    assert [c["source"] for c in committed["cells"]] == [c["source"] for c in book["cells"]]
