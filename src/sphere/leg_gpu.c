@@ -192,10 +192,11 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  kugel_queue_destroy(p->side);
   void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->starts.base};
   for (int i = 0; i < 6; i++)
     kugel__device_free(p->device, tables[i]);
+  for (int i = 0; i < 2; i++)
+    kugel_queue_destroy(p->side[i]);
   for (int i = 0; i < 2; i++) {
     kugel__device_free(p->device, p->polar[i].rec.base);
     kugel__device_free(p->device, p->polar[i].start.base);
@@ -282,20 +283,20 @@ static kugel_status order(const kugel__leg_gpu *p, kugel_queue *first, kugel_que
   return s;
 }
 
-/* Queues the polar pairs on the side; join() makes the queue wait for them. Their long chains come first: if
+/* Queues the polar pairs on the sides; join() makes the queue wait for them. Their long chains come first: if
  * the queue went on at once, its blocks would fill the device before them. */
 static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
                                size_t bytes, kugel_queue *queue)
 {
   const kugel__leg *g = p->leg;
-  if (!p->side)
-    return KUGEL_OK;
-  KUGEL_TRY(order(p, queue, p->side));
-  if (sums)
-    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, p->side));
-  KUGEL_TRY(order(p, p->side, queue));
+  if (sums && bytes)
+    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, queue));
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
+    kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
+    if (!part->used)
+      continue;
+    KUGEL_TRY(order(p, queue, side));
     polar_shape t = {.lmax = (int32_t)g->lmax,
                      .mmax = (int32_t)g->mmax,
                      .count = part->count,
@@ -318,23 +319,26 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                             KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
                             KUGEL__MEM_ARG(p->mlim),     {sums, 0},
                             KUGEL__VALUE_ARG(t)};
-    if (part->used)
-      KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, p->side)
-                     : kugel__launch(p->device, part->synth, &grid, 6, to_leg, p->side));
+    KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, side)
+                   : kugel__launch(p->device, part->synth, &grid, 6, to_leg, side));
   }
   return KUGEL_OK;
 }
 
 static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
 {
-  return p->side ? order(p, p->side, queue) : KUGEL_OK;
+  for (int i = 0; i < 2; i++)
+    if (p->side[i])
+      KUGEL_TRY(order(p, p->side[i], queue));
+  return KUGEL_OK;
 }
 
 // After a failure nothing may still run beside the queue.
 static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
 {
-  if (s && p->side)
-    p->device->ops->wait(p->side);
+  for (int i = 0; s && i < 2; i++)
+    if (p->side[i])
+      p->device->ops->wait(p->side[i]);
   return s;
 }
 

@@ -42,7 +42,7 @@ struct kugel__leg_gpu {
   kugel__polar_part polar[2];
   kugel__module *legendre, *series;
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
-  kugel_queue *side; // the polar pairs run beside the others: few threads, long chains
+  kugel_queue *side[2]; // polar pairs run beside the others and each other: few threads, long chains
 };
 
 /* Of the functions of a mode that are no values; 0: there are none. */

@@ -199,7 +199,10 @@ static kugel_status make_polar(kugel__leg_gpu *p)
                                    : make_polar_part(p, &p->polar[i]));
       KUGEL_TRY(load_part(p, &p->polar[i]));
     }
-  return p->polar_orders ? kugel_queue_create(p->ctx, &p->side) : KUGEL_OK;
+  for (int i = 0; i < 2; i++)
+    if (p->polar[i].used && !(p->polar[i].wigner && p->side[0])) // these add to the same sums
+      KUGEL_TRY(kugel_queue_create(p->ctx, &p->side[i]));
+  return KUGEL_OK;
 }
 
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *p)

@@ -12,10 +12,10 @@
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
-#define UNROLL_SOME _Pragma("unroll 4") // loads of some steps at a time
+#define ROLLED _Pragma("unroll 1")
 #else
 #define UNROLL
-#define UNROLL_SOME
+#define ROLLED
 #endif
 #define FUNCTIONS (SPIN ? 2 : 1)
 #ifndef GRADIENT
@@ -96,13 +96,15 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
 }
 
 // Rows of rec shrink by a step each m: slope, shift and weight, where x_{k+1} = (slope cos -+ shift) x_k - x_{k-1}.
-#define VALUES(v, k)                                                                              \
+#define NUMBERS 3
+#define REC_ROW(r) ((i64)m * t.steps - (i64)m * (m - 1) / 2)
+#define VALUES(v, r, k)                                                                           \
   {                                                                                               \
-    const GLOBAL double *r = rec + ((i64)m * t.steps - (i64)m * (m - 1) / 2 + (k)) * 3;           \
-    double a = b.pole ? -r[0] : r[0], c = b.pole ? r[0] : 0.0;                                    \
+    double r0 = r[0][k], r1 = r[1][k], r2 = r[2][k];                                              \
+    double a = b.pole ? -r0 : r0, c = b.pole ? r0 : 0.0;                                          \
     for (int f = 0; f < 2; f++) {                                                                 \
-      double shift = f ? r[1] : -r[1], next = FMA(FMA(a, b.x, c + shift), b.now[f], -b.before[f]); \
-      v[f] = b.s[f] < 0 ? 0.0 : b.now[f] * r[2];                                                  \
+      double shift = f ? r1 : -r1, next = FMA(FMA(a, b.x, c + shift), b.now[f], -b.before[f]);    \
+      v[f] = b.s[f] < 0 ? 0.0 : b.now[f] * r2;                                                    \
       b.before[f] = b.now[f];                                                                     \
       b.now[f] = next;                                                                            \
       if ((k) % 4 == 3 && b.s[f] < 0 && fabs(next) > LARGE) {                                     \
@@ -128,15 +130,21 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
   return b;
 }
 
-// The functions at step k, and one step on.
-#define VALUES(v, k)                                                                             \
+// The functions at step k of a tile, and one step on.
+#define NUMBERS (3 * FUNCTIONS)
+#define REC_ROW(r) ((i64)((r) / 3 * t.orders + m) * t.steps)
+#define VALUES(v, r, k)                                                                          \
   for (int f = 0; f < FUNCTIONS; f++) {                                                          \
-    const GLOBAL double *r = rec + (((i64)f * t.orders + m) * t.steps + (k)) * 3;                \
-    v[f] = b.now[f] * r[2];                                                                      \
-    b.delta[f] = FMA(b.delta[f], r[0], -(b.y * r[1] * b.now[f]));                                \
+    v[f] = b.now[f] * r[3 * f + 2][k];                                                           \
+    b.delta[f] = FMA(b.delta[f], r[3 * f][k], -(b.y * r[3 * f + 1][k] * b.now[f]));              \
     b.now[f] += b.delta[f];                                                                      \
   }
 #endif
+
+// Tiles of 32 steps go through shared memory, the next one by way of registers: a lane's step, zero from n on.
+#define LOAD_REC(k, n)                                                                           \
+  UNROLL for (int r = 0; r < NUMBERS; r++)                                                       \
+    ahead[r] = (k) < (n) ? rec[(REC_ROW(r) + (k)) * 3 + r % 3] : 0.0;
 
 #define LEG_AT(c) (2 * (((i64)(t.set + (c)) * (t.mmax + 1) + m) * t.row + t.first + p))
 
@@ -144,29 +152,45 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
                        const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
 {
   int m = GROUP_ID(0), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  SHARED double room[2][NUMBERS][32];
+  SHARED real2 terms_room[2][FUNCTIONS][32]; // E + i B, E - i B
+  int lane = LOCAL_ID(0);
   functions b = begin(start, vers, t, m, p);
-  double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS];
-  UNROLL_SOME for (int k = 0; k < n; k++) {
-    double sign = k % 2 ? -1 : 1;
-    real2 e = alm_at(alm, t, t.from, m, l0 + k);
-    VALUES(v, k);
-#if SPIN
-    real2 h = MAKE_REAL2(0.0, 0.0);
-    if (!GRADIENT)
-      h = alm_at(alm, t, t.from + 1, m, l0 + k);
-    double plus[2] = {e.x - h.y, e.y + h.x}, minus[2] = {e.x + h.y, e.y - h.x};
-    for (int r = 0; r < 2; r++) {
-      acc[r] = FMA(v[0], plus[r], acc[r]);
-      acc[2 + r] = FMA(v[1] * sign, plus[r], acc[2 + r]);
-      acc[4 + r] = FMA(v[1], minus[r], acc[4 + r]);
-      acc[6 + r] = FMA(v[0] * sign, minus[r], acc[6 + r]);
-    }
-#else
-    acc[0] = FMA(v[0], e.x, acc[0]);
-    acc[1] = FMA(v[0], e.y, acc[1]);
-    acc[2] = FMA(v[0] * sign, e.x, acc[2]);
-    acc[3] = FMA(v[0] * sign, e.y, acc[3]);
-#endif
+  double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS], ahead[NUMBERS];
+  real2 e, h = MAKE_REAL2(0.0, 0.0);
+  LOAD_REC(lane, n);
+  e = alm_at(alm, t, t.from, m, l0 + lane);
+  if (SPIN && !GRADIENT)
+    h = alm_at(alm, t, t.from + 1, m, l0 + lane);
+  for (int k = 0; k < n; k += 32) {
+    IN_SHARED double (*now)[32] = room[k >> 5 & 1];
+    IN_SHARED real2 (*terms)[32] = terms_room[k >> 5 & 1];
+    UNROLL for (int r = 0; r < NUMBERS; r++)
+      now[r][lane] = ahead[r];
+    terms[0][lane] = MAKE_REAL2(e.x - h.y, e.y + h.x);
+    if (SPIN)
+      terms[FUNCTIONS - 1][lane] = MAKE_REAL2(e.x + h.y, e.y - h.x);
+    BARRIER();
+    LOAD_REC(k + 32 + lane, n);
+    e = alm_at(alm, t, t.from, m, l0 + k + 32 + lane);
+    if (SPIN && !GRADIENT)
+      h = alm_at(alm, t, t.from + 1, m, l0 + k + 32 + lane);
+    ROLLED for (int j = 0; j < 32; j += 4)
+      UNROLL for (int i = 0; i < 4; i++) {
+        double sign = i % 2 ? -1 : 1;
+        real2 plus = terms[0][j + i], minus = terms[FUNCTIONS - 1][j + i];
+        VALUES(v, now, j + i);
+        acc[0] = FMA(v[0], plus.x, acc[0]);
+        acc[1] = FMA(v[0], plus.y, acc[1]);
+        acc[2] = FMA(v[FUNCTIONS - 1] * sign, plus.x, acc[2]);
+        acc[3] = FMA(v[FUNCTIONS - 1] * sign, plus.y, acc[3]);
+        if (SPIN) {
+          acc[4] = FMA(v[FUNCTIONS - 1], minus.x, acc[4]);
+          acc[5] = FMA(v[FUNCTIONS - 1], minus.y, acc[5]);
+          acc[6] = FMA(v[0] * sign, minus.x, acc[6]);
+          acc[7] = FMA(v[0] * sign, minus.y, acc[7]);
+        }
+      }
   }
   if (p >= t.count)
     return;
@@ -214,12 +238,13 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
                          const GLOBAL i32 *RESTRICT mlim, GLOBAL double *RESTRICT polar, polar_shape t)
 {
   SUM_ROOM;
+  SHARED double room[2][NUMBERS][32];
   int m = GROUP_ID(0), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
   for (int first = 0; first < t.count; first += 32) {
     int p = first + lane, last = first + 32 < t.count ? first + 31 : t.count - 1;
     int n = m <= mlim[t.first + last] ? all : 0; // mlim rises
     functions b = begin(start, vers, t, m, p);
-    double in[8], w[32], v[FUNCTIONS];
+    double in[8], w[32], v[FUNCTIONS], ahead[NUMBERS];
     real2 zero = MAKE_REAL2(0.0, 0.0), north = zero, south = zero;
     int here = p < t.count && m <= mlim[t.first + p];
     if (here) {
@@ -247,33 +272,42 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
     in[2] = north.x - south.x;
     in[3] = north.y - south.y;
 #endif
-    for (int k = 0; k < n; k += BATCH) { // rec has room for a batch more
-      UNROLL for (int i = 0; i < BATCH; i++) {
-        VALUES(v, k + i);
+    LOAD_REC(lane, n);
+    for (int tile = 0; tile < n; tile += 32) {
+      IN_SHARED double (*now)[32] = room[tile >> 5 & 1];
+      UNROLL for (int r = 0; r < NUMBERS; r++)
+        now[r][lane] = ahead[r];
+      BARRIER();
+      LOAD_REC(tile + 32 + lane, n);
+      ROLLED for (int j = 0; j < 32; j += BATCH) {
+        UNROLL for (int i = 0; i < BATCH; i++) {
+          VALUES(v, now, j + i);
 #if SPIN
-        double odd = i % 2 ? -1 : 1, plus[2], minus[2];
-        for (int r = 0; r < 2; r++) {
-          plus[r] = v[0] * in[r] + odd * v[1] * in[2 + r];
-          minus[r] = v[1] * in[4 + r] + odd * v[0] * in[6 + r];
-        }
-        w[4 * i] = plus[0] + minus[0];
-        w[4 * i + 1] = plus[1] + minus[1];
-        w[4 * i + 2] = plus[1] - minus[1];
-        w[4 * i + 3] = minus[0] - plus[0];
+          double odd = i % 2 ? -1 : 1, plus[2], minus[2];
+          for (int r = 0; r < 2; r++) {
+            plus[r] = v[0] * in[r] + odd * v[1] * in[2 + r];
+            minus[r] = v[1] * in[4 + r] + odd * v[0] * in[6 + r];
+          }
+          w[4 * i] = plus[0] + minus[0];
+          w[4 * i + 1] = plus[1] + minus[1];
+          w[4 * i + 2] = plus[1] - minus[1];
+          w[4 * i + 3] = minus[0] - plus[0];
 #else
-        w[2 * i] = v[0] * in[i % 2 * 2];
-        w[2 * i + 1] = v[0] * in[i % 2 * 2 + 1];
+          w[2 * i] = v[0] * in[i % 2 * 2];
+          w[2 * i + 1] = v[0] * in[i % 2 * 2 + 1];
 #endif
-      }
-      WARP_SUMS();
-      int at = k + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
-      if (at < n) {
-        i64 to = (((i64)(t.set + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+        }
+        WARP_SUMS();
+        int at = tile + j + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
+        if (at < n) {
+          i64 to = (((i64)(t.set + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
 #if GRADIENT
-        w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
+          w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
 #endif
-        polar[to] += w[0];
+          polar[to] = (WIGNER || first ? polar[to] : 0.0) + w[0];
+        }
       }
     }
+    BARRIER();
   }
 }
