@@ -72,9 +72,11 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
                       .at = g_add(g, k.in_at, g_mul(g, line, k.in_d1)),
                       .step = k.in_step,
                       .layout = &k.at,
-                      .tables = k.tables};
+                      .tables = k.tables,
+                      .high = b->line.points - 1};
   kugel__side to = from;
   to.hooked = b->hook_out;
+  to.window = b->keep_out;
   to.hook = k.at.hook_out;
   to.kind = b->sink;
   to.array = k.out;

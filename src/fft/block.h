@@ -31,6 +31,7 @@ typedef struct kugel__block {
   kugel__end source, sink; /* what is read and written here: the line's, or complex numbers between kernels */
   int64_t columns_in, columns_out; /* not 0: point j of transform i is point i mod columns + j columns of line
                                       i / columns, which starts at (i / columns) d1 */
+  kugel__window keep_in, keep_out; /* what the arrays hold of lines */
   /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
    * are rows mirror - row: points k and points - k of the line are in one block. */
   int64_t mirror;

@@ -34,7 +34,9 @@ static track track_of(kugel__build *k, kugel__val transform, bool in)
                     .layout = &k->at,
                     .tables = k->tables,
                     .hooked = in ? b->hook_in : b->hook_out,
-                    .hook = in ? k->at.hook_in : k->at.hook_out};
+                    .hook = in ? k->at.hook_in : k->at.hook_out,
+                    .window = in ? b->keep_in : b->keep_out,
+                    .high = b->line.points - 1};
   return t;
 }
 
@@ -74,7 +76,11 @@ static kugel__cval read(kugel__build *k, const track *t, kugel__val i, int64_t l
   bool partly = b->chirp_in && known.high >= b->chirp;
   kugel__val at = own ? i : g_add(g, t->first, g_mul(g, i, t->stride)); // in the chirp
   kugel__val inside = partly ? g_min(g, at, kugel__int(b->chirp - 1)) : at;
-  kugel__cval x = kugel__end_read(&t->side, own ? g_add(g, t->first, g_mul(g, inside, t->stride)) : inside);
+  range of_line = spread(low, high, b->columns_in);
+  kugel__side side = t->side;
+  side.low = of_line.low;
+  side.high = kugel__min(side.high, of_line.high);
+  kugel__cval x = kugel__end_read(&side, own ? g_add(g, t->first, g_mul(g, inside, t->stride)) : inside);
   if (b->chirp_in)
     x = chirped(k, x, inside);
   if (partly) {
@@ -148,6 +154,8 @@ static void store_points(kugel__build *k, const kugel__seat *s)
         kugel__gen_if(g, i, kugel__int(limit_i));
       if (of_p.high >= limit_p)
         kugel__gen_if(g, p, kugel__int(limit_p));
+      t.side.low = of_p.low;
+      t.side.high = kugel__min(b->line.points - 1, of_p.high);
       kugel__end_write(&t.side, p, finished(k, transform, i, p, k->x[round * r + q]));
       if (of_p.high >= limit_p)
         kugel__gen_end(g);

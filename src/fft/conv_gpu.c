@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Convolution along one axis on devices: one kernel does it all (fft/conv_block.h). */
+/* Convolution on devices. Along one axis with kernels that a block can hold one kernel does it all
+ * (fft/conv_block.h); the rest goes through boxes (fft/conv_boxes.h). */
 #include <stdio.h>
 #include "codegen/module.h"
 #include "codegen/print.h"
@@ -9,10 +10,14 @@
 #include "device/lend.h"
 #include "fft/blocktables.h"
 #include "fft/conv_block.h"
+#include "fft/conv_boxes.h"
 #include "fft/conv_gpu.h"
+
+enum { MOST_SUMMED = 8 }; // inputs of one kernel
 
 struct kugel__conv_gpu {
   kugel_ctx *ctx;
+  kugel__conv_boxes *boxes; // instead of the rest, where one kernel does not do it all
   kugel__conv_block fused;
   kugel__module *module;
   kugel__kernel *kernel;
@@ -102,28 +107,22 @@ kugel_status kugel__conv_gpu_create(const kugel_conv *p, const kugel_array *kern
   KUGEL_TRY(kugel_ctx_describe(p->ctx, &info));
   KUGEL_CHECK(info.fp64 || p->opts.single_precision, KUGEL_ENOTSUP,
               "%s has no double precision: use single_precision", info.name);
-  KUGEL_CHECK(p->ndim == 1, KUGEL_ENOTSUP,
-              "convolution in %d dimensions has no path on devices, in one it has: use a context on the CPU",
-              p->ndim);
-  KUGEL_CHECK(p->opts.each || p->inputs <= 8, KUGEL_ENOTSUP,
-              "inputs is %d, at most 8 are summed on devices: use a context on the CPU", p->inputs);
   kugel__conv_gpu *g = kugel__calloc(p->ctx, sizeof *g);
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
   g->ctx = p->ctx;
-  kugel_status s = KUGEL_OK;
-  if (!kugel__conv_block_fit(&p->axis[0], p->opts.circular != 0, real, info.shared_bytes, &g->fused))
-    s = KUGEL_FAIL(KUGEL_ENOTSUP,
-                   "kernels of %lld points are too long for a block of %s: use a context on the CPU",
-                   (long long)k[0], info.name);
-  g->fused.block.spectrum = p->kernels;
-  g->fused.complex_data = p->opts.complex_data != 0;
-  g->fused.each = p->opts.each != 0;
-  g->fused.inputs = p->inputs;
-  g->fused.outputs = p->outputs;
-  if (!s)
+  kugel_status s;
+  if (p->ndim == 1 && (p->opts.each || p->inputs <= MOST_SUMMED) &&
+      kugel__conv_block_fit(&p->axis[0], p->opts.circular != 0, real, info.shared_bytes, &g->fused)) {
+    g->fused.block.spectrum = p->kernels;
+    g->fused.complex_data = p->opts.complex_data != 0;
+    g->fused.each = p->opts.each != 0;
+    g->fused.inputs = p->inputs;
+    g->fused.outputs = p->outputs;
     s = make_tables(g, p, kernels, k[0]);
-  if (!s)
-    s = compile(g);
+    if (!s)
+      s = compile(g);
+  } else
+    s = kugel__conv_boxes_create(p, kernels, k, &g->boxes);
   if (s) {
     kugel__conv_gpu_destroy(g);
     return s;
@@ -136,6 +135,7 @@ void kugel__conv_gpu_destroy(kugel__conv_gpu *g)
 {
   if (!g)
     return;
+  kugel__conv_boxes_destroy(g->boxes);
   kugel__device_free(kugel__ctx_device(g->ctx), g->tables);
   kugel__module_put(g->module);
   kugel__free(g->ctx, g);
@@ -230,10 +230,12 @@ kugel_status kugel__conv_gpu_execute(const kugel_conv *p, const kugel_array *in,
     s = KUGEL_FAIL(KUGEL_ENOTSUP,
                    "byte_offset is %zu and %zu, must be a multiple of the %lld bytes of an element",
                    l.in.offset, l.out.offset, (long long)size);
+  if (!s && g->boxes)
+    s = kugel__conv_boxes_run(g->boxes, l.in, in_view, l.out, out_view, lead, l.queue);
   l.in_at = (int64_t)l.in.offset / size;
   l.out_at = (int64_t)l.out.offset / size;
   l.in.offset = l.out.offset = 0;
-  if (!s)
+  if (!s && !g->boxes)
     s = run_levels(g, l, in_view, out_view, lead - 1);
   s = kugel__lend_end(2, loans, l.queue, s);
   return s || queue ? s : dev->ops->wait(l.queue);

@@ -62,6 +62,56 @@ static kugel__val zero(void)
   return kugel__real(dd_from(0));
 }
 
+/* How elements lie to the window: none inside, or some before or after it. */
+typedef struct cut {
+  bool none, before, after;
+} cut;
+
+static cut cut_of(const kugel__side *s)
+{
+  const kugel__window *w = &s->window;
+  int64_t low = 0, high = kugel__line_elements(s->line, s->kind) - 1, end = w->first + w->count;
+  if (!w->count)
+    return (cut){.none = false};
+  if (s->kind <= KUGEL__END_REAL) { // elements in the order of points
+    bool two = s->kind == KUGEL__END_REAL && s->line->packed;
+    low = two ? 2 * s->low : s->low;
+    high = kugel__min(high, two ? 2 * s->high + 1 : s->high);
+  }
+  return (cut){.none = high < w->first || low >= end, .before = low < w->first, .after = high >= end};
+}
+
+// Where element i lies in the window; others lie at its ends.
+static kugel__val placed(const kugel__side *s, cut c, kugel__val i)
+{
+  const kugel__window *w = &s->window;
+  kugel__val j = g_sub(s->g, i, kugel__int(w->first));
+  if (c.before)
+    j = kugel__gen_select(s->g, i, kugel__int(w->first), kugel__int(0), j);
+  return c.after ? g_min(s->g, j, kugel__int(w->count - 1)) : j;
+}
+static kugel__val kept(const kugel__side *s, cut c, kugel__val i, kugel__val x)
+{
+  const kugel__window *w = &s->window;
+  if (c.before)
+    x = kugel__gen_select(s->g, i, kugel__int(w->first), zero(), x);
+  return c.after ? kugel__gen_select(s->g, i, kugel__int(w->first + w->count), x, zero()) : x;
+}
+static void open_cut(const kugel__side *s, cut c, kugel__val i)
+{
+  if (c.before)
+    kugel__gen_if(s->g, kugel__int(s->window.first - 1), i);
+  if (c.after)
+    kugel__gen_if(s->g, i, kugel__int(s->window.first + s->window.count));
+}
+static void close_cut(const kugel__side *s, cut c)
+{
+  if (c.before)
+    kugel__gen_end(s->g);
+  if (c.after)
+    kugel__gen_end(s->g);
+}
+
 static kugel__val index_of(const kugel__side *s, kugel__val i)
 {
   return g_add(s->g, s->at, g_mul(s->g, i, s->step));
@@ -73,21 +123,40 @@ static kugel__cval hook(const kugel__side *s, kugel__val i)
 }
 static kugel__val get(const kugel__side *s, kugel__val i)
 {
-  kugel__val x = kugel__gen_load(s->g, s->array, index_of(s, i), false);
-  return s->hooked ? g_mul(s->g, x, hook(s, i).re) : x;
+  cut c = cut_of(s);
+  if (c.none)
+    return zero();
+  kugel__val x = kugel__gen_load(s->g, s->array, index_of(s, placed(s, c, i)), false);
+  return kept(s, c, i, s->hooked ? g_mul(s->g, x, hook(s, i).re) : x);
 }
 static void put(const kugel__side *s, kugel__val i, kugel__val x)
 {
-  kugel__gen_store(s->g, s->array, index_of(s, i), s->hooked ? g_mul(s->g, x, hook(s, i).re) : x);
+  cut c = cut_of(s);
+  if (c.none)
+    return;
+  open_cut(s, c, i);
+  kugel__gen_store(s->g, s->array, index_of(s, g_sub(s->g, i, kugel__int(s->window.first))),
+                   s->hooked ? g_mul(s->g, x, hook(s, i).re) : x);
+  close_cut(s, c);
 }
 static kugel__cval get_pair(const kugel__side *s, kugel__val i)
 {
-  kugel__cval x = kugel__gen_load_pair(s->g, s->array, index_of(s, i));
-  return s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
+  cut c = cut_of(s);
+  if (c.none)
+    return (kugel__cval){zero(), zero()};
+  kugel__cval x = kugel__gen_load_pair(s->g, s->array, index_of(s, placed(s, c, i)));
+  x = s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
+  return (kugel__cval){kept(s, c, i, x.re), kept(s, c, i, x.im)};
 }
 static void put_pair(const kugel__side *s, kugel__val i, kugel__cval x)
 {
-  kugel__gen_store_pair(s->g, s->array, index_of(s, i), s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x);
+  cut c = cut_of(s);
+  if (c.none)
+    return;
+  open_cut(s, c, i);
+  kugel__gen_store_pair(s->g, s->array, index_of(s, g_sub(s->g, i, kugel__int(s->window.first))),
+                        s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x);
+  close_cut(s, c);
 }
 
 static kugel__cval root(const kugel__side *s, int set, kugel__val e)

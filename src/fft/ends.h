@@ -46,7 +46,13 @@ int64_t kugel__line_taken(const kugel__line *line, kugel__end sink);
 /* Elements of the line at an end. */
 int64_t kugel__line_elements(const kugel__line *line, kugel__end end);
 
-/* One end of a kernel under construction: element i of the line is array[at + i step]. */
+/* The part of a line that an array holds: elements first ... first + count - 1, of which others are 0 when
+ * they are read, and not written. count 0: all. */
+typedef struct kugel__window {
+  int64_t first, count;
+} kugel__window;
+
+/* One end of a kernel under construction: element i of the line is array[at + (i - window.first) step]. */
 typedef struct kugel__side {
   kugel__gen *g;
   const kugel__line *line;
@@ -56,6 +62,8 @@ typedef struct kugel__side {
   kugel__val tables;
   bool hooked; /* element i is multiplied by tables[hook + i] */
   int64_t hook;
+  kugel__window window;
+  int64_t low, high; /* what is known of the points that are read or written now: low <= p <= high */
 } kugel__side;
 
 /* Point p, 0 <= p < line.points. */

@@ -45,8 +45,9 @@ static void halve(int64_t *at, kugel__gpu_walk *w)
 static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
 {
   const kugel__block *b = &t->block;
-  bool f32 = j->plan->real == KUGEL__F32, in = b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
-       out = b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
+  bool f32 = j->plan->real == KUGEL__F32, pairs = kugel__gpu_pairs(t),
+       in = pairs && b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
+       out = pairs && b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
   kugel__kernel *kernel;
   KUGEL_TRY(kugel__gpu_kernel(j->plan, t, in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS, &kernel));
   if (in)
@@ -234,39 +235,6 @@ static kugel_status run_axis(kugel__fft_gpu *p, const kugel__fft_gpu_call *call,
   return run_levels(&j, &b, b.levels - 1);
 }
 
-/* ---- work memory ---- */
-
-// The plan's work memory, locked, if this queue may use it; else memory of its own.
-static kugel_status take_work(kugel__fft_gpu *p, size_t bytes, kugel_queue *queue, void **out)
-{
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  *out = NULL;
-  if (!bytes)
-    return KUGEL_OK;
-  if (pthread_mutex_trylock(&p->lock) == 0) {
-    if (!p->work && !kugel__device_alloc(dev, bytes, &p->work)) {
-      p->work_bytes = bytes;
-      p->work_queue = queue;
-    }
-    if (p->work && p->work_bytes >= bytes && p->work_queue == queue) {
-      *out = p->work;
-      return KUGEL_OK;
-    }
-    pthread_mutex_unlock(&p->lock);
-  }
-  return kugel__device_alloc(dev, bytes, out);
-}
-
-static void give_work(kugel__fft_gpu *p, void *work)
-{
-  if (!work)
-    return;
-  if (work == p->work)
-    pthread_mutex_unlock(&p->lock);
-  else
-    kugel__device_free(kugel__ctx_device(p->ctx), work);
-}
-
 /* ---- calls ---- */
 
 static bool is_last_first(const kugel__fft_gpu *p, bool inverse)
@@ -340,13 +308,15 @@ kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *ca
   bool same = call->in.base == call->out.base && call->in.offset == call->out.offset;
   bool middle = r2c && call->inverse && p->desc.naxes > 1 && !same && !call->spare_in;
   int64_t copy = middle ? count * in_bytes : 0;
-  void *memory;
-  KUGEL_TRY(take_work(p, (size_t)(copy + passes_bytes(p, call, count)), call->queue, &memory));
+  kugel__gpu_hold work;
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  KUGEL_TRY(
+      kugel__gpu_work_take(dev, &p->work, (size_t)(copy + passes_bytes(p, call, count)), call->queue, &work));
   end in = end_of(call->in, call->in_view, in_bytes), out = end_of(call->out, call->out_view, out_bytes),
       mid = in;
   if (middle)
-    mid = (end){.mem = {memory, 0}, .view = &ordered};
-  kugel_status s = run_axes(p, call, &in, &mid, &out, (kugel__mem){memory, (size_t)copy});
-  give_work(p, memory);
+    mid = (end){.mem = {work.memory, 0}, .view = &ordered};
+  kugel_status s = run_axes(p, call, &in, &mid, &out, (kugel__mem){work.memory, (size_t)copy});
+  kugel__gpu_work_give(dev, &p->work, &work);
   return s;
 }

@@ -6,6 +6,7 @@
 
 #include "codegen/print.h"
 #include "device/device.h"
+#include "fft/ends.h"
 #include "fft/pass.h"
 
 typedef struct kugel__fft_gpu kugel__fft_gpu;
@@ -18,7 +19,9 @@ typedef struct kugel__fft_gpu_desc {
   bool in_order[8]; /* elements along the axis are expected to follow each other in memory */
   bool hooks;       /* there are factors */
   const double *factor[2][2][8]; /* [inverse][write][axis], see fft/hooks.h; kept by the caller */
-  uint64_t shared;               /* bytes of shared memory a block may use; 0: what the device has */
+  kugel__window window[2]
+                      [8]; /* [inverse][axis]: what the array that forward reads, or inverse writes, holds */
+  uint64_t shared;         /* bytes of shared memory a block may use; 0: what the device has */
 } kugel__fft_gpu_desc;
 
 /* KUGEL_ENOTSUP for a length that no passes can hold. */

@@ -14,17 +14,28 @@ enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES 
 bool kugel__gpu_pairs(const kugel__gpu_pass *t)
 {
   const kugel__block *b = &t->block;
-  return b->line.packed && ((b->source == KUGEL__END_REAL && !b->hook_in) ||
-                            (b->sink == KUGEL__END_REAL && !b->hook_out)); // each element has its factor
+  const kugel__window *in = &b->keep_in, *out = &b->keep_out;
+  bool whole = (in->first | in->count | out->first | out->count) % 2 == 0; // pairs
+  return b->line.packed && whole &&
+         ((b->source == KUGEL__END_REAL && !b->hook_in) ||
+          (b->sink == KUGEL__END_REAL && !b->hook_out)); // each element has its factor
 }
 
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
 {
   kugel__block b = t->block;
-  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL && !b.hook_in)
+  if (!kugel__gpu_pairs(t))
+    return b;
+  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL && !b.hook_in) {
     b.source = KUGEL__END_COMPLEX;
-  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL && !b.hook_out)
+    b.keep_in.first /= 2;
+    b.keep_in.count /= 2;
+  }
+  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL && !b.hook_out) {
     b.sink = KUGEL__END_COMPLEX;
+    b.keep_out.first /= 2;
+    b.keep_out.count /= 2;
+  }
   return b;
 }
 
@@ -266,7 +277,12 @@ static kugel_status plan_axes(kugel__fft_gpu *p)
       kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
       kugel__line line =
           kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
-      KUGEL_TRY(kugel__gpu_chain_plan(&p->chain[i][direction], &line, p->real, p->desc.in_order[i], shared));
+      kugel__gpu_chain *c = &p->chain[i][direction];
+      KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared));
+      if (direction == INVERSE)
+        c->pass[c->passes - 1].block.keep_out = p->desc.window[INVERSE][i];
+      else
+        c->pass[0].block.keep_in = p->desc.window[FORWARD][i];
     }
   return KUGEL_OK;
 }
@@ -279,7 +295,7 @@ kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *de
   p->desc = *desc;
   p->real = desc->f32 ? KUGEL__F32 : KUGEL__F64;
   p->own_inverse = !desc->hooks && desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
-  pthread_mutex_init(&p->lock, NULL);
+  kugel__gpu_work_init(&p->work);
   pthread_mutex_init(&p->compiling, NULL);
   kugel_status s = plan_axes(p);
   if (!s)
@@ -307,8 +323,7 @@ void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
     for (int v = 0; v < KUGEL__VARIANTS; v++)
       kugel__module_put(t->module[v]);
   }
-  kugel__device_free(kugel__ctx_device(ctx), p->work);
-  pthread_mutex_destroy(&p->lock);
+  kugel__gpu_work_free(kugel__ctx_device(ctx), &p->work);
   pthread_mutex_destroy(&p->compiling);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

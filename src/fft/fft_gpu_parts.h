@@ -8,6 +8,7 @@
 #include "codegen/module.h"
 #include "fft/block.h"
 #include "fft/fft_gpu.h"
+#include "fft/gpu_work.h"
 
 enum { KUGEL__GPU_AXES = 8, KUGEL__GPU_PASSES = 4 };
 
@@ -51,11 +52,7 @@ struct kugel__fft_gpu {
   bool own_inverse;                           /* both directions are the forward chains */
   kugel__gpu_chain chain[KUGEL__GPU_AXES][2]; /* forward, inverse */
   pthread_mutex_t compiling;
-  /* Work memory, kept for the queue that used it last; another queue brings its own. */
-  pthread_mutex_t lock;
-  void *work;
-  size_t work_bytes;
-  kugel_queue *work_queue;
+  kugel__gpu_work work;
 };
 
 /* Chooses the passes of a line. in_order: as in kugel__fft_gpu_desc. */

@@ -244,12 +244,13 @@ static void check_device(const kugel_device_info *info)
     if (!(e <= (f32 ? 6e-7 : 1e-15)))
       CHECK_FAIL("problem %d, f32 %d: %.3g", i, f32, e);
   }
-  CASE(every_title(info, "what has no path says so, and failures leave nothing"))
+  CASE(every_title(info, "failures leave nothing"))
   {
-    double h[9] = {1};
-    int64_t n[] = {100, 100}, k[] = {3, 3};
+    double h[3] = {1};
+    int64_t n[] = {100}, k[] = {3};
     kugel_conv *plan = NULL;
-    CHECK_IS(kugel_conv_create(ctx, 2, n, k, KUGEL_ARRAY(h, KUGEL_F64, 3, 3), NULL, &plan), KUGEL_ENOTSUP);
+    CHECK_OK(kugel_conv_create(ctx, 1, n, k, KUGEL_ARRAY(h, KUGEL_F64, 3), NULL, &plan)); // compiles once
+    kugel_conv_destroy(plan);
     for (int kind = 0; kind < 2; kind++)
       for (int64_t fail = 1; fail < 40; fail++) {
         double x[100] = {1}, y[102];

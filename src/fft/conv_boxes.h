@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Convolution on devices in any number of dimensions, of whole arrays: one box, a pass over its lines an
+ * axis. Padding is never stored: passes forward read what the data fill of their lines and run over no lines
+ * of zeros, passes back write the results alone, and run over no lines without results. Of real data the last
+ * axis is transformed as reals. */
+#ifndef KUGEL_FFT_CONV_BOXES_H
+#define KUGEL_FFT_CONV_BOXES_H
+
+#include "codegen/module.h"
+#include "fft/conv.h"
+#include "fft/conv_line.h"
+#include "fft/fft_gpu.h"
+#include "fft/gpu_work.h"
+
+typedef struct kugel__conv_boxes {
+  const kugel_conv *p;
+  kugel__conv_axis axis[KUGEL__CONV_DIMS];
+  int64_t row, points;                    /* complex numbers of a row and of all of a box's spectrum */
+  kugel__fft_gpu *line[KUGEL__CONV_DIMS]; /* transforms along an axis; NULL: one point, or `fused` */
+  kugel__conv_line fused;                 /* of axis 0: there and back in one kernel; points 0: none */
+  kugel__module *module;                  /* of that kernel, or of the product */
+  kugel__kernel *kernel;
+  void *tables;  /* of `fused`, device memory */
+  void *spectra; /* [kernels, points], device memory */
+  kugel__gpu_work work;
+} kugel__conv_boxes;
+
+/* As kugel__conv_gpu_create takes them. */
+kugel_status kugel__conv_boxes_create(const kugel_conv *p, const kugel_array *kernels, const int64_t *k,
+                                      kugel__conv_boxes **out);
+void kugel__conv_boxes_destroy(kugel__conv_boxes *boxes);
+
+/* Device memory whose first elements are those of the views (their data are not used). */
+kugel_status kugel__conv_boxes_run(kugel__conv_boxes *boxes, kugel__mem in, const kugel__view *in_view,
+                                   kugel__mem out, const kugel__view *out_view, int lead, kugel_queue *queue);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fft/conv_line.h"
+#include "fft/block_build.h"
+
+typedef struct build {
+  kugel__build k; // first: what the stages need
+  const kugel__conv_line *c;
+  kugel__val spectra, lines, live; // live: transforms that there are
+  kugel__val line, output, box;    // of the transform
+  kugel__cval sum[KUGEL__BLOCK_POINTS];
+} build;
+
+static void parameters(build *b)
+{
+  kugel__build *k = &b->k;
+  kugel__gen *g = k->g;
+  kugel__type pair = k->b->real == KUGEL__F32 ? KUGEL__C32 : KUGEL__C64;
+  k->in = kugel__gen_pointer(g, pair, "in");
+  k->out = kugel__gen_pointer(g, pair, "out");
+  k->tables = kugel__gen_pointer(g, pair, "tables");
+  b->spectra = kugel__gen_pointer(g, pair, "spectra");
+  kugel__val boxes = kugel__gen_parameter(g, KUGEL__I64, "boxes");
+  b->lines = kugel__gen_parameter(g, KUGEL__I64, "lines");
+  b->live = kugel__gen_name(g, "transforms", g_mul(g, g_mul(g, boxes, kugel__int(b->c->outputs)), b->lines));
+  k->at = kugel__tables_of(k->b);
+  k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
+  k->group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(k->b->group)));
+  if (kugel__block_shared(k->b))
+    k->shared = kugel__gen_shared(g, k->b->real, "shared", kugel__block_shared(k->b));
+}
+
+// The line, result and box of a thread's transform; spare ones repeat the last.
+static void find_line(build *b, const kugel__seat *s)
+{
+  kugel__gen *g = b->k.g;
+  kugel__val t = g_min(g, g_add(g, b->k.group, s->slot), g_sub(g, b->live, kugel__int(1)));
+  kugel__val rest = g_div(g, t, b->lines), outputs = kugel__int(b->c->outputs);
+  b->line = kugel__gen_name(g, "line", g_mod(g, t, b->lines));
+  b->output = g_mod(g, rest, outputs);
+  b->box = g_div(g, rest, outputs);
+}
+
+// Point p of the line in a box that holds `count` of them, number `row` of its array.
+static kugel__val place(build *b, kugel__val row, int64_t count, kugel__val p)
+{
+  kugel__gen *g = b->k.g;
+  kugel__val at = g_add(g, g_mul(g, row, kugel__int(count)), p);
+  return g_add(g, g_mul(g, at, b->lines), b->line);
+}
+
+static void load(build *b, const kugel__seat *s, kugel__val channel)
+{
+  kugel__build *k = &b->k;
+  kugel__gen *g = k->g;
+  int r = k->b->radix[0];
+  int64_t step = k->b->m / r, fill = b->c->axis.fill;
+  kugel__val zero = kugel__real(dd_from(0));
+  kugel__val row = g_add(g, g_mul(g, b->box, kugel__int(b->c->each ? b->c->outputs : b->c->inputs)), channel);
+  kugel__gen_note(g, "load; what is padding is 0");
+  for (int round = 0; round < kugel__block_rounds(k->b, 0); round++) {
+    kugel__val i = kugel__butterfly_of(k, s, 0, round);
+    for (int q = 0; q < r; q++) {
+      kugel__cval *x = &k->x[round * r + q];
+      kugel__val p = g_add(g, i, kugel__int(q * step));
+      bool partly = (q + 1) * step > fill;
+      *x = (kugel__cval){zero, zero};
+      if (q * step >= fill)
+        continue;
+      *x =
+          kugel__gen_load_pair(g, k->in, place(b, row, fill, partly ? g_min(g, p, kugel__int(fill - 1)) : p));
+      if (partly) {
+        x->re = kugel__gen_select(g, p, kugel__int(fill), x->re, zero);
+        x->im = kugel__gen_select(g, p, kugel__int(fill), x->im, zero);
+      }
+    }
+  }
+}
+
+// Adds the product with spectrum `row` to the sums.
+static void multiply(build *b, const kugel__seat *s, kugel__val row, bool first)
+{
+  kugel__build *k = &b->k;
+  kugel__gen *g = k->g;
+  int stage = k->b->stages - 1, r = k->b->radix[stage];
+  int64_t before = k->b->m / r;
+  kugel__gen_note(g, "times the spectrum");
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
+    for (int q = 0; q < r; q++) {
+      kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
+      kugel__cval h = kugel__gen_load_pair(g, b->spectra, place(b, row, k->b->m, i));
+      kugel__cval y = kugel__gen_cmul(g, k->x[round * r + q], h), *sum = &b->sum[round * r + q];
+      *sum = first ? y : g_cadd(g, *sum, y);
+    }
+}
+
+// Exchanged sums become the inputs of the stages back.
+static void turn_back(build *b, const kugel__seat *s)
+{
+  kugel__build *k = &b->k;
+  int stage = k->b->stages - 1;
+  for (int i = 0; i < kugel__block_rounds(k->b, stage) * k->b->radix[stage]; i++)
+    k->x[i] = (kugel__cval){b->sum[i].im, b->sum[i].re};
+  if (stage) // else a thread has the whole line
+    kugel__exchange(k, stage, s, 0, s, true);
+}
+
+static void store(build *b, const kugel__seat *s)
+{
+  kugel__build *k = &b->k;
+  kugel__gen *g = k->g;
+  int stage = k->b->stages - 1, r = k->b->radix[stage];
+  int64_t before = k->b->m / r, skip = b->c->axis.skip, end = skip + b->c->axis.step;
+  kugel__val row = g_add(g, g_mul(g, b->box, kugel__int(b->c->outputs)), b->output);
+  kugel__gen_note(g, "store the results alone");
+  kugel__gen_if(g, g_add(g, k->group, s->slot), b->live);
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
+    for (int q = 0; q < r; q++) {
+      int64_t low = q * before, high = low + before;
+      if (high <= skip || low >= end)
+        continue;
+      kugel__val p = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(low));
+      if (low < skip)
+        kugel__gen_if(g, kugel__int(skip - 1), p);
+      if (high > end)
+        kugel__gen_if(g, p, kugel__int(end));
+      kugel__cval x = k->x[round * r + q]; // exchanged
+      kugel__gen_store_pair(g, k->out, place(b, row, end - skip, g_sub(g, p, kugel__int(skip))),
+                            (kugel__cval){x.im, x.re});
+      if (high > end)
+        kugel__gen_end(g);
+      if (low < skip)
+        kugel__gen_end(g);
+    }
+  kugel__gen_end(g);
+}
+
+void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__gen *g)
+{
+  build b = {.k = {.b = &c->block, .g = g, .layout = kugel__bank_layout_of(&c->block)}, .c = c};
+  kugel__gen_init(g, ctx, "fft_conv");
+  g->threads = c->block.threads * c->block.group;
+  parameters(&b);
+  kugel__seat s = kugel__seat_of(&b.k, true);
+  find_line(&b, &s);
+  for (int i = 0; i < (c->each ? 1 : c->inputs); i++) {
+    load(&b, &s, c->each ? b.output : kugel__int(i));
+    kugel__stages(&b.k, &s, &s, &s, i > 0);
+    kugel__val row = c->each ? b.output : g_add(g, g_mul(g, b.output, kugel__int(c->inputs)), kugel__int(i));
+    multiply(&b, &s, row, i == 0);
+  }
+  turn_back(&b, &s);
+  kugel__stages(&b.k, &s, &s, &s, true);
+  store(&b, &s);
+}
+
+bool kugel__conv_line_fit(const kugel__conv_axis *axis, kugel__type real, uint64_t shared,
+                          kugel__conv_line *out)
+{
+  kugel__block *b = &out->block;
+  out->axis = *axis;
+  if (!kugel__block_fit(axis->box, real, shared, b) || b->m != axis->box || b->spectrum)
+    return false;
+  kugel__block_across(b, true, shared);
+  int size = real == KUGEL__F32 ? 4 : 8;
+  // below 32 bytes side by side memory is moved for nothing
+  return b->group * 2 * size >= 32 && (uint64_t)kugel__block_shared(b) * (uint64_t)size <= shared;
+}
