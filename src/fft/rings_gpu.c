@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ring transforms on a device: folding, then complex transforms of north + i south in shared memory. Powers
- * of two are direct; other lengths are split by r = gcd(n, 4) and go through chirps. Transforms of about one
- * size share a launch. */
+/* Ring transforms on a device, one kernel each way: a block folds the coefficients of a pair, transforms
+ * north + i south of one length in shared memory, and writes the pixels. Pairs whose blocks are alike share a
+ * launch. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "codegen/module.h"
 #include "core/alloc.h"
@@ -10,49 +11,48 @@
 #include "fft/rings_gpu.h"
 #include "fft/roots.h"
 
-/* The structs of the kernels' texts. */
+/* The structs of the kernels' text. */
 typedef struct ring_job {
-  kugel__turn phase_north, phase_south;
-  int64_t north, south, at, filter;
-  int32_t pair, n, mlim, flags;
+  uint64_t hi[2], lo[2];
+  int64_t first[2];
+  int32_t pair, line, mlim, flags;
 } ring_job;
-typedef struct ring_unit {
-  int32_t job, part, log2, split;
-} ring_unit;
+typedef struct ring_line {
+  uint64_t radices;
+  int64_t roots, chirp, filter, order;
+  int32_t n, split, length, size, passes, owner;
+} ring_line;
 typedef struct ring_args {
-  int32_t first, f32, weighted, check;
-  int64_t map, map_stride, stride;
+  int32_t first, maps, f32, weighted, check, row;
+  int64_t room, map, map_stride, leg, leg_stride;
 } ring_args;
-typedef struct fold_args {
-  int32_t jobs, row;
-  int64_t leg, leg_stride, stride;
-} fold_args;
 
-enum { SIZES = 5, IN_MEMORY = 4, FOLD_JOBS = 4, FOLD_NUMBERS = 32 };
+enum { CLASSES = 3, IN_MEMORY = 2, AHEAD = 4, MAX_PASSES = 16 };
 static const struct {
-  int threads, log2; // blocks; the longest transform
-} sizes[SIZES] = {{64, 9}, {256, 11}, {512, 12}, {512, 13}, {256, 30}};
+  int threads, blocks; // of a block, of a multiprocessor
+} shapes[CLASSES] = {{256, 2}, {512, 1}, {256, 2}};
 
-enum { DIRECT_SYNTH, DIRECT_ADJOINT, FILTER, CHIRP_SYNTH, CHIRP_ADJOINT, KERNELS };
-static const char *const names[] = {"direct_synth", "direct_adjoint", "chirp_filter", "chirp_synth",
-                                    "chirp_adjoint"};
+enum { SYNTH, ADJOINT, TABLES, FILTER, KERNELS };
+static const char *const names[] = {"ring_synth", "ring_adjoint", "ring_tables", "ring_filter"};
 
-/* Units of one size and kind. */
+/* Units, or lines with chirps, that share a launch. */
 typedef struct unit_class {
-  int32_t first, count, log2; // the longest
+  int32_t first, count;
+  int64_t room; // numbers of memory that a block needs
 } unit_class;
 
 struct kugel__rings_gpu {
   kugel_ctx *ctx;
   kugel__device *device;
-  ring_job *jobs;
-  ring_unit *units; // on the host while the plan is made
-  int32_t njobs, nunits, nfold, nunfold, blocks;
-  int64_t spectrum, filter, scratch; // complex numbers
-  unit_class classes[2][SIZES], filters[SIZES];
-  kugel__mem job_table, unit_table, fold_table, unfold_table, filter_table;
-  kugel__module *modules[SIZES], *fold_module;
-  kugel__kernel *kernels[SIZES][KERNELS], *fold, *unfold;
+  ring_job *jobs; // these on the host while the plan is made
+  ring_line *lines;
+  int32_t *units; // jobs in the order of launches
+  int32_t njobs, nlines, blocks;
+  int64_t mmax, numbers, places, scratch; // complex numbers of tables and of work memory; of the places
+  unit_class classes[CLASSES], filters[CLASSES];
+  kugel__mem job_table, line_table, unit_table, tables, order;
+  kugel__module *modules[CLASSES];
+  kugel__kernel *kernels[CLASSES][KERNELS];
 };
 
 static kugel_status table(const kugel__rings_gpu *p, const void *data, size_t bytes, kugel__mem *out)
@@ -63,22 +63,100 @@ static kugel_status table(const kugel__rings_gpu *p, const void *data, size_t by
               : KUGEL_OK;
 }
 
+/* ---- lengths ---- */
+
+// Sevens, fives, threes, a two or four, eights: the last pass has radix 8 if n is a multiple of it.
+static bool factor(int64_t n, ring_line *l)
+{
+  int twos = 0, passes = 0;
+  uint64_t radices = 0;
+  for (; n % 2 == 0; n /= 2)
+    twos++;
+  for (int radix = 7; radix > 1; radix -= 2)
+    for (; n % radix == 0 && passes < MAX_PASSES; n /= radix)
+      radices |= (uint64_t)radix << 4 * passes++;
+  if (n > 1 || passes + (twos + 2) / 3 > MAX_PASSES)
+    return false;
+  if (twos % 3)
+    radices |= (uint64_t)1 << twos % 3 << 4 * passes++;
+  for (; twos >= 3; twos -= 3)
+    radices |= (uint64_t)8 << 4 * passes++;
+  l->radices = radices;
+  l->passes = passes;
+  return true;
+}
+
+// The least 2^k, 3 2^k or 5 2^k from `least` on that is a multiple of 8.
+static int64_t chirp_size(int64_t least)
+{
+  int64_t best = INT64_MAX;
+  for (int64_t odd = 1; odd <= 5; odd += 2) {
+    int64_t n = 8 * odd;
+    while (n < least)
+      n *= 2;
+    best = kugel__min(best, n);
+  }
+  return best;
+}
+
+static void plan_line(ring_line *l, int32_t n)
+{
+  *l = (ring_line){.n = n, .size = n, .length = n};
+  if (factor(n, l))
+    return;
+  l->split = n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
+  l->length = n / l->split;
+  l->size = (int32_t)chirp_size(2 * (int64_t)l->length - 1);
+  factor(l->size, l);
+}
+
+static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l)
+{
+  int64_t coarse = kugel__max(l->n / 2, p->mmax) / (shapes[0].threads / 2) + 1 + AHEAD;
+  return kugel__round_up(l->n, 8) + (l->split ? l->size : 0) + 2 * coarse;
+}
+
+// Numbers that fit into a block's memory. OpenCL reserves all of it for every block.
+static int64_t capacity(const kugel__device *d, int class)
+{
+  int64_t all = (int64_t)d->info.shared_bytes / 16;
+  bool cuda = d->ops->type == KUGEL_CUDA;
+  return class == 0   ? cuda ? kugel__min(7168, all / 2 - 64) : kugel__min(3072, all)
+           : class == 1 ? kugel__min(14336, all)
+                      : INT64_MAX;
+}
+
+static int class_of(const kugel__rings_gpu *p, const ring_line *l)
+{
+  int c = 0;
+  while (room_of(p, l) > capacity(p->device, c))
+    c++;
+  return c;
+}
+
 /* ---- plans ---- */
 
 static void add_job(kugel__rings_gpu *p, const kugel__rings_desc *d, int64_t i, bool north, bool south,
                     int flags)
 {
-  ring_job *j = &p->jobs[p->njobs++];
-  *j = (ring_job){.north = north ? d->offset_north[i] : -1,
-                  .south = south ? d->offset_south[i] : -1,
-                  .phase_north = kugel__turn_radians(north ? d->phi0_north[i] : 0),
-                  .phase_south = kugel__turn_radians(south ? d->phi0_south[i] : 0),
-                  .at = p->spectrum,
-                  .pair = (int32_t)i,
-                  .n = (int32_t)(north ? d->nphi_north[i] : d->nphi_south[i]),
-                  .mlim = (int32_t)(d->mlim ? kugel__min(d->mlim[i], d->mmax) : d->mmax),
-                  .flags = flags};
-  p->spectrum += j->n;
+  kugel__turn a = kugel__turn_radians(north ? d->phi0_north[i] : 0),
+              b = kugel__turn_radians(south ? d->phi0_south[i] : 0);
+  p->jobs[p->njobs++] = (ring_job){
+      .hi = {a.hi, b.hi},
+      .lo = {a.lo, b.lo},
+      .first = {north ? d->offset_north[i] : -1, south ? d->offset_south[i] : -1},
+      .pair = (int32_t)i,
+      .line = (int32_t)(north ? d->nphi_north[i] : d->nphi_south[i]), // its length, until lines are known
+      .mlim = (int32_t)(d->mlim ? kugel__min(d->mlim[i], d->mmax) : d->mmax),
+      .flags = flags};
+}
+
+static int by_length(const void *a, const void *b)
+{
+  const ring_job *x = a, *y = b;
+  if (x->line != y->line)
+    return x->line < y->line ? 1 : -1;
+  return (x->pair > y->pair) - (x->pair < y->pair);
 }
 
 static kugel_status make_jobs(kugel__rings_gpu *p, const kugel__rings_desc *d)
@@ -96,139 +174,123 @@ static kugel_status make_jobs(kugel__rings_gpu *p, const kugel__rings_desc *d)
     } else if (north || south)
       add_job(p, d, i, north, south, 3);
   }
+  qsort(p->jobs, (size_t)p->njobs, sizeof *p->jobs, by_length);
   return KUGEL_OK;
 }
 
-static int split_of(int32_t n)
+static int64_t take(int64_t *total, int64_t n)
 {
-  return n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
+  *total += n;
+  return *total - n;
 }
 
-static int log2_up(int64_t n)
+// One for each length, which jobs have in place of their line.
+static kugel_status make_lines(kugel__rings_gpu *p)
 {
-  int l = 0;
-  while ((int64_t)1 << l < n)
-    l++;
-  return l;
+  int32_t n = 0;
+  const ring_line *chirped = NULL; // the last one
+  KUGEL_ALLOC(p->ctx, p->lines, (size_t)(p->njobs + 1) * sizeof *p->lines);
+  for (int32_t i = 0; i < p->njobs; i++) {
+    ring_line *l = &p->lines[p->nlines];
+    if (p->jobs[i].line != n) {
+      n = p->jobs[i].line;
+      plan_line(l, n);
+      bool known = l->split && chirped && chirped->size == l->size;
+      l->owner = !known;
+      l->roots = known ? chirped->roots : take(&p->numbers, l->size);
+      if (l->split) {
+        l->chirp = take(&p->numbers, l->length);
+        l->filter = take(&p->numbers, l->size);
+        chirped = l;
+      } else
+        l->order = take(&p->places, l->n);
+      p->nlines++;
+    }
+    p->jobs[i].line = p->nlines - 1;
+  }
+  return KUGEL_OK;
 }
 
-/* Bits of a power of two, or of the chirp's length; its size class. */
-static int size_of(const kugel__rings_gpu *p, int32_t n, bool *direct, int *log2)
-{
-  *direct = (n & (n - 1)) == 0;
-  *log2 = *direct ? log2_up(n) : log2_up(2 * (int64_t)n / split_of(n) - 1);
-  int s = p->device->ops->type == KUGEL_CUDA ? 0 : 1; // elsewhere fewer sizes: compilers are slow
-  while (*log2 > sizes[s].log2)
-    s++;
-  return (uint64_t)16 << sizes[s].log2 > p->device->info.shared_bytes ? IN_MEMORY : s;
-}
-
-// Units by kind and size, long ones first as rings come in order of length.
+// Jobs of a class: those with chirps, which compute, in turn with the others, which move data.
 static kugel_status make_units(kugel__rings_gpu *p)
 {
-  int64_t room = 4 * (int64_t)p->njobs + p->njobs + 1;
-  KUGEL_ALLOC(p->ctx, p->units, (size_t)room * sizeof *p->units);
-  for (int kind = 0; kind < 3; kind++) // direct, chirps, filters of the chirps
-    for (int s = 0; s < SIZES; s++) {
-      unit_class *c = kind < 2 ? &p->classes[kind][s] : &p->filters[s];
-      c->first = p->nunits;
-      for (int32_t i = p->njobs - 1; i >= 0; i--) {
-        ring_job *j = &p->jobs[i];
-        bool direct, known = i + 1 < p->njobs && j[1].n == j->n;
-        int log2;
-        if (size_of(p, j->n, &direct, &log2) != s || direct != (kind == 0))
-          continue;
-        if (kind == 1 && !known) {
-          j->filter = p->filter;
-          p->filter += (int64_t)1 << log2;
-        } else if (kind == 1)
-          j->filter = j[1].filter;
-        if (kind == 2 && known)
-          continue;
-        for (int part = 0; part < (kind == 1 ? split_of(j->n) : 1); part++)
-          p->units[p->nunits++] = (ring_unit){i, part, log2, direct ? 1 : split_of(j->n)};
-        c->log2 = (int)kugel__max(c->log2, log2);
-      }
-      c->count = p->nunits - c->first;
-    }
-  return KUGEL_OK;
-}
-
-// Blocks of four jobs and 32 numbers.
-static kugel_status make_fold(kugel__rings_gpu *p, bool unfold, int32_t *count, kugel__mem *out)
-{
-  int64_t n = 0;
-  int32_t *units = NULL;
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass)
-      KUGEL_ALLOC(p->ctx, units, (size_t)(2 * n + 1) * 4);
-    n = 0;
-    for (int32_t i = 0; i < p->njobs; i += FOLD_JOBS) {
-      int32_t top = 0;
-      for (int32_t k = i; k < kugel__min(p->njobs, i + FOLD_JOBS); k++)
-        top = (int32_t)kugel__max(top, unfold ? p->jobs[k].mlim : p->jobs[k].n / 2);
-      for (int32_t k = 0; k <= top; k += FOLD_NUMBERS, n++)
-        if (units) {
-          units[2 * n] = i;
-          units[2 * n + 1] = k;
+  int32_t n = 0;
+  KUGEL_ALLOC(p->ctx, p->units, (size_t)(p->njobs + p->nlines + 1) * sizeof *p->units);
+  for (int c = 0; c < CLASSES; c++) {
+    unit_class *units = &p->classes[c], *filters = &p->filters[c];
+    units->first = n;
+    for (int32_t at[2] = {0, 0}, kind = 1; at[0] < p->njobs || at[1] < p->njobs; kind = !kind) {
+      for (; at[kind] < p->njobs; at[kind]++) {
+        const ring_line *l = &p->lines[p->jobs[at[kind]].line];
+        if (kind == (l->split > 0) && class_of(p, l) == c) {
+          units->room = kugel__max(units->room, room_of(p, l));
+          p->units[n++] = at[kind]++;
+          break;
         }
+      }
     }
+    units->count = n - units->first;
+    *filters = (unit_class){.first = n, .room = units->room};
+    for (int32_t i = 0; i < p->nlines; i++)
+      if (p->lines[i].split && class_of(p, &p->lines[i]) == c)
+        p->units[n++] = i;
+    filters->count = n - filters->first;
+    if (c == IN_MEMORY)
+      p->scratch = p->blocks * units->room;
   }
-  *count = (int32_t)n;
-  kugel_status s = table(p, units, (size_t)n * 8, out);
-  kugel__free(p->ctx, units);
-  return s;
+  return KUGEL_OK;
 }
 
 static kugel_status load_kernels(kugel__rings_gpu *p)
 {
-  kugel__module_spec spec = {.name = "fft/ringfold"};
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->fold_module));
-  KUGEL_TRY(kugel__module_kernel(p->fold_module, "fold", &p->fold, NULL));
-  KUGEL_TRY(kugel__module_kernel(p->fold_module, "unfold", &p->unfold, NULL));
-  for (int s = 0; s < SIZES; s++) {
-    int32_t longest = (int32_t)kugel__max(p->classes[0][s].log2, p->classes[1][s].log2);
-    if (!p->classes[0][s].count && !p->classes[1][s].count)
+  for (int c = 0; c < CLASSES; c++) {
+    if (!p->classes[c].count)
       continue;
-    char defines[128];
-    snprintf(defines, sizeof defines, "#define THREADS %d\n#define ROOM %lld\n%s", sizes[s].threads,
-             1LL << (s == IN_MEMORY ? longest : sizes[s].log2),
-             s == IN_MEMORY ? "#define WORK_GLOBAL 1\n" : "");
-    spec = (kugel__module_spec){.name = "fft/ringfft", .defines = defines};
-    if (s == IN_MEMORY)
-      p->scratch = (int64_t)p->blocks << longest;
-    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->modules[s]));
+    char defines[160];
+    snprintf(defines, sizeof defines, "#define THREADS %d\n#define BLOCKS %d\n#define ROOM %lld\n%s",
+             shapes[c].threads, shapes[c].blocks, (long long)(c == IN_MEMORY ? 0 : capacity(p->device, c)),
+             c == IN_MEMORY ? "#define WORK_GLOBAL 1\n" : "");
+    kugel__module_spec spec = {.name = "fft/ringfft", .defines = defines};
+    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->modules[c]));
     for (int k = 0; k < KERNELS; k++)
-      KUGEL_TRY(kugel__module_kernel(p->modules[s], names[k], &p->kernels[s][k], NULL));
+      KUGEL_TRY(kugel__module_kernel(p->modules[c], names[k], &p->kernels[c][k], NULL));
   }
   return KUGEL_OK;
 }
 
 // All units of a class, a block each; as many at a time as have room. The last of the args is *a.
-static kugel_status launch_class(const kugel__rings_gpu *p, int s, int kernel, const unit_class *c, int maps,
-                                 int n, const kugel__arg *args, ring_args *a, kugel_queue *queue)
+static kugel_status launch_class(const kugel__rings_gpu *p, int class, int kernel, const unit_class *c, int n,
+                                 const kugel__arg *args, ring_args *a, kugel_queue *queue)
 {
-  int32_t most = s == IN_MEMORY ? p->blocks / maps : c->count;
+  int32_t most = class == IN_MEMORY ? p->blocks / a->maps : c->count;
+  a->room = c->room;
   for (int32_t done = 0; done < c->count; done += most) {
     a->first = c->first + done;
-    kugel__grid g = {.blocks = {(uint32_t)kugel__min(most, c->count - done), (uint32_t)maps},
-                     .threads = {(uint32_t)sizes[s].threads},
-                     .shared = s == IN_MEMORY ? 0 : (size_t)16 << c->log2};
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[s][kernel], &g, n, args, queue));
+    kugel__grid g = {.blocks = {(uint32_t)(kugel__min(most, c->count - done) * a->maps)},
+                     .threads = {(uint32_t)shapes[class].threads},
+                     .shared = class == IN_MEMORY ? 0 : (size_t)c->room * 16};
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[class][kernel], &g, n, args, queue));
   }
   return KUGEL_OK;
 }
 
-static kugel_status make_filters(kugel__rings_gpu *p)
+static kugel_status make_tables(kugel__rings_gpu *p)
 {
+  int c = 0;
+  while (c < CLASSES && !p->classes[c].count)
+    c++;
+  if (c == CLASSES)
+    return KUGEL_OK;
+  kugel__grid g = {.blocks = {(uint32_t)p->nlines}, .threads = {(uint32_t)shapes[c].threads}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->line_table), KUGEL__MEM_ARG(p->tables), KUGEL__MEM_ARG(p->order)};
+  KUGEL_TRY(kugel__launch(p->device, p->kernels[c][TABLES], &g, 3, args, NULL));
   kugel__mem scratch = {NULL, 0};
   kugel_status status = table(p, NULL, (size_t)p->scratch * 16, &scratch);
-  for (int s = 0; s < SIZES && !status; s++) {
-    const unit_class *c = &p->filters[s];
-    ring_args a = {.first = c->first};
-    kugel__arg args[] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
-                         KUGEL__MEM_ARG(p->filter_table), KUGEL__MEM_ARG(scratch), KUGEL__VALUE_ARG(a)};
-    status = launch_class(p, s, FILTER, c, 1, 5, args, &a, NULL);
+  for (c = 0; c < CLASSES && !status; c++) {
+    ring_args a = {.maps = 1};
+    kugel__arg more[] = {KUGEL__MEM_ARG(p->unit_table), KUGEL__MEM_ARG(p->line_table),
+                         KUGEL__MEM_ARG(p->tables), KUGEL__MEM_ARG(scratch), KUGEL__VALUE_ARG(a)};
+    status = launch_class(p, c, FILTER, &p->filters[c], 5, more, &a, NULL);
   }
   kugel__device_free(p->device, scratch.base);
   return status;
@@ -237,14 +299,15 @@ static kugel_status make_filters(kugel__rings_gpu *p)
 static kugel_status build(kugel__rings_gpu *p, const kugel__rings_desc *desc)
 {
   KUGEL_TRY(make_jobs(p, desc));
+  KUGEL_TRY(make_lines(p));
   KUGEL_TRY(make_units(p));
-  KUGEL_TRY(make_fold(p, false, &p->nfold, &p->fold_table));
-  KUGEL_TRY(make_fold(p, true, &p->nunfold, &p->unfold_table));
   KUGEL_TRY(load_kernels(p));
   KUGEL_TRY(table(p, p->jobs, (size_t)p->njobs * sizeof *p->jobs, &p->job_table));
-  KUGEL_TRY(table(p, p->units, (size_t)p->nunits * sizeof *p->units, &p->unit_table));
-  KUGEL_TRY(table(p, NULL, (size_t)p->filter * 16, &p->filter_table));
-  return make_filters(p);
+  KUGEL_TRY(table(p, p->lines, (size_t)p->nlines * sizeof *p->lines, &p->line_table));
+  KUGEL_TRY(table(p, p->units, (size_t)(p->njobs + p->nlines) * sizeof *p->units, &p->unit_table));
+  KUGEL_TRY(table(p, NULL, (size_t)p->numbers * 16, &p->tables));
+  KUGEL_TRY(table(p, NULL, (size_t)p->places * 4, &p->order));
+  return make_tables(p);
 }
 
 kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings_gpu **out)
@@ -254,11 +317,14 @@ kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *de
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan of rings");
   p->ctx = kugel__ctx_retain(ctx);
   p->device = kugel__ctx_device(ctx);
+  p->mmax = desc->mmax;
   p->blocks = (int32_t)kugel__max(KUGEL__RINGS_GPU_MAPS, 2 * p->device->info.units);
   kugel_status s = build(p, desc);
   kugel__free(ctx, p->jobs);
+  kugel__free(ctx, p->lines);
   kugel__free(ctx, p->units);
   p->jobs = NULL;
+  p->lines = NULL;
   p->units = NULL;
   if (s) {
     kugel__rings_gpu_destroy(p);
@@ -273,11 +339,9 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  for (int s = 0; s < SIZES; s++)
-    kugel__module_put(p->modules[s]);
-  kugel__module_put(p->fold_module);
-  void *tables[] = {p->job_table.base, p->unit_table.base, p->fold_table.base, p->unfold_table.base,
-                    p->filter_table.base};
+  for (int c = 0; c < CLASSES; c++)
+    kugel__module_put(p->modules[c]);
+  void *tables[] = {p->job_table.base, p->line_table.base, p->unit_table.base, p->tables.base, p->order.base};
   for (int i = 0; i < 5; i++)
     kugel__device_free(p->device, tables[i]);
   kugel__free(ctx, p);
@@ -286,76 +350,47 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *p)
 
 /* ---- execution ---- */
 
-size_t kugel__rings_gpu_work(const kugel__rings_gpu *p, int maps)
+size_t kugel__rings_gpu_work(const kugel__rings_gpu *p)
 {
-  return (size_t)(maps * p->spectrum + p->scratch) * 16 + 4096;
+  return (size_t)p->scratch * 16 + 64;
 }
 
-static kugel__mem scratch_of(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job)
-{
-  size_t at = p->scratch ? (size_t)kugel__round_up(job->maps * p->spectrum * 16, 4096) : 0;
-  return (kugel__mem){job->work.base, job->work.offset + at};
-}
-
-static kugel_status fold(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job, bool un,
-                         kugel_queue *queue)
-{
-  fold_args a = {.jobs = p->njobs,
-                 .row = (int32_t)job->row,
-                 .leg = job->leg_at,
-                 .leg_stride = job->leg_stride,
-                 .stride = p->spectrum};
-  const kugel__mem *units = un ? &p->unfold_table : &p->fold_table;
-  kugel__grid g = {.blocks = {(uint32_t)(un ? p->nunfold : p->nfold), (uint32_t)job->maps},
-                   .threads = {FOLD_JOBS * FOLD_NUMBERS}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(*units),
-                       un ? KUGEL__MEM_ARG(job->work) : KUGEL__MEM_ARG(job->leg),
-                       un ? KUGEL__MEM_ARG(job->leg) : KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(a)};
-  return kugel__launch(p->device, un ? p->unfold : p->fold, &g, 5, args, queue);
-}
-
-static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job, bool adjoint,
+static kugel_status transform(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job, int kernel,
                               kugel_queue *queue)
 {
-  kugel__mem scratch = scratch_of(p, job);
+  ring_args a = {.maps = job->maps,
+                 .f32 = job->f32,
+                 .weighted = job->weight.base != NULL,
+                 .check = job->check,
+                 .row = (int32_t)job->row,
+                 .map = job->map_at,
+                 .map_stride = job->map_stride,
+                 .leg = job->leg_at,
+                 .leg_stride = job->leg_stride};
   const kugel__mem *weight = job->weight.base ? &job->weight : &job->work;
   const kugel__mem *bad = job->bad.base ? &job->bad : &job->work;
-  for (int k = 1; k >= 0; k--)
-    for (int s = SIZES - 1; s >= 0; s--) {
-      const unit_class *c = &p->classes[k][s];
-      ring_args a = {.f32 = job->f32,
-                     .weighted = job->weight.base != NULL,
-                     .check = job->check,
-                     .map = job->map_at,
-                     .map_stride = job->map_stride,
-                     .stride = p->spectrum};
-      kugel__arg args[9] = {KUGEL__MEM_ARG(p->job_table), KUGEL__MEM_ARG(p->unit_table),
-                            KUGEL__MEM_ARG(job->work)};
-      int n = 3;
-      if (k)
-        args[n++] = KUGEL__MEM_ARG(p->filter_table);
-      args[n++] = KUGEL__MEM_ARG(job->map);
-      args[n++] = KUGEL__MEM_ARG(*weight);
-      if (adjoint)
-        args[n++] = KUGEL__MEM_ARG(*bad);
-      args[n++] = KUGEL__MEM_ARG(scratch);
-      args[n++] = KUGEL__VALUE_ARG(a);
-      int kernel = (k ? CHIRP_SYNTH : DIRECT_SYNTH) + adjoint;
-      KUGEL_TRY(launch_class(p, s, kernel, c, job->maps, n, args, &a, queue));
-    }
+  kugel__arg args[11] = {KUGEL__MEM_ARG(p->job_table),  KUGEL__MEM_ARG(p->unit_table),
+                         KUGEL__MEM_ARG(p->line_table), KUGEL__MEM_ARG(p->tables),
+                         KUGEL__MEM_ARG(p->order),      KUGEL__MEM_ARG(job->leg),
+                         KUGEL__MEM_ARG(job->map),      KUGEL__MEM_ARG(*weight)};
+  int n = 8;
+  if (kernel == ADJOINT)
+    args[n++] = KUGEL__MEM_ARG(*bad);
+  args[n++] = KUGEL__MEM_ARG(job->work);
+  args[n++] = KUGEL__VALUE_ARG(a);
+  for (int c = CLASSES - 1; c >= 0; c--)
+    KUGEL_TRY(launch_class(p, c, kernel, &p->classes[c], n, args, &a, queue));
   return KUGEL_OK;
 }
 
 kugel_status kugel__rings_gpu_synth(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job,
                                     kugel_queue *queue)
 {
-  KUGEL_TRY(fold(p, job, false, queue));
-  return transform(p, job, false, queue);
+  return transform(p, job, SYNTH, queue);
 }
 
 kugel_status kugel__rings_gpu_adjoint(const kugel__rings_gpu *p, const kugel__rings_gpu_job *job,
                                       kugel_queue *queue)
 {
-  KUGEL_TRY(transform(p, job, true, queue));
-  return fold(p, job, true, queue);
+  return transform(p, job, ADJOINT, queue);
 }

@@ -13,7 +13,7 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *plan);
 
 enum { KUGEL__RINGS_GPU_MAPS = 4 }; /* of one call at the most */
 /* Bytes of work memory that a call needs. */
-size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan, int maps);
+size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
 
 /* leg[m][row][4]: north re, im, south re, im of each pair, from complex element leg_at on. The map starts at
  * element map_at; more maps and their coefficients follow at the strides. */

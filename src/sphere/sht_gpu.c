@@ -22,8 +22,6 @@ typedef struct task {
   kugel_solve_stats *stats;
 } task;
 
-static const size_t together_aim = (size_t)1 << 30; // bytes of the spectra of maps that go together
-
 static kugel_status room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
 {
   return out->base ? KUGEL_OK : kugel__device_alloc(g->device, kugel__max((int64_t)bytes, 64), &out->base);
@@ -46,9 +44,8 @@ kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, NULL, &g->leg));
   KUGEL_TRY(kugel__rings_gpu_create(p->ctx, desc, &g->rings));
   int64_t coefs = p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(g->leg) * 32;
-  size_t together = kugel__rings_gpu_work(g->rings, p->n_map), leg = kugel__leg_gpu_work(g->leg);
-  g->maps = together <= together_aim ? p->n_map : 1;
-  size_t rings = kugel__rings_gpu_work(g->rings, g->maps), work = leg > rings ? leg : rings;
+  size_t rings = kugel__rings_gpu_work(g->rings), leg = kugel__leg_gpu_work(g->leg);
+  size_t work = leg > rings ? leg : rings;
   KUGEL_TRY(room(g, (size_t)coefs, &g->coefs));
   KUGEL_TRY(room(g, work, &g->work));
   return room(g, sizeof(int32_t), &g->bad);
@@ -133,26 +130,22 @@ static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, c
                                bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
-  int64_t row = kugel__leg_gpu_row(g->leg), stride = (p->mmax + 1) * row * 2;
-  for (int c = 0; c < p->n_map; c += g->maps) {
-    kugel__rings_gpu_job job = {.leg = g->coefs,
-                                .map = map->mem,
-                                .work = g->work,
-                                .leg_at = c * stride,
-                                .row = row,
-                                .map_at = map->at + c * p->npix,
-                                .maps = g->maps,
-                                .leg_stride = stride,
-                                .map_stride = p->npix,
-                                .f32 = map->f32,
-                                .check = how->check,
-                                .bad = g->bad};
-    if (how->weighted)
-      job.weight = g->weight;
-    KUGEL_TRY(adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
-                      : kugel__rings_gpu_synth(g->rings, &job, queue));
-  }
-  return KUGEL_OK;
+  int64_t row = kugel__leg_gpu_row(g->leg);
+  kugel__rings_gpu_job job = {.leg = g->coefs,
+                              .map = map->mem,
+                              .work = g->work,
+                              .row = row,
+                              .map_at = map->at,
+                              .maps = p->n_map,
+                              .leg_stride = (p->mmax + 1) * row * 2,
+                              .map_stride = p->npix,
+                              .f32 = map->f32,
+                              .check = how->check,
+                              .bad = g->bad};
+  if (how->weighted)
+    job.weight = g->weight;
+  return adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
+                 : kugel__rings_gpu_synth(g->rings, &job, queue);
 }
 
 kugel_status kugel__sht_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,

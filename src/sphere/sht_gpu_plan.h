@@ -31,7 +31,6 @@ struct kugel__sht_gpu {
   kugel__rings_gpu *rings;
   kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
   bool covered;                        // every pixel is on a ring
-  int maps;                            // that the ring stage takes at a time
   pthread_mutex_t lock;
   kugel__event *last;                     // under the lock: of the latest execution,
   kugel__mem alm, map;                    // copies of host arrays,

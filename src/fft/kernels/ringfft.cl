@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Complex transforms of rings: north + i south. A block holds one transform in ROOM numbers of shared memory (of global
-// memory with WORK_GLOBAL). Lengths that are no powers of two are split by r = gcd(n, 4) and go through chirps (Bluestein).
+// Rings from their Fourier coefficients and back. A block serves a pair of rings of one length n (or one ring) at a
+// time: z = north + i south in ROOM numbers of shared memory (of global memory with WORK_GLOBAL). Smooth lengths
+// are transformed in place; others are split by r = gcd(n, 4) and go through chirps (Bluestein), part by part.
+// leg[m][row] holds north re, im, south re, im of each pair; orders beyond the Nyquist frequency fold exactly.
 //
-// variant: THREADS=64 ROOM=512
-// variant: THREADS=512 ROOM=8192
-// variant: THREADS=256 ROOM=16384 WORK_GLOBAL=1
+// variant: THREADS=256 BLOCKS=2 ROOM=7168
+// variant: THREADS=512 BLOCKS=1 ROOM=14336
+// variant: THREADS=256 BLOCKS=2 ROOM=0 WORK_GLOBAL=1
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
@@ -13,32 +15,36 @@
 #endif
 #ifdef WORK_GLOBAL
 #define WORK GLOBAL
-#define WORK_ROOM GLOBAL real2 *RESTRICT work = scratch + ((i64)GROUP_ID(1) * GROUPS(0) + GROUP_ID(0)) * ROOM
+#define WORK_ROOM GLOBAL real2 *RESTRICT z = scratch + (i64)GROUP_ID(0) * args.room
+#define QUOTIENT(i, n, inverse) ((i) / (n))
 #else
 #define WORK IN_SHARED
-#define WORK_ROOM SHARED_FROM_LAUNCH(real2, work, ROOM)
+#define WORK_ROOM SHARED_FROM_LAUNCH(real2, z, ROOM)
+#define QUOTIENT(i, n, inverse) ((int)(((float)(i) + 0.5f) * (inverse))) // exact for i < 2^21
 #endif
 
 typedef struct ring_job {
-  u64 north_hi, north_lo, south_hi, south_lo; // longitude of the first pixel in turns
-  i64 north, south;                           // first pixels, -1: none
-  i64 at, filter;                             // in the spectra; of the chirp's transform
-  i32 pair, n, mlim, flags;                   // flags 1, 2: this job is all of the north, south
+  u64 hi[2], lo[2];        // longitude of the first pixel in turns, of north and south
+  i64 first[2];            // first pixels, -1: none
+  i32 pair, line, mlim, flags; // flags 1, 2: this job is all of the north, south
 } ring_job;
 
-// Unit: job, and the part j2 < r of its output.
-typedef struct ring_unit {
-  i32 job, part, log2, split; // log2 of the length in work, r
-} ring_unit;
+// A length n. Transforms of `size` points: n itself, or of the chirps of `length` = n / split, if split > 0.
+typedef struct ring_line {
+  u64 radices;                   // four bits each, from the first pass on
+  i64 roots, chirp, filter, order; // in the tables
+  i32 n, split, length, size, passes, owner; // owner: of the roots
+} ring_line;
 
 typedef struct ring_args {
-  i32 first, f32, weighted, check; // blocks serve units from `first` on; check 1: bad pixels count as zero, 2: and are
-  i64 map, map_stride, stride;     // counted; first element of the map; to the next map, the next map's spectra
+  i32 first, maps, f32, weighted, check, row; // blocks serve units from `first` on; check 1: bad pixels count as
+  i64 room, map, map_stride, leg, leg_stride; // zero, 2: and are counted; of a block; first elements; to the next map
 } ring_args;
 
 DEVICE real2 add(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
 DEVICE real2 sub(real2 a, real2 b) { return MAKE_REAL2(a.x - b.x, a.y - b.y); }
-DEVICE real2 mul(real2 a, real2 b) { return MAKE_REAL2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
+DEVICE real2 mul(real2 a, real2 b) { return MAKE_REAL2(FMA(a.x, b.x, -a.y * b.y), FMA(a.x, b.y, a.y * b.x)); }
+DEVICE real2 conjugate(real2 a) { return MAKE_REAL2(a.x, -a.y); }
 DEVICE real2 times_i(real2 a, double sign) { return MAKE_REAL2(-sign * a.y, sign * a.x); }
 DEVICE real2 turn(double half_turns) // e^{i pi x}
 {
@@ -46,6 +52,8 @@ DEVICE real2 turn(double half_turns) // e^{i pi x}
   SINCOSPI(half_turns, s, c);
   return MAKE_REAL2(c, s);
 }
+
+/* ---- transforms in a block's memory ---- */
 
 // Neighbours at all power-of-eight distances lie in different banks.
 DEVICE int slot(int i) { return i ^ (((i >> 3) ^ (i >> 6) ^ (i >> 9) ^ (i >> 12)) & 7); }
@@ -59,6 +67,53 @@ DEVICE void dft4(real2 *a, real2 *b, real2 *c, real2 *d, double sign)
   *d = sub(d0, d1);
 }
 
+DEVICE void dft8(real2 *x, double sign)
+{
+  const double h = 0.70710678118654752440;
+  real2 e[4] = {x[0], x[2], x[4], x[6]}, o[4] = {x[1], x[3], x[5], x[7]};
+  dft4(e, e + 1, e + 2, e + 3, sign);
+  dft4(o, o + 1, o + 2, o + 3, sign);
+  o[1] = MAKE_REAL2(h * (o[1].x - sign * o[1].y), h * (o[1].y + sign * o[1].x));
+  o[2] = times_i(o[2], sign);
+  o[3] = MAKE_REAL2(h * (-o[3].x - sign * o[3].y), h * (sign * o[3].x - o[3].y));
+  UNROLL for (int r = 0; r < 4; r++) {
+    x[r] = add(e[r], o[r]);
+    x[r + 4] = sub(e[r], o[r]);
+  }
+}
+
+// Odd radices: cosines and sines of 2 pi k / R.
+CONST double cos_odd[3][4] = {{1, -0.5, 0, 0},
+                              {1, 0.30901699437494742410, -0.80901699437494742410, 0},
+                              {1, 0.62348980185873353053, -0.22252093395631440429, -0.90096886790241912624}};
+CONST double sin_odd[3][4] = {{0, 0.86602540378443864676, 0, 0},
+                              {0, 0.95105651629515357212, 0.58778525229247312917, 0},
+                              {0, 0.78183148246802980871, 0.97492791218182360702, 0.43388373911755812048}};
+
+DEVICE void dft_odd(real2 *x, int radix, double sign)
+{
+  real2 s[4], d[4], sum = x[0];
+  UNROLL for (int q = 1; q <= radix / 2; q++) {
+    s[q] = add(x[q], x[radix - q]);
+    d[q] = times_i(sub(x[q], x[radix - q]), sign);
+    sum = add(sum, s[q]);
+  }
+  real2 first = x[0];
+  x[0] = sum;
+  UNROLL for (int r = 1; r <= radix / 2; r++) {
+    real2 even = first, odd = MAKE_REAL2(0.0, 0.0);
+    UNROLL for (int q = 1; q <= radix / 2; q++) {
+      int k = q * r % radix;
+      double c = cos_odd[radix / 2 - 1][k <= radix / 2 ? k : radix - k];
+      double t = k <= radix / 2 ? sin_odd[radix / 2 - 1][k] : -sin_odd[radix / 2 - 1][radix - k];
+      even = MAKE_REAL2(FMA(c, s[q].x, even.x), FMA(c, s[q].y, even.y));
+      odd = MAKE_REAL2(FMA(t, d[q].x, odd.x), FMA(t, d[q].y, odd.y));
+    }
+    x[r] = add(even, odd);
+    x[radix - r] = sub(even, odd);
+  }
+}
+
 // x[r] = sum_q x[q] e^{sign 2 pi i q r / R}
 DEVICE void dft(real2 *x, int radix, double sign)
 {
@@ -68,83 +123,209 @@ DEVICE void dft(real2 *x, int radix, double sign)
     x[1] = sub(a, x[1]);
   } else if (radix == 4)
     dft4(x, x + 1, x + 2, x + 3, sign);
-  else {
-    const double h = 0.70710678118654752440;
-    real2 e[4] = {x[0], x[2], x[4], x[6]}, o[4] = {x[1], x[3], x[5], x[7]};
-    dft4(e, e + 1, e + 2, e + 3, sign);
-    dft4(o, o + 1, o + 2, o + 3, sign);
-    o[1] = MAKE_REAL2(h * (o[1].x - sign * o[1].y), h * (o[1].y + sign * o[1].x));
-    o[2] = times_i(o[2], sign);
-    o[3] = MAKE_REAL2(h * (-o[3].x - sign * o[3].y), h * (sign * o[3].x - o[3].y));
-    UNROLL for (int r = 0; r < 4; r++) {
-      x[r] = add(e[r], o[r]);
-      x[r + 4] = sub(e[r], o[r]);
-    }
-  }
+  else if (radix == 8)
+    dft8(x, sign);
+  else
+    dft_odd(x, radix, sign);
 }
 
-// One pass of radix R over all sub-transforms of length 2^log2: decimation in frequency (sign -1), or its inverse.
-#define PASS(NAME, R, LOG2R)                                                                 \
-  DEVICE void NAME(WORK real2 *work, int whole, int log2, double sign, int inverse)          \
-  {                                                                                          \
-    int part = log2 - LOG2R, count = 1 << (whole - LOG2R);                                   \
-    for (int b = LOCAL_ID(0); b < count; b += THREADS) {                                     \
-      int p = b & ((1 << part) - 1), first = ((b >> part) << log2) + p;                      \
-      real2 x[R], w[R];                                                                      \
-      UNROLL for (int q = 0; q < R; q++)                                                     \
-        x[q] = work[slot(first + (q << part))];                                              \
-      w[1] = turn(sign * 2 * p / (double)(1 << log2));                                       \
-      UNROLL for (int q = 2; q < R; q++)                                                     \
-        w[q] = mul(w[q / 2], w[q - q / 2]);                                                  \
-      if (inverse)                                                                           \
-        UNROLL for (int q = 1; q < R; q++)                                                   \
-          x[q] = mul(x[q], w[q]);                                                            \
-      dft(x, R, sign);                                                                       \
-      if (!inverse)                                                                          \
-        UNROLL for (int q = 1; q < R; q++)                                                   \
-          x[q] = mul(x[q], w[q]);                                                            \
-      UNROLL for (int q = 0; q < R; q++)                                                     \
-        work[slot(first + (q << part))] = x[q];                                              \
-    }                                                                                        \
+// One pass over all sub-transforms of `len` points, e^{-2 pi i jk / len}, decimation in frequency; or its inverse.
+#define PASS(NAME, R)                                                                                               \
+  DEVICE void NAME(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, int size, int len, int back)               \
+  {                                                                                                                 \
+    int part = len / R, count = size / R, step = size / len;                                                        \
+    float inverse = 1.0f / (float)part;                                                                             \
+    for (int b = LOCAL_ID(0); b < count; b += THREADS) {                                                            \
+      int run = QUOTIENT(b, part, inverse), p = b - run * part, first = run * len + p;                              \
+      real2 x[R], w[R];                                                                                             \
+      w[1] = roots[p * step];                                                                                       \
+      UNROLL for (int q = 0; q < R; q++)                                                                            \
+        x[q] = work[slot(first + q * part)];                                                                        \
+      if (back)                                                                                                     \
+        w[1] = conjugate(w[1]);                                                                                          \
+      UNROLL for (int q = 2; q < R; q++)                                                                            \
+        w[q] = mul(w[q / 2], w[q - q / 2]);                                                                         \
+      if (back)                                                                                                     \
+        UNROLL for (int q = 1; q < R; q++)                                                                          \
+          x[q] = mul(x[q], w[q]);                                                                                   \
+      dft(x, R, back ? 1 : -1);                                                                                     \
+      if (!back)                                                                                                    \
+        UNROLL for (int q = 1; q < R; q++)                                                                          \
+          x[q] = mul(x[q], w[q]);                                                                                   \
+      UNROLL for (int q = 0; q < R; q++)                                                                            \
+        work[slot(first + q * part)] = x[q];                                                                        \
+    }                                                                                                               \
   }
-PASS(pass2, 2, 1)
-PASS(pass4, 4, 2)
-PASS(pass8, 8, 3)
+PASS(pass2, 2)
+PASS(pass3, 3)
+PASS(pass4, 4)
+PASS(pass5, 5)
+PASS(pass7, 7)
+PASS(pass8, 8)
 
-// Natural order -> digits reversed, e^{-2 pi i jk / 2^log2}; or back, e^{+2 pi i jk / 2^log2}; no factor. Radix 8,
-// and first (last) 2 or 4. All threads have filled work.
-DEVICE void transform(WORK real2 *work, int log2, int inverse)
+DEVICE void pass(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, int size, int len, int radix, int back)
 {
-  int rest = log2 % 3, passes = log2 / 3 + (rest > 0);
-  double sign = inverse ? 1 : -1;
+  if (radix == 8)
+    pass8(work, roots, size, len, back);
+  else if (radix == 4)
+    pass4(work, roots, size, len, back);
+  else if (radix == 2)
+    pass2(work, roots, size, len, back);
+  else if (radix == 3)
+    pass3(work, roots, size, len, back);
+  else if (radix == 5)
+    pass5(work, roots, size, len, back);
+  else if (!back) // chirps have no sevens
+    pass7(work, roots, size, len, 0);
+}
+
+DEVICE int radix_of(ring_line l, int pass_number) { return (int)(l.radices >> (4 * pass_number)) & 15; }
+
+// Natural order -> digits reversed. All threads have filled work, and may read it afterwards.
+DEVICE void forward(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, ring_line l, int passes)
+{
+  int len = l.size;
   for (int i = 0; i < passes; i++) {
-    int k = inverse ? passes - 1 - i : i; // counted from the longest
-    if (rest == 0 || k > 0)
-      pass8(work, log2, log2 - 3 * k + (rest ? 3 - rest : 0), sign, inverse);
-    else if (rest == 1)
-      pass2(work, log2, log2, sign, inverse);
-    else
-      pass4(work, log2, log2, sign, inverse);
+    int radix = radix_of(l, i);
+    pass(work, roots, l.size, len, radix, 0);
+    len /= radix;
     BARRIER();
   }
 }
-#define forward(work, log2) transform(work, log2, 0)
-#define backward(work, log2) transform(work, log2, 1)
 
-// Where forward leaves frequency k.
-DEVICE int reversed(int k, int log2)
+/* The cyclic convolution with the chirp. The last pass has radix 8, and meets the filter in registers. */
+DEVICE void convolve(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, const GLOBAL real2 *RESTRICT filter,
+                     ring_line l)
 {
-  int rest = log2 % 3, left = log2 - rest, at = (k & ((1 << rest) - 1)) << left;
-  for (k >>= rest; left > 0; k >>= 3) {
-    left -= 3;
-    at |= (k & 7) << left;
+  int eighth = l.size / 8, len = 8;
+  for (int b = LOCAL_ID(0); b < eighth; b += THREADS) {
+    real2 x[8];
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = work[slot(8 * b + q)];
+    dft8(x, -1);
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = mul(x[q], filter[b + q * eighth]);
+    dft8(x, 1);
+    UNROLL for (int q = 0; q < 8; q++)
+      work[slot(8 * b + q)] = x[q];
   }
-  return at;
+  BARRIER();
+  for (int i = l.passes - 2; i >= 0; i--) {
+    int radix = radix_of(l, i);
+    len *= radix;
+    pass(work, roots, l.size, len, radix, 1);
+    BARRIER();
+  }
 }
+
+// z[part length + k] = (sum_q z[k + q length] e^{-2 pi i part q / split}) e^{-2 pi i part k / n} chirp[k], in place.
+DEVICE void split_parts(WORK real2 *z, const GLOBAL real2 *RESTRICT chirp, ring_line l)
+{
+  int length = l.split ? l.length : 0;
+  double step = -2.0 / l.n;
+  for (int k = LOCAL_ID(0); k < length; k += THREADS) {
+    real2 c = chirp[k], w = turn(step * k), x[4];
+    UNROLL for (int q = 0; q < 4; q++)
+      x[q] = q < l.split ? z[slot(k + q * length)] : MAKE_REAL2(0.0, 0.0);
+    if (l.split == 4)
+      dft4(x, x + 1, x + 2, x + 3, -1);
+    else
+      dft(x, 2, -1); // of x[0] and 0 if there is one part
+    UNROLL for (int q = 0; q < 4; q++)
+      if (q < l.split) {
+        z[slot(k + q * length)] = mul(x[q], c);
+        c = mul(c, w);
+      }
+  }
+}
+
+/* e^{-2 pi i jk / n} of all of z: into `place` of each frequency. */
+DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_line l)
+{
+  const GLOBAL real2 *RESTRICT roots = tables + l.roots;
+  const GLOBAL real2 *RESTRICT chirp = tables + l.chirp;
+  WORK real2 *work = l.split ? z + ((l.n + 7) & ~7) : z;
+  split_parts(z, chirp, l);
+  BARRIER();
+  int parts = l.split ? l.split : 1, count = l.split ? l.size : 0, length = l.split ? l.length : 0;
+  for (int part = 0; part < parts; part++) {
+    for (int k = LOCAL_ID(0); k < count; k += THREADS)
+      work[slot(k)] = k < length ? z[slot(part * length + k)] : MAKE_REAL2(0.0, 0.0);
+    BARRIER();
+    forward(work, roots, l, l.split ? l.passes - 1 : l.passes);
+    for (int once = 0; once < (l.split ? 1 : 0); once++)
+      convolve(work, roots, tables + l.filter, l);
+    for (int k = LOCAL_ID(0); k < length; k += THREADS)
+      z[slot(part * length + k)] = mul(work[slot(k)], chirp[k]);
+    BARRIER();
+  }
+}
+
+// Where transform leaves frequency k.
+DEVICE int place(ring_line l, const GLOBAL i32 *RESTRICT order, int k)
+{
+  int shift = l.split >> 1; // log2 of 1, 2, 4
+  return slot(l.split ? (k & (l.split - 1)) * l.length + (k >> shift) : order[l.order + k]);
+}
+
+/* ---- coefficients ---- */
+
+// e^{2 pi i m (hi + lo 2^-64) 2^-64}
+DEVICE real2 phase(u64 hi, u64 lo, int m)
+{
+  u64 t = hi * (u64)m + (((lo >> 32) * (u64)m) >> 32);
+  return turn((double)(i64)t * 0x1p-63);
+}
+
+// Neighbouring threads serve north and south of one order, HALF orders at a time; e^{i m phi0} of order k + c HALF is
+// the thread's own of k times coarse[c].
+#define HALF (THREADS / 2)
+enum { AHEAD = 4 };
+
+// What a thread serves of a job.
+typedef struct ring_side {
+  u64 hi, lo;
+  int which, own, exists, mlim, n;
+  i64 leg;       // its coefficient of order 0
+  real2 fine;    // phase of its first order
+} ring_side;
+
+DEVICE ring_side side_of(ring_job j, int n, i64 leg)
+{
+  ring_side s;
+  s.which = LOCAL_ID(0) % 2;
+  s.own = s.which ? j.flags & 2 : j.flags & 1;
+  s.hi = s.which ? j.hi[1] : j.hi[0];
+  s.lo = s.which ? j.lo[1] : j.lo[0];
+  s.exists = (s.which ? j.first[1] : j.first[0]) >= 0;
+  s.mlim = j.mlim;
+  s.n = n;
+  s.leg = leg + 2 * j.pair + s.which;
+  s.fine = phase(s.hi, s.lo, LOCAL_ID(0) / 2);
+  return s;
+}
+
+DEVICE void make_coarse(WORK real2 *coarse, ring_side s, int top)
+{
+  for (int c = LOCAL_ID(0) / 2; c * HALF <= top; c += HALF)
+    coarse[2 * c + s.which] = phase(s.hi, s.lo, c * HALF);
+}
+
+// Adds the orders that fold onto k.
+DEVICE real2 folded(real2 f, const GLOBAL real2 *RESTRICT leg, ring_side s, i64 row, int k)
+{
+  for (int m = k + s.n; m <= s.mlim; m += s.n)
+    f = add(f, mul(leg[s.leg + m * row], phase(s.hi, s.lo, m)));
+  for (int m = s.n - k; m <= s.mlim; m += s.n)
+    f = add(f, conjugate(mul(leg[s.leg + m * row], phase(s.hi, s.lo, m))));
+  return f;
+}
+
+/* ---- pixels ---- */
 
 DEVICE double pixel(const GLOBAL void *map, ring_args t, i64 at, GLOBAL i32 *bad)
 {
-  double v = t.f32 ? (double)((const GLOBAL float *)map)[t.map + at] : ((const GLOBAL double *)map)[t.map + at];
+  double v = t.f32 ? (double)((const GLOBAL float *)map)[at] : ((const GLOBAL double *)map)[at];
   if (t.check && (!(fabs(v) <= 1.7e308) || fabs(v + 1.6375e30) <= 1.6375e25)) {
     if (t.check == 2)
       ATOMIC_ADD_I32(bad, 1);
@@ -153,155 +334,149 @@ DEVICE double pixel(const GLOBAL void *map, ring_args t, i64 at, GLOBAL i32 *bad
   return v;
 }
 
-DEVICE real2 load(ring_job j, const GLOBAL void *map, const GLOBAL double *RESTRICT weight, ring_args t, int i,
-                  GLOBAL i32 *bad)
+DEVICE void set_pixel(GLOBAL void *map, ring_args t, i64 at, double v)
 {
-  double north = 0, south = 0;
-  if (j.north >= 0)
-    north = pixel(map, t, j.north + i, bad) * (t.weighted ? weight[2 * j.pair] : 1.0);
-  if (j.south >= 0)
-    south = pixel(map, t, j.south + i, bad) * (t.weighted ? weight[2 * j.pair + 1] : 1.0);
-  return MAKE_REAL2(north, south);
+  if (t.f32)
+    ((GLOBAL float *)map)[at] = (float)v;
+  else
+    ((GLOBAL double *)map)[at] = v;
 }
 
-DEVICE void store(ring_job j, GLOBAL void *map, const GLOBAL double *RESTRICT weight, ring_args t, int i, real2 z)
+// Weights of north and south, 0 where there is no ring.
+DEVICE real2 weights_of(ring_job j, const GLOBAL double *RESTRICT weight, ring_args t)
 {
-  if (t.weighted)
-    z = MAKE_REAL2(z.x * weight[2 * j.pair], z.y * weight[2 * j.pair + 1]);
-  if (t.f32) {
-    GLOBAL float *to = (GLOBAL float *)map + t.map + i;
-    if (j.north >= 0)
-      to[j.north] = (float)z.x;
-    if (j.south >= 0)
-      to[j.south] = (float)z.y;
-  } else {
-    GLOBAL double *to = (GLOBAL double *)map + t.map + i;
-    if (j.north >= 0)
-      to[j.north] = z.x;
-    if (j.south >= 0)
-      to[j.south] = z.y;
+  return MAKE_REAL2(j.first[0] < 0 ? 0.0 : t.weighted ? weight[2 * j.pair] : 1.0,
+                    j.first[1] < 0 ? 0.0 : t.weighted ? weight[2 * j.pair + 1] : 1.0);
+}
+
+/* ---- kernels ---- */
+
+// The block's job; neighbouring blocks serve one job of several maps. (Arguments of a kernel are not to be changed:
+// OpenCL on CPUs shares them.)
+#define THE_JOB                                                        \
+  WORK_ROOM;                                                           \
+  ring_args t = args;                                                  \
+  ring_job j = jobs[units[args.first + GROUP_ID(0) / args.maps]];      \
+  ring_line l = lines[j.line];                                         \
+  int which_map = GROUP_ID(0) % args.maps, own_order = LOCAL_ID(0) / 2; \
+  t.leg += which_map * t.leg_stride;                                   \
+  i64 north = t.map + which_map * t.map_stride + j.first[0];           \
+  i64 south = t.map + which_map * t.map_stride + j.first[1];           \
+  ring_side s = side_of(j, l.n, t.leg);                                \
+  real2 w = weights_of(j, weight, t);                                  \
+  i64 row = 2 * t.row;                                                 \
+  WORK real2 *coarse = z + ((l.n + 7) & ~7) + (l.split ? l.size : 0)
+
+// With i conj Z_k = i conj (north + i south), whose transform with the other sign is i conj z.
+KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
+                                          const GLOBAL ring_line *RESTRICT lines, const GLOBAL real2 *RESTRICT tables,
+                                          const GLOBAL i32 *RESTRICT order, const GLOBAL real2 *RESTRICT leg,
+                                          GLOBAL void *map, const GLOBAL double *RESTRICT weight,
+                                          GLOBAL real2 *RESTRICT scratch, ring_args args)
+{
+  SHUFFLE_ROOM(THREADS);
+  THE_JOB;
+  make_coarse(coarse, s, l.n / 2);
+  BARRIER();
+  for (int base = 0; 2 * base <= l.n; base += AHEAD * HALF) {
+    real2 f[AHEAD];
+    UNROLL for (int u = 0; u < AHEAD; u++) {
+      int k = base + u * HALF + own_order;
+      f[u] = s.exists && k <= s.mlim && 2 * k <= l.n ? leg[s.leg + k * row] : MAKE_REAL2(0.0, 0.0);
+    }
+    UNROLL for (int u = 0; u < AHEAD; u++) {
+      int k = base + u * HALF + own_order;
+      real2 v = mul(f[u], mul(s.fine, coarse[2 * (base / HALF + u) + s.which]));
+      if (s.exists && 2 * k <= l.n)
+        v = folded(v, leg, s, row, k);
+      real2 o;
+      o.x = SHUFFLE_XOR(v.x, 1);
+      o.y = SHUFFLE_XOR(v.y, 1);
+      if (!s.which && 2 * k <= l.n)
+        z[slot(k)] = MAKE_REAL2(v.y + o.x, v.x - o.y);
+      if (s.which && k > 0 && 2 * k < l.n)
+        z[slot(l.n - k)] = MAKE_REAL2(v.x - o.y, v.y + o.x);
+    }
+  }
+  BARRIER();
+  transform(z, tables, l);
+  for (int i = LOCAL_ID(0); i < l.n; i += THREADS) {
+    real2 v = z[place(l, order, i)];
+    if (j.first[0] >= 0)
+      set_pixel(map, t, north + i, w.x * v.y);
+    if (j.first[1] >= 0)
+      set_pixel(map, t, south + i, w.y * v.x);
   }
 }
 
-// Blocks of another y serve another map. (Arguments of a kernel are not to be changed: OpenCL on CPUs shares them.)
-#define NEXT_MAP                          \
-  ring_args t = args;                     \
-  t.map += GROUP_ID(1) * t.map_stride;    \
-  j.at += GROUP_ID(1) * t.stride
-
-// Powers of two: spectrum -> map.
-KERNEL(THREADS) direct_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                             const GLOBAL real2 *RESTRICT spectrum, GLOBAL void *map,
-                             const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args args)
+KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
+                                            const GLOBAL ring_line *RESTRICT lines, const GLOBAL real2 *RESTRICT tables,
+                                            const GLOBAL i32 *RESTRICT order, GLOBAL real2 *RESTRICT leg,
+                                            const GLOBAL void *map, const GLOBAL double *RESTRICT weight,
+                                            GLOBAL i32 *bad, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
-  WORK_ROOM;
-  ring_unit unit = units[args.first + GROUP_ID(0)];
-  ring_job j = jobs[unit.job];
-  NEXT_MAP;
-  for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
-    work[slot(reversed(k, unit.log2))] = spectrum[j.at + k];
-  BARRIER();
-  backward(work, unit.log2);
-  for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
-    store(j, map, weight, t, i, work[slot(i)]);
-}
-
-KERNEL(THREADS) direct_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                               GLOBAL real2 *RESTRICT spectrum, const GLOBAL void *map,
-                               const GLOBAL double *RESTRICT weight, GLOBAL i32 *bad, GLOBAL real2 *RESTRICT scratch,
-                               ring_args args)
-{
-  WORK_ROOM;
-  ring_unit unit = units[args.first + GROUP_ID(0)];
-  ring_job j = jobs[unit.job];
-  NEXT_MAP;
-  for (int i = LOCAL_ID(0); i < j.n; i += THREADS)
-    work[slot(i)] = load(j, map, weight, t, i, bad);
-  BARRIER();
-  forward(work, unit.log2);
-  for (int k = LOCAL_ID(0); k < j.n; k += THREADS)
-    spectrum[j.at + k] = work[slot(reversed(k, unit.log2))];
-}
-
-// e^{i pi split k^2 / n}
-DEVICE real2 chirp(int k, int n, int split, double sign)
-{
-  u64 p = (u64)k * (u64)k * (u64)split % (u64)(2 * n);
-  return turn(sign * (double)p / (double)n);
-}
-
-// filter[M]: transform of the conjugate chirp over M, digits reversed, for each unit's job.
-KERNEL(THREADS) chirp_filter(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                             GLOBAL real2 *RESTRICT filter, GLOBAL real2 *RESTRICT scratch, ring_args t)
-{
-  WORK_ROOM;
-  ring_unit unit = units[t.first + GROUP_ID(0)];
-  ring_job j = jobs[unit.job];
-  int size = 1 << unit.log2, length = j.n / unit.split;
-  for (int i = LOCAL_ID(0); i < size; i += THREADS) {
-    int k = i < length ? i : size - i;
+  THE_JOB;
+  make_coarse(coarse, s, s.mlim);
+  for (int i = LOCAL_ID(0); i < l.n; i += THREADS) {
     real2 v = MAKE_REAL2(0.0, 0.0);
-    if (k < length)
-      v = chirp(k, j.n, unit.split, -1);
-    work[slot(i)] = v;
+    if (j.first[0] >= 0)
+      v.x = w.x * pixel(map, t, north + i, bad);
+    if (j.first[1] >= 0)
+      v.y = w.y * pixel(map, t, south + i, bad);
+    z[slot(i)] = v;
   }
   BARRIER();
-  forward(work, unit.log2);
-  for (int i = LOCAL_ID(0); i < size; i += THREADS)
-    filter[j.filter + i] = MAKE_REAL2(work[slot(i)].x / size, work[slot(i)].y / size);
+  transform(z, tables, l);
+  for (int m = own_order; m <= s.mlim; m += HALF) {
+    int k = m < l.n ? m : m % l.n;
+    real2 a = z[place(l, order, k)], b = z[place(l, order, k ? l.n - k : 0)];
+    real2 v = s.which ? MAKE_REAL2(a.y + b.y, b.x - a.x) : MAKE_REAL2(a.x + b.x, a.y - b.y);
+    v = mul(v, conjugate(mul(s.fine, coarse[2 * (m / HALF) + s.which])));
+    if (s.own)
+      leg[s.leg + m * row] = s.exists ? MAKE_REAL2(0.5 * v.x, 0.5 * v.y) : MAKE_REAL2(0.0, 0.0);
+  }
 }
 
-// work[k] = sum of the split's inputs at k, times the twiddle of the part and the chirp; then the convolution.
-#define CHIRPED(INPUT, sign)                                                                       \
-  int size = 1 << unit.log2, length = j.n / unit.split;                                            \
-  for (int k = LOCAL_ID(0); k < size; k += THREADS) {                                              \
-    real2 v = MAKE_REAL2(0.0, 0.0);                                                                \
-    if (k < length) {                                                                              \
-      for (int q = 0; q < unit.split; q++) {                                                       \
-        int at = k + q * length, quarter = unit.part * q * (4 / unit.split) & 3;                   \
-        real2 x = INPUT;                                                                           \
-        if (quarter & 1)                                                                           \
-          x = times_i(x, sign);                                                                    \
-        v = quarter & 2 ? sub(v, x) : add(v, x);                                                   \
-      }                                                                                            \
-      u64 p = ((u64)(2 * unit.part) * (u64)k + (u64)unit.split * (u64)k * (u64)k) % (u64)(2 * j.n); \
-      v = mul(v, turn(sign * (double)p / (double)j.n));                                            \
-    }                                                                                              \
-    work[slot(k)] = v;                                                                             \
-  }                                                                                                \
-  BARRIER();                                                                                       \
-  forward(work, unit.log2);                                                                        \
-  for (int k = LOCAL_ID(0); k < size; k += THREADS) {                                              \
-    real2 f = filter[j.filter + k];                                                                \
-    f.y *= sign;                                                                                   \
-    work[slot(k)] = mul(work[slot(k)], f);                                                         \
-  }                                                                                                \
-  BARRIER();                                                                                       \
-  backward(work, unit.log2)
+/* ---- tables ---- */
 
-KERNEL(THREADS) chirp_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                            const GLOBAL real2 *RESTRICT spectrum, const GLOBAL real2 *RESTRICT filter, GLOBAL void *map,
-                            const GLOBAL double *RESTRICT weight, GLOBAL real2 *RESTRICT scratch, ring_args args)
+// Roots, chirps and places of a line that a block serves.
+KERNEL(THREADS) ring_tables(const GLOBAL ring_line *RESTRICT lines, GLOBAL real2 *RESTRICT tables,
+                            GLOBAL i32 *RESTRICT order)
 {
-  WORK_ROOM;
-  ring_unit unit = units[args.first + GROUP_ID(0)];
-  ring_job j = jobs[unit.job];
-  NEXT_MAP;
-  CHIRPED(spectrum[j.at + at], 1.0);
-  for (int i = LOCAL_ID(0); i < length; i += THREADS)
-    store(j, map, weight, t, unit.split * i + unit.part, mul(work[slot(i)], chirp(i, j.n, unit.split, 1)));
+  ring_line l = lines[GROUP_ID(0)];
+  for (int i = LOCAL_ID(0); i < l.size && l.owner; i += THREADS)
+    tables[l.roots + i] = turn(-2.0 * i / l.size);
+  for (int k = LOCAL_ID(0); k < l.length && l.split; k += THREADS) {
+    u64 square = (u64)k * (u64)k % (u64)(2 * l.length);
+    tables[l.chirp + k] = turn(-(double)square / l.length);
+  }
+  for (int k = LOCAL_ID(0); k < l.n && !l.split; k += THREADS) {
+    int at = 0, len = l.n, rest = k;
+    for (int i = 0; i < l.passes; i++) {
+      int radix = radix_of(l, i);
+      len /= radix;
+      at += rest % radix * len;
+      rest /= radix;
+    }
+    order[l.order + k] = at;
+  }
 }
 
-KERNEL(THREADS) chirp_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL ring_unit *RESTRICT units,
-                              GLOBAL real2 *RESTRICT spectrum, const GLOBAL real2 *RESTRICT filter,
-                              const GLOBAL void *map, const GLOBAL double *RESTRICT weight, GLOBAL i32 *bad,
-                              GLOBAL real2 *RESTRICT scratch, ring_args args)
+// The transform of the conjugate chirp, as convolve meets it, of the lines that units name.
+KERNEL(THREADS) ring_filter(const GLOBAL i32 *RESTRICT units, const GLOBAL ring_line *RESTRICT lines,
+                            GLOBAL real2 *RESTRICT tables, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   WORK_ROOM;
-  ring_unit unit = units[args.first + GROUP_ID(0)];
-  ring_job j = jobs[unit.job];
-  NEXT_MAP;
-  CHIRPED(load(j, map, weight, t, at, bad), -1.0);
-  for (int i = LOCAL_ID(0); i < length; i += THREADS)
-    spectrum[j.at + unit.split * i + unit.part] = mul(work[slot(i)], chirp(i, j.n, unit.split, -1));
+  ring_line l = lines[units[args.first + GROUP_ID(0)]];
+  for (int i = LOCAL_ID(0); i < l.size; i += THREADS) {
+    int k = i < l.length ? i : l.size - i;
+    z[slot(i)] = k < l.length ? conjugate(tables[l.chirp + k]) : MAKE_REAL2(0.0, 0.0);
+  }
+  BARRIER();
+  forward(z, tables + l.roots, l, l.passes);
+  double factor = 1.0 / l.size;
+  for (int i = LOCAL_ID(0); i < l.size; i += THREADS) {
+    real2 v = z[slot(i)];
+    tables[l.filter + i / 8 + i % 8 * (l.size / 8)] = MAKE_REAL2(factor * v.x, factor * v.y);
+  }
 }
