@@ -2,6 +2,7 @@
 /* LABEL: long. Times of transforms on every GPU, device memory to device memory, by the device's events.
  * --kernels: of each kernel; --sweep: of the Legendre kernels cut in other ways; --any: devices that are no
  * GPUs too, with small transforms. */
+#include <dlfcn.h>
 #include "device/every.h"
 #include "sphere/leg_gpu.h"
 #include "sphere/sht_gpu.h"
@@ -91,15 +92,19 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-static void queue_once(const subject *t)
+static void queue_on(const subject *t, kugel_queue *queue)
 {
   kugel__leg_gpu_job job = {.alm = t->alm, .leg = t->coefs, .work = t->work};
-  kugel_queue *queue = &t->device->queue;
   if (!t->leg)
     CHECK_OK(kugel__sht_gpu_stages(t->plan, t->alm, t->map, t->adjoint, t->what, queue));
   else
     CHECK_OK(t->adjoint ? kugel__leg_gpu_adjoint(t->leg, &job, queue)
                         : kugel__leg_gpu_synth(t->leg, &job, queue));
+}
+
+static void queue_once(const subject *t)
+{
+  queue_on(t, &t->device->queue);
 }
 
 static double median_ms(const subject *t)
@@ -123,10 +128,57 @@ static double median_ms(const subject *t)
   return ms[RUNS / 2];
 }
 
+/* The transform captured into a CUDA graph: a replay among others, in microseconds; 0 where there are no
+ * graphs. */
+static double graph_us(const subject *t)
+{
+  enum { REPLAYS = 200 };
+  const kugel__device_ops *ops = t->device->ops;
+  kugel_queue *queue = NULL;
+  void *driver = ops->type == KUGEL_CUDA ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+  int (*begin)(void *, int), (*end)(void *, void **), (*make)(void **, void *, unsigned long long);
+  int (*launch)(void *, void *), (*drop)(void *), (*drop_graph)(void *);
+  void *graph = NULL, *ready = NULL;
+  double seconds = 0;
+  if (!driver)
+    return 0;
+  *(void **)&begin = dlsym(driver, "cuStreamBeginCapture_v2");
+  *(void **)&end = dlsym(driver, "cuStreamEndCapture");
+  *(void **)&make = dlsym(driver, "cuGraphInstantiateWithFlags");
+  *(void **)&launch = dlsym(driver, "cuGraphLaunch");
+  *(void **)&drop = dlsym(driver, "cuGraphExecDestroy");
+  *(void **)&drop_graph = dlsym(driver, "cuGraphDestroy");
+  CHECK_OK(kugel_queue_create(t->ctx, &queue));
+  CHECK(begin && end && make && launch && drop && drop_graph && queue);
+  CHECK_IS(begin(queue->native, 2), 0); // relaxed
+  queue_on(t, queue);
+  CHECK_IS(end(queue->native, &graph), 0);
+  CHECK_IS(make(&ready, graph, 0), 0);
+  for (int i = 0; ready && i < 2; i++) {
+    kugel__event *from = NULL, *to = NULL;
+    CHECK_OK(ops->record(queue, &from));
+    for (int k = 0; k < REPLAYS; k++)
+      CHECK_IS(launch(ready, queue->native), 0);
+    CHECK_OK(ops->record(queue, &to));
+    CHECK_OK(ops->elapsed(from, to, &seconds));
+    ops->event_free(from);
+    ops->event_free(to);
+  }
+  if (ready)
+    drop(ready);
+  if (graph)
+    drop_graph(graph);
+  kugel_queue_destroy(queue);
+  return seconds / REPLAYS * 1e6;
+}
+
 static bool open_subject(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mode, subject *t)
 {
   *t = (subject){.ctx = ctx, .device = kugel__ctx_device(ctx), .what = 3};
   kugel_grid_opts go = {.size = sizeof go, .kind = KUGEL_GRID_HEALPIX, .nside = nside};
+  if (!nside)
+    go = (kugel_grid_opts){
+        .size = sizeof go, .kind = KUGEL_GRID_GAUSS, .ntheta = lmax + 1, .nphi = 2 * (lmax + 1)};
   CHECK_OK(kugel_grid_create(NULL, &go, &t->grid));
   kugel_sht_opts o = {
       .size = sizeof o, .grid = t->grid, .lmax = lmax, .mode = mode, .spin = mode == KUGEL_SHT_SPIN ? 2 : 0};
@@ -165,8 +217,12 @@ static void stages(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode m
       t.adjoint = adjoint;
       for (t.what = 1; t.what <= 3; t.what++)
         ms[t.what] = median_ms(&t);
-      printf("%5lld %5lld  %-6s %-9s %9.3f %8.3f %8.3f %8.3f\n", (long long)nside, (long long)lmax,
-             modes[mode], adjoint ? "adjoint" : "synthesis", ms[1], ms[2], ms[3], floor_ms(t.plan));
+      printf("%5lld %5lld  %-6s %-9s %9.3f %8.3f %8.3f %8.3f", (long long)nside, (long long)lmax, modes[mode],
+             adjoint ? "adjoint" : "synthesis", ms[1], ms[2], ms[3], floor_ms(t.plan));
+      t.what = 3;
+      if (nside == 64 || lmax == 1023)
+        printf("  %.1f us in a graph", graph_us(&t));
+      printf("\n");
     }
   close_subject(&t);
 }
@@ -299,7 +355,8 @@ static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mo
 
 static void report(kugel_ctx *ctx, bool want_kernels, bool want_sweep)
 {
-  static const int sizes[][2] = {{64, 128}, {512, 1024}, {1024, 2048}, {2048, 4096}};
+  static const int sizes[][2] = {{64, 128},    {512, 1024}, {1024, 2048},
+                                 {2048, 4096}, {0, 1023},   {0, 2047}}; // 0: Gauss
   int64_t nside = any ? 16 : 1024;
   if (want_kernels)
     spy_on(kugel__ctx_device(ctx));
@@ -314,7 +371,7 @@ static void report(kugel_ctx *ctx, bool want_kernels, bool want_sweep)
   if (want_kernels || want_sweep)
     return;
   printf("nside  lmax  mode   verb       Legendre    rings    whole   floor of 34 TFLOP/s, ms\n");
-  for (int k = 0; k < (any ? 1 : 4); k++)
+  for (int k = 0; k < (any ? 1 : 6); k++)
     for (int mode = 0; mode < 3; mode++)
       stages(ctx, any ? 16 : sizes[k][0], any ? 32 : sizes[k][1], (kugel_sht_mode)mode);
 }
