@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FFTs on one GPU: Kugel beside cuFFT on the same arrays, times by device events, interleaved.
 
-usage: bench/gpu_fft.py LIBKUGEL [MIB] [complex|real|volumes ...]     needs PyTorch with CUDA, for memory and libcufft
+usage: bench/gpu_fft.py LIBKUGEL [MIB] [complex|real|volumes|TYPE=LENGTH,... ...]     needs PyTorch with
+CUDA, for memory and libcufft. TYPE=LENGTH,... names rows: complex64=1000,512x512x512
 
 Columns: bytes read and written once over the time of one transform (mean of forward and inverse) in GB/s, for Kugel and
 cuFFT, their ratio, the part of this device's copy rate; the relative errors of Kugel's and cuFFT's forward results (of
@@ -263,6 +264,11 @@ lines = {
 }
 volumes = [(256, 256, 256), (512, 512, 512), (640, 640, 128), (128, 640, 640), (1000, 1000)]
 for part in parts:
+    if "=" in part:
+        name_, list_ = part.split("=")
+        for item in list_.split(","):
+            row(context_, queue_, tuple(int(n_) for n_ in item.split("x")), getattr(torch, name_))
+        continue
     for double in (True, False):
         real_ = torch.float64 if double else torch.float32
         if part == "volumes":
