@@ -119,12 +119,34 @@ void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel
     g->vars[pointer.var].written = true;
 }
 
-kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index)
+static kugel__cval parts(kugel__gen *g, kugel__val pair)
 {
-  kugel__val none = kugel__int(0), pair = kugel__gen_load(g, pointer, index, false);
-  kugel__type real = pointer.type == KUGEL__C32 ? KUGEL__F32 : KUGEL__F64;
+  kugel__val none = kugel__int(0);
+  kugel__type real = pair.type == KUGEL__C32 ? KUGEL__F32 : KUGEL__F64;
   kugel__val re = kugel__gen_emit(g, KUGEL__PAIR_X, real, false, (kugel__val[3]){pair, none, none});
   return (kugel__cval){re, kugel__gen_emit(g, KUGEL__PAIR_Y, real, false, (kugel__val[3]){pair, none, none})};
+}
+
+kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index)
+{
+  return parts(g, kugel__gen_load(g, pointer, index, false));
+}
+
+kugel__cval kugel__gen_shared_pair(kugel__gen *g, kugel__val shared, kugel__val i)
+{
+  kugel__type pair = shared.type == KUGEL__F32 ? KUGEL__C32 : KUGEL__C64;
+  return parts(g, kugel__gen_emit(g, KUGEL__SHARED_PAIR, pair, false, (kugel__val[3]){shared, i, i}));
+}
+
+void kugel__gen_copy_pair(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer,
+                          kugel__val index)
+{
+  append(g, (kugel__ins){.op = KUGEL__COPY_PAIR, .dst = UINT32_MAX, .a = {shared, i, pointer, index}});
+}
+
+void kugel__gen_copied(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__COPIED, .dst = UINT32_MAX});
 }
 
 void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
@@ -144,6 +166,11 @@ kugel__val kugel__gen_group_id(kugel__gen *g)
 {
   kugel__val none = kugel__int(0);
   return kugel__gen_emit(g, KUGEL__GROUP_ID, KUGEL__I64, true, (kugel__val[3]){none, none, none});
+}
+kugel__val kugel__gen_groups(kugel__gen *g)
+{
+  kugel__val none = kugel__int(0);
+  return kugel__gen_emit(g, KUGEL__GROUPS, KUGEL__I64, true, (kugel__val[3]){none, none, none});
 }
 void kugel__gen_barrier(kugel__gen *g)
 {

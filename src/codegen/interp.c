@@ -20,7 +20,7 @@ typedef struct cell {
 typedef struct machine {
   const kugel__gen *g;
   const kugel__argument *arguments;
-  int64_t symbol, block;
+  int64_t symbol, block, blocks;
   int threads;
   slot *vars;   // [nvars][threads]
   bool *active; // [threads]: inside the IFs entered
@@ -87,7 +87,7 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
 {
   cell *c = &m->shared[at];
   int me = thread + 1;
-  if (ins->op == KUGEL__LOAD) {
+  if (ins->op == KUGEL__LOAD || ins->op == KUGEL__SHARED_PAIR) {
     KUGEL_CHECK(!c->writer || c->writer == me, KUGEL_EINTERNAL,
                 "%s: threads %d and %d race for shared element %lld", m->g->name, c->writer - 1, thread,
                 (long long)at);
@@ -98,7 +98,7 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
     result->d = c->value;
     return KUGEL_OK;
   }
-  double x = value(m, ins->a[2], thread).d;
+  double x = ins->op == KUGEL__COPY_PAIR ? result->d : value(m, ins->a[2], thread).d;
   bool others =
       c->readers > 1 || (c->readers && c->reader != me) || (c->writer && c->writer != me && c->value != x);
   KUGEL_CHECK(!others, KUGEL_EINTERNAL, "%s: thread %d overwrites shared element %lld in use", m->g->name,
@@ -108,10 +108,9 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
   return KUGEL_OK;
 }
 
-static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
+static kugel_status access(machine *m, const kugel__ins *ins, int thread, slot *result)
 {
   const kugel__var *pointer = &m->g->vars[ins->a[0].var];
-  slot none, *result = ins->dst == UINT32_MAX ? &none : &m->vars[ins->dst * m->threads + thread];
   int64_t at = value(m, ins->a[1], thread).i;
   const kugel__argument *arg = pointer->shared ? NULL : &m->arguments[pointer->parameter];
   int64_t size = arg ? arg->size : m->shared_size;
@@ -135,6 +134,33 @@ static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
   return KUGEL_OK;
 }
 
+static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
+{
+  slot none, *result = ins->dst == UINT32_MAX ? &none : &m->vars[ins->dst * m->threads + thread];
+  return access(m, ins, thread, result);
+}
+
+// Pairs in shared memory; a copy is done at once.
+static kugel_status shared_pair(machine *m, const kugel__ins *ins, int thread)
+{
+  int64_t at = 2 * value(m, ins->a[1], thread).i;
+  KUGEL_CHECK(at >= 0 && at + 1 < m->shared_size, KUGEL_EINTERNAL, "%s: shared pair %lld is outside %lld",
+              m->g->name, (long long)at / 2, (long long)m->shared_size / 2);
+  slot *pair = ins->dst == UINT32_MAX ? NULL : &m->vars[ins->dst * m->threads + thread];
+  slot got = {.d = 0};
+  if (ins->op == KUGEL__COPY_PAIR) {
+    kugel__ins load = {.op = KUGEL__LOAD, .dst = ins->dst, .a = {ins->a[2], ins->a[3]}};
+    KUGEL_TRY(access(m, &load, thread, &got));
+  }
+  for (int k = 0; k < 2; k++) {
+    slot one = {.d = got.pair[k]};
+    KUGEL_TRY(touch_shared(m, ins, at + k, thread, &one));
+    if (pair)
+      pair->pair[k] = one.d;
+  }
+  return KUGEL_OK;
+}
+
 static void arithmetic(machine *m, const kugel__ins *ins, int thread)
 {
   slot a = value(m, ins->a[0], thread), b = value(m, ins->a[1], thread), c = value(m, ins->a[2], thread);
@@ -143,6 +169,8 @@ static void arithmetic(machine *m, const kugel__ins *ins, int thread)
     x->i = thread;
   else if (ins->op == KUGEL__GROUP_ID)
     x->i = m->block;
+  else if (ins->op == KUGEL__GROUPS)
+    x->i = m->blocks;
   else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
     x->d = a.pair[ins->op == KUGEL__PAIR_Y];
   else if (ins->op == KUGEL__SELECT)
@@ -201,7 +229,7 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
 {
   for (int64_t at = from; at < to; at++) {
     const kugel__ins *ins = &m->g->code[at];
-    if (!ins->live || ins->op == KUGEL__NOTE)
+    if (!ins->live || ins->op == KUGEL__NOTE || ins->op == KUGEL__COPIED)
       continue;
     if (ins->op == KUGEL__FOR || ins->op == KUGEL__IF) {
       int64_t end = end_of(m->g, at);
@@ -214,9 +242,12 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
       continue;
     }
     bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR;
+    bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__COPY_PAIR;
     for (int t = 0; t < m->threads; t++)
       if (m->active[t] && moves)
         KUGEL_TRY(memory(m, ins, t));
+      else if (m->active[t] && pairs)
+        KUGEL_TRY(shared_pair(m, ins, t));
       else if (m->active[t])
         arithmetic(m, ins, t);
   }
@@ -245,7 +276,11 @@ static void start_block(machine *m, int64_t block)
 kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol, int64_t blocks)
 {
   KUGEL_TRY(kugel__gen_finish(g));
-  machine m = {.g = g, .arguments = arguments, .symbol = symbol, .threads = g->threads ? g->threads : 1};
+  machine m = {.g = g,
+               .arguments = arguments,
+               .symbol = symbol,
+               .blocks = blocks,
+               .threads = g->threads ? g->threads : 1};
   for (int64_t v = 0; v < g->nvars; v++)
     m.shared_size = kugel__max(m.shared_size, g->vars[v].shared);
   m.vars = kugel__alloc(g->ctx, (size_t)(g->nvars + 1) * sizeof *m.vars * (size_t)m.threads);

@@ -35,6 +35,37 @@ void kugel__build_parameters(kugel__build *k)
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
 }
 
+// From transforms to transforms, as far apart as all blocks have together.
+static void build_rounds(kugel__build *k, const kugel__seat *in, const kugel__seat *out)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  kugel__val group = kugel__int(b->group),
+             all = kugel__gen_name(g, "step", g_mul(g, kugel__gen_groups(g), group));
+  kugel__val first = kugel__gen_name(g, "begin", g_mul(g, kugel__gen_group_id(g), group));
+  kugel__val rest = g_add(g, g_sub(g, k->count, first), g_sub(g, all, kugel__int(1)));
+  kugel__val rounds = kugel__gen_name(g, "rounds", g_div(g, rest, all));
+  k->group = first;
+  kugel__load_ahead(k, in);
+  kugel__val i = kugel__gen_for(g, "round", kugel__int(0), rounds);
+  k->group = kugel__gen_name(g, "first", g_add(g, first, g_mul(g, i, all)));
+  kugel__val now = k->group, next = g_add(g, now, all);
+  kugel__gen_copied(g);
+  kugel__load(k, in);
+  kugel__gen_if(g, next, k->count);
+  k->group = next;
+  kugel__load_ahead(k, in);
+  kugel__gen_end(g);
+  k->group = now;
+  kugel__stages(k, in, in, b->spectrum ? in : out, true);
+  if (b->spectrum) {
+    kugel__convolve(k, in, in);
+    kugel__stages(k, in, in, out, true);
+  }
+  kugel__store(k, out);
+  kugel__gen_end(g);
+}
+
 void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
 {
   kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b)};
@@ -43,10 +74,14 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__build_parameters(&k);
   if (kugel__block_shared(b))
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));
-  k.group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(b->group)));
   bool moves = b->stages > 1 || b->spectrum; // data goes from thread to thread
   kugel__seat in = kugel__seat_of(&k, b->across_in), out = moves ? kugel__seat_of(&k, b->across_out) : in;
+  if (kugel__block_ahead(b)) {
+    build_rounds(&k, &in, &out);
+    return;
+  }
   bool tile = kugel__block_tiled(b);
+  k.group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(b->group)));
   tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
   kugel__stages(&k, &in, &in, b->spectrum ? &in : &out, b->rader);
   if (b->spectrum) {
@@ -91,10 +126,18 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__gen_end(g);
 }
 
+int kugel__block_ahead(const kugel__block *b)
+{
+  bool plain = b->source == KUGEL__END_COMPLEX && b->stages > 1 && !b->chirp_in && !b->rader && !b->mirror;
+  return plain && !kugel__line_pairs(&b->line, b->sink) ? (int)b->ahead : 0;
+}
+
 int64_t kugel__block_shared(const kugel__block *b)
 {
   kugel__bank_layout l = kugel__bank_layout_of(b);
   bool whole = b->rader || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
   bool used = b->stages > 1 || b->spectrum || whole;
-  return !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
+  int64_t exchange = !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
+  int64_t waiting = 2 * (int64_t)b->threads * b->group * kugel__block_ahead(b);
+  return waiting ? (exchange + 1) / 2 * 2 + waiting : exchange;
 }

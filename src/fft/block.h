@@ -24,8 +24,10 @@ typedef struct kugel__block {
   int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
                 Rader's */
   int radix[KUGEL__BLOCK_STAGES];
-  int threads; /* of a transform */
-  int group;   /* transforms of a block of threads x group */
+  int threads;   /* of a transform */
+  int group;     /* transforms of a block of threads x group */
+  int64_t ahead; /* not 0: blocks go on to further transforms, and of the next ones that many points of a
+                    thread are copied to shared memory ahead of time */
 
   kugel__line line;        /* the whole line; line.points = n if a block holds it */
   kugel__end source, sink; /* what is read and written here: the line's, or complex numbers between kernels */
@@ -71,6 +73,9 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
  * into what the sink takes; `threads` a block, a pair each. d1 is the distance of lines. */
 void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
 
+int kugel__block_ahead(const kugel__block *b); /* b->ahead if its ends allow it, else 0 */
+/* Blocks that a multiprocessor holds of a kernel with that many registers a thread. */
+int64_t kugel__block_resident(const kugel__block *b, int registers);
 int64_t kugel__block_shared(const kugel__block *b); /* reals of shared memory */
 
 #endif

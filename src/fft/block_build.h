@@ -57,6 +57,9 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
 
 /* block_move.c */
 void kugel__load(kugel__build *k, const kugel__seat *s);
+/* Begins the copies of kugel__block_ahead points for the load of the block's transforms that begin with
+ * k->group. */
+void kugel__load_ahead(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
 /* The same for Rader's order. */
 void kugel__load_rader(kugel__build *k, const kugel__seat *s);

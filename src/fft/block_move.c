@@ -90,20 +90,56 @@ static kugel__cval read(kugel__build *k, const track *t, kugel__val i, int64_t l
   return x;
 }
 
+static track track_in(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
+  kugel__val transform = kugel__transform_of(k, s);
+  return track_of(k, k->b->mirror ? transform : g_min(g, transform, spare), true);
+}
+
+// Pair of shared memory where a thread's point waits, beyond the memory of exchanges.
+static kugel__val waiting(kugel__build *k, int point)
+{
+  const kugel__block *b = k->b;
+  int64_t threads = (int64_t)b->threads * b->group, all = threads * kugel__block_ahead(b);
+  int64_t first = kugel__block_shared(b) / 2 - all;
+  return g_add(k->g, k->lid, kugel__int(first + point * threads));
+}
+
 void kugel__load(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  int r = b->radix[0];
+  int r = b->radix[0], ahead = kugel__block_ahead(b);
   int64_t step = b->m / r;
   kugel__gen_note(g, "load");
-  kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
-  kugel__val transform = kugel__transform_of(k, s);
-  track t = track_of(k, b->mirror ? transform : g_min(g, transform, spare), true);
+  track t = track_in(k, s);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
-    for (int q = 0; q < r; q++)
-      k->x[round * r + q] = read(k, &t, g_add(g, i, kugel__int(q * step)), q * step, (q + 1) * step);
+    for (int q = 0; q < r; q++) {
+      int point = round * r + q;
+      kugel__val at = g_add(g, i, kugel__int(q * step));
+      if (point < ahead)
+        k->x[point] = kugel__end_point(&t.side, g_add(g, t.first, g_mul(g, at, t.stride)),
+                                       kugel__gen_shared_pair(g, k->shared, waiting(k, point)));
+      else
+        k->x[point] = read(k, &t, at, q * step, (q + 1) * step);
+    }
+  }
+}
+
+void kugel__load_ahead(kugel__build *k, const kugel__seat *s)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int r = b->radix[0], ahead = kugel__block_ahead(b);
+  kugel__gen_note(g, "begin the next load");
+  track t = track_in(k, s);
+  for (int point = 0; point < ahead; point++) {
+    kugel__val i = g_add(g, kugel__butterfly_of(k, s, 0, point / r), kugel__int(point % r * (b->m / r)));
+    kugel__val p = g_add(g, t.first, g_mul(g, i, t.stride));
+    kugel__gen_copy_pair(g, k->shared, waiting(k, point), k->in, kugel__end_index(&t.side, p));
   }
 }
 

@@ -16,6 +16,7 @@ typedef struct choice {
   int radix[6];
   int threads, group;
   bool halves;
+  int ahead;
 } choice;
 
 static const choice measured[] = {
@@ -52,12 +53,21 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
     found.threads = c->threads;
     found.group = c->group;
     found.halves = c->halves;
+    found.ahead = c->ahead;
     if (fits(&found, shared)) {
       *b = found;
       return true;
     }
   }
   return false;
+}
+
+int64_t kugel__block_resident(const kugel__block *b, int registers)
+{
+  int64_t warps = (b->threads * b->group + 31) / 32, each = (kugel__max(registers, 16) + 7) / 8 * 8;
+  int64_t blocks = kugel__min(REGISTERS / (each * 32 * warps),
+                              SHARED / (kugel__block_shared(b) * size_of(b) + BLOCK_SHARED));
+  return kugel__max(1, kugel__min(blocks, kugel__min(THREADS / (32 * warps), BLOCKS)));
 }
 
 /* ---- the model ---- */

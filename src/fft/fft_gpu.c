@@ -48,8 +48,9 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   bool f32 = j->plan->real == KUGEL__F32, pairs = kugel__gpu_pairs(t),
        in = pairs && b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
        out = pairs && b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
+  int variant = in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS;
   kugel__kernel *kernel;
-  KUGEL_TRY(kugel__gpu_kernel(j->plan, t, in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS, &kernel));
+  KUGEL_TRY(kugel__gpu_kernel(j->plan, t, variant, &kernel));
   if (in)
     halve(&l.in_at, &l.from);
   if (out)
@@ -57,6 +58,8 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   int64_t group = t->finish ? b->threads : b->group, blocks = (l.count + group - 1) / group;
   KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld transforms at once are more than a launch takes",
               (long long)l.count);
+  if (t->blocks[variant])
+    blocks = kugel__min(blocks, t->blocks[variant]);
   kugel__mem tables = {t->tables, 0}, order = {t->order, 0};
   float narrow = (float)l.scale;
   kugel__arg args[15], *a = args;
@@ -70,10 +73,9 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   for (int i = 0; i < 10; i++)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
   *a++ = f32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(l.scale);
-  kugel__block as_run = kugel__gpu_variant(t, in || out);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(b->threads * b->group)},
-                      .shared = t->finish ? 0 : (size_t)kugel__block_shared(&as_run) * (f32 ? 4 : 8)};
+                      .shared = t->shared[variant]};
   return kugel__launch(kugel__ctx_device(j->plan->ctx), kernel, &grid, (int)(a - args), args, j->queue);
 }
 

@@ -135,6 +135,16 @@ static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int va
                                       .of_bytes = sizeof all->of[i]};
 }
 
+// What launches need to know.
+static void set_limits(const kugel__fft_gpu *p, kugel__gpu_pass *t, int variant, int registers)
+{
+  kugel__block b = kugel__gpu_variant(t, variant);
+  t->shared[variant] = t->finish ? 0 : (size_t)kugel__block_shared(&b) * (p->real == KUGEL__F32 ? 4 : 8);
+  t->blocks[variant] = 0;
+  if (!t->finish && kugel__block_ahead(&b))
+    t->blocks[variant] = kugel__ctx_device(p->ctx)->info.units * kugel__block_resident(&b, registers);
+}
+
 static kugel_status compile(kugel__fft_gpu *p, batch *all)
 {
   KUGEL_TRY(kugel__module_get_all(p->ctx, all->count, all->spec, all->module));
@@ -143,7 +153,10 @@ static kugel_status compile(kugel__fft_gpu *p, batch *all)
     kugel__gpu_pass *t = all->pass[i];
     int v = all->variant[i];
     t->module[v] = all->module[i];
-    kugel_status one = kugel__module_kernel(t->module[v], "fft_block", &t->kernel[v], NULL);
+    kugel__kernel_info info;
+    kugel_status one = kugel__module_kernel(t->module[v], "fft_block", &t->kernel[v], &info);
+    if (!one)
+      set_limits(p, t, v, info.registers);
     s = s ? s : one;
   }
   return s;

@@ -35,6 +35,8 @@ typedef struct kugel__gpu_pass {
   void *tables, *order;     /* device memory */
   kugel__module *module[KUGEL__VARIANTS];
   kugel__kernel *kernel[KUGEL__VARIANTS];
+  size_t shared[KUGEL__VARIANTS];  /* bytes of shared memory a block */
+  int64_t blocks[KUGEL__VARIANTS]; /* not 0: launch at most so many, each goes on to further transforms */
 } kugel__gpu_pass;
 
 /* One axis in one direction. With a single pass its count and walks are those of the arrays. */

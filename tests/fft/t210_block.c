@@ -5,7 +5,7 @@
 #include "codegen/interp.h"
 #include "codegen/print.h"
 #include "core/alloc.h"
-#include "fft/block.h"
+#include "fft/block_build.h"
 #include "fft/blocktables.h"
 
 typedef struct layout {
@@ -47,7 +47,8 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   for (int i = 0; i < 10; i++)
     *a++ = (kugel__argument){.i = values[i]};
   *a++ = (kugel__argument){.d = 2};
-  CHECK_OK(kugel__gen_run(&g, args, 0, (in->count + b->group - 1) / b->group));
+  int64_t blocks = (in->count + b->group - 1) / b->group;
+  CHECK_OK(kugel__gen_run(&g, args, 0, kugel__block_ahead(b) ? kugel__min(blocks, 3) : blocks));
   long double err = 0, norm = 0;
   for (int64_t i = 0; i < in->count; i++)
     for (int64_t k = 0; k < b->n; k++) {
@@ -136,6 +137,26 @@ int main(void)
       layout c = columns(32, 20, 1);
       check(&b, &c, &c);
     }
+  }
+  CASE("points copied ahead of time")
+  {
+    static const int64_t n[] = {12, 100, 256};
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+      for (int way = 0; way < 6; way++) {
+        kugel__block b;
+        CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
+        if (b.stages == 1)
+          continue;
+        int points = kugel__block_rounds(&b, 0) * b.radix[0];
+        b.ahead = way % 2 ? points : points - 1;
+        b.halves = way == 2;
+        b.line.inverse = way == 3;
+        b.group = 1 + way % 3;
+        b.flat = way < 3;
+        b.across_in = b.across_out = way > 3;
+        layout l = b.flat ? lines(n[i], 8) : columns(n[i], 5, 2);
+        check(&b, &l, &l);
+      }
   }
   CASE("failing allocations")
   {

@@ -41,6 +41,23 @@ typedef double2 real2;
 #define LANE() (LINEAR_ID() % WARP)
 #define BARRIER() __syncthreads()
 
+// Pairs of reals in shared memory that is an array of reals; COPY_PAIR copies one from device memory while the thread goes on,
+// to COPIED.
+#define SHARED_PAIR(shared, i) (((const real2 *)(shared))[i])
+#define COPY_PAIR(shared, i, p, j) copy_pair((real2 *)(shared) + (i), (p) + (j))
+#if __CUDA_ARCH__ >= 800
+DEVICE void copy_pair(real2 *to, const real2 *from)
+{
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
+               "n"(sizeof(real2))
+               : "memory");
+}
+#define COPIED() asm volatile("cp.async.wait_all;" ::: "memory")
+#else
+DEVICE void copy_pair(real2 *to, const real2 *from) { *to = *from; }
+#define COPIED() ((void)0)
+#endif
+
 #define SHUFFLE_ROOM(threads) ((void)0)
 #define SHUFFLE_F64(x, lane) __shfl_sync(0xffffffffu, (double)(x), (lane))
 #define SHUFFLE_XOR_F64(x, mask) __shfl_xor_sync(0xffffffffu, (double)(x), (mask))

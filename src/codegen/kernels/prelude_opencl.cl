@@ -33,7 +33,7 @@ typedef double2 real2;
 #define CONST __constant
 #define RESTRICT restrict
 #define SHARED_FROM_LAUNCH(type, name, count) \
-  __local type name##_room[count];            \
+  __local type name##_room[count] __attribute__((aligned(16))); \
   __local type *name = name##_room
 
 #define LOCAL_ID(d) ((int)get_local_id(d))
@@ -44,6 +44,10 @@ typedef double2 real2;
 #define LINEAR_ID() (LOCAL_ID(0) + LOCAL_SIZE(0) * (LOCAL_ID(1) + LOCAL_SIZE(1) * LOCAL_ID(2)))
 #define LANE() (LINEAR_ID() % WARP)
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+
+#define SHARED_PAIR(shared, i) (((__local const real2 *)(shared))[i])
+#define COPY_PAIR(shared, i, p, j) (((__local real2 *)(shared))[i] = (p)[j])
+#define COPIED() ((void)0)
 
 // Every thread of the block takes part in a shuffle; blocks are whole warps.
 #define SHUFFLE_ROOM(threads) __local u64 kugel_shuffle[threads]

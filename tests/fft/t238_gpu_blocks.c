@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ISA: once. Rates of block FFT kernels on a GPU, candidates for src/fft/measured.def; without arguments,
+ * nothing. usage: t238_gpu_blocks LIST [MIB | --compile] A line of the list: f32|f64 flat|across|out|big
+ * length radices threads group halves ahead across: lines lie across memory; out: only where they are
+ * written; big: across, with twiddles of a long line radices: 16.16.8 A line of the output: the candidate,
+ * registers, bytes spilled, bytes of shared memory, blocks a multiprocessor, GB/s, relative error of its
+ * first line. --compile stops before GB/s and needs NVRTC but no device; it then writes the last candidate's
+ * machine code and text to the files that CUBIN and TEXT name. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "codegen/module.h"
+#include "codegen/print.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "device/cuda/api.h"
+#include "fft/blocktables.h"
+
+enum { MOST = 512, COLUMNS = 1024 };
+
+typedef struct candidate {
+  char text[128];
+  kugel__block b;
+  bool out;
+  kugel__text code;
+} candidate;
+
+static void must(kugel_status s)
+{
+  if (s) {
+    fprintf(stderr, "%s\n", kugel_last_error());
+    exit(1);
+  }
+}
+
+static bool parse(const char *line, candidate *c)
+{
+  char bits[8], walk[8], radices[64];
+  long long n;
+  int threads, group, halves, ahead;
+  if (sscanf(line, "%7s %7s %lld %63s %d %d %d %d", bits, walk, &n, radices, &threads, &group, &halves,
+             &ahead) != 8)
+    return false;
+  snprintf(c->text, sizeof c->text, "%s %-6s %6lld %-12s %4d %3d %d %2d", bits, walk, n, radices, threads,
+           group, halves, ahead);
+  kugel__block *b = &c->b;
+  must(kugel__block_fit(n, bits[1] == '3' ? KUGEL__F32 : KUGEL__F64, 232448, b) ? KUGEL_OK : KUGEL_EINVAL);
+  b->stages = 0;
+  for (char *p = strtok(radices, "."); p; p = strtok(NULL, "."))
+    b->radix[b->stages++] = atoi(p);
+  b->threads = threads;
+  b->group = group;
+  b->halves = halves;
+  b->ahead = ahead;
+  b->flat = walk[0] == 'f';
+  b->across_in = walk[0] == 'a' || walk[0] == 'b';
+  b->across_out = !b->flat;
+  b->big = walk[0] == 'b' ? n * COLUMNS : 0;
+  c->out = walk[0] == 'o';
+  kugel__gen g;
+  kugel__block_build(b, NULL, &g);
+  must(kugel__gen_print(&g, &kugel__dialect_device, &c->code));
+  kugel__gen_free(&g);
+  return true;
+}
+
+static kugel__module_spec spec_of(const candidate *c)
+{
+  const char *defines = c->b.real == KUGEL__F32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n";
+  return (kugel__module_spec){.name = "candidate.cl", .text = c->code.data, .defines = defines};
+}
+
+static int64_t shared_of(const candidate *c)
+{
+  return kugel__block_shared(&c->b) * (c->b.real == KUGEL__F32 ? 4 : 8);
+}
+
+static void print(const candidate *c, int registers, int64_t spilled)
+{
+  printf("%s  %3d %4lld %6lld %2lld", c->text, registers, (long long)spilled, (long long)shared_of(c),
+         (long long)kugel__block_resident(&c->b, registers));
+}
+
+static void write_file(const char *path, const void *data, size_t bytes)
+{
+  FILE *f = path ? fopen(path, "wb") : NULL;
+  if (!f)
+    return;
+  fwrite(data, 1, bytes, f);
+  fclose(f);
+}
+
+// By the compiler's log.
+static void compile_only(const candidate *c)
+{
+  kugel__module_spec spec = spec_of(c);
+  char *whole = NULL, *log = NULL;
+  must(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
+  kugel__program_spec program = {.name = spec.name, .text = whole, .options = "--ptxas-options=-v"};
+  void *binary = NULL;
+  size_t bytes;
+  must(kugel__nvrtc_compile(&program, 90, &binary, &bytes, &log));
+  write_file(getenv("CUBIN"), binary, bytes);
+  write_file(getenv("TEXT"), c->code.data, c->code.n);
+  const char *used = log ? strstr(log, "Used ") : NULL,
+             *stack = log ? strstr(log, "bytes stack frame, ") : NULL;
+  print(c, used ? atoi(used + 5) : 0, stack ? atoi(stack + 19) : -1);
+  printf("\n");
+  kugel__free(NULL, log);
+  kugel__free(NULL, binary);
+  kugel__free(NULL, whole);
+}
+
+/* ---- on the device ---- */
+
+typedef struct bench {
+  kugel_ctx *ctx;
+  kugel__device *dev;
+  kugel_queue *queue;
+  size_t bytes;
+  void *in, *out;
+  void *host; // what `in` holds, for the precision at hand
+  kugel__type real;
+} bench;
+
+static void fill(bench *m, kugel__type real)
+{
+  if (m->host && m->real == real)
+    return;
+  m->real = real;
+  m->host = m->host ? m->host : malloc(m->bytes);
+  uint64_t state = 1;
+  size_t size = real == KUGEL__F32 ? 4 : 8;
+  for (size_t i = 0; i < m->bytes / size; i++) {
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    double x = (double)(int64_t)state * 0x1p-63;
+    if (size == 4)
+      ((float *)m->host)[i] = (float)x;
+    else
+      ((double *)m->host)[i] = x;
+  }
+  must(kugel__device_copy(m->dev, KUGEL__UPLOAD, (kugel__mem){m->in, 0}, (kugel__mem){m->host, 0}, m->bytes,
+                          NULL));
+}
+
+static double part(const bench *m, const void *p, int64_t i)
+{
+  return m->real == KUGEL__F32 ? ((const float *)p)[i] : ((const double *)p)[i];
+}
+
+// Of the line that begins at `at` in both arrays and was read with in_step, written with out_step; column: of
+// its twiddles.
+static double error_of(bench *m, const candidate *c, int64_t in_at, int64_t in_step, int64_t out_at,
+                       int64_t out_step, int64_t column)
+{
+  int64_t n = c->b.n, shape[1] = {n}, size = m->real == KUGEL__F32 ? 8 : 16;
+  double *x = malloc((size_t)n * 16), err = 0, norm = 0;
+  char *all = malloc((size_t)((n - 1) * out_step + 1) * (size_t)size);
+  for (int64_t i = 0; i < 2 * n; i++)
+    x[i] = part(m, m->host, 2 * (in_at + i / 2 * in_step) + i % 2);
+  kugel_fft *plan;
+  must(kugel_fft_create(NULL, 1, shape, NULL, &plan));
+  kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_C128, .shape = shape};
+  must(kugel_fft_execute(plan, KUGEL_FORWARD, &a, &a));
+  kugel_fft_destroy(plan);
+  must(kugel__device_copy(m->dev, KUGEL__DOWNLOAD, (kugel__mem){all, 0},
+                          (kugel__mem){m->out, (size_t)(out_at * size)},
+                          (size_t)((n - 1) * out_step + 1) * (size_t)size, NULL));
+  for (int64_t k = 0; k < n; k++) {
+    double turn = c->b.big ? -2 * M_PI * (double)(k * column % c->b.big) / (double)c->b.big : 0;
+    double re = x[2 * k] * cos(turn) - x[2 * k + 1] * sin(turn),
+           im = x[2 * k] * sin(turn) + x[2 * k + 1] * cos(turn);
+    err += pow(part(m, all, 2 * k * out_step) - re, 2) + pow(part(m, all, 2 * k * out_step + 1) - im, 2);
+    norm += re * re + im * im;
+  }
+  free(x);
+  free(all);
+  return sqrt(err / norm);
+}
+
+static void *upload_tables(bench *m, const kugel__block *b)
+{
+  int64_t count = 2 * kugel__tables_of(b).total;
+  double *t = malloc((size_t)count * 8);
+  must(kugel__block_fill_tables(b, m->ctx, t));
+  for (int64_t i = 0; i < count && b->real == KUGEL__F32; i++)
+    ((float *)t)[i] = (float)t[i];
+  size_t bytes = (size_t)count * (b->real == KUGEL__F32 ? 4 : 8);
+  void *out;
+  must(kugel__device_alloc(m->dev, bytes, &out));
+  must(kugel__device_copy(m->dev, KUGEL__UPLOAD, (kugel__mem){out, 0}, (kugel__mem){t, 0}, bytes, NULL));
+  free(t);
+  return out;
+}
+
+static double best_time(bench *m, kugel__kernel *kernel, const kugel__grid *grid, const kugel__arg *args)
+{
+  double best = INFINITY, seconds;
+  must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
+  for (int i = 0; i < 7; i++) {
+    kugel__event *from, *to;
+    must(m->dev->ops->record(m->queue, &from));
+    must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
+    must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
+    must(m->dev->ops->record(m->queue, &to));
+    must(m->dev->ops->elapsed(from, to, &seconds));
+    best = fmin(best, seconds / 2);
+    m->dev->ops->event_free(from);
+    m->dev->ops->event_free(to);
+  }
+  return best;
+}
+
+static void measure(bench *m, candidate *c, kugel__module *module)
+{
+  kugel__kernel *kernel;
+  kugel__kernel_info info;
+  const kugel__block *b = &c->b;
+  must(kugel__module_kernel(module, "fft_block", &kernel, &info));
+  fill(m, b->real);
+  print(c, info.registers, info.local_bytes);
+  int64_t size = b->real == KUGEL__F32 ? 8 : 16, plane = b->n * COLUMNS, n = b->n, one = 1, zero = 0,
+          columns = COLUMNS;
+  bool flat = b->flat, in_lines = flat || c->out;
+  int64_t count = (int64_t)m->bytes / size / (flat ? n : plane) * (flat ? 1 : COLUMNS),
+          c0 = flat ? count : COLUMNS;
+  kugel__mem in = {m->in, 0}, out = {m->out, 0}, tables = {upload_tables(m, b), 0};
+  const int64_t *values[] = {&count,
+                             &c0,
+                             &zero,
+                             &zero,
+                             in_lines ? &n : &one,
+                             &plane,
+                             in_lines ? &one : &columns,
+                             flat ? &n : &one,
+                             &plane,
+                             flat ? &one : &columns};
+  kugel__arg args[14] = {KUGEL__MEM_ARG(in), KUGEL__MEM_ARG(out), KUGEL__MEM_ARG(tables)};
+  for (int i = 0; i < 10; i++)
+    args[3 + i] = KUGEL__VALUE_ARG(*values[i]);
+  double scale = 1;
+  float narrow = 1;
+  args[13] = b->real == KUGEL__F32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(scale);
+  int64_t blocks = (count + b->group - 1) / b->group;
+  if (kugel__block_ahead(b))
+    blocks = kugel__min(blocks, m->dev->info.units * kugel__block_resident(b, info.registers));
+  kugel__grid grid = {.blocks = {(uint32_t)blocks},
+                      .threads = {(uint32_t)(b->threads * b->group)},
+                      .shared = (size_t)shared_of(c)};
+  double t = best_time(m, kernel, &grid, args);
+  int64_t last = count - 1, x = last % c0, y = last / c0 * plane;
+  double e = error_of(m, c, in_lines ? x * n + y : x + y, *values[6], flat ? x * n : x + y, *values[9], x);
+  printf(" %5.0f %.1e\n", 2 * (double)(count * n * size) / t * 1e-9, e);
+  fflush(stdout);
+  kugel__device_free(m->dev, tables.base);
+}
+
+static void measure_all(candidate *c, int count, size_t bytes)
+{
+  bench m = {.bytes = bytes};
+  kugel_ctx_opts opts = {.size = sizeof opts, .device = "cuda:0"};
+  must(kugel_ctx_create(&opts, &m.ctx));
+  m.dev = kugel__ctx_device(m.ctx);
+  must(kugel_queue_create(m.ctx, &m.queue));
+  must(kugel__device_alloc(m.dev, bytes, &m.in));
+  must(kugel__device_alloc(m.dev, bytes, &m.out));
+  kugel__module_spec *specs = calloc((size_t)count, sizeof *specs);
+  kugel__module **modules = calloc((size_t)count, sizeof(kugel__module *));
+  for (int i = 0; i < count; i++)
+    specs[i] = spec_of(&c[i]);
+  must(kugel__module_get_all(m.ctx, count, specs, modules));
+  for (int i = 0; i < count; i++)
+    measure(&m, &c[i], modules[i]);
+  exit(0);
+}
+
+int main(int argc, char **argv)
+{
+  static candidate c[MOST];
+  FILE *list = argc > 1 ? fopen(argv[1], "r") : NULL;
+  if (!list)
+    return 77; // skipped
+  bool only = argc > 2 && !strcmp(argv[2], "--compile");
+  size_t mib = argc > 2 && !only ? (size_t)atoi(argv[2]) : 256;
+  char line[256];
+  int count = 0;
+  while (count < MOST && fgets(line, sizeof line, list))
+    count += parse(line, &c[count]);
+  fclose(list);
+  for (int i = 0; i < count && only; i++)
+    compile_only(&c[i]);
+  if (!only)
+    measure_all(c, count, mib << 20);
+  return 0;
+}
