@@ -37,10 +37,13 @@ typedef enum kugel_radial_norm {
 } kugel_radial_norm;
 
 typedef enum kugel_radial_method {
-  KUGEL_RADIAL_AUTO = 0, /* harmonic where it is expected to be faster and b_l to lmax suffice, else direct */
+  KUGEL_RADIAL_AUTO = 0,   /* whichever is expected to be the fastest that is within the tolerance */
   KUGEL_RADIAL_DIRECT = 1, /* the sum over pixels as it stands */
   KUGEL_RADIAL_HARMONIC =
-      2 /* to degree opts.lmax by spherical harmonics: equal where f or K has no higher ones */
+      2, /* to degree opts.lmax by spherical harmonics: equal where f or K has no higher ones */
+  KUGEL_RADIAL_RINGS = 3 /* the same sum by Fourier series along rings, to the tolerance; exact among rings of
+                            as many pixels where they need half as many modes. Rings that a kernel with an
+                            edge leaves no series are summed directly */
 } kugel_radial_method;
 
 typedef struct kugel_radial kugel_radial;
@@ -58,9 +61,10 @@ typedef struct kugel_radial_opts {
   kugel_radial_norm norm;
   double radius;    /* cut-off in radians; 0: by tolerance, and none for a series by the harmonic method */
   double tolerance; /* the root of the part of the integral of K^2 that the cut-off leaves out, which is the
-                       rms error of smoothed white noise relative to its rms; 0: 1e-5 */
+                       rms error of smoothed white noise relative to its rms; 0: 1e-5. Also what the other
+                       methods may leave out of the kernel's harmonics */
   kugel_radial_method method;
-  int64_t lmax;       /* harmonic method; 0: 2 nside on HEALPix, nrings - 1 elsewhere */
+  int64_t lmax; /* harmonic method; 0: info.band, forced at most 2 nside on HEALPix, nrings - 1 elsewhere */
   int normalise_mask; /* 1: divide by the convolution of the map of observed pixels; 0: they count as zero */
 } kugel_radial_opts;
 
@@ -73,6 +77,7 @@ typedef struct kugel_radial_info {
   double integral;            /* of K over the sphere within the cut-off, after normalisation */
   double scale;               /* what normalisation multiplied the kernel by */
   double pairs;               /* expected pairs of pixels in a direct sum */
+  int64_t band; /* degree beyond which b_l is within the tolerance; -1: none in sight, or not sought */
 } kugel_radial_info;
 
 /// Plans the convolution of maps of one grid with one kernel.

@@ -543,6 +543,7 @@ KUGEL_RADIAL_AS_IS = 2
 KUGEL_RADIAL_AUTO = 0
 KUGEL_RADIAL_DIRECT = 1
 KUGEL_RADIAL_HARMONIC = 2
+KUGEL_RADIAL_RINGS = 3
 
 
 class kugel_radial_opts(Structure):
@@ -575,6 +576,7 @@ class kugel_radial_info(Structure):
         ("integral", c_double),
         ("scale", c_double),
         ("pairs", c_double),
+        ("band", c_int64),
     ]
 
 

@@ -19,7 +19,7 @@ _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL
 _NORMS = {"integral": _ffi.KUGEL_RADIAL_UNIT_INTEGRAL, "peak": _ffi.KUGEL_RADIAL_UNIT_PEAK,
           None: _ffi.KUGEL_RADIAL_AS_IS}
 _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
-            "harmonic": _ffi.KUGEL_RADIAL_HARMONIC}
+            "harmonic": _ffi.KUGEL_RADIAL_HARMONIC, "rings": _ffi.KUGEL_RADIAL_RINGS}
 
 
 class Radial:
@@ -29,7 +29,7 @@ class Radial:
                a function of the angle; a pair (angles, values) of arrays, joined by a cubic spline; or an array b_l
     norm:      "integral" (over the sphere 1), "peak" (1 at angle 0), or None: the numbers as they are
     radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost
-    method:    "auto", "direct" (the sum itself) or "harmonic" (to degree lmax)
+    method:    "auto", "direct" (the sum itself), "rings" (the same by series along rings) or "harmonic" (to degree lmax)
     normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
     """
 

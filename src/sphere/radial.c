@@ -7,6 +7,7 @@
 #include "sphere/grid.h"
 #include "sphere/radial.h"
 #include "sphere/radial_gpu.h"
+#include "sphere/radial_spectra.h"
 
 static kugel_status check_table(const kugel_radial_opts *o)
 {
@@ -35,8 +36,8 @@ static kugel_status check_opts(const kugel_radial_opts *o)
               "kernel is %d, must be KUGEL_RADIAL_GAUSSIAN (0) to KUGEL_RADIAL_SERIES (5)", (int)o->kernel);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_RADIAL_AS_IS, KUGEL_EINVAL,
               "norm is %d, must be 0, 1 or 2", (int)o->norm);
-  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_HARMONIC, KUGEL_EINVAL,
-              "method is %d, must be 0, 1 or 2", (int)o->method);
+  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_RINGS, KUGEL_EINVAL,
+              "method is %d, must be 0 to 3", (int)o->method);
   KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || (o->width > 0 && o->width <= 4 * M_PI), KUGEL_EINVAL,
               "width is %g radians, must be above 0 and at most 4 pi", o->width);
   KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || o->width >= 1e-9, KUGEL_EINVAL,
@@ -52,47 +53,59 @@ static kugel_status check_opts(const kugel_radial_opts *o)
   return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
 }
 
-/* Seconds on one core, by rates measured on Zen 4 with AVX-512; only their ratio matters. */
-static bool harmonic_faster(const kugel_radial *p, int64_t lmax)
+/* Seconds on one core, by rates measured on Zen 4 with AVX-512; only their ratios matter. */
+static double harmonic_seconds(const kugel_radial *p, int64_t lmax)
 {
-  double terms = (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2;
-  return 1.45e-10 * terms < 8.5e-11 * p->info.pairs + 5e-9 * (double)p->grid->npix;
+  return 1.45e-10 * (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2 +
+         2e-8 * (double)p->grid->npix;
 }
 
-/* Whether degrees beyond lmax do not matter, judged by the last twentieth before it. */
-static bool harmonic_enough(const kugel_radial *p, int64_t lmax)
+static double direct_seconds(const kugel_radial *p)
 {
-  double largest = 0, tail = 0, tolerance = p->opts.tolerance > 0 ? p->opts.tolerance : 1e-5;
-  for (int64_t l = 0; l <= lmax; l++) {
-    largest = fmax(largest, fabs(p->b[l]));
-    if (l >= lmax - lmax / 20)
-      tail = fmax(tail, fabs(p->b[l]));
-  }
-  return tail <= tolerance * largest;
+  return 8.5e-11 * p->info.pairs + 5e-9 * (double)p->grid->npix;
+}
+
+static kugel_status use_rings(kugel_radial *p)
+{
+  p->info.method = KUGEL_RADIAL_RINGS;
+  return kugel__radial_spectra_finish(p);
+}
+
+static kugel_status use_harmonics(kugel_radial *p, int64_t lmax)
+{
+  p->info.method = KUGEL_RADIAL_HARMONIC;
+  p->opts.lmax = lmax;
+  KUGEL_ALLOC(p->ctx, p->b, (size_t)(lmax + 1) * 8);
+  KUGEL_TRY(kugel_radial_coefficients(p, lmax, p->b));
+  kugel_sht_opts so = {
+      .size = sizeof so, .grid = p->grid, .lmax = lmax, .mmax = lmax ? 0 : -1, .bad_pixels = KUGEL_BAD_PASS};
+  return kugel_sht_create(p->ctx, &so, &p->sht);
 }
 
 static kugel_status choose(kugel_radial *p)
 {
-  int64_t lmax = p->opts.lmax;
-  if (lmax == 0)
-    lmax = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1);
-  p->info.method = p->opts.method;
-  if (p->opts.method == KUGEL_RADIAL_DIRECT)
+  kugel_radial_method method = p->opts.method;
+  int64_t most = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1), lmax = p->opts.lmax;
+  p->info.method = KUGEL_RADIAL_DIRECT;
+  p->band = -1;
+  if (method == KUGEL_RADIAL_DIRECT)
     return KUGEL_OK;
-  if (p->opts.method == KUGEL_RADIAL_AUTO && !harmonic_faster(p, lmax)) {
-    p->info.method = KUGEL_RADIAL_DIRECT;
-    return KUGEL_OK;
-  }
-  KUGEL_ALLOC(p->ctx, p->b, (size_t)(lmax + 1) * 8);
-  KUGEL_TRY(kugel_radial_coefficients(p, lmax, p->b));
-  if (p->opts.method == KUGEL_RADIAL_AUTO)
-    p->info.method = harmonic_enough(p, lmax) ? KUGEL_RADIAL_HARMONIC : KUGEL_RADIAL_DIRECT;
-  if (p->info.method == KUGEL_RADIAL_DIRECT)
-    return KUGEL_OK;
-  kugel_sht_opts so = {
-      .size = sizeof so, .grid = p->grid, .lmax = lmax, .mmax = lmax ? 0 : -1, .bad_pixels = KUGEL_BAD_PASS};
-  p->opts.lmax = lmax;
-  return kugel_sht_create(p->ctx, &so, &p->sht);
+  if (p->spectral)
+    return use_harmonics(p, lmax ? lmax : most);
+  KUGEL_TRY(kugel__radial_band(p, 4 * p->max_nphi + 64, &p->band));
+  p->info.band = p->band;
+  if (method == KUGEL_RADIAL_HARMONIC)
+    return use_harmonics(p, lmax ? lmax : p->band < 0 ? most : kugel__min(most, p->band));
+  KUGEL_TRY(kugel__radial_spectra_create(p));
+  if (method == KUGEL_RADIAL_RINGS)
+    return use_rings(p);
+  double direct = direct_seconds(p), rings = p->spectra->seconds, harmonic = INFINITY;
+  if (p->band >= 0 && (lmax == 0 || p->band <= lmax))
+    harmonic = harmonic_seconds(p, p->band);
+  if (rings < direct && rings < harmonic)
+    return use_rings(p);
+  kugel__radial_spectra_destroy(p);
+  return harmonic < direct ? use_harmonics(p, p->band) : KUGEL_OK;
 }
 
 kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out)
@@ -131,6 +144,7 @@ void kugel_radial_destroy(kugel_radial *p)
   kugel_ctx *ctx = p->ctx;
   kugel__radial_kernel_destroy(p);
   kugel__radial_gpu_destroy(p);
+  kugel__radial_spectra_destroy(p);
   kugel_sht_destroy(p->sht);
   kugel__free(ctx, p->b);
   kugel__free(ctx, p->ring);

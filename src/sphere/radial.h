@@ -75,6 +75,7 @@ typedef struct kugel__radial_io {
 } kugel__radial_io;
 
 typedef struct kugel__radial_gpu kugel__radial_gpu;
+struct kugel__radial_spectra;
 
 struct kugel_radial {
   kugel_ctx *ctx;
@@ -93,8 +94,10 @@ struct kugel_radial {
   int64_t scratch; /* doubles for the lanes of one map */
   int64_t work;    /* doubles a thread needs */
   kugel_sht *sht;
-  double *b;              /* [lmax + 1], harmonic */
-  kugel__radial_gpu *gpu; /* NULL: the host sums */
+  double *b;                             /* [lmax + 1], harmonic */
+  int64_t band;                          /* degree beyond which the kernel is nothing, -1: none in sight */
+  struct kugel__radial_spectra *spectra; /* NULL: not in use */
+  kugel__radial_gpu *gpu;                /* NULL: the host sums */
 };
 
 /* Fills info, norm and poly from opts. */

@@ -10,7 +10,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "sphere/radial.h"
+#include "sphere/radial_spectra.h"
 
 enum { LANES = KUGEL__RADIAL_LANES, GROUP = KUGEL__RADIAL_GROUP, TILE = 256 };
 
@@ -164,6 +164,8 @@ static kugel_status sum_task(void *arg, int64_t i, int worker)
   const kugel_radial *p = j->p;
   const kugel__radial_ring *r = p->ring + i;
   int64_t n = r->hi - r->lo;
+  if (p->spectra && p->spectra->row[i].modes >= 0)
+    return KUGEL_OK;
   kugel__radial_span *spans = kugel__alloc(p->ctx, (size_t)n * sizeof *spans);
   KUGEL_CHECK(spans, KUGEL_ENOMEM, "no memory for %lld rings", (long long)n);
   for (int64_t k = 0; k < n; k++)

@@ -332,17 +332,25 @@ kugel_status kugel_radial_coefficients(const kugel_radial *p, int64_t lmax, doub
   double *node = block, *weight = block + NODES, h = p->info.radius / (double)panels;
   kugel_status s = kugel__gauss_legendre(p->ctx, NODES, block + 2 * NODES, node, block + 3 * NODES, weight);
   memset(b, 0, (size_t)(lmax + 1) * 8);
-  for (int64_t k = 0; k < panels && !s; k++)
+  for (int64_t k = 0; k < panels && !s; k++) {
+    double w[NODES], d[NODES], p1[NODES], step[NODES]; /* 1 - cos(a), P_l, P_l - P_{l-1} */
     for (int i = 0; i < NODES; i++) {
-      double a = h * ((double)k + 0.5 * (1 + node[i])), d = 4 * sin(a / 2) * sin(a / 2) / 2;
-      double w = M_PI * h * weight[i] * sin(a) * kugel__radial_kernel_at(p, a), p1 = 1, step = 0;
-      for (int64_t l = 0; l <= lmax;
-           l++) { /* P_{l+1} - P_l = (l (P_l - P_{l-1}) - (2 l + 1) d P_l) / (l + 1) */
-        b[l] += w * p1;
-        step = ((double)l * step - (double)(2 * l + 1) * d * p1) / (double)(l + 1);
-        p1 += step;
-      }
+      double a = h * ((double)k + 0.5 * (1 + node[i]));
+      d[i] = 2 * sin(a / 2) * sin(a / 2);
+      w[i] = M_PI * h * weight[i] * sin(a) * kugel__radial_kernel_at(p, a);
+      p1[i] = 1;
+      step[i] = 0;
     }
+    for (int64_t l = 0; l <= lmax; l++) {
+      double sum = 0, by = 1 / (double)(l + 1), of = (double)l * by, more = (double)(2 * l + 1) * by;
+      for (int i = 0; i < NODES; i++) {
+        sum += w[i] * p1[i];
+        step[i] = of * step[i] - more * d[i] * p1[i];
+        p1[i] += step[i];
+      }
+      b[l] += sum;
+    }
+  }
   kugel__free(p->ctx, block);
   return s;
 }

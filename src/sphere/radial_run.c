@@ -10,6 +10,7 @@
 #include "sphere/mapops.h"
 #include "sphere/radial.h"
 #include "sphere/radial_gpu.h"
+#include "sphere/radial_spectra.h"
 
 static double pixel(const kugel__radial_io *io, int64_t i)
 {
@@ -104,9 +105,41 @@ static kugel_status harmonic(const kugel_radial *p, const kugel__radial_io *io)
   return s;
 }
 
+static kugel_status give_summed(void *arg, int64_t i, int worker)
+{
+  const job *j = arg;
+  int64_t pair = i < j->p->spectra->npairs ? i : j->p->nrings - 1 - i;
+  return j->p->spectra->row[pair].modes < 0 ? KUGEL_OK : give_task(arg, i, worker);
+}
+
+/* Spectra from a copy of the map, direct sums of the rings that have none, and only then the results, which
+ * may replace the map. */
+static kugel_status by_spectra(const kugel_radial *p, const kugel__radial_io *io)
+{
+  size_t bytes = (size_t)p->grid->npix * 8;
+  double *in = kugel__scratch_get(p->ctx, bytes), *out = kugel__scratch_get(p->ctx, bytes);
+  kugel_status s = KUGEL_OK;
+  if (!in || !out)
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for two maps of %lld pixels", (long long)p->grid->npix);
+  job take = {p, io, in}, give = {p, io, out};
+  if (!s)
+    s = kugel__parallel(p->ctx, p->nrings, take_task, &take);
+  if (!s)
+    s = kugel__radial_spectra_run(p, in, out);
+  if (!s && p->spectra->direct)
+    s = kugel__radial_direct(p, io);
+  if (!s)
+    s = kugel__parallel(p->ctx, p->nrings, give_summed, &give);
+  kugel__scratch_put(p->ctx, in);
+  kugel__scratch_put(p->ctx, out);
+  return s;
+}
+
 static kugel_status convolve_once(const kugel_radial *p, const kugel__radial_io *io)
 {
-  return p->info.method == KUGEL_RADIAL_HARMONIC ? harmonic(p, io) : kugel__radial_direct(p, io);
+  return p->info.method == KUGEL_RADIAL_HARMONIC ? harmonic(p, io)
+         : p->info.method == KUGEL_RADIAL_RINGS  ? by_spectra(p, io)
+                                                 : kugel__radial_direct(p, io);
 }
 
 static kugel_status convolve(const kugel_radial *p, kugel__radial_io *io)
@@ -115,7 +148,7 @@ static kugel_status convolve(const kugel_radial *p, kugel__radial_io *io)
     return convolve_once(p, io);
   io->seen = kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8);
   KUGEL_CHECK(io->seen, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
-  io->least = p->info.method == KUGEL_RADIAL_HARMONIC ? 1e-6 * fabs(p->info.integral) : 0;
+  io->least = p->info.method == KUGEL_RADIAL_DIRECT ? 0 : 1e-6 * fabs(p->info.integral);
   kugel_status s = KUGEL_OK;
   for (int k = 0; k <= 1 && !s; k++) {
     kugel__span outer = kugel__progress_enter(0.5 * k, 0.5 * (k + 1));

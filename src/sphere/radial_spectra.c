@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial convolution by spectra on the CPU. A round takes some hundred output pairs: spectra of all rings
+ * within reach, weights, then for each group of m the rows of the kernel and their product with the spectra,
+ * and back.
+ *
+ * Column c of a round's spectra belongs to ring first + c; north of the first ring they are zero. South of
+ * the equator they are the columns of the mirrored pairs with north and south exchanged. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/cpu.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "sphere/radial_spectra.h"
+
+enum { LANES = KUGEL__SPECTRA_LANES, MODES = KUGEL__SPECTRA_MODES };
+
+KUGEL_DISPATCH(kugel__spectra_ops, kugel__spectra_ops)
+
+typedef struct stretch {
+  const kugel_radial *p;
+  const kugel__radial_spectra *t;
+  const kugel__spectra_ops *ops;
+  int64_t p0, p1, first, columns; /* output pairs; rings of the columns */
+  int64_t in_row, out_row, most;  /* most: rings d of a group of eight */
+  double *in, *out;               /* [mmax + 1][4][row] */
+  double *weight;                 /* [group][most][size][LANES] */
+  int64_t *range;                 /* [group][2 + most]: first d, their number, samples of each */
+  double *work; /* a worker's cosines [2][MODES][size][LANES] and rows [MODES][most][LANES] */
+  int64_t work_size;
+} stretch;
+
+static bool shifted(const stretch *j, int64_t d)
+{
+  return j->t->staggered && d % 2;
+}
+
+static kugel__spectra_span span_of(const stretch *j, int64_t p0, int64_t d, int64_t *samples)
+{
+  const kugel_radial *p = j->p;
+  kugel__spectra_span t;
+  *samples = 0;
+  for (int64_t g = 0; g < LANES; g++) {
+    const kugel__radial_ring *r = p->ring + p0 + g;
+    const kugel__spectra_row *row = j->t->row + p0 + g;
+    t.a[g] = INFINITY;
+    t.b[g] = t.step[g] = t.shift[g] = 0;
+    if (p0 + g >= j->t->npairs || row->modes < 0 || p0 + g + d < r->lo || p0 + g + d >= r->hi)
+      continue;
+    kugel__radial_span s = kugel__radial_span_of(p, r, r + d);
+    if (!s.width)
+      continue;
+    double turn = fmin(1, 2 * s.half / s.nq), n = (double)row->samples;
+    t.a[g] = s.a;
+    t.b[g] = s.b;
+    t.step[g] = 2 * M_PI / n;
+    t.shift[g] = row->aliased && shifted(j, d) ? 0.5 : 0;
+    int64_t count = kugel__min((int64_t)(turn / 2 * n - t.shift[g] + 1e-6) + 1, (int64_t)n / 2 + 1);
+    *samples = kugel__max(*samples, count);
+  }
+  return t;
+}
+
+static kugel_status weights_task(void *arg, int64_t i, int worker)
+{
+  const stretch *j = arg;
+  int64_t p0 = j->p0 + i * LANES, lo = 0, hi = 0, *range = j->range + i * (2 + j->most);
+  (void)worker;
+  for (int64_t g = 0; g < LANES && p0 + g < j->t->npairs; g++) {
+    lo = kugel__min(lo, j->p->ring[p0 + g].lo - p0 - g);
+    hi = kugel__max(hi, j->p->ring[p0 + g].hi - p0 - g);
+  }
+  range[0] = lo;
+  range[1] = hi - lo;
+  for (int64_t d = lo; d < hi; d++) {
+    int64_t n;
+    kugel__spectra_span span = span_of(j, p0, d, &n);
+    range[2 + d - lo] = n;
+    j->ops->weights(&j->p->poly, &span, n, j->weight + (i * j->most + d - lo) * j->t->size * LANES);
+  }
+  return KUGEL_OK;
+}
+
+/* Columns of no ring, of rings beyond the equator, and the equator seen from the south. */
+static void complete_columns(const stretch *j, double *in)
+{
+  const kugel_radial *p = j->p;
+  int64_t n = j->t->npairs, row = j->in_row;
+  if (p->mirrored && p->nrings % 2 && n - 1 >= j->first && n - 1 < j->first + j->columns)
+    for (int k = 0; k < 2; k++)
+      in[(k + 2) * row + n - 1 - j->first] = in[k * row + n - 1 - j->first];
+  for (int64_t v = n; v < j->first + j->columns && p->mirrored; v++) {
+    int64_t q = p->nrings - 1 - v;
+    for (int k = 0; k < 4 && q >= 0 && q >= j->first; k++)
+      in[k * row + v - j->first] = in[(k + 2) % 4 * row + q - j->first];
+  }
+}
+
+static kugel_status clear_task(void *arg, int64_t i, int worker)
+{
+  const stretch *j = arg;
+  int64_t n = kugel__min(MODES, j->t->mmax + 1 - i * MODES);
+  (void)worker;
+  memset(j->in + i * MODES * 4 * j->in_row, 0, (size_t)(n * 4 * j->in_row) * 8);
+  return KUGEL_OK;
+}
+
+static kugel__spectra_wave wave_of(const stretch *j, int64_t p0, int odd, int64_t *modes)
+{
+  kugel__spectra_wave w;
+  *modes = -1;
+  for (int64_t g = 0; g < LANES; g++) {
+    bool none = p0 + g >= j->t->npairs;
+    kugel__spectra_row row = none ? (kugel__spectra_row){-1, 2, false} : j->t->row[p0 + g];
+    w.samples[g] = (double)row.samples;
+    w.modes[g] = (double)row.modes;
+    w.half[g] = row.aliased && row.samples % 2 == 0 ? (double)row.samples / 2 : -1;
+    w.shift[g] = row.aliased && odd && j->t->staggered ? 0.5 : 0;
+    *modes = kugel__max(*modes, row.modes);
+  }
+  return w;
+}
+
+static kugel_status modes_task(void *arg, int64_t i, int worker)
+{
+  const stretch *j = arg;
+  int64_t m0 = i * MODES, nm = kugel__min(MODES, j->t->mmax + 1 - m0), size = j->t->size;
+  double *cosines[2] = {j->work + worker * j->work_size, NULL}, *rows, *in = j->in + m0 * 4 * j->in_row;
+  cosines[1] = cosines[0] + MODES * size * LANES;
+  rows = cosines[1] + MODES * size * LANES;
+  for (int64_t m = 0; m < nm; m++)
+    complete_columns(j, in + m * 4 * j->in_row);
+  for (int64_t k = 0; j->p0 + k * LANES < j->p1; k++) {
+    int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), lo = range[0], nd = range[1];
+    int64_t most[2] = {0, 0}, modes = 0;
+    for (int64_t d = 0; d < nd; d++)
+      most[shifted(j, lo + d)] = kugel__max(most[shifted(j, lo + d)], range[2 + d]);
+    for (int odd = 0; odd < 2; odd++) {
+      kugel__spectra_wave wave = wave_of(j, p0, odd, &modes);
+      if (modes >= m0)
+        j->ops->cosines(&wave, m0, most[odd], size, cosines[odd]);
+    }
+    if (modes < m0)
+      continue;
+    for (int64_t d = 0; d < nd; d++)
+      j->ops->rows(j->weight + (k * j->most + d) * size * LANES, range[2 + d], cosines[shifted(j, lo + d)],
+                   size, d, nd, rows);
+    j->ops->apply(rows, nd, nm, in + p0 + lo - j->first, j->in_row, j->out + m0 * 4 * j->out_row + k * LANES,
+                  j->out_row);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status run_round(stretch *j, double *in, double *out)
+{
+  const kugel__radial_spectra *t = j->t;
+  int64_t nm = (t->mmax + MODES) / MODES, q0, q1 = kugel__min(t->npairs, j->p1 + t->after);
+  j->first = j->p0 - t->before;
+  if (j->p->mirrored && j->p1 + t->after > t->npairs)
+    j->first = kugel__min(j->first, j->p->nrings - j->p1 - t->after);
+  j->columns = j->p1 + t->after - j->first;
+  q0 = kugel__max(0, j->first);
+  KUGEL_TRY(kugel__parallel(j->p->ctx, nm, clear_task, j));
+  KUGEL_TRY(kugel__rings_adjoint(t->in, q0, q1, in, false, NULL, NULL, j->in + q0 - j->first, 4 * j->in_row,
+                                 j->in_row));
+  KUGEL_TRY(kugel__parallel(j->p->ctx, (j->p1 - j->p0 + LANES - 1) / LANES, weights_task, j));
+  KUGEL_TRY(kugel__parallel(j->p->ctx, nm, modes_task, j));
+  return kugel__rings_synth(t->out, j->p0, j->p1, j->out, 4 * j->out_row, j->out_row, out, false);
+}
+
+/* An odd number of cache lines, so that columns spread over cache sets. */
+static int64_t row_of(int64_t n)
+{
+  n = kugel__round_up(n, 8);
+  return n / 8 % 2 ? n : n + 8;
+}
+
+static kugel_status get_memory(stretch *j)
+{
+  const kugel__radial_spectra *t = j->t;
+  kugel_ctx *ctx = j->p->ctx;
+  int64_t groups = t->block / LANES, threads = kugel__ctx_threads(ctx);
+  j->most = t->before + t->after + LANES;
+  j->in_row = row_of(t->block + t->before + 2 * t->after + 2 * LANES);
+  j->out_row = row_of(t->block);
+  j->work_size = (2 * t->size + j->most) * MODES * LANES;
+  j->in = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->in_row) * 8);
+  j->out = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->out_row) * 8);
+  j->weight = kugel__scratch_get(ctx, (size_t)(groups * j->most * t->size * LANES) * 8);
+  j->range = kugel__scratch_get(ctx, (size_t)(groups * (2 + j->most)) * 8);
+  j->work = kugel__scratch_get(ctx, (size_t)(threads * j->work_size) * 8);
+  KUGEL_CHECK(j->in && j->out && j->weight && j->range && j->work, KUGEL_ENOMEM,
+              "no memory for the spectra of %lld rings", (long long)j->in_row);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__radial_spectra_run(const kugel_radial *p, double *in, double *out)
+{
+  const kugel__radial_spectra *t = p->spectra;
+  stretch j = {.p = p, .t = t, .ops = kugel__spectra_ops_get()};
+  kugel_status s = get_memory(&j);
+  for (j.p0 = 0; j.p0 < t->npairs && !s; j.p0 = j.p1) {
+    j.p1 = kugel__min(t->npairs, j.p0 + t->block);
+    double n = (double)t->npairs;
+    kugel__span outer = kugel__progress_enter((double)j.p0 / n, (double)j.p1 / n);
+    s = run_round(&j, in, out);
+    kugel__progress_leave(outer);
+  }
+  kugel__scratch_put(p->ctx, j.in);
+  kugel__scratch_put(p->ctx, j.out);
+  kugel__scratch_put(p->ctx, j.weight);
+  kugel__scratch_put(p->ctx, j.range);
+  kugel__scratch_put(p->ctx, j.work);
+  return s;
+}
