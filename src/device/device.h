@@ -118,11 +118,13 @@ struct kugel__device {
   atomic_int lost;   /* the driver's error that ended it, 0: alive */
   kugel_queue queue; /* the device's own */
   kugel_device_info info;
-  char identity[512];                /* device, driver and compiler: what compiled code depends on */
-  void *modules;                     /* of the layer above: compiled kernels of this device, */
-  void (*modules_free)(void *cache); /* let go before the device is closed */
-  pthread_mutex_t kept_lock;         /* of buffers kept for the next call, device/lend.h */
-  kugel__kept kept[KUGEL__KEPT_BLOCKS];
+  char identity[512];                   /* device, driver and compiler: what compiled code depends on */
+  void *modules;                        /* of the layer above: compiled kernels of this device, */
+  void (*modules_free)(void *cache);    /* let go before the device is closed */
+  pthread_mutex_t kept_lock;            /* of what follows */
+  kugel__kept kept[KUGEL__KEPT_BLOCKS]; /* buffers for the next call, device/lend.h */
+  struct kugel__constants *constants;   /* tables, device/constants.h */
+  uint64_t constants_clock;
   kugel__device *next;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loans of arrays to a device, and its cache of buffers. */
 #include <string.h>
+#include "device/constants.h"
 #include "device/lend.h"
 
 /* ---- buffers kept for the next call ----------------------------------------------------------------------
@@ -51,6 +52,7 @@ void kugel__device_trim(kugel__device *dev)
   pthread_mutex_unlock(&dev->kept_lock);
   for (int i = 0; i < KUGEL__KEPT_BLOCKS; i++)
     kugel__device_free(dev, all[i].ptr);
+  kugel__constants_trim(dev, 0);
 }
 
 /* ---- loans ------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ kugel_status kugel__lend_end(int n, kugel__loan *loans, kugel_queue *queue, kuge
  * Put back once the work that uses it is done. */
 kugel_status kugel__device_scratch_get(kugel__device *dev, size_t bytes, void **out);
 void kugel__device_scratch_put(kugel__device *dev, void *ptr, size_t bytes);
-/* Frees the blocks that are kept. */
+/* Frees the blocks that are kept, and tables that no plan uses. */
 void kugel__device_trim(kugel__device *dev);
 
 #endif

@@ -101,9 +101,20 @@ void kugel__block_fill_order(const kugel__block *b, uint32_t *order)
     order[x - 1] = (uint32_t)q;
 }
 
-static void chirp_at(const kugel__block *b, int64_t k, double c[2])
+// e^{-i pi k^2 / chirp} of `count` points from k on.
+static void fill_chirp(const kugel__block *b, int64_t k, int64_t count, double *out)
 {
-  kugel__root(kugel__turn_ratio(-(int64_t)((__int128)k * k % (2 * b->chirp)), 2 * b->chirp), c);
+  int64_t turns = 2 * b->chirp, e[256], square = (int64_t)((__int128)k * k % turns);
+  while (count > 0) {
+    int64_t have = kugel__min(count, 256);
+    for (int64_t i = 0; i < have; i++, k++) {
+      e[i] = square;
+      square = (square + 2 * k + 1) % turns;
+    }
+    kugel__roots_at(kugel__turn_ratio(-1, turns), e, have, out, 1);
+    out += 2 * have;
+    count -= have;
+  }
 }
 
 // e^{-2 pi i g^{-q} / n} / m, q < m.
@@ -123,7 +134,7 @@ static void rader_kernel(const kugel__block *b, double *x)
 static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double *spectrum)
 {
   int64_t all = b->m * b->spectrum, shape[1] = {all};
-  double *x, c[2];
+  double *x, c[2 * 64];
   kugel_fft *plan;
   KUGEL_TRY(kugel_fft_create(NULL, 1, shape, NULL, &plan));
   x = kugel__calloc(ctx, (size_t)all * 16);
@@ -134,11 +145,12 @@ static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double 
   if (b->rader)
     rader_kernel(b, x);
   for (int64_t k = 0; k < b->chirp; k++) {
-    chirp_at(b, k, c);
+    if (k % 64 == 0)
+      fill_chirp(b, k, kugel__min(b->chirp - k, 64), c);
     for (int side = 0; side < 2; side++) {
       double *to = x + 2 * (side && k ? all - k : k);
-      to[0] = c[0] / (double)all;
-      to[1] = -c[1] / (double)all;
+      to[0] = c[k % 64 * 2] / (double)all;
+      to[1] = -c[k % 64 * 2 + 1] / (double)all;
     }
   }
   kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_C128, .shape = shape};
@@ -177,8 +189,8 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
                      to + 2 * kugel__twiddle_row(q, step) * s, 1);
     s *= r;
   }
-  for (int64_t k = 0; k < b->chirp && (b->chirp_in || b->chirp_out); k++)
-    chirp_at(b, k, t + 2 * (layout.chirp + k));
+  if (b->chirp_in || b->chirp_out)
+    fill_chirp(b, 0, b->chirp, t + 2 * layout.chirp);
   for (int i = 0; i < KUGEL__ROOTSETS; i++)
     if (layout.roots[i].count)
       fill_roots(&layout.roots[i], t + 2 * layout.roots[i].at);

@@ -180,47 +180,6 @@ kugel_status kugel__gpu_kernel(kugel__fft_gpu *p, kugel__gpu_pass *t, int varian
   return s;
 }
 
-/* ---- tables ---- */
-
-// Complex numbers to the device, rounded if the plan is of floats.
-static kugel_status upload(kugel__fft_gpu *p, double *host, int64_t count, void **out)
-{
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  size_t bytes = (size_t)count * (p->real == KUGEL__F32 ? 8 : 16);
-  float *f = (float *)host;
-  for (int64_t i = 0; p->real == KUGEL__F32 && i < 2 * count; i++)
-    f[i] = (float)host[i];
-  KUGEL_TRY(kugel__device_alloc(dev, bytes, out));
-  return kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){*out, 0}, (kugel__mem){host, 0}, bytes, NULL);
-}
-
-static kugel_status make_order(kugel__fft_gpu *p, kugel__gpu_pass *t)
-{
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  size_t bytes = (size_t)t->block.m * sizeof(uint32_t);
-  uint32_t *host;
-  KUGEL_ALLOC(p->ctx, host, bytes);
-  kugel__block_fill_order(&t->block, host);
-  kugel_status s = kugel__device_alloc(dev, bytes, &t->order);
-  if (!s)
-    s = kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){t->order, 0}, (kugel__mem){host, 0}, bytes, NULL);
-  kugel__free(p->ctx, host);
-  return s;
-}
-
-static kugel_status make_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const double *const factor[2])
-{
-  int64_t count = kugel__tables_of(&t->block).total;
-  double *host;
-  KUGEL_ALLOC(p->ctx, host, (size_t)count * 16);
-  kugel_status s = kugel__block_fill_tables(&t->block, p->ctx, host);
-  kugel__block_fill_hooks(&t->block, factor[0], factor[1], host);
-  if (!s)
-    s = upload(p, host, count, &t->tables);
-  kugel__free(p->ctx, host);
-  return s || !t->block.rader ? s : make_order(p, t);
-}
-
 /* ---- plans ---- */
 
 static kugel_fft_kind kind_back(kugel_fft_kind kind)
@@ -251,12 +210,7 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
   c->pass[c->passes - 1].block.hook_out = factor[direction][1] != NULL;
   for (int k = 0; k < c->passes; k++) {
     kugel__gpu_pass *t = &c->pass[k];
-    if (shares) {
-      t->tables = other->pass[k].tables;
-      t->order = other->pass[k].order;
-      t->borrowed = true;
-    } else
-      KUGEL_TRY(make_tables(p, t, factor[direction]));
+    KUGEL_TRY(kugel__gpu_tables(p, t, shares ? &other->pass[k] : t, factor[direction]));
     add_kernel(p, all, t, first_variant(p, i, t));
   }
   return KUGEL_OK;
@@ -329,10 +283,7 @@ void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
   for (int i = 0; i < MOST; i++) {
     kugel__gpu_pass *t =
         &p->chain[i / (2 * KUGEL__GPU_PASSES)][i / KUGEL__GPU_PASSES % 2].pass[i % KUGEL__GPU_PASSES];
-    if (!t->borrowed) {
-      kugel__device_free(kugel__ctx_device(ctx), t->tables);
-      kugel__device_free(kugel__ctx_device(ctx), t->order);
-    }
+    kugel__gpu_tables_free(kugel__ctx_device(ctx), t);
     for (int v = 0; v < KUGEL__VARIANTS; v++)
       kugel__module_put(t->module[v]);
   }

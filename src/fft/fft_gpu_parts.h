@@ -28,11 +28,11 @@ typedef struct kugel__gpu_pass {
   kugel__block block;
   bool finish;       /* kugel__finish_build, else kugel__block_build */
   bool one_line;     /* a launch takes one line */
-  bool borrowed;     /* the tables are another pass's */
   int64_t count, c0; /* transforms of a line */
   kugel__gpu_room source, sink;
-  kugel__gpu_walk from, to; /* in work memory */
-  void *tables, *order;     /* device memory */
+  kugel__gpu_walk from, to;                              /* in work memory */
+  void *tables, *order;                                  /* device memory, which belongs to: */
+  struct kugel__constants *shared_tables, *shared_order; /* NULL: tables with factors are the pass's own */
   kugel__module *module[KUGEL__VARIANTS];
   kugel__kernel *kernel[KUGEL__VARIANTS];
   size_t shared[KUGEL__VARIANTS];  /* bytes of shared memory a block */
@@ -64,6 +64,12 @@ kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *chain, const kugel__line *l
 /* Whether the pass reads or writes reals that may lie in pairs, and the kernel for those that do. */
 bool kugel__gpu_pairs(const kugel__gpu_pass *pass);
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *pass, int variant);
+
+/* The tables of a pass, those of `as` if it is not the same: `factor` of what it reads and writes, or NULL.
+ */
+kugel_status kugel__gpu_tables(kugel__fft_gpu *plan, kugel__gpu_pass *pass, const kugel__gpu_pass *as,
+                               const double *const factor[2]);
+void kugel__gpu_tables_free(kugel__device *dev, kugel__gpu_pass *pass);
 
 /* Tables and kernels of all passes. */
 kugel_status kugel__gpu_make(kugel__fft_gpu *plan);

@@ -42,15 +42,21 @@ static void descend(search *s, int64_t rest, int largest)
   }
 }
 
+// The least 2^a 3^b 5^c from n on, n at most 2^61.
 static int64_t smooth_above(int64_t n)
 {
-  for (;; n++) {
-    int64_t r = n;
-    for (int f = 2; f <= 5; f++)
-      while (r % f == 0)
-        r /= f;
-    if (r == 1)
-      return n;
+  int64_t best = INT64_MAX;
+  for (int64_t c = 1;; c *= 5) {
+    for (int64_t b = c;; b *= 3) {
+      int64_t a = b;
+      while (a < n)
+        a *= 2;
+      best = kugel__min(best, a);
+      if (b >= n)
+        break;
+    }
+    if (c >= n)
+      return best;
   }
 }
 
