@@ -66,6 +66,8 @@ typedef struct kugel_radial_opts {
   kugel_radial_method method;
   int64_t lmax; /* harmonic method; 0: info.band, forced at most 2 nside on HEALPix, nrings - 1 elsewhere */
   int normalise_mask; /* 1: divide by the convolution of the map of observed pixels; 0: they count as zero */
+  int spin; /* 0: scalars; else pairs of maps of this spin, 2: (Q, U), 1: (theta, phi) of vectors, each
+               carried to the result along its great circle; -10 to 10, by the direct method on the CPU */
 } kugel_radial_opts;
 
 typedef struct kugel_radial_info {
@@ -119,8 +121,8 @@ KUGEL_API kugel_status kugel_radial_coefficients(const kugel_radial *plan, int64
 /// Convolves maps. Bad pixels (UNSEEN, NaN, infinite) count as zero and are UNSEEN in the result. With
 /// normalise_mask, what no observed pixel reaches is UNSEEN too.
 /// @param[in]  plan  from kugel_radial_create
-/// @param[in]  in    [..., npix] float64 or float32; in host memory or, for the direct method, on the device
-/// of the
+/// @param[in]  in    [..., npix], with a spin [..., 2, npix], float64 or float32; in host memory or, for the
+/// direct method, on the device of the
 ///                   plan's context, which then does the sums
 /// @param[out] out   same shape and dtype; may be `in` itself; pixels of no ring are left alone
 /// @errors KUGEL_ESHAPE; KUGEL_EINVAL if the arrays overlap in part; KUGEL_ENOMEM; KUGEL_ECANCELED

@@ -50,6 +50,9 @@ static kugel_status check_opts(const kugel_radial_opts *o)
               (long long)o->lmax);
   KUGEL_CHECK(o->kernel != KUGEL_RADIAL_FUNCTION || o->function, KUGEL_EINVAL,
               "opts.function is NULL: pass a function of the angle");
+  KUGEL_CHECK(o->spin >= -10 && o->spin <= 10, KUGEL_EINVAL, "spin is %d, must be -10 to 10", o->spin);
+  KUGEL_CHECK(!o->spin || o->method <= KUGEL_RADIAL_DIRECT, KUGEL_ENOTSUP,
+              "spin %d goes with the direct method only: set method to KUGEL_RADIAL_DIRECT", o->spin);
   return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
 }
 
@@ -88,7 +91,7 @@ static kugel_status choose(kugel_radial *p)
   int64_t most = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1), lmax = p->opts.lmax;
   p->info.method = KUGEL_RADIAL_DIRECT;
   p->band = -1;
-  if (method == KUGEL_RADIAL_DIRECT)
+  if (method == KUGEL_RADIAL_DIRECT || p->opts.spin)
     return KUGEL_OK;
   if (p->spectral)
     return use_harmonics(p, lmax ? lmax : most);
@@ -127,7 +130,7 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
     s = kugel__radial_direct_create(p);
   if (!s)
     s = choose(p);
-  if (!s)
+  if (!s && !o.spin)
     s = kugel__radial_gpu_create(p);
   if (s) {
     kugel_radial_destroy(p);

@@ -112,6 +112,14 @@ kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__rad
 int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
 kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io);
 
+/* Lane h segments + s of position k is pixel s segment + k of the ring (h = 0, row[0]) or its mirror (h = 1).
+ * `lane` begins reach positions before the ring. */
+void kugel__radial_to_lanes(const kugel_radial *p, const kugel__radial_ring *r, double *const row[2],
+                            double *lane);
+/* Sums [n][LANES] of positions at and after to the rows. */
+void kugel__radial_from_lanes(const kugel_radial *p, const kugel__radial_ring *r, int64_t at, int64_t n,
+                              const double *sum, double *const row[2]);
+
 /* Pixels of ring r times their weights, bad ones 0; and results to their place. */
 void kugel__radial_take(const kugel__radial_io *io, const kugel__radial_ring *r, double *row);
 void kugel__radial_give(const kugel__radial_io *io, const kugel__radial_ring *r, const double *row);

@@ -44,32 +44,36 @@ static const kugel__radial_ring *mirror_of(const kugel_radial *p, int64_t index)
   return p->ring + (p->nrings - 1 - index);
 }
 
-/* Lane h segments + s of position k is pixel s segment + k of ring i (h = 0) or its mirror (h = 1). */
-static kugel_status fill_task(void *arg, int64_t i, int worker)
+void kugel__radial_to_lanes(const kugel_radial *p, const kugel__radial_ring *r, double *const row[2],
+                            double *lane)
 {
-  job *j = arg;
-  const kugel_radial *p = j->p;
-  const kugel__radial_ring *r = p->ring + i;
   int64_t n = r->nphi, reach = r->reach, length = r->segment + 2 * reach;
-  if (!reach)
-    return KUGEL_OK;
-  bench b = bench_of(j, worker);
-  double *lane = j->store + r->slot;
   if (p->segments * (1 + p->mirrored) < LANES)
     memset(lane, 0, (size_t)(length * LANES) * 8);
-  for (int64_t h = 0; h <= p->mirrored; h++)
-    kugel__radial_take(j->io, h ? mirror_of(p, i) : r, b.row[h]);
   for (int64_t h = 0; h <= p->mirrored; h++)
     for (int64_t s = 0; s < p->segments; s++) {
       double *to = lane + h * p->segments + s;
       int64_t at = ((s * r->segment - reach) % n + n) % n;
       for (int64_t k = 0; k < length;) {
         int64_t run = kugel__min(length - k, n - at);
-        for (const double *from = b.row[h] + at, *end = from + run; from < end; k++)
+        for (const double *from = row[h] + at, *end = from + run; from < end; k++)
           to[k * LANES] = *from++;
         at = 0;
       }
     }
+}
+
+static kugel_status fill_task(void *arg, int64_t i, int worker)
+{
+  job *j = arg;
+  const kugel_radial *p = j->p;
+  const kugel__radial_ring *r = p->ring + i;
+  if (!r->reach)
+    return KUGEL_OK;
+  bench b = bench_of(j, worker);
+  for (int64_t h = 0; h <= p->mirrored; h++)
+    kugel__radial_take(j->io, h ? mirror_of(p, i) : r, b.row[h]);
+  kugel__radial_to_lanes(p, r, b.row, j->store + r->slot);
   return KUGEL_OK;
 }
 
@@ -79,6 +83,19 @@ static void give_rows(const job *j, int64_t index, const bench *b)
   for (int64_t h = 0; h <= p->mirrored; h++)
     if (!h || mirror_of(p, index) != p->ring + index)
       kugel__radial_give(j->io, h ? mirror_of(p, index) : p->ring + index, b->row[h]);
+}
+
+void kugel__radial_from_lanes(const kugel_radial *p, const kugel__radial_ring *r, int64_t at, int64_t n,
+                              const double *sum, double *const row[2])
+{
+  for (int64_t h = 0; h <= p->mirrored; h++)
+    for (int64_t s = 0; s < p->segments; s++) {
+      double *to = row[h] + s * r->segment + at;
+      const double *from = sum + h * p->segments + s;
+      int64_t left = kugel__min(n, r->nphi - s * r->segment - at);
+      for (int64_t k = 0; k < left; k++)
+        to[k] = from[k * LANES];
+    }
 }
 
 static void along_ring(const job *j, int64_t index, const kugel__radial_span *spans, bench *b)
@@ -110,25 +127,15 @@ static void along_ring(const job *j, int64_t index, const kugel__radial_span *sp
                         b->sum);
       w += kugel__round_up(t->width, LANES);
     }
-    for (int64_t h = 0; h <= p->mirrored; h++)
-      for (int64_t s = 0; s < p->segments; s++) {
-        double *to = b->row[h] + s * r->segment + at, *from = b->sum + h * p->segments + s;
-        int64_t left = kugel__min(n, r->nphi - s * r->segment - at);
-        for (int64_t k = 0; k < left; k++)
-          to[k] = from[k * LANES];
-      }
+    kugel__radial_from_lanes(p, r, at, n, b->sum, b->row);
   }
 }
 
-/* Sums of position i, and those of its reflection at i', to the rows. */
 static void scatter(const kugel_radial *p, const kugel__radial_ring *r, const double *sum, int64_t i,
                     bench *b)
 {
-  if (i < 0 || i >= r->segment)
-    return;
-  for (int64_t h = 0; h <= p->mirrored; h++)
-    for (int64_t s = 0; s < p->segments; s++)
-      b->row[h][s * r->segment + i] = sum[h * p->segments + s];
+  if (i >= 0 && i < r->segment)
+    kugel__radial_from_lanes(p, r, i, 1, sum, b->row);
 }
 
 static void by_pixel(const job *j, int64_t index, const kugel__radial_span *spans, bench *b)

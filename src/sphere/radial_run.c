@@ -11,6 +11,7 @@
 #include "sphere/radial.h"
 #include "sphere/radial_gpu.h"
 #include "sphere/radial_spectra.h"
+#include "sphere/radial_spin.h"
 
 static double pixel(const kugel__radial_io *io, int64_t i)
 {
@@ -167,13 +168,15 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
   KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
               "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
   bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
-  int64_t npix = p->grid->npix, n = -1;
+  int64_t maps = p->opts.spin ? 2 : 1, shape[2] = {maps, p->grid->npix}, n = -1;
   kugel_device device = {0};
   if (p->gpu)
     device = kugel__radial_gpu_device(p);
   const kugel_device *also = p->gpu ? &device : NULL;
-  KUGEL_TRY(kugel__array_check_on(also, in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
-  KUGEL_TRY(kugel__array_check_on(also, out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &n));
+  KUGEL_TRY(
+      kugel__array_check_on(also, in, "in", f32 ? KUGEL_F32 : KUGEL_F64, (int)maps, shape + 2 - maps, &n));
+  KUGEL_TRY(
+      kugel__array_check_on(also, out, "out", f32 ? KUGEL_F32 : KUGEL_F64, (int)maps, shape + 2 - maps, &n));
   bool same_memory =
       in->device.type == out->device.type && (in->device.type != KUGEL_OPENCL || in->data == out->data);
   if (same_memory && kugel__array_data(in) != kugel__array_data(out))
@@ -181,12 +184,12 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
   if (p->gpu)
     return kugel__radial_gpu_run(p, in, out, f32, n, adjoint);
   for (int64_t k = 0; k < n; k++) {
-    int64_t at = k * npix * (f32 ? 4 : 8);
+    int64_t at = k * maps * shape[1] * (f32 ? 4 : 8);
     kugel__radial_io io = {.f32 = f32, .adjoint = adjoint};
     io.in = (char *)kugel__array_data(in) + at;
     io.out = (char *)kugel__array_data(out) + at;
     kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
-    kugel_status s = convolve(p, &io);
+    kugel_status s = p->opts.spin ? kugel__radial_spin(p, &io) : convolve(p, &io);
     kugel__progress_leave(outer);
     KUGEL_TRY(s);
   }
