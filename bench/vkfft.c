@@ -7,7 +7,7 @@
  */
 #define VKFFT_BACKEND 1
 #include <stdlib.h>
-#include "vkFFT.h"
+#include <vkFFT.h>
 
 struct side {
   VkFFTApplication app;

@@ -80,7 +80,7 @@ static int filter_map(const void *args)
   stopwatch_lap(&watch, "read");
   STEP(filter_plan(&f, &s, &plan));
   stopwatch_lap(&watch, "plan");
-  STEP(sky_convolve(&s, plan));
+  STEP(sky_convolve(&s, plan, 0, s.n, 1));
   stopwatch_lap(&watch, "filter");
   if (o->plot.given)
     STEP(picture_simple(o->plot.s, &s, "filtered"));

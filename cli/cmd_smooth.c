@@ -107,13 +107,11 @@ static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
   static const kugel_radial_method methods[] = {KUGEL_RADIAL_HARMONIC, KUGEL_RADIAL_DIRECT,
                                                 KUGEL_RADIAL_AUTO};
   RADIAL kugel_radial *plan = NULL;
+  RADIAL kugel_radial *pair = NULL;
   filter f = {.kernel = KUGEL_RADIAL_GAUSSIAN,
               .width = o->fwhm.given ? o->fwhm.x : o->sigma.x * sqrt(8 * M_LN2),
               .method = methods[o->method.n],
               .normalise_mask = o->normalise_mask.given};
-  if (s->polarised)
-    return fail_usage("--method %s smooths scalar maps: add --no-pol, or --columns 0 for the first alone",
-                      o->method.s);
   if (o->beam.given || o->lmax.given || o->iter.given || o->weights.given)
     return fail_usage("--beam, --lmax, --iter and --weights go with --method harmonic");
   if (run.dry_run)
@@ -124,7 +122,13 @@ static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
   STEP(sky_read(s, KUGEL_ORDER_RING, false));
   stopwatch_lap(watch, "read");
   STEP(filter_plan(&f, s, &plan));
-  STEP(sky_convolve(s, plan));
+  STEP(sky_convolve(s, plan, 0, s->polarised ? 1 : s->n, 1));
+  if (s->polarised) {
+    f.spin = 2;
+    f.method = KUGEL_RADIAL_DIRECT;
+    STEP(filter_plan(&f, s, &pair));
+    STEP(sky_convolve(s, pair, 1, 3, 2));
+  }
   stopwatch_lap(watch, "smooth");
   STEP(write_result(o, s));
   stopwatch_lap(watch, "write");
@@ -193,12 +197,13 @@ const command command_smooth = {
     .name = "smooth",
     .summary = "smooth a map by a Gaussian beam or a window",
     .about = "Smooths a HEALPix map by a Gaussian beam or by a window b_l. I, Q and U are smoothed "
-             "together, as polarisation. Unseen pixels count as zero and stay unseen. Units, ordering, "
+             "together, as polarisation; by --method direct Q and U are carried along great circles. Unseen "
+             "pixels count as zero and stay unseen. Units, ordering, "
              "coordinate system and further keywords of the input are kept.",
     .examples = "kugel smooth sky.fits smooth.fits --fwhm 1deg\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --plot smooth.png\n"
                 "kugel smooth sky.fits smooth.fits --beam beam.fits --lmax 1500 --weights pixel\n"
-                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --method direct --no-pol\n"
+                "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --method direct\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 5arcmin --dry-run",
     .options = smooth_options,
     .n_options = sizeof smooth_options / sizeof smooth_options[0],

@@ -100,7 +100,7 @@ static int filter_copy(const sources_args *o, const sky *s, sky *filtered)
   if (o->kernel.n == 2)
     return EXIT_DONE;
   STEP(filter_plan(&f, s, &plan));
-  return sky_convolve(filtered, plan);
+  return sky_convolve(filtered, plan, 0, filtered->n, 1);
 }
 
 static int sources(const void *args)

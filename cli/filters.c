@@ -103,7 +103,8 @@ int filter_plan(filter *f, const sky *s, kugel_radial **plan)
                          .kernel = f->kernel,
                          .width = f->width,
                          .method = f->method,
-                         .normalise_mask = f->normalise_mask};
+                         .normalise_mask = f->normalise_mask,
+                         .spin = f->spin};
   STEP(healpix_grid(s->nside, &grid));
   o.grid = grid;
   if (f->kernel == KUGEL_RADIAL_MEXICAN_HAT)
@@ -132,13 +133,14 @@ int filter_estimate(const filter *f, const sky *s)
                      seconds);
 }
 
-int sky_convolve(sky *s, const kugel_radial *plan)
+int sky_convolve(sky *s, const kugel_radial *plan, int64_t first, int64_t end, int64_t each)
 {
-  for (int64_t i = 0; i < s->n; i++) {
-    progress_part((double)i / (double)s->n, (double)(i + 1) / (double)s->n, "convolution");
-    const kugel_array *map =
-        KUGEL_ARRAY((char *)s->maps + i * s->npix * (s->dtype.bits / 8), s->dtype, s->npix);
-    LIB(kugel_radial_execute(plan, map, map));
+  for (int64_t i = first; i < end; i += each) {
+    progress_part((double)i / (double)s->n, (double)(i + each) / (double)s->n, "convolution");
+    void *maps = (char *)s->maps + i * s->npix * (s->dtype.bits / 8);
+    const kugel_array *a =
+        each == 1 ? KUGEL_ARRAY(maps, s->dtype, s->npix) : KUGEL_ARRAY(maps, s->dtype, each, s->npix);
+    LIB(kugel_radial_execute(plan, a, a));
   }
   return EXIT_DONE;
 }

@@ -11,6 +11,7 @@ typedef struct filter {
   double width;
   kugel_radial_method method;
   bool normalise_mask;
+  int spin; /* of pairs of maps: 2 for Q and U */
   /* matched filter */
   double fwhm;
   const char *beam, *cl; /* files; no cl: the map's own spectrum */
@@ -26,7 +27,7 @@ void radial_close(kugel_radial **plan);
 int filter_plan(filter *f, const sky *s, kugel_radial **plan);
 /* Seconds and bytes of a dry run. */
 int filter_estimate(const filter *f, const sky *s);
-/* Convolves all maps in memory, in place. */
-int sky_convolve(sky *s, const kugel_radial *plan);
+/* Convolves maps [first, end) in memory, `each` (1, or 2 with a spin) at a time, in place. */
+int sky_convolve(sky *s, const kugel_radial *plan, int64_t first, int64_t end, int64_t each);
 
 #endif

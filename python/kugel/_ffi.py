@@ -563,6 +563,7 @@ class kugel_radial_opts(Structure):
         ("method", c_int),
         ("lmax", c_int64),
         ("normalise_mask", c_int),
+        ("spin", c_int),
     ]
 
 

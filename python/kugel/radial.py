@@ -31,13 +31,15 @@ class Radial:
     radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost
     method:    "auto", "direct" (the sum itself), "rings" (the same by series along rings) or "harmonic" (to degree lmax)
     normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
+    spin:      maps come in pairs [..., 2, npix], 2: (Q, U), 1: (theta, phi), carried along great circles; direct only
     """
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
-                 method="auto", lmax=None, normalise_mask=False):
+                 method="auto", lmax=None, normalise_mask=False, spin=0):
         opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
                 "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
-                "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax)}
+                "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
+                "spin": int(spin)}
         failed = []
         if isinstance(kernel, str):
             if width is None:

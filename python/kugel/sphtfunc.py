@@ -191,12 +191,16 @@ def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False,
 
 
 def _smooth_pixels(m, nside, fwhm, window, polarised, lmax, method, normalise_mask):
-    if polarised:
-        raise ValueError(f"method {method!r} smooths scalar maps only: use 'harmonic' for I, Q, U, or pol=False")
     if window is None and fwhm == 0:
         return m.copy()
     kernel = ("gaussian", float(fwhm)) if window is None else (real(window),)
-    return Radial(_grid(nside), *kernel, method=method, lmax=lmax, normalise_mask=normalise_mask)(m)
+    scalar = Radial(_grid(nside), *kernel, method=method, lmax=lmax, normalise_mask=normalise_mask)
+    if not polarised:
+        return scalar(m)
+    if window is not None:
+        raise ValueError(f"method {method!r} smooths Q and U by a beam of given fwhm only: use 'harmonic' for a window")
+    pair = Radial(_grid(nside), *kernel, normalise_mask=normalise_mask, spin=2)
+    return np.concatenate([scalar(m[:1]), pair(m[1:])])
 
 
 def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, lmax=None, mmax=None,
@@ -205,8 +209,8 @@ def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, 
     """Maps smoothed by a Gaussian beam (fwhm or sigma, radians) or a window [lmax + 1].
 
     Three maps are T, Q, U unless pol=False. Bad pixels count as zero and stay UNSEEN; masked arrays give masked arrays.
-    method="direct" sums over pixels instead (see kugel.radial; maps by themselves only, so pol=False for Q and U), and
-    "auto" takes whichever is faster; normalise_mask then divides by the smoothed map of observed pixels.
+    method="direct" sums over pixels instead (see kugel.radial; Q and U are carried along great circles), and "auto" takes
+    whichever is faster; normalise_mask then divides by the smoothed map of observed pixels.
     """
     info = maptype(map_in)
     nside = get_nside(map_in)

@@ -64,6 +64,18 @@ def test_smoothing():
     assert positive.min() == 0 and positive.sum() == pytest.approx(1, abs=0.01)
 
 
+def test_polarisation():
+    """Q and U by the sum over pixels are those of E and B by harmonics."""
+    cl = np.stack([1 / (np.arange(41) + 5.0) ** 2] * 4) * [[1], [1], [1], [0]]
+    sky = kugel.synfast(cl, 64, lmax=40, new=True)
+    direct = kugel.smoothing(sky, np.radians(6), method="direct")
+    harmonic = kugel.smoothing(sky, np.radians(6), lmax=64)
+    error, z = abs(direct - harmonic).max(0) / abs(harmonic).max(), kugel.pix2vec(64, np.arange(sky.shape[1]))[2]
+    assert error.max() < 5e-3 and error[abs(z) < 2 / 3].max() < 1e-4  # pixels about the poles are no quadrature
+    vectors = kugel.Radial(kugel.Grid.healpix(64), "gaussian", np.radians(6), spin=1)
+    assert vectors(sky[1:]).shape == (2, sky.shape[1])
+
+
 def test_errors():
     grid = kugel.Grid.healpix(4)
     with pytest.raises(ValueError, match="width"):
@@ -76,5 +88,5 @@ def test_errors():
         kugel.Radial(grid, lambda a: 1 / (a - a))
     with pytest.raises(ValueError):
         kugel.Radial(grid, "gaussian", 0.1)(np.zeros(5))
-    with pytest.raises(ValueError, match="pol=False"):
-        kugel.smoothing(np.zeros((3, 192)), 0.1, method="direct")
+    with pytest.raises(ValueError, match="window"):
+        kugel.smoothing(np.zeros((3, 192)), beam_window=np.ones(9), method="direct")
