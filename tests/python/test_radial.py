@@ -71,7 +71,8 @@ def test_polarisation():
     direct = kugel.smoothing(sky, np.radians(6), method="direct")
     harmonic = kugel.smoothing(sky, np.radians(6), lmax=64)
     error, z = abs(direct - harmonic).max(0) / abs(harmonic).max(), kugel.pix2vec(64, np.arange(sky.shape[1]))[2]
-    assert error.max() < 5e-3 and error[abs(z) < 2 / 3].max() < 1e-4  # pixels about the poles are no quadrature
+    assert error.max() < 5e-3 and error[abs(z) < 2 / 3].max() < 5e-4
+    # About the poles pixels are no quadrature; a Gaussian of the angle and one of l differ by 1e-4 at l = 40.
     vectors = kugel.Radial(kugel.Grid.healpix(64), "gaussian", np.radians(6), spin=1)
     assert vectors(sky[1:]).shape == (2, sky.shape[1])
 
