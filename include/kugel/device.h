@@ -67,6 +67,13 @@ KUGEL_API kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *inf
 /// @errors KUGEL_EDEVICE
 KUGEL_API kugel_status kugel_device_memory(kugel_ctx *ctx, uint64_t *available, uint64_t *total);
 
+/// Device memory that this process holds through Kugel: plans, buffers, what is kept for the next call.
+/// @param[in]  ctx   NULL: the default context
+/// @param[out] now   bytes; may be NULL
+/// @param[out] peak  the most since the device was opened, bytes; may be NULL
+/// @errors none
+KUGEL_API kugel_status kugel_device_usage(kugel_ctx *ctx, uint64_t *now, uint64_t *peak);
+
 /* ---- memory
  * ------------------------------------------------------------------------------------------------ */
 

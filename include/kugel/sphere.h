@@ -133,7 +133,9 @@ typedef struct kugel_sht_opts {
   kugel_weights weights;
   int iterations; /* analysis: Jacobi refinements after the first pass (healpy's default is 3) */
   kugel_bad_pixels bad_pixels;
-  int64_t max_memory; /* bytes of scratch to aim for; 0: the size of the maps and at least 32 MiB */
+  /* On a device: bytes of its memory that the plan may hold (of each device of several); transforms that need more go
+   * in parts. 0: what is free. On the CPU: bytes of scratch to aim for; 0: the size of the maps, at least 32 MiB. */
+  int64_t max_memory;
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.
@@ -158,6 +160,15 @@ KUGEL_API void kugel_sht_destroy(kugel_sht *plan);
 /// @errors KUGEL_EINVAL if plan is NULL
 KUGEL_API kugel_status kugel_sht_shape(const kugel_sht *plan, int64_t *nalm, int64_t *npix, int *n_alm_sets,
                                        int *n_maps);
+
+/// What the plan holds on its device, and whether it works in parts.
+/// @param[in]  plan          a plan
+/// @param[out] device_bytes  bytes of device memory, on the device that holds most; 0 on the CPU; may be NULL. Copies of
+///                           arrays in host memory count once a transform has made them; vectors of iterations on
+///                           arrays in device memory do not count
+/// @param[out] parts         1: everything at once; may be NULL
+/// @errors KUGEL_EINVAL if plan is NULL
+KUGEL_API kugel_status kugel_sht_memory(const kugel_sht *plan, uint64_t *device_bytes, int64_t *parts);
 
 /// Synthesis: map(p) = sum_lm a_lm Y_lm(theta_p, phi_p), for each set of the batch.
 /// @param[in]  plan   a plan

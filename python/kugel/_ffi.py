@@ -681,6 +681,9 @@ FUNCTIONS = {
     "kugel_device_memory": (  # ctx, available, total
         STATUS, [c_void_p, c_void_p, c_void_p],
         "Memory of the context's device now."),
+    "kugel_device_usage": (  # ctx, now, peak
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        'Device memory that this process holds through Kugel: plans, buffers, what is kept for the next call.'),
     "kugel_device_alloc": (  # ctx, bytes, out
         STATUS, [c_void_p, c_size_t, c_void_p],
         "Allocates memory of the context's device, aligned to at least 64 bytes, contents unspecified."),
@@ -861,6 +864,9 @@ FUNCTIONS = {
     "kugel_sht_shape": (  # plan, nalm, npix, n_alm_sets, n_maps
         STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
         "The numbers that fix the shapes of a plan's arrays."),
+    "kugel_sht_memory": (  # plan, device_bytes, parts
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        'What the plan holds on its device, and whether it works in parts.'),
     "kugel_sht_synthesis": (  # plan, alm, map, queue
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Synthesis: map(p) = sum_lm a_lm Y_lm(theta_p, phi_p), for each set of the batch.'),

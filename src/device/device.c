@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "core/alloc.h"
 #include "core/ctx.h"
 #include "device/device.h"
 #include "device/lend.h"
@@ -106,6 +107,7 @@ kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__devic
     dev->forks = atomic_load(&forks);
     dev->queue.device = dev;
     pthread_mutex_init(&dev->kept_lock, NULL);
+    pthread_mutex_init(&dev->ledger.lock, NULL);
     dev->next = registry;
     registry = dev;
   }
@@ -137,6 +139,9 @@ void kugel__device_close(kugel__device *dev)
   dev->modules_free = NULL;
   kugel__device_trim(dev);
   pthread_mutex_destroy(&dev->kept_lock);
+  pthread_mutex_destroy(&dev->ledger.lock);
+  kugel__free(NULL, dev->ledger.blocks);
+  dev->ledger.blocks = NULL;
   dev->ops->close(dev);
 }
 

@@ -109,6 +109,14 @@ typedef struct kugel__kept {
   size_t bytes;
 } kugel__kept;
 
+/* Blocks of device memory that were given out, device/usage.h. */
+typedef struct kugel__ledger {
+  pthread_mutex_t lock;
+  kugel__kept *blocks;
+  int count, room;
+  uint64_t now, peak; /* bytes */
+} kugel__ledger;
+
 struct kugel__device {
   const kugel__device_ops *ops;
   int id;
@@ -125,6 +133,7 @@ struct kugel__device {
   kugel__kept kept[KUGEL__KEPT_BLOCKS]; /* buffers for the next call, device/lend.h */
   struct kugel__constants *constants;   /* tables, device/constants.h */
   uint64_t constants_clock;
+  kugel__ledger ledger;
   kugel__device *next;
 };
 

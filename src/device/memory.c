@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "device/device.h"
 #include "device/lend.h"
+#include "device/usage.h"
 
 /* ---- inside the library -------------------------------------------------------------------------------- */
 
@@ -16,16 +17,23 @@ kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out)
               "device buffer of %zu bytes: must be at least 1 byte", bytes);
   KUGEL_TRY(kugel__device_alive(dev));
   kugel_status s = dev->ops->alloc(dev, KUGEL__ON_DEVICE, bytes, out);
-  if (s != KUGEL_ENOMEM || dev->info.device.type == KUGEL_CPU)
-    return s;
-  kugel__device_trim(dev); // once more without the buffers that are kept
-  return dev->ops->alloc(dev, KUGEL__ON_DEVICE, bytes, out);
+  if (s == KUGEL_ENOMEM && dev->info.device.type != KUGEL_CPU) {
+    kugel__device_trim(dev); // once more without the buffers that are kept
+    s = dev->ops->alloc(dev, KUGEL__ON_DEVICE, bytes, out);
+  }
+  if (!s && (s = kugel__usage_add(dev, *out, bytes))) {
+    dev->ops->free(dev, KUGEL__ON_DEVICE, *out);
+    *out = NULL;
+  }
+  return s;
 }
 
 void kugel__device_free(kugel__device *dev, void *ptr)
 {
-  if (ptr && kugel__device_survived(dev))
-    dev->ops->free(dev, KUGEL__ON_DEVICE, ptr);
+  if (!ptr || !kugel__device_survived(dev))
+    return;
+  kugel__usage_remove(dev, ptr);
+  dev->ops->free(dev, KUGEL__ON_DEVICE, ptr);
 }
 
 kugel_status kugel__queue_of(kugel__device *dev, kugel_queue *queue, kugel_queue **out)

@@ -124,7 +124,8 @@ static kugel_status build(kugel__leg_gpu *p)
 {
   const kugel__leg *g = p->leg;
   p->begin = (int32_t)(g->spin > 2 ? g->npairs : g->npolar);
-  p->middle = (int32_t)choose_middle(g, p->begin, WARP * p->tuning.strips[1]);
+  p->middle = (int32_t)(p->divide < 0 ? choose_middle(g, p->begin, WARP * p->tuning.strips[1])
+                                      : kugel__max(p->begin, kugel__min(p->divide, g->npairs)));
   p->pole_strips = tiles(p->middle - p->begin, WARP);
   p->strips = p->pole_strips + tiles(g->npairs - p->middle, WARP);
   for (int i = 0; i < 2; i++) {
@@ -160,8 +161,8 @@ static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__le
   return t;
 }
 
-kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
-                                   kugel__leg_gpu **out)
+static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
+                           int64_t divide, const kugel__leg_gpu *lender, kugel__leg_gpu **out)
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
@@ -176,6 +177,8 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
   p->device = device;
   p->leg = leg;
   p->ns = leg->nseries;
+  p->lender = lender;
+  p->divide = divide;
   p->tuning = tuning ? *tuning : choose(device, leg);
   p->top = (int32_t)(leg->lmax + leg->reach);
   kugel_status s = build(p);
@@ -187,13 +190,33 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
   return KUGEL_OK;
 }
 
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
+                                   kugel__leg_gpu **out)
+{
+  return create(ctx, leg, tuning, -1, NULL, out);
+}
+
+kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel__leg *leg)
+{
+  kugel__leg_gpu_cut c = {.tuning = choose(device, leg), .begin = leg->spin > 2 ? leg->npairs : leg->npolar};
+  c.middle = choose_middle(leg, c.begin, WARP * c.tuning.strips[1]);
+  c.tile = WARP * c.tuning.strips[0];
+  return c;
+}
+
+kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
+                                        int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out)
+{
+  return create(ctx, leg, &cut->tuning, kugel__max(0, cut->middle - p0), lender, out);
+}
+
 void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
 {
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  void *tables[] = {p->coef.base, p->offsets.base, p->mfac.base, p->pairs.base, p->mlim.base, p->starts.base};
-  for (int i = 0; i < 6; i++)
+  void *tables[] = {p->pairs.base, p->mlim.base, p->starts.base, p->coef.base, p->offsets.base, p->mfac.base};
+  for (int i = 0; i < (p->lender ? 3 : 6); i++)
     kugel__device_free(p->device, tables[i]);
   for (int i = 0; i < 2; i++)
     kugel_queue_destroy(p->side[i]);

@@ -19,6 +19,19 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
                                    kugel__leg_gpu **out);
 /* What the plan has. */
 kugel__leg_gpu_tuning kugel__leg_gpu_tuned(const kugel__leg_gpu *plan);
+
+/* How a plan of all pairs is cut: tuning; pairs [0, begin) are not served by series, [begin, middle) run in
+ * sin^2. Pairs give the same bits in a plan of fewer pairs that begins and ends at a multiple of `tile` from
+ * begin or from middle. */
+typedef struct kugel__leg_gpu_cut {
+  kugel__leg_gpu_tuning tuning;
+  int64_t begin, middle, tile;
+} kugel__leg_gpu_cut;
+kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel__leg *leg);
+/* A plan of the pairs from p0 on, which `leg` views, of a whole so cut. It uses the recurrences of `lender`,
+ * a plan of other pairs on the same device that lives longer; NULL: its own. */
+kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
+                                        int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out);
 void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
 
 /* Bytes of work memory that a call needs; pairs of a row of the coefficients. */

@@ -28,6 +28,8 @@ struct kugel__leg_gpu {
   kugel_ctx *ctx;
   kugel__device *device;
   const kugel__leg *leg;
+  const kugel__leg_gpu *lender; // of coef, offsets and mfac; NULL: they are its own
+  int64_t divide;               // the middle if it is given; -1: it is chosen
   int ns;
   kugel__leg_gpu_tuning tuning;
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2

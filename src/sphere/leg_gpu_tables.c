@@ -208,9 +208,15 @@ static kugel_status make_polar(kugel__leg_gpu *p)
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *p)
 {
   size_t orders = (size_t)p->leg->mmax + 1;
-  KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (orders + 1) * 8, &p->offsets));
-  KUGEL_TRY(kugel__leg_gpu_table(p, p->leg->mfac, orders * 8, &p->mfac));
   KUGEL_TRY(make_pairs(p));
-  KUGEL_TRY(make_coefs(p));
+  if (p->lender) {
+    p->offsets = p->lender->offsets;
+    p->mfac = p->lender->mfac;
+    p->coef = p->lender->coef;
+  } else {
+    KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (orders + 1) * 8, &p->offsets));
+    KUGEL_TRY(kugel__leg_gpu_table(p, p->leg->mfac, orders * 8, &p->mfac));
+    KUGEL_TRY(make_coefs(p));
+  }
   return make_polar(p);
 }

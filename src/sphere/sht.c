@@ -207,6 +207,19 @@ kugel_status kugel_sht_shape(const kugel_sht *plan, int64_t *nalm, int64_t *npix
   return KUGEL_OK;
 }
 
+kugel_status kugel_sht_memory(const kugel_sht *plan, uint64_t *device_bytes, int64_t *parts)
+{
+  uint64_t bytes;
+  int64_t n;
+  KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one with kugel_sht_create");
+  kugel__sht_gpu_memory(plan, &bytes, &n);
+  if (device_bytes)
+    *device_bytes = bytes;
+  if (parts)
+    *parts = n;
+  return KUGEL_OK;
+}
+
 // One set may come without its axis of length 1.
 static kugel_status check_one(const kugel_array *a, const char *name, kugel_dtype narrow, kugel_dtype wide,
                               int sets, int64_t n, int64_t *batch)

@@ -4,13 +4,11 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "sphere/sht_gpu_plan.h"
+#include "device/usage.h"
+#include "sphere/parts_gpu.h"
 
 /* One set of alm or maps: on the device, or in host memory with a copy there. */
-typedef struct side {
-  kugel__gpu_side device;
-  void *const *host; // [sets]; NULL: on the device
-} side;
+typedef kugel__gpu_sets side;
 
 /* What to do with alm and map. */
 typedef enum verb { SYNTHESIS, ADJOINT, ANALYSIS, ANALYSIS_ADJOINT, SOLVE } verb;
@@ -24,7 +22,10 @@ typedef struct task {
 
 static kugel_status room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
 {
-  return out->base ? KUGEL_OK : kugel__device_alloc(g->device, kugel__max((int64_t)bytes, 64), &out->base);
+  if (out->base)
+    return KUGEL_OK;
+  g->bytes += (uint64_t)kugel__max((int64_t)bytes, 64);
+  return kugel__device_alloc(g->device, kugel__max((int64_t)bytes, 64), &out->base);
 }
 
 kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
@@ -41,14 +42,36 @@ kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   for (int64_t i = 0; i < p->grid->nrings; i++)
     pixels += p->grid->nphi[i];
   g->covered = pixels == p->npix;
+  KUGEL_TRY(room(g, sizeof(int32_t), &g->bad));
+  bool parts;
+  KUGEL_TRY(kugel__parts_wanted(p, &parts));
+  if (parts)
+    return kugel__parts_create(p, desc);
+  uint64_t before, after;
+  kugel__usage(device, &before, NULL);
   KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, NULL, &g->leg));
   KUGEL_TRY(kugel__rings_gpu_create(p->ctx, desc, &g->rings));
+  kugel__usage(device, &after, NULL);
+  g->bytes += after - before;
   int64_t coefs = p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(g->leg) * 32;
   size_t rings = kugel__rings_gpu_work(g->rings), leg = kugel__leg_gpu_work(g->leg);
   size_t work = leg > rings ? leg : rings;
   KUGEL_TRY(room(g, (size_t)coefs, &g->coefs));
-  KUGEL_TRY(room(g, work, &g->work));
-  return room(g, sizeof(int32_t), &g->bad);
+  return room(g, work, &g->work);
+}
+
+void kugel__sht_gpu_memory(const kugel_sht *p, uint64_t *bytes, int64_t *parts)
+{
+  kugel__sht_gpu *g = p->gpu;
+  *bytes = 0;
+  *parts = 1;
+  if (g && g->parts)
+    kugel__parts_memory(p, bytes, parts);
+  if (!g)
+    return;
+  pthread_mutex_lock(&g->lock);
+  *bytes += g->bytes;
+  pthread_mutex_unlock(&g->lock);
 }
 
 kugel_status kugel__sht_gpu_weights(kugel_sht *p)
@@ -57,6 +80,8 @@ kugel_status kugel__sht_gpu_weights(kugel_sht *p)
   int64_t n = p->grid->npairs;
   if (!g || !p->weight_north)
     return KUGEL_OK;
+  if (g->parts)
+    return kugel__parts_weights(p);
   double *t;
   KUGEL_ALLOC(p->ctx, t, (size_t)n * 16);
   for (int64_t i = 0; i < n; i++) {
@@ -83,6 +108,7 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
   for (int i = 0; i < 6; i++)
     kugel__device_free(g->device, blocks[i]);
   kugel__sht_gpu_vectors_free(g);
+  kugel__parts_destroy(p);
   kugel__rings_gpu_destroy(g->rings);
   kugel__leg_gpu_destroy(g->leg);
   pthread_mutex_destroy(&g->lock);
@@ -151,6 +177,9 @@ static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, c
 kugel_status kugel__sht_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,
                                     const kugel__gpu_side *map, const kugel__gpu_how *how, kugel_queue *queue)
 {
+  kugel__gpu_sets a = {.device = *alm}, m = {.device = *map};
+  if (p->gpu->parts)
+    return kugel__parts_synthesis(p, &a, &m, how, queue);
   KUGEL_TRY(leg_stage(p, alm, how, false, queue));
   return ring_stage(p, map, how, false, queue);
 }
@@ -159,7 +188,10 @@ kugel_status kugel__sht_gpu_back(const kugel_sht *p, const kugel__gpu_side *map,
                                  const kugel__gpu_how *how, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
+  kugel__gpu_sets a = {.device = *alm}, m = {.device = *map};
   int32_t bad = 0;
+  if (g->parts)
+    return kugel__parts_adjoint(p, &m, &a, how, queue);
   if (how->check == 2)
     KUGEL_TRY(kugel__device_fill(g->device, g->bad, 0, sizeof bad, queue));
   KUGEL_TRY(ring_stage(p, map, how, true, queue));
@@ -217,15 +249,19 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t,
   kugel_queue *q = queue ? queue : &g->device->queue;
   pthread_mutex_lock(&g->lock);
   kugel_status s = enter(g, q);
-  if (!s && alm->host) {
+  bool parts = g->parts && (t->verb == SYNTHESIS || t->verb == ADJOINT); // they copy for themselves
+  if (!s && parts)
+    s = t->verb == SYNTHESIS ? kugel__parts_synthesis(p, alm, map, &t->how, q)
+                             : kugel__parts_adjoint(p, map, alm, &t->how, q);
+  if (!s && !parts && alm->host) {
     s = room(g, (size_t)(p->n_alm * p->nalm) * 16, &g->alm);
     alm->device.mem = g->alm;
   }
-  if (!s && map->host) {
+  if (!s && !parts && map->host) {
     s = room(g, (size_t)(p->n_map * p->npix) * 8, &g->map);
     map->device.mem = g->map;
   }
-  if (!s)
+  if (!s && !parts)
     s = perform(p, alm, map, t, q);
   s = leave(g, q, t->wait || !queue || alm->host || map->host, s);
   pthread_mutex_unlock(&g->lock);
@@ -343,6 +379,7 @@ kugel_status kugel__sht_gpu_stages(const kugel_sht *p, kugel__mem alm, kugel__me
 {
   kugel__gpu_side a = {.mem = alm}, m = {.mem = map};
   static const kugel__gpu_how plain = {.check = 0};
+  KUGEL_CHECK(!p->gpu->parts, KUGEL_ENOTSUP, "stages of a plan that works in parts cannot be run alone");
   for (int k = 0; k < 2; k++) {
     bool rings = (k == 0) == transpose;
     if (what & (rings ? 2 : 1))

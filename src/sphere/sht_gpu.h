@@ -11,6 +11,8 @@ kugel_status kugel__sht_gpu_create(kugel_sht *plan, const kugel__rings_desc *des
 /* Takes over the plan's quadrature weights. */
 kugel_status kugel__sht_gpu_weights(kugel_sht *plan);
 void kugel__sht_gpu_destroy(kugel_sht *plan);
+/* Bytes held on the device, or on the one that holds most; the parts that the plan works in. */
+void kugel__sht_gpu_memory(const kugel_sht *plan, uint64_t *bytes, int64_t *parts);
 
 /* kugel__sht_synthesis and kugel__sht_adjoint on host memory by way of the device. */
 kugel_status kugel__sht_gpu_synthesis(const kugel_sht *plan, const kugel__alms *alm, const kugel__maps *map);

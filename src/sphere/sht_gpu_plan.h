@@ -25,8 +25,12 @@ typedef enum kugel__gpu_vector {
   KUGEL__GPU_VECTORS
 } kugel__gpu_vector;
 
+typedef struct kugel__parts kugel__parts;
+
 struct kugel__sht_gpu {
   kugel__device *device;
+  kugel__parts *parts; // instead of leg, rings, coefs, work; NULL: all at once
+  uint64_t bytes;      // held on the device, without parts and vectors
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
   kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
@@ -70,6 +74,8 @@ kugel_status kugel__sht_gpu_combine_alms(const kugel_sht *plan, double a, const 
 kugel_status kugel__sht_gpu_scale_maps(const kugel_sht *plan, const kugel__gpu_side *weight, bool same,
                                        const kugel__gpu_side *x, const kugel__gpu_side *y,
                                        kugel_queue *queue);
+/* y += x, n doubles, in order on the queue. */
+kugel_status kugel__sht_gpu_add(const kugel_sht *plan, int64_t n, kugel__mem x, kugel__mem y, kugel_queue *queue);
 /* Of vectors of doubles; alms with m > 0 twice. Wait for the queue. */
 kugel_status kugel__sht_gpu_dot_maps(const kugel_sht *plan, const kugel__gpu_side *x, double *out,
                                      kugel_queue *queue);

@@ -71,7 +71,15 @@ kugel_status kugel__sht_gpu_combine_alms(const kugel_sht *p, double a, const kug
                                          const kugel__gpu_side *y, kugel_queue *queue)
 {
   vector_args t = {.n = 2 * p->n_alm * p->nalm, .x_at = 2 * x->at, .y_at = 2 * y->at, .a = a, .b = b};
+  KUGEL_TRY(load(p));
   return combine(p, t, x, y, &y->mem, queue);
+}
+
+kugel_status kugel__sht_gpu_add(const kugel_sht *p, int64_t n, kugel__mem x, kugel__mem y, kugel_queue *queue)
+{
+  kugel__gpu_side from = {.mem = x}, to = {.mem = y};
+  KUGEL_TRY(load(p));
+  return combine(p, (vector_args){.n = n, .a = 1, .b = 1}, &from, &to, &y, queue);
 }
 
 kugel_status kugel__sht_gpu_scale_maps(const kugel_sht *p, const kugel__gpu_side *weight, bool same,

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of transforms in parts: how ring pairs are cut so that a limit of memory is honoured. Sizes are
+ * estimated from above to choose the number of parts, then counted, and if need be cut again. */
+#include <stdlib.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "device/usage.h"
+#include "sphere/parts_gpu_plan.h"
+
+enum { OVERLAP = 4 /* parts of a lane at the least, so that copies overlap */, ADD_BYTES = 64 << 10 };
+
+static int lanes_of(const kugel_sht *p)
+{
+  (void)p;
+  return 1;
+}
+
+static kugel_ctx *lane_ctx(const kugel_sht *p, int k)
+{
+  (void)k;
+  return p->ctx;
+}
+
+static kugel_status limit_of(const kugel_sht *p, kugel__device *device, int64_t *limit)
+{
+  uint64_t available = 0, total = 0;
+  if (!p->opts.max_memory)
+    KUGEL_TRY(device->ops->memory(device, &available, &total));
+  *limit = p->opts.max_memory ? p->opts.max_memory : (int64_t)(available / 20 * 19);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__parts_wanted(const kugel_sht *p, bool *wanted)
+{
+  kugel__device *device = kugel__ctx_device(p->ctx);
+  kugel__cuts c = {.plan = p, .leg = kugel__leg_gpu_cuts(device, p->leg)};
+  int64_t limit;
+  KUGEL_TRY(limit_of(p, device, &limit));
+  *wanted = lanes_of(p) > 1 || kugel__parts_whole(&c) > limit;
+  return KUGEL_OK;
+}
+
+/* ---- parts ---- */
+
+static int by_first(const void *a, const void *b)
+{
+  const kugel__run *x = a, *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Rings of the part in order of the map, merged where they are neighbours. */
+static kugel_status make_runs(const kugel_sht *p, kugel__part *part)
+{
+  const kugel_grid *g = p->grid;
+  int64_t n = 0;
+  KUGEL_ALLOC(p->ctx, part->runs, (size_t)(2 * (part->p1 - part->p0)) * sizeof *part->runs);
+  for (int64_t i = part->p0; i < part->p1; i++) {
+    const int64_t rings[] = {g->pairs[i].north, g->pairs[i].south};
+    for (int k = 0; k < 2; k++)
+      if (rings[k] >= 0)
+        part->runs[n++] = (kugel__run){.first = g->first[rings[k]], .count = g->nphi[rings[k]]};
+  }
+  qsort(part->runs, (size_t)n, sizeof *part->runs, by_first);
+  for (int64_t i = 0; i < n; i++) {
+    kugel__run r = part->runs[i], *last = &part->runs[kugel__max(part->nruns, 1) - 1];
+    r.at = part->pixels;
+    part->pixels += r.count;
+    if (part->nruns && last->first + last->count == r.first)
+      last->count += r.count;
+    else
+      part->runs[part->nruns++] = r;
+  }
+  return KUGEL_OK;
+}
+
+/* Where the pixel `first` of the map is in the part. */
+static int64_t place(const kugel__part *part, int64_t first)
+{
+  int64_t a = 0, b = part->nruns;
+  while (b - a > 1) {
+    int64_t mid = (a + b) / 2;
+    if (part->runs[mid].first <= first)
+      a = mid;
+    else
+      b = mid;
+  }
+  return part->runs[a].at + first - part->runs[a].first;
+}
+
+static kugel_status make_rings(const kugel_sht *p, const kugel__rings_desc *whole, kugel_ctx *ctx,
+                               kugel__part *part)
+{
+  int64_t p0 = part->p0, n = part->p1 - p0;
+  int64_t *offset;
+  KUGEL_ALLOC(p->ctx, offset, (size_t)n * 16);
+  for (int64_t i = 0; i < n; i++) {
+    offset[i] = whole->offset_north[p0 + i] < 0 ? -1 : place(part, whole->offset_north[p0 + i]);
+    offset[n + i] = whole->offset_south[p0 + i] < 0 ? -1 : place(part, whole->offset_south[p0 + i]);
+  }
+  kugel__rings_desc d = {.npairs = n,
+                         .mmax = whole->mmax,
+                         .nphi_north = whole->nphi_north + p0,
+                         .nphi_south = whole->nphi_south + p0,
+                         .phi0_north = whole->phi0_north + p0,
+                         .phi0_south = whole->phi0_south + p0,
+                         .offset_north = offset,
+                         .offset_south = offset + n,
+                         .mlim = whole->mlim ? whole->mlim + p0 : NULL};
+  kugel_status s = kugel__rings_gpu_create(ctx, &d, &part->rings);
+  kugel__free(p->ctx, offset);
+  return s;
+}
+
+static kugel__leg view_of(const kugel__leg *g, int64_t p0, int64_t p1)
+{
+  kugel__leg v = *g;
+  double **tables[] = {&v.cth,      &v.sth,   &v.csq,      &v.log_s, &v.log_s_lo, &v.log_h,
+                       &v.log_h_lo, &v.log_c, &v.log_c_lo, &v.vers,  &v.factor,   &v.ssq};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    *tables[i] += p0;
+  v.mlim += p0;
+  v.npairs = p1 - p0;
+  v.npolar = kugel__max(0, kugel__min(g->npolar, p1) - p0);
+  v.nwigner = kugel__max(0, kugel__min(g->nwigner, p1) - p0);
+  return v;
+}
+
+static kugel_status room(kugel__lane *lane, int64_t bytes, kugel__mem *out)
+{
+  return kugel__device_alloc(lane->device, (size_t)kugel__max(bytes, 64), &out->base);
+}
+
+static kugel_status make_part(const kugel_sht *p, const kugel__rings_desc *desc, const kugel__cuts *c,
+                              kugel__lane *lane, kugel__part *part)
+{
+  part->view = view_of(p->leg, part->p0, part->p1);
+  KUGEL_TRY(make_runs(p, part));
+  KUGEL_TRY(kugel__leg_gpu_create_part(lane->ctx, &part->view, &c->leg, part->p0,
+                                       part == lane->parts ? NULL : lane->parts[0].leg, &part->leg));
+  if (p->grid->has_weights)
+    KUGEL_TRY(room(lane, (part->p1 - part->p0) * 16, &part->weight));
+  return make_rings(p, desc, lane->ctx, part);
+}
+
+static kugel_status make_room(const kugel_sht *p, kugel__lane *lane)
+{
+  int64_t coefs = 0, space = 0, pixels = 0;
+  for (int64_t i = 0; i < lane->nparts; i++) {
+    const kugel__part *part = &lane->parts[i];
+    int64_t leg = (int64_t)kugel__leg_gpu_work(part->leg),
+            rings = (int64_t)kugel__rings_gpu_work(part->rings);
+    coefs = kugel__max(coefs, p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(part->leg) * 32);
+    space = kugel__max(space, kugel__max(leg, rings));
+    pixels = kugel__max(pixels, part->pixels);
+  }
+  KUGEL_TRY(room(lane, p->n_alm * p->nalm * 16, &lane->alm));
+  KUGEL_TRY(room(lane, coefs, &lane->coefs));
+  lane->room = kugel__max(space, ADD_BYTES);
+  KUGEL_TRY(room(lane, lane->room, &lane->space));
+  for (int i = 0; i < KUGEL__PART_SLOTS; i++)
+    KUGEL_TRY(room(lane, p->n_map * pixels * 8, &lane->map[i]));
+  return room(lane, sizeof(int32_t), &lane->bad);
+}
+
+static kugel_status make_lane(const kugel_sht *p, const kugel__rings_desc *desc, const kugel__cuts *c, int k)
+{
+  kugel__lane *lane = &p->gpu->parts->lanes[k];
+  lane->ctx = lane_ctx(p, k);
+  lane->device = kugel__ctx_device(lane->ctx);
+  uint64_t before, after;
+  kugel__usage(lane->device, &before, NULL);
+  KUGEL_ALLOC(p->ctx, lane->parts, (size_t)c->each * sizeof *lane->parts);
+  for (int64_t i = k * c->each; i < (k + 1) * c->each; i++)
+    if (c->first[i] < c->first[i + 1]) {
+      kugel__part *part = &lane->parts[lane->nparts++];
+      *part = (kugel__part){.p0 = c->first[i], .p1 = c->first[i + 1]};
+      KUGEL_TRY(make_part(p, desc, c, lane, part));
+    }
+  KUGEL_TRY(make_room(p, lane));
+  KUGEL_TRY(kugel_queue_create(lane->ctx, &lane->work));
+  KUGEL_TRY(kugel_queue_create(lane->ctx, &lane->move));
+  kugel__usage(lane->device, &after, NULL);
+  lane->bytes = after - before;
+  return KUGEL_OK;
+}
+
+static kugel_status make_parts(kugel_sht *p, const kugel__rings_desc *desc, const kugel__cuts *c)
+{
+  kugel__parts *q = kugel__calloc(p->ctx, sizeof *q);
+  KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a plan");
+  p->gpu->parts = q;
+  q->lanes = kugel__calloc(p->ctx, (size_t)c->nlanes * sizeof *q->lanes);
+  KUGEL_CHECK(q->lanes, KUGEL_ENOMEM, "no memory for a plan on %d devices", c->nlanes);
+  q->nlanes = c->nlanes;
+  for (int k = 0; k < q->nlanes; k++)
+    KUGEL_TRY(make_lane(p, desc, c, k));
+  return KUGEL_OK;
+}
+
+/* More parts until all fits: by estimate, then as counted. */
+static kugel_status fit(kugel_sht *p, const kugel__rings_desc *desc, kugel__cuts *c, int64_t limit)
+{
+  int64_t most = kugel__max(p->grid->npairs / (c->nlanes * kugel__min(c->leg.tile, 32)), 1), bytes;
+  int64_t start = kugel__max(1, kugel__min(OVERLAP, p->grid->npairs / (c->nlanes * 4 * c->leg.tile)));
+  for (c->each = start;; c->each = kugel__min(most, c->each + 1 + c->each / 8)) {
+    kugel__parts_cut(c);
+    bytes = kugel__parts_need(c);
+    if (bytes - bytes / 4 <= limit) { // the estimate is from above
+      uint64_t held;
+      KUGEL_TRY(make_parts(p, desc, c));
+      kugel__parts_memory(p, &held, NULL);
+      if ((int64_t)held <= limit)
+        return KUGEL_OK;
+      kugel__parts_destroy(p);
+      bytes = (int64_t)held;
+    }
+    if (c->each == most)
+      break;
+  }
+  return KUGEL_FAIL(
+      KUGEL_ENOMEM,
+      "the plan may use %lld bytes of %s, needs at least %lld for lmax = %lld: raise max_memory, or use "
+      "a context on the CPU",
+      (long long)limit, kugel__ctx_device(p->ctx)->info.name, (long long)bytes, (long long)p->lmax);
+}
+
+kugel_status kugel__parts_create(kugel_sht *p, const kugel__rings_desc *desc)
+{
+  kugel__cuts c = {
+      .plan = p, .leg = kugel__leg_gpu_cuts(kugel__ctx_device(p->ctx), p->leg), .nlanes = lanes_of(p)};
+  int64_t limit = INT64_MAX;
+  for (int k = 0; k < c.nlanes; k++) {
+    int64_t own;
+    KUGEL_TRY(limit_of(p, kugel__ctx_device(lane_ctx(p, k)), &own));
+    limit = kugel__min(limit, own);
+  }
+  KUGEL_ALLOC(p->ctx, c.first, (size_t)(p->grid->npairs + 2 * c.nlanes + OVERLAP * c.nlanes + 1) * 8);
+  kugel_status s = fit(p, desc, &c, limit);
+  kugel__free(p->ctx, c.first);
+  return s;
+}
+
+kugel_status kugel__parts_weights(const kugel_sht *p)
+{
+  kugel__parts *q = p->gpu->parts;
+  for (int k = 0; k < q->nlanes; k++)
+    for (int64_t i = 0; i < q->lanes[k].nparts; i++) {
+      kugel__part *part = &q->lanes[k].parts[i];
+      int64_t n = part->p1 - part->p0;
+      double *t;
+      KUGEL_ALLOC(p->ctx, t, (size_t)n * 16);
+      for (int64_t j = 0; j < n; j++) {
+        t[2 * j] = p->weight_north[part->p0 + j];
+        t[2 * j + 1] = p->weight_south[part->p0 + j];
+      }
+      kugel_status s = kugel__device_copy(q->lanes[k].device, KUGEL__UPLOAD, part->weight, (kugel__mem){t, 0},
+                                          (size_t)n * 16, NULL);
+      kugel__free(p->ctx, t);
+      KUGEL_TRY(s);
+    }
+  return KUGEL_OK;
+}
+
+static void free_lane(kugel_ctx *ctx, kugel__lane *lane)
+{
+  if (!lane->device)
+    return;
+  kugel_queue_destroy(lane->work);
+  kugel_queue_destroy(lane->move);
+  for (int i = 0; i < KUGEL__PART_SLOTS; i++) {
+    lane->device->ops->event_free(lane->worked[i]);
+    lane->device->ops->event_free(lane->moved[i]);
+    kugel__device_free(lane->device, lane->map[i].base);
+  }
+  void *blocks[] = {lane->alm.base, lane->coefs.base, lane->space.base, lane->bad.base};
+  for (int i = 0; i < 4; i++)
+    kugel__device_free(lane->device, blocks[i]);
+  for (int64_t i = lane->nparts - 1; i >= 0; i--) { // the first one lends to the others
+    kugel__part *part = &lane->parts[i];
+    kugel__leg_gpu_destroy(part->leg);
+    kugel__rings_gpu_destroy(part->rings);
+    kugel__device_free(lane->device, part->weight.base);
+    kugel__free(ctx, part->runs);
+  }
+  kugel__free(ctx, lane->parts);
+}
+
+void kugel__parts_destroy(kugel_sht *p)
+{
+  kugel__parts *q = p->gpu->parts;
+  if (!q)
+    return;
+  for (int k = 0; q->lanes && k < q->nlanes; k++)
+    free_lane(p->ctx, &q->lanes[k]);
+  kugel__free(p->ctx, q->lanes);
+  kugel__free(p->ctx, q);
+  p->gpu->parts = NULL;
+}
+
+void kugel__parts_memory(const kugel_sht *p, uint64_t *bytes, int64_t *count)
+{
+  const kugel__parts *q = p->gpu->parts;
+  uint64_t most = 0;
+  int64_t n = 0;
+  for (int k = 0; k < q->nlanes; k++) {
+    most = q->lanes[k].bytes > most ? q->lanes[k].bytes : most;
+    n += q->lanes[k].nparts;
+  }
+  if (bytes)
+    *bytes = most;
+  if (count)
+    *count = n;
+}

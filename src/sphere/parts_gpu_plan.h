@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan behind transforms in parts. */
+#ifndef KUGEL_SPHERE_PARTS_GPU_PLAN_H
+#define KUGEL_SPHERE_PARTS_GPU_PLAN_H
+
+#include "sphere/legplan.h"
+#include "sphere/parts_gpu.h"
+
+enum { KUGEL__PART_SLOTS = 2 };
+
+/* Pixels next to each other in the map and in a part. */
+typedef struct kugel__run {
+  int64_t first, at, count; /* in the map, in the part */
+} kugel__run;
+
+typedef struct kugel__part {
+  int64_t p0, p1, pixels; /* ring pairs; of one map */
+  kugel__leg view;        /* of the plan's leg */
+  kugel__leg_gpu *leg;
+  kugel__rings_gpu *rings;
+  kugel__mem weight; /* [p1 - p0][2] or NULL */
+  int64_t nruns;
+  kugel__run *runs; /* by rising `first` */
+} kugel__part;
+
+typedef struct kugel__lane {
+  kugel_ctx *ctx; /* of the device; borrowed */
+  kugel__device *device;
+  int64_t nparts;
+  kugel__part *parts;
+  kugel_queue *work, *move;               /* computing; copies of maps */
+  kugel__mem alm, coefs, space;           /* alm: doubles */
+  int64_t room;                           /* bytes of space */
+  kugel__mem map[KUGEL__PART_SLOTS], bad; /* maps of one part, doubles; an int32 */
+  kugel__event *worked[KUGEL__PART_SLOTS], *moved[KUGEL__PART_SLOTS]; /* the latest of each slot */
+  uint64_t bytes;                                                     /* held on the device */
+} kugel__lane;
+
+struct kugel__parts {
+  int nlanes;
+  kugel__lane *lanes;
+};
+
+/* Boundaries of parts, first[0] = 0 ... first[nlanes * each] = npairs; some parts may be empty. */
+typedef struct kugel__cuts {
+  const kugel_sht *plan;
+  kugel__leg_gpu_cut leg;
+  int nlanes;
+  int64_t each, *first;
+} kugel__cuts;
+
+/* parts_gpu_cut.c: fills `first`; bytes that the lane needs that needs most; bytes of everything at once. */
+void kugel__parts_cut(const kugel__cuts *cuts);
+int64_t kugel__parts_need(const kugel__cuts *cuts);
+int64_t kugel__parts_whole(const kugel__cuts *cuts);
+
+#endif
