@@ -88,6 +88,14 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   else
     fact("method", "sum over pixels within %s, which leaves out %.2g of the kernel's rms",
          angle_text(rounded(info.radius), radius, sizeof radius), info.cut_error);
+  json_number("constant_least", info.constant_least);
+  json_number("constant_most", info.constant_most);
+  double lost = fmax(info.integral - info.constant_least, info.constant_most - info.integral);
+  if (f->kernel == KUGEL_RADIAL_GAUSSIAN && !f->normalise_mask && lost > 0.05)
+    fact("warning",
+         "the kernel is about as narrow as a pixel: a constant 1 becomes %.3g to %.3g, and flux changes as "
+         "much",
+         info.constant_least, info.constant_most);
   if (f->kernel == KUGEL_RADIAL_SERIES) {
     json_number("sigma", f->sigma);
     fact("noise", "rms %.4g after the filter, by its spectrum", f->sigma);

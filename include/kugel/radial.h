@@ -80,6 +80,10 @@ typedef struct kugel_radial_info {
   double scale;               /* what normalisation multiplied the kernel by */
   double pairs;               /* expected pairs of pixels in a direct sum */
   int64_t band; /* degree beyond which b_l is within the tolerance; -1: none in sight, or not sought */
+  /* What sums over pixels make of the constant 1, least and most, at a sample of pixels; the integral if the
+     method is harmonic. They are far from the integral where the kernel is about as narrow as a pixel: flux
+     is lost or made. */
+  double constant_least, constant_most;
 } kugel_radial_info;
 
 /// Plans the convolution of maps of one grid with one kernel.

@@ -578,6 +578,8 @@ class kugel_radial_info(Structure):
         ("scale", c_double),
         ("pairs", c_double),
         ("band", c_int64),
+        ("constant_least", c_double),
+        ("constant_most", c_double),
     ]
 
 

@@ -7,6 +7,7 @@
 s_i = sum_j K(angle_ij) w_j f_j over the pixels j within the cut-off, w_j the solid angle of pixel j.
 """
 import ctypes
+import warnings
 
 import numpy as np
 
@@ -85,6 +86,12 @@ class Radial:
         self.radius, self.cut_error = info.radius, info.cut_error
         #: integral of the kernel over the sphere; what normalisation multiplied it by; pairs of pixels in a direct sum
         self.integral, self.scale, self.pairs = info.integral, info.scale, info.pairs
+        #: what the sum makes of the constant 1, least and most at a sample of pixels
+        self.constant = info.constant_least, info.constant_most
+        lost = max(info.integral - info.constant_least, info.constant_most - info.integral)
+        if norm == "integral" and lost > 0.05 and not normalise_mask:
+            warnings.warn(f"the kernel is about as narrow as a pixel: a constant 1 becomes {info.constant_least:.3g} to "
+                          f"{info.constant_most:.3g}, and flux changes as much", RuntimeWarning, stacklevel=2)
 
     def _run(self, function, maps, out):
         maps = np.asarray(maps)

@@ -132,6 +132,9 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
     s = choose(p);
   if (!s && !o.spin)
     s = kugel__radial_gpu_create(p);
+  p->info.constant_least = p->info.constant_most = p->info.integral;
+  if (!s && p->info.method != KUGEL_RADIAL_HARMONIC)
+    s = kugel__radial_row_sums(p);
   if (s) {
     kugel_radial_destroy(p);
     return s;

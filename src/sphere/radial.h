@@ -110,6 +110,7 @@ kugel_status kugel__radial_direct_create(kugel_radial *p);
 kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__radial_ring *r,
                                          const kugel__radial_ring *q);
 int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
+kugel_status kugel__radial_row_sums(kugel_radial *p); /* fills info.constant_least and _most */
 kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io);
 
 /* Lane h segments + s of position k is pixel s segment + k of the ring (h = 0, row[0]) or its mirror (h = 1).

@@ -77,6 +77,14 @@ def test_polarisation():
     assert vectors(sky[1:]).shape == (2, sky.shape[1])
 
 
+def test_narrow_kernels_warn():
+    grid = kugel.Grid.healpix(32)
+    with pytest.warns(RuntimeWarning, match="narrow as a pixel"):
+        plan = kugel.Radial(grid, "gaussian", 1.2 * kugel.nside2resol(32), method="direct")
+    assert plan.constant[0] < 0.95 and plan.constant[1] > 1.001
+    assert kugel.Radial(grid, "gaussian", 5 * kugel.nside2resol(32), method="direct").constant[0] > 0.985
+
+
 def test_errors():
     grid = kugel.Grid.healpix(4)
     with pytest.raises(ValueError, match="width"):
