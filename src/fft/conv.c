@@ -184,7 +184,7 @@ static void place_kernels(const kugel_conv *p, const kugel_array *kernels, const
     for (int d = p->ndim - 1; d >= 0; d--) {
       int64_t j = rest % k[d];
       j = p->opts.correlate ? k[d] - 1 - j : j;
-      at += (p->opts.circular ? (j + p->axis[d].n - p->axis[d].turn) % p->axis[d].n : j) * stride;
+      at += (p->opts.circular ? j % p->axis[d].n : j) * stride;
       stride *= d == p->ndim - 1 ? real_row : p->axis[d].box;
       rest /= k[d];
     }
@@ -221,7 +221,7 @@ static kugel_status check_kernels(const kugel_conv *p, const kugel_array *kernel
   return kugel__array_check(kernels, "kernels", t, ndim, shape, &lead);
 }
 
-kugel_status kugel__conv_make_spectra(kugel_conv *p, const kugel_array *kernels, const int64_t *k)
+static kugel_status make_spectra(kugel_conv *p, const kugel_array *kernels, const int64_t *k)
 {
   KUGEL_TRY(make_transforms(p));
   int64_t fill[KUGEL__CONV_DIMS];
@@ -230,7 +230,7 @@ kugel_status kugel__conv_make_spectra(kugel_conv *p, const kugel_array *kernels,
   KUGEL_CHECK(p->spectra, KUGEL_ENOMEM, "no memory for %zu bytes of spectra", bytes);
   place_kernels(p, kernels, k);
   for (int d = 0; d < p->ndim; d++)
-    fill[d] = p->axis[d].turn ? p->axis[d].n : p->axis[d].k;
+    fill[d] = p->axis[d].k;
   return kugel__conv_forward(p, p->spectra, p->kernels, fill);
 }
 
@@ -259,7 +259,7 @@ kugel_status kugel_conv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const
     s = check_kernels(p, kernels, k);
   bool host = p->ctx->device.type == KUGEL_CPU;
   if (!s)
-    s = host ? kugel__conv_make_spectra(p, kernels, k) : kugel__conv_gpu_create(p, kernels, k, &p->gpu);
+    s = host ? make_spectra(p, kernels, k) : kugel__conv_gpu_create(p, kernels, k, &p->gpu);
   if (s) {
     kugel_conv_destroy(p);
     return s;

@@ -19,11 +19,11 @@ typedef struct kugel__conv_axis {
   int64_t lo, hi; /* results, as kugel/conv.h counts o */
   int64_t box, step, skip, tiles;
   int64_t fill; /* data reach positions 0 ... fill - 1 only */
-  int64_t turn; /* of circular boxes: kernels begin at -turn, modulo the box */
 } kugel__conv_axis;
 
 /* All results from one box, or tiles of a given box, at least k. */
 kugel__conv_axis kugel__conv_one_tile(kugel__conv_axis a, bool circular);
+int64_t kugel__conv_least_box(const kugel__conv_axis *a); /* of one tile, not circular */
 kugel__conv_axis kugel__conv_many_tiles(kugel__conv_axis a, int64_t box);
 /* Chooses the box by the cost of its transforms: one for all results, or tiles. */
 void kugel__conv_choose(kugel__conv_axis *a, bool circular);
@@ -42,8 +42,6 @@ struct kugel_conv {
   int64_t room; /* bytes that device arrays between passes may take, if one box does not take more */
 };
 
-/* Makes transforms and spectra. */
-kugel_status kugel__conv_make_spectra(kugel_conv *p, const kugel_array *kernels, const int64_t *k);
 /* Number i of an array of any kind that kernels may have: real and imaginary part. */
 void kugel__conv_number(const kugel_array *kernels, int64_t i, double x[2]);
 /* Boxes of complex numbers [count, box..., row]: real data in rows padded to 2 row reals. */

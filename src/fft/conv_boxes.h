@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convolution on devices in any number of dimensions, of whole arrays: one box, a pass over its lines an
- * axis. Padding is never stored: passes forward read what the data fill of their lines and run over no lines
- * of zeros, passes back write the results alone, and run over no lines without results. Of real data the last
- * axis is transformed as reals. */
+ * axis. The first axis goes first, of real data as reals, and comes back last; the last axis goes there and
+ * back in one kernel. Padding is never stored: passes forward read what the data fill of their lines and run
+ * over no lines of zeros, passes back write the results alone, and run over no lines without results. */
 #ifndef KUGEL_FFT_CONV_BOXES_H
 #define KUGEL_FFT_CONV_BOXES_H
 
@@ -15,10 +15,10 @@
 typedef struct kugel__conv_boxes {
   const kugel_conv *p;
   kugel__conv_axis axis[KUGEL__CONV_DIMS];
-  int64_t row, points;                    /* complex numbers of a row and of all of a box's spectrum */
+  int64_t half, points;                   /* numbers of a box's spectrum along the first axis, and in all */
   kugel__fft_gpu *line[KUGEL__CONV_DIMS]; /* transforms along an axis; NULL: one point, or `fused` */
-  kugel__conv_line fused;                 /* of axis 0: there and back in one kernel; points 0: none */
-  kugel__module *module;                  /* of that kernel, or of the product */
+  kugel__conv_line fused; /* of the last axis; block.m 0: its transforms and the product are on their own */
+  kugel__module *module;  /* of that kernel, or of the product */
   kugel__kernel *kernel;
   void *tables;  /* of `fused`, device memory */
   void *spectra; /* [kernels, points], device memory */

@@ -40,12 +40,12 @@ static void find_line(build *b, const kugel__seat *s)
   b->box = g_div(g, rest, outputs);
 }
 
-// Point p of the line in a box that holds `count` of them, number `row` of its array.
-static kugel__val place(build *b, kugel__val row, int64_t count, kugel__val p)
+// Where the line of box or kernel `row` begins in an array of `count` points a line.
+static kugel__val line_at(build *b, kugel__val row, int64_t count, const char *name)
 {
   kugel__gen *g = b->k.g;
-  kugel__val at = g_add(g, g_mul(g, row, kugel__int(count)), p);
-  return g_add(g, g_mul(g, at, b->lines), b->line);
+  kugel__val at = g_add(g, g_mul(g, row, b->lines), b->line);
+  return kugel__gen_name(g, name, g_mul(g, at, kugel__int(count)));
 }
 
 static void load(build *b, const kugel__seat *s, kugel__val channel)
@@ -57,6 +57,7 @@ static void load(build *b, const kugel__seat *s, kugel__val channel)
   kugel__val zero = kugel__real(dd_from(0));
   kugel__val row = g_add(g, g_mul(g, b->box, kugel__int(b->c->each ? b->c->outputs : b->c->inputs)), channel);
   kugel__gen_note(g, "load; what is padding is 0");
+  kugel__val from = line_at(b, row, fill, "from");
   for (int round = 0; round < kugel__block_rounds(k->b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
     for (int q = 0; q < r; q++) {
@@ -66,8 +67,8 @@ static void load(build *b, const kugel__seat *s, kugel__val channel)
       *x = (kugel__cval){zero, zero};
       if (q * step >= fill)
         continue;
-      *x =
-          kugel__gen_load_pair(g, k->in, place(b, row, fill, partly ? g_min(g, p, kugel__int(fill - 1)) : p));
+      kugel__val inside = partly ? g_min(g, p, kugel__int(fill - 1)) : p;
+      *x = kugel__gen_load_pair(g, k->in, g_add(g, from, inside));
       if (partly) {
         x->re = kugel__gen_select(g, p, kugel__int(fill), x->re, zero);
         x->im = kugel__gen_select(g, p, kugel__int(fill), x->im, zero);
@@ -84,10 +85,11 @@ static void multiply(build *b, const kugel__seat *s, kugel__val row, bool first)
   int stage = k->b->stages - 1, r = k->b->radix[stage];
   int64_t before = k->b->m / r;
   kugel__gen_note(g, "times the spectrum");
+  kugel__val from = line_at(b, row, k->b->m, "spectrum");
   for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
     for (int q = 0; q < r; q++) {
       kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
-      kugel__cval h = kugel__gen_load_pair(g, b->spectra, place(b, row, k->b->m, i));
+      kugel__cval h = kugel__gen_load_pair(g, b->spectra, g_add(g, from, i));
       kugel__cval y = kugel__gen_cmul(g, k->x[round * r + q], h), *sum = &b->sum[round * r + q];
       *sum = first ? y : g_cadd(g, *sum, y);
     }
@@ -112,6 +114,7 @@ static void store(build *b, const kugel__seat *s)
   int64_t before = k->b->m / r, skip = b->c->axis.skip, end = skip + b->c->axis.step;
   kugel__val row = g_add(g, g_mul(g, b->box, kugel__int(b->c->outputs)), b->output);
   kugel__gen_note(g, "store the results alone");
+  kugel__val to = line_at(b, row, end - skip, "to");
   kugel__gen_if(g, g_add(g, k->group, s->slot), b->live);
   for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
     for (int q = 0; q < r; q++) {
@@ -124,7 +127,7 @@ static void store(build *b, const kugel__seat *s)
       if (high > end)
         kugel__gen_if(g, p, kugel__int(end));
       kugel__cval x = k->x[round * r + q]; // exchanged
-      kugel__gen_store_pair(g, k->out, place(b, row, end - skip, g_sub(g, p, kugel__int(skip))),
+      kugel__gen_store_pair(g, k->out, g_add(g, to, g_sub(g, p, kugel__int(skip))),
                             (kugel__cval){x.im, x.re});
       if (high > end)
         kugel__gen_end(g);
@@ -140,7 +143,7 @@ void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__ge
   kugel__gen_init(g, ctx, "fft_conv");
   g->threads = c->block.threads * c->block.group;
   parameters(&b);
-  kugel__seat s = kugel__seat_of(&b.k, true);
+  kugel__seat s = kugel__seat_of(&b.k, false);
   find_line(&b, &s);
   for (int i = 0; i < (c->each ? 1 : c->inputs); i++) {
     load(&b, &s, c->each ? b.output : kugel__int(i));
@@ -160,8 +163,6 @@ bool kugel__conv_line_fit(const kugel__conv_axis *axis, kugel__type real, uint64
   out->axis = *axis;
   if (!kugel__block_fit(axis->box, real, shared, b) || b->m != axis->box || b->spectrum)
     return false;
-  kugel__block_across(b, true, shared);
-  int size = real == KUGEL__F32 ? 4 : 8;
-  // below 32 bytes side by side memory is moved for nothing
-  return b->group * 2 * size >= 32 && (uint64_t)kugel__block_shared(b) * (uint64_t)size <= shared;
+  b->flat = false; // none of its shortcuts
+  return (uint64_t)kugel__block_shared(b) * (real == KUGEL__F32 ? 4 : 8) <= shared;
 }

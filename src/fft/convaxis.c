@@ -15,6 +15,13 @@ static int64_t good_even(int64_t n) // the real transform of an even length cost
   return n > 2 ? 2 * kugel_fft_good_size((n + 1) / 2) : kugel_fft_good_size(n);
 }
 
+int64_t kugel__conv_least_box(const kugel__conv_axis *a)
+{
+  // what wraps around, up to fill + k - 2, must not reach the results
+  int64_t least = kugel__max(a->fill + a->k - 1 - a->skip, a->skip + a->step);
+  return kugel__max(least, kugel__max(a->k, a->fill));
+}
+
 kugel__conv_axis kugel__conv_one_tile(kugel__conv_axis a, bool circular)
 {
   a.tiles = 1;
@@ -27,9 +34,7 @@ kugel__conv_axis kugel__conv_one_tile(kugel__conv_axis a, bool circular)
   int64_t start = kugel__max(0, a.lo - a.k + 1);
   a.skip = a.lo - start;
   a.fill = kugel__min(a.n, a.hi) - start;
-  // what wraps around, up to fill + k - 2, must not reach the results
-  int64_t least = kugel__max(a.fill + a.k - 1 - a.skip, a.skip + a.step);
-  a.box = good_even(kugel__max(least, kugel__max(a.k, a.fill)));
+  a.box = good_even(kugel__conv_least_box(&a));
   return a;
 }
 
