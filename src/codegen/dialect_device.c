@@ -26,6 +26,7 @@ const kugel__dialect kugel__dialect_device = {
     .load_uniform = "%0[%1]",
     .store = SAME("%0[%1] = %2"),
     .function = "KERNEL(%d) ",
+    .resident = "KERNEL_BLOCKS(%d, %d) ",
     .space = "GLOBAL ",
     .pointer = "*",
     .shared = "SHARED_FROM_LAUNCH(%s, %s, %lld)",

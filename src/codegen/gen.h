@@ -29,12 +29,12 @@
   OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
   OP(GROUP_ID, 0, "GROUP_ID(0)")                                                                             \
   OP(GROUPS, 0, "GROUPS(0)")                                                                                 \
-  OP(LOAD, 2, NULL)           /* pointer, index */                                                           \
-  OP(STORE, 3, NULL)          /* pointer, index, value */                                                    \
-  OP(STORE_PAIR, 4, NULL)     /* pointer, index, x, y */                                                     \
-  OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")       /* elements 2 i, 2 i + 1 of shared memory */              \
-  OP(COPY_PAIR, 4, "COPY_PAIR(%0, %1, %2, %3)")   /* shared memory, i; pointer, index: begins a copy */     \
-  OP(COPIED, 0, "COPIED()")   /* ends this thread's copies */                                                \
+  OP(LOAD, 2, NULL)                             /* pointer, index */                                         \
+  OP(STORE, 3, NULL)                            /* pointer, index, value */                                  \
+  OP(STORE_PAIR, 4, NULL)                       /* pointer, index, x, y */                                   \
+  OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")     /* elements 2 i, 2 i + 1 of shared memory */                 \
+  OP(COPY_PAIR, 4, "COPY_PAIR(%0, %1, %2, %3)") /* shared memory, i; pointer, index: begins a copy */        \
+  OP(COPIED, 0, "COPIED()")                     /* ends this thread's copies */                              \
   OP(BARRIER, 0, "BARRIER()") /* of all threads of a block: shared memory is seen by all */                  \
   OP(FOR, 2, NULL)            /* the loop variable runs from %0 to below %1 */                               \
   OP(IF, 2, NULL)             /* %0 < %1 */                                                                  \
@@ -73,6 +73,8 @@ typedef struct kugel__gen {
   kugel__var *vars;
   int64_t n, cap, nvars, vars_cap, nparameters;
   int threads; /* of a block: the function is a kernel; 0: a plain function */
+  int blocks; /* that a multiprocessor is to hold at least: limits a thread's registers; 0: none in particular
+               */
   kugel_status status;
 } kugel__gen;
 

@@ -119,7 +119,8 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
 static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
 {
   if (g->threads)
-    kugel__text_add(t, d->function, g->threads); // NOLINT: one %d
+    g->blocks ? kugel__text_add(t, d->resident, g->threads, g->blocks) // NOLINT: two %d
+              : kugel__text_add(t, d->function, g->threads);           // NOLINT: one %d
   else
     kugel__text_add(t, "%s", d->function);
   kugel__text_add(t, "%s(", g->name);

@@ -23,6 +23,7 @@ typedef struct kugel__dialect {
   const char *op[KUGEL__OP_COUNT];                         /* NULL: as in KUGEL__OPS */
   const char *load[KUGEL__TYPES], *load_uniform;           /* %0 pointer, %1 index */
   const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value, %3 of a pair */
+  const char *resident;                   /* as function, with the blocks that a multiprocessor is to hold */
   const char *function, *space, *pointer; /* words before a function (%d: threads of a block), before and
                                            * after a pointer's type */
   const char *shared;                     /* declaration of a shared array: type, name, count */

@@ -128,7 +128,8 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
 
 int kugel__block_ahead(const kugel__block *b)
 {
-  bool plain = b->source == KUGEL__END_COMPLEX && b->stages > 1 && !b->chirp_in && !b->rader && !b->mirror;
+  bool plain = b->source == KUGEL__END_COMPLEX && b->stages > 1 && !b->chirp_in && !b->rader && !b->mirror &&
+               !b->keep_in.count;
   return plain && !kugel__line_pairs(&b->line, b->sink) ? (int)b->ahead : 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fft/conv_line.h"
+#include <math.h>
 #include "fft/block_build.h"
+#include "fft/radices.h"
 
 typedef struct build {
   kugel__build k; // first: what the stages need
@@ -137,11 +139,54 @@ static void store(build *b, const kugel__seat *s)
   kugel__gen_end(g);
 }
 
+/* ---- what fits ---- */
+
+enum { COMFORTABLE = 16, MOST = 32 /* points of a thread */, THREADS = 128 /* of a block, about */ };
+
+static int points_of(const kugel__block *b)
+{
+  int most = 0;
+  for (int i = 0; i < b->stages; i++)
+    most = (int)kugel__max(most, kugel__block_rounds(b, i) * b->radix[i]);
+  return most;
+}
+
+// Points of a thread in all stages that are beyond the line's.
+static int64_t idle_of(const kugel__block *b)
+{
+  int64_t idle = 0;
+  for (int i = 0; i < b->stages; i++)
+    idle += (int64_t)kugel__block_rounds(b, i) * b->threads * b->radix[i] - b->m;
+  return idle;
+}
+
+// The threads of a line, each with as many points as registers hold comfortably.
+static bool choose_threads(kugel__block *b, int points)
+{
+  kugel__block best = *b;
+  double least = INFINITY;
+  for (int i = 0; i < b->stages; i++)
+    for (int times = 1; times <= 8; times++) {
+      b->threads = (int)kugel__max(1, b->m / (b->radix[i] * times));
+      if (b->threads > 1024 || points_of(b) > points)
+        continue;
+      double cost = (double)idle_of(b) / (double)b->m + .02 * (points - points_of(b));
+      if (cost < least) {
+        best = *b;
+        least = cost;
+      }
+    }
+  *b = best;
+  return least < INFINITY;
+}
+
 void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__gen *g)
 {
   build b = {.k = {.b = &c->block, .g = g, .layout = kugel__bank_layout_of(&c->block)}, .c = c};
   kugel__gen_init(g, ctx, "fft_conv");
   g->threads = c->block.threads * c->block.group;
+  if (points_of(&c->block) <= COMFORTABLE)
+    g->blocks = (c->block.real == KUGEL__F32 ? 512 : 384) / ((g->threads + 31) / 32 * 32);
   parameters(&b);
   kugel__seat s = kugel__seat_of(&b.k, false);
   find_line(&b, &s);
@@ -160,9 +205,20 @@ bool kugel__conv_line_fit(const kugel__conv_axis *axis, kugel__type real, uint64
                           kugel__conv_line *out)
 {
   kugel__block *b = &out->block;
+  kugel__radices radices = kugel__radices_fewest(axis->box);
+  int64_t size = real == KUGEL__F32 ? 4 : 8;
   out->axis = *axis;
-  if (!kugel__block_fit(axis->box, real, shared, b) || b->m != axis->box || b->spectrum)
+  if (axis->box > 1 << 15 || (!radices.count && axis->box > 1) || radices.count > KUGEL__BLOCK_STAGES)
     return false;
-  b->flat = false; // none of its shortcuts
-  return (uint64_t)kugel__block_shared(b) * (real == KUGEL__F32 ? 4 : 8) <= shared;
+  *b = (kugel__block){.real = real, .n = axis->box, .m = axis->box, .stages = 1, .radix = {1}, .group = 1};
+  b->line = kugel__line_of(KUGEL_FFT_C2C, false, axis->box);
+  for (int i = 0; i < radices.count; i++)
+    b->radix[i] = (int)radices.radix[i];
+  b->stages = radices.count ? radices.count : 1;
+  if (!choose_threads(b, COMFORTABLE) && !choose_threads(b, MOST))
+    return false;
+  while (2 * b->group * b->threads <= THREADS)
+    b->group *= 2;
+  b->halves = b->stages > 1 && kugel__block_shared(b) * size > 56 << 10;
+  return (uint64_t)(kugel__block_shared(b) * size) <= shared;
 }

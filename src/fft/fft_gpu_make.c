@@ -230,6 +230,13 @@ kugel_status kugel__gpu_make(kugel__fft_gpu *p)
   return s;
 }
 
+// What an array holds of a line, if it is not all.
+static kugel__window window_of(const kugel__fft_gpu *p, int direction, int i)
+{
+  kugel__window w = p->desc.window[direction][i];
+  return w.first == 0 && w.count == p->desc.n[i] ? (kugel__window){0, 0} : w;
+}
+
 static kugel_status plan_axes(kugel__fft_gpu *p)
 {
   kugel_device_info info = {.size = sizeof info};
@@ -247,9 +254,9 @@ static kugel_status plan_axes(kugel__fft_gpu *p)
       kugel__gpu_chain *c = &p->chain[i][direction];
       KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared));
       if (direction == INVERSE)
-        c->pass[c->passes - 1].block.keep_out = p->desc.window[INVERSE][i];
+        c->pass[c->passes - 1].block.keep_out = window_of(p, INVERSE, i);
       else
-        c->pass[0].block.keep_in = p->desc.window[FORWARD][i];
+        c->pass[0].block.keep_in = window_of(p, FORWARD, i);
     }
   return KUGEL_OK;
 }
