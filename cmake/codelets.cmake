@@ -7,7 +7,7 @@ target_compile_definitions(kugel_codelets PRIVATE _GNU_SOURCE KUGEL_BUILD)
 target_include_directories(kugel_codelets PRIVATE include src ${CMAKE_BINARY_DIR}/include)
 target_link_libraries(kugel_codelets PRIVATE Threads::Threads m)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/fft)
-foreach(type f32 f64)
+foreach(type f32 f64 dd)
   set(header ${CMAKE_BINARY_DIR}/generated/fft/codelets_${type}.h)
   add_custom_command(OUTPUT ${header} COMMAND kugel_codelets ${type} ${header} DEPENDS kugel_codelets
                      COMMENT "Printing the FFT codelets, ${type}" VERBATIM)

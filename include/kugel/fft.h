@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fast Fourier, cosine and sine transforms of any length in one to eight dimensions, of float and double
- * arrays.
+/* Fast Fourier, cosine and sine transforms of any length in one to eight dimensions, of float, double and
+ * double-double arrays.
  *
  *   int64_t n[2] = {512, 1024};
  *   kugel_fft_opts opts = {sizeof opts, .kind = KUGEL_FFT_R2C};
@@ -18,6 +18,10 @@
  * y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1) / n) DST3  y_k = (-1)^k x_{n-1} + 2 sum_{j < n-1} x_j sin(pi (j
  * + 1) (k + 1/2) / n) DST4  y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1/2) / n) The inverse of kind 2 is kind 3
  * and of kind 3 kind 2; kinds 1 and 4 are their own. The same scaling as FFTW's.
+ *
+ * Numbers of KUGEL_FFT_DD are sums of two doubles, hi + lo with |lo| <= ulp(hi), about 31 digits. Arrays of
+ * them have a last extent of 2 more, high parts and low parts: float64[..., n, 2] for reals, complex128[...,
+ * n, 2] for complex numbers (z[..., 0] + z[..., 1]). The two lie side by side; all other strides are even.
  */
 #ifndef KUGEL_FFT_H
 #define KUGEL_FFT_H
@@ -41,6 +45,12 @@ typedef enum kugel_fft_kind {
   KUGEL_FFT_DST3 = 8,
   KUGEL_FFT_DST4 = 9
 } kugel_fft_kind;
+
+typedef enum kugel_fft_precision {
+  KUGEL_FFT_F64 = 0,
+  KUGEL_FFT_F32 = 1,
+  KUGEL_FFT_DD = 2 /* double-double, see above */
+} kugel_fft_precision;
 
 enum { KUGEL_FORWARD = -1, KUGEL_INVERSE = 1 };
 
@@ -66,7 +76,10 @@ typedef struct kugel_fft_opts {
   double forward_scale; /* factor on the forward result; 0: 1 */
   double inverse_scale; /* factor on the inverse result; 0: 1. 1 / kugel_fft_gain() makes it undo forward */
   int nhooks;           /* 0 (default): none */
-  const kugel_fft_hook *hooks; /* nhooks; those of one place multiply */
+  const kugel_fft_hook *hooks;   /* nhooks; those of one place multiply */
+  kugel_fft_precision precision; /* of the arrays; KUGEL_FFT_F64 (0): as single_precision says */
+  double forward_scale_low;      /* KUGEL_FFT_DD: added to the scales, whose low parts they are */
+  double inverse_scale_low;
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
@@ -94,11 +107,12 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 ///                   parts that a real signal makes zero as zero (those of k = 0 and n / 2 when one axis is
 ///                   transformed)
 /// @param[in]  in    [..., n[0], ..., n[ndim-1]], for the inverse of R2C with the last transformed axis n / 2
-/// + 1
+/// + 1; double-double: a last extent of 2 more
 /// @param[out] out   the same, for forward R2C with the last transformed axis n / 2 + 1
 /// @errors KUGEL_EINVAL for partly overlapping arrays or a bad sign, KUGEL_ESHAPE, KUGEL_ENOMEM,
 /// KUGEL_ECANCELED
-/// @accuracy rms about 0.3 eps sqrt(log2 n) relative, float within 0.6 eps: floats are summed in double
+/// @accuracy rms about 0.3 eps sqrt(log2 n) relative, float within 0.6 eps: floats are summed in double;
+/// double-double rms below 1e-30 sqrt(log2 n) / 2
 /// @cost   O(n log n) for every n
 /// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
 KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,

@@ -119,6 +119,9 @@ KUGEL_FFT_DST1 = 6
 KUGEL_FFT_DST2 = 7
 KUGEL_FFT_DST3 = 8
 KUGEL_FFT_DST4 = 9
+KUGEL_FFT_F64 = 0
+KUGEL_FFT_F32 = 1
+KUGEL_FFT_DD = 2
 KUGEL_FORWARD = -1
 KUGEL_INVERSE = 1
 
@@ -143,6 +146,9 @@ class kugel_fft_opts(Structure):
         ("inverse_scale", c_double),
         ("nhooks", c_int),
         ("hooks", POINTER(kugel_fft_hook)),
+        ("precision", c_int),
+        ("forward_scale_low", c_double),
+        ("inverse_scale_low", c_double),
     ]
 
 

@@ -6,12 +6,12 @@
 #define TYPES                                                                                                \
   {                                                                                                          \
     [KUGEL__I64] = "i64", [KUGEL__U32] = "u32", [KUGEL__F32] = "real", [KUGEL__F64] = "real",                \
-    [KUGEL__C32] = "real2", [KUGEL__C64] = "real2"                                                           \
+    [KUGEL__C32] = "real2", [KUGEL__C64] = "real2", [KUGEL__DD] = "dd", [KUGEL__CDD] = "cdd"                 \
   }
 #define SAME(text)                                                                                           \
   {                                                                                                          \
     [KUGEL__I64] = text, [KUGEL__U32] = text, [KUGEL__F32] = text, [KUGEL__F64] = text, [KUGEL__C32] = text, \
-    [KUGEL__C64] = text                                                                                      \
+    [KUGEL__C64] = text, [KUGEL__DD] = text, [KUGEL__CDD] = text                                             \
   }
 
 const kugel__dialect kugel__dialect_device = {
@@ -23,7 +23,7 @@ const kugel__dialect kugel__dialect_device = {
            [KUGEL__FNMA] = "FMA(-(%0), %1, %2)",
            [KUGEL__STORE_PAIR] = "%0[%1] = MAKE_REAL2(%2, %3)"},
     .load = SAME("%0[%1]"),
-    .load_uniform = "%0[%1]",
+    .load_uniform = SAME("%0[%1]"),
     .store = SAME("%0[%1] = %2"),
     .function = "KERNEL(%d) ",
     .resident = "KERNEL_BLOCKS(%d, %d) ",

@@ -122,7 +122,7 @@ void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel
 static kugel__cval parts(kugel__gen *g, kugel__val pair)
 {
   kugel__val none = kugel__int(0);
-  kugel__type real = pair.type == KUGEL__C32 ? KUGEL__F32 : KUGEL__F64;
+  kugel__type real = kugel__part_of((kugel__type)pair.type);
   kugel__val re = kugel__gen_emit(g, KUGEL__PAIR_X, real, false, (kugel__val[3]){pair, none, none});
   return (kugel__cval){re, kugel__gen_emit(g, KUGEL__PAIR_Y, real, false, (kugel__val[3]){pair, none, none})};
 }
@@ -134,7 +134,7 @@ kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val i
 
 kugel__cval kugel__gen_shared_pair(kugel__gen *g, kugel__val shared, kugel__val i)
 {
-  kugel__type pair = shared.type == KUGEL__F32 ? KUGEL__C32 : KUGEL__C64;
+  kugel__type pair = kugel__pair_of((kugel__type)shared.type);
   return parts(g, kugel__gen_emit(g, KUGEL__SHARED_PAIR, pair, false, (kugel__val[3]){shared, i, i}));
 }
 

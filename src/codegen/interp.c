@@ -7,13 +7,13 @@
 typedef union slot {
   int64_t i;
   double d;
-  double pair[2];
+  kugel__dd dd[2]; // a real, whose high part is d, or a pair
 } slot;
 
 /* An element of shared memory: its value and who touched it since the last barrier (thread + 1; 0: nobody).
  */
 typedef struct cell {
-  double value;
+  kugel__dd value;
   int writer, reader, readers; // readers: 2 stands for many
 } cell;
 
@@ -31,7 +31,7 @@ typedef struct machine {
 static slot value(const machine *m, kugel__val a, int thread)
 {
   if (a.kind == KUGEL__NUMBER)
-    return a.type <= KUGEL__U32 ? (slot){.i = a.i} : (slot){.d = dd_value(a.d)};
+    return a.type <= KUGEL__U32 ? (slot){.i = a.i} : (slot){.dd = {a.d}};
   return m->vars[a.var * m->threads + thread];
 }
 
@@ -83,6 +83,26 @@ static double real_op(kugel__op op, double a, double b, double c)
   }
 }
 
+static kugel__dd dd_op(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
+{
+  switch (op) {
+  case KUGEL__ADD:
+    return dd_add(a, b);
+  case KUGEL__SUB:
+    return dd_sub(a, b);
+  case KUGEL__MUL:
+    return dd_mul(a, b);
+  case KUGEL__NEG:
+    return dd_neg(a);
+  case KUGEL__FMA:
+    return dd_add(dd_mul(a, b), c);
+  case KUGEL__FMS:
+    return dd_sub(dd_mul(a, b), c);
+  default:
+    return dd_sub(c, dd_mul(a, b));
+  }
+}
+
 static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, int thread, slot *result)
 {
   cell *c = &m->shared[at];
@@ -91,16 +111,16 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
     KUGEL_CHECK(!c->writer || c->writer == me, KUGEL_EINTERNAL,
                 "%s: threads %d and %d race for shared element %lld", m->g->name, c->writer - 1, thread,
                 (long long)at);
-    KUGEL_CHECK(!isnan(c->value), KUGEL_EINTERNAL, "%s reads shared element %lld before it is written",
+    KUGEL_CHECK(!isnan(c->value.hi), KUGEL_EINTERNAL, "%s reads shared element %lld before it is written",
                 m->g->name, (long long)at);
     c->readers = c->readers && c->reader != me ? 2 : 1;
     c->reader = me;
-    result->d = c->value;
+    result->dd[0] = c->value;
     return KUGEL_OK;
   }
-  double x = ins->op == KUGEL__COPY_PAIR ? result->d : value(m, ins->a[2], thread).d;
-  bool others =
-      c->readers > 1 || (c->readers && c->reader != me) || (c->writer && c->writer != me && c->value != x);
+  kugel__dd x = ins->op == KUGEL__COPY_PAIR ? result->dd[0] : value(m, ins->a[2], thread).dd[0];
+  bool others = c->readers > 1 || (c->readers && c->reader != me) ||
+                (c->writer && c->writer != me && (c->value.hi != x.hi || c->value.lo != x.lo));
   KUGEL_CHECK(!others, KUGEL_EINTERNAL, "%s: thread %d overwrites shared element %lld in use", m->g->name,
               thread, (long long)at);
   c->value = x;
@@ -119,17 +139,21 @@ static kugel_status access(machine *m, const kugel__ins *ins, int thread, slot *
   if (!arg)
     return touch_shared(m, ins, at, thread, result);
   int width = pointer->type >= KUGEL__C32 ? 2 : 1;
-  double *x = arg->data + width * at;
+  bool dd = pointer->type == KUGEL__DD || pointer->type == KUGEL__CDD;
+  double *x = arg->data + width * (dd ? 2 : 1) * at;
   for (int k = 0; k < width; k++)
-    if (ins->op != KUGEL__LOAD)
-      x[k] = value(m, ins->a[2 + k], thread).d;
-    else {
+    if (ins->op != KUGEL__LOAD) {
+      kugel__dd v = value(m, ins->a[2 + k], thread).dd[0];
+      x[k] = v.hi;
+      if (dd)
+        x[width + k] = v.lo;
+    } else {
       KUGEL_CHECK(!isnan(x[k]), KUGEL_EINTERNAL, "%s reads %s[%lld] before it is written", m->g->name,
                   pointer->hint, (long long)at);
       if (pointer->type <= KUGEL__U32)
         result->i = (int64_t)x[k];
       else
-        result->pair[k] = x[k];
+        result->dd[k] = (kugel__dd){x[k], dd ? x[width + k] : 0};
     }
   return KUGEL_OK;
 }
@@ -153,10 +177,10 @@ static kugel_status shared_pair(machine *m, const kugel__ins *ins, int thread)
     KUGEL_TRY(access(m, &load, thread, &got));
   }
   for (int k = 0; k < 2; k++) {
-    slot one = {.d = got.pair[k]};
+    slot one = {.dd = {got.dd[k]}};
     KUGEL_TRY(touch_shared(m, ins, at + k, thread, &one));
     if (pair)
-      pair->pair[k] = one.d;
+      pair->dd[k] = one.dd[0];
   }
   return KUGEL_OK;
 }
@@ -172,13 +196,15 @@ static void arithmetic(machine *m, const kugel__ins *ins, int thread)
   else if (ins->op == KUGEL__GROUPS)
     x->i = m->blocks;
   else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
-    x->d = a.pair[ins->op == KUGEL__PAIR_Y];
+    x->dd[0] = a.dd[ins->op == KUGEL__PAIR_Y];
   else if (ins->op == KUGEL__SELECT)
     *x = a.i < b.i ? c : value(m, ins->a[3], thread);
   else if (m->g->vars[ins->dst].type <= KUGEL__U32)
     x->i = int_op((kugel__op)ins->op, a.i, b.i, c.i);
+  else if (m->g->vars[ins->dst].type == KUGEL__DD)
+    x->dd[0] = dd_op((kugel__op)ins->op, a.dd[0], b.dd[0], c.dd[0]);
   else
-    x->d = real_op((kugel__op)ins->op, a.d, b.d, c.d);
+    x->dd[0] = dd_from(real_op((kugel__op)ins->op, a.d, b.d, c.d));
 }
 
 static int64_t end_of(const kugel__gen *g, int64_t at) // of the block that opens at `at`
@@ -258,7 +284,7 @@ static void start_block(machine *m, int64_t block)
 {
   m->block = block;
   for (int64_t i = 0; i < m->shared_size; i++)
-    m->shared[i] = (cell){.value = NAN};
+    m->shared[i] = (cell){.value = {NAN, NAN}};
   for (int t = 0; t < m->threads; t++)
     m->active[t] = true;
   for (int64_t v = 0; v < m->g->nvars * m->threads; v++) {
@@ -269,7 +295,7 @@ static void start_block(machine *m, int64_t block)
     else if (var->type <= KUGEL__U32)
       m->vars[v].i = arg->i;
     else
-      m->vars[v].d = arg->d;
+      m->vars[v].dd[0] = dd_from(arg->d);
   }
 }
 

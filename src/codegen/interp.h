@@ -6,10 +6,11 @@
 
 #include "codegen/gen.h"
 
-/* One argument, in the order of the parameters. Memory is double whatever the pointer's type is. */
+/* One argument, in the order of the parameters. Memory is double whatever the pointer's type is; a
+ * double-double has its parts side by side, a pair of them both high parts first. */
 typedef struct kugel__argument {
   int64_t i;    /* I64 */
-  double d;     /* F32, F64 */
+  double d;     /* F32, F64; DD: the high part */
   double *data; /* pointer; pairs are two doubles */
   int64_t size; /* elements behind it */
 } kugel__argument;

@@ -17,6 +17,7 @@ typedef struct kugel__module_spec {
   const char *name;    /* for messages and the compiler's line numbers */
   const char *text;    /* NULL: generated, or the embedded text of that name (codegen/source.h) */
   const char *defines; /* put before the text, such as "#define RADIX 4\n"; may be NULL */
+  const char *words;   /* name of an embedded text that comes before it, after the prelude; may be NULL */
   const char *options; /* for the device's compiler, parted by spaces; may be NULL */
   bool bare;           /* the text is in the device's own language: no prelude before it */
   /* Generated, if `write` is set. It is called only if no build of this library compiled the same name,

@@ -64,9 +64,26 @@ static void hex(char *out, size_t size, double x, const char *suffix)
     snprintf(out, size, "%s0x1.%013llxp%+d%s", sign, (unsigned long long)mantissa, exponent, suffix);
 }
 
+// Double-double operations are the same words in every dialect.
+static const char *const dd_text[KUGEL__OP_COUNT] = {
+    [KUGEL__ADD] = "DD_ADD(%0, %1)",       [KUGEL__SUB] = "DD_SUB(%0, %1)",
+    [KUGEL__MUL] = "DD_MUL(%0, %1)",       [KUGEL__NEG] = "DD_NEG(%0)",
+    [KUGEL__FMA] = "DD_FMA(%0, %1, %2)",   [KUGEL__FMS] = "DD_FMS(%0, %1, %2)",
+    [KUGEL__FNMA] = "DD_FNMA(%0, %1, %2)", [KUGEL__PAIR_X] = "DD_RE(%0)",
+    [KUGEL__PAIR_Y] = "DD_IM(%0)",         [KUGEL__STORE_PAIR] = "%0[%1] = MAKE_CDD(%2, %3)"};
+
 typedef struct name {
-  char text[64];
+  char text[96];
 } name;
+
+// MAKE_DD(0x1.8p+1, 0x1p-60).
+static void double_double(char *out, size_t size, kugel__dd x)
+{
+  char hi[40], lo[40];
+  hex(hi, sizeof hi, x.hi, "");
+  hex(lo, sizeof lo, x.lo, "");
+  snprintf(out, size, "MAKE_DD(%s, %s)", hi, lo);
+}
 
 static name operand(const kugel__gen *g, const kugel__dialect *d, kugel__val a, uint8_t type)
 {
@@ -75,6 +92,8 @@ static name operand(const kugel__gen *g, const kugel__dialect *d, kugel__val a, 
     snprintf(s.text, sizeof s.text, "%lld", (long long)a.i);
   else if (a.kind == KUGEL__NUMBER && (type == KUGEL__F32 || type == KUGEL__C32))
     hex(s.text, sizeof s.text, (float)dd_value(a.d), d->float_suffix);
+  else if (a.kind == KUGEL__NUMBER && (type == KUGEL__DD || type == KUGEL__CDD))
+    double_double(s.text, sizeof s.text, a.d);
   else if (a.kind == KUGEL__NUMBER)
     hex(s.text, sizeof s.text, dd_value(a.d), "");
   else if (!g->vars[a.var].hint)
@@ -104,8 +123,10 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
   for (int k = 0; k < 4; k++)
     a[k] = operand(g, d, ins->a[k], type);
   const char *text = d->op[ins->op] ? d->op[ins->op] : op_text[ins->op];
+  if ((type == KUGEL__DD || type == KUGEL__CDD) && dd_text[ins->op])
+    text = dd_text[ins->op];
   if (ins->op == KUGEL__LOAD)
-    text = var->uniform ? d->load_uniform : d->load[type];
+    text = (var->uniform ? d->load_uniform : d->load)[type];
   else if (ins->op == KUGEL__STORE)
     text = d->store[type];
   if (var) {
@@ -131,8 +152,9 @@ static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
       continue;
     bool pointer = v->kind == KUGEL__POINTER;
     kugel__text_add(t, "%s%s%s%s %s%s", comma, pointer && d->space ? d->space : "",
-                    pointer && !v->written ? "const " : "", d->uniform[v->type], pointer ? d->pointer : "",
-                    v->hint);
+                    pointer && !v->written ? "const " : "",
+                    pointer && d->element[v->type] ? d->element[v->type] : d->uniform[v->type],
+                    pointer ? d->pointer : "", v->hint);
     comma = ", ";
   }
   kugel__text_add(t, ")\n{\n");

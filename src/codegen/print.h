@@ -21,8 +21,9 @@ typedef struct kugel__dialect {
   const char *name;
   const char *lanes[KUGEL__TYPES], *uniform[KUGEL__TYPES]; /* names of types */
   const char *op[KUGEL__OP_COUNT];                         /* NULL: as in KUGEL__OPS */
-  const char *load[KUGEL__TYPES], *load_uniform;           /* %0 pointer, %1 index */
-  const char *store[KUGEL__TYPES];                         /* %0 pointer, %1 index, %2 value, %3 of a pair */
+  const char *element[KUGEL__TYPES];                       /* what a pointer points to; NULL: as `uniform` */
+  const char *load[KUGEL__TYPES], *load_uniform[KUGEL__TYPES]; /* %0 pointer, %1 index */
+  const char *store[KUGEL__TYPES];        /* %0 pointer, %1 index, %2 value, %3 of a pair */
   const char *resident;                   /* as function, with the blocks that a multiprocessor is to hold */
   const char *function, *space, *pointer; /* words before a function (%d: threads of a block), before and
                                            * after a pointer's type */

@@ -32,14 +32,15 @@ static char *put_together(int32_t language, const kugel__module_spec *spec, cons
   const char *prelude = "", *defines = spec->defines ? spec->defines : "";
   if (!spec->bare)
     prelude = kugel__source_text(language == KUGEL_CUDA ? "codegen/prelude_cuda" : "codegen/prelude_opencl");
-  size_t size = strlen(prelude) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
+  const char *words = spec->words ? kugel__source_text(spec->words) : "";
+  size_t size = strlen(prelude) + strlen(words) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
   char *text = kugel__alloc(NULL, size);
   if (!text)
     (void)KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel text of %zu bytes", size);
   else if (spec->bare)
     snprintf(text, size, "%s%s", defines, body);
   else // the defines may choose what the prelude's types are
-    snprintf(text, size, "%s%s#line 1 \"%s\"\n%s", defines, prelude, spec->name, body);
+    snprintf(text, size, "%s%s%s#line 1 \"%s\"\n%s", defines, prelude, words, spec->name, body);
   return text;
 }
 
@@ -90,6 +91,7 @@ bool kugel__recipe_key(const kugel__module_spec *spec, kugel__key *recipe)
   kugel__hash_text(&h, spec->write ? "generated" : spec->bare ? "bare" : "embedded");
   kugel__hash_text(&h, spec->name);
   kugel__hash_text(&h, spec->defines);
+  kugel__hash_text(&h, spec->words);
   kugel__hash_text(&h, spec->options);
   if (spec->of_bytes)
     kugel__hash_add(&h, spec->of, spec->of_bytes);

@@ -12,8 +12,10 @@ typedef enum kugel__type {
   KUGEL__U32, /* indices inside a block of threads; never negative */
   KUGEL__F32,
   KUGEL__F64,
+  KUGEL__DD,  /* double-double: operations are words of codegen/kernels/dd.cl */
   KUGEL__C32, /* pairs of reals, only as a whole in memory */
   KUGEL__C64,
+  KUGEL__CDD,
   KUGEL__TYPES
 } kugel__type;
 typedef enum kugel__kind { KUGEL__NUMBER, KUGEL__VARIABLE, KUGEL__POINTER } kugel__kind;
@@ -44,6 +46,20 @@ static inline kugel__val kugel__real(kugel__dd d)
 static inline bool kugel__is_number(kugel__val a)
 {
   return a.kind == KUGEL__NUMBER;
+}
+/* The type of a pair in memory, and of its parts. */
+static inline kugel__type kugel__pair_of(kugel__type real)
+{
+  return real == KUGEL__F32 ? KUGEL__C32 : real == KUGEL__DD ? KUGEL__CDD : KUGEL__C64;
+}
+static inline kugel__type kugel__part_of(kugel__type pair)
+{
+  return pair == KUGEL__C32 ? KUGEL__F32 : pair == KUGEL__CDD ? KUGEL__DD : KUGEL__F64;
+}
+/* Bytes of a real in device memory; a pair has twice that. */
+static inline int64_t kugel__real_bytes(kugel__type real)
+{
+  return real == KUGEL__F32 ? 4 : real == KUGEL__DD ? 16 : 8;
 }
 /* A number that equals x exactly. */
 static inline bool kugel__equals(kugel__val a, int x)

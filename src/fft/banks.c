@@ -8,10 +8,10 @@ static int64_t at(const kugel__bank_layout *l, int64_t point, int64_t slot)
 }
 
 // Times that the first warp's access takes: lanes whose different words share a bank wait for each other.
-// Words of 8 bytes go as two half-warps.
+// Words of 8 bytes go as two half-warps, of 16 bytes as four quarters.
 static int64_t conflicts(const kugel__block *b, const int64_t word[32])
 {
-  int lanes = b->real == KUGEL__F32 ? 32 : 16, banks = lanes;
+  int lanes = 128 / (int)kugel__real_bytes(b->real), banks = lanes;
   int64_t worst = 0;
   for (int half = 0; half < 32; half += lanes)
     for (int bank = 0; bank < banks; bank++) {

@@ -8,7 +8,7 @@
 static kugel__type type_of(const kugel__block *b, kugel__end end)
 {
   bool pairs = end == KUGEL__END_COMPLEX || end == KUGEL__END_HALF;
-  return pairs ? b->real == KUGEL__F32 ? KUGEL__C32 : KUGEL__C64 : b->real;
+  return pairs ? kugel__pair_of(b->real) : b->real;
 }
 
 void kugel__build_parameters(kugel__build *k)

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "fft/blocktables.h"
+#include "fft/roots_dd.h"
 
 enum { LONG_SET = 65536 };
 
@@ -101,10 +102,35 @@ void kugel__block_fill_order(const kugel__block *b, uint32_t *order)
     order[x - 1] = (uint32_t)q;
 }
 
+static void put_roots(const kugel__block *b, kugel__turn start, kugel__turn step, int64_t count, double *to)
+{
+  if (b->real == KUGEL__DD)
+    kugel__roots_dd(start, step, count, to);
+  else
+    kugel__roots(start, step, count, to, 1);
+}
+
+// The number, conjugated or not, over a whole number.
+static void divide(const kugel__block *b, const double *from, bool conjugate, int64_t by, double *to)
+{
+  kugel__dd n = dd_from((double)by);
+  if (b->real == KUGEL__DD) {
+    kugel__unit w = kugel__get_dd(from);
+    kugel__put_dd(to, dd_div(w.cos, n), dd_div(conjugate ? dd_neg(w.sin) : w.sin, n));
+    return;
+  }
+  to[0] = from[0] / n.hi;
+  to[1] = (conjugate ? -from[1] : from[1]) / n.hi;
+}
+
 // e^{-i pi k^2 / chirp} of `count` points from k on.
 static void fill_chirp(const kugel__block *b, int64_t k, int64_t count, double *out)
 {
   int64_t turns = 2 * b->chirp, e[256], square = (int64_t)((__int128)k * k % turns);
+  for (; b->real == KUGEL__DD && count > 0; count--, k++, out += 4) {
+    put_roots(b, kugel__turn_ratio(-square, turns), KUGEL__NO_TURN, 1, out);
+    square = (square + 2 * k + 1) % turns;
+  }
   while (count > 0) {
     int64_t have = kugel__min(count, 256);
     for (int64_t i = 0; i < have; i++, k++) {
@@ -122,10 +148,9 @@ static void rader_kernel(const kugel__block *b, double *x)
 {
   int64_t g = generator(b->n), power = 1;
   for (int64_t q = 0; q < b->m; q++, power = power * g % b->n) {
-    double *to = x + 2 * (q ? b->m - q : 0);
-    kugel__root(kugel__turn_ratio(-power, b->n), to);
-    to[0] /= (double)b->m;
-    to[1] /= (double)b->m;
+    double *to = x + kugel__table_width(b) * (q ? b->m - q : 0);
+    put_roots(b, kugel__turn_ratio(-power, b->n), KUGEL__NO_TURN, 1, to);
+    divide(b, to, false, b->m, to);
   }
 }
 
@@ -133,11 +158,13 @@ static void rader_kernel(const kugel__block *b, double *x)
 // % rows.
 static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double *spectrum)
 {
-  int64_t all = b->m * b->spectrum, shape[1] = {all};
-  double *x, c[2 * 64];
+  int64_t all = b->m * b->spectrum, shape[2] = {all, 2}, width = kugel__table_width(b);
+  bool dd = b->real == KUGEL__DD;
+  double *x, c[4 * 64];
   kugel_fft *plan;
-  KUGEL_TRY(kugel_fft_create(NULL, 1, shape, NULL, &plan));
-  x = kugel__calloc(ctx, (size_t)all * 16);
+  kugel_fft_opts opts = {.size = sizeof opts, .precision = dd ? KUGEL_FFT_DD : KUGEL_FFT_F64};
+  KUGEL_TRY(kugel_fft_create(NULL, 1, shape, &opts, &plan));
+  x = kugel__calloc(ctx, (size_t)(all * width) * 8);
   if (!x) {
     kugel_fft_destroy(plan);
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a convolution of length %lld", (long long)all);
@@ -148,61 +175,68 @@ static kugel_status fill_spectrum(const kugel__block *b, kugel_ctx *ctx, double 
     if (k % 64 == 0)
       fill_chirp(b, k, kugel__min(b->chirp - k, 64), c);
     for (int side = 0; side < 2; side++) {
-      double *to = x + 2 * (side && k ? all - k : k);
-      to[0] = c[k % 64 * 2] / (double)all;
-      to[1] = -c[k % 64 * 2 + 1] / (double)all;
+      double *to = x + width * (side && k ? all - k : k);
+      divide(b, c + width * (k % 64), true, all, to);
     }
   }
-  kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_C128, .shape = shape};
+  kugel_array a = {
+      .data = x, .device = {KUGEL_CPU, 0}, .ndim = dd ? 2 : 1, .dtype = KUGEL_C128, .shape = shape};
   kugel_status s = kugel_fft_execute(plan, KUGEL_FORWARD, &a, &a);
-  for (int64_t k = 0; k < all; k++) {
-    double *to = spectrum + 2 * (k % b->spectrum * b->m + k / b->spectrum);
-    to[0] = x[2 * k];
-    to[1] = x[2 * k + 1];
-  }
+  for (int64_t k = 0; k < all; k++)
+    memcpy(spectrum + width * (k % b->spectrum * b->m + k / b->spectrum), x + width * k, (size_t)width * 8);
   kugel__free(ctx, x);
   kugel_fft_destroy(plan);
   return s;
 }
 
-static void fill_roots(const kugel__rootset *r, double *t)
+static void fill_roots(const kugel__block *b, const kugel__rootset *r, double *t)
 {
   if (!r->fine) {
-    kugel__roots(r->first, r->step, r->count, t, 1);
+    put_roots(b, r->first, r->step, r->count, t);
     return;
   }
-  kugel__roots(r->first, r->step, r->fine, t, 1);
-  kugel__roots(KUGEL__NO_TURN, kugel__turn_times(r->step, r->fine), r->count / r->fine + 1, t + 2 * r->fine,
-               1);
+  put_roots(b, r->first, r->step, r->fine, t);
+  put_roots(b, KUGEL__NO_TURN, kugel__turn_times(r->step, r->fine), r->count / r->fine + 1,
+            t + kugel__table_width(b) * r->fine);
 }
 
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t)
 {
   kugel__tables layout = kugel__tables_of(b);
-  int64_t s = 1;
+  int64_t s = 1, width = kugel__table_width(b);
   for (int stage = 0; stage < b->stages; stage++) {
-    double *to = t + 2 * layout.twiddles[stage];
+    double *to = t + width * layout.twiddles[stage];
     int r = b->radix[stage], step = kugel__twiddle_step(b, r);
     for (int q = 1; q < r && stage; q++)
       if (q < step || q % step == 0)
-        kugel__roots(KUGEL__NO_TURN, kugel__turn_ratio(-q, s * r), s,
-                     to + 2 * kugel__twiddle_row(q, step) * s, 1);
+        put_roots(b, KUGEL__NO_TURN, kugel__turn_ratio(-q, s * r), s,
+                  to + width * kugel__twiddle_row(q, step) * s);
     s *= r;
   }
   if (b->chirp_in || b->chirp_out)
-    fill_chirp(b, 0, b->chirp, t + 2 * layout.chirp);
+    fill_chirp(b, 0, b->chirp, t + width * layout.chirp);
   for (int i = 0; i < KUGEL__ROOTSETS; i++)
     if (layout.roots[i].count)
-      fill_roots(&layout.roots[i], t + 2 * layout.roots[i].at);
-  t[2 * layout.total - 2] = t[2 * layout.total - 1] = 0;
-  return b->spectrum ? fill_spectrum(b, ctx, t + 2 * layout.spectrum) : KUGEL_OK;
+      fill_roots(b, &layout.roots[i], t + width * layout.roots[i].at);
+  memset(t + width * (layout.total - 1), 0, (size_t)width * 8);
+  return b->spectrum ? fill_spectrum(b, ctx, t + width * layout.spectrum) : KUGEL_OK;
+}
+
+static void put_factors(const kugel__block *b, const double *from, int64_t count, double *to)
+{
+  for (int64_t k = 0; k < count; k++, from += 2, to += kugel__table_width(b))
+    if (b->real == KUGEL__DD)
+      kugel__put_dd(to, dd_from(from[0]), dd_from(from[1]));
+    else
+      memcpy(to, from, 16);
 }
 
 void kugel__block_fill_hooks(const kugel__block *b, const double *in, const double *out, double *t)
 {
   kugel__tables layout = kugel__tables_of(b);
+  int64_t width = kugel__table_width(b);
   if (b->hook_in)
-    memcpy(t + 2 * layout.hook_in, in, (size_t)kugel__line_elements(&b->line, b->source) * 16);
+    put_factors(b, in, kugel__line_elements(&b->line, b->source), t + width * layout.hook_in);
   if (b->hook_out)
-    memcpy(t + 2 * layout.hook_out, out, (size_t)kugel__line_elements(&b->line, b->sink) * 16);
+    put_factors(b, out, kugel__line_elements(&b->line, b->sink), t + width * layout.hook_out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of block kernels, complex doubles (for float kernels the caller rounds them), one after the other:
- * twiddles of the stages, chirp, spectrum, and sets of roots of unity. */
+/* Tables of block kernels, complex doubles (for float kernels the caller rounds them) or, of double-double
+ * kernels, four doubles each as fft/roots_dd.h has them, one after the other: twiddles of the stages, chirp,
+ * spectrum, and sets of roots of unity. */
 #ifndef KUGEL_FFT_BLOCKTABLES_H
 #define KUGEL_FFT_BLOCKTABLES_H
 
@@ -34,15 +35,22 @@ typedef struct kugel__tables {
 
 /* Of a butterfly's twiddles w^q, 0 < q < r, the table has those with q < step or q a multiple of it; the
  * others are products of two. Doubles of radix 8 and up: their tables would not stay in the first-level
- * cache. Floats have all, since a product would add half of their error. */
+ * cache. Floats have all, since a product would add half of their error, and double-doubles, which compute
+ * longer than they load. */
 static inline int kugel__twiddle_step(const kugel__block *b, int r)
 {
-  return b->real == KUGEL__F32 || r < 8 ? 1 : r < 11 ? 3 : r < 20 ? 4 : 5;
+  return b->real != KUGEL__F64 || r < 8 ? 1 : r < 11 ? 3 : r < 20 ? 4 : 5;
 }
 
 static inline int64_t kugel__twiddle_row(int q, int step)
 {
   return q < step ? q - 1 : step - 1 + q / step - 1;
+}
+
+/* Doubles of a number of the tables. */
+static inline int64_t kugel__table_width(const kugel__block *b)
+{
+  return b->real == KUGEL__DD ? 4 : 2;
 }
 
 kugel__tables kugel__tables_of(const kugel__block *b);

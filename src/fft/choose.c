@@ -4,6 +4,7 @@
  * one computes; then few stages, and no idle threads. */
 #include <math.h>
 #include "fft/block_build.h"
+#include "fft/choose_dd.h"
 #include "fft/dft.h"
 #include "fft/radices.h"
 
@@ -28,7 +29,7 @@ enum { REGISTERS = 65536, SHARED = 233472, BLOCK_SHARED = 1024, THREADS = 2048, 
 
 static int64_t size_of(const kugel__block *b)
 {
-  return b->real == KUGEL__F32 ? 4 : 8;
+  return kugel__real_bytes(b->real);
 }
 
 static bool fits(const kugel__block *b, uint64_t shared)
@@ -162,6 +163,8 @@ static bool is_prime(int64_t n)
 
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
 {
+  if (real == KUGEL__DD)
+    return kugel__block_fit_dd(n, shared, out);
   kugel__radices radices = kugel__radices_fewest(n);
   kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
   b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
@@ -190,6 +193,10 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
 
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
 {
+  if (b->real == KUGEL__DD) {
+    kugel__block_across_dd(b, in, shared);
+    return;
+  }
   int64_t line = 2 * size_of(b);
   in = in || b->rader; // whose threads keep their seats
   b->across_in = in;

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "fft/fft_dd.h"
 #include "fft/fft_gpu.h"
 #include "fft/hooks.h"
 #include "fft/pass.h"
@@ -21,6 +22,7 @@ struct kugel_fft {
   kugel__step forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes; inverse: if not the same
   kugel__hooks hooks;
   kugel__fft_gpu *gpu; // of a context on a device, instead of the steps
+  kugel__fft_dd *dd;   // of double-double arrays on the CPU, instead of the steps
 };
 
 /* ---- plans ---- */
@@ -39,6 +41,25 @@ static bool own_inverse(kugel_fft_kind kind)
   return inverse_kind(kind) == kind && kind != KUGEL_FFT_R2C;
 }
 
+static kugel_status check_precision(kugel_fft_opts *o)
+{
+  kugel_fft_precision precision = o->precision;
+  KUGEL_CHECK((int)precision >= KUGEL_FFT_F64 && precision <= KUGEL_FFT_DD, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_FFT_F64 (0), F32 (1) or DD (2)", (int)precision);
+  KUGEL_CHECK(!o->single_precision || precision <= KUGEL_FFT_F32, KUGEL_EINVAL,
+              "precision is %d with single_precision set: leave that 0", (int)precision);
+  bool low = o->forward_scale_low != 0 || o->inverse_scale_low != 0; // NaN too
+  KUGEL_CHECK(!low || (precision == KUGEL_FFT_DD &&
+                       fabs(o->forward_scale_low) <= fabs(o->forward_scale) * 0x1p-52 &&
+                       fabs(o->inverse_scale_low) <= fabs(o->inverse_scale) * 0x1p-52),
+              KUGEL_EINVAL,
+              "low parts of the scales are %g and %g: they are of KUGEL_FFT_DD, at most 2^-52 of the scales",
+              o->forward_scale_low, o->inverse_scale_low);
+  if (precision == KUGEL_FFT_F32)
+    o->single_precision = 1;
+  return KUGEL_OK;
+}
+
 static kugel_status check_opts(kugel_fft *p, const int64_t *n)
 {
   const int64_t most = (int64_t)1 << 40;
@@ -50,6 +71,7 @@ static kugel_status check_opts(kugel_fft *p, const int64_t *n)
               o->axes ? "set" : "NULL", p->ndim);
   KUGEL_CHECK(isfinite(o->forward_scale) && isfinite(o->inverse_scale), KUGEL_EINVAL,
               "scales are %g and %g, must be finite", o->forward_scale, o->inverse_scale);
+  KUGEL_TRY(check_precision(o));
   bool used[MAX_DIMS] = {false};
   p->naxes = o->naxes ? o->naxes : p->ndim;
   for (int i = 0; i < p->naxes; i++) {
@@ -87,9 +109,23 @@ static kugel_status make_axes(kugel_fft *p)
   return KUGEL_OK;
 }
 
+static bool is_dd(const kugel_fft *p)
+{
+  return p->opts.precision == KUGEL_FFT_DD;
+}
+
+static kugel_status make_dd(kugel_fft *p)
+{
+  int64_t n[MAX_DIMS];
+  for (int i = 0; i < p->naxes; i++)
+    n[i] = p->n[p->axes[i]];
+  return kugel__fft_dd_create(p->ctx, p->opts.kind, inverse_kind(p->opts.kind), p->naxes, n, &p->dd);
+}
+
 static kugel_status make_gpu(kugel_fft *p)
 {
   kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
+  d.dd = is_dd(p);
   d.hooks = p->hooks.any;
   for (int i = 0; i < p->naxes; i++) {
     for (int k = 0; k < 4; k++)
@@ -119,7 +155,7 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
     s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
   p->opts.hooks = NULL;
   if (!s)
-    s = p->ctx->device.type == KUGEL_CPU ? make_axes(p) : make_gpu(p);
+    s = p->ctx->device.type != KUGEL_CPU ? make_gpu(p) : is_dd(p) ? make_dd(p) : make_axes(p);
   if (s) {
     kugel_fft_destroy(p);
     return s;
@@ -138,6 +174,7 @@ void kugel_fft_destroy(kugel_fft *p)
     kugel__step_destroy(ctx, &p->inverse[i]);
   }
   kugel__fft_gpu_destroy(p->gpu);
+  kugel__fft_dd_destroy(p->dd);
   kugel__hooks_destroy(ctx, &p->hooks);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
@@ -381,22 +418,42 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
   int last = p->axes[p->naxes - 1];
   half[last] = p->n[last] / 2 + 1;
   kugel__view vi, vo;
+  kugel__dd_array pairs_in, pairs_out;
+  const kugel_array *whole_in = in, *whole_out = out;
+  if (is_dd(p)) {
+    KUGEL_TRY(kugel__dd_array_of(in, "in", &pairs_in));
+    KUGEL_TRY(kugel__dd_array_of(out, "out", &pairs_out));
+    in = &pairs_in.array;
+    out = &pairs_out.array;
+  }
   KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), r2c && back ? half : p->n, &vi));
   KUGEL_TRY(take_view(p, out, "out", c2c || (r2c && !back), r2c && !back ? half : p->n, &vo));
   KUGEL_CHECK(vi.ndim == vo.ndim, KUGEL_ESHAPE, "in has %d axes and out %d: they must be as many", vi.ndim,
               vo.ndim);
   KUGEL_TRY(check_batch(p, &vi, &vo));
   if (in->device.type != KUGEL_OPENCL) // whose handles are no addresses
-    KUGEL_TRY(check_places(p, &vi, in->dtype.bits / 8, &vo, out->dtype.bits / 8));
-  double scale = back ? p->opts.inverse_scale : p->opts.forward_scale;
+    KUGEL_TRY(
+        check_places(p, &vi, in->dtype.bits / (is_dd(p) ? 4 : 8), &vo, out->dtype.bits / (is_dd(p) ? 4 : 8)));
+  kugel__dd scale = back ? (kugel__dd){p->opts.inverse_scale, p->opts.inverse_scale_low}
+                         : (kugel__dd){p->opts.forward_scale, p->opts.forward_scale_low};
+  int at[MAX_DIMS];
+  for (int i = 0; i < p->naxes; i++)
+    at[i] = vi.ndim - p->ndim + p->axes[i];
   if (p->gpu) {
-    int at[MAX_DIMS];
-    for (int i = 0; i < p->naxes; i++)
-      at[i] = vi.ndim - p->ndim + p->axes[i];
     kugel__fft_gpu_call call = {
         .inverse = back, .in_view = &vi, .out_view = &vo, .axes = at, .scale = scale, .queue = queue};
-    return kugel__fft_gpu_execute(p->gpu, &call, in, out);
+    return kugel__fft_gpu_execute(p->gpu, &call, whole_in, whole_out);
   }
   KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is set, but this plan is on the CPU: pass NULL");
-  return run_on_host(p, sign, in->dtype, &vi, out->dtype, &vo, scale);
+  if (p->dd) {
+    kugel__fft_dd_call call = {.inverse = back,
+                               .in = &vi,
+                               .out = &vo,
+                               .axes = at,
+                               .ndim = p->ndim,
+                               .hooks = &p->hooks,
+                               .scale = scale};
+    return kugel__fft_dd_run(p->dd, &call);
+  }
+  return run_on_host(p, sign, in->dtype, &vi, out->dtype, &vo, scale.hi);
 }

@@ -22,7 +22,7 @@ typedef struct job {
   bool paired_in, paired_out; // real lines that lie as complex numbers do
   int64_t in_at, out_at;
   int64_t lines_at_once; // of more than one pass
-  double scale;
+  kugel__dd scale;
   kugel_queue *queue;
 } job;
 
@@ -32,7 +32,7 @@ typedef struct launch {
   kugel__mem in, out;
   int64_t in_at, out_at, count, c0;
   kugel__gpu_walk from, to;
-  double scale;
+  kugel__dd scale;
 } launch;
 
 static void halve(int64_t *at, kugel__gpu_walk *w)
@@ -61,7 +61,7 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   if (t->blocks[variant])
     blocks = kugel__min(blocks, t->blocks[variant]);
   kugel__mem tables = {t->tables, 0}, order = {t->order, 0};
-  float narrow = (float)l.scale;
+  float narrow = (float)l.scale.hi;
   kugel__arg args[15], *a = args;
   *a++ = KUGEL__MEM_ARG(l.in);
   *a++ = KUGEL__MEM_ARG(l.out);
@@ -72,7 +72,9 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
                              &l.from.d1, &l.from.step, &l.to.d0, &l.to.d1,  &l.to.step};
   for (int i = 0; i < 10; i++)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
-  *a++ = f32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(l.scale);
+  *a++ = j->plan->real == KUGEL__DD ? KUGEL__VALUE_ARG(l.scale)
+         : f32                      ? KUGEL__VALUE_ARG(narrow)
+                                    : KUGEL__VALUE_ARG(l.scale.hi);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(b->threads * b->group)},
                       .shared = t->shared[variant]};
@@ -91,7 +93,7 @@ static void place(const job *j, const kugel__gpu_pass *t, bool in, int64_t lines
                : room == KUGEL__ROOM_SECOND ? j->chain->work * lines
                                             : 0;
   kugel__gpu_walk walk = room == KUGEL__ROOM_ARRAY ? array : in ? t->from : t->to;
-  int64_t size = j->plan->real == KUGEL__F32 ? 8 : 16;
+  int64_t size = 2 * kugel__real_bytes(j->plan->real);
   if (room != KUGEL__ROOM_ARRAY) { // the kernel counts from the start of the memory
     at += (int64_t)mem.offset / size;
     mem.offset = 0;
@@ -109,7 +111,8 @@ static kugel_status run_passes(const job *j, int64_t lines, int64_t in_d, int64_
   for (int i = 0; i < c->passes; i++) {
     kugel__gpu_pass *t = &c->pass[i];
     int64_t launches = t->one_line ? lines : 1, together = lines / launches;
-    launch l = {.count = t->count * together, .c0 = t->c0, .scale = i + 1 == c->passes ? j->scale : 1};
+    launch l = {
+        .count = t->count * together, .c0 = t->c0, .scale = i + 1 == c->passes ? j->scale : dd_from(1)};
     place(j, t, true, lines, (kugel__gpu_walk){0, in_d, in_step}, &l);
     place(j, t, false, lines, (kugel__gpu_walk){0, out_d, out_step}, &l);
     for (int64_t k = 0; k < launches; k++) {
@@ -200,9 +203,10 @@ typedef struct end {
 // Whether pairs of reals can be read or written as complex numbers.
 static bool paired(const job *j, const end *e, const int64_t *stride, const batch *b, int64_t step)
 {
-  int64_t size = j->plan->real == KUGEL__F32 ? 8 : 16;
+  int64_t size = 2 * kugel__real_bytes(j->plan->real);
   bool handle = kugel__ctx_device(j->plan->ctx)->ops->type == KUGEL_OPENCL;
-  bool even = e->at % 2 == 0 && step == 1 && (handle || (uintptr_t)e->mem.base % (uintptr_t)size == 0);
+  bool even = j->plan->real != KUGEL__DD && e->at % 2 == 0 && step == 1 &&
+              (handle || (uintptr_t)e->mem.base % (uintptr_t)size == 0);
   for (int i = 0; i < b->levels; i++)
     even = even && stride[i] % 2 == 0;
   return even;
@@ -210,7 +214,7 @@ static bool paired(const job *j, const end *e, const int64_t *stride, const batc
 
 static int64_t line_bytes(const kugel__fft_gpu *p, const kugel__gpu_chain *c)
 {
-  return c->passes == 1 ? 0 : (c->work + c->second) * (p->real == KUGEL__F32 ? 8 : 16);
+  return c->passes == 1 ? 0 : (c->work + c->second) * 2 * kugel__real_bytes(p->real);
 }
 
 static kugel__gpu_chain *chain_of(kugel__fft_gpu *p, int i, bool inverse)
@@ -219,7 +223,7 @@ static kugel__gpu_chain *chain_of(kugel__fft_gpu *p, int i, bool inverse)
 }
 
 static kugel_status run_axis(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, int i, const end *in,
-                             const end *out, kugel__mem work, double scale)
+                             const end *out, kugel__mem work, kugel__dd scale)
 {
   batch b = batch_of(in->view, out->view, call->axes[i]);
   job j = {.plan = p,
@@ -251,7 +255,7 @@ static kugel_status complex_to_real(kugel__fft_gpu *p, const kugel__fft_gpu_call
 {
   int last = p->desc.naxes - 1;
   for (int i = 0; i < last; i++)
-    KUGEL_TRY(run_axis(p, call, i, i ? middle : in, middle, work, 1));
+    KUGEL_TRY(run_axis(p, call, i, i ? middle : in, middle, work, dd_from(1)));
   return run_axis(p, call, last, last ? middle : in, out, work, call->scale);
 }
 
@@ -261,7 +265,8 @@ static kugel_status run_axes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call,
   if (!is_last_first(p, call->inverse))
     return complex_to_real(p, call, in, middle, out, work);
   for (int i = p->desc.naxes - 1; i >= 0; i--)
-    KUGEL_TRY(run_axis(p, call, i, i == p->desc.naxes - 1 ? in : out, out, work, i ? 1 : call->scale));
+    KUGEL_TRY(
+        run_axis(p, call, i, i == p->desc.naxes - 1 ? in : out, out, work, i ? dd_from(1) : call->scale));
   return KUGEL_OK;
 }
 
@@ -294,7 +299,7 @@ static end end_of(kugel__mem m, const kugel__view *view, int64_t bytes)
 
 kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *call)
 {
-  int64_t real = p->real == KUGEL__F32 ? 4 : 8, count = 1;
+  int64_t real = kugel__real_bytes(p->real), count = 1;
   bool c2c = p->desc.kind == KUGEL_FFT_C2C, r2c = p->desc.kind == KUGEL_FFT_R2C;
   int64_t in_bytes = c2c || (r2c && call->inverse) ? 2 * real : real;
   int64_t out_bytes = c2c || (r2c && !call->inverse) ? 2 * real : real;

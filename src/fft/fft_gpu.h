@@ -13,7 +13,7 @@ typedef struct kugel__fft_gpu kugel__fft_gpu;
 
 typedef struct kugel__fft_gpu_desc {
   kugel_fft_kind kind;
-  bool f32;
+  bool f32, dd; /* neither: double */
   int naxes;
   int64_t n[8];     /* lengths of the transformed axes, as the forward transform's input has them */
   bool in_order[8]; /* elements along the axis are expected to follow each other in memory */
@@ -39,7 +39,7 @@ typedef struct kugel__fft_gpu_call {
   const kugel__view *in_view, *out_view; /* data are not used */
   bool spare_in;                         /* the input may be changed */
   const int *axes;                       /* [naxes]: those axes of the views */
-  double scale;
+  kugel__dd scale;
   kugel_queue *queue;
 } kugel__fft_gpu_call;
 

@@ -16,7 +16,7 @@ bool kugel__gpu_pairs(const kugel__gpu_pass *t)
   const kugel__block *b = &t->block;
   const kugel__window *in = &b->keep_in, *out = &b->keep_out;
   bool whole = (in->first | in->count | out->first | out->count) % 2 == 0; // pairs
-  return b->line.packed && whole &&
+  return b->line.packed && whole && b->real != KUGEL__DD &&
          ((b->source == KUGEL__END_REAL && !b->hook_in) ||
           (b->sink == KUGEL__END_REAL && !b->hook_out)); // each element has its factor
 }
@@ -103,7 +103,9 @@ kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int ind
     kugel__text_add(text, " on %lld points (%s)", (long long)b->m, b->rader ? "Rader" : "Bluestein");
   kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
                   b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",
-                  b->real == KUGEL__F32 ? "float" : "double");
+                  b->real == KUGEL__F32  ? "float"
+                  : b->real == KUGEL__DD ? "double-double"
+                                         : "double");
   recipe r = recipe_of(t, first_variant(p, i, t));
   return write_kernel(p->ctx, &r, text);
 }
@@ -130,6 +132,7 @@ static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int va
   bool f32 = p->real == KUGEL__F32;
   all->spec[i] = (kugel__module_spec){.name = all->name[i],
                                       .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n",
+                                      .words = p->real == KUGEL__DD ? "codegen/dd" : NULL,
                                       .write = write_kernel,
                                       .of = &all->of[i],
                                       .of_bytes = sizeof all->of[i]};
@@ -139,7 +142,7 @@ static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int va
 static void set_limits(const kugel__fft_gpu *p, kugel__gpu_pass *t, int variant, int registers)
 {
   kugel__block b = kugel__gpu_variant(t, variant);
-  t->shared[variant] = t->finish ? 0 : (size_t)kugel__block_shared(&b) * (p->real == KUGEL__F32 ? 4 : 8);
+  t->shared[variant] = t->finish ? 0 : (size_t)(kugel__block_shared(&b) * kugel__real_bytes(p->real));
   t->blocks[variant] = 0;
   if (!t->finish && kugel__block_ahead(&b))
     t->blocks[variant] = kugel__ctx_device(p->ctx)->info.units * kugel__block_resident(&b, registers);
@@ -267,7 +270,7 @@ kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *de
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
   p->desc = *desc;
-  p->real = desc->f32 ? KUGEL__F32 : KUGEL__F64;
+  p->real = desc->f32 ? KUGEL__F32 : desc->dd ? KUGEL__DD : KUGEL__F64;
   p->own_inverse = !desc->hooks && desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
   kugel__gpu_work_init(&p->work);
   pthread_mutex_init(&p->compiling, NULL);

@@ -16,7 +16,7 @@ typedef struct filling {
 
 static size_t bytes_of(const kugel__block *b)
 {
-  return (size_t)kugel__tables_of(b).total * (b->real == KUGEL__F32 ? 8 : 16);
+  return (size_t)(kugel__tables_of(b).total * 2 * kugel__real_bytes(b->real));
 }
 
 // Complex numbers, rounded if the plan is of floats.

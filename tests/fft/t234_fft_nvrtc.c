@@ -13,9 +13,10 @@ enum { SHARED = 232448 }; // bytes of a block of compute capability 9.0
 // Bytes a thread: convolutions with a large thread count pay this for neighbouring lines in one block.
 enum { SPILLED = 768 };
 
+static const kugel__type types[] = {KUGEL__F64, KUGEL__F32};
 static int kernels;
 
-static void compile(const kugel__gpu_pass *t, int variant, bool f32)
+static void compile(const kugel__gpu_pass *t, int variant)
 {
   kugel__gen g;
   kugel__text text = {0};
@@ -23,12 +24,18 @@ static void compile(const kugel__gpu_pass *t, int variant, bool f32)
   void *binary = NULL;
   size_t bytes = 0;
   kugel__block b = kugel__gpu_variant(t, variant);
+  bool f32 = b.real == KUGEL__F32, dd = b.real == KUGEL__DD;
   (t->finish ? kugel__finish_build : kugel__block_build)(&b, NULL, &g);
   CHECK_OK(kugel__gen_print(&g, &kugel__dialect_device, &text));
   snprintf(name, sizeof name, "n%lld_of_%lld_%d_%d_%s.cl", (long long)b.n, (long long)b.line.n, (int)b.source,
-           (int)b.sink, f32 ? "f32" : "f64");
-  kugel__module_spec spec = {
-      .name = name, .text = text.data, .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
+           (int)b.sink,
+           f32  ? "f32"
+           : dd ? "dd"
+                : "f64");
+  kugel__module_spec spec = {.name = name,
+                             .text = text.data,
+                             .words = dd ? "codegen/dd" : NULL,
+                             .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
   char *whole = NULL;
   CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
   kugel__program_spec program = {.name = name, .text = whole, .options = "--ptxas-options=-v"};
@@ -45,14 +52,14 @@ static void compile(const kugel__gpu_pass *t, int variant, bool f32)
   kugel__gen_free(&g);
 }
 
-static void check_plan(kugel_fft_kind kind, bool inverse, int64_t n, bool in_order, bool f32)
+static void check_plan(kugel_fft_kind kind, bool inverse, int64_t n, bool in_order, kugel__type real)
 {
   kugel__gpu_chain *c = kugel__calloc(NULL, sizeof *c);
   kugel__line line = kugel__line_of(kind, inverse, n);
-  CHECK_OK(kugel__gpu_chain_plan(c, &line, f32 ? KUGEL__F32 : KUGEL__F64, in_order, SHARED));
+  CHECK_OK(kugel__gpu_chain_plan(c, &line, real, in_order, SHARED));
   for (int i = 0; i < c->passes; i++)
     for (int v = 0; v < (kugel__gpu_pairs(&c->pass[i]) ? 2 : 1); v++)
-      compile(&c->pass[i], v, f32);
+      compile(&c->pass[i], v);
   kugel__free(NULL, c);
 }
 
@@ -66,9 +73,9 @@ int main(void)
                                 4092, 4096, 6000, 8192, 65536, 1000003, 1 << 25};
     for (size_t i = 0; i < sizeof n / sizeof *n && there; i++)
       for (int f32 = 0; f32 < 2; f32++) {
-        check_plan(KUGEL_FFT_C2C, i % 2, n[i], true, f32);
+        check_plan(KUGEL_FFT_C2C, i % 2, n[i], true, types[f32]);
         if (n[i] <= 1024)
-          check_plan(KUGEL_FFT_C2C, !(i % 2), n[i], false, f32);
+          check_plan(KUGEL_FFT_C2C, !(i % 2), n[i], false, types[f32]);
       }
     if (!there)
       SKIP(why);
@@ -78,7 +85,17 @@ int main(void)
     static const int64_t n[] = {7, 16, 45, 118, 512, 640, 4096, 16384, 15625, 1 << 20};
     for (size_t i = 0; i < sizeof n / sizeof *n && there; i++)
       for (int inverse = 0; inverse < 2; inverse++)
-        check_plan(KUGEL_FFT_R2C, inverse, n[i], i % 4 != 1, (i + (size_t)inverse) % 2);
+        check_plan(KUGEL_FFT_R2C, inverse, n[i], i % 4 != 1, types[(i + (size_t)inverse) % 2]);
+    if (!there)
+      SKIP(why);
+  }
+  CASE("double-double")
+  {
+    static const int64_t n[] = {8, 13, 60, 103, 209, 512, 1009, 2310, 4096, 4099, 65536, 1000003};
+    for (size_t i = 0; i < sizeof n / sizeof *n && there; i++)
+      check_plan(KUGEL_FFT_C2C, i % 2, n[i], i % 3, KUGEL__DD);
+    for (int kind = KUGEL_FFT_R2C; kind <= KUGEL_FFT_DST4 && there; kind++)
+      check_plan((kugel_fft_kind)kind, kind % 2, kind % 3 ? 240 : 45, true, KUGEL__DD);
     if (!there)
       SKIP(why);
   }
@@ -87,7 +104,7 @@ int main(void)
     static const int64_t n[] = {32, 45, 1024, 100000};
     for (int kind = KUGEL_FFT_DCT1; kind <= KUGEL_FFT_DST4 && there; kind++)
       for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-        check_plan((kugel_fft_kind)kind, false, n[i], i % 2, (i + (size_t)kind) % 2);
+        check_plan((kugel_fft_kind)kind, false, n[i], i % 2, types[(i + (size_t)kind) % 2]);
     printf("  %d kernels\n", kernels);
     if (!there)
       SKIP(why);
