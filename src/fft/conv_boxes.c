@@ -296,7 +296,7 @@ static kugel_status transform(const run *r, int d, bool inverse, const stage *in
                               .in_view = &in->view,
                               .out_view = &out->view,
                               .axes = &at,
-                              .scale = 1,
+                              .scale = {1, 0},
                               .queue = r->queue};
   return kugel__fft_gpu_run(r->b->line[d], &call);
 }

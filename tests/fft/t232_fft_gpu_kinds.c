@@ -163,7 +163,7 @@ static void run_small(kugel_ctx *ctx, const problem *p, bool inverse, place *in,
                               .in_view = &in->view,
                               .out_view = &out->view,
                               .axes = at,
-                              .scale = inverse ? .5 : 2,
+                              .scale = dd_from(inverse ? .5 : 2),
                               .queue = queue};
   CHECK_OK(kugel__fft_gpu_run(plan, &call));
   CHECK_OK(kugel_queue_wait(queue));
