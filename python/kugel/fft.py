@@ -5,6 +5,9 @@ float32 and complex64 stay single precision. Arrays of NumPy and PyTorch in host
 device memory (PyTorch, CuPy, kugel.DeviceArray, anything with DLPack or the CUDA array interface) on their device, on the
 caller's stream and without copies, and the results are of the same library. `workers` is a number of threads; None: that
 of kugel.set_num_threads.
+
+Arrays of about 31 digits are wrapped, kugel.fft.DoubleDouble(parts) with parts[..., 2] high and low, and so are their
+results: kugel.fft.fft(DoubleDouble.of(hi, lo)).parts.
 """
 import math
 
@@ -15,6 +18,7 @@ from . import _ffi
 from ._lib import lib
 from .convolution import Convolution, convolve, correlate, fftconvolve, oaconvolve  # noqa: F401
 from .fft_arrays import place, threads_of
+from .fft_pairs import DoubleDouble, scales  # noqa: F401
 
 _DCT = {t: getattr(_ffi, f"KUGEL_FFT_DCT{t}") for t in (1, 2, 3, 4)}
 _DST = {t: getattr(_ffi, f"KUGEL_FFT_DST{t}") for t in (1, 2, 3, 4)}
@@ -62,9 +66,9 @@ def _typed(x, want_complex):
     return x.typed(np.dtype(kind)), single
 
 
-def _execute(x, axes, lengths, kind, sign, norm, gain, single, out, workers):
-    forward, inverse = _scales(norm, gain)
-    x.execute(out, axes, threads_of(workers), sign, (tuple(lengths), kind, single, forward, inverse))
+def _execute(x, axes, lengths, kind, sign, norm, gain, out, workers):
+    forward, inverse = (scales if x.precision == "dd" else _scales)(norm, gain)
+    x.execute(out, axes, threads_of(workers), sign, (tuple(lengths), kind, x.precision, forward, inverse))
     return out
 
 
@@ -73,7 +77,7 @@ def _complex(x, s, axes, norm, sign, overwrite, workers):
     axes, lengths = _axes_and_lengths(x, s, axes)
     x = x.resized(axes, lengths)
     out = x.result_of(x.shape, x.dtype, overwrite)
-    return _execute(x, axes, lengths, _C2C, sign, norm, math.prod(lengths), single, out, workers).value()
+    return _execute(x, axes, lengths, _C2C, sign, norm, math.prod(lengths), out, workers).value()
 
 
 def _real_forward(x, s, axes, norm, workers):
@@ -83,7 +87,7 @@ def _real_forward(x, s, axes, norm, workers):
     shape = list(x.shape)
     shape[axes[-1]] = lengths[-1] // 2 + 1
     out = x.result_of(tuple(shape), np.dtype(np.complex64 if single else np.complex128), False)
-    return _execute(x, axes, lengths, _R2C, _FORWARD, norm, math.prod(lengths), single, out, workers)
+    return _execute(x, axes, lengths, _R2C, _FORWARD, norm, math.prod(lengths), out, workers)
 
 
 def _real_inverse(x, s, axes, norm, workers, conjugate=False):
@@ -99,7 +103,7 @@ def _real_inverse(x, s, axes, norm, workers, conjugate=False):
     shape = list(x.shape)
     shape[axes[-1]] = lengths[-1]
     out = x.result_of(tuple(shape), np.dtype(np.float32 if single else np.float64), False)
-    return _execute(x, axes, lengths, _R2C, _INVERSE, norm, math.prod(lengths), single, out, workers).value()
+    return _execute(x, axes, lengths, _R2C, _INVERSE, norm, math.prod(lengths), out, workers).value()
 
 
 def fft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
@@ -234,7 +238,7 @@ def _of_reals(x, table, type, s, axes, norm, sign, overwrite, workers, orthogona
         x = x if overwrite else x.copied()
         _scale_ends(x, axes, ends_in, math.sqrt(2))
     out = x.result_of(x.shape, x.dtype, overwrite)
-    _execute(x, axes, lengths, kind, sign, norm, gain, single, out, workers)
+    _execute(x, axes, lengths, kind, sign, norm, gain, out, workers)
     if orthogonalize:
         _scale_ends(out, axes, ends_out, math.sqrt(0.5))
     return out

@@ -14,17 +14,25 @@ from .arrays import empty_like, foreign, make_view
 from .devices import context
 
 
+PRECISIONS = {"f64": _ffi.KUGEL_FFT_F64, "f32": _ffi.KUGEL_FFT_F32, "dd": _ffi.KUGEL_FFT_DD}
+
+
 def place(x):
     """The Host or Device array of anything."""
+    from .fft_pairs import DoubleDouble, Pairs
+    if isinstance(x, DoubleDouble):
+        return Pairs(x)
     there = foreign(x)
     return Host(x) if there is None else Device(there)
 
 
 @functools.lru_cache(maxsize=32)
-def plan(lengths, kind, single, forward, inverse, device, threads):
+def plan(lengths, kind, precision, forward, inverse, device, threads):
+    """forward, inverse: scales, of double-double as hi, lo."""
     out = ctypes.c_void_p()
-    opts = options(_ffi.kugel_fft_opts, kind=kind, single_precision=int(single), forward_scale=forward,
-                   inverse_scale=inverse)
+    (forward, f_low), (inverse, i_low) = ((v if isinstance(v, tuple) else (v, 0.0)) for v in (forward, inverse))
+    opts = options(_ffi.kugel_fft_opts, kind=kind, precision=PRECISIONS[precision], forward_scale=forward,
+                   inverse_scale=inverse, forward_scale_low=f_low, inverse_scale_low=i_low)
     where = context(device) if device else _context_of(threads)
     lib.kugel_fft_create(where.address if where else None, len(lengths), (ctypes.c_int64 * len(lengths))(*lengths),
                          ctypes.byref(opts), ctypes.byref(out))
@@ -122,11 +130,15 @@ class Host:
     def scale_at(self, index, factor):
         self.a[index] *= factor
 
+    precision = property(lambda self: "f32" if self.dtype in (np.float32, np.complex64) else "f64")
+
+    def moved(self, axes):
+        """The array with the axes last."""
+        return np.moveaxis(self.a, axes, range(-len(axes), 0))
+
     def execute(self, out, axes, threads, sign, words):
-        last = range(-len(axes), 0)
         made = plan(*words, None, threads)
-        long_call(lib.kugel_fft_execute, made.address, sign, view(np.moveaxis(self.a, axes, last)),
-                  view(np.moveaxis(out.a, axes, last)))
+        long_call(lib.kugel_fft_execute, made.address, sign, view(self.moved(axes)), view(out.moved(axes)))
 
     def call(self, function, address, axes, out, out_axes):
         """Another plan, from here to out."""
@@ -148,6 +160,7 @@ class Device:
     shape = property(lambda self: self.there.shape)
     ndim = property(lambda self: len(self.there.shape))
     dtype = property(lambda self: self.there.dtype)
+    precision = property(lambda self: "f32" if self.dtype in (np.float32, np.complex64) else "f64")
 
     def _like(self, a):
         out = Device(foreign(a))
