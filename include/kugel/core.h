@@ -140,7 +140,7 @@ typedef struct kugel_executor {
 
 typedef struct kugel_ctx_opts {
   size_t size;                      /* sizeof(kugel_ctx_opts) */
-  const char *device;               /* "cpu" (default), "cuda:0", "opencl:0", "auto"; see device.h */
+  const char *device;               /* "cpu" (default), "cuda:0", "opencl:0", "auto", "cuda:0,1"; see device.h */
   int threads;                      /* 0: kugel_get_num_threads() at each call */
   const kugel_allocator *allocator; /* NULL: the C library's; copied */
   const kugel_executor *executor;   /* NULL: Kugel's own pool; copied */

@@ -2,7 +2,9 @@
 /* Devices, their memory and their queues.
  *
  * A context names its device by a string: "cpu", "cuda:0", "opencl:0" ("cuda" and "opencl" mean number 0), or
- * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. Drivers are found at run time:
+ * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. "cuda:0,1" names several devices of one
+ * host: plans of spherical-harmonic transforms share the work among them, all else runs on the first one, whose memory
+ * also holds arrays on the device. Drivers are found at run time:
  * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL. KUGEL_CUDA and KUGEL_NVRTC in the
  * environment may hold the paths of libcuda and libnvrtc.
  *

@@ -64,6 +64,7 @@ kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out)
     ctx->executor = *o.executor;
   kugel_status s = kugel__ctx_open_device(ctx, o.device, o.native_context);
   if (s) {
+    kugel__ctx_close_device(ctx);
     allocator->free(ctx, sizeof *ctx, allocator->user);
     return s;
   }

@@ -15,6 +15,8 @@ struct kugel_ctx {
   atomic_int references;
   kugel_device device;
   struct kugel__device *opened; // by the device layer; NULL: the CPU
+  kugel_ctx **peers;            // of the further devices of a context of several, by the device layer
+  int npeers;
   int threads; // 0: the process-wide number at each call
   kugel_allocator allocator;
   kugel_executor executor; // run NULL: the pool

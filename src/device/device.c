@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registry of devices, device strings, and open devices shared by contexts. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,7 @@ static kugel_device auto_device(void)
 
 static kugel_status parse(const char *text, kugel_device *out)
 {
+  *out = (kugel_device){KUGEL_CPU, 0};
   if (!text || !strcmp(text, "cpu"))
     return *out = (kugel_device){KUGEL_CPU, 0}, KUGEL_OK;
   if (!strcmp(text, "auto"))
@@ -192,22 +194,63 @@ static kugel_status parse(const char *text, kugel_device *out)
     return KUGEL_OK;
   }
   return KUGEL_FAIL(KUGEL_EINVAL,
-                    "device is \"%s\", must be auto, cpu, cuda:N or opencl:N; kugel info lists them", text);
+                    "device is \"%s\", must be auto, cpu, cuda:N or opencl:N, or several as cuda:0,1; kugel "
+                    "info lists them",
+                    text);
+}
+
+/* Contexts of the devices after the first one in a list of numbers "1,2". */
+static kugel_status open_peers(kugel_ctx *ctx, const char *name, const char *list)
+{
+  int n = 1;
+  for (const char *c = list; *c; c++)
+    n += *c == ',';
+  ctx->peers = kugel__calloc(NULL, (size_t)n * sizeof *ctx->peers);
+  KUGEL_CHECK(ctx->peers, KUGEL_ENOMEM, "no memory for a context of %d devices", n + 1);
+  while (list) {
+    char text[64];
+    const char *end = strchr(list, ',');
+    int length = end ? (int)(end - list) : (int)strlen(list);
+    kugel_ctx_opts o = {
+        .size = sizeof o, .device = text, .threads = ctx->threads, .allocator = &ctx->allocator};
+    if (ctx->executor.run)
+      o.executor = &ctx->executor;
+    snprintf(text, sizeof text, "%s:%.*s", name, length, list);
+    KUGEL_TRY(kugel_ctx_create(&o, &ctx->peers[ctx->npeers]));
+    ctx->npeers++;
+    list = end ? end + 1 : NULL;
+  }
+  return KUGEL_OK;
 }
 
 /* Opens the device that `text` names for a context under construction. */
 kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native)
 {
+  char first[64];
+  const char *list = text ? strchr(text, ',') : NULL;
+  if (list && list - text < (ptrdiff_t)sizeof first) {
+    snprintf(first, sizeof first, "%.*s", (int)(list - text), text);
+    text = first;
+    KUGEL_CHECK(!native, KUGEL_EINVAL, "native_context is set but there are several devices: leave it NULL");
+  }
   KUGEL_TRY(parse(text, &ctx->device));
+  KUGEL_CHECK(!list || (ctx->device.type != KUGEL_CPU && strchr(text, ':')), KUGEL_EINVAL,
+              "device is \"%s\" and more: several devices are given as cuda:0,1 or opencl:0,1", text);
   KUGEL_CHECK(!native || ctx->device.type != KUGEL_CPU, KUGEL_EINVAL,
               "native_context is set but the device is \"%s\": leave it NULL", text ? text : "cpu");
   if (ctx->device.type == KUGEL_CPU)
     return KUGEL_OK;
-  return kugel__device_open(ctx->device.type, ctx->device.id, native, &ctx->opened);
+  KUGEL_TRY(kugel__device_open(ctx->device.type, ctx->device.id, native, &ctx->opened));
+  return list ? open_peers(ctx, ctx->opened->ops->name, list + 1) : KUGEL_OK;
 }
 
 void kugel__ctx_close_device(kugel_ctx *ctx)
 {
+  for (int i = 0; i < ctx->npeers; i++)
+    kugel_ctx_destroy(ctx->peers[i]);
+  kugel__free(NULL, ctx->peers);
+  ctx->peers = NULL;
+  ctx->npeers = 0;
   kugel__device_close(ctx->opened);
   ctx->opened = NULL;
 }

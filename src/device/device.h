@@ -80,6 +80,10 @@ typedef struct kugel__device_ops {
   void (*free)(kugel__device *dev, kugel__place place, void *ptr);
   kugel_status (*copy)(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
                        kugel_queue *queue);
+  /* From one device's memory to another's, on a queue of either; NULL: by way of the host only. *done stays
+   * false where these two devices cannot. */
+  kugel_status (*copy_peer)(kugel__device *to, kugel__mem dst, kugel__device *from, kugel__mem src,
+                            size_t bytes, kugel_queue *queue, bool *done);
   kugel_status (*fill)(kugel__device *dev, kugel__mem dst, int byte, size_t bytes, kugel_queue *queue);
 
   kugel_status (*queue_open)(kugel__device *dev, void *native,

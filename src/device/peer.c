@@ -28,22 +28,36 @@ static kugel_status by_host(kugel__device *from, kugel__mem src, kugel_queue *ou
   return s;
 }
 
+static kugel_status direct(kugel__device *from, kugel__mem src, kugel__device *to, kugel__mem dst,
+                           size_t bytes, kugel_queue *queue, bool *done)
+{
+  *done = true;
+  KUGEL_TRY(kugel__device_alive(from));
+  KUGEL_TRY(kugel__device_alive(to));
+  if (from == to)
+    return kugel__device_copy(from, KUGEL__WITHIN, dst, src, bytes, queue);
+  *done = false;
+  return from->ops == to->ops && from->ops->copy_peer
+             ? from->ops->copy_peer(to, dst, from, src, bytes, queue, done)
+             : KUGEL_OK;
+}
+
 kugel_status kugel__device_send(kugel__device *from, kugel__mem src, kugel__device *to, kugel__mem dst,
                                 size_t bytes, kugel_queue *queue)
 {
+  bool done;
   if (!bytes)
     return KUGEL_OK;
-  if (from == to)
-    return kugel__device_copy(from, KUGEL__WITHIN, dst, src, bytes, queue);
-  return by_host(from, src, queue, to, dst, &to->queue, bytes);
+  KUGEL_TRY(direct(from, src, to, dst, bytes, queue, &done));
+  return done ? KUGEL_OK : by_host(from, src, queue, to, dst, &to->queue, bytes);
 }
 
 kugel_status kugel__device_fetch(kugel__device *from, kugel__mem src, kugel__device *to, kugel__mem dst,
                                  size_t bytes, kugel_queue *queue)
 {
+  bool done;
   if (!bytes)
     return KUGEL_OK;
-  if (from == to)
-    return kugel__device_copy(from, KUGEL__WITHIN, dst, src, bytes, queue);
-  return by_host(from, src, &from->queue, to, dst, queue, bytes);
+  KUGEL_TRY(direct(from, src, to, dst, bytes, queue, &done));
+  return done ? KUGEL_OK : by_host(from, src, &from->queue, to, dst, queue, bytes);
 }

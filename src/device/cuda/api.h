@@ -37,6 +37,7 @@ enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
   CUDA_ERROR_CAPTURED_EVENT = 907,
   KUGEL__CU_INJECTED = 100000, /* a failure that tests asked for */
 
@@ -112,6 +113,10 @@ enum {
 
 /* Not in every driver: NULL then. */
 #define KUGEL__CUDA_OPTIONAL(X)                                                                              \
+  X(cuDeviceCanAccessPeer, "cuDeviceCanAccessPeer", (int *can, CUdevice device, CUdevice peer))              \
+  X(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", (CUcontext peer, unsigned int flags))                    \
+  X(cuMemcpyPeerAsync, "cuMemcpyPeerAsync",                                                                  \
+    (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream stream))             \
   X(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2",                                                     \
     (CUstream stream, int *status, unsigned long long *id, void **graph, const void **dependencies,          \
      size_t *count))                                                                                         \

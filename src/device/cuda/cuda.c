@@ -299,6 +299,7 @@ const kugel__device_ops kugel__device_cuda = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .copy = kugel__cuda_copy,
+    .copy_peer = kugel__cuda_copy_peer,
     .fill = fill,
     .queue_open = queue_open,
     .queue_close = queue_close,

@@ -16,6 +16,7 @@ typedef struct kugel__cuda_device {
   pthread_mutex_t staging_lock;
   void *stage[KUGEL__CUDA_STAGES];
   CUevent staged[KUGEL__CUDA_STAGES];
+  uint64_t peers; /* devices, as bits, whose memory it was asked to reach; under the lock */
 } kugel__cuda_device;
 
 static inline kugel__cuda_device *kugel__cuda_of(kugel__device *dev)
@@ -35,6 +36,10 @@ kugel_status kugel__cuda_copy(kugel__device *dev, kugel__way way, kugel__mem dst
                               size_t bytes, kugel_queue *queue);
 /* Frees the staging blocks; the context is current. */
 void kugel__cuda_free_staging(kugel__cuda_device *dev);
+
+/* cuda/peer.c */
+kugel_status kugel__cuda_copy_peer(kugel__device *to, kugel__mem dst, kugel__device *from, kugel__mem src,
+                                   size_t bytes, kugel_queue *queue, bool *done);
 
 /* cuda/program.c */
 kugel_status kugel__cuda_load(kugel__device *dev, const kugel__program_spec *spec, kugel__program **out,
