@@ -68,6 +68,13 @@ typedef struct kugel_radial_opts {
   int normalise_mask; /* 1: divide by the convolution of the map of observed pixels; 0: they count as zero */
   int spin; /* 0: scalars; else pairs of maps of this spin, 2: (Q, U), 1: (theta, phi) of vectors, each
                carried to the result along its great circle; -10 to 10, by the direct method on the CPU */
+  /* An asymmetric kernel as a sum of displaced ones: the result at a pixel is the sum over k of
+     part_weight[k] times the convolution about the point at part_distance[k] from the pixel, in the direction
+     part_bearing[k] (from south towards east) plus the orientation of the pixel's ring. By the direct method
+     on the CPU. */
+  int64_t nparts;                                           /* 0: the kernel itself; at most 1000 */
+  const double *part_weight, *part_distance, *part_bearing; /* [nparts], radians; copied */
+  const double *orientation; /* [nrings] radians, rings in the order of kugel_grid_rings; copied; NULL: 0 */
 } kugel_radial_opts;
 
 typedef struct kugel_radial_info {
@@ -143,6 +150,21 @@ KUGEL_API kugel_status kugel_radial_execute(const kugel_radial *plan, const kuge
 /// @accuracy <A f, g> = <f, A^T g> to 1e-14 relative
 KUGEL_API kugel_status kugel_radial_adjoint(const kugel_radial *plan, const kugel_array *in,
                                             const kugel_array *out);
+
+/// Parts of an elliptical Gaussian beam: circular ones of FWHM `minor` along the major axis, by Gauss-Hermite
+/// quadrature. The weights add up to 1.
+/// @param[in]  major     FWHM along bearing 0, radians, at least minor
+/// @param[in]  minor     FWHM across it, radians: opts.width of the plan
+/// @param[in]  n         parts, 1 to 64
+/// @param[out] weight    [n]
+/// @param[out] distance  [n] radians
+/// @param[out] bearing   [n] 0 or pi
+/// @errors KUGEL_EINVAL for values out of range
+/// @accuracy a part more divides the error by about 2.5 for major = 1.5 minor, where 9 parts leave 3e-4 of
+/// the peak,
+///         and by less for longer ellipses; the sphere's curvature adds about major^2
+KUGEL_API kugel_status kugel_radial_ellipse(double major, double minor, int64_t n, double *weight,
+                                            double *distance, double *bearing);
 
 #ifdef __cplusplus
 }

@@ -570,6 +570,11 @@ class kugel_radial_opts(Structure):
         ("lmax", c_int64),
         ("normalise_mask", c_int),
         ("spin", c_int),
+        ("nparts", c_int64),
+        ("part_weight", c_void_p),
+        ("part_distance", c_void_p),
+        ("part_bearing", c_void_p),
+        ("orientation", c_void_p),
     ]
 
 
@@ -1115,6 +1120,9 @@ FUNCTIONS = {
     "kugel_radial_adjoint": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),
+    "kugel_radial_ellipse": (  # major, minor, n, weight, distance, bearing
+        STATUS, [c_double, c_double, c_int64, c_void_p, c_void_p, c_void_p],
+        'Parts of an elliptical Gaussian beam: circular ones of FWHM `minor` along the major axis, by Gauss-Hermite quadrature.'),
     "kugel_grid_lmax": (  # grid
         c_int64, [c_void_p],
         'The highest multipole that a grid is made for: to which analysis on it is exact (on HEALPix: 2 nside, approximately) and its rings resolve.'),

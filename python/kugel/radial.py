@@ -33,14 +33,27 @@ class Radial:
     method:    "auto", "direct" (the sum itself), "rings" (the same by series along rings) or "harmonic" (to degree lmax)
     normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
     spin:      maps come in pairs [..., 2, npix], 2: (Q, U), 1: (theta, phi), carried along great circles; direct only
+    parts:     an asymmetric kernel: arrays (weight, distance, bearing), a sum of the kernel displaced by each distance in
+               the direction of each bearing (from south towards east), see `ellipse`; scalar maps, direct only
+    orientation: radians added to the bearings, one for each ring of the grid
     """
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
-                 method="auto", lmax=None, normalise_mask=False, spin=0):
+                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None):
         opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
                 "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
                 "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
                 "spin": int(spin)}
+        if parts is not None:
+            arrays = [np.array(a, np.float64, ndmin=1) for a in parts]
+            if len(arrays) != 3 or arrays[0].ndim != 1 or len({a.shape for a in arrays}) != 1:
+                raise ValueError("parts are three arrays of equal length: weight, distance, bearing")
+            opts |= dict(zip(("part_weight", "part_distance", "part_bearing"), arrays), nparts=arrays[0].size)
+        if orientation is not None:
+            orientation = np.array(orientation, np.float64, ndmin=1)
+            if parts is None or orientation.shape != (grid.nrings,):
+                raise ValueError(f"orientation has shape {orientation.shape}; expected ({grid.nrings},), with parts")
+            opts["orientation"] = orientation
         failed = []
         if isinstance(kernel, str):
             if width is None:
@@ -123,3 +136,11 @@ class Radial:
         out = np.empty(int(lmax) + 1)
         lib.kugel_radial_coefficients(self._handle.address, int(lmax), ptr(out))
         return out
+
+
+def ellipse(major, minor, n=9):
+    """An elliptical Gaussian beam of FWHM major (along bearing 0, south) and minor, radians: `parts` for
+    Radial(grid, "gaussian", minor, parts=...)."""
+    out = np.empty((3, int(n)))
+    lib.kugel_radial_ellipse(float(major), float(minor), int(n), ptr(out[0]), ptr(out[1]), ptr(out[2]))
+    return tuple(out)

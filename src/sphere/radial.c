@@ -28,6 +28,30 @@ static kugel_status check_table(const kugel_radial_opts *o)
   return KUGEL_OK;
 }
 
+static kugel_status check_parts(const kugel_radial_opts *o)
+{
+  KUGEL_CHECK(o->nparts >= 0 && o->nparts <= 1000, KUGEL_EINVAL, "nparts is %lld, must be 0 to 1000",
+              (long long)o->nparts);
+  if (!o->nparts)
+    return KUGEL_OK;
+  KUGEL_CHECK(o->part_weight && o->part_distance && o->part_bearing, KUGEL_EINVAL,
+              "part_weight, part_distance or part_bearing is NULL: pass %lld numbers each",
+              (long long)o->nparts);
+  KUGEL_CHECK(
+      o->method <= KUGEL_RADIAL_DIRECT && !o->spin, KUGEL_ENOTSUP,
+      "displaced parts go with the direct method and scalar maps only: set method to KUGEL_RADIAL_DIRECT");
+  for (int64_t k = 0; k < o->nparts; k++)
+    KUGEL_CHECK(isfinite(o->part_weight[k]) && isfinite(o->part_bearing[k]) && o->part_distance[k] >= 0 &&
+                    o->part_distance[k] <= M_PI,
+                KUGEL_EINVAL,
+                "part %lld has weight %g, distance %g, bearing %g: finite, and a distance of 0 to pi",
+                (long long)k, o->part_weight[k], o->part_distance[k], o->part_bearing[k]);
+  for (int64_t i = 0; i < o->grid->nrings && o->orientation; i++)
+    KUGEL_CHECK(isfinite(o->orientation[i]), KUGEL_EINVAL, "orientation[%lld] is %g, must be finite",
+                (long long)i, o->orientation[i]);
+  return KUGEL_OK;
+}
+
 static kugel_status check_opts(const kugel_radial_opts *o)
 {
   KUGEL_CHECK(o->grid, KUGEL_EINVAL, "opts.grid is NULL: make one with kugel_grid_create");
@@ -53,6 +77,7 @@ static kugel_status check_opts(const kugel_radial_opts *o)
   KUGEL_CHECK(o->spin >= -10 && o->spin <= 10, KUGEL_EINVAL, "spin is %d, must be -10 to 10", o->spin);
   KUGEL_CHECK(!o->spin || o->method <= KUGEL_RADIAL_DIRECT, KUGEL_ENOTSUP,
               "spin %d goes with the direct method only: set method to KUGEL_RADIAL_DIRECT", o->spin);
+  KUGEL_TRY(check_parts(o));
   return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
 }
 
@@ -91,7 +116,7 @@ static kugel_status choose(kugel_radial *p)
   int64_t most = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1), lmax = p->opts.lmax;
   p->info.method = KUGEL_RADIAL_DIRECT;
   p->band = -1;
-  if (method == KUGEL_RADIAL_DIRECT || p->opts.spin)
+  if (method == KUGEL_RADIAL_DIRECT || p->opts.spin || p->opts.nparts)
     return KUGEL_OK;
   if (p->spectral)
     return use_harmonics(p, lmax ? lmax : most);
@@ -130,7 +155,7 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
     s = kugel__radial_direct_create(p);
   if (!s)
     s = choose(p);
-  if (!s && !o.spin)
+  if (!s && !o.spin && !o.nparts)
     s = kugel__radial_gpu_create(p);
   p->info.constant_least = p->info.constant_most = p->info.integral;
   if (!s && p->info.method != KUGEL_RADIAL_HARMONIC)
@@ -154,6 +179,8 @@ void kugel_radial_destroy(kugel_radial *p)
   kugel_sht_destroy(p->sht);
   kugel__free(ctx, p->b);
   kugel__free(ctx, p->ring);
+  kugel__free(ctx, p->part);
+  kugel__free(ctx, p->orientation);
   kugel_grid_destroy(p->grid);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

@@ -55,13 +55,13 @@ typedef struct kugel__radial_spline {
 /* A ring in order of colatitude. */
 typedef struct kugel__radial_ring {
   double theta, sth, phi0, weight;
-  int64_t nphi, first;
-  int64_t lo, hi;  /* rings [lo, hi) are within the cut-off */
-  int64_t segment; /* positions a lane */
-  int64_t reach;   /* positions beyond on either side that any output ring needs */
-  int64_t slot;    /* offset of its lanes in the scratch memory */
-  int64_t turn;    /* pixel j and pixel turn - j mirror each other about longitude 0; 1: they do not */
-  bool same;       /* all rings within the cut-off have as many pixels */
+  int64_t nphi, first, number; /* of the grid's rings */
+  int64_t lo, hi;              /* rings [lo, hi) are within the cut-off */
+  int64_t segment;             /* positions a lane */
+  int64_t reach;               /* positions beyond on either side that any output ring needs */
+  int64_t slot;                /* offset of its lanes in the scratch memory */
+  int64_t turn; /* pixel j and pixel turn - j mirror each other about longitude 0; 1: they do not */
+  bool same;    /* all rings within the cut-off have as many pixels */
 } kugel__radial_ring;
 
 /* Where pixels come from and go to: one map of in and out. */
@@ -91,8 +91,10 @@ struct kugel_radial {
   int64_t segments, mirrored; /* lanes are segments of a ring, and of its mirror if mirrored is 1 */
   bool reflected;             /* weights of pixel j serve pixel turn - j */
   kugel__radial_ring *ring;
-  int64_t scratch; /* doubles for the lanes of one map */
-  int64_t work;    /* doubles a thread needs */
+  double *part;        /* [3][nparts]: weight, distance, bearing */
+  double *orientation; /* [nrings] of p->ring; NULL: 0 */
+  int64_t scratch;     /* doubles for the lanes of one map */
+  int64_t work;        /* doubles a thread needs */
   kugel_sht *sht;
   double *b;                             /* [lmax + 1], harmonic */
   int64_t band;                          /* degree beyond which the kernel is nothing, -1: none in sight */
@@ -109,6 +111,8 @@ double kugel__radial_kernel_at(const kugel_radial *p, double angle); /* normalis
 kugel_status kugel__radial_direct_create(kugel_radial *p);
 kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__radial_ring *r,
                                          const kugel__radial_ring *q);
+/* Where the sums of ring r and part k are centred: another ring of as many pixels. */
+kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k);
 int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
 kugel_status kugel__radial_row_sums(kugel_radial *p); /* fills info.constant_least and _most */
 kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io);

@@ -21,16 +21,16 @@ typedef struct job {
   double *store, *work;
 } job;
 
-/* A thread's memory: two rows of pixels, sums of a tile, weights. */
+/* A thread's memory: two rows of pixels, two of their sums over parts, sums of a tile, weights. */
 typedef struct bench {
-  double *row[2], *sum, *w;
+  double *row[2], *total[2], *sum, *w;
 } bench;
 
 static bench bench_of(const job *j, int worker)
 {
   double *at = j->work + worker * j->p->work;
   int64_t n = j->p->max_nphi;
-  return (bench){{at, at + n}, at + 2 * n, at + 2 * n + TILE * LANES};
+  return (bench){{at, at + n}, {at + 2 * n, at + 3 * n}, at + 4 * n, at + 4 * n + TILE * LANES};
 }
 
 /* Where ring q's position 0 is kept. */
@@ -98,10 +98,9 @@ void kugel__radial_from_lanes(const kugel_radial *p, const kugel__radial_ring *r
     }
 }
 
-static void along_ring(const job *j, int64_t index, const kugel__radial_span *spans, bench *b)
+static void along_ring(const job *j, const kugel__radial_ring *r, const kugel__radial_span *spans, bench *b)
 {
   const kugel_radial *p = j->p;
-  const kugel__radial_ring *r = p->ring + index;
   double *w = b->w;
   for (int64_t k = r->lo; k < r->hi; k++) {
     const kugel__radial_span *t = spans + k - r->lo;
@@ -138,10 +137,9 @@ static void scatter(const kugel_radial *p, const kugel__radial_ring *r, const do
     kugel__radial_from_lanes(p, r, i, 1, sum, b->row);
 }
 
-static void by_pixel(const job *j, int64_t index, const kugel__radial_span *spans, bench *b)
+static void by_pixel(const job *j, const kugel__radial_ring *r, const kugel__radial_span *spans, bench *b)
 {
   const kugel_radial *p = j->p;
-  const kugel__radial_ring *r = p->ring + index;
   int64_t count = p->reflected ? (r->segment + r->turn) / 2 + 1 : r->segment;
   for (int64_t i0 = 0; i0 < count; i0 += GROUP) {
     double i[GROUP], j0[GROUP];
@@ -165,25 +163,42 @@ static void by_pixel(const job *j, int64_t index, const kugel__radial_span *span
   }
 }
 
+static kugel_status sum_part(const job *j, int64_t index, int64_t part, bench *b)
+{
+  const kugel_radial *p = j->p;
+  kugel__radial_ring r = kugel__radial_centre(p, p->ring + index, part);
+  int64_t n = r.hi - r.lo;
+  kugel__radial_span *spans = kugel__alloc(p->ctx, (size_t)kugel__max(n, 1) * sizeof *spans);
+  KUGEL_CHECK(spans, KUGEL_ENOMEM, "no memory for %lld rings", (long long)n);
+  for (int64_t k = 0; k < n; k++)
+    spans[k] = kugel__radial_span_of(p, &r, p->ring + r.lo + k);
+  if (r.same)
+    along_ring(j, &r, spans, b);
+  else
+    by_pixel(j, &r, spans, b);
+  kugel__free(p->ctx, spans);
+  return KUGEL_OK;
+}
+
 static kugel_status sum_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
   const kugel_radial *p = j->p;
-  const kugel__radial_ring *r = p->ring + i;
-  int64_t n = r->hi - r->lo;
-  if (p->spectra && p->spectra->row[i].modes >= 0)
-    return KUGEL_OK;
-  kugel__radial_span *spans = kugel__alloc(p->ctx, (size_t)n * sizeof *spans);
-  KUGEL_CHECK(spans, KUGEL_ENOMEM, "no memory for %lld rings", (long long)n);
-  for (int64_t k = 0; k < n; k++)
-    spans[k] = kugel__radial_span_of(p, r, p->ring + r->lo + k);
   bench b = bench_of(j, worker);
-  if (r->same)
-    along_ring(j, i, spans, &b);
-  else
-    by_pixel(j, i, spans, &b);
+  if (!p->opts.nparts) {
+    KUGEL_TRY(sum_part(j, i, 0, &b));
+    give_rows(j, i, &b);
+    return KUGEL_OK;
+  }
+  int64_t n = p->ring[i].nphi;
+  memset(b.total[0], 0, (size_t)n * 8);
+  for (int64_t k = 0; k < p->opts.nparts; k++) {
+    KUGEL_TRY(sum_part(j, i, k, &b));
+    for (int64_t e = 0; e < n; e++)
+      b.total[0][e] += p->part[k] * b.row[0][e];
+  }
+  b.row[0] = b.total[0];
   give_rows(j, i, &b);
-  kugel__free(p->ctx, spans);
   return KUGEL_OK;
 }
 

@@ -2,6 +2,7 @@
 /* Which rings a ring's sums need, how much of them, and which symmetries the grid has. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "core/alloc.h"
 #include "core/cpu.h"
 #include "sphere/grid.h"
@@ -55,9 +56,17 @@ static int64_t turn_of(const kugel__radial_ring *r)
   return r->phi0 == 0 ? 0 : fabs(steps - 1) < 1e-15 ? -1 : 1;
 }
 
+static bool all_divide(const kugel_radial *p, int64_t segments)
+{
+  for (int64_t i = 0; i < p->nrings; i++)
+    if (p->ring[i].nphi % segments)
+      return false;
+  return true;
+}
+
 static void find_symmetry(kugel_radial *p)
 {
-  bool equal = true, even = true;
+  bool equal = true;
   p->mirrored = 1;
   p->reflected = true;
   for (int64_t i = 0; i < p->nrings; i++) {
@@ -69,11 +78,11 @@ static void find_symmetry(kugel_radial *p)
     equal &= r->nphi == p->ring[0].nphi;
     p->max_nphi = kugel__max(p->max_nphi, r->nphi);
   }
+  if (p->opts.nparts) // which way is south differs in a mirror
+    p->mirrored = p->reflected = 0;
   p->segments = p->mirrored ? LANES / 2 : LANES;
-  for (int64_t i = 0; i < p->nrings; i++)
-    even &= p->ring[i].nphi % p->segments == 0;
-  if (!equal && !even)
-    p->segments = 1;
+  while (!equal && p->segments > 1 && !all_divide(p, p->segments))
+    p->segments /= 2;
   for (int64_t i = 0; i < p->nrings; i++)
     p->ring[i].segment = (p->ring[i].nphi + p->segments - 1) / p->segments;
 }
@@ -83,35 +92,88 @@ int64_t kugel__radial_outputs(const kugel_radial *p)
   return p->mirrored ? (p->nrings + 1) / 2 : p->nrings;
 }
 
+/* Rings [lo, hi) within the cut-off of r. */
+static void find_range(const kugel_radial *p, kugel__radial_ring *r)
+{
+  double radius = p->info.radius * (1 + 1e-12);
+  int64_t end[2] = {0, 0}; // first ring at r.theta - radius or beyond, first beyond r.theta + radius
+  for (int side = 0; side < 2; side++) {
+    int64_t lo = 0, hi = p->nrings;
+    while (lo < hi) {
+      int64_t mid = (lo + hi) / 2;
+      double d = p->ring[mid].theta - r->theta;
+      if (side ? d <= radius : d < -radius)
+        lo = mid + 1;
+      else
+        hi = mid;
+    }
+    end[side] = lo;
+  }
+  r->lo = end[0];
+  r->hi = end[1];
+  r->same = true;
+  for (int64_t k = r->lo; k < r->hi; k++)
+    r->same &= p->ring[k].nphi == r->nphi;
+}
+
+kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k)
+{
+  int64_t n = p->opts.nparts;
+  kugel__radial_ring c = *r;
+  if (!n)
+    return c;
+  double way = p->part[n + k],
+         bearing = p->part[2 * n + k] + (p->orientation ? p->orientation[r - p->ring] : 0);
+  double south = sin(way) * cos(bearing), east = sin(way) * sin(bearing), up = cos(way);
+  double x = r->sth * up + cos(r->theta) * south, z = cos(r->theta) * up - r->sth * south;
+  c.sth = hypot(x, east);
+  c.theta = atan2(c.sth, z);
+  c.phi0 = r->phi0 + atan2(east, x);
+  find_range(p, &c);
+  return c;
+}
+
 static void find_neighbours(kugel_radial *p)
 {
-  int64_t lo = 0, hi = 0, most = 0;
-  double radius = p->info.radius * (1 + 1e-12), sum = 0;
-  for (int64_t i = 0; i < p->nrings; i++) {
-    kugel__radial_ring *r = p->ring + i;
-    while (r->theta - p->ring[lo].theta > radius)
-      lo++;
-    while (hi < p->nrings && p->ring[hi].theta - r->theta <= radius)
-      hi++;
-    r->lo = lo;
-    r->hi = hi;
-    r->same = true;
-    for (int64_t k = lo; k < hi; k++)
-      r->same &= p->ring[k].nphi == r->nphi;
-    int64_t total = 0, widest = 0;
-    for (int64_t k = lo; k < hi; k++) {
-      kugel__radial_ring *q = p->ring + k;
-      kugel__radial_span t = kugel__radial_span_of(p, r, q);
-      sum += (double)r->nphi * (double)t.width;
-      total += kugel__round_up(t.width, LANES);
-      widest = kugel__max(widest, t.width);
-      if (i < kugel__radial_outputs(p) && t.width)
-        q->reach = kugel__max(q->reach, reach_of(&t));
+  int64_t most = 0;
+  double sum = 0;
+  for (int64_t i = 0; i < p->nrings; i++)
+    find_range(p, p->ring + i);
+  for (int64_t i = 0; i < p->nrings; i++)
+    for (int64_t part = 0; part < kugel__max(1, p->opts.nparts); part++) {
+      kugel__radial_ring r = kugel__radial_centre(p, p->ring + i, part);
+      int64_t total = 0, widest = 0;
+      for (int64_t k = r.lo; k < r.hi; k++) {
+        kugel__radial_ring *q = p->ring + k;
+        kugel__radial_span t = kugel__radial_span_of(p, &r, q);
+        sum += (double)r.nphi * (double)t.width;
+        total += kugel__round_up(t.width, LANES);
+        widest = kugel__max(widest, t.width);
+        if (i < kugel__radial_outputs(p) && t.width)
+          q->reach = kugel__max(q->reach, reach_of(&t));
+      }
+      most = kugel__max(most, r.same ? total : widest * GROUP);
     }
-    most = kugel__max(most, r->same ? total : widest * GROUP);
-  }
   p->info.pairs = sum;
-  p->work = most + 2 * p->max_nphi + TILE_DOUBLES + GROUP;
+  p->work = most + 4 * p->max_nphi + TILE_DOUBLES + GROUP;
+}
+
+/* The caller's parts, and orientations in the order of p->ring. */
+static kugel_status take_parts(kugel_radial *p)
+{
+  const kugel_radial_opts *o = &p->opts;
+  if (!o->nparts)
+    return KUGEL_OK;
+  KUGEL_ALLOC(p->ctx, p->part, (size_t)(3 * o->nparts) * 8);
+  const double *from[3] = {o->part_weight, o->part_distance, o->part_bearing};
+  for (int i = 0; i < 3; i++)
+    memcpy(p->part + i * o->nparts, from[i], (size_t)o->nparts * 8);
+  if (!o->orientation)
+    return KUGEL_OK;
+  KUGEL_ALLOC(p->ctx, p->orientation, (size_t)p->nrings * 8);
+  for (int64_t i = 0; i < p->nrings; i++)
+    p->orientation[i] = o->orientation[p->ring[i].number];
+  return KUGEL_OK;
 }
 
 kugel_status kugel__radial_direct_create(kugel_radial *p)
@@ -125,10 +187,12 @@ kugel_status kugel__radial_direct_create(kugel_radial *p)
                                       .phi0 = g->phi0[i],
                                       .weight = g->weight[i],
                                       .nphi = g->nphi[i],
-                                      .first = g->first[i]};
+                                      .first = g->first[i],
+                                      .number = i};
   qsort(p->ring, (size_t)p->nrings, sizeof *p->ring, by_theta);
   if (p->spectral)
     return KUGEL_OK;
+  KUGEL_TRY(take_parts(p));
   find_symmetry(p);
   find_neighbours(p);
   for (int64_t i = 0; i < p->nrings; i++) {

@@ -167,6 +167,9 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
   KUGEL_CHECK(in, KUGEL_EINVAL, "in is NULL: pass an array");
   KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
               "division by the convolved mask has no adjoint here: make a plan without normalise_mask");
+  KUGEL_CHECK(!adjoint || !p->opts.nparts, KUGEL_ENOTSUP,
+              "a kernel of %lld displaced parts has no adjoint here: make plans of its parts",
+              (long long)p->opts.nparts);
   bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
   int64_t maps = p->opts.spin ? 2 : 1, shape[2] = {maps, p->grid->npix}, n = -1;
   kugel_device device = {0};

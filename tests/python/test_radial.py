@@ -77,6 +77,26 @@ def test_polarisation():
     assert vectors(sky[1:]).shape == (2, sky.shape[1])
 
 
+def test_elliptical_beams():
+    """A point becomes an ellipse of the right second moments, turned as asked."""
+    nside, major, minor, turn = 64, 0.12, 0.08, 0.6
+    grid = kugel.Grid.healpix(nside)
+    beam = kugel.Radial(grid, "gaussian", minor, parts=kugel.radial.ellipse(major, minor), tolerance=1e-7,
+                        orientation=np.full(grid.nrings, turn))
+    point = np.zeros(grid.npix)
+    theta, phi = kugel.pix2ang(nside, grid.npix // 2 + 100)
+    point[grid.npix // 2 + 100] = 1
+    image = beam(point)
+    t, p = kugel.pix2ang(nside, np.arange(grid.npix))
+    x, y = t - theta, (p - phi) * np.sin(theta)
+    along, across = x * np.cos(turn) + y * np.sin(turn), y * np.cos(turn) - x * np.sin(turn)
+    for offset, fwhm in ((along, major), (across, minor)):
+        deviation = np.sqrt((image * offset**2).sum() / image.sum())
+        assert deviation == pytest.approx(fwhm / np.sqrt(8 * np.log(2)), rel=0.01)
+    with pytest.raises(ValueError, match="orientation"):
+        kugel.Radial(grid, "gaussian", minor, orientation=[1.0])
+
+
 def test_narrow_kernels_warn():
     grid = kugel.Grid.healpix(32)
     with pytest.warns(RuntimeWarning, match="narrow as a pixel"):
