@@ -47,6 +47,12 @@ typedef struct kugel__radial_ops {
 
 const kugel__radial_ops *kugel__radial_ops_now(void);
 
+/* The first of 10 terms of the sine's series that angles up to `far` need. */
+static inline int kugel__radial_terms_from(double far)
+{
+  return far < 0.03 ? 6 : far < 0.4 ? 4 : 0;
+}
+
 typedef struct kugel__radial_spline {
   int64_t n;
   double *angle, *value, *second; /* [n] */

@@ -16,14 +16,9 @@ static vf64 v_iota(void)
   return v;
 }
 
-static int terms_from(double far)
-{
-  return far < 0.03 ? 6 : far < 0.4 ? 4 : 0;
-}
-
 static void keys(double a, double b, double h0, double step, int64_t n, double *x)
 {
-  int from = terms_from(fmax(fabs(h0), fabs(h0 + (double)n * step)));
+  int from = kugel__radial_terms_from(fmax(fabs(h0), fabs(h0 + (double)n * step)));
   for (int64_t k = 0; k < n; k += VLEN) {
     vf64 s = half_sine(h0 + (v_iota() + (double)k) * step, from);
     v_store(x + k, a + b * s * s);
@@ -96,7 +91,7 @@ static void weights(const kugel__radial_poly *p, const kugel__radial_span *t, co
     j0[g] = __builtin_ceil(turn / t->nr + t->shift - t->half);
     h0[g] = (j0[g] * t->nr - turn) * t->unit + t->dphi;
   }
-  int from = terms_from((t->half + 3) * t->step);
+  int from = kugel__radial_terms_from((t->half + 3) * t->step);
   for (int64_t k = 0; k < t->width; k++)
     for (int v = 0; v < GROUP; v += VLEN) {
       vf64 s = half_sine(v_load(h0 + v) + (double)k * t->step, from);

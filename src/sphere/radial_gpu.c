@@ -2,6 +2,7 @@
 /* The direct sum on a device: tables of rings and of pairs of rings, and three launches a map. */
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include "codegen/module.h"
 #include "core/alloc.h"
@@ -11,7 +12,8 @@
 #include "sphere/grid.h"
 #include "sphere/radial_gpu.h"
 
-enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 22, TILE = 128, GROUP = 8, TAIL = 2 * TILE };
+enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 25, FILL_TILE = 128, TILE = 256 };
+enum { MAX_DEGREE = 30 };
 
 /* As in kernels/radial.cl. */
 typedef struct gpu_ring {
@@ -23,17 +25,18 @@ typedef struct gpu_ring {
 typedef struct gpu_span {
   double a, b, dphi, from, ratio, nq, unit, step;
   int64_t slot, weights;
-  int32_t width, start, back, pad;
+  int32_t width, start, back, steps, from_term, pad;
 } gpu_span;
 
 typedef struct gpu_args {
   double cut, scale, least;
   int64_t in, out;
   int32_t intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs, pad;
+  double one[MAX_DEGREE + 1];
 } gpu_args;
 
 enum { FILL, BELT, CAPS, KINDS, NORMALISE = KINDS, KERNELS };
-enum { RINGS, SPANS, WEIGHTS, COEF, UNITS, TABLES };
+enum { RINGS, SPANS, WEIGHTS, WEIGHTS32, COEF, UNITS, TABLES };
 
 struct kugel__radial_gpu {
   kugel__device *device;
@@ -43,7 +46,9 @@ struct kugel__radial_gpu {
   kugel__mem table[TABLES], lanes, seen;
   int64_t units[KINDS], first_unit[KINDS];
   gpu_args args;
-  bool covered; /* every pixel is in a ring */
+  int64_t group;  /* positions of a block of the caps */
+  int64_t margin; /* positions before and after the lanes that may be read, and count as nothing */
+  bool covered;   /* every pixel is in a ring */
 };
 
 /* Tables while they are made. */
@@ -74,7 +79,7 @@ static int64_t blocks_of(const kugel_radial *p, int kind, int64_t r, int64_t *be
   const kugel__radial_ring *q = p->ring + r;
   int64_t end = q->segment;
   *begin = kind == FILL ? -q->reach : 0;
-  *step = kind == CAPS ? GROUP : TILE;
+  *step = kind == CAPS ? p->gpu->group : kind == FILL ? FILL_TILE : TILE;
   if (kind == FILL ? !q->reach : r >= kugel__radial_outputs(p) || q->same != (kind == BELT))
     return 0;
   if (kind == FILL)
@@ -101,10 +106,12 @@ static void add_spans(const kugel_radial *p, build *b, int64_t i)
     s->nq = t.nq;
     s->unit = t.unit;
     s->step = t.step;
-    s->slot = q->slot / LANES + q->reach;
+    s->slot = p->gpu->margin + q->slot / LANES + q->reach;
     s->width = (int32_t)t.width;
     s->start = (int32_t)ceil(t.shift - t.half);
     s->back = (int32_t)(q->segment + q->turn);
+    s->steps = (int32_t)((t.width + (int64_t)ceil(7 * s->ratio) + 3) / 4);
+    s->from_term = kugel__radial_terms_from((t.half + 3) * t.step);
     to->count++;
     if (!r->same)
       continue;
@@ -136,6 +143,17 @@ static bool measure(const kugel_radial *p, build *b)
   return b->weights < (int64_t)1 << 27 && b->units < INT32_MAX;
 }
 
+/* What eight positions of a ring may read beyond the reach of another, and a block of the belt beyond its
+ * end. */
+static int64_t margin_of(const kugel_radial *p)
+{
+  double ratio = 1;
+  for (int64_t i = 0; i < p->nrings; i++)
+    for (int64_t k = p->ring[i].lo; k < p->ring[i].hi; k++)
+      ratio = fmax(ratio, (double)p->ring[k].nphi / (double)p->ring[i].nphi);
+  return (int64_t)(8 * ratio) + TILE + 16;
+}
+
 static kugel_status make_tables(const kugel_radial *p, kugel__radial_gpu *g, build *b)
 {
   KUGEL_ALLOC(p->ctx, b->ring, (size_t)p->nrings * sizeof *b->ring);
@@ -148,7 +166,7 @@ static kugel_status make_tables(const kugel_radial *p, kugel__radial_gpu *g, bui
     b->ring[i] = (gpu_ring){.weight = r->weight,
                             .first = r->first,
                             .mirror = p->mirrored ? m->first : -1,
-                            .slot = r->slot / LANES + r->reach,
+                            .slot = g->margin + r->slot / LANES + r->reach,
                             .nphi = (int32_t)r->nphi,
                             .segment = (int32_t)r->segment,
                             .reach = (int32_t)r->reach,
@@ -183,9 +201,16 @@ static kugel_status upload_all(const kugel_radial *p, kugel__radial_gpu *g, cons
   KUGEL_TRY(upload(g, RINGS, b->ring, p->nrings * (int64_t)sizeof *b->ring));
   KUGEL_TRY(upload(g, SPANS, b->span, b->spans * (int64_t)sizeof *b->span));
   KUGEL_TRY(upload(g, WEIGHTS, b->weight, b->weights * 8));
+  float *single;
+  KUGEL_ALLOC(p->ctx, single, (size_t)(b->weights + 1) * 4);
+  for (int64_t i = 0; i < b->weights; i++)
+    single[i] = (float)b->weight[i];
+  kugel_status narrow = upload(g, WEIGHTS32, single, b->weights * 4);
+  kugel__free(p->ctx, single);
+  KUGEL_TRY(narrow);
   KUGEL_TRY(upload(g, COEF, q->coef, q->intervals * (q->degree + 1) * 8));
   KUGEL_TRY(upload(g, UNITS, b->unit, b->units * 8));
-  size_t bytes = (size_t)(p->scratch + TAIL * LANES) * 8;
+  size_t bytes = (size_t)(p->scratch + 2 * g->margin * LANES) * 8;
   KUGEL_TRY(kugel__device_alloc(g->device, bytes, &g->lanes.base));
   KUGEL_TRY(kugel__device_fill(g->device, g->lanes, 0, bytes, NULL));
   if (p->opts.normalise_mask)
@@ -203,6 +228,8 @@ static kugel_status upload_all(const kugel_radial *p, kugel__radial_gpu *g, cons
                        .mirrored = (int32_t)p->mirrored,
                        .reflected = p->reflected,
                        .outputs = (int32_t)kugel__radial_outputs(p)};
+  if (q->intervals == 1)
+    memcpy(g->args.one, q->coef, (size_t)(q->degree + 1) * 8);
   return KUGEL_OK;
 }
 
@@ -210,8 +237,11 @@ static kugel_status load_kernels(const kugel_radial *p, kugel__radial_gpu *g)
 {
   static const char *const names[KERNELS] = {"fill", "belt", "caps", "normalise"};
   for (int f32 = 0; f32 < 2; f32++) {
-    kugel__module_spec spec = {.name = "sphere/radial",
-                               .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
+    char defines[64];
+    bool one = p->poly.intervals == 1 && !p->poly.chord;
+    snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define DEGREE %d\n", f32 ? 32 : 64,
+             one ? (int)p->poly.degree : 0);
+    kugel__module_spec spec = {.name = "sphere/radial", .defines = defines};
     KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->module[f32]));
     for (int k = 0; k < KERNELS; k++)
       KUGEL_TRY(kugel__module_kernel(g->module[f32], names[k], &g->kernel[f32][k], NULL));
@@ -223,13 +253,19 @@ kugel_status kugel__radial_gpu_create(kugel_radial *p)
 {
   kugel__device *device = kugel__ctx_device(p->ctx);
   build b = {0};
-  if (device->ops->type == KUGEL_CPU || p->info.method != KUGEL_RADIAL_DIRECT || !measure(p, &b))
+  if (device->ops->type == KUGEL_CPU || p->info.method != KUGEL_RADIAL_DIRECT)
     return KUGEL_OK;
   kugel__radial_gpu *g = kugel__calloc(p->ctx, sizeof *g);
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
   p->gpu = g;
   g->device = device;
+  g->group = device->ops->type == KUGEL_CUDA ? 32 : 8;
+  g->margin = margin_of(p);
   pthread_mutex_init(&g->lock, NULL);
+  if (!measure(p, &b)) {
+    kugel__radial_gpu_destroy(p);
+    return KUGEL_OK;
+  }
   kugel_status s = make_tables(p, g, &b);
   if (!s)
     s = upload_all(p, g, &b);
@@ -250,6 +286,7 @@ void kugel__radial_gpu_destroy(kugel_radial *p)
     kugel__module_put(g->module[k]);
   pthread_mutex_destroy(&g->lock);
   kugel__free(p->ctx, g);
+  p->gpu = NULL;
 }
 
 kugel_device kugel__radial_gpu_device(const kugel_radial *p)
@@ -270,7 +307,7 @@ static kugel_status launch(kugel__radial_gpu *g, int kind, bool f32, gpu_args t,
                          KUGEL__MEM_ARG(g->lanes), KUGEL__VALUE_ARG(t)};
     return kugel__launch(g->device, g->kernel[f32][FILL], &grid, 5, args, &g->device->queue);
   }
-  kugel__mem numbers = g->table[kind == BELT ? WEIGHTS : COEF];
+  kugel__mem numbers = g->table[kind == CAPS ? COEF : f32 ? WEIGHTS32 : WEIGHTS];
   kugel__arg args[] = {KUGEL__MEM_ARG(g->table[RINGS]),
                        KUGEL__MEM_ARG(g->table[SPANS]),
                        KUGEL__MEM_ARG(units),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// variant: REAL_BITS=64
-// variant: REAL_BITS=32
+// variant: REAL_BITS=64 DEGREE=26
+// variant: REAL_BITS=32 DEGREE=26
+// variant: REAL_BITS=64 DEGREE=0
+// DEGREE: of the kernel's polynomial in the squared chord; 0: pieces of t.degree, in device memory.
 // Sums over pairs of pixels within a radius, as src/sphere/radial_direct.c has them: rings lie as 8 lanes (segments of the
 // ring and of its mirror) side by side, which one weight serves.
 
@@ -16,13 +18,16 @@ typedef struct ring {
 typedef struct span {
   double a, b, dphi, from, ratio, nq, unit, step; // from: shift - half, ratio: pixels to pixels of the output ring
   i64 slot, weights; // position 0 of the other ring; the weights of a whole ring
-  i32 width, start, back, pad;
+  i32 width, start, back, steps, from_term, pad; // steps: of four pixels, that eight positions need; from_term: of key
 } span;
+
+enum { POSITIONS = 8, MAX_DEGREE = 30 }; // of a thread of belt
 
 typedef struct radial_args {
   double cut, scale, least;
   i64 in, out; // first pixels of the maps
   i32 intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs, pad; // first: unit
+  double one[MAX_DEGREE + 1]; // coefficients if there is one polynomial: they go to constant memory
 } radial_args;
 
 DEVICE int is_bad(real v)
@@ -85,30 +90,36 @@ DEVICE void give(const GLOBAL ring *r, i32 p, i32 lane, real v, const GLOBAL rea
 }
 
 // Rings among rings of as many pixels: one row of weights serves all positions. Widths are multiples of 4. A thread has
-// four positions in a row, and keeps four pixels of the window.
+// eight positions in a row, and keeps their window.
 KERNEL(256) belt(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
-                 const GLOBAL double *RESTRICT weights, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
+                 const GLOBAL real2 *RESTRICT weights, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
                  GLOBAL real *out, GLOBAL real *seen, radial_args t)
 {
   const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
-  i32 lane = LOCAL_ID(0) % 8, p = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) / 8 * 4;
-  real sum[4] = {0, 0, 0, 0};
+  i32 lane = LOCAL_ID(0) % 8, p = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) / 8 * POSITIONS;
+  real sum[POSITIONS] = {0, 0, 0, 0, 0, 0, 0, 0};
   for (i32 q = 0; q < r->count; q++) {
     const GLOBAL span *s = spans + r->spans + q;
     const GLOBAL real *f = lanes + (s->slot + s->start + p) * 8 + lane;
-    const GLOBAL double *w = weights + s->weights;
-    real v[4];
-    for (i32 u = 0; u < 3; u++)
+    const GLOBAL real2 *w = weights + s->weights / 2;
+    real v[POSITIONS + 3];
+    for (i32 u = 0; u < POSITIONS - 1; u++)
       v[u] = f[u * 8];
-    for (i32 k = 0; k < s->width; k += 4)
-      for (i32 j = 0; j < 4; j++) {
-        real c = (real)w[k + j];
-        v[(j + 3) % 4] = f[(k + j + 3) * 8];
-        for (i32 u = 0; u < 4; u++)
-          sum[u] += c * v[(j + u) % 4];
+    for (i32 k = 0; k < s->width; k += 4) {
+      real2 even = w[k / 2], odd = w[k / 2 + 1];
+      for (i32 j = 0; j < 4; j++)
+        v[POSITIONS - 1 + j] = f[(k + POSITIONS - 1 + j) * 8];
+      for (i32 u = 0; u < POSITIONS; u++) {
+        sum[u] += even.x * v[u];
+        sum[u] += even.y * v[u + 1];
+        sum[u] += odd.x * v[u + 2];
+        sum[u] += odd.y * v[u + 3];
       }
+      for (i32 u = 0; u < POSITIONS - 1; u++)
+        v[u] = v[u + 4];
+    }
   }
-  for (i32 u = 0; u < 4; u++)
+  for (i32 u = 0; u < POSITIONS; u++)
     give(r, p + u, lane, sum[u], in, out, seen, &t, r->mirror == r->first);
 }
 
@@ -125,26 +136,36 @@ DEVICE double root(double x)
 
 DEVICE double kernel_value(const GLOBAL double *RESTRICT coef, double x, const radial_args *t)
 {
-  if (!(x <= t->cut))
-    return 0;
-  double u = (t->chord ? root(x) : x) * t->scale;
+#if DEGREE
+  double z = FMA(2 * t->scale, x < t->cut ? x : t->cut, -1.0), v = t->one[DEGREE];
+  for (i32 k = DEGREE - 1; k >= 0; k--)
+    v = FMA(v, z, t->one[k]);
+#else
+  double u = (t->chord ? root(x < t->cut ? x : t->cut) : x < t->cut ? x : t->cut) * t->scale;
   i32 i = (i32)u;
   i = i < t->intervals ? i : t->intervals - 1;
   double z = 2 * (u - i) - 1, v = coef[(i64)t->degree * t->intervals + i];
   for (i32 k = t->degree - 1; k >= 0; k--)
     v = v * z + coef[(i64)k * t->intervals + i];
-  return v;
+#endif
+  return x <= t->cut ? v : 0;
 }
 
-// a + b sin^2(h / 2), |h| <= pi: Taylor series; the first term left out is 2e-19.
-DEVICE double key(double a, double b, double h)
+// a + b sin^2(h / 2) by the Taylor series; terms from 0: |h| <= pi, from 4: 0.4, from 6: 0.03; the first term left out is
+// below 1e-18 of the sine.
+DEVICE double key(double a, double b, double h, i32 from)
 {
-  double z = 0.5 * h, q = z * z, s = 1 / 51090942171709440000.0;
-  s = 1 / 121645100408832000.0 - s * q;
-  s = 1 / 355687428096000.0 - s * q;
-  s = 1 / 1307674368000.0 - s * q;
-  s = 1 / 6227020800.0 - s * q;
-  s = 1 / 39916800.0 - s * q;
+  double z = 0.5 * h, q = z * z, s = 0;
+  if (from == 0) {
+    s = 1 / 51090942171709440000.0;
+    s = 1 / 121645100408832000.0 - s * q;
+    s = 1 / 355687428096000.0 - s * q;
+    s = 1 / 1307674368000.0 - s * q;
+  }
+  if (from <= 4) {
+    s = 1 / 6227020800.0 - s * q;
+    s = 1 / 39916800.0 - s * q;
+  }
   s = 1 / 362880.0 - s * q;
   s = 1 / 5040.0 - s * q;
   s = 1 / 120.0 - s * q;
@@ -153,12 +174,48 @@ DEVICE double key(double a, double b, double h)
   return a + b * s * s;
 }
 
-// Elsewhere: a block has 8 positions, and finds the weights of each for all 16 pixels that share them.
-// Eight blocks a multiprocessor: 64 registers, which suffice; without a number the compiler takes 40 and spills.
-KERNEL_BLOCKS(128, 8)
+#if IS_CUDA
+// Elsewhere: a warp has eight positions i, whose windows of pixels j overlap. Weights of eight i and four j, one a thread,
+// are a matrix; times four j of the eight lanes, and of the lanes backwards, they are two products of tensor cores.
+KERNEL_BLOCKS(128, 6)
 caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
      const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
      GLOBAL real *out, GLOBAL real *seen, radial_args t)
+{
+  const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
+  i32 count = t.reflected ? (r->segment + r->turn) / 2 + 1 : r->segment, row = LANE() / 4, col = LANE() % 4;
+  i32 i = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) / 32 * 8 + row;
+  i32 mine = i < count ? i : count - 1, first = i - row < count ? i - row : count - 1;
+  double sum[2] = {0, 0}, back_sum[2] = {0, 0};
+  for (i32 q = 0; q < r->count; q++) {
+    const GLOBAL span *s = spans + r->spans + q;
+    double j0 = ceil(FMA((double)first, s->ratio, s->from)), step = s->step;
+    double h = (j0 * r->nphi - mine * s->nq) * s->unit + s->dphi;
+    i32 k = (i32)(j0 - ceil(FMA((double)mine, s->ratio, s->from))) + col, width = s->width, steps = s->steps;
+    const GLOBAL real *f = lanes + (s->slot + (i32)j0 + col) * 8 + row;
+    const GLOBAL real *back = lanes + (s->slot + s->back - (i32)j0 - col) * 8 + row;
+    for (i32 n = 0; n < steps; n++) {
+      double x = key(s->a, s->b, h + (4 * n + col) * step, s->from_term);
+      double w = k + 4 * n >= 0 && k + 4 * n < width ? kernel_value(coef, x, &t) : 0;
+      double ahead = f[32 * n], behind = t.reflected ? back[-32 * n] : 0;
+      MMA_F64(sum[0], sum[1], w, ahead);
+      MMA_F64(back_sum[0], back_sum[1], w, behind);
+    }
+  }
+  if (i >= count)
+    return;
+  i32 to = r->segment + r->turn - i;
+  for (i32 c = 0; c < 2; c++) {
+    give(r, i, 2 * col + c, (real)sum[c], in, out, seen, &t, r->mirror == r->first);
+    if (t.reflected && to != i)
+      give(r, to, 2 * col + c, (real)back_sum[c], in, out, seen, &t, r->mirror == r->first);
+  }
+}
+#else
+// Elsewhere: a block has 8 positions, and finds the weights of each for all 16 pixels that share them.
+KERNEL(128) caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
+                 const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
+                 GLOBAL real *out, GLOBAL real *seen, radial_args t)
 {
   SHARED real w[128 * 8];
   const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
@@ -177,7 +234,8 @@ caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const
       i32 n = s->width - k0 < 128 ? s->width - k0 : 128;
       BARRIER();
       for (i32 k = LOCAL_ID(0) / 8; k < n; k += 16)
-        w[k * 8 + LOCAL_ID(0) % 8] = (real)kernel_value(coef, key(s->a, s->b, h0 + (k0 + k) * s->step), &t);
+        w[k * 8 + LOCAL_ID(0) % 8] =
+            (real)kernel_value(coef, key(s->a, s->b, h0 + (k0 + k) * s->step, s->from_term), &t);
       BARRIER();
       i64 at = back ? s->slot + s->back - j0 - k0 : s->slot + j0 + k0;
       const GLOBAL real *f = lanes + at * 8 + lane;
@@ -190,3 +248,4 @@ caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const
   if (i0 + g < count && !(back && (to == i || !t.reflected)))
     give(r, to, lane, sum, in, out, seen, &t, r->mirror == r->first);
 }
+#endif
