@@ -93,12 +93,6 @@ static double direct_seconds(const kugel_radial *p)
   return 8.5e-11 * p->info.pairs + 5e-9 * (double)p->grid->npix;
 }
 
-static kugel_status use_rings(kugel_radial *p)
-{
-  p->info.method = KUGEL_RADIAL_RINGS;
-  return kugel__radial_spectra_finish(p);
-}
-
 static kugel_status use_harmonics(kugel_radial *p, int64_t lmax)
 {
   p->info.method = KUGEL_RADIAL_HARMONIC;
@@ -125,13 +119,17 @@ static kugel_status choose(kugel_radial *p)
   if (method == KUGEL_RADIAL_HARMONIC)
     return use_harmonics(p, lmax ? lmax : p->band < 0 ? most : kugel__min(most, p->band));
   KUGEL_TRY(kugel__radial_spectra_create(p));
-  if (method == KUGEL_RADIAL_RINGS)
-    return use_rings(p);
+  if (method == KUGEL_RADIAL_RINGS) {
+    p->info.method = method;
+    return KUGEL_OK;
+  }
   double direct = direct_seconds(p), rings = p->spectra->seconds, harmonic = INFINITY;
   if (p->band >= 0 && (lmax == 0 || p->band <= lmax))
     harmonic = harmonic_seconds(p, p->band);
-  if (rings < direct && rings < harmonic)
-    return use_rings(p);
+  if (rings < direct && rings < harmonic) {
+    p->info.method = KUGEL_RADIAL_RINGS;
+    return KUGEL_OK;
+  }
   kugel__radial_spectra_destroy(p);
   return harmonic < direct ? use_harmonics(p, p->band) : KUGEL_OK;
 }
@@ -157,6 +155,8 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
     s = choose(p);
   if (!s && !o.spin && !o.nparts)
     s = kugel__radial_gpu_create(p);
+  if (!s && p->spectra && !p->gpu)
+    s = kugel__radial_spectra_finish(p);
   p->info.constant_least = p->info.constant_most = p->info.integral;
   if (!s && p->info.method != KUGEL_RADIAL_HARMONIC)
     s = kugel__radial_row_sums(p);

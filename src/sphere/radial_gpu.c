@@ -11,15 +11,16 @@
 #include "device/lend.h"
 #include "sphere/grid.h"
 #include "sphere/radial_gpu.h"
+#include "sphere/radial_modes_gpu.h"
 
-enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 25, FILL_TILE = 128, TILE = 256 };
+enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 25, FILL_TILE = 128, TILE = 64, RINGS_A_BLOCK = 4 };
 enum { MAX_DEGREE = 30 };
 
 /* As in kernels/radial.cl. */
 typedef struct gpu_ring {
   double weight;
   int64_t first, mirror, slot, spans;
-  int32_t nphi, segment, reach, count, turn, pad;
+  int32_t nphi, segment, reach, count, turn, kind;
 } gpu_ring;
 
 typedef struct gpu_span {
@@ -40,13 +41,14 @@ enum { RINGS, SPANS, WEIGHTS, WEIGHTS32, COEF, UNITS, TABLES };
 
 struct kugel__radial_gpu {
   kugel__device *device;
+  kugel__radial_modes *modes; /* spectra or harmonics; NULL: sums only */
+  bool sums;                  /* over pairs of pixels, of some rings at least */
   pthread_mutex_t lock;
   kugel__module *module[2]; /* float64, float32 */
   kugel__kernel *kernel[2][KERNELS];
   kugel__mem table[TABLES], lanes, seen;
   int64_t units[KINDS], first_unit[KINDS];
   gpu_args args;
-  int64_t group;  /* positions of a block of the caps */
   int64_t margin; /* positions before and after the lanes that may be read, and count as nothing */
   bool covered;   /* every pixel is in a ring */
 };
@@ -68,25 +70,37 @@ static void build_free(const kugel_radial *p, build *b)
   kugel__free(p->ctx, b->unit);
 }
 
-static bool in_belt(const kugel_radial *p, int64_t r)
+static bool of_kind(const kugel_radial *p, int kind, int64_t r)
 {
-  return r < kugel__radial_outputs(p) && p->ring[r].same;
+  if (kind == FILL)
+    return p->ring[r].reach > 0;
+  if (r >= kugel__radial_outputs(p) || (p->spectra && p->spectra->row[r].modes >= 0))
+    return false;
+  return p->ring[r].same == (kind == BELT);
 }
 
-/* How often to start a block of `kind` for ring r, and where the positions begin and step. */
+/* Rings that a block serves: their windows overlap, and meet in its multiprocessor's cache. */
+static int64_t rings_of(const kugel__radial_gpu *g, int kind)
+{
+  return kind == FILL || (kind == CAPS && g->device->ops->type != KUGEL_CUDA) ? 1 : RINGS_A_BLOCK;
+}
+
+/* How often to start a block of `kind` for the rings from r on, and where the positions begin and step. */
 static int64_t blocks_of(const kugel_radial *p, int kind, int64_t r, int64_t *begin, int64_t *step)
 {
-  const kugel__radial_ring *q = p->ring + r;
-  int64_t end = q->segment;
-  *begin = kind == FILL ? -q->reach : 0;
-  *step = kind == CAPS ? p->gpu->group : kind == FILL ? FILL_TILE : TILE;
-  if (kind == FILL ? !q->reach : r >= kugel__radial_outputs(p) || q->same != (kind == BELT))
+  int64_t end = 0, rings = rings_of(p->gpu, kind);
+  *begin = kind == FILL ? -p->ring[r].reach : 0;
+  *step = kind == CAPS ? 8 : kind == FILL ? FILL_TILE : TILE;
+  if (r % rings)
     return 0;
-  if (kind == FILL)
-    end += q->reach;
-  if (kind == CAPS && p->reflected)
-    end = (q->segment + q->turn) / 2 + 1;
-  return (end - *begin + *step - 1) / *step;
+  for (int64_t k = r; k < kugel__min(r + rings, p->nrings); k++) {
+    const kugel__radial_ring *q = p->ring + k;
+    if (!of_kind(p, kind, k))
+      continue;
+    int64_t count = kind == CAPS && p->reflected ? (q->segment + q->turn) / 2 + 1 : q->segment;
+    end = kugel__max(end, kind == FILL ? q->segment + q->reach : count);
+  }
+  return end ? (end - *begin + *step - 1) / *step : 0;
 }
 
 static void add_spans(const kugel_radial *p, build *b, int64_t i)
@@ -95,7 +109,7 @@ static void add_spans(const kugel_radial *p, build *b, int64_t i)
   const kugel__radial_ops *ops = kugel__radial_ops_now();
   gpu_ring *to = b->ring + i;
   to->spans = b->spans;
-  for (int64_t k = r->lo; k < r->hi && i < kugel__radial_outputs(p); k++) {
+  for (int64_t k = r->lo; k < r->hi && to->kind != FILL; k++) {
     const kugel__radial_ring *q = p->ring + k;
     kugel__radial_span t = kugel__radial_span_of(p, r, q);
     if (!t.width)
@@ -135,7 +149,7 @@ static bool measure(const kugel_radial *p, build *b)
     b->spans += r->hi - r->lo;
     if (b->spans > MAX_SPANS || r->nphi >= INT32_MAX / 4)
       return false;
-    for (int64_t k = r->lo; k < r->hi && in_belt(p, i); k++)
+    for (int64_t k = r->lo; k < r->hi && of_kind(p, BELT, i); k++)
       b->weights += kugel__round_up(kugel__radial_span_of(p, r, p->ring + k).width, LANES) + LANES;
     for (int kind = 0; kind < KINDS; kind++)
       b->units += blocks_of(p, kind, i, &begin, &step);
@@ -151,7 +165,7 @@ static int64_t margin_of(const kugel_radial *p)
   for (int64_t i = 0; i < p->nrings; i++)
     for (int64_t k = p->ring[i].lo; k < p->ring[i].hi; k++)
       ratio = fmax(ratio, (double)p->ring[k].nphi / (double)p->ring[i].nphi);
-  return (int64_t)(8 * ratio) + TILE + 16;
+  return (int64_t)(8 * ratio) + TILE + 16; /* eight positions of four pixels each */
 }
 
 static kugel_status make_tables(const kugel_radial *p, kugel__radial_gpu *g, build *b)
@@ -170,7 +184,10 @@ static kugel_status make_tables(const kugel_radial *p, kugel__radial_gpu *g, bui
                             .nphi = (int32_t)r->nphi,
                             .segment = (int32_t)r->segment,
                             .reach = (int32_t)r->reach,
-                            .turn = (int32_t)r->turn};
+                            .turn = (int32_t)r->turn,
+                            .kind = of_kind(p, BELT, i)   ? BELT
+                                    : of_kind(p, CAPS, i) ? CAPS
+                                                          : FILL};
     add_spans(p, b, i);
   }
   for (int kind = 0; kind < KINDS; kind++) {
@@ -213,12 +230,6 @@ static kugel_status upload_all(const kugel_radial *p, kugel__radial_gpu *g, cons
   size_t bytes = (size_t)(p->scratch + 2 * g->margin * LANES) * 8;
   KUGEL_TRY(kugel__device_alloc(g->device, bytes, &g->lanes.base));
   KUGEL_TRY(kugel__device_fill(g->device, g->lanes, 0, bytes, NULL));
-  if (p->opts.normalise_mask)
-    KUGEL_TRY(kugel__device_alloc(g->device, (size_t)p->grid->npix * 8, &g->seen.base));
-  int64_t pixels = 0;
-  for (int64_t i = 0; i < p->nrings; i++)
-    pixels += p->ring[i].nphi;
-  g->covered = pixels == p->grid->npix;
   g->args = (gpu_args){.cut = q->cut,
                        .scale = q->scale,
                        .intervals = (int32_t)q->intervals,
@@ -249,23 +260,15 @@ static kugel_status load_kernels(const kugel_radial *p, kugel__radial_gpu *g)
   return KUGEL_OK;
 }
 
-kugel_status kugel__radial_gpu_create(kugel_radial *p)
+static kugel_status make_sums(kugel_radial *p, bool *fits)
 {
-  kugel__device *device = kugel__ctx_device(p->ctx);
+  kugel__radial_gpu *g = p->gpu;
   build b = {0};
-  if (device->ops->type == KUGEL_CPU || p->info.method != KUGEL_RADIAL_DIRECT)
-    return KUGEL_OK;
-  kugel__radial_gpu *g = kugel__calloc(p->ctx, sizeof *g);
-  KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
-  p->gpu = g;
-  g->device = device;
-  g->group = device->ops->type == KUGEL_CUDA ? 32 : 8;
+  g->sums = true;
   g->margin = margin_of(p);
-  pthread_mutex_init(&g->lock, NULL);
-  if (!measure(p, &b)) {
-    kugel__radial_gpu_destroy(p);
+  *fits = measure(p, &b);
+  if (!*fits)
     return KUGEL_OK;
-  }
   kugel_status s = make_tables(p, g, &b);
   if (!s)
     s = upload_all(p, g, &b);
@@ -273,11 +276,40 @@ kugel_status kugel__radial_gpu_create(kugel_radial *p)
   return s ? s : load_kernels(p, g);
 }
 
+kugel_status kugel__radial_gpu_create(kugel_radial *p)
+{
+  kugel__device *device = kugel__ctx_device(p->ctx);
+  bool fits = true;
+  if (device->ops->type == KUGEL_CPU)
+    return KUGEL_OK;
+  kugel__radial_gpu *g = kugel__calloc(p->ctx, sizeof *g);
+  KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
+  p->gpu = g;
+  g->device = device;
+  pthread_mutex_init(&g->lock, NULL);
+  if (p->info.method != KUGEL_RADIAL_DIRECT) {
+    KUGEL_TRY(kugel__radial_modes_create(p, device, &g->modes));
+    fits = g->modes != NULL;
+  }
+  if (fits && (!g->modes || (p->spectra && p->spectra->direct)))
+    KUGEL_TRY(make_sums(p, &fits));
+  if (fits && p->opts.normalise_mask)
+    KUGEL_TRY(kugel__device_alloc(device, (size_t)p->grid->npix * 8, &g->seen.base));
+  int64_t pixels = 0;
+  for (int64_t i = 0; i < p->nrings; i++)
+    pixels += p->ring[i].nphi;
+  g->covered = pixels == p->grid->npix;
+  if (!fits)
+    kugel__radial_gpu_destroy(p);
+  return KUGEL_OK;
+}
+
 void kugel__radial_gpu_destroy(kugel_radial *p)
 {
   kugel__radial_gpu *g = p->gpu;
   if (!g)
     return;
+  kugel__radial_modes_destroy(p, g->modes);
   for (int t = 0; t < TABLES; t++)
     kugel__device_free(g->device, g->table[t].base);
   kugel__device_free(g->device, g->lanes.base);
@@ -330,22 +362,65 @@ static kugel_status normalise(kugel__radial_gpu *g, bool f32, gpu_args t, kugel_
   return kugel__launch(g->device, g->kernel[f32][NORMALISE], &grid, 5, args, &g->device->queue);
 }
 
-static kugel_status run_map(const kugel_radial *p, bool f32, bool adjoint, int64_t at, kugel__loan loan[2])
+/* Sums over pairs of pixels, to out or, of a mask, to g->seen. */
+static kugel_status direct(kugel__radial_gpu *g, const kugel__radial_pass *pass)
+{
+  gpu_args t = g->args;
+  t.adjoint = pass->adjoint;
+  t.mask = pass->mask;
+  t.in = pass->in_at;
+  t.out = pass->out_at;
+  for (int kind = 0; kind < KINDS; kind++)
+    KUGEL_TRY(launch(g, kind, pass->f32, t, pass->in, pass->out));
+  return KUGEL_OK;
+}
+
+static kugel_status sums(const kugel_radial *p, const kugel__radial_pass *pass)
+{
+  kugel__radial_gpu *g = p->gpu;
+  if (g->modes)
+    KUGEL_TRY(kugel__radial_modes_sum(p, g->modes, pass, &g->device->queue));
+  return g->sums ? direct(g, pass) : KUGEL_OK;
+}
+
+/* A copy of a map that is to be replaced, for methods that cannot do so. */
+static kugel_status set_apart(const kugel_radial *p, kugel__radial_pass *pass, kugel__mem copy)
+{
+  size_t size = pass->f32 ? 4 : 8;
+  kugel__mem from = {pass->in.base, pass->in.offset + (size_t)pass->in_at * size};
+  pass->in = copy;
+  pass->in_at = 0;
+  return kugel__device_copy(p->gpu->device, KUGEL__WITHIN, copy, from, (size_t)p->grid->npix * size,
+                            &p->gpu->device->queue);
+}
+
+static kugel_status run_map(const kugel_radial *p, bool f32, bool adjoint, int64_t at, kugel__loan loan[2],
+                            kugel__mem copy)
 {
   kugel__radial_gpu *g = p->gpu;
   int64_t size = f32 ? 4 : 8;
-  kugel__mem in = {loan[0].mem.base, 0}, out = {loan[1].mem.base, 0};
   bool masked = p->opts.normalise_mask && !adjoint;
-  gpu_args t = g->args;
-  t.adjoint = adjoint;
-  t.in = at + (int64_t)loan[0].mem.offset / size;
-  t.out = at + (int64_t)loan[1].mem.offset / size;
-  for (int pass = !masked; pass < 2; pass++) {
-    t.mask = pass == 0;
-    for (int kind = 0; kind < KINDS; kind++)
-      KUGEL_TRY(launch(g, kind, f32, t, in, out));
+  kugel__radial_pass pass = {.in = {loan[0].mem.base, 0},
+                             .out = {loan[1].mem.base, 0},
+                             .seen = g->seen,
+                             .in_at = at + (int64_t)loan[0].mem.offset / size,
+                             .out_at = at + (int64_t)loan[1].mem.offset / size,
+                             .f32 = f32,
+                             .adjoint = adjoint};
+  if (copy.base)
+    KUGEL_TRY(set_apart(p, &pass, copy));
+  if (masked) {
+    pass.mask = true;
+    KUGEL_TRY(sums(p, &pass));
+    pass.mask = false;
   }
-  return masked ? normalise(g, f32, t, out) : KUGEL_OK;
+  KUGEL_TRY(sums(p, &pass));
+  if (g->modes)
+    return kugel__radial_modes_finish(p, g->modes, &pass, masked, 1e-6 * fabs(p->info.integral),
+                                      &g->device->queue);
+  gpu_args t = g->args;
+  t.out = pass.out_at;
+  return masked ? normalise(g, f32, t, pass.out) : KUGEL_OK;
 }
 
 kugel_status kugel__radial_gpu_run(const kugel_radial *p, const kugel_array *in, const kugel_array *out,
@@ -364,10 +439,17 @@ kugel_status kugel__radial_gpu_run(const kugel_radial *p, const kugel_array *in,
   if (!s)
     s = kugel__lend(g->device, out, KUGEL__WRITE | (g->covered ? 0 : KUGEL__READ), &g->device->queue,
                     &loan[1]);
+  kugel__mem copy = {0};
+  size_t bytes = (size_t)p->grid->npix * size;
+  bool apart = loan[0].mem.base != loan[1].mem.base || !g->modes;
+  if (!s && !apart)
+    s = kugel__device_scratch_get(g->device, bytes, &copy.base);
   for (int64_t k = 0; k < n && !s; k++)
-    s = run_map(p, f32, adjoint, k * p->grid->npix, loan);
+    s = run_map(p, f32, adjoint, k * p->grid->npix, loan, copy);
   s = kugel__lend_end(2, loan, &g->device->queue, s);
   kugel_status done = g->device->ops->wait(&g->device->queue);
+  if (copy.base)
+    kugel__device_scratch_put(g->device, copy.base, bytes);
   pthread_mutex_unlock(&g->lock);
   return s ? s : done;
 }

@@ -5,7 +5,7 @@
 
 #include "sphere/radial.h"
 
-/* Fills plan->gpu if the context is on a device and the tables are not too long for it (some 2^22 pairs of
+/* Fills plan->gpu if the context is on a device and the tables are not too long for it (some 2^25 pairs of
  * rings). */
 kugel_status kugel__radial_gpu_create(kugel_radial *plan);
 void kugel__radial_gpu_destroy(kugel_radial *plan);

@@ -30,22 +30,26 @@ typedef struct stretch {
   int64_t work_size;
 } stretch;
 
-static bool shifted(const stretch *j, int64_t d)
+const kugel__spectra_ops *kugel__spectra_ops_now(void)
 {
-  return j->t->staggered && d % 2;
+  return kugel__spectra_ops_get();
 }
 
-static kugel__spectra_span span_of(const stretch *j, int64_t p0, int64_t d, int64_t *samples)
+static bool shifted(const kugel__radial_spectra *t, int64_t d)
 {
-  const kugel_radial *p = j->p;
+  return t->staggered && d % 2;
+}
+
+kugel__spectra_span kugel__spectra_span_of(const kugel_radial *p, int64_t p0, int64_t d, int64_t *samples)
+{
   kugel__spectra_span t;
   *samples = 0;
   for (int64_t g = 0; g < LANES; g++) {
     const kugel__radial_ring *r = p->ring + p0 + g;
-    const kugel__spectra_row *row = j->t->row + p0 + g;
+    const kugel__spectra_row *row = p->spectra->row + p0 + g;
     t.a[g] = INFINITY;
     t.b[g] = t.step[g] = t.shift[g] = 0;
-    if (p0 + g >= j->t->npairs || row->modes < 0 || p0 + g + d < r->lo || p0 + g + d >= r->hi)
+    if (p0 + g >= p->spectra->npairs || row->modes < 0 || p0 + g + d < r->lo || p0 + g + d >= r->hi)
       continue;
     kugel__radial_span s = kugel__radial_span_of(p, r, r + d);
     if (!s.width)
@@ -54,27 +58,33 @@ static kugel__spectra_span span_of(const stretch *j, int64_t p0, int64_t d, int6
     t.a[g] = s.a;
     t.b[g] = s.b;
     t.step[g] = 2 * M_PI / n;
-    t.shift[g] = row->aliased && shifted(j, d) ? 0.5 : 0;
+    t.shift[g] = row->aliased && shifted(p->spectra, d) ? 0.5 : 0;
     int64_t count = kugel__min((int64_t)(turn / 2 * n - t.shift[g] + 1e-6) + 1, (int64_t)n / 2 + 1);
     *samples = kugel__max(*samples, count);
   }
   return t;
 }
 
+void kugel__spectra_reach(const kugel_radial *p, int64_t p0, int64_t *lo, int64_t *hi)
+{
+  *lo = *hi = 0;
+  for (int64_t g = 0; g < LANES && p0 + g < p->spectra->npairs; g++) {
+    *lo = kugel__min(*lo, p->ring[p0 + g].lo - p0 - g);
+    *hi = kugel__max(*hi, p->ring[p0 + g].hi - p0 - g);
+  }
+}
+
 static kugel_status weights_task(void *arg, int64_t i, int worker)
 {
   const stretch *j = arg;
-  int64_t p0 = j->p0 + i * LANES, lo = 0, hi = 0, *range = j->range + i * (2 + j->most);
+  int64_t p0 = j->p0 + i * LANES, lo, hi, *range = j->range + i * (2 + j->most);
   (void)worker;
-  for (int64_t g = 0; g < LANES && p0 + g < j->t->npairs; g++) {
-    lo = kugel__min(lo, j->p->ring[p0 + g].lo - p0 - g);
-    hi = kugel__max(hi, j->p->ring[p0 + g].hi - p0 - g);
-  }
+  kugel__spectra_reach(j->p, p0, &lo, &hi);
   range[0] = lo;
   range[1] = hi - lo;
   for (int64_t d = lo; d < hi; d++) {
     int64_t n;
-    kugel__spectra_span span = span_of(j, p0, d, &n);
+    kugel__spectra_span span = kugel__spectra_span_of(j->p, p0, d, &n);
     range[2 + d - lo] = n;
     j->ops->weights(&j->p->poly, &span, n, j->weight + (i * j->most + d - lo) * j->t->size * LANES);
   }
@@ -134,7 +144,7 @@ static kugel_status modes_task(void *arg, int64_t i, int worker)
     int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), lo = range[0], nd = range[1];
     int64_t most[2] = {0, 0}, modes = 0;
     for (int64_t d = 0; d < nd; d++)
-      most[shifted(j, lo + d)] = kugel__max(most[shifted(j, lo + d)], range[2 + d]);
+      most[shifted(j->t, lo + d)] = kugel__max(most[shifted(j->t, lo + d)], range[2 + d]);
     for (int odd = 0; odd < 2; odd++) {
       kugel__spectra_wave wave = wave_of(j, p0, odd, &modes);
       if (modes >= m0)
@@ -143,7 +153,7 @@ static kugel_status modes_task(void *arg, int64_t i, int worker)
     if (modes < m0)
       continue;
     for (int64_t d = 0; d < nd; d++)
-      j->ops->rows(j->weight + (k * j->most + d) * size * LANES, range[2 + d], cosines[shifted(j, lo + d)],
+      j->ops->rows(j->weight + (k * j->most + d) * size * LANES, range[2 + d], cosines[shifted(j->t, lo + d)],
                    size, d, nd, rows);
     j->ops->apply(rows, nd, nm, in + p0 + lo - j->first, j->in_row, j->out + m0 * 4 * j->out_row + k * LANES,
                   j->out_row);

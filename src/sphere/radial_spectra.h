@@ -70,13 +70,21 @@ typedef struct kugel__spectra_ops {
                 int64_t out_row);
 } kugel__spectra_ops;
 
+const kugel__spectra_ops *kugel__spectra_ops_now(void);
+
 /* Degree beyond which the kernel has no more than the tolerance, in the rms of smoothed white noise; -1: none
  * below `limit`. */
 kugel_status kugel__radial_band(const kugel_radial *p, int64_t limit, int64_t *band);
 
-/* Fills p->spectra, with p->band known: modes and costs; and what it needs to be run. */
+/* Fills p->spectra, with p->band known: modes and costs; and what it needs to be run on the CPU. */
 kugel_status kugel__radial_spectra_create(kugel_radial *p);
 kugel_status kugel__radial_spectra_finish(kugel_radial *p);
+/* Ring transforms in and out; their tables are in block [6 npairs]. */
+void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__rings_desc desc[2]);
+/* Rings [lo, hi) from each of eight pairs from p0 on are within reach of any. */
+void kugel__spectra_reach(const kugel_radial *p, int64_t p0, int64_t *lo, int64_t *hi);
+/* Their d-th rings, and how many samples are within the cut-off. */
+kugel__spectra_span kugel__spectra_span_of(const kugel_radial *p, int64_t p0, int64_t d, int64_t *samples);
 void kugel__radial_spectra_destroy(kugel_radial *p);
 /* out = K in, of weighted maps [npix] of doubles; rings summed directly are left alone. */
 kugel_status kugel__radial_spectra_run(const kugel_radial *p, double *in, double *out);

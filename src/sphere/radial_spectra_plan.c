@@ -127,8 +127,9 @@ static void size_rounds(const kugel_radial *p, kugel__radial_spectra *t)
   t->seconds = 3.5e-11 * work + 8.5e-11 * direct + 2e-8 * (double)p->grid->npix;
 }
 
-static kugel_status make_rings(const kugel_radial *p, kugel__radial_spectra *t, int64_t *block)
+void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__rings_desc desc[2])
 {
+  const kugel__radial_spectra *t = p->spectra;
   int64_t n = t->npairs, *nphi = block, *north = nphi + n, *south = north + n, *reached = south + n,
           *own = reached + n;
   double *phi0 = (double *)(own + n);
@@ -146,18 +147,17 @@ static kugel_status make_rings(const kugel_radial *p, kugel__radial_spectra *t, 
       int64_t q = k < n ? k : p->nrings - 1 - k;
       reached[q] = kugel__max(reached[q], t->row[i].modes);
     }
-  kugel__rings_desc desc = {.npairs = n,
-                            .mmax = t->mmax,
-                            .nphi_north = nphi,
-                            .nphi_south = nphi,
-                            .phi0_north = phi0,
-                            .phi0_south = phi0,
-                            .offset_north = north,
-                            .offset_south = south,
-                            .mlim = reached};
-  KUGEL_TRY(kugel__rings_create(p->ctx, &desc, &t->in));
-  desc.mlim = own;
-  return kugel__rings_create(p->ctx, &desc, &t->out);
+  desc[0] = (kugel__rings_desc){.npairs = n,
+                                .mmax = t->mmax,
+                                .nphi_north = nphi,
+                                .nphi_south = nphi,
+                                .phi0_north = phi0,
+                                .phi0_south = phi0,
+                                .offset_north = north,
+                                .offset_south = south,
+                                .mlim = reached};
+  desc[1] = desc[0];
+  desc[1].mlim = own;
 }
 
 kugel_status kugel__radial_spectra_create(kugel_radial *p)
@@ -178,9 +178,14 @@ kugel_status kugel__radial_spectra_create(kugel_radial *p)
 
 kugel_status kugel__radial_spectra_finish(kugel_radial *p)
 {
+  kugel__radial_spectra *t = p->spectra;
+  kugel__rings_desc desc[2];
   int64_t *block;
-  KUGEL_ALLOC(p->ctx, block, (size_t)p->spectra->npairs * 48);
-  kugel_status s = make_rings(p, p->spectra, block);
+  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 48);
+  kugel__radial_spectra_rings(p, block, desc);
+  kugel_status s = kugel__rings_create(p->ctx, &desc[0], &t->in);
+  if (!s)
+    s = kugel__rings_create(p->ctx, &desc[1], &t->out);
   kugel__free(p->ctx, block);
   return s;
 }

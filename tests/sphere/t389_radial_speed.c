@@ -105,10 +105,14 @@ static void report(kugel_ctx *ctx)
   free(host);
   printf("nside  FWHM' cut/deg method        pairs        ms     least  floor/ms   plan/s\n");
   for (int64_t k = 0; k < count; k++)
-    for (int method = KUGEL_RADIAL_DIRECT; method <= KUGEL_RADIAL_HARMONIC; method++) {
+    for (int method = KUGEL_RADIAL_DIRECT; method <= KUGEL_RADIAL_RINGS; method++) {
       const sizes *z = (any ? small : all) + k;
-      double rings = 2 * z->arcmin / 60 / 60 * (double)z->nside;
-      if (method != KUGEL_RADIAL_DIRECT || rings < 100) /* longer sums would take seconds */
+      double reach =
+          2 * z->arcmin / 60 / 60 * (double)z->nside; /* some rings: longer sums would take seconds */
+      bool direct = method == KUGEL_RADIAL_DIRECT && reach > 100;
+      bool rings = method == KUGEL_RADIAL_RINGS && reach > 1000;
+      bool harmonic = method == KUGEL_RADIAL_HARMONIC && z->nside > 4096;
+      if (!direct && !rings && !harmonic)
         measure(ctx, z, (kugel_radial_method)method, in, out);
     }
   kugel_device_free(ctx, in);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Radial convolution in Fourier space on a device: by spectra of rings, and by harmonics. */
+#ifndef KUGEL_SPHERE_RADIAL_MODES_GPU_H
+#define KUGEL_SPHERE_RADIAL_MODES_GPU_H
+
+#include "device/device.h"
+#include "sphere/radial_spectra.h"
+
+typedef struct kugel__radial_modes kugel__radial_modes;
+
+/* *out stays NULL if the tables would be too long. */
+kugel_status kugel__radial_modes_create(kugel_radial *p, kugel__device *device, kugel__radial_modes **out);
+void kugel__radial_modes_destroy(kugel_radial *p, kugel__radial_modes *modes);
+
+/* One map on its way. */
+typedef struct kugel__radial_pass {
+  kugel__mem in, out, seen; /* in and out apart; seen: as many reals */
+  int64_t in_at, out_at;    /* first elements */
+  bool f32, adjoint, mask;  /* mask: 1 for observed pixels in place of values, and to `seen` */
+} kugel__radial_pass;
+
+/* The sums of all rings but those summed directly; queued. */
+kugel_status kugel__radial_modes_sum(const kugel_radial *p, kugel__radial_modes *modes,
+                                     const kugel__radial_pass *pass, kugel_queue *queue);
+/* Bad pixels, weights of the adjoint, division by what was seen; of all rings; queued. */
+kugel_status kugel__radial_modes_finish(const kugel_radial *p, kugel__radial_modes *modes,
+                                        const kugel__radial_pass *pass, bool divide, double least,
+                                        kugel_queue *queue);
+
+#endif
