@@ -65,7 +65,8 @@ static kugel_status table(const kugel__rings_gpu *p, const void *data, size_t by
 
 /* ---- lengths ---- */
 
-// Sevens, fives, threes, a two or four, eights: the last pass has radix 8 if n is a multiple of it.
+// Sevens, fives, threes, a two or four, eights; powers of two from 64 on begin with an eight too, as kernels
+// expect.
 static bool factor(int64_t n, ring_line *l)
 {
   int twos = 0, passes = 0;
@@ -77,6 +78,11 @@ static bool factor(int64_t n, ring_line *l)
       radices |= (uint64_t)radix << 4 * passes++;
   if (n > 1 || passes + (twos + 2) / 3 > MAX_PASSES)
     return false;
+  if (!passes && twos >= 6) {
+    radices = 8;
+    passes = 1;
+    twos -= 3;
+  }
   if (twos % 3)
     radices |= (uint64_t)1 << twos % 3 << 4 * passes++;
   for (; twos >= 3; twos -= 3)
@@ -86,12 +92,12 @@ static bool factor(int64_t n, ring_line *l)
   return true;
 }
 
-// The least 2^k, 3 2^k or 5 2^k from `least` on that is a multiple of 8.
+// The least 2^k, 3 2^k or 5 2^k from `least` on that has two passes or more, the last of radix 8.
 static int64_t chirp_size(int64_t least)
 {
   int64_t best = INT64_MAX;
   for (int64_t odd = 1; odd <= 5; odd += 2) {
-    int64_t n = 8 * odd;
+    int64_t n = odd > 1 ? 8 * odd : 16;
     while (n < least)
       n *= 2;
     best = kugel__min(best, n);
@@ -113,7 +119,8 @@ static void plan_line(ring_line *l, int32_t n)
 static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l)
 {
   int64_t coarse = kugel__max(l->n / 2, p->mmax) / (shapes[0].threads / 2) + 1 + AHEAD;
-  return kugel__round_up(l->n, 8) + (l->split ? l->size : 0) + 2 * coarse;
+  int64_t section = kugel__round_up(l->length, 8) + 2; // as in the kernels
+  return (l->split ? l->split * section + l->size : section) + 2 * coarse;
 }
 
 // Numbers that fit into a block's memory. OpenCL reserves all of it for every block.

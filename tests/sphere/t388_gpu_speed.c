@@ -138,7 +138,8 @@ static double graph_us(const subject *t)
   void *driver = ops->type == KUGEL_CUDA ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
   int (*begin)(void *, int), (*end)(void *, void **), (*make)(void **, void *, unsigned long long);
   int (*launch)(void *, void *), (*drop)(void *), (*drop_graph)(void *);
-  void *graph = NULL, *ready = NULL;
+  int (*context_of)(void *, void **), (*enter)(void *), (*leave)(void **);
+  void *graph = NULL, *ready = NULL, *context = NULL;
   double seconds = 0;
   if (!driver)
     return 0;
@@ -148,11 +149,16 @@ static double graph_us(const subject *t)
   *(void **)&launch = dlsym(driver, "cuGraphLaunch");
   *(void **)&drop = dlsym(driver, "cuGraphExecDestroy");
   *(void **)&drop_graph = dlsym(driver, "cuGraphDestroy");
+  *(void **)&context_of = dlsym(driver, "cuStreamGetCtx");
+  *(void **)&enter = dlsym(driver, "cuCtxPushCurrent_v2");
+  *(void **)&leave = dlsym(driver, "cuCtxPopCurrent_v2");
   CHECK_OK(kugel_queue_create(t->ctx, &queue));
-  CHECK(begin && end && make && launch && drop && drop_graph && queue);
+  CHECK(begin && end && make && launch && drop && drop_graph && context_of && enter && leave && queue);
+  CHECK_IS(context_of(queue->native, &context), 0);
   CHECK_IS(begin(queue->native, 2), 0); // relaxed
   queue_on(t, queue);
   CHECK_IS(end(queue->native, &graph), 0);
+  CHECK_IS(enter(context), 0);
   CHECK_IS(make(&ready, graph, 0), 0);
   for (int i = 0; ready && i < 2; i++) {
     kugel__event *from = NULL, *to = NULL;
@@ -168,6 +174,7 @@ static double graph_us(const subject *t)
     drop(ready);
   if (graph)
     drop_graph(graph);
+  leave(&context);
   kugel_queue_destroy(queue);
   return seconds / REPLAYS * 1e6;
 }

@@ -11,7 +11,7 @@
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
 #else
-#define UNROLL
+#define UNROLL __attribute__((opencl_unroll_hint(1)))
 #endif
 #ifdef WORK_GLOBAL
 #define WORK GLOBAL
@@ -129,135 +129,174 @@ DEVICE void dft(real2 *x, int radix, double sign)
     dft_odd(x, radix, sign);
 }
 
-// One pass over all sub-transforms of `len` points, e^{-2 pi i jk / len}, decimation in frequency; or its inverse.
-#define PASS(NAME, R)                                                                                               \
-  DEVICE void NAME(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, int size, int len, int back)               \
+// A pass: from `from` (zero from `limit` on) into `work`, or back into `to`, times the chirp, as far as `limit`. Others
+// than the first (the last back) have the limit `size`. `part`: of its radix part in the length of sub-transforms;
+// step: of the first twiddle's roots.
+typedef struct ring_pass {
+  int size, part, step, limit;
+} ring_pass;
+
+// x[q] by e^{2 pi i q k / len}, w: of q = 1
+#define TWIDDLE(R)                                       \
+  UNROLL for (int q = 2; q < R; q++)                     \
+    w[q] = mul(w[q / 2], w[q - q / 2]);                  \
+  UNROLL for (int q = 1; q < R; q++)                     \
+    x[q] = mul(x[q], w[q])
+
+// Decimation in frequency, e^{-2 pi i jk / len}, or with `back` its inverse. FIRST: of butterfly b; AT(q): where its
+// number q is.
+#define PASS(NAME, R, FIRST, AT)                                                                                    \
+  DEVICE void NAME(WORK real2 *from, WORK real2 *to, const GLOBAL real2 *RESTRICT roots,                            \
+                   const GLOBAL real2 *RESTRICT chirp, ring_pass t, int back)                                       \
   {                                                                                                                 \
-    int part = len / R, count = size / R, step = size / len;                                                        \
-    float inverse = 1.0f / (float)part;                                                                             \
+    int count = t.size / R, part = t.part;                                                                          \
     for (int b = LOCAL_ID(0); b < count; b += THREADS) {                                                            \
-      int run = QUOTIENT(b, part, inverse), p = b - run * part, first = run * len + p;                              \
+      FIRST;                                                                                                        \
       real2 x[R], w[R];                                                                                             \
-      w[1] = roots[p * step];                                                                                       \
+      w[1] = roots[p * t.step];                                                                                     \
       UNROLL for (int q = 0; q < R; q++)                                                                            \
-        x[q] = work[slot(first + q * part)];                                                                        \
-      if (back)                                                                                                     \
-        w[1] = conjugate(w[1]);                                                                                          \
-      UNROLL for (int q = 2; q < R; q++)                                                                            \
-        w[q] = mul(w[q / 2], w[q - q / 2]);                                                                         \
-      if (back)                                                                                                     \
-        UNROLL for (int q = 1; q < R; q++)                                                                          \
-          x[q] = mul(x[q], w[q]);                                                                                   \
+        x[q] = back || first + q * part < t.limit ? from[AT(q)] : MAKE_REAL2(0.0, 0.0);                             \
+      if (back) {                                                                                                   \
+        w[1] = conjugate(w[1]);                                                                                     \
+        TWIDDLE(R);                                                                                                 \
+      }                                                                                                             \
       dft(x, R, back ? 1 : -1);                                                                                     \
-      if (!back)                                                                                                    \
-        UNROLL for (int q = 1; q < R; q++)                                                                          \
-          x[q] = mul(x[q], w[q]);                                                                                   \
+      if (!back) {                                                                                                  \
+        TWIDDLE(R);                                                                                                 \
+      } else if (t.limit < t.size)                                                                                  \
+        UNROLL for (int q = 0; q < R; q++)                                                                          \
+          if (first + q * part < t.limit)                                                                           \
+            x[q] = mul(x[q], chirp[first + q * part]);                                                              \
       UNROLL for (int q = 0; q < R; q++)                                                                            \
-        work[slot(first + q * part)] = x[q];                                                                        \
+        if (!back || first + q * part < t.limit)                                                                    \
+          to[AT(q)] = x[q];                                                                                         \
     }                                                                                                               \
   }
-PASS(pass2, 2)
-PASS(pass3, 3)
-PASS(pass4, 4)
-PASS(pass5, 5)
-PASS(pass7, 7)
-PASS(pass8, 8)
+// Here `part` is a power of two, and no bit is common to `first` and q part.
+#define FIRST_OF_TWOS(R)                                              \
+  int p = b & (part - 1), first = R * (b - p) + p, base = slot(first)
+#define AT_TWOS(q) (base ^ slot((q) * part))
+#define FIRST_OF_ANY(R)                                                                       \
+  int run = QUOTIENT(b, part, 1.0f / (float)part), p = b - run * part, first = run * R * part + p
+#define AT_ANY(q) slot(first + (q) * part)
+PASS(pass2, 2, FIRST_OF_TWOS(2), AT_TWOS)
+PASS(pass4, 4, FIRST_OF_TWOS(4), AT_TWOS)
+PASS(pass8, 8, FIRST_OF_TWOS(8), AT_TWOS)
+PASS(pass3, 3, FIRST_OF_ANY(3), AT_ANY)
+PASS(pass5, 5, FIRST_OF_ANY(5), AT_ANY)
+PASS(pass7, 7, FIRST_OF_ANY(7), AT_ANY)
 
-DEVICE void pass(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, int size, int len, int radix, int back)
+// t: of the passes done so far.
+#define RUN_PASS(NAME, R)                         \
+  if (!back)                                      \
+    t->part /= R;                                 \
+  else                                            \
+    t->step /= R;                                 \
+  NAME(from, to, roots, chirp, *t, back);         \
+  if (!back)                                      \
+    t->step *= R;                                 \
+  else                                            \
+    t->part *= R
+
+DEVICE void pass(int radix, WORK real2 *from, WORK real2 *to, const GLOBAL real2 *RESTRICT roots,
+                 const GLOBAL real2 *RESTRICT chirp, ring_pass *t, int back)
 {
-  if (radix == 8)
-    pass8(work, roots, size, len, back);
-  else if (radix == 4)
-    pass4(work, roots, size, len, back);
-  else if (radix == 2)
-    pass2(work, roots, size, len, back);
-  else if (radix == 3)
-    pass3(work, roots, size, len, back);
-  else if (radix == 5)
-    pass5(work, roots, size, len, back);
-  else if (!back) // chirps have no sevens
-    pass7(work, roots, size, len, 0);
+  if (radix == 8) {
+    RUN_PASS(pass8, 8);
+  } else if (radix == 4) {
+    RUN_PASS(pass4, 4);
+  } else if (radix == 2) {
+    RUN_PASS(pass2, 2);
+  } else if (radix == 3) {
+    RUN_PASS(pass3, 3);
+  } else if (radix == 5) {
+    RUN_PASS(pass5, 5);
+  } else if (!back) { // chirps have no sevens
+    RUN_PASS(pass7, 7);
+  }
 }
 
 DEVICE int radix_of(ring_line l, int pass_number) { return (int)(l.radices >> (4 * pass_number)) & 15; }
 
-// Natural order -> digits reversed. All threads have filled work, and may read it afterwards.
-DEVICE void forward(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, ring_line l, int passes)
+/* z has sections of l.length numbers (one if there are no chirps) at distances of `stride`: sections of pixels
+ * start in other banks. */
+DEVICE int stride_of(ring_line l) { return ((l.length + 7) & ~7) + 2; }
+DEVICE int natural(ring_line l, int k)
 {
-  int len = l.size;
-  for (int i = 0; i < passes; i++) {
-    int radix = radix_of(l, i);
-    pass(work, roots, l.size, len, radix, 0);
-    len /= radix;
-    BARRIER();
-  }
+  int section = (k >= l.length) + (k >= 2 * l.length) + (k >= 3 * l.length);
+  return section * stride_of(l) + slot(k - section * l.length);
 }
 
-/* The cyclic convolution with the chirp. The last pass has radix 8, and meets the filter in registers. */
-DEVICE void convolve(WORK real2 *work, const GLOBAL real2 *RESTRICT roots, const GLOBAL real2 *RESTRICT filter,
-                     ring_line l)
-{
-  int eighth = l.size / 8, len = 8;
-  for (int b = LOCAL_ID(0); b < eighth; b += THREADS) {
-    real2 x[8];
-    UNROLL for (int q = 0; q < 8; q++)
-      x[q] = work[slot(8 * b + q)];
-    dft8(x, -1);
-    UNROLL for (int q = 0; q < 8; q++)
-      x[q] = mul(x[q], filter[b + q * eighth]);
-    dft8(x, 1);
-    UNROLL for (int q = 0; q < 8; q++)
-      work[slot(8 * b + q)] = x[q];
-  }
-  BARRIER();
-  for (int i = l.passes - 2; i >= 0; i--) {
-    int radix = radix_of(l, i);
-    len *= radix;
-    pass(work, roots, l.size, len, radix, 1);
-    BARRIER();
-  }
-}
-
-// z[part length + k] = (sum_q z[k + q length] e^{-2 pi i part q / split}) e^{-2 pi i part k / n} chirp[k], in place.
+// section[part][k] = (sum_q section[q][k] e^{-2 pi i part q / split}) e^{-2 pi i part k / n} chirp[k]
 DEVICE void split_parts(WORK real2 *z, const GLOBAL real2 *RESTRICT chirp, ring_line l)
 {
-  int length = l.split ? l.length : 0;
+  int length = l.split ? l.length : 0, stride = stride_of(l);
   double step = -2.0 / l.n;
   for (int k = LOCAL_ID(0); k < length; k += THREADS) {
     real2 c = chirp[k], w = turn(step * k), x[4];
+    int at = slot(k);
     UNROLL for (int q = 0; q < 4; q++)
-      x[q] = q < l.split ? z[slot(k + q * length)] : MAKE_REAL2(0.0, 0.0);
+      x[q] = q < l.split ? z[q * stride + at] : MAKE_REAL2(0.0, 0.0);
     if (l.split == 4)
       dft4(x, x + 1, x + 2, x + 3, -1);
     else
       dft(x, 2, -1); // of x[0] and 0 if there is one part
     UNROLL for (int q = 0; q < 4; q++)
       if (q < l.split) {
-        z[slot(k + q * length)] = mul(x[q], c);
+        z[q * stride + at] = mul(x[q], c);
         c = mul(c, w);
       }
   }
 }
 
-/* e^{-2 pi i jk / n} of all of z: into `place` of each frequency. */
-DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_line l)
+// The last pass of a chirp's transform, which has radix 8, its product with the filter, and the first pass back.
+DEVICE void filter_parts(WORK real2 *work, const GLOBAL real2 *RESTRICT filter, int size)
+{
+  int eighth = size / 8;
+  for (int b = LOCAL_ID(0); b < eighth; b += THREADS) {
+    real2 x[8];
+    int base = slot(8 * b);
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = work[base ^ q];
+    dft8(x, -1);
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = mul(x[q], filter[b + q * eighth]);
+    dft8(x, 1);
+    UNROLL for (int q = 0; q < 8; q++)
+      work[base ^ q] = x[q];
+  }
+}
+
+/* e^{-2 pi i jk / n} of all of z: into `place` of each frequency. Without chirps, passes begin to end - 1 only. With
+ * them, each section is transformed into work, meets the filter, and comes back; both of its ends meet the chirp. */
+DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_line l, int begin, int end)
 {
   const GLOBAL real2 *RESTRICT roots = tables + l.roots;
   const GLOBAL real2 *RESTRICT chirp = tables + l.chirp;
-  WORK real2 *work = l.split ? z + ((l.n + 7) & ~7) : z;
+  int stride = stride_of(l), parts = l.split ? l.split : 1;
+  WORK real2 *work = l.split ? z + l.split * stride : z;
   split_parts(z, chirp, l);
   BARRIER();
-  int parts = l.split ? l.split : 1, count = l.split ? l.size : 0, length = l.split ? l.length : 0;
   for (int part = 0; part < parts; part++) {
-    for (int k = LOCAL_ID(0); k < count; k += THREADS)
-      work[slot(k)] = k < length ? z[slot(part * length + k)] : MAKE_REAL2(0.0, 0.0);
+    WORK real2 *section = z + part * stride;
+    ring_pass t;
+    t.size = l.size;
+    t.part = begin ? l.size / 8 : l.size; // a pass that is left out has radix 8
+    t.step = begin ? 8 : 1;
+    t.limit = l.split ? l.length : l.size;
+    for (int i = begin; i < (l.split ? l.passes - 1 : end); i++) {
+      pass(radix_of(l, i), i > 0 ? work : section, work, roots, roots, &t, 0);
+      t.limit = l.size;
+      BARRIER();
+    }
+    if (l.split)
+      filter_parts(work, tables + l.filter, l.size);
     BARRIER();
-    forward(work, roots, l, l.split ? l.passes - 1 : l.passes);
-    for (int once = 0; once < (l.split ? 1 : 0); once++)
-      convolve(work, roots, tables + l.filter, l);
-    for (int k = LOCAL_ID(0); k < length; k += THREADS)
-      z[slot(part * length + k)] = mul(work[slot(k)], chirp[k]);
-    BARRIER();
+    for (int i = l.split ? l.passes - 2 : -1; i >= 0; i--) {
+      t.limit = i ? l.size : l.length;
+      pass(radix_of(l, i), work, i ? work : section, roots, chirp, &t, 1);
+      BARRIER();
+    }
   }
 }
 
@@ -265,7 +304,7 @@ DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_l
 DEVICE int place(ring_line l, const GLOBAL i32 *RESTRICT order, int k)
 {
   int shift = l.split >> 1; // log2 of 1, 2, 4
-  return slot(l.split ? (k & (l.split - 1)) * l.length + (k >> shift) : order[l.order + k]);
+  return l.split ? (k & (l.split - 1)) * stride_of(l) + slot(k >> shift) : slot(order[l.order + k]);
 }
 
 /* ---- coefficients ---- */
@@ -334,6 +373,16 @@ DEVICE double pixel(const GLOBAL void *map, ring_args t, i64 at, GLOBAL i32 *bad
   return v;
 }
 
+DEVICE real2 pixels(const GLOBAL void *map, ring_args t, ring_job j, real2 factor, int i, GLOBAL i32 *bad)
+{
+  real2 v = MAKE_REAL2(0.0, 0.0);
+  if (j.first[0] >= 0)
+    v.x = factor.x * pixel(map, t, t.map + j.first[0] + i, bad);
+  if (j.first[1] >= 0)
+    v.y = factor.y * pixel(map, t, t.map + j.first[1] + i, bad);
+  return v;
+}
+
 DEVICE void set_pixel(GLOBAL void *map, ring_args t, i64 at, double v)
 {
   if (t.f32)
@@ -342,30 +391,31 @@ DEVICE void set_pixel(GLOBAL void *map, ring_args t, i64 at, double v)
     ((GLOBAL double *)map)[at] = v;
 }
 
-// Weights of north and south, 0 where there is no ring.
-DEVICE real2 weights_of(ring_job j, const GLOBAL double *RESTRICT weight, ring_args t)
+// v = i conj (north + i south)
+DEVICE void set_pixels(GLOBAL void *map, ring_args t, ring_job j, real2 factor, int i, real2 v)
 {
-  return MAKE_REAL2(j.first[0] < 0 ? 0.0 : t.weighted ? weight[2 * j.pair] : 1.0,
-                    j.first[1] < 0 ? 0.0 : t.weighted ? weight[2 * j.pair + 1] : 1.0);
+  if (j.first[0] >= 0)
+    set_pixel(map, t, t.map + j.first[0] + i, factor.x * v.y);
+  if (j.first[1] >= 0)
+    set_pixel(map, t, t.map + j.first[1] + i, factor.y * v.x);
 }
 
 /* ---- kernels ---- */
 
 // The block's job; neighbouring blocks serve one job of several maps. (Arguments of a kernel are not to be changed:
 // OpenCL on CPUs shares them.)
-#define THE_JOB                                                        \
-  WORK_ROOM;                                                           \
-  ring_args t = args;                                                  \
-  ring_job j = jobs[units[args.first + GROUP_ID(0) / args.maps]];      \
-  ring_line l = lines[j.line];                                         \
-  int which_map = GROUP_ID(0) % args.maps, own_order = LOCAL_ID(0) / 2; \
-  t.leg += which_map * t.leg_stride;                                   \
-  i64 north = t.map + which_map * t.map_stride + j.first[0];           \
-  i64 south = t.map + which_map * t.map_stride + j.first[1];           \
-  ring_side s = side_of(j, l.n, t.leg);                                \
-  real2 w = weights_of(j, weight, t);                                  \
-  i64 row = 2 * t.row;                                                 \
-  WORK real2 *coarse = z + ((l.n + 7) & ~7) + (l.split ? l.size : 0)
+#define THE_JOB                                                                                                      \
+  WORK_ROOM;                                                                                                         \
+  ring_args t = args;                                                                                                \
+  ring_job j = jobs[units[args.first + GROUP_ID(0) / args.maps]];                                                    \
+  ring_line l = lines[j.line];                                                                                       \
+  t.map += GROUP_ID(0) % args.maps * t.map_stride;                                                                   \
+  t.leg += GROUP_ID(0) % args.maps * t.leg_stride;                                                                   \
+  ring_side s = side_of(j, l.n, t.leg);                                                                              \
+  real2 factor = t.weighted ? MAKE_REAL2(weight[2 * j.pair], weight[2 * j.pair + 1]) : MAKE_REAL2(1.0, 1.0);         \
+  int own_order = LOCAL_ID(0) / 2;                                                                                   \
+  i64 row = 2 * t.row;                                                                                               \
+  WORK real2 *coarse = z + (l.split ? l.split * stride_of(l) + l.size : stride_of(l))
 
 // With i conj Z_k = i conj (north + i south), whose transform with the other sign is i conj z.
 KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
@@ -376,6 +426,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, 
 {
   SHUFFLE_ROOM(THREADS);
   THE_JOB;
+  int fused = !l.split && l.n % 8 == 0, eighth = fused ? l.n / 8 : 0; // the last pass
   make_coarse(coarse, s, l.n / 2);
   BARRIER();
   for (int base = 0; 2 * base <= l.n; base += AHEAD * HALF) {
@@ -393,20 +444,24 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, 
       o.x = SHUFFLE_XOR(v.x, 1);
       o.y = SHUFFLE_XOR(v.y, 1);
       if (!s.which && 2 * k <= l.n)
-        z[slot(k)] = MAKE_REAL2(v.y + o.x, v.x - o.y);
+        z[natural(l, k)] = MAKE_REAL2(v.y + o.x, v.x - o.y);
       if (s.which && k > 0 && 2 * k < l.n)
-        z[slot(l.n - k)] = MAKE_REAL2(v.x - o.y, v.y + o.x);
+        z[natural(l, l.n - k)] = MAKE_REAL2(v.x - o.y, v.y + o.x);
     }
   }
   BARRIER();
-  transform(z, tables, l);
-  for (int i = LOCAL_ID(0); i < l.n; i += THREADS) {
-    real2 v = z[place(l, order, i)];
-    if (j.first[0] >= 0)
-      set_pixel(map, t, north + i, w.x * v.y);
-    if (j.first[1] >= 0)
-      set_pixel(map, t, south + i, w.y * v.x);
+  transform(z, tables, l, 0, l.passes - fused);
+  for (int i = LOCAL_ID(0); i < eighth; i += THREADS) { // pixels i + q n / 8 come from one butterfly
+    int base = slot(order[l.order + i]);
+    real2 x[8];
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = z[base ^ q];
+    dft8(x, -1);
+    UNROLL for (int q = 0; q < 8; q++)
+      set_pixels(map, t, j, factor, i + q * eighth, x[q]);
   }
+  for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS)
+    set_pixels(map, t, j, factor, i, z[place(l, order, i)]);
 }
 
 KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
@@ -416,17 +471,23 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *RESTRICT jobs
                                             GLOBAL i32 *bad, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   THE_JOB;
+  int fused = l.n >= 64 && (l.n & (l.n - 1)) == 0, eighth = fused ? l.n / 8 : 0; // the first pass
   make_coarse(coarse, s, s.mlim);
-  for (int i = LOCAL_ID(0); i < l.n; i += THREADS) {
-    real2 v = MAKE_REAL2(0.0, 0.0);
-    if (j.first[0] >= 0)
-      v.x = w.x * pixel(map, t, north + i, bad);
-    if (j.first[1] >= 0)
-      v.y = w.y * pixel(map, t, south + i, bad);
-    z[slot(i)] = v;
+  for (int i = LOCAL_ID(0); i < eighth; i += THREADS) {
+    real2 x[8], w[8];
+    int base = slot(i);
+    w[1] = tables[l.roots + i];
+    UNROLL for (int q = 0; q < 8; q++)
+      x[q] = pixels(map, t, j, factor, i + q * eighth, bad);
+    dft8(x, -1);
+    TWIDDLE(8);
+    UNROLL for (int q = 0; q < 8; q++)
+      z[base ^ slot(q * eighth)] = x[q];
   }
+  for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS)
+    z[natural(l, i)] = pixels(map, t, j, factor, i, bad);
   BARRIER();
-  transform(z, tables, l);
+  transform(z, tables, l, fused, l.passes);
   for (int m = own_order; m <= s.mlim; m += HALF) {
     int k = m < l.n ? m : m % l.n;
     real2 a = z[place(l, order, k)], b = z[place(l, order, k ? l.n - k : 0)];
@@ -473,7 +534,9 @@ KERNEL(THREADS) ring_filter(const GLOBAL i32 *RESTRICT units, const GLOBAL ring_
     z[slot(i)] = k < l.length ? conjugate(tables[l.chirp + k]) : MAKE_REAL2(0.0, 0.0);
   }
   BARRIER();
-  forward(z, tables + l.roots, l, l.passes);
+  l.split = 0; // as of a line of l.size
+  l.length = l.size;
+  transform(z, tables, l, 0, l.passes);
   double factor = 1.0 / l.size;
   for (int i = LOCAL_ID(0); i < l.size; i += THREADS) {
     real2 v = z[slot(i)];
