@@ -20,17 +20,17 @@ typedef struct ring_job {
 typedef struct ring_line {
   uint64_t radices;
   int64_t roots, chirp, filter, order;
-  int32_t n, split, length, size, passes, owner;
+  int32_t n, split, length, size, passes, together, owner;
 } ring_line;
 typedef struct ring_args {
   int32_t first, maps, f32, weighted, check, row;
-  int64_t room, map, map_stride, leg, leg_stride;
+  int64_t room, map, map_stride, leg, leg_stride, ahead;
 } ring_args;
 
-enum { CLASSES = 3, IN_MEMORY = 2, AHEAD = 4, MAX_PASSES = 16 };
+enum { CLASSES = 4, IN_MEMORY = 3, AHEAD = 4, MAX_PASSES = 16 };
 static const struct {
   int threads, blocks; // of a block, of a multiprocessor
-} shapes[CLASSES] = {{256, 2}, {512, 1}, {256, 2}};
+} shapes[CLASSES] = {{256, 3}, {256, 2}, {512, 1}, {256, 2}};
 
 enum { SYNTH, ADJOINT, TABLES, FILTER, KERNELS };
 static const char *const names[] = {"ring_synth", "ring_adjoint", "ring_tables", "ring_filter"};
@@ -107,7 +107,7 @@ static int64_t chirp_size(int64_t least)
 
 static void plan_line(ring_line *l, int32_t n)
 {
-  *l = (ring_line){.n = n, .size = n, .length = n};
+  *l = (ring_line){.n = n, .size = n, .length = n, .together = 1};
   if (factor(n, l))
     return;
   l->split = n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
@@ -116,27 +116,30 @@ static void plan_line(ring_line *l, int32_t n)
   factor(l->size, l);
 }
 
-static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l)
-{
-  int64_t coarse = kugel__max(l->n / 2, p->mmax) / (shapes[0].threads / 2) + 1 + AHEAD;
-  int64_t section = kugel__round_up(l->length, 8) + 2; // as in the kernels
-  return (l->split ? l->split * section + l->size : section) + 2 * coarse;
-}
-
-// Numbers that fit into a block's memory. OpenCL reserves all of it for every block.
+// Numbers that fit into the memory of a class's blocks. OpenCL reserves all of it for every block.
 static int64_t capacity(const kugel__device *d, int class)
 {
+  static const int64_t most[CLASSES] = {4864, 7168, 14336, INT64_MAX};
   int64_t all = (int64_t)d->info.shared_bytes / 16;
-  bool cuda = d->ops->type == KUGEL_CUDA;
-  return class == 0   ? cuda ? kugel__min(7168, all / 2 - 64) : kugel__min(3072, all)
-           : class == 1 ? kugel__min(14336, all)
-                      : INT64_MAX;
+  if (class == IN_MEMORY)
+    return INT64_MAX;
+  if (d->ops->type != KUGEL_CUDA)
+    return kugel__min(class == 0 ? 3072 : most[class], all);
+  return kugel__min(most[class], all / shapes[class].blocks - 64);
+}
+
+static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l, int class)
+{
+  int64_t threads = shapes[class].threads, top = kugel__max(l->n / 2, p->mmax);
+  int64_t phases = threads + 2 * (top / (threads / 2) + 1 + AHEAD);
+  int64_t section = kugel__round_up(l->length, 8) + 2; // as in the kernels
+  return (l->split ? l->split * section + l->together * l->size : section) + phases;
 }
 
 static int class_of(const kugel__rings_gpu *p, const ring_line *l)
 {
   int c = 0;
-  while (room_of(p, l) > capacity(p->device, c))
+  while (room_of(p, l, c) > capacity(p->device, c))
     c++;
   return c;
 }
@@ -191,6 +194,18 @@ static int64_t take(int64_t *total, int64_t n)
   return *total - n;
 }
 
+// As many parts of chirps at a time as the class has room for anyway.
+static void plan_together(const kugel__rings_gpu *p, ring_line *l)
+{
+  int c = class_of(p, l);
+  for (int n = 2; n <= l->split; n *= 2) {
+    ring_line more = *l;
+    more.together = n;
+    if (c != IN_MEMORY && room_of(p, &more, c) <= capacity(p->device, c) * 15 / 16) // caches need some
+      l->together = n;
+  }
+}
+
 // One for each length, which jobs have in place of their line.
 static kugel_status make_lines(kugel__rings_gpu *p)
 {
@@ -202,6 +217,7 @@ static kugel_status make_lines(kugel__rings_gpu *p)
     if (p->jobs[i].line != n) {
       n = p->jobs[i].line;
       plan_line(l, n);
+      plan_together(p, l);
       bool known = l->split && chirped && chirped->size == l->size;
       l->owner = !known;
       l->roots = known ? chirped->roots : take(&p->numbers, l->size);
@@ -218,7 +234,7 @@ static kugel_status make_lines(kugel__rings_gpu *p)
   return KUGEL_OK;
 }
 
-// Jobs of a class: those with chirps, which compute, in turn with the others, which move data.
+// Jobs of a class: those with chirps first, which take longest.
 static kugel_status make_units(kugel__rings_gpu *p)
 {
   int32_t n = 0;
@@ -226,16 +242,14 @@ static kugel_status make_units(kugel__rings_gpu *p)
   for (int c = 0; c < CLASSES; c++) {
     unit_class *units = &p->classes[c], *filters = &p->filters[c];
     units->first = n;
-    for (int32_t at[2] = {0, 0}, kind = 1; at[0] < p->njobs || at[1] < p->njobs; kind = !kind) {
-      for (; at[kind] < p->njobs; at[kind]++) {
-        const ring_line *l = &p->lines[p->jobs[at[kind]].line];
-        if (kind == (l->split > 0) && class_of(p, l) == c) {
-          units->room = kugel__max(units->room, room_of(p, l));
-          p->units[n++] = at[kind]++;
-          break;
-        }
+    for (int chirps = 1; chirps >= 0; chirps--)
+      for (int32_t i = 0; i < p->njobs; i++) {
+        const ring_line *l = &p->lines[p->jobs[i].line];
+        if ((l->split > 0) != chirps || class_of(p, l) != c)
+          continue;
+        units->room = kugel__max(units->room, room_of(p, l, c));
+        p->units[n++] = i;
       }
-    }
     units->count = n - units->first;
     *filters = (unit_class){.first = n, .room = units->room};
     for (int32_t i = 0; i < p->nlines; i++)
@@ -270,6 +284,7 @@ static kugel_status launch_class(const kugel__rings_gpu *p, int class, int kerne
                                  const kugel__arg *args, ring_args *a, kugel_queue *queue)
 {
   int32_t most = class == IN_MEMORY ? p->blocks / a->maps : c->count;
+  a->ahead = (int64_t)shapes[class].blocks * p->device->info.units;
   a->room = c->room;
   for (int32_t done = 0; done < c->count; done += most) {
     a->first = c->first + done;

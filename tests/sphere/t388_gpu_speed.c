@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LABEL: long. Times of transforms on every GPU, device memory to device memory, by the device's events.
  * --kernels: of each kernel; --sweep: of the Legendre kernels cut in other ways; --any: devices that are no
- * GPUs too, with small transforms. */
+ * GPUs too, with small transforms; --only=N: stages of nside N, or of Gauss grids to lmax N. */
 #include <dlfcn.h>
 #include "device/every.h"
 #include "sphere/leg_gpu.h"
@@ -9,6 +9,7 @@
 
 enum { WARM = 2, RUNS = 9 };
 static bool any;
+static int only; // nside or, of Gauss grids, lmax; 0: all
 
 /* ---- the device's operations, with events around every launch ---- */
 
@@ -379,7 +380,8 @@ static void report(kugel_ctx *ctx, bool want_kernels, bool want_sweep)
     return;
   printf("nside  lmax  mode   verb       Legendre    rings    whole   floor of 34 TFLOP/s, ms\n");
   for (int k = 0; k < (any ? 1 : 6); k++)
-    for (int mode = 0; mode < 3; mode++)
+    for (int mode = 0; mode < 3 && (!only || any || only == (sizes[k][0] ? sizes[k][0] : sizes[k][1]));
+         mode++)
       stages(ctx, any ? 16 : sizes[k][0], any ? 32 : sizes[k][1], (kugel_sht_mode)mode);
 }
 
@@ -391,6 +393,8 @@ int main(int argc, char **argv)
     want_kernels |= !strcmp(argv[i], "--kernels");
     want_sweep |= !strcmp(argv[i], "--sweep");
     any |= !strcmp(argv[i], "--any");
+    if (!strncmp(argv[i], "--only=", 7))
+      only = atoi(argv[i] + 7);
   }
   for (int i = 0; every_device(&i, true, &info);) {
     CASE(every_title(&info, "speed"))

@@ -4,14 +4,17 @@
 // are transformed in place; others are split by r = gcd(n, 4) and go through chirps (Bluestein), part by part.
 // leg[m][row] holds north re, im, south re, im of each pair; orders beyond the Nyquist frequency fold exactly.
 //
+// variant: THREADS=256 BLOCKS=3 ROOM=4864
 // variant: THREADS=256 BLOCKS=2 ROOM=7168
 // variant: THREADS=512 BLOCKS=1 ROOM=14336
 // variant: THREADS=256 BLOCKS=2 ROOM=0 WORK_GLOBAL=1
 
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
+#define UNROLL_TWO _Pragma("unroll 2") // more would cost registers
 #else
-#define UNROLL __attribute__((opencl_unroll_hint(1)))
+#define UNROLL
+#define UNROLL_TWO
 #endif
 #ifdef WORK_GLOBAL
 #define WORK GLOBAL
@@ -33,12 +36,13 @@ typedef struct ring_job {
 typedef struct ring_line {
   u64 radices;                   // four bits each, from the first pass on
   i64 roots, chirp, filter, order; // in the tables
-  i32 n, split, length, size, passes, owner; // owner: of the roots
+  i32 n, split, length, size, passes, together, owner; // parts at a time; owner of the roots
 } ring_line;
 
 typedef struct ring_args {
   i32 first, maps, f32, weighted, check, row; // blocks serve units from `first` on; check 1: bad pixels count as
   i64 room, map, map_stride, leg, leg_stride; // zero, 2: and are counted; of a block; first elements; to the next map
+  i64 ahead;                                  // as many blocks later, a block may begin when this one ends
 } ring_args;
 
 DEVICE real2 add(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
@@ -134,6 +138,7 @@ DEVICE void dft(real2 *x, int radix, double sign)
 // step: of the first twiddle's roots.
 typedef struct ring_pass {
   int size, part, step, limit;
+  int id, threads; // this one of those that share the work
 } ring_pass;
 
 // x[q] by e^{2 pi i q k / len}, w: of q = 1
@@ -150,7 +155,7 @@ typedef struct ring_pass {
                    const GLOBAL real2 *RESTRICT chirp, ring_pass t, int back)                                       \
   {                                                                                                                 \
     int count = t.size / R, part = t.part;                                                                          \
-    for (int b = LOCAL_ID(0); b < count; b += THREADS) {                                                            \
+    for (int b = t.id; b < count; b += t.threads) {                                                                 \
       FIRST;                                                                                                        \
       real2 x[R], w[R];                                                                                             \
       w[1] = roots[p * t.step];                                                                                     \
@@ -250,10 +255,10 @@ DEVICE void split_parts(WORK real2 *z, const GLOBAL real2 *RESTRICT chirp, ring_
 }
 
 // The last pass of a chirp's transform, which has radix 8, its product with the filter, and the first pass back.
-DEVICE void filter_parts(WORK real2 *work, const GLOBAL real2 *RESTRICT filter, int size)
+DEVICE void filter_parts(WORK real2 *work, const GLOBAL real2 *RESTRICT filter, ring_pass t)
 {
-  int eighth = size / 8;
-  for (int b = LOCAL_ID(0); b < eighth; b += THREADS) {
+  int eighth = t.size / 8;
+  for (int b = t.id; b < eighth; b += t.threads) {
     real2 x[8];
     int base = slot(8 * b);
     UNROLL for (int q = 0; q < 8; q++)
@@ -274,13 +279,16 @@ DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_l
   const GLOBAL real2 *RESTRICT roots = tables + l.roots;
   const GLOBAL real2 *RESTRICT chirp = tables + l.chirp;
   int stride = stride_of(l), parts = l.split ? l.split : 1;
-  WORK real2 *work = l.split ? z + l.split * stride : z;
+  ring_pass t;
+  t.size = l.size;
+  t.threads = THREADS / l.together;
+  t.id = LOCAL_ID(0) & (t.threads - 1);
+  int own = LOCAL_ID(0) / t.threads;
+  WORK real2 *work = l.split ? z + l.split * stride + own * l.size : z;
   split_parts(z, chirp, l);
   BARRIER();
-  for (int part = 0; part < parts; part++) {
-    WORK real2 *section = z + part * stride;
-    ring_pass t;
-    t.size = l.size;
+  for (int part = 0; part < parts; part += l.together) {
+    WORK real2 *section = z + (part + own) * stride;
     t.part = begin ? l.size / 8 : l.size; // a pass that is left out has radix 8
     t.step = begin ? 8 : 1;
     t.limit = l.split ? l.length : l.size;
@@ -290,7 +298,7 @@ DEVICE void transform(WORK real2 *z, const GLOBAL real2 *RESTRICT tables, ring_l
       BARRIER();
     }
     if (l.split)
-      filter_parts(work, tables + l.filter, l.size);
+      filter_parts(work, tables + l.filter, t);
     BARRIER();
     for (int i = l.split ? l.passes - 2 : -1; i >= 0; i--) {
       t.limit = i ? l.size : l.length;
@@ -316,38 +324,36 @@ DEVICE real2 phase(u64 hi, u64 lo, int m)
   return turn((double)(i64)t * 0x1p-63);
 }
 
-// Neighbouring threads serve north and south of one order, HALF orders at a time; e^{i m phi0} of order k + c HALF is
-// the thread's own of k times coarse[c].
+// Neighbouring threads serve north and south of one order, HALF orders at a time. The phase e^{i m phi0} of a thread's
+// order k + c HALF is that of k, which is in fine[thread], times that of c HALF, fine[THREADS + 2 c + side].
 #define HALF (THREADS / 2)
 enum { AHEAD = 4 };
 
 // What a thread serves of a job.
 typedef struct ring_side {
   u64 hi, lo;
-  int which, own, exists, mlim, n;
-  i64 leg;       // its coefficient of order 0
-  real2 fine;    // phase of its first order
+  int which, exists, mlim, n;
+  i64 leg; // its coefficient of order 0
 } ring_side;
 
 DEVICE ring_side side_of(ring_job j, int n, i64 leg)
 {
   ring_side s;
   s.which = LOCAL_ID(0) % 2;
-  s.own = s.which ? j.flags & 2 : j.flags & 1;
   s.hi = s.which ? j.hi[1] : j.hi[0];
   s.lo = s.which ? j.lo[1] : j.lo[0];
   s.exists = (s.which ? j.first[1] : j.first[0]) >= 0;
   s.mlim = j.mlim;
   s.n = n;
   s.leg = leg + 2 * j.pair + s.which;
-  s.fine = phase(s.hi, s.lo, LOCAL_ID(0) / 2);
   return s;
 }
 
-DEVICE void make_coarse(WORK real2 *coarse, ring_side s, int top)
+DEVICE void make_phases(WORK real2 *fine, ring_side s, int top)
 {
+  fine[LOCAL_ID(0)] = phase(s.hi, s.lo, LOCAL_ID(0) / 2);
   for (int c = LOCAL_ID(0) / 2; c * HALF <= top; c += HALF)
-    coarse[2 * c + s.which] = phase(s.hi, s.lo, c * HALF);
+    fine[THREADS + 2 * c + s.which] = phase(s.hi, s.lo, c * HALF);
 }
 
 // Adds the orders that fold onto k.
@@ -360,44 +366,104 @@ DEVICE real2 folded(real2 f, const GLOBAL real2 *RESTRICT leg, ring_side s, i64 
   return f;
 }
 
+// From memory into the cache that all blocks share: `bytes` from the multiple of 16 bytes at p on.
+DEVICE void into_cache(const GLOBAL void *p, int bytes)
+{
+#if IS_CUDA && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(bytes));
+#endif
+}
+
+enum { LINE = 128 };
+
+// What a later block reads: of one order in four the line with its pair. Blocks whose pairs share lines come side by
+// side, and so fetch the others.
+DEVICE void prefetch_orders(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
+                            const GLOBAL real2 *RESTRICT leg, ring_args t)
+{
+  int block = GROUP_ID(0) + (int)t.ahead, unit = block / t.maps;
+  if (block >= GROUPS(0))
+    return;
+  const GLOBAL ring_job *j = &jobs[units[t.first + unit]];
+  i64 from = (t.leg + block % t.maps * t.leg_stride + 2 * j->pair) & ~(i64)(LINE / 16 - 1);
+  for (int m = (unit & 3) + 4 * LOCAL_ID(0); m <= j->mlim; m += 4 * THREADS)
+    into_cache(leg + from + 2 * (i64)m * t.row, LINE);
+}
+
 /* ---- pixels ---- */
 
-DEVICE double pixel(const GLOBAL void *map, ring_args t, i64 at, GLOBAL i32 *bad)
+// The first pixels of a pair, NULL where there is no ring, and the factors of north and south.
+typedef struct ring_pixels {
+  GLOBAL char *north, *south;
+  double weight_north, weight_south;
+  int f32, check;
+} ring_pixels;
+
+DEVICE ring_pixels pixels_of(ring_job j, GLOBAL char *map, const GLOBAL double *RESTRICT weight, ring_args t)
 {
-  double v = t.f32 ? (double)((const GLOBAL float *)map)[at] : ((const GLOBAL double *)map)[at];
-  if (t.check && (!(fabs(v) <= 1.7e308) || fabs(v + 1.6375e30) <= 1.6375e25)) {
-    if (t.check == 2)
+  ring_pixels p;
+  i64 bytes = t.f32 ? 4 : 8;
+  p.north = j.first[0] < 0 ? 0 : map + (t.map + j.first[0]) * bytes;
+  p.south = j.first[1] < 0 ? 0 : map + (t.map + j.first[1]) * bytes;
+  p.weight_north = t.weighted ? weight[2 * j.pair] : 1.0;
+  p.weight_south = t.weighted ? weight[2 * j.pair + 1] : 1.0;
+  p.f32 = t.f32;
+  p.check = t.check;
+  return p;
+}
+
+DEVICE double pixel(const GLOBAL char *ring, ring_pixels p, int i, GLOBAL i32 *bad)
+{
+  double v = p.f32 ? (double)((const GLOBAL float *)ring)[i] : ((const GLOBAL double *)ring)[i];
+  if (p.check && (!(fabs(v) <= 1.7e308) || fabs(v + 1.6375e30) <= 1.6375e25)) {
+    if (p.check == 2)
       ATOMIC_ADD_I32(bad, 1);
     v = 0;
   }
   return v;
 }
 
-DEVICE real2 pixels(const GLOBAL void *map, ring_args t, ring_job j, real2 factor, int i, GLOBAL i32 *bad)
+DEVICE real2 pixels(ring_pixels p, int i, GLOBAL i32 *bad)
 {
   real2 v = MAKE_REAL2(0.0, 0.0);
-  if (j.first[0] >= 0)
-    v.x = factor.x * pixel(map, t, t.map + j.first[0] + i, bad);
-  if (j.first[1] >= 0)
-    v.y = factor.y * pixel(map, t, t.map + j.first[1] + i, bad);
+  if (p.north)
+    v.x = p.weight_north * pixel(p.north, p, i, bad);
+  if (p.south)
+    v.y = p.weight_south * pixel(p.south, p, i, bad);
   return v;
 }
 
-DEVICE void set_pixel(GLOBAL void *map, ring_args t, i64 at, double v)
+// Pixels i + q step of both rings from v[q] = i conj (north + i south), q < count.
+DEVICE void set_pixels(ring_pixels p, int i, int step, int count, const real2 *v)
 {
-  if (t.f32)
-    ((GLOBAL float *)map)[at] = (float)v;
-  else
-    ((GLOBAL double *)map)[at] = v;
+  UNROLL for (int side = 0; side < 2; side++) {
+    GLOBAL char *ring = side ? p.south : p.north;
+    double weight = side ? p.weight_south : p.weight_north;
+    if (ring && p.f32) {
+      GLOBAL float *to = (GLOBAL float *)ring + i;
+      UNROLL for (int q = 0; q < count; q++, to += step)
+        *to = (float)(weight * (side ? v[q].x : v[q].y));
+    } else if (ring) {
+      GLOBAL double *to = (GLOBAL double *)ring + i;
+      UNROLL for (int q = 0; q < count; q++, to += step)
+        *to = weight * (side ? v[q].x : v[q].y);
+    }
+  }
 }
 
-// v = i conj (north + i south)
-DEVICE void set_pixels(GLOBAL void *map, ring_args t, ring_job j, real2 factor, int i, real2 v)
+DEVICE void prefetch_pixels(const GLOBAL ring_job *jobs, const GLOBAL i32 *RESTRICT units,
+                            const GLOBAL ring_line *RESTRICT lines, const GLOBAL char *map, ring_args t)
 {
-  if (j.first[0] >= 0)
-    set_pixel(map, t, t.map + j.first[0] + i, factor.x * v.y);
-  if (j.first[1] >= 0)
-    set_pixel(map, t, t.map + j.first[1] + i, factor.y * v.x);
+  int block = GROUP_ID(0) + (int)t.ahead;
+  if (block >= GROUPS(0))
+    return;
+  const GLOBAL ring_job *j = &jobs[units[t.first + block / t.maps]];
+  i64 size = t.f32 ? 4 : 8, bytes = lines[j->line].n * size;
+  for (int side = 0; side < 2; side++) {
+    i64 from = (t.map + block % t.maps * t.map_stride + j->first[side]) * size & ~(i64)15;
+    for (i64 at = LOCAL_ID(0) * LINE; at + LINE <= bytes && j->first[side] >= 0; at += THREADS * LINE)
+      into_cache(map + from + at, LINE);
+  }
 }
 
 /* ---- kernels ---- */
@@ -407,27 +473,27 @@ DEVICE void set_pixels(GLOBAL void *map, ring_args t, ring_job j, real2 factor, 
 #define THE_JOB                                                                                                      \
   WORK_ROOM;                                                                                                         \
   ring_args t = args;                                                                                                \
-  ring_job j = jobs[units[args.first + GROUP_ID(0) / args.maps]];                                                    \
+  int unit = units[args.first + GROUP_ID(0) / args.maps];                                                            \
+  ring_job j = jobs[unit];                                                                                           \
   ring_line l = lines[j.line];                                                                                       \
   t.map += GROUP_ID(0) % args.maps * t.map_stride;                                                                   \
   t.leg += GROUP_ID(0) % args.maps * t.leg_stride;                                                                   \
   ring_side s = side_of(j, l.n, t.leg);                                                                              \
-  real2 factor = t.weighted ? MAKE_REAL2(weight[2 * j.pair], weight[2 * j.pair + 1]) : MAKE_REAL2(1.0, 1.0);         \
   int own_order = LOCAL_ID(0) / 2;                                                                                   \
   i64 row = 2 * t.row;                                                                                               \
-  WORK real2 *coarse = z + (l.split ? l.split * stride_of(l) + l.size : stride_of(l))
+  WORK real2 *fine = z + (l.split ? l.split * stride_of(l) + l.together * l.size : stride_of(l))
 
 // With i conj Z_k = i conj (north + i south), whose transform with the other sign is i conj z.
 KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
                                           const GLOBAL ring_line *RESTRICT lines, const GLOBAL real2 *RESTRICT tables,
                                           const GLOBAL i32 *RESTRICT order, const GLOBAL real2 *RESTRICT leg,
-                                          GLOBAL void *map, const GLOBAL double *RESTRICT weight,
+                                          GLOBAL char *map, const GLOBAL double *RESTRICT weight,
                                           GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   SHUFFLE_ROOM(THREADS);
   THE_JOB;
   int fused = !l.split && l.n % 8 == 0, eighth = fused ? l.n / 8 : 0; // the last pass
-  make_coarse(coarse, s, l.n / 2);
+  make_phases(fine, s, l.n / 2);
   BARRIER();
   for (int base = 0; 2 * base <= l.n; base += AHEAD * HALF) {
     real2 f[AHEAD];
@@ -437,7 +503,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, 
     }
     UNROLL for (int u = 0; u < AHEAD; u++) {
       int k = base + u * HALF + own_order;
-      real2 v = mul(f[u], mul(s.fine, coarse[2 * (base / HALF + u) + s.which]));
+      real2 v = mul(f[u], mul(fine[LOCAL_ID(0)], fine[THREADS + 2 * (base / HALF + u) + s.which]));
       if (s.exists && 2 * k <= l.n)
         v = folded(v, leg, s, row, k);
       real2 o;
@@ -449,51 +515,58 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, 
         z[natural(l, l.n - k)] = MAKE_REAL2(v.x - o.y, v.y + o.x);
     }
   }
+  prefetch_orders(jobs, units, leg, args);
   BARRIER();
   transform(z, tables, l, 0, l.passes - fused);
+  ring_pixels p = pixels_of(j, map, weight, t);
   for (int i = LOCAL_ID(0); i < eighth; i += THREADS) { // pixels i + q n / 8 come from one butterfly
     int base = slot(order[l.order + i]);
     real2 x[8];
     UNROLL for (int q = 0; q < 8; q++)
       x[q] = z[base ^ q];
     dft8(x, -1);
-    UNROLL for (int q = 0; q < 8; q++)
-      set_pixels(map, t, j, factor, i + q * eighth, x[q]);
+    set_pixels(p, i, eighth, 8, x);
   }
-  for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS)
-    set_pixels(map, t, j, factor, i, z[place(l, order, i)]);
+  for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS) {
+    real2 v = z[place(l, order, i)];
+    set_pixels(p, i, 0, 1, &v);
+  }
 }
 
-KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
+KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *jobs, const GLOBAL i32 *RESTRICT units,
                                             const GLOBAL ring_line *RESTRICT lines, const GLOBAL real2 *RESTRICT tables,
                                             const GLOBAL i32 *RESTRICT order, GLOBAL real2 *RESTRICT leg,
-                                            const GLOBAL void *map, const GLOBAL double *RESTRICT weight,
+                                            GLOBAL char *map, const GLOBAL double *RESTRICT weight,
                                             GLOBAL i32 *bad, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
   THE_JOB;
   int fused = l.n >= 64 && (l.n & (l.n - 1)) == 0, eighth = fused ? l.n / 8 : 0; // the first pass
-  make_coarse(coarse, s, s.mlim);
+  ring_pixels p = pixels_of(j, map, weight, t);
+  make_phases(fine, s, s.mlim);
   for (int i = LOCAL_ID(0); i < eighth; i += THREADS) {
     real2 x[8], w[8];
     int base = slot(i);
     w[1] = tables[l.roots + i];
     UNROLL for (int q = 0; q < 8; q++)
-      x[q] = pixels(map, t, j, factor, i + q * eighth, bad);
+      x[q] = pixels(p, i + q * eighth, bad);
     dft8(x, -1);
     TWIDDLE(8);
     UNROLL for (int q = 0; q < 8; q++)
       z[base ^ slot(q * eighth)] = x[q];
   }
   for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS)
-    z[natural(l, i)] = pixels(map, t, j, factor, i, bad);
+    z[natural(l, i)] = pixels(p, i, bad);
+  prefetch_pixels(jobs, units, lines, map, args);
   BARRIER();
   transform(z, tables, l, fused, l.passes);
-  for (int m = own_order; m <= s.mlim; m += HALF) {
+  j = jobs[unit]; // read again, not kept in registers
+  s = side_of(j, l.n, t.leg);
+  UNROLL_TWO for (int m = own_order; m <= s.mlim; m += HALF) {
     int k = m < l.n ? m : m % l.n;
     real2 a = z[place(l, order, k)], b = z[place(l, order, k ? l.n - k : 0)];
     real2 v = s.which ? MAKE_REAL2(a.y + b.y, b.x - a.x) : MAKE_REAL2(a.x + b.x, a.y - b.y);
-    v = mul(v, conjugate(mul(s.fine, coarse[2 * (m / HALF) + s.which])));
-    if (s.own)
+    v = mul(v, conjugate(mul(fine[LOCAL_ID(0)], fine[THREADS + 2 * (m / HALF) + s.which])));
+    if (j.flags & (1 << s.which))
       leg[s.leg + m * row] = s.exists ? MAKE_REAL2(0.5 * v.x, 0.5 * v.y) : MAKE_REAL2(0.0, 0.0);
   }
 }
@@ -535,6 +608,7 @@ KERNEL(THREADS) ring_filter(const GLOBAL i32 *RESTRICT units, const GLOBAL ring_
   }
   BARRIER();
   l.split = 0; // as of a line of l.size
+  l.together = 1;
   l.length = l.size;
   transform(z, tables, l, 0, l.passes);
   double factor = 1.0 / l.size;
