@@ -366,15 +366,15 @@ DEVICE real2 folded(real2 f, const GLOBAL real2 *RESTRICT leg, ring_side s, i64 
   return f;
 }
 
-// From memory into the cache that all blocks share: `bytes` from the multiple of 16 bytes at p on.
-DEVICE void into_cache(const GLOBAL void *p, int bytes)
+enum { LINE = 128 };
+
+// A line from about p on, from memory into the cache that all blocks share.
+DEVICE void into_cache(const GLOBAL void *p)
 {
 #if IS_CUDA && __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(p)), "r"(bytes));
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(p) & ~(u64)15), "r"(LINE));
 #endif
 }
-
-enum { LINE = 128 };
 
 // What a later block reads: of one order in four the line with its pair. Blocks whose pairs share lines come side by
 // side, and so fetch the others.
@@ -387,7 +387,7 @@ DEVICE void prefetch_orders(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i
   const GLOBAL ring_job *j = &jobs[units[t.first + unit]];
   i64 from = (t.leg + block % t.maps * t.leg_stride + 2 * j->pair) & ~(i64)(LINE / 16 - 1);
   for (int m = (unit & 3) + 4 * LOCAL_ID(0); m <= j->mlim; m += 4 * THREADS)
-    into_cache(leg + from + 2 * (i64)m * t.row, LINE);
+    into_cache(leg + from + 2 * (i64)m * t.row);
 }
 
 /* ---- pixels ---- */
@@ -460,9 +460,9 @@ DEVICE void prefetch_pixels(const GLOBAL ring_job *jobs, const GLOBAL i32 *RESTR
   const GLOBAL ring_job *j = &jobs[units[t.first + block / t.maps]];
   i64 size = t.f32 ? 4 : 8, bytes = lines[j->line].n * size;
   for (int side = 0; side < 2; side++) {
-    i64 from = (t.map + block % t.maps * t.map_stride + j->first[side]) * size & ~(i64)15;
+    i64 from = (t.map + block % t.maps * t.map_stride + j->first[side]) * size;
     for (i64 at = LOCAL_ID(0) * LINE; at + LINE <= bytes && j->first[side] >= 0; at += THREADS * LINE)
-      into_cache(map + from + at, LINE);
+      into_cache(map + from + at);
   }
 }
 
