@@ -32,8 +32,8 @@ static const struct {
   int threads, blocks; // of a block, of a multiprocessor
 } shapes[CLASSES] = {{256, 3}, {256, 2}, {512, 1}, {256, 2}};
 
-enum { SYNTH, ADJOINT, TABLES, FILTER, KERNELS };
-static const char *const names[] = {"ring_synth", "ring_adjoint", "ring_tables", "ring_filter"};
+enum { SYNTH, ADJOINT, FILTER, KERNELS };
+static const char *const names[] = {"ring_synth", "ring_adjoint", "ring_filter"};
 
 /* Units, or lines with chirps, that share a launch. */
 typedef struct unit_class {
@@ -51,8 +51,8 @@ struct kugel__rings_gpu {
   int64_t mmax, numbers, places, scratch; // complex numbers of tables and of work memory; of the places
   unit_class classes[CLASSES], filters[CLASSES];
   kugel__mem job_table, line_table, unit_table, tables, order;
-  kugel__module *modules[CLASSES];
-  kugel__kernel *kernels[CLASSES][KERNELS];
+  kugel__module *modules[CLASSES], *table_module;
+  kugel__kernel *kernels[CLASSES][KERNELS], *make_tables;
 };
 
 static kugel_status table(const kugel__rings_gpu *p, const void *data, size_t bytes, kugel__mem *out)
@@ -264,6 +264,8 @@ static kugel_status make_units(kugel__rings_gpu *p)
 
 static kugel_status load_kernels(kugel__rings_gpu *p)
 {
+  KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "fft/ringtables"}, &p->table_module));
+  KUGEL_TRY(kugel__module_kernel(p->table_module, "ring_tables", &p->make_tables, NULL));
   for (int c = 0; c < CLASSES; c++) {
     if (!p->classes[c].count)
       continue;
@@ -298,17 +300,14 @@ static kugel_status launch_class(const kugel__rings_gpu *p, int class, int kerne
 
 static kugel_status make_tables(kugel__rings_gpu *p)
 {
-  int c = 0;
-  while (c < CLASSES && !p->classes[c].count)
-    c++;
-  if (c == CLASSES)
-    return KUGEL_OK;
-  kugel__grid g = {.blocks = {(uint32_t)p->nlines}, .threads = {(uint32_t)shapes[c].threads}};
+  kugel__grid g = {.blocks = {(uint32_t)p->nlines}, .threads = {256}};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->line_table), KUGEL__MEM_ARG(p->tables), KUGEL__MEM_ARG(p->order)};
-  KUGEL_TRY(kugel__launch(p->device, p->kernels[c][TABLES], &g, 3, args, NULL));
+  if (!p->nlines)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__launch(p->device, p->make_tables, &g, 3, args, NULL));
   kugel__mem scratch = {NULL, 0};
   kugel_status status = table(p, NULL, (size_t)p->scratch * 16, &scratch);
-  for (c = 0; c < CLASSES && !status; c++) {
+  for (int c = 0; c < CLASSES && !status; c++) {
     ring_args a = {.maps = 1};
     kugel__arg more[] = {KUGEL__MEM_ARG(p->unit_table), KUGEL__MEM_ARG(p->line_table),
                          KUGEL__MEM_ARG(p->tables), KUGEL__MEM_ARG(scratch), KUGEL__VALUE_ARG(a)};
@@ -363,6 +362,7 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *p)
   kugel_ctx *ctx = p->ctx;
   for (int c = 0; c < CLASSES; c++)
     kugel__module_put(p->modules[c]);
+  kugel__module_put(p->table_module);
   void *tables[] = {p->job_table.base, p->line_table.base, p->unit_table.base, p->tables.base, p->order.base};
   for (int i = 0; i < 5; i++)
     kugel__device_free(p->device, tables[i]);

@@ -571,32 +571,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *jobs, const G
   }
 }
 
-/* ---- tables ---- */
-
-// Roots, chirps and places of a line that a block serves.
-KERNEL(THREADS) ring_tables(const GLOBAL ring_line *RESTRICT lines, GLOBAL real2 *RESTRICT tables,
-                            GLOBAL i32 *RESTRICT order)
-{
-  ring_line l = lines[GROUP_ID(0)];
-  for (int i = LOCAL_ID(0); i < l.size && l.owner; i += THREADS)
-    tables[l.roots + i] = turn(-2.0 * i / l.size);
-  for (int k = LOCAL_ID(0); k < l.length && l.split; k += THREADS) {
-    u64 square = (u64)k * (u64)k % (u64)(2 * l.length);
-    tables[l.chirp + k] = turn(-(double)square / l.length);
-  }
-  for (int k = LOCAL_ID(0); k < l.n && !l.split; k += THREADS) {
-    int at = 0, len = l.n, rest = k;
-    for (int i = 0; i < l.passes; i++) {
-      int radix = radix_of(l, i);
-      len /= radix;
-      at += rest % radix * len;
-      rest /= radix;
-    }
-    order[l.order + k] = at;
-  }
-}
-
-// The transform of the conjugate chirp, as convolve meets it, of the lines that units name.
+// The transform of the conjugate chirp, as filter_parts meets it, of the lines that units name.
 KERNEL(THREADS) ring_filter(const GLOBAL i32 *RESTRICT units, const GLOBAL ring_line *RESTRICT lines,
                             GLOBAL real2 *RESTRICT tables, GLOBAL real2 *RESTRICT scratch, ring_args args)
 {
