@@ -2,13 +2,15 @@
 """Convolution and cross-correlation, as plans and as functions with the arguments of scipy.signal."""
 import ctypes
 import math
+import sys
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, view
+from .arrays import foreign
 from .devices import context
-from .fft_arrays import place
+from .fft_arrays import Device, Host, place
 
 _EXTENTS = {"full": _ffi.KUGEL_CONV_FULL, "same": _ffi.KUGEL_CONV_SAME, "valid": _ffi.KUGEL_CONV_VALID}
 
@@ -34,7 +36,7 @@ class Convolution:
                  each=False, device=None):
         if mode not in _EXTENTS:
             raise ValueError(f'mode is {mode!r}; allowed are "full", "same", "valid"')
-        kernel = np.asarray(kernel)
+        kernel = _host(kernel)
         self.dtype = _floating(dtype or kernel.dtype)
         parts = np.complex128 if kernel.dtype.kind == "c" else np.float64
         kernel = np.ascontiguousarray(kernel, parts)
@@ -93,33 +95,65 @@ def _axes(ndim, axes):
     return axes
 
 
+def _host(kernel):
+    """A kernel in host memory."""
+    if foreign(kernel) is None:
+        return Host(kernel).a
+    if hasattr(kernel, "get"):  # CuPy, DeviceArray
+        return kernel.get()
+    if hasattr(kernel, "cpu"):
+        return kernel.detach().cpu().numpy()
+    raise NotImplementedError(f"a kernel must be in host memory or an array of PyTorch or CuPy, not {type(kernel).__name__}")
+
+
+def _transposed(a, order):
+    return a.permute(*order) if hasattr(a, "permute") else a.transpose(order)
+
+
+def _broadcast(a, shape):
+    return a.expand(shape) if hasattr(a, "expand") else sys.modules[type(a).__module__.split(".")[0]].broadcast_to(a, shape)
+
+
+def _reversed(a, axes):
+    if hasattr(a, "flip"):
+        return a.flip(tuple(axes)).conj_physical()
+    return a[tuple(slice(None, None, -1) if d in axes else slice(None) for d in range(a.ndim))].conj()
+
+
 def _run(x, h, mode, axes, correlate, circular=False):
-    """Convolves along the axes; all others are broadcast against each other."""
-    dtype = _floating(np.result_type(x, h))
-    others = [a for a in range(x.ndim) if a not in axes]
+    """Convolves data in host or device memory along the axes; all others are broadcast against each other."""
+    there = place(x)
+    device = there.device if isinstance(there, Device) else None
+    if device:
+        there._need("convolution along some axes")
+    x, h = there.a, _host(h)
+    dtype = _floating(np.result_type(there.dtype, h.dtype))
+    others = [a for a in range(h.ndim) if a not in axes]
     batch = np.broadcast_shapes(tuple(x.shape[a] for a in others), tuple(h.shape[a] for a in others))
-    x, h = (np.transpose(a, others + axes) for a in (x, h))
-    shape, kernel = x.shape[len(others):], h.shape[len(others):]
+    x, h = (_transposed(a, others + axes) for a in (x, h))
+    shape, kernel = tuple(x.shape[len(others):]), h.shape[len(others):]
     if math.prod(h.shape[:len(others)]) == 1:  # one kernel for the batch
-        plan = Convolution(shape, h.reshape(kernel), mode, circular, correlate, dtype)
+        plan = Convolution(shape, h.reshape(kernel), mode, circular, correlate, dtype, device=device)
         out = plan(x)
     elif math.prod(x.shape[:len(others)]) == 1:  # many kernels
-        plan = Convolution(shape, h.reshape((-1,) + kernel), mode, circular, correlate, dtype, outputs=math.prod(batch))
+        plan = Convolution(shape, h.reshape((-1,) + kernel), mode, circular, correlate, dtype, outputs=math.prod(batch),
+                           device=device)
         out = plan(x.reshape(shape))
     else:
         count = math.prod(batch)
-        x, h = (np.broadcast_to(a, batch + a.shape[len(others):]) for a in (x, h))
-        plan = Convolution(shape, h.reshape((count,) + kernel), mode, circular, correlate, dtype, count, count, True)
+        x, h = _broadcast(x, batch + shape), np.broadcast_to(h, batch + kernel)
+        plan = Convolution(shape, h.reshape((count,) + kernel), mode, circular, correlate, dtype, count, count, True, device)
         out = plan(x.reshape((count,) + shape))
-    out = out.reshape(batch + out.shape[out.ndim - len(axes):])
-    return np.transpose(out, np.argsort(others + axes))
+    out = out.reshape(batch + tuple(out.shape[out.ndim - len(axes):]))
+    out = _transposed(out, [int(d) for d in np.argsort(others + axes)])
+    return there._like(out).value() if device is None else out
 
 
 def _pair(in1, in2, axes):
-    x, h = np.asarray(in1), np.asarray(in2)
-    if x.ndim != h.ndim:
-        raise ValueError(f"in1 has {x.ndim} dimensions and in2 {h.ndim}: they must be as many")
-    return x, h, _axes(x.ndim, axes)
+    x, h = (a if hasattr(a, "__dlpack__") or hasattr(a, "shape") else np.asarray(a) for a in (in1, in2))
+    if len(x.shape) != len(h.shape):
+        raise ValueError(f"in1 has {len(x.shape)} dimensions and in2 {len(h.shape)}: they must be as many")
+    return x, h, _axes(len(x.shape), axes)
 
 
 def _smaller(x, h, axes, mode):
@@ -133,15 +167,21 @@ def _smaller(x, h, axes, mode):
     raise ValueError('for mode "valid" one array must be at least as large as the other along every axis')
 
 
+def _size(a, axes):
+    return math.prod(a.shape[d] for d in axes)
+
+
 def convolve(in1, in2, mode="full", axes=None):
-    """Convolution of two arrays: scipy.signal.fftconvolve and oaconvolve, in tiles where that is faster."""
+    """Convolution of two arrays: scipy.signal.fftconvolve and oaconvolve, in tiles where that is faster.
+
+    Arrays of PyTorch or CuPy in a device's memory are convolved there, on the caller's stream; the smaller one, which
+    is the kernel, may be in host memory. A Convolution keeps its plan, these functions make one a call."""
     x, h, axes = _pair(in1, in2, axes)
-    if x.ndim == 0:
+    if not x.shape:
         return x * h
-    if x.size == 0 or h.size == 0:
+    if 0 in x.shape or 0 in h.shape:
         return np.array([])
-    size = [math.prod(a.shape[d] for d in axes) for a in (x, h)]
-    if _smaller(x, h, axes, mode) or (mode == "full" and size[1] > size[0]):
+    if _smaller(x, h, axes, mode) or (mode == "full" and _size(h, axes) > _size(x, axes)):
         x, h = h, x
     return _run(x, h, mode, axes, False)
 
@@ -150,13 +190,14 @@ fftconvolve = oaconvolve = convolve
 
 
 def correlate(in1, in2, mode="full", axes=None):
-    """Cross-correlation of two arrays: scipy.signal.correlate, also along some axes only."""
+    """Cross-correlation of two arrays: scipy.signal.correlate, also along some axes only; arrays as in convolve."""
     x, h, axes = _pair(in1, in2, axes)
-    if x.ndim == 0:
+    if not x.shape:
         return x * np.conj(h)
-    if x.size == 0 or h.size == 0:
+    if 0 in x.shape or 0 in h.shape:
         return np.array([])
     if not _smaller(x, h, axes, mode):
         return _run(x, h, mode, axes, True)
-    out = _run(h, x, mode, axes, True)
-    return np.conj(out[tuple(slice(None, None, -1) if a in axes else slice(None) for a in range(out.ndim))])
+    there = place(_run(h, x, mode, axes, True))
+    out = _reversed(there.a, axes)
+    return there._like(out).value() if isinstance(there, Host) else out

@@ -73,8 +73,21 @@ def test_device():
     assert isinstance(y, kugel.DeviceArray)
     close(y.get(), np.array([signal.fftconvolve(a, h, "same") for a in x]))
     close(plan(x), y.get())
-    with pytest.raises(NotImplementedError, match="2 dimensions"):
-        fft.Convolution((9, 9), np.ones((2, 2)), device=found[0])
+    image, psf = RNG.standard_normal((2, 30, 41)).astype(np.float32), RNG.standard_normal((4, 5)).astype(np.float32)
+    plan = fft.Convolution((30, 41), psf, "same", device=found[0])
+    close(plan(kugel.DeviceArray(image, device=found[0])).get(),
+          np.array([signal.fftconvolve(a, psf, "same") for a in image]))
+
+
+def test_torch_on_the_host():
+    torch = pytest.importorskip("torch")
+    x, h = torch.randn(3, 20, 21, dtype=torch.float64), torch.randn(1, 4, 5, dtype=torch.float64)
+    for mode in MODES:
+        y = fft.convolve(x, h, mode, axes=(1, 2))
+        assert isinstance(y, torch.Tensor)
+        close(y.numpy(), signal.fftconvolve(x.numpy(), h.numpy(), mode, axes=(1, 2)))
+        y = fft.correlate(h, x, mode, axes=(1, 2))
+        assert isinstance(y, torch.Tensor)
 
 
 def test_bad_input():
