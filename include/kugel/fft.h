@@ -67,6 +67,15 @@ typedef struct kugel_fft_hook {
                 * complex of these unless it multiplies a real side (R2C: real data); copied */
 } kugel_fft_hook;
 
+/* What forward transforms (C2C, R2C) write of each complex number z, into an array of reals if not z itself.
+ */
+typedef enum kugel_fft_modulus {
+  KUGEL_FFT_COMPLEX = 0,
+  KUGEL_FFT_MAGNITUDE = 1,    /* |z| */
+  KUGEL_FFT_POWER = 2,        /* |z|^2 */
+  KUGEL_FFT_LOG_MAGNITUDE = 3 /* ln |z|, -inf of 0; as half of ln |z|^2, which must not overflow */
+} kugel_fft_modulus;
+
 typedef struct kugel_fft_opts {
   size_t size;          /* sizeof(kugel_fft_opts) */
   kugel_fft_kind kind;  /* the same for all axes; for R2C the last of them is halved */
@@ -80,6 +89,7 @@ typedef struct kugel_fft_opts {
   kugel_fft_precision precision; /* of the arrays; KUGEL_FFT_F64 (0): as single_precision says */
   double forward_scale_low;      /* KUGEL_FFT_DD: added to the scales, whose low parts they are */
   double inverse_scale_low;
+  kugel_fft_modulus modulus; /* of forward results, after their hooks; not double-double */
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
@@ -108,7 +118,8 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 ///                   transformed)
 /// @param[in]  in    [..., n[0], ..., n[ndim-1]], for the inverse of R2C with the last transformed axis n / 2
 /// + 1; double-double: a last extent of 2 more
-/// @param[out] out   the same, for forward R2C with the last transformed axis n / 2 + 1
+/// @param[out] out   the same, for forward R2C with the last transformed axis n / 2 + 1; forward with
+///                   opts.modulus: reals of that shape, apart from in
 /// @errors KUGEL_EINVAL for partly overlapping arrays or a bad sign, KUGEL_ESHAPE, KUGEL_ENOMEM,
 /// KUGEL_ECANCELED
 /// @accuracy rms about 0.3 eps sqrt(log2 n) relative, float within 0.6 eps: floats are summed in double;

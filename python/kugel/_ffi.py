@@ -124,6 +124,10 @@ KUGEL_FFT_F32 = 1
 KUGEL_FFT_DD = 2
 KUGEL_FORWARD = -1
 KUGEL_INVERSE = 1
+KUGEL_FFT_COMPLEX = 0
+KUGEL_FFT_MAGNITUDE = 1
+KUGEL_FFT_POWER = 2
+KUGEL_FFT_LOG_MAGNITUDE = 3
 
 
 class kugel_fft_hook(Structure):
@@ -149,6 +153,7 @@ class kugel_fft_opts(Structure):
         ("precision", c_int),
         ("forward_scale_low", c_double),
         ("inverse_scale_low", c_double),
+        ("modulus", c_int),
     ]
 
 

@@ -127,6 +127,16 @@ static kugel__cval parts(kugel__gen *g, kugel__val pair)
   return (kugel__cval){re, kugel__gen_emit(g, KUGEL__PAIR_Y, real, false, (kugel__val[3]){pair, none, none})};
 }
 
+kugel__val kugel__gen_sqrt(kugel__gen *g, kugel__val a)
+{
+  return kugel__gen_emit(g, KUGEL__SQRT, (kugel__type)a.type, false, (kugel__val[3]){a, a, a});
+}
+
+kugel__val kugel__gen_log(kugel__gen *g, kugel__val a)
+{
+  return kugel__gen_emit(g, KUGEL__LOG, (kugel__type)a.type, false, (kugel__val[3]){a, a, a});
+}
+
 kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index)
 {
   return parts(g, kugel__gen_load(g, pointer, index, false));

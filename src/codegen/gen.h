@@ -24,6 +24,8 @@
   OP(FNMA, 3, "%2 - %0 * %1") /* c - a b */                                                                  \
   OP(MIN, 2, "%0 < %1 ? %0 : %1")                                                                            \
   OP(SELECT, 4, "%0 < %1 ? %2 : %3")                                                                         \
+  OP(SQRT, 1, "SQRT(%0)")                                                                                    \
+  OP(LOG, 1, "LOG(%0)") /* natural */                                                                        \
   OP(PAIR_X, 1, "%0.x")                                                                                      \
   OP(PAIR_Y, 1, "%0.y")                                                                                      \
   OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
@@ -138,6 +140,9 @@ static inline kugel__val g_min(kugel__gen *g, kugel__val a, kugel__val b)
 {
   return kugel__gen_op(g, KUGEL__MIN, a, b, b);
 }
+/* Square root and logarithm of a variable. */
+kugel__val kugel__gen_sqrt(kugel__gen *g, kugel__val a);
+kugel__val kugel__gen_log(kugel__gen *g, kugel__val a);
 static inline kugel__val g_neg(kugel__gen *g, kugel__val a)
 {
   return kugel__gen_op(g, KUGEL__NEG, a, a, a);

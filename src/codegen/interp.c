@@ -74,6 +74,10 @@ static double real_op(kugel__op op, double a, double b, double c)
     return a / b;
   case KUGEL__NEG:
     return -a;
+  case KUGEL__SQRT:
+    return sqrt(a);
+  case KUGEL__LOG:
+    return log(a);
   case KUGEL__FMA:
     return fma(a, b, c);
   case KUGEL__FMS:

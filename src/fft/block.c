@@ -16,7 +16,7 @@ void kugel__build_parameters(kugel__build *k)
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   k->in = kugel__gen_pointer(g, type_of(b, b->source), "in");
-  k->out = kugel__gen_pointer(g, type_of(b, b->sink), "out");
+  k->out = kugel__gen_pointer(g, b->modulus ? b->real : type_of(b, b->sink), "out");
   k->tables = kugel__gen_pointer(g, type_of(b, KUGEL__END_COMPLEX), "tables");
   if (b->rader)
     k->order = kugel__gen_pointer(g, KUGEL__U32, "order");
@@ -112,6 +112,7 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__side to = from;
   to.hooked = b->hook_out;
   to.window = b->keep_out;
+  to.modulus = (kugel_fft_modulus)b->modulus;
   to.hook = k.at.hook_out;
   to.kind = b->sink;
   to.array = k.out;

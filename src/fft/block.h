@@ -50,7 +50,8 @@ typedef struct kugel__block {
   bool flat;                  /* transform i starts at i d0; otherwise at (i mod c0) d0 + (i / c0) d1 */
   bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
                              in the tables: one for each element of the line's side */
-  bool unused[7];
+  uint8_t modulus;        /* kugel_fft_modulus: what the sink writes of complex numbers */
+  bool unused[6];
 } kugel__block;
 #pragma GCC diagnostic pop
 

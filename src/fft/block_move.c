@@ -36,6 +36,7 @@ static track track_of(kugel__build *k, kugel__val transform, bool in)
                     .hooked = in ? b->hook_in : b->hook_out,
                     .hook = in ? k->at.hook_in : k->at.hook_out,
                     .window = in ? b->keep_in : b->keep_out,
+                    .modulus = in ? KUGEL_FFT_COMPLEX : (kugel_fft_modulus)b->modulus,
                     .high = b->line.points - 1};
   return t;
 }

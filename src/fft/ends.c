@@ -148,14 +148,28 @@ static kugel__cval get_pair(const kugel__side *s, kugel__val i)
   x = s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
   return (kugel__cval){kept(s, c, i, x.re), kept(s, c, i, x.im)};
 }
+static kugel__val modulus_of(const kugel__side *s, kugel__cval x)
+{
+  kugel__gen *g = s->g;
+  kugel__val power = g_fma(g, x.re, x.re, g_mul(g, x.im, x.im));
+  if (s->modulus == KUGEL_FFT_POWER)
+    return power;
+  kugel__val half = kugel__real(dd_from(0.5));
+  return s->modulus == KUGEL_FFT_MAGNITUDE ? kugel__gen_sqrt(g, power)
+                                           : g_mul(g, half, kugel__gen_log(g, power));
+}
 static void put_pair(const kugel__side *s, kugel__val i, kugel__cval x)
 {
   cut c = cut_of(s);
   if (c.none)
     return;
   open_cut(s, c, i);
-  kugel__gen_store_pair(s->g, s->array, index_of(s, g_sub(s->g, i, kugel__int(s->window.first))),
-                        s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x);
+  kugel__val at = index_of(s, g_sub(s->g, i, kugel__int(s->window.first)));
+  x = s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
+  if (s->modulus)
+    kugel__gen_store(s->g, s->array, at, modulus_of(s, x));
+  else
+    kugel__gen_store_pair(s->g, s->array, at, x);
   close_cut(s, c);
 }
 

@@ -9,6 +9,7 @@
 #include "fft/fft_dd.h"
 #include "fft/fft_gpu.h"
 #include "fft/hooks.h"
+#include "fft/modulus.h"
 #include "fft/pass.h"
 
 enum { MAX_DIMS = 8 };
@@ -127,6 +128,7 @@ static kugel_status make_gpu(kugel_fft *p)
   kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
   d.dd = is_dd(p);
   d.hooks = p->hooks.any;
+  d.modulus = p->opts.modulus;
   for (int i = 0; i < p->naxes; i++) {
     for (int k = 0; k < 4; k++)
       d.factor[k / 2][k % 2][i] = p->hooks.factor[k / 2][k % 2][p->axes[i]];
@@ -151,6 +153,8 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
   p->opts = o;
   p->ndim = ndim;
   kugel_status s = check_opts(p, n);
+  if (!s)
+    s = kugel__modulus_check(&p->opts);
   if (!s)
     s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
   p->opts.hooks = NULL;
@@ -308,7 +312,7 @@ static kugel_status check_batch(const kugel_fft *p, const kugel__view *in, const
 }
 
 static kugel_status check_places(const kugel_fft *p, const kugel__view *in, int64_t bi,
-                                 const kugel__view *out, int64_t bo)
+                                 const kugel__view *out, int64_t bo, bool apart)
 {
   const char *il, *ih, *ol, *oh;
   for (int d = 0; d < in->ndim; d++)
@@ -317,7 +321,8 @@ static kugel_status check_places(const kugel_fft *p, const kugel__view *in, int6
   extent(in, bi, &il, &ih);
   extent(out, bo, &ol, &oh);
   int last = in->ndim - p->ndim + p->axes[p->naxes - 1];
-  KUGEL_CHECK(ih <= ol || oh <= il || same_place(in, bi, out, bo, bi == bo ? -1 : last), KUGEL_EINVAL,
+  KUGEL_CHECK(ih <= ol || oh <= il || (!apart && same_place(in, bi, out, bo, bi == bo ? -1 : last)),
+              KUGEL_EINVAL,
               "in and out overlap without being the same: give them arrays of their own, or the same one");
   return KUGEL_OK;
 }
@@ -382,8 +387,9 @@ static kugel_status run_axes(const kugel_fft *p, int sign, const kugel__view *in
 static kugel_status run_on_host(const kugel_fft *p, int sign, kugel_dtype in_type, const kugel__view *in,
                                 kugel_dtype out_type, const kugel__view *out, double scale)
 {
-  bool back = sign == KUGEL_INVERSE;
-  kugel__view copy = {.data = NULL};
+  bool back = sign == KUGEL_INVERSE, modulus = p->opts.modulus && !back;
+  kugel__view copy = {.data = NULL}, numbers = {.data = NULL};
+  const kugel__view *to = modulus ? &numbers : out;
   kugel_status s = KUGEL_OK;
   for (int d = 0; d < in->ndim; d++)
     if (in->shape[d] == 0)
@@ -392,12 +398,20 @@ static kugel_status run_on_host(const kugel_fft *p, int sign, kugel_dtype in_typ
     KUGEL_TRY(scratch_like(p, in, &copy));
     s = kugel__hooks_apply(p->ctx, &p->hooks, back, KUGEL__READ_HOOK, p->ndim, in_type, in, &copy);
   }
+  if (!s && modulus) {
+    s = scratch_like(p, out, &numbers);
+    out_type = (kugel_dtype){KUGEL_COMPLEX, (uint8_t)(2 * out_type.bits), 1};
+  }
   if (!s)
-    s = run_axes(p, sign, copy.data ? &copy : in, out, scale);
+    s = run_axes(p, sign, copy.data ? &copy : in, to, scale);
   if (!s && kugel__hooks_has(&p->hooks, back, KUGEL__WRITE_HOOK))
-    s = kugel__hooks_apply(p->ctx, &p->hooks, back, KUGEL__WRITE_HOOK, p->ndim, out_type, out, out);
+    s = kugel__hooks_apply(p->ctx, &p->hooks, back, KUGEL__WRITE_HOOK, p->ndim, out_type, to, to);
+  if (!s && modulus)
+    s = kugel__modulus_apply(p->ctx, p->opts.modulus, p->opts.single_precision != 0, &numbers, out);
   if (copy.data)
     kugel__scratch_put(p->ctx, copy.data);
+  if (numbers.data)
+    kugel__scratch_put(p->ctx, numbers.data);
   return s;
 }
 
@@ -427,13 +441,14 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
     out = &pairs_out.array;
   }
   KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), r2c && back ? half : p->n, &vi));
-  KUGEL_TRY(take_view(p, out, "out", c2c || (r2c && !back), r2c && !back ? half : p->n, &vo));
+  bool modulus = p->opts.modulus && !back;
+  KUGEL_TRY(take_view(p, out, "out", !modulus && (c2c || (r2c && !back)), r2c && !back ? half : p->n, &vo));
   KUGEL_CHECK(vi.ndim == vo.ndim, KUGEL_ESHAPE, "in has %d axes and out %d: they must be as many", vi.ndim,
               vo.ndim);
   KUGEL_TRY(check_batch(p, &vi, &vo));
   if (in->device.type != KUGEL_OPENCL) // whose handles are no addresses
-    KUGEL_TRY(
-        check_places(p, &vi, in->dtype.bits / (is_dd(p) ? 4 : 8), &vo, out->dtype.bits / (is_dd(p) ? 4 : 8)));
+    KUGEL_TRY(check_places(p, &vi, in->dtype.bits / (is_dd(p) ? 4 : 8), &vo,
+                           out->dtype.bits / (is_dd(p) ? 4 : 8), modulus));
   kugel__dd scale = back ? (kugel__dd){p->opts.inverse_scale, p->opts.inverse_scale_low}
                          : (kugel__dd){p->opts.forward_scale, p->opts.forward_scale_low};
   int at[MAX_DIMS];

@@ -264,9 +264,11 @@ static kugel_status run_axes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call,
 {
   if (!is_last_first(p, call->inverse))
     return complex_to_real(p, call, in, middle, out, work);
-  for (int i = p->desc.naxes - 1; i >= 0; i--)
-    KUGEL_TRY(
-        run_axis(p, call, i, i == p->desc.naxes - 1 ? in : out, out, work, i ? dd_from(1) : call->scale));
+  int first = p->desc.naxes - 1;
+  const end *between = p->desc.modulus && !call->inverse ? middle : out;
+  for (int i = first; i >= 0; i--)
+    KUGEL_TRY(run_axis(p, call, i, i == first ? in : between, i ? between : out, work,
+                       i ? dd_from(1) : call->scale));
   return KUGEL_OK;
 }
 
@@ -302,19 +304,22 @@ kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *ca
   int64_t real = kugel__real_bytes(p->real), count = 1;
   bool c2c = p->desc.kind == KUGEL_FFT_C2C, r2c = p->desc.kind == KUGEL_FFT_R2C;
   int64_t in_bytes = c2c || (r2c && call->inverse) ? 2 * real : real;
-  int64_t out_bytes = c2c || (r2c && !call->inverse) ? 2 * real : real;
+  bool modulus = p->desc.modulus && !call->inverse;
+  int64_t out_bytes = !modulus && (c2c || (r2c && !call->inverse)) ? 2 * real : real;
   KUGEL_TRY(check_offset(&call->in, in_bytes, "in"));
   KUGEL_TRY(check_offset(&call->out, out_bytes, "out"));
-  kugel__view ordered = *call->in_view;
+  kugel__view ordered = modulus ? *call->out_view : *call->in_view;
+  int64_t between = 1; // complex numbers of an array between axes
   for (int d = ordered.ndim - 1; d >= 0; d--) {
-    ordered.stride[d] = count;
-    count *= ordered.shape[d];
+    ordered.stride[d] = between;
+    between *= ordered.shape[d];
+    count *= call->in_view->shape[d];
   }
   if (!count)
     return KUGEL_OK;
   bool same = call->in.base == call->out.base && call->in.offset == call->out.offset;
-  bool middle = r2c && call->inverse && p->desc.naxes > 1 && !same && !call->spare_in;
-  int64_t copy = middle ? count * in_bytes : 0;
+  bool middle = p->desc.naxes > 1 && (modulus || (r2c && call->inverse && !same && !call->spare_in));
+  int64_t copy = middle ? between * 2 * real : 0;
   kugel__gpu_hold work;
   kugel__device *dev = kugel__ctx_device(p->ctx);
   KUGEL_TRY(

@@ -21,7 +21,8 @@ typedef struct kugel__fft_gpu_desc {
   const double *factor[2][2][8]; /* [inverse][write][axis], see fft/hooks.h; kept by the caller */
   kugel__window window[2]
                       [8]; /* [inverse][axis]: what the array that forward reads, or inverse writes, holds */
-  uint64_t shared;         /* bytes of shared memory a block may use; 0: what the device has */
+  kugel_fft_modulus modulus; /* what forward transforms write */
+  uint64_t shared;           /* bytes of shared memory a block may use; 0: what the device has */
 } kugel__fft_gpu_desc;
 
 /* KUGEL_ENOTSUP for a length that no passes can hold. */

@@ -211,6 +211,8 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
   shares = shares && !factor[0][0] && !factor[0][1] && !factor[1][0] && !factor[1][1];
   c->pass[0].block.hook_in = factor[direction][0] != NULL;
   c->pass[c->passes - 1].block.hook_out = factor[direction][1] != NULL;
+  if (direction == FORWARD && i == 0) // which runs last
+    c->pass[c->passes - 1].block.modulus = (uint8_t)p->desc.modulus;
   for (int k = 0; k < c->passes; k++) {
     kugel__gpu_pass *t = &c->pass[k];
     KUGEL_TRY(kugel__gpu_tables(p, t, shares ? &other->pass[k] : t, factor[direction]));

@@ -69,6 +69,8 @@ DEVICE void copy_pair(real2 *to, const real2 *from) { *to = *from; }
 #define SHUFFLE_UP(x, n) __shfl_up_sync(0xffffffffu, (real)(x), (n))
 
 #define FMA(a, b, c) fma((a), (b), (c))
+#define SQRT(a) sqrt(a)
+#define LOG(a) log(a)
 #define SINCOSPI(x, s, c) sincospi((x), &(s), &(c))
 DEVICE double add_exact(double a, double b) { return __dadd_rn(a, b); }
 DEVICE double mul_exact(double a, double b) { return __dmul_rn(a, b); }

@@ -77,6 +77,8 @@ DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
 #define SHUFFLE_UP(x, n) SHUFFLE_REAL_(x, LANE() - (n))
 
 #define FMA(a, b, c) fma((a), (b), (c))
+#define SQRT(a) sqrt(a)
+#define LOG(a) log(a)
 #define SINCOSPI(x, s, c) ((s) = sinpi(x), (c) = cospi(x))
 DEVICE real add_exact(real a, real b)
 {
