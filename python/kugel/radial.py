@@ -12,8 +12,10 @@ import warnings
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, lib, long_call, options, ptr, view
-from .plans import REAL, choice
+from ._lib import Handle, lib, long_call, options, ptr
+from .arrays import stream_handle
+from .devices import context
+from .plans import REAL, Plan, choice
 
 _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL_TOP_HAT,
             "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT}
@@ -23,7 +25,7 @@ _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
             "harmonic": _ffi.KUGEL_RADIAL_HARMONIC, "rings": _ffi.KUGEL_RADIAL_RINGS}
 
 
-class Radial:
+class Radial(Plan):
     """A plan: one grid, one kernel. It may be executed from any number of threads.
 
     kernel:    "gaussian" (width: FWHM), "top_hat" (width: radius), "mexican_hat" (width: scale), all in radians;
@@ -36,10 +38,11 @@ class Radial:
     parts:     an asymmetric kernel: arrays (weight, distance, bearing), a sum of the kernel displaced by each distance in
                the direction of each bearing (from south towards east), see `ellipse`; scalar maps, direct only
     orientation: radians added to the bearings, one for each ring of the grid
+    device:    where it runs: "cpu", "cuda:0", "opencl:0", "auto"; maps may then be arrays in its memory, and so is the result
     """
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
-                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None):
+                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None):
         opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
                 "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
                 "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
@@ -84,7 +87,9 @@ class Radial:
         self._options = options(_ffi.kugel_radial_opts, **opts)
         out = ctypes.c_void_p()
         try:
-            long_call(lib.kugel_radial_create, None, ctypes.byref(self._options), ctypes.byref(out))
+            self._context = context(device)
+            long_call(lib.kugel_radial_create, self._context and self._context.address, ctypes.byref(self._options),
+                      ctypes.byref(out))
         except ValueError:
             if failed:
                 raise failed[0] from None
@@ -106,14 +111,19 @@ class Radial:
             warnings.warn(f"the kernel is about as narrow as a pixel: a constant 1 becomes {info.constant_least:.3g} to "
                           f"{info.constant_most:.3g}, and flux changes as much", RuntimeWarning, stacklevel=2)
 
+    @property
+    def covered(self):
+        """Whether every pixel of a map is on a ring."""
+        return bool(self.grid.table()["nphi"].sum() == self.grid.npix)
+
     def _run(self, function, maps, out):
-        maps = np.asarray(maps)
-        maps = np.ascontiguousarray(maps, maps.dtype if maps.dtype in REAL else np.float64)
-        if out is None:
-            out = np.zeros_like(maps)
-        elif not isinstance(out, np.ndarray) or out.dtype != maps.dtype or out.shape != maps.shape:
-            raise ValueError(f"out must be an array {maps.shape} of dtype {maps.dtype}")
-        long_call(function, self._handle.address, view(maps), view(out))
+        count = 2 if self._options.spin else 1
+        maps, batch = self._input(maps, REAL, count, self.grid.npix, "maps")
+        out, there = self._output(maps, batch, REAL, count, self.grid.npix, out)
+        for side in maps, there:
+            if getattr(side, "stream", None) is not None:
+                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
+        long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2))
         return out
 
     def __call__(self, maps, out=None):

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "device/device.h"
 #include "sphere/grid.h"
 #include "sphere/radial.h"
 #include "sphere/radial_gpu.h"
@@ -81,16 +82,37 @@ static kugel_status check_opts(const kugel_radial_opts *o)
   return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
 }
 
-/* Seconds on one core, by rates measured on Zen 4 with AVX-512; only their ratios matter. */
+/* Seconds, by rates measured on one core of Zen 4 with AVX-512 and on an H200; only their ratios matter. */
+typedef struct rates {
+  double pair, pixel_direct; /* of a direct sum */
+  double term, pixel;        /* of harmonics: a ring, l and m; of them and of rings: a pixel */
+  double mode;               /* of rings: a product for a mode */
+} rates;
+
+static rates rates_of(const kugel_radial *p)
+{
+  static const rates core = {8.5e-11, 5e-9, 1.45e-10, 1.5e-8, 3.5e-11},
+                     gpu = {2e-13, 2.8e-11, 2.6e-13, 4.2e-11, 2.2e-13};
+  return kugel__ctx_device(p->ctx)->info.is_gpu ? gpu : core;
+}
+
 static double harmonic_seconds(const kugel_radial *p, int64_t lmax)
 {
-  return 1.45e-10 * (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2 +
-         2e-8 * (double)p->grid->npix;
+  rates r = rates_of(p);
+  return r.term * (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2 +
+         r.pixel * (double)p->grid->npix;
 }
 
 static double direct_seconds(const kugel_radial *p)
 {
-  return 8.5e-11 * p->info.pairs + 5e-9 * (double)p->grid->npix;
+  rates r = rates_of(p);
+  return r.pair * p->info.pairs + r.pixel_direct * (double)p->grid->npix;
+}
+
+static double rings_seconds(const kugel_radial *p)
+{
+  rates r = rates_of(p);
+  return r.mode * p->spectra->products + r.pair * p->spectra->pairs + r.pixel * (double)p->grid->npix;
 }
 
 static kugel_status use_harmonics(kugel_radial *p, int64_t lmax)
@@ -123,7 +145,7 @@ static kugel_status choose(kugel_radial *p)
     p->info.method = method;
     return KUGEL_OK;
   }
-  double direct = direct_seconds(p), rings = p->spectra->seconds, harmonic = INFINITY;
+  double direct = direct_seconds(p), rings = rings_seconds(p), harmonic = INFINITY;
   if (p->band >= 0 && (lmax == 0 || p->band <= lmax))
     harmonic = harmonic_seconds(p, p->band);
   if (rings < direct && rings < harmonic) {

@@ -13,7 +13,7 @@
 #include "sphere/radial_gpu.h"
 #include "sphere/radial_modes_gpu.h"
 
-enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 25, FILL_TILE = 128, TILE = 64, RINGS_A_BLOCK = 4 };
+enum { LANES = KUGEL__RADIAL_LANES, MAX_SPANS = 1 << 25, FILL_TILE = 128, TILE = 128, RINGS_A_BLOCK = 4 };
 enum { MAX_DEGREE = 30 };
 
 /* As in kernels/radial.cl. */
@@ -79,18 +79,13 @@ static bool of_kind(const kugel_radial *p, int kind, int64_t r)
   return p->ring[r].same == (kind == BELT);
 }
 
-/* Rings that a block serves: their windows overlap, and meet in its multiprocessor's cache. */
-static int64_t rings_of(const kugel__radial_gpu *g, int kind)
-{
-  return kind == FILL || (kind == CAPS && g->device->ops->type != KUGEL_CUDA) ? 1 : RINGS_A_BLOCK;
-}
-
 /* How often to start a block of `kind` for the rings from r on, and where the positions begin and step. */
 static int64_t blocks_of(const kugel_radial *p, int kind, int64_t r, int64_t *begin, int64_t *step)
 {
-  int64_t end = 0, rings = rings_of(p->gpu, kind);
+  bool cuda = p->gpu->device->ops->type == KUGEL_CUDA;
+  int64_t end = 0, rings = kind == BELT ? RINGS_A_BLOCK : 1;
   *begin = kind == FILL ? -p->ring[r].reach : 0;
-  *step = kind == CAPS ? 8 : kind == FILL ? FILL_TILE : TILE;
+  *step = kind == CAPS ? (cuda ? 32 : 8) : kind == FILL ? FILL_TILE : TILE;
   if (r % rings)
     return 0;
   for (int64_t k = r; k < kugel__min(r + rings, p->nrings); k++) {

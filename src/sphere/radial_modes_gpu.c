@@ -40,7 +40,7 @@ typedef struct ends_args {
   int32_t mask, adjoint, divide, pad;
 } ends_args;
 
-enum { TAKE, FINISH, SCALE, SPECTRA, KERNELS };
+enum { TAKE, FINISH, SCALE, SPECTRA, KERNELS }; /* spectra are in float64 always */
 
 struct kugel__radial_modes {
   kugel__device *device;
@@ -241,7 +241,7 @@ static kugel_status load_kernels(const kugel_radial *p, kugel__radial_modes *g)
              f32 ? 32 : 64, g->samples ? (int)g->samples : 8, g->per ? (int)g->per : 4);
     kugel__module_spec spec = {.name = "sphere/spectra", .defines = defines};
     KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->module[f32]));
-    for (int k = 0; k < KERNELS; k++)
+    for (int k = 0; k < (f32 ? SPECTRA : KERNELS); k++)
       KUGEL_TRY(kugel__module_kernel(g->module[f32], names[k], &g->kernel[f32][k], NULL));
   }
   return KUGEL_OK;
@@ -318,7 +318,7 @@ static kugel_status spectra(const kugel_radial *p, kugel__radial_modes *g, const
                        KUGEL__MEM_ARG(g->leg[0]), KUGEL__MEM_ARG(g->leg[1]), KUGEL__VALUE_ARG(a)};
   int64_t tile = 16 * g->per;
   kugel__grid grid = {.blocks = {(uint32_t)g->groups, (uint32_t)((s->mmax + tile) / tile)}, .threads = {128}};
-  KUGEL_TRY(kugel__launch(g->device, g->kernel[t->f32][SPECTRA], &grid, 6, args, queue));
+  KUGEL_TRY(kugel__launch(g->device, g->kernel[0][SPECTRA], &grid, 6, args, queue));
   job =
       (kugel__rings_gpu_job){.leg = g->leg[1], .map = t->out, .work = g->work, .row = g->leg_row, .maps = 1};
   job.map_at = t->out_at;

@@ -42,7 +42,8 @@ typedef struct kugel__radial_spectra {
   bool direct;           /* some rings are summed directly */
   kugel__spectra_row *row;
   kugel__rings *in, *out;
-  double seconds; /* expected, one core */
+  double products; /* of samples with cosines, and of rows with spectra, some 9 of the former */
+  double pairs;    /* of pixels summed directly */
 } kugel__radial_spectra;
 
 /* Eight output rings and the d-th ring from each: key = a + b sin^2(h / 2), h = (s + shift) step. */

@@ -105,8 +105,7 @@ static int64_t samples_of(const kugel_radial *p, const kugel__radial_spectra *t,
   return most;
 }
 
-/* Rounds whose spectra and weights take some hundred megabytes. Expected time, by rates of Zen 4 with
- * AVX-512. */
+/* Rounds whose spectra and weights take some hundred megabytes, and the work in all. */
 static void size_rounds(const kugel_radial *p, kugel__radial_spectra *t)
 {
   int64_t reach = t->before + t->after + 1, most = 1;
@@ -124,7 +123,8 @@ static void size_rounds(const kugel_radial *p, kugel__radial_spectra *t)
   int64_t column = (t->mmax + 1) * 32, weights = reach * most * 8;
   t->block = kugel__min(8 * reach, ROUND_BYTES / (column + weights) - reach);
   t->block = kugel__round_up(kugel__max(64, kugel__min(t->block, t->npairs)), LANES);
-  t->seconds = 3.5e-11 * work + 8.5e-11 * direct + 2e-8 * (double)p->grid->npix;
+  t->products = work;
+  t->pairs = direct;
 }
 
 void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__rings_desc desc[2])

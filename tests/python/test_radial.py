@@ -119,3 +119,18 @@ def test_errors():
         kugel.Radial(grid, "gaussian", 0.1)(np.zeros(5))
     with pytest.raises(ValueError, match="window"):
         kugel.smoothing(np.zeros((3, 192)), beam_window=np.ones(9), method="direct")
+
+
+@pytest.mark.parametrize("method", ["direct", "rings", "harmonic"])
+def test_devices(method):
+    found = [d["name"] for d in kugel.devices() if d["available"] and d["kernels"] and d["name"] != "cpu"]
+    if not found:
+        pytest.skip("no device that runs kernels")
+    grid, maps = kugel.Grid.healpix(16), RNG.standard_normal((2, 3072))
+    make = dict(kernel="gaussian", width=0.4, method=method, tolerance=1e-13)
+    want, there = kugel.Radial(grid, **make), kugel.Radial(grid, device=found[0], **make)
+    assert want.device == "cpu" and there.device == found[0]
+    resident = there(kugel.DeviceArray(maps, device=found[0]))
+    assert isinstance(resident, kugel.DeviceArray)
+    for got in (resident.get(), there(maps)):
+        assert np.abs(got - want(maps)).max() < 1e-12

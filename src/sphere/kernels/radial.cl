@@ -21,7 +21,7 @@ typedef struct span {
   i32 width, start, back, steps, from_term, pad; // steps: of four pixels, that eight positions need; from_term: of key
 } span;
 
-enum { POSITIONS = 8, MAX_DEGREE = 30 }; // of a thread of belt; of the polynomial
+enum { POSITIONS = 16, MAX_DEGREE = 30 }; // of a thread of belt; of the polynomial
 
 typedef struct radial_args {
   double cut, scale, least;
@@ -90,7 +90,8 @@ DEVICE void give(const GLOBAL ring *r, i32 p, i32 lane, real v, const GLOBAL rea
 }
 
 // Rings among rings of as many pixels: one row of weights serves all positions. Widths are multiples of 4. A thread has
-// eight positions in a row, and keeps their window. A block has 64 positions of four rings, whose windows are much the same.
+// sixteen positions in a row, and keeps their window: short windows are bound by loads. A block has 128 positions of four
+// rings.
 KERNEL(256) belt(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
                  const GLOBAL real2 *RESTRICT weights, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
                  GLOBAL real *out, GLOBAL real *seen, radial_args t)
@@ -100,7 +101,9 @@ KERNEL(256) belt(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT 
   i32 lane = LOCAL_ID(0) % 8, p = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) % 64 / 8 * POSITIONS;
   if (number >= t.outputs || r->kind != 1)
     return;
-  real sum[POSITIONS] = {0, 0, 0, 0, 0, 0, 0, 0};
+  real sum[POSITIONS];
+  for (i32 u = 0; u < POSITIONS; u++)
+    sum[u] = 0;
   for (i32 q = 0; q < r->count; q++) {
     const GLOBAL span *s = spans + r->spans + q;
     const GLOBAL real *f = lanes + (s->slot + s->start + p) * 8 + lane;
@@ -179,19 +182,15 @@ DEVICE double key(double a, double b, double h, i32 from)
 
 #if IS_CUDA
 // Elsewhere: a warp has eight positions i, whose windows of pixels j overlap. Weights of eight i and four j, one a thread,
-// are a matrix; times four j of the eight lanes, and of the lanes backwards, they are two products of tensor cores. The
-// four warps of a block have four rings, whose windows are much the same.
+// are a matrix; times four j of the eight lanes, and of the lanes backwards, they are two products of tensor cores.
 KERNEL_BLOCKS(128, 6)
 caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const GLOBAL i32 *RESTRICT units,
      const GLOBAL double *RESTRICT coef, const GLOBAL real *RESTRICT lanes, const GLOBAL real *in,
      GLOBAL real *out, GLOBAL real *seen, radial_args t)
 {
-  i32 number = units[2 * (t.first + GROUP_ID(0))] + LOCAL_ID(0) / 32;
-  const GLOBAL ring *r = rings + number;
-  i32 row = LANE() / 4, col = LANE() % 4, i = units[2 * (t.first + GROUP_ID(0)) + 1] + row;
-  if (number >= t.outputs || r->kind != 2)
-    return;
-  i32 count = t.reflected ? (r->segment + r->turn) / 2 + 1 : r->segment;
+  const GLOBAL ring *r = rings + units[2 * (t.first + GROUP_ID(0))];
+  i32 count = t.reflected ? (r->segment + r->turn) / 2 + 1 : r->segment, row = LANE() / 4, col = LANE() % 4;
+  i32 i = units[2 * (t.first + GROUP_ID(0)) + 1] + LOCAL_ID(0) / 32 * 8 + row;
   i32 mine = i < count ? i : count - 1, first = i - row < count ? i - row : count - 1;
   double sum[2] = {0, 0}, back_sum[2] = {0, 0};
   for (i32 q = 0; q < r->count; q++) {

@@ -79,6 +79,7 @@ KERNEL(256) scale(GLOBAL double *RESTRICT alm, const GLOBAL double *RESTRICT b, 
   }
 }
 
+#if REAL_BITS == 64
 // The factor of sample s of mode m: cos(m (s + shift) 2 pi / samples), twice for s and -s, over the samples.
 DEVICE double cosine(row r, i32 m, i32 s, i32 odd)
 {
@@ -102,7 +103,7 @@ DEVICE double cosine(row r, i32 m, i32 s, i32 odd)
 // in, out: [mmax + 1][row][2]: north and south of each pair. A thread has one pair and PER modes; eight threads side by
 // side have eight pairs, whose d-th rings lie side by side.
 KERNEL(128) spectra(const GLOBAL group *RESTRICT groups, const GLOBAL row *RESTRICT rows,
-                    const GLOBAL double *RESTRICT weights, const GLOBAL double *RESTRICT in, GLOBAL double *RESTRICT out,
+                    const GLOBAL double *RESTRICT weights, const GLOBAL real2 *RESTRICT in, GLOBAL real2 *RESTRICT out,
                     spectra_args t)
 {
   group g = groups[GROUP_ID(0)];
@@ -134,17 +135,21 @@ KERNEL(128) spectra(const GLOBAL group *RESTRICT groups, const GLOBAL row *RESTR
         for (i32 u = 0; u < PER; u++) {
           if (m0 + 16 * u > t.mmax)
             continue;
-          const GLOBAL double *f = in + ((m0 + 16 * u) * t.row + q) * 4;
-          double a = f[0], b = f[1], x = equator ? a : f[2], y = equator ? b : f[3];
-          sum[u][0] += k[u] * (over ? x : a);
-          sum[u][1] += k[u] * (over ? y : b);
-          sum[u][2] += k[u] * (over ? a : x);
-          sum[u][3] += k[u] * (over ? b : y);
+          const GLOBAL real2 *f = in + ((m0 + 16 * u) * t.row + q) * 2;
+          real2 north = f[0], south = f[1];
+          south = equator ? north : south;
+          sum[u][0] += k[u] * (over ? south.x : north.x);
+          sum[u][1] += k[u] * (over ? south.y : north.y);
+          sum[u][2] += k[u] * (over ? north.x : south.x);
+          sum[u][3] += k[u] * (over ? north.y : south.y);
         }
       }
     }
   for (i32 u = 0; u < PER; u++)
-    if (m0 + 16 * u <= t.mmax)
-      for (i32 i = 0; i < 4; i++)
-        out[((m0 + 16 * u) * t.row + g.first + lane) * 4 + i] = sum[u][i];
+    if (m0 + 16 * u <= t.mmax) {
+      GLOBAL real2 *to = out + ((m0 + 16 * u) * t.row + g.first + lane) * 2;
+      to[0] = MAKE_REAL2(sum[u][0], sum[u][1]);
+      to[1] = MAKE_REAL2(sum[u][2], sum[u][3]);
+    }
 }
+#endif
