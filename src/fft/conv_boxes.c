@@ -225,6 +225,8 @@ kugel_status kugel__conv_boxes_create(const kugel_conv *p, const kugel_array *ke
   if (last && b->axis[last].box > 1 && (fused.each || p->inputs <= MOST_FUSED) &&
       kugel__conv_line_fit(&b->axis[last], real, info.shared_bytes, &fused))
     b->fused = fused;
+  b->shared =
+      b->fused.block.m ? (size_t)kugel__block_shared(&b->fused.block) * (real == KUGEL__F32 ? 4 : 8) : 0;
   kugel_status s = make_lines(b);
   if (!s && b->fused.block.m)
     s = make_tables(b);
@@ -341,7 +343,7 @@ static kugel_status run_fused(const run *r, const stage *in, const stage *out)
                        KUGEL__MEM_ARG(spectra), KUGEL__VALUE_ARG(boxes),  KUGEL__VALUE_ARG(lines)};
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(block->threads * block->group)},
-                      .shared = (size_t)kugel__block_shared(block) * (block->real == KUGEL__F32 ? 4 : 8)};
+                      .shared = b->shared};
   return kugel__launch(kugel__ctx_device(b->p->ctx), b->kernel, &grid, 6, args, r->queue);
 }
 

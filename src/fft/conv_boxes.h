@@ -20,6 +20,7 @@ typedef struct kugel__conv_boxes {
   kugel__conv_line fused; /* of the last axis; block.m 0: its transforms and the product are on their own */
   kugel__module *module;  /* of that kernel, or of the product */
   kugel__kernel *kernel;
+  size_t shared; /* bytes of shared memory that `fused` takes */
   void *tables;  /* of `fused`, device memory */
   void *spectra; /* [kernels, points], device memory */
   kugel__gpu_work work;

@@ -21,7 +21,8 @@ struct kugel__conv_gpu {
   kugel__conv_block fused;
   kugel__module *module;
   kugel__kernel *kernel;
-  void *tables; // device memory
+  size_t shared; // bytes of a block
+  void *tables;  // device memory
 };
 
 /* ---- plans ---- */
@@ -118,6 +119,7 @@ kugel_status kugel__conv_gpu_create(const kugel_conv *p, const kugel_array *kern
     g->fused.each = p->opts.each != 0;
     g->fused.inputs = p->inputs;
     g->fused.outputs = p->outputs;
+    g->shared = (size_t)kugel__block_shared(&g->fused.block) * (real == KUGEL__F32 ? 4 : 8);
     s = make_tables(g, p, kernels, k[0]);
     if (!s)
       s = compile(g);
@@ -166,9 +168,8 @@ static kugel_status run_launch(const kugel__conv_gpu *g, const launch *l)
                              &l->out_at, &l->out_batch, &l->out_channel, &l->out_step};
   for (int i = 0; i < 9; i++)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
-  kugel__grid grid = {.blocks = {(uint32_t)blocks},
-                      .threads = {(uint32_t)(b->threads * b->group)},
-                      .shared = (size_t)kugel__block_shared(b) * (b->real == KUGEL__F32 ? 4 : 8)};
+  kugel__grid grid = {
+      .blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(b->threads * b->group)}, .shared = g->shared};
   return kugel__launch(kugel__ctx_device(g->ctx), g->kernel, &grid, (int)(a - args), args, l->queue);
 }
 

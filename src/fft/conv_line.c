@@ -2,7 +2,6 @@
 #include "fft/conv_line.h"
 #include <math.h>
 #include "fft/block_build.h"
-#include "fft/radices.h"
 
 typedef struct build {
   kugel__build k; // first: what the stages need
@@ -141,7 +140,7 @@ static void store(build *b, const kugel__seat *s)
 
 /* ---- what fits ---- */
 
-enum { COMFORTABLE = 16, MOST = 32 /* points of a thread */, THREADS = 128 /* of a block, about */ };
+enum { MOST = 32 /* points of a thread */, THREADS = 128 /* of a block, about */, REGISTERS = 65536 };
 
 static int points_of(const kugel__block *b)
 {
@@ -151,33 +150,80 @@ static int points_of(const kugel__block *b)
   return most;
 }
 
-// Points of a thread in all stages that are beyond the line's.
-static int64_t idle_of(const kugel__block *b)
+// Stages, what threads do for nothing, and registers that the points of a thread take from others.
+static double cost_of(const kugel__block *b)
 {
-  int64_t idle = 0;
+  double idle = 0;
+  int points = points_of(b), comfortable = b->real == KUGEL__F32 ? 20 : 16;
   for (int i = 0; i < b->stages; i++)
-    idle += (int64_t)kugel__block_rounds(b, i) * b->threads * b->radix[i] - b->m;
-  return idle;
+    idle += (double)kugel__block_rounds(b, i) * b->threads * b->radix[i] / (double)b->m - 1;
+  return b->stages + idle + .08 * kugel__max(0, points - comfortable) +
+         .02 * kugel__max(0, comfortable - points);
 }
 
-// The threads of a line, each with as many points as registers hold comfortably.
-static bool choose_threads(kugel__block *b, int points)
+typedef struct search {
+  kugel__block best, trial;
+  double cost;
+} search;
+
+static void try_threads(search *s)
 {
-  kugel__block best = *b;
-  double least = INFINITY;
+  kugel__block *b = &s->trial;
   for (int i = 0; i < b->stages; i++)
     for (int times = 1; times <= 8; times++) {
       b->threads = (int)kugel__max(1, b->m / (b->radix[i] * times));
-      if (b->threads > 1024 || points_of(b) > points)
+      if (b->threads > 1024 || points_of(b) > MOST || cost_of(b) >= s->cost)
         continue;
-      double cost = (double)idle_of(b) / (double)b->m + .02 * (points - points_of(b));
-      if (cost < least) {
-        best = *b;
-        least = cost;
-      }
+      s->best = *b;
+      s->cost = cost_of(b);
     }
-  *b = best;
-  return least < INFINITY;
+}
+
+static void try_radices(search *s, int64_t rest, int largest)
+{
+  kugel__block *b = &s->trial;
+  if (rest == 1)
+    try_threads(s);
+  else if (b->stages < 6)
+    for (int r = largest; r > 1; r--) {
+      if (rest % r || (r > 20 && r != 23 && r != 29 && r != 31))
+        continue;
+      b->radix[b->stages++] = r;
+      try_radices(s, rest / r, r);
+      b->stages--;
+    }
+}
+
+bool kugel__conv_line_fit(const kugel__conv_axis *axis, kugel__type real, uint64_t shared,
+                          kugel__conv_line *out)
+{
+  int64_t box = axis->box, size = real == KUGEL__F32 ? 4 : 8;
+  search s = {.trial = {.real = real, .n = box, .m = box, .radix = {1}, .group = 1}, .cost = INFINITY};
+  s.trial.line = kugel__line_of(KUGEL_FFT_C2C, false, box);
+  s.trial.stages = box == 1; // of one point
+  if (box <= 1 << 15)
+    try_radices(&s, box, 31);
+  if (s.cost == INFINITY)
+    return false;
+  kugel__block *b = &out->block;
+  *b = s.best;
+  while (2 * b->group * b->threads <= THREADS)
+    b->group *= 2;
+  while (b->group > 1 && (uint64_t)(kugel__block_shared(b) * size) > shared)
+    b->group /= 2;
+  b->halves = b->stages > 1 && kugel__block_shared(b) * size > 56 << 10;
+  out->axis = *axis;
+  return (uint64_t)(kugel__block_shared(b) * size) <= shared;
+}
+
+// How many blocks a multiprocessor holds if threads have the registers that they need.
+static int blocks_of(const kugel__block *b)
+{
+  int need = (b->real == KUGEL__F32 ? 26 + 9 * points_of(b) / 2 : 26 + 6 * points_of(b));
+  for (int i = 0; i < b->stages; i++)
+    need += kugel__block_rounds(b, i) > 1 ? (b->real == KUGEL__F32 ? 20 : 32) : 0;
+  int lanes = (b->threads * b->group + 31) / 32 * 32;
+  return (int)kugel__max(1, REGISTERS / ((need + 7) / 8 * 8) / lanes);
 }
 
 void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__gen *g)
@@ -185,8 +231,7 @@ void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__ge
   build b = {.k = {.b = &c->block, .g = g, .layout = kugel__bank_layout_of(&c->block)}, .c = c};
   kugel__gen_init(g, ctx, "fft_conv");
   g->threads = c->block.threads * c->block.group;
-  if (points_of(&c->block) <= COMFORTABLE)
-    g->blocks = (c->block.real == KUGEL__F32 ? 512 : 384) / ((g->threads + 31) / 32 * 32);
+  g->blocks = blocks_of(&c->block);
   parameters(&b);
   kugel__seat s = kugel__seat_of(&b.k, false);
   find_line(&b, &s);
@@ -199,26 +244,4 @@ void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__ge
   turn_back(&b, &s);
   kugel__stages(&b.k, &s, &s, &s, true);
   store(&b, &s);
-}
-
-bool kugel__conv_line_fit(const kugel__conv_axis *axis, kugel__type real, uint64_t shared,
-                          kugel__conv_line *out)
-{
-  kugel__block *b = &out->block;
-  kugel__radices radices = kugel__radices_fewest(axis->box);
-  int64_t size = real == KUGEL__F32 ? 4 : 8;
-  out->axis = *axis;
-  if (axis->box > 1 << 15 || (!radices.count && axis->box > 1) || radices.count > KUGEL__BLOCK_STAGES)
-    return false;
-  *b = (kugel__block){.real = real, .n = axis->box, .m = axis->box, .stages = 1, .radix = {1}, .group = 1};
-  b->line = kugel__line_of(KUGEL_FFT_C2C, false, axis->box);
-  for (int i = 0; i < radices.count; i++)
-    b->radix[i] = (int)radices.radix[i];
-  b->stages = radices.count ? radices.count : 1;
-  if (!choose_threads(b, COMFORTABLE) && !choose_threads(b, MOST))
-    return false;
-  while (2 * b->group * b->threads <= THREADS)
-    b->group *= 2;
-  b->halves = b->stages > 1 && kugel__block_shared(b) * size > 56 << 10;
-  return (uint64_t)(kugel__block_shared(b) * size) <= shared;
 }
