@@ -46,7 +46,10 @@ typedef struct kugel_conv_opts {
   int each;             /* 1: inputs = outputs channels, each with one kernel of its own */
 } kugel_conv_opts;
 
-/// Makes a plan, which holds the kernels' spectra: data are cut into tiles of a length that costs least.
+/// Makes a plan, which holds the kernels' spectra: data are cut into tiles of a length that costs least. On
+/// devices data of one dimension are convolved tile by tile in one kernel, if its tiles hold the kernels;
+/// others go through one pass an axis each way and one kernel for the last axis, the product and the way
+/// back. Padding is neither stored nor read.
 /// @param[in]  ctx      NULL: the default context
 /// @param[in]  ndim     1 to 8
 /// @param[in]  n        ndim lengths of the data, each at least 1
@@ -56,8 +59,10 @@ typedef struct kugel_conv_opts {
 ///                      leaves out; with opts.each [outputs, k...]
 /// @param[in]  opts     NULL for defaults
 /// @param[out] out      the plan
-/// @errors KUGEL_EINVAL for lengths or options out of range; KUGEL_ESHAPE; KUGEL_ENOMEM
-/// @cost   one transform of a tile for each kernel
+/// @errors KUGEL_EINVAL for lengths or options out of range; KUGEL_ESHAPE; KUGEL_ENOMEM; on devices
+/// KUGEL_ENOTSUP for
+///         circular lengths that no passes hold
+/// @cost   one transform of a tile for each kernel, on the host
 KUGEL_API kugel_status kugel_conv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                          const kugel_array *kernels, const kugel_conv_opts *opts,
                                          kugel_conv **out);
@@ -76,7 +81,8 @@ KUGEL_API kugel_status kugel_conv_shape(const kugel_conv *plan, int64_t *m);
 /// @param[in]  plan   from kugel_conv_create
 /// @param[in]  in     [..., inputs, n[0], ..., n[ndim-1]], without `inputs` if opts left it 0
 /// @param[out] out    [..., outputs, m[0], ..., m[ndim-1]], m from kugel_conv_shape; apart from in
-/// @param[in]  queue  of the plan's device; on the CPU: NULL
+/// @param[in]  queue  of the plan's device: returns before the work is done; NULL: when it is. On the CPU:
+/// NULL
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED
 /// @accuracy error about 1e-16 (float: 6e-8) sqrt(log2) of the tile's length times |h|_2 |x|_2 over the tile
 /// @cost   O(n log k) an axis: tiles of a few times k, or one of n + k - 1 where that is less

@@ -143,6 +143,12 @@ def convolution():
     j = ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "-a", "1", "--circular", "--overwrite", "--json").json
     assert j["output_shape"] == [2, 10] and j["kernel_shape"] == [6] and j["kind"] == "convolve"
     close(npyfile.read("y.npy")[1], [full[r][o] + (full[r][o + 10] if o < 5 else 0) for r in range(2) for o in range(10)])
+    npyfile.write("h.npy", (2, 3), h)
+    ok("fft", "x.npy", "w.npy", "--convolve", "h.npy", "--overwrite")
+    for name in with_kernels():
+        ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "--device", name, "--overwrite")
+        assert npyfile.read("y.npy")[0] == (3, 12)
+        close(npyfile.read("y.npy")[1], npyfile.read("w.npy")[1])
     npyfile.write("h.npy", (1, 6), numbers(6, complex), "<c8")
     ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "--overwrite")
     assert npyfile.read("y.npy")[2] == "<c16"
