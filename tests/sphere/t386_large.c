@@ -21,8 +21,10 @@ static double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* lambda_lm(theta): Y_lm = lambda e^{i m phi}; P_mm by its logarithm, kept in range by powers of two. */
-static long double lambda(int64_t l, int64_t m, long double c, long double s)
+/* lambda_lm(theta) with v = 1 - cos theta, s = sin theta: Y_lm = lambda e^{i m phi}; P_mm by its logarithm,
+ * kept in range by powers of two. Near the pole cos theta itself would not do: its rounding grows like l^2.
+ */
+static long double lambda(int64_t l, int64_t m, long double v, long double s)
 {
   long double log_start = m * logl(s) - 0.5L * logl(4 * M_PIl);
   for (int64_t k = 1; k <= m; k++)
@@ -31,7 +33,7 @@ static long double lambda(int64_t l, int64_t m, long double c, long double s)
   long double p0 = 0, p1 = expl(log_start - (long double)e * M_LN2l) * (m % 2 ? -1 : 1), eps0 = 0;
   for (int64_t k = m + 1; k <= l; k++) {
     long double x = (long double)k, y = (long double)m, eps = sqrtl((x * x - y * y) / (4 * x * x - 1));
-    long double p2 = (c * p1 - eps0 * p0) / eps;
+    long double p2 = ((p1 - eps0 * p0) - v * p1) / eps;
     p0 = p1;
     p1 = p2;
     eps0 = eps;
@@ -53,14 +55,14 @@ static double check_map(const kugel_grid *g, const mode *modes, const double *ma
   CHECK_OK(kugel_grid_rings(g, theta, nphi, phi0, first, NULL));
   for (int k = 0; k < 24; k++) {
     int64_t r = k < 3 ? k : k < 6 ? nrings - 1 - k + 3 : (nrings - 1) * (k - 6) / 17;
-    long double f[4] = {0}, z, s; // HEALPix: z is known better than theta
     int64_t n = (nrings + 1) / 4, i = r + 1, j = i > 2 * n ? 4 * n - i : i;
-    z = j < n ? 1 - (long double)(j * j) / (3.0L * (long double)(n * n))
-              : (4.0L - 2 * (long double)j / (long double)n) / 3;
-    s = j < n ? sqrtl((1 - z) * (1 + z)) : sqrtl(1 - z * z);
-    z = i > 2 * n ? -z : z;
+    long double f[4] = {0}, z = (4.0L - 2 * (long double)j / (long double)n) / 3;
+    long double v = j < n ? (long double)(j * j) / (3.0L * (long double)(n * n)) : 1 - z,
+                s = sqrtl(v * (2 - v));
     for (int q = 0; q < MODES; q++) {
-      long double y = lambda(modes[q].l, modes[q].m, z, s);
+      long double y = lambda(modes[q].l, modes[q].m, v, s);
+      if (i > 2 * n && (modes[q].l + modes[q].m) % 2)
+        y = -y;
       for (int t = 0; t < 4; t++) {
         long double phi =
             (long double)phi0[r] + 2 * M_PIl * (long double)(nphi[r] * t / 5) / (long double)nphi[r];
