@@ -29,7 +29,7 @@
   X(alm, 0, ARG_TEXT, "FILE", NULL, 0, 0, "also write the coefficients of the first map")                    \
   X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0,                                                                 \
     "also draw l(l+1) C_l / 2 pi of TT, or TT, EE, BB and TE, as PNG")                                       \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(anafast, ANAFAST_OPTIONS);
 
@@ -148,7 +148,7 @@ static int anafast(const void *args)
   if (!s.polarised)
     s.n = 1;
   STEP(report_start(o, &s, lmax));
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, &o->mem));
   if (run.dry_run) {
     double seconds, n = s.polarised ? 3 : 1;
     STEP(sht_seconds(s.nside, lmax, lmax, s.polarised ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,

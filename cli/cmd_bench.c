@@ -13,7 +13,7 @@
   X(problems, 0, ARG_OPERAND, "PROBLEM", NULL, 1, 1000,                                                      \
     "what to time, such as sht:nside=512,lmax=1024,spin=2,threads=1")                                        \
   X(seconds, 's', ARG_REAL, "X", "2", 0, 3600, "time to spend on each problem")                              \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(bench, BENCH_OPTIONS);
 
@@ -149,7 +149,7 @@ static int bench(const void *args)
   /* a typing error in the last one shows before the first one runs */
   for (int64_t i = 0; i < o->problems.n; i++)
     STEP(parse_problem(o->problems.list[i], &kind, values));
-  STEP(session_context(&o->device));
+  STEP(session_context(&o->device, &o->mem));
   if (run.dry_run)
     return report_plan(0, o->seconds.x * (double)o->problems.n);
   json_array("results");

@@ -305,7 +305,7 @@ static int convolve(job *j, stopwatch *watch)
   STEP(open_convolution(j, &c));
   report_title(o->input.s, o->output.s);
   json_text("kind", o->convolve.given ? "convolve" : "correlate");
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, NULL));
   STEP(plan_convolution(j, &c));
   fact("input", "%s", ndarray_text(&c.in, text, sizeof text));
   fact("kernel", "%s", ndarray_text(&c.kernel, text, sizeof text));
@@ -351,7 +351,7 @@ static int fft(const void *args)
   if (o->print_kernel.given)
     return print_kernels(&j);
   report_job(&j);
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, NULL));
   STEP(make_plan(&j));
   double seconds = 0;
   if (run.dry_run) {

@@ -23,7 +23,7 @@
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column only, without polarisation")                    \
   X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
   X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                      \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(map2alm, MAP2ALM_OPTIONS);
 
@@ -78,7 +78,7 @@ static int bounds(const map2alm_args *o, int64_t lmax_default, job *j)
     return fail_usage("--mmax %lld is above lmax %lld", (long long)j->mmax, (long long)j->lmax);
   json_int("lmax", j->lmax);
   json_int("mmax", j->mmax);
-  return session_device(&o->device);
+  return session_device(&o->device, &o->mem);
 }
 
 static int from_npy(const map2alm_args *o, stopwatch *watch)

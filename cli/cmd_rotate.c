@@ -20,7 +20,7 @@
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "maps: one column, or three that are I, Q, U; I, Q, U where there are such, else the first")             \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column or component only")                             \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(rotate, ROTATE_OPTIONS);
 
@@ -128,7 +128,7 @@ static int rotate_map(const rotate_args *o, stopwatch *watch)
   STEP(take_turn(o, s.info->coordsys, &t));
   int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1;
   json_int("lmax", lmax);
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, &o->mem));
   fact("transform", "lmax %lld, %s weights, %lld iterations", (long long)lmax, o->weights.s,
        (long long)o->iter.n);
   if (run.dry_run) {

@@ -28,7 +28,7 @@
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
   X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")               \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(smooth, SMOOTH_OPTIONS);
 
@@ -153,7 +153,7 @@ static int smooth(const void *args)
     return smooth_pixels(o, &s, &watch);
   if (o->normalise_mask.given)
     return fail_usage("--normalise-mask goes with --method direct or auto");
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, &o->mem));
   STEP(take_beam(o, lmax, &b));
   json_int("lmax", lmax);
   json_int("iterations", o->iter.n);

@@ -26,7 +26,7 @@
   X(columns, 'c', ARG_TEXT, "LIST", "0", 0, 0, "the column, by name or number")                              \
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
   X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result as PNG")                                  \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(wavelet, WAVELET_OPTIONS);
 
@@ -176,7 +176,7 @@ static int wavelet(const void *args)
   json_int("scales", b.n);
   fact("wavelets", "%lld scales about multipoles %.3g to %.4g", (long long)b.n,
        b.top / pow(2, (double)(b.n - 1)), b.top);
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, &o->mem));
   double maps = 8 * (double)s.npix * (3 + (o->coefficients.given ? (double)b.n : 0));
   double memory = maps + 48 * (double)kugel_alm_count(b.lmax, b.lmax);
   if (run.dry_run) {

@@ -14,7 +14,7 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "harmonic direct auto" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --columns --no-pol --order --plot --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --columns --no-pol --order --plot --device --mem" ;;
   filter)
     case $before in
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched top-hat" -- "$word")); return ;;
@@ -31,31 +31,31 @@ _kugel()
     case $before in
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --scales --denoise --soft --coefficients --lmax --iter --columns --order --plot --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --scales --denoise --soft --coefficients --lmax --iter --columns --order --plot --device --mem" ;;
   map2alm)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid --device --mem" ;;
   alm2map)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --lmax --fwhm --pixwin --der1 --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --lmax --fwhm --pixwin --der1 --no-pol" ;;
   anafast)
     case $before in
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot --device --mem" ;;
   synfast)
     case $before in
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
   reorder)
     case $before in
     --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;
@@ -73,14 +73,14 @@ _kugel()
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --from-grid --columns --winds --lmax --iter --fwhm --least-good --name --unit" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --from-grid --columns --winds --lmax --iter --fwhm --least-good --name --unit" ;;
   rotate)
     case $before in
     --from) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --to) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol --device --mem" ;;
   fft)
     case $before in
     --kind) COMPREPLY=($(compgen -W "c2c r2c dct1 dct2 dct3 dct4 dst1 dst2 dst3 dst4" -- "$word")); return ;;
@@ -103,7 +103,7 @@ _kugel()
   bench)
     case $before in
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --seconds --device" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --seconds --device --mem" ;;
   esac
   if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))

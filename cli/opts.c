@@ -121,6 +121,24 @@ static bool int_value(const option *o, const char *name, const char *text, arg *
   return range_value(o, name, text, (double)n, error);
 }
 
+static bool bytes_value(const option *o, const char *name, const char *text, arg *out, char *error)
+{
+  static const char units[] = "KMGT";
+  char *end;
+  double x = strtod(text, &end);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  bool binary = unit && end[1] == 'i';
+  bool number = end > text && isfinite(x);
+  for (int64_t k = 0; unit && k <= unit - units; k++)
+    x *= binary ? 1024 : 1000;
+  end += unit ? 1 + binary : 0;
+  end += *end == 'B';
+  if (!number || *end)
+    return FAIL("--%s %.60s: needs bytes, such as 500M, 20G or 16Gi", name, text);
+  out->n = x < 9e18 ? (int64_t)x : INT64_MAX;
+  return range_value(o, name, text, x, error);
+}
+
 static bool real_value(const option *o, const char *name, const char *text, arg *out, char *error)
 {
   char *end;
@@ -168,6 +186,8 @@ bool option_value(const option *o, const char *text, arg *out, char *error)
     return int_value(o, name, text, out, error);
   case ARG_REAL:
     return real_value(o, name, text, out, error);
+  case ARG_BYTES:
+    return bytes_value(o, name, text, out, error);
   case ARG_ANGLE:
     if (!angle_parse(text, &out->x, &why))
       return FAIL("--%s %.60s: %s", name, text, why);

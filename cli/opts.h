@@ -17,6 +17,7 @@ typedef enum arg_type {
   ARG_FLAG,    /* no argument */
   ARG_INT,     /* n in [lo, hi] */
   ARG_REAL,    /* x in [lo, hi] */
+  ARG_BYTES,   /* n bytes in [lo, hi]; typed as 500M, 20G, 1.5T, 16Gi */
   ARG_ANGLE,   /* x in radians, in [lo, hi]; typed with a unit */
   ARG_ANGLES,  /* v[0 .. n) in radians, lo <= n <= hi, typed with units and commas between */
   ARG_CHOICE,  /* n = index among the words of `placeholder`, which | separates */
@@ -66,6 +67,13 @@ typedef struct command {
 #define DEVICE_OPTION(X)                                                                                     \
   X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \
     "where transforms run: cpu, cuda:0, opencl:0, or auto; kugel info lists what is there")
+/* The same for those with spherical-harmonic transforms. */
+#define SHT_DEVICE_OPTIONS(X)                                                                                \
+  X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \
+    "where transforms run: cpu, cuda:0, opencl:0, auto, or several as cuda:0,1; kugel info lists what is "   \
+    "there")                                                                                                 \
+  X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
+    "memory of the device that transforms may use, such as 20G; larger ones go in parts")
 
 #define OPTION_FIELD_(field, letter, type, placeholder, preset, lo, hi, help) arg field;
 #define OPTION_ROW_(field, letter, type, placeholder, preset, lo, hi, help)                                  \

@@ -91,11 +91,16 @@ void report_end(const stopwatch *w, double maps_and_alms)
     snprintf(share, sizeof share, " (maps and alms in use: %s)",
              bytes_text(maps_and_alms, amount, sizeof amount));
   }
+  uint64_t device_peak = 0;
+  if (run.ctx && kugel_device_usage(run.ctx, NULL, &device_peak) == KUGEL_OK && device_peak)
+    json_int("device_peak_bytes", (int64_t)device_peak);
   json_end();
   json_int("threads", kugel_get_num_threads());
   fact("time", "%s, with %d thread%s", text, kugel_get_num_threads(),
        kugel_get_num_threads() == 1 ? "" : "s");
   fact("memory", "peak %s%s", bytes_text((double)peak_memory(), amount, sizeof amount), share);
+  if (device_peak)
+    fact("", "peak %s on the device", bytes_text((double)device_peak, amount, sizeof amount));
 }
 
 int report_plan(double bytes, double seconds)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <kugel/device.h>
+#include <kugel/sphere.h>
 #include "json.h"
 #include "report.h"
 #include "session.h"
@@ -213,15 +214,19 @@ int session_start(const char *name, const common_args *common)
   return EXIT_DONE;
 }
 
-int session_context(const arg *device)
+int session_context(const arg *device, const arg *mem)
 {
+  if (mem && mem->given && !strcmp(device->s, "cpu"))
+    return fail_usage("--mem %s: is for devices; give one by --device", mem->s);
   LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device->s}, &run.ctx));
+  if (mem && mem->given)
+    LIB(kugel_sht_limit_memory(run.ctx, (uint64_t)mem->n));
   return EXIT_DONE;
 }
 
-int session_device(const arg *device)
+int session_device(const arg *device, const arg *mem)
 {
-  STEP(session_context(device));
+  STEP(session_context(device, mem));
   kugel_device_info info = {.size = sizeof info};
   LIB(kugel_ctx_describe(run.ctx, &info));
   json_text("device", info.name);

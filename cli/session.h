@@ -21,9 +21,9 @@ extern session run;
 
 /* Opens the run: options, threads, signals, progress bar, the JSON object. */
 int session_start(const char *name, const common_args *common);
-/* Opens the context that --device names, without a word; and with one in the report. */
-int session_context(const arg *device);
-int session_device(const arg *device);
+/* Opens the context that --device names, with the limit of --mem or NULL, without a word; and with one in the report. */
+int session_context(const arg *device, const arg *mem);
+int session_device(const arg *device, const arg *mem);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
 int session_end(int code);
 

@@ -8,7 +8,7 @@ int target_open(target *t, const void *args, const char *path)
 {
   const target_args *o = args;
   *t = (target){.o = o, .path = path, .npy = path_ends_with(path, ".npy")};
-  STEP(session_device(&o->device));
+  STEP(session_device(&o->device, &o->mem));
   if (t->npy) {
     if (o->nside.given)
       return fail_usage("--nside is for FITS output, but %s is NPY: give --rows", path);

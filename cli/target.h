@@ -14,7 +14,7 @@
   X(to_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY output: grid")                                  \
   X(rows, 0, ARG_INT, "N", NULL, 1, 1e6,                                                                     \
     "NPY output: rows of latitude; the columns are twice as many, but for octahedral")                       \
-  DEVICE_OPTION(X)
+  SHT_DEVICE_OPTIONS(X)
 
 typedef struct target_args {
   COMMON_OPTIONS(OPTION_FIELD_) TARGET_OPTIONS(OPTION_FIELD_)

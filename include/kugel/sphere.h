@@ -161,6 +161,13 @@ KUGEL_API void kugel_sht_destroy(kugel_sht *plan);
 KUGEL_API kugel_status kugel_sht_shape(const kugel_sht *plan, int64_t *nalm, int64_t *npix, int *n_alm_sets,
                                        int *n_maps);
 
+/// Limits what plans made in a context from now on may hold on its device, those inside of smoothing and regridding too;
+/// opts.max_memory of a plan goes before it.
+/// @param[in] ctx    a context on a device
+/// @param[in] bytes  of each of its devices; 0: what is free
+/// @errors KUGEL_EINVAL if ctx is NULL
+KUGEL_API kugel_status kugel_sht_limit_memory(kugel_ctx *ctx, uint64_t bytes);
+
 /// What the plan holds on its device, and whether it works in parts.
 /// @param[in]  plan          a plan
 /// @param[out] device_bytes  bytes of device memory, on the device that holds most; 0 on the CPU; may be NULL. Copies of

@@ -882,6 +882,9 @@ FUNCTIONS = {
     "kugel_sht_shape": (  # plan, nalm, npix, n_alm_sets, n_maps
         STATUS, [c_void_p, c_void_p, c_void_p, c_void_p, c_void_p],
         "The numbers that fix the shapes of a plan's arrays."),
+    "kugel_sht_limit_memory": (  # ctx, bytes
+        STATUS, [c_void_p, c_uint64],
+        'Limits what plans made in a context from now on may hold on its device, those inside of smoothing and regridding too; opts.max_memory of a plan goes before it.'),
     "kugel_sht_memory": (  # plan, device_bytes, parts
         STATUS, [c_void_p, c_void_p, c_void_p],
         'What the plan holds on its device, and whether it works in parts.'),

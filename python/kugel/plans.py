@@ -33,6 +33,20 @@ def choice(table, value, what):
         raise ValueError(f"{what} is {value!r}; allowed are {known}") from None
 
 
+def byte_count(amount):
+    """A number of bytes, given as a number or as text such as "500M", "20G", "16Gi"."""
+    if not isinstance(amount, str):
+        return int(amount)
+    number = amount.strip().removesuffix("B")
+    base = 1024 if number.endswith("i") else 1000
+    number = number.removesuffix("i")
+    power = "KMGT".find(number[-1:]) + 1 if number else 0
+    try:
+        return int(float(number[:-1] if power else number) * base**power)
+    except (ValueError, OverflowError):
+        raise ValueError(f"{amount!r} is no number of bytes; write 500M, 20G or 16Gi") from None
+
+
 def mmax_option(mmax, lmax):
     """The library's mmax: 0 stands for lmax, -1 for m = 0 only."""
     if mmax is None or mmax == lmax:
@@ -214,7 +228,8 @@ class SHT(Plan):
     weights:     for analysis on HEALPix: None, "ring" or "pixel"
     iterations:  Jacobi refinements of analysis
     bad_pixels:  NaN, infinite and UNSEEN pixels: "error", "zero" or "pass"
-    device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"
+    max_memory:  bytes of the device's memory that the plan may hold, a number or "20G"; larger transforms go in parts
+    device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1" shares the work among devices
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
@@ -238,7 +253,7 @@ class SHT(Plan):
         opts = options(_ffi.kugel_sht_opts, grid=grid._handle.address, lmax=self.lmax,
                        mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
-                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=int(max_memory))
+                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=byte_count(max_memory))
         out = ctypes.c_void_p()
         self._context = context(device)
         long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
@@ -246,6 +261,20 @@ class SHT(Plan):
         nalm, npix, sets, maps = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
         lib.kugel_sht_shape(out, *(ctypes.byref(x) for x in (nalm, npix, sets, maps)))
         self.nalm, self.npix, self.nsets, self.nmaps = nalm.value, npix.value, sets.value, maps.value
+
+    @property
+    def device_memory(self):
+        """Bytes that the plan holds on its device, on the one that holds most; 0 on the CPU."""
+        held = ctypes.c_uint64()
+        lib.kugel_sht_memory(self._handle.address, ctypes.byref(held), None)
+        return held.value
+
+    @property
+    def parts(self):
+        """How many parts transforms go in; 1: everything at once."""
+        parts = ctypes.c_int64()
+        lib.kugel_sht_memory(self._handle.address, None, ctypes.byref(parts))
+        return parts.value
 
     @property
     def covered(self):

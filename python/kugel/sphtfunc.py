@@ -3,7 +3,8 @@
 
 UNSEEN, NaN, infinite and masked pixels count as zero in transforms. Arguments that healpy keeps for its data files or
 for old scripts (datapath, verbose) are accepted and ignored: Kugel computes its weights and windows. `device` says where
-a function's transforms run: "cpu", "cuda:0", "opencl:0", "auto".
+a function's transforms run: "cpu", "cuda:0", "opencl:0", "auto", "cuda:0,1"; `mem` how much memory of the device they may
+use, bytes or text such as "20G".
 """
 import ctypes
 import functools
@@ -23,8 +24,9 @@ from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 
 @functools.lru_cache(maxsize=8)
-def _plan(nside, lmax, mmax, mode, spin=0, iterations=0, weights=None, *, device=None):
-    return SHT(_grid(nside), lmax, mmax, spin, mode, weights, iterations, bad_pixels="zero", device=device)
+def _plan(nside, lmax, mmax, mode, spin=0, iterations=0, weights=None, *, device=None, mem=None):
+    return SHT(_grid(nside), lmax, mmax, spin, mode, weights, iterations, bad_pixels="zero", max_memory=mem or 0,
+               device=device)
 
 
 @functools.lru_cache(maxsize=8)
@@ -57,7 +59,7 @@ def _cut(m, nside, gal_cut):
 
 
 def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, datapath=None, gal_cut=0,
-            use_pixel_weights=False, verbose=True, *, device=None):
+            use_pixel_weights=False, verbose=True, *, device=None, mem=None):
     """Coefficients of a map, of T, Q, U (as T, E, B), or with pol=False of several maps.
 
     maps:    a map or a sequence of maps, RING order
@@ -75,13 +77,13 @@ def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, dat
     if pol and info not in (0, 1, 3):
         raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
     plan = _plan(nside, lmax, mmax, "teb" if pol and info == 3 else "scalar", 0, int(iter), weights,
-                 device=device)
+                 device=device, mem=mem)
     shape = (plan.nalm,) if info == 0 or (pol and info == 1) else (info, plan.nalm)
     return plan.analysis(m, out=np.zeros(m.shape[:-1] + (plan.nalm,), np.complex128)).reshape(shape)
 
 
 def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
-            verbose=True, *, device=None):
+            verbose=True, *, device=None, mem=None):
     """Map of alm, or T, Q, U maps of T, E, B alm; with pol=False one map for each alm.
 
     pixwin: multiply by the pixel window;  fwhm or sigma: smooth by a Gaussian beam, radians
@@ -100,7 +102,7 @@ def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=Non
     if fwhm or sigma:
         alms = smoothalm(alms, fwhm=fwhm, sigma=sigma, pol=polarised, mmax=mmax, inplace=inplace or bool(pixwin))
     a, _ = _sets(alms)
-    plan = _plan(nside, lmax, mmax, "teb" if polarised else "scalar", device=device)
+    plan = _plan(nside, lmax, mmax, "teb" if polarised else "scalar", device=device, mem=mem)
     return plan.synthesis(a, out=np.zeros(a.shape[:-1] + (plan.npix,)))
 
 
@@ -116,16 +118,16 @@ def _spin_maps(maps, spin):
     maptype(maps)
 
 
-def map2alm_spin(maps, spin, lmax=None, mmax=None, *, device=None):
+def map2alm_spin(maps, spin, lmax=None, mmax=None, *, device=None, mem=None):
     """Coefficients [E, B] of a pair of maps of that spin, by one pass without weights."""
     _spin_maps(maps, spin)
     nside = get_nside(maps)
-    plan = _plan(nside, *_limits(nside, lmax, mmax), "spin", int(spin), device=device)
+    plan = _plan(nside, *_limits(nside, lmax, mmax), "spin", int(spin), device=device, mem=mem)
     m = real(filled(maps), (np.float64, np.float32))
     return list(plan.analysis(m, out=np.zeros((2, plan.nalm), np.complex128)))
 
 
-def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None):
+def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None, mem=None):
     """The pair of maps of that spin of the coefficients [E, B]."""
     check_nside(nside)
     if spin < 1:
@@ -134,19 +136,19 @@ def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None):
         raise TypeError("alms must be a sequence of 2 alm arrays")
     a, _ = _sets(alms)
     lmax, mmax = alm_sizes(a.shape[-1], lmax, mmax)
-    plan = _plan(int(nside), lmax, mmax, "spin", int(spin), device=device)
+    plan = _plan(int(nside), lmax, mmax, "spin", int(spin), device=device, mem=mem)
     return list(plan.synthesis(a, out=np.zeros((2, plan.npix))))
 
 
-def alm2map_der1(alm, nside, lmax=None, mmax=None, *, device=None):
+def alm2map_der1(alm, nside, lmax=None, mmax=None, *, device=None, mem=None):
     """Map, d/dtheta and 1/sin(theta) d/dphi, as an array [3, npix]."""
     check_nside(nside)
     a = _complex(alm)
-    plan = _plan(int(nside), *alm_sizes(a.shape[-1], lmax, mmax), "der1", device=device)
+    plan = _plan(int(nside), *alm_sizes(a.shape[-1], lmax, mmax), "der1", device=device, mem=mem)
     return plan.synthesis(a, out=np.zeros((3, plan.npix)))
 
 
-def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=None):
+def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=None, mem=None):
     """Least-squares analysis. Returns alm, the relative residual, and the number of iterations."""
     info = maptype(maps)
     nside = get_nside(maps)
@@ -155,9 +157,9 @@ def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=Non
     if pol and info not in (0, 1, 3):
         raise ValueError("Wrong input map (must be a valid healpix map or a sequence of 1 or 3 maps)")
     if info == 3 and pol:
-        alm, stats = _plan(nside, lmax, mmax, "teb", device=device).solve(m, tol, maxiter)
+        alm, stats = _plan(nside, lmax, mmax, "teb", device=device, mem=mem).solve(m, tol, maxiter)
         return alm, stats["residual"], stats["iterations"]
-    plan = _plan(nside, lmax, mmax, "scalar", device=device)
+    plan = _plan(nside, lmax, mmax, "scalar", device=device, mem=mem)
     done = [plan.solve(row, tol, maxiter) for row in m.reshape(-1, m.shape[-1])]
     alm = np.array([a for a, _ in done])
     return (alm.reshape(-1) if len(alm) == 1 else alm, max(s["residual"] for _, s in done),

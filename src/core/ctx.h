@@ -17,7 +17,8 @@ struct kugel_ctx {
   struct kugel__device *opened; // by the device layer; NULL: the CPU
   kugel_ctx **peers;            // of the further devices of a context of several, by the device layer
   int npeers;
-  int threads; // 0: the process-wide number at each call
+  atomic_ullong device_memory; // bytes that a plan may hold; 0: what is free
+  int threads;                 // 0: the process-wide number at each call
   kugel_allocator allocator;
   kugel_executor executor; // run NULL: the pool
   atomic_ullong bytes_now, bytes_peak;

@@ -68,7 +68,12 @@ kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *info)
   KUGEL_CHECK(info, KUGEL_EINVAL, "info is NULL: pass a kugel_device_info with its size set");
   kugel_device_info whole;
   KUGEL_TRY(kugel__take_opts(&whole, sizeof whole, info, "kugel_device_info"));
-  return give_info(&kugel__ctx_device(ctx)->info, info);
+  whole = kugel__ctx_device(ctx)->info;
+  for (int i = 0; ctx && i < ctx->npeers; i++) { // "cuda:0,1"
+    size_t n = strlen(whole.name);
+    snprintf(whole.name + n, sizeof whole.name - n, ",%d", (int)ctx->peers[i]->device.id);
+  }
+  return give_info(&whole, info);
 }
 
 /* ---- open devices -------------------------------------------------------------------------------------- */

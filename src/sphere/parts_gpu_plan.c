@@ -21,10 +21,12 @@ static kugel_ctx *lane_ctx(const kugel_sht *p, int k)
 
 static kugel_status limit_of(const kugel_sht *p, kugel__device *device, int64_t *limit)
 {
-  uint64_t available = 0, total = 0;
-  if (!p->opts.max_memory)
-    KUGEL_TRY(device->ops->memory(device, &available, &total));
-  *limit = p->opts.max_memory ? p->opts.max_memory : (int64_t)(available / 20 * 19);
+  uint64_t available = 0, total = 0, set = atomic_load(&p->ctx->device_memory);
+  *limit = p->opts.max_memory ? p->opts.max_memory : set > INT64_MAX ? INT64_MAX : (int64_t)set;
+  if (*limit)
+    return KUGEL_OK;
+  KUGEL_TRY(device->ops->memory(device, &available, &total));
+  *limit = (int64_t)(available / 20 * 19);
   return KUGEL_OK;
 }
 
@@ -195,31 +197,33 @@ static kugel_status make_parts(kugel_sht *p, const kugel__rings_desc *desc, cons
   return KUGEL_OK;
 }
 
-/* More parts until all fits: by estimate, then as counted. */
+/* More parts until all fits: by estimate, which is from above, then as counted. */
 static kugel_status fit(kugel_sht *p, const kugel__rings_desc *desc, kugel__cuts *c, int64_t limit)
 {
-  int64_t most = kugel__max(p->grid->npairs / (c->nlanes * kugel__min(c->leg.tile, 32)), 1), bytes;
+  int64_t most = kugel__max(p->grid->npairs / (c->nlanes * kugel__min(c->leg.tile, 32)), 1),
+          least = INT64_MAX;
   int64_t start = kugel__max(1, kugel__min(OVERLAP, p->grid->npairs / (c->nlanes * 4 * c->leg.tile)));
-  for (c->each = start;; c->each = kugel__min(most, c->each + 1 + c->each / 8)) {
+  double share = 0.75; // of the estimate, as the last count had it
+  for (c->each = start; c->each <= most; c->each += 1 + c->each / 8) {
     kugel__parts_cut(c);
-    bytes = kugel__parts_need(c);
-    if (bytes - bytes / 4 <= limit) { // the estimate is from above
-      uint64_t held;
-      KUGEL_TRY(make_parts(p, desc, c));
-      kugel__parts_memory(p, &held, NULL);
-      if ((int64_t)held <= limit)
-        return KUGEL_OK;
-      kugel__parts_destroy(p);
-      bytes = (int64_t)held;
-    }
-    if (c->each == most)
-      break;
+    double bytes = (double)kugel__parts_need(c);
+    least = kugel__min(least, (int64_t)(share * bytes));
+    if (share * bytes > (double)limit)
+      continue;
+    uint64_t held;
+    KUGEL_TRY(make_parts(p, desc, c));
+    kugel__parts_memory(p, &held, NULL);
+    if ((int64_t)held <= limit)
+      return KUGEL_OK;
+    kugel__parts_destroy(p);
+    share = (double)held / bytes;
+    least = (int64_t)held;
   }
   return KUGEL_FAIL(
       KUGEL_ENOMEM,
-      "the plan may use %lld bytes of %s, needs at least %lld for lmax = %lld: raise max_memory, or use "
-      "a context on the CPU",
-      (long long)limit, kugel__ctx_device(p->ctx)->info.name, (long long)bytes, (long long)p->lmax);
+      "the plan may use %lld bytes of %s, needs at least about %lld for lmax = %lld: raise max_memory, or "
+      "use a context on the CPU",
+      (long long)limit, kugel__ctx_device(p->ctx)->info.name, (long long)least, (long long)p->lmax);
 }
 
 kugel_status kugel__parts_create(kugel_sht *p, const kugel__rings_desc *desc)

@@ -207,6 +207,13 @@ kugel_status kugel_sht_shape(const kugel_sht *plan, int64_t *nalm, int64_t *npix
   return KUGEL_OK;
 }
 
+kugel_status kugel_sht_limit_memory(kugel_ctx *ctx, uint64_t bytes)
+{
+  KUGEL_CHECK(ctx, KUGEL_EINVAL, "ctx is NULL: pass a context on a device");
+  atomic_store(&ctx->device_memory, bytes);
+  return KUGEL_OK;
+}
+
 kugel_status kugel_sht_memory(const kugel_sht *plan, uint64_t *device_bytes, int64_t *parts)
 {
   uint64_t bytes;

@@ -61,6 +61,22 @@ def refusals():
     refused(1, "bench", "sht:nside=1,lmax=65536,mmax=1", "--device", "opencl:0", says="lmax is 65536 with")
 
 
+def memory_limit():
+    need_opencl()
+    refused(2, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--mem", "20G", says="--device")
+    for wrong in ("20X", "G", "-1G", "1k"):
+        refused(2, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--mem", wrong, "--device", "opencl:0")
+    words = ["synfast", "cl.txt", "out.fits", "--nside", "128", "--overwrite", "--json", "--device", "opencl:0"]
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2}\n" for l in range(61)))
+    whole = ok(*words).json
+    os.rename("out.fits", "whole.fits")
+    parts = ok(*words, "--mem", "2.4M").json
+    assert columns("out.fits") == columns("whole.fits")
+    assert parts["memory"]["device_peak_bytes"] <= 2400000 < whole["memory"]["device_peak_bytes"], (parts, whole)
+    refused(1, *words[:-3], "--device", "opencl:0", "--mem", "1M", says="needs at least")
+
+
 def bench():
     need_opencl()
     words = ["sht:nside=16", "sht:nside=16,dir=adjoint", "sht:nside=16,spin=teb,dtype=f32", "sht:nside=16,dir=analysis",
@@ -75,4 +91,4 @@ def bench():
     assert all(j["arrays"] == "device" for j in found)
 
 
-main([same_results, refusals, bench])
+main([same_results, refusals, memory_limit, bench])

@@ -65,7 +65,7 @@ static bool make_plans(kugel_ctx *ctx, kugel_sht_opts o, pair *p)
     o.max_memory = (int64_t)bytes * percent / 100;
     kugel_status s = kugel_sht_create(ctx, &o, &next);
     if (s) {
-      CHECK(s == KUGEL_ENOMEM && strstr(kugel_last_error(), "needs at least") && !next);
+      CHECK(s == KUGEL_ENOMEM && strstr(kugel_last_error(), "needs at least about") && !next);
       break;
     }
     kugel_sht_destroy(p->cut);
