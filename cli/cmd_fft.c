@@ -28,6 +28,8 @@
     "with --convolve or --correlate: all results, as many as data, or those that no end of the data "        \
     "touches")                                                                                               \
   X(circular, 0, ARG_FLAG, NULL, NULL, 0, 0, "with --convolve or --correlate: the data are periodic")        \
+  X(effort, 0, ARG_CHOICE, "estimate|measure", "estimate", 0, 0,                                             \
+    "on devices: choose kernels by a model, or time some and remember the fastest")                          \
   DEVICE_OPTION(X)                                                                                           \
   X(print_kernel, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                             \
     "print the source of the kernels generated for the device, and transform nothing")                       \
@@ -130,7 +132,8 @@ static int make_plan(job *j)
                          .kind = j->kind,
                          .single_precision = j->in.single,
                          .naxes = j->naxes,
-                         .axes = j->axes};
+                         .axes = j->axes,
+                         .effort = (kugel_fft_effort)j->o->effort.n};
   LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
   double gain = kugel_fft_gain(j->plan);
   enum { BACKWARD, ORTHO };

@@ -87,8 +87,9 @@ _kugel()
     --norm) COMPREPLY=($(compgen -W "backward ortho forward" -- "$word")); return ;;
     --type) COMPREPLY=($(compgen -W "file f32 f64" -- "$word")); return ;;
     --extent) COMPREPLY=($(compgen -W "full same valid" -- "$word")); return ;;
+    --effort) COMPREPLY=($(compgen -W "estimate measure" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --type --convolve --correlate --extent --circular --device --print-kernel --shape" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --type --convolve --correlate --extent --circular --effort --device --print-kernel --shape" ;;
   plot)
     case $before in
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;

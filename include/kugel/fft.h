@@ -54,6 +54,15 @@ typedef enum kugel_fft_precision {
 
 enum { KUGEL_FORWARD = -1, KUGEL_INVERSE = 1 };
 
+/* How much trouble a plan takes to be fast. */
+typedef enum kugel_fft_effort {
+  KUGEL_FFT_ESTIMATE = 0, /* a cost model chooses */
+  KUGEL_FFT_MEASURE = 1   /* on devices: splits, lengths of convolutions and shapes of kernels are timed, in
+                             seconds for a new problem, and the fastest are remembered in the kernel cache's
+                             folder; with arrays of up to 64 MiB. On the CPU and for double-double:
+                             as KUGEL_FFT_ESTIMATE */
+} kugel_fft_effort;
+
 typedef struct kugel_fft kugel_fft;
 
 /* Factors along one transformed axis, which a plan multiplies by on the way: a window or mask before, a
@@ -90,6 +99,7 @@ typedef struct kugel_fft_opts {
   double forward_scale_low;      /* KUGEL_FFT_DD: added to the scales, whose low parts they are */
   double inverse_scale_low;
   kugel_fft_modulus modulus; /* of forward results, after their hooks; not double-double */
+  kugel_fft_effort effort;   /* of making the plan */
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
@@ -99,8 +109,9 @@ typedef struct kugel_fft_opts {
 ///                   (DCT1: at least 2); any primes
 /// @param[in]  opts  NULL for defaults: C2C of doubles over all axes
 /// @param[out] out   the plan
-/// @errors KUGEL_EINVAL for a length, kind, axis or scale out of range; KUGEL_ENOMEM
-/// @cost   O(n) sines and cosines an axis
+/// @errors KUGEL_EINVAL for a length, kind, axis, scale or effort out of range; KUGEL_ENOMEM
+/// @cost   O(n) sines and cosines an axis. On devices a plan that was made before on the machine compiles
+///         nothing, and again in the same process takes less than 5 ms
 KUGEL_API kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n,
                                         const kugel_fft_opts *opts, kugel_fft **out);
 

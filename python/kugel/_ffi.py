@@ -124,6 +124,8 @@ KUGEL_FFT_F32 = 1
 KUGEL_FFT_DD = 2
 KUGEL_FORWARD = -1
 KUGEL_INVERSE = 1
+KUGEL_FFT_ESTIMATE = 0
+KUGEL_FFT_MEASURE = 1
 KUGEL_FFT_COMPLEX = 0
 KUGEL_FFT_MAGNITUDE = 1
 KUGEL_FFT_POWER = 2
@@ -154,6 +156,7 @@ class kugel_fft_opts(Structure):
         ("forward_scale_low", c_double),
         ("inverse_scale_low", c_double),
         ("modulus", c_int),
+        ("effort", c_int),
     ]
 
 

@@ -9,6 +9,8 @@ of kugel.set_num_threads.
 Arrays of about 31 digits are wrapped, kugel.fft.DoubleDouble(parts) with parts[..., 2] high and low, and so are their
 results: kugel.fft.fft(DoubleDouble.of(hi, lo)).parts.
 """
+import contextlib
+import contextvars
 import math
 
 import numpy as np
@@ -24,6 +26,23 @@ _DCT = {t: getattr(_ffi, f"KUGEL_FFT_DCT{t}") for t in (1, 2, 3, 4)}
 _DST = {t: getattr(_ffi, f"KUGEL_FFT_DST{t}") for t in (1, 2, 3, 4)}
 _C2C, _R2C = _ffi.KUGEL_FFT_C2C, _ffi.KUGEL_FFT_R2C
 _FORWARD, _INVERSE = _ffi.KUGEL_FORWARD, _ffi.KUGEL_INVERSE
+
+
+_EFFORTS = {"estimate": _ffi.KUGEL_FFT_ESTIMATE, "measure": _ffi.KUGEL_FFT_MEASURE}
+_effort = contextvars.ContextVar("effort", default=_ffi.KUGEL_FFT_ESTIMATE)
+
+
+@contextlib.contextmanager
+def set_effort(effort):
+    """Transforms inside `with set_effort("measure")` are planned by timing kernels on their device, which remembers the
+    fastest; "estimate": by a model, as without."""
+    if effort not in _EFFORTS:
+        raise ValueError(f"effort is {effort!r}; allowed are {', '.join(map(repr, _EFFORTS))}")
+    token = _effort.set(_EFFORTS[effort])
+    try:
+        yield
+    finally:
+        _effort.reset(token)
 
 
 def _scales(norm, gain):
@@ -68,7 +87,8 @@ def _typed(x, want_complex):
 
 def _execute(x, axes, lengths, kind, sign, norm, gain, out, workers):
     forward, inverse = (scales if x.precision == "dd" else _scales)(norm, gain)
-    x.execute(out, axes, threads_of(workers), sign, (tuple(lengths), kind, x.precision, forward, inverse))
+    x.execute(out, axes, threads_of(workers), sign,
+              (tuple(lengths), kind, x.precision, forward, inverse, _effort.get()))
     return out
 
 

@@ -27,12 +27,13 @@ def place(x):
 
 
 @functools.lru_cache(maxsize=32)
-def plan(lengths, kind, precision, forward, inverse, device, threads):
+def plan(lengths, kind, precision, forward, inverse, effort, device, threads):
     """forward, inverse: scales, of double-double as hi, lo."""
     out = ctypes.c_void_p()
     (forward, f_low), (inverse, i_low) = ((v if isinstance(v, tuple) else (v, 0.0)) for v in (forward, inverse))
     opts = options(_ffi.kugel_fft_opts, kind=kind, precision=PRECISIONS[precision], forward_scale=forward,
-                   inverse_scale=inverse, forward_scale_low=f_low, inverse_scale_low=i_low)
+                   inverse_scale=inverse, forward_scale_low=f_low, inverse_scale_low=i_low,
+                   effort=effort)
     where = context(device) if device else _context_of(threads)
     lib.kugel_fft_create(where.address if where else None, len(lengths), (ctypes.c_int64 * len(lengths))(*lengths),
                          ctypes.byref(opts), ctypes.byref(out))

@@ -108,21 +108,28 @@ static void find_build_id(void)
   build_id_bytes = kugel__build_id(build_id, sizeof build_id);
 }
 
+bool kugel__build_key(const char *what, const kugel__device *dev, const void *of, size_t of_bytes,
+                      kugel__key *key)
+{
+  pthread_once(&build_id_once, find_build_id);
+  if (!build_id_bytes)
+    return false;
+  kugel__hash h;
+  kugel__hash_start(&h);
+  kugel__hash_text(&h, what);
+  kugel__hash_add(&h, build_id, sizeof build_id);
+  kugel__hash_text(&h, dev->identity);
+  kugel__hash_text(&h, dev->info.description);
+  kugel__hash_add(&h, of, of_bytes);
+  end_key(&h, key);
+  return true;
+}
+
 // The name of the file that tells which text a recipe made; false: recipes are not kept.
 static bool key_on_disk(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
                         kugel__key *key)
 {
-  pthread_once(&build_id_once, find_build_id);
-  if (!spec->write || !build_id_bytes)
-    return false;
-  kugel__hash h;
-  kugel__hash_start(&h);
-  kugel__hash_text(&h, "kugel recipe 1");
-  kugel__hash_add(&h, build_id, sizeof build_id);
-  kugel__hash_text(&h, dev->identity);
-  kugel__hash_add(&h, recipe->bytes, sizeof recipe->bytes);
-  end_key(&h, key);
-  return true;
+  return spec->write && kugel__build_key("kugel recipe 1", dev, recipe, sizeof *recipe, key);
 }
 
 bool kugel__recipe_find(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,

@@ -19,6 +19,11 @@ bool kugel__recipe_find(const kugel__device *dev, const kugel__module_spec *spec
 void kugel__recipe_keep(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
                         const kugel__key *text);
 
+/* The key on disk of what this build of the library found out about a device and `of`; `what` tells kinds of
+ * such findings apart. False: this build has no name. */
+bool kugel__build_key(const char *what, const kugel__device *dev, const void *of, size_t of_bytes,
+                      kugel__key *key);
+
 /* Writes at most `room` bytes that differ from build to build of this library, and yields their number; 0 if
  * it was linked without a build ID. */
 size_t kugel__build_id(unsigned char *id, size_t room);

@@ -64,6 +64,13 @@ typedef struct kugel__block {
  * if no single block can hold one. shared: bytes that a block may have. */
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
 
+/* Points m of the stages by which n are transformed, as the first choice is: n, for a prime n - 1, or more. */
+int64_t kugel__block_points(int64_t n);
+bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out);
+
+/* Other stages, threads and groups for a block: at most `room`, those expected to be faster first. */
+int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel__block *list);
+
 /* The same anew for a block that fits, whose lines lie across memory where they are written, and where they
  * are read if `in`. */
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared);

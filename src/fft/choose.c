@@ -3,6 +3,7 @@
  * measurements. What counts is that several blocks share a multiprocessor, so that one reads while another
  * one computes; then few stages, and no idle threads. */
 #include <math.h>
+#include <string.h>
 #include "fft/block_build.h"
 #include "fft/choose_dd.h"
 #include "fft/dft.h"
@@ -98,13 +99,35 @@ static double score(const kugel__block *b)
          .549 * fmax(0, log2(need / (double)most)) - .116 * idle / b->stages - .017 * b->halves;
 }
 
+enum { OTHERS = 16 };
+
 typedef struct search {
   kugel__block best, trial;
-  double score;
-  int stages; // at most
-  int least;  // threads of a block
+  kugel__block *list; // not NULL: the best `room` instead, best first
+  int room, count;
+  double scores[OTHERS];
+  double score; // that a block must beat
+  int stages;   // at most
+  int least;    // threads of a block
   uint64_t shared;
 } search;
+
+static void keep(search *s, double score)
+{
+  if (!s->list) {
+    s->best = s->trial;
+    s->score = score;
+    return;
+  }
+  int at = s->count < s->room ? s->count++ : s->room - 1;
+  for (; at > 0 && s->scores[at - 1] < score; at--) {
+    s->scores[at] = s->scores[at - 1];
+    s->list[at] = s->list[at - 1];
+  }
+  s->scores[at] = score;
+  s->list[at] = s->trial;
+  s->score = s->count < s->room ? -INFINITY : s->scores[s->room - 1];
+}
 
 static void try_groups(search *s)
 {
@@ -116,10 +139,8 @@ static void try_groups(search *s)
       if ((halves && (b->stages < 2 || b->m < 256)) || points_of(b) > 32)
         continue;
       double found = score(b);
-      if (found > s->score && fits(b, s->shared)) {
-        s->best = *b;
-        s->score = found;
-      }
+      if (found > s->score && fits(b, s->shared))
+        keep(s, found);
     }
 }
 
@@ -161,20 +182,30 @@ static bool is_prime(int64_t n)
   return n > 1;
 }
 
+int64_t kugel__block_points(int64_t n)
+{
+  if (n == 1 || kugel__radices_fewest(n).count)
+    return n;
+  return is_prime(n) && kugel__radices_fewest(n - 1).count ? n - 1 : kugel__radices_above(2 * n - 1);
+}
+
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
 {
   if (real == KUGEL__DD)
     return kugel__block_fit_dd(n, shared, out);
-  kugel__radices radices = kugel__radices_fewest(n);
-  kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
+  return kugel__block_fit_as(n, kugel__block_points(n), real, shared, out);
+}
+
+bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out)
+{
+  kugel__radices radices = kugel__radices_fewest(m);
+  kugel__block b = {.real = real, .n = n, .m = m, .group = 1, .flat = true};
   b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
-  if (!radices.count && n > 1) {
+  if (m != n) {
     b.spectrum = 1;
-    b.rader = is_prime(n) && kugel__radices_fewest(n - 1).count > 0;
-    b.m = b.rader ? n - 1 : kugel__radices_above(2 * n - 1);
+    b.rader = m < n;
     b.chirp = b.rader ? 0 : n;
     b.chirp_in = b.chirp_out = !b.rader;
-    radices = kugel__radices_fewest(b.m);
   }
   bool held = radices.count < 2 || (uint64_t)(2 * b.m * size_of(&b)) <= shared;
   if (!held || radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
@@ -227,4 +258,60 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   if (!fits(b, shared))
     *b = flat;
   b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
+}
+
+/* ---- others ---- */
+
+static void add_other(search *s)
+{
+  kugel__block *b = &s->trial;
+  bool known = !fits(b, s->shared) || s->count == s->room;
+  for (int i = 0; i < s->count; i++)
+    known = known || !memcmp(&s->list[i], b, sizeof *b);
+  if (!known)
+    s->list[s->count++] = *b;
+}
+
+// Of lines across memory: points of a thread, lines of a block.
+static void others_across(search *s, const kugel__block *b)
+{
+  int64_t line = 2 * size_of(b);
+  kugel__radices radices = kugel__radices_fewest(b->m);
+  for (int points = 8; points <= 32; points *= 2)
+    for (int own = 0; own < 2; own++) { // radices
+      kugel__block *t = &s->trial;
+      *t = *b;
+      t->stages = own ? b->stages : radices.count;
+      for (int i = 0; i < t->stages && !own; i++)
+        t->radix[i] = (int)radices.radix[i];
+      for (int i = t->stages; i < KUGEL__BLOCK_STAGES; i++)
+        t->radix[i] = 0;
+      int64_t threads = (b->m + points - 1) / points;
+      for (t->threads = (int)threads; t->stages && threads <= 1024; t->threads = (int)++threads)
+        if (points_of(t) <= points)
+          break;
+      for (t->group = (int)(64 / line); t->stages && threads <= 1024 && t->group <= (int)(256 / line);
+           t->group *= 2) {
+        t->halves = t->stages > 1 && t->m * t->group * line > 49152;
+        add_other(s);
+      }
+    }
+}
+
+int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel__block *list)
+{
+  search s = {.trial = *b, .list = list, .score = -INFINITY, .least = 64, .shared = shared};
+  s.room = (int)kugel__min(room, OTHERS);
+  s.stages = kugel__radices_fewest(b->m).count;
+  if (b->across_in || b->across_out) {
+    others_across(&s, b);
+    return s.count;
+  }
+  memset(s.trial.radix, 0, sizeof s.trial.radix);
+  s.trial.radix[0] = 1;
+  s.trial.stages = 0;
+  s.trial.ahead = 0;
+  for (; s.least && !s.count; s.least /= 2)
+    try_radices(&s, b->m, KUGEL__DFT_MAX);
+  return s.count;
 }

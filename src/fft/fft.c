@@ -67,6 +67,8 @@ static kugel_status check_opts(kugel_fft *p, const int64_t *n)
   kugel_fft_opts *o = &p->opts;
   KUGEL_CHECK((int)o->kind >= KUGEL_FFT_C2C && o->kind <= KUGEL_FFT_DST4, KUGEL_EINVAL,
               "kind is %d, must be KUGEL_FFT_C2C (0) to KUGEL_FFT_DST4 (9)", (int)o->kind);
+  KUGEL_CHECK((int)o->effort >= KUGEL_FFT_ESTIMATE && o->effort <= KUGEL_FFT_MEASURE, KUGEL_EINVAL,
+              "effort is %d, must be KUGEL_FFT_ESTIMATE (0) or KUGEL_FFT_MEASURE (1)", (int)o->effort);
   KUGEL_CHECK(o->naxes >= 0 && o->naxes <= p->ndim && (o->naxes == 0 || o->axes), KUGEL_EINVAL,
               "naxes is %d with axes %s, must be 0 to ndim = %d with axes set", o->naxes,
               o->axes ? "set" : "NULL", p->ndim);
@@ -129,6 +131,7 @@ static kugel_status make_gpu(kugel_fft *p)
   d.dd = is_dd(p);
   d.hooks = p->hooks.any;
   d.modulus = p->opts.modulus;
+  d.measure = p->opts.effort == KUGEL_FFT_MEASURE;
   for (int i = 0; i < p->naxes; i++) {
     for (int k = 0; k < 4; k++)
       d.factor[k / 2][k % 2][i] = p->hooks.factor[k / 2][k % 2][p->axes[i]];

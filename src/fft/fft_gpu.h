@@ -18,6 +18,7 @@ typedef struct kugel__fft_gpu_desc {
   int64_t n[8];     /* lengths of the transformed axes, as the forward transform's input has them */
   bool in_order[8]; /* elements along the axis are expected to follow each other in memory */
   bool hooks;       /* there are factors */
+  bool measure;     /* passes and kernels are chosen by timing them */
   const double *factor[2][2][8]; /* [inverse][write][axis], see fft/hooks.h; kept by the caller */
   kugel__window window[2]
                       [8]; /* [inverse][axis]: what the array that forward reads, or inverse writes, holds */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans on devices: their kernels and tables. */
 #include <stdio.h>
+#include <string.h>
 #include "codegen/print.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -201,22 +202,19 @@ static kugel_fft_kind kind_back(kugel_fft_kind kind)
   }
 }
 
-// Both directions of an axis have the same tables if one pass holds it, or if it is of complex numbers.
 static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *all)
 {
-  kugel__gpu_chain *c = &p->chain[i][direction], *other = &p->chain[i][FORWARD];
-  const double *factor[2][2] = {{p->desc.factor[0][0][i], p->desc.factor[0][1][i]},
-                                {p->desc.factor[1][0][i], p->desc.factor[1][1][i]}};
-  bool shares = direction == INVERSE && (c->passes == 1 || c->line.source == KUGEL__END_COMPLEX);
-  shares = shares && !factor[0][0] && !factor[0][1] && !factor[1][0] && !factor[1][1];
-  c->pass[0].block.hook_in = factor[direction][0] != NULL;
-  c->pass[c->passes - 1].block.hook_out = factor[direction][1] != NULL;
+  kugel__gpu_chain *c = &p->chain[i][direction];
+  if (!c->passes)
+    return KUGEL_OK;
+  const double *factor[2] = {p->desc.factor[direction][0][i], p->desc.factor[direction][1][i]};
+  c->pass[0].block.hook_in = factor[0] != NULL;
+  c->pass[c->passes - 1].block.hook_out = factor[1] != NULL;
   if (direction == FORWARD && i == 0) // which runs last
     c->pass[c->passes - 1].block.modulus = (uint8_t)p->desc.modulus;
   for (int k = 0; k < c->passes; k++) {
-    kugel__gpu_pass *t = &c->pass[k];
-    KUGEL_TRY(kugel__gpu_tables(p, t, shares ? &other->pass[k] : t, factor[direction]));
-    add_kernel(p, all, t, first_variant(p, i, t));
+    KUGEL_TRY(kugel__gpu_tables(p, &c->pass[k], factor));
+    add_kernel(p, all, &c->pass[k], first_variant(p, i, &c->pass[k]));
   }
   return KUGEL_OK;
 }
@@ -242,6 +240,23 @@ static kugel__window window_of(const kugel__fft_gpu *p, int direction, int i)
   return w.first == 0 && w.count == p->desc.n[i] ? (kugel__window){0, 0} : w;
 }
 
+// The chain of an axis in a direction, whose forward chain is there.
+static kugel_status plan_axis(kugel__fft_gpu *p, int i, int direction, uint64_t shared)
+{
+  kugel__gpu_chain *c = &p->chain[i][direction];
+  bool complex = p->desc.kind == KUGEL_FFT_R2C && i < p->desc.naxes - 1; // of R2C only the last axis is real
+  kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
+  kugel__line line = kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
+  KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared));
+  if (p->desc.measure && !(direction == INVERSE && p->own_inverse))
+    KUGEL_TRY(kugel__gpu_measure(p, kind, i, direction, shared));
+  if (direction == INVERSE)
+    c->pass[c->passes - 1].block.keep_out = window_of(p, INVERSE, i);
+  else
+    c->pass[0].block.keep_in = window_of(p, FORWARD, i);
+  return KUGEL_OK;
+}
+
 static kugel_status plan_axes(kugel__fft_gpu *p)
 {
   kugel_device_info info = {.size = sizeof info};
@@ -250,33 +265,29 @@ static kugel_status plan_axes(kugel__fft_gpu *p)
               info.name);
   uint64_t shared = p->desc.shared ? p->desc.shared : info.shared_bytes;
   for (int i = 0; i < p->desc.naxes; i++)
-    for (int direction = FORWARD; direction <= INVERSE; direction++) {
-      bool complex =
-          p->desc.kind == KUGEL_FFT_R2C && i < p->desc.naxes - 1; // of R2C only the last axis is real
-      kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
-      kugel__line line =
-          kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
-      kugel__gpu_chain *c = &p->chain[i][direction];
-      KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared));
-      if (direction == INVERSE)
-        c->pass[c->passes - 1].block.keep_out = window_of(p, INVERSE, i);
-      else
-        c->pass[0].block.keep_in = window_of(p, FORWARD, i);
-    }
+    for (int direction = FORWARD; direction <= INVERSE; direction++)
+      KUGEL_TRY(plan_axis(p, i, direction, shared));
   return KUGEL_OK;
 }
 
-kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, kugel__fft_gpu **out)
+// Makes what plan_axes or the caller of kugel__fft_gpu_of has chosen.
+static kugel_status create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, const kugel__gpu_chain *given,
+                           kugel__fft_gpu **out)
 {
   kugel__fft_gpu *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
   p->desc = *desc;
   p->real = desc->f32 ? KUGEL__F32 : desc->dd ? KUGEL__DD : KUGEL__F64;
-  p->own_inverse = !desc->hooks && desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
+  p->own_inverse =
+      !given && !desc->hooks && desc->kind > KUGEL_FFT_R2C && kind_back(desc->kind) == desc->kind;
   kugel__gpu_work_init(&p->work);
   pthread_mutex_init(&p->compiling, NULL);
-  kugel_status s = plan_axes(p);
+  kugel_status s = KUGEL_OK;
+  if (given)
+    memcpy(p->chain[0], given, sizeof p->chain[0]);
+  else
+    s = plan_axes(p);
   if (!s)
     s = kugel__gpu_make(p);
   if (s) {
@@ -285,6 +296,17 @@ kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *de
   }
   *out = p;
   return KUGEL_OK;
+}
+
+kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, kugel__fft_gpu **out)
+{
+  return create(ctx, desc, NULL, out);
+}
+
+kugel_status kugel__fft_gpu_of(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc,
+                               const kugel__gpu_chain chain[2], kugel__fft_gpu **out)
+{
+  return create(ctx, desc, chain, out);
 }
 
 void kugel__fft_gpu_destroy(kugel__fft_gpu *p)

@@ -61,14 +61,25 @@ struct kugel__fft_gpu {
 kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *chain, const kugel__line *line, kugel__type real,
                                    bool in_order, uint64_t shared);
 
+/* Other chains for the line of one that was chosen: at most `room`, those expected to be faster first. */
+int kugel__gpu_chain_others(const kugel__gpu_chain *chain, kugel__type real, bool in_order, uint64_t shared,
+                            int room, kugel__gpu_chain *list);
+
+/* Replaces the chain of an axis and direction by the fastest of several, timed on the device now or by an
+ * earlier plan of this build of the library. kind: that of the axis. */
+kugel_status kugel__gpu_measure(kugel__fft_gpu *plan, kugel_fft_kind kind, int axis, int direction,
+                                uint64_t shared);
+
+/* A plan of one axis with these chains, forward and inverse; one without passes cannot run. */
+kugel_status kugel__fft_gpu_of(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc,
+                               const kugel__gpu_chain chain[2], kugel__fft_gpu **out);
+
 /* Whether the pass reads or writes reals that may lie in pairs, and the kernel for those that do. */
 bool kugel__gpu_pairs(const kugel__gpu_pass *pass);
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *pass, int variant);
 
-/* The tables of a pass, those of `as` if it is not the same: `factor` of what it reads and writes, or NULL.
- */
-kugel_status kugel__gpu_tables(kugel__fft_gpu *plan, kugel__gpu_pass *pass, const kugel__gpu_pass *as,
-                               const double *const factor[2]);
+/* The tables of a pass; `factor` of what it reads and writes, or NULL. */
+kugel_status kugel__gpu_tables(kugel__fft_gpu *plan, kugel__gpu_pass *pass, const double *const factor[2]);
 void kugel__gpu_tables_free(kugel__device *dev, kugel__gpu_pass *pass);
 
 /* Tables and kernels of all passes. */

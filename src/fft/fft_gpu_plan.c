@@ -3,6 +3,7 @@
  * twiddles; then the rows in the same way. Lengths with large primes: Bluestein's convolution of m1 m2
  * points, whose middle pass multiplies rows by the spectrum and transforms them back. */
 #include <math.h>
+#include <string.h>
 #include "core/alloc.h"
 #include "fft/fft_gpu_parts.h"
 #include "fft/radices.h"
@@ -147,39 +148,128 @@ static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t sha
   last_writes_array(c, m2);
 }
 
+// One block, in which m points hold the transform, as many as it takes if 0.
+static bool plan_block(kugel__gpu_chain *c, int64_t m, kugel__type real, bool in_order, uint64_t shared)
+{
+  kugel__gpu_pass *only = &c->pass[0];
+  int64_t n = c->line.points;
+  if (!(m ? kugel__block_fit_as(n, m, real, shared, &only->block)
+          : kugel__block_fit(n, real, shared, &only->block)))
+    return false;
+  c->passes = 1;
+  only->block.line = c->line;
+  only->block.source = c->line.source;
+  only->block.sink = c->line.sink;
+  if (!in_order)
+    kugel__block_across(&only->block, true, shared);
+  return true;
+}
+
+// The length m = m1 m2 of a convolution from `least` on; 0: none.
+static int64_t convolution(int64_t least, kugel__type real, uint64_t shared, int64_t *m1)
+{
+  *m1 = 0;
+  for (int i = 0; i < 8; i++, least++) {
+    least = kugel__radices_above(least);
+    *m1 = split_two(least, real, shared);
+    if (*m1)
+      return least;
+  }
+  return 0;
+}
+
 kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
                                    bool in_order, uint64_t shared)
 {
-  int64_t factor[3], n = line->points;
+  int64_t factor[3], n = line->points, m1;
   c->line = *line;
   c->passes = 0;
   KUGEL_CHECK(n <= (int64_t)1 << 32, KUGEL_ENOTSUP,
               "a line of %lld points is too long for a device, at most 2^32", (long long)n);
-  kugel__gpu_pass *only = &c->pass[0];
-  if (kugel__block_fit(n, real, shared, &only->block)) {
-    c->passes = 1;
-    only->block.line = *line;
-    only->block.source = line->source;
-    only->block.sink = line->sink;
-    if (!in_order)
-      kugel__block_across(&only->block, true, shared);
+  if (plan_block(c, 0, real, in_order, shared))
     return KUGEL_OK;
-  }
   int factors = split(n, real, shared, factor);
   if (factors) {
     plan_factors(c, real, shared, factors, factor);
     return KUGEL_OK;
   }
-  int64_t m = 2 * n - 1, m1 = 0;
-  for (int i = 0; i < 8 && !m1; i++, m++) {
-    m = kugel__radices_above(m);
-    m1 = split_two(m, real, shared);
-  }
+  int64_t m = convolution(2 * n - 1, real, shared, &m1);
   KUGEL_CHECK(
       m1, KUGEL_ENOTSUP,
       "no passes hold a transform of %lld points on this device: use a length with factors below 1024, "
       "see kugel_fft_good_size",
       (long long)n);
-  plan_convolution(c, real, shared, m - 1, m1);
+  plan_convolution(c, real, shared, m, m1);
   return KUGEL_OK;
+}
+
+/* ---- other choices ---- */
+
+typedef struct others {
+  kugel__gpu_chain *list;
+  const kugel__gpu_chain *than;
+  int count, room;
+} others;
+
+// The next chain of the list, empty; NULL: it is full.
+static kugel__gpu_chain *next_chain(others *o)
+{
+  if (o->count == o->room)
+    return NULL;
+  kugel__gpu_chain *c = &o->list[o->count];
+  memset(c, 0, sizeof *c);
+  c->line = o->than->line;
+  return c;
+}
+
+static void other_lengths(others *o, kugel__type real, bool in_order, uint64_t shared)
+{
+  int64_t n = o->than->line.points, now = o->than->pass[0].block.m, m = 2 * n - 1;
+  for (int i = 0; i < 3; i++, m++) { // Bluestein instead of Rader, or on more points
+    m = kugel__radices_above(m);
+    kugel__gpu_chain *c = m == now ? NULL : next_chain(o);
+    o->count += c && plan_block(c, m, real, in_order, shared);
+  }
+}
+
+static void other_splits(others *o, kugel__type real, uint64_t shared)
+{
+  int64_t n = o->than->line.points, root = (int64_t)sqrt((double)n);
+  for (int64_t away = 0; away < root - 1 && o->count < o->room; away++)
+    for (int side = 0; side < 2; side++) {
+      int64_t n1 = root - away, factor[2] = {side ? n / n1 : n1, side ? n1 : n / n1};
+      bool holds = n % n1 == 0 && fits(n1, real, shared) && fits(n / n1, real, shared);
+      if (!holds || factor[0] == o->than->pass[0].block.n || (side && factor[0] == factor[1]))
+        continue;
+      kugel__gpu_chain *c = next_chain(o);
+      if (c)
+        plan_factors(c, real, shared, 2, factor);
+      o->count += c != NULL;
+    }
+}
+
+static void other_convolutions(others *o, kugel__type real, uint64_t shared)
+{
+  int64_t m1, m = o->than->work;
+  for (int i = 0; i < 3 && (m = convolution(m + 1, real, shared, &m1)); i++) {
+    kugel__gpu_chain *c = next_chain(o);
+    if (c)
+      plan_convolution(c, real, shared, m, m1);
+    o->count += c != NULL;
+  }
+}
+
+int kugel__gpu_chain_others(const kugel__gpu_chain *c, kugel__type real, bool in_order, uint64_t shared,
+                            int room, kugel__gpu_chain *list)
+{
+  enum { LONG = 4096 }; // points; shorter lines are not split without need
+  others o = {.list = list, .than = c, .room = room};
+  const kugel__block *b = &c->pass[0].block;
+  if (c->passes == 1 && b->spectrum)
+    other_lengths(&o, real, in_order, shared);
+  else if (b->chirp)
+    other_convolutions(&o, real, shared);
+  else if (c->passes > 1 || b->n >= LONG)
+    other_splits(&o, real, shared);
+  return o.count;
 }

@@ -48,7 +48,9 @@ static void key_of(const char *what, const kugel__block *block, unsigned char ke
   kugel__block b = *block;
   b.threads = b.group = 0;
   b.halves = b.across_in = b.across_out = b.flat = b.line.inverse = false;
-  b.columns_in = b.columns_out = b.mirror = 0;
+  b.columns_in = b.columns_out = b.mirror = b.ahead = 0;
+  b.keep_in = b.keep_out = (kugel__window){0, 0};
+  b.modulus = 0;
   unsigned char digest[32];
   kugel__hash h;
   kugel__hash_start(&h);
@@ -73,11 +75,10 @@ static kugel_status make_own(kugel__device *dev, kugel__gpu_pass *t, const filli
   return s;
 }
 
-kugel_status kugel__gpu_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const kugel__gpu_pass *as,
-                               const double *const factor[2])
+kugel_status kugel__gpu_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const double *const factor[2])
 {
   kugel__device *dev = kugel__ctx_device(p->ctx);
-  const kugel__block *b = &as->block;
+  const kugel__block *b = &t->block;
   filling f = {p->ctx, b, factor};
   unsigned char key[16];
   if (b->hook_in || b->hook_out) {

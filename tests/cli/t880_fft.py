@@ -111,6 +111,7 @@ def devices():
     npyfile.write("x.npy", (5, 12), x, "<c8")
     for name in names:
         assert ok("fft", "x.npy", "y.npy", "--device", name, "--json", "--overwrite").json["device"] == name
+        ok("fft", "x.npy", "z.npy", "-a", "1", "--device", name, "--effort", "measure", "--overwrite")
         close(npyfile.read("y.npy")[1], dft2(x, 5, 12), 1e-6)
 
 

@@ -53,11 +53,11 @@ static inline random_group random_group_of(uint64_t *state, int number)
   random_group g = {.kind = (kugel_fft_kind)(number % 10), .f32 = number / 10 % 2};
   g.shared = random_chance(state, 35) ? 2048 : 0; // long lines are then soon too long for a block
   for (int i = 0; i < RANDOM_LENGTHS; i++) {
-    int64_t kind = random_below(state, 10);
-    g.n[i] = kind < 5   ? 1 + random_below(state, 24)
-             : kind < 7 ? 1 + random_below(state, 130)
-             : kind < 9 ? odd[random_below(state, (int64_t)(sizeof odd / sizeof *odd))]
-                        : 128 + random_below(state, 900);
+    int64_t kind = random_below(state, 100);
+    g.n[i] = kind < 70   ? 1 + random_below(state, 16)
+             : kind < 85 ? 1 + random_below(state, 64)
+             : kind < 95 ? odd[random_below(state, (int64_t)(sizeof odd / sizeof *odd))]
+                         : 65 + random_below(state, g.shared ? 900 : 200);
   }
   return g;
 }

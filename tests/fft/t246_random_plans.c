@@ -10,6 +10,7 @@
 enum { GROUP = 100 }; // plans
 
 static double worst[2][2]; // [device][f32]
+static int refused;
 
 /* ---- what is right ---- */
 
@@ -214,8 +215,11 @@ static kugel_status run_cut(kugel_ctx *ctx, const random_plan *p, const kugel_ar
   memcpy(vo.stride, p->out.stride, sizeof p->out.stride);
   kugel__fft_gpu *plan = NULL;
   KUGEL_TRY(kugel__fft_gpu_create(ctx, &d, &plan));
-  kugel__fft_gpu_call call = {
-      .inverse = p->sign == KUGEL_INVERSE, .in_view = &vi, .out_view = &vo, .axes = at, .scale = p->scale};
+  kugel__fft_gpu_call call = {.inverse = p->sign == KUGEL_INVERSE,
+                              .in_view = &vi,
+                              .out_view = &vo,
+                              .axes = at,
+                              .scale = {p->scale, 0}};
   kugel_status s = kugel__fft_gpu_execute(plan, &call, in, out);
   kugel__fft_gpu_destroy(plan);
   return s;
@@ -246,7 +250,10 @@ static void run_on_device(trial *t, kugel_ctx *ctx, const kugel_device_info *inf
   kugel_array a = array_of(p, &p->in, in), b = array_of(p, &p->out, p->in_place ? in : out);
   a.device = b.device = info->device;
   double error = INFINITY;
-  if ((p->shared ? run_cut : run_whole)(ctx, p, &a, &b))
+  kugel_status s = (p->shared ? run_cut : run_whole)(ctx, p, &a, &b);
+  if (s == KUGEL_ENOTSUP && p->shared) // some lines do not fit in blocks cut that short
+    refused++;
+  else if (s)
     fail(t, kugel_last_error());
   else {
     CHECK_OK(kugel_device_download(ctx, t->in, in, 0, t->in_bytes, NULL));
@@ -347,9 +354,10 @@ int main(int argc, char **argv)
         kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = infos[devices].name},
                          &contexts[devices]));
   CASE("random plans") run_all(first, plans, only);
-  printf("  %ld plans on the CPU and %d devices; largest errors: CPU %.2g and %.2g (float), devices %.2g and "
+  printf("  %ld plans on the CPU and %d devices, %d refused; largest errors: CPU %.2g and %.2g (float), "
+         "devices %.2g and "
          "%.2g\n",
-         plans, devices, worst[0][0], worst[0][1], worst[1][0], worst[1][1]);
+         plans, devices, refused, worst[0][0], worst[0][1], worst[1][0], worst[1][1]);
   for (int i = 0; i < devices; i++)
     kugel_ctx_destroy(contexts[i]);
   snprintf(command, sizeof command, "rm -rf %s", folder);

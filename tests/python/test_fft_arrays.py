@@ -53,6 +53,16 @@ class Producer:
         return new(ctypes.addressof(self.managed), b"dltensor", None)
 
 
+def test_effort(device):
+    x = numbers(6, 8)
+    with fft.set_effort("measure"):
+        y = fft.fft(kugel.DeviceArray(x, device=device))
+        close(fft.fft(x), np.fft.fft(x))
+    close(y, np.fft.fft(x))
+    with pytest.raises(ValueError, match="allowed are 'estimate', 'measure'"), fft.set_effort("hard"):
+        pass
+
+
 def test_device_arrays(device):
     x = numbers(5, 12)
     a = kugel.DeviceArray(x, device=device)
