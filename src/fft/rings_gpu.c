@@ -24,7 +24,7 @@ typedef struct ring_line {
 } ring_line;
 typedef struct ring_args {
   int32_t first, maps, f32, weighted, check, row;
-  int64_t room, map, map_stride, leg, leg_stride, ahead;
+  int64_t room, map, map_stride, leg, leg_stride;
 } ring_args;
 
 enum { CLASSES = 4, IN_MEMORY = 3, AHEAD = 4, MAX_PASSES = 16 };
@@ -136,9 +136,10 @@ static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l, int class)
   return (l->split ? l->split * section + l->together * l->size : section) + phases;
 }
 
+// Long rings without chirps move data, which a third block does not speed up.
 static int class_of(const kugel__rings_gpu *p, const ring_line *l)
 {
-  int c = 0;
+  int c = l->split || l->n <= 2048 ? 0 : 1;
   while (room_of(p, l, c) > capacity(p->device, c))
     c++;
   return c;
@@ -234,7 +235,7 @@ static kugel_status make_lines(kugel__rings_gpu *p)
   return KUGEL_OK;
 }
 
-// Jobs of a class: those with chirps first, which take longest.
+// Jobs of a class: those with chirps, which compute, in turn with the others, which move data.
 static kugel_status make_units(kugel__rings_gpu *p)
 {
   int32_t n = 0;
@@ -242,13 +243,14 @@ static kugel_status make_units(kugel__rings_gpu *p)
   for (int c = 0; c < CLASSES; c++) {
     unit_class *units = &p->classes[c], *filters = &p->filters[c];
     units->first = n;
-    for (int chirps = 1; chirps >= 0; chirps--)
-      for (int32_t i = 0; i < p->njobs; i++) {
-        const ring_line *l = &p->lines[p->jobs[i].line];
-        if ((l->split > 0) != chirps || class_of(p, l) != c)
-          continue;
-        units->room = kugel__max(units->room, room_of(p, l, c));
-        p->units[n++] = i;
+    for (int32_t at[2] = {0, 0}, kind = 1; at[0] < p->njobs || at[1] < p->njobs; kind = !kind)
+      for (bool found = false; at[kind] < p->njobs && !found; at[kind]++) {
+        const ring_line *l = &p->lines[p->jobs[at[kind]].line];
+        found = kind == (l->split > 0) && class_of(p, l) == c;
+        if (found) {
+          units->room = kugel__max(units->room, room_of(p, l, c));
+          p->units[n++] = at[kind];
+        }
       }
     units->count = n - units->first;
     *filters = (unit_class){.first = n, .room = units->room};
@@ -286,7 +288,6 @@ static kugel_status launch_class(const kugel__rings_gpu *p, int class, int kerne
                                  const kugel__arg *args, ring_args *a, kugel_queue *queue)
 {
   int32_t most = class == IN_MEMORY ? p->blocks / a->maps : c->count;
-  a->ahead = (int64_t)shapes[class].blocks * p->device->info.units;
   a->room = c->room;
   for (int32_t done = 0; done < c->count; done += most) {
     a->first = c->first + done;

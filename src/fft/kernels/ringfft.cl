@@ -42,7 +42,6 @@ typedef struct ring_line {
 typedef struct ring_args {
   i32 first, maps, f32, weighted, check, row; // blocks serve units from `first` on; check 1: bad pixels count as
   i64 room, map, map_stride, leg, leg_stride; // zero, 2: and are counted; of a block; first elements; to the next map
-  i64 ahead;                                  // as many blocks later, a block may begin when this one ends
 } ring_args;
 
 DEVICE real2 add(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
@@ -366,30 +365,6 @@ DEVICE real2 folded(real2 f, const GLOBAL real2 *RESTRICT leg, ring_side s, i64 
   return f;
 }
 
-enum { LINE = 128 };
-
-// A line from about p on, from memory into the cache that all blocks share.
-DEVICE void into_cache(const GLOBAL void *p)
-{
-#if IS_CUDA && __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(__cvta_generic_to_global(p) & ~(u64)15), "r"(LINE));
-#endif
-}
-
-// What a later block reads: of one order in four the line with its pair. Blocks whose pairs share lines come side by
-// side, and so fetch the others.
-DEVICE void prefetch_orders(const GLOBAL ring_job *RESTRICT jobs, const GLOBAL i32 *RESTRICT units,
-                            const GLOBAL real2 *RESTRICT leg, ring_args t)
-{
-  int block = GROUP_ID(0) + (int)t.ahead, unit = block / t.maps;
-  if (block >= GROUPS(0))
-    return;
-  const GLOBAL ring_job *j = &jobs[units[t.first + unit]];
-  i64 from = (t.leg + block % t.maps * t.leg_stride + 2 * j->pair) & ~(i64)(LINE / 16 - 1);
-  for (int m = (unit & 3) + 4 * LOCAL_ID(0); m <= j->mlim; m += 4 * THREADS)
-    into_cache(leg + from + 2 * (i64)m * t.row);
-}
-
 /* ---- pixels ---- */
 
 // The first pixels of a pair, NULL where there is no ring, and the factors of north and south.
@@ -451,21 +426,6 @@ DEVICE void set_pixels(ring_pixels p, int i, int step, int count, const real2 *v
   }
 }
 
-DEVICE void prefetch_pixels(const GLOBAL ring_job *jobs, const GLOBAL i32 *RESTRICT units,
-                            const GLOBAL ring_line *RESTRICT lines, const GLOBAL char *map, ring_args t)
-{
-  int block = GROUP_ID(0) + (int)t.ahead;
-  if (block >= GROUPS(0))
-    return;
-  const GLOBAL ring_job *j = &jobs[units[t.first + block / t.maps]];
-  i64 size = t.f32 ? 4 : 8, bytes = lines[j->line].n * size;
-  for (int side = 0; side < 2; side++) {
-    i64 from = (t.map + block % t.maps * t.map_stride + j->first[side]) * size;
-    for (i64 at = LOCAL_ID(0) * LINE; at + LINE <= bytes && j->first[side] >= 0; at += THREADS * LINE)
-      into_cache(map + from + at);
-  }
-}
-
 /* ---- kernels ---- */
 
 // The block's job; neighbouring blocks serve one job of several maps. (Arguments of a kernel are not to be changed:
@@ -515,7 +475,6 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_synth(const GLOBAL ring_job *RESTRICT jobs, 
         z[natural(l, l.n - k)] = MAKE_REAL2(v.x - o.y, v.y + o.x);
     }
   }
-  prefetch_orders(jobs, units, leg, args);
   BARRIER();
   transform(z, tables, l, 0, l.passes - fused);
   ring_pixels p = pixels_of(j, map, weight, t);
@@ -556,7 +515,6 @@ KERNEL_BLOCKS(THREADS, BLOCKS) ring_adjoint(const GLOBAL ring_job *jobs, const G
   }
   for (int i = LOCAL_ID(0); i < l.n && !fused; i += THREADS)
     z[natural(l, i)] = pixels(p, i, bad);
-  prefetch_pixels(jobs, units, lines, map, args);
   BARRIER();
   transform(z, tables, l, fused, l.passes);
   j = jobs[unit]; // read again, not kept in registers
