@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA: once. Ring transforms on every device against those on the CPU, both ways: smooth lengths and chirps,
- * lone and unequal rings, orders beyond the Nyquist frequency, limits of m, several maps, weights, bad
- * pixels, floats. */
+/* ISA: once, LABEL: long: OpenCL compilers take their time. */
+/* Ring transforms on every device against those on the CPU, both ways: smooth lengths and chirps, lone and
+ * unequal rings, orders beyond the Nyquist frequency, limits of m, several maps, weights. */
 #include "core/ctx.h"
 #include "device/every.h"
 #include "fft/rings_gpu.h"
