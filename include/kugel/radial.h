@@ -166,6 +166,39 @@ KUGEL_API kugel_status kugel_radial_adjoint(const kugel_radial *plan, const kuge
 KUGEL_API kugel_status kugel_radial_ellipse(double major, double minor, int64_t n, double *weight,
                                             double *distance, double *bearing);
 
+/* Many kernels with one map, such as the scales of wavelets: kernels that go by harmonics share one analysis
+ * of the map, and each synthesis ends at the kernel's own degree. */
+typedef struct kugel_radial_bank kugel_radial_bank;
+
+/// Plans convolutions of a map with n kernels.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  n     1 to 4096
+/// @param[in]  opts  [n] as for kugel_radial_create, all of one grid and without spin
+/// @param[out] out   the plan: immutable, any number of threads may execute it
+/// @errors as kugel_radial_create; KUGEL_EINVAL for several grids
+KUGEL_API kugel_status kugel_radial_bank_create(kugel_ctx *ctx, int n, const kugel_radial_opts *const *opts,
+                                                kugel_radial_bank **out);
+
+/// Frees a plan.
+/// @param[in] bank  may be NULL
+KUGEL_API void kugel_radial_bank_destroy(kugel_radial_bank *bank);
+
+/// The plan of one kernel, which lives as long as the bank.
+/// @param[in] bank  from kugel_radial_bank_create
+/// @param[in] i     0 <= i < n
+/// @return NULL if an argument is out of range
+KUGEL_API const kugel_radial *kugel_radial_bank_plan(const kugel_radial_bank *bank, int i);
+
+/// Convolves maps with all kernels.
+/// @param[in]  bank  from kugel_radial_bank_create
+/// @param[in]  in    [..., npix] float64 or float32, as for kugel_radial_execute
+/// @param[out] out   [..., n, npix] of the same dtype, apart from `in`; on the same device or in host memory
+/// too
+/// @errors as kugel_radial_execute
+/// @cost   of h kernels by harmonics: an analysis and h syntheses, in place of h of both
+KUGEL_API kugel_status kugel_radial_bank_execute(const kugel_radial_bank *bank, const kugel_array *in,
+                                                 const kugel_array *out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -147,7 +147,7 @@ static kugel_status choose(kugel_radial *p)
   }
   double direct = direct_seconds(p), rings = rings_seconds(p), harmonic = INFINITY;
   if (p->band >= 0 && (lmax == 0 || p->band <= lmax))
-    harmonic = harmonic_seconds(p, p->band);
+    harmonic = (p->shared ? 0.5 : 1) * harmonic_seconds(p, p->band);
   if (rings < direct && rings < harmonic) {
     p->info.method = KUGEL_RADIAL_RINGS;
     return KUGEL_OK;
@@ -157,6 +157,12 @@ static kugel_status choose(kugel_radial *p)
 }
 
 kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out)
+{
+  return kugel__radial_create(ctx, opts, false, out);
+}
+
+kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
+                                  kugel_radial **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
@@ -168,6 +174,7 @@ kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, 
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
   p->opts = o;
+  p->shared = shared;
   p->grid = kugel__grid_retain(o.grid);
   p->info.size = sizeof p->info;
   kugel_status s = kugel__radial_kernel_create(p);

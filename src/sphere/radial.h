@@ -103,6 +103,7 @@ struct kugel_radial {
   int64_t work;        /* doubles a thread needs */
   kugel_sht *sht;
   double *b;                             /* [lmax + 1], harmonic */
+  bool shared;                           /* of a bank: the analysis of harmonics costs nothing */
   int64_t band;                          /* degree beyond which the kernel is nothing, -1: none in sight */
   struct kugel__radial_spectra *spectra; /* NULL: not in use */
   kugel__radial_gpu *gpu;                /* NULL: the host sums */
@@ -130,6 +131,15 @@ void kugel__radial_to_lanes(const kugel_radial *p, const kugel__radial_ring *r, 
 /* Sums [n][LANES] of positions at and after to the rows. */
 void kugel__radial_from_lanes(const kugel_radial *p, const kugel__radial_ring *r, int64_t at, int64_t n,
                               const double *sum, double *const row[2]);
+
+/* As kugel_radial_create; shared: a plan of a bank, which shares the analysis if it goes by harmonics. */
+kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
+                                  kugel_radial **out);
+/* The halves of a convolution by harmonics on the CPU: alm of one map to the plan's lmax; and from alm to
+ * degree `top`, no lower, which is left as it is. */
+kugel_status kugel__radial_analyse(const kugel_radial *p, const kugel__radial_io *io, double *alm);
+kugel_status kugel__radial_synthesise(const kugel_radial *p, const kugel__radial_io *io, const double *alm,
+                                      int64_t top);
 
 /* Pixels of ring r times their weights, bad ones 0; and results to their place. */
 void kugel__radial_take(const kugel__radial_io *io, const kugel__radial_ring *r, double *row);

@@ -448,3 +448,46 @@ kugel_status kugel__radial_gpu_run(const kugel_radial *p, const kugel_array *in,
   pthread_mutex_unlock(&g->lock);
   return s ? s : done;
 }
+
+static kugel_status bank_map(kugel_radial *const *plans, int n, const int *which, int top,
+                             kugel__radial_pass pass, int64_t first)
+{
+  const kugel_radial *high = plans[top];
+  kugel__radial_modes *from = high->gpu->modes;
+  kugel_queue *queue = &high->gpu->device->queue;
+  KUGEL_TRY(kugel__radial_modes_analyse(high, from, &pass, queue));
+  for (int last = 0; last < 2; last++) /* the plan whose memory the coefficients are in comes last */
+    for (int i = 0; i < n; i++) {
+      const kugel_radial *p = plans[which[i]];
+      if ((which[i] == top) != last)
+        continue;
+      pass.out_at = first + which[i] * p->grid->npix;
+      KUGEL_TRY(kugel__radial_modes_synthesise(p, p->gpu->modes, high, from, &pass, queue));
+      KUGEL_TRY(kugel__radial_modes_finish(p, p->gpu->modes, &pass, false, 0, queue));
+    }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__radial_gpu_bank(kugel_radial *const *plans, int n, const int *which, int top,
+                                    const kugel_array *in, const kugel_array *out, bool f32)
+{
+  kugel__radial_gpu *g = plans[top]->gpu;
+  kugel__loan loan[2] = {{.host = NULL}, {.host = NULL}};
+  int64_t size = f32 ? 4 : 8;
+  for (int i = 0; i < n; i++)
+    pthread_mutex_lock(&plans[which[i]]->gpu->lock);
+  kugel_status s = kugel__device_alive(g->device);
+  if (!s)
+    s = kugel__lend(g->device, in, KUGEL__READ, &g->device->queue, &loan[0]);
+  if (!s) /* others write to out, too */
+    s = kugel__lend(g->device, out, KUGEL__WRITE | KUGEL__READ, &g->device->queue, &loan[1]);
+  kugel__radial_pass pass = {.in = {loan[0].mem.base, 0}, .out = {loan[1].mem.base, 0}, .f32 = f32};
+  pass.in_at = (int64_t)loan[0].mem.offset / size;
+  if (!s)
+    s = bank_map(plans, n, which, top, pass, (int64_t)loan[1].mem.offset / size);
+  s = kugel__lend_end(2, loan, &g->device->queue, s);
+  kugel_status done = g->device->ops->wait(&g->device->queue);
+  for (int i = n - 1; i >= 0; i--)
+    pthread_mutex_unlock(&plans[which[i]]->gpu->lock);
+  return s ? s : done;
+}

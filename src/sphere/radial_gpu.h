@@ -13,5 +13,9 @@ kugel_device kugel__radial_gpu_device(const kugel_radial *plan);
 /* All maps of arrays in host or device memory, checked; `n` maps. */
 kugel_status kugel__radial_gpu_run(const kugel_radial *plan, const kugel_array *in, const kugel_array *out,
                                    bool f32, int64_t n, bool adjoint);
+/* One map by n harmonic plans, `top` of the highest degree: one analysis. The results lie side by side in the
+ * order of `which`, among others of out. in and out are of one dtype. */
+kugel_status kugel__radial_gpu_bank(kugel_radial *const *plans, int n, const int *which, int top,
+                                    const kugel_array *in, const kugel_array *out, bool f32);
 
 #endif

@@ -209,24 +209,51 @@ static kugel_status make_harmonics(const kugel_radial *p, kugel__radial_modes *g
   return kugel__device_alloc(g->device, (size_t)((lmax + 1) * (lmax + 2) / 2) * 16, &g->alm.base);
 }
 
-static kugel_status harmonics(const kugel_radial *p, kugel__radial_modes *g, const kugel__radial_pass *t,
-                              kugel_queue *queue)
+static kugel_status take(kugel__radial_modes *g, const kugel__radial_pass *t, kugel_queue *queue)
 {
-  int64_t lmax = p->opts.lmax, nalm = (lmax + 1) * (lmax + 2) / 2, npix = p->grid->npix;
-  kugel_array map = *KUGEL_ARRAY(NULL, KUGEL_F64, npix), alm = *KUGEL_ARRAY(NULL, KUGEL_C128, nalm),
-              out = map;
-  map.shape = out.shape = &npix;
-  alm.shape = &nalm;
-  map.device = alm.device = out.device = (kugel_device){g->device->ops->type, g->device->id};
-  map.data = g->map.base;
-  alm.data = g->alm.base;
-  out.data = t->mask ? t->seen.base : t->out.base;
-  out.dtype = t->f32 ? KUGEL_F32 : KUGEL_F64;
+  ends_args a = {.in = t->in_at, .mask = t->mask, .adjoint = t->adjoint};
+  kugel__arg args[] = {KUGEL__MEM_ARG(g->stretch), KUGEL__MEM_ARG(t->in), KUGEL__MEM_ARG(g->map),
+                       KUGEL__VALUE_ARG(a)};
+  kugel__grid grid = {.blocks = {(uint32_t)g->stretches}, .threads = {256}};
+  return kugel__launch(g->device, g->kernel[t->f32][TAKE], &grid, 4, args, queue);
+}
+
+/* `shape` must outlive the view. */
+static kugel_array view_of(const kugel__radial_modes *g, void *base, kugel_dtype type, const int64_t *shape)
+{
+  kugel_array a = *KUGEL_ARRAY(base, type, *shape);
+  a.shape = (int64_t *)shape;
+  a.device = (kugel_device){g->device->ops->type, g->device->id};
+  return a;
+}
+
+static int64_t count_of(const kugel_radial *p)
+{
+  return (p->opts.lmax + 1) * (p->opts.lmax + 2) / 2;
+}
+
+kugel_status kugel__radial_modes_analyse(const kugel_radial *p, kugel__radial_modes *g,
+                                         const kugel__radial_pass *t, kugel_queue *queue)
+{
+  int64_t nalm = count_of(p), npix = p->grid->npix;
+  kugel_array map = view_of(g, g->map.base, KUGEL_F64, &npix),
+              alm = view_of(g, g->alm.base, KUGEL_C128, &nalm);
+  KUGEL_TRY(take(g, t, queue));
+  return kugel_sht_synthesis_adjoint(p->sht, &map, &alm, queue);
+}
+
+kugel_status kugel__radial_modes_synthesise(const kugel_radial *p, kugel__radial_modes *g,
+                                            const kugel_radial *top, const kugel__radial_modes *from,
+                                            const kugel__radial_pass *t, kugel_queue *queue)
+{
+  int64_t lmax = p->opts.lmax, most = top->opts.lmax, nalm = count_of(p), npix = p->grid->npix;
+  kugel_array alm = view_of(g, g->alm.base, KUGEL_C128, &nalm),
+              out = view_of(g, t->mask ? t->seen.base : t->out.base, t->f32 ? KUGEL_F32 : KUGEL_F64, &npix);
   out.byte_offset = t->mask ? 0 : (uint64_t)t->out_at * (t->f32 ? 4 : 8);
-  KUGEL_TRY(kugel_sht_synthesis_adjoint(p->sht, &map, &alm, queue));
-  kugel__arg args[] = {KUGEL__MEM_ARG(g->alm), KUGEL__MEM_ARG(g->b), KUGEL__VALUE_ARG(lmax)};
+  kugel__arg args[] = {KUGEL__MEM_ARG(from->alm), KUGEL__VALUE_ARG(most), KUGEL__MEM_ARG(g->alm),
+                       KUGEL__MEM_ARG(g->b), KUGEL__VALUE_ARG(lmax)};
   kugel__grid grid = {.blocks = {(uint32_t)(lmax + 1)}, .threads = {256}};
-  KUGEL_TRY(kugel__launch(g->device, g->kernel[t->f32][SCALE], &grid, 3, args, queue));
+  KUGEL_TRY(kugel__launch(g->device, g->kernel[t->f32][SCALE], &grid, 5, args, queue));
   return kugel_sht_synthesis(p->sht, &alm, &out, queue);
 }
 
@@ -282,15 +309,6 @@ void kugel__radial_modes_destroy(kugel_radial *p, kugel__radial_modes *g)
   kugel__free(p->ctx, g);
 }
 
-static kugel_status take(kugel__radial_modes *g, const kugel__radial_pass *t, kugel_queue *queue)
-{
-  ends_args a = {.in = t->in_at, .mask = t->mask, .adjoint = t->adjoint};
-  kugel__arg args[] = {KUGEL__MEM_ARG(g->stretch), KUGEL__MEM_ARG(t->in), KUGEL__MEM_ARG(g->map),
-                       KUGEL__VALUE_ARG(a)};
-  kugel__grid grid = {.blocks = {(uint32_t)g->stretches}, .threads = {256}};
-  return kugel__launch(g->device, g->kernel[t->f32][TAKE], &grid, 4, args, queue);
-}
-
 static kugel_status spectra(const kugel_radial *p, kugel__radial_modes *g, const kugel__radial_pass *t,
                             kugel_queue *queue)
 {
@@ -335,10 +353,13 @@ static kugel_status spectra(const kugel_radial *p, kugel__radial_modes *g, const
 kugel_status kugel__radial_modes_sum(const kugel_radial *p, kugel__radial_modes *g,
                                      const kugel__radial_pass *t, kugel_queue *queue)
 {
-  bool harmonic = p->info.method == KUGEL_RADIAL_HARMONIC;
-  if (harmonic || t->mask)
+  if (p->info.method == KUGEL_RADIAL_HARMONIC) {
+    KUGEL_TRY(kugel__radial_modes_analyse(p, g, t, queue));
+    return kugel__radial_modes_synthesise(p, g, p, g, t, queue);
+  }
+  if (t->mask)
     KUGEL_TRY(take(g, t, queue));
-  return harmonic ? harmonics(p, g, t, queue) : spectra(p, g, t, queue);
+  return spectra(p, g, t, queue);
 }
 
 kugel_status kugel__radial_modes_finish(const kugel_radial *p, kugel__radial_modes *g,

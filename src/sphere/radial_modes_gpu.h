@@ -22,6 +22,13 @@ typedef struct kugel__radial_pass {
 /* The sums of all rings but those summed directly; queued. */
 kugel_status kugel__radial_modes_sum(const kugel_radial *p, kugel__radial_modes *modes,
                                      const kugel__radial_pass *pass, kugel_queue *queue);
+/* Its two halves, of harmonic plans: coefficients into the memory of `modes`; and from those of another plan,
+ * of no lower degree, which may be the same. */
+kugel_status kugel__radial_modes_analyse(const kugel_radial *p, kugel__radial_modes *modes,
+                                         const kugel__radial_pass *pass, kugel_queue *queue);
+kugel_status kugel__radial_modes_synthesise(const kugel_radial *p, kugel__radial_modes *modes,
+                                            const kugel_radial *top, const kugel__radial_modes *from,
+                                            const kugel__radial_pass *pass, kugel_queue *queue);
 /* Bad pixels, weights of the adjoint, division by what was seen; of all rings; queued. */
 kugel_status kugel__radial_modes_finish(const kugel_radial *p, kugel__radial_modes *modes,
                                         const kugel__radial_pass *pass, bool divide, double least,

@@ -12,6 +12,7 @@
 #include "sphere/radial_gpu.h"
 #include "sphere/radial_spectra.h"
 #include "sphere/radial_spin.h"
+#include "sphere/sht.h"
 
 static double pixel(const kugel__radial_io *io, int64_t i)
 {
@@ -71,38 +72,71 @@ static kugel_status give_task(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status harmonic_map(const kugel_radial *p, double *map)
+static int64_t count_of(int64_t lmax)
 {
-  int64_t lmax = p->opts.lmax, nalm = (lmax + 1) * (lmax + 2) / 2, npix = p->grid->npix;
-  double *alm = kugel__scratch_get(p->ctx, (size_t)nalm * 16);
-  KUGEL_CHECK(alm, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)nalm);
-  kugel_array a = *KUGEL_ARRAY(alm, KUGEL_C128, nalm), f = *KUGEL_ARRAY(map, KUGEL_F64, npix);
-  kugel__span outer = kugel__progress_enter(0, 0.5);
-  kugel_status s = kugel_sht_synthesis_adjoint(p->sht, &f, &a, NULL);
-  kugel__progress_leave(outer);
-  for (int64_t m = 0, i = 0; m <= lmax && !s; m++)
-    for (int64_t l = m; l <= lmax; l++, i++) {
-      alm[2 * i] *= p->b[l];
-      alm[2 * i + 1] *= p->b[l];
-    }
-  outer = kugel__progress_enter(0.5, 1);
+  return (lmax + 1) * (lmax + 2) / 2;
+}
+
+/* A scratch map for a job, taken from io or on its way to it. */
+static kugel_status get_map(const kugel_radial *p, const kugel__radial_io *io, job *j)
+{
+  *j = (job){p, io, kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8)};
+  KUGEL_CHECK(j->map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__radial_analyse(const kugel_radial *p, const kugel__radial_io *io, double *alm)
+{
+  job j;
+  KUGEL_TRY(get_map(p, io, &j));
+  kugel_status s = kugel__parallel(p->ctx, p->nrings, take_task, &j);
   if (!s)
-    s = kugel_sht_synthesis(p->sht, &a, &f, NULL);
-  kugel__progress_leave(outer);
-  kugel__scratch_put(p->ctx, alm);
+    s = kugel_sht_synthesis_adjoint(p->sht, KUGEL_ARRAY(j.map, KUGEL_F64, p->grid->npix),
+                                    KUGEL_ARRAY(alm, KUGEL_C128, count_of(p->opts.lmax)), NULL);
+  kugel__scratch_put(p->ctx, j.map);
+  return s;
+}
+
+kugel_status kugel__radial_synthesise(const kugel_radial *p, const kugel__radial_io *io, const double *alm,
+                                      int64_t top)
+{
+  int64_t lmax = p->opts.lmax, n = count_of(lmax);
+  double *mine = kugel__scratch_get(p->ctx, (size_t)n * 16);
+  KUGEL_CHECK(mine, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)n);
+  job j;
+  kugel_status s = get_map(p, io, &j);
+  double *to = mine;
+  for (int64_t m = 0; m <= lmax && !s; m++) {
+    const double *from = alm + 2 * kugel__alm_index(top, m, m);
+    for (int64_t l = m; l <= lmax; l++, to += 2, from += 2) {
+      to[0] = from[0] * p->b[l];
+      to[1] = from[1] * p->b[l];
+    }
+  }
+  if (!s)
+    s = kugel_sht_synthesis(p->sht, KUGEL_ARRAY(mine, KUGEL_C128, n),
+                            KUGEL_ARRAY(j.map, KUGEL_F64, p->grid->npix), NULL);
+  if (!s)
+    s = kugel__parallel(p->ctx, p->nrings, give_task, &j);
+  if (j.map)
+    kugel__scratch_put(p->ctx, j.map);
+  kugel__scratch_put(p->ctx, mine);
   return s;
 }
 
 static kugel_status harmonic(const kugel_radial *p, const kugel__radial_io *io)
 {
-  job j = {p, io, kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8)};
-  KUGEL_CHECK(j.map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
-  kugel_status s = kugel__parallel(p->ctx, p->nrings, take_task, &j);
+  int64_t n = count_of(p->opts.lmax);
+  double *alm = kugel__scratch_get(p->ctx, (size_t)n * 16);
+  KUGEL_CHECK(alm, KUGEL_ENOMEM, "no memory for %lld coefficients", (long long)n);
+  kugel__span outer = kugel__progress_enter(0, 0.5);
+  kugel_status s = kugel__radial_analyse(p, io, alm);
+  kugel__progress_leave(outer);
+  outer = kugel__progress_enter(0.5, 1);
   if (!s)
-    s = harmonic_map(p, j.map);
-  if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, give_task, &j);
-  kugel__scratch_put(p->ctx, j.map);
+    s = kugel__radial_synthesise(p, io, alm, p->opts.lmax);
+  kugel__progress_leave(outer);
+  kugel__scratch_put(p->ctx, alm);
   return s;
 }
 

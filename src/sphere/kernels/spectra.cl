@@ -69,13 +69,13 @@ KERNEL(256) finish(const GLOBAL stretch *RESTRICT stretches, const GLOBAL real *
   }
 }
 
-// alm[l, m] *= b[l], block m.
-KERNEL(256) scale(GLOBAL double *RESTRICT alm, const GLOBAL double *RESTRICT b, i64 lmax)
+// to[l, m] = b[l] from[l, m] to degree lmax, of coefficients to degree `top`; block m.
+KERNEL(256) scale(const GLOBAL double *from, i64 top, GLOBAL double *to, const GLOBAL double *RESTRICT b, i64 lmax)
 {
-  i64 m = GROUP_ID(0), first = m * (2 * lmax + 1 - m) / 2;
+  i64 m = GROUP_ID(0), first = m * (2 * lmax + 1 - m) / 2, there = m * (2 * top + 1 - m) / 2;
   for (i64 l = m + LOCAL_ID(0); l <= lmax; l += 256) {
-    alm[2 * (first + l)] *= b[l];
-    alm[2 * (first + l) + 1] *= b[l];
+    to[2 * (first + l)] = b[l] * from[2 * (there + l)];
+    to[2 * (first + l) + 1] = b[l] * from[2 * (there + l) + 1];
   }
 }
 
