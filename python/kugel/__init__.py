@@ -17,7 +17,7 @@ from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_n
                         query_disc, query_polygon, query_strip, ranges2uniq, remove_dipole, remove_monopole, reorder,
                         ring2nest, ringinfo, ud_grade, uniq2nest, uniq2ranges, vec2pix, xyf2pix)
 from .plans import SHT, Grid
-from .radial import Radial
+from .radial import Radial, RadialBank
 from .regridding import Regrid, regrid
 from .rotator import Rotator
 from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir

@@ -1134,6 +1134,18 @@ FUNCTIONS = {
     "kugel_radial_ellipse": (  # major, minor, n, weight, distance, bearing
         STATUS, [c_double, c_double, c_int64, c_void_p, c_void_p, c_void_p],
         'Parts of an elliptical Gaussian beam: circular ones of FWHM `minor` along the major axis, by Gauss-Hermite quadrature.'),
+    "kugel_radial_bank_create": (  # ctx, n, opts, out
+        STATUS, [c_void_p, c_int, c_void_p, c_void_p],
+        'Plans convolutions of a map with n kernels.'),
+    "kugel_radial_bank_destroy": (  # bank
+        None, [c_void_p],
+        'Frees a plan.'),
+    "kugel_radial_bank_plan": (  # bank, i
+        c_void_p, [c_void_p, c_int],
+        'The plan of one kernel, which lives as long as the bank.'),
+    "kugel_radial_bank_execute": (  # bank, in, out
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+        'Convolves maps with all kernels.'),
     "kugel_grid_lmax": (  # grid
         c_int64, [c_void_p],
         'The highest multipole that a grid is made for: to which analysis on it is exact (on HEALPix: 2 nside, approximately) and its rings resolve.'),

@@ -25,6 +25,53 @@ _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
             "harmonic": _ffi.KUGEL_RADIAL_HARMONIC, "rings": _ffi.KUGEL_RADIAL_RINGS}
 
 
+def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5, method="auto",
+                  lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None):
+    """The options of a plan, and a list that an exception of the caller's kernel goes to."""
+    opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
+            "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
+            "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
+            "spin": int(spin)}
+    if parts is not None:
+        arrays = [np.array(a, np.float64, ndmin=1) for a in parts]
+        if len(arrays) != 3 or arrays[0].ndim != 1 or len({a.shape for a in arrays}) != 1:
+            raise ValueError("parts are three arrays of equal length: weight, distance, bearing")
+        opts |= dict(zip(("part_weight", "part_distance", "part_bearing"), arrays), nparts=arrays[0].size)
+    if orientation is not None:
+        orientation = np.array(orientation, np.float64, ndmin=1)
+        if parts is None or orientation.shape != (grid.nrings,):
+            raise ValueError(f"orientation has shape {orientation.shape}; expected ({grid.nrings},), with parts")
+        opts["orientation"] = orientation
+    failed = []
+    if isinstance(kernel, str):
+        if width is None:
+            raise ValueError(f"kernel {kernel!r} needs a width in radians")
+        opts |= {"kernel": choice(_KERNELS, kernel, "kernel"), "width": float(width)}
+    elif width is not None:
+        raise ValueError("width goes with a named kernel only")
+    elif callable(kernel):
+        def value(angle, _):
+            try:
+                return float(kernel(angle))
+            except BaseException as error:  # raised below: nothing can pass through the library
+                failed.append(error)
+                return np.nan
+        opts |= {"kernel": _ffi.KUGEL_RADIAL_FUNCTION,
+                 "function": dict(_ffi.kugel_radial_opts._fields_)["function"](value)}
+    elif isinstance(kernel, tuple):
+        angles, values = (np.array(a, np.float64, ndmin=1) for a in kernel)
+        if angles.shape != values.shape or angles.ndim != 1:
+            raise ValueError(f"kernel has angles of shape {angles.shape} and values of shape {values.shape}; "
+                             "expected two arrays [n]")
+        opts |= {"kernel": _ffi.KUGEL_RADIAL_TABLE, "n": angles.size, "angles": angles, "values": values}
+    else:
+        b = np.array(kernel, np.float64, ndmin=1)
+        if b.ndim != 1:
+            raise ValueError(f"kernel has shape {b.shape}; expected b_l [lmax + 1]")
+        opts |= {"kernel": _ffi.KUGEL_RADIAL_SERIES, "n": b.size, "values": b}
+    return options(_ffi.kugel_radial_opts, **opts), failed
+
+
 class Radial(Plan):
     """A plan: one grid, one kernel. It may be executed from any number of threads.
 
@@ -43,48 +90,9 @@ class Radial(Plan):
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
                  method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None):
-        opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
-                "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
-                "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
-                "spin": int(spin)}
-        if parts is not None:
-            arrays = [np.array(a, np.float64, ndmin=1) for a in parts]
-            if len(arrays) != 3 or arrays[0].ndim != 1 or len({a.shape for a in arrays}) != 1:
-                raise ValueError("parts are three arrays of equal length: weight, distance, bearing")
-            opts |= dict(zip(("part_weight", "part_distance", "part_bearing"), arrays), nparts=arrays[0].size)
-        if orientation is not None:
-            orientation = np.array(orientation, np.float64, ndmin=1)
-            if parts is None or orientation.shape != (grid.nrings,):
-                raise ValueError(f"orientation has shape {orientation.shape}; expected ({grid.nrings},), with parts")
-            opts["orientation"] = orientation
-        failed = []
-        if isinstance(kernel, str):
-            if width is None:
-                raise ValueError(f"kernel {kernel!r} needs a width in radians")
-            opts |= {"kernel": choice(_KERNELS, kernel, "kernel"), "width": float(width)}
-        elif width is not None:
-            raise ValueError("width goes with a named kernel only")
-        elif callable(kernel):
-            def value(angle, _):
-                try:
-                    return float(kernel(angle))
-                except BaseException as error:  # raised below: nothing can pass through the library
-                    failed.append(error)
-                    return np.nan
-            opts |= {"kernel": _ffi.KUGEL_RADIAL_FUNCTION,
-                     "function": dict(_ffi.kugel_radial_opts._fields_)["function"](value)}
-        elif isinstance(kernel, tuple):
-            angles, values = (np.array(a, np.float64, ndmin=1) for a in kernel)
-            if angles.shape != values.shape or angles.ndim != 1:
-                raise ValueError(f"kernel has angles of shape {angles.shape} and values of shape {values.shape}; "
-                                 "expected two arrays [n]")
-            opts |= {"kernel": _ffi.KUGEL_RADIAL_TABLE, "n": angles.size, "angles": angles, "values": values}
-        else:
-            b = np.array(kernel, np.float64, ndmin=1)
-            if b.ndim != 1:
-                raise ValueError(f"kernel has shape {b.shape}; expected b_l [lmax + 1]")
-            opts |= {"kernel": _ffi.KUGEL_RADIAL_SERIES, "n": b.size, "values": b}
-        self._options = options(_ffi.kugel_radial_opts, **opts)
+        self._options, failed = _make_options(
+            grid, kernel, width, norm=norm, radius=radius, tolerance=tolerance, method=method, lmax=lmax,
+            normalise_mask=normalise_mask, spin=spin, parts=parts, orientation=orientation)
         out = ctypes.c_void_p()
         try:
             self._context = context(device)
@@ -154,3 +162,52 @@ def ellipse(major, minor, n=9):
     out = np.empty((3, int(n)))
     lib.kugel_radial_ellipse(float(major), float(minor), int(n), ptr(out[0]), ptr(out[1]), ptr(out[2]))
     return tuple(out)
+
+
+class RadialBank(Plan):
+    """Many kernels with one map: those that go by harmonics share one analysis.
+
+        scales = kugel.RadialBank(grid, [dict(kernel=b_l, method="harmonic", norm=None) for b_l in windows])
+        maps = scales(map)  # [len(scales), npix]
+
+    kernels:  dicts of the arguments of Radial but for grid, spin and device
+    device:   as of Radial
+    """
+
+    def __init__(self, grid, kernels, device=None):
+        made = [_make_options(grid, **k) for k in kernels]
+        self._options = [o for o, _ in made]
+        pointers = (ctypes.POINTER(_ffi.kugel_radial_opts) * len(made))(*(ctypes.pointer(o) for o in self._options))
+        self._context = context(device)
+        out = ctypes.c_void_p()
+        try:
+            long_call(lib.kugel_radial_bank_create, self._context and self._context.address, len(made), pointers,
+                      ctypes.byref(out))
+        except ValueError:
+            for _, failed in made:
+                if failed:
+                    raise failed[0] from None
+            raise
+        self._handle = Handle(out.value, lib.kugel_radial_bank_destroy)
+        self.grid = grid
+        info = options(_ffi.kugel_radial_info)
+        #: the method of each kernel
+        self.methods = []
+        for i in range(len(made)):
+            lib.kugel_radial_get_info(lib.kugel_radial_bank_plan(self._handle.address, i), info)
+            self.methods.append(next(k for k, v in _METHODS.items() if v == info.method))
+
+    def __len__(self):
+        return len(self._options)
+
+    covered = Radial.covered
+
+    def __call__(self, maps, out=None):
+        """Maps [..., npix] by all kernels: [..., n, npix]."""
+        maps, batch = self._input(maps, REAL, 1, self.grid.npix, "maps")
+        out, there = self._output(maps, batch + (len(self),), REAL, 1, self.grid.npix, out)
+        for side in maps, there:
+            if getattr(side, "stream", None) is not None:
+                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
+        long_call(lib.kugel_radial_bank_execute, self._handle.address, self._view(maps, 2), self._view(there, 2))
+        return out

@@ -135,7 +135,7 @@ static kugel_status choose(kugel_radial *p)
   if (method == KUGEL_RADIAL_DIRECT || p->opts.spin || p->opts.nparts)
     return KUGEL_OK;
   if (p->spectral)
-    return use_harmonics(p, lmax ? lmax : most);
+    return use_harmonics(p, lmax ? lmax : kugel__min(most, kugel__max(1, p->opts.n - 1)));
   KUGEL_TRY(kugel__radial_band(p, 4 * p->max_nphi + 64, &p->band));
   p->info.band = p->band;
   if (method == KUGEL_RADIAL_HARMONIC)

@@ -134,3 +134,17 @@ def test_devices(method):
     assert isinstance(resident, kugel.DeviceArray)
     for got in (resident.get(), there(maps)):
         assert np.abs(got - want(maps)).max() < 1e-12
+
+
+def test_bank():
+    grid, maps = kugel.Grid.healpix(16), RNG.standard_normal((2, 3072))
+    centres = 2.0 ** np.arange(1, 5)
+    l = np.arange(33)
+    windows = [np.exp(-np.log(np.maximum(l, 0.5) / c) ** 2)[:min(33, int(4 * c))] for c in centres]
+    kernels = [dict(kernel=w, method="harmonic", norm=None) for w in windows] + [dict(width=0.2, method="direct")]
+    bank = kugel.RadialBank(grid, kernels)
+    assert bank.methods == ["harmonic"] * 4 + ["direct"] and len(bank) == 5
+    got = bank(maps)
+    assert got.shape == (2, 5, 3072)
+    for i, k in enumerate(kernels):
+        assert np.abs(got[:, i] - kugel.Radial(grid, **k)(maps)).max() < 1e-13
