@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Embeds src/<layer>/kernels/<name>.cl in the library, as "<layer>/<name>" of codegen/source.h.
+# Embeds src/<layer>/kernels/<name>.cl in the library, as "<layer>/<name>" of codegen/source.h. A <name>.h.cl beside it
+# takes the place of its line #include "<name>.h.cl".
 if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl -P kernels.cmake
   string(REPLACE "," ";" FILES "${FILES}")
   set(texts "")
   set(table "")
   set(index 0)
   foreach(file ${FILES})
+    if(file MATCHES "\\.h\\.cl$")
+      continue()
+    endif()
     file(RELATIVE_PATH name ${SOURCE_DIR} ${file})
     string(REGEX REPLACE "^([a-z]+)/kernels/(.*)\\.cl$" "\\1/\\2" name ${name})
     file(READ ${file} hex HEX)
+    foreach(part ${FILES})
+      get_filename_component(folder ${part} DIRECTORY)
+      get_filename_component(part_name ${part} NAME)
+      string(HEX "#include \"${part_name}\"\n" line)
+      if(part MATCHES "\\.h\\.cl$" AND file MATCHES "^${folder}/" AND hex MATCHES ${line})
+        file(READ ${part} part_hex HEX)
+        string(REPLACE ${line} "${part_hex}" hex "${hex}")
+      endif()
+    endforeach()
     string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
     string(APPEND texts "static const char text${index}[] = {\n${hex}0};\n")

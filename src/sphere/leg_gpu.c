@@ -31,10 +31,19 @@ enum {
 };
 enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
 // By series; elsewhere small blocks: synthesis of one warp.
-static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {
-    {{0}, {0}, {0}}, {{8, 8}, {2, 2}, {4, 4}}, {{4, 6}, {2, 2}, {6, 4}}, {{5, 4}, {2, 4}, {4, 2}}};
-static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {
-    {{0}, {0}, {0}}, {{2, 2}, {1, 2}, {1, 1}}, {{2, 2}, {1, 2}, {1, 1}}, {{2, 2}, {1, 1}, {1, 1}}};
+static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
+                                                                         {{8, 8}, {2, 2}, {4, 4}, {0}},
+                                                                         {{4, 6}, {2, 2}, {6, 4}, {0}},
+                                                                         {{5, 4}, {2, 4}, {4, 2}, {0}}};
+static const kugel__leg_gpu_tuning products_tuning[KUGEL__MAX_SERIES + 1] = {
+    {{0}, {0}, {0}, {0}},
+    {{8, 8}, {2, 2}, {4, 4}, {false, false}},
+    {{4, 4}, {2, 4}, {6, 3}, {true, true}},
+    {{2, 2}, {2, 4}, {6, 3}, {true, true}}};
+static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
+                                                                          {{2, 2}, {1, 2}, {1, 1}, {0}},
+                                                                          {{2, 2}, {1, 2}, {1, 1}, {0}},
+                                                                          {{2, 2}, {1, 1}, {1, 1}, {0}}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
 
 /* ---- plans ---- */
@@ -51,15 +60,18 @@ static kugel_status load_kernels(kugel__leg_gpu *p)
       "#define BLOCKS %d\n#define BLOCKSA %d\n",
       (int)p->leg->mode, p->ns, u->strips[0], u->strips[1], u->warps[0], u->warps[1], u->blocks[0],
       u->blocks[1]);
-  kugel__module_spec spec = {.name = "sphere/legendre", .defines = defines};
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre));
+  kugel__module_spec spec = {.defines = defines};
+  for (int i = 0; i < 2; i++) {
+    spec.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre";
+    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre[i]));
+  }
   snprintf(defines, sizeof defines, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
            p->ns, kugel__leg_gpu_spin(p->leg));
   spec.name = "sphere/series";
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->series));
   for (int k = 0; k < KERNELS; k++)
-    KUGEL_TRY(
-        kugel__module_kernel(k <= LEG_STARTS ? p->legendre : p->series, names[k], &p->kernels[k], NULL));
+    KUGEL_TRY(kugel__module_kernel(k > LEG_STARTS ? p->series : p->legendre[k == LEG_ADJOINT], names[k],
+                                   &p->kernels[k], NULL));
   return KUGEL_OK;
 }
 
@@ -153,7 +165,8 @@ static kugel_status build(kugel__leg_gpu *p)
 static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__leg *leg)
 {
   bool cuda = device->info.device.type == KUGEL_CUDA;
-  kugel__leg_gpu_tuning t = (cuda ? cuda_tuning : other_tuning)[leg->nseries];
+  bool products = cuda && device->info.compute_capability >= 90;
+  kugel__leg_gpu_tuning t = (products ? products_tuning : cuda ? cuda_tuning : other_tuning)[leg->nseries];
   for (int i = 0; i < 2; i++)
     while (cuda && t.strips[i] > 1 &&
            (leg->mmax + 1) * leg->npairs < 16 * WARP * t.strips[i] * device->info.units)
@@ -226,7 +239,8 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
     kugel__device_free(p->device, p->polar[i].pairs.base);
     kugel__module_put(p->polar[i].module);
   }
-  kugel__module_put(p->legendre);
+  for (int i = 0; i < 2; i++)
+    kugel__module_put(p->legendre[i]);
   kugel__module_put(p->series);
   kugel__free(ctx, p->offset);
   kugel__free(ctx, p);
@@ -287,7 +301,10 @@ static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
 {
   int64_t warps = p->tuning.warps[adjoint];
   int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
-  return (kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
+  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
+  if (adjoint && p->tuning.products[1])
+    grid.shared = (size_t)(warps * 16 * (WARP * p->tuning.strips[1] + 4)) * sizeof(double);
+  return grid;
 }
 
 static kugel__grid steps_of(int64_t orders, int64_t steps)

@@ -42,7 +42,7 @@ struct kugel__leg_gpu {
   int32_t polar_orders;                                // that have sums of polar pairs
   kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[mmax + 1][strips]
   kugel__polar_part polar[2];
-  kugel__module *legendre, *series;
+  kugel__module *legendre[2], *series; // of synthesis and adjoint
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side[2]; // polar pairs run beside the others and each other: few threads, long chains
 };

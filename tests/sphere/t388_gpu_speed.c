@@ -303,36 +303,34 @@ static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mo
     int count;
     kugel__leg_gpu_tuning ways[12];
   } tables[] = {
-      [KUGEL_SHT_SCALAR] = {9,
-                            {{{6, 6}, {2, 4}, {6, 3}},
-                             {{4, 6}, {2, 2}, {8, 6}},
-                             {{4, 8}, {1, 4}, {16, 2}},
-                             {{6, 7}, {1, 4}, {12, 3}},
-                             {{8, 8}, {2, 2}, {4, 4}},
-                             {{8, 8}, {1, 4}, {12, 3}},
-                             {{5, 4}, {2, 4}, {8, 4}},
-                             {{6, 5}, {4, 4}, {3, 3}},
-                             {{8, 10}, {2, 4}, {5, 2}}}},
+      [KUGEL_SHT_SCALAR] = {7,
+                            {{{8, 8}, {2, 2}, {4, 4}, {0, 0}},
+                             {{4, 4}, {2, 4}, {6, 3}, {1, 1}},
+                             {{3, 3}, {2, 4}, {8, 3}, {1, 1}},
+                             {{6, 4}, {2, 4}, {4, 2}, {1, 1}},
+                             {{2, 2}, {2, 4}, {10, 4}, {1, 1}},
+                             {{4, 2}, {4, 2}, {3, 8}, {1, 1}},
+                             {{4, 4}, {1, 2}, {12, 6}, {1, 1}}}},
       [KUGEL_SHT_SPIN] = {7,
-                          {{{6, 6}, {2, 4}, {4, 2}},
-                           {{4, 4}, {2, 4}, {6, 3}},
-                           {{5, 5}, {2, 4}, {6, 2}},
-                           {{6, 7}, {1, 4}, {8, 2}},
-                           {{4, 4}, {1, 2}, {12, 6}},
-                           {{7, 6}, {2, 2}, {4, 4}},
-                           {{3, 3}, {2, 4}, {8, 3}}}},
+                          {{{4, 6}, {2, 2}, {6, 4}, {0, 0}},
+                           {{4, 4}, {2, 4}, {6, 3}, {1, 1}},
+                           {{3, 3}, {2, 4}, {7, 3}, {1, 1}},
+                           {{2, 2}, {2, 4}, {8, 4}, {1, 1}},
+                           {{6, 4}, {2, 4}, {4, 2}, {1, 1}},
+                           {{4, 3}, {4, 2}, {3, 6}, {1, 1}},
+                           {{4, 4}, {1, 2}, {12, 6}, {1, 1}}}},
       [KUGEL_SHT_TEB] = {7,
-                         {{{4, 4}, {2, 4}, {6, 2}},
-                          {{5, 5}, {2, 4}, {4, 2}},
-                          {{4, 3}, {1, 4}, {12, 3}},
-                          {{6, 4}, {2, 2}, {4, 4}},
-                          {{3, 3}, {2, 4}, {8, 2}},
-                          {{5, 4}, {1, 4}, {8, 2}},
-                          {{3, 2}, {2, 4}, {6, 3}}}},
+                         {{{5, 4}, {2, 4}, {4, 2}, {0, 0}},
+                          {{2, 2}, {2, 4}, {6, 3}, {1, 1}},
+                          {{3, 3}, {2, 4}, {5, 2}, {1, 1}},
+                          {{4, 4}, {2, 4}, {4, 2}, {1, 1}},
+                          {{2, 1}, {2, 4}, {7, 4}, {1, 1}},
+                          {{3, 2}, {4, 2}, {2, 6}, {1, 1}},
+                          {{2, 3}, {1, 2}, {12, 4}, {1, 1}}}},
   };
   subject t;
   double best[2] = {INFINITY, INFINITY};
-  kugel__leg_gpu_tuning won = {{0}, {0}, {0}};
+  kugel__leg_gpu_tuning won = {{0}, {0}, {0}, {0}};
   printf("nside %lld lmax %lld %s, Legendre stage, ms: strips x warps x blocks\n", (long long)nside,
          (long long)lmax, modes[mode]);
   if (open_subject(ctx, nside, lmax, mode, &t))
@@ -341,23 +339,24 @@ static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mo
       kugel__leg_gpu_tuning single = *u;
       double ms[2];
       if (!t.device->info.is_gpu)
-        single = (kugel__leg_gpu_tuning){{u->strips[0], u->strips[1]}, {1, 1}, {1, 1}};
+        single = (kugel__leg_gpu_tuning){{u->strips[0], u->strips[1]}, {1, 1}, {1, 1}, {0, 0}};
       try_tuning(&t, &single, ms);
       for (int k = 0; k < 2; k++) {
-        printf("  %s %2d x %d x %2d %8.3f", k ? "  adjoint" : "synthesis", u->strips[k], u->warps[k],
-               u->blocks[k], ms[k]);
+        printf("  %s %2d x %d x %2d%s %8.3f", k ? "  adjoint" : "synthesis", u->strips[k], u->warps[k],
+               u->blocks[k], u->products[k] ? " products" : "", ms[k]);
         if (ms[k] < best[k]) {
           best[k] = ms[k];
           won.strips[k] = u->strips[k];
           won.warps[k] = u->warps[k];
           won.blocks[k] = u->blocks[k];
+          won.products[k] = u->products[k];
         }
       }
       printf("\n");
     }
-  printf("  best: {{%d, %d}, {%d, %d}, {%d, %d}}, %.3f and %.3f ms; floor %.3f\n", won.strips[0],
-         won.strips[1], won.warps[0], won.warps[1], won.blocks[0], won.blocks[1], best[0], best[1],
-         t.plan ? floor_ms(t.plan) : 0);
+  printf("  best: {{%d, %d}, {%d, %d}, {%d, %d}, {%d, %d}}, %.3f and %.3f ms; floor %.3f\n", won.strips[0],
+         won.strips[1], won.warps[0], won.warps[1], won.blocks[0], won.blocks[1], won.products[0],
+         won.products[1], best[0], best[1], t.plan ? floor_ms(t.plan) : 0);
   close_subject(&t);
 }
 

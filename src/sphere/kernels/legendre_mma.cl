@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The Legendre stage on FP64 tensor cores of compute capability 9.0, as kernels/legendre.cl has it for other devices:
+// lanes run the recurrences of their pairs, and matrix products add up: of P[pair][step] and the series, or of P[step][pair]
+// and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
+//
+// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=1 NS=2 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=2 NS=3 K=2 KA=2 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=3 NS=2 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=4 NS=2 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+//
+// Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
+
+#include "legendre.h.cl"
+
+#define COLUMNS (4 * NS)
+#define PRODUCTS ((COLUMNS + 7) / 8)
+#define TILE 32                 // steps
+#define ROOM_ROW (4 * (NS | 1)) // doubles of a step: rows t, t + 1, t + 2, t + 3 are in different banks
+
+// D (16 x 8) += A (16 x 4) B (4 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t]; B[t][g]; D[g][2 t], [2 t + 1], D[g + 8] ...
+DEVICE void product(double *d, double a0, double a1, double b)
+{
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a0), "d"(a1), "d"(b));
+}
+
+// Four steps of strip k from coefficients c; v: the values.
+#define FOUR_STEPS(v, k, c)                                                                \
+  UNROLL for (int i = 0; i < 4; i += 2) { /* q0 and q1 change roles: no moves */           \
+    v[i] = q1[k];                                                                          \
+    q0[k] = FMA(FMA(c[i].x, x2[k], c[i].y), q1[k], q0[k]);                                 \
+    v[i + 1] = q0[k];                                                                      \
+    q1[k] = FMA(FMA(c[i + 1].x, x2[k], c[i + 1].y), q0[k], q1[k]);                         \
+  }
+
+// Steps b to b + 31, zero beyond n, into the rooms of their turn.
+#define FETCH(b)                                                                           \
+  if ((b) < n) {                                                                           \
+    int step = (b) + lane;                                                                 \
+    copy_later(&coef_room[warp][(b) >> 5 & 1][lane], recurrence + (step < n ? step : 0), step < n); \
+    if ((b) + TILE > a.begin)                                                              \
+      UNROLL for (int i = 0; i < 2 * NS; i++) {                                            \
+        int at = i * TILE + lane, row = at / (2 * NS), there = (b) + row < n;              \
+        double *to = room[warp][(b) >> 5 & 1] + row * ROOM_ROW + at % (2 * NS) * 2;        \
+        copy_later((real2 *)to, values + (there ? (i64)(b) * 2 * NS + at : 0), there);     \
+      }                                                                                    \
+  }
+
+// Steps j to j + 3 of a tile; while `counted`, values below the range are zero.
+#define ADD_FOUR(counted)                                                                  \
+  {                                                                                        \
+    double(*turn)[128] = turns[warp][(j) >> 2 & 1], v[4], f[PRODUCTS];                     \
+    real2 c[4];                                                                            \
+    UNROLL for (int i = 0; i < 4; i++)                                                     \
+      c[i] = coefs[j + i];                                                                 \
+    UNROLL for (int k = 0; k < K; k++) {                                                   \
+      FOUR_STEPS(v, k, c);                                                                 \
+      if (counted)                                                                         \
+        UNROLL for (int i = 0; i < 4; i++)                                                 \
+          v[i] = s[k] < 0 ? 0.0 : v[i];                                                    \
+      real2 *to = (real2 *)(turn[k] + 4 * lane);                                           \
+      to[swap] = MAKE_REAL2(v[0], v[1]);                                                   \
+      to[swap ^ 1] = MAKE_REAL2(v[2], v[3]);                                               \
+    }                                                                                      \
+    if (counted)                                                                           \
+      LIFT(K);                                                                             \
+    WARP_SYNC();                                                                           \
+    UNROLL for (int i = 0; i < PRODUCTS; i++)                                              \
+      f[i] = 8 * i + g < COLUMNS ? terms[(j + in_four) * ROOM_ROW + 8 * i + g] : 0.0;      \
+    UNROLL for (int k = 0; k < K; k++)                                                     \
+      UNROLL for (int h = 0; h < 2; h++) {                                                 \
+        double up = turn[k][64 * h + seat], down = turn[k][64 * h + 32 + seat];            \
+        UNROLL for (int i = 0; i < PRODUCTS; i++)                                          \
+          product(acc[i][k][h], up, down, f[i]);                                           \
+      }                                                                                    \
+  }
+
+KERNEL_BLOCKS(32 * WARPS, BLOCKS)
+leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *RESTRICT offset,
+          const double *RESTRICT mfac, const double *RESTRICT pairs, const i32 *RESTRICT mlim,
+          const u32 *RESTRICT starts, real2 *RESTRICT leg, shape t)
+{
+  SHARED real2 coef_room[WARPS][2][TILE];
+  SHARED real2 room_[WARPS][2][TILE * ROOM_ROW / 2];
+  SHARED real2 turns_[WARPS][2][K][64]; // P[pair][step] of four steps, in turn
+  double (*room)[2][TILE * ROOM_ROW] = (double (*)[2][TILE * ROOM_ROW])room_;
+  double (*turns)[2][K][128] = (double (*)[2][K][128])turns_;
+  int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
+  int g = lane >> 2, in_four = lane & 3, swap = lane >> 2 & 1; // the halves of a pair swap seats: fewer bank conflicts
+  int seat = 4 * g + 2 * (in_four >> 1 ^ g >> 2) + (in_four & 1);
+  int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
+  tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
+  int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
+  const real2 *RESTRICT recurrence = coef + offset[m];
+  const real2 *RESTRICT values = series + offset[m] * 2 * NS;
+  double x2[K], q0[K], q1[K], acc[PRODUCTS][K][2][4];
+  int s[K];
+  START(K);
+  UNROLL for (int i = 0; i < PRODUCTS * K * 8; i++)
+    (&acc[0][0][0][0])[i] = 0;
+  FETCH(0);
+  for (int b = 0; b < n; b += TILE) {
+    real2 *coefs = coef_room[warp][b >> 5 & 1];
+    const double *terms = room[warp][b >> 5 & 1];
+    COPIED();
+    if (a.pole)
+      coefs[lane] = sin_coef(coefs[lane]);
+    WARP_SYNC();
+    FETCH(b + TILE);
+    int end = n - b < TILE ? n - b : TILE, j = 0;
+    ROLLED for (; j < end && b + j < a.begin; j += 4) {
+      UNROLL for (int i = 0; i < 4; i++) {
+        real2 c = coefs[j + i];
+        ADVANCE(K, c);
+      }
+      LIFT(K);
+    }
+    ROLLED for (; j < end && b + j < a.full; j += 4)
+      ADD_FOUR(1);
+    ROLLED for (; j < end; j += 4)
+      ADD_FOUR(0);
+  }
+  // A lane has two columns, even or odd ones, of every eighth pair; its neighbour has the others.
+  int south = in_four & 1;
+  UNROLL for (int k = 0; k < K; k++)
+    UNROLL for (int h = 0; h < 4; h++) {
+      int p = a.first + 32 * k + 8 * h + g, here = last && p < a.limit && m <= mlim[p];
+      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
+      UNROLL for (int i = 0; i < PRODUCTS; i++) {
+        int c = 2 * i + (in_four >> 1);
+        double *mine = &acc[i][k][h >> 1][2 * (h & 1)];
+        real2 own = MAKE_REAL2(mine[0], mine[1]);
+        real2 other = MAKE_REAL2(SHUFFLE_XOR_F64(mine[0], 1), SHUFFLE_XOR_F64(mine[1], 1));
+        real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
+        if (!here || c >= NS)
+          continue;
+        if (HAS_VALUE(c))
+          leg[LEG_AT(ALONG_PHI, p) + south] = times_i(sum, m * factor);
+        if (MODE == 3 && c == 1)
+          continue;
+        leg[LEG_AT(c, p) + south] = SCALED(c) ? times(sum, factor) : sum;
+      }
+    }
+}
+
+// Sixteen steps from j of a tile: P[step][pair], times the maps' numbers.
+#define TURN_ROW (32 * KA + 4)
+#define SUM_SIXTEEN(counted)                                                               \
+  {                                                                                        \
+    UNROLL for (int i4 = 0; i4 < 16; i4 += 4) {                                            \
+      real2 c[4];                                                                          \
+      UNROLL for (int i = 0; i < 4; i++)                                                   \
+        c[i] = steps[i4 + i];                                                              \
+      UNROLL for (int k = 0; k < KA; k++) {                                                \
+        double v[4];                                                                       \
+        FOUR_STEPS(v, k, c);                                                               \
+        UNROLL for (int i = 0; i < 4; i++)                                                 \
+          own[(i4 + i) * TURN_ROW + 32 * k] = counted && s[k] < 0 ? 0.0 : v[i];    \
+      }                                                                                    \
+      if (counted)                                                                         \
+        LIFT(KA);                                                                          \
+    }                                                                                      \
+  }
+
+// sums[group][step of m][series][4]: even re, im, odd re, im; begun[m][group] is the first step that was written. The
+// warps of a block have neighbouring tiles of one m, from the equator on.
+KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
+leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RESTRICT offset,
+            const double *RESTRICT mfac, const double *RESTRICT pairs, const i32 *RESTRICT mlim,
+            const u32 *RESTRICT starts, double *RESTRICT sums, i32 *RESTRICT begun, shape t)
+{
+  SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
+  SHARED real2 partial_[WARPSA][TILE * COLUMNS / 2];
+  SHARED i32 begins[WARPSA];
+  SHARED_FROM_LAUNCH(double, turns, WARPSA * 16 * TURN_ROW);
+  double(*partial)[TILE * COLUMNS] = (double(*)[TILE * COLUMNS])partial_;
+  int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
+  int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
+  int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
+  double *own = turns + warp * 16 * TURN_ROW + lane; // of a step and pair: what a lane writes, what it reads
+  const double *theirs = turns + (warp * 16 + g) * TURN_ROW + in_four;
+  tile_place a = place_tile(starts, t, m, tile > 0 ? tile : 0, KA);
+  if (tile < 0)
+    a.begin = 1 << 20;
+  if (lane == 0)
+    begins[warp] = a.begin;
+  BARRIER();
+  UNROLL for (int i = 0; i < WARPSA; i++)
+    begin = begins[i] < begin ? begins[i] : begin;
+  if (LOCAL_ID(0) == 0)
+    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
+  if (begin >= n)
+    return;
+  const real2 *RESTRICT recurrence = coef + offset[m];
+  double *RESTRICT to = sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
+  double x2[KA], q0[KA], q1[KA], in[PRODUCTS][8 * KA];
+  int s[KA];
+  START(KA);
+  UNROLL for (int first = 0; first < NS; first += 4) { // the maps' numbers, of four series at a time: [column][pair]
+    ROLLED for (int k = 0; k < KA; k++) {
+      int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p];
+      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
+      UNROLL for (int c = first; c < first + 4 && c < NS; c++) {
+        real2 north = MAKE_REAL2(0.0, 0.0), south = north;
+        if (here && !(MODE == 3 && c == 1)) {
+          double f = SCALED(c) ? factor : 1.0;
+          north = times(leg[LEG_AT(c, p)], f);
+          south = times(leg[LEG_AT(c, p) + 1], f);
+        }
+        if (here && HAS_VALUE(c)) {
+          north = plus(north, times_i(leg[LEG_AT(ALONG_PHI, p)], -m * factor));
+          south = plus(south, times_i(leg[LEG_AT(ALONG_PHI, p) + 1], -m * factor));
+        }
+        double *at = own + 4 * (c - first) * TURN_ROW + 32 * k;
+        at[0] = north.x + south.x;
+        at[TURN_ROW] = north.y + south.y;
+        at[2 * TURN_ROW] = x * (north.x - south.x);
+        at[3 * TURN_ROW] = x * (north.y - south.y);
+      }
+    }
+    WARP_SYNC();
+    UNROLL for (int i = 0; i < PRODUCTS; i++)
+      UNROLL for (int k = 0; k < 8 * KA; k++)
+        if (i / 2 == first / 4)
+          in[i][k] = 8 * i + g < COLUMNS ? theirs[8 * (i % 2) * TURN_ROW + 4 * k] : 0.0;
+    WARP_SYNC();
+  }
+  real2 next = step_coef(recurrence, lane, n, is_pole);
+  for (int b = 0; b < n; b += TILE) {
+    if (LOCAL_ID(0) < 64)
+      room[is_pole][lane] = next;
+    BARRIER();
+    next = step_coef(recurrence, b + TILE + lane, n, is_pole);
+    ROLLED for (int j = 0; j < TILE; j += 16) {
+      const real2 *steps = room[a.pole] + j;
+      double sum[PRODUCTS][2][4];
+      UNROLL for (int i = 0; i < PRODUCTS * 8; i++)
+        (&sum[0][0][0])[i] = 0;
+      if (b + j + 16 <= a.begin) {
+        if (a.begin < n)
+          UNROLL for (int i = 0; i < 16; i++) {
+            real2 c = steps[i];
+            ADVANCE(KA, c);
+            if (i % 4 == 3)
+              LIFT(KA);
+          }
+      } else {
+        if (b + j < a.full)
+          SUM_SIXTEEN(1)
+        else
+          SUM_SIXTEEN(0)
+        WARP_SYNC();
+        UNROLL for (int k = 0; k < 8 * KA; k++) {
+          double up = theirs[4 * k], down = theirs[8 * TURN_ROW + 4 * k];
+          UNROLL for (int i = 0; i < PRODUCTS; i++)
+            product(sum[i][k & 1], up, down, in[i][k]);
+        }
+        WARP_SYNC();
+      }
+      UNROLL for (int i = 0; i < PRODUCTS; i++)
+        if (8 * i + 2 * in_four < COLUMNS) {
+          real2 *out = (real2 *)(partial[warp] + (j + g) * COLUMNS + 8 * i + 2 * in_four);
+          out[0] = MAKE_REAL2(sum[i][0][0] + sum[i][1][0], sum[i][0][1] + sum[i][1][1]);
+          out[4 * COLUMNS] = MAKE_REAL2(sum[i][0][2] + sum[i][1][2], sum[i][0][3] + sum[i][1][3]);
+        }
+    }
+    BARRIER();
+    if (b + TILE > begin)
+      for (int i = LOCAL_ID(0); i < TILE * COLUMNS; i += 32 * WARPSA) {
+        double sum = partial[0][i];
+        UNROLL for (int w = 1; w < WARPSA; w++)
+          sum += partial[w][i];
+        if (b + i / COLUMNS < n)
+          to[(i64)b * COLUMNS + i] = sum;
+      }
+  }
+}
