@@ -20,15 +20,7 @@ typedef struct polar_shape {
   int64_t alm;
 } polar_shape;
 
-enum {
-  LEG_SYNTH,
-  LEG_ADJOINT,
-  LEG_STARTS,
-  TO_SERIES,
-  ADD_TILES,
-  FROM_SERIES,
-  KERNELS = KUGEL__LEG_GPU_KERNELS
-};
+enum { LEG_SYNTH, LEG_ADJOINT, LEG_STARTS, TO_SERIES, FROM_SERIES, KERNELS = KUGEL__LEG_GPU_KERNELS };
 enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
 // By series; elsewhere small blocks: synthesis of one warp.
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
@@ -50,8 +42,8 @@ static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held 
 
 static kugel_status load_kernels(kugel__leg_gpu *p)
 {
-  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "leg_starts",
-                                             "to_series", "add_tiles",   "from_series"};
+  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "leg_starts", "to_series",
+                                             "from_series"};
   const kugel__leg_gpu_tuning *u = &p->tuning;
   char defines[256];
   snprintf(
@@ -418,22 +410,19 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = grid_of(p, 1, t.nm);
-    kugel__grid sums = steps_of(t.nm, ((p->top - m0) / 2 + 1) * 4 * p->ns);
-    kugel__grid degrees = steps_of(t.nm, c.lmax - m0 + 1);
+    kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1);
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),
                          KUGEL__VALUE_ARG(t)};
-    kugel__arg add[] = {KUGEL__MEM_ARG(w.sums), KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->offsets),
-                        KUGEL__VALUE_ARG(c)};
-    kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),  KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets),
-                         KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm), KUGEL__VALUE_ARG(c)};
+    kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),     KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->coef),
+                         KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
+                         KUGEL__VALUE_ARG(c)};
     if (t.tiles)
       KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_ADJOINT], &grid, 10, args, queue));
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[ADD_TILES], &sums, 4, add, queue));
     if (!m0)
       KUGEL_TRY(join(p, queue));
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[FROM_SERIES], &degrees, 6, from, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[FROM_SERIES], &steps, 7, from, queue));
   }
   return KUGEL_OK;
 }

@@ -9,7 +9,7 @@
 
 enum {
   KUGEL__LEG_GPU_WARP = 32,
-  KUGEL__LEG_GPU_KERNELS = 6 // legendre.cl and series.cl
+  KUGEL__LEG_GPU_KERNELS = 5 // legendre.cl and series.cl
 };
 
 /* Pairs that kernels/polar.cl serves, with the functions of one spin: those near the poles, or those of

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alm <-> scalar Legendre series in the two-step basis, as src/sphere/legseries.isa.c has them; one thread a step or degree.
+// Alm <-> scalar Legendre series in the two-step basis, as src/sphere/legseries.isa.c has them; a block has STEPS
+// steps of one m, that is 2 STEPS degrees, whose square roots and numbers it keeps in shared memory.
 //
 // variant: MODE=0 NS=1 SPIN=0
 // variant: MODE=1 NS=2 SPIN=1
@@ -11,6 +12,7 @@
 // MODE 0: one scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
 // gradient. Degrees count from m: index i is l = m + i.
 
+#define STEPS 128
 #define GRADIENT (MODE >= 3)
 #define SETS (GRADIENT ? 1 : NS)      // of alm
 #define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
@@ -28,7 +30,7 @@ DEVICE double eps_squared(double i, double m)
   double l = m + i;
   return i * (l + m) / ((2 * l - 1) * (2 * l + 1));
 }
-DEVICE double eps(int i, int m) { return sqrt(eps_squared(i, m)); }
+DEVICE double eps(int i, int m) { return i > 0 ? sqrt(eps_squared(i, m)) : 0.0; }
 
 // From a_k = (-1)^k alpha_k^2.
 DEVICE double alpha(const GLOBAL real2 *RESTRICT coef, int k)
@@ -56,173 +58,187 @@ DEVICE real2 alm_at(const GLOBAL void *alm, columns t, int set, int m, int i)
   return v;
 }
 
-// Coefficients of the spin functions of degree m + i in lambda of degree m + i + by, as bands() has them there.
+// Coefficients of the spin functions of degree m + i in lambda of degree m + i + by, as bands() has them there, from the
+// norm of i and eps around it; they are zero with it.
 #if SPIN == 1
 #define FAR 1   // degrees that E reaches; B reaches one less
 #define SIGN(c) ((c) == 0 ? -1.0 : 1.0)
-DEVICE double band(int i, int m, int by)
+DEVICE double norm_of(int i, int m)
 {
-  double l = m + i, f = GRADIENT ? 1.0 : l > 0 ? 1 / sqrt(l * (l + 1)) : 0.0;
+  double l = m + i;
   if (i < 0)
     return 0;
-  return by < 0 ? -(l + 1) * eps(i, m) * f : by > 0 ? l * eps(i + 1, m) * f : m * f;
+  return GRADIENT ? 1.0 : l > 0 ? 1 / sqrt(l * (l + 1)) : 0.0;
+}
+DEVICE double band(const IN_SHARED double *e, double norm, int i, int m, int by)
+{
+  double l = m + i;
+  return by < 0 ? -(l + 1) * e[0] * norm : by > 0 ? l * e[1] * norm : m * norm;
 }
 #else
 #define FAR 2
 #define SIGN(c) ((c) == 0 ? 1.0 : -1.0)
-DEVICE double band(int i, int m, int by)
+DEVICE double norm_of(int i, int m)
+{
+  double l = m + i;
+  return l < 2 || i < 0 ? 0.0 : 1 / sqrt(l * (l - 1) * (l + 1) * (l + 2));
+}
+DEVICE double band(const IN_SHARED double *e, double norm, int i, int m, int by)
 {
   double l = m + i, md = m, up = l * (l - 1), down = (l + 1) * (l + 2);
-  if (l < 2 || i < 0)
-    return 0;
-  double norm = 1 / sqrt(up * down);
   if (by == -2)
-    return -norm * down * eps(i, m) * (i > 0 ? eps(i - 1, m) : 0.0);
+    return -norm * down * e[0] * e[-1];
   if (by == -1)
-    return -2 * md * norm * (l + 2) * eps(i, m);
+    return -2 * md * norm * (l + 2) * e[0];
   if (by == 0)
-    return -norm * (up * eps_squared(i + 1, md) + down * eps_squared(i, md) + 2 * md * md - l * (l + 1));
+    return -norm * (up * e[1] * e[1] + down * e[0] * e[0] + 2 * md * md - l * (l + 1));
   if (by == 1)
-    return 2 * md * norm * (l - 1) * eps(i + 1, m);
-  return -norm * up * eps(i + 1, m) * eps(i + 2, m);
+    return 2 * md * norm * (l - 1) * e[1];
+  return -norm * up * e[1] * e[2];
 }
 #endif
 
-#define ADD_BAND(sum, from, by, value)                          \
-  {                                                             \
-    double f_ = (from) < 0 ? 0.0 : band(from, m, by);           \
-    real2 z_ = value;                                           \
-    sum = MAKE_REAL2(FMA(f_, z_.x, sum.x), FMA(f_, z_.y, sum.y)); \
-  }
+DEVICE real2 add_band(real2 sum, double f, real2 z) { return MAKE_REAL2(FMA(f, z.x, sum.x), FMA(f, z.y, sum.y)); }
 
-// Series `s` at degree index i.
-DEVICE real2 series_value(const GLOBAL void *alm, columns t, int s, int m, int i)
+// Of E and B, c: 0 for E, 1 for B: x - SIGN i y.
+DEVICE real2 join(real2 x, real2 y, int c) { return MAKE_REAL2(x.x - SIGN(c) * y.y, x.y + SIGN(c) * y.x); }
+
+#define EPS_AT(j) (e_room + (j))
+#define DEGREES (2 * STEPS + 5) // from 2 k0 - 2 on
+
+KERNEL(STEPS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                        GLOBAL real2 *RESTRICT series, columns t)
 {
-  int c = s - FIRST, e = GRADIENT ? 0 : s, b = FIRST + 1 - c; // c: 0 for E, 1 for B
-  if (MODE == 0 || s == VALUE)
-    return alm_at(alm, t, 0, m, i);
-  real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-  ADD_BAND(x, i - FAR, FAR, alm_at(alm, t, e, m, i - FAR));
-  ADD_BAND(x, i + FAR, -FAR, alm_at(alm, t, e, m, i + FAR));
-  if (GRADIENT)
-    return x;
-#if SPIN == 1
-  ADD_BAND(y, i, 0, alm_at(alm, t, b, m, i));
-#else
-  ADD_BAND(x, i, 0, alm_at(alm, t, e, m, i));
-  ADD_BAND(y, i - 1, 1, alm_at(alm, t, b, m, i - 1));
-  ADD_BAND(y, i + 1, -1, alm_at(alm, t, b, m, i + 1));
+  SHARED double e_room[DEGREES + 1], norm_room[DEGREES];
+  SHARED real2 set_room[SETS][DEGREES], value_room[NS][2 * STEPS + 1];
+  int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, k = k0 + id, n = (t.top - m) / 2 + 1;
+  for (int j = id; j < DEGREES; j += STEPS) {
+    int i = 2 * k0 - 2 + j;
+    e_room[j] = eps(i, m);
+    if (MODE)
+      norm_room[j] = norm_of(i, m);
+    for (int set = 0; set < SETS; set++)
+      set_room[set][j] = alm_at(alm, t, set, m, i);
+  }
+  BARRIER();
+  for (int at = id; at < 2 * STEPS + 1; at += STEPS)
+    for (int s = 0; s < NS; s++) {
+      int c = s - FIRST, set = GRADIENT ? 0 : s, other = FIRST + 1 - c, j = at + 2, i = 2 * k0 + at;
+      if (MODE == 0 || s == VALUE) {
+        value_room[s][at] = set_room[0][j];
+        continue;
+      }
+#if MODE
+      real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+      x = add_band(x, band(EPS_AT(j - FAR), norm_room[j - FAR], i - FAR, m, FAR), set_room[set][j - FAR]);
+      x = add_band(x, band(EPS_AT(j + FAR), norm_room[j + FAR], i + FAR, m, -FAR), set_room[set][j + FAR]);
+#if !GRADIENT && SPIN == 1
+      y = add_band(y, band(EPS_AT(j), norm_room[j], i, m, 0), set_room[other][j]);
+#elif !GRADIENT
+      x = add_band(x, band(EPS_AT(j), norm_room[j], i, m, 0), set_room[set][j]);
+      y = add_band(y, band(EPS_AT(j - 1), norm_room[j - 1], i - 1, m, 1), set_room[other][j - 1]);
+      y = add_band(y, band(EPS_AT(j + 1), norm_room[j + 1], i + 1, m, -1), set_room[other][j + 1]);
 #endif
-  return MAKE_REAL2(x.x - SIGN(c) * y.y, x.y + SIGN(c) * y.x);
-}
-
-KERNEL(128) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
-                      GLOBAL real2 *RESTRICT series, columns t)
-{
-  int m = GROUP_ID(0), k = GROUP_ID(1) * 128 + LOCAL_ID(0), n = (t.top - m) / 2 + 1;
-  if (k >= n)
-    return;
-  double al = alpha(coef + offset[m], k), e1 = al * eps(2 * k + 1, m), e2 = al * eps(2 * k + 2, m);
-  for (int s = 0; s < NS; s++) {
-    real2 a = series_value(alm, t, s, m, 2 * k), b = series_value(alm, t, s, m, 2 * k + 1),
-          c = series_value(alm, t, s, m, 2 * k + 2);
-    i64 to = ((offset[m] + k) * NS + s) * 2;
-    series[to] = MAKE_REAL2(e1 * a.x + e2 * c.x, e1 * a.y + e2 * c.y);
-    series[to + 1] = MAKE_REAL2(al * b.x, al * b.y);
-  }
-}
-
-// Sums over the tiles, in order, into the place of the first.
-KERNEL(128) add_tiles(GLOBAL double *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
-                      const GLOBAL i64 *RESTRICT offset, columns t)
-{
-  int m = t.m0 + GROUP_ID(0), i = GROUP_ID(1) * 128 + LOCAL_ID(0), n = (t.top - m) / 2 + 1, k = i / (4 * NS);
-  if (k >= n)
-    return;
-  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * 4 * NS, at = (offset[m] - base) * 4 * NS + i;
-  double sum = 0;
-  for (int tile = 0; tile < t.tiles; tile++)
-    if (k >= begun[(i64)m * t.tiles + tile])
-      sum += sums[tile * stride + at];
-  sums[at] = sum;
-}
-
-// The transpose of the two-step basis, at degree index i.
-DEVICE real2 sum_value(const GLOBAL real2 *RESTRICT sums, const GLOBAL real2 *RESTRICT coef, columns t, int s, int m, int i)
-{
-  int k = i / 2, n = (t.top - m) / 2 + 1;
-  if (i < 0 || k > n || i > t.top - m)
-    return MAKE_REAL2(0.0, 0.0);
-  if (i % 2) {
-    double f = alpha(coef, k);
-    real2 odd = sums[((i64)k * NS + s) * 2 + 1];
-    return MAKE_REAL2(f * odd.x, f * odd.y);
-  }
-  real2 v = MAKE_REAL2(0.0, 0.0);
-  if (k < n) {
-    double f = alpha(coef, k) * eps(i + 1, m);
-    real2 even = sums[((i64)k * NS + s) * 2];
-    v = MAKE_REAL2(f * even.x, f * even.y);
-  }
-  if (k > 0) {
-    double f = alpha(coef, k - 1) * eps(i, m);
-    real2 even = sums[((i64)(k - 1) * NS + s) * 2];
-    v = MAKE_REAL2(v.x + f * even.x, v.y + f * even.y);
-  }
-  return v;
-}
-
-// The transpose of series_value: the sum of a set.
-DEVICE real2 collected(const GLOBAL real2 *RESTRICT from, const GLOBAL real2 *RESTRICT coef, columns t, int set, int m, int i)
-{
-  real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-  if (set == 0 && VALUE >= 0)
-    x = sum_value(from, coef, t, VALUE, m, i);
-  if (MODE == 0 || (MODE == 2 && set == 0))
-    return x;
-  int c = GRADIENT ? 0 : set - FIRST, e = FIRST + c, b = FIRST + 1 - c;
-  ADD_BAND(x, i, -FAR, sum_value(from, coef, t, e, m, i - FAR));
-  ADD_BAND(x, i, FAR, sum_value(from, coef, t, e, m, i + FAR));
-  if (GRADIENT)
-    return x;
-#if SPIN == 1
-  ADD_BAND(y, i, 0, sum_value(from, coef, t, b, m, i));
-#else
-  ADD_BAND(x, i, 0, sum_value(from, coef, t, e, m, i));
-  ADD_BAND(y, i, -1, sum_value(from, coef, t, b, m, i - 1));
-  ADD_BAND(y, i, 1, sum_value(from, coef, t, b, m, i + 1));
+      value_room[s][at] = GRADIENT ? x : join(x, y, c);
 #endif
-  return MAKE_REAL2(x.x - SIGN(c) * y.y, x.y + SIGN(c) * y.x);
-}
-
-// polar[component][m][lmax + 1]: what the polar pairs add.
-KERNEL(128) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL real2 *RESTRICT coef_all,
-                        const GLOBAL i64 *RESTRICT offset, const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
-{
-  int m = t.m0 + GROUP_ID(0), i = GROUP_ID(1) * 128 + LOCAL_ID(0);
-  if (i > t.lmax - m)
-    return;
-  const GLOBAL real2 *RESTRICT from = sums + (offset[m] - offset[t.m0]) * 2 * NS;
-  const GLOBAL real2 *RESTRICT coef = coef_all + offset[m];
-  for (int set = 0; set < SETS; set++) {
-    real2 v = collected(from, coef, t, set, m, i);
-    for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
-      real2 p = polar[((i64)c * t.polar + m) * (t.lmax + 1) + i];
-      v = MAKE_REAL2(v.x + p.x, v.y + p.y);
     }
-    if (m == 0)
-      v.y = 0;
-    i64 at = set * column_size(t) + column_at(t, m) + i;
-    if (t.f32) {
-      GLOBAL float *to = (GLOBAL float *)alm + 2 * at;
-      to[0] = (float)(v.x + (t.accumulate ? (double)to[0] : 0.0));
-      to[1] = (float)(v.y + (t.accumulate ? (double)to[1] : 0.0));
-    } else {
-      GLOBAL real2 *to = (GLOBAL real2 *)alm + at;
-      real2 old = MAKE_REAL2(0.0, 0.0);
-      if (t.accumulate)
-        old = *to;
-      *to = MAKE_REAL2(v.x + old.x, v.y + old.y);
+  BARRIER();
+  if (k < n) {
+    double al = alpha(coef + offset[m], k), e1 = al * e_room[2 * id + 3], e2 = al * e_room[2 * id + 4];
+    for (int s = 0; s < NS; s++) {
+      real2 a = value_room[s][2 * id], b = value_room[s][2 * id + 1], c = value_room[s][2 * id + 2];
+      i64 to = ((offset[m] + k) * NS + s) * 2;
+      series[to] = MAKE_REAL2(e1 * a.x + e2 * c.x, e1 * a.y + e2 * c.y);
+      series[to + 1] = MAKE_REAL2(al * b.x, al * b.y);
+    }
+  }
+}
+
+// The transpose. sums[tile][step of m][series][even, odd]: tiles add up, in order, from their first steps `begun` on.
+// polar[component][m][lmax + 1]: what the polar pairs add.
+KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
+                          const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                          const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
+{
+  SHARED double al_room[STEPS + 4], e_room[2 * STEPS + 9]; // from step k0 - 2 and degree 2 k0 - 4 on
+  SHARED double sum_room[(STEPS + 4) * 4 * NS];
+  SHARED real2 value_room[NS][2 * STEPS + 4]; // from degree 2 k0 - 2 on
+  int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
+  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * 4 * NS, first = (offset[m] - base) * 4 * NS;
+  for (int j = id; j < STEPS + 4; j += STEPS) {
+    int k = k0 - 2 + j;
+    al_room[j] = 0;
+    if (k >= 0 && k < n)
+      al_room[j] = alpha(coef + offset[m], k);
+  }
+  for (int j = id; j < 2 * STEPS + 9; j += STEPS)
+    e_room[j] = eps(2 * k0 - 4 + j, m);
+  BARRIER();
+  for (int j = id; j < (STEPS + 4) * 4 * NS; j += STEPS) {
+    int k = k0 - 2 + j / (4 * NS);
+    double sum = 0;
+    for (int tile = 0; tile < t.tiles && k >= 0 && k < n; tile++)
+      if (k >= begun[(i64)m * t.tiles + tile])
+        sum += sums[tile * stride + first + (i64)(k0 - 2) * 4 * NS + j];
+    sum_room[j] = al_room[j / (4 * NS)] * sum;
+  }
+  BARRIER();
+  for (int j = id; j < 2 * STEPS + 4; j += STEPS) { // the basis: sums by degree
+    int i = 2 * k0 - 2 + j;
+    for (int s = 0; s < NS; s++) {
+      const IN_SHARED double *now = sum_room + ((j / 2 + 1) * NS + s) * 4, *before = now - 4 * NS;
+      double f = e_room[j + 3], b = e_room[j + 2];
+      real2 v = MAKE_REAL2(f * now[0] + b * before[0], f * now[1] + b * before[1]);
+      if (j % 2)
+        v = MAKE_REAL2(now[2], now[3]);
+      if (i < 0 || i > t.top - m)
+        v = MAKE_REAL2(0.0, 0.0);
+      value_room[s][j] = v;
+    }
+  }
+  BARRIER();
+  for (int at = id; at < 2 * STEPS; at += STEPS) {
+    int i = 2 * k0 + at, j = at + 2;
+    for (int set = 0; set < SETS && i <= t.lmax - m; set++) {
+      real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+      if (set == 0 && VALUE >= 0)
+        x = value_room[VALUE < 0 ? 0 : VALUE][j];
+#if MODE
+      int c = GRADIENT ? 0 : set - FIRST, e = FIRST + c, b = FIRST + 1 - c;
+      const IN_SHARED double *near = EPS_AT(at + 4);
+      double norm = norm_of(i, m);
+      if (c >= 0) {
+        x = add_band(x, band(near, norm, i, m, -FAR), value_room[e][j - FAR]);
+        x = add_band(x, band(near, norm, i, m, FAR), value_room[e][j + FAR]);
+#if !GRADIENT && SPIN == 1
+        y = add_band(y, band(near, norm, i, m, 0), value_room[b][j]);
+#elif !GRADIENT
+        x = add_band(x, band(near, norm, i, m, 0), value_room[e][j]);
+        y = add_band(y, band(near, norm, i, m, -1), value_room[b][j - 1]);
+        y = add_band(y, band(near, norm, i, m, 1), value_room[b][j + 1]);
+#endif
+        if (!GRADIENT)
+          x = join(x, y, c);
+      }
+#endif
+      for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
+        real2 p = polar[((i64)c * t.polar + m) * (t.lmax + 1) + i];
+        x = MAKE_REAL2(x.x + p.x, x.y + p.y);
+      }
+      if (m == 0)
+        x.y = 0;
+      i64 place = set * column_size(t) + column_at(t, m) + i;
+      if (t.f32) {
+        GLOBAL float *to = (GLOBAL float *)alm + 2 * place;
+        to[0] = (float)(x.x + (t.accumulate ? (double)to[0] : 0.0));
+        to[1] = (float)(x.y + (t.accumulate ? (double)to[1] : 0.0));
+      } else {
+        GLOBAL real2 *to = (GLOBAL real2 *)alm + place;
+        real2 old = MAKE_REAL2(0.0, 0.0);
+        if (t.accumulate)
+          old = *to;
+        *to = MAKE_REAL2(x.x + old.x, x.y + old.y);
+      }
     }
   }
 }
