@@ -23,6 +23,7 @@ struct kugel_queue {
   kugel__device *device;
   void *native; /* CUstream, cl_command_queue */
   bool foreign; /* not ours to destroy */
+  bool urgent;  /* CUDA: its blocks go before waiting ones of other queues */
   kugel_ctx *ctx;
 };
 
@@ -172,6 +173,9 @@ kugel_status kugel__device_fill(kugel__device *dev, kugel__mem dst, int byte, si
 /* Launches a kernel. Limits of the device (threads, shared memory) are checked here with a sentence. */
 kugel_status kugel__launch(kugel__device *dev, kugel__kernel *kernel, const kugel__grid *grid, int nargs,
                            const kugel__arg *args, kugel_queue *queue);
+
+/* As kugel_queue_create, for few blocks that should start at once. */
+kugel_status kugel__queue_create_urgent(kugel_ctx *ctx, kugel_queue **out);
 
 /* The queue to use for a call: `queue` if it belongs to dev, the device's own for NULL, else a failure. */
 kugel_status kugel__queue_of(kugel__device *dev, kugel_queue *queue, kugel_queue **out);

@@ -166,7 +166,7 @@ kugel_status kugel_device_fill(kugel_ctx *ctx, void *dst, size_t offset, int byt
 
 /* ---- queues -------------------------------------------------------------------------------------------- */
 
-static kugel_status make_queue(kugel_ctx *ctx, void *native, bool foreign, kugel_queue **out)
+static kugel_status make_queue(kugel_ctx *ctx, void *native, bool foreign, bool urgent, kugel_queue **out)
 {
   kugel__device *dev = kugel__ctx_device(ctx);
   KUGEL_TRY(kugel__device_alive(dev));
@@ -174,6 +174,7 @@ static kugel_status make_queue(kugel_ctx *ctx, void *native, bool foreign, kugel
   KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a queue of %zu bytes", sizeof *q);
   q->device = dev;
   q->foreign = foreign;
+  q->urgent = urgent;
   kugel_status s = dev->ops->queue_open(dev, native, q);
   if (s) {
     kugel__free(ctx, q);
@@ -188,14 +189,20 @@ kugel_status kugel_queue_create(kugel_ctx *ctx, kugel_queue **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the queue");
   *out = NULL;
-  return make_queue(ctx, NULL, false, out);
+  return make_queue(ctx, NULL, false, false, out);
 }
 
 kugel_status kugel_queue_wrap(kugel_ctx *ctx, void *native, kugel_queue **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the queue");
   *out = NULL;
-  return make_queue(ctx, native, true, out);
+  return make_queue(ctx, native, true, false, out);
+}
+
+kugel_status kugel__queue_create_urgent(kugel_ctx *ctx, kugel_queue **out)
+{
+  *out = NULL;
+  return make_queue(ctx, NULL, false, true, out);
 }
 
 kugel_status kugel_queue_wait(kugel_queue *queue)

@@ -29,9 +29,9 @@ static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {
                                                                          {{5, 4}, {2, 4}, {4, 2}, {0}}};
 static const kugel__leg_gpu_tuning products_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}, {0}},
-    {{8, 8}, {2, 2}, {4, 4}, {false, false}},
-    {{4, 4}, {2, 4}, {6, 3}, {true, true}},
-    {{2, 2}, {2, 4}, {6, 3}, {true, true}}};
+    {{8, 4}, {2, 2}, {4, 6}, {false, true}},
+    {{4, 4}, {1, 2}, {12, 6}, {true, true}},
+    {{4, 4}, {2, 4}, {4, 2}, {true, true}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
@@ -159,6 +159,8 @@ static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__le
   bool cuda = device->info.device.type == KUGEL_CUDA;
   bool products = cuda && device->info.compute_capability >= 90;
   kugel__leg_gpu_tuning t = (products ? products_tuning : cuda ? cuda_tuning : other_tuning)[leg->nseries];
+  if (products && leg->mode >= KUGEL__LEG_GRAD)
+    t.strips[0] = 3; // or registers spill
   for (int i = 0; i < 2; i++)
     while (cuda && t.strips[i] > 1 &&
            (leg->mmax + 1) * leg->npairs < 16 * WARP * t.strips[i] * device->info.units)

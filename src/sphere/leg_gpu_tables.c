@@ -201,7 +201,7 @@ static kugel_status make_polar(kugel__leg_gpu *p)
     }
   for (int i = 0; i < 2; i++)
     if (p->polar[i].used && !(p->polar[i].wigner && p->side[0])) // these add to the same sums
-      KUGEL_TRY(kugel_queue_create(p->ctx, &p->side[i]));
+      KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &p->side[i]));
   return KUGEL_OK;
 }
 

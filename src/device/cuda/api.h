@@ -93,6 +93,8 @@ enum {
     (CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream stream))                                           \
   X(cuMemsetD8Async, "cuMemsetD8Async", (CUdeviceptr dst, unsigned char byte, size_t n, CUstream stream))    \
   X(cuStreamCreate, "cuStreamCreate", (CUstream * stream, unsigned int flags))                               \
+  X(cuStreamCreateWithPriority, "cuStreamCreateWithPriority",                                                \
+    (CUstream * stream, unsigned int flags, int priority))                                                   \
   X(cuStreamDestroy, "cuStreamDestroy_v2", (CUstream stream))                                                \
   X(cuStreamSynchronize, "cuStreamSynchronize", (CUstream stream))                                           \
   X(cuStreamWaitEvent, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned int flags))            \

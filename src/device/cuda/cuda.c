@@ -178,7 +178,9 @@ static kugel_status fill(kugel__device *dev, kugel__mem dst, int byte, size_t by
 static kugel_status queue_open(kugel__device *dev, void *native, kugel_queue *queue)
 {
   CUstream stream = native;
-  if (!queue->foreign) {
+  if (queue->urgent) {
+    KUGEL_TRY(CU_INSIDE(dev, cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING_FLAG, -1)));
+  } else if (!queue->foreign) {
     KUGEL_TRY(CU_INSIDE(dev, cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING_FLAG)));
   } else {
     CUcontext context = NULL;

@@ -3,11 +3,11 @@
 // lanes run the recurrences of their pairs, and matrix products add up: of P[pair][step] and the series, or of P[step][pair]
 // and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
 //
-// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: MODE=1 NS=2 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: MODE=2 NS=3 K=2 KA=2 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: MODE=3 NS=2 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
-// variant: MODE=4 NS=2 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=6 BLOCKSA=3
+// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
+// variant: MODE=1 NS=2 K=4 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 //
 // Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 
@@ -127,20 +127,19 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
   UNROLL for (int k = 0; k < K; k++)
     UNROLL for (int h = 0; h < 4; h++) {
       int p = a.first + 32 * k + 8 * h + g, here = last && p < a.limit && m <= mlim[p];
-      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int i = 0; i < PRODUCTS; i++) {
         int c = 2 * i + (in_four >> 1);
         double *mine = &acc[i][k][h >> 1][2 * (h & 1)];
         real2 own = MAKE_REAL2(mine[0], mine[1]);
         real2 other = MAKE_REAL2(SHUFFLE_XOR_F64(mine[0], 1), SHUFFLE_XOR_F64(mine[1], 1));
-        real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
-        if (!here || c >= NS)
-          continue;
-        if (HAS_VALUE(c))
-          leg[LEG_AT(ALONG_PHI, p) + south] = times_i(sum, m * factor);
-        if (MODE == 3 && c == 1)
-          continue;
-        leg[LEG_AT(c, p) + south] = SCALED(c) ? times(sum, factor) : sum;
+        if (here && c < NS) {
+          double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
+          real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
+          if (HAS_VALUE(c))
+            leg[LEG_AT(ALONG_PHI, p) + south] = times_i(sum, m * factor);
+          if (!(MODE == 3 && c == 1))
+            leg[LEG_AT(c, p) + south] = SCALED(c) ? times(sum, factor) : sum;
+        }
       }
     }
 }
