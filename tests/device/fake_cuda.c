@@ -420,6 +420,11 @@ API cuStreamCreate(stream **s, unsigned flags)
   live++;
   return leave(flags == 1 ? OK : BAD_VALUE);
 }
+API cuStreamCreateWithPriority(stream **s, unsigned flags, int priority)
+{
+  (void)priority;
+  return cuStreamCreate(s, flags);
+}
 
 API cuStreamDestroy_v2(stream *s)
 {
