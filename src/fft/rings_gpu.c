@@ -136,7 +136,7 @@ static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l, int class)
   return (l->split ? l->split * section + l->together * l->size : section) + phases;
 }
 
-// Long rings without chirps move data, which a third block does not speed up.
+// Long rings without chirps go with the chirps of long ones, in one launch of two blocks a multiprocessor.
 static int class_of(const kugel__rings_gpu *p, const ring_line *l)
 {
   int c = l->split || l->n <= 2048 ? 0 : 1;
@@ -235,7 +235,7 @@ static kugel_status make_lines(kugel__rings_gpu *p)
   return KUGEL_OK;
 }
 
-// Jobs of a class: those with chirps, which compute, in turn with the others, which move data.
+// Jobs of a class: those with chirps, which compute more, in turn with the others.
 static kugel_status make_units(kugel__rings_gpu *p)
 {
   int32_t n = 0;
