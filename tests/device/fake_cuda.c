@@ -24,6 +24,7 @@ enum {
   BAD_HANDLE = 400,
   NOT_FOUND = 500,
   LOST = 700,
+  PEER_ALREADY = 704,
   CAPTURE_ISOLATION = 905,
   CAPTURED_EVENT = 907
 };
@@ -64,11 +65,14 @@ static struct {
 static int blocks, retained, live, lose, waits, dead;
 static uint64_t tickets;
 static double clock_ms;
-static char context;
+enum { DEVICES = 2 };
+static char context[DEVICES];
+static unsigned friends; // pairs that were let reach each other
 static stream null_stream = {.last = &null_stream.first};
 static stream *streams;
 static unsigned long long captures; // the latest; its streams have it while it goes on
 static _Thread_local int depth;
+static _Thread_local void *current[MAX_DEPTH];
 
 static int enter(void)
 {
@@ -235,20 +239,21 @@ API cuGetErrorString(int e, const char **text)
 
 API cuDeviceGetCount(int *n)
 {
-  *n = 1;
+  const char *many = getenv("KUGEL_FAKE_CUDA_DEVICES");
+  *n = many && atoi(many) > 1 ? DEVICES : 1;
   return OK;
 }
 
 API cuDeviceGet(int *d, int i)
 {
   *d = i;
-  return i ? BAD_VALUE : OK;
+  return i < 0 || i >= DEVICES ? BAD_VALUE : OK;
 }
 
 API cuDeviceGetName(char *name, int size, int d)
 {
   snprintf(name, (size_t)size, "fake GPU");
-  return d;
+  return d < DEVICES ? OK : BAD_VALUE;
 }
 
 API cuDeviceGetAttribute(int *v, int what, int d)
@@ -259,44 +264,43 @@ API cuDeviceGetAttribute(int *v, int what, int d)
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i][0] == what)
       *v = known[i][1];
-  return d;
+  return d < DEVICES ? OK : BAD_VALUE;
 }
 
 API cuDeviceTotalMem_v2(size_t *n, int d)
 {
   *n = (size_t)1 << 34;
-  return d;
+  return d < DEVICES ? OK : BAD_VALUE;
 }
 
 API cuDevicePrimaryCtxRetain(void **c, int d)
 {
   pthread_mutex_lock(&lock);
   retained++;
-  *c = &context;
-  return leave(d);
+  *c = &context[d];
+  return leave(OK);
 }
 
 API cuDevicePrimaryCtxRelease_v2(int d)
 {
   pthread_mutex_lock(&lock);
   retained--;
-  return leave(d);
+  return leave(d < DEVICES ? OK : BAD_VALUE);
 }
 
 API cuCtxPushCurrent_v2(void *c)
 {
-  if (c != &context || depth >= MAX_DEPTH)
+  if ((c != &context[0] && c != &context[1]) || depth >= MAX_DEPTH)
     return NO_CONTEXT;
-  depth++;
+  current[depth++] = c;
   return OK;
 }
 
 API cuCtxPopCurrent_v2(void **c)
 {
-  *c = &context;
   if (depth < 1)
     return NO_CONTEXT;
-  depth--;
+  *c = current[--depth];
   return OK;
 }
 
@@ -398,6 +402,32 @@ API cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t n, void *s)
   return copy((char *)(uintptr_t)dst, (char *)(uintptr_t)src, n, s, 1, 1);
 }
 
+API cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+  *can = 1;
+  return device != peer && device < DEVICES && peer < DEVICES ? OK : BAD_VALUE;
+}
+
+API cuCtxEnablePeerAccess(void *peer, unsigned flags)
+{
+  ENTER();
+  unsigned bit = current[depth - 1] == &context[0] ? 1 : 2;
+  if (flags || peer == current[depth - 1])
+    return leave(BAD_VALUE);
+  if (friends & bit)
+    return leave(PEER_ALREADY);
+  friends |= bit;
+  return leave(OK);
+}
+
+API cuMemcpyPeerAsync(uint64_t dst, void *to, uint64_t src, void *from, size_t n, void *s)
+{
+  if (to == from || (to != &context[0] && to != &context[1]) ||
+      (from != &context[0] && from != &context[1]) || friends != 3)
+    return BAD_VALUE;
+  return copy((char *)(uintptr_t)dst, (char *)(uintptr_t)src, n, s, 1, 1);
+}
+
 API cuMemsetD8Async(uint64_t dst, unsigned char byte, size_t n, void *s)
 {
   ENTER();
@@ -486,7 +516,7 @@ API cuStreamGetCtx(stream *s, void **c)
 {
   (void)s;
   ENTER();
-  *c = &context;
+  *c = depth ? current[depth - 1] : NULL;
   return leave(OK);
 }
 
