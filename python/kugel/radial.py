@@ -124,8 +124,13 @@ class Radial(Plan):
         """Whether every pixel of a map is on a ring."""
         return bool(self.grid.table()["nphi"].sum() == self.grid.npix)
 
+    @property
+    def spin(self):
+        """Of the pairs of maps; 0: scalar maps."""
+        return self._options.spin
+
     def _run(self, function, maps, out):
-        count = 2 if self._options.spin else 1
+        count = 2 if self.spin else 1
         maps, batch = self._input(maps, REAL, count, self.grid.npix, "maps")
         out, there = self._output(maps, batch, REAL, count, self.grid.npix, out)
         for side in maps, there:

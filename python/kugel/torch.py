@@ -27,9 +27,10 @@ from .arrays import make_view
 from .devices import context
 from .pixelfunc import nest2ring, ring2nest
 from .plans import SHT as _Plan
+from .torch_radial import Radial
 
-__all__ = ["SHT", "Analysis", "Synthesis", "Smoothing", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl",
-           "gauss_beam", "alm2cl"]
+__all__ = ["SHT", "Analysis", "Synthesis", "Smoothing", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing",
+           "almxfl", "gauss_beam", "alm2cl"]
 
 _WIDE = {torch.float64: torch.complex128, torch.float32: torch.complex64}
 _REAL = {c: r for r, c in _WIDE.items()}

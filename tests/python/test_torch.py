@@ -174,6 +174,19 @@ def test_modules():
     assert bumps.npix == 18
 
 
+@pytest.mark.parametrize("options", [{}, {"spin": 2}, {"method": "harmonic", "lmax": 12}], ids=["sum", "pairs", "harmonic"])
+def test_radial(options):
+    beam = kt.Radial(kugel.Grid.healpix(4), "gaussian", 0.4, **options)
+    x = torch.randn((2,) + beam.shape, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(beam, x, fast_mode=True) and torch.autograd.gradgradcheck(beam, x, fast_mode=True)
+    np.testing.assert_array_equal(beam(x).detach(), kugel.Radial(kugel.Grid.healpix(4), "gaussian", 0.4, **options)(x.detach()))
+    y = torch.randn_like(x)
+    assert torch.allclose((beam(x) * y).sum(), (x * beam.adjoint(y)).sum(), rtol=1e-12)
+    assert torch.equal(torch.compile(beam, fullgraph=True)(x), beam(x)) and "radius" in repr(beam)
+    with pytest.raises(ValueError, match="npix|shape"):
+        beam(torch.zeros(5))
+
+
 def test_functions():
     lmax = 16
     a = alm_of(kt.SHT(8, lmax))
@@ -246,6 +259,15 @@ def test_cuda_values(mode):
             close(f(x.cuda()).cpu(), f(x), 1e-12)
             if f is t.synthesis:
                 close(f(x.cuda().to(torch.complex64)).cpu(), f(x).float(), 1e-5)
+
+
+@cuda
+def test_cuda_radial():
+    beam = kt.Radial(kugel.Grid.healpix(32), "gaussian", 0.1)
+    x = torch.randn(2, *beam.shape, dtype=torch.float64, device="cuda", requires_grad=True)
+    close(beam(x), beam(x.cpu()).cuda())
+    beam(x).square().sum().backward()
+    close(x.grad, 2 * beam.adjoint(beam(x)))
 
 
 @cuda
