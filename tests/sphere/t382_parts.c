@@ -3,6 +3,7 @@
 /* Transforms under a limit of device memory against the same ones all at once: synthesis bit for bit,
  * adjoints to the rounding of another order of sums; what is held; progress, cancellation, failures. */
 #include <complex.h>
+#include <sys/mman.h>
 #include "core/alloc.h"
 #include "device/device.h"
 #include "device/every.h"
@@ -196,6 +197,83 @@ static void verbs(kugel_ctx *ctx)
   kugel_grid_destroy(g);
 }
 
+/* Rings apart from each other, in a map of 5e9 pixels, far beyond 2^32: the same numbers as close together.
+ */
+static void far_rings(kugel_ctx *ctx)
+{
+  enum { ROWS = 201, COLUMNS = 404, LMAX = 100 };
+  const int64_t apart = 25000000, npix = (ROWS - 1) * apart + COLUMNS;
+  kugel_grid *gauss = make_grid(KUGEL_GRID_GAUSS, ROWS, COLUMNS), *near = NULL, *far = NULL;
+  double theta[ROWS], phi0[ROWS];
+  int64_t nphi[ROWS], first[ROWS];
+  CHECK_OK(kugel_grid_rings(gauss, theta, nphi, phi0, NULL, NULL));
+  kugel_grid_destroy(gauss);
+  for (int64_t i = 0; i < ROWS; i++)
+    first[i] = (ROWS - 1 - i) * apart;
+  kugel_grid_opts go = {
+      .size = sizeof go, .nrings = ROWS, .theta = theta, .ring_nphi = nphi, .ring_phi0 = phi0};
+  CHECK_OK(kugel_grid_create(NULL, &go, &near));
+  go.ring_first = first;
+  CHECK_OK(kugel_grid_create(NULL, &go, &far));
+  CHECK(kugel_grid_npix(far) == npix);
+  kugel_sht_opts o = opts_of(near, LMAX, KUGEL_SHT_SCALAR, 0), fo = opts_of(far, LMAX, KUGEL_SHT_SCALAR, 0);
+  kugel_sht *p = NULL, *q = NULL;
+  int64_t nalm, parts = 0;
+  fo.max_memory = 64000000;
+  o.bad_pixels = fo.bad_pixels = KUGEL_BAD_PASS;
+  CHECK_OK(kugel_sht_create(ctx, &o, &p));
+  CHECK_OK(kugel_sht_create(ctx, &fo, &q));
+  CHECK_OK(kugel_sht_shape(p, &nalm, NULL, NULL, NULL));
+  CHECK_OK(kugel_sht_memory(q, NULL, &parts));
+  CHECK(parts >= 1);
+  double *map = mmap(NULL, (size_t)npix * 8, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (map == MAP_FAILED) {
+    printf("  without a map of 40 GB of address space\n");
+  } else {
+    double *alm = random_numbers(2 * nalm), *back = calloc((size_t)nalm, 16),
+           *want_back = calloc((size_t)nalm, 16);
+    double *want = calloc(ROWS * COLUMNS, 8);
+    kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, nalm), *w = KUGEL_ARRAY(want, KUGEL_F64, ROWS * COLUMNS),
+                *m = KUGEL_ARRAY(map, KUGEL_F64, npix);
+    CHECK_OK(kugel_sht_synthesis(p, a, w, NULL));
+    CHECK_OK(kugel_sht_synthesis(q, a, m, NULL));
+    for (int64_t i = 0; i < ROWS; i++)
+      CHECK(!memcmp(map + first[i], want + i * COLUMNS, COLUMNS * 8));
+    CHECK_OK(kugel_sht_synthesis_adjoint(p, w, KUGEL_ARRAY(want_back, KUGEL_C128, nalm), NULL));
+    CHECK_OK(kugel_sht_synthesis_adjoint(q, m, KUGEL_ARRAY(back, KUGEL_C128, nalm), NULL));
+    CHECK_LE(difference(2 * nalm, back, want_back), 1e-15);
+    free(alm), free(back), free(want_back), free(want);
+    munmap(map, (size_t)npix * 8);
+  }
+  kugel_sht_destroy(p);
+  kugel_sht_destroy(q);
+  kugel_grid_destroy(near);
+  kugel_grid_destroy(far);
+}
+
+/* A limit of the context, for plans that do not say. */
+static void context_limit(kugel_ctx *ctx)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 128, 0);
+  kugel_sht_opts o = opts_of(g, 150, KUGEL_SHT_SCALAR, 0);
+  const uint64_t limits[] = {3500000, 0, 1000};
+  for (int i = 0; i < 3; i++) {
+    kugel_sht *p = NULL;
+    int64_t parts = 0;
+    CHECK_OK(kugel_sht_limit_memory(ctx, limits[i]));
+    CHECK_IS(kugel_sht_create(ctx, &o, &p), i < 2 ? KUGEL_OK : KUGEL_ENOMEM);
+    if (p)
+      CHECK_OK(kugel_sht_memory(p, NULL, &parts));
+    CHECK(i == 2 || (parts > 1) == (i == 0));
+    kugel_sht_destroy(p);
+  }
+  CHECK_OK(kugel_sht_limit_memory(ctx, 0));
+  CHECK_IS(kugel_sht_limit_memory(NULL, 1), KUGEL_EINVAL);
+  CHECK_IS(kugel_sht_memory(NULL, NULL, NULL), KUGEL_EINVAL);
+  kugel_grid_destroy(g);
+}
+
 /* ---- arrays in device memory ---- */
 
 static void *there(kugel_ctx *ctx, const double *from, int64_t n)
@@ -309,6 +387,7 @@ static void faults(kugel_ctx *ctx)
       for (int n = 1; !done && n < 3000; n += n < 20 ? 1 : 7) {
         kugel_sht *q = NULL;
         if (n == 2) {
+          kugel_ctx_trim(ctx);
           kugel_ctx_memory(ctx, &before, NULL);
           kugel_device_usage(ctx, &device_before, NULL);
         }
@@ -322,9 +401,10 @@ static void faults(kugel_ctx *ctx)
         CHECK(!s || s == (kind ? KUGEL_ENOMEM : KUGEL_EDEVICE) || s == KUGEL_ENOMEM);
       }
       CHECK(done);
+      kugel_ctx_trim(ctx);
       kugel_ctx_memory(ctx, &after, NULL);
       kugel_device_usage(ctx, &device_after, NULL);
-      CHECK(device_after == device_before);
+      CHECK(after == before && device_after == device_before);
     }
     free(alm), free(map);
     drop(&p);
@@ -342,6 +422,8 @@ int main(void)
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     CASE(every_title(&info, "modes and grids")) modes(ctx);
     CASE(every_title(&info, "verbs")) verbs(ctx);
+    CASE(every_title(&info, "rings far apart")) far_rings(ctx);
+    CASE(every_title(&info, "limit of the context")) context_limit(ctx);
     CASE(every_title(&info, "device arrays")) device_arrays(ctx, &info);
     CASE(every_title(&info, "progress")) progress(ctx);
     CASE(every_title(&info, "failures")) faults(ctx);
