@@ -32,6 +32,27 @@ def close(a, b, bound=1e-12):
     assert a.shape == b.shape and np.linalg.norm(a - b) <= bound * np.linalg.norm(b)
 
 
+def test_memory_limit(device):
+    nside, lmax = 128, 60
+    rng = np.random.default_rng(1)
+    a = rng.standard_normal((lmax + 1) * (lmax + 2) // 2) + 0j
+    whole = kugel.SHT(nside, lmax, device=device)
+    cut = kugel.SHT(nside, lmax, device=device, max_memory="2.4M")
+    assert whole.parts == 1 and cut.parts > 1 and 0 < cut.device_memory <= 2.4e6
+    assert np.array_equal(kugel.alm2map(a, nside, device=device), kugel.alm2map(a, nside, device=device, mem=2400000))
+    with pytest.raises(MemoryError, match="needs at least"):
+        kugel.SHT(nside, lmax, device=device, max_memory="100K")
+    with pytest.raises(ValueError, match="20G"):
+        kugel.SHT(nside, lmax, device=device, max_memory="much")
+
+
+def test_several_devices(device):
+    both = device + "," + device.split(":")[1]
+    one, two = kugel.SHT(NSIDE * 8, LMAX, device=device), kugel.SHT(NSIDE * 8, LMAX, device=both)
+    assert two.device == both and two.parts > 1
+    assert np.array_equal(one.synthesis(alms()), two.synthesis(alms()))
+
+
 def test_context(device):
     assert kugel.SHT(NSIDE, LMAX, device=device).device == device
     assert kugel.SHT(NSIDE, LMAX).device == kugel.SHT(NSIDE, LMAX, device="cpu").device == "cpu"
