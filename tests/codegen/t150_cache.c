@@ -2,6 +2,8 @@
 /* The kernel cache on disk: damage, strangers, many processes, size limit. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -164,6 +166,63 @@ static void limit(void)
   unsetenv("KUGEL_CACHE_MB");
 }
 
+/* A disk that is full, as a limit on the size of files shows it: nothing is left behind, nothing is lost. */
+static void full_disk(void)
+{
+  static char data[50000];
+  kugel__key old = key_of(400), fresh = key_of(401);
+  memset(data, 7, sizeof data);
+  CHECK(kugel__cache_put(&old, data, sizeof data));
+  pid_t child = fork();
+  if (!child) {
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {20000, 20000};
+    int bad = setrlimit(RLIMIT_FSIZE, &limit) != 0;
+    bad += kugel__cache_put(&fresh, data, sizeof data);
+    bad += kugel__cache_put(&old, data, sizeof data); // over the old one
+    bad += !kugel__cache_put(&fresh, data, 100);      // what fits still goes
+    _exit(bad);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(holds(&old, data, sizeof data) == 1 && holds(&fresh, data, 100) == 1);
+  CHECK(count_files("new-") == 0);
+}
+
+/* Values of KUGEL_CACHE that are no folder. */
+static void odd_folders(void)
+{
+  static char data[100], longer[5000];
+  char file[400], path[1024];
+  kugel__key key = key_of(500);
+  memset(longer, 'x', sizeof longer - 1);
+  *longer = '/';
+  snprintf(file, sizeof file, "%s/file", root);
+  FILE *f = fopen(file, "w");
+  fclose(f);
+  const char *odd[] = {file, longer, "/dev/null", "/dev/null/x", "/proc/self/mem/x"};
+  for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+    setenv("KUGEL_CACHE", odd[i], 1);
+    CHECK(!kugel__cache_put(&key, data, sizeof data) && holds(&key, data, sizeof data) == 0);
+  }
+  setenv("KUGEL_CACHE", "", 1); // as if it were not set
+  setenv("XDG_CACHE_HOME", "/x", 1);
+  CHECK(!strcmp(kugel__cache_folder(path, sizeof path), "/x/kugel"));
+  unsetenv("XDG_CACHE_HOME");
+  char with_slash[420];
+  snprintf(with_slash, sizeof with_slash, "%s//odd name '%%s'/", root);
+  setenv("KUGEL_CACHE", with_slash, 1);
+  CHECK(kugel__cache_put(&key, data, sizeof data) && holds(&key, data, sizeof data) == 1);
+  const char *sizes[] = {"", "x", "-5", "99999999999999999999", "0"};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    setenv("KUGEL_CACHE_MB", sizes[i], 1);
+    CHECK(kugel__cache_put(&key, data, sizeof data) && holds(&key, data, sizeof data) == 1);
+  }
+  unsetenv("KUGEL_CACHE_MB");
+  setenv("KUGEL_CACHE", folder, 1);
+}
+
 int main(void)
 {
   snprintf(root, sizeof root, "%s/kugel-cache-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
@@ -188,6 +247,9 @@ int main(void)
   CASE("damaged and foreign entries count as missing") damage();
   clear();
   CASE("processes at once") processes();
+  clear();
+  CASE("full disk") full_disk();
+  CASE("odd folders and sizes") odd_folders();
   clear();
   CASE("size limit") limit();
   CASE("read-only folder")

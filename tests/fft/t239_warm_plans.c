@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "check.h"
+#include "comma.h"
 #include "codegen/module.h"
 #include "core/alloc.h"
 #include "device/every.h"
@@ -147,6 +148,21 @@ static void check_threads(const char *device)
   kugel_ctx_destroy(ctx);
 }
 
+// Kernels compiled while numbers are written with a comma.
+static void check_comma(const char *device)
+{
+  if (!comma_locale()) {
+    SKIP("no locale with a comma");
+    return;
+  }
+  setenv("KUGEL_CACHE", "off", 1);
+  planner p = {context(device), 1, 0};
+  plan_and_run(&p);
+  CHECK_LE(p.wrong, 1e-14);
+  kugel_ctx_destroy(p.ctx);
+  setlocale(LC_ALL, "C");
+}
+
 static void check_planning(void)
 {
   static kugel__gpu_chain c;
@@ -181,6 +197,7 @@ int main(void)
     }
     CASE(every_title(&info, "1000 plans")) check_many(info.name);
     CASE(every_title(&info, "8 threads")) check_threads(info.name);
+    CASE(every_title(&info, "decimal comma")) check_comma(info.name);
     every_hold(&info, false);
   }
   snprintf(command, sizeof command, "rm -rf %s", folder);
