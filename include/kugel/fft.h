@@ -100,6 +100,10 @@ typedef struct kugel_fft_opts {
   double inverse_scale_low;
   kugel_fft_modulus modulus; /* of forward results, after their hooks; not double-double */
   kugel_fft_effort effort;   /* of making the plan */
+  /* C2C and R2C: ndim lengths, at most n, of the arrays that forward starts from and inverse ends in. Forward
+   * takes what is beyond as 0, inverse does not yield it; on devices such lines are neither stored, read nor
+   * transformed. NULL (default): n. Copied. */
+  const int64_t *extent;
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.

@@ -157,6 +157,7 @@ class kugel_fft_opts(Structure):
         ("inverse_scale_low", c_double),
         ("modulus", c_int),
         ("effort", c_int),
+        ("extent", c_void_p),
     ]
 
 

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "fft/extent.h"
 #include "fft/fft_dd.h"
 #include "fft/fft_gpu.h"
 #include "fft/hooks.h"
@@ -22,6 +23,7 @@ struct kugel_fft {
   int axes[MAX_DIMS];
   kugel__step forward[MAX_DIMS], inverse[MAX_DIMS]; // by position in axes; inverse: if not the same
   kugel__hooks hooks;
+  kugel__extent extent;
   kugel__fft_gpu *gpu; // of a context on a device, instead of the steps
   kugel__fft_dd *dd;   // of double-double arrays on the CPU, instead of the steps
 };
@@ -137,6 +139,8 @@ static kugel_status make_gpu(kugel_fft *p)
       d.factor[k / 2][k % 2][i] = p->hooks.factor[k / 2][k % 2][p->axes[i]];
     d.n[i] = p->n[p->axes[i]];
     d.in_order[i] = p->axes[i] == p->ndim - 1;
+    for (int k = 0; k < 2; k++)
+      d.window[k][i].count = p->extent.count[p->axes[i]];
   }
   return kugel__fft_gpu_create(p->ctx, &d, &p->gpu);
 }
@@ -158,6 +162,9 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
   kugel_status s = check_opts(p, n);
   if (!s)
     s = kugel__modulus_check(&p->opts);
+  if (!s)
+    s = kugel__extent_take(&p->opts, ndim, n, p->naxes, p->axes, &p->extent);
+  p->opts.extent = NULL;
   if (!s)
     s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
   p->opts.hooks = NULL;
@@ -418,6 +425,23 @@ static kugel_status run_on_host(const kugel_fft *p, int sign, kugel_dtype in_typ
   return s;
 }
 
+// With whole lines, if the array of forward's input or inverse's result does not have them.
+static kugel_status run_extent(const kugel_fft *p, int sign, kugel_dtype in_type, const kugel__view *in,
+                               kugel_dtype out_type, const kugel__view *out, double scale)
+{
+  bool back = sign == KUGEL_INVERSE;
+  kugel__view whole;
+  size_t bytes = (back ? out_type : in_type).bits / 8;
+  if (!p->extent.any)
+    return run_on_host(p, sign, in_type, in, out_type, out, scale);
+  KUGEL_TRY(kugel__extent_whole(p->ctx, bytes, back ? out : in, !back, p->ndim, p->n, &whole));
+  kugel_status s = run_on_host(p, sign, in_type, back ? in : &whole, out_type, back ? &whole : out, scale);
+  if (!s && back)
+    s = kugel__extent_copy(p->ctx, bytes, &whole, out);
+  kugel__scratch_put(p->ctx, whole.data);
+  return s;
+}
+
 kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out)
 {
   return kugel_fft_execute_on(p, sign, in, out, NULL);
@@ -443,15 +467,19 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
     in = &pairs_in.array;
     out = &pairs_out.array;
   }
-  KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), r2c && back ? half : p->n, &vi));
+  KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), back ? r2c ? half : p->n : p->extent.count, &vi));
   bool modulus = p->opts.modulus && !back;
-  KUGEL_TRY(take_view(p, out, "out", !modulus && (c2c || (r2c && !back)), r2c && !back ? half : p->n, &vo));
+  KUGEL_TRY(take_view(p, out, "out", !modulus && (c2c || (r2c && !back)),
+                      back  ? p->extent.count
+                      : r2c ? half
+                            : p->n,
+                      &vo));
   KUGEL_CHECK(vi.ndim == vo.ndim, KUGEL_ESHAPE, "in has %d axes and out %d: they must be as many", vi.ndim,
               vo.ndim);
   KUGEL_TRY(check_batch(p, &vi, &vo));
   if (in->device.type != KUGEL_OPENCL) // whose handles are no addresses
     KUGEL_TRY(check_places(p, &vi, in->dtype.bits / (is_dd(p) ? 4 : 8), &vo,
-                           out->dtype.bits / (is_dd(p) ? 4 : 8), modulus));
+                           out->dtype.bits / (is_dd(p) ? 4 : 8), modulus || p->extent.any));
   kugel__dd scale = back ? (kugel__dd){p->opts.inverse_scale, p->opts.inverse_scale_low}
                          : (kugel__dd){p->opts.forward_scale, p->opts.forward_scale_low};
   int at[MAX_DIMS];
@@ -473,5 +501,5 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
                                .scale = scale};
     return kugel__fft_dd_run(p->dd, &call);
   }
-  return run_on_host(p, sign, in->dtype, &vi, out->dtype, &vo, scale.hi);
+  return run_extent(p, sign, in->dtype, &vi, out->dtype, &vo, scale.hi);
 }

@@ -222,10 +222,27 @@ static kugel__gpu_chain *chain_of(kugel__fft_gpu *p, int i, bool inverse)
   return &p->chain[i][inverse && !p->own_inverse];
 }
 
+// The part of an array in which axis i is transformed: of axes with windows, forward ones that are still to
+// come, and inverse ones that are done, have no more lines than the windows.
+static kugel__view part_of(const kugel__fft_gpu *p, const kugel__fft_gpu_call *call, int i,
+                           const kugel__view *in)
+{
+  kugel__view v = *in;
+  bool rising = p->desc.kind == KUGEL_FFT_R2C && call->inverse; // the order of axes
+  for (int k = 0; k < p->desc.naxes; k++) {
+    bool done = rising ? k < i : k > i;
+    int64_t count = p->desc.window[call->inverse][k].count;
+    if (k != i && count && done == call->inverse)
+      v.shape[call->axes[k]] = kugel__min(v.shape[call->axes[k]], count);
+  }
+  return v;
+}
+
 static kugel_status run_axis(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, int i, const end *in,
                              const end *out, kugel__mem work, kugel__dd scale)
 {
-  batch b = batch_of(in->view, out->view, call->axes[i]);
+  kugel__view part = part_of(p, call, i, in->view);
+  batch b = batch_of(&part, out->view, call->axes[i]);
   job j = {.plan = p,
            .chain = chain_of(p, i, call->inverse),
            .in = in->mem,
@@ -259,13 +276,23 @@ static kugel_status complex_to_real(kugel__fft_gpu *p, const kugel__fft_gpu_call
   return run_axis(p, call, last, last ? middle : in, out, work, call->scale);
 }
 
+// Whether the arrays that forward reads, and inverse writes, hold parts of lines.
+static bool has_windows(const kugel__fft_gpu *p)
+{
+  for (int i = 0; i < p->desc.naxes; i++)
+    if (p->desc.window[0][i].count && p->desc.window[0][i].count < p->desc.n[i])
+      return true;
+  return false;
+}
+
 static kugel_status run_axes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, const end *in,
                              const end *middle, const end *out, kugel__mem work)
 {
   if (!is_last_first(p, call->inverse))
     return complex_to_real(p, call, in, middle, out, work);
   int first = p->desc.naxes - 1;
-  const end *between = p->desc.modulus && !call->inverse ? middle : out;
+  bool apart = call->inverse ? has_windows(p) : p->desc.modulus != KUGEL_FFT_COMPLEX;
+  const end *between = apart ? middle : out;
   for (int i = first; i >= 0; i--)
     KUGEL_TRY(run_axis(p, call, i, i == first ? in : between, i ? between : out, work,
                        i ? dd_from(1) : call->scale));
@@ -313,12 +340,13 @@ kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *ca
   for (int d = ordered.ndim - 1; d >= 0; d--) {
     ordered.stride[d] = between;
     between *= ordered.shape[d];
-    count *= call->in_view->shape[d];
+    count *= kugel__max(call->in_view->shape[d], call->out_view->shape[d]);
   }
   if (!count)
     return KUGEL_OK;
   bool same = call->in.base == call->out.base && call->in.offset == call->out.offset;
-  bool middle = p->desc.naxes > 1 && (modulus || (r2c && call->inverse && !same && !call->spare_in));
+  bool middle = p->desc.naxes > 1 && (modulus || (c2c && call->inverse && has_windows(p)) ||
+                                      (r2c && call->inverse && !same && !call->spare_in));
   int64_t copy = middle ? between * 2 * real : 0;
   kugel__gpu_hold work;
   kugel__device *dev = kugel__ctx_device(p->ctx);

@@ -36,8 +36,11 @@ static kugel_status through_copy(kugel__fft_gpu *p, const kugel__fft_gpu_call *c
   kugel__mem host_in = {kugel__array_data(in), 0}, host_out = {kugel__array_data(out), 0};
   on.in = on.out = (kugel__mem){NULL, 0};
   KUGEL_TRY(kugel__device_scratch_get(dev, ni, &on.in.base));
-  kugel_status s = ni == no ? KUGEL_OK : kugel__device_scratch_get(dev, no, &on.out.base);
-  if (ni == no)
+  bool same = ni == no;
+  for (int d = 0; d < in->ndim; d++)
+    same = same && in->shape[d] == out->shape[d];
+  kugel_status s = same ? KUGEL_OK : kugel__device_scratch_get(dev, no, &on.out.base);
+  if (same)
     on.out = on.in;
   on.spare_in = true;
   if (!s)
@@ -48,7 +51,7 @@ static kugel_status through_copy(kugel__fft_gpu *p, const kugel__fft_gpu_call *c
     s = kugel__device_copy(dev, KUGEL__DOWNLOAD, host_out, on.out, no, call->queue);
   kugel_status waited = dev->ops->wait(call->queue);
   kugel__device_scratch_put(dev, on.in.base, ni);
-  if (ni != no)
+  if (!same)
     kugel__device_scratch_put(dev, on.out.base, no);
   return s ? s : waited;
 }
