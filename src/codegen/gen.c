@@ -148,15 +148,31 @@ kugel__cval kugel__gen_shared_pair(kugel__gen *g, kugel__val shared, kugel__val 
   return parts(g, kugel__gen_emit(g, KUGEL__SHARED_PAIR, pair, false, (kugel__val[3]){shared, i, i}));
 }
 
-void kugel__gen_copy_pair(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer,
-                          kugel__val index)
+void kugel__gen_put_shared_pair(kugel__gen *g, kugel__val shared, kugel__val i, kugel__cval x)
 {
-  append(g, (kugel__ins){.op = KUGEL__COPY_PAIR, .dst = UINT32_MAX, .a = {shared, i, pointer, index}});
+  append(g, (kugel__ins){.op = KUGEL__PUT_SHARED_PAIR, .dst = UINT32_MAX, .a = {shared, i, x.re, x.im}});
 }
 
-void kugel__gen_copied(kugel__gen *g)
+kugel__val kugel__gen_remote(kugel__gen *g, kugel__val shared, int block, kugel__val i)
 {
-  append(g, (kugel__ins){.op = KUGEL__COPIED, .dst = UINT32_MAX});
+  return kugel__gen_emit(g, KUGEL__REMOTE, shared.type, false, (kugel__val[3]){shared, kugel__int(block), i});
+}
+
+kugel__cval kugel__gen_remote_pair(kugel__gen *g, kugel__val shared, int block, kugel__val i)
+{
+  kugel__type pair = shared.type == KUGEL__F32 ? KUGEL__C32 : KUGEL__C64;
+  return parts(
+      g, kugel__gen_emit(g, KUGEL__REMOTE_PAIR, pair, false, (kugel__val[3]){shared, kugel__int(block), i}));
+}
+
+void kugel__gen_cluster_arrive(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__CLUSTER_ARRIVE, .dst = UINT32_MAX});
+}
+
+void kugel__gen_cluster_wait(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__CLUSTER_WAIT, .dst = UINT32_MAX});
 }
 
 void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
@@ -176,11 +192,6 @@ kugel__val kugel__gen_group_id(kugel__gen *g)
 {
   kugel__val none = kugel__int(0);
   return kugel__gen_emit(g, KUGEL__GROUP_ID, KUGEL__I64, true, (kugel__val[3]){none, none, none});
-}
-kugel__val kugel__gen_groups(kugel__gen *g)
-{
-  kugel__val none = kugel__int(0);
-  return kugel__gen_emit(g, KUGEL__GROUPS, KUGEL__I64, true, (kugel__val[3]){none, none, none});
 }
 void kugel__gen_barrier(kugel__gen *g)
 {

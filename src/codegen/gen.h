@@ -30,17 +30,20 @@
   OP(PAIR_Y, 1, "%0.y")                                                                                      \
   OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
   OP(GROUP_ID, 0, "GROUP_ID(0)")                                                                             \
-  OP(GROUPS, 0, "GROUPS(0)")                                                                                 \
-  OP(LOAD, 2, NULL)                             /* pointer, index */                                         \
-  OP(STORE, 3, NULL)                            /* pointer, index, value */                                  \
-  OP(STORE_PAIR, 4, NULL)                       /* pointer, index, x, y */                                   \
-  OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")     /* elements 2 i, 2 i + 1 of shared memory */                 \
-  OP(COPY_PAIR, 4, "COPY_PAIR(%0, %1, %2, %3)") /* shared memory, i; pointer, index: begins a copy */        \
-  OP(COPIED, 0, "COPIED()")                     /* ends this thread's copies */                              \
-  OP(BARRIER, 0, "BARRIER()") /* of all threads of a block: shared memory is seen by all */                  \
-  OP(FOR, 2, NULL)            /* the loop variable runs from %0 to below %1 */                               \
-  OP(IF, 2, NULL)             /* %0 < %1 */                                                                  \
-  OP(END, 0, NULL)            /* of FOR or IF */                                                             \
+  OP(LOAD, 2, NULL)                                         /* pointer, index */                             \
+  OP(STORE, 3, NULL)                                        /* pointer, index, value */                      \
+  OP(STORE_PAIR, 4, NULL)                                   /* pointer, index, x, y */                       \
+  OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")                 /* elements 2 i, 2 i + 1 of shared memory */     \
+  OP(PUT_SHARED_PAIR, 4, "PUT_SHARED_PAIR(%0, %1, %2, %3)") /* shared memory, i, x, y */                     \
+  OP(REMOTE, 3,                                                                                              \
+     "REMOTE(%0, %1, %2)") /* element i of shared memory of a block of the cluster: shared, block, i */      \
+  OP(REMOTE_PAIR, 3, "REMOTE_PAIR(%0, %1, %2)")                                                              \
+  OP(CLUSTER_ARRIVE, 0, "CLUSTER_ARRIVE()")                                                                  \
+  OP(CLUSTER_WAIT, 0, "CLUSTER_WAIT()") /* until all threads of the cluster arrived */                       \
+  OP(BARRIER, 0, "BARRIER()")           /* of all threads of a block: shared memory is seen by all */        \
+  OP(FOR, 2, NULL)                      /* the loop variable runs from %0 to below %1 */                     \
+  OP(IF, 2, NULL)                       /* %0 < %1 */                                                        \
+  OP(END, 0, NULL)                      /* of FOR or IF */                                                   \
   OP(NOTE, 0, NULL)
 
 typedef enum kugel__op {
@@ -77,6 +80,7 @@ typedef struct kugel__gen {
   int threads; /* of a block: the function is a kernel; 0: a plain function */
   int blocks; /* that a multiprocessor is to hold at least: limits a thread's registers; 0: none in particular
                */
+  int cluster; /* blocks of a cluster; 0: none */
   kugel_status status;
 } kugel__gen;
 
@@ -100,14 +104,15 @@ kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val i
 void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value);
 kugel__val kugel__gen_local_id(kugel__gen *g); /* U32 */
 kugel__val kugel__gen_group_id(kugel__gen *g); /* I64 */
-kugel__val kugel__gen_groups(kugel__gen *g);   /* I64: how many blocks run */
 /* Pair i of shared memory that is an array of reals. */
 kugel__cval kugel__gen_shared_pair(kugel__gen *g, kugel__val shared, kugel__val i);
-/* Copies a pair from global memory to pair i of shared memory while the thread goes on; seen by this thread
- * after kugel__gen_copied, by others after a barrier too. */
-void kugel__gen_copy_pair(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer,
-                          kugel__val index);
-void kugel__gen_copied(kugel__gen *g);
+void kugel__gen_put_shared_pair(kugel__gen *g, kugel__val shared, kugel__val i, kugel__cval x);
+/* Element or pair i of the shared memory of block `block` of the cluster. */
+kugel__val kugel__gen_remote(kugel__gen *g, kugel__val shared, int block, kugel__val i);
+kugel__cval kugel__gen_remote_pair(kugel__gen *g, kugel__val shared, int block, kugel__val i);
+/* Shared memory that was written before any thread of the cluster arrived is seen after the wait. */
+void kugel__gen_cluster_arrive(kugel__gen *g);
+void kugel__gen_cluster_wait(kugel__gen *g);
 void kugel__gen_barrier(kugel__gen *g);
 void kugel__gen_if(kugel__gen *g, kugel__val a, kugel__val b); /* a < b; paired with kugel__gen_end */
 kugel__val kugel__gen_for(kugel__gen *g, const char *hint, kugel__val from, kugel__val to);

@@ -15,16 +15,17 @@ typedef union slot {
 typedef struct cell {
   kugel__dd value;
   int writer, reader, readers; // readers: 2 stands for many
+  bool own, lent;              // since the cluster's last barrier: written; read by another block
 } cell;
 
 typedef struct machine {
   const kugel__gen *g;
   const kugel__argument *arguments;
-  int64_t symbol, block, blocks;
-  int threads;
-  slot *vars;   // [nvars][threads]
-  bool *active; // [threads]: inside the IFs entered
-  cell *shared;
+  int64_t symbol, block;
+  int threads, width; // of all blocks of a cluster, which run in step; of a block
+  slot *vars;         // [nvars][threads]
+  bool *active;       // [threads]: inside the IFs entered
+  cell *shared;       // [blocks of the cluster][shared_size]
   int64_t shared_size;
 } machine;
 
@@ -109,7 +110,7 @@ static kugel__dd dd_op(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
 
 static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, int thread, slot *result)
 {
-  cell *c = &m->shared[at];
+  cell *c = &m->shared[thread / m->width * m->shared_size + at];
   int me = thread + 1;
   if (ins->op == KUGEL__LOAD || ins->op == KUGEL__SHARED_PAIR) {
     KUGEL_CHECK(!c->writer || c->writer == me, KUGEL_EINTERNAL,
@@ -122,19 +123,21 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
     result->dd[0] = c->value;
     return KUGEL_OK;
   }
-  kugel__dd x = ins->op == KUGEL__COPY_PAIR ? result->dd[0] : value(m, ins->a[2], thread).dd[0];
-  bool others = c->readers > 1 || (c->readers && c->reader != me) ||
+  kugel__dd x = ins->op != KUGEL__STORE ? result->dd[0] : value(m, ins->a[2], thread).dd[0];
+  bool others = c->lent || c->readers > 1 || (c->readers && c->reader != me) ||
                 (c->writer && c->writer != me && (c->value.hi != x.hi || c->value.lo != x.lo));
   KUGEL_CHECK(!others, KUGEL_EINTERNAL, "%s: thread %d overwrites shared element %lld in use", m->g->name,
               thread, (long long)at);
   c->value = x;
   c->writer = me;
+  c->own = true;
   return KUGEL_OK;
 }
 
-static kugel_status access(machine *m, const kugel__ins *ins, int thread, slot *result)
+static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
 {
   const kugel__var *pointer = &m->g->vars[ins->a[0].var];
+  slot none, *result = ins->dst == UINT32_MAX ? &none : &m->vars[ins->dst * m->threads + thread];
   int64_t at = value(m, ins->a[1], thread).i;
   const kugel__argument *arg = pointer->shared ? NULL : &m->arguments[pointer->parameter];
   int64_t size = arg ? arg->size : m->shared_size;
@@ -162,24 +165,13 @@ static kugel_status access(machine *m, const kugel__ins *ins, int thread, slot *
   return KUGEL_OK;
 }
 
-static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
-{
-  slot none, *result = ins->dst == UINT32_MAX ? &none : &m->vars[ins->dst * m->threads + thread];
-  return access(m, ins, thread, result);
-}
-
-// Pairs in shared memory; a copy is done at once.
 static kugel_status shared_pair(machine *m, const kugel__ins *ins, int thread)
 {
   int64_t at = 2 * value(m, ins->a[1], thread).i;
   KUGEL_CHECK(at >= 0 && at + 1 < m->shared_size, KUGEL_EINTERNAL, "%s: shared pair %lld is outside %lld",
               m->g->name, (long long)at / 2, (long long)m->shared_size / 2);
   slot *pair = ins->dst == UINT32_MAX ? NULL : &m->vars[ins->dst * m->threads + thread];
-  slot got = {.d = 0};
-  if (ins->op == KUGEL__COPY_PAIR) {
-    kugel__ins load = {.op = KUGEL__LOAD, .dst = ins->dst, .a = {ins->a[2], ins->a[3]}};
-    KUGEL_TRY(access(m, &load, thread, &got));
-  }
+  slot got = {.dd = {value(m, ins->a[2], thread).dd[0], value(m, ins->a[3], thread).dd[0]}};
   for (int k = 0; k < 2; k++) {
     slot one = {.dd = {got.dd[k]}};
     KUGEL_TRY(touch_shared(m, ins, at + k, thread, &one));
@@ -189,16 +181,34 @@ static kugel_status shared_pair(machine *m, const kugel__ins *ins, int thread)
   return KUGEL_OK;
 }
 
+static kugel_status remote(machine *m, const kugel__ins *ins, int thread)
+{
+  int64_t block = value(m, ins->a[1], thread).i, i = value(m, ins->a[2], thread).i;
+  int width = ins->op == KUGEL__REMOTE_PAIR ? 2 : 1;
+  slot *to = &m->vars[ins->dst * m->threads + thread];
+  for (int k = 0; k < width; k++) {
+    int64_t at = width * i + k;
+    KUGEL_CHECK(block >= 0 && block < m->threads / m->width && at >= 0 && at < m->shared_size,
+                KUGEL_EINTERNAL, "%s: element %lld of block %lld of the cluster is outside", m->g->name,
+                (long long)at, (long long)block);
+    cell *c = &m->shared[block * m->shared_size + at];
+    KUGEL_CHECK(!c->own && !isnan(c->value.hi), KUGEL_EINTERNAL,
+                "%s: element %lld of block %lld is read before the cluster's barrier", m->g->name,
+                (long long)at, (long long)block);
+    c->lent = true;
+    to->dd[k] = c->value;
+  }
+  return KUGEL_OK;
+}
+
 static void arithmetic(machine *m, const kugel__ins *ins, int thread)
 {
   slot a = value(m, ins->a[0], thread), b = value(m, ins->a[1], thread), c = value(m, ins->a[2], thread);
   slot *x = &m->vars[ins->dst * m->threads + thread];
   if (ins->op == KUGEL__LOCAL_ID)
-    x->i = thread;
+    x->i = thread % m->width;
   else if (ins->op == KUGEL__GROUP_ID)
-    x->i = m->block;
-  else if (ins->op == KUGEL__GROUPS)
-    x->i = m->blocks;
+    x->i = m->block + thread / m->width;
   else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
     x->dd[0] = a.dd[ins->op == KUGEL__PAIR_Y];
   else if (ins->op == KUGEL__SELECT)
@@ -249,17 +259,21 @@ static kugel_status run_for(machine *m, int64_t at, int64_t end) // bounds are t
   return KUGEL_OK;
 }
 
-static void barrier(machine *m)
+static void barrier(machine *m, bool cluster)
 {
-  for (int64_t i = 0; i < m->shared_size; i++)
-    m->shared[i].writer = m->shared[i].reader = m->shared[i].readers = 0;
+  for (int64_t i = 0; i < m->shared_size * (m->threads / m->width); i++) {
+    cell *c = &m->shared[i];
+    c->writer = c->reader = c->readers = 0;
+    c->own = c->own && !cluster;
+    c->lent = c->lent && !cluster;
+  }
 }
 
 static kugel_status run(machine *m, int64_t from, int64_t to)
 {
   for (int64_t at = from; at < to; at++) {
     const kugel__ins *ins = &m->g->code[at];
-    if (!ins->live || ins->op == KUGEL__NOTE || ins->op == KUGEL__COPIED)
+    if (!ins->live || ins->op == KUGEL__NOTE)
       continue;
     if (ins->op == KUGEL__FOR || ins->op == KUGEL__IF) {
       int64_t end = end_of(m->g, at);
@@ -267,15 +281,19 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
       at = end;
       continue;
     }
-    if (ins->op == KUGEL__BARRIER) {
-      barrier(m);
+    if (ins->op == KUGEL__BARRIER || ins->op == KUGEL__CLUSTER_ARRIVE || ins->op == KUGEL__CLUSTER_WAIT) {
+      if (ins->op != KUGEL__CLUSTER_ARRIVE)
+        barrier(m, ins->op == KUGEL__CLUSTER_WAIT);
       continue;
     }
+    bool far = ins->op == KUGEL__REMOTE || ins->op == KUGEL__REMOTE_PAIR;
     bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR;
-    bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__COPY_PAIR;
+    bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__PUT_SHARED_PAIR;
     for (int t = 0; t < m->threads; t++)
       if (m->active[t] && moves)
         KUGEL_TRY(memory(m, ins, t));
+      else if (m->active[t] && far)
+        KUGEL_TRY(remote(m, ins, t));
       else if (m->active[t] && pairs)
         KUGEL_TRY(shared_pair(m, ins, t));
       else if (m->active[t])
@@ -287,7 +305,7 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
 static void start_block(machine *m, int64_t block)
 {
   m->block = block;
-  for (int64_t i = 0; i < m->shared_size; i++)
+  for (int64_t i = 0; i < m->shared_size * (m->threads / m->width); i++)
     m->shared[i] = (cell){.value = {NAN, NAN}};
   for (int t = 0; t < m->threads; t++)
     m->active[t] = true;
@@ -306,20 +324,17 @@ static void start_block(machine *m, int64_t block)
 kugel_status kugel__gen_run(kugel__gen *g, const kugel__argument *arguments, int64_t symbol, int64_t blocks)
 {
   KUGEL_TRY(kugel__gen_finish(g));
-  machine m = {.g = g,
-               .arguments = arguments,
-               .symbol = symbol,
-               .blocks = blocks,
-               .threads = g->threads ? g->threads : 1};
+  int together = kugel__max(g->cluster, 1), width = kugel__max(g->threads, 1);
+  machine m = {.g = g, .arguments = arguments, .symbol = symbol, .width = width, .threads = width * together};
   for (int64_t v = 0; v < g->nvars; v++)
     m.shared_size = kugel__max(m.shared_size, g->vars[v].shared);
   m.vars = kugel__alloc(g->ctx, (size_t)(g->nvars + 1) * sizeof *m.vars * (size_t)m.threads);
   m.active = kugel__alloc(g->ctx, (size_t)m.threads);
-  m.shared = kugel__alloc(g->ctx, (size_t)m.shared_size * sizeof *m.shared + 1);
+  m.shared = kugel__alloc(g->ctx, (size_t)(m.shared_size * together) * sizeof *m.shared + 1);
   kugel_status s = KUGEL_OK;
   if (!m.vars || !m.active || !m.shared)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory to run %s with %d threads", g->name, m.threads);
-  for (int64_t b = 0; b < blocks && !s; b++) {
+  for (int64_t b = 0; b < blocks && !s; b += together) {
     start_block(&m, b);
     s = run(&m, 0, g->n);
   }

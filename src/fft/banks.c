@@ -7,11 +7,16 @@ static int64_t at(const kugel__bank_layout *l, int64_t point, int64_t slot)
   return (l->pad ? point + point / l->pad : point) * l->point_step + slot * l->slot_step;
 }
 
+static bool in_pairs(const kugel__block *b)
+{
+  return b->real == KUGEL__F32 && !b->halves;
+}
+
 // Times that the first warp's access takes: lanes whose different words share a bank wait for each other.
-// Words of 8 bytes go as two half-warps, of 16 bytes as four quarters.
+// Words of 8 bytes (doubles, pairs of floats) go as two half-warps, of 16 bytes as four quarters.
 static int64_t conflicts(const kugel__block *b, const int64_t word[32])
 {
-  int lanes = 128 / (int)kugel__real_bytes(b->real), banks = lanes;
+  int lanes = 128 / (int)(kugel__real_bytes(b->real) * (in_pairs(b) ? 2 : 1)), banks = lanes;
   int64_t worst = 0;
   for (int half = 0; half < 32; half += lanes)
     for (int bank = 0; bank < banks; bank++) {
@@ -58,12 +63,14 @@ kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
   kugel__bank_layout best = {0};
   int64_t least = INT64_MAX;
   if (b->across_in && b->across_out)
-    return (kugel__bank_layout){.point_step = b->group, .slot_step = 1, .plane = b->m * b->group};
+    return (kugel__bank_layout){
+        .pairs = in_pairs(b), .point_step = b->group, .slot_step = 1, .plane = b->m * b->group};
   if (b->stages == 1 && b->m == b->n) // a transform a thread
-    return (kugel__bank_layout){.point_step = 1, .slot_step = b->n | 1, .plane = (b->n | 1) * b->group};
+    return (kugel__bank_layout){
+        .pairs = in_pairs(b), .point_step = 1, .slot_step = b->n | 1, .plane = (b->n | 1) * b->group};
   for (int64_t pad = 0; pad <= 64; pad = pad ? 2 * pad : 4)
     for (int64_t more = 0; more < 2; more++) { // transforms an odd distance apart
-      kugel__bank_layout l = {.pad = pad, .point_step = 1};
+      kugel__bank_layout l = {.pairs = in_pairs(b), .pad = pad, .point_step = 1};
       l.slot_step = b->m + (pad ? b->m / pad : 0);
       l.slot_step += more && l.slot_step % 2 == 0;
       l.plane = l.slot_step * b->group;

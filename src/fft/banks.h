@@ -6,9 +6,10 @@
 
 #include "fft/block.h"
 
-/* Real part of point p of transform `slot` at (p + p / pad) point_step + slot slot_step, imaginary part at
- * plane more. */
+/* Point p of transform `slot` is number (p + p / pad) point_step + slot slot_step of `plane` points: of
+ * pairs, or its real part is that element and its imaginary part is `plane` more. */
 typedef struct kugel__bank_layout {
+  bool pairs;
   int64_t pad; /* 0: none */
   int64_t point_step, slot_step, plane;
 } kugel__bank_layout;

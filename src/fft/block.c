@@ -30,40 +30,15 @@ void kugel__build_parameters(kugel__build *k)
   k->out_d0 = kugel__gen_parameter(g, KUGEL__I64, "out_d0");
   k->out_d1 = kugel__gen_parameter(g, KUGEL__I64, "out_d1");
   k->out_step = kugel__gen_parameter(g, KUGEL__I64, "out_step");
+  if (b->c0)
+    k->c0 = kugel__int(b->c0);
+  if (b->step_in)
+    k->in_step = kugel__int(b->step_in);
+  if (b->step_out)
+    k->out_step = kugel__int(b->step_out);
   k->scale = kugel__gen_parameter(g, b->real, "scale");
   k->at = kugel__tables_of(b);
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
-}
-
-// From transforms to transforms, as far apart as all blocks have together.
-static void build_rounds(kugel__build *k, const kugel__seat *in, const kugel__seat *out)
-{
-  kugel__gen *g = k->g;
-  const kugel__block *b = k->b;
-  kugel__val group = kugel__int(b->group),
-             all = kugel__gen_name(g, "step", g_mul(g, kugel__gen_groups(g), group));
-  kugel__val first = kugel__gen_name(g, "begin", g_mul(g, kugel__gen_group_id(g), group));
-  kugel__val rest = g_add(g, g_sub(g, k->count, first), g_sub(g, all, kugel__int(1)));
-  kugel__val rounds = kugel__gen_name(g, "rounds", g_div(g, rest, all));
-  k->group = first;
-  kugel__load_ahead(k, in);
-  kugel__val i = kugel__gen_for(g, "round", kugel__int(0), rounds);
-  k->group = kugel__gen_name(g, "first", g_add(g, first, g_mul(g, i, all)));
-  kugel__val now = k->group, next = g_add(g, now, all);
-  kugel__gen_copied(g);
-  kugel__load(k, in);
-  kugel__gen_if(g, next, k->count);
-  k->group = next;
-  kugel__load_ahead(k, in);
-  kugel__gen_end(g);
-  k->group = now;
-  kugel__stages(k, in, in, b->spectrum ? in : out, true);
-  if (b->spectrum) {
-    kugel__convolve(k, in, in);
-    kugel__stages(k, in, in, out, true);
-  }
-  kugel__store(k, out);
-  kugel__gen_end(g);
 }
 
 void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
@@ -76,12 +51,14 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));
   bool moves = b->stages > 1 || b->spectrum; // data goes from thread to thread
   kugel__seat in = kugel__seat_of(&k, b->across_in), out = moves ? kugel__seat_of(&k, b->across_out) : in;
-  if (kugel__block_ahead(b)) {
-    build_rounds(&k, &in, &out);
-    return;
-  }
   bool tile = kugel__block_tiled(b);
-  k.group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(b->group)));
+  kugel__val id = kugel__gen_group_id(g), cluster = kugel__int(b->cluster);
+  if (b->cluster > 1) {
+    g->cluster = (int)b->cluster;
+    k.rank = kugel__gen_name(g, "rank", g_mod(g, id, cluster));
+    id = g_div(g, id, cluster);
+  }
+  k.group = kugel__gen_name(g, "first", g_mul(g, id, kugel__int(b->group)));
   tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
   kugel__stages(&k, &in, &in, b->spectrum ? &in : &out, b->rader);
   if (b->spectrum) {
@@ -89,6 +66,8 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     kugel__stages(&k, &in, &in, &out, true);
   }
   tile ? kugel__store_tile(&k, &out) : b->rader ? kugel__store_rader(&k, &out) : kugel__store(&k, &out);
+  if (b->cluster > 1)
+    kugel__gen_cluster_wait(g); // others may still read this block's shared memory
 }
 
 void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
@@ -127,11 +106,10 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__gen_end(g);
 }
 
-int kugel__block_ahead(const kugel__block *b)
+bool kugel__block_shares_roots(const kugel__block *b)
 {
-  bool plain = b->source == KUGEL__END_COMPLEX && b->stages > 1 && !b->chirp_in && !b->rader && !b->mirror &&
-               !b->keep_in.count;
-  return plain && !kugel__line_pairs(&b->line, b->sink) ? (int)b->ahead : 0;
+  return b->big && b->stages > 1 && !b->spectrum && !b->rader && b->real != KUGEL__DD &&
+         !kugel__line_pairs(&b->line, b->sink);
 }
 
 int64_t kugel__block_shared(const kugel__block *b)
@@ -140,6 +118,6 @@ int64_t kugel__block_shared(const kugel__block *b)
   bool whole = b->rader || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
   bool used = b->stages > 1 || b->spectrum || whole;
   int64_t exchange = !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
-  int64_t waiting = 2 * (int64_t)b->threads * b->group * kugel__block_ahead(b);
-  return waiting ? (exchange + 1) / 2 * 2 + waiting : exchange;
+  int64_t roots = kugel__block_shares_roots(b) ? 2 * (int64_t)b->group * b->radix[b->stages - 1] : 0;
+  return roots ? (exchange + 1) / 2 * 2 + roots : exchange;
 }

@@ -24,16 +24,19 @@ typedef struct kugel__block {
   int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
                 Rader's */
   int radix[KUGEL__BLOCK_STAGES];
-  int threads;   /* of a transform */
-  int group;     /* transforms of a block of threads x group */
-  int64_t ahead; /* not 0: blocks go on to further transforms, and of the next ones that many points of a
-                    thread are copied to shared memory ahead of time */
+  int threads; /* of a transform */
+  int group;   /* transforms of a block of threads x group */
 
   kugel__line line;        /* the whole line; line.points = n if a block holds it */
   kugel__end source, sink; /* what is read and written here: the line's, or complex numbers between kernels */
   int64_t columns_in, columns_out; /* not 0: point j of transform i is point i mod columns + j columns of line
                                       i / columns, which starts at (i / columns) d1 */
   kugel__window keep_in, keep_out; /* what the arrays hold of lines */
+  int64_t step_in, step_out, c0;   /* not 0: what in_step, out_step and c0 will be at launch */
+  /* Above 1: a transform is spread over that many blocks, a cluster (CUDA 9.0). m = n / cluster points are in
+   * a block's stages before the last one: points a + l r, with r the last radix, l any, and a in the block's
+   * part of 0 ... r - 1. The last stage reads the shared memory of all of them. */
+  int64_t cluster;
   /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
    * are rows mirror - row: points k and points - k of the line are in one block. */
   int64_t mirror;
@@ -75,13 +78,15 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
  * are read if `in`. */
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared);
 
+/* A transform that a cluster of blocks holds; false if none is known to be fast. */
+bool kugel__block_cluster(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
+
 void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
 
 /* A kernel of the same parameters that turns `count` pairs of points k and points - k of lines in work memory
  * into what the sink takes; `threads` a block, a pair each. d1 is the distance of lines. */
 void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
 
-int kugel__block_ahead(const kugel__block *b); /* b->ahead if its ends allow it, else 0 */
 /* Blocks that a multiprocessor holds of a kernel with that many registers a thread. */
 int64_t kugel__block_resident(const kugel__block *b, int registers);
 int64_t kugel__block_shared(const kugel__block *b); /* reals of shared memory */

@@ -16,6 +16,7 @@ typedef struct kugel__build {
   kugel__val in, out, tables, order, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
       out_step, scale;
   kugel__val lid, group; /* thread; first transform of the block */
+  kugel__val rank;       /* of the block in its cluster */
   kugel__cval x[KUGEL__BLOCK_POINTS];
   kugel__bank_layout layout;
   kugel__tables at; /* in `tables` */
@@ -40,8 +41,7 @@ int64_t kugel__block_before(const kugel__block *b, int stage); /* product of the
 int kugel__block_rounds(const kugel__block *b, int stage);     /* butterflies of a thread */
 /* The number of butterfly `round` of a thread; the last round's spare threads repeat the last butterfly. */
 kugel__val kugel__butterfly_of(kugel__build *k, const kugel__seat *s, int stage, int round);
-/* Element of shared memory with the real or imaginary part of a point. */
-kugel__val kugel__address(kugel__build *k, const kugel__seat *s, kugel__val position, bool im);
+/* Points in shared memory. */
 kugel__cval kugel__shared_get(kugel__build *k, const kugel__seat *s, kugel__val position);
 void kugel__shared_put(kugel__build *k, const kugel__seat *s, kugel__val position, kugel__cval x);
 /* Results of `stage` go to shared memory, in natural order; `used`: what was there may still be read. */
@@ -49,6 +49,11 @@ void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool use
 /* Results of `stage` go to shared memory and come back as the inputs of stage `next`. */
 void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
                      bool used);
+/* Whether the factors e^{-2 pi i k (i mod c0) / big} are made of those of k < m / r, and of those of k a
+ * multiple of that, which the block keeps in shared memory; r: the last radix. */
+bool kugel__block_shares_roots(const kugel__block *b);
+/* The factors in shared memory: pair `slot` + group q, of transform `slot` and k = q m / r. */
+kugel__cval kugel__shared_root(kugel__build *k, const kugel__seat *s, int q);
 /* All stages but the load before the first and the store after the last. */
 void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
                    const kugel__seat *last, bool used);
@@ -57,9 +62,6 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
 
 /* block_move.c */
 void kugel__load(kugel__build *k, const kugel__seat *s);
-/* Begins the copies of kugel__block_ahead points for the load of the block's transforms that begin with
- * k->group. */
-void kugel__load_ahead(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
 /* The same for Rader's order. */
 void kugel__load_rader(kugel__build *k, const kugel__seat *s);

@@ -99,52 +99,50 @@ static track track_in(kugel__build *k, const kugel__seat *s)
   return track_of(k, k->b->mirror ? transform : g_min(g, transform, spare), true);
 }
 
-// Pair of shared memory where a thread's point waits, beyond the memory of exchanges.
-static kugel__val waiting(kugel__build *k, int point)
+// Point i of the block's as a point of the transform.
+static kugel__val of_cluster(kugel__build *k, kugel__val i)
 {
-  const kugel__block *b = k->b;
-  int64_t threads = (int64_t)b->threads * b->group, all = threads * kugel__block_ahead(b);
-  int64_t first = kugel__block_shared(b) / 2 - all;
-  return g_add(k->g, k->lid, kugel__int(first + point * threads));
+  kugel__gen *g = k->g;
+  int64_t r = k->b->radix[k->b->stages - 1];
+  kugel__val part = kugel__int(r / k->b->cluster);
+  kugel__val at = g_add(g, g_mul(g, g_div(g, i, part), kugel__int(r)), g_mod(g, i, part));
+  return g_add(g, at, g_mul(g, k->rank, part));
 }
 
 void kugel__load(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  int r = b->radix[0], ahead = kugel__block_ahead(b);
+  int r = b->radix[0];
   int64_t step = b->m / r;
   kugel__gen_note(g, "load");
   track t = track_in(k, s);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
-    for (int q = 0; q < r; q++) {
-      int point = round * r + q;
-      kugel__val at = g_add(g, i, kugel__int(q * step));
-      if (point < ahead)
-        k->x[point] = kugel__end_point(&t.side, g_add(g, t.first, g_mul(g, at, t.stride)),
-                                       kugel__gen_shared_pair(g, k->shared, waiting(k, point)));
-      else
-        k->x[point] = read(k, &t, at, q * step, (q + 1) * step);
+    if (b->cluster > 1) {
+      i = of_cluster(k, i);
+      step = b->n / r;
     }
-  }
-}
-
-void kugel__load_ahead(kugel__build *k, const kugel__seat *s)
-{
-  kugel__gen *g = k->g;
-  const kugel__block *b = k->b;
-  int r = b->radix[0], ahead = kugel__block_ahead(b);
-  kugel__gen_note(g, "begin the next load");
-  track t = track_in(k, s);
-  for (int point = 0; point < ahead; point++) {
-    kugel__val i = g_add(g, kugel__butterfly_of(k, s, 0, point / r), kugel__int(point % r * (b->m / r)));
-    kugel__val p = g_add(g, t.first, g_mul(g, i, t.stride));
-    kugel__gen_copy_pair(g, k->shared, waiting(k, point), k->in, kugel__end_index(&t.side, p));
+    for (int q = 0; q < r; q++)
+      k->x[round * r + q] = read(k, &t, g_add(g, i, kugel__int(q * step)), q * step, (q + 1) * step);
   }
 }
 
 /* ---- results ---- */
+
+// Scales the results of one butterfly and gives them the twiddles of the long line: e^{-2 pi i k c / big} of
+// k = first + q before is a product.
+static void apply_roots(kugel__build *k, const kugel__seat *s, kugel__val transform, kugel__val first,
+                        kugel__cval *x)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  kugel__val e = g_mul(g, g_mod(g, transform, k->c0), first);
+  kugel__cval w = kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e);
+  w = (kugel__cval){g_mul(g, w.re, k->scale), g_mul(g, w.im, k->scale)};
+  for (int q = 0; q < b->radix[b->stages - 1]; q++)
+    x[q] = kugel__gen_cmul(g, x[q], q ? kugel__gen_cmul(g, w, kugel__shared_root(k, s, q)) : w);
+}
 
 // Results of a convolution came back exchanged; those of one pass over a long line take its twiddles.
 static kugel__cval finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x)
@@ -174,12 +172,15 @@ static void store_points(kugel__build *k, const kugel__seat *s)
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   int stage = b->stages - 1, r = b->radix[stage];
-  int64_t before = b->m / r, limit_i, limit_p;
+  int64_t before = kugel__max(b->cluster, 1) * b->m / r, limit_i, limit_p;
   kugel__val transform = g_add(g, k->group, s->slot);
   track t = track_of(k, transform, false);
   limits(b, &limit_i, &limit_p);
   for (int round = 0; round < kugel__block_rounds(b, stage); round++) {
     kugel__val first = kugel__butterfly_of(k, s, stage, round);
+    bool scaled = kugel__block_shares_roots(b);
+    if (scaled)
+      apply_roots(k, s, transform, first, k->x + round * r);
     for (int q = 0; q < r; q++) {
       range of_i = spread(q * before, (q + 1) * before, 0);
       range of_p = spread(q * before, (q + 1) * before, b->columns_out);
@@ -193,7 +194,8 @@ static void store_points(kugel__build *k, const kugel__seat *s)
         kugel__gen_if(g, p, kugel__int(limit_p));
       t.side.low = of_p.low;
       t.side.high = kugel__min(b->line.points - 1, of_p.high);
-      kugel__end_write(&t.side, p, finished(k, transform, i, p, k->x[round * r + q]));
+      kugel__cval x = k->x[round * r + q];
+      kugel__end_write(&t.side, p, scaled ? x : finished(k, transform, i, p, x));
       if (of_p.high >= limit_p)
         kugel__gen_end(g);
       if (of_i.high >= limit_i)

@@ -51,81 +51,158 @@ int kugel__block_rounds(const kugel__block *b, int stage)
   return (int)((butterflies + b->threads - 1) / b->threads);
 }
 
+static bool spread(const kugel__build *k, int stage) // whose inputs are in all blocks of a cluster
+{
+  return k->b->cluster > 1 && stage + 1 == k->b->stages;
+}
+
 kugel__val kugel__butterfly_of(kugel__build *k, const kugel__seat *s, int stage, int round)
 {
   const kugel__block *b = k->b;
   int64_t last = b->m / b->radix[stage] - 1;
   kugel__val i = g_add(k->g, s->t, kugel__int((int64_t)round * b->threads));
-  return (int64_t)(round + 1) * b->threads > last + 1 ? g_min(k->g, i, kugel__int(last)) : i;
+  i = (int64_t)(round + 1) * b->threads > last + 1 ? g_min(k->g, i, kugel__int(last)) : i;
+  return spread(k, stage) ? g_add(k->g, i, g_mul(k->g, k->rank, kugel__int(last + 1))) : i;
 }
 
 /* ---- shared memory ---- */
 
-kugel__val kugel__address(kugel__build *k, const kugel__seat *s, kugel__val position, bool im)
+// Number of point base + offset of a slot. within: base and it are in the same multiple of that; 0: not
+// known.
+static kugel__val place(kugel__build *k, const kugel__seat *s, kugel__val base, int64_t offset,
+                        int64_t within)
 {
   kugel__gen *g = k->g;
   const kugel__bank_layout *l = &k->layout;
-  kugel__val padded = l->pad ? g_add(g, position, g_div(g, position, kugel__int(l->pad))) : position;
-  kugel__val at =
-      g_add(g, g_mul(g, padded, kugel__int(l->point_step)), g_mul(g, s->slot, kugel__int(l->slot_step)));
-  return g_add(g, at, kugel__int(im ? l->plane : 0));
+  kugel__val point, pad = kugel__int(l->pad);
+  if (!l->pad)
+    point = g_add(g, base, kugel__int(offset));
+  else if (offset % l->pad == 0)
+    point = g_add(g, g_add(g, base, g_div(g, base, pad)), kugel__int(offset + offset / l->pad));
+  else if (within && l->pad % within == 0)
+    point = g_add(g, g_add(g, base, g_div(g, base, pad)), kugel__int(offset));
+  else {
+    point = g_add(g, base, kugel__int(offset));
+    point = g_add(g, point, g_div(g, point, pad));
+  }
+  return g_add(g, g_mul(g, point, kugel__int(l->point_step)), g_mul(g, s->slot, kugel__int(l->slot_step)));
+}
+
+static kugel__val imaginary(kugel__build *k, kugel__val at)
+{
+  return g_add(k->g, at, kugel__int(k->layout.plane));
+}
+
+static kugel__cval get_at(kugel__build *k, kugel__val at)
+{
+  if (k->layout.pairs)
+    return kugel__gen_shared_pair(k->g, k->shared, at);
+  kugel__val re = kugel__gen_load(k->g, k->shared, at, false);
+  return (kugel__cval){re, kugel__gen_load(k->g, k->shared, imaginary(k, at), false)};
+}
+
+static void put_at(kugel__build *k, kugel__val at, kugel__cval x)
+{
+  if (k->layout.pairs) {
+    kugel__gen_put_shared_pair(k->g, k->shared, at, x);
+    return;
+  }
+  kugel__gen_store(k->g, k->shared, at, x.re);
+  kugel__gen_store(k->g, k->shared, imaginary(k, at), x.im);
 }
 
 kugel__cval kugel__shared_get(kugel__build *k, const kugel__seat *s, kugel__val position)
 {
-  kugel__val re = kugel__gen_load(k->g, k->shared, kugel__address(k, s, position, false), false);
-  return (kugel__cval){re, kugel__gen_load(k->g, k->shared, kugel__address(k, s, position, true), false)};
+  return get_at(k, place(k, s, position, 0, 0));
 }
 
 void kugel__shared_put(kugel__build *k, const kugel__seat *s, kugel__val position, kugel__cval x)
 {
-  kugel__gen_store(k->g, k->shared, kugel__address(k, s, position, false), x.re);
-  kugel__gen_store(k->g, k->shared, kugel__address(k, s, position, true), x.im);
+  put_at(k, place(k, s, position, 0, 0), x);
+}
+
+// Waits for all threads that read what this one wrote.
+static void meet(kugel__build *k, bool cluster)
+{
+  if (!cluster) {
+    kugel__gen_barrier(k->g);
+    return;
+  }
+  kugel__gen_cluster_arrive(k->g);
+  kugel__gen_cluster_wait(k->g);
+}
+
+// Of butterfly `round` of a thread, where result q goes, and where input q of stage `next` is.
+static kugel__val result_place(kugel__build *k, const kugel__seat *s, int stage, int round, int q)
+{
+  kugel__gen *g = k->g;
+  int64_t before = kugel__block_before(k->b, stage), r = k->b->radix[stage];
+  kugel__val i = kugel__butterfly_of(k, s, stage, round), j = g_mod(g, i, kugel__int(before));
+  kugel__val first = g_add(g, g_mul(g, g_sub(g, i, j), kugel__int(r)), j);
+  return place(k, s, first, q * before, r * before);
+}
+
+static kugel__val input_place(kugel__build *k, const kugel__seat *s, int next, int round, int q)
+{
+  const kugel__block *b = k->b;
+  int64_t r = b->radix[next], part = r / kugel__max(b->cluster, 1);
+  if (spread(k, next))
+    return place(k, s, kugel__butterfly_of(k, s, next, round), q % part * (b->n / r), 0);
+  return place(k, s, kugel__butterfly_of(k, s, next, round), q * (b->m / r), 0);
+}
+
+static kugel__val get_real(kugel__build *k, int next, int q, kugel__val at)
+{
+  const kugel__block *b = k->b;
+  if (spread(k, next))
+    return kugel__gen_remote(k->g, k->shared, (int)(q * b->cluster / b->radix[next]), at);
+  return kugel__gen_load(k->g, k->shared, at, false);
+}
+
+static kugel__cval get_input(kugel__build *k, const kugel__seat *s, int next, int round, int q)
+{
+  const kugel__block *b = k->b;
+  kugel__val at = input_place(k, s, next, round, q);
+  if (k->layout.pairs && spread(k, next))
+    return kugel__gen_remote_pair(k->g, k->shared, (int)(q * b->cluster / b->radix[next]), at);
+  if (k->layout.pairs)
+    return kugel__gen_shared_pair(k->g, k->shared, at);
+  return (kugel__cval){get_real(k, next, q, at), get_real(k, next, q, imaginary(k, at))};
+}
+
+static void put_results(kugel__build *k, int stage, const kugel__seat *s, bool used)
+{
+  int r = k->b->radix[stage];
+  kugel__gen_note(k->g, "through shared memory");
+  if (used)
+    kugel__gen_barrier(k->g);
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
+    for (int q = 0; q < r; q++)
+      put_at(k, result_place(k, s, stage, round, q), k->x[round * r + q]);
 }
 
 void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool used)
 {
-  kugel__gen *g = k->g;
-  int64_t before = kugel__block_before(k->b, stage), r = k->b->radix[stage];
-  kugel__gen_note(g, "through shared memory");
-  if (used)
-    kugel__gen_barrier(g);
-  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
-    kugel__val i = kugel__butterfly_of(k, s, stage, round), j = g_mod(g, i, kugel__int(before));
-    kugel__val first = g_add(g, g_mul(g, g_sub(g, i, j), kugel__int(r)), j);
-    for (int q = 0; q < r; q++)
-      kugel__shared_put(k, s, g_add(g, first, kugel__int(q * before)), k->x[round * r + q]);
-  }
-  kugel__gen_barrier(g);
+  put_results(k, stage, s, used);
+  kugel__gen_barrier(k->g);
 }
 
 // One part of the results of `stage`, or of the inputs of stage `next`.
 static void put_part(kugel__build *k, int stage, const kugel__seat *s, bool im)
 {
-  kugel__gen *g = k->g;
-  int64_t before = kugel__block_before(k->b, stage), r = k->b->radix[stage];
-  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++) {
-    kugel__val i = kugel__butterfly_of(k, s, stage, round), j = g_mod(g, i, kugel__int(before));
-    kugel__val first = g_add(g, g_mul(g, g_sub(g, i, j), kugel__int(r)), j);
+  int r = k->b->radix[stage];
+  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
     for (int q = 0; q < r; q++) {
       kugel__cval x = k->x[round * r + q];
-      kugel__val at = kugel__address(k, s, g_add(g, first, kugel__int(q * before)), false);
-      kugel__gen_store(g, k->shared, at, im ? x.im : x.re);
+      kugel__gen_store(k->g, k->shared, result_place(k, s, stage, round, q), im ? x.im : x.re);
     }
-  }
 }
 
 static void get_part(kugel__build *k, int next, const kugel__seat *s, kugel__val *part)
 {
-  kugel__gen *g = k->g;
-  int64_t step = k->b->m / k->b->radix[next];
-  for (int round = 0; round < kugel__block_rounds(k->b, next); round++) {
-    kugel__val i = kugel__butterfly_of(k, s, next, round);
-    for (int q = 0; q < k->b->radix[next]; q++) {
-      kugel__val at = kugel__address(k, s, g_add(g, i, kugel__int(q * step)), false);
-      *part++ = kugel__gen_load(g, k->shared, at, false);
-    }
-  }
+  for (int round = 0; round < kugel__block_rounds(k->b, next); round++)
+    for (int q = 0; q < k->b->radix[next]; q++)
+      *part++ = get_real(k, next, q, input_place(k, s, next, round, q));
 }
 
 static void exchange_halves(kugel__build *k, int stage, const kugel__seat *from, int next,
@@ -136,13 +213,16 @@ static void exchange_halves(kugel__build *k, int stage, const kugel__seat *from,
   kugel__gen_note(g, "through shared memory, part by part");
   if (used)
     kugel__gen_barrier(g);
+  bool cluster = spread(k, next);
   put_part(k, stage, from, false);
-  kugel__gen_barrier(g);
+  meet(k, cluster);
   get_part(k, next, to, re);
-  kugel__gen_barrier(g);
+  meet(k, cluster);
   put_part(k, stage, from, true);
-  kugel__gen_barrier(g);
+  meet(k, cluster);
   get_part(k, next, to, im);
+  if (cluster)
+    kugel__gen_cluster_arrive(g);
   for (int i = 0; i < kugel__block_rounds(k->b, next) * k->b->radix[next]; i++)
     k->x[i] = (kugel__cval){re[i], im[i]};
 }
@@ -151,17 +231,17 @@ void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int ne
                      bool used)
 {
   const kugel__block *b = k->b;
-  int64_t step = b->m / b->radix[next];
   if (b->halves) {
     exchange_halves(k, stage, from, next, to, used);
     return;
   }
-  kugel__stage_put(k, stage, from, used);
-  for (int round = 0; round < kugel__block_rounds(b, next); round++) {
-    kugel__val i = kugel__butterfly_of(k, to, next, round);
+  put_results(k, stage, from, used);
+  meet(k, spread(k, next));
+  for (int round = 0; round < kugel__block_rounds(b, next); round++)
     for (int q = 0; q < b->radix[next]; q++)
-      k->x[round * b->radix[next] + q] = kugel__shared_get(k, to, g_add(k->g, i, kugel__int(q * step)));
-  }
+      k->x[round * b->radix[next] + q] = get_input(k, to, next, round, q);
+  if (spread(k, next))
+    kugel__gen_cluster_arrive(k->g);
 }
 
 /* ---- stages ---- */
@@ -186,6 +266,42 @@ static void butterflies(kugel__build *k, const kugel__seat *s, int stage)
   }
 }
 
+static kugel__val roots_at(kugel__build *k, kugel__val i) // pairs, the last of shared memory
+{
+  const kugel__block *b = k->b;
+  int64_t roots = (int64_t)b->group * b->radix[b->stages - 1];
+  return g_add(k->g, i, kugel__int(kugel__block_shared(b) / 2 - roots));
+}
+
+kugel__cval kugel__shared_root(kugel__build *k, const kugel__seat *s, int q)
+{
+  return kugel__gen_shared_pair(k->g, k->shared,
+                                roots_at(k, g_add(k->g, s->slot, kugel__int(q * k->b->group))));
+}
+
+static void share_roots(kugel__build *k)
+{
+  kugel__gen *g = k->g;
+  const kugel__block *b = k->b;
+  int r = b->radix[b->stages - 1];
+  int64_t roots = (int64_t)b->group * r, threads = (int64_t)b->threads * b->group;
+  kugel__gen_note(g, "roots of the long line");
+  for (int64_t from = 0; from < roots; from += threads) {
+    kugel__val i = g_add(g, k->lid, kugel__int(from)), group = kugel__int(b->group);
+    bool partly = from + threads > roots;
+    if (partly)
+      kugel__gen_if(g, i, kugel__int(roots));
+    kugel__val transform = g_mod(g, g_add(g, k->group, g_mod(g, i, group)), k->c0);
+    kugel__val e = g_mul(g, transform, g_mul(g, g_div(g, i, group), kugel__int(b->m / r)));
+    kugel__cval w = kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e);
+    kugel__gen_put_shared_pair(g, k->shared, roots_at(k, i), w);
+    if (partly)
+      kugel__gen_end(g);
+  }
+  if (b->stages == 2) // no exchange follows
+    kugel__gen_barrier(g);
+}
+
 void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
                    const kugel__seat *last, bool used)
 {
@@ -196,6 +312,8 @@ void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat 
     butterflies(k, s, stage);
     if (stage + 1 < b->stages)
       kugel__exchange(k, stage, s, stage + 1, next, used || stage > 0);
+    if (stage == 0 && kugel__block_shares_roots(b))
+      share_roots(k);
   }
 }
 

@@ -34,12 +34,13 @@ typedef struct kugel__tables {
 } kugel__tables;
 
 /* Of a butterfly's twiddles w^q, 0 < q < r, the table has those with q < step or q a multiple of it; the
- * others are products of two. Doubles of radix 8 and up: their tables would not stay in the first-level
- * cache. Floats have all, since a product would add half of their error, and double-doubles, which compute
- * longer than they load. */
+ * others are products of two: from radix 8 up, where their tables would not stay in the first-level
+ * cache. Floats of short lines have all, since a product adds to their error, and double-doubles, which
+ * compute longer than they load. */
 static inline int kugel__twiddle_step(const kugel__block *b, int r)
 {
-  return b->real != KUGEL__F64 || r < 8 ? 1 : r < 11 ? 3 : r < 20 ? 4 : 5;
+  bool all = b->real == KUGEL__DD || (b->real == KUGEL__F32 && b->m < 2048);
+  return all || r < 8 ? 1 : r < 11 ? 3 : r < 20 ? 4 : 5;
 }
 
 static inline int64_t kugel__twiddle_row(int q, int step)

@@ -9,7 +9,7 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-typedef enum walk { FLAT, ACROSS, ACROSS_OUT } walk;
+typedef enum walk { FLAT, ACROSS, ACROSS_OUT, CLUSTER } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -18,7 +18,7 @@ typedef struct choice {
   int radix[6];
   int threads, group;
   bool halves;
-  int ahead;
+  int cluster;
 } choice;
 
 static const choice measured[] = {
@@ -55,7 +55,10 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
     found.threads = c->threads;
     found.group = c->group;
     found.halves = c->halves;
-    found.ahead = c->ahead;
+    if (c->cluster) {
+      found.cluster = c->cluster;
+      found.m = found.n / c->cluster;
+    }
     if (fits(&found, shared)) {
       *b = found;
       return true;
@@ -70,6 +73,16 @@ int64_t kugel__block_resident(const kugel__block *b, int registers)
   int64_t blocks = kugel__min(REGISTERS / (each * 32 * warps),
                               SHARED / (kugel__block_shared(b) * size_of(b) + BLOCK_SHARED));
   return kugel__max(1, kugel__min(blocks, kugel__min(THREADS / (32 * warps), BLOCKS)));
+}
+
+bool kugel__block_cluster(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
+{
+  kugel__block b = {.real = real, .n = n, .m = n, .group = 1, .flat = true};
+  b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
+  if (!as_measured(&b, CLUSTER, shared))
+    return false;
+  *out = b;
+  return true;
 }
 
 /* ---- the model ---- */

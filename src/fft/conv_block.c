@@ -249,7 +249,6 @@ static bool fits(int64_t box, kugel__type real, uint64_t shared, bool lean, kuge
 {
   if (box > 1 << 15 || !kugel__block_fit(box, real, shared, b) || b->m != box)
     return false;
-  b->ahead = 0;
   for (int i = 0; i < b->stages; i++)
     if (b->radix[i] > 16 && lean)
       return false;

@@ -369,16 +369,6 @@ kugel__cval kugel__end_read(const kugel__side *s, kugel__val p)
   return exchanged(s, read_point(s, p));
 }
 
-kugel__val kugel__end_index(const kugel__side *s, kugel__val p)
-{
-  return index_of(s, p);
-}
-
-kugel__cval kugel__end_point(const kugel__side *s, kugel__val p, kugel__cval element)
-{
-  return exchanged(s, s->hooked ? kugel__gen_cmul(s->g, element, hook(s, p)) : element);
-}
-
 void kugel__end_write(const kugel__side *s, kugel__val p, kugel__cval x)
 {
   x = exchanged(s, x);

@@ -69,9 +69,6 @@ typedef struct kugel__side {
 
 /* Point p, 0 <= p < line.points. */
 kugel__cval kugel__end_read(const kugel__side *s, kugel__val p);
-/* Of a side of complex numbers: where point p is in its array, and the point that is made of that element. */
-kugel__val kugel__end_index(const kugel__side *s, kugel__val p);
-kugel__cval kugel__end_point(const kugel__side *s, kugel__val p, kugel__cval element);
 /* For p < kugel__line_taken. */
 void kugel__end_write(const kugel__side *s, kugel__val p, kugel__cval x);
 /* x and y: points k and (points - k) mod points, 0 <= k <= points / 2. */

@@ -48,18 +48,19 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
   bool f32 = j->plan->real == KUGEL__F32, pairs = kugel__gpu_pairs(t),
        in = pairs && b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
        out = pairs && b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
-  int variant = in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS;
+  bool unit = t->unit && (t->source != KUGEL__ROOM_ARRAY || l.from.step == 1) &&
+              (t->sink != KUGEL__ROOM_ARRAY || l.to.step == 1);
+  int variant = (in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS) | (unit ? KUGEL__UNIT_STEPS : 0);
   kugel__kernel *kernel;
   KUGEL_TRY(kugel__gpu_kernel(j->plan, t, variant, &kernel));
   if (in)
     halve(&l.in_at, &l.from);
   if (out)
     halve(&l.out_at, &l.to);
-  int64_t group = t->finish ? b->threads : b->group, blocks = (l.count + group - 1) / group;
+  int64_t group = t->finish ? b->threads : b->group;
+  int64_t blocks = (l.count + group - 1) / group * kugel__max(b->cluster, 1);
   KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld transforms at once are more than a launch takes",
               (long long)l.count);
-  if (t->blocks[variant])
-    blocks = kugel__min(blocks, t->blocks[variant]);
   kugel__mem tables = {t->tables, 0}, order = {t->order, 0};
   float narrow = (float)l.scale.hi;
   kugel__arg args[15], *a = args;
@@ -77,6 +78,7 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
                                     : KUGEL__VALUE_ARG(l.scale.hi);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(b->threads * b->group)},
+                      .cluster = (uint32_t)b->cluster,
                       .shared = t->shared[variant]};
   return kugel__launch(kugel__ctx_device(j->plan->ctx), kernel, &grid, (int)(a - args), args, j->queue);
 }

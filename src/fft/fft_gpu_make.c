@@ -25,14 +25,18 @@ bool kugel__gpu_pairs(const kugel__gpu_pass *t)
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
 {
   kugel__block b = t->block;
-  if (!kugel__gpu_pairs(t))
+  if (variant & KUGEL__UNIT_STEPS) {
+    b.step_in = b.step_in ? b.step_in : 1;
+    b.step_out = b.step_out ? b.step_out : 1;
+  }
+  if (!(variant & KUGEL__PAIRED_REALS) || !kugel__gpu_pairs(t))
     return b;
-  if (variant == KUGEL__PAIRED_REALS && b.source == KUGEL__END_REAL && !b.hook_in) {
+  if (b.source == KUGEL__END_REAL && !b.hook_in) {
     b.source = KUGEL__END_COMPLEX;
     b.keep_in.first /= 2;
     b.keep_in.count /= 2;
   }
-  if (variant == KUGEL__PAIRED_REALS && b.sink == KUGEL__END_REAL && !b.hook_out) {
+  if (b.sink == KUGEL__END_REAL && !b.hook_out) {
     b.sink = KUGEL__END_COMPLEX;
     b.keep_out.first /= 2;
     b.keep_out.count /= 2;
@@ -65,7 +69,8 @@ static kugel_status write_kernel(kugel_ctx *ctx, const void *of, kugel__text *te
 // The variant that is made with the plan.
 static int first_variant(const kugel__fft_gpu *p, int axis, const kugel__gpu_pass *t)
 {
-  return kugel__gpu_pairs(t) && p->desc.in_order[axis] ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS;
+  int pairs = kugel__gpu_pairs(t) && p->desc.in_order[axis] ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS;
+  return pairs | (t->unit ? KUGEL__UNIT_STEPS : 0);
 }
 
 // Position in naxes of the k-th axis that runs: complex to real begins with the complex ones.
@@ -139,14 +144,10 @@ static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int va
                                       .of_bytes = sizeof all->of[i]};
 }
 
-// What launches need to know.
-static void set_limits(const kugel__fft_gpu *p, kugel__gpu_pass *t, int variant, int registers)
+static size_t shared_bytes(const kugel__fft_gpu *p, const kugel__gpu_pass *t, int variant)
 {
   kugel__block b = kugel__gpu_variant(t, variant);
-  t->shared[variant] = t->finish ? 0 : (size_t)(kugel__block_shared(&b) * kugel__real_bytes(p->real));
-  t->blocks[variant] = 0;
-  if (!t->finish && kugel__block_ahead(&b))
-    t->blocks[variant] = kugel__ctx_device(p->ctx)->info.units * kugel__block_resident(&b, registers);
+  return t->finish ? 0 : (size_t)(kugel__block_shared(&b) * kugel__real_bytes(p->real));
 }
 
 static kugel_status compile(kugel__fft_gpu *p, batch *all)
@@ -157,10 +158,9 @@ static kugel_status compile(kugel__fft_gpu *p, batch *all)
     kugel__gpu_pass *t = all->pass[i];
     int v = all->variant[i];
     t->module[v] = all->module[i];
-    kugel__kernel_info info;
-    kugel_status one = kugel__module_kernel(t->module[v], "fft_block", &t->kernel[v], &info);
+    kugel_status one = kugel__module_kernel(t->module[v], "fft_block", &t->kernel[v], NULL);
     if (!one)
-      set_limits(p, t, v, info.registers);
+      t->shared[v] = shared_bytes(p, t, v);
     s = s ? s : one;
   }
   return s;

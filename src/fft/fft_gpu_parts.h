@@ -21,13 +21,15 @@ typedef struct kugel__gpu_walk {
   int64_t d0, d1, step;
 } kugel__gpu_walk;
 
-/* The kernel as it is for any array, and for real lines whose numbers lie in pairs as complex ones do. */
-enum { KUGEL__ANY_REALS, KUGEL__PAIRED_REALS, KUGEL__VARIANTS };
+/* The kernel as it is for any array; bits: for real lines whose numbers lie in pairs as complex ones do; for
+ * arrays whose elements along the axis follow each other. */
+enum { KUGEL__ANY_REALS = 0, KUGEL__PAIRED_REALS = 1, KUGEL__UNIT_STEPS = 2, KUGEL__VARIANTS = 4 };
 
 typedef struct kugel__gpu_pass {
   kugel__block block;
   bool finish;       /* kugel__finish_build, else kugel__block_build */
   bool one_line;     /* a launch takes one line */
+  bool unit;         /* KUGEL__UNIT_STEPS is expected */
   int64_t count, c0; /* transforms of a line */
   kugel__gpu_room source, sink;
   kugel__gpu_walk from, to;                              /* in work memory */
@@ -35,8 +37,7 @@ typedef struct kugel__gpu_pass {
   struct kugel__constants *shared_tables, *shared_order; /* NULL: tables with factors are the pass's own */
   kugel__module *module[KUGEL__VARIANTS];
   kugel__kernel *kernel[KUGEL__VARIANTS];
-  size_t shared[KUGEL__VARIANTS];  /* bytes of shared memory a block */
-  int64_t blocks[KUGEL__VARIANTS]; /* not 0: launch at most so many, each goes on to further transforms */
+  size_t shared[KUGEL__VARIANTS]; /* bytes of shared memory a block */
 } kugel__gpu_pass;
 
 /* One axis in one direction. With a single pass its count and walks are those of the arrays. */

@@ -178,8 +178,8 @@ static int64_t convolution(int64_t least, kugel__type real, uint64_t shared, int
   return 0;
 }
 
-kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
-                                   bool in_order, uint64_t shared)
+static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
+                                  bool in_order, uint64_t shared)
 {
   int64_t factor[3], n = line->points, m1;
   c->line = *line;
@@ -200,6 +200,27 @@ kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line,
       "see kugel_fft_good_size",
       (long long)n);
   plan_convolution(c, real, shared, m, m1);
+  return KUGEL_OK;
+}
+
+// What the kernels need not be told at launch.
+static void know_steps(kugel__gpu_chain *c, bool in_order)
+{
+  for (int i = 0; i < c->passes; i++) {
+    kugel__gpu_pass *t = &c->pass[i];
+    bool reads = t->source == KUGEL__ROOM_ARRAY, writes = t->sink == KUGEL__ROOM_ARRAY;
+    t->unit = in_order && (reads || writes);
+    t->block.c0 = c->passes > 1 ? t->c0 : 0;
+    t->block.step_in = reads ? 0 : t->from.step;
+    t->block.step_out = writes ? 0 : t->to.step;
+  }
+}
+
+kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
+                                   bool in_order, uint64_t shared)
+{
+  KUGEL_TRY(choose_passes(c, line, real, in_order, shared));
+  know_steps(c, in_order);
   return KUGEL_OK;
 }
 
@@ -271,5 +292,7 @@ int kugel__gpu_chain_others(const kugel__gpu_chain *c, kugel__type real, bool in
     other_convolutions(&o, real, shared);
   else if (c->passes > 1 || b->n >= LONG)
     other_splits(&o, real, shared);
+  for (int i = 0; i < o.count; i++)
+    know_steps(&list[i], in_order);
   return o.count;
 }

@@ -47,8 +47,8 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   for (int i = 0; i < 10; i++)
     *a++ = (kugel__argument){.i = values[i]};
   *a++ = (kugel__argument){.d = 2};
-  int64_t blocks = (in->count + b->group - 1) / b->group;
-  CHECK_OK(kugel__gen_run(&g, args, 0, kugel__block_ahead(b) ? kugel__min(blocks, 3) : blocks));
+  int64_t blocks = (in->count + b->group - 1) / b->group * kugel__max(b->cluster, 1);
+  CHECK_OK(kugel__gen_run(&g, args, 0, blocks));
   long double err = 0, norm = 0;
   for (int64_t i = 0; i < in->count; i++)
     for (int64_t k = 0; k < b->n; k++) {
@@ -126,35 +126,38 @@ int main(void)
   }
   CASE("twiddles of long lines")
   {
-    kugel__block b;
-    CHECK(kugel__block_fit(32, KUGEL__F64, 1 << 17, &b));
-    b.group = 4;
-    b.flat = false;
-    b.across_in = b.across_out = true;
-    b.big = 32 * 20;
-    for (int inverse = 0; inverse < 2; inverse++) {
-      b.line.inverse = inverse;
-      layout c = columns(32, 20, 1);
-      check(&b, &c, &c);
-    }
-  }
-  CASE("points copied ahead of time")
-  {
-    static const int64_t n[] = {12, 100, 256};
+    static const int64_t n[] = {32, 100, 128};
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-      for (int way = 0; way < 6; way++) {
+      for (int way = 0; way < 4; way++) {
         kugel__block b;
         CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
-        if (b.stages == 1)
-          continue;
-        int points = kugel__block_rounds(&b, 0) * b.radix[0];
-        b.ahead = way % 2 ? points : points - 1;
-        b.halves = way == 2;
-        b.line.inverse = way == 3;
+        b.group = 4;
+        b.flat = false;
+        b.across_in = b.across_out = true;
+        b.big = n[i] * 20;
+        b.line.inverse = way % 2;
+        b.c0 = b.step_in = b.step_out = way > 2 ? 20 : 0;
+        layout c = columns(n[i], 20, 1);
+        check(&b, &c, &c);
+      }
+  }
+  CASE("clusters of blocks")
+  {
+    static const int64_t shape[][6] = {
+        {64, 2, 8, 8, 0, 4}, {128, 4, 4, 4, 8, 8}, {144, 3, 6, 4, 6, 8}, {256, 8, 32, 8, 0, 1}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+      for (int way = 0; way < 8; way++) {
+        const int64_t *s = shape[i];
+        kugel__block b = {
+            .real = way & 4 ? KUGEL__F32 : KUGEL__F64, .n = s[0], .m = s[0] / s[1], .cluster = s[1]};
+        b.line = kugel__line_of(KUGEL_FFT_C2C, way & 1, s[0]);
+        for (b.stages = 0; b.stages < 3 && s[2 + b.stages]; b.stages++)
+          b.radix[b.stages] = (int)s[2 + b.stages];
+        b.threads = (int)s[5];
         b.group = 1 + way % 3;
-        b.flat = way < 3;
-        b.across_in = b.across_out = way > 3;
-        layout l = b.flat ? lines(n[i], 8) : columns(n[i], 5, 2);
+        b.flat = true;
+        b.halves = way & 2;
+        layout l = lines(b.n, 3);
         check(&b, &l, &l);
       }
   }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ISA: once. Rates of block FFT kernels on a GPU, candidates for src/fft/measured.def; without arguments,
- * nothing. usage: t238_gpu_blocks LIST [MIB | --compile] A line of the list: f32|f64 flat|across|out|big
- * length radices threads group halves ahead across: lines lie across memory; out: only where they are
- * written; big: across, with twiddles of a long line radices: 16.16.8 A line of the output: the candidate,
- * registers, bytes spilled, bytes of shared memory, blocks a multiprocessor, GB/s, relative error of its
- * first line. --compile stops before GB/s and needs NVRTC but no device; it then writes the last candidate's
- * machine code and text to the files that CUBIN and TEXT name. */
+ * nothing.
+ *
+ * usage: t238_gpu_blocks LIST [MIB | --compile]
+ *
+ * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster,
+ * with radices as 16.16.8. across: lines lie across memory; out: only where they are written; big: across,
+ * with twiddles of a long line.
+ *
+ * A line of the output: the candidate, registers, bytes spilled, bytes of shared memory, blocks a
+ * multiprocessor, GB/s, relative error of the last line. --compile stops before GB/s and needs NVRTC but no
+ * device; it then writes the last candidate's machine code and text to the files that CUBIN and TEXT name. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,24 +43,33 @@ static bool parse(const char *line, candidate *c)
 {
   char bits[8], walk[8], radices[64];
   long long n;
-  int threads, group, halves, ahead;
+  int threads, group, halves, cluster;
   if (sscanf(line, "%7s %7s %lld %63s %d %d %d %d", bits, walk, &n, radices, &threads, &group, &halves,
-             &ahead) != 8)
+             &cluster) != 8)
     return false;
   snprintf(c->text, sizeof c->text, "%s %-6s %6lld %-12s %4d %3d %d %2d", bits, walk, n, radices, threads,
-           group, halves, ahead);
+           group, halves, cluster);
   kugel__block *b = &c->b;
-  must(kugel__block_fit(n, bits[1] == '3' ? KUGEL__F32 : KUGEL__F64, 232448, b) ? KUGEL_OK : KUGEL_EINVAL);
+  kugel__type real = bits[1] == '3' ? KUGEL__F32 : KUGEL__F64;
+  if (cluster)
+    *b = (kugel__block){.real = real, .n = n, .m = n / cluster, .cluster = cluster};
+  else
+    must(kugel__block_fit(n, real, 232448, b) ? KUGEL_OK : KUGEL_EINVAL);
+  b->line = kugel__line_of(KUGEL_FFT_C2C, false, n);
   b->stages = 0;
   for (char *p = strtok(radices, "."); p; p = strtok(NULL, "."))
     b->radix[b->stages++] = atoi(p);
   b->threads = threads;
   b->group = group;
   b->halves = halves;
-  b->ahead = ahead;
   b->flat = walk[0] == 'f';
   b->across_in = walk[0] == 'a' || walk[0] == 'b';
   b->across_out = !b->flat;
+  if (walk[0] != 'a') { // as plans know them
+    b->step_in = b->across_in ? COLUMNS : 1;
+    b->step_out = b->across_out ? COLUMNS : 1;
+    b->c0 = b->flat ? 0 : COLUMNS;
+  }
   b->big = walk[0] == 'b' ? n * COLUMNS : 0;
   c->out = walk[0] == 'o';
   kugel__gen g;
@@ -194,15 +208,28 @@ static void *upload_tables(bench *m, const kugel__block *b)
   return out;
 }
 
-static double best_time(bench *m, kugel__kernel *kernel, const kugel__grid *grid, const kugel__arg *args)
+static void *upload_order(bench *m, const kugel__block *b)
+{
+  size_t bytes = (size_t)b->m * sizeof(uint32_t);
+  uint32_t *order = malloc(bytes);
+  void *out;
+  kugel__block_fill_order(b, order);
+  must(kugel__device_alloc(m->dev, bytes, &out));
+  must(kugel__device_copy(m->dev, KUGEL__UPLOAD, (kugel__mem){out, 0}, (kugel__mem){order, 0}, bytes, NULL));
+  free(order);
+  return out;
+}
+
+static double best_time(bench *m, kugel__kernel *kernel, const kugel__grid *grid, int nargs,
+                        const kugel__arg *args)
 {
   double best = INFINITY, seconds;
-  must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
+  must(kugel__launch(m->dev, kernel, grid, nargs, args, m->queue));
   for (int i = 0; i < 7; i++) {
     kugel__event *from, *to;
     must(m->dev->ops->record(m->queue, &from));
-    must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
-    must(kugel__launch(m->dev, kernel, grid, 14, args, m->queue));
+    must(kugel__launch(m->dev, kernel, grid, nargs, args, m->queue));
+    must(kugel__launch(m->dev, kernel, grid, nargs, args, m->queue));
     must(m->dev->ops->record(m->queue, &to));
     must(m->dev->ops->elapsed(from, to, &seconds));
     best = fmin(best, seconds / 2);
@@ -236,24 +263,27 @@ static void measure(bench *m, candidate *c, kugel__module *module)
                              flat ? &n : &one,
                              &plane,
                              flat ? &one : &columns};
-  kugel__arg args[14] = {KUGEL__MEM_ARG(in), KUGEL__MEM_ARG(out), KUGEL__MEM_ARG(tables)};
+  kugel__mem order = {b->rader ? upload_order(m, b) : NULL, 0};
+  kugel__arg args[15] = {KUGEL__MEM_ARG(in), KUGEL__MEM_ARG(out), KUGEL__MEM_ARG(tables)}, *a = args + 3;
+  if (b->rader)
+    *a++ = KUGEL__MEM_ARG(order);
   for (int i = 0; i < 10; i++)
-    args[3 + i] = KUGEL__VALUE_ARG(*values[i]);
+    *a++ = KUGEL__VALUE_ARG(*values[i]);
   double scale = 1;
   float narrow = 1;
-  args[13] = b->real == KUGEL__F32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(scale);
-  int64_t blocks = (count + b->group - 1) / b->group;
-  if (kugel__block_ahead(b))
-    blocks = kugel__min(blocks, m->dev->info.units * kugel__block_resident(b, info.registers));
+  *a++ = b->real == KUGEL__F32 ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(scale);
+  int64_t blocks = (count + b->group - 1) / b->group * kugel__max(b->cluster, 1);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(b->threads * b->group)},
+                      .cluster = (uint32_t)b->cluster,
                       .shared = (size_t)shared_of(c)};
-  double t = best_time(m, kernel, &grid, args);
+  double t = best_time(m, kernel, &grid, (int)(a - args), args);
   int64_t last = count - 1, x = last % c0, y = last / c0 * plane;
   double e = error_of(m, c, in_lines ? x * n + y : x + y, *values[6], flat ? x * n : x + y, *values[9], x);
   printf(" %5.0f %.1e\n", 2 * (double)(count * n * size) / t * 1e-9, e);
   fflush(stdout);
   kugel__device_free(m->dev, tables.base);
+  kugel__device_free(m->dev, order.base);
 }
 
 static void measure_all(candidate *c, int count, size_t bytes)

@@ -41,21 +41,42 @@ typedef double2 real2;
 #define LANE() (LINEAR_ID() % WARP)
 #define BARRIER() __syncthreads()
 
-// Pairs of reals in shared memory that is an array of reals; COPY_PAIR copies one from device memory while the thread goes on,
-// to COPIED.
+// Pair i of shared memory that is an array of reals.
 #define SHARED_PAIR(shared, i) (((const real2 *)(shared))[i])
-#define COPY_PAIR(shared, i, p, j) copy_pair((real2 *)(shared) + (i), (p) + (j))
-#if __CUDA_ARCH__ >= 800
-DEVICE void copy_pair(real2 *to, const real2 *from)
+#define PUT_SHARED_PAIR(shared, i, x, y) (((real2 *)(shared))[i] = MAKE_REAL2(x, y))
+
+// Clusters of blocks, which OpenCL has not: shared memory of block `block` of the cluster.
+#if __CUDA_ARCH__ >= 900
+DEVICE u32 remote_base(const void *shared, u32 block)
 {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"((u32)__cvta_generic_to_shared(to)), "l"(from),
-               "n"(sizeof(real2))
-               : "memory");
+  u32 at;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(at) : "r"((u32)__cvta_generic_to_shared(shared)), "r"(block));
+  return at;
 }
-#define COPIED() asm volatile("cp.async.wait_all;" ::: "memory")
+DEVICE real remote(u32 at)
+{
+  real x;
+#if defined(REAL_BITS) && REAL_BITS == 32
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(at) : "memory");
 #else
-DEVICE void copy_pair(real2 *to, const real2 *from) { *to = *from; }
-#define COPIED() ((void)0)
+  asm volatile("ld.shared::cluster.f64 %0, [%1];" : "=d"(x) : "r"(at) : "memory");
+#endif
+  return x;
+}
+DEVICE real2 remote_pair(u32 at)
+{
+  real2 x;
+#if defined(REAL_BITS) && REAL_BITS == 32
+  asm volatile("ld.shared::cluster.v2.f32 {%0, %1}, [%2];" : "=f"(x.x), "=f"(x.y) : "r"(at) : "memory");
+#else
+  asm volatile("ld.shared::cluster.v2.f64 {%0, %1}, [%2];" : "=d"(x.x), "=d"(x.y) : "r"(at) : "memory");
+#endif
+  return x;
+}
+#define REMOTE(shared, block, i) remote(remote_base(shared, block) + (u32)(i) * (u32)sizeof(real))
+#define REMOTE_PAIR(shared, block, i) remote_pair(remote_base(shared, block) + (u32)(i) * (u32)sizeof(real2))
+#define CLUSTER_ARRIVE() asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory")
+#define CLUSTER_WAIT() asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory")
 #endif
 
 #define SHUFFLE_ROOM(threads) ((void)0)

@@ -46,8 +46,7 @@ typedef double2 real2;
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 #define SHARED_PAIR(shared, i) (((__local const real2 *)(shared))[i])
-#define COPY_PAIR(shared, i, p, j) (((__local real2 *)(shared))[i] = (p)[j])
-#define COPIED() ((void)0)
+#define PUT_SHARED_PAIR(shared, i, x, y) (((__local real2 *)(shared))[i] = MAKE_REAL2(x, y))
 
 // Every thread of the block takes part in a shuffle; blocks are whole warps.
 #define SHUFFLE_ROOM(threads) __local u64 kugel_shuffle[threads]
