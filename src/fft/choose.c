@@ -9,7 +9,9 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-typedef enum walk { FLAT, ACROSS, ACROSS_OUT, CLUSTER } walk;
+/* ACROSS_BIG: across, with the twiddles of a long line. RADER: n is the number of points of its convolution.
+ */
+typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -225,7 +227,7 @@ bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared
     return false;
   b.radix[0] = 1;
   search s = {.trial = b, .best = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
-  if (as_measured(&b, FLAT, shared)) {
+  if (as_measured(&b, b.rader ? RADER : FLAT, shared)) {
     *out = b;
     return true;
   }
@@ -246,6 +248,8 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   b->across_in = in;
   b->across_out = true;
   b->flat = false;
+  if (in && b->big && as_measured(b, ACROSS_BIG, shared))
+    return;
   if (as_measured(b, in ? ACROSS : ACROSS_OUT, shared))
     return;
   // About 256 threads, and 64 to 256 bytes of neighbouring lines at once.
@@ -316,6 +320,8 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
   search s = {.trial = *b, .list = list, .score = -INFINITY, .least = 64, .shared = shared};
   s.room = (int)kugel__min(room, OTHERS);
   s.stages = kugel__radices_fewest(b->m).count;
+  if (b->cluster)
+    return 0;
   if (b->across_in || b->across_out) {
     others_across(&s, b);
     return s.count;
@@ -323,7 +329,6 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
   memset(s.trial.radix, 0, sizeof s.trial.radix);
   s.trial.radix[0] = 1;
   s.trial.stages = 0;
-  s.trial.ahead = 0;
   for (; s.least && !s.count; s.least /= 2)
     try_radices(&s, b->m, KUGEL__DFT_MAX);
   return s.count;

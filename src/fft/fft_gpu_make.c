@@ -241,13 +241,13 @@ static kugel__window window_of(const kugel__fft_gpu *p, int direction, int i)
 }
 
 // The chain of an axis in a direction, whose forward chain is there.
-static kugel_status plan_axis(kugel__fft_gpu *p, int i, int direction, uint64_t shared)
+static kugel_status plan_axis(kugel__fft_gpu *p, int i, int direction, uint64_t shared, bool clusters)
 {
   kugel__gpu_chain *c = &p->chain[i][direction];
   bool complex = p->desc.kind == KUGEL_FFT_R2C && i < p->desc.naxes - 1; // of R2C only the last axis is real
   kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
   kugel__line line = kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
-  KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared));
+  KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared, clusters));
   if (p->desc.measure && !(direction == INVERSE && p->own_inverse))
     KUGEL_TRY(kugel__gpu_measure(p, kind, i, direction, shared));
   if (direction == INVERSE)
@@ -264,9 +264,10 @@ static kugel_status plan_axes(kugel__fft_gpu *p)
   KUGEL_CHECK(info.fp64 || p->desc.f32, KUGEL_ENOTSUP, "%s has no double precision: use single_precision",
               info.name);
   uint64_t shared = p->desc.shared ? p->desc.shared : info.shared_bytes;
+  bool clusters = info.compute_capability >= 90;
   for (int i = 0; i < p->desc.naxes; i++)
     for (int direction = FORWARD; direction <= INVERSE; direction++)
-      KUGEL_TRY(plan_axis(p, i, direction, shared));
+      KUGEL_TRY(plan_axis(p, i, direction, shared, clusters));
   return KUGEL_OK;
 }
 

@@ -58,9 +58,10 @@ struct kugel__fft_gpu {
   kugel__gpu_work work;
 };
 
-/* Chooses the passes of a line. in_order: as in kugel__fft_gpu_desc. */
+/* Chooses the passes of a line. in_order: as in kugel__fft_gpu_desc; clusters: the device has clusters of
+ * blocks. */
 kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *chain, const kugel__line *line, kugel__type real,
-                                   bool in_order, uint64_t shared);
+                                   bool in_order, uint64_t shared, bool clusters);
 
 /* Other chains for the line of one that was chosen: at most `room`, those expected to be faster first. */
 int kugel__gpu_chain_others(const kugel__gpu_chain *chain, kugel__type real, bool in_order, uint64_t shared,

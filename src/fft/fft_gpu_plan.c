@@ -104,8 +104,8 @@ static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared,
   c->work = n;
   for (int i = 0; i + 1 < factors; i++) {
     kugel__gpu_pass *t = add_pass(c, factor[i], real, shared);
-    kugel__block_across(&t->block, true, shared);
     t->block.big = rest;
+    kugel__block_across(&t->block, true, shared);
     t->count = n / factor[i];
     t->from = t->to = (kugel__gpu_walk){1, rest, rest / factor[i]};
     rest /= factor[i];
@@ -178,14 +178,29 @@ static int64_t convolution(int64_t least, kugel__type real, uint64_t shared, int
   return 0;
 }
 
+// A single pass by a cluster of blocks, for lines whose points lie in order and are written one by one.
+static bool plan_cluster(kugel__gpu_chain *c, kugel__type real, uint64_t shared)
+{
+  kugel__block *b = &c->pass[0].block;
+  if (kugel__line_pairs(&c->line, c->line.sink) || !kugel__block_cluster(c->line.points, real, shared, b))
+    return false;
+  c->passes = 1;
+  b->line = c->line;
+  b->source = c->line.source;
+  b->sink = c->line.sink;
+  return true;
+}
+
 static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
-                                  bool in_order, uint64_t shared)
+                                  bool in_order, uint64_t shared, bool clusters)
 {
   int64_t factor[3], n = line->points, m1;
   c->line = *line;
   c->passes = 0;
   KUGEL_CHECK(n <= (int64_t)1 << 32, KUGEL_ENOTSUP,
               "a line of %lld points is too long for a device, at most 2^32", (long long)n);
+  if (clusters && in_order && plan_cluster(c, real, shared))
+    return KUGEL_OK;
   if (plan_block(c, 0, real, in_order, shared))
     return KUGEL_OK;
   int factors = split(n, real, shared, factor);
@@ -217,9 +232,9 @@ static void know_steps(kugel__gpu_chain *c, bool in_order)
 }
 
 kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
-                                   bool in_order, uint64_t shared)
+                                   bool in_order, uint64_t shared, bool clusters)
 {
-  KUGEL_TRY(choose_passes(c, line, real, in_order, shared));
+  KUGEL_TRY(choose_passes(c, line, real, in_order, shared, clusters));
   know_steps(c, in_order);
   return KUGEL_OK;
 }

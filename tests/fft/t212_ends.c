@@ -150,7 +150,7 @@ static void check_two_passes(int64_t n, uint64_t shared)
 {
   kugel__gpu_chain c = {.passes = 0};
   kugel__line line = kugel__line_of(KUGEL_FFT_R2C, false, n);
-  CHECK_OK(kugel__gpu_chain_plan(&c, &line, KUGEL__F64, true, shared));
+  CHECK_OK(kugel__gpu_chain_plan(&c, &line, KUGEL__F64, true, shared, false));
   CHECK(c.passes == 2 && c.pass[1].block.mirror);
   int64_t half = n / 2 + 1, lines = 2;
   double *x = kugel__alloc(NULL, (size_t)(lines * (n + c.work * 2 + half * 2)) * 8), *work = x + lines * n,

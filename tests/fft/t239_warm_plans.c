@@ -174,7 +174,7 @@ static void check_planning(void)
       kugel__line line = kugel__line_of(KUGEL_FFT_C2C, false, n[i]);
       for (int k = 0; k < 4; k++) {
         double start = now();
-        CHECK_OK(kugel__gpu_chain_plan(&c, &line, single ? KUGEL__F32 : KUGEL__F64, true, SHARED));
+        CHECK_OK(kugel__gpu_chain_plan(&c, &line, single ? KUGEL__F32 : KUGEL__F64, true, SHARED, true));
         best = fmin(best, now() - start);
       }
       if (!(best < 4))

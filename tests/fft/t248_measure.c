@@ -81,7 +81,7 @@ static void check_choices(kugel_ctx *ctx, const problem *q)
 {
   static kugel__gpu_chain first, list[4];
   kugel__line line = kugel__line_of(q->kind, false, q->n);
-  CHECK_OK(kugel__gpu_chain_plan(&first, &line, KUGEL__F64, q->in_order, q->shared));
+  CHECK_OK(kugel__gpu_chain_plan(&first, &line, KUGEL__F64, q->in_order, q->shared, false));
   int chains = kugel__gpu_chain_others(&first, KUGEL__F64, q->in_order, q->shared, 4, list), blocks = 0;
   for (int i = 0; i < chains; i++)
     CHECK_LE(distance(ctx, q, &list[i]), 2e-15);
