@@ -2,7 +2,7 @@
 /* ISA: once. Rates of block FFT kernels on a GPU, candidates for src/fft/measured.def; without arguments,
  * nothing.
  *
- * usage: t239_gpu_blocks LIST [MIB | --compile]
+ * usage: t249_gpu_blocks LIST [MIB | --compile]
  *
  * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster,
  * with radices as 16.16.8. across: lines lie across memory; out: only where they are written; big: across,
