@@ -21,7 +21,7 @@ typedef struct polar_shape {
 } polar_shape;
 
 enum { LEG_SYNTH, LEG_ADJOINT, LEG_STARTS, TO_SERIES, FROM_SERIES, KERNELS = KUGEL__LEG_GPU_KERNELS };
-enum { WARP = KUGEL__LEG_GPU_WARP, STEP_THREADS = 128, PAGE = 4096 };
+enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
 // By series; elsewhere small blocks: synthesis of one warp.
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                          {{8, 8}, {2, 2}, {4, 4}, {0}},
@@ -36,6 +36,10 @@ static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, 
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 1}, {1, 1}, {0}}};
+// Of batches of scalar maps: with matrix products of 8, else of 4.
+static const kugel__leg_gpu_tuning batch_products = {{1, 1}, {2, 4}, {4, 2}, {true, true}};
+static const kugel__leg_gpu_tuning batch_cuda = {{2, 2}, {2, 2}, {6, 4}, {0}};
+static const kugel__leg_gpu_tuning batch_other = {{1, 1}, {1, 1}, {1, 1}, {0}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
 
 /* ---- plans ---- */
@@ -169,7 +173,7 @@ static kugel__leg_gpu_tuning choose(const kugel__device *device, const kugel__le
 }
 
 static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
-                           int64_t divide, const kugel__leg_gpu *lender, kugel__leg_gpu **out)
+                           int64_t divide, const kugel__leg_gpu *lender, int maps, kugel__leg_gpu **out)
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
@@ -183,7 +187,8 @@ static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__l
   p->ctx = kugel__ctx_retain(ctx);
   p->device = device;
   p->leg = leg;
-  p->ns = leg->nseries;
+  p->maps = maps;
+  p->ns = leg->nseries * maps;
   p->lender = lender;
   p->divide = divide;
   p->tuning = tuning ? *tuning : choose(device, leg);
@@ -200,7 +205,26 @@ static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__l
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
                                    kugel__leg_gpu **out)
 {
-  return create(ctx, leg, tuning, -1, NULL, out);
+  return create(ctx, leg, tuning, -1, NULL, 1, out);
+}
+
+static bool has_products(const kugel__device *device)
+{
+  return device->info.device.type == KUGEL_CUDA && device->info.compute_capability >= 90;
+}
+
+int kugel__leg_gpu_together(const kugel__device *device)
+{
+  return has_products(device) ? 8 : 4;
+}
+
+kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
+                                         kugel__leg_gpu **out)
+{
+  const kugel__device *device = lender->device;
+  bool cuda = device->info.device.type == KUGEL_CUDA;
+  const kugel__leg_gpu_tuning *t = has_products(device) ? &batch_products : cuda ? &batch_cuda : &batch_other;
+  return create(ctx, lender->leg, t, -1, lender, maps, out);
 }
 
 kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel__leg *leg)
@@ -214,7 +238,7 @@ kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel_
 kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
                                         int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out)
 {
-  return create(ctx, leg, &cut->tuning, kugel__max(0, cut->middle - p0), lender, out);
+  return create(ctx, leg, &cut->tuning, kugel__max(0, cut->middle - p0), lender, 1, out);
 }
 
 void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
@@ -259,7 +283,7 @@ static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
   size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->groups * 4, PAGE);
-  size_t polar = (size_t)(g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
+  size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (parts){.sums = work,
                  .begun = {work.base, work.offset + sums},
                  .polar = {work.base, work.offset + sums + begun},
@@ -301,10 +325,11 @@ static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
   return grid;
 }
 
-static kugel__grid steps_of(int64_t orders, int64_t steps)
+static kugel__grid steps_of(const kugel__leg_gpu *p, int64_t orders, int64_t steps)
 {
-  return (kugel__grid){.blocks = {(uint32_t)orders, (uint32_t)((steps + STEP_THREADS - 1) / STEP_THREADS)},
-                       .threads = {STEP_THREADS}};
+  int64_t block = p->ns > 3 ? 64 : 128; // STEPS of the kernels
+  return (kugel__grid){.blocks = {(uint32_t)orders, (uint32_t)((steps + block - 1) / block)},
+                       .threads = {(uint32_t)block}};
 }
 
 // Later work of `then` waits for what `first` has now.
@@ -344,8 +369,9 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                      .first = part->first,
                      .rows = p->polar_orders,
                      .alm = job->alm_at};
-    kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP)},
-                        .threads = {WARP}};
+    kugel__grid grid = {
+        .blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP), (uint32_t)p->maps},
+        .threads = {WARP}};
     kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
                            KUGEL__MEM_ARG(job->leg),    KUGEL__VALUE_ARG(t)};
@@ -380,7 +406,7 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
 {
   columns c = columns_of(p, job);
   shape t = shape_of(p, 0);
-  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1), grid = grid_of(p, 0, t.nm);
+  kugel__grid steps = steps_of(p, t.nm, p->top / 2 + 1), grid = grid_of(p, 0, t.nm);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
@@ -412,7 +438,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = grid_of(p, 1, t.nm);
-    kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1);
+    kugel__grid steps = steps_of(p, t.nm, (c.lmax - m0) / 2 + 1);
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),

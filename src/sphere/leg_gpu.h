@@ -19,6 +19,12 @@ typedef struct kugel__leg_gpu_tuning {
 /* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. */
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
                                    kugel__leg_gpu **out);
+/* Of `maps` sets of a scalar plan at a time, which share the recurrences and the tables of `lender`; alm and
+ * leg hold them one after another. */
+kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
+                                         kugel__leg_gpu **out);
+/* Sets that go together best. */
+int kugel__leg_gpu_together(const kugel__device *device);
 /* What the plan has. */
 kugel__leg_gpu_tuning kugel__leg_gpu_tuned(const kugel__leg_gpu *plan);
 

@@ -30,7 +30,7 @@ struct kugel__leg_gpu {
   const kugel__leg *leg;
   const kugel__leg_gpu *lender; // of coef, offsets and mfac; NULL: they are its own
   int64_t divide;               // the middle if it is given; -1: it is chosen
-  int ns;
+  int ns, maps; // series of all maps; maps of a batch
   kugel__leg_gpu_tuning tuning;
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2
   int32_t tiles[2], pole_tiles[2];                     // of synthesis, of the adjoint

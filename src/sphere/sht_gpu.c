@@ -104,12 +104,14 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
     g->device->ops->after(NULL, g->last);
     g->device->ops->event_free(g->last);
   }
-  void *blocks[] = {g->coefs.base, g->work.base, g->weight.base, g->bad.base, g->alm.base, g->map.base};
-  for (int i = 0; i < 6; i++)
+  void *blocks[] = {g->coefs.base, g->work.base, g->weight.base,      g->bad.base,
+                    g->alm.base,   g->map.base,  g->batch_coefs.base, g->batch_work.base};
+  for (int i = 0; i < 8; i++)
     kugel__device_free(g->device, blocks[i]);
   kugel__sht_gpu_vectors_free(g);
   kugel__parts_destroy(p);
   kugel__rings_gpu_destroy(g->rings);
+  kugel__leg_gpu_destroy(g->batch);
   kugel__leg_gpu_destroy(g->leg);
   pthread_mutex_destroy(&g->lock);
   kugel__free(p->ctx, g);
@@ -143,35 +145,41 @@ static kugel_status leg_stage(const kugel_sht *p, const kugel__gpu_side *alm, co
                               bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
+  const kugel__leg_gpu *leg = how->maps ? g->batch : g->leg;
   kugel__leg_gpu_job job = {.alm = alm->mem,
-                            .leg = g->coefs,
-                            .work = g->work,
+                            .leg = how->maps ? g->batch_coefs : g->coefs,
+                            .work = how->maps ? g->batch_work : g->work,
                             .alm_at = alm->at,
                             .f32 = alm->f32,
                             .accumulate = how->accumulate};
-  return adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue) : kugel__leg_gpu_synth(g->leg, &job, queue);
+  return adjoint ? kugel__leg_gpu_adjoint(leg, &job, queue) : kugel__leg_gpu_synth(leg, &job, queue);
 }
 
 static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_how *how,
                                bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
-  int64_t row = kugel__leg_gpu_row(g->leg);
-  kugel__rings_gpu_job job = {.leg = g->coefs,
-                              .map = map->mem,
-                              .work = g->work,
-                              .row = row,
-                              .map_at = map->at,
-                              .maps = p->n_map,
-                              .leg_stride = (p->mmax + 1) * row * 2,
-                              .map_stride = p->npix,
-                              .f32 = map->f32,
-                              .check = how->check,
-                              .bad = g->bad};
-  if (how->weighted)
-    job.weight = g->weight;
-  return adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
-                 : kugel__rings_gpu_synth(g->rings, &job, queue);
+  int64_t row = kugel__leg_gpu_row(g->leg), stride = (p->mmax + 1) * row * 2;
+  int maps = how->maps ? how->maps : p->n_map;
+  for (int c = 0; c < maps; c += KUGEL__RINGS_GPU_MAPS) {
+    kugel__rings_gpu_job job = {.leg = how->maps ? g->batch_coefs : g->coefs,
+                                .map = map->mem,
+                                .work = g->work,
+                                .leg_at = c * stride,
+                                .row = row,
+                                .map_at = map->at + c * p->npix,
+                                .maps = (int)kugel__min(maps - c, KUGEL__RINGS_GPU_MAPS),
+                                .leg_stride = stride,
+                                .map_stride = p->npix,
+                                .f32 = map->f32,
+                                .check = how->check,
+                                .bad = g->bad};
+    if (how->weighted)
+      job.weight = g->weight;
+    KUGEL_TRY(adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
+                      : kugel__rings_gpu_synth(g->rings, &job, queue));
+  }
+  return KUGEL_OK;
 }
 
 kugel_status kugel__sht_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,
@@ -324,6 +332,30 @@ static kugel_status device_side(const kugel_array *a, const char *name, int64_t 
   return KUGEL_OK;
 }
 
+/* Scalar maps of a batch share the recurrences: how many go together. The memory for it is taken once, if
+ * there is any. */
+static int maps_together(const kugel_sht *p, const task *t, int64_t batch)
+{
+  kugel__sht_gpu *g = p->gpu;
+  int maps = kugel__leg_gpu_together(g->device);
+  if (g->parts || p->opts.mode != KUGEL_SHT_SCALAR || (t->verb != SYNTHESIS && t->verb != ADJOINT) ||
+      batch < maps)
+    return 1;
+  pthread_mutex_lock(&g->lock);
+  kugel__leg_gpu *leg = g->batch;
+  kugel_status s = leg ? KUGEL_OK : kugel__leg_gpu_create_batch(p->ctx, maps, g->leg, &leg);
+  if (!s)
+    s = room(g, (size_t)(maps * (p->mmax + 1) * kugel__leg_gpu_row(leg) * 32), &g->batch_coefs);
+  if (!s)
+    s = room(g, kugel__leg_gpu_work(leg), &g->batch_work);
+  if (s && !g->batch)
+    kugel__leg_gpu_destroy(leg);
+  else
+    g->batch = leg;
+  pthread_mutex_unlock(&g->lock);
+  return s ? 1 : maps;
+}
+
 static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map, task t,
                                kugel_queue *queue)
 {
@@ -338,7 +370,9 @@ static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const
   t.how.check = checks[p->opts.bad_pixels];
   KUGEL_CHECK(t.verb != SOLVE || batch == 1, KUGEL_ESHAPE,
               "the batch is %lld, must be 1: solve one map at a time", (long long)batch);
-  for (int64_t b = 0; b < batch; b++) {
+  int together = on_device(p, alm) && on_device(p, map) ? maps_together(p, &t, batch) : 1;
+  for (int64_t b = 0; b < batch; b += kugel__max(t.how.maps, 1)) {
+    t.how.maps = together > 1 && b + together <= batch ? together : 0;
     kugel__alms ha = kugel__sht_alms(p, &a, b);
     kugel__maps hm = kugel__sht_maps(p, &m, b);
     side sa = {.host = ha.data, .device.f32 = ha.f32}, sm = {.host = hm.data, .device.f32 = hm.f32};

@@ -34,7 +34,9 @@ struct kugel__sht_gpu {
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
   kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
-  bool covered;                        // every pixel is on a ring
+  kugel__leg_gpu *batch;               // scalar maps that go together, made when first needed; NULL: none
+  kugel__mem batch_coefs, batch_work;
+  bool covered; // every pixel is on a ring
   pthread_mutex_t lock;
   kugel__event *last;                     // under the lock: of the latest execution,
   kugel__mem alm, map;                    // copies of host arrays,
@@ -52,6 +54,7 @@ typedef struct kugel__gpu_side {
 
 /* How transforms read and write. */
 typedef struct kugel__gpu_how {
+  int maps;        /* of a batch, or 0: one */
   bool weighted;   /* by the rings' quadrature weights, at the map's side */
   bool accumulate; /* adjoint */
   int check;       /* adjoint: as in kugel__rings_gpu_job; 2 waits for the queue */
@@ -75,7 +78,8 @@ kugel_status kugel__sht_gpu_scale_maps(const kugel_sht *plan, const kugel__gpu_s
                                        const kugel__gpu_side *x, const kugel__gpu_side *y,
                                        kugel_queue *queue);
 /* y += x, n doubles, in order on the queue. */
-kugel_status kugel__sht_gpu_add(const kugel_sht *plan, int64_t n, kugel__mem x, kugel__mem y, kugel_queue *queue);
+kugel_status kugel__sht_gpu_add(const kugel_sht *plan, int64_t n, kugel__mem x, kugel__mem y,
+                                kugel_queue *queue);
 /* Of vectors of doubles; alms with m > 0 twice. Wait for the queue. */
 kugel_status kugel__sht_gpu_dot_maps(const kugel_sht *plan, const kugel__gpu_side *x, double *out,
                                      kugel_queue *queue);

@@ -140,7 +140,7 @@ static void grids(kugel_ctx *ctx)
 
 /* ---- arrays in device memory, queues, batches, single precision ---- */
 
-enum { NSIDE = 8, LMAX = 20, BATCH = 2 };
+enum { NSIDE = 8, LMAX = 20, BATCH = 9 }; // 4 or 8 scalar maps go together
 
 static kugel_array on_device(kugel_ctx *ctx, const kugel_device_info *info, kugel_array host,
                              const void *data, size_t bytes)

@@ -3,6 +3,7 @@
 // add to one number, so results do not depend on the order of work. All threads of a block reach every barrier.
 //
 // variant: MODE=0 NS=1 K=8 KA=8 WARPS=2 WARPSA=2 BLOCKS=4 BLOCKSA=4
+// variant: MODE=0 NS=4 K=2 KA=2 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=1 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=2 NS=3 K=5 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=3 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4

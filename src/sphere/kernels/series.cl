@@ -3,16 +3,17 @@
 // steps of one m, that is 2 STEPS degrees, whose square roots and numbers it keeps in shared memory.
 //
 // variant: MODE=0 NS=1 SPIN=0
+// variant: MODE=0 NS=8 SPIN=0
 // variant: MODE=1 NS=2 SPIN=1
 // variant: MODE=1 NS=2 SPIN=2
 // variant: MODE=2 NS=3 SPIN=2
 // variant: MODE=3 NS=2 SPIN=1
 // variant: MODE=4 NS=2 SPIN=1
 //
-// MODE 0: one scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
+// MODE 0: NS scalars; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
 // gradient. Degrees count from m: index i is l = m + i.
 
-#define STEPS 128
+#define STEPS (NS > 3 ? 64 : 128)
 #define GRADIENT (MODE >= 3)
 #define SETS (GRADIENT ? 1 : NS)      // of alm
 #define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
@@ -125,7 +126,7 @@ KERNEL(STEPS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coe
     for (int s = 0; s < NS; s++) {
       int c = s - FIRST, set = GRADIENT ? 0 : s, other = FIRST + 1 - c, j = at + 2, i = 2 * k0 + at;
       if (MODE == 0 || s == VALUE) {
-        value_room[s][at] = set_room[0][j];
+        value_room[s][at] = set_room[MODE ? 0 : s][j];
         continue;
       }
 #if MODE
@@ -201,7 +202,9 @@ KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *
     int i = 2 * k0 + at, j = at + 2;
     for (int set = 0; set < SETS && i <= t.lmax - m; set++) {
       real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-      if (set == 0 && VALUE >= 0)
+      if (MODE == 0)
+        x = value_room[set][j];
+      else if (set == 0 && VALUE >= 0)
         x = value_room[VALUE < 0 ? 0 : VALUE][j];
 #if MODE
       int c = GRADIENT ? 0 : set - FIRST, e = FIRST + c, b = FIRST + 1 - c;
