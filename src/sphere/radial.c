@@ -84,15 +84,15 @@ static kugel_status check_opts(const kugel_radial_opts *o)
 
 /* Seconds, by rates measured on one core of Zen 4 with AVX-512 and on an H200; only their ratios matter. */
 typedef struct rates {
-  double pair, pixel_direct; /* of a direct sum */
-  double term, pixel;        /* of harmonics: a ring, l and m; of them and of rings: a pixel */
-  double mode;               /* of rings: a product for a mode */
+  double pair, direct_pixel;   /* of a direct sum */
+  double term, harmonic_pixel; /* of harmonics: a ring, l and m */
+  double mode, rings_pixel;    /* of rings: a product for a mode */
 } rates;
 
 static rates rates_of(const kugel_radial *p)
 {
-  static const rates core = {8.5e-11, 5e-9, 1.45e-10, 1.5e-8, 3.5e-11},
-                     gpu = {2e-13, 2.8e-11, 2.6e-13, 4.2e-11, 2.2e-13};
+  static const rates core = {8.5e-11, 5e-9, 1.15e-10, 7e-9, 4.5e-11, 1e-8},
+                     gpu = {2e-13, 2.8e-11, 2.6e-13, 4.5e-11, 2.2e-13, 4.2e-11};
   return kugel__ctx_device(p->ctx)->info.is_gpu ? gpu : core;
 }
 
@@ -100,19 +100,19 @@ static double harmonic_seconds(const kugel_radial *p, int64_t lmax)
 {
   rates r = rates_of(p);
   return r.term * (double)p->nrings * (double)(lmax + 1) * (double)(lmax + 2) / 2 +
-         r.pixel * (double)p->grid->npix;
+         r.harmonic_pixel * (double)p->grid->npix;
 }
 
 static double direct_seconds(const kugel_radial *p)
 {
   rates r = rates_of(p);
-  return r.pair * p->info.pairs + r.pixel_direct * (double)p->grid->npix;
+  return r.pair * p->info.pairs + r.direct_pixel * (double)p->grid->npix;
 }
 
 static double rings_seconds(const kugel_radial *p)
 {
   rates r = rates_of(p);
-  return r.mode * p->spectra->products + r.pair * p->spectra->pairs + r.pixel * (double)p->grid->npix;
+  return r.mode * p->spectra->products + r.pair * p->spectra->pairs + r.rings_pixel * (double)p->grid->npix;
 }
 
 static kugel_status use_harmonics(kugel_radial *p, int64_t lmax)
