@@ -103,8 +103,10 @@ typedef struct kugel_array {
 #ifndef __cplusplus
 #  define KUGEL_I32 ((kugel_dtype){KUGEL_INT, 32, 1})
 #  define KUGEL_I64 ((kugel_dtype){KUGEL_INT, 64, 1})
+#  define KUGEL_F16 ((kugel_dtype){KUGEL_FLOAT, 16, 1})
 #  define KUGEL_F32 ((kugel_dtype){KUGEL_FLOAT, 32, 1})
 #  define KUGEL_F64 ((kugel_dtype){KUGEL_FLOAT, 64, 1})
+#  define KUGEL_C32 ((kugel_dtype){KUGEL_COMPLEX, 32, 1})
 #  define KUGEL_C64 ((kugel_dtype){KUGEL_COMPLEX, 64, 1})
 #  define KUGEL_C128 ((kugel_dtype){KUGEL_COMPLEX, 128, 1})
 /* A pointer to a C-order host array that lives to the end of the block:

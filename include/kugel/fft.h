@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fast Fourier, cosine and sine transforms of any length in one to eight dimensions, of float, double and
- * double-double arrays.
+/* Fast Fourier, cosine and sine transforms of any length in one to eight dimensions, of half, float, double
+ * and double-double arrays.
  *
  *   int64_t n[2] = {512, 1024};
  *   kugel_fft_opts opts = {sizeof opts, .kind = KUGEL_FFT_R2C};
@@ -22,6 +22,10 @@
  * Numbers of KUGEL_FFT_DD are sums of two doubles, hi + lo with |lo| <= ulp(hi), about 31 digits. Arrays of
  * them have a last extent of 2 more, high parts and low parts: float64[..., n, 2] for reals, complex128[...,
  * n, 2] for complex numbers (z[..., 0] + z[..., 1]). The two lie side by side; all other strides are even.
+ *
+ * Arrays of KUGEL_FFT_F16 hold halves, float16[..., n] for reals and complex32[..., n] or float16[..., n, 2]
+ * for complex numbers; what is read becomes float, all axes are transformed in float, and results round to
+ * the nearest half: beyond 65519 to infinity, so scale forward transforms.
  */
 #ifndef KUGEL_FFT_H
 #define KUGEL_FFT_H
@@ -49,7 +53,8 @@ typedef enum kugel_fft_kind {
 typedef enum kugel_fft_precision {
   KUGEL_FFT_F64 = 0,
   KUGEL_FFT_F32 = 1,
-  KUGEL_FFT_DD = 2 /* double-double, see above */
+  KUGEL_FFT_DD = 2, /* double-double, see above */
+  KUGEL_FFT_F16 = 3 /* half in memory, float on the way, see above */
 } kugel_fft_precision;
 
 enum { KUGEL_FORWARD = -1, KUGEL_INVERSE = 1 };
@@ -138,7 +143,7 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 /// @errors KUGEL_EINVAL for partly overlapping arrays or a bad sign, KUGEL_ESHAPE, KUGEL_ENOMEM,
 /// KUGEL_ECANCELED
 /// @accuracy rms about 0.3 eps sqrt(log2 n) relative, float within 0.6 eps: floats are summed in double;
-/// double-double rms below 1e-30 sqrt(log2 n) / 2
+/// double-double rms below 1e-30 sqrt(log2 n) / 2; half 3e-4, by the rounding of results
 /// @cost   O(n log n) for every n
 /// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
 KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,

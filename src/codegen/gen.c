@@ -108,7 +108,7 @@ kugel__val kugel__gen_emit(kugel__gen *g, kugel__op op, kugel__type type, bool u
 
 kugel__val kugel__gen_load(kugel__gen *g, kugel__val pointer, kugel__val index, bool uniform)
 {
-  return kugel__gen_emit(g, KUGEL__LOAD, pointer.type, uniform,
+  return kugel__gen_emit(g, KUGEL__LOAD, kugel__value_of((kugel__type)pointer.type), uniform,
                          (kugel__val[3]){pointer, index, kugel__int(0)});
 }
 

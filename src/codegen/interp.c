@@ -145,7 +145,7 @@ static kugel_status memory(machine *m, const kugel__ins *ins, int thread)
               pointer->hint, (long long)at, (long long)size - 1);
   if (!arg)
     return touch_shared(m, ins, at, thread, result);
-  int width = pointer->type >= KUGEL__C32 ? 2 : 1;
+  int width = pointer->type >= KUGEL__C16 ? 2 : 1;
   bool dd = pointer->type == KUGEL__DD || pointer->type == KUGEL__CDD;
   double *x = arg->data + width * (dd ? 2 : 1) * at;
   for (int k = 0; k < width; k++)

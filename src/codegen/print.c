@@ -90,7 +90,8 @@ static name operand(const kugel__gen *g, const kugel__dialect *d, kugel__val a, 
   name s;
   if (a.kind == KUGEL__NUMBER && a.type <= KUGEL__U32)
     snprintf(s.text, sizeof s.text, "%lld", (long long)a.i);
-  else if (a.kind == KUGEL__NUMBER && (type == KUGEL__F32 || type == KUGEL__C32))
+  else if (a.kind == KUGEL__NUMBER &&
+           (type == KUGEL__F32 || type == KUGEL__C32 || type == KUGEL__F16 || type == KUGEL__C16))
     hex(s.text, sizeof s.text, (float)dd_value(a.d), d->float_suffix);
   else if (a.kind == KUGEL__NUMBER && (type == KUGEL__DD || type == KUGEL__CDD))
     double_double(s.text, sizeof s.text, a.d);
@@ -126,8 +127,8 @@ static void instruction(const kugel__gen *g, const kugel__dialect *d, const kuge
   if ((type == KUGEL__DD || type == KUGEL__CDD) && dd_text[ins->op])
     text = dd_text[ins->op];
   if (ins->op == KUGEL__LOAD)
-    text = (var->uniform ? d->load_uniform : d->load)[type];
-  else if (ins->op == KUGEL__STORE)
+    text = (var->uniform ? d->load_uniform : d->load)[ins->a[0].type];
+  else if (ins->op == KUGEL__STORE || type == KUGEL__C16)
     text = d->store[type];
   if (var) {
     name own = operand(g, d, (kugel__val){.kind = KUGEL__VARIABLE, .type = type, .var = ins->dst}, type);

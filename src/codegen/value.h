@@ -10,9 +10,11 @@
 typedef enum kugel__type {
   KUGEL__I64,
   KUGEL__U32, /* indices inside a block of threads; never negative */
+  KUGEL__F16, /* in memory only: F32 once it is read */
   KUGEL__F32,
   KUGEL__F64,
-  KUGEL__DD,  /* double-double: operations are words of codegen/kernels/dd.cl */
+  KUGEL__DD, /* double-double: operations are words of codegen/kernels/dd.cl */
+  KUGEL__C16,
   KUGEL__C32, /* pairs of reals, only as a whole in memory */
   KUGEL__C64,
   KUGEL__CDD,
@@ -55,6 +57,11 @@ static inline kugel__type kugel__pair_of(kugel__type real)
 static inline kugel__type kugel__part_of(kugel__type pair)
 {
   return pair == KUGEL__C32 ? KUGEL__F32 : pair == KUGEL__CDD ? KUGEL__DD : KUGEL__F64;
+}
+/* The type of a value read from memory of a type. */
+static inline kugel__type kugel__value_of(kugel__type memory)
+{
+  return memory == KUGEL__F16 ? KUGEL__F32 : memory == KUGEL__C16 ? KUGEL__C32 : memory;
 }
 /* Bytes of a real in device memory; a pair has twice that. */
 static inline int64_t kugel__real_bytes(kugel__type real)

@@ -5,9 +5,11 @@
 
 /* ---- kernels ---- */
 
-static kugel__type type_of(const kugel__block *b, kugel__end end)
+static kugel__type type_of(const kugel__block *b, kugel__end end, bool halves)
 {
   bool pairs = end == KUGEL__END_COMPLEX || end == KUGEL__END_HALF;
+  if (halves)
+    return pairs ? KUGEL__C16 : KUGEL__F16;
   return pairs ? kugel__pair_of(b->real) : b->real;
 }
 
@@ -15,9 +17,10 @@ void kugel__build_parameters(kugel__build *k)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  k->in = kugel__gen_pointer(g, type_of(b, b->source), "in");
-  k->out = kugel__gen_pointer(g, b->modulus ? b->real : type_of(b, b->sink), "out");
-  k->tables = kugel__gen_pointer(g, type_of(b, KUGEL__END_COMPLEX), "tables");
+  k->in = kugel__gen_pointer(g, type_of(b, b->source, b->half_in), "in");
+  kugel__end sink = b->modulus ? KUGEL__END_REAL : b->sink;
+  k->out = kugel__gen_pointer(g, type_of(b, sink, b->half_out), "out");
+  k->tables = kugel__gen_pointer(g, type_of(b, KUGEL__END_COMPLEX, false), "tables");
   if (b->rader)
     k->order = kugel__gen_pointer(g, KUGEL__U32, "order");
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");

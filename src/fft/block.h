@@ -18,7 +18,7 @@ enum { KUGEL__BLOCK_STAGES = 16 };
                                          */
 /* What the kernel's text depends on. */
 typedef struct kugel__block {
-  kugel__type real; /* F32 or F64 */
+  kugel__type real; /* F32, F64 or DD */
   int stages;
   int64_t n; /* points of a transform of the block */
   int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
@@ -51,10 +51,11 @@ typedef struct kugel__block {
   bool across_in, across_out; /* neighbouring threads take neighbouring transforms when they load, store: for
                                  strided lines */
   bool flat;                  /* transform i starts at i d0; otherwise at (i mod c0) d0 + (i / c0) d1 */
+  bool half_in, half_out;     /* arrays that are read, written are of halves; real is F32 */
   bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
                              in the tables: one for each element of the line's side */
   uint8_t modulus;        /* kugel_fft_modulus: what the sink writes of complex numbers */
-  bool unused[6];
+  bool unused[4];
 } kugel__block;
 #pragma GCC diagnostic pop
 

@@ -9,6 +9,7 @@
 #include "fft/extent.h"
 #include "fft/fft_dd.h"
 #include "fft/fft_gpu.h"
+#include "fft/fft_half.h"
 #include "fft/hooks.h"
 #include "fft/modulus.h"
 #include "fft/pass.h"
@@ -47,8 +48,8 @@ static bool own_inverse(kugel_fft_kind kind)
 static kugel_status check_precision(kugel_fft_opts *o)
 {
   kugel_fft_precision precision = o->precision;
-  KUGEL_CHECK((int)precision >= KUGEL_FFT_F64 && precision <= KUGEL_FFT_DD, KUGEL_EINVAL,
-              "precision is %d, must be KUGEL_FFT_F64 (0), F32 (1) or DD (2)", (int)precision);
+  KUGEL_CHECK((int)precision >= KUGEL_FFT_F64 && precision <= KUGEL_FFT_F16, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_FFT_F64 (0), F32 (1), DD (2) or F16 (3)", (int)precision);
   KUGEL_CHECK(!o->single_precision || precision <= KUGEL_FFT_F32, KUGEL_EINVAL,
               "precision is %d with single_precision set: leave that 0", (int)precision);
   bool low = o->forward_scale_low != 0 || o->inverse_scale_low != 0; // NaN too
@@ -58,7 +59,7 @@ static kugel_status check_precision(kugel_fft_opts *o)
               KUGEL_EINVAL,
               "low parts of the scales are %g and %g: they are of KUGEL_FFT_DD, at most 2^-52 of the scales",
               o->forward_scale_low, o->inverse_scale_low);
-  if (precision == KUGEL_FFT_F32)
+  if (precision == KUGEL_FFT_F32 || precision == KUGEL_FFT_F16)
     o->single_precision = 1;
   return KUGEL_OK;
 }
@@ -114,6 +115,10 @@ static kugel_status make_axes(kugel_fft *p)
   return KUGEL_OK;
 }
 
+static bool is_half(const kugel_fft *p)
+{
+  return p->opts.precision == KUGEL_FFT_F16;
+}
 static bool is_dd(const kugel_fft *p)
 {
   return p->opts.precision == KUGEL_FFT_DD;
@@ -130,6 +135,7 @@ static kugel_status make_dd(kugel_fft *p)
 static kugel_status make_gpu(kugel_fft *p)
 {
   kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
+  d.half = is_half(p);
   d.dd = is_dd(p);
   d.hooks = p->hooks.any;
   d.modulus = p->opts.modulus;
@@ -263,7 +269,7 @@ static kugel_status take_view(const kugel_fft *p, const kugel_array *a, const ch
   KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
   KUGEL_CHECK(a->ndim >= p->ndim && a->ndim <= KUGEL__MAX_NDIM && a->shape, KUGEL_ESHAPE,
               "%s has ndim %d, must be %d to %d with a shape", name, a->ndim, p->ndim, KUGEL__MAX_NDIM);
-  kugel_dtype real = p->opts.single_precision ? KUGEL_F32 : KUGEL_F64;
+  kugel_dtype real = is_half(p) ? KUGEL_F16 : p->opts.single_precision ? KUGEL_F32 : KUGEL_F64;
   kugel_dtype type = complex_side ? (kugel_dtype){KUGEL_COMPLEX, (uint8_t)(2 * real.bits), 1} : real;
   char text[256];
   KUGEL_CHECK(a->device.type == KUGEL_CPU || p->gpu, KUGEL_EDEVICE,
@@ -442,9 +448,47 @@ static kugel_status run_extent(const kugel_fft *p, int sign, kugel_dtype in_type
   return s;
 }
 
+// Halves: all of it in floats.
+static kugel_status run_halves(const kugel_fft *p, int sign, kugel_dtype in_type, const kugel__view *in,
+                               kugel_dtype out_type, const kugel__view *out, double scale)
+{
+  bool complex_in = in_type.code == KUGEL_COMPLEX, complex_out = out_type.code == KUGEL_COMPLEX;
+  kugel__view x, y;
+  in_type.bits = (uint8_t)(2 * in_type.bits);
+  out_type.bits = (uint8_t)(2 * out_type.bits);
+  KUGEL_TRY(scratch_like(p, in, &x));
+  kugel_status s = scratch_like(p, out, &y);
+  if (s) {
+    kugel__scratch_put(p->ctx, x.data);
+    return s;
+  }
+  s = kugel__halves_read(p->ctx, complex_in, in, &x);
+  if (!s)
+    s = run_extent(p, sign, in_type, &x, out_type, &y, scale);
+  if (!s)
+    s = kugel__halves_write(p->ctx, complex_out, &y, out);
+  kugel__scratch_put(p->ctx, x.data);
+  kugel__scratch_put(p->ctx, y.data);
+  return s;
+}
+
 kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out)
 {
   return kugel_fft_execute_on(p, sign, in, out, NULL);
+}
+
+// Makes *a the array without its last extent where that holds parts of numbers.
+static kugel_status take_parts(const kugel_fft *p, const kugel_array **a, const char *name, bool complex_side,
+                               kugel__pair_array *room)
+{
+  bool pairs = is_half(p) && complex_side && *a && kugel__dtype_is((*a)->dtype, KUGEL_F16);
+  if (!is_dd(p) && !pairs)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__pair_array_of(*a, name, room));
+  if (pairs)
+    room->array.dtype = KUGEL_C32;
+  *a = &room->array;
+  return KUGEL_OK;
 }
 
 kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out,
@@ -459,16 +503,12 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
   int last = p->axes[p->naxes - 1];
   half[last] = p->n[last] / 2 + 1;
   kugel__view vi, vo;
-  kugel__dd_array pairs_in, pairs_out;
+  kugel__pair_array pairs_in, pairs_out;
   const kugel_array *whole_in = in, *whole_out = out;
-  if (is_dd(p)) {
-    KUGEL_TRY(kugel__dd_array_of(in, "in", &pairs_in));
-    KUGEL_TRY(kugel__dd_array_of(out, "out", &pairs_out));
-    in = &pairs_in.array;
-    out = &pairs_out.array;
-  }
-  KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), back ? r2c ? half : p->n : p->extent.count, &vi));
   bool modulus = p->opts.modulus && !back;
+  KUGEL_TRY(take_parts(p, &in, "in", c2c || (r2c && back), &pairs_in));
+  KUGEL_TRY(take_parts(p, &out, "out", !modulus && (c2c || (r2c && !back)), &pairs_out));
+  KUGEL_TRY(take_view(p, in, "in", c2c || (r2c && back), back ? r2c ? half : p->n : p->extent.count, &vi));
   KUGEL_TRY(take_view(p, out, "out", !modulus && (c2c || (r2c && !back)),
                       back  ? p->extent.count
                       : r2c ? half
@@ -501,5 +541,5 @@ kugel_status kugel_fft_execute_on(const kugel_fft *p, int sign, const kugel_arra
                                .scale = scale};
     return kugel__fft_dd_run(p->dd, &call);
   }
-  return run_extent(p, sign, in->dtype, &vi, out->dtype, &vo, scale.hi);
+  return (is_half(p) ? run_halves : run_extent)(p, sign, in->dtype, &vi, out->dtype, &vo, scale.hi);
 }

@@ -15,7 +15,7 @@ struct kugel__fft_dd {
 
 /* ---- arrays ---- */
 
-kugel_status kugel__dd_array_of(const kugel_array *a, const char *name, kugel__dd_array *out)
+kugel_status kugel__pair_array_of(const kugel_array *a, const char *name, kugel__pair_array *out)
 {
   char text[256];
   KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
@@ -23,7 +23,7 @@ kugel_status kugel__dd_array_of(const kugel_array *a, const char *name, kugel__d
               "%s has ndim %d, must be 2 to %d with a shape", name, a->ndim, KUGEL__MAX_NDIM);
   int last = a->ndim - 1;
   KUGEL_CHECK(a->shape[last] == 2 && (!a->strides || a->strides[last] == 1), KUGEL_ESHAPE,
-              "%s is %s: double-double arrays have a last extent of 2, high and low parts side by side", name,
+              "%s is %s: must have a last extent of 2, the parts of a number side by side", name,
               kugel__array_describe(a, text, sizeof text));
   out->array = *a;
   out->array.ndim = last;
@@ -32,10 +32,9 @@ kugel_status kugel__dd_array_of(const kugel_array *a, const char *name, kugel__d
   for (int d = 0; d < last; d++) {
     int64_t stride = a->strides ? a->strides[d] : 0;
     out->shape[d] = a->shape[d];
-    KUGEL_CHECK(
-        stride % 2 == 0 || a->shape[d] < 2, KUGEL_ESHAPE,
-        "%s has a stride of %lld on axis %d, must be even: numbers of a double-double array are pairs", name,
-        (long long)stride, d);
+    KUGEL_CHECK(stride % 2 == 0 || a->shape[d] < 2, KUGEL_ESHAPE,
+                "%s has a stride of %lld on axis %d, must be even: its numbers are pairs", name,
+                (long long)stride, d);
     out->strides[d] = stride / 2;
   }
   return KUGEL_OK;

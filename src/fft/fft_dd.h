@@ -6,14 +6,14 @@
 #include "fft/ddline.h"
 #include "fft/hooks.h"
 
-/* An array whose elements are double-double numbers: `array` without its last extent, which must be 2,
- * strides in such elements. Of the dtype of their parts. */
-typedef struct kugel__dd_array {
+/* An array whose elements are pairs, double-double or complex: `array` without its last extent, which must be
+ * 2, strides in pairs. Of the dtype of their parts. */
+typedef struct kugel__pair_array {
   kugel_array array;
   int64_t shape[KUGEL__MAX_NDIM], strides[KUGEL__MAX_NDIM];
-} kugel__dd_array;
+} kugel__pair_array;
 
-kugel_status kugel__dd_array_of(const kugel_array *a, const char *name, kugel__dd_array *out);
+kugel_status kugel__pair_array_of(const kugel_array *a, const char *name, kugel__pair_array *out);
 
 typedef struct kugel__fft_dd kugel__fft_dd;
 

@@ -294,7 +294,7 @@ static kugel_status run_axes(kugel__fft_gpu *p, const kugel__fft_gpu_call *call,
     return complex_to_real(p, call, in, middle, out, work);
   int first = p->desc.naxes - 1;
   bool apart = call->inverse ? has_windows(p) : p->desc.modulus != KUGEL_FFT_COMPLEX;
-  const end *between = apart ? middle : out;
+  const end *between = apart || p->desc.half ? middle : out;
   for (int i = first; i >= 0; i--)
     KUGEL_TRY(run_axis(p, call, i, i == first ? in : between, i ? between : out, work,
                        i ? dd_from(1) : call->scale));
@@ -330,15 +330,16 @@ static end end_of(kugel__mem m, const kugel__view *view, int64_t bytes)
 
 kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *call)
 {
-  int64_t real = kugel__real_bytes(p->real), count = 1;
+  int64_t real = p->desc.half ? 2 : kugel__real_bytes(p->real), count = 1;
   bool c2c = p->desc.kind == KUGEL_FFT_C2C, r2c = p->desc.kind == KUGEL_FFT_R2C;
   int64_t in_bytes = c2c || (r2c && call->inverse) ? 2 * real : real;
   bool modulus = p->desc.modulus && !call->inverse;
   int64_t out_bytes = !modulus && (c2c || (r2c && !call->inverse)) ? 2 * real : real;
   KUGEL_TRY(check_offset(&call->in, in_bytes, "in"));
   KUGEL_TRY(check_offset(&call->out, out_bytes, "out"));
-  kugel__view ordered = modulus ? *call->out_view : *call->in_view;
-  int64_t between = 1; // complex numbers of an array between axes
+  bool of_result = modulus || (p->desc.half && !call->inverse);
+  kugel__view ordered = of_result ? *call->out_view : *call->in_view;
+  int64_t between = 1; // numbers of an array between axes
   for (int d = ordered.ndim - 1; d >= 0; d--) {
     ordered.stride[d] = between;
     between *= ordered.shape[d];
@@ -347,9 +348,10 @@ kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *ca
   if (!count)
     return KUGEL_OK;
   bool same = call->in.base == call->out.base && call->in.offset == call->out.offset;
-  bool middle = p->desc.naxes > 1 && (modulus || (c2c && call->inverse && has_windows(p)) ||
+  bool middle = p->desc.naxes > 1 && (modulus || p->desc.half || (c2c && call->inverse && has_windows(p)) ||
                                       (r2c && call->inverse && !same && !call->spare_in));
-  int64_t copy = middle ? between * 2 * real : 0;
+  int64_t number = (c2c || r2c ? 2 : 1) * kugel__real_bytes(p->real);
+  int64_t copy = middle ? (between * number + 31) / 32 * 32 : 0;
   kugel__gpu_hold work;
   kugel__device *dev = kugel__ctx_device(p->ctx);
   KUGEL_TRY(

@@ -14,6 +14,7 @@ typedef struct kugel__fft_gpu kugel__fft_gpu;
 typedef struct kugel__fft_gpu_desc {
   kugel_fft_kind kind;
   bool f32, dd; /* neither: double */
+  bool half;    /* with f32: arrays are of halves; what lies between axes is float */
   int naxes;
   int64_t n[8];     /* lengths of the transformed axes, as the forward transform's input has them */
   bool in_order[8]; /* elements along the axis are expected to follow each other in memory */

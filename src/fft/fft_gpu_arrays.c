@@ -69,7 +69,8 @@ kugel_status kugel__fft_gpu_execute(kugel__fft_gpu *p, const kugel__fft_gpu_call
               KUGEL_EDEVICE,
               "arrays are on devices %d:%d and %d:%d (type:number), must both be on %d:%d or on the host",
               in->device.type, in->device.id, out->device.type, out->device.id, dev->ops->type, dev->id);
-  bool pairs = call->in_view->ndim < in->ndim && dev->ops->type == KUGEL_CUDA; // read as a whole
+  bool pairs =
+      call->in_view->ndim < in->ndim && in->dtype.bits >= 64 && dev->ops->type == KUGEL_CUDA; // as a whole
   KUGEL_CHECK(!pairs || (((uintptr_t)in->data + in->byte_offset) % 16 == 0 &&
                          ((uintptr_t)out->data + out->byte_offset) % 16 == 0),
               KUGEL_ENOTSUP, "double-double arrays on a device must begin at a multiple of 16 bytes");

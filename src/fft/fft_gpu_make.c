@@ -212,6 +212,9 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
   c->pass[c->passes - 1].block.hook_out = factor[1] != NULL;
   if (direction == FORWARD && i == 0) // which runs last
     c->pass[c->passes - 1].block.modulus = (uint8_t)p->desc.modulus;
+  c->pass[0].block.half_in = p->desc.half && axis_that_runs(p, direction == INVERSE, 0) == i;
+  c->pass[c->passes - 1].block.half_out =
+      p->desc.half && axis_that_runs(p, direction == INVERSE, p->desc.naxes - 1) == i;
   for (int k = 0; k < c->passes; k++) {
     KUGEL_TRY(kugel__gpu_tables(p, &c->pass[k], factor));
     add_kernel(p, all, &c->pass[k], first_variant(p, i, &c->pass[k]));

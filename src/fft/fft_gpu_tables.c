@@ -51,6 +51,7 @@ static void key_of(const char *what, const kugel__block *block, unsigned char ke
   b.columns_in = b.columns_out = b.mirror = b.c0 = b.step_in = b.step_out = 0;
   b.keep_in = b.keep_out = (kugel__window){0, 0};
   b.modulus = 0;
+  b.half_in = b.half_out = false;
   unsigned char digest[32];
   kugel__hash h;
   kugel__hash_start(&h);

@@ -52,11 +52,13 @@ static void compile(const kugel__gpu_pass *t, int variant)
   kugel__gen_free(&g);
 }
 
+static bool halves; // what the plans read and write
 static void check_plan(kugel_fft_kind kind, bool inverse, int64_t n, bool in_order, kugel__type real)
 {
   kugel__gpu_chain *c = kugel__calloc(NULL, sizeof *c);
   kugel__line line = kugel__line_of(kind, inverse, n);
   CHECK_OK(kugel__gpu_chain_plan(c, &line, real, in_order, SHARED, true));
+  c->pass[0].block.half_in = c->pass[c->passes - 1].block.half_out = halves;
   for (int i = 0; i < c->passes; i++)
     for (int v = 0; v < (kugel__gpu_pairs(&c->pass[i]) ? 2 : 1); v++)
       compile(&c->pass[i], v);
@@ -96,6 +98,18 @@ int main(void)
       check_plan(KUGEL_FFT_C2C, i % 2, n[i], i % 3, KUGEL__DD);
     for (int kind = KUGEL_FFT_R2C; kind <= KUGEL_FFT_DST4 && there; kind++)
       check_plan((kugel_fft_kind)kind, kind % 2, kind % 3 ? 240 : 45, true, KUGEL__DD);
+    if (!there)
+      SKIP(why);
+  }
+  CASE("halves")
+  {
+    halves = true;
+    for (int64_t n = 16; n < 200000 && there; n = n * 81 + 3)
+      for (int kind = KUGEL_FFT_C2C; kind <= KUGEL_FFT_DST4; kind += 2)
+        check_plan((kugel_fft_kind)kind, kind % 4, n, true, KUGEL__F32);
+    if (there)
+      check_plan(KUGEL_FFT_R2C, false, 240, true, KUGEL__F32);
+    halves = false;
     if (!there)
       SKIP(why);
   }

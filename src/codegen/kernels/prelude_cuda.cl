@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The words of Kugel's kernel dialect, in CUDA. docs/kernels.md explains them; prelude_opencl.cl has the same words.
 
+typedef unsigned short u16;
 typedef int i32;
 typedef unsigned int u32;
 typedef long long i64;
@@ -88,6 +89,28 @@ DEVICE real2 remote_pair(u32 at)
 #define SHUFFLE_XOR(x, mask) __shfl_xor_sync(0xffffffffu, (real)(x), (mask))
 #define SHUFFLE_DOWN(x, n) __shfl_down_sync(0xffffffffu, (real)(x), (n))
 #define SHUFFLE_UP(x, n) __shfl_up_sync(0xffffffffu, (real)(x), (n))
+
+// Halves in memory: elements of u16, pairs of u32; floats once they are read. By PTX, since cuda_fp16.h is not everywhere.
+DEVICE float half_to_float(u16 h)
+{
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(h));
+  return x;
+}
+DEVICE u16 half_of(float x)
+{
+  u16 h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
+  return h;
+}
+DEVICE float2 halves_to_floats(u32 h)
+{
+  return make_float2(half_to_float((u16)h), half_to_float((u16)(h >> 16)));
+}
+#define LOAD_HALF(p, i) half_to_float((p)[i])
+#define LOAD_HALF2(p, i) halves_to_floats((p)[i])
+#define STORE_HALF(p, i, x) ((p)[i] = half_of(x))
+#define STORE_HALF2(p, i, x, y) ((p)[i] = (u32)half_of(x) | (u32)half_of(y) << 16)
 
 #define FMA(a, b, c) fma((a), (b), (c))
 #define SQRT(a) sqrt(a)

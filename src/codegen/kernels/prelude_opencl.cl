@@ -7,6 +7,7 @@
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
+typedef ushort u16;
 typedef int i32;
 typedef uint u32;
 typedef long i64;
@@ -74,6 +75,12 @@ DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
 #define SHUFFLE_XOR(x, mask) SHUFFLE_REAL_(x, LANE() ^ (mask))
 #define SHUFFLE_DOWN(x, n) SHUFFLE_REAL_(x, LANE() + (n))
 #define SHUFFLE_UP(x, n) SHUFFLE_REAL_(x, LANE() - (n))
+
+// Halves in memory: elements of u16, pairs of u32; floats once they are read.
+#define LOAD_HALF(p, i) vload_half((i), (__global const half *)(p))
+#define LOAD_HALF2(p, i) vload_half2((i), (__global const half *)(p))
+#define STORE_HALF(p, i, x) vstore_half_rte((float)(x), (i), (__global half *)(p))
+#define STORE_HALF2(p, i, x, y) vstore_half2_rte((float2)((x), (y)), (i), (__global half *)(p))
 
 #define FMA(a, b, c) fma((a), (b), (c))
 #define SQRT(a) sqrt(a)
