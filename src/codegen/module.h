@@ -7,6 +7,8 @@
 
 #include "device/device.h"
 
+enum { KUGEL__HIP = 10 }; /* a language of texts, numbered as DLPack's device; no device runs it yet */
+
 typedef struct kugel__module kugel__module;
 struct kugel__text; /* codegen/print.h */
 

@@ -31,7 +31,8 @@ static char *put_together(int32_t language, const kugel__module_spec *spec, cons
 {
   const char *prelude = "", *defines = spec->defines ? spec->defines : "";
   if (!spec->bare)
-    prelude = kugel__source_text(language == KUGEL_CUDA ? "codegen/prelude_cuda" : "codegen/prelude_opencl");
+    prelude =
+        kugel__source_text(language == KUGEL_OPENCL ? "codegen/prelude_opencl" : "codegen/prelude_cuda");
   const char *words = spec->words ? kugel__source_text(spec->words) : "";
   size_t size = strlen(prelude) + strlen(words) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
   char *text = kugel__alloc(NULL, size);

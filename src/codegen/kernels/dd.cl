@@ -6,6 +6,8 @@
 // variant: REAL_BITS=64
 #if !IS_CUDA
 #pragma OPENCL FP_CONTRACT OFF
+#elif defined(__HIP__)
+#pragma clang fp contract(off)
 #endif
 typedef real2 dd;
 // A complex number in memory: both high parts, both low parts.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of Kugel's kernel dialect, in CUDA. docs/kernels.md explains them; prelude_opencl.cl has the same words.
+// The words of Kugel's kernel dialect, in CUDA and HIP (__HIP__), which differ in a handful. docs/kernels.md explains them; prelude_opencl.cl has the same words.
 
 typedef unsigned short u16;
 typedef int i32;
@@ -20,7 +20,11 @@ typedef double2 real2;
 #define WARP 32
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 // Registers for `blocks` blocks on a multiprocessor.
+#ifdef __HIP__ // whose second bound counts wavefronts of an execution unit
+#define KERNEL_BLOCKS(threads, blocks) KERNEL(threads)
+#else
 #define KERNEL_BLOCKS(threads, blocks) extern "C" __global__ void __launch_bounds__(threads, blocks)
+#endif
 #define KERNEL_ANY extern "C" __global__ void
 #define DEVICE static __device__ __forceinline__
 #define GLOBAL
@@ -81,6 +85,13 @@ DEVICE real2 remote_pair(u32 at)
 #endif
 
 #define SHUFFLE_ROOM(threads) ((void)0)
+#ifdef __HIP__ // wavefronts of 64 are two warps
+#define __shfl_sync(mask, x, lane) __shfl((x), (lane), WARP)
+#define __shfl_xor_sync(mask, x, lanes) __shfl_xor((x), (lanes), WARP)
+#define __shfl_down_sync(mask, x, n) __shfl_down((x), (n), WARP)
+#define __shfl_up_sync(mask, x, n) __shfl_up((x), (n), WARP)
+#define __syncwarp() (__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront"), __builtin_amdgcn_wave_barrier())
+#endif
 #define SHUFFLE_F64(x, lane) __shfl_sync(0xffffffffu, (double)(x), (lane))
 #define SHUFFLE_XOR_F64(x, mask) __shfl_xor_sync(0xffffffffu, (double)(x), (mask))
 #define SHUFFLE_DOWN_F64(x, n) __shfl_down_sync(0xffffffffu, (double)(x), (n))
@@ -91,6 +102,10 @@ DEVICE real2 remote_pair(u32 at)
 #define SHUFFLE_UP(x, n) __shfl_up_sync(0xffffffffu, (real)(x), (n))
 
 // Halves in memory: elements of u16, pairs of u32; floats once they are read. By PTX, since cuda_fp16.h is not everywhere.
+#ifdef __HIP__
+DEVICE float half_to_float(u16 h) { return (float)__builtin_bit_cast(_Float16, h); }
+DEVICE u16 half_of(float x) { return __builtin_bit_cast(u16, (_Float16)x); }
+#else
 DEVICE float half_to_float(u16 h)
 {
   float x;
@@ -103,6 +118,7 @@ DEVICE u16 half_of(float x)
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(x));
   return h;
 }
+#endif
 DEVICE float2 halves_to_floats(u32 h)
 {
   return make_float2(half_to_float((u16)h), half_to_float((u16)(h >> 16)));
@@ -116,10 +132,19 @@ DEVICE float2 halves_to_floats(u32 h)
 #define SQRT(a) sqrt(a)
 #define LOG(a) log(a)
 #define SINCOSPI(x, s, c) sincospi((x), &(s), &(c))
+#ifdef __HIP__ // whose __dmul_rn is a plain product
+#pragma clang fp contract(off)
+DEVICE double add_exact(double a, double b) { return a + b; }
+DEVICE double mul_exact(double a, double b) { return a * b; }
+DEVICE float add_exact(float a, float b) { return a + b; }
+DEVICE float mul_exact(float a, float b) { return a * b; }
+#pragma clang fp contract(fast)
+#else
 DEVICE double add_exact(double a, double b) { return __dadd_rn(a, b); }
 DEVICE double mul_exact(double a, double b) { return __dmul_rn(a, b); }
 DEVICE float add_exact(float a, float b) { return __fadd_rn(a, b); }
 DEVICE float mul_exact(float a, float b) { return __fmul_rn(a, b); }
+#endif
 #define ADD_EXACT(a, b) add_exact((real)(a), (real)(b))
 #define MUL_EXACT(a, b) mul_exact((real)(a), (real)(b))
 
