@@ -19,10 +19,11 @@
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
   X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "refinements of the analysis")                                    \
   X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "quadrature weights of the analysis")       \
-  X(method, 'm', ARG_CHOICE, "harmonic|direct|auto", "harmonic", 0, 0,                                       \
-    "direct: the sum over pixels, which does not ring; auto: whichever of the two is faster")                \
+  X(method, 'm', ARG_CHOICE, "harmonic|direct|auto|rings", "harmonic", 0, 0,                                 \
+    "direct: the sum over pixels, which does not ring; rings: the same by series along rings; auto: "        \
+    "whichever is the fastest")                                                                              \
   X(normalise_mask, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                           \
-    "with --method direct or auto: unseen pixels do not count, instead of counting as zero")                 \
+    "with --method direct, rings or auto: unseen pixels do not count, instead of counting as zero")          \
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "columns by name or number with commas between, or all; I, Q, U where there are such, else the first")   \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
@@ -104,8 +105,8 @@ static int write_result(const smooth_args *o, sky *s)
 /* By sums over pixels. */
 static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
 {
-  static const kugel_radial_method methods[] = {KUGEL_RADIAL_HARMONIC, KUGEL_RADIAL_DIRECT,
-                                                KUGEL_RADIAL_AUTO};
+  static const kugel_radial_method methods[] = {KUGEL_RADIAL_HARMONIC, KUGEL_RADIAL_DIRECT, KUGEL_RADIAL_AUTO,
+                                                KUGEL_RADIAL_RINGS};
   RADIAL kugel_radial *plan = NULL;
   RADIAL kugel_radial *pair = NULL;
   filter f = {.kernel = KUGEL_RADIAL_GAUSSIAN,

@@ -38,14 +38,31 @@ static double window(int64_t j, int64_t n, double top, double l)
   return fabs(x) < 1 ? cos(M_PI / 2 * x) : 0;
 }
 
-/* out = window of a (add: +=). */
-static void apply(const alms *a, int64_t j, int64_t n, double top, bool add, double _Complex *out)
+static int64_t coefficient(int64_t lmax, int64_t l, int64_t m)
 {
-  for (int64_t m = 0, i = 0; m <= a->lmax; m++)
-    for (int64_t l = m; l <= a->lmax; l++, i++) {
-      double _Complex v = window(j, n, top, (double)l) * a->data[i];
-      out[i] = add ? out[i] + v : v;
-    }
+  return m * (2 * lmax + 1 - m) / 2 + l;
+}
+
+/* The highest multipole that window j sees. */
+static int64_t reach(int64_t j, int64_t n, double top, int64_t lmax)
+{
+  double end = 2 * top / pow(2, (double)(n - 1 - j));
+  return j == n - 1 || end >= (double)lmax ? lmax : (int64_t)end + 1;
+}
+
+/* Window j of a [to lmax] as coefficients to `low`; and back, times the window once more, added to a. */
+static void take(const alms *a, int64_t j, int64_t n, double top, int64_t low, double _Complex *out)
+{
+  for (int64_t m = 0; m <= low; m++)
+    for (int64_t l = m; l <= low; l++)
+      out[coefficient(low, l, m)] = window(j, n, top, (double)l) * a->data[coefficient(a->lmax, l, m)];
+}
+
+static void add(alms *a, int64_t j, int64_t n, double top, int64_t low, const double _Complex *in)
+{
+  for (int64_t m = 0; m <= low; m++)
+    for (int64_t l = m; l <= low; l++)
+      a->data[coefficient(a->lmax, l, m)] += window(j, n, top, (double)l) * in[coefficient(low, l, m)];
 }
 
 static int ascending(const void *a, const void *b)
@@ -105,8 +122,8 @@ static int decompose(const wavelet_args *o, const bank *b, sky *s, double *scale
   STEP(alms_make(&a, 1, b->lmax, b->lmax));
   STEP(alms_make(&part, 1, b->lmax, b->lmax));
   STEP(alms_make(&sum, 1, b->lmax, b->lmax));
-  const kugel_array *in = KUGEL_ARRAY(s->maps, KUGEL_F64, 1, s->npix),
-                    *pa = KUGEL_ARRAY(part.data, KUGEL_C128, 1, a.count);
+  memset(sum.data, 0, (size_t)sum.count * sizeof *sum.data);
+  const kugel_array *in = KUGEL_ARRAY(s->maps, KUGEL_F64, 1, s->npix);
   progress_part(0, 0.2, "analysis");
   LIB(kugel_sht_analysis(plan, in, KUGEL_ARRAY(a.data, KUGEL_C128, 1, a.count), NULL));
   bool thresholds = o->denoise.x > 0;
@@ -114,16 +131,20 @@ static int decompose(const wavelet_args *o, const bank *b, sky *s, double *scale
     json_array("scales_rms");
   for (int64_t j = 0; j < b->n; j++) {
     double *to = scales ? scales + j * s->npix : map;
-    const kugel_array *f = KUGEL_ARRAY(to, KUGEL_F64, 1, s->npix);
-    apply(&a, j, b->n, b->top, false, part.data);
+    int64_t low = reach(j, b->n, b->top, b->lmax);
+    const kugel_array *f = KUGEL_ARRAY(to, KUGEL_F64, 1, s->npix),
+                      *pa = KUGEL_ARRAY(part.data, KUGEL_C128, 1, kugel_alm_count(low, low));
+    SHT kugel_sht *scale = NULL;
+    STEP(sky_plan(s, low, 0, o->iter.n, &scale));
+    take(&a, j, b->n, b->top, low, part.data);
     progress_part(0.2 + 0.7 * (double)j / (double)b->n, 0.2 + 0.7 * (double)(j + 1) / (double)b->n, "scales");
     if (scales || (thresholds && j))
-      LIB(kugel_sht_synthesis(plan, pa, f, NULL));
+      LIB(kugel_sht_synthesis(scale, pa, f, NULL));
     if (thresholds && j) {
       STEP(denoise(o, to, s->npix, j));
-      LIB(kugel_sht_analysis(plan, f, pa, NULL));
+      LIB(kugel_sht_analysis(scale, f, pa, NULL));
     }
-    apply(&part, j, b->n, b->top, j > 0, sum.data);
+    add(&sum, j, b->n, b->top, low, part.data);
   }
   if (thresholds)
     json_end();

@@ -75,7 +75,8 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   LIB(kugel_radial_get_info(plan, &info));
   bool harmonic = info.method == KUGEL_RADIAL_HARMONIC;
   json_text("kernel", kernels[f->kernel]);
-  json_text("method", harmonic ? "harmonic" : "direct");
+  bool rings = info.method == KUGEL_RADIAL_RINGS;
+  json_text("method", harmonic ? "harmonic" : rings ? "rings" : "direct");
   json_number("radius_radians", info.radius);
   json_number("cut_error", info.cut_error);
   double width_of = f->kernel == KUGEL_RADIAL_SERIES ? f->fwhm : f->width;
@@ -86,8 +87,9 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   if (harmonic)
     fact("method", "spherical harmonics");
   else
-    fact("method", "sum over pixels within %s, which leaves out %.2g of the kernel's rms",
-         angle_text(rounded(info.radius), radius, sizeof radius), info.cut_error);
+    fact("method", "sum over pixels within %s%s, which leaves out %.2g of the kernel's rms",
+         angle_text(rounded(info.radius), radius, sizeof radius), rings ? " by series along rings" : "",
+         info.cut_error);
   json_number("constant_least", info.constant_least);
   json_number("constant_most", info.constant_most);
   double lost = fmax(info.integral - info.constant_least, info.constant_most - info.integral);

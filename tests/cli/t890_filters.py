@@ -50,6 +50,8 @@ def smooth_by_pixels():
     write_map("half.fits", [("T", "uK", half)], NSIDE, "RING")
     ok("smooth", "half.fits", "flat.fits", "--fwhm", "8deg", "--method", "direct", "--normalise-mask")
     assert all(abs(v - 3) < 1e-5 if h == 3 else v < -1e30 for h, v in zip(half, column("flat.fits")))
+    rings = ok("smooth", "point.fits", "rings.fits", "--fwhm", "8deg", "--method", "rings")
+    assert rings.code == 0 and max(abs(a - b) for a, b in zip(got, column("rings.fits"))) < 1e-5 * max(got)
     ok("smooth", SKY, "direct.fits", "--fwhm", "8deg", "--method", "direct")
     ok("smooth", SKY, "harmonic.fits", "--fwhm", "8deg")
     for c in range(3):
