@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Embeds src/<layer>/kernels/<name>.cl in the library, as "<layer>/<name>" of codegen/source.h. A <name>.h.cl beside it
-# takes the place of its line #include "<name>.h.cl".
+# takes the place of the line #include "<layer>/kernels/<name>.h.cl".
 if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl -P kernels.cmake
   string(REPLACE "," ";" FILES "${FILES}")
   set(texts "")
@@ -14,10 +14,9 @@ if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl 
     string(REGEX REPLACE "^([a-z]+)/kernels/(.*)\\.cl$" "\\1/\\2" name ${name})
     file(READ ${file} hex HEX)
     foreach(part ${FILES})
-      get_filename_component(folder ${part} DIRECTORY)
-      get_filename_component(part_name ${part} NAME)
+      file(RELATIVE_PATH part_name ${SOURCE_DIR} ${part})
       string(HEX "#include \"${part_name}\"\n" line)
-      if(part MATCHES "\\.h\\.cl$" AND file MATCHES "^${folder}/" AND hex MATCHES ${line})
+      if(part MATCHES "\\.h\\.cl$" AND hex MATCHES ${line})
         file(READ ${part} part_hex HEX)
         string(REPLACE ${line} "${part_hex}" hex "${hex}")
       endif()

@@ -13,7 +13,7 @@
 // shall fit into a multiprocessor. MODE is that of the plan: 0 scalar, 1 spin, 2 T, E, B, 3 gradient (theta, phi), 4
 // value and gradient.
 
-#include "legendre.h.cl"
+#include "sphere/kernels/legendre.h.cl"
 
 #define ADD(q)                                                   \
   UNROLL for (int c = 0; c < 2 * NS; c++) {                      \

@@ -12,7 +12,7 @@
 //
 // Columns of the products: even re, im, odd re, im of each of NS series; eight a product. MODE 0: NS maps of a batch.
 
-#include "legendre.h.cl"
+#include "sphere/kernels/legendre.h.cl"
 
 #define COLUMNS (4 * NS)
 #define PRODUCTS ((COLUMNS + 7) / 8)
