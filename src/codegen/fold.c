@@ -161,6 +161,9 @@ kugel__val kugel__gen_select(kugel__gen *g, kugel__val a, kugel__val b, kugel__v
 {
   if (kugel__is_number(a) && kugel__is_number(b))
     return a.i < b.i ? x : y;
+  if (kugel__is_number(x) && kugel__is_number(y) && x.type != KUGEL__I64 && x.d.hi == y.d.hi &&
+      x.d.lo == y.d.lo)
+    return x; // a number's type is not that of the kernel's reals
   kugel__type type = (kugel__type)(kugel__is_number(x) ? y.type : x.type);
   bool uniform = a.uniform && b.uniform && x.uniform && y.uniform;
   kugel__val v = kugel__gen_emit(g, KUGEL__SELECT, type, uniform, (kugel__val[3]){a, b, x});
