@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Banded solves and products on every device: residuals of every size against sums in 113 bits, guard words,
- * arrays of the device, failures.
- * ISA: once */
+/* LABEL: long. Banded solves and products on every device: residuals of every size against sums in 113 bits,
+ * guard words, arrays of the device, failures. ISA: once */
 #include "check.h"
 #include "core/alloc.h"
 #include "core/ctx.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every embedded kernel text compiles for compute capability 9.0 with NVRTC; no GPU and no driver is needed.
- * A text names its specialisations in lines "// variant: NAME=value NAME=value"; none: it is compiled as it
- * is. */
+/* LABEL: long. Every embedded kernel text compiles for compute capability 9.0 with NVRTC; no GPU and no
+ * driver is needed. A text names its specialisations in lines "// variant: NAME=value NAME=value"; none: it
+ * is compiled as it is. */
 #include <ctype.h>
 #include "check.h"
 #include "codegen/kernels.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kernel texts in HIP: generated transforms and embedded texts compile for an AMD GPU (gfx90a) with HIPRTC,
- * where its library is installed; no GPU is needed. */
+/* LABEL: long. Kernel texts in HIP: generated transforms and embedded texts compile for an AMD GPU (gfx90a)
+ * with HIPRTC, where its library is installed; no GPU is needed. */
 #include <dlfcn.h>
 #include "check.h"
 #include "codegen/module.h"

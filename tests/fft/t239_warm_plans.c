@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA: once. Device plans made again: nothing is generated, compiled, filled or uploaded; many at once; many
- * after each other. */
+/* ISA: once, LABEL: long. Device plans made again: nothing is generated, compiled, filled or uploaded; many
+ * at once; many after each other. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>

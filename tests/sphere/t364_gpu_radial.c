@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Radial sums on every device present: the same numbers as on the CPU. */
+/* LABEL: long. Radial sums on every device present: the same numbers as on the CPU. */
 #include "check.h"
 #include "core/alloc.h"
 #include <kugel/kugel.h>

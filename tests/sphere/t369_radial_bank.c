@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Banks of radial kernels: each result as its plan alone gives it, on the CPU and on every device. */
+/* LABEL: long. Banks of radial kernels: each result as its plan alone gives it, on the CPU and on every
+ * device. */
 #include "core/alloc.h"
 #include "device/every.h"
 #include <kugel/radial.h>
