@@ -131,7 +131,7 @@ int filter_plan(filter *f, const sky *s, kugel_radial **plan)
     o.lmax = f->lmax;
   }
   LIB(kugel_radial_create(run.ctx, &o, plan));
-  return say_plan(f, *plan);
+  return f->spin ? EXIT_DONE : say_plan(f, *plan);
 }
 
 int filter_estimate(const filter *f, const sky *s)

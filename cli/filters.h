@@ -23,7 +23,7 @@ typedef struct filter {
 void radial_close(kugel_radial **plan);
 #define RADIAL __attribute__((cleanup(radial_close)))
 
-/* Makes the plan for the first map in memory, and says what it is. */
+/* Makes the plan for the first map in memory, and says what it is; for pairs (spin) it says nothing again. */
 int filter_plan(filter *f, const sky *s, kugel_radial **plan);
 /* Seconds and bytes of a dry run. */
 int filter_estimate(const filter *f, const sky *s);

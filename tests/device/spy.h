@@ -6,7 +6,7 @@
 #include "check.h"
 #include "device/device.h"
 
-enum { SPY_NAMES = 256, SPY_LAUNCHES = 1024 };
+enum { SPY_NAMES = 512, SPY_LAUNCHES = 4096 };
 static struct {
   const kugel__device_ops *real;
   kugel__device_ops wrapped;

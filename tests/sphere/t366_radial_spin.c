@@ -3,36 +3,10 @@
  * great circles, harmonics by d^l_22, adjoint, masks, bad input. */
 #include "check.h"
 #include "core/alloc.h"
+#include "sphere/tangent.h"
 #include <kugel/radial.h>
 
 static uint64_t seed = 5;
-
-typedef long double vec[3];
-
-typedef struct pixel {
-  vec at, south, east;
-  long double weight;
-} pixel;
-
-static pixel *pixels_of(const kugel_grid *g)
-{
-  int64_t nr = kugel_grid_nrings(g), npix = kugel_grid_npix(g);
-  double *theta = malloc((size_t)nr * 8), *phi0 = malloc((size_t)nr * 8), *w = malloc((size_t)nr * 8);
-  int64_t *nphi = malloc((size_t)nr * 8), *first = malloc((size_t)nr * 8);
-  pixel *all = malloc((size_t)npix * sizeof *all);
-  CHECK_OK(kugel_grid_rings(g, theta, nphi, phi0, first, w));
-  for (int64_t r = 0; r < nr; r++)
-    for (int64_t k = 0; k < nphi[r]; k++) {
-      long double phi = phi0[r] + 2 * M_PIl * (long double)k / (long double)nphi[r];
-      long double s = sinl(theta[r]), c = cosl(theta[r]);
-      all[first[r] + k] = (pixel){{s * cosl(phi), s * sinl(phi), c},
-                                  {c * cosl(phi), c * sinl(phi), -s},
-                                  {-sinl(phi), cosl(phi), 0},
-                                  w[r]};
-    }
-  free(theta), free(phi0), free(w), free(nphi), free(first);
-  return all;
-}
 
 static long double dot(const long double *a, const long double *b)
 {
@@ -54,18 +28,14 @@ static void brute(const kugel_grid *g, int spin, double fwhm, double cut, double
     long double re = 0, im = 0;
     for (int64_t j = 0; j < npix; j++) {
       const pixel *p = all + i, *q = all + j;
-      long double chord = 0;
-      for (int k = 0; k < 3; k++)
-        chord += (p->at[k] - q->at[k]) * (p->at[k] - q->at[k]);
-      chord = sqrtl(chord);
-      long double angle = 2 * asinl(chord > 2 ? 1 : chord / 2), turn = 0;
-      if (angle > cut)
+      long double a = angle(p->at, q->at), turn;
+      if (a > cut)
         continue;
-      if (chord > 1e-14L) // at q the circle goes on away from p
+      if (a > 1e-14L) // at q the circle goes on away from p
         turn = (long double)spin * (bearing(p, q) - bearing(q, p) - M_PIl);
       else // pixels of a pole differ in their south
         turn = (long double)spin * atan2l(dot(q->south, p->east), dot(q->south, p->south));
-      long double w = q->weight * expl(-4 * logl(2) * (angle / fwhm) * (angle / fwhm));
+      long double w = q->weight * expl(-4 * logl(2) * (a / fwhm) * (a / fwhm));
       re += w * (f[j] * cosl(turn) - f[npix + j] * sinl(turn));
       im += w * (f[j] * sinl(turn) + f[npix + j] * cosl(turn));
     }

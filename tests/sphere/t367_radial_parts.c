@@ -3,40 +3,10 @@
  */
 #include "check.h"
 #include "core/alloc.h"
+#include "sphere/tangent.h"
 #include <kugel/radial.h>
 
 static uint64_t seed = 9;
-
-typedef struct pixel {
-  long double at[3], south[3], east[3], weight;
-  int64_t ring;
-} pixel;
-
-static pixel *pixels_of(const kugel_grid *g)
-{
-  int64_t nr = kugel_grid_nrings(g), npix = kugel_grid_npix(g);
-  double *theta = malloc((size_t)nr * 8), *phi0 = malloc((size_t)nr * 8), *w = malloc((size_t)nr * 8);
-  int64_t *nphi = malloc((size_t)nr * 8), *first = malloc((size_t)nr * 8);
-  pixel *all = malloc((size_t)npix * sizeof *all);
-  CHECK_OK(kugel_grid_rings(g, theta, nphi, phi0, first, w));
-  for (int64_t r = 0; r < nr; r++)
-    for (int64_t k = 0; k < nphi[r]; k++) {
-      long double phi = phi0[r] + 2 * M_PIl * (long double)k / (long double)nphi[r];
-      long double s = sinl(theta[r]), c = cosl(theta[r]), x = cosl(phi), y = sinl(phi);
-      all[first[r] + k] = (pixel){{s * x, s * y, c}, {c * x, c * y, -s}, {-y, x, 0}, w[r], r};
-    }
-  free(theta), free(phi0), free(w), free(nphi), free(first);
-  return all;
-}
-
-static long double angle(const long double *a, const long double *b)
-{
-  long double c = 0;
-  for (int k = 0; k < 3; k++)
-    c += (a[k] - b[k]) * (a[k] - b[k]);
-  c = sqrtl(c);
-  return 2 * asinl(c > 2 ? 1 : c / 2);
-}
 
 static void against_sum(const kugel_grid_opts *grid, double fwhm, bool turned)
 {

@@ -7,41 +7,14 @@
 #include "core/alloc.h"
 #include "device/device.h"
 #include "device/every.h"
+#include "sphere/compare.h"
 #include <kugel/device.h>
 #include <kugel/sphere.h>
-
-static uint64_t seed = 7;
-
-static kugel_grid *make_grid(kugel_grid_kind kind, int64_t a, int64_t b)
-{
-  kugel_grid *g = NULL;
-  kugel_grid_opts o = {.size = sizeof o, .kind = kind, .nside = a, .ntheta = a, .nphi = b, .phi0 = 0.3};
-  CHECK_OK(kugel_grid_create(NULL, &o, &g));
-  return g;
-}
 
 static kugel_sht_opts opts_of(const kugel_grid *g, int64_t lmax, kugel_sht_mode mode, int spin)
 {
   return (kugel_sht_opts){
       .size = sizeof(kugel_sht_opts), .grid = g, .lmax = lmax, .mode = mode, .spin = spin};
-}
-
-static double *random_numbers(int64_t n)
-{
-  double *x = malloc((size_t)n * 8 + 8);
-  for (int64_t i = 0; i < n; i++)
-    x[i] = check_random(&seed);
-  return x;
-}
-
-static double difference(int64_t n, const double *x, const double *y)
-{
-  double sum = 0, all = 0;
-  for (int64_t i = 0; i < n; i++) {
-    sum += isfinite(x[i]) ? (x[i] - y[i]) * (x[i] - y[i]) : INFINITY;
-    all += y[i] * y[i];
-  }
-  return sum > 0 ? sqrt(sum / all) : 0;
 }
 
 /* A plan at once, and one under the lowest of some limits that it can keep. */

@@ -4,62 +4,13 @@
  * GPUs too, with small transforms; --only=N: stages of nside N, or of Gauss grids to lmax N. */
 #include <dlfcn.h>
 #include "device/every.h"
+#include "device/spy.h"
 #include "sphere/leg_gpu.h"
 #include "sphere/sht_gpu.h"
 
 enum { WARM = 2, RUNS = 9 };
 static bool any;
 static int only; // nside or, of Gauss grids, lmax; 0: all
-
-/* ---- the device's operations, with events around every launch ---- */
-
-enum { NAMES = 512, LAUNCHES = 4096 };
-static struct {
-  const kugel__device_ops *real;
-  kugel__device_ops wrapped;
-  kugel__kernel *kernels[NAMES];
-  char names[NAMES][32];
-  int kernel_count, launches; // launches -1: not recorded
-  struct {
-    int name;
-    kugel__event *from, *to;
-  } launched[LAUNCHES];
-} spy = {.launches = -1};
-
-static kugel_status spy_kernel(kugel__program *program, const char *name, kugel__kernel **out,
-                               kugel__kernel_info *info)
-{
-  kugel_status s = spy.real->kernel(program, name, out, info);
-  if (!s && spy.kernel_count < NAMES) {
-    snprintf(spy.names[spy.kernel_count], sizeof spy.names[0], "%s", name);
-    spy.kernels[spy.kernel_count++] = *out;
-  }
-  return s;
-}
-
-static kugel_status spy_launch(kugel__kernel *kernel, const kugel__grid *grid, int nargs,
-                               const kugel__arg *args, kugel_queue *queue)
-{
-  int name = spy.kernel_count - 1;
-  while (name > 0 && spy.kernels[name] != kernel)
-    name--;
-  if (spy.launches < 0 || spy.launches == LAUNCHES)
-    return spy.real->launch(kernel, grid, nargs, args, queue);
-  int n = spy.launches++;
-  spy.launched[n].name = name;
-  KUGEL_TRY(spy.real->record(queue, &spy.launched[n].from));
-  kugel_status s = spy.real->launch(kernel, grid, nargs, args, queue);
-  return s ? s : spy.real->record(queue, &spy.launched[n].to);
-}
-
-static void spy_on(kugel__device *d)
-{
-  spy.real = d->ops;
-  spy.wrapped = *d->ops;
-  spy.wrapped.kernel = spy_kernel;
-  spy.wrapped.launch = spy_launch;
-  d->ops = &spy.wrapped;
-}
 
 /* ---- what is measured ---- */
 
@@ -241,7 +192,7 @@ static void kernels(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode 
   subject t;
   if (open_subject(ctx, nside, lmax, mode, &t))
     for (int adjoint = 0; adjoint < 2; adjoint++) {
-      static double least[LAUNCHES], first[LAUNCHES];
+      static double least[SPY_LAUNCHES], first[SPY_LAUNCHES];
       int n = 0;
       t.adjoint = adjoint;
       for (int run = 0; run < 5; run++) {
@@ -374,7 +325,7 @@ static void report(kugel_ctx *ctx, bool want_kernels, bool want_sweep)
       sweep(ctx, nside, 2 * nside, (kugel_sht_mode)mode);
   }
   if (want_kernels)
-    kugel__ctx_device(ctx)->ops = spy.real;
+    spy_off(kugel__ctx_device(ctx));
   if (want_kernels || want_sweep)
     return;
   printf("nside  lmax  mode   verb       Legendre    rings    whole   floor of 34 TFLOP/s, ms\n");
