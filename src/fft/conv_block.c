@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fft/conv_block.h"
 #include <math.h>
-#include "fft/block_build.h"
+#include "fft/conv_sums.h"
 
 enum { PARTS = 2 };
 
@@ -126,36 +126,6 @@ static void load(build *b, const kugel__seat *s, kugel__val channel)
   }
 }
 
-/* ---- products ---- */
-
-// Adds the product with spectrum `row` to the sums.
-static void multiply(build *b, const kugel__seat *s, kugel__val row, bool first)
-{
-  kugel__build *k = &b->k;
-  kugel__gen *g = k->g;
-  int stage = k->b->stages - 1, r = k->b->radix[stage];
-  int64_t before = k->b->m / r;
-  kugel__gen_note(g, "times the spectrum");
-  kugel__val start = g_add(g, g_mul(g, row, kugel__int(k->b->m)), kugel__int(k->at.spectrum));
-  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
-    for (int q = 0; q < r; q++) {
-      kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
-      kugel__cval h = kugel__gen_load_pair(g, k->tables, g_add(g, i, start));
-      kugel__cval y = kugel__gen_cmul(g, k->x[round * r + q], h), *sum = &b->sum[round * r + q];
-      *sum = first ? y : g_cadd(g, *sum, y);
-    }
-}
-
-// Exchanged sums become the inputs of the stages back.
-static void turn_back(build *b, const kugel__seat *s)
-{
-  kugel__build *k = &b->k;
-  int stage = k->b->stages - 1;
-  for (int i = 0; i < kugel__block_rounds(k->b, stage) * k->b->radix[stage]; i++)
-    k->x[i] = (kugel__cval){b->sum[i].im, b->sum[i].re};
-  kugel__exchange(k, stage, s, 0, s, true);
-}
-
 /* ---- store ---- */
 
 static void store_part(build *b, int part, const kugel__seat *s)
@@ -225,9 +195,10 @@ void kugel__conv_block_build(const kugel__conv_block *c, kugel_ctx *ctx, kugel__
     load(&b, &s, c->each ? b.output : kugel__int(i));
     kugel__stages(&b.k, &s, &s, &s, i > 0);
     kugel__val row = c->each ? b.output : g_add(g, g_mul(g, b.output, kugel__int(c->inputs)), kugel__int(i));
-    multiply(&b, &s, row, i == 0);
+    kugel__val at = g_add(g, g_mul(g, row, kugel__int(b.k.b->m)), kugel__int(b.k.at.spectrum));
+    kugel__add_product(&b.k, b.sum, &s, b.k.tables, at, i == 0);
   }
-  turn_back(&b, &s);
+  kugel__turn_back(&b.k, b.sum, &s);
   kugel__stages(&b.k, &s, &s, &s, true);
   store(&b, &s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fft/conv_line.h"
 #include <math.h>
-#include "fft/block_build.h"
+#include "fft/conv_sums.h"
 
 typedef struct build {
   kugel__build k; // first: what the stages need
@@ -76,35 +76,6 @@ static void load(build *b, const kugel__seat *s, kugel__val channel)
       }
     }
   }
-}
-
-// Adds the product with spectrum `row` to the sums.
-static void multiply(build *b, const kugel__seat *s, kugel__val row, bool first)
-{
-  kugel__build *k = &b->k;
-  kugel__gen *g = k->g;
-  int stage = k->b->stages - 1, r = k->b->radix[stage];
-  int64_t before = k->b->m / r;
-  kugel__gen_note(g, "times the spectrum");
-  kugel__val from = line_at(b, row, k->b->m, "spectrum");
-  for (int round = 0; round < kugel__block_rounds(k->b, stage); round++)
-    for (int q = 0; q < r; q++) {
-      kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
-      kugel__cval h = kugel__gen_load_pair(g, b->spectra, g_add(g, from, i));
-      kugel__cval y = kugel__gen_cmul(g, k->x[round * r + q], h), *sum = &b->sum[round * r + q];
-      *sum = first ? y : g_cadd(g, *sum, y);
-    }
-}
-
-// Exchanged sums become the inputs of the stages back.
-static void turn_back(build *b, const kugel__seat *s)
-{
-  kugel__build *k = &b->k;
-  int stage = k->b->stages - 1;
-  for (int i = 0; i < kugel__block_rounds(k->b, stage) * k->b->radix[stage]; i++)
-    k->x[i] = (kugel__cval){b->sum[i].im, b->sum[i].re};
-  if (stage) // else a thread has the whole line
-    kugel__exchange(k, stage, s, 0, s, true);
 }
 
 static void store(build *b, const kugel__seat *s)
@@ -239,9 +210,9 @@ void kugel__conv_line_build(const kugel__conv_line *c, kugel_ctx *ctx, kugel__ge
     load(&b, &s, c->each ? b.output : kugel__int(i));
     kugel__stages(&b.k, &s, &s, &s, i > 0);
     kugel__val row = c->each ? b.output : g_add(g, g_mul(g, b.output, kugel__int(c->inputs)), kugel__int(i));
-    multiply(&b, &s, row, i == 0);
+    kugel__add_product(&b.k, b.sum, &s, b.spectra, line_at(&b, row, b.k.b->m, "spectrum"), i == 0);
   }
-  turn_back(&b, &s);
+  kugel__turn_back(&b.k, b.sum, &s);
   kugel__stages(&b.k, &s, &s, &s, true);
   store(&b, &s);
 }
