@@ -27,7 +27,10 @@ typedef enum kugel_radial_kernel {
       2,                     /* (1 + (y/2)^2)^2 (2 - (y/R)^2) exp(-(y/R)^2 / 2), y = 2 tan(a/2), R = width */
   KUGEL_RADIAL_FUNCTION = 3, /* opts.function */
   KUGEL_RADIAL_TABLE = 4,    /* natural cubic spline through opts.angles, opts.values; 0 beyond */
-  KUGEL_RADIAL_SERIES = 5    /* sum_l (2l + 1) / 4 pi b_l P_l(cos a), b_l in opts.values */
+  KUGEL_RADIAL_SERIES = 5,   /* sum_l (2l + 1) / 4 pi b_l P_l(cos a), b_l in opts.values */
+  KUGEL_RADIAL_FISHER = 6    /* von Mises-Fisher, the Gaussian of the sphere, exp(kappa (cos a - 1)); width:
+                                FWHM = 4 asin(sqrt(ln 2 / 2 kappa)), at most 2 pi; or, with width 0, the sum
+                                of opts.n of them, kappa in opts.kappa, the integral of each in opts.values */
 } kugel_radial_kernel;
 
 typedef enum kugel_radial_norm {
@@ -55,7 +58,7 @@ typedef struct kugel_radial_opts {
   double width;                                 /* radians, see kugel_radial_kernel */
   double (*function)(double angle, void *user); /* called at create, on the calling thread */
   void *user;
-  int64_t n;            /* entries of the table (at least 2) or the series (at least 1); copied */
+  int64_t n;            /* entries of the table (at least 2), the series or the sum (at least 1); copied */
   const double *angles; /* radians, from 0 and rising, at most pi */
   const double *values;
   kugel_radial_norm norm;
@@ -75,6 +78,7 @@ typedef struct kugel_radial_opts {
   int64_t nparts;                                           /* 0: the kernel itself; at most 1000 */
   const double *part_weight, *part_distance, *part_bearing; /* [nparts], radians; copied */
   const double *orientation; /* [nrings] radians, rings in the order of kugel_grid_rings; copied; NULL: 0 */
+  const double *kappa;       /* [n] of KUGEL_RADIAL_FISHER; above 0; copied */
 } kugel_radial_opts;
 
 typedef struct kugel_radial_info {

@@ -553,6 +553,7 @@ KUGEL_RADIAL_MEXICAN_HAT = 2
 KUGEL_RADIAL_FUNCTION = 3
 KUGEL_RADIAL_TABLE = 4
 KUGEL_RADIAL_SERIES = 5
+KUGEL_RADIAL_FISHER = 6
 KUGEL_RADIAL_UNIT_INTEGRAL = 0
 KUGEL_RADIAL_UNIT_PEAK = 1
 KUGEL_RADIAL_AS_IS = 2
@@ -585,6 +586,7 @@ class kugel_radial_opts(Structure):
         ("part_distance", c_void_p),
         ("part_bearing", c_void_p),
         ("orientation", c_void_p),
+        ("kappa", c_void_p),
     ]
 
 

@@ -53,12 +53,28 @@ static kugel_status check_parts(const kugel_radial_opts *o)
   return KUGEL_OK;
 }
 
+static kugel_status check_fisher(const kugel_radial_opts *o)
+{
+  KUGEL_CHECK(o->width == 0 || (o->width >= 1e-9 && o->width <= 2 * M_PI), KUGEL_EINVAL,
+              "width is %g radians, must be 1e-9 to 2 pi, or 0 with opts.kappa", o->width);
+  if (o->width > 0)
+    return KUGEL_OK;
+  KUGEL_CHECK(o->n >= 1 && o->n <= 1000, KUGEL_EINVAL, "n is %lld, must be 1 to 1000", (long long)o->n);
+  KUGEL_CHECK(o->kappa && o->values, KUGEL_EINVAL, "%s is NULL: pass n numbers",
+              o->kappa ? "opts.values" : "opts.kappa");
+  for (int64_t k = 0; k < o->n; k++)
+    KUGEL_CHECK(o->kappa[k] >= 1e-9 && o->kappa[k] <= 1e18 && isfinite(o->values[k]), KUGEL_EINVAL,
+                "kappa[%lld] is %g and its integral %g: 1e-9 to 1e18, and a finite number", (long long)k,
+                o->kappa[k], o->values[k]);
+  return KUGEL_OK;
+}
+
 static kugel_status check_opts(const kugel_radial_opts *o)
 {
   KUGEL_CHECK(o->grid, KUGEL_EINVAL, "opts.grid is NULL: make one with kugel_grid_create");
   KUGEL_CHECK(o->grid->has_weights, KUGEL_EINVAL, "the grid has no weights: give ring_weight when making it");
-  KUGEL_CHECK((int)o->kernel >= 0 && o->kernel <= KUGEL_RADIAL_SERIES, KUGEL_EINVAL,
-              "kernel is %d, must be KUGEL_RADIAL_GAUSSIAN (0) to KUGEL_RADIAL_SERIES (5)", (int)o->kernel);
+  KUGEL_CHECK((int)o->kernel >= 0 && o->kernel <= KUGEL_RADIAL_FISHER, KUGEL_EINVAL,
+              "kernel is %d, must be KUGEL_RADIAL_GAUSSIAN (0) to KUGEL_RADIAL_FISHER (6)", (int)o->kernel);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_RADIAL_AS_IS, KUGEL_EINVAL,
               "norm is %d, must be 0, 1 or 2", (int)o->norm);
   KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_RINGS, KUGEL_EINVAL,
@@ -79,6 +95,8 @@ static kugel_status check_opts(const kugel_radial_opts *o)
   KUGEL_CHECK(!o->spin || o->method <= KUGEL_RADIAL_DIRECT, KUGEL_ENOTSUP,
               "spin %d goes with the direct method only: set method to KUGEL_RADIAL_DIRECT", o->spin);
   KUGEL_TRY(check_parts(o));
+  if (o->kernel == KUGEL_RADIAL_FISHER)
+    return check_fisher(o);
   return o->kernel >= KUGEL_RADIAL_TABLE ? check_table(o) : KUGEL_OK;
 }
 

@@ -58,6 +58,12 @@ typedef struct kugel__radial_spline {
   double *angle, *value, *second; /* [n] */
 } kugel__radial_spline;
 
+/* sum_k amp[k] exp(-kappa[k] x / 2), x the squared chord. */
+typedef struct kugel__radial_fisher {
+  int64_t n;           /* 0: the kernel is another */
+  double *kappa, *amp; /* [n]; amp before normalisation */
+} kugel__radial_fisher;
+
 /* A ring in order of colatitude. */
 typedef struct kugel__radial_ring {
   double theta, sth, phi0, weight;
@@ -90,6 +96,7 @@ struct kugel_radial {
   kugel_radial_info info;
   kugel__radial_spline spline;
   double *series;
+  kugel__radial_fisher fisher;
   double norm;
   bool spectral; /* a series of which harmonics are all that is wanted: no cut-off, no polynomials */
   kugel__radial_poly poly;
@@ -113,6 +120,8 @@ struct kugel_radial {
 kugel_status kugel__radial_kernel_create(kugel_radial *p);
 void kugel__radial_kernel_destroy(kugel_radial *p);
 double kugel__radial_kernel_at(const kugel_radial *p, double angle); /* normalised, not cut */
+kugel_status kugel__radial_fisher_create(kugel_radial *p);           /* fills p->fisher from opts */
+double kugel__radial_fisher_at(const kugel__radial_fisher *f, double angle);
 
 /* Rings, reach and memory of the direct sum. */
 kugel_status kugel__radial_direct_create(kugel_radial *p);

@@ -58,6 +58,9 @@ double kugel__radial_kernel_at(const kugel_radial *p, double a)
   case KUGEL_RADIAL_TABLE:
     v = spline_at(&p->spline, a);
     break;
+  case KUGEL_RADIAL_FISHER:
+    v = kugel__radial_fisher_at(&p->fisher, a);
+    break;
   default:
     v = series_at(p->series, p->opts.n, a);
   }
@@ -117,6 +120,12 @@ static double support(const kugel_radial *p)
     return fmin(M_PI, 2 * atan(w * 5));
   if (p->opts.kernel == KUGEL_RADIAL_TABLE)
     return p->spline.angle[p->opts.n - 1];
+  if (p->opts.kernel == KUGEL_RADIAL_FISHER) {
+    double least = INFINITY;
+    for (int64_t k = 0; k < p->fisher.n; k++)
+      least = fmin(least, p->fisher.kappa[k]);
+    return least <= 18 ? M_PI : 2 * asin(sqrt(18 / least)); /* exp(-36) */
+  }
   return M_PI;
 }
 
@@ -126,7 +135,7 @@ static kugel_status cut_and_norm(kugel_radial *p, double *block)
   double *first = block + 4 * NODES, *square = first + MAX_PANELS;
   KUGEL_TRY(kugel__gauss_legendre(p->ctx, NODES, theta, node, sth, weight));
   double end = support(p), radius = p->opts.radius, total = 0;
-  int64_t n = p->opts.kernel <= KUGEL_RADIAL_MEXICAN_HAT ? 256 : MAX_PANELS;
+  int64_t n = p->opts.kernel <= KUGEL_RADIAL_MEXICAN_HAT || p->fisher.n == 1 ? 256 : MAX_PANELS;
   integrate(p, end, n, node, weight, first, square);
   for (int64_t k = 0; k < n; k++)
     total += square[k];
@@ -243,7 +252,7 @@ static kugel_status make_poly(kugel_radial *p)
 {
   kugel__radial_poly *q = &p->poly;
   double s = sin(p->info.radius / 2), best = INFINITY, error = 0;
-  q->cut = 4 * s * s;
+  q->cut = p->info.radius < M_PI ? 4 * s * s : 4 + 1e-13; /* opposite points may round to more than 4 */
   KUGEL_ALLOC(p->ctx, q->coef, (size_t)MAX_INTERVALS * (PIECE_DEGREE + 1) * 8);
   const double enough = 2e-15;
   int64_t intervals = 1;
@@ -298,6 +307,8 @@ kugel_status kugel__radial_kernel_create(kugel_radial *p)
     KUGEL_ALLOC(p->ctx, p->series, (size_t)p->opts.n * 8);
     memcpy(p->series, p->opts.values, (size_t)p->opts.n * 8);
   }
+  if (p->opts.kernel == KUGEL_RADIAL_FISHER)
+    KUGEL_TRY(kugel__radial_fisher_create(p));
   p->spectral = p->series && p->opts.method == KUGEL_RADIAL_HARMONIC && p->opts.radius == 0;
   if (p->spectral)
     return norm_series(p);
@@ -312,6 +323,7 @@ void kugel__radial_kernel_destroy(kugel_radial *p)
 {
   kugel__free(p->ctx, p->spline.angle);
   kugel__free(p->ctx, p->series);
+  kugel__free(p->ctx, p->fisher.kappa);
   kugel__free(p->ctx, p->poly.coef);
 }
 

@@ -24,7 +24,8 @@ typedef struct stretch {
   int64_t p0, p1, first, columns; /* output pairs; rings of the columns */
   int64_t in_row, out_row, most;  /* most: rings d of a group of eight */
   double *in, *out;               /* [mmax + 1][4][row] */
-  double *weight;                 /* [group][most][size][LANES] */
+  double *weight;                 /* [group][most][unit]: weights [size][LANES], or Bessel functions */
+  int64_t unit, blocks;           /* of doubles; of MODES */
   int64_t *range;                 /* [group][2 + most]: first d, their number, samples of each */
   double *work; /* a worker's cosines [2][MODES][size][LANES] and rows [MODES][most][LANES] */
   int64_t work_size;
@@ -74,6 +75,21 @@ void kugel__spectra_reach(const kugel_radial *p, int64_t p0, int64_t *lo, int64_
   }
 }
 
+/* Doubles of a kugel__bessel. */
+static int64_t bessel_size(int64_t blocks)
+{
+  return (3 + 2 * blocks) * LANES;
+}
+
+/* Whether the rows of the group from p0 on are Bessel functions: those of samples on a raster are not. */
+static bool by_bessel(const stretch *j, int64_t p0)
+{
+  for (int64_t i = p0; i < kugel__min(p0 + LANES, j->t->npairs); i++)
+    if (j->t->row[i].aliased)
+      return false;
+  return j->t->bessel;
+}
+
 static kugel_status weights_task(void *arg, int64_t i, int worker)
 {
   const stretch *j = arg;
@@ -85,9 +101,20 @@ static kugel_status weights_task(void *arg, int64_t i, int worker)
   for (int64_t d = lo; d < hi; d++) {
     int64_t n;
     kugel__spectra_span span = kugel__spectra_span_of(j->p, p0, d, &n);
+    double *to = j->weight + (i * j->most + d - lo) * j->unit;
     range[2 + d - lo] = n;
-    j->ops->weights(&j->p->poly, &span, n, j->weight + (i * j->most + d - lo) * j->t->size * LANES);
+    if (!by_bessel(j, p0)) {
+      j->ops->weights(&j->p->poly, &span, n, to);
+      continue;
+    }
+    const kugel__radial_fisher *f = &j->p->fisher;
+    for (int64_t k = 0; k < f->n; k++)
+      kugel__radial_bessel(&span, f->kappa[k], f->amp[k] * j->p->norm,
+                           (kugel__bessel *)(to + k * bessel_size(j->blocks)));
   }
+  for (int64_t k = 0; k < j->p->fisher.n && by_bessel(j, p0); k++)
+    j->ops->starts(hi - lo, j->unit, j->blocks,
+                   j->weight + i * j->most * j->unit + k * bessel_size(j->blocks));
   return KUGEL_OK;
 }
 
@@ -131,6 +158,27 @@ static kugel__spectra_wave wave_of(const stretch *j, int64_t p0, int odd, int64_
   return w;
 }
 
+/* Rows of MODES m from m0 on of the k-th group, of all its rings. */
+static void make_rows(const stretch *j, int64_t k, int64_t m0, double *const cosines[2], double *rows)
+{
+  const int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), lo = range[0], nd = range[1];
+  const double *weight = j->weight + k * j->most * j->unit;
+  int64_t most[2] = {0, 0}, size = j->t->size, modes;
+  if (by_bessel(j, p0)) {
+    for (int64_t c = 0; c < j->p->fisher.n; c++)
+      j->ops->bessel(nd, weight + c * bessel_size(j->blocks), j->unit, m0, c > 0, rows);
+    return;
+  }
+  for (int64_t d = 0; d < nd; d++)
+    most[shifted(j->t, lo + d)] = kugel__max(most[shifted(j->t, lo + d)], range[2 + d]);
+  for (int odd = 0; odd < 2; odd++) {
+    kugel__spectra_wave wave = wave_of(j, p0, odd, &modes);
+    j->ops->cosines(&wave, m0, most[odd], size, cosines[odd]);
+  }
+  for (int64_t d = 0; d < nd; d++)
+    j->ops->rows(weight + d * j->unit, range[2 + d], cosines[shifted(j->t, lo + d)], size, d, nd, rows);
+}
+
 static kugel_status modes_task(void *arg, int64_t i, int worker)
 {
   const stretch *j = arg;
@@ -141,22 +189,13 @@ static kugel_status modes_task(void *arg, int64_t i, int worker)
   for (int64_t m = 0; m < nm; m++)
     complete_columns(j, in + m * 4 * j->in_row);
   for (int64_t k = 0; j->p0 + k * LANES < j->p1; k++) {
-    int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), lo = range[0], nd = range[1];
-    int64_t most[2] = {0, 0}, modes = 0;
-    for (int64_t d = 0; d < nd; d++)
-      most[shifted(j->t, lo + d)] = kugel__max(most[shifted(j->t, lo + d)], range[2 + d]);
-    for (int odd = 0; odd < 2; odd++) {
-      kugel__spectra_wave wave = wave_of(j, p0, odd, &modes);
-      if (modes >= m0)
-        j->ops->cosines(&wave, m0, most[odd], size, cosines[odd]);
-    }
+    int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), modes = 0;
+    wave_of(j, p0, 0, &modes);
     if (modes < m0)
       continue;
-    for (int64_t d = 0; d < nd; d++)
-      j->ops->rows(j->weight + (k * j->most + d) * size * LANES, range[2 + d], cosines[shifted(j->t, lo + d)],
-                   size, d, nd, rows);
-    j->ops->apply(rows, nd, nm, in + p0 + lo - j->first, j->in_row, j->out + m0 * 4 * j->out_row + k * LANES,
-                  j->out_row);
+    make_rows(j, k, m0, cosines, rows);
+    j->ops->apply(rows, range[1], nm, in + p0 + range[0] - j->first, j->in_row,
+                  j->out + m0 * 4 * j->out_row + k * LANES, j->out_row);
   }
   return KUGEL_OK;
 }
@@ -196,7 +235,11 @@ static kugel_status get_memory(stretch *j)
   j->work_size = (2 * t->size + j->most) * MODES * LANES;
   j->in = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->in_row) * 8);
   j->out = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->out_row) * 8);
-  j->weight = kugel__scratch_get(ctx, (size_t)(groups * j->most * t->size * LANES) * 8);
+  j->blocks = (t->mmax + MODES) / MODES;
+  j->unit = t->size * LANES;
+  if (t->bessel)
+    j->unit = kugel__max(j->unit, j->p->fisher.n * bessel_size(j->blocks));
+  j->weight = kugel__scratch_get(ctx, (size_t)(groups * j->most * j->unit) * 8);
   j->range = kugel__scratch_get(ctx, (size_t)(groups * (2 + j->most)) * 8);
   j->work = kugel__scratch_get(ctx, (size_t)(threads * j->work_size) * 8);
   KUGEL_CHECK(j->in && j->out && j->weight && j->range && j->work, KUGEL_ENOMEM,

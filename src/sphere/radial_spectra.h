@@ -11,7 +11,9 @@
  *   aliased: all rings within reach have as many pixels n, and L = n samples at the offsets that pixels
  * really have. The convolution is then one of n numbers, whatever the kernel, and m ends at n / 2. banded:  K
  * has no degrees beyond `band`. Then K_m(r, q) dies away beyond m = band sin(theta_r), and L = 2 M + 2
- * samples give K_m itself. Rings that are neither are summed directly.
+ * samples give K_m itself, as does a Bessel function where K = A exp(-kappa x / 2), x the squared chord
+ * a + b sin^2(h / 2): K_m = A exp(-kappa a / 2) e^{-z} I_m(z), z = kappa b / 4. Rings that are neither are
+ * summed directly.
  *
  * Eight output pairs stand in the lanes of vectors. Only samples within the cut-off count, some ten: rows of
  * K_m are products of small matrices, made for a few m at a time and used at once. */
@@ -40,6 +42,7 @@ typedef struct kugel__radial_spectra {
   int64_t block;         /* pairs a round, a multiple of LANES */
   bool staggered;        /* every second ring of the belt is half a step on */
   bool direct;           /* some rings are summed directly */
+  bool bessel;           /* rows of K_m are Bessel functions where K is banded */
   kugel__spectra_row *row;
   kugel__rings *in, *out;
   double products; /* of samples with cosines, and of rows with spectra, some 9 of the former */
@@ -59,6 +62,14 @@ typedef struct kugel__spectra_wave {
       shift[KUGEL__SPECTRA_LANES];
 } kugel__spectra_wave;
 
+/* e^{-z} I_m(z) times a factor of eight z, by recurrence from above: I_{m-1} = I_{m+1} + m by I_m, by = 2 /
+ * z, which is stable, and I_0 + 2 sum I_m = e^z. */
+typedef struct kugel__bessel {
+  double by[KUGEL__SPECTRA_LANES], top[KUGEL__SPECTRA_LANES]; /* 0 beyond top */
+  double seed[KUGEL__SPECTRA_LANES];                          /* the factor at first, then the value at top */
+  double start[][2][KUGEL__SPECTRA_LANES];                    /* [block]: the last m of MODES, and the next */
+} kugel__bessel;
+
 typedef struct kugel__spectra_ops {
   /* w[s][LANES] for s in [0, n) */
   void (*weights)(const kugel__radial_poly *poly, const kugel__spectra_span *span, int64_t n, double *w);
@@ -66,12 +77,19 @@ typedef struct kugel__spectra_ops {
   void (*cosines)(const kugel__spectra_wave *wave, int64_t m0, int64_t n, int64_t size, double *c);
   /* k[m][nd][LANES] = sum_s w[s][LANES] c[m][s][LANES], column d of nd */
   void (*rows)(const double *w, int64_t n, const double *c, int64_t size, int64_t d, int64_t nd, double *k);
+  /* Fills the starts of blocks of modes from by, top and seed, of n kugel__bessel `stride` doubles apart. */
+  void (*starts)(int64_t n, int64_t stride, int64_t blocks, double *of);
+  /* k[m - m0][n][LANES] = or += n kugel__bessel, for MODES m from m0 on, a multiple of MODES */
+  void (*bessel)(int64_t n, const double *of, int64_t stride, int64_t m0, bool add, double *k);
   /* out[m][4][out_row] = sum_d k[m][d][LANES] in[m][4][in_row] + d, for m < nm */
   void (*apply)(const double *k, int64_t nd, int64_t nm, const double *in, int64_t in_row, double *out,
                 int64_t out_row);
 } kugel__spectra_ops;
 
 const kugel__spectra_ops *kugel__spectra_ops_now(void);
+
+/* by, top and seed of one component for eight output rings and the d-th from each. */
+void kugel__radial_bessel(const kugel__spectra_span *span, double kappa, double amp, kugel__bessel *out);
 
 /* Degree beyond which the kernel has no more than the tolerance, in the rms of smoothed white noise; -1: none
  * below `limit`. */

@@ -69,6 +69,109 @@ static void rows(const double *w, int64_t n, const double *c, int64_t size, int6
     }
 }
 
+/* Four at a time, since a step waits for the one before. */
+enum { SIDE_BY_SIDE = 4 };
+
+static inline kugel__bessel *bessel_at(const double *from, int64_t stride, int64_t i)
+{
+  return (kugel__bessel *)(from + i * stride);
+}
+
+static inline __attribute__((always_inline)) void starts_of(int n, int64_t stride, int64_t blocks, double *of,
+                                                            int v)
+{
+  vf64 by[SIDE_BY_SIDE], top[SIDE_BY_SIDE], p[SIDE_BY_SIDE], next[SIDE_BY_SIDE], sum[SIDE_BY_SIDE];
+  vf64 zero = {0}, seed = v_set(0x1p-900); /* the value at top while the sum is not known */
+  double last = -1, least = 1e300;
+  for (int u = 0; u < n; u++) {
+    kugel__bessel *t = bessel_at(of, stride, u);
+    by[u] = v_load(t->by + v);
+    top[u] = v_load(t->top + v);
+    p[u] = next[u] = sum[u] = zero;
+    for (int i = 0; i < VLEN; i++) {
+      last = t->top[v + i] > last ? t->top[v + i] : last;
+      least = t->top[v + i] < least ? t->top[v + i] : least;
+    }
+    for (int64_t b = 0; b < blocks; b++)
+      for (int k = 0; k < 2; k++)
+        v_store(t->start[b][k] + v, zero);
+  }
+  for (int64_t m = (int64_t)last; m >= 0; m--) {
+    vf64 at = v_set((double)m), above = v_set((double)(m + 1));
+    for (int u = 0; u < n; u++) {
+      vf64 now = next[u] + above * by[u] * p[u];
+      next[u] = p[u];
+      p[u] = (double)m >= least ? v_select(at == top[u], seed, now) : now;
+      sum[u] = sum[u] + p[u];
+    }
+    if (m % MODES == MODES - 1 && m / MODES < blocks)
+      for (int u = 0; u < n; u++) {
+        v_store(bessel_at(of, stride, u)->start[m / MODES][0] + v, p[u]);
+        v_store(bessel_at(of, stride, u)->start[m / MODES][1] + v, next[u]);
+      }
+  }
+  for (int u = 0; u < n; u++) {
+    kugel__bessel *t = bessel_at(of, stride, u);
+    vf64 whole = 2 * sum[u] - p[u], factor = v_load(t->seed + v);
+    factor = v_select(whole > zero, factor / whole, zero);
+    v_store(t->seed + v, factor * seed);
+    for (int64_t b = 0; b < blocks; b++)
+      for (int k = 0; k < 2; k++)
+        v_store(t->start[b][k] + v, factor * v_load(t->start[b][k] + v));
+  }
+}
+
+static void starts(int64_t n, int64_t stride, int64_t blocks, double *of)
+{
+  for (int v = 0; v < LANES; v += VLEN) {
+    int64_t i = 0;
+    for (; i + SIDE_BY_SIDE <= n; i += SIDE_BY_SIDE)
+      starts_of(SIDE_BY_SIDE, stride, blocks, of + i * stride, v);
+    for (; i < n; i++)
+      starts_of(1, stride, blocks, of + i * stride, v);
+  }
+}
+
+static inline __attribute__((always_inline)) void bessel_of(int n, const double *of, int64_t stride,
+                                                            int64_t m0, int64_t nd, bool add, double *k)
+{
+  for (int v = 0; v < LANES; v += VLEN) {
+    vf64 by[SIDE_BY_SIDE], top[SIDE_BY_SIDE], seed[SIDE_BY_SIDE], p[SIDE_BY_SIDE], next[SIDE_BY_SIDE];
+    bool within = false;
+    for (int u = 0; u < n; u++) {
+      const kugel__bessel *t = bessel_at(of, stride, u);
+      by[u] = v_load(t->by + v);
+      top[u] = v_load(t->top + v);
+      seed[u] = v_load(t->seed + v);
+      p[u] = v_load(t->start[m0 / MODES][0] + v);
+      next[u] = v_load(t->start[m0 / MODES][1] + v);
+      for (int i = 0; i < VLEN; i++)
+        within |= t->top[v + i] >= (double)m0 && t->top[v + i] < (double)(m0 + MODES);
+    }
+    for (int64_t m = MODES - 1; m >= 0; m--) {
+      vf64 at = v_set((double)(m0 + m));
+      double *to = k + m * nd * LANES + v;
+      for (int u = 0; u < n; u++) {
+        if (within)
+          p[u] = v_select(at == top[u], seed[u], p[u]);
+        v_store(to + u * LANES, add ? v_load(to + u * LANES) + p[u] : p[u]);
+        vf64 before = next[u] + at * by[u] * p[u];
+        next[u] = p[u];
+        p[u] = before;
+      }
+    }
+  }
+}
+
+static void bessel(int64_t n, const double *of, int64_t stride, int64_t m0, bool add, double *k)
+{
+  int64_t i = 0;
+  for (; i + SIDE_BY_SIDE <= n; i += SIDE_BY_SIDE)
+    bessel_of(SIDE_BY_SIDE, of + i * stride, stride, m0, n, add, k + i * LANES);
+  for (; i < n; i++)
+    bessel_of(1, of + i * stride, stride, m0, n, add, k + i * LANES);
+}
+
 static void apply(const double *k, int64_t nd, int64_t nm, const double *in, int64_t in_row, double *out,
                   int64_t out_row)
 {
@@ -88,4 +191,4 @@ static void apply(const double *k, int64_t nd, int64_t nm, const double *in, int
 }
 
 extern const kugel__spectra_ops ISA_NAME(kugel__spectra_ops);
-const kugel__spectra_ops ISA_NAME(kugel__spectra_ops) = {weights, cosines, rows, apply};
+const kugel__spectra_ops ISA_NAME(kugel__spectra_ops) = {weights, cosines, rows, starts, bessel, apply};

@@ -114,13 +114,17 @@ static void size_rounds(const kugel_radial *p, kugel__radial_spectra *t)
     int64_t n = samples_of(p, t, i, &all, &pairs);
     if (t->row[i].modes >= 0) {
       most = kugel__max(most, n);
-      work += (double)(t->row[i].modes + 1) * (all + 9 * (double)(p->ring[i].hi - p->ring[i].lo));
+      double rings = (double)(p->ring[i].hi - p->ring[i].lo);
+      bool bessel = t->bessel && !t->row[i].aliased;
+      work += (double)(t->row[i].modes + 1) * ((bessel ? 3 * (double)p->fisher.n * rings : all) + 9 * rings);
     } else {
       direct += pairs * (double)(1 + p->mirrored);
     }
   }
   t->size = most;
   int64_t column = (t->mmax + 1) * 32, weights = reach * most * 8;
+  if (t->bessel)
+    weights = kugel__max(weights, reach * p->fisher.n * ((t->mmax + 1) / 2 + 40));
   t->block = kugel__min(8 * reach, ROUND_BYTES / (column + weights) - reach);
   t->block = kugel__round_up(kugel__max(64, kugel__min(t->block, t->npairs)), LANES);
   t->products = work;
@@ -171,6 +175,8 @@ kugel_status kugel__radial_spectra_create(kugel_radial *p)
     const kugel__radial_ring *r = p->ring + i;
     t->staggered |= r->same && r[1].nphi == r->nphi && r[1].phi0 != r->phi0;
   }
+  /* Rows are of the whole kernel, so nothing of it may be cut off beyond the tolerance. */
+  t->bessel = p->fisher.n && p->band >= 0 && p->info.cut_error <= tolerance_of(p);
   choose_rows(p, t);
   size_rounds(p, t);
   return KUGEL_OK;
