@@ -10,14 +10,19 @@
  *                     KUGEL_ARRAY(y, KUGEL_C128, 512, 513));
  *
  * With x_j, j = 0 ... n - 1, along each axis the unnormalised transforms are
- *   C2C   y_k = sum_j x_j e^{-2 pi i j k / n}; the inverse has e^{+2 pi i j k / n}
- *   R2C   the same of real x, k = 0 ... n / 2 along the last axis; the inverse takes these n / 2 + 1 to n
- * reals DCT1  y_k = x_0 + (-1)^k x_{n-1} + 2 sum_{0 < j < n-1} x_j cos(pi j k / (n - 1)), n >= 2 DCT2  y_k =
- * 2 sum_j x_j cos(pi (j + 1/2) k / n) DCT3  y_k = x_0 + 2 sum_{j > 0} x_j cos(pi j (k + 1/2) / n) DCT4  y_k =
- * 2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / n) DST1  y_k = 2 sum_j x_j sin(pi (j + 1) (k + 1) / (n + 1)) DST2
- * y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1) / n) DST3  y_k = (-1)^k x_{n-1} + 2 sum_{j < n-1} x_j sin(pi (j
- * + 1) (k + 1/2) / n) DST4  y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1/2) / n) The inverse of kind 2 is kind 3
- * and of kind 3 kind 2; kinds 1 and 4 are their own. The same scaling as FFTW's.
+ * - C2C   y_k = sum_j x_j e^{-2 pi i j k / n}; the inverse has e^{+2 pi i j k / n}
+ * - R2C   the same of real x, k = 0 ... n / 2 along the last axis; the inverse takes these to n reals
+ * - DCT1  y_k = x_0 + (-1)^k x_{n-1} + 2 sum_{0 < j < n-1} x_j cos(pi j k / (n - 1)), n >= 2
+ * - DCT2  y_k = 2 sum_j x_j cos(pi (j + 1/2) k / n)
+ * - DCT3  y_k = x_0 + 2 sum_{j > 0} x_j cos(pi j (k + 1/2) / n)
+ * - DCT4  y_k = 2 sum_j x_j cos(pi (j + 1/2) (k + 1/2) / n)
+ * - DST1  y_k = 2 sum_j x_j sin(pi (j + 1) (k + 1) / (n + 1))
+ * - DST2  y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1) / n)
+ * - DST3  y_k = (-1)^k x_{n-1} + 2 sum_{j < n-1} x_j sin(pi (j + 1) (k + 1/2) / n)
+ * - DST4  y_k = 2 sum_j x_j sin(pi (j + 1/2) (k + 1/2) / n)
+ *
+ * The inverse of kind 2 is kind 3 and of kind 3 kind 2; kinds 1 and 4 are their own. The same scaling as
+ * FFTW's.
  *
  * Numbers of KUGEL_FFT_DD are sums of two doubles, hi + lo with |lo| <= ulp(hi), about 31 digits. Arrays of
  * them have a last extent of 2 more, high parts and low parts: float64[..., n, 2] for reals, complex128[...,
@@ -118,9 +123,15 @@ typedef struct kugel_fft_opts {
 ///                   (DCT1: at least 2); any primes
 /// @param[in]  opts  NULL for defaults: C2C of doubles over all axes
 /// @param[out] out   the plan
-/// @errors KUGEL_EINVAL for a length, kind, axis, scale or effort out of range; KUGEL_ENOMEM
+/// @errors KUGEL_EINVAL for a length, kind, axis, scale or effort out of range; KUGEL_ENOMEM; KUGEL_ENOTSUP
+///         on devices for a line of more than 2^32 points
 /// @cost   O(n) sines and cosines an axis. On devices a plan that was made before on the machine compiles
-///         nothing, and again in the same process takes less than 5 ms
+///         nothing, and again in the same process takes less than 5 ms. Device memory: tables of a few
+///         thousand numbers an axis; lines too long for a block also take work memory of one line or 256 MiB.
+///         Long lines whose length has a prime factor that no block holds become convolutions of 2 n to 2.2 n
+///         points: about 64 n bytes of tables and 32 n of work memory (half that for floats, twice for
+///         double-doubles; an n of 2^24: 1 GiB and 0.5 GiB), and 100 n bytes of the host's while they are
+///         made
 KUGEL_API kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n,
                                         const kugel_fft_opts *opts, kugel_fft **out);
 

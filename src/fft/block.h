@@ -40,11 +40,12 @@ typedef struct kugel__block {
   /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
    * are rows mirror - row: points k and points - k of the line are in one block. */
   int64_t mirror;
-  int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k (i mod c0) / big} */
+  int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k r / big}, r = i mod c0; with
+                  rows of a spectrum i mod these, with big_outer i / c0 */
   /* Bluestein's convolution, within this kernel (m != n) or over three of them. */
   int64_t chirp;    /* not 0: its length, that of the line or of the block's transform */
   int64_t spectrum; /* not 0: the results are multiplied by a spectrum and transformed back: the number of
-                       rows of the spectrum, transform i takes row i mod c0 */
+                       rows of the spectrum, transform i takes row i mod that */
   bool chirp_in, chirp_out;
   bool rader;  /* Rader's convolution of a prime n, points in the order of powers of a generator */
   bool halves; /* exchanges move real parts, then imaginary parts: half the shared memory */
@@ -55,7 +56,8 @@ typedef struct kugel__block {
   bool hook_in, hook_out; /* elements are multiplied as they are read, results as they are written, by factors
                              in the tables: one for each element of the line's side */
   uint8_t modulus;        /* kugel_fft_modulus: what the sink writes of complex numbers */
-  bool unused[4];
+  bool big_outer;
+  bool unused[3];
 } kugel__block;
 #pragma GCC diagnostic pop
 
@@ -68,7 +70,8 @@ typedef struct kugel__block {
  * if no single block can hold one. shared: bytes that a block may have. */
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
 
-/* Points m of the stages by which n are transformed, as the first choice is: n, for a prime n - 1, or more. */
+/* Points m of the stages by which n are transformed, as the first choice is: n, for a prime n - 1, or more.
+ */
 int64_t kugel__block_points(int64_t n);
 bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out);
 

@@ -36,6 +36,8 @@ void kugel__build_parameters(kugel__build *k);
 kugel__val kugel__transform_of(kugel__build *k, const kugel__seat *s);
 /* Of mirrored blocks, number s of the rows up to mirror / 2. */
 kugel__val kugel__row_of(kugel__build *k, kugel__val s, kugel__val *line);
+/* Which root of unity's powers a transform's results are multiplied by, see kugel__block.big. */
+kugel__val kugel__root_of(kugel__build *k, kugel__val transform);
 kugel__seat kugel__seat_of(kugel__build *k, bool across);
 int64_t kugel__block_before(const kugel__block *b, int stage); /* product of the radices before */
 int kugel__block_rounds(const kugel__block *b, int stage);     /* butterflies of a thread */
@@ -49,7 +51,7 @@ void kugel__stage_put(kugel__build *k, int stage, const kugel__seat *s, bool use
 /* Results of `stage` go to shared memory and come back as the inputs of stage `next`. */
 void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int next, const kugel__seat *to,
                      bool used);
-/* Whether the factors e^{-2 pi i k (i mod c0) / big} are made of those of k < m / r, and of those of k a
+/* Whether the factors e^{-2 pi i k r / big} are made of those of k < m / r, and of those of k a
  * multiple of that, which the block keeps in shared memory; r: the last radix. */
 bool kugel__block_shares_roots(const kugel__block *b);
 /* The factors in shared memory: pair `slot` + group q, of transform `slot` and k = q m / r. */

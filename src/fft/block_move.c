@@ -137,7 +137,7 @@ static void apply_roots(kugel__build *k, const kugel__seat *s, kugel__val transf
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  kugel__val e = g_mul(g, g_mod(g, transform, k->c0), first);
+  kugel__val e = g_mul(g, kugel__root_of(k, transform), first);
   kugel__cval w = kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e);
   w = (kugel__cval){g_mul(g, w.re, k->scale), g_mul(g, w.im, k->scale)};
   for (int q = 0; q < b->radix[b->stages - 1]; q++)
@@ -152,7 +152,7 @@ static kugel__cval finished(kugel__build *k, kugel__val transform, kugel__val i,
   if (b->chirp_out)
     x = chirped(k, (kugel__cval){x.im, x.re}, own_chirp(b) ? i : p);
   if (b->big) {
-    kugel__val e = g_mul(g, g_mod(g, transform, k->c0), i);
+    kugel__val e = g_mul(g, kugel__root_of(k, transform), i);
     x = kugel__gen_cmul(g, x, kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e));
   }
   return (kugel__cval){g_mul(g, x.re, k->scale), g_mul(g, x.im, k->scale)};

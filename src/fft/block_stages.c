@@ -37,6 +37,14 @@ kugel__val kugel__transform_of(kugel__build *k, const kugel__seat *s)
   return g_add(g, g_mul(g, line, mirror), kugel__gen_select(g, s->slot, rows, row, mirrored));
 }
 
+kugel__val kugel__root_of(kugel__build *k, kugel__val transform)
+{
+  const kugel__block *b = k->b;
+  if (b->big_outer)
+    return g_div(k->g, transform, k->c0);
+  return g_mod(k->g, transform, b->spectrum > 1 ? kugel__int(b->spectrum) : k->c0);
+}
+
 int64_t kugel__block_before(const kugel__block *b, int stage)
 {
   int64_t s = 1;
@@ -291,8 +299,8 @@ static void share_roots(kugel__build *k)
     bool partly = from + threads > roots;
     if (partly)
       kugel__gen_if(g, i, kugel__int(roots));
-    kugel__val transform = g_mod(g, g_add(g, k->group, g_mod(g, i, group)), k->c0);
-    kugel__val e = g_mul(g, transform, g_mul(g, g_div(g, i, group), kugel__int(b->m / r)));
+    kugel__val row = kugel__root_of(k, g_add(g, k->group, g_mod(g, i, group)));
+    kugel__val e = g_mul(g, row, g_mul(g, g_div(g, i, group), kugel__int(b->m / r)));
     kugel__cval w = kugel__tables_root(g, &k->at.roots[KUGEL__ROOTS_BIG], k->tables, e);
     kugel__gen_put_shared_pair(g, k->shared, roots_at(k, i), w);
     if (partly)
@@ -327,7 +335,7 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
   kugel__val row = kugel__int(k->at.spectrum), zero = kugel__real(dd_from(0));
   if (b->spectrum > 1) {
     kugel__val transform = g_add(g, k->group, from->slot);
-    row = g_add(g, g_mul(g, g_mod(g, transform, k->c0), kugel__int(b->m)), row);
+    row = g_add(g, g_mul(g, kugel__root_of(k, transform), kugel__int(b->m)), row);
   }
   for (int round = 0; round < kugel__block_rounds(b, stage); round++)
     for (int q = 0; q < r; q++) {

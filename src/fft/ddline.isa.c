@@ -85,7 +85,7 @@ static double *exec(const kugel__ddfft *p, double *x, double *work)
 
 static inline vdd get_real(const kugel__ddjob *j, int64_t i)
 {
-  vdd v;
+  vdd v = {{0}, {0}};
   for (int l = 0; l < VLEN; l++) {
     const double *p = j->in[l] + 2 * i * j->in_step;
     v.hi[l] = p[0];

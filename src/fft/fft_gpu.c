@@ -119,8 +119,8 @@ static kugel_status run_passes(const job *j, int64_t lines, int64_t in_d, int64_
     place(j, t, false, lines, (kugel__gpu_walk){0, out_d, out_step}, &l);
     for (int64_t k = 0; k < launches; k++) {
       KUGEL_TRY(run_launch(j, t, l));
-      l.in_at += c->work; // of the next line: only last passes from work memory take lines one by one
-      l.out_at += t->sink == KUGEL__ROOM_ARRAY ? out_d : c->second;
+      l.in_at += c->work; // of the next line: only passes from work memory take lines one by one
+      l.out_at += t->sink == KUGEL__ROOM_ARRAY ? out_d : t->sink == KUGEL__ROOM_WORK ? c->work : c->second;
     }
   }
   return KUGEL_OK;

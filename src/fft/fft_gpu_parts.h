@@ -10,7 +10,7 @@
 #include "fft/fft_gpu.h"
 #include "fft/gpu_work.h"
 
-enum { KUGEL__GPU_AXES = 8, KUGEL__GPU_PASSES = 4 };
+enum { KUGEL__GPU_AXES = 8, KUGEL__GPU_PASSES = 6 };
 
 /* Where a pass reads or writes: the caller's arrays, or work memory, which has two parts. */
 typedef enum kugel__gpu_room { KUGEL__ROOM_ARRAY, KUGEL__ROOM_WORK, KUGEL__ROOM_SECOND } kugel__gpu_room;

@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which passes a line goes through. n = n1 n2 (n3): columns of n1 points a distance n2 n3 apart, with
- * twiddles; then the rows in the same way. Lengths with large primes: Bluestein's convolution of m1 m2
- * points, whose middle pass multiplies rows by the spectrum and transforms them back. */
+ * twiddles; then the rows in the same way. Lengths with large primes: Bluestein's convolution of
+ * m1 m2 (m3) points, whose middle pass multiplies rows by the spectrum and transforms them back. */
 #include <math.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "fft/fft_gpu_parts.h"
 #include "fft/radices.h"
 
-static bool fits(int64_t n, kugel__type real, uint64_t shared)
+enum { CROWD = 4 }; // blocks that shared memory is to hold of passes of a long line
+
+// Whether a block of `room` bytes of shared memory holds n points.
+static bool fits(int64_t n, kugel__type real, uint64_t room)
 {
   kugel__block b;
-  return kugel__block_fit(n, real, shared / 4, &b);
+  return kugel__block_fit(n, real, room, &b);
 }
 
 // The divisor n1 of n nearest its root such that blocks hold n1 and n / n1; 0: none.
-static int64_t split_two(int64_t n, kugel__type real, uint64_t shared)
+static int64_t split_two(int64_t n, kugel__type real, uint64_t room)
 {
   for (int64_t n1 = (int64_t)sqrt((double)n) + 1; n1 > 1; n1--)
-    if (n % n1 == 0 && fits(n1, real, shared) && fits(n / n1, real, shared))
+    if (n % n1 == 0 && fits(n1, real, room) && fits(n / n1, real, room))
       return n1;
   return 0;
 }
 
 // Two or three factors that blocks hold; 0: there are none.
-static int split(int64_t n, kugel__type real, uint64_t shared, int64_t factor[3])
+static int split(int64_t n, kugel__type real, uint64_t room, int64_t factor[3])
 {
-  factor[0] = split_two(n, real, shared);
+  factor[0] = split_two(n, real, room);
   factor[1] = factor[0] ? n / factor[0] : 0;
   if (factor[0])
     return 2;
   for (int64_t n1 = (int64_t)cbrt((double)n) + 1; n1 > 1; n1--)
-    if (n % n1 == 0 && fits(n1, real, shared) && (factor[1] = split_two(n / n1, real, shared)) != 0) {
+    if (n % n1 == 0 && fits(n1, real, room) && (factor[1] = split_two(n / n1, real, room)) != 0) {
       factor[0] = n1;
       factor[2] = n / n1 / factor[1];
       return 3;
@@ -97,19 +100,27 @@ static void last_writes_array(kugel__gpu_chain *c, int64_t columns)
   finish->count = finish->c0 = points / 2 + 1;
 }
 
+// Columns of n points in each `rest` consecutive ones of work memory, with the twiddles that follow.
+static kugel__gpu_pass *add_columns(kugel__gpu_chain *c, int64_t n, int64_t rest, kugel__type real,
+                                    uint64_t shared)
+{
+  kugel__gpu_pass *t = add_pass(c, n, real, shared);
+  t->block.big = rest;
+  kugel__block_across(&t->block, true, shared);
+  t->count = c->work / n;
+  t->c0 = rest / n;
+  t->from = t->to = (kugel__gpu_walk){1, rest, rest / n};
+  return t;
+}
+
 static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int factors,
                          const int64_t *factor)
 {
   int64_t n = c->line.points, rest = n;
   c->work = n;
   for (int i = 0; i + 1 < factors; i++) {
-    kugel__gpu_pass *t = add_pass(c, factor[i], real, shared);
-    t->block.big = rest;
-    kugel__block_across(&t->block, true, shared);
-    t->count = n / factor[i];
-    t->from = t->to = (kugel__gpu_walk){1, rest, rest / factor[i]};
+    add_columns(c, factor[i], rest, real, shared);
     rest /= factor[i];
-    t->c0 = rest;
   }
   kugel__gpu_pass *last = add_pass(c, rest, real, shared);
   kugel__block_across(&last->block, false, shared);
@@ -121,31 +132,41 @@ static void plan_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared,
   last_writes_array(c, n / rest);
 }
 
-static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int64_t m, int64_t m1)
+// Bluestein's convolution of m = m1 m2 (m3) points: forward over columns, rows with the spectrum and back,
+// and back over columns. Row k1 + m1 k2 holds results k1 + m1 k2 + m1 m2 k3.
+static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int factors,
+                             const int64_t *factor)
 {
-  int64_t m2 = m / m1, points = c->line.points;
+  int64_t m = 1, points = c->line.points;
+  for (int i = 0; i < factors; i++)
+    m *= factor[i];
+  int64_t rest = m / factor[0], length = factor[factors - 1];
   c->work = m;
-  kugel__gpu_pass *columns = add_pass(c, m1, real, shared);
-  kugel__block_across(&columns->block, true, shared);
-  columns->count = columns->c0 = m2;
-  columns->to = (kugel__gpu_walk){1, m, m2};
-  columns->block.big = m;
-  columns->block.chirp = points;
-  columns->block.chirp_in = true;
-  kugel__gpu_pass *rows = add_pass(c, m2, real, shared);
-  rows->count = rows->c0 = m1;
-  rows->from = rows->to = (kugel__gpu_walk){m2, m, 1};
+  kugel__gpu_pass *first = add_columns(c, factor[0], m, real, shared);
+  first->block.chirp = points;
+  first->block.chirp_in = true;
+  if (factors > 2)
+    add_columns(c, factor[1], rest, real, shared);
+  kugel__gpu_pass *rows = add_pass(c, length, real, shared);
+  rows->count = m / length;
+  rows->c0 = factor[0];
+  rows->from = rows->to = (kugel__gpu_walk){rest, factors > 2 ? length : m, 1};
+  rows->one_line = factors > 2;
   rows->block.chirp = points;
-  rows->block.spectrum = m1;
+  rows->block.spectrum = m / length;
   rows->block.big = m;
-  kugel__gpu_pass *back = add_pass(c, m1, real, shared);
-  kugel__block_across(&back->block, true, shared);
-  back->count = back->c0 = m2;
-  back->from = (kugel__gpu_walk){1, m, m2};
-  back->block.chirp = points;
-  back->block.chirp_out = true;
-  first_reads_array(c, m2);
-  last_writes_array(c, m2);
+  if (factors > 2) { // results n2 of row k1 are multiplied by e^{-2 pi i k1 n2 / m1 m2}
+    kugel__gpu_pass *middle = add_columns(c, factor[1], rest, real, shared);
+    middle->block.big = factor[0] * factor[1];
+    middle->block.big_outer = true;
+    middle->one_line = true;
+  }
+  kugel__gpu_pass *last = add_columns(c, factor[0], m, real, shared);
+  last->block.big = 0;
+  last->block.chirp = points;
+  last->block.chirp_out = true;
+  first_reads_array(c, rest);
+  last_writes_array(c, rest);
 }
 
 // One block, in which m points hold the transform, as many as it takes if 0.
@@ -165,15 +186,17 @@ static bool plan_block(kugel__gpu_chain *c, int64_t m, kugel__type real, bool in
   return true;
 }
 
-// The length m = m1 m2 of a convolution from `least` on; 0: none.
-static int64_t convolution(int64_t least, kugel__type real, uint64_t shared, int64_t *m1)
+// The length of a convolution from `least` on, and its two or three factors; 0: none.
+static int64_t convolution(int64_t least, kugel__type real, uint64_t room, int *factors, int64_t factor[3])
 {
-  *m1 = 0;
-  for (int i = 0; i < 8; i++, least++) {
-    least = kugel__radices_above(least);
-    *m1 = split_two(least, real, shared);
-    if (*m1)
-      return least;
+  int64_t m = least;
+  for (int i = 0; i < 16; i++, m++) { // two factors if they can be had
+    m = kugel__radices_above(i == 8 ? least : m);
+    factor[0] = split_two(m, real, room);
+    factor[1] = factor[0] ? m / factor[0] : 0;
+    *factors = factor[0] ? 2 : i < 8 ? 0 : split(m, real, room, factor);
+    if (*factors)
+      return m;
   }
   return 0;
 }
@@ -194,7 +217,8 @@ static bool plan_cluster(kugel__gpu_chain *c, kugel__type real, uint64_t shared)
 static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
                                   bool in_order, uint64_t shared, bool clusters)
 {
-  int64_t factor[3], n = line->points, m1;
+  int64_t factor[3], n = line->points;
+  int factors;
   c->line = *line;
   c->passes = 0;
   KUGEL_CHECK(n <= (int64_t)1 << 32, KUGEL_ENOTSUP,
@@ -203,18 +227,16 @@ static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, 
     return KUGEL_OK;
   if (plan_block(c, 0, real, in_order, shared))
     return KUGEL_OK;
-  int factors = split(n, real, shared, factor);
-  if (factors) {
-    plan_factors(c, real, shared, factors, factor);
-    return KUGEL_OK;
+  for (uint64_t room = shared / CROWD; room <= shared && !c->passes;
+       room = room < shared ? shared : shared + 1) {
+    if ((factors = split(n, real, room, factor)))
+      plan_factors(c, real, shared, factors, factor);
+    else if (convolution(2 * n - 1, real, room, &factors, factor))
+      plan_convolution(c, real, shared, factors, factor);
   }
-  int64_t m = convolution(2 * n - 1, real, shared, &m1);
-  KUGEL_CHECK(
-      m1, KUGEL_ENOTSUP,
-      "no passes hold a transform of %lld points on this device: use a length with factors below 1024, "
-      "see kugel_fft_good_size",
-      (long long)n);
-  plan_convolution(c, real, shared, m, m1);
+  KUGEL_CHECK(c->passes, KUGEL_ENOTSUP,
+              "no passes hold a transform of %lld points in blocks of %llu bytes of shared memory",
+              (long long)n, (unsigned long long)shared);
   return KUGEL_OK;
 }
 
@@ -274,7 +296,7 @@ static void other_splits(others *o, kugel__type real, uint64_t shared)
   for (int64_t away = 0; away < root - 1 && o->count < o->room; away++)
     for (int side = 0; side < 2; side++) {
       int64_t n1 = root - away, factor[2] = {side ? n / n1 : n1, side ? n1 : n / n1};
-      bool holds = n % n1 == 0 && fits(n1, real, shared) && fits(n / n1, real, shared);
+      bool holds = n % n1 == 0 && fits(n1, real, shared / CROWD) && fits(n / n1, real, shared / CROWD);
       if (!holds || factor[0] == o->than->pass[0].block.n || (side && factor[0] == factor[1]))
         continue;
       kugel__gpu_chain *c = next_chain(o);
@@ -286,11 +308,12 @@ static void other_splits(others *o, kugel__type real, uint64_t shared)
 
 static void other_convolutions(others *o, kugel__type real, uint64_t shared)
 {
-  int64_t m1, m = o->than->work;
-  for (int i = 0; i < 3 && (m = convolution(m + 1, real, shared, &m1)); i++) {
+  int64_t factor[3], m = o->than->work;
+  int factors;
+  for (int i = 0; i < 3 && (m = convolution(m + 1, real, shared / CROWD, &factors, factor)); i++) {
     kugel__gpu_chain *c = next_chain(o);
     if (c)
-      plan_convolution(c, real, shared, m, m1);
+      plan_convolution(c, real, shared, factors, factor);
     o->count += c != NULL;
   }
 }

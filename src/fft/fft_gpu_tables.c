@@ -47,7 +47,7 @@ static void key_of(const char *what, const kugel__block *block, unsigned char ke
 {
   kugel__block b = *block;
   b.threads = b.group = 0;
-  b.halves = b.across_in = b.across_out = b.flat = b.line.inverse = false;
+  b.halves = b.across_in = b.across_out = b.flat = b.big_outer = b.line.inverse = false;
   b.columns_in = b.columns_out = b.mirror = b.c0 = b.step_in = b.step_out = 0;
   b.keep_in = b.keep_out = (kugel__window){0, 0};
   b.modulus = 0;

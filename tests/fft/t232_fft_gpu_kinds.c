@@ -266,6 +266,12 @@ static const problem passes[] = {
     LINE(KUGEL_FFT_DCT1, 601, 2, ROWS, 4096, true),
     LINE(KUGEL_FFT_DST4, 263, 2, ROWS, 2048, true),
     {KUGEL_FFT_R2C, 2, 2, {180, 22}, {0, 1}, 1, ROWS, 1024, false},
+    LINE(KUGEL_FFT_C2C, 997, 3, GAPS, 2048, false), // primes of which a convolution has three factors
+    LINE(KUGEL_FFT_C2C, 131, 2, ROWS, 512, true),
+    LINE(KUGEL_FFT_R2C, 1994, 2, IN_PLACE, 2048, false), // and its spectrum is made of pairs of points
+    LINE(KUGEL_FFT_DCT2, 1994, 2, GAPS, 2048, false),
+    LINE(KUGEL_FFT_DST4, 997, 2, ROWS, 2048, true),
+    {KUGEL_FFT_C2C, 2, 2, {997, 6}, {0, 1}, 2, IN_PLACE, 2048, false},
 };
 
 static void check_list(const kugel_device_info *info, const problem *list, size_t count)

@@ -71,8 +71,8 @@ int main(void)
   bool there = kugel__nvrtc_version(&why) > 0;
   CASE("complex lines")
   {
-    static const int64_t n[] = {8,    60,   97,   243,  263,   512,     1000,   1009,
-                                4092, 4096, 6000, 8192, 65536, 1000003, 1 << 25};
+    static const int64_t n[] = {8,    60,   97,   243,  263,   512,     1000,    1009,
+                                4092, 4096, 6000, 8192, 65536, 1000003, 1 << 25, 16777213};
     for (size_t i = 0; i < sizeof n / sizeof *n && there; i++)
       for (int f32 = 0; f32 < 2; f32++) {
         check_plan(KUGEL_FFT_C2C, i % 2, n[i], true, types[f32]);
