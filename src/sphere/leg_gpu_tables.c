@@ -15,45 +15,20 @@ kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *p, const void *data, siz
                             NULL);
 }
 
-typedef struct coef_job {
-  const kugel__leg_gpu *plan;
-  double *coef;
-} coef_job;
-
-static long double eps_squared(int64_t m, int64_t i) // of degree l = m + i
-{
-  int64_t l = m + i;
-  return (long double)(i * (l + m)) / (long double)((2 * l - 1) * (2 * l + 1));
-}
-
-/* a_k = (-1)^k alpha_k^2 and b_k = -a_k (eps_{l+2}^2 + eps_{l+1}^2), l = m + 2 k (Ishioka, J. Meteor. Soc.
- * Japan 96 (2018)), alpha_0^2 = 1 / eps_1^2, alpha_{k+1}^2 = 1 / (eps_{l+2}^2 eps_{l+3}^2 alpha_k^2). */
-static kugel_status coef_task(void *arg, int64_t m, int worker)
-{
-  const coef_job *j = arg;
-  double *c = j->coef + 2 * j->plan->offset[m];
-  int64_t n = j->plan->offset[m + 1] - j->plan->offset[m];
-  long double one = eps_squared(m, 1), square = 1 / one;
-  (void)worker;
-  for (int64_t k = 0; k < n; k++) {
-    long double two = eps_squared(m, 2 * k + 2), three = eps_squared(m, 2 * k + 3);
-    c[2 * k] = (double)(k % 2 ? -square : square);
-    c[2 * k + 1] = (double)((k % 2 ? square : -square) * (two + one));
-    square = 1 / (two * three * square);
-    one = three;
-  }
-  return KUGEL_OK;
-}
-
 static kugel_status make_coefs(kugel__leg_gpu *p)
 {
-  int64_t orders = p->leg->mmax + 1, total = p->offset[orders];
-  coef_job j = {.plan = p, .coef = kugel__scratch_get(p->ctx, (size_t)total * 16)};
-  KUGEL_CHECK(j.coef, KUGEL_ENOMEM, "no memory for recurrences of %lld steps", (long long)total);
-  kugel_status s = kugel__parallel(p->ctx, orders, coef_task, &j);
-  if (!s)
-    s = kugel__leg_gpu_table(p, j.coef, (size_t)total * 16, &p->coef);
-  kugel__scratch_put(p->ctx, j.coef);
+  int32_t orders = (int32_t)p->leg->mmax + 1;
+  kugel__module_spec spec = {.name = "sphere/recurrence", .words = "codegen/dd"};
+  kugel__module *module;
+  kugel__kernel *kernel;
+  KUGEL_TRY(kugel__device_alloc(p->device, kugel__max(p->offset[orders] * 16, 64), &p->coef.base));
+  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &module));
+  kugel_status s = kugel__module_kernel(module, "recurrences", &kernel, NULL);
+  kugel__grid grid = {.blocks = {(uint32_t)(orders + KUGEL__LEG_GPU_WARP - 1) / KUGEL__LEG_GPU_WARP},
+                      .threads = {KUGEL__LEG_GPU_WARP}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->coef), KUGEL__VALUE_ARG(orders)};
+  s = s ? s : kugel__launch(p->device, kernel, &grid, 3, args, NULL);
+  kugel__module_put(module);
   return s;
 }
 
@@ -100,24 +75,33 @@ static void polar_recurrence(const kugel__leg *leg, int64_t m, int spin, int f, 
   }
 }
 
-// Start values R_0 with their powers, and recurrences, of the polar pairs.
-static void fill_polar(const kugel__leg_gpu *p, const kugel__polar_part *part, double *rec, double *start)
+typedef struct polar_job {
+  const kugel__leg *leg;
+  const kugel__polar_part *part;
+  double *rec, *start;
+} polar_job;
+
+// Recurrence of one function of one order, and the start values R_0 with their powers of all pairs.
+static kugel_status polar_task(void *arg, int64_t at, int worker)
 {
-  const kugel__leg *g = p->leg;
+  const polar_job *j = arg;
+  const kugel__leg *g = j->leg;
+  const kugel__polar_part *part = j->part;
+  int f = at >= part->orders;
+  int64_t m = at - f * part->orders, sum = m + part->spin;
+  int64_t apart = m > part->spin ? m - part->spin : part->spin - m;
+  int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart;
   long double log_scale = log2l((long double)g->polar_scale);
-  for (int64_t m = 0; m < part->orders; m++)
-    for (int f = 0; f < (part->spin ? 2 : 1); f++) {
-      int64_t sum = m + part->spin, apart = m > part->spin ? m - part->spin : part->spin - m;
-      int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart, at = f * part->orders + m;
-      polar_recurrence(g, m, part->spin, f, h, c, rec + at * part->steps * 3);
-      for (int32_t i = 0; i < part->room; i++) {
-        int64_t k = kugel__min(i, g->npolar - 1);
-        long double log_h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale;
-        long double log_c = (long double)g->log_c[k] + (long double)g->log_c_lo[k];
-        long double e = (h ? (long double)h * log_h : 0) + (long double)c * log_c;
-        start[at * part->room + i] = e < -150 ? 0 : (double)exp2l(e);
-      }
-    }
+  (void)worker;
+  polar_recurrence(g, m, part->spin, f, h, c, j->rec + at * part->steps * 3);
+  for (int32_t i = 0; i < part->room; i++) {
+    int64_t k = kugel__min(i, g->npolar - 1);
+    long double log_h = (long double)g->log_h[k] + (long double)g->log_h_lo[k] - log_scale;
+    long double log_c = (long double)g->log_c[k] + (long double)g->log_c_lo[k];
+    long double e = (h ? (long double)h * log_h : 0) + (long double)c * log_c;
+    j->start[at * part->room + i] = e < -150 ? 0 : (double)exp2l(e);
+  }
+  return KUGEL_OK;
 }
 
 static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
@@ -130,9 +114,11 @@ static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the recurrences of %lld polar ring pairs",
                    (long long)p->leg->npolar);
   if (!s) {
-    fill_polar(p, part, t, t + nrec);
-    s = kugel__leg_gpu_table(p, t, (size_t)nrec * 8, &part->rec);
+    polar_job j = {.leg = p->leg, .part = part, .rec = t, .start = t + nrec};
+    s = kugel__parallel(p->ctx, rows, polar_task, &j);
   }
+  if (!s)
+    s = kugel__leg_gpu_table(p, t, (size_t)nrec * 8, &part->rec);
   if (!s)
     s = kugel__leg_gpu_table(p, t + nrec, (size_t)nstart * 8, &part->start);
   kugel__free(p->ctx, t);

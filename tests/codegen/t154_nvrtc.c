@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LABEL: long. Every embedded kernel text compiles for compute capability 9.0 with NVRTC; no GPU and no
  * driver is needed. A text names its specialisations in lines "// variant: NAME=value NAME=value"; none: it
- * is compiled as it is. */
+ * is compiled as it is; and a text that goes before it in a line "// words: NAME". */
 #include <ctype.h>
 #include "check.h"
 #include "codegen/kernels.h"
@@ -28,12 +28,15 @@ static void to_defines(const char *variant, char *out, size_t room)
 
 static void compile(const char *name, const char *text, const char *variant, int arch)
 {
-  char defines[1024];
+  char defines[1024], words[64] = "";
+  const char *line = strstr(text, "// words: ");
+  if (line)
+    sscanf(line, "// words: %63s", words);
   void *binary = NULL;
   size_t bytes = 0;
   char *log = NULL;
   to_defines(variant, defines, sizeof defines);
-  kugel__module_spec spec = {.name = name, .text = text, .defines = defines};
+  kugel__module_spec spec = {.name = name, .text = text, .defines = defines, .words = *words ? words : NULL};
   char *whole = NULL;
   CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
   CHECK(whole);

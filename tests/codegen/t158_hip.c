@@ -124,9 +124,13 @@ int main(void)
     for (const kugel__source *s = kugel__sources; there && s->name; s++) {
       bool other = strstr(s->name, "/prelude_") || strstr(s->name, "_mma"); // of NVIDIA's tensor cores
       const char *variant = strstr(s->text, mark);
-      char defines[1024], *whole = NULL;
+      const char *words = strstr(s->text, "// words: ");
+      char defines[1024], before[64] = "", *whole = NULL;
+      if (words)
+        sscanf(words, "// words: %63s", before);
       to_defines(variant ? variant + strlen(mark) : "", defines, sizeof defines);
-      kugel__module_spec spec = {.name = s->name, .text = s->text, .defines = defines};
+      kugel__module_spec spec = {
+          .name = s->name, .text = s->text, .defines = defines, .words = *before ? before : NULL};
       if (other)
         continue;
       CHECK_OK(kugel__module_text(NULL, KUGEL__HIP, &spec, &whole));
