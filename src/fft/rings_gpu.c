@@ -266,20 +266,27 @@ static kugel_status make_units(kugel__rings_gpu *p)
 
 static kugel_status load_kernels(kugel__rings_gpu *p)
 {
-  KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "fft/ringtables"}, &p->table_module));
-  KUGEL_TRY(kugel__module_kernel(p->table_module, "ring_tables", &p->make_tables, NULL));
+  char defines[CLASSES][160];
+  int class_of_module[CLASSES], n = 1;
+  kugel__module_spec specs[CLASSES + 1] = {{.name = "fft/ringtables"}};
+  kugel__module *modules[CLASSES + 1];
   for (int c = 0; c < CLASSES; c++) {
     if (!p->classes[c].count)
       continue;
-    char defines[160];
-    snprintf(defines, sizeof defines, "#define THREADS %d\n#define BLOCKS %d\n#define ROOM %lld\n%s",
+    snprintf(defines[c], sizeof defines[c], "#define THREADS %d\n#define BLOCKS %d\n#define ROOM %lld\n%s",
              shapes[c].threads, shapes[c].blocks, (long long)(c == IN_MEMORY ? 0 : capacity(p->device, c)),
              c == IN_MEMORY ? "#define WORK_GLOBAL 1\n" : "");
-    kugel__module_spec spec = {.name = "fft/ringfft", .defines = defines};
-    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->modules[c]));
-    for (int k = 0; k < KERNELS; k++)
-      KUGEL_TRY(kugel__module_kernel(p->modules[c], names[k], &p->kernels[c][k], NULL));
+    class_of_module[n - 1] = c;
+    specs[n++] = (kugel__module_spec){.name = "fft/ringfft", .defines = defines[c]};
   }
+  KUGEL_TRY(kugel__module_get_all(p->ctx, n, specs, modules));
+  p->table_module = modules[0];
+  for (int i = 1; i < n; i++)
+    p->modules[class_of_module[i - 1]] = modules[i];
+  KUGEL_TRY(kugel__module_kernel(p->table_module, "ring_tables", &p->make_tables, NULL));
+  for (int c = 0; c < CLASSES; c++)
+    for (int k = 0; k < KERNELS && p->modules[c]; k++)
+      KUGEL_TRY(kugel__module_kernel(p->modules[c], names[k], &p->kernels[c][k], NULL));
   return KUGEL_OK;
 }
 

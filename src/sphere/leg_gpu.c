@@ -20,7 +20,8 @@ typedef struct polar_shape {
   int64_t alm;
 } polar_shape;
 
-enum { LEG_SYNTH, LEG_ADJOINT, LEG_STARTS, TO_SERIES, FROM_SERIES, KERNELS = KUGEL__LEG_GPU_KERNELS };
+enum { LEG_SYNTH, LEG_ADJOINT, LEG_STARTS, TO_SERIES, FROM_SERIES, RECURRENCES, KERNELS };
+_Static_assert((int)KERNELS == (int)KUGEL__LEG_GPU_KERNELS, "as many as the plan has");
 enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
 // By series; elsewhere small blocks: synthesis of one warp.
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
@@ -44,30 +45,56 @@ static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held 
 
 /* ---- plans ---- */
 
-static kugel_status load_kernels(kugel__leg_gpu *p)
+/* Modules of a plan: synthesis, adjoint, series, recurrences, polar pairs. */
+enum { SYNTH_MODULE, ADJOINT_MODULE, SERIES_MODULE, RECURRENCE_MODULE, POLAR_MODULE };
+_Static_assert((int)POLAR_MODULE + 2 == (int)KUGEL__LEG_GPU_MODULES, "one polar module a part");
+
+static kugel_status get_modules(kugel__leg_gpu *p)
 {
-  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "leg_starts", "to_series",
-                                             "from_series"};
   const kugel__leg_gpu_tuning *u = &p->tuning;
-  char defines[256];
+  char tiles[256], series[96], polar[2][96];
+  kugel__module_spec specs[KUGEL__LEG_GPU_MODULES] = {
+      [SERIES_MODULE] = {.name = "sphere/series", .defines = series},
+      [RECURRENCE_MODULE] = {.name = "sphere/recurrence", .words = "codegen/dd"}};
   snprintf(
-      defines, sizeof defines,
+      tiles, sizeof tiles,
       "#define MODE %d\n#define NS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n#define WARPSA %d\n"
       "#define BLOCKS %d\n#define BLOCKSA %d\n",
       (int)p->leg->mode, p->ns, u->strips[0], u->strips[1], u->warps[0], u->warps[1], u->blocks[0],
       u->blocks[1]);
-  kugel__module_spec spec = {.defines = defines};
-  for (int i = 0; i < 2; i++) {
-    spec.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre";
-    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->legendre[i]));
-  }
-  snprintf(defines, sizeof defines, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
+  for (int i = 0; i < 2; i++)
+    specs[i] = (kugel__module_spec){.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre",
+                                    .defines = tiles};
+  snprintf(series, sizeof series, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
            p->ns, kugel__leg_gpu_spin(p->leg));
-  spec.name = "sphere/series";
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->series));
+  int n = POLAR_MODULE;
+  for (int i = 0; i < 2; i++) {
+    const kugel__polar_part *part = &p->polar[i];
+    if (!part->used)
+      continue;
+    snprintf(polar[i], sizeof polar[i], "#define SPIN %d\n#define GRADIENT %d\n#define WIGNER %d\n",
+             part->spin, part->gradient, part->wigner);
+    specs[n++] = (kugel__module_spec){.name = "sphere/polar", .defines = polar[i]};
+  }
+  return kugel__module_get_all(p->ctx, n, specs, p->modules);
+}
+
+static kugel_status load_kernels(kugel__leg_gpu *p)
+{
+  static const char *const names[KERNELS] = {"leg_synth", "leg_adjoint", "leg_starts",
+                                             "to_series", "from_series", "recurrences"};
+  static const int modules[KERNELS] = {SYNTH_MODULE,  ADJOINT_MODULE, SYNTH_MODULE,
+                                       SERIES_MODULE, SERIES_MODULE,  RECURRENCE_MODULE};
+  KUGEL_TRY(get_modules(p));
   for (int k = 0; k < KERNELS; k++)
-    KUGEL_TRY(kugel__module_kernel(k > LEG_STARTS ? p->series : p->legendre[k == LEG_ADJOINT], names[k],
-                                   &p->kernels[k], NULL));
+    KUGEL_TRY(kugel__module_kernel(p->modules[modules[k]], names[k], &p->kernels[k], NULL));
+  for (int i = 0, n = POLAR_MODULE; i < 2; i++) {
+    kugel__polar_part *part = &p->polar[i];
+    if (!part->used)
+      continue;
+    KUGEL_TRY(kugel__module_kernel(p->modules[n], "polar_synth", &part->synth, NULL));
+    KUGEL_TRY(kugel__module_kernel(p->modules[n++], "polar_adjoint", &part->adjoint, NULL));
+  }
   return KUGEL_OK;
 }
 
@@ -115,6 +142,15 @@ static shape shape_of(const kugel__leg_gpu *p, int adjoint)
                  .groups = p->groups};
 }
 
+static kugel_status make_coefs(kugel__leg_gpu *p)
+{
+  int32_t orders = (int32_t)p->leg->mmax + 1;
+  KUGEL_TRY(kugel__device_alloc(p->device, (size_t)kugel__max(p->offset[orders] * 16, 64), &p->coef.base));
+  kugel__grid grid = {.blocks = {(uint32_t)(orders + WARP - 1) / WARP}, .threads = {WARP}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->coef), KUGEL__VALUE_ARG(orders)};
+  return kugel__launch(p->device, p->kernels[RECURRENCES], &grid, 3, args, NULL);
+}
+
 // Runs each recurrence once, until its values count.
 static kugel_status find_starts(kugel__leg_gpu *p)
 {
@@ -152,8 +188,11 @@ static kugel_status build(kugel__leg_gpu *p)
     m1 = next_chunk(p, m0);
     p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->groups, 1) * p->ns * 32);
   }
+  kugel__leg_gpu_plan_polar(p);
   KUGEL_TRY(load_kernels(p));
   KUGEL_TRY(kugel__leg_gpu_tables(p));
+  if (!p->lender)
+    KUGEL_TRY(make_coefs(p));
   return find_starts(p);
 }
 
@@ -255,11 +294,9 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
     kugel__device_free(p->device, p->polar[i].rec.base);
     kugel__device_free(p->device, p->polar[i].start.base);
     kugel__device_free(p->device, p->polar[i].pairs.base);
-    kugel__module_put(p->polar[i].module);
   }
-  for (int i = 0; i < 2; i++)
-    kugel__module_put(p->legendre[i]);
-  kugel__module_put(p->series);
+  for (int i = 0; i < KUGEL__LEG_GPU_MODULES; i++)
+    kugel__module_put(p->modules[i]);
   kugel__free(ctx, p->offset);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

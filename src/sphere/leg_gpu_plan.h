@@ -9,7 +9,8 @@
 
 enum {
   KUGEL__LEG_GPU_WARP = 32,
-  KUGEL__LEG_GPU_KERNELS = 5 // legendre.cl and series.cl
+  KUGEL__LEG_GPU_KERNELS = 6, // of legendre.cl, series.cl and recurrence.cl
+  KUGEL__LEG_GPU_MODULES = 6
 };
 
 /* Pairs that kernels/polar.cl serves, with the functions of one spin: those near the poles, or those of
@@ -20,7 +21,6 @@ typedef struct kugel__polar_part {
   int32_t orders, steps;      // of the tables
   int spin, set, from;        // first component of leg, first set of alm
   kugel__mem rec, start, pairs;
-  kugel__module *module;
   kugel__kernel *synth, *adjoint;
 } kugel__polar_part;
 
@@ -30,7 +30,7 @@ struct kugel__leg_gpu {
   const kugel__leg *leg;
   const kugel__leg_gpu *lender; // of coef, offsets and mfac; NULL: they are its own
   int64_t divide;               // the middle if it is given; -1: it is chosen
-  int ns, maps; // series of all maps; maps of a batch
+  int ns, maps;                 // series of all maps; maps of a batch
   kugel__leg_gpu_tuning tuning;
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2
   int32_t tiles[2], pole_tiles[2];                     // of synthesis, of the adjoint
@@ -42,7 +42,7 @@ struct kugel__leg_gpu {
   int32_t polar_orders;                                // that have sums of polar pairs
   kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[mmax + 1][strips]
   kugel__polar_part polar[2];
-  kugel__module *legendre[2], *series; // of synthesis and adjoint
+  kugel__module *modules[KUGEL__LEG_GPU_MODULES];
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side[2]; // polar pairs run beside the others and each other: few threads, long chains
 };
@@ -61,7 +61,9 @@ kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *plan, const void *data, 
 /* leg_gpu_wigner.c: tables of the pairs that Wigner's d serves. */
 kugel_status kugel__leg_gpu_wigner(kugel__leg_gpu *plan, kugel__polar_part *part);
 
-/* Fills the tables in device memory, once the sizes are known. */
+/* Which pairs polar kernels serve. */
+void kugel__leg_gpu_plan_polar(kugel__leg_gpu *plan);
+/* Fills the tables in device memory that the host makes, once the sizes are known. */
 kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *plan);
 
 #endif

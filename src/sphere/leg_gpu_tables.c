@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of the Legendre stage on a device: recurrences, ring pairs, the polar pairs. */
 #include <math.h>
-#include <stdio.h>
 #include "core/alloc.h"
 #include "core/parallel.h"
 #include "sphere/leg_gpu_plan.h"
@@ -13,23 +12,6 @@ kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *p, const void *data, siz
   KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));
   return kugel__device_copy(p->device, KUGEL__UPLOAD, *out, (kugel__mem){(void *)(uintptr_t)data, 0}, bytes,
                             NULL);
-}
-
-static kugel_status make_coefs(kugel__leg_gpu *p)
-{
-  int32_t orders = (int32_t)p->leg->mmax + 1;
-  kugel__module_spec spec = {.name = "sphere/recurrence", .words = "codegen/dd"};
-  kugel__module *module;
-  kugel__kernel *kernel;
-  KUGEL_TRY(kugel__device_alloc(p->device, kugel__max(p->offset[orders] * 16, 64), &p->coef.base));
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &module));
-  kugel_status s = kugel__module_kernel(module, "recurrences", &kernel, NULL);
-  kugel__grid grid = {.blocks = {(uint32_t)(orders + KUGEL__LEG_GPU_WARP - 1) / KUGEL__LEG_GPU_WARP},
-                      .threads = {KUGEL__LEG_GPU_WARP}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->coef), KUGEL__VALUE_ARG(orders)};
-  s = s ? s : kugel__launch(p->device, kernel, &grid, 3, args, NULL);
-  kugel__module_put(module);
-  return s;
 }
 
 // Beyond the last pair its numbers repeat.
@@ -132,17 +114,6 @@ static kugel_status make_polar_part(kugel__leg_gpu *p, kugel__polar_part *part)
   return s;
 }
 
-static kugel_status load_part(kugel__leg_gpu *p, kugel__polar_part *part)
-{
-  char defines[96];
-  snprintf(defines, sizeof defines, "#define SPIN %d\n#define GRADIENT %d\n#define WIGNER %d\n", part->spin,
-           part->gradient, part->wigner);
-  kugel__module_spec spec = {.name = "sphere/polar", .defines = defines};
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &part->module));
-  KUGEL_TRY(kugel__module_kernel(part->module, "polar_synth", &part->synth, NULL));
-  return kugel__module_kernel(part->module, "polar_adjoint", &part->adjoint, NULL);
-}
-
 static kugel__polar_part near_poles(const kugel__leg *g)
 {
   return (kugel__polar_part){.used = g->npolar > 0,
@@ -153,7 +124,7 @@ static kugel__polar_part near_poles(const kugel__leg *g)
                              .steps = (int32_t)g->lmax + 1 + POLAR_ROOM};
 }
 
-static kugel_status make_polar(kugel__leg_gpu *p)
+void kugel__leg_gpu_plan_polar(kugel__leg_gpu *p)
 {
   const kugel__leg *g = p->leg;
   int n = 0;
@@ -179,12 +150,14 @@ static kugel_status make_polar(kugel__leg_gpu *p)
     p->polar[1].room = (int32_t)kugel__round_up(p->polar[1].count, KUGEL__LEG_GPU_WARP);
     p->polar_orders = p->polar[1].orders;
   }
+}
+
+static kugel_status make_polar(kugel__leg_gpu *p)
+{
   for (int i = 0; i < 2; i++)
-    if (p->polar[i].used) {
+    if (p->polar[i].used)
       KUGEL_TRY(p->polar[i].wigner ? kugel__leg_gpu_wigner(p, &p->polar[i])
                                    : make_polar_part(p, &p->polar[i]));
-      KUGEL_TRY(load_part(p, &p->polar[i]));
-    }
   for (int i = 0; i < 2; i++)
     if (p->polar[i].used && !(p->polar[i].wigner && p->side[0])) // these add to the same sums
       KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &p->side[i]));
@@ -202,7 +175,6 @@ kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *p)
   } else {
     KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (orders + 1) * 8, &p->offsets));
     KUGEL_TRY(kugel__leg_gpu_table(p, p->leg->mfac, orders * 8, &p->mfac));
-    KUGEL_TRY(make_coefs(p));
   }
   return make_polar(p);
 }
