@@ -606,6 +606,19 @@ class kugel_radial_info(Structure):
     ]
 
 
+class kugel_radial_stream_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("read", CFUNCTYPE(STATUS, c_void_p, c_int, c_int64, c_int64, c_void_p)),
+        ("write", CFUNCTYPE(STATUS, c_void_p, c_int, c_int64, c_int64, c_void_p)),
+        ("user", c_void_p),
+        ("dtype", kugel_dtype),
+        ("memory", c_uint64),
+        ("first", c_int64),
+        ("end", c_int64),
+    ]
+
+
 # regrid.h
 
 
@@ -1132,6 +1145,9 @@ FUNCTIONS = {
     "kugel_radial_execute": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'Convolves maps.'),
+    "kugel_radial_stream": (  # plan, opts
+        STATUS, [c_void_p, POINTER(kugel_radial_stream_opts)],
+        'Convolves a map, or a pair with a spin, that need not fit into memory: blocks of rings are made of the rings within the cut-off, which are read as they are needed, north and south together where the grid is its own mirror.'),
     "kugel_radial_adjoint": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),

@@ -106,7 +106,7 @@ struct kugel_radial {
   kugel__radial_ring *ring;
   double *part;        /* [3][nparts]: weight, distance, bearing */
   double *orientation; /* [nrings] of p->ring; NULL: 0 */
-  int64_t scratch;     /* doubles for the lanes of one map */
+  int64_t scratch;     /* doubles for the lanes of one map, or of what is summed at a time */
   int64_t work;        /* doubles a thread needs */
   kugel_sht *sht;
   double *b;                             /* [lmax + 1], harmonic */
@@ -131,7 +131,13 @@ kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__rad
 kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k);
 int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
 kugel_status kugel__radial_row_sums(kugel_radial *p); /* fills info.constant_least and _most */
-kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io);
+/* Rings [lo, hi) are what the results of output rings [first, end) are made of. */
+void kugel__radial_reach(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi);
+/* Output rings [first, end), and their mirrors. */
+kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
+                                  int64_t end);
+/* The same by the plan's method, pairs of maps and masks too; not by harmonics. */
+kugel_status kugel__radial_rings(const kugel_radial *p, kugel__radial_io *io, int64_t first, int64_t end);
 
 /* Lane h segments + s of position k is pixel s segment + k of the ring (h = 0, row[0]) or its mirror (h = 1).
  * `lane` begins reach positions before the ring. */

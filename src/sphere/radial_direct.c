@@ -19,6 +19,7 @@ typedef struct job {
   const kugel__radial_io *io;
   const kugel__radial_ops *ops;
   double *store, *work;
+  int64_t first, lo; /* output rings from `first` on, of rings from `lo` on */
 } job;
 
 /* A thread's memory: two rows of pixels, two of their sums over parts, sums of a tile, weights. */
@@ -36,7 +37,7 @@ static bench bench_of(const job *j, int worker)
 /* Where ring q's position 0 is kept. */
 static double *lanes_of(const job *j, const kugel__radial_ring *q)
 {
-  return j->store + q->slot + q->reach * LANES;
+  return j->store + (q->slot - j->p->ring[j->lo].slot) + q->reach * LANES;
 }
 
 static const kugel__radial_ring *mirror_of(const kugel_radial *p, int64_t index)
@@ -67,13 +68,14 @@ static kugel_status fill_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
   const kugel_radial *p = j->p;
+  i += j->lo;
   const kugel__radial_ring *r = p->ring + i;
   if (!r->reach)
     return KUGEL_OK;
   bench b = bench_of(j, worker);
   for (int64_t h = 0; h <= p->mirrored; h++)
     kugel__radial_take(j->io, h ? mirror_of(p, i) : r, b.row[h]);
-  kugel__radial_to_lanes(p, r, b.row, j->store + r->slot);
+  kugel__radial_to_lanes(p, r, b.row, lanes_of(j, r) - r->reach * LANES);
   return KUGEL_OK;
 }
 
@@ -185,6 +187,9 @@ static kugel_status sum_task(void *arg, int64_t i, int worker)
   job *j = arg;
   const kugel_radial *p = j->p;
   bench b = bench_of(j, worker);
+  i += j->first;
+  if (p->spectra && p->spectra->row[i].modes >= 0)
+    return KUGEL_OK;
   if (!p->opts.nparts) {
     KUGEL_TRY(sum_part(j, i, 0, &b));
     give_rows(j, i, &b);
@@ -202,22 +207,25 @@ static kugel_status sum_task(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
-kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io)
+kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
+                                  int64_t end)
 {
+  int64_t lo, hi;
   int threads = kugel__ctx_threads(p->ctx);
   double *store = kugel__scratch_get(p->ctx, (size_t)(p->scratch + LANES) * 8);
   double *work = kugel__scratch_get(p->ctx, (size_t)(threads * p->work) * 8);
   kugel_status s = KUGEL_OK;
   if (!store || !work)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a copy of the map of %lld pixels", (long long)p->scratch);
-  job j = {p, io, kugel__radial_ops_now(), store, work};
+  kugel__radial_reach(p, first, end, &lo, &hi);
+  job j = {p, io, kugel__radial_ops_now(), store, work, first, kugel__min(lo, p->nrings - 1)};
   kugel__span outer = kugel__progress_enter(0, 0.1);
   if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, fill_task, &j);
+    s = kugel__parallel(p->ctx, hi - lo, fill_task, &j);
   kugel__progress_leave(outer);
   outer = kugel__progress_enter(0.1, 1);
   if (!s)
-    s = kugel__parallel(p->ctx, kugel__radial_outputs(p), sum_task, &j);
+    s = kugel__parallel(p->ctx, end - first, sum_task, &j);
   kugel__progress_leave(outer);
   kugel__scratch_put(p->ctx, work);
   kugel__scratch_put(p->ctx, store);

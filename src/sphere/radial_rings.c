@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "core/cpu.h"
 #include "sphere/grid.h"
-#include "sphere/radial.h"
+#include "sphere/radial_spectra.h"
 
 enum { LANES = KUGEL__RADIAL_LANES, GROUP = KUGEL__RADIAL_GROUP, TILE_DOUBLES = 256 * LANES };
 
@@ -114,6 +114,25 @@ static void find_range(const kugel_radial *p, kugel__radial_ring *r)
   r->same = true;
   for (int64_t k = r->lo; k < r->hi; k++)
     r->same &= p->ring[k].nphi == r->nphi;
+}
+
+void kugel__radial_reach(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi)
+{
+  *lo = p->nrings;
+  *hi = 0;
+  for (int64_t i = first; i < end; i++)
+    for (int64_t part = 0; part < kugel__max(1, p->opts.nparts); part++) {
+      kugel__radial_ring r = kugel__radial_centre(p, p->ring + i, part);
+      if (r.lo < r.hi) {
+        *lo = kugel__min(*lo, r.lo);
+        *hi = kugel__max(*hi, r.hi);
+      }
+    }
+  *lo = kugel__min(*lo, *hi);
+  if (p->spectra) { /* which are made of all that any ring reaches */
+    *lo = kugel__max(0, first - p->spectra->before);
+    *hi = kugel__min(p->nrings, end + p->spectra->after);
+  }
 }
 
 kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k)

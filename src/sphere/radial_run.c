@@ -52,12 +52,13 @@ typedef struct job {
   const kugel_radial *p;
   const kugel__radial_io *io;
   double *map;
+  int64_t first; /* ring of task 0 */
 } job;
 
 static kugel_status take_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
-  const kugel__radial_ring *r = j->p->ring + i;
+  const kugel__radial_ring *r = j->p->ring + j->first + i;
   (void)worker;
   kugel__radial_take(j->io, r, j->map + r->first);
   return KUGEL_OK;
@@ -66,7 +67,7 @@ static kugel_status take_task(void *arg, int64_t i, int worker)
 static kugel_status give_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
-  const kugel__radial_ring *r = j->p->ring + i;
+  const kugel__radial_ring *r = j->p->ring + j->first + i;
   (void)worker;
   kugel__radial_give(j->io, r, j->map + r->first);
   return KUGEL_OK;
@@ -80,7 +81,7 @@ static int64_t count_of(int64_t lmax)
 /* A scratch map for a job, taken from io or on its way to it. */
 static kugel_status get_map(const kugel_radial *p, const kugel__radial_io *io, job *j)
 {
-  *j = (job){p, io, kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8)};
+  *j = (job){p, io, kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8), 0};
   KUGEL_CHECK(j->map, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
   return KUGEL_OK;
 }
@@ -140,47 +141,65 @@ static kugel_status harmonic(const kugel_radial *p, const kugel__radial_io *io)
   return s;
 }
 
+/* An output ring and its mirror. */
 static kugel_status give_summed(void *arg, int64_t i, int worker)
 {
   const job *j = arg;
-  int64_t pair = i < j->p->spectra->npairs ? i : j->p->nrings - 1 - i;
-  return j->p->spectra->row[pair].modes < 0 ? KUGEL_OK : give_task(arg, i, worker);
+  int64_t pair = j->first + i, mirror = j->p->nrings - 1 - pair;
+  if (j->p->spectra->row[pair].modes < 0)
+    return KUGEL_OK;
+  KUGEL_TRY(give_task(arg, pair - j->first, worker));
+  return j->p->mirrored && mirror != pair ? give_task(arg, mirror - j->first, worker) : KUGEL_OK;
+}
+
+/* All of rings [lo, hi) and their mirrors. */
+static kugel_status take_all(const kugel_radial *p, const kugel__radial_io *io, double *map, int64_t lo,
+                             int64_t hi)
+{
+  job north = {p, io, map, lo}, south = {p, io, map, p->nrings - hi};
+  KUGEL_TRY(kugel__parallel(p->ctx, hi - lo, take_task, &north));
+  return p->mirrored && hi - lo < p->nrings ? kugel__parallel(p->ctx, hi - lo, take_task, &south) : KUGEL_OK;
 }
 
 /* Spectra from a copy of the map, direct sums of the rings that have none, and only then the results, which
  * may replace the map. */
-static kugel_status by_spectra(const kugel_radial *p, const kugel__radial_io *io)
+static kugel_status by_spectra(const kugel_radial *p, const kugel__radial_io *io, int64_t first, int64_t end)
 {
+  int64_t lo, hi;
   size_t bytes = (size_t)p->grid->npix * 8;
   double *in = kugel__scratch_get(p->ctx, bytes), *out = kugel__scratch_get(p->ctx, bytes);
   kugel_status s = KUGEL_OK;
   if (!in || !out)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for two maps of %lld pixels", (long long)p->grid->npix);
-  job take = {p, io, in}, give = {p, io, out};
+  job give = {p, io, out, first};
+  kugel__radial_reach(p, first, end, &lo, &hi);
   if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, take_task, &take);
+    s = take_all(p, io, in, lo, hi);
   if (!s)
-    s = kugel__radial_spectra_run(p, in, out);
+    s = kugel__radial_spectra_run(p, first, end, in, out);
   if (!s && p->spectra->direct)
-    s = kugel__radial_direct(p, io);
+    s = kugel__radial_direct(p, io, first, end);
   if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, give_summed, &give);
+    s = kugel__parallel(p->ctx, end - first, give_summed, &give);
   kugel__scratch_put(p->ctx, in);
   kugel__scratch_put(p->ctx, out);
   return s;
 }
 
-static kugel_status convolve_once(const kugel_radial *p, const kugel__radial_io *io)
+static kugel_status convolve_once(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
+                                  int64_t end)
 {
   return p->info.method == KUGEL_RADIAL_HARMONIC ? harmonic(p, io)
-         : p->info.method == KUGEL_RADIAL_RINGS  ? by_spectra(p, io)
-                                                 : kugel__radial_direct(p, io);
+         : p->info.method == KUGEL_RADIAL_RINGS  ? by_spectra(p, io, first, end)
+                                                 : kugel__radial_direct(p, io, first, end);
 }
 
-static kugel_status convolve(const kugel_radial *p, kugel__radial_io *io)
+kugel_status kugel__radial_rings(const kugel_radial *p, kugel__radial_io *io, int64_t first, int64_t end)
 {
+  if (p->opts.spin)
+    return kugel__radial_spin(p, io, first, end);
   if (!p->opts.normalise_mask)
-    return convolve_once(p, io);
+    return convolve_once(p, io, first, end);
   io->seen = kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8);
   KUGEL_CHECK(io->seen, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
   io->least = p->info.method == KUGEL_RADIAL_DIRECT ? 0 : 1e-6 * fabs(p->info.integral);
@@ -188,7 +207,7 @@ static kugel_status convolve(const kugel_radial *p, kugel__radial_io *io)
   for (int k = 0; k <= 1 && !s; k++) {
     kugel__span outer = kugel__progress_enter(0.5 * k, 0.5 * (k + 1));
     io->mask = k == 0;
-    s = convolve_once(p, io);
+    s = convolve_once(p, io, first, end);
     kugel__progress_leave(outer);
   }
   kugel__scratch_put(p->ctx, io->seen);
@@ -226,7 +245,7 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
     io.in = (char *)kugel__array_data(in) + at;
     io.out = (char *)kugel__array_data(out) + at;
     kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
-    kugel_status s = p->opts.spin ? kugel__radial_spin(p, &io) : convolve(p, &io);
+    kugel_status s = kugel__radial_rings(p, &io, 0, kugel__radial_outputs(p));
     kugel__progress_leave(outer);
     KUGEL_TRY(s);
   }

@@ -247,15 +247,25 @@ static kugel_status get_memory(stretch *j)
   return KUGEL_OK;
 }
 
-kugel_status kugel__radial_spectra_run(const kugel_radial *p, double *in, double *out)
+int64_t kugel__radial_spectra_bytes(const kugel_radial *p)
+{
+  const kugel__radial_spectra *t = p->spectra;
+  int64_t most = t->before + t->after + LANES;
+  int64_t columns = row_of(t->block + t->before + 2 * t->after + 2 * LANES) + row_of(t->block);
+  int64_t work = kugel__ctx_threads(p->ctx) * (2 * t->size + most) * MODES * LANES;
+  return ((t->mmax + 1) * 4 * columns + t->block * most * t->size + work) * 8;
+}
+
+kugel_status kugel__radial_spectra_run(const kugel_radial *p, int64_t first, int64_t end, double *in,
+                                       double *out)
 {
   const kugel__radial_spectra *t = p->spectra;
   stretch j = {.p = p, .t = t, .ops = kugel__spectra_ops_get()};
   kugel_status s = get_memory(&j);
-  for (j.p0 = 0; j.p0 < t->npairs && !s; j.p0 = j.p1) {
-    j.p1 = kugel__min(t->npairs, j.p0 + t->block);
-    double n = (double)t->npairs;
-    kugel__span outer = kugel__progress_enter((double)j.p0 / n, (double)j.p1 / n);
+  for (j.p0 = first; j.p0 < end && !s; j.p0 = j.p1) {
+    j.p1 = kugel__min(end, j.p0 + t->block);
+    double n = (double)(end - first);
+    kugel__span outer = kugel__progress_enter((double)(j.p0 - first) / n, (double)(j.p1 - first) / n);
     s = run_round(&j, in, out);
     kugel__progress_leave(outer);
   }

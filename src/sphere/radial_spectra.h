@@ -104,8 +104,12 @@ void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__r
 void kugel__spectra_reach(const kugel_radial *p, int64_t p0, int64_t *lo, int64_t *hi);
 /* Their d-th rings, and how many samples are within the cut-off. */
 kugel__spectra_span kugel__spectra_span_of(const kugel_radial *p, int64_t p0, int64_t d, int64_t *samples);
+/* Bytes that a run needs, besides its maps, with t->block. */
+int64_t kugel__radial_spectra_bytes(const kugel_radial *p);
 void kugel__radial_spectra_destroy(kugel_radial *p);
-/* out = K in, of weighted maps [npix] of doubles; rings summed directly are left alone. */
-kugel_status kugel__radial_spectra_run(const kugel_radial *p, double *in, double *out);
+/* out = K in on output pairs [first, end), of weighted maps [npix] of doubles; rings summed directly are left
+ * alone. */
+kugel_status kugel__radial_spectra_run(const kugel_radial *p, int64_t first, int64_t end, double *in,
+                                       double *out);
 
 #endif

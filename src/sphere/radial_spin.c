@@ -21,7 +21,8 @@ typedef struct job {
   const kugel__radial_ops *ops;
   const kugel__radial_spin_ops *turns;
   double *store[2], *work;
-  int64_t each; /* doubles of work a thread */
+  int64_t each;      /* doubles of work a thread */
+  int64_t first, lo; /* output rings from `first` on, of rings from `lo` on */
 } job;
 
 /* A thread's memory. Sums: of K cos times the first and second map, of K sin times the first and second. */
@@ -29,6 +30,12 @@ typedef struct bench {
   double *row[2][2]; /* [map][hemisphere] */
   double *sum[4], *w, *sine;
 } bench;
+
+/* Where ring q's lanes begin, its reach before position 0. */
+static int64_t slot_of(const job *j, const kugel__radial_ring *q)
+{
+  return q->slot - j->p->ring[j->lo].slot;
+}
 
 static int64_t weights_of(const kugel_radial *p)
 {
@@ -108,6 +115,7 @@ static kugel_status fill_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
   const kugel_radial *p = j->p;
+  i += j->lo;
   const kugel__radial_ring *r = p->ring + i;
   if (!r->reach)
     return KUGEL_OK;
@@ -115,7 +123,7 @@ static kugel_status fill_task(void *arg, int64_t i, int worker)
   for (int64_t h = 0; h <= p->mirrored; h++)
     take(j, ring_of(p, i, h), h, b.row[0][h], b.row[1][h]);
   for (int c = 0; c < 2; c++)
-    kugel__radial_to_lanes(p, r, b.row[c], j->store[c] + r->slot);
+    kugel__radial_to_lanes(p, r, b.row[c], j->store[c] + slot_of(j, r));
   return KUGEL_OK;
 }
 
@@ -172,7 +180,7 @@ static void along_ring(const job *j, const kugel__radial_ring *r, const kugel__r
     for (int64_t k = r->lo; k < r->hi; k++) {
       const kugel__radial_span *t = spans + k - r->lo;
       const kugel__radial_ring *q = p->ring + k;
-      int64_t from = q->slot + (q->reach + (int64_t)ceil(t->shift - t->half) + at) * LANES;
+      int64_t from = slot_of(j, q) + (q->reach + (int64_t)ceil(t->shift - t->half) + at) * LANES;
       for (int i = 0; i < 4 && t->width; i++)
         j->ops->stencil((i < 2 ? b->w : b->sine) + w, t->width, j->store[i & 1] + from, n, b->sum[i]);
       w += kugel__round_up(t->width, LANES);
@@ -202,7 +210,7 @@ static void by_pixel(const job *j, const kugel__radial_ring *r, const kugel__rad
         h0[g] = (j0[g] * t->nr - i[g] * t->nq) * t->unit + t->dphi;
       j->turns->group(&turn, h0, t->step, t->width, b->w, b->sine);
       for (int s = 0; s < 4; s++) {
-        const double *f = j->store[s & 1] + q->slot + q->reach * LANES;
+        const double *f = j->store[s & 1] + slot_of(j, q) + q->reach * LANES;
         const double *back = p->reflected ? f + (q->segment + q->turn) * LANES : NULL;
         j->ops->pairs(s < 2 ? b->w : b->sine, t->width, j0, f, back, b->sum[s]);
       }
@@ -221,6 +229,7 @@ static kugel_status sum_task(void *arg, int64_t i, int worker)
 {
   job *j = arg;
   const kugel_radial *p = j->p;
+  i += j->first;
   const kugel__radial_ring *r = p->ring + i;
   int64_t n = r->hi - r->lo;
   kugel__radial_span *spans = kugel__alloc(p->ctx, (size_t)n * sizeof *spans);
@@ -240,7 +249,8 @@ static kugel_status sum_task(void *arg, int64_t i, int worker)
 }
 
 /* seen: the mask of pixels good in both maps, convolved by K itself. */
-static kugel_status convolve_mask(const kugel_radial *p, kugel__radial_io *io, double *observed)
+static kugel_status convolve_mask(const kugel_radial *p, kugel__radial_io *io, double *observed,
+                                  int64_t first, int64_t end)
 {
   int64_t npix = p->grid->npix;
   for (int64_t i = 0; i < npix; i++) {
@@ -248,13 +258,21 @@ static kugel_status convolve_mask(const kugel_radial *p, kugel__radial_io *io, d
     observed[i] = bad ? KUGEL_UNSEEN : 1;
   }
   kugel__radial_io mask = {.in = observed, .mask = true, .seen = io->seen};
-  return kugel__radial_direct(p, &mask);
+  return kugel__radial_direct(p, &mask, first, end);
 }
 
-static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io)
+static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io, int64_t first, int64_t end)
 {
   int threads = kugel__ctx_threads(p->ctx);
-  job j = {p, io, kugel__radial_ops_now(), kugel__radial_spin_ops_get(), {NULL}, NULL, bench_doubles(p)};
+  int64_t lo, hi;
+  kugel__radial_reach(p, first, end, &lo, &hi);
+  job j = {.p = p,
+           .io = io,
+           .ops = kugel__radial_ops_now(),
+           .turns = kugel__radial_spin_ops_get(),
+           .each = bench_doubles(p),
+           .first = first,
+           .lo = kugel__min(lo, p->nrings - 1)};
   size_t store = (size_t)(p->scratch + LANES) * 8;
   for (int c = 0; c < 2; c++)
     j.store[c] = kugel__scratch_get(p->ctx, store);
@@ -264,11 +282,11 @@ static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a copy of two maps of %lld pixels", (long long)p->grid->npix);
   kugel__span outer = kugel__progress_enter(0, 0.05);
   if (!s)
-    s = kugel__parallel(p->ctx, p->nrings, fill_task, &j);
+    s = kugel__parallel(p->ctx, hi - lo, fill_task, &j);
   kugel__progress_leave(outer);
   outer = kugel__progress_enter(0.05, 1);
   if (!s)
-    s = kugel__parallel(p->ctx, kugel__radial_outputs(p), sum_task, &j);
+    s = kugel__parallel(p->ctx, end - first, sum_task, &j);
   kugel__progress_leave(outer);
   kugel__scratch_put(p->ctx, j.work);
   for (int c = 0; c < 2; c++)
@@ -276,11 +294,11 @@ static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io)
   return s;
 }
 
-kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *in)
+kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *in, int64_t first, int64_t end)
 {
   kugel__radial_io io = *in;
   if (!p->opts.normalise_mask)
-    return convolve(p, &io);
+    return convolve(p, &io, first, end);
   size_t bytes = (size_t)p->grid->npix * 8;
   double *observed = kugel__scratch_get(p->ctx, bytes);
   io.seen = kugel__scratch_get(p->ctx, bytes);
@@ -288,9 +306,9 @@ kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *i
   if (!observed || !io.seen)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
   if (!s)
-    s = convolve_mask(p, &io, observed);
+    s = convolve_mask(p, &io, observed, first, end);
   if (!s)
-    s = convolve(p, &io);
+    s = convolve(p, &io, first, end);
   kugel__scratch_put(p->ctx, io.seen);
   kugel__scratch_put(p->ctx, observed);
   return s;

@@ -25,7 +25,9 @@ typedef struct kugel__radial_spin_ops {
                 double *sine);
 } kugel__radial_spin_ops;
 
-/* One pair of maps: the second lies p->grid->npix pixels after the first. */
-kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *io);
+/* One pair of maps, of which the second lies p->grid->npix pixels after the first, to output rings [first,
+ * end) and their mirrors. */
+kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
+                                int64_t end);
 
 #endif
