@@ -7,7 +7,8 @@
 
 typedef struct kugel__latlon kugel__latlon;
 
-/* Whether the plan needs it and its grid allows it. Then all orders of all rings count, also near the poles. */
+/* Whether the plan needs it and its grid allows it. Then all orders of all rings count, also near the poles.
+ */
 bool kugel__latlon_applies(const kugel_sht *plan);
 
 /* *out stays NULL where the plan does not need it or its grid does not allow it. */

@@ -450,8 +450,11 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                        KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
                        KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
   KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
-  if (t.tiles)
+  if (t.tiles && !(job->series && *job->series)) {
     KUGEL_TRY(kugel__launch(p->device, p->kernels[TO_SERIES], &steps, 5, to_series, queue));
+    if (job->series)
+      *job->series = true;
+  }
   if (t.tiles)
     KUGEL_TRY(kugel__launch(p->device, p->kernels[LEG_SYNTH], &grid, 9, args, queue));
   return join(p, queue);

@@ -52,6 +52,8 @@ typedef struct kugel__leg_gpu_job {
   kugel__mem alm, leg, work;
   int64_t alm_at;
   bool f32, accumulate;
+  bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
+                   the same recurrences left them; set once they are there. NULL: they are made */
 } kugel__leg_gpu_job;
 
 /* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. */

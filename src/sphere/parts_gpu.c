@@ -95,7 +95,7 @@ static kugel__rings_gpu_job ring_job(const kugel_sht *p, const kugel__lane *lane
   int64_t row = kugel__leg_gpu_row(part->leg), stride = (p->mmax + 1) * row * 2;
   kugel__rings_gpu_job job = {.leg = lane->coefs,
                               .map = lane->map[i % KUGEL__PART_SLOTS],
-                              .work = lane->space,
+                              .work = {lane->space.base, (size_t)lane->leg_room},
                               .row = row,
                               .maps = p->n_map,
                               .leg_stride = stride,
@@ -116,6 +116,7 @@ static kugel_status load_alm(const kugel_sht *p, kugel__lane *lane, const kugel_
 {
   size_t bytes = (size_t)p->nalm * (alm->device.f32 ? 8 : 16);
   *out = alm->device;
+  lane->series = false;
   if (!alm->host && lane->device == p->gpu->device)
     return KUGEL_OK;
   *out = (kugel__gpu_side){.mem = lane->alm, .f32 = alm->device.f32};
@@ -136,8 +137,12 @@ static kugel_status synthesise(const kugel_sht *p, kugel__lane *lane, int64_t i,
 {
   const kugel__part *part = &lane->parts[i];
   int slot = (int)(i % KUGEL__PART_SLOTS);
-  kugel__leg_gpu_job job = {
-      .alm = alm->mem, .leg = lane->coefs, .work = lane->space, .alm_at = alm->at, .f32 = alm->f32};
+  kugel__leg_gpu_job job = {.alm = alm->mem,
+                            .leg = lane->coefs,
+                            .work = lane->space,
+                            .alm_at = alm->at,
+                            .f32 = alm->f32,
+                            .series = &lane->series};
   KUGEL_TRY(follow(lane, lane->work, lane->moved[slot]));
   KUGEL_TRY(kugel__leg_gpu_synth(part->leg, &job, lane->work));
   kugel__rings_gpu_job rings = ring_job(p, lane, i, f32, how);
@@ -237,7 +242,7 @@ static kugel_status add_lanes(const kugel_sht *p)
 {
   kugel__parts *q = p->gpu->parts;
   kugel__lane *home = &q->lanes[0];
-  int64_t n = 2 * p->n_alm * p->nalm, most = home->room / 8 / 4096 * 4096;
+  int64_t n = 2 * p->n_alm * p->nalm, most = home->leg_room / 8 / 4096 * 4096;
   for (int k = 1; k < q->nlanes; k++) {
     kugel__lane *lane = &q->lanes[k];
     KUGEL_TRY(lane->device->ops->wait(lane->work));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How ring pairs are cut into parts, and what those need: estimates from above. */
+#include <math.h>
 #include "core/ctx.h"
 #include "sphere/parts_gpu_plan.h"
 
@@ -82,41 +83,72 @@ static shared shared_of(const kugel_sht *p, const sizes *z, const kugel__leg_gpu
   bool polar = g->spin > 2 || p0 < g->npolar;
   int64_t orders = g->spin > 2 ? p->mmax : polar ? g->mlim[kugel__max(g->npolar, 1) - 1] : -1;
   sums += (p->mmax + 1) * groups * 4 + p->n_map * (orders + 1) * (p->lmax + 1) * 16;
-  s.space = kugel__max(kugel__max(z->series, sums), scratch * 16) + SLACK;
+  s.space = kugel__max(z->series, sums) + scratch * 16 + SLACK;
   return s;
 }
 
 /* ---- cuts ---- */
 
-/* The nearest boundary from pair i down that leaves all bits as they are. */
+/* The nearest boundary to pair i that leaves all bits as they are. */
 static int64_t boundary(const kugel__cuts *c, int64_t i)
 {
   const kugel__leg_gpu_cut *g = &c->leg;
   int64_t from = i < g->begin ? 0 : i < g->middle ? g->begin : g->middle;
+  int64_t end = i < g->begin ? g->begin : i < g->middle ? g->middle : c->plan->grid->npairs;
   int64_t step = i < g->begin ? 32 : g->tile;
-  return from + (i - from) / step * step;
+  return kugel__min(end, from + (i - from + step / 2) / step * step);
 }
 
-/* Time that a pair takes, in steps of the recurrence; or the bytes it needs while its part is at work. */
-static double weight_of(const kugel_sht *p, int64_t i, bool time)
+/* Whether rings of n pixels take longer: the ring stage transforms them by chirps. */
+static bool is_chirped(int64_t n)
 {
-  double mlim = (double)kugel__min(p->leg->mlim[i], p->mmax), pixels = (double)ring_pixels(p, i, false);
-  return time ? (mlim + 1) * (2 * (double)p->lmax - mlim + 1) + pixels * (double)p->lmax / 16
-              : (double)p->n_map * ((double)(p->mmax + 1) * 32 + 16 * pixels) + 8 * pixels;
+  for (int64_t f = 2; f <= 7; f++)
+    while (n > 0 && n % f == 0)
+      n /= f;
+  return n > 1;
 }
 
-/* Cuts pairs [a, b) into n parts of about one weight. */
-static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n, bool time, int64_t *first,
-                int64_t step)
+/* Time that a pair takes, in multiply-adds of the Legendre stage, as the H200 has it: two a step of the
+ * recurrence, four a series where its values count, from about l = m / sin theta on; pixels. */
+static double time_of(const kugel_sht *p, int64_t i)
+{
+  enum { PIXEL = 100, CHIRPED = 200 };
+  double lmax = (double)p->lmax, s = p->leg->sth[i], pixels = (double)ring_pixels(p, i, false);
+  double top = (double)kugel__min(p->leg->mlim[i], p->mmax), counted = fmin(top, lmax * s);
+  double steps = (top + 1) * (2 * lmax - top + 1) / 4;
+  double values = counted > 0 ? (counted + 1) * (2 * lmax - counted / s + 1) / 4 : 0;
+  return 2 * steps + 4 * p->leg->nseries * values +
+         pixels * p->n_map * (is_chirped(ring_pixels(p, i, true)) ? CHIRPED : PIXEL);
+}
+
+/* The time in which the other devices get their coefficients, or give theirs back, in the same unit: 400 GB/s
+ * between devices. */
+static double time_of_coefficients(const kugel_sht *p)
+{
+  return (double)(p->n_alm * p->nalm) * 400;
+}
+
+/* Bytes that a pair needs while its part is at work. */
+static double bytes_of(const kugel_sht *p, int64_t i)
+{
+  double pixels = (double)ring_pixels(p, i, false);
+  return (double)p->n_map * ((double)(p->mmax + 1) * 32 + 16 * pixels) + 8 * pixels;
+}
+
+/* Cuts pairs [a, b) into n parts of about one weight; all but the first one have `late` as well. */
+static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n,
+                double (*weight)(const kugel_sht *, int64_t), double late, int64_t *first, int64_t step)
 {
   double total = 0, sum = 0;
   for (int64_t i = a; i < b; i++)
-    total += weight_of(c->plan, i, time);
+    total += weight(c->plan, i);
+  late = fmin(late, total / (2 * (double)n)); // all shall have something to do
+  double each = (total + late * (double)(n - 1)) / (double)n;
   int64_t k = 1;
   for (int64_t i = a; i < b; i++) {
-    for (; k < n && sum >= total * (double)k / (double)n; k++)
-      first[k * step] = kugel__max(a, boundary(c, i));
-    sum += weight_of(c->plan, i, time);
+    for (; k < n && sum >= each * (double)k - late * (double)(k - 1); k++)
+      first[k * step] = kugel__max(a, kugel__min(b, boundary(c, i)));
+    sum += weight(c->plan, i);
   }
   for (; k < n; k++)
     first[k * step] = b;
@@ -127,9 +159,9 @@ static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n, bool time
 void kugel__parts_cut(const kugel__cuts *c)
 {
   int64_t each = c->each, *first = c->first;
-  cut(c, 0, c->plan->grid->npairs, c->nlanes, true, first, each);
+  cut(c, 0, c->plan->grid->npairs, c->nlanes, time_of, time_of_coefficients(c->plan), first, each);
   for (int k = 0; k < c->nlanes; k++)
-    cut(c, first[k * each], first[(k + 1) * each], each, false, first + k * each, 1);
+    cut(c, first[k * each], first[(k + 1) * each], each, bytes_of, 0, first + k * each, 1);
 }
 
 int64_t kugel__parts_need(const kugel__cuts *c)

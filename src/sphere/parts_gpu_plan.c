@@ -144,19 +144,18 @@ static kugel_status make_part(const kugel_sht *p, const kugel__rings_desc *desc,
 
 static kugel_status make_room(const kugel_sht *p, kugel__lane *lane)
 {
-  int64_t coefs = 0, space = 0, pixels = 0;
+  int64_t coefs = 0, leg = ADD_BYTES, rings = 0, pixels = 0;
   for (int64_t i = 0; i < lane->nparts; i++) {
     const kugel__part *part = &lane->parts[i];
-    int64_t leg = (int64_t)kugel__leg_gpu_work(part->leg),
-            rings = (int64_t)kugel__rings_gpu_work(part->rings);
     coefs = kugel__max(coefs, p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(part->leg) * 32);
-    space = kugel__max(space, kugel__max(leg, rings));
+    leg = kugel__max(leg, (int64_t)kugel__leg_gpu_work(part->leg));
+    rings = kugel__max(rings, (int64_t)kugel__rings_gpu_work(part->rings));
     pixels = kugel__max(pixels, part->pixels);
   }
   KUGEL_TRY(room(lane, p->n_alm * p->nalm * 16, &lane->alm));
   KUGEL_TRY(room(lane, coefs, &lane->coefs));
-  lane->room = kugel__max(space, ADD_BYTES);
-  KUGEL_TRY(room(lane, lane->room, &lane->space));
+  lane->leg_room = kugel__round_up(leg, 4096);
+  KUGEL_TRY(room(lane, lane->leg_room + rings, &lane->space));
   for (int i = 0; i < KUGEL__PART_SLOTS; i++)
     KUGEL_TRY(room(lane, p->n_map * pixels * 8, &lane->map[i]));
   return room(lane, sizeof(int32_t), &lane->bad);

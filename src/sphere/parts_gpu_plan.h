@@ -30,7 +30,8 @@ typedef struct kugel__lane {
   kugel__part *parts;
   kugel_queue *work, *move;               /* computing; copies of maps */
   kugel__mem alm, coefs, space;           /* alm: doubles */
-  int64_t room;                           /* bytes of space */
+  int64_t leg_room;                       /* bytes of space for the Legendre stage; after it that of rings */
+  bool series;                            /* space has the series of this synthesis' coefficients */
   kugel__mem map[KUGEL__PART_SLOTS], bad; /* maps of one part, doubles; an int32 */
   kugel__event *worked[KUGEL__PART_SLOTS], *moved[KUGEL__PART_SLOTS]; /* the latest of each slot */
   uint64_t bytes;                                                     /* held on the device */

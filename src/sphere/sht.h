@@ -61,7 +61,8 @@ void kugel__alm_pack(const kugel__alms *alm, int c, int64_t at, int64_t n, bool 
 kugel__maps kugel__sht_maps(const kugel_sht *plan, const kugel_array *map, int64_t index);
 kugel__alms kugel__sht_alms(const kugel_sht *plan, const kugel_array *alm, int64_t index);
 
-/* Checks an alm and a map array against the plan; gives their batch. The first leaves out that they overlap. */
+/* Checks an alm and a map array against the plan; gives their batch. The first leaves out that they overlap.
+ */
 kugel_status kugel__sht_check_shapes(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
                                      int64_t *batch);
 kugel_status kugel__sht_check(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
