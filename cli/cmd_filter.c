@@ -18,7 +18,7 @@
     "matched: spectrum C_l of the sky without beam; the map's own spectrum when not given")                  \
   X(noise, 0, ARG_REAL, "X", "0", 0, 1e300, "with --cl: rms of the noise of a pixel, in the map's unit")     \
   X(lmax, 'l', ARG_INT, "N", NULL, 1, 1e6, "matched: highest multipole; 2 nside when not given")             \
-  X(method, 'm', ARG_CHOICE, "auto|direct|harmonic|rings", "auto", 0, 0,                                     \
+  X(method, 'm', ARG_CHOICE, "auto|direct|harmonic|rings|arkcos", "auto", 0, 0,                              \
     "direct: the sum over pixels, which does not ring")                                                      \
   X(normalise_mask, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                           \
     "top hat: divide by the filtered map of seen pixels, so that unseen ones do not count")                  \
@@ -44,8 +44,8 @@ static int choose(const filter_args *o, const sky *s, filter *f)
     f->lmax = o->lmax.given ? o->lmax.n : 2 * s->nside;
     if (o->fwhm.given + o->beam.given != 1)
       return fail_usage("--kernel matched needs one of --fwhm and --beam: the shape of a source");
-    if (o->width.given || o->method.n % 2)
-      return fail_usage("--width and --method direct or rings do not go with --kernel matched");
+    if (o->width.given || (f->method != KUGEL_RADIAL_AUTO && f->method != KUGEL_RADIAL_HARMONIC))
+      return fail_usage("--width and --method direct, rings or arkcos do not go with --kernel matched");
     return EXIT_DONE;
   }
   if (f->normalise_mask && f->kernel == KUGEL_RADIAL_MEXICAN_HAT)

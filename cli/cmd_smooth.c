@@ -19,9 +19,9 @@
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
   X(iter, 'i', ARG_INT, "N", "3", 0, 1000, "refinements of the analysis")                                    \
   X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "quadrature weights of the analysis")       \
-  X(method, 'm', ARG_CHOICE, "harmonic|direct|auto|rings", "harmonic", 0, 0,                                 \
+  X(method, 'm', ARG_CHOICE, "harmonic|direct|auto|rings|arkcos", "harmonic", 0, 0,                          \
     "direct: the sum over pixels, which does not ring; rings: the same by series along rings; auto: "        \
-    "whichever is the fastest")                                                                              \
+    "whichever is the fastest; arkcos: series as Elsner and Wandelt (2011) have them, for comparison")       \
   X(normalise_mask, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                           \
     "with --method direct, rings or auto: unseen pixels do not count, instead of counting as zero")          \
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
@@ -106,7 +106,7 @@ static int write_result(const smooth_args *o, sky *s)
 static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
 {
   static const kugel_radial_method methods[] = {KUGEL_RADIAL_HARMONIC, KUGEL_RADIAL_DIRECT, KUGEL_RADIAL_AUTO,
-                                                KUGEL_RADIAL_RINGS};
+                                                KUGEL_RADIAL_RINGS, KUGEL_RADIAL_ARKCOS};
   RADIAL kugel_radial *plan = NULL;
   RADIAL kugel_radial *pair = NULL;
   filter f = {.kernel = KUGEL_RADIAL_GAUSSIAN,

@@ -75,8 +75,9 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   LIB(kugel_radial_get_info(plan, &info));
   bool harmonic = info.method == KUGEL_RADIAL_HARMONIC;
   json_text("kernel", kernels[f->kernel]);
-  bool rings = info.method == KUGEL_RADIAL_RINGS;
-  json_text("method", harmonic ? "harmonic" : rings ? "rings" : "direct");
+  bool rings = info.method >= KUGEL_RADIAL_RINGS;
+  static const char *const names[] = {"auto", "direct", "harmonic", "rings", "arkcos"};
+  json_text("method", names[info.method]);
   json_number("radius_radians", info.radius);
   json_number("cut_error", info.cut_error);
   double width_of = f->kernel == KUGEL_RADIAL_SERIES ? f->fwhm : f->width;

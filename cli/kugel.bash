@@ -11,14 +11,14 @@ _kugel()
   smooth)
     case $before in
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
-    --method) COMPREPLY=($(compgen -W "harmonic direct auto rings" -- "$word")); return ;;
+    --method) COMPREPLY=($(compgen -W "harmonic direct auto rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --columns --no-pol --order --plot --device --mem" ;;
   filter)
     case $before in
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched top-hat" -- "$word")); return ;;
-    --method) COMPREPLY=($(compgen -W "auto direct harmonic rings" -- "$word")); return ;;
+    --method) COMPREPLY=($(compgen -W "auto direct harmonic rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot" ;;

@@ -44,9 +44,13 @@ typedef enum kugel_radial_method {
   KUGEL_RADIAL_DIRECT = 1, /* the sum over pixels as it stands */
   KUGEL_RADIAL_HARMONIC =
       2, /* to degree opts.lmax by spherical harmonics: equal where f or K has no higher ones */
-  KUGEL_RADIAL_RINGS = 3 /* the same sum by Fourier series along rings, to the tolerance; exact among rings of
-                            as many pixels where they need half as many modes. Rings that a kernel with an
-                            edge leaves no series are summed directly */
+  KUGEL_RADIAL_RINGS = 3, /* the same sum by Fourier series along rings, to the tolerance; exact among rings
+                             of as many pixels where they need half as many modes. Rings that a kernel with an
+                             edge leaves no series are summed directly */
+  KUGEL_RADIAL_ARKCOS = 4 /* for comparison: series along rings as ElsnerWandelt2011 print them, which end at
+                             the Nyquist frequency of each ring and take the kernel at as many points as the
+                             longest ring has; the first and the last ring are summed directly. Not the sum
+                             over pixels unless map and kernel have no frequencies beyond */
 } kugel_radial_method;
 
 typedef struct kugel_radial kugel_radial;

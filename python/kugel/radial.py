@@ -22,7 +22,8 @@ _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL
 _NORMS = {"integral": _ffi.KUGEL_RADIAL_UNIT_INTEGRAL, "peak": _ffi.KUGEL_RADIAL_UNIT_PEAK,
           None: _ffi.KUGEL_RADIAL_AS_IS}
 _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
-            "harmonic": _ffi.KUGEL_RADIAL_HARMONIC, "rings": _ffi.KUGEL_RADIAL_RINGS}
+            "harmonic": _ffi.KUGEL_RADIAL_HARMONIC, "rings": _ffi.KUGEL_RADIAL_RINGS,
+            "arkcos": _ffi.KUGEL_RADIAL_ARKCOS}
 
 
 def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5, method="auto",

@@ -77,8 +77,8 @@ static kugel_status check_opts(const kugel_radial_opts *o)
               "kernel is %d, must be KUGEL_RADIAL_GAUSSIAN (0) to KUGEL_RADIAL_FISHER (6)", (int)o->kernel);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_RADIAL_AS_IS, KUGEL_EINVAL,
               "norm is %d, must be 0, 1 or 2", (int)o->norm);
-  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_RINGS, KUGEL_EINVAL,
-              "method is %d, must be 0 to 3", (int)o->method);
+  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_RADIAL_ARKCOS, KUGEL_EINVAL,
+              "method is %d, must be 0 to 4", (int)o->method);
   KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || (o->width > 0 && o->width <= 4 * M_PI), KUGEL_EINVAL,
               "width is %g radians, must be above 0 and at most 4 pi", o->width);
   KUGEL_CHECK(o->kernel > KUGEL_RADIAL_MEXICAN_HAT || o->width >= 1e-9, KUGEL_EINVAL,
@@ -159,7 +159,7 @@ static kugel_status choose(kugel_radial *p)
   if (method == KUGEL_RADIAL_HARMONIC)
     return use_harmonics(p, lmax ? lmax : p->band < 0 ? most : kugel__min(most, p->band));
   KUGEL_TRY(kugel__radial_spectra_create(p));
-  if (method == KUGEL_RADIAL_RINGS) {
+  if (method >= KUGEL_RADIAL_RINGS) {
     p->info.method = method;
     return KUGEL_OK;
   }

@@ -146,8 +146,8 @@ static kugel_status make_rows(const kugel_radial *p, kugel__radial_modes *g)
     if (i >= t->npairs)
       continue;
     const kugel__spectra_row *from = t->row + i;
-    int32_t half = from->aliased && from->samples % 2 == 0 ? (int32_t)from->samples / 2 : -1;
-    row[i] = (gpu_row){(int32_t)from->samples, (int32_t)from->modes, half, from->aliased && t->staggered};
+    row[i] = (gpu_row){(int32_t)from->samples, (int32_t)from->modes, (int32_t)from->half,
+                       from->aliased && t->staggered};
     w[2 * i] = r->weight;
     w[2 * i + 1] = p->mirrored ? m->weight : 0;
   }

@@ -190,8 +190,8 @@ static kugel_status convolve_once(const kugel_radial *p, const kugel__radial_io 
                                   int64_t end)
 {
   return p->info.method == KUGEL_RADIAL_HARMONIC ? harmonic(p, io)
-         : p->info.method == KUGEL_RADIAL_RINGS  ? by_spectra(p, io, first, end)
-                                                 : kugel__radial_direct(p, io, first, end);
+         : p->info.method == KUGEL_RADIAL_DIRECT ? kugel__radial_direct(p, io, first, end)
+                                                 : by_spectra(p, io, first, end);
 }
 
 kugel_status kugel__radial_rings(const kugel_radial *p, kugel__radial_io *io, int64_t first, int64_t end)

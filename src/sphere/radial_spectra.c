@@ -119,10 +119,13 @@ static kugel_status weights_task(void *arg, int64_t i, int worker)
 }
 
 /* Columns of no ring, of rings beyond the equator, and the equator seen from the south. */
-static void complete_columns(const stretch *j, double *in)
+static void complete_columns(const stretch *j, int64_t m, double *in)
 {
   const kugel_radial *p = j->p;
-  int64_t n = j->t->npairs, row = j->in_row;
+  int64_t n = j->t->npairs, row = j->in_row, first = kugel__max(0, j->first);
+  for (int64_t q = first; q < kugel__min(n, j->first + j->columns) && j->t->truncated; q++)
+    for (int k = 0; k < 4 && m > p->ring[q].nphi / 2; k++) /* spectra are replicated to where others end */
+      in[k * row + q - j->first] = 0;
   if (p->mirrored && p->nrings % 2 && n - 1 >= j->first && n - 1 < j->first + j->columns)
     for (int k = 0; k < 2; k++)
       in[(k + 2) * row + n - 1 - j->first] = in[k * row + n - 1 - j->first];
@@ -148,10 +151,10 @@ static kugel__spectra_wave wave_of(const stretch *j, int64_t p0, int odd, int64_
   *modes = -1;
   for (int64_t g = 0; g < LANES; g++) {
     bool none = p0 + g >= j->t->npairs;
-    kugel__spectra_row row = none ? (kugel__spectra_row){-1, 2, false} : j->t->row[p0 + g];
+    kugel__spectra_row row = none ? (kugel__spectra_row){-1, 2, -1, false} : j->t->row[p0 + g];
     w.samples[g] = (double)row.samples;
     w.modes[g] = (double)row.modes;
-    w.half[g] = row.aliased && row.samples % 2 == 0 ? (double)row.samples / 2 : -1;
+    w.half[g] = (double)row.half;
     w.shift[g] = row.aliased && odd && j->t->staggered ? 0.5 : 0;
     *modes = kugel__max(*modes, row.modes);
   }
@@ -187,7 +190,7 @@ static kugel_status modes_task(void *arg, int64_t i, int worker)
   cosines[1] = cosines[0] + MODES * size * LANES;
   rows = cosines[1] + MODES * size * LANES;
   for (int64_t m = 0; m < nm; m++)
-    complete_columns(j, in + m * 4 * j->in_row);
+    complete_columns(j, m0 + m, in + m * 4 * j->in_row);
   for (int64_t k = 0; j->p0 + k * LANES < j->p1; k++) {
     int64_t p0 = j->p0 + k * LANES, *range = j->range + k * (2 + j->most), modes = 0;
     wave_of(j, p0, 0, &modes);

@@ -32,6 +32,7 @@ enum {
 typedef struct kugel__spectra_row {
   int64_t modes;   /* highest m; -1: summed directly */
   int64_t samples; /* L */
+  int64_t half;    /* the m that counts half, -1: none */
   bool aliased;
 } kugel__spectra_row;
 
@@ -41,6 +42,7 @@ typedef struct kugel__radial_spectra {
   int64_t size;          /* samples of a ring within the cut-off, at the most */
   int64_t block;         /* pairs a round, a multiple of LANES */
   bool staggered;        /* every second ring of the belt is half a step on */
+  bool truncated;        /* spectra end at the Nyquist frequency of each ring, as in ElsnerWandelt2011 */
   bool direct;           /* some rings are summed directly */
   bool bessel;           /* rows of K_m are Bessel functions where K is banded */
   kugel__spectra_row *row;

@@ -70,16 +70,26 @@ static bool aligned(const kugel_radial *p, int64_t i, bool staggered)
   return r->same;
 }
 
+static kugel__spectra_row choose_row(const kugel_radial *p, const kugel__radial_spectra *t, int64_t i)
+{
+  const kugel__radial_ring *r = p->ring + i;
+  int64_t half = r->nphi % 2 ? -1 : r->nphi / 2;
+  if (t->truncated && (i == 0 || i == p->nrings - 1))
+    return (kugel__spectra_row){-1, 2, -1, false};
+  if (t->truncated)
+    return (kugel__spectra_row){r->nphi / 2, p->max_nphi, half, false};
+  int64_t m = p->band >= 0 ? modes_at(p, r->sth) : -1;
+  if ((m < 0 || 2 * m + 2 >= r->nphi) && aligned(p, i, t->staggered))
+    return (kugel__spectra_row){r->nphi / 2, r->nphi, half, true};
+  return (kugel__spectra_row){m, m < 0 ? 2 : 2 * m + 2, -1, false};
+}
+
 static void choose_rows(const kugel_radial *p, kugel__radial_spectra *t)
 {
   for (int64_t i = 0; i < t->npairs; i++) {
     const kugel__radial_ring *r = p->ring + i;
     kugel__spectra_row *row = t->row + i;
-    int64_t m = p->band >= 0 ? modes_at(p, r->sth) : -1;
-    if ((m < 0 || 2 * m + 2 >= r->nphi) && aligned(p, i, t->staggered))
-      *row = (kugel__spectra_row){r->nphi / 2, r->nphi, true};
-    else
-      *row = (kugel__spectra_row){m, m < 0 ? 2 : 2 * m + 2, false};
+    *row = choose_row(p, t, i);
     t->direct |= row->modes < 0;
     t->mmax = kugel__max(t->mmax, row->modes);
     t->before = kugel__max(t->before, i - r->lo);
@@ -149,7 +159,8 @@ void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__r
   for (int64_t i = 0; i < n; i++)
     for (int64_t k = p->ring[i].lo; k < p->ring[i].hi; k++) {
       int64_t q = k < n ? k : p->nrings - 1 - k;
-      reached[q] = kugel__max(reached[q], t->row[i].modes);
+      reached[q] =
+          kugel__max(reached[q], t->truncated ? kugel__min(nphi[q] / 2, t->row[i].modes) : t->row[i].modes);
     }
   desc[0] = (kugel__rings_desc){.npairs = n,
                                 .mmax = t->mmax,
@@ -176,7 +187,8 @@ kugel_status kugel__radial_spectra_create(kugel_radial *p)
     t->staggered |= r->same && r[1].nphi == r->nphi && r[1].phi0 != r->phi0;
   }
   /* Rows are of the whole kernel, so nothing of it may be cut off beyond the tolerance. */
-  t->bessel = p->fisher.n && p->band >= 0 && p->info.cut_error <= tolerance_of(p);
+  t->truncated = p->opts.method == KUGEL_RADIAL_ARKCOS;
+  t->bessel = p->fisher.n && !t->truncated && p->band >= 0 && p->info.cut_error <= tolerance_of(p);
   choose_rows(p, t);
   size_rounds(p, t);
   return KUGEL_OK;

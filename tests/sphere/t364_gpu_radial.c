@@ -153,7 +153,7 @@ static void skies(kugel_ctx *ctx)
   custom.ring_phi0 = phi0;
   custom.ring_weight = weight;
   const kugel_radial_method SUM = KUGEL_RADIAL_DIRECT, RINGS = KUGEL_RADIAL_RINGS,
-                            HARMONIC = KUGEL_RADIAL_HARMONIC;
+                            HARMONIC = KUGEL_RADIAL_HARMONIC, PRINTED = KUGEL_RADIAL_ARKCOS;
   const sky all[] = {{healpix, 0.15, 0, KUGEL_RADIAL_GAUSSIAN, 0, SUM},
                      {healpix, 0.15, 0, KUGEL_RADIAL_GAUSSIAN, 1, SUM},
                      {healpix, 0.3, 0, KUGEL_RADIAL_TOP_HAT, 0, SUM},
@@ -170,6 +170,8 @@ static void skies(kugel_ctx *ctx)
                      {one, 1, 0, KUGEL_RADIAL_GAUSSIAN, 0, RINGS},
                      {gauss, 0.3, 0, KUGEL_RADIAL_MEXICAN_HAT, 0, RINGS},
                      {custom, 1.1, 1.3, KUGEL_RADIAL_GAUSSIAN, 0, RINGS},
+                     {healpix, 0.3, 0, KUGEL_RADIAL_FISHER, 0, RINGS},
+                     {healpix, 0.3, 0, KUGEL_RADIAL_GAUSSIAN, 0, PRINTED},
                      {healpix, 0.6, 0, KUGEL_RADIAL_GAUSSIAN, 0, HARMONIC},
                      {gauss, 0.6, 0, KUGEL_RADIAL_GAUSSIAN, 1, HARMONIC}};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
