@@ -227,6 +227,17 @@ static int64_t row_of(int64_t n)
   return n / 8 % 2 ? n : n + 8;
 }
 
+static int64_t blocks_of(const kugel__radial_spectra *t)
+{
+  return (t->mmax + MODES) / MODES;
+}
+
+static int64_t unit_of(const kugel_radial *p)
+{
+  int64_t samples = p->spectra->size * LANES;
+  return p->spectra->bessel ? kugel__max(samples, p->fisher.n * bessel_size(blocks_of(p->spectra))) : samples;
+}
+
 static kugel_status get_memory(stretch *j)
 {
   const kugel__radial_spectra *t = j->t;
@@ -238,10 +249,8 @@ static kugel_status get_memory(stretch *j)
   j->work_size = (2 * t->size + j->most) * MODES * LANES;
   j->in = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->in_row) * 8);
   j->out = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->out_row) * 8);
-  j->blocks = (t->mmax + MODES) / MODES;
-  j->unit = t->size * LANES;
-  if (t->bessel)
-    j->unit = kugel__max(j->unit, j->p->fisher.n * bessel_size(j->blocks));
+  j->blocks = blocks_of(t);
+  j->unit = unit_of(j->p);
   j->weight = kugel__scratch_get(ctx, (size_t)(groups * j->most * j->unit) * 8);
   j->range = kugel__scratch_get(ctx, (size_t)(groups * (2 + j->most)) * 8);
   j->work = kugel__scratch_get(ctx, (size_t)(threads * j->work_size) * 8);
@@ -256,7 +265,7 @@ int64_t kugel__radial_spectra_bytes(const kugel_radial *p)
   int64_t most = t->before + t->after + LANES;
   int64_t columns = row_of(t->block + t->before + 2 * t->after + 2 * LANES) + row_of(t->block);
   int64_t work = kugel__ctx_threads(p->ctx) * (2 * t->size + most) * MODES * LANES;
-  return ((t->mmax + 1) * 4 * columns + t->block * most * t->size + work) * 8;
+  return ((t->mmax + 1) * 4 * columns + (t->block + LANES) / LANES * most * unit_of(p) + work) * 8;
 }
 
 kugel_status kugel__radial_spectra_run(const kugel_radial *p, int64_t first, int64_t end, double *in,
