@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times of kugel.torch: forward and forward with backward, one map and batches, and the latency of small transforms in a CUDA
-graph; torch_harmonics beside it where it is installed.
+graph.
 
     python bench/autograd.py [--device cuda:0] [--nside 1024] [--lmax 2048]
 """
@@ -68,21 +68,6 @@ def graph(device):
         print(f"nside 64 lmax 128 {name} in a CUDA graph: {1e3 * timed(device, graphs[name].replay, 200):.1f} us")
 
 
-def harmonics(device, lmax):
-    try:
-        import torch_harmonics
-    except ImportError:
-        print("torch_harmonics is not installed")
-        return
-    rows, columns = lmax + 1, 2 * lmax + 2
-    there = torch_harmonics.RealSHT(rows, columns, lmax + 1, lmax + 1, "legendre-gauss").double().to(device)
-    back = torch_harmonics.InverseRealSHT(rows, columns, lmax + 1, lmax + 1, "legendre-gauss").double().to(device)
-    x = torch.randn(rows, columns, dtype=torch.float64, device=device)
-    a = there(x)
-    row(f"torch_harmonics Gauss lmax {lmax} analysis", timed(device, lambda: there(x)))
-    row(f"torch_harmonics Gauss lmax {lmax} synthesis", timed(device, lambda: back(a)))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda:0" if torch.cuda.is_available() else "cpu")
@@ -101,7 +86,6 @@ def main():
         transforms(device, sht, f"nside {o.nside} lmax {o.lmax} scalar", 8, dtype)
     gauss = kugel.torch.SHT(kugel.Grid.gauss(o.lmax, 2 * o.lmax), o.lmax - 1)
     transforms(device, gauss, f"Gauss lmax {o.lmax - 1}", 1, torch.complex128)
-    harmonics(device, o.lmax - 1)
     if device.type == "cuda":
         graph(device)
 
