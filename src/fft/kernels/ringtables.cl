@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables for ringfft.cl.
 
-typedef struct ring_line { // as in ringfft.cl
+typedef struct ring_line { // as in ringdft.h.cl
   u64 radices;
   i64 roots, chirp, filter, order;
   i32 n, split, length, size, passes, together, owner;
