@@ -12,23 +12,12 @@ enum { BLOCK = 256, MOST_TILES = 1 << 30, MOST_BATCH = 1 << 15 };
 typedef struct map_shape {
   int64_t nside, npix, batch;
   int64_t corner[2], by_x[2], by_y[2];
-  int64_t across, tiles; // tiles, or boxes of rings, in a row and in all
+  int64_t across, tiles;
 } map_shape;
 
 static int64_t tile_edge(size_t bytes)
 {
   return bytes <= 2 ? 128 : bytes <= 8 ? 64 : 32;
-}
-
-// Of a box of the kernel to_ring: pixels along a ring, rings.
-static int64_t box_width(size_t bytes)
-{
-  return 32 * (bytes == 1 ? 8 : bytes == 2 ? 4 : 2);
-}
-
-static int64_t box_height(size_t bytes)
-{
-  return BLOCK / 32 * (bytes == 16 ? 2 : 4);
 }
 
 // What the kernel calls an order.
@@ -51,13 +40,8 @@ static map_shape shape_of(const kugel__reorder *r)
       m.by_x[k] = f.by_x;
       m.by_y[k] = f.by_y;
     }
-  if (r->to == KUGEL_ORDER_RING) {
-    m.across = (4 * r->nside + box_width(r->bytes) - 1) / box_width(r->bytes);
-    m.tiles = m.across * ((4 * r->nside - 1 + box_height(r->bytes) - 1) / box_height(r->bytes));
-  } else {
-    m.across = (r->nside + tile_edge(r->bytes) - 1) / tile_edge(r->bytes);
-    m.tiles = 12 * m.across * m.across;
-  }
+  m.across = (r->nside + tile_edge(r->bytes) - 1) / tile_edge(r->bytes);
+  m.tiles = 12 * m.across * m.across;
   return m;
 }
 
@@ -74,8 +58,7 @@ static kugel_status run(kugel_ctx *ctx, kugel__device *dev, const kugel__reorder
   map_shape m = shape_of(r);
   kugel__module_spec spec = {.name = "healpix/reorder", .defines = defines};
   KUGEL_TRY(kugel__module_get(ctx, &spec, &module));
-  kugel_status s =
-      kugel__module_kernel(module, r->to == KUGEL_ORDER_RING ? "to_ring" : "reorder", &kernel, NULL);
+  kugel_status s = kugel__module_kernel(module, "reorder", &kernel, NULL);
   kugel__grid grid = {
       .blocks = {(uint32_t)kugel__min(m.tiles, MOST_TILES), (uint32_t)kugel__min(m.batch, MOST_BATCH)},
       .threads = {BLOCK}};
