@@ -83,7 +83,7 @@ class Writer:
         return self.pointer(param.type, where) if "*" in param.type else self.value(param.type, where)
 
     def function_type(self, result, params, where):
-        kinds = ["None" if result == "void" else self.result(result, where)]
+        kinds = ["c_int" if result == "kugel_status" else self.result(result, where)]
         return f"CFUNCTYPE({', '.join(kinds + [self.type(p, where) for p in params])})"
 
     def result(self, kind, where):

@@ -610,8 +610,8 @@ class kugel_radial_info(Structure):
 class kugel_radial_stream_opts(Structure):
     _fields_ = [
         ("size", c_size_t),
-        ("read", CFUNCTYPE(STATUS, c_void_p, c_int, c_int64, c_int64, c_void_p)),
-        ("write", CFUNCTYPE(STATUS, c_void_p, c_int, c_int64, c_int64, c_void_p)),
+        ("read", CFUNCTYPE(c_int, c_void_p, c_int, c_int64, c_int64, c_void_p)),
+        ("write", CFUNCTYPE(c_int, c_void_p, c_int, c_int64, c_int64, c_void_p)),
         ("user", c_void_p),
         ("dtype", kugel_dtype),
         ("memory", c_uint64),
