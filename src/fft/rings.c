@@ -297,10 +297,35 @@ kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *d, kug
   return KUGEL_OK;
 }
 
-void kugel__rings_destroy(kugel__rings *p)
+kugel_status kugel__rings_view(const kugel__rings *of, const kugel__rings_desc *d, kugel__rings **out)
 {
-  if (!p)
-    return;
+  *out = NULL;
+  kugel__rings *p = kugel__alloc(of->ctx, sizeof *p);
+  kugel__ring_job *jobs = kugel__alloc(of->ctx, (size_t)of->njobs * sizeof *jobs + 1);
+  if (!p || !jobs) {
+    kugel__free(of->ctx, p);
+    kugel__free(of->ctx, jobs);
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld ring pairs", (long long)of->npairs);
+  }
+  *p = *of;
+  p->ctx = kugel__ctx_retain(of->ctx);
+  p->view = true;
+  p->jobs = jobs;
+  for (int64_t j = 0; j < of->njobs; j++) {
+    kugel__ring_job job = of->jobs[j];
+    if (job.offset_north >= 0)
+      job.offset_north = d->offset_north[job.pair];
+    if (job.offset_south >= 0)
+      job.offset_south = d->offset_south[job.pair];
+    job.mlim = d->mlim ? kugel__min(d->mlim[job.pair], d->mmax) : d->mmax;
+    jobs[j] = job;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+static void free_tables(kugel__rings *p)
+{
   kugel_ctx *ctx = p->ctx;
   for (int i = 0; i < p->nlengths && p->lengths; i++)
     kugel__free(ctx, p->lengths[i].coarse);
@@ -310,8 +335,17 @@ void kugel__rings_destroy(kugel__rings *p)
   kugel__free(ctx, p->lanes);
   kugel__free(ctx, p->phases);
   kugel__free(ctx, p->tables);
-  kugel__free(ctx, p->jobs);
   kugel__free(ctx, p->first_job);
+}
+
+void kugel__rings_destroy(kugel__rings *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  if (!p->view)
+    free_tables(p);
+  kugel__free(ctx, p->jobs);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }

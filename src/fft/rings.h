@@ -18,6 +18,9 @@ typedef struct kugel__rings_desc {
 } kugel__rings_desc;
 
 kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings **out);
+/* The same rings at the offsets and with the mlim of `desc`; lives no longer than `of`, whose tables it
+ * shares. */
+kugel_status kugel__rings_view(const kugel__rings *of, const kugel__rings_desc *desc, kugel__rings **out);
 void kugel__rings_destroy(kugel__rings *plan);
 
 /* Coefficients beyond mlim of a pair are taken as zero here, and left alone by the adjoint.

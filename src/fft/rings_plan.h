@@ -42,6 +42,7 @@ typedef struct kugel__ring_job {
 
 struct kugel__rings {
   kugel_ctx *ctx;
+  bool view; /* only the jobs are its own */
   int64_t npairs, mmax, max_n;
   int64_t njobs;
   kugel__ring_job *jobs; /* by rising pair */

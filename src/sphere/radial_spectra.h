@@ -100,6 +100,9 @@ kugel_status kugel__radial_band(const kugel_radial *p, int64_t limit, int64_t *b
 /* Fills p->spectra, with p->band known: modes and costs; and what it needs to be run on the CPU. */
 kugel_status kugel__radial_spectra_create(kugel_radial *p);
 kugel_status kugel__radial_spectra_finish(kugel_radial *p);
+/* Ring transforms of a view of the plan whose rings lie elsewhere, in a copy of p->spectra; they live no
+ * longer. */
+kugel_status kugel__radial_spectra_view(const kugel_radial *p, kugel_radial *view);
 /* Ring transforms in and out; their tables are in block [6 npairs]. */
 void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__rings_desc desc[2]);
 /* Rings [lo, hi) from each of eight pairs from p0 on are within reach of any. */

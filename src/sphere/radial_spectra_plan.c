@@ -203,7 +203,21 @@ kugel_status kugel__radial_spectra_finish(kugel_radial *p)
   kugel__radial_spectra_rings(p, block, desc);
   kugel_status s = kugel__rings_create(p->ctx, &desc[0], &t->in);
   if (!s)
-    s = kugel__rings_create(p->ctx, &desc[1], &t->out);
+    s = kugel__rings_view(t->in, &desc[1], &t->out);
+  kugel__free(p->ctx, block);
+  return s;
+}
+
+kugel_status kugel__radial_spectra_view(const kugel_radial *p, kugel_radial *view)
+{
+  kugel__radial_spectra *t = view->spectra;
+  kugel__rings_desc desc[2];
+  int64_t *block;
+  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 48);
+  kugel__radial_spectra_rings(view, block, desc);
+  kugel_status s = kugel__rings_view(p->spectra->in, &desc[0], &t->in);
+  if (!s)
+    s = kugel__rings_view(p->spectra->in, &desc[1], &t->out);
   kugel__free(p->ctx, block);
   return s;
 }
@@ -213,8 +227,8 @@ void kugel__radial_spectra_destroy(kugel_radial *p)
   kugel__radial_spectra *t = p->spectra;
   if (!t)
     return;
-  kugel__rings_destroy(t->in);
   kugel__rings_destroy(t->out);
+  kugel__rings_destroy(t->in);
   kugel__free(p->ctx, t->row);
   kugel__free(p->ctx, t);
   p->spectra = NULL;

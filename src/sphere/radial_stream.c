@@ -110,7 +110,7 @@ static kugel_status make_view(window *w)
   KUGEL_ALLOC(ctx, w->in, (size_t)(w->maps * w->pixels * w->word));
   KUGEL_ALLOC(ctx, w->out, (size_t)(w->maps * w->pixels * w->word));
   memset(w->in, 0, (size_t)(w->maps * w->pixels * w->word));
-  return w->view.spectra ? kugel__radial_spectra_finish(&w->view) : KUGEL_OK;
+  return w->view.spectra ? kugel__radial_spectra_view(p, &w->view) : KUGEL_OK;
 }
 
 static void drop_view(window *w)
