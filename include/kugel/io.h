@@ -196,6 +196,36 @@ typedef struct kugel_fits_write_opts {
 KUGEL_API kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path,
                                              const kugel_fits_write_opts *opts, const kugel_array *maps);
 
+/* A map that is written in pieces, as it need not fit into memory. */
+typedef struct kugel_fits_writer kugel_fits_writer;
+
+/// Begins a file like that of kugel_fits_write_maps, whose pixels are put later, in any order.
+/// @param[in]  path      the file, there only once it is closed
+/// @param[in]  opts      NULL for defaults; dtype: float32, if not given, or float64; whole skies only
+/// @param[in]  nside     1 to 2^29
+/// @param[in]  ncolumns  maps, 1 to 990
+/// @param[out] out       to be closed by kugel_fits_writer_close
+/// @errors KUGEL_EIO (exists, unwritable folder, disk full); KUGEL_EINVAL; KUGEL_ENOTSUP
+KUGEL_API kugel_status kugel_fits_writer_create(kugel_ctx *ctx, const char *path,
+                                                const kugel_fits_write_opts *opts, int64_t nside,
+                                                int64_t ncolumns, kugel_fits_writer **out);
+
+/// Puts pixels [first, first + n) of a map. Pixels that are never put are 0.
+/// @param[in] writer  open; one thread at a time
+/// @param[in] column  in [0, ncolumns)
+/// @param[in] first   in the file's ordering
+/// @param[in] values  [n] float32 or float64
+/// @errors KUGEL_EIO (disk full); KUGEL_ESHAPE; KUGEL_EINVAL
+/// @cost   fastest for a file of one column, in long runs
+KUGEL_API kugel_status kugel_fits_writer_put(kugel_fits_writer *writer, int64_t column, int64_t first,
+                                             const kugel_array *values);
+
+/// Closes the writer and moves the file to its place.
+/// @param[in] writer  may be NULL
+/// @param[in] keep    0: the file is dropped, and what was there before remains
+/// @errors KUGEL_EIO; a failure of kugel_fits_writer_put again, with the file dropped
+KUGEL_API kugel_status kugel_fits_writer_close(kugel_fits_writer *writer, int keep);
+
 /// Writes a_lm: one HDU a component with columns INDEX = l^2+l+m+1, REAL, IMAG, as healpy and HEALPix do.
 /// @param[in] path  the file
 /// @param[in] opts  NULL for defaults; `units` has one entry a component

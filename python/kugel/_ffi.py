@@ -1071,6 +1071,15 @@ FUNCTIONS = {
     "kugel_fits_write_maps": (  # ctx, path, opts, maps
         STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_write_opts), POINTER(kugel_array)],
         'Writes HEALPix maps as one binary table that every HEALPix library reads.'),
+    "kugel_fits_writer_create": (  # ctx, path, opts, nside, ncolumns, out
+        STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_write_opts), c_int64, c_int64, c_void_p],
+        'Begins a file like that of kugel_fits_write_maps, whose pixels are put later, in any order.'),
+    "kugel_fits_writer_put": (  # writer, column, first, values
+        STATUS, [c_void_p, c_int64, c_int64, POINTER(kugel_array)],
+        'Puts pixels [first, first + n) of a map.'),
+    "kugel_fits_writer_close": (  # writer, keep
+        STATUS, [c_void_p, c_int],
+        'Closes the writer and moves the file to its place.'),
     "kugel_fits_write_alm": (  # ctx, path, opts, lmax, mmax, alm
         STATUS, [c_void_p, c_char_p, POINTER(kugel_fits_write_opts), c_int64, c_int64, POINTER(kugel_array)],
         'Writes a_lm: one HDU a component with columns INDEX = l^2+l+m+1, REAL, IMAG, as healpy and HEALPix do.'),

@@ -7,21 +7,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "io/fits.h"
-#include "io/writer.h"
-
-typedef struct map_writer {
-  kugel__writer w;
-  kugel_fits_write_opts o;
-  const kugel_array *maps;
-  int64_t ncolumns, nvalues, nside; // nvalues: of the array
-  const int64_t *pixels;            // numbers of a partial map
-  const int64_t *chosen;            // which values of the array are stored, NULL: all
-  int64_t nstored;
-  kugel_dtype dtype;
-  char letter;
-  bool nulls; // integers: the lowest number stands for a bad pixel
-  int64_t *scratch;
-} map_writer;
+#include "io/map_writer.h"
 
 static double value_at(const kugel_array *a, int64_t k)
 {
@@ -39,14 +25,13 @@ static bool is_bad(const kugel_array *a, int64_t k)
   return isnan(x) || fabs(x - KUGEL__UNSEEN) <= 1e-5 * -KUGEL__UNSEEN;
 }
 
-static kugel_status choose_type(map_writer *m)
+kugel_status kugel__map_type(kugel__map_writer *m)
 {
   static const struct {
     kugel_dtype dtype;
     char letter;
   } types[] = {{{KUGEL_FLOAT, 32, 1}, 'E'}, {{KUGEL_FLOAT, 64, 1}, 'D'}, {{KUGEL_INT, 16, 1}, 'I'},
                {{KUGEL_INT, 32, 1}, 'J'},   {{KUGEL_INT, 64, 1}, 'K'},   {{KUGEL_UINT, 8, 1}, 'B'}};
-  m->dtype = m->o.dtype.bits ? m->o.dtype : m->maps->dtype;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (kugel__dtype_is(types[i].dtype, m->dtype))
       m->letter = types[i].letter;
@@ -57,12 +42,12 @@ static kugel_status choose_type(map_writer *m)
   return KUGEL_OK;
 }
 
-static int64_t lowest(const map_writer *m)
+static int64_t lowest(const kugel__map_writer *m)
 {
   return m->dtype.code == KUGEL_UINT ? 255 : -((int64_t)1 << (m->dtype.bits - 2)) * 2;
 }
 
-static kugel_status put(map_writer *m, int64_t k)
+static kugel_status put(kugel__map_writer *m, int64_t k)
 {
   const kugel_array *a = m->maps;
   int bytes = m->dtype.bits / 8;
@@ -92,10 +77,9 @@ static kugel_status put(map_writer *m, int64_t k)
   return kugel__writer_integer(&m->w, x, bytes);
 }
 
-/* ---- what is stored
- * ----------------------------------------------------------------------------------------- */
+/* ---- what is stored ---- */
 
-static kugel_status choose_seen(map_writer *m)
+static kugel_status choose_seen(kugel__map_writer *m)
 {
   KUGEL_ALLOC(m->w.ctx, m->scratch, (size_t)m->nvalues * sizeof *m->scratch);
   m->nstored = 0;
@@ -109,7 +93,7 @@ static kugel_status choose_seen(map_writer *m)
   return KUGEL_OK;
 }
 
-static kugel_status check_pixels(map_writer *m)
+static kugel_status check_pixels(kugel__map_writer *m)
 {
   int64_t npix = 12 * m->nside * m->nside;
   bool ascending = true;
@@ -135,7 +119,7 @@ static kugel_status check_pixels(map_writer *m)
   return KUGEL_OK;
 }
 
-static kugel_status check_maps(map_writer *m)
+static kugel_status check_maps(kugel__map_writer *m)
 {
   const kugel_array *a = m->maps;
   KUGEL_CHECK(a, KUGEL_EINVAL, "maps is NULL: pass an array");
@@ -172,15 +156,14 @@ static kugel_status check_maps(map_writer *m)
   return m->pixels ? check_pixels(m) : KUGEL_OK;
 }
 
-/* ---- the file
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the file ---- */
 
 typedef struct column_text {
   char names[1000][72], forms[1000][16];
   const char *name[1000], *form[1000], *unit[1000];
 } column_text;
 
-static kugel_status make_table(map_writer *m, column_text *t, bool partial, int64_t repeat)
+static kugel_status make_table(kugel__map_writer *m, column_text *t, bool partial, int64_t repeat)
 {
   static const char *const stokes[] = {"TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"};
   int n = 0;
@@ -209,7 +192,7 @@ static kugel_status make_table(map_writer *m, column_text *t, bool partial, int6
   return KUGEL_OK;
 }
 
-static kugel_status write_keywords(map_writer *m, bool partial)
+static kugel_status write_keywords(kugel__map_writer *m, bool partial)
 {
   kugel__writer *w = &m->w;
   bool nested = m->o.order == KUGEL_ORDER_NESTED;
@@ -236,7 +219,16 @@ static kugel_status write_keywords(map_writer *m, bool partial)
   return kugel__writer_common(w, &m->o);
 }
 
-static kugel_status write_values(map_writer *m, bool partial, int64_t repeat)
+kugel_status kugel__map_header(kugel__map_writer *m, bool partial, int64_t repeat)
+{
+  column_text *text;
+  KUGEL_ALLOC(m->w.ctx, text, sizeof *text);
+  kugel_status s = make_table(m, text, partial, repeat);
+  kugel__free(m->w.ctx, text);
+  return s ? s : write_keywords(m, partial);
+}
+
+static kugel_status write_values(kugel__map_writer *m, bool partial, int64_t repeat)
 {
   int wide = 12 * m->nside * m->nside > INT32_MAX ? 8 : 4;
   for (int64_t row = 0; row < m->nstored / repeat; row++) {
@@ -250,7 +242,7 @@ static kugel_status write_values(map_writer *m, bool partial, int64_t repeat)
   return kugel__writer_flush(&m->w);
 }
 
-static kugel_status write_file(map_writer *m)
+static kugel_status write_file(kugel__map_writer *m)
 {
   bool partial = m->pixels || m->o.skip_unseen;
   if (m->o.skip_unseen)
@@ -259,22 +251,18 @@ static kugel_status write_file(map_writer *m)
     for (int64_t k = 0; k < m->ncolumns * m->nvalues && !m->nulls; k++)
       m->nulls = is_bad(m->maps, k);
   int64_t repeat = !partial && !m->o.nowrap && m->nvalues % 1024 == 0 ? 1024 : 1;
-  column_text *text;
-  KUGEL_ALLOC(m->w.ctx, text, sizeof *text);
-  kugel_status s = make_table(m, text, partial, repeat);
-  kugel__free(m->w.ctx, text);
-  KUGEL_TRY(s);
-  KUGEL_TRY(write_keywords(m, partial));
+  KUGEL_TRY(kugel__map_header(m, partial, repeat));
   return write_values(m, partial, repeat);
 }
 
 kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path, const kugel_fits_write_opts *opts,
                                    const kugel_array *maps)
 {
-  map_writer m = {.w.ctx = ctx, .maps = maps};
+  kugel__map_writer m = {.w.ctx = ctx, .maps = maps};
   KUGEL_TRY(kugel__writer_opts(&m.o, opts));
   KUGEL_TRY(check_maps(&m));
-  KUGEL_TRY(choose_type(&m));
+  m.dtype = m.o.dtype.bits ? m.o.dtype : maps->dtype;
+  KUGEL_TRY(kugel__map_type(&m));
   kugel_status s = kugel__writer_begin(ctx, path, m.o.overwrite, &m.w);
   if (!s)
     s = write_file(&m);
