@@ -44,15 +44,22 @@ bool angle_parse(const char *text, double *radians, const char **why)
   return false;
 }
 
+/* Six digits where they say all, so that 4.7 arcmin reads as typed; else four. */
+static const char *number_text(double x, const char *unit, char *buffer, size_t size)
+{
+  char digits[32];
+  snprintf(digits, sizeof digits, "%.6g", x);
+  bool whole = fabs(strtod(digits, NULL) - x) <= 1e-9 * fabs(x);
+  snprintf(buffer, size, whole ? "%.6g %s" : "%.4g %s", x, unit);
+  return buffer;
+}
+
 const char *angle_text(double radians, char *buffer, size_t size)
 {
-  double degrees = radians * (180 / M_PI);
-  /* Rounded to ten digits so that 4.7 arcmin reads back as typed. */
-  if (fabs(degrees) >= 0.9999999999 || degrees == 0)
-    snprintf(buffer, size, "%.10g deg", degrees);
-  else if (fabs(degrees) * 60 >= 0.9999999999)
-    snprintf(buffer, size, "%.10g arcmin", degrees * 60);
-  else
-    snprintf(buffer, size, "%.10g arcsec", degrees * 3600);
-  return buffer;
+  double degrees = radians * (180 / M_PI), least = 0.9999999999;
+  if (fabs(degrees) >= least || degrees == 0)
+    return number_text(degrees, "deg", buffer, size);
+  if (fabs(degrees) * 60 >= least)
+    return number_text(degrees * 60, "arcmin", buffer, size);
+  return number_text(degrees * 3600, "arcsec", buffer, size);
 }

@@ -2,7 +2,7 @@
 /* kugel filter: radial filters that bring out structure of one size. */
 #include <math.h>
 #include "commands.h"
-#include "filters.h"
+#include "stream.h"
 #include "picture.h"
 
 #define FILTER_OPTIONS(X)                                                                                    \
@@ -24,7 +24,8 @@
     "top hat: divide by the filtered map of seen pixels, so that unseen ones do not count")                  \
   X(columns, 'c', ARG_TEXT, "LIST", "0", 0, 0, "columns by name or number with commas between, or all")      \
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
-  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")
+  X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")               \
+  RADIAL_DEVICE_OPTIONS(X)
 
 OPTIONS(filter, FILTER_OPTIONS);
 
@@ -71,11 +72,21 @@ static int filter_map(const void *args)
   STEP(choose(o, &s, &f));
   report_title(o->input.s, o->output.s);
   report_sky(&s);
+  bool streamed = stream_asked(&o->device, &o->mem);
+  STEP(session_device(&o->device, streamed ? NULL : &o->mem));
+  if (streamed)
+    STEP(stream_check(&s, &f, o->order.n == 2, o->plot.given));
   if (run.dry_run)
-    return filter_estimate(&f, &s);
+    return filter_estimate(&f, &s, streamed ? o->mem.n : 0);
   STEP(check_output(o->output.s));
   if (o->plot.given)
     STEP(check_output(o->plot.s));
+  if (streamed) {
+    STEP(sky_stream(&s, &f, o->mem.n, o->output.s, &watch));
+    report_end(&watch, 0);
+    return EXIT_DONE;
+  }
+  STEP(memory_check(&s));
   STEP(sky_read(&s, KUGEL_ORDER_RING, false));
   stopwatch_lap(&watch, "read");
   STEP(filter_plan(&f, &s, &plan));
@@ -104,7 +115,8 @@ const command command_filter = {
         "kugel filter sky.fits hat.fits --fwhm 10arcmin\n"
         "kugel filter sky.fits matched.fits --kernel matched --fwhm 10arcmin\n"
         "kugel filter sky.fits matched.fits --kernel matched --beam beam.fits --cl cl.txt --noise 0.1\n"
-        "kugel filter counts.fits mean.fits --kernel top-hat --width 2deg --normalise-mask",
+        "kugel filter counts.fits mean.fits --kernel top-hat --width 2deg --normalise-mask\n"
+        "kugel filter large.fits hat.fits --fwhm 1.5arcmin --mem 2G",
     .options = filter_options,
     .n_options = sizeof filter_options / sizeof filter_options[0],
     .run = filter_map,

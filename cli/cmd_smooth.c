@@ -7,7 +7,7 @@
 #include "filters.h"
 #include "picture.h"
 #include "report.h"
-#include "skyops.h"
+#include "stream.h"
 
 #define SMOOTH_OPTIONS(X)                                                                                    \
   X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS)")                                        \
@@ -29,7 +29,7 @@
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "smooth I, Q and U as three scalar maps")                         \
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
   X(plot, 'p', ARG_TEXT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")               \
-  SHT_DEVICE_OPTIONS(X)
+  RADIAL_DEVICE_OPTIONS(X)
 
 OPTIONS(smooth, SMOOTH_OPTIONS);
 
@@ -115,11 +115,21 @@ static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
               .normalise_mask = o->normalise_mask.given};
   if (o->beam.given || o->lmax.given || o->iter.given || o->weights.given)
     return fail_usage("--beam, --lmax, --iter and --weights go with --method harmonic");
+  bool streamed = stream_asked(&o->device, &o->mem);
+  STEP(session_device(&o->device, streamed ? NULL : &o->mem));
+  if (streamed)
+    STEP(stream_check(s, &f, o->order.n == 2, o->plot.given));
   if (run.dry_run)
-    return filter_estimate(&f, s);
+    return filter_estimate(&f, s, streamed ? o->mem.n : 0);
   STEP(check_output(o->output.s));
   if (o->plot.given)
     STEP(check_output(o->plot.s));
+  if (streamed) {
+    STEP(sky_stream(s, &f, o->mem.n, o->output.s, watch));
+    report_end(watch, 0);
+    return EXIT_DONE;
+  }
+  STEP(memory_check(s));
   STEP(sky_read(s, KUGEL_ORDER_RING, false));
   stopwatch_lap(watch, "read");
   STEP(filter_plan(&f, s, &plan));
@@ -205,6 +215,7 @@ const command command_smooth = {
                 "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --plot smooth.png\n"
                 "kugel smooth sky.fits smooth.fits --beam beam.fits --lmax 1500 --weights pixel\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 10arcmin --method direct\n"
+                "kugel smooth large.fits smooth.fits --fwhm 1.5arcmin --method direct --mem 2G\n"
                 "kugel smooth sky.fits smooth.fits --fwhm 5arcmin --dry-run",
     .options = smooth_options,
     .n_options = sizeof smooth_options / sizeof smooth_options[0],

@@ -115,7 +115,7 @@ static int sources(const void *args)
   report_title(o->input.s, o->output.s);
   report_sky(&s);
   if (run.dry_run)
-    return filter_estimate(&(filter){0}, &s);
+    return filter_estimate(&(filter){0}, &s, 0);
   STEP(check_output(o->output.s));
   if (o->filtered.given)
     STEP(check_output(o->filtered.s));

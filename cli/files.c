@@ -146,7 +146,7 @@ int sky_open(sky *s, const char *path, const char *columns, bool polarise)
   return EXIT_DONE;
 }
 
-static void negate(void *data, kugel_dtype dtype, int64_t n)
+void pixels_negate(void *data, kugel_dtype dtype, int64_t n)
 {
   double *d = data;
   float *f = data;
@@ -187,7 +187,7 @@ int sky_read(sky *s, kugel_order order, bool exact)
   if (status != KUGEL_OK)
     return fail_library(status, s->path);
   if (s->iau && s->polarised)
-    negate(third(s->maps, s->dtype, s->npix), s->dtype, s->npix);
+    pixels_negate(third(s->maps, s->dtype, s->npix), s->dtype, s->npix);
   return interrupted() ? fail_interrupted() : EXIT_DONE;
 }
 
@@ -259,15 +259,12 @@ output output_like(const sky *s)
   return out;
 }
 
-int output_write(const char *path, const output *out)
+kugel_fits_write_opts output_opts(const output *out)
 {
-  if (interrupted())
-    return fail_interrupted();
-  const char *line = history_line();
-  int64_t npix = 12 * out->nside * out->nside;
-  void *u = out->iau && out->n == 3 ? third(out->maps, out->dtype, npix) : NULL;
-  kugel_fits_write_opts opts = {
-      .size = sizeof opts,
+  static const char *line;
+  line = history_line();
+  return (kugel_fits_write_opts){
+      .size = sizeof(kugel_fits_write_opts),
       .overwrite = run.overwrite,
       .order = out->order,
       .dtype = out->file_dtype,
@@ -281,11 +278,20 @@ int output_write(const char *path, const output *out)
       .history = &line,
       .nhistory = 1,
   };
+}
+
+int output_write(const char *path, const output *out)
+{
+  if (interrupted())
+    return fail_interrupted();
+  int64_t npix = 12 * out->nside * out->nside;
+  void *u = out->iau && out->n == 3 ? third(out->maps, out->dtype, npix) : NULL;
+  kugel_fits_write_opts opts = output_opts(out);
   if (u)
-    negate(u, out->dtype, npix);
+    pixels_negate(u, out->dtype, npix);
   kugel_status status =
       kugel_fits_write_maps(NULL, path, &opts, KUGEL_ARRAY(out->maps, out->dtype, out->n, npix));
   if (u)
-    negate(u, out->dtype, npix);
+    pixels_negate(u, out->dtype, npix);
   return status == KUGEL_OK ? EXIT_DONE : fail_library(status, path);
 }

@@ -36,6 +36,8 @@ int mask_read(const char *path, int64_t nside, kugel_order order, double **mask)
 /* Do all columns in use hold 32-bit reals, so that sky_read would take float32? */
 bool sky_is_float(const sky *s);
 void sky_close(sky *s);
+/* Changes the sign of all but unseen pixels. */
+void pixels_negate(void *data, kugel_dtype dtype, int64_t n);
 #define SKY __attribute__((cleanup(sky_close))) sky
 
 /* Maps to be written. */
@@ -53,7 +55,9 @@ typedef struct output {
 
 /* The maps in memory, with all that their file said of them. */
 output output_like(const sky *s);
-/* Adds the command line as HISTORY. After Ctrl-C: nothing written. */
+/* What a writer of it is told, with the command line as HISTORY; the texts are `out`'s. */
+kugel_fits_write_opts output_opts(const output *out);
+/* After Ctrl-C: nothing written. */
 int output_write(const char *path, const output *out);
 
 /* Refuses early, before any work, what could not be written later. */

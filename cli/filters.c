@@ -60,13 +60,6 @@ static int matched_series(filter *f, const sky *s, double *psi)
   return EXIT_DONE;
 }
 
-/* To four digits. */
-static double rounded(double angle)
-{
-  double unit = pow(10, floor(log10(angle * 180 * 60 / M_PI)) - 3) * M_PI / 180 / 60;
-  return round(angle / unit) * unit;
-}
-
 static int say_plan(const filter *f, const kugel_radial *plan)
 {
   char width[40], radius[40];
@@ -82,14 +75,14 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   json_number("cut_error", info.cut_error);
   double width_of = f->kernel == KUGEL_RADIAL_SERIES ? f->fwhm : f->width;
   if (width_of > 0)
-    fact("kernel", "%s, width %s", kernels[f->kernel], angle_text(rounded(width_of), width, sizeof width));
+    fact("kernel", "%s, width %s", kernels[f->kernel], angle_text(width_of, width, sizeof width));
   else
     fact("kernel", "%s", kernels[f->kernel]);
   if (harmonic)
     fact("method", "spherical harmonics");
   else
     fact("method", "sum over pixels within %s%s, which leaves out %.2g of the kernel's rms",
-         angle_text(rounded(info.radius), radius, sizeof radius), rings ? " by series along rings" : "",
+         angle_text(info.radius, radius, sizeof radius), rings ? " by series along rings" : "",
          info.cut_error);
   json_number("constant_least", info.constant_least);
   json_number("constant_most", info.constant_most);
@@ -115,7 +108,9 @@ int filter_plan(filter *f, const sky *s, kugel_radial **plan)
                          .width = f->width,
                          .method = f->method,
                          .normalise_mask = f->normalise_mask,
-                         .spin = f->spin};
+                         .spin = f->spin,
+                         .lmax =
+                             f->ring_by_ring && f->method == KUGEL_RADIAL_AUTO}; /* 1 leaves harmonics out */
   STEP(healpix_grid(s->nside, &grid));
   o.grid = grid;
   if (f->kernel == KUGEL_RADIAL_MEXICAN_HAT)
@@ -135,13 +130,13 @@ int filter_plan(filter *f, const sky *s, kugel_radial **plan)
   return f->spin ? EXIT_DONE : say_plan(f, *plan);
 }
 
-int filter_estimate(const filter *f, const sky *s)
+int filter_estimate(const filter *f, const sky *s, int64_t mem)
 {
   double seconds, maps = (double)(s->npix * s->n) * (sky_is_float(s) ? 4 : 8);
   int64_t lmax = f->lmax ? f->lmax : 2 * s->nside;
   STEP(sht_seconds(s->nside, lmax, lmax, KUGEL_SHT_SCALAR, 2 * (double)s->n, &seconds));
-  return report_plan(maps + 24 * (double)s->npix + 16 * (double)kugel_alm_count(lmax, lmax) + BASE_MEMORY,
-                     seconds);
+  double bytes = maps + 24 * (double)s->npix + 16 * (double)kugel_alm_count(lmax, lmax) + BASE_MEMORY;
+  return report_plan(mem ? fmin((double)mem, bytes) : bytes, seconds);
 }
 
 int sky_convolve(sky *s, const kugel_radial *plan, int64_t first, int64_t end, int64_t each)

@@ -11,7 +11,8 @@ typedef struct filter {
   double width;
   kugel_radial_method method;
   bool normalise_mask;
-  int spin; /* of pairs of maps: 2 for Q and U */
+  int spin;          /* of pairs of maps: 2 for Q and U */
+  bool ring_by_ring; /* not by harmonics, which need whole maps */
   /* matched filter */
   double fwhm;
   const char *beam, *cl; /* files; no cl: the map's own spectrum */
@@ -23,10 +24,11 @@ typedef struct filter {
 void radial_close(kugel_radial **plan);
 #define RADIAL __attribute__((cleanup(radial_close)))
 
-/* Makes the plan for the first map in memory, and says what it is; for pairs (spin) it says nothing again. */
+/* Makes the plan (of a matched filter without a spectrum: for the first map in memory), and says what it is;
+ * for pairs (spin) it says nothing again. */
 int filter_plan(filter *f, const sky *s, kugel_radial **plan);
-/* Seconds and bytes of a dry run. */
-int filter_estimate(const filter *f, const sky *s);
+/* Seconds and bytes of a dry run; mem: bytes that are not exceeded, 0: no limit. */
+int filter_estimate(const filter *f, const sky *s, int64_t mem);
 /* Convolves maps [first, end) in memory, `each` (1, or 2 with a spin) at a time, in place. */
 int sky_convolve(sky *s, const kugel_radial *plan, int64_t first, int64_t end, int64_t each);
 

@@ -21,7 +21,7 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "auto direct harmonic rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot --device --mem" ;;
   sources)
     case $before in
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched none" -- "$word")); return ;;

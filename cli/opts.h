@@ -75,6 +75,15 @@ typedef struct command {
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
     "memory of the device that transforms may use, such as 20G; larger ones go in parts")
 
+/* The same for radial convolutions, which go ring by ring on the CPU. */
+#define RADIAL_DEVICE_OPTIONS(X)                                                                             \
+  X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \
+    "where transforms run: cpu, cuda:0, opencl:0, auto, or several as cuda:0,1; kugel info lists what is "   \
+    "there")                                                                                                 \
+  X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
+    "memory that may be used, such as 20G: of the device, or of this machine, where sums over pixels then "  \
+    "go from file to file ring by ring")
+
 #define OPTION_FIELD_(field, letter, type, placeholder, preset, lo, hi, help) arg field;
 #define OPTION_ROW_(field, letter, type, placeholder, preset, lo, hi, help)                                  \
   {#field, letter, type, placeholder, preset, lo, hi, help},

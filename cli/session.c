@@ -31,11 +31,35 @@ double now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A line of /proc/self/status, such as "VmHWM:   1234 kB", in bytes; 0: the system has none. */
+static int64_t status_bytes(const char *name)
+{
+  char line[256];
+  long long kilobytes = 0;
+  FILE *f = fopen("/proc/self/status", "r");
+  while (f && fgets(line, sizeof line, f))
+    if (!strncmp(line, name, strlen(name)))
+      sscanf(line + strlen(name), ": %lld", &kilobytes);
+  if (f)
+    fclose(f);
+  return kilobytes * 1024;
+}
+
+/* getrusage counts what the parent had when it started this process, too. */
 int64_t peak_memory(void)
 {
   struct rusage usage;
+  int64_t peak = status_bytes("VmHWM");
+  if (peak)
+    return peak;
   getrusage(RUSAGE_SELF, &usage);
   return (int64_t)usage.ru_maxrss * 1024;
+}
+
+int64_t memory_now(void)
+{
+  int64_t now = status_bytes("VmRSS");
+  return now ? now : peak_memory();
 }
 
 const char *bytes_text(double bytes, char *buffer, size_t size)

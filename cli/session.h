@@ -21,7 +21,8 @@ extern session run;
 
 /* Opens the run: options, threads, signals, progress bar, the JSON object. */
 int session_start(const char *name, const common_args *common);
-/* Opens the context that --device names, with the limit of --mem or NULL, without a word; and with one in the report. */
+/* Opens the context that --device names, with the limit of --mem or NULL, without a word; and with one in the
+ * report. */
 int session_context(const arg *device, const arg *mem);
 int session_device(const arg *device, const arg *mem);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
@@ -60,6 +61,8 @@ double now(void);
 void progress_part(double lo, double hi, const char *what);
 /* Highest resident memory of the process so far, in bytes. */
 int64_t peak_memory(void);
+/* What it has now; where the system does not say, the highest. */
+int64_t memory_now(void);
 const char *bytes_text(double bytes, char *buffer, size_t size);     /* "12.3 MB" */
 const char *seconds_text(double seconds, char *buffer, size_t size); /* "3.21 s", "45 ms" */
 
