@@ -14,15 +14,17 @@ _NUMBERS = ("memory", "units", "lanes", "max_threads", "shared_bytes", "cache_by
 _FLAGS = ("available", "fp64", "is_gpu", "kernels")
 
 
-def _name_nvrtc():
-    """Tells the library where NVIDIA's packages keep NVRTC, which it looks for once the first device is asked for."""
+def _name_packages():
+    """Tells the library where NVIDIA's packages keep NVRTC and NCCL, which it looks for when it first needs them."""
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations if spec else None) or ():
         for path in pathlib.Path(root).glob("*/lib/libnvrtc.so.1[23]"):
             os.environ.setdefault("KUGEL_NVRTC_FOLDER", str(path.parent))
+        for path in pathlib.Path(root).glob("*/lib/libnccl.so.2"):
+            os.environ.setdefault("KUGEL_NCCL_FOLDER", str(path.parent))
 
 
-_name_nvrtc()
+_name_packages()
 
 
 def devices():

@@ -10,6 +10,7 @@
 enum { KUGEL__SCRATCH_BLOCKS = 8 };
 
 struct kugel__device;
+struct kugel__links;
 
 struct kugel_ctx {
   atomic_int references;
@@ -17,6 +18,7 @@ struct kugel_ctx {
   struct kugel__device *opened; // by the device layer; NULL: the CPU
   kugel_ctx **peers;            // of the further devices of a context of several, by the device layer
   int npeers;
+  struct kugel__links *links;  // how they exchange; NULL: there is one device
   atomic_ullong device_memory; // bytes that a plan may hold; 0: what is free
   int threads;                 // 0: the process-wide number at each call
   kugel_allocator allocator;

@@ -8,6 +8,7 @@
 #include "core/ctx.h"
 #include "device/device.h"
 #include "device/lend.h"
+#include "device/peer.h"
 
 static const kugel__device_ops *const backends[] = {
 #define KUGEL_BACKEND(name) &kugel__device_##name,
@@ -211,7 +212,8 @@ static kugel_status open_peers(kugel_ctx *ctx, const char *name, const char *lis
   for (const char *c = list; *c; c++)
     n += *c == ',';
   ctx->peers = kugel__calloc(NULL, (size_t)n * sizeof *ctx->peers);
-  KUGEL_CHECK(ctx->peers, KUGEL_ENOMEM, "no memory for a context of %d devices", n + 1);
+  ctx->links = kugel__links_create();
+  KUGEL_CHECK(ctx->peers && ctx->links, KUGEL_ENOMEM, "no memory for a context of %d devices", n + 1);
   while (list) {
     char text[64];
     const char *end = strchr(list, ',');
@@ -251,6 +253,8 @@ kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *nati
 
 void kugel__ctx_close_device(kugel_ctx *ctx)
 {
+  kugel__links_destroy(ctx->links);
+  ctx->links = NULL;
   for (int i = 0; i < ctx->npeers; i++)
     kugel_ctx_destroy(ctx->peers[i]);
   kugel__free(NULL, ctx->peers);

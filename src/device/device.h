@@ -18,6 +18,8 @@ typedef struct kugel__device kugel__device;
 typedef struct kugel__event kugel__event;     /* a point in a queue's work */
 typedef struct kugel__program kugel__program; /* compiled kernels */
 typedef struct kugel__kernel kugel__kernel;
+typedef struct kugel__transfer kugel__transfer; /* device/peer.h */
+typedef struct kugel__link kugel__link;         /* devices that exchange through a library */
 
 struct kugel_queue {
   kugel__device *device;
@@ -85,6 +87,11 @@ typedef struct kugel__device_ops {
    * false where these two devices cannot. */
   kugel_status (*copy_peer)(kugel__device *to, kugel__mem dst, kugel__device *from, kugel__mem src,
                             size_t bytes, kugel_queue *queue, bool *done);
+  /* Links of devices, device/peer.h; NULL: there are none. Fails if these devices cannot be linked. */
+  kugel_status (*link_open)(int n, kugel__device *const *devices, kugel__link **out);
+  void (*link_close)(kugel__link *link);
+  kugel_status (*exchange)(kugel__link *link, int n, const kugel__transfer *transfers,
+                           kugel_queue *const *queues);
   kugel_status (*fill)(kugel__device *dev, kugel__mem dst, int byte, size_t bytes, kugel_queue *queue);
 
   kugel_status (*queue_open)(kugel__device *dev, void *native,
@@ -107,6 +114,11 @@ typedef struct kugel__device_ops {
   kugel_status (*launch)(kugel__kernel *kernel, const kugel__grid *grid, int nargs, const kugel__arg *args,
                          kugel_queue *queue);
 } kugel__device_ops;
+
+struct kugel__link {
+  const kugel__device_ops *ops;
+  char name[32];
+};
 
 enum { KUGEL__KEPT_BLOCKS = 8 };
 typedef struct kugel__kept {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies from the memory of one device to that of another. */
+/* Copies from the memory of one device to that of another, and exchanges among all devices of a context.
+ *
+ * An exchange goes through the vendor's library for that (NCCL) where there is one, else it is copies of one
+ * device's memory to another's. KUGEL_PEERS in the environment says which: auto, copy, or nccl, which then
+ * must be there. */
 #ifndef KUGEL_DEVICE_PEER_H
 #define KUGEL_DEVICE_PEER_H
 
@@ -11,5 +15,25 @@ kugel_status kugel__device_send(kugel__device *from, kugel__mem src, kugel__devi
                                 size_t bytes, kugel_queue *queue);
 kugel_status kugel__device_fetch(kugel__device *from, kugel__mem src, kugel__device *to, kugel__mem dst,
                                  size_t bytes, kugel_queue *queue);
+
+/* Of devices of a context, counted as it lists them. */
+struct kugel__transfer {
+  int from, to;
+  kugel__mem src, dst;
+  size_t bytes;
+};
+
+/* All transfers at once, in no order. queues[i] is of device i: a transfer begins when the queues of both of
+ * its devices have come to it, and what they get later follows it. */
+kugel_status kugel__devices_exchange(kugel_ctx *ctx, int n, const kugel__transfer *transfers,
+                                     kugel_queue *const *queues);
+
+/* Opens the library now, which takes long, and not at the first exchange. *name: "NCCL 2.28.3" or "copies".
+ */
+kugel_status kugel__devices_link(kugel_ctx *ctx, const char **name);
+
+/* The device layer's part of contexts of several devices. */
+struct kugel__links *kugel__links_create(void);
+void kugel__links_destroy(struct kugel__links *links);
 
 #endif

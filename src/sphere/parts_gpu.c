@@ -110,26 +110,34 @@ static kugel__rings_gpu_job ring_job(const kugel_sht *p, const kugel__lane *lane
 
 /* ---- synthesis ---- */
 
-/* The coefficients as the lane reads them: in place if they are on its device. */
-static kugel_status load_alm(const kugel_sht *p, kugel__lane *lane, const kugel__gpu_sets *alm,
-                             kugel__gpu_side *out)
+/* All sets to a lane's own memory. */
+static kugel_status upload_alm(const kugel_sht *p, kugel__lane *lane, const kugel__gpu_sets *alm)
 {
   size_t bytes = (size_t)p->nalm * (alm->device.f32 ? 8 : 16);
-  *out = alm->device;
-  lane->series = false;
-  if (!alm->host && lane->device == p->gpu->device)
-    return KUGEL_OK;
-  *out = (kugel__gpu_side){.mem = lane->alm, .f32 = alm->device.f32};
-  for (int c = 0; c < p->n_alm && alm->host; c++) {
-    kugel__mem here = {lane->alm.base, (size_t)c * bytes}, there = {alm->host[c], 0};
-    KUGEL_TRY(kugel__device_copy(lane->device, KUGEL__UPLOAD, here, there, bytes, lane->work));
+  for (int c = 0; c < p->n_alm; c++)
+    KUGEL_TRY(kugel__device_copy(lane->device, KUGEL__UPLOAD, (kugel__mem){lane->alm.base, (size_t)c * bytes},
+                                 (kugel__mem){alm->host[c], 0}, bytes, lane->work));
+  return KUGEL_OK;
+}
+
+/* The coefficients as the lanes read them: in place if they are on the first one's device. From host memory
+ * they go there once, if devices reach each other, and on to the others. */
+static kugel_status load_alm(const kugel_sht *p, const kugel__gpu_sets *alm, kugel__gpu_side *out)
+{
+  kugel__parts *q = p->gpu->parts;
+  size_t width = alm->device.f32 ? 8 : 16, bytes = (size_t)(p->n_alm * p->nalm) * width;
+  bool reach = p->gpu->device->ops->copy_peer != NULL;
+  for (int k = 0; k < q->nlanes; k++) {
+    kugel__lane *lane = &q->lanes[k];
+    bool in_place = !k && !alm->host;
+    out[k] = in_place ? alm->device : (kugel__gpu_side){.mem = lane->alm, .f32 = alm->device.f32};
+    lane->series = false;
+    if (alm->host && (!k || !reach))
+      KUGEL_TRY(upload_alm(p, lane, alm));
   }
-  if (alm->host)
-    return KUGEL_OK;
-  kugel__mem there = {alm->device.mem.base,
-                      alm->device.mem.offset + (size_t)alm->device.at * (alm->device.f32 ? 8 : 16)};
-  return kugel__device_fetch(p->gpu->device, there, lane->device, lane->alm, (size_t)p->n_alm * bytes,
-                             lane->work);
+  kugel__mem from = out[0].mem;
+  from.offset += (size_t)out[0].at * width;
+  return q->nlanes > 1 && (!alm->host || reach) ? kugel__parts_spread(p, from, bytes) : KUGEL_OK;
 }
 
 static kugel_status synthesise(const kugel_sht *p, kugel__lane *lane, int64_t i, const kugel__gpu_side *alm,
@@ -163,8 +171,7 @@ static kugel_status synthesis(const kugel_sht *p, const kugel__gpu_sets *alm, co
 {
   kugel__parts *q = p->gpu->parts;
   int64_t n = most_parts(q);
-  for (int k = 0; k < q->nlanes; k++)
-    KUGEL_TRY(load_alm(p, &q->lanes[k], alm, &local[k]));
+  KUGEL_TRY(load_alm(p, alm, local));
   for (int64_t i = 0; i <= n; i++) {
     for (int k = 0; k < q->nlanes; k++)
       if (i < q->lanes[k].nparts)
@@ -237,27 +244,6 @@ static kugel_status check_pixels(const kugel_sht *p)
   return KUGEL_OK;
 }
 
-/* Adds the other lanes' sums to those of the first, by way of its work memory. */
-static kugel_status add_lanes(const kugel_sht *p)
-{
-  kugel__parts *q = p->gpu->parts;
-  kugel__lane *home = &q->lanes[0];
-  int64_t n = 2 * p->n_alm * p->nalm, most = home->leg_room / 8 / 4096 * 4096;
-  for (int k = 1; k < q->nlanes; k++) {
-    kugel__lane *lane = &q->lanes[k];
-    KUGEL_TRY(lane->device->ops->wait(lane->work));
-    for (int64_t at = 0; at < n; at += most) {
-      int64_t count = kugel__min(most, n - at);
-      kugel__mem there = {lane->alm.base, (size_t)at * 8}, sum = {home->alm.base, (size_t)at * 8};
-      KUGEL_TRY(home->device->ops->wait(home->work));
-      KUGEL_TRY(
-          kugel__device_fetch(lane->device, there, home->device, home->space, (size_t)count * 8, home->work));
-      KUGEL_TRY(kugel__sht_gpu_add(p, count, home->space, sum, home->work));
-    }
-  }
-  return KUGEL_OK;
-}
-
 /* One set of coefficients to host memory, converted or added on the way. */
 static kugel_status convert(const kugel_sht *p, kugel__lane *home, int c, const kugel__gpu_sets *alm,
                             bool accumulate, double *room)
@@ -316,7 +302,8 @@ static kugel_status adjoint(const kugel_sht *p, const kugel__gpu_sets *map, cons
   }
   if (how->check == 2)
     KUGEL_TRY(check_pixels(p));
-  KUGEL_TRY(add_lanes(p));
+  if (q->nlanes > 1)
+    KUGEL_TRY(kugel__parts_gather(p));
   return store_alm(p, alm, how->accumulate);
 }
 

@@ -170,7 +170,7 @@ int64_t kugel__parts_need(const kugel__cuts *c)
   sizes z = sizes_of(p);
   int64_t most = 0;
   for (int k = 0; k < c->nlanes; k++) {
-    int64_t bytes = z.fixed, coefs = 0, space = 0, pixels = 0;
+    int64_t bytes = z.fixed, coefs = 0, space = c->nlanes > 1 ? z.alm : 0, pixels = 0;
     for (int64_t i = k * c->each; i < (k + 1) * c->each; i++) {
       int64_t p0 = c->first[i], p1 = c->first[i + 1];
       if (p0 == p1)

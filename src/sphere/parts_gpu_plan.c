@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "device/peer.h"
 #include "device/usage.h"
 #include "sphere/parts_gpu_plan.h"
 
-enum { OVERLAP = 4 /* parts of a lane at the least, so that copies overlap */, ADD_BYTES = 64 << 10 };
+enum { OVERLAP = 4 /* parts of a lane at the least, so that copies overlap */ };
 
 static int lanes_of(const kugel_sht *p)
 {
@@ -144,7 +145,7 @@ static kugel_status make_part(const kugel_sht *p, const kugel__rings_desc *desc,
 
 static kugel_status make_room(const kugel_sht *p, kugel__lane *lane)
 {
-  int64_t coefs = 0, leg = ADD_BYTES, rings = 0, pixels = 0;
+  int64_t coefs = 0, leg = 0, rings = 0, pixels = 0;
   for (int64_t i = 0; i < lane->nparts; i++) {
     const kugel__part *part = &lane->parts[i];
     coefs = kugel__max(coefs, p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(part->leg) * 32);
@@ -154,6 +155,8 @@ static kugel_status make_room(const kugel_sht *p, kugel__lane *lane)
   }
   KUGEL_TRY(room(lane, p->n_alm * p->nalm * 16, &lane->alm));
   KUGEL_TRY(room(lane, coefs, &lane->coefs));
+  if (p->gpu->parts->nlanes > 1) // sums of the others
+    leg = kugel__max(leg, p->n_alm * p->nalm * 16 + p->gpu->parts->nlanes * KUGEL__SLICE_ALIGN);
   lane->leg_room = kugel__round_up(leg, 4096);
   KUGEL_TRY(room(lane, lane->leg_room + rings, &lane->space));
   for (int i = 0; i < KUGEL__PART_SLOTS; i++)
@@ -176,6 +179,8 @@ static kugel_status make_lane(const kugel_sht *p, const kugel__rings_desc *desc,
       KUGEL_TRY(make_part(p, desc, c, lane, part));
     }
   KUGEL_TRY(make_room(p, lane));
+  if (c->nlanes > 1)
+    KUGEL_TRY(kugel__vector_gpu_load(lane->ctx, &lane->module, &lane->add));
   KUGEL_TRY(kugel_queue_create(lane->ctx, &lane->work));
   KUGEL_TRY(kugel_queue_create(lane->ctx, &lane->move));
   kugel__usage(lane->device, &after, NULL);
@@ -193,7 +198,7 @@ static kugel_status make_parts(kugel_sht *p, const kugel__rings_desc *desc, cons
   q->nlanes = c->nlanes;
   for (int k = 0; k < q->nlanes; k++)
     KUGEL_TRY(make_lane(p, desc, c, k));
-  return KUGEL_OK;
+  return kugel__devices_link(p->ctx, NULL);
 }
 
 /* More parts until all fits: by estimate, which is from above, then as counted. */
@@ -266,6 +271,7 @@ static void free_lane(kugel_ctx *ctx, kugel__lane *lane)
 {
   if (!lane->device)
     return;
+  kugel__module_put(lane->module);
   kugel_queue_destroy(lane->work);
   kugel_queue_destroy(lane->move);
   for (int i = 0; i < KUGEL__PART_SLOTS; i++) {

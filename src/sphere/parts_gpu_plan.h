@@ -3,10 +3,11 @@
 #ifndef KUGEL_SPHERE_PARTS_GPU_PLAN_H
 #define KUGEL_SPHERE_PARTS_GPU_PLAN_H
 
+#include "codegen/module.h"
 #include "sphere/legplan.h"
 #include "sphere/parts_gpu.h"
 
-enum { KUGEL__PART_SLOTS = 2 };
+enum { KUGEL__PART_SLOTS = 2, KUGEL__SLICE_ALIGN = 512 /* bytes */ };
 
 /* Pixels next to each other in the map and in a part. */
 typedef struct kugel__run {
@@ -28,8 +29,10 @@ typedef struct kugel__lane {
   kugel__device *device;
   int64_t nparts;
   kugel__part *parts;
-  kugel_queue *work, *move;               /* computing; copies of maps */
-  kugel__mem alm, coefs, space;           /* alm: doubles */
+  kugel_queue *work, *move;     /* computing; copies of maps */
+  kugel__mem alm, coefs, space; /* alm: doubles */
+  kugel__module *module;        /* of vectors; on several devices */
+  kugel__kernel *add;
   int64_t leg_room;                       /* bytes of space for the Legendre stage; after it that of rings */
   bool series;                            /* space has the series of this synthesis' coefficients */
   kugel__mem map[KUGEL__PART_SLOTS], bad; /* maps of one part, doubles; an int32 */
@@ -49,6 +52,11 @@ typedef struct kugel__cuts {
   int nlanes;
   int64_t each, *first;
 } kugel__cuts;
+
+/* parts_gpu_exchange.c: the coefficients of home memory, also lane 0's own, to all lanes' alm; the sums of
+ * all lanes' alm to that of the first one, on the lanes' work queues. */
+kugel_status kugel__parts_spread(const kugel_sht *p, kugel__mem alm, size_t bytes);
+kugel_status kugel__parts_gather(const kugel_sht *p);
 
 /* parts_gpu_cut.c: fills `first`; bytes that the lane needs that needs most; bytes of everything at once. */
 void kugel__parts_cut(const kugel__cuts *cuts);

@@ -77,9 +77,10 @@ kugel_status kugel__sht_gpu_combine_alms(const kugel_sht *plan, double a, const 
 kugel_status kugel__sht_gpu_scale_maps(const kugel_sht *plan, const kugel__gpu_side *weight, bool same,
                                        const kugel__gpu_side *x, const kugel__gpu_side *y,
                                        kugel_queue *queue);
-/* y += x, n doubles, in order on the queue. */
-kugel_status kugel__sht_gpu_add(const kugel_sht *plan, int64_t n, kugel__mem x, kugel__mem y,
-                                kugel_queue *queue);
+/* y += x, n doubles, on any device by the kernel `add` of a module there. */
+kugel_status kugel__vector_gpu_load(kugel_ctx *ctx, kugel__module **module, kugel__kernel **add);
+kugel_status kugel__vector_gpu_add(kugel__device *device, kugel__kernel *add, int64_t n, kugel__mem x,
+                                   kugel__mem y, kugel_queue *queue);
 /* Of vectors of doubles; alms with m > 0 twice. Wait for the queue. */
 kugel_status kugel__sht_gpu_dot_maps(const kugel_sht *plan, const kugel__gpu_side *x, double *out,
                                      kugel_queue *queue);

@@ -75,11 +75,18 @@ kugel_status kugel__sht_gpu_combine_alms(const kugel_sht *p, double a, const kug
   return combine(p, t, x, y, &y->mem, queue);
 }
 
-kugel_status kugel__sht_gpu_add(const kugel_sht *p, int64_t n, kugel__mem x, kugel__mem y, kugel_queue *queue)
+kugel_status kugel__vector_gpu_load(kugel_ctx *ctx, kugel__module **module, kugel__kernel **add)
 {
-  kugel__gpu_side from = {.mem = x}, to = {.mem = y};
-  KUGEL_TRY(load(p));
-  return combine(p, (vector_args){.n = n, .a = 1, .b = 1}, &from, &to, &y, queue);
+  KUGEL_TRY(kugel__module_get(ctx, &(kugel__module_spec){.name = "sphere/vector"}, module));
+  return kugel__module_kernel(*module, "combine", add, NULL);
+}
+
+kugel_status kugel__vector_gpu_add(kugel__device *device, kugel__kernel *add, int64_t n, kugel__mem x,
+                                   kugel__mem y, kugel_queue *queue)
+{
+  vector_args t = {.n = n, .a = 1, .b = 1};
+  kugel__arg args[] = {KUGEL__MEM_ARG(x), KUGEL__MEM_ARG(y), KUGEL__MEM_ARG(y), KUGEL__VALUE_ARG(t)};
+  return kugel__launch(device, add, &grid, 4, args, queue);
 }
 
 kugel_status kugel__sht_gpu_scale_maps(const kugel_sht *p, const kugel__gpu_side *weight, bool same,

@@ -4,10 +4,13 @@
 add_library(fake_cuda SHARED ${CMAKE_CURRENT_LIST_DIR}/fake_cuda.c)
 target_compile_options(fake_cuda PRIVATE -Wno-missing-prototypes)
 target_link_libraries(fake_cuda PRIVATE Threads::Threads)
-foreach(name t100_conformance t105_lend t107_foreign t110_lost t112_capture t114_peer)
+add_library(fake_nccl SHARED ${CMAKE_CURRENT_LIST_DIR}/fake_nccl.c)
+target_compile_options(fake_nccl PRIVATE -Wno-missing-prototypes)
+target_link_libraries(fake_nccl PRIVATE ${CMAKE_DL_LIBS})
+foreach(name t100_conformance t105_lend t107_foreign t110_lost t112_capture t114_peer t116_exchange)
   add_test(NAME ${name}_fake COMMAND ${name})
   set_tests_properties(${name}_fake PROPERTIES LABELS short SKIP_RETURN_CODE 77 TIMEOUT 600
-    ENVIRONMENT "KUGEL_CUDA=$<TARGET_FILE:fake_cuda>;KUGEL_FAKE_CUDA=1;OCL_ICD_VENDORS=/none")
+    ENVIRONMENT "KUGEL_CUDA=$<TARGET_FILE:fake_cuda>;KUGEL_FAKE_CUDA=1;KUGEL_NCCL=$<TARGET_FILE:fake_nccl>;OCL_ICD_VENDORS=/none")
 endforeach()
 
 # NVRTC of the Python package nvidia-cuda-nvrtc (./setup --dev), for machines without CUDA.

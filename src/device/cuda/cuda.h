@@ -41,6 +41,12 @@ void kugel__cuda_free_staging(kugel__cuda_device *dev);
 kugel_status kugel__cuda_copy_peer(kugel__device *to, kugel__mem dst, kugel__device *from, kugel__mem src,
                                    size_t bytes, kugel_queue *queue, bool *done);
 
+/* cuda/nccl.c */
+kugel_status kugel__cuda_link_open(int n, kugel__device *const *devices, kugel__link **out);
+void kugel__cuda_link_close(kugel__link *link);
+kugel_status kugel__cuda_exchange(kugel__link *link, int n, const kugel__transfer *transfers,
+                                  kugel_queue *const *queues);
+
 /* cuda/program.c */
 kugel_status kugel__cuda_load(kugel__device *dev, const kugel__program_spec *spec, kugel__program **out,
                               void **binary, size_t *bytes);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Exchanges among the GPUs of one process by NCCL, which is loaded when it is first wanted: a communicator of
+ * the devices, and grouped sends and receives on the callers' streams. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "core/alloc.h"
+#include "device/cuda/cuda.h"
+#include "device/peer.h"
+
+typedef struct ncclComm *ncclComm_t;
+enum { NCCL_SUCCESS = 0, NCCL_BYTES = 0 /* ncclInt8 */ };
+
+#define NCCL_LIST(X)                                                                                         \
+  X(ncclGetVersion, (int *version))                                                                          \
+  X(ncclCommInitAll, (ncclComm_t * comms, int devices, const int *ids))                                      \
+  X(ncclCommAbort, (ncclComm_t comm))                                                                        \
+  X(ncclCommDestroy, (ncclComm_t comm))                                                                      \
+  X(ncclGroupStart, (void))                                                                                  \
+  X(ncclGroupEnd, (void))                                                                                    \
+  X(ncclSend, (const void *from, size_t count, int type, int to, ncclComm_t comm, CUstream stream))          \
+  X(ncclRecv, (void *to, size_t count, int type, int from, ncclComm_t comm, CUstream stream))
+
+static struct {
+#define MEMBER_(name, params) int(*name) params;
+  NCCL_LIST(MEMBER_)
+#undef MEMBER_
+  const char *(*ncclGetErrorString)(int);
+  int version;
+  char why[160];
+  pthread_mutex_t lock; /* groups are launched one after another: on all devices in the same order */
+} nccl = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+typedef struct cuda_link {
+  kugel__link base;
+  int count;
+  bool failed;
+  kugel__device *first;
+  ncclComm_t comms[];
+} cuda_link;
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static void *find_library(void)
+{
+  const char *named = getenv("KUGEL_NCCL"), *folder = getenv("KUGEL_NCCL_FOLDER");
+  if (named && *named)
+    return dlopen(named, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  char path[1024];
+  if (!library && folder && *folder && // the Python package names NVIDIA's packages here
+      snprintf(path, sizeof path, "%s/libnccl.so.2", folder) < (int)sizeof path)
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return library;
+}
+
+static void open_nccl(void)
+{
+  setenv("NCCL_NVLS_ENABLE", "0", 0); // NVLink multicast: exchanges do not need it, and some hosts forbid it
+  void *library = find_library();
+  if (!library) {
+    const char *named = getenv("KUGEL_NCCL");
+    if (named && *named)
+      snprintf(nccl.why, sizeof nccl.why, "KUGEL_NCCL is \"%.90s\", which cannot be loaded", named);
+    else
+      snprintf(nccl.why, sizeof nccl.why,
+               "libnccl.so.2 was not found: install it or set KUGEL_NCCL to its path");
+    return;
+  }
+  const char *missing = NULL;
+#define FIND_(name, params)                                                                                  \
+  if (!(*(void **)(void *)&nccl.name = dlsym(library, #name)))                                               \
+    missing = #name;
+  NCCL_LIST(FIND_)
+  FIND_(ncclGetErrorString, )
+#undef FIND_
+  int version = 0;
+  if (missing || nccl.ncclGetVersion(&version) || version < 20700)
+    snprintf(nccl.why, sizeof nccl.why,
+             "libnccl is too old (%d.%d, lacks %s): version 2.7 or later is needed", version / 10000,
+             version / 100 % 100, missing ? missing : "nothing");
+  else
+    nccl.version = version;
+}
+
+static kugel_status status_of(int result, const char *call)
+{
+  return result == NCCL_SUCCESS
+             ? KUGEL_OK
+             : KUGEL_FAIL(KUGEL_EDEVICE, "%s failed with %s: set KUGEL_PEERS=copy to do without NCCL", call,
+                          result == KUGEL__CU_INJECTED ? "an error on request of a test"
+                                                       : nccl.ncclGetErrorString(result));
+}
+
+#define NCCL(call_, ...)                                                                                     \
+  status_of(kugel__device_fault() ? KUGEL__CU_INJECTED : nccl.call_(__VA_ARGS__), #call_)
+
+static kugel_status init(cuda_link *link, const int *ids)
+{
+  KUGEL_TRY(kugel__cuda_enter(link->first)); // NCCL makes other contexts current
+  return kugel__cuda_leave(NCCL(ncclCommInitAll, link->comms, link->count, ids));
+}
+
+kugel_status kugel__cuda_link_open(int n, kugel__device *const *devices, kugel__link **out)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, open_nccl);
+  KUGEL_CHECK(nccl.version, KUGEL_ENOTSUP, "%s", nccl.why);
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < i; k++)
+      KUGEL_CHECK(devices[i] != devices[k], KUGEL_ENOTSUP, "NCCL does not exchange within %s",
+                  devices[i]->info.name);
+  cuda_link *link = kugel__calloc(NULL, sizeof *link + (size_t)n * sizeof *link->comms);
+  int *ids = kugel__calloc(NULL, (size_t)n * sizeof *ids);
+  kugel_status s = link && ids ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory to link %d devices", n);
+  for (int i = 0; i < n && !s; i++)
+    ids[i] = devices[i]->id;
+  if (!s) {
+    *link = (cuda_link){.base.ops = devices[0]->ops, .count = n, .first = devices[0]};
+    snprintf(link->base.name, sizeof link->base.name, "NCCL %d.%d.%d", nccl.version / 10000,
+             nccl.version / 100 % 100, nccl.version % 100);
+    s = init(link, ids);
+  }
+  kugel__free(NULL, ids);
+  if (s) {
+    kugel__free(NULL, link);
+    return s;
+  }
+  *out = &link->base;
+  return KUGEL_OK;
+}
+
+void kugel__cuda_link_close(kugel__link *base)
+{
+  cuda_link *link = (cuda_link *)base;
+  if (kugel__device_survived(link->first) &&
+      !kugel__cuda()->cuCtxPushCurrent(kugel__cuda_of(link->first)->context)) {
+    for (int i = 0; i < link->count; i++)
+      link->failed ? nccl.ncclCommAbort(link->comms[i]) : nccl.ncclCommDestroy(link->comms[i]);
+    kugel__cuda_leave(KUGEL_OK);
+  }
+  kugel__free(NULL, link);
+}
+
+/* ---- exchanges ----------------------------------------------------------------------------------------- */
+
+static kugel_status send_and_receive(const cuda_link *link, const kugel__transfer *t,
+                                     kugel_queue *const *queues)
+{
+  const char *src = (const char *)t->src.base + t->src.offset;
+  char *dst = (char *)t->dst.base + t->dst.offset;
+  KUGEL_TRY(NCCL(ncclSend, src, t->bytes, NCCL_BYTES, t->to, link->comms[t->from], queues[t->from]->native));
+  return NCCL(ncclRecv, dst, t->bytes, NCCL_BYTES, t->from, link->comms[t->to], queues[t->to]->native);
+}
+
+static kugel_status group(const cuda_link *link, int n, const kugel__transfer *transfers,
+                          kugel_queue *const *queues)
+{
+  KUGEL_TRY(NCCL(ncclGroupStart));
+  kugel_status s = KUGEL_OK;
+  for (int i = 0; i < n && !s; i++)
+    if (transfers[i].bytes)
+      s = send_and_receive(link, &transfers[i], queues);
+  int result = nccl.ncclGroupEnd(); // always: else the thread stays in the group
+  return s ? s : status_of(kugel__device_fault() ? KUGEL__CU_INJECTED : result, "ncclGroupEnd");
+}
+
+kugel_status kugel__cuda_exchange(kugel__link *base, int n, const kugel__transfer *transfers,
+                                  kugel_queue *const *queues)
+{
+  cuda_link *link = (cuda_link *)base;
+  KUGEL_TRY(kugel__cuda_enter(link->first));
+  pthread_mutex_lock(&nccl.lock);
+  kugel_status s = group(link, n, transfers, queues);
+  pthread_mutex_unlock(&nccl.lock);
+  link->failed = s != KUGEL_OK;
+  return kugel__cuda_leave(s);
+}
