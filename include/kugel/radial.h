@@ -83,6 +83,8 @@ typedef struct kugel_radial_opts {
   const double *part_weight, *part_distance, *part_bearing; /* [nparts], radians; copied */
   const double *orientation; /* [nrings] radians, rings in the order of kugel_grid_rings; copied; NULL: 0 */
   const double *kappa;       /* [n] of KUGEL_RADIAL_FISHER; above 0; copied */
+  int64_t max_memory; /* bytes that a plan may hold of a device; what does not fit goes by blocks of rings,
+                         and neither by harmonics. 0: as kugel_sht_limit_memory says */
 } kugel_radial_opts;
 
 typedef struct kugel_radial_info {
@@ -99,6 +101,7 @@ typedef struct kugel_radial_info {
      method is harmonic. They are far from the integral where the kernel is about as narrow as a pixel: flux
      is lost or made. */
   double constant_least, constant_most;
+  int64_t blocks; /* of rings that devices take one at a time or share; 1: all at once */
 } kugel_radial_info;
 
 /// Plans the convolution of maps of one grid with one kernel.

@@ -588,6 +588,7 @@ class kugel_radial_opts(Structure):
         ("part_bearing", c_void_p),
         ("orientation", c_void_p),
         ("kappa", c_void_p),
+        ("max_memory", c_int64),
     ]
 
 
@@ -604,6 +605,7 @@ class kugel_radial_info(Structure):
         ("band", c_int64),
         ("constant_least", c_double),
         ("constant_most", c_double),
+        ("blocks", c_int64),
     ]
 
 

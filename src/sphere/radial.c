@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "sphere/grid.h"
 #include "sphere/radial.h"
+#include "sphere/radial_blocks_gpu.h"
 #include "sphere/radial_gpu.h"
 #include "sphere/radial_spectra.h"
 
@@ -87,6 +88,8 @@ static kugel_status check_opts(const kugel_radial_opts *o)
               "radius is %g, must be 0 (by tolerance) or 1e-10 to pi", o->radius);
   KUGEL_CHECK(o->tolerance >= 0 && o->tolerance < 1, KUGEL_EINVAL,
               "tolerance is %g, must be at least 0 and below 1", o->tolerance);
+  KUGEL_CHECK(o->max_memory >= 0, KUGEL_EINVAL, "max_memory is %lld bytes, must not be negative",
+              (long long)o->max_memory);
   KUGEL_CHECK(o->lmax >= 0 && o->lmax <= 1000000, KUGEL_EINVAL, "lmax is %lld, must be 0 to 1000000",
               (long long)o->lmax);
   KUGEL_CHECK(o->kernel != KUGEL_RADIAL_FUNCTION || o->function, KUGEL_EINVAL,
@@ -200,10 +203,12 @@ kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts,
     s = kugel__radial_direct_create(p);
   if (!s)
     s = choose(p);
+  p->end = kugel__radial_outputs(p);
   if (!s && !o.spin && !o.nparts)
     s = kugel__radial_gpu_create(p);
-  if (!s && p->spectra && !p->gpu)
+  if (!s && p->spectra && !p->gpu && !p->blocks)
     s = kugel__radial_spectra_finish(p);
+  p->info.blocks = p->blocks ? p->blocks->nlanes * p->blocks->each : 1;
   p->info.constant_least = p->info.constant_most = p->info.integral;
   if (!s && p->info.method != KUGEL_RADIAL_HARMONIC)
     s = kugel__radial_row_sums(p);
@@ -222,6 +227,7 @@ void kugel_radial_destroy(kugel_radial *p)
   kugel_ctx *ctx = p->ctx;
   kugel__radial_kernel_destroy(p);
   kugel__radial_gpu_destroy(p);
+  kugel__radial_blocks_destroy(p);
   kugel__radial_spectra_destroy(p);
   kugel_sht_destroy(p->sht);
   kugel__free(ctx, p->b);

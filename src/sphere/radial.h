@@ -113,7 +113,9 @@ struct kugel_radial {
   bool shared;                           /* of a bank: the analysis of harmonics costs nothing */
   int64_t band;                          /* degree beyond which the kernel is nothing, -1: none in sight */
   struct kugel__radial_spectra *spectra; /* NULL: not in use */
-  kugel__radial_gpu *gpu;                /* NULL: the host sums */
+  int64_t begin, end;                    /* output rings on a device */
+  kugel__radial_gpu *gpu;                /* NULL: the host sums, or blocks do */
+  struct kugel__radial_blocks *blocks;   /* of rings on devices, NULL: not in use */
 };
 
 /* Fills info, norm and poly from opts. */
@@ -131,6 +133,9 @@ kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__rad
 kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k);
 int64_t kugel__radial_outputs(const kugel_radial *p); /* rings up to and with the equator if mirrored */
 kugel_status kugel__radial_row_sums(kugel_radial *p); /* fills info.constant_least and _most */
+/* Output rings [*lo, *hi) and their mirrors hold what the results of output rings [first, end) are made of.
+ */
+void kugel__radial_pairs(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi);
 /* Rings [lo, hi) are what the results of output rings [first, end) are made of. */
 void kugel__radial_reach(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi);
 /* Output rings [first, end), and their mirrors. */

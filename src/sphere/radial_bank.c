@@ -6,6 +6,7 @@
 #include "core/parallel.h"
 #include "sphere/grid.h"
 #include "sphere/radial.h"
+#include "sphere/radial_blocks_gpu.h"
 #include "sphere/radial_gpu.h"
 
 enum { MOST = 4096 };
@@ -142,10 +143,10 @@ kugel_status kugel_radial_bank_execute(const kugel_radial_bank *b, const kugel_a
   bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32), gpu = true;
   int64_t npix = b->plan[0]->grid->npix, shape[2] = {b->n, npix}, maps = -1;
   for (int i = 0; i < b->n; i++)
-    gpu &= b->plan[i]->gpu != NULL;
+    gpu &= b->plan[i]->gpu || b->plan[i]->blocks;
   kugel_device device = {0};
   if (gpu)
-    device = kugel__radial_gpu_device(b->plan[0]);
+    device = kugel__radial_blocks_device(b->plan[0]);
   const kugel_device *also = gpu ? &device : NULL;
   KUGEL_TRY(kugel__array_check_on(also, in, "in", f32 ? KUGEL_F32 : KUGEL_F64, 1, &npix, &maps));
   KUGEL_TRY(kugel__array_check_on(also, out, "out", f32 ? KUGEL_F32 : KUGEL_F64, 2, shape, &maps));

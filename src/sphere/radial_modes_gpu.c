@@ -52,6 +52,7 @@ struct kugel__radial_modes {
   kugel__mem row, group, weight, work, leg[2], w; /* spectra; w: the rings' weights */
   kugel__rings_gpu *in, *out;
   int64_t groups, samples, per, leg_row;
+  size_t leg_bytes, work_bytes;
 };
 
 static kugel_status upload(kugel__radial_modes *g, kugel__mem *to, const void *from, int64_t bytes)
@@ -74,7 +75,7 @@ static kugel_status make_stretches(const kugel_radial *p, kugel__radial_modes *g
                                (int32_t)kugel__min(STRETCH, p->ring[i].nphi - k), 0};
   kugel_status s = upload(g, &g->stretch, all, n * (int64_t)sizeof *all);
   kugel__free(p->ctx, all);
-  return s ? s : kugel__device_alloc(g->device, (size_t)p->grid->npix * 8, &g->map.base);
+  return s;
 }
 
 /* ---- spectra ---- */
@@ -162,7 +163,7 @@ static kugel_status make_rings(const kugel_radial *p, kugel__radial_modes *g)
 {
   kugel__rings_desc desc[2];
   int64_t *block;
-  KUGEL_ALLOC(p->ctx, block, (size_t)p->spectra->npairs * 48);
+  KUGEL_ALLOC(p->ctx, block, (size_t)p->spectra->npairs * 64);
   kugel__radial_spectra_rings(p, block, desc);
   kugel_status s = kugel__rings_gpu_create(p->ctx, &desc[0], &g->in);
   if (!s)
@@ -179,13 +180,9 @@ static kugel_status make_spectra(kugel_radial *p, kugel__radial_modes *g, gpu_gr
   KUGEL_TRY(make_rows(p, g));
   KUGEL_TRY(make_rings(p, g));
   g->leg_row = kugel__round_up(t->npairs, LANES);
-  size_t leg = (size_t)((t->mmax + 1) * g->leg_row) * 32,
-         work = kugel__max(kugel__rings_gpu_work(g->in), kugel__rings_gpu_work(g->out));
-  KUGEL_TRY(kugel__device_alloc(g->device, work, &g->work.base));
-  for (int i = 0; i < 2; i++)
-    KUGEL_TRY(kugel__device_alloc(g->device, leg, &g->leg[i].base));
-  /* Coefficients that no ring has stay zero from now on. */
-  return kugel__device_fill(g->device, g->leg[0], 0, leg, NULL);
+  g->leg_bytes = (size_t)((t->mmax + 1) * g->leg_row) * 32;
+  g->work_bytes = kugel__max(kugel__rings_gpu_work(g->in), kugel__rings_gpu_work(g->out));
+  return KUGEL_OK;
 }
 
 static kugel_status plan_spectra(kugel_radial *p, kugel__radial_modes *g, bool *fits)
@@ -292,6 +289,27 @@ kugel_status kugel__radial_modes_create(kugel_radial *p, kugel__device *device, 
   }
   KUGEL_TRY(make_stretches(p, g));
   return load_kernels(p, g);
+}
+
+kugel_status kugel__radial_modes_hold(const kugel_radial *p, kugel__radial_modes *g)
+{
+  KUGEL_TRY(kugel__device_alloc(g->device, (size_t)p->grid->npix * 8, &g->map.base));
+  if (!g->leg_bytes)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__device_alloc(g->device, g->work_bytes, &g->work.base));
+  for (int i = 0; i < 2; i++)
+    KUGEL_TRY(kugel__device_alloc(g->device, g->leg_bytes, &g->leg[i].base));
+  /* Coefficients that no ring has stay zero from now on. */
+  return kugel__device_fill(g->device, g->leg[0], 0, g->leg_bytes, &g->device->queue);
+}
+
+void kugel__radial_modes_release(kugel__radial_modes *g)
+{
+  kugel__mem *all[] = {&g->map, &g->work, &g->leg[0], &g->leg[1]};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    kugel__device_free(g->device, all[i]->base);
+    all[i]->base = NULL;
+  }
 }
 
 void kugel__radial_modes_destroy(kugel_radial *p, kugel__radial_modes *g)

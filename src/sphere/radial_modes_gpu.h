@@ -10,6 +10,9 @@ typedef struct kugel__radial_modes kugel__radial_modes;
 
 /* *out stays NULL if the tables would be too long. */
 kugel_status kugel__radial_modes_create(kugel_radial *p, kugel__device *device, kugel__radial_modes **out);
+/* Work memory: all of it, or none. */
+kugel_status kugel__radial_modes_hold(const kugel_radial *p, kugel__radial_modes *modes);
+void kugel__radial_modes_release(kugel__radial_modes *modes);
 void kugel__radial_modes_destroy(kugel_radial *p, kugel__radial_modes *modes);
 
 /* One map on its way. */

@@ -135,6 +135,18 @@ void kugel__radial_reach(const kugel_radial *p, int64_t first, int64_t end, int6
   }
 }
 
+void kugel__radial_pairs(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi)
+{
+  int64_t north, south;
+  kugel__radial_reach(p, first, end, &north, &south);
+  *lo = kugel__min(north, first);
+  *hi = kugel__max(south, end);
+  if (p->mirrored) {
+    *lo = kugel__min(*lo, p->nrings - *hi);
+    *hi = kugel__min(*hi, kugel__radial_outputs(p));
+  }
+}
+
 kugel__radial_ring kugel__radial_centre(const kugel_radial *p, const kugel__radial_ring *r, int64_t k)
 {
   int64_t n = p->opts.nparts;

@@ -9,6 +9,7 @@
 #include "sphere/grid.h"
 #include "sphere/mapops.h"
 #include "sphere/radial.h"
+#include "sphere/radial_blocks_gpu.h"
 #include "sphere/radial_gpu.h"
 #include "sphere/radial_spectra.h"
 #include "sphere/radial_spin.h"
@@ -226,9 +227,9 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
   bool f32 = kugel__dtype_is(in->dtype, KUGEL_F32);
   int64_t maps = p->opts.spin ? 2 : 1, shape[2] = {maps, p->grid->npix}, n = -1;
   kugel_device device = {0};
-  if (p->gpu)
-    device = kugel__radial_gpu_device(p);
-  const kugel_device *also = p->gpu ? &device : NULL;
+  if (p->gpu || p->blocks)
+    device = p->gpu ? kugel__radial_gpu_device(p) : kugel__radial_blocks_device(p);
+  const kugel_device *also = p->gpu || p->blocks ? &device : NULL;
   KUGEL_TRY(
       kugel__array_check_on(also, in, "in", f32 ? KUGEL_F32 : KUGEL_F64, (int)maps, shape + 2 - maps, &n));
   KUGEL_TRY(
@@ -237,6 +238,8 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
       in->device.type == out->device.type && (in->device.type != KUGEL_OPENCL || in->data == out->data);
   if (same_memory && kugel__array_data(in) != kugel__array_data(out))
     KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
+  if (p->blocks)
+    return kugel__radial_blocks_run(p, in, out, f32, n, adjoint);
   if (p->gpu)
     return kugel__radial_gpu_run(p, in, out, f32, n, adjoint);
   for (int64_t k = 0; k < n; k++) {

@@ -103,7 +103,7 @@ kugel_status kugel__radial_spectra_finish(kugel_radial *p);
 /* Ring transforms of a view of the plan whose rings lie elsewhere, in a copy of p->spectra; they live no
  * longer. */
 kugel_status kugel__radial_spectra_view(const kugel_radial *p, kugel_radial *view);
-/* Ring transforms in and out; their tables are in block [6 npairs]. */
+/* Ring transforms in and out; their tables are in block [8 npairs]. */
 void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__rings_desc desc[2]);
 /* Rings [lo, hi) from each of eight pairs from p0 on are within reach of any. */
 void kugel__spectra_reach(const kugel_radial *p, int64_t p0, int64_t *lo, int64_t *hi);

@@ -173,6 +173,16 @@ void kugel__radial_spectra_rings(const kugel_radial *p, int64_t *block, kugel__r
                                 .mlim = reached};
   desc[1] = desc[0];
   desc[1].mlim = own;
+  if (p->begin || p->end < n) { /* results on some rings only */
+    int64_t *to = (int64_t *)(phi0 + n);
+    for (int64_t i = 0; i < n; i++) {
+      bool mine = i >= p->begin && i < p->end;
+      to[i] = mine ? north[i] : -1;
+      to[n + i] = mine ? south[i] : -1;
+    }
+    desc[1].offset_north = to;
+    desc[1].offset_south = to + n;
+  }
 }
 
 kugel_status kugel__radial_spectra_create(kugel_radial *p)
@@ -199,7 +209,7 @@ kugel_status kugel__radial_spectra_finish(kugel_radial *p)
   kugel__radial_spectra *t = p->spectra;
   kugel__rings_desc desc[2];
   int64_t *block;
-  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 48);
+  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 64);
   kugel__radial_spectra_rings(p, block, desc);
   kugel_status s = kugel__rings_create(p->ctx, &desc[0], &t->in);
   if (!s)
@@ -213,7 +223,7 @@ kugel_status kugel__radial_spectra_view(const kugel_radial *p, kugel_radial *vie
   kugel__radial_spectra *t = view->spectra;
   kugel__rings_desc desc[2];
   int64_t *block;
-  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 48);
+  KUGEL_ALLOC(p->ctx, block, (size_t)t->npairs * 64);
   kugel__radial_spectra_rings(view, block, desc);
   kugel_status s = kugel__rings_view(p->spectra->in, &desc[0], &t->in);
   if (!s)

@@ -25,19 +25,6 @@ typedef struct window {
   kugel__radial_spectra spectra;
 } window;
 
-/* Pairs [*lo, *hi) that hold the rings of results [first, end). */
-static void pairs_of(const kugel_radial *p, int64_t first, int64_t end, int64_t *lo, int64_t *hi)
-{
-  int64_t north, south;
-  kugel__radial_reach(p, first, end, &north, &south);
-  *lo = kugel__min(north, first);
-  *hi = kugel__max(south, end);
-  if (p->mirrored) {
-    *lo = kugel__min(*lo, p->nrings - *hi);
-    *hi = kugel__min(*hi, kugel__radial_outputs(p));
-  }
-}
-
 static int64_t end_of(const window *w, int64_t first)
 {
   return kugel__min(w->end, first + w->block);
@@ -51,7 +38,7 @@ static int64_t measure(window *w, int64_t block)
   w->block = block;
   w->places = 1;
   for (int64_t at = w->first; at < w->end; at = end_of(w, at)) {
-    pairs_of(p, at, end_of(w, at), &lo, &hi);
+    kugel__radial_pairs(p, at, end_of(w, at), &lo, &hi);
     w->places = kugel__max(w->places, hi - lo);
     kugel__radial_reach(p, at, end_of(w, at), &lo, &hi);
     if (lo < hi)
@@ -145,7 +132,7 @@ static kugel_status move(window *w, int64_t pair, bool write)
 static kugel_status run_block(window *w, int64_t first, int64_t end)
 {
   int64_t lo, hi;
-  pairs_of(w->plan, first, end, &lo, &hi);
+  kugel__radial_pairs(w->plan, first, end, &lo, &hi);
   for (int64_t i = lo; i < hi; i++) {
     int64_t *held = w->held + i % w->places;
     if (*held == i)
@@ -175,7 +162,7 @@ static kugel_status check(const kugel_radial *p, const kugel_radial_stream_opts 
   KUGEL_CHECK(
       p->info.method != KUGEL_RADIAL_HARMONIC, KUGEL_ENOTSUP,
       "a plan by harmonics needs the whole map: set method to KUGEL_RADIAL_DIRECT or KUGEL_RADIAL_RINGS");
-  KUGEL_CHECK(!p->gpu, KUGEL_ENOTSUP,
+  KUGEL_CHECK(!p->gpu && !p->blocks, KUGEL_ENOTSUP,
               "the plan runs on a device: make one on the CPU to convolve ring by ring");
   return KUGEL_OK;
 }

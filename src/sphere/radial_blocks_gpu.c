@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of radial convolution by blocks of rings. */
+#include "sphere/radial_blocks_gpu.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "sphere/radial_gpu_plan.h"
+
+enum { LANES = KUGEL__RADIAL_LANES };
+
+static int lanes_of(const kugel_radial *p)
+{
+  return 1 + p->ctx->npeers;
+}
+
+/* ---- memory ---- */
+
+static kugel_status limit_of(const kugel_radial *p, int64_t *limit)
+{
+  kugel__device *device = kugel__ctx_device(p->ctx);
+  uint64_t available = 0, total = 0, set = atomic_load(&p->ctx->device_memory);
+  *limit = p->opts.max_memory ? p->opts.max_memory : set > INT64_MAX ? INT64_MAX : (int64_t)set;
+  if (*limit)
+    return KUGEL_OK;
+  KUGEL_TRY(device->ops->memory(device, &available, &total));
+  *limit = (int64_t)(available / 20 * 19);
+  return KUGEL_OK;
+}
+
+/* Bytes of work memory and of tables for output pairs [p0, p1), estimated from above. */
+static void bytes_of(const kugel_radial *p, int64_t p0, int64_t p1, int64_t *work, int64_t *tables)
+{
+  const kugel__radial_spectra *t = p->spectra;
+  int64_t lo, hi, pixels = 0, lanes = 0, rings = 0;
+  bool sums = !t || t->direct;
+  kugel__radial_pairs(p, p0, p1, &lo, &hi);
+  for (int64_t i = lo; i < hi; i++) {
+    const kugel__radial_ring *r = p->ring + i;
+    pixels += r->nphi * (1 + p->mirrored);
+    lanes += (r->segment + 2 * r->reach + 64) * LANES;
+  }
+  double weights = 0, samples = 0;
+  for (int64_t i = p0; i < p1; i++) {
+    const kugel__radial_ring *r = p->ring + i;
+    bool summed = !t || t->row[i].modes < 0;
+    double part = fmin(1, p->info.radius / (3 * fmax(r->sth, 1e-9)));
+    rings += summed ? r->hi - r->lo : 0;
+    weights += summed && r->same ? (double)(r->hi - r->lo) * (part * (double)r->nphi + 16) : 0;
+    samples += summed ? 0 : (double)(r->hi - r->lo + 8) * (double)(t->size + 16);
+  }
+  *work = pixels * (2 * 8 + (p->opts.normalise_mask ? 8 : 0)) + (sums ? lanes * 8 + p->max_nphi * 256 : 0);
+  *tables = (hi - lo) * 256 + rings * 112 + (int64_t)(weights * 12) + (1 << 16);
+  if (t) {
+    *work += 2 * (t->mmax + 1) * (hi - lo + 8) * 32 + pixels * (8 + 16);
+    *tables += (int64_t)(samples * 8) + (hi - lo) * 512 + pixels / 4;
+  }
+}
+
+kugel_status kugel__radial_blocks_wanted(const kugel_radial *p, bool *wanted)
+{
+  int64_t limit, work, tables;
+  KUGEL_TRY(limit_of(p, &limit));
+  bytes_of(p, 0, p->end, &work, &tables);
+  *wanted = lanes_of(p) > 1 || work + tables > limit;
+  return KUGEL_OK;
+}
+
+/* ---- where blocks end ---- */
+
+/* Of an output pair, in some unit of time: pairs of pixels, or products of rows. */
+static double cost_of(const kugel_radial *p, int64_t i)
+{
+  const kugel__radial_ring *r = p->ring + i;
+  const kugel__radial_spectra *t = p->spectra;
+  double rings = (double)(r->hi - r->lo), n = (double)r->nphi;
+  if (t && t->row[i].modes >= 0)
+    return n * 400 + (double)(t->row[i].modes + 1) * rings * (double)(t->size + 9);
+  double width = fmin(1, p->info.radius / (4 * fmax(r->sth, 1e-9))) * n;
+  return n * 100 + n * rings * width * (r->same ? 1 : 3);
+}
+
+/* first[0] = 0 ... first[count] = all, of about equal costs, multiples of 8. */
+static void cut(const kugel_radial *p, int64_t count, int64_t *first)
+{
+  double whole = 0, sum = 0;
+  for (int64_t i = 0; i < p->end; i++)
+    whole += cost_of(p, i);
+  int64_t k = 1;
+  first[0] = 0;
+  for (int64_t i = 0; i < p->end; i++) {
+    sum += cost_of(p, i);
+    while (k < count && sum >= whole * (double)k / (double)count)
+      first[k++] = kugel__min(p->end, (i + 5) / 8 * 8);
+  }
+  while (k <= count)
+    first[k++] = p->end;
+}
+
+/* Whether each lane can hold its tables and the work memory of its largest block. */
+static int64_t need_of(const kugel_radial *p, int64_t each, const int64_t *first)
+{
+  int64_t most = 0;
+  for (int lane = 0; lane < lanes_of(p); lane++) {
+    int64_t all = 0, largest = 0, work, tables;
+    for (int64_t k = lane * each; k < (lane + 1) * each; k++) {
+      if (first[k] == first[k + 1])
+        continue;
+      bytes_of(p, first[k], first[k + 1], &work, &tables);
+      largest = kugel__max(largest, work);
+      all += tables;
+    }
+    most = kugel__max(most, all + largest);
+  }
+  return most;
+}
+
+/* ---- a block ---- */
+
+static int by_first(const void *a, const void *b)
+{
+  const kugel__radial_stretch *x = a, *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+/* Sorts stretches, gives them places in this order, and merges neighbours. */
+static int64_t merge(int64_t n, kugel__radial_stretch *s, int64_t *pixels)
+{
+  int64_t kept = 0;
+  *pixels = 0;
+  qsort(s, (size_t)n, sizeof *s, by_first);
+  for (int64_t i = 0; i < n; i++) {
+    kugel__radial_stretch now = s[i], *last = s + kugel__max(kept, 1) - 1;
+    now.at = *pixels;
+    *pixels += now.count;
+    if (kept && last->first + last->count == now.first)
+      last->count += now.count;
+    else
+      s[kept++] = now;
+  }
+  return kept;
+}
+
+static int64_t place(const kugel__radial_block *b, int64_t first)
+{
+  int64_t lo = 0, hi = b->nin;
+  while (hi - lo > 1) {
+    int64_t mid = (lo + hi) / 2;
+    if (b->in[mid].first <= first)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  return b->in[lo].at + first - b->in[lo].first;
+}
+
+/* Rings of the block, pairs [lo, hi) of the plan, in order of colatitude. */
+static kugel_status take_rings(const kugel_radial *p, kugel__radial_block *b, int64_t lo, int64_t hi)
+{
+  kugel_radial *v = &b->view;
+  bool equator = p->mirrored && hi == p->end && p->nrings % 2;
+  v->nrings = (hi - lo) * (1 + p->mirrored) - equator;
+  v->begin = b->p0 - lo;
+  v->end = b->p1 - lo;
+  KUGEL_ALLOC(v->ctx, v->ring, (size_t)v->nrings * sizeof *v->ring);
+  KUGEL_ALLOC(v->ctx, b->in, (size_t)v->nrings * sizeof *b->in);
+  KUGEL_ALLOC(v->ctx, b->out, (size_t)(2 * (b->p1 - b->p0)) * sizeof *b->out);
+  for (int64_t i = 0; i < v->nrings; i++) {
+    kugel__radial_ring *r = v->ring + i;
+    *r = p->ring[i < hi - lo ? lo + i : p->nrings - lo - v->nrings + i];
+    b->in[i] = (kugel__radial_stretch){r->first, 0, r->nphi};
+    r->lo = i >= v->begin && i < v->end ? r->lo - lo : i;
+    r->hi = i >= v->begin && i < v->end ? r->hi - lo : i;
+  }
+  b->nin = merge(v->nrings, b->in, &b->grid.npix);
+  v->scratch = 0;
+  for (int64_t i = 0; i < v->nrings; i++) {
+    kugel__radial_ring *r = v->ring + i;
+    int64_t mirror = v->nrings - 1 - i;
+    if ((i >= v->begin && i < v->end) || (p->mirrored && mirror >= v->begin && mirror < v->end))
+      b->out[b->nout++] = (kugel__radial_stretch){r->first, 0, r->nphi};
+    r->first = place(b, r->first);
+    r->slot = v->scratch;
+    if (r->reach)
+      v->scratch += (r->segment + 2 * r->reach) * LANES;
+  }
+  int64_t pixels;
+  b->nout = merge(b->nout, b->out, &pixels);
+  for (int64_t i = 0; i < b->nout; i++)
+    b->out[i].at = place(b, b->out[i].first);
+  return KUGEL_OK;
+}
+
+static kugel_status take_spectra(const kugel_radial *p, kugel__radial_block *b, int64_t lo, int64_t hi)
+{
+  kugel__radial_spectra *t = &b->spectra;
+  *t = *p->spectra;
+  t->row = NULL;
+  t->in = t->out = NULL;
+  t->npairs = hi - lo;
+  t->direct = false;
+  b->view.spectra = t;
+  KUGEL_ALLOC(b->view.ctx, t->row, (size_t)t->npairs * sizeof *t->row);
+  for (int64_t i = 0; i < t->npairs; i++) {
+    bool own = i >= b->view.begin && i < b->view.end;
+    t->row[i] = own ? p->spectra->row[lo + i] : (kugel__spectra_row){-1, 2, -1, false};
+    t->direct |= own && t->row[i].modes < 0;
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status make_block(const kugel_radial *p, kugel_ctx *ctx, kugel__radial_block *b, bool *fits)
+{
+  int64_t lo, hi;
+  kugel__radial_pairs(p, b->p0, b->p1, &lo, &hi);
+  b->view = *p;
+  b->grid = *p->grid;
+  b->view.ctx = ctx;
+  b->view.grid = &b->grid;
+  b->view.ring = NULL;
+  b->view.gpu = NULL;
+  b->view.spectra = NULL;
+  KUGEL_TRY(take_rings(p, b, lo, hi));
+  if (p->spectra)
+    KUGEL_TRY(take_spectra(p, b, lo, hi));
+  return kugel__radial_gpu_build(&b->view, fits);
+}
+
+static void drop_block(kugel__radial_block *b)
+{
+  kugel_ctx *ctx = b->view.ctx;
+  if (!ctx)
+    return;
+  kugel__radial_gpu_destroy(&b->view);
+  kugel__free(ctx, b->spectra.row);
+  kugel__free(ctx, b->view.ring);
+  kugel__free(ctx, b->in);
+  kugel__free(ctx, b->out);
+}
+
+/* ---- all blocks ---- */
+
+static kugel_status build(kugel_radial *p, int64_t each, const int64_t *first, bool *fits)
+{
+  kugel__radial_blocks *q = kugel__calloc(p->ctx, sizeof *q);
+  KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a plan");
+  p->blocks = q;
+  pthread_mutex_init(&q->lock, NULL);
+  q->nlanes = lanes_of(p);
+  q->each = each;
+  q->resident = each == 1;
+  q->block = kugel__calloc(p->ctx, (size_t)(q->nlanes * each) * sizeof *q->block);
+  KUGEL_CHECK(q->block, KUGEL_ENOMEM, "no memory for %lld blocks of rings", (long long)(q->nlanes * each));
+  *fits = true;
+  for (int64_t k = 0; k < q->nlanes * each && *fits; k++) {
+    kugel__radial_block *b = q->block + k;
+    b->p0 = first[k];
+    b->p1 = first[k + 1];
+    if (b->p0 == b->p1)
+      continue;
+    KUGEL_TRY(make_block(p, k < each ? p->ctx : p->ctx->peers[k / each - 1], b, fits));
+    if (*fits && q->resident)
+      KUGEL_TRY(kugel__radial_gpu_hold(&b->view));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__radial_blocks_create(kugel_radial *p)
+{
+  int64_t limit, least = INT64_MAX, *first, most = (p->end + 7) / 8;
+  bool fits = false;
+  kugel_status s = limit_of(p, &limit);
+  KUGEL_TRY(s);
+  KUGEL_ALLOC(p->ctx, first, (size_t)(2 * (most + 1) * lanes_of(p) + 1) * 8);
+  for (int64_t each = 1; each <= 2 * most && !fits && !s; each *= 2) {
+    cut(p, each * lanes_of(p), first);
+    int64_t need = need_of(p, each, first);
+    least = kugel__min(least, need);
+    if (need > limit)
+      continue;
+    kugel__radial_blocks_destroy(p);
+    s = build(p, each, first, &fits);
+  }
+  kugel__free(p->ctx, first);
+  if (!s && !fits)
+    s = KUGEL_FAIL(
+        KUGEL_ENOMEM,
+        "the plan may use %lld bytes of a device, needs about %lld for a few rings and those within "
+        "the cut-off: raise max_memory, or narrow the kernel",
+        (long long)limit, (long long)least);
+  return s;
+}
+
+void kugel__radial_blocks_destroy(kugel_radial *p)
+{
+  kugel__radial_blocks *q = p->blocks;
+  if (!q)
+    return;
+  for (int64_t k = 0; q->block && k < q->nlanes * q->each; k++)
+    drop_block(q->block + k);
+  pthread_mutex_destroy(&q->lock);
+  kugel__free(p->ctx, q->block);
+  kugel__free(p->ctx, q);
+  p->blocks = NULL;
+}
+
+kugel_device kugel__radial_blocks_device(const kugel_radial *p)
+{
+  kugel__device *device = kugel__ctx_device(p->ctx);
+  return (kugel_device){device->ops->type, device->id};
+}
