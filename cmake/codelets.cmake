@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The code generator runs at build time and prints the CPU's FFT codelets (generated/fft/codelets_f64.h).
 file(GLOB KUGEL_GENERATOR_SOURCES CONFIGURE_DEPENDS src/core/*.c src/codegen/*.c)
-list(FILTER KUGEL_GENERATOR_SOURCES EXCLUDE REGEX "\\.isa\\.c$|/(module|recipe|build_id|cache)[a-z_]*\\.c$")
+list(FILTER KUGEL_GENERATOR_SOURCES EXCLUDE REGEX "\\.isa\\.c$|/(module|recipe|build_id|bundle|cache)[a-z_]*\\.c$")
 add_executable(kugel_codelets src/fft/codelets.gen.c src/fft/dft.c ${KUGEL_GENERATOR_SOURCES})
 target_compile_definitions(kugel_codelets PRIVATE _GNU_SOURCE KUGEL_BUILD)
 target_include_directories(kugel_codelets PRIVATE include src ${CMAKE_BINARY_DIR}/include)

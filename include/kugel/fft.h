@@ -194,6 +194,45 @@ KUGEL_API int kugel_fft_kernel_count(const kugel_fft *plan);
 KUGEL_API kugel_status kugel_fft_kernel_source(const kugel_fft *plan, int sign, int index, size_t size,
                                                char *text, size_t *length);
 
+/* What a plan transforms. */
+typedef struct kugel_fft_info {
+  size_t size; /* sizeof(kugel_fft_info), set by the caller */
+  int ndim, naxes;
+  int64_t n[8], extent[8]; /* ndim of each */
+  int axes[8];             /* naxes */
+  kugel_fft_kind kind;
+  kugel_fft_precision precision;
+  kugel_fft_modulus modulus;
+  double forward_scale, inverse_scale;
+} kugel_fft_info;
+
+/// Tells what a plan transforms.
+/// @param[in]     plan  from kugel_fft_create or kugel_fft_load
+/// @param[in,out] info  its size is set, the rest is filled
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_fft_describe(const kugel_fft *plan, kugel_fft_info *info);
+
+/// Writes a plan of a device to a file, with the machine code of all its kernels: to be loaded where nothing
+/// shall be compiled, as on the nodes of a cluster whose home folder is slow or read-only.
+/// @param[in] plan  from kugel_fft_create with a context on a device, or from kugel_fft_load
+/// @param[in] path  of the file; one that is there is replaced, whole or not at all, so that others may load
+/// it
+///                  meanwhile
+/// @errors KUGEL_EINVAL; KUGEL_EIO if the file cannot be written; KUGEL_ENOTSUP for a plan on the CPU;
+///         KUGEL_ENOMEM; KUGEL_ECOMPILE
+/// @cost   kernels that are not in the kernel cache are compiled, 0.1 to 1 s each; 20 to 200 KB a kernel
+KUGEL_API kugel_status kugel_fft_save(const kugel_fft *plan, const char *path);
+
+/// Makes the plan of a file of kugel_fft_save, with all its options, and compiles nothing, now or later. The
+/// file holds machine code: load only what you trust. The kernel cache is neither read nor written.
+/// @param[in]  ctx   on a device of the same kind, driver and compiler as the one the plan was saved for
+/// @param[in]  path  of the file
+/// @param[out] out   the plan
+/// @errors KUGEL_EINVAL; KUGEL_EIO for a file that cannot be read, is damaged (checksum) or no plan;
+///         KUGEL_ENOTSUP for one of another device, driver, compiler or version of Kugel; KUGEL_ENOMEM
+/// @cost   milliseconds, and O(n) sines and cosines an axis for its tables
+KUGEL_API kugel_status kugel_fft_load(kugel_ctx *ctx, const char *path, kugel_fft **out);
+
 /// The smallest length at least n with no prime factor above 7, for padding.
 /// @param[in] n  at least 1
 /// @return that length; n itself if n < 1 or above 2^62

@@ -162,6 +162,22 @@ class kugel_fft_opts(Structure):
     ]
 
 
+class kugel_fft_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("ndim", c_int),
+        ("naxes", c_int),
+        ("n", (c_int64 * 8)),
+        ("extent", (c_int64 * 8)),
+        ("axes", (c_int * 8)),
+        ("kind", c_int),
+        ("precision", c_int),
+        ("modulus", c_int),
+        ("forward_scale", c_double),
+        ("inverse_scale", c_double),
+    ]
+
+
 # rings.h
 
 
@@ -779,6 +795,15 @@ FUNCTIONS = {
     "kugel_fft_kernel_source": (  # plan, sign, index, size, text, length
         STATUS, [c_void_p, c_int, c_int, c_size_t, c_void_p, c_void_p],
         'The source of one of those kernels, in the dialect of docs/kernels.md that CUDA and OpenCL share.'),
+    "kugel_fft_describe": (  # plan, info
+        STATUS, [c_void_p, POINTER(kugel_fft_info)],
+        'Tells what a plan transforms.'),
+    "kugel_fft_save": (  # plan, path
+        STATUS, [c_void_p, c_char_p],
+        'Writes a plan of a device to a file, with the machine code of all its kernels: to be loaded where nothing shall be compiled, as on the nodes of a cluster whose home folder is slow or read-only.'),
+    "kugel_fft_load": (  # ctx, path, out
+        STATUS, [c_void_p, c_char_p, c_void_p],
+        'Makes the plan of a file of kugel_fft_save, with all its options, and compiles nothing, now or later.'),
     "kugel_fft_good_size": (  # n
         c_int64, [c_int64],
         'The smallest length at least n with no prime factor above 7, for padding.'),

@@ -91,6 +91,7 @@ def check(status):
 
 _DTYPES = {
     np.dtype(np.float64): (_ffi.KUGEL_FLOAT, 64), np.dtype(np.float32): (_ffi.KUGEL_FLOAT, 32),
+    np.dtype(np.float16): (_ffi.KUGEL_FLOAT, 16),
     np.dtype(np.complex128): (_ffi.KUGEL_COMPLEX, 128), np.dtype(np.complex64): (_ffi.KUGEL_COMPLEX, 64),
     np.dtype(np.int64): (_ffi.KUGEL_INT, 64), np.dtype(np.int32): (_ffi.KUGEL_INT, 32),
     np.dtype(np.int16): (_ffi.KUGEL_INT, 16), np.dtype(np.int8): (_ffi.KUGEL_INT, 8),

@@ -7,7 +7,8 @@ caller's stream and without copies, and the results are of the same library. `wo
 of kugel.set_num_threads.
 
 Arrays of about 31 digits are wrapped, kugel.fft.DoubleDouble(parts) with parts[..., 2] high and low, and so are their
-results: kugel.fft.fft(DoubleDouble.of(hi, lo)).parts.
+results: kugel.fft.fft(DoubleDouble.of(hi, lo)).parts. kugel.fft.Plan is a plan to keep: of any precision, half and
+double-double too, for arrays in host and device memory, and in files with its compiled kernels.
 """
 import contextlib
 import contextvars
@@ -21,6 +22,7 @@ from ._lib import lib
 from .convolution import Convolution, convolve, correlate, fftconvolve, oaconvolve  # noqa: F401
 from .fft_arrays import place, threads_of
 from .fft_pairs import DoubleDouble, scales  # noqa: F401
+from .fft_plan import Plan  # noqa: F401
 
 _DCT = {t: getattr(_ffi, f"KUGEL_FFT_DCT{t}") for t in (1, 2, 3, 4)}
 _DST = {t: getattr(_ffi, f"KUGEL_FFT_DST{t}") for t in (1, 2, 3, 4)}

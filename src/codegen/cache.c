@@ -16,13 +16,6 @@
 
 enum { PATH_ROOM = 1024, DEFAULT_MB = 512, DAY = 86400, DISK_BLOCK = 4096 };
 
-typedef struct header {
-  char magic[8];
-  kugel__key key;
-  uint64_t bytes;
-  unsigned char checksum[32]; // of the payload
-} header;
-
 static const char magic[8] = {'K', 'U', 'G', 'E', 'L', 'K', 'C', '1'};
 static const char suffix[] = ".kernel";
 
@@ -69,7 +62,7 @@ static void file_name(char *path, size_t size, const char *folder, const kugel__
 
 /* ---- files --------------------------------------------------------------------------------------------- */
 
-static bool read_all(int fd, void *data, size_t bytes)
+bool kugel__read_all(int fd, void *data, size_t bytes)
 {
   for (size_t at = 0; at < bytes;) {
     ssize_t n = read(fd, (char *)data + at, bytes - at);
@@ -103,6 +96,23 @@ static void checksum(const void *data, size_t bytes, unsigned char out[32])
   kugel__hash_end(&h, out);
 }
 
+kugel__entry kugel__entry_of(const kugel__key *key, const void *data, size_t bytes)
+{
+  kugel__entry e = {.key = *key, .bytes = bytes};
+  memcpy(e.magic, magic, sizeof magic);
+  checksum(data, bytes, e.checksum);
+  return e;
+}
+
+bool kugel__entry_fits(const kugel__entry *e, const void *data, size_t bytes)
+{
+  unsigned char sum[32];
+  if (memcmp(e->magic, magic, sizeof magic) || !bytes || e->bytes != bytes)
+    return false;
+  checksum(data, bytes, sum);
+  return !memcmp(sum, e->checksum, sizeof sum);
+}
+
 /* Another user's file is not trusted: it is code. */
 static bool trusted(const struct stat *s)
 {
@@ -112,20 +122,14 @@ static bool trusted(const struct stat *s)
 static bool read_entry(int fd, const kugel__key *key, void **data, size_t *bytes)
 {
   struct stat s;
-  header h;
-  unsigned char sum[32];
-  if (fstat(fd, &s) || !trusted(&s) || !read_all(fd, &h, sizeof h) || memcmp(h.magic, magic, sizeof magic) ||
+  kugel__entry h;
+  if (fstat(fd, &s) || !trusted(&s) || !kugel__read_all(fd, &h, sizeof h) ||
       memcmp(&h.key, key, sizeof *key) || !h.bytes || h.bytes != (uint64_t)s.st_size - sizeof h)
     return false;
   void *p = kugel__alloc(NULL, h.bytes);
   if (!p)
     return false;
-  bool ok = read_all(fd, p, h.bytes);
-  if (ok) {
-    checksum(p, h.bytes, sum);
-    ok = !memcmp(sum, h.checksum, sizeof sum);
-  }
-  if (!ok) {
+  if (!kugel__read_all(fd, p, h.bytes) || !kugel__entry_fits(&h, p, h.bytes)) {
     kugel__free(NULL, p);
     return false;
   }
@@ -235,6 +239,24 @@ static void limit_size(const char *folder, size_t written)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
+bool kugel__write_whole(const char *temporary, const char *path, unsigned mode, const void *head,
+                        size_t head_bytes, const void *data, size_t bytes)
+{
+  unlink(temporary); // of a dead process that had our number
+  int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+  if (fd < 0)
+    return false;
+  bool ok = write_all(fd, head, head_bytes) && write_all(fd, data, bytes);
+  ok = !close(fd) && ok;
+  ok = ok && !rename(temporary, path);
+  if (!ok) {
+    int why = errno;
+    unlink(temporary);
+    errno = why;
+  }
+  return ok;
+}
+
 bool kugel__cache_put(const kugel__key *key, const void *data, size_t bytes)
 {
   static atomic_uint serial; // tells apart the threads of one process
@@ -244,19 +266,9 @@ bool kugel__cache_put(const kugel__key *key, const void *data, size_t bytes)
   file_name(path, sizeof path, folder, key);
   snprintf(temporary, sizeof temporary, "%s/new-%ld-%u", folder, (long)getpid(),
            atomic_fetch_add(&serial, 1));
-  header h = {.key = *key, .bytes = bytes};
-  memcpy(h.magic, magic, sizeof magic);
-  checksum(data, bytes, h.checksum);
-  unlink(temporary); // of a dead process that had our number
-  int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0)
-    return false;
-  bool ok = write_all(fd, &h, sizeof h) && write_all(fd, data, bytes);
-  ok = !close(fd) && ok;
-  ok = ok && !rename(temporary, path);
-  if (!ok)
-    unlink(temporary);
-  else
+  kugel__entry h = kugel__entry_of(key, data, bytes);
+  bool ok = kugel__write_whole(temporary, path, 0600, &h, sizeof h, data, bytes);
+  if (ok)
     limit_size(folder, bytes + sizeof h);
   return ok;
 }

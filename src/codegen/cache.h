@@ -15,6 +15,25 @@ typedef struct kugel__key {
   unsigned char bytes[16];
 } kugel__key;
 
+/* What stands before the bytes of an entry, in the cache's files and in those of saved plans. */
+typedef struct kugel__entry {
+  char magic[8];
+  kugel__key key;
+  uint64_t bytes;
+  unsigned char checksum[32]; /* SHA-256 of the bytes that follow */
+} kugel__entry;
+
+kugel__entry kugel__entry_of(const kugel__key *key, const void *data, size_t bytes);
+/* Whether it stands before these bytes, under any key. */
+bool kugel__entry_fits(const kugel__entry *entry, const void *data, size_t bytes);
+
+/* One file, whole or not at all: written as `temporary`, which must be in the same folder, and renamed.
+ * False: errno tells why. */
+bool kugel__write_whole(const char *temporary, const char *path, unsigned mode, const void *head,
+                        size_t head_bytes, const void *data, size_t bytes);
+/* Both read all bytes or yield false. */
+bool kugel__read_all(int fd, void *data, size_t bytes);
+
 /* True if found: kugel__free(NULL, *data). */
 bool kugel__cache_get(const kugel__key *key, void **data, size_t *bytes);
 /* True if written. */

@@ -2,7 +2,7 @@
 /* Modules: the cache in memory of each device, and the way to the one on disk. */
 #include <stdio.h>
 #include <string.h>
-#include "codegen/cache.h"
+#include "codegen/bundle.h"
 #include "codegen/recipe.h"
 #include "core/alloc.h"
 #include "core/parallel.h"
@@ -156,9 +156,20 @@ static kugel_status write_text(building *b)
 {
   KUGEL_TRY(kugel__module_text(b->ctx, b->device->ops->type, b->spec, &b->text));
   kugel__text_key(b->device, b->text, b->spec->options, &b->key);
-  if (b->has_recipe)
+  if (b->has_recipe && !b->spec->from)
     kugel__recipe_keep(b->device, b->spec, &b->recipe, &b->key);
   return KUGEL_OK;
+}
+
+static kugel_status build_from(building *b, kugel__program **out)
+{
+  kugel__device *dev = b->device;
+  kugel__program_spec program = {.name = b->spec->name, .options = b->spec->options};
+  program.binary = kugel__bundle_find(b->spec->from, &b->key, &program.bytes);
+  KUGEL_CHECK(program.binary, KUGEL_ENOTSUP,
+              "%s of this build of Kugel %s is not in the file: save the plan again", b->spec->name,
+              kugel_version());
+  return dev->ops->load(dev, &program, out, NULL, NULL);
 }
 
 /* From the disk if it is there and the device takes it, else from the text, which then goes to the disk. */
@@ -168,6 +179,8 @@ static kugel_status build(building *b, kugel__program **out)
   kugel__program_spec program = {.name = b->spec->name, .options = b->spec->options};
   void *binary = NULL;
   size_t bytes = 0;
+  if (b->spec->from)
+    return build_from(b, out);
   if (kugel__cache_get(&b->key, &binary, &bytes)) {
     program.binary = binary;
     program.bytes = bytes;

@@ -27,6 +27,7 @@ typedef struct kugel__module_spec {
   kugel__module_writer *write;
   const void *of;
   size_t of_bytes;
+  const struct kugel__bundle *from; /* not NULL: the machine code is there, or nowhere; codegen/bundle.h */
 } kugel__module_spec;
 
 /* The module, compiled now if it was not; one that another thread compiles is waited for. Paired with a put.

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include "codegen/bundle.h"
 #include "codegen/hash.h"
 #include "codegen/print.h"
 #include "codegen/recipe.h"
@@ -126,9 +127,8 @@ bool kugel__build_key(const char *what, const kugel__device *dev, const void *of
   return true;
 }
 
-// The name of the file that tells which text a recipe made; false: recipes are not kept.
-static bool key_on_disk(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,
-                        kugel__key *key)
+bool kugel__recipe_disk_key(const kugel__device *dev, const kugel__module_spec *spec,
+                            const kugel__key *recipe, kugel__key *key)
 {
   return spec->write && kugel__build_key("kugel recipe 1", dev, recipe, sizeof *recipe, key);
 }
@@ -139,11 +139,14 @@ bool kugel__recipe_find(const kugel__device *dev, const kugel__module_spec *spec
   kugel__key key;
   void *data = NULL;
   size_t bytes = 0;
-  if (!key_on_disk(dev, spec, recipe, &key) || !kugel__cache_get(&key, &data, &bytes))
+  if (!kugel__recipe_disk_key(dev, spec, recipe, &key))
+    return false;
+  const void *kept = spec->from ? kugel__bundle_find(spec->from, &key, &bytes) : NULL;
+  if (!kept && (spec->from || !kugel__cache_get(&key, &data, &bytes)))
     return false;
   bool good = bytes == sizeof text->bytes;
   if (good)
-    memcpy(text->bytes, data, bytes);
+    memcpy(text->bytes, kept ? kept : data, bytes);
   kugel__free(NULL, data);
   return good;
 }
@@ -152,6 +155,6 @@ void kugel__recipe_keep(const kugel__device *dev, const kugel__module_spec *spec
                         const kugel__key *text)
 {
   kugel__key key;
-  if (key_on_disk(dev, spec, recipe, &key))
+  if (kugel__recipe_disk_key(dev, spec, recipe, &key))
     kugel__cache_put(&key, text->bytes, sizeof text->bytes);
 }

@@ -12,6 +12,10 @@
 bool kugel__recipe_key(const kugel__module_spec *spec, kugel__key *recipe);
 void kugel__text_key(const kugel__device *dev, const char *text, const char *options, kugel__key *key);
 
+/* The name of the entry that tells which text a recipe made; false: recipes of this module are not kept. */
+bool kugel__recipe_disk_key(const kugel__device *dev, const kugel__module_spec *spec,
+                            const kugel__key *recipe, kugel__key *key);
+
 /* The key of the text that this build of the library made of a generated module's recipe; false: not known.
  */
 bool kugel__recipe_find(const kugel__device *dev, const kugel__module_spec *spec, const kugel__key *recipe,

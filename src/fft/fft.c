@@ -86,9 +86,10 @@ static kugel_status make_dd(kugel_fft *p)
   return kugel__fft_dd_create(p->ctx, p->opts.kind, kugel__inverse_kind(p->opts.kind), p->naxes, n, &p->dd);
 }
 
-static kugel_status make_gpu(kugel_fft *p)
+static kugel_status make_gpu(kugel_fft *p, const kugel__bundle *from)
 {
   kugel__fft_gpu_desc d = {.kind = p->opts.kind, .f32 = p->opts.single_precision != 0, .naxes = p->naxes};
+  d.from = from;
   d.half = kugel__is_half(p);
   d.dd = kugel__is_dd(p);
   d.hooks = p->hooks.any;
@@ -107,6 +108,12 @@ static kugel_status make_gpu(kugel_fft *p)
 
 kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
                               kugel_fft **out)
+{
+  return kugel__fft_create_from(ctx, ndim, n, opts, NULL, out);
+}
+
+kugel_status kugel__fft_create_from(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
+                                    const kugel__bundle *from, kugel_fft **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
@@ -130,7 +137,7 @@ kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const 
     s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
   p->opts.hooks = NULL;
   if (!s)
-    s = p->ctx->device.type != KUGEL_CPU ? make_gpu(p) : kugel__is_dd(p) ? make_dd(p) : make_axes(p);
+    s = p->ctx->device.type != KUGEL_CPU ? make_gpu(p, from) : kugel__is_dd(p) ? make_dd(p) : make_axes(p);
   if (s) {
     kugel_fft_destroy(p);
     return s;

@@ -23,13 +23,16 @@ typedef struct kugel__fft_gpu_desc {
   const double *factor[2][2][8]; /* [inverse][write][axis], see fft/hooks.h; kept by the caller */
   kugel__window window[2]
                       [8]; /* [inverse][axis]: what the array that forward reads, or inverse writes, holds */
-  kugel_fft_modulus modulus; /* what forward transforms write */
-  uint64_t shared;           /* bytes of shared memory a block may use; 0: what the device has */
+  kugel_fft_modulus modulus;        /* what forward transforms write */
+  const struct kugel__bundle *from; /* not NULL: all kernels, and what was measured, are there */
+  uint64_t shared;                  /* bytes of shared memory a block may use; 0: what the device has */
 } kugel__fft_gpu_desc;
 
 /* KUGEL_ENOTSUP for a length that no passes can hold. */
 kugel_status kugel__fft_gpu_create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, kugel__fft_gpu **out);
 void kugel__fft_gpu_destroy(kugel__fft_gpu *plan);
+/* Appends the machine code of all kernels that the plan may run, and what was measured for it. */
+kugel_status kugel__fft_gpu_keep(kugel__fft_gpu *plan, struct kugel__bundle *bundle);
 kugel_ctx *kugel__fft_gpu_ctx(const kugel__fft_gpu *plan);
 
 /* How many kernels a direction launches, and the text of one of them, counted in the order they run. */

@@ -2,13 +2,14 @@
 /* Plans on devices: their kernels and tables. */
 #include <stdio.h>
 #include <string.h>
+#include "codegen/bundle.h"
 #include "codegen/print.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "fft/blocktables.h"
 #include "fft/fft_gpu_parts.h"
 
-enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES };
+enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES, NAME = 40 };
 
 /* ---- kernels ---- */
 
@@ -124,8 +125,21 @@ typedef struct batch {
   recipe of[MOST];
   kugel__module_spec spec[MOST];
   kugel__module *module[MOST];
-  char name[MOST][40];
+  char name[MOST][NAME];
 } batch;
+
+static kugel__module_spec spec_of(const kugel__fft_gpu *p, const recipe *of, char name[NAME])
+{
+  bool f32 = p->real == KUGEL__F32;
+  snprintf(name, NAME, "fft_%s_%lld.cl", of->finish ? "finish" : "block", (long long)of->block.n);
+  return (kugel__module_spec){.name = name,
+                              .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n",
+                              .words = p->real == KUGEL__DD ? "codegen/dd" : NULL,
+                              .write = write_kernel,
+                              .of = of,
+                              .of_bytes = sizeof *of,
+                              .from = p->desc.from};
+}
 
 static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int variant)
 {
@@ -133,15 +147,7 @@ static void add_kernel(kugel__fft_gpu *p, batch *all, kugel__gpu_pass *t, int va
   all->pass[i] = t;
   all->variant[i] = variant;
   all->of[i] = recipe_of(t, variant);
-  snprintf(all->name[i], sizeof all->name[i], "fft_%s_%lld.cl", t->finish ? "finish" : "block",
-           (long long)t->block.n);
-  bool f32 = p->real == KUGEL__F32;
-  all->spec[i] = (kugel__module_spec){.name = all->name[i],
-                                      .defines = f32 ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n",
-                                      .words = p->real == KUGEL__DD ? "codegen/dd" : NULL,
-                                      .write = write_kernel,
-                                      .of = &all->of[i],
-                                      .of_bytes = sizeof all->of[i]};
+  all->spec[i] = spec_of(p, &all->of[i], all->name[i]);
 }
 
 static size_t shared_bytes(const kugel__fft_gpu *p, const kugel__gpu_pass *t, int variant)
@@ -182,6 +188,50 @@ kugel_status kugel__gpu_kernel(kugel__fft_gpu *p, kugel__gpu_pass *t, int varian
   *out = t->kernel[variant];
   pthread_mutex_unlock(&p->compiling);
   return s;
+}
+
+/* ---- kernels in files ---- */
+
+// Pass i of all axes and directions; NULL: there is none.
+static kugel__gpu_pass *pass_at(kugel__fft_gpu *p, int i)
+{
+  kugel__gpu_chain *c = &p->chain[i / (2 * KUGEL__GPU_PASSES)][i / KUGEL__GPU_PASSES % 2];
+  bool runs = i % KUGEL__GPU_PASSES < c->passes && !(p->own_inverse && i / KUGEL__GPU_PASSES % 2);
+  return runs ? &c->pass[i % KUGEL__GPU_PASSES] : NULL;
+}
+
+static bool has_variant(const kugel__gpu_pass *t, int v)
+{
+  return (t->unit || !(v & KUGEL__UNIT_STEPS)) && (kugel__gpu_pairs(t) || !(v & KUGEL__PAIRED_REALS));
+}
+
+kugel_status kugel__fft_gpu_keep(kugel__fft_gpu *p, kugel__bundle *b)
+{
+  char name[NAME];
+  for (int i = 0; i < MOST * KUGEL__VARIANTS; i++) {
+    const kugel__gpu_pass *t = pass_at(p, i / KUGEL__VARIANTS);
+    if (!t || !has_variant(t, i % KUGEL__VARIANTS))
+      continue;
+    recipe of = recipe_of(t, i % KUGEL__VARIANTS);
+    kugel__module_spec spec = spec_of(p, &of, name);
+    KUGEL_TRY(kugel__bundle_add_module(b, &spec));
+  }
+  for (int i = 0; p->desc.measure && i < 2 * p->desc.naxes; i++)
+    if (!(i % 2 && p->own_inverse))
+      KUGEL_TRY(kugel__gpu_measured_keep(p, i / 2, i % 2, b));
+  return KUGEL_OK;
+}
+
+// The kernels that a plan from a file may need later, when the file is closed.
+static kugel_status make_variants(kugel__fft_gpu *p)
+{
+  kugel__kernel *kernel;
+  for (int i = 0; i < MOST * KUGEL__VARIANTS; i++) {
+    kugel__gpu_pass *t = pass_at(p, i / KUGEL__VARIANTS);
+    if (t && has_variant(t, i % KUGEL__VARIANTS))
+      KUGEL_TRY(kugel__gpu_kernel(p, t, i % KUGEL__VARIANTS, &kernel));
+  }
+  return KUGEL_OK;
 }
 
 /* ---- plans ---- */
@@ -294,6 +344,9 @@ static kugel_status create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, cons
     s = plan_axes(p);
   if (!s)
     s = kugel__gpu_make(p);
+  if (!s && desc->from)
+    s = make_variants(p);
+  p->desc.from = NULL;
   if (s) {
     kugel__fft_gpu_destroy(p);
     return s;

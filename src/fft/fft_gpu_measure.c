@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include "codegen/bundle.h"
 #include "codegen/recipe.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -40,6 +41,18 @@ static bool key_of(const trial *t, kugel__key *key)
   return kugel__build_key("kugel fft measured 1", kugel__ctx_device(t->ctx), &t->what, sizeof t->what, key);
 }
 
+static bool take(const void *data, size_t bytes, kugel__gpu_chain *chain)
+{
+  kugel__gpu_chain found;
+  if (bytes != sizeof found)
+    return false;
+  memcpy(&found, data, sizeof found);
+  bool good = !memcmp(&found.line, &chain->line, sizeof chain->line);
+  if (good)
+    *chain = found;
+  return good;
+}
+
 static bool recall(const trial *t, kugel__gpu_chain *chain)
 {
   kugel__key key;
@@ -47,12 +60,21 @@ static bool recall(const trial *t, kugel__gpu_chain *chain)
   size_t bytes = 0;
   if (!key_of(t, &key) || !kugel__cache_get(&key, &data, &bytes))
     return false;
-  const kugel__gpu_chain *found = data;
-  bool good = bytes == sizeof *chain && !memcmp(&found->line, &chain->line, sizeof chain->line);
-  if (good)
-    memcpy(chain, found, sizeof *chain);
+  bool good = take(data, bytes, chain);
   kugel__free(NULL, data);
   return good;
+}
+
+static kugel_status recall_from(const kugel__bundle *b, const trial *t, kugel__gpu_chain *chain)
+{
+  kugel__key key;
+  size_t bytes = 0;
+  const void *data = key_of(t, &key) ? kugel__bundle_find(b, &key, &bytes) : NULL;
+  KUGEL_CHECK(data && take(data, bytes, chain), KUGEL_ENOTSUP,
+              "what was measured for lines of %lld points is not in the file, which is of another build of "
+              "Kugel %s: save the plan again",
+              (long long)chain->line.points, kugel_version());
+  return KUGEL_OK;
 }
 
 static void remember(const trial *t, const kugel__gpu_chain *chain)
@@ -196,6 +218,49 @@ static void turn_round(const kugel__gpu_chain *forward, kugel__gpu_chain *chain)
   }
 }
 
+static trial trial_of(const kugel__fft_gpu *p, kugel_fft_kind kind, int axis, int direction, uint64_t shared)
+{
+  const kugel__gpu_chain *chain = &p->chain[axis][direction];
+  trial t = {.ctx = p->ctx, .inverse = direction == INVERSE, .best = *chain, .seconds = 1e30};
+  t.what = (problem){chain->line, shared, (int32_t)p->real, p->desc.in_order[axis]};
+  t.desc = (kugel__fft_gpu_desc){.kind = kind, .f32 = p->desc.f32, .naxes = 1, .shared = shared};
+  t.desc.n[0] = p->desc.n[axis];
+  t.desc.in_order[0] = p->desc.in_order[axis];
+  return t;
+}
+
+// A chain as it was measured, before tables, kernels and what is done on the way.
+static kugel__gpu_chain bare(const kugel__gpu_chain *chain)
+{
+  kugel__gpu_chain c = *chain;
+  for (int k = 0; k < KUGEL__GPU_PASSES; k++) {
+    kugel__gpu_pass *t = &c.pass[k];
+    t->tables = t->order = NULL;
+    t->shared_tables = t->shared_order = NULL;
+    memset(t->module, 0, sizeof t->module);
+    memset(t->kernel, 0, sizeof t->kernel);
+    memset(t->shared, 0, sizeof t->shared);
+    t->block.hook_in = t->block.hook_out = t->block.half_in = t->block.half_out = false;
+    t->block.modulus = 0;
+    t->block.keep_in = t->block.keep_out = (kugel__window){0, 0};
+  }
+  return c;
+}
+
+kugel_status kugel__gpu_measured_keep(const kugel__fft_gpu *p, int axis, int direction, kugel__bundle *b)
+{
+  kugel_device_info info = {.size = sizeof info};
+  KUGEL_TRY(kugel_ctx_describe(p->ctx, &info));
+  trial t = trial_of(p, p->desc.kind, axis, direction, p->desc.shared ? p->desc.shared : info.shared_bytes);
+  kugel__gpu_chain chain = bare(&p->chain[axis][direction]);
+  kugel__key key;
+  if (p->real == KUGEL__DD)
+    return KUGEL_OK;
+  KUGEL_CHECK(key_of(&t, &key), KUGEL_ENOTSUP,
+              "this library was linked without a build ID: plans by KUGEL_FFT_MEASURE cannot be saved");
+  return kugel__bundle_add(b, &key, &chain, sizeof chain);
+}
+
 kugel_status kugel__gpu_measure(kugel__fft_gpu *p, kugel_fft_kind kind, int axis, int direction,
                                 uint64_t shared)
 {
@@ -203,15 +268,13 @@ kugel_status kugel__gpu_measure(kugel__fft_gpu *p, kugel_fft_kind kind, int axis
   kugel__gpu_chain *chain = &p->chain[axis][direction];
   if (p->real == KUGEL__DD) // one shape of kernels
     return KUGEL_OK;
-  trial t = {.ctx = p->ctx, .inverse = direction == INVERSE, .best = *chain, .seconds = 1e30};
-  t.what = (problem){chain->line, shared, (int32_t)p->real, p->desc.in_order[axis]};
-  t.desc = (kugel__fft_gpu_desc){.kind = kind, .f32 = p->desc.f32, .naxes = 1, .shared = shared};
-  t.desc.n[0] = p->desc.n[axis];
-  t.desc.in_order[0] = p->desc.in_order[axis];
+  trial t = trial_of(p, kind, axis, direction, shared);
   if (kind == KUGEL_FFT_C2C && direction == INVERSE) {
     turn_round(&p->chain[axis][0], chain);
     return KUGEL_OK;
   }
+  if (p->desc.from)
+    return recall_from(p->desc.from, &t, chain);
   if (recall(&t, chain))
     return KUGEL_OK;
   pthread_mutex_lock(&one_at_a_time);

@@ -72,6 +72,10 @@ int kugel__gpu_chain_others(const kugel__gpu_chain *chain, kugel__type real, boo
 kugel_status kugel__gpu_measure(kugel__fft_gpu *plan, kugel_fft_kind kind, int axis, int direction,
                                 uint64_t shared);
 
+/* Appends what was chosen by measurement for an axis and direction of a finished plan. */
+kugel_status kugel__gpu_measured_keep(const kugel__fft_gpu *plan, int axis, int direction,
+                                      struct kugel__bundle *bundle);
+
 /* A plan of one axis with these chains, forward and inverse; one without passes cannot run. */
 kugel_status kugel__fft_gpu_of(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc,
                                const kugel__gpu_chain chain[2], kugel__fft_gpu **out);

@@ -3,6 +3,7 @@
 #ifndef KUGEL_FFT_PLAN_H
 #define KUGEL_FFT_PLAN_H
 
+#include "codegen/bundle.h"
 #include "fft/extent.h"
 #include "fft/fft_dd.h"
 #include "fft/fft_gpu.h"
@@ -24,6 +25,10 @@ struct kugel_fft {
   kugel__fft_gpu *gpu; // of a context on a device, instead of the steps
   kugel__fft_dd *dd;   // of double-double arrays on the CPU, instead of the steps
 };
+
+/* kugel_fft_create with all kernels from a bundle, unless that is NULL. */
+kugel_status kugel__fft_create_from(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
+                                    const kugel__bundle *from, kugel_fft **out);
 
 static inline kugel_fft_kind kugel__inverse_kind(kugel_fft_kind kind)
 {
