@@ -85,27 +85,59 @@ kugel_status kugel__devices_link(kugel_ctx *ctx, const char **name)
   return s;
 }
 
-/* Later work of `then` follows what `first` has now. */
-static kugel_status order(kugel_queue *first, kugel_queue *then)
+/* Events reach from one device's queue to another's; else the host waits. */
+static bool reach(const kugel__device *a, const kugel__device *b)
 {
-  const kugel__device_ops *ops = first->device->ops;
-  kugel__event *event = NULL;
-  KUGEL_TRY(ops->record(first, &event));
-  kugel_status s = ops->after(then, event);
-  ops->event_free(event);
-  return s;
+  return a == b || (a->ops == b->ops && a->ops->copy_peer);
 }
 
-static kugel_status copy_one(const kugel__transfer *t, kugel_queue *out, kugel_queue *in)
+/* What the queues have now, or after the copies: events[i] of queues[i]. */
+static kugel_status record(int n, kugel_queue *const *queues, kugel__event **events)
 {
-  kugel__device *from = out->device, *to = in->device;
-  bool ordered = from == to || (from->ops == to->ops && from->ops->copy_peer); // events reach across
-  if (!ordered)
-    KUGEL_TRY(from->ops->wait(out));
-  else if (out != in)
-    KUGEL_TRY(order(out, in));
-  KUGEL_TRY(kugel__device_fetch(from, t->src, to, t->dst, t->bytes, in));
-  return !ordered ? to->ops->wait(in) : out != in ? order(in, out) : KUGEL_OK;
+  for (int i = 0; i < n; i++)
+    KUGEL_TRY(queues[i]->device->ops->record(queues[i], &events[i]));
+  return KUGEL_OK;
+}
+
+static kugel_status follow(kugel_queue *first, kugel__event *event, kugel_queue *then)
+{
+  if (first == then)
+    return KUGEL_OK;
+  return reach(first->device, then->device) ? then->device->ops->after(then, event)
+                                            : first->device->ops->wait(first);
+}
+
+/* Copies on the queues of those that get them, which wait for the senders; these wait for the copies last, so
+ * that both directions go at once. */
+static kugel_status copy_all(int n, const kugel__transfer *t, kugel_queue *const *queues,
+                             kugel__event *const *before)
+{
+  for (int i = 0; i < n; i++) {
+    kugel_queue *out = queues[t[i].from], *in = queues[t[i].to];
+    if (!t[i].bytes)
+      continue;
+    KUGEL_TRY(follow(out, before[t[i].from], in));
+    KUGEL_TRY(kugel__device_fetch(out->device, t[i].src, in->device, t[i].dst, t[i].bytes, in));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status by_copies(kugel_ctx *ctx, int n, const kugel__transfer *t, kugel_queue *const *queues)
+{
+  int devices = 1 + ctx->npeers;
+  kugel__event **events = kugel__calloc(NULL, 2 * (size_t)devices * sizeof *events);
+  KUGEL_CHECK(events, KUGEL_ENOMEM, "no memory for an exchange of %d devices", devices);
+  kugel__event **after = events + devices;
+  kugel_status s = record(devices, queues, events);
+  s = s ? s : copy_all(n, t, queues, events);
+  s = s ? s : record(devices, queues, after);
+  for (int i = 0; i < n && !s; i++)
+    if (t[i].bytes)
+      s = follow(queues[t[i].to], after[t[i].to], queues[t[i].from]);
+  for (int i = 0; i < 2 * devices; i++)
+    queues[0]->device->ops->event_free(events[i]);
+  kugel__free(NULL, events);
+  return s;
 }
 
 kugel_status kugel__devices_exchange(kugel_ctx *ctx, int n, const kugel__transfer *transfers,
@@ -126,8 +158,5 @@ kugel_status kugel__devices_exchange(kugel_ctx *ctx, int n, const kugel__transfe
     if (s || link)
       return s;
   }
-  for (int i = 0; i < n; i++)
-    if (transfers[i].bytes)
-      KUGEL_TRY(copy_one(&transfers[i], queues[transfers[i].from], queues[transfers[i].to]));
-  return KUGEL_OK;
+  return n ? by_copies(ctx, n, transfers, queues) : KUGEL_OK;
 }

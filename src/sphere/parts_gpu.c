@@ -137,7 +137,11 @@ static kugel_status load_alm(const kugel_sht *p, const kugel__gpu_sets *alm, kug
   }
   kugel__mem from = out[0].mem;
   from.offset += (size_t)out[0].at * width;
-  return q->nlanes > 1 && (!alm->host || reach) ? kugel__parts_spread(p, from, bytes) : KUGEL_OK;
+  if (q->nlanes == 1 || (alm->host && !reach))
+    return KUGEL_OK;
+  KUGEL_TRY(mark(q->lanes, q->lanes->work, &q->lanes->worked[0]));
+  KUGEL_TRY(follow(q->lanes, q->lanes->move, q->lanes->worked[0]));
+  return kugel__parts_spread(p, from, bytes);
 }
 
 static kugel_status synthesise(const kugel_sht *p, kugel__lane *lane, int64_t i, const kugel__gpu_side *alm,

@@ -108,47 +108,56 @@ static bool is_chirped(int64_t n)
   return n > 1;
 }
 
-/* Time that a pair takes, in multiply-adds of the Legendre stage, as the H200 has it: two a step of the
- * recurrence, four a series where its values count, from about l = m / sin theta on; pixels. */
-static double time_of(const kugel_sht *p, int64_t i)
+/* Time that a pair takes, as measured on an H200 for nside 4096, in steps of the recurrence of one series,
+ * 0.48 ps. Towards the poles the values of a tile's pairs begin to count one after another, which costs. */
+static double time_of(const kugel__cuts *c, int64_t i)
 {
-  enum { PIXEL = 100, CHIRPED = 200 };
-  double lmax = (double)p->lmax, s = p->leg->sth[i], pixels = (double)ring_pixels(p, i, false);
-  double top = (double)kugel__min(p->leg->mlim[i], p->mmax), counted = fmin(top, lmax * s);
+  enum { PIXEL = 62, CHIRPED = 150 };
+  const kugel_sht *p = c->plan;
+  const kugel__leg *g = p->leg;
+  double lmax = (double)p->lmax, pixels = (double)ring_pixels(p, i, false);
+  double top = (double)kugel__min(g->mlim[i], p->mmax);
   double steps = (top + 1) * (2 * lmax - top + 1) / 4;
-  double values = counted > 0 ? (counted + 1) * (2 * lmax - counted / s + 1) / 4 : 0;
-  return 2 * steps + 4 * p->leg->nseries * values +
+  int64_t next = kugel__min(i + c->leg.tile, g->npairs - 1), last = kugel__max(0, next - c->leg.tile);
+  double apart = g->sth[next] - g->sth[last];
+  if (apart > 0)
+    steps += 0.186 * lmax * lmax * apart / fmax(g->sth[i], apart);
+  return (0.65 + 0.35 * g->nseries) * steps +
          pixels * p->n_map * (is_chirped(ring_pixels(p, i, true)) ? CHIRPED : PIXEL);
 }
 
-/* The time in which the other devices get their coefficients, or give theirs back, in the same unit: 400 GB/s
- * between devices. */
-static double time_of_coefficients(const kugel_sht *p)
+/* The time in which other devices than the first one get their coefficients and deliver the last of their
+ * maps, or the other way round: 390 GB/s. */
+static double time_of_copies(const kugel__cuts *c)
 {
-  return (double)(p->n_alm * p->nalm) * 400;
+  enum { COEFFICIENT = 85, PIXEL = 43 };
+  const kugel_sht *p = c->plan;
+  return (double)(p->n_alm * p->nalm) * COEFFICIENT +
+         (double)(p->n_map * p->npix / (c->nlanes * c->each)) * PIXEL;
 }
 
 /* Bytes that a pair needs while its part is at work. */
-static double bytes_of(const kugel_sht *p, int64_t i)
+static double bytes_of(const kugel__cuts *c, int64_t i)
 {
+  const kugel_sht *p = c->plan;
   double pixels = (double)ring_pixels(p, i, false);
   return (double)p->n_map * ((double)(p->mmax + 1) * 32 + 16 * pixels) + 8 * pixels;
 }
 
 /* Cuts pairs [a, b) into n parts of about one weight; all but the first one have `late` as well. */
 static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n,
-                double (*weight)(const kugel_sht *, int64_t), double late, int64_t *first, int64_t step)
+                double (*weight)(const kugel__cuts *, int64_t), double late, int64_t *first, int64_t step)
 {
   double total = 0, sum = 0;
   for (int64_t i = a; i < b; i++)
-    total += weight(c->plan, i);
+    total += weight(c, i);
   late = fmin(late, total / (2 * (double)n)); // all shall have something to do
   double each = (total + late * (double)(n - 1)) / (double)n;
   int64_t k = 1;
   for (int64_t i = a; i < b; i++) {
     for (; k < n && sum >= each * (double)k - late * (double)(k - 1); k++)
       first[k * step] = kugel__max(a, kugel__min(b, boundary(c, i)));
-    sum += weight(c->plan, i);
+    sum += weight(c, i);
   }
   for (; k < n; k++)
     first[k * step] = b;
@@ -159,7 +168,7 @@ static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n,
 void kugel__parts_cut(const kugel__cuts *c)
 {
   int64_t each = c->each, *first = c->first;
-  cut(c, 0, c->plan->grid->npairs, c->nlanes, time_of, time_of_coefficients(c->plan), first, each);
+  cut(c, 0, c->plan->grid->npairs, c->nlanes, time_of, time_of_copies(c), first, each);
   for (int k = 0; k < c->nlanes; k++)
     cut(c, first[k * each], first[(k + 1) * each], each, bytes_of, 0, first + k * each, 1);
 }

@@ -61,6 +61,7 @@ kugel_status kugel__parts_spread(const kugel_sht *p, kugel__mem alm, size_t byte
   exchange x;
   KUGEL_TRY(begin(p, &x));
   kugel__lane *lanes = x.parts->lanes;
+  x.queues[0] = lanes[0].move; // the first one begins to compute beside it
   int others = x.parts->nlanes - 1;
   for (int k = 0; k < others; k++) {
     slice s = slice_of(bytes, k, others);

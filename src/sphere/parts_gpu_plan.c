@@ -8,7 +8,7 @@
 #include "device/usage.h"
 #include "sphere/parts_gpu_plan.h"
 
-enum { OVERLAP = 4 /* parts of a lane at the least, so that copies overlap */ };
+enum { OVERLAP = 4, FEWEST = 2 /* parts at the least, so that copies overlap; of a lane of several */ };
 
 static int lanes_of(const kugel_sht *p)
 {
@@ -206,7 +206,8 @@ static kugel_status fit(kugel_sht *p, const kugel__rings_desc *desc, kugel__cuts
 {
   int64_t most = kugel__max(p->grid->npairs / (c->nlanes * kugel__min(c->leg.tile, 32)), 1),
           least = INT64_MAX;
-  int64_t start = kugel__max(1, kugel__min(OVERLAP, p->grid->npairs / (c->nlanes * 4 * c->leg.tile)));
+  int64_t start = kugel__max(FEWEST, OVERLAP / c->nlanes);
+  start = kugel__max(1, kugel__min(start, p->grid->npairs / (c->nlanes * 4 * c->leg.tile)));
   double share = 0.75; // of the estimate, as the last count had it
   for (c->each = start; c->each <= most; c->each += 1 + c->each / 8) {
     kugel__parts_cut(c);

@@ -149,8 +149,12 @@ static kugel_status send_and_receive(const cuda_link *link, const kugel__transfe
 {
   const char *src = (const char *)t->src.base + t->src.offset;
   char *dst = (char *)t->dst.base + t->dst.offset;
-  KUGEL_TRY(NCCL(ncclSend, src, t->bytes, NCCL_BYTES, t->to, link->comms[t->from], queues[t->from]->native));
-  return NCCL(ncclRecv, dst, t->bytes, NCCL_BYTES, t->from, link->comms[t->to], queues[t->to]->native);
+  KUGEL_TRY(status_of(
+      nccl.ncclSend(src, t->bytes, NCCL_BYTES, t->to, link->comms[t->from], queues[t->from]->native),
+      "ncclSend"));
+  return status_of(
+      nccl.ncclRecv(dst, t->bytes, NCCL_BYTES, t->from, link->comms[t->to], queues[t->to]->native),
+      "ncclRecv");
 }
 
 static kugel_status group(const cuda_link *link, int n, const kugel__transfer *transfers,
