@@ -33,10 +33,10 @@ static kugel_status quadrature(const kugel_sht *p, const side *map, const side *
   return kugel__sht_gpu_back(p, work, alm, how, queue);
 }
 
-kugel_status kugel__gpu_analyse(const kugel_sht *p, const side *map, const side *alm, int check,
-                                kugel_queue *queue)
+kugel_status kugel__gpu_analyse(const kugel_sht *p, const side *map, const side *alm,
+                                const kugel__gpu_how *asked, kugel_queue *queue)
 {
-  kugel__gpu_how how = {.weighted = true, .check = check}, plain = {.check = 0};
+  kugel__gpu_how how = {.weighted = true, .check = asked->check, .maps = asked->maps}, plain = {.check = 0};
   side work, clean, good;
   if (!p->opts.iterations && !p->pixel_weight)
     return kugel__sht_gpu_back(p, map, alm, &how, queue);

@@ -7,10 +7,17 @@
 #include "sphere/leg_gpu.h"
 #include "sphere/legplan.h"
 
+enum { KUGEL__LEG_GPU_WARP = 32, KUGEL__LEG_GPU_MODULES = 6 };
+
+/* Kernels of legendre.cl, series.cl and recurrence.cl. */
 enum {
-  KUGEL__LEG_GPU_WARP = 32,
-  KUGEL__LEG_GPU_KERNELS = 6, // of legendre.cl, series.cl and recurrence.cl
-  KUGEL__LEG_GPU_MODULES = 6
+  KUGEL__LEG_GPU_SYNTH,
+  KUGEL__LEG_GPU_ADJOINT,
+  KUGEL__LEG_GPU_STARTS,
+  KUGEL__LEG_GPU_TO_SERIES,
+  KUGEL__LEG_GPU_FROM_SERIES,
+  KUGEL__LEG_GPU_RECURRENCES,
+  KUGEL__LEG_GPU_KERNELS
 };
 
 /* Pairs that kernels/polar.cl serves, with the functions of one spin: those near the poles, or those of
@@ -32,6 +39,7 @@ struct kugel__leg_gpu {
   int64_t divide;               // the middle if it is given; -1: it is chosen
   int ns, maps;                 // series of all maps; maps of a batch
   kugel__leg_gpu_tuning tuning;
+  bool single_sums;                                    // series and sums of pairs are floats
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2
   int32_t tiles[2], pole_tiles[2];                     // of synthesis, of the adjoint
   int32_t groups;                                      // of tiles: adjoint
@@ -55,6 +63,23 @@ static inline int kugel__leg_gpu_spin(const kugel__leg *leg)
          : leg->mode == KUGEL__LEG_TEB  ? 2
                                         : 1;
 }
+
+/* Series of a block of series.cl: scalars go together. */
+static inline int kugel__leg_gpu_block_series(const kugel__leg_gpu *plan)
+{
+  return plan->leg->mode == KUGEL__LEG_SCALAR ? plan->ns : plan->leg->nseries;
+}
+
+/* leg_gpu_tuning.c */
+kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const kugel__leg *leg);
+kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, bool f32);
+/* Where sin^2 gives way to cos^2: near 1/2, and such that the tiles of both kernels come out full. */
+int64_t kugel__leg_gpu_middle(const kugel__leg *leg, int64_t first, const kugel__leg_gpu_tuning *tuning);
+/* The end of the orders from m0 on whose partial sums fit into the memory for them. */
+int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *plan, int64_t m0);
+
+/* leg_gpu_run.c: runs each recurrence once, until its values count. */
+kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *plan);
 
 kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *plan, const void *data, size_t bytes,
                                   kugel__mem *out);

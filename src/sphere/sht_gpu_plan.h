@@ -33,10 +33,10 @@ struct kugel__sht_gpu {
   uint64_t bytes;      // held on the device, without parts and vectors
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
-  kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
-  kugel__leg_gpu *batch;               // scalar maps that go together, made when first needed; NULL: none
-  kugel__mem batch_coefs, batch_work;
-  bool covered; // every pixel is on a ring
+  kugel__mem coefs, work, weight, bad;   // Fourier coefficients; [npairs][2] weights or NULL; an int32
+  kugel__leg_gpu *batch[2];              // maps that go together, [1] in single precision if that is faster:
+  kugel__mem batch_coefs, batch_work[2]; // made when first needed
+  bool covered;                          // every pixel is on a ring
   pthread_mutex_t lock;
   kugel__event *last;                     // under the lock: of the latest execution,
   kugel__mem alm, map;                    // copies of host arrays,
@@ -54,11 +54,14 @@ typedef struct kugel__gpu_side {
 
 /* How transforms read and write. */
 typedef struct kugel__gpu_how {
-  int maps;        /* of a batch, or 0: one */
+  int maps;        /* of a batch that go together, or 0: one */
   bool weighted;   /* by the rings' quadrature weights, at the map's side */
   bool accumulate; /* adjoint */
   int check;       /* adjoint: as in kugel__rings_gpu_job; 2 waits for the queue */
 } kugel__gpu_how;
+
+/* Memory that the plan keeps, if it was not taken yet. */
+kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out);
 
 kugel_status kugel__sht_gpu_forward(const kugel_sht *plan, const kugel__gpu_side *alm,
                                     const kugel__gpu_side *map, const kugel__gpu_how *how,
@@ -93,7 +96,7 @@ void kugel__sht_gpu_vectors_free(kugel__sht_gpu *g);
 
 /* analysis_gpu.c */
 kugel_status kugel__gpu_analyse(const kugel_sht *plan, const kugel__gpu_side *map, const kugel__gpu_side *alm,
-                                int check, kugel_queue *queue);
+                                const kugel__gpu_how *how, kugel_queue *queue);
 kugel_status kugel__gpu_analyse_adjoint(const kugel_sht *plan, const kugel__gpu_side *alm,
                                         const kugel__gpu_side *map, kugel_queue *queue);
 kugel_status kugel__gpu_solve(const kugel_sht *plan, const kugel__gpu_side *map, const kugel__gpu_side *alm,

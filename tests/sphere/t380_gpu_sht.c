@@ -140,7 +140,7 @@ static void grids(kugel_ctx *ctx)
 
 /* ---- arrays in device memory, queues, batches, single precision ---- */
 
-enum { NSIDE = 8, LMAX = 20, BATCH = 9 }; // 4 or 8 scalar maps go together
+enum { NSIDE = 8, LMAX = 20, BATCH = 11 }; // 4 or 8 scalar maps go together, the last three too
 
 static kugel_array on_device(kugel_ctx *ctx, const kugel_device_info *info, kugel_array host,
                              const void *data, size_t bytes)
@@ -157,7 +157,7 @@ static kugel_array on_device(kugel_ctx *ctx, const kugel_device_info *info, kuge
 
 static void check_arrays(kugel_ctx *ctx, const kugel_device_info *info, kugel_sht_mode mode)
 {
-  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, NSIDE, 0, 0);
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 2 * NSIDE, 0, 0); // with polar pairs
   kugel_queue *queue = NULL;
   pair p;
   CHECK_OK(kugel_queue_create(ctx, &queue));
@@ -180,11 +180,13 @@ static void check_arrays(kugel_ctx *ctx, const kugel_device_info *info, kugel_sh
     CHECK_OK(kugel_queue_wait(queue));
     CHECK_OK(kugel_device_download(ctx, back, da.data, 32, (size_t)na * 16, NULL));
     CHECK_LE(difference(2 * na, back, back_want), 1e-13);
-    CHECK_OK(kugel_sht_analysis(p.cpu, hm, hb, NULL));
-    CHECK_OK(kugel_sht_analysis(p.gpu, &dm, &da, queue));
-    CHECK_OK(kugel_queue_wait(queue));
-    CHECK_OK(kugel_device_download(ctx, back, da.data, 32, (size_t)na * 16, NULL));
-    CHECK_LE(difference(2 * na, back, back_want), 1e-13);
+    if (mode < KUGEL_SHT_GRAD) {
+      CHECK_OK(kugel_sht_analysis(p.cpu, hm, hb, NULL));
+      CHECK_OK(kugel_sht_analysis(p.gpu, &dm, &da, queue));
+      CHECK_OK(kugel_queue_wait(queue));
+      CHECK_OK(kugel_device_download(ctx, back, da.data, 32, (size_t)na * 16, NULL));
+      CHECK_LE(difference(2 * na, back, back_want), 1e-13);
+    }
     double bad = NAN;
     CHECK_OK(kugel_device_upload(ctx, dm.data, 32 + 40, &bad, 8, NULL));
     CHECK_IS(kugel_sht_synthesis_adjoint(p.gpu, &dm, &da, NULL), KUGEL_EINVAL);
@@ -362,7 +364,7 @@ int main(void)
         grids(ctx);
     }
     CASE(every_title(&info, "device arrays, queues, batches"))
-    for (int mode = 0; ctx && mode < 3; mode++)
+    for (int mode = 0; ctx && mode <= KUGEL_SHT_DER1; mode++)
       check_arrays(ctx, &info, (kugel_sht_mode)mode);
     CASE(every_title(&info, "analysis, single precision"))
     for (int mode = 0; ctx && mode < 3; mode++)

@@ -3,9 +3,11 @@
 // add to one number, so results do not depend on the order of work. All threads of a block reach every barrier.
 //
 // variant: MODE=0 NS=1 K=8 KA=8 WARPS=2 WARPSA=2 BLOCKS=4 BLOCKSA=4
-// variant: MODE=0 NS=4 K=2 KA=2 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
+// variant: MODE=0 NS=4 MAPS=4 K=2 KA=2 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=1 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=2 NS=3 K=5 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=1 NS=4 MAPS=2 K=2 KA=2 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
+// variant: MODE=2 NS=6 MAPS=2 K=1 KA=1 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=3 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=4 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 //
@@ -100,18 +102,8 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
       UNROLL for (int c = 0; c < NS; c++) {
         real2 even = MAKE_REAL2(acc[4 * c][k], acc[4 * c + 1][k]), odd = MAKE_REAL2(acc[4 * c + 2][k], acc[4 * c + 3][k]);
         odd = times(odd, x);
-        if (HAS_VALUE(c)) {
-          leg[LEG_AT(ALONG_PHI, p)] = times_i(plus(even, odd), m * factor);
-          leg[LEG_AT(ALONG_PHI, p) + 1] = times_i(minus(even, odd), m * factor);
-        }
-        if (MODE == 3 && c == 1)
-          continue;
-        if (SCALED(c)) {
-          even = times(even, factor);
-          odd = times(odd, factor);
-        }
-        leg[LEG_AT(c, p)] = plus(even, odd);
-        leg[LEG_AT(c, p) + 1] = minus(even, odd);
+        STORE(c, p, factor, 0, plus(even, odd));
+        STORE(c, p, factor, 1, minus(even, odd));
       }
     }
   }
@@ -212,19 +204,8 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
     int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p], places = PLACES(lane);
     double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
     UNROLL for (int c = 0; c < NS; c++) {
-      real2 north = MAKE_REAL2(0.0, 0.0), south = north;
-      if (here && !(MODE == 3 && c == 1)) {
-        north = leg[LEG_AT(c, p)];
-        south = leg[LEG_AT(c, p) + 1];
-        if (SCALED(c)) {
-          north = times(north, factor);
-          south = times(south, factor);
-        }
-      }
-      if (here && HAS_VALUE(c)) {
-        north = plus(north, times_i(leg[LEG_AT(ALONG_PHI, p)], -m * factor));
-        south = plus(south, times_i(leg[LEG_AT(ALONG_PHI, p) + 1], -m * factor));
-      }
+      real2 north, south;
+      LOAD(c, p, factor, here, &north, &south);
       UNROLL for (int r = 0; r < 4; r++) {
         int number = r ^ places;
         double up = number & 1 ? north.y : north.x, down = number & 1 ? south.y : south.x;

@@ -111,17 +111,47 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
       q1[k] = s[k] = 0;                                               \
   }
 
-// Component c is series c, divided by sin^spin theta unless it is a value; component ALONG_PHI of a gradient is
-// i m value / sin theta.
-#define SCALED(c) (MODE == 1 || MODE == 3 || ((MODE == 2 || MODE == 4) && (c) > 0))
+// NS series are those of MAPS maps of a batch. Series s of a map makes its component s, divided by sin^spin theta unless
+// it is a value; component ALONG_PHI of a gradient is i m value / sin theta.
+#ifndef MAPS
+#define MAPS 1
+#endif
+#define SERIES (NS / MAPS)
+#define COMPONENTS (MODE == 4 ? 3 : SERIES)
+#define IN_MAP(c) ((c) % SERIES)
+#define SCALED(c) (MODE == 1 || MODE == 3 || ((MODE == 2 || MODE == 4) && IN_MAP(c) > 0))
+#define HAS_VALUE(c) ((MODE == 3 && IN_MAP(c) == 1) || (MODE == 4 && IN_MAP(c) == 0))
+#define IS_COMPONENT(c) (!(MODE == 3 && IN_MAP(c) == 1))
 #define ALONG_PHI (MODE == 3 ? 1 : 2)
-#define HAS_VALUE(c) ((MODE == 3 && (c) == 1) || (MODE == 4 && (c) == 0))
-#define LEG_AT(c, p) (2 * (((i64)(c) * (t.mmax + 1) + m) * t.row + (p)))
+#define LEG_AT(c, part, p) (2 * (((i64)((c) / SERIES * COMPONENTS + (part)) * (t.mmax + 1) + m) * t.row + (p)))
 
 DEVICE real2 times_i(real2 z, double f) { return MAKE_REAL2(-f * z.y, f * z.x); }
 DEVICE real2 times(real2 z, double f) { return MAKE_REAL2(f * z.x, f * z.y); }
 DEVICE real2 plus(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
 DEVICE real2 minus(real2 a, real2 b) { return MAKE_REAL2(a.x - b.x, a.y - b.y); }
+
+// What series c gives pair p, whose FACTOR is `factor`, in the north or the south.
+#define STORE(c, p, factor, south, sum)                                                        \
+  {                                                                                            \
+    if (HAS_VALUE(c))                                                                          \
+      leg[LEG_AT(c, ALONG_PHI, p) + (south)] = times_i(sum, m * (factor));                     \
+    if (IS_COMPONENT(c))                                                                       \
+      leg[LEG_AT(c, IN_MAP(c), p) + (south)] = SCALED(c) ? times(sum, factor) : (sum);         \
+  }
+
+// The transpose: *north, *south are what pair p gives series c, or 0.
+#define LOAD(c, p, factor, there, north, south)                                                \
+  {                                                                                            \
+    *(north) = *(south) = MAKE_REAL2(0.0, 0.0);                                                \
+    if ((there) && IS_COMPONENT(c)) {                                                          \
+      *(north) = times(leg[LEG_AT(c, IN_MAP(c), p)], SCALED(c) ? (factor) : 1.0);              \
+      *(south) = times(leg[LEG_AT(c, IN_MAP(c), p) + 1], SCALED(c) ? (factor) : 1.0);          \
+    }                                                                                          \
+    if ((there) && HAS_VALUE(c)) {                                                             \
+      *(north) = plus(*(north), times_i(leg[LEG_AT(c, ALONG_PHI, p)], -m * (factor)));         \
+      *(south) = plus(*(south), times_i(leg[LEG_AT(c, ALONG_PHI, p) + 1], -m * (factor)));     \
+    }                                                                                          \
+  }
 
 #define LIFT(count)                                  \
   UNROLL for (int k = 0; k < (count); k++)           \

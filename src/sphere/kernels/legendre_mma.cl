@@ -4,13 +4,15 @@
 // and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
 //
 // variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
-// variant: MODE=0 NS=8 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=0 NS=8 MAPS=8 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=1 NS=8 MAPS=4 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=2 NS=6 MAPS=2 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=1 NS=2 K=4 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 //
-// Columns of the products: even re, im, odd re, im of each of NS series; eight a product. MODE 0: NS maps of a batch.
+// Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 
 #include "sphere/kernels/legendre.h.cl"
 
@@ -136,10 +138,7 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
         if (here && c < NS) {
           double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
           real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
-          if (HAS_VALUE(c))
-            leg[LEG_AT(ALONG_PHI, p) + south] = times_i(sum, m * factor);
-          if (!(MODE == 3 && c == 1))
-            leg[LEG_AT(c, p) + south] = SCALED(c) ? times(sum, factor) : sum;
+          STORE(c, p, factor, south, sum);
         }
       }
     }
@@ -147,6 +146,7 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
 
 // Sixteen steps from j of a tile: P[step][pair], times the maps' numbers.
 #define TURN_ROW (32 * KA + 4)
+#define SUMS_FROM_LAUNCH (WARPSA * NS > 32) // too many for a kernel's own shared memory
 #define SUM_SIXTEEN(counted)                                                               \
   {                                                                                        \
     UNROLL for (int i4 = 0; i4 < 16; i4 += 4) {                                            \
@@ -172,10 +172,14 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
             const u32 *RESTRICT starts, double *RESTRICT sums, i32 *RESTRICT begun, shape t)
 {
   SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
-  SHARED real2 partial_[WARPSA][TILE * COLUMNS / 2];
   SHARED i32 begins[WARPSA];
-  SHARED_FROM_LAUNCH(double, turns, WARPSA * 16 * TURN_ROW);
-  double(*partial)[TILE * COLUMNS] = (double(*)[TILE * COLUMNS])partial_;
+  SHARED_FROM_LAUNCH(double, turns, WARPSA * (16 * TURN_ROW + (SUMS_FROM_LAUNCH ? TILE * COLUMNS : 0)));
+#if SUMS_FROM_LAUNCH
+  double *sums_room = turns + WARPSA * 16 * TURN_ROW;
+#else
+  SHARED real2 sums_room[WARPSA * TILE * COLUMNS / 2];
+#endif
+  double(*partial)[TILE * COLUMNS] = (double(*)[TILE * COLUMNS])sums_room;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
   int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
   int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
@@ -203,16 +207,8 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
       int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p];
       double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int c = first; c < first + 4 && c < NS; c++) {
-        real2 north = MAKE_REAL2(0.0, 0.0), south = north;
-        if (here && !(MODE == 3 && c == 1)) {
-          double f = SCALED(c) ? factor : 1.0;
-          north = times(leg[LEG_AT(c, p)], f);
-          south = times(leg[LEG_AT(c, p) + 1], f);
-        }
-        if (here && HAS_VALUE(c)) {
-          north = plus(north, times_i(leg[LEG_AT(ALONG_PHI, p)], -m * factor));
-          south = plus(south, times_i(leg[LEG_AT(ALONG_PHI, p) + 1], -m * factor));
-        }
+        real2 north, south;
+        LOAD(c, p, factor, here, &north, &south);
         double *at = own + 4 * (c - first) * TURN_ROW + 32 * k;
         at[0] = north.x + south.x;
         at[TURN_ROW] = north.y + south.y;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Legendre stage of the few pairs near the poles: Wigner's d by its differences, as src/sphere/legpolar.isa.c does it;
 // with WIGNER, that of the other pairs for spins beyond 2, as src/sphere/legwigner.isa.c does it. A warp serves one m, a
-// lane one pair; with spin 0, of a map of a batch.
+// lane one pair.
 //
 // variant: SPIN=0
 // variant: SPIN=2
@@ -31,6 +31,7 @@ typedef struct polar_shape {
   i32 steps, row, f32, set;    // room of the recurrence; first component of leg
   i32 orders, from;            // m < orders have tables; first set of alm
   i32 first, rows;             // m < rows have sums in polar
+  i32 components, sets;        // of one map: GROUP_ID(2) counts the maps of a batch
   i64 alm;                     // first coefficient
 } polar_shape;
 
@@ -146,7 +147,7 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
   UNROLL for (int r = 0; r < NUMBERS; r++)                                                       \
     ahead[r] = (k) < (n) ? rec[(REC_ROW(r) + (k)) * 3 + r % 3] : 0.0;
 
-#define LEG_AT(c) (2 * (((i64)(t.set + GROUP_ID(2) + (c)) * (t.mmax + 1) + m) * t.row + t.first + p))
+#define LEG_AT(c) (2 * (((i64)(t.set + GROUP_ID(2) * t.components + (c)) * (t.mmax + 1) + m) * t.row + t.first + p))
 
 KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec, const GLOBAL double *RESTRICT start,
                        const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
@@ -159,9 +160,9 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS], ahead[NUMBERS];
   real2 e, h = MAKE_REAL2(0.0, 0.0);
   LOAD_REC(lane, n);
-  e = alm_at(alm, t, t.from + GROUP_ID(2), m, l0 + lane);
+  e = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets, m, l0 + lane);
   if (SPIN && !GRADIENT)
-    h = alm_at(alm, t, t.from + 1, m, l0 + lane);
+    h = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets + 1, m, l0 + lane);
   for (int k = 0; k < n; k += 32) {
     IN_SHARED double (*now)[32] = room[k >> 5 & 1];
     IN_SHARED real2 (*terms)[32] = terms_room[k >> 5 & 1];
@@ -172,9 +173,9 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
       terms[FUNCTIONS - 1][lane] = MAKE_REAL2(e.x + h.y, e.y - h.x);
     BARRIER();
     LOAD_REC(k + 32 + lane, n);
-    e = alm_at(alm, t, t.from + GROUP_ID(2), m, l0 + k + 32 + lane);
+    e = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets, m, l0 + k + 32 + lane);
     if (SPIN && !GRADIENT)
-      h = alm_at(alm, t, t.from + 1, m, l0 + k + 32 + lane);
+      h = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets + 1, m, l0 + k + 32 + lane);
     ROLLED for (int j = 0; j < 32; j += 4)
       UNROLL for (int i = 0; i < 4; i++) {
         double sign = i % 2 ? -1 : 1;
@@ -300,7 +301,7 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
         WARP_SUMS();
         int at = tile + j + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
         if (at < n) {
-          i64 to = (((i64)(t.set + GROUP_ID(2) + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+          i64 to = (((i64)(t.set + GROUP_ID(2) * t.components + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
 #if GRADIENT
           w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
 #endif

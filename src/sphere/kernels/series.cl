@@ -4,6 +4,7 @@
 //
 // variant: MODE=0 NS=1 SPIN=0
 // variant: MODE=0 NS=8 SPIN=0
+// variant: MODE=0 NS=8 SPIN=0 SINGLE=1
 // variant: MODE=1 NS=2 SPIN=1
 // variant: MODE=1 NS=2 SPIN=2
 // variant: MODE=2 NS=3 SPIN=2
@@ -11,18 +12,29 @@
 // variant: MODE=4 NS=2 SPIN=1
 //
 // MODE 0: NS scalars; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
-// gradient. Degrees count from m: index i is l = m + i.
+// gradient. A batch has NS series and SETS sets for each GROUP_ID(2). Degrees count from m: index i is l = m + i.
+
+#ifndef SINGLE
+#define SINGLE 0
+#endif
+#if SINGLE
+typedef float number; // of series and sums
+#else
+typedef double number;
+#endif
 
 #define STEPS (NS > 3 ? 64 : 128)
 #define GRADIENT (MODE >= 3)
 #define SETS (GRADIENT ? 1 : NS)      // of alm
+#define COMPONENTS (MODE == 4 ? 3 : NS)
 #define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
 #define FIRST (MODE == 2 || MODE == 4 ? 1 : 0)     // of E or gradient
 
 typedef struct columns {
   i32 lmax, mmax, top, f32; // series run to degree top
   i32 m0, nm, tiles, polar; // adjoint: tiles of partial sums; m < polar have the sums of the polar pairs
-  i32 accumulate, spare;
+  i32 accumulate, series;   // of all maps of a batch
+  i32 sets, spare;          // of alm that are there
   i64 alm; // first coefficient
 } columns;
 
@@ -46,7 +58,7 @@ DEVICE i64 column_size(columns t) { return (i64)(t.mmax + 1) * (2 * t.lmax + 2 -
 DEVICE real2 alm_at(const GLOBAL void *alm, columns t, int set, int m, int i)
 {
   real2 v = MAKE_REAL2(0.0, 0.0);
-  if (i < 0 || i > t.lmax - m)
+  if (i < 0 || i > t.lmax - m || set >= t.sets)
     return v;
   i64 at = set * column_size(t) + column_at(t, m) + i;
   if (t.f32) {
@@ -107,22 +119,23 @@ DEVICE real2 join(real2 x, real2 y, int c) { return MAKE_REAL2(x.x - SIGN(c) * y
 #define EPS_AT(j) (e_room + (j))
 #define DEGREES (2 * STEPS + 5) // from 2 k0 - 2 on
 
-KERNEL(STEPS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
-                        GLOBAL real2 *RESTRICT series, columns t)
+KERNEL_BLOCKS(STEPS, 8) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                        GLOBAL number *RESTRICT series, columns t)
 {
   SHARED double e_room[DEGREES + 1], norm_room[DEGREES];
   SHARED real2 set_room[SETS][DEGREES], value_room[NS][2 * STEPS + 1];
   int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, k = k0 + id, n = (t.top - m) / 2 + 1;
-  for (int j = id; j < DEGREES; j += STEPS) {
+  int degrees = k0 < n ? DEGREES : 0; // of a block beyond the last step: none
+  for (int j = id; j < degrees; j += STEPS) {
     int i = 2 * k0 - 2 + j;
     e_room[j] = eps(i, m);
     if (MODE)
       norm_room[j] = norm_of(i, m);
     for (int set = 0; set < SETS; set++)
-      set_room[set][j] = alm_at(alm, t, set, m, i);
+      set_room[set][j] = alm_at(alm, t, GROUP_ID(2) * SETS + set, m, i);
   }
   BARRIER();
-  for (int at = id; at < 2 * STEPS + 1; at += STEPS)
+  for (int at = id; at < degrees - 4; at += STEPS)
     for (int s = 0; s < NS; s++) {
       int c = s - FIRST, set = GRADIENT ? 0 : s, other = FIRST + 1 - c, j = at + 2, i = 2 * k0 + at;
       if (MODE == 0 || s == VALUE) {
@@ -148,16 +161,18 @@ KERNEL(STEPS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coe
     double al = alpha(coef + offset[m], k), e1 = al * e_room[2 * id + 3], e2 = al * e_room[2 * id + 4];
     for (int s = 0; s < NS; s++) {
       real2 a = value_room[s][2 * id], b = value_room[s][2 * id + 1], c = value_room[s][2 * id + 2];
-      i64 to = ((offset[m] + k) * NS + s) * 2;
-      series[to] = MAKE_REAL2(e1 * a.x + e2 * c.x, e1 * a.y + e2 * c.y);
-      series[to + 1] = MAKE_REAL2(al * b.x, al * b.y);
+      i64 to = ((offset[m] + k) * t.series + GROUP_ID(2) * NS + s) * 4;
+      series[to] = (number)(e1 * a.x + e2 * c.x);
+      series[to + 1] = (number)(e1 * a.y + e2 * c.y);
+      series[to + 2] = (number)(al * b.x);
+      series[to + 3] = (number)(al * b.y);
     }
   }
 }
 
 // The transpose. sums[tile][step of m][series][even, odd]: tiles add up, in order, from their first steps `begun` on.
 // polar[component][m][lmax + 1]: what the polar pairs add.
-KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
+KERNEL_BLOCKS(STEPS, 8) from_series(const GLOBAL number *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
                           const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
                           const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
 {
@@ -165,26 +180,28 @@ KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *
   SHARED double sum_room[(STEPS + 4) * 4 * NS];
   SHARED real2 value_room[NS][2 * STEPS + 4]; // from degree 2 k0 - 2 on
   int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
-  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * 4 * NS, first = (offset[m] - base) * 4 * NS;
-  for (int j = id; j < STEPS + 4; j += STEPS) {
+  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * 4 * t.series;
+  i64 first = (offset[m] - base) * 4 * t.series + GROUP_ID(2) * 4 * NS;
+  int steps = k0 < n ? STEPS + 4 : 0; // of a block beyond the last step: none
+  for (int j = id; j < steps; j += STEPS) {
     int k = k0 - 2 + j;
     al_room[j] = 0;
     if (k >= 0 && k < n)
       al_room[j] = alpha(coef + offset[m], k);
   }
-  for (int j = id; j < 2 * STEPS + 9; j += STEPS)
+  for (int j = id; j < 2 * steps + 1; j += STEPS)
     e_room[j] = eps(2 * k0 - 4 + j, m);
   BARRIER();
-  for (int j = id; j < (STEPS + 4) * 4 * NS; j += STEPS) {
+  for (int j = id; j < steps * 4 * NS; j += STEPS) {
     int k = k0 - 2 + j / (4 * NS);
     double sum = 0;
     for (int tile = 0; tile < t.tiles && k >= 0 && k < n; tile++)
       if (k >= begun[(i64)m * t.tiles + tile])
-        sum += sums[tile * stride + first + (i64)(k0 - 2) * 4 * NS + j];
+        sum += sums[tile * stride + first + (i64)k * 4 * t.series + j % (4 * NS)];
     sum_room[j] = al_room[j / (4 * NS)] * sum;
   }
   BARRIER();
-  for (int j = id; j < 2 * STEPS + 4; j += STEPS) { // the basis: sums by degree
+  for (int j = id; j < 2 * steps - 4; j += STEPS) { // the basis: sums by degree
     int i = 2 * k0 - 2 + j;
     for (int s = 0; s < NS; s++) {
       const IN_SHARED double *now = sum_room + ((j / 2 + 1) * NS + s) * 4, *before = now - 4 * NS;
@@ -200,7 +217,7 @@ KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *
   BARRIER();
   for (int at = id; at < 2 * STEPS; at += STEPS) {
     int i = 2 * k0 + at, j = at + 2;
-    for (int set = 0; set < SETS && i <= t.lmax - m; set++) {
+    for (int set = 0; set < SETS && i <= t.lmax - m && GROUP_ID(2) * SETS + set < t.sets; set++) {
       real2 x = MAKE_REAL2(0.0, 0.0), y = x;
       if (MODE == 0)
         x = value_room[set][j];
@@ -225,12 +242,12 @@ KERNEL(STEPS) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *
       }
 #endif
       for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
-        real2 p = polar[((i64)c * t.polar + m) * (t.lmax + 1) + i];
+        real2 p = polar[((i64)(GROUP_ID(2) * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
         x = MAKE_REAL2(x.x + p.x, x.y + p.y);
       }
       if (m == 0)
         x.y = 0;
-      i64 place = set * column_size(t) + column_at(t, m) + i;
+      i64 place = (GROUP_ID(2) * SETS + set) * column_size(t) + column_at(t, m) + i;
       if (t.f32) {
         GLOBAL float *to = (GLOBAL float *)alm + 2 * place;
         to[0] = (float)(x.x + (t.accumulate ? (double)to[0] : 0.0));

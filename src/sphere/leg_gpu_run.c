@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage on a device: launches of kernels/legendre.cl or its forms for tensor cores (pairs off
+ * the poles), kernels/polar.cl and kernels/series.cl. */
+#include "core/alloc.h"
+#include "sphere/leg_gpu_plan.h"
+
+/* The structs of the kernels' texts. */
+typedef struct shape {
+  int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, strips, middle, pole_tiles, pole_strips,
+      groups;
+} shape;
+typedef struct columns {
+  int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, series, sets, spare;
+  int64_t alm;
+} columns;
+typedef struct polar_shape {
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows, components, sets;
+  int64_t alm;
+} polar_shape;
+
+enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
+
+static shape shape_of(const kugel__leg_gpu *p, int adjoint)
+{
+  const kugel__leg *g = p->leg;
+  return (shape){.npairs = (int32_t)g->npairs,
+                 .first = p->begin,
+                 .tiles = p->tiles[adjoint],
+                 .top = p->top,
+                 .nm = (int32_t)g->mmax + 1,
+                 .mmax = (int32_t)g->mmax,
+                 .row = p->row,
+                 .stride = p->stride,
+                 .strips = p->strips,
+                 .middle = p->middle,
+                 .pole_tiles = p->pole_tiles[adjoint],
+                 .pole_strips = p->pole_strips,
+                 .groups = p->groups};
+}
+
+kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
+{
+  shape t = shape_of(p, 0);
+  KUGEL_TRY(
+      kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4, 64), &p->starts.base));
+  kugel__grid grid = {.blocks = {(uint32_t)t.nm, (uint32_t)((t.strips + 3) / 4)}, .threads = {4 * WARP}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
+                       KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
+                       KUGEL__VALUE_ARG(t)};
+  return t.strips ? kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_STARTS], &grid, 7, args, NULL)
+                  : KUGEL_OK;
+}
+
+/* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
+typedef struct parts {
+  kugel__mem sums, begun, polar;
+  size_t polar_bytes, end;
+} parts;
+
+static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
+{
+  const kugel__leg *g = p->leg;
+  size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
+  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->groups * 4, PAGE);
+  size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
+  return (parts){.sums = work,
+                 .begun = {work.base, work.offset + sums},
+                 .polar = {work.base, work.offset + sums + begun},
+                 .polar_bytes = polar,
+                 .end = sums + begun + polar};
+}
+
+size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
+{
+  int64_t series = p->offset[p->leg->mmax + 1] * p->ns * (p->single_sums ? 16 : 32);
+  return (size_t)kugel__max(series, (int64_t)lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
+}
+
+int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
+{
+  return p->row;
+}
+
+// Maps of a call.
+static int maps_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return job->maps ? job->maps : p->maps;
+}
+
+static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  const kugel__leg *g = p->leg;
+  return (columns){.lmax = (int32_t)g->lmax,
+                   .mmax = (int32_t)g->mmax,
+                   .top = p->top,
+                   .f32 = job->f32,
+                   .tiles = p->groups,
+                   .polar = p->polar_orders,
+                   .accumulate = job->accumulate,
+                   .series = p->ns,
+                   .sets = g->n_alm * maps_of(p, job),
+                   .alm = job->alm_at};
+}
+
+static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
+{
+  int64_t warps = p->tuning.warps[adjoint];
+  int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
+  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
+  if (adjoint && p->tuning.products[1]) { // values of 16 steps; sums of 32 if the kernel has no room for them
+    int64_t values = warps * 16 * (WARP * p->tuning.strips[1] + 4);
+    int64_t sums = warps * p->ns > 32 ? warps * WARP * 4 * p->ns : 0;
+    grid.shared = (size_t)(values + sums) * (p->single_sums ? sizeof(float) : sizeof(double));
+  }
+  return grid;
+}
+
+static kugel__grid steps_of(const kugel__leg_gpu *p, int64_t orders, int64_t steps)
+{
+  int series = kugel__leg_gpu_block_series(p), block = series > 3 ? 64 : 128; // STEPS of the kernels
+  return (kugel__grid){
+      .blocks = {(uint32_t)orders, (uint32_t)((steps + block - 1) / block), (uint32_t)(p->ns / series)},
+      .threads = {(uint32_t)block}};
+}
+
+// Later work of `then` waits for what `first` has now.
+static kugel_status order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
+{
+  kugel__event *event = NULL;
+  KUGEL_TRY(p->device->ops->record(first, &event));
+  kugel_status s = p->device->ops->after(then, event);
+  p->device->ops->event_free(event);
+  return s;
+}
+
+/* Queues the polar pairs on the sides; join() makes the queue wait for them. Their long chains come first: if
+ * the queue went on at once, its blocks would fill the device before them. */
+static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
+                               size_t bytes, kugel_queue *queue)
+{
+  const kugel__leg *g = p->leg;
+  if (sums && bytes)
+    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, queue));
+  for (int i = 0; i < 2; i++) {
+    const kugel__polar_part *part = &p->polar[i];
+    kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
+    if (!part->used)
+      continue;
+    KUGEL_TRY(order(p, queue, side));
+    polar_shape t = {.lmax = (int32_t)g->lmax,
+                     .mmax = (int32_t)g->mmax,
+                     .count = part->count,
+                     .room = part->room,
+                     .steps = part->steps,
+                     .row = p->row,
+                     .f32 = job->f32,
+                     .set = part->set,
+                     .from = part->from,
+                     .orders = part->orders,
+                     .first = part->first,
+                     .rows = p->polar_orders,
+                     .components = g->n_map,
+                     .sets = g->n_alm,
+                     .alm = job->alm_at};
+    kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP),
+                                   (uint32_t)maps_of(p, job)},
+                        .threads = {WARP}};
+    kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
+                           KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                           KUGEL__MEM_ARG(job->leg),    KUGEL__VALUE_ARG(t)};
+    kugel__arg to_sums[] = {KUGEL__MEM_ARG(job->leg),    KUGEL__MEM_ARG(part->rec),
+                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                            KUGEL__MEM_ARG(p->mlim),     {sums, 0},
+                            KUGEL__VALUE_ARG(t)};
+    KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, side)
+                   : kugel__launch(p->device, part->synth, &grid, 6, to_leg, side));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
+{
+  for (int i = 0; i < 2; i++)
+    if (p->side[i])
+      KUGEL_TRY(order(p, p->side[i], queue));
+  return KUGEL_OK;
+}
+
+// After a failure nothing may still run beside the queue.
+static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
+{
+  for (int i = 0; s && i < 2; i++)
+    if (p->side[i])
+      p->device->ops->wait(p->side[i]);
+  return s;
+}
+
+static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  shape t = shape_of(p, 0);
+  kugel__grid steps = steps_of(p, t.nm, p->top / 2 + 1), grid = grid_of(p, 0, t.nm);
+  kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
+                            KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
+                       KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
+                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+  KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
+  if (t.tiles && !(job->series && *job->series)) {
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_TO_SERIES], &steps, 5, to_series, queue));
+    if (job->series)
+      *job->series = true;
+  }
+  if (t.tiles)
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue));
+  return join(p, queue);
+}
+
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  return settle(p, synth(p, job, queue));
+}
+
+static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  shape t = shape_of(p, 1);
+  parts w = lay_out(p, job->work);
+  if (!w.polar_bytes)
+    w.polar = w.sums; // not read
+  KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
+  for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
+    m1 = kugel__leg_gpu_chunk(p, m0);
+    c.m0 = t.m0 = (int32_t)m0;
+    c.nm = t.nm = (int32_t)(m1 - m0);
+    kugel__grid grid = grid_of(p, 1, t.nm);
+    kugel__grid steps = steps_of(p, t.nm, (c.lmax - m0) / 2 + 1);
+    kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
+                         KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
+                         KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),
+                         KUGEL__VALUE_ARG(t)};
+    kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),     KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->coef),
+                         KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
+                         KUGEL__VALUE_ARG(c)};
+    if (t.tiles)
+      KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
+    if (!m0)
+      KUGEL_TRY(join(p, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, queue));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue)
+{
+  return settle(p, adjoint(p, job, queue));
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Executions on a device. A plan owns one set of work memory: executions from several threads queue one after
+ * another, each waits, on the device, for the event that the last one left. */
+#include "core/array.h"
+#include "core/ctx.h"
+#include "sphere/parts_gpu.h"
+
+/* One set of alm or maps: on the device, or in host memory with a copy there. */
+typedef kugel__gpu_sets side;
+
+/* What to do with alm and map. */
+typedef enum verb { SYNTHESIS, ADJOINT, ANALYSIS, ANALYSIS_ADJOINT, SOLVE } verb;
+typedef struct task {
+  verb verb;
+  kugel__gpu_how how;
+  bool wait; // return when it is done, and not when it is queued
+  const kugel_solve_opts *solve;
+  kugel_solve_stats *stats;
+} task;
+
+static kugel_status move_sets(const kugel_sht *p, const side *s, int sets, int64_t bytes, kugel__way way,
+                              kugel_queue *queue)
+{
+  for (int c = 0; s->host && c < sets; c++) {
+    kugel__mem here = {s->device.mem.base, s->device.mem.offset + (size_t)(c * bytes)},
+               there = {s->host[c], 0};
+    KUGEL_TRY(kugel__device_copy(p->gpu->device, way, way == KUGEL__UPLOAD ? here : there,
+                                 way == KUGEL__UPLOAD ? there : here, (size_t)bytes, queue));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status move_alm(const kugel_sht *p, const side *alm, kugel__way way, kugel_queue *queue)
+{
+  return move_sets(p, alm, p->n_alm, p->nalm * (alm->device.f32 ? 8 : 16), way, queue);
+}
+
+static kugel_status move_map(const kugel_sht *p, const side *map, kugel__way way, kugel_queue *queue)
+{
+  return move_sets(p, map, p->n_map, p->npix * (map->device.f32 ? 4 : 8), way, queue);
+}
+
+static kugel_status perform(const kugel_sht *p, const side *alm, const side *map, const task *t,
+                            kugel_queue *queue)
+{
+  bool to_map = t->verb == SYNTHESIS || t->verb == ANALYSIS_ADJOINT;
+  const kugel__gpu_side *a = &alm->device, *m = &map->device;
+  if (to_map || t->how.accumulate)
+    KUGEL_TRY(move_alm(p, alm, KUGEL__UPLOAD, queue));
+  if (!to_map || !p->gpu->covered)
+    KUGEL_TRY(move_map(p, map, KUGEL__UPLOAD, queue));
+  KUGEL_TRY(t->verb == SYNTHESIS          ? kugel__sht_gpu_forward(p, a, m, &t->how, queue)
+            : t->verb == ADJOINT          ? kugel__sht_gpu_back(p, m, a, &t->how, queue)
+            : t->verb == ANALYSIS         ? kugel__gpu_analyse(p, m, a, &t->how, queue)
+            : t->verb == ANALYSIS_ADJOINT ? kugel__gpu_analyse_adjoint(p, a, m, queue)
+                                          : kugel__gpu_solve(p, m, a, t->solve, t->stats, queue));
+  return to_map ? move_map(p, map, KUGEL__DOWNLOAD, queue) : move_alm(p, alm, KUGEL__DOWNLOAD, queue);
+}
+
+/* Work memory is taken over from the last execution, and left with an event. */
+static kugel_status enter(kugel__sht_gpu *g, kugel_queue *queue)
+{
+  KUGEL_TRY(kugel__device_alive(g->device));
+  if (g->last) {
+    KUGEL_TRY(g->device->ops->after(queue, g->last));
+    g->device->ops->event_free(g->last);
+    g->last = NULL;
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status leave(kugel__sht_gpu *g, kugel_queue *queue, bool wait, kugel_status s)
+{
+  if (wait || s) {
+    kugel_status done = g->device->ops->wait(queue); // also after a failure: nothing may still be running
+    return s ? s : done;
+  }
+  return g->device->ops->record(queue, &g->last);
+}
+
+static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t, kugel_queue *queue)
+{
+  kugel__sht_gpu *g = p->gpu;
+  kugel_queue *q = queue ? queue : &g->device->queue;
+  pthread_mutex_lock(&g->lock);
+  kugel_status s = enter(g, q);
+  bool parts = g->parts && (t->verb == SYNTHESIS || t->verb == ADJOINT); // they copy for themselves
+  if (!s && parts)
+    s = t->verb == SYNTHESIS ? kugel__parts_synthesis(p, alm, map, &t->how, q)
+                             : kugel__parts_adjoint(p, map, alm, &t->how, q);
+  if (!s && !parts && alm->host) {
+    s = kugel__sht_gpu_room(g, (size_t)(p->n_alm * p->nalm) * 16, &g->alm);
+    alm->device.mem = g->alm;
+  }
+  if (!s && !parts && map->host) {
+    s = kugel__sht_gpu_room(g, (size_t)(p->n_map * p->npix) * 8, &g->map);
+    map->device.mem = g->map;
+  }
+  if (!s && !parts)
+    s = perform(p, alm, map, t, q);
+  s = leave(g, q, t->wait || !queue || alm->host || map->host, s);
+  pthread_mutex_unlock(&g->lock);
+  return s;
+}
+
+/* ---- host memory ---- */
+
+kugel_status kugel__sht_gpu_synthesis(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
+{
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  return run(p, &a, &m, &(task){.verb = SYNTHESIS, .wait = true}, NULL);
+}
+
+kugel_status kugel__sht_gpu_adjoint(const kugel_sht *p, const kugel__maps *map, bool weighted,
+                                    const kugel__alms *alm, bool accumulate)
+{
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  task t = {.verb = ADJOINT, .how = {.weighted = weighted, .accumulate = accumulate}, .wait = true};
+  return run(p, &a, &m, &t, NULL);
+}
+
+/* ---- arrays ---- */
+
+static bool on_device(const kugel_sht *p, const kugel_array *a)
+{
+  const kugel__device *d = p->gpu->device;
+  return a && a->device.type == d->ops->type && a->device.id == d->id;
+}
+
+bool kugel__sht_gpu_wanted(const kugel_sht *p, const kugel_array *alm, const kugel_array *map)
+{
+  return p && p->gpu && (on_device(p, alm) || on_device(p, map));
+}
+
+static bool same_memory(const kugel_array *a, const kugel_array *b)
+{
+  return a->device.type == b->device.type && (a->device.type != KUGEL_OPENCL || a->data == b->data);
+}
+
+// The array as seen by the checks of host arrays.
+static kugel_array as_host(const kugel_sht *p, const kugel_array *a)
+{
+  kugel_array view = a ? *a : (kugel_array){.data = NULL};
+  if (on_device(p, a))
+    view.device = (kugel_device){KUGEL_CPU, 0};
+  return view;
+}
+
+static kugel_status device_side(const kugel_array *a, const char *name, int64_t bytes, int64_t first,
+                                side *out)
+{
+  uint64_t offset = a->byte_offset;
+  KUGEL_CHECK(offset % (uint64_t)bytes == 0, KUGEL_EINVAL,
+              "%s starts %llu bytes into its memory, must be a multiple of %lld", name,
+              (unsigned long long)offset, (long long)bytes);
+  out->host = NULL;
+  out->device.mem = (kugel__mem){a->data, 0};
+  out->device.at = (int64_t)(offset / (uint64_t)bytes) + first;
+  return KUGEL_OK;
+}
+
+/* Memory for a batch that shares its recurrences is taken once, if there is any; plans for double and single
+ * precision when they are first needed. */
+static kugel_status make_batch(const kugel_sht *p, int maps, bool f32)
+{
+  kugel__sht_gpu *g = p->gpu;
+  kugel__leg_gpu *leg = g->batch[f32];
+  if (leg)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__leg_gpu_create_batch(p->ctx, maps, f32, g->leg, NULL, &leg));
+  int64_t coefs = maps * p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(leg) * 32;
+  kugel_status s = kugel__sht_gpu_room(g, (size_t)coefs, &g->batch_coefs);
+  if (!s)
+    s = kugel__sht_gpu_room(g, kugel__leg_gpu_work(leg), &g->batch_work[f32]);
+  if (s)
+    kugel__leg_gpu_destroy(leg);
+  else
+    g->batch[f32] = leg;
+  return s;
+}
+
+// Fewer maps are faster one by one.
+static int least_together(int maps)
+{
+  return maps > 2 ? 3 : 2;
+}
+
+// How many maps of a batch go together.
+static int maps_together(const kugel_sht *p, const task *t, int64_t batch, bool f32)
+{
+  kugel__sht_gpu *g = p->gpu;
+  bool plain = t->verb == SYNTHESIS || t->verb == ADJOINT ||
+               (t->verb == ANALYSIS && !p->opts.iterations && !p->pixel_weight);
+  if (g->parts || !plain || batch < 2)
+    return 1;
+  int maps = kugel__leg_gpu_together(g->device, p->leg);
+  if (batch < least_together(maps))
+    return 1;
+  pthread_mutex_lock(&g->lock);
+  kugel_status s = make_batch(p, maps, f32 && kugel__leg_gpu_single_sums(g->device));
+  pthread_mutex_unlock(&g->lock);
+  return s ? 1 : maps;
+}
+
+static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map, task t,
+                               kugel_queue *queue)
+{
+  int64_t batch;
+  kugel_array a = as_host(p, alm), m = as_host(p, map);
+  kugel_queue *q;
+  KUGEL_TRY(kugel__sht_check_shapes(p, alm ? &a : NULL, map ? &m : NULL, &batch));
+  if (same_memory(alm, map))
+    KUGEL_TRY(kugel__array_disjoint(alm, "alm", map, "map"));
+  KUGEL_TRY(kugel__queue_of(p->gpu->device, queue, &q));
+  static const int checks[] = {[KUGEL_BAD_ERROR] = 2, [KUGEL_BAD_ZERO] = 1, [KUGEL_BAD_PASS] = 0};
+  t.how.check = checks[p->opts.bad_pixels];
+  KUGEL_CHECK(t.verb != SOLVE || batch == 1, KUGEL_ESHAPE,
+              "the batch is %lld, must be 1: solve one map at a time", (long long)batch);
+  int together = 1;
+  if (on_device(p, alm) && on_device(p, map))
+    together = maps_together(p, &t, batch, kugel__sht_alms(p, &a, 0).f32);
+  for (int64_t b = 0; b < batch; b += kugel__max(t.how.maps, 1)) {
+    int left = (int)kugel__min(batch - b, together);
+    t.how.maps = together > 1 && left >= least_together(together) ? left : 0;
+    kugel__alms ha = kugel__sht_alms(p, &a, b);
+    kugel__maps hm = kugel__sht_maps(p, &m, b);
+    side sa = {.host = ha.data, .device.f32 = ha.f32}, sm = {.host = hm.data, .device.f32 = hm.f32};
+    if (on_device(p, alm))
+      KUGEL_TRY(device_side(alm, "alm", ha.f32 ? 8 : 16, b * p->n_alm * p->nalm, &sa));
+    if (on_device(p, map))
+      KUGEL_TRY(device_side(map, "map", hm.f32 ? 4 : 8, b * p->n_map * p->npix, &sm));
+    KUGEL_TRY(run(p, &sa, &sm, &t, queue));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__sht_gpu_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                   bool adjoint, kugel_queue *queue)
+{
+  return run_arrays(p, alm, map, (task){.verb = adjoint ? ADJOINT : SYNTHESIS}, queue);
+}
+
+kugel_status kugel__sht_gpu_analysis(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                     bool adjoint, kugel_queue *queue)
+{
+  KUGEL_CHECK(
+      !p->latlon, KUGEL_ENOTSUP,
+      "analysis in device memory takes grids with quadrature weights to lmax = %lld: HEALPix, Gauss-Legendre "
+      "or a finer grid; or pass arrays in host memory",
+      (long long)p->lmax);
+  return run_arrays(p, alm, map, (task){.verb = adjoint ? ANALYSIS_ADJOINT : ANALYSIS}, queue);
+}
+
+kugel_status kugel__sht_gpu_solve(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                  const kugel_solve_opts *opts, kugel_solve_stats *stats)
+{
+  return run_arrays(p, alm, map, (task){.verb = SOLVE, .solve = opts, .stats = stats}, NULL);
+}
