@@ -4,7 +4,7 @@
 Functions carry healpy's names, arguments, defaults, layouts and results, so `import kugel as hp` runs existing scripts.
 `Grid` and `SHT` are plans for those who transform often or on other grids.
 """
-from . import _lib
+from . import _lib, kernels
 from ._lib import CanceledError, ConvergenceError, KugelError, get_num_threads, library_path, set_num_threads
 from .arrays import DeviceArray
 from .alms import Alm, alm2cl, almxfl, blm_gauss, resize_alm, rotate_alm, smoothalm, synalm

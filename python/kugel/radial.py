@@ -217,3 +217,18 @@ class RadialBank(Plan):
                 lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
         long_call(lib.kugel_radial_bank_execute, self._handle.address, self._view(maps, 2), self._view(there, 2))
         return out
+
+    def adjoint(self, maps):
+        """The transpose of the call: host maps [..., n, npix] to [..., npix], the sum of each kernel's. Of tight kernels
+        such as `kernels.needlets`, on pixels of equal area, that puts the scales of a map together again."""
+        maps = np.ascontiguousarray(maps, np.float32 if getattr(maps, "dtype", None) == np.float32 else np.float64)
+        if maps.ndim < 2 or maps.shape[-2:] != (len(self), self.grid.npix):
+            raise ValueError(f"maps has shape {maps.shape}; expected [..., {len(self)}, {self.grid.npix}]")
+        out = np.zeros(maps.shape[:-2] + maps.shape[-1:], maps.dtype)
+        part = np.zeros_like(out)  # pixels of no ring stay 0
+        for i in range(len(self)):
+            plan = lib.kugel_radial_bank_plan(self._handle.address, i)
+            one = np.ascontiguousarray(maps[..., i, :])
+            long_call(lib.kugel_radial_adjoint, plan, self._view(one, 1), self._view(part, 1))
+            out += part
+        return out
