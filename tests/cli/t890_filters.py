@@ -145,6 +145,23 @@ def wavelets():
     assert clean[NPIX // 2] - before[NPIX // 2] > 3, "a point stays"
 
 
+def nebulae():
+    """WMAP at 94 GHz: the brightest sources off the Galactic plane, from catalogues, in pixels of 1.8 degrees."""
+    known = {"Orion nebula": (209.0, -19.4), "Crab nebula": (184.6, -5.8), "rho Ophiuchi": (353.0, 16.9),
+             "NGC 7822": (118.2, 5.0), "Flame nebula": (206.5, -16.4), "Monkey Head nebula": (188.9, 3.3)}
+    for path in SKY, "sphere/sky/wmap_band_iqumap_r9_7yr_W_v4_udgraded32.fits":
+        if path != SKY and not os.path.exists(os.path.join(SHARED, path)):
+            continue
+        ok("sources", path if path == SKY else shared(path), "out.csv", "--fwhm", "3deg", "--overwrite")
+        rows = [list(map(float, x.split(","))) for x in open("out.csv").read().splitlines() if x[0] not in "#l"]
+        off = [r for r in rows if abs(r[1]) > 3]
+        assert len(off) == len(known), off
+        for row, (name, (lon, lat)) in zip(off, known.items()):  # by falling height
+            far = angle((math.radians(90 - row[1]), math.radians(row[0])), (math.radians(90 - lat), math.radians(lon)))
+            assert far < math.radians(1.3), (name, row)
+        assert any(angle((math.radians(90 - r[1]), math.radians(r[0])), (math.pi / 2, math.radians(80))) < 0.02 for r in rows), "Cygnus X"
+
+
 def real_sky():
     """Gaia's star counts: the Magellanic Clouds are the two highest peaks in the south."""
     ok("sources", shared(GAIA), "out.csv", "--fwhm", "3deg")
@@ -155,4 +172,4 @@ def real_sky():
         assert abs(float(near[1]) - lat) < 1.5, (name, near)
 
 
-main([smooth_by_pixels, sources, filters, wavelets, real_sky])
+main([smooth_by_pixels, sources, filters, wavelets, nebulae, real_sky])
