@@ -20,8 +20,10 @@
     "which direction divides: the inverse, both by the root, or forward")                                    \
   X(length, 'l', ARG_INT, "N", NULL, 1, 1e12,                                                                \
     "inverse of r2c: length of the last axis of the result; 2 (m - 1) for m complex numbers when not given") \
-  X(type, 't', ARG_CHOICE, "file|f32|f64", "file", 0, 0,                                                     \
-    "precision; file: float32 and complex64 stay single, all else is double")                                \
+  X(precision, 'p', ARG_CHOICE, "file|f32|f64|dd|half", "file", 0, 0,                                        \
+    "file: float32, complex64 and float16 stay what they are, all else is double; dd: about 31 digits, "     \
+    "files have a last axis of 2 more for high and low parts; half: float16, complex numbers with a last "   \
+    "axis of 2 more for real and imaginary parts")                                                           \
   X(convolve, 0, ARG_TEXT, "KERNEL", NULL, 0, 0, "convolve with this array (NPY) instead, along --axes")     \
   X(correlate, 0, ARG_TEXT, "KERNEL", NULL, 0, 0, "cross-correlate with this array (NPY) instead")           \
   X(extent, 0, ARG_CHOICE, "full|same|valid", "full", 0, 0,                                                  \
@@ -44,13 +46,20 @@ typedef struct job {
   ndarray in, out;
   int64_t n[MAX_NDIM]; /* of the array that forward starts from */
   kugel_fft *plan;
+  kugel_fft_hook hook[2 * MAX_NDIM]; /* with --norm ortho */
+  kugel_array factor[2 * MAX_NDIM];
+  int hooks;
 } job;
+
+enum { BACKWARD, ORTHO }; /* --norm */
 
 static void job_close(job *j)
 {
   ndarray_close(&j->in);
   ndarray_close(&j->out);
   kugel_fft_destroy(j->plan);
+  for (int i = 0; i < j->hooks; i++)
+    free(j->factor[i].data);
 }
 
 static int take_axes(job *j)
@@ -75,6 +84,28 @@ static int take_axes(job *j)
   return EXIT_DONE;
 }
 
+/* Before the kind is known to fit: whether numbers are complex is a matter of the transform. */
+static int take_precision(job *j)
+{
+  enum { AS_FILE, F32, F64, DD, HALF };
+  const fft_args *o = j->o;
+  bool back = j->sign == KUGEL_INVERSE;
+  int wanted = (int)o->precision.n;
+  if (wanted) {
+    bool halves = j->in.number == NUMBER_HALF;
+    if (o->input.given && halves != (wanted == HALF))
+      return fail("%s holds %s: --precision %s needs others", j->in.path, halves ? "halves" : "no halves",
+                  o->precision.s);
+    j->in.single = wanted == F32;
+    j->in.number = wanted == DD ? NUMBER_DOUBLE_DOUBLE : wanted == HALF ? NUMBER_HALF : NUMBER_PLAIN;
+  }
+  if (j->in.number != NUMBER_PLAIN && (o->convolve.given || o->correlate.given))
+    return fail_usage("--convolve and --correlate take float and double alone");
+  if (j->in.number == NUMBER_HALF)
+    j->in.is_complex = j->kind == KUGEL_FFT_C2C || (j->kind == KUGEL_FFT_R2C && back);
+  return o->input.given ? ndarray_take_parts(&j->in) : EXIT_DONE;
+}
+
 static int take_input(job *j)
 {
   const fft_args *o = j->o;
@@ -94,9 +125,7 @@ static int take_input(job *j)
       return fail_usage("--shape %s: extents must be from 1 to 2^40", o->shape.s);
   if (o->print_kernel.given && !strcmp(o->device.s, "cpu"))
     return fail_usage("--print-kernel: kernels are generated for devices; add --device cuda:0 or opencl:0");
-  if (o->type.n)
-    j->in.single = o->type.n == 1;
-  return EXIT_DONE;
+  return take_precision(j);
 }
 
 /* Types and shapes of both arrays from kind and direction. */
@@ -118,57 +147,30 @@ static int take_shapes(job *j)
           "a result of length %lld comes from %lld complex numbers, the input has %lld: give --length",
           (long long)j->n[last], (long long)(j->n[last] / 2 + 1), (long long)j->in.shape[last]);
   }
-  j->out = (ndarray){.ndim = j->in.ndim, .single = j->in.single, .is_complex = c2c || (r2c && !back)};
+  j->out = j->in;
+  j->out.is_complex = c2c || (r2c && !back);
   memcpy(j->out.shape, j->n, sizeof j->n);
   if (r2c && !back)
     j->out.shape[last] = j->n[last] / 2 + 1;
   return EXIT_DONE;
 }
 
-/* The scalings of scipy.fft and numpy.fft. */
-static int make_plan(job *j)
+/* 1 / gain or 1 / sqrt(gain) as a sum of two doubles. */
+static void reciprocal(double gain, bool root, double *hi, double *lo)
 {
-  kugel_fft_opts opts = {.size = sizeof opts,
-                         .kind = j->kind,
-                         .single_precision = j->in.single,
-                         .naxes = j->naxes,
-                         .axes = j->axes,
-                         .effort = (kugel_fft_effort)j->o->effort.n};
-  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
-  double gain = kugel_fft_gain(j->plan);
-  enum { BACKWARD, ORTHO };
-  bool back = j->sign == KUGEL_INVERSE, divides = back == (j->o->norm.n == BACKWARD);
-  double scale = j->o->norm.n == ORTHO ? 1 / sqrt(gain) : divides ? 1 / gain : 1;
-  if (scale == 1)
-    return EXIT_DONE;
-  kugel_fft_destroy(j->plan);
-  j->plan = NULL;
-  opts.forward_scale = opts.inverse_scale = scale;
-  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
-  return EXIT_DONE;
-}
-
-/* Multiplies what lies at one end of each transformed axis. */
-static void scale_ends(job *j, ndarray *a, bool last_end, double factor)
-{
-  for (int i = 0; i < j->naxes; i++) {
-    int64_t inner = 1, outer = 1, n = a->shape[j->axes[i]], at = last_end ? n - 1 : 0;
-    for (int d = 0; d < a->ndim; d++) {
-      inner *= d > j->axes[i] ? a->shape[d] : 1;
-      outer *= d < j->axes[i] ? a->shape[d] : 1;
-    }
-    for (int64_t o = 0; o < outer; o++)
-      for (int64_t k = (o * n + at) * inner; k < (o * n + at + 1) * inner; k++)
-        if (a->single)
-          ((float *)a->data)[k] = (float)(((float *)a->data)[k] * factor);
-        else
-          ((double *)a->data)[k] *= factor;
+  *hi = root ? 1 / sqrt(gain) : 1 / gain;
+  if (!root) {
+    *lo = fma(-*hi, gain, 1) / gain;
+    return;
   }
+  double square = *hi * *hi, rest = fma(*hi, *hi, -square), product = gain * square;
+  rest = 1 - product - fma(gain, square, -product) - gain * rest; /* 1 - gain hi^2 */
+  *lo = *hi * rest / 2;
 }
 
-/* What makes cosine and sine transforms orthogonal beside the factor: sqrt(2) at an end of input or output.
- */
-static void orthogonal_ends(job *j, bool of_output)
+/* What makes cosine and sine transforms orthogonal beside the factor: sqrt(2) at an end of the input or of
+ * the output. */
+static bool orthogonal_end(const job *j, bool of_output, bool last_end)
 {
   static const struct {
     kugel_fft_kind kind;
@@ -176,10 +178,89 @@ static void orthogonal_ends(job *j, bool of_output)
   } ends[] = {{KUGEL_FFT_DCT1, false, false}, {KUGEL_FFT_DCT1, false, true}, {KUGEL_FFT_DCT1, true, false},
               {KUGEL_FFT_DCT1, true, true},   {KUGEL_FFT_DCT2, true, false}, {KUGEL_FFT_DCT3, false, false},
               {KUGEL_FFT_DST2, true, true},   {KUGEL_FFT_DST3, false, true}};
-  bool back = j->sign == KUGEL_INVERSE;
-  for (size_t i = 0; i < sizeof ends / sizeof ends[0] && j->o->norm.n == 1; i++)
-    if (ends[i].kind == j->kind && (ends[i].output != back) == of_output)
-      scale_ends(j, of_output ? &j->out : &j->in, ends[i].last_end, of_output ? sqrt(0.5) : sqrt(2));
+  bool forward_output = of_output != (j->sign == KUGEL_INVERSE);
+  for (size_t i = 0; i < sizeof ends / sizeof ends[0] && j->o->norm.n == ORTHO; i++)
+    if (ends[i].kind == j->kind && ends[i].output == forward_output && ends[i].last_end == last_end)
+      return true;
+  return false;
+}
+
+/* The factors of one axis as the plan's own, on the way from or to memory. */
+static int add_hook(job *j, int axis, bool of_output)
+{
+  bool first = orthogonal_end(j, of_output, false), last = orthogonal_end(j, of_output, true);
+  if (!first && !last)
+    return EXIT_DONE;
+  int64_t n = j->n[axis];
+  double factor = of_output ? sqrt(0.5) : sqrt(2), *f = malloc((size_t)n * sizeof *f);
+  if (!f)
+    return fail("no memory for %lld factors", (long long)n);
+  for (int64_t i = 0; i < n; i++)
+    f[i] = 1;
+  f[0] *= first ? factor : 1;
+  f[n - 1] *= last ? factor : 1;
+  int i = j->hooks++;
+  j->factor[i] =
+      (kugel_array){.data = f, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_F64, .shape = &j->n[axis]};
+  j->hook[i] = (kugel_fft_hook){j->sign, of_output, axis, &j->factor[i]};
+  return EXIT_DONE;
+}
+
+/* The scalings of scipy.fft and numpy.fft. */
+static int make_plan(job *j)
+{
+  static const kugel_fft_precision precisions[] = {KUGEL_FFT_F64, KUGEL_FFT_F16, KUGEL_FFT_DD};
+  for (int i = 0; i < 2 * j->naxes && j->in.number != NUMBER_DOUBLE_DOUBLE; i++)
+    STEP(add_hook(j, j->axes[i / 2], i % 2));
+  kugel_fft_opts opts = {.size = sizeof opts,
+                         .kind = j->kind,
+                         .precision = j->in.single ? KUGEL_FFT_F32 : precisions[j->in.number],
+                         .naxes = j->naxes,
+                         .axes = j->axes,
+                         .nhooks = j->hooks,
+                         .hooks = j->hook,
+                         .effort = (kugel_fft_effort)j->o->effort.n};
+  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
+  double gain = kugel_fft_gain(j->plan), low;
+  bool divides = (j->sign == KUGEL_INVERSE) == (j->o->norm.n == BACKWARD);
+  if (gain == 1 || (j->o->norm.n != ORTHO && !divides))
+    return EXIT_DONE;
+  kugel_fft_destroy(j->plan);
+  j->plan = NULL;
+  reciprocal(gain, j->o->norm.n == ORTHO, &opts.forward_scale, &low);
+  opts.inverse_scale = opts.forward_scale;
+  if (j->in.number == NUMBER_DOUBLE_DOUBLE)
+    opts.forward_scale_low = opts.inverse_scale_low = low;
+  LIB(kugel_fft_create(run.ctx, j->in.ndim, j->n, &opts, &j->plan));
+  return EXIT_DONE;
+}
+
+/* x times the root of 2 or of 1 / 2, x = hi + lo. */
+static void scale_double_double(double *x, bool half)
+{
+  double root = half ? 0x1.6a09e667f3bcdp-1 : 0x1.6a09e667f3bcdp+0;
+  double rest = half ? -0x1.bdd3413b26456p-55 : -0x1.bdd3413b26456p-54;
+  double p = x[0] * root, e = fma(x[0], root, -p) + (x[0] * rest + x[1] * root);
+  x[0] = p + e;
+  x[1] = e - (x[0] - p);
+}
+
+/* Double-doubles, to which factors of plans would be too coarse, in memory. */
+static void scale_ends(job *j, ndarray *a, bool of_output)
+{
+  for (int i = 0; i < 2 * j->naxes && a->number == NUMBER_DOUBLE_DOUBLE; i++) {
+    int axis = j->axes[i / 2];
+    int64_t inner = 1, outer = 1, n = a->shape[axis], at = i % 2 ? n - 1 : 0;
+    if (!orthogonal_end(j, of_output, i % 2))
+      continue;
+    for (int d = 0; d < a->ndim; d++) {
+      inner *= d > axis ? a->shape[d] : 1;
+      outer *= d < axis ? a->shape[d] : 1;
+    }
+    for (int64_t o = 0; o < outer; o++)
+      for (int64_t k = (o * n + at) * inner; k < (o * n + at + 1) * inner; k++)
+        scale_double_double((double *)a->data + 2 * k, of_output);
+  }
 }
 
 static int print_kernels(job *j)
@@ -263,6 +344,8 @@ static int open_convolution(const job *j, convolution *c)
   const fft_args *o = j->o;
   STEP(ndarray_open(&c->kernel, o->convolve.given ? o->convolve.s : o->correlate.s));
   c->in = j->in;
+  if (c->kernel.number == NUMBER_HALF)
+    return fail("%s holds halves, float or double is needed", c->kernel.path);
   if (c->kernel.ndim != j->naxes)
     return fail_usage("%s has %d dimensions, but there are %d axes; choose them by --axes", c->kernel.path,
                       c->kernel.ndim, j->naxes);
@@ -365,12 +448,12 @@ static int fft(const void *args)
   stopwatch_lap(&watch, "plan");
   STEP(ndarray_read(&j.in));
   STEP(ndarray_make(&j.out));
-  orthogonal_ends(&j, false);
+  scale_ends(&j, &j.in, false);
   stopwatch_lap(&watch, "read");
   progress_part(0, 1, "transform");
   kugel_array in = ndarray_view(&j.in), out = ndarray_view(&j.out);
   LIB(kugel_fft_execute(j.plan, j.sign, &in, &out));
-  orthogonal_ends(&j, true);
+  scale_ends(&j, &j.out, true);
   stopwatch_lap(&watch, "transform");
   STEP(ndarray_write(&j.out, o->output.s));
   stopwatch_lap(&watch, "write");
@@ -389,7 +472,7 @@ const command command_fft = {
                 "kugel fft spectrum.npy image.npy --kind r2c --inverse\n"
                 "kugel fft image.npy blurred.npy --convolve psf.npy --extent same\n"
                 "kugel fft x.npy y.npy --kind dct2 --norm ortho --axes -1\n"
-                "kugel fft --print-kernel --shape 1000,4096 --axes 1 --type f32 --device opencl:0",
+                "kugel fft --print-kernel --shape 1000,4096 --axes 1 --precision f32 --device opencl:0",
     .options = fft_options,
     .n_options = sizeof fft_options / sizeof fft_options[0],
     .run = fft,

@@ -85,11 +85,11 @@ _kugel()
     case $before in
     --kind) COMPREPLY=($(compgen -W "c2c r2c dct1 dct2 dct3 dct4 dst1 dst2 dst3 dst4" -- "$word")); return ;;
     --norm) COMPREPLY=($(compgen -W "backward ortho forward" -- "$word")); return ;;
-    --type) COMPREPLY=($(compgen -W "file f32 f64" -- "$word")); return ;;
+    --precision) COMPREPLY=($(compgen -W "file f32 f64 dd half" -- "$word")); return ;;
     --extent) COMPREPLY=($(compgen -W "full same valid" -- "$word")); return ;;
     --effort) COMPREPLY=($(compgen -W "estimate measure" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --type --convolve --correlate --extent --circular --effort --device --print-kernel --shape" ;;
+    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --precision --convolve --correlate --extent --circular --effort --device --print-kernel --shape" ;;
   plot)
     case $before in
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;

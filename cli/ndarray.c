@@ -14,7 +14,8 @@ int64_t ndarray_count(const ndarray *a)
 
 static size_t element(const ndarray *a)
 {
-  return (a->single ? 4u : 8u) * (a->is_complex ? 2u : 1u);
+  unsigned real = a->number == NUMBER_HALF ? 2 : a->number == NUMBER_DOUBLE_DOUBLE ? 16 : a->single ? 4 : 8;
+  return real * (a->is_complex ? 2u : 1u);
 }
 
 double ndarray_bytes(const ndarray *a)
@@ -22,12 +23,40 @@ double ndarray_bytes(const ndarray *a)
   return (double)ndarray_count(a) * (double)element(a);
 }
 
+bool ndarray_has_parts(const ndarray *a)
+{
+  return a->number == NUMBER_DOUBLE_DOUBLE || (a->number == NUMBER_HALF && a->is_complex);
+}
+
+int ndarray_take_parts(ndarray *a)
+{
+  if (!ndarray_has_parts(a))
+    return EXIT_DONE;
+  bool half = a->number == NUMBER_HALF;
+  if (a->ndim < 2 || a->shape[a->ndim - 1] != 2)
+    return fail("%s has no last axis of 2, for %s parts of each number", a->path,
+                half ? "real and imaginary" : "high and low");
+  a->ndim--;
+  return EXIT_DONE;
+}
+
+// The type of the elements in memory and in the file.
+static kugel_dtype type_of(const ndarray *a)
+{
+  if (a->number == NUMBER_HALF)
+    return (kugel_dtype){KUGEL_FLOAT, 16, 1};
+  unsigned bytes = a->is_complex ? 16 : 8;
+  return (kugel_dtype){a->is_complex ? KUGEL_COMPLEX : KUGEL_FLOAT,
+                       (uint8_t)(a->single ? 4 * bytes : 8 * bytes), 1};
+}
+
 kugel_array ndarray_view(ndarray *a)
 {
+  a->shape[a->ndim] = 2;
   return (kugel_array){.data = a->data,
                        .device = {KUGEL_CPU, 0},
-                       .ndim = a->ndim,
-                       .dtype = {a->is_complex ? KUGEL_COMPLEX : KUGEL_FLOAT, (uint8_t)(8 * element(a)), 1},
+                       .ndim = a->ndim + ndarray_has_parts(a),
+                       .dtype = type_of(a),
                        .shape = a->shape};
 }
 
@@ -47,7 +76,8 @@ int ndarray_open(ndarray *a, const char *path)
     a->shape[i] = info.shape[i];
   }
   a->is_complex = info.dtype.code == KUGEL_COMPLEX;
-  a->single = (info.dtype.code == KUGEL_FLOAT && info.dtype.bits <= 32) ||
+  a->number = info.dtype.code == KUGEL_FLOAT && info.dtype.bits == 16 ? NUMBER_HALF : NUMBER_PLAIN;
+  a->single = (info.dtype.code == KUGEL_FLOAT && info.dtype.bits == 32) ||
               (info.dtype.code == KUGEL_COMPLEX && info.dtype.bits == 64);
   return EXIT_DONE;
 }
@@ -57,7 +87,7 @@ static void widen(ndarray *a)
 {
   double *x = a->data;
   float *f = a->data;
-  for (int64_t i = ndarray_count(a) - 1; i >= 0; i--)
+  for (int64_t i = ndarray_count(a) * (a->number == NUMBER_DOUBLE_DOUBLE ? 2 : 1) - 1; i >= 0; i--)
     if (a->single) {
       f[2 * i] = f[i];
       f[2 * i + 1] = 0;
@@ -74,7 +104,7 @@ int ndarray_read(ndarray *a)
   if (info.dtype.code == KUGEL_COMPLEX && !a->is_complex)
     return fail("%s holds complex numbers; reals are needed", a->path);
   STEP(ndarray_make(a));
-  bool to_widen = a->is_complex && info.dtype.code != KUGEL_COMPLEX;
+  bool to_widen = a->is_complex && info.dtype.code != KUGEL_COMPLEX && a->number != NUMBER_HALF;
   kugel_array view = ndarray_view(a);
   if (to_widen)
     view.dtype = (kugel_dtype){KUGEL_FLOAT, a->single ? 32 : 64, 1};
@@ -107,13 +137,24 @@ void ndarray_close(ndarray *a)
   a->data = NULL;
 }
 
+static const char *type_name(const ndarray *a, char *name, size_t size)
+{
+  kugel_dtype t = type_of(a);
+  snprintf(name, size, "%s%d", t.code == KUGEL_COMPLEX ? "complex" : "float", t.bits);
+  return name;
+}
+
 const char *ndarray_text(const ndarray *a, char *buffer, size_t size)
 {
+  char name[16];
   size_t at = 0;
   for (int i = 0; i < a->ndim && at < size; i++)
     at += (size_t)snprintf(buffer + at, size - at, "%s%lld", i ? " x " : "", (long long)a->shape[i]);
   if (at < size)
-    snprintf(buffer + at, size - at, " %s%d", a->is_complex ? "complex" : "float", (int)(8 * element(a)));
+    snprintf(buffer + at, size - at, " %s%s", type_name(a, name, sizeof name),
+             a->number == NUMBER_DOUBLE_DOUBLE ? " hi, lo"
+             : ndarray_has_parts(a)            ? " re, im"
+                                               : "");
   return buffer;
 }
 
@@ -124,10 +165,11 @@ void ndarray_json(const ndarray *a, const char *name)
   json_array(key);
   for (int i = 0; i < a->ndim; i++)
     json_int(NULL, a->shape[i]);
+  if (ndarray_has_parts(a))
+    json_int(NULL, 2);
   json_end();
   snprintf(key, sizeof key, "%s_type", name);
-  snprintf(type, sizeof type, "%s%d", a->is_complex ? "complex" : "float", (int)(8 * element(a)));
-  json_text(key, type);
+  json_text(key, type_name(a, type, sizeof type));
 }
 
 int numbers_parse(const char *name, const char *text, int64_t *n, int *count)

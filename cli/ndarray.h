@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of float or double, real or complex, between NPY files and memory. */
+/* Arrays of float or double, real or complex, between NPY files and memory; for transforms also of halves
+ * (float16; complex numbers have a last axis of 2 more, real and imaginary parts) and of double-doubles
+ * (float64 or complex128 with a last axis of 2 more, high and low parts). */
 #ifndef KUGEL_CLI_NDARRAY_H
 #define KUGEL_CLI_NDARRAY_H
 
@@ -7,16 +9,23 @@
 
 enum { MAX_NDIM = 8 };
 
+typedef enum number { NUMBER_PLAIN, NUMBER_HALF, NUMBER_DOUBLE_DOUBLE } number;
+
 typedef struct ndarray {
   const char *path;
-  int ndim;
-  int64_t shape[MAX_NDIM];
+  int ndim;                    /* without the last axis of 2, */
+  int64_t shape[MAX_NDIM + 1]; /* which has room here */
   bool single, is_complex;
+  number number;
   void *data; /* C order */
 } ndarray;
 
-/* Reads the header; files of float32 and complex64 are single, all others double. */
+/* Reads the header; files of float32 and complex64 are single, of float16 halves, all others double. */
 int ndarray_open(ndarray *a, const char *path);
+/* Whether the array has a last axis of 2 for the parts of its numbers. */
+bool ndarray_has_parts(const ndarray *a);
+/* Takes the last axis of an open file for that of the parts, if there are any. */
+int ndarray_take_parts(ndarray *a);
 /* Reads the numbers; reals become complex where `is_complex` was set since. */
 int ndarray_read(ndarray *a);
 /* Memory for the shape that is set. */

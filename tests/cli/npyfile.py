@@ -3,7 +3,7 @@
 import ast
 import struct
 
-_TYPES = {"<f4": "f", "<f8": "d", "<c8": "f", "<c16": "d", "<i4": "i", "<i8": "q"}
+_TYPES = {"<f2": "e", "<f4": "f", "<f8": "d", "<c8": "f", "<c16": "d", "<i4": "i", "<i8": "q"}
 
 
 def write(path, shape, values, dtype="<f8"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kugel fft on NPY arrays, against the defining sums."""
 import cmath
+import decimal
 import math
 import random
 import npyfile
@@ -56,11 +57,67 @@ def types():
         ok("fft", "x.npy", "y.npy", "--overwrite")
         assert npyfile.read("y.npy")[2] == out
         close(npyfile.read("y.npy")[1], dft(x), eps)
-    ok("fft", "x.npy", "y.npy", "--overwrite", "--type", "f64")
+    ok("fft", "x.npy", "y.npy", "--overwrite", "--precision", "f64")
     assert npyfile.read("y.npy")[2] == "<c16"
     npyfile.write("i.npy", (4,), [1, 2, 3, 4], "<i4")
-    ok("fft", "i.npy", "y.npy", "--overwrite", "--type", "f32")
+    ok("fft", "i.npy", "y.npy", "--overwrite", "--precision", "f32")
     assert npyfile.read("y.npy")[2] == "<c8" and npyfile.read("y.npy")[1] == [10, -2 + 2j, -2, -2 - 2j]
+
+
+def halves():
+    """Reals are float16[...], complex numbers float16[..., 2]."""
+    x = [round(16 * v) / 16 for v in numbers(24)]
+    npyfile.write("x.npy", (12, 2), x, "<f2")
+    z = [complex(*x[i:i + 2]) for i in range(0, 24, 2)]
+    j = ok("fft", "x.npy", "y.npy", "--norm", "ortho", "--json", "--overwrite").json
+    assert j["output_shape"] == [12, 2] and j["output_type"] == "float16"
+    shape, y, dtype = npyfile.read("y.npy")
+    assert shape == (12, 2) and dtype == "<f2"
+    close([complex(*y[i:i + 2]) for i in range(0, 24, 2)], [v / 12 ** .5 for v in dft(z)], 5e-4)
+    npyfile.write("x.npy", (2, 12), x, "<f2")
+    ok("fft", "x.npy", "y.npy", "-p", "half", "-k", "r2c", "-a", "1", "--norm", "ortho", "--overwrite")
+    assert npyfile.read("y.npy")[0] == (2, 7, 2)
+    ok("fft", "y.npy", "z.npy", "-k", "r2c", "-i", "-a", "1", "--norm", "ortho", "--overwrite")
+    close(npyfile.read("z.npy")[1], x, 1e-3)
+    for kind in ("dct1", "dct2", "dct3", "dst2", "dst3", "dst4"):  # orthogonal: the inverse undoes, and lengths stay
+        ok("fft", "x.npy", "y.npy", "-k", kind, "--norm", "ortho", "--overwrite")
+        ok("fft", "y.npy", "z.npy", "-k", kind, "-i", "--norm", "ortho", "--overwrite")
+        shape, y, _ = npyfile.read("y.npy")
+        assert shape == (2, 12) and abs(sum(v * v for v in y) / sum(v * v for v in x) - 1) < 5e-3
+        close(npyfile.read("z.npy")[1], x, 2e-3)
+
+
+def double_doubles():
+    """The last axis holds high and low parts."""
+    D, n = decimal.Decimal, 8
+    with decimal.localcontext() as c:
+        c.prec = 50
+        root = D("0.5").sqrt()
+        cosine = [D(1), root, D(0), -root, D(-1), -root, D(0), root]
+        x = [part for v in numbers(n) for part in (v, 1e-17 * random.uniform(-1, 1))]
+        exact = [D(x[i]) + D(x[i + 1]) for i in range(0, 2 * n, 2)]
+        want = [sum(exact[j] * cosine[j * k % 8] for j in range(n)) for k in range(n)]
+
+        def wide(y, part):
+            return [D(getattr(y[i], part)) + D(getattr(y[i + 1], part)) for i in range(0, len(y), 2)]
+        npyfile.write("x.npy", (n, 2), x)
+        ok("fft", "x.npy", "y.npy", "-p", "dd", "--overwrite")
+        shape, y, dtype = npyfile.read("y.npy")
+        assert shape == (n, 2) and dtype == "<c16"
+        assert max(abs(a - b) for a, b in zip(wide(y, "real"), want)) < D("1e-30")
+        ok("fft", "x.npy", "y.npy", "-p", "dd", "-k", "r2c", "--norm", "ortho", "--overwrite")
+        shape, y, _ = npyfile.read("y.npy")
+        assert shape == (5, 2)
+        assert max(abs(a - b / D(8).sqrt()) for a, b in zip(wide(y, "real"), want)) < D("1e-30")
+        ok("fft", "y.npy", "z.npy", "-p", "dd", "-k", "r2c", "-i", "--norm", "ortho", "--overwrite")
+        assert max(abs(a - b) for a, b in zip(wide(npyfile.read("z.npy")[1], "real"), exact)) < D("1e-30")
+        for kind in ("dct1", "dct2", "dct3", "dst1", "dst2", "dst3", "dct4"):
+            ok("fft", "x.npy", "y.npy", "-p", "dd", "-k", kind, "--norm", "ortho", "--overwrite")
+            ok("fft", "y.npy", "z.npy", "-p", "dd", "-k", kind, "-i", "--norm", "ortho", "--overwrite")
+            shape, y, dtype = npyfile.read("y.npy")
+            assert shape == (n, 2) and dtype == "<f8"
+            assert abs(sum(v * v for v in wide(y, "real")) - sum(v * v for v in exact)) < D("1e-29")
+            assert max(abs(a - b) for a, b in zip(wide(npyfile.read("z.npy")[1], "real"), exact)) < D("1e-30")
 
 
 def real_to_complex():
@@ -120,7 +177,7 @@ def print_kernel():
     refused(2, "fft", "--print-kernel", "--shape", "16", says="add --device")
     if not names:
         raise Skip("no device runs kernels")
-    words = ["fft", "--print-kernel", "--shape", "10,100000", "--axes", "1", "--type", "f32", "--device", names[0]]
+    words = ["fft", "--print-kernel", "--shape", "10,100000", "--axes", "1", "--precision", "f32", "--device", names[0]]
     text = ok(*words).out
     assert text.count("KERNEL(") == 2 and text.startswith("// ") and "points: stages of" in text
     assert "\n".join(ok(*words, "--json").json["kernels"]) == text
@@ -177,9 +234,17 @@ def wrong_words():
     refused(1, "fft", "c.npy", "y.npy", "-k", "dct2", says="c.npy holds complex numbers, dct2 takes reals")
     refused(1, "fft", "none.npy", "y.npy", says="none.npy")
     refused(1, "fft", "x.npy", "y.npy", "--device", "tpu:0", says="tpu:0")
+    refused(1, "fft", "x.npy", "y.npy", "-p", "dd", says="no last axis of 2")
+    refused(1, "fft", "x.npy", "y.npy", "-p", "half", says="x.npy holds no halves")
+    refused(2, "fft", "x.npy", "y.npy", "-p", "dd", "--convolve", "x.npy", says="take float and double alone")
+    npyfile.write("h.npy", (4,), [1, 2, 3, 4], "<f2")
+    refused(1, "fft", "h.npy", "y.npy", says="no last axis of 2, for real and imaginary parts")
+    refused(1, "fft", "h.npy", "y.npy", "-p", "f32", says="h.npy holds halves")
+    refused(1, "fft", "x.npy", "y.npy", "-a", "1", "--convolve", "h.npy", says="h.npy holds halves")
     npyfile.write("e.npy", (0, 4), [])
     refused(1, "fft", "e.npy", "y.npy", says="e.npy is empty")
     assert not os.path.exists("y.npy")
 
 
-main([complex_to_complex, types, real_to_complex, cosines_and_sines, devices, print_kernel, convolution, wrong_words])
+main([complex_to_complex, types, halves, double_doubles, real_to_complex, cosines_and_sines, devices, print_kernel, convolution,
+      wrong_words])
