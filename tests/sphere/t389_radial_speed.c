@@ -97,6 +97,8 @@ static void needlets(double step, int64_t lmax, const kugel_grid *g, double *b, 
       b[l] = fabs(x) < 1 ? cos(M_PI / 2 * x) : 0;
       o[j].n = b[l] != 0 ? l + 1 : o[j].n;
     }
+    if (!o[j].n) // below l = 1
+      b[0] = (double)(o[j].n = 1);
   }
 }
 
