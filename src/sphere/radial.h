@@ -11,11 +11,12 @@ enum {
   KUGEL__RADIAL_GROUP = 8  /* output positions whose weights are found together */
 };
 
-/* K on [0, cut]: with u = x or sqrt(x), x = 2 - 2 cos(angle) the squared chord, interval i = floor(u scale),
+/* K on [0, cut]: with u = x, sqrt(x) or, smooth in the angle at both ends, 2 + sqrt(x) - sqrt(4 - x),
+ * x = 2 - 2 cos(angle) the squared chord, interval i = floor(u scale),
  * t = u scale - i, K = sum_k coef[k * intervals + i] t^k; 0 where x > cut. */
 typedef struct kugel__radial_poly {
   int64_t intervals, degree;
-  int chord; /* 1: u = sqrt(x) */
+  int chord; /* 0, 1, 2: which u */
   double cut, scale;
   double *coef;
 } kugel__radial_poly;

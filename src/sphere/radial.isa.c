@@ -75,7 +75,8 @@ static void values(const kugel__radial_poly *p, int64_t n, double *x)
     vf64 v = v_load(x + k), u = v_select(v < cut, v, cut);
     if (p->chord)
       for (int i = 0; i < VLEN; i++)
-        u[i] = __builtin_sqrt(u[i]);
+        u[i] = p->chord == 1 ? __builtin_sqrt(u[i])
+                             : 2 + __builtin_sqrt(u[i]) - __builtin_sqrt(u[i] < 4 ? 4 - u[i] : 0);
     u = u * p->scale;
     vf64 r = p->intervals == 1 ? one_piece(p, 2 * u - 1) : piecewise(p, u);
     v_store(x + k, v_select(v <= cut, r, zero));

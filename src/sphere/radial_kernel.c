@@ -185,7 +185,14 @@ static kugel_status cut_and_norm(kugel_radial *p, double *block)
 static double at_key(const kugel_radial *p, double u, int chord)
 {
   double c = chord ? u : sqrt(u);
-  return kugel__radial_kernel_at(p, fmin(2 * asin(fmin(c / 2, 1)), p->info.radius));
+  double a = chord == 2 ? 2 * asin(fmin((u - 2) / sqrt(8), M_SQRT1_2)) + M_PI_2 : 2 * asin(fmin(c / 2, 1));
+  return kugel__radial_kernel_at(p, fmax(0, fmin(a, p->info.radius)));
+}
+
+static double end_of(const kugel__radial_poly *q, int chord)
+{
+  double x = q->cut;
+  return chord == 0 ? x : chord == 1 ? sqrt(x) : 2 + sqrt(x) - sqrt(fmax(0, 4 - x));
 }
 
 /* Chebyshev interpolation on one interval, as powers of t in [0, 1] centred at 1/2 and then shifted would
@@ -222,7 +229,7 @@ static double poly_error(const kugel_radial *p, const kugel__radial_poly *q)
 {
   double worst = 0, largest = 0;
   int64_t samples = kugel__max(1000, 6 * q->intervals);
-  double end = q->chord ? sqrt(q->cut) : q->cut;
+  double end = end_of(q, q->chord);
   for (int64_t j = 0; j < samples; j++) {
     double u = end * ((double)j + 0.37) / (double)samples, x = u * q->scale;
     int64_t i = kugel__min((int64_t)x, q->intervals - 1);
@@ -238,7 +245,7 @@ static double poly_error(const kugel_radial *p, const kugel__radial_poly *q)
 static void set_poly(const kugel_radial *p, kugel__radial_poly *q, int64_t intervals, int64_t degree,
                      int chord)
 {
-  double end = chord ? sqrt(q->cut) : q->cut, h = end / (double)intervals;
+  double end = end_of(q, chord), h = end / (double)intervals;
   q->intervals = intervals;
   q->degree = degree;
   q->chord = chord;
@@ -247,7 +254,7 @@ static void set_poly(const kugel_radial *p, kugel__radial_poly *q, int64_t inter
     fit(p, h * (double)i, h * (double)(i + 1), (int)degree, chord, q->coef + i, intervals);
 }
 
-/* One polynomial where that is enough, else pieces; of the squared chord unless the chord does better. */
+/* One polynomial where that is enough, else pieces; of the squared chord unless another key does better. */
 static kugel_status make_poly(kugel_radial *p)
 {
   kugel__radial_poly *q = &p->poly;
@@ -262,7 +269,7 @@ static kugel_status make_poly(kugel_radial *p)
     if ((error = poly_error(p, q)) <= enough)
       goto done;
   }
-  for (int c = 0; c < 2; c++)
+  for (int c = 0; c < (p->info.radius > 2 ? 3 : 2); c++)
     for (int64_t n = 16; n <= MAX_INTERVALS; n *= 4) {
       set_poly(p, q, n, PIECE_DEGREE, c);
       if ((error = poly_error(p, q)) <= enough)

@@ -33,11 +33,11 @@ static void functions(void)
   kugel__radial_bessel(&span, 4, 3, of);
   ops->starts(1, 0, BLOCKS, (double *)of);
   for (int add = 0; add < 2; add++)
-    for (int64_t b = 0; b < BLOCKS; b++) {
+    for (int64_t b = add; b < BLOCKS; b += 1 + add) {
       for (int i = 0; i < MODES * LANES; i++)
         k[i] = add;
       ops->bessel(1, (double *)of, 0, b * MODES, add, k);
-      for (int m = 0; m < MODES; m++)
+      for (int m = 0; m < MODES; m += 1 + 4 * (b > 0))
         for (int g = 0; g < LANES; g++) {
           double want = g ? (double)(3 * bessel(z[g], (int)b * MODES + m)) : 0;
           CHECK_LE(fabs(k[m * LANES + g] - want - add), 2e-14 * want + 1e-17 + add * 1e-15);

@@ -147,7 +147,8 @@ DEVICE double kernel_value(const GLOBAL double *RESTRICT coef, double x, const r
   for (i32 k = DEGREE - 1; k >= 0; k--)
     v = FMA(v, z, t->one[k]);
 #else
-  double u = (t->chord ? root(x < t->cut ? x : t->cut) : x < t->cut ? x : t->cut) * t->scale;
+  double u = x < t->cut ? x : t->cut;
+  u = t->scale * (t->chord == 0 ? u : t->chord == 1 ? root(u) : 2 + root(u) - root(4 - u));
   i32 i = (i32)u;
   i = i < t->intervals ? i : t->intervals - 1;
   double z = 2 * (u - i) - 1, v = coef[(i64)t->degree * t->intervals + i];
