@@ -63,7 +63,7 @@ KUGEL_API kugel_status kugel_regrid_shape(const kugel_regrid *plan, int64_t *lma
 /// @param[out] out    [batch..., npix_out], with spin [batch..., 2, npix_out], real
 /// @param[in]  queue  on a device with arrays in its memory: where the work is queued; the call returns when it is done
 /// @errors KUGEL_ESHAPE; KUGEL_EINVAL for bad pixels unless opts.bad_pixels allows them; KUGEL_ENOTSUP for least_good with
-///         arrays in device memory; KUGEL_ENOMEM; KUGEL_ECANCELED
+///         one array in device memory and one in host memory; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @accuracy relative L2 error below 1e-13 sqrt(lmax / 100) for maps that the input's grid represents to lmax
 /// @cost   an analysis (with its iterations) and a synthesis; with bad pixels and least_good twice that
 KUGEL_API kugel_status kugel_regrid_execute(const kugel_regrid *plan, const kugel_array *in, const kugel_array *out,
@@ -73,9 +73,11 @@ KUGEL_API kugel_status kugel_regrid_execute(const kugel_regrid *plan, const kuge
 /// @param[in]  plan   a plan
 /// @param[in]  out    shaped as the output of kugel_regrid_execute
 /// @param[out] in     shaped as its input
-/// @errors as kugel_regrid_execute; KUGEL_ENOTSUP for arrays in device memory
+/// @param[in]  queue  as for kugel_regrid_execute
+/// @errors as kugel_regrid_execute
 /// @accuracy <R x, y> = <x, R^T y> to 1e-14 relative
-KUGEL_API kugel_status kugel_regrid_adjoint(const kugel_regrid *plan, const kugel_array *out, const kugel_array *in);
+KUGEL_API kugel_status kugel_regrid_adjoint(const kugel_regrid *plan, const kugel_array *out, const kugel_array *in,
+                                            kugel_queue *queue);
 
 #ifdef __cplusplus
 }

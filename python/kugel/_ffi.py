@@ -1218,8 +1218,8 @@ FUNCTIONS = {
     "kugel_regrid_execute": (  # plan, in, out, queue
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Regrids maps.'),
-    "kugel_regrid_adjoint": (  # plan, out, in
-        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
+    "kugel_regrid_adjoint": (  # plan, out, in, queue
+        STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'The adjoint of kugel_regrid_execute as a linear map without masks, for gradients.'),
     "kugel_filter_matched": (  # lmax, beam, power, psi, sigma
         STATUS, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p],

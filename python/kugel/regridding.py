@@ -69,13 +69,9 @@ class Regrid(Plan):
         """The maps on the target grid."""
         return self._run(lib.kugel_regrid_execute, maps, self._maps(self.source), self._maps(self.target), out, stream)
 
-    def adjoint(self, maps, out=None):
+    def adjoint(self, maps, out=None, stream=None):
         """The adjoint, from maps on the target grid to maps on the source grid."""
-
-        def function(plan, a, b, queue):
-            return lib.kugel_regrid_adjoint(plan, a, b)
-
-        return self._run(function, maps, self._maps(self.target), self._maps(self.source), out, None)
+        return self._run(lib.kugel_regrid_adjoint, maps, self._maps(self.target), self._maps(self.source), out, stream)
 
 
 def regrid(maps, source, target, **options):

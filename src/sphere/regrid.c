@@ -68,11 +68,7 @@ static kugel_status make_window(kugel_regrid *p)
     p->window[l] = !o->window        ? exp(-0.5 * ((double)l * (double)(l + 1) - spin * spin) * sigma * sigma)
                    : l < o->n_window ? o->window[l]
                                      : 0;
-  if (kugel__ctx_device(p->ctx)->ops->type == KUGEL_CPU)
-    return KUGEL_OK;
-  kugel__module_spec spec = {.name = "sphere/window"};
-  KUGEL_TRY(kugel__module_get(p->ctx, &spec, &p->module));
-  return kugel__module_kernel(p->module, "window", &p->kernel, NULL);
+  return KUGEL_OK;
 }
 
 static kugel_status make_sht(const kugel_regrid *p, const kugel_grid *grid, int spin, kugel_sht **out)
@@ -123,6 +119,8 @@ kugel_status kugel_regrid_create(kugel_ctx *ctx, const kugel_regrid_opts *opts, 
   kugel_status s = make_plans(p);
   if (!s)
     s = make_window(p);
+  if (!s)
+    s = kugel__regrid_gpu_create(p);
   p->opts.window = NULL; // the caller's
   if (s) {
     kugel_regrid_destroy(p);
@@ -143,7 +141,7 @@ void kugel_regrid_destroy(kugel_regrid *p)
     kugel_sht_destroy(p->mask_to);
   kugel_sht_destroy(p->from);
   kugel_sht_destroy(p->to);
-  kugel__module_put(p->module);
+  kugel__regrid_gpu_destroy(p);
   kugel__free(ctx, p->window);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

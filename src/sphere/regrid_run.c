@@ -10,7 +10,7 @@
 #include "sphere/regrid.h"
 #include <kugel/alm.h>
 
-enum { CHUNK_BYTES = 64 << 20, WINDOW_THREADS = 128 };
+enum { CHUNK_BYTES = 64 << 20 };
 
 /* ---- coefficients ---- */
 
@@ -46,30 +46,12 @@ static void coefs_free(const kugel_regrid *p, coefs *c)
     kugel__scratch_put(p->ctx, c->view.data);
 }
 
-static kugel_status multiply_there(const kugel_regrid *p, const coefs *c, kugel_queue *queue)
-{
-  kugel__mem alm = {c->view.data, 0}, f = {NULL, 0}, host = {p->window, 0};
-  size_t bytes = (size_t)(p->opts.lmax + 1) * 8;
-  int32_t lmax = (int32_t)p->opts.lmax;
-  KUGEL_TRY(kugel__device_scratch_get(c->device, bytes, &f.base));
-  kugel_status s = kugel__device_copy(c->device, KUGEL__UPLOAD, f, host, bytes, queue);
-  kugel__grid grid = {.blocks = {(uint32_t)lmax + 1, (uint32_t)(c->shape[0] * c->shape[1])},
-                      .threads = {WINDOW_THREADS}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(alm), KUGEL__MEM_ARG(f), KUGEL__VALUE_ARG(lmax),
-                       KUGEL__VALUE_ARG(c->shape[2])};
-  if (!s)
-    s = kugel__launch(c->device, p->kernel, &grid, 4, args, queue);
-  kugel_status waited = c->device->ops->wait(queue);
-  kugel__device_scratch_put(c->device, f.base, bytes);
-  return s ? s : waited;
-}
-
 static kugel_status multiply(const kugel_regrid *p, const coefs *c, kugel_queue *queue)
 {
   if (!p->window)
     return KUGEL_OK;
   if (c->device)
-    return multiply_there(p, c, queue);
+    return kugel__regrid_gpu_window(p, (kugel__mem){c->view.data, 0}, c->shape[0] * c->shape[1], queue);
   int64_t lmax = p->opts.lmax;
   for (int64_t k = 0; k < c->shape[0] * c->shape[1]; k++) {
     kugel_complex *a = (kugel_complex *)c->view.data + k * c->shape[2];
@@ -183,6 +165,8 @@ static kugel_status run_part(const call *j, int64_t at, int64_t n, coefs *c)
   part_of(j->in, p->from->n_map, j->adjoint ? p->to->npix : p->from->npix, at, n, &in);
   part_of(j->out, p->from->n_map, j->adjoint ? p->from->npix : p->to->npix, at, n, &out);
   KUGEL_TRY(transform(j, &in, &out, c));
+  if (p->mask_from && !j->adjoint && c->device)
+    return kugel__regrid_gpu_mask(p, &in.view, &out.view, n, j->queue);
   for (int64_t k = 0; k < n && p->mask_from && !j->adjoint; k++)
     KUGEL_TRY(mask_set(j, &in.view, &out.view, k));
   return KUGEL_OK;
@@ -220,6 +204,24 @@ static kugel_status run(call *j, bool there)
   return s;
 }
 
+static kugel_status start(call *j)
+{
+  const kugel_regrid *p = j->plan;
+  bool in = j->in->device.type != KUGEL_CPU, out = j->out->device.type != KUGEL_CPU;
+  if (j->batch == 0)
+    return KUGEL_OK;
+  KUGEL_CHECK(in == out || j->adjoint || !p->mask_from, KUGEL_ENOTSUP,
+              "least_good needs both maps in host memory, or both in device memory: copy one, or leave it 0");
+  if (in || out)
+    KUGEL_TRY(kugel__queue_of(kugel__ctx_device(p->ctx), j->queue, &j->queue));
+  return run(j, in || out);
+}
+
+static bool overlap_known(const kugel_array *a, const kugel_array *b)
+{
+  return a->device.type == b->device.type && (a->device.type != KUGEL_OPENCL || a->data == b->data);
+}
+
 kugel_status kugel_regrid_execute(const kugel_regrid *p, const kugel_array *in, const kugel_array *out,
                                   kugel_queue *queue)
 {
@@ -227,26 +229,19 @@ kugel_status kugel_regrid_execute(const kugel_regrid *p, const kugel_array *in, 
   call j = {.plan = p, .in = in, .out = out, .batch = -1, .queue = queue};
   KUGEL_TRY(check_maps(p, in, "in", p->from->npix, &j.batch));
   KUGEL_TRY(check_maps(p, out, "out", p->to->npix, &j.batch));
-  if (in->device.type == out->device.type && (in->device.type != KUGEL_OPENCL || in->data == out->data))
+  if (overlap_known(in, out))
     KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
-  if (j.batch == 0)
-    return KUGEL_OK;
-  bool there = in->device.type != KUGEL_CPU || out->device.type != KUGEL_CPU;
-  KUGEL_CHECK(!there || !p->mask_from, KUGEL_ENOTSUP,
-              "least_good needs maps in host memory: copy them, or leave it 0");
-  if (there)
-    KUGEL_TRY(kugel__queue_of(kugel__ctx_device(p->ctx), queue, &j.queue));
-  return run(&j, there);
+  return start(&j);
 }
 
-kugel_status kugel_regrid_adjoint(const kugel_regrid *p, const kugel_array *out, const kugel_array *in)
+kugel_status kugel_regrid_adjoint(const kugel_regrid *p, const kugel_array *out, const kugel_array *in,
+                                  kugel_queue *queue)
 {
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_regrid_create");
-  call j = {.plan = p, .in = out, .out = in, .batch = -1, .adjoint = true};
+  call j = {.plan = p, .in = out, .out = in, .batch = -1, .queue = queue, .adjoint = true};
   KUGEL_TRY(check_maps(p, out, "out", p->to->npix, &j.batch));
   KUGEL_TRY(check_maps(p, in, "in", p->from->npix, &j.batch));
-  KUGEL_CHECK(in->device.type == KUGEL_CPU && out->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "the adjoint takes maps in host memory");
-  KUGEL_TRY(kugel__array_disjoint(out, "out", in, "in"));
-  return j.batch ? run(&j, false) : KUGEL_OK;
+  if (overlap_known(in, out))
+    KUGEL_TRY(kugel__array_disjoint(out, "out", in, "in"));
+  return start(&j);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Executions on a device. A plan owns one set of work memory: executions from several threads queue one after
  * another, each waits, on the device, for the event that the last one left. */
+#include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
 #include "sphere/parts_gpu.h"
@@ -240,14 +241,57 @@ kugel_status kugel__sht_gpu_arrays(const kugel_sht *p, const kugel_array *alm, c
   return run_arrays(p, alm, map, (task){.verb = adjoint ? ADJOINT : SYNTHESIS}, queue);
 }
 
+/* A copy of a device array in host memory, there with its numbers if it is read. */
+static kugel_status to_host(const kugel_sht *p, const kugel_array *a, bool read, kugel_queue *queue,
+                            kugel_array *out)
+{
+  size_t bytes = (size_t)kugel__array_count(a) * a->dtype.bits * a->dtype.lanes / 8;
+  *out = *a;
+  if (!on_device(p, a))
+    return KUGEL_OK;
+  out->device = (kugel_device){KUGEL_CPU, 0};
+  out->byte_offset = 0;
+  out->data = kugel__scratch_get(p->ctx, bytes);
+  KUGEL_CHECK(out->data, KUGEL_ENOMEM, "no memory for a copy of %zu bytes in host memory", bytes);
+  KUGEL_TRY(read ? kugel__device_copy(p->gpu->device, KUGEL__DOWNLOAD, (kugel__mem){out->data, 0},
+                                      (kugel__mem){a->data, a->byte_offset}, bytes, queue)
+                 : KUGEL_OK);
+  return p->gpu->device->ops->wait(queue);
+}
+
+/* Rows of equal angles that lack rings are resampled in theta, which the CPU does. */
+static kugel_status analysis_by_host(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
+                                     bool adjoint, kugel_queue *queue)
+{
+  const kugel_array *from = adjoint ? alm : map, *to = adjoint ? map : alm;
+  kugel_array in = {.data = NULL}, out = {.data = NULL}, a = as_host(p, alm), m = as_host(p, map);
+  int64_t batch;
+  kugel_queue *q;
+  KUGEL_TRY(kugel__sht_check_shapes(p, alm ? &a : NULL, map ? &m : NULL, &batch));
+  KUGEL_TRY(kugel__queue_of(p->gpu->device, queue, &q));
+  kugel_status s = to_host(p, from, true, q, &in);
+  s = s ? s : to_host(p, to, false, q, &out);
+  if (!s)
+    s = adjoint ? kugel_sht_analysis_adjoint(p, &in, &out, NULL) : kugel_sht_analysis(p, &in, &out, NULL);
+  if (!s && on_device(p, to)) {
+    size_t bytes = (size_t)kugel__array_count(to) * to->dtype.bits * to->dtype.lanes / 8;
+    s = kugel__device_copy(p->gpu->device, KUGEL__UPLOAD, (kugel__mem){to->data, to->byte_offset},
+                           (kugel__mem){out.data, 0}, bytes, q);
+    kugel_status waited = p->gpu->device->ops->wait(q);
+    s = s ? s : waited;
+  }
+  if (on_device(p, from))
+    kugel__scratch_put(p->ctx, in.data);
+  if (on_device(p, to))
+    kugel__scratch_put(p->ctx, out.data);
+  return s;
+}
+
 kugel_status kugel__sht_gpu_analysis(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
                                      bool adjoint, kugel_queue *queue)
 {
-  KUGEL_CHECK(
-      !p->latlon, KUGEL_ENOTSUP,
-      "analysis in device memory takes grids with quadrature weights to lmax = %lld: HEALPix, Gauss-Legendre "
-      "or a finer grid; or pass arrays in host memory",
-      (long long)p->lmax);
+  if (p->latlon)
+    return analysis_by_host(p, alm, map, adjoint, queue);
   return run_arrays(p, alm, map, (task){.verb = adjoint ? ANALYSIS_ADJOINT : ANALYSIS}, queue);
 }
 

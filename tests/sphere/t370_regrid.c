@@ -2,58 +2,12 @@
 /* ISA: once. Regridding: a bump off every symmetry arrives where it was on every pair of grids, vectors too;
  * truncation, beams, batches, masks, the adjoint, relief of the Earth, bad input, failing allocations. */
 #include "sphere/bump.h"
+#include "sphere/every_grid.h"
 #include "sphere/golden.h"
 #include "core/alloc.h"
 #include <kugel/regrid.h>
 
-enum { LMAX = 16, GRIDS = 12 };
 static uint64_t seed = 11;
-
-static kugel_grid *grid_of(kugel_grid_kind kind, int64_t n, int64_t nphi, double phi0)
-{
-  kugel_grid *g = NULL;
-  kugel_grid_opts o = {.size = sizeof o, .kind = kind, .nside = n, .ntheta = n, .nphi = nphi, .phi0 = phi0};
-  CHECK_OK(kugel_grid_create(NULL, &o, &g));
-  return g;
-}
-
-static kugel_grid *custom(void)
-{
-  double theta[30], weight[30], phi0[30];
-  int64_t nphi[30];
-  kugel_grid *gauss = grid_of(KUGEL_GRID_GAUSS, 30, 60, 0), *g = NULL;
-  CHECK_OK(kugel_grid_rings(gauss, theta, nphi, NULL, NULL, weight));
-  for (int i = 0; i < 30; i++) {
-    nphi[i] = 55 + i;
-    weight[i] *= 60 / (double)nphi[i];
-    phi0[i] = 0.1 * i;
-  }
-  kugel_grid_opts o = {.size = sizeof o,
-                       .nrings = 30,
-                       .theta = theta,
-                       .ring_nphi = nphi,
-                       .ring_phi0 = phi0,
-                       .ring_weight = weight};
-  CHECK_OK(kugel_grid_create(NULL, &o, &g));
-  kugel_grid_destroy(gauss);
-  return g;
-}
-
-static void grids_make(kugel_grid **g)
-{
-  g[0] = grid_of(KUGEL_GRID_GAUSS, LMAX + 1, 2 * LMAX + 2, 0);
-  g[1] = grid_of(KUGEL_GRID_CLENSHAW_CURTIS, LMAX + 2, 2 * LMAX + 2, 0.2);
-  g[2] = grid_of(KUGEL_GRID_FEJER1, LMAX + 2, 2 * LMAX + 4, M_PI / (2 * LMAX + 4));
-  g[3] = grid_of(KUGEL_GRID_FEJER2, 2 * LMAX + 1, 2 * LMAX + 1, -0.4);
-  g[4] = grid_of(KUGEL_GRID_DRISCOLL_HEALY, 2 * LMAX + 2, 2 * LMAX + 3, 3);
-  g[5] = grid_of(KUGEL_GRID_MCEWEN_WIAUX, LMAX + 1, 2 * LMAX + 1, 0);
-  g[6] = grid_of(KUGEL_GRID_LOBATTO, LMAX + 2, 2 * LMAX + 2, 0);
-  g[7] = grid_of(KUGEL_GRID_GAUSS_REDUCED, LMAX + 1, 0, 0);
-  g[8] = grid_of(KUGEL_GRID_GAUSS_OCTAHEDRAL, 2 * LMAX + 2, 0, 0);
-  g[9] = custom();
-  g[10] = grid_of(KUGEL_GRID_HEALPIX, 16, 0, 0);
-  g[11] = grid_of(KUGEL_GRID_HEALPIX, 20, 0, 0);
-}
 
 static kugel_regrid *plan_of(kugel_regrid_opts o)
 {
@@ -222,8 +176,8 @@ static void check_adjoint(kugel_grid *from, kugel_grid *to, int spin, double fwh
     y[i] = check_random(&seed);
   CHECK_OK(kugel_regrid_execute(p, KUGEL_ARRAY(x, KUGEL_F64, n, a / n), KUGEL_ARRAY(rx, KUGEL_F64, n, b / n),
                                 NULL));
-  CHECK_OK(
-      kugel_regrid_adjoint(p, KUGEL_ARRAY(y, KUGEL_F64, n, b / n), KUGEL_ARRAY(ty, KUGEL_F64, n, a / n)));
+  CHECK_OK(kugel_regrid_adjoint(p, KUGEL_ARRAY(y, KUGEL_F64, n, b / n), KUGEL_ARRAY(ty, KUGEL_F64, n, a / n),
+                                NULL));
   double left = 0, right = 0, norm_rx = 0, norm_y = 0;
   for (int64_t i = 0; i < b; i++) {
     left += rx[i] * y[i];
@@ -315,7 +269,7 @@ static void check_bad(kugel_grid *gauss, kugel_grid *own)
   CHECK_IS(kugel_regrid_create(NULL, NULL, &p), KUGEL_EINVAL);
   CHECK_IS(kugel_regrid_create(NULL, &none, NULL), KUGEL_EINVAL);
   CHECK_IS(kugel_regrid_execute(NULL, NULL, NULL, NULL), KUGEL_EINVAL);
-  CHECK_IS(kugel_regrid_adjoint(NULL, NULL, NULL), KUGEL_EINVAL);
+  CHECK_IS(kugel_regrid_adjoint(NULL, NULL, NULL, NULL), KUGEL_EINVAL);
   CHECK_IS(kugel_regrid_shape(NULL, NULL, NULL, NULL), KUGEL_EINVAL);
   p = plan_of((kugel_regrid_opts){.from = gauss, .to = gauss});
   CHECK_IS(kugel_regrid_execute(p, NULL, NULL, NULL), KUGEL_EINVAL);
