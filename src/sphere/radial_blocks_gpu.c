@@ -15,6 +15,13 @@ static int lanes_of(const kugel_radial *p)
   return 1 + p->ctx->npeers;
 }
 
+/* Output pairs [*lo, *hi) that a block holds, from a multiple of 8 on: series are made by eights. */
+static void pairs_of(const kugel_radial *p, int64_t p0, int64_t p1, int64_t *lo, int64_t *hi)
+{
+  kugel__radial_pairs(p, p0, p1, lo, hi);
+  *lo -= *lo % LANES;
+}
+
 /* ---- memory ---- */
 
 static kugel_status limit_of(const kugel_radial *p, int64_t *limit)
@@ -35,7 +42,7 @@ static void bytes_of(const kugel_radial *p, int64_t p0, int64_t p1, int64_t *wor
   const kugel__radial_spectra *t = p->spectra;
   int64_t lo, hi, pixels = 0, lanes = 0, rings = 0;
   bool sums = !t || t->direct;
-  kugel__radial_pairs(p, p0, p1, &lo, &hi);
+  pairs_of(p, p0, p1, &lo, &hi);
   for (int64_t i = lo; i < hi; i++) {
     const kugel__radial_ring *r = p->ring + i;
     pixels += r->nphi * (1 + p->mirrored);
@@ -98,20 +105,23 @@ static void cut(const kugel_radial *p, int64_t count, int64_t *first)
     first[k++] = p->end;
 }
 
-/* Whether each lane can hold its tables and the work memory of its largest block. */
-static int64_t need_of(const kugel_radial *p, int64_t each, const int64_t *first)
+/* Bytes of the lane that needs most: its tables and the work memory of its largest block; *all: of all. */
+static int64_t need_of(const kugel_radial *p, int64_t each, const int64_t *first, int64_t *all)
 {
   int64_t most = 0;
+  *all = 0;
   for (int lane = 0; lane < lanes_of(p); lane++) {
-    int64_t all = 0, largest = 0, work, tables;
+    int64_t kept = 0, largest = 0, sum = 0, work, tables;
     for (int64_t k = lane * each; k < (lane + 1) * each; k++) {
       if (first[k] == first[k + 1])
         continue;
       bytes_of(p, first[k], first[k + 1], &work, &tables);
       largest = kugel__max(largest, work);
-      all += tables;
+      sum += work;
+      kept += tables;
     }
-    most = kugel__max(most, all + largest);
+    most = kugel__max(most, kept + largest);
+    *all = kugel__max(*all, kept + sum);
   }
   return most;
 }
@@ -213,7 +223,7 @@ static kugel_status take_spectra(const kugel_radial *p, kugel__radial_block *b, 
 static kugel_status make_block(const kugel_radial *p, kugel_ctx *ctx, kugel__radial_block *b, bool *fits)
 {
   int64_t lo, hi;
-  kugel__radial_pairs(p, b->p0, b->p1, &lo, &hi);
+  pairs_of(p, b->p0, b->p1, &lo, &hi);
   b->view = *p;
   b->grid = *p->grid;
   b->view.ctx = ctx;
@@ -241,7 +251,7 @@ static void drop_block(kugel__radial_block *b)
 
 /* ---- all blocks ---- */
 
-static kugel_status build(kugel_radial *p, int64_t each, const int64_t *first, bool *fits)
+static kugel_status build(kugel_radial *p, int64_t each, const int64_t *first, bool resident, bool *fits)
 {
   kugel__radial_blocks *q = kugel__calloc(p->ctx, sizeof *q);
   KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a plan");
@@ -249,7 +259,7 @@ static kugel_status build(kugel_radial *p, int64_t each, const int64_t *first, b
   pthread_mutex_init(&q->lock, NULL);
   q->nlanes = lanes_of(p);
   q->each = each;
-  q->resident = each == 1;
+  q->resident = resident;
   q->block = kugel__calloc(p->ctx, (size_t)(q->nlanes * each) * sizeof *q->block);
   KUGEL_CHECK(q->block, KUGEL_ENOMEM, "no memory for %lld blocks of rings", (long long)(q->nlanes * each));
   *fits = true;
@@ -268,19 +278,19 @@ static kugel_status build(kugel_radial *p, int64_t each, const int64_t *first, b
 
 kugel_status kugel__radial_blocks_create(kugel_radial *p)
 {
-  int64_t limit, least = INT64_MAX, *first, most = (p->end + 7) / 8;
+  int64_t limit, all, least = INT64_MAX, *first, most = (p->end + 7) / 8;
   bool fits = false;
   kugel_status s = limit_of(p, &limit);
   KUGEL_TRY(s);
   KUGEL_ALLOC(p->ctx, first, (size_t)(2 * (most + 1) * lanes_of(p) + 1) * 8);
   for (int64_t each = 1; each <= 2 * most && !fits && !s; each *= 2) {
     cut(p, each * lanes_of(p), first);
-    int64_t need = need_of(p, each, first);
+    int64_t need = need_of(p, each, first, &all);
     least = kugel__min(least, need);
     if (need > limit)
       continue;
     kugel__radial_blocks_destroy(p);
-    s = build(p, each, first, &fits);
+    s = build(p, each, first, all <= limit, &fits);
   }
   kugel__free(p->ctx, first);
   if (!s && !fits)

@@ -3,9 +3,9 @@
  * for one plan, and several devices.
  *
  * A block is a run of output ring pairs with all rings within the cut-off of any. Its plan is a view of the
- * whole one whose rings lie side by side in maps of their own, so that sums are those of the whole plan. A
- * lane is a device: it keeps the tables of all its blocks, and work memory for one at a time unless it has
- * but one. */
+ * whole one whose rings lie side by side in maps of their own, so that results have the bits of the whole
+ * plan. A lane is a device: it keeps the tables of all its blocks, and work memory for one at a time unless
+ * it has but one. */
 #ifndef KUGEL_SPHERE_RADIAL_BLOCKS_GPU_H
 #define KUGEL_SPHERE_RADIAL_BLOCKS_GPU_H
 

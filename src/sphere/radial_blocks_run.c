@@ -57,12 +57,18 @@ static kugel_status start(const job *j, int lane, const kugel__radial_block *b)
   return kugel__radial_gpu_map(&b->view, &pass);
 }
 
-/* Results to their place; the work memory is given back. */
-static kugel_status end(const job *j, int lane, const kugel__radial_block *b, kugel_status s)
+/* Results to their place. */
+static kugel_status deliver(const job *j, int lane, const kugel__radial_block *b)
+{
+  for (int64_t k = 0; k < b->nout; k++)
+    KUGEL_TRY(move(j, b, b->out + k, j->space[2 * lane + 1], &j->out, KUGEL__DOWNLOAD));
+  return KUGEL_OK;
+}
+
+/* Waits; the work memory is given back. */
+static kugel_status finish(const job *j, const kugel__radial_block *b, kugel_status s)
 {
   kugel__device *device = b->view.gpu->device;
-  for (int64_t k = 0; k < b->nout && !s; k++)
-    s = move(j, b, b->out + k, j->space[2 * lane + 1], &j->out, KUGEL__DOWNLOAD);
   kugel_status done = device->ops->wait(&device->queue);
   if (!j->q->resident)
     kugel__radial_gpu_release(&b->view);
@@ -81,13 +87,14 @@ static kugel_status run_map(const job *j)
   kugel_status s = KUGEL_OK;
   for (int64_t i = 0; i < q->each && !s; i++) {
     kugel__span outer = kugel__progress_enter((double)i / (double)q->each, (double)(i + 1) / (double)q->each);
+    const kugel__radial_block *b = q->block + i;
     int begun = 0;
     for (; begun < q->nlanes && !s; begun++)
-      if (q->block[begun * q->each + i].p0 < q->block[begun * q->each + i].p1)
-        s = start(j, begun, q->block + begun * q->each + i);
+      s = b[begun * q->each].view.gpu ? start(j, begun, b + begun * q->each) : KUGEL_OK;
+    for (int lane = 0; lane < begun && !s; lane++)
+      s = b[lane * q->each].view.gpu ? deliver(j, lane, b + lane * q->each) : KUGEL_OK;
     for (int lane = 0; lane < begun; lane++)
-      if (q->block[lane * q->each + i].p0 < q->block[lane * q->each + i].p1)
-        s = end(j, lane, q->block + lane * q->each + i, s);
+      s = b[lane * q->each].view.gpu ? finish(j, b + lane * q->each, s) : s;
     if (!s)
       s = kugel__parallel(j->p->ctx, 1, nothing, NULL); /* cancelled? */
     kugel__progress_leave(outer);

@@ -90,13 +90,8 @@ static int64_t chunks_of(const kugel__radial_modes *g, int64_t samples)
 static int64_t measure(const kugel_radial *p, kugel__radial_modes *g, gpu_group *group)
 {
   const kugel__radial_spectra *t = p->spectra;
-  int64_t total = 0, n, last = (g->groups - 1) * LANES, lo, hi;
-  kugel__spectra_reach(p, last, &lo, &hi);
-  for (int64_t d = lo; d < hi; d++) {
-    kugel__spectra_span_of(p, last, d, &n);
-    g->samples = kugel__max(g->samples, n);
-  }
-  g->samples = kugel__max(4, kugel__min(MOST_SAMPLES, kugel__round_up(g->samples, 2)));
+  int64_t total = 0, n, lo, hi;
+  g->samples = kugel__max(4, kugel__min(MOST_SAMPLES, kugel__round_up(t->equator, 2)));
   g->per = g->samples > 8 ? 2 : 4;
   for (int64_t i = 0; i < g->groups; i++) {
     int64_t samples = 0, modes = -1;

@@ -40,6 +40,7 @@ typedef struct kugel__radial_spectra {
   int64_t npairs, mmax;
   int64_t before, after; /* rings within reach of any output ring */
   int64_t size;          /* samples of a ring within the cut-off, at the most */
+  int64_t equator;       /* samples within the cut-off of the last eight pairs, at the most */
   int64_t block;         /* pairs a round, a multiple of LANES */
   bool staggered;        /* every second ring of the belt is half a step on */
   bool truncated;        /* spectra end at the Nyquist frequency of each ring, as in ElsnerWandelt2011 */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "core/alloc.h"
+#include "core/ctx.h"
 #include "sphere/grid.h"
 #include "sphere/radial_spectra.h"
 
@@ -119,13 +120,14 @@ static int64_t samples_of(const kugel_radial *p, const kugel__radial_spectra *t,
 static void size_rounds(const kugel_radial *p, kugel__radial_spectra *t)
 {
   int64_t reach = t->before + t->after + 1, most = 1;
+  bool on_device = p->ctx->device.type != KUGEL_CPU; /* where all rows are of samples */
   double work = 0, direct = 0, all, pairs;
   for (int64_t i = 0; i < t->npairs; i++) {
     int64_t n = samples_of(p, t, i, &all, &pairs);
     if (t->row[i].modes >= 0) {
       most = kugel__max(most, n);
       double rings = (double)(p->ring[i].hi - p->ring[i].lo);
-      bool bessel = t->bessel && !t->row[i].aliased;
+      bool bessel = t->bessel && !t->row[i].aliased && !on_device;
       work += (double)(t->row[i].modes + 1) * ((bessel ? 3 * (double)p->fisher.n * rings : all) + 9 * rings);
     } else {
       direct += pairs * (double)(1 + p->mirrored);
@@ -201,6 +203,12 @@ kugel_status kugel__radial_spectra_create(kugel_radial *p)
   t->bessel = p->fisher.n && !t->truncated && p->band >= 0 && p->info.cut_error <= tolerance_of(p);
   choose_rows(p, t);
   size_rounds(p, t);
+  int64_t last = (t->npairs - 1) / LANES * LANES, lo, hi, n;
+  kugel__spectra_reach(p, last, &lo, &hi);
+  for (int64_t d = lo; d < hi; d++) {
+    kugel__spectra_span_of(p, last, d, &n);
+    t->equator = kugel__max(t->equator, n);
+  }
   return KUGEL_OK;
 }
 
