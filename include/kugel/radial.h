@@ -74,11 +74,11 @@ typedef struct kugel_radial_opts {
   int64_t lmax; /* harmonic method; 0: info.band, forced at most 2 nside on HEALPix, nrings - 1 elsewhere */
   int normalise_mask; /* 1: divide by the convolution of the map of observed pixels; 0: they count as zero */
   int spin; /* 0: scalars; else pairs of maps of this spin, 2: (Q, U), 1: (theta, phi) of vectors, each
-               carried to the result along its great circle; -10 to 10, by the direct method on the CPU */
+               carried to the result along its great circle; -10 to 10, by the direct method */
   /* An asymmetric kernel as a sum of displaced ones: the result at a pixel is the sum over k of
      part_weight[k] times the convolution about the point at part_distance[k] from the pixel, in the direction
-     part_bearing[k] (from south towards east) plus the orientation of the pixel's ring. By the direct method
-     on the CPU. */
+     part_bearing[k] (from south towards east) plus the orientation of the pixel's ring. By the direct
+     method. */
   int64_t nparts;                                           /* 0: the kernel itself; at most 1000 */
   const double *part_weight, *part_distance, *part_bearing; /* [nparts], radians; copied */
   const double *orientation; /* [nrings] radians, rings in the order of kugel_grid_rings; copied; NULL: 0 */

@@ -204,7 +204,7 @@ kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts,
   if (!s)
     s = choose(p);
   p->end = kugel__radial_outputs(p);
-  if (!s && !o.spin && !o.nparts)
+  if (!s)
     s = kugel__radial_gpu_create(p);
   if (!s && p->spectra && !p->gpu && !p->blocks)
     s = kugel__radial_spectra_finish(p);

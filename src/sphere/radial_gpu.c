@@ -38,8 +38,9 @@ kugel_status kugel__radial_gpu_hold(const kugel_radial *p)
     KUGEL_TRY(kugel__device_alloc(g->device, (size_t)p->grid->npix * 8, &g->seen.base));
   if (!g->lanes_bytes)
     return KUGEL_OK;
-  KUGEL_TRY(kugel__device_alloc(g->device, g->lanes_bytes, &g->lanes.base));
-  return kugel__device_fill(g->device, g->lanes, 0, g->lanes_bytes, &g->device->queue);
+  size_t bytes = g->lanes_bytes * (p->opts.spin ? 2 : 1);
+  KUGEL_TRY(kugel__device_alloc(g->device, bytes, &g->lanes.base));
+  return kugel__device_fill(g->device, g->lanes, 0, bytes, &g->device->queue);
 }
 
 void kugel__radial_gpu_release(const kugel_radial *p)
@@ -59,12 +60,15 @@ kugel_status kugel__radial_gpu_create(kugel_radial *p)
     return KUGEL_OK;
   if (p->info.method != KUGEL_RADIAL_HARMONIC)
     KUGEL_TRY(kugel__radial_blocks_wanted(p, &blocks));
+  bool whole = p->opts.spin || p->opts.nparts; /* else on the host: blocks are of scalar, radial kernels */
+  if (blocks && whole)
+    return KUGEL_OK;
   if (!blocks)
     KUGEL_TRY(kugel__radial_gpu_build(p, &fits));
   if (!blocks && fits)
     return kugel__radial_gpu_hold(p);
   kugel__radial_gpu_destroy(p);
-  return kugel__radial_blocks_create(p);
+  return whole ? KUGEL_OK : kugel__radial_blocks_create(p);
 }
 
 void kugel__radial_gpu_destroy(kugel_radial *p)
@@ -130,9 +134,12 @@ static kugel_status normalise(kugel__radial_gpu *g, bool f32, kugel__radial_args
 }
 
 /* Sums over pairs of pixels, to out or, of a mask, to g->seen. */
-static kugel_status direct(kugel__radial_gpu *g, const kugel__radial_pass *pass)
+static kugel_status direct(const kugel_radial *p, const kugel__radial_pass *pass)
 {
+  kugel__radial_gpu *g = p->gpu;
   kugel__radial_args t = g->args;
+  if (p->opts.spin)
+    t.other = pass->in_at + p->grid->npix;
   t.adjoint = pass->adjoint;
   t.mask = pass->mask;
   t.in = pass->in_at;
@@ -142,12 +149,49 @@ static kugel_status direct(kugel__radial_gpu *g, const kugel__radial_pass *pass)
   return KUGEL_OK;
 }
 
+/* A pair: lanes of both maps, then K cosine and sine of each into each. In mirrors the second map has the
+ * other sign, and so has its result. */
+static kugel_status pair(const kugel_radial *p, const kugel__radial_pass *pass)
+{
+  kugel__radial_gpu *g = p->gpu;
+  int64_t npix = p->grid->npix, lanes = (int64_t)(g->lanes_bytes / 64);
+  kugel__radial_args t = g->args;
+  t.adjoint = pass->adjoint;
+  for (int map = 0; map < 2; map++) {
+    t.in = pass->in_at + map * npix;
+    t.other = pass->in_at + !map * npix;
+    t.lanes = map * lanes;
+    t.flip = map;
+    KUGEL_TRY(launch(g, KUGEL__RADIAL_FILL, pass->f32, t, pass->in, pass->out));
+  }
+  t.in = pass->in_at;
+  t.other = pass->in_at + npix;
+  for (int to = 0; to < 2; to++)
+    for (int sine = 0; sine < 2; sine++) {
+      int from = to ^ sine;
+      t.out = pass->out_at + to * npix;
+      t.lanes = from * lanes;
+      t.flip = to;
+      t.add = sine;
+      t.turn = 1 + sine;
+      t.weights = g->turned[1 + sine];
+      t.factor = sine && !to ? -1 : 1;
+      if (sine && p->opts.spin < 0)
+        t.factor = -t.factor;
+      KUGEL_TRY(launch(g, KUGEL__RADIAL_BELT, pass->f32, t, pass->in, pass->out));
+      KUGEL_TRY(launch(g, KUGEL__RADIAL_CAPS, pass->f32, t, pass->in, pass->out));
+    }
+  return KUGEL_OK;
+}
+
 static kugel_status sums(const kugel_radial *p, const kugel__radial_pass *pass)
 {
   kugel__radial_gpu *g = p->gpu;
   if (g->modes)
     KUGEL_TRY(kugel__radial_modes_sum(p, g->modes, pass, &g->device->queue));
-  return g->sums ? direct(g, pass) : KUGEL_OK;
+  if (p->opts.spin && !pass->mask)
+    return pair(p, pass);
+  return g->sums ? direct(p, pass) : KUGEL_OK;
 }
 
 kugel_status kugel__radial_gpu_map(const kugel_radial *p, kugel__radial_pass *pass)
@@ -163,6 +207,9 @@ kugel_status kugel__radial_gpu_map(const kugel_radial *p, kugel__radial_pass *pa
     return kugel__radial_modes_finish(p, g->modes, pass, masked, 1e-6 * fabs(p->info.integral),
                                       &g->device->queue);
   kugel__radial_args t = g->args;
-  t.out = pass->out_at;
-  return masked ? normalise(g, pass->f32, t, pass->out) : KUGEL_OK;
+  for (int map = 0; map < (p->opts.spin ? 2 : 1) && masked; map++) {
+    t.out = pass->out_at + map * p->grid->npix;
+    KUGEL_TRY(normalise(g, pass->f32, t, pass->out));
+  }
+  return KUGEL_OK;
 }

@@ -12,9 +12,10 @@ enum { KUGEL__RADIAL_MAX_DEGREE = 30 };
 
 /* As in kernels/radial.cl. */
 typedef struct kugel__radial_args {
-  double cut, scale, least;
-  int64_t in, out;
-  int32_t intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs, pad;
+  double cut, scale, least, factor;
+  int64_t in, out, other, lanes, weights;
+  int32_t intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs;
+  int32_t spin, turn, flip, add;
   double one[KUGEL__RADIAL_MAX_DEGREE + 1];
 } kugel__radial_args;
 
@@ -46,14 +47,15 @@ struct kugel__radial_gpu {
   kugel__mem table[KUGEL__RADIAL_TABLES], lanes, seen;
   int64_t units[KUGEL__RADIAL_KINDS], first_unit[KUGEL__RADIAL_KINDS];
   kugel__radial_args args;
-  size_t lanes_bytes;
-  int64_t margin; /* positions before and after the lanes that may be read, and count as nothing */
-  bool covered;   /* every pixel is in a ring */
+  size_t lanes_bytes; /* of one map */
+  int64_t turned[3];  /* first weights of K and, with a spin, of K times cosine and sine */
+  int64_t margin;     /* positions before and after the lanes that may be read, and count as nothing */
+  bool covered;       /* every pixel is in a ring */
 };
 
 /* Fills g->table, args and kernels of p->gpu; *fits: false if the tables are too long. */
 kugel_status kugel__radial_gpu_sums(kugel_radial *p, bool *fits);
-/* One map: `in` and `out` apart; queued. */
+/* One map, `in` and `out` apart, or a pair with a spin; queued. */
 kugel_status kugel__radial_gpu_map(const kugel_radial *p, kugel__radial_pass *pass);
 /* Tables and kernels without work memory, and that memory. */
 kugel_status kugel__radial_gpu_build(kugel_radial *p, bool *fits);

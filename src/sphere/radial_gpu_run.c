@@ -53,7 +53,7 @@ kugel_status kugel__radial_gpu_run(const kugel_radial *p, const kugel_array *in,
   if (!s && !apart)
     s = kugel__device_scratch_get(g->device, bytes, &copy.base);
   for (int64_t k = 0; k < n && !s; k++)
-    s = run_map(p, f32, adjoint, k * p->grid->npix, loan, copy);
+    s = run_map(p, f32, adjoint, k * p->grid->npix * (p->opts.spin ? 2 : 1), loan, copy);
   s = kugel__lend_end(2, loan, &g->device->queue, s);
   kugel_status done = g->device->ops->wait(&g->device->queue);
   if (copy.base)

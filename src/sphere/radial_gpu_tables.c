@@ -2,9 +2,11 @@
 /* Tables of the direct sum on a device, and its kernels. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "sphere/radial_gpu_plan.h"
+#include "sphere/radial_spin.h"
 
 enum { LANES = KUGEL__RADIAL_LANES, FILL_TILE = 128, TILE = 128, RINGS_A_BLOCK = 4 };
 
@@ -16,7 +18,7 @@ typedef struct gpu_ring {
 } gpu_ring;
 
 typedef struct gpu_span {
-  double a, b, dphi, from, ratio, nq, unit, step;
+  double a, b, dphi, from, ratio, nq, unit, step, factor, difference, sum;
   int64_t slot, weights;
   int32_t width, start, back, steps, from_term, pad;
 } gpu_span;
@@ -27,7 +29,7 @@ typedef struct build {
   gpu_span *span;
   double *weight;
   int32_t *unit;
-  int64_t spans, weights, units;
+  int64_t spans, weights, units, room; /* room: of all weights, with a spin thrice what is counted */
 } build;
 
 static void build_free(const kugel_radial *p, build *b)
@@ -38,13 +40,27 @@ static void build_free(const kugel_radial *p, build *b)
   kugel__free(p->ctx, b->unit);
 }
 
+static int64_t parts_of(const kugel_radial *p)
+{
+  return kugel__max(1, p->opts.nparts);
+}
+
+/* Whether all rings that a ring's sums need have as many pixels. */
+static bool same(const kugel_radial *p, int64_t r)
+{
+  bool all = p->ring[r].same;
+  for (int64_t k = 0; k < p->opts.nparts && all; k++)
+    all = kugel__radial_centre(p, p->ring + r, k).same;
+  return all;
+}
+
 static bool of_kind(const kugel_radial *p, int kind, int64_t r)
 {
   if (kind == KUGEL__RADIAL_FILL)
     return p->ring[r].reach > 0;
   if (r < p->begin || r >= p->end || (p->spectra && p->spectra->row[r].modes >= 0))
     return false;
-  return p->ring[r].same == (kind == KUGEL__RADIAL_BELT);
+  return same(p, r) == (kind == KUGEL__RADIAL_BELT);
 }
 
 /* How often to start a block of `kind` for the rings from r on, and where the positions begin and step. */
@@ -66,40 +82,62 @@ static int64_t blocks_of(const kugel_radial *p, int kind, int64_t r, int64_t *be
   return end ? (end - *begin + *step - 1) / *step : 0;
 }
 
+/* The weights of a whole ring, and with a spin those times cosine and sine. */
+static void add_weights(const kugel_radial *p, build *b, gpu_span *s, const kugel__radial_span *t)
+{
+  const kugel__radial_ops *ops = kugel__radial_ops_now();
+  const int64_t *turned = p->gpu->turned;
+  double *w = b->weight + b->weights, h0 = s->start * t->step + t->dphi;
+  int64_t whole = kugel__round_up(t->width, LANES);
+  s->weights = b->weights;
+  s->width = (int32_t)kugel__round_up(t->width, 4);
+  b->weights += whole;
+  ops->keys(t->a, t->b, h0, t->step, t->width, w);
+  for (int64_t e = t->width; e < whole; e++)
+    w[e] = INFINITY;
+  ops->values(&p->poly, whole, w);
+  for (int64_t e = 0; e < whole; e++)
+    w[e] *= s->factor;
+  if (!p->opts.spin)
+    return;
+  kugel__radial_turn turn = {s->difference, s->sum, abs(p->opts.spin)};
+  memcpy(w + turned[1], w, (size_t)whole * 8);
+  kugel__radial_spin_ops_now()->row(&turn, h0, t->step, whole, w + turned[1], w + turned[2]);
+}
+
+static void add_span(const kugel_radial *p, build *b, gpu_ring *to, const kugel__radial_ring *r,
+                     const kugel__radial_ring *q, double factor)
+{
+  kugel__radial_span t = kugel__radial_span_of(p, r, q);
+  if (!t.width)
+    return;
+  gpu_span *s = b->span + b->spans++;
+  *s = (gpu_span){.a = t.a, .b = t.b, .dphi = t.dphi, .from = t.shift - t.half, .factor = factor};
+  s->difference = cos((r->theta - q->theta) / 2);
+  s->sum = cos((r->theta + q->theta) / 2);
+  s->ratio = t.nq / t.nr;
+  s->nq = t.nq;
+  s->unit = t.unit;
+  s->step = t.step;
+  s->slot = p->gpu->margin + q->slot / LANES + q->reach;
+  s->width = (int32_t)t.width;
+  s->start = (int32_t)ceil(t.shift - t.half);
+  s->back = (int32_t)(q->segment + q->turn);
+  s->steps = (int32_t)((t.width + (int64_t)ceil(7 * s->ratio) + 3) / 4);
+  s->from_term = kugel__radial_terms_from((t.half + 3) * t.step);
+  to->count++;
+  if (to->kind == KUGEL__RADIAL_BELT)
+    add_weights(p, b, s, &t);
+}
+
 static void add_spans(const kugel_radial *p, build *b, int64_t i)
 {
-  const kugel__radial_ring *r = p->ring + i;
-  const kugel__radial_ops *ops = kugel__radial_ops_now();
   gpu_ring *to = b->ring + i;
   to->spans = b->spans;
-  for (int64_t k = r->lo; k < r->hi && to->kind != KUGEL__RADIAL_FILL; k++) {
-    const kugel__radial_ring *q = p->ring + k;
-    kugel__radial_span t = kugel__radial_span_of(p, r, q);
-    if (!t.width)
-      continue;
-    gpu_span *s = b->span + b->spans++;
-    *s = (gpu_span){.a = t.a, .b = t.b, .dphi = t.dphi, .from = t.shift - t.half};
-    s->ratio = t.nq / t.nr;
-    s->nq = t.nq;
-    s->unit = t.unit;
-    s->step = t.step;
-    s->slot = p->gpu->margin + q->slot / LANES + q->reach;
-    s->width = (int32_t)t.width;
-    s->start = (int32_t)ceil(t.shift - t.half);
-    s->back = (int32_t)(q->segment + q->turn);
-    s->steps = (int32_t)((t.width + (int64_t)ceil(7 * s->ratio) + 3) / 4);
-    s->from_term = kugel__radial_terms_from((t.half + 3) * t.step);
-    to->count++;
-    if (!r->same)
-      continue;
-    double *w = b->weight + b->weights;
-    s->weights = b->weights;
-    s->width = (int32_t)kugel__round_up(t.width, 4);
-    b->weights += kugel__round_up(t.width, LANES);
-    ops->keys(t.a, t.b, s->start * t.step + t.dphi, t.step, t.width, w);
-    for (int64_t e = t.width; e < kugel__round_up(t.width, LANES); e++)
-      w[e] = INFINITY;
-    ops->values(&p->poly, kugel__round_up(t.width, LANES), w);
+  for (int64_t part = 0; part < parts_of(p) && to->kind != KUGEL__RADIAL_FILL; part++) {
+    kugel__radial_ring r = kugel__radial_centre(p, p->ring + i, part);
+    for (int64_t k = r.lo; k < r.hi; k++)
+      add_span(p, b, to, &r, p->ring + k, p->opts.nparts ? p->part[part] : 1);
   }
 }
 
@@ -108,16 +146,21 @@ static bool measure(const kugel_radial *p, build *b)
 {
   int64_t begin, step;
   for (int64_t i = 0; i < p->nrings; i++) {
-    const kugel__radial_ring *r = p->ring + i;
-    if (i >= p->begin && i < p->end)
-      b->spans += r->hi - r->lo;
-    if (r->nphi >= INT32_MAX / 4)
+    bool belt = of_kind(p, KUGEL__RADIAL_BELT, i);
+    if (p->ring[i].nphi >= INT32_MAX / 4)
       return false;
-    for (int64_t k = r->lo; k < r->hi && of_kind(p, KUGEL__RADIAL_BELT, i); k++)
-      b->weights += kugel__round_up(kugel__radial_span_of(p, r, p->ring + k).width, LANES) + LANES;
+    for (int64_t part = 0; part < parts_of(p) && i >= p->begin && i < p->end; part++) {
+      kugel__radial_ring r = kugel__radial_centre(p, p->ring + i, part);
+      b->spans += r.hi - r.lo;
+      for (int64_t k = r.lo; k < r.hi && belt; k++)
+        b->weights += kugel__round_up(kugel__radial_span_of(p, &r, p->ring + k).width, LANES) + LANES;
+    }
     for (int kind = 0; kind < KUGEL__RADIAL_KINDS; kind++)
       b->units += blocks_of(p, kind, i, &begin, &step);
   }
+  for (int i = 0; i < 3; i++)
+    p->gpu->turned[i] = p->opts.spin ? i * b->weights : 0;
+  b->weights *= p->opts.spin ? 3 : 1;
   return b->weights < (int64_t)1 << 27 && b->units < INT32_MAX;
 }
 
@@ -127,8 +170,11 @@ static int64_t margin_of(const kugel_radial *p)
 {
   double ratio = 1;
   for (int64_t i = 0; i < p->nrings; i++)
-    for (int64_t k = p->ring[i].lo; k < p->ring[i].hi; k++)
-      ratio = fmax(ratio, (double)p->ring[k].nphi / (double)p->ring[i].nphi);
+    for (int64_t part = 0; part < parts_of(p); part++) {
+      kugel__radial_ring r = kugel__radial_centre(p, p->ring + i, part);
+      for (int64_t k = r.lo; k < r.hi; k++)
+        ratio = fmax(ratio, (double)p->ring[k].nphi / (double)r.nphi);
+    }
   return (int64_t)(8 * ratio) + TILE + 16; /* eight positions of four pixels each */
 }
 
@@ -138,6 +184,8 @@ static kugel_status make_tables(const kugel_radial *p, kugel__radial_gpu *g, bui
   KUGEL_ALLOC(p->ctx, b->span, (size_t)(b->spans + 1) * sizeof *b->span);
   KUGEL_ALLOC(p->ctx, b->weight, (size_t)(b->weights + LANES) * 8);
   KUGEL_ALLOC(p->ctx, b->unit, (size_t)(b->units + 1) * 8);
+  memset(b->weight, 0, (size_t)(b->weights + LANES) * 8);
+  b->room = b->weights;
   b->spans = b->weights = b->units = 0;
   for (int64_t i = 0; i < p->nrings; i++) {
     const kugel__radial_ring *r = p->ring + i, *m = p->ring + p->nrings - 1 - i;
@@ -179,14 +227,15 @@ static kugel_status upload(kugel__radial_gpu *g, int table, const void *from, in
 static kugel_status upload_all(const kugel_radial *p, kugel__radial_gpu *g, const build *b)
 {
   const kugel__radial_poly *q = &p->poly;
+  int64_t numbers = p->opts.spin ? b->room : b->weights;
   KUGEL_TRY(upload(g, KUGEL__RADIAL_TABLE_RINGS, b->ring, p->nrings * (int64_t)sizeof *b->ring));
   KUGEL_TRY(upload(g, KUGEL__RADIAL_TABLE_SPANS, b->span, b->spans * (int64_t)sizeof *b->span));
-  KUGEL_TRY(upload(g, KUGEL__RADIAL_TABLE_WEIGHTS, b->weight, b->weights * 8));
+  KUGEL_TRY(upload(g, KUGEL__RADIAL_TABLE_WEIGHTS, b->weight, numbers * 8));
   float *single;
-  KUGEL_ALLOC(p->ctx, single, (size_t)(b->weights + 1) * 4);
-  for (int64_t i = 0; i < b->weights; i++)
+  KUGEL_ALLOC(p->ctx, single, (size_t)(numbers + 1) * 4);
+  for (int64_t i = 0; i < numbers; i++)
     single[i] = (float)b->weight[i];
-  kugel_status narrow = upload(g, KUGEL__RADIAL_TABLE_WEIGHTS32, single, b->weights * 4);
+  kugel_status narrow = upload(g, KUGEL__RADIAL_TABLE_WEIGHTS32, single, numbers * 4);
   kugel__free(p->ctx, single);
   KUGEL_TRY(narrow);
   KUGEL_TRY(upload(g, KUGEL__RADIAL_TABLE_COEF, q->coef, q->intervals * (q->degree + 1) * 8));
@@ -194,6 +243,9 @@ static kugel_status upload_all(const kugel_radial *p, kugel__radial_gpu *g, cons
   g->lanes_bytes = (size_t)(p->scratch + 2 * g->margin * LANES) * 8;
   g->args = (kugel__radial_args){.cut = q->cut,
                                  .scale = q->scale,
+                                 .factor = 1,
+                                 .other = -1,
+                                 .spin = abs(p->opts.spin),
                                  .intervals = (int32_t)q->intervals,
                                  .degree = (int32_t)q->degree,
                                  .chord = q->chord,
@@ -210,10 +262,10 @@ static kugel_status load_kernels(const kugel_radial *p, kugel__radial_gpu *g)
 {
   static const char *const names[KUGEL__RADIAL_KERNELS] = {"fill", "belt", "caps", "normalise"};
   for (int f32 = 0; f32 < 2; f32++) {
-    char defines[64];
+    char defines[96];
     bool one = p->poly.intervals == 1 && !p->poly.chord;
-    snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define DEGREE %d\n", f32 ? 32 : 64,
-             one ? (int)p->poly.degree : 0);
+    snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define DEGREE %d\n#define GENERAL %d\n",
+             f32 ? 32 : 64, one ? (int)p->poly.degree : 0, p->opts.spin || p->opts.nparts);
     kugel__module_spec spec = {.name = "sphere/radial", .defines = defines};
     KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->module[f32]));
     for (int k = 0; k < KUGEL__RADIAL_KERNELS; k++)

@@ -15,6 +15,11 @@ enum { LANES = KUGEL__RADIAL_LANES, GROUP = KUGEL__RADIAL_GROUP, TILE = 256 };
 
 KUGEL_DISPATCH(kugel__radial_spin_ops, kugel__radial_spin_ops)
 
+const kugel__radial_spin_ops *kugel__radial_spin_ops_now(void)
+{
+  return kugel__radial_spin_ops_get();
+}
+
 typedef struct job {
   const kugel_radial *p;
   const kugel__radial_io *io;

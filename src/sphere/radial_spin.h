@@ -25,6 +25,8 @@ typedef struct kugel__radial_spin_ops {
                 double *sine);
 } kugel__radial_spin_ops;
 
+const kugel__radial_spin_ops *kugel__radial_spin_ops_now(void);
+
 /* One pair of maps, of which the second lies p->grid->npix pixels after the first, to output rings [first,
  * end) and their mirrors. */
 kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *io, int64_t first,

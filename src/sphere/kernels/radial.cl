@@ -2,9 +2,16 @@
 // variant: REAL_BITS=64 DEGREE=26
 // variant: REAL_BITS=32 DEGREE=26
 // variant: REAL_BITS=64 DEGREE=0
+// variant: REAL_BITS=64 DEGREE=26 GENERAL=1
+// variant: REAL_BITS=32 DEGREE=26 GENERAL=1
 // DEGREE: of the kernel's polynomial in the squared chord; 0: pieces of t.degree, in device memory.
+// GENERAL: pairs of maps with a spin, a map at a time, and spans with factors.
 // Sums over pairs of pixels within a radius, as src/sphere/radial_direct.c has them: rings lie as 8 lanes (segments of the
 // ring and of its mirror) side by side, which one weight serves.
+
+#ifndef GENERAL
+#define GENERAL 0
+#endif
 
 typedef struct ring {
   double weight;
@@ -17,6 +24,7 @@ typedef struct ring {
 // What an output ring needs of another, as kugel__radial_span.
 typedef struct span {
   double a, b, dphi, from, ratio, nq, unit, step; // from: shift - half, ratio: pixels to pixels of the output ring
+  double factor, difference, sum; // of the kernel; cosines of half the difference and sum of the colatitudes
   i64 slot, weights; // position 0 of the other ring; the weights of a whole ring
   i32 width, start, back, steps, from_term, pad; // steps: of four pixels, that eight positions need; from_term: of key
 } span;
@@ -24,15 +32,26 @@ typedef struct span {
 enum { POSITIONS = 16, MAX_DEGREE = 30 }; // of a thread of belt; of the polynomial
 
 typedef struct radial_args {
-  double cut, scale, least;
-  i64 in, out; // first pixels of the maps
-  i32 intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs, pad; // first: unit
+  double cut, scale, least, factor; // factor: of the sums
+  i64 in, out, other; // first pixels of the maps; other: of a map that makes pixels bad, too, -1: none
+  i64 lanes, weights; // first positions, and first weights of whole rings
+  i32 intervals, degree, chord, segments, mirrored, reflected, adjoint, mask, first, outputs; // first: unit
+  i32 spin, turn, flip, add; // turn: 1: times cos(spin chi), 2: sine; flip: other signs in mirrors; add: to what is there
   double one[MAX_DEGREE + 1]; // coefficients if there is one polynomial: they go to constant memory
 } radial_args;
 
 DEVICE int is_bad(real v)
 {
   return !(fabs(v + (real)1.6375e30) > (real)1.6375e25) || isinf(v);
+}
+
+DEVICE int bad_pixel(const GLOBAL real *in, i64 i, const radial_args *t)
+{
+#if GENERAL
+  if (t->other >= 0 && is_bad(in[t->other + i]))
+    return 1;
+#endif
+  return is_bad(in[t->in + i]);
 }
 
 // units: ring, first position. Positions -reach ... segment + reach - 1 of the ring's lanes.
@@ -48,10 +67,14 @@ KERNEL(256) fill(const GLOBAL ring *RESTRICT rings, const GLOBAL i32 *RESTRICT u
     real v = 0;
     if (h <= t.mirrored) {
       i32 at = (s * r.segment + p) % r.nphi;
-      v = map[t.in + (h ? r.mirror : r.first) + (at < 0 ? at + r.nphi : at)];
-      v = is_bad(v) ? (real)0 : (t.mask ? (real)1 : v) * (t.adjoint ? (real)1 : (real)r.weight);
+      i64 i = (h ? r.mirror : r.first) + (at < 0 ? at + r.nphi : at);
+      v = map[t.in + i];
+      v = bad_pixel(map, i, &t) ? (real)0 : (t.mask ? (real)1 : v) * (t.adjoint ? (real)1 : (real)r.weight);
+#if GENERAL
+      v = h && t.flip ? -v : v;
+#endif
     }
-    lanes[(r.slot + p) * 8 + lane] = v;
+    lanes[(r.slot + t.lanes + p) * 8 + lane] = v;
   }
 }
 
@@ -86,7 +109,11 @@ DEVICE void give(const GLOBAL ring *r, i32 p, i32 lane, real v, const GLOBAL rea
     return;
   }
   v = t->adjoint ? v * (real)r->weight : v;
-  out[t->out + i] = is_bad(in[t->in + i]) ? (real)-1.6375e30 : v;
+#if GENERAL
+  v *= h && t->flip ? -(real)t->factor : (real)t->factor;
+  v += t->add ? out[t->out + i] : (real)0;
+#endif
+  out[t->out + i] = bad_pixel(in, i, t) ? (real)-1.6375e30 : v;
 }
 
 // Rings among rings of as many pixels: one row of weights serves all positions. Widths are multiples of 4. A thread has
@@ -106,8 +133,8 @@ KERNEL(256) belt(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT 
     sum[u] = 0;
   for (i32 q = 0; q < r->count; q++) {
     const GLOBAL span *s = spans + r->spans + q;
-    const GLOBAL real *f = lanes + (s->slot + s->start + p) * 8 + lane;
-    const GLOBAL real2 *w = weights + s->weights / 2;
+    const GLOBAL real *f = lanes + (s->slot + t.lanes + s->start + p) * 8 + lane;
+    const GLOBAL real2 *w = weights + (s->weights + t.weights) / 2;
     real v[POSITIONS + 3];
     for (i32 u = 0; u < POSITIONS - 1; u++)
       v[u] = f[u * 8];
@@ -160,7 +187,7 @@ DEVICE double kernel_value(const GLOBAL double *RESTRICT coef, double x, const r
 
 // a + b sin^2(h / 2) by the Taylor series; terms from 0: |h| <= pi, from 4: 0.4, from 6: 0.03; the first term left out is
 // below 1e-18 of the sine.
-DEVICE double key(double a, double b, double h, i32 from)
+DEVICE double half_sine(double h, i32 from)
 {
   double z = 0.5 * h, q = z * z, s = 0;
   if (from == 0) {
@@ -177,8 +204,43 @@ DEVICE double key(double a, double b, double h, i32 from)
   s = 1 / 5040.0 - s * q;
   s = 1 / 120.0 - s * q;
   s = 1 / 6.0 - s * q;
-  s = z - z * q * s;
+  return z - z * q * s;
+}
+
+DEVICE double key(double a, double b, double h, i32 from)
+{
+  double s = half_sine(h, from);
   return a + b * s * s;
+}
+
+DEVICE double weight_at(const GLOBAL double *RESTRICT coef, const GLOBAL span *RESTRICT s, double h, const radial_args *t)
+{
+  double v = kernel_value(coef, key(s->a, s->b, h, s->from_term), t);
+#if GENERAL
+  v *= s->factor;
+  if (t->turn) { // as radial_spin.isa.c
+    double q = half_sine(0.5 * h, s->from_term), x = (1 - 2 * q * q) * s->difference,
+           y = half_sine(h, s->from_term) * s->sum, n = x * x + y * y, inverse = 1 / (n > 1e-30 ? n : 1e-30);
+    double ur = (x * x - y * y) * inverse, ui = 2 * x * y * inverse, re = ur, im = ui;
+    for (i32 i = 1; i < t->spin; i++) {
+      double next = re * ur - im * ui;
+      im = re * ui + im * ur;
+      re = next;
+    }
+    v *= t->turn == 1 ? re : im;
+  }
+#endif
+  return v;
+}
+
+// Of sums backwards: the pair turns the other way.
+DEVICE real backwards(real v, const radial_args *t)
+{
+#if GENERAL
+  return t->turn == 2 ? -v : v;
+#else
+  return v;
+#endif
 }
 
 #if IS_CUDA
@@ -199,11 +261,10 @@ caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const
     double j0 = ceil(FMA((double)first, s->ratio, s->from)), step = s->step;
     double h = (j0 * r->nphi - mine * s->nq) * s->unit + s->dphi;
     i32 k = (i32)(j0 - ceil(FMA((double)mine, s->ratio, s->from))) + col, width = s->width, steps = s->steps;
-    const GLOBAL real *f = lanes + (s->slot + (i32)j0 + col) * 8 + row;
-    const GLOBAL real *back = lanes + (s->slot + s->back - (i32)j0 - col) * 8 + row;
+    const GLOBAL real *f = lanes + (s->slot + t.lanes + (i32)j0 + col) * 8 + row;
+    const GLOBAL real *back = lanes + (s->slot + t.lanes + s->back - (i32)j0 - col) * 8 + row;
     for (i32 n = 0; n < steps; n++) {
-      double x = key(s->a, s->b, h + (4 * n + col) * step, s->from_term);
-      double w = k + 4 * n >= 0 && k + 4 * n < width ? kernel_value(coef, x, &t) : 0;
+      double w = k + 4 * n >= 0 && k + 4 * n < width ? weight_at(coef, s, h + (4 * n + col) * step, &t) : 0;
       double ahead = f[32 * n], behind = t.reflected ? back[-32 * n] : 0;
       MMA_F64(sum[0], sum[1], w, ahead);
       MMA_F64(back_sum[0], back_sum[1], w, behind);
@@ -215,7 +276,7 @@ caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT spans, const
   for (i32 c = 0; c < 2; c++) {
     give(r, i, 2 * col + c, (real)sum[c], in, out, seen, &t, r->mirror == r->first);
     if (t.reflected && to != i)
-      give(r, to, 2 * col + c, (real)back_sum[c], in, out, seen, &t, r->mirror == r->first);
+      give(r, to, 2 * col + c, backwards((real)back_sum[c], &t), in, out, seen, &t, r->mirror == r->first);
   }
 }
 #else
@@ -242,9 +303,9 @@ KERNEL(128) caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT 
       BARRIER();
       for (i32 k = LOCAL_ID(0) / 8; k < n; k += 16)
         w[k * 8 + LOCAL_ID(0) % 8] =
-            (real)kernel_value(coef, key(s->a, s->b, h0 + (k0 + k) * s->step, s->from_term), &t);
+            (real)weight_at(coef, s, h0 + (k0 + k) * s->step, &t);
       BARRIER();
-      i64 at = back ? s->slot + s->back - j0 - k0 : s->slot + j0 + k0;
+      i64 at = t.lanes + (back ? s->slot + s->back - j0 - k0 : s->slot + j0 + k0);
       const GLOBAL real *f = lanes + at * 8 + lane;
       if (!back || t.reflected)
         for (i32 k = 0; k < n; k++)
@@ -253,6 +314,6 @@ KERNEL(128) caps(const GLOBAL ring *RESTRICT rings, const GLOBAL span *RESTRICT 
   }
   i32 to = back ? r->segment + r->turn - i : i;
   if (i0 + g < count && !(back && (to == i || !t.reflected)))
-    give(r, to, lane, sum, in, out, seen, &t, r->mirror == r->first);
+    give(r, to, lane, back ? backwards(sum, &t) : sum, in, out, seen, &t, r->mirror == r->first);
 }
 #endif
