@@ -36,11 +36,11 @@ static kugel_status finish(const kugel_sht *p, kugel_status s)
   return s;
 }
 
-static int64_t most_parts(const kugel__parts *q)
+static int64_t most_parts(const kugel__parts *q, int way)
 {
   int64_t most = 0;
   for (int k = 0; k < q->nlanes; k++)
-    most = kugel__max(most, q->lanes[k].nparts);
+    most = kugel__max(most, q->lanes[k].count[way]);
   return most;
 }
 
@@ -63,7 +63,7 @@ static kugel_status report(const kugel_sht *p, int64_t i, int64_t n, const char 
 static kugel_status move_maps(const kugel_sht *p, kugel__lane *lane, int64_t i, const kugel__gpu_sets *map,
                               kugel__way way)
 {
-  const kugel__part *part = &lane->parts[i];
+  const kugel__part *part = lane->order[way == KUGEL__UPLOAD ? KUGEL__BACK : KUGEL__FORTH][i];
   kugel__device *home = p->gpu->device;
   size_t width = map->device.f32 ? 4 : 8;
   for (int c = 0; c < p->n_map; c++)
@@ -88,10 +88,10 @@ static kugel_status move_maps(const kugel_sht *p, kugel__lane *lane, int64_t i, 
   return KUGEL_OK;
 }
 
-static kugel__rings_gpu_job ring_job(const kugel_sht *p, const kugel__lane *lane, int64_t i, bool f32,
-                                     const kugel__gpu_how *how)
+static kugel__rings_gpu_job ring_job(const kugel_sht *p, const kugel__lane *lane, int64_t i, bool to_leg,
+                                     bool f32, const kugel__gpu_how *how)
 {
-  const kugel__part *part = &lane->parts[i];
+  const kugel__part *part = lane->order[to_leg ? KUGEL__BACK : KUGEL__FORTH][i];
   int64_t row = kugel__leg_gpu_row(part->leg), stride = (p->mmax + 1) * row * 2;
   kugel__rings_gpu_job job = {.leg = lane->coefs,
                               .map = lane->map[i % KUGEL__PART_SLOTS],
@@ -147,7 +147,7 @@ static kugel_status load_alm(const kugel_sht *p, const kugel__gpu_sets *alm, kug
 static kugel_status synthesise(const kugel_sht *p, kugel__lane *lane, int64_t i, const kugel__gpu_side *alm,
                                bool f32, const kugel__gpu_how *how)
 {
-  const kugel__part *part = &lane->parts[i];
+  const kugel__part *part = lane->order[KUGEL__FORTH][i];
   int slot = (int)(i % KUGEL__PART_SLOTS);
   kugel__leg_gpu_job job = {.alm = alm->mem,
                             .leg = lane->coefs,
@@ -157,7 +157,7 @@ static kugel_status synthesise(const kugel_sht *p, kugel__lane *lane, int64_t i,
                             .series = &lane->series};
   KUGEL_TRY(follow(lane, lane->work, lane->moved[slot]));
   KUGEL_TRY(kugel__leg_gpu_synth(part->leg, &job, lane->work));
-  kugel__rings_gpu_job rings = ring_job(p, lane, i, f32, how);
+  kugel__rings_gpu_job rings = ring_job(p, lane, i, false, f32, how);
   KUGEL_TRY(kugel__rings_gpu_synth(part->rings, &rings, lane->work));
   return mark(lane, lane->work, &lane->worked[slot]);
 }
@@ -174,14 +174,14 @@ static kugel_status synthesis(const kugel_sht *p, const kugel__gpu_sets *alm, co
                               const kugel__gpu_how *how, kugel__gpu_side *local)
 {
   kugel__parts *q = p->gpu->parts;
-  int64_t n = most_parts(q);
+  int64_t n = most_parts(q, KUGEL__FORTH);
   KUGEL_TRY(load_alm(p, alm, local));
   for (int64_t i = 0; i <= n; i++) {
     for (int k = 0; k < q->nlanes; k++)
-      if (i < q->lanes[k].nparts)
+      if (i < q->lanes[k].count[KUGEL__FORTH])
         KUGEL_TRY(synthesise(p, &q->lanes[k], i, &local[k], map->device.f32, how));
     for (int k = 0; k < q->nlanes; k++)
-      if (i > 0 && i <= q->lanes[k].nparts)
+      if (i > 0 && i <= q->lanes[k].count[KUGEL__FORTH])
         KUGEL_TRY(deliver(p, &q->lanes[k], i - 1, map));
     KUGEL_TRY(report(p, i, n + 1, "synthesis"));
   }
@@ -212,11 +212,11 @@ static kugel_status collect(const kugel_sht *p, kugel__lane *lane, int64_t i, co
 static kugel_status analyse(const kugel_sht *p, kugel__lane *lane, int64_t i, bool f32,
                             const kugel__gpu_how *how)
 {
-  const kugel__part *part = &lane->parts[i];
+  const kugel__part *part = lane->order[KUGEL__BACK][i];
   int slot = (int)(i % KUGEL__PART_SLOTS);
   kugel__leg_gpu_job job = {.alm = lane->alm, .leg = lane->coefs, .work = lane->space, .accumulate = i > 0};
   KUGEL_TRY(follow(lane, lane->work, lane->moved[slot]));
-  kugel__rings_gpu_job rings = ring_job(p, lane, i, f32, how);
+  kugel__rings_gpu_job rings = ring_job(p, lane, i, true, f32, how);
   KUGEL_TRY(kugel__rings_gpu_adjoint(part->rings, &rings, lane->work));
   KUGEL_TRY(kugel__leg_gpu_adjoint(part->leg, &job, lane->work));
   return mark(lane, lane->work, &lane->worked[slot]);
@@ -225,7 +225,7 @@ static kugel_status analyse(const kugel_sht *p, kugel__lane *lane, int64_t i, bo
 static kugel_status begin_sums(const kugel_sht *p, kugel__lane *lane)
 {
   KUGEL_TRY(kugel__device_fill(lane->device, lane->bad, 0, sizeof(int32_t), lane->work));
-  return lane->nparts
+  return lane->count[KUGEL__BACK]
              ? KUGEL_OK
              : kugel__device_fill(lane->device, lane->alm, 0, (size_t)(p->n_alm * p->nalm) * 16, lane->work);
 }
@@ -292,15 +292,15 @@ static kugel_status adjoint(const kugel_sht *p, const kugel__gpu_sets *map, cons
                             const kugel__gpu_how *how)
 {
   kugel__parts *q = p->gpu->parts;
-  int64_t n = most_parts(q);
+  int64_t n = most_parts(q, KUGEL__BACK);
   for (int k = 0; k < q->nlanes; k++)
     KUGEL_TRY(begin_sums(p, &q->lanes[k]));
   for (int64_t i = 0; i <= n; i++) {
     for (int k = 0; k < q->nlanes; k++)
-      if (i > 0 && i <= q->lanes[k].nparts)
+      if (i > 0 && i <= q->lanes[k].count[KUGEL__BACK])
         KUGEL_TRY(analyse(p, &q->lanes[k], i - 1, map->device.f32, how));
     for (int k = 0; k < q->nlanes; k++)
-      if (i < q->lanes[k].nparts)
+      if (i < q->lanes[k].count[KUGEL__BACK])
         KUGEL_TRY(collect(p, &q->lanes[k], i, map));
     KUGEL_TRY(report(p, i, n + 1, "analysis"));
   }

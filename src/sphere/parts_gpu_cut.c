@@ -108,32 +108,33 @@ static bool is_chirped(int64_t n)
   return n > 1;
 }
 
-/* Time that a pair takes, as measured on an H200 for nside 4096, in steps of the recurrence of one series,
- * 0.48 ps. Towards the poles the values of a tile's pairs begin to count one after another, which costs. */
-static double time_of(const kugel__cuts *c, int64_t i)
+/* Time that a pair takes, as measured on an H200 for nside 4096, in steps of synthesis of one series, 0.48
+ * ps. Towards the poles the values of a tile's pairs begin to count one after another, which costs in
+ * synthesis. */
+static double time_of(const kugel__cuts *c, int64_t i, int way)
 {
-  enum { PIXEL = 62, CHIRPED = 150 };
+  static const double step[] = {1, 1.3}, pixel[] = {62, 75}, chirped = 150, late = 0.186;
   const kugel_sht *p = c->plan;
   const kugel__leg *g = p->leg;
-  double lmax = (double)p->lmax, pixels = (double)ring_pixels(p, i, false);
+  double lmax = (double)p->lmax, pixels = (double)(p->n_map * ring_pixels(p, i, false));
   double top = (double)kugel__min(g->mlim[i], p->mmax);
-  double steps = (top + 1) * (2 * lmax - top + 1) / 4;
+  double steps = step[way] * (top + 1) * (2 * lmax - top + 1) / 4;
   int64_t next = kugel__min(i + c->leg.tile, g->npairs - 1), last = kugel__max(0, next - c->leg.tile);
   double apart = g->sth[next] - g->sth[last];
-  if (apart > 0)
-    steps += 0.186 * lmax * lmax * apart / fmax(g->sth[i], apart);
+  if (apart > 0 && way == KUGEL__FORTH)
+    steps += late * lmax * lmax * apart / fmax(g->sth[i], apart);
   return (0.65 + 0.35 * g->nseries) * steps +
-         pixels * p->n_map * (is_chirped(ring_pixels(p, i, true)) ? CHIRPED : PIXEL);
+         pixels * (is_chirped(ring_pixels(p, i, true)) ? chirped : pixel[way]);
 }
 
-/* The time in which other devices than the first one get their coefficients and deliver the last of their
- * maps, or the other way round: 390 GB/s. */
-static double time_of_copies(const kugel__cuts *c)
+/* The time in which other devices than the first one get their coefficients, in synthesis, and deliver the
+ * last of their maps or get the first: 390 GB/s. */
+static double time_of_copies(const kugel__cuts *c, int way)
 {
-  enum { COEFFICIENT = 85, PIXEL = 43 };
+  static const double coefficient[] = {85, 0}, pixel = 43;
   const kugel_sht *p = c->plan;
-  return (double)(p->n_alm * p->nalm) * COEFFICIENT +
-         (double)(p->n_map * p->npix / (c->nlanes * c->each)) * PIXEL;
+  return (double)(p->n_alm * p->nalm) * coefficient[way] +
+         (double)(p->n_map * p->npix / (c->nlanes * c->each)) * pixel;
 }
 
 /* Bytes that a pair needs while its part is at work. */
@@ -144,33 +145,67 @@ static double bytes_of(const kugel__cuts *c, int64_t i)
   return (double)p->n_map * ((double)(p->mmax + 1) * 32 + 16 * pixels) + 8 * pixels;
 }
 
-/* Cuts pairs [a, b) into n parts of about one weight; all but the first one have `late` as well. */
-static void cut(const kugel__cuts *c, int64_t a, int64_t b, int64_t n,
-                double (*weight)(const kugel__cuts *, int64_t), double late, int64_t *first, int64_t step)
+/* Shares the pairs out to the lanes. */
+static void share(const kugel__cuts *c, int way)
+{
+  int64_t npairs = c->plan->grid->npairs, *bounds = c->bounds[way];
+  double total = 0, sum = 0, lanes = c->nlanes;
+  for (int64_t i = 0; i < npairs; i++)
+    total += time_of(c, i, way);
+  double late = fmin(time_of_copies(c, way), total / (2 * lanes)); // all shall have something to do
+  double each = (total + late * (lanes - 1)) / lanes;
+  int k = 1;
+  for (int64_t i = 0; i < npairs; i++) {
+    for (; k < c->nlanes && sum >= each * k - late * (k - 1); k++)
+      bounds[k] = boundary(c, i);
+    sum += time_of(c, i, way);
+  }
+  for (; k <= c->nlanes; k++)
+    bounds[k] = npairs;
+  bounds[0] = 0;
+}
+
+/* Cuts pairs [a, b) of a lane into n parts of about the same bytes. */
+static void cut(kugel__cuts *c, int64_t a, int64_t b, int64_t n, kugel__cut like)
 {
   double total = 0, sum = 0;
   for (int64_t i = a; i < b; i++)
-    total += weight(c, i);
-  late = fmin(late, total / (2 * (double)n)); // all shall have something to do
-  double each = (total + late * (double)(n - 1)) / (double)n;
-  int64_t k = 1;
-  for (int64_t i = a; i < b; i++) {
-    for (; k < n && sum >= each * (double)k - late * (double)(k - 1); k++)
-      first[k * step] = kugel__max(a, kugel__min(b, boundary(c, i)));
-    sum += weight(c, i);
+    total += bytes_of(c, i);
+  int64_t from = a, k = 1;
+  for (int64_t i = a; i < b && k < n; i++) {
+    for (; k < n && sum >= total * (double)k / (double)n; k++) {
+      like.p0 = from;
+      like.p1 = from = kugel__max(from, kugel__min(b, boundary(c, i)));
+      if (like.p0 < like.p1)
+        c->list[c->count++] = like;
+    }
+    sum += bytes_of(c, i);
   }
-  for (; k < n; k++)
-    first[k * step] = b;
-  first[0] = a;
-  first[n * step] = b;
+  like.p0 = from;
+  like.p1 = b;
+  if (from < b)
+    c->list[c->count++] = like;
 }
 
-void kugel__parts_cut(const kugel__cuts *c)
+void kugel__parts_cut(kugel__cuts *c)
 {
-  int64_t each = c->each, *first = c->first;
-  cut(c, 0, c->plan->grid->npairs, c->nlanes, time_of, time_of_copies(c), first, each);
-  for (int k = 0; k < c->nlanes; k++)
-    cut(c, first[k * each], first[(k + 1) * each], each, bytes_of, 0, first + k * each, 1);
+  c->count = 0;
+  for (int way = 0; way < KUGEL__WAYS; way++)
+    share(c, way);
+  for (int k = 0; k < c->nlanes; k++) {
+    const int64_t *forth = c->bounds[KUGEL__FORTH] + k, *back = c->bounds[KUGEL__BACK] + k;
+    const int64_t begin = kugel__max(forth[0], back[0]), end = kugel__min(forth[1], back[1]);
+    const int64_t ends[3][2] = {{kugel__min(forth[0], back[0]), kugel__min(begin, end)},
+                                {begin, end}, // both ways
+                                {kugel__max(begin, end), kugel__max(forth[1], back[1])}};
+    for (int i = 0; i < 3; i++) {
+      int64_t p0 = ends[i][0], p1 = ends[i][1];
+      kugel__cut like = {.lane = k,
+                         .ways = {forth[0] <= p0 && p1 <= forth[1], back[0] <= p0 && p1 <= back[1]}};
+      if (p0 < p1)
+        cut(c, p0, p1, i == 1 ? c->each : 1, like);
+    }
+  }
 }
 
 int64_t kugel__parts_need(const kugel__cuts *c)
@@ -180,9 +215,9 @@ int64_t kugel__parts_need(const kugel__cuts *c)
   int64_t most = 0;
   for (int k = 0; k < c->nlanes; k++) {
     int64_t bytes = z.fixed, coefs = 0, space = c->nlanes > 1 ? z.alm : 0, pixels = 0;
-    for (int64_t i = k * c->each; i < (k + 1) * c->each; i++) {
-      int64_t p0 = c->first[i], p1 = c->first[i + 1];
-      if (p0 == p1)
+    for (int64_t i = 0; i < c->count; i++) {
+      int64_t p0 = c->list[i].p0, p1 = c->list[i].p1;
+      if (c->list[i].lane != k)
         continue;
       shared s = shared_of(p, &z, &c->leg, p0, p1);
       bytes += tables_of(p, p0, p1);

@@ -171,11 +171,16 @@ static kugel_status make_lane(const kugel_sht *p, const kugel__rings_desc *desc,
   lane->device = kugel__ctx_device(lane->ctx);
   uint64_t before, after;
   kugel__usage(lane->device, &before, NULL);
-  KUGEL_ALLOC(p->ctx, lane->parts, (size_t)c->each * sizeof *lane->parts);
-  for (int64_t i = k * c->each; i < (k + 1) * c->each; i++)
-    if (c->first[i] < c->first[i + 1]) {
+  KUGEL_ALLOC(p->ctx, lane->parts, (size_t)(c->each + 2) * sizeof *lane->parts);
+  for (int way = 0; way < KUGEL__WAYS; way++)
+    KUGEL_ALLOC(p->ctx, lane->order[way], (size_t)(c->each + 2) * sizeof(kugel__part *));
+  for (int64_t i = 0; i < c->count; i++)
+    if (c->list[i].lane == k) {
       kugel__part *part = &lane->parts[lane->nparts++];
-      *part = (kugel__part){.p0 = c->first[i], .p1 = c->first[i + 1]};
+      *part = (kugel__part){.p0 = c->list[i].p0, .p1 = c->list[i].p1};
+      for (int way = 0; way < KUGEL__WAYS; way++)
+        if (c->list[i].ways[way])
+          lane->order[way][lane->count[way]++] = part;
       KUGEL_TRY(make_part(p, desc, c, lane, part));
     }
   KUGEL_TRY(make_room(p, lane));
@@ -241,9 +246,13 @@ kugel_status kugel__parts_create(kugel_sht *p, const kugel__rings_desc *desc)
     KUGEL_TRY(limit_of(p, kugel__ctx_device(lane_ctx(p, k)), &own));
     limit = kugel__min(limit, own);
   }
-  KUGEL_ALLOC(p->ctx, c.first, (size_t)(p->grid->npairs + 2 * c.nlanes + OVERLAP * c.nlanes + 1) * 8);
+  int64_t most = p->grid->npairs + FEWEST + OVERLAP; // of each
+  size_t bounds = (size_t)c.nlanes + 1;
+  KUGEL_ALLOC(p->ctx, c.list, (size_t)kugel__cuts_most(c.nlanes, most) * sizeof *c.list + 2 * bounds * 8);
+  c.bounds[0] = (int64_t *)(c.list + kugel__cuts_most(c.nlanes, most));
+  c.bounds[1] = c.bounds[0] + bounds;
   kugel_status s = fit(p, desc, &c, limit);
-  kugel__free(p->ctx, c.first);
+  kugel__free(p->ctx, c.list);
   return s;
 }
 
@@ -291,6 +300,8 @@ static void free_lane(kugel_ctx *ctx, kugel__lane *lane)
     kugel__free(ctx, part->runs);
   }
   kugel__free(ctx, lane->parts);
+  for (int way = 0; way < KUGEL__WAYS; way++)
+    kugel__free(ctx, lane->order[way]);
 }
 
 void kugel__parts_destroy(kugel_sht *p)
