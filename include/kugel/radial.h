@@ -141,7 +141,8 @@ KUGEL_API kugel_status kugel_radial_evaluate(const kugel_radial *plan, int64_t n
 KUGEL_API kugel_status kugel_radial_coefficients(const kugel_radial *plan, int64_t lmax, double *b);
 
 /// Convolves maps. Bad pixels (UNSEEN, NaN, infinite) count as zero and are UNSEEN in the result. With
-/// normalise_mask, what no observed pixel reaches is UNSEEN too.
+/// normalise_mask, what no observed pixel reaches is UNSEEN too; maps of a batch that have the bad pixels of
+/// the map before share its convolved mask, on the CPU.
 /// @param[in]  plan  from kugel_radial_create
 /// @param[in]  in    [..., npix], with a spin [..., 2, npix], float64 or float32; in host memory or, for the
 /// direct method, on the device of the

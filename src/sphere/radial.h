@@ -85,6 +85,8 @@ typedef struct kugel__radial_io {
   bool mask;    /* the map is 1 where `in` is observed, and goes to `seen` */
   double *seen; /* [npix] the convolved mask to divide by, NULL: none */
   double least; /* of |seen|: below, a pixel is UNSEEN */
+  double *keep; /* [npix] the caller's memory for `seen`, NULL: scratch */
+  bool kept;    /* `keep` holds the mask of this map already */
 } kugel__radial_io;
 
 typedef struct kugel__radial_gpu kugel__radial_gpu;

@@ -201,17 +201,74 @@ kugel_status kugel__radial_rings(const kugel_radial *p, kugel__radial_io *io, in
     return kugel__radial_spin(p, io, first, end);
   if (!p->opts.normalise_mask)
     return convolve_once(p, io, first, end);
-  io->seen = kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8);
+  io->seen = io->keep ? io->keep : kugel__scratch_get(p->ctx, (size_t)p->grid->npix * 8);
   KUGEL_CHECK(io->seen, KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
   io->least = p->info.method == KUGEL_RADIAL_DIRECT ? 0 : 1e-6 * fabs(p->info.integral);
   kugel_status s = KUGEL_OK;
-  for (int k = 0; k <= 1 && !s; k++) {
-    kugel__span outer = kugel__progress_enter(0.5 * k, 0.5 * (k + 1));
+  for (int k = io->kept; k <= 1 && !s; k++) {
+    kugel__span outer = kugel__progress_enter(io->kept ? 0 : 0.5 * k, 0.5 * (k + 1));
     io->mask = k == 0;
     s = convolve_once(p, io, first, end);
     kugel__progress_leave(outer);
   }
-  kugel__scratch_put(p->ctx, io->seen);
+  if (!io->keep)
+    kugel__scratch_put(p->ctx, io->seen);
+  return s;
+}
+
+/* A batch of maps: those with the mask of the map before share its convolution. */
+typedef struct batch {
+  const kugel_radial *p;
+  char *in, *out;
+  bool f32, adjoint;
+  int64_t n, length; /* maps or pairs, and pixels of one */
+  unsigned char *alike;
+} batch;
+
+static kugel_status alike_task(void *arg, int64_t i, int worker)
+{
+  batch *b = arg;
+  (void)worker;
+  kugel__radial_io now = {.in = b->in + (i + 1) * b->length * (b->f32 ? 4 : 8), .f32 = b->f32};
+  kugel__radial_io before = {.in = b->in + i * b->length * (b->f32 ? 4 : 8), .f32 = b->f32};
+  int64_t k = 0;
+  while (k < b->length && kugel__bad_pixel(pixel(&now, k)) == kugel__bad_pixel(pixel(&before, k)))
+    k++;
+  b->alike[i + 1] = k == b->length;
+  return KUGEL_OK;
+}
+
+static kugel_status run_batch(const batch *b, double *keep)
+{
+  for (int64_t k = 0; k < b->n; k++) {
+    int64_t at = k * b->length * (b->f32 ? 4 : 8);
+    kugel__radial_io io = {.in = b->in + at, .out = b->out + at, .f32 = b->f32, .adjoint = b->adjoint};
+    io.keep = keep;
+    io.kept = keep && b->alike[k];
+    kugel__span outer = kugel__progress_enter((double)k / (double)b->n, (double)(k + 1) / (double)b->n);
+    kugel_status s = kugel__radial_rings(b->p, &io, 0, kugel__radial_outputs(b->p));
+    kugel__progress_leave(outer);
+    KUGEL_TRY(s);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status run_masked(batch *b)
+{
+  kugel_ctx *ctx = b->p->ctx;
+  double *keep = kugel__scratch_get(ctx, (size_t)b->p->grid->npix * 8);
+  b->alike = kugel__calloc(ctx, (size_t)b->n);
+  kugel_status s = KUGEL_OK;
+  if (!keep || !b->alike)
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the mask of %lld pixels", (long long)b->p->grid->npix);
+  kugel__span outer = kugel__progress_enter(0, 0.01); /* before any map is replaced */
+  if (!s)
+    s = kugel__parallel(ctx, b->n - 1, alike_task, b);
+  kugel__progress_leave(outer);
+  if (!s)
+    s = run_batch(b, keep);
+  kugel__free(ctx, b->alike);
+  kugel__scratch_put(ctx, keep);
   return s;
 }
 
@@ -242,17 +299,10 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
     return kugel__radial_blocks_run(p, in, out, f32, n, adjoint);
   if (p->gpu)
     return kugel__radial_gpu_run(p, in, out, f32, n, adjoint);
-  for (int64_t k = 0; k < n; k++) {
-    int64_t at = k * maps * shape[1] * (f32 ? 4 : 8);
-    kugel__radial_io io = {.f32 = f32, .adjoint = adjoint};
-    io.in = (char *)kugel__array_data(in) + at;
-    io.out = (char *)kugel__array_data(out) + at;
-    kugel__span outer = kugel__progress_enter((double)k / (double)n, (double)(k + 1) / (double)n);
-    kugel_status s = kugel__radial_rings(p, &io, 0, kugel__radial_outputs(p));
-    kugel__progress_leave(outer);
-    KUGEL_TRY(s);
-  }
-  return KUGEL_OK;
+  batch b = {.p = p, .f32 = f32, .adjoint = adjoint, .n = n, .length = maps * shape[1]};
+  b.in = kugel__array_data(in);
+  b.out = kugel__array_data(out);
+  return p->opts.normalise_mask && n > 1 ? run_masked(&b) : run_batch(&b, NULL);
 }
 
 kugel_status kugel_radial_execute(const kugel_radial *p, const kugel_array *in, const kugel_array *out)

@@ -306,15 +306,16 @@ kugel_status kugel__radial_spin(const kugel_radial *p, const kugel__radial_io *i
     return convolve(p, &io, first, end);
   size_t bytes = (size_t)p->grid->npix * 8;
   double *observed = kugel__scratch_get(p->ctx, bytes);
-  io.seen = kugel__scratch_get(p->ctx, bytes);
+  io.seen = io.keep ? io.keep : kugel__scratch_get(p->ctx, bytes);
   kugel_status s = KUGEL_OK;
   if (!observed || !io.seen)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a map of %lld pixels", (long long)p->grid->npix);
-  if (!s)
+  if (!s && !io.kept)
     s = convolve_mask(p, &io, observed, first, end);
   if (!s)
     s = convolve(p, &io, first, end);
-  kugel__scratch_put(p->ctx, io.seen);
+  if (!io.keep)
+    kugel__scratch_put(p->ctx, io.seen);
   kugel__scratch_put(p->ctx, observed);
   return s;
 }

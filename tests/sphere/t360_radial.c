@@ -135,6 +135,33 @@ static void masks(void)
   free(f);
 }
 
+/* Maps of a batch that have the mask of the map before share its convolution: the numbers of maps one by one,
+ * in place too, and half the time. */
+static void shared_masks(kugel_radial_method method, int spin)
+{
+  enum { N = 5 };
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 16);
+  int64_t maps = spin ? 2 : 1, length = maps * kugel_grid_npix(g);
+  kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.3, .normalise_mask = 1, .method = method};
+  o.spin = spin;
+  kugel_radial *p = NULL;
+  CHECK_OK(kugel_radial_create(NULL, &o, &p));
+  double *f = random_map(N * length), *want = malloc((size_t)(N * length) * 8);
+  for (int64_t k = 0; k < N; k++)
+    for (int64_t i = 0; i < length; i++)
+      if (k < 3 ? i % 5 == 2 : k == 3 && (i * i) % 7 == 2) /* three alike, another, and none */
+        f[k * length + i] = i % 2 ? KUGEL_UNSEEN : NAN;
+  for (int64_t k = 0; k < N; k++)
+    CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(f + k * length, KUGEL_F64, maps, length / maps),
+                                  KUGEL_ARRAY(want + k * length, KUGEL_F64, maps, length / maps)));
+  const kugel_array *batch = KUGEL_ARRAY(f, KUGEL_F64, N, maps, length / maps);
+  CHECK_OK(kugel_radial_execute(p, batch, batch));
+  CHECK(!memcmp(f, want, (size_t)(N * length) * 8));
+  kugel_radial_destroy(p);
+  kugel_grid_destroy(g);
+  free(f), free(want);
+}
+
 /* Harmonics to a degree at which the kernel has died away are the same sum. */
 static void harmonics(kugel_grid_kind kind, int64_t n, int64_t lmax)
 {
@@ -375,6 +402,13 @@ int main(void)
     against_sum(KUGEL_GRID_CUSTOM, 0, 1.1, 2.5, false);
   }
   CASE("masks, floats, in place") masks();
+  CASE("a mask that maps share")
+  {
+    shared_masks(KUGEL_RADIAL_DIRECT, 0);
+    shared_masks(KUGEL_RADIAL_RINGS, 0);
+    shared_masks(KUGEL_RADIAL_HARMONIC, 0);
+    shared_masks(KUGEL_RADIAL_DIRECT, 2);
+  }
   CASE("harmonics agree")
   {
     harmonics(KUGEL_GRID_HEALPIX, 16, 60);
