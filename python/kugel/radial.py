@@ -82,9 +82,9 @@ class Radial(Plan):
     radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost
     method:    "auto", "direct" (the sum itself), "rings" (the same by series along rings) or "harmonic" (to degree lmax)
     normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
-    spin:      maps come in pairs [..., 2, npix], 2: (Q, U), 1: (theta, phi), carried along great circles; direct only
+    spin:      maps come in pairs [..., 2, npix], 2: (Q, U), 1: (theta, phi), carried along great circles, by the direct method
     parts:     an asymmetric kernel: arrays (weight, distance, bearing), a sum of the kernel displaced by each distance in
-               the direction of each bearing (from south towards east), see `ellipse`; scalar maps, direct only
+               the direction of each bearing (from south towards east), see `ellipse`; scalar maps, by the direct method
     orientation: radians added to the bearings, one for each ring of the grid
     device:    where it runs: "cpu", "cuda:0", "opencl:0", "auto"; maps may then be arrays in its memory, and so is the result
     """
@@ -147,6 +147,49 @@ class Radial(Plan):
     def adjoint(self, maps, out=None):
         """The transpose, as a matrix, of the call."""
         return self._run(lib.kugel_radial_adjoint, maps, out)
+
+    def stream(self, source, target, memory=10**9):
+        """Convolves a map that need not fit into memory, ring by ring: `target[i:j] = ` what comes of `source[i:j]`, as of
+        numpy.memmap or a data set of HDF5; with a spin, of source[0] and source[1]. The two must not be the same.
+
+        memory: bytes that may be used besides the plan's own
+        """
+        shape = (2, self.grid.npix) if self.spin else (self.grid.npix,)
+        if tuple(source.shape) != shape or tuple(target.shape) != shape:
+            raise ValueError(f"source and target have shapes {source.shape} and {target.shape}; expected {shape}")
+        dtype = np.dtype(np.float32 if source.dtype.itemsize == 4 else np.float64)
+        failed = []
+
+        def callback(work):
+            def call(_, map_, first, n, values):
+                try:
+                    array = np.ctypeslib.as_array(ctypes.cast(values, ctypes.POINTER(ctypes.c_char)), (n * dtype.itemsize,))
+                    work(int(map_), slice(first, first + n), array.view(dtype))
+                    return _ffi.KUGEL_OK
+                except BaseException as error:  # raised below: nothing can pass through the library
+                    failed.append(error)
+                    return _ffi.KUGEL_EIO
+            return call
+
+        def read(map_, part, values):
+            values[:] = source[map_][part] if self.spin else source[part]
+
+        def write(map_, part, values):
+            if self.spin:
+                target[map_, part] = values
+            else:
+                target[part] = values
+
+        fields = dict(_ffi.kugel_radial_stream_opts._fields_)
+        opts = options(_ffi.kugel_radial_stream_opts, read=fields["read"](callback(read)), memory=int(memory),
+                       write=fields["write"](callback(write)), dtype=_ffi.kugel_dtype(2, 8 * dtype.itemsize, 1))
+        try:
+            long_call(lib.kugel_radial_stream, self._handle.address, ctypes.byref(opts))
+        except (OSError, RuntimeError):
+            if failed:
+                raise failed[0] from None
+            raise
+        return target
 
     def kernel(self, angles):
         """The kernel at angles in radians, as normalised and cut off."""

@@ -149,3 +149,31 @@ def test_bank():
     assert got.shape == (2, 5, 3072)
     for i, k in enumerate(kernels):
         assert np.abs(got[:, i] - kugel.Radial(grid, **k)(maps)).max() < 1e-13
+
+
+@pytest.mark.parametrize("how", [dict(method="direct"), dict(method="rings"), dict(spin=2), dict(normalise_mask=True, method="direct")])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_stream(tmp_path, how, dtype):
+    grid = kugel.Grid.healpix(64)
+    plan = kugel.Radial(grid, "gaussian", np.radians(4), **how)
+    shape = (2, grid.npix) if plan.spin else (grid.npix,)
+    maps = RNG.standard_normal(shape).astype(dtype)
+    maps[..., 100:300] = kugel.UNSEEN
+    source, target = (np.memmap(tmp_path / name, dtype, "w+", shape=shape) for name in ("in", "out"))
+    source[:] = maps
+    assert plan.stream(source, target, 4 * 10**6) is target
+    want = plan(maps)
+    assert np.abs(target - want).max() <= (0 if how.get("method") != "rings" else 1e-6 * np.abs(want[want > -1e30]).max())
+    with pytest.raises(MemoryError):
+        plan.stream(source, target, 1000)
+    with pytest.raises(ValueError, match="shape"):
+        plan.stream(source[..., :10], target)
+
+    class Broken:
+        shape, dtype = source.shape, source.dtype
+
+        def __getitem__(self, part):
+            raise KeyError("no such pixels")
+
+    with pytest.raises(KeyError, match="no such pixels"):
+        plan.stream(Broken(), target)
