@@ -193,9 +193,12 @@ static kugel_status build(building *b, kugel__program **out)
   if (!b->text)
     KUGEL_TRY(write_text(b));
   program = (kugel__program_spec){.name = b->spec->name, .options = b->spec->options, .text = b->text};
-  KUGEL_TRY(dev->ops->load(dev, &program, out, &binary, &bytes));
+  char folder[1024];
+  bool keep = kugel__cache_folder(folder, sizeof folder) != NULL; // PoCL compiles once more for a binary
+  KUGEL_TRY(dev->ops->load(dev, &program, out, keep ? &binary : NULL, &bytes));
   atomic_fetch_add(&compiled, 1);
-  kugel__cache_put(&b->key, binary, bytes);
+  if (keep)
+    kugel__cache_put(&b->key, binary, bytes);
   kugel__free(NULL, binary);
   return KUGEL_OK;
 }

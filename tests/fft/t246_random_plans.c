@@ -343,12 +343,9 @@ static void run_all(uint64_t first, long plans, long only)
 
 int main(int argc, char **argv)
 {
-  char folder[64] = "/tmp/kugel-random-XXXXXX", command[128];
   uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
   long plans = argc > 2 ? atol(argv[2]) : 2000, only = argc > 3 ? atol(argv[3]) : -1;
-  if (!mkdtemp(folder))
-    return 1;
-  setenv("KUGEL_CACHE", folder, 1);
+  setenv("KUGEL_CACHE", "off", 1); // nothing comes back from there
   for (int i = 0; devices < 16 && every_device(&i, true, &infos[devices]); devices++)
     CHECK_OK(
         kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = infos[devices].name},
@@ -360,7 +357,5 @@ int main(int argc, char **argv)
          plans, devices, refused, worst[0][0], worst[0][1], worst[1][0], worst[1][1]);
   for (int i = 0; i < devices; i++)
     kugel_ctx_destroy(contexts[i]);
-  snprintf(command, sizeof command, "rm -rf %s", folder);
-  CHECK(!system(command));
   END();
 }
