@@ -63,16 +63,30 @@ void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat 
 void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat *to);
 
 /* block_move.c */
+/* The line that a transform of the block belongs to, at one end of the kernel: point i of the transform is
+ * point first + i stride of the line. */
+typedef struct kugel__track {
+  kugel__side side;
+  kugel__val first, stride;
+} kugel__track;
+
+kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in);
+/* Results of a convolution came back exchanged; those of one pass over a long line take its twiddles. */
+kugel__cval kugel__finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x);
+/* Below which points of the transform and of the line there is something to write. */
+void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p);
 void kugel__load(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
-/* The same for Rader's order. */
-void kugel__load_rader(kugel__build *k, const kugel__seat *s);
-void kugel__store_rader(kugel__build *k, const kugel__seat *s);
-/* Point 0 of the input. */
-kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s);
 /* Small transforms, a thread each, whose points would lie far from its neighbours': through shared memory. */
 bool kugel__block_tiled(const kugel__block *b);
 void kugel__load_tile(kugel__build *k, const kugel__seat *s);
 void kugel__store_tile(kugel__build *k, const kugel__seat *s);
+
+/* block_rader.c */
+/* In Rader's order. */
+void kugel__load_rader(kugel__build *k, const kugel__seat *s);
+void kugel__store_rader(kugel__build *k, const kugel__seat *s);
+/* Point 0 of the input. */
+kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s);
 
 #endif

@@ -2,20 +2,13 @@
 /* From memory to the first stage and from the last stage to memory. */
 #include "fft/block_build.h"
 
-/* The line that a transform of the block belongs to, at one end of the kernel: point i of the transform is
- * point first + i stride of the line. */
-typedef struct track {
-  kugel__side side;
-  kugel__val first, stride;
-} track;
-
-static track track_of(kugel__build *k, kugel__val transform, bool in)
+kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   kugel__val d0 = in ? k->in_d0 : k->out_d0, d1 = in ? k->in_d1 : k->out_d1, at;
   int64_t columns = in ? b->columns_in : b->columns_out;
-  track t = {.first = kugel__int(0), .stride = kugel__int(1)};
+  kugel__track t = {.first = kugel__int(0), .stride = kugel__int(1)};
   if (columns) {
     t.first = g_mod(g, transform, kugel__int(columns));
     t.stride = kugel__int(columns);
@@ -65,7 +58,7 @@ static kugel__cval chirped(kugel__build *k, kugel__cval x, kugel__val at)
 }
 
 // Point i of a transform, low <= i < high; 0 beyond the chirp.
-static kugel__cval read(kugel__build *k, const track *t, kugel__val i, int64_t low, int64_t high)
+static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val i, int64_t low, int64_t high)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
@@ -91,12 +84,12 @@ static kugel__cval read(kugel__build *k, const track *t, kugel__val i, int64_t l
   return x;
 }
 
-static track track_in(kugel__build *k, const kugel__seat *s)
+static kugel__track track_in(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
   kugel__val transform = kugel__transform_of(k, s);
-  return track_of(k, k->b->mirror ? transform : g_min(g, transform, spare), true);
+  return kugel__track_of(k, k->b->mirror ? transform : g_min(g, transform, spare), true);
 }
 
 // Point i of the block's as a point of the transform.
@@ -116,7 +109,7 @@ void kugel__load(kugel__build *k, const kugel__seat *s)
   int r = b->radix[0];
   int64_t step = b->m / r;
   kugel__gen_note(g, "load");
-  track t = track_in(k, s);
+  kugel__track t = track_in(k, s);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
     if (b->cluster > 1) {
@@ -144,8 +137,7 @@ static void apply_roots(kugel__build *k, const kugel__seat *s, kugel__val transf
     x[q] = kugel__gen_cmul(g, x[q], q ? kugel__gen_cmul(g, w, kugel__shared_root(k, s, q)) : w);
 }
 
-// Results of a convolution came back exchanged; those of one pass over a long line take its twiddles.
-static kugel__cval finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x)
+kugel__cval kugel__finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
@@ -158,8 +150,7 @@ static kugel__cval finished(kugel__build *k, kugel__val transform, kugel__val i,
   return (kugel__cval){g_mul(g, x.re, k->scale), g_mul(g, x.im, k->scale)};
 }
 
-// Below which points of the transform and of the line there is something to write.
-static void limits(const kugel__block *b, int64_t *of_i, int64_t *of_p)
+void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p)
 {
   *of_i = own_chirp(b) ? b->n : INT64_MAX;
   *of_p = b->chirp_out && !own_chirp(b) ? b->chirp : INT64_MAX;
@@ -174,8 +165,8 @@ static void store_points(kugel__build *k, const kugel__seat *s)
   int stage = b->stages - 1, r = b->radix[stage];
   int64_t before = kugel__max(b->cluster, 1) * b->m / r, limit_i, limit_p;
   kugel__val transform = g_add(g, k->group, s->slot);
-  track t = track_of(k, transform, false);
-  limits(b, &limit_i, &limit_p);
+  kugel__track t = kugel__track_of(k, transform, false);
+  kugel__limits(b, &limit_i, &limit_p);
   for (int round = 0; round < kugel__block_rounds(b, stage); round++) {
     kugel__val first = kugel__butterfly_of(k, s, stage, round);
     bool scaled = kugel__block_shares_roots(b);
@@ -195,7 +186,7 @@ static void store_points(kugel__build *k, const kugel__seat *s)
       t.side.low = of_p.low;
       t.side.high = kugel__min(b->line.points - 1, of_p.high);
       kugel__cval x = k->x[round * r + q];
-      kugel__end_write(&t.side, p, scaled ? x : finished(k, transform, i, p, x));
+      kugel__end_write(&t.side, p, scaled ? x : kugel__finished(k, transform, i, p, x));
       if (of_p.high >= limit_p)
         kugel__gen_end(g);
       if (of_i.high >= limit_i)
@@ -217,11 +208,11 @@ static void store_pairs(kugel__build *k, const kugel__seat *s)
       kugel__val i = g_add(g, kugel__butterfly_of(k, s, stage, round), kugel__int(q * before));
       if ((q + 1) * before > b->n)
         i = g_min(g, i, kugel__int(b->n - 1));
-      k->x[round * r + q] = finished(k, transform, i, i, k->x[round * r + q]);
+      k->x[round * r + q] = kugel__finished(k, transform, i, i, k->x[round * r + q]);
     }
   kugel__stage_put(k, stage, s, b->stages > 1 || b->spectrum);
   kugel__gen_if(g, transform, k->count);
-  track t = track_of(k, transform, false);
+  kugel__track t = kugel__track_of(k, transform, false);
   for (int64_t from = 0; from < items; from += b->threads) {
     kugel__val i = g_add(g, s->t, kugel__int(from));
     kugel__val mirrored = g_mod(g, g_sub(g, kugel__int(b->n), i), kugel__int(b->n));
@@ -254,7 +245,7 @@ static void store_mirrored(kugel__build *k, const kugel__seat *s)
       kugel__gen_if(g, e, kugel__int(items));
     kugel__val slot = g_mod(g, e, kugel__int(rows)), i = g_div(g, e, kugel__int(rows));
     kugel__val row = kugel__row_of(k, slot, &line);
-    track t = track_of(k, g_add(g, g_mul(g, line, kugel__int(b->mirror)), row), false);
+    kugel__track t = kugel__track_of(k, g_add(g, g_mul(g, line, kugel__int(b->mirror)), row), false);
     kugel__val back = g_sub(g, n, i); // n - 1 - i, but of row 0 (n - i) mod n
     back = kugel__gen_select(g, row, kugel__int(1), g_mod(g, back, n), g_sub(g, back, kugel__int(1)));
     kugel__cval x = kugel__shared_get(k, &(kugel__seat){.slot = slot}, i);
@@ -275,95 +266,6 @@ void kugel__store(kugel__build *k, const kugel__seat *s)
   kugel__gen_if(k->g, g_add(k->g, k->group, s->slot), k->count);
   store_points(k, s);
   kugel__gen_end(k->g);
-}
-
-/* ---- Rader's order ---- */
-
-kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s)
-{
-  kugel__val spare = g_sub(k->g, k->count, kugel__int(1));
-  track t = track_of(k, g_min(k->g, g_add(k->g, k->group, s->slot), spare), true);
-  return kugel__end_read(&t.side, t.first);
-}
-
-// Points 1 ... n - 1 in order from memory, to their places in shared memory, and from there to the first
-// stage.
-void kugel__load_rader(kugel__build *k, const kugel__seat *s)
-{
-  kugel__gen *g = k->g;
-  const kugel__block *b = k->b;
-  int64_t step = b->m / b->radix[0];
-  kugel__gen_note(g, "load, in the order of powers");
-  kugel__val spare = g_sub(g, k->count, kugel__int(1));
-  track t = track_of(k, g_min(g, g_add(g, k->group, s->slot), spare), true);
-  for (int64_t from = 0; from < b->m; from += b->threads) {
-    kugel__val i = g_add(g, s->t, kugel__int(from));
-    if (from + b->threads > b->m) // spare threads repeat the last point
-      i = g_min(g, i, kugel__int(b->m - 1));
-    kugel__val p = g_add(g, t.first, g_mul(g, g_add(g, i, kugel__int(1)), t.stride));
-    kugel__shared_put(k, s, kugel__gen_load(g, k->order, i, false), kugel__end_read(&t.side, p));
-  }
-  kugel__gen_barrier(g);
-  for (int round = 0; round < kugel__block_rounds(b, 0); round++)
-    for (int q = 0; q < b->radix[0]; q++)
-      k->x[round * b->radix[0] + q] =
-          kugel__shared_get(k, s, g_add(g, kugel__butterfly_of(k, s, 0, round), kugel__int(q * step)));
-}
-
-// Result i + 1 from shared memory; the convolution came back exchanged.
-static kugel__cval power(kugel__build *k, const kugel__seat *s, kugel__val i)
-{
-  kugel__gen *g = k->g;
-  kugel__val m = kugel__int(k->b->m), at = g_mod(g, g_sub(g, m, kugel__gen_load(g, k->order, i, false)), m);
-  kugel__cval x = kugel__shared_get(k, s, at);
-  return (kugel__cval){x.im, x.re};
-}
-
-static void write_power(kugel__build *k, const track *t, const kugel__seat *s, kugel__val transform,
-                        kugel__val i, bool pairs)
-{
-  kugel__gen *g = k->g;
-  kugel__val at = g_add(g, i, kugel__int(1)), p = g_add(g, t->first, g_mul(g, at, t->stride));
-  kugel__cval x = finished(k, transform, at, p, power(k, s, i));
-  if (!pairs) {
-    kugel__end_write(&t->side, p, x);
-    return;
-  }
-  kugel__val mirrored = g_sub(g, kugel__int(k->b->m - 1), i);
-  kugel__end_write_pair(&t->side, p, x, finished(k, transform, at, p, power(k, s, mirrored)));
-}
-
-void kugel__store_rader(kugel__build *k, const kugel__seat *s)
-{
-  kugel__gen *g = k->g;
-  const kugel__block *b = k->b;
-  bool pairs = kugel__line_pairs(&b->line, b->sink);
-  int64_t items = pairs ? b->n / 2 : b->m, limit_i, limit_p;
-  kugel__val transform = g_add(g, k->group, s->slot);
-  kugel__stage_put(k, b->stages - 1, s, true);
-  kugel__gen_note(g, "store");
-  kugel__gen_if(g, transform, k->count);
-  track t = track_of(k, transform, false);
-  limits(b, &limit_i, &limit_p);
-  kugel__gen_if(g, s->t, kugel__int(1));
-  kugel__cval zero = finished(k, transform, kugel__int(0), t.first, k->zero);
-  pairs ? kugel__end_write_pair(&t.side, t.first, zero, zero) : kugel__end_write(&t.side, t.first, zero);
-  kugel__gen_end(g);
-  for (int64_t from = 0; from < items; from += b->threads) {
-    kugel__val i = g_add(g, s->t, kugel__int(from)), p;
-    p = g_add(g, t.first, g_mul(g, g_add(g, i, kugel__int(1)), t.stride));
-    bool partly = from + b->threads > items, cut = !pairs && limit_p < INT64_MAX;
-    if (partly)
-      kugel__gen_if(g, i, kugel__int(items));
-    if (cut)
-      kugel__gen_if(g, p, kugel__int(limit_p));
-    write_power(k, &t, s, transform, i, pairs);
-    if (cut)
-      kugel__gen_end(g);
-    if (partly)
-      kugel__gen_end(g);
-  }
-  kugel__gen_end(g);
 }
 
 /* ---- small transforms ---- */
@@ -391,7 +293,7 @@ void kugel__load_tile(kugel__build *k, const kugel__seat *s)
   kugel__gen_note(g, "load neighbouring points, through shared memory");
   kugel__val position, slot, spare = g_sub(g, k->count, kugel__int(1));
   for (int q = 0; q < k->b->n; q++) {
-    track t = track_of(k, g_min(g, tile_point(k, q, &position, &slot), spare), true);
+    kugel__track t = kugel__track_of(k, g_min(g, tile_point(k, q, &position, &slot), spare), true);
     kugel__shared_put(k, &(kugel__seat){.slot = slot}, position, kugel__end_read(&t.side, position));
   }
   kugel__gen_barrier(g);
@@ -410,7 +312,7 @@ void kugel__store_tile(kugel__build *k, const kugel__seat *s)
   kugel__gen_barrier(g);
   for (int q = 0; q < k->b->n; q++) {
     kugel__val position, slot, transform = tile_point(k, q, &position, &slot);
-    track t = track_of(k, transform, false);
+    kugel__track t = kugel__track_of(k, transform, false);
     kugel__gen_if(g, transform, k->count);
     kugel__end_write(&t.side, position, kugel__shared_get(k, &(kugel__seat){.slot = slot}, position));
     kugel__gen_end(g);

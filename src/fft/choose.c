@@ -9,9 +9,9 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-/* ACROSS_BIG: across, with the twiddles of a long line. RADER: n is the number of points of its convolution.
- */
-typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER } walk;
+/* ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
+ * convolution. */
+typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -204,11 +204,28 @@ int64_t kugel__block_points(int64_t n)
   return is_prime(n) && kugel__radices_fewest(n - 1).count ? n - 1 : kugel__radices_above(2 * n - 1);
 }
 
+// Points for Bluestein's convolution: the fewest from `least` on that were measured, if they are not many
+// more than m.
+static int64_t convolution(int64_t m, int64_t least, kugel__type real)
+{
+  int64_t best = m + m / 8;
+  bool found = false;
+  for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
+    const choice *c = &measured[i];
+    if (c->walk != BLUESTEIN || c->real != real || c->n < least || c->n > best)
+      continue;
+    best = c->n;
+    found = true;
+  }
+  return found ? best : m;
+}
+
 bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
 {
   if (real == KUGEL__DD)
     return kugel__block_fit_dd(n, shared, out);
-  return kugel__block_fit_as(n, kugel__block_points(n), real, shared, out);
+  int64_t m = kugel__block_points(n);
+  return kugel__block_fit_as(n, m > n ? convolution(m, 2 * n - 1, real) : m, real, shared, out);
 }
 
 bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out)
@@ -227,7 +244,8 @@ bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared
     return false;
   b.radix[0] = 1;
   search s = {.trial = b, .best = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
-  if (as_measured(&b, b.rader ? RADER : FLAT, shared)) {
+  walk way = b.rader ? RADER : m != n ? BLUESTEIN : FLAT;
+  if (as_measured(&b, way, shared) || (way == BLUESTEIN && as_measured(&b, FLAT, shared))) {
     *out = b;
     return true;
   }

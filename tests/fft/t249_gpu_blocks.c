@@ -4,6 +4,8 @@
  *
  * usage: t249_gpu_blocks LIST [MIB | --compile]
  *
+ * Lengths that take a convolution have as many points in it as the radices multiply to.
+ *
  * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster,
  * with radices as 16.16.8. across: lines lie across memory; out: only where they are written; big: across,
  * with twiddles of a long line.
@@ -20,7 +22,9 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "device/cuda/api.h"
+#include "fft/block_build.h"
 #include "fft/blocktables.h"
+#include "fft/dft.h"
 
 enum { MOST = 512, COLUMNS = 1024 };
 
@@ -59,7 +63,12 @@ static bool parse(const char *line, candidate *c)
   b->stages = 0;
   for (char *p = strtok(radices, "."); p; p = strtok(NULL, "."))
     b->radix[b->stages++] = atoi(p);
+  if (!cluster && b->m > b->n) // Bluestein's convolution: as many points as the stages have
+    b->m = kugel__block_before(b, b->stages);
   b->threads = threads;
+  for (int i = 0; i < b->stages; i++)
+    if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS || b->radix[i] > KUGEL__DFT_MAX)
+      must(KUGEL_FAIL(KUGEL_EINVAL, "%s: too many points of a thread", line));
   b->group = group;
   b->halves = halves;
   b->flat = walk[0] == 'f';
