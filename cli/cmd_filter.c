@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel filter: radial filters that bring out structure of one size. */
 #include <math.h>
+#include <string.h>
 #include "commands.h"
 #include "stream.h"
 #include "picture.h"
@@ -72,17 +73,17 @@ static int filter_map(const void *args)
   STEP(choose(o, &s, &f));
   report_title(o->input.s, o->output.s);
   report_sky(&s);
-  bool streamed = stream_asked(&o->device, &o->mem);
-  STEP(session_device(&o->device, streamed ? NULL : &o->mem));
-  if (streamed)
-    STEP(stream_check(&s, &f, o->order.n == 2, o->plot.given));
+  bool streamed, forced = o->mem.given && !strcmp(o->device.s, "cpu");
+  int64_t limit;
+  STEP(session_device(&o->device, forced ? NULL : &o->mem));
+  STEP(stream_choose(&s, &f, &o->device, &o->mem, o->order.n == 2, o->plot.given, &streamed, &limit));
   if (run.dry_run)
-    return filter_estimate(&f, &s, streamed ? o->mem.n : 0);
+    return filter_estimate(&f, &s, limit);
   STEP(check_output(o->output.s));
   if (o->plot.given)
     STEP(check_output(o->plot.s));
   if (streamed) {
-    STEP(sky_stream(&s, &f, o->mem.n, o->output.s, &watch));
+    STEP(sky_stream(&s, &f, limit, o->output.s, &watch));
     report_end(&watch, 0);
     return EXIT_DONE;
   }

@@ -115,17 +115,17 @@ static int smooth_pixels(const smooth_args *o, sky *s, stopwatch *watch)
               .normalise_mask = o->normalise_mask.given};
   if (o->beam.given || o->lmax.given || o->iter.given || o->weights.given)
     return fail_usage("--beam, --lmax, --iter and --weights go with --method harmonic");
-  bool streamed = stream_asked(&o->device, &o->mem);
-  STEP(session_device(&o->device, streamed ? NULL : &o->mem));
-  if (streamed)
-    STEP(stream_check(s, &f, o->order.n == 2, o->plot.given));
+  bool streamed, forced = o->mem.given && !strcmp(o->device.s, "cpu");
+  int64_t limit;
+  STEP(session_device(&o->device, forced ? NULL : &o->mem));
+  STEP(stream_choose(s, &f, &o->device, &o->mem, o->order.n == 2, o->plot.given, &streamed, &limit));
   if (run.dry_run)
-    return filter_estimate(&f, s, streamed ? o->mem.n : 0);
+    return filter_estimate(&f, s, limit);
   STEP(check_output(o->output.s));
   if (o->plot.given)
     STEP(check_output(o->plot.s));
   if (streamed) {
-    STEP(sky_stream(s, &f, o->mem.n, o->output.s, watch));
+    STEP(sky_stream(s, &f, limit, o->output.s, watch));
     report_end(watch, 0);
     return EXIT_DONE;
   }

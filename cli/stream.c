@@ -13,12 +13,7 @@ typedef struct flow {
   int64_t first;
 } flow;
 
-bool stream_asked(const arg *device, const arg *mem)
-{
-  return mem->given && !strcmp(device->s, "cpu");
-}
-
-int stream_check(const sky *s, const filter *f, bool nested, bool plot)
+static int refuse_whole(const sky *s, const filter *f, bool nested, bool plot)
 {
   if (f->kernel == KUGEL_RADIAL_SERIES || f->method == KUGEL_RADIAL_HARMONIC)
     return fail_usage("--mem on the CPU goes with sums over pixels: --method direct or rings");
@@ -34,6 +29,24 @@ int stream_check(const sky *s, const filter *f, bool nested, bool plot)
   if (plot)
     return fail_usage("--plot needs the whole map in memory: use kugel plot, or leave out --mem");
   return EXIT_DONE;
+}
+
+/* Nothing needs whole maps. */
+static bool possible(const sky *s, const filter *f, bool nested, bool plot)
+{
+  return f->kernel != KUGEL_RADIAL_SERIES && f->method != KUGEL_RADIAL_HARMONIC && !nested && !plot &&
+         s->info->order != KUGEL_ORDER_NESTED && !s->info->partial && !path_ends_with(s->path, ".gz");
+}
+
+int stream_choose(const sky *s, const filter *f, const arg *device, const arg *mem, bool nested, bool plot,
+                  bool *streamed, int64_t *bytes)
+{
+  kugel_device_info info = {.size = sizeof info};
+  LIB(kugel_ctx_describe(run.ctx, &info));
+  bool cpu = info.device.type == KUGEL_CPU;
+  *bytes = cpu && mem->given && !strcmp(device->s, "cpu") ? mem->n : 0;
+  *streamed = *bytes || (!cpu && possible(s, f, nested, plot));
+  return *bytes ? refuse_whole(s, f, nested, plot) : EXIT_DONE;
 }
 
 int memory_check(const sky *s)
@@ -76,8 +89,8 @@ static int stream_maps(flow *t, const kugel_radial *plan, int64_t mem)
 {
   char have[32], used[32];
   kugel_ctx_trim(run.ctx);
-  int64_t held = memory_now(), left = mem - held - BUFFERS;
-  if (left <= 0)
+  int64_t held = memory_now(), left = mem ? mem - held - BUFFERS : 0;
+  if (left < 0)
     return fail("--mem is %s, and %s are in use before any map is read: allow more",
                 bytes_text((double)mem, have, sizeof have), bytes_text((double)held, used, sizeof used));
   kugel_status status =
@@ -116,7 +129,7 @@ int sky_stream(sky *s, filter *f, int64_t mem, const char *path, stopwatch *watc
   flow t = {.s = s};
   s->dtype = sky_is_float(s) ? KUGEL_F32 : KUGEL_F64;
   s->order = KUGEL_ORDER_RING;
-  f->ring_by_ring = true;
+  f->ring_by_ring = mem > 0;
   output out = output_like(s);
   kugel_fits_write_opts opts = output_opts(&out);
   opts.dtype = s->dtype;

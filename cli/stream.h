@@ -6,14 +6,15 @@
 #include "filters.h"
 #include "report.h"
 
-/* Does --mem ask for it? */
-bool stream_asked(const arg *device, const arg *mem);
-/* Refuses what needs whole maps: another ordering, part of the sky, pictures. `nested`: the output is to be.
- */
-int stream_check(const sky *s, const filter *f, bool nested, bool plot);
+/* Whether it goes ring by ring: within *bytes, as --mem asks on the CPU; or, *bytes being 0, because maps on
+ * their way to a device may. Refuses what needs whole maps: another ordering, part of the sky, pictures;
+ * `nested`: the output is to be. The session has its context. */
+int stream_choose(const sky *s, const filter *f, const arg *device, const arg *mem, bool nested, bool plot,
+                  bool *streamed, int64_t *bytes);
 /* Says so early where maps in memory would need more than this machine has. */
 int memory_check(const sky *s);
-/* Convolves the columns in use, Q and U together if polarised, within `mem` bytes of memory in all. */
+/* Convolves the columns in use, Q and U together if polarised, within `mem` bytes of memory in all; 0: no
+ * limit. */
 int sky_stream(sky *s, filter *f, int64_t mem, const char *path, stopwatch *watch);
 
 #endif

@@ -157,7 +157,8 @@ KUGEL_API kugel_status kugel_radial_execute(const kugel_radial *plan, const kuge
 typedef struct kugel_radial_stream_opts {
   size_t size; /* sizeof(kugel_radial_stream_opts) */
   /* Pixels [first, first + n) of a map, the second of a pair with a spin having map 1, to or from `values`.
-     Called on the calling thread, a ring at a time; anything but KUGEL_OK ends the stream and is returned. */
+     Called on the calling thread, some pixels at a time; anything but KUGEL_OK ends the stream and is
+     returned. */
   kugel_status (*read)(void *user, int map, int64_t first, int64_t n, void *values);
   kugel_status (*write)(void *user, int map, int64_t first, int64_t n, const void *values);
   void *user;
@@ -166,17 +167,19 @@ typedef struct kugel_radial_stream_opts {
   int64_t first, end; /* results on the rings [first, end), counted from either pole, only; end 0: on all */
 } kugel_radial_stream_opts;
 
-/// Convolves a map, or a pair with a spin, that need not fit into memory: blocks of rings are made of the
-/// rings within the cut-off, which are read as they are needed, north and south together where the grid is
-/// its own mirror. What is written is not read again.
-/// @param[in] plan  from kugel_radial_create, by the direct method or by rings, on the CPU
+/// Convolves a map, or a pair with a spin, that need not fit into memory. On the CPU blocks of rings are made
+/// of the rings within the cut-off, which are read as they are needed, north and south together where the
+/// grid is its own mirror. On a device the map, or the plan's block of rings (opts.max_memory of the plan),
+/// is in the device's memory and only some pixels in the host's; rings in several blocks' reach are read as
+/// often. What is written is not read again.
+/// @param[in] plan  from kugel_radial_create; on the CPU by the direct method or by rings
 /// @param[in] opts  where pixels come from and go to
 /// @errors KUGEL_EINVAL, what a callback returns; KUGEL_ENOMEM, with what is needed, if opts.memory is too
 /// little for a
-///         ring and those within the cut-off; KUGEL_ENOTSUP for plans by harmonics or on a device;
-///         KUGEL_ECANCELED
+///         ring and those within the cut-off; KUGEL_ENOTSUP for plans by harmonics on the CPU, and some rings
+///         only on a device; KUGEL_ECANCELED
 /// @accuracy the numbers of kugel_radial_execute
-/// @cost   of kugel_radial_execute; every pixel is read once
+/// @cost   of kugel_radial_execute; on the CPU every pixel is read once
 KUGEL_API kugel_status kugel_radial_stream(const kugel_radial *plan, const kugel_radial_stream_opts *opts);
 
 /// The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.

@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "sphere/grid.h"
 #include "sphere/radial_spectra.h"
+#include "sphere/radial_stream_gpu.h"
 
 enum { LANES = KUGEL__RADIAL_LANES };
 
@@ -160,10 +161,8 @@ static kugel_status check(const kugel_radial *p, const kugel_radial_stream_opts 
               KUGEL_EINVAL, "rings %lld to %lld are asked for, there are 0 to %lld from either pole",
               (long long)o->first, (long long)o->end, (long long)outputs);
   KUGEL_CHECK(
-      p->info.method != KUGEL_RADIAL_HARMONIC, KUGEL_ENOTSUP,
+      p->gpu || p->blocks || p->info.method != KUGEL_RADIAL_HARMONIC, KUGEL_ENOTSUP,
       "a plan by harmonics needs the whole map: set method to KUGEL_RADIAL_DIRECT or KUGEL_RADIAL_RINGS");
-  KUGEL_CHECK(!p->gpu && !p->blocks, KUGEL_ENOTSUP,
-              "the plan runs on a device: make one on the CPU to convolve ring by ring");
   return KUGEL_OK;
 }
 
@@ -173,6 +172,8 @@ kugel_status kugel_radial_stream(const kugel_radial *p, const kugel_radial_strea
   window w = {.plan = p, .view = *p, .grid = *p->grid, .maps = p->opts.spin ? 2 : 1};
   KUGEL_TRY(kugel__take_opts(&w.o, sizeof w.o, opts, "kugel_radial_stream_opts"));
   KUGEL_TRY(check(p, &w.o));
+  if (p->gpu || p->blocks)
+    return kugel__radial_stream_gpu(p, &w.o);
   w.word = w.o.dtype.bits == 32 ? 4 : 8;
   w.first = w.o.first;
   w.end = w.o.end ? w.o.end : kugel__radial_outputs(p);

@@ -67,6 +67,26 @@ def masks_and_polarisation():
          "--method", "direct", size="24M")
 
 
+def devices():
+    """Maps go to a device and back by runs of pixels, all at once or within its memory."""
+    r = kugel("smooth", SKY, "cpu.fits", "--fwhm", "6deg", "--method", "direct")
+    names = [d["name"] for d in ok("info", "--json").json["devices"] if d["name"] != "cpu" and d.get("available", True)]
+    for name in names:
+        if kugel("smooth", SKY, "x.fits", "--fwhm", "6deg", "--method", "direct", "--device", name, "--overwrite").code:
+            continue  # no kernels, or no float64
+        compare("cpu.fits", "x.fits")
+        random_sky("in.fits", 128)
+        ok("smooth", "in.fits", "a.fits", "--fwhm", "2deg", "--method", "direct", "--overwrite")
+        ok("smooth", "in.fits", "b.fits", "--fwhm", "2deg", "--method", "direct", "--overwrite", "--device", name, "--mem", "8M")
+        compare("a.fits", "b.fits")
+
+
+def compare(a, b):
+    for x, y in zip(read_map(a)[2], read_map(b)[2], strict=True):
+        top = max(abs(v) for v in x[2] if v > -1e30)
+        assert all(abs(v - w) <= 1e-5 * top for v, w in zip(x[2], y[2]))
+
+
 def refusals():
     n = 12 * 16 * 16
     for order in "RING", "NESTED":
@@ -95,4 +115,4 @@ def interrupted():
     assert sorted(os.listdir(".")) == ["cl.txt", "in.fits"], os.listdir(".")
 
 
-main([scalar_maps, masks_and_polarisation, refusals, interrupted])
+main([scalar_maps, masks_and_polarisation, devices, refusals, interrupted])

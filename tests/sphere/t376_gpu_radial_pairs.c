@@ -121,6 +121,70 @@ static void parts(kugel_ctx *ctx)
   kugel_grid_destroy(gauss);
 }
 
+typedef struct store {
+  const double *in;
+  double *out;
+  int64_t npix;
+} store;
+
+static kugel_status give_pixels(void *user, int map, int64_t first, int64_t n, void *values)
+{
+  const store *s = user;
+  memcpy(values, s->in + map * s->npix + first, (size_t)n * 8);
+  return KUGEL_OK;
+}
+
+static kugel_status take_pixels(void *user, int map, int64_t first, int64_t n, const void *values)
+{
+  const store *s = user;
+  memcpy(s->out + map * s->npix + first, values, (size_t)n * 8);
+  return KUGEL_OK;
+}
+
+static kugel_status refuse(void *user, int map, int64_t first, int64_t n, void *values)
+{
+  (void)user, (void)map, (void)first, (void)n, (void)values;
+  return KUGEL_EIO;
+}
+
+/* From function to function: the numbers of a map in memory, held whole and in blocks. */
+static void streams(kugel_ctx *ctx)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 64);
+  int64_t npix = kugel_grid_npix(g);
+  double *in = malloc((size_t)(2 * npix) * 8), *want = malloc((size_t)(2 * npix) * 8),
+         *got = malloc((size_t)(2 * npix) * 8);
+  for (int64_t i = 0; i < 2 * npix; i++)
+    in[i] = i % 9 == 1 ? KUGEL_UNSEEN : check_random(&seed);
+  for (int k = 0; k < 5; k++) {
+    kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.06, .method = KUGEL_RADIAL_DIRECT};
+    o.spin = k == 1 ? 2 : 0;
+    o.normalise_mask = k == 2;
+    o.max_memory = k == 3 ? 2500000 : 0;
+    if (k == 4)
+      o.method = KUGEL_RADIAL_RINGS;
+    int64_t maps = o.spin ? 2 : 1;
+    kugel_radial *p = NULL;
+    kugel_radial_info info = {.size = sizeof info};
+    CHECK_OK(kugel_radial_create(ctx, &o, &p));
+    CHECK_OK(kugel_radial_get_info(p, &info));
+    CHECK((k == 3) == (info.blocks > 1));
+    CHECK_OK(kugel_radial_execute(p, KUGEL_ARRAY(in, KUGEL_F64, maps, npix),
+                                  KUGEL_ARRAY(want, KUGEL_F64, maps, npix)));
+    store s = {in, got, npix};
+    kugel_radial_stream_opts so = {.size = sizeof so, .read = give_pixels, .write = take_pixels, .user = &s};
+    CHECK_OK(kugel_radial_stream(p, &so));
+    CHECK(!memcmp(got, want, (size_t)(maps * npix) * 8));
+    so.read = refuse;
+    CHECK_IS(kugel_radial_stream(p, &so), KUGEL_EIO);
+    so.first = 1;
+    CHECK_IS(kugel_radial_stream(p, &so), KUGEL_ENOTSUP);
+    kugel_radial_destroy(p);
+  }
+  kugel_grid_destroy(g);
+  free(in), free(want), free(got);
+}
+
 static void faults(kugel_ctx *ctx)
 {
   kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 4);
@@ -146,7 +210,7 @@ int main(void)
     CHECK_OK(kugel_device_describe(i, &info));
     if (info.device.type == KUGEL_CPU || !info.available || !info.kernels || !info.fp64)
       continue;
-    char title[3][128];
+    char title[4][128];
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     snprintf(title[0], sizeof title[0], "%s: spins", info.name);
     CASE(title[0]) spins(ctx);
@@ -154,6 +218,8 @@ int main(void)
     CASE(title[1]) parts(ctx);
     snprintf(title[2], sizeof title[2], "%s: failing allocations", info.name);
     CASE(title[2]) faults(ctx);
+    snprintf(title[3], sizeof title[3], "%s: streams", info.name);
+    CASE(title[3]) streams(ctx);
     kugel_ctx_destroy(ctx);
   }
   END();
