@@ -1184,7 +1184,7 @@ FUNCTIONS = {
         'Convolves maps.'),
     "kugel_radial_stream": (  # plan, opts
         STATUS, [c_void_p, POINTER(kugel_radial_stream_opts)],
-        'Convolves a map, or a pair with a spin, that need not fit into memory: blocks of rings are made of the rings within the cut-off, which are read as they are needed, north and south together where the grid is its own mirror.'),
+        'Convolves a map, or a pair with a spin, that need not fit into memory.'),
     "kugel_radial_adjoint": (  # plan, in, out
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array)],
         'The transpose of kugel_radial_execute without normalise_mask: s_j = w_j sum_i K(angle_ij) f_i.'),
