@@ -25,6 +25,17 @@ def gaussian(fwhm=None, *, sigma=None):
     return {"kernel": "gaussian", "width": float(fwhm if sigma is None else sigma / _SIGMA), "norm": "integral"}
 
 
+def fisher(fwhm=None, *, kappa=None, integral=1.0):
+    """The Gaussian of the sphere after von Mises and Fisher, exp(kappa (cos a - 1)): by its FWHM in radians, or a sum of some
+    by kappa (a number or an array) and the integral of each. Its rows need no samples where `method` is "rings"."""
+    if (fwhm is None) == (kappa is None):
+        raise ValueError("give one of fwhm and kappa")
+    if kappa is None:
+        return {"kernel": "fisher", "width": float(fwhm), "norm": "integral"}
+    kappa = np.array(kappa, np.float64, ndmin=1)
+    return {"kernel": ("fisher", kappa, np.broadcast_to(np.asarray(integral, np.float64), kappa.shape).copy()), "norm": None}
+
+
 def top_hat(radius):
     """The mean over a disc, its radius in radians."""
     return {"kernel": "top_hat", "width": float(radius), "norm": "integral"}

@@ -18,7 +18,7 @@ from .devices import context
 from .plans import REAL, Plan, choice
 
 _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL_TOP_HAT,
-            "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT}
+            "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT, "fisher": _ffi.KUGEL_RADIAL_FISHER}
 _NORMS = {"integral": _ffi.KUGEL_RADIAL_UNIT_INTEGRAL, "peak": _ffi.KUGEL_RADIAL_UNIT_PEAK,
           None: _ffi.KUGEL_RADIAL_AS_IS}
 _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
@@ -59,6 +59,11 @@ def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radiu
                 return np.nan
         opts |= {"kernel": _ffi.KUGEL_RADIAL_FUNCTION,
                  "function": dict(_ffi.kugel_radial_opts._fields_)["function"](value)}
+    elif isinstance(kernel, tuple) and len(kernel) == 3 and isinstance(kernel[0], str) and kernel[0] == "fisher":
+        kappa, integrals = (np.array(a, np.float64, ndmin=1) for a in kernel[1:])
+        if kappa.shape != integrals.shape or kappa.ndim != 1:
+            raise ValueError(f"kappa has shape {kappa.shape} and its integrals {integrals.shape}; expected two arrays [n]")
+        opts |= {"kernel": _ffi.KUGEL_RADIAL_FISHER, "n": kappa.size, "kappa": kappa, "values": integrals}
     elif isinstance(kernel, tuple):
         angles, values = (np.array(a, np.float64, ndmin=1) for a in kernel)
         if angles.shape != values.shape or angles.ndim != 1:
@@ -76,7 +81,8 @@ def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radiu
 class Radial(Plan):
     """A plan: one grid, one kernel. It may be executed from any number of threads.
 
-    kernel:    "gaussian" (width: FWHM), "top_hat" (width: radius), "mexican_hat" (width: scale), all in radians;
+    kernel:    "gaussian" or "fisher" (width: FWHM), "top_hat" (width: radius), "mexican_hat" (width: scale), in radians;
+               ("fisher", kappa, integrals), a sum of von Mises and Fisher's; see kugel.kernels for more;
                a function of the angle; a pair (angles, values) of arrays, joined by a cubic spline; or an array b_l
     norm:      "integral" (over the sphere 1), "peak" (1 at angle 0), or None: the numbers as they are
     radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost

@@ -20,6 +20,11 @@ def test_shapes():
     gauss = kugel.Radial(grid, **kernels.gaussian(sigma=sigma))
     assert np.allclose(gauss.kernel(a) / gauss.kernel(a[:1]), np.exp(-(a**2) / 2 / sigma**2), atol=1e-12)
     assert kernels.gaussian(1.0)["width"] == 1 and abs(gauss.integral - 1) < 1e-12
+    one, two = (kugel.Radial(grid, **k, tolerance=1e-9) for k in (kernels.fisher(0.3), kernels.fisher(kappa=[40, 90], integral=[1, 2])))
+    kappa = np.log(2) / 2 / np.sin(0.3 / 4) ** 2
+    assert np.allclose(one.kernel(a) / one.kernel(a[:1]), np.exp(kappa * (np.cos(a) - 1)), atol=1e-9)
+    want = sum(i * k / (2 * np.pi * (1 - np.exp(-2 * k))) * np.exp(k * (np.cos(a) - 1)) for k, i in ((40, 1), (90, 2)))
+    assert np.allclose(two.kernel(a), want, rtol=1e-8)
     disc = kugel.Radial(grid, **kernels.top_hat(0.2))
     assert np.allclose(disc.kernel([0, 0.199, 0.201]), [1 / (2 * np.pi * (1 - np.cos(0.2)))] * 2 + [0])
     hat = kugel.Radial(grid, **kernels.mexican_hat(0.1))
@@ -28,7 +33,7 @@ def test_shapes():
     assert np.allclose(hat.kernel(a), want, atol=1e-9)
     spline = kugel.Radial(grid, **kernels.table([0, 0.1, 0.2], [1, 0.5, 0]))
     assert np.allclose(spline.kernel([0, 0.1]), [1, 0.5])
-    for bad in (lambda: kernels.gaussian(), lambda: kernels.gaussian(1, sigma=1), lambda: kernels.mexican_hat(),
+    for bad in (lambda: kernels.gaussian(), lambda: kernels.fisher(), lambda: kernels.fisher(1, kappa=2), lambda: kernels.gaussian(1, sigma=1), lambda: kernels.mexican_hat(),
                 lambda: kernels.square_root([1, -1]), lambda: kernels.matched_filter([1, 1], [1])):
         with pytest.raises(ValueError):
             bad()
