@@ -10,7 +10,7 @@
 #include "fft/rings_gpu.h"
 #include "sphere/grid.h"
 
-enum { LANES = KUGEL__SPECTRA_LANES, STRETCH = 4096, MOST_SAMPLES = 16 };
+enum { LANES = KUGEL__SPECTRA_LANES, STRETCH = 4096, MOST_SAMPLES = 14 };
 static const int64_t most_weights = (int64_t)1 << 30; /* doubles */
 
 /* As in kernels/spectra.cl. */
@@ -92,7 +92,7 @@ static int64_t measure(const kugel_radial *p, kugel__radial_modes *g, gpu_group 
   const kugel__radial_spectra *t = p->spectra;
   int64_t total = 0, n, lo, hi;
   g->samples = kugel__max(4, kugel__min(MOST_SAMPLES, kugel__round_up(t->equator, 2)));
-  g->per = g->samples > 8 ? 2 : 4;
+  g->per = 2;
   for (int64_t i = 0; i < g->groups; i++) {
     int64_t samples = 0, modes = -1;
     kugel__spectra_reach(p, i * LANES, &lo, &hi);

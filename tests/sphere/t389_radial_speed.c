@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LABEL: long. Times of radial convolutions on every GPU, device memory to device memory, plans excluded.
  * --kernels: of each kernel too; --any: devices that are no GPUs too, with small maps; --f32: float32 maps;
- * --bank: of twelve scales of wavelets in place of these; --shared: on all GPUs together. */
+ * --bank: of twelve scales of wavelets in place of these; --shared: on all GPUs together;
+ * --rings: by this method only. */
 #include <math.h>
 #include <time.h>
 #include "device/every.h"
@@ -9,7 +10,7 @@
 #include <kugel/kugel.h>
 
 enum { WARM = 2, RUNS = 7 };
-static bool any, want_kernels, f32, want_bank, shared;
+static bool any, want_kernels, f32, want_bank, shared, only_rings;
 
 static int by_value(const void *a, const void *b)
 {
@@ -195,7 +196,7 @@ static void report(kugel_ctx *ctx)
       bool direct = method == KUGEL_RADIAL_DIRECT && reach > 100;
       bool rings = method == KUGEL_RADIAL_RINGS && reach > 1000;
       bool harmonic = method == KUGEL_RADIAL_HARMONIC && z->nside > 4096;
-      if (!direct && !rings && !harmonic)
+      if (!direct && !rings && !harmonic && (!only_rings || method == KUGEL_RADIAL_RINGS))
         measure(ctx, z, (kugel_radial_method)method, in, out);
     }
   kugel_device_free(ctx, in);
@@ -211,6 +212,7 @@ int main(int argc, char **argv)
     f32 |= !strcmp(argv[i], "--f32");
     want_bank |= !strcmp(argv[i], "--bank");
     shared |= !strcmp(argv[i], "--shared");
+    only_rings |= !strcmp(argv[i], "--rings");
   }
   for (int i = 0; every_device(&i, true, &info);) {
     char name[96] = "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// variant: REAL_BITS=64 SAMPLES=8 PER=4
-// variant: REAL_BITS=32 SAMPLES=16 PER=2
+// variant: REAL_BITS=64 SAMPLES=14 PER=2
+// variant: REAL_BITS=64 SAMPLES=8 PER=2
+// variant: REAL_BITS=32 SAMPLES=14 PER=2
 // Radial convolution by spectra of rings, as src/sphere/radial_spectra.h has it, and the ends of this and of the harmonic
 // method. SAMPLES of a row of the kernel are held at a time, for PER modes m a thread.
 
@@ -100,9 +101,14 @@ DEVICE double cosine(row r, i32 m, i32 s, i32 odd)
   return m > r.modes || at > r.samples ? 0.0 : f * (1 - 2 * v * v);
 }
 
+DEVICE i64 least(i64 a, i64 b)
+{
+  return a < b ? a : b;
+}
+
 // in, out: [mmax + 1][row][2]: north and south of each pair. A thread has one pair and PER modes; eight threads side by
 // side have eight pairs, whose d-th rings lie side by side.
-KERNEL(128) spectra(const GLOBAL group *RESTRICT groups, const GLOBAL row *RESTRICT rows,
+KERNEL_BLOCKS(128, 4) spectra(const GLOBAL group *RESTRICT groups, const GLOBAL row *RESTRICT rows,
                     const GLOBAL double *RESTRICT weights, const GLOBAL real2 *RESTRICT in, GLOBAL real2 *RESTRICT out,
                     spectra_args t)
 {
@@ -123,21 +129,25 @@ KERNEL(128) spectra(const GLOBAL group *RESTRICT groups, const GLOBAL row *RESTR
           c[s][u] = cosine(r, m0 + 16 * u, chunk * SAMPLES + s, odd);
       for (i32 d = t.staggered && (g.lo & 1) != odd; d < g.count; d += 1 + t.staggered) {
         const GLOBAL double *w = weights + g.weights + ((i64)d * g.chunks + chunk) * SAMPLES * 8 + lane;
-        double k[PER];
-        for (i32 u = 0; u < PER; u++)
-          k[u] = 0;
-        for (i32 s = 0; s < SAMPLES; s++)
-          for (i32 u = 0; u < PER; u++)
-            k[u] += w[s * 8] * c[s][u];
         i32 v = g.first + lane + g.lo + d, over = v >= t.npairs, q = over ? t.nrings - 1 - v : v;
         q = q < 0 ? 0 : q < t.npairs ? q : t.npairs - 1; // weights of no ring are zero
         i32 equator = t.mirrored && 2 * q + 1 == t.nrings;
+        // All loads first, with no branch between, so that they are waited for together.
+        real2 f[PER][2];
+        double k[PER], x[SAMPLES];
+        for (i32 s = 0; s < SAMPLES; s++)
+          x[s] = w[s * 8];
         for (i32 u = 0; u < PER; u++) {
-          if (m0 + 16 * u > t.mmax)
-            continue;
-          const GLOBAL real2 *f = in + ((m0 + 16 * u) * t.row + q) * 2;
-          real2 north = f[0], south = f[1];
-          south = equator ? north : south;
+          const GLOBAL real2 *from = in + (least(m0 + 16 * u, t.mmax) * t.row + q) * 2;
+          f[u][0] = from[0];
+          f[u][1] = from[1];
+          k[u] = 0;
+        }
+        for (i32 s = 0; s < SAMPLES; s++)
+          for (i32 u = 0; u < PER; u++)
+            k[u] += x[s] * c[s][u];
+        for (i32 u = 0; u < PER; u++) {
+          real2 north = f[u][0], south = equator ? north : f[u][1];
           sum[u][0] += k[u] * (over ? south.x : north.x);
           sum[u][1] += k[u] * (over ? south.y : north.y);
           sum[u][2] += k[u] * (over ? north.x : south.x);
