@@ -5,8 +5,9 @@
  * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. "cuda:0,1" names several devices of one
  * host: plans of spherical-harmonic transforms share the work among them, all else runs on the first one, whose memory
  * also holds arrays on the device. Drivers are found at run time:
- * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL. KUGEL_CUDA and KUGEL_NVRTC in the
- * environment may hold the paths of libcuda and libnvrtc.
+ * libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL, NCCL for exchanges between several CUDA devices, which are
+ * copies without it. KUGEL_CUDA, KUGEL_NVRTC and KUGEL_NCCL in the environment may hold the paths of libcuda, libnvrtc
+ * and libnccl; KUGEL_PEERS is auto, copy (no NCCL) or nccl (NCCL or a failure).
  *
  * Device memory is a pointer (CPU, CUDA) or a cl_mem handle (OpenCL, where only `offset` may reach inside).
  */
