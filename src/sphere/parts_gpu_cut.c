@@ -165,15 +165,17 @@ static void share(const kugel__cuts *c, int way)
   bounds[0] = 0;
 }
 
-/* Cuts pairs [a, b) of a lane into n parts of about the same bytes. */
+/* Cuts pairs [a, b) of a lane into n parts of about the same bytes; the last one is smaller where its maps
+ * are copied to the first device when all else is done. */
 static void cut(kugel__cuts *c, int64_t a, int64_t b, int64_t n, kugel__cut like)
 {
   double total = 0, sum = 0;
   for (int64_t i = a; i < b; i++)
     total += bytes_of(c, i);
+  double all = (double)n - (n > 1 && like.lane ? 0.5 : 0);
   int64_t from = a, k = 1;
   for (int64_t i = a; i < b && k < n; i++) {
-    for (; k < n && sum >= total * (double)k / (double)n; k++) {
+    for (; k < n && sum >= total * (double)k / all; k++) {
       like.p0 = from;
       like.p1 = from = kugel__max(from, kugel__min(b, boundary(c, i)));
       if (like.p0 < like.p1)

@@ -183,6 +183,11 @@ static kugel_status make_lane(const kugel_sht *p, const kugel__rings_desc *desc,
           lane->order[way][lane->count[way]++] = part;
       KUGEL_TRY(make_part(p, desc, c, lane, part));
     }
+  for (int64_t i = 0, n = lane->count[KUGEL__BACK]; i < n / 2; i++) { // the adjoint begins with the last one
+    kugel__part **order = lane->order[KUGEL__BACK], *first = order[i];
+    order[i] = order[n - 1 - i];
+    order[n - 1 - i] = first;
+  }
   KUGEL_TRY(make_room(p, lane));
   if (c->nlanes > 1)
     KUGEL_TRY(kugel__vector_gpu_load(lane->ctx, &lane->module, &lane->add));
