@@ -128,6 +128,8 @@ double kugel__radial_kernel_at(const kugel_radial *p, double angle); /* normalis
 kugel_status kugel__radial_fisher_create(kugel_radial *p);           /* fills p->fisher from opts */
 double kugel__radial_fisher_at(const kugel__radial_fisher *f, double angle);
 
+kugel_status kugel__radial_poly_create(kugel_radial *p); /* fills p->poly, to the cut-off */
+
 /* Rings, reach and memory of the direct sum. */
 kugel_status kugel__radial_direct_create(kugel_radial *p);
 kugel__radial_span kugel__radial_span_of(const kugel_radial *p, const kugel__radial_ring *r,
