@@ -130,12 +130,49 @@ int filter_plan(filter *f, const sky *s, kugel_radial **plan)
   return f->spin ? EXIT_DONE : say_plan(f, *plan);
 }
 
+/* Expected seconds of sums over pixels: a small map with as many pixels within the kernel is timed. */
+static int pixel_seconds(const filter *f, const sky *s, double *seconds)
+{
+  GRID kugel_grid *grid = NULL;
+  RADIAL kugel_radial *plan = NULL;
+  int64_t nside = s->nside;
+  while (nside > 128 && nside % 2 == 0 && f->width * (double)(s->nside / nside) < 0.2)
+    nside /= 2;
+  int64_t npix = 12 * nside * nside;
+  STEP(healpix_grid(nside, &grid));
+  LIB(kugel_radial_create(run.ctx,
+                          &(kugel_radial_opts){.size = sizeof(kugel_radial_opts),
+                                               .grid = grid,
+                                               .kernel = f->kernel,
+                                               .width = f->width * (double)(s->nside / nside),
+                                               .norm = f->kernel == KUGEL_RADIAL_MEXICAN_HAT
+                                                           ? KUGEL_RADIAL_UNIT_PEAK
+                                                           : KUGEL_RADIAL_UNIT_INTEGRAL,
+                                               .method = f->method,
+                                               .normalise_mask = f->normalise_mask},
+                          &plan));
+  OWNED double *map = calloc((size_t)npix, sizeof *map);
+  if (!map)
+    return fail("no memory for a map of %lld pixels", (long long)npix);
+  const kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, npix);
+  LIB(kugel_radial_execute(plan, a, a));
+  double start = now();
+  LIB(kugel_radial_execute(plan, a, a));
+  /* of a pair with a spin each of two maps takes the time of two */
+  *seconds = (now() - start) * (double)s->npix / (double)npix * (s->polarised ? 5 : (double)s->n);
+  return EXIT_DONE;
+}
+
 int filter_estimate(const filter *f, const sky *s, int64_t mem)
 {
   double seconds, maps = (double)(s->npix * s->n) * (sky_is_float(s) ? 4 : 8);
+  bool pixels = f->width > 0 && f->kernel != KUGEL_RADIAL_SERIES && f->method != KUGEL_RADIAL_HARMONIC;
   int64_t lmax = f->lmax ? f->lmax : 2 * s->nside;
-  STEP(sht_seconds(s->nside, lmax, lmax, KUGEL_SHT_SCALAR, 2 * (double)s->n, &seconds));
-  double bytes = maps + 24 * (double)s->npix + 16 * (double)kugel_alm_count(lmax, lmax) + BASE_MEMORY;
+  double bytes = maps + 24 * (double)s->npix + BASE_MEMORY;
+  if (!pixels)
+    bytes += 16 * (double)kugel_alm_count(lmax, lmax);
+  STEP(pixels ? pixel_seconds(f, s, &seconds)
+              : sht_seconds(s->nside, lmax, lmax, KUGEL_SHT_SCALAR, 2 * (double)s->n, &seconds));
   return report_plan(mem ? fmin((double)mem, bytes) : bytes, seconds);
 }
 
