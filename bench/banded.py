@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Banded solves on one CUDA device: the rate of single solves over their size, beside a plain copy of the same bytes.
+"""Banded solves and products on one CUDA device, beside a plain copy of the same bytes.
 
-usage: bench/banded.py LIBKUGEL [DEVICE] [PNG]     needs the standard library; matplotlib draws the PNG
+usage: bench/banded.py [--device cuda:0] [--png FILE] [--short] NAME=LIBKUGEL [NAME=LIBKUGEL ...]
 
-Rate: twice the bytes of the right-hand sides over the time of one solve out of place, by device events over graphs of
-several calls, median of several. `floor` is the same for a copy of one buffer to another by the driver, `ratio` the time of
-the solve over the copy's. Batches of 10 to 10^5 systems with one lower bidiagonal matrix in double precision; then single
-precision, three diagonals, double-double, and layout COLUMNS for the largest.
+Several builds of the library run side by side. Each number is the time of one call out of place over that of a copy of one
+buffer to another by the driver: device events over graphs of several calls, median of several. Bidiagonal (lower) and
+tridiagonal matrices, one for all systems; `us` and TB/s (twice the bytes of the right-hand sides) are those of the first
+build's solve. The PNG has its rates over the size, for 10 to 10^5 systems. Needs the standard library; matplotlib draws.
 """
+import argparse
 import ctypes
+import os
 import statistics
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, Structure, byref, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 
@@ -37,15 +39,15 @@ class Info(Structure):
                 ("elements", c_int32)]
 
 
-lib = ctypes.CDLL(sys.argv[1])
-lib.kugel_last_error.restype = ctypes.c_char_p
-device = sys.argv[2] if len(sys.argv) > 2 else "cuda:0"
+parser = argparse.ArgumentParser()
+parser.add_argument("--device", default="cuda:0")
+parser.add_argument("--png")
+parser.add_argument("--short", action="store_true")
+parser.add_argument("--set", action="append", default=[], help="NAME:VARIABLE=VALUE, an environment for that build's plans")
+parser.add_argument("libraries", nargs="+")
+args = parser.parse_args()
 cuda = ctypes.CDLL("libcuda.so.1")
-
-
-def check(status):
-    if status:
-        raise RuntimeError(lib.kugel_last_error().decode())
+libc = ctypes.CDLL(None)
 
 
 def driver(status):
@@ -85,54 +87,93 @@ def seconds(run, stream, calls):
     return statistics.median(times)
 
 
-class Bench:
+class Device:
     def __init__(self, most_bytes):
-        self.ctx, self.queue, native, number = c_void_p(), c_void_p(), c_void_p(), int(device.split(":")[1])
+        self.number, self.native = int(args.device.split(":")[1]), c_void_p()
         driver(cuda.cuInit(0))
-        driver(cuda.cuDevicePrimaryCtxRetain(byref(native), number))
-        driver(cuda.cuCtxSetCurrent(native))
-        opts = CtxOpts(ctypes.sizeof(CtxOpts), device.encode(), 0, None, None, native)
-        check(lib.kugel_ctx_create(byref(opts), byref(self.ctx)))
+        driver(cuda.cuDevicePrimaryCtxRetain(byref(self.native), self.number))
+        driver(cuda.cuCtxSetCurrent(self.native))
         self.stream = c_void_p()
         driver(cuda.cuStreamCreate(byref(self.stream), 1))  # apart from the default stream
-        check(lib.kugel_queue_wrap(self.ctx, self.stream, byref(self.queue)))
-        self.buffers = [c_void_p(), c_void_p()]
+        self.buffers, self.copies = [c_uint64(), c_uint64()], {}
         for b in self.buffers:
-            check(lib.kugel_device_alloc(self.ctx, c_size_t(most_bytes), byref(b)))
-            check(lib.kugel_device_fill(self.ctx, b, c_size_t(0), 0, c_size_t(most_bytes), None))
-        self.number = number
+            driver(cuda.cuMemAlloc_v2(byref(b), c_size_t(most_bytes)))
+            driver(cuda.cuMemsetD8_v2(b, 0, c_size_t(most_bytes)))
 
-    def array(self, buffer, n, batch, precision, layout):
-        shape = [batch, n] if layout == 0 else [n, batch]
-        shape += [2] if precision == 2 else []
-        a = Array(buffer.value, 2, self.number, len(shape), 2, 32 if precision == 1 else 64, 1,
-                  (c_int64 * len(shape))(*shape), None, 0)
-        return a
+    def copy(self, size):
+        if size not in self.copies:
+            def run():
+                driver(cuda.cuMemcpyDtoDAsync_v2(self.buffers[1], self.buffers[0], c_size_t(size), self.stream))
+            self.copies[size] = seconds(run, self.stream, calls_of(size))
+        return self.copies[size]
 
-    def row(self, n, batch, kind=0, precision=0, layout=0):
-        """Seconds of a solve and of the copy, bytes, and what the plan chose."""
-        word, real = (4, c_float) if precision == 1 else (8, c_double)
-        pairs = 2 if precision == 2 else 1
+
+def calls_of(size):
+    return 20 if size < 1 << 26 else 4
+
+
+class Build:
+    """One build of the library with its plans."""
+
+    def __init__(self, name, path, device):
+        self.name, self.lib, self.device, self.plans = name, ctypes.CDLL(path), device, {}
+        self.environment = [s.split(":", 1)[1] for s in args.set if s.split(":", 1)[0] == name]
+        self.lib.kugel_last_error.restype = ctypes.c_char_p
+        self.ctx, self.queue = c_void_p(), c_void_p()
+        opts = CtxOpts(ctypes.sizeof(CtxOpts), args.device.encode(), 0, None, None, device.native)
+        self.check(self.lib.kugel_ctx_create(byref(opts), byref(self.ctx)))
+        self.check(self.lib.kugel_queue_wrap(self.ctx, device.stream, byref(self.queue)))
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.lib.kugel_last_error().decode())
+
+    def make(self, key):
+        kind, precision, layout, n = key
+        real, pairs = c_float if precision == 1 else c_double, 2 if precision == 2 else 1
         off, diagonal = ((real * (n * pairs))(*([x, 0.0] * n if pairs == 2 else [x] * n)) for x in (-0.45, 1.0))
         opts = Opts(ctypes.sizeof(Opts), kind, precision, layout, n, 0, ctypes.cast(off, c_void_p),
                     ctypes.cast(diagonal, c_void_p), ctypes.cast(off, c_void_p), 0)
         plan = c_void_p()
-        check(lib.kugel_banded_create(self.ctx, byref(opts), byref(plan)))
+        self.check(self.lib.kugel_banded_create(self.ctx, byref(opts), byref(plan)))
+        self.plans[key] = plan
+
+    def make_all(self, keys):
+        """Plans of all keys, compiled by many threads."""
+        for e in self.environment:
+            libc.setenv(*(x.encode() for x in e.split("=")), 1)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(self.make, keys))
+        for e in self.environment:
+            libc.unsetenv(e.split("=")[0].encode())
+
+    def array(self, buffer, key, batch):
+        _, precision, layout, n = key
+        shape = ([batch, n] if layout == 0 else [n, batch]) + ([2] if precision == 2 else [])
+        return Array(buffer.value, 2, self.device.number, len(shape), 2, 32 if precision == 1 else 64, 1,
+                     (c_int64 * len(shape))(*shape), None, 0)
+
+    def time(self, key, batch, product):
+        plan, f = self.plans[key], self.lib.kugel_banded_product_on if product else self.lib.kugel_banded_solve_on
+        a, b = (self.array(x, key, batch) for x in self.device.buffers)
+        return seconds(lambda: self.check(f(plan, byref(a), byref(b), self.queue)), self.device.stream,
+                       calls_of(size_of(key, batch)))
+
+    def chosen(self, key, batch):
         info = Info(size=ctypes.sizeof(Info), batch=batch)
-        check(lib.kugel_banded_get_info(plan, byref(info)))
-        a, b = (self.array(x, n, batch, precision, layout) for x in self.buffers)
-        size = n * batch * word * pairs
-        calls = 20 if size < 1 << 26 else 4
-        solve = seconds(lambda: check(lib.kugel_banded_solve_on(plan, byref(a), byref(b), self.queue)), self.stream, calls)
-        copy = seconds(lambda: driver(cuda.cuMemcpyDtoDAsync_v2(c_uint64(self.buffers[1].value),
-                                                                c_uint64(self.buffers[0].value), c_size_t(size), self.stream)),
-                       self.stream, calls)
-        lib.kugel_banded_destroy(plan)
-        return solve, copy, size, f"{info.threads} x {info.elements}"
+        self.check(self.lib.kugel_banded_get_info(self.plans[key], byref(info)))
+        return f"{info.threads} x {info.elements}"
+
+
+def size_of(key, batch):
+    return key[3] * batch * (8, 4, 16)[key[1]]
 
 
 NS = (8, 16, 32, 64, 100, 128, 256, 500, 512, 1000, 1024, 2048, 4096)
+SHORT = (8, 16, 32, 64, 100, 256, 512, 1000, 2048)
 BATCHES = (10, 100, 1000, 10000, 100000)
+KINDS = [(f"{bands} {real}{columns}", kind, precision, layout) for layout, columns in ((0, ""), (1, ", columns"))
+         for precision, real in ((0, "f64"), (1, "f32"), (2, "dd")) for kind, bands in ((0, "bidiagonal"), (2, "tridiagonal"))]
 
 
 def figure(curves, path):
@@ -151,29 +192,35 @@ def figure(curves, path):
 
 
 def main():
-    bench = Bench(max(BATCHES) * max(NS) * 8)
-    head = f"{'n':>6} {'batch':>7} {'us':>10} {'TB/s':>7} {'floor':>7} {'ratio':>6}  threads x elements"
+    most = max(BATCHES) * max(NS) * 8
+    device = Device(most)
+    builds = [Build(*x.split("=", 1), device) for x in args.libraries]
+    kinds = [k for k in KINDS if not args.short or (k[2] < 2 and k[3] == 0)]
+    ns, batches = (SHORT, BATCHES[3:]) if args.short else (NS, BATCHES)
+    for build in builds:
+        build.make_all([k[1:] + (n,) for k in kinds for n in ns])
     curves = {}
-    print(f"{device}, lower bidiagonal, float64, layout ROWS\n{head}")
-    for batch in BATCHES:
-        for n in NS:
-            solve, copy, size, chosen = bench.row(n, batch)
-            curves.setdefault(batch, []).append((n, 2 * size / solve / 1e12))
-            print(f"{n:6} {batch:7} {solve * 1e6:10.1f} {2 * size / solve / 1e12:7.3f} {2 * size / copy / 1e12:7.3f} "
-                  f"{solve / copy:6.2f}  {chosen}", flush=True)
-    others = [("float32", 0, 1, 0), ("three diagonals, float64", 2, 0, 0), ("double-double", 0, 2, 0),
-              ("COLUMNS, float64", 0, 0, 1), ("COLUMNS, float32", 0, 1, 1), ("COLUMNS, three diagonals, float64", 2, 0, 1)]
-    for title, kind, precision, layout in others:
-        print(f"{title}\n{head}")
-        for batch in BATCHES[-2:]:
-            for n in NS:
-                if n * batch * (16 if precision == 2 else 8) <= max(BATCHES) * max(NS) * 8:
-                    solve, copy, size, chosen = bench.row(n, batch, kind, precision, layout)
-                    print(f"{n:6} {batch:7} {solve * 1e6:10.1f} {2 * size / solve / 1e12:7.3f} "
-                          f"{2 * size / copy / 1e12:7.3f} {solve / copy:6.2f}  {chosen}", flush=True)
-    if len(sys.argv) > 3:
+    for title, kind, precision, layout in kinds:
+        names = " ".join(f"{b.name[:7]:>7} {b.name[:5]:>5}*A" for b in builds)
+        print(f"{title}: solve and product (*A) over copy\n{'batch':>6} {'n':>5} {'us':>8} {'TB/s':>6} {names}  threads x elements")
+        first = (kind, precision, layout) == (0, 0, 0)
+        for batch in batches if first else BATCHES[3:]:
+            for n in ns:
+                key = (kind, precision, layout, n)
+                size = size_of(key, batch)
+                if size > most:
+                    continue
+                copy, times = device.copy(size), []
+                for b in builds:
+                    times.append((b.time(key, batch, False), b.time(key, batch, True)))
+                rate = 2 * size / times[0][0] / 1e12
+                if first:
+                    curves.setdefault(batch, []).append((n, rate))
+                ratios = " ".join(f"{s / copy:7.2f} {p / copy:7.2f}" for s, p in times)
+                print(f"{batch:6} {n:5} {times[0][0] * 1e6:8.1f} {rate:6.3f} {ratios}  {builds[0].chosen(key, batch)}", flush=True)
+    if args.png:
         try:
-            figure(curves, sys.argv[3])
+            figure(curves, args.png)
         except ImportError:
             print("no matplotlib: no drawing; the table above has the numbers")
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Banded solves on a GPU: builds a release, compares every device with sums in 113 bits, then draws rates over sizes.
+# Banded solves and products on a GPU: builds a release, compares every device with sums in 113 bits, then times them over
+# sizes and draws rates.
 # usage: bench/gpu_banded.sh [build directory [device [png]]]
 set -e
 cd "$(dirname "$0")/.."
@@ -10,5 +11,5 @@ gpu_build "$build" t400_banded t410_gpu kugel
 status=0
 "$build/tests/t400_banded" || status=$?
 "$build/tests/t410_gpu" || status=$?
-python3 bench/banded.py "$build/libkugel.so" "${2:-cuda:0}" ${3:+"$3"} || status=$?
+python3 bench/banded.py --device "${2:-cuda:0}" ${3:+--png "$3"} now="$build/libkugel.so" || status=$?
 exit $status

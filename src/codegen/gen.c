@@ -197,6 +197,40 @@ void kugel__gen_barrier(kugel__gen *g)
 {
   append(g, (kugel__ins){.op = KUGEL__BARRIER, .dst = UINT32_MAX});
 }
+void kugel__gen_warp_sync(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__WARP_SYNC, .dst = UINT32_MAX});
+}
+
+static kugel__val shuffle(kugel__gen *g, kugel__op op, kugel__val x, int distance)
+{
+  kugel__val by = kugel__int(distance);
+  return kugel__is_number(x) ? x
+                             : kugel__gen_emit(g, op, (kugel__type)x.type, false, (kugel__val[3]){x, by, by});
+}
+kugel__val kugel__gen_shuffle_up(kugel__gen *g, kugel__val x, int distance)
+{
+  return shuffle(g, KUGEL__SHUFFLE_UP, x, distance);
+}
+kugel__val kugel__gen_shuffle_down(kugel__gen *g, kugel__val x, int distance)
+{
+  return shuffle(g, KUGEL__SHUFFLE_DOWN, x, distance);
+}
+
+void kugel__gen_copy_async(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer, kugel__val j)
+{
+  kugel__op op = pointer.type >= KUGEL__C16 ? KUGEL__COPY_ASYNC_PAIR : KUGEL__COPY_ASYNC;
+  append(g, (kugel__ins){.op = (uint8_t)op, .dst = UINT32_MAX, .a = {shared, i, pointer, j}});
+}
+void kugel__gen_async_commit(kugel__gen *g)
+{
+  append(g, (kugel__ins){.op = KUGEL__ASYNC_COMMIT, .dst = UINT32_MAX});
+}
+void kugel__gen_async_wait(kugel__gen *g, int groups)
+{
+  append(g, (kugel__ins){.op = KUGEL__ASYNC_WAIT, .dst = UINT32_MAX, .a = {kugel__int(groups)}});
+}
+
 void kugel__gen_if(kugel__gen *g, kugel__val a, kugel__val b)
 {
   append(g, (kugel__ins){.op = KUGEL__IF, .dst = UINT32_MAX, .a = {a, b}});

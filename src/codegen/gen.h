@@ -39,8 +39,15 @@
      "REMOTE(%0, %1, %2)") /* element i of shared memory of a block of the cluster: shared, block, i */      \
   OP(REMOTE_PAIR, 3, "REMOTE_PAIR(%0, %1, %2)")                                                              \
   OP(CLUSTER_ARRIVE, 0, "CLUSTER_ARRIVE()")                                                                  \
-  OP(CLUSTER_WAIT, 0, "CLUSTER_WAIT()") /* until all threads of the cluster arrived */                       \
-  OP(BARRIER, 0, "BARRIER()")           /* of all threads of a block: shared memory is seen by all */        \
+  OP(CLUSTER_WAIT, 0, "CLUSTER_WAIT()")       /* until all threads of the cluster arrived */                 \
+  OP(BARRIER, 0, "BARRIER()")                 /* of all threads of a block: shared memory is seen by all */  \
+  OP(WARP_SYNC, 0, "WARP_SYNC()")             /* of the threads of a warp: shared memory is seen by them */  \
+  OP(SHUFFLE_UP, 2, "SHUFFLE_UP(%0, %1)")     /* %0 of the lane %1 before, else the own */                   \
+  OP(SHUFFLE_DOWN, 2, "SHUFFLE_DOWN(%0, %1)") /* %0 of the lane %1 after, else the own */                    \
+  OP(COPY_ASYNC, 4, "COPY_ASYNC(%0, %1, %2, %3)")           /* shared memory, i, pointer, j */               \
+  OP(COPY_ASYNC_PAIR, 4, "COPY_ASYNC_PAIR(%0, %1, %2, %3)") /* the same of pairs */                          \
+  OP(ASYNC_COMMIT, 0, "ASYNC_COMMIT()") /* the copies of this thread so far are a group */                   \
+  OP(ASYNC_WAIT, 1, "ASYNC_WAIT(%0)")   /* until all but the %0 last groups of this thread have arrived */   \
   OP(FOR, 2, NULL)                      /* the loop variable runs from %0 to below %1 */                     \
   OP(IF, 2, NULL)                       /* %0 < %1 */                                                        \
   OP(END, 0, NULL)                      /* of FOR or IF */                                                   \
@@ -114,6 +121,17 @@ kugel__cval kugel__gen_remote_pair(kugel__gen *g, kugel__val shared, int block, 
 void kugel__gen_cluster_arrive(kugel__gen *g);
 void kugel__gen_cluster_wait(kugel__gen *g);
 void kugel__gen_barrier(kugel__gen *g);
+/* A barrier of the threads of a warp: 32 that follow each other. */
+void kugel__gen_warp_sync(kugel__gen *g);
+/* x of the lane `distance` before (after) this one in its warp; x itself if there is none. All threads of the
+ * block take part. */
+kugel__val kugel__gen_shuffle_up(kugel__gen *g, kugel__val x, int distance);
+kugel__val kugel__gen_shuffle_down(kugel__gen *g, kugel__val x, int distance);
+/* Element j of `pointer` becomes element i of shared memory, both of the pointer's type, some time before a
+ * wait; the thread goes on meanwhile. Groups of copies end with a commit; a wait leaves `groups` pending. */
+void kugel__gen_copy_async(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer, kugel__val j);
+void kugel__gen_async_commit(kugel__gen *g);
+void kugel__gen_async_wait(kugel__gen *g, int groups);
 void kugel__gen_if(kugel__gen *g, kugel__val a, kugel__val b); /* a < b; paired with kugel__gen_end */
 kugel__val kugel__gen_for(kugel__gen *g, const char *hint, kugel__val from, kugel__val to);
 void kugel__gen_end(kugel__gen *g);

@@ -15,6 +15,9 @@ typedef union slot {
 typedef struct cell {
   kugel__dd value;
   int writer, reader, readers; // readers: 2 stands for many
+  int warp;                    // + 1, whose threads alone touched it before their last WARP_SYNC; 0: none
+  int64_t group;               // of asynchronous copies that brings it; 0: it is there
+  bool spread;                 // threads of several warps touched it since the last barrier
   bool own, lent;              // since the cluster's last barrier: written; read by another block
 } cell;
 
@@ -22,10 +25,11 @@ typedef struct machine {
   const kugel__gen *g;
   const kugel__argument *arguments;
   int64_t symbol, block;
-  int threads, width; // of all blocks of a cluster, which run in step; of a block
-  slot *vars;         // [nvars][threads]
-  bool *active;       // [threads]: inside the IFs entered
-  cell *shared;       // [blocks of the cluster][shared_size]
+  int threads, width;      // of all blocks of a cluster, which run in step; of a block
+  slot *vars;              // [nvars][threads]
+  bool *active;            // [threads]: inside the IFs entered
+  int64_t copies, arrived; // groups of asynchronous copies: the current one; those that are there
+  cell *shared;            // [blocks of the cluster][shared_size]
   int64_t shared_size;
 } machine;
 
@@ -108,16 +112,42 @@ static kugel__dd dd_op(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
   }
 }
 
+static int warp_of(const machine *m, int thread)
+{
+  return thread % m->width / 32;
+}
+
+static kugel_status check_touch(machine *m, const cell *c, bool reads, int64_t at, int thread)
+{
+  int me = thread + 1, warp = warp_of(m, thread) + 1;
+  KUGEL_CHECK(!c->warp || c->warp == warp, KUGEL_EINTERNAL,
+              "%s: thread %d touches shared element %lld of warp %d without a barrier", m->g->name, thread,
+              (long long)at, c->warp - 1);
+  KUGEL_CHECK(c->group <= m->arrived, KUGEL_EINTERNAL,
+              "%s: thread %d touches shared element %lld while a copy is on its way", m->g->name, thread,
+              (long long)at);
+  KUGEL_CHECK(!reads || !c->writer || c->writer == me, KUGEL_EINTERNAL,
+              "%s: threads %d and %d race for shared element %lld", m->g->name, c->writer - 1, thread,
+              (long long)at);
+  KUGEL_CHECK(!reads || !isnan(c->value.hi), KUGEL_EINTERNAL,
+              "%s reads shared element %lld before it is written", m->g->name, (long long)at);
+  return KUGEL_OK;
+}
+
+static bool copies(const kugel__ins *ins)
+{
+  return ins->op == KUGEL__COPY_ASYNC || ins->op == KUGEL__COPY_ASYNC_PAIR;
+}
+
 static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, int thread, slot *result)
 {
   cell *c = &m->shared[thread / m->width * m->shared_size + at];
   int me = thread + 1;
-  if (ins->op == KUGEL__LOAD || ins->op == KUGEL__SHARED_PAIR) {
-    KUGEL_CHECK(!c->writer || c->writer == me, KUGEL_EINTERNAL,
-                "%s: threads %d and %d race for shared element %lld", m->g->name, c->writer - 1, thread,
-                (long long)at);
-    KUGEL_CHECK(!isnan(c->value.hi), KUGEL_EINTERNAL, "%s reads shared element %lld before it is written",
-                m->g->name, (long long)at);
+  bool reads = ins->op == KUGEL__LOAD || ins->op == KUGEL__SHARED_PAIR;
+  KUGEL_TRY(check_touch(m, c, reads, at, thread));
+  int before = c->writer ? c->writer : c->reader;
+  c->spread |= before && warp_of(m, before - 1) != warp_of(m, thread);
+  if (reads) {
     c->readers = c->readers && c->reader != me ? 2 : 1;
     c->reader = me;
     result->dd[0] = c->value;
@@ -131,6 +161,38 @@ static kugel_status touch_shared(machine *m, const kugel__ins *ins, int64_t at, 
   c->value = x;
   c->writer = me;
   c->own = true;
+  c->group = copies(ins) ? m->copies : 0;
+  return KUGEL_OK;
+}
+
+/* Asynchronous copies: what they bring may be read after a wait. */
+static kugel_status copy(machine *m, const kugel__ins *ins, int thread)
+{
+  const kugel__var *from = &m->g->vars[ins->a[2].var];
+  const kugel__argument *arg = &m->arguments[from->parameter];
+  int64_t i = value(m, ins->a[1], thread).i, j = value(m, ins->a[3], thread).i;
+  int width = ins->op == KUGEL__COPY_ASYNC_PAIR ? 2 : 1, parts = from->type == KUGEL__DD ? 2 : 1;
+  KUGEL_CHECK(i >= 0 && width * (i + 1) <= m->shared_size && j >= 0 && j < arg->size, KUGEL_EINTERNAL,
+              "%s: a copy of %s[%lld] of %lld to shared element %lld of %lld", m->g->name, from->hint,
+              (long long)j, (long long)arg->size, (long long)(width * i), (long long)m->shared_size);
+  for (int k = 0; k < width; k++) {
+    const double *x = arg->data + width * parts * j + k;
+    KUGEL_CHECK(!isnan(*x), KUGEL_EINTERNAL, "%s reads %s[%lld] before it is written", m->g->name, from->hint,
+                (long long)j);
+    slot one = {.dd = {{x[0], parts == 2 ? x[1] : 0}}};
+    KUGEL_TRY(touch_shared(m, ins, width * i + k, thread, &one));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status shuffle(machine *m, const kugel__ins *ins, int thread)
+{
+  int64_t by = value(m, ins->a[1], thread).i;
+  int lane = thread % m->width % 32, from = lane + (int)(ins->op == KUGEL__SHUFFLE_UP ? -by : by);
+  int source = from < 0 || from > 31 ? thread : thread - lane + from;
+  KUGEL_CHECK(source < m->threads && m->active[source] && m->active[thread], KUGEL_EINTERNAL,
+              "%s: thread %d shuffles with thread %d, and not both are there", m->g->name, thread, source);
+  m->vars[ins->dst * m->threads + thread] = value(m, ins->a[0], source);
   return KUGEL_OK;
 }
 
@@ -263,9 +325,44 @@ static void barrier(machine *m, bool cluster)
 {
   for (int64_t i = 0; i < m->shared_size * (m->threads / m->width); i++) {
     cell *c = &m->shared[i];
-    c->writer = c->reader = c->readers = 0;
+    c->writer = c->reader = c->readers = c->warp = 0;
+    c->spread = false;
     c->own = c->own && !cluster;
     c->lent = c->lent && !cluster;
+  }
+}
+
+/* What only one warp touched is its own until the next barrier. */
+static void warp_sync(machine *m)
+{
+  for (int64_t i = 0; i < m->shared_size * (m->threads / m->width); i++) {
+    cell *c = &m->shared[i];
+    int by = c->writer ? c->writer : c->reader;
+    if (!by || c->spread)
+      continue;
+    c->writer = c->reader = c->readers = 0;
+    c->warp = warp_of(m, by - 1) + 1;
+  }
+}
+
+static bool sync(machine *m, const kugel__ins *ins)
+{
+  switch (ins->op) {
+  case KUGEL__BARRIER:
+  case KUGEL__CLUSTER_WAIT:
+    barrier(m, ins->op == KUGEL__CLUSTER_WAIT);
+    return true;
+  case KUGEL__WARP_SYNC:
+    warp_sync(m);
+    return true;
+  case KUGEL__ASYNC_COMMIT:
+    m->copies++;
+    return true;
+  case KUGEL__ASYNC_WAIT:
+    m->arrived = kugel__max(m->arrived, m->copies - 1 - ins->a[0].i);
+    return true;
+  default:
+    return ins->op == KUGEL__CLUSTER_ARRIVE;
   }
 }
 
@@ -281,17 +378,19 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
       at = end;
       continue;
     }
-    if (ins->op == KUGEL__BARRIER || ins->op == KUGEL__CLUSTER_ARRIVE || ins->op == KUGEL__CLUSTER_WAIT) {
-      if (ins->op != KUGEL__CLUSTER_ARRIVE)
-        barrier(m, ins->op == KUGEL__CLUSTER_WAIT);
+    if (sync(m, ins))
       continue;
-    }
     bool far = ins->op == KUGEL__REMOTE || ins->op == KUGEL__REMOTE_PAIR;
     bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR;
     bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__PUT_SHARED_PAIR;
+    bool shuffles = ins->op == KUGEL__SHUFFLE_UP || ins->op == KUGEL__SHUFFLE_DOWN;
     for (int t = 0; t < m->threads; t++)
-      if (m->active[t] && moves)
+      if (shuffles)
+        KUGEL_TRY(shuffle(m, ins, t));
+      else if (m->active[t] && moves)
         KUGEL_TRY(memory(m, ins, t));
+      else if (m->active[t] && copies(ins))
+        KUGEL_TRY(copy(m, ins, t));
       else if (m->active[t] && far)
         KUGEL_TRY(remote(m, ins, t));
       else if (m->active[t] && pairs)
@@ -305,6 +404,8 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
 static void start_block(machine *m, int64_t block)
 {
   m->block = block;
+  m->copies = 1;
+  m->arrived = 0;
   for (int64_t i = 0; i < m->shared_size * (m->threads / m->width); i++)
     m->shared[i] = (cell){.value = {NAN, NAN}};
   for (int t = 0; t < m->threads; t++)

@@ -65,12 +65,18 @@ static void hex(char *out, size_t size, double x, const char *suffix)
 }
 
 // Double-double operations are the same words in every dialect.
-static const char *const dd_text[KUGEL__OP_COUNT] = {
-    [KUGEL__ADD] = "DD_ADD(%0, %1)",       [KUGEL__SUB] = "DD_SUB(%0, %1)",
-    [KUGEL__MUL] = "DD_MUL(%0, %1)",       [KUGEL__NEG] = "DD_NEG(%0)",
-    [KUGEL__FMA] = "DD_FMA(%0, %1, %2)",   [KUGEL__FMS] = "DD_FMS(%0, %1, %2)",
-    [KUGEL__FNMA] = "DD_FNMA(%0, %1, %2)", [KUGEL__PAIR_X] = "DD_RE(%0)",
-    [KUGEL__PAIR_Y] = "DD_IM(%0)",         [KUGEL__STORE_PAIR] = "%0[%1] = MAKE_CDD(%2, %3)"};
+static const char *const dd_text[KUGEL__OP_COUNT] = {[KUGEL__ADD] = "DD_ADD(%0, %1)",
+                                                     [KUGEL__SUB] = "DD_SUB(%0, %1)",
+                                                     [KUGEL__MUL] = "DD_MUL(%0, %1)",
+                                                     [KUGEL__NEG] = "DD_NEG(%0)",
+                                                     [KUGEL__FMA] = "DD_FMA(%0, %1, %2)",
+                                                     [KUGEL__FMS] = "DD_FMS(%0, %1, %2)",
+                                                     [KUGEL__FNMA] = "DD_FNMA(%0, %1, %2)",
+                                                     [KUGEL__PAIR_X] = "DD_RE(%0)",
+                                                     [KUGEL__PAIR_Y] = "DD_IM(%0)",
+                                                     [KUGEL__STORE_PAIR] = "%0[%1] = MAKE_CDD(%2, %3)",
+                                                     [KUGEL__SHUFFLE_UP] = "DD_SHUFFLE_UP(%0, %1)",
+                                                     [KUGEL__SHUFFLE_DOWN] = "DD_SHUFFLE_DOWN(%0, %1)"};
 
 typedef struct name {
   char text[96];
@@ -166,6 +172,12 @@ static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
                       (long long)g->vars[i].shared);
       kugel__text_add(t, ";\n");
     }
+  bool shuffles = false;
+  for (int64_t i = 0; i < g->n; i++)
+    shuffles |=
+        g->code[i].live && (g->code[i].op == KUGEL__SHUFFLE_UP || g->code[i].op == KUGEL__SHUFFLE_DOWN);
+  if (shuffles)
+    kugel__text_add(t, "  SHUFFLE_ROOM(%d);\n", g->threads);
 }
 
 // FOR and IF open a block.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
 #include "fft/banks.h"
+#include "codegen/banks.h"
 
 static int64_t at(const kugel__bank_layout *l, int64_t point, int64_t slot)
 {
@@ -12,25 +12,9 @@ static bool in_pairs(const kugel__block *b)
   return b->real == KUGEL__F32 && !b->halves;
 }
 
-// Times that the first warp's access takes: lanes whose different words share a bank wait for each other.
-// Words of 8 bytes (doubles, pairs of floats) go as two half-warps, of 16 bytes as four quarters.
 static int64_t conflicts(const kugel__block *b, const int64_t word[32])
 {
-  int lanes = 128 / (int)(kugel__real_bytes(b->real) * (in_pairs(b) ? 2 : 1)), banks = lanes;
-  int64_t worst = 0;
-  for (int half = 0; half < 32; half += lanes)
-    for (int bank = 0; bank < banks; bank++) {
-      int64_t seen[32], n = 0;
-      for (int lane = half; lane < half + lanes; lane++) {
-        bool known = word[lane] < 0 || word[lane] % banks != bank;
-        for (int i = 0; i < n && !known; i++)
-          known = seen[i] == word[lane];
-        if (!known)
-          seen[n++] = word[lane];
-      }
-      worst = kugel__max(worst, n);
-    }
-  return worst;
+  return kugel__bank_conflicts(kugel__real_bytes(b->real) * (in_pairs(b) ? 2 : 1), word);
 }
 
 // All exchanges of the stages: writes of one, reads of the next.

@@ -101,6 +101,31 @@ DEVICE real2 remote_pair(u32 at)
 #define SHUFFLE_DOWN(x, n) __shfl_down_sync(0xffffffffu, (real)(x), (n))
 #define SHUFFLE_UP(x, n) __shfl_up_sync(0xffffffffu, (real)(x), (n))
 
+#define WARP_SYNC() __syncwarp()
+
+// From device to shared memory, past the registers.
+#if __CUDA_ARCH__ >= 800
+DEVICE void copy_async(void *to, const void *from, u32 bytes)
+{
+  u32 at = (u32)__cvta_generic_to_shared(to);
+  if (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+  else if (bytes == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(at), "l"(from) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
+}
+#define COPY_ASYNC(shared, i, p, j) copy_async(&(shared)[i], &(p)[j], sizeof((p)[0]))
+#define COPY_ASYNC_PAIR(shared, i, p, j) copy_async(&((real2 *)(shared))[i], &(p)[j], sizeof(real2))
+#define ASYNC_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define ASYNC_WAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
+#else
+#define COPY_ASYNC(shared, i, p, j) ((shared)[i] = (p)[j])
+#define COPY_ASYNC_PAIR(shared, i, p, j) (((real2 *)(shared))[i] = (p)[j])
+#define ASYNC_COMMIT() ((void)0)
+#define ASYNC_WAIT(groups) ((void)0)
+#endif
+
 // Halves in memory: elements of u16, pairs of u32; floats once they are read. By PTX, since cuda_fp16.h is not everywhere.
 #ifdef __HIP__
 DEVICE float half_to_float(u16 h) { return (float)__builtin_bit_cast(_Float16, h); }

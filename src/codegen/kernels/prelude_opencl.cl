@@ -76,6 +76,13 @@ DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
 #define SHUFFLE_DOWN(x, n) SHUFFLE_REAL_(x, LANE() + (n))
 #define SHUFFLE_UP(x, n) SHUFFLE_REAL_(x, LANE() - (n))
 
+#define WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+
+#define COPY_ASYNC(shared, i, p, j) ((shared)[i] = (p)[j])
+#define COPY_ASYNC_PAIR(shared, i, p, j) (((__local real2 *)(shared))[i] = (p)[j])
+#define ASYNC_COMMIT() ((void)0)
+#define ASYNC_WAIT(groups) ((void)0)
+
 // Halves in memory: elements of u16, pairs of u32; floats once they are read.
 #define LOAD_HALF(p, i) vload_half((i), (__global const half *)(p))
 #define LOAD_HALF2(p, i) vload_half2((i), (__global const half *)(p))
