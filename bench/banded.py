@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Banded solves and products on one CUDA device, beside a plain copy of the same bytes.
 
-usage: bench/banded.py [--device cuda:0] [--png FILE] [--short] NAME=LIBKUGEL [NAME=LIBKUGEL ...]
+usage: bench/banded.py [--device cuda:0] [--png FILE] [--short] [--kinds REGEX] NAME=LIBKUGEL [NAME=LIBKUGEL ...]
 
 Several builds of the library run side by side. Each number is the time of one call out of place over that of a copy of one
 buffer to another by the driver: device events over graphs of several calls, median of several. Bidiagonal (lower) and
@@ -12,6 +12,7 @@ build's solve. The PNG has its rates over the size, for 10 to 10^5 systems. Need
 import argparse
 import ctypes
 import os
+import re
 import statistics
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, Structure, byref, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
@@ -42,7 +43,8 @@ class Info(Structure):
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cuda:0")
 parser.add_argument("--png")
-parser.add_argument("--short", action="store_true")
+parser.add_argument("--short", action="store_true", help="10^4 and 10^5 systems only, fewer sizes")
+parser.add_argument("--kinds", default="", help="of titles such as 'tridiagonal f32, columns'")
 parser.add_argument("--set", action="append", default=[], help="NAME:VARIABLE=VALUE, an environment for that build's plans")
 parser.add_argument("libraries", nargs="+")
 args = parser.parse_args()
@@ -195,7 +197,7 @@ def main():
     most = max(BATCHES) * max(NS) * 8
     device = Device(most)
     builds = [Build(*x.split("=", 1), device) for x in args.libraries]
-    kinds = [k for k in KINDS if not args.short or (k[2] < 2 and k[3] == 0)]
+    kinds = [k for k in KINDS if re.search(args.kinds, k[0])]
     ns, batches = (SHORT, BATCHES[3:]) if args.short else (NS, BATCHES)
     for build in builds:
         build.make_all([k[1:] + (n,) for k in kinds for n in ns])

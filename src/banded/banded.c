@@ -105,7 +105,7 @@ kugel_status kugel_banded_get_info(const kugel_banded *p, kugel_banded_info *inf
   info->threads = info->elements = 0;
   info->method = kugel__banded_parts(p, batch) ? KUGEL_BANDED_SCAN : KUGEL_BANDED_SUBSTITUTION;
   if (p->gpu)
-    kugel__banded_gpu_info(p, batch, info);
+    kugel__banded_gpu_info(p, info);
   return KUGEL_OK;
 }
 

@@ -61,7 +61,7 @@ bool kugel__banded_parts(const kugel_banded *p, int64_t batch);
 
 kugel_status kugel__banded_gpu_create(kugel_banded *p);
 void kugel__banded_gpu_destroy(kugel_banded *p);
-void kugel__banded_gpu_info(const kugel_banded *p, int64_t batch, kugel_banded_info *info);
+void kugel__banded_gpu_info(const kugel_banded *p, kugel_banded_info *info);
 kugel_status kugel__banded_gpu_run(const kugel_banded *p, bool solve, int64_t batch, const kugel_array *in,
                                    const kugel_array *out, kugel_queue *queue);
 

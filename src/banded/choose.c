@@ -5,7 +5,8 @@
 enum {
   MOST_WARPS = 16, /* of a system that is held whole, or of a panel */
   SMALL_BLOCK = 4, /* warps of a block whose warps have systems of their own */
-  SUBSTITUTED = 8  /* elements of a part where no scan may be */
+  SUBSTITUTED = 8, /* elements of a part where no scan may be */
+  HELD = 80        /* registers for numbers of the table */
 };
 
 bool kugel__banded_may_scan(const kugel_banded *p)
@@ -18,6 +19,28 @@ static int stage_of(const kugel__recurrence *r)
   return !r->off ? KUGEL__NO_STAGE : r->scale ? KUGEL__SCALED_STAGE : KUGEL__PLAIN_STAGE;
 }
 
+static int words_of(const kugel__banded_shape *s)
+{
+  return s->real == KUGEL__F32 ? 1 : s->real == KUGEL__DD ? 4 : 2;
+}
+
+/* Registers a thread needs, about. */
+static int registers_of(const kugel__banded_shape *s)
+{
+  int words = words_of(s), numbers = s->q + (s->held ? kugel__banded_rows(s) : 8);
+  return words * numbers + 40 + 10 * words;
+}
+
+/* Blocks that a multiprocessor is to hold: as many threads as have registers enough. */
+static int resident_of(const kugel__banded_shape *s)
+{
+  int registers = registers_of(s);
+  int threads = registers <= 64 ? 1024 : registers <= 80 ? 768 : registers <= 128 ? 512 : 256;
+  return threads > 32 * s->warps ? threads / (32 * s->warps) : 1;
+}
+
+/* ---- layout ROWS ---- */
+
 /* Elements of a part. */
 static int part_of(const kugel_banded *p, bool scans)
 {
@@ -27,13 +50,39 @@ static int part_of(const kugel_banded *p, bool scans)
   return p->n <= usual / 2 ? usual / 2 : usual;
 }
 
-/* Threads that a multiprocessor should hold: as many as have registers enough. */
-static int threads_a_unit(const kugel__banded_shape *s)
+static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel__banded_shape *s)
 {
-  int words = s->real == KUGEL__F32 ? 1 : s->real == KUGEL__DD ? 4 : 2;
-  int numbers = s->q + (s->each ? s->q * 2 : kugel__banded_rows(s));
-  int registers = words * numbers + 40 + 10 * words;
-  return registers <= 64 ? 1024 : registers <= 80 ? 768 : registers <= 128 ? 512 : 256;
+  s->q = part_of(p, scans);
+  int64_t threads = scans ? (p->n + s->q - 1) / s->q : 1;
+  for (int most = MOST_WARPS;; most /= 2) {
+    int64_t t = threads > 32 ? kugel__min(kugel__round_up(threads, 32), 32 * most) : threads;
+    s->threads = (int32_t)t;
+    s->warps = t > 32 ? (int32_t)(t / 32) : most < SMALL_BLOCK ? most : SMALL_BLOCK;
+    s->panels = t * s->q < p->n;
+    s->ragged = t * s->q != p->n;
+    kugel__banded_pad(s, p->n);
+    if (kugel__banded_shared(s) <= shared || most == 2)
+      break;
+  }
+  s->held = !s->each && !s->panels && words_of(s) * kugel__banded_rows(s) <= HELD;
+}
+
+/* ---- layout COLUMNS ---- */
+
+static void choose_columns(const kugel_banded *p, bool scans, kugel__banded_shape *s)
+{
+  int most = p->planes == 2 ? 8 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
+  while (scans && q < most && q * warps < p->n)
+    q *= 2;
+  while (scans && warps < MOST_WARPS && q * warps < p->n)
+    warps *= 2;
+  s->upright = 1;
+  s->unit = 1;
+  s->q = scans ? q : SUBSTITUTED;
+  s->threads = scans ? (int32_t)kugel__min(warps, (p->n + q - 1) / q) : 1;
+  s->warps = s->threads >= SMALL_BLOCK ? s->threads : SMALL_BLOCK / s->threads * s->threads;
+  s->panels = (int64_t)s->threads * s->q < p->n;
+  s->ragged = (int64_t)s->threads * s->q != p->n;
 }
 
 void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t shared,
@@ -53,17 +102,9 @@ void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t
     s->backward = stage_of(&p->backward);
   }
   bool scans = product || kugel__banded_may_scan(p);
-  s->q = part_of(p, scans);
-  int64_t threads = scans ? (p->n + s->q - 1) / s->q : 1;
-  for (int most = MOST_WARPS;; most /= 2) {
-    int64_t t = threads > 32 ? kugel__min(kugel__round_up(threads, 32), 32 * most) : threads;
-    s->threads = (int32_t)t;
-    s->warps = t > 32 ? (int32_t)(t / 32) : (int32_t)kugel__min(SMALL_BLOCK, most);
-    s->panels = t * s->q < p->n;
-    s->ragged = t * s->q != p->n;
-    kugel__banded_pad(s, p->n);
-    if (kugel__banded_shared(s) <= shared || most == 2)
-      break;
-  }
-  s->resident = kugel__max(1, threads_a_unit(s) / (32 * s->warps));
+  if (p->opts.layout == KUGEL_BANDED_COLUMNS)
+    choose_columns(p, scans, s);
+  else
+    choose_rows(p, scans, shared, s);
+  s->resident = resident_of(s);
 }

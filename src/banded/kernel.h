@@ -12,7 +12,7 @@
 #include "codegen/module.h"
 #include "codegen/team.h"
 
-enum { KUGEL__BANDED_ELEMENTS = 32 }; /* of a part, at most */
+enum { KUGEL__BANDED_ELEMENTS = 64 }; /* of a part, at most */
 
 /* A recurrence of a kernel. */
 typedef enum kugel__banded_stage {
@@ -29,23 +29,27 @@ typedef struct kugel__banded_shape {
   int32_t lower, upper;      /* of a product: whether there is that diagonal */
   int32_t each;              /* a matrix for each system */
   int32_t q;                 /* elements of a part */
-  int32_t threads;           /* of a system: 1 to 32, or whole warps */
+  int32_t threads;           /* of a system: 1 to 32, or whole warps; upright: of `threads` warps */
   int32_t warps;             /* of a block */
   int32_t resident;          /* blocks that a multiprocessor holds */
   int32_t unit;              /* reals that a lane moves at once: 1, or 2 where n is even */
   int32_t period;            /* of the tile's padding */
   int32_t ragged;            /* n is not threads q */
+  int32_t held;              /* the thread keeps its numbers of the table in registers */
+  int32_t upright;           /* layout COLUMNS: the threads of a system are of as many warps */
   int32_t panels;            /* a system has several; then threads are 1 or several warps */
 } kugel__banded_shape;
 
-/* Systems of a warp (threads <= 32), else 1. */
+/* Systems of a warp. */
 static inline int kugel__banded_systems(const kugel__banded_shape *s)
 {
-  return s->threads < 32 ? 32 / s->threads : 1;
+  return s->upright ? 32 : s->threads < 32 ? 32 / s->threads : 1;
 }
 /* Systems that a block holds at once. */
 static inline int kugel__banded_held(const kugel__banded_shape *s)
 {
+  if (s->upright)
+    return 32 * s->warps / s->threads;
   return s->threads > 32 ? 1 : s->warps * kugel__banded_systems(s);
 }
 

@@ -8,6 +8,7 @@ typedef struct writer {
   const kugel_banded *p;
   const kugel__banded_shape *s;
   int64_t columns, matrix;
+  int64_t apart;    /* columns of a matrix: those of all matrices are side by side in layout COLUMNS */
   char *row;        /* of the matrix, where the next one goes */
   kugel__dd *parts; /* [columns]: products of a recurrence's coefficients over the parts */
 } writer;
@@ -30,16 +31,16 @@ static kugel__dd element(const writer *w, const void *array, int64_t i)
 static void put(const writer *w, int64_t column, kugel__dd x)
 {
   if (w->p->word == 4)
-    ((float *)(void *)w->row)[column] = (float)x.hi;
+    ((float *)(void *)w->row)[column * w->apart] = (float)x.hi;
   else if (w->p->planes == 1)
-    ((double *)(void *)w->row)[column] = x.hi;
+    ((double *)(void *)w->row)[column * w->apart] = x.hi;
   else
-    ((kugel__dd *)(void *)w->row)[column] = x;
+    ((kugel__dd *)(void *)w->row)[column * w->apart] = x;
 }
 
 static void next_row(writer *w)
 {
-  w->row += w->columns * (int64_t)w->p->word * w->p->planes;
+  w->row += w->columns * w->apart * (int64_t)w->p->word * w->p->planes;
 }
 
 static void put_diagonal(writer *w, const void *array, bool negative)
@@ -64,7 +65,7 @@ static void multiply_parts(writer *w, const void *off)
 static void put_reaches(writer *w, bool backward)
 {
   int threads = w->s->threads < 32 ? w->s->threads : 32, rows = kugel__banded_reaches(w->s);
-  bool several = w->s->threads > 32;
+  bool several = !w->s->upright && w->s->threads > 32;
   for (int k = 0; k < rows; k++, next_row(w))
     for (int64_t t = 0; t < w->columns; t++) {
       bool before = several && k == rows - 1;
@@ -93,9 +94,14 @@ kugel_status kugel__banded_fill(const kugel_banded *p, const kugel__banded_shape
   kugel__dd *parts;
   KUGEL_ALLOC(p->ctx, parts, (size_t)columns * sizeof *parts);
   for (int64_t m = 0; m < p->matrices; m++) {
-    int64_t bytes = kugel__banded_rows(s) * columns * (int64_t)p->word * p->planes;
-    writer w = {
-        .p = p, .s = s, .columns = columns, .matrix = m, .row = (char *)table + m * bytes, .parts = parts};
+    int64_t bytes = (s->upright ? 1 : kugel__banded_rows(s) * columns) * (int64_t)p->word * p->planes;
+    writer w = {.p = p,
+                .s = s,
+                .columns = columns,
+                .matrix = m,
+                .apart = s->upright ? p->matrices : 1,
+                .row = (char *)table + m * bytes,
+                .parts = parts};
     if (s->product) {
       if (s->lower)
         put_diagonal(&w, p->lower, false);

@@ -3,14 +3,15 @@
 
 enum { WARP = 32 };
 
+/* Threads of a warp that are of one team. */
 static int in_warp(const kugel__team *t)
 {
-  return kugel__min(t->threads, WARP);
+  return t->upright ? 1 : t->threads < WARP ? t->threads : WARP;
 }
 
 int64_t kugel__team_room(const kugel__team *t)
 {
-  return t->warps > 1 ? 2 * t->warps : 0;
+  return t->warps > 1 ? 2 * t->warps * (t->upright ? WARP : 1) : 0;
 }
 
 int kugel__team_levels(const kugel__team *t)
@@ -23,7 +24,7 @@ int kugel__team_levels(const kugel__team *t)
 
 int kugel__team_reaches(const kugel__team *t)
 {
-  return t->threads == 1 ? 0 : kugel__max(1, kugel__team_levels(t) + (t->warps > 1));
+  return t->threads == 1 ? 0 : kugel__team_levels(t) + (t->warps > 1);
 }
 
 static kugel__val zero(void)
@@ -42,9 +43,14 @@ static kugel__val in_order(kugel__gen *g, bool backward, kugel__val number, int 
   return backward ? g_sub(g, kugel__int(count - 1), number) : number;
 }
 
+/* Where a warp's number is kept: its end (what = 0) or its reach (1). */
 static kugel__val room(const kugel__team *t, int what, kugel__val warp)
 {
-  return g_add(t->g, t->room, g_add(t->g, warp, kugel__int(what * t->warps)));
+  kugel__gen *g = t->g;
+  kugel__val at = g_add(g, warp, kugel__int(what * t->warps));
+  if (t->upright)
+    at = g_add(g, g_mul(g, at, kugel__int(WARP)), t->rank);
+  return g_add(g, t->room, at);
 }
 
 kugel__val kugel__team_shift(const kugel__team *t, bool backward, kugel__val x)
@@ -71,10 +77,12 @@ static kugel__val arrives(const kugel__team *t, bool backward, kugel__val rank, 
 {
   kugel__gen *g = t->g;
   kugel__val warp = in_order(g, backward, t->warp, t->warps);
-  kugel__gen_if(g, kugel__int(WARP - 2), rank);
+  if (!t->upright)
+    kugel__gen_if(g, kugel__int(WARP - 2), rank);
   kugel__gen_store(g, t->shared, room(t, 0, warp), end);
   kugel__gen_store(g, t->shared, room(t, 1, warp), reach);
-  kugel__gen_end(g);
+  if (!t->upright)
+    kugel__gen_end(g);
   kugel__gen_barrier(g);
   for (int w = 0; w + 1 < t->warps; w++) {
     kugel__val e = kugel__gen_load(g, t->shared, room(t, 0, kugel__int(w)), false);
@@ -90,6 +98,8 @@ kugel__val kugel__team_scan(const kugel__team *t, bool backward, kugel__val end,
   kugel__gen *g = t->g;
   if (t->threads == 1)
     return carry;
+  if (t->upright)
+    return arrives(t, backward, t->rank, end, reach[0], carry);
   kugel__val rank = kugel__gen_name(g, "order", in_order(g, backward, t->rank, in_warp(t)));
   kugel__val one = kugel__int(1), all = reach[0];
   bool whole = t->warps > 1 || !kugel__equals(carry, 0); // what arrives from before the warp

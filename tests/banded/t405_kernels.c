@@ -45,7 +45,7 @@ static double run(const problem *p, const kugel_banded *plan, const kugel__bande
   CHECK_OK(kugel__banded_fill(plan, s, threads, table));
   double *data = widened(p, before, p->n * p->batch), *coefficients = widened(p, table, numbers);
   int64_t tiles = (p->batch + held - 1) / held;
-  int64_t blocks = s->panels ? tiles : kugel__min(tiles, most_blocks);
+  int64_t blocks = s->panels || s->upright ? tiles : kugel__min(tiles, most_blocks);
   int64_t rounds = s->panels ? panels : (tiles + blocks - 1) / blocks;
   kugel__argument in = {.data = data, .size = p->n * p->batch / s->unit};
   kugel__argument args[] = {
@@ -68,16 +68,17 @@ static double run(const problem *p, const kugel_banded *plan, const kugel__bande
 }
 
 /* Combination v of kinds, precisions, one matrix or many, scan or not. */
-static void try_one(int v, int64_t n, int64_t batch, int64_t blocks, int64_t shared)
+static void try_one(int v, int64_t n, int64_t batch, int64_t blocks, int64_t shared, bool columns)
 {
   problem p;
   kugel_banded *plan = NULL;
   kugel_banded_opts o = {.kind = v % 3, .precision = v / 3 % 3, .n = n, .matrices = v / 9 % 2 ? batch : 0};
   o.method = v / 18 % 2 ? KUGEL_BANDED_SUBSTITUTION : KUGEL_BANDED_AUTO;
+  o.layout = columns ? KUGEL_BANDED_COLUMNS : KUGEL_BANDED_ROWS;
   problem_make(&p, o, batch, 0.5, (uint64_t)(n + v));
   CHECK_OK(kugel_banded_create(NULL, &p.opts, &plan));
   for (int product = 0; product < 2 && plan; product++)
-    for (int unit = 1; unit <= (n % 2 == 0 && o.precision != KUGEL_BANDED_DD ? 2 : 1); unit++) {
+    for (int unit = 1; unit <= (n % 2 == 0 && !columns && o.precision != KUGEL_BANDED_DD ? 2 : 1); unit++) {
       kugel__banded_shape s;
       kugel__banded_choose(plan, product, unit, shared, &s);
       double worst = run(&p, plan, &s, blocks);
@@ -96,29 +97,39 @@ int main(void)
   CASE("every size")
   {
     for (int64_t n = 1; n <= 300; n += n < 40 ? 1 : 7)
-      try_one((int)(n * 5 % 18), n, 1 + n * 11 % 70, 2, SHARED);
+      try_one((int)(n * 5 % 18), n, 1 + n * 11 % 70, 2, SHARED, false);
   }
   CASE("every kind and precision, with and without a scan")
   {
     for (int v = 0; v < 36; v++) {
-      try_one(v, 100, 37, 2, SHARED);
-      try_one(v, 26, 301, 3, SHARED);
+      try_one(v, 100, 37, 2, SHARED, false);
+      try_one(v, 26, 301, 3, SHARED, false);
     }
   }
   CASE("several warps a system")
   {
     for (int v = 0; v < 18; v++)
-      try_one(v, 600 + v, 5, 2, SHARED);
-    try_one(2, 2048, 3, 1, SHARED);
-    try_one(5, 2048, 3, 1, SHARED);
+      try_one(v, 600 + v, 5, 2, SHARED, false);
+    try_one(2, 2048, 3, 1, SHARED, false);
+    try_one(5, 2048, 3, 1, SHARED, false);
   }
   CASE("panels")
   {
     for (int v = 0; v < 18; v++)
-      try_one(v, 1500 + v, 3, 2, 8000);
-    try_one(2, 9001, 2, 2, SHARED);
+      try_one(v, 1500 + v, 3, 2, 8000, false);
+    try_one(2, 9001, 2, 2, SHARED, false);
     for (int v = 18; v < 36; v++)
-      try_one(v, 33 + v, 70, 2, SHARED);
+      try_one(v, 33 + v, 70, 2, SHARED, false);
+  }
+  CASE("columns")
+  {
+    for (int v = 0; v < 36; v++) {
+      try_one(v, 100, 37, 2, SHARED, true);
+      try_one(v, 7, 70, 2, SHARED, true);
+      try_one(v, 64, 50, 2, SHARED, true);
+      if (v < 18)
+        try_one(v, 600 - 5 * v, 35, 2, SHARED, true);
+    }
   }
   END();
 }

@@ -45,7 +45,7 @@ static void compile(const kugel__banded_shape *s, int64_t n)
 }
 
 /* Both kernels of the plan, for the best unit. */
-static void compile_plan(int kind, int precision, int64_t n, int64_t matrices)
+static void compile_plan(int kind, int precision, int64_t n, int64_t matrices, kugel_banded_layout layout)
 {
   double *a = malloc((size_t)(2 * n * (matrices + 1)) * sizeof *a);
   for (int64_t i = 0; i < 2 * n * (matrices + 1); i++)
@@ -59,6 +59,7 @@ static void compile_plan(int kind, int precision, int64_t n, int64_t matrices)
                          .matrices = matrices,
                          .lower = a,
                          .upper = a};
+  o.layout = layout;
   kugel_banded *plan = NULL;
   CHECK_OK(kugel_banded_create(NULL, &o, &plan));
   for (int product = 0; product < 2 && plan; product++) {
@@ -80,14 +81,23 @@ int main(int argc, char **argv)
     static const int64_t n[] = {8, 16, 32, 100, 128, 256, 501, 512, 2048, 4096, 20000};
     for (int v = 0; v < 9 && there; v++)
       for (size_t i = (size_t)v % 3; i < sizeof n / sizeof *n; i += tells ? 1 : 3)
-        compile_plan(v % 3, v / 3, n[i], 0);
+        compile_plan(v % 3, v / 3, n[i], 0, KUGEL_BANDED_ROWS);
+    if (!there)
+      SKIP(why);
+  }
+  CASE("columns")
+  {
+    static const int64_t n[] = {8, 64, 128, 256, 512, 2000};
+    for (int v = 0; v < 9 && there; v++)
+      for (size_t i = (size_t)v % 3; i < sizeof n / sizeof *n; i += tells ? 1 : 3)
+        compile_plan(v % 3, v / 3, n[i], 0, KUGEL_BANDED_COLUMNS);
     if (!there)
       SKIP(why);
   }
   CASE("a matrix for each system")
   {
     for (int v = 0; v < 9 && there; v++)
-      compile_plan(v % 3, v / 3, v % 2 ? 600 : 45, 3);
+      compile_plan(v % 3, v / 3, v % 2 ? 600 : 45, 3, (kugel_banded_layout)(v % 2));
     if (!there)
       SKIP(why);
   }
