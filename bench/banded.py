@@ -7,11 +7,14 @@ usage: bench/banded.py [--device cuda:0] [--png FILE] [--short] [--kinds REGEX] 
 Several builds of the library run side by side. Each number is the time of one call out of place over that of a copy of one
 buffer to another by the driver: device events over graphs of several calls, median of several. Bidiagonal (lower) and
 tridiagonal matrices, one for all systems; `us` and TB/s (twice the bytes of the right-hand sides) are those of the first
-build's solve. The PNG has its rates over the size, for 10 to 10^5 systems. Needs the standard library; matplotlib draws.
+build's solve; `apart` is the largest difference between the builds' results, near the arrays' ends. The PNG has its rates
+over the size, for 10 to 10^5 systems. Needs the standard library; matplotlib draws.
 """
 import argparse
+import array
 import ctypes
 import os
+import random
 import re
 import statistics
 from concurrent.futures import ThreadPoolExecutor
@@ -97,10 +100,32 @@ class Device:
         driver(cuda.cuCtxSetCurrent(self.native))
         self.stream = c_void_p()
         driver(cuda.cuStreamCreate(byref(self.stream), 1))  # apart from the default stream
-        self.buffers, self.copies = [c_uint64(), c_uint64()], {}
+        self.buffers, self.copies, self.bytes = [c_uint64(), c_uint64()], {}, most_bytes
         for b in self.buffers:
             driver(cuda.cuMemAlloc_v2(byref(b), c_size_t(most_bytes)))
             driver(cuda.cuMemsetD8_v2(b, 0, c_size_t(most_bytes)))
+
+    def fill(self, precision):
+        """Random numbers of a precision in the first buffer."""
+        real = "f" if precision == 1 else "d"
+        numbers = (random.uniform(-1, 1) * (2.0 ** -60 if precision == 2 and k % 2 else 1) for k in range(1 << 16))
+        block = array.array(real, numbers).tobytes()
+        driver(cuda.cuMemcpyHtoD_v2(self.buffers[0], block, c_size_t(len(block))))
+        done = len(block)
+        while done < self.bytes:
+            more = min(done, self.bytes - done)
+            driver(cuda.cuMemcpyDtoD_v2(c_uint64(self.buffers[0].value + done), self.buffers[0], c_size_t(more)))
+            done += more
+        driver(cuda.cuCtxSynchronize())
+
+    def result(self, size, precision):
+        """What the ends of the second buffer hold."""
+        part, out = min(size, 1 << 15), []
+        for at in (0, size - part):
+            host = array.array("f" if precision == 1 else "d", bytes(part))
+            driver(cuda.cuMemcpyDtoH_v2(c_void_p(host.buffer_info()[0]), c_uint64(self.buffers[1].value + at), c_size_t(part)))
+            out += host
+        return out
 
     def copy(self, size):
         if size not in self.copies:
@@ -149,7 +174,7 @@ class Build:
         for e in self.environment:
             libc.unsetenv(e.split("=")[0].encode())
 
-    def array(self, buffer, key, batch):
+    def shaped(self, buffer, key, batch):
         _, precision, layout, n = key
         shape = ([batch, n] if layout == 0 else [n, batch]) + ([2] if precision == 2 else [])
         return Array(buffer.value, 2, self.device.number, len(shape), 2, 32 if precision == 1 else 64, 1,
@@ -157,7 +182,7 @@ class Build:
 
     def time(self, key, batch, product):
         plan, f = self.plans[key], self.lib.kugel_banded_product_on if product else self.lib.kugel_banded_solve_on
-        a, b = (self.array(x, key, batch) for x in self.device.buffers)
+        a, b = (self.shaped(x, key, batch) for x in self.device.buffers)
         return seconds(lambda: self.check(f(plan, byref(a), byref(b), self.queue)), self.device.stream,
                        calls_of(size_of(key, batch)))
 
@@ -204,8 +229,9 @@ def main():
     curves = {}
     for title, kind, precision, layout in kinds:
         names = " ".join(f"{b.name[:7]:>7} {b.name[:5]:>5}*A" for b in builds)
-        print(f"{title}: solve and product (*A) over copy\n{'batch':>6} {'n':>5} {'us':>8} {'TB/s':>6} {names}  threads x elements")
+        print(f"{title}: solve and product (*A) over copy\n{'batch':>6} {'n':>5} {'us':>8} {'TB/s':>6} {names}  threads x elements" + ("  apart" if len(builds) > 1 else ""))
         first = (kind, precision, layout) == (0, 0, 0)
+        device.fill(precision)
         for batch in batches if first else BATCHES[3:]:
             for n in ns:
                 key = (kind, precision, layout, n)
@@ -213,13 +239,20 @@ def main():
                 if size > most:
                     continue
                 copy, times = device.copy(size), []
+                results = []
                 for b in builds:
-                    times.append((b.time(key, batch, False), b.time(key, batch, True)))
+                    product = b.time(key, batch, True)
+                    results.append(device.result(size, precision))
+                    times.append((b.time(key, batch, False), product))
+                    results.append(device.result(size, precision))
+                apart = max((abs(x - y) for r, first in zip(results[2:], results[:2] * len(builds)) for x, y in zip(r, first)),
+                            default=0)
                 rate = 2 * size / times[0][0] / 1e12
                 if first:
                     curves.setdefault(batch, []).append((n, rate))
                 ratios = " ".join(f"{s / copy:7.2f} {p / copy:7.2f}" for s, p in times)
-                print(f"{batch:6} {n:5} {times[0][0] * 1e6:8.1f} {rate:6.3f} {ratios}  {builds[0].chosen(key, batch)}", flush=True)
+                print(f"{batch:6} {n:5} {times[0][0] * 1e6:8.1f} {rate:6.3f} {ratios}  {builds[0].chosen(key, batch)}"
+                      + (f"  {apart:.1e}" if len(builds) > 1 else ""), flush=True)
     if args.png:
         try:
             figure(curves, args.png)

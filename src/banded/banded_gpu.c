@@ -81,24 +81,41 @@ static void drop(const kugel_banded *p, made_kernel *k)
   *k = (made_kernel){.module = NULL};
 }
 
+/* Makes what is not there of the kernels for solves and products, by several threads. */
+static kugel_status make(const kugel_banded *p, int unit, bool solve, bool product)
+{
+  kugel__banded_gpu *g = p->gpu;
+  made_kernel *k[2];
+  kugel__module_spec specs[2];
+  kugel__module *modules[2] = {NULL, NULL};
+  int n = 0;
+  for (int what = 0; what < 2; what++)
+    if ((what ? product : solve) && !g->kernels[what][unit - 1].module) {
+      k[n] = &g->kernels[what][unit - 1];
+      kugel__banded_choose(p, what, unit, (int64_t)g->device->info.shared_bytes, &k[n]->shape);
+      specs[n] = kugel__banded_module(&k[n]->shape);
+      n++;
+    }
+  kugel_status s = n ? kugel__module_get_all(p->ctx, n, specs, modules) : KUGEL_OK;
+  for (int i = 0; i < n; i++) {
+    k[i]->module = modules[i];
+    s = s ? s : make_table(p, k[i]);
+    s = s ? s
+          : kugel__module_kernel(k[i]->module, k[i]->shape.product ? "product" : "solve", &k[i]->kernel,
+                                 NULL);
+  }
+  for (int i = 0; i < n && s; i++)
+    drop(p, k[i]);
+  return s;
+}
+
 /* The kernel that moves `unit` reals at once, made when it is first needed. */
 static kugel_status kernel_of(const kugel_banded *p, bool product, int unit, const made_kernel **out)
 {
   kugel__banded_gpu *g = p->gpu;
-  made_kernel *k = &g->kernels[product][unit - 1];
-  *out = k;
+  *out = &g->kernels[product][unit - 1];
   pthread_mutex_lock(&g->lock);
-  if (k->module) {
-    pthread_mutex_unlock(&g->lock);
-    return KUGEL_OK;
-  }
-  kugel__banded_choose(p, product, unit, (int64_t)g->device->info.shared_bytes, &k->shape);
-  kugel__module_spec spec = kugel__banded_module(&k->shape);
-  kugel_status s = make_table(p, k);
-  s = s ? s : kugel__module_get(p->ctx, &spec, &k->module);
-  s = s ? s : kugel__module_kernel(k->module, product ? "product" : "solve", &k->kernel, NULL);
-  if (s)
-    drop(p, k);
+  kugel_status s = make(p, unit, !product, product);
   pthread_mutex_unlock(&g->lock);
   return s;
 }
@@ -155,9 +172,7 @@ kugel_status kugel__banded_gpu_create(kugel_banded *p)
   g->device = kugel__ctx_device(p->ctx);
   KUGEL_CHECK(p->word == 4 || g->device->info.fp64, KUGEL_ENOTSUP,
               "%s has no double precision: use KUGEL_BANDED_F32", g->device->info.name);
-  const made_kernel *made;
-  KUGEL_TRY(kernel_of(p, true, best_unit(p), &made));
-  return p->info.solvable ? kernel_of(p, false, best_unit(p), &made) : KUGEL_OK;
+  return make(p, best_unit(p), p->info.solvable, true);
 }
 
 void kugel__banded_gpu_destroy(kugel_banded *p)

@@ -27,7 +27,7 @@ static int words_of(const kugel__banded_shape *s)
 /* Registers a thread needs, about. */
 static int registers_of(const kugel__banded_shape *s)
 {
-  int words = words_of(s), numbers = s->q + (s->held ? kugel__banded_rows(s) : 8);
+  int words = words_of(s), numbers = s->q + (s->held ? kugel__banded_rows(s) : s->each ? 2 * s->q : 8);
   return words * numbers + 40 + 10 * words;
 }
 
@@ -71,11 +71,13 @@ static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel
 
 static void choose_columns(const kugel_banded *p, bool scans, kugel__banded_shape *s)
 {
-  int most = p->planes == 2 ? 8 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
+  int most = p->planes == 2 ? 8 : s->each ? 16 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
   while (scans && q < most && q * warps < p->n)
     q *= 2;
   while (scans && warps < MOST_WARPS && q * warps < p->n)
     warps *= 2;
+  if (q * warps < p->n && q > 8) /* panels have less registers to spare */
+    q = 8;
   s->upright = 1;
   s->unit = 1;
   s->q = scans ? q : SUBSTITUTED;
