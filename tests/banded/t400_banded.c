@@ -30,45 +30,6 @@ static void try_one(kugel_banded_opts opts, int64_t batch, double spread, uint64
   problem_free(&p);
 }
 
-/* Golden: x_i + a_i x_{i-1} = y_i. */
-static void golden(const char *path)
-{
-  FILE *f = fopen(path, "r");
-  char line[256], name[32], last[32] = "";
-  static double a[4096], y[4096], x[4096], got[4096];
-  long n = 0, i, have = 0, systems = 0;
-  while (f && (have == 0 || have == n || 1)) {
-    char *more = fgets(line, sizeof line, f);
-    long next_n = 0;
-    double v[3] = {0};
-    bool row = more && sscanf(line, "%31[^,],%ld,%ld,%lf,%lf,%lf", name, &next_n, &i, v, v + 1, v + 2) == 6;
-    if (have && (!more || (row && i == 0))) {
-      kugel_banded_opts opts = {.size = sizeof opts, .n = n, .lower = a};
-      kugel_banded *plan;
-      CHECK_OK(kugel_banded_create(NULL, &opts, &plan));
-      CHECK_OK(kugel_banded_solve(plan, KUGEL_ARRAY(y, KUGEL_F64, n), KUGEL_ARRAY(got, KUGEL_F64, n)));
-      CHECK_CLOSE(got, x, (size_t)n, 2e-15 * (double)n);
-      kugel_banded_destroy(plan);
-      systems++;
-      have = 0;
-    }
-    if (!more)
-      break;
-    if (!row || i >= 4096)
-      continue;
-    snprintf(last, sizeof last, "%s", name);
-    n = next_n;
-    a[i] = v[0];
-    y[i] = v[1];
-    x[i] = v[2];
-    have++;
-  }
-  if (f)
-    fclose(f);
-  printf("  %ld systems\n", systems);
-  CHECK(systems >= 3);
-}
-
 static void refuse(kugel_banded_opts opts, const char *words)
 {
   kugel_banded *plan = NULL;
@@ -242,7 +203,7 @@ int main(void)
   {
     const char *path = check_shared("polynomials/bidiag_solve.csv");
     if (path)
-      golden(path);
+      CHECK(golden_solves(NULL, path) >= 3);
     else
       SKIP("no golden data");
   }

@@ -201,4 +201,41 @@ static inline double problem_run(const problem *p, const kugel_banded *plan, boo
   return worst;
 }
 
+/* Solves the golden systems x_i + a_i x_{i-1} = y_i of the file; yields their number. */
+static inline long golden_solves(kugel_ctx *ctx, const char *path)
+{
+  FILE *f = fopen(path, "r");
+  char line[256], name[32];
+  static double a[4096], y[4096], x[4096], got[4096];
+  long n = 0, i, have = 0, systems = 0;
+  while (f) {
+    char *more = fgets(line, sizeof line, f);
+    long next_n = 0;
+    double v[3] = {0};
+    bool row = more && sscanf(line, "%31[^,],%ld,%ld,%lf,%lf,%lf", name, &next_n, &i, v, v + 1, v + 2) == 6;
+    if (have && (!more || (row && i == 0))) {
+      kugel_banded_opts opts = {.size = sizeof opts, .n = n, .lower = a};
+      kugel_banded *plan;
+      CHECK_OK(kugel_banded_create(ctx, &opts, &plan));
+      CHECK_OK(kugel_banded_solve(plan, KUGEL_ARRAY(y, KUGEL_F64, n), KUGEL_ARRAY(got, KUGEL_F64, n)));
+      CHECK_CLOSE(got, x, (size_t)n, 2e-15 * (double)n);
+      kugel_banded_destroy(plan);
+      systems++;
+      have = 0;
+    }
+    if (!more)
+      break;
+    if (!row || i >= 4096)
+      continue;
+    n = next_n;
+    a[i] = v[0];
+    y[i] = v[1];
+    x[i] = v[2];
+    have++;
+  }
+  if (f)
+    fclose(f);
+  return systems;
+}
+
 #endif
