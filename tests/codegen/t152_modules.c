@@ -166,6 +166,32 @@ static void check_shuffles(kugel_ctx *ctx, kugel__module *m)
   CHECK(!wrong);
 }
 
+static void check_copies(kugel_ctx *ctx, kugel__module *m, int bits)
+{
+  static double x[BLOCK], pairs[2 * BLOCK], out[3 * BLOCK];
+  size_t word = (size_t)bits / 8;
+  for (int i = 0; i < 2 * BLOCK; i++) {
+    set_real(pairs, bits, i, i + 0.5);
+    if (i < BLOCK)
+      set_real(x, bits, i, -i);
+  }
+  buffer dx = give(ctx, x, BLOCK * word), dp = give(ctx, pairs, 2 * BLOCK * word),
+         d = give(ctx, out, 3 * BLOCK * word);
+  kugel__grid g = {.blocks = {1}, .threads = {BLOCK}, .shared = 3 * BLOCK * word};
+  run(ctx, m, "copies", g, 3,
+      (kugel__arg[]){KUGEL__MEM_ARG(dx.mem), KUGEL__MEM_ARG(dp.mem), KUGEL__MEM_ARG(d.mem)});
+  collect(ctx, &d);
+  collect(ctx, &dx);
+  collect(ctx, &dp);
+  int wrong = 0;
+  for (int i = 0; i < BLOCK; i++) {
+    int other = i - i % 32 + 31 - i % 32;
+    wrong += real_at(out, bits, 3 * i) != 2 * other + 0.5 ||
+             real_at(out, bits, 3 * i + 1) != 2 * other + 1.5 || real_at(out, bits, 3 * i + 2) != -other;
+  }
+  CHECK(!wrong);
+}
+
 static void check_words(kugel_ctx *ctx, kugel__module *m, int bits)
 {
   enum { X = 32, Y = 3, ALL = X * Y };
@@ -397,6 +423,7 @@ static void check_device(const kugel_device_info *info)
     CASE(every_title(info, "axpy")) check_axpy(ctx, m, bits);
     CASE(every_title(info, "sums by shared memory, shuffles, atomics")) check_sums(ctx, m, bits);
     CASE(every_title(info, "shuffles")) check_shuffles(ctx, m);
+    CASE(every_title(info, "asynchronous copies")) check_copies(ctx, m, bits);
     CASE(every_title(info, "other words")) check_words(ctx, m, bits);
     CASE(every_title(info, "matrix product of a warp")) check_matrix(ctx, m);
     kugel__module_put(m);

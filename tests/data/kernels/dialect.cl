@@ -117,3 +117,22 @@ KERNEL(BLOCK) matrix(GLOBAL const double *a, GLOBAL const double *b, GLOBAL doub
   row[0] = c0;
   row[1] = c1;
 }
+
+// Turns each warp's numbers and pairs around, by way of asynchronous copies to shared memory.
+KERNEL(BLOCK) copies(GLOBAL const real *x, GLOBAL const real2 *pairs, GLOBAL real *out)
+{
+  SHARED_FROM_LAUNCH(real, room, 3 * BLOCK);
+  const int me = LOCAL_ID(0), other = me - LANE() + WARP - 1 - LANE();
+  COPY_ASYNC_PAIR(room, me, pairs, me);
+  ASYNC_COMMIT();
+  COPY_ASYNC(room, 2 * BLOCK + me, x, me);
+  ASYNC_COMMIT();
+  ASYNC_WAIT(1);
+  WARP_SYNC();
+  const real2 p = SHARED_PAIR(room, other);
+  ASYNC_WAIT(0);
+  WARP_SYNC();
+  out[3 * me] = p.x;
+  out[3 * me + 1] = p.y;
+  out[3 * me + 2] = room[2 * BLOCK + other];
+}
