@@ -9,18 +9,24 @@
 #include "core/ctx.h"
 #include "device/lend.h"
 
+enum {
+  MANY_COLUMNS = 1 << 15, /* that fill a device with a thread each */
+  MOST_SYSTEMS = 1 << 30  /* of a launch */
+};
+
 /* A kernel with its table. */
 typedef struct made_kernel {
   kugel__banded_shape shape;
   kugel__module *module; /* NULL: not made yet */
   kugel__kernel *kernel;
+  int64_t resident; /* blocks that a multiprocessor runs at once */
   void *table;
 } made_kernel;
 
 struct kugel__banded_gpu {
   kugel__device *device;
   pthread_mutex_t lock;      /* of kernels */
-  made_kernel kernels[2][2]; /* solve, product; units of 1 and 2 reals */
+  made_kernel kernels[2][2]; /* solve, product; kugel__banded_variant */
 };
 
 static int64_t number_bytes(const kugel_banded *p)
@@ -81,8 +87,20 @@ static void drop(const kugel_banded *p, made_kernel *k)
   *k = (made_kernel){.module = NULL};
 }
 
+/* As registers and shared memory allow: a multiprocessor has 65536 and those of one block at most. */
+static int64_t resident_of(const kugel_banded *p, const kugel__banded_shape *s,
+                           const kugel__kernel_info *info)
+{
+  int64_t threads = 32 * s->warps, by_threads = 2048 / threads, shared = kugel__banded_shared(s) + 1024;
+  if (info->registers == 0)
+    return s->resident;
+  int64_t by_registers = 65536 / (kugel__round_up(info->registers, 8) * threads);
+  int64_t by_shared = (int64_t)p->gpu->device->info.shared_bytes / shared;
+  return kugel__max(1, kugel__min(kugel__min(by_threads, by_registers), by_shared));
+}
+
 /* Makes what is not there of the kernels for solves and products, by several threads. */
-static kugel_status make(const kugel_banded *p, int unit, bool solve, bool product)
+static kugel_status make(const kugel_banded *p, kugel__banded_variant variant, bool solve, bool product)
 {
   kugel__banded_gpu *g = p->gpu;
   made_kernel *k[2];
@@ -90,9 +108,9 @@ static kugel_status make(const kugel_banded *p, int unit, bool solve, bool produ
   kugel__module *modules[2] = {NULL, NULL};
   int n = 0;
   for (int what = 0; what < 2; what++)
-    if ((what ? product : solve) && !g->kernels[what][unit - 1].module) {
-      k[n] = &g->kernels[what][unit - 1];
-      kugel__banded_choose(p, what, unit, (int64_t)g->device->info.shared_bytes, &k[n]->shape);
+    if ((what ? product : solve) && !g->kernels[what][variant].module) {
+      k[n] = &g->kernels[what][variant];
+      kugel__banded_choose(p, what, variant, (int64_t)g->device->info.shared_bytes, &k[n]->shape);
       specs[n] = kugel__banded_module(&k[n]->shape);
       n++;
     }
@@ -100,30 +118,27 @@ static kugel_status make(const kugel_banded *p, int unit, bool solve, bool produ
   for (int i = 0; i < n; i++) {
     k[i]->module = modules[i];
     s = s ? s : make_table(p, k[i]);
+    kugel__kernel_info info = {0};
     s = s ? s
           : kugel__module_kernel(k[i]->module, k[i]->shape.product ? "product" : "solve", &k[i]->kernel,
-                                 NULL);
+                                 &info);
+    k[i]->resident = resident_of(p, &k[i]->shape, &info);
   }
   for (int i = 0; i < n && s; i++)
     drop(p, k[i]);
   return s;
 }
 
-/* The kernel that moves `unit` reals at once, made when it is first needed. */
-static kugel_status kernel_of(const kugel_banded *p, bool product, int unit, const made_kernel **out)
+/* The kernel, made when it is first needed. */
+static kugel_status kernel_of(const kugel_banded *p, bool product, kugel__banded_variant variant,
+                              const made_kernel **out)
 {
   kugel__banded_gpu *g = p->gpu;
-  *out = &g->kernels[product][unit - 1];
+  *out = &g->kernels[product][variant];
   pthread_mutex_lock(&g->lock);
-  kugel_status s = make(p, unit, !product, product);
+  kugel_status s = make(p, variant, !product, product);
   pthread_mutex_unlock(&g->lock);
   return s;
-}
-
-/* Reals that a lane moves at once where arrays allow it. */
-static int best_unit(const kugel_banded *p)
-{
-  return p->opts.layout == KUGEL_BANDED_ROWS && p->planes == 1 && p->n % 2 == 0 ? 2 : 1;
 }
 
 static bool aligned(const kugel_banded *p, kugel__mem in, kugel__mem out, size_t bytes)
@@ -133,35 +148,67 @@ static bool aligned(const kugel_banded *p, kugel__mem in, kugel__mem out, size_t
   return (a + in.offset) % bytes == 0 && (b + out.offset) % bytes == 0;
 }
 
-static kugel_status launch(const kugel_banded *p, bool solve, int64_t batch, kugel__mem in, kugel__mem out,
-                           kugel_queue *queue)
+/* What a plan makes at once: calls with other arrays make the other variant. */
+static kugel__banded_variant usual(const kugel_banded *p)
 {
-  const kugel__banded_gpu *g = p->gpu;
-  const made_kernel *k;
-  size_t number = (size_t)number_bytes(p);
-  int unit = best_unit(p) == 2 && aligned(p, in, out, 2 * number) ? 2 : 1;
-  KUGEL_CHECK(aligned(p, in, out, number), KUGEL_EINVAL,
-              "an array on the device does not begin at a multiple of %zu bytes", number);
-  KUGEL_TRY(kernel_of(p, !solve, unit, &k));
+  if (p->opts.layout == KUGEL_BANDED_COLUMNS)
+    return p->matrices >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
+  return p->planes == 1 && p->n % 2 == 0 ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
+}
+
+static kugel__banded_variant variant_of(const kugel_banded *p, int64_t batch, kugel__mem in, kugel__mem out)
+{
+  if (p->opts.layout == KUGEL_BANDED_COLUMNS)
+    return batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
+  bool pairs = usual(p) == KUGEL__BANDED_PAIRS && aligned(p, in, out, 2 * (size_t)number_bytes(p));
+  return pairs ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
+}
+
+static kugel_status launch(const kugel_banded *p, const made_kernel *k, int64_t batch, kugel__mem in,
+                           kugel__mem out, kugel__mem table, kugel_queue *queue)
+{
+  const kugel__device *device = p->gpu->device;
   const kugel__banded_shape *s = &k->shape;
   int64_t held = kugel__banded_held(s), blocks = (batch + held - 1) / held, rounds = panels_of(p, s);
-  if (!s->panels && !s->upright) { /* as many as run at once go through all tiles, and all through the same
-                                      number of them */
-    int64_t most = (int64_t)g->device->info.units * s->resident;
+  if (!s->panels && !s->upright) { /* as many as run at once go through all tiles, as many each */
+    int64_t most = (int64_t)device->info.units * k->resident;
     rounds = (blocks + most - 1) / most;
     blocks = (blocks + rounds - 1) / rounds;
   }
-  KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_EINVAL, "%lld systems are more than one launch takes: call in parts",
-              (long long)batch);
-  uint32_t n = (uint32_t)p->n;
-  kugel__mem table = {k->table, 0};
-  kugel__arg args[] = {KUGEL__MEM_ARG(in),      KUGEL__MEM_ARG(out), KUGEL__MEM_ARG(table),
-                       KUGEL__VALUE_ARG(batch), KUGEL__VALUE_ARG(n), KUGEL__VALUE_ARG(rounds),
-                       KUGEL__VALUE_ARG(blocks)};
+  uint32_t n = (uint32_t)p->n, systems = (uint32_t)batch, step = (uint32_t)blocks;
+  kugel__arg args[] = {KUGEL__MEM_ARG(in),        KUGEL__MEM_ARG(out), KUGEL__MEM_ARG(table),
+                       KUGEL__VALUE_ARG(systems), KUGEL__VALUE_ARG(n), KUGEL__VALUE_ARG(rounds),
+                       KUGEL__VALUE_ARG(step)};
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(32 * s->warps)},
                       .shared = (size_t)kugel__banded_shared(s)};
-  return kugel__launch(g->device, k->kernel, &grid, 7, args, queue);
+  return kugel__launch(p->gpu->device, k->kernel, &grid, 7, args, queue);
+}
+
+/* Systems of layout ROWS in as many launches as their 32-bit numbers ask for. */
+static kugel_status launch_all(const kugel_banded *p, bool solve, int64_t batch, kugel__mem in,
+                               kugel__mem out, kugel_queue *queue)
+{
+  const made_kernel *k;
+  size_t number = (size_t)number_bytes(p);
+  bool rows = p->opts.layout == KUGEL_BANDED_ROWS;
+  KUGEL_CHECK(aligned(p, in, out, number), KUGEL_EINVAL,
+              "an array on the device does not begin at a multiple of %zu bytes", number);
+  KUGEL_CHECK(rows || batch < MOST_SYSTEMS, KUGEL_EINVAL,
+              "%lld columns are more than one call takes: call in parts", (long long)batch);
+  KUGEL_TRY(kernel_of(p, !solve, variant_of(p, batch, in, out), &k));
+  kugel__mem table = {k->table, 0};
+  for (int64_t done = 0; done < batch; done += MOST_SYSTEMS) {
+    int64_t part = kugel__min(batch - done, MOST_SYSTEMS);
+    KUGEL_TRY(launch(p, k, part, in, out, table, queue));
+    in.offset += (size_t)(part * p->n) * number;
+    out.offset += (size_t)(part * p->n) * number;
+    if (k->shape.each)
+      table.offset +=
+          (size_t)(part * kugel__banded_rows(&k->shape) * k->shape.threads * panels_of(p, &k->shape)) *
+          number;
+  }
+  return KUGEL_OK;
 }
 
 kugel_status kugel__banded_gpu_create(kugel_banded *p)
@@ -172,7 +219,7 @@ kugel_status kugel__banded_gpu_create(kugel_banded *p)
   g->device = kugel__ctx_device(p->ctx);
   KUGEL_CHECK(p->word == 4 || g->device->info.fp64, KUGEL_ENOTSUP,
               "%s has no double precision: use KUGEL_BANDED_F32", g->device->info.name);
-  return make(p, best_unit(p), p->info.solvable, true);
+  return make(p, usual(p), p->info.solvable, true);
 }
 
 void kugel__banded_gpu_destroy(kugel_banded *p)
@@ -188,7 +235,7 @@ void kugel__banded_gpu_destroy(kugel_banded *p)
 
 void kugel__banded_gpu_info(const kugel_banded *p, kugel_banded_info *info)
 {
-  const kugel__banded_shape *s = &p->gpu->kernels[0][best_unit(p) - 1].shape;
+  const kugel__banded_shape *s = &p->gpu->kernels[0][usual(p)].shape;
   info->threads = s->threads;
   info->elements = s->q;
   info->method = info->threads > 1 ? KUGEL_BANDED_SCAN : KUGEL_BANDED_SUBSTITUTION;
@@ -209,7 +256,7 @@ kugel_status kugel__banded_gpu_run(const kugel_banded *p, bool solve, int64_t ba
   if (!s && !same)
     s = kugel__lend(g->device, in, KUGEL__READ, used, &loans[1]);
   if (!s)
-    s = launch(p, solve, batch, loans[same ? 0 : 1].mem, loans[0].mem, used);
+    s = launch_all(p, solve, batch, loans[same ? 0 : 1].mem, loans[0].mem, used);
   bool host = loans[0].host || loans[1].host;
   s = kugel__lend_end(2, loans, used, s);
   if (s || queue || host)

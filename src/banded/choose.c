@@ -44,10 +44,13 @@ static int resident_of(const kugel__banded_shape *s)
 /* Elements of a part. */
 static int part_of(const kugel_banded *p, bool scans)
 {
-  int usual = p->planes == 2 ? 4 : p->word == 4 ? 16 : 8;
   if (!scans)
     return SUBSTITUTED;
-  return p->n <= usual / 2 ? usual / 2 : usual;
+  if (p->planes == 2)
+    return p->n <= 2 ? 2 : 4;
+  if (p->word == 4)
+    return p->n <= 8 ? 4 : p->n <= 300 ? 8 : 16;
+  return p->n <= 128 ? 4 : 8;
 }
 
 static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel__banded_shape *s)
@@ -69,15 +72,17 @@ static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel
 
 /* ---- layout COLUMNS ---- */
 
-static void choose_columns(const kugel_banded *p, bool scans, kugel__banded_shape *s)
+static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__banded_shape *s)
 {
   int most = p->planes == 2 ? 8 : s->each ? 16 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
   while (scans && q < most && q * warps < p->n)
     q *= 2;
   while (scans && warps < MOST_WARPS && q * warps < p->n)
     warps *= 2;
-  if (q * warps < p->n && q > 8) /* panels have less registers to spare */
-    q = 8;
+  if (q * warps < p->n) { /* panels; many columns keep a device busy without parts */
+    q = q < 8 ? q : 8;
+    warps = many ? 1 : warps;
+  }
   s->upright = 1;
   s->unit = 1;
   s->q = scans ? q : SUBSTITUTED;
@@ -87,7 +92,7 @@ static void choose_columns(const kugel_banded *p, bool scans, kugel__banded_shap
   s->ragged = (int64_t)s->threads * s->q != p->n;
 }
 
-void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t shared,
+void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_variant variant, int64_t shared,
                           kugel__banded_shape *s)
 {
   *s = (kugel__banded_shape){.real = p->word == 4     ? KUGEL__F32
@@ -95,7 +100,7 @@ void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t
                                                       : KUGEL__F64,
                              .product = product,
                              .each = p->width > 1,
-                             .unit = unit};
+                             .unit = variant == KUGEL__BANDED_PAIRS ? 2 : 1};
   if (product) {
     s->lower = p->lower != NULL;
     s->upper = p->upper != NULL;
@@ -105,7 +110,7 @@ void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t
   }
   bool scans = product || kugel__banded_may_scan(p);
   if (p->opts.layout == KUGEL_BANDED_COLUMNS)
-    choose_columns(p, scans, s);
+    choose_columns(p, scans, variant == KUGEL__BANDED_MANY, s);
   else
     choose_rows(p, scans, shared, s);
   s->resident = resident_of(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What all banded kernels have: shapes, ids and parameters, arithmetic on the part of a thread. */
+#include <string.h>
 #include "banded/kernel_build.h"
 
 enum { WARP = KUGEL__WARP };
@@ -34,8 +35,9 @@ static int stage_rows(const kugel__banded_shape *s, int stage)
 
 int kugel__banded_rows(const kugel__banded_shape *s)
 {
-  return s->product ? s->q * (1 + s->lower + s->upper)
-                    : stage_rows(s, s->forward) + stage_rows(s, s->backward);
+  int rows =
+      s->product ? s->q * (1 + s->lower + s->upper) : stage_rows(s, s->forward) + stage_rows(s, s->backward);
+  return s->real == KUGEL__DD ? rows : rows + rows % 2; /* pairs */
 }
 
 /* Tiles of a warp: one is computed while the next one arrives. */
@@ -125,14 +127,14 @@ static void set_up(kugel__band *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__type real = (kugel__type)s->real, moved = s->unit == 2 ? kugel__pair_of(real) : real;
   b->in = kugel__gen_pointer(g, moved, "in");
   b->out = kugel__gen_pointer(g, moved, "out");
-  b->table = kugel__gen_pointer(g, real, "table");
-  b->batch = kugel__gen_parameter(g, KUGEL__I64, "batch");
+  b->table = kugel__gen_pointer(g, real == KUGEL__DD ? real : kugel__pair_of(real), "table");
+  b->batch = kugel__gen_parameter(g, KUGEL__U32, "batch");
   b->n = kugel__gen_parameter(g, KUGEL__U32, "n");
   b->rounds = kugel__gen_parameter(g, KUGEL__I64, "rounds");
-  b->step = kugel__gen_parameter(g, KUGEL__I64, "step");
+  b->step = kugel__gen_parameter(g, KUGEL__U32, "step");
   if (elements(s))
     b->shared = kugel__gen_shared(g, real, "shared", elements(s));
-  b->group = kugel__gen_name(g, "block", kugel__gen_group_id(g));
+  b->group = kugel__gen_name(g, "block", kugel__gen_narrow(g, kugel__gen_group_id(g)));
   kugel__val thread = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
   b->lane = kugel__gen_name(g, "lane", g_mod(g, thread, whole(WARP)));
   b->warp = s->warps > 1 ? kugel__gen_name(g, "warp", g_div(g, thread, whole(WARP))) : whole(0);
@@ -145,12 +147,33 @@ static void set_up(kugel__band *b, kugel_ctx *ctx, kugel__gen *g)
 
 /* ---- numbers of the table ---- */
 
+/* Rows that lie as pairs of numbers. */
+static int together(const kugel__banded_shape *s)
+{
+  return s->real == KUGEL__DD ? 1 : 2;
+}
+
 static kugel__val number(kugel__band *b, int row)
 {
   kugel__gen *g = b->g;
-  if (b->s->held)
+  int first = row - row % together(b->s);
+  if (b->known[first])
     return b->held[row];
-  return kugel__gen_load(g, b->table, g_add(g, b->table_at, g_mul(g, b->columns, whole(row))), false);
+  kugel__val at = g_add(g, b->table_at, g_mul(g, b->columns, whole(first / together(b->s))));
+  b->known[first] = true;
+  if (together(b->s) == 1)
+    return b->held[row] = kugel__gen_load(g, b->table, at, false);
+  kugel__cval pair = kugel__gen_load_pair(g, b->table, at);
+  b->held[first] = pair.re;
+  b->held[first + 1] = pair.im;
+  return b->held[row];
+}
+
+/* What is not held is read again. */
+static void forget(kugel__band *b)
+{
+  if (!b->s->held)
+    memset(b->known, 0, sizeof b->known);
 }
 
 void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kugel__val columns)
@@ -160,14 +183,17 @@ void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kug
   int rows = kugel__banded_rows(s);
   kugel__val at = g_add(g, column, b->column);
   if (s->upright && s->each) { /* the matrices side by side, too */
-    b->table_at = g_add(g, g_mul(g, at, b->batch), matrix);
-    b->columns = g_mul(g, columns, b->batch);
+    kugel__val batch = kugel__gen_widen(g, b->batch);
+    b->table_at = g_add(g, g_mul(g, at, batch), matrix);
+    b->columns = g_mul(g, columns, batch);
   } else {
-    b->table_at = g_add(g, at, g_mul(g, g_mul(g, matrix, whole(rows)), columns));
+    kugel__val size = g_mul(g, whole(rows / together(s)), columns);
+    b->table_at = g_add(g, at, g_mul(g, kugel__gen_widen(g, matrix), size));
     b->columns = columns;
   }
+  memset(b->known, 0, sizeof b->known);
   for (int r = 0; r < rows && s->held; r++)
-    b->held[r] = kugel__gen_load(g, b->table, g_add(g, b->table_at, g_mul(g, b->columns, whole(r))), false);
+    number(b, r);
 }
 
 /* ---- what is done with a part ---- */
@@ -199,6 +225,7 @@ void kugel__band_recur(kugel__band *b, kugel__val *y, bool backward, kugel__val 
     for (int k = 0; k < kugel__banded_reaches(s); k++)
       reach[k] = number(b, off + q + k);
     carry = kugel__team_scan(&b->team, backward, end, reach, s->each, carry);
+    forget(b);
   }
   for (int k = 0, j = first; k < q; k++, j += step)
     carry = y[j] = g_fma(g, number(b, off + j), carry, y[j]);

@@ -55,7 +55,8 @@ static inline int kugel__banded_held(const kugel__banded_shape *s)
 
 /* Numbers of a table that a thread needs: of a solve for each stage the scales (if scaled) and the negative
  * other coefficients of its part, then, if one matrix is all, what kugel__team_scan calls reach; of a product
- * the diagonals, lower, main, upper. The table is [matrices][rows][threads of all panels]. */
+ * the diagonals, lower, main, upper. The table is [matrices][rows][threads of
+ * all panels], two rows as one of pairs unless they are double-double; upright [rows][threads][matrices]. */
 int kugel__banded_rows(const kugel__banded_shape *s);
 int kugel__banded_reaches(const kugel__banded_shape *s);
 
@@ -64,9 +65,17 @@ void kugel__banded_pad(kugel__banded_shape *s, int64_t n);
 /* Bytes of shared memory of a block. */
 int64_t kugel__banded_shared(const kugel__banded_shape *s);
 
-/* The kernel for a plan: of solves or products, of arrays whose reals are moved `unit` at once, for a device
- * with `shared` bytes of shared memory. */
-void kugel__banded_choose(const kugel_banded *p, bool product, int unit, int64_t shared,
+/* Kernels of a plan that arrays decide between: layout ROWS, elements moved one by one or in pairs; layout
+ * COLUMNS, columns that do or do not fill a device with a thread each. */
+typedef enum kugel__banded_variant {
+  KUGEL__BANDED_SINGLES = 0,
+  KUGEL__BANDED_PAIRS = 1,
+  KUGEL__BANDED_FEW = 0,
+  KUGEL__BANDED_MANY = 1
+} kugel__banded_variant;
+
+/* The kernel for a plan: of solves or products, for a device with `shared` bytes of shared memory. */
+void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_variant variant, int64_t shared,
                           kugel__banded_shape *s);
 /* Whether systems may be parted among threads. */
 bool kugel__banded_may_scan(const kugel_banded *p);
@@ -76,7 +85,7 @@ kugel__module_spec kugel__banded_module(const kugel__banded_shape *s);
 kugel_status kugel__banded_fill(const kugel_banded *p, const kugel__banded_shape *s, int64_t columns,
                                 void *table);
 
-/* Parameters: in, out, table; I64 batch, U32 n, I64 rounds (tiles or panels that a block goes through), I64
+/* Parameters: in, out, table; U32 batch, U32 n, I64 rounds (tiles or panels that a block goes through), U32
  * step (tiles from one to the next). */
 void kugel__banded_build(const kugel__banded_shape *s, kugel_ctx *ctx, kugel__gen *g);
 

@@ -6,7 +6,7 @@
 #include "banded/kernel.h"
 #include "codegen/tile.h"
 
-enum { KUGEL__WARP = 32 };
+enum { KUGEL__WARP = 32, KUGEL__BANDED_ROWS = 3 * KUGEL__BANDED_ELEMENTS + 2 * KUGEL__TEAM_REACHES + 1 };
 
 typedef struct kugel__band {
   const kugel__banded_shape *s;
@@ -19,8 +19,9 @@ typedef struct kugel__band {
   kugel__val first_room; /* of the team's two in shared memory */
   kugel__team team;
   kugel__tile tile;
-  /* The thread's numbers of the table, in rows `columns` apart; loaded where they are used, or held. */
-  kugel__val table_at, columns, held[3 * KUGEL__BANDED_ELEMENTS + 2 * KUGEL__TEAM_REACHES];
+  /* The thread's numbers of the table, in rows (or pairs of rows) `columns` apart: those known so far. */
+  kugel__val table_at, columns, held[KUGEL__BANDED_ROWS];
+  bool known[KUGEL__BANDED_ROWS];
 } kugel__band;
 
 static inline kugel__val whole(int64_t x)
@@ -39,7 +40,7 @@ typedef struct kugel__band_part {
 } kugel__band_part;
 
 /* Points the thread at its numbers of matrix `matrix`, in the panel whose first column is `column`, of
- * `columns`; and loads them all, if the shape says that they are held. */
+ * `columns`. They are loaded here if the shape says that they are held, else where they are used. */
 void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kugel__val columns);
 
 /* The two rooms of the team in turn: by the number's parity. */

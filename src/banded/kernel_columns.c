@@ -15,7 +15,7 @@ typedef struct sweep {
 
 static kugel__val row_at(kugel__band *b, kugel__val row, kugel__val column)
 {
-  return g_add(b->g, g_mul(b->g, row, b->batch), column);
+  return g_add(b->g, g_mul(b->g, kugel__gen_widen(b->g, row), b->batch), column);
 }
 
 /* Rows of the part; 0 beyond the matrix. */
@@ -56,7 +56,7 @@ static kugel__val beside(kugel__band *b, const sweep *p, bool after)
     x = kugel__gen_load(g, p->from, row_at(b, g_min(g, i, g_sub(g, b->n, one)), p->safe), false);
     return kugel__gen_select(g, i, b->n, x, zero());
   }
-  kugel__val i = g_min(g, g_sub(g, p->start, one), g_sub(g, b->n, one));
+  kugel__val i = g_min(g, g_sub(g, kugel__gen_widen(g, p->start), one), g_sub(g, b->n, one));
   x = kugel__gen_load(g, p->from, row_at(b, kugel__gen_select(g, i, none, none, i), p->safe), false);
   return kugel__gen_select(g, i, none, zero(), x);
 }

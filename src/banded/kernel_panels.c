@@ -33,12 +33,12 @@ static void move_panel(kugel__band *b, const pass *p, int k, bool store)
   if (!store) {
     i = g_min(g, i, g_sub(g, units, one));
     number = g_min(g, number, g_sub(g, b->batch, one));
-    kugel__tile_fetch_row(&b->tile, k, p->from, g_add(g, g_mul(g, number, units), i));
+    kugel__tile_fetch_row(&b->tile, k, p->from, g_add(g, g_mul(g, kugel__gen_widen(g, number), units), i));
     return;
   }
   kugel__gen_if(g, i, units);
   kugel__gen_if(g, number, b->batch);
-  kugel__tile_store_row(&b->tile, k, b->out, g_add(g, g_mul(g, number, units), i));
+  kugel__tile_store_row(&b->tile, k, b->out, g_add(g, g_mul(g, kugel__gen_widen(g, number), units), i));
   kugel__gen_end(g);
   kugel__gen_end(g);
 }
@@ -49,7 +49,9 @@ static kugel__val after_panel(kugel__band *b, const pass *p)
   kugel__gen *g = b->g;
   int64_t length = (int64_t)b->s->threads * b->s->q;
   kugel__val i = g_mul(g, g_add(g, p->panel, whole(1)), whole(length));
-  kugel__val at = g_add(g, g_mul(g, p->number, b->n), g_min(g, i, g_sub(g, b->n, whole(b->s->unit)))), x;
+  kugel__val at = g_add(g, g_mul(g, kugel__gen_widen(g, p->number), b->n),
+                        g_min(g, i, g_sub(g, b->n, whole(b->s->unit)))),
+             x;
   if (b->s->unit == 2)
     x = kugel__gen_load_pair(g, p->from, g_div(g, at, whole(2))).re;
   else

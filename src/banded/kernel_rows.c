@@ -55,6 +55,7 @@ void kugel__band_buffer(kugel__band *b, kugel__val round)
 {
   kugel__gen *g = b->g;
   kugel__val size = whole(kugel__tile_size(&b->tile));
+  round = kugel__gen_narrow(g, round);
   if (b->s->panels)
     b->tile.base = g_mul(g, b->warp, size);
   else
@@ -63,37 +64,40 @@ void kugel__band_buffer(kugel__band *b, kugel__val round)
 
 /* ---- systems that are held whole ---- */
 
-/* The units of a warp in round r: first, count (of its own, whatever the batch) and how many there are. */
+/* What a warp has in round r: `count` units of the array from `first` on; its first system. Beyond the last
+ * system: that one again, and nothing to store. */
 typedef struct span {
-  kugel__val number, first, count, all;
+  kugel__val number, first, count, stored;
 } span;
 
 static span span_of(kugel__band *b, kugel__val round)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
-  kugel__val unit = whole(s->unit), tile = g_add(g, b->group, g_mul(g, round, b->step));
-  span p = {.all = g_div(g, g_mul(g, b->batch, b->n), unit)};
+  int systems = kugel__banded_systems(s);
+  kugel__val one = whole(1), none = whole(0), units = g_div(g, b->n, whole(s->unit));
+  kugel__val tile = g_add(g, b->group, g_mul(g, kugel__gen_narrow(g, round), b->step));
+  kugel__val wanted = tile, last = g_sub(g, b->batch, one);
+  if (s->threads <= WARP)
+    wanted = g_mul(g, g_add(g, g_mul(g, tile, whole(s->warps)), b->warp), whole(systems));
+  span p = {.number = g_min(g, wanted, last)};
+  p.first = g_mul(g, kugel__gen_widen(g, p.number), units);
   if (s->threads > WARP) {
-    kugel__val before = g_mul(g, b->warp, whole(WARP * s->q));
-    p.number = tile;
-    p.first = g_div(g, g_add(g, g_mul(g, tile, b->n), before), unit);
-    p.count = g_div(g, g_min(g, g_sub(g, b->n, before), whole(WARP * s->q)), unit);
-    return p;
+    kugel__val before = g_mul(g, b->warp, whole(WARP * s->q / s->unit));
+    p.first = g_add(g, p.first, before);
+    p.count = g_min(g, g_sub(g, units, before), whole(WARP * s->q / s->unit));
+  } else {
+    p.count = g_mul(g, g_min(g, g_sub(g, b->batch, p.number), whole(systems)), units);
   }
-  p.number = g_mul(g, g_add(g, g_mul(g, tile, whole(s->warps)), b->warp), whole(kugel__banded_systems(s)));
-  p.first = g_div(g, g_mul(g, p.number, b->n), unit);
-  p.count = g_div(g, g_mul(g, b->n, whole(kugel__banded_systems(s))), unit);
+  p.stored = kugel__gen_select(g, last, wanted, none, p.count);
   return p;
 }
 
 static void fetch(kugel__band *b, kugel__val round)
 {
-  kugel__gen *g = b->g;
   span p = span_of(b, round);
   kugel__band_buffer(b, round);
-  kugel__val end = g_min(g, g_add(g, p.first, p.count), p.all);
-  kugel__tile_fetch(&b->tile, b->in, p.first, g_sub(g, end, whole(1)));
+  kugel__tile_fetch(&b->tile, b->in, p.first, g_sub(b->g, p.count, whole(1)));
 }
 
 static void work(kugel__band *b, kugel__val *y, kugel__val round)
@@ -146,7 +150,7 @@ void kugel__band_whole(kugel__band *b)
   work(b, y, round);
   kugel__band_put(b, &at, y);
   kugel__gen_warp_sync(g);
-  kugel__tile_store(&b->tile, b->out, p.first, g_min(g, p.count, g_sub(g, p.all, p.first)));
+  kugel__tile_store(&b->tile, b->out, p.first, p.stored);
   kugel__gen_warp_sync(g);
   kugel__gen_end(g);
 }

@@ -9,7 +9,8 @@ typedef struct writer {
   const kugel__banded_shape *s;
   int64_t columns, matrix;
   int64_t apart;    /* columns of a matrix: those of all matrices are side by side in layout COLUMNS */
-  char *row;        /* of the matrix, where the next one goes */
+  char *rows;       /* of the matrix */
+  int row;          /* the next one */
   kugel__dd *parts; /* [columns]: products of a recurrence's coefficients over the parts */
 } writer;
 
@@ -30,22 +31,19 @@ static kugel__dd element(const writer *w, const void *array, int64_t i)
 
 static void put(const writer *w, int64_t column, kugel__dd x)
 {
+  int64_t together = w->p->planes == 2 ? 1 : 2; /* rows that lie as pairs */
+  int64_t at = ((w->row / together * w->columns + column) * w->apart) * together + w->row % together;
   if (w->p->word == 4)
-    ((float *)(void *)w->row)[column * w->apart] = (float)x.hi;
+    ((float *)(void *)w->rows)[at] = (float)x.hi;
   else if (w->p->planes == 1)
-    ((double *)(void *)w->row)[column * w->apart] = x.hi;
+    ((double *)(void *)w->rows)[at] = x.hi;
   else
-    ((kugel__dd *)(void *)w->row)[column * w->apart] = x;
-}
-
-static void next_row(writer *w)
-{
-  w->row += w->columns * w->apart * (int64_t)w->p->word * w->p->planes;
+    ((kugel__dd *)(void *)w->rows)[at] = x;
 }
 
 static void put_diagonal(writer *w, const void *array, bool negative)
 {
-  for (int j = 0; j < w->s->q; j++, next_row(w))
+  for (int j = 0; j < w->s->q; j++, w->row++)
     for (int64_t t = 0; t < w->columns; t++) {
       kugel__dd x = element(w, array, t * w->s->q + j);
       put(w, t, negative ? dd_neg(x) : x);
@@ -66,7 +64,7 @@ static void put_reaches(writer *w, bool backward)
 {
   int threads = w->s->threads < 32 ? w->s->threads : 32, rows = kugel__banded_reaches(w->s);
   bool several = !w->s->upright && w->s->threads > 32;
-  for (int k = 0; k < rows; k++, next_row(w))
+  for (int k = 0; k < rows; k++, w->row++)
     for (int64_t t = 0; t < w->columns; t++) {
       bool before = several && k == rows - 1;
       int64_t rank = backward ? threads - 1 - t % threads : t % threads, step = backward ? -1 : 1;
@@ -94,13 +92,14 @@ kugel_status kugel__banded_fill(const kugel_banded *p, const kugel__banded_shape
   kugel__dd *parts;
   KUGEL_ALLOC(p->ctx, parts, (size_t)columns * sizeof *parts);
   for (int64_t m = 0; m < p->matrices; m++) {
-    int64_t bytes = (s->upright ? 1 : kugel__banded_rows(s) * columns) * (int64_t)p->word * p->planes;
+    int64_t bytes =
+        (s->upright ? 2 / p->planes : kugel__banded_rows(s) * columns) * (int64_t)p->word * p->planes;
     writer w = {.p = p,
                 .s = s,
                 .columns = columns,
                 .matrix = m,
                 .apart = s->upright ? p->matrices : 1,
-                .row = (char *)table + m * bytes,
+                .rows = (char *)table + m * bytes,
                 .parts = parts};
     if (s->product) {
       if (s->lower)
@@ -112,6 +111,9 @@ kugel_status kugel__banded_fill(const kugel_banded *p, const kugel__banded_shape
       put_stage(&w, &p->forward, false);
       put_stage(&w, &p->backward, true);
     }
+    for (; w.row < kugel__banded_rows(s); w.row++)
+      for (int64_t t = 0; t < columns; t++)
+        put(&w, t, dd_from(0));
   }
   kugel__free(p->ctx, parts);
   return KUGEL_OK;

@@ -137,6 +137,20 @@ kugel__val kugel__gen_log(kugel__gen *g, kugel__val a)
   return kugel__gen_emit(g, KUGEL__LOG, (kugel__type)a.type, false, (kugel__val[3]){a, a, a});
 }
 
+kugel__val kugel__gen_narrow(kugel__gen *g, kugel__val a)
+{
+  if (kugel__is_number(a) || a.type == KUGEL__U32)
+    return a;
+  return kugel__gen_emit(g, KUGEL__NARROW, KUGEL__U32, a.uniform, (kugel__val[3]){a, a, a});
+}
+
+kugel__val kugel__gen_widen(kugel__gen *g, kugel__val a)
+{
+  if (kugel__is_number(a) || a.type == KUGEL__I64)
+    return a;
+  return kugel__gen_emit(g, KUGEL__WIDEN, KUGEL__I64, a.uniform, (kugel__val[3]){a, a, a});
+}
+
 kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index)
 {
   return parts(g, kugel__gen_load(g, pointer, index, false));

@@ -25,7 +25,9 @@
   OP(MIN, 2, "%0 < %1 ? %0 : %1")                                                                            \
   OP(SELECT, 4, "%0 < %1 ? %2 : %3")                                                                         \
   OP(SQRT, 1, "SQRT(%0)")                                                                                    \
-  OP(LOG, 1, "LOG(%0)") /* natural */                                                                        \
+  OP(LOG, 1, "LOG(%0)")      /* natural */                                                                   \
+  OP(NARROW, 1, "(u32)(%0)") /* I64 to U32, which holds it */                                                \
+  OP(WIDEN, 1, "(i64)(%0)")  /* U32 to I64 */                                                                \
   OP(PAIR_X, 1, "%0.x")                                                                                      \
   OP(PAIR_Y, 1, "%0.y")                                                                                      \
   OP(LOCAL_ID, 0, "LOCAL_ID(0)")                                                                             \
@@ -166,6 +168,10 @@ static inline kugel__val g_min(kugel__gen *g, kugel__val a, kugel__val b)
 /* Square root and logarithm of a variable. */
 kugel__val kugel__gen_sqrt(kugel__gen *g, kugel__val a);
 kugel__val kugel__gen_log(kugel__gen *g, kugel__val a);
+/* An integer of 0 to 2^32 - 1 as U32, whose arithmetic is the faster one; and back, for products that may be
+ * more. */
+kugel__val kugel__gen_narrow(kugel__gen *g, kugel__val a);
+kugel__val kugel__gen_widen(kugel__gen *g, kugel__val a);
 static inline kugel__val g_neg(kugel__gen *g, kugel__val a)
 {
   return kugel__gen_op(g, KUGEL__NEG, a, a, a);

@@ -273,6 +273,8 @@ static void arithmetic(machine *m, const kugel__ins *ins, int thread)
     x->i = m->block + thread / m->width;
   else if (ins->op == KUGEL__PAIR_X || ins->op == KUGEL__PAIR_Y)
     x->dd[0] = a.dd[ins->op == KUGEL__PAIR_Y];
+  else if (ins->op == KUGEL__NARROW || ins->op == KUGEL__WIDEN)
+    x->i = a.i;
   else if (ins->op == KUGEL__SELECT)
     *x = a.i < b.i ? c : value(m, ins->a[3], thread);
   else if (m->g->vars[ins->dst].type <= KUGEL__U32)

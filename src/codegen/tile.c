@@ -91,9 +91,10 @@ void kugel__tile_store_row(const kugel__tile *t, int k, kugel__val array, kugel_
 void kugel__tile_fetch(const kugel__tile *t, kugel__val array, kugel__val first, kugel__val last)
 {
   kugel__gen *g = t->g;
-  kugel__val from = g_add(g, first, t->lane);
-  for (int k = 0; k < t->units / WARP; k++)
-    kugel__tile_fetch_row(t, k, array, g_min(g, g_add(g, from, kugel__int(WARP * k)), last));
+  for (int k = 0; k < t->units / WARP; k++) {
+    kugel__val from = g_min(g, g_add(g, t->lane, kugel__int(WARP * k)), last);
+    kugel__tile_fetch_row(t, k, array, g_add(g, first, from));
+  }
 }
 
 void kugel__tile_store(const kugel__tile *t, kugel__val array, kugel__val first, kugel__val count)

@@ -28,13 +28,13 @@ int kugel__tile_period(int64_t bytes, int units, const int64_t start[32]);
 void kugel__tile_fetch_row(const kugel__tile *t, int k, kugel__val array, kugel__val from);
 void kugel__tile_store_row(const kugel__tile *t, int k, kugel__val array, kugel__val to);
 
-/* Asynchronously: units first ... of the array, not beyond `last`, whose unit comes again for what is
- * beyond. */
+/* Asynchronously: units first, first + 1 ... (I64) of the array, not beyond first + last (U32), whose unit
+ * comes again for what is beyond. */
 void kugel__tile_fetch(const kugel__tile *t, kugel__val array, kugel__val first, kugel__val last);
 /* Unit `at` of the tile to x[0 .. unit - 1], or from there. */
 void kugel__tile_take(const kugel__tile *t, kugel__val at, kugel__val *x);
 void kugel__tile_put(const kugel__tile *t, kugel__val at, const kugel__val *x);
-/* The tile's first `count` units (I64) to the array, from unit `first` on. */
+/* The tile's first `count` units to the array, from unit `first` on. */
 void kugel__tile_store(const kugel__tile *t, kugel__val array, kugel__val first, kugel__val count);
 
 #endif

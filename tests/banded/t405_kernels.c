@@ -78,15 +78,16 @@ static void try_one(int v, int64_t n, int64_t batch, int64_t blocks, int64_t sha
   problem_make(&p, o, batch, 0.5, (uint64_t)(n + v));
   CHECK_OK(kugel_banded_create(NULL, &p.opts, &plan));
   for (int product = 0; product < 2 && plan; product++)
-    for (int unit = 1; unit <= (n % 2 == 0 && !columns && o.precision != KUGEL_BANDED_DD ? 2 : 1); unit++) {
+    for (int variant = 0; variant < (columns || (n % 2 == 0 && o.precision != KUGEL_BANDED_DD) ? 2 : 1);
+         variant++) {
       kugel__banded_shape s;
-      kugel__banded_choose(plan, product, unit, shared, &s);
+      kugel__banded_choose(plan, product, (kugel__banded_variant)variant, shared, &s);
       double worst = run(&p, plan, &s, blocks);
       if (!(worst <= (product ? PRODUCT_BOUND : SOLVE_BOUND)))
         CHECK_FAIL(
-            "%s of kind %d precision %d n %lld batch %lld matrices %lld, %d threads of %d, units of %d: %g",
+            "%s of kind %d precision %d n %lld batch %lld matrices %lld, %d threads of %d, variant %d: %g",
             product ? "product" : "solve", o.kind, o.precision, (long long)n, (long long)batch,
-            (long long)o.matrices, s.threads, s.q, unit, worst);
+            (long long)o.matrices, s.threads, s.q, variant, worst);
     }
   kugel_banded_destroy(plan);
   problem_free(&p);

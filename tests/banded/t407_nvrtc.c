@@ -64,7 +64,8 @@ static void compile_plan(int kind, int precision, int64_t n, int64_t matrices, k
   CHECK_OK(kugel_banded_create(NULL, &o, &plan));
   for (int product = 0; product < 2 && plan; product++) {
     kugel__banded_shape s;
-    kugel__banded_choose(plan, product, n % 2 == 0 && precision != KUGEL_BANDED_DD ? 2 : 1, SHARED, &s);
+    bool pairs = n % 2 == 0 && precision != KUGEL_BANDED_DD;
+    kugel__banded_choose(plan, product, pairs ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES, SHARED, &s);
     compile(&s, n);
   }
   kugel_banded_destroy(plan);
