@@ -34,14 +34,17 @@ static int registers_of(const kugel__banded_shape *s)
 /* Blocks that a multiprocessor is to hold: as many threads as have registers enough. */
 static int resident_of(const kugel__banded_shape *s)
 {
-  int registers = registers_of(s);
+  int registers = s->upright && s->panels && s->real != KUGEL__DD ? 64 : registers_of(s);
   int threads = registers <= 64 ? 1024 : registers <= 80 ? 768 : registers <= 128 ? 512 : 256;
   return threads > 32 * s->warps ? threads / (32 * s->warps) : 1;
 }
 
 /* ---- layout ROWS ---- */
 
-/* Elements of a part. */
+/* Elements of a part, as measured on an H200: short parts for few numbers, whose time is that of the longest
+ * chain of operations; at most a warp a system as long as its parts fit into registers (512 doubles: 1.07 of
+ * a copy's time with 32 threads of 16, 1.25 with 64 of 8); then whole warps, which wait for each other once a
+ * recurrence. */
 static int part_of(const kugel_banded *p, bool scans)
 {
   if (!scans)
@@ -50,7 +53,7 @@ static int part_of(const kugel_banded *p, bool scans)
     return p->n <= 2 ? 2 : 4;
   if (p->word == 4)
     return p->n <= 8 ? 4 : p->n <= 300 ? 8 : 16;
-  return p->n <= 128 ? 4 : 8;
+  return p->n <= 128 ? 4 : p->n <= 256 || p->n > 512 ? 8 : 16;
 }
 
 static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel__banded_shape *s)
@@ -74,7 +77,7 @@ static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel
 
 static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__banded_shape *s)
 {
-  int most = p->planes == 2 ? 8 : s->each ? 16 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
+  int most = p->planes == 2 ? 8 : s->each || s->product ? 16 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
   while (scans && q < most && q * warps < p->n)
     q *= 2;
   while (scans && warps < MOST_WARPS && q * warps < p->n)

@@ -117,7 +117,8 @@ static void panels(kugel__band *b, sweep p)
     kugel__band_carry_on(b, p.backward, y[p.backward ? 0 : s->q - 1]);
   }
   store(b, &p, y);
-  kugel__gen_barrier(g);
+  if (s->threads > 1)
+    kugel__gen_barrier(g);
   kugel__gen_end(g);
 }
 
