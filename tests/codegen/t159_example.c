@@ -60,8 +60,9 @@ static void build_sums(const sums *s, kugel_ctx *ctx, kugel__gen *g)
   kugel__team team = {.g = g, .threads = 32, .warps = 1, .rank = tile.lane};
 
   kugel__val line = g_add(g, g_mul(g, kugel__gen_group_id(g), kugel__int(4)), warp);
-  kugel__val first = g_mul(g, line, kugel__int(tile.units)), end = g_mul(g, lines, kugel__int(tile.units));
-  kugel__tile_fetch(&tile, in, first, g_sub(g, end, one)); // beyond the last line: its last element again
+  kugel__val own = g_min(g, line, g_sub(g, lines, one)); // beyond the last line: that one again
+  kugel__val first = g_mul(g, own, kugel__int(tile.units));
+  kugel__tile_fetch(&tile, in, first, kugel__int(tile.units - 1));
   kugel__gen_async_commit(g);
   kugel__gen_async_wait(g, 0);
   kugel__gen_warp_sync(g);
