@@ -121,8 +121,7 @@ KUGEL_API kugel_status kugel_beam_gauss(double fwhm, int64_t lmax, int n, double
 /// @param[in]  lmax   highest degree
 /// @param[out] bl     [lmax + 1]
 /// @errors KUGEL_EINVAL if the angles do not rise or are out of range, a size is out of range or a pointer is
-/// NULL;
-///         KUGEL_ENOMEM
+///         NULL; KUGEL_ENOMEM
 /// @accuracy rounding only on top of the trapezium rule, whose error is O(step^2 lmax^2)
 /// @cost   O(n lmax)
 KUGEL_API kugel_status kugel_beam_to_window(kugel_ctx *ctx, int64_t n, const double *theta,
@@ -141,8 +140,8 @@ KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, cons
                                               const double *theta, double *beam);
 
 /// HEALPix pixel window: w_l^2 is the average over all pixels of 4 pi/(2l+1) sum_m |w_lm|^2, where w_lm is
-/// the mean of Y_lm over the pixel; for polarisation the
-/// same with spin-2 harmonics whose frames are carried to the pixel's centre.
+/// the mean of Y_lm over the pixel; for polarisation the same with spin-2 harmonics whose frames are carried
+/// to the pixel's centre.
 /// @param[in]  ctx    NULL: the default context
 /// @param[in]  nside  1 to 2^20, not only powers of two
 /// @param[in]  lmax   highest degree, at most 4 nside
@@ -150,8 +149,7 @@ KUGEL_API kugel_status kugel_beam_from_window(kugel_ctx *ctx, int64_t lmax, cons
 /// @param[out] wl_pol [lmax + 1] polarisation (0 at l = 0, 1); NULL if not wanted
 /// @errors KUGEL_EINVAL if nside or lmax is out of range or wl is NULL; KUGEL_ENOMEM
 /// @accuracy 1e-12 absolute; equal to the HEALPix files to 1e-13 for nside 16 to 128 and 3e-11 below; those
-/// for
-///           256 and more were extrapolated and are 1e-5 off
+///           for 256 and more were extrapolated and are 1e-5 off
 /// @cost   O(log(nside) + lmax): some tenths of a second for any nside, by sample pixels with Gauss points
 /// @cite   Gorski2005
 KUGEL_API kugel_status kugel_pixel_window(kugel_ctx *ctx, int64_t nside, int64_t lmax, double *wl,
@@ -186,8 +184,7 @@ typedef struct kugel_alm_random_opts {
 /// @param[out] alm       [n, nalm]
 /// @param[out] first_bad lowest degree whose covariance is indefinite, or -1; may be NULL
 /// @errors KUGEL_EINVAL if a spectrum is NaN or infinite, a size is out of range, or a covariance is
-/// indefinite (the
-///         degree is named) and opts->zero_indefinite is 0; KUGEL_ENOMEM
+///         indefinite (the degree is named) and opts->zero_indefinite is 0; KUGEL_ENOMEM
 /// @cite   SalmonEtal2011 (Philox), BoxMuller1958
 KUGEL_API kugel_status kugel_alm_random(kugel_ctx *ctx, const kugel_alm_random_opts *opts, kugel_complex *alm,
                                         int64_t *first_bad);
@@ -224,8 +221,7 @@ KUGEL_API kugel_status kugel_rotation_from_lonlat(double lon, double lat, double
 /// @param[out] matrix    [3, 3]
 /// @errors KUGEL_EINVAL for another letter or matrix NULL
 /// @accuracy equal to healpy to 1e-14; HEALPix composes rounded constants, so they differ from the IAU
-/// definitions by
-///           up to 0.03 arcsec
+///           definitions by up to 0.03 arcsec
 KUGEL_API kugel_status kugel_rotation_from_coord(char from, char to, double matrix[9]);
 
 /// Product c = a b: first b, then a.
@@ -272,8 +268,7 @@ KUGEL_API kugel_status kugel_rotation_angles(kugel_ctx *ctx, const double matrix
 /// @param[in,out] alm              [n, nalm]
 /// @param[in]     psi, theta, phi  as in kugel_rotation_from_euler; for a matrix use kugel_rotation_to_euler
 /// @errors KUGEL_EINVAL if an angle is not finite, a size is out of range or alm is NULL; KUGEL_ENOMEM;
-/// KUGEL_ECANCELED,
-///         with some degrees rotated
+///         KUGEL_ECANCELED, with some degrees rotated
 /// @accuracy 1e-12 of the largest coefficient for lmax up to 2048
 /// @cost   (7 + 4 n) lmax^3 / 3 multiply-adds, SIMD, parallel over degrees
 /// @cite   TrapaniNavaza2006 (recurrence over orders)
@@ -337,8 +332,7 @@ KUGEL_API kugel_status kugel_healpix_ring_weights(kugel_ctx *ctx, int64_t nside,
 /// @errors KUGEL_EINVAL if nside is out of range or weight is NULL; KUGEL_ENOMEM; KUGEL_ECONVERGE;
 /// KUGEL_ECANCELED
 /// @accuracy means zero to 1e-12 (root of the sum of squares over all degrees and orders, against the
-/// monopole);
-///         the HEALPix files stop at 1e-8
+///         monopole); the HEALPix files stop at 1e-8
 /// @cost   up to 1000 transforms of 40 orders with lmax = 3 nside: 2 s at nside 128, 15 s at 512 (2 threads)
 KUGEL_API kugel_status kugel_healpix_pixel_weights(kugel_ctx *ctx, int64_t nside, double *weight);
 

@@ -60,8 +60,7 @@ typedef struct kugel_conv_opts {
 /// @param[in]  opts     NULL for defaults
 /// @param[out] out      the plan
 /// @errors KUGEL_EINVAL for lengths or options out of range; KUGEL_ESHAPE; KUGEL_ENOMEM; on devices
-/// KUGEL_ENOTSUP for
-///         circular lengths that no passes hold
+///         KUGEL_ENOTSUP for circular lengths that no passes hold
 /// @cost   one transform of a tile for each kernel, on the host
 KUGEL_API kugel_status kugel_conv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                          const kugel_array *kernels, const kugel_conv_opts *opts,

@@ -144,9 +144,8 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 /// the complex array over the real one, whose rows are padded to 2 (n / 2 + 1)).
 /// @param[in]  plan  from kugel_fft_create
 /// @param[in]  sign  KUGEL_FORWARD or KUGEL_INVERSE; of R2C the inverse takes complex to real, and reads the
-/// imaginary
-///                   parts that a real signal makes zero as zero (those of k = 0 and n / 2 when one axis is
-///                   transformed)
+///                   imaginary parts that a real signal makes zero as zero (those of k = 0 and n / 2 when one
+///                   axis is transformed)
 /// @param[in]  in    [..., n[0], ..., n[ndim-1]], for the inverse of R2C with the last transformed axis n / 2
 /// + 1; double-double: a last extent of 2 more
 /// @param[out] out   the same, for forward R2C with the last transformed axis n / 2 + 1; forward with
@@ -166,8 +165,7 @@ KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const 
 /// @param[in]  in     as kugel_fft_execute takes it: in the device's memory, or in C order on the host
 /// @param[out] out    beside in: both on the device or both on the host
 /// @param[in]  queue  of the plan's device; device arrays: returns before the work is done. NULL: returns
-/// when done.
-///                    On the CPU: NULL
+///                    when done. On the CPU: NULL
 /// @errors as kugel_fft_execute; KUGEL_EDEVICE; KUGEL_ENOTSUP for host arrays that are not in C order
 KUGEL_API kugel_status kugel_fft_execute_on(const kugel_fft *plan, int sign, const kugel_array *in,
                                             const kugel_array *out, kugel_queue *queue);
@@ -216,8 +214,7 @@ KUGEL_API kugel_status kugel_fft_describe(const kugel_fft *plan, kugel_fft_info 
 /// shall be compiled, as on the nodes of a cluster whose home folder is slow or read-only.
 /// @param[in] plan  from kugel_fft_create with a context on a device, or from kugel_fft_load
 /// @param[in] path  of the file; one that is there is replaced, whole or not at all, so that others may load
-/// it
-///                  meanwhile
+///                  it meanwhile
 /// @errors KUGEL_EINVAL; KUGEL_EIO if the file cannot be written; KUGEL_ENOTSUP for a plan on the CPU;
 ///         KUGEL_ENOMEM; KUGEL_ECOMPILE
 /// @cost   kernels that are not in the kernel cache are compiled, 0.1 to 1 s each; 20 to 200 KB a kernel

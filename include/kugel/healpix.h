@@ -289,8 +289,7 @@ KUGEL_API kugel_status kugel_healpix_query_strip(kugel_ctx *ctx, int64_t nside, 
 /// @param[in]  n          number of vertices, 3 to 2^20
 /// @param[in]  vertices   [n, 3] in turn, either way round, of any length but zero; edges are great circles
 /// @param[in]  inclusive  1: all pixels that overlap the polygon, and those near a corner that overlap the
-/// half
-///                        sphere of each edge
+///                        half sphere of each edge
 /// @param[out] out        the set
 /// @errors KUGEL_EINVAL also for a polygon that is not convex or has a corner of 0 or 180 degrees;
 /// KUGEL_ENOMEM

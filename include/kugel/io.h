@@ -80,8 +80,7 @@ typedef struct kugel_fits_column {
 /// @param[in]  opts  which HDU; NULL: the first with data
 /// @param[out] out   to be closed by kugel_fits_close
 /// @errors KUGEL_EIO; KUGEL_EFORMAT if it is no FITS file, is cut short, or contradicts itself (NSIDE against
-/// the number
-///         of pixels, an unknown ORDERING, ...); KUGEL_EINVAL if there is no such HDU
+///         the number of pixels, an unknown ORDERING, ...); KUGEL_EINVAL if there is no such HDU
 /// @cost   the header only, but a compressed file is unpacked into memory
 KUGEL_API kugel_status kugel_fits_open(kugel_ctx *ctx, const char *path, const kugel_fits_opts *opts,
                                        kugel_fits **out);
@@ -300,8 +299,7 @@ KUGEL_API kugel_status kugel_npy_inspect(kugel_ctx *ctx, const char *path, kugel
 /// Reads a NPY file into C order.
 /// @param[in]  path   the file
 /// @param[out] array  as many elements as the file, any shape; of the file's type, or float32 or float64 for
-/// a file of
-///                    real numbers, or complex64 or complex128 for one of complex numbers
+///                    a file of real numbers, or complex64 or complex128 for one of complex numbers
 /// @errors KUGEL_EIO; KUGEL_EFORMAT; KUGEL_ESHAPE
 KUGEL_API kugel_status kugel_npy_read(kugel_ctx *ctx, const char *path, const kugel_array *array);
 
@@ -411,10 +409,9 @@ typedef struct kugel_plot_cl_opts {
 } kugel_plot_cl_opts;
 
 /// Draws power spectra against the multipole: a faint dot for each l from 2 on, and a line through averages
-/// over narrow ranges
-/// of l (3 per cent; on a linear axis of l, 1/250 of it). On a logarithmic axis negative values stand at
-/// their size, the line paler and thinner. kugel_picture_map_box gives the frame, kugel_picture_range the
-/// ends of the value axis.
+/// over narrow ranges of l (3 per cent; on a linear axis of l, 1/250 of it). On a logarithmic axis negative
+/// values stand at their size, the line paler and thinner. kugel_picture_map_box gives the frame,
+/// kugel_picture_range the ends of the value axis.
 /// @param[in]  opts      NULL for defaults
 /// @param[in]  nspectra  1 to 64
 /// @param[in]  lmax      1 to 2^24; with lmax below 3 the dots begin at l = 1

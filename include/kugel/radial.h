@@ -145,8 +145,7 @@ KUGEL_API kugel_status kugel_radial_coefficients(const kugel_radial *plan, int64
 /// the map before share its convolved mask, on the CPU.
 /// @param[in]  plan  from kugel_radial_create
 /// @param[in]  in    [..., npix], with a spin [..., 2, npix], float64 or float32; in host memory or, for the
-/// direct method, on the device of the
-///                   plan's context, which then does the sums
+///                   direct method, on the device of the plan's context, which then does the sums
 /// @param[out] out   same shape and dtype; may be `in` itself; pixels of no ring are left alone
 /// @errors KUGEL_ESHAPE; KUGEL_EINVAL if the arrays overlap in part; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @accuracy direct: about 1e-15 of sum |K w f|, and info.table_error; the same for any number of threads
@@ -175,9 +174,8 @@ typedef struct kugel_radial_stream_opts {
 /// @param[in] plan  from kugel_radial_create; on the CPU by the direct method or by rings
 /// @param[in] opts  where pixels come from and go to
 /// @errors KUGEL_EINVAL, what a callback returns; KUGEL_ENOMEM, with what is needed, if opts.memory is too
-/// little for a
-///         ring and those within the cut-off; KUGEL_ENOTSUP for plans by harmonics on the CPU, and some rings
-///         only on a device; KUGEL_ECANCELED
+///         little for a ring and those within the cut-off; KUGEL_ENOTSUP for plans by harmonics on the CPU,
+///         and some rings only on a device; KUGEL_ECANCELED
 /// @accuracy the numbers of kugel_radial_execute
 /// @cost   of kugel_radial_execute; on the CPU every pixel is read once
 KUGEL_API kugel_status kugel_radial_stream(const kugel_radial *plan, const kugel_radial_stream_opts *opts);
@@ -201,8 +199,7 @@ KUGEL_API kugel_status kugel_radial_adjoint(const kugel_radial *plan, const kuge
 /// @param[out] bearing   [n] 0 or pi
 /// @errors KUGEL_EINVAL for values out of range
 /// @accuracy a part more divides the error by about 2.5 for major = 1.5 minor, where 9 parts leave 3e-4 of
-/// the peak,
-///         and by less for longer ellipses; the sphere's curvature adds about major^2
+///         the peak, and by less for longer ellipses; the sphere's curvature adds about major^2
 KUGEL_API kugel_status kugel_radial_ellipse(double major, double minor, int64_t n, double *weight,
                                             double *distance, double *bearing);
 

@@ -36,8 +36,7 @@ typedef struct kugel_rings_opts {
 /// @param[in]  nphi    nrings numbers of pixels, each 1 to 2^40; any primes
 /// @param[in]  phi0    nrings longitudes of first pixels in radians, each within 10^6; NULL: 0
 /// @param[in]  start   nrings indices of first pixels in the map, in any order, with gaps if you like; NULL:
-/// ring
-///                     after ring
+///                     ring after ring
 /// @param[in]  mmax    highest m, 0 to 2^31 - 1
 /// @param[in]  opts    NULL for defaults
 /// @param[out] out     the plan

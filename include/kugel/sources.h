@@ -39,8 +39,7 @@ typedef struct kugel_sources_opts {
 /// @param[in]  lmax   at least 0
 /// @param[in]  beam   [lmax + 1] window b_l of a source
 /// @param[in]  power  [lmax + 1] spectrum of all that is no source: sky times b_l^2, and noise; positive
-/// where b_l
-///                    is not 0; in unit^2 steradian
+///                    where b_l is not 0; in unit^2 steradian
 /// @param[out] psi    [lmax + 1]
 /// @param[out] sigma  rms of the filtered map, in the map's unit; may be NULL
 /// @errors KUGEL_EINVAL for numbers that are not finite, powers not above 0, or a beam that is 0
