@@ -373,8 +373,11 @@ int main(int argc, char **argv)
   CHECK(mkdtemp(folder));
   snprintf(path, sizeof path, "%s/plan", folder);
   setenv("KUGEL_CACHE", folder, 1);
-  for (int i = 0; every_device(&i, true, &info);)
+  for (int i = 0; every_device(&i, true, &info);) {
+    every_hold(&info, true);
     check_device(&info);
+    every_hold(&info, false);
+  }
   snprintf(command, sizeof command, "chmod -R u+w %s; rm -rf %s", folder, folder);
   CHECK(!system(command));
   END();
