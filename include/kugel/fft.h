@@ -221,7 +221,8 @@ KUGEL_API kugel_status kugel_fft_describe(const kugel_fft *plan, kugel_fft_info 
 KUGEL_API kugel_status kugel_fft_save(const kugel_fft *plan, const char *path);
 
 /// Makes the plan of a file of kugel_fft_save, with all its options, and compiles nothing, now or later. The
-/// file holds machine code: load only what you trust. The kernel cache is neither read nor written.
+/// file holds machine code: load only what you trust. The kernel cache is neither read nor written. Arrays in
+/// another order than C's go through the kernels for that order, slower than with a plan that was made here.
 /// @param[in]  ctx   on a device of the same kind, driver and compiler as the one the plan was saved for
 /// @param[in]  path  of the file
 /// @param[out] out   the plan

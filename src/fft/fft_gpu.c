@@ -328,8 +328,10 @@ static end end_of(kugel__mem m, const kugel__view *view, int64_t bytes)
   return (end){.mem = {m.base, 0}, .at = (int64_t)m.offset / bytes, .view = view};
 }
 
-kugel_status kugel__fft_gpu_run(kugel__fft_gpu *p, const kugel__fft_gpu_call *call)
+kugel_status kugel__fft_gpu_run(kugel__fft_gpu *plan, const kugel__fft_gpu_call *call)
 {
+  kugel__fft_gpu *p;
+  KUGEL_TRY(kugel__gpu_plan_for(plan, call, &p));
   int64_t real = p->desc.half ? 2 : kugel__real_bytes(p->real), count = 1;
   bool c2c = p->desc.kind == KUGEL_FFT_C2C, r2c = p->desc.kind == KUGEL_FFT_R2C;
   int64_t in_bytes = c2c || (r2c && call->inverse) ? 2 * real : real;

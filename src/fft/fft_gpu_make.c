@@ -346,6 +346,7 @@ static kugel_status create(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc, cons
     s = kugel__gpu_make(p);
   if (!s && desc->from)
     s = make_variants(p);
+  p->from_file = desc->from != NULL;
   p->desc.from = NULL;
   if (s) {
     kugel__fft_gpu_destroy(p);
@@ -366,10 +367,58 @@ kugel_status kugel__fft_gpu_of(kugel_ctx *ctx, const kugel__fft_gpu_desc *desc,
   return create(ctx, desc, chain, out);
 }
 
+// Whether elements along an axis lie apart, but those of neighbouring lines do not, in both arrays.
+static bool lies_across(const kugel__view *in, const kugel__view *out, int axis)
+{
+  if (in->stride[axis] == 1 || out->stride[axis] == 1 || in->shape[axis] < 2)
+    return false;
+  for (int d = 0; d < in->ndim; d++)
+    if (d != axis && in->shape[d] > 1 && in->stride[d] == 1 && out->stride[d] == 1)
+      return true;
+  return false;
+}
+
+kugel_status kugel__gpu_plan_for(kugel__fft_gpu *p, const kugel__fft_gpu_call *call, kugel__fft_gpu **out)
+{
+  enum { WORTH = 1 << 16 }; // elements of arrays for which more kernels are compiled
+  unsigned across = 0;
+  int64_t count = 1;
+  *out = p;
+  for (int d = 0; d < call->in_view->ndim; d++)
+    count *= call->in_view->shape[d];
+  for (int i = 0; i < p->desc.naxes; i++)
+    if (p->desc.in_order[i] && lies_across(call->in_view, call->out_view, call->axes[i]))
+      across |= 1u << i;
+  if (!across || p->from_file || count < WORTH)
+    return KUGEL_OK;
+  kugel_status s = KUGEL_OK;
+  pthread_mutex_lock(&p->compiling);
+  kugel__fft_gpu *same = p->next;
+  while (same && same->across != across)
+    same = same->next;
+  if (!same) {
+    kugel__fft_gpu_desc desc = p->desc;
+    desc.measure = false; // a call does not take seconds
+    for (int i = 0; i < desc.naxes; i++)
+      desc.in_order[i] = desc.in_order[i] && !(across >> i & 1);
+    s = create(p->ctx, &desc, NULL, &same);
+    if (!s) {
+      same->across = across;
+      same->next = p->next;
+      p->next = same;
+    }
+  }
+  pthread_mutex_unlock(&p->compiling);
+  if (!s)
+    *out = same;
+  return s;
+}
+
 void kugel__fft_gpu_destroy(kugel__fft_gpu *p)
 {
   if (!p)
     return;
+  kugel__fft_gpu_destroy(p->next);
   kugel_ctx *ctx = p->ctx;
   for (int i = 0; i < MOST; i++) {
     kugel__gpu_pass *t =

@@ -56,7 +56,14 @@ struct kugel__fft_gpu {
   kugel__gpu_chain chain[KUGEL__GPU_AXES][2]; /* forward, inverse */
   pthread_mutex_t compiling;
   kugel__gpu_work work;
+  bool from_file;              /* it has all the kernels that it will ever have */
+  unsigned across;             /* of a plan in the list below: bit i: axis i is not in order after all */
+  struct kugel__fft_gpu *next; /* the same plan for arrays in another order, made when one comes */
 };
+
+/* The plan for the arrays of a call: if elements along an axis were expected to follow each other and it is
+ * those of neighbouring lines that do, one whose blocks read neighbouring lines. */
+kugel_status kugel__gpu_plan_for(kugel__fft_gpu *plan, const kugel__fft_gpu_call *call, kugel__fft_gpu **out);
 
 /* Chooses the passes of a line. in_order: as in kugel__fft_gpu_desc; clusters: the device has clusters of
  * blocks. */

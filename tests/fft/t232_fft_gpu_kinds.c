@@ -293,6 +293,53 @@ static void check_list(const kugel_device_info *info, const problem *list, size_
   kugel_ctx_destroy(ctx);
 }
 
+// Plans of one axis for arrays whose lines lie side by side, large enough for kernels of their own.
+static void check_columns(const kugel_device_info *info)
+{
+  enum { LENGTH = 280, LINES = 256 };
+  static const kugel_fft_kind kinds[] = {KUGEL_FFT_C2C, KUGEL_FFT_DCT2, KUGEL_FFT_DCT3, KUGEL_FFT_DST1};
+  kugel_ctx_opts o = {.size = sizeof o, .device = info->name};
+  kugel_ctx *ctx = NULL;
+  CHECK_OK(kugel_ctx_create(&o, &ctx));
+  int64_t n = LENGTH, shape[2] = {LINES, LENGTH}, stride[2] = {1, LINES};
+  size_t count = LENGTH * LINES * 2, bytes = count * sizeof(float);
+  float *x = kugel__alloc(NULL, 3 * bytes), *y = x + count, *z = y + count;
+  void *far = NULL;
+  uint64_t seed = 3;
+  for (size_t i = 0; i < count; i++)
+    x[i] = (float)check_random(&seed);
+  CHECK_OK(kugel_device_alloc(ctx, bytes, &far));
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (int sign = -1; sign < 2; sign += 2) {
+      kugel_fft_opts opts = {.size = sizeof opts, .kind = kinds[k], .single_precision = 1};
+      kugel_fft *cpu = NULL, *gpu = NULL;
+      kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 2, .shape = shape, .strides = stride};
+      a.dtype = kinds[k] == KUGEL_FFT_C2C ? KUGEL_C64 : KUGEL_F32;
+      kugel_array b = a, there = a;
+      b.data = y;
+      there.data = far;
+      there.device = info->device;
+      memset(y, 0, 2 * bytes);
+      CHECK_OK(kugel_fft_create(NULL, 1, &n, &opts, &cpu));
+      CHECK_OK(kugel_fft_create(ctx, 1, &n, &opts, &gpu));
+      CHECK_OK(kugel_fft_execute(cpu, sign, &a, &b));
+      CHECK_OK(kugel_device_upload(ctx, far, 0, x, bytes, NULL));
+      CHECK_OK(kugel_fft_execute_on(gpu, sign, &there, &there, NULL));
+      CHECK_OK(kugel_device_download(ctx, z, far, 0, bytes, NULL));
+      double err = 0, norm = 0;
+      for (size_t i = 0; i < count / (kinds[k] == KUGEL_FFT_C2C ? 1 : 2); i++) {
+        err += ((double)z[i] - (double)y[i]) * ((double)z[i] - (double)y[i]);
+        norm += (double)y[i] * (double)y[i];
+      }
+      CHECK_LE(sqrt(err / norm), 5e-7);
+      kugel_fft_destroy(cpu);
+      kugel_fft_destroy(gpu);
+    }
+  kugel_device_free(ctx, far);
+  kugel__free(NULL, x);
+  kugel_ctx_destroy(ctx);
+}
+
 int main(void)
 {
   kugel_device_info info;
@@ -301,6 +348,7 @@ int main(void)
     check_list(&info, reals, sizeof reals / sizeof *reals);
     CASE(every_title(&info, "cosine and sine transforms"))
     check_list(&info, trigs, sizeof trigs / sizeof *trigs);
+    CASE(every_title(&info, "lines side by side")) check_columns(&info);
     CASE(every_title(&info, "lines of several passes"))
     check_list(&info, passes, sizeof passes / sizeof *passes);
   }
