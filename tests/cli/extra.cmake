@@ -6,6 +6,6 @@ if(Python3_FOUND AND TARGET kugel_command)
     get_filename_component(name ${source} NAME_WE)
     add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${source} $<TARGET_FILE:kugel_command>)
     set_tests_properties(${name} PROPERTIES LABELS short SKIP_RETURN_CODE 77 TIMEOUT 600
-      ENVIRONMENT "KUGEL_TEST_SHARED=${KUGEL_SHARED_DATA};KUGEL_TEST_SOURCE=${CMAKE_SOURCE_DIR}")
+      ENVIRONMENT "KUGEL_TEST_SHARED=${KUGEL_SHARED_DATA};KUGEL_TEST_SOURCE=${CMAKE_SOURCE_DIR};LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
   endforeach()
 endif()
