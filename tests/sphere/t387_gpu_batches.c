@@ -9,7 +9,7 @@
 #include "sphere/sht_gpu_plan.h"
 
 enum { WARM = 2, RUNS = 7, BATCH = 8 };
-static bool any, want_kernels, want_sweep;
+static bool any, want_kernels, want_sweep, scalar;
 static const char *const modes[] = {"scalar", "spin", "TEB"};
 
 typedef struct batch {
@@ -292,6 +292,7 @@ int main(int argc, char **argv)
     want_kernels |= !strcmp(argv[i], "--kernels");
     want_sweep |= !strcmp(argv[i], "--sweep");
     any |= !strcmp(argv[i], "--any");
+    scalar |= !strcmp(argv[i], "--scalar");
   }
   for (int i = 0; every_device(&i, true, &info);) {
     CASE(every_title(&info, "batches"))
@@ -303,7 +304,7 @@ int main(int argc, char **argv)
       else {
         CHECK_OK(kugel_ctx_create(&o, &ctx));
         spy_on(kugel__ctx_device(ctx));
-        for (int mode = 0; ctx && mode < 3; mode++) {
+        for (int mode = 0; ctx && mode < (scalar ? 1 : 3); mode++) {
           batch b;
           if (open_batch(ctx, (kugel_sht_mode)mode, &b)) {
             time_batch(&b, mode);
