@@ -15,21 +15,21 @@ _Static_assert((int)POLAR_MODULE + 2 == (int)KUGEL__LEG_GPU_MODULES, "one polar 
 static kugel_status get_modules(kugel__leg_gpu *p)
 {
   const kugel__leg_gpu_tuning *u = &p->tuning;
-  static const char *const texts[] = {"sphere/legendre", "sphere/legendre_mma", "sphere/legendre_tf32"};
   char tiles[256], series[96], polar[2][96];
   kugel__module_spec specs[KUGEL__LEG_GPU_MODULES] = {
       [SERIES_MODULE] = {.name = "sphere/series", .defines = series},
       [RECURRENCE_MODULE] = {.name = "sphere/recurrence", .words = "codegen/dd"}};
   snprintf(tiles, sizeof tiles,
-           "#define MODE %d\n#define NS %d\n#define MAPS %d\n#define K %d\n#define KA %d\n#define WARPS "
-           "%d\n#define WARPSA %d\n"
-           "#define BLOCKS %d\n#define BLOCKSA %d\n",
+           "#define MODE %d\n#define NS %d\n#define MAPS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n"
+           "#define WARPSA %d\n#define BLOCKS %d\n#define BLOCKSA %d\n#define DEPTH %d\n#define DEPTHA %d\n",
            (int)p->leg->mode, p->ns, p->maps, u->strips[0], u->strips[1], u->warps[0], u->warps[1],
-           u->blocks[0], u->blocks[1]);
+           u->blocks[0], u->blocks[1], (int)kugel__max(u->products[0], 8),
+           (int)kugel__max(u->products[1], 8));
   for (int i = 0; i < 2; i++)
-    specs[i] = (kugel__module_spec){.name = texts[u->products[i]], .defines = tiles};
-  snprintf(series, sizeof series, "#define MODE %d\n#define NS %d\n#define SPIN %d\n#define SINGLE %d\n",
-           (int)p->leg->mode, kugel__leg_gpu_block_series(p), kugel__leg_gpu_spin(p->leg), p->single_sums);
+    specs[i] = (kugel__module_spec){.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre",
+                                    .defines = tiles};
+  snprintf(series, sizeof series, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
+           p->leg->nseries, kugel__leg_gpu_spin(p->leg));
   int n = POLAR_MODULE;
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
@@ -97,8 +97,7 @@ static kugel_status build(kugel__leg_gpu *p)
     p->offset[m + 1] = p->offset[m] + (p->top - m) / 2 + 1;
   for (int64_t m0 = 0, m1; m0 <= g->mmax; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
-    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->groups, 1) * p->ns *
-                                      (p->single_sums ? 16 : 32));
+    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->groups, 1) * p->ns * 32);
   }
   kugel__leg_gpu_plan_polar(p);
   KUGEL_TRY(load_kernels(p));
@@ -128,7 +127,6 @@ static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__l
   p->lender = lender;
   p->divide = divide;
   p->tuning = tuning ? *tuning : kugel__leg_gpu_choose(device, leg);
-  p->single_sums = p->tuning.products[0] == KUGEL__LEG_MMA_TF32;
   p->top = (int32_t)(leg->lmax + leg->reach);
   kugel_status s = build(p);
   if (s) {
@@ -145,10 +143,10 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
   return create(ctx, leg, tuning, -1, NULL, 1, out);
 }
 
-kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, bool f32, const kugel__leg_gpu *lender,
+kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
                                          const kugel__leg_gpu_tuning *tuning, kugel__leg_gpu **out)
 {
-  kugel__leg_gpu_tuning t = tuning ? *tuning : kugel__leg_gpu_choose_batch(lender->device, f32);
+  kugel__leg_gpu_tuning t = tuning ? *tuning : kugel__leg_gpu_choose_batch(lender->device);
   return create(ctx, lender->leg, &t, -1, lender, maps, out);
 }
 

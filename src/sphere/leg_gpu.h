@@ -8,27 +8,22 @@
 
 typedef struct kugel__leg_gpu kugel__leg_gpu;
 
-/* Who adds up: the vector units, or tensor cores in double precision or in three terms of TF32 (both kernels;
- * only batches): CUDA 9.0 and later. */
-typedef enum kugel__leg_sums { KUGEL__LEG_FMA, KUGEL__LEG_MMA_F64, KUGEL__LEG_MMA_TF32 } kugel__leg_sums;
-
 /* How the kernels of synthesis [0] and adjoint [1] are cut: strips of 32 pairs that a warp owns, warps of a
- * block, blocks that shall fit into a multiprocessor. */
+ * block, blocks that shall fit into a multiprocessor; terms of the matrix products that add up, 8 or 16
+ * (CUDA 9.0 and later), or 0: multiply-adds. */
 typedef struct kugel__leg_gpu_tuning {
-  int strips[2], warps[2], blocks[2];
-  kugel__leg_sums products[2];
+  int strips[2], warps[2], blocks[2], products[2];
 } kugel__leg_gpu_tuning;
 
 /* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. */
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
                                    kugel__leg_gpu **out);
 /* Of a batch of `maps` at a time, which share the recurrences and the tables of `lender`; alm and leg hold
- * them one after another. f32: sums need no more than single precision. */
-kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, bool f32, const kugel__leg_gpu *lender,
+ * them one after another. */
+kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
                                          const kugel__leg_gpu_tuning *tuning, kugel__leg_gpu **out);
-/* Maps that go together best; whether they go faster in single precision. */
+/* Maps that go together best. */
 int kugel__leg_gpu_together(const kugel__device *device, const kugel__leg *leg);
-bool kugel__leg_gpu_single_sums(const kugel__device *device);
 
 /* How a plan of all pairs is cut: tuning; pairs [0, begin) are not served by series, [begin, middle) run in
  * sin^2. Pairs give the same bits in a plan of fewer pairs that begins and ends at a multiple of `tile` from

@@ -39,7 +39,6 @@ struct kugel__leg_gpu {
   int64_t divide;               // the middle if it is given; -1: it is chosen
   int ns, maps;                 // series of all maps; maps of a batch
   kugel__leg_gpu_tuning tuning;
-  bool single_sums;                                    // series and sums of pairs are floats
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) run in sin^2
   int32_t tiles[2], pole_tiles[2];                     // of synthesis, of the adjoint
   int32_t groups;                                      // of tiles: adjoint
@@ -64,15 +63,9 @@ static inline int kugel__leg_gpu_spin(const kugel__leg *leg)
                                         : 1;
 }
 
-/* Series of a block of series.cl: scalars go together. */
-static inline int kugel__leg_gpu_block_series(const kugel__leg_gpu *plan)
-{
-  return plan->leg->mode == KUGEL__LEG_SCALAR ? plan->ns : plan->leg->nseries;
-}
-
 /* leg_gpu_tuning.c */
 kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const kugel__leg *leg);
-kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, bool f32);
+kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device);
 /* Where sin^2 gives way to cos^2: near 1/2, and such that the tiles of both kernels come out full. */
 int64_t kugel__leg_gpu_middle(const kugel__leg *leg, int64_t first, const kugel__leg_gpu_tuning *tuning);
 /* The end of the orders from m0 on whose partial sums fit into the memory for them. */

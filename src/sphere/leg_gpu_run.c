@@ -72,7 +72,7 @@ static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
 
 size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
 {
-  int64_t series = p->offset[p->leg->mmax + 1] * p->ns * (p->single_sums ? 16 : 32);
+  int64_t series = p->offset[p->leg->mmax + 1] * p->ns * 32;
   return (size_t)kugel__max(series, (int64_t)lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
 }
 
@@ -109,18 +109,19 @@ static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
   kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
   if (adjoint && p->tuning.products[1]) { // values of 16 steps; sums of 32 if the kernel has no room for them
     int64_t values = warps * 16 * (WARP * p->tuning.strips[1] + 4);
-    int64_t sums = warps * p->ns > 32 ? warps * WARP * 4 * p->ns : 0;
-    grid.shared = (size_t)(values + sums) * (p->single_sums ? sizeof(float) : sizeof(double));
+    int64_t row = 4 * p->ns + (p->ns % 4 ? 0 : 8);
+    int64_t sums = warps * row > 160 ? warps * WARP * row : 0;
+    grid.shared = (size_t)(values + sums) * sizeof(double);
   }
   return grid;
 }
 
 static kugel__grid steps_of(const kugel__leg_gpu *p, int64_t orders, int64_t steps)
 {
-  int series = kugel__leg_gpu_block_series(p), block = series > 3 ? 64 : 128; // STEPS of the kernels
+  enum { STEPS = 128 }; // of the kernels
   return (kugel__grid){
-      .blocks = {(uint32_t)orders, (uint32_t)((steps + block - 1) / block), (uint32_t)(p->ns / series)},
-      .threads = {(uint32_t)block}};
+      .blocks = {(uint32_t)orders, (uint32_t)((steps + STEPS - 1) / STEPS), (uint32_t)p->maps},
+      .threads = {STEPS}};
 }
 
 // Later work of `then` waits for what `first` has now.

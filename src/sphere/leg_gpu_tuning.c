@@ -4,9 +4,6 @@
 #include "sphere/leg_gpu_plan.h"
 
 enum { WARP = KUGEL__LEG_GPU_WARP };
-#define MMA  KUGEL__LEG_MMA_F64
-#define TF32 KUGEL__LEG_MMA_TF32
-
 // By series; elsewhere small blocks: synthesis of one warp.
 static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                          {{8, 8}, {2, 2}, {4, 4}, {0}},
@@ -14,16 +11,15 @@ static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {
                                                                          {{5, 4}, {2, 4}, {4, 2}, {0}}};
 static const kugel__leg_gpu_tuning products_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}, {0}},
-    {{8, 4}, {2, 2}, {4, 6}, {KUGEL__LEG_FMA, MMA}},
-    {{4, 4}, {1, 2}, {12, 6}, {MMA, MMA}},
-    {{4, 4}, {2, 4}, {4, 2}, {MMA, MMA}}};
+    {{8, 4}, {2, 2}, {4, 6}, {0, 8}},
+    {{3, 3}, {1, 2}, {12, 6}, {8, 8}},
+    {{3, 4}, {2, 4}, {4, 2}, {16, 16}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 1}, {1, 1}, {0}}};
-// Of batches: with matrix products in double and in single precision, on other CUDA devices, elsewhere.
-static const kugel__leg_gpu_tuning batch_products = {{1, 1}, {2, 4}, {4, 2}, {MMA, MMA}};
-static const kugel__leg_gpu_tuning batch_tf32 = {{1, 1}, {2, 8}, {4, 1}, {TF32, TF32}};
+// Of batches: with matrix products; on other CUDA devices; elsewhere.
+static const kugel__leg_gpu_tuning batch_products = {{1, 2}, {1, 8}, {8, 1}, {16, 16}};
 static const kugel__leg_gpu_tuning batch_cuda = {{1, 1}, {2, 2}, {6, 4}, {0}};
 static const kugel__leg_gpu_tuning batch_other = {{1, 1}, {1, 1}, {1, 1}, {0}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
@@ -47,20 +43,15 @@ kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const k
   return t;
 }
 
-kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, bool f32)
+kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device)
 {
   bool cuda = device->info.device.type == KUGEL_CUDA;
-  return has_products(device) ? (f32 ? batch_tf32 : batch_products) : cuda ? batch_cuda : batch_other;
+  return has_products(device) ? batch_products : cuda ? batch_cuda : batch_other;
 }
 
 int kugel__leg_gpu_together(const kugel__device *device, const kugel__leg *leg)
 {
   return (has_products(device) ? 8 : 4) / (leg->nseries == 3 ? 4 : leg->nseries);
-}
-
-bool kugel__leg_gpu_single_sums(const kugel__device *device)
-{
-  return false && has_products(device);
 }
 
 int64_t kugel__leg_gpu_middle(const kugel__leg *g, int64_t first, const kugel__leg_gpu_tuning *u)
@@ -76,7 +67,7 @@ int64_t kugel__leg_gpu_middle(const kugel__leg *g, int64_t first, const kugel__l
 
 int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *p, int64_t m0)
 {
-  int64_t m = m0, step = (int64_t)p->groups * p->ns * (p->single_sums ? 16 : 32);
+  int64_t m = m0, step = (int64_t)p->groups * p->ns * 32;
   do
     m++;
   while (m <= p->leg->mmax && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);

@@ -90,16 +90,14 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
     g->device->ops->after(NULL, g->last);
     g->device->ops->event_free(g->last);
   }
-  void *blocks[] = {g->coefs.base,       g->work.base,          g->weight.base,
-                    g->bad.base,         g->alm.base,           g->map.base,
-                    g->batch_coefs.base, g->batch_work[0].base, g->batch_work[1].base};
-  for (int i = 0; i < 9; i++)
+  void *blocks[] = {g->coefs.base, g->work.base, g->weight.base,      g->bad.base,
+                    g->alm.base,   g->map.base,  g->batch_coefs.base, g->batch_work.base};
+  for (int i = 0; i < 8; i++)
     kugel__device_free(g->device, blocks[i]);
   kugel__sht_gpu_vectors_free(g);
   kugel__parts_destroy(p);
   kugel__rings_gpu_destroy(g->rings);
-  kugel__leg_gpu_destroy(g->batch[0]);
-  kugel__leg_gpu_destroy(g->batch[1]);
+  kugel__leg_gpu_destroy(g->batch);
   kugel__leg_gpu_destroy(g->leg);
   pthread_mutex_destroy(&g->lock);
   kugel__free(p->ctx, g);
@@ -111,10 +109,10 @@ static kugel_status leg_stage(const kugel_sht *p, const kugel__gpu_side *alm, co
                               bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
-  const kugel__leg_gpu *leg = how->maps ? g->batch[alm->f32 && g->batch[1]] : g->leg;
+  const kugel__leg_gpu *leg = how->maps ? g->batch : g->leg;
   kugel__leg_gpu_job job = {.alm = alm->mem,
                             .leg = how->maps ? g->batch_coefs : g->coefs,
-                            .work = how->maps ? g->batch_work[alm->f32 && g->batch[1]] : g->work,
+                            .work = how->maps ? g->batch_work : g->work,
                             .alm_at = alm->at,
                             .f32 = alm->f32,
                             .accumulate = how->accumulate,

@@ -33,10 +33,10 @@ struct kugel__sht_gpu {
   uint64_t bytes;      // held on the device, without parts and vectors
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
-  kugel__mem coefs, work, weight, bad;   // Fourier coefficients; [npairs][2] weights or NULL; an int32
-  kugel__leg_gpu *batch[2];              // maps that go together, [1] in single precision if that is faster:
-  kugel__mem batch_coefs, batch_work[2]; // made when first needed
-  bool covered;                          // every pixel is on a ring
+  kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
+  kugel__leg_gpu *batch;               // maps of a batch that go together: made when first needed; NULL: none
+  kugel__mem batch_coefs, batch_work;
+  bool covered; // every pixel is on a ring
   pthread_mutex_t lock;
   kugel__event *last;                     // under the lock: of the latest execution,
   kugel__mem alm, map;                    // copies of host arrays,

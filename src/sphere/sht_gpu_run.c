@@ -160,23 +160,22 @@ static kugel_status device_side(const kugel_array *a, const char *name, int64_t 
   return KUGEL_OK;
 }
 
-/* Memory for a batch that shares its recurrences is taken once, if there is any; plans for double and single
- * precision when they are first needed. */
-static kugel_status make_batch(const kugel_sht *p, int maps, bool f32)
+// The memory for batches that share their recurrences is taken once, if there is any.
+static kugel_status make_batch(const kugel_sht *p, int maps)
 {
   kugel__sht_gpu *g = p->gpu;
-  kugel__leg_gpu *leg = g->batch[f32];
-  if (leg)
+  kugel__leg_gpu *leg = NULL;
+  if (g->batch)
     return KUGEL_OK;
-  KUGEL_TRY(kugel__leg_gpu_create_batch(p->ctx, maps, f32, g->leg, NULL, &leg));
+  KUGEL_TRY(kugel__leg_gpu_create_batch(p->ctx, maps, g->leg, NULL, &leg));
   int64_t coefs = maps * p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(leg) * 32;
   kugel_status s = kugel__sht_gpu_room(g, (size_t)coefs, &g->batch_coefs);
   if (!s)
-    s = kugel__sht_gpu_room(g, kugel__leg_gpu_work(leg), &g->batch_work[f32]);
+    s = kugel__sht_gpu_room(g, kugel__leg_gpu_work(leg), &g->batch_work);
   if (s)
     kugel__leg_gpu_destroy(leg);
   else
-    g->batch[f32] = leg;
+    g->batch = leg;
   return s;
 }
 
@@ -187,7 +186,7 @@ static int least_together(int maps)
 }
 
 // How many maps of a batch go together.
-static int maps_together(const kugel_sht *p, const task *t, int64_t batch, bool f32)
+static int maps_together(const kugel_sht *p, const task *t, int64_t batch)
 {
   kugel__sht_gpu *g = p->gpu;
   bool plain = t->verb == SYNTHESIS || t->verb == ADJOINT ||
@@ -198,7 +197,7 @@ static int maps_together(const kugel_sht *p, const task *t, int64_t batch, bool 
   if (batch < least_together(maps))
     return 1;
   pthread_mutex_lock(&g->lock);
-  kugel_status s = make_batch(p, maps, f32 && kugel__leg_gpu_single_sums(g->device));
+  kugel_status s = make_batch(p, maps);
   pthread_mutex_unlock(&g->lock);
   return s ? 1 : maps;
 }
@@ -219,7 +218,7 @@ static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const
               "the batch is %lld, must be 1: solve one map at a time", (long long)batch);
   int together = 1;
   if (on_device(p, alm) && on_device(p, map))
-    together = maps_together(p, &t, batch, kugel__sht_alms(p, &a, 0).f32);
+    together = maps_together(p, &t, batch);
   for (int64_t b = 0; b < batch; b += kugel__max(t.how.maps, 1)) {
     int left = (int)kugel__min(batch - b, together);
     t.how.maps = together > 1 && left >= least_together(together) ? left : 0;

@@ -240,17 +240,13 @@ static void time_batch(batch *b, int mode)
  * adjoint. */
 static void sweep(batch *b, int mode)
 {
-  enum { F64 = KUGEL__LEG_MMA_F64, TF32 = KUGEL__LEG_MMA_TF32 };
   static const struct {
-    int maps, strips[2], warps[2], blocks[2], sums;
+    int maps, strips[2], warps[2], blocks[2], products[2];
   } ways[] = {
-      {8, {1, 1}, {2, 4}, {4, 2}, F64},   {8, {1, 1}, {1, 8}, {8, 1}, F64},
-      {8, {2, 1}, {1, 2}, {8, 4}, F64},   {8, {2, 1}, {2, 12}, {4, 1}, F64},
-      {4, {2, 2}, {2, 4}, {6, 3}, F64},   {4, {1, 2}, {2, 8}, {8, 1}, F64},
-      {4, {2, 2}, {1, 12}, {12, 1}, F64}, {4, {3, 4}, {2, 4}, {4, 2}, F64},
-      {8, {1, 1}, {2, 8}, {6, 2}, TF32},  {8, {2, 1}, {2, 4}, {5, 3}, TF32},
-      {8, {2, 2}, {4, 8}, {3, 1}, TF32},  {8, {4, 2}, {2, 4}, {4, 2}, TF32},
-      {8, {1, 2}, {4, 4}, {4, 3}, TF32},
+      {8, {1, 2}, {1, 8}, {8, 1}, {16, 16}}, {8, {2, 2}, {1, 8}, {8, 1}, {8, 8}},
+      {8, {1, 1}, {2, 12}, {6, 1}, {8, 16}}, {8, {1, 1}, {1, 4}, {8, 3}, {8, 16}},
+      {4, {3, 4}, {1, 8}, {8, 1}, {16, 16}}, {4, {2, 4}, {2, 4}, {4, 2}, {8, 8}},
+      {4, {2, 3}, {1, 8}, {8, 1}, {16, 16}},
   };
   for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
     kugel__leg_gpu *leg = NULL;
@@ -258,10 +254,10 @@ static void sweep(batch *b, int mode)
     kugel__leg_gpu_tuning u = {{ways[i].strips[0], ways[i].strips[1]},
                                {ways[i].warps[0], ways[i].warps[1]},
                                {ways[i].blocks[0], ways[i].blocks[1]},
-                               {(kugel__leg_sums)ways[i].sums, (kugel__leg_sums)ways[i].sums}};
+                               {ways[i].products[0], ways[i].products[1]}};
     if (!b->device->info.is_gpu)
       u = (kugel__leg_gpu_tuning){{1, 1}, {1, 1}, {1, 1}, {0}};
-    if (!maps || kugel__leg_gpu_create_batch(b->ctx, maps, false, b->plan->gpu->leg, &u, &leg)) {
+    if (!maps || kugel__leg_gpu_create_batch(b->ctx, maps, b->plan->gpu->leg, &u, &leg)) {
       printf("  %s\n", maps ? kugel_last_error() : "no map");
       continue;
     }
@@ -270,8 +266,8 @@ static void sweep(batch *b, int mode)
     CHECK_OK(kugel_device_alloc(b->ctx, kugel__leg_gpu_work(leg), &b->work.base));
     CHECK_OK(b->device->ops->fill(b->device, b->coefs, 0, (size_t)coefs, &b->device->queue));
     b->leg = leg;
-    b->f32 = ways[i].sums == TF32;
-    printf("  %s %d maps%s:", modes[mode], maps, b->f32 ? " TF32" : "");
+    b->f32 = false;
+    printf("  %s %d maps:", modes[mode], maps);
     for (int back = 0; back < 2; back++) {
       b->back = back;
       printf("  %d x %2d x %2d %.3f a map", u.strips[back], u.warps[back], u.blocks[back],

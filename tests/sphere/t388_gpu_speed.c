@@ -252,32 +252,26 @@ static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mo
 {
   static const struct {
     int count;
-    kugel__leg_gpu_tuning ways[12];
+    kugel__leg_gpu_tuning ways[5];
   } tables[] = {
-      [KUGEL_SHT_SCALAR] = {7,
-                            {{{8, 8}, {2, 2}, {4, 4}, {0, 0}},
-                             {{4, 4}, {2, 4}, {6, 3}, {1, 1}},
-                             {{3, 3}, {2, 4}, {8, 3}, {1, 1}},
-                             {{6, 4}, {2, 4}, {4, 2}, {1, 1}},
-                             {{2, 2}, {2, 4}, {10, 4}, {1, 1}},
-                             {{4, 2}, {4, 2}, {3, 8}, {1, 1}},
-                             {{4, 4}, {1, 2}, {12, 6}, {1, 1}}}},
-      [KUGEL_SHT_SPIN] = {7,
-                          {{{4, 6}, {2, 2}, {6, 4}, {0, 0}},
-                           {{4, 4}, {2, 4}, {6, 3}, {1, 1}},
-                           {{3, 3}, {2, 4}, {7, 3}, {1, 1}},
-                           {{2, 2}, {2, 4}, {8, 4}, {1, 1}},
-                           {{6, 4}, {2, 4}, {4, 2}, {1, 1}},
-                           {{1, 3}, {4, 2}, {6, 6}, {1, 1}},
-                           {{4, 4}, {1, 2}, {12, 6}, {1, 1}}}},
-      [KUGEL_SHT_TEB] = {7,
-                         {{{5, 4}, {2, 4}, {4, 2}, {0, 0}},
-                          {{2, 2}, {2, 4}, {6, 3}, {1, 1}},
-                          {{3, 3}, {2, 4}, {5, 2}, {1, 1}},
-                          {{4, 4}, {2, 4}, {4, 2}, {1, 1}},
-                          {{2, 1}, {2, 4}, {7, 4}, {1, 1}},
-                          {{1, 2}, {4, 2}, {4, 6}, {1, 1}},
-                          {{2, 3}, {1, 2}, {12, 4}, {1, 1}}}},
+      [KUGEL_SHT_SCALAR] = {5,
+                            {{{8, 4}, {2, 2}, {4, 6}, {0, 8}},
+                             {{4, 4}, {2, 4}, {6, 2}, {8, 16}},
+                             {{3, 3}, {2, 4}, {6, 3}, {16, 16}},
+                             {{2, 4}, {2, 4}, {8, 2}, {16, 8}},
+                             {{6, 2}, {2, 4}, {4, 4}, {0, 16}}}},
+      [KUGEL_SHT_SPIN] = {5,
+                          {{{3, 3}, {1, 2}, {12, 6}, {8, 8}},
+                           {{3, 4}, {1, 4}, {8, 2}, {16, 16}},
+                           {{2, 3}, {1, 4}, {12, 3}, {16, 16}},
+                           {{4, 4}, {2, 4}, {4, 2}, {8, 8}},
+                           {{2, 2}, {1, 4}, {16, 4}, {8, 8}}}},
+      [KUGEL_SHT_TEB] = {5,
+                         {{{3, 4}, {2, 4}, {4, 2}, {16, 16}},
+                          {{3, 3}, {1, 4}, {8, 2}, {8, 16}},
+                          {{2, 2}, {1, 4}, {12, 3}, {8, 8}},
+                          {{2, 2}, {2, 8}, {4, 1}, {16, 16}},
+                          {{4, 2}, {1, 4}, {8, 3}, {8, 16}}}},
   };
   subject t;
   double best[2] = {INFINITY, INFINITY};
@@ -290,11 +284,11 @@ static void sweep(kugel_ctx *ctx, int64_t nside, int64_t lmax, kugel_sht_mode mo
       kugel__leg_gpu_tuning single = *u;
       double ms[2];
       if (!t.device->info.is_gpu)
-        single = (kugel__leg_gpu_tuning){{u->strips[0], u->strips[1]}, {1, 1}, {1, 1}, {0, 0}};
+        single = (kugel__leg_gpu_tuning){{u->strips[0], u->strips[1]}, {1, 1}, {1, 1}, {0}};
       try_tuning(&t, &single, ms);
       for (int k = 0; k < 2; k++) {
-        printf("  %s %2d x %d x %2d%s %8.3f", k ? "  adjoint" : "synthesis", u->strips[k], u->warps[k],
-               u->blocks[k], u->products[k] ? " products" : "", ms[k]);
+        printf("  %s %2d x %d x %2d by %2d %8.3f", k ? "  adjoint" : "synthesis", u->strips[k], u->warps[k],
+               u->blocks[k], u->products[k], ms[k]);
         if (ms[k] < best[k]) {
           best[k] = ms[k];
           won.strips[k] = u->strips[k];

@@ -3,14 +3,14 @@
 // lanes run the recurrences of their pairs, and matrix products add up: of P[pair][step] and the series, or of P[step][pair]
 // and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
 //
-// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
-// variant: MODE=0 NS=8 MAPS=8 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=1 NS=8 MAPS=4 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=2 NS=6 MAPS=2 K=1 KA=1 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=1 NS=2 K=4 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-// variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-// variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=0 NS=1 K=3 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
+// variant: MODE=0 NS=8 MAPS=8 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
+// variant: MODE=1 NS=8 MAPS=4 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
+// variant: MODE=2 NS=6 MAPS=2 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
+// variant: MODE=1 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2 DEPTH=16 DEPTHA=16
+// variant: MODE=3 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=4 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 //
 // Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 
@@ -21,12 +21,30 @@
 #define TILE 32                 // steps
 #define ROOM_ROW (4 * (NS | 1)) // doubles of a step: rows t, t + 1, t + 2, t + 3 are in different banks
 
-// D (16 x 8) += A (16 x 4) B (4 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t]; B[t][g]; D[g][2 t], [2 t + 1], D[g + 8] ...
-DEVICE void product(double *d, double a0, double a1, double b)
+#ifndef DEPTH
+#define DEPTH 8 // steps of a product of synthesis: 8 or 16
+#endif
+#ifndef DEPTHA
+#define DEPTHA 8 // pairs of a product of the adjoint
+#endif
+#define SUM_ROW (COLUMNS % 16 ? COLUMNS : COLUMNS + 8)
+
+// D (16 x 8) += A (16 x 8) B (8 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]; B[t][g],
+// B[t + 4][g]; D[g][2 t], [2 t + 1], D[g + 8] ...; those of 16: t + 8 and t + 12 too. Products of 4 are slower by far.
+DEVICE void product_of_8(double *d, const double *a, const double *b)
 {
-  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
       : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a0), "d"(a1), "d"(b));
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+DEVICE void product_of_16(double *d, const double *a, const double *b)
+{
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
+      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
+        "d"(b[2]), "d"(b[3]));
 }
 
 // Four steps of strip k from coefficients c; v: the values.
@@ -51,33 +69,48 @@ DEVICE void product(double *d, double a0, double a1, double b)
       }                                                                                    \
   }
 
-// Steps j to j + 3 of a tile; while `counted`, values below the range are zero.
-#define ADD_FOUR(counted)                                                                  \
+// Halves of 16 bytes of pair p in eight trade places, such that neither writes nor reads meet in banks.
+#define SWAP(p) (DEPTH == 8 ? ((p) & 2) | (p) >> 2 : ((p) & 3) << 1 | (p) >> 2)
+
+// Steps j to j + DEPTH - 1 of a tile; while `counted`, values below the range are zero.
+#define ADD_DEEP(counted)                                                                  \
   {                                                                                        \
-    double(*turn)[128] = turns[warp][(j) >> 2 & 1], v[4], f[PRODUCTS];                     \
-    real2 c[4];                                                                            \
-    UNROLL for (int i = 0; i < 4; i++)                                                     \
-      c[i] = coefs[j + i];                                                                 \
-    UNROLL for (int k = 0; k < K; k++) {                                                   \
-      FOUR_STEPS(v, k, c);                                                                 \
+    double f[PRODUCTS][DEPTH / 4], p[DEPTH / 2];                                           \
+    UNROLL for (int i4 = 0; i4 < DEPTH; i4 += 4) {                                         \
+      real2 c[4];                                                                          \
+      double v[4];                                                                         \
+      UNROLL for (int i = 0; i < 4; i++)                                                   \
+        c[i] = coefs[j + i4 + i];                                                          \
+      UNROLL for (int k = 0; k < K; k++) {                                                 \
+        FOUR_STEPS(v, k, c);                                                               \
+        if (counted)                                                                       \
+          UNROLL for (int i = 0; i < 4; i++)                                               \
+            v[i] = s[k] < 0 ? 0.0 : v[i];                                                  \
+        real2 *to = (real2 *)(turn[k] + DEPTH * lane);                                     \
+        to[i4 / 2 ^ mine] = MAKE_REAL2(v[0], v[1]);                                        \
+        to[(i4 / 2 + 1) ^ mine] = MAKE_REAL2(v[2], v[3]);                                  \
+      }                                                                                    \
       if (counted)                                                                         \
-        UNROLL for (int i = 0; i < 4; i++)                                                 \
-          v[i] = s[k] < 0 ? 0.0 : v[i];                                                    \
-      real2 *to = (real2 *)(turn[k] + 4 * lane);                                           \
-      to[swap] = MAKE_REAL2(v[0], v[1]);                                                   \
-      to[swap ^ 1] = MAKE_REAL2(v[2], v[3]);                                               \
+        LIFT(K);                                                                           \
     }                                                                                      \
-    if (counted)                                                                           \
-      LIFT(K);                                                                             \
     WARP_SYNC();                                                                           \
     UNROLL for (int i = 0; i < PRODUCTS; i++)                                              \
-      f[i] = 8 * i + g < COLUMNS ? terms[(j + in_four) * ROOM_ROW + 8 * i + g] : 0.0;      \
+      UNROLL for (int q = 0; q < DEPTH / 4; q++)                                           \
+        f[i][q] = 8 * i + g < COLUMNS ? terms[(j + 4 * q + in_four) * ROOM_ROW + 8 * i + g] : 0.0; \
     UNROLL for (int k = 0; k < K; k++)                                                     \
       UNROLL for (int h = 0; h < 2; h++) {                                                 \
-        double up = turn[k][64 * h + seat], down = turn[k][64 * h + 32 + seat];            \
+        UNROLL for (int q = 0; q < DEPTH / 4; q++) {                                       \
+          const double *from = turn[k] + (16 * h + g) * DEPTH + 2 * (2 * q ^ seat) + (in_four & 1); \
+          p[2 * q] = from[0];                                                              \
+          p[2 * q + 1] = from[8 * DEPTH];                                                  \
+        }                                                                                  \
         UNROLL for (int i = 0; i < PRODUCTS; i++)                                          \
-          product(acc[i][k][h], up, down, f[i]);                                           \
+          if (DEPTH == 8)                                                                  \
+            product_of_8(acc[i][k][h], p, f[i]);                                           \
+          else                                                                             \
+            product_of_16(acc[i][k][h], p, f[i]);                                          \
       }                                                                                    \
+    WARP_SYNC();                                                                           \
   }
 
 KERNEL_BLOCKS(32 * WARPS, BLOCKS)
@@ -87,12 +120,11 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
 {
   SHARED real2 coef_room[WARPS][2][TILE];
   SHARED real2 room_[WARPS][2][TILE * ROOM_ROW / 2];
-  SHARED real2 turns_[WARPS][2][K][64]; // P[pair][step] of four steps, in turn
+  SHARED real2 turns[WARPS][K][16 * DEPTH]; // P[pair][step]
   double (*room)[2][TILE * ROOM_ROW] = (double (*)[2][TILE * ROOM_ROW])room_;
-  double (*turns)[2][K][128] = (double (*)[2][K][128])turns_;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
-  int g = lane >> 2, in_four = lane & 3, swap = lane >> 2 & 1; // the halves of a pair swap seats: fewer bank conflicts
-  int seat = 4 * g + 2 * (in_four >> 1 ^ g >> 2) + (in_four & 1);
+  int g = lane >> 2, in_four = lane & 3, mine = SWAP(lane & 7), seat = in_four >> 1 ^ SWAP(g);
+  double (*turn)[32 * DEPTH] = (double (*)[32 * DEPTH])turns[warp];
   int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
@@ -113,17 +145,17 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
     WARP_SYNC();
     FETCH(b + TILE);
     int end = n - b < TILE ? n - b : TILE, j = 0;
-    ROLLED for (; j < end && b + j < a.begin; j += 4) {
+    ROLLED for (; j < end && b + j + DEPTH <= a.begin; j += 4) {
       UNROLL for (int i = 0; i < 4; i++) {
         real2 c = coefs[j + i];
         ADVANCE(K, c);
       }
       LIFT(K);
     }
-    ROLLED for (; j < end && b + j < a.full; j += 4)
-      ADD_FOUR(1);
-    ROLLED for (; j < end; j += 4)
-      ADD_FOUR(0);
+    ROLLED for (; j < end && b + j < a.full; j += DEPTH)
+      ADD_DEEP(1);
+    ROLLED for (; j < end; j += DEPTH)
+      ADD_DEEP(0);
   }
   // A lane has two columns, even or odd ones, of every eighth pair; its neighbour has the others.
   int south = in_four & 1;
@@ -146,7 +178,8 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
 
 // Sixteen steps from j of a tile: P[step][pair], times the maps' numbers.
 #define TURN_ROW (32 * KA + 4)
-#define SUMS_FROM_LAUNCH (WARPSA * NS > 32) // too many for a kernel's own shared memory
+#define CHAINS (PRODUCTS > 2 ? 1 : 2) // of products that do not wait for each other
+#define SUMS_FROM_LAUNCH (WARPSA * SUM_ROW > 160) // too many for a kernel's own shared memory
 #define SUM_SIXTEEN(counted)                                                               \
   {                                                                                        \
     UNROLL for (int i4 = 0; i4 < 16; i4 += 4) {                                            \
@@ -173,13 +206,13 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
 {
   SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
   SHARED i32 begins[WARPSA];
-  SHARED_FROM_LAUNCH(double, turns, WARPSA * (16 * TURN_ROW + (SUMS_FROM_LAUNCH ? TILE * COLUMNS : 0)));
+  SHARED_FROM_LAUNCH(double, turns, WARPSA * (16 * TURN_ROW + (SUMS_FROM_LAUNCH ? TILE * SUM_ROW : 0)));
 #if SUMS_FROM_LAUNCH
   double *sums_room = turns + WARPSA * 16 * TURN_ROW;
 #else
-  SHARED real2 sums_room[WARPSA * TILE * COLUMNS / 2];
+  SHARED real2 sums_room[WARPSA * TILE * SUM_ROW / 2];
 #endif
-  double(*partial)[TILE * COLUMNS] = (double(*)[TILE * COLUMNS])sums_room;
+  double(*partial)[TILE * SUM_ROW] = (double(*)[TILE * SUM_ROW])sums_room;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
   int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
   int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
@@ -231,8 +264,8 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
     next = step_coef(recurrence, b + TILE + lane, n, is_pole);
     ROLLED for (int j = 0; j < TILE; j += 16) {
       const real2 *steps = room[a.pole] + j;
-      double sum[PRODUCTS][2][4];
-      UNROLL for (int i = 0; i < PRODUCTS * 8; i++)
+      double sum[PRODUCTS][CHAINS][4];
+      UNROLL for (int i = 0; i < PRODUCTS * CHAINS * 4; i++)
         (&sum[0][0][0])[i] = 0;
       if (b + j + 16 <= a.begin) {
         if (a.begin < n)
@@ -248,26 +281,37 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
         else
           SUM_SIXTEEN(0)
         WARP_SYNC();
-        UNROLL for (int k = 0; k < 8 * KA; k++) {
-          double up = theirs[4 * k], down = theirs[8 * TURN_ROW + 4 * k];
+        UNROLL for (int k = 0; k < 8 * KA; k += DEPTHA / 4) {
+          double p[DEPTHA / 2];
+          UNROLL for (int q = 0; q < DEPTHA / 4; q++) {
+            p[2 * q] = theirs[4 * (k + q)];
+            p[2 * q + 1] = theirs[8 * TURN_ROW + 4 * (k + q)];
+          }
           UNROLL for (int i = 0; i < PRODUCTS; i++)
-            product(sum[i][k & 1], up, down, in[i][k]);
+            if (DEPTHA == 8)
+              product_of_8(sum[i][k / 2 % CHAINS], p, in[i] + k);
+            else
+              product_of_16(sum[i][k / 4 % CHAINS], p, in[i] + k);
         }
         WARP_SYNC();
       }
       UNROLL for (int i = 0; i < PRODUCTS; i++)
         if (8 * i + 2 * in_four < COLUMNS) {
-          real2 *out = (real2 *)(partial[warp] + (j + g) * COLUMNS + 8 * i + 2 * in_four);
-          out[0] = MAKE_REAL2(sum[i][0][0] + sum[i][1][0], sum[i][0][1] + sum[i][1][1]);
-          out[4 * COLUMNS] = MAKE_REAL2(sum[i][0][2] + sum[i][1][2], sum[i][0][3] + sum[i][1][3]);
+          real2 *out = (real2 *)(partial[warp] + (j + g) * SUM_ROW + 8 * i + 2 * in_four);
+          double *first = sum[i][0], *second = sum[i][CHAINS - 1];
+          UNROLL for (int e = 0; e < 4 && CHAINS > 1; e++)
+            first[e] += second[e];
+          out[0] = MAKE_REAL2(first[0], first[1]);
+          out[4 * SUM_ROW] = MAKE_REAL2(first[2], first[3]);
         }
     }
     BARRIER();
     if (b + TILE > begin)
       for (int i = LOCAL_ID(0); i < TILE * COLUMNS; i += 32 * WARPSA) {
-        double sum = partial[0][i];
+        int at = i / COLUMNS * SUM_ROW + i % COLUMNS;
+        double sum = partial[0][at];
         UNROLL for (int w = 1; w < WARPSA; w++)
-          sum += partial[w][i];
+          sum += partial[w][at];
         if (b + i / COLUMNS < n)
           to[(i64)b * COLUMNS + i] = sum;
       }

@@ -3,27 +3,16 @@
 // steps of one m, that is 2 STEPS degrees, whose square roots and numbers it keeps in shared memory.
 //
 // variant: MODE=0 NS=1 SPIN=0
-// variant: MODE=0 NS=8 SPIN=0
-// variant: MODE=0 NS=8 SPIN=0 SINGLE=1
 // variant: MODE=1 NS=2 SPIN=1
 // variant: MODE=1 NS=2 SPIN=2
 // variant: MODE=2 NS=3 SPIN=2
 // variant: MODE=3 NS=2 SPIN=1
 // variant: MODE=4 NS=2 SPIN=1
 //
-// MODE 0: NS scalars; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
-// gradient. A batch has NS series and SETS sets for each GROUP_ID(2). Degrees count from m: index i is l = m + i.
+// MODE 0: a scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
+// gradient. GROUP_ID(2) counts the maps of a batch: each has NS series of SETS sets. Degrees count from m: index i is l = m + i.
 
-#ifndef SINGLE
-#define SINGLE 0
-#endif
-#if SINGLE
-typedef float number; // of series and sums
-#else
-typedef double number;
-#endif
-
-#define STEPS (NS > 3 ? 64 : 128)
+#define STEPS 128
 #define GRADIENT (MODE >= 3)
 #define SETS (GRADIENT ? 1 : NS)      // of alm
 #define COMPONENTS (MODE == 4 ? 3 : NS)
@@ -120,7 +109,7 @@ DEVICE real2 join(real2 x, real2 y, int c) { return MAKE_REAL2(x.x - SIGN(c) * y
 #define DEGREES (2 * STEPS + 5) // from 2 k0 - 2 on
 
 KERNEL_BLOCKS(STEPS, 8) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
-                        GLOBAL number *RESTRICT series, columns t)
+                        GLOBAL real2 *RESTRICT series, columns t)
 {
   SHARED double e_room[DEGREES + 1], norm_room[DEGREES];
   SHARED real2 set_room[SETS][DEGREES], value_room[NS][2 * STEPS + 1];
@@ -161,18 +150,16 @@ KERNEL_BLOCKS(STEPS, 8) to_series(const GLOBAL void *alm, const GLOBAL real2 *RE
     double al = alpha(coef + offset[m], k), e1 = al * e_room[2 * id + 3], e2 = al * e_room[2 * id + 4];
     for (int s = 0; s < NS; s++) {
       real2 a = value_room[s][2 * id], b = value_room[s][2 * id + 1], c = value_room[s][2 * id + 2];
-      i64 to = ((offset[m] + k) * t.series + GROUP_ID(2) * NS + s) * 4;
-      series[to] = (number)(e1 * a.x + e2 * c.x);
-      series[to + 1] = (number)(e1 * a.y + e2 * c.y);
-      series[to + 2] = (number)(al * b.x);
-      series[to + 3] = (number)(al * b.y);
+      i64 to = ((offset[m] + k) * t.series + GROUP_ID(2) * NS + s) * 2;
+      series[to] = MAKE_REAL2(e1 * a.x + e2 * c.x, e1 * a.y + e2 * c.y);
+      series[to + 1] = MAKE_REAL2(al * b.x, al * b.y);
     }
   }
 }
 
 // The transpose. sums[tile][step of m][series][even, odd]: tiles add up, in order, from their first steps `begun` on.
 // polar[component][m][lmax + 1]: what the polar pairs add.
-KERNEL_BLOCKS(STEPS, 8) from_series(const GLOBAL number *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
+KERNEL_BLOCKS(STEPS, 8) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
                           const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
                           const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
 {
