@@ -19,6 +19,8 @@ typedef struct kugel__gpu_sets {
 
 struct kugel__leg;
 
+/* Bytes of a device that the plan may hold, or what is free there. */
+kugel_status kugel__parts_limit(const kugel_sht *plan, kugel__device *device, int64_t *limit);
 /* Whether the plan works in parts: more than one device, or not room for all at once. */
 kugel_status kugel__parts_wanted(const kugel_sht *plan, bool *wanted);
 /* Fills plan->gpu->parts; desc: of all pairs. */

@@ -20,7 +20,7 @@ static kugel_ctx *lane_ctx(const kugel_sht *p, int k)
   return k ? p->ctx->peers[k - 1] : p->ctx;
 }
 
-static kugel_status limit_of(const kugel_sht *p, kugel__device *device, int64_t *limit)
+kugel_status kugel__parts_limit(const kugel_sht *p, kugel__device *device, int64_t *limit)
 {
   uint64_t available = 0, total = 0, set = atomic_load(&p->ctx->device_memory);
   *limit = p->opts.max_memory ? p->opts.max_memory : set > INT64_MAX ? INT64_MAX : (int64_t)set;
@@ -36,7 +36,7 @@ kugel_status kugel__parts_wanted(const kugel_sht *p, bool *wanted)
   kugel__device *device = kugel__ctx_device(p->ctx);
   kugel__cuts c = {.plan = p, .leg = kugel__leg_gpu_cuts(device, p->leg)};
   int64_t limit;
-  KUGEL_TRY(limit_of(p, device, &limit));
+  KUGEL_TRY(kugel__parts_limit(p, device, &limit));
   *wanted = lanes_of(p) > 1 || kugel__parts_whole(&c) > limit;
   return KUGEL_OK;
 }
@@ -248,7 +248,7 @@ kugel_status kugel__parts_create(kugel_sht *p, const kugel__rings_desc *desc)
   int64_t limit = INT64_MAX;
   for (int k = 0; k < c.nlanes; k++) {
     int64_t own;
-    KUGEL_TRY(limit_of(p, kugel__ctx_device(lane_ctx(p, k)), &own));
+    KUGEL_TRY(kugel__parts_limit(p, kugel__ctx_device(lane_ctx(p, k)), &own));
     limit = kugel__min(limit, own);
   }
   int64_t most = p->grid->npairs + FEWEST + OVERLAP; // of each

@@ -160,16 +160,21 @@ static kugel_status device_side(const kugel_array *a, const char *name, int64_t 
   return KUGEL_OK;
 }
 
-// The memory for batches that share their recurrences is taken once, if there is any.
+// The memory for batches that share their recurrences is taken once, if the plan may have so much.
 static kugel_status make_batch(const kugel_sht *p, int maps)
 {
   kugel__sht_gpu *g = p->gpu;
   kugel__leg_gpu *leg = NULL;
   if (g->batch)
     return KUGEL_OK;
+  int64_t limit, coefs = maps * p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(g->leg) * 32;
+  KUGEL_TRY(kugel__parts_limit(p, g->device, &limit));
   KUGEL_TRY(kugel__leg_gpu_create_batch(p->ctx, maps, g->leg, NULL, &leg));
-  int64_t coefs = maps * p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(leg) * 32;
-  kugel_status s = kugel__sht_gpu_room(g, (size_t)coefs, &g->batch_coefs);
+  kugel_status s = KUGEL_OK;
+  if ((int64_t)g->bytes + coefs + (int64_t)kugel__leg_gpu_work(leg) > limit)
+    s = KUGEL_ENOMEM; // one map after another
+  if (!s)
+    s = kugel__sht_gpu_room(g, (size_t)coefs, &g->batch_coefs);
   if (!s)
     s = kugel__sht_gpu_room(g, kugel__leg_gpu_work(leg), &g->batch_work);
   if (s)
