@@ -21,10 +21,9 @@ static kugel_status get_modules(kugel__leg_gpu *p)
       [RECURRENCE_MODULE] = {.name = "sphere/recurrence", .words = "codegen/dd"}};
   snprintf(tiles, sizeof tiles,
            "#define MODE %d\n#define NS %d\n#define MAPS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n"
-           "#define WARPSA %d\n#define BLOCKS %d\n#define BLOCKSA %d\n#define DEPTH %d\n#define DEPTHA %d\n",
+           "#define WARPSA %d\n#define BLOCKS %d\n#define BLOCKSA %d\n",
            (int)p->leg->mode, p->ns, p->maps, u->strips[0], u->strips[1], u->warps[0], u->warps[1],
-           u->blocks[0], u->blocks[1], (int)kugel__max(u->products[0], 8),
-           (int)kugel__max(u->products[1], 8));
+           u->blocks[0], u->blocks[1]);
   for (int i = 0; i < 2; i++)
     specs[i] = (kugel__module_spec){.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre",
                                     .defines = tiles};

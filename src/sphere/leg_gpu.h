@@ -9,10 +9,11 @@
 typedef struct kugel__leg_gpu kugel__leg_gpu;
 
 /* How the kernels of synthesis [0] and adjoint [1] are cut: strips of 32 pairs that a warp owns, warps of a
- * block, blocks that shall fit into a multiprocessor; terms of the matrix products that add up, 8 or 16
- * (CUDA 9.0 and later), or 0: multiply-adds. */
+ * block, blocks that shall fit into a multiprocessor; whether sums are matrix products: CUDA 9.0 and later.
+ */
 typedef struct kugel__leg_gpu_tuning {
-  int strips[2], warps[2], blocks[2], products[2];
+  int strips[2], warps[2], blocks[2];
+  bool products[2];
 } kugel__leg_gpu_tuning;
 
 /* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. */

@@ -4,11 +4,11 @@
 // and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
 //
 // variant: MODE=0 NS=1 K=3 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
-// variant: MODE=0 NS=8 MAPS=8 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
-// variant: MODE=1 NS=8 MAPS=4 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
-// variant: MODE=2 NS=6 MAPS=2 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1 DEPTH=16 DEPTHA=16
+// variant: MODE=0 NS=8 MAPS=8 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
+// variant: MODE=1 NS=8 MAPS=4 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
+// variant: MODE=2 NS=6 MAPS=2 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
 // variant: MODE=1 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-// variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2 DEPTH=16 DEPTHA=16
+// variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=3 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=4 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 //
@@ -21,31 +21,30 @@
 #define TILE 32                 // steps
 #define ROOM_ROW (4 * (NS | 1)) // doubles of a step: rows t, t + 1, t + 2, t + 3 are in different banks
 
-#ifndef DEPTH
-#define DEPTH 8 // steps of a product of synthesis: 8 or 16
-#endif
-#ifndef DEPTHA
-#define DEPTHA 8 // pairs of a product of the adjoint
-#endif
+#define DEPTH (K > 2 ? 8 : 16) // steps that go through shared memory at a time
 #define SUM_ROW (COLUMNS % 16 ? COLUMNS : COLUMNS + 8)
 
-// D (16 x 8) += A (16 x 8) B (8 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t], A[g][t + 4], A[g + 8][t + 4]; B[t][g],
-// B[t + 4][g]; D[g][2 t], [2 t + 1], D[g + 8] ...; those of 16: t + 8 and t + 12 too. Products of 4 are slower by far.
-DEVICE void product_of_8(double *d, const double *a, const double *b)
-{
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
-}
-
-DEVICE void product_of_16(double *d, const double *a, const double *b)
-{
-  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "
-      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-        "d"(b[2]), "d"(b[3]));
-}
+// D (16 x 8) += A (16 x 4) B (4 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t]; B[t][g]; D[g][2 t], [2 t + 1], D[g + 8] ...
+#if IS_CUDA
+#define PRODUCT_ROOM ((void)0)
+#define PRODUCT(d, a, b)                                                                                               \
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"           \
+      : "+d"((d)[0]), "+d"((d)[1]), "+d"((d)[2]), "+d"((d)[3])                                                         \
+      : "d"((a)[0]), "d"((a)[1]), "d"(b))
+#else // for tests: blocks are of one warp
+#define PRODUCT_ROOM SHARED double product_a[32][2], product_b[32]
+#define PRODUCT(d, a, b)                                                                   \
+  {                                                                                        \
+    product_a[lane][0] = (a)[0];                                                           \
+    product_a[lane][1] = (a)[1];                                                           \
+    product_b[lane] = b;                                                                   \
+    BARRIER();                                                                             \
+    for (int e = 0; e < 4; e++)                                                            \
+      for (int at = 0; at < 4; at++)                                                       \
+        (d)[e] = FMA(product_a[4 * g + at][e / 2], product_b[4 * (2 * in_four + e % 2) + at], (d)[e]); \
+    BARRIER();                                                                             \
+  }
+#endif
 
 // Four steps of strip k from coefficients c; v: the values.
 #define FOUR_STEPS(v, k, c)                                                                \
@@ -64,8 +63,8 @@ DEVICE void product_of_16(double *d, const double *a, const double *b)
     if ((b) + TILE > a.begin)                                                              \
       UNROLL for (int i = 0; i < 2 * NS; i++) {                                            \
         int at = i * TILE + lane, row = at / (2 * NS), there = (b) + row < n;              \
-        double *to = room[warp][(b) >> 5 & 1] + row * ROOM_ROW + at % (2 * NS) * 2;        \
-        copy_later((real2 *)to, values + (there ? (i64)(b) * 2 * NS + at : 0), there);     \
+        IN_SHARED real2 *to = room[warp][(b) >> 5 & 1] + row * ROOM_ROW / 2 + at % (2 * NS); \
+        copy_later(to, values + (there ? (i64)(b) * 2 * NS + at : 0), there);     \
       }                                                                                    \
   }
 
@@ -86,7 +85,7 @@ DEVICE void product_of_16(double *d, const double *a, const double *b)
         if (counted)                                                                       \
           UNROLL for (int i = 0; i < 4; i++)                                               \
             v[i] = s[k] < 0 ? 0.0 : v[i];                                                  \
-        real2 *to = (real2 *)(turn[k] + DEPTH * lane);                                     \
+        IN_SHARED real2 *to = turns[warp][k] + DEPTH / 2 * lane;                           \
         to[i4 / 2 ^ mine] = MAKE_REAL2(v[0], v[1]);                                        \
         to[(i4 / 2 + 1) ^ mine] = MAKE_REAL2(v[2], v[3]);                                  \
       }                                                                                    \
@@ -100,73 +99,72 @@ DEVICE void product_of_16(double *d, const double *a, const double *b)
     UNROLL for (int k = 0; k < K; k++)                                                     \
       UNROLL for (int h = 0; h < 2; h++) {                                                 \
         UNROLL for (int q = 0; q < DEPTH / 4; q++) {                                       \
-          const double *from = turn[k] + (16 * h + g) * DEPTH + 2 * (2 * q ^ seat) + (in_four & 1); \
+          const IN_SHARED double *from = (const IN_SHARED double *)turns[warp][k] + (16 * h + g) * DEPTH + \
+                                         2 * (2 * q ^ seat) + (in_four & 1);               \
           p[2 * q] = from[0];                                                              \
           p[2 * q + 1] = from[8 * DEPTH];                                                  \
         }                                                                                  \
-        UNROLL for (int i = 0; i < PRODUCTS; i++)                                          \
-          if (DEPTH == 8)                                                                  \
-            product_of_8(acc[i][k][h], p, f[i]);                                           \
-          else                                                                             \
-            product_of_16(acc[i][k][h], p, f[i]);                                          \
+        UNROLL for (int q = 0; q < DEPTH / 4; q++)                                         \
+          UNROLL for (int i = 0; i < PRODUCTS; i++)                                        \
+            PRODUCT(acc[i][k][h], p + 2 * q, f[i][q]);                                     \
       }                                                                                    \
     WARP_SYNC();                                                                           \
   }
 
 KERNEL_BLOCKS(32 * WARPS, BLOCKS)
-leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *RESTRICT offset,
-          const double *RESTRICT mfac, const double *RESTRICT pairs, const i32 *RESTRICT mlim,
-          const u32 *RESTRICT starts, real2 *RESTRICT leg, shape t)
+leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series, const GLOBAL i64 *RESTRICT offset,
+          const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
+          const GLOBAL u32 *RESTRICT starts, GLOBAL real2 *RESTRICT leg, shape t)
 {
   SHARED real2 coef_room[WARPS][2][TILE];
-  SHARED real2 room_[WARPS][2][TILE * ROOM_ROW / 2];
+  SHARED real2 room[WARPS][2][TILE * ROOM_ROW / 2];
   SHARED real2 turns[WARPS][K][16 * DEPTH]; // P[pair][step]
-  double (*room)[2][TILE * ROOM_ROW] = (double (*)[2][TILE * ROOM_ROW])room_;
+  PRODUCT_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
   int g = lane >> 2, in_four = lane & 3, mine = SWAP(lane & 7), seat = in_four >> 1 ^ SWAP(g);
-  double (*turn)[32 * DEPTH] = (double (*)[32 * DEPTH])turns[warp];
   int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
-  const real2 *RESTRICT recurrence = coef + offset[m];
-  const real2 *RESTRICT values = series + offset[m] * 2 * NS;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
+  const GLOBAL real2 *RESTRICT values = series + offset[m] * 2 * NS;
   double x2[K], q0[K], q1[K], acc[PRODUCTS][K][2][4];
   int s[K];
   START(K);
   UNROLL for (int i = 0; i < PRODUCTS * K * 8; i++)
-    (&acc[0][0][0][0])[i] = 0;
+    acc[i / (K * 8)][i / 8 % K][i / 4 % 2][i % 4] = 0;
   FETCH(0);
   for (int b = 0; b < n; b += TILE) {
-    real2 *coefs = coef_room[warp][b >> 5 & 1];
-    const double *terms = room[warp][b >> 5 & 1];
+    IN_SHARED real2 *coefs = coef_room[warp][b >> 5 & 1];
+    const IN_SHARED double *terms = (const IN_SHARED double *)room[warp][b >> 5 & 1];
     COPIED();
     if (a.pole)
       coefs[lane] = sin_coef(coefs[lane]);
     WARP_SYNC();
     FETCH(b + TILE);
     int end = n - b < TILE ? n - b : TILE, j = 0;
-    ROLLED for (; j < end && b + j + DEPTH <= a.begin; j += 4) {
-      UNROLL for (int i = 0; i < 4; i++) {
+    ROLLED for (; j < end && b + j + DEPTH <= a.begin; j += DEPTH)
+      UNROLL for (int i = 0; i < DEPTH; i++) {
         real2 c = coefs[j + i];
         ADVANCE(K, c);
+        if (i % 4 == 3)
+          LIFT(K);
       }
-      LIFT(K);
-    }
     ROLLED for (; j < end && b + j < a.full; j += DEPTH)
       ADD_DEEP(1);
     ROLLED for (; j < end; j += DEPTH)
       ADD_DEEP(0);
   }
   // A lane has two columns, even or odd ones, of every eighth pair; its neighbour has the others.
+  SHUFFLE_ROOM(32 * WARPS);
   int south = in_four & 1;
   UNROLL for (int k = 0; k < K; k++)
     UNROLL for (int h = 0; h < 4; h++) {
       int p = a.first + 32 * k + 8 * h + g, here = last && p < a.limit && m <= mlim[p];
       UNROLL for (int i = 0; i < PRODUCTS; i++) {
         int c = 2 * i + (in_four >> 1);
-        double *mine = &acc[i][k][h >> 1][2 * (h & 1)];
-        real2 own = MAKE_REAL2(mine[0], mine[1]);
-        real2 other = MAKE_REAL2(SHUFFLE_XOR_F64(mine[0], 1), SHUFFLE_XOR_F64(mine[1], 1));
+        double re = acc[i][k][h >> 1][2 * (h & 1)], im = acc[i][k][h >> 1][2 * (h & 1) + 1];
+        double other_re = SHUFFLE_XOR_F64(re, 1), other_im = SHUFFLE_XOR_F64(im, 1);
+        real2 own = MAKE_REAL2(re, im), other = MAKE_REAL2(other_re, other_im);
         if (here && c < NS) {
           double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
           real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
@@ -200,24 +198,25 @@ leg_synth(const real2 *RESTRICT coef, const real2 *RESTRICT series, const i64 *R
 // sums[group][step of m][series][4]: even re, im, odd re, im; begun[m][group] is the first step that was written. The
 // warps of a block have neighbouring tiles of one m, from the equator on.
 KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
-leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RESTRICT offset,
-            const double *RESTRICT mfac, const double *RESTRICT pairs, const i32 *RESTRICT mlim,
-            const u32 *RESTRICT starts, double *RESTRICT sums, i32 *RESTRICT begun, shape t)
+leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg, const GLOBAL i64 *RESTRICT offset,
+            const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
+            const GLOBAL u32 *RESTRICT starts, GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun, shape t)
 {
   SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
   SHARED i32 begins[WARPSA];
   SHARED_FROM_LAUNCH(double, turns, WARPSA * (16 * TURN_ROW + (SUMS_FROM_LAUNCH ? TILE * SUM_ROW : 0)));
 #if SUMS_FROM_LAUNCH
-  double *sums_room = turns + WARPSA * 16 * TURN_ROW;
+  IN_SHARED double *sums_room = turns + WARPSA * 16 * TURN_ROW;
 #else
   SHARED real2 sums_room[WARPSA * TILE * SUM_ROW / 2];
 #endif
-  double(*partial)[TILE * SUM_ROW] = (double(*)[TILE * SUM_ROW])sums_room;
+  IN_SHARED double *partial = (IN_SHARED double *)sums_room; // [WARPSA][TILE][SUM_ROW]
+  PRODUCT_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
   int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
   int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
-  double *own = turns + warp * 16 * TURN_ROW + lane; // of a step and pair: what a lane writes, what it reads
-  const double *theirs = turns + (warp * 16 + g) * TURN_ROW + in_four;
+  IN_SHARED double *own = turns + warp * 16 * TURN_ROW + lane; // of a step and pair: what a lane writes, what it reads
+  const IN_SHARED double *theirs = turns + (warp * 16 + g) * TURN_ROW + in_four;
   tile_place a = place_tile(starts, t, m, tile > 0 ? tile : 0, KA);
   if (tile < 0)
     a.begin = 1 << 20;
@@ -228,10 +227,10 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
     begin = begins[i] < begin ? begins[i] : begin;
   if (LOCAL_ID(0) == 0)
     begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
-  if (begin >= n)
+  if (begin >= n) // the same for all threads, and no barrier follows
     return;
-  const real2 *RESTRICT recurrence = coef + offset[m];
-  double *RESTRICT to = sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
+  GLOBAL double *RESTRICT to = sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
   double x2[KA], q0[KA], q1[KA], in[PRODUCTS][8 * KA];
   int s[KA];
   START(KA);
@@ -242,7 +241,7 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
       UNROLL for (int c = first; c < first + 4 && c < NS; c++) {
         real2 north, south;
         LOAD(c, p, factor, here, &north, &south);
-        double *at = own + 4 * (c - first) * TURN_ROW + 32 * k;
+        IN_SHARED double *at = own + 4 * (c - first) * TURN_ROW + 32 * k;
         at[0] = north.x + south.x;
         at[TURN_ROW] = north.y + south.y;
         at[2 * TURN_ROW] = x * (north.x - south.x);
@@ -258,15 +257,20 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
   }
   real2 next = step_coef(recurrence, lane, n, is_pole);
   for (int b = 0; b < n; b += TILE) {
+#if WARPSA > 1
     if (LOCAL_ID(0) < 64)
       room[is_pole][lane] = next;
+#else
+    room[0][lane] = next;
+    room[1][lane] = sin_coef(next);
+#endif
     BARRIER();
     next = step_coef(recurrence, b + TILE + lane, n, is_pole);
     ROLLED for (int j = 0; j < TILE; j += 16) {
-      const real2 *steps = room[a.pole] + j;
+      const IN_SHARED real2 *steps = room[a.pole] + j;
       double sum[PRODUCTS][CHAINS][4];
       UNROLL for (int i = 0; i < PRODUCTS * CHAINS * 4; i++)
-        (&sum[0][0][0])[i] = 0;
+        sum[i / (CHAINS * 4)][i / 4 % CHAINS][i % 4] = 0;
       if (b + j + 16 <= a.begin) {
         if (a.begin < n)
           UNROLL for (int i = 0; i < 16; i++) {
@@ -281,37 +285,30 @@ leg_adjoint(const real2 *RESTRICT coef, const real2 *RESTRICT leg, const i64 *RE
         else
           SUM_SIXTEEN(0)
         WARP_SYNC();
-        UNROLL for (int k = 0; k < 8 * KA; k += DEPTHA / 4) {
-          double p[DEPTHA / 2];
-          UNROLL for (int q = 0; q < DEPTHA / 4; q++) {
-            p[2 * q] = theirs[4 * (k + q)];
-            p[2 * q + 1] = theirs[8 * TURN_ROW + 4 * (k + q)];
-          }
+        UNROLL for (int k = 0; k < 8 * KA; k++) {
+          double p[2] = {theirs[4 * k], theirs[8 * TURN_ROW + 4 * k]};
           UNROLL for (int i = 0; i < PRODUCTS; i++)
-            if (DEPTHA == 8)
-              product_of_8(sum[i][k / 2 % CHAINS], p, in[i] + k);
-            else
-              product_of_16(sum[i][k / 4 % CHAINS], p, in[i] + k);
+            PRODUCT(sum[i][k % CHAINS], p, in[i][k]);
         }
         WARP_SYNC();
       }
       UNROLL for (int i = 0; i < PRODUCTS; i++)
         if (8 * i + 2 * in_four < COLUMNS) {
-          real2 *out = (real2 *)(partial[warp] + (j + g) * SUM_ROW + 8 * i + 2 * in_four);
-          double *first = sum[i][0], *second = sum[i][CHAINS - 1];
-          UNROLL for (int e = 0; e < 4 && CHAINS > 1; e++)
-            first[e] += second[e];
-          out[0] = MAKE_REAL2(first[0], first[1]);
-          out[4 * SUM_ROW] = MAKE_REAL2(first[2], first[3]);
+          IN_SHARED real2 *out = (IN_SHARED real2 *)(partial + (warp * TILE + j + g) * SUM_ROW + 8 * i + 2 * in_four);
+          UNROLL for (int c = 1; c < CHAINS; c++)
+            UNROLL for (int e = 0; e < 4; e++)
+              sum[i][0][e] += sum[i][c][e];
+          out[0] = MAKE_REAL2(sum[i][0][0], sum[i][0][1]);
+          out[4 * SUM_ROW] = MAKE_REAL2(sum[i][0][2], sum[i][0][3]);
         }
     }
     BARRIER();
     if (b + TILE > begin)
       for (int i = LOCAL_ID(0); i < TILE * COLUMNS; i += 32 * WARPSA) {
-        int at = i / COLUMNS * SUM_ROW + i % COLUMNS;
-        double sum = partial[0][at];
+        int at = i + i / COLUMNS * (SUM_ROW - COLUMNS);
+        double sum = partial[at];
         UNROLL for (int w = 1; w < WARPSA; w++)
-          sum += partial[w][at];
+          sum += partial[w * TILE * SUM_ROW + at];
         if (b + i / COLUMNS < n)
           to[(i64)b * COLUMNS + i] = sum;
       }
