@@ -12,7 +12,7 @@ static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {
 static const kugel__leg_gpu_tuning products_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}, {0}},
     {{8, 4}, {2, 2}, {4, 6}, {false, true}},
-    {{3, 3}, {1, 2}, {12, 6}, {true, true}},
+    {{4, 4}, {1, 2}, {12, 6}, {true, true}},
     {{3, 4}, {2, 4}, {4, 2}, {true, true}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},

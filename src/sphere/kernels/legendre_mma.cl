@@ -3,14 +3,14 @@
 // lanes run the recurrences of their pairs, and matrix products add up: of P[pair][step] and the series, or of P[step][pair]
 // and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
 //
-// variant: MODE=0 NS=1 K=3 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
+// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
 // variant: MODE=0 NS=8 MAPS=8 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
 // variant: MODE=1 NS=8 MAPS=4 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
 // variant: MODE=2 NS=6 MAPS=2 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
-// variant: MODE=1 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=1 NS=2 K=4 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
-// variant: MODE=3 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-// variant: MODE=4 NS=2 K=3 KA=3 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 //
 // Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 
