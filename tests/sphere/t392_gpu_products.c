@@ -36,9 +36,11 @@ static double difference(int64_t n, const double *got, const double *want)
 /* One plan's coefficients of random alm, and alm of random coefficients, as doubles. */
 static void run(const subject *t, int which, double *coefs, double *back)
 {
-  bool gpu = t->device->info.is_gpu;
-  kugel__leg_gpu_tuning u = {
-      {2, 2}, {gpu ? 2 : 1, gpu ? 8 : 1}, {1, 1}, {which == PRODUCTS, which == PRODUCTS}};
+  bool products = which == PRODUCTS;
+  int warps = products ? 8 : 4; // sums of 8 series in 8 warps would take more than a block's shared memory
+  kugel__leg_gpu_tuning u = {{2, 2}, {2, warps}, {1, 1}, {products, products}};
+  if (!t->device->info.is_gpu)
+    u.warps[0] = u.warps[1] = 1;
   kugel__leg_gpu *leg = NULL;
   CHECK_OK(kugel__leg_gpu_create_batch(t->ctx, t->maps, t->plan->gpu->leg, &u, &leg));
   if (!leg)
