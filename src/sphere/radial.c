@@ -113,7 +113,7 @@ typedef struct rates {
 static rates rates_of(const kugel_radial *p)
 {
   static const rates core = {8.5e-11, 5e-9, 1.15e-10, 7e-9, 4.5e-11, 1e-8},
-                     gpu = {2e-13, 2.8e-11, 2.6e-13, 4.5e-11, 1.4e-13, 4.1e-11};
+                     gpu = {2e-13, 2.8e-11, 2.6e-13, 4.5e-11, 2.5e-13, 3.9e-11};
   return kugel__ctx_device(p->ctx)->info.is_gpu ? gpu : core;
 }
 
