@@ -81,20 +81,32 @@ def crossover(cpu, nside, gpu):
     return figure
 
 
+def operations(nside, arcmin, engine, pairs):
+    """Flops of one map: two a pair; transforms of all rings there and back, and the products of rings or the Legendre
+    functions of harmonics (2.5 a ring, l and m each way)."""
+    if engine == "direct":
+        return 2 * pairs
+    plan = kugel.Radial(kugel.Grid.healpix(nside), "gaussian", np.radians(arcmin / 60), method="rings")
+    transforms = 2 * 12 * nside**2 * 2.5 * np.log2(4 * nside)
+    lmax = min(plan.band, 2 * nside)
+    return transforms + (2 * plan.products if engine == "rings" else 2.5 * (4 * nside - 1) * lmax**2)
+
+
 def roofline(gpu, flops=33e12, bandwidth=4.1e12):
-    """Operations a second of direct sums over operations a byte, a map read and written; and the machine's limits."""
+    """Operations a second over operations a byte, a map read and written; and the machine's limits."""
     figure = Figure((5, 4), layout="constrained")
     axes = figure.subplots()
     x = np.logspace(-1, 4, 50)
     axes.loglog(x, np.minimum(flops, bandwidth * x) / 1e12, "k-", label="limits of the GPU")
-    for side in sorted({n for n, *_ in gpu}):
-        points = [(2 * pairs / (16 * 12 * side**2), 2 * pairs / ms / 1e9) for n, _, e, pairs, ms in gpu
-                  if e == "direct" and n == side]
-        if points:
-            axes.loglog(*zip(*points), "o", label=f"direct, nside {side}")
+    for engine, colour in ENGINES.items():
+        for k, side in enumerate((1024, 2048, 4096)):
+            work = [(operations(n, a, e, pairs), ms) for n, a, e, pairs, ms in gpu if e == engine and n == side]
+            points = [(w / (16 * 12 * side**2), w / ms / 1e9) for w, ms in work]
+            if points:
+                axes.loglog(*zip(*points), "os^"[k], color=colour, label=f"{engine}, nside {side}")
     axes.set(xlabel="flops a byte", ylabel="Tflop/s")
     axes.grid(True, which="both", alpha=0.3)
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="x-small")
     return figure
 
 

@@ -101,7 +101,8 @@ typedef struct kugel_radial_info {
      method is harmonic. They are far from the integral where the kernel is about as narrow as a pixel: flux
      is lost or made. */
   double constant_least, constant_most;
-  int64_t blocks; /* of rings that devices take one at a time or share; 1: all at once */
+  int64_t blocks;  /* of rings that devices take one at a time or share; 1: all at once */
+  double products; /* multiply-adds by rings besides their transforms; 0: another method */
 } kugel_radial_info;
 
 /// Plans the convolution of maps of one grid with one kernel.

@@ -622,6 +622,7 @@ class kugel_radial_info(Structure):
         ("constant_least", c_double),
         ("constant_most", c_double),
         ("blocks", c_int64),
+        ("products", c_double),
     ]
 
 

@@ -119,6 +119,8 @@ class Radial(Plan):
         self.radius, self.cut_error = info.radius, info.cut_error
         #: integral of the kernel over the sphere; what normalisation multiplied it by; pairs of pixels in a direct sum
         self.integral, self.scale, self.pairs = info.integral, info.scale, info.pairs
+        #: multiply-adds of the method by rings besides its transforms; degree beyond which b_l vanishes, -1: none
+        self.products, self.band = info.products, info.band
         #: what the sum makes of the constant 1, least and most at a sample of pixels
         self.constant = info.constant_least, info.constant_most
         lost = max(info.integral - info.constant_least, info.constant_most - info.integral)

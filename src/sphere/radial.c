@@ -162,6 +162,7 @@ static kugel_status choose(kugel_radial *p)
   if (method == KUGEL_RADIAL_HARMONIC)
     return use_harmonics(p, lmax ? lmax : p->band < 0 ? most : kugel__min(most, p->band));
   KUGEL_TRY(kugel__radial_spectra_create(p));
+  p->info.products = p->spectra->products;
   if (method >= KUGEL_RADIAL_RINGS) {
     p->info.method = method;
     return KUGEL_OK;
@@ -174,6 +175,7 @@ static kugel_status choose(kugel_radial *p)
     return KUGEL_OK;
   }
   kugel__radial_spectra_destroy(p);
+  p->info.products = 0;
   return harmonic < direct ? use_harmonics(p, p->band) : KUGEL_OK;
 }
 
