@@ -68,7 +68,7 @@ static kugel_status move_maps(const kugel_sht *p, kugel__lane *lane, int64_t i, 
   size_t width = map->device.f32 ? 4 : 8;
   for (int c = 0; c < p->n_map; c++)
     for (int64_t k = 0; k < part->nruns; k++) {
-      const kugel__run *r = &part->runs[k];
+      const kugel__stretch *r = &part->runs[k];
       kugel__mem here = lane->map[i % KUGEL__PART_SLOTS];
       here.offset += (size_t)(c * part->pixels + r->at) * width;
       size_t bytes = (size_t)r->count * width, first = (size_t)r->first * width;

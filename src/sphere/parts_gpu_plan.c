@@ -43,12 +43,6 @@ kugel_status kugel__parts_wanted(const kugel_sht *p, bool *wanted)
 
 /* ---- parts ---- */
 
-static int by_first(const void *a, const void *b)
-{
-  const kugel__run *x = a, *y = b;
-  return (x->first > y->first) - (x->first < y->first);
-}
-
 /* Rings of the part in order of the map, merged where they are neighbours. */
 static kugel_status make_runs(const kugel_sht *p, kugel__part *part)
 {
@@ -59,33 +53,10 @@ static kugel_status make_runs(const kugel_sht *p, kugel__part *part)
     const int64_t rings[] = {g->pairs[i].north, g->pairs[i].south};
     for (int k = 0; k < 2; k++)
       if (rings[k] >= 0)
-        part->runs[n++] = (kugel__run){.first = g->first[rings[k]], .count = g->nphi[rings[k]]};
+        part->runs[n++] = (kugel__stretch){.first = g->first[rings[k]], .count = g->nphi[rings[k]]};
   }
-  qsort(part->runs, (size_t)n, sizeof *part->runs, by_first);
-  for (int64_t i = 0; i < n; i++) {
-    kugel__run r = part->runs[i], *last = &part->runs[kugel__max(part->nruns, 1) - 1];
-    r.at = part->pixels;
-    part->pixels += r.count;
-    if (part->nruns && last->first + last->count == r.first)
-      last->count += r.count;
-    else
-      part->runs[part->nruns++] = r;
-  }
+  part->nruns = kugel__stretch_merge(n, part->runs, &part->pixels);
   return KUGEL_OK;
-}
-
-/* Where the pixel `first` of the map is in the part. */
-static int64_t place(const kugel__part *part, int64_t first)
-{
-  int64_t a = 0, b = part->nruns;
-  while (b - a > 1) {
-    int64_t mid = (a + b) / 2;
-    if (part->runs[mid].first <= first)
-      a = mid;
-    else
-      b = mid;
-  }
-  return part->runs[a].at + first - part->runs[a].first;
 }
 
 static kugel_status make_rings(const kugel_sht *p, const kugel__rings_desc *whole, kugel_ctx *ctx,
@@ -95,8 +66,12 @@ static kugel_status make_rings(const kugel_sht *p, const kugel__rings_desc *whol
   int64_t *offset;
   KUGEL_ALLOC(p->ctx, offset, (size_t)n * 16);
   for (int64_t i = 0; i < n; i++) {
-    offset[i] = whole->offset_north[p0 + i] < 0 ? -1 : place(part, whole->offset_north[p0 + i]);
-    offset[n + i] = whole->offset_south[p0 + i] < 0 ? -1 : place(part, whole->offset_south[p0 + i]);
+    offset[i] = whole->offset_north[p0 + i] < 0
+                    ? -1
+                    : kugel__stretch_place(part->nruns, part->runs, whole->offset_north[p0 + i]);
+    offset[n + i] = whole->offset_south[p0 + i] < 0
+                        ? -1
+                        : kugel__stretch_place(part->nruns, part->runs, whole->offset_south[p0 + i]);
   }
   kugel__rings_desc d = {.npairs = n,
                          .mmax = whole->mmax,

@@ -6,13 +6,9 @@
 #include "codegen/module.h"
 #include "sphere/legplan.h"
 #include "sphere/parts_gpu.h"
+#include "sphere/stretch.h"
 
 enum { KUGEL__PART_SLOTS = 2, KUGEL__SLICE_ALIGN = 512 /* bytes */ };
-
-/* Pixels next to each other in the map and in a part. */
-typedef struct kugel__run {
-  int64_t first, at, count; /* in the map, in the part */
-} kugel__run;
 
 /* Devices share pairs one way in synthesis and another way in the adjoint, whose kernels take other times. */
 enum { KUGEL__FORTH, KUGEL__BACK, KUGEL__WAYS };
@@ -24,7 +20,7 @@ typedef struct kugel__part {
   kugel__rings_gpu *rings;
   kugel__mem weight; /* [p1 - p0][2] or NULL */
   int64_t nruns;
-  kugel__run *runs; /* by rising `first` */
+  kugel__stretch *runs; /* by rising `first` */
 } kugel__part;
 
 typedef struct kugel__lane {

@@ -2,7 +2,6 @@
 /* Plans of radial convolution by blocks of rings. */
 #include "sphere/radial_blocks_gpu.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -128,43 +127,6 @@ static int64_t need_of(const kugel_radial *p, int64_t each, const int64_t *first
 
 /* ---- a block ---- */
 
-static int by_first(const void *a, const void *b)
-{
-  const kugel__radial_stretch *x = a, *y = b;
-  return (x->first > y->first) - (x->first < y->first);
-}
-
-/* Sorts stretches, gives them places in this order, and merges neighbours. */
-static int64_t merge(int64_t n, kugel__radial_stretch *s, int64_t *pixels)
-{
-  int64_t kept = 0;
-  *pixels = 0;
-  qsort(s, (size_t)n, sizeof *s, by_first);
-  for (int64_t i = 0; i < n; i++) {
-    kugel__radial_stretch now = s[i], *last = s + kugel__max(kept, 1) - 1;
-    now.at = *pixels;
-    *pixels += now.count;
-    if (kept && last->first + last->count == now.first)
-      last->count += now.count;
-    else
-      s[kept++] = now;
-  }
-  return kept;
-}
-
-static int64_t place(const kugel__radial_block *b, int64_t first)
-{
-  int64_t lo = 0, hi = b->nin;
-  while (hi - lo > 1) {
-    int64_t mid = (lo + hi) / 2;
-    if (b->in[mid].first <= first)
-      lo = mid;
-    else
-      hi = mid;
-  }
-  return b->in[lo].at + first - b->in[lo].first;
-}
-
 /* Rings of the block, pairs [lo, hi) of the plan, in order of colatitude. */
 static kugel_status take_rings(const kugel_radial *p, kugel__radial_block *b, int64_t lo, int64_t hi)
 {
@@ -179,26 +141,26 @@ static kugel_status take_rings(const kugel_radial *p, kugel__radial_block *b, in
   for (int64_t i = 0; i < v->nrings; i++) {
     kugel__radial_ring *r = v->ring + i;
     *r = p->ring[i < hi - lo ? lo + i : p->nrings - lo - v->nrings + i];
-    b->in[i] = (kugel__radial_stretch){r->first, 0, r->nphi};
+    b->in[i] = (kugel__stretch){r->first, 0, r->nphi};
     r->lo = i >= v->begin && i < v->end ? r->lo - lo : i;
     r->hi = i >= v->begin && i < v->end ? r->hi - lo : i;
   }
-  b->nin = merge(v->nrings, b->in, &b->grid.npix);
+  b->nin = kugel__stretch_merge(v->nrings, b->in, &b->grid.npix);
   v->scratch = 0;
   for (int64_t i = 0; i < v->nrings; i++) {
     kugel__radial_ring *r = v->ring + i;
     int64_t mirror = v->nrings - 1 - i;
     if ((i >= v->begin && i < v->end) || (p->mirrored && mirror >= v->begin && mirror < v->end))
-      b->out[b->nout++] = (kugel__radial_stretch){r->first, 0, r->nphi};
-    r->first = place(b, r->first);
+      b->out[b->nout++] = (kugel__stretch){r->first, 0, r->nphi};
+    r->first = kugel__stretch_place(b->nin, b->in, r->first);
     r->slot = v->scratch;
     if (r->reach)
       v->scratch += (r->segment + 2 * r->reach) * LANES;
   }
   int64_t pixels;
-  b->nout = merge(b->nout, b->out, &pixels);
+  b->nout = kugel__stretch_merge(b->nout, b->out, &pixels);
   for (int64_t i = 0; i < b->nout; i++)
-    b->out[i].at = place(b, b->out[i].first);
+    b->out[i].at = kugel__stretch_place(b->nin, b->in, b->out[i].first);
   return KUGEL_OK;
 }
 

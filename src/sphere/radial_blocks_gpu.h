@@ -13,11 +13,7 @@
 #include "device/device.h"
 #include "sphere/grid.h"
 #include "sphere/radial_spectra.h"
-
-/* Pixels next to each other in the map and in a block. */
-typedef struct kugel__radial_stretch {
-  int64_t first, at, count; /* in the map, in the block */
-} kugel__radial_stretch;
+#include "sphere/stretch.h"
 
 typedef struct kugel__radial_block {
   int64_t p0, p1; /* output pairs */
@@ -25,7 +21,7 @@ typedef struct kugel__radial_block {
   kugel_grid grid; /* of which npix counts only */
   kugel__radial_spectra spectra;
   int64_t nin, nout;
-  kugel__radial_stretch *in, *out;
+  kugel__stretch *in, *out;
 } kugel__radial_block;
 
 typedef struct kugel__radial_blocks {

@@ -30,8 +30,8 @@ static size_t width_of(const job *j)
   return j->f32 ? 4 : 8;
 }
 
-static kugel_status move(const job *j, const kugel__radial_block *b, const kugel__radial_stretch *s,
-                         kugel__mem here, const map *m, kugel__way way)
+static kugel_status move(const job *j, const kugel__radial_block *b, const kugel__stretch *s, kugel__mem here,
+                         const map *m, kugel__way way)
 {
   kugel__device *device = b->view.gpu->device, *home = kugel__ctx_device(j->p->ctx);
   size_t bytes = (size_t)s->count * width_of(j), first = (size_t)s->first * width_of(j);

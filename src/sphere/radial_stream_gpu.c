@@ -20,7 +20,7 @@ typedef struct stream {
   size_t word;
 } stream;
 
-static kugel_status move(const stream *t, int map, const kugel__radial_stretch *s, bool write)
+static kugel_status move(const stream *t, int map, const kugel__stretch *s, bool write)
 {
   kugel__device *device = t->view->gpu->device;
   int64_t most = RUN / (int64_t)t->word;
@@ -41,8 +41,8 @@ static kugel_status move(const stream *t, int map, const kugel__radial_stretch *
 }
 
 /* Rings of a block, or of the whole map, next to each other. */
-static kugel_status run_block(stream *t, int64_t nin, const kugel__radial_stretch *in, int64_t nout,
-                              const kugel__radial_stretch *out)
+static kugel_status run_block(stream *t, int64_t nin, const kugel__stretch *in, int64_t nout,
+                              const kugel__stretch *out)
 {
   kugel__device *device = t->view->gpu->device;
   size_t bytes = (size_t)(t->maps * t->view->grid->npix) * t->word;
@@ -72,7 +72,7 @@ static kugel_status run_block(stream *t, int64_t nin, const kugel__radial_stretc
 /* A plan that the device holds whole. */
 static kugel_status run_whole(stream *t, const kugel_radial *p)
 {
-  kugel__radial_stretch *all;
+  kugel__stretch *all;
   int64_t n = 0;
   KUGEL_ALLOC(p->ctx, all, (size_t)p->nrings * sizeof *all);
   for (int64_t i = 0; i < p->nrings; i++) {
@@ -80,7 +80,7 @@ static kugel_status run_whole(stream *t, const kugel_radial *p)
     if (n && all[n - 1].first + all[n - 1].count == r->first)
       all[n - 1].count += r->nphi;
     else
-      all[n++] = (kugel__radial_stretch){r->first, r->first, r->nphi};
+      all[n++] = (kugel__stretch){r->first, r->first, r->nphi};
   }
   t->view = p;
   pthread_mutex_lock(&p->gpu->lock);
