@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <kugel/io.h>
 #include "core/alloc.h"
+#include "io/folder.h"
 
 #define UNSEEN (-1.6375e30)
 static char folder[64];
@@ -19,20 +20,6 @@ static const char *in_folder(const char *name)
   turn = (turn + 1) % 4;
   snprintf(path[turn], sizeof path[turn], "%s/%s", folder, name);
   return path[turn];
-}
-
-/* Files in the folder, temporaries included. */
-static int count_files(void)
-{
-  char command[128];
-  int n = -1;
-  snprintf(command, sizeof command, "ls -A %s | wc -l", folder);
-  FILE *p = popen(command, "r");
-  if (p && fscanf(p, "%d", &n) != 1)
-    n = -1;
-  if (p)
-    pclose(p);
-  return n;
 }
 
 static void fill(double *map, int64_t n, uint64_t seed)
@@ -142,7 +129,7 @@ static void check_cards(void)
            KUGEL_EINVAL);
   unlink(in_folder("c.fits"));
   unlink(in_folder("d.fits"));
-  CHECK(count_files() == 0);
+  CHECK(count_files(folder) == 0);
 }
 
 static void check_partial(void)
@@ -192,7 +179,7 @@ static void check_partial(void)
                                  KUGEL_ARRAY(a, KUGEL_F64, 2, 5)),
            KUGEL_EINVAL);
   unlink(in_folder("p.fits"));
-  CHECK(count_files() == 0);
+  CHECK(count_files(folder) == 0);
 }
 
 static void check_alm(void)
@@ -258,7 +245,7 @@ static void check_full_disk(rlim_t bytes, const char *name)
   setrlimit(RLIMIT_FSIZE, &old);
   CHECK_IS(s, KUGEL_EIO);
   CHECK(strstr(kugel_last_error(), name) && strstr(kugel_last_error(), "File too large"));
-  CHECK(count_files() == 0);
+  CHECK(count_files(folder) == 0);
   free(a);
 }
 
@@ -354,7 +341,7 @@ int main(void)
              KUGEL_EINVAL);
     a[2] = 0.5;
     CHECK_IS(kugel_fits_write_maps(NULL, in_folder("x.fits"), OPTS(.dtype = KUGEL_I32), m), KUGEL_EINVAL);
-    CHECK(count_files() == 0);
+    CHECK(count_files(folder) == 0);
     CHECK_OK(kugel_fits_write_maps(NULL, in_folder("x.fits"), NULL, m));
     CHECK_IS(kugel_fits_write_maps(NULL, in_folder("x.fits"), NULL, m), KUGEL_EIO);
     chmod(in_folder("x.fits"), 0640);
@@ -376,12 +363,12 @@ int main(void)
       kugel__fault_alloc(++n);
       s = write_and_read();
       kugel__fault_alloc(0);
-      CHECK(count_files() <= 4);
+      CHECK(count_files(folder) <= 4);
     }
     CHECK_OK(s);
     CHECK(n > 10);
     forget_files();
-    CHECK(count_files() == 0);
+    CHECK(count_files(folder) == 0);
   }
   rmdir(folder);
   END();

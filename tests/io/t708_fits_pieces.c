@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include <kugel/io.h>
 #include "core/alloc.h"
+#include "io/folder.h"
 
 static char folder[64], whole[128], pieces[128];
 
@@ -22,19 +23,6 @@ static char *slurp(const char *path, long *size)
     *size = -1;
   fclose(in);
   return text;
-}
-
-static int count_files(void)
-{
-  char command[128];
-  int n = -1;
-  snprintf(command, sizeof command, "ls -A %s | wc -l", folder);
-  FILE *p = popen(command, "r");
-  if (p && fscanf(p, "%d", &n) != 1)
-    n = -1;
-  if (p)
-    pclose(p);
-  return n;
 }
 
 /* Pieces from both ends towards the middle. */
@@ -82,14 +70,14 @@ static void failures(void)
   kugel_fits_writer *w = NULL;
   kugel_fits_write_opts o = {.size = sizeof o};
   unlink(pieces);
-  int before = count_files();
+  int before = count_files(folder);
   CHECK_OK(kugel_fits_writer_create(NULL, pieces, &o, 8, 1, &w));
   CHECK_IS(kugel_fits_writer_put(w, 1, 0, KUGEL_ARRAY(map, KUGEL_F64, 768)), KUGEL_EINVAL);
   CHECK_IS(kugel_fits_writer_put(w, 0, 1, KUGEL_ARRAY(map, KUGEL_F64, 768)), KUGEL_EINVAL);
   CHECK_IS(kugel_fits_writer_put(w, 0, 0, KUGEL_ARRAY(map, KUGEL_C128, 10)), KUGEL_ESHAPE);
   CHECK_IS(kugel_fits_writer_put(w, 0, 0, NULL), KUGEL_EINVAL);
   CHECK_OK(kugel_fits_writer_close(w, 0));
-  CHECK(count_files() == before);
+  CHECK(count_files(folder) == before);
   CHECK_IS(kugel_fits_writer_create(NULL, whole, &o, 8, 1, &w), KUGEL_EIO); /* it exists */
   CHECK_IS(kugel_fits_writer_create(NULL, pieces, &o, 0, 1, &w), KUGEL_EINVAL);
   CHECK_IS(kugel_fits_writer_create(NULL, pieces, &o, 8, 0, &w), KUGEL_EINVAL);
@@ -102,7 +90,7 @@ static void failures(void)
     kugel__fault_alloc(k);
     last = write_pieces(8, 1, NULL, map, 100);
     CHECK(!last || last == KUGEL_ENOMEM);
-    CHECK(!last || count_files() == before);
+    CHECK(!last || count_files(folder) == before);
   }
   kugel__fault_alloc(0);
   CHECK_OK(last);

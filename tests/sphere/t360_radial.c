@@ -2,6 +2,7 @@
 /* Radial convolution: sums over pixels in long double, constants, adjoint, masks, harmonics, bad input. */
 #include "check.h"
 #include "core/alloc.h"
+#include "sphere/radial_faults.h"
 #include <kugel/radial.h>
 
 static uint64_t seed = 11;
@@ -360,27 +361,12 @@ static void bad_input(void)
 static void faults(void)
 {
   kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 4);
-  double *f = random_map(192), out[192];
   for (int method = 1; method <= 2; method++) {
     kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.5};
     o.method = (kugel_radial_method)method;
-    bool done = false;
-    for (int64_t n = 1; n < 500 && !done; n++) {
-      kugel_radial *p = NULL;
-      kugel_ctx_trim(NULL);
-      kugel__fault_alloc(n);
-      kugel_status s = kugel_radial_create(NULL, &o, &p);
-      if (!s)
-        s = kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 192), KUGEL_ARRAY(out, KUGEL_F64, 192));
-      kugel__fault_alloc(0);
-      CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
-      kugel_radial_destroy(p);
-      done = s == KUGEL_OK;
-    }
-    CHECK(done);
+    radial_faults(&o, 192);
   }
   kugel_grid_destroy(g);
-  free(f);
 }
 
 int main(void)

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "core/alloc.h"
 #include "sphere/radial_spectra.h"
+#include "sphere/radial_faults.h"
 
 static uint64_t seed = 31;
 
@@ -195,25 +196,11 @@ static void faults(void)
 {
   const sky k = {KUGEL_GRID_HEALPIX, 4, 1, {20}, {1}};
   kugel_grid *g = make_grid(&k);
-  double f[192] = {1};
-  bool done = false;
   kugel_radial_opts o = {.size = sizeof o, .grid = g, .kernel = KUGEL_RADIAL_FISHER, .n = 1};
   o.kappa = k.kappa;
   o.values = k.parts;
   o.method = KUGEL_RADIAL_RINGS;
-  for (int64_t n = 1; n < 500 && !done; n++) {
-    kugel_radial *p = NULL;
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(n);
-    kugel_status s = kugel_radial_create(NULL, &o, &p);
-    if (!s)
-      s = kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 192), KUGEL_ARRAY(f, KUGEL_F64, 192));
-    kugel__fault_alloc(0);
-    CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
-    kugel_radial_destroy(p);
-    done = s == KUGEL_OK;
-  }
-  CHECK(done);
+  radial_faults(&o, 192);
   kugel_grid_destroy(g);
 }
 

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "core/alloc.h"
 #include "sphere/tangent.h"
+#include "sphere/radial_faults.h"
 #include <kugel/radial.h>
 
 static uint64_t seed = 9;
@@ -151,20 +152,7 @@ static void bad_input(void)
   CHECK_IS(kugel_radial_ellipse(2, NAN, 3, w, w, w), KUGEL_EINVAL);
   CHECK_IS(kugel_radial_ellipse(2, 1, 3, w, NULL, w), KUGEL_EINVAL);
   turn[3] = 0;
-  double f[48] = {0};
-  bool done = false;
-  for (int64_t n = 1; n < 500 && !done; n++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(n);
-    kugel_status s = kugel_radial_create(NULL, &o, &p);
-    if (!s)
-      s = kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 48), KUGEL_ARRAY(f, KUGEL_F64, 48));
-    kugel__fault_alloc(0);
-    CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
-    done = s == KUGEL_OK;
-    kugel_radial_destroy(p);
-  }
-  CHECK(done);
+  radial_faults(&o, 48);
   kugel_grid_destroy(g);
 }
 

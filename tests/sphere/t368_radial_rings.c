@@ -3,6 +3,7 @@
  */
 #include "check.h"
 #include "core/alloc.h"
+#include "sphere/radial_faults.h"
 #include <kugel/radial.h>
 
 static uint64_t seed = 5;
@@ -82,22 +83,10 @@ static void faults(void)
 {
   const sky k = {KUGEL_GRID_HEALPIX, 4, KUGEL_RADIAL_GAUSSIAN, 0.5, 0.6, 0};
   kugel_grid *g = make_grid(&k);
-  double f[192] = {1};
-  bool done = false;
-  for (int64_t n = 1; n < 500 && !done; n++) {
-    kugel_radial *p = NULL;
-    kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = 0.5, .method = KUGEL_RADIAL_RINGS};
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(n);
-    kugel_status s = kugel_radial_create(NULL, &o, &p);
-    if (!s)
-      s = kugel_radial_execute(p, KUGEL_ARRAY(f, KUGEL_F64, 192), KUGEL_ARRAY(f, KUGEL_F64, 192));
-    kugel__fault_alloc(0);
-    CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
-    kugel_radial_destroy(p);
-    done = s == KUGEL_OK;
-  }
-  CHECK(done);
+  radial_faults(
+      &(kugel_radial_opts){
+          .size = sizeof(kugel_radial_opts), .grid = g, .width = 0.5, .method = KUGEL_RADIAL_RINGS},
+      192);
   kugel_grid_destroy(g);
 }
 
