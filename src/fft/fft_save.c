@@ -168,6 +168,8 @@ static kugel_status load(kugel_ctx *ctx, const char *path, kugel__bundle *b, kug
   const void *data = kugel__bundle_find(b, &key, &bytes);
   KUGEL_CHECK(data && bytes == sizeof r, KUGEL_EIO, "the file holds no plan of transforms");
   memcpy(&r, data, sizeof r);
+  KUGEL_CHECK(r.ndim >= 1 && r.ndim <= KUGEL__FFT_DIMS && r.naxes >= 1 && r.naxes <= r.ndim, KUGEL_EIO,
+              "the file has a plan of %d axes of %d: it is damaged", r.naxes, r.ndim);
   hooked *h = kugel__calloc(ctx, sizeof *h);
   KUGEL_CHECK(h, KUGEL_ENOMEM, "no memory for a plan");
   kugel_status s = create(ctx, b, &r, h, out);

@@ -223,6 +223,9 @@ static void check_elsewhere(kugel_ctx *ctx)
   check_changed(ctx, &key, origin, sizeof origin, "was saved for \"cuda sm_42, 1");
   check_changed(ctx, &plan, origin, 0, "the file holds no plan of transforms");
   check_changed(ctx, &plan, origin, 99, "the file holds no plan of transforms");
+  char wild[224]; // as many as a request has
+  memset(wild, 0x7f, sizeof wild);
+  check_changed(ctx, &plan, wild, sizeof wild, "the file has a plan of 2139062143 axes of 2139062143");
 }
 
 // Files of which a kernel is missing: as of another build of the same version.
