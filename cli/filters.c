@@ -68,8 +68,9 @@ static int say_plan(const filter *f, const kugel_radial *plan)
   LIB(kugel_radial_get_info(plan, &info));
   bool harmonic = info.method == KUGEL_RADIAL_HARMONIC;
   json_text("kernel", kernels[f->kernel]);
-  bool rings = info.method >= KUGEL_RADIAL_RINGS;
   static const char *const names[] = {"auto", "direct", "harmonic", "rings", "arkcos"};
+  static const char *const ways[] = {"", "", "", " by series along rings",
+                                     " by series along rings as ARKCoS cuts them"};
   json_text("method", names[info.method]);
   json_number("radius_radians", info.radius);
   json_number("cut_error", info.cut_error);
@@ -82,8 +83,7 @@ static int say_plan(const filter *f, const kugel_radial *plan)
     fact("method", "spherical harmonics");
   else
     fact("method", "sum over pixels within %s%s, which leaves out %.2g of the kernel's rms",
-         angle_text(info.radius, radius, sizeof radius), rings ? " by series along rings" : "",
-         info.cut_error);
+         angle_text(info.radius, radius, sizeof radius), ways[info.method], info.cut_error);
   json_number("constant_least", info.constant_least);
   json_number("constant_most", info.constant_most);
   double lost = fmax(info.integral - info.constant_least, info.constant_most - info.integral);

@@ -13,29 +13,37 @@ typedef struct flow {
   int64_t first;
 } flow;
 
-static int refuse_whole(const sky *s, const filter *f, bool nested, bool plot)
+/* What keeps a map from going ring by ring. */
+typedef enum obstacle { NOTHING, NO_SUMS, NESTED, PARTIAL, COMPRESSED, PICTURE } obstacle;
+
+static obstacle obstacle_of(const sky *s, const filter *f, bool nested, bool plot)
 {
   if (f->kernel == KUGEL_RADIAL_SERIES || f->method == KUGEL_RADIAL_HARMONIC)
-    return fail_usage("--mem on the CPU goes with sums over pixels: --method direct or rings");
+    return NO_SUMS;
   if (s->info->order == KUGEL_ORDER_NESTED || nested)
+    return NESTED;
+  return s->info->partial ? PARTIAL : path_ends_with(s->path, ".gz") ? COMPRESSED : plot ? PICTURE : NOTHING;
+}
+
+static int refuse(const sky *s, obstacle why)
+{
+  switch (why) {
+  case NO_SUMS:
+    return fail_usage("--mem on the CPU goes with sums over pixels: --method direct or rings");
+  case NESTED:
     return fail(
         "%s is in NESTED order, but --mem goes through RING files ring by ring: kugel reorder %s first, or "
         "leave out --mem",
         s->info->order == KUGEL_ORDER_NESTED ? s->path : "the output", s->path);
-  if (s->info->partial)
+  case PARTIAL:
     return fail("%s holds part of the sky pixel by pixel: leave out --mem", s->path);
-  if (path_ends_with(s->path, ".gz"))
+  case COMPRESSED:
     return fail("%s is compressed and cannot be read ring by ring: gunzip it, or leave out --mem", s->path);
-  if (plot)
+  case PICTURE:
     return fail_usage("--plot needs the whole map in memory: use kugel plot, or leave out --mem");
-  return EXIT_DONE;
-}
-
-/* Nothing needs whole maps. */
-static bool possible(const sky *s, const filter *f, bool nested, bool plot)
-{
-  return f->kernel != KUGEL_RADIAL_SERIES && f->method != KUGEL_RADIAL_HARMONIC && !nested && !plot &&
-         s->info->order != KUGEL_ORDER_NESTED && !s->info->partial && !path_ends_with(s->path, ".gz");
+  default:
+    return EXIT_DONE;
+  }
 }
 
 int stream_choose(const sky *s, const filter *f, const arg *device, const arg *mem, bool nested, bool plot,
@@ -45,8 +53,9 @@ int stream_choose(const sky *s, const filter *f, const arg *device, const arg *m
   LIB(kugel_ctx_describe(run.ctx, &info));
   bool cpu = info.device.type == KUGEL_CPU;
   *bytes = cpu && mem->given && !strcmp(device->s, "cpu") ? mem->n : 0;
-  *streamed = *bytes || (!cpu && possible(s, f, nested, plot));
-  return *bytes ? refuse_whole(s, f, nested, plot) : EXIT_DONE;
+  obstacle why = obstacle_of(s, f, nested, plot);
+  *streamed = *bytes || (!cpu && why == NOTHING);
+  return *bytes ? refuse(s, why) : EXIT_DONE;
 }
 
 int memory_check(const sky *s)
