@@ -70,6 +70,8 @@ def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radiu
             raise ValueError(f"kernel has angles of shape {angles.shape} and values of shape {values.shape}; "
                              "expected two arrays [n]")
         opts |= {"kernel": _ffi.KUGEL_RADIAL_TABLE, "n": angles.size, "angles": angles, "values": values}
+    elif isinstance(kernel, dict):
+        raise TypeError("kernel is a dict: kugel.kernels give arguments, Radial(grid, **kernels.gaussian(0.01))")
     else:
         b = np.array(kernel, np.float64, ndmin=1)
         if b.ndim != 1:

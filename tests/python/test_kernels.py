@@ -117,3 +117,8 @@ def test_sources():
     assert np.abs(found["peak"] / [30, 20, 10] - 1).max() < 0.05
     with pytest.raises(ValueError):
         kernels.find_sources(m[:-1], fwhm)
+
+
+def test_a_kernel_is_arguments():
+    with pytest.raises(TypeError, match=r"\*\*kernels"):
+        kugel.Radial(kugel.Grid.healpix(4), kernels.gaussian(0.3))
