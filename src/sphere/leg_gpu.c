@@ -15,7 +15,8 @@ _Static_assert((int)POLAR_MODULE + 2 == (int)KUGEL__LEG_GPU_MODULES, "one polar 
 static kugel_status get_modules(kugel__leg_gpu *p)
 {
   const kugel__leg_gpu_tuning *u = &p->tuning;
-  char tiles[256], series[96], polar[2][96];
+  kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
+  char tiles[256], series[128], polar[2][96];
   kugel__module_spec specs[KUGEL__LEG_GPU_MODULES] = {
       [SERIES_MODULE] = {.name = "sphere/series", .defines = series},
       [RECURRENCE_MODULE] = {.name = "sphere/recurrence", .words = "codegen/dd"}};
@@ -27,8 +28,10 @@ static kugel_status get_modules(kugel__leg_gpu *p)
   for (int i = 0; i < 2; i++)
     specs[i] = (kugel__module_spec){.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre",
                                     .defines = tiles};
-  snprintf(series, sizeof series, "#define MODE %d\n#define NS %d\n#define SPIN %d\n", (int)p->leg->mode,
-           p->leg->nseries, kugel__leg_gpu_spin(p->leg));
+  snprintf(
+      series, sizeof series,
+      "#define MODE %d\n#define NS %d\n#define SPIN %d\n#define MAPS %d\n#define STEPS %d\n#define ROWS %d\n",
+      (int)p->leg->mode, p->leg->nseries, kugel__leg_gpu_spin(p->leg), p->maps, rows.steps, rows.rows);
   int n = POLAR_MODULE;
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];

@@ -63,6 +63,17 @@ static inline int kugel__leg_gpu_spin(const kugel__leg *leg)
                                         : 1;
 }
 
+/* Steps that a block of to_series has; rows of steps that one of from_series reads, of which `halo` are not its
+ * own: as in kernels/series.cl. */
+typedef struct kugel__leg_gpu_rows {
+  int steps, rows, halo;
+} kugel__leg_gpu_rows;
+static inline kugel__leg_gpu_rows kugel__leg_gpu_series(const kugel__leg_gpu *p)
+{
+  int halo = p->leg->mode == KUGEL__LEG_SCALAR ? 1 : 4;
+  return p->maps > 1 ? (kugel__leg_gpu_rows){32, 64, halo} : (kugel__leg_gpu_rows){128, 128, halo};
+}
+
 /* leg_gpu_tuning.c */
 kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const kugel__leg *leg);
 kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device);

@@ -10,7 +10,7 @@ typedef struct shape {
       groups;
 } shape;
 typedef struct columns {
-  int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, series, sets, spare;
+  int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, sets;
   int64_t alm;
 } columns;
 typedef struct polar_shape {
@@ -97,7 +97,6 @@ static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                    .tiles = p->groups,
                    .polar = p->polar_orders,
                    .accumulate = job->accumulate,
-                   .series = p->ns,
                    .sets = g->n_alm * maps_of(p, job),
                    .alm = job->alm_at};
 }
@@ -116,12 +115,11 @@ static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
   return grid;
 }
 
-static kugel__grid steps_of(const kugel__leg_gpu *p, int64_t orders, int64_t steps)
+// Of to_series and from_series, which have blocks of 256 threads.
+static kugel__grid steps_of(int64_t orders, int64_t steps, int64_t of_block)
 {
-  enum { STEPS = 128 }; // of the kernels
-  return (kugel__grid){
-      .blocks = {(uint32_t)orders, (uint32_t)((steps + STEPS - 1) / STEPS), (uint32_t)p->maps},
-      .threads = {STEPS}};
+  return (kugel__grid){.blocks = {(uint32_t)orders, (uint32_t)((steps + of_block - 1) / of_block)},
+                       .threads = {256}};
 }
 
 // Later work of `then` waits for what `first` has now.
@@ -200,7 +198,8 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
 {
   columns c = columns_of(p, job);
   shape t = shape_of(p, 0);
-  kugel__grid steps = steps_of(p, t.nm, p->top / 2 + 1), grid = grid_of(p, 0, t.nm);
+  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1, kugel__leg_gpu_series(p).steps),
+              grid = grid_of(p, 0, t.nm);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
@@ -235,7 +234,8 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = grid_of(p, 1, t.nm);
-    kugel__grid steps = steps_of(p, t.nm, (c.lmax - m0) / 2 + 1);
+    kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
+    kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1, rows.rows - rows.halo);
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Alm <-> scalar Legendre series in the two-step basis, as src/sphere/legseries.isa.c has them; a block has STEPS
-// steps of one m, that is 2 STEPS degrees, whose square roots and numbers it keeps in shared memory.
+// Alm <-> scalar Legendre series in the two-step basis, as src/sphere/legseries.isa.c has them. A block has consecutive
+// steps of one m (a step: two degrees) of all maps of a batch, whose series lie next to each other; what it takes of square
+// roots and numbers is kept in shared memory. A block of to_series has STEPS steps, one of from_series reads ROWS.
 //
-// variant: MODE=0 NS=1 SPIN=0
-// variant: MODE=1 NS=2 SPIN=1
-// variant: MODE=1 NS=2 SPIN=2
-// variant: MODE=2 NS=3 SPIN=2
-// variant: MODE=3 NS=2 SPIN=1
-// variant: MODE=4 NS=2 SPIN=1
+// variant: MODE=0 NS=1 SPIN=0 MAPS=1 STEPS=128 ROWS=128
+// variant: MODE=0 NS=1 SPIN=0 MAPS=8 STEPS=32 ROWS=64
+// variant: MODE=1 NS=2 SPIN=1 MAPS=1 STEPS=128 ROWS=128
+// variant: MODE=1 NS=2 SPIN=2 MAPS=4 STEPS=32 ROWS=64
+// variant: MODE=2 NS=3 SPIN=2 MAPS=2 STEPS=32 ROWS=64
+// variant: MODE=3 NS=2 SPIN=1 MAPS=1 STEPS=128 ROWS=128
+// variant: MODE=4 NS=2 SPIN=1 MAPS=1 STEPS=128 ROWS=128
 //
 // MODE 0: a scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
-// gradient. GROUP_ID(2) counts the maps of a batch: each has NS series of SETS sets. Degrees count from m: index i is l = m + i.
+// gradient. Each map has NS series of SETS sets. Degrees count from m: index i is l = m + i.
 
-#define STEPS 128
+#if IS_CUDA
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+#define THREADS 256
 #define GRADIENT (MODE >= 3)
 #define SETS (GRADIENT ? 1 : NS)      // of alm
+#define ALL (NS * MAPS)               // series of a batch
 #define COMPONENTS (MODE == 4 ? 3 : NS)
 #define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
 #define FIRST (MODE == 2 || MODE == 4 ? 1 : 0)     // of E or gradient
@@ -22,8 +30,7 @@
 typedef struct columns {
   i32 lmax, mmax, top, f32; // series run to degree top
   i32 m0, nm, tiles, polar; // adjoint: tiles of partial sums; m < polar have the sums of the polar pairs
-  i32 accumulate, series;   // of all maps of a batch
-  i32 sets, spare;          // of alm that are there
+  i32 accumulate, sets;     // sets: of alm that are there
   i64 alm; // first coefficient
 } columns;
 
@@ -108,31 +115,31 @@ DEVICE real2 join(real2 x, real2 y, int c) { return MAKE_REAL2(x.x - SIGN(c) * y
 #define EPS_AT(j) (e_room + (j))
 #define DEGREES (2 * STEPS + 5) // from 2 k0 - 2 on
 
-KERNEL_BLOCKS(STEPS, 8) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
-                        GLOBAL real2 *RESTRICT series, columns t)
+KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                          GLOBAL real2 *RESTRICT series, columns t)
 {
-  SHARED double e_room[DEGREES + 1], norm_room[DEGREES];
-  SHARED real2 set_room[SETS][DEGREES], value_room[NS][2 * STEPS + 1];
-  int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, k = k0 + id, n = (t.top - m) / 2 + 1;
-  int degrees = k0 < n ? DEGREES : 0; // of a block beyond the last step: none
-  for (int j = id; j < degrees; j += STEPS) {
-    int i = 2 * k0 - 2 + j;
-    e_room[j] = eps(i, m);
+  SHARED double e_room[DEGREES + 1], norm_room[MODE ? DEGREES : 1], al_room[STEPS];
+  SHARED real2 set_room[SETS * MAPS][DEGREES], value_room[MODE ? ALL : 1][2 * STEPS + 1];
+  int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
+  int steps = n - k0 < STEPS ? n - k0 : STEPS, degrees = steps > 0 ? DEGREES : 0; // of a block beyond the last step: none
+  for (int j = id; j < degrees * SETS * MAPS; j += THREADS)
+    set_room[j / DEGREES][j % DEGREES] = alm_at(alm, t, j / DEGREES, m, 2 * k0 - 2 + j % DEGREES);
+  for (int j = id; j < degrees; j += THREADS) {
+    e_room[j] = eps(2 * k0 - 2 + j, m);
     if (MODE)
-      norm_room[j] = norm_of(i, m);
-    for (int set = 0; set < SETS; set++)
-      set_room[set][j] = alm_at(alm, t, GROUP_ID(2) * SETS + set, m, i);
+      norm_room[j] = norm_of(2 * k0 - 2 + j, m);
   }
+  for (int j = id; j < steps; j += THREADS)
+    al_room[j] = alpha(coef + offset[m], k0 + j);
   BARRIER();
-  for (int at = id; at < degrees - 4; at += STEPS)
-    for (int s = 0; s < NS; s++) {
-      int c = s - FIRST, set = GRADIENT ? 0 : s, other = FIRST + 1 - c, j = at + 2, i = 2 * k0 + at;
-      if (MODE == 0 || s == VALUE) {
-        value_room[s][at] = set_room[MODE ? 0 : s][j];
-        continue;
-      }
 #if MODE
-      real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+  for (int a = id; a < (degrees ? 2 * STEPS + 1 : 0) * ALL; a += THREADS) {
+    int at = a % (2 * STEPS + 1), r = a / (2 * STEPS + 1), s = r % NS, sets = r / NS * SETS;
+    int c = s - FIRST, set = sets + (GRADIENT ? 0 : s), other = sets + FIRST + 1 - c, j = at + 2, i = 2 * k0 + at;
+    real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+    if (s == VALUE)
+      x = set_room[set][j];
+    else {
       x = add_band(x, band(EPS_AT(j - FAR), norm_room[j - FAR], i - FAR, m, FAR), set_room[set][j - FAR]);
       x = add_band(x, band(EPS_AT(j + FAR), norm_room[j + FAR], i + FAR, m, -FAR), set_room[set][j + FAR]);
 #if !GRADIENT && SPIN == 1
@@ -142,110 +149,128 @@ KERNEL_BLOCKS(STEPS, 8) to_series(const GLOBAL void *alm, const GLOBAL real2 *RE
       y = add_band(y, band(EPS_AT(j - 1), norm_room[j - 1], i - 1, m, 1), set_room[other][j - 1]);
       y = add_band(y, band(EPS_AT(j + 1), norm_room[j + 1], i + 1, m, -1), set_room[other][j + 1]);
 #endif
-      value_room[s][at] = GRADIENT ? x : join(x, y, c);
-#endif
+      if (!GRADIENT)
+        x = join(x, y, c);
     }
-  BARRIER();
-  if (k < n) {
-    double al = alpha(coef + offset[m], k), e1 = al * e_room[2 * id + 3], e2 = al * e_room[2 * id + 4];
-    for (int s = 0; s < NS; s++) {
-      real2 a = value_room[s][2 * id], b = value_room[s][2 * id + 1], c = value_room[s][2 * id + 2];
-      i64 to = ((offset[m] + k) * t.series + GROUP_ID(2) * NS + s) * 2;
-      series[to] = MAKE_REAL2(e1 * a.x + e2 * c.x, e1 * a.y + e2 * c.y);
-      series[to + 1] = MAKE_REAL2(al * b.x, al * b.y);
-    }
+    value_room[r][at] = x;
   }
+  BARRIER();
+#endif
+  GLOBAL real2 *to = series + (offset[m] + k0) * (2 * ALL);
+  for (int j = id; j < steps * ALL; j += THREADS) {
+    int s = j % ALL, k = j / ALL;
+    const IN_SHARED real2 *v = MODE ? value_room[MODE ? s : 0] + 2 * k : set_room[s] + 2 * k + 2;
+    double al = al_room[k], e1 = al * e_room[2 * k + 3], e2 = al * e_room[2 * k + 4];
+    to[2 * j] = MAKE_REAL2(e1 * v[0].x + e2 * v[2].x, e1 * v[0].y + e2 * v[2].y);
+    to[2 * j + 1] = MAKE_REAL2(al * v[1].x, al * v[1].y);
+  }
+}
+
+#define BEFORE (MODE ? 2 : 1) // rows of other blocks: these and as many behind, but for a scalar
+#define HALO (MODE ? 4 : 1)
+#define ROW (2 * ROWS + 2) // of shared memory
+#define ROUNDS ((ROWS * 2 * ALL + THREADS - 1) / THREADS)
+
+// Index i of series s in the basis: of the sums of steps i / 2 and before.
+DEVICE real2 by_degree(const IN_SHARED real2 *sum, const IN_SHARED double *e, int i, int at, int top)
+{
+  real2 v = sum[at], b = sum[at - 2];
+  if (i % 2 == 0)
+    v = MAKE_REAL2(e[1] * v.x + e[0] * b.x, e[1] * v.y + e[0] * b.y);
+  return i < 0 || i > top ? MAKE_REAL2(0.0, 0.0) : v;
 }
 
 // The transpose. sums[tile][step of m][series][even, odd]: tiles add up, in order, from their first steps `begun` on.
 // polar[component][m][lmax + 1]: what the polar pairs add.
-KERNEL_BLOCKS(STEPS, 8) from_series(const GLOBAL double *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
-                          const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
-                          const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
+KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 *RESTRICT begun,
+                            const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *RESTRICT offset,
+                            const GLOBAL real2 *RESTRICT polar, GLOBAL void *alm, columns t)
 {
-  SHARED double al_room[STEPS + 4], e_room[2 * STEPS + 9]; // from step k0 - 2 and degree 2 k0 - 4 on
-  SHARED double sum_room[(STEPS + 4) * 4 * NS];
-  SHARED real2 value_room[NS][2 * STEPS + 4]; // from degree 2 k0 - 2 on
-  int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
-  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * 4 * t.series;
-  i64 first = (offset[m] - base) * 4 * t.series + GROUP_ID(2) * 4 * NS;
-  int steps = k0 < n ? STEPS + 4 : 0; // of a block beyond the last step: none
-  for (int j = id; j < steps; j += STEPS) {
-    int k = k0 - 2 + j;
-    al_room[j] = 0;
-    if (k >= 0 && k < n)
-      al_room[j] = alpha(coef + offset[m], k);
-  }
-  for (int j = id; j < 2 * steps + 1; j += STEPS)
-    e_room[j] = eps(2 * k0 - 4 + j, m);
-  BARRIER();
-  for (int j = id; j < steps * 4 * NS; j += STEPS) {
-    int k = k0 - 2 + j / (4 * NS);
-    double sum = 0;
-    for (int tile = 0; tile < t.tiles && k >= 0 && k < n; tile++)
-      if (k >= begun[(i64)m * t.tiles + tile])
-        sum += sums[tile * stride + first + (i64)k * 4 * t.series + j % (4 * NS)];
-    sum_room[j] = al_room[j / (4 * NS)] * sum;
-  }
-  BARRIER();
-  for (int j = id; j < 2 * steps - 4; j += STEPS) { // the basis: sums by degree
-    int i = 2 * k0 - 2 + j;
-    for (int s = 0; s < NS; s++) {
-      const IN_SHARED double *now = sum_room + ((j / 2 + 1) * NS + s) * 4, *before = now - 4 * NS;
-      double f = e_room[j + 3], b = e_room[j + 2];
-      real2 v = MAKE_REAL2(f * now[0] + b * before[0], f * now[1] + b * before[1]);
-      if (j % 2)
-        v = MAKE_REAL2(now[2], now[3]);
-      if (i < 0 || i > t.top - m)
-        v = MAKE_REAL2(0.0, 0.0);
-      value_room[s][j] = v;
+  SHARED double al_room[ROWS], e_room[2 * ROWS + 1]; // from row k0 and degree 2 k0 on
+  SHARED real2 sum_room[ALL * ROW];
+  SHARED real2 value_room[MODE ? ALL * ROW : 1];
+  int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), n = (t.top - m) / 2 + 1;
+  int k0 = GROUP_ID(1) * (ROWS - HALO) - BEFORE, rows = k0 + BEFORE < n ? ROWS : 0; // beyond the last step: none
+  i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * (2 * ALL);
+  const GLOBAL real2 *from = sums + (offset[m] - base + k0) * (2 * ALL);
+  real2 sum[ROUNDS];
+  UNROLL for (int r = 0; r < ROUNDS; r++)
+    sum[r] = MAKE_REAL2(0.0, 0.0);
+  for (int tile = 0; tile < t.tiles && rows; tile++, from += stride) {
+    int least = begun[(i64)m * t.tiles + tile] - k0;
+    least = least > -k0 ? least : -k0;
+    UNROLL for (int r = 0; r < ROUNDS; r++) {
+      int j = id + r * THREADS, row = j / (2 * ALL);
+      real2 v = MAKE_REAL2(0.0, 0.0);
+      if (row >= least && row < n - k0 && row < ROWS)
+        v = from[j];
+      sum[r] = MAKE_REAL2(sum[r].x + v.x, sum[r].y + v.y);
     }
   }
+  for (int j = id; j < rows; j += THREADS)
+    al_room[j] = k0 + j >= 0 && k0 + j < n ? alpha(coef + offset[m], k0 + j) : 0.0;
+  for (int j = id; j < (rows ? 2 * rows + 1 : 0); j += THREADS)
+    e_room[j] = eps(2 * k0 + j, m);
   BARRIER();
-  for (int at = id; at < 2 * STEPS; at += STEPS) {
-    int i = 2 * k0 + at, j = at + 2;
-    for (int set = 0; set < SETS && i <= t.lmax - m && GROUP_ID(2) * SETS + set < t.sets; set++) {
-      real2 x = MAKE_REAL2(0.0, 0.0), y = x;
-      if (MODE == 0)
-        x = value_room[set][j];
-      else if (set == 0 && VALUE >= 0)
-        x = value_room[VALUE < 0 ? 0 : VALUE][j];
+  UNROLL for (int r = 0; r < ROUNDS; r++) {
+    int j = id + r * THREADS, row = j / (2 * ALL);
+    if (row < rows)
+      sum_room[j / 2 % ALL * ROW + 2 * row + j % 2] = MAKE_REAL2(al_room[row] * sum[r].x, al_room[row] * sum[r].y);
+  }
+  BARRIER();
 #if MODE
-      int c = GRADIENT ? 0 : set - FIRST, e = FIRST + c, b = FIRST + 1 - c;
-      const IN_SHARED double *near = EPS_AT(at + 4);
-      double norm = norm_of(i, m);
-      if (c >= 0) {
-        x = add_band(x, band(near, norm, i, m, -FAR), value_room[e][j - FAR]);
-        x = add_band(x, band(near, norm, i, m, FAR), value_room[e][j + FAR]);
+  for (int a = id; a < (rows ? 2 * ROWS - 4 : 0) * ALL; a += THREADS) {
+    int s = a / (2 * ROWS - 4), j = a % (2 * ROWS - 4) + 2;
+    value_room[s * ROW + j] = by_degree(sum_room + s * ROW, e_room + j, 2 * k0 + j, j, t.top - m);
+  }
+  BARRIER();
+#endif
+  for (int a = id; a < (rows ? 2 * (ROWS - HALO) : 0) * SETS * MAPS; a += THREADS) {
+    int all = a / (2 * (ROWS - HALO)), j = a % (2 * (ROWS - HALO)) + 2 * BEFORE, i = 2 * k0 + j;
+    int set = all % SETS, map = all / SETS;
+    if (i > t.lmax - m || all >= t.sets)
+      continue;
+    real2 x = MAKE_REAL2(0.0, 0.0), y = x;
+#if !MODE
+    x = by_degree(sum_room + map * ROW, e_room + j, i, j, t.top - m);
+#else
+    const IN_SHARED real2 *value = value_room + map * NS * ROW + j;
+    if (set == 0 && VALUE >= 0)
+      x = value[(VALUE < 0 ? 0 : VALUE) * ROW];
+    int c = GRADIENT ? 0 : set - FIRST, e = (FIRST + c) * ROW, b = (FIRST + 1 - c) * ROW;
+    const IN_SHARED double *near = EPS_AT(j);
+    double norm = norm_of(i, m);
+    if (c >= 0) {
+      x = add_band(x, band(near, norm, i, m, -FAR), value[e - FAR]);
+      x = add_band(x, band(near, norm, i, m, FAR), value[e + FAR]);
 #if !GRADIENT && SPIN == 1
-        y = add_band(y, band(near, norm, i, m, 0), value_room[b][j]);
+      y = add_band(y, band(near, norm, i, m, 0), value[b]);
 #elif !GRADIENT
-        x = add_band(x, band(near, norm, i, m, 0), value_room[e][j]);
-        y = add_band(y, band(near, norm, i, m, -1), value_room[b][j - 1]);
-        y = add_band(y, band(near, norm, i, m, 1), value_room[b][j + 1]);
+      x = add_band(x, band(near, norm, i, m, 0), value[e]);
+      y = add_band(y, band(near, norm, i, m, -1), value[b - 1]);
+      y = add_band(y, band(near, norm, i, m, 1), value[b + 1]);
 #endif
-        if (!GRADIENT)
-          x = join(x, y, c);
-      }
+      if (!GRADIENT)
+        x = join(x, y, c);
+    }
 #endif
-      for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
-        real2 p = polar[((i64)(GROUP_ID(2) * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
-        x = MAKE_REAL2(x.x + p.x, x.y + p.y);
-      }
-      if (m == 0)
-        x.y = 0;
-      i64 place = (GROUP_ID(2) * SETS + set) * column_size(t) + column_at(t, m) + i;
-      if (t.f32) {
-        GLOBAL float *to = (GLOBAL float *)alm + 2 * place;
-        to[0] = (float)(x.x + (t.accumulate ? (double)to[0] : 0.0));
-        to[1] = (float)(x.y + (t.accumulate ? (double)to[1] : 0.0));
-      } else {
-        GLOBAL real2 *to = (GLOBAL real2 *)alm + place;
-        real2 old = MAKE_REAL2(0.0, 0.0);
-        if (t.accumulate)
-          old = *to;
-        *to = MAKE_REAL2(x.x + old.x, x.y + old.y);
-      }
+    for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
+      real2 p = polar[((i64)(map * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
+      x = MAKE_REAL2(x.x + p.x, x.y + p.y);
+    }
+    if (m == 0)
+      x.y = 0;
+    i64 place = all * column_size(t) + column_at(t, m) + i;
+    if (t.f32) {
+      GLOBAL float *to = (GLOBAL float *)alm + 2 * place;
+      to[0] = (float)(x.x + (t.accumulate ? (double)to[0] : 0.0));
+      to[1] = (float)(x.y + (t.accumulate ? (double)to[1] : 0.0));
+    } else {
+      GLOBAL real2 *to = (GLOBAL real2 *)alm + place;
+      real2 old = MAKE_REAL2(0.0, 0.0);
+      if (t.accumulate)
+        old = *to;
+      *to = MAKE_REAL2(x.x + old.x, x.y + old.y);
     }
   }
 }
