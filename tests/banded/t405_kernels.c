@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Generated kernels of banded solves and products in the interpreter, which finds races, unwritten reads and
- * bad addresses: residuals against sums in 113 bits. ISA: once */
+/* LABEL: long, ISA: once. Generated kernels of banded solves and products in the interpreter, which finds races,
+ * unwritten reads and bad addresses: residuals against sums in 113 bits. */
 #include "banded/kernel.h"
 #include "check.h"
 #include "codegen/interp.h"
