@@ -7,7 +7,7 @@
 #include "fft/banks.h"
 #include "fft/blocktables.h"
 
-enum { KUGEL__BLOCK_POINTS = 48 }; /* of a thread, at most */
+enum { KUGEL__BLOCK_POINTS = 49 }; /* of a thread, at most */
 
 /* The kernel being built. */
 typedef struct kugel__build {

@@ -114,7 +114,7 @@ static double score(const kugel__block *b)
          .549 * fmax(0, log2(need / (double)most)) - .116 * idle / b->stages - .017 * b->halves;
 }
 
-enum { OTHERS = 16 };
+enum { OTHERS = 16, LARGEST = 32 }; // radix that the model knows
 
 typedef struct search {
   kugel__block best, trial;
@@ -250,7 +250,7 @@ bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared
     return true;
   }
   for (s.least = 64; s.least && s.score == -INFINITY; s.least /= 2)
-    try_radices(&s, b.m, KUGEL__DFT_MAX);
+    try_radices(&s, b.m, LARGEST);
   *out = s.best;
   return s.score > -INFINITY;
 }
@@ -348,6 +348,6 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
   s.trial.radix[0] = 1;
   s.trial.stages = 0;
   for (; s.least && !s.count; s.least /= 2)
-    try_radices(&s, b->m, KUGEL__DFT_MAX);
+    try_radices(&s, b->m, LARGEST);
   return s.count;
 }

@@ -5,7 +5,7 @@
 
 #include "codegen/gen.h"
 
-enum { KUGEL__DFT_MAX = 32 };
+enum { KUGEL__DFT_MAX = 49 };
 
 /* x_k <- sum_j x_j e^{sign 2 pi i j k / n}, 1 <= n <= KUGEL__DFT_MAX; natural order. Primes by symmetric sums
  * (2 n^2 operations), coprime factors by Good and Thomas (no twiddles), others by Cooley and Tukey. */
