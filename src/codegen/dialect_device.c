@@ -31,6 +31,7 @@ const kugel__dialect kugel__dialect_device = {
     .resident = "KERNEL_BLOCKS(%d, %d) ",
     .space = "GLOBAL ",
     .pointer = "*",
+    .constant = "RESTRICT ",
     .shared = "SHARED_FROM_LAUNCH(%s, %s, %lld)",
     .float_suffix = "f",
 };

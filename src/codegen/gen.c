@@ -68,6 +68,13 @@ kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name)
 {
   return parameter(g, KUGEL__POINTER, type, name);
 }
+kugel__val kugel__gen_constants(kugel__gen *g, kugel__type type, const char *name)
+{
+  kugel__val p = parameter(g, KUGEL__POINTER, type, name);
+  if (!g->status)
+    g->vars[p.var].constant = true;
+  return p;
+}
 kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count)
 {
   return new_var(g, (kugel__var){.hint = name,
@@ -189,12 +196,19 @@ void kugel__gen_cluster_wait(kugel__gen *g)
   append(g, (kugel__ins){.op = KUGEL__CLUSTER_WAIT, .dst = UINT32_MAX});
 }
 
-void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
+static void store_pair(kugel__gen *g, kugel__op op, kugel__val pointer, kugel__val index, kugel__cval value)
 {
-  append(g,
-         (kugel__ins){.op = KUGEL__STORE_PAIR, .dst = UINT32_MAX, .a = {pointer, index, value.re, value.im}});
+  append(g, (kugel__ins){.op = (uint8_t)op, .dst = UINT32_MAX, .a = {pointer, index, value.re, value.im}});
   if (!g->status)
     g->vars[pointer.var].written = true;
+}
+void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
+{
+  store_pair(g, KUGEL__STORE_PAIR, pointer, index, value);
+}
+void kugel__gen_stream_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value)
+{
+  store_pair(g, KUGEL__STREAM_PAIR, pointer, index, value);
 }
 
 kugel__val kugel__gen_local_id(kugel__gen *g)

@@ -35,6 +35,7 @@
   OP(LOAD, 2, NULL)                                         /* pointer, index */                             \
   OP(STORE, 3, NULL)                                        /* pointer, index, value */                      \
   OP(STORE_PAIR, 4, NULL)                                   /* pointer, index, x, y */                       \
+  OP(STREAM_PAIR, 4, "STREAM_PAIR(%0, %1, %2, %3)")         /* the same, past the caches */                  \
   OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")                 /* elements 2 i, 2 i + 1 of shared memory */     \
   OP(PUT_SHARED_PAIR, 4, "PUT_SHARED_PAIR(%0, %1, %2, %3)") /* shared memory, i, x, y */                     \
   OP(REMOTE, 3,                                                                                              \
@@ -75,6 +76,7 @@ typedef struct kugel__var {
   int number;
   uint8_t kind, type;
   bool uniform, written; /* written: a pointer that is stored through */
+  bool constant;         /* a pointer to what nobody stores while the function runs */
   int64_t shared;        /* elements of an array in the block's shared memory, 0: not one */
   int64_t def;           /* defining instruction, -1: a parameter or symbol */
   int64_t parameter;     /* position in the argument list, -1: not a parameter */
@@ -101,6 +103,8 @@ kugel_status kugel__gen_finish(kugel__gen *g);
 /* Hints are static text; the printed name is the hint, with a number where that is needed. */
 kugel__val kugel__gen_parameter(kugel__gen *g, kugel__type type, const char *name); /* uniform value */
 kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name);   /* to global memory */
+/* To what nobody stores while the function runs: loads may come early, and from other caches. */
+kugel__val kugel__gen_constants(kugel__gen *g, kugel__type type, const char *name);
 kugel__val kugel__gen_symbol(kugel__gen *g, const char *name); /* integer that the surrounding text defines */
 /* An array in the shared memory of a block; one a kernel. */
 kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count);
@@ -111,6 +115,8 @@ kugel__val kugel__gen_load(kugel__gen *g, kugel__val pointer, kugel__val index, 
 void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value);
 kugel__cval kugel__gen_load_pair(kugel__gen *g, kugel__val pointer, kugel__val index);
 void kugel__gen_store_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value);
+/* For what is not read again soon: it leaves the caches first. Float and double only. */
+void kugel__gen_stream_pair(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__cval value);
 kugel__val kugel__gen_local_id(kugel__gen *g); /* U32 */
 kugel__val kugel__gen_group_id(kugel__gen *g); /* I64 */
 /* Pair i of shared memory that is an array of reals. */

@@ -383,7 +383,8 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
     if (sync(m, ins))
       continue;
     bool far = ins->op == KUGEL__REMOTE || ins->op == KUGEL__REMOTE_PAIR;
-    bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR;
+    bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR ||
+                 ins->op == KUGEL__STREAM_PAIR;
     bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__PUT_SHARED_PAIR;
     bool shuffles = ins->op == KUGEL__SHUFFLE_UP || ins->op == KUGEL__SHUFFLE_DOWN;
     for (int t = 0; t < m->threads; t++)

@@ -158,10 +158,10 @@ static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
     if (v->parameter < 0)
       continue;
     bool pointer = v->kind == KUGEL__POINTER;
-    kugel__text_add(t, "%s%s%s%s %s%s", comma, pointer && d->space ? d->space : "",
+    kugel__text_add(t, "%s%s%s%s %s%s%s", comma, pointer && d->space ? d->space : "",
                     pointer && !v->written ? "const " : "",
                     pointer && d->element[v->type] ? d->element[v->type] : d->uniform[v->type],
-                    pointer ? d->pointer : "", v->hint);
+                    pointer ? d->pointer : "", v->constant && d->constant ? d->constant : "", v->hint);
     comma = ", ";
   }
   kugel__text_add(t, ")\n{\n");

@@ -27,6 +27,7 @@ typedef struct kugel__dialect {
   const char *resident;                   /* as function, with the blocks that a multiprocessor is to hold */
   const char *function, *space, *pointer; /* words before a function (%d: threads of a block), before and
                                            * after a pointer's type */
+  const char *constant;                   /* before the name of a pointer to constants */
   const char *shared;                     /* declaration of a shared array: type, name, count */
   const char *float_suffix;
 } kugel__dialect;

@@ -20,7 +20,8 @@ void kugel__build_parameters(kugel__build *k)
   k->in = kugel__gen_pointer(g, type_of(b, b->source, b->half_in), "in");
   kugel__end sink = b->modulus ? KUGEL__END_REAL : b->sink;
   k->out = kugel__gen_pointer(g, type_of(b, sink, b->half_out), "out");
-  k->tables = kugel__gen_pointer(g, type_of(b, KUGEL__END_COMPLEX, false), "tables");
+  kugel__type pair = type_of(b, KUGEL__END_COMPLEX, false);
+  k->tables = b->constants ? kugel__gen_constants(g, pair, "tables") : kugel__gen_pointer(g, pair, "tables");
   if (b->rader)
     k->order = kugel__gen_pointer(g, KUGEL__U32, "order");
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");
@@ -49,6 +50,7 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b)};
   kugel__gen_init(g, ctx, "fft_block");
   g->threads = b->threads * b->group;
+  g->blocks = b->resident;
   kugel__build_parameters(&k);
   if (kugel__block_shared(b))
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));

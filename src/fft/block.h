@@ -14,7 +14,8 @@
 enum { KUGEL__BLOCK_STAGES = 16 };
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic error "-Wpadded" /* its bytes name the kernel in caches: `unused` leaves none unset   \
+#pragma GCC diagnostic error                                                                                 \
+    "-Wpadded" /* its bytes name the kernel in caches: `unused` leaves none unset   \
                                          */
 /* What the kernel's text depends on. */
 typedef struct kugel__block {
@@ -57,7 +58,9 @@ typedef struct kugel__block {
                              in the tables: one for each element of the line's side */
   uint8_t modulus;        /* kugel_fft_modulus: what the sink writes of complex numbers */
   bool big_outer;
-  bool unused[3];
+  bool stream;      /* results leave the caches first: for arrays that are written where they were read */
+  bool constants;   /* the compiler may load from the tables early */
+  uint8_t resident; /* blocks that a multiprocessor is to hold at least; 0: none in particular */
 } kugel__block;
 #pragma GCC diagnostic pop
 
@@ -81,6 +84,10 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
 /* The same anew for a block that fits, whose lines lie across memory where they are written, and where they
  * are read if `in`. */
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared);
+
+/* The same anew for points that are far apart in memory: at least so many bytes. */
+enum { KUGEL__BLOCK_FAR = 1 << 18 };
+void kugel__block_far(kugel__block *b, uint64_t shared);
 
 /* A transform that a cluster of blocks holds; false if none is known to be fast. */
 bool kugel__block_cluster(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);

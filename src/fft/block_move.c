@@ -29,6 +29,7 @@ kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in)
                     .hooked = in ? b->hook_in : b->hook_out,
                     .hook = in ? k->at.hook_in : k->at.hook_out,
                     .window = in ? b->keep_in : b->keep_out,
+                    .stream = !in && b->stream && b->real != KUGEL__DD && !b->half_out,
                     .modulus = in ? KUGEL_FFT_COMPLEX : (kugel_fft_modulus)b->modulus,
                     .high = b->line.points - 1};
   return t;

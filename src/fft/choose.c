@@ -9,9 +9,9 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-/* ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
+/* ACROSS_FAR: the same of points a quarter of a mebibyte apart and more. ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
  * convolution. */
-typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
+typedef enum walk { FLAT, ACROSS, ACROSS_FAR, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -19,9 +19,11 @@ typedef struct choice {
   int64_t n;
   int radix[6];
   int threads, group;
-  bool halves;
+  int how; /* HALVES ...; true: HALVES */
   int cluster;
 } choice;
+
+enum { HALVES = 1, STREAM = 2, CONSTANTS = 4, TWO = 8 }; // of kugel__block; TWO: 2 blocks resident
 
 static const choice measured[] = {
 #include "fft/measured.def"
@@ -56,7 +58,10 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
       found.radix[found.stages] = c->radix[found.stages];
     found.threads = c->threads;
     found.group = c->group;
-    found.halves = c->halves;
+    found.halves = c->how & HALVES;
+    found.stream = c->how & STREAM;
+    found.constants = c->how & CONSTANTS;
+    found.resident = c->how & TWO ? 2 : 0;
     if (c->cluster) {
       found.cluster = c->cluster;
       found.m = found.n / c->cluster;
@@ -266,6 +271,8 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   b->across_in = in;
   b->across_out = true;
   b->flat = false;
+  b->stream = b->constants = false;
+  b->resident = 0;
   if (in && b->big && as_measured(b, ACROSS_BIG, shared))
     return;
   if (as_measured(b, in ? ACROSS : ACROSS_OUT, shared))
@@ -293,6 +300,12 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   if (!fits(b, shared))
     *b = flat;
   b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
+}
+
+void kugel__block_far(kugel__block *b, uint64_t shared)
+{
+  if (b->across_in && b->across_out && !b->big)
+    as_measured(b, ACROSS_FAR, shared);
 }
 
 /* ---- others ---- */
@@ -337,6 +350,8 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
 {
   search s = {.trial = *b, .list = list, .score = -INFINITY, .least = 64, .shared = shared};
   s.room = (int)kugel__min(room, OTHERS);
+  s.trial.stream = s.trial.constants = false;
+  s.trial.resident = 0;
   s.stages = kugel__radices_fewest(b->m).count;
   if (b->cluster)
     return 0;

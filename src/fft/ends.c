@@ -168,6 +168,8 @@ static void put_pair(const kugel__side *s, kugel__val i, kugel__cval x)
   x = s->hooked ? kugel__gen_cmul(s->g, x, hook(s, i)) : x;
   if (s->modulus)
     kugel__gen_store(s->g, s->array, at, modulus_of(s, x));
+  else if (s->stream)
+    kugel__gen_stream_pair(s->g, s->array, at, x);
   else
     kugel__gen_store_pair(s->g, s->array, at, x);
   close_cut(s, c);

@@ -62,6 +62,7 @@ typedef struct kugel__side {
   kugel__val tables;
   bool hooked; /* element i is multiplied by tables[hook + i] */
   int64_t hook;
+  bool stream;               /* complex numbers are written past the caches */
   kugel_fft_modulus modulus; /* what is written of complex numbers */
   kugel__window window;
   int64_t low, high; /* what is known of the points that are read or written now: low <= p <= high */

@@ -98,6 +98,7 @@ int main(void)
       kugel__block b;
       CHECK(kugel__block_fit(n, KUGEL__F64, 1 << 17, &b));
       b.line.inverse = n % 3 == 0;
+      b.stream = b.constants = n % 4 == 1;
       layout l = lines(n, n % 2 ? b.group : b.group + 1);
       check(&b, &l, &l);
     }

@@ -2,16 +2,17 @@
 /* ISA: once. Rates of block FFT kernels on a GPU, candidates for src/fft/measured.def; without arguments,
  * nothing.
  *
- * usage: t249_gpu_blocks LIST [MIB | --compile]
+ * usage: t249_gpu_blocks LIST [MIB | --compile] [COLUMNS]
  *
  * Lengths that take a convolution have as many points in it as the radices multiply to.
  *
- * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster,
- * with radices as 16.16.8. across: lines lie across memory; out: only where they are written; big: across,
- * with twiddles of a long line.
+ * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster [flags],
+ * with radices as 16.16.8. across: lines lie across memory, COLUMNS side by side; out: only where they are
+ * written; big: across, with twiddles of a long line. flags: s: kugel__block.stream, c: constants, a digit:
+ * resident.
  *
  * A line of the output: the candidate, registers, bytes spilled, bytes of shared memory, blocks a
- * multiprocessor, GB/s, relative error of the last line. --compile stops before GB/s and needs NVRTC but no
+ * multiprocessor, GB/s, relative error of the last line, GB/s in place. --compile stops before GB/s and needs NVRTC but no
  * device; it then writes the last candidate's machine code and text to the files that CUBIN and TEXT name. */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,9 @@
 #include "fft/blocktables.h"
 #include "fft/dft.h"
 
-enum { MOST = 512, COLUMNS = 1024 };
+enum { MOST = 512 };
+
+static int64_t columns = 1024; // lines side by side
 
 typedef struct candidate {
   char text[128];
@@ -48,11 +51,12 @@ static bool parse(const char *line, candidate *c)
   char bits[8], walk[8], radices[64];
   long long n;
   int threads, group, halves, cluster;
-  if (sscanf(line, "%7s %7s %lld %63s %d %d %d %d", bits, walk, &n, radices, &threads, &group, &halves,
-             &cluster) != 8)
+  char flags[8] = "-";
+  if (sscanf(line, "%7s %7s %lld %63s %d %d %d %d %7s", bits, walk, &n, radices, &threads, &group, &halves,
+             &cluster, flags) < 8)
     return false;
-  snprintf(c->text, sizeof c->text, "%s %-6s %6lld %-12s %4d %3d %d %2d", bits, walk, n, radices, threads,
-           group, halves, cluster);
+  snprintf(c->text, sizeof c->text, "%s %-6s %6lld %-12s %4d %3d %d %2d %-3s", bits, walk, n, radices,
+           threads, group, halves, cluster, flags);
   kugel__block *b = &c->b;
   kugel__type real = bits[1] == '3' ? KUGEL__F32 : KUGEL__F64;
   if (cluster)
@@ -71,15 +75,19 @@ static bool parse(const char *line, candidate *c)
       must(KUGEL_FAIL(KUGEL_EINVAL, "%s: too many points of a thread", line));
   b->group = group;
   b->halves = halves;
+  const char *digit = strpbrk(flags, "123456789");
+  b->stream = strchr(flags, 's');
+  b->constants = strchr(flags, 'c');
+  b->resident = digit ? (uint8_t)(*digit - '0') : 0;
   b->flat = walk[0] == 'f';
   b->across_in = walk[0] == 'a' || walk[0] == 'b';
   b->across_out = !b->flat;
   if (walk[0] != 'a') { // as plans know them
-    b->step_in = b->across_in ? COLUMNS : 1;
-    b->step_out = b->across_out ? COLUMNS : 1;
-    b->c0 = b->flat ? 0 : COLUMNS;
+    b->step_in = b->across_in ? columns : 1;
+    b->step_out = b->across_out ? columns : 1;
+    b->c0 = b->flat ? 0 : columns;
   }
-  b->big = walk[0] == 'b' ? n * COLUMNS : 0;
+  b->big = walk[0] == 'b' ? n * columns : 0;
   c->out = walk[0] == 'o';
   kugel__gen g;
   kugel__block_build(b, NULL, &g);
@@ -256,11 +264,10 @@ static void measure(bench *m, candidate *c, kugel__module *module)
   must(kugel__module_kernel(module, "fft_block", &kernel, &info));
   fill(m, b->real);
   print(c, info.registers, info.local_bytes);
-  int64_t size = b->real == KUGEL__F32 ? 8 : 16, plane = b->n * COLUMNS, n = b->n, one = 1, zero = 0,
-          columns = COLUMNS;
+  int64_t size = b->real == KUGEL__F32 ? 8 : 16, plane = b->n * columns, n = b->n, one = 1, zero = 0;
   bool flat = b->flat, in_lines = flat || c->out;
-  int64_t count = (int64_t)m->bytes / size / (flat ? n : plane) * (flat ? 1 : COLUMNS),
-          c0 = flat ? count : COLUMNS;
+  int64_t count = (int64_t)m->bytes / size / (flat ? n : plane) * (flat ? 1 : columns),
+          c0 = flat ? count : columns;
   kugel__mem in = {m->in, 0}, out = {m->out, 0}, tables = {upload_tables(m, b), 0};
   const int64_t *values[] = {&count,
                              &c0,
@@ -289,7 +296,10 @@ static void measure(bench *m, candidate *c, kugel__module *module)
   double t = best_time(m, kernel, &grid, (int)(a - args), args);
   int64_t last = count - 1, x = last % c0, y = last / c0 * plane;
   double e = error_of(m, c, in_lines ? x * n + y : x + y, *values[6], flat ? x * n : x + y, *values[9], x);
-  printf(" %5.0f %.1e\n", 2 * (double)(count * n * size) / t * 1e-9, e);
+  printf(" %5.0f %.1e", 2 * (double)(count * n * size) / t * 1e-9, e);
+  args[0] = KUGEL__MEM_ARG(out);
+  t = c->out ? INFINITY : best_time(m, kernel, &grid, (int)(a - args), args);
+  printf(" %5.0f\n", 2 * (double)(count * n * size) / t * 1e-9);
   fflush(stdout);
   kugel__device_free(m->dev, tables.base);
   kugel__device_free(m->dev, order.base);
@@ -322,6 +332,7 @@ int main(int argc, char **argv)
     return 77; // skipped
   bool only = argc > 2 && !strcmp(argv[2], "--compile");
   size_t mib = argc > 2 && !only ? (size_t)atoi(argv[2]) : 256;
+  columns = argc > 3 ? atoll(argv[3]) : columns;
   char line[256];
   int count = 0;
   while (count < MOST && fgets(line, sizeof line, list))

@@ -50,6 +50,13 @@ typedef double2 real2;
 #define SHARED_PAIR(shared, i) (((const real2 *)(shared))[i])
 #define PUT_SHARED_PAIR(shared, i, x, y) (((real2 *)(shared))[i] = MAKE_REAL2(x, y))
 
+// Leaves the caches before other data.
+#ifdef __HIP__
+#define STREAM_PAIR(p, i, x, y) ((p)[i] = MAKE_REAL2(x, y))
+#else
+#define STREAM_PAIR(p, i, x, y) __stcs(&(p)[i], MAKE_REAL2(x, y))
+#endif
+
 // Clusters of blocks, which OpenCL has not: shared memory of block `block` of the cluster.
 #if __CUDA_ARCH__ >= 900
 DEVICE u32 remote_base(const void *shared, u32 block)

@@ -48,6 +48,7 @@ typedef double2 real2;
 
 #define SHARED_PAIR(shared, i) (((__local const real2 *)(shared))[i])
 #define PUT_SHARED_PAIR(shared, i, x, y) (((__local real2 *)(shared))[i] = MAKE_REAL2(x, y))
+#define STREAM_PAIR(p, i, x, y) ((p)[i] = MAKE_REAL2(x, y))
 
 // Every thread of the block takes part in a shuffle; blocks are whole warps.
 #define SHUFFLE_ROOM(threads) __local u64 kugel_shuffle[threads]
