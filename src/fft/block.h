@@ -85,10 +85,6 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
  * are read if `in`. */
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared);
 
-/* The same anew for points that are far apart in memory: at least so many bytes. */
-enum { KUGEL__BLOCK_FAR = 1 << 18 };
-void kugel__block_far(kugel__block *b, uint64_t shared);
-
 /* A transform that a cluster of blocks holds; false if none is known to be fast. */
 bool kugel__block_cluster(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
 

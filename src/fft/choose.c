@@ -9,9 +9,9 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-/* ACROSS_FAR: the same of points a quarter of a mebibyte apart and more. ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
+/* ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
  * convolution. */
-typedef enum walk { FLAT, ACROSS, ACROSS_FAR, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
+typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -300,12 +300,6 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   if (!fits(b, shared))
     *b = flat;
   b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
-}
-
-void kugel__block_far(kugel__block *b, uint64_t shared)
-{
-  if (b->across_in && b->across_out && !b->big)
-    as_measured(b, ACROSS_FAR, shared);
 }
 
 /* ---- others ---- */

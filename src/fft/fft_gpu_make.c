@@ -293,15 +293,6 @@ static kugel__window window_of(const kugel__fft_gpu *p, int direction, int i)
   return w.first == 0 && w.count == p->desc.n[i] ? (kugel__window){0, 0} : w;
 }
 
-// Whether points along an axis lie far apart, as far as the plan's other axes tell.
-static bool lies_far(const kugel__fft_gpu *p, int i)
-{
-  int64_t apart = 2 * kugel__real_bytes(p->real);
-  for (int k = i + 1; k < p->desc.naxes && apart < KUGEL__BLOCK_FAR; k++)
-    apart *= p->desc.n[k];
-  return !p->desc.in_order[i] && apart >= KUGEL__BLOCK_FAR;
-}
-
 // The chain of an axis in a direction, whose forward chain is there.
 static kugel_status plan_axis(kugel__fft_gpu *p, int i, int direction, uint64_t shared, bool clusters)
 {
@@ -310,8 +301,6 @@ static kugel_status plan_axis(kugel__fft_gpu *p, int i, int direction, uint64_t 
   kugel_fft_kind kind = complex ? KUGEL_FFT_C2C : p->desc.kind;
   kugel__line line = kugel__line_of(direction ? kind_back(kind) : kind, direction == INVERSE, p->desc.n[i]);
   KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared, clusters));
-  if (c->passes == 1 && lies_far(p, i))
-    kugel__block_far(&c->pass[0].block, shared);
   if (p->desc.measure && !(direction == INVERSE && p->own_inverse))
     KUGEL_TRY(kugel__gpu_measure(p, kind, i, direction, shared));
   if (direction == INVERSE)
