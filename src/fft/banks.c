@@ -18,7 +18,7 @@ static int64_t conflicts(const kugel__block *b, const int64_t word[32])
 }
 
 // All exchanges of the stages: writes of one, reads of the next.
-static int64_t cost(const kugel__block *b, const kugel__bank_layout *l)
+static int64_t cost_of(const kugel__block *b, const kugel__bank_layout *l)
 {
   int64_t sum = 0, s = 1;
   for (int stage = 0; stage + 1 < b->stages; stage++) {
@@ -40,6 +40,12 @@ static int64_t cost(const kugel__block *b, const kugel__bank_layout *l)
     s *= r;
   }
   return sum;
+}
+
+static int64_t cost(const kugel__block *b, const kugel__bank_layout *l)
+{
+  kugel__block back = kugel__block_back(b);
+  return cost_of(b, l) + (b->spectrum ? cost_of(&back, l) : 0);
 }
 
 kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
@@ -65,4 +71,20 @@ kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
       }
     }
   return best;
+}
+
+int64_t kugel__bank_scatter(const kugel__block *b, const uint32_t *order)
+{
+  kugel__bank_layout l = kugel__bank_layout_of(b);
+  int64_t sum = 0;
+  for (int64_t i = 0; i < b->m; i += 32) {
+    int64_t put[32], take[32];
+    for (int64_t lane = 0; lane < 32; lane++) {
+      int64_t at_lane = i + lane < b->m ? (int64_t)order[i + lane] : -1;
+      put[lane] = at_lane < 0 ? -1 : at(&l, at_lane, 0);
+      take[lane] = at_lane < 0 ? -1 : at(&l, (b->m - at_lane) % b->m, 0);
+    }
+    sum += conflicts(b, put) + conflicts(b, take);
+  }
+  return sum;
 }

@@ -15,5 +15,8 @@ typedef struct kugel__bank_layout {
 } kugel__bank_layout;
 
 kugel__bank_layout kugel__bank_layout_of(const kugel__block *b);
+/* What it costs that 32 threads each put points i, i + 1 ... at places order[i] and take them from -order[i]
+ * modulo m. */
+int64_t kugel__bank_scatter(const kugel__block *b, const uint32_t *order);
 
 #endif

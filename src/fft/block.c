@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Block kernels as a whole. */
+#include <string.h>
 #include "fft/block.h"
 #include "fft/block_build.h"
 
@@ -45,9 +46,27 @@ void kugel__build_parameters(kugel__build *k)
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
 }
 
+kugel__block kugel__block_back(const kugel__block *b)
+{
+  kugel__block back = *b;
+  for (int i = 0; i < b->stages && b->spectrum; i++)
+    back.radix[i] = b->radix[b->stages - 1 - i];
+  return back;
+}
+
+// Through the spectrum; from there on k->b is the block back.
+static void there_and_back(kugel__build *k, const kugel__seat *in, const kugel__seat *out, bool used)
+{
+  kugel__stages(k, in, in, in, used);
+  kugel__convolve(k, in);
+  k->b = &k->back;
+  memcpy(k->at.twiddles, k->at.twiddles_back, sizeof k->at.twiddles);
+  kugel__stages(k, in, in, out, true);
+}
+
 void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
 {
-  kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b)};
+  kugel__build k = {.b = b, .g = g, .layout = kugel__bank_layout_of(b), .back = kugel__block_back(b)};
   kugel__gen_init(g, ctx, "fft_block");
   g->threads = b->threads * b->group;
   g->blocks = b->resident;
@@ -65,10 +84,19 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   }
   k.group = kugel__gen_name(g, "first", g_mul(g, id, kugel__int(b->group)));
   tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
-  kugel__stages(&k, &in, &in, b->spectrum ? &in : &out, b->rader);
-  if (b->spectrum) {
-    kugel__convolve(&k, &in, &in);
-    kugel__stages(&k, &in, &in, &out, true);
+  if (b->spectrum)
+    there_and_back(&k, &in, &out, b->rader);
+  else
+    kugel__stages(&k, &in, &in, &out, b->rader);
+  if (b->split) {
+    kugel__park(&k);
+    k.b = b;
+    k.at = kugel__tables_of(b);
+    k.part = 1;
+    kugel__load(&k, &in);
+    kugel__turn_points(&k, &in);
+    there_and_back(&k, &in, &out, true);
+    kugel__join(&k, &out);
   }
   tile ? kugel__store_tile(&k, &out) : b->rader ? kugel__store_rader(&k, &out) : kugel__store(&k, &out);
   if (b->cluster > 1)
@@ -117,11 +145,19 @@ bool kugel__block_shares_roots(const kugel__block *b)
          !kugel__line_pairs(&b->line, b->sink);
 }
 
+int64_t kugel__block_exchange(const kugel__block *b)
+{
+  return (b->halves ? 1 : 2) * kugel__bank_layout_of(b).plane;
+}
+
 int64_t kugel__block_shared(const kugel__block *b)
 {
   kugel__bank_layout l = kugel__bank_layout_of(b);
   bool whole = b->rader || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
   bool used = b->stages > 1 || b->spectrum || whole;
+  if (b->split) // what is parked is joined before pairs of points meet
+    return kugel__max((kugel__block_exchange(b) + 1) / 2 * 2 + 2 * kugel__block_parked(b),
+                      whole ? 2 * l.plane : 0);
   int64_t exchange = !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
   int64_t roots = kugel__block_shares_roots(b) ? 2 * (int64_t)b->group * b->radix[b->stages - 1] : 0;
   return roots ? (exchange + 1) / 2 * 2 + roots : exchange;

@@ -22,8 +22,8 @@ typedef struct kugel__block {
   kugel__type real; /* F32, F64 or DD */
   int stages;
   int64_t n; /* points of a transform of the block */
-  int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, n - 1 for
-                Rader's */
+  int64_t m; /* points of the Stockham stages: n, at least 2 n - 1 for Bluestein's convolution, at least n for
+                a split one, n - 1 for Rader's */
   int radix[KUGEL__BLOCK_STAGES];
   int threads; /* of a transform */
   int group;   /* transforms of a block of threads x group */
@@ -61,6 +61,10 @@ typedef struct kugel__block {
   bool stream;      /* results leave the caches first: for arrays that are written where they were read */
   bool constants;   /* the compiler may load from the tables early */
   uint8_t resident; /* blocks that a multiprocessor is to hold at least; 0: none in particular */
+  /* Bluestein's convolution of 2 m points, m at least n, as two of m: the sums of points k and k + m, and
+   * the differences times e^{-i pi k / m}. spectrum = 2 rows, of the even and of the odd points. */
+  bool split;
+  bool unused[7];
 } kugel__block;
 #pragma GCC diagnostic pop
 
@@ -76,6 +80,11 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
 /* Points m of the stages by which n are transformed, as the first choice is: n, for a prime n - 1, or more.
  */
 int64_t kugel__block_points(int64_t n);
+/* By Bluestein's convolution, split: for what is too long for a block otherwise. */
+bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
+/* How it is done on m points, without radices, threads and group: as it is (n), by Rader (n - 1), Bluestein
+ * (2 n - 1 and more), or Bluestein split. */
+kugel__block kugel__block_by(int64_t n, int64_t m, kugel__type real);
 bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out);
 
 /* Other stages, threads and groups for a block: at most `room`, those expected to be faster first. */
@@ -93,6 +102,13 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
 /* A kernel of the same parameters that turns `count` pairs of points k and points - k of lines in work memory
  * into what the sink takes; `threads` a block, a pair each. d1 is the distance of lines. */
 void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g);
+
+/* How a convolution's block transforms back: radices in reverse, so that what a thread has of the results of
+ * the last stage is what it needs for the first stage back. Otherwise the block itself. */
+kugel__block kugel__block_back(const kugel__block *b);
+
+/* Small transforms, a thread each, whose points would lie far from its neighbours': through shared memory. */
+bool kugel__block_tiled(const kugel__block *b);
 
 /* Blocks that a multiprocessor holds of a kernel with that many registers a thread. */
 int64_t kugel__block_resident(const kugel__block *b, int registers);

@@ -6,12 +6,13 @@
 
 #include "fft/banks.h"
 #include "fft/blocktables.h"
+#include "fft/dft.h"
 
 enum { KUGEL__BLOCK_POINTS = 49 }; /* of a thread, at most */
 
 /* The kernel being built. */
 typedef struct kugel__build {
-  const kugel__block *b;
+  const kugel__block *b; /* from the spectrum on, kugel__block_back of it */
   kugel__gen *g;
   kugel__val in, out, tables, order, shared, count, c0, in_at, out_at, in_d0, in_d1, in_step, out_d0, out_d1,
       out_step, scale;
@@ -20,7 +21,10 @@ typedef struct kugel__build {
   kugel__cval x[KUGEL__BLOCK_POINTS];
   kugel__bank_layout layout;
   kugel__tables at; /* in `tables` */
-  kugel__cval zero; /* with Rader, of the thread that has butterfly 0: point 0 of the result */
+  kugel__block back;
+  int part;          /* of a split convolution */
+  kugel__cval first; /* with Rader: point 0 of the input */
+  kugel__cval zero;  /* with Rader, of the thread that has butterfly 0: point 0 of the result */
 } kugel__build;
 
 /* Who a thread is in a stage: t of b->threads in transform `slot` of the block. */
@@ -30,6 +34,14 @@ typedef struct kugel__seat {
 
 /* block.c */
 void kugel__build_parameters(kugel__build *k);
+
+/* block_split.c: points turned, before the first stage; results parked and joined, after the last one back. */
+int64_t kugel__block_parked(const kugel__block *b); /* complex numbers */
+void kugel__turn_points(kugel__build *k, const kugel__seat *s);
+void kugel__park(kugel__build *k);
+void kugel__join(kugel__build *k, const kugel__seat *s);
+/* Reals of shared memory that exchanges between stages take. */
+int64_t kugel__block_exchange(const kugel__block *b);
 
 /* block_stages.c */
 /* The transform of a slot. */
@@ -59,8 +71,8 @@ kugel__cval kugel__shared_root(kugel__build *k, const kugel__seat *s, int q);
 /* All stages but the load before the first and the store after the last. */
 void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat *middle,
                    const kugel__seat *last, bool used);
-/* Times the spectrum, exchanged; the results of the last stage become the inputs of the first. */
-void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat *to);
+/* Results of the last stage times the spectrum, exchanged: the inputs of the first stage back. */
+void kugel__convolve(kugel__build *k, const kugel__seat *s);
 
 /* block_move.c */
 /* The line that a transform of the block belongs to, at one end of the kernel: point i of the transform is
@@ -77,8 +89,6 @@ kugel__cval kugel__finished(kugel__build *k, kugel__val transform, kugel__val i,
 void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p);
 void kugel__load(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
-/* Small transforms, a thread each, whose points would lie far from its neighbours': through shared memory. */
-bool kugel__block_tiled(const kugel__block *b);
 void kugel__load_tile(kugel__build *k, const kugel__seat *s);
 void kugel__store_tile(kugel__build *k, const kugel__seat *s);
 
@@ -86,7 +96,5 @@ void kugel__store_tile(kugel__build *k, const kugel__seat *s);
 /* In Rader's order. */
 void kugel__load_rader(kugel__build *k, const kugel__seat *s);
 void kugel__store_rader(kugel__build *k, const kugel__seat *s);
-/* Point 0 of the input. */
-kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s);
 
 #endif

@@ -306,8 +306,7 @@ void kugel__store_tile(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   kugel__gen_note(g, "store neighbouring points, through shared memory");
-  kugel__gen_barrier(g);
-  for (int q = 0; q < k->b->n; q++)
+  for (int q = 0; q < k->b->n; q++) // of what only this thread has read
     kugel__shared_put(k, s, kugel__int(q),
                       (kugel__cval){g_mul(g, k->x[q].re, k->scale), g_mul(g, k->x[q].im, k->scale)});
   kugel__gen_barrier(g);

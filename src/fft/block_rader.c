@@ -3,7 +3,8 @@
  * back. */
 #include "fft/block_build.h"
 
-kugel__cval kugel__load_zero(kugel__build *k, const kugel__seat *s)
+// Point 0 of the input.
+static kugel__cval load_zero(kugel__build *k, const kugel__seat *s)
 {
   kugel__val spare = g_sub(k->g, k->count, kugel__int(1));
   kugel__track t = kugel__track_of(k, g_min(k->g, g_add(k->g, k->group, s->slot), spare), true);
@@ -61,6 +62,7 @@ void kugel__load_rader(kugel__build *k, const kugel__seat *s)
   const kugel__block *b = k->b;
   int64_t step = b->m / b->radix[0];
   kugel__gen_note(g, "load, in the order of powers");
+  k->first = load_zero(k, s);
   together(b) ? load_together(k) : load_alone(k, s);
   kugel__gen_barrier(g);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++)

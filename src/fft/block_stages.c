@@ -178,6 +178,14 @@ static kugel__cval get_input(kugel__build *k, const kugel__seat *s, int next, in
   return (kugel__cval){get_real(k, next, q, at), get_real(k, next, q, imaginary(k, at))};
 }
 
+static void get_inputs(kugel__build *k, int next, const kugel__seat *s)
+{
+  const kugel__block *b = k->b;
+  for (int round = 0; round < kugel__block_rounds(b, next); round++)
+    for (int q = 0; q < b->radix[next]; q++)
+      k->x[round * b->radix[next] + q] = get_input(k, s, next, round, q);
+}
+
 static void put_results(kugel__build *k, int stage, const kugel__seat *s, bool used)
 {
   int r = k->b->radix[stage];
@@ -245,9 +253,7 @@ void kugel__exchange(kugel__build *k, int stage, const kugel__seat *from, int ne
   }
   put_results(k, stage, from, used);
   meet(k, spread(k, next));
-  for (int round = 0; round < kugel__block_rounds(b, next); round++)
-    for (int q = 0; q < b->radix[next]; q++)
-      k->x[round * b->radix[next] + q] = get_input(k, to, next, round, q);
+  get_inputs(k, next, to);
   if (spread(k, next))
     kugel__gen_cluster_arrive(k->g);
 }
@@ -325,7 +331,7 @@ void kugel__stages(kugel__build *k, const kugel__seat *first, const kugel__seat 
   }
 }
 
-void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat *to)
+void kugel__convolve(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
@@ -333,23 +339,23 @@ void kugel__convolve(kugel__build *k, const kugel__seat *from, const kugel__seat
   int64_t before = b->m / r;
   kugel__gen_note(g, "times the spectrum of the convolution");
   kugel__val row = kugel__int(k->at.spectrum), zero = kugel__real(dd_from(0));
-  if (b->spectrum > 1) {
-    kugel__val transform = g_add(g, k->group, from->slot);
+  if (b->split)
+    row = kugel__int(k->at.spectrum + k->part * b->m);
+  else if (b->spectrum > 1) {
+    kugel__val transform = g_add(g, k->group, s->slot);
     row = g_add(g, g_mul(g, kugel__root_of(k, transform), kugel__int(b->m)), row);
   }
   for (int round = 0; round < kugel__block_rounds(b, stage); round++)
     for (int q = 0; q < r; q++) {
       kugel__cval *x = &k->x[round * r + q];
-      kugel__val i = kugel__butterfly_of(k, from, stage, round);
+      kugel__val i = kugel__butterfly_of(k, s, stage, round);
       kugel__val at = g_add(g, g_add(g, i, kugel__int(q * before)), row);
       kugel__cval y = kugel__gen_cmul(g, *x, kugel__gen_load_pair(g, k->tables, at));
       if (b->rader && q + round == 0) { // x_0 is added to all others; the sum of all is result 0
-        kugel__cval first = kugel__load_zero(k, from);
-        k->zero = g_cadd(g, *x, first);
-        y.re = g_add(g, y.re, kugel__gen_select(g, i, kugel__int(1), first.re, zero));
-        y.im = g_add(g, y.im, kugel__gen_select(g, i, kugel__int(1), first.im, zero));
+        k->zero = g_cadd(g, *x, k->first);
+        y.re = g_add(g, y.re, kugel__gen_select(g, i, kugel__int(1), k->first.re, zero));
+        y.im = g_add(g, y.im, kugel__gen_select(g, i, kugel__int(1), k->first.im, zero));
       }
       *x = (kugel__cval){y.im, y.re};
     }
-  kugel__exchange(k, stage, from, 0, to, b->stages > 1 || b->rader);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 #include "core/alloc.h"
+#include "fft/banks.h"
 #include "fft/blocktables.h"
 #include "fft/roots_dd.h"
 
@@ -41,17 +42,30 @@ static int64_t set_size(const kugel__rootset *r)
   return r->fine ? r->fine + r->count / r->fine + 1 : r->count;
 }
 
+// Where the twiddles of each stage begin, from `at` on; returns where they end.
+static int64_t place_twiddles(const kugel__block *b, int64_t at, int64_t twiddles[KUGEL__BLOCK_STAGES])
+{
+  int64_t s = 1;
+  for (int stage = 0; stage < b->stages; stage++) {
+    int r = b->radix[stage];
+    twiddles[stage] = at;
+    at += stage ? s * (kugel__twiddle_row(r - 1, kugel__twiddle_step(b, r)) + 1) : 0;
+    s *= r;
+  }
+  return at;
+}
+
 kugel__tables kugel__tables_of(const kugel__block *b)
 {
   kugel__tables t = {.total = 0};
-  int64_t s = 1, at = 0;
-  for (int stage = 0; stage < b->stages; stage++) {
-    t.twiddles[stage] = at;
-    at += stage ? s * (kugel__twiddle_row(b->radix[stage] - 1, kugel__twiddle_step(b, b->radix[stage])) + 1)
-                : 0;
-    s *= b->radix[stage];
-  }
-  t.chirp = at;
+  kugel__block back = kugel__block_back(b);
+  int64_t at = place_twiddles(b, 0, t.twiddles);
+  if (memcmp(b->radix, back.radix, sizeof b->radix) != 0)
+    at = place_twiddles(&back, at, t.twiddles_back);
+  else
+    memcpy(t.twiddles_back, t.twiddles, sizeof t.twiddles);
+  t.turns = at;
+  t.chirp = at += b->split ? b->m / b->radix[0] : 0;
   t.spectrum = at += b->chirp_in || b->chirp_out ? b->chirp : 0;
   at += b->spectrum * b->m;
   roots_of(b, t.roots);
@@ -83,23 +97,58 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *r, kugel__va
 
 /* ---- contents ---- */
 
-// The least generator of the multiplicative group of a prime.
-static int64_t generator(int64_t prime)
+static int64_t power(int64_t base, int64_t e, int64_t prime)
 {
-  for (int64_t g = 2;; g++) {
-    int64_t order = 1;
-    for (int64_t x = g; x != 1; x = x * g % prime)
-      order++;
-    if (order == prime - 1)
+  int64_t p = 1;
+  for (; e; e /= 2, base = base * base % prime)
+    p = e % 2 ? p * base % prime : p;
+  return p;
+}
+
+static bool generates(int64_t g, int64_t prime)
+{
+  int64_t rest = prime - 1;
+  for (int64_t f = 2; f * f <= rest; f++)
+    if (rest % f == 0) {
+      if (power(g, (prime - 1) / f, prime) == 1)
+        return false;
+      while (rest % f == 0)
+        rest /= f;
+    }
+  return rest == 1 || power(g, (prime - 1) / rest, prime) != 1;
+}
+
+static void logarithms(int64_t g, int64_t prime, uint32_t *order)
+{
+  int64_t x = 1;
+  for (int64_t q = 0; q < prime - 1; q++, x = x * g % prime)
+    order[x - 1] = (uint32_t)q;
+}
+
+// The generator of the multiplicative group of a prime that spreads points over the banks of shared memory
+// best; the least one of long lines.
+static int64_t generator(const kugel__block *b)
+{
+  enum { LONG = 1100, TRIES = 24 };
+  uint32_t order[LONG];
+  int64_t best = 0, least = INT64_MAX;
+  for (int64_t g = 1, tries = 0; g < b->n && tries < TRIES; g++) {
+    if (!generates(g, b->n))
+      continue;
+    if (b->n > LONG)
       return g;
+    logarithms(g, b->n, order);
+    int64_t cost = kugel__bank_scatter(b, order);
+    best = cost < least ? g : best;
+    least = kugel__min(least, cost);
+    tries++;
   }
+  return best;
 }
 
 void kugel__block_fill_order(const kugel__block *b, uint32_t *order)
 {
-  int64_t g = generator(b->n), x = 1;
-  for (int64_t q = 0; q < b->n - 1; q++, x = x * g % b->n)
-    order[x - 1] = (uint32_t)q;
+  logarithms(generator(b), b->n, order);
 }
 
 static void put_roots(const kugel__block *b, kugel__turn start, kugel__turn step, int64_t count, double *to)
@@ -146,10 +195,10 @@ static void fill_chirp(const kugel__block *b, int64_t k, int64_t count, double *
 // e^{-2 pi i g^{-q} / n} / m, q < m.
 static void rader_kernel(const kugel__block *b, double *x)
 {
-  int64_t g = generator(b->n), power = 1;
-  for (int64_t q = 0; q < b->m; q++, power = power * g % b->n) {
+  int64_t g = generator(b), p = 1;
+  for (int64_t q = 0; q < b->m; q++, p = p * g % b->n) {
     double *to = x + kugel__table_width(b) * (q ? b->m - q : 0);
-    put_roots(b, kugel__turn_ratio(-power, b->n), KUGEL__NO_TURN, 1, to);
+    put_roots(b, kugel__turn_ratio(-p, b->n), KUGEL__NO_TURN, 1, to);
     divide(b, to, false, b->m, to);
   }
 }
@@ -200,12 +249,11 @@ static void fill_roots(const kugel__block *b, const kugel__rootset *r, double *t
             t + kugel__table_width(b) * r->fine);
 }
 
-kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t)
+static void fill_twiddles(const kugel__block *b, const int64_t twiddles[KUGEL__BLOCK_STAGES], double *t)
 {
-  kugel__tables layout = kugel__tables_of(b);
   int64_t s = 1, width = kugel__table_width(b);
   for (int stage = 0; stage < b->stages; stage++) {
-    double *to = t + width * layout.twiddles[stage];
+    double *to = t + width * twiddles[stage];
     int r = b->radix[stage], step = kugel__twiddle_step(b, r);
     for (int q = 1; q < r && stage; q++)
       if (q < step || q % step == 0)
@@ -213,6 +261,18 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
                   to + width * kugel__twiddle_row(q, step) * s);
     s *= r;
   }
+}
+
+kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t)
+{
+  kugel__tables layout = kugel__tables_of(b);
+  kugel__block back = kugel__block_back(b);
+  int64_t width = kugel__table_width(b);
+  fill_twiddles(b, layout.twiddles, t);
+  fill_twiddles(&back, layout.twiddles_back, t);
+  if (b->split)
+    put_roots(b, KUGEL__NO_TURN, kugel__turn_ratio(-1, 2 * b->m), b->m / b->radix[0],
+              t + width * layout.turns);
   if (b->chirp_in || b->chirp_out)
     fill_chirp(b, 0, b->chirp, t + width * layout.chirp);
   for (int i = 0; i < KUGEL__ROOTSETS; i++)

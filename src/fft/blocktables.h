@@ -25,9 +25,13 @@ enum {
 
 /* Where in the table. */
 typedef struct kugel__tables {
-  int64_t twiddles[KUGEL__BLOCK_STAGES]; /* of stage s > 0: w_{RS}^{jq} at twiddles[s] + row(q) S + j */
-  int64_t chirp;                         /* e^{-i pi k^2 / length} */
-  int64_t spectrum;                      /* row r, point k at spectrum + r m + k */
+  int64_t twiddles[KUGEL__BLOCK_STAGES];      /* of stage s > 0: w_{RS}^{jq} at twiddles[s] + row(q) S + j */
+  int64_t twiddles_back[KUGEL__BLOCK_STAGES]; /* of kugel__block_back, which may be the same */
+  int64_t
+      direct; /* of a first radix r that is a large prime: e^{2 pi i (j + 1) (k + 1) / r} at direct + k (r / 2) + j */
+  int64_t turns;    /* of a split convolution: e^{-i pi k / m}, k below m over the first radix */
+  int64_t chirp;    /* e^{-i pi k^2 / length} */
+  int64_t spectrum; /* row r, point k at spectrum + r m + k */
   kugel__rootset roots[KUGEL__ROOTSETS];
   int64_t hook_in, hook_out; /* factors of elements read and of results */
   int64_t total;             /* complex numbers */

@@ -9,9 +9,9 @@
 #include "fft/dft.h"
 #include "fft/radices.h"
 
-/* ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN: n is the number of points of the
- * convolution. */
-typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN } walk;
+/* ACROSS_BIG: across, with the twiddles of a long line. RADER, BLUESTEIN, SPLIT: n is the number of points of
+ * the stages. */
+typedef enum walk { FLAT, ACROSS, ACROSS_BIG, ACROSS_OUT, CLUSTER, RADER, BLUESTEIN, SPLIT } walk;
 
 typedef struct choice {
   kugel__type real;
@@ -44,7 +44,9 @@ static bool fits(const kugel__block *b, uint64_t shared)
       return false;
   kugel__block whole = *b; // some ends need both parts
   whole.halves = false;
-  return b->threads * b->group <= 1024 && (uint64_t)(kugel__block_shared(&whole) * size_of(b)) <= shared;
+  int64_t need = b->split ? kugel__max(kugel__block_shared(b), 2 * kugel__bank_layout_of(b).plane)
+                          : kugel__block_shared(&whole);
+  return b->threads * b->group <= 1024 && (uint64_t)(need * size_of(b)) <= shared;
 }
 
 static bool as_measured(kugel__block *b, walk w, uint64_t shared)
@@ -211,13 +213,13 @@ int64_t kugel__block_points(int64_t n)
 
 // Points for Bluestein's convolution: the fewest from `least` on that were measured, if they are not many
 // more than m.
-static int64_t convolution(int64_t m, int64_t least, kugel__type real)
+static int64_t convolution(walk way, int64_t m, int64_t least, kugel__type real)
 {
   int64_t best = m + m / 8;
   bool found = false;
   for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
     const choice *c = &measured[i];
-    if (c->walk != BLUESTEIN || c->real != real || c->n < least || c->n > best)
+    if (c->walk != way || c->real != real || c->n < least || c->n > best)
       continue;
     best = c->n;
     found = true;
@@ -230,26 +232,39 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
   if (real == KUGEL__DD)
     return kugel__block_fit_dd(n, shared, out);
   int64_t m = kugel__block_points(n);
-  return kugel__block_fit_as(n, m > n ? convolution(m, 2 * n - 1, real) : m, real, shared, out);
+  return kugel__block_fit_as(n, m > n ? convolution(BLUESTEIN, m, 2 * n - 1, real) : m, real, shared, out);
+}
+
+bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
+{
+  int64_t m = convolution(SPLIT, kugel__radices_above(n), n, real);
+  return real != KUGEL__DD && kugel__block_fit_as(n, m, real, shared, out);
+}
+
+kugel__block kugel__block_by(int64_t n, int64_t m, kugel__type real)
+{
+  kugel__block b = {.real = real, .n = n, .m = m, .group = 1, .flat = true};
+  b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
+  if (m != n) {
+    b.split = m > n && m < 2 * n - 1;
+    b.spectrum = b.split ? 2 : 1;
+    b.rader = m < n;
+    b.chirp = b.rader ? 0 : n;
+    b.chirp_in = b.chirp_out = !b.rader;
+  }
+  return b;
 }
 
 bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out)
 {
   kugel__radices radices = kugel__radices_fewest(m);
-  kugel__block b = {.real = real, .n = n, .m = m, .group = 1, .flat = true};
-  b.line = kugel__line_of(KUGEL_FFT_C2C, false, n);
-  if (m != n) {
-    b.spectrum = 1;
-    b.rader = m < n;
-    b.chirp = b.rader ? 0 : n;
-    b.chirp_in = b.chirp_out = !b.rader;
-  }
+  kugel__block b = kugel__block_by(n, m, real);
   bool held = radices.count < 2 || (uint64_t)(2 * b.m * size_of(&b)) <= shared;
   if (!held || radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
     return false;
   b.radix[0] = 1;
   search s = {.trial = b, .best = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
-  walk way = b.rader ? RADER : m != n ? BLUESTEIN : FLAT;
+  walk way = b.rader ? RADER : b.split ? SPLIT : m != n ? BLUESTEIN : FLAT;
   if (as_measured(&b, way, shared) || (way == BLUESTEIN && as_measured(&b, FLAT, shared))) {
     *out = b;
     return true;

@@ -8,7 +8,10 @@
 #include "fft/fft_gpu_parts.h"
 #include "fft/radices.h"
 
-enum { CROWD = 4 }; // blocks that shared memory is to hold of passes of a long line
+enum {
+  CROWD = 4,  // blocks that shared memory is to hold of passes of a long line
+  LONG = 4096 // points; shorter lines are not split without need
+};
 
 // Whether a block of `room` bytes of shared memory holds n points.
 static bool fits(int64_t n, kugel__type real, uint64_t room)
@@ -214,6 +217,16 @@ static bool plan_cluster(kugel__gpu_chain *c, kugel__type real, uint64_t shared)
   return true;
 }
 
+// Whether two passes without convolutions beat one with Bluestein's.
+static bool two_instead(int64_t n, kugel__type real, uint64_t shared)
+{
+  kugel__block one, a, b;
+  int64_t n1 = n < LONG || real == KUGEL__DD ? 0 : split_two(n, real, shared / CROWD);
+  return n1 && kugel__block_fit(n, real, shared, &one) && one.chirp &&
+         kugel__block_fit(n1, real, shared, &a) && !a.chirp && kugel__block_fit(n / n1, real, shared, &b) &&
+         !b.chirp;
+}
+
 static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
                                   bool in_order, uint64_t shared, bool clusters)
 {
@@ -225,7 +238,12 @@ static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, 
               "a line of %lld points is too long for a device, at most 2^32", (long long)n);
   if (clusters && in_order && plan_cluster(c, real, shared))
     return KUGEL_OK;
-  if (plan_block(c, 0, real, in_order, shared))
+  bool two = two_instead(n, real, shared);
+  if (!two && plan_block(c, 0, real, in_order, shared))
+    return KUGEL_OK;
+  kugel__block convolved;
+  if (!split_two(n, real, shared) && kugel__block_fit_split(n, real, shared, &convolved) &&
+      plan_block(c, convolved.m, real, in_order, shared))
     return KUGEL_OK;
   for (uint64_t room = shared / CROWD; room <= shared && !c->passes;
        room = room < shared ? shared : shared + 1) {
@@ -321,7 +339,6 @@ static void other_convolutions(others *o, kugel__type real, uint64_t shared)
 int kugel__gpu_chain_others(const kugel__gpu_chain *c, kugel__type real, bool in_order, uint64_t shared,
                             int room, kugel__gpu_chain *list)
 {
-  enum { LONG = 4096 }; // points; shorter lines are not split without need
   others o = {.list = list, .than = c, .room = room};
   const kugel__block *b = &c->pass[0].block;
   if (c->passes == 1 && b->spectrum)

@@ -110,6 +110,21 @@ int main(void)
       check(&b, &l, &l);
     }
   }
+  CASE("split convolutions")
+  {
+    static const int64_t shape[][2] = {{37, 40}, {59, 60}, {97, 128}, {251, 256}, {509, 512}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+      for (int way = 0; way < 4; way++) {
+        kugel__block b;
+        CHECK(kugel__block_fit_as(shape[i][0], shape[i][1], KUGEL__F64, 1 << 17, &b));
+        b.halves = way & 1;
+        b.line.inverse = way & 1;
+        b.flat = way < 2;
+        b.across_in = b.across_out = !b.flat;
+        layout l = lines(b.n, 3), c = columns(b.n, 3, 1);
+        check(&b, b.flat ? &l : &c, b.flat ? &l : &c);
+      }
+  }
   CASE("columns, planes of columns, and from columns to lines")
   {
     static const int64_t n[] = {3, 16, 37, 47, 100, 128};

@@ -4,7 +4,8 @@
  *
  * usage: t249_gpu_blocks LIST [MIB | --compile] [COLUMNS]
  *
- * Lengths that take a convolution have as many points in it as the radices multiply to.
+ * The product of the radices tells how a length n is done: n itself, n - 1 by Rader, others by a convolution, split
+ * below 2 n - 1.
  *
  * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster [flags],
  * with radices as 16.16.8. across: lines lie across memory, COLUMNS side by side; out: only where they are
@@ -61,14 +62,15 @@ static bool parse(const char *line, candidate *c)
   kugel__type real = bits[1] == '3' ? KUGEL__F32 : KUGEL__F64;
   if (cluster)
     *b = (kugel__block){.real = real, .n = n, .m = n / cluster, .cluster = cluster};
-  else
-    must(kugel__block_fit(n, real, 232448, b) ? KUGEL_OK : KUGEL_EINVAL);
   b->line = kugel__line_of(KUGEL_FFT_C2C, false, n);
-  b->stages = 0;
+  int64_t m = 1;
+  int stages = 0, radix[KUGEL__BLOCK_STAGES];
   for (char *p = strtok(radices, "."); p; p = strtok(NULL, "."))
-    b->radix[b->stages++] = atoi(p);
-  if (!cluster && b->m > b->n) // Bluestein's convolution: as many points as the stages have
-    b->m = kugel__block_before(b, b->stages);
+    m *= radix[stages++] = atoi(p);
+  if (!cluster)
+    *b = kugel__block_by(n, m, real);
+  for (b->stages = 0; b->stages < stages; b->stages++)
+    b->radix[b->stages] = radix[b->stages];
   b->threads = threads;
   for (int i = 0; i < b->stages; i++)
     if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS || b->radix[i] > KUGEL__DFT_MAX)
