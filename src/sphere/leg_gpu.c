@@ -91,7 +91,9 @@ static kugel_status build(kugel__leg_gpu *p)
     p->tiles[i] = p->pole_tiles[i] + tiles(g->npairs - p->middle, size);
   }
   p->groups = tiles(p->tiles[1], p->tuning.warps[1]);
-  p->stride = (int32_t)(g->npairs + WARP * kugel__max(p->tuning.strips[0], p->tuning.strips[1]));
+  kugel__leg_gpu_cut_halves(p);
+  p->stride =
+      (int32_t)(g->npairs + WARP * kugel__max(2, kugel__max(p->tuning.strips[0], p->tuning.strips[1])));
   p->row = (int32_t)(kugel__round_up(g->npairs, 4) + 4); // no power of two
   KUGEL_ALLOC(p->ctx, p->offset, (size_t)(g->mmax + 2) * 8);
   p->offset[0] = 0;
@@ -99,10 +101,11 @@ static kugel_status build(kugel__leg_gpu *p)
     p->offset[m + 1] = p->offset[m] + (p->top - m) / 2 + 1;
   for (int64_t m0 = 0, m1; m0 <= g->mmax; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
-    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__max(p->groups, 1) * p->ns * 32);
+    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__leg_gpu_parts(p) * p->ns * 32);
   }
   kugel__leg_gpu_plan_polar(p);
   KUGEL_TRY(load_kernels(p));
+  KUGEL_TRY(kugel__leg_gpu_load_halves(p));
   KUGEL_TRY(kugel__leg_gpu_tables(p));
   if (!p->lender)
     KUGEL_TRY(make_coefs(p));
@@ -175,6 +178,8 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
   }
   for (int i = 0; i < KUGEL__LEG_GPU_MODULES; i++)
     kugel__module_put(p->modules[i]);
+  for (int i = 0; i < 2; i++)
+    kugel__module_put(p->halves.modules[i]);
   kugel__free(ctx, p->offset);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

@@ -31,6 +31,21 @@ typedef struct kugel__polar_part {
   kugel__kernel *synth, *adjoint;
 } kugel__polar_part;
 
+/* Batches in single precision: pairs [begin, end) by kernels/legendre_f16.cl; those towards the poles, rest[0],
+ * and the equator, rest[1], as in double precision. Of synthesis [0] and the adjoint [1]. */
+typedef struct kugel__leg_halves {
+  bool used;
+  int strips[2], warps[2];
+  int32_t begin, end, begin_strip, end_strip; // strips: of starts
+  int32_t pole_tiles[2], tiles[2], groups;
+  kugel__leg_gpu_tuning rest_tuning;
+  struct {
+    int32_t tiles[2], groups;
+  } rest[2];
+  kugel__module *modules[2]; // of halves; of the rest's adjoint
+  kugel__kernel *split, *synth, *adjoint, *rest_adjoint;
+} kugel__leg_halves;
+
 struct kugel__leg_gpu {
   kugel_ctx *ctx;
   kugel__device *device;
@@ -49,6 +64,7 @@ struct kugel__leg_gpu {
   int32_t polar_orders;                                // that have sums of polar pairs
   kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[mmax + 1][strips]
   kugel__polar_part polar[2];
+  kugel__leg_halves halves;
   kugel__module *modules[KUGEL__LEG_GPU_MODULES];
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side[2]; // polar pairs run beside the others and each other: few threads, long chains
@@ -84,6 +100,16 @@ int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *plan, int64_t m0);
 
 /* leg_gpu_run.c: runs each recurrence once, until its values count. */
 kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *plan);
+
+/* leg_gpu_halves.c: how pairs are cut, once those of the plan are; the kernels. */
+void kugel__leg_gpu_cut_halves(kugel__leg_gpu *plan);
+kugel_status kugel__leg_gpu_load_halves(kugel__leg_gpu *plan);
+/* Bytes of the series as halves; where in them the scales begin. */
+int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *plan, int64_t *scales);
+/* Of a block of the adjoint, in bytes. */
+size_t kugel__leg_gpu_halves_shared(const kugel__leg_gpu *plan);
+/* Partial sums of a step that are held at a time, in groups: of tiles, or of those and the rest. */
+int64_t kugel__leg_gpu_parts(const kugel__leg_gpu *plan);
 
 kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *plan, const void *data, size_t bytes,
                                   kugel__mem *out);

@@ -2,13 +2,9 @@
 /* The Legendre stage on a device: launches of kernels/legendre.cl or its forms for tensor cores (pairs off
  * the poles), kernels/polar.cl and kernels/series.cl. */
 #include "core/alloc.h"
-#include "sphere/leg_gpu_plan.h"
+#include "sphere/leg_gpu_launch.h"
 
 /* The structs of the kernels' texts. */
-typedef struct shape {
-  int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, strips, middle, pole_tiles, pole_strips,
-      groups;
-} shape;
 typedef struct columns {
   int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, sets;
   int64_t alm;
@@ -20,29 +16,29 @@ typedef struct polar_shape {
 
 enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
 
-static shape shape_of(const kugel__leg_gpu *p, int adjoint)
+kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *p, int adjoint)
 {
   const kugel__leg *g = p->leg;
-  return (shape){.npairs = (int32_t)g->npairs,
-                 .first = p->begin,
-                 .tiles = p->tiles[adjoint],
-                 .top = p->top,
-                 .nm = (int32_t)g->mmax + 1,
-                 .mmax = (int32_t)g->mmax,
-                 .row = p->row,
-                 .stride = p->stride,
-                 .strips = p->strips,
-                 .middle = p->middle,
-                 .pole_tiles = p->pole_tiles[adjoint],
-                 .pole_strips = p->pole_strips,
-                 .groups = p->groups};
+  return (kugel__leg_shape){.npairs = (int32_t)g->npairs,
+                            .first = p->begin,
+                            .tiles = p->tiles[adjoint],
+                            .top = p->top,
+                            .nm = (int32_t)g->mmax + 1,
+                            .mmax = (int32_t)g->mmax,
+                            .row = p->row,
+                            .stride = p->stride,
+                            .strips = p->strips,
+                            .middle = p->middle,
+                            .pole_tiles = p->pole_tiles[adjoint],
+                            .pole_strips = p->pole_strips,
+                            .groups = p->groups};
 }
 
 kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
 {
-  shape t = shape_of(p, 0);
-  KUGEL_TRY(
-      kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4, 64), &p->starts.base));
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 0);
+  KUGEL_TRY(kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4 + 64, 64),
+                                &p->starts.base));
   kugel__grid grid = {.blocks = {(uint32_t)t.nm, (uint32_t)((t.strips + 3) / 4)}, .threads = {4 * WARP}};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
                        KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
@@ -51,29 +47,29 @@ kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
                   : KUGEL_OK;
 }
 
-/* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
-typedef struct parts {
-  kugel__mem sums, begun, polar;
-  size_t polar_bytes, end;
-} parts;
-
-static parts lay_out(const kugel__leg_gpu *p, kugel__mem work)
+kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, kugel__mem work)
 {
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
-  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * p->groups * 4, PAGE);
+  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
   size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
-  return (parts){.sums = work,
-                 .begun = {work.base, work.offset + sums},
-                 .polar = {work.base, work.offset + sums + begun},
-                 .polar_bytes = polar,
-                 .end = sums + begun + polar};
+  return (kugel__leg_parts){.sums = work,
+                            .begun = {work.base, work.offset + sums},
+                            .polar = {work.base, work.offset + sums + begun},
+                            .polar_bytes = polar,
+                            .end = sums + begun + polar};
+}
+
+int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *p)
+{
+  return kugel__round_up(p->offset[p->leg->mmax + 1] * p->ns * 32, PAGE);
 }
 
 size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
 {
-  int64_t series = p->offset[p->leg->mmax + 1] * p->ns * 32;
-  return (size_t)kugel__max(series, (int64_t)lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
+  int64_t series =
+      kugel__leg_gpu_series_bytes(p) + (p->halves.used ? kugel__leg_gpu_halves_work(p, NULL) : 0);
+  return (size_t)kugel__max(series, (int64_t)kugel__leg_gpu_lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
 }
 
 int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
@@ -101,7 +97,7 @@ static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                    .alm = job->alm_at};
 }
 
-static kugel__grid grid_of(const kugel__leg_gpu *p, int adjoint, int64_t orders)
+kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *p, int adjoint, int64_t orders)
 {
   int64_t warps = p->tuning.warps[adjoint];
   int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
@@ -122,8 +118,7 @@ static kugel__grid steps_of(int64_t orders, int64_t steps, int64_t of_block)
                        .threads = {256}};
 }
 
-// Later work of `then` waits for what `first` has now.
-static kugel_status order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
+kugel_status kugel__leg_gpu_order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
 {
   kugel__event *event = NULL;
   KUGEL_TRY(p->device->ops->record(first, &event));
@@ -145,7 +140,7 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
     kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
     if (!part->used)
       continue;
-    KUGEL_TRY(order(p, queue, side));
+    KUGEL_TRY(kugel__leg_gpu_order(p, queue, side));
     polar_shape t = {.lmax = (int32_t)g->lmax,
                      .mmax = (int32_t)g->mmax,
                      .count = part->count,
@@ -181,7 +176,7 @@ static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
 {
   for (int i = 0; i < 2; i++)
     if (p->side[i])
-      KUGEL_TRY(order(p, p->side[i], queue));
+      KUGEL_TRY(kugel__leg_gpu_order(p, p->side[i], queue));
   return KUGEL_OK;
 }
 
@@ -197,9 +192,9 @@ static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
 static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
-  shape t = shape_of(p, 0);
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 0);
   kugel__grid steps = steps_of(t.nm, p->top / 2 + 1, kugel__leg_gpu_series(p).steps),
-              grid = grid_of(p, 0, t.nm);
+              grid = kugel__leg_gpu_grid(p, 0, t.nm);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
@@ -212,7 +207,9 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
       *job->series = true;
   }
   if (t.tiles)
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue));
+    KUGEL_TRY(job->f32 && p->halves.used
+                  ? kugel__leg_gpu_synth_halves(p, job, queue)
+                  : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue));
   return join(p, queue);
 }
 
@@ -224,8 +221,11 @@ kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_
 static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
-  shape t = shape_of(p, 1);
-  parts w = lay_out(p, job->work);
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 1);
+  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
+  bool halves = job->f32 && p->halves.used;
+  if (halves)
+    c.tiles = p->halves.groups;
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
   KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
@@ -233,7 +233,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     m1 = kugel__leg_gpu_chunk(p, m0);
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
-    kugel__grid grid = grid_of(p, 1, t.nm);
+    kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
     kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
     kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1, rows.rows - rows.halo);
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
@@ -244,7 +244,9 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
                          KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
                          KUGEL__VALUE_ARG(c)};
     if (t.tiles)
-      KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
+      KUGEL_TRY(halves
+                    ? kugel__leg_gpu_adjoint_halves(p, job, t.m0, t.nm, queue)
+                    : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
     if (!m0)
       KUGEL_TRY(join(p, queue));
     KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, queue));

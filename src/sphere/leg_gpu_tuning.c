@@ -67,7 +67,7 @@ int64_t kugel__leg_gpu_middle(const kugel__leg *g, int64_t first, const kugel__l
 
 int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *p, int64_t m0)
 {
-  int64_t m = m0, step = (int64_t)p->groups * p->ns * 32;
+  int64_t m = m0, step = kugel__leg_gpu_parts(p) * p->ns * 32;
   do
     m++;
   while (m <= p->leg->mmax && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
