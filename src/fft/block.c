@@ -22,7 +22,9 @@ void kugel__build_parameters(kugel__build *k)
   kugel__end sink = b->modulus ? KUGEL__END_REAL : b->sink;
   k->out = kugel__gen_pointer(g, type_of(b, sink, b->half_out), "out");
   kugel__type pair = type_of(b, KUGEL__END_COMPLEX, false);
-  k->tables = b->constants ? kugel__gen_constants(g, pair, "tables") : kugel__gen_pointer(g, pair, "tables");
+  bool roots = b->source >= KUGEL__END_HALF || b->sink >= KUGEL__END_HALF; // those of few points, many times
+  k->tables =
+      b->constants || roots ? kugel__gen_constants(g, pair, "tables") : kugel__gen_pointer(g, pair, "tables");
   if (b->rader)
     k->order = kugel__gen_pointer(g, KUGEL__U32, "order");
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");

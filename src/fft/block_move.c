@@ -58,13 +58,23 @@ static kugel__cval chirped(kugel__build *k, kugel__cval x, kugel__val at)
                          kugel__gen_load_pair(k->g, k->tables, g_add(k->g, at, kugel__int(k->at.chirp))));
 }
 
-// Point i of a transform, low <= i < high; 0 beyond the chirp.
-static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val i, int64_t low, int64_t high)
+// The point of the line at hand is that of point base + beyond of the transform.
+static void set_base(kugel__build *k, kugel__side *side, const kugel__track *t, kugel__val base,
+                     int64_t beyond, int64_t columns)
+{
+  side->based = true;
+  side->base = g_add(k->g, t->first, g_mul(k->g, base, t->stride));
+  side->beyond = beyond * kugel__max(columns, 1);
+}
+
+// Point i = base + low of a transform, low <= i < high; 0 beyond the chirp.
+static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val base, int64_t low, int64_t high)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   bool own = own_chirp(b);
   range known = spread(low, high, own ? 0 : b->columns_in);
+  kugel__val i = g_add(g, base, kugel__int(low));
   kugel__val zero = kugel__real(dd_from(0)), limit = kugel__int(b->chirp);
   if (b->chirp_in && known.low >= b->chirp)
     return (kugel__cval){zero, zero};
@@ -75,6 +85,8 @@ static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val i, in
   kugel__side side = t->side;
   side.low = of_line.low;
   side.high = kugel__min(side.high, of_line.high);
+  if (!partly)
+    set_base(k, &side, t, base, low, b->columns_in);
   kugel__cval x = kugel__end_read(&side, own ? g_add(g, t->first, g_mul(g, inside, t->stride)) : inside);
   if (b->chirp_in)
     x = chirped(k, x, inside);
@@ -118,7 +130,7 @@ void kugel__load(kugel__build *k, const kugel__seat *s)
       step = b->n / r;
     }
     for (int q = 0; q < r; q++)
-      k->x[round * r + q] = read(k, &t, g_add(g, i, kugel__int(q * step)), q * step, (q + 1) * step);
+      k->x[round * r + q] = read(k, &t, i, q * step, (q + 1) * step);
   }
 }
 
@@ -186,6 +198,7 @@ static void store_points(kugel__build *k, const kugel__seat *s)
         kugel__gen_if(g, p, kugel__int(limit_p));
       t.side.low = of_p.low;
       t.side.high = kugel__min(b->line.points - 1, of_p.high);
+      set_base(k, &t.side, &t, first, q * before, b->columns_out);
       kugel__cval x = k->x[round * r + q];
       kugel__end_write(&t.side, p, scaled ? x : kugel__finished(k, transform, i, p, x));
       if (of_p.high >= limit_p)
@@ -220,6 +233,7 @@ static void store_pairs(kugel__build *k, const kugel__seat *s)
     bool partly = from + b->threads > items;
     if (partly)
       kugel__gen_if(g, i, kugel__int(items));
+    set_base(k, &t.side, &t, s->t, from, b->columns_out);
     kugel__end_write_pair(&t.side, i, kugel__shared_get(k, s, i), kugel__shared_get(k, s, mirrored));
     if (partly)
       kugel__gen_end(g);

@@ -3,6 +3,7 @@
  * 0. Cosine and sine kinds are such lines with other elements, or such spectra: sine kinds are cosine kinds
  * of the line with every other sign changed, or reversed, on either side. */
 #include "fft/blocktables.h"
+#include "fft/roots_dd.h"
 
 kugel__line kugel__line_of(kugel_fft_kind kind, bool inverse, int64_t n)
 {
@@ -175,9 +176,20 @@ static void put_pair(const kugel__side *s, kugel__val i, kugel__cval x)
   close_cut(s, c);
 }
 
-static kugel__cval root(const kugel__side *s, int set, kugel__val e)
+/* Root e of a set; e is the point at hand, or if `mirrored` line.points less it. */
+static kugel__cval root(const kugel__side *s, int set, kugel__val e, bool mirrored)
 {
-  return kugel__tables_root(s->g, &s->layout->roots[set], s->tables, e);
+  const kugel__rootset *r = &s->layout->roots[set];
+  if (!s->based)
+    return kugel__tables_root(s->g, r, s->tables, e);
+  kugel__cval w = kugel__tables_root(s->g, r, s->tables, s->base);
+  kugel__turn more = kugel__turn_times(r->step, mirrored ? s->line->points - s->beyond : s->beyond);
+  if (mirrored) {
+    more = kugel__turn_add(more, kugel__turn_times(r->first, 2));
+    w.im = g_neg(s->g, w.im);
+  }
+  kugel__unit u = kugel__root_dd(more);
+  return kugel__gen_cmul(s->g, w, (kugel__cval){kugel__real(u.cos), kugel__real(u.sin)});
 }
 
 // Even elements, then odd ones backwards: place j of that order holds element min(2 j, 2 n - 1 - 2 j).
@@ -233,7 +245,8 @@ static void put_real(const kugel__side *s, kugel__val j, kugel__val x)
 
 /* ---- spectra of real lines, k = 0 ... n / 2 ---- */
 
-static kugel__cval half_element(const kugel__side *s, kugel__val k)
+// mirrored: k is line.points less the point at hand.
+static kugel__cval half_element(const kugel__side *s, kugel__val k, bool mirrored)
 {
   kugel__gen *g = s->g;
   int64_t n = s->line->n;
@@ -241,11 +254,11 @@ static kugel__cval half_element(const kugel__side *s, kugel__val k)
     return get_pair(s, k);
   // V_k = e^{i pi k / 2n} (X_k - i X_{n-k}), X_n = 0; of DST3 X is the line reversed
   bool sine = s->kind == KUGEL__END_DST3;
-  kugel__val mirrored = g_min(g, minus(g, n, k), kugel__int(n - 1));
+  kugel__val back = g_min(g, minus(g, n, k), kugel__int(n - 1));
   kugel__val x = get(s, sine ? minus(g, n - 1, k) : k);
-  kugel__val y = get(s, sine ? minus(g, n - 1, mirrored) : mirrored);
+  kugel__val y = get(s, sine ? minus(g, n - 1, back) : back);
   y = kugel__gen_select(g, k, kugel__int(1), zero(), y);
-  kugel__cval w = root(s, KUGEL__ROOTS_SOURCE, k);
+  kugel__cval w = root(s, KUGEL__ROOTS_SOURCE, k, mirrored);
   return kugel__gen_cmul(g, (kugel__cval){x, g_neg(g, y)}, (kugel__cval){w.re, g_neg(g, w.im)});
 }
 
@@ -255,10 +268,10 @@ static kugel__cval joined(const kugel__side *s, kugel__val k)
 {
   kugel__gen *g = s->g;
   kugel__val one = kugel__int(1);
-  kugel__cval p = half_element(s, k), q = half_element(s, minus(g, s->line->points, k));
+  kugel__cval p = half_element(s, k, false), q = half_element(s, minus(g, s->line->points, k), true);
   p.im = kugel__gen_select(g, k, one, zero(), p.im);
   q.im = kugel__gen_select(g, k, one, zero(), q.im);
-  kugel__cval w = root(s, KUGEL__ROOTS_SPLIT, k), o = {g_sub(g, p.re, q.re), g_add(g, p.im, q.im)};
+  kugel__cval w = root(s, KUGEL__ROOTS_SPLIT, k, false), o = {g_sub(g, p.re, q.re), g_add(g, p.im, q.im)};
   o = kugel__gen_cmul(g, o, (kugel__cval){w.re, g_neg(g, w.im)});
   return (kugel__cval){g_sub(g, g_add(g, p.re, q.re), o.im), g_add(g, g_sub(g, p.im, q.im), o.re)};
 }
@@ -268,13 +281,15 @@ static kugel__cval hermitian(const kugel__side *s, kugel__val p)
 {
   kugel__gen *g = s->g;
   int64_t n = s->line->n;
-  kugel__cval x = half_element(s, g_min(g, p, minus(g, n, p)));
+  kugel__side any = *s;
+  any.based = false;
+  kugel__cval x = half_element(&any, g_min(g, p, minus(g, n, p)), false);
   x.im = kugel__gen_select(g, p, kugel__int(n / 2 + 1), x.im, g_neg(g, x.im));
   x.im = kugel__gen_select(g, p, kugel__int(1), zero(), x.im);
   return x;
 }
 
-static void put_half(const kugel__side *s, kugel__val k, kugel__cval x)
+static void put_half(const kugel__side *s, kugel__val k, bool mirrored, kugel__cval x)
 {
   kugel__gen *g = s->g;
   int64_t n = s->line->n;
@@ -293,7 +308,7 @@ static void put_half(const kugel__side *s, kugel__val k, kugel__cval x)
   case KUGEL__END_DCT2:
   case KUGEL__END_DST2: // X_k = 2 Re w^k V_k, X_{n-k} = -2 Im; of DST2 the result is reversed
     x = kugel__gen_cmul(g, (kugel__cval){g_add(g, x.re, x.re), g_add(g, x.im, x.im)},
-                        root(s, KUGEL__ROOTS_SINK, k));
+                        root(s, KUGEL__ROOTS_SINK, k, mirrored));
     put(s, sine ? minus(g, n - 1, k) : k, x.re);
     kugel__gen_if(g, kugel__int(0), k);
     put(s, sine ? g_sub(g, k, kugel__int(1)) : minus(g, n, k), g_neg(g, x.im));
@@ -312,7 +327,7 @@ static kugel__cval read_four(const kugel__side *s, kugel__val p)
   kugel__gen *g = s->g;
   int64_t last = s->line->n - 1;
   bool sine = s->kind == KUGEL__END_DST4;
-  kugel__cval w = root(s, KUGEL__ROOTS_SOURCE, p);
+  kugel__cval w = root(s, KUGEL__ROOTS_SOURCE, p, false);
   if (!s->line->packed) {
     kugel__val x = get(s, sine ? minus(g, last, p) : p);
     return (kugel__cval){g_mul(g, x, w.re), g_mul(g, x, w.im)};
@@ -328,7 +343,7 @@ static void write_four(const kugel__side *s, kugel__val p, kugel__cval x)
   kugel__gen *g = s->g;
   bool sine = s->kind == KUGEL__END_DST4;
   x = kugel__gen_cmul(g, (kugel__cval){g_add(g, x.re, x.re), g_add(g, x.im, x.im)},
-                      root(s, KUGEL__ROOTS_SINK, p));
+                      root(s, KUGEL__ROOTS_SINK, p, false));
   if (!s->line->packed) {
     put(s, shuffled(s, p), sine ? x.re : odd_negative(s, p, x.re));
     return;
@@ -379,7 +394,7 @@ void kugel__end_write(const kugel__side *s, kugel__val p, kugel__cval x)
   else if (s->kind == KUGEL__END_DCT4 || s->kind == KUGEL__END_DST4)
     write_four(s, p, x);
   else if (takes_spectrum(s->kind))
-    put_half(s, p, x);
+    put_half(s, p, false, x);
   else if (!s->line->packed)
     put_real(s, p, x.re);
   else {
@@ -398,7 +413,7 @@ void kugel__end_write_pair(const kugel__side *s, kugel__val k, kugel__cval x, ku
   y = exchanged(s, y);
   kugel__cval e = {g_mul(g, half, g_add(g, x.re, y.re)), g_mul(g, half, g_sub(g, x.im, y.im))};
   kugel__cval o = {g_mul(g, half, g_add(g, x.im, y.im)), g_mul(g, half, g_sub(g, y.re, x.re))};
-  o = kugel__gen_cmul(g, o, root(s, KUGEL__ROOTS_SPLIT, k));
-  put_half(s, k, g_cadd(g, e, o));
-  put_half(s, minus(g, s->line->points, k), (kugel__cval){g_sub(g, e.re, o.re), g_sub(g, o.im, e.im)});
+  o = kugel__gen_cmul(g, o, root(s, KUGEL__ROOTS_SPLIT, k, false));
+  put_half(s, k, false, g_cadd(g, e, o));
+  put_half(s, minus(g, s->line->points, k), true, (kugel__cval){g_sub(g, e.re, o.re), g_sub(g, o.im, e.im)});
 }

@@ -65,6 +65,10 @@ typedef struct kugel__side {
   bool stream;               /* complex numbers are written past the caches */
   kugel_fft_modulus modulus; /* what is written of complex numbers */
   kugel__window window;
+  bool based; /* the point that is read or written now is base + beyond: its roots are those of base, which a
+                 thread needs but once, times numbers */
+  kugel__val base;
+  int64_t beyond;
   int64_t low, high; /* what is known of the points that are read or written now: low <= p <= high */
 } kugel__side;
 
