@@ -100,7 +100,10 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     there_and_back(&k, &in, &out, true);
     kugel__join(&k, &out);
   }
-  tile ? kugel__store_tile(&k, &out) : b->rader ? kugel__store_rader(&k, &out) : kugel__store(&k, &out);
+  kugel__block_staged(b) ? kugel__store_staged(&k, &out)
+  : tile                 ? kugel__store_tile(&k, &out)
+  : b->rader             ? kugel__store_rader(&k, &out)
+                         : kugel__store(&k, &out);
   if (b->cluster > 1)
     kugel__gen_cluster_wait(g); // others may still read this block's shared memory
 }
@@ -161,6 +164,7 @@ int64_t kugel__block_shared(const kugel__block *b)
     return kugel__max((kugel__block_exchange(b) + 1) / 2 * 2 + 2 * kugel__block_parked(b),
                       whole ? 2 * l.plane : 0);
   int64_t exchange = !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
+  exchange = kugel__max(exchange, kugel__block_staged_reals(b));
   int64_t roots = kugel__block_shares_roots(b) ? 2 * (int64_t)b->group * b->radix[b->stages - 1] : 0;
   return roots ? (exchange + 1) / 2 * 2 + roots : exchange;
 }

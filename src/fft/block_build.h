@@ -89,8 +89,17 @@ kugel__cval kugel__finished(kugel__build *k, kugel__val transform, kugel__val i,
 void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p);
 void kugel__load(kugel__build *k, const kugel__seat *s);
 void kugel__store(kugel__build *k, const kugel__seat *s);
+/* The results of a thread, of sinks that take points one by one. */
+void kugel__store_points(kugel__build *k, const kugel__seat *s, kugel__track t);
 void kugel__load_tile(kugel__build *k, const kugel__seat *s);
 void kugel__store_tile(kugel__build *k, const kugel__seat *s);
+
+/* block_staged.c */
+/* Whether real lines are put together in shared memory before they are written: of kinds whose sink takes
+ * elements two or four apart from neighbouring threads, which memory would take one sector each. */
+bool kugel__block_staged(const kugel__block *b);
+int64_t kugel__block_staged_reals(const kugel__block *b); /* of shared memory */
+void kugel__store_staged(kugel__build *k, const kugel__seat *s);
 
 /* block_rader.c */
 /* In Rader's order. */

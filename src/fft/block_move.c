@@ -171,14 +171,13 @@ void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p)
     *of_p = kugel__min(*of_p, kugel__line_taken(&b->line, b->sink));
 }
 
-static void store_points(kugel__build *k, const kugel__seat *s)
+void kugel__store_points(kugel__build *k, const kugel__seat *s, kugel__track t)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   int stage = b->stages - 1, r = b->radix[stage];
   int64_t before = kugel__max(b->cluster, 1) * b->m / r, limit_i, limit_p;
   kugel__val transform = g_add(g, k->group, s->slot);
-  kugel__track t = kugel__track_of(k, transform, false);
   kugel__limits(b, &limit_i, &limit_p);
   for (int round = 0; round < kugel__block_rounds(b, stage); round++) {
     kugel__val first = kugel__butterfly_of(k, s, stage, round);
@@ -278,8 +277,9 @@ void kugel__store(kugel__build *k, const kugel__seat *s)
     k->b->mirror ? store_mirrored(k, s) : store_pairs(k, s);
     return;
   }
-  kugel__gen_if(k->g, g_add(k->g, k->group, s->slot), k->count);
-  store_points(k, s);
+  kugel__val transform = g_add(k->g, k->group, s->slot);
+  kugel__gen_if(k->g, transform, k->count);
+  kugel__store_points(k, s, kugel__track_of(k, transform, false));
   kugel__gen_end(k->g);
 }
 

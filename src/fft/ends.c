@@ -115,6 +115,8 @@ static void close_cut(const kugel__side *s, cut c)
 
 static kugel__val index_of(const kugel__side *s, kugel__val i)
 {
+  if (s->pad)
+    i = g_add(s->g, i, g_div(s->g, i, kugel__int(s->pad)));
   return g_add(s->g, s->at, g_mul(s->g, i, s->step));
 }
 // The factor of element i.

@@ -65,7 +65,8 @@ typedef struct kugel__side {
   bool stream;               /* complex numbers are written past the caches */
   kugel_fft_modulus modulus; /* what is written of complex numbers */
   kugel__window window;
-  bool based; /* the point that is read or written now is base + beyond: its roots are those of base, which a
+  int64_t pad; /* not 0: an element of `array` is left out after that many */
+  bool based;  /* the point that is read or written now is base + beyond: its roots are those of base, which a
                  thread needs but once, times numbers */
   kugel__val base;
   int64_t beyond;
