@@ -5,7 +5,7 @@
 #include "fft/blocktables.h"
 #include "fft/fft_gpu_parts.h"
 
-enum { WORK_BYTES = 1 << 28 }; // of lines that go through their passes together, if one line is not more
+enum { WORK_BYTES = 1 << 29 }; // of lines that go through their passes together, if one line is not more
 
 /* The lines along one axis: all other axes, merged where both arrays allow it. */
 typedef struct batch {
