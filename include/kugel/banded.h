@@ -48,8 +48,11 @@ typedef enum kugel_banded_method {
   KUGEL_BANDED_AUTO = 0,         /* by a model of costs */
   KUGEL_BANDED_SUBSTITUTION = 1, /* one lane or thread a system */
   KUGEL_BANDED_SCAN =
-      2 /* parts of a system at once: their ends by a scan, then their elements by substitution;
-           only where no product of the factors' off-diagonal elements exceeds 4 */
+      2, /* parts of a system at once: their ends by a scan, then their elements by substitution;
+            only where no product of the factors' off-diagonal elements exceeds 4 */
+  KUGEL_BANDED_CYCLIC =
+      3 /* cyclic reduction by the lanes of a warp: on devices, layout ROWS, 2 to 256 rows, and only where
+           SCAN may be; elsewhere as AUTO */
 } kugel_banded_method;
 
 typedef struct kugel_banded kugel_banded;

@@ -19,7 +19,8 @@ from ._lib import Handle, lib, long_call, options, view
 from .arrays import empty_like, foreign
 from .devices import context
 
-_METHODS = {"auto": _ffi.KUGEL_BANDED_AUTO, "substitution": _ffi.KUGEL_BANDED_SUBSTITUTION, "scan": _ffi.KUGEL_BANDED_SCAN}
+_METHODS = {"auto": _ffi.KUGEL_BANDED_AUTO, "substitution": _ffi.KUGEL_BANDED_SUBSTITUTION, "scan": _ffi.KUGEL_BANDED_SCAN,
+            "cyclic": _ffi.KUGEL_BANDED_CYCLIC}
 _PRECISIONS = {"f64": _ffi.KUGEL_BANDED_F64, "f32": _ffi.KUGEL_BANDED_F32, "dd": _ffi.KUGEL_BANDED_DD}
 
 
@@ -31,7 +32,7 @@ class Banded:
     upper:      element (i, i + 1); that of row n - 1 is not read
     precision:  "f64", "f32", "dd" (double-double: every array has a last axis of 2, hi and lo), None: of the diagonals
     columns:    arrays are [n, ...] and diagonals [n] or [n, systems]: the systems side by side
-    method:     "auto", "substitution" or "scan"
+    method:     "auto", "substitution", "scan" or "cyclic"
     device:     "cpu", "cuda:0", ...; there, arrays in host memory or that of the device
     """
 

@@ -15,8 +15,9 @@ static kugel_status check_opts(const kugel_banded_opts *o)
               "precision is %d, must be KUGEL_BANDED_F64 (0), F32 (1) or DD (2)", (int)o->precision);
   KUGEL_CHECK((int)o->layout >= 0 && o->layout <= KUGEL_BANDED_COLUMNS, KUGEL_EINVAL,
               "layout is %d, must be KUGEL_BANDED_ROWS (0) or COLUMNS (1)", (int)o->layout);
-  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_BANDED_SCAN, KUGEL_EINVAL,
-              "method is %d, must be KUGEL_BANDED_AUTO (0), SUBSTITUTION (1) or SCAN (2)", (int)o->method);
+  KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_BANDED_CYCLIC, KUGEL_EINVAL,
+              "method is %d, must be KUGEL_BANDED_AUTO (0), SUBSTITUTION (1), SCAN (2) or CYCLIC (3)",
+              (int)o->method);
   KUGEL_CHECK(o->n >= 1 && o->n <= INT32_MAX, KUGEL_EINVAL, "n is %lld, must be 1 to 2^31 - 1",
               (long long)o->n);
   KUGEL_CHECK(o->matrices >= 0 && o->matrices <= ((int64_t)1 << 52) / o->n, KUGEL_EINVAL,

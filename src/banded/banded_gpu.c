@@ -152,14 +152,17 @@ static bool aligned(const kugel_banded *p, kugel__mem in, kugel__mem out, size_t
 static kugel__banded_variant usual(const kugel_banded *p)
 {
   if (p->opts.layout == KUGEL_BANDED_COLUMNS)
-    return p->matrices >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
+    return KUGEL__BANDED_FEW;
   return p->planes == 1 && p->n % 2 == 0 ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
 }
 
-static kugel__banded_variant variant_of(const kugel_banded *p, int64_t batch, kugel__mem in, kugel__mem out)
+static kugel__banded_variant variant_of(const kugel_banded *p, bool product, int64_t batch, kugel__mem in,
+                                        kugel__mem out)
 {
-  if (p->opts.layout == KUGEL_BANDED_COLUMNS)
-    return batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
+  if (p->opts.layout == KUGEL_BANDED_COLUMNS) {
+    bool whole = !product && !p->gpu->kernels[0][KUGEL__BANDED_FEW].shape.panels;
+    return !whole && batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
+  }
   bool pairs = usual(p) == KUGEL__BANDED_PAIRS && aligned(p, in, out, 2 * (size_t)number_bytes(p));
   return pairs ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
 }
@@ -170,7 +173,8 @@ static kugel_status launch(const kugel_banded *p, const made_kernel *k, int64_t 
   const kugel__device *device = p->gpu->device;
   const kugel__banded_shape *s = &k->shape;
   int64_t held = kugel__banded_held(s), blocks = (batch + held - 1) / held, rounds = panels_of(p, s);
-  if (!s->panels && !s->upright) { /* as many as run at once go through all tiles, as many each */
+  if (!s->panels && !s->abreast &&
+      !s->direct) { /* as many as run at once go through all tiles, as many each */
     int64_t most = (int64_t)device->info.units * k->resident;
     rounds = (blocks + most - 1) / most;
     blocks = (blocks + rounds - 1) / rounds;
@@ -196,7 +200,7 @@ static kugel_status launch_all(const kugel_banded *p, bool solve, int64_t batch,
               "an array on the device does not begin at a multiple of %zu bytes", number);
   KUGEL_CHECK(rows || batch < MOST_SYSTEMS, KUGEL_EINVAL,
               "%lld columns are more than one call takes: call in parts", (long long)batch);
-  KUGEL_TRY(kernel_of(p, !solve, variant_of(p, batch, in, out), &k));
+  KUGEL_TRY(kernel_of(p, !solve, variant_of(p, !solve, batch, in, out), &k));
   kugel__mem table = {k->table, 0};
   for (int64_t done = 0; done < batch; done += MOST_SYSTEMS) {
     int64_t part = kugel__min(batch - done, MOST_SYSTEMS);
@@ -238,7 +242,9 @@ void kugel__banded_gpu_info(const kugel_banded *p, kugel_banded_info *info)
   const kugel__banded_shape *s = &p->gpu->kernels[0][usual(p)].shape;
   info->threads = s->threads;
   info->elements = s->q;
-  info->method = info->threads > 1 ? KUGEL_BANDED_SCAN : KUGEL_BANDED_SUBSTITUTION;
+  info->method = s->cyclic           ? KUGEL_BANDED_CYCLIC
+                 : info->threads > 1 ? KUGEL_BANDED_SCAN
+                                     : KUGEL_BANDED_SUBSTITUTION;
 }
 
 kugel_status kugel__banded_gpu_run(const kugel_banded *p, bool solve, int64_t batch, const kugel_array *in,

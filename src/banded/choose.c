@@ -3,10 +3,12 @@
 #include "banded/kernel.h"
 
 enum {
-  MOST_WARPS = 16, /* of a system that is held whole, or of a panel */
-  SMALL_BLOCK = 4, /* warps of a block whose warps have systems of their own */
-  SUBSTITUTED = 8, /* elements of a part where no scan may be */
-  HELD = 80        /* registers for numbers of the table */
+  MOST_WARPS = 16,   /* of a system that is held whole, or of a panel */
+  DIRECT_BLOCK = 8,  /* warps of a block without shared memory */
+  SMALL_BLOCK = 4,   /* warps of a block whose warps have systems of their own */
+  SUBSTITUTED = 8,   /* elements of a part where no scan may be */
+  CYCLIC_ROWS = 256, /* at most of a system, for cyclic reduction */
+  HELD = 80          /* registers for numbers of the table */
 };
 
 bool kugel__banded_may_scan(const kugel_banded *p)
@@ -34,7 +36,9 @@ static int registers_of(const kugel__banded_shape *s)
 /* Blocks that a multiprocessor is to hold: as many threads as have registers enough. */
 static int resident_of(const kugel__banded_shape *s)
 {
-  int registers = s->upright && s->panels && s->real != KUGEL__DD ? 64 : registers_of(s);
+  int registers = s->abreast && s->panels && s->real != KUGEL__DD ? 64 : registers_of(s);
+  if (s->abreast && !s->panels && registers > 128)
+    registers = 128;
   int threads = registers <= 64 ? 1024 : registers <= 80 ? 768 : registers <= 128 ? 512 : 256;
   return threads > 32 * s->warps ? threads / (32 * s->warps) : 1;
 }
@@ -44,21 +48,51 @@ static int resident_of(const kugel__banded_shape *s)
 /* Elements of a part, as measured on an H200: short parts for few numbers, whose time is that of the longest
  * chain of operations; at most a warp a system as long as its parts fit into registers (512 doubles: 1.07 of
  * a copy's time with 32 threads of 16, 1.25 with 64 of 8); then whole warps, which wait for each other once a
- * recurrence. */
-static int part_of(const kugel_banded *p, bool scans)
+ * recurrence. Parts of double-double compute rather than wait: long ones, which scans cost least. */
+static int part_of(const kugel_banded *p, const kugel__banded_shape *s, bool scans)
 {
   if (!scans)
     return SUBSTITUTED;
   if (p->planes == 2)
-    return p->n <= 2 ? 2 : 4;
+    return p->n <= 2 ? 2 : s->product || p->n < 256 ? 4 : p->n <= 1024 || p->n > 4096 ? 8 : 16;
   if (p->word == 4)
     return p->n <= 8 ? 4 : p->n <= 300 ? 8 : 16;
   return p->n <= 128 ? 4 : p->n <= 256 || p->n > 512 ? 8 : 16;
 }
 
+/* A unit a lane, of systems that a warp holds. */
+static void choose_direct(const kugel_banded *p, kugel__banded_shape *s)
+{
+  s->direct = 1;
+  s->q = s->unit;
+  s->threads = (int32_t)p->n / s->unit;
+  s->warps = DIRECT_BLOCK;
+  s->held = !s->each;
+}
+
+/* Cyclic reduction: as many lanes as a system has elements, up to a warp. */
+static void choose_cyclic(const kugel_banded *p, kugel__banded_shape *s)
+{
+  s->direct = s->cyclic = s->unit = s->threads = 1;
+  while (s->threads < 32 && s->threads < p->n)
+    s->threads *= 2;
+  s->q = (int32_t)((p->n + s->threads - 1) / s->threads);
+  s->warps = SMALL_BLOCK;
+  s->ragged = s->threads * s->q != p->n;
+}
+
 static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel__banded_shape *s)
 {
-  s->q = part_of(p, scans);
+  bool vectors = s->unit == 2 ? p->word == 8 : p->planes == 2; /* units of 16 bytes */
+  if (s->product && vectors && p->n <= 32 * s->unit) {
+    choose_direct(p, s);
+    return;
+  }
+  if (!s->product && scans && p->opts.method == KUGEL_BANDED_CYCLIC && p->n > 1 && p->n <= CYCLIC_ROWS) {
+    choose_cyclic(p, s);
+    return;
+  }
+  s->q = part_of(p, s, scans);
   int64_t threads = scans ? (p->n + s->q - 1) / s->q : 1;
   for (int most = MOST_WARPS;; most /= 2) {
     int64_t t = threads > 32 ? kugel__min(kugel__round_up(threads, 32), 32 * most) : threads;
@@ -75,23 +109,55 @@ static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel
 
 /* ---- layout COLUMNS ---- */
 
+/* Systems abreast: rows of 64 bytes are still moved at most of the memory's rate, and the fewer they are, the
+ * longer the systems that a block holds whole and the more evenly blocks fill the device. */
+static int abreast_of(const kugel_banded *p, const kugel__banded_shape *s)
+{
+  return p->planes == 2 ? 4 : p->word == 4 || s->product || p->n <= 32 ? 16 : 8;
+}
+
+/* Elements of a part at most, so that they and the table's numbers fit into registers; as measured, parts of
+ * 8 for products and 16 for solves are best where there is a choice. */
+static int most_of(const kugel_banded *p, const kugel__banded_shape *s)
+{
+  if (p->planes == 2)
+    return s->product || s->each ? 8 : 16;
+  return p->word == 8 && (s->product || s->each) ? 16 : 32;
+}
+
+/* Parts of a system that is held whole by threads of which `together` are in a warp, if there may be such that
+ * leave nothing over, since what is left over takes registers too; false: the system is too long. */
+static bool choose_parts(const kugel_banded *p, int together, kugel__banded_shape *s)
+{
+  int64_t most = most_of(p, s), limit = MOST_WARPS * together;
+  int64_t least = kugel__max(s->product ? 8 : kugel__min(16, most), (p->n + limit - 1) / limit), q = least;
+  while (q <= most && (p->n % q || p->n / q % together))
+    q++;
+  q = q <= most ? q : least;
+  s->threads = (int32_t)kugel__min(limit, kugel__round_up((p->n + q - 1) / q, together));
+  s->q = (int32_t)kugel__min(most, (p->n + s->threads - 1) / s->threads);
+  s->ragged = s->threads * s->q != p->n;
+  return s->threads * s->q >= p->n && (!s->ragged || s->q <= most - most / 8);
+}
+
 static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__banded_shape *s)
 {
-  int most = p->planes == 2 ? 8 : s->each || s->product ? 16 : 32, q = p->planes == 2 ? 4 : 8, warps = 8;
-  while (scans && q < most && q * warps < p->n)
-    q *= 2;
-  while (scans && warps < MOST_WARPS && q * warps < p->n)
-    warps *= 2;
-  if (q * warps < p->n) { /* panels; many columns keep a device busy without parts */
-    q = q < 8 ? q : 8;
-    warps = many ? 1 : warps;
-  }
-  s->upright = 1;
   s->unit = 1;
-  s->q = scans ? q : SUBSTITUTED;
-  s->threads = scans ? (int32_t)kugel__min(warps, (p->n + q - 1) / q) : 1;
-  s->warps = s->threads >= SMALL_BLOCK ? s->threads : SMALL_BLOCK / s->threads * s->threads;
-  s->panels = (int64_t)s->threads * s->q < p->n;
+  s->abreast = abreast_of(p, s);
+  int row = s->product ? 64 : 32; /* bytes, at least */
+  bool may = scans && !(s->product && many), whole = may && choose_parts(p, 32 / s->abreast, s);
+  while (may && !whole && s->abreast * p->planes * (int)p->word > row) {
+    s->abreast /= 2;
+    whole = choose_parts(p, 32 / s->abreast, s);
+  }
+  if (!whole) { /* many columns keep a device busy without parts */
+    s->q = SUBSTITUTED;
+    s->abreast = 32;
+    s->threads = scans && !many ? MOST_WARPS : 1;
+    s->panels = (int64_t)s->threads * s->q < p->n;
+  }
+  int32_t warps = s->threads * s->abreast / 32;
+  s->warps = warps >= SMALL_BLOCK ? warps : SMALL_BLOCK / warps * warps;
   s->ragged = (int64_t)s->threads * s->q != p->n;
 }
 
@@ -116,5 +182,6 @@ void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_var
     choose_columns(p, scans, variant == KUGEL__BANDED_MANY, s);
   else
     choose_rows(p, scans, shared, s);
+  s->spread = !product && !s->cyclic && s->threads > 1 && !s->each && !s->held;
   s->resident = resident_of(s);
 }

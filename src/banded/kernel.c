@@ -9,12 +9,8 @@ enum { WARP = KUGEL__WARP };
 
 static kugel__team team_of(const kugel__banded_shape *s)
 {
-  bool several = s->upright ? s->threads > 1 : s->threads > WARP;
-  return (kugel__team){.threads = s->threads,
-                       .warps = !several     ? 1
-                                : s->upright ? s->threads
-                                             : s->warps,
-                       .upright = s->upright};
+  int warps = s->abreast ? s->threads * s->abreast / WARP : s->threads > WARP ? s->warps : 1;
+  return (kugel__team){.threads = s->threads, .warps = warps, .abreast = s->abreast};
 }
 
 static kugel__tile tile_of(const kugel__banded_shape *s)
@@ -28,15 +24,26 @@ int kugel__banded_reaches(const kugel__banded_shape *s)
   return s->each ? 0 : kugel__team_reaches(&team);
 }
 
-static int stage_rows(const kugel__banded_shape *s, int stage)
+/* Levels of a cyclic reduction that have coefficients of their own in the table. */
+static int levels(const kugel__banded_shape *s)
 {
-  return stage ? s->q * stage + kugel__banded_reaches(s) : 0;
+  int n = 0;
+  while (1 << n < s->threads * s->q)
+    n++;
+  return s->each && n ? 1 : n;
+}
+
+int kugel__banded_stage_rows(const kugel__banded_shape *s, int stage)
+{
+  if (s->cyclic && stage)
+    return s->q * (levels(s) + (stage == KUGEL__SCALED_STAGE));
+  return stage ? s->q * (stage + s->spread) + kugel__banded_reaches(s) : 0;
 }
 
 int kugel__banded_rows(const kugel__banded_shape *s)
 {
-  int rows =
-      s->product ? s->q * (1 + s->lower + s->upper) : stage_rows(s, s->forward) + stage_rows(s, s->backward);
+  int rows = s->product ? s->q * (1 + s->lower + s->upper)
+                        : kugel__banded_stage_rows(s, s->forward) + kugel__banded_stage_rows(s, s->backward);
   return s->real == KUGEL__DD ? rows : rows + rows % 2; /* pairs */
 }
 
@@ -61,20 +68,20 @@ void kugel__banded_pad(kugel__banded_shape *s, int64_t n)
 static int64_t tiles(const kugel__banded_shape *s)
 {
   kugel__tile tile = tile_of(s);
-  return s->upright ? 0 : s->warps * buffers(s) * s->unit * kugel__tile_size(&tile);
+  return s->abreast || s->direct ? 0 : s->warps * buffers(s) * s->unit * kugel__tile_size(&tile);
 }
 
 static int64_t rooms(const kugel__banded_shape *s)
 {
   kugel__team team = team_of(s);
-  return 2 * kugel__team_room(&team) * (s->upright ? s->warps / s->threads : 1);
+  return 2 * kugel__team_room(&team) * (s->abreast ? s->warps / team.warps : 1);
 }
 
 static int64_t carries(const kugel__banded_shape *s)
 {
   if (!s->panels)
     return 0;
-  return s->upright ? s->warps / s->threads * WARP : s->threads == 1 ? s->warps * WARP : 1;
+  return s->abreast ? kugel__banded_held(s) : s->threads == 1 ? s->warps * WARP : 1;
 }
 
 static int64_t elements(const kugel__banded_shape *s)
@@ -99,12 +106,16 @@ static void set_up_team(kugel__band *b, kugel__val thread)
   b->team.shared = b->shared;
   b->team.room = whole(tiles(s));
   kugel__val carries_at = whole(tiles(s) + rooms(s));
-  if (s->upright) {
-    kugel__val teams = g_div(g, b->warp, whole(s->threads));
-    b->team.rank = b->lane;
-    b->team.warp = b->column = kugel__gen_name(g, "part", g_mod(g, b->warp, whole(s->threads)));
-    b->team.room = g_add(g, b->team.room, g_mul(g, teams, whole(2 * kugel__team_room(&b->team))));
-    b->carry = g_add(g, carries_at, g_add(g, g_mul(g, teams, whole(WARP)), b->lane));
+  if (s->abreast) {
+    kugel__val abreast = whole(s->abreast), warps = whole(b->team.warps);
+    b->row_of_teams = g_div(g, b->warp, warps);
+    b->team.rank = g_div(g, b->lane, abreast);
+    b->team.side = kugel__gen_name(g, "side", g_mod(g, b->lane, abreast));
+    b->team.warp = g_mod(g, b->warp, warps);
+    b->column = g_add(g, g_mul(g, b->team.warp, whole(WARP / s->abreast)), b->team.rank);
+    b->column = kugel__gen_name(g, "part", b->column);
+    b->team.room = g_add(g, b->team.room, g_mul(g, b->row_of_teams, whole(2 * kugel__team_room(&b->team))));
+    b->carry = g_add(g, carries_at, g_add(g, g_mul(g, b->row_of_teams, abreast), b->team.side));
     return;
   }
   b->team.rank = kugel__gen_name(g, "rank", g_mod(g, b->lane, whole(threads)));
@@ -113,6 +124,7 @@ static void set_up_team(kugel__band *b, kugel__val thread)
   if (WARP % threads)
     b->slot = g_min(g, b->slot, whole(kugel__banded_systems(s) - 1));
   b->slot = kugel__gen_name(g, "slot", b->slot);
+  b->team.start = g_mul(g, b->slot, whole(threads));
   b->column = s->threads > WARP ? thread : b->team.rank;
   b->carry = s->threads > WARP ? carries_at : g_add(g, carries_at, thread);
 }
@@ -153,7 +165,7 @@ static int together(const kugel__banded_shape *s)
   return s->real == KUGEL__DD ? 1 : 2;
 }
 
-static kugel__val number(kugel__band *b, int row)
+kugel__val kugel__band_number(kugel__band *b, int row)
 {
   kugel__gen *g = b->g;
   int first = row - row % together(b->s);
@@ -182,7 +194,7 @@ void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kug
   const kugel__banded_shape *s = b->s;
   int rows = kugel__banded_rows(s);
   kugel__val at = g_add(g, column, b->column);
-  if (s->upright && s->each) { /* the matrices side by side, too */
+  if (s->abreast && s->each) { /* the matrices side by side, too */
     kugel__val batch = kugel__gen_widen(g, b->batch);
     b->table_at = g_add(g, g_mul(g, at, batch), matrix);
     b->columns = g_mul(g, columns, batch);
@@ -193,7 +205,7 @@ void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kug
   }
   memset(b->known, 0, sizeof b->known);
   for (int r = 0; r < rows && s->held; r++)
-    number(b, r);
+    kugel__band_number(b, r);
 }
 
 /* ---- what is done with a part ---- */
@@ -210,25 +222,31 @@ void kugel__band_recur(kugel__band *b, kugel__val *y, bool backward, kugel__val 
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
   int q = s->q, first = backward ? q - 1 : 0, step = backward ? -1 : 1;
-  int stage = backward ? s->backward : s->forward, row = backward ? stage_rows(s, s->forward) : 0;
+  int stage = backward ? s->backward : s->forward,
+      row = backward ? kugel__banded_stage_rows(s, s->forward) : 0;
   int off = row + (stage == KUGEL__SCALED_STAGE ? q : 0);
   kugel__gen_note(g, backward ? "backward" : "forward");
   for (int j = 0; j < q && stage == KUGEL__SCALED_STAGE; j++)
-    y[j] = g_mul(g, number(b, row + j), y[j]);
+    y[j] = g_mul(g, kugel__band_number(b, row + j), y[j]);
   if (s->threads > 1) {
     kugel__val end = y[first], reach[KUGEL__TEAM_REACHES];
-    reach[0] = s->each ? number(b, off + first) : zero();
+    reach[0] = s->each ? kugel__band_number(b, off + first) : zero();
     for (int k = 1, j = first + step; k < q; k++, j += step) {
-      end = g_fma(g, number(b, off + j), end, y[j]);
-      reach[0] = s->each ? g_mul(g, number(b, off + j), reach[0]) : zero();
+      end = g_fma(g, kugel__band_number(b, off + j), end, y[j]);
+      reach[0] = s->each ? g_mul(g, kugel__band_number(b, off + j), reach[0]) : zero();
+      y[j] = s->spread ? end : y[j];
     }
     for (int k = 0; k < kugel__banded_reaches(s); k++)
-      reach[k] = number(b, off + q + k);
+      reach[k] = kugel__band_number(b, off + q + k);
     carry = kugel__team_scan(&b->team, backward, end, reach, s->each, carry);
     forget(b);
   }
+  int products = off + q + kugel__banded_reaches(s);
   for (int k = 0, j = first; k < q; k++, j += step)
-    carry = y[j] = g_fma(g, number(b, off + j), carry, y[j]);
+    if (s->spread)
+      y[j] = g_fma(g, kugel__band_number(b, products + j), carry, y[j]);
+    else
+      carry = y[j] = g_fma(g, kugel__band_number(b, off + j), carry, y[j]);
 }
 
 void kugel__band_multiply(kugel__band *b, kugel__val *y, kugel__val left, kugel__val right)
@@ -236,11 +254,11 @@ void kugel__band_multiply(kugel__band *b, kugel__val *y, kugel__val left, kugel_
   kugel__gen *g = b->g;
   int q = b->s->q, diagonal = b->s->lower ? q : 0, upper = diagonal + q;
   for (int j = 0; j < q; j++) {
-    kugel__val x = g_mul(g, number(b, diagonal + j), y[j]);
+    kugel__val x = g_mul(g, kugel__band_number(b, diagonal + j), y[j]);
     if (b->s->lower)
-      x = g_fma(g, number(b, j), left, x);
+      x = g_fma(g, kugel__band_number(b, j), left, x);
     if (b->s->upper)
-      x = g_fma(g, number(b, upper + j), j + 1 < q ? y[j + 1] : right, x);
+      x = g_fma(g, kugel__band_number(b, upper + j), j + 1 < q ? y[j + 1] : right, x);
     left = y[j];
     y[j] = x;
   }
@@ -270,5 +288,8 @@ void kugel__banded_build(const kugel__banded_shape *s, kugel_ctx *ctx, kugel__ge
   kugel__band b = {.s = s};
   set_up(&b, ctx, g);
   b.first_room = b.team.room;
-  (s->upright ? kugel__band_upright : s->panels ? kugel__band_panels : kugel__band_whole)(&b);
+  (s->abreast  ? kugel__band_columns
+   : s->direct ? kugel__band_direct
+   : s->panels ? kugel__band_panels
+               : kugel__band_whole)(&b);
 }

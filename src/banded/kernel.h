@@ -29,35 +29,39 @@ typedef struct kugel__banded_shape {
   int32_t lower, upper;      /* of a product: whether there is that diagonal */
   int32_t each;              /* a matrix for each system */
   int32_t q;                 /* elements of a part */
-  int32_t threads;           /* of a system: 1 to 32, or whole warps; upright: of `threads` warps */
+  int32_t threads;           /* of a system: 1 to 32, or whole warps; abreast: a multiple of 32 / abreast */
   int32_t warps;             /* of a block */
   int32_t resident;          /* blocks that a multiprocessor holds */
   int32_t unit;              /* reals that a lane moves at once: 1, or 2 where n is even */
   int32_t period;            /* of the tile's padding */
   int32_t ragged;            /* n is not threads q */
   int32_t held;              /* the thread keeps its numbers of the table in registers */
-  int32_t upright;           /* layout COLUMNS: the threads of a system are of as many warps */
-  int32_t panels;            /* a system has several; then threads are 1 or several warps */
+  int32_t spread;  /* what arrives at a part goes to all its elements at once, by numbers of the table */
+  int32_t abreast; /* layout COLUMNS: systems that share each of their warps (codegen/team.h); else 0 */
+  int32_t direct;  /* no shared memory between memory and registers: a part is a unit, or cyclic */
+  int32_t cyclic;  /* solved by cyclic reduction: thread r of a system has elements r, r + threads ... */
+  int32_t panels;  /* a system has several; then threads are 1 or several warps */
 } kugel__banded_shape;
 
 /* Systems of a warp. */
 static inline int kugel__banded_systems(const kugel__banded_shape *s)
 {
-  return s->upright ? 32 : s->threads < 32 ? 32 / s->threads : 1;
+  return s->abreast ? s->abreast : s->threads < 32 ? 32 / s->threads : 1;
 }
 /* Systems that a block holds at once. */
 static inline int kugel__banded_held(const kugel__banded_shape *s)
 {
-  if (s->upright)
+  if (s->abreast)
     return 32 * s->warps / s->threads;
   return s->threads > 32 ? 1 : s->warps * kugel__banded_systems(s);
 }
 
 /* Numbers of a table that a thread needs: of a solve for each stage the scales (if scaled) and the negative
- * other coefficients of its part, then, if one matrix is all, what kugel__team_scan calls reach; of a product
- * the diagonals, lower, main, upper. The table is [matrices][rows][threads of
- * all panels], two rows as one of pairs unless they are double-double; upright [rows][threads][matrices]. */
+ * other coefficients of its part, then, if one matrix is all, what kugel__team_scan calls reach, and if spread
+ * the products of the coefficients up to each element, or if cyclic the coefficients of all levels; of a product the diagonals, lower, main, upper. The table is [matrices][rows][threads of
+ * all panels], two rows as one of pairs unless they are double-double; abreast [rows][threads][matrices]. */
 int kugel__banded_rows(const kugel__banded_shape *s);
+int kugel__banded_stage_rows(const kugel__banded_shape *s, int stage);
 int kugel__banded_reaches(const kugel__banded_shape *s);
 
 /* Chooses the padding for systems of n elements. */

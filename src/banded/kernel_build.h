@@ -6,17 +6,18 @@
 #include "banded/kernel.h"
 #include "codegen/tile.h"
 
-enum { KUGEL__WARP = 32, KUGEL__BANDED_ROWS = 3 * KUGEL__BANDED_ELEMENTS + 2 * KUGEL__TEAM_REACHES + 1 };
+enum { KUGEL__WARP = 32, KUGEL__BANDED_ROWS = 5 * KUGEL__BANDED_ELEMENTS + 2 * KUGEL__TEAM_REACHES + 1 };
 
 typedef struct kugel__band {
   const kugel__banded_shape *s;
   kugel__gen *g;
   kugel__val in, out, table, batch, n, rounds, step, shared; /* parameters; shared memory */
   kugel__val group, warp, lane;                              /* block, warp of it, lane of that */
-  kugel__val slot;                                           /* of the thread's system in the tile */
-  kugel__val column;     /* of the table: the thread's number in the team */
-  kugel__val carry;      /* index in shared memory of what goes from panel to panel */
-  kugel__val first_room; /* of the team's two in shared memory */
+  kugel__val row_of_teams; /* abreast: number of the thread's among those of the block */
+  kugel__val slot;         /* of the thread's system in the tile */
+  kugel__val column;       /* of the table: the thread's number in the team */
+  kugel__val carry;        /* index in shared memory of what goes from panel to panel */
+  kugel__val first_room;   /* of the team's two in shared memory */
   kugel__team team;
   kugel__tile tile;
   /* The thread's numbers of the table, in rows (or pairs of rows) `columns` apart: those known so far. */
@@ -43,6 +44,9 @@ typedef struct kugel__band_part {
  * `columns`. They are loaded here if the shape says that they are held, else where they are used. */
 void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kugel__val columns);
 
+/* The thread's number in that row of the table. */
+kugel__val kugel__band_number(kugel__band *b, int row);
+
 /* The two rooms of the team in turn: by the number's parity. */
 void kugel__band_room(kugel__band *b, kugel__val number);
 
@@ -50,6 +54,9 @@ void kugel__band_room(kugel__band *b, kugel__val number);
 void kugel__band_recur(kugel__band *b, kugel__val *y, bool backward, kugel__val carry);
 /* The product of the part y; left and right are the elements beside it. */
 void kugel__band_multiply(kugel__band *b, kugel__val *y, kugel__val left, kugel__val right);
+
+/* A solve or a product of the part y that is held; round: of those that take turns with two rooms. */
+void kugel__band_work(kugel__band *b, kugel__val *y, kugel__val round);
 
 /* From the tile to the part and back. */
 void kugel__band_take(kugel__band *b, const kugel__band_part *at, kugel__val *y);
@@ -61,9 +68,10 @@ void kugel__band_buffer(kugel__band *b, kugel__val round);
 void kugel__band_carry_on(kugel__band *b, bool backward, kugel__val x);
 void kugel__band_carry_nothing(kugel__band *b);
 
-/* The kinds of kernels: systems that are held whole, or go by in panels; layout COLUMNS. */
+/* The kinds of kernels: systems that are held whole, or go by in panels; layout COLUMNS; no shared memory between. */
 void kugel__band_whole(kugel__band *b);
 void kugel__band_panels(kugel__band *b);
-void kugel__band_upright(kugel__band *b);
+void kugel__band_columns(kugel__band *b);
+void kugel__band_direct(kugel__band *b);
 
 #endif

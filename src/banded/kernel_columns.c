@@ -81,9 +81,8 @@ static sweep begin(kugel__band *b)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
-  kugel__val team = g_div(g, b->warp, whole(s->threads));
-  kugel__val group = g_add(g, g_mul(g, b->group, whole(s->warps / s->threads)), team);
-  kugel__val column = kugel__gen_name(g, "column", g_add(g, g_mul(g, group, whole(WARP)), b->lane));
+  kugel__val row = g_add(g, g_mul(g, b->group, whole(kugel__banded_held(s) / s->abreast)), b->row_of_teams);
+  kugel__val column = kugel__gen_name(g, "column", g_add(g, g_mul(g, row, whole(s->abreast)), b->team.side));
   return (sweep){.from = b->in,
                  .panel = whole(0),
                  .column = column,
@@ -122,7 +121,7 @@ static void panels(kugel__band *b, sweep p)
   kugel__gen_end(g);
 }
 
-void kugel__band_upright(kugel__band *b)
+void kugel__band_columns(kugel__band *b)
 {
   const kugel__banded_shape *s = b->s;
   kugel__val y[KUGEL__BANDED_ELEMENTS];

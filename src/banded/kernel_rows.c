@@ -100,7 +100,7 @@ static void fetch(kugel__band *b, kugel__val round)
   kugel__tile_fetch(&b->tile, b->in, p.first, g_sub(b->g, p.count, whole(1)));
 }
 
-static void work(kugel__band *b, kugel__val *y, kugel__val round)
+void kugel__band_work(kugel__band *b, kugel__val *y, kugel__val round)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -147,7 +147,7 @@ void kugel__band_whole(kugel__band *b)
   if (s->threads > WARP) /* the tile is the warp's part of one system */
     at.count = g_mul(g, p.count, whole(s->unit));
   kugel__band_take(b, &at, y);
-  work(b, y, round);
+  kugel__band_work(b, y, round);
   kugel__band_put(b, &at, y);
   kugel__gen_warp_sync(g);
   kugel__tile_store(&b->tile, b->out, p.first, p.stored);

@@ -230,19 +230,22 @@ void kugel__gen_warp_sync(kugel__gen *g)
   append(g, (kugel__ins){.op = KUGEL__WARP_SYNC, .dst = UINT32_MAX});
 }
 
-static kugel__val shuffle(kugel__gen *g, kugel__op op, kugel__val x, int distance)
+static kugel__val shuffle(kugel__gen *g, kugel__op op, kugel__val x, kugel__val by)
 {
-  kugel__val by = kugel__int(distance);
   return kugel__is_number(x) ? x
                              : kugel__gen_emit(g, op, (kugel__type)x.type, false, (kugel__val[3]){x, by, by});
 }
+kugel__val kugel__gen_shuffle(kugel__gen *g, kugel__val x, kugel__val lane)
+{
+  return shuffle(g, KUGEL__SHUFFLE, x, lane);
+}
 kugel__val kugel__gen_shuffle_up(kugel__gen *g, kugel__val x, int distance)
 {
-  return shuffle(g, KUGEL__SHUFFLE_UP, x, distance);
+  return shuffle(g, KUGEL__SHUFFLE_UP, x, kugel__int(distance));
 }
 kugel__val kugel__gen_shuffle_down(kugel__gen *g, kugel__val x, int distance)
 {
-  return shuffle(g, KUGEL__SHUFFLE_DOWN, x, distance);
+  return shuffle(g, KUGEL__SHUFFLE_DOWN, x, kugel__int(distance));
 }
 
 void kugel__gen_copy_async(kugel__gen *g, kugel__val shared, kugel__val i, kugel__val pointer, kugel__val j)

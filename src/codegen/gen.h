@@ -45,6 +45,7 @@
   OP(CLUSTER_WAIT, 0, "CLUSTER_WAIT()")       /* until all threads of the cluster arrived */                 \
   OP(BARRIER, 0, "BARRIER()")                 /* of all threads of a block: shared memory is seen by all */  \
   OP(WARP_SYNC, 0, "WARP_SYNC()")             /* of the threads of a warp: shared memory is seen by them */  \
+  OP(SHUFFLE, 2, "SHUFFLE(%0, %1)")           /* %0 of lane %1 */                                            \
   OP(SHUFFLE_UP, 2, "SHUFFLE_UP(%0, %1)")     /* %0 of the lane %1 before, else the own */                   \
   OP(SHUFFLE_DOWN, 2, "SHUFFLE_DOWN(%0, %1)") /* %0 of the lane %1 after, else the own */                    \
   OP(COPY_ASYNC, 4, "COPY_ASYNC(%0, %1, %2, %3)")           /* shared memory, i, pointer, j */               \
@@ -62,6 +63,11 @@ typedef enum kugel__op {
 #undef OP
       KUGEL__OP_COUNT
 } kugel__op;
+
+static inline bool kugel__shuffles(kugel__op op)
+{
+  return op == KUGEL__SHUFFLE || op == KUGEL__SHUFFLE_UP || op == KUGEL__SHUFFLE_DOWN;
+}
 
 typedef struct kugel__ins {
   uint8_t op;
@@ -131,8 +137,9 @@ void kugel__gen_cluster_wait(kugel__gen *g);
 void kugel__gen_barrier(kugel__gen *g);
 /* A barrier of the threads of a warp: 32 that follow each other. */
 void kugel__gen_warp_sync(kugel__gen *g);
-/* x of the lane `distance` before (after) this one in its warp; x itself if there is none. All threads of the
- * block take part. */
+/* x of lane `lane` of the warp; x of the lane `distance` before (after) this one, x itself if there is none.
+ * All threads of the block take part. */
+kugel__val kugel__gen_shuffle(kugel__gen *g, kugel__val x, kugel__val lane);
 kugel__val kugel__gen_shuffle_up(kugel__gen *g, kugel__val x, int distance);
 kugel__val kugel__gen_shuffle_down(kugel__gen *g, kugel__val x, int distance);
 /* Element j of `pointer` becomes element i of shared memory, both of the pointer's type, some time before a

@@ -188,7 +188,8 @@ static kugel_status copy(machine *m, const kugel__ins *ins, int thread)
 static kugel_status shuffle(machine *m, const kugel__ins *ins, int thread)
 {
   int64_t by = value(m, ins->a[1], thread).i;
-  int lane = thread % m->width % 32, from = lane + (int)(ins->op == KUGEL__SHUFFLE_UP ? -by : by);
+  int lane = thread % m->width % 32, start = ins->op == KUGEL__SHUFFLE ? 0 : lane;
+  int from = start + (int)(ins->op == KUGEL__SHUFFLE_UP ? -by : by);
   int source = from < 0 || from > 31 ? thread : thread - lane + from;
   KUGEL_CHECK(source < m->threads && m->active[source] && m->active[thread], KUGEL_EINTERNAL,
               "%s: thread %d shuffles with thread %d, and not both are there", m->g->name, thread, source);
@@ -386,7 +387,7 @@ static kugel_status run(machine *m, int64_t from, int64_t to)
     bool moves = ins->op == KUGEL__LOAD || ins->op == KUGEL__STORE || ins->op == KUGEL__STORE_PAIR ||
                  ins->op == KUGEL__STREAM_PAIR;
     bool pairs = ins->op == KUGEL__SHARED_PAIR || ins->op == KUGEL__PUT_SHARED_PAIR;
-    bool shuffles = ins->op == KUGEL__SHUFFLE_UP || ins->op == KUGEL__SHUFFLE_DOWN;
+    bool shuffles = kugel__shuffles((kugel__op)ins->op);
     for (int t = 0; t < m->threads; t++)
       if (shuffles)
         KUGEL_TRY(shuffle(m, ins, t));

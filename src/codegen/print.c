@@ -75,6 +75,7 @@ static const char *const dd_text[KUGEL__OP_COUNT] = {[KUGEL__ADD] = "DD_ADD(%0, 
                                                      [KUGEL__PAIR_X] = "DD_RE(%0)",
                                                      [KUGEL__PAIR_Y] = "DD_IM(%0)",
                                                      [KUGEL__STORE_PAIR] = "%0[%1] = MAKE_CDD(%2, %3)",
+                                                     [KUGEL__SHUFFLE] = "DD_SHUFFLE(%0, %1)",
                                                      [KUGEL__SHUFFLE_UP] = "DD_SHUFFLE_UP(%0, %1)",
                                                      [KUGEL__SHUFFLE_DOWN] = "DD_SHUFFLE_DOWN(%0, %1)"};
 
@@ -174,8 +175,7 @@ static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
     }
   bool shuffles = false;
   for (int64_t i = 0; i < g->n; i++)
-    shuffles |=
-        g->code[i].live && (g->code[i].op == KUGEL__SHUFFLE_UP || g->code[i].op == KUGEL__SHUFFLE_DOWN);
+    shuffles |= g->code[i].live && kugel__shuffles((kugel__op)g->code[i].op);
   if (shuffles)
     kugel__text_add(t, "  SHUFFLE_ROOM(%d);\n", g->threads);
 }

@@ -63,7 +63,7 @@ static void bad_arguments(void)
   BAD(kind, (kugel_banded_kind)-1);
   BAD(precision, 3);
   BAD(layout, 2);
-  BAD(method, 3);
+  BAD(method, 4);
   BAD(n, 0);
   BAD(n, -1);
   BAD(n, (int64_t)1 << 31);
@@ -143,7 +143,7 @@ int main(void)
         uint64_t v = (uint64_t)(n * 3 + kind);
         for (int precision = 0; precision < 3; precision++, v += 7) {
           kugel_banded_opts o = {
-              .kind = kind, .precision = precision, .layout = v % 2, .n = n, .method = n % 3};
+              .kind = kind, .precision = precision, .layout = v % 2, .n = n, .method = n % 4};
           int64_t batch = 1 + (int64_t)(v % (n > 50 ? 19 : 37));
           try_one(o, batch, 0.5, v);
           if (n > 100 && v % 3)

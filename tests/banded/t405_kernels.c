@@ -45,7 +45,7 @@ static double run(const problem *p, const kugel_banded *plan, const kugel__bande
   CHECK_OK(kugel__banded_fill(plan, s, threads, table));
   double *data = widened(p, before, p->n * p->batch), *coefficients = widened(p, table, numbers);
   int64_t tiles = (p->batch + held - 1) / held;
-  int64_t blocks = s->panels || s->upright ? tiles : kugel__min(tiles, most_blocks);
+  int64_t blocks = s->panels || s->abreast || s->direct ? tiles : kugel__min(tiles, most_blocks);
   int64_t rounds = s->panels ? panels : (tiles + blocks - 1) / blocks;
   kugel__argument in = {.data = data, .size = p->n * p->batch / s->unit};
   kugel__argument args[] = {
@@ -73,7 +73,9 @@ static void try_one(int v, int64_t n, int64_t batch, int64_t blocks, int64_t sha
   problem p;
   kugel_banded *plan = NULL;
   kugel_banded_opts o = {.kind = v % 3, .precision = v / 3 % 3, .n = n, .matrices = v / 9 % 2 ? batch : 0};
-  o.method = v / 18 % 2 ? KUGEL_BANDED_SUBSTITUTION : KUGEL_BANDED_AUTO;
+  static const kugel_banded_method methods[] = {KUGEL_BANDED_AUTO, KUGEL_BANDED_SUBSTITUTION,
+                                                KUGEL_BANDED_CYCLIC};
+  o.method = methods[v / 18 % 3];
   o.layout = columns ? KUGEL_BANDED_COLUMNS : KUGEL_BANDED_ROWS;
   problem_make(&p, o, batch, 0.5, (uint64_t)(n + v));
   CHECK_OK(kugel_banded_create(NULL, &p.opts, &plan));
@@ -105,6 +107,14 @@ int main(void)
     for (int v = 0; v < 36; v++) {
       try_one(v, 100, 37, 2, SHARED, false);
       try_one(v, 26, 301, 3, SHARED, false);
+    }
+  }
+  CASE("cyclic reduction")
+  {
+    for (int v = 36; v < 54; v++) {
+      try_one(v, 1 + v % 32, 37, 1, SHARED, false);
+      try_one(v, 16 * (1 + v % 3), 70, 1, SHARED, false);
+      try_one(v, 256 - 5 * (v - 36), 6, 1, SHARED, false);
     }
   }
   CASE("several warps a system")

@@ -21,7 +21,8 @@ static void try_one(kugel_ctx *ctx, kugel_banded_opts opts, int64_t batch, doubl
     CHECK_OK(kugel_banded_get_info(plan, &info));
     double solve = problem_run(&p, plan, true, seed % 2),
            product = problem_run(&p, plan, false, seed / 2 % 2);
-    if (!(solve <= (info.method == KUGEL_BANDED_SCAN ? SCAN_BOUND : SOLVE_BOUND) && product <= PRODUCT_BOUND))
+    if (!(solve <= (info.method != KUGEL_BANDED_SUBSTITUTION ? SCAN_BOUND : SOLVE_BOUND) &&
+          product <= PRODUCT_BOUND))
       CHECK_FAIL(
           "kind %d precision %d layout %d n %lld batch %lld matrices %lld, %d threads: solve %g, product %g",
           opts.kind, opts.precision, opts.layout, (long long)opts.n, (long long)batch,
@@ -145,6 +146,15 @@ int main(void)
       for (int k = slow ? 3 : 0; k < (slow ? 4 : 6); k++)
         for (int v = slow ? 8 : k; v < (slow ? 9 : 18); v += 3)
           try_kind(ctx, v, n[k], 2, 0.5);
+    }
+    CASE(every_title(&info, "cyclic reduction"))
+    {
+      for (int64_t n = 1; n <= 300; n += 1 + (slow ? n : n / 2))
+        for (int v = slow ? n % 9 : 0; v < 9; v += slow ? 9 : 1) {
+          kugel_banded_opts o = {.kind = v % 3, .precision = v / 3, .n = n, .method = KUGEL_BANDED_CYCLIC};
+          o.matrices = n % 2 ? 0 : 35;
+          try_one(ctx, o, 35, 0.5, (uint64_t)(n + v));
+        }
     }
     CASE(every_title(&info, "golden bidiagonal solves"))
     {

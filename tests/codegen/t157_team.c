@@ -18,13 +18,14 @@ static kugel__val zero(void)
 
 typedef struct scan {
   int threads; // of a team, and of a block if the team is whole warps
-  bool upright, backward, carried, carry;
+  int abreast; // 0: not
+  bool backward, carried, carry;
 } scan;
 
-// Arrays of a block: what a thread's part does, what arrives. [threads] or, upright, [threads][lanes].
+// Arrays of a block: what a thread's part does, what arrives. [threads] or [threads][teams abreast].
 static void build_scan(const scan *s, kugel__gen *g)
 {
-  int block = s->upright ? 32 * s->threads : s->threads <= 32 ? 32 : s->threads;
+  int block = s->abreast ? s->abreast * s->threads : s->threads <= 32 ? 32 : s->threads;
   kugel__gen_init(g, NULL, "scan");
   g->threads = block;
   kugel__val ends = kugel__gen_pointer(g, KUGEL__F64, "ends"),
@@ -32,9 +33,12 @@ static void build_scan(const scan *s, kugel__gen *g)
   kugel__val out = kugel__gen_pointer(g, KUGEL__F64, "out");
   kugel__val thread = kugel__gen_local_id(g), lane = g_mod(g, thread, kugel__int(32)),
              reach[KUGEL__TEAM_REACHES];
-  kugel__team t = {.g = g, .threads = s->threads, .upright = s->upright};
-  t.warps = s->upright ? s->threads : s->threads > 32 ? s->threads / 32 : 1;
-  t.rank = s->upright || s->threads > 32 ? lane : g_mod(g, thread, kugel__int(s->threads));
+  kugel__team t = {.g = g, .threads = s->threads, .abreast = s->abreast};
+  t.warps = s->abreast || s->threads > 32 ? block / 32 : 1;
+  t.rank = s->abreast        ? g_div(g, lane, kugel__int(s->abreast))
+           : s->threads > 32 ? lane
+                             : g_mod(g, thread, kugel__int(s->threads));
+  t.side = s->abreast ? g_mod(g, lane, kugel__int(s->abreast)) : kugel__int(0);
   t.warp = g_div(g, thread, kugel__int(32));
   t.room = kugel__int(0);
   if (kugel__team_room(&t))
@@ -51,8 +55,11 @@ static void build_scan(const scan *s, kugel__gen *g)
 // Thread number and step of the parts before it, in the order of the recurrence.
 static double scan_error(const scan *s)
 {
-  int block = s->upright ? 32 * s->threads : s->threads <= 32 ? 32 : s->threads, apart = s->upright ? 32 : 1;
-  int in_warp = s->upright ? 1 : s->threads < 32 ? s->threads : 32;
+  int block = s->abreast         ? s->abreast * s->threads
+              : s->threads <= 32 ? 32
+                                 : s->threads,
+      apart = s->abreast ? s->abreast : 1;
+  int in_warp = s->abreast ? 32 / s->abreast : s->threads < 32 ? s->threads : 32;
   static double ends[BLOCKS * 32 * MOST + 1], table[KUGEL__TEAM_REACHES * 32 * MOST], out[BLOCKS * 32 * MOST];
   static double part[32 * MOST];
   uint64_t seed = (uint64_t)s->threads;
@@ -61,12 +68,12 @@ static double scan_error(const scan *s)
   for (int i = 0; i < block; i++)
     part[i] = check_random(&seed);
   kugel__team t = {
-      .threads = s->threads, .upright = s->upright, .warps = s->threads > 32 || s->upright ? 2 : 1};
+      .threads = s->threads, .abreast = s->abreast, .warps = s->threads > 32 || s->abreast ? 2 : 1};
   for (int i = 0; i < block; i++)
     for (int k = 0; k < KUGEL__TEAM_REACHES; k++) {
       int number = i / apart % s->threads, rank = s->backward ? s->threads - 1 - number : number;
       int place = rank % in_warp, step = s->backward ? -apart : apart;
-      bool before = !s->upright && k == kugel__team_levels(&t);
+      bool before = in_warp > 1 && k == kugel__team_levels(&t);
       double *x = &table[k * block + i];
       *x = 1;
       for (int d = before; d <= place && (before || d < 1 << k); d++)
@@ -81,7 +88,7 @@ static double scan_error(const scan *s)
   CHECK_OK(kugel__gen_run(&g, args, 0, BLOCKS));
   kugel__gen_free(&g);
   long double worst = 0;
-  int used = s->upright ? block : block / s->threads * s->threads;
+  int used = s->abreast ? block : block / s->threads * s->threads;
   for (int b = 0; b < BLOCKS; b++)
     for (int i = 0; i < used; i++) {
       int number = i / apart % s->threads, first = i - number * apart;
@@ -94,6 +101,41 @@ static double scan_error(const scan *s)
       worst = e > worst ? e : -e > worst ? -e : worst;
     }
   return (double)worst;
+}
+
+/* ---- elements that are dealt ---- */
+
+/* A warp of teams of `threads`, q elements a thread, each of which becomes the one `distance` before it. */
+static void check_dealt(int threads, int q, int distance, bool backward)
+{
+  double in[32 * 8], out[32 * 8];
+  int length = threads * q, teams = 32 / threads;
+  kugel__gen g;
+  kugel__gen_init(&g, NULL, "dealt");
+  g.threads = 32;
+  kugel__val from = kugel__gen_pointer(&g, KUGEL__F64, "from"), to = kugel__gen_pointer(&g, KUGEL__F64, "to");
+  kugel__val thread = kugel__gen_local_id(&g), y[8], number = g_div(&g, thread, kugel__int(threads));
+  kugel__team t = {.g = &g, .threads = threads, .warps = 1};
+  t.rank = g_mod(&g, thread, kugel__int(threads));
+  t.start = g_mul(&g, number, kugel__int(threads));
+  kugel__val first = g_add(&g, g_mul(&g, number, kugel__int(length)), t.rank);
+  for (int j = 0; j < q; j++)
+    y[j] = kugel__gen_load(&g, from, g_add(&g, first, kugel__int(threads * j)), false);
+  for (int j = 0; j < q; j++)
+    kugel__gen_store(&g, to, g_add(&g, first, kugel__int(threads * j)),
+                     kugel__team_dealt(&t, backward, y, q, j, distance));
+  for (int i = 0; i < 32 * q; i++)
+    in[i] = i + 1;
+  kugel__argument args[] = {{.data = in, .size = 32 * q}, {.data = out, .size = 32 * q}};
+  CHECK_OK(kugel__gen_run(&g, args, 0, 1));
+  kugel__gen_free(&g);
+  for (int i = 0; i < teams * length; i++) {
+    int place = i % length + (backward ? distance : -distance);
+    double want = place >= 0 && place < length ? in[i - i % length + place] : 0;
+    if (out[i] != want)
+      CHECK_FAIL("%d threads of %d, distance %d, element %d: %g, not %g", threads, q, distance, i, out[i],
+                 want);
+  }
 }
 
 /* ---- what the interpreter finds ---- */
@@ -155,21 +197,30 @@ int main(void)
   {
     for (int threads = 1; threads <= MOST; threads += threads < 32 ? 1 : threads < 128 ? 32 : 128)
       for (int v = 0; v < 4; v++) {
-        scan s = {threads, false, v & 1, v & 2, threads > 32 && v % 3};
+        scan s = {threads, 0, v & 1, v & 2, threads > 32 && v % 3};
         double e = scan_error(&s);
         if (!(e < 1e-14))
           CHECK_FAIL("%d threads, variant %d: %g", threads, v, e);
       }
   }
-  CASE("recurrences over upright teams")
+  CASE("recurrences over teams that stand abreast")
   {
-    for (int threads = 1; threads <= 16; threads += 3)
-      for (int v = 0; v < 8; v++) {
-        scan s = {threads, true, v & 1, v & 2, v & 4};
-        double e = scan_error(&s);
-        if (!(e < 1e-14))
-          CHECK_FAIL("%d threads upright, variant %d: %g", threads, v, e);
-      }
+    for (int abreast = 4; abreast <= 32; abreast *= 2)
+      for (int warps = 1; warps <= 16; warps += 3)
+        for (int v = 0; v < 8; v++) {
+          scan s = {32 / abreast * warps, abreast, v & 1, v & 2, warps > 1 && v & 4};
+          double e = scan_error(&s);
+          if (!(e < 1e-14))
+            CHECK_FAIL("%d abreast of %d threads, variant %d: %g", abreast, s.threads, v, e);
+        }
+  }
+  CASE("elements that are dealt to a team")
+  {
+    for (int threads = 2; threads <= 32; threads *= 2)
+      for (int q = 1; q <= 8; q += 1 + q / 2)
+        for (int distance = 1; distance < threads * q; distance *= 2)
+          for (int backward = 0; backward < 2; backward++)
+            check_dealt(threads, q, distance, backward);
   }
   CASE("tiles, and what is forgotten around them")
   {
