@@ -160,7 +160,8 @@ static kugel__banded_variant variant_of(const kugel_banded *p, bool product, int
                                         kugel__mem out)
 {
   if (p->opts.layout == KUGEL_BANDED_COLUMNS) {
-    bool whole = !product && !p->gpu->kernels[0][KUGEL__BANDED_FEW].shape.panels;
+    bool twice = !product && p->forward.off && p->backward.off; /* unless held whole */
+    bool whole = twice && !p->gpu->kernels[0][KUGEL__BANDED_FEW].shape.panels;
     return !whole && batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
   }
   bool pairs = usual(p) == KUGEL__BANDED_PAIRS && aligned(p, in, out, 2 * (size_t)number_bytes(p));

@@ -145,13 +145,14 @@ static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__
   s->unit = 1;
   s->abreast = abreast_of(p, s);
   int row = s->product ? 64 : 32; /* bytes, at least */
-  bool may = scans && !(s->product && many), whole = may && choose_parts(p, 32 / s->abreast, s);
+  bool once = s->product || !s->forward || !s->backward; /* what goes by may be stored at once */
+  bool may = scans && !(once && many), whole = may && choose_parts(p, 32 / s->abreast, s);
   while (may && !whole && s->abreast * p->planes * (int)p->word > row) {
     s->abreast /= 2;
     whole = choose_parts(p, 32 / s->abreast, s);
   }
   if (!whole) { /* many columns keep a device busy without parts */
-    s->q = SUBSTITUTED;
+    s->q = many && p->word == 4 ? 2 * SUBSTITUTED : SUBSTITUTED;
     s->abreast = 32;
     s->threads = scans && !many ? MOST_WARPS : 1;
     s->panels = (int64_t)s->threads * s->q < p->n;
