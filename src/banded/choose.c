@@ -8,7 +8,8 @@ enum {
   SMALL_BLOCK = 4,   /* warps of a block whose warps have systems of their own */
   SUBSTITUTED = 8,   /* elements of a part where no scan may be */
   CYCLIC_ROWS = 256, /* at most of a system, for cyclic reduction */
-  HELD = 80          /* registers for numbers of the table */
+  HELD = 120,        /* registers for numbers of the table */
+  HELD_DD = 80
 };
 
 bool kugel__banded_may_scan(const kugel_banded *p)
@@ -38,8 +39,12 @@ static int resident_of(const kugel__banded_shape *s)
 {
   int registers = s->abreast && s->panels && s->real != KUGEL__DD ? 64 : registers_of(s);
   if (s->abreast && !s->panels && registers > 128)
-    registers = 128;
-  int threads = registers <= 64 ? 1024 : registers <= 80 ? 768 : registers <= 128 ? 512 : 256;
+    registers = s->real != KUGEL__DD && s->warps > 8 && s->warps <= 10 ? 96 : 128; /* two blocks of those */
+  int threads = registers <= 64    ? 1024
+                : registers <= 80  ? 768
+                : registers <= 96  ? 640
+                : registers <= 128 ? 512
+                                   : 256;
   return threads > 32 * s->warps ? threads / (32 * s->warps) : 1;
 }
 
@@ -57,7 +62,7 @@ static int part_of(const kugel_banded *p, const kugel__banded_shape *s, bool sca
     return p->n <= 2 ? 2 : s->product || p->n < 256 ? 4 : p->n <= 1024 || p->n > 4096 ? 8 : 16;
   if (p->word == 4)
     return p->n <= 8 ? 4 : p->n <= 300 ? 8 : 16;
-  return p->n <= 128 ? 4 : p->n <= 256 || p->n > 512 ? 8 : 16;
+  return p->n <= 128 ? 4 : p->n <= 256 || (p->n > 512 && (s->product || p->n <= 1024)) ? 8 : 16;
 }
 
 /* A unit a lane, of systems that a warp holds. */
@@ -104,7 +109,8 @@ static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel
     if (kugel__banded_shared(s) <= shared || most == 2)
       break;
   }
-  s->held = !s->each && !s->panels && words_of(s) * kugel__banded_rows(s) <= HELD;
+  s->held =
+      !s->each && !s->panels && words_of(s) * kugel__banded_rows(s) <= (p->planes == 2 ? HELD_DD : HELD);
 }
 
 /* ---- layout COLUMNS ---- */
@@ -117,7 +123,7 @@ static int abreast_of(const kugel_banded *p, const kugel__banded_shape *s)
 }
 
 /* Elements of a part at most, so that they and the table's numbers fit into registers; as measured, parts of
- * 8 for products and 16 for solves are best where there is a choice. */
+ * 8 for products and 16 for solves, 32 for long ones of floats, are best where there is a choice. */
 static int most_of(const kugel_banded *p, const kugel__banded_shape *s)
 {
   if (p->planes == 2)
@@ -129,11 +135,13 @@ static int most_of(const kugel_banded *p, const kugel__banded_shape *s)
  * leave nothing over, since what is left over takes registers too; false: the system is too long. */
 static bool choose_parts(const kugel_banded *p, int together, kugel__banded_shape *s)
 {
-  int64_t most = most_of(p, s), limit = MOST_WARPS * together;
-  int64_t least = kugel__max(s->product ? 8 : kugel__min(16, most), (p->n + limit - 1) / limit), q = least;
+  int64_t most = most_of(p, s), limit = MOST_WARPS * together, needed = (p->n + limit - 1) / limit;
+  int64_t usual = s->product ? 8 : p->word == 4 && p->n >= 512 ? 32 : 16;
+  int64_t least = kugel__max(kugel__min(usual, most), needed), q = kugel__max(least - least / 4, needed);
   while (q <= most && (p->n % q || p->n / q % together))
     q++;
-  q = q <= most ? q : least;
+  if (q > most)
+    q = kugel__min(least, most - most / 8);
   s->threads = (int32_t)kugel__min(limit, kugel__round_up((p->n + q - 1) / q, together));
   s->q = (int32_t)kugel__min(most, (p->n + s->threads - 1) / s->threads);
   s->ragged = s->threads * s->q != p->n;
@@ -144,15 +152,15 @@ static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__
 {
   s->unit = 1;
   s->abreast = abreast_of(p, s);
-  int row = s->product ? 64 : 32; /* bytes, at least */
-  bool once = s->product || !s->forward || !s->backward; /* what goes by may be stored at once */
-  bool may = scans && !(once && many), whole = may && choose_parts(p, 32 / s->abreast, s);
+  int row = s->product ? 64 : 32;                        /* bytes, at least */
+  bool once = s->product || !s->forward || !s->backward; /* rows may be stored as they go by */
+  bool may = scans && !(once && many && p->word == 8), whole = may && choose_parts(p, 32 / s->abreast, s);
   while (may && !whole && s->abreast * p->planes * (int)p->word > row) {
     s->abreast /= 2;
     whole = choose_parts(p, 32 / s->abreast, s);
   }
   if (!whole) { /* many columns keep a device busy without parts */
-    s->q = many && p->word == 4 ? 2 * SUBSTITUTED : SUBSTITUTED;
+    s->q = SUBSTITUTED;
     s->abreast = 32;
     s->threads = scans && !many ? MOST_WARPS : 1;
     s->panels = (int64_t)s->threads * s->q < p->n;
