@@ -25,8 +25,8 @@ typedef struct made_kernel {
 
 struct kugel__banded_gpu {
   kugel__device *device;
-  pthread_mutex_t lock;      /* of kernels */
-  made_kernel kernels[2][2]; /* solve, product; kugel__banded_variant */
+  pthread_mutex_t lock;                           /* of kernels */
+  made_kernel kernels[2][KUGEL__BANDED_VARIANTS]; /* solve, product */
 };
 
 static int64_t number_bytes(const kugel_banded *p)
@@ -165,7 +165,8 @@ static kugel__banded_variant variant_of(const kugel_banded *p, bool product, int
     return !whole && batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
   }
   bool pairs = usual(p) == KUGEL__BANDED_PAIRS && aligned(p, in, out, 2 * (size_t)number_bytes(p));
-  return pairs ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
+  bool small = !product && kugel__banded_small(p, batch);
+  return (kugel__banded_variant)((small ? KUGEL__BANDED_SMALL_SINGLES : KUGEL__BANDED_SINGLES) + pairs);
 }
 
 static kugel_status launch(const kugel_banded *p, const made_kernel *k, int64_t batch, kugel__mem in,
@@ -232,20 +233,26 @@ void kugel__banded_gpu_destroy(kugel_banded *p)
   kugel__banded_gpu *g = p->gpu;
   if (!g)
     return;
-  for (int k = 0; k < 4; k++)
-    drop(p, &g->kernels[k / 2][k % 2]);
+  for (int k = 0; k < 2 * KUGEL__BANDED_VARIANTS; k++)
+    drop(p, &g->kernels[k / KUGEL__BANDED_VARIANTS][k % KUGEL__BANDED_VARIANTS]);
   pthread_mutex_destroy(&g->lock);
   kugel__free(p->ctx, g);
 }
 
 void kugel__banded_gpu_info(const kugel_banded *p, kugel_banded_info *info)
 {
-  const kugel__banded_shape *s = &p->gpu->kernels[0][usual(p)].shape;
-  info->threads = s->threads;
-  info->elements = s->q;
-  info->method = s->cyclic           ? KUGEL_BANDED_CYCLIC
-                 : info->threads > 1 ? KUGEL_BANDED_SCAN
-                                     : KUGEL_BANDED_SUBSTITUTION;
+  bool rows = p->opts.layout == KUGEL_BANDED_ROWS;
+  int variant = usual(p);
+  if (info->batch)
+    variant += rows && kugel__banded_small(p, info->batch) ? KUGEL__BANDED_SMALL_SINGLES : 0;
+  kugel__banded_shape s;
+  kugel__banded_choose(p, false, (kugel__banded_variant)variant, (int64_t)p->gpu->device->info.shared_bytes,
+                       &s);
+  info->threads = s.threads;
+  info->elements = s.q;
+  info->method = s.cyclic        ? KUGEL_BANDED_CYCLIC
+                 : s.threads > 1 ? KUGEL_BANDED_SCAN
+                                 : KUGEL_BANDED_SUBSTITUTION;
 }
 
 kugel_status kugel__banded_gpu_run(const kugel_banded *p, bool solve, int64_t batch, const kugel_array *in,

@@ -8,6 +8,8 @@ enum {
   SMALL_BLOCK = 4,   /* warps of a block whose warps have systems of their own */
   SUBSTITUTED = 8,   /* elements of a part where no scan may be */
   CYCLIC_ROWS = 256, /* at most of a system, for cyclic reduction */
+  SMALL_ROWS = 64,   /* of a system at most, where calls are small ... */
+  SMALL = 200000,    /* and elements of all systems */
   HELD = 120,        /* registers for numbers of the table */
   HELD_DD = 80
 };
@@ -15,6 +17,12 @@ enum {
 bool kugel__banded_may_scan(const kugel_banded *p)
 {
   return p->opts.method != KUGEL_BANDED_SUBSTITUTION && p->info.propagation <= KUGEL__SCAN_LIMIT;
+}
+
+bool kugel__banded_small(const kugel_banded *p, int64_t batch)
+{
+  bool may = p->opts.method == KUGEL_BANDED_AUTO && kugel__banded_may_scan(p) && p->matrices == 1;
+  return may && p->n > 1 && p->n <= SMALL_ROWS && batch <= SMALL / p->n;
 }
 
 static int stage_of(const kugel__recurrence *r)
@@ -86,14 +94,17 @@ static void choose_cyclic(const kugel_banded *p, kugel__banded_shape *s)
   s->ragged = s->threads * s->q != p->n;
 }
 
-static void choose_rows(const kugel_banded *p, bool scans, int64_t shared, kugel__banded_shape *s)
+/* Small solves need the time of one: no shared memory between. As measured, scans of pairs are as fast as
+ * cyclic reduction or faster, which takes what does not lie in pairs. */
+static void choose_rows(const kugel_banded *p, bool scans, bool small, int64_t shared, kugel__banded_shape *s)
 {
   bool vectors = s->unit == 2 ? p->word == 8 : p->planes == 2; /* units of 16 bytes */
-  if (s->product && vectors && p->n <= 32 * s->unit) {
+  if (p->n <= 32 * s->unit && (s->product ? vectors : small && s->unit == 2)) {
     choose_direct(p, s);
     return;
   }
-  if (!s->product && scans && p->opts.method == KUGEL_BANDED_CYCLIC && p->n > 1 && p->n <= CYCLIC_ROWS) {
+  bool cyclic = p->opts.method == KUGEL_BANDED_CYCLIC && p->n > 1 && p->n <= CYCLIC_ROWS;
+  if (!s->product && scans && (cyclic || small)) {
     choose_cyclic(p, s);
     return;
   }
@@ -178,7 +189,7 @@ void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_var
                                                       : KUGEL__F64,
                              .product = product,
                              .each = p->width > 1,
-                             .unit = variant == KUGEL__BANDED_PAIRS ? 2 : 1};
+                             .unit = 1};
   if (product) {
     s->lower = p->lower != NULL;
     s->upper = p->upper != NULL;
@@ -186,11 +197,13 @@ void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_var
     s->forward = stage_of(&p->forward);
     s->backward = stage_of(&p->backward);
   }
+  if (p->opts.layout == KUGEL_BANDED_ROWS)
+    s->unit = variant == KUGEL__BANDED_PAIRS || variant == KUGEL__BANDED_SMALL_PAIRS ? 2 : 1;
   bool scans = product || kugel__banded_may_scan(p);
   if (p->opts.layout == KUGEL_BANDED_COLUMNS)
     choose_columns(p, scans, variant == KUGEL__BANDED_MANY, s);
   else
-    choose_rows(p, scans, shared, s);
+    choose_rows(p, scans, variant >= KUGEL__BANDED_SMALL_SINGLES, shared, s);
   s->spread = !product && !s->cyclic && s->threads > 1 && !s->each && !s->held;
   s->resident = resident_of(s);
 }

@@ -69,18 +69,24 @@ void kugel__banded_pad(kugel__banded_shape *s, int64_t n);
 /* Bytes of shared memory of a block. */
 int64_t kugel__banded_shared(const kugel__banded_shape *s);
 
-/* Kernels of a plan that arrays decide between: layout ROWS, elements moved one by one or in pairs; layout
- * COLUMNS, columns that do or do not fill a device with a thread each. */
+/* Kernels of a plan that calls decide between. Layout ROWS: elements moved one by one or in pairs, and so few
+ * of them that the time is that of one system. Layout COLUMNS: columns that do or do not fill a device with a
+ * thread each. */
 typedef enum kugel__banded_variant {
   KUGEL__BANDED_SINGLES = 0,
   KUGEL__BANDED_PAIRS = 1,
+  KUGEL__BANDED_SMALL_SINGLES = 2,
+  KUGEL__BANDED_SMALL_PAIRS = 3,
   KUGEL__BANDED_FEW = 0,
-  KUGEL__BANDED_MANY = 1
+  KUGEL__BANDED_MANY = 1,
+  KUGEL__BANDED_VARIANTS = 4
 } kugel__banded_variant;
 
 /* The kernel for a plan: of solves or products, for a device with `shared` bytes of shared memory. */
 void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_variant variant, int64_t shared,
                           kugel__banded_shape *s);
+/* Whether solves of `batch` systems in rows are small: of a few short systems with one matrix. */
+bool kugel__banded_small(const kugel_banded *p, int64_t batch);
 /* Whether systems may be parted among threads. */
 bool kugel__banded_may_scan(const kugel_banded *p);
 /* What the kernel is compiled from; keep the shape until then. */

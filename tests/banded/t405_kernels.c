@@ -80,8 +80,11 @@ static void try_one(int v, int64_t n, int64_t batch, int64_t blocks, int64_t sha
   problem_make(&p, o, batch, 0.5, (uint64_t)(n + v));
   CHECK_OK(kugel_banded_create(NULL, &p.opts, &plan));
   for (int product = 0; product < 2 && plan; product++)
-    for (int variant = 0; variant < (columns || (n % 2 == 0 && o.precision != KUGEL_BANDED_DD) ? 2 : 1);
-         variant++) {
+    for (int variant = 0; variant < KUGEL__BANDED_VARIANTS; variant++) {
+      bool pairs = columns || (n % 2 == 0 && o.precision != KUGEL_BANDED_DD);
+      bool small = !columns && !product && kugel__banded_small(plan, batch);
+      if ((variant & 1 && !pairs) || (variant & 2 && !small))
+        continue;
       kugel__banded_shape s;
       kugel__banded_choose(plan, product, (kugel__banded_variant)variant, shared, &s);
       double worst = run(&p, plan, &s, blocks);

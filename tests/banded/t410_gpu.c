@@ -37,6 +37,8 @@ static void try_kind(kugel_ctx *ctx, int v, int64_t n, int64_t batch, double spr
 {
   kugel_banded_opts o = {.kind = v % 3, .precision = (v / 3 + v) % 3, .layout = v / 3 % 2, .n = n};
   o.matrices = v % 4 == 1 ? batch : 0;
+  o.method =
+      spread < 1 && n % 3 ? KUGEL_BANDED_SCAN : KUGEL_BANDED_AUTO; /* small calls have kernels of their own */
   if (spread > 1 && o.kind == KUGEL_BANDED_TRIDIAGONAL)
     o.kind = KUGEL_BANDED_UPPER;
   try_one(ctx, o, batch, spread, (uint64_t)(n + v));
