@@ -24,17 +24,21 @@ int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *p, int64_t *scales)
   return 4 * words + orders * p->ns * 8;
 }
 
-int64_t kugel__leg_gpu_parts(const kugel__leg_gpu *p)
+int32_t kugel__leg_gpu_halves_groups(const kugel__leg_gpu *p)
 {
   const kugel__leg_halves *h = &p->halves;
-  return kugel__max(1,
-                    kugel__max(p->groups, h->used ? h->groups + h->rest[0].groups + h->rest[1].groups : 0));
+  return h->used ? h->groups + h->rest[0].groups + h->rest[1].groups : 0;
+}
+
+int64_t kugel__leg_gpu_parts(const kugel__leg_gpu *p)
+{
+  return kugel__max(1, kugel__max(p->groups, kugel__leg_gpu_halves_groups(p)));
 }
 
 size_t kugel__leg_gpu_halves_shared(const kugel__leg_gpu *p)
 {
-  const kugel__leg_halves *h = &p->halves; // values of 16 steps, sums of 32
-  return (size_t)(h->warps[1] * (WARP * h->strips[1] * STEPS + 32 * (4 * p->ns | 8))) * 4;
+  const kugel__leg_halves *h = &p->halves; // values of 16 steps, two turns of sums of 32
+  return (size_t)(h->warps[1] * (WARP * h->strips[1] * STEPS + 2 * 32 * (4 * p->ns | 8))) * 4;
 }
 
 static int32_t tiles(int64_t pairs, int strips)
@@ -66,8 +70,9 @@ void kugel__leg_gpu_cut_halves(kugel__leg_gpu *p)
   h->warps[0] = gpu ? 4 : 1;
   h->warps[1] = gpu ? 12 : 1;
   h->rest_tuning = p->tuning;
-  h->rest_tuning.warps[1] = gpu && g->mode != KUGEL__LEG_SCALAR ? 2 : 1;
-  h->rest_tuning.blocks[1] = gpu ? 6 / h->rest_tuning.warps[1] : 1;
+  h->rest_tuning.strips[1] = 1;
+  h->rest_tuning.warps[1] = gpu ? 4 : 1;
+  h->rest_tuning.blocks[1] = gpu ? 2 : 1;
   for (int i = 0; i < 2; i++) {
     h->strips[i] = 2;
     h->pole_tiles[i] = tiles(p->middle - h->begin, h->strips[i]);

@@ -85,10 +85,12 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
   kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
   int64_t steps = p->offset[m0 + orders] - p->offset[m0], rows = p->leg->mmax + 1;
   kugel__mem sums[3] = {w.sums}, begun[3] = {w.begun};
-  for (int i = 0, groups = h->groups; i < 2; groups = h->rest[i++].groups) {
-    sums[i + 1] = (kugel__mem){sums[i].base, sums[i].offset + (size_t)(groups * steps * p->ns * 32)};
+  int64_t groups[2] = {h->groups, h->rest[0].groups},
+          tables[2] = {kugel__leg_gpu_halves_groups(p), groups[1]};
+  for (int i = 0; i < 2; i++) {
+    sums[i + 1] = (kugel__mem){sums[i].base, sums[i].offset + (size_t)(groups[i] * steps * p->ns * 32)};
     begun[i + 1] =
-        (kugel__mem){begun[i].base, begun[i].offset + (size_t)kugel__round_up(groups * rows * 4, PAGE)};
+        (kugel__mem){begun[i].base, begun[i].offset + (size_t)kugel__round_up(tables[i] * rows * 4, PAGE)};
   }
   for (int i = 0; i < 2; i++) {
     kugel__leg_gpu view = rest_of(p, i);
@@ -118,12 +120,11 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
                        KUGEL__MEM_ARG(p->starts),
                        KUGEL__MEM_ARG(w.sums),
                        KUGEL__MEM_ARG(w.begun),
-                       KUGEL__MEM_ARG(sums[1]),
                        KUGEL__MEM_ARG(begun[1]),
                        KUGEL__MEM_ARG(begun[2]),
                        KUGEL__VALUE_ARG(h->rest[0].groups),
                        KUGEL__VALUE_ARG(h->rest[1].groups),
                        KUGEL__VALUE_ARG(h->begin_strip),
                        KUGEL__VALUE_ARG(t)};
-  return kugel__launch(p->device, h->adjoint, &grid, 16, args, queue);
+  return kugel__launch(p->device, h->adjoint, &grid, 15, args, queue);
 }

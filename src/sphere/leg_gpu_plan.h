@@ -108,6 +108,8 @@ kugel_status kugel__leg_gpu_load_halves(kugel__leg_gpu *plan);
 int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *plan, int64_t *scales);
 /* Of a block of the adjoint, in bytes. */
 size_t kugel__leg_gpu_halves_shared(const kugel__leg_gpu *plan);
+/* Groups of partial sums: of tiles, and of the rest's. */
+int32_t kugel__leg_gpu_halves_groups(const kugel__leg_gpu *plan);
 /* Partial sums of a step that are held at a time, in groups: of tiles, or of those and the rest. */
 int64_t kugel__leg_gpu_parts(const kugel__leg_gpu *plan);
 

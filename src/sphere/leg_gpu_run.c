@@ -51,7 +51,7 @@ kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, kugel__mem work
 {
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
-  size_t begun = (size_t)kugel__round_up((g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
+  size_t begun = (size_t)kugel__round_up(2 * (g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
   size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (kugel__leg_parts){.sums = work,
                             .begun = {work.base, work.offset + sums},
@@ -225,7 +225,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
   bool halves = job->f32 && p->halves.used;
   if (halves)
-    c.tiles = p->halves.groups;
+    c.tiles = kugel__leg_gpu_halves_groups(p);
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
   KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));

@@ -11,18 +11,6 @@ DEVICE u32 pack(float a, float b)
   return word;
 }
 #define UNPACK(word) halves_to_floats(word)
-// A value of the recurrence as a float, cut off. The recurrence runs times 2^128 more: then the low bits of the exponent are
-// those of a float, of which a conversion would take eight times as long; it must not be below 2^-126. TINY: so far below
-// what counts that it may be zero.
-#define START_BITS (VALUE_BITS + 128)
-DEVICE float narrow(double x)
-{
-  u32 bits = __funnelshift_l((u32)__double2loint(x), (u32)__double2hiint(x), 3);
-  asm("lop3.b32 %0, %1, %0, 0x80000000, 0xe4;" : "+r"(bits) : "r"(__double2hiint(x))); // the sign of x
-  return __uint_as_float(bits);
-}
-#define TINY(x) ((__double2hiint(x) & 0x7fffffff) < (1023 + 128 - 100) << 20)
-#define ALL_OF_WARP(x) __all_sync(0xffffffffu, x)
 #define NEIGHBOUR(x) __shfl_xor_sync(0xffffffffu, x, 1)
 #define LARGEST_OF_WARP(x) (x) = __reduce_max_sync(0xffffffffu, x)
 DEVICE i32 exponent_of(double x) { return (__double2hiint(x) >> 20 & 0x7ff) - 1023; }
@@ -46,10 +34,6 @@ DEVICE u32 pack(float a, float b)
 }
 DEVICE float2 unpack(u32 word) { return vload_half2(0, (const half *)&word); }
 #define UNPACK(word) unpack(word)
-#define START_BITS VALUE_BITS
-#define narrow(x) ((float)(x))
-#define TINY(x) 0
-#define ALL_OF_WARP(x) 1
 #define NEIGHBOUR(x) (float)SHUFFLE_XOR_F64((double)(x), 1)
 #define LARGEST_OF_WARP(x)                           \
   for (int mask = 16; mask; mask /= 2)               \

@@ -22,16 +22,10 @@
 #define NO_EXPONENT -900
 #define HALVES_AT(m) (((offset[m] >> 4) + (m)) * (128 * PRODUCTS)) // words before the sixteens of order m
 
-// The recurrences of a warp, times 2^START_BITS.
-#undef LARGE
-#define LARGE power_of_two(650 + START_BITS)
+// The recurrences run times 2^VALUE_BITS.
 #define SCALE_START(count)                     \
   UNROLL for (int k = 0; k < (count); k++)     \
-    q1[k] *= power_of_two(START_BITS)
-// Whether no value is tiny, but where a pair has none: from then on that stays so.
-#define ALL_GROWN(count, grown)                                                            \
-  UNROLL for (int k = 0; k < (count); k++)                                                 \
-    grown = ALL_OF_WARP(grown && s[k] == 0 && ((!TINY(q0[k]) && !TINY(q1[k])) || (q0[k] == 0 && q1[k] == 0)))
+    q1[k] *= power_of_two(VALUE_BITS)
 
 // Four steps of strip k from coefficients c; v: the values, zero while they are below the range.
 #define FOUR_STEPS(v, k, c, counted)                                                       \
@@ -44,7 +38,7 @@
       q1[k] = FMA(FMA((c)[i + 1].x, x2[k], (c)[i + 1].y), q0[k], q1[k]);                   \
     }                                                                                      \
     UNROLL for (int i = 0; i < 4; i++)                                                     \
-      (v)[i] = counted && (s[k] < 0 || TINY(w[i])) ? 0.0f : narrow(w[i]);                  \
+      (v)[i] = counted && s[k] < 0 ? 0.0f : (float)w[i];                                   \
   }
 
 // Sixteen steps of `count` strips, into `turn`.
@@ -108,15 +102,20 @@ KERNEL(256) leg_halves(const GLOBAL double *RESTRICT series, const GLOBAL i64 *R
   }
 }
 
-// d[i] = (high + low) f for all columns, small terms first.
-#define ADD_PRODUCTS(d, high, low, f)              \
-  {                                                \
-    UNROLL for (int i = 0; i < PRODUCTS; i++)      \
-      PRODUCT(d[i], none, low, f);                 \
-    UNROLL for (int i = 0; i < PRODUCTS; i++)      \
-      PRODUCT(d[i], d[i], high, (f) + 2);          \
-    UNROLL for (int i = 0; i < PRODUCTS; i++)      \
-      PRODUCT(d[i], d[i], high, f);                \
+// d[h][i] = (high[h] + low[h]) times one's or two's factors of columns i, small terms first: products that do not wait for
+// each other are next to each other.
+#define MULTIPLY(d, high, low, one, two)                                                   \
+  {                                                                                        \
+    const float none[4] = {0.0f, 0.0f, 0.0f, 0.0f};                                        \
+    UNROLL for (int h = 0; h < 2; h++)                                                     \
+      UNROLL for (int i = 0; i < PRODUCTS; i++)                                            \
+        PRODUCT(d[h][i], none, low[h], h ? two[i] : one[i]);                               \
+    UNROLL for (int h = 0; h < 2; h++)                                                     \
+      UNROLL for (int i = 0; i < PRODUCTS; i++)                                            \
+        PRODUCT(d[h][i], d[h][i], high[h], (h ? two[i] : one[i]) + 2);                     \
+    UNROLL for (int h = 0; h < 2; h++)                                                     \
+      UNROLL for (int i = 0; i < PRODUCTS; i++)                                            \
+        PRODUCT(d[h][i], d[h][i], high[h], h ? two[i] : one[i]);                           \
   }
 
 // The coefficients of steps b to b + 31, zero beyond n, into the room of their turn.
@@ -143,17 +142,19 @@ KERNEL(256) leg_halves(const GLOBAL double *RESTRICT series, const GLOBAL i64 *R
     WARP_SYNC();                                                                           \
     UNROLL for (int i = 0; i < PRODUCTS; i++)                                              \
       GET_FOUR(f[i], (IN_SHARED u32 *)&factor_room[warp][(b + j) >> 4 & 1][32 * i + lane]); \
-    UNROLL for (int k = 0; k < K; k++)                                                     \
+    UNROLL for (int k = 0; k < K; k++) {                                                   \
+      u32 p[2][4], rest[2][4];                                                             \
+      float d[2][PRODUCTS][4];                                                             \
       UNROLL for (int h = 0; h < 2; h++) {                                                 \
-        u32 p[4], rest[4];                                                                 \
-        float d[PRODUCTS][4], none[4] = {0.0f, 0.0f, 0.0f, 0.0f};                          \
-        VALUES(p, turn + 32 * ROW * k + 16 * ROW * h, 0);                                  \
-        VALUES(rest, turn + 32 * ROW * k + 16 * ROW * h, 1);                               \
-        ADD_PRODUCTS(d, p, rest, f[i]);                                                    \
+        VALUES(rest[h], turn + 32 * ROW * k + 16 * ROW * h, 1);                            \
+        VALUES(p[h], turn + 32 * ROW * k + 16 * ROW * h, 0);                               \
+      }                                                                                    \
+      MULTIPLY(d, p, rest, f, f);                                                          \
+      UNROLL for (int h = 0; h < 2; h++)                                                   \
         UNROLL for (int i = 0; i < PRODUCTS; i++)                                          \
           UNROLL for (int e = 0; e < 4; e++)                                               \
-            acc[i][k][h][e] += d[i][e];                                                    \
-      }                                                                                    \
+            acc[i][k][h][e] += d[h][i][e];                                                 \
+    }                                                                                      \
     WARP_SYNC();                                                                           \
   }
 
@@ -171,6 +172,8 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
   int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
   tile_place a = place_tile(starts + strip, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
+  if (!last)
+    a.limit = 0;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
   const GLOBAL real2 *RESTRICT factors = halves + HALVES_AT(m) / 4 + lane; // four words each
   IN_SHARED u32 *turn = (IN_SHARED u32 *)turns[warp];
@@ -183,8 +186,6 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
     UNROLL for (int k = 0; k < K; k++)
       UNROLL for (int e = 0; e < 8; e++)
         acc[i][k][e / 4][e % 4] = 0;
-  int grown = a.full == 0;
-  ALL_GROWN(K, grown);
   FETCH(0);
   FETCH_FACTORS(a.begin & ~15);
   for (int b = 0; b < n; b += TILE) {
@@ -202,11 +203,8 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
         if (i % 4 == 3)
           LIFT(K);
       }
-    ROLLED for (; j < end && !grown; j += 16) {
+    ROLLED for (; j < end && b + j < a.full; j += 16)
       ADD_SIXTEEN(1);
-      if (b + j >= a.full)
-        ALL_GROWN(K, grown);
-    }
     ROLLED for (; j < end; j += 16)
       ADD_SIXTEEN(0);
   }
@@ -218,7 +216,7 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
     scale[i] = scales[m * NS + (2 * i + (in_four >> 1) < NS ? 2 * i + (in_four >> 1) : 0)];
   UNROLL for (int k = 0; k < K; k++)
     UNROLL for (int h = 0; h < 4; h++) {
-      int p = a.first + 32 * k + 8 * h + g, here = last && p < a.limit && m <= mlim[p];
+      int p = a.first + 32 * k + 8 * h + g, here = p < a.limit && m <= mlim[p];
       float x = (float)CTH(p);
       double factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int i = 0; i < PRODUCTS; i++) {
@@ -234,30 +232,45 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
 }
 
 #define SUM_ROW (COLUMNS | 8)
-#define REST_BEGUN(i) ((i) < caps ? cap_begun[m * caps + (i)] : belt_begun[m * belts + (i) - caps])
+#define SUMS (WARPSA * TILE * SUM_ROW)
 
-// sums[group][step of m][series][4] and begun as in kernels/legendre_mma.cl; the first group's have those of the
-// other pairs in them: rest, of `caps` groups at the poles, then of `belts` groups at the equator. starts
-// count from `strip`.
+// The numbers that pairs of a lane give series 2 i, 2 i + 1, columns v[pair][8].
+#define NUMBERS(i)                                                                         \
+  UNROLL for (int k = 0; k < KA; k++) {                                                    \
+    int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p];      \
+    double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;                                    \
+    UNROLL for (int c = 0; c < 2; c++) {                                                   \
+      real2 north = MAKE_REAL2(0.0, 0.0), south = north;                                   \
+      if (2 * (i) + c < NS)                                                                \
+        LOAD(2 * (i) + c, p, factor, here, &north, &south);                                \
+      v[k][4 * c] = north.x + south.x;                                                     \
+      v[k][4 * c + 1] = north.y + south.y;                                                 \
+      v[k][4 * c + 2] = x * (north.x - south.x);                                           \
+      v[k][4 * c + 3] = x * (north.y - south.y);                                           \
+    }                                                                                      \
+  }
+
+// sums[group][step of m][series][4] and begun[m][group] as in kernels/legendre_mma.cl. They are those of t.groups groups;
+// then come, with their sums already, those of the other pairs: `caps` groups at the poles and `belts` at the equator,
+// of whose cap_begun and belt_begun begun has copies. starts count from `strip`.
 KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
 leg_adjoint_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *leg, const GLOBAL i64 *RESTRICT offset,
-            const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
-            const GLOBAL u32 *RESTRICT starts, GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun,
-            const GLOBAL double *RESTRICT rest, const GLOBAL i32 *RESTRICT cap_begun,
-                const GLOBAL i32 *RESTRICT belt_begun, i32 caps, i32 belts, i32 strip, shape t)
+                const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
+                const GLOBAL u32 *RESTRICT starts, GLOBAL real2 *RESTRICT sums, GLOBAL i32 *RESTRICT begun,
+                const GLOBAL i32 *RESTRICT cap_begun, const GLOBAL i32 *RESTRICT belt_begun, i32 caps, i32 belts, i32 strip,
+                shape t)
 {
-  SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
-  SHARED i32 begins[WARPSA], exponents[WARPSA][COLUMNS];
-  SHARED float shares[WARPSA][COLUMNS];
-  SHARED double scales[COLUMNS];
-  SHARED i64 place[3]; // first step in the sums of a group, steps there; the group: kept here to save registers
-  SHARED_FROM_LAUNCH(u32, turns, WARPSA * (32 * KA * ROW + TILE * SUM_ROW));
-  IN_SHARED float *partial = (IN_SHARED float *)(turns + WARPSA * 32 * KA * ROW); // [WARPSA][TILE][SUM_ROW]
+  SHARED real2 room[2][2][TILE]; // coefficients in turn, in cos^2 and in sin^2
+  SHARED i32 begins[WARPSA], exponents[2][WARPSA][8];
+  SHARED double scales[8 * PRODUCTS];
+  SHARED i64 place[2]; // of the first sum; the group's first step that is written: kept here to save registers
+  SHARED_FROM_LAUNCH(u32, turns, WARPSA * 32 * KA * ROW + 2 * SUMS);
+  IN_SHARED float *partial = (IN_SHARED float *)(turns + WARPSA * 32 * KA * ROW); // in turn: [WARPSA][TILE][SUM_ROW]
   PRODUCT_ROOM;
   SHUFFLE_ROOM(32 * WARPSA);
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
   int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
-  int n = (t.top - m) / 2 + 1, is_pole = LOCAL_ID(0) / 32 % 2, begin = n;
+  int n = (t.top - m) / 2 + 1, is_pole = LOCAL_ID(0) / 32 % 2, begin = n, groups = t.groups + caps + belts;
   IN_SHARED u32 *turn = turns + warp * 32 * KA * ROW;
   tile_place a = place_tile(starts + strip, t, m, tile > 0 ? tile : 0, KA);
   if (tile < 0)
@@ -267,81 +280,81 @@ leg_adjoint_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *leg, cons
   BARRIER();
   UNROLL for (int i = 0; i < WARPSA; i++)
     begin = begins[i] < begin ? begins[i] : begin;
-  ROLLED for (int i = 0; group == 0 && i < caps + belts; i++)
-    begin = REST_BEGUN(i) < begin ? REST_BEGUN(i) : begin;
-  if (LOCAL_ID(0) == 0)
-    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
+  if (LOCAL_ID(0) == 0) {
+    place[0] = (group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * (COLUMNS / 2);
+    place[1] = begin;
+    begun[(i64)m * groups + group] = begin < n ? begin & ~31 : n;
+    for (int i = 0; group == 0 && i < caps + belts; i++)
+      begun[(i64)m * groups + t.groups + i] = i < caps ? cap_begun[m * caps + i] : belt_begun[m * belts + i - caps];
+  }
   if (begin >= n) // the same for all threads, and no barrier follows
     return;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  if (LOCAL_ID(0) == 0) {
-    place[0] = offset[m] - offset[t.m0];
-    place[1] = offset[t.m0 + t.nm] - offset[t.m0];
-    place[2] = group;
-  }
   double x2[KA], q0[KA], q1[KA];
-  u32 in[PRODUCTS][2 * KA][4];
+  u32 in[2 * KA][PRODUCTS][4];
   int s[KA];
   START(KA);
   SCALE_START(KA);
-  UNROLL for (int i = 0; i < PRODUCTS; i++) { // the maps' numbers, of two series at a time: [column][pair]
-    IN_SHARED float *stage = (IN_SHARED float *)turn;
+  UNROLL for (int i = 0; i < PRODUCTS; i++) { // the maps' numbers as products' B, scaled by the largest of the block
+    IN_SHARED float *stage = (IN_SHARED float *)turn; // [column][pair]
     double v[KA][8];
-    UNROLL for (int k = 0; k < KA; k++) {
-      int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p];
-      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
-      UNROLL for (int c = 0; c < 2; c++) {
-        real2 north = MAKE_REAL2(0.0, 0.0), south = north;
-        if (2 * i + c < NS)
-          LOAD(2 * i + c, p, factor, here, &north, &south);
-        v[k][4 * c] = north.x + south.x;
-        v[k][4 * c + 1] = north.y + south.y;
-        v[k][4 * c + 2] = x * (north.x - south.x);
-        v[k][4 * c + 3] = x * (north.y - south.y);
-      }
-    }
+    NUMBERS(i);
     UNROLL for (int c = 0; c < 8; c++) {
       i32 e = NO_EXPONENT;
       UNROLL for (int k = 0; k < KA; k++)
         e = exponent_of(v[k][c]) > e ? exponent_of(v[k][c]) : e;
       LARGEST_OF_WARP(e);
-      if (lane == 0 && 8 * i + c < COLUMNS)
-        exponents[warp][8 * i + c] = e;
+      if (lane == 0)
+        exponents[i % 2][warp][c] = e;
+    }
+    BARRIER();
+    UNROLL for (int c = 0; c < 8; c++) {
+      i32 e = NO_EXPONENT;
+      UNROLL for (int w = 0; w < WARPSA; w++)
+        e = exponents[i % 2][w][c] > e ? exponents[i % 2][w][c] : e;
+      if (LOCAL_ID(0) == 0)
+        scales[8 * i + c] = power_of_two(e - FACTOR_BITS - VALUE_BITS);
       UNROLL for (int k = 0; k < KA; k++)
         stage[32 * KA * c + 32 * k + lane] = (float)(v[k][c] * power_of_two(FACTOR_BITS - e));
     }
     WARP_SYNC();
     UNROLL for (int k = 0; k < 2 * KA; k++) {
       const IN_SHARED float *at = stage + g * 32 * KA + 16 * k + 2 * in_four;
-      SPLIT(at[0], at[1], in[i][k][0], in[i][k][2]);
-      SPLIT(at[8], at[9], in[i][k][1], in[i][k][3]);
+      SPLIT(at[0], at[1], in[k][i][0], in[k][i][2]);
+      SPLIT(at[8], at[9], in[k][i][1], in[k][i][3]);
     }
     WARP_SYNC();
   }
-  BARRIER();
-  for (int c = LOCAL_ID(0); c < COLUMNS; c += 32 * WARPSA) {
-    i32 e = NO_EXPONENT;
-    for (int w = 0; w < WARPSA; w++)
-      e = exponents[w][c] > e ? exponents[w][c] : e;
-    for (int w = 0; w < WARPSA; w++)
-      shares[w][c] = e - exponents[w][c] < 100 ? (float)power_of_two(exponents[w][c] - e) : 0.0f;
-    scales[c] = power_of_two(e - FACTOR_BITS - VALUE_BITS);
-  }
-  int grown = a.full == 0;
-  ALL_GROWN(KA, grown);
   real2 next = step_coef(recurrence, lane, n, is_pole);
-  for (int b = 0; b < n; b += TILE) {
+  for (int b = 0; b < n + TILE; b += TILE) { // a turn later, tiles add up
+    int turn_of = b >> 5 & 1;
 #if WARPSA > 1
     if (LOCAL_ID(0) < 64)
-      room[is_pole][lane] = next;
+      room[turn_of][is_pole][lane] = next;
 #else
-    room[0][lane] = next;
-    room[1][lane] = sin_coef(next);
+    room[turn_of][0][lane] = next;
+    room[turn_of][1][lane] = sin_coef(next);
 #endif
     BARRIER();
     next = step_coef(recurrence, b + TILE + lane, n, is_pole);
-    ROLLED for (int j = 0; j < TILE; j += 16) {
-      const IN_SHARED real2 *steps = room[a.pole] + j;
+    if (b > place[1]) // TILE steps before these were written
+      ROLLED for (int i = LOCAL_ID(0); i < TILE * COLUMNS / 4; i += 32 * WARPSA) {
+        int row = i / (COLUMNS / 4), column = i % (COLUMNS / 4) * 4;
+        const IN_SHARED float *from = partial + (1 - turn_of) * SUMS + row * SUM_ROW + column;
+        float sum[4];
+        UNROLL for (int e = 0; e < 4; e++)
+          sum[e] = from[e];
+        UNROLL for (int w = 1; w < WARPSA; w++)
+          UNROLL for (int e = 0; e < 4; e++)
+            sum[e] += from[w * TILE * SUM_ROW + e];
+        GLOBAL real2 *to = sums + place[0] + (i64)(b - TILE + row) * (COLUMNS / 2) + column / 2;
+        if (b - TILE + row < n) {
+          to[0] = MAKE_REAL2((double)sum[0] * scales[column], (double)sum[1] * scales[column + 1]);
+          to[1] = MAKE_REAL2((double)sum[2] * scales[column + 2], (double)sum[3] * scales[column + 3]);
+        }
+      }
+    ROLLED for (int j = 0; j < TILE && b < n; j += 16) {
+      const IN_SHARED real2 *steps = room[turn_of][a.pole] + j;
       float sum[PRODUCTS][4];
       UNROLL for (int i = 0; i < PRODUCTS; i++)
         UNROLL for (int e = 0; e < 4; e++)
@@ -355,45 +368,31 @@ leg_adjoint_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *leg, cons
               LIFT(KA);
           }
       } else {
-        if (!grown) {
+        if (b + j < a.full) {
           SIXTEEN_STEPS(KA, steps, 1);
-          grown = b + j >= a.full;
-          ALL_GROWN(KA, grown);
         } else {
           SIXTEEN_STEPS(KA, steps, 0);
         }
         WARP_SYNC();
-        UNROLL for (int k = 0; k < 2 * KA; k++) {
-          u32 p[4], rest[4];
-          float d[PRODUCTS][4], none[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-          TURNED_VALUES(p, turn + 16 * ROW * k, 0);
-          TURNED_VALUES(rest, turn + 16 * ROW * k, 1);
-          ADD_PRODUCTS(d, p, rest, in[i][k]);
+        UNROLL for (int k = 0; k < KA; k++) {
+          u32 p[2][4], rest[2][4];
+          float d[2][PRODUCTS][4];
+          UNROLL for (int h = 0; h < 2; h++) {
+            TURNED_VALUES(rest[h], turn + 16 * ROW * (2 * k + h), 1);
+            TURNED_VALUES(p[h], turn + 16 * ROW * (2 * k + h), 0);
+          }
+          MULTIPLY(d, p, rest, in[2 * k], in[2 * k + 1]);
           UNROLL for (int i = 0; i < PRODUCTS; i++)
             UNROLL for (int e = 0; e < 4; e++)
-              sum[i][e] += d[i][e];
+              sum[i][e] += d[0][i][e] + d[1][i][e];
         }
         WARP_SYNC();
       }
       UNROLL for (int i = 0; i < PRODUCTS; i++)
         if (8 * i + 2 * in_four < COLUMNS)
           UNROLL for (int e = 0; e < 4; e += 2)
-            PUT_TWO(partial + (warp * TILE + j + g + 4 * e) * SUM_ROW + 8 * i + 2 * in_four, sum[i][e], sum[i][e + 1]);
+            PUT_TWO(partial + turn_of * SUMS + (warp * TILE + j + g + 4 * e) * SUM_ROW + 8 * i + 2 * in_four,
+                    sum[i][e], sum[i][e + 1]);
     }
-    BARRIER();
-    if (b + TILE > begin)
-      for (int i = LOCAL_ID(0); i < TILE * COLUMNS; i += 32 * WARPSA) {
-        int step = b + i / COLUMNS, column = i % COLUMNS;
-        float sum = 0;
-        UNROLL for (int w = 0; w < WARPSA; w++)
-          sum += partial[(w * TILE + i / COLUMNS) * SUM_ROW + column] * shares[w][column];
-        i64 at = (place[0] + step) * COLUMNS + column;
-        double all = (double)sum * scales[column];
-        ROLLED for (int k = 0; place[2] == 0 && k < caps + belts; k++)
-          if (step < n && step >= REST_BEGUN(k))
-            all += rest[k * place[1] * COLUMNS + at];
-        if (step < n)
-          sums[place[2] * place[1] * COLUMNS + at] = all;
-      }
   }
 }
