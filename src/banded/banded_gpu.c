@@ -152,18 +152,15 @@ static bool aligned(const kugel_banded *p, kugel__mem in, kugel__mem out, size_t
 static kugel__banded_variant usual(const kugel_banded *p)
 {
   if (p->opts.layout == KUGEL_BANDED_COLUMNS)
-    return KUGEL__BANDED_FEW;
+    return p->matrices >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
   return p->planes == 1 && p->n % 2 == 0 ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES;
 }
 
 static kugel__banded_variant variant_of(const kugel_banded *p, bool product, int64_t batch, kugel__mem in,
                                         kugel__mem out)
 {
-  if (p->opts.layout == KUGEL_BANDED_COLUMNS) {
-    bool twice = !product && p->forward.off && p->backward.off; /* unless held whole */
-    bool whole = twice && !p->gpu->kernels[0][KUGEL__BANDED_FEW].shape.panels;
-    return !whole && batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
-  }
+  if (p->opts.layout == KUGEL_BANDED_COLUMNS)
+    return batch >= MANY_COLUMNS ? KUGEL__BANDED_MANY : KUGEL__BANDED_FEW;
   bool pairs = usual(p) == KUGEL__BANDED_PAIRS && aligned(p, in, out, 2 * (size_t)number_bytes(p));
   bool small = !product && kugel__banded_small(p, batch);
   return (kugel__banded_variant)((small ? KUGEL__BANDED_SMALL_SINGLES : KUGEL__BANDED_SINGLES) + pairs);

@@ -7,11 +7,12 @@ enum {
   DIRECT_BLOCK = 8,  /* warps of a block without shared memory */
   SMALL_BLOCK = 4,   /* warps of a block whose warps have systems of their own */
   SUBSTITUTED = 8,   /* elements of a part where no scan may be */
+  LONG_ROWS = 7680,  /* of 16 a part fit into the registers of a multiprocessor */
   CYCLIC_ROWS = 256, /* at most of a system, for cyclic reduction */
   SMALL_ROWS = 64,   /* of a system at most, where calls are small ... */
   SMALL = 200000,    /* and elements of all systems */
-  HELD = 120,        /* registers for numbers of the table */
-  HELD_DD = 80
+  HELD = 80,         /* registers for numbers of the table */
+  HELD_SMALL = 120   /* for those of floats and doubles, in blocks of up to 8 warps */
 };
 
 bool kugel__banded_may_scan(const kugel_banded *p)
@@ -70,7 +71,10 @@ static int part_of(const kugel_banded *p, const kugel__banded_shape *s, bool sca
     return p->n <= 2 ? 2 : s->product || p->n < 256 ? 4 : p->n <= 1024 || p->n > 4096 ? 8 : 16;
   if (p->word == 4)
     return p->n <= 8 ? 4 : p->n <= 300 ? 8 : 16;
-  return p->n <= 128 ? 4 : p->n <= 256 || (p->n > 512 && (s->product || p->n <= 1024)) ? 8 : 16;
+  if (p->n <= 256)
+    return p->n <= 128 ? 4 : 8;
+  bool eight = s->product ? p->n > 512 : p->n > 512 && p->n <= 1024;
+  return eight || p->n > LONG_ROWS ? 8 : 16;
 }
 
 /* A unit a lane, of systems that a warp holds. */
@@ -120,17 +124,17 @@ static void choose_rows(const kugel_banded *p, bool scans, bool small, int64_t s
     if (kugel__banded_shared(s) <= shared || most == 2)
       break;
   }
-  s->held =
-      !s->each && !s->panels && words_of(s) * kugel__banded_rows(s) <= (p->planes == 2 ? HELD_DD : HELD);
+  int held = p->planes == 1 && s->warps <= 8 ? HELD_SMALL : HELD;
+  s->held = !s->each && !s->panels && words_of(s) * kugel__banded_rows(s) <= held;
 }
 
 /* ---- layout COLUMNS ---- */
 
 /* Systems abreast: rows of 64 bytes are still moved at most of the memory's rate, and the fewer they are, the
  * longer the systems that a block holds whole and the more evenly blocks fill the device. */
-static int abreast_of(const kugel_banded *p, const kugel__banded_shape *s)
+static int abreast_of(const kugel_banded *p, const kugel__banded_shape *s, bool many)
 {
-  return p->planes == 2 ? 4 : p->word == 4 || s->product || p->n <= 32 ? 16 : 8;
+  return p->planes == 2 ? 4 : p->word == 4 || s->product || (many && p->n <= 32) ? 16 : 8;
 }
 
 /* Elements of a part at most, so that they and the table's numbers fit into registers; as measured, parts of
@@ -162,7 +166,7 @@ static bool choose_parts(const kugel_banded *p, int together, kugel__banded_shap
 static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__banded_shape *s)
 {
   s->unit = 1;
-  s->abreast = abreast_of(p, s);
+  s->abreast = abreast_of(p, s, many);
   int row = s->product ? 64 : 32;                        /* bytes, at least */
   bool once = s->product || !s->forward || !s->backward; /* rows may be stored as they go by */
   bool may = scans && !(once && many && p->word == 8), whole = may && choose_parts(p, 32 / s->abreast, s);

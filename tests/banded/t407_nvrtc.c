@@ -79,7 +79,7 @@ int main(int argc, char **argv)
   tells = argc > 1 && argv[1][0];
   CASE("one matrix")
   {
-    static const int64_t n[] = {8, 16, 32, 100, 128, 256, 501, 512, 514, 2048, 4096, 20000};
+    static const int64_t n[] = {8, 16, 32, 100, 128, 256, 501, 512, 514, 2048, 4096, 5000, 8192, 20000};
     for (int v = 0; v < 9 && there; v++)
       for (size_t i = (size_t)v % 3; i < sizeof n / sizeof *n; i += tells ? 1 : 3)
         compile_plan(v % 3, v / 3, n[i], 0, KUGEL_BANDED_ROWS);
