@@ -56,8 +56,7 @@ kugel__block kugel__block_back(const kugel__block *b)
   return back;
 }
 
-// Through the spectrum; from there on k->b is the block back.
-static void there_and_back(kugel__build *k, const kugel__seat *in, const kugel__seat *out, bool used)
+void kugel__there_and_back(kugel__build *k, const kugel__seat *in, const kugel__seat *out, bool used)
 {
   kugel__stages(k, in, in, in, used);
   kugel__convolve(k, in);
@@ -85,9 +84,13 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     id = g_div(g, id, cluster);
   }
   k.group = kugel__gen_name(g, "first", g_mul(g, id, kugel__int(b->group)));
+  if (b->prime) {
+    kugel__prime_build(&k);
+    return;
+  }
   tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
   if (b->spectrum)
-    there_and_back(&k, &in, &out, b->rader);
+    kugel__there_and_back(&k, &in, &out, b->rader);
   else
     kugel__stages(&k, &in, &in, &out, b->rader);
   if (b->split) {
@@ -97,7 +100,7 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     k.part = 1;
     kugel__load(&k, &in);
     kugel__turn_points(&k, &in);
-    there_and_back(&k, &in, &out, true);
+    kugel__there_and_back(&k, &in, &out, true);
     kugel__join(&k, &out);
   }
   kugel__block_staged(b) ? kugel__store_staged(&k, &out)
@@ -157,6 +160,8 @@ int64_t kugel__block_exchange(const kugel__block *b)
 
 int64_t kugel__block_shared(const kugel__block *b)
 {
+  if (b->prime)
+    return kugel__prime_shared(b);
   kugel__bank_layout l = kugel__bank_layout_of(b);
   bool whole = b->rader || kugel__block_tiled(b) || kugel__line_pairs(&b->line, b->sink);
   bool used = b->stages > 1 || b->spectrum || whole;

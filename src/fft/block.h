@@ -41,6 +41,9 @@ typedef struct kugel__block {
   /* Not 0: a line has that many transforms. The first half of a block's are rows up to mirror / 2, the others
    * are rows mirror - row: points k and points - k of the line are in one block. */
   int64_t mirror;
+  /* Not 0: n = prime q; Rader's transforms of `prime` points by the radices after the first `stages`, side by
+   * side, then others of q = m points by those (block_prime.c). `threads` are of both. */
+  int64_t prime;
   int64_t big; /* not 0: results k of transform i are multiplied by e^{-2 pi i k r / big}, r = i mod c0; with
                   rows of a spectrum i mod these, with big_outer i / c0 */
   /* Bluestein's convolution, within this kernel (m != n) or over three of them. */
@@ -80,12 +83,17 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
 /* Points m of the stages by which n are transformed, as the first choice is: n, for a prime n - 1, or more.
  */
 int64_t kugel__block_points(int64_t n);
+/* With a large prime within the block, if that is known to be fast; for lines in order and complex ends. */
+bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
 /* By Bluestein's convolution, split: for what is too long for a block otherwise. */
 bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out);
 /* How it is done on m points, without radices, threads and group: as it is (n), by Rader (n - 1), Bluestein
  * (2 n - 1 and more), or Bluestein split. */
 kugel__block kugel__block_by(int64_t n, int64_t m, kugel__type real);
 bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared, kugel__block *out);
+
+/* Radices as lists have them: those of the stages, then maybe a large prime and those of its transforms. */
+void kugel__block_take(kugel__block *b, const int *radix, int count);
 
 /* Other stages, threads and groups for a block: at most `room`, those expected to be faster first. */
 int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel__block *list);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Between the parts of the block kernels' generator: block.c (what fits, the kernel's head and order),
- * block_stages.c (stages and exchanges), block_move.c (from and to memory). */
+ * block_stages.c (stages and exchanges), block_move.c (from and to memory), block_rader.c, block_split.c,
+ * block_prime.c. */
 #ifndef KUGEL_FFT_BLOCK_BUILD_H
 #define KUGEL_FFT_BLOCK_BUILD_H
 
@@ -34,6 +35,8 @@ typedef struct kugel__seat {
 
 /* block.c */
 void kugel__build_parameters(kugel__build *k);
+/* Stages, spectrum and stages back, which k->b is from there on. */
+void kugel__there_and_back(kugel__build *k, const kugel__seat *in, const kugel__seat *out, bool used);
 
 /* block_split.c: points turned, before the first stage; results parked and joined, after the last one back. */
 int64_t kugel__block_parked(const kugel__block *b); /* complex numbers */
@@ -42,6 +45,13 @@ void kugel__park(kugel__build *k);
 void kugel__join(kugel__build *k, const kugel__seat *s);
 /* Reals of shared memory that exchanges between stages take. */
 int64_t kugel__block_exchange(const kugel__block *b);
+
+/* block_prime.c: the two parts of a block with a large prime, its shared memory, and all of its kernel but the
+ * head. */
+kugel__block kugel__prime_columns(const kugel__block *b);
+kugel__block kugel__prime_rows(const kugel__block *b);
+int64_t kugel__prime_shared(const kugel__block *b);
+void kugel__prime_build(kugel__build *k);
 
 /* block_stages.c */
 /* The transform of a slot. */

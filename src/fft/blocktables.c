@@ -2,7 +2,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "fft/banks.h"
-#include "fft/blocktables.h"
+#include "fft/block_build.h"
 #include "fft/roots_dd.h"
 
 enum { LONG_SET = 65536 };
@@ -68,7 +68,9 @@ kugel__tables kugel__tables_of(const kugel__block *b)
   t.chirp = at += b->split ? b->m / b->radix[0] : 0;
   t.spectrum = at += b->chirp_in || b->chirp_out ? b->chirp : 0;
   at += b->spectrum * b->m;
-  roots_of(b, t.roots);
+  kugel__block whole = *b;
+  whole.big = b->prime ? b->n : b->big;
+  roots_of(&whole, t.roots);
   for (int i = 0; i < KUGEL__ROOTSETS; i++) {
     kugel__rootset *r = &t.roots[i];
     if (i == KUGEL__ROOTS_BIG ? r->count > 0 : r->count > LONG_SET)
@@ -77,11 +79,25 @@ kugel__tables kugel__tables_of(const kugel__block *b)
     r->at = at;
     at += set_size(r);
   }
+  t.columns = at;
+  if (b->prime) {
+    kugel__block columns = kugel__prime_columns(b);
+    at += kugel__tables_of(&columns).total;
+  }
   t.hook_in = at;
   t.hook_out = at += b->hook_in ? kugel__line_elements(&b->line, b->source) : 0;
   at += b->hook_out ? kugel__line_elements(&b->line, b->sink) : 0;
   t.total = at + 1; // never empty
   return t;
+}
+
+void kugel__tables_shift(kugel__tables *t, int64_t by)
+{
+  for (int i = 0; i < KUGEL__BLOCK_STAGES; i++) {
+    t->twiddles[i] += by;
+    t->twiddles_back[i] += by;
+  }
+  t->spectrum += by;
 }
 
 kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *r, kugel__val tables, kugel__val e)
@@ -146,9 +162,15 @@ static int64_t generator(const kugel__block *b)
   return best;
 }
 
+int64_t kugel__block_order(const kugel__block *b)
+{
+  return (b->prime ? b->prime : b->n) - 1;
+}
+
 void kugel__block_fill_order(const kugel__block *b, uint32_t *order)
 {
-  logarithms(generator(b), b->n, order);
+  kugel__block r = b->prime ? kugel__prime_columns(b) : *b;
+  logarithms(generator(&r), r.n, order);
 }
 
 static void put_roots(const kugel__block *b, kugel__turn start, kugel__turn step, int64_t count, double *to)
@@ -279,6 +301,10 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
     if (layout.roots[i].count)
       fill_roots(b, &layout.roots[i], t + width * layout.roots[i].at);
   memset(t + width * (layout.total - 1), 0, (size_t)width * 8);
+  if (b->prime) {
+    kugel__block columns = kugel__prime_columns(b);
+    return kugel__block_fill_tables(&columns, ctx, t + width * layout.columns);
+  }
   return b->spectrum ? fill_spectrum(b, ctx, t + width * layout.spectrum) : KUGEL_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct kugel__tables {
   int64_t chirp;    /* e^{-i pi k^2 / length} */
   int64_t spectrum; /* row r, point k at spectrum + r m + k */
   kugel__rootset roots[KUGEL__ROOTSETS];
+  int64_t columns;           /* of a large prime within the block: their tables */
   int64_t hook_in, hook_out; /* factors of elements read and of results */
   int64_t total;             /* complex numbers */
 } kugel__tables;
@@ -59,6 +60,7 @@ static inline int64_t kugel__table_width(const kugel__block *b)
 }
 
 kugel__tables kugel__tables_of(const kugel__block *b);
+void kugel__tables_shift(kugel__tables *t, int64_t by); /* twiddles and spectrum */
 /* Root e of a set, in a kernel under construction. */
 kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__val tables, kugel__val e);
 
@@ -66,7 +68,8 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t);
 /* Appends the factors of block.hook_in and hook_out, from fft/hooks.h. */
 void kugel__block_fill_hooks(const kugel__block *b, const double *in, const double *out, double *t);
-/* order: n - 1 logarithms, order[i - 1] = q with g^q = i mod n. */
+/* order: n - 1 logarithms, order[i - 1] = q with g^q = i mod n, of Rader's prime n. */
+int64_t kugel__block_order(const kugel__block *b); /* how many */
 void kugel__block_fill_order(const kugel__block *b, uint32_t *order);
 
 #endif

@@ -17,13 +17,14 @@ typedef struct choice {
   kugel__type real;
   walk walk;
   int64_t n;
-  int radix[6];
+  int radix[6]; // as kugel__block_take has them
   int threads, group;
   int how; /* HALVES ...; true: HALVES */
   int cluster;
 } choice;
 
-enum { HALVES = 1, STREAM = 2, CONSTANTS = 4, TWO = 8 }; // of kugel__block; TWO: 2 blocks resident
+// Of kugel__block; TWO, EIGHT: blocks resident.
+enum { HALVES = 1, STREAM = 2, CONSTANTS = 4, TWO = 2 << 3, EIGHT = 8 << 3 };
 
 static const choice measured[] = {
 #include "fft/measured.def"
@@ -49,6 +50,29 @@ static bool fits(const kugel__block *b, uint64_t shared)
   return b->threads * b->group <= 1024 && (uint64_t)(need * size_of(b)) <= shared;
 }
 
+static bool is_prime(int64_t n)
+{
+  for (int64_t f = 2; f * f <= n; f++)
+    if (n % f == 0)
+      return false;
+  return n > 1;
+}
+
+void kugel__block_take(kugel__block *b, const int *radix, int count)
+{
+  int more = 0; // of Rader's transforms
+  b->stages = 0;
+  for (int i = 0; i < count && radix[i]; i++)
+    if (radix[i] > 31 && is_prime(radix[i]))
+      b->prime = radix[i];
+    else
+      b->radix[b->prime ? b->stages + more++ : b->stages++] = radix[i];
+  if (b->prime) {
+    b->rader = true;
+    b->m = b->n / b->prime;
+  }
+}
+
 static bool as_measured(kugel__block *b, walk w, uint64_t shared)
 {
   for (size_t i = 0; i < sizeof measured / sizeof *measured; i++) {
@@ -56,14 +80,13 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
     if (c->n != b->m || c->walk != w || c->real != b->real)
       continue;
     kugel__block found = *b;
-    for (found.stages = 0; found.stages < 6 && c->radix[found.stages]; found.stages++)
-      found.radix[found.stages] = c->radix[found.stages];
+    kugel__block_take(&found, c->radix, 6);
     found.threads = c->threads;
     found.group = c->group;
     found.halves = c->how & HALVES;
     found.stream = c->how & STREAM;
     found.constants = c->how & CONSTANTS;
-    found.resident = c->how & TWO ? 2 : 0;
+    found.resident = (uint8_t)(c->how >> 3);
     if (c->cluster) {
       found.cluster = c->cluster;
       found.m = found.n / c->cluster;
@@ -196,14 +219,6 @@ static void try_radices(search *s, int64_t rest, int largest)
 
 /* ---- choices ---- */
 
-static bool is_prime(int64_t n)
-{
-  for (int64_t f = 2; f * f <= n; f++)
-    if (n % f == 0)
-      return false;
-  return n > 1;
-}
-
 int64_t kugel__block_points(int64_t n)
 {
   if (n == 1 || kugel__radices_fewest(n).count)
@@ -233,6 +248,55 @@ bool kugel__block_fit(int64_t n, kugel__type real, uint64_t shared, kugel__block
     return kugel__block_fit_dd(n, shared, out);
   int64_t m = kugel__block_points(n);
   return kugel__block_fit_as(n, m > n ? convolution(BLUESTEIN, m, 2 * n - 1, real) : m, real, shared, out);
+}
+
+// Takes the prime factor p of b->n out, if its transforms and the others have small radices.
+static bool take_prime(kugel__block *b, int64_t p)
+{
+  int radix[KUGEL__BLOCK_STAGES], count = 0;
+  kugel__radices rows = kugel__radices_fewest(b->n / p), columns = kugel__radices_fewest(p - 1);
+  if (!rows.count || !columns.count || rows.count + columns.count + 2 > KUGEL__BLOCK_STAGES)
+    return false;
+  for (int i = 0; i < rows.count; i++)
+    radix[count++] = (int)rows.radix[i];
+  radix[count++] = (int)p;
+  for (int i = 0; i < columns.count; i++)
+    radix[count++] = (int)columns.radix[i];
+  kugel__block_take(b, radix, count);
+  return true;
+}
+
+bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
+{
+  enum { LEAST = 1024, ROWS = 4 }; // points of the line, transforms by Rader: fewer leave threads idle
+  int points = 24;                 // of a thread
+  kugel__block b = kugel__block_by(n, n, real);
+  int64_t p = n;
+  if (real == KUGEL__DD || kugel__radices_fewest(n).count)
+    return false;
+  if (as_measured(&b, FLAT, shared)) {
+    *out = b;
+    return true;
+  }
+  for (int64_t f = 2; f * f <= p; f++)
+    while (p > f && p % f == 0)
+      p /= f;
+  if (n < LEAST || n / p < ROWS || (uint64_t)(2 * n * size_of(&b)) > shared || !take_prime(&b, p))
+    return false;
+  for (int i = 0; b.radix[i]; i++)
+    points = (int)kugel__max(points, b.radix[i]);
+  for (b.threads = (int)kugel__max(p, n / p); b.threads <= 1024; b.threads++) {
+    kugel__block columns = kugel__prime_columns(&b), rows = kugel__prime_rows(&b);
+    if (points_of(&columns) <= points && points_of(&rows) <= points)
+      break;
+  }
+  int64_t lanes = (b.threads + 31) / 32 * 32, registers = real == KUGEL__F32 ? 80 : 168;
+  b.constants = true;
+  b.resident =
+      (uint8_t)kugel__max(1, kugel__min(REGISTERS / (registers * lanes),
+                                        SHARED / (kugel__block_shared(&b) * size_of(&b) + BLOCK_SHARED)));
+  *out = b;
+  return fits(&b, shared);
 }
 
 bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
@@ -362,7 +426,7 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
   s.trial.stream = s.trial.constants = false;
   s.trial.resident = 0;
   s.stages = kugel__radices_fewest(b->m).count;
-  if (b->cluster)
+  if (b->cluster || b->prime)
     return 0;
   if (b->across_in || b->across_out) {
     others_across(&s, b);

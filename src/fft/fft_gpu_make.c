@@ -106,7 +106,9 @@ kugel_status kugel__fft_gpu_print(const kugel__fft_gpu *p, bool inverse, int ind
   kugel__text_add(text, "%s", t->finish ? " pairs of them" : " stages of");
   for (int s = 0; s < b->stages; s++)
     kugel__text_add(text, " %d", b->radix[s]);
-  if (b->m != b->n)
+  if (b->prime)
+    kugel__text_add(text, " after %lld (Rader)", (long long)b->prime);
+  else if (b->m != b->n)
     kugel__text_add(text, " on %lld points (%s)", (long long)b->m, b->rader ? "Rader" : "Bluestein");
   kugel__text_add(text, ", %d thread%s each, %d transform%s a block, %s\n", b->threads,
                   b->threads == 1 ? "" : "s", b->group, b->group == 1 ? "" : "s",

@@ -189,6 +189,19 @@ static bool plan_block(kugel__gpu_chain *c, int64_t m, kugel__type real, bool in
   return true;
 }
 
+// One block that takes a large factor by Rader.
+static bool plan_prime(kugel__gpu_chain *c, kugel__type real, uint64_t shared)
+{
+  kugel__block *b = &c->pass[0].block;
+  if (c->line.source != KUGEL__END_COMPLEX || c->line.sink != KUGEL__END_COMPLEX ||
+      !kugel__block_fit_prime(c->line.points, real, shared, b))
+    return false;
+  c->passes = 1;
+  b->line = c->line;
+  b->source = b->sink = KUGEL__END_COMPLEX;
+  return true;
+}
+
 // The length of a convolution from `least` on, and its two or three factors; 0: none.
 static int64_t convolution(int64_t least, kugel__type real, uint64_t room, int *factors, int64_t factor[3])
 {
@@ -237,6 +250,8 @@ static kugel_status choose_passes(kugel__gpu_chain *c, const kugel__line *line, 
   KUGEL_CHECK(n <= (int64_t)1 << 32, KUGEL_ENOTSUP,
               "a line of %lld points is too long for a device, at most 2^32", (long long)n);
   if (clusters && in_order && plan_cluster(c, real, shared))
+    return KUGEL_OK;
+  if (in_order && plan_prime(c, real, shared))
     return KUGEL_OK;
   bool two = two_instead(n, real, shared);
   if (!two && plan_block(c, 0, real, in_order, shared))

@@ -4,6 +4,7 @@
 #include "codegen/hash.h"
 #include "core/alloc.h"
 #include "device/constants.h"
+#include "fft/banks.h"
 #include "fft/blocktables.h"
 #include "fft/fft_gpu_parts.h"
 
@@ -57,6 +58,11 @@ static void key_of(const char *what, const kugel__block *block, unsigned char ke
   kugel__hash_start(&h);
   kugel__hash_text(&h, what);
   kugel__hash_add(&h, &b, sizeof b);
+  if (b.rader) { // the generator depends on these
+    kugel__bank_layout l = kugel__bank_layout_of(block);
+    int64_t banks[] = {l.pairs, l.pad, l.point_step};
+    kugel__hash_add(&h, banks, sizeof banks);
+  }
   kugel__hash_end(&h, digest);
   memcpy(key, digest, 16);
 }
@@ -92,8 +98,8 @@ kugel_status kugel__gpu_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const doub
   if (!b->rader)
     return KUGEL_OK;
   key_of("fft order", b, key);
-  KUGEL_TRY(
-      kugel__constants_get(dev, key, (size_t)b->m * sizeof(uint32_t), fill_order, &f, &t->shared_order));
+  KUGEL_TRY(kugel__constants_get(dev, key, (size_t)kugel__block_order(b) * sizeof(uint32_t), fill_order, &f,
+                                 &t->shared_order));
   t->order = t->shared_order->ptr;
   return KUGEL_OK;
 }

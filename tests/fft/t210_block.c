@@ -23,7 +23,7 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   kugel__gen g;
   kugel__block_build(b, NULL, &g);
   int64_t tables = kugel__tables_of(b).total, big = b->big;
-  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables + b->m) * 16), *y = x + 2 * in->size,
+  double *x = kugel__alloc(NULL, (size_t)(in->size + out->size + tables + b->n) * 16), *y = x + 2 * in->size,
          *t = y + 2 * out->size, *order = t + 2 * tables;
   uint64_t seed = (uint64_t)b->n;
   for (int64_t i = 0; i < 2 * in->size; i++)
@@ -36,12 +36,12 @@ static double run_error(const kugel__block *b, const layout *in, const layout *o
   *a++ = (kugel__argument){.data = y, .size = out->size};
   *a++ = (kugel__argument){.data = t, .size = tables};
   if (b->rader) {
-    uint32_t *logs = kugel__alloc(NULL, (size_t)b->m * sizeof *logs);
+    uint32_t *logs = kugel__alloc(NULL, (size_t)kugel__block_order(b) * sizeof *logs);
     kugel__block_fill_order(b, logs);
-    for (int64_t i = 0; i < b->m; i++)
+    for (int64_t i = 0; i < kugel__block_order(b); i++)
       order[i] = logs[i];
     kugel__free(NULL, logs);
-    *a++ = (kugel__argument){.data = order, .size = b->m};
+    *a++ = (kugel__argument){.data = order, .size = kugel__block_order(b)};
   }
   int64_t values[] = {in->count, in->c0, 0, 0, in->d0, in->d1, in->step, out->d0, out->d1, out->step};
   for (int i = 0; i < 10; i++)
@@ -109,6 +109,20 @@ int main(void)
       layout l = lines(n[i], 1);
       check(&b, &l, &l);
     }
+  }
+  CASE("a large prime within a block")
+  {
+    static const int shape[][8] = {
+        {148, 40, 4, 37, 6, 6}, {328, 48, 2, 4, 41, 8, 5}, {1068, 96, 12, 89, 11, 8}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+      for (int way = 0; way < 3; way++) {
+        kugel__block b = kugel__block_by(shape[i][0], shape[i][0], way == 2 ? KUGEL__F32 : KUGEL__F64);
+        kugel__block_take(&b, shape[i] + 2, 6);
+        b.threads = shape[i][1];
+        b.line.inverse = way == 1;
+        layout l = lines(b.n, 2);
+        check(&b, &l, &l);
+      }
   }
   CASE("split convolutions")
   {

@@ -5,7 +5,7 @@
  * usage: t249_gpu_blocks LIST [MIB | --compile] [COLUMNS]
  *
  * The product of the radices tells how a length n is done: n itself, n - 1 by Rader, others by a convolution, split
- * below 2 n - 1.
+ * below 2 n - 1; with a large prime among them, those of its transforms by Rader follow it: 23.4.89.8.11.
  *
  * A line of the list: f32|f64 flat|across|out|big length radices threads group halves cluster [flags],
  * with radices as 16.16.8. across: lines lie across memory, COLUMNS side by side; out: only where they are
@@ -68,9 +68,8 @@ static bool parse(const char *line, candidate *c)
   for (char *p = strtok(radices, "."); p; p = strtok(NULL, "."))
     m *= radix[stages++] = atoi(p);
   if (!cluster)
-    *b = kugel__block_by(n, m, real);
-  for (b->stages = 0; b->stages < stages; b->stages++)
-    b->radix[b->stages] = radix[b->stages];
+    *b = kugel__block_by(n, m % n ? m : n, real);
+  kugel__block_take(b, radix, stages);
   b->threads = threads;
   for (int i = 0; i < b->stages; i++)
     if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS || b->radix[i] > KUGEL__DFT_MAX)
@@ -229,7 +228,7 @@ static void *upload_tables(bench *m, const kugel__block *b)
 
 static void *upload_order(bench *m, const kugel__block *b)
 {
-  size_t bytes = (size_t)b->m * sizeof(uint32_t);
+  size_t bytes = (size_t)kugel__block_order(b) * sizeof(uint32_t);
   uint32_t *order = malloc(bytes);
   void *out;
   kugel__block_fill_order(b, order);
