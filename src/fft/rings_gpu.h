@@ -11,7 +11,7 @@ typedef struct kugel__rings_gpu kugel__rings_gpu;
 kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings_gpu **out);
 void kugel__rings_gpu_destroy(kugel__rings_gpu *plan);
 
-enum { KUGEL__RINGS_GPU_MAPS = 4 }; /* of one call at the most */
+enum { KUGEL__RINGS_GPU_MAPS = 8 }; /* of one call at the most */
 /* Bytes of work memory that a call needs. */
 size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
 
@@ -28,10 +28,10 @@ typedef struct kugel__rings_gpu_job {
   kugel__mem bad;
 } kugel__rings_gpu_job;
 
-/* Queued; the memory of the job must stay. */
-kugel_status kugel__rings_gpu_synth(const kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
+/* Queued; the memory of the job must stay. The first map in single precision compiles kernels and takes memory. */
+kugel_status kugel__rings_gpu_synth(kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
                                     kugel_queue *queue);
-kugel_status kugel__rings_gpu_adjoint(const kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
+kugel_status kugel__rings_gpu_adjoint(kugel__rings_gpu *plan, const kugel__rings_gpu_job *job,
                                       kugel_queue *queue);
 
 #endif

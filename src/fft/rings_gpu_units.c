@@ -6,7 +6,7 @@
 #include "fft/rings_gpu_plan.h"
 #include "fft/roots.h"
 
-enum { AHEAD = 4, MAX_PASSES = 16 }; // AHEAD as in the kernels
+enum { ROOTS = 64, NEAR = 64, MAX_PASSES = 16 }; // the former two as in the kernels
 
 /* ---- lengths ---- */
 
@@ -52,7 +52,7 @@ static int64_t chirp_size(int64_t least)
 
 static void plan_line(ring_line *l, int32_t n)
 {
-  *l = (ring_line){.n = n, .size = n, .length = n, .together = 1};
+  *l = (ring_line){.n = n, .size = n, .length = n};
   if (factor(n, l))
     return;
   l->split = n % 4 == 0 ? 4 : n % 2 == 0 ? 2 : 1;
@@ -61,31 +61,30 @@ static void plan_line(ring_line *l, int32_t n)
   factor(l->size, l);
 }
 
-// OpenCL reserves all of it for every block.
-int64_t kugel__rings_gpu_capacity(const kugel__device *d, int class)
+// OpenCL reserves all of it for every block. A multiprocessor keeps 1 KiB of each block for itself.
+int64_t kugel__rings_gpu_capacity(const kugel__device *d, bool f32, int class)
 {
-  static const int64_t most[CLASSES] = {4864, 7168, 14336, INT64_MAX};
-  int64_t all = (int64_t)d->info.shared_bytes / 16;
+  static const int64_t most[CLASSES] = {4736, 7168, 14336, INT64_MAX};
+  int64_t wide = f32 ? 2 : 1, all = (int64_t)d->info.shared_bytes / 16 * wide;
   if (class == IN_MEMORY)
     return INT64_MAX;
   if (d->ops->type != KUGEL_CUDA)
-    return kugel__min(class == 0 ? 3072 : most[class], all);
-  return kugel__min(most[class], all / shapes[class].blocks - 64);
+    return kugel__min(class == 0 ? 3072 : most[class] * wide, all);
+  int64_t room = most[class] * (f32 && class == 0 ? 3 : 2 * wide) / 2;
+  return kugel__min(room, all / shapes[f32][class].blocks - 64 * wide);
 }
 
-static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l, int class)
+static int64_t room_of(const kugel__rings_gpu *p, const ring_line *l)
 {
-  int64_t threads = shapes[class].threads, top = kugel__max(l->n / 2, p->mmax);
-  int64_t phases = threads + 2 * (top / (threads / 2) + 1 + AHEAD);
-  int64_t section = kugel__round_up(l->length, 8) + 2; // as in the kernels
-  return (l->split ? l->split * section + l->together * l->size : section) + phases;
+  int64_t top = kugel__max(l->n / 2, p->mmax), section = kugel__round_up(l->size, 8) + 2; // as in the kernels
+  int64_t roots = kugel__round_up(ROOTS + l->size / (2 * ROOTS) + 1, 8), phases = 2 * (NEAR + top / NEAR + 1);
+  return kugel__max(l->split, 1) * section + roots + phases;
 }
 
-// Long rings without chirps go with the chirps of long ones, in one launch of two blocks a multiprocessor.
-static int class_of(const kugel__rings_gpu *p, const ring_line *l)
+static int class_of(const kugel__rings_gpu *p, bool f32, const ring_line *l)
 {
-  int c = l->split || l->n <= 2048 ? 0 : 1;
-  while (room_of(p, l, c) > kugel__rings_gpu_capacity(p->device, c))
+  int c = 0;
+  while (room_of(p, l) > kugel__rings_gpu_capacity(p->device, f32, c))
     c++;
   return c;
 }
@@ -140,19 +139,6 @@ static int64_t take(int64_t *total, int64_t n)
   return *total - n;
 }
 
-// As many parts of chirps at a time as the class has room for anyway.
-static void plan_together(const kugel__rings_gpu *p, ring_line *l)
-{
-  int c = class_of(p, l);
-  for (int n = 2; n <= l->split; n *= 2) {
-    ring_line more = *l;
-    more.together = n;
-    if (c != IN_MEMORY &&
-        room_of(p, &more, c) <= kugel__rings_gpu_capacity(p->device, c) * 15 / 16) // caches need some
-      l->together = n;
-  }
-}
-
 // One for each length, which jobs have in place of their line.
 static kugel_status make_lines(kugel__rings_gpu *p)
 {
@@ -164,12 +150,11 @@ static kugel_status make_lines(kugel__rings_gpu *p)
     if (p->jobs[i].line != n) {
       n = p->jobs[i].line;
       plan_line(l, n);
-      plan_together(p, l);
       bool known = l->split && chirped && chirped->size == l->size;
       l->owner = !known;
       l->roots = known ? chirped->roots : take(&p->numbers, l->size);
       if (l->split) {
-        l->chirp = take(&p->numbers, l->length);
+        l->chirp = take(&p->numbers, 2 * (int64_t)l->length);
         l->filter = take(&p->numbers, l->size);
         chirped = l;
       } else
@@ -181,31 +166,77 @@ static kugel_status make_lines(kugel__rings_gpu *p)
   return KUGEL_OK;
 }
 
-// Jobs of a class: those with chirps, which compute more, in turn with the others.
-static kugel_status make_units(kugel__rings_gpu *p)
+/* ---- groups ---- */
+
+enum { MANY = 32 }; // units that make a kind
+
+static bool same_kind(const ring_line *a, const ring_line *b)
+{
+  return a->split == b->split && a->size == b->size;
+}
+
+static int32_t units_of(const kugel__rings_gpu *p, const ring_line *kind)
 {
   int32_t n = 0;
-  KUGEL_ALLOC(p->ctx, p->units, (size_t)(p->njobs + p->nlines + 1) * sizeof *p->units);
-  for (int c = 0; c < CLASSES; c++) {
-    unit_class *units = &p->classes[c], *filters = &p->filters[c];
-    units->first = n;
+  for (int32_t i = 0; i < p->njobs; i++)
+    n += same_kind(kind, &p->lines[p->jobs[i].line]);
+  return n;
+}
+
+static const unit_group *group_of(const ring_bank *bank, const ring_line *l, int class)
+{
+  const unit_group *g = bank->groups;
+  while (!(g->alike ? same_kind(&g->kind, l) : g->class == class))
+    g++;
+  return g;
+}
+
+// Kinds come first, those of the longest lines before others; then a group of each class.
+static void make_groups(kugel__rings_gpu *p, bool f32)
+{
+  ring_bank *bank = &p->banks[f32];
+  const ring_line *last = NULL;
+  int kinds = 0;
+  for (const ring_line *l = p->lines; l < p->lines + p->nlines && kinds < KINDS; l++) {
+    bool known = class_of(p, f32, l) == IN_MEMORY;
+    for (int i = 0; i < kinds && !known; i++)
+      known = same_kind(&bank->groups[i].kind, l);
+    if (!known && !(last && same_kind(last, l)) && units_of(p, l) >= MANY)
+      bank->groups[kinds++] = (unit_group){.alike = true, .kind = *l, .class = class_of(p, f32, l)};
+    last = l;
+  }
+  for (int c = CLASSES - 1; c >= 0; c--)
+    bank->groups[kinds + CLASSES - 1 - c].class = c;
+  bank->ngroups = kinds + CLASSES;
+}
+
+// Units of groups: those with chirps, which compute more, in turn with the others.
+static kugel_status make_units(kugel__rings_gpu *p, bool f32)
+{
+  int32_t n = 0, *list;
+  ring_bank *bank = &p->banks[f32];
+  KUGEL_ALLOC(p->ctx, p->units[f32], (size_t)(p->njobs + p->nlines + 1) * sizeof *list);
+  list = p->units[f32];
+  make_groups(p, f32);
+  for (unit_group *g = bank->groups; g < bank->groups + bank->ngroups; g++) {
+    g->first = n;
     for (int32_t at[2] = {0, 0}, kind = 1; at[0] < p->njobs || at[1] < p->njobs; kind = !kind)
       for (bool found = false; at[kind] < p->njobs && !found; at[kind]++) {
         const ring_line *l = &p->lines[p->jobs[at[kind]].line];
-        found = kind == (l->split > 0) && class_of(p, l) == c;
+        found = kind == (l->split > 0) && group_of(bank, l, class_of(p, f32, l)) == g;
         if (found) {
-          units->room = kugel__max(units->room, room_of(p, l, c));
-          p->units[n++] = at[kind];
+          g->room = kugel__max(g->room, room_of(p, l));
+          list[n++] = at[kind];
         }
       }
-    units->count = n - units->first;
-    *filters = (unit_class){.first = n, .room = units->room};
+    g->count = n - g->first;
+    g->first_filter = n;
     for (int32_t i = 0; i < p->nlines; i++)
-      if (p->lines[i].split && class_of(p, &p->lines[i]) == c)
-        p->units[n++] = i;
-    filters->count = n - filters->first;
-    if (c == IN_MEMORY)
-      p->scratch = p->blocks * units->room;
+      if (p->lines[i].split && group_of(bank, &p->lines[i], class_of(p, f32, &p->lines[i])) == g)
+        list[n++] = i;
+    g->filters = n - g->first_filter;
+    if (g->class == IN_MEMORY)
+      bank->scratch = p->blocks * g->room;
   }
   return KUGEL_OK;
 }
@@ -214,5 +245,6 @@ kugel_status kugel__rings_gpu_units(kugel__rings_gpu *p, const kugel__rings_desc
 {
   KUGEL_TRY(make_jobs(p, desc));
   KUGEL_TRY(make_lines(p));
-  return make_units(p);
+  KUGEL_TRY(make_units(p, false));
+  return make_units(p, true);
 }

@@ -4,7 +4,7 @@
 typedef struct ring_line { // as in ringdft.h.cl
   u64 radices;
   i64 roots, chirp, filter, order;
-  i32 n, split, length, size, passes, together, owner;
+  i32 n, split, length, size, passes, owner;
 } ring_line;
 
 DEVICE real2 turn(double half_turns) // e^{i pi x}
@@ -24,6 +24,7 @@ KERNEL(256) ring_tables(const GLOBAL ring_line *RESTRICT lines, GLOBAL real2 *RE
   for (int k = LOCAL_ID(0); k < l.length && l.split; k += 256) {
     u64 square = (u64)k * (u64)k % (u64)(2 * l.length);
     tables[l.chirp + k] = turn(-(double)square / l.length);
+    tables[l.chirp + l.length + k] = turn(-2.0 * k / l.n);
   }
   for (int k = LOCAL_ID(0); k < l.n && !l.split; k += 256) {
     int at = 0, len = l.n, rest = k;
@@ -35,4 +36,11 @@ KERNEL(256) ring_tables(const GLOBAL ring_line *RESTRICT lines, GLOBAL real2 *RE
     }
     order[l.order + k] = at;
   }
+}
+
+// The tables in single precision.
+KERNEL(256) ring_tables_single(const GLOBAL double *RESTRICT tables, GLOBAL float *RESTRICT to, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * 256)
+    to[i] = (float)tables[i];
 }
