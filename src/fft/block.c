@@ -88,11 +88,15 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     kugel__prime_build(&k);
     return;
   }
-  tile ? kugel__load_tile(&k, &in) : b->rader ? kugel__load_rader(&k, &in) : kugel__load(&k, &in);
+  bool staged = kugel__block_staged_in(b), used = b->rader || staged;
+  staged     ? kugel__load_staged(&k, &in)
+  : tile     ? kugel__load_tile(&k, &in)
+  : b->rader ? kugel__load_rader(&k, &in)
+             : kugel__load(&k, &in);
   if (b->spectrum)
-    kugel__there_and_back(&k, &in, &out, b->rader);
+    kugel__there_and_back(&k, &in, &out, used);
   else
-    kugel__stages(&k, &in, &in, &out, b->rader);
+    kugel__stages(&k, &in, &in, &out, used);
   if (b->split) {
     kugel__park(&k);
     k.b = b;
@@ -103,10 +107,10 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
     kugel__there_and_back(&k, &in, &out, true);
     kugel__join(&k, &out);
   }
-  kugel__block_staged(b) ? kugel__store_staged(&k, &out)
-  : tile                 ? kugel__store_tile(&k, &out)
-  : b->rader             ? kugel__store_rader(&k, &out)
-                         : kugel__store(&k, &out);
+  kugel__block_staged_out(b) ? kugel__store_staged(&k, &out)
+  : tile                     ? kugel__store_tile(&k, &out)
+  : b->rader                 ? kugel__store_rader(&k, &out)
+                             : kugel__store(&k, &out);
   if (b->cluster > 1)
     kugel__gen_cluster_wait(g); // others may still read this block's shared memory
 }
@@ -169,7 +173,7 @@ int64_t kugel__block_shared(const kugel__block *b)
     return kugel__max((kugel__block_exchange(b) + 1) / 2 * 2 + 2 * kugel__block_parked(b),
                       whole ? 2 * l.plane : 0);
   int64_t exchange = !used ? 0 : b->halves && !whole ? l.plane : 2 * l.plane;
-  exchange = kugel__max(exchange, kugel__block_staged_reals(b));
+  exchange = kugel__max(exchange, kugel__block_staged_reals(b, &l));
   int64_t roots = kugel__block_shares_roots(b) ? 2 * (int64_t)b->group * b->radix[b->stages - 1] : 0;
   return roots ? (exchange + 1) / 2 * 2 + roots : exchange;
 }

@@ -97,7 +97,10 @@ kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in);
 kugel__cval kugel__finished(kugel__build *k, kugel__val transform, kugel__val i, kugel__val p, kugel__cval x);
 /* Below which points of the transform and of the line there is something to write. */
 void kugel__limits(const kugel__block *b, int64_t *of_i, int64_t *of_p);
+/* What a slot reads; those beyond the last transform repeat it. */
+kugel__track kugel__track_in(kugel__build *k, const kugel__seat *s);
 void kugel__load(kugel__build *k, const kugel__seat *s);
+void kugel__load_points(kugel__build *k, const kugel__seat *s, kugel__track t);
 void kugel__store(kugel__build *k, const kugel__seat *s);
 /* The results of a thread, of sinks that take points one by one. */
 void kugel__store_points(kugel__build *k, const kugel__seat *s, kugel__track t);
@@ -105,10 +108,14 @@ void kugel__load_tile(kugel__build *k, const kugel__seat *s);
 void kugel__store_tile(kugel__build *k, const kugel__seat *s);
 
 /* block_staged.c */
-/* Whether real lines are put together in shared memory before they are written: of kinds whose sink takes
- * elements two or four apart from neighbouring threads, which memory would take one sector each. */
-bool kugel__block_staged(const kugel__block *b);
-int64_t kugel__block_staged_reals(const kugel__block *b); /* of shared memory */
+/* Whether real lines come to shared memory as they are, of kinds whose source takes elements with gaps or
+ * twice, and whether they are put together there before they are written, of kinds whose sink takes elements
+ * two or four apart from neighbouring threads: memory would take one sector each. */
+bool kugel__block_staged_in(const kugel__block *b);
+bool kugel__block_staged_out(const kugel__block *b);
+/* Reals of shared memory for that, no more than an exchange of both parts takes unless they are few. */
+int64_t kugel__block_staged_reals(const kugel__block *b, const kugel__bank_layout *l);
+void kugel__load_staged(kugel__build *k, const kugel__seat *s);
 void kugel__store_staged(kugel__build *k, const kugel__seat *s);
 
 /* block_rader.c */

@@ -97,7 +97,7 @@ static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val base,
   return x;
 }
 
-static kugel__track track_in(kugel__build *k, const kugel__seat *s)
+kugel__track kugel__track_in(kugel__build *k, const kugel__seat *s)
 {
   kugel__gen *g = k->g;
   kugel__val spare = g_sub(g, k->count, kugel__int(1)); // repeated by slots beyond the last transform
@@ -115,14 +115,13 @@ static kugel__val of_cluster(kugel__build *k, kugel__val i)
   return g_add(g, at, g_mul(g, k->rank, part));
 }
 
-void kugel__load(kugel__build *k, const kugel__seat *s)
+void kugel__load_points(kugel__build *k, const kugel__seat *s, kugel__track t)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   int r = b->radix[0];
   int64_t step = b->m / r;
   kugel__gen_note(g, "load");
-  kugel__track t = track_in(k, s);
   for (int round = 0; round < kugel__block_rounds(b, 0); round++) {
     kugel__val i = kugel__butterfly_of(k, s, 0, round);
     if (b->cluster > 1) {
@@ -132,6 +131,11 @@ void kugel__load(kugel__build *k, const kugel__seat *s)
     for (int q = 0; q < r; q++)
       k->x[round * r + q] = read(k, &t, i, q * step, (q + 1) * step);
   }
+}
+
+void kugel__load(kugel__build *k, const kugel__seat *s)
+{
+  kugel__load_points(k, s, kugel__track_in(k, s));
 }
 
 /* ---- results ---- */
@@ -223,7 +227,7 @@ static void store_pairs(kugel__build *k, const kugel__seat *s)
         i = g_min(g, i, kugel__int(b->n - 1));
       k->x[round * r + q] = kugel__finished(k, transform, i, i, k->x[round * r + q]);
     }
-  kugel__stage_put(k, stage, s, b->stages > 1 || b->spectrum);
+  kugel__stage_put(k, stage, s, b->stages > 1 || b->spectrum || kugel__block_staged_in(b));
   kugel__gen_if(g, transform, k->count);
   kugel__track t = kugel__track_of(k, transform, false);
   for (int64_t from = 0; from < items; from += b->threads) {
