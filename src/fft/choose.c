@@ -268,8 +268,9 @@ static bool take_prime(kugel__block *b, int64_t p)
 
 bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
 {
-  enum { LEAST = 1024, ROWS = 4 }; // points of the line, transforms by Rader: fewer leave threads idle
-  int points = 24;                 // of a thread
+  // Points of the line; p of more than so many times n / p leave threads idle; more threads have few registers.
+  enum { LEAST = 256, WIDE = 8, MOST = 384 };
+  int points = 24; // of a thread
   kugel__block b = kugel__block_by(n, n, real);
   int64_t p = n;
   if (real == KUGEL__DD || kugel__radices_fewest(n).count)
@@ -281,11 +282,11 @@ bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel_
   for (int64_t f = 2; f * f <= p; f++)
     while (p > f && p % f == 0)
       p /= f;
-  if (n < LEAST || n / p < ROWS || (uint64_t)(2 * n * size_of(&b)) > shared || !take_prime(&b, p))
+  if (n < LEAST || p > WIDE * (n / p) || (uint64_t)(2 * n * size_of(&b)) > shared || !take_prime(&b, p))
     return false;
   for (int i = 0; b.radix[i]; i++)
     points = (int)kugel__max(points, b.radix[i]);
-  for (b.threads = (int)kugel__max(p, n / p); b.threads <= 1024; b.threads++) {
+  for (b.threads = (int)kugel__max(p, n / p); b.threads <= MOST; b.threads++) {
     kugel__block columns = kugel__prime_columns(&b), rows = kugel__prime_rows(&b);
     if (points_of(&columns) <= points && points_of(&rows) <= points)
       break;
@@ -296,7 +297,7 @@ bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel_
       (uint8_t)kugel__max(1, kugel__min(REGISTERS / (registers * lanes),
                                         SHARED / (kugel__block_shared(&b) * size_of(&b) + BLOCK_SHARED)));
   *out = b;
-  return fits(&b, shared);
+  return b.threads <= MOST && fits(&b, shared);
 }
 
 bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)

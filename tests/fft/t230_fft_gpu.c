@@ -114,7 +114,7 @@ static const problem problems[] = {
     {1, 1, {60}, {0}, 37},
     {1, 1, {97}, {0}, 5}, // Rader
     {1, 1, {94}, {0}, 5}, // Bluestein
-    {1, 1, {1068}, {0}, 2}, // 12 89: a prime within a block
+    {1, 1, {333}, {0}, 5}, // 9 37: a prime within a block
     {1, 1, {1024}, {0}, 9},
     {1, 1, {4096}, {0}, 2},
     {1, 1, {46189}, {0}, 1}, // 11 13 17 19: two passes
