@@ -7,7 +7,8 @@
  *    are ignored on input and zero on output.
  *  - A grid is a list of rings of constant colatitude; a map is one array of grid pixels, ring after ring.
  *  - Spin s: two alm sets (E, B) and two maps, with the signs of HEALPix; spin 2 is (Q, U) in the COSMO convention.
- *  - Maps are float32 or float64, alm complex64 or complex128, in any mix; all arithmetic is in float64.
+ *  - Maps are float32 or float64, alm complex64 or complex128, in any mix; all arithmetic is in float64, but for the
+ *    Fourier transforms along rings of float32 maps on a device: those are in float32, to 4e-7 of a map's norm.
  *  - The inner product of alm that adjoints refer to: <a, b> = sum_l a_l0 b_l0 + 2 Re sum_{l, m>0} a_lm conj(b_lm).
  */
 #ifndef KUGEL_SPHERE_H

@@ -172,7 +172,8 @@ DEVICE void set_pixels(ring_pixels p, int i, int step, int count, const real2 *v
 
 /* ---- kernels ---- */
 
-// The block's job; neighbouring blocks serve one job of several maps. (Arguments of a kernel are not to be changed: OpenCL on CPUs shares them.)
+// The block's job; neighbouring blocks serve one job of several maps. (Arguments of a kernel are not to be changed:
+// OpenCL on CPUs shares them.)
 #define THE_JOB                                                                                                      \
   WORK_ROOM;                                                                                                         \
   ring_args t = args;                                                                                                \
