@@ -24,8 +24,8 @@ bool kugel__block_staged_out(const kugel__block *b)
   return whole(b) && scattered && b->step_out == 1 && !b->keep_out.count && !b->half_out;
 }
 
-/* Lines in shared memory: `pitch` reals from one to the next; an element is left out after `pad`, so that threads
- * two or four elements apart meet all banks; 0: there is no room for that. */
+/* Lines in shared memory: `pitch` reals from one to the next; an element is left out after `pad`, so that
+ * threads two or four elements apart meet all banks; 0: there is no room for that. */
 typedef struct shelf {
   int64_t pad, pitch;
 } shelf;
