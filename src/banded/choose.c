@@ -47,8 +47,10 @@ static int registers_of(const kugel__banded_shape *s)
 static int resident_of(const kugel__banded_shape *s)
 {
   int registers = s->abreast && s->panels && s->real != KUGEL__DD ? 64 : registers_of(s);
-  if (s->abreast && !s->panels && registers > 128)
-    registers = s->real != KUGEL__DD && s->warps > 8 && s->warps <= 10 ? 96 : 128; /* two blocks of those */
+  bool whole = s->abreast && !s->panels, both = s->forward && s->backward;
+  bool half = both && s->warps > 8 && s->warps <= 10 && s->real != KUGEL__DD;
+  if (whole && registers > (half ? 96 : 128))
+    registers = half ? 96 : 128; /* two blocks of a bit more than 256 threads, or 512 threads */
   int threads = registers <= 64    ? 1024
                 : registers <= 80  ? 768
                 : registers <= 96  ? 640
@@ -146,33 +148,37 @@ static int most_of(const kugel_banded *p, const kugel__banded_shape *s)
   return p->word == 8 && (s->product || s->each) ? 16 : 32;
 }
 
-/* Parts of a system that is held whole by threads of which `together` are in a warp, if there may be such that
- * leave nothing over, since what is left over takes registers too; false: the system is too long. */
-static bool choose_parts(const kugel_banded *p, int together, kugel__banded_shape *s)
+/* Parts of a system that is held whole, of `usual` elements or about as many that leave nothing over, since
+ * what is left over takes registers too; more where that is too short; false: the system is too long. */
+static bool choose_parts(const kugel_banded *p, int64_t usual, kugel__banded_shape *s)
 {
-  int64_t most = most_of(p, s), limit = MOST_WARPS * together, needed = (p->n + limit - 1) / limit;
-  int64_t usual = s->product ? 8 : p->word == 4 && p->n >= 512 ? 32 : 16;
+  int64_t together = 32 / s->abreast, most = most_of(p, s), limit = MOST_WARPS * together,
+          needed = (p->n + limit - 1) / limit;
   int64_t least = kugel__max(kugel__min(usual, most), needed), q = kugel__max(least - least / 4, needed);
+  int64_t uneven = s->product && p->word == 8 ? most : most - most / 8;
   while (q <= most && (p->n % q || p->n / q % together))
     q++;
   if (q > most)
-    q = kugel__min(least, most - most / 8);
+    q = kugel__min(least, uneven);
   s->threads = (int32_t)kugel__min(limit, kugel__round_up((p->n + q - 1) / q, together));
   s->q = (int32_t)kugel__min(most, (p->n + s->threads - 1) / s->threads);
   s->ragged = s->threads * s->q != p->n;
-  return s->threads * s->q >= p->n && (!s->ragged || s->q <= most - most / 8);
+  return s->threads * s->q >= p->n && (!s->ragged || s->q <= uneven);
 }
 
 static void choose_columns(const kugel_banded *p, bool scans, bool many, kugel__banded_shape *s)
 {
   s->unit = 1;
-  s->abreast = abreast_of(p, s, many);
-  int row = s->product ? 64 : 32;                        /* bytes, at least */
-  bool once = s->product || !s->forward || !s->backward; /* rows may be stored as they go by */
-  bool may = scans && !(once && many && p->word == 8), whole = may && choose_parts(p, 32 / s->abreast, s);
-  while (may && !whole && s->abreast * p->planes * (int)p->word > row) {
+  int row = s->product ? 64 : 32, bytes = p->planes * (int)p->word; /* of a row, at least; of a number */
+  bool once = s->product || !s->forward || !s->backward;            /* rows may be stored as they go by */
+  bool brief = once && many && p->n <= 32, may = scans && (!once || !many || brief || p->word == 4);
+  int64_t usual = s->product ? 8 : p->word == 4 && p->n >= 512 ? 32 : 16;
+  s->abreast = brief ? 32 : abreast_of(p, s, many);
+  usual = brief ? kugel__min(8, 64 / bytes) : usual;
+  bool whole = may && choose_parts(p, usual, s);
+  while (may && !whole && s->abreast * bytes > row) {
     s->abreast /= 2;
-    whole = choose_parts(p, 32 / s->abreast, s);
+    whole = choose_parts(p, usual, s);
   }
   if (!whole) { /* many columns keep a device busy without parts */
     s->q = SUBSTITUTED;

@@ -44,7 +44,7 @@ static void compile(const kugel__banded_shape *s, int64_t n)
   kugel__free(NULL, whole);
 }
 
-/* Both kernels of the plan, for the best unit. */
+/* Both kernels of the plan: of rows for the best unit, of columns for many; the solve for few. */
 static void compile_plan(int kind, int precision, int64_t n, int64_t matrices, kugel_banded_layout layout)
 {
   double *a = malloc((size_t)(2 * n * (matrices + 1)) * sizeof *a);
@@ -65,8 +65,14 @@ static void compile_plan(int kind, int precision, int64_t n, int64_t matrices, k
   for (int product = 0; product < 2 && plan; product++) {
     kugel__banded_shape s;
     bool pairs = n % 2 == 0 && precision != KUGEL_BANDED_DD;
-    kugel__banded_choose(plan, product, pairs ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES, SHARED, &s);
+    bool columns = layout == KUGEL_BANDED_COLUMNS;
+    kugel__banded_choose(plan, product, pairs || columns ? KUGEL__BANDED_PAIRS : KUGEL__BANDED_SINGLES,
+                         SHARED, &s);
     compile(&s, n);
+    if (columns && !product) {
+      kugel__banded_choose(plan, product, KUGEL__BANDED_FEW, SHARED, &s);
+      compile(&s, n);
+    }
   }
   kugel_banded_destroy(plan);
   free(a);
