@@ -122,7 +122,8 @@ int main(void)
   {
     static const char mark[] = "// variant:";
     for (const kugel__source *s = kugel__sources; there && s->name; s++) {
-      bool other = strstr(s->name, "/prelude_") || strstr(s->name, "_mma"); // of NVIDIA's tensor cores
+      bool tensors = strstr(s->name, "_mma") || strstr(s->name, "_f16"); // NVIDIA's
+      bool other = tensors || strstr(s->name, "/prelude_");
       const char *variant = strstr(s->text, mark);
       const char *words = strstr(s->text, "// words: ");
       char defines[1024], before[64] = "", *whole = NULL;
