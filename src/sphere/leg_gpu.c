@@ -26,7 +26,9 @@ static kugel_status get_modules(kugel__leg_gpu *p)
            (int)p->leg->mode, p->ns, p->maps, u->strips[0], u->strips[1], u->warps[0], u->warps[1],
            u->blocks[0], u->blocks[1]);
   for (int i = 0; i < 2; i++)
-    specs[i] = (kugel__module_spec){.name = u->products[i] ? "sphere/legendre_mma" : "sphere/legendre",
+    specs[i] = (kugel__module_spec){.name = !u->products[i] ? "sphere/legendre"
+                                            : i             ? "sphere/legendre_mma_adjoint"
+                                                            : "sphere/legendre_mma",
                                     .defines = tiles};
   snprintf(
       series, sizeof series,

@@ -101,7 +101,7 @@ kugel_status kugel__leg_gpu_load_halves(kugel__leg_gpu *p)
   const kugel__leg_gpu_tuning *u = &h->rest_tuning;
   char defines[2][256];
   kugel__module_spec specs[2] = {{.name = "sphere/legendre_f16", .defines = defines[0]},
-                                 {.name = "sphere/legendre_mma", .defines = defines[1]}};
+                                 {.name = "sphere/legendre_mma_adjoint", .defines = defines[1]}};
   if (!h->used)
     return KUGEL_OK;
   define(p, h->strips, h->warps, blocks, sizeof defines[0], defines[0]);

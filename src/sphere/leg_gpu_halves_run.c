@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Batches in single precision on a device: launches of kernels/legendre_f16.cl, and of kernels/legendre_mma.cl
+/* Batches in single precision on a device: launches of kernels/legendre_f16.cl, and of kernels/legendre_mma_adjoint.cl
  * for the pairs that it does not serve. */
 #include "core/base.h"
 #include "sphere/leg_gpu_launch.h"

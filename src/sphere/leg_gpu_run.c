@@ -102,7 +102,9 @@ kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *p, int adjoint, int64_t or
   int64_t warps = p->tuning.warps[adjoint];
   int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
   kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
-  if (adjoint && p->tuning.products[1]) { // values of 16 steps; sums of 32 if the kernel has no room for them
+  if (!adjoint && p->tuning.products[0]) // values of 16 steps
+    grid.shared = (size_t)(warps * 16 * WARP * p->tuning.strips[0]) * sizeof(double);
+  if (adjoint && p->tuning.products[1]) { // the same; sums of 32 if the kernel has no room for them
     int64_t values = warps * 16 * (WARP * p->tuning.strips[1] + 4);
     int64_t row = 4 * p->ns + (p->ns % 4 ? 0 : 8);
     int64_t sums = warps * row > 160 ? warps * WARP * row : 0;

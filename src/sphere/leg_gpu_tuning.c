@@ -12,14 +12,14 @@ static const kugel__leg_gpu_tuning cuda_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {
 static const kugel__leg_gpu_tuning products_tuning[KUGEL__MAX_SERIES + 1] = {
     {{0}, {0}, {0}, {0}},
     {{8, 4}, {2, 2}, {4, 6}, {false, true}},
-    {{4, 4}, {1, 2}, {12, 6}, {true, true}},
-    {{3, 4}, {2, 4}, {4, 2}, {true, true}}};
+    {{3, 4}, {1, 2}, {12, 6}, {true, true}},
+    {{4, 4}, {2, 4}, {4, 2}, {true, true}}};
 static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, {0}, {0}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 2}, {1, 1}, {0}},
                                                                           {{2, 2}, {1, 1}, {1, 1}, {0}}};
 // Of batches: with matrix products; on other CUDA devices; elsewhere.
-static const kugel__leg_gpu_tuning batch_products = {{1, 2}, {1, 8}, {8, 1}, {true, true}};
+static const kugel__leg_gpu_tuning batch_products = {{2, 2}, {4, 8}, {2, 1}, {true, true}};
 static const kugel__leg_gpu_tuning batch_cuda = {{1, 1}, {2, 2}, {6, 4}, {0}};
 static const kugel__leg_gpu_tuning batch_other = {{1, 1}, {1, 1}, {1, 1}, {0}};
 static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time

@@ -1,50 +1,66 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The Legendre stage on FP64 tensor cores of compute capability 9.0, as kernels/legendre.cl has it for other devices:
-// lanes run the recurrences of their pairs, and matrix products add up: of P[pair][step] and the series, or of P[step][pair]
-// and the maps' numbers. In those, a lane holds other entries of P than it computed: P goes through shared memory.
+// Synthesis of the Legendre stage on FP64 tensor cores of compute capability 9.0, as kernels/legendre.cl has it for other
+// devices: lanes run the recurrences of their pairs, and matrix products of P[pair][step] and the series add up. In those,
+// a lane holds other entries of P than it computed: P goes through shared memory.
 //
-// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6
-// variant: MODE=0 NS=8 MAPS=8 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
-// variant: MODE=1 NS=8 MAPS=4 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
-// variant: MODE=2 NS=6 MAPS=2 K=1 KA=2 WARPS=1 WARPSA=8 BLOCKS=8 BLOCKSA=1
-// variant: MODE=1 NS=2 K=4 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-// variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
+// variant: MODE=0 NS=8 MAPS=8 K=2 KA=2 WARPS=4 WARPSA=8 BLOCKS=2 BLOCKSA=1
+// variant: MODE=1 NS=8 MAPS=4 K=2 KA=2 WARPS=4 WARPSA=8 BLOCKS=2 BLOCKSA=1
+// variant: MODE=2 NS=6 MAPS=2 K=2 KA=2 WARPS=4 WARPSA=8 BLOCKS=2 BLOCKSA=1
+// variant: MODE=1 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=2 NS=3 K=4 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
-//
-// Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 
 #include "sphere/kernels/legendre.h.cl"
 
+#define TILE 32  // steps whose coefficients a warp fetches at a time
+#define DEEP 16 // steps of P in shared memory, and numbers that a matrix product adds up
+#define HERE (2 * NS) // complex numbers of a step: even and odd of each series
+
+// Eight columns a product: re and im of four numbers.
 #define COLUMNS (4 * NS)
 #define PRODUCTS ((COLUMNS + 7) / 8)
-#define TILE 32                 // steps
-#define ROOM_ROW (4 * (NS | 1)) // doubles of a step: rows t, t + 1, t + 2, t + 3 are in different banks
 
-#define DEPTH (K > 2 ? 8 : 16) // steps that go through shared memory at a time
-#define SUM_ROW (COLUMNS % 16 ? COLUMNS : COLUMNS + 8)
-
-// D (16 x 8) += A (16 x 4) B (4 x 8). Lane 4 g + t holds A[g][t], A[g + 8][t]; B[t][g]; D[g][2 t], [2 t + 1], D[g + 8] ...
+// D (16 x 8) += A (16 x 16) B (16 x 8). Lane 4 g + t holds A[g][t + 4 i] in a[2 i], A[g + 8][t + 4 i] in a[2 i + 1];
+// B[t + 4 i][g] in b[i]; D[g][2 t], D[g][2 t + 1], D[g + 8][2 t], D[g + 8][2 t + 1].
 #if IS_CUDA
 #define PRODUCT_ROOM ((void)0)
 #define PRODUCT(d, a, b)                                                                                               \
-  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"           \
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, "       \
+      "{%12, %13, %14, %15}, {%0, %1, %2, %3};"                                                                        \
       : "+d"((d)[0]), "+d"((d)[1]), "+d"((d)[2]), "+d"((d)[3])                                                         \
-      : "d"((a)[0]), "d"((a)[1]), "d"(b))
+      : "d"((a)[0]), "d"((a)[1]), "d"((a)[2]), "d"((a)[3]), "d"((a)[4]), "d"((a)[5]), "d"((a)[6]), "d"((a)[7]),        \
+        "d"((b)[0]), "d"((b)[1]), "d"((b)[2]), "d"((b)[3]))
 #else // for tests: blocks are of one warp
-#define PRODUCT_ROOM SHARED double product_a[32][2], product_b[32]
-#define PRODUCT(d, a, b)                                                                   \
-  {                                                                                        \
-    product_a[lane][0] = (a)[0];                                                           \
-    product_a[lane][1] = (a)[1];                                                           \
-    product_b[lane] = b;                                                                   \
-    BARRIER();                                                                             \
-    for (int e = 0; e < 4; e++)                                                            \
-      for (int at = 0; at < 4; at++)                                                       \
-        (d)[e] = FMA(product_a[4 * g + at][e / 2], product_b[4 * (2 * in_four + e % 2) + at], (d)[e]); \
-    BARRIER();                                                                             \
+#define PRODUCT_ROOM SHARED double product_a[32][8], product_b[32][4]
+#define PRODUCT(d, a, b)                                                                                           \
+  {                                                                                                                \
+    for (int at = 0; at < 8; at++)                                                                                 \
+      product_a[lane][at] = (a)[at];                                                                               \
+    for (int at = 0; at < 4; at++)                                                                                 \
+      product_b[lane][at] = (b)[at];                                                                               \
+    BARRIER();                                                                                                     \
+    for (int e = 0; e < 4; e++)                                                                                    \
+      for (int at = 0; at < 16; at++)                                                                              \
+        (d)[e] = FMA(product_a[4 * g + at % 4][at / 4 * 2 + e / 2],                                                \
+                     product_b[4 * (2 * in_four + e % 2) + at % 4][at / 4], (d)[e]);                               \
+    BARRIER();                                                                                                     \
   }
 #endif
+
+// Coefficients of steps b to b + 31, zero beyond n, into the room of their turn.
+#define FETCH(b)                                                                                    \
+  if ((b) < n) {                                                                                    \
+    int step = (b) + lane;                                                                          \
+    copy_later(&coef_room[warp][(b) >> 5 & 1][lane], recurrence + (step < n ? step : 0), step < n); \
+  }
+#define FETCHED(b)                                            \
+  IN_SHARED real2 *coefs = coef_room[warp][(b) >> 5 & 1];     \
+  COPIED();                                                   \
+  if (a.pole)                                                 \
+    coefs[lane] = sin_coef(coefs[lane]);                      \
+  WARP_SYNC();                                                \
+  FETCH((b) + TILE)
 
 // Four steps of strip k from coefficients c; v: the values.
 #define FOUR_STEPS(v, k, c)                                                                \
@@ -55,58 +71,63 @@
     q1[k] = FMA(FMA(c[i + 1].x, x2[k], c[i + 1].y), q0[k], q1[k]);                         \
   }
 
-// Steps b to b + 31, zero beyond n, into the rooms of their turn.
-#define FETCH(b)                                                                           \
-  if ((b) < n) {                                                                           \
-    int step = (b) + lane;                                                                 \
-    copy_later(&coef_room[warp][(b) >> 5 & 1][lane], recurrence + (step < n ? step : 0), step < n); \
-    if ((b) + TILE > a.begin)                                                              \
-      UNROLL for (int i = 0; i < 2 * NS; i++) {                                            \
-        int at = i * TILE + lane, row = at / (2 * NS), there = (b) + row < n;              \
-        IN_SHARED real2 *to = room[warp][(b) >> 5 & 1] + row * ROOM_ROW / 2 + at % (2 * NS); \
-        copy_later(to, values + (there ? (i64)(b) * 2 * NS + at : 0), there);     \
-      }                                                                                    \
+// Steps j to j + 15 of a tile, two at a time to PUT(strip, step, values); while `counted`, values below the range are zero.
+#define VALUES(strips, counted, PUT)                                                       \
+  UNROLL for (int i4 = 0; i4 < DEEP; i4 += 4) {                                            \
+    real2 c[4];                                                                            \
+    double v[4];                                                                           \
+    UNROLL for (int i = 0; i < 4; i++)                                                     \
+      c[i] = coefs[j + i4 + i];                                                            \
+    UNROLL for (int k = 0; k < (strips); k++) {                                            \
+      FOUR_STEPS(v, k, c);                                                                 \
+      if (counted)                                                                         \
+        UNROLL for (int i = 0; i < 4; i++)                                                 \
+          v[i] = s[k] < 0 ? 0.0 : v[i];                                                    \
+      PUT(k, i4, v[0], v[1]);                                                              \
+      PUT(k, i4 + 2, v[2], v[3]);                                                          \
+    }                                                                                      \
+    if (counted)                                                                           \
+      LIFT(strips);                                                                        \
   }
 
-// Halves of 16 bytes of pair p in eight trade places, such that neither writes nor reads meet in banks.
-#define SWAP(p) (DEPTH == 8 ? ((p) & 2) | (p) >> 2 : ((p) & 3) << 1 | (p) >> 2)
+// The same without a look at them.
+#define PASS(strips)                                                                       \
+  UNROLL for (int i = 0; i < DEEP; i++) {                                                  \
+    real2 c = coefs[j + i];                                                                \
+    ADVANCE(strips, c);                                                                    \
+    if (i % 4 == 3)                                                                        \
+      LIFT(strips);                                                                        \
+  }
 
-// Steps j to j + DEPTH - 1 of a tile; while `counted`, values below the range are zero.
+// P of 16 pairs and 16 steps, for products of P[pair][step]: pairs g and g + 8 side by side. Steps trade places such that
+// banks do not meet.
+#define OF_STEP(step) ((step) ^ (lane & 7))
+#define PUT_STEPS(k, step, v0, v1)                                                         \
+  put[512 * (k) + 2 * OF_STEP(step)] = v0;                                                 \
+  put[512 * (k) + 2 * OF_STEP((step) + 1)] = v1
+#define STEP_OF(i) (2 * in_four + (i) % 2 + (i) / 2 * 8) // i < 4: those of a lane in matrix products
+
+// Steps j to j + 15 of tile b; beyond n only if `counted`.
 #define ADD_DEEP(counted)                                                                  \
   {                                                                                        \
-    double f[PRODUCTS][DEPTH / 4], p[DEPTH / 2];                                           \
-    UNROLL for (int i4 = 0; i4 < DEPTH; i4 += 4) {                                         \
-      real2 c[4];                                                                          \
-      double v[4];                                                                         \
-      UNROLL for (int i = 0; i < 4; i++)                                                   \
-        c[i] = coefs[j + i4 + i];                                                          \
-      UNROLL for (int k = 0; k < K; k++) {                                                 \
-        FOUR_STEPS(v, k, c);                                                               \
-        if (counted)                                                                       \
-          UNROLL for (int i = 0; i < 4; i++)                                               \
-            v[i] = s[k] < 0 ? 0.0 : v[i];                                                  \
-        IN_SHARED real2 *to = turns[warp][k] + DEPTH / 2 * lane;                           \
-        to[i4 / 2 ^ mine] = MAKE_REAL2(v[0], v[1]);                                        \
-        to[(i4 / 2 + 1) ^ mine] = MAKE_REAL2(v[2], v[3]);                                  \
-      }                                                                                    \
-      if (counted)                                                                         \
-        LIFT(K);                                                                           \
+    double f[PRODUCTS][4], p[8];                                                           \
+    UNROLL for (int i = 0; i < 4; i++) {                                                   \
+      const GLOBAL double *RESTRICT from = (const GLOBAL double *)(values + (i64)(b + j + STEP_OF(i)) * HERE); \
+      int there = !(counted) || b + j + STEP_OF(i) < n;                                    \
+      UNROLL for (int w = 0; w < PRODUCTS; w++)                                            \
+        f[w][i] = 8 * w + g < COLUMNS && there ? from[8 * w + g] : 0.0;                    \
     }                                                                                      \
+    VALUES(K, counted, PUT_STEPS)                                                          \
     WARP_SYNC();                                                                           \
-    UNROLL for (int i = 0; i < PRODUCTS; i++)                                              \
-      UNROLL for (int q = 0; q < DEPTH / 4; q++)                                           \
-        f[i][q] = 8 * i + g < COLUMNS ? terms[(j + 4 * q + in_four) * ROOM_ROW + 8 * i + g] : 0.0; \
     UNROLL for (int k = 0; k < K; k++)                                                     \
       UNROLL for (int h = 0; h < 2; h++) {                                                 \
-        UNROLL for (int q = 0; q < DEPTH / 4; q++) {                                       \
-          const IN_SHARED double *from = (const IN_SHARED double *)turns[warp][k] + (16 * h + g) * DEPTH + \
-                                         2 * (2 * q ^ seat) + (in_four & 1);               \
-          p[2 * q] = from[0];                                                              \
-          p[2 * q + 1] = from[8 * DEPTH];                                                  \
+        UNROLL for (int i = 0; i < 4; i++) {                                               \
+          real2 z = own[256 * k + 128 * h + 16 * g + (STEP_OF(i) ^ g)];                    \
+          p[2 * i] = z.x;                                                                  \
+          p[2 * i + 1] = z.y;                                                              \
         }                                                                                  \
-        UNROLL for (int q = 0; q < DEPTH / 4; q++)                                         \
-          UNROLL for (int i = 0; i < PRODUCTS; i++)                                        \
-            PRODUCT(acc[i][k][h], p + 2 * q, f[i][q]);                                     \
+        UNROLL for (int w = 0; w < PRODUCTS; w++)                                          \
+          PRODUCT(acc[w][k][h], p, f[w]);                                                  \
       }                                                                                    \
     WARP_SYNC();                                                                           \
   }
@@ -117,16 +138,18 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
           const GLOBAL u32 *RESTRICT starts, GLOBAL real2 *RESTRICT leg, shape t)
 {
   SHARED real2 coef_room[WARPS][2][TILE];
-  SHARED real2 room[WARPS][2][TILE * ROOM_ROW / 2];
-  SHARED real2 turns[WARPS][K][16 * DEPTH]; // P[pair][step]
+  SHARED_FROM_LAUNCH(real2, turns, WARPS * K * 256);
   PRODUCT_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
-  int g = lane >> 2, in_four = lane & 3, mine = SWAP(lane & 7), seat = in_four >> 1 ^ SWAP(g);
+  int g = lane >> 2, in_four = lane & 3;
   int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
-  int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
+  int n = last ? (t.top - m) / 2 + 1 : 0;
+  n = a.begin < n ? n : 0; // or nothing counts
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT values = series + offset[m] * 2 * NS;
+  const GLOBAL real2 *RESTRICT values = series + offset[m] * HERE;
+  IN_SHARED real2 *own = turns + warp * K * 256;
+  IN_SHARED double *put = (IN_SHARED double *)own + 256 * (lane >> 4) + 32 * (lane & 7) + (lane >> 3 & 1);
   double x2[K], q0[K], q1[K], acc[PRODUCTS][K][2][4];
   int s[K];
   START(K);
@@ -134,25 +157,15 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
     acc[i / (K * 8)][i / 8 % K][i / 4 % 2][i % 4] = 0;
   FETCH(0);
   for (int b = 0; b < n; b += TILE) {
-    IN_SHARED real2 *coefs = coef_room[warp][b >> 5 & 1];
-    const IN_SHARED double *terms = (const IN_SHARED double *)room[warp][b >> 5 & 1];
-    COPIED();
-    if (a.pole)
-      coefs[lane] = sin_coef(coefs[lane]);
-    WARP_SYNC();
-    FETCH(b + TILE);
+    FETCHED(b);
     int end = n - b < TILE ? n - b : TILE, j = 0;
-    ROLLED for (; j < end && b + j + DEPTH <= a.begin; j += DEPTH)
-      UNROLL for (int i = 0; i < DEPTH; i++) {
-        real2 c = coefs[j + i];
-        ADVANCE(K, c);
-        if (i % 4 == 3)
-          LIFT(K);
-      }
-    ROLLED for (; j < end && b + j < a.full; j += DEPTH)
-      ADD_DEEP(1);
-    ROLLED for (; j < end; j += DEPTH)
-      ADD_DEEP(0);
+    ROLLED for (; j < end && b + j + DEEP <= a.begin; j += DEEP)
+      PASS(K)
+    ROLLED for (; j < end; j += DEEP)
+      if (b + j < a.full || b + j + DEEP > n)
+        ADD_DEEP(1)
+      else
+        ADD_DEEP(0)
   }
   // A lane has two columns, even or odd ones, of every eighth pair; its neighbour has the others.
   SHUFFLE_ROOM(32 * WARPS);
@@ -160,157 +173,16 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
   UNROLL for (int k = 0; k < K; k++)
     UNROLL for (int h = 0; h < 4; h++) {
       int p = a.first + 32 * k + 8 * h + g, here = last && p < a.limit && m <= mlim[p];
+      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int i = 0; i < PRODUCTS; i++) {
         int c = 2 * i + (in_four >> 1);
         double re = acc[i][k][h >> 1][2 * (h & 1)], im = acc[i][k][h >> 1][2 * (h & 1) + 1];
         double other_re = SHUFFLE_XOR_F64(re, 1), other_im = SHUFFLE_XOR_F64(im, 1);
-        real2 own = MAKE_REAL2(re, im), other = MAKE_REAL2(other_re, other_im);
+        real2 own_sum = MAKE_REAL2(re, im), other = MAKE_REAL2(other_re, other_im);
         if (here && c < NS) {
-          double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
-          real2 sum = south ? minus(other, times(own, x)) : plus(own, times(other, x));
+          real2 sum = south ? minus(other, times(own_sum, x)) : plus(own_sum, times(other, x));
           STORE(c, p, factor, south, sum);
         }
       }
     }
-}
-
-// Sixteen steps from j of a tile: P[step][pair], times the maps' numbers.
-#define TURN_ROW (32 * KA + 4)
-#define CHAINS (PRODUCTS > 2 ? 1 : 2) // of products that do not wait for each other
-#define SUMS_FROM_LAUNCH (WARPSA * SUM_ROW > 160) // too many for a kernel's own shared memory
-#define SUM_SIXTEEN(counted)                                                               \
-  {                                                                                        \
-    UNROLL for (int i4 = 0; i4 < 16; i4 += 4) {                                            \
-      real2 c[4];                                                                          \
-      UNROLL for (int i = 0; i < 4; i++)                                                   \
-        c[i] = steps[i4 + i];                                                              \
-      UNROLL for (int k = 0; k < KA; k++) {                                                \
-        double v[4];                                                                       \
-        FOUR_STEPS(v, k, c);                                                               \
-        UNROLL for (int i = 0; i < 4; i++)                                                 \
-          own[(i4 + i) * TURN_ROW + 32 * k] = counted && s[k] < 0 ? 0.0 : v[i];    \
-      }                                                                                    \
-      if (counted)                                                                         \
-        LIFT(KA);                                                                          \
-    }                                                                                      \
-  }
-
-// sums[group][step of m][series][4]: even re, im, odd re, im; begun[m][group] is the first step that was written. The
-// warps of a block have neighbouring tiles of one m, from the equator on.
-KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
-leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg, const GLOBAL i64 *RESTRICT offset,
-            const GLOBAL double *RESTRICT mfac, const GLOBAL double *RESTRICT pairs, const GLOBAL i32 *RESTRICT mlim,
-            const GLOBAL u32 *RESTRICT starts, GLOBAL double *RESTRICT sums, GLOBAL i32 *RESTRICT begun, shape t)
-{
-  SHARED real2 room[2][TILE]; // coefficients, in cos^2 and in sin^2
-  SHARED i32 begins[WARPSA];
-  SHARED_FROM_LAUNCH(double, turns, WARPSA * (16 * TURN_ROW + (SUMS_FROM_LAUNCH ? TILE * SUM_ROW : 0)));
-#if SUMS_FROM_LAUNCH
-  IN_SHARED double *sums_room = turns + WARPSA * 16 * TURN_ROW;
-#else
-  SHARED real2 sums_room[WARPSA * TILE * SUM_ROW / 2];
-#endif
-  IN_SHARED double *partial = (IN_SHARED double *)sums_room; // [WARPSA][TILE][SUM_ROW]
-  PRODUCT_ROOM;
-  int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
-  int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
-  int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
-  IN_SHARED double *own = turns + warp * 16 * TURN_ROW + lane; // of a step and pair: what a lane writes, what it reads
-  const IN_SHARED double *theirs = turns + (warp * 16 + g) * TURN_ROW + in_four;
-  tile_place a = place_tile(starts, t, m, tile > 0 ? tile : 0, KA);
-  if (tile < 0)
-    a.begin = 1 << 20;
-  if (lane == 0)
-    begins[warp] = a.begin;
-  BARRIER();
-  UNROLL for (int i = 0; i < WARPSA; i++)
-    begin = begins[i] < begin ? begins[i] : begin;
-  if (LOCAL_ID(0) == 0)
-    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
-  if (begin >= n) // the same for all threads, and no barrier follows
-    return;
-  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  GLOBAL double *RESTRICT to = sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
-  double x2[KA], q0[KA], q1[KA], in[PRODUCTS][8 * KA];
-  int s[KA];
-  START(KA);
-  UNROLL for (int first = 0; first < NS; first += 4) { // the maps' numbers, of four series at a time: [column][pair]
-    ROLLED for (int k = 0; k < KA; k++) {
-      int p = a.first + lane + 32 * k, here = tile >= 0 && p < a.limit && m <= mlim[p];
-      double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
-      UNROLL for (int c = first; c < first + 4 && c < NS; c++) {
-        real2 north, south;
-        LOAD(c, p, factor, here, &north, &south);
-        IN_SHARED double *at = own + 4 * (c - first) * TURN_ROW + 32 * k;
-        at[0] = north.x + south.x;
-        at[TURN_ROW] = north.y + south.y;
-        at[2 * TURN_ROW] = x * (north.x - south.x);
-        at[3 * TURN_ROW] = x * (north.y - south.y);
-      }
-    }
-    WARP_SYNC();
-    UNROLL for (int i = 0; i < PRODUCTS; i++)
-      UNROLL for (int k = 0; k < 8 * KA; k++)
-        if (i / 2 == first / 4)
-          in[i][k] = 8 * i + g < COLUMNS ? theirs[8 * (i % 2) * TURN_ROW + 4 * k] : 0.0;
-    WARP_SYNC();
-  }
-  real2 next = step_coef(recurrence, lane, n, is_pole);
-  for (int b = 0; b < n; b += TILE) {
-#if WARPSA > 1
-    if (LOCAL_ID(0) < 64)
-      room[is_pole][lane] = next;
-#else
-    room[0][lane] = next;
-    room[1][lane] = sin_coef(next);
-#endif
-    BARRIER();
-    next = step_coef(recurrence, b + TILE + lane, n, is_pole);
-    ROLLED for (int j = 0; j < TILE; j += 16) {
-      const IN_SHARED real2 *steps = room[a.pole] + j;
-      double sum[PRODUCTS][CHAINS][4];
-      UNROLL for (int i = 0; i < PRODUCTS * CHAINS * 4; i++)
-        sum[i / (CHAINS * 4)][i / 4 % CHAINS][i % 4] = 0;
-      if (b + j + 16 <= a.begin) {
-        if (a.begin < n)
-          UNROLL for (int i = 0; i < 16; i++) {
-            real2 c = steps[i];
-            ADVANCE(KA, c);
-            if (i % 4 == 3)
-              LIFT(KA);
-          }
-      } else {
-        if (b + j < a.full)
-          SUM_SIXTEEN(1)
-        else
-          SUM_SIXTEEN(0)
-        WARP_SYNC();
-        UNROLL for (int k = 0; k < 8 * KA; k++) {
-          double p[2] = {theirs[4 * k], theirs[8 * TURN_ROW + 4 * k]};
-          UNROLL for (int i = 0; i < PRODUCTS; i++)
-            PRODUCT(sum[i][k % CHAINS], p, in[i][k]);
-        }
-        WARP_SYNC();
-      }
-      UNROLL for (int i = 0; i < PRODUCTS; i++)
-        if (8 * i + 2 * in_four < COLUMNS) {
-          IN_SHARED real2 *out = (IN_SHARED real2 *)(partial + (warp * TILE + j + g) * SUM_ROW + 8 * i + 2 * in_four);
-          UNROLL for (int c = 1; c < CHAINS; c++)
-            UNROLL for (int e = 0; e < 4; e++)
-              sum[i][0][e] += sum[i][c][e];
-          out[0] = MAKE_REAL2(sum[i][0][0], sum[i][0][1]);
-          out[4 * SUM_ROW] = MAKE_REAL2(sum[i][0][2], sum[i][0][3]);
-        }
-    }
-    BARRIER();
-    if (b + TILE > begin)
-      for (int i = LOCAL_ID(0); i < TILE * COLUMNS; i += 32 * WARPSA) {
-        int at = i + i / COLUMNS * (SUM_ROW - COLUMNS);
-        double sum = partial[at];
-        UNROLL for (int w = 1; w < WARPSA; w++)
-          sum += partial[w * TILE * SUM_ROW + at];
-        if (b + i / COLUMNS < n)
-          to[(i64)b * COLUMNS + i] = sum;
-      }
-  }
 }
