@@ -14,10 +14,8 @@
 enum { KUGEL__BLOCK_STAGES = 16 };
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic error                                                                                 \
-    "-Wpadded" /* its bytes name the kernel in caches: `unused` leaves none unset   \
-                                         */
-/* What the kernel's text depends on. */
+#pragma GCC diagnostic error "-Wpadded"
+/* What the kernel's text depends on. Its bytes name the kernel in caches: `unused` leaves none unset. */
 typedef struct kugel__block {
   kugel__type real; /* F32, F64 or DD */
   int stages;

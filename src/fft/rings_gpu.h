@@ -15,6 +15,10 @@ enum { KUGEL__RINGS_GPU_MAPS = 8 }; /* of one call at the most */
 /* Bytes of work memory that a call needs. */
 size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
 
+/* Bytes of double-precision tables that a plan keeps for rings of n pixels after rings of `before`, both in order of
+ * their lengths; before = 0: for the first. */
+int64_t kugel__rings_gpu_tables(int64_t n, int64_t before);
+
 /* leg[m][row][4]: north re, im, south re, im of each pair, from complex element leg_at on. The map starts at
  * element map_at; more maps and their coefficients follow at the strides. */
 typedef struct kugel__rings_gpu_job {

@@ -61,6 +61,18 @@ static void plan_line(ring_line *l, int32_t n)
   factor(l->size, l);
 }
 
+int64_t kugel__rings_gpu_tables(int64_t n, int64_t before)
+{
+  ring_line l, last = {0};
+  plan_line(&l, (int32_t)n);
+  if (before)
+    plan_line(&last, (int32_t)before);
+  bool known = l.split && last.split && l.size == last.size; // roots
+  int64_t numbers = known ? 0 : l.size, places = l.split ? 0 : l.n;
+  numbers += l.split ? 2 * (int64_t)l.length + l.size : 0;
+  return n == before ? 0 : numbers * 16 + places * 4 + (int64_t)sizeof l;
+}
+
 // OpenCL reserves all of it for every block. A multiprocessor keeps 1 KiB of each block for itself.
 int64_t kugel__rings_gpu_capacity(const kugel__device *d, bool f32, int class)
 {

@@ -2,6 +2,7 @@
 /* How ring pairs are cut into parts, and what those need: estimates from above. */
 #include <math.h>
 #include "core/ctx.h"
+#include "fft/rings_gpu.h"
 #include "sphere/parts_gpu_plan.h"
 
 enum { SLACK = 8 << 10, JOB_BYTES = 256 };
@@ -52,9 +53,8 @@ static int64_t tables_of(const kugel_sht *p, int64_t p0, int64_t p1)
   if (g->spin > 2)
     bytes += (p->mmax + 1) * ((p->lmax + 17) * 24 + 32);
   for (int64_t i = p0; i < p1; i++) {
-    int64_t nphi = ring_pixels(p, i, true), split = nphi % 4 == 0 ? 4 : nphi % 2 == 0 ? 2 : 1;
-    if (nphi != last)
-      bytes += 20 * kugel__max(nphi, 3 * nphi / split);
+    int64_t nphi = ring_pixels(p, i, true);
+    bytes += kugel__rings_gpu_tables(nphi, last);
     last = nphi;
   }
   return bytes;

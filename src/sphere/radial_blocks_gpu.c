@@ -5,6 +5,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "fft/rings_gpu.h"
 #include "sphere/radial_gpu_plan.h"
 
 enum { LANES = KUGEL__RADIAL_LANES };
@@ -35,6 +36,15 @@ static kugel_status limit_of(const kugel_radial *p, int64_t *limit)
   return KUGEL_OK;
 }
 
+/* Bytes of tables for transforms of the rings of pairs [p0, p1). */
+static int64_t ring_tables(const kugel_radial *p, int64_t p0, int64_t p1)
+{
+  int64_t bytes = 0;
+  for (int64_t i = p0; i < p1; i++)
+    bytes += kugel__rings_gpu_tables(p->ring[i].nphi, i > p0 ? p->ring[i - 1].nphi : 0);
+  return bytes;
+}
+
 /* Bytes of work memory and of tables for output pairs [p0, p1), estimated from above. */
 static void bytes_of(const kugel_radial *p, int64_t p0, int64_t p1, int64_t *work, int64_t *tables)
 {
@@ -57,10 +67,10 @@ static void bytes_of(const kugel_radial *p, int64_t p0, int64_t p1, int64_t *wor
     samples += summed ? 0 : (double)(r->hi - r->lo + 8) * (double)(t->size + 16);
   }
   *work = pixels * (2 * 8 + (p->opts.normalise_mask ? 8 : 0)) + (sums ? lanes * 8 + p->max_nphi * 256 : 0);
-  *tables = (hi - lo) * 256 + rings * 112 + (int64_t)(weights * 12) + (1 << 16);
+  *tables = (hi - lo) * 256 + rings * 112 + (int64_t)(weights * 12) + (1 << 14);
   if (t) {
     *work += 2 * (t->mmax + 1) * (hi - lo + 8) * 32 + pixels * (8 + 16);
-    *tables += (int64_t)(samples * 8) + (hi - lo) * 512 + pixels / 4;
+    *tables += (int64_t)(samples * 8) + (hi - lo) * 512 + ring_tables(p, lo, hi) + ring_tables(p, p0, p1);
   }
 }
 

@@ -262,8 +262,9 @@ def test_cuda_values(mode):
 
 
 @cuda
-def test_cuda_radial():
-    beam = kt.Radial(kugel.Grid.healpix(32), "gaussian", 0.1)
+@pytest.mark.parametrize("method", ["direct", "rings"])  # "auto" is what is fastest on a device
+def test_cuda_radial(method):
+    beam = kt.Radial(kugel.Grid.healpix(32), "gaussian", 0.1, method=method)
     x = torch.randn(2, *beam.shape, dtype=torch.float64, device="cuda", requires_grad=True)
     close(beam(x), beam(x.cpu()).cuda())
     beam(x).square().sum().backward()

@@ -250,7 +250,7 @@ leg_synth_f16(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT ha
     }                                                                                      \
   }
 
-// sums[group][step of m][series][4] and begun[m][group] as in kernels/legendre_mma.cl. They are those of t.groups groups;
+// sums[group][step of m][series][4] and begun[m][group] as in kernels/legendre_mma_adjoint.cl. They are those of t.groups groups;
 // then come, with their sums already, those of the other pairs: `caps` groups at the poles and `belts` at the equator,
 // of whose cap_begun and belt_begun begun has copies. starts count from `strip`.
 KERNEL_BLOCKS(32 * WARPSA, BLOCKSA)
