@@ -248,8 +248,10 @@ static kugel_status transform(kugel__rings_gpu *p, const kugel__rings_gpu_job *j
   args[n++] = KUGEL__MEM_ARG(job->work);
   args[n++] = KUGEL__VALUE_ARG(a);
   KUGEL_TRY(order(p, queue, p->side));
-  for (int i = 0, turn = 0; i<bank->ngroups; i++, turn += bank->groups[i - 1].count> 0)
-    KUGEL_TRY(launch_group(p, job->f32, &bank->groups[i], kernel, n, args, &a, turn % 2 ? p->side : queue));
+  int turn = 0;
+  for (const unit_group *g = bank->groups; g < bank->groups + bank->ngroups; g++)
+    if (g->count)
+      KUGEL_TRY(launch_group(p, job->f32, g, kernel, n, args, &a, turn++ % 2 ? p->side : queue));
   return order(p, p->side, queue);
 }
 
