@@ -27,15 +27,15 @@ extern "C" {
 /* ---- grids ---------------------------------------------------------------------------------------------------- */
 
 typedef enum kugel_grid_kind {
-  KUGEL_GRID_CUSTOM = 0,          /* rings given as tables */
-  KUGEL_GRID_HEALPIX = 1,         /* nside, RING order */
-  KUGEL_GRID_GAUSS = 2,           /* Gauss-Legendre: exact to lmax = ntheta - 1 */
-  KUGEL_GRID_CLENSHAW_CURTIS = 3, /* theta_i = i pi / (ntheta - 1), poles included */
-  KUGEL_GRID_FEJER1 = 4,          /* theta_i = (i + 1/2) pi / ntheta; also called ECP */
-  KUGEL_GRID_FEJER2 = 5,          /* theta_i = (i + 1) pi / (ntheta + 1) */
-  KUGEL_GRID_DRISCOLL_HEALY = 6,  /* theta_i = i pi / ntheta */
-  KUGEL_GRID_MCEWEN_WIAUX = 7,    /* theta_i = (2 i + 1) pi / (2 ntheta - 1), south pole included */
-  KUGEL_GRID_LOBATTO = 8,         /* Gauss-Lobatto, poles included: exact to lmax = ntheta - 2 */
+  KUGEL_GRID_CUSTOM = 0,           /* rings given as tables */
+  KUGEL_GRID_HEALPIX = 1,          /* nside, RING order */
+  KUGEL_GRID_GAUSS = 2,            /* Gauss-Legendre: exact to lmax = ntheta - 1 */
+  KUGEL_GRID_CLENSHAW_CURTIS = 3,  /* theta_i = i pi / (ntheta - 1), poles included */
+  KUGEL_GRID_FEJER1 = 4,           /* theta_i = (i + 1/2) pi / ntheta; also called ECP */
+  KUGEL_GRID_FEJER2 = 5,           /* theta_i = (i + 1) pi / (ntheta + 1) */
+  KUGEL_GRID_DRISCOLL_HEALY = 6,   /* theta_i = i pi / ntheta */
+  KUGEL_GRID_MCEWEN_WIAUX = 7,     /* theta_i = (2 i + 1) pi / (2 ntheta - 1), south pole included */
+  KUGEL_GRID_LOBATTO = 8,          /* Gauss-Lobatto, poles included: exact to lmax = ntheta - 2 */
   /* Gaussian colatitudes and fewer pixels towards the poles: as many as ring_nphi says (the list "pl" of a GRIB file,
    * the N grids of ECMWF), or with NULL the fewest of the form 2^a 3^b 5^c, even, that keep the grid exact to rounding
    * to lmax = ntheta - 1. */
@@ -55,11 +55,11 @@ typedef struct kugel_grid_opts {
   double phi0;          /* of those: longitude of the first pixel of every ring, radians */
   /* Custom grids: tables of nrings entries, copied. Rings may come in any order. */
   int64_t nrings;
-  const double *theta;       /* colatitude, in [0, pi] */
-  const int64_t *ring_nphi;  /* pixels of the ring, at least 1; of reduced Gaussian grids too */
-  const double *ring_phi0;   /* longitude of its first pixel; NULL: 0 */
-  const int64_t *ring_first; /* map index of its first pixel; NULL: rings follow each other */
-  const double *ring_weight; /* quadrature weight of each pixel of the ring (steradians); NULL: no analysis */
+  const double *theta;          /* colatitude, in [0, pi] */
+  const int64_t *ring_nphi;     /* pixels of the ring, at least 1; of reduced Gaussian grids too */
+  const double *ring_phi0;      /* longitude of its first pixel; NULL: 0 */
+  const int64_t *ring_first;    /* map index of its first pixel; NULL: rings follow each other */
+  const double *ring_weight;    /* quadrature weight of each pixel of the ring (steradians); NULL: no analysis */
 } kugel_grid_opts;
 
 /// Makes a grid. Grids are immutable and may be shared by plans and threads.
@@ -110,10 +110,9 @@ typedef enum kugel_sht_mode {
 
 /* How analysis weights the pixels. */
 typedef enum kugel_weights {
-  KUGEL_WEIGHTS_DEFAULT =
-      0,                  /* the grid's own: equal areas on HEALPix, exact quadrature on the lat-lon grids */
-  KUGEL_WEIGHTS_RING = 1, /* HEALPix: computed ring weights */
-  KUGEL_WEIGHTS_PIXEL = 2 /* HEALPix: computed pixel weights, exact to lmax about 1.5 nside */
+  KUGEL_WEIGHTS_DEFAULT = 0, /* the grid's own: equal areas on HEALPix, exact quadrature on the lat-lon grids */
+  KUGEL_WEIGHTS_RING = 1,    /* HEALPix: computed ring weights */
+  KUGEL_WEIGHTS_PIXEL = 2    /* HEALPix: computed pixel weights, exact to lmax about 1.5 nside */
 } kugel_weights;
 
 /* What analysis and adjoint synthesis do with NaN, infinite or UNSEEN pixels. */
@@ -128,10 +127,10 @@ typedef struct kugel_sht kugel_sht;
 typedef struct kugel_sht_opts {
   size_t size; /* sizeof(kugel_sht_opts) */
   const kugel_grid *grid;
-  int64_t lmax; /* at least 0 */
-  int64_t mmax; /* 0: lmax; -1: only m = 0; else at most lmax */
+  int64_t lmax;  /* at least 0 */
+  int64_t mmax;  /* 0: lmax; -1: only m = 0; else at most lmax */
   kugel_sht_mode mode;
-  int spin; /* KUGEL_SHT_SPIN: 1 and more */
+  int spin;      /* KUGEL_SHT_SPIN: 1 and more */
   kugel_weights weights;
   int iterations; /* analysis: Jacobi refinements after the first pass (healpy's default is 3) */
   kugel_bad_pixels bad_pixels;
@@ -192,8 +191,8 @@ KUGEL_API kugel_status kugel_sht_memory(const kugel_sht *plan, uint64_t *device_
 /// @cost   about 6 flops a coefficient and ring pair (10 for spin 1 and 2, 14 for T, E, B); modes m beyond a ring's
 ///         Nyquist frequency are folded exactly
 /// @cite   Ishioka2018 (recurrence), Schaeffer2013, ReineckeSeljebotn2013
-KUGEL_API kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_array *alm,
-                                           const kugel_array *map, kugel_queue *queue);
+KUGEL_API kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
+                                           kugel_queue *queue);
 
 /// Adjoint of synthesis: a_lm = sum_p map(p) conj(Y_lm(theta_p, phi_p)).
 /// @param[in]  plan   a plan
@@ -216,8 +215,8 @@ KUGEL_API kugel_status kugel_sht_synthesis_adjoint(const kugel_sht *plan, const 
 ///           in place of the weights), on Fejer 2 and Driscoll-Healy grids with ntheta > 2 lmax; on HEALPix an
 ///           approximation that iterations refine
 /// @cost   one transform, and two more an iteration
-KUGEL_API kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map,
-                                          const kugel_array *alm, kugel_queue *queue);
+KUGEL_API kugel_status kugel_sht_analysis(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
+                                          kugel_queue *queue);
 
 /// Adjoint of analysis, iterations included.
 /// @param[in]  plan   as for analysis
@@ -229,14 +228,14 @@ KUGEL_API kugel_status kugel_sht_analysis_adjoint(const kugel_sht *plan, const k
                                                   const kugel_array *map, kugel_queue *queue);
 
 typedef struct kugel_solve_opts {
-  size_t size;        /* sizeof(kugel_solve_opts) */
-  double tolerance;   /* stop when ||S^T (map - S a)|| falls to this fraction of ||S^T map||; 0: 1e-10 */
-  int max_iterations; /* 0: 50 */
+  size_t size;         /* sizeof(kugel_solve_opts) */
+  double tolerance;    /* stop when ||S^T (map - S a)|| falls to this fraction of ||S^T map||; 0: 1e-10 */
+  int max_iterations;  /* 0: 50 */
 } kugel_solve_opts;
 
 typedef struct kugel_solve_stats {
-  int iterations;         /* used */
-  double residual;        /* ||map - S a|| / ||map|| over the pixels that count */
+  int iterations;       /* used */
+  double residual;      /* ||map - S a|| / ||map|| over the pixels that count */
   double normal_residual; /* ||S^T (map - S a)|| / ||S^T map|| */
 } kugel_solve_stats;
 
