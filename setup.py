@@ -20,6 +20,7 @@ class BuildWithLibrary(build_py):
         target = pathlib.Path(self.build_lib) / "kugel" / "lib" / "libkugel.so"
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.library(), target)
+        shutil.copytree(ROOT / "share" / "data", target.parents[1] / "share", dirs_exist_ok=True)
 
     @staticmethod
     def library():
@@ -59,5 +60,5 @@ def commands():
 work = ROOT / "build" / "wheel" / "setuptools"
 work.mkdir(parents=True, exist_ok=True)
 version = re.search(r"project\(kugel VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
-setup(version=version, packages=["kugel"], package_dir={"": "python"}, cmdclass=commands(), distclass=WithLibrary,
+setup(version=version, packages=["kugel", "kugel.fft", "kugel.jax", "kugel.torch", "kugel.volume"], package_dir={"": "python"}, cmdclass=commands(), distclass=WithLibrary,
       options={"build": {"build_base": str(work)}, "egg_info": {"egg_base": str(work)}})

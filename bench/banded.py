@@ -245,7 +245,7 @@ class Build:
                      (c_int64 * len(shape))(*shape), None, 0)
 
     def call(self, key, batch, product):
-        plan, f = self.plans[key], self.lib.kugel_banded_product_on if product else self.lib.kugel_banded_solve_on
+        plan, f = self.plans[key], self.lib.kugel_banded_product if product else self.lib.kugel_banded_solve
         a, b = (self.shaped(x, key, batch) for x in self.device.buffers)
         return lambda: self.check(f(plan, byref(a), byref(b), self.queue))
 

@@ -63,18 +63,19 @@ generator=()
 command -v ninja >/dev/null && generator=(-G Ninja)
 step configure 120 cmake "${generator[@]}" -S . -B $build -DCMAKE_BUILD_TYPE=Release -DKUGEL_FILES=OFF || exit 1
 step build 900 cmake --build $build -j "$(nproc)" || exit 1
-step tests 400 ctest --test-dir $build --output-on-failure -E 't120_speed|t100_conformance$|t152_modules' -R "^t1[0-9][0-9]_|_gpu|$more" -j 4
+step tests 400 ctest --test-dir $build --output-on-failure -E '^bench_|device_conformance$|codegen_modules' -L device -j 4
+[[ $more == '^$' ]] || step more 400 ctest --test-dir $build --output-on-failure -R "$more" -j 4
 grep -E '^ *[0-9]+/[0-9]+ Test|tests passed|skipped' "$out/tests.log"
-for log in conformance:t100_conformance modules:t152_modules; do
+for log in conformance:device_conformance modules:codegen_modules; do
   step "${log%%:*}" 200 env KUGEL_TEST_DATA="$PWD/tests/data" $build/tests/"${log##*:}"
   grep -E 'skipped|without|FAIL|passed' "$out/${log%%:*}.log"
 done
-step speed 300 $build/tests/t120_speed
+step speed 300 $build/bench/bench_device
 cat "$out/speed.log"
 if ((sanitize)) && command -v compute-sanitizer >/dev/null; then
   for tool in memcheck racecheck; do
     step "sanitizer-$tool" 300 env KUGEL_TEST_DATA="$PWD/tests/data" compute-sanitizer --tool $tool --report-api-errors no \
-      --error-exitcode 9 $build/tests/t152_modules
+      --error-exitcode 9 $build/tests/codegen_modules
     grep 'ERROR SUMMARY' "$out/sanitizer-$tool.log"
   done
 fi

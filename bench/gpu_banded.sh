@@ -7,9 +7,9 @@ set -e
 cd "$(dirname "$0")/.."
 build=${1:-build/gpu}
 . bench/gpu_build.sh
-gpu_build "$build" t400_banded t410_gpu kugel
+gpu_build "$build" banded_solves banded_gpu kugel
 status=0
-"$build/tests/t400_banded" || status=$?
-"$build/tests/t410_gpu" || status=$?
+"$build/tests/banded_solves" || status=$?
+"$build/tests/banded_gpu" || status=$?
 python3 bench/banded.py --device "${2:-cuda:0}" ${3:+--png "$3"} now="$build/libkugel.so" || status=$?
 exit $status

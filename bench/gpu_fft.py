@@ -43,7 +43,7 @@ class CtxOpts(ctypes.Structure):
 
 
 class FftOpts(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("kind", ctypes.c_int), ("single_precision", ctypes.c_int),
+    _fields_ = [("size", ctypes.c_size_t), ("kind", ctypes.c_int), ("precision", ctypes.c_int),
                 ("naxes", ctypes.c_int), ("axes", ctypes.c_void_p), ("forward_scale", ctypes.c_double),
                 ("inverse_scale", ctypes.c_double)]
 
@@ -208,10 +208,10 @@ def row(ctx, queue, lengths, dtype):
     c = array(again) if real else b
 
     def kugel():
-        check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
-        check(lib.kugel_fft_execute_on(plan, 1, ctypes.byref(b), ctypes.byref(c), queue))
+        check(lib.kugel_fft_execute(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
+        check(lib.kugel_fft_execute(plan, 1, ctypes.byref(b), ctypes.byref(c), queue))
 
-    check(lib.kugel_fft_execute_on(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
+    check(lib.kugel_fft_execute(plan, -1, ctypes.byref(a), ctypes.byref(b), queue))
     torch.cuda.synchronize()
     if single:  # a part of the batch, in double
         few = max(1, min(batch, (64 << 20) // (points * size)))

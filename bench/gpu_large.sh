@@ -6,18 +6,18 @@
 . "$(dirname "$0")/gpu_build.sh"
 cd "$(dirname "$0")/.." || exit 1
 devices=${1:-cuda:0,1}
-gpu_build build/gpu t116_exchange t382_parts t384_devices t386_large
-large=build/gpu/tests/t386_large
+gpu_build build/gpu device_exchange sphere_sht_parts sphere_sht_devices sphere_sht_large
+large=build/gpu/tests/sphere_sht_large
 timeout 60 $large cuda:0 4096 8192 0 4 resident # in memory of the first device
 timeout 60 $large cuda:0 4096 8192 0 4          # in host memory
 timeout 60 $large cuda:0 8192 16384 20e9 3 resident
 timeout 120 $large cuda:0 8192 16384 20e9 3
-timeout 120 build/gpu/tests/t382_parts | tail -20
+timeout 120 build/gpu/tests/sphere_sht_parts | tail -20
 [ "$devices" = cuda:0 ] && exit
-timeout 60 build/gpu/tests/t116_exchange
+timeout 60 build/gpu/tests/device_exchange
 for way in copy nccl; do
   KUGEL_PEERS=$way timeout 60 $large "$devices" 4096 8192 0 4 resident
-  KUGEL_PEERS=$way timeout 120 build/gpu/tests/t384_devices | tail -20
+  KUGEL_PEERS=$way timeout 120 build/gpu/tests/sphere_sht_devices | tail -20
 done
 timeout 60 $large "$devices" 4096 8192 0 4
 timeout 120 $large "$devices" 16384 32768 60e9 1

@@ -6,8 +6,8 @@ set -e
 cd "$(dirname "$0")/.."
 build=${1:-build/gpu}
 . bench/gpu_build.sh
-gpu_build "$build" t258_reorder_gpu t259_reorder_speed
+gpu_build "$build" healpix_reorder_gpu bench_reorder
 status=0
-"$build/tests/t258_reorder_gpu" || status=$?
-"$build/tests/t259_reorder_speed" || status=$?
+"$build/tests/healpix_reorder_gpu" || status=$?
+"$build/bench/bench_reorder" || status=$?
 exit $status

@@ -8,11 +8,11 @@ cd "$(dirname "$0")/.."
 build=${1:-build/gpu}
 [ $# -gt 0 ] && shift
 . bench/gpu_build.sh
-gpu_build "$build" t380_gpu_sht t391_gpu_batches t388_gpu_speed t390_gpu_acceptance
+gpu_build "$build" sphere_sht_gpu sphere_sht_gpu_batches bench_sht_gpu sphere_sht_gpu_acceptance
 status=0
-"$build/tests/t380_gpu_sht" || status=$?
-"$build/tests/t390_gpu_acceptance" || status=$?
-"$build/tests/t388_gpu_speed" || status=$?
-"$build/tests/t391_gpu_batches" "$@" || status=$?
-[ $# -eq 0 ] || "$build/tests/t388_gpu_speed" "$@" || status=$?
+"$build/tests/sphere_sht_gpu" || status=$?
+"$build/tests/sphere_sht_gpu_acceptance" || status=$?
+"$build/bench/bench_sht_gpu" || status=$?
+"$build/tests/sphere_sht_gpu_batches" "$@" || status=$?
+[ $# -eq 0 ] || "$build/bench/bench_sht_gpu" "$@" || status=$?
 exit $status

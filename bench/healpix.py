@@ -5,11 +5,12 @@ import side
 parser = side.options(__doc__, threads=False)
 parser.add_argument("--points", type=int, default=10**7)
 parser.add_argument("--nside", type=int, default=1024)
-args = parser.parse_args()
+args = side.arguments(parser, points=1000, nside=16)
 kugel = side.load(1)
 
-import healpy
 import numpy as np
+
+healpy = side.rival("healpy", args)
 
 nside, n = args.nside, args.points
 rng = np.random.default_rng(1)
@@ -59,5 +60,9 @@ table = side.Table(["function", "kugel ms", "healpy ms", "healpy / kugel", "diff
 for name, call in ROWS.items():
     if args.only not in name:
         continue
-    s = side.seconds({"kugel": lambda: call(kugel), "healpy": lambda: call(healpy)}, args.reps, 1, 0.02)
-    table.row(name, 1e3 * s["kugel"], 1e3 * s["healpy"], s["healpy"] / s["kugel"], difference(call(kugel), call(healpy)))
+    s = side.seconds({"kugel": lambda: call(kugel), "healpy": healpy and (lambda: call(healpy))}, args.reps, 1,
+                     0 if args.smoke else 0.02)
+    if healpy:
+        table.row(name, 1e3 * s["kugel"], 1e3 * s["healpy"], s["healpy"] / s["kugel"], difference(call(kugel), call(healpy)))
+    else:
+        table.row(name, 1e3 * s["kugel"], None, None, None)

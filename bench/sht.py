@@ -5,14 +5,13 @@ import side
 parser = side.options(__doc__)
 parser.add_argument("--nside", type=int, nargs="*", default=[512, 1024])
 parser.add_argument("--gauss", type=int, nargs="*", default=[1023, 2047], help="lmax of the Gauss-Legendre rows")
-args = parser.parse_args()
+args = side.arguments(parser, nside=[16], gauss=[31])
 kugel = side.load(args.threads)
 
-import ducc0
 import numpy as np
 
-with side.quiet():
-    import shtns
+ducc0 = side.rival("ducc0", args)
+shtns = side.rival("shtns", args)
 
 table = side.Table(["transform", "grid", "lmax", "threads", "kugel s", "ducc0 s", "ducc0 / kugel", "SHTns s",
                     "SHTns / kugel", "rel. L2 difference"], args.json)
@@ -39,7 +38,7 @@ def report(name, grid, lmax, calls, results):
     s = side.seconds(calls, args.reps, args.threads)
     ratio = {k: v / s["kugel"] for k, v in s.items()}
     table.row(name, grid, lmax, args.threads, s["kugel"], s.get("ducc0"), ratio.get("ducc0"), s.get("shtns"),
-              ratio.get("shtns"), distance(*results()))
+              ratio.get("shtns"), distance(*results()) if len(s) > 1 else None)
 
 
 def each_spin(function, alm, maps, spins):
@@ -52,7 +51,7 @@ def each_spin(function, alm, maps, spins):
 
 
 def healpix(nside, lmax):
-    geometry = ducc0.healpix.Healpix_Base(nside, "RING").sht_info()
+    geometry = ducc0.healpix.Healpix_Base(nside, "RING").sht_info() if ducc0 else {}
     for name, mode, spins in (("spin 0", "scalar", (0,)), ("spin 2", "spin", (2,)), ("T+E/B", "teb", (0, 2))):
         if args.only not in name:
             continue
@@ -72,17 +71,18 @@ def healpix(nside, lmax):
         grid = f"HEALPix {nside}"
         report(name + " synthesis", grid, lmax, {
             "kugel": lambda: plan.synthesis(flat(alm), flat(mine)),
-            "ducc0": lambda: each_spin(synthesis, alm, theirs, spins)}, lambda: (mine, theirs))
+            "ducc0": ducc0 and (lambda: each_spin(synthesis, alm, theirs, spins))}, lambda: (mine, theirs))
         report(name + " adjoint", grid, lmax, {
             "kugel": lambda: plan.synthesis_adjoint(flat(theirs), flat(back)),
-            "ducc0": lambda: each_spin(adjoint, back2, theirs, spins)}, lambda: (back, back2))
+            "ducc0": ducc0 and (lambda: each_spin(adjoint, back2, theirs, spins))}, lambda: (back, back2))
 
 
 def gauss(lmax):
     """SHTns' vector transform is spin 1 up to factors sqrt(l (l + 1)); its polar threshold is that of full precision."""
     ntheta, nphi = lmax + 1, 2 * lmax + 2
-    rival = shtns.sht(lmax)
-    rival.set_grid(ntheta, nphi, flags=shtns.sht_gauss | shtns.SHT_PHI_CONTIGUOUS, polar_opt=1e-14)
+    rival = shtns and shtns.sht(lmax)
+    if rival:
+        rival.set_grid(ntheta, nphi, flags=shtns.sht_gauss | shtns.SHT_PHI_CONTIGUOUS, polar_opt=1e-14)
     grid = kugel.Grid.gauss(ntheta, nphi)
     for name, spin in (("scalar", 0), ("vector", 1)):
         if args.only not in name:
@@ -95,18 +95,19 @@ def gauss(lmax):
         shared = dict(geometry="GL", lmax=lmax, spin=spin, nthreads=args.threads)
         flat = (lambda a: a) if spin else (lambda a: a[0])
         sets = [a.copy() for a in alm]
-        fields = rival.synth(*sets)
-        fields = [f.copy() for f in (fields if spin else [fields])]
+        if rival:
+            fields = rival.synth(*sets)
+            fields = [f.copy() for f in (fields if spin else [fields])]
         report(name + " synthesis", f"Gauss {ntheta}", lmax, {
             "kugel": lambda: plan.synthesis(flat(alm), flat(mine)),
-            "ducc0": lambda: ducc0.sht.synthesis_2d(alm=alm, map=cube, ntheta=ntheta, nphi=nphi, **shared),
-            "shtns": lambda: rival.synth(*sets)}, lambda: (mine, theirs))
+            "ducc0": ducc0 and (lambda: ducc0.sht.synthesis_2d(alm=alm, map=cube, ntheta=ntheta, nphi=nphi, **shared)),
+            "shtns": rival and (lambda: rival.synth(*sets))}, lambda: (mine, theirs))
         report(name + " adjoint", f"Gauss {ntheta}", lmax, {
             "kugel": lambda: plan.synthesis_adjoint(flat(mine), flat(back)),
-            "ducc0": lambda: ducc0.sht.adjoint_synthesis_2d(map=cube, alm=back2, **shared)}, lambda: (back, back2))
+            "ducc0": ducc0 and (lambda: ducc0.sht.adjoint_synthesis_2d(map=cube, alm=back2, **shared))}, lambda: (back, back2))
         report(name + " analysis", f"Gauss {ntheta}", lmax, {
             "kugel": lambda: plan.analysis(flat(mine), flat(back)),
-            "shtns": lambda: rival.analys(*fields)}, lambda: (back, alm))
+            "shtns": rival and (lambda: rival.analys(*fields))}, lambda: (back, alm))
 
 
 for nside in args.nside:

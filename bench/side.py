@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import ctypes
+import importlib
 import json
 import os
 import pathlib
@@ -22,7 +23,28 @@ def options(description, threads=True, only=True):
     if only:
         parser.add_argument("--only", default="", help="only rows whose name contains this text")
     parser.add_argument("--json", action="store_true", help="print JSON objects instead of a Markdown table")
+    parser.add_argument("--smoke", action="store_true", help="a second of everything, small, rivals only where they are installed")
     return parser
+
+
+def arguments(parser, **smoke):
+    """The parsed arguments; with --smoke one repetition, and `smoke` in place of the defaults."""
+    args = parser.parse_args()
+    if args.smoke:
+        args.reps = 1
+        vars(args).update(smoke)
+    return args
+
+
+def rival(name, args):
+    """The module of a rival; None where it is missing and --smoke is given."""
+    try:
+        with quiet():
+            return importlib.import_module(name)
+    except ImportError:
+        if args.smoke:
+            return None
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {name} is missing: ./setup --bench installs the rivals into .venv")
 
 
 def load(threads=1):
@@ -36,9 +58,10 @@ def load(threads=1):
 
 
 def seconds(calls, reps, threads=1, shortest=0.0):
-    """Seconds of each call in the dict `calls`, run in turns: with one thread the median of process CPU time, else the
+    """Seconds of each call in the dict `calls` (None: the rival is missing), run in turns: with one thread the median of process CPU time, else the
     minimum of wall time. Calls shorter than `shortest` seconds are repeated within a sample."""
     clock, pick = (time.process_time, statistics.median) if threads == 1 else (time.perf_counter, min)
+    calls = {name: call for name, call in calls.items() if call}
     samples, inner = {name: [] for name in calls}, {}
     for name, call in calls.items():
         start = time.perf_counter()

@@ -13,7 +13,8 @@ import side
 parser = side.options(__doc__, only=False)
 parser.add_argument("--nside", type=int, default=1024)
 parser.add_argument("--start-up", action="store_true", help="only the start-up time of the command")
-args = parser.parse_args()
+args = side.arguments(parser, nside=16)
+healpy = side.rival("healpy", args)
 COMMAND = str(side.ROOT / "build/release/kugel")
 HEALPY = """import sys, healpy as hp
 m = hp.read_map(sys.argv[1])
@@ -57,15 +58,20 @@ def smooth():
     table = side.Table(["program", "threads", "CPU s", "wall s", "peak MB", "rel. L2 difference"], args.json)
     with tempfile.TemporaryDirectory() as folder:
         sky, mine, theirs = (os.path.join(folder, f) for f in ("sky.fits", "kugel.fits", "healpy.fits"))
-        python(MAKE, sky, args.nside)
+        if healpy:
+            python(MAKE, sky, args.nside)
+        else:
+            run([COMMAND, "udgrade", str(side.ROOT / "share/data/wmap7_w_band_nside32.fits"), sky, "--nside", str(args.nside)])
         programs = {"kugel smooth": [COMMAND, "smooth", sky, mine, "--fwhm", "1deg", "--threads", str(args.threads),
                                      "--overwrite", "--quiet"],
                     "healpy.smoothing": [sys.executable, "-c", HEALPY, sky, theirs, str(math.radians(1.0))]}
+        if not healpy:
+            del programs["healpy.smoothing"]
         runs = {name: [] for name in programs}
         for _ in range(args.reps):
             for name, command in programs.items():
                 runs[name].append(run(command))
-        difference = float(python(COMPARE, mine, theirs))
+        difference = float(python(COMPARE, mine, theirs)) if healpy else None
         for name, r in runs.items():
             table.row(name, args.threads, statistics.median(x[1] for x in r), min(x[0] for x in r), max(x[2] for x in r),
                       difference)

@@ -19,8 +19,8 @@ struct side {
 };
 
 /* lengths[0] is the slowest axis. Rows of real data are padded to 2 (n / 2 + 1). NULL if VkFFT refuses. */
-struct side *vk_create(int ndim, const int64_t *lengths, int64_t batch, int double_precision, int real, void *buffer,
-                       int64_t bytes, void *stream)
+struct side *vk_create(int ndim, const int64_t *lengths, int64_t batch, int double_precision, int real,
+                       void *buffer, int64_t bytes, void *stream)
 {
   struct side *p = calloc(1, sizeof *p);
   VkFFTConfiguration *c = &p->config;

@@ -3,7 +3,7 @@
 #ifndef KUGEL_CLI_COMMANDS_H
 #define KUGEL_CLI_COMMANDS_H
 
-#include "opts.h"
+#include "common/opts.h"
 
 #define COMMAND_LIST(X)                                                                                      \
   X(smooth)                                                                                                  \
@@ -13,12 +13,24 @@
   X(map2alm)                                                                                                 \
   X(alm2map)                                                                                                 \
   X(anafast)                                                                                                 \
+  X(spectra)                                                                                                 \
+  X(mask)                                                                                                    \
   X(synfast)                                                                                                 \
+  X(at)                                                                                                      \
+  X(lens)                                                                                                    \
   X(reorder)                                                                                                 \
   X(udgrade)                                                                                                 \
   X(regrid)                                                                                                  \
   X(rotate)                                                                                                  \
+  X(ball)                                                                                                    \
   X(fft)                                                                                                     \
+  X(nufft)                                                                                                   \
+  X(convolve)                                                                                                \
+  X(convert)                                                                                                 \
+  X(mip)                                                                                                     \
+  X(view)                                                                                                    \
+  X(deconvolve)                                                                                              \
+  X(psf)                                                                                                     \
   X(plot)                                                                                                    \
   X(info)                                                                                                    \
   X(bench)

@@ -4,107 +4,211 @@ _kugel()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "--version --help help smooth filter sources wavelet map2alm alm2map anafast synfast reorder udgrade regrid rotate fft plot info bench" -- "$word"))
+    COMPREPLY=($(compgen -W "--version --help help smooth filter sources wavelet map2alm alm2map anafast spectra mask synfast at lens reorder udgrade regrid rotate ball fft nufft convolve convert mip view deconvolve psf plot info bench" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
   smooth)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --method) COMPREPLY=($(compgen -W "harmonic direct auto rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --columns --no-pol --order --plot --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --no-normalise --columns --no-pol --order --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
   filter)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched top-hat" -- "$word")); return ;;
     --method) COMPREPLY=($(compgen -W "auto direct harmonic rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
   sources)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --fwhm --threshold --kernel --mask --fixed-fwhm --columns --filtered --plot" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --threshold --kernel --mask --fixed-fwhm --coord --columns --filtered --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
   wavelet)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --rule) COMPREPLY=($(compgen -W "adaptive hard soft" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --scales --denoise --soft --coefficients --lmax --iter --columns --order --plot --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --denoise --noise --noise-map --noise-cl --rule --threshold --scales --per-octave --coefficients --lmax --iter --columns --order --plot --nest --ring --partial --device --mem" ;;
   map2alm)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --lmax --mmax --iter --weights --lsq --steps --columns --no-pol --f32 --grid --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --lmax --mmax --iter --tolerance --weights --lsq --steps --columns --no-pol --f32 --grid --south-first --lon0 --force --nest --ring --device --mem" ;;
   alm2map)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --lmax --fwhm --pixwin --der1 --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --lmax --fwhm --pixwin --der1 --no-pol" ;;
   anafast)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --cross --mask --remove --gal-cut --lmax --iter --weights --columns --no-pol --alm --plot --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --remove --gal-cut --lmax --iter --tolerance --weights --columns --no-pol --alm --plot --nest --ring --device --mem" ;;
+  spectra)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --window) COMPREPLY=($(compgen -W "c1 c2 gauss" -- "$word")); return ;;
+    --pure) COMPREPLY=($(compgen -W "none e b eb" -- "$word")); return ;;
+    --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --apodise --window --width --edges --dl --lmax --lmax-mask --beam --cross-beam --pixwin --pure --beyond-mask --errors --iter --weights --columns --windows --plot --nest --ring" ;;
+  mask)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --window) COMPREPLY=($(compgen -W "c1 c2 gauss" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --seen --apodise --window --distance --limit --columns --plot --nest --ring --partial" ;;
   synfast)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
+  at)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --lonlat --lmax --eps --no-pol" ;;
+  lens)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --lmax --eps --no-pol" ;;
   reorder)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;
     --coordsys) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --to --columns --coordsys --unit" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --to --columns --coordsys --unit --nest --ring --partial --device" ;;
   udgrade)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --columns --order --power --pessimistic" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --columns --order --power --pessimistic --nest --ring --partial --device" ;;
   regrid)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --nside --order --f32 --to-grid --rows --device --mem --from-grid --columns --winds --lmax --iter --fwhm --least-good --name --unit" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --from-grid --south-first --lon0 --columns --winds --lmax --iter --fwhm --force --least-good --name --unit" ;;
   rotate)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --from) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --to) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --from --to --euler --lmax --iter --weights --columns --no-pol --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --from --to --euler --lmax --iter --tolerance --weights --columns --no-pol --nest --ring --partial --device --mem" ;;
+  ball)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --truncation) COMPREPLY=($(compgen -W "rhomboidal triangular trapezoidal" -- "$word")); return ;;
+    --type) COMPREPLY=($(compgen -W "chebyshev legendre cylinder-energy sphere-energy" -- "$word")); return ;;
+    --axis) COMPREPLY=($(compgen -W "l m n" -- "$word")); return ;;
+    --cut) COMPREPLY=($(compgen -W "equatorial meridional surface" -- "$word")); return ;;
+    --component) COMPREPLY=($(compgen -W "r theta phi" -- "$word")); return ;;
+    --projection) COMPREPLY=($(compgen -W "mollweide orthographic" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --vector --lmax --mmax --n --truncation --dmax --type --nr --ntheta --nphi --axis --cut --component --radius --longitude --projection --colors --min --max --title --unit --size" ;;
   fft)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --kind) COMPREPLY=($(compgen -W "c2c r2c dct1 dct2 dct3 dct4 dst1 dst2 dst3 dst4" -- "$word")); return ;;
     --norm) COMPREPLY=($(compgen -W "backward ortho forward" -- "$word")); return ;;
     --precision) COMPREPLY=($(compgen -W "file f32 f64 dd half" -- "$word")); return ;;
     --extent) COMPREPLY=($(compgen -W "full same valid" -- "$word")); return ;;
     --effort) COMPREPLY=($(compgen -W "estimate measure" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --kind --inverse --axes --norm --length --precision --convolve --correlate --extent --circular --effort --device --print-kernel --shape" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --kind --inverse --axes --norm --length --precision --convolve --correlate --extent --circular --effort --device --mem --print-kernel --shape" ;;
+  nufft)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --type) COMPREPLY=($(compgen -W "1 2 3" -- "$word")); return ;;
+    --sign) COMPREPLY=($(compgen -W "default plus minus" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --type --modes --frequencies --eps --sign --fft-order --period" ;;
+  convolve)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --mode) COMPREPLY=($(compgen -W "same full valid" -- "$word")); return ;;
+    --boundary) COMPREPLY=($(compgen -W "zero replicate reflect periodic unknown" -- "$word")); return ;;
+    --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
+    --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
+    --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --dtype --precision --plan --compress --channel --any-voxel --mem --resume --ext --device" ;;
+  convert)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
+    --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
+    --zarr) COMPREPLY=($(compgen -W "0.5 0.4" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --ext --dtype --compress --level --channel --time --crop --chunk --scale --zarr" ;;
+  mip)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --axis) COMPREPLY=($(compgen -W "xyz z y x" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --axis --channel --time --crop --slice --min --max --gamma --colors --width --title --voxel --scale" ;;
+  view)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --channel --time --size --title --voxel" ;;
+  deconvolve)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --method) COMPREPLY=($(compgen -W "rl biggs shb tv wiener tikhonov landweber isra" -- "$word")); return ;;
+    --boundary) COMPREPLY=($(compgen -W "unknown zero replicate reflect periodic" -- "$word")); return ;;
+    --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
+    --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
+    --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext" ;;
+  psf)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    --dtype) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --na --wavelength --excitation --voxel --shape --image --index --sample-index --depth --pinhole --sheet --sigma --snr --to-voxel --energy --dtype" ;;
   plot)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --projection) COMPREPLY=($(compgen -W "mollweide orthographic gnomonic cartesian" -- "$word")); return ;;
     --scale) COMPREPLY=($(compgen -W "linear log asinh histogram" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid --nest --ring" ;;
   info)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --stats" ;;
   bench)
     case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --quiet --help --seconds --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --seconds --device --mem" ;;
   esac
   if [[ $word == -* ]]; then
     COMPREPLY=($(compgen -W "$options" -- "$word"))

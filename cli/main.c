@@ -5,7 +5,8 @@
 #include <string.h>
 #include <kugel/version.h>
 #include "commands.h"
-#include "files.h"
+#include "common/outputs.h"
+#include "map/files.h"
 
 #define COMMAND_POINTER_(name) &command_##name,
 static const command *const commands[] = {COMMAND_LIST(COMMAND_POINTER_)};
@@ -50,6 +51,19 @@ static int help_command(int argc, const char *const *argv)
   return session_end(EXIT_DONE);
 }
 
+/* Options of maps, which many commands have in different places of their tables. */
+static int take_map_options(const command *c, const arg *args)
+{
+  bool ring = false;
+  for (int i = 0; i < c->n_options; i++) {
+    const char *field = c->options[i].field;
+    run.nest |= args[i].given && !strcmp(field, "nest");
+    run.partial |= args[i].given && !strcmp(field, "partial");
+    ring |= args[i].given && !strcmp(field, "ring");
+  }
+  return run.nest && ring ? fail_usage("give one of --nest and --ring") : EXIT_DONE;
+}
+
 static int run_command(const command *c, int argc, const char *const *argv)
 {
   char error[ERROR_SIZE];
@@ -69,6 +83,10 @@ static int run_command(const command *c, int argc, const char *const *argv)
   } else {
     code = session_start(c->name, (const common_args *)args);
     if (code == EXIT_DONE)
+      code = take_map_options(c, args);
+    if (code == EXIT_DONE)
+      code = check_outputs(c, args);
+    if (code == EXIT_DONE)
       code = c->run(args);
     code = session_end(code);
   }
@@ -87,7 +105,8 @@ int main(int argc, char **argv)
   const char *name = argv[1];
   history_set(argc - 1, words + 1);
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
-    printf("kugel %s\n", kugel_version());
+    bool json = argc > 2 && !strcmp(argv[2], "--json");
+    printf(json ? "{\"version\": \"%s\"}\n" : "kugel %s\n", kugel_version());
     return session_end(EXIT_DONE);
   }
   if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help"))

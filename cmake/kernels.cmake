@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Embeds src/<layer>/kernels/<name>.cl in the library, as "<layer>/<name>" of codegen/source.h. A <name>.h.cl beside it
-# takes the place of the line #include "<layer>/kernels/<name>.h.cl".
+# Embeds src/<room>/kernels/<name>.cl in the library, as "<room>/<name>" of codegen/source.h. A <name>.h.cl beside it
+# takes the place of the line #include "<room>/kernels/<name>.h.cl".
 if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl -P kernels.cmake
   string(REPLACE "," ";" FILES "${FILES}")
   set(texts "")
@@ -11,7 +11,7 @@ if(CMAKE_SCRIPT_MODE_FILE) # cmake -DOUT=x.c -DSOURCE_DIR=src -DFILES=a.cl,b.cl 
       continue()
     endif()
     file(RELATIVE_PATH name ${SOURCE_DIR} ${file})
-    string(REGEX REPLACE "^([a-z]+)/kernels/(.*)\\.cl$" "\\1/\\2" name ${name})
+    string(REGEX REPLACE "^([a-z/]+)/kernels/(.*)\\.cl$" "\\1/\\2" name ${name})
     file(READ ${file} hex HEX)
     foreach(part ${FILES})
       file(RELATIVE_PATH part_name ${SOURCE_DIR} ${part})
@@ -32,9 +32,9 @@ const kugel__source kugel__sources[] = {\n${table}  {0, 0}};\n")
   return()
 endif()
 
-file(GLOB KUGEL_KERNELS CONFIGURE_DEPENDS src/*/kernels/*.cl)
-set(KUGEL_KERNELS_SOURCE ${CMAKE_BINARY_DIR}/generated/kernels.c)
+file(GLOB KUGEL_KERNELS CONFIGURE_DEPENDS src/*/kernels/*.cl src/*/*/kernels/*.cl)
+set(KUGEL_KERNELS_SOURCE ${PROJECT_BINARY_DIR}/generated/kernels.c)
 list(JOIN KUGEL_KERNELS "," kernels)
 add_custom_command(OUTPUT ${KUGEL_KERNELS_SOURCE} DEPENDS ${KUGEL_KERNELS} cmake/kernels.cmake
-  COMMAND ${CMAKE_COMMAND} -DOUT=${KUGEL_KERNELS_SOURCE} -DSOURCE_DIR=${CMAKE_SOURCE_DIR}/src -DFILES=${kernels}
-          -P ${CMAKE_SOURCE_DIR}/cmake/kernels.cmake VERBATIM)
+  COMMAND ${CMAKE_COMMAND} -DOUT=${KUGEL_KERNELS_SOURCE} -DSOURCE_DIR=${PROJECT_SOURCE_DIR}/src -DFILES=${kernels}
+          -P ${PROJECT_SOURCE_DIR}/cmake/kernels.cmake VERBATIM)

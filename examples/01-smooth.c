@@ -19,7 +19,7 @@ int main(void)
   map[5000] = 1; // a point source
   kugel_smooth_opts opts = {.size = sizeof opts, .grid = grid, .lmax = 2 * nside, .fwhm = 10 * M_PI / 180};
   kugel_array *view = KUGEL_ARRAY(map, KUGEL_F64, npix);
-  if (kugel_smooth(NULL, &opts, view, view)) {
+  if (kugel_smooth(NULL, &opts, view, view, NULL)) {
     fprintf(stderr, "%s\n", kugel_last_error());
     return 1;
   }

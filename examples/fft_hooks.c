@@ -28,9 +28,9 @@ int main(void)
   kugel_fft *plan;
   if (kugel_fft_create(NULL, 1, &n, &opts, &plan) ||
       kugel_fft_execute(plan, KUGEL_FORWARD, KUGEL_ARRAY(x, KUGEL_F64, N),
-                        KUGEL_ARRAY(spectrum, KUGEL_C128, HALF)) ||
+                        KUGEL_ARRAY(spectrum, KUGEL_C128, HALF), NULL) ||
       kugel_fft_execute(plan, KUGEL_INVERSE, KUGEL_ARRAY(spectrum, KUGEL_C128, HALF),
-                        KUGEL_ARRAY(y, KUGEL_F64, N))) {
+                        KUGEL_ARRAY(y, KUGEL_F64, N), NULL)) {
     fprintf(stderr, "%s\n", kugel_last_error());
     return 1;
   }

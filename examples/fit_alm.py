@@ -13,7 +13,7 @@ import pathlib
 import kugel
 import torch
 
-MAP = pathlib.Path(__file__).resolve().parents[1] / "share" / "data" / "wmap7_w_band_nside32.fits"
+MAP = "wmap7_w_band_nside32.fits"
 
 
 def fit(sht, data, make_optimiser, steps):
@@ -57,7 +57,7 @@ def main():
     parser.add_argument("--device", default="cpu", help="of PyTorch: cpu, cuda:0")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
     o = parser.parse_args()
-    sky = kugel.read_map(MAP)
+    sky = kugel.read_map(kugel.data.path(MAP))
     nside = kugel.get_nside(sky)
     data = torch.as_tensor(sky, dtype=torch.float64, device=o.device)
     sht = kugel.torch.SHT(nside, o.lmax)

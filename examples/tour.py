@@ -5,19 +5,17 @@
 # `tools/notebook.py examples/tour.py examples/tour.ipynb` runs this file and makes the notebook of it.
 
 # %%
-import pathlib
-
 import kugel
 import numpy as np
 
-DATA = pathlib.Path(kugel.__file__).resolve().parents[2] / "share" / "data"
+DATA = kugel.data.path  # of the sample data that come with the package
 
 # %% [markdown]
 # ## The microwave sky
 # A HEALPix map is an array; pictures are drawn by the library.
 
 # %%
-sky = kugel.read_map(DATA / "wmap7_w_band_nside32.fits", dtype=np.float64)
+sky = kugel.read_map(DATA("wmap7_w_band_nside32.fits"), dtype=np.float64)
 kugel.mollview(sky, title="WMAP W band, nside 32", unit="mK", min=-0.3, max=0.3, xsize=360)
 
 # %% [markdown]
@@ -51,7 +49,7 @@ kugel.gnomview(np.log10(np.maximum(abs(clean) / clean.max(), 1e-9)), title="sum 
 # The Earth's relief, from a grid of equal angles to HEALPix and to an octahedral Gaussian grid, by harmonics.
 
 # %%
-relief = np.load(DATA / "etopo20_relief.npy").astype(np.float64)
+relief = np.load(DATA("etopo20_relief.npy")).astype(np.float64)
 equal = kugel.Grid.fejer1(540, 1080, phi0=np.pi / 1080)
 globe = kugel.regrid(relief, equal, 128, lmax=255)
 octahedral = kugel.regrid(relief, equal, kugel.Grid.octahedral(128), lmax=255)

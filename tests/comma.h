@@ -7,20 +7,28 @@
 #include <unistd.h>
 #include "check.h"
 
-/* False if there is none: skip. Undone by setlocale(LC_ALL, "C"). */
-static inline int comma_locale(void)
+/* Sets a locale such as "de_DE", in UTF-8. False if there is none: skip. Undone by setlocale(LC_ALL, "C"). */
+static inline int made_locale(const char *language)
 {
-  char folder[64] = "/tmp/kugel-locale-XXXXXX", command[256];
-  if (!setlocale(LC_ALL, "de_DE.UTF-8") && mkdtemp(folder)) {
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >%s/log 2>&1", folder,
+  char folder[64] = "/tmp/kugel-locale-XXXXXX", command[256], name[32];
+  snprintf(name, sizeof name, "%s.UTF-8", language);
+  if (!setlocale(LC_ALL, name) && mkdtemp(folder)) {
+    snprintf(command, sizeof command, "localedef -i %s -f UTF-8 %s/%s >%s/log 2>&1", language, folder, name,
              folder);
-    int made = system(command) == 0 && !setenv("LOCPATH", folder, 1) && setlocale(LC_ALL, "de_DE.UTF-8");
+    int made = system(command) == 0 && !setenv("LOCPATH", folder, 1) && setlocale(LC_ALL, name);
     unsetenv("LOCPATH");
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) || !made)
       return 0;
   }
+  return 1;
+}
+
+static inline int comma_locale(void)
+{
   char text[8];
+  if (!made_locale("de_DE"))
+    return 0;
   snprintf(text, sizeof text, "%.1f", 0.5);
   return !strcmp(text, "0,5");
 }

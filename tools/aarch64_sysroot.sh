@@ -17,7 +17,7 @@ mkdir -p "$sysroot"/apt/{state/lists/partial,cache/archives/partial} "$sysroot/p
 private=(-q -o "Dir::State=$sysroot/apt/state" -o Dir::State::status=/dev/null -o "Dir::Cache=$sysroot/apt/cache"
   -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User=)
 apt-get "${private[@]}" update >"$sysroot/apt/log" 2>&1 || { tail -5 "$sysroot/apt/log"; exit 1; }
-wanted=(libcfitsio-dev libfreetype-dev libpng-dev zlib1g-dev)
+wanted=(libcfitsio-dev libfreetype-dev libpng-dev zlib1g-dev libtiff-dev libexpat1-dev libcjson-dev libblosc-dev libzstd-dev)
 mapfile -t packages < <(apt-cache "${private[@]}" depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
   --no-replaces --no-enhances "${wanted[@]}" | grep -E '^\w' | grep -vE '^(libc6|libc-|linux-|gcc-)' | sort -u)
 ((${#packages[@]})) || { echo "aarch64_sysroot: apt's sources have no arm64 packages"; exit 1; }

@@ -54,7 +54,8 @@ def _blank(match):
 
 
 def _strip(text):
-    """Removes block comments and // comments other than ///; keeps line numbers."""
+    """Removes block comments, // comments other than ///, and what is for C++ only; keeps line numbers."""
+    text = re.sub(r"^#ifdef __cplusplus\n.*?^#endif", _blank, text, flags=re.S | re.M)
     text = re.sub(r"/\*.*?\*/", _blank, text, flags=re.S)
     return re.sub(r"(?<!/)//(?!/)[^\n]*", "", text)
 
@@ -79,9 +80,8 @@ def _defines(text):
 
 
 def _drop_preprocessor(text):
-    """Blanks out directives, what they continue to, and the C-only convenience blocks they guard are macros anyway."""
-    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", _blank, text, flags=re.M)
-    return re.sub(r'extern "C" \{', "", text)
+    """Blanks out directives, and what they continue to."""
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", _blank, text, flags=re.M)
 
 
 def _param(text, where):
@@ -230,6 +230,6 @@ def _simple(header, decl, doc, line, where):
 
 def public_headers(root):
     folder = pathlib.Path(root) / "include" / "kugel"
-    first = [p for p in ("core.h", "device.h", "fft.h", "rings.h", "healpix.h", "sphere.h", "alm.h") if (folder / p).exists()]
+    first = [p for p in ("core.h", "device.h", "fft.h", "rings.h", "healpix.h", "grid.h", "sphere.h", "alm.h") if (folder / p).exists()]
     names = first + sorted(p.name for p in folder.glob("*.h") if p.name not in (*first, "kugel.h"))
     return [parse(folder / name) for name in names]

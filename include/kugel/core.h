@@ -74,7 +74,15 @@ KUGEL_API const char *kugel_version(void);
 
 /* ---- arrays ------------------------------------------------------------------------------------------------ */
 
-/* Field for field DLPack's DLDataType, DLDevice and DLTensor. */
+/* The element type of a plan's arrays; each plan's header lists the ones that the plan accepts. */
+typedef enum kugel_precision {
+  KUGEL_PRECISION_F64 = 0,
+  KUGEL_PRECISION_F32 = 1,
+  KUGEL_PRECISION_DD = 2, /* double-double: sums of two doubles, about 31 digits */
+  KUGEL_PRECISION_F16 = 3 /* half in memory, float in computation */
+} kugel_precision;
+
+/* kugel_dtype, kugel_device and kugel_array have the fields of DLPack's DLDataType, DLDevice and DLTensor. */
 typedef struct kugel_dtype {
   uint8_t code;   /* KUGEL_INT ... KUGEL_BOOL */
   uint8_t bits;   /* of one element; a complex of two doubles has 128 */
@@ -96,7 +104,7 @@ typedef struct kugel_array {
   int32_t ndim;
   kugel_dtype dtype;
   int64_t *shape;
-  int64_t *strides;
+  int64_t *strides; /* of results: each above the reach of smaller ones (elements neither overlap nor interleave) */
   uint64_t byte_offset;
 } kugel_array;
 
@@ -117,7 +125,25 @@ typedef struct kugel_array {
                     .ndim = (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)),                   \
                     .dtype = type,                                                                           \
                     .shape = (int64_t[]){__VA_ARGS__}})
+#else /* C++11 and later: the same names; KUGEL_ARRAY lives to the end of the full expression */
+#  define KUGEL_I32  (kugel_dtype{KUGEL_INT, 32, 1})
+#  define KUGEL_I64  (kugel_dtype{KUGEL_INT, 64, 1})
+#  define KUGEL_F16  (kugel_dtype{KUGEL_FLOAT, 16, 1})
+#  define KUGEL_F32  (kugel_dtype{KUGEL_FLOAT, 32, 1})
+#  define KUGEL_F64  (kugel_dtype{KUGEL_FLOAT, 64, 1})
+#  define KUGEL_C32  (kugel_dtype{KUGEL_COMPLEX, 32, 1})
+#  define KUGEL_C64  (kugel_dtype{KUGEL_COMPLEX, 64, 1})
+#  define KUGEL_C128 (kugel_dtype{KUGEL_COMPLEX, 128, 1})
+#  define KUGEL_ARRAY(ptr, type, ...) (kugel_view_of(ptr, type, __VA_ARGS__).array())
 #endif
+
+/* ---- degrees and orders ------------------------------------------------------------------------------------ */
+
+/* Special values of mmax, the highest order of a set of coefficients to degree lmax, besides 1 to lmax. Every function
+ * and options struct uses them alike. In options, 0 means KUGEL_ALL; as an argument, 0 is rejected unless lmax is 0,
+ * because it could mean either value. */
+#define KUGEL_ALL     (-1) /* lmax */
+#define KUGEL_ONLY_M0 (-2) /* order 0 alone */
 
 /* ---- context ----------------------------------------------------------------------------------------------- */
 
@@ -146,28 +172,38 @@ typedef struct kugel_ctx_opts {
   int threads;                      /* 0: kugel_get_num_threads() at each call */
   const kugel_allocator *allocator; /* NULL: the C library's; copied */
   const kugel_executor *executor;   /* NULL: Kugel's own pool; copied */
-  void *native_context;             /* a CUcontext or cl_context to share, which must outlive ours; NULL: our own */
+  void *native_context;             /* a CUcontext or cl_context to share; must outlive Kugel's; NULL: Kugel's own */
 } kugel_ctx_opts;
 
 /// Makes a context: a device, an allocator and an executor that plans share.
 /// @param[in]  opts  NULL for defaults
-/// @param[out] out   the context, with one reference that is the caller's
+/// @param[out] out   the context, with one reference owned by the caller
 /// @errors KUGEL_EINVAL for an unknown device string or negative thread count; KUGEL_ENOMEM; KUGEL_ENOTSUP if the
 ///         device's driver is missing; KUGEL_EDEVICE
 /// @cost   microseconds; the first context on a GPU up to a second; threads start at the first parallel call
 KUGEL_API kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out);
 
-/// Gives the caller's reference back. Plans made from the context keep it alive until they go.
+/// Releases the caller's reference. Plans made from the context keep it alive until they are destroyed.
 /// @param[in] ctx  may be NULL
 KUGEL_API void kugel_ctx_destroy(kugel_ctx *ctx);
 
-/// Frees the scratch memory that the context keeps for the next call.
+/// Limits the memory of each plan made in a context from now on, including the plans that other calls (smoothing,
+/// regridding) make. On a device: what the plan may allocate there; transforms and radial convolutions that need more run
+/// in parts, and Fourier transforms of host arrays some at a time (their tables do not count). On the CPU: the scratch memory that a spherical-harmonic transform aims at, and the host memory of plans of
+/// volumes.
+/// @param[in] ctx    a context, not NULL
+/// @param[in] bytes  limit per plan and device; 0 (as the context was made): on a device the memory that is free; on the
+///                   CPU no limit for volumes, and for transforms the size of the maps, at least 32 MiB
+/// @errors KUGEL_EINVAL if ctx is NULL
+KUGEL_API kugel_status kugel_ctx_limit_memory(kugel_ctx *ctx, uint64_t bytes);
+
+/// Frees the scratch memory that the context caches for the next call.
 /// @param[in] ctx  NULL: the default context
 KUGEL_API void kugel_ctx_trim(kugel_ctx *ctx);
 
-/// Bytes of memory held through the context's allocator now and at the highest.
+/// Bytes allocated through the context's allocator, now and at the peak.
 /// @param[in]  ctx   NULL: the default context
-/// @param[out] now   bytes held now, scratch included; may be NULL
+/// @param[out] now   bytes allocated now, scratch included; may be NULL
 /// @param[out] peak  the highest so far; may be NULL
 KUGEL_API void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *peak);
 
@@ -176,7 +212,7 @@ KUGEL_API void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *p
 /// @errors KUGEL_EINVAL if negative or above 4096
 KUGEL_API kugel_status kugel_set_num_threads(int threads);
 
-/// The number of threads now in force for such contexts.
+/// The number of threads that contexts without a number of their own use now.
 /// @return at least 1
 KUGEL_API int kugel_get_num_threads(void);
 
@@ -184,18 +220,39 @@ KUGEL_API int kugel_get_num_threads(void);
 /// @return a static string
 KUGEL_API const char *kugel_isa(void);
 
+/* The value of unobserved pixels in HEALPix files; anything within 1e-5 of it, relatively, counts as unobserved. */
+#define KUGEL_UNSEEN (-1.6375e30)
+
 /* ---- progress and cancellation ------------------------------------------------------------------------------ */
 
-/* Called on the thread that made the call, with the fraction done in [0, 1] and the stage's name.
+/* Called on the thread that made the call, with the fraction of the call's work that is done, in [0, 1], and the
+ * stage's name. Within one call the fraction never decreases. On the CPU it is proportional to the elapsed time to
+ * about a tenth in transforms on the sphere, radial convolutions and files; FFTs of several axes restart at 0 with each
+ * axis.
  * A return other than 0 cancels: the call returns KUGEL_ECANCELED soon after. */
 typedef int (*kugel_progress_fn)(double fraction, const char *stage, void *user);
 
 /// Sets this thread's progress callback for its later calls; fn NULL removes it.
-/// @param[in] fn    called often on long work, never on work under about a millisecond
+/// @param[in] fn    called during work of more than a few milliseconds, at most every 20 ms
 /// @param[in] user  handed to fn
 KUGEL_API void kugel_set_progress(kugel_progress_fn fn, void *user);
 
 #ifdef __cplusplus
+}
+
+/* A kugel_array with its shape, made by KUGEL_ARRAY. */
+template <int N> struct kugel_view {
+  int64_t shape[N];
+  kugel_array view;
+  kugel_array *array()
+  {
+    view.shape = shape; // here, not where it was made: the object may have moved since
+    return &view;
+  }
+};
+template <typename... I> inline kugel_view<int(sizeof...(I))> kugel_view_of(const void *data, kugel_dtype type, I... shape)
+{
+  return {{int64_t(shape)...}, {const_cast<void *>(data), {KUGEL_CPU, 0}, int32_t(sizeof...(I)), type, nullptr, nullptr, 0}};
 }
 #endif
 #endif

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HEALPix pixels in 64 bits: conversions, rings, neighbours, boundaries, queries, interpolation, maps.
  *
- * nside is 1 to 2^29; NESTED order needs a power of two. Pixels count from 0 to 12 nside^2 - 1, rings from 1
- * at the north to 4 nside - 1. Source: Gorski et al. 2005, ApJ 622, 759. Array functions work on n elements
- * in parallel and fail with KUGEL_EINVAL, naming the first bad element, for a pixel out of range, theta
- * outside [0, pi], or a number that is not finite. Output may be the input array where types agree.
+ *   double theta = 0.3, phi = 1.2, vec[3] = {0, 0, 1};
+ *   int64_t pixel, around[8];
+ *   kugel_healpix_ang2pix(NULL, 1024, KUGEL_ORDER_RING, 1, &theta, &phi, &pixel);
+ *   kugel_healpix_neighbours(NULL, 1024, KUGEL_ORDER_RING, 1, &pixel, around);
+ *   kugel_pixset *disc;
+ *   kugel_healpix_query_disc(NULL, 1024, KUGEL_ORDER_RING, vec, 0.02, 0, &disc);    // disc->n_pixels, disc->ranges
+ *   kugel_pixset_destroy(disc);
+ *
+ * nside is 1 to 2^29; NESTED order needs a power of two. Pixels are numbered from 0 to 12 nside^2 - 1, rings from 1
+ * in the north to 4 nside - 1 in the south. Source: Gorski et al. 2005, ApJ 622, 759. Array functions process
+ * n elements in parallel. They fail with KUGEL_EINVAL for a pixel out of range, theta outside [0, pi], or a number that
+ * is not finite; the error names the first bad element. Output may be the input array if the types are equal.
  */
 #ifndef KUGEL_HEALPIX_H
 #define KUGEL_HEALPIX_H
@@ -20,10 +28,10 @@ typedef enum kugel_order {
   KUGEL_ORDER_ANY = 0, /* reading: as in the file; in an info: the file does not say */
   KUGEL_ORDER_RING = 1,
   KUGEL_ORDER_NESTED = 2,
-  /* Flat layouts, of kugel_healpix_convert and kugel_healpix_reorder: each face a square, row by row,
-   * [12, nside, nside], from the face's southern, eastern, northern or western corner. Columns and rows run as x and y
-   * of a right-handed system seen from outside the sphere; from the south they are those of kugel_healpix_pix2xyf. With
-   * KUGEL_FLAT_CLOCKWISE added they change places. Any nside. */
+  /* Flat layouts for kugel_healpix_convert and kugel_healpix_reorder: each face is a square, row by row,
+   * [12, nside, nside], that starts at the face's southern, eastern, northern or western corner. Columns and rows are x
+   * and y of a right-handed system seen from outside the sphere; with the southern corner they are those of
+   * kugel_healpix_pix2xyf. KUGEL_FLAT_CLOCKWISE exchanges columns and rows. Any nside. */
   KUGEL_ORDER_FLAT_S = 16,
   KUGEL_ORDER_FLAT_E = 17,
   KUGEL_ORDER_FLAT_N = 18,
@@ -147,7 +155,7 @@ KUGEL_API kugel_status kugel_healpix_convert(kugel_ctx *ctx, int64_t nside, kuge
 KUGEL_API kugel_status kugel_healpix_nest2uniq(kugel_ctx *ctx, int64_t nside, int64_t n, const int64_t *pixel,
                                                int64_t *uniq);
 
-/// nside and NESTED pixel of each such number.
+/// nside and NESTED pixel of numbers from kugel_healpix_nest2uniq.
 /// @param[in]  ctx    NULL: the default context
 /// @param[in]  n      number of pixels
 /// @param[in]  uniq   [n] 4 to 2^62 - 1
@@ -157,8 +165,8 @@ KUGEL_API kugel_status kugel_healpix_nest2uniq(kugel_ctx *ctx, int64_t nside, in
 KUGEL_API kugel_status kugel_healpix_uniq2nest(kugel_ctx *ctx, int64_t n, const int64_t *uniq, int64_t *nside,
                                                int64_t *pixel);
 
-/// Rings: first RING pixel, number of pixels, colatitude, and whether the first centre is half a pixel from
-/// phi = 0.
+/// Rings: first RING pixel, number of pixels, colatitude, and whether the first pixel's centre is half a pixel from
+/// phi = 0 (else it is at phi = 0).
 /// @param[in]  nside    1 to 2^29
 /// @param[in]  n        number of rings
 /// @param[in]  ring     [n] 1 to 4 nside - 1
@@ -187,13 +195,13 @@ KUGEL_API kugel_status kugel_healpix_pix2ring(kugel_ctx *ctx, int64_t nside, kug
 /// @param[in]  order  RING or NESTED
 /// @param[in]  n      number of pixels
 /// @param[in]  pixel  [n]
-/// @param[in]  step   points an edge, 1 to 2^20
+/// @param[in]  step   points per edge, 1 to 2^20
 /// @param[out] vec    [n, 4 step, 3] unit vectors
 /// @errors KUGEL_EINVAL
 KUGEL_API kugel_status kugel_healpix_boundaries(kugel_ctx *ctx, int64_t nside, kugel_order order, int64_t n,
                                                 const int64_t *pixel, int64_t step, double *vec);
 
-/// The eight neighbours of each pixel: SW, W, NW, N, NE, E, SE, S; -1 where there is none.
+/// The eight neighbours of each pixel: SW, W, NW, N, NE, E, SE, S; -1 if there is none.
 /// @param[in]  ctx        NULL: the default context
 /// @param[in]  nside      1 to 2^29
 /// @param[in]  order      RING or NESTED
@@ -218,8 +226,8 @@ KUGEL_API kugel_status kugel_healpix_interpolation(kugel_ctx *ctx, int64_t nside
                                                    int64_t n, const double *theta, const double *phi,
                                                    int64_t *pixel, double *weight);
 
-/// Values of maps at directions by bilinear interpolation: sums of four pixels times the weights above. Bad
-/// pixels take part like any others; a NaN among the four gives NaN.
+/// Values of maps at directions by bilinear interpolation: sums of four pixels times the weights of
+/// kugel_healpix_interpolation. Bad pixels are used like others; a NaN among the four makes the value NaN.
 /// @param[in]  ctx     NULL: the default context
 /// @param[in]  nside   1 to 2^29
 /// @param[in]  order   of the maps
@@ -233,7 +241,7 @@ KUGEL_API kugel_status kugel_healpix_interpolate(kugel_ctx *ctx, int64_t nside, 
                                                  const kugel_array *map, int64_t n, const double *theta,
                                                  const double *phi, const kugel_array *value);
 
-/* A set of pixels as rising, disjoint ranges [lo, hi). */
+/* A set of pixels as ascending, disjoint ranges [lo, hi). */
 typedef struct kugel_pixset {
   int64_t n_ranges, n_pixels;
   int64_t *ranges; /* [n_ranges, 2] */
@@ -246,30 +254,30 @@ typedef struct kugel_pixset {
 /// @param[in]  order      RING or NESTED
 /// @param[in]  vec        [3] the centre, of any length but zero
 /// @param[in]  radius     radians, 0 to pi
-/// @param[in]  inclusive  0 or 1; overlap is exact to rounding, in favour of the pixel
-/// @param[out] out        the set, to be given to kugel_pixset_destroy
+/// @param[in]  inclusive  0 or 1; overlap is exact to rounding, and pixels in doubt are included
+/// @param[out] out        the set, to be freed by kugel_pixset_destroy
 /// @errors KUGEL_EINVAL; KUGEL_ENOMEM
-/// @cost   proportional to the rings within, in NESTED order to the pixels on the circle
+/// @cost   proportional to the number of rings in the disc, in NESTED order to the number of pixels on the circle
 KUGEL_API kugel_status kugel_healpix_query_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,
                                                 const double *vec, double radius, int inclusive,
                                                 kugel_pixset **out);
 
-/// Pixels of a disc into the caller's memory: for many small discs, no set to destroy.
+/// Pixels of a disc into the caller's memory, for many small discs: there is no set to allocate and destroy.
 /// @param[in]  ctx        NULL: the default context
 /// @param[in]  nside      1 to 2^29
 /// @param[in]  order      RING or NESTED
 /// @param[in]  vec        [3] the centre, of any length but zero
 /// @param[in]  radius     radians, 0 to pi
 /// @param[in]  inclusive  as for kugel_healpix_query_disc
-/// @param[in]  capacity   room for that many pixels, at least 0
-/// @param[out] pixel      [capacity] rising; NULL if capacity is 0
-/// @param[out] count      pixels of the disc; more than `capacity`: none is written
+/// @param[in]  capacity   entries of `pixel`, at least 0
+/// @param[out] pixel      [capacity] ascending; NULL if capacity is 0
+/// @param[out] count      number of pixels of the disc; if it exceeds `capacity`, none is written
 /// @errors KUGEL_EINVAL; KUGEL_ENOMEM
 KUGEL_API kugel_status kugel_healpix_list_disc(kugel_ctx *ctx, int64_t nside, kugel_order order,
                                                const double *vec, double radius, int inclusive,
                                                int64_t capacity, int64_t *pixel, int64_t *count);
 
-/// Pixels between two colatitudes; theta1 > theta2 gives the two polar caps outside.
+/// Pixels between two colatitudes; theta1 > theta2: the pixels of the two polar caps theta < theta2 and theta > theta1.
 /// @param[in]  ctx        NULL: the default context
 /// @param[in]  nside      1 to 2^29
 /// @param[in]  order      RING or NESTED
@@ -287,32 +295,32 @@ KUGEL_API kugel_status kugel_healpix_query_strip(kugel_ctx *ctx, int64_t nside, 
 /// @param[in]  nside      1 to 2^29
 /// @param[in]  order      RING or NESTED
 /// @param[in]  n          number of vertices, 3 to 2^20
-/// @param[in]  vertices   [n, 3] in turn, either way round, of any length but zero; edges are great circles
+/// @param[in]  vertices   [n, 3] in order, clockwise or not, of any length but zero; edges are great circles
 /// @param[in]  inclusive  1: all pixels that overlap the polygon, and those near a corner that overlap the
 ///                        half sphere of each edge
 /// @param[out] out        the set
 /// @errors KUGEL_EINVAL also for a polygon that is not convex or has a corner of 0 or 180 degrees;
-/// KUGEL_ENOMEM
+///         KUGEL_ENOMEM
 KUGEL_API kugel_status kugel_healpix_query_polygon(kugel_ctx *ctx, int64_t nside, kugel_order order,
                                                    int64_t n, const double *vertices, int inclusive,
                                                    kugel_pixset **out);
 
 /// Copies the pixels of a set.
 /// @param[in]  set    a set
-/// @param[out] pixel  [set->n_pixels] rising
+/// @param[out] pixel  [set->n_pixels] ascending
 /// @errors KUGEL_EINVAL if an argument is NULL
 KUGEL_API kugel_status kugel_pixset_pixels(const kugel_pixset *set, int64_t *pixel);
 
-/// A NESTED set as the fewest pixels of any size.
+/// A NESTED set as the fewest pixels of any nside (a multi-order coverage).
 /// @param[in]  set    of NESTED pixels at `nside`
 /// @param[in]  nside  a power of two to 2^29
-/// @param[out] n      their number
+/// @param[out] n      number of these pixels
 /// @param[out] uniq   [n] 4 nside^2 + pixel each, in order along the sky; NULL: only count
 /// @errors KUGEL_EINVAL
 KUGEL_API kugel_status kugel_pixset_to_uniq(const kugel_pixset *set, int64_t nside, int64_t *n,
                                             int64_t *uniq);
 
-/// The NESTED pixels that pixels of any size cover; a smaller one counts as the pixel that holds it.
+/// The NESTED pixels that are covered by pixels of any nside; a smaller pixel stands for the whole pixel around it.
 /// @param[in]  ctx    NULL: the default context
 /// @param[in]  nside  of the set, a power of two to 2^29
 /// @param[in]  n      number of pixels
@@ -346,8 +354,8 @@ typedef struct kugel_ud_grade_opts {
   double power;    /* the result is multiplied by (nside_out / nside_in)^power: -2 keeps sums, 0 means */
 } kugel_ud_grade_opts;
 
-/// Changes nside by powers of two: means of the good children (not NaN, infinite or UNSEEN), or copies of the
-/// parent.
+/// Changes nside by powers of two: coarser pixels are means of their good children (not NaN, infinite or UNSEEN), finer
+/// pixels copies of their parent.
 /// @param[in]  ctx        NULL: the default context
 /// @param[in]  nside_in   a power of two
 /// @param[in]  order_in   order of `in`

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import re
 import signal
 import threading
 
@@ -40,7 +41,7 @@ _EXCEPTIONS = {
 def _check(status, function, arguments):
     if status == _ffi.KUGEL_OK:
         return status
-    sentence = lib.kugel_last_error().decode("utf-8", "replace")
+    sentence = re.sub(r" \[[^][ ]+\.[ch]:[0-9]+\]$", "", lib.kugel_last_error().decode("utf-8", "replace"))
     error = _EXCEPTIONS.get(status, KugelError)(sentence or lib.kugel_status_text(status).decode())
     error.status = status
     raise error
@@ -152,9 +153,20 @@ def ptr(a):
         return a.ctypes.data
 
 
+def writable(a, name):
+    """`a`, an array that results are written to; ValueError if it is read-only."""
+    if not a.flags.writeable:
+        raise ValueError(f"{name} is read-only (of a file mapped with mmap_mode='r', or on immutable bytes) and would be "
+                         f"written: give an array that may change, such as numpy.array({name})")
+    return a
+
+
 def path(name):
     """A file name as the library takes it."""
-    return os.fsencode(os.fspath(os.path.expanduser(name) if isinstance(name, str) else name))
+    name = os.fsencode(os.fspath(os.path.expanduser(name) if isinstance(name, str) else name))
+    if b"\0" in name:
+        raise ValueError("embedded null byte in a file name")
+    return name
 
 
 def text(value):
@@ -190,9 +202,13 @@ class Handle:
         self._destroy = destroy
 
     def __del__(self):
-        if self.address:
+        if getattr(self, "address", None):  # none where __init__ did not run
             self._destroy(self.address)
             self.address = None
+
+    def __reduce_ex__(self, protocol):
+        raise TypeError("plans, pictures and device arrays hold memory of the library and cannot be copied or pickled: "
+                        "make another one from what this one was made of")
 
 
 # ---- long calls ------------------------------------------------------------------------------------------------
@@ -258,3 +274,12 @@ def set_num_threads(n):
 def get_num_threads():
     """The number of threads in force."""
     return lib.kugel_get_num_threads()
+
+
+def mmax_option(mmax, lmax):
+    """mmax as the library takes it, in options and arguments alike; None: lmax."""
+    if mmax is None or mmax == lmax:
+        return _ffi.KUGEL_ALL
+    if not 0 <= mmax <= lmax:
+        raise ValueError(f"mmax is {mmax}; it must be between 0 and lmax = {lmax}")
+    return int(mmax) or _ffi.KUGEL_ONLY_M0

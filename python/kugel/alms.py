@@ -2,11 +2,13 @@
 """Coefficients: layout, windows, spectra, random alm, rotation. index(l, m) = m (2 lmax + 1 - m) / 2 + l."""
 import ctypes
 import math
+import warnings
 
 import numpy as np
 
 from . import _ffi
-from ._lib import lib, long_call, options, ptr, real
+from ._lib import lib, long_call, mmax_option, options, ptr, real, writable
+from .maps import host
 from .windows import gauss_beam
 
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -17,10 +19,19 @@ class Alm:
 
     @staticmethod
     def getlm(lmax, i=None):
-        """Degrees and orders of the indices i, or of all."""
+        """Degrees and orders of the indices i of alm with mmax = lmax, or of all.
+
+        ValueError for an index outside [0, getsize(lmax)).
+
+            Alm.getlm(2)    # (array([0, 1, 2, 1, 2, 2]), array([0, 0, 0, 1, 1, 2]))
+        """
         if i is None:
             i = np.arange(Alm.getsize(lmax))
-        i = np.asarray(i)
+        i = np.asarray(host(i, "i"))
+        if i.size and not (0 <= i.min() and i.max() < Alm.getsize(lmax)):
+            worst = i.min() if i.min() < 0 else i.max()
+            raise ValueError(f"index {worst} is out of range: alm of lmax {lmax} have indices 0 to "
+                             f"{Alm.getsize(lmax) - 1}")
         m = np.ceil(((2 * lmax + 1) - np.sqrt((2 * lmax + 1) ** 2 - 8.0 * (i - lmax))) / 2).astype(np.int64)
         l = i - m * (2 * lmax + 1 - m) // 2
         return (l, m) if i.ndim else (int(l), int(m))
@@ -58,12 +69,13 @@ def alm_sizes(count, lmax=None, mmax=None):
 
 def _complex(alm):
     """complex128, contiguous; not a copy if it is so already."""
-    return np.ascontiguousarray(alm, np.complex128)
+    return np.ascontiguousarray(host(alm, "alm"), np.complex128)
 
 
 def _sets(alms, keep=_COMPLEX):
     """alms as one contiguous array [nalm] or [n, nalm], and whether it is one set."""
-    a = alms if isinstance(alms, np.ndarray) else np.array([np.asarray(x) for x in alms])
+    alms = host(alms, "alm")
+    a = alms if isinstance(alms, np.ndarray) else np.array([np.asarray(host(x, "alm")) for x in alms])
     if a.ndim not in (1, 2):
         raise TypeError(f"alm has shape {a.shape}; expected [nalm] or [n, nalm]")
     a = np.ascontiguousarray(a, a.dtype if a.dtype in keep else keep[0])
@@ -71,22 +83,26 @@ def _sets(alms, keep=_COMPLEX):
 
 
 def _is_single(alms):
-    return np.ndim(alms) == 1 if isinstance(alms, np.ndarray) else not hasattr(alms[0], "__len__")
+    alms = host(alms, "alm")
+    return np.ndim(alms) == 1 if isinstance(alms, np.ndarray) else not hasattr(host(alms[0], "alm"), "__len__")
 
 
 def almxfl(alm, fl, mmax=None, inplace=False):
     """a_lm f_l; degrees beyond the end of fl become zero. inplace: the array given is changed and returned."""
+    alm = host(alm, "alm")
     a = _complex(alm)
     if a.ndim != 1:
         raise TypeError(f"alm has shape {a.shape}; expected [nalm]")
+    if inplace and isinstance(alm, np.ndarray):
+        writable(alm, "alm")
     lmax, mmax = alm_sizes(a.size, None, mmax)
-    fl = np.asarray(fl)
+    fl = np.asarray(host(fl, "fl"))
     parts = [real(fl.real), real(fl.imag)] if fl.dtype.kind == "c" else [real(fl)]
     out = a if inplace and len(parts) == 1 else np.empty_like(a)
-    lib.kugel_alm_multiply(None, lmax, mmax, ptr(a), parts[0].size, ptr(parts[0]), ptr(out))
+    lib.kugel_alm_multiply(None, lmax, mmax_option(mmax, lmax), ptr(a), parts[0].size, ptr(parts[0]), ptr(out))
     if len(parts) == 2:
         other = np.empty_like(a)
-        lib.kugel_alm_multiply(None, lmax, mmax, ptr(a), parts[1].size, ptr(parts[1]), ptr(other))
+        lib.kugel_alm_multiply(None, lmax, mmax_option(mmax, lmax), ptr(a), parts[1].size, ptr(parts[1]), ptr(other))
         out += 1j * other
     if inplace and out is not alm:
         alm[...] = out
@@ -96,6 +112,7 @@ def almxfl(alm, fl, mmax=None, inplace=False):
 
 def apply_windows(alms, windows, mmax=None, inplace=False):
     """Multiplies each set by its window (the last window serves all further sets)."""
+    alms = host(alms, "alm")
     if _is_single(alms):
         return almxfl(alms, windows[0], mmax=mmax, inplace=inplace)
     done = [almxfl(a, windows[min(i, len(windows) - 1)], mmax=mmax, inplace=inplace) for i, a in enumerate(alms)]
@@ -104,10 +121,13 @@ def apply_windows(alms, windows, mmax=None, inplace=False):
 
 def smoothalm(alms, fwhm=0.0, sigma=None, beam_window=None, pol=True, mmax=None, verbose=True, inplace=True):
     """Smooths alm by a Gaussian beam (fwhm or sigma, radians) or a window. Three sets are T, E, B unless pol=False."""
+    alms = host(alms, "alm")
+    if any(host(a) is not a for a in ([] if isinstance(alms, np.ndarray) else alms)):
+        alms = [host(a, "alm") for a in alms]
     single = _is_single(alms)
     lmax, _ = alm_sizes(len(alms) if single else len(alms[0]), None, mmax)
     if beam_window is not None:
-        windows = np.asarray(beam_window)
+        windows = np.asarray(host(beam_window, "beam_window"))
         windows = [windows] if windows.ndim == 1 else list(windows.T if windows.shape[0] == lmax + 1 else windows)
     else:
         if sigma is not None:
@@ -130,16 +150,16 @@ def alm2cl(alms1, alms2=None, lmax=None, mmax=None, lmax_out=None, nspec=None):
     lmax_out = lmax if lmax_out is None or lmax_out < 0 else min(int(lmax_out), lmax)
     if single:
         out = np.empty(lmax_out + 1)
-        lib.kugel_alm_cl(None, lmax, mmax, ptr(a), None if b is None else ptr(b), lmax_out, ptr(out))
+        lib.kugel_alm_cl(None, lmax, mmax_option(mmax, lmax), ptr(a), None if b is None else ptr(b), lmax_out, ptr(out))
         return out
     n = len(a)
     out = np.empty((n * (n + 1) // 2, lmax_out + 1))
     if b is None:
-        lib.kugel_alm_cl_all(None, n, lmax, mmax, ptr(a), lmax_out, ptr(out))
+        lib.kugel_alm_cl_all(None, n, lmax, mmax_option(mmax, lmax), ptr(a), lmax_out, ptr(out))
     else:
         pairs = [(i, i + d) for d in range(n) for i in range(n - d)]
         for row, (i, j) in zip(out, pairs):
-            lib.kugel_alm_cl(None, lmax, mmax, ptr(a[i]), ptr(b[j]), lmax_out, ptr(row))
+            lib.kugel_alm_cl(None, lmax, mmax_option(mmax, lmax), ptr(a[i]), ptr(b[j]), lmax_out, ptr(row))
     out = out if nspec is None else out[:nspec]
     return out[0] if len(out) == 1 else out
 
@@ -155,9 +175,14 @@ def synalm(cls, lmax=None, mmax=None, new=False, verbose=True):
 
     cls: one spectrum, or n (n + 1) / 2 of them, or 4 (TT, EE, BB, TE); None stands for zeros
     new: True: by diagonal, TT, EE, BB, TE, EB, TB;  False: by row, TT, TE, TB, EE, EB, BB
+    Returns complex128 [nalm], or [n, nalm] for several spectra. Degrees at which the spectra are not a covariance
+    (negative power, or a cross spectrum too large for its two) get zero alm, as healpy has it, and a RuntimeWarning names
+    the first.
     """
+    cls = host(cls, "cls")
     single = isinstance(cls, np.ndarray) and cls.ndim == 1 or not any(hasattr(c, "__len__") for c in cls)
-    rows = [np.asarray(cls, np.float64)] if single else [None if c is None else np.asarray(c, np.float64) for c in cls]
+    rows = [np.asarray(cls, np.float64)] if single else [None if c is None else np.asarray(host(c, "cls"), np.float64)
+                                                         for c in cls]
     longest = max(c.size for c in rows if c is not None)
     lmax = longest - 1 if lmax is None or lmax < 0 else int(lmax)
     mmax = lmax if mmax is None or mmax < 0 or mmax > lmax else int(mmax)
@@ -169,11 +194,27 @@ def synalm(cls, lmax=None, mmax=None, new=False, verbose=True):
     if len(rows) != 4 and n * (n + 1) // 2 != len(rows):
         raise TypeError(f"{len(rows)} spectra are given; there must be 1, 3, 4, 6, ... n (n + 1) / 2")
     out = np.empty((n, Alm.getsize(lmax, mmax)), np.complex128)
-    opts = options(_ffi.kugel_alm_random_opts, n=n, lmax=lmax, mmax=mmax or -1, cl=table, n_cl=len(rows),
+    opts = options(_ffi.kugel_alm_random_opts, n=n, lmax=lmax, mmax=mmax_option(mmax, lmax), cl=table, n_cl=len(rows),
                    cl_lmax=longest - 1, order=_ffi.KUGEL_CL_DIAGONAL if new else _ffi.KUGEL_CL_ROW, seed=_seed(),
                    zero_indefinite=1)
-    long_call(lib.kugel_alm_random, None, ctypes.byref(opts), ptr(out), None)
+    first_bad = ctypes.c_int64()
+    long_call(lib.kugel_alm_random, None, ctypes.byref(opts), ptr(out), ctypes.byref(first_bad))
+    if first_bad.value >= 0:
+        warnings.warn(f"the spectra at l = {first_bad.value} are not a covariance (negative power, or a cross spectrum too "
+                      "large): alm are zero there and at other such degrees", RuntimeWarning, stacklevel=2)
     return out[0] if single else out
+
+
+def new_to_old_spectra_order(cls_new_order):
+    """Spectra by row (TT, TE, TB, EE, EB, BB) of spectra by diagonal (TT, EE, BB, TE, EB, TB), for any number of fields.
+
+        old = kugel.sphtfunc.new_to_old_spectra_order(kugel.anafast(iqu))
+    """
+    n = int(round((np.sqrt(8 * len(cls_new_order) + 1) - 1) / 2))
+    if n * (n + 1) // 2 != len(cls_new_order):
+        raise ValueError(f"{len(cls_new_order)} spectra are given; there must be 1, 3, 6, ... n (n + 1) / 2")
+    place = {(i, i + d): d * n - d * (d - 1) // 2 + i for d in range(n) for i in range(n - d)}
+    return [cls_new_order[place[i, j]] for i in range(n) for j in range(i, n)]
 
 
 def resize_alm(alm, lmax, mmax, lmax_out, mmax_out):
@@ -184,7 +225,7 @@ def resize_alm(alm, lmax, mmax, lmax_out, mmax_out):
     if a.size != Alm.getsize(lmax, mmax):
         raise ValueError(f"alm has {a.size} coefficients; lmax {lmax}, mmax {mmax} has {Alm.getsize(lmax, mmax)}")
     out = np.empty(Alm.getsize(lmax_out, mmax_out), np.complex128)
-    lib.kugel_alm_resize(lmax, mmax, ptr(a), lmax_out, mmax_out, ptr(out))
+    lib.kugel_alm_resize(lmax, mmax_option(mmax, lmax), ptr(a), lmax_out, mmax_option(mmax_out, lmax_out), ptr(out))
     return out
 
 
@@ -205,10 +246,13 @@ def rotate_alm(alm, psi=0.0, theta=0.0, phi=0.0, matrix=None, lmax=None, mmax=No
     """
     if matrix is not None:
         psi, theta, phi = euler_of(matrix)
+    alm = host(alm, "alm")
     rows = [alm] if _is_single(alm) else list(alm)
     for row in rows:
+        row = host(row, "alm")
         if not isinstance(row, np.ndarray) or row.dtype.kind != "c":
             raise TypeError("alm must be complex arrays: they are rotated in place")
+        writable(row, "alm")
         lmax, mmax = alm_sizes(row.size, lmax, mmax)
         if mmax != lmax:
             raise ValueError(f"mmax is {mmax} and lmax {lmax}; they must be equal")

@@ -7,21 +7,28 @@
 
     x = kugel.banded.solve(b, diagonal=main, upper=above)      # once
 
-Rows are not exchanged: right for any matrix of two diagonals, and for three where the matrix is diagonally dominant,
-positive definite or totally nonnegative. Where that would lose more than half of the digits, solve raises ValueError.
+Matrices are real; right-hand sides may be complex. Where elimination in order would lose more than half of the digits of
+a matrix of three diagonals, rows are exchanged (on the CPU; on devices solve raises ValueError). Singular matrices raise
+ValueError.
 """
 import ctypes
 
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, lib, long_call, options, view
+from ._lib import Handle, lib, long_call, options, view, writable
 from .arrays import empty_like, foreign
 from .devices import context
 
 _METHODS = {"auto": _ffi.KUGEL_BANDED_AUTO, "substitution": _ffi.KUGEL_BANDED_SUBSTITUTION, "scan": _ffi.KUGEL_BANDED_SCAN,
             "cyclic": _ffi.KUGEL_BANDED_CYCLIC}
-_PRECISIONS = {"f64": _ffi.KUGEL_BANDED_F64, "f32": _ffi.KUGEL_BANDED_F32, "dd": _ffi.KUGEL_BANDED_DD}
+_PRECISIONS = {"f64": _ffi.KUGEL_PRECISION_F64, "f32": _ffi.KUGEL_PRECISION_F32, "dd": _ffi.KUGEL_PRECISION_DD}
+
+
+def _real(diagonal):
+    if diagonal.dtype.kind == "c":
+        raise TypeError(f"a diagonal is {diagonal.dtype}; matrices are real, right-hand sides may be complex")
+    return diagonal
 
 
 class Banded:
@@ -37,7 +44,7 @@ class Banded:
     """
 
     def __init__(self, lower=None, diagonal=None, upper=None, *, precision=None, columns=False, method="auto", device="cpu"):
-        given = [np.asarray(d) for d in (lower, diagonal, upper) if d is not None]
+        given = [_real(np.asarray(d)) for d in (lower, diagonal, upper) if d is not None]
         if lower is None and upper is None:
             raise ValueError("give lower, upper or both")
         if precision is None:
@@ -46,7 +53,7 @@ class Banded:
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")
         self.dtype = np.dtype(np.float32 if precision == "f32" else np.float64)
-        tail = (2,) if precision == "dd" else ()
+        self.tail = tail = (2,) if precision == "dd" else ()
         shape = given[0].shape
         own = shape[:len(shape) - len(tail)]
         if any(d.shape != shape for d in given) or len(own) not in (1, 2) or shape[len(own):] != tail:
@@ -81,21 +88,38 @@ class Banded:
             queue = self._context.queue(there.stream) if self._context and there.stream is not None else None
             long_call(function, self._handle.address, ctypes.byref(there.view), ctypes.byref(target.view), queue)
             return target.owner
+        x = np.asarray(x)
+        if x.dtype.kind == "c":
+            return self._run_complex(function, x, out)
         x = np.ascontiguousarray(x, self.dtype)
         if out is None:
             out = np.empty_like(x)
         elif not isinstance(out, np.ndarray) or out.dtype != x.dtype or out.shape != x.shape:
             raise ValueError(f"out must be an array {x.shape} of dtype {x.dtype}")
+        writable(out, "out")
         long_call(function, self._handle.address, view(x), view(out), None)
         return out
 
+    def _run_complex(self, function, x, out):
+        """Real and imaginary parts one after the other: the matrix is real."""
+        if self.tail:
+            raise TypeError(f"the array is {x.dtype}; of double-double plans arrays are float64, hi and lo")
+        dtype = np.dtype(np.complex64 if self.dtype == np.float32 else np.complex128)
+        if out is None:
+            out = np.empty(x.shape, dtype)
+        elif not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != x.shape:
+            raise ValueError(f"out must be an array {x.shape} of dtype {dtype}")
+        parts = self._run(function, x.real, None), self._run(function, x.imag, None)
+        out.real, out.imag = parts
+        return out
+
     def solve(self, b, out=None):
-        """x with A x = b for each system; out may be b."""
-        return self._run(lib.kugel_banded_solve_on, b, out)
+        """x with A x = b for each system; b may be complex; out may be b."""
+        return self._run(lib.kugel_banded_solve, b, out)
 
     def product(self, x, out=None):
-        """A x for each system; out may be x."""
-        return self._run(lib.kugel_banded_product_on, x, out)
+        """A x for each system; x may be complex; out may be x."""
+        return self._run(lib.kugel_banded_product, x, out)
 
 
 def solve(b, lower=None, diagonal=None, upper=None, **options_):

@@ -43,14 +43,15 @@ def devices():
 
 
 class Context:
-    """A device that plans run on. Made once for each name by `context`."""
+    """A device that plans run on, with a limit of memory for each plan or 0. Made once for each by `context`."""
 
-    def __init__(self, name):
+    def __init__(self, name, memory=0):
         out = ctypes.c_void_p()
         word = name.encode()
         lib.kugel_ctx_create(ctypes.byref(options(kugel_ctx_opts, device=word)), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_ctx_destroy)
         self.address = out.value
+        lib.kugel_ctx_limit_memory(self.address, memory)
         info = options(kugel_device_info)
         lib.kugel_ctx_describe(self.address, info)
         self.name, self.type, self.id = text(info.name), info.device.type, info.device.id
@@ -69,9 +70,14 @@ class Context:
 _contexts = {}
 
 
-def context(device):
-    """The Context of a device's name such as "cuda:0" or "auto"; None for the CPU."""
+def context(device, memory=0):
+    """The Context of a device's name such as "cuda:0" or "auto", whose plans may allocate `memory` bytes each, 0: what is
+    free; None for the CPU without a limit."""
     name = "cpu" if device is None else str(device)
+    if memory:
+        if (name, memory) not in _contexts:
+            _contexts[name, memory] = Context(name, memory)
+        return _contexts[name, memory]
     if name not in _contexts:
         made = None if name == "cpu" else Context(name)
         _contexts[name] = None if made is None or made.type == KUGEL_CPU else _contexts.get(made.name) or made

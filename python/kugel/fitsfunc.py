@@ -2,13 +2,15 @@
 """FITS files: HEALPix maps, alm, power spectra."""
 import ctypes
 import os
+import tempfile
+import weakref
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, dtype_of, lib, long_call, numpy_dtype, options, path, ptr, real, strings, text, view
 from .alms import Alm, _sets, alm_sizes, resize_alm
-from .maps import filled, get_nside, maptype
+from .maps import UNSEEN, filled, get_nside, host, is_masked, maptype
 
 _ORDER = {False: _ffi.KUGEL_ORDER_RING, True: _ffi.KUGEL_ORDER_NESTED, None: _ffi.KUGEL_ORDER_ANY}
 STANDARD_NAMES = {1: ["TEMPERATURE"], 2: ["Q_POLARISATION", "U_POLARISATION"],
@@ -16,11 +18,32 @@ STANDARD_NAMES = {1: ["TEMPERATURE"], 2: ["Q_POLARISATION", "U_POLARISATION"],
                   6: ["II", "IQ", "IU", "QQ", "QU", "UU"]}
 
 
+class HealpixFitsWarning(Warning):
+    """What is said of FITS files that can be read but are not as they should be."""
+
+
+def _on_disk(source, hdu):
+    """(file name, hdu, what to keep alive) of a file name or of astropy's HDU or HDUList, which goes to a temporary file."""
+    if not hasattr(source, "writeto"):
+        return source, hdu, None
+    folder = tempfile.TemporaryDirectory(prefix="kugel-")
+    name = os.path.join(folder.name, "hdu.fits")
+    source.writeto(name, output_verify="ignore")
+    if not isinstance(source, list):  # one HDU: the primary one, or the first after it
+        hdu = 0 if type(source).__name__ == "PrimaryHDU" else 1
+    return name, hdu, folder
+
+
 class _File:
     """An open FITS file. hdu counts as in astropy: 0 is the primary one; None: the first with data."""
 
     def __init__(self, filename, hdu=None):
+        filename, hdu, folder = _on_disk(filename, hdu)
+        if folder is not None:
+            weakref.finalize(self, folder.cleanup)
+        path(filename)  # refuses what is not a name
         name = os.path.expanduser(os.fspath(filename))
+        path(name)  # refuses null bytes
         if not os.path.exists(name):
             raise FileNotFoundError(2, "No such file", str(name))
         out = ctypes.c_void_p()
@@ -112,6 +135,7 @@ def make_card(key, value="", comment=""):
 def read_map(filename, field=0, dtype=None, nest=False, partial=False, hdu=1, h=False, verbose=True, memmap=False):
     """HEALPix maps of a FITS file, whole sky.
 
+    filename: of the file, or an astropy HDU or HDUList (an HDU that is given is read whatever hdu says)
     field:   column number or name, or several; None: all
     dtype:   of the maps, or one for each; None: as in the file
     nest:    False: RING, True: NEST, None: as in the file
@@ -160,10 +184,14 @@ def _exists(filename, overwrite):
 
 def _write_options(overwrite, column_names, column_units, extra_header, count, **more):
     for what, values in (("column_names", column_names), ("column_units", column_units)):
-        if values is not None and not isinstance(values, str) and len(values) != count:
+        many = values is not None and not isinstance(values, str)
+        if many and not (hasattr(values, "__len__") and all(isinstance(v, str) or v is None and what == "column_units"
+                                                               for v in values)):
+            raise ValueError(f"{what} is {values!r}; it must be a text, or one for each column")
+        if many and len(values) != count:
             raise ValueError(f"{what} has {len(values)} entries for {count} columns")
     names = [column_names] * count if isinstance(column_names, str) else column_names
-    units = [column_units] * count if isinstance(column_units, str) else column_units
+    units = [column_units] * count if isinstance(column_units, str) else column_units and [u or "" for u in column_units]
     cards = [make_card(*entry) for entry in extra_header]
     keep = [strings(v) for v in (names, units, cards)]
     addresses = [ctypes.cast(k, ctypes.c_void_p) if k is not None else None for k in keep]
@@ -173,34 +201,95 @@ def _write_options(overwrite, column_names, column_units, extra_header, count, *
     return opts
 
 
+_COLUMNS = {np.dtype(t) for t in (np.float64, np.float32, np.int64, np.int32, np.int16, np.uint8, np.bool_)}
+
+
+def _column_type(dtype, own):
+    """The type of a column that was asked for, or that holds a map of type `own`."""
+    kind = np.dtype(own if dtype is None else dtype).newbyteorder("=")
+    if kind.kind == "c":
+        raise TypeError(f"columns of {kind} are not written: give the real and the imaginary part as two maps, m.real and "
+                        "m.imag")
+    if kind in _COLUMNS:
+        return kind
+    if dtype is not None:
+        raise TypeError(f"columns of {kind} are not written; dtype may be {', '.join(sorted(t.name for t in _COLUMNS))}")
+    return np.dtype(np.float64) if kind.kind not in "iub" else np.dtype(np.int32 if kind.itemsize < 4 else np.int64)
+
+
+def _columns(m, count, dtype):
+    """The maps as one array of a type that the library takes, and the type of each column."""
+    rows = [m] if count == 1 and maptype(m) == 0 else m
+    kinds = [np.asarray(host(row, "a map")).dtype for row in rows] if not isinstance(m, np.ndarray) else [m.dtype] * count
+    wanted = list(dtype) if isinstance(dtype, (list, tuple)) else [dtype] * count
+    if len(wanted) != count:
+        raise ValueError(f"dtype has {len(wanted)} entries for {count} maps; give one type, or one for each map")
+    columns = [_column_type(w, kind) for w, kind in zip(wanted, kinds)]
+    values = filled(m).reshape(count, -1)
+    kind = values.dtype.newbyteorder("=")
+    if kind not in (np.float64, np.float32, np.int64, np.int32):
+        wide = values.astype(np.int32 if kind.kind in "iub" and kind.itemsize < 4 else np.int64 if kind.kind == "i" else
+                             np.float64)
+        if kind.kind == "u" and kind.itemsize == 8 and (wide != values).any():
+            raise ValueError("the map has numbers above 2^53 in uint64: give int64 or float64")
+        values = wide
+    if values.dtype.kind == "f" and len(set(kinds)) > 1:
+        for row, own, value in zip(rows, kinds, values):
+            if own.kind in "iu" and own.itemsize == 8 and not is_masked(row) and (value.astype(own) != row).any():
+                raise ValueError("a map of whole numbers above 2^53 cannot go into one file with maps of floating-point "
+                                 "numbers: write it to a file of its own")
+    return np.ascontiguousarray(values, values.dtype.newbyteorder("=")), columns
+
+
 def write_map(filename, m, nest=False, dtype=None, fits_IDL=True, coord=None, partial=False, column_names=None,
               column_units=None, extra_header=(), overwrite=False):
     """Writes maps to a FITS file.
 
-    dtype:        of the columns; None: the maps' own
+    m:            a map, or n maps, each a column; masked pixels are stored as UNSEEN
+    dtype:        of the columns: one type, or one for each map; None: the maps' own. float64, float32, int64, int32, int16,
+                  uint8 or bool
     fits_IDL:     1024 pixels a row where nside allows, as HEALPix does; False: one pixel a row
     coord:        "G", "E" or "C"
     partial:      store only pixels that are not UNSEEN
     extra_header: pairs (keyword, value), or triples with a comment
+    TypeError for complex maps; ValueError for values that the type of their column cannot hold; OSError if the file exists
+    and overwrite is False, or cannot be written.
+
+        kugel.write_map("iqu.fits", [i, q, u], coord="G", column_units="uK", dtype=[numpy.float64] + 2 * [numpy.float32])
     """
-    info = maptype(m)
+    m = host(m, "the map")
+    count = max(maptype(m), 1)
     _exists(filename, overwrite)
-    count = max(info, 1)
-    values = filled(m)
-    kind = np.dtype(dtype[0] if isinstance(dtype, (list, tuple)) else dtype) if dtype is not None else values.dtype
-    kind = kind.newbyteorder("=")
-    if values.dtype.newbyteorder("=") not in (np.float64, np.float32, np.int64, np.int32):
-        values = values.astype(np.int32 if values.dtype.kind in "iub" and values.itemsize < 4 else np.float64)
-    values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-    if dtype is not None and kind.kind in "iub" and values.dtype.kind == "f":
-        values = values.astype(np.int64 if kind.itemsize > 4 else np.int32)
+    values, columns = _columns(m, count, dtype)
     if column_names is None:
         column_names = STANDARD_NAMES.get(count) or [f"I_STOKES{i}" for i in range(count)]
     opts = _write_options(overwrite, column_names, column_units, extra_header, count, nowrap=int(not fits_IDL),
                           order=_ORDER[bool(nest)], coordsys=coord.encode() if coord else None,
                           skip_unseen=int(bool(partial)), nside=get_nside(m))
-    opts.dtype = dtype_of(kind if kind in (np.float64, np.float32, np.int64, np.int32) else values.dtype)
+    types = (_ffi.kugel_dtype * count)(*map(dtype_of, columns))
+    opts.dtype, opts.dtypes = types[0], types
     long_call(lib.kugel_fits_write_maps, None, path(filename), ctypes.byref(opts), view(values))
+
+
+def getformat(t):
+    """The letter of FITS columns for a NumPy type, or for a value or an array of it; "A" and the length for text.
+
+        kugel.fitsfunc.getformat(numpy.float32)     # "E"
+    """
+    if t is str:
+        return "A"
+    if isinstance(t, str):
+        return f"A{len(t)}"
+    if not isinstance(t, (np.dtype, type)):
+        if hasattr(t, "__len__") and len(t) and isinstance(t[0], str):
+            return f"A{max(map(len, t))}"
+        t = np.asarray(host(t)).dtype
+    letters = {"b1": "L", "u1": "B", "i2": "I", "i4": "J", "i8": "K", "f4": "E", "f8": "D", "c8": "C", "c16": "M"}
+    kind = np.dtype(t)
+    try:
+        return letters[kind.kind + str(kind.itemsize)]
+    except KeyError:
+        raise ValueError(f"FITS has no column type for {kind}; there are {', '.join(sorted(letters))}") from None
 
 
 # ---- alm -------------------------------------------------------------------------------------------------------
@@ -214,7 +303,11 @@ def _read_component(file, component):
 
 
 def read_alm(filename, hdu=1, return_mmax=False):
-    """alm of a FITS file: one array, or [n, nalm] for several HDUs. return_mmax: and mmax."""
+    """alm of a FITS file: one array, or [n, nalm] for several HDUs. return_mmax: and mmax.
+
+    filename: of the file, or an astropy HDU or HDUList
+    hdu:      number (0: primary) or name of the HDU, or several
+    """
     hdus = [hdu] if isinstance(hdu, (int, str, np.integer)) else list(hdu)
     parts = []
     for one in hdus:
@@ -253,20 +346,26 @@ def write_alm(filename, alms, out_dtype=None, lmax=-1, mmax=-1, mmax_in=-1, over
 
 
 def read_cl(filename):
-    """Power spectra of a FITS or text file: [lmax + 1], or [n, lmax + 1]."""
-    if not os.path.exists(os.path.expanduser(os.fspath(filename))):
-        raise FileNotFoundError(2, "No such file", os.fspath(filename))
-    info = _ffi.kugel_cl_info()
-    lib.kugel_cl_inspect(None, path(filename), ctypes.byref(info))
-    out = np.empty((info.nspectra, info.lmax + 1))
-    long_call(lib.kugel_cl_read, None, path(filename), 0, info.nspectra, info.lmax, ptr(out))
+    """Power spectra of a FITS or text file, or of an astropy HDU or HDUList: [lmax + 1], or [n, lmax + 1]."""
+    filename, _, folder = _on_disk(filename, None)
+    try:
+        path(filename)  # refuses what is not a name
+        if not os.path.exists(os.path.expanduser(os.fspath(filename))):
+            raise FileNotFoundError(2, "No such file", os.fspath(filename))
+        info = _ffi.kugel_cl_info()
+        lib.kugel_cl_inspect(None, path(filename), ctypes.byref(info))
+        out = np.empty((info.nspectra, info.lmax + 1))
+        long_call(lib.kugel_cl_read, None, path(filename), 0, info.nspectra, info.lmax, ptr(out))
+    finally:
+        if folder is not None:
+            folder.cleanup()
     return out[0] if len(out) == 1 else out
 
 
 def write_cl(filename, cl, dtype=None, overwrite=False, column_names=None, column_units=None, extra_header=()):
     """Writes power spectra [lmax + 1] or [n, lmax + 1]; dtype of the columns, float64 unless given."""
     _exists(filename, overwrite)
-    rows = np.atleast_2d(real(np.asarray(cl)))
+    rows = np.atleast_2d(real(host(cl, "cl")))
     opts = _write_options(overwrite, column_names, column_units, extra_header, len(rows))
     opts.dtype = dtype_of(np.float64 if dtype is None else dtype)
     long_call(lib.kugel_cl_write, None, path(filename), ctypes.byref(opts), len(rows), rows.shape[1] - 1, ptr(rows))

@@ -3,7 +3,7 @@
 
     beam = kugel.Radial(grid, **kernels.gaussian(np.radians(0.5)))
     scales = kugel.RadialBank(grid, kernels.needlets(lmax))
-    again = scales.adjoint(scales(map))   # of a band-limited map on a grid that is exact for it
+    again = scales.reconstruct(scales(map))   # of a band-limited map
 
 A dict can be changed before use: `kernels.top_hat(0.1) | {"normalise_mask": True}`.
 """
@@ -139,7 +139,7 @@ def needlet_windows(lmax, *, kind="standard", base=2.0, first=0, order=1):
 
 def needlets(lmax, **how):
     """Kernels of all scales of needlets to lmax, see `needlet_windows`: a map is the sum of its scales convolved with
-    their kernels once more, which is `RadialBank.adjoint` (on pixels of equal area)."""
+    their kernels once more, see `RadialBank.reconstruct`."""
     out = []
     for b in needlet_windows(lmax, **how):
         last = int(np.flatnonzero(b)[-1])
@@ -172,9 +172,11 @@ def cut_for_rms(kernel, cl, rms=1e-5):
     return high
 
 
-def find_sources(m, fwhm, filtered=None, *, threshold=5.0, rms=0.0, fixed_fwhm=False, most=100000):
-    """Peaks of a filtered RING map, brightest over noise first: an array with the fields theta, phi, snr, peak, fwhm, flux,
-    background, pixel. `filtered`: by `matched` or `mexican_hat`; None: the latter, for sources of this FWHM (radians)."""
+def find_sources(m, fwhm, filtered=None, *, threshold=5.0, rms=0.0, fixed_fwhm=False, most=100000, kernel=None):
+    """Sources of a filtered RING map, brightest over noise first: an array with the fields theta, phi, snr, peak, fwhm, flux,
+    background, position_error, peak_error, fwhm_error, flux_error, pixel and flags (see kugel_source in kugel/sources.h).
+    `filtered`: by `matched` or `mexican_hat`; None: the latter, for sources of this FWHM (radians). `kernel`: the filter's
+    b_l, for which sources are taken off one by one, with their sidelobes; None: peaks alone, but of the default filter."""
     from .plans import Grid
     from .radial import Radial
     m = np.ascontiguousarray(m, np.float64)
@@ -182,14 +184,21 @@ def find_sources(m, fwhm, filtered=None, *, threshold=5.0, rms=0.0, fixed_fwhm=F
     if m.ndim != 1 or m.size == 0 or 12 * nside**2 != m.size:
         raise ValueError(f"m has shape {m.shape}; expected [12 nside^2]")
     if filtered is None:
-        filtered = Radial(Grid.healpix(nside), **mexican_hat(fwhm=fwhm))(m)
+        hat = Radial(Grid.healpix(nside), **mexican_hat(fwhm=fwhm))
+        filtered, kernel = hat(m), hat.coefficients(4 * nside)
     filtered = np.ascontiguousarray(filtered, np.float64)
     if filtered.shape != m.shape:
         raise ValueError(f"filtered has shape {filtered.shape}; expected {m.shape}")
     fields = _ffi.kugel_source._fields_
-    out, count = np.zeros(int(most), np.dtype([(k, np.int64 if k == "pixel" else np.float64) for k, _ in fields])), ctypes.c_int64()
+    out = np.zeros(int(most), np.dtype([(k, np.int64 if k in ("pixel", "flags") else np.float64) for k, _ in fields]))
+    count, known = ctypes.c_int64(), {}
+    if kernel is not None:
+        kernel = np.array(kernel, np.float64, ndmin=1)
+        if kernel.ndim != 1 or kernel.size < 2:
+            raise ValueError(f"kernel has shape {kernel.shape}; expected b_l [lmax + 1]")
+        known = {"kernel": kernel, "kernel_lmax": kernel.size - 1}
     opts = options(_ffi.kugel_sources_opts, nside=nside, fwhm=float(fwhm), threshold=float(threshold), rms=float(rms),
-                   fixed_fwhm=int(bool(fixed_fwhm)))
+                   fixed_fwhm=int(bool(fixed_fwhm)), **known)
     lib.kugel_sources_find(None, ctypes.byref(opts), ptr(m), ptr(filtered), out.size,
                            out.ctypes.data_as(ctypes.POINTER(_ffi.kugel_source)), ctypes.byref(count))
     return out[:min(count.value, out.size)]

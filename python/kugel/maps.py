@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sizes of HEALPix maps, masks, and what counts as a map: healpy's rules."""
+import functools
+import sys
+
 import numpy as np
 
 UNSEEN = -1.6375e30
@@ -40,7 +43,9 @@ def isnpixok(npix):
 
 
 def nside2npix(nside):
-    """12 nside^2."""
+    """Pixels of a map: 12 nside^2, element by element; ValueError unless nside is whole and in 1 to 2^29."""
+    check_nside(nside)
+    nside = int(nside) if np.ndim(nside) == 0 else np.asarray(nside).astype(np.int64)
     return 12 * nside * nside
 
 
@@ -78,7 +83,7 @@ def npix2order(npix):
 
 def nside2pixarea(nside, degrees=False):
     """Area of a pixel, steradians or square degrees."""
-    area = 4 * np.pi / nside2npix(np.asarray(nside, np.float64)[()])
+    area = 4 * np.pi / nside2npix(nside)
     return np.rad2deg(np.rad2deg(area)) if degrees else area
 
 
@@ -88,22 +93,100 @@ def nside2resol(nside, arcmin=False):
     return np.rad2deg(resolution) * 60 if arcmin else resolution
 
 
+# ---- arrays of other libraries ----------------------------------------------------------------------------------
+
+_HOST = (1, 3)  # DLPack's kDLCPU and kDLCUDAHost
+
+
+def _refuse(a, what):
+    """TypeError for arrays whose values are not to be had, or not without losing what they are for."""
+    library = type(a).__module__.split(".")[0]
+    if library == "torch":
+        if a.requires_grad:
+            raise TypeError(f"{what} is a tensor that requires grad: use kugel.torch, which differentiates, or give "
+                            "tensor.detach()")
+        if a.device.type != "cpu":
+            raise TypeError(f"{what} is a tensor on {a.device}: use kugel.torch or kugel.SHT, which work there, or give "
+                            "tensor.cpu()")
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(a, jax.core.Tracer):
+        raise TypeError(f"{what} is traced by jax.jit, jax.grad or jax.vmap: use the functions of kugel.jax there")
+    if library != "kugel" and hasattr(a, "__dlpack_device__"):
+        kind, number = a.__dlpack_device__()
+        if int(kind) not in _HOST:
+            raise TypeError(f"{what} lies in the memory of a device (DLPack's type {int(kind)}, number {number}): use "
+                            "kugel.SHT or kugel.torch, which work there, or copy it to the host")
+
+
+def host(a, what="the array"):
+    """`a` as a NumPy array, without a copy where its memory allows that: of PyTorch, JAX, xarray, pandas, and whatever has
+    __array__, __array_interface__ or __dlpack__. NumPy's arrays, masked ones too, numbers, lists and tuples are left as
+    they are. The columns of a table become rows, its missing entries NaN.
+
+    TypeError for tensors that require grad or lie on a device, and inside jax.jit: it names kugel.torch or kugel.jax.
+    """
+    if isinstance(a, (np.ndarray, np.generic, int, float, complex, list, tuple, str, type(None))):
+        return a
+    _refuse(a, what)
+    if type(a).__module__.split(".")[0] == "torch":
+        return a.resolve_conj().resolve_neg().numpy()
+    if hasattr(a, "__array__") or hasattr(a, "__array_interface__"):
+        out = np.asarray(a)
+        if out.dtype == object and hasattr(a, "to_numpy"):  # pandas' types with NA
+            out = a.to_numpy(dtype=np.float64, na_value=np.nan)
+        return out.T if type(a).__name__ == "DataFrame" else out
+    if hasattr(a, "__dlpack__"):
+        return np.from_dlpack(a)
+    return np.asarray(a) if hasattr(a, "ndim") else a
+
+
 # ---- what is a map ---------------------------------------------------------------------------------------------
 
 
-def maptype(m):
-    """0 for one map, n for a sequence of n maps of one size; TypeError for anything else."""
+def _explicit_size(m):
+    """Pixels of a map given as a dict {pixel: value}, whose key "nside" may say its size."""
+    if "nside" in m:
+        check_nside(m["nside"])
+        return nside2npix(m["nside"])
+    pixels = [key for key in m if not isinstance(key, str)]
+    if not pixels:
+        raise TypeError("the map is a dict without pixels and without 'nside'")
+    return nside2npix(get_min_valid_nside(max(pixels) + 1))
+
+
+def _sequence(m):
+    """The map as an array, or as a list of arrays if it is a sequence of maps."""
+    m = host(m, "the map")
+    if isinstance(m, np.ndarray):
+        return m
     if not hasattr(m, "__len__"):
         raise TypeError("input map is a scalar")
-    if len(m) == 0:
+    if isinstance(m, dict):
+        raise TypeError("the map is a dict: give an array with a value for each pixel")
+    return [host(part, "a map") for part in m]
+
+
+def maptype(m):
+    """What the map argument `m` is.
+
+    m:  an array [npix] or [n, npix], a sequence of n maps, or such an array of PyTorch, JAX, xarray, pandas ...
+    Returns 0 for one map, n for n maps of one size. TypeError for anything else.
+
+        kugel.maptype(numpy.zeros(12))          # 0
+        kugel.maptype(numpy.zeros((3, 12)))     # 3
+    """
+    m = _sequence(m)
+    if len(m) == 0 if not isinstance(m, np.ndarray) or m.ndim else False:
         raise TypeError("input map has length zero")
     if isinstance(m, np.ndarray):
+        if m.ndim == 0:
+            raise TypeError("input map is a scalar")
         sizes = {m.shape[-1]}
-        if m.ndim not in (1, 2):
+        if m.ndim > 2:
             raise TypeError(f"input map has {m.ndim} dimensions")
         count = 0 if m.ndim == 1 else len(m)
     elif hasattr(m[0], "__len__"):
-        sizes, count = {len(part) for part in m}, len(m)
+        sizes, count = {len(part) if hasattr(part, "__len__") else 1 for part in m}, len(m)
     else:
         sizes, count = {len(m)}, 0
     if len(sizes) != 1:
@@ -114,9 +197,23 @@ def maptype(m):
 
 
 def get_map_size(m):
-    """Pixels of a map, or of each map of a sequence."""
+    """Pixels of a map, or of each map of a sequence. A dict {pixel: value} stands for a map of the least size, or of
+    that of its key "nside"."""
+    if isinstance(m, dict):
+        return _explicit_size(m)
+    m = _sequence(m)
     maptype(m)
     return m.shape[-1] if isinstance(m, np.ndarray) else len(m[0]) if hasattr(m[0], "__len__") else len(m)
+
+
+def get_min_valid_nside(npix):
+    """The least power of two nside with 12 nside^2 >= npix."""
+    if not npix >= 1:
+        raise ValueError(f"npix is {npix}; it must be at least 1")
+    nside = 1
+    while 12 * nside * nside < npix:
+        nside *= 2
+    return nside
 
 
 def get_nside(m):
@@ -126,10 +223,16 @@ def get_nside(m):
 
 def filled(m):
     """Plain arrays instead of masked ones, masked pixels UNSEEN; a sequence of maps becomes one array."""
+    m = host(m, "the map")
     if isinstance(m, np.ma.MaskedArray):
-        return m.filled(UNSEEN) if m.mask is not np.ma.nomask and m.mask.any() else m.data
+        if m.mask is np.ma.nomask or not m.mask.any():
+            return m.data
+        if m.dtype.kind not in "fc":  # whole numbers cannot hold UNSEEN
+            m = m.astype(np.float64)
+        return m.filled(UNSEEN)
     if isinstance(m, np.ndarray):
         return m
+    m = _sequence(m)
     if hasattr(m[0], "__len__"):
         return np.array([filled(part) for part in m])
     return np.asarray(m)
@@ -137,8 +240,32 @@ def filled(m):
 
 def is_masked(m):
     """Whether a map, or one of a sequence, is a masked array."""
-    return isinstance(m, np.ma.MaskedArray) or (not isinstance(m, np.ndarray) and
+    return isinstance(m, np.ma.MaskedArray) or (isinstance(m, (list, tuple)) and
                                                  any(isinstance(part, np.ma.MaskedArray) for part in m))
+
+
+def is_ma(m):
+    """Whether a map, or the first of a sequence, is a masked array."""
+    return is_masked(m)
+
+
+def ma_to_array(m):
+    """Masked maps as plain arrays with masked pixels UNSEEN; other maps as they are.
+
+        kugel.pixelfunc.ma_to_array(kugel.ma(m))    # m with every bad pixel UNSEEN
+    """
+    return filled(m) if is_masked(m) else m
+
+
+def accept_ma(f):
+    """Decorator: `f(map, ...)`, written for plain arrays, also takes masked maps and then returns masked ones."""
+
+    @functools.wraps(f)
+    def wrapper(map_in, *args, **kwds):
+        out = f(ma_to_array(map_in), *args, **kwds)
+        return ma(out) if is_masked(map_in) else out
+
+    return wrapper
 
 
 # ---- masks -----------------------------------------------------------------------------------------------------
@@ -146,7 +273,7 @@ def is_masked(m):
 
 def mask_bad(m, badval=UNSEEN, rtol=1.0e-5, atol=1.0e-8):
     """True where a pixel equals badval within atol + rtol |badval|."""
-    m = np.asarray(m)
+    m = np.asarray(host(m, "the map"))
     return np.abs(m - badval) <= atol + rtol * abs(badval)
 
 
@@ -156,11 +283,19 @@ def mask_good(m, badval=UNSEEN, rtol=1.0e-5, atol=1.0e-8):
 
 
 def ma(m, badval=UNSEEN, rtol=1e-5, atol=1e-8, copy=True):
-    """A masked array, or a tuple of them for a sequence of maps, with bad pixels masked."""
-    one = maptype(m) == 0
+    """A map as a masked array with its bad pixels masked.
 
-    def masked(part):
-        part = np.array(part) if copy else np.asarray(part)
-        return np.ma.MaskedArray(part, mask_bad(part, badval, rtol, atol), fill_value=badval)
+    m:       [npix], or n maps
+    badval:  the value of bad pixels; those within atol + rtol |badval| of it are bad, and pixels masked already
+    copy:    False: the result shares its values with m where that is an array
+    Returns a MaskedArray [npix], or [n, npix] for n maps (one also for a sequence of one).
 
-    return masked(m) if one else tuple(masked(part) for part in m)
+        kugel.ma([m, m]).mask.sum(axis=1)       # bad pixels of each map
+    """
+    maptype(m)
+    values = filled(m)
+    values = np.array(values) if copy else np.asarray(values)
+    mask = mask_bad(values, badval, rtol, atol)
+    if badval != UNSEEN and is_masked(m):
+        mask |= np.ma.getmaskarray(m) if isinstance(m, np.ndarray) else [np.ma.getmaskarray(part) for part in m]
+    return np.ma.MaskedArray(values, mask, fill_value=badval if values.dtype.kind in "fc" or mask.any() else None)

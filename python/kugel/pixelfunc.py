@@ -5,13 +5,14 @@ import ctypes
 import numpy as np
 
 from . import _ffi
-from ._lib import bare, check, lib, long_call, options, ptr, view
+from ._lib import bare, check, lib, long_call, options, ptr, view, writable
 from .arrays import empty_like, foreign, stream_handle
 from .devices import context
-from .maps import (MAX_NSIDE, UNSEEN, check_max_nside, check_nside, filled, get_map_size, get_nside, is_masked, isnpixok,
-                   isnsideok, ma, mask_bad, mask_good, maptype, npix2nside, npix2order, nside2npix, nside2order,
-                   nside2pixarea, nside2resol, order2npix, order2nside)
-from .sphere_angles import (ang2vec, check_theta, dir2vec, lonlat2thetaphi, thetaphi2lonlat, vec2ang, vec2dir)
+from .maps import (MAX_NSIDE, UNSEEN, accept_ma, check_max_nside, check_nside, filled, get_map_size, get_min_valid_nside,
+                   get_nside, host, is_ma, is_masked, isnpixok, isnsideok, ma, ma_to_array, mask_bad, mask_good, maptype,
+                   npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
+from .sphere_angles import (ang2vec, check_theta, check_theta_valid, dir2vec, lonlat2thetaphi, thetaphi2lonlat, vec2ang,
+                            vec2dir)
 
 _I64, _F64 = np.dtype(np.int64), np.dtype(np.float64)
 
@@ -21,7 +22,7 @@ def _order(nest):
 
 
 def _numbers(value, dtype):
-    value = np.asarray(value)
+    value = np.asarray(host(value))
     if dtype is _I64 and value.dtype.kind not in "iu" and value.size:
         whole = value.astype(np.int64) if value.dtype.kind in "fb" else None
         if whole is None or not np.array_equal(whole, value):
@@ -61,6 +62,7 @@ def _plain(a):
 
 def _directions(theta, phi, lonlat):
     """Colatitude and longitude in radians; rounding just past pi is cut."""
+    theta, phi = host(theta, "theta"), host(phi, "phi")
     if lonlat:
         theta, phi = lonlat2thetaphi(np.asarray(theta), np.asarray(phi))
     theta = np.asarray(theta, np.float64)
@@ -79,11 +81,7 @@ def ang2pix(nside, theta, phi, nest=False, lonlat=False, latauto=False, latbounc
     latauto: latitudes beyond the poles are folded back; latbounce=False: the longitude then turns by 180 degrees
     """
     if lonlat and latauto:
-        lon, lat = np.asarray(theta, np.float64), np.asarray(phi, np.float64)
-        lat = (lat + 180.0) % 360.0 - 180.0
-        beyond = np.abs(lat) > 90.0
-        lat = np.where(beyond, np.copysign(180.0, lat) - lat, lat)
-        theta, phi = lon if latbounce else np.where(beyond, lon + 180.0, lon), lat
+        (theta, phi), lonlat = lonlat2thetaphi(host(theta, "theta"), host(phi, "phi"), True, latbounce), False
     return _plain(_run(lib.kugel_healpix_ang2pix, nside, nest, _directions(theta, phi, lonlat), [(_I64, ())])[0])
 
 
@@ -209,7 +207,7 @@ def get_interp_weights(nside, theta, phi=None, nest=False, lonlat=False):
 def get_interp_val(m, theta, phi, nest=False, lonlat=False):
     """Map values at directions by bilinear interpolation; for several maps an array with a row each."""
     several = maptype(m) != 0
-    maps = np.asarray(m)
+    maps = np.asarray(filled(m))
     if maps.dtype.kind == "c":
         parts = (get_interp_val(part, theta, phi, nest, lonlat) for part in (maps.real, maps.imag))
         return next(parts) + 1j * next(parts)
@@ -228,6 +226,8 @@ def get_interp_val(m, theta, phi, nest=False, lonlat=False):
 
 def boundaries(nside, pix, step=1, nest=False):
     """Unit vectors [3, 4 step] (or [n, 3, 4 step]) along the edges of pixels, from the north corner through the west."""
+    if step != int(step):
+        raise TypeError(f"step is {step}; it must be whole")
     step = int(step)
     if step < 1:
         raise ValueError(f"step is {step}; it must be at least 1")
@@ -235,7 +235,10 @@ def boundaries(nside, pix, step=1, nest=False):
     def function(ctx, one, order, n, pixels, out):
         lib.kugel_healpix_boundaries(ctx, one, order, n, pixels, step, out)
 
-    out = _run(function, nside, nest, [(pix, _I64)], [(_F64, (4 * step, 3))])[0]
+    try:
+        out = _run(function, nside, nest, [(pix, _I64)], [(_F64, (4 * step, 3))])[0]
+    except TypeError as e:
+        raise ValueError(str(e)) from None  # as healpy
     return np.swapaxes(out, -1, -2)
 
 
@@ -250,6 +253,8 @@ _QUICK = 10000  # rings
 def _query(function, quick, buff, return_ranges, *arguments):
     """Runs a query of the library: its pixels, in the memory of `buff` if it is given, or its ranges.
     quick: it takes no time that Ctrl-C would have to wait for"""
+    if buff is not None and return_ranges:
+        raise ValueError("Cannot use both buff and return_ranges: ranges are returned in an array of their own")
     out = _PIXSET()
     if quick:
         function(None, *arguments, ctypes.byref(out))
@@ -274,6 +279,7 @@ def _query(function, quick, buff, return_ranges, *arguments):
 def _buffer(buff, total):
     if not isinstance(buff, np.ndarray) or buff.dtype != np.int64 or not buff.flags.c_contiguous:
         raise ValueError("buff must be a contiguous int64 array")
+    writable(buff, "buff")
     if buff.size < total:
         raise ValueError(f"buff has room for {buff.size} pixels; {total} are needed")
     return buff.reshape(-1)[:total]
@@ -283,7 +289,8 @@ def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=Non
     """Pixels, rising, whose centres lie within `radius` (radians) of the direction vec [3].
 
     inclusive: all that overlap the disc; `fact` is accepted and ignored: overlap is found without oversampling
-    buff:      an int64 array for the result;  return_ranges: [n, 2] ranges [first, last + 1) instead
+    buff:      an int64 array for the result, which is then a view of its beginning
+    return_ranges: [n, 2] ranges [first, last + 1) instead; not with buff
     """
     check_nside(nside, nest)
     vec = np.asarray(vec, np.float64)
@@ -431,7 +438,8 @@ def ud_grade(map_in, nside_out, pess=False, order_in="RING", order_out=None, pow
     opts = options(_ffi.kugel_ud_grade_opts, pessimistic=int(bool(pess)), power=float(power or 0.0))
     long_call(lib.kugel_healpix_ud_grade, None, nside, source, view(m), int(nside_out), target, view(out),
               ctypes.byref(opts))
-    return (ma(out) if is_masked(map_in) else out).astype(kind, copy=False)
+    out = ma(out) if is_masked(map_in) else out
+    return out.astype(kind, copy=False) if kind.kind == "f" or not is_masked(out) else out
 
 
 # ---- monopole and dipole ---------------------------------------------------------------------------------------

@@ -7,13 +7,15 @@
 """
 import ctypes
 import functools
+import math
 
 import numpy as np
 
-from . import _ffi
-from ._lib import Handle, lib, long_call, options, ptr, view
+from . import _ffi, latlon
+from ._lib import Handle, lib, long_call, mmax_option, options, ptr, view, writable
 from .arrays import empty_like, foreign, stream_handle
 from .devices import context
+from .maps import filled, host, is_masked
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -36,6 +38,8 @@ def choice(table, value, what):
 def byte_count(amount):
     """A number of bytes, given as a number or as text such as "500M", "20G", "16Gi"."""
     if not isinstance(amount, str):
+        if amount < 0:
+            raise ValueError(f"{amount} bytes: must not be negative")
         return int(amount)
     number = amount.strip().removesuffix("B")
     base = 1024 if number.endswith("i") else 1000
@@ -45,15 +49,6 @@ def byte_count(amount):
         return int(float(number[:-1] if power else number) * base**power)
     except (ValueError, OverflowError):
         raise ValueError(f"{amount!r} is no number of bytes; write 500M, 20G or 16Gi") from None
-
-
-def mmax_option(mmax, lmax):
-    """The library's mmax: 0 stands for lmax, -1 for m = 0 only."""
-    if mmax is None or mmax == lmax:
-        return 0
-    if not 0 <= mmax <= lmax:
-        raise ValueError(f"mmax is {mmax}; it must be between 0 and lmax = {lmax}")
-    return -1 if mmax == 0 else int(mmax)
 
 
 class Grid:
@@ -138,6 +133,24 @@ class Grid:
                 raise ValueError(f"{name} has shape {values.shape}; expected ({theta.size},) like theta")
         return cls(kind=_ffi.KUGEL_GRID_CUSTOM, nrings=theta.size, **tables)
 
+    @classmethod
+    def from_latlon(cls, lat, lon):
+        """The grid of an array [..., lat, lon], of which lat and lon are the coordinates in degrees, as in NetCDF files.
+
+            grid = kugel.Grid.from_latlon(data.lat, data.lon)
+            print(grid)  # Clenshaw-Curtis grid of 181 latitudes and 360 longitudes; the array's rows run from south to north ...
+            map = kugel.regrid(data.values, grid, 64)
+
+        Recognises the kind of grid by its latitudes (to a fiftieth of the step between rows), rows from the south, columns
+        that begin anywhere, such as at -180, or cross the date line, or run westwards. kugel.regrid turns arrays
+        [..., lat, lon] itself, also as results; for plans grid.arrange(array) and grid.restore(map) do.
+        Latitudes of no known grid, parts of the sphere and repeated columns raise ValueError.
+        """
+        name, rows_reversed = latlon.rows(lat, lambda kind, n: getattr(cls, kind)(n, 1).table()["theta"])
+        phi0, columns_reversed = latlon.columns(lon)
+        grid = getattr(cls, name)(np.size(lat), np.size(lon), phi0)
+        return LatLonGrid(name, rows_reversed, columns_reversed, **grid.options)
+
     def __reduce__(self):
         return functools.partial(Grid, **self.options), ()
 
@@ -159,6 +172,49 @@ class Grid:
         return out
 
 
+class LatLonGrid(Grid):
+    """A grid of equal rows and how an array of such rows lies in memory; from Grid.from_latlon.
+
+    Plans take maps in the grid's order, from north to south and eastwards: arrange(array) gives them, restore(map) is its
+    inverse. kugel.regrid does both where it is given arrays [..., lat, lon].
+    """
+
+    def __init__(self, name, rows_reversed, columns_reversed, **opts):
+        super().__init__(**opts)
+        self.name, self.rows_reversed, self.columns_reversed = name, rows_reversed, columns_reversed
+
+    def __reduce__(self):
+        return functools.partial(LatLonGrid, self.name, self.rows_reversed, self.columns_reversed, **self.options), ()
+
+    @property
+    def shape(self):
+        """(latitudes, longitudes)"""
+        return self.options["ntheta"], self.options["nphi"]
+
+    def __repr__(self):
+        lon = math.degrees(self.options["phi0"])
+        return (f"{latlon.NAMES[self.name]} grid of {self.shape[0]} latitudes and {self.shape[1]} longitudes; the array's rows run from "
+                f"{'south to north' if self.rows_reversed else 'north to south'}, its columns "
+                f"{'westwards' if self.columns_reversed else 'eastwards'}, and the first of them eastwards is at "
+                f"{lon - 360 if lon > 180 else lon:.6g} degrees")
+
+    def _turn(self, array):
+        if array.shape[-2:] != self.shape:
+            raise ValueError(f"the array has shape {array.shape}; it must end in {self.shape}, latitudes and longitudes")
+        array = array[..., ::-1, :] if self.rows_reversed else array
+        return array[..., ::-1] if self.columns_reversed else array
+
+    def arrange(self, array):
+        """[..., lat, lon] as the latitudes and longitudes were given, in the grid's order: [..., npix]."""
+        array = self._turn(np.asarray(array))
+        return np.ascontiguousarray(array).reshape(array.shape[:-2] + (self.npix,))
+
+    def restore(self, maps):
+        """[..., npix] in the grid's order, as the latitudes and longitudes were given: [..., lat, lon]."""
+        maps = np.asarray(maps)
+        return np.ascontiguousarray(self._turn(maps.reshape(maps.shape[:-1] + self.shape)))
+
+
 class Plan:
     """What plans that take arrays of one kind and give another share: `_handle`, `_context`, `covered`."""
 
@@ -173,11 +229,15 @@ class Plan:
             if there.dtype not in kinds:
                 raise TypeError(f"{what} has dtype {there.dtype}; in device memory it must be {kinds[0]} or {kinds[1]}")
             return there, self._batch(there.shape, count, length, what)
-        a = np.asarray(a)
+        a = np.asarray(self._plain(a, what))
         if a.dtype not in kinds or not a.flags.c_contiguous:
             a = np.ascontiguousarray(a, kinds[0] if a.dtype.newbyteorder("=") not in kinds else
                                      a.dtype.newbyteorder("="))
         return a, self._batch(a.shape, count, length, what)
+
+    def _plain(self, a, what):
+        """An argument as a NumPy array or what makes one; masked pixels UNSEEN."""
+        return filled(a) if is_masked(a) else host(a, what)
 
     @staticmethod
     def _batch(shape, count, length, what):
@@ -197,19 +257,24 @@ class Plan:
             raise TypeError(f"out must be a C-contiguous array of dtype {kinds[0]} or {kinds[1]}")
         if there.shape != shape:
             raise ValueError(f"out has shape {there.shape}; expected {shape}")
+        if there is out:
+            writable(out, "out")
         return out, there
 
     def _run(self, function, a, inputs, outputs, out, stream):
         a, batch = self._input(a, *inputs)
         out, there = self._output(a, batch, *outputs[:3], out)
         views = self._view(a, inputs[1]), self._view(there, outputs[1])
-        streams = [s for s in (stream, getattr(a, "stream", None), getattr(there, "stream", None)) if s is not None]
         if isinstance(a, np.ndarray) and there is out:
             long_call(function, self._handle.address, *views, None)
         else:
-            queue = self._context.queue(stream_handle(streams[0])) if streams and self._context else None
-            function(self._handle.address, *views, queue)
+            function(self._handle.address, *views, self._queue(a, there, stream))
         return out
+
+    def _queue(self, a, there, stream=None):
+        """The library's queue for `stream`, else for the stream of the input or the output; None: there is none."""
+        streams = [s for s in (stream, getattr(a, "stream", None), getattr(there, "stream", None)) if s is not None]
+        return self._context.queue(stream_handle(streams[0])) if streams and self._context else None
 
     @staticmethod
     def _view(a, count):
@@ -227,9 +292,11 @@ class SHT(Plan):
     mode:        None (by spin), "scalar", "spin", "teb" (T, E, B <-> T, Q, U), "grad", "der1"
     weights:     for analysis on HEALPix: None, "ring" or "pixel"
     iterations:  Jacobi refinements of analysis
-    bad_pixels:  NaN, infinite and UNSEEN pixels: "error", "zero" or "pass"
+    bad_pixels:  NaN, infinite, UNSEEN and masked pixels: "error", "zero" or "pass" (not for masked ones)
     max_memory:  bytes of the device's memory that the plan may hold, a number or "20G"; larger transforms go in parts
     device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1" shares the work among devices
+    beyond_band_limit:  True: analysis also beyond the lmax and mmax to which it is exact on the grid, where it is
+                 refused otherwise; HEALPix and custom grids know no such limit
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
@@ -241,7 +308,7 @@ class SHT(Plan):
     """
 
     def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None):
+                 max_memory=0, device=None, beyond_band_limit=False):
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -249,32 +316,43 @@ class SHT(Plan):
         if lmax < 0:
             raise ValueError(f"lmax is {lmax}; it must be at least 0")
         self.grid, self.lmax, self.mmax = grid, int(lmax), int(lmax if mmax is None else mmax)
-        self.mode, self.spin = mode, int(spin)
+        self._rest = weights, int(iterations), bad_pixels, max_memory, device, bool(beyond_band_limit)
+        self.mode, self.spin, self.bad_pixels = mode, int(spin), bad_pixels
         opts = options(_ffi.kugel_sht_opts, grid=grid._handle.address, lmax=self.lmax,
                        mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
-                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"), max_memory=byte_count(max_memory))
+                       bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"),
+                       beyond_band_limit=int(bool(beyond_band_limit)))
         out = ctypes.c_void_p()
-        self._context = context(device)
+        self._context = context(device, byte_count(max_memory))
         long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_sht_destroy)
-        nalm, npix, sets, maps = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int(), ctypes.c_int()
-        lib.kugel_sht_shape(out, *(ctypes.byref(x) for x in (nalm, npix, sets, maps)))
-        self.nalm, self.npix, self.nsets, self.nmaps = nalm.value, npix.value, sets.value, maps.value
+        info = self._info()
+        self.nalm, self.npix, self.nsets, self.nmaps = info.nalm, info.npix, info.n_alm_sets, info.n_maps
+
+    def _info(self):
+        info = options(_ffi.kugel_sht_info)
+        lib.kugel_sht_get_info(self._handle.address, info)
+        return info
+
+    def __reduce__(self):
+        return SHT, (self.grid, self.lmax, self.mmax, self.spin, self.mode) + self._rest
+
+    def __copy__(self):
+        return self  # a plan never changes
+
+    def __deepcopy__(self, memo):
+        return self
 
     @property
     def device_memory(self):
         """Bytes that the plan holds on its device, on the one that holds most; 0 on the CPU."""
-        held = ctypes.c_uint64()
-        lib.kugel_sht_memory(self._handle.address, ctypes.byref(held), None)
-        return held.value
+        return self._info().device_bytes
 
     @property
     def parts(self):
         """How many parts transforms go in; 1: everything at once."""
-        parts = ctypes.c_int64()
-        lib.kugel_sht_memory(self._handle.address, None, ctypes.byref(parts))
-        return parts.value
+        return self._info().parts
 
     @property
     def covered(self):
@@ -284,6 +362,19 @@ class SHT(Plan):
         return self._covered
 
     _covered = None
+
+    def _plain(self, a, what):
+        if not is_masked(a):
+            return host(a, what)
+        parts = a if isinstance(a, (list, tuple)) else [a]
+        count = sum(int(np.ma.getmaskarray(part).sum()) for part in parts)
+        if what == "alm" and count:
+            raise TypeError(f"alm is a masked array with {count} masked coefficients: give alm.filled(0), or what stands "
+                            "for them")
+        if what == "map" and count and self.bad_pixels != "zero":
+            raise ValueError(f"the map has {count} masked pixels: make the plan with bad_pixels='zero', for which they "
+                             "count as zero, or give map.filled(value)")
+        return filled(a)
 
     def _alm(self):
         return COMPLEX, self.nsets, self.nalm, "alm"
@@ -296,7 +387,9 @@ class SHT(Plan):
         return self._run(lib.kugel_sht_synthesis, alm, self._alm(), self._map(), out, stream)
 
     def synthesis_adjoint(self, map, out=None, stream=None):
-        """The adjoint of synthesis."""
+        """The adjoint of synthesis; masked pixels count as zero."""
+        if is_masked(map):
+            map = np.ma.asarray(map).filled(0)
         return self._run(lib.kugel_sht_synthesis_adjoint, map, self._map(), self._alm(), out, stream)
 
     def analysis(self, map, out=None, stream=None):
@@ -316,15 +409,12 @@ class SHT(Plan):
         if out is None and isinstance(map, np.ndarray):
             out = np.zeros((self.nalm,) if self.nsets == 1 else (self.nsets, self.nalm), np.complex128)
         out, there = self._output(map, batch, *self._alm()[:3], out)
-        for side in map, there:
-            if getattr(side, "stream", None) is not None:
-                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
         opts = options(_ffi.kugel_solve_opts, tolerance=float(tolerance), max_iterations=int(max_iterations))
         stats = _ffi.kugel_solve_stats()
         converged = True
         try:
             long_call(lib.kugel_sht_solve, self._handle.address, self._view(map, self.nmaps),
-                      self._view(there, self.nsets), ctypes.byref(opts), ctypes.byref(stats))
+                      self._view(there, self.nsets), ctypes.byref(opts), ctypes.byref(stats), self._queue(map, there))
         except RuntimeError as e:
             if getattr(e, "status", None) != _ffi.KUGEL_ECONVERGE:
                 raise

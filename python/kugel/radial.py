@@ -13,9 +13,8 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr
-from .arrays import stream_handle
 from .devices import context
-from .plans import REAL, Plan, choice
+from .plans import REAL, SHT, Grid, Plan, choice
 
 _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL_TOP_HAT,
             "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT, "fisher": _ffi.KUGEL_RADIAL_FISHER}
@@ -27,12 +26,15 @@ _METHODS = {"auto": _ffi.KUGEL_RADIAL_AUTO, "direct": _ffi.KUGEL_RADIAL_DIRECT,
 
 
 def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5, method="auto",
-                  lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None):
+                  lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, normalise=None):
     """The options of a plan, and a list that an exception of the caller's kernel goes to."""
+    can = norm == "integral" and parts is None and not normalise_mask
+    if normalise and not can:
+        raise ValueError("normalise goes with norm 'integral', without parts and without normalise_mask")
     opts = {"grid": grid._handle.address, "norm": choice(_NORMS, norm, "norm"), "tolerance": float(tolerance),
             "method": choice(_METHODS, method, "method"), "normalise_mask": int(bool(normalise_mask)),
             "radius": 0.0 if radius is None else float(radius), "lmax": 0 if lmax is None else int(lmax),
-            "spin": int(spin)}
+            "spin": int(spin), "normalise": int(can if normalise is None else bool(normalise))}
     if parts is not None:
         arrays = [np.array(a, np.float64, ndmin=1) for a in parts]
         if len(arrays) != 3 or arrays[0].ndim != 1 or len({a.shape for a in arrays}) != 1:
@@ -47,6 +49,8 @@ def _make_options(grid, kernel="gaussian", width=None, *, norm="integral", radiu
     if isinstance(kernel, str):
         if width is None:
             raise ValueError(f"kernel {kernel!r} needs a width in radians")
+        if not 0 < width <= np.pi and kernel != "fisher":
+            raise ValueError(f"width is {width}; expected above 0 and at most pi radians: the sphere is no larger")
         opts |= {"kernel": choice(_KERNELS, kernel, "kernel"), "width": float(width)}
     elif width is not None:
         raise ValueError("width goes with a named kernel only")
@@ -86,10 +90,14 @@ class Radial(Plan):
     kernel:    "gaussian" or "fisher" (width: FWHM), "top_hat" (width: radius), "mexican_hat" (width: scale), in radians;
                ("fisher", kappa, integrals), a sum of von Mises and Fisher's; see kugel.kernels for more;
                a function of the angle; a pair (angles, values) of arrays, joined by a cubic spline; or an array b_l
+    grid:      a Grid, or an nside
     norm:      "integral" (over the sphere 1), "peak" (1 at angle 0), or None: the numbers as they are
     radius:    cut-off in radians; None: where no more than `tolerance` (rms, of white noise) is lost
     method:    "auto", "direct" (the sum itself), "rings" (the same by series along rings) or "harmonic" (to degree lmax)
     normalise_mask:  divide by the convolution of the map of observed pixels, so that constants stay constant
+    normalise:  divide by what the sum makes of the constant 1, so that constants stay constant however few pixels the kernel
+               spans, to the poles; None: with norm "integral", unless with parts or normalise_mask. The first call
+               computes it, each `stream` again; `adjoint` is the transpose of all that
     spin:      maps come in pairs [..., 2, npix], 2: (Q, U), 1: (theta, phi), carried along great circles, by the direct method
     parts:     an asymmetric kernel: arrays (weight, distance, bearing), a sum of the kernel displaced by each distance in
                the direction of each bearing (from south towards east), see `ellipse`; scalar maps, by the direct method
@@ -98,10 +106,12 @@ class Radial(Plan):
     """
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
-                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None):
+                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None,
+                 normalise=None):
+        grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
         self._options, failed = _make_options(
             grid, kernel, width, norm=norm, radius=radius, tolerance=tolerance, method=method, lmax=lmax,
-            normalise_mask=normalise_mask, spin=spin, parts=parts, orientation=orientation)
+            normalise_mask=normalise_mask, spin=spin, parts=parts, orientation=orientation, normalise=normalise)
         out = ctypes.c_void_p()
         try:
             self._context = context(device)
@@ -126,7 +136,12 @@ class Radial(Plan):
         #: what the sum makes of the constant 1, least and most at a sample of pixels
         self.constant = info.constant_least, info.constant_most
         lost = max(info.integral - info.constant_least, info.constant_most - info.integral)
-        if norm == "integral" and lost > 0.05 and not normalise_mask:
+        sums = norm == "integral" and self.method != "harmonic" and parts is None and not normalise_mask
+        if sums and not (info.constant_least >= 0.5 and info.constant_most <= 1.5):
+            raise ValueError(f"the kernel is narrower than the pixels: sums over them make {info.constant_least:.4g} to "
+                             f"{info.constant_most:.4g} of the constant 1, must be 0.5 to 1.5 (a Gaussian's FWHM about 0.9 "
+                             "pixels): choose method 'harmonic' or a finer grid, or normalise_mask")
+        if norm == "integral" and lost > 0.05 and not normalise_mask and not self._options.normalise:
             warnings.warn(f"the kernel is about as narrow as a pixel: a constant 1 becomes {info.constant_least:.3g} to "
                           f"{info.constant_most:.3g}, and flux changes as much", RuntimeWarning, stacklevel=2)
 
@@ -144,10 +159,7 @@ class Radial(Plan):
         count = 2 if self.spin else 1
         maps, batch = self._input(maps, REAL, count, self.grid.npix, "maps")
         out, there = self._output(maps, batch, REAL, count, self.grid.npix, out)
-        for side in maps, there:
-            if getattr(side, "stream", None) is not None:
-                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
-        long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2))
+        long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2), self._queue(maps, there))
         return out
 
     def __call__(self, maps, out=None):
@@ -234,6 +246,8 @@ class RadialBank(Plan):
     """
 
     def __init__(self, grid, kernels, device=None):
+        grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
+        kernels = list(kernels)
         made = [_make_options(grid, **k) for k in kernels]
         self._options = [o for o, _ in made]
         pointers = (ctypes.POINTER(_ffi.kugel_radial_opts) * len(made))(*(ctypes.pointer(o) for o in self._options))
@@ -265,15 +279,14 @@ class RadialBank(Plan):
         """Maps [..., npix] by all kernels: [..., n, npix]."""
         maps, batch = self._input(maps, REAL, 1, self.grid.npix, "maps")
         out, there = self._output(maps, batch + (len(self),), REAL, 1, self.grid.npix, out)
-        for side in maps, there:
-            if getattr(side, "stream", None) is not None:
-                lib.kugel_queue_wait(self._context.queue(stream_handle(side.stream)))
-        long_call(lib.kugel_radial_bank_execute, self._handle.address, self._view(maps, 2), self._view(there, 2))
+        long_call(lib.kugel_radial_bank_execute, self._handle.address, self._view(maps, 2), self._view(there, 2),
+                  self._queue(maps, there))
         return out
 
     def adjoint(self, maps):
         """The transpose of the call: host maps [..., n, npix] to [..., npix], the sum of each kernel's. Of tight kernels
-        such as `kernels.needlets`, on pixels of equal area, that puts the scales of a map together again."""
+        such as `kernels.needlets`, on pixels of equal area, that puts the scales of a map together again as far as these
+        are a quadrature, 4 % on HEALPix: `reconstruct` does so exactly."""
         maps = np.ascontiguousarray(maps, np.float32 if getattr(maps, "dtype", None) == np.float32 else np.float64)
         if maps.ndim < 2 or maps.shape[-2:] != (len(self), self.grid.npix):
             raise ValueError(f"maps has shape {maps.shape}; expected [..., {len(self)}, {self.grid.npix}]")
@@ -282,6 +295,46 @@ class RadialBank(Plan):
         for i in range(len(self)):
             plan = lib.kugel_radial_bank_plan(self._handle.address, i)
             one = np.ascontiguousarray(maps[..., i, :])
-            long_call(lib.kugel_radial_adjoint, plan, self._view(one, 1), self._view(part, 1))
+            long_call(lib.kugel_radial_adjoint, plan, self._view(one, 1), self._view(part, 1), None)
             out += part
+        return out
+
+    def reconstruct(self, scales, tolerance=1e-13, most=200):
+        """The map of which `scales` [..., n, npix] are the call's result: exact to rounding for a map whose harmonics end at
+        the kernels' highest degree, on any grid on which analysis can be refined (HEALPix to degree 2 nside, Gauss). All
+        kernels must go by harmonics, and leave no degree out.
+
+        The call multiplies A a by b_l, where a are the map's coefficients and A = Y^T W Y differs from 1 where pixels are no
+        exact quadrature. Each scale is analysed by iteration, sum_j b_l (b_l A a) / sum_j b_l^2 = A a, and A is inverted by
+        a <- a + (A a - Y^T W Y a), until no more than `tolerance` of it changes."""
+        scales = np.ascontiguousarray(scales, np.float64)
+        if scales.ndim < 2 or scales.shape[-2:] != (len(self), self.grid.npix):
+            raise ValueError(f"scales has shape {scales.shape}; expected [..., {len(self)}, {self.grid.npix}]")
+        if any(m != "harmonic" for m in self.methods):
+            raise ValueError(f"the methods are {self.methods}; reconstruct needs kernels that all go by harmonics")
+        lmax = max(o.lmax or o.n - 1 for o in self._options)
+        sht, b = SHT(self.grid, lmax), np.empty((len(self), lmax + 1))
+        for i in range(len(self)):
+            lib.kugel_radial_coefficients(lib.kugel_radial_bank_plan(self._handle.address, i), lmax, ptr(b[i]))
+        whole = (b**2).sum(0)
+        if not (whole > 1e-12 * whole.max()).all():
+            raise ValueError(f"no kernel has degree {int(np.argmin(whole))}: the map cannot be put together again")
+        degree = np.concatenate([np.arange(m, lmax + 1) for m in range(lmax + 1)])
+
+        def solve(start, target):  # Y^T W Y a = target
+            a, size = start, np.abs(target).max() or 1.0
+            for _ in range(most):
+                rest = target - sht.analysis(sht.synthesis(a))
+                a = a + rest
+                if np.abs(rest).max() <= tolerance * size:
+                    return a
+            raise RuntimeError(f"analysis to degree {lmax} has not converged on this grid: it is too high")
+
+        out = np.empty(scales.shape[:-2] + scales.shape[-1:])
+        for at in np.ndindex(*scales.shape[:-2]):
+            sums = 0
+            for i in range(len(self)):
+                once = sht.analysis(scales[at + (i,)])
+                sums = sums + (b[i] / whole)[degree] * solve(once, once)
+            out[at] = sht.synthesis(solve(sums, sums))
         return out

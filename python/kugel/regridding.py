@@ -33,6 +33,7 @@ class Regrid(Plan):
     fwhm:       of a Gaussian beam, radians;  window: or factors f_l of the coefficients
     weights, iterations, bad_pixels: of the analysis, as for SHT
     least_good: with bad_pixels="zero": results are UNSEEN where the part of good pixels about is below this
+    beyond_band_limit: True: an lmax beyond that to which analysis on the source is exact, where results are approximate
     device:     as for SHT
 
     Maps are [batch..., npix], with a spin [batch..., 2, npix]; the plan is called with them.
@@ -41,7 +42,7 @@ class Regrid(Plan):
     covered = True
 
     def __init__(self, source, target, lmax=None, spin=0, fwhm=0.0, window=None, weights=None, iterations=0,
-                 bad_pixels="error", least_good=0.0, device=None):
+                 bad_pixels="error", least_good=0.0, device=None, beyond_band_limit=False):
         self.source, self.target, self.spin = _grid(source), _grid(target), int(spin)
         tables = {}
         if window is not None:
@@ -52,15 +53,15 @@ class Regrid(Plan):
         opts = options(_ffi.kugel_regrid_opts, **{"from": self.source._handle.address, "to": self.target._handle.address},
                        lmax=int(lmax or 0), spin=self.spin, fwhm=float(fwhm), weights=choice(_WEIGHTS, weights, "weights"),
                        iterations=int(iterations), bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"),
-                       least_good=float(least_good), **tables)
+                       least_good=float(least_good), beyond_band_limit=int(bool(beyond_band_limit)), **tables)
         out = ctypes.c_void_p()
         self._context = context(device)
         long_call(lib.kugel_regrid_create, self._context and self._context.address, ctypes.byref(opts),
                   ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_regrid_destroy)
-        found = ctypes.c_int64()
-        lib.kugel_regrid_shape(out, ctypes.byref(found), None, None)
-        self.lmax = found.value
+        info = options(_ffi.kugel_regrid_info)
+        lib.kugel_regrid_get_info(out, info)
+        self.lmax = info.lmax
 
     def _maps(self, grid):
         return REAL, 2 if self.spin else 1, grid.npix, "maps"
@@ -80,6 +81,7 @@ def regrid(maps, source, target, **options):
         map = kugel.regrid(relief, kugel.Grid.fejer1(180, 360, phi0=np.pi / 360), 128)
         uv = kugel.regrid([u, v], kugel.Grid.clenshaw_curtis(241, 480), kugel.Grid.octahedral(320), spin=1)
 
+    Grids of Grid.from_latlon have maps as those latitudes and longitudes say, from the south or the north.
     Grids with equal rows have maps [..., ntheta, nphi] or [..., ntheta nphi], and results [..., ntheta, nphi]; all others
     [..., npix]. Arrays in a device's memory are [..., npix].
     """
@@ -92,6 +94,8 @@ def regrid(maps, source, target, **options):
     maps = np.asarray(maps)
     rows = _rows(source)
     if rows and maps.shape[-2:] == rows:
-        maps = maps.reshape(maps.shape[:-2] + (source.npix,))
+        maps = source.arrange(maps) if hasattr(source, "arrange") else maps.reshape(maps.shape[:-2] + (source.npix,))
     result = plan(maps)
+    if hasattr(target, "restore"):
+        return target.restore(result)
     return result.reshape(result.shape[:-1] + _rows(target)) if _rows(target) else result

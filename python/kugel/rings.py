@@ -11,7 +11,7 @@ import ctypes
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, lib, long_call, options, ptr, view
+from ._lib import Handle, lib, long_call, options, ptr, view, writable
 
 _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -64,13 +64,13 @@ class Rings:
             raise TypeError(f"out must be an array of dtype {kinds[0]} or {kinds[1]}")
         if out.shape != shape:
             raise ValueError(f"out has shape {out.shape}; expected {shape}")
-        return out
+        return writable(out, "out")
 
     def synthesis(self, coef, out=None):
         """Pixels f_j = F_0 + 2 Re sum_{m > 0} F_m e^{i m phi_j}. Pixels in no ring keep what `out` has, else 0."""
         coef = self._input(coef, _COMPLEX)
         out = self._output(out, coef.shape[:-2] + (self.npix,), coef.dtype == _COMPLEX[0], _REAL)
-        long_call(lib.kugel_rings_synthesis, self._handle.address, view(coef), view(out))
+        long_call(lib.kugel_rings_synthesis, self._handle.address, view(coef), view(out), None)
         return out
 
     def adjoint(self, map, weights=None, out=None):
@@ -80,5 +80,5 @@ class Rings:
         if weights is not None:
             weights = np.ascontiguousarray(np.broadcast_to(np.asarray(weights, np.float64), (self.nrings,)))
         long_call(lib.kugel_rings_adjoint, self._handle.address, view(map), None if weights is None else ptr(weights),
-                  view(out))
+                  view(out), None)
         return out

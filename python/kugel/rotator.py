@@ -3,11 +3,16 @@
 import numpy as np
 
 from ._lib import lib, ptr
-from .alms import _is_single, rotate_alm
+from .alms import _is_single, euler_of, rotate_alm
+from .frames import euler, normalize_vec, rotateDirection, rotateVector
 from .maps import filled, get_nside, maptype
 from .sphere_angles import dir2vec, vec2dir
 
 _NAMES = {"G": "Galactic", "E": "Ecliptic", "C": "Equatorial"}
+
+
+class ConsistencyWarning(Warning):
+    """Of rotations whose coordinate systems do not follow upon each other; see Rotator.consistent."""
 
 
 def coordname(letter):
@@ -89,6 +94,17 @@ def get_coordconv_matrix(coord):
     return m, True, pair
 
 
+def coordsys2euler_zyz(coord):
+    """The angles psi, theta, phi (radians) with which rotate_alm changes the coordinate system of alm.
+
+    coord: the system before and the one after, such as "GE"; one letter: zeros
+
+        kugel.rotate_alm(alm, *kugel.rotator.coordsys2euler_zyz("GE"))
+    """
+    matrix, changed, _ = get_coordconv_matrix(coord)
+    return euler_of(matrix) if changed else (0.0, 0.0, 0.0)
+
+
 def _is_sequence_of(values, inner):
     return hasattr(values, "__len__") and not isinstance(values, str) and len(values) and all(map(inner, values))
 
@@ -116,10 +132,17 @@ class Rotator:
     ErrMessWrongPar = "rot and coord must be single elements or sequence of same size."
 
     def __init__(self, rot=None, coord=None, inv=None, deg=True, eulertype="ZYX"):
-        rots = list(rot) if _is_sequence_of(rot, lambda r: hasattr(r, "__len__") or r is None) else [rot]
+        many = _is_sequence_of(rot, lambda r: hasattr(r, "__len__") or r is None)
+        rots = list(rot) if many else [rot]
         several = _is_sequence_of(coord, lambda c: c is None or (not isinstance(c, str) or len(c) == 2))
         coords = list(coord) if several else [coord]
+        if coord is None:
+            coords *= len(rots)
+        elif rot is None:
+            rots *= len(coords)
         invs = list(inv) if hasattr(inv, "__len__") else [inv] * len(rots)
+        if many != several and rot is not None and coord is not None:
+            raise ValueError(Rotator.ErrMessWrongPar)
         if not len(rots) == len(coords) == len(invs):
             raise ValueError(Rotator.ErrMessWrongPar)
         self._eultype = eulertype
@@ -244,7 +267,13 @@ class Rotator:
         return None if inplace else out
 
     def rotate_map_alms(self, m, use_pixel_weights=True, lmax=None, mmax=None, datapath=None, verbose=None):
-        """Rotated maps, through alm: exact for maps without power near the pixel scale."""
+        """Rotated maps, through alm: exact for maps without power near the pixel scale.
+
+        m:    a map, or three as T, Q, U
+        lmax: of the alm; 3 nside - 1 unless given
+        use_pixel_weights: as for map2alm: one pass with a weight for each pixel, exact to lmax = 1.5 nside. The first call at
+              an nside finds the weights (15 s at 512), which are then kept in the cache folder; False: three iterations
+        """
         from .sphtfunc import alm2map, map2alm
 
         alm = map2alm(m, use_pixel_weights=use_pixel_weights, lmax=lmax, mmax=mmax)
@@ -252,16 +281,20 @@ class Rotator:
         return alm2map(alm, get_nside(m), lmax=lmax, mmax=mmax)
 
     def rotate_map_pixel(self, m):
-        """Rotated maps, by bilinear interpolation between pixel centres; masked arrays and three maps as T, Q, U too."""
+        """Rotated maps, by bilinear interpolation between pixel centres.
+
+        m: a map, or several, of which the last two are Q and U: two, or three with T, or more. Masked arrays too
+        Returns [npix] or [n, npix].
+        """
         from .pixelfunc import get_interp_val, nside2npix, pix2ang
 
         single = maptype(m) == 0
-        rows = [m] if single else m
+        rows = np.atleast_2d(filled(m))
         nside = get_nside(m)
         theta, phi = pix2ang(nside, np.arange(nside2npix(nside)))
         back = self.I(theta, phi)
-        out = np.array([get_interp_val(filled(row), *back) for row in rows])
-        if len(out) == 3:
-            turned = (out[1] + 1j * out[2]) * np.exp(2j * self.angle_ref(*back))
-            out[1], out[2] = turned.real, turned.imag
+        out = np.array([get_interp_val(row, *back) for row in rows])
+        if len(out) > 1:
+            turned = (out[-2] + 1j * out[-1]) * np.exp(2j * self.angle_ref(*back))
+            out[-2], out[-1] = turned.real, turned.imag
         return out[0] if single else out

@@ -3,8 +3,20 @@
 import numpy as np
 
 
-def lonlat2thetaphi(lon, lat):
-    """Colatitude and longitude in radians of longitude and latitude in degrees."""
+def lonlat2thetaphi(lon, lat, latauto=False, latbounce=True):
+    """Colatitude and longitude in radians of longitude and latitude in degrees.
+
+    latauto:   latitudes beyond the poles are folded back
+    latbounce: False: the longitude of those turns by 180 degrees, as on a path through the pole
+
+        kugel.pixelfunc.lonlat2thetaphi(10, 100, latauto=True, latbounce=False)     # latitude 80, longitude 190
+    """
+    if latauto:
+        lon, lat = np.asarray(lon, np.float64), np.asarray(lat, np.float64)
+        lat = (lat + 180.0) % 360.0 - 180.0
+        beyond = np.abs(lat) > 90.0
+        lat = np.where(beyond, np.copysign(180.0, lat) - lat, lat)[()]
+        lon = lon if latbounce else np.where(beyond, lon + 180.0, lon)[()]
     return np.pi / 2.0 - np.radians(lat), np.radians(lon)
 
 
@@ -18,6 +30,9 @@ def check_theta(theta):
     theta = np.asarray(theta)
     if not ((theta >= 0).all() and (theta <= np.pi + 1e-5).all()):
         raise ValueError("THETA is out of range [0,pi]")
+
+
+check_theta_valid = check_theta  # healpy's name
 
 
 def ang2vec(theta, phi, lonlat=False):

@@ -3,6 +3,7 @@
 
 A transform is named by a text, so that a compiled or stored graph can hold it as a constant.
 """
+import collections
 import functools
 import hashlib
 import json
@@ -15,6 +16,7 @@ from .plans import SHT, Grid
 
 _tables = {}  # options of grids with tables of their own by the hash of their tables
 _alive = weakref.WeakValueDictionary()
+_latest = collections.OrderedDict()
 
 
 def _grid_words(grid):
@@ -32,21 +34,28 @@ def transform(grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations
     if not isinstance(grid, Grid):
         grid = Grid.healpix(grid)
     mmax = None if mmax is None or mmax == lmax else int(mmax)
-    return named(json.dumps([_grid_words(grid), int(lmax), mmax, int(spin), mode, weights, int(iterations)]))
+    arguments = int(lmax), mmax, int(spin), mode, weights, int(iterations)
+    name = json.dumps([_grid_words(grid), *arguments])
+    return _alive.get(name) or _kept(Transform(name, grid, *arguments))
 
 
-@functools.lru_cache(maxsize=16)
-def _recent(name):
-    words, *arguments = json.loads(name)
-    if "tables" in words and words["tables"] not in _tables:
-        raise ValueError("this transform is on a grid with tables of its own: make the Grid first")
-    out = _alive[name] = Transform(name, Grid(**_tables.get(words.get("tables"), words)), *arguments)
+def _kept(out):
+    """Among those alive, and of the latest 16, which stay so when nobody else holds them."""
+    _alive[out.name] = _latest[out.name] = out
+    while len(_latest) > 16:
+        _latest.popitem(last=False)
     return out
 
 
 def named(name):
-    """The Transform of that name."""
-    return _alive.get(name) or _recent(name)
+    """The Transform of that name, made anew in a process that has none, as when it has read a stored graph."""
+    out = _alive.get(name)
+    if out is None:
+        words, *arguments = json.loads(name)
+        if "tables" in words and words["tables"] not in _tables:
+            raise ValueError("this transform is on a grid with tables of its own: make the Grid first")
+        out = _kept(Transform(name, Grid(**_tables.get(words.get("tables"), words)), *arguments))
+    return out
 
 
 @functools.lru_cache(maxsize=16)
@@ -66,6 +75,16 @@ def lmax_of(nalm, mmax=None):
     if lmax < 0:
         raise ValueError(f"alm has {nalm} coefficients, which is no full set for any lmax: give lmax and mmax")
     return lmax
+
+
+def mode_of(shape, pol, last):
+    """"teb" of [..., 3, n] if pol, None (scalars) of [n], [..., 1, n] and without pol; the rule of kugel.map2alm."""
+    if not pol or len(shape) == 1 or shape[-2] == 1:
+        return None
+    if shape[-2] != 3:
+        raise ValueError(f"the shape is {tuple(shape)}: with pol=True it must be ({last}), (..., 1, {last}) or (..., 3, {last}); "
+                         "pol=False takes each as a scalar")
+    return "teb"
 
 
 class Transform:

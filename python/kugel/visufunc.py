@@ -13,11 +13,12 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, path, ptr, view
-from .maps import UNSEEN, filled, maptype
+from .maps import UNSEEN, filled, host, maptype
+from .projection import cartesian, gnomonic, mollweide, orthographic, project
 
-_SCALES = {None: _ffi.KUGEL_SCALE_LINEAR, "linear": _ffi.KUGEL_SCALE_LINEAR, "lin": _ffi.KUGEL_SCALE_LINEAR,
-           "log": _ffi.KUGEL_SCALE_LOG, "asinh": _ffi.KUGEL_SCALE_ASINH, "symlog": _ffi.KUGEL_SCALE_ASINH,
-           "hist": _ffi.KUGEL_SCALE_HISTOGRAM}
+_SCALES = {None: _ffi.KUGEL_PLOT_LINEAR, "linear": _ffi.KUGEL_PLOT_LINEAR, "lin": _ffi.KUGEL_PLOT_LINEAR,
+           "log": _ffi.KUGEL_PLOT_LOG, "asinh": _ffi.KUGEL_PLOT_ASINH, "symlog": _ffi.KUGEL_PLOT_ASINH,
+           "hist": _ffi.KUGEL_PLOT_HISTOGRAM}
 _GREYS = {"gray": 0x80, "grey": 0x80, "white": 0xff, "black": 0x00, "lightgray": 0xd3, "lightgrey": 0xd3}
 
 
@@ -25,11 +26,11 @@ class Picture:
     """A picture in memory."""
 
     def __init__(self, address):
-        self._handle = Handle(address, lib.kugel_picture_destroy)
+        self._handle = Handle(address, lib.kugel_plot_destroy)
 
     def __array__(self, dtype=None, copy=None):
         width, height = ctypes.c_int64(), ctypes.c_int64()
-        pixels = lib.kugel_picture_pixels(self._handle.address, ctypes.byref(width), ctypes.byref(height))
+        pixels = lib.kugel_plot_pixels(self._handle.address, ctypes.byref(width), ctypes.byref(height))
         bytes_ = (ctypes.c_uint8 * (width.value * height.value * 4)).from_address(pixels)
         out = np.frombuffer(bytes_, np.uint8).reshape(height.value, width.value, 4).copy()
         return out if dtype is None else out.astype(dtype)
@@ -38,37 +39,52 @@ class Picture:
     def range(self):
         """The values at the ends of the colour bar."""
         ends = np.empty(2)
-        lib.kugel_picture_range(self._handle.address, ptr(ends))
+        lib.kugel_plot_range(self._handle.address, ptr(ends))
         return tuple(ends.tolist())
 
     def save(self, filename, overwrite=True):
         """Writes a PNG file."""
-        lib.kugel_picture_write(self._handle.address, path(filename), int(overwrite))
+        lib.kugel_plot_write(self._handle.address, path(filename), int(overwrite))
 
     def _repr_png_(self):
         data, size = ctypes.c_void_p(), ctypes.c_size_t()
-        lib.kugel_picture_encode(self._handle.address, ctypes.byref(data), ctypes.byref(size))
+        lib.kugel_plot_encode(self._handle.address, ctypes.byref(data), ctypes.byref(size))
         return ctypes.string_at(data.value, size.value)
 
 
 def colormaps():
     """Names of the colour maps; "_r" after a name reverses it."""
     names, i = [], 0
-    while (name := lib.kugel_colors_name(i)) is not None:
+    while (name := lib.kugel_plot_colors_name(i)) is not None:
         names.append(name.decode())
         i += 1
     return names
 
 
-def _colour_name(cmap):
-    """Kugel's name for a colour map given by name or as a matplotlib object; None: the default."""
-    name = getattr(cmap, "name", cmap)
-    if name is None:
-        return None
-    known = colormaps()
-    if name.removesuffix("_r") in known:
-        return name.encode()
-    raise ValueError(f"colour map {name!r} is unknown; there are {', '.join(known)}, reversed with _r")
+def _colours(cmap):
+    """Options for a colour map: a name of Kugel's, a name of matplotlib's, or whatever maps numbers in [0, 1] to RGB as
+    matplotlib's colour maps do."""
+    if cmap is None:
+        return {}
+    if isinstance(cmap, str):
+        if cmap.removesuffix("_r") in colormaps():
+            return {"colors": cmap.encode()}
+        try:
+            from matplotlib import colormaps as known
+
+            cmap = known[cmap]
+        except ImportError:
+            raise ValueError(f"colour map {cmap!r} is unknown; there are {', '.join(colormaps())}, reversed with _r, and "
+                             "matplotlib's where it is installed") from None
+        except KeyError:
+            raise ValueError(f"colour map {cmap!r} is unknown to Kugel and to matplotlib; Kugel has "
+                             f"{', '.join(colormaps())}, reversed with _r") from None
+    if not callable(cmap):
+        raise TypeError(f"cmap is {cmap!r}; it must be a name, or map numbers in [0, 1] to RGB as matplotlib's colour maps do")
+    rgb = np.asarray(cmap(np.linspace(0, 1, 256)), np.float64)
+    if rgb.shape not in ((256, 3), (256, 4)):
+        raise TypeError(f"cmap makes an array of shape {rgb.shape} of 256 numbers; expected (256, 3) or (256, 4)")
+    return {"color_table": np.ascontiguousarray(np.rint(255 * np.clip(rgb[:, :3], 0, 1)), np.uint8), "ncolors": 256}
 
 
 def _bad_colour(name):
@@ -77,9 +93,49 @@ def _bad_colour(name):
             return (_GREYS[name],) * 3 + (255,)
         if name.startswith("#") and len(name) == 7:
             return tuple(bytes.fromhex(name[1:])) + (255,)
-        raise ValueError(f"badcolor is {name!r}; allowed are {', '.join(_GREYS)} and '#rrggbb'")
+        try:
+            from matplotlib.colors import to_rgba
+
+            name = to_rgba(name)
+        except (ImportError, ValueError):
+            raise ValueError(f"badcolor is {name!r}; allowed are {', '.join(_GREYS)}, '#rrggbb' and, where matplotlib is "
+                             "installed, its names") from None
     rgb = [int(round(255 * c)) for c in name]
     return tuple(rgb + [255])[:4]
+
+
+_FREE = ("graticule", "percentile", "symmetric", "linear_width", "interpolate", "pixel_ratio", "width", "height", "reso",
+         "lon_width", "lat_width", "half_sky")  # fields of kugel_plot_opts that further keywords may set
+
+
+def _check_extra(view_, extra, free=_FREE):
+    for name in extra:
+        if name not in free:
+            raise TypeError(f"{view_}() got an unexpected keyword argument {name!r}; beside healpy's there are "
+                            f"{', '.join(free)}")
+
+
+def _type_size(fontsize):
+    """pixel_ratio of a size of type in points, or of healpy's dict of sizes, of which the largest counts."""
+    if fontsize is None:
+        return {}
+    sizes = list(fontsize.values()) if isinstance(fontsize, dict) else [fontsize]
+    sizes = [size for size in sizes if size is not None]
+    if not all(isinstance(size, (int, float, np.number)) and size > 0 for size in sizes):
+        raise TypeError(f"fontsize is {fontsize!r}; it must be a number of points, or a dict of such")
+    return {"pixel_ratio": max(sizes) / 14.4} if sizes else {}  # the title has 20 pixels at 100 a inch
+
+
+def _no_alpha(alpha):
+    if alpha is not None and not np.all(np.asarray(alpha) == 1):
+        raise NotImplementedError("alpha is not offered: blend numpy.asarray(picture), or mask the pixels")
+
+
+def _sign(flip):
+    """-1: east to the left."""
+    if flip not in ("astro", "geo"):
+        raise ValueError(f"flip is {flip!r}; it must be 'astro' or 'geo'")
+    return 1 if flip == "geo" else -1
 
 
 def _angles(rot):
@@ -87,8 +143,9 @@ def _angles(rot):
     return np.deg2rad(np.r_[rot, np.zeros(3 - rot.size)])
 
 
-def _draw(projection, m, rot, coord, unit, xsize, title, nest, low, high, flip, norm, cbar, cmap, badcolor, bgcolor, notext,
-          remove_dip, remove_mono, gal_cut, filename, extra):
+def _draw(view_, projection, m, rot, coord, unit, xsize, title, nest, low, high, flip, norm, cbar, cmap, badcolor, bgcolor,
+          notext, remove_dip, remove_mono, gal_cut, filename, fontsize, own, extra):
+    _check_extra(view_, extra)
     if m is None:
         m = np.full(12, UNSEEN)
     if maptype(m) != 0:
@@ -104,12 +161,12 @@ def _draw(projection, m, rot, coord, unit, xsize, title, nest, low, high, flip, 
     coord = "" if coord is None else "".join(coord).upper() if not isinstance(coord, str) else coord.upper()
     lon, lat, psi = _angles(rot)
     opts = options(
-        _ffi.kugel_plot_opts, projection=projection, scale=_scale(norm), colors=_colour_name(cmap), width=int(xsize),
+        _ffi.kugel_plot_opts, projection=projection, scale=_scale(norm), width=int(xsize),
         min=np.nan if low is None else float(low), max=np.nan if high is None else float(high), lon=lon, lat=lat, roll=psi,
         coord=coord.encode() if len(coord) == 2 else None, geo=int(flip == "geo"), no_bar=int(not cbar),
         no_labels=int(bool(notext)), transparent=int(bgcolor in ("none", "transparent")),
         title=title.encode() if title else None, unit=unit.encode() if unit else None, bad=_bad_colour(badcolor),
-        **{"graticule": -1.0, **extra})
+        **{"graticule": -1.0, **_colours(cmap), **_type_size(fontsize), **own, **extra})
     if low is not None and high is not None and low == high == 0:
         raise ValueError("min and max are both 0")
     out = ctypes.c_void_p()
@@ -149,74 +206,100 @@ def _show(picture, fig, sub, hold):
     axes.set_axis_off()
 
 
+def _result(picture, projected, m, directions, nest, rot, coord):
+    """What a view returns: the picture, or the map on the plane."""
+    if not projected:
+        return picture
+    return project(np.full(12, UNSEEN) if m is None else m, directions, nest, rot, coord)
+
+
 def mollview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title="Mollweide view", nest=False, min=None,
              max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g", format2="%g", cbar=True,
              cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False, reuse_axes=False,
-             margins=None, sub=None, nlocs=2, return_projected_map=False, alpha=None, *, filename=None, **extra):
+             margins=None, sub=None, nlocs=2, return_projected_map=False, alpha=None, fontsize=None, *, filename=None,
+             **extra):
     """The whole sky in Mollweide's projection.
 
+    map:      one map, RING unless nest; None: an empty picture
     rot:      longitude, latitude of the centre and rotation about it, degrees
     coord:    "GE": the map is galactic, the picture ecliptic
     xsize:    width of the picture, pixels
+    min, max: values at the ends of the colours; None: those of the map
+    cmap:     a name of kugel.visufunc.colormaps(), or a name or an object of matplotlib's colour maps
+    badcolor: of bad pixels: a grey's name, "#rrggbb", or a name of matplotlib's
     norm:     None, "log", "asinh" or "hist"
     flip:     "astro": east to the left; "geo": east to the right
-    filename: also write a PNG file; further keywords go to kugel_plot_opts (graticule=radians, percentile=0.01 ...)
+    fontsize: of the title, points; all other type goes with it. Of a dict of sizes, as healpy takes it, the largest counts
+    return_projected_map: return the values on the plane instead of the picture, a masked array [xsize // 2, xsize]: row 0 is
+              the lowest, column 0 the leftmost, -inf lies outside
+    filename: also write a PNG file
+    Further keywords go to the drawing: graticule=step in radians (0: by projection), percentile=0.01, symmetric=1,
+    interpolate=1, linear_width, pixel_ratio ... TypeError for others. format, format2, margins, nlocs are accepted and have
+    no effect.
+
+        kugel.mollview(m, title="W band", unit="mK", cmap="RdBu_r", min=-0.3, max=0.3).save("sky.png")
     """
-    _no_projected(return_projected_map)
-    picture = _draw(_ffi.KUGEL_MOLLWEIDE, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar, cmap,
-                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, extra)
+    _no_alpha(alpha)
+    picture = _draw("mollview", _ffi.KUGEL_PLOT_MOLLWEIDE, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar,
+                    cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize, {}, extra)
     _show(picture, fig, sub, hold or reuse_axes)
-    return picture
+    return _result(picture, return_projected_map, map, mollweide(int(xsize), _sign(flip)), nest, rot, coord)
 
 
 def orthview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, half_sky=False, title="Orthographic view",
              nest=False, min=None, max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g",
              format2="%g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False,
-             margins=None, sub=None, reuse_axes=False, return_projected_map=False, *, filename=None, **extra):
-    """One hemisphere (half_sky) or both, seen from far away. Arguments as mollview's."""
-    _no_projected(return_projected_map)
-    picture = _draw(_ffi.KUGEL_ORTHOGRAPHIC, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar, cmap,
-                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename,
-                    {"half_sky": int(half_sky), **extra})
+             margins=None, sub=None, reuse_axes=False, return_projected_map=False, alpha=None, fontsize=None, *,
+             filename=None, **extra):
+    """One hemisphere (half_sky) or both, seen from far away. Arguments as mollview's; the projected map is
+    [xsize // 2, xsize], with half_sky [xsize, xsize]."""
+    _no_alpha(alpha)
+    picture = _draw("orthview", _ffi.KUGEL_PLOT_ORTHOGRAPHIC, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm,
+                    cbar, cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize,
+                    {"half_sky": int(half_sky)}, extra)
     _show(picture, fig, sub, hold or reuse_axes)
-    return picture
+    return _result(picture, return_projected_map, map, orthographic(int(xsize), _sign(flip), half_sky), nest, rot, coord)
 
 
 def gnomview(map=None, fig=None, rot=None, coord=None, unit="", xsize=200, ysize=None, reso=1.5, title="Gnomonic view",
              nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None, flip="astro", format="%.3g",
              cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, hold=False, sub=None, reuse_axes=False,
-             margins=None, notext=False, return_projected_map=False, no_plot=False, *, filename=None, **extra):
-    """The tangent plane about rot; reso in arcmin a pixel, xsize and ysize in pixels."""
-    _no_projected(return_projected_map)
+             margins=None, notext=False, return_projected_map=False, no_plot=False, alpha=None, fontsize=None, *,
+             filename=None, **extra):
+    """The tangent plane about rot; reso in arcmin a pixel, xsize and ysize in pixels. Other arguments as mollview's; the
+    projected map is [ysize, xsize]."""
+    _no_alpha(alpha)
     width = xsize if xsize > 64 else 64
-    picture = _draw(_ffi.KUGEL_GNOMONIC, map, rot, coord, unit, width, title, nest, min, max, flip, norm, cbar, cmap,
-                    badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename,
-                    {"reso": np.deg2rad(reso / 60.0), "height": int(ysize or 0), **extra})
+    picture = _draw("gnomview", _ffi.KUGEL_PLOT_GNOMONIC, map, rot, coord, unit, width, title, nest, min, max, flip, norm, cbar,
+                    cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize,
+                    {"reso": np.deg2rad(reso / 60.0), "height": int(ysize or 0)}, extra)
     if not no_plot:
         _show(picture, fig, sub, hold or reuse_axes)
-    return picture
+    return _result(picture, return_projected_map, map,
+                   gnomonic(int(xsize), int(xsize if ysize is None else ysize), reso, _sign(flip)), nest, rot, coord)
 
 
 def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=800, ysize=None, lonra=None, latra=None,
              title="Cartesian view", nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None,
              flip="astro", format="%.3g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, aspect=None,
              hold=False, sub=None, reuse_axes=False, margins=None, notext=False, return_projected_map=False, alpha=None,
-             *, filename=None, **extra):
-    """Longitude and latitude as x and y; lonra, latra: ranges about the centre, degrees."""
-    _no_projected(return_projected_map)
-    lon, lat, psi = np.rad2deg(_angles(rot))
-    for name, pair in (("lon", lonra), ("lat", latra)):
+             fontsize=None, *, filename=None, **extra):
+    """Longitude and latitude as x and y; lonra, latra: ranges about the centre, degrees. Other arguments as mollview's; the
+    projected map is [ysize, xsize], ysize by the ranges unless given."""
+    _no_alpha(alpha)
+    centre, own = np.rad2deg(_angles(rot)), {}
+    for i, (name, pair) in enumerate((("lon", lonra), ("lat", latra))):
         if pair is None:
             continue
         if len(pair) != 2 or not pair[0] < pair[1]:
             raise ValueError(f"{name}ra is {pair}; it must be two rising numbers")
-        extra.setdefault(name + "_width", np.deg2rad(pair[1] - pair[0]))
-        middle = 0.5 * (pair[0] + pair[1])
-        lon, lat = (lon + middle, lat) if name == "lon" else (lon, lat + middle)
-    picture = _draw(_ffi.KUGEL_CARTESIAN, map, (lon, lat, psi), coord, unit, xsize, title, nest, min, max, flip, norm, cbar,
-                    cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, extra)
+        own[name + "_width"] = np.deg2rad(pair[1] - pair[0])
+        centre[i] += 0.5 * (pair[0] + pair[1])
+    picture = _draw("cartview", _ffi.KUGEL_PLOT_CARTESIAN, map, centre, coord, unit, xsize, title, nest, min, max, flip, norm,
+                    cbar, cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize, own, extra)
     _show(picture, fig, sub, hold or reuse_axes)
-    return picture
+    return _result(picture, return_projected_map, map,
+                   cartesian(int(xsize), None if ysize is None else int(ysize), lonra, latra, _sign(flip)), nest, rot, coord)
 
 
 def plot_cl(cl, title="", unit="", names=None, xsize=1200, min=None, max=None, raw=False, *, filename=None, **extra):
@@ -228,7 +311,8 @@ def plot_cl(cl, title="", unit="", names=None, xsize=1200, min=None, max=None, r
     min, max: ends of the value axis
     filename: also write a PNG file; further keywords go to kugel_plot_cl_opts (linear_l=1, linear_y=1, height=600 ...)
     """
-    cl = np.ascontiguousarray(np.atleast_2d(np.asarray(cl, np.float64)))
+    _check_extra("plot_cl", extra, ("linear_l", "linear_y", "height", "pixel_ratio", "transparent"))
+    cl = np.ascontiguousarray(np.atleast_2d(np.asarray(host(cl, "cl"), np.float64)))
     if cl.ndim != 2:
         raise TypeError("cl must be one spectrum or several, [n, lmax + 1]")
     if names is not None and len(names) != len(cl):
@@ -243,8 +327,3 @@ def plot_cl(cl, title="", unit="", names=None, xsize=1200, min=None, max=None, r
     if filename is not None:
         picture.save(filename)
     return picture
-
-
-def _no_projected(wanted):
-    if wanted:
-        raise NotImplementedError("return_projected_map is not offered; numpy.asarray(picture) has the drawn pixels")

@@ -21,7 +21,7 @@ def beam2bl(beam, theta, lmax):
     if theta.size > 1 and theta[0] > theta[-1]:
         beam, theta = np.ascontiguousarray(beam[::-1]), np.ascontiguousarray(theta[::-1])
     out = np.empty(lmax + 1)
-    long_call(lib.kugel_beam_to_window, None, theta.size, ptr(theta), ptr(beam), int(lmax), ptr(out))
+    long_call(lib.kugel_beam_to_window, theta.size, ptr(theta), ptr(beam), int(lmax), ptr(out))
     return out
 
 
@@ -29,12 +29,25 @@ def bl2beam(bl, theta):
     """Beam profile of the window bl at the angles theta (radians)."""
     bl, theta = real(bl), real(theta)
     out = np.empty(theta.shape)
-    long_call(lib.kugel_beam_from_window, None, bl.size - 1, ptr(bl), theta.size, ptr(theta), ptr(out))
+    long_call(lib.kugel_beam_from_window, bl.size - 1, ptr(bl), theta.size, ptr(theta), ptr(out))
     return out
 
 
 def pixwin(nside, pol=False, lmax=None, datapath=None):
-    """Pixel window [lmax + 1], lmax = 3 nside - 1 unless given; with pol a tuple of those of T and of polarisation."""
+    """Pixel window: by how much averaging over pixels lessens the coefficients of each degree.
+
+    nside: 1 to 2^20, not only powers of two
+    pol:   True: a pair of windows, of T and of polarisation
+    lmax:  up to 4 nside; 3 nside - 1 unless given
+    Returns [lmax + 1]. datapath is accepted and ignored: the window is computed, in some tenths of a second the first time
+    at an nside, and kept in memory and in the cache folder (KUGEL_CACHE, ~/.cache/kugel).
+
+    To nside 128 it equals healpy's files to 3e-11. From 256 on the two differ by 0.7e-5 to 1.3e-5, and the files are off:
+    averages of P_l over all pairs of points of all pixels of nside 256, done directly, agree with this function to 1e-12 at
+    l = nside, where the file differs by 2.4e-6 (at l = 2 nside by 6.5e-6).
+
+        wl = kugel.pixwin(512)
+    """
     check_nside(nside)
     lmax = 3 * int(nside) - 1 if lmax is None else int(lmax)
     wl = np.empty(lmax + 1)

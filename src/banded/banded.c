@@ -11,8 +11,8 @@ static kugel_status check_opts(const kugel_banded_opts *o)
 {
   KUGEL_CHECK((int)o->kind >= 0 && o->kind <= KUGEL_BANDED_TRIDIAGONAL, KUGEL_EINVAL,
               "kind is %d, must be KUGEL_BANDED_LOWER (0), UPPER (1) or TRIDIAGONAL (2)", (int)o->kind);
-  KUGEL_CHECK((int)o->precision >= 0 && o->precision <= KUGEL_BANDED_DD, KUGEL_EINVAL,
-              "precision is %d, must be KUGEL_BANDED_F64 (0), F32 (1) or DD (2)", (int)o->precision);
+  KUGEL_CHECK((int)o->precision >= 0 && o->precision <= KUGEL_PRECISION_DD, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0), F32 (1) or DD (2)", (int)o->precision);
   KUGEL_CHECK((int)o->layout >= 0 && o->layout <= KUGEL_BANDED_COLUMNS, KUGEL_EINVAL,
               "layout is %d, must be KUGEL_BANDED_ROWS (0) or COLUMNS (1)", (int)o->layout);
   KUGEL_CHECK((int)o->method >= 0 && o->method <= KUGEL_BANDED_CYCLIC, KUGEL_EINVAL,
@@ -49,7 +49,6 @@ kugel_status kugel_banded_create(kugel_ctx *ctx, const kugel_banded_opts *opts, 
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_banded_opts"));
   KUGEL_TRY(check_opts(&o));
   kugel_ctx *held = kugel__ctx_retain(ctx);
-  KUGEL_CHECK(held, KUGEL_ENOMEM, "no memory for the default context");
   kugel_banded *p = kugel__calloc(held, sizeof *p);
   if (!p) {
     kugel_ctx_destroy(held);
@@ -61,8 +60,8 @@ kugel_status kugel_banded_create(kugel_ctx *ctx, const kugel_banded_opts *opts, 
   p->n = o.n;
   p->matrices = kugel__max(1, o.matrices);
   p->width = p->matrices == 1 ? 1 : kugel__round_up(p->matrices, KUGEL__LANES);
-  p->planes = o.precision == KUGEL_BANDED_DD ? 2 : 1;
-  p->word = o.precision == KUGEL_BANDED_F32 ? 4 : 8;
+  p->planes = o.precision == KUGEL_PRECISION_DD ? 2 : 1;
+  p->word = o.precision == KUGEL_PRECISION_F32 ? 4 : 8;
   kugel_status s = fill(p, &o);
   if (s) {
     kugel_banded_destroy(p);
@@ -78,6 +77,7 @@ void kugel_banded_destroy(kugel_banded *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel__banded_gpu_destroy(p);
+  kugel__banded_unpivot(p);
   void *arrays[] = {p->lower,       p->diagonal,       p->upper,       p->forward.scale,
                     p->forward.off, p->backward.scale, p->backward.off};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
@@ -95,19 +95,18 @@ void kugel_banded_destroy(kugel_banded *p)
 kugel_status kugel_banded_get_info(const kugel_banded *p, kugel_banded_info *info)
 {
   KUGEL_CHECK(p && info, KUGEL_EINVAL, "%s is NULL", p ? "info" : "plan");
-  KUGEL_CHECK(info->size == sizeof *info, KUGEL_EINVAL, "info.size is %zu, must be %zu", info->size,
-              sizeof *info);
-  KUGEL_CHECK(info->batch >= 0, KUGEL_EINVAL, "info.batch is %lld, must not be negative",
-              (long long)info->batch);
-  int64_t batch = info->batch;
-  *info = p->info;
-  info->size = sizeof *info;
-  info->batch = batch;
-  info->threads = info->elements = 0;
-  info->method = kugel__banded_parts(p, batch) ? KUGEL_BANDED_SCAN : KUGEL_BANDED_SUBSTITUTION;
+  kugel_banded_info asked = {.batch = 0}, whole = p->info;
+  memcpy(&asked, info, kugel__min((int64_t)info->size, (int64_t)sizeof asked));
+  KUGEL_CHECK(asked.batch >= 0, KUGEL_EINVAL, "info.batch is %lld, must not be negative",
+              (long long)asked.batch);
+  whole.batch = asked.batch;
+  whole.threads = whole.elements = 0;
+  whole.method = p->pivoted                            ? KUGEL_BANDED_PIVOTED
+                 : kugel__banded_parts(p, whole.batch) ? KUGEL_BANDED_SCAN
+                                                       : KUGEL_BANDED_SUBSTITUTION;
   if (p->gpu)
-    kugel__banded_gpu_info(p, info);
-  return KUGEL_OK;
+    kugel__banded_gpu_info(p, &whole);
+  return kugel__give_info(info, &whole, sizeof whole, "kugel_banded_info");
 }
 
 /* Checks the array and finds how many systems it holds. */
@@ -160,27 +159,19 @@ static kugel_status execute(const kugel_banded *p, bool solve, const kugel_array
     return kugel__banded_gpu_run(p, solve, batch, in, out, queue);
   KUGEL_CHECK(!queue || queue->device == kugel__ctx_device(p->ctx), KUGEL_EINVAL,
               "the queue belongs to another device than the plan: make it with the plan's context");
+  if (batch && solve && p->pivoted)
+    return kugel__banded_solve_pivoted(p, batch, kugel__array_data(in), kugel__array_data(out));
   return batch ? kugel__banded_cpu(p, solve, batch, kugel__array_data(in), kugel__array_data(out)) : KUGEL_OK;
 }
 
-kugel_status kugel_banded_solve(const kugel_banded *plan, const kugel_array *in, const kugel_array *out)
-{
-  return execute(plan, true, in, out, NULL);
-}
-
-kugel_status kugel_banded_product(const kugel_banded *plan, const kugel_array *in, const kugel_array *out)
-{
-  return execute(plan, false, in, out, NULL);
-}
-
-kugel_status kugel_banded_solve_on(const kugel_banded *plan, const kugel_array *in, const kugel_array *out,
-                                   kugel_queue *queue)
+kugel_status kugel_banded_solve(const kugel_banded *plan, const kugel_array *in, const kugel_array *out,
+                                kugel_queue *queue)
 {
   return execute(plan, true, in, out, queue);
 }
 
-kugel_status kugel_banded_product_on(const kugel_banded *plan, const kugel_array *in, const kugel_array *out,
-                                     kugel_queue *queue)
+kugel_status kugel_banded_product(const kugel_banded *plan, const kugel_array *in, const kugel_array *out,
+                                  kugel_queue *queue)
 {
   return execute(plan, false, in, out, queue);
 }

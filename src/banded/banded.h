@@ -32,6 +32,7 @@ typedef struct kugel__partition {
 } kugel__partition;
 
 typedef struct kugel__banded_gpu kugel__banded_gpu;
+typedef struct kugel__pivoted kugel__pivoted; /* pivoted.c */
 
 struct kugel_banded {
   kugel_ctx *ctx;
@@ -43,14 +44,20 @@ struct kugel_banded {
   void *lower, *diagonal, *upper; /* of the matrix, [planes][n][width]; NULL: no such diagonal */
   kugel__recurrence forward, backward;
   kugel_banded_info info;
-  char reason[200];        /* why not solvable */
-  int64_t chunk_rows;      /* of partitions into KUGEL__CHUNKS; 0: none */
+  char reason[240]; /* why not solvable */
+  kugel__pivoted
+      *pivoted;       /* not NULL: solves use these factors, with rows exchanged, in place of the others */
+  int64_t chunk_rows; /* of partitions into KUGEL__CHUNKS; 0: none */
   kugel__partition *parts; /* [matrices][2]: forward, backward */
   kugel__banded_gpu *gpu;  /* NULL on the CPU */
 };
 
 /* Fills the coefficient arrays and p->info from the caller's diagonals. */
 kugel_status kugel__banded_factorise(kugel_banded *p, const kugel_banded_opts *opts);
+/* Factorises again, with exchange of rows, what has three diagonals. bad_row: -1, or the first one without a pivot. */
+kugel_status kugel__banded_pivot(kugel_banded *p, int64_t *bad_matrix, int64_t *bad_row);
+void kugel__banded_unpivot(kugel_banded *p);
+kugel_status kugel__banded_solve_pivoted(const kugel_banded *p, int64_t batch, const void *in, void *out);
 /* Fills p->parts, if the plan may solve few systems by partition. */
 kugel_status kugel__banded_part(kugel_banded *p);
 

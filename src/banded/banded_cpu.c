@@ -265,7 +265,7 @@ kugel_status kugel__banded_part(kugel_banded *p)
   bool wanted = p->opts.method == KUGEL_BANDED_SCAN ||
                 (p->opts.method == KUGEL_BANDED_AUTO && p->n >= KUGEL__PARTITION_ROWS &&
                  p->matrices <= KUGEL__PARTITION_SYSTEMS);
-  if (!wanted || !p->info.solvable || p->info.propagation > KUGEL__SCAN_LIMIT)
+  if (!wanted || !p->info.solvable || p->pivoted || p->info.propagation > KUGEL__SCAN_LIMIT)
     return KUGEL_OK;
   p->chunk_rows = (p->n + KUGEL__CHUNKS - 1) / KUGEL__CHUNKS;
   size_t bytes = number_bytes(p) * (size_t)(p->chunk_rows * KUGEL__CHUNKS);

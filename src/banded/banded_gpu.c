@@ -52,9 +52,7 @@ static kugel_status write_kernel(kugel_ctx *ctx, const void *of, kugel__text *te
 {
   kugel__gen g;
   kugel__banded_build(of, ctx, &g);
-  kugel_status s = kugel__gen_print(&g, &kugel__dialect_device, text);
-  kugel__gen_free(&g);
-  return s;
+  return kugel__gen_print_kernel(&g, text);
 }
 
 kugel__module_spec kugel__banded_module(const kugel__banded_shape *s)
@@ -221,7 +219,7 @@ kugel_status kugel__banded_gpu_create(kugel_banded *p)
   pthread_mutex_init(&g->lock, NULL);
   g->device = kugel__ctx_device(p->ctx);
   KUGEL_CHECK(p->word == 4 || g->device->info.fp64, KUGEL_ENOTSUP,
-              "%s has no double precision: use KUGEL_BANDED_F32", g->device->info.name);
+              "%s has no double precision: use KUGEL_PRECISION_F32", g->device->info.name);
   return make(p, usual(p), p->info.solvable, true);
 }
 

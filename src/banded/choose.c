@@ -15,14 +15,15 @@ enum {
   HELD_SMALL = 120   /* for those of floats and doubles, in blocks of up to 8 warps */
 };
 
-bool kugel__banded_may_scan(const kugel_banded *p)
+// Whether systems may be parted among threads.
+static bool may_scan(const kugel_banded *p)
 {
   return p->opts.method != KUGEL_BANDED_SUBSTITUTION && p->info.propagation <= KUGEL__SCAN_LIMIT;
 }
 
 bool kugel__banded_small(const kugel_banded *p, int64_t batch)
 {
-  bool may = p->opts.method == KUGEL_BANDED_AUTO && kugel__banded_may_scan(p) && p->matrices == 1;
+  bool may = p->opts.method == KUGEL_BANDED_AUTO && may_scan(p) && p->matrices == 1;
   return may && p->n > 1 && p->n <= SMALL_ROWS && batch <= SMALL / p->n;
 }
 
@@ -209,7 +210,7 @@ void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_var
   }
   if (p->opts.layout == KUGEL_BANDED_ROWS)
     s->unit = variant == KUGEL__BANDED_PAIRS || variant == KUGEL__BANDED_SMALL_PAIRS ? 2 : 1;
-  bool scans = product || kugel__banded_may_scan(p);
+  bool scans = product || may_scan(p);
   if (p->opts.layout == KUGEL_BANDED_COLUMNS)
     choose_columns(p, scans, variant == KUGEL__BANDED_MANY, s);
   else

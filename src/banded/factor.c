@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "banded/banded.h"
 #include "core/alloc.h"
+#include "core/ctx.h"
 #include "core/dd.h"
 #include "core/parallel.h"
 
@@ -26,7 +27,7 @@ typedef struct job {
 
 static double precision_eps(const kugel_banded *p)
 {
-  return p->opts.precision == KUGEL_BANDED_DD ? 0x1p-104 : p->word == 4 ? FLT_EPSILON : DBL_EPSILON;
+  return p->opts.precision == KUGEL_PRECISION_DD ? 0x1p-104 : p->word == 4 ? FLT_EPSILON : DBL_EPSILON;
 }
 
 /* Element i of matrix m of one of the caller's diagonals. */
@@ -190,15 +191,19 @@ static kugel_status judge(kugel_banded *p, const verdict *v, int64_t m)
   if (!v->fault || !p->info.solvable)
     return KUGEL_OK;
   static const char *const what[] = {
-      [NO_PIVOT] = "which vanishes but for rounding: the matrix, or a leading part of it, is singular",
+      [NO_PIVOT] =
+          "has the pivot %.3g, which vanishes but for rounding: the matrix, or a leading part of it, is "
+          "singular",
       [GROWN] =
-          "growth of the factors, which would lose more than half of the digits without exchange of rows",
-      [OUT_OF_RANGE] = "whose inverse leaves the range of the numbers: scale the rows"};
+          "makes the factors grow to %.3g times its largest element, which would lose more than half of the "
+          "digits without exchange of rows; plans on the CPU exchange them",
+      [OUT_OF_RANGE] = "has the pivot %.3g, whose inverse leaves the range of the numbers: scale the rows"};
+  char why[200];
   p->info.solvable = 0;
   p->info.bad_matrix = m;
   p->info.bad_row = v->row;
-  snprintf(p->reason, sizeof p->reason, "row %lld of matrix %lld has %s %.3g, %s", (long long)v->row,
-           (long long)m, v->fault == GROWN ? "the" : "the pivot", v->value, what[v->fault]);
+  snprintf(why, sizeof why, what[v->fault], v->value);
+  snprintf(p->reason, sizeof p->reason, "row %lld of matrix %lld %s", (long long)v->row, (long long)m, why);
   return KUGEL_OK;
 }
 
@@ -209,6 +214,27 @@ static kugel_status make_array(kugel_banded *p, bool wanted, void **out)
     return KUGEL_OK;
   *out = kugel__calloc(p->ctx, bytes);
   KUGEL_CHECK(*out, KUGEL_ENOMEM, "no memory for a diagonal of %zu bytes", bytes);
+  return KUGEL_OK;
+}
+
+// Matrices that need an exchange of rows get it, on the CPU.
+static kugel_status exchange_rows(kugel_banded *p)
+{
+  int64_t matrix, row;
+  KUGEL_TRY(kugel__banded_pivot(p, &matrix, &row));
+  if (row < 0) {
+    p->info.solvable = 1;
+    p->info.bad_matrix = p->info.bad_row = -1;
+    return KUGEL_OK;
+  }
+  kugel__banded_unpivot(p);
+  p->info.bad_matrix = matrix;
+  p->info.bad_row = row;
+  snprintf(p->reason, sizeof p->reason,
+           "row %lld of matrix %lld has no pivot, whichever rows are exchanged: the matrix is singular, or "
+           "its elements "
+           "leave the range of the numbers",
+           (long long)row, (long long)matrix);
   return KUGEL_OK;
 }
 
@@ -232,5 +258,7 @@ kugel_status kugel__banded_factorise(kugel_banded *p, const kugel_banded_opts *o
   for (int64_t m = 0; !s && m < p->matrices; m++)
     s = judge(p, &j.verdicts[m], m);
   kugel__free(p->ctx, j.verdicts);
+  if (!s && !p->info.solvable && three && p->ctx->device.type == KUGEL_CPU)
+    s = exchange_rows(p);
   return s;
 }

@@ -87,8 +87,6 @@ void kugel__banded_choose(const kugel_banded *p, bool product, kugel__banded_var
                           kugel__banded_shape *s);
 /* Whether solves of `batch` systems in rows are small: of a few short systems with one matrix. */
 bool kugel__banded_small(const kugel_banded *p, int64_t batch);
-/* Whether systems may be parted among threads. */
-bool kugel__banded_may_scan(const kugel_banded *p);
 /* What the kernel is compiled from; keep the shape until then. */
 kugel__module_spec kugel__banded_module(const kugel__banded_shape *s);
 /* Writes the kernel's table, of `columns` threads (of all panels). */

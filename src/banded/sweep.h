@@ -47,7 +47,7 @@ typedef struct kugel__banded_ops {
   void (*join)(void *tile, const void *reach, int64_t n, int64_t width, bool backward);
 } kugel__banded_ops;
 
-/* By kugel_banded_precision. */
+/* By kugel_precision. */
 typedef struct kugel__banded_table {
   kugel__banded_ops ops[3];
 } kugel__banded_table;

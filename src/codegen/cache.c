@@ -13,6 +13,7 @@
 #include "codegen/cache.h"
 #include "codegen/hash.h"
 #include "core/alloc.h"
+#include "core/environment.h"
 
 enum { PATH_ROOM = 1024, DEFAULT_MB = 512, DAY = 86400, DISK_BLOCK = 4096 };
 
@@ -113,10 +114,11 @@ bool kugel__entry_fits(const kugel__entry *e, const void *data, size_t bytes)
   return !memcmp(sum, e->checksum, sizeof sum);
 }
 
-/* Another user's file is not trusted: it is code. */
+/* What another user owns or may write is not trusted: it is code. */
 static bool trusted(const struct stat *s)
 {
-  return S_ISREG(s->st_mode) && (s->st_uid == geteuid() || s->st_uid == 0) && !(s->st_mode & S_IWOTH);
+  return S_ISREG(s->st_mode) && (s->st_uid == geteuid() || s->st_uid == 0) &&
+         !(s->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static bool read_entry(int fd, const kugel__key *key, void **data, size_t *bytes)
@@ -212,9 +214,7 @@ static entry *list_entries(DIR *dir, size_t *count)
 static void limit_size(const char *folder, size_t written)
 {
   static atomic_llong since; // written since this process looked, plus one
-  const char *text = getenv("KUGEL_CACHE_MB");
-  long mb = text && *text ? strtol(text, NULL, 10) : DEFAULT_MB;
-  off_t limit = (off_t)kugel__max(1, kugel__min(mb, 1 << 20)) << 20, total = 0;
+  off_t limit = (off_t)kugel__env_number("KUGEL_CACHE_MB", 1, 1000000, DEFAULT_MB) << 20, total = 0;
   long long before = atomic_fetch_add(&since, on_disk((off_t)written));
   if (before && before + on_disk((off_t)written) < limit / 16)
     return;
@@ -239,11 +239,12 @@ static void limit_size(const char *folder, size_t written)
 
 /* ---- writing ------------------------------------------------------------------------------------------- */
 
-bool kugel__write_whole(const char *temporary, const char *path, unsigned mode, const void *head,
-                        size_t head_bytes, const void *data, size_t bytes)
+// The file whole or not at all; not synced, since what is lost is made again.
+static bool write_whole(const char *temporary, const char *path, const void *head, size_t head_bytes,
+                        const void *data, size_t bytes)
 {
   unlink(temporary); // of a dead process that had our number
-  int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+  int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)
     return false;
   bool ok = write_all(fd, head, head_bytes) && write_all(fd, data, bytes);
@@ -267,7 +268,7 @@ bool kugel__cache_put(const kugel__key *key, const void *data, size_t bytes)
   snprintf(temporary, sizeof temporary, "%s/new-%ld-%u", folder, (long)getpid(),
            atomic_fetch_add(&serial, 1));
   kugel__entry h = kugel__entry_of(key, data, bytes);
-  bool ok = kugel__write_whole(temporary, path, 0600, &h, sizeof h, data, bytes);
+  bool ok = write_whole(temporary, path, &h, sizeof h, data, bytes);
   if (ok)
     limit_size(folder, bytes + sizeof h);
   return ok;

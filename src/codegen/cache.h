@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled kernels on disk.
+/* Compiled kernels on disk, and tables that take long to find (sphere/alm/kept.h).
  *
  * The folder is $KUGEL_CACHE, else $XDG_CACHE_HOME/kugel, else ~/.cache/kugel; KUGEL_CACHE=off means none.
  * Each entry is one file with a header (format, key, length, checksum). What is damaged, foreign or not ours
  * counts as missing. Files are written under another name and renamed, so any number of processes may share
  * the folder. Past KUGEL_CACHE_MB megabytes (512) those used longest ago go. No failure here is an error: the
- * kernel is compiled. */
+ * kernel is compiled, the table computed. */
 #ifndef KUGEL_CODEGEN_CACHE_H
 #define KUGEL_CODEGEN_CACHE_H
 
@@ -27,11 +27,7 @@ kugel__entry kugel__entry_of(const kugel__key *key, const void *data, size_t byt
 /* Whether it stands before these bytes, under any key. */
 bool kugel__entry_fits(const kugel__entry *entry, const void *data, size_t bytes);
 
-/* One file, whole or not at all: written as `temporary`, which must be in the same folder, and renamed.
- * False: errno tells why. */
-bool kugel__write_whole(const char *temporary, const char *path, unsigned mode, const void *head,
-                        size_t head_bytes, const void *data, size_t bytes);
-/* Both read all bytes or yield false. */
+/* Reads all bytes or yields false. */
 bool kugel__read_all(int fd, void *data, size_t bytes);
 
 /* True if found: kugel__free(NULL, *data). */

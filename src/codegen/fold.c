@@ -30,7 +30,7 @@ static kugel__val fold_int(kugel__gen *g, kugel__op op, int64_t a, int64_t b, in
   }
 }
 
-static kugel__dd fold_real(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
+kugel__dd kugel__fold_real(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
 {
   switch (op) {
   case KUGEL__ADD:
@@ -135,7 +135,7 @@ kugel__val kugel__gen_op(kugel__gen *g, kugel__op op, kugel__val a, kugel__val b
 {
   kugel__val x;
   if (kugel__is_number(a) && kugel__is_number(b) && kugel__is_number(c))
-    return is_int(a) ? fold_int(g, op, a.i, b.i, c.i) : kugel__real(fold_real(op, a.d, b.d, c.d));
+    return is_int(a) ? fold_int(g, op, a.i, b.i, c.i) : kugel__real(kugel__fold_real(op, a.d, b.d, c.d));
   if (op == KUGEL__ADD || op == KUGEL__SUB) {
     if (simplify_sum(g, op, a, b, &x))
       return x;

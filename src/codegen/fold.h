@@ -9,4 +9,7 @@
 kugel__val kugel__gen_emit(kugel__gen *g, kugel__op op, kugel__type type, bool uniform,
                            const kugel__val a[3]);
 
+/* An operation on constants. */
+kugel__dd kugel__fold_real(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c);
+
 #endif

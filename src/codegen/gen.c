@@ -126,6 +126,27 @@ void kugel__gen_store(kugel__gen *g, kugel__val pointer, kugel__val index, kugel
     g->vars[pointer.var].written = true;
 }
 
+kugel__val kugel__gen_foreign(kugel__gen *g, kugel__type real, const char *name, const char *element)
+{
+  kugel__val p = kugel__gen_pointer(g, real, name);
+  if (!g->status)
+    g->vars[p.var].element = element;
+  return p;
+}
+
+kugel__val kugel__gen_get(kugel__gen *g, kugel__val pointer, kugel__val index)
+{
+  return kugel__gen_emit(g, KUGEL__GET, (kugel__type)pointer.type, false,
+                         (kugel__val[3]){pointer, index, kugel__int(0)});
+}
+
+void kugel__gen_put(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value, kugel__val counter)
+{
+  append(g, (kugel__ins){.op = KUGEL__PUT, .dst = UINT32_MAX, .a = {pointer, index, value, counter}});
+  if (!g->status)
+    g->vars[pointer.var].written = g->vars[counter.var].written = true;
+}
+
 static kugel__cval parts(kugel__gen *g, kugel__val pair)
 {
   kugel__val none = kugel__int(0);

@@ -35,6 +35,8 @@
   OP(LOAD, 2, NULL)                                         /* pointer, index */                             \
   OP(STORE, 3, NULL)                                        /* pointer, index, value */                      \
   OP(STORE_PAIR, 4, NULL)                                   /* pointer, index, x, y */                       \
+  OP(GET, 2, "GET(%0, %1)")                                 /* foreign pointer, index */                     \
+  OP(PUT, 4, "PUT(%0, %1, %2, %3)")                         /* foreign pointer, index, value, counter */     \
   OP(STREAM_PAIR, 4, "STREAM_PAIR(%0, %1, %2, %3)")         /* the same, past the caches */                  \
   OP(SHARED_PAIR, 2, "SHARED_PAIR(%0, %1)")                 /* elements 2 i, 2 i + 1 of shared memory */     \
   OP(PUT_SHARED_PAIR, 4, "PUT_SHARED_PAIR(%0, %1, %2, %3)") /* shared memory, i, x, y */                     \
@@ -78,7 +80,8 @@ typedef struct kugel__ins {
 } kugel__ins;
 
 typedef struct kugel__var {
-  const char *hint; /* name, made unique by `number` unless that is 0; static text */
+  const char *hint;    /* name, made unique by `number` unless that is 0; static text */
+  const char *element; /* of a foreign pointer, else NULL */
   int number;
   uint8_t kind, type;
   bool uniform, written; /* written: a pointer that is stored through */
@@ -111,6 +114,13 @@ kugel__val kugel__gen_parameter(kugel__gen *g, kugel__type type, const char *nam
 kugel__val kugel__gen_pointer(kugel__gen *g, kugel__type type, const char *name);   /* to global memory */
 /* To what nobody stores while the function runs: loads may come early, and from other caches. */
 kugel__val kugel__gen_constants(kugel__gen *g, kugel__type type, const char *name);
+/* A foreign pointer: to elements of the text's own type `element`, static text. The text that comes before the function
+ * defines how they are read and written: GET(pointer, index) gives a value of type `real`, and PUT(pointer, index, value,
+ * counter) stores one; counter is a U32 pointer, for what values do not fit. */
+kugel__val kugel__gen_foreign(kugel__gen *g, kugel__type real, const char *name, const char *element);
+kugel__val kugel__gen_get(kugel__gen *g, kugel__val pointer, kugel__val index);
+void kugel__gen_put(kugel__gen *g, kugel__val pointer, kugel__val index, kugel__val value,
+                    kugel__val counter);
 kugel__val kugel__gen_symbol(kugel__gen *g, const char *name); /* integer that the surrounding text defines */
 /* An array in the shared memory of a block; one a kernel. */
 kugel__val kugel__gen_shared(kugel__gen *g, kugel__type type, const char *name, int64_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <string.h>
+#include "codegen/fold.h"
 #include "codegen/interp.h"
 #include "core/alloc.h"
 
@@ -89,26 +90,6 @@ static double real_op(kugel__op op, double a, double b, double c)
     return fma(a, b, -c);
   default:
     return fma(-a, b, c);
-  }
-}
-
-static kugel__dd dd_op(kugel__op op, kugel__dd a, kugel__dd b, kugel__dd c)
-{
-  switch (op) {
-  case KUGEL__ADD:
-    return dd_add(a, b);
-  case KUGEL__SUB:
-    return dd_sub(a, b);
-  case KUGEL__MUL:
-    return dd_mul(a, b);
-  case KUGEL__NEG:
-    return dd_neg(a);
-  case KUGEL__FMA:
-    return dd_add(dd_mul(a, b), c);
-  case KUGEL__FMS:
-    return dd_sub(dd_mul(a, b), c);
-  default:
-    return dd_sub(c, dd_mul(a, b));
   }
 }
 
@@ -281,7 +262,7 @@ static void arithmetic(machine *m, const kugel__ins *ins, int thread)
   else if (m->g->vars[ins->dst].type <= KUGEL__U32)
     x->i = int_op((kugel__op)ins->op, a.i, b.i, c.i);
   else if (m->g->vars[ins->dst].type == KUGEL__DD)
-    x->dd[0] = dd_op((kugel__op)ins->op, a.dd[0], b.dd[0], c.dd[0]);
+    x->dd[0] = kugel__fold_real((kugel__op)ins->op, a.dd[0], b.dd[0], c.dd[0]);
   else
     x->dd[0] = dd_from(real_op((kugel__op)ins->op, a.d, b.d, c.d));
 }

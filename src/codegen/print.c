@@ -161,7 +161,9 @@ static void head(const kugel__gen *g, const kugel__dialect *d, kugel__text *t)
     bool pointer = v->kind == KUGEL__POINTER;
     kugel__text_add(t, "%s%s%s%s %s%s%s", comma, pointer && d->space ? d->space : "",
                     pointer && !v->written ? "const " : "",
-                    pointer && d->element[v->type] ? d->element[v->type] : d->uniform[v->type],
+                    v->element                       ? v->element
+                    : pointer && d->element[v->type] ? d->element[v->type]
+                                                     : d->uniform[v->type],
                     pointer ? d->pointer : "", v->constant && d->constant ? d->constant : "", v->hint);
     comma = ", ";
   }
@@ -217,4 +219,11 @@ kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *d, kugel__tex
   }
   kugel__text_add(t, "}\n\n");
   return t->status;
+}
+
+kugel_status kugel__gen_print_kernel(kugel__gen *g, kugel__text *out)
+{
+  kugel_status s = kugel__gen_print(g, &kugel__dialect_device, out);
+  kugel__gen_free(g);
+  return s;
 }

@@ -38,5 +38,7 @@ extern const kugel__dialect kugel__dialect_c, kugel__dialect_device;
 
 /* Appends the function. */
 kugel_status kugel__gen_print(kugel__gen *g, const kugel__dialect *dialect, kugel__text *out);
+/* The same of a kernel for devices, in the words of docs/kernels.md; frees the generator. */
+kugel_status kugel__gen_print_kernel(kugel__gen *g, kugel__text *out);
 
 #endif

@@ -20,7 +20,8 @@ int64_t kugel__module_written(void)
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
-const char *kugel__source_text(const char *name)
+// The embedded text of that name; NULL: there is none.
+static const char *source_text(const char *name)
 {
   for (const kugel__source *s = kugel__sources; s->name; s++)
     if (!strcmp(s->name, name))
@@ -32,9 +33,8 @@ static char *put_together(int32_t language, const kugel__module_spec *spec, cons
 {
   const char *prelude = "", *defines = spec->defines ? spec->defines : "";
   if (!spec->bare)
-    prelude =
-        kugel__source_text(language == KUGEL_OPENCL ? "codegen/prelude_opencl" : "codegen/prelude_cuda");
-  const char *words = spec->words ? kugel__source_text(spec->words) : "";
+    prelude = source_text(language == KUGEL_OPENCL ? "codegen/prelude_opencl" : "codegen/prelude_cuda");
+  const char *words = spec->words ? source_text(spec->words) : "";
   size_t size = strlen(prelude) + strlen(words) + strlen(defines) + strlen(body) + strlen(spec->name) + 32;
   char *text = kugel__alloc(NULL, size);
   if (!text)
@@ -49,7 +49,7 @@ static char *put_together(int32_t language, const kugel__module_spec *spec, cons
 kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__module_spec *spec, char **out)
 {
   kugel__text body = {.ctx = ctx};
-  const char *known = spec->text || spec->write ? spec->text : kugel__source_text(spec->name);
+  const char *known = spec->text || spec->write ? spec->text : source_text(spec->name);
   *out = NULL;
   if (spec->write) {
     kugel_status s = spec->write(ctx, spec->of, &body);

@@ -9,7 +9,4 @@ typedef struct kugel__source {
 
 extern const kugel__source kugel__sources[]; /* ends with a NULL name */
 
-/* The text of that name; NULL if there is none. */
-const char *kugel__source_text(const char *name);
-
 #endif

@@ -2,13 +2,11 @@
 /* Allocation through the context's hooks, byte counts, the scratch cache and the fault-injection point.
  * Each block has a 64-byte header before it that holds its size. */
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 
-enum { HEADER = 64, HUGE_PAGE = 1 << 21 };
+enum { HEADER = 64 };
 
 static atomic_llong fault_count, fault_at;
 
@@ -26,41 +24,18 @@ static bool fault(void)
   return at > 0 && count >= at;
 }
 
-static void *default_alloc(size_t bytes, size_t align, void *user)
-{
-  (void)user;
-  if (bytes >= 4 * HUGE_PAGE)
-    align = HUGE_PAGE;
-  void *p = NULL;
-  if (posix_memalign(&p, align, bytes))
-    return NULL;
-#ifdef MADV_HUGEPAGE
-  if (bytes >= 4 * HUGE_PAGE) // a hint: 512 times fewer page faults
-    madvise(p, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#endif
-  return p;
-}
-
-static void default_free(void *ptr, size_t bytes, void *user)
-{
-  (void)bytes;
-  (void)user;
-  free(ptr);
-}
-
-const kugel_allocator kugel__default_allocator = {default_alloc, default_free, NULL};
-
 void *kugel__alloc(kugel_ctx *ctx, size_t bytes)
 {
   ctx = kugel__ctx(ctx);
-  if (!ctx || bytes > (size_t)1 << 60 || fault())
+  if (bytes > (size_t)1 << 60 || fault())
     return NULL;
   size_t total = (bytes + HEADER + 63) / 64 * 64;
   char *p = ctx->allocator.alloc(total, 64, ctx->allocator.user);
   if (!p)
     return NULL;
   memcpy(p, &total, sizeof total);
-  unsigned long long now = atomic_fetch_add(&ctx->bytes_now, total) + total, peak = atomic_load(&ctx->bytes_peak);
+  unsigned long long now = atomic_fetch_add(&ctx->bytes_now, total) + total,
+                     peak = atomic_load(&ctx->bytes_peak);
   while (now > peak && !atomic_compare_exchange_weak(&ctx->bytes_peak, &peak, now))
     ;
   return p + HEADER;
@@ -94,8 +69,6 @@ void kugel__free(kugel_ctx *ctx, void *ptr)
 void *kugel__scratch_get(kugel_ctx *ctx, size_t bytes)
 {
   ctx = kugel__ctx(ctx);
-  if (!ctx)
-    return NULL;
   void *found = NULL;
   pthread_mutex_lock(&ctx->scratch_lock);
   int best = -1;
@@ -140,16 +113,13 @@ void kugel__scratch_put(kugel_ctx *ctx, void *ptr)
   kugel__free(ctx, evicted);
 }
 
-void kugel_ctx_trim(kugel_ctx *ctx)
+void kugel__scratch_trim(kugel_ctx *ctx)
 {
   ctx = kugel__ctx(ctx);
-  if (!ctx)
-    return;
   pthread_mutex_lock(&ctx->scratch_lock);
   for (int i = 0; i < KUGEL__SCRATCH_BLOCKS; i++) {
     kugel__free(ctx, ctx->scratch[i]);
     ctx->scratch[i] = NULL;
   }
   pthread_mutex_unlock(&ctx->scratch_lock);
-  kugel__ctx_trim_device(ctx);
 }

@@ -15,6 +15,7 @@ void kugel__free(kugel_ctx *ctx, void *ptr);
  * contents are unspecified. */
 void *kugel__scratch_get(kugel_ctx *ctx, size_t bytes);
 void kugel__scratch_put(kugel_ctx *ctx, void *ptr);
+void kugel__scratch_trim(kugel_ctx *ctx); /* frees what is kept */
 
 /* Allocates or returns KUGEL_ENOMEM with a sentence. For functions that own nothing yet; others test for
  * NULL. */

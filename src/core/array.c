@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of borrowed array views: one place decides what is acceptable and says why not. */
 #include <stdio.h>
+#include <stdlib.h>
 #include "core/array.h"
 
 int64_t kugel__array_count(const kugel_array *a)
@@ -95,5 +96,88 @@ kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, con
   int64_t na = kugel__array_count(a) * a->dtype.bits / 8, nb = kugel__array_count(b) * b->dtype.bits / 8;
   KUGEL_CHECK(!na || !nb || pa + na <= pb || pb + nb <= pa, KUGEL_EINVAL,
               "%s and %s overlap in memory: give them arrays of their own", name_a, name_b);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__check_values(const kugel_array *a, const char *name)
+{
+  KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
+  kugel_dtype t = a->dtype;
+  KUGEL_CHECK((t.code == KUGEL_FLOAT || t.code == KUGEL_INT) && (t.bits == 32 || t.bits == 64) &&
+                  t.lanes == 1,
+              KUGEL_ESHAPE, "%s has the type (%d, %d bits), must be float32, float64, int32 or int64", name,
+              t.code, t.bits);
+  int64_t lead = -1;
+  return kugel__array_check(a, name, t, 0, NULL, &lead);
+}
+
+// How far elements lie below and above the first one, in elements; false: 2^62 or more.
+static bool reach_of(const kugel_array *a, int64_t *below, int64_t *above)
+{
+  const int64_t most = (int64_t)1 << 62;
+  *below = *above = 0;
+  for (int d = 0; d < a->ndim; d++) {
+    int64_t step, *to = a->strides[d] < 0 ? below : above;
+    if (a->shape[d] < 2)
+      continue;
+    if (a->strides[d] == INT64_MIN ||
+        __builtin_mul_overflow(a->shape[d] - 1, a->strides[d] < 0 ? -a->strides[d] : a->strides[d], &step) ||
+        step > most - *to)
+      return false;
+    *to += step;
+  }
+  return true;
+}
+
+// Whether each stride is larger than what the smaller ones reach; *axis: the one that is not. Some layouts without
+// overlap, which interleave, fail too: whether a layout overlaps is in general a subset sum problem (NP-complete).
+static bool lies_apart(const kugel_array *a, int *axis)
+{
+  bool seen[32] = {false};
+  uint64_t reach = 0;
+  for (int k = 0; k < a->ndim; k++) {
+    int least = -1;
+    for (int d = 0; d < a->ndim; d++)
+      if (!seen[d] && (least < 0 || llabs(a->strides[d]) < llabs(a->strides[least])))
+        least = d;
+    seen[least] = true;
+    uint64_t stride = (uint64_t)llabs(a->strides[least]);
+    if (a->shape[least] < 2)
+      continue;
+    *axis = least;
+    if (stride <= reach)
+      return false;
+    reach += (uint64_t)(a->shape[least] - 1) * stride;
+  }
+  return true;
+}
+
+kugel_status kugel__array_check_reach(const kugel_array *a, const char *name, bool written)
+{
+  const uint64_t most = (uint64_t)1 << 62;
+  int64_t below = 0, above = kugel__array_count(a) - 1, bytes = kugel__max(1, a->dtype.bits / 8);
+  int axis = 0;
+  if (above < 0)
+    return KUGEL_OK;
+  KUGEL_CHECK(!a->strides || reach_of(a, &below, &above), KUGEL_EINVAL,
+              "%s has strides that reach 2^62 elements or more: they count elements, not bytes", name);
+  KUGEL_CHECK(!written || !a->strides || lies_apart(a, &axis), KUGEL_EINVAL,
+              "%s has a stride of %lld on axis %d, where elements overlap or interleave: results need memory "
+              "of their own, such as C order",
+              name, (long long)a->strides[axis], axis);
+  KUGEL_CHECK(a->byte_offset < most && (uint64_t)above < most / (uint64_t)bytes &&
+                  (uint64_t)below < most / (uint64_t)bytes,
+              KUGEL_EINVAL,
+              "%s has a byte_offset of %llu and strides that reach %lld elements, must be below 2^62 bytes",
+              name, (unsigned long long)a->byte_offset, (long long)kugel__max(below, above));
+  if (a->device.type == KUGEL_OPENCL) // whose handles are no addresses
+    return KUGEL_OK;
+  uintptr_t at = (uintptr_t)a->data + (uintptr_t)a->byte_offset, first = (uintptr_t)(below * bytes),
+            last = (uintptr_t)((above + 1) * bytes);
+  int64_t part = a->dtype.code == KUGEL_COMPLEX ? bytes / 2 : bytes;
+  KUGEL_CHECK(at >= (uintptr_t)a->data && at >= first && at + last >= at, KUGEL_EINVAL,
+              "%s has strides or a byte_offset that leave the address space", name);
+  KUGEL_CHECK(at % (uintptr_t)part == 0, KUGEL_EINVAL,
+              "%s lies at an address that is not a multiple of %lld bytes: copy it", name, (long long)part);
   return KUGEL_OK;
 }

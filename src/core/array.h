@@ -33,6 +33,14 @@ kugel_status kugel__array_check(const kugel_array *a, const char *name, kugel_dt
 kugel_status kugel__array_check_on(const kugel_device *device, const kugel_array *a, const char *name,
                                    kugel_dtype dtype, int ndim, const int64_t *shape, int64_t *lead);
 
+/* Checks that `a` is a host array in C order of a type in which files and pictures keep values: float32, float64,
+ * int32 or int64. */
+kugel_status kugel__check_values(const kugel_array *a, const char *name);
+
+/* Checks of an array with any strides, whose shape was checked, that its elements lie within the address space, at
+ * multiples of the size of their reals, and, if it is written, apart. */
+kugel_status kugel__array_check_reach(const kugel_array *a, const char *name, bool written);
+
 /* Fails with KUGEL_EINVAL if the memory of two C-order arrays overlaps. */
 kugel_status kugel__array_disjoint(const kugel_array *a, const char *name_a, const kugel_array *b,
                                    const char *name_b);

@@ -32,6 +32,10 @@ void kugel__set_error(const char *message);
  * opts NULL gives all zero. Fails if size is 0 or larger than ours with non-zero bytes beyond it. */
 kugel_status kugel__take_opts(void *dst, size_t dst_size, const void *opts, const char *name);
 
+/* Copies what is known, `whole`, to the info struct of a caller, who has set its first field, a size_t, to its size:
+ * as many bytes as both have. What a newer header has beyond that becomes zero. Fails if the size is none. */
+kugel_status kugel__give_info(void *info, const void *whole, size_t whole_size, const char *name);
+
 static inline int64_t kugel__min(int64_t a, int64_t b)
 {
   return a < b ? a : b;

@@ -11,7 +11,7 @@ static const char *const names[] = {"generic", "avx2", "avx512"};
 static int detect(void)
 {
   int best = KUGEL__GENERIC;
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KUGEL_GENERIC)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     best = KUGEL__AVX2;

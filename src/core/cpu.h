@@ -9,10 +9,10 @@ typedef enum kugel__isa_id { KUGEL__GENERIC, KUGEL__AVX2, KUGEL__AVX512, KUGEL__
 /* The ISA in use: detected once, process-wide. */
 kugel__isa_id kugel__cpu_isa(void);
 
-/* A table of inner loops once an ISA. KUGEL_DISPATCH(leg_ops) in a .c file declares the variants that x.isa.c
+/* A table of inner loops once per ISA. KUGEL_DISPATCH(leg_ops) in a .c file declares the variants that x.isa.c
  * defines as `const type ISA_NAME(kugel__leg_ops) = {...};` and makes a function that returns the right one.
  */
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(KUGEL_GENERIC)
 #  define KUGEL_DISPATCH(type, name)                                                                         \
     extern const type name##_generic, name##_avx2, name##_avx512;                                            \
     static inline const type *name##_get(void)                                                               \

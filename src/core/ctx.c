@@ -1,10 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts: counted bundles of device, allocator and executor. */
+/* The default context, and what the library reads of any. device/context.c makes the others. */
 #include <stdlib.h>
-#include <string.h>
-#include "core/alloc.h"
+#include <sys/mman.h>
 #include "core/ctx.h"
 #include "core/parallel.h"
+
+enum { HUGE_PAGE = 1 << 21 };
+
+static void *default_alloc(size_t bytes, size_t align, void *user)
+{
+  (void)user;
+  if (bytes >= 4 * HUGE_PAGE)
+    align = HUGE_PAGE;
+  void *p = NULL;
+  if (posix_memalign(&p, align, bytes))
+    return NULL;
+#ifdef MADV_HUGEPAGE
+  if (bytes >= 4 * HUGE_PAGE) // a hint: 512 times fewer page faults
+    madvise(p, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#endif
+  return p;
+}
+
+static void default_free(void *ptr, size_t bytes, void *user)
+{
+  (void)bytes;
+  (void)user;
+  free(ptr);
+}
+
+const kugel_allocator kugel__default_allocator = {default_alloc, default_free, NULL};
 
 static kugel_ctx default_ctx; // never freed
 static pthread_once_t default_once = PTHREAD_ONCE_INIT;
@@ -40,47 +65,23 @@ int kugel__ctx_threads(const kugel_ctx *ctx)
   return ctx->threads ? ctx->threads : kugel_get_num_threads();
 }
 
-kugel_status kugel_ctx_create(const kugel_ctx_opts *opts, kugel_ctx **out)
-{
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the context");
-  *out = NULL;
-  kugel_ctx_opts o;
-  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ctx_opts"));
-  KUGEL_CHECK(o.threads >= 0 && o.threads <= KUGEL__MAX_THREADS, KUGEL_EINVAL,
-              "threads is %d, must be 0 (default) to %d", o.threads, KUGEL__MAX_THREADS);
-  KUGEL_CHECK(!o.allocator || (o.allocator->alloc && o.allocator->free), KUGEL_EINVAL,
-              "allocator has a NULL function: set both alloc and free");
-  KUGEL_CHECK(!o.executor || (o.executor->run && o.executor->threads >= 1), KUGEL_EINVAL,
-              "executor has no run function or %d threads: set run, and threads to at least 1",
-              o.executor ? o.executor->threads : 0);
-  const kugel_allocator *allocator = o.allocator ? o.allocator : &kugel__default_allocator;
-  kugel_ctx *ctx = allocator->alloc(sizeof *ctx, 64, allocator->user);
-  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for a context of %zu bytes", sizeof *ctx);
-  memset(ctx, 0, sizeof *ctx);
-  ctx->references = 1;
-  ctx->threads = o.threads;
-  ctx->allocator = *allocator;
-  if (o.executor)
-    ctx->executor = *o.executor;
-  kugel_status s = kugel__ctx_open_device(ctx, o.device, o.native_context);
-  if (s) {
-    kugel__ctx_close_device(ctx);
-    allocator->free(ctx, sizeof *ctx, allocator->user);
-    return s;
-  }
-  pthread_mutex_init(&ctx->scratch_lock, NULL);
-  *out = ctx;
-  return KUGEL_OK;
-}
-
 void kugel_ctx_destroy(kugel_ctx *ctx)
 {
-  if (!ctx || atomic_fetch_sub(&ctx->references, 1) > 1 || ctx == &default_ctx)
-    return;
-  kugel_ctx_trim(ctx);
-  kugel__ctx_close_device(ctx);
-  pthread_mutex_destroy(&ctx->scratch_lock);
-  ctx->allocator.free(ctx, sizeof *ctx, ctx->allocator.user);
+  if (ctx && atomic_fetch_sub(&ctx->references, 1) == 1 && ctx != &default_ctx)
+    ctx->close(ctx);
+}
+
+int64_t kugel__ctx_limit(kugel_ctx *ctx)
+{
+  uint64_t set = atomic_load(&kugel__ctx(ctx)->device_memory);
+  return set < INT64_MAX ? (int64_t)set : INT64_MAX;
+}
+
+kugel_status kugel_ctx_limit_memory(kugel_ctx *ctx, uint64_t bytes)
+{
+  KUGEL_CHECK(ctx, KUGEL_EINVAL, "ctx is NULL: make a context with kugel_ctx_create");
+  atomic_store(&ctx->device_memory, bytes);
+  return KUGEL_OK;
 }
 
 void kugel_ctx_memory(const kugel_ctx *ctx, uint64_t *now, uint64_t *peak)

@@ -14,12 +14,13 @@ struct kugel__links;
 
 struct kugel_ctx {
   atomic_int references;
+  void (*close)(kugel_ctx *ctx); // once there are none; by device/context.c, which makes contexts
   kugel_device device;
   struct kugel__device *opened; // by the device layer; NULL: the CPU
   kugel_ctx **peers;            // of the further devices of a context of several, by the device layer
   int npeers;
   struct kugel__links *links;  // how they exchange; NULL: there is one device
-  atomic_ullong device_memory; // bytes that a plan may hold; 0: what is free
+  atomic_ullong device_memory; // bytes that a plan may allocate; 0: what is free
   int threads;                 // 0: the process-wide number at each call
   kugel_allocator allocator;
   kugel_executor executor; // run NULL: the pool
@@ -28,18 +29,15 @@ struct kugel_ctx {
   void *scratch[KUGEL__SCRATCH_BLOCKS];
 };
 
-/* ctx itself, or the default context for NULL; NULL only if that cannot be made. */
+/* ctx itself, or the default context for NULL; never NULL. */
 kugel_ctx *kugel__ctx(kugel_ctx *ctx);
 /* One more reference, given back by kugel_ctx_destroy. NULL: the default context. */
 kugel_ctx *kugel__ctx_retain(kugel_ctx *ctx);
+/* The limit of kugel_ctx_limit_memory in bytes; 0: none. */
+int64_t kugel__ctx_limit(kugel_ctx *ctx);
 /* How many workers a parallel call in this context uses. */
 int kugel__ctx_threads(const kugel_ctx *ctx);
 
-/* The device layer's part of create and destroy: opens the device that `text` names (NULL: the CPU), with a
- * foreign driver context or NULL, and lets it go. */
-kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native);
-void kugel__ctx_close_device(kugel_ctx *ctx);
-void kugel__ctx_trim_device(kugel_ctx *ctx); // part of kugel_ctx_trim
 extern const kugel_allocator kugel__default_allocator;
 
 #endif

@@ -31,8 +31,9 @@ static inline float half_to_float(uint16_t h)
 static inline uint16_t half_from_float(float x)
 {
   uint32_t u = half_bits_(x), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
-  uint32_t normal = (a - 0x38000000 + 0x0fff + (a >> 13 & 1)) >> 13; // carries into the exponent, up to infinity
-  uint32_t tiny = half_bits_(half_float_(a) + 0.5f) - 0x3f000000;    // below 2^-14: ulps of 0.5 are 2^-24
+  uint32_t normal =
+      (a - 0x38000000 + 0x0fff + (a >> 13 & 1)) >> 13;            // carries into the exponent, up to infinity
+  uint32_t tiny = half_bits_(half_float_(a) + 0.5f) - 0x3f000000; // below 2^-14: ulps of 0.5 are 2^-24
   uint32_t r = a < 0x38800000 ? tiny : normal;
   r = a >= 0x47800000 ? 0x7c00 : r; // 65536 and above
   r = a > 0x7f800000 ? 0x7e00 : r;

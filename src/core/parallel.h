@@ -17,16 +17,30 @@ typedef kugel_status (*kugel__task)(void *arg, int64_t i, int worker);
  * the progress callback says so. */
 kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *arg);
 
-/* The part [lo, hi] of the current span that the next parallel loops of this thread stand for, and its name.
- */
-void kugel__progress_stage(double lo, double hi, const char *stage);
-
-/* Spans nest: enter makes the part [lo, hi] of the current span current, leave goes back to what enter
- * returned. */
+/* ---- progress ----
+ *
+ * A call's work is a tree of parts. A function of several steps enters the part of each, weighted by its cost, and
+ * leaves it; before a loop it says by a stage which part the loop stands for. A loop without a stage reports what
+ * was done before it, and only asks whether to go on; unless nothing was entered: then it is the whole call. The
+ * fractions of one call never go back. A public function that runs more than one loop enters (0, 1). */
 typedef struct kugel__span {
   double lo, hi;
+  int depth;
 } kugel__span;
+/* Makes the part [lo, hi] of the current part current; leave goes back to what enter returned. */
 kugel__span kugel__progress_enter(double lo, double hi);
 void kugel__progress_leave(kugel__span outer);
+
+/* The next loop of this thread, and that alone, stands for [lo, hi] of the current part. */
+void kugel__progress_stage(double lo, double hi, const char *stage);
+/* The same for a loop of unequal iterations: part(arg, done) is the fraction of its work, 0 to 1, that the first
+ * `done` iterations are. */
+typedef double (*kugel__progress_part)(const void *arg, int64_t done);
+void kugel__progress_stage_by(double lo, double hi, const char *stage, kugel__progress_part part,
+                              const void *arg);
+
+/* For long work outside parallel loops, to be called often: reports that the fraction `done` of the stage is done.
+ * KUGEL_ECANCELED if the callback says so. */
+kugel_status kugel__progress_step(double done);
 
 #endif

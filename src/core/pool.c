@@ -10,6 +10,7 @@
 #include "core/base.h"
 #include "core/parallel.h"
 #include "core/pool.h"
+#include "core/environment.h"
 
 enum { SPINS = 2000 };
 
@@ -157,17 +158,13 @@ static atomic_int chosen_threads;
 
 static int default_threads(void)
 {
-  const char *text = getenv("KUGEL_NUM_THREADS");
-  if (text) {
-    char *end;
-    long n = strtol(text, &end, 10);
-    if (end != text && !*end && n >= 1 && n <= KUGEL__MAX_THREADS)
-      return (int)n;
-  }
   cpu_set_t set;
+  long n = kugel__env_number("KUGEL_NUM_THREADS", 1, KUGEL__MAX_THREADS, 0);
+  if (n)
+    return (int)n;
   if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
     return CPU_COUNT(&set);
-  long n = sysconf(_SC_NPROCESSORS_ONLN);
+  n = sysconf(_SC_NPROCESSORS_ONLN);
   return n > 0 ? (int)n : 1;
 }
 

@@ -28,6 +28,9 @@ typedef double vf64 __attribute__((vector_size(8 * VLEN)));
 typedef float vf32 __attribute__((vector_size(8 * VLEN)));
 typedef int64_t vi64 __attribute__((vector_size(8 * VLEN)));
 typedef int32_t vi32 __attribute__((vector_size(8 * VLEN)));
+typedef struct cvec { /* VLEN complex numbers */
+  vf64 re, im;
+} cvec;
 
 static inline vf64 v_load(const double *p) /* no alignment needed */
 {

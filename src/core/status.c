@@ -42,6 +42,16 @@ const char *kugel_version(void)
   return KUGEL_VERSION;
 }
 
+/* Sentences quote names and files, which may be hostile to a terminal: control characters become '?'. */
+static void tame(char *text)
+{
+  for (unsigned char *p = (unsigned char *)text; *p; p++)
+    if (*p < 0x20 || *p == 0x7f)
+      *p = '?';
+    else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) // U+0080 to U+009F in UTF-8
+      *p = p[1] = '?';
+}
+
 kugel_status kugel__fail(kugel_status status, const char *file, int line, const char *format, ...)
 {
   va_list args;
@@ -50,6 +60,7 @@ kugel_status kugel__fail(kugel_status status, const char *file, int line, const 
   va_end(args);
   if (n < 0)
     n = 0;
+  tame(last_error);
   if ((size_t)n < sizeof last_error)
     snprintf(last_error + n, sizeof last_error - (size_t)n, " [%s:%d]", file, line);
   return status;
@@ -75,5 +86,17 @@ kugel_status kugel__take_opts(void *dst, size_t dst_size, const void *opts, cons
         "%s has an option at byte %zu that this library (version %s) does not know: use a newer library",
         name, i, KUGEL_VERSION);
   memcpy(dst, opts, size < dst_size ? size : dst_size);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__give_info(void *info, const void *whole, size_t whole_size, const char *name)
+{
+  size_t size;
+  memcpy(&size, info, sizeof size);
+  KUGEL_CHECK(size >= sizeof size && size <= 65536, KUGEL_EINVAL, "%s.size is %zu: set it to sizeof(%s)",
+              name, size, name);
+  memset(info, 0, size);
+  memcpy(info, whole, size < whole_size ? size : whole_size);
+  memcpy(info, &size, sizeof size);
   return KUGEL_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The registry of devices, device strings, and open devices shared by contexts. */
+/* The registry of backends, device strings, and open devices, which contexts share. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +19,8 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static kugel__device *registry; // open devices
-static atomic_llong fault_count, fault_at;
-static atomic_uint forks; // that this process came from since the first device was opened
 
-const kugel__device_ops *kugel__device_find(int32_t type)
+static const kugel__device_ops *find(int32_t type)
 {
   for (int b = 0; b < BACKENDS; b++)
     if (backends[b]->type == type)
@@ -40,20 +38,10 @@ int kugel_device_count(void)
   return n;
 }
 
-static kugel_status give_info(const kugel_device_info *whole, kugel_device_info *info)
-{
-  size_t size = info->size < sizeof *whole ? info->size : sizeof *whole;
-  size_t told = info->size;
-  memcpy(info, whole, size);
-  info->size = told;
-  return KUGEL_OK;
-}
-
 kugel_status kugel_device_describe(int index, kugel_device_info *info)
 {
   KUGEL_CHECK(info, KUGEL_EINVAL, "info is NULL: pass a kugel_device_info with its size set");
   kugel_device_info whole;
-  KUGEL_TRY(kugel__take_opts(&whole, sizeof whole, info, "kugel_device_info"));
   int n = kugel_device_count(), id = index, b = 0;
   KUGEL_CHECK(index >= 0 && index < n, KUGEL_EINVAL, "device index is %d, must be 0 to %d", index, n - 1);
   while (id >= backends[b]->count())
@@ -61,44 +49,15 @@ kugel_status kugel_device_describe(int index, kugel_device_info *info)
   memset(&whole, 0, sizeof whole);
   whole.device = (kugel_device){backends[b]->type, id};
   KUGEL_TRY(backends[b]->describe(id, &whole));
-  return give_info(&whole, info);
-}
-
-kugel_status kugel_ctx_describe(kugel_ctx *ctx, kugel_device_info *info)
-{
-  KUGEL_CHECK(info, KUGEL_EINVAL, "info is NULL: pass a kugel_device_info with its size set");
-  kugel_device_info whole;
-  KUGEL_TRY(kugel__take_opts(&whole, sizeof whole, info, "kugel_device_info"));
-  whole = kugel__ctx_device(ctx)->info;
-  for (int i = 0; ctx && i < ctx->npeers; i++) { // "cuda:0,1"
-    size_t n = strlen(whole.name);
-    snprintf(whole.name + n, sizeof whole.name - n, ",%d", (int)ctx->peers[i]->device.id);
-  }
-  return give_info(&whole, info);
+  return kugel__give_info(info, &whole, sizeof whole, "kugel_device_info");
 }
 
 /* ---- open devices -------------------------------------------------------------------------------------- */
 
-static void count_fork(void)
-{
-  atomic_fetch_add(&forks, 1);
-}
-
-static void watch_forks(void)
-{
-  pthread_atfork(NULL, NULL, count_fork);
-}
-
-bool kugel__device_survived(const kugel__device *dev)
-{
-  return dev->ops->type == KUGEL_CPU || dev->forks == atomic_load_explicit(&forks, memory_order_relaxed);
-}
-
 kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__device **out)
 {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, watch_forks);
-  const kugel__device_ops *ops = kugel__device_find(type);
+  unsigned forks = kugel__device_forks();
+  const kugel__device_ops *ops = find(type);
   KUGEL_CHECK(ops, KUGEL_EINVAL, "device type is %d, this build has none of that type", (int)type);
   pthread_mutex_lock(&registry_lock);
   kugel_status s = KUGEL_OK;
@@ -111,8 +70,9 @@ kugel_status kugel__device_open(int32_t type, int id, void *native, kugel__devic
     dev->id = id;
     dev->native = native;
     dev->references = 0;
-    dev->forks = atomic_load(&forks);
+    dev->forks = forks;
     dev->queue.device = dev;
+    dev->trim = kugel__device_trim;
     pthread_mutex_init(&dev->kept_lock, NULL);
     pthread_mutex_init(&dev->ledger.lock, NULL);
     dev->next = registry;
@@ -152,20 +112,25 @@ void kugel__device_close(kugel__device *dev)
   dev->ops->close(dev);
 }
 
-kugel_status kugel__device_alive(kugel__device *dev)
+/* ---- the device of a context --------------------------------------------------------------------------- */
+
+static kugel__device *cpu_device;
+
+static void open_cpu(void)
 {
-  int lost = atomic_load_explicit(&dev->lost, memory_order_relaxed);
-  KUGEL_CHECK(!lost, KUGEL_EDEVICE,
-              "device %s was lost (error %d of an earlier call): its contexts and plans are of no more use, "
-              "destroy them and start a new process",
-              dev->info.name, lost);
-  KUGEL_CHECK(kugel__device_survived(dev), KUGEL_EDEVICE,
-              "device %s was opened before this process was forked: open it in the child, after the fork",
-              dev->info.name);
-  return KUGEL_OK;
+  (void)kugel__device_open(KUGEL_CPU, 0, NULL, &cpu_device); // a static object: cannot fail
 }
 
-/* ---- device strings of contexts ------------------------------------------------------------------------ */
+kugel__device *kugel__ctx_device(kugel_ctx *ctx)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  if (ctx && ctx->opened)
+    return ctx->opened;
+  pthread_once(&once, open_cpu);
+  return cpu_device;
+}
+
+/* ---- device strings ------------------------------------------------------------------------------------ */
 
 static kugel_device auto_device(void)
 {
@@ -178,7 +143,7 @@ static kugel_device auto_device(void)
   return (kugel_device){KUGEL_CPU, 0};
 }
 
-static kugel_status parse(const char *text, kugel_device *out)
+kugel_status kugel__device_parse(const char *text, kugel_device *out)
 {
   *out = (kugel_device){KUGEL_CPU, 0};
   if (!text || !strcmp(text, "cpu"))
@@ -203,101 +168,4 @@ static kugel_status parse(const char *text, kugel_device *out)
                     "device is \"%s\", must be auto, cpu, cuda:N or opencl:N, or several as cuda:0,1; kugel "
                     "info lists them",
                     text);
-}
-
-/* Contexts of the devices after the first one in a list of numbers "1,2". */
-static kugel_status open_peers(kugel_ctx *ctx, const char *name, const char *list)
-{
-  int n = 1;
-  for (const char *c = list; *c; c++)
-    n += *c == ',';
-  ctx->peers = kugel__calloc(NULL, (size_t)n * sizeof *ctx->peers);
-  ctx->links = kugel__links_create();
-  KUGEL_CHECK(ctx->peers && ctx->links, KUGEL_ENOMEM, "no memory for a context of %d devices", n + 1);
-  while (list) {
-    char text[64];
-    const char *end = strchr(list, ',');
-    int length = end ? (int)(end - list) : (int)strlen(list);
-    kugel_ctx_opts o = {
-        .size = sizeof o, .device = text, .threads = ctx->threads, .allocator = &ctx->allocator};
-    if (ctx->executor.run)
-      o.executor = &ctx->executor;
-    snprintf(text, sizeof text, "%s:%.*s", name, length, list);
-    KUGEL_TRY(kugel_ctx_create(&o, &ctx->peers[ctx->npeers]));
-    ctx->npeers++;
-    list = end ? end + 1 : NULL;
-  }
-  return KUGEL_OK;
-}
-
-/* Opens the device that `text` names for a context under construction. */
-kugel_status kugel__ctx_open_device(kugel_ctx *ctx, const char *text, void *native)
-{
-  char first[64];
-  const char *list = text ? strchr(text, ',') : NULL;
-  if (list && list - text < (ptrdiff_t)sizeof first) {
-    snprintf(first, sizeof first, "%.*s", (int)(list - text), text);
-    text = first;
-    KUGEL_CHECK(!native, KUGEL_EINVAL, "native_context is set but there are several devices: leave it NULL");
-  }
-  KUGEL_TRY(parse(text, &ctx->device));
-  KUGEL_CHECK(!list || (ctx->device.type != KUGEL_CPU && strchr(text, ':')), KUGEL_EINVAL,
-              "device is \"%s\" and more: several devices are given as cuda:0,1 or opencl:0,1", text);
-  KUGEL_CHECK(!native || ctx->device.type != KUGEL_CPU, KUGEL_EINVAL,
-              "native_context is set but the device is \"%s\": leave it NULL", text ? text : "cpu");
-  if (ctx->device.type == KUGEL_CPU)
-    return KUGEL_OK;
-  KUGEL_TRY(kugel__device_open(ctx->device.type, ctx->device.id, native, &ctx->opened));
-  return list ? open_peers(ctx, ctx->opened->ops->name, list + 1) : KUGEL_OK;
-}
-
-void kugel__ctx_close_device(kugel_ctx *ctx)
-{
-  kugel__links_destroy(ctx->links);
-  ctx->links = NULL;
-  for (int i = 0; i < ctx->npeers; i++)
-    kugel_ctx_destroy(ctx->peers[i]);
-  kugel__free(NULL, ctx->peers);
-  ctx->peers = NULL;
-  ctx->npeers = 0;
-  kugel__device_close(ctx->opened);
-  ctx->opened = NULL;
-}
-
-void kugel__ctx_trim_device(kugel_ctx *ctx)
-{
-  if (ctx->opened)
-    kugel__device_trim(ctx->opened);
-}
-
-static kugel__device *cpu_device;
-
-static void open_cpu(void)
-{
-  (void)kugel__device_open(KUGEL_CPU, 0, NULL, &cpu_device); // a static object: cannot fail
-}
-
-kugel__device *kugel__ctx_device(kugel_ctx *ctx)
-{
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  if (ctx && ctx->opened)
-    return ctx->opened;
-  pthread_once(&once, open_cpu);
-  return cpu_device;
-}
-
-/* ---- fault injection ----------------------------------------------------------------------------------- */
-
-int64_t kugel__fault_device(int64_t n)
-{
-  int64_t made = atomic_exchange(&fault_count, 0);
-  atomic_store(&fault_at, n);
-  return made;
-}
-
-bool kugel__device_fault(void)
-{
-  int64_t at = atomic_load_explicit(&fault_at, memory_order_relaxed);
-  int64_t count = atomic_fetch_add_explicit(&fault_count, 1, memory_order_relaxed) + 1;
-  return at > 0 && count >= at;
 }

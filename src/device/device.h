@@ -83,6 +83,7 @@ typedef struct kugel__device_ops {
   void (*free)(kugel__device *dev, kugel__place place, void *ptr);
   kugel_status (*copy)(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
                        kugel_queue *queue);
+  bool (*pinned)(const void *host); /* whether copies of host memory need no staging; NULL: not known */
   /* From one device's memory to another's, on a queue of either; NULL: by way of the host only. *done stays
    * false where these two devices cannot. */
   kugel_status (*copy_peer)(kugel__device *to, kugel__mem dst, kugel__device *from, kugel__mem src,
@@ -101,6 +102,7 @@ typedef struct kugel__device_ops {
   kugel_status (*record)(kugel_queue *queue, kugel__event **out);
   kugel_status (*after)(kugel_queue *queue,
                         kugel__event *event); /* later work of queue waits; NULL queue: the host */
+  kugel_status (*passed)(kugel__event *event, bool *done);                        /* returns at once */
   kugel_status (*elapsed)(kugel__event *from, kugel__event *to, double *seconds); /* waits for both */
   void (*event_free)(kugel__event *event);
 
@@ -146,6 +148,7 @@ struct kugel__device {
   char identity[512];                   /* device, driver and compiler: what compiled code depends on */
   void *modules;                        /* of the layer above: compiled kernels of this device, */
   void (*modules_free)(void *cache);    /* let go before the device is closed */
+  void (*trim)(kugel__device *dev);     /* frees what is cached, before an allocation fails */
   pthread_mutex_t kept_lock;            /* of what follows */
   kugel__kept kept[KUGEL__KEPT_BLOCKS]; /* buffers for the next call, device/lend.h */
   struct kugel__constants *constants;   /* tables, device/constants.h */
@@ -159,8 +162,8 @@ struct kugel__device {
 #include "device/backends.def"
 #undef KUGEL_BACKEND
 
-/* The table of a device type (KUGEL_CPU ...), NULL if this build has none. */
-const kugel__device_ops *kugel__device_find(int32_t type);
+/* What "cpu", "auto", "cuda:1" ... name; NULL: the CPU. */
+kugel_status kugel__device_parse(const char *text, kugel_device *out);
 
 /* The device of a context. */
 kugel__device *kugel__ctx_device(kugel_ctx *ctx);
@@ -174,6 +177,8 @@ kugel_status kugel__device_alive(kugel__device *dev);
 /* False in a child of the process that opened it: the driver is not to be called there, not even to release.
  */
 bool kugel__device_survived(const kugel__device *dev);
+/* Counts the forks that this process came from, since the first call. */
+unsigned kugel__device_forks(void);
 
 kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out);
 void kugel__device_free(kugel__device *dev, void *ptr);
@@ -191,6 +196,9 @@ kugel_status kugel__queue_create_urgent(kugel_ctx *ctx, kugel_queue **out);
 
 /* The queue to use for a call: `queue` if it belongs to dev, the device's own for NULL, else a failure. */
 kugel_status kugel__queue_of(kugel__device *dev, kugel_queue *queue, kugel_queue **out);
+
+/* For calls that return when they are done: checks that the queue is of dev, and waits for its work; NULL: nothing. */
+kugel_status kugel__queue_join(kugel__device *dev, kugel_queue *queue);
 
 /* Fault injection for tests: the n-th driver call from now on (1 = the next) and all later ones fail; 0
  * disarms. Returns how many were made since the last call. Process-wide. Calls that only release are not

@@ -54,9 +54,3 @@ void kugel__usage(kugel__device *dev, uint64_t *now, uint64_t *peak)
     *peak = dev->ledger.peak;
   pthread_mutex_unlock(&dev->ledger.lock);
 }
-
-kugel_status kugel_device_usage(kugel_ctx *ctx, uint64_t *now, uint64_t *peak)
-{
-  kugel__usage(kugel__ctx_device(ctx), now, peak);
-  return KUGEL_OK;
-}

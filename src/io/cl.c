@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Power spectra in FITS tables, images and text. */
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include "core/alloc.h"
 #include "io/cl_text.h"
 #include "io/fits.h"
+#include "io/input.h"
 #include "io/writer.h"
+#include "io/words.h"
 
 enum { MAX_L = 1 << 24 };
 
@@ -16,12 +18,11 @@ enum { MAX_L = 1 << 24 };
 static int looks_like_fits(const char *path, kugel_status *s)
 {
   unsigned char head[9] = {0};
-  *s = KUGEL_OK;
-  FILE *in = fopen(path, "rb");
-  if (!in) {
-    *s = kugel__io_fail("open", path, errno);
+  FILE *in;
+  int64_t size;
+  *s = kugel__input_open(path, &in, &size);
+  if (*s)
     return -1;
-  }
   size_t n = fread(head, 1, sizeof head, in);
   int error = ferror(in) ? errno : 0;
   fclose(in);
@@ -126,16 +127,23 @@ kugel_status kugel_cl_read(kugel_ctx *ctx, const char *path, int is_dl, int64_t 
 /* ---- writing
  * ------------------------------------------------------------------------------------------------ */
 
+/* Rows of numbers of 25 characters with a blank between, as cfitsio lays D25.16 out. */
 static kugel_status write_ascii(kugel__writer *w, int64_t nspectra, int64_t lmax, const double *cl)
 {
-  int status = 0;
-  kugel__cfitsio_lock();
-  errno = 0;
-  for (int64_t c = 0; c < nspectra; c++)
-    fits_write_col(w->f, TDOUBLE, (int)c + 1, 1, 1, lmax + 1, (void *)(cl + c * (lmax + 1)), &status);
-  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
-  kugel__cfitsio_unlock();
-  return s;
+  locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  KUGEL_CHECK(c_locale, KUGEL_ENOMEM, "no memory to write '%s'", kugel__tail(w->file.path));
+  locale_t before = uselocale(c_locale);
+  kugel_status s = KUGEL_OK;
+  for (int64_t k = 0; !s && k < (lmax + 1) * nspectra; k++) {
+    char text[40];
+    int64_t l = k / nspectra, c = k % nspectra;
+    int n = snprintf(text, sizeof text, "%s%25.16E", c ? " " : "", cl[c * (lmax + 1) + l]);
+    for (int i = 0; !s && i < n; i++)
+      s = kugel__writer_integer(w, text[i], 1);
+  }
+  uselocale(before);
+  freelocale(c_locale);
+  return s ? s : kugel__writer_flush(w);
 }
 
 static kugel_status write_fits(kugel__writer *w, const kugel_fits_write_opts *o, const char *const *names,
@@ -145,6 +153,7 @@ static kugel_status write_fits(kugel__writer *w, const kugel_fits_write_opts *o,
   KUGEL_TRY(kugel__writer_table(w, o->ascii, lmax + 1, (int)nspectra, names, forms, o->units, extname));
   KUGEL_TRY(kugel__writer_int(w, "MAX-LPOL", lmax, "Maximum multipole l"));
   KUGEL_TRY(kugel__writer_common(w, o));
+  KUGEL_TRY(kugel__writer_seal(w));
   if (o->ascii)
     return write_ascii(w, nspectra, lmax, cl);
   for (int64_t l = 0; l <= lmax; l++)
@@ -156,7 +165,7 @@ static kugel_status write_fits(kugel__writer *w, const kugel_fits_write_opts *o,
 static bool ends_in(const char *path, const char *suffix)
 {
   size_t n = strlen(path), k = strlen(suffix);
-  return n > k && !strcasecmp(path + n - k, suffix);
+  return n > k && kugel__same_word(path + n - k, suffix);
 }
 
 kugel_status kugel_cl_write(kugel_ctx *ctx, const char *path, const kugel_fits_write_opts *opts,

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "core/alloc.h"
 #include "io/cl_text.h"
-#include "io/replace.h"
+#include "io/input.h"
+#include "core/replace.h"
 
 enum { MAX_COLUMNS = 256 };
 #define MAX_BYTES ((int64_t)1 << 31)
@@ -102,31 +102,27 @@ static kugel_status parse(kugel_ctx *ctx, const char *path, char *text, kugel__t
 
 static kugel_status slurp(kugel_ctx *ctx, const char *path, char **text)
 {
-  struct stat st;
+  FILE *in;
+  int64_t size;
   *text = NULL;
-  FILE *in = fopen(path, "rb");
-  if (!in)
-    return kugel__io_fail("open", path, errno);
+  KUGEL_TRY(kugel__input_open(path, &in, &size));
   kugel_status s = KUGEL_OK;
-  if (fstat(fileno(in), &st) != 0)
-    s = kugel__io_fail("read", path, errno);
-  else if (!S_ISREG(st.st_mode))
-    s = KUGEL_FAIL(KUGEL_EIO, "cannot read '%s': it is no regular file", kugel__tail(path));
-  else if (st.st_size > MAX_BYTES)
+  if (size > MAX_BYTES)
     s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' has %lld bytes: no text of power spectra is so long",
-                   kugel__tail(path), (long long)st.st_size);
+                   kugel__tail(path), (long long)size);
   if (!s) {
-    *text = kugel__alloc(ctx, (size_t)st.st_size + 1);
+    *text = kugel__alloc(ctx, (size_t)size + 1);
     if (!*text) {
-      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the %lld bytes of '%s'", (long long)st.st_size,
+      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the %lld bytes of '%s'", (long long)size,
                      kugel__tail(path));
     } else {
-      size_t n = fread(*text, 1, (size_t)st.st_size, in);
+      size_t n = fread(*text, 1, (size_t)size, in);
       (*text)[n] = 0;
       if (ferror(in))
         s = kugel__io_fail("read", path, errno);
       else if (strlen(*text) != n)
-        s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' is neither FITS nor text", kugel__tail(path));
+        s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' is neither FITS nor text%s", kugel__tail(path),
+                       kugel__input_guess(*text, n));
     }
   }
   fclose(in);

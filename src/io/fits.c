@@ -5,128 +5,105 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <zlib.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "io/input.h"
+#include "core/replace.h"
+#include "io/words.h"
 
-static pthread_mutex_t cfitsio_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+enum { BLOCK = 2880 };
 
-void kugel__cfitsio_lock(void)
+/* Room for at least one more block, doubled as the file grows but never beyond what its headers promise. */
+static kugel_status grow(kugel_fits *file, size_t *room, int64_t reach)
 {
-  if (!fits_is_reentrant())
-    pthread_mutex_lock(&cfitsio_mutex);
+  size_t more = *room ? 2 * *room : (size_t)1 << 20;
+  if (more > (size_t)reach + BLOCK)
+    more = (size_t)reach + BLOCK;
+  if (more <= *room)
+    return KUGEL_OK;
+  char *larger = kugel__alloc(file->ctx, more);
+  KUGEL_CHECK(larger, KUGEL_ENOMEM, "no memory to unpack '%s': %zu bytes so far", kugel__tail(file->path),
+              file->bytes);
+  if (file->bytes)
+    memcpy(larger, file->mem, file->bytes);
+  kugel__free(file->ctx, file->mem);
+  file->mem = larger;
+  *room = more;
+  return KUGEL_OK;
 }
 
-void kugel__cfitsio_unlock(void)
+/* Unpacks into file->mem, no more than the headers, looked at on the way, promise: a small file can unpack to any
+ * size. */
+static kugel_status unpack_all(kugel_fits *file, gzFile gz)
 {
-  if (!fits_is_reentrant())
-    pthread_mutex_unlock(&cfitsio_mutex);
+  size_t room = 0;
+  int64_t at = 0, reach = BLOCK;
+  for (;;) {
+    if (file->bytes >= (size_t)reach) {
+      kugel_status s = kugel__fits_reach(file, &at, &reach);
+      if (s)
+        return s;
+      KUGEL_CHECK(file->bytes < (size_t)reach, KUGEL_EFORMAT,
+                  "'%s' unpacks to more than the %lld bytes that its headers promise",
+                  kugel__tail(file->path), (long long)at);
+    }
+    if (room - file->bytes < BLOCK)
+      KUGEL_TRY(grow(file, &room, reach));
+    size_t ask = room - file->bytes < (1u << 24) ? room - file->bytes : 1u << 24;
+    if (ask > (size_t)reach - file->bytes)
+      ask = (size_t)reach - file->bytes;
+    int got = gzread(gz, (char *)file->mem + file->bytes, (unsigned)ask);
+    int code = Z_OK;
+    const char *why = gzerror(gz, &code);
+    KUGEL_CHECK(got >= 0 && (code == Z_OK || code == Z_STREAM_END), KUGEL_EFORMAT, "cannot unpack '%s': %s",
+                kugel__tail(file->path), code == Z_BUF_ERROR ? "the file is cut short" : why);
+    if (got == 0)
+      return KUGEL_OK;
+    file->bytes += (size_t)got;
+  }
 }
 
-void kugel__fits_lock(kugel_fits *file)
-{
-  pthread_mutex_lock(&file->lock);
-  kugel__cfitsio_lock();
-}
-
-void kugel__fits_unlock(kugel_fits *file)
-{
-  kugel__cfitsio_unlock();
-  pthread_mutex_unlock(&file->lock);
-}
-
-kugel_status kugel__fits_fail(const char *verb, const char *path, int status)
-{
-  char text[FLEN_STATUS] = "", detail[FLEN_ERRMSG] = "";
-  fits_get_errstatus(status, text);
-  fits_read_errmsg(detail);
-  fits_clear_errmsg();
-  kugel_status s = KUGEL_EFORMAT;
-  if (status == MEMORY_ALLOCATION)
-    s = KUGEL_ENOMEM;
-  else if (status == READ_ERROR || status == WRITE_ERROR || status == FILE_NOT_OPENED ||
-           status == FILE_NOT_CREATED || status == FILE_NOT_CLOSED || status == SEEK_ERROR)
-    s = KUGEL_EIO;
-  return KUGEL_FAIL(s, "cannot %s '%s': %s%s%s", verb, kugel__tail(path), text, *detail ? ": " : "", detail);
-}
-
-/* Unpacks a gzip file into file->mem. */
 static kugel_status unpack(kugel_fits *file)
 {
   gzFile gz = gzopen(file->path, "rb");
   if (!gz)
     return kugel__io_fail("open", file->path, errno);
   gzbuffer(gz, 1 << 17);
-  size_t room = 0, have = 0;
-  char *data = NULL;
-  kugel_status s = KUGEL_OK;
-  for (;;) {
-    if (room - have < 2880) {
-      size_t more = room ? 2 * room : (size_t)1 << 20;
-      char *larger = kugel__alloc(file->ctx, more);
-      if (!larger) {
-        s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory to unpack '%s': %zu bytes so far", kugel__tail(file->path),
-                       have);
-        break;
-      }
-      if (have)
-        memcpy(larger, data, have);
-      kugel__free(file->ctx, data);
-      data = larger;
-      room = more;
-    }
-    size_t ask = room - have < (1u << 24) ? room - have : 1u << 24;
-    int got = gzread(gz, data + have, (unsigned)ask);
-    int code = Z_OK;
-    const char *why = gzerror(gz, &code);
-    if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-      s = KUGEL_FAIL(KUGEL_EFORMAT, "cannot unpack '%s': %s", kugel__tail(file->path),
-                     code == Z_BUF_ERROR ? "the file is cut short" : why);
-      break;
-    }
-    if (got == 0)
-      break;
-    have += (size_t)got;
-  }
+  file->bytes = 0;
+  kugel_status s = unpack_all(file, gz);
   gzclose(gz);
-  file->mem = data;
-  file->bytes = have;
   return s;
 }
 
-/* Looks at the first bytes before cfitsio does: what is no FITS file gets a clear answer, and none of
+/* Looks at the first bytes before cfitsio does: what is not a FITS file gets a clear answer, and none of
  * cfitsio's other drivers (compress, bzip2, PKZIP, IRAF, remote) is ever reached. */
 static kugel_status check_file(kugel_fits *file)
 {
-  struct stat st;
   const char *path = file->path;
-  if (stat(path, &st) != 0)
-    return kugel__io_fail("open", path, errno);
-  KUGEL_CHECK(!S_ISDIR(st.st_mode), KUGEL_EIO, "cannot read '%s': it is a folder", kugel__tail(path));
-  KUGEL_CHECK(S_ISREG(st.st_mode), KUGEL_EIO, "cannot read '%s': it is no regular file", kugel__tail(path));
-  KUGEL_CHECK(st.st_size > 0, KUGEL_EFORMAT, "'%s' is empty", kugel__tail(path));
-  file->bytes = (size_t)st.st_size;
-  FILE *in = fopen(path, "rb");
-  if (!in)
-    return kugel__io_fail("open", path, errno);
-  unsigned char head[10] = {0};
+  FILE *in;
+  int64_t size;
+  KUGEL_TRY(kugel__input_open(path, &in, &size));
+  unsigned char head[16] = {0};
   size_t got = fread(head, 1, sizeof head, in);
   int error = ferror(in) ? errno : 0;
   fclose(in);
   if (error)
     return kugel__io_fail("read", path, error);
+  KUGEL_CHECK(size > 0, KUGEL_EFORMAT, "'%s' is empty", kugel__tail(path));
+  file->bytes = (size_t)size;
   if (got > 2 && head[0] == 0x1f && head[1] == 0x8b) {
     KUGEL_TRY(unpack(file));
     memset(head, 0, sizeof head);
-    memcpy(head, file->mem, file->bytes < sizeof head ? file->bytes : sizeof head);
+    got = file->bytes < sizeof head ? file->bytes : sizeof head;
+    if (got)
+      memcpy(head, file->mem, got);
   }
-  KUGEL_CHECK(!memcmp(head, "SIMPLE  =", 9), KUGEL_EFORMAT,
-              "'%s' is no FITS file: it does not start with SIMPLE", kugel__tail(path));
-  KUGEL_CHECK(file->bytes >= 2880, KUGEL_EFORMAT,
+  const char *guess = kugel__input_guess(head, got);
+  KUGEL_CHECK(!memcmp(head, "SIMPLE  =", 9), KUGEL_EFORMAT, "'%s' is not a FITS file%s", kugel__tail(path),
+              *guess ? guess : ": it does not start with SIMPLE");
+  KUGEL_CHECK(file->bytes >= BLOCK, KUGEL_EFORMAT,
               "'%s' is cut short: %zu bytes, a FITS header has at least 2880", kugel__tail(path),
               file->bytes);
   return KUGEL_OK;
@@ -167,7 +144,7 @@ static int choose_hdu(kugel_fits *file, const kugel_fits_opts *o, kugel_status *
     if (o->extname) {
       char name[72] = "";
       kugel__key_text(file->f, "EXTNAME", name, sizeof name);
-      if (!status && !strcasecmp(name, o->extname))
+      if (!status && kugel__same_word(name, o->extname))
         return hdu;
     } else {
       if (type == IMAGE_HDU) {
@@ -298,7 +275,7 @@ kugel_status kugel_fits_find_column(const kugel_fits *file, const char *name, in
 {
   KUGEL_CHECK(file && name && column, KUGEL_EINVAL, "%s is NULL", !file ? "file" : !name ? "name" : "column");
   for (int64_t c = 0; c < file->info.ncolumns; c++)
-    if (!strcasecmp(name, file->table.cols[file->columns[c]].name) && *name) {
+    if (kugel__same_word(name, file->table.cols[file->columns[c]].name) && *name) {
       *column = c;
       return KUGEL_OK;
     }

@@ -9,8 +9,6 @@
 #include <kugel/io.h>
 #include "core/base.h"
 
-#define KUGEL__UNSEEN (-1.6375e30)
-
 typedef struct kugel__col {
   char name[72], unit[72];
   char letter;  // TFORM letter L X B I J K E D, or F (cfitsio reads it as doubles), or 0: not a number
@@ -59,6 +57,9 @@ kugel_status kugel__fits_fail(const char *verb, const char *path, int status);
 
 /* Checks sizes and counts in all headers, and the file's length, before cfitsio reads them. */
 kugel_status kugel__fits_scan(kugel_fits *file);
+/* While a file is unpacked into memory: moves *at behind the HDUs whose headers are there, and tells how far the file
+ * may reach by them. */
+kugel_status kugel__fits_reach(kugel_fits *file, int64_t *at, int64_t *reach);
 /* Reads the structure of HDU `hdu` (current afterwards) and checks that the file holds all its bytes. */
 kugel_status kugel__table_read(kugel_fits *file, int hdu, kugel__table *t);
 void kugel__table_free(kugel_ctx *ctx, kugel__table *t);

@@ -5,8 +5,9 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/parallel.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "core/replace.h"
 #include "io/writer.h"
 
 enum { ROWS = 32768 };
@@ -81,10 +82,16 @@ static kugel_status read_component(alm_reader *r, const kugel__table *t)
                 KUGEL_EFORMAT, "'%s', HDU %d: no table of index, real part, imaginary part",
                 kugel__tail(r->file->path), t->hdu);
   memset(kugel__array_data(r->alm), 0, (size_t)alm_count(r->lmax, r->mmax) * r->alm->dtype.bits / 8);
-  for (r->start = 0; r->start < t->nrows; r->start += ROWS)
-    KUGEL_TRY(kugel__table_values(r->file, t, 3, columns, r->start, kugel__min(ROWS, t->nrows - r->start),
-                                  take_rows, r));
-  return KUGEL_OK;
+  kugel_status s = KUGEL_OK;
+  kugel__span outer = kugel__progress_enter(0, 1);
+  for (r->start = 0; r->start < t->nrows && !s; r->start += ROWS) {
+    int64_t n = kugel__min(ROWS, t->nrows - r->start);
+    kugel__progress_stage((double)r->start / (double)t->nrows, (double)(r->start + n) / (double)t->nrows,
+                          "reading");
+    s = kugel__table_values(r->file, t, 3, columns, r->start, n, take_rows, r);
+  }
+  kugel__progress_leave(outer);
+  return s;
 }
 
 kugel_status kugel_fits_read_alm(kugel_fits *file, int64_t component, int64_t lmax, int64_t mmax,
@@ -125,13 +132,16 @@ static kugel_status write_rows(kugel__writer *w, int64_t lmax, int64_t mmax, con
   const double *d = kugel__array_data(alm);
   const float *f = kugel__array_data(alm);
   bool wide = lmax >= 46340;
-  for (int64_t l = 0; l <= lmax; l++)
+  for (int64_t l = 0; l <= lmax; l++) {
+    KUGEL_TRY(
+        kugel__progress_step((double)alm_count(l, kugel__min(l, mmax)) / (double)alm_count(lmax, mmax)));
     for (int64_t m = 0; m <= kugel__min(l, mmax); m++) {
       int64_t at = 2 * (base + m * (2 * lmax + 1 - m) / 2 + l);
       KUGEL_TRY(kugel__writer_integer(w, l * l + l + m + 1, wide ? 8 : 4));
       for (int part = 0; part < 2; part++)
         KUGEL_TRY(kugel__writer_real(w, alm->dtype.bits == 128 ? d[at + part] : f[at + part], bytes));
     }
+  }
   return KUGEL_OK;
 }
 
@@ -147,6 +157,7 @@ static kugel_status write_component(kugel__writer *w, const kugel_fits_write_opt
   KUGEL_TRY(kugel__writer_int(w, "MAX-LPOL", lmax, "Maximum multipole l"));
   KUGEL_TRY(kugel__writer_int(w, "MAX-MPOL", mmax, "Maximum order m"));
   KUGEL_TRY(kugel__writer_common(w, o));
+  KUGEL_TRY(kugel__writer_seal(w));
   KUGEL_TRY(write_rows(w, lmax, mmax, alm, component, bytes));
   return kugel__writer_flush(w);
 }
@@ -168,7 +179,11 @@ kugel_status kugel_fits_write_alm(kugel_ctx *ctx, const char *path, const kugel_
   }
   kugel__writer w;
   kugel_status s = kugel__writer_begin(ctx, path, o.overwrite, &w);
-  for (int64_t c = 0; !s && c < n; c++)
+  kugel__span outer = kugel__progress_enter(0, 1);
+  for (int64_t c = 0; !s && c < n; c++) {
+    kugel__progress_stage((double)c / (double)n, (double)(c + 1) / (double)n, "writing");
     s = write_component(&w, &o, lmax, mmax, alm, c, bytes);
+  }
+  kugel__progress_leave(outer);
   return kugel__writer_end(&w, s);
 }

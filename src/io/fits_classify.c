@@ -5,17 +5,17 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 #include "core/alloc.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "core/replace.h"
+#include "io/words.h"
 
 enum { MAX_NSIDE = 1 << 29 };
 
 static bool named(const kugel__col *c, const char *const *names)
 {
   for (; *names; names++)
-    if (!strcasecmp(c->name, *names))
+    if (kugel__same_word(c->name, *names))
       return true;
   return false;
 }
@@ -91,6 +91,8 @@ static kugel_status classify_alm(kugel_fits *file)
     kugel_status bad = kugel__table_read(file, hdu, &t);
     bool more = !bad && is_alm(&t);
     kugel__table_free(file->ctx, &t);
+    if (bad == KUGEL_ENOMEM || bad == KUGEL_EIO) // not the end of the components
+      return bad;
     if (!more)
       break;
     info->ncomponents++;
@@ -139,17 +141,18 @@ static kugel_status classify_map(kugel_fits *file, const char *ordering, bool ha
   char scheme[72] = "", object[72] = "", text[72];
   int64_t first = 0, last = 0;
   info->kind = KUGEL_FITS_MAP;
-  if (!strncasecmp(ordering, "RING", 4))
+  if (!kugel__words_differ(ordering, "RING", 4))
     info->order = KUGEL_ORDER_RING;
-  else if (!strncasecmp(ordering, "NEST", 4))
+  else if (!kugel__words_differ(ordering, "NEST", 4))
     info->order = KUGEL_ORDER_NESTED;
   else
-    KUGEL_CHECK(!*ordering || !strcasecmp(ordering, "unknown"), KUGEL_EFORMAT,
+    KUGEL_CHECK(!*ordering || kugel__same_word(ordering, "unknown"), KUGEL_EFORMAT,
                 "'%s' has ORDERING = '%s', must be RING or NESTED", kugel__tail(file->path), ordering);
   kugel__key_text(file->f, "INDXSCHM", scheme, sizeof scheme);
   kugel__key_text(file->f, "OBJECT", object, sizeof object);
-  bool is_explicit = !strcasecmp(scheme, "EXPLICIT") || (!*scheme && !strcasecmp(object, "PARTIAL"));
-  int64_t pixel = !strcasecmp(scheme, "IMPLICIT") ? -1 : find_pixel_column(t, is_explicit);
+  bool is_explicit =
+      kugel__same_word(scheme, "EXPLICIT") || (!*scheme && kugel__same_word(object, "PARTIAL"));
+  int64_t pixel = kugel__same_word(scheme, "IMPLICIT") ? -1 : find_pixel_column(t, is_explicit);
   KUGEL_CHECK(pixel >= 0 || !is_explicit, KUGEL_EFORMAT,
               "'%s' says EXPLICIT but has no column of pixel numbers", kugel__tail(file->path));
   KUGEL_TRY(list_columns(file, pixel));
@@ -168,7 +171,7 @@ static kugel_status classify_map(kugel_fits *file, const char *ordering, bool ha
                 kugel__tail(file->path), (long long)info->nvalues);
   }
   info->has_bad_data = kugel__key_double(file->f, "BAD_DATA", &info->bad_data);
-  if (kugel__key_text(file->f, "POLCCONV", text, sizeof text) && strcasecmp(text, "unknown") != 0)
+  if (kugel__key_text(file->f, "POLCCONV", text, sizeof text) && !kugel__same_word(text, "unknown"))
     memccpy(info->polcconv, text, 0, sizeof info->polcconv - 1);
   return check_nside(file, nside, info->partial);
 }
@@ -204,7 +207,7 @@ static kugel_status classify_spectra(kugel_fits *file)
   KUGEL_TRY(kugel__table_values(file, t, 1, &l, 0, 1, first_value, &info->first_l));
   KUGEL_CHECK(info->first_l >= 0 && info->first_l <= 1000000, KUGEL_EFORMAT, "'%s' starts at l = %lld",
               kugel__tail(file->path), (long long)info->first_l);
-  if (!strcasecmp(t->cols[0].name, "index") && info->first_l == 1)
+  if (kugel__same_word(t->cols[0].name, "index") && info->first_l == 1)
     info->first_l = 0; // an index is l^2+l+1 or l+1
   info->lmax += info->first_l;
   return KUGEL_OK;
@@ -236,15 +239,19 @@ kugel_status kugel__fits_classify(kugel_fits *file)
   kugel__key_text(file->f, "ORDERING", ordering, sizeof ordering);
   if (is_alm(t))
     return classify_alm(file);
-  if (t->type == BINARY_TBL && strcasecmp(ordering, "NUNIQ") != 0) {
+  if (t->type == BINARY_TBL && !kugel__same_word(ordering, "NUNIQ")) {
     int64_t values = 0, npix = 0;
     bool countable = !__builtin_mul_overflow(t->nrows, t->cols[0].repeat, &values);
     bool spectra = kugel__key_int(file->f, "MAX-LPOL", &lmax) && !*pixtype && !*ordering;
     npix = has_nside && nside >= 1 && nside <= MAX_NSIDE ? 12 * nside * nside : 0;
     int64_t guess = countable ? nside_of(values) : 0;
     bool plain = !has_nside && !spectra && guess && (guess & (guess - 1)) == 0;
-    if (!strcasecmp(pixtype, "HEALPIX") || *ordering || (npix && values == npix) || plain)
+    if (kugel__same_word(pixtype, "HEALPIX") || *ordering || (npix && values == npix) || plain)
       return classify_map(file, ordering, has_nside, nside);
+  }
+  if (kugel__same_word(ordering, "NUNIQ")) { // a map of pixels of several sizes: no spectra
+    info->kind = KUGEL_FITS_TABLE;
+    return list_columns(file, -1);
   }
   return classify_spectra(file);
 }

@@ -5,8 +5,9 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/parallel.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "core/replace.h"
 
 enum { PIECE = 1 << 20 };
 
@@ -76,7 +77,7 @@ static void decode_doubles(const kugel__col *c, const unsigned char *p, int64_t 
     plain.u64 = false;
     decode_integers(&plain, p, n, raw);
     for (int64_t k = 0; k < n; k++)
-      out[k] = c->has_null && raw[k] == INT64_MIN ? KUGEL__UNSEEN : c->zero + c->scale * (double)raw[k];
+      out[k] = c->has_null && raw[k] == INT64_MIN ? KUGEL_UNSEEN : c->zero + c->scale * (double)raw[k];
     return;
   }
   }
@@ -125,10 +126,12 @@ static kugel_status read_bytes(reader *r, int64_t row, int64_t offset, int64_t n
 static kugel_status read_wide(reader *r, int64_t which, int64_t column, int64_t first, int64_t count)
 {
   const kugel__col *c = &r->t->cols[column];
+  int64_t start = first;
   while (count > 0) {
     int64_t row = first / c->repeat, inside = first % c->repeat;
     int64_t n = kugel__min(kugel__min(count, c->repeat - inside), PIECE / c->bytes);
     KUGEL_TRY(read_bytes(r, row, c->offset + inside * c->bytes, n * c->bytes));
+    KUGEL_TRY(kugel__progress_step((double)(first - start) / (double)(count + first - start)));
     for (int64_t k = 0; k < n; k += KUGEL__RUN)
       KUGEL_TRY(hand_on(r, which, column, first + k, r->bytes + k * c->bytes, kugel__min(n - k, KUGEL__RUN)));
     first += n;
@@ -191,6 +194,7 @@ static kugel_status read_rows(reader *r, int64_t n, const int64_t *cols, int64_t
   for (int64_t row = first / repeat; row <= last_row; row += per_piece) {
     int64_t rows = kugel__min(per_piece, last_row + 1 - row);
     KUGEL_TRY(read_bytes(r, row, 0, rows * r->t->row_bytes));
+    KUGEL_TRY(kugel__progress_step((double)(row - first / repeat) / (double)(last_row + 1 - first / repeat)));
     for (int64_t c = 0; c < n; c++)
       KUGEL_TRY(gather(r, c, cols[c], row, rows, first, first + count));
   }
@@ -200,7 +204,7 @@ static kugel_status read_rows(reader *r, int64_t n, const int64_t *cols, int64_t
 static kugel_status read_converted(reader *r, int64_t which, int64_t column, int64_t first, int64_t count)
 {
   int status = 0, any = 0;
-  double null = KUGEL__UNSEEN;
+  double null = KUGEL_UNSEEN;
   for (int64_t k = 0; k < count; k += KUGEL__RUN) {
     int64_t n = kugel__min(count - k, KUGEL__RUN);
     if (r->t->type == IMAGE_HDU)
@@ -211,6 +215,7 @@ static kugel_status read_converted(reader *r, int64_t which, int64_t column, int
                     &status);
     if (status)
       return kugel__fits_fail("read", r->file->path, status);
+    KUGEL_TRY(kugel__progress_step((double)k / (double)count));
     kugel__run run = {.which = which, .at = first + k, .n = n, .d = r->run.d, .col = &r->t->cols[column]};
     KUGEL_TRY(r->sink(r->user, &run));
   }
@@ -234,6 +239,7 @@ static kugel_status read_bits(reader *r, int64_t which, int64_t column, int64_t 
       row0 = row;
       loaded = kugel__min(per_piece, (end - 1) / c->repeat + 1 - row);
       KUGEL_TRY(read_bytes(r, row, 0, loaded * r->t->row_bytes));
+      KUGEL_TRY(kugel__progress_step((double)(at - first) / (double)count));
     }
     if (per_piece)
       n = kugel__min(n, (row0 + loaded) * c->repeat - at);

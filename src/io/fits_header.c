@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "core/alloc.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "core/replace.h"
+#include "io/words.h"
 
 static void tidy(char *text)
 {
@@ -131,7 +131,7 @@ static kugel_status read_column(kugel_fits *file, kugel__table *t, int number, k
   kugel__key_text(file->f, key, c->name, sizeof c->name);
   snprintf(key, sizeof key, "TUNIT%d", number);
   kugel__key_text(file->f, key, c->unit, sizeof c->unit);
-  if (!strcasecmp(c->unit, "unknown"))
+  if (kugel__same_word(c->unit, "unknown"))
     c->unit[0] = 0;
   c->scale = 1;
   snprintf(key, sizeof key, "TSCAL%d", number);
@@ -214,8 +214,34 @@ static kugel_status check_size(kugel_fits *file)
   return KUGEL_OK;
 }
 
+/* cfitsio makes room for whatever length a compressed tile has by its descriptor, before it reads a byte. */
+static kugel_status check_tiles(kugel_fits *file, const kugel__table *t)
+{
+  static const char *const names[] = {"COMPRESSED_DATA", "GZIP_COMPRESSED_DATA", "UNCOMPRESSED_DATA"};
+  int64_t rows = 0;
+  int status = 0;
+  if (!fits_is_compressed_image(file->f, &status) || !kugel__key_int(file->f, "NAXIS2", &rows))
+    return KUGEL_OK;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    int column = 0, none = 0;
+    if (fits_get_colnum(file->f, CASEINSEN, (char *)(uintptr_t)names[k], &column, &none))
+      continue;
+    for (int64_t row = 1; row <= rows; row++) {
+      LONGLONG length = 0, at = 0;
+      if (fits_read_descriptll(file->f, column, row, &length, &at, &status))
+        return kugel__fits_fail("read", file->path, status);
+      KUGEL_CHECK(length >= 0 && at >= 0 && (uint64_t)length <= file->bytes, KUGEL_EFORMAT,
+                  "'%s', HDU %d: compressed tile %lld has %lld bytes, the file has %zu",
+                  kugel__tail(file->path), t->hdu, (long long)row, (long long)length, file->bytes);
+    }
+  }
+  fits_clear_errmsg();
+  return KUGEL_OK;
+}
+
 static kugel_status read_image(kugel_fits *file, kugel__table *t)
 {
+  KUGEL_TRY(check_tiles(file, t));
   int naxis = 0, status = 0, bitpix = 0;
   LONGLONG axes[9] = {0};
   fits_get_img_dim(file->f, &naxis, &status);

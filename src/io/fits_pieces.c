@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HEALPix maps written in pieces, in any order: the table has its full length from the start. */
-#include <errno.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
@@ -22,6 +21,7 @@ static kugel_status check(const kugel_fits_writer *f)
               (long long)f->m.nside);
   KUGEL_CHECK(f->m.ncolumns >= 1 && f->m.ncolumns <= 990, KUGEL_EINVAL, "ncolumns is %lld, must be 1 to 990",
               (long long)f->m.ncolumns);
+  KUGEL_CHECK(!o->dtypes, KUGEL_ENOTSUP, "dtypes is given: maps in pieces have one type for all, dtype");
   KUGEL_CHECK(f->m.dtype.code == KUGEL_FLOAT, KUGEL_ENOTSUP,
               "maps in pieces have columns of float32 or float64, not of type (%d, %d bits)", f->m.dtype.code,
               f->m.dtype.bits);
@@ -72,13 +72,7 @@ static kugel_status put_bytes(kugel_fits_writer *f, int64_t column, int64_t firs
   kugel__writer *w = &f->m.w;
   int64_t bytes = f->m.dtype.bits / 8;
   int64_t at = (column * f->repeat + first % f->repeat) * bytes;
-  int status = 0;
-  kugel__cfitsio_lock();
-  errno = 0;
-  fits_write_tblbytes(w->f, first / f->repeat + 1, at + 1, n * bytes, w->buffer, &status);
-  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
-  kugel__cfitsio_unlock();
-  return s;
+  return kugel__writer_bytes(w, first / f->repeat * w->row_bytes + at, n * bytes);
 }
 
 static void encode(const kugel_fits_writer *f, const kugel_array *a, int64_t at, int64_t n)

@@ -4,9 +4,9 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/parallel.h"
 #include "io/fits.h"
-#include "io/pixels.h"
-#include "io/replace.h"
+#include "core/replace.h"
 #include <kugel/healpix.h>
 
 static kugel_status check_column(const kugel_fits *file, int64_t column)
@@ -58,9 +58,9 @@ static void fill_unseen(const kugel_array *a)
   void *data = kugel__array_data(a);
   for (int64_t k = 0; k < n; k++) {
     if (a->dtype.code == KUGEL_FLOAT && a->dtype.bits == 64)
-      ((double *)data)[k] = KUGEL__UNSEEN;
+      ((double *)data)[k] = KUGEL_UNSEEN;
     else if (a->dtype.code == KUGEL_FLOAT)
-      ((float *)data)[k] = (float)KUGEL__UNSEEN;
+      ((float *)data)[k] = (float)KUGEL_UNSEEN;
     else if (a->dtype.bits == 64)
       ((int64_t *)data)[k] = INT64_MIN;
     else
@@ -154,7 +154,10 @@ kugel_status kugel_fits_read_maps(kugel_fits *file, int64_t ncolumns, const int6
   }
   if (!s) {
     *r = (map_reader){.file = file, .maps = maps, .from = from, .to = to, .bad = bad_rule(file)};
+    kugel__span outer = kugel__progress_enter(0, 1);
+    kugel__progress_stage(0, 1, "reading");
     s = read_all(r, ncolumns, cols);
+    kugel__progress_leave(outer);
   }
   kugel__free(file->ctx, cols);
   kugel__free(file->ctx, r);

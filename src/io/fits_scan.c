@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "io/fits.h"
-#include "io/replace.h"
+#include "io/input.h"
+#include "core/replace.h"
 
-enum { CARD = 80, BLOCK = 2880, MAX_BLOCKS = 4096, MAX_HDUS = 10000 };
+enum { CARD = 80, BLOCK = 2880, MAX_BLOCKS = 4096, MAX_HDUS = 10000, ALIEN = 1 << 20 };
 
 typedef struct hdu {
   int64_t bitpix, naxis, axes[9], pcount, gcount, tfields;
@@ -133,15 +134,14 @@ static kugel_status read_block(kugel_fits *file, FILE *in, int64_t at, char *blo
   return ferror(in) ? kugel__io_fail("read", file->path, errno) : KUGEL_OK;
 }
 
-/* One HDU from *at on; *at moves behind it. */
-static kugel_status scan_hdu(kugel_fits *file, FILE *in, int64_t *at)
+/* The header at *at, which moves behind it; the bytes of data that it promises. */
+static kugel_status scan_header(kugel_fits *file, FILE *in, int64_t *at, int64_t *bytes)
 {
   hdu h = {.gcount = 1};
   char block[BLOCK];
   size_t got;
-  int blocks = 0;
   bool primary = *at == 0;
-  for (; !h.end; blocks++) {
+  for (int blocks = 0; !h.end; blocks++) {
     KUGEL_TRY(read_block(file, in, *at, block, &got));
     KUGEL_CHECK(got == BLOCK && blocks < MAX_BLOCKS, KUGEL_EFORMAT, "'%s' is cut short: a header has no END",
                 kugel__tail(file->path));
@@ -153,8 +153,14 @@ static kugel_status scan_hdu(kugel_fits *file, FILE *in, int64_t *at)
     }
     *at += BLOCK;
   }
+  return data_bytes(file->path, &h, bytes);
+}
+
+/* One HDU from *at on; *at moves behind it. */
+static kugel_status scan_hdu(kugel_fits *file, FILE *in, int64_t *at)
+{
   int64_t bytes = 0;
-  KUGEL_TRY(data_bytes(file->path, &h, &bytes));
+  KUGEL_TRY(scan_header(file, in, at, &bytes));
   KUGEL_CHECK((uint64_t)(*at + bytes) <= file->bytes, KUGEL_EFORMAT,
               "'%s' is cut short: its headers promise %lld bytes, it has %zu", kugel__tail(file->path),
               (long long)(*at + bytes), file->bytes);
@@ -162,11 +168,42 @@ static kugel_status scan_hdu(kugel_fits *file, FILE *in, int64_t *at)
   return KUGEL_OK;
 }
 
+/* Is the whole header that begins at `at` in memory? */
+static bool header_there(const kugel_fits *file, int64_t at)
+{
+  const char *text = file->mem;
+  for (; at + CARD <= (int64_t)file->bytes; at += CARD)
+    if (!strncmp(text + at, "END     ", 8))
+      return (int64_t)file->bytes >= kugel__round_up(at + CARD, BLOCK);
+  return false;
+}
+
+kugel_status kugel__fits_reach(kugel_fits *file, int64_t *at, int64_t *reach)
+{
+  while (*at + BLOCK <= (int64_t)file->bytes) {
+    const char *start = (const char *)file->mem + *at;
+    if (strncmp(start, *at ? "XTENSION" : "SIMPLE  ", 8)) { // some writers leave a little behind the last HDU
+      *reach = *at + ALIEN;
+      return KUGEL_OK;
+    }
+    if (!header_there(file, *at)) {
+      *reach = kugel__min(*at + (int64_t)MAX_BLOCKS * BLOCK, (int64_t)file->bytes + 64 * BLOCK);
+      return KUGEL_OK;
+    }
+    int64_t bytes = 0;
+    KUGEL_TRY(scan_header(file, NULL, at, &bytes));
+    *at += kugel__round_up(bytes, BLOCK);
+  }
+  *reach = *at + BLOCK;
+  return KUGEL_OK;
+}
+
 kugel_status kugel__fits_scan(kugel_fits *file)
 {
-  FILE *in = file->mem ? NULL : fopen(file->path, "rb");
-  if (!in && !file->mem)
-    return kugel__io_fail("open", file->path, errno);
+  FILE *in = NULL;
+  int64_t size;
+  if (!file->mem)
+    KUGEL_TRY(kugel__input_open(file->path, &in, &size));
   kugel_status s = KUGEL_OK;
   int64_t at = 0;
   char start[BLOCK];

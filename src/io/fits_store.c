@@ -4,7 +4,7 @@
 #include <string.h>
 #include "core/array.h"
 #include "io/fits.h"
-#include "io/replace.h"
+#include "core/replace.h"
 
 static inline bool near_to(double x, double bad)
 {
@@ -22,13 +22,13 @@ static void to_doubles(const kugel__run *run, const kugel__bad *bad, double *v)
   } else {
     bool nulls = run->col->has_null || run->col->letter == 'L';
     for (int64_t k = 0; k < run->n; k++)
-      v[k] = nulls && run->i[k] == INT64_MIN ? KUGEL__UNSEEN : (double)run->i[k];
+      v[k] = nulls && run->i[k] == INT64_MIN ? KUGEL_UNSEEN : (double)run->i[k];
   }
   if (!bad->map)
     return;
   for (int64_t k = 0; k < run->n; k++)
-    if (near_to(v[k], KUGEL__UNSEEN) || (bad->has_bad_data && near_to(v[k], bad->bad_data)))
-      v[k] = KUGEL__UNSEEN;
+    if (near_to(v[k], KUGEL_UNSEEN) || (bad->has_bad_data && near_to(v[k], bad->bad_data)))
+      v[k] = KUGEL_UNSEEN;
 }
 
 static kugel_status store_integers(const kugel_fits *file, const kugel_array *out, int64_t base,
@@ -47,7 +47,7 @@ static kugel_status store_integers(const kugel_fits *file, const kugel_array *ou
       is_bad = (nulls && x == INT64_MIN) || (bad->map && bad->has_bad_data && (double)x == bad->bad_data);
       fits = !run->col->u64 || x >= 0;
     } else {
-      is_bad = isnan(v[k]) || v[k] == KUGEL__UNSEEN;
+      is_bad = isnan(v[k]) || v[k] == KUGEL_UNSEEN;
       fits = is_bad || (fabs(v[k]) < 0x1p63 && v[k] == floor(v[k]));
       x = fits && !is_bad ? (int64_t)v[k] : 0;
     }

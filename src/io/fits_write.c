@@ -6,6 +6,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/parallel.h"
 #include "io/fits.h"
 #include "io/map_writer.h"
 
@@ -22,7 +23,7 @@ static bool is_bad(const kugel_array *a, int64_t k)
   double x = value_at(a, k);
   if (a->dtype.code == KUGEL_INT)
     return x == (a->dtype.bits == 64 ? (double)INT64_MIN : (double)INT32_MIN);
-  return isnan(x) || fabs(x - KUGEL__UNSEEN) <= 1e-5 * -KUGEL__UNSEEN;
+  return isnan(x) || fabs(x - KUGEL_UNSEEN) <= 1e-5 * -KUGEL_UNSEEN;
 }
 
 kugel_status kugel__map_type(kugel__map_writer *m)
@@ -31,15 +32,26 @@ kugel_status kugel__map_type(kugel__map_writer *m)
     kugel_dtype dtype;
     char letter;
   } types[] = {{{KUGEL_FLOAT, 32, 1}, 'E'}, {{KUGEL_FLOAT, 64, 1}, 'D'}, {{KUGEL_INT, 16, 1}, 'I'},
-               {{KUGEL_INT, 32, 1}, 'J'},   {{KUGEL_INT, 64, 1}, 'K'},   {{KUGEL_UINT, 8, 1}, 'B'}};
+               {{KUGEL_INT, 32, 1}, 'J'},   {{KUGEL_INT, 64, 1}, 'K'},   {{KUGEL_UINT, 8, 1}, 'B'},
+               {{KUGEL_BOOL, 8, 1}, 'L'}};
+  m->letter = 0;
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (kugel__dtype_is(types[i].dtype, m->dtype))
       m->letter = types[i].letter;
   KUGEL_CHECK(
       m->letter, KUGEL_EINVAL,
-      "columns of type (%d, %d bits) are not written: use float32, float64, int16, int32, int64 or uint8",
+      "columns of type (%d, %d bits) are not written: use float32, float64, int16, int32, int64, uint8 "
+      "or bool",
       m->dtype.code, m->dtype.bits);
   return KUGEL_OK;
+}
+
+static kugel_status use_column(kugel__map_writer *m, int64_t c)
+{
+  if (!m->o.dtypes)
+    return KUGEL_OK;
+  m->dtype = m->o.dtypes[c];
+  return kugel__map_type(m);
 }
 
 static int64_t lowest(const kugel__map_writer *m)
@@ -54,8 +66,12 @@ static kugel_status put(kugel__map_writer *m, int64_t k)
   if (m->dtype.code == KUGEL_FLOAT) {
     double x = value_at(a, k);
     if (a->dtype.code == KUGEL_INT && is_bad(a, k))
-      x = KUGEL__UNSEEN;
+      x = KUGEL_UNSEEN;
     return kugel__writer_real(&m->w, x, bytes);
+  }
+  if (m->dtype.code == KUGEL_BOOL) {
+    double v = value_at(a, k);
+    return kugel__writer_integer(&m->w, is_bad(a, k) ? 0 : v != 0 ? 'T' : 'F', 1);
   }
   int64_t x;
   if (is_bad(a, k)) {
@@ -176,6 +192,7 @@ static kugel_status make_table(kugel__map_writer *m, column_text *t, bool partia
     const char *name = m->o.names ? m->o.names[c] : NULL;
     if (!name && (m->ncolumns == 1 || m->ncolumns == 3))
       name = stokes[c];
+    KUGEL_TRY(use_column(m, c));
     snprintf(t->names[n], sizeof t->names[n], "COLUMN_%lld", (long long)c + 1);
     snprintf(t->forms[n], sizeof t->forms[n], "%lld%c", (long long)repeat, m->letter);
     t->name[n] = name ? name : t->names[n];
@@ -186,10 +203,22 @@ static kugel_status make_table(kugel__map_writer *m, column_text *t, bool partia
                                 m->o.extname ? m->o.extname : "MAP"));
   for (int c = partial ? 1 : 0; m->nulls && c < n; c++) {
     char key[24];
+    KUGEL_TRY(use_column(m, c - (partial ? 1 : 0)));
+    if (m->dtype.code != KUGEL_INT && m->dtype.code != KUGEL_UINT)
+      continue;
     snprintf(key, sizeof key, "TNULL%d", c + 1);
     KUGEL_TRY(kugel__writer_int(&m->w, key, lowest(m), "bad pixel"));
   }
   return KUGEL_OK;
+}
+
+/* Whether a column holds whole numbers, or with `whole` false, floating-point numbers. */
+static bool any_column(const kugel__map_writer *m, bool whole)
+{
+  for (int64_t c = 0; c < m->ncolumns; c++)
+    if (whole == ((m->o.dtypes ? m->o.dtypes[c] : m->dtype).code != KUGEL_FLOAT))
+      return true;
+  return false;
 }
 
 static kugel_status write_keywords(kugel__map_writer *m, bool partial)
@@ -214,8 +243,8 @@ static kugel_status write_keywords(kugel__map_writer *m, bool partial)
     object = object || (!strncmp(m->o.cards[i], "OBJECT  =", 9) && !kugel__card_structural(m->o.cards[i]));
   if (!object)
     KUGEL_TRY(kugel__writer_text(w, "OBJECT", partial ? "PARTIAL" : "FULLSKY", "Sky coverage"));
-  if (m->dtype.code == KUGEL_FLOAT)
-    KUGEL_TRY(kugel__writer_double(w, "BAD_DATA", KUGEL__UNSEEN, "Sentinel value given to bad pixels"));
+  if (any_column(m, false))
+    KUGEL_TRY(kugel__writer_double(w, "BAD_DATA", KUGEL_UNSEEN, "Sentinel value given to bad pixels"));
   return kugel__writer_common(w, &m->o);
 }
 
@@ -225,7 +254,9 @@ kugel_status kugel__map_header(kugel__map_writer *m, bool partial, int64_t repea
   KUGEL_ALLOC(m->w.ctx, text, sizeof *text);
   kugel_status s = make_table(m, text, partial, repeat);
   kugel__free(m->w.ctx, text);
-  return s ? s : write_keywords(m, partial);
+  if (!s)
+    s = write_keywords(m, partial);
+  return s ? s : kugel__writer_seal(&m->w);
 }
 
 static kugel_status write_values(kugel__map_writer *m, bool partial, int64_t repeat)
@@ -233,11 +264,15 @@ static kugel_status write_values(kugel__map_writer *m, bool partial, int64_t rep
   int wide = 12 * m->nside * m->nside > INT32_MAX ? 8 : 4;
   for (int64_t row = 0; row < m->nstored / repeat; row++) {
     int64_t at = m->chosen ? m->chosen[row] : row * repeat;
+    if (repeat > 1 || row % 1024 == 0)
+      KUGEL_TRY(kugel__progress_step((double)row * (double)repeat / (double)m->nstored));
     if (partial)
       KUGEL_TRY(kugel__writer_integer(&m->w, m->pixels ? m->pixels[at] : at, wide));
-    for (int64_t c = 0; c < m->ncolumns; c++)
+    for (int64_t c = 0; c < m->ncolumns; c++) {
+      KUGEL_TRY(use_column(m, c));
       for (int64_t k = 0; k < repeat; k++)
         KUGEL_TRY(put(m, c * m->nvalues + at + k));
+    }
   }
   return kugel__writer_flush(&m->w);
 }
@@ -247,12 +282,16 @@ static kugel_status write_file(kugel__map_writer *m)
   bool partial = m->pixels || m->o.skip_unseen;
   if (m->o.skip_unseen)
     KUGEL_TRY(choose_seen(m));
-  if (m->dtype.code != KUGEL_FLOAT)
+  if (any_column(m, true))
     for (int64_t k = 0; k < m->ncolumns * m->nvalues && !m->nulls; k++)
       m->nulls = is_bad(m->maps, k);
   int64_t repeat = !partial && !m->o.nowrap && m->nvalues % 1024 == 0 ? 1024 : 1;
   KUGEL_TRY(kugel__map_header(m, partial, repeat));
-  return write_values(m, partial, repeat);
+  kugel__span outer = kugel__progress_enter(0, 1);
+  kugel__progress_stage(0, 1, "writing");
+  kugel_status s = write_values(m, partial, repeat);
+  kugel__progress_leave(outer);
+  return s;
 }
 
 kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path, const kugel_fits_write_opts *opts,
@@ -263,6 +302,8 @@ kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path, const kugel
   KUGEL_TRY(check_maps(&m));
   m.dtype = m.o.dtype.bits ? m.o.dtype : maps->dtype;
   KUGEL_TRY(kugel__map_type(&m));
+  for (int64_t c = 0; m.o.dtypes && c < m.ncolumns; c++)
+    KUGEL_TRY(use_column(&m, c));
   kugel_status s = kugel__writer_begin(ctx, path, m.o.overwrite, &m.w);
   if (!s)
     s = write_file(&m);

@@ -13,7 +13,7 @@ typedef struct kugel__map_writer {
   const int64_t *pixels;            /* numbers of a partial map */
   const int64_t *chosen;            /* which values of the array are stored, NULL: all */
   int64_t nstored;
-  kugel_dtype dtype; /* of the columns */
+  kugel_dtype dtype; /* of the columns, or of the column at work if opts name one for each */
   char letter;       /* TFORM's */
   bool nulls;        /* integers: the lowest number stands for a bad pixel */
   int64_t *scratch;

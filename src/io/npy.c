@@ -6,17 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/parallel.h"
 #include <kugel/io.h>
-#include "io/replace.h"
+#include "core/replace.h"
+#include "io/input.h"
 
 enum { MAX_HEADER = 65536, PIECE = 1 << 16 };
 
 typedef struct npy_file {
   FILE *in;
   const char *path;
+  int64_t bytes;
   kugel_npy_info info;
 } npy_file;
 
@@ -108,7 +110,8 @@ static kugel_status read_header(npy_file *f)
   const char *path = kugel__tail(f->path);
   unsigned char head[12];
   size_t got = fread(head, 1, 10, f->in);
-  KUGEL_CHECK(got == 10 && !memcmp(head, "\x93NUMPY", 6), KUGEL_EFORMAT, "'%s' is no NPY file", path);
+  KUGEL_CHECK(got == 10 && !memcmp(head, "\x93NUMPY", 6), KUGEL_EFORMAT, "'%s' is not an NPY file%s", path,
+              kugel__input_guess(head, got));
   KUGEL_CHECK(head[6] >= 1 && head[6] <= 3, KUGEL_ENOTSUP, "'%s' is of NPY version %d, 1 to 3 are read", path,
               head[6]);
   int64_t length = head[8] | head[9] << 8, start = 10;
@@ -135,25 +138,20 @@ static kugel_status read_header(npy_file *f)
     s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' has no 'fortran_order' in its header", path);
   f->info.fortran_order = order && *order == 'T';
   free(dict);
-  struct stat st;
-  if (!s && fstat(fileno(f->in), &st) == 0 && S_ISREG(st.st_mode)) {
-    int64_t need = start + length + f->info.count * (f->info.dtype.bits / 8);
-    if (st.st_size < need)
-      s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' is cut short: its header promises %lld bytes, it has %lld", path,
-                     (long long)need, (long long)st.st_size);
-  }
+  if (s)
+    return s;
+  int64_t need = start + length + f->info.count * (f->info.dtype.bits / 8);
+  if (f->bytes < need)
+    s = KUGEL_FAIL(KUGEL_EFORMAT, "'%s' is cut short: its header promises %lld bytes, it has %lld", path,
+                   (long long)need, (long long)f->bytes);
   return s;
 }
 
 static kugel_status open_npy(npy_file *f, const char *path)
 {
   memset(f, 0, sizeof *f);
-  KUGEL_CHECK(path && *path, KUGEL_EINVAL, "the path is %s: give a file name", path ? "empty" : "NULL");
   f->path = path;
-  f->in = fopen(path, "rb");
-  if (!f->in)
-    return kugel__io_fail("open", path, errno);
-  errno = 0;
+  KUGEL_TRY(kugel__input_open(path, &f->in, &f->bytes));
   kugel_status s = read_header(f);
   if (s && ferror(f->in))
     s = kugel__io_fail("read", path, errno);
@@ -278,6 +276,7 @@ static kugel_status read_data(npy_file *f, const kugel_array *array, char *piece
   int swap = info->dtype.code == KUGEL_COMPLEX ? bytes / 2 : bytes;
   for (int64_t k = 0; k < info->count; k += per_piece) {
     int64_t n = kugel__min(per_piece, info->count - k);
+    KUGEL_TRY(kugel__progress_step((double)k / (double)info->count));
     errno = 0;
     if (fread(piece, (size_t)bytes, (size_t)n, f->in) != (size_t)n)
       return ferror(f->in) ? kugel__io_fail("read", f->path, errno)
@@ -316,7 +315,10 @@ kugel_status kugel_npy_read(kugel_ctx *ctx, const char *path, const kugel_array 
                    f.info.dtype.bits);
   if (!s) {
     piece = kugel__alloc(ctx, PIECE);
+    kugel__span outer = kugel__progress_enter(0, 1);
+    kugel__progress_stage(0, 1, "reading");
     s = piece ? read_data(&f, array, piece) : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a read buffer");
+    kugel__progress_leave(outer);
   }
   kugel__free(ctx, piece);
   fclose(f.in);
@@ -378,16 +380,21 @@ static void write_header(FILE *out, const kugel_array *a)
           total - 11 - n, "");
 }
 
-static void write_data(FILE *out, const kugel_array *a)
+static kugel_status write_data(FILE *out, const kugel_array *a)
 {
   size_t bytes = a->dtype.bits / 8;
   const char *data = kugel__array_data(a);
   int64_t count = kugel__array_count(a), index[32] = {0}, at = 0;
   if (count && kugel__array_contiguous(a)) {
-    fwrite(data, bytes, (size_t)count, out);
-    return;
+    for (int64_t k = 0; k < count && !ferror(out); k += PIECE) {
+      KUGEL_TRY(kugel__progress_step((double)k / (double)count));
+      fwrite(data + k * (int64_t)bytes, bytes, (size_t)kugel__min(PIECE, count - k), out);
+    }
+    return KUGEL_OK;
   }
   for (int64_t k = 0; k < count && !ferror(out); k++) {
+    if (k % 1024 == 0)
+      KUGEL_TRY(kugel__progress_step((double)k / (double)count));
     fwrite(data + at * (int64_t)bytes, bytes, 1, out);
     for (int i = a->ndim - 1; i >= 0; i--) {
       at += a->strides[i];
@@ -397,6 +404,7 @@ static void write_data(FILE *out, const kugel_array *a)
       index[i] = 0;
     }
   }
+  return KUGEL_OK;
 }
 
 kugel_status kugel_npy_write(kugel_ctx *ctx, const char *path, int overwrite, const kugel_array *array)
@@ -408,7 +416,10 @@ kugel_status kugel_npy_write(kugel_ctx *ctx, const char *path, int overwrite, co
   kugel_status s = kugel__replace_open(&file, &out);
   if (!s) {
     write_header(out, array);
-    write_data(out, array);
+    kugel__span outer = kugel__progress_enter(0, 1);
+    kugel__progress_stage(0, 1, "writing");
+    s = write_data(out, array);
+    kugel__progress_leave(outer);
   }
   return kugel__replace_finish(&file, s, out);
 }

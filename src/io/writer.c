@@ -2,14 +2,18 @@
 /* FITS files are written beside their place and moved there when whole; see replace.h. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <kugel/version.h>
 #include "core/alloc.h"
 #include "io/fits.h"
 #include "io/writer.h"
+#include "io/words.h"
+
+enum { BLOCK = 2880 }; // FITS files are made of these
 
 static bool printable(const char *text)
 {
@@ -55,35 +59,84 @@ kugel_status kugel__writer_opts(kugel_fits_write_opts *o, const kugel_fits_write
 
 kugel_status kugel__writer_fail(kugel__writer *w, int status)
 {
-  int error = errno;
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG || error == EIO || error == EROFS ||
-      error == EACCES) {
-    fits_clear_errmsg();
-    return kugel__io_fail("write", w->file.path, error);
-  }
   return kugel__fits_fail("write", w->file.path, status);
+}
+
+/* n bytes to where they belong in the file. Every failed write is seen here: nothing is buffered after it. */
+static kugel_status write_at(kugel__writer *w, int64_t at, const void *bytes, int64_t n)
+{
+  const char *p = bytes;
+  while (n > 0) {
+    ssize_t done = pwrite(w->fd, p, (size_t)n, at);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0)
+      return kugel__io_fail("write", w->file.path, done < 0 ? errno : 0);
+    p += done;
+    at += done;
+    n -= done;
+  }
+  return KUGEL_OK;
+}
+
+/* The header at hand, from cfitsio's memory to the end of the file, with `nrows` rows. */
+static kugel_status write_header(kugel__writer *w, int64_t nrows)
+{
+  int status = 0, n = 0, room = 0;
+  char card[FLEN_CARD];
+  w->used = 0; // the buffer is free until the header is complete
+  kugel__cfitsio_lock();
+  fits_get_hdrspace(w->f, &n, &room, &status);
+  kugel_status s = KUGEL_OK;
+  for (int i = 1; !s && !status && i <= n + 1; i++) {
+    strcpy(card, "END");
+    if (i <= n && fits_read_record(w->f, i, card, &status))
+      break;
+    if (!strncmp(card, "NAXIS2  =", 9)) {
+      char count[21];
+      snprintf(count, sizeof count, "%20lld", (long long)nrows);
+      memcpy(card + 10, count, 20);
+    }
+    if (w->used + 2 * BLOCK > KUGEL__WRITE_BUFFER) { // whole cards
+      s = write_at(w, w->end, w->buffer, w->used);
+      w->end += w->used;
+      w->used = 0;
+    }
+    memset(w->buffer + w->used, ' ', 80);
+    memcpy(w->buffer + w->used, card, strlen(card));
+    w->used += 80;
+  }
+  if (!s && status)
+    s = kugel__writer_fail(w, status);
+  kugel__cfitsio_unlock();
+  int64_t padded = kugel__round_up(w->end + w->used, BLOCK) - w->end;
+  if (!s) {
+    memset(w->buffer + w->used, ' ', (size_t)(padded - w->used));
+    s = write_at(w, w->end, w->buffer, padded);
+  }
+  w->end += padded;
+  w->used = 0;
+  return s;
 }
 
 kugel_status kugel__writer_begin(kugel_ctx *ctx, const char *path, int overwrite, kugel__writer *w)
 {
-  *w = (kugel__writer){.ctx = ctx, .overwrite = overwrite};
+  *w = (kugel__writer){.ctx = ctx, .overwrite = overwrite, .fd = -1};
   KUGEL_TRY(kugel__replace_begin(ctx, path, overwrite, &w->file));
   size_t n = strlen(path);
-  w->gzip = n > 3 && !strcasecmp(path + n - 3, ".gz");
+  w->gzip = n > 3 && kugel__same_word(path + n - 3, ".gz");
   w->buffer = kugel__alloc(ctx, KUGEL__WRITE_BUFFER);
   KUGEL_CHECK(w->buffer, KUGEL_ENOMEM, "no memory for a write buffer of %d bytes", KUGEL__WRITE_BUFFER);
-  KUGEL_CHECK(strlen(w->file.temp) < FLEN_FILENAME, KUGEL_EINVAL, "the path '...%s' is too long",
-              kugel__tail(path));
+  KUGEL_TRY(kugel__replace_create(&w->file, &w->fd));
   int status = 0;
   kugel__cfitsio_lock();
   fits_clear_errmsg();
-  errno = 0;
-  fits_create_diskfile(&w->f, w->file.temp, &status);
+  fits_create_memfile(&w->f, &w->head, &w->head_bytes, 8 * BLOCK, realloc, &status);
   if (!status)
     fits_create_img(w->f, BYTE_IMG, 0, NULL, &status);
   kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
   kugel__cfitsio_unlock();
-  return s;
+  return s ? s : write_header(w, 0);
 }
 
 /* Moves the file's bytes, compressed, into another temporary. */
@@ -127,18 +180,36 @@ static kugel_status finish_gzip(kugel__writer *w)
   return kugel__replace_finish(&packed, s, out);
 }
 
+/* The file must have arrived whole: some file systems tell of a full disk only when it is closed. */
+static kugel_status close_whole(kugel__writer *w, kugel_status s)
+{
+  struct stat st;
+  errno = 0;
+  bool bad = fstat(w->fd, &st) != 0;
+  int error = bad ? errno : 0;
+  bool is_short = !bad && st.st_size != w->end;
+  if (close(w->fd) != 0 && !error)
+    error = errno;
+  w->fd = -1;
+  if (s)
+    return s;
+  KUGEL_CHECK(!is_short, KUGEL_EIO, "cannot write '%s': %lld of %lld bytes arrived (is the disk full?)",
+              kugel__tail(w->file.path), (long long)st.st_size, (long long)w->end);
+  return error ? kugel__io_fail("write", w->file.path, error) : KUGEL_OK;
+}
+
 kugel_status kugel__writer_end(kugel__writer *w, kugel_status s)
 {
   if (w->f) {
     int status = 0;
     kugel__cfitsio_lock();
-    errno = 0;
-    fits_close_file(w->f, &status);
-    if (status && !s)
-      s = kugel__writer_fail(w, status);
+    fits_close_file(w->f, &status); // memory only
     fits_clear_errmsg();
     kugel__cfitsio_unlock();
   }
+  free(w->head); // cfitsio's, by realloc
+  if (w->fd >= 0)
+    s = close_whole(w, s);
   if (!s && w->gzip)
     s = finish_gzip(w);
   else if (!s)
@@ -159,8 +230,7 @@ kugel_status kugel__writer_table(kugel__writer *w, bool ascii, int64_t nrows, in
     KUGEL_TRY(check_text("unit", units ? units[c] : NULL, 68));
   }
   kugel__cfitsio_lock();
-  errno = 0;
-  fits_create_tbl(w->f, ascii ? ASCII_TBL : BINARY_TBL, nrows, ncols, (char **)names, (char **)forms, NULL,
+  fits_create_tbl(w->f, ascii ? ASCII_TBL : BINARY_TBL, 0, ncols, (char **)names, (char **)forms, NULL,
                   extname && *extname ? (char *)extname : NULL, &status);
   for (int c = 0; !status && units && c < ncols; c++)
     if (units[c] && *units[c]) {
@@ -172,30 +242,41 @@ kugel_status kugel__writer_table(kugel__writer *w, bool ascii, int64_t nrows, in
   kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
   kugel__cfitsio_unlock();
   w->row_bytes = width;
-  w->written = w->used = 0;
+  w->nrows = nrows;
+  w->filler = ascii ? ' ' : 0;
+  w->data = w->written = w->used = 0;
   return s;
 }
 
 kugel_status kugel__writer_text(kugel__writer *w, const char *key, const char *value, const char *comment)
 {
   int status = 0;
+  kugel__cfitsio_lock();
   fits_update_key(w->f, TSTRING, key, (void *)value, comment, &status);
-  return status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel__cfitsio_unlock();
+  return s;
 }
 
 kugel_status kugel__writer_int(kugel__writer *w, const char *key, int64_t value, const char *comment)
 {
   int status = 0;
   LONGLONG number = value;
+  kugel__cfitsio_lock();
   fits_update_key(w->f, TLONGLONG, key, &number, comment, &status);
-  return status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel__cfitsio_unlock();
+  return s;
 }
 
 kugel_status kugel__writer_double(kugel__writer *w, const char *key, double value, const char *comment)
 {
   int status = 0;
+  kugel__cfitsio_lock();
   fits_update_key_dbl(w->f, key, value, -12, comment, &status);
-  return status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  kugel__cfitsio_unlock();
+  return s;
 }
 
 /* A card of another file, unless its keyword is structure or written already. */
@@ -221,7 +302,6 @@ static kugel_status write_card(kugel__writer *w, const char *card, bool *dropped
     if (*dropped)
       return KUGEL_OK;
   }
-  errno = 0;
   if (fits_write_record(w->f, copy, &status)) {
     if (status >= 200 && status < 300) { // a keyword FITS forbids
       fits_clear_errmsg();
@@ -238,39 +318,48 @@ kugel_status kugel__writer_common(kugel__writer *w, const kugel_fits_write_opts 
     KUGEL_TRY(kugel__writer_text(w, "COORDSYS", o->coordsys, "G galactic, E ecliptic, C celestial"));
   KUGEL_TRY(kugel__writer_text(w, "CREATOR", o->creator ? o->creator : "kugel " KUGEL_VERSION, "software"));
   bool dropped = true;
-  for (int64_t i = 0; i < o->ncards; i++)
-    KUGEL_TRY(write_card(w, o->cards[i], &dropped));
+  kugel_status s = KUGEL_OK;
   int status = 0;
-  errno = 0;
-  for (int64_t i = 0; i < o->nhistory; i++)
+  kugel__cfitsio_lock();
+  for (int64_t i = 0; !s && i < o->ncards; i++)
+    s = write_card(w, o->cards[i], &dropped);
+  for (int64_t i = 0; !s && i < o->nhistory; i++)
     fits_write_history(w->f, o->history[i], &status);
-  return status ? kugel__writer_fail(w, status) : KUGEL_OK;
+  if (status)
+    s = kugel__writer_fail(w, status);
+  kugel__cfitsio_unlock();
+  return s;
+}
+
+kugel_status kugel__writer_seal(kugel__writer *w)
+{
+  KUGEL_TRY(write_header(w, w->nrows));
+  w->data = w->end;
+  w->end += kugel__round_up(w->nrows * w->row_bytes, BLOCK);
+  if (w->filler || ftruncate(w->fd, w->end) == 0) // a table of its full length, of zeros
+    return KUGEL_OK;
+  return kugel__io_fail("write", w->file.path, errno);
+}
+
+kugel_status kugel__writer_bytes(kugel__writer *w, int64_t at, int64_t n)
+{
+  return write_at(w, w->data + at, w->buffer, n);
 }
 
 kugel_status kugel__writer_drain(kugel__writer *w)
 {
-  int status = 0;
-  if (!w->used)
-    return KUGEL_OK;
-  kugel__cfitsio_lock();
-  errno = 0;
-  fits_write_tblbytes(w->f, w->written / w->row_bytes + 1, w->written % w->row_bytes + 1, w->used, w->buffer,
-                      &status);
+  KUGEL_TRY(kugel__writer_bytes(w, w->written, w->used));
   w->written += w->used;
   w->used = 0;
-  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
-  kugel__cfitsio_unlock();
-  return s;
+  return KUGEL_OK;
 }
 
 kugel_status kugel__writer_flush(kugel__writer *w)
 {
   KUGEL_TRY(kugel__writer_drain(w));
-  int status = 0;
-  kugel__cfitsio_lock();
-  errno = 0;
-  fits_flush_file(w->f, &status);
-  kugel_status s = status ? kugel__writer_fail(w, status) : KUGEL_OK;
-  kugel__cfitsio_unlock();
-  return s;
+  int64_t rest = w->end - w->data - w->written;
+  KUGEL_CHECK(rest >= 0 && rest < BLOCK, KUGEL_EINVAL, "%lld bytes of a table of %lld were given",
+              (long long)w->written, (long long)(w->nrows * w->row_bytes));
+  memset(w->buffer, w->filler, (size_t)rest);
+  return kugel__writer_bytes(w, w->written, rest);
 }

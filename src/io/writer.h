@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing FITS tables: cfitsio makes headers, the bytes of binary tables are packed here and written in bulk.
- */
+/* Writing FITS tables: cfitsio makes headers in memory; they and the bytes of tables, packed here, are written in
+ * bulk. */
 #ifndef KUGEL_IO_WRITER_H
 #define KUGEL_IO_WRITER_H
 
 #include <fitsio.h>
 #include <kugel/io.h>
 #include "core/base.h"
-#include "io/replace.h"
+#include "core/replace.h"
 
 typedef struct kugel__writer {
   kugel_ctx *ctx;
   kugel__replace file;
-  fitsfile *f;
+  fitsfile *f; // headers alone: tables of no rows, in `head`
+  void *head;
+  size_t head_bytes;
+  int fd; // of the temporary
   unsigned char *buffer;
-  int64_t used, row_bytes, written; // bytes buffered; of a row; in the current table
+  int64_t end;              // of the file as far as it is written or reserved
+  int64_t nrows, row_bytes; // of the table at hand
+  int64_t data;             // where its bytes begin
+  int64_t used, written;    // of them: buffered, written in order
+  int filler;               // fills its last block: 0, or blanks for text
   int overwrite;
   bool gzip;
 } kugel__writer;
@@ -36,6 +43,10 @@ kugel_status kugel__writer_double(kugel__writer *w, const char *key, double valu
 kugel_status kugel__writer_common(kugel__writer *w, const kugel_fits_write_opts *o);
 kugel_status kugel__writer_fail(kugel__writer *w, int status);
 
+/* The table's header is complete; it must be sealed before its values. */
+kugel_status kugel__writer_seal(kugel__writer *w);
+/* The buffer's first n bytes to byte `at` of the table; for tables in pieces. */
+kugel_status kugel__writer_bytes(kugel__writer *w, int64_t at, int64_t n);
 /* Values of the table one after another as they lie in the file; bytes 4 or 8, integers also 1 and 2. */
 kugel_status kugel__writer_drain(kugel__writer *w);
 enum { KUGEL__WRITE_BUFFER = 1 << 20 };
@@ -64,7 +75,7 @@ static inline kugel_status kugel__writer_real(kugel__writer *w, double value, in
   return kugel__writer_integer(w, bits, bytes);
 }
 
-/* The table is complete. */
+/* The table is complete; not for tables in pieces. */
 kugel_status kugel__writer_flush(kugel__writer *w);
 
 #endif

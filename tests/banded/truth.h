@@ -24,21 +24,21 @@ typedef struct problem {
 
 static inline size_t number_bytes(const problem *p)
 {
-  return p->opts.precision == KUGEL_BANDED_F32 ? 4 : p->opts.precision == KUGEL_BANDED_F64 ? 8 : 16;
+  return p->opts.precision == KUGEL_PRECISION_F32 ? 4 : p->opts.precision == KUGEL_PRECISION_F64 ? 8 : 16;
 }
 
 static inline double eps_of(const problem *p)
 {
-  return p->opts.precision == KUGEL_BANDED_F32   ? 0x1p-23
-         : p->opts.precision == KUGEL_BANDED_F64 ? 0x1p-52
-                                                 : 0x1p-102;
+  return p->opts.precision == KUGEL_PRECISION_F32   ? 0x1p-23
+         : p->opts.precision == KUGEL_PRECISION_F64 ? 0x1p-52
+                                                    : 0x1p-102;
 }
 
 static inline void number_put(const problem *p, void *array, int64_t at, quad x)
 {
-  if (p->opts.precision == KUGEL_BANDED_F32) {
+  if (p->opts.precision == KUGEL_PRECISION_F32) {
     ((float *)array)[at] = (float)x;
-  } else if (p->opts.precision == KUGEL_BANDED_F64) {
+  } else if (p->opts.precision == KUGEL_PRECISION_F64) {
     ((double *)array)[at] = (double)x;
   } else {
     double hi = (double)x;
@@ -49,9 +49,9 @@ static inline void number_put(const problem *p, void *array, int64_t at, quad x)
 
 static inline quad number_get(const problem *p, const void *array, int64_t at)
 {
-  if (p->opts.precision == KUGEL_BANDED_F32)
+  if (p->opts.precision == KUGEL_PRECISION_F32)
     return ((const float *)array)[at];
-  if (p->opts.precision == KUGEL_BANDED_F64)
+  if (p->opts.precision == KUGEL_PRECISION_F64)
     return ((const double *)array)[at];
   return (quad)((const double *)array)[2 * at] + ((const double *)array)[2 * at + 1];
 }
@@ -66,9 +66,10 @@ static inline int64_t place(const problem *p, int64_t count, int64_t r, int64_t 
 static inline quad number_random(const problem *p, uint64_t *seed)
 {
   double hi = check_random(seed);
-  if (p->opts.precision == KUGEL_BANDED_F32)
+  if (p->opts.precision == KUGEL_PRECISION_F32)
     return (float)hi;
-  return p->opts.precision == KUGEL_BANDED_F64 ? (quad)hi : (quad)hi + (quad)(check_random(seed) * 0x1p-54);
+  return p->opts.precision == KUGEL_PRECISION_F64 ? (quad)hi
+                                                  : (quad)hi + (quad)(check_random(seed) * 0x1p-54);
 }
 
 static inline quad quad_abs(quad x)
@@ -169,8 +170,8 @@ static inline kugel_array problem_array(const problem *p, void *data, int64_t *s
   return (kugel_array){.data = data,
                        .device = {KUGEL_CPU, 0},
                        .shape = shape,
-                       .ndim = p->opts.precision == KUGEL_BANDED_DD ? 3 : 2,
-                       .dtype = p->opts.precision == KUGEL_BANDED_F32 ? KUGEL_F32 : KUGEL_F64};
+                       .ndim = p->opts.precision == KUGEL_PRECISION_DD ? 3 : 2,
+                       .dtype = p->opts.precision == KUGEL_PRECISION_F32 ? KUGEL_F32 : KUGEL_F64};
 }
 
 /* Runs one solve or product of the plan on host arrays with guard words; in place if `same`. Yields the
@@ -188,7 +189,7 @@ static inline double problem_run(const problem *p, const kugel_banded *plan, boo
   int64_t shape[2][3];
   kugel_array a = problem_array(p, in + GUARD, shape[0]), b = problem_array(p, out + GUARD, shape[1]);
   unsigned char *got = same ? in : out;
-  CHECK_OK((solve ? kugel_banded_solve : kugel_banded_product)(plan, &a, same ? &a : &b));
+  CHECK_OK((solve ? kugel_banded_solve : kugel_banded_product)(plan, &a, same ? &a : &b, NULL));
   for (int k = 0; k < GUARD; k++)
     if (in[k] != 0xa5 || out[k] != 0xa5 || in[GUARD + bytes + (size_t)k] != 0xa5 ||
         out[GUARD + bytes + (size_t)k] != 0xa5)
@@ -217,7 +218,7 @@ static inline long golden_solves(kugel_ctx *ctx, const char *path)
       kugel_banded_opts opts = {.size = sizeof opts, .n = n, .lower = a};
       kugel_banded *plan;
       CHECK_OK(kugel_banded_create(ctx, &opts, &plan));
-      CHECK_OK(kugel_banded_solve(plan, KUGEL_ARRAY(y, KUGEL_F64, n), KUGEL_ARRAY(got, KUGEL_F64, n)));
+      CHECK_OK(kugel_banded_solve(plan, KUGEL_ARRAY(y, KUGEL_F64, n), KUGEL_ARRAY(got, KUGEL_F64, n), NULL));
       CHECK_CLOSE(got, x, (size_t)n, 2e-15 * (double)n);
       kugel_banded_destroy(plan);
       systems++;

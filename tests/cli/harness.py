@@ -2,6 +2,7 @@
 """Runs the command and checks what it says: t8NN_<name>.py COMMAND. Standard library only."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,12 +54,25 @@ def refused(code, *words, says=None, **keys):
     return r
 
 
+def interrupted(*words, number=signal.SIGINT):
+    """Runs the command and sends a signal when it has reported progress, however slow the machine; exit code and stderr without
+    reports of progress."""
+    p = subprocess.Popen([BINARY, *map(str, words), "--progress", "json"], stdin=subprocess.DEVNULL,
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    first = p.stderr.readline()
+    p.send_signal(number)
+    _, rest = p.communicate(timeout=60)
+    return p.returncode, "".join(x for x in (first + rest).splitlines(True) if not x.startswith("{"))
+
+
 def shared(path):
     """A file of the optional data folder."""
-    full = os.path.join(SHARED, path)
-    if not os.path.exists(full):
-        raise Skip(f"{path} is not there")
-    return full
+    """A golden file: of tests/data/golden, or of the larger data folder beside a checkout."""
+    for folder in (os.path.join(HERE, "../data/golden"), SHARED):
+        full = os.path.join(folder, path)
+        if os.path.exists(full):
+            return full
+    raise Skip(f"{path} is not there")
 
 
 def golden(name, text):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests that run on every device present. */
+/* For tests that run on every device present. KUGEL_TEST_NEED=cuda,opencl says which kinds must be there: a
+ * program in which every_device never returned one of a kind that is named fails. */
 #ifndef KUGEL_TESTS_EVERY_H
 #define KUGEL_TESTS_EVERY_H
 
@@ -37,6 +38,37 @@ const char *__tsan_default_options(void)
   return "allocator_may_return_null=1";
 }
 
+static unsigned every__used; // bit DLPack type of each kind that every_device returned
+
+static int every__missing(void)
+{
+  static const struct {
+    const char *name;
+    int type;
+  } kinds[] = {{"cuda", KUGEL_CUDA}, {"opencl", KUGEL_OPENCL}};
+  const char *list = getenv("KUGEL_TEST_NEED");
+  int missing = 0;
+  for (size_t length; list && *list; list += length + (list[length] == ',')) {
+    unsigned kind = 0;
+    length = strcspn(list, ",");
+    while (kind < 2 && (strlen(kinds[kind].name) != length || strncmp(kinds[kind].name, list, length) != 0))
+      kind++;
+    if (kind == 2)
+      printf("  KUGEL_TEST_NEED names \"%.*s\": must be a list of cuda, opencl\n", (int)length, list);
+    else if (!(every__used >> kinds[kind].type & 1))
+      printf("  KUGEL_TEST_NEED names %s, but no device of that kind was usable here%s\n", kinds[kind].name,
+             EVERY_NO_OPENCL && kinds[kind].type == KUGEL_OPENCL ? ": OpenCL drivers do not run under TSan"
+                                                                 : "");
+    missing += kind == 2 || !(every__used >> kinds[kind].type & 1);
+  }
+  return missing;
+}
+
+__attribute__((constructor)) static void every__open(void)
+{
+  check__.at_end = every__missing;
+}
+
 /* Fills *info for the next device that is available (with kernels if asked) from *index on; false: no more.
  * Devices that are not available are told in the log. */
 static inline bool every_device(int *index, bool kernels, kugel_device_info *info)
@@ -48,8 +80,10 @@ static inline bool every_device(int *index, bool kernels, kugel_device_info *inf
     bool usable = info->available && (info->kernels || !kernels);
     if (info->device.type == KUGEL_OPENCL && EVERY_NO_OPENCL)
       usable = false;
-    if (usable)
+    if (usable) {
+      every__used |= 1u << info->device.type;
       return ++*index, true;
+    }
     printf("  without %s: %s\n", info->name,
            *info->why ? info->why : "it runs no kernels from text, or not here");
   }

@@ -7,17 +7,22 @@ target_link_libraries(fake_cuda PRIVATE Threads::Threads)
 add_library(fake_nccl SHARED ${CMAKE_CURRENT_LIST_DIR}/fake_nccl.c)
 target_compile_options(fake_nccl PRIVATE -Wno-missing-prototypes)
 target_link_libraries(fake_nccl PRIVATE ${CMAKE_DL_LIBS})
-foreach(name t100_conformance t105_lend t107_foreign t110_lost t112_capture t114_peer t116_exchange)
+foreach(name device_conformance device_lend device_foreign device_lost device_capture device_peer device_exchange device_lanes)
   add_test(NAME ${name}_fake COMMAND ${name})
-  set_tests_properties(${name}_fake PROPERTIES LABELS short SKIP_RETURN_CODE 77 TIMEOUT 600
-    ENVIRONMENT "KUGEL_CUDA=$<TARGET_FILE:fake_cuda>;KUGEL_FAKE_CUDA=1;KUGEL_NCCL=$<TARGET_FILE:fake_nccl>;OCL_ICD_VENDORS=/none")
+  set_tests_properties(${name}_fake PROPERTIES LABELS "device;short" SKIP_RETURN_CODE 77 TIMEOUT 600
+    ENVIRONMENT "KUGEL_CUDA=$<TARGET_FILE:fake_cuda>;KUGEL_FAKE_CUDA=1;KUGEL_NCCL=$<TARGET_FILE:fake_nccl>;OCL_ICD_VENDORS=/none;KUGEL_TEST_NEED=cuda")
 endforeach()
 
+# A kind of device that is asked for and not there fails a program, though all that ran passed.
+add_test(NAME device_need COMMAND device_lend)
+set_tests_properties(device_need PROPERTIES LABELS "device;short" WILL_FAIL ON
+  ENVIRONMENT "KUGEL_TEST_NEED=cuda,opencl;KUGEL_CUDA=/none;OCL_ICD_VENDORS=/none")
+
 # NVRTC of the Python package nvidia-cuda-nvrtc (./setup --dev), for machines without CUDA.
-file(GLOB nvrtc ${CMAKE_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/*/lib/libnvrtc.so.1[23])
+file(GLOB nvrtc ${PROJECT_SOURCE_DIR}/.venv/lib/python*/site-packages/nvidia/*/lib/libnvrtc.so.1[23])
 if(nvrtc AND NOT EXISTS /usr/local/cuda/lib64/libnvrtc.so)
   list(GET nvrtc -1 nvrtc)
-  foreach(name t152_modules t154_nvrtc t100_conformance_fake)
+  foreach(name codegen_modules codegen_nvrtc device_conformance_fake)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "KUGEL_NVRTC=${nvrtc}")
   endforeach()
 endif()

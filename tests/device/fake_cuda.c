@@ -3,7 +3,7 @@
  * a GPU. It is strict where a driver is: calls need the context current; work given to a stream runs as late
  * as the rules allow (when the stream or an event is waited for); copies of pageable memory are taken at the
  * call; what is not given back at the end is an error. It knows the kernels of
- * tests/device/t100_conformance.c and runs them by name. KUGEL_FAKE_CUDA_LOSE=n: the n-th wait for a stream
+ * tests/device/conformance.c and runs them by name. KUGEL_FAKE_CUDA_LOSE=n: the n-th wait for a stream
  * loses the device. */
 #include <pthread.h>
 #include <stdint.h>
@@ -387,11 +387,24 @@ API cuEventSynchronize(event *e)
   return leave(OK);
 }
 
+/* Not done when first asked; each question lets the stream do something. */
+API cuEventQuery(event *e)
+{
+  ENTER();
+  if (e->capture)
+    return leave(CAPTURED_EVENT);
+  if (!e->stream)
+    return leave(dead ? LOST : OK);
+  if (e->stream->first && e->stream->first->ticket <= e->ticket)
+    drain(e->stream, e->stream->first->ticket);
+  return leave(NOT_READY);
+}
+
 API cuEventElapsedTime(float *ms, event *a, event *b)
 {
   ENTER();
   *ms = (float)(b->milliseconds - a->milliseconds);
-  return leave(a->stream || b->stream ? 600 : OK);
+  return leave(a->stream || b->stream ? NOT_READY : OK);
 }
 
 API cuModuleLoadData(void **m, const char *image)

@@ -4,7 +4,7 @@
 #define KUGEL_TESTS_FFT_RANDOM_PLANS_H
 
 #include "core/array.h"
-#include "fft/pass.h"
+#include "fft/cpu/pass.h"
 #include "fft/truth.h"
 
 enum { RANDOM_DIMS = 3, RANDOM_BATCH = 2, RANDOM_LENGTHS = 2, RANDOM_MOST = 6000, RANDOM_GUARD = 16 };

@@ -120,10 +120,11 @@ static inline void one(line t, int64_t samples)
                    .dtype = type_of(zout == 2, t.f32),
                    .shape = out_shape,
                    .strides = out_strides};
-  kugel_fft_opts o = {.size = sizeof o, .kind = t.kind, .single_precision = t.f32};
+  kugel_fft_opts o = {
+      .size = sizeof o, .kind = t.kind, .precision = t.f32 ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64};
   kugel_fft *p;
   CHECK_OK(kugel_fft_create(NULL, 1, &t.n, &o, &p));
-  CHECK_OK(kugel_fft_execute(p, t.sign, &a, &b));
+  CHECK_OK(kugel_fft_execute(p, t.sign, &a, &b, NULL));
   kugel_fft_destroy(p);
   long double e = 0, s = 0;
   for (int64_t i = 0; i < samples; i++) {

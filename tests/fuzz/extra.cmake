@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# libFuzzer targets, one a file (clang, preset fuzz), and the inputs they start from:
-#   build/fuzz/tests/fuzz_<name> -max_total_time=60 -max_len=16384 build/fuzz/found/<name> build/fuzz/seeds/<name>
-# Without KUGEL_FUZZ nothing is built here.
+# libFuzzer targets, one per file (clang, preset fuzz). They start from the inputs of seeds.py and those of corpus/<name>, which
+# earlier runs found (each reaches branches of the library that the others do not):
+#   cmake --preset fuzz && cmake --build --preset fuzz --target fuzzers
+#   build/fuzz/tests/fuzz_<name> -max_total_time=60 -max_len=16384 build/fuzz/found/<name> build/fuzz/seeds/<name> tests/fuzz/corpus/<name>
+# Afterwards -merge=1 with a new folder in front keeps the smallest inputs for all that was reached. Without KUGEL_FUZZ
+# nothing is built here.
 if(KUGEL_FUZZ)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/seeds.py ${CMAKE_BINARY_DIR}/seeds
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/seeds.py ${PROJECT_BINARY_DIR}/seeds
                   COMMAND_ERROR_IS_FATAL ANY)
+  add_library(fuzz_device SHARED ${CMAKE_CURRENT_LIST_DIR}/../device/fake_cuda.c) # the device of fuzz_plan_load
+  target_compile_options(fuzz_device PRIVATE -Wno-missing-prototypes)
+  target_link_libraries(fuzz_device PRIVATE Threads::Threads)
+  add_custom_target(fuzzers)
   file(GLOB fuzzers CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
   foreach(source ${fuzzers})
     get_filename_component(name ${source} NAME_WE)
@@ -14,12 +21,27 @@ if(KUGEL_FUZZ)
       set(cli_parts ${KUGEL_CLI_SOURCES})
       list(FILTER cli_parts EXCLUDE REGEX "/main\\.c$")
       target_sources(fuzz_${name} PRIVATE ${cli_parts})
-      target_include_directories(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cli)
+      target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR}/cli)
     endif()
-    target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_compile_definitions(fuzz_${name} PRIVATE FAKE_CUDA="$<TARGET_FILE:fuzz_device>")
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-    target_link_libraries(fuzz_${name} PRIVATE kugel_static)
-    add_test(NAME fuzz_${name} COMMAND fuzz_${name} -runs=20000 -max_len=16384 ${CMAKE_BINARY_DIR}/seeds/${name})
-    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 600)
+    target_link_libraries(fuzz_${name} PRIVATE kugel_internals)
+    add_dependencies(fuzz_${name} fuzz_device)
+    add_dependencies(fuzzers fuzz_${name})
+    add_test(NAME fuzz_${name} COMMAND fuzz_${name} -runs=20000 -max_len=16384 ${PROJECT_BINARY_DIR}/seeds/${name})
+    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 600
+      ENVIRONMENT "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
   endforeach()
+endif()
+
+# Damaged files and the command, as it was built: a short run with the others, a minute with the label long.
+if(Python3_FOUND AND TARGET kugel_command AND NOT KUGEL_FUZZ)
+  set(mutate ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/mutate.py $<TARGET_FILE:kugel_command>)
+  add_test(NAME fuzz_mutate COMMAND ${mutate} 6 1)
+  add_test(NAME fuzz_mutate_long COMMAND ${mutate} 60 2)
+  set_tests_properties(fuzz_mutate fuzz_mutate_long PROPERTIES TIMEOUT 600
+    ENVIRONMENT "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
+  set_tests_properties(fuzz_mutate PROPERTIES LABELS "fuzz;short")
+  set_tests_properties(fuzz_mutate_long PROPERTIES LABELS "fuzz;long")
 endif()

@@ -4,7 +4,7 @@
 
 usage: tests/fuzz/seeds.py <folder> [<kugel command>]
 
-One folder a target is made below the one given; with the command, files that it writes are among them.
+One folder per target is made below the one given; with the command, files that it writes are among them.
 """
 import gzip
 import pathlib
@@ -169,7 +169,7 @@ def spectra_texts():
 
 
 def command_lines():
-    """The examples of every command's help, one word a line behind the command's number."""
+    """The examples of every command's help, one word per line behind the command's number."""
     names = re.findall(r"X\((\w+)\)", (ROOT / "cli/commands.h").read_text())
     for number, name in enumerate(names):
         text = (ROOT / f"tests/cli/golden/help-{name}.txt").read_text()
@@ -179,10 +179,63 @@ def command_lines():
             yield f"{name}{i}", bytes([number]) + "\n".join(words).encode()
 
 
+def tiff(width, height, description=b"ImageJ=1.53f\nimages=1\nspacing=0.3\nunit=um\n", kind=1):
+    """One page of bytes, little-endian, its directory in front."""
+    entries = [(256, 4, 1, width), (257, 4, 1, height), (258, 3, 1, 8), (259, 3, 1, kind), (262, 3, 1, 1),
+               (270, 2, len(description), 134), (273, 4, 1, 134 + len(description)), (277, 3, 1, 1), (278, 4, 1, height),
+               (279, 4, 1, width * height)]
+    return struct.pack("<2sHIH", b"II", 42, 8, len(entries)) + b"".join(struct.pack("<HHII", *e) for e in entries) + \
+        bytes(4) + description + bytes(range(width * height))
+
+
+def stack_files():
+    yield "tiff", b"\0" + tiff(7, 5)
+    yield "packbits", b"\0" + tiff(7, 5, kind=32773)
+    yield "nrrd", b"\0NRRD0005\ntype: uint16\ndimension: 3\nsizes: 4 3 2\nspacings: 0.1 0.1 0.3\nunits: \"um\" \"um\" \"um\"\n" \
+        b"endian: little\nencoding: raw\nchannel 0:=a\n\n" + bytes(48)
+    yield "mha", b"\0ObjectType = Image\nNDims = 3\nDimSize = 4 3 2\nElementSpacing = 1 1 1\nElementType = MET_UCHAR\n" \
+        b"ElementDataFile = LOCAL\n" + bytes(24)
+    yield "npy", b"\0" + next(iter(npy_files()))[1]
+    yield "ome", b"""\1<?xml version="1.0"?><OME UUID="u"><Image><Pixels DimensionOrder="XYZCT" Type="uint8" SizeX="4" SizeY="3"
+ SizeZ="2" SizeC="1" SizeT="1" PhysicalSizeX="0.1"><Channel Name="a"/><TiffData IFD="0"><UUID FileName="a">u</UUID></TiffData>
+</Pixels></Image></OME>"""
+    yield "zarray", b"""\2{"zarr_format": 2, "shape": [5, 4, 3], "chunks": [2, 2, 2], "dtype": "<u2", "compressor": {"id": "blosc"},
+ "fill_value": 0, "order": "C", "filters": null, "dimension_separator": "/"}"""
+    yield "zarr3", b"""\3{"zarr_format": 3, "node_type": "array", "shape": [5, 4, 3], "data_type": "uint16", "chunk_grid":
+ {"name": "regular", "configuration": {"chunk_shape": [4, 4, 4]}}, "chunk_key_encoding": {"name": "default", "configuration":
+ {"separator": "/"}}, "fill_value": 1, "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2, 2, 2], "codecs":
+ [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {}}], "index_codecs": [{"name": "bytes",
+ "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}]}"""
+    yield "zattrs", b"""\4{"multiscales": [{"version": "0.4", "axes": [{"name": "z", "type": "space", "unit": "micrometer"}], "datasets":
+ [{"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1]}]}]}], "omero": {"channels": [{"label": "a"}]}}"""
+
+
+def saved_plans():
+    """Requests of src/fft/plan/save.c: sizes, extents, scales; axes, kind, precision, modulus, effort; then factors."""
+    def request(n, axes, kind=0, precision=0, extent=None, scale=1.0):
+        eight = lambda values: list(values) + [0] * (8 - len(values))
+        return struct.pack("<16q4d16i", *eight(n), *eight(extent or n), scale, 0.5, 0, 0, len(n), len(axes), *eight(axes), kind, 0,
+                           precision, 0, 0, 0)
+
+    def factors(at, values):
+        return struct.pack(f"<BH{len(values)}d", at, 8 * len(values), *values)
+
+    yield "line", request([20], [0])
+    yield "plane", request([18, 20], [0, 1])
+    yield "prime", request([3, 257], [1])
+    yield "real", request([18, 20], [0, 1], 1, extent=[18, 16]) + factors(1, range(1, 21)) + factors(25, range(22))
+    for kind in range(2, 10):
+        yield f"kind{kind}", request([20], [0], kind, kind % 2)
+    yield "halves", request([64], [0], 0, 3)
+    yield "double_double", request([18, 20], [1], 0, 2)
+    yield "long", request([65536], [0], 0, 1)
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
     sets = {"fits_read": list(fits_files()), "npy_read": [(n, b"\0" + d) for n, d in npy_files()],
-            "cl_text": [(n, b"\0" + t.encode()) for n, t in spectra_texts()], "cli_options": list(command_lines())}
+            "cl_text": [(n, b"\0" + t.encode()) for n, t in spectra_texts()], "cli_options": list(command_lines()),
+            "plan_load": [(n, b"\1" + d) for n, d in saved_plans()], "stack": list(stack_files())}
     if len(sys.argv) > 2:
         with tempfile.TemporaryDirectory() as folder:
             sets["fits_read"] += written_files(pathlib.Path(sys.argv[2]).resolve(), folder)

@@ -17,14 +17,26 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: builds or installs something")
 
 
+def pytest_sessionstart(session):
+    """KUGEL_TEST_NEED=cuda,opencl: a kind of device that is named and not usable fails the run; else its tests would be
+    skipped without a word."""
+    need = [kind for kind in os.environ.get("KUGEL_TEST_NEED", "").split(",") if kind]
+    if need:
+        import kugel
+        usable = {d["name"].split(":")[0] for d in kugel.devices() if d["available"] and d["kernels"]}
+        missing = [kind for kind in need if kind not in usable]
+        if missing:
+            pytest.exit(f"KUGEL_TEST_NEED names {', '.join(missing)}, but no device of that kind is usable here", 1)
+
+
 class Golden:
     """Arrays and tables made by other software; a test that asks for one that is not there is skipped."""
 
     def path(self, name):
-        path = SPHERE / name
-        if not path.exists():
-            pytest.skip(f"{path} is not here: the shared data do not lie beside the checkout")
-        return path
+        for folder in (ROOT / "tests/data/golden/sphere", SPHERE):
+            if (folder / name).exists():
+                return folder / name
+        pytest.skip(f"{name} is not here: the larger data folder does not lie beside the checkout")
 
     def npy(self, name):
         return np.load(self.path("golden/" + name + ".npy"))

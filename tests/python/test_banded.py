@@ -60,11 +60,45 @@ def test_double_double():
     assert np.abs(back.sum(-1)).max() < 1e-29
 
 
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_complex_right_hand_sides(dtype):
+    n, real = 30, np.zeros(1, dtype).real.dtype
+    parts = [d.astype(real) for d in bands(n)]
+    x = (RNG.standard_normal((3, n)) + 1j * RNG.standard_normal((3, n))).astype(dtype)
+    plan = banded.Banded(*parts)
+    b = plan.product(x)
+    eps = np.finfo(dtype).eps
+    assert b.dtype == dtype and np.abs(b - x @ dense(*parts).T).max() < 30 * eps
+    assert np.abs(plan.solve(b) - x).max() < 60 * eps and plan.solve(b, out=b) is b and np.abs(b - x).max() < 60 * eps
+    own = bands(3, n)
+    y = banded.solve(x, *own)
+    assert np.abs(np.stack([dense(*(d[k] for d in own)) @ y[k] for k in range(3)]) - x).max() < 1e-6 + 1e3 * eps
+    assert np.array_equal(banded.solve(np.array([1j, 1j]), lower=np.zeros(2), diagonal=np.ones(2)), [1j, 1j])
+
+
+@pytest.mark.parametrize("lam", [1, 2])
+@pytest.mark.parametrize("precision", ["f64", "dd"])
+def test_rows_are_exchanged(lam, precision):
+    n = 198 + lam  # the other of 199 and 200 has an eigenvalue 0
+    diagonal, off = np.full(n, lam - 2.0), np.ones(n)
+    a, x = dense(off, diagonal, off), RNG.standard_normal(n)
+    want = np.linalg.solve(a, x)
+    if precision == "f64":
+        got = banded.solve(x, off, diagonal, off)
+    else:
+        pair = [np.stack([d, 0 * d], -1) for d in (x, off, diagonal, off)]
+        got = banded.solve(pair[0], *pair[1:], precision="dd").sum(-1)
+    assert np.abs(got - want).max() < 1e-13 * np.linalg.cond(a) * np.abs(want).max()
+
+
 def test_refusals():
     one = np.ones(4)
+    five = np.ones(5)  # 1 + 2 cos(4 pi / 6) = 0
     with pytest.raises(ValueError, match="singular"):
-        banded.solve(one, one, one, one)
-    assert not banded.Banded(one, one, one).solvable
+        banded.solve(five, five, five, five)
+    assert not banded.Banded(five, five, five).solvable and banded.Banded(one, one, one).solvable
+    with pytest.raises(TypeError, match="matrices are real"):
+        banded.Banded(one, one * 1j)
     with pytest.raises(ValueError, match="lower, upper"):
         banded.Banded(diagonal=one)
     with pytest.raises(ValueError, match="shapes"):

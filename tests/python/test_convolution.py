@@ -27,6 +27,9 @@ def test_functions(shapes, mode):
         close(fft.convolve(x, h, mode), signal.fftconvolve(x, h, mode))
         close(fft.correlate(x, h, mode), signal.correlate(x, h, mode, "direct").astype(fft.convolve(x, h).dtype))
     i = np.arange(40).reshape(5, 8)
+    for dtype in (int, np.int8, np.uint16):
+        j = (i % 3).astype(dtype)
+        close(fft.convolve(j, j[:2, :3], mode), signal.convolve(j, j[:2, :3], mode, "direct"))
     close(fft.fftconvolve(i, i[:2, :3], mode), signal.fftconvolve(i, i[:2, :3], mode).astype(float))
 
 
@@ -100,3 +103,29 @@ def test_bad_input():
         with pytest.raises(ValueError):
             call()
     assert fft.convolve([], [1.0]).size == 0 and fft.convolve(3, 4) == 12
+
+
+def test_integers_are_exact():
+    """As direct sums modulo 2^64, however large."""
+    for low, high, dtype in ((-2**31, 2**31, np.int64), (-2**62, 2**62, np.int64), (0, 2**63, np.uint64), (-128, 128, np.int8)):
+        x, h = (RNG.integers(low, high - 1, n, dtype=np.int64 if low < 0 else np.uint64).astype(dtype) for n in (300, 17))
+        a, b = x.tolist(), h.tolist()
+        want = [sum(a[i] * b[o - i] for i in range(max(0, o - 16), min(o, 299) + 1)) for o in range(316)]
+        bits = 8 * np.dtype(dtype).itemsize
+        wrapped = [(v + 2**(bits - 1)) % 2**bits - 2**(bits - 1) if low < 0 else v % 2**bits for v in want]
+        got = fft.convolve(x, h)
+        assert got.dtype == dtype and got.tolist() == wrapped
+
+
+def test_axes_of_one_element_and_long_doubles():
+    x, h = RNG.standard_normal((1, 9)), RNG.standard_normal((9, 1))
+    close(fft.convolve(x, h, "valid"), signal.fftconvolve(x, h, "valid"))
+    with pytest.raises(TypeError, match="DoubleDouble"):
+        fft.convolve(fft.DoubleDouble.of(np.ones(5)), np.ones(3))
+    if np.dtype(np.longdouble).itemsize > 8:
+        a, b = (RNG.standard_normal(s).astype(np.longdouble) / 3 for s in ((20, 6), (3, 4)))
+        for mode in MODES:
+            for f, theirs in ((fft.convolve, signal.convolve), (fft.correlate, signal.correlate)):
+                want = theirs(a, b, mode, "direct")
+                got = f(a, b, mode)
+                assert got.dtype == np.longdouble and np.abs(got - want).max() < 1e-17 * np.abs(want).max()

@@ -42,6 +42,8 @@ def test_memory_limit(device):
     assert np.array_equal(kugel.alm2map(a, nside, device=device), kugel.alm2map(a, nside, device=device, mem=2400000))
     with pytest.raises(MemoryError, match="needs at least"):
         kugel.SHT(nside, lmax, device=device, max_memory="100K")
+    with pytest.raises(ValueError, match="must not be negative"):
+        kugel.SHT(nside, lmax, device=device, max_memory=-1)
     with pytest.raises(ValueError, match="20G"):
         kugel.SHT(nside, lmax, device=device, max_memory="much")
 

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import kugel
+
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
 
@@ -43,6 +45,63 @@ def test_fit_alm(tmp_path, monkeypatch):
     assert is_png(tmp_path / "fit_alm_map.png")
     if importlib.util.find_spec("matplotlib"):
         assert is_png(tmp_path / "fit_alm_loss.png")
+
+
+@pytest.mark.parametrize("name, pictures", [("magnetic_decay", ["magnetic_decay_0", "magnetic_decay_0.1"]),
+                                            ("convection_onset", ["convection_temperature", "convection_velocity"])])
+def test_ball(name, pictures, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--out", str(tmp_path)])
+    assert load(name).main() == 0  # its rates and Rayleigh numbers against those that are known
+    assert all(is_png(tmp_path / f"{p}.png") for p in pictures)
+
+
+def test_wavefront(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.setattr(sys, "argv", ["wavefront.py", "3"])
+    monkeypatch.chdir(tmp_path)
+    module = load("wavefront")
+    assert is_png(tmp_path / "wavefront.png") and "231 coefficients" in capsys.readouterr().out
+    assert 0.065 < module.left.std() < 0.08  # noise of 0.05 and, by Noll, 0.051 of turbulence beyond degree 20
+
+
+def test_radial_mri(tmp_path):
+    module = load("radial_mri")
+    k, data = module.measure(120)
+    gridded, images = module.reconstruct(k, data, 6)
+    truth = module.phantom(4 * module.N).reshape(module.N, 4, module.N, 4).mean((1, 3))
+    errors = [np.linalg.norm(f - truth) / np.linalg.norm(truth) for f in (gridded, images[0], images[5])]
+    assert errors[2] < errors[1] < 0.5 and errors[2] < 0.9 * errors[0]
+    if importlib.util.find_spec("finufft"):  # one step from the same weights by its transforms
+        import finufft
+
+        w = kugel.nufft.Plan((256, 256), "to_points", tolerance=1e-6).points(k).density(20) / (2 * np.pi) ** 2
+        x, y = np.ascontiguousarray(k.T)
+        right = finufft.nufft2d1(x, y, w * data, (256, 256), eps=1e-9)
+        product = finufft.nufft2d1(x, y, w * finufft.nufft2d2(x, y, right, eps=1e-9), (256, 256), eps=1e-9)
+        want = np.vdot(right, right).real / np.vdot(right, product).real * right
+        assert np.linalg.norm(images[0] - want) < 1e-5 * np.linalg.norm(want)
+    if importlib.util.find_spec("matplotlib"):
+        module.main(60, tmp_path)
+        assert is_png(tmp_path / "radial_mri.png")
+
+
+def test_acoustic_wave(tmp_path):
+    module = load("acoustic_wave")
+    pictures, air, drift = module.run()
+    assert drift < 1e-12 and all((p[air == 0] == 0).all() for p in pictures)
+    x, y, _, _ = module.hall()
+    front = np.hypot(x - 10, y - 5)[np.abs(pictures[0]) > 0.02]  # in 12 ms at 340 m/s, the pulse is 0.3 m wide
+    assert abs(front.max() - 0.012 * 340) < 0.6 and np.abs(pictures[1][y > 17]).max() < 1e-6 < np.abs(pictures[2][y > 20]).max()
+    if importlib.util.find_spec("matplotlib"):
+        module.main(tmp_path)
+        assert is_png(tmp_path / "acoustic_wave.png")
+
+
+def test_radio_astronomy(tmp_path, capsys):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    load("radio_astronomy").main(tmp_path)
+    assert is_png(tmp_path / "radio_astronomy.png")
+    assert float(capsys.readouterr().out.split()[-1]) < 1e-9
 
 
 def test_tour_is_a_notebook(tmp_path):

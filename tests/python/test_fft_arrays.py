@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import kugel
-from kugel import _ffi, fft, fft_arrays
+from kugel import _ffi, fft
 from kugel.arrays import foreign
+from kugel.fft import arrays as fft_arrays, library
 
 RNG = np.random.default_rng(5)
 
@@ -87,14 +88,88 @@ def test_dlpack(device):
     close(there.a, np.fft.fft(x.T).T)
 
 
-def test_device_array_errors(device):
-    a = kugel.DeviceArray(numbers(4, 4), device=device)
-    with pytest.raises(NotImplementedError, match="cutting or padding"):
-        fft.fft(a, 9)
-    with pytest.raises(NotImplementedError, match="conversion to complex128"):
-        fft.fft(kugel.DeviceArray(np.ones(4), device=device))
+@pytest.fixture
+def resident(device, monkeypatch):
+    """Makes arrays on the device; until it is told to stop, copies between host and device are failures."""
+    made = []
+
+    def make(a):
+        made.append(kugel.DeviceArray(np.ascontiguousarray(a), device=device))
+        return made[-1]
+
+    def run(function):
+        with monkeypatch.context() as patch:
+            for name in ("kugel_device_upload", "kugel_device_download"):
+                patch.setattr(kugel._lib.lib, name, lambda *a: pytest.fail("a copy between host and device"))
+            out = function()
+        assert isinstance(out, kugel.DeviceArray) and out.device == device
+        return out.get()
+
+    make.run = run
+    return make
+
+
+REALS = RNG.standard_normal((3, 6, 7))
+COMPLEX = numbers(3, 6, 7)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2", "fftn", "ifftn", "hfft", "hfft2", "hfftn", "irfft", "irfft2",
+                                  "irfftn", "rfft", "rfft2", "rfftn", "ihfft", "ihfft2", "ihfftn"])
+def test_every_kind_on_devices(resident, name):
+    """As on the host, for every type of number, cut, padded and along any axis; nothing leaves the device."""
+    f = getattr(fft, name)
+    real = name.startswith(("r", "ih"))
+    small = np.arange(3 * 6 * 7).reshape(3, 6, 7) - 40
+    inputs = [REALS, REALS.astype(np.float32), REALS.astype(np.float16), small.astype(np.int64), small.astype(np.int8),
+              small > 0] + ([] if real else [COMPLEX, COMPLEX.astype(np.complex64)])
+    one = name[-1] == "t"
+    words = [{}, {"n": 4}, {"n": 11, "axis": 0}, {"axis": 1, "norm": "ortho"}] if one else \
+        [{}, {"s": (4, 5)}, {"s": (9, 5), "axes": (0, 2)}, {"axes": (2, 1), "norm": "forward"}]
+    if not one and name.startswith(("ir", "h")):
+        words = words[:1]  # of what is no half of a real signal's spectrum the n-d inverse is not defined
+    for x in inputs:
+        for w in words if x.dtype in (np.float64, np.complex128) else words[1:2] or words:
+            a = resident(x)
+            close(resident.run(lambda: f(a, **w)), f(x, **w), 3e-7 if x.dtype.char in "fFe" else 1e-14)
+            assert (a.get() == x).all()
+
+
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst", "dctn", "idctn", "dstn", "idstn"])
+def test_cosines_on_devices(resident, name):
+    f = getattr(fft, name)
+    for x in (REALS, COMPLEX, REALS.astype(np.float32), np.arange(126).reshape(3, 6, 7)):
+        for type in (1, 2, 3, 4):
+            for w in ({"norm": "ortho"}, {"n": 9} if name[-1] == "t" else {"s": (4, 9)}):
+                a = resident(x)
+                close(resident.run(lambda: f(a, type, **w)), f(x, type, **w), 3e-7 if x.dtype == np.float32 else 1e-14)
+                assert (a.get() == x).all()
+
+
+def test_convolution_on_devices(resident):
+    h, deep = RNG.standard_normal((1, 2, 3)), RNG.standard_normal((3, 2, 3))
+    for x in (REALS, COMPLEX, REALS.astype(np.float32)):
+        a = resident(x)
+        for kernel, axes in ((deep, None), (h, (1, 2)), (deep, (2, 1)), (h, 1), (h[0, 0, 0] * np.ones((1, 1, 1)), None)):
+            kernel = kernel.astype(x.real.dtype)
+            if axes == 1:
+                kernel = kernel[:, :, :1]
+            for mode in ("full", "same", "valid"):
+                for f in (fft.convolve, fft.correlate):
+                    close(resident.run(lambda: f(a, kernel, mode, axes)), f(x, kernel, mode, axes),
+                          2e-6 if x.dtype == np.float32 else 1e-13)
+    swapped = fft.correlate(deep, a, "valid")  # the larger array goes to the device, or is there
+    assert isinstance(swapped, kugel.DeviceArray)
+    close(swapped, fft.correlate(deep, x, "valid"), 2e-6)
+
+
+def test_strides_and_offsets_on_devices(device):
+    x = numbers(6, 20)
+    there = Producer(kugel.DeviceArray(x, device=device))
+    close(fft.fft(there, 25, axis=0), np.fft.fft(x.T, 25, axis=0))
+    close(fft.dct(there, norm="ortho"), fft.dct(x.T, norm="ortho"))
+    close(fft.hfft(there, 13), np.fft.hfft(x.T, 13))
     with pytest.raises(ValueError, match="axes"):
-        fft.fft(a, axis=2)
+        fft.fft(kugel.DeviceArray(x, device=device), axis=2)
 
 
 def test_streams(monkeypatch):
@@ -102,8 +177,8 @@ def test_streams(monkeypatch):
     calls = []
     view = types.SimpleNamespace(address=1, queue=lambda stream: ("queue of", stream))
     monkeypatch.setattr(fft_arrays, "context", lambda name: calls.append(name) or view)
-    monkeypatch.setattr(fft_arrays, "plan", lambda *words: types.SimpleNamespace(address=words))
-    monkeypatch.setattr(fft_arrays, "lib", types.SimpleNamespace(kugel_fft_execute_on=lambda *a: calls.append(a)))
+    monkeypatch.setattr(library, "plan", lambda *words: types.SimpleNamespace(address=words))
+    monkeypatch.setattr(library, "execute_on", lambda *a: calls.append(a))
 
     class Cuda:
         __cuda_array_interface__ = {"shape": (3, 8), "typestr": "<c8", "data": (4096, False), "version": 3,

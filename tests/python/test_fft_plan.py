@@ -104,6 +104,46 @@ def test_files(device, tmp_path, monkeypatch):
         Plan.load(tmp_path / "none", device)
 
 
+@pytest.mark.parametrize("where", [None] + DEVICES)
+def test_axes_extent_modulus(where):
+    x = RNG.standard_normal((2, 6, 10, 5))
+    plan = Plan((6, 10, 5), "r2c", axes=(2, 0), device=where)
+    y = plan.forward(x)
+    assert plan.axes == (2, 0) and off(y, np.fft.rfftn(x, axes=(3, 1))) < 1e-15 and off(plan.inverse(y), x) < 1e-15
+    x = x[..., 0].copy()
+    small = Plan((8, 16), "r2c", extent=(6, 10), device=where)
+    y = small.forward(x)
+    assert off(y, np.fft.rfft2(x, (8, 16))) < 1e-15
+    assert small.extent == (6, 10) and off(small.inverse(y), x) < 1e-15
+    z = RNG.standard_normal((3, 12)) + 1j * RNG.standard_normal((3, 12))
+    for modulus, f in (("magnitude", np.abs), ("power", lambda v: np.abs(v)**2), ("log", lambda v: np.log(np.abs(v)))):
+        plan = Plan(12, modulus=modulus, norm="ortho", device=where)
+        assert off(plan.forward(z), f(np.fft.fft(z, norm="ortho"))) < 1e-14
+        with pytest.raises(ValueError, match="no inverse"):
+            plan.inverse(z)
+
+
+@pytest.mark.parametrize("where", [None] + DEVICES)
+def test_hooks(where):
+    """The derivative of windowed lines, as in examples/fft_hooks.c, and factors on all four sides."""
+    n, x = 64, RNG.standard_normal((3, 64))
+    window, slope = np.hanning(n), 2j * np.pi * np.arange(n // 2 + 1)
+    plan = Plan(n, "r2c", device=where, hooks=[("forward", "read", 0, window), ("forward", "write", 0, slope)])
+    assert off(plan.forward(x), np.fft.rfft(x * window) * slope) < 1e-15
+    z = RNG.standard_normal((6, 8)) + 1j * RNG.standard_normal((6, 8))
+    a, b, c, d = (RNG.standard_normal(m) + 1j * RNG.standard_normal(m) for m in (6, 8, 6, 8))
+    plan = Plan((6, 8), device=where, hooks=[("forward", "read", 0, a), ("forward", "write", -1, b), ("inverse", "read", 0, c),
+                                             ("inverse", "write", 1, d)])
+    assert off(plan.forward(z), np.fft.fft2(z * a[:, None]) * b) < 1e-15
+    assert off(plan.inverse(z), np.fft.ifft2(z * c[:, None]) * d) < 1e-15
+    single = Plan(8, "c2c", "f32", device=where, hooks=[("forward", "read", 0, np.arange(8))])
+    assert off(single.forward(z.astype(np.complex64)), np.fft.fft(z * np.arange(8))) < 3e-7
+    for bad in ([("forward", "read", 0, np.ones(7))], [("forward", "read", 5, np.ones(8))], [("along", "read", 0, np.ones(8))],
+                [("forward", "read", 0)]):
+        with pytest.raises(ValueError):
+            Plan(8, hooks=bad, device=where)
+
+
 def test_refusals(tmp_path):
     plan = Plan((4, 6))
     with pytest.raises(ValueError, match=r"expected complex128\[\.\.\., 4, 6\]"):

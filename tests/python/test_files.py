@@ -105,3 +105,26 @@ def test_spectra_picture(tmp_path):
             hp.plot_cl(cl, **wrong)
     with pytest.raises(ValueError):
         hp.plot_cl(np.zeros(9))
+
+
+def test_a_null_byte_in_a_name_is_refused(tmp_path):
+    """C would take what is before it for the name, and overwrite another file."""
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    name = str(victim) + "\0.fits"
+    picture = hp.mollview(np.arange(12.0), xsize=100)
+    writers = [lambda: hp.write_map(name, np.zeros(12), overwrite=True),
+               lambda: hp.write_alm(name, np.zeros(3, complex), overwrite=True),
+               lambda: hp.write_cl(name, np.zeros(3), overwrite=True),
+               lambda: hp.read_map(name)]
+    for write in writers + [lambda: picture.save(name)]:
+        with pytest.raises(ValueError, match="null byte"):
+            write()
+    assert victim.read_text() == "precious"
+
+
+def test_sample_data():
+    assert hp.read_map(hp.data.path("wmap7_w_band_nside32.fits")).shape == (12 * 32**2,)
+    assert np.load(hp.data.path("etopo20_relief.npy")).ndim == 2 and "README.md" in hp.data.names()
+    with pytest.raises(FileNotFoundError, match="there are .*wmap7"):
+        hp.data.path("no_such_map.fits")

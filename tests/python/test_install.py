@@ -15,6 +15,9 @@ PROGRAM = """
 import kugel, numpy as np
 assert "site-packages" in kugel.library_path, kugel.library_path
 alm = np.zeros(kugel.Alm.getsize(8), complex); alm[0] = 1
+assert np.allclose(kugel.fft.fft(alm), np.fft.fft(alm)) and kugel.banded
+assert "site-packages" in str(kugel.data.path("wmap7_w_band_nside32.fits"))
+assert kugel.read_map(kugel.data.path("wmap7_w_band_nside32.fits")).size == 12288
 print(kugel.__version__, round(kugel.alm2map(alm, 4)[0] * (4 * np.pi) ** 0.5, 12))
 """
 
@@ -35,7 +38,10 @@ def test_wheel(tmp_path):
     wheel, = tmp_path.glob("kugel-*.whl")
     assert "py3-none-linux" in wheel.name
     names = zipfile.ZipFile(wheel).namelist()
+    assert {"kugel/share/" + name for name in kugel.data.names()} <= set(names)
     assert "kugel/lib/libkugel.so" in names and "kugel/_ffi.py" in names
+    sources = {str(p.relative_to(ROOT / "python")) for p in (ROOT / "python").rglob("*.py")}
+    assert sources <= set(names), sources - set(names)
     venv = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", str(venv)], check=True)
     python = str(venv / "bin" / "python")

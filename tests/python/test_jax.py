@@ -9,6 +9,7 @@ jax = pytest.importorskip("jax", reason="jax is not installed")
 jax.config.update("jax_enable_x64", True)
 kj = pytest.importorskip("kugel.jax")
 jnp = jax.numpy
+check_grads = __import__("jax.test_util", fromlist=["check_grads"]).check_grads
 
 MODES = [dict(), dict(spin=2), dict(spin=1), dict(mode="teb"), dict(mode="grad")]
 GRIDS = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 10), 5, None),
@@ -125,6 +126,42 @@ def test_functions_and_errors():
         t.analysis(jnp.zeros(t.npix, np.complex64))
 
 
+@pytest.mark.skipif(bool(on_cuda()), reason="on the CPU only")
+def test_radial_and_reorder():
+    x = map_of(kj.SHT(4, 7), (2,))
+    beam, turn = kj.Radial(4, "gaussian", 0.4), kj.Reorder(4, "FLAT_S")
+    close(beam(x), kugel.Radial(kugel.Grid.healpix(4), "gaussian", 0.4)(np.asarray(x)), 0)
+    close(turn(x), kugel.reorder(np.asarray(x), "RING", "FLAT_S"), 0)
+    for f in (beam, turn, beam.adjoint, kj.Radial(4, "top_hat", 0.5, method="harmonic", lmax=8)):
+        check(f, x)
+        close(jax.jit(jax.vmap(f))(x), f(x), 1e-15)
+        check_grads(f, (x,), 2)
+        with pytest.raises(ValueError, match="expected"):
+            f(x[:, 1:])
+    pairs = kj.Radial(4, "gaussian", 0.4, spin=2)
+    check(pairs, x)
+
+
+def test_smoothing_regrid_and_polarisation():
+    sht = kj.SHT(8, 16, mode="teb")
+    tqu = sht.synthesis(alm_of(sht))
+    n, t = np.asarray(tqu), tqu[0]
+    close(kj.map2alm(tqu, 16), kugel.map2alm(n, 16), 1e-12)
+    close(kj.map2alm(tqu, 16, pol=False), kugel.map2alm(n, 16, pol=False), 1e-12)
+    close(kj.alm2map(kj.map2alm(tqu, 16), 8), kugel.alm2map(kugel.map2alm(n, 16), 8), 1e-12)
+    close(kj.smoothing(tqu, 0.2, 16), kugel.smoothing(n, 0.2, lmax=16), 1e-12)
+    close(kj.smoothing(t, 0.2, 16), kugel.smoothing(n[0], 0.2, lmax=16), 1e-12)
+    with pytest.raises(ValueError, match="pol=False"):
+        kj.map2alm(tqu[:2])
+    gauss = kugel.Grid.gauss(20)
+    to = kj.Regrid(8, gauss, 16)
+    close(to(t), kugel.Regrid(8, gauss, 16)(n[0]), 1e-12)
+    close(to(t, fwhm=0.2), kugel.Regrid(8, gauss, 16, fwhm=0.2)(n[0]), 1e-12)
+    close(to(t, window=kugel.gauss_beam(0.2, 16)), to(t, fwhm=0.2), 1e-13)
+    check_grads(lambda m, w: jax.jit(to)(m, fwhm=w), (t, jnp.asarray(0.2)), 2, eps=1e-4, atol=1e-4, rtol=1e-4)
+    check_grads(lambda w: kj.smoothing(t, w, 16), (jnp.asarray(0.2),), 2, eps=1e-4, atol=1e-4, rtol=1e-4)
+
+
 @pytest.mark.skipif(bool(on_cuda()), reason="modes of the CPU")
 def test_errors_of_the_library_reach_python():
     t = kj.SHT(4, 7, mode="grad")
@@ -136,7 +173,7 @@ class HostCall:
     """Stands for a call of XLA on a device, where the device is the host."""
 
     def __init__(self, x, out, **words):
-        from kugel._xla import Buffer
+        from kugel.jax.xla import Buffer
         self.attributes, sides = words, []
         for a in (x, out):
             side = Buffer.__new__(Buffer)
@@ -156,13 +193,13 @@ def test_calls_for_devices(mode, monkeypatch):
     """What kugel.jax hands the library for a device, with the host in the device's place."""
     t = kj.SHT(4, 7, **mode, iterations=1)
     plan = kugel.SHT(4, 7, **mode, iterations=1)
-    monkeypatch.setattr(kj, "context", lambda name: type("Context", (), {"queue": lambda self, stream: None})())
-    monkeypatch.setattr(kj, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
-    monkeypatch.setattr(kj._ffi, "KUGEL_CUDA", kj._ffi.KUGEL_CPU)
+    monkeypatch.setattr(kj.sht, "context", lambda name: type("Context", (), {"queue": lambda self, stream: None})())
+    monkeypatch.setattr(kj.sht, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
+    monkeypatch.setattr(kj.sht._ffi, "KUGEL_CUDA", kj.sht._ffi.KUGEL_CPU)
     a, m = np.asarray(alm_of(t, (2,))), np.asarray(map_of(t, (2,)))
     for verb, x, like in (("synthesis", a, m), ("synthesis_adjoint", m, a), ("analysis", m, a), ("analysis_adjoint", a, m)):
         out = np.zeros_like(like)
-        kj._launch(HostCall(x, out, transform=t.transform.name, analysis=int("analysis" in verb),
+        kj.sht._launch(HostCall(x, out, transform=t.transform.name, analysis=int("analysis" in verb),
                             adjoint=int("adjoint" in verb)))
         close(out, getattr(plan, verb)(x), 0)
 

@@ -29,7 +29,7 @@ def expected(angles, radial, maps):
 def test_sum(angles, kernel, width):
     norm = "peak" if isinstance(kernel, str) and kernel == "mexican_hat" else "integral"
     radial = kugel.Radial(kugel.Grid.healpix(NSIDE), kernel, width, norm=norm, method="direct",
-                          radius=0.777 if width is None else None)
+                          radius=0.777 if width is None else None, normalise=False)
     maps = RNG.standard_normal((2, NPIX))
     got, want = radial(maps), expected(angles, radial, maps)
     assert np.abs(got - want).max() < 1e-7 * np.abs(want).max()  # angles by chords: pixels at the very edge may differ
@@ -101,9 +101,58 @@ def test_elliptical_beams():
 def test_narrow_kernels_warn():
     grid = kugel.Grid.healpix(32)
     with pytest.warns(RuntimeWarning, match="narrow as a pixel"):
-        plan = kugel.Radial(grid, "gaussian", kugel.nside2resol(32), method="direct")
+        plan = kugel.Radial(grid, "gaussian", kugel.nside2resol(32), method="direct", normalise=False)
     assert plan.constant == pytest.approx((1.1016, 1.2093), abs=1e-4)
     assert kugel.Radial(grid, "gaussian", 5 * kugel.nside2resol(32), method="direct").constant[0] > 0.985
+
+
+@pytest.mark.parametrize("how", [dict(method="direct"), dict(method="rings"), dict(spin=2), dict()])
+@pytest.mark.parametrize("pixels", [1.2, 2.2, 3.3, 10])
+def test_constants_stay(how, pixels):
+    """A constant comes out as it went in, poles included, and so does the transpose's sum."""
+    plan = kugel.Radial(32, "gaussian", pixels * kugel.nside2resol(32), **how)
+    if not plan.spin:
+        maps = np.full((2, plan.grid.npix), 3.0)
+        maps[1, 100:200] = kugel.UNSEEN
+        out = plan(maps)
+        assert np.abs(out[0] - 3).max() < 1e-5 and (out[1, 100:200] == kugel.UNSEEN).all()
+        assert np.abs(plan(maps[0].astype(np.float32)) - 3).max() < 1e-5
+    shape = (2, plan.grid.npix) if plan.spin else (plan.grid.npix,)
+    x, y = RNG.standard_normal(shape), RNG.standard_normal(shape)
+    left, right = (plan(x) * y).sum(), (x * plan.adjoint(y)).sum()
+    assert abs(left - right) < 1e-6 * np.linalg.norm(plan(x)) * np.linalg.norm(y)
+    raw = kugel.Radial(32, "gaussian", pixels * kugel.nside2resol(32), **how, normalise=False, tolerance=1e-9)
+    if pixels == 2.2 and not plan.spin and how:
+        assert raw(np.ones(raw.grid.npix)).min() < 0.96
+
+
+def test_refusals():
+    grid = kugel.Grid.healpix(64)
+    for make, says in ((dict(kernel="gaussian", width=1e-5), "narrower than the pixels"), (dict(kernel="gaussian", width=4), "at most pi"),
+                       (dict(kernel="mexican_hat", width=0.1, norm="peak", normalise_mask=True), "normalise_mask"),
+                       (dict(kernel="gaussian", width=0.1, spin=2, method="rings"), "direct method"),
+                       (dict(kernel="mexican_hat", width=0.1, norm="peak", normalise=True), "normalise")):
+        with pytest.raises((ValueError, NotImplementedError), match=says) as caught:
+            kugel.Radial(grid, **make)
+        assert "KUGEL_" not in str(caught.value) and ".c:" not in str(caught.value)
+    with pytest.raises((ValueError, ZeroDivisionError)):
+        kugel.Radial(grid, lambda a: 1 / a, norm=None, radius=0.1)
+    with pytest.raises(ValueError, match="angle 0"):
+        kugel.Radial(grid, lambda a: np.inf if a == 0 else 1 / a, norm=None, radius=0.1)
+
+
+@pytest.mark.parametrize("grid, lmax", [(kugel.Grid.healpix(16), 31), (kugel.Grid.healpix(16), 24), (kugel.Grid.gauss(32), 31)])
+@pytest.mark.parametrize("kind", ["standard", "cosine", "mexican"])
+def test_bank_reconstructs(grid, lmax, kind):
+    a = RNG.standard_normal((lmax + 1) * (lmax + 2) // 2) + 0j
+    sky = kugel.SHT(grid, lmax).synthesis(a)
+    bank = kugel.RadialBank(grid, kugel.kernels.needlets(lmax, kind=kind))
+    scales = bank(sky)
+    assert np.abs(bank.reconstruct(scales) - sky).max() < 1e-10 * sky.std()
+    two = np.stack([scales, 2 * scales])
+    assert np.abs(bank.reconstruct(two)[1] - 2 * sky).max() < 1e-10 * sky.std()
+    with pytest.raises(ValueError, match="harmonics"):
+        kugel.RadialBank(grid, [dict(kernel="gaussian", width=0.5, method="direct")]).reconstruct(scales[:1])
 
 
 def test_errors():
@@ -128,7 +177,7 @@ def test_devices(method):
     if not found:
         pytest.skip("no device that runs kernels")
     grid, maps = kugel.Grid.healpix(16), RNG.standard_normal((2, 3072))
-    make = dict(kernel="gaussian", width=0.4, method=method, tolerance=1e-13)
+    make = dict(kernel="gaussian", width=0.4, method=method, tolerance=1e-13, normalise=False)
     want, there = kugel.Radial(grid, **make), kugel.Radial(grid, device=found[0], **make)
     assert want.device == "cpu" and there.device == found[0]
     resident = there(kugel.DeviceArray(maps, device=found[0]))
@@ -151,7 +200,8 @@ def test_bank():
         assert np.abs(got[:, i] - kugel.Radial(grid, **k)(maps)).max() < 1e-13
 
 
-@pytest.mark.parametrize("how", [dict(method="direct"), dict(method="rings"), dict(spin=2), dict(normalise_mask=True, method="direct")])
+@pytest.mark.parametrize("how", [dict(method="direct"), dict(method="rings"), dict(spin=2), dict(normalise_mask=True, method="direct"),
+                                 dict(method="direct", normalise=False)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_stream(tmp_path, how, dtype):
     grid = kugel.Grid.healpix(64)
@@ -161,7 +211,11 @@ def test_stream(tmp_path, how, dtype):
     maps[..., 100:300] = kugel.UNSEEN
     source, target = (np.memmap(tmp_path / name, dtype, "w+", shape=shape) for name in ("in", "out"))
     source[:] = maps
-    assert plan.stream(source, target, 4 * 10**6) is target
+    kugel.set_num_threads(2)  # each takes memory of its own
+    try:
+        assert plan.stream(source, target, 4 * 10**6) is target
+    finally:
+        kugel.set_num_threads(0)
     want = plan(maps)
     assert np.abs(target - want).max() <= (0 if how.get("method") != "rings" else 1e-6 * np.abs(want[want > -1e30]).max())
     with pytest.raises(MemoryError):

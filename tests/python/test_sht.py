@@ -197,3 +197,11 @@ def test_sizes_and_layout():
     assert hp.Alm.getlmax(hp.Alm.getsize(64, 20), 20) == 64
     a = np.arange(hp.Alm.getsize(4)) + 1j
     np.testing.assert_array_equal(hp.resize_alm(hp.resize_alm(a, 4, 4, 7, 7), 7, 7, 4, 4), a)
+
+
+def test_analysis_beyond_the_grid():
+    grid = hp.Grid.fejer1(22, 82)
+    with pytest.raises(ValueError, match="exact to lmax 21"):
+        hp.SHT(grid, 40).analysis(np.zeros(grid.npix))
+    hp.SHT(grid, 40, beyond_band_limit=True).analysis(np.zeros(grid.npix))
+    hp.SHT(grid, 40).synthesis_adjoint(np.zeros(grid.npix))

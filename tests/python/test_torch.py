@@ -174,6 +174,60 @@ def test_modules():
     assert bumps.npix == 18
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_reorder(device):
+    """Every pair of orders, as kugel.reorder has it; types; derivatives; compiled."""
+    orders = ["ring", "nested", "flat_s", "flat_e_clockwise", "flat_n", "flat_w"]
+    names = {"ring": "RING", "nested": "NEST"}
+    for dtype in (torch.float64, torch.float32, torch.int64, torch.bfloat16, torch.complex128):
+        x = torch.arange(2 * 192).reshape(2, 1, 192).to(dtype).to(device)
+        for a in orders:
+            for b in orders:
+                got = kt.Reorder(4, b, a)(x)
+                want = kugel.reorder(np.arange(192), names.get(a, a.upper()), names.get(b, b.upper()))
+                assert got.shape == x.shape and got.dtype == dtype and torch.equal(got, x[..., torch.from_numpy(want)])
+    turn = kt.Reorder(4, "flat_s")
+    m = map_of(kt.SHT(4, 7), (2,), device=device).requires_grad_()
+    assert torch.autograd.gradcheck(turn, m, check_forward_ad=True, fast_mode=True)
+    assert torch.autograd.gradgradcheck(turn, m, fast_mode=True)
+    assert torch.equal(torch.compile(turn, fullgraph=True, backend="aot_eager")(m), turn(m))
+    assert torch.equal(torch.vmap(turn)(m), turn(m))
+    torch.library.opcheck(torch.ops.kugel.reorder, (m, "RING", "NEST"))
+    with pytest.raises(ValueError, match="expected"):
+        turn(m[..., 1:])
+    with pytest.raises((ValueError, TypeError, KeyError)):
+        kt.Reorder(4, "rung")
+
+
+def test_polarised_functions_are_kugels():
+    """T, Q, U make T, E, B, as with kugel.map2alm."""
+    sht = kt.SHT(8, 16, mode="teb")
+    tqu = sht.synthesis(alm_of(sht))
+    alm = kt.map2alm(tqu, 16)
+    n = tqu.numpy()
+    close(alm, torch.from_numpy(kugel.map2alm(n, 16)), 1e-12)
+    close(kt.map2alm(tqu, 16, pol=False), torch.from_numpy(kugel.map2alm(n, 16, pol=False)), 1e-12)
+    close(kt.alm2map(alm, 8), torch.from_numpy(kugel.alm2map(alm.numpy(), 8)), 1e-12)
+    close(kt.smoothing(tqu, 0.2, 16), torch.from_numpy(kugel.smoothing(n, 0.2, lmax=16)), 1e-12)
+    close(kt.map2alm(torch.stack([tqu, 2 * tqu]), 16)[1], 2 * alm)
+    close(kt.map2alm(tqu[:1], 16), torch.from_numpy(kugel.map2alm(n[:1], 16)).reshape(1, -1), 1e-12)
+    for bad in (tqu[:2], tqu[:2].expand(5, 2, -1)):
+        with pytest.raises(ValueError, match="pol=False"):
+            kt.map2alm(bad)
+
+
+def test_regrid_with_beam():
+    gauss, width = kugel.Grid.gauss(20), torch.nn.Parameter(torch.tensor(0.2, dtype=torch.float64))
+    m = map_of(kt.SHT(8, 16))
+    both = kt.Regrid(8, gauss, 16, fwhm=width)
+    close(both(m).detach(), torch.from_numpy(kugel.Regrid(8, gauss, 16, fwhm=0.2)(m.numpy())), 1e-12)
+    close(kt.Regrid(8, gauss, 16, window=kugel.gauss_beam(0.2, 16))(m), both(m).detach())
+    both(m).square().sum().backward()
+    assert width.grad < 0 and list(both.parameters()) == [width]
+    with pytest.raises(ValueError, match="at most one"):
+        kt.Regrid(8, gauss, 16, fwhm=0.1, window=np.ones(17))
+
+
 @pytest.mark.parametrize("options", [{}, {"spin": 2}, {"method": "harmonic", "lmax": 12}], ids=["sum", "pairs", "harmonic"])
 def test_radial(options):
     beam = kt.Radial(kugel.Grid.healpix(4), "gaussian", 0.4, **options)
@@ -185,6 +239,7 @@ def test_radial(options):
     assert torch.equal(torch.compile(beam, fullgraph=True)(x), beam(x)) and "radius" in repr(beam)
     with pytest.raises(ValueError, match="npix|shape"):
         beam(torch.zeros(5))
+    assert torch.equal(kt.Radial(4, "gaussian", 0.4, **options)(x), beam(x))
 
 
 def test_functions():
@@ -233,16 +288,16 @@ class NoQueues:
 def test_calls_for_devices(mode, monkeypatch):
     """What kugel.torch hands the library for a device, with the host in the device's place."""
     t = kt.SHT(4, 7, **mode, iterations=0 if mode.get("mode") in ("grad", "der1") else 1)
-    monkeypatch.setattr(kt, "context", NoQueues)
-    monkeypatch.setattr(kt._ffi, "KUGEL_CUDA", kt._ffi.KUGEL_CPU)
-    monkeypatch.setattr(kt, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
+    monkeypatch.setattr(kt.operator, "context", NoQueues)
+    monkeypatch.setattr(kt.operator._ffi, "KUGEL_CUDA", kt.operator._ffi.KUGEL_CPU)
+    monkeypatch.setattr(kt.operator, "_Plan", lambda *arguments, device, **keys: kugel.SHT(*arguments, **keys))
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device: type("Stream", (), {"cuda_stream": 0}))
-    there = kt._OnDevice(t.transform, 0)
+    there = kt.operator._OnDevice(t.transform, 0)
     for dtype in (torch.complex128, torch.complex64):
         for analysis in (False, True)[:1 if mode.get("mode") in ("grad", "der1") else 2]:
             for adjoint in (False, True):
-                x = map_of(t, (2,)).to(kt._REAL[dtype]) if analysis != adjoint else alm_of(t, (2,)).to(dtype)
-                close(there.apply(x.clone(), analysis, adjoint), kt._transform(x, t.transform.name, analysis, adjoint), 0)
+                x = map_of(t, (2,)).to(kt.operator._REAL[dtype]) if analysis != adjoint else alm_of(t, (2,)).to(dtype)
+                close(there.apply(x.clone(), analysis, adjoint), kt.operator._transform(x, t.transform.name, analysis, adjoint), 0)
 
 
 cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

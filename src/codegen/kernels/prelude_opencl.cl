@@ -93,7 +93,37 @@ DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
 #define FMA(a, b, c) fma((a), (b), (c))
 #define SQRT(a) sqrt(a)
 #define LOG(a) log(a)
+#ifdef cl_khr_fp64
+// sin(pi x), cos(pi x) to 0.75 ulp: OpenCL allows four to sinpi and cospi, and drivers take them. x = r / 2 + t,
+// |t| <= 1/4; pi t and 1 - (pi t)^2 / 2 in two doubles, and the rest of both series by polynomials in t^2 (Chebyshev).
+DEVICE void sincos_pi(double x, double *s, double *c)
+{
+#pragma OPENCL FP_CONTRACT OFF
+  const double pi = 3.141592653589793, pi_low = 1.2246467991473532e-16;
+  const double half_square = -4.934802200544679, half_square_low = -3.1326477543698557e-16; // -pi^2 / 2
+  double r = rint(2.0 * x), t = x - 0.5 * r, u = t * t, u_low = fma(t, t, -u);
+  double p = fma(u, 0.00046221110224187623, -0.0073701436437935495), q = fma(u, -0.00010383432148459687, 0.0019295178624859266);
+  p = fma(u, fma(u, fma(u, fma(u, p, 0.08214587730641625), -0.5992645291845385), 2.5501640398766154), -5.167712780049969);
+  q = fma(u, fma(u, fma(u, fma(u, q, -0.025806889561764343), 0.23533063033212023), -1.335262768854446), 4.0587121264167685);
+  double line = pi * t, line_low = fma(pi, t, -line) + pi_low * t;
+  double drop = half_square * u, drop_low = fma(half_square, u, -drop) + (half_square * u_low + half_square_low * u);
+  double top = 1.0 + drop, top_low = drop - (top - 1.0);
+  double sine = line + fma(t * u, p, line_low), cosine = top + (top_low + fma(u * u, q, drop_low));
+  int quarter = (int)(r - 4.0 * floor(0.25 * r));
+  double a = quarter & 1 ? cosine : sine, b = quarter & 1 ? sine : cosine;
+  *s = quarter & 2 ? -a : a;
+  *c = quarter == 1 || quarter == 2 ? -b : b;
+}
+#define SINCOSPI(x, s, c)         \
+  do {                            \
+    double sin_, cos_;            \
+    sincos_pi((x), &sin_, &cos_); \
+    (s) = sin_;                   \
+    (c) = cos_;                   \
+  } while (0)
+#else
 #define SINCOSPI(x, s, c) ((s) = sinpi(x), (c) = cospi(x))
+#endif
 DEVICE real add_exact(real a, real b)
 {
 #pragma OPENCL FP_CONTRACT OFF

@@ -133,6 +133,13 @@ static kugel_status after(kugel_queue *queue, kugel__event *event)
   return KUGEL_OK;
 }
 
+static kugel_status passed(kugel__event *event, bool *done)
+{
+  (void)event;
+  *done = true;
+  return KUGEL_OK;
+}
+
 static kugel_status elapsed(kugel__event *from, kugel__event *to, double *seconds)
 {
   *seconds =
@@ -206,6 +213,7 @@ const kugel__device_ops kugel__device_cpu = {
     .wait = wait_queue,
     .record = record,
     .after = after,
+    .passed = passed,
     .elapsed = elapsed,
     .event_free = event_free,
     .load = load,

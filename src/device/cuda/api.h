@@ -37,6 +37,7 @@ enum {
   CUDA_ERROR_OUT_OF_MEMORY = 2,
   CUDA_ERROR_NO_DEVICE = 100,
   CUDA_ERROR_NOT_FOUND = 500,
+  CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704,
   CUDA_ERROR_CAPTURED_EVENT = 907,
   KUGEL__CU_INJECTED = 100000, /* a failure that tests asked for */
@@ -103,6 +104,7 @@ enum {
   X(cuEventDestroy, "cuEventDestroy_v2", (CUevent event))                                                    \
   X(cuEventRecord, "cuEventRecord", (CUevent event, CUstream stream))                                        \
   X(cuEventSynchronize, "cuEventSynchronize", (CUevent event))                                               \
+  X(cuEventQuery, "cuEventQuery", (CUevent event))                                                           \
   X(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, CUevent from, CUevent to))               \
   X(cuModuleLoadData, "cuModuleLoadData", (CUmodule * module, const void *image))                            \
   X(cuModuleUnload, "cuModuleUnload", (CUmodule module))                                                     \

@@ -15,6 +15,11 @@ static bool is_pageable(const void *host)
          0;
 }
 
+bool kugel__cuda_pinned(const void *host)
+{
+  return !is_pageable(host);
+}
+
 void kugel__cuda_free_staging(kugel__cuda_device *d)
 {
   const kugel__cuda_api *cu = kugel__cuda();

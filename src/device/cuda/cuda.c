@@ -71,18 +71,6 @@ static kugel_status describe(int id, kugel_device_info *info)
 
 /* ---- open and close ------------------------------------------------------------------------------------ */
 
-kugel_status kugel__cuda_enter(kugel__device *dev)
-{
-  return CU(dev, cuCtxPushCurrent(kugel__cuda_of(dev)->context));
-}
-
-kugel_status kugel__cuda_leave(kugel_status s)
-{
-  CUcontext popped;
-  kugel__cuda()->cuCtxPopCurrent(&popped);
-  return s;
-}
-
 static kugel_status cuda_open(int id, void *native, kugel__device **out)
 {
   kugel__cuda_device *d = kugel__calloc(NULL, sizeof *d);
@@ -280,6 +268,18 @@ static kugel_status after(kugel_queue *queue, kugel__event *event)
   return kugel__cuda_leave(kugel__cuda_status(queue->device, r, "cuStreamWaitEvent"));
 }
 
+static kugel_status passed(kugel__event *event, bool *done)
+{
+  KUGEL_TRY(kugel__cuda_enter(event->device));
+  CUresult r = CUDA_SUCCESS;
+  if (kugel__device_fault())
+    r = KUGEL__CU_INJECTED;
+  else if (!event->capture)
+    r = kugel__cuda()->cuEventQuery(event->native);
+  *done = r != CUDA_ERROR_NOT_READY;
+  return kugel__cuda_leave(*done ? kugel__cuda_status(event->device, r, "cuEventQuery") : KUGEL_OK);
+}
+
 static kugel_status elapsed(kugel__event *from, kugel__event *to, double *seconds)
 {
   float ms = 0;
@@ -301,6 +301,7 @@ const kugel__device_ops kugel__device_cuda = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .copy = kugel__cuda_copy,
+    .pinned = kugel__cuda_pinned,
     .copy_peer = kugel__cuda_copy_peer,
     .link_open = kugel__cuda_link_open,
     .link_close = kugel__cuda_link_close,
@@ -311,6 +312,7 @@ const kugel__device_ops kugel__device_cuda = {
     .wait = wait_queue,
     .record = record,
     .after = after,
+    .passed = passed,
     .elapsed = elapsed,
     .event_free = event_free,
     .load = kugel__cuda_load,

@@ -32,6 +32,7 @@ kugel_status kugel__cuda_leave(kugel_status s);
 #define CU_INSIDE(dev, ...) (kugel__cuda_enter(dev) ?: kugel__cuda_leave(CU(dev, __VA_ARGS__)))
 
 /* cuda/copy.c */
+bool kugel__cuda_pinned(const void *host);
 kugel_status kugel__cuda_copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src,
                               size_t bytes, kugel_queue *queue);
 /* Frees the staging blocks; the context is current. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "device/cuda/api.h"
+#include "device/cuda/cuda.h"
 
 static kugel__cuda_api api;
 
@@ -26,7 +26,7 @@ static bool find_symbols(void *library)
 
 static void open_driver(void)
 {
-  const char *named = getenv("KUGEL_CUDA");
+  const char *named = secure_getenv("KUGEL_CUDA");
   named = named && *named ? named : NULL;
   void *library = dlopen(named ? named : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -85,4 +85,16 @@ kugel_status kugel__cuda_status(kugel__device *dev, CUresult result, const char 
   if (dev && is_fatal(result))
     atomic_store(&dev->lost, result);
   return KUGEL_FAIL(KUGEL_EDEVICE, "%s: %.*s failed with %s (%s)", device, length, call, name, text);
+}
+
+kugel_status kugel__cuda_enter(kugel__device *dev)
+{
+  return CU(dev, cuCtxPushCurrent(kugel__cuda_of(dev)->context));
+}
+
+kugel_status kugel__cuda_leave(kugel_status s)
+{
+  CUcontext popped;
+  kugel__cuda()->cuCtxPopCurrent(&popped);
+  return s;
 }

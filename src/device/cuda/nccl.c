@@ -43,7 +43,7 @@ typedef struct cuda_link {
 
 static void *find_library(void)
 {
-  const char *named = getenv("KUGEL_NCCL"), *folder = getenv("KUGEL_NCCL_FOLDER");
+  const char *named = secure_getenv("KUGEL_NCCL"), *folder = secure_getenv("KUGEL_NCCL_FOLDER");
   if (named && *named)
     return dlopen(named, RTLD_NOW | RTLD_LOCAL);
   void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -59,7 +59,7 @@ static void open_nccl(void)
   setenv("NCCL_NVLS_ENABLE", "0", 0); // NVLink multicast: exchanges do not need it, and some hosts forbid it
   void *library = find_library();
   if (!library) {
-    const char *named = getenv("KUGEL_NCCL");
+    const char *named = secure_getenv("KUGEL_NCCL");
     if (named && *named)
       snprintf(nccl.why, sizeof nccl.why, "KUGEL_NCCL is \"%.90s\", which cannot be loaded", named);
     else

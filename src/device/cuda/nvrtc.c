@@ -46,12 +46,12 @@ static void *open_in(const char *folder, const char *name)
 /* Machine code of a newer major version than the driver's may not load: the driver's comes first. */
 static void *find_library(void)
 {
-  const char *named = getenv("KUGEL_NVRTC"), *cuda = getenv("CUDA_HOME"),
-             *last = getenv("KUGEL_NVRTC_FOLDER");
+  const char *named = secure_getenv("KUGEL_NVRTC"), *cuda = secure_getenv("CUDA_HOME"),
+             *last = secure_getenv("KUGEL_NVRTC_FOLDER");
   if (named && *named)
     return dlopen(named, RTLD_NOW | RTLD_LOCAL);
   if (!cuda || !*cuda)
-    cuda = getenv("CUDA_PATH");
+    cuda = secure_getenv("CUDA_PATH");
   const char *names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
   if (kugel__cuda()->version / 1000 == 12) {
     names[0] = "libnvrtc.so.12";
@@ -78,7 +78,7 @@ static void open_nvrtc(void)
 {
   void *library = find_library();
   if (!library) {
-    const char *named = getenv("KUGEL_NVRTC");
+    const char *named = secure_getenv("KUGEL_NVRTC");
     if (named && *named)
       snprintf(rtc.why, sizeof rtc.why, "KUGEL_NVRTC is \"%.90s\", which cannot be loaded", named);
     else

@@ -56,6 +56,8 @@ enum {
   CL_KERNEL_PRIVATE_MEM_SIZE = 0x11b4,
   CL_BUFFER_CREATE_TYPE_REGION = 0x1220,
   CL_PROFILING_COMMAND_END = 0x1283,
+  CL_EVENT_STATUS = 0x11d3,
+  CL_COMPLETE = 0,
 
   CL_DEVICE_TYPE_GPU = 4,
   CL_MEM_READ_WRITE = 1,
@@ -103,6 +105,7 @@ enum {
   X(cl_int, clEnqueueBarrierWithWaitList,                                                                    \
     (cl_command_queue queue, cl_uint waits, const cl_event *wait, cl_event *event))                          \
   X(cl_int, clWaitForEvents, (cl_uint n, const cl_event *events))                                            \
+  X(cl_int, clGetEventInfo, (cl_event event, cl_uint what, size_t room, void *value, size_t *size))          \
   X(cl_int, clGetEventProfilingInfo, (cl_event event, cl_uint what, size_t room, void *value, size_t *size)) \
   X(cl_int, clReleaseEvent, (cl_event event))                                                                \
   X(cl_program, clCreateProgramWithSource,                                                                   \

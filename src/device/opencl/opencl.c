@@ -60,6 +60,17 @@ static void text(cl_device_id d, cl_uint what, char *out, size_t room)
   snprintf(out, room, "%s", whole);
 }
 
+/* PoCL 5.0 keeps loaded kernels by hash and local size alone, for all devices of a process, and aborts when the
+ * second device lets go of one (pocl_release_dlhandle_cache; right from 6.0 on). */
+const char *kugel__opencl_fault(const char *platform, const char *driver, bool first)
+{
+  bool pocl = !strcmp(platform, "Portable Computing Language");
+  if (pocl && !first && !strncmp(driver, "5.", 2))
+    return "PoCL 5 ends a process that uses several of its devices: use the first alone, or install PoCL 6.0 "
+           "or later";
+  return "";
+}
+
 static kugel_status describe(int id, kugel_device_info *info)
 {
   info->device = (kugel_device){KUGEL_OPENCL, id};
@@ -90,9 +101,14 @@ static kugel_status describe(int id, kugel_device_info *info)
   info->fp64 = number(d, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
   info->available = number(d, CL_DEVICE_AVAILABLE, 4) != 0;
   info->kernels = number(d, CL_DEVICE_COMPILER_AVAILABLE, 4) != 0;
+  bool first = id == 0 || found.platform[id - 1] != found.platform[id];
+  const char *fault = kugel__opencl_fault(platform, driver, first);
   if (!info->available)
     snprintf(info->why, sizeof info->why, "the driver says that the device is not available");
-  else if (!info->kernels)
+  else if (*fault) {
+    info->available = info->kernels = false;
+    snprintf(info->why, sizeof info->why, "%s", fault);
+  } else if (!info->kernels)
     snprintf(info->why, sizeof info->why, "the driver has no compiler");
   snprintf(info->driver, sizeof info->driver, "%.40s, driver %.40s", platform, driver);
   snprintf(info->compiler, sizeof info->compiler, "%.90s", version);
@@ -277,6 +293,14 @@ static kugel_status after(kugel_queue *queue, kugel__event *event)
                : CL(event->device, clWaitForEvents(1, &event->native));
 }
 
+static kugel_status passed(kugel__event *event, bool *done)
+{
+  cl_int status = 0; // negative: the work of the queue failed
+  KUGEL_TRY(CL(event->device, clGetEventInfo(event->native, CL_EVENT_STATUS, sizeof status, &status, NULL)));
+  *done = status <= CL_COMPLETE;
+  return status < 0 ? kugel__opencl_status(event->device, status, "a command of the queue") : KUGEL_OK;
+}
+
 static kugel_status when(kugel__event *event, cl_ulong *nanoseconds)
 {
   KUGEL_TRY(CL(event->device, clWaitForEvents(1, &event->native)));
@@ -310,6 +334,7 @@ const kugel__device_ops kugel__device_opencl = {
     .wait = wait_queue,
     .record = record,
     .after = after,
+    .passed = passed,
     .elapsed = elapsed,
     .event_free = event_free,
     .load = kugel__opencl_load,

@@ -17,6 +17,9 @@ static inline kugel__opencl_device *kugel__opencl_of(kugel__device *dev)
   return (kugel__opencl_device *)dev;
 }
 
+/* Why a device of this platform and driver cannot be used, "" if it can. first: of its platform. */
+const char *kugel__opencl_fault(const char *platform, const char *driver, bool first);
+
 /* opencl/program.c */
 kugel_status kugel__opencl_load(kugel__device *dev, const kugel__program_spec *spec, kugel__program **out,
                                 void **binary, size_t *bytes);

@@ -39,9 +39,14 @@ typedef real2 element;
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
 #define ROLL _Pragma("unroll 1")
+// The elements of a tile, by one of two loops for the whole block
+#define TILE_IF(condition, i, step) if (condition) ROLL for (i32 i = me; i < TILE * TILE; i += (step))
+#define TILE_ELSE(condition, i, step) else ROLL for (i32 i = me; i < TILE * TILE; i += (step))
 #else
 #define UNROLL
 #define ROLL
+#define TILE_IF(condition, i, step) for (i32 i = me; (condition) && i < TILE * TILE; i += (step)) // docs/kernels.md: two loops
+#define TILE_ELSE(condition, i, step) for (i32 i = me; !(condition) && i < TILE * TILE; i += (step))
 #endif
 #define RING_SIDE (FROM == 1 || TO == 1)
 
@@ -171,47 +176,41 @@ KERNEL(BLOCK) reorder(GLOBAL const element *RESTRICT in, GLOBAL element *RESTRIC
       GLOBAL const element *source = in + b * m.npix;
       GLOBAL element *target = out + b * m.npix;
       BARRIER(); // the table is there, and the last map's tile is written
-      if (plain) {
-        ROLL for (i32 k = me; k < TILE * TILE; k += FLIGHT * BLOCK) {
-          element held[FLIGHT];
-          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
-            i32 i = k + j * BLOCK;
-            held[j] = source[index_of(FROM, 0, m, from, i, place_of(FROM, i), start)];
-          }
-          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
-            place p = place_of(FROM, k + j * BLOCK);
-            tile[p.y * PITCH + p.x] = held[j];
-          }
+      TILE_IF(plain, k, FLIGHT * BLOCK) {
+        element held[FLIGHT];
+        UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+          i32 i = k + j * BLOCK;
+          held[j] = source[index_of(FROM, 0, m, from, i, place_of(FROM, i), start)];
         }
-      } else {
-        ROLL for (i32 i = me; i < TILE * TILE; i += BLOCK) {
-          place p = place_of(FROM, i);
-          if (p.x < t.width && p.y < t.height) {
-            i64 at = index_of(FROM, 0, m, from, i, p, start);
-            if (FROM == 1 && at < first[p.x + p.y])
-              at += length[p.x + p.y];
-            tile[p.y * PITCH + p.x] = source[at];
-          }
+        UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+          place p = place_of(FROM, k + j * BLOCK);
+          tile[p.y * PITCH + p.x] = held[j];
+        }
+      }
+      TILE_ELSE(plain, i, BLOCK) {
+        place p = place_of(FROM, i);
+        if (p.x < t.width && p.y < t.height) {
+          i64 at = index_of(FROM, 0, m, from, i, p, start);
+          if (FROM == 1 && at < first[p.x + p.y])
+            at += length[p.x + p.y];
+          tile[p.y * PITCH + p.x] = source[at];
         }
       }
       BARRIER();
-      if (plain) {
-        ROLL for (i32 k = me; k < TILE * TILE; k += FLIGHT * BLOCK) {
-          UNROLL for (i32 j = 0; j < FLIGHT; j++) {
-            i32 i = k + j * BLOCK;
-            place p = place_of(TO, i);
-            target[index_of(TO, 1, m, to, i, p, start)] = tile[p.y * PITCH + p.x];
-          }
-        }
-      } else {
-        ROLL for (i32 i = me; i < TILE * TILE; i += BLOCK) {
+      TILE_IF(plain, k, FLIGHT * BLOCK) {
+        UNROLL for (i32 j = 0; j < FLIGHT; j++) {
+          i32 i = k + j * BLOCK;
           place p = place_of(TO, i);
-          if (p.x < t.width && p.y < t.height) {
-            i64 at = index_of(TO, 1, m, to, i, p, start);
-            if (TO == 1 && at < first[p.x + p.y])
-              at += length[p.x + p.y];
-            target[at] = tile[p.y * PITCH + p.x];
-          }
+          target[index_of(TO, 1, m, to, i, p, start)] = tile[p.y * PITCH + p.x];
+        }
+      }
+      TILE_ELSE(plain, i, BLOCK) {
+        place p = place_of(TO, i);
+        if (p.x < t.width && p.y < t.height) {
+          i64 at = index_of(TO, 1, m, to, i, p, start);
+          if (TO == 1 && at < first[p.x + p.y])
+            at += length[p.x + p.y];
+          target[at] = tile[p.y * PITCH + p.x];
         }
       }
     }

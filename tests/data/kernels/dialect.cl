@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Uses every word of the kernel dialect; what each kernel must give is told in tests/codegen/t152_modules.c.
+// Uses every word of the kernel dialect; what each kernel must give is told in tests/codegen/modules.c.
 
 typedef struct axpy_args {
   real a;

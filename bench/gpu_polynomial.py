@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jones-Worland transforms of all (l, m) on one device: chains of rotations, tables, and the same steps one launch each.
+
+usage: bench/gpu_polynomial.py LIBKUGEL [--device cuda:0] [--sizes 255,511,1023] [--seconds 2] [--json FILE]
+
+Needs the built library and NumPy alone. For each L, N = L + 1 coefficients of degrees l = 0 ... L with l + 1 complex systems
+each, nr = N + ceil(L / 2) radii:
+
+  connection  kugel_jwt_synthesis and _analysis, KUGEL_WORLAND_CONNECTION, float64 and float32, arrays in the device's memory
+  dense       the same by tables W_n^l(r_k), where --tables (GiB, default 16) holds them
+  unfused     the chain alone as one bidiagonal product and one solve a step, each a launch over all systems whose degree is
+              higher (kugel_banded): no cosine transform, so it is favoured
+
+Times: median over calls in groups that take turns, each group queued and waited for. Floors: coefficients read and values
+written once over the rate of a copy measured here; operations (4 a rotation and right-hand side, 2 of them fused, counted as
+4 instructions) over --flops instructions a second (default 33.5e12 / 2 of the H200, float64 without tensor cores). Errors:
+of the synthesis against the CPU's on a few systems.
+"""
+import argparse
+import ctypes
+import json
+import statistics
+import sys
+import time
+
+import numpy as np
+
+C = ctypes
+
+
+class Device(C.Structure):
+    _fields_ = [("type", C.c_int32), ("id", C.c_int32)]
+
+
+class Dtype(C.Structure):
+    _fields_ = [("code", C.c_uint8), ("bits", C.c_uint8), ("lanes", C.c_uint16)]
+
+
+class Array(C.Structure):
+    _fields_ = [("data", C.c_void_p), ("device", Device), ("ndim", C.c_int32), ("dtype", Dtype),
+                ("shape", C.POINTER(C.c_int64)), ("strides", C.POINTER(C.c_int64)), ("byte_offset", C.c_uint64)]
+
+
+class Jwt(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("type", C.c_int), ("norm", C.c_int), ("engine", C.c_int), ("precision", C.c_int),
+                ("complex_data", C.c_int), ("n", C.c_int64), ("blocks", C.c_int64), ("l", C.c_void_p),
+                ("multiplicity", C.c_void_p), ("nl", C.c_void_p), ("nr", C.c_int64), ("radii", C.c_void_p),
+                ("max_table", C.c_uint64), ("energy", C.c_int)]
+
+
+class JwtInfo(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("n", C.c_int64), ("nr", C.c_int64), ("systems", C.c_int64),
+                ("fewest_radii", C.c_int64), ("dense_blocks", C.c_int64), ("table_bytes", C.c_uint64)]
+
+
+class Banded(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("kind", C.c_int), ("precision", C.c_int), ("layout", C.c_int),
+                ("n", C.c_int64), ("matrices", C.c_int64), ("lower", C.c_void_p), ("diagonal", C.c_void_p),
+                ("upper", C.c_void_p), ("method", C.c_int)]
+
+
+class CtxOpts(C.Structure):
+    _fields_ = [("size", C.c_size_t), ("device", C.c_char_p), ("threads", C.c_int), ("allocator", C.c_void_p),
+                ("executor", C.c_void_p), ("native_context", C.c_void_p)]
+
+
+def check(status):
+    if status:
+        raise RuntimeError(lib.kugel_last_error().decode())
+
+
+class Memory:
+    """An array in a device's memory."""
+
+    def __init__(self, shape, dtype, parts=1):
+        self.dtype, self.parts, self.shape = np.dtype(dtype), parts, shape
+        self.bytes = int(np.prod(shape)) * self.dtype.itemsize * parts
+        self.base = C.c_void_p()
+        check(lib.kugel_device_alloc(ctx, C.c_size_t(self.bytes), C.byref(self.base)))
+
+    def view(self, shape=None):
+        shape = shape or self.shape
+        extent = (C.c_int64 * len(shape))(*shape)
+        code = 5 if self.parts == 2 else 2
+        return Array(self.base, device, len(shape), Dtype(code, 8 * self.dtype.itemsize * self.parts, 1), extent, None, 0)
+
+    def free(self):
+        lib.kugel_device_free(ctx, self.base)
+
+
+def host(a):
+    a = np.ascontiguousarray(a)
+    extent = (C.c_int64 * a.ndim)(*a.shape)
+    code = 5 if a.dtype.kind == "c" else 2
+    view = Array(a.ctypes.data, Device(1, 0), a.ndim, Dtype(code, 8 * a.dtype.itemsize, 1), extent, None, 0)
+    view.keep = a
+    return view
+
+
+def timed(calls, seconds):
+    """Median times of a call of each, in groups that take turns."""
+    times = [[] for _ in calls]
+    for call in calls:
+        call()
+    check(lib.kugel_queue_wait(queue))
+    end = time.perf_counter() + seconds
+    repeat = [1] * len(calls)
+    while time.perf_counter() < end or len(times[0]) < 3:
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            for _ in range(repeat[i]):
+                call()
+            check(lib.kugel_queue_wait(queue))
+            took = (time.perf_counter() - start) / repeat[i]
+            times[i].append(took)
+            repeat[i] = max(1, min(50, int(0.02 / took)))
+    return [statistics.median(t) for t in times]
+
+
+def some_random(shape, dtype):
+    """Random numbers, the same again after 4096 systems."""
+    few = np.random.default_rng(2).standard_normal((min(4096, shape[0]),) + shape[1:]).astype(dtype)
+    return np.resize(few, shape)
+
+
+def plan_of(context, lmax, engine, single, some=None):
+    l = np.arange(lmax + 1, dtype=np.int64) if some is None else np.array(some, np.int64)
+    systems = l + 1 if some is None else np.ones_like(l)
+    o = Jwt(size=C.sizeof(Jwt), engine=engine, precision=int(single), complex_data=1, n=lmax + 1, blocks=len(l),
+            l=l.ctypes.data, multiplicity=systems.ctypes.data, nr=lmax + 1 + (lmax + 1) // 2, max_table=1 << 40)
+    plan = C.c_void_p()
+    check(lib.kugel_jwt_create(context, C.byref(o), C.byref(plan)))
+    info = JwtInfo(size=C.sizeof(JwtInfo))
+    check(lib.kugel_jwt_get_info(plan, C.byref(info)))
+    return plan, info
+
+
+def error_of(lmax, engine, single):
+    """Largest difference to the CPU in float64 over the largest value, of a few degrees."""
+    some = sorted({0, 1, 2, lmax // 3, lmax // 2, lmax - 1, lmax})
+    dtype = np.complex64 if single else np.complex128
+    there, info = plan_of(ctx, lmax, engine, single, some)
+    here, _ = plan_of(None, lmax, 1, False, some)
+    random = np.random.default_rng(1)
+    c = (random.standard_normal((len(some), info.n)) + 1j * random.standard_normal((len(some), info.n))).astype(dtype)
+    got, want = np.empty((len(some), info.nr), dtype), np.empty((len(some), info.nr), np.complex128)
+    check(lib.kugel_jwt_synthesis(there, 0, C.byref(host(c)), C.byref(host(got)), None))
+    check(lib.kugel_jwt_synthesis(here, 0, C.byref(host(c.astype(np.complex128))), C.byref(host(want)), None))
+    lib.kugel_jwt_destroy(there)
+    lib.kugel_jwt_destroy(here)
+    return float((abs(got - want).max(axis=1) / abs(want).max(axis=1)).max())
+
+
+def transform(lmax, engine, single, seconds):
+    begin = time.perf_counter()
+    plan, info = plan_of(ctx, lmax, engine, single)
+    made = time.perf_counter() - begin
+    dtype = np.float32 if single else np.float64
+    c, f = Memory((info.systems, info.n), dtype, 2), Memory((info.systems, info.nr), dtype, 2)
+    a, b = c.view(), f.view()
+    start = some_random((info.systems, info.n, 2), dtype).view(np.complex64 if single else np.complex128)[..., 0]
+    check(lib.kugel_jwt_synthesis(plan, 0, C.byref(host(start)), C.byref(b), None))  # random values for both ways
+    check(lib.kugel_jwt_analysis(plan, 0, C.byref(b), C.byref(a), None))
+    go = [lambda: check(lib.kugel_jwt_synthesis(plan, 0, C.byref(a), C.byref(b), queue)),
+          lambda: check(lib.kugel_jwt_analysis(plan, 0, C.byref(b), C.byref(a), queue))]
+    times = timed(go, seconds)
+    io = c.bytes + f.bytes
+    c.free()
+    f.free()
+    lib.kugel_jwt_destroy(plan)
+    return {"synthesis_s": times[0], "analysis_s": times[1], "plan_s": made, "tables": info.table_bytes, "bytes": io}
+
+
+def gamma(n, a, b):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = np.sqrt(2 * (n + b + 1) * (n + a + b + 1) / ((2 * n + a + b + 1) * (2 * n + a + b + 2)))
+    return np.where(n > 0, v, np.sqrt(2 * (b + 1) / (a + b + 2)))
+
+
+def zeta(n, a, b):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        v = np.sqrt(2 * n * (n + a) / ((2 * n + a + b) * (2 * n + a + b + 1)))
+    return np.where(n > 0, v, 0.0)
+
+
+def unfused(lmax, seconds):
+    """Degree ll + 2 to ll, all systems of higher degree at once: V^-1 M with square matrices of the longest length."""
+    n = lmax + 1 + lmax // 2
+    n += n % 2
+    rows = np.arange(n, dtype=float)
+    lanes = [sum(2 * (l + 1) for l in range(p, lmax + 1, 2)) for p in range(2)]
+    x, y = (Memory((max(lanes), n), np.float64) for _ in range(2))
+    steps = []
+    for ll in range(lmax - 1):
+        systems = sum(2 * (l + 1) for l in range(ll + 2, lmax + 1, 2))
+        a, b = -0.5, ll - 0.5
+        below = zeta(rows, a, b + 1)  # of M, b + 2 -> b + 1: y_i = g_i x_i + z_i x_{i-1}
+        main, vmain, above = gamma(rows, a, b + 1), gamma(rows, a, b), zeta(rows + 1, a, b)
+        for o, verb in ((Banded(size=C.sizeof(Banded), kind=0, n=n, lower=below.ctypes.data, diagonal=main.ctypes.data),
+                         lib.kugel_banded_product),
+                        (Banded(size=C.sizeof(Banded), kind=1, n=n, diagonal=vmain.ctypes.data, upper=above.ctypes.data),
+                         lib.kugel_banded_solve)):
+            plan = C.c_void_p()
+            check(lib.kugel_banded_create(ctx, C.byref(o), C.byref(plan)))
+            steps.append((verb, plan, x.view((systems, n)), y.view((systems, n))))
+
+    def go():
+        for i, (verb, plan, u, v) in enumerate(steps):
+            check(verb(plan, C.byref(v if i % 2 else u), C.byref(u if i % 2 else v), queue))
+    random = some_random((max(lanes), n), np.float64)
+    check(lib.kugel_device_upload(ctx, x.base, C.c_size_t(0), C.c_void_p(random.ctypes.data), C.c_size_t(x.bytes), queue))
+    check(lib.kugel_queue_wait(queue))
+    took = timed([go], seconds)[0]
+    for _, plan, _, _ in steps:
+        lib.kugel_banded_destroy(plan)
+    x.free()
+    y.free()
+    return {"chain_s": took, "launches": len(steps), "bytes": sum(2 * 8 * u.shape[0] * n for _, _, u, _ in steps)}
+
+
+def copy_rate():
+    """Bytes read and written a second, by products with a diagonal matrix."""
+    n, systems = 1024, 1 << 17
+    one = np.ones(n)
+    zero = np.zeros(n)
+    o = Banded(size=C.sizeof(Banded), kind=0, n=n, lower=zero.ctypes.data, diagonal=one.ctypes.data)
+    plan = C.c_void_p()
+    check(lib.kugel_banded_create(ctx, C.byref(o), C.byref(plan)))
+    x, y = Memory((systems, n), np.float64), Memory((systems, n), np.float64)
+    a, b = x.view(), y.view()
+    took = timed([lambda: check(lib.kugel_banded_product(plan, C.byref(a), C.byref(b), queue))], 0.5)[0]
+    lib.kugel_banded_destroy(plan)
+    rate = (x.bytes + y.bytes) / took
+    x.free()
+    y.free()
+    return rate
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("library")
+parser.add_argument("--device", default="cuda:0")
+parser.add_argument("--sizes", default="255,511,1023")
+parser.add_argument("--seconds", type=float, default=2)
+parser.add_argument("--tables", type=float, default=16)
+parser.add_argument("--flops", type=float, default=33.5e12 / 2)
+parser.add_argument("--json")
+args = parser.parse_args()
+lib = C.CDLL(args.library)
+lib.kugel_last_error.restype = C.c_char_p
+for name in ("kugel_jwt_destroy", "kugel_banded_destroy"):
+    getattr(lib, name).argtypes = [C.c_void_p]
+ctx, queue = C.c_void_p(), C.c_void_p()
+check(lib.kugel_ctx_create(C.byref(CtxOpts(size=C.sizeof(CtxOpts), device=args.device.encode())), C.byref(ctx)))
+check(lib.kugel_queue_create(ctx, C.byref(queue)))
+device = Device(2 if args.device.startswith("cuda") else 4, int(args.device.rpartition(":")[2] or 0))
+rate = copy_rate()
+report = {"device": args.device, "copy_bytes_per_s": rate, "rows": []}
+print(f"{args.device}: {rate / 1e12:.2f} TB/s read and written")
+print("   L  engine      type   synthesis   analysis  floor bytes  floor ops   share     tables    error")
+for lmax in map(int, args.sizes.split(",")):
+    n = lmax + 1
+    cells = sum(2 * (l + 1) * sum(n + j for j in range(l // 2)) for l in range(lmax + 1))
+    dense = sum(2 * (l + 1) * n * (n + (lmax + 1) // 2) for l in range(lmax + 1))
+    for engine, word, operations in ((1, "connection", 4 * cells), (2, "dense", dense)):
+        for single in (False, True):
+            tables = (lmax + 1) * n * (n + (lmax + 1) // 2) * (4 if single else 8)
+            if engine == 2 and tables > args.tables * 2**30:
+                print(f"{lmax:4d}  {word:10s}  tables of {tables / 2**30:.1f} GiB: not made")
+                continue
+            row = transform(lmax, engine, single, args.seconds)
+            row |= {"L": lmax, "engine": word, "precision": "f32" if single else "f64", "floor_bytes_s": row["bytes"] / rate,
+                    "floor_operations_s": operations / args.flops / (2 if single else 1),
+                    "error": error_of(lmax, engine, single)}
+            best = max(row["floor_bytes_s"], row["floor_operations_s"])
+            row["share"] = best / row["synthesis_s"]
+            report["rows"].append(row)
+            print(f"{lmax:4d}  {word:10s}  {row['precision']}  {row['synthesis_s'] * 1e3:8.3f} ms {row['analysis_s'] * 1e3:8.3f} ms"
+                  f"  {row['floor_bytes_s'] * 1e3:8.3f} ms {row['floor_operations_s'] * 1e3:8.3f} ms  {row['share']:6.2f}"
+                  f"  {row['tables'] / 1e6:7.1f} MB  {row['error']:.1e}", flush=True)
+    row = unfused(lmax, args.seconds) | {"L": lmax, "engine": "unfused", "precision": "f64"}
+    row["times_connection"] = row["chain_s"] / next(r["synthesis_s"] for r in report["rows"] if r["L"] == lmax)
+    report["rows"].append(row)
+    print(f"{lmax:4d}  unfused     f64  {row['chain_s'] * 1e3:8.3f} ms in {row['launches']} launches:"
+          f" {row['times_connection']:.1f} times the connection, {row['bytes'] / row['chain_s'] / 1e12:.2f} TB/s", flush=True)
+if args.json:
+    with open(args.json, "w") as file:
+        json.dump(report, file, indent=1)
+sys.exit(0)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Problems of kugel bench: KIND:KEY=VALUE,KEY=VALUE,... */
+#ifndef KUGEL_CLI_BENCH_H
+#define KUGEL_CLI_BENCH_H
+
+#include <kugel/kugel.h>
+#include "common/session.h"
+
+typedef struct bench_key {
+  const char *name, *preset, *help;
+  const char *words; /* NULL: a whole number in [lo, hi]; else the words allowed, | between */
+  double lo, hi;
+} bench_key;
+
+typedef struct bench_kind {
+  const char *name, *help;
+  const bench_key *keys;
+  int n_keys;
+  int (*run)(const int64_t *values, double seconds); /* values: one a key; for words the index */
+} bench_kind;
+
+extern const bench_kind bench_sht, bench_fft;
+
+/* One measurement: calls `once` until `seconds` are over and at least 5 times, after one call to warm up.
+ * Writes median, spread and count to the JSON object. Returns the median in *median. */
+int bench_measure(int (*once)(void *user), void *user, double seconds, double *median);
+
+/* Deterministic uniform numbers in [-1, 1). */
+double bench_random(uint64_t *state);
+
+/* Number i of an array of float (single) or double. */
+static inline double number_get(bool single, const void *data, int64_t i)
+{
+  return single ? (double)((const float *)data)[i] : ((const double *)data)[i];
+}
+
+static inline void number_put(bool single, void *data, int64_t i, double x)
+{
+  if (single)
+    ((float *)data)[i] = (float)x;
+  else
+    ((double *)data)[i] = x;
+}
+
+/* Long-double direct sum of a synthesis at colatitude theta and the given longitudes: spin 0: map1; else map1
+ * and map2 of the pair (E, B) = (a, b). */
+int bench_direct_sum(int spin, int64_t lmax, const double _Complex *a, const double _Complex *b, double theta,
+                     int n_phi, const double *phi, long double *map1, long double *map2);
+
+#endif

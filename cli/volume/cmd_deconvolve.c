@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kugel deconvolve: images without the blur of a known PSF. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <kugel/deconv.h>
+#include <kugel/io.h>
+#include "commands.h"
+#include "volume/batch.h"
+#include "volume/kernel.h"
+
+#define DECONVOLVE_OPTIONS(X)                                                                                \
+  X(files, 0, ARG_OPERAND, "FILE", NULL, 3, 10000,                                                           \
+    "IMAGE PSF OUTPUT; or several images, folders of them or quoted patterns, the PSF, and a folder for "    \
+    "the "                                                                                                   \
+    "results. PSF: one file, of one channel or of as many as the images, or one a channel with commas "      \
+    "between")                                                                                               \
+  X(method, 0, ARG_CHOICE, "rl|biggs|shb|tv|wiener|tikhonov|landweber|isra", "rl", 0, 0,                     \
+    "Richardson-Lucy; the same accelerated by Biggs and Andrews or as a heavy ball; with total variation; "  \
+    "linear filters; least squares without negative values")                                                 \
+  X(iter, 'i', ARG_INT, "N", "20", 1, 1000000, "steps at most")                                              \
+  X(tol, 0, ARG_REAL, "X", "0", 0, 1, "end when the divergence changes by less than this part of it")        \
+  X(discrepancy, 0, ARG_REAL, "X", "0", 0, 1e9,                                                              \
+    "end when twice the divergence per voxel is at most this; 1 for counts of photons")                      \
+  X(lambda, 0, ARG_REAL, "X", "0", 0, 1e9, "strength of tv, wiener or tikhonov; 0: 0.002 for tv, 0.001")     \
+  X(background, 0, ARG_TEXT, "X|auto", "0", 0, 0,                                                            \
+    "what a voxel without light shows; auto: the smallest value of each volume")                             \
+  X(offset, 0, ARG_REAL, "X", "0", 0, 1e9, "variance of the camera's noise in counts, added to both sides")  \
+  X(saturation, 0, ARG_REAL, "X", "0", 0, 1e18, "voxels at or above it are missing")                         \
+  X(mask, 0, ARG_INPUT, "FILE", NULL, 0, 0, "volume, 0 where a voxel is missing; NaN voxels always are")     \
+  X(boundary, 'b', ARG_CHOICE, "unknown|zero|replicate|reflect|periodic", "unknown", 0, 0,                   \
+    "what lies beyond the edges; unknown: it is estimated, and edges do not ring")                           \
+  X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
+    "memory that may be used, such as 8G; larger images go in tiles")                                        \
+  X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
+    "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
+  X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
+  X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the result")                  \
+  X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
+  X(any_voxel, 0, ARG_FLAG, NULL, NULL, 0, 0, "go on although the voxel sizes of image and PSF differ")      \
+  BATCH_OPTIONS(X)
+
+OPTIONS(deconvolve, DECONVOLVE_OPTIONS);
+
+/* A plan for volumes of one shape and background, which the next volume may have too. */
+typedef struct planned {
+  kugel_deconv *plan;
+  int64_t n[3];
+  double background;
+} planned;
+
+typedef struct work {
+  const deconvolve_args *o;
+  kernels psfs;
+  planned *plans;       /* of each PSF */
+  ndarray mask, volume; /* the volume is deconvolved in place */
+  int axes;             /* of the image: 3, fewer in NPY files */
+  int64_t n[3];         /* of a volume */
+  kugel_deconv_opts opts;
+} work;
+
+static void work_close(work *w)
+{
+  for (int64_t i = 0; w->plans && i < w->psfs.count; i++)
+    kugel_deconv_destroy(w->plans[i].plan);
+  free(w->plans);
+  kernels_close(&w->psfs);
+  ndarray_close(&w->mask);
+  ndarray_close(&w->volume);
+}
+
+static kugel_array view3(ndarray *a, int64_t *shape)
+{
+  kugel_array view = ndarray_view(a);
+  view.ndim = 3;
+  view.shape = shape;
+  return view;
+}
+
+static int read_psfs(work *w, const char *operand)
+{
+  const deconvolve_args *o = w->o;
+  STEP(kernels_read(&w->psfs, operand, 0));
+  w->plans = calloc((size_t)w->psfs.count, sizeof *w->plans);
+  if (!w->plans)
+    return fail("no memory for %lld plans", (long long)w->psfs.count);
+  if (o->mask.given)
+    STEP(volume_read(&w->mask, o->mask.s, -1, 32, NULL));
+  w->opts = (kugel_deconv_opts){.size = sizeof w->opts,
+                                .method = (kugel_deconv_method)o->method.n,
+                                .iterations = o->iter.n,
+                                .edges = (kugel_deconv_edges)o->boundary.n,
+                                .precision = o->precision.n ? KUGEL_PRECISION_F64 : KUGEL_PRECISION_F32,
+                                .offset = o->offset.x,
+                                .saturation = o->saturation.x,
+                                .lambda = o->lambda.x,
+                                .tolerance = o->tol.x,
+                                .discrepancy = o->discrepancy.x,
+                                .memory = o->mem.given ? (uint64_t)o->mem.n : 0};
+  char *end;
+  const char *text = o->background.s;
+  w->opts.background = strtod(text, &end);
+  if (strcmp(text, "auto") && (end == text || *end || !(w->opts.background >= 0)))
+    return fail_usage("--background %.60s: must be a number from 0, or auto", text);
+  return EXIT_DONE;
+}
+
+/* The plan has the background, which differs between volumes if it is their least value. */
+static int make_plan(work *w, int64_t which)
+{
+  planned *plan = &w->plans[which];
+  kernel *psf = &w->psfs.of[which];
+  double background = w->opts.background;
+  if (!strcmp(w->o->background.s, "auto")) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < ndarray_count(&w->volume); i++)
+      least = fmin(least,
+                   w->volume.single ? (double)((float *)w->volume.data)[i] : ((double *)w->volume.data)[i]);
+    background = isfinite(least) ? fmax(least, 0) : 0;
+    fact("background", "%g, the smallest value", background);
+  }
+  json_number("background", background);
+  if (plan->plan && !memcmp(plan->n, w->n, sizeof w->n) && !(fabs(plan->background - background) > 0))
+    return EXIT_DONE;
+  kugel_deconv_destroy(plan->plan);
+  plan->plan = NULL;
+  plan->background = background;
+  memcpy(plan->n, w->n, sizeof w->n);
+  kugel_deconv_opts opts = w->opts;
+  opts.background = background;
+  kugel_array values = view3(&psf->array, psf->shape);
+  LIB(kugel_deconv_create(NULL, 3, w->n, psf->shape, &values, &opts, &plan->plan));
+  return EXIT_DONE;
+}
+
+static void report(const kugel_deconv_info *i)
+{
+  static const char *const why[] = {"all steps made", "the divergence settled", "the discrepancy is reached",
+                                    "stopped"};
+  fact("steps", "%lld, %s", (long long)i->iterations, why[i->stop]);
+  fact("divergence", "%.5g -> %.5g", i->first, i->last);
+  fact("flux", "%.6g -> %.6g", i->flux_in, i->flux_out);
+  if (i->missing)
+    fact("missing", "%lld voxels", (long long)i->missing);
+  json_int("iterations", i->iterations);
+  json_number("divergence_first", i->first);
+  json_number("divergence_last", i->last);
+  json_number("flux_in", i->flux_in);
+  json_number("flux_out", i->flux_out);
+  json_int("missing", i->missing);
+}
+
+/* One channel at one time. */
+static int deconvolve_volume(work *w, const stack *in, const stack *out, int64_t t, int64_t from, int64_t c)
+{
+  int64_t zero[3] = {0, 0, 0}, which;
+  kugel_deconv_info info = {.size = sizeof info};
+  kugel_array x = view3(&w->volume, w->n), mask = view3(&w->mask, w->n);
+  if (in->info.shape[0] > 1)
+    fact("time", "%lld", (long long)t);
+  if (in->info.shape[1] > 1)
+    fact("channel", "%lld %s", (long long)from, in->info.channel_names[from]);
+  json_object(NULL);
+  json_int("time", t);
+  json_int("channel", from);
+  LIB(kugel_image_read(in->image, t, from, zero, w->n, &x));
+  STEP(kernels_choose(&w->psfs, in, from, &which));
+  STEP(make_plan(w, which));
+  LIB(kugel_deconv_execute(w->plans[which].plan, &x, w->o->mask.given ? &mask : NULL, NULL, &x, &info));
+  LIB(kugel_image_write(out->image, t, c, zero, w->n, &x));
+  report(&info);
+  json_end();
+  return interrupted() ? fail_interrupted() : EXIT_DONE;
+}
+
+static int take_axes(work *w, const stack *in)
+{
+  kugel_npy_info npy = {.ndim = 3};
+  if (in->info.format == KUGEL_IMAGE_NPY)
+    LIB(kugel_npy_inspect(NULL, in->path, &npy));
+  w->axes = npy.ndim < 3 ? npy.ndim : 3;
+  return EXIT_DONE;
+}
+
+static int check_image(work *w, const stack *in, int64_t first, int64_t channels)
+{
+  const int64_t *n = in->info.shape + 2;
+  int64_t m[3];
+  STEP(take_axes(w, in));
+  STEP(kernels_check(&w->psfs, in, first, channels, w->o->any_voxel.given));
+  for (int64_t i = 0; i < w->psfs.count; i++)
+    if ((n[0] > 1 || w->axes < 3) && w->axes != w->psfs.of[i].array.ndim)
+      return fail("%s has %d axes and the PSF %s %d: they must be as many", in->path, w->axes,
+                  w->psfs.of[i].path, w->psfs.of[i].array.ndim);
+  volume_shape(&w->mask, m);
+  if (w->mask.data && memcmp(m, n, sizeof m))
+    return fail("the mask %s has %lld x %lld x %lld voxels and %s %lld x %lld x %lld: must be as many",
+                w->mask.path, (long long)m[0], (long long)m[1], (long long)m[2], in->path, (long long)n[0],
+                (long long)n[1], (long long)n[2]);
+  return EXIT_DONE;
+}
+
+/* What can be said before any volume is read. */
+static int describe(work *w, const stack *in, int64_t first, int64_t channels, kugel_deconv_cost *cost)
+{
+  char text[200];
+  const int64_t *n = in->info.shape + 2;
+  int64_t which;
+  STEP(check_image(w, in, first, channels));
+  STEP(kernels_choose(&w->psfs, in, first, &which));
+  LIB(kugel_deconv_estimate(NULL, 3, n, w->psfs.of[which].shape, &w->opts, cost));
+  memcpy(w->n, n, sizeof w->n);
+  stack_json("stack", &in->info);
+  fact("image", "%s, %s", in->info.format_name, stack_text(&in->info, text, sizeof text));
+  if (w->psfs.count > 1)
+    json_array("psfs");
+  for (int64_t c = 0; c < (w->psfs.count > 1 ? channels : 1); c++) {
+    STEP(kernels_choose(&w->psfs, in, first + c, &which));
+    ndarray *psf = &w->psfs.of[which].array;
+    STEP(report_psf(w->psfs.count > 1 ? NULL : "psf", psf, psf->ndim == 3 ? n : NULL));
+  }
+  if (w->psfs.count > 1)
+    json_end();
+  fact("method", "%s, at most %lld steps", w->o->method.s, (long long)w->o->iter.n);
+  if (cost->tiles > 1)
+    fact("tiles", "%lld", (long long)cost->tiles);
+  json_text("method", w->o->method.s);
+  json_int("tiles", cost->tiles);
+  return EXIT_DONE;
+}
+
+static int deconvolve_all(work *w, const stack *in, const stack *out, int64_t first)
+{
+  int64_t times = out->info.shape[0], channels = out->info.shape[1];
+  double volumes = (double)(times * channels);
+  json_array("volumes");
+  for (int64_t t = 0; t < times; t++)
+    for (int64_t c = 0; c < channels; c++) {
+      double part = (double)(t * channels + c) / volumes;
+      progress_part(part, part + 1 / volumes, "deconvolution");
+      STEP(deconvolve_volume(w, in, out, t, first + c, c));
+    }
+  json_end();
+  return EXIT_DONE;
+}
+
+static int deconvolve_file(void *work_, const char *input, const char *target)
+{
+  work *w = work_;
+  STACK in = {0};
+  STACK out = {0};
+  const deconvolve_args *o = w->o;
+  kugel_deconv_cost cost = {.size = sizeof cost};
+  int64_t first, channels;
+  STEP(stack_open(&in, input, 0));
+  STEP(choose_channels(&in, &o->channel, &first, &channels));
+  STEP(describe(w, &in, first, channels, &cost));
+  int64_t volumes = in.info.shape[0] * channels;
+  ndarray_close(&w->volume); /* of an image that failed */
+  w->volume = (ndarray){.path = input, .ndim = 3, .single = o->precision.n == 0};
+  memcpy(w->volume.shape, w->n, sizeof w->n);
+  if (run.dry_run)
+    return report_plan((double)cost.bytes + ndarray_bytes(&w->volume) + ndarray_bytes(&w->psfs.of[0].array) +
+                           BASE_MEMORY,
+                       cost.seconds * (double)volumes);
+  kugel_image_opts opts = {.size = sizeof opts,
+                           .like = in.image,
+                           .shape = {in.info.shape[0], channels, w->n[0], w->n[1], w->n[2]},
+                           .dtype = stack_choose_type(o->dtype.n, in.info.dtype),
+                           .compression = (int32_t)o->compress.n,
+                           .channel_names = in.info.channel_names + first,
+                           .overwrite = run.overwrite};
+  STEP(stack_check_output(target));
+  STEP(ndarray_make(&w->volume));
+  STEP(stack_create(&out, target, &opts));
+  STEP(deconvolve_all(w, &in, &out, first));
+  STEP(stack_finish(&out));
+  if (out.info.clipped)
+    fact("clipped", "%lld values do not fit %s: they are saturated", (long long)out.info.clipped,
+         stack_type(opts.dtype));
+  json_int("clipped", out.info.clipped);
+  ndarray_close(&w->volume);
+  return EXIT_DONE;
+}
+
+static int deconvolve(const void *args)
+{
+  const deconvolve_args *o = args;
+  __attribute__((cleanup(work_close))) work w = {.o = o};
+  stopwatch watch = stopwatch_start();
+  BATCH b = {0};
+  STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s));
+  STEP(read_psfs(&w, o->files.list[o->files.n - 2]));
+  stopwatch_lap(&watch, "psf");
+  STEP(batch_run(&b, deconvolve_file, &w));
+  stopwatch_lap(&watch, "deconvolution");
+  if (!run.dry_run)
+    report_end(&watch, 0);
+  return EXIT_DONE;
+}
+
+const command command_deconvolve = {
+    .name = "deconvolve",
+    .summary = "take the blur of a known PSF off images",
+    .about =
+        "Estimates the object behind every channel at every time of a stack, given the point spread "
+        "function. "
+        "The PSF is scaled to sum 1, so that flux is kept; its centre is element (k - 1) / 2. Voxel sizes of "
+        "image and PSF must agree; the result keeps the image's, and its channel names. NaN, saturated and "
+        "masked voxels count as missing. Light from outside the frame is estimated too, unless --boundary "
+        "says "
+        "what is there.",
+    .examples = "kugel deconvolve cells.tif psf.tif sharp.tif --iter 25 --background auto\n"
+                "kugel deconvolve cells.ome.tif psf.tif sharp.zarr --method shb --iter 15 --mem 4G\n"
+                "kugel deconvolve a.tif b.tif c.tif psf.tif results/ --dtype keep\n"
+                "kugel deconvolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"
+                "kugel deconvolve cells.tif psf.tif sharp.tif --dry-run",
+    .options = deconvolve_options,
+    .n_options = sizeof deconvolve_options / sizeof deconvolve_options[0],
+    .run = deconvolve,
+};

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <kugel/io.h>
+#include "volume/convolution.h"
+#include "volume/partial.h"
+
+void convolution_close(convolution *v)
+{
+  for (int64_t i = 0; v->plans && i < v->kernels.count; i++)
+    kugel_volume_destroy(v->plans[i]);
+  free(v->plans);
+  kernels_close(&v->kernels);
+}
+
+/* ---- plans ---- */
+
+static double min(double a, double b)
+{
+  return a < b ? a : b;
+}
+
+/* The voxels that are in memory beside the plan: of a box and what it reaches, or of all. */
+static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], const int64_t k[3],
+                          kugel_dtype in, kugel_dtype out)
+{
+  bool tiles = info->engine == KUGEL_VOLUME_TILES;
+  double x = in.bits / 8, y = out.bits / 8;
+  for (int d = 0; d < 3; d++) {
+    x *= tiles ? min((double)(info->tile[d] + k[d] - 1), (double)n[d]) : (double)n[d];
+    y *= tiles ? (double)info->tile[d] : (double)info->results[d];
+  }
+  return x + y;
+}
+
+/* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
+static double room_of(const convolution *v, const kernel *k)
+{
+  return 0.7 * (v->limit - BASE_MEMORY - ndarray_bytes(&k->array));
+}
+
+int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
+                         kugel_dtype out, cost *c)
+{
+  const kernel *k = &v->kernels.of[which];
+  kugel_volume_opts opts = v->opts;
+  bool limited = v->limit > 0;
+  double room = room_of(v, k);
+  *c = (cost){.info = {.size = sizeof c->info}};
+  if (limited && room < 1e6)
+    return fail("--mem %.3g MB is too little for the kernel %s and the program: give %.3g MB or more",
+                v->limit / 1e6, k->path, (v->limit - room / 0.7 + 2e6) / 1e6);
+  c->library = limited ? (uint64_t)room : 0;
+  /* all at once if that fits, else tiles, whose voxels need room beside the plan */
+  for (int step = 0; step < 60; step++) {
+    if (limited)
+      LIB(kugel_ctx_limit_memory(run.ctx, step ? c->library : 0));
+    LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &c->info));
+    double voxels = voxel_bytes(&c->info, n, k->shape, in, out);
+    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + ndarray_bytes(&k->array);
+    if (!limited || (double)c->info.host_bytes + voxels <= room)
+      return EXIT_DONE;
+    if (opts.engine == KUGEL_VOLUME_RESIDENT || opts.engine == KUGEL_VOLUME_DIF)
+      break;
+    opts.engine = KUGEL_VOLUME_TILES;
+    if (step)
+      c->library = (uint64_t)((double)c->library * 0.85);
+  }
+  return fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6, c->bytes / 1e6);
+}
+
+/* The plan of a kernel; with a limit one at a time. */
+static int make_plan(convolution *v, int64_t which, const passage *p, kugel_dtype in, kugel_dtype out)
+{
+  const int64_t *n = p->in->info.shape + 2;
+  kernel *k = &v->kernels.of[which];
+  cost c;
+  if (!v->plans && !(v->plans = calloc((size_t)v->kernels.count, sizeof(kugel_volume *))))
+    return fail("no memory for plans");
+  bool same = !memcmp(v->n, n, sizeof v->n);
+  if (same && v->plans[which])
+    return EXIT_DONE;
+  for (int64_t i = 0; i < v->kernels.count; i++)
+    if (!same || v->limit > 0) {
+      kugel_volume_destroy(v->plans[i]);
+      v->plans[i] = NULL;
+    }
+  STEP(convolution_estimate(v, which, n, in, out, &c));
+  kugel_volume_opts opts = v->opts;
+  opts.engine = v->limit > 0 ? c.info.engine : opts.engine;
+  kugel_array values = ndarray_view(&k->array);
+  values.ndim = 3;
+  values.shape = k->shape;
+  LIB(kugel_volume_create(run.ctx, 3, n, k->shape, &values, &opts, &v->plans[which]));
+  if (v->limit > 0) /* of the boxes too */
+    LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)room_of(v, k)));
+  memcpy(v->n, n, sizeof v->n);
+  return EXIT_DONE;
+}
+
+/* ---- boxes ---- */
+
+typedef struct box_work {
+  const stack *in, *out;
+  partial *kept; /* NULL: boxes go to the output */
+  kugel_dtype from, to;
+  int64_t t, channel_in, channel_out, volume, m[3];
+  double volume_bytes;
+  char error[4500];
+} box_work;
+
+static int complain(box_work *w, const char *text)
+{
+  snprintf(w->error, sizeof w->error, "%s", text);
+  return 1;
+}
+
+static int read_box(void *user, const int64_t *lo, const int64_t *n, void *values)
+{
+  box_work *w = user;
+  kugel_array box = {values, {KUGEL_CPU, 0}, 3, w->from, (int64_t *)n, NULL, 0};
+  return kugel_image_read(w->in->image, w->t, w->channel_in, lo, n, &box) ? complain(w, kugel_last_error())
+                                                                          : 0;
+}
+
+static int write_box(void *user, const int64_t *lo, const int64_t *n, const void *values)
+{
+  box_work *w = user;
+  if (w->kept) {
+    int code = partial_put(w->kept, w->volume * (int64_t)w->volume_bytes, w->m, lo, n, values);
+    char text[4400];
+    snprintf(text, sizeof text, "%s: cannot write: %s", w->kept->path, code ? strerror(code) : "");
+    return code ? complain(w, text) : 0;
+  }
+  kugel_array box = {(void *)values, {KUGEL_CPU, 0}, 3, w->to, (int64_t *)n, NULL, 0};
+  return kugel_image_write(w->out->image, w->t, w->channel_out, lo, n, &box) ? complain(w, kugel_last_error())
+                                                                             : 0;
+}
+
+static int box_done(void *user, int64_t box, int64_t boxes)
+{
+  box_work *w = user;
+  bool whole = box + 1 == boxes;
+  if (!w->kept)
+    return 0;
+  int code = partial_mark(w->kept, w->volume + whole, whole ? 0 : box + 1);
+  return code ? complain(w, strerror(code)) : 0;
+}
+
+/* Types that streams take; others go by way of doubles. */
+static kugel_dtype stream_type(kugel_dtype t)
+{
+  bool wide = t.bits == 64 || (t.code == KUGEL_UINT && t.bits == 32),
+       byte = t.code == KUGEL_INT && t.bits == 8;
+  return wide ? KUGEL_F64 : byte ? KUGEL_I16 : t;
+}
+
+static int run_volume(convolution *v, passage *p, box_work *w)
+{
+  int64_t which, clipped = 0;
+  STEP(kernels_choose(&v->kernels, p->in, w->channel_in, &which));
+  STEP(make_plan(v, which, p, w->from, w->to));
+  kugel_volume_stream_opts opts = {.size = sizeof opts,
+                                   .in = w->from,
+                                   .out = w->to,
+                                   .read = read_box,
+                                   .write = write_box,
+                                   .done = box_done,
+                                   .user = w,
+                                   .first = w->kept ? w->kept->boxes : 0,
+                                   .clipped = &clipped};
+  kugel_status status = kugel_volume_stream(v->plans[which], &opts);
+  p->clipped += clipped;
+  if (interrupted())
+    return fail_interrupted();
+  if (status && w->error[0])
+    return fail("%s", w->error);
+  LIB(status);
+  return EXIT_DONE;
+}
+
+/* Channel by channel, so that with a limit each kernel has its plan once. */
+static int run_volumes(convolution *v, passage *p, box_work *w)
+{
+  int64_t times = p->opts->shape[0], channels = p->opts->shape[1];
+  double volumes = (double)(times * channels);
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t t = 0; t < times; t++, w->volume++) {
+      double part = (double)w->volume / volumes;
+      if (w->kept && w->volume < w->kept->volumes)
+        continue;
+      w->t = t;
+      w->channel_in = p->first + c;
+      w->channel_out = c;
+      progress_part(part, part + 1 / volumes, "convolution");
+      STEP(run_volume(v, p, w));
+    }
+  return EXIT_DONE;
+}
+
+/* ---- runs that may be continued ---- */
+
+/* What the results depend on, a line each. */
+static int describe(const convolution *v, const passage *p, const box_work *w, char *out, size_t size)
+{
+  struct stat st;
+  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  if (stat(p->in->path, &st) != 0)
+    return fail("%s: %s", p->in->path, strerror(errno));
+  for (int64_t i = 0; i < v->kernels.count; i++) {
+    const ndarray *a = &v->kernels.of[i].array;
+    const unsigned char *bytes = a->data;
+    for (size_t b = 0; b < (size_t)ndarray_bytes(a); b++)
+      hash = (hash ^ bytes[b]) * 1099511628211u;
+    for (int d = 0; d < 3; d++)
+      hash = (hash ^ (uint64_t)v->kernels.of[i].shape[d]) * 1099511628211u;
+  }
+  const int64_t *m = p->opts->shape;
+  snprintf(out, size,
+           "image: %s %lld %lld.%09ld\nkernel: %016llx\noptions: %s\nmemory limit: %.0f\n"
+           "output: %lld %lld %lld %lld %lld %s\nlibrary: %s\n",
+           p->in->path, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+           (unsigned long long)hash, p->words, v->limit, (long long)m[0], (long long)m[1], (long long)m[2],
+           (long long)m[3], (long long)m[4], stack_type(w->to), kugel_version());
+  return EXIT_DONE;
+}
+
+static int write_kept(const partial *kept, const stack *out, const box_work *w, double room)
+{
+  const int64_t *shape = out->info.shape, piece = out->info.chunk[2];
+  int64_t slab = stack_slab(&out->info), plane = shape[3] * shape[4] * kept->voxel_bytes;
+  while (room > 0 && slab > piece && (double)(slab * plane) > room) /* whole pieces */
+    slab = slab / 2 < piece ? piece : slab / 2 / piece * piece;
+  OWNED void *values = malloc((size_t)(slab * plane));
+  if (!values)
+    return fail("no memory for %lld planes of %s", (long long)slab, out->path);
+  progress_hold("writing");
+  for (int64_t v = 0; v < shape[0] * shape[1]; v++)
+    for (int64_t z = 0; z < shape[2]; z += slab) {
+      int64_t lo[3] = {z, 0, 0}, n[3] = {z + slab < shape[2] ? slab : shape[2] - z, shape[3], shape[4]};
+      kugel_array box = {values, {KUGEL_CPU, 0}, 3, w->to, n, NULL, 0};
+      int code = partial_get(kept, (v * shape[2] + z) * plane, values, (size_t)(n[0] * plane));
+      if (code)
+        return fail("%s: cannot read: %s", kept->path, strerror(code));
+      LIB(kugel_image_write(out->image, v % shape[0], v / shape[0], lo, n, &box));
+      if (interrupted())
+        return fail_interrupted();
+    }
+  return EXIT_DONE;
+}
+
+static int run_kept(convolution *v, passage *p, box_work *w)
+{
+  STACK out = {0};
+  PARTIAL kept = {.voxel_bytes = w->to.bits / 8};
+  OWNED char *identity = malloc(12000);
+  if (!identity)
+    return fail("no memory for a description");
+  STEP(describe(v, p, w, identity, 12000));
+  double all = (double)p->opts->shape[0] * (double)p->opts->shape[1] * w->volume_bytes;
+  STEP(partial_open(&kept, p->target, identity, all));
+  if (kept.volumes || kept.boxes)
+    fact("resumed", "after %lld volumes and %lld tiles of an earlier run", (long long)kept.volumes,
+         (long long)kept.boxes);
+  json_object("resumed");
+  json_int("volumes", kept.volumes);
+  json_int("tiles", kept.boxes);
+  json_end();
+  w->kept = &kept;
+  run.keeps = true;
+  STEP(run_volumes(v, p, w));
+  STEP(stack_create(&out, p->target, p->opts));
+  STEP(write_kept(&kept, &out, w, v->limit / 4));
+  STEP(stack_finish(&out));
+  /* the output has its name before the parts go */
+  LIB(kugel_files_end(1));
+  LIB(kugel_files_begin());
+  run.keeps = false;
+  p->clipped += out.info.clipped;
+  return partial_delete(&kept);
+}
+
+int convolution_run(convolution *v, passage *p)
+{
+  const int64_t *m = p->opts->shape + 2;
+  box_work w = {.in = p->in, .from = stream_type(p->in->info.dtype), .to = stream_type(p->opts->dtype)};
+  memcpy(w.m, m, sizeof w.m);
+  w.volume_bytes = (double)m[0] * (double)m[1] * (double)m[2] * w.to.bits / 8;
+  if (v->resume)
+    return run_kept(v, p, &w);
+  STACK out = {0};
+  STEP(stack_create(&out, p->target, p->opts));
+  w.out = &out;
+  STEP(run_volumes(v, p, &w));
+  STEP(stack_finish(&out));
+  p->clipped += out.info.clipped;
+  return EXIT_DONE;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Convolution of the channels of a stack from file to file, box by box. */
+#ifndef KUGEL_CLI_VOLUME_CONVOLUTION_H
+#define KUGEL_CLI_VOLUME_CONVOLUTION_H
+
+#include <kugel/volume.h>
+#include "volume/kernel.h"
+
+/* Kernels, and their plans for images of one shape, which the next image may have too. */
+typedef struct convolution {
+  kugel_volume_opts opts;
+  kernels kernels;
+  kugel_volume **plans; /* of each kernel, or NULL */
+  int64_t n[3];         /* of the plans */
+  double limit;         /* bytes that the work may take, 0: any */
+  bool resume;
+} convolution;
+
+void convolution_close(convolution *v);
+
+/* What an image of lengths n with kernel `which` takes. bytes: with the voxels in memory. */
+typedef struct cost {
+  kugel_volume_info info;
+  uint64_t library; /* the part of the limit that plans may take */
+  double bytes;
+} cost;
+int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
+                         kugel_dtype out, cost *c);
+
+/* What is done to one stack: results of channels first ... of `in` go to a stack that opts describes. */
+typedef struct passage {
+  const stack *in;
+  int64_t first;
+  const char *target;
+  const kugel_image_opts *opts;
+  const char *words; /* options on which results depend */
+  int64_t clipped;
+} passage;
+int convolution_run(convolution *v, passage *p);
+
+#endif

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -DIN=file -DOUT=file.c -DNAME=name -DHEADER=header -P embed.cmake: the bytes as the C array `name`, and their number,
+# `name`_bytes, both declared in the header.
+file(READ ${IN} hex HEX)
+string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
+string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+get_filename_component(from ${IN} NAME)
+file(WRITE ${OUT} "/* Generated from share: ${from}. */
+#include \"${HEADER}\"
+const unsigned char ${NAME}[] = {
+${hex}};
+const unsigned long ${NAME}_bytes = sizeof ${NAME};
+")

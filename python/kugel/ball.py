@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transforms in the full ball: scalar and vector fields on a grid (r, theta, phi) and their series in radius, degree and order.
+
+    ball = kugel.ball.Ball(lmax=63, n=32, vectors=True)
+    f = ball.synthesis(c)                 # c complex [..., nlm, n] -> f [..., nr, ntheta, nphi], at ball.r, .theta, .phi
+    c = ball.analysis(f)
+    g = ball.grad(c)                      # vector [..., 3, nlm, n]: exact maps of coefficients
+    u = ball.synthesis(g, "vector")       # [..., 3, nr, ntheta, nphi]: u_r, u_theta, u_phi
+    ball.spectrum(c, "l")                 # parts of the integral of f^2 over the ball
+
+f = sum c_lmn W_n^l(r) Y_lm(theta, phi) over n < N(l): W orthonormal Jones-Worland functions (kugel.polynomial), Y_lm orthonormal
+harmonics, m >= 0 alone, as fields are real. Rows are by degree and then order: ball.l and ball.m say which, ball.row(l, m) where;
+this is not the order of Alm. Vectors are three series whose Cartesian components are smooth at the centre, of degrees l - 1, l + 1
+and l in radius; fields without divergence are made from toroidal and poloidal potentials (from_potentials).
+"""
+import ctypes
+
+import numpy as np
+
+from . import _ffi
+from ._lib import Handle, lib, long_call, mmax_option, options, view, writable
+from .plans import Grid
+from .polynomial import _ENGINES, _PRECISIONS, _TYPES, JonesWorland, _choice
+
+_TRUNCATIONS = {"rhomboidal": _ffi.KUGEL_BALL_RHOMBOIDAL, "triangular": _ffi.KUGEL_BALL_TRIANGULAR,
+                "trapezoidal": _ffi.KUGEL_BALL_TRAPEZOIDAL}
+_KINDS = {"scalar": _ffi.KUGEL_BALL_SCALAR, "vector": _ffi.KUGEL_BALL_VECTOR}
+_AXES = {"l": _ffi.KUGEL_BALL_L, "m": _ffi.KUGEL_BALL_M, "n": _ffi.KUGEL_BALL_N}
+#: number of the operator, components that it takes, components that it gives
+_OPERATORS = {"grad": (_ffi.KUGEL_BALL_GRAD, 1, 3), "div": (_ffi.KUGEL_BALL_DIV, 3, 1), "curl": (_ffi.KUGEL_BALL_CURL, 3, 3),
+              "laplacian": (_ffi.KUGEL_BALL_LAPLACIAN, 1, 1), "vector_laplacian": (_ffi.KUGEL_BALL_VECTOR_LAPLACIAN, 3, 3),
+              "from_potentials": (_ffi.KUGEL_BALL_FROM_POTENTIALS, 2, 3), "to_potentials": (_ffi.KUGEL_BALL_TO_POTENTIALS, 3, 2)}
+
+
+class Ball:
+    """A plan for transforms in the ball 0 <= r <= 1. Plans never change; any number of threads may use one.
+
+    lmax, mmax:   highest degree and order; mmax None: lmax
+    n:            extent of the coefficients in radius
+    truncation:   "rhomboidal": N(l) = n; "triangular": n - l // 2, all polynomials of degree below 2 n; "trapezoidal": of the
+                  first kind those of degree to dmax
+    type:         "chebyshev", "legendre", "cylinder-energy", "sphere-energy": the weight under which W are orthogonal
+    engine:       "auto", "connection", "dense": of the transforms in radius
+    precision:    "f64" or "f32"
+    vectors:      True: also for vectors
+    factors:      the grid is one on which products of so many fields have coefficients free of aliasing; 2: the 3/2 rule
+    nr, ntheta, nphi:  the grid; None: as factors says
+    radii, sphere:     other radii of [0, 1], another kugel.Grid, for cuts and pictures: synthesis and its adjoint alone, values
+                  [..., nr, npix] with `sphere`
+    """
+
+    def __init__(self, lmax, n, mmax=None, *, truncation="rhomboidal", dmax=None, type="chebyshev", engine="auto",
+                 precision="f64", vectors=False, factors=1, nr=None, ntheta=None, nphi=None, radii=None, sphere=None):
+        lists = {}
+        if radii is not None:
+            lists["radii"] = np.ascontiguousarray(np.atleast_1d(radii), np.float64)
+            nr = len(lists["radii"])
+        if lmax < 0:
+            raise ValueError(f"lmax is {lmax}; it must be at least 0")
+        single = _choice("precision", precision, _PRECISIONS)
+        opts = options(_ffi.kugel_ball_opts, lmax=int(lmax), mmax=mmax_option(mmax, lmax), n=int(n),
+                       truncation=_choice("truncation", truncation, _TRUNCATIONS), dmax=int(dmax or 0),
+                       type=_choice("type", type, _TYPES), engine=_choice("engine", engine, _ENGINES), precision=single,
+                       vectors=int(bool(vectors)), factors=int(factors), nr=int(nr or 0), ntheta=int(ntheta or 0),
+                       nphi=int(nphi or 0), sphere=sphere._handle.address if sphere is not None else None, **lists)
+        out = ctypes.c_void_p()
+        long_call(lib.kugel_ball_create, None, ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_ball_destroy)
+        self._series = dict(lmax=lmax, n=n, mmax=mmax, truncation=truncation, dmax=dmax, type=type)
+        info = options(_ffi.kugel_ball_info)
+        lib.kugel_ball_get_info(self._handle.address, info)
+        #: highest degree and order, extent in radius, rows
+        self.lmax, self.mmax, self.n, self.nlm = info.lmax, info.mmax, info.n, info.nlm
+        #: the grid (with `sphere`: nr and npix)
+        self.shape = (info.nr, info.nphi) if sphere is not None else (info.nr, info.ntheta, info.nphi)
+        #: bytes of tables, and of the work space of a transform
+        self.table_bytes, self.work_bytes = info.table_bytes, info.vector_bytes or info.scalar_bytes
+        self._real, self._complex = (np.float32, np.complex64) if single else (np.float64, np.complex128)
+        self.r = np.empty(info.nr)
+        #: weights of the integral of f r^2 dr, and per point of the sphere: sum(weights_r[:, None, None] weights_s[:, None] f)
+        self.weights_r = np.empty(info.nr) if radii is None else None
+        self.theta, self.phi, self.weights_s = (None,) * 3 if sphere is not None else (
+            np.empty(info.ntheta), np.empty(info.nphi), np.empty(info.ntheta))
+        lib.kugel_ball_grid(self._handle.address, *(None if a is None else a.ctypes.data for a in (
+            self.r, self.theta, self.phi, self.weights_r, self.weights_s)))
+        #: N(l), and degree and order of each row
+        self.nl = np.empty(self.lmax + 1, np.int64)
+        lib.kugel_ball_truncated(self._handle.address, self.nl.ctypes.data)
+        orders = [np.arange(min(l, self.mmax) + 1) for l in range(self.lmax + 1)]
+        self.l = np.repeat(np.arange(self.lmax + 1), [len(o) for o in orders])
+        self.m = np.concatenate(orders)
+
+    def row(self, l, m):
+        """The row of degree l and order m."""
+        if not (0 <= l <= self.lmax and 0 <= m <= min(l, self.mmax)):
+            raise ValueError(f"l is {l} and m {m}; they must be 0 <= l <= {self.lmax} and 0 <= m <= min(l, {self.mmax})")
+        full = self.mmax + 1
+        return l * (l + 1) // 2 + m if l <= full else full * (full + 1) // 2 + (l - full) * full + m
+
+    def zeros(self, components=1):
+        """Coefficients, all zero: [nlm, n], or [components, nlm, n] of 2 potentials or 3 components."""
+        return np.zeros((() if components == 1 else (components,)) + (self.nlm, self.n), self._complex)
+
+    @staticmethod
+    def _axes(components, own):
+        return own if components == 1 else (components,) + own
+
+    def _run(self, function, before, x, given, taken, out):
+        """given, taken: trailing axes and dtype of the input and the result."""
+        x = np.ascontiguousarray(x, given[1])
+        axes = len(given[0])
+        if x.shape[x.ndim - axes:] != given[0] or x.ndim < axes:
+            raise ValueError(f"the array has shape {x.shape}; expected [..., {', '.join(map(str, given[0]))}]")
+        shape = x.shape[:x.ndim - axes] + taken[0]
+        if out is None:
+            out = np.empty(shape, taken[1])
+        elif not isinstance(out, np.ndarray) or out.dtype != taken[1] or out.shape != shape or not out.flags.c_contiguous:
+            raise ValueError(f"out must be a C-contiguous array {shape} of dtype {np.dtype(taken[1])}")
+        writable(out, "out")
+        long_call(function, self._handle.address, *before, view(x), view(out), None)
+        return out
+
+    def _transform(self, function, kind, x, to_grid, out):
+        number = _choice("kind", kind, _KINDS)
+        components = 3 if number else 1
+        coefficients = self._axes(components, (self.nlm, self.n)), self._complex
+        values = self._axes(components, self.shape), self._real
+        given, taken = (coefficients, values) if to_grid else (values, coefficients)
+        return self._run(function, (number,), x, given, taken, out)
+
+    def synthesis(self, coefficients, kind="scalar", *, out=None):
+        """Values of series; kind: "scalar" or "vector"."""
+        return self._transform(lib.kugel_ball_synthesis, kind, coefficients, True, out)
+
+    def analysis(self, values, kind="scalar", *, out=None):
+        """Series of values: the inverse of synthesis."""
+        return self._transform(lib.kugel_ball_analysis, kind, values, False, out)
+
+    def synthesis_adjoint(self, values, kind="scalar", *, out=None):
+        """The adjoint of synthesis, where rows of m > 0 count twice in the product of coefficients: see inner()."""
+        return self._transform(lib.kugel_ball_synthesis_adjoint, kind, values, False, out)
+
+    def analysis_adjoint(self, coefficients, kind="scalar", *, out=None):
+        """The adjoint of analysis."""
+        return self._transform(lib.kugel_ball_analysis_adjoint, kind, coefficients, True, out)
+
+    def inner(self, a, b):
+        """The product of coefficients that adjoints refer to: a b over m = 0, 2 Re a conj(b) over m > 0."""
+        weight = np.where(self.m > 0, 2, 1)[:, None]
+        a, b = (np.where(self.m[:, None] > 0, x, np.real(x)) for x in (a, b))
+        return float((weight * (a * b.conj()).real).sum())
+
+    def apply(self, operator, coefficients, *, adjoint=False, out=None):
+        """An operator on coefficients: "grad", "div", "curl", "laplacian", "vector_laplacian", "from_potentials" or
+        "to_potentials"; adjoint: its transpose."""
+        number, given, taken = _choice("operator", operator, _OPERATORS)
+        if adjoint:
+            given, taken = taken, given
+        shapes = [(self._axes(c, (self.nlm, self.n)), self._complex) for c in (given, taken)]
+        return self._run(lib.kugel_ball_apply_adjoint if adjoint else lib.kugel_ball_apply, (number,), coefficients, *shapes, out)
+
+    def grad(self, scalar):
+        """The gradient [..., 3, nlm, n] of a scalar."""
+        return self.apply("grad", scalar)
+
+    def div(self, vector):
+        """The divergence [..., nlm, n] of a vector."""
+        return self.apply("div", vector)
+
+    def curl(self, vector):
+        """The curl of a vector."""
+        return self.apply("curl", vector)
+
+    def laplacian(self, coefficients):
+        """The Laplacian of a scalar, or of a vector [..., 3, nlm, n]."""
+        vector = np.ndim(coefficients) > 2 and np.shape(coefficients)[-3] == 3
+        return self.apply("vector_laplacian" if vector else "laplacian", coefficients)
+
+    def from_potentials(self, potentials):
+        """The vector curl(t R) + curl curl(p R), R = r e_r, of potentials [..., 2, nlm, n] (t, p)."""
+        return self.apply("from_potentials", potentials)
+
+    def to_potentials(self, vector):
+        """The potentials (t, p) of a vector without divergence."""
+        return self.apply("to_potentials", vector)
+
+    def radial_laplacian(self, l):
+        """The matrix [N(l), N(l)] of f'' + 2 f' / r - l (l + 1) f / r^2 on the coefficients of degree l, for linear problems."""
+        n = int(self.nl[l])
+        small = Ball(l, n, 0, type=self._series["type"])
+        units = np.zeros((n, small.nlm, n), np.complex128)
+        units[:, l] = np.eye(n)
+        return small.apply("laplacian", units)[:, l].real.T.copy()
+
+    def radial_values(self, l, op="p", radii=(1.0,)):
+        """The matrix [radii, N(l)] of an operator of kugel.polynomial ("p", "d1", "sphlapl" ...) on the functions of degree l, for
+        boundary conditions."""
+        n = int(self.nl[l])
+        return JonesWorland(l, n, type=self._series["type"], radii=radii).synthesis(np.eye(n), op).T
+
+    def spectrum(self, coefficients, axis="l", kind="scalar"):
+        """Parts of the integral of |f|^2 over the ball: by degree "l", order "m" or radial function "n"."""
+        number, along = _choice("kind", kind, _KINDS), _choice("axis", axis, _AXES)
+        extent = {"l": self.lmax + 1, "m": self.mmax + 1, "n": self.n}[axis]
+        shape = self._axes(3 if number else 1, (self.nlm, self.n))
+        return self._run(lib.kugel_ball_spectrum, (number, along), coefficients, (shape, self._complex),
+                         ((extent,), np.float64), None)
+
+    def cut(self, coefficients, cut="equatorial", *, radius=1.0, longitude=0.0, component=None, nr=385, angles=720):
+        """Values of a field on a cut, for pictures.
+
+        cut:        "equatorial" or "meridional": a disc [nr, angles] of radii 0 to 1, angles counterclockwise from the right, which
+                    is longitude 0 of the equator, or the equator at `longitude` with north above; "surface": rows of latitude
+                    [angles / 2, angles] at `radius`
+        component:  None: a scalar; 0, 1, 2: r, theta or phi of a vector
+        """
+        choice = _choice("cut", cut, {"equatorial": 0, "meridional": 1, "surface": 2})
+        angles += -angles % 4
+        rings = np.arange(angles // 2 + 1)
+        sphere = (Grid.rings([np.pi / 2], [angles]) if choice == 0 else Grid.fejer1(angles // 2, angles) if choice == 2 else
+                  Grid.rings(rings * (2 * np.pi / angles), np.full(rings.size, 2), np.full(rings.size, float(longitude))))
+        plan = Ball(**self._series, vectors=component is not None, sphere=sphere,
+                    radii=[radius] if choice == 2 else np.linspace(0, 1, nr))
+        values = plan.synthesis(coefficients) if component is None else plan.synthesis(coefficients, "vector")[component]
+        if choice == 0:
+            return values
+        if choice == 2:
+            return values.reshape(angles // 2, angles)
+        d = np.arange(angles) - angles // 4
+        left = (d >= 0) & (d <= angles // 2)
+        return values[:, 2 * np.where(left, d, np.where(d < 0, -d, angles - d)) + left]
+
+    def plot(self, coefficients, cut="equatorial", *, radius=1.0, longitude=0.0, component=None, xsize=800, title="", unit="",
+             min=None, max=None, cmap=None):
+        """A picture of a cut: cut() says what it shows. .save("field.png") writes it."""
+        values = self.cut(coefficients, cut, radius=radius, longitude=longitude, component=component,
+                          angles=720 if self.lmax < 90 else 8 * self.lmax)
+        return draw(values, cut != "surface", xsize=xsize, title=title, unit=unit, min=min, max=max, cmap=cmap)
+
+
+def draw(values, disc=True, *, xsize=800, title="", unit="", min=None, max=None, cmap=None):
+    """A picture of a disc [radii from 0 to 1, angles counterclockwise from the right], or of rows of latitude (Mollweide)."""
+    from .visufunc import Picture, _colours
+
+    values = np.ascontiguousarray(values, np.float64)
+    signs = values.min() < 0 < values.max()
+    look = _colours(cmap) or ({"colors": b"diverging"} if signs else {})
+    if disc:
+        look.update(projection=_ffi.KUGEL_PLOT_ORTHOGRAPHIC, half_sky=1, graticule=-1.0, lat=np.pi / 2, lon=-np.pi / 2)
+    if min is not None or max is not None:
+        look.update(min=np.nan if min is None else float(min), max=np.nan if max is None else float(max))
+    rows = len(values)
+    theta = np.arcsin(np.linspace(0, 1, rows)) if disc else (np.arange(rows) + 0.5) * np.pi / rows
+    opts = options(_ffi.kugel_plot_opts, width=int(xsize), symmetric=int(signs), geo=1, interpolate=1,
+                   title=title.encode() or None, unit=unit.encode() or None, **look)
+    out = ctypes.c_void_p()
+    long_call(lib.kugel_plot_latlon, None, ctypes.byref(opts), theta.ctypes.data, 0.0, view(values), ctypes.byref(out))
+    return Picture(out.value)

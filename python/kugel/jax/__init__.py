@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Spherical-harmonic transforms of JAX arrays, with exact derivatives of any order.
+
+    sht = kugel.jax.SHT(64, lmax=128)               # HEALPix nside 64; or a Grid in place of 64
+    loss = lambda alm: ((sht.synthesis(alm) - data) ** 2).mean()
+    gradient = jax.jit(jax.grad(loss))(alm)
+
+The transforms work under jit, vmap, jvp, vjp and their combinations, on the CPU and on CUDA devices (on XLA's stream,
+without waiting). Shapes are those of kugel.SHT; every leading axis is a batch. Double precision needs JAX's
+jax_enable_x64. Pixels are taken as they are: fill or mask UNSEEN first. Derivatives with respect to a_lm follow JAX's
+convention for complex numbers: a gradient is the conjugate of the direction of steepest ascent.
+"""
+from . import fft, nufft
+from .fft import convolve, correlate
+from .functions import Regrid, alm2map, almxfl, gauss_beam, map2alm, smoothing
+from .maps import Radial, Reorder
+from .sht import SHT
+
+__all__ = ["SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "convolve",
+           "correlate"]

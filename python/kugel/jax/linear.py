@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints; on the CPU."""
+import functools
+import itertools
+import json
+import weakref
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching
+
+from ..polynomial import _OTHER
+from . import primitive, xla
+
+_alive, _names, _numbers = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary(), itertools.count()
+
+
+def _compute(call):
+    out, (name, verb, words) = call.results[0].array(), json.loads(call.attributes["words"])
+    if out.size:
+        out[...] = _alive[name]._apply(verb, call.arguments[0].array(), words)
+
+
+_on_host = xla.handler(_compute)  # to be kept
+jax.ffi.register_ffi_target("kugel_polynomial", jax.ffi.pycapsule(_on_host), platform="cpu")
+
+_linear = Primitive("kugel_polynomial")
+
+
+@_linear.def_impl
+def _(x, **words):
+    return _jitted(tuple(words.items()))(x)
+
+
+@functools.lru_cache(maxsize=256)
+def _jitted(words):
+    return jax.jit(lambda x: _linear.bind(x, **dict(words)))
+
+
+def _shape(x, name, verb):
+    given, made = _alive[name]._shapes(verb)
+    return x.shape[:x.ndim - len(given)] + made
+
+
+@_linear.def_abstract_eval
+def _(x, *, name, verb, words):
+    return primitive.aval(x, _shape(x, name, verb), x.dtype)
+
+
+def _transpose(g, x, *, name, verb, words):
+    return [ad.Zero(x.aval) if type(g) is ad.Zero else _linear.bind(g, name=name, verb=_OTHER[verb], words=words)]
+
+
+ad.deflinear2(_linear, _transpose)
+
+
+def _batch(arguments, axes, **words):
+    return _linear.bind(jnp.moveaxis(arguments[0], axes[0], 0), **words), 0
+
+
+batching.primitive_batchers[_linear] = _batch
+
+
+def _called(x, *, name, verb, words):
+    call = jax.ffi.ffi_call("kugel_polynomial", jax.ShapeDtypeStruct(_shape(x, name, verb), x.dtype))
+    return call(x, words=json.dumps([name, verb, list(words)]))
+
+
+primitive.lower(_linear, "cpu", _called,
+                lambda x, *, name, verb, words: [(d, d) for d in range(x.ndim - len(_alive[name]._shapes(verb)[0]))])
+
+
+def apply(plan, verb, x, words):
+    """A verb of a plan on an array or a tracer."""
+    x = jnp.asarray(x)
+    given, _ = plan._shapes(verb)
+    if x.shape[-len(given):] != given:
+        raise ValueError(f"the array has shape {x.shape}; expected (..., {', '.join(map(str, given))})")
+    if not jnp.issubdtype(x.dtype, jnp.inexact) or x.dtype.itemsize < 4:
+        x = x.astype(jnp.result_type(float))
+    if plan not in _names:
+        _names[plan] = str(next(_numbers))
+        _alive[_names[plan]] = plan
+    return _linear.bind(x, name=_names[plan], verb=verb, words=tuple(int(w) for w in words))

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Fast Fourier transforms between a grid of modes and points at any places, in one to three dimensions.
+
+    plan = kugel.nufft.Plan((512, 1024), "to_modes", tolerance=1e-9)
+    points = plan.points(x)                      # x [M, 2], radians
+    f = points.execute(c)                        # c [..., M] -> f [..., 512, 1024]
+    c2 = points.adjoint(f)                       # the adjoint of the same transform, to rounding
+
+    plan = kugel.nufft.Plan(None, "to_frequencies", ndim=2)
+    f = plan.points(x, s).execute(c)             # s [K, 2], any reals -> f [..., K]
+
+    f = kugel.nufft.nufft2d1(x, y, c, (512, 1024), eps=1e-9)       # once, with finufft's names and arguments
+    c = kugel.nufft.nufft2d2(x, y, f, eps=1e-9)
+
+"to_modes" (type 1): f_k = sum_j c_j e^{i sign k.x_j}; "to_points" (type 2): c_j = sum_k f_k e^{i sign k.x_j}; integer modes
+-floor(n/2) <= k <= floor((n-1)/2) along each axis, the first coordinate with the first axis. "to_frequencies" (type 3):
+f_k = sum_j c_j e^{i sign s_k.x_j}, any real s_k and x_j. Errors are below the tolerance, relative
+to the l2 norm of the result. Plans and points may be used from any number of threads; results do not depend on their number.
+
+Plan(..., device="cuda:0") transforms on a GPU: arrays in its memory (of PyTorch, CuPy, kugel.DeviceArray or by DLPack) give such
+arrays, NumPy arrays give NumPy arrays. Results have the same bits in every run.
+"""
+import ctypes
+
+import numpy as np
+
+from . import _ffi, nufft_arrays
+from ._lib import Handle, lib, long_call, options, view, writable
+
+_TYPES = {"to_modes": _ffi.KUGEL_NUFFT_TO_MODES, "to_points": _ffi.KUGEL_NUFFT_TO_POINTS,
+          "to_frequencies": _ffi.KUGEL_NUFFT_TO_FREQUENCIES}
+_DTYPES = {"f64": np.dtype(np.complex128), "f32": np.dtype(np.complex64)}
+
+
+class Plan:
+    """What a transform needs besides the points: the kernel, the fine grid and its FFTs.
+
+    n:          numbers of modes, one to three; None to frequencies
+    kind:       "to_modes" (type 1), "to_points" (type 2) or "to_frequencies" (type 3)
+    tolerance:  relative error, 1e-14 to 0.1 (f32: 5e-7 to 0.1); None: 1e-9 (f32: 1e-6). To frequencies in f32: 2e-6 to 0.1
+    sign:       +1 or -1 of the exponent; None: +1 to modes and frequencies, -1 to points
+    precision:  "f64" or "f32", of strengths and modes; points may be double with either
+    fft_order:  modes in the order 0, 1, ..., -1 of numpy.fft in place of -n/2, ...
+    period:     of the coordinates, one number or one per axis; None: 2 pi
+    upsampling: of the fine grid, 1.2 to 4; None: the cheapest for `density` points per mode
+    gradient:   points have 1 + ndim numbers, arrays of strengths and values are [..., 1 + ndim, M]: to points the value and its
+                derivatives by the coordinates, at the cost of one FFT; to modes the strength c and dipoles m,
+                f_k = sum_j (c_j + sum_d m_jd d/dx_jd) e^{i sign k.x_j}. Not to frequencies
+    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Without gradient, to modes or points
+    ndim:       dimensions, 1 to 3, of a plan to frequencies; of others the length of n
+    """
+
+    def __init__(self, n, kind, *, tolerance=None, sign=None, precision="f64", fft_order=False, period=None, upsampling=None,
+                 density=1.0, gradient=False, ndim=None, device=None):
+        if (n is None) != (kind == "to_frequencies"):
+            raise ValueError('n is None for kind "to_frequencies" only, which takes ndim')
+        #: numbers of modes; () to frequencies
+        self.n = () if n is None else tuple(int(k) for k in np.atleast_1d(n))
+        #: dimensions
+        self.ndim = int(ndim or 0) if n is None else len(self.n)
+        if ndim is not None and self.ndim != ndim:
+            raise ValueError(f"ndim is {ndim}, n has {len(self.n)} numbers")
+        for name, value, allowed in (("kind", kind, _TYPES), ("precision", precision, _DTYPES)):
+            if value not in allowed:
+                raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")
+        self.kind, self.dtype = kind, _DTYPES[precision]
+        period = None if period is None else np.ascontiguousarray(np.broadcast_to(np.asarray(period, float), (len(self.n),)))
+        opts = options(_ffi.kugel_nufft_opts, type=_TYPES[kind], sign=int(sign or 0),
+                       precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64,
+                       tolerance=float(tolerance or 0), fft_order=int(bool(fft_order)), upsampling=float(upsampling or 0),
+                       density=float(density), gradient=int(bool(gradient)))
+        #: whether points have derivatives
+        self.gradient = bool(gradient)
+        if period is not None:
+            opts.period = period.ctypes.data
+        out = ctypes.c_void_p()
+        modes = (ctypes.c_int64 * len(self.n))(*self.n) if self.n else None
+        self._context = nufft_arrays.context(device)
+        lib.kugel_nufft_create(self._context.address if self._context else None, self.ndim, modes, ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_nufft_destroy)
+        info = options(_ffi.kugel_nufft_info)
+        lib.kugel_nufft_get_info(self._handle.address, info)
+        #: cells that a point reaches, points of the fine grid, fine points per mode, expected relative error
+        self.width, self.upsampling, self.error = info.width, info.upsampling, info.error
+        self.fine = tuple(info.fine[:len(self.n)])
+
+    def points(self, x, s=None):
+        """Points x [M, ndim] (of one dimension also [M]), float or double, sorted for this plan; to frequencies also those,
+        s [K, ndim]. An array in the memory of the plan's device may have any strides; the call waits for its stream."""
+        return Points(self, x, s)
+
+    def normal(self, x, weights=None):
+        """The operator A^H W A of modes, where A takes modes to points x, with real weights [M]: an object whose execute takes
+        modes [..., n...] to modes by a convolution of modes, at a cost that does not depend on the points."""
+        return Normal(self, x, weights)
+
+
+def _coordinates(x, ndim, context=None):
+    there = x if isinstance(x, nufft_arrays.Device) else nufft_arrays.on_device(x)
+    if there is not None:
+        return there.reshaped((-1, 1)) if there.ndim == 1 and ndim == 1 else there
+    x = np.asarray(x)
+    if x.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float64)
+    x = np.ascontiguousarray(x) if context else x
+    return x[:, None] if x.ndim == 1 and ndim == 1 else x
+
+
+class Points:
+    """Points of a plan: made by Plan.points."""
+
+    def __init__(self, plan, x, s=None):
+        third = plan.kind == "to_frequencies"
+        if third != (s is not None):
+            raise ValueError("frequencies s go with a plan to frequencies, and with no other")
+        x, s = _coordinates(x, plan.ndim, plan._context), _coordinates(s, plan.ndim) if third else None
+        #: the plan, the number of points, the shape of the other side
+        self.plan, self.m, self.other = plan, x.shape[0] if x.ndim else 0, (s.shape[0],) if third else plan.n
+        out = ctypes.c_void_p()
+        if third:
+            long_call(lib.kugel_nufft_frequencies_create, plan._handle.address, view(x), view(s), ctypes.byref(out))
+        elif isinstance(x, nufft_arrays.Device):
+            nufft_arrays.sort(plan._handle.address, plan._context, x, out)
+        else:
+            long_call(lib.kugel_nufft_points_create, plan._handle.address, view(x), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_nufft_points_destroy)
+
+    def _run(self, function, x, to_modes, out, grid=False):
+        plan = self.plan
+        point = (1 + plan.ndim, self.m) if plan.gradient else (self.m,)
+        other = plan.fine if grid else self.other
+        own, other = (point, other) if to_modes else (other, point)
+        return _call(function, self._handle, x, own, other, plan.dtype, out, plan._context)
+
+    def execute(self, x, out=None):
+        """Strengths [..., M] to modes [..., n...] or frequencies [..., K], or modes to values, as the plan's kind says."""
+        return self._run(lib.kugel_nufft_execute, x, self.plan.kind != "to_points", out)
+
+    def adjoint(self, x, out=None):
+        """The conjugate transpose of execute."""
+        return self._run(lib.kugel_nufft_adjoint, x, self.plan.kind == "to_points", out)
+
+    def spread(self, x, out=None):
+        """Strengths [..., M] spread on the fine grid [..., plan.fine...] alone, without FFT. Not of a plan to frequencies."""
+        return self._run(lib.kugel_nufft_spread, x, True, out, True)
+
+    def interpolate(self, x, out=None):
+        """The fine grid [..., plan.fine...] interpolated at the points: the transpose of spread."""
+        return self._run(lib.kugel_nufft_interpolate, x, False, out, True)
+
+    def density(self, iterations=20):
+        """Weights [M] by the density of the points (Pipe & Menon 1999), each about the volume that is the point's own."""
+        out = np.empty(self.m, self.plan.dtype.type().real.dtype)
+        long_call(lib.kugel_nufft_density, self._handle.address, int(iterations), view(out))
+        return out
+
+
+class Normal(Points):
+    """A normal operator: made by Plan.normal."""
+
+    def __init__(self, plan, x, weights=None):
+        x = _coordinates(x, plan.ndim)
+        weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+        self.plan, self.m = plan, x.shape[0] if x.ndim else 0
+        out = ctypes.c_void_p()
+        long_call(lib.kugel_nufft_normal_create, plan._handle.address, view(x), None if weights is None else view(weights),
+                  ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_nufft_points_destroy)
+
+    def _run(self, function, x, to_modes, out, grid=False):
+        if grid:
+            raise ValueError("a normal operator has no fine grid of its own")
+        return _call(function, self._handle, x, self.plan.n, self.plan.n, self.plan.dtype, out)
+
+    def density(self, iterations=20):
+        """Not of an operator."""
+        raise ValueError("a normal operator has no points: ask those of Plan.points")
+
+
+def _call(function, handle, x, own, other, dtype, out, context=None):
+    """x [..., own...] to out [..., other...]; context: of a plan on a device."""
+    there = nufft_arrays.on_device(x)
+    if there is None:
+        x = np.asarray(x)
+        x = x if x.dtype == dtype else x.astype(dtype)
+        x = np.ascontiguousarray(x) if context else x
+    if tuple(x.shape[max(x.ndim - len(own), 0):]) != own:
+        raise ValueError(f"the array has shape {tuple(x.shape)}, must end with {own}")
+    shape = tuple(x.shape[:x.ndim - len(own)]) + other
+    if there is not None:
+        return nufft_arrays.execute(function, handle.address, context, there, shape, dtype, out)
+    if out is None:
+        out = np.empty(shape, dtype)
+    elif not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != shape:
+        raise ValueError(f"out must be an array {shape} of dtype {dtype}")
+    writable(out, "out")
+    long_call(function, handle.address, view(x), view(out), None)
+    return out
+
+
+def _precision(*arrays):
+    arrays = [a if there is None else np.empty(0, there.dtype) for a, there in ((a, nufft_arrays.on_device(a)) for a in arrays)]
+    return "f32" if all(np.asarray(a).dtype in (np.float32, np.complex64) for a in arrays) else "f64"
+
+
+def _once(kind, axes, x, n, out, eps, isign, modeord, upsampfac):
+    there = nufft_arrays.on_device(x)
+    x = np.asarray(x) if there is None else x
+    plan = Plan(n, kind, tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(x), fft_order=modeord,
+                upsampling=upsampfac, density=max(int(np.prod(np.shape(axes[0]))), 1) / np.prod(n, dtype=float),
+                device=there and there.device)
+    if there is not None:
+        return plan.points(nufft_arrays.columns(axes)).execute(x, out)
+    return plan.points(np.stack([np.asarray(a).reshape(-1) for a in axes], axis=-1)).execute(x, out)
+
+
+def _to_modes(ndim):
+    def transform(*args, n_modes=None, out=None, eps=1e-6, isign=1, modeord=0, upsampfac=None):
+        if len(args) == ndim + 2 and n_modes is None:
+            *args, n_modes = args
+        if len(args) != ndim + 1 or n_modes is None:
+            raise TypeError(f"give {ndim} coordinate arrays, the strengths and n_modes")
+        *axes, c = args
+        return _once("to_modes", axes, c, tuple(np.broadcast_to(n_modes, (ndim,))), out, eps, isign, modeord, upsampfac)
+
+    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d1"
+    transform.__doc__ = (f"f_k = sum_j c_j e^(i isign k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
+                         f"({', '.join('xyz'[:ndim])}), strengths c [..., M], n_modes -> [..., {', '.join(['n'] * ndim)}].\n\n"
+                         "Names, arguments and defaults of finufft; float32 strengths give a float transform.")
+    return transform
+
+
+def _to_points(ndim):
+    def transform(*args, out=None, eps=1e-6, isign=-1, modeord=0, upsampfac=None):
+        if len(args) != ndim + 1:
+            raise TypeError(f"give {ndim} coordinate arrays and the modes")
+        *axes, f = args
+        return _once("to_points", axes, f, np.shape(f)[-ndim:], out, eps, isign, modeord, upsampfac)
+
+    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d2"
+    transform.__doc__ = (f"c_j = sum_k f_k e^(i isign k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
+                         f"({', '.join('xyz'[:ndim])}), modes f [..., {', '.join(['n'] * ndim)}] -> [..., M].\n\n"
+                         "Names, arguments and defaults of finufft; complex64 modes give a float transform.")
+    return transform
+
+
+def _to_frequencies(ndim):
+    def transform(*args, out=None, eps=1e-6, isign=1, upsampfac=None):
+        if len(args) != 2 * ndim + 1:
+            raise TypeError(f"give {ndim} coordinate arrays, the strengths and {ndim} arrays of frequencies")
+        axes, c, targets = args[:ndim], np.asarray(args[ndim]), args[ndim + 1:]
+        plan = Plan(None, "to_frequencies", ndim=ndim, tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(c),
+                    upsampling=upsampfac)
+        x, s = (np.stack([np.asarray(a).reshape(-1) for a in group], axis=-1) for group in (axes, targets))
+        return plan.points(x, s).execute(c, out)
+
+    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d3"
+    transform.__doc__ = (f"f_k = sum_j c_j e^(i isign s_k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
+                         f"({', '.join('xyz'[:ndim])}), strengths c [..., M], frequencies ({', '.join('stu'[:ndim])}) -> [..., K]."
+                         "\n\nNames, arguments and defaults of finufft; complex64 strengths give a float transform.")
+    return transform
+
+
+def _ducc(kind, data, coord, n, forward, epsilon, nthreads, out, periodicity, fft_order):
+    data, coord = np.asarray(data), np.asarray(coord)
+    if data.dtype not in (np.complex64, np.complex128):
+        raise TypeError(f"the values have dtype {data.dtype}, must be complex64 or complex128")
+    coord = coord[:, None] if coord.ndim == 1 else coord
+    plan = Plan(n, kind, tolerance=epsilon, sign=-1 if forward else 1, precision=_precision(data), fft_order=fft_order,
+                period=periodicity, density=max(len(coord), 1) / np.prod(n, dtype=float))
+    return plan.points(coord).execute(data, out)
+
+
+def u2nu(*, grid, coord, forward, epsilon, nthreads=0, out=None, verbosity=0, sigma_min=None, sigma_max=None,
+         periodicity=2 * np.pi, fft_order=False):
+    """Values [M] at coord [M, ndim] of the modes grid [n...], with the arguments of ducc0.nufft.u2nu: forward is the sign -1.
+
+    nthreads, verbosity, sigma_min and sigma_max are taken and have no effect: threads are those of kugel.set_num_threads, upsampling
+    is chosen by cost."""
+    return _ducc("to_points", grid, coord, np.shape(grid), forward, epsilon, nthreads, out, periodicity, fft_order)
+
+
+def nu2u(*, points, coord, forward, epsilon, nthreads=0, out=None, verbosity=0, sigma_min=None, sigma_max=None,
+         periodicity=2 * np.pi, fft_order=False):
+    """Modes, in `out` of their shape, of the strengths points [M] at coord [M, ndim], with the arguments of ducc0.nufft.nu2u:
+    forward is the sign -1. As there, out gives the numbers of modes.
+
+    nthreads, verbosity, sigma_min and sigma_max are taken and have no effect, as in u2nu."""
+    if out is None:
+        raise ValueError("out is missing: its shape says how many modes there are")
+    return _ducc("to_modes", points, coord, np.shape(out), forward, epsilon, nthreads, out, periodicity, fft_order)
+
+
+nufft1d1, nufft2d1, nufft3d1 = (_to_modes(d) for d in (1, 2, 3))
+nufft1d2, nufft2d2, nufft3d2 = (_to_points(d) for d in (1, 2, 3))
+nufft1d3, nufft2d3, nufft3d3 = (_to_frequencies(d) for d in (1, 2, 3))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Arrays in a device's memory for kugel.nufft."""
+import ctypes
+
+import numpy as np
+
+from ._lib import lib, long_call
+from .arrays import foreign
+from .devices import context
+from .fft.arrays import Device
+
+
+def on_device(a):
+    """The Device of an array in device memory, None of another."""
+    there = foreign(a)
+    return None if there is None else Device(there)
+
+
+def check_place(a, where, name):
+    """That a Device is where a plan is: `where`, its Context or None."""
+    if where is None or a.device != where.name:
+        raise ValueError(f"{name} is on {a.device}, the plan is on {where.name if where else 'the CPU'}: "
+                         f"make the plan with device={a.device!r}")
+
+
+def sort(address, where, x, out):
+    """kugel_nufft_points_create of coordinates in device memory, once what its stream has to do is done."""
+    check_place(x, where, "x")
+    if x.dtype not in (np.float32, np.float64):
+        x = x.typed(np.dtype(np.float64))
+    queue = x._queue()
+    if queue is not None:
+        lib.kugel_queue_wait(queue)
+    long_call(lib.kugel_nufft_points_create, address, ctypes.byref(x.view()), ctypes.byref(out))
+
+
+def columns(axes):
+    """1-D coordinate arrays on a device as one array [M, ndim]."""
+    parts = [on_device(a) for a in axes]
+    if any(p is None for p in parts):
+        raise ValueError("some coordinates are in device memory, others are not: give all of them there")
+    first = parts[0]
+    m = int(np.prod(first.shape, dtype=np.int64))
+    real = first.dtype if all(p.dtype == first.dtype for p in parts) and first.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    whole = first.new((len(parts), m), real)
+    for d, part in enumerate(parts):
+        if part.shape != first.shape:
+            raise ValueError(f"coordinate arrays have shapes {first.shape} and {part.shape}: they must be equal")
+        part.reshaped((m,)).copy_to(whole[d, :])
+    return whole.transposed((1, 0))
+
+
+def execute(function, address, where, x, shape, dtype, out):
+    """A transform of a Device; the result is an array of the same library, on the same stream."""
+    check_place(x, where, "the array")
+    x = x.typed(dtype)
+    if out is None:
+        to = x.new(shape, dtype)
+    else:
+        to = on_device(out)
+        if to is None or to.dtype != dtype or to.shape != tuple(shape):
+            raise ValueError(f"out must be an array {tuple(shape)} of dtype {dtype} on {x.device}")
+    function(address, ctypes.byref(x.view()), ctypes.byref(to.view()), x._queue())
+    return to.value() if out is None else out
+
+
+__all__ = ["Device", "columns", "context", "execute", "on_device", "sort"]

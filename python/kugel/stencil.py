@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finite differences of order 2 to 8 on grids of one to three dimensions: sums of derivatives, their adjoints, steps in time.
+
+    laplace = kugel.stencil.laplacian((300, 400), h=0.5, order=8, boundary="even")
+    v = laplace.apply(u)                                           # u [..., 300, 400]
+
+    T = kugel.stencil.Term                                         # u_t = -c u_x + d u_yy
+    plan = kugel.stencil.Plan((300, 400), [T((1, 0), -1, c), T((0, 2), d)], order=4)
+    plan.advance(u, 0.1, 200, "runge_kutta")                       # in place
+
+    wave = kugel.stencil.laplacian(c.shape, h, order=8, coefficient=c**2)     # u_tt = c^2 laplace(u)
+    state = numpy.stack([u, u])                                    # a step ago, now
+    wave.advance(state, 0.9 * 2 / wave.bound ** 0.5, 1000)         # leapfrog
+
+A plan is the operator out_o = mask sum over terms of factor coefficient D field. An operator div(c grad u) is a plan of first
+derivatives, the product with c, and minus the adjoint of that plan. Plans run on the CPU, may be used from any number of threads,
+and results have the same bits for any number of them.
+"""
+import ctypes
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _ffi
+from ._lib import Handle, lib, long_call, options, view, writable
+
+_BOUNDARIES = {"periodic": _ffi.KUGEL_STENCIL_PERIODIC, "odd": _ffi.KUGEL_STENCIL_ODD, "even": _ffi.KUGEL_STENCIL_EVEN,
+               "zero": _ffi.KUGEL_STENCIL_ZERO, "one_sided": _ffi.KUGEL_STENCIL_ONE_SIDED}
+_METHODS = {"leapfrog": _ffi.KUGEL_STENCIL_LEAPFROG, "runge_kutta": _ffi.KUGEL_STENCIL_RUNGE_KUTTA}
+_DTYPES = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
+
+
+class Term(NamedTuple):
+    """factor coefficient D field, added to one of the results.
+
+    derivative:  along each axis, 0 to 2, at most 2 in all: (2, 0), (1, 1); zeros: the field itself
+    factor:      a number
+    coefficient: real array [n...], or None: 1
+    field, out:  that is differentiated, that is added to
+    """
+    derivative: Any
+    factor: float = 1.0
+    coefficient: Any = None
+    field: int = 0
+    out: int = 0
+
+
+def _ends(boundary, ndim):
+    """[(low, high)] of the axes: from one name, a name for each axis, or pairs."""
+    axes = [boundary] * ndim if isinstance(boundary, str) else list(boundary)
+    if len(axes) != ndim:
+        raise ValueError(f"boundary has {len(axes)} elements, must be a name or one for each of {ndim} axes")
+    pairs = [(a, a) if isinstance(a, str) else tuple(a) for a in axes]
+    for pair in pairs:
+        if len(pair) != 2 or any(name not in _BOUNDARIES for name in pair):
+            raise ValueError(f"boundary is {pair!r} at an axis; allowed are {', '.join(map(repr, _BOUNDARIES))}, or a pair of them "
+                             "(low end, high end)")
+    return pairs
+
+
+class Plan:
+    """A linear operator on fields of a grid.
+
+    n:          numbers of nodes, one to three
+    terms:      a list of Term, or of tuples of its arguments
+    h:          distance of nodes, one number or one per axis
+    order:      of accuracy, 2, 4, 6 or 8
+    boundary:   "periodic", "odd" (u = 0 at the end node, Dirichlet), "even" (u' = 0 at the end node, Neumann), "zero" (beyond the
+                end) or "one_sided"; one for all, one per axis, or a pair (low, high) per axis
+    mask:       [n...], multiplies the results: 0 where they are to be 0
+    fields:     that are read: arrays are [..., fields, n...], of one field [..., n...]
+    outs:       that are written: arrays are [..., outs, n...], of one [..., n...]
+    precision:  "f64" or "f32"
+    """
+
+    def __init__(self, n, terms, *, h=1.0, order=2, boundary="periodic", mask=None, fields=1, outs=1, precision="f64"):
+        #: numbers of nodes
+        self.n = tuple(int(k) for k in np.atleast_1d(n))
+        ndim = len(self.n)
+        if precision not in _DTYPES:
+            raise ValueError(f"precision is {precision!r}; allowed are 'f64', 'f32'")
+        #: dtype of arrays, fields, outs
+        self.dtype, self.fields, self.outs = _DTYPES[precision], int(fields), int(outs)
+        terms, arrays = [t if isinstance(t, Term) else Term(*t) for t in terms], {}
+
+        def on_grid(a, name):
+            if a is None:
+                return None
+            if np.shape(a) != self.n:
+                raise ValueError(f"{name} has shape {np.shape(a)}, must be {self.n}")
+            if np.asarray(a).dtype.kind == "c":
+                raise TypeError(f"{name} is complex, must be real")
+            own = arrays.setdefault(id(a), (np.ascontiguousarray(a, self.dtype), a))  # a: keeps its id
+            return own[0].ctypes.data
+
+        table = (_ffi.kugel_stencil_term * max(len(terms), 1))()
+        for i, term in enumerate(terms):
+            derivative = tuple(np.atleast_1d(term.derivative))
+            if len(derivative) != ndim:
+                raise ValueError(f"term {i}: derivative is {term.derivative}, must have a number for each of {ndim} axes")
+            table[i].field, table[i].out, table[i].factor = int(term.field), int(term.out), float(term.factor)
+            table[i].derivative[:ndim] = [int(k) for k in derivative]
+            table[i].coefficient = on_grid(term.coefficient, f"term {i}: coefficient")
+        steps = np.ascontiguousarray(np.broadcast_to(np.asarray(h, float), (ndim,)))
+        opts = options(_ffi.kugel_stencil_opts, ndim=ndim, n=np.array(self.n, np.int64), h=steps, order=int(order),
+                       precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64, fields=self.fields,
+                       outs=self.outs, nterms=len(terms))
+        opts.terms, opts.mask = table, on_grid(mask, "mask")
+        for axis, pair in enumerate(_ends(boundary, ndim)):
+            opts.boundary[axis][:] = [_BOUNDARIES[name] for name in pair]
+        out = ctypes.c_void_p()
+        long_call(lib.kugel_stencil_create, None, ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_stencil_destroy)
+        info = options(_ffi.kugel_stencil_info)
+        lib.kugel_stencil_get_info(self._handle.address, info)
+        #: order of accuracy; no eigenvalue exceeds `bound`: leapfrog with eigenvalues <= 0 is bounded for dt < 2 / sqrt(bound),
+        #: Runge-Kutta for dt <= 2.78 / bound
+        self.order, self.bound = info.order, info.bound
+
+    def _run(self, function, x, given, made, out):
+        x = np.asarray(x)
+        if x.dtype.kind == "c":
+            raise TypeError("the array is complex, must be real: apply the plan to its real and imaginary parts")
+        x = np.ascontiguousarray(x, self.dtype)
+        own, other = [(k,) * (k > 1) + self.n for k in (given, made)]
+        if x.shape[max(x.ndim - len(own), 0):] != own:
+            raise ValueError(f"the array has shape {x.shape}, must end with {own}")
+        lead = x.shape[:x.ndim - len(own)]
+        if out is None:
+            out = np.empty(lead + other, self.dtype)
+        elif not isinstance(out, np.ndarray) or out.dtype != self.dtype or out.shape != lead + other:
+            raise ValueError(f"out must be an array {lead + other} of dtype {self.dtype}")
+        writable(out, "out")
+        if not out.flags.c_contiguous:
+            raise ValueError("out must be contiguous (C order)")
+        long_call(function, self._handle.address, view(x.reshape(lead + (given,) + self.n)),
+                  view(out.reshape(lead + (made,) + self.n)), None)
+        return out
+
+    def apply(self, u, out=None):
+        """The operator on fields [..., fields, n...], of one field [..., n...]."""
+        return self._run(lib.kugel_stencil_apply, u, self.fields, self.outs, out)
+
+    def adjoint(self, v, out=None):
+        """The transpose of apply, boundaries, coefficients and mask included."""
+        return self._run(lib.kugel_stencil_adjoint, v, self.outs, self.fields, out)
+
+    def advance(self, state, dt, steps=1, method="leapfrog"):
+        """Advances fields by `steps` steps of dt in place, and returns them.
+
+        "leapfrog":    u'' = L u; state is [2, fields, n...] (of one field [2, n...]): a step ago, and now
+        "runge_kutta": u' = L u, order 4; state is [fields, n...] (of one field [n...])
+
+        state is a contiguous array of the plan's dtype.
+        """
+        if method not in _METHODS:
+            raise ValueError(f"method is {method!r}; allowed are 'leapfrog', 'runge_kutta'")
+        levels = (2,) if method == "leapfrog" else ()
+        shape = levels + (self.fields,) * (self.fields > 1) + self.n
+        if not isinstance(state, np.ndarray) or state.shape != shape or state.dtype != self.dtype or not state.flags.c_contiguous:
+            raise ValueError(f"state must be a contiguous array {shape} of dtype {self.dtype}, since it changes in place")
+        writable(state, "state")
+        long_call(lib.kugel_stencil_advance, self._handle.address, _METHODS[method], float(dt), int(steps),
+                  view(state.reshape(levels + (self.fields,) + self.n)), None)
+        return state
+
+
+def laplacian(n, h=1.0, *, coefficient=None, **options_):
+    """The plan of coefficient (sum of second derivatives along all axes); other options as for Plan."""
+    ndim = len(np.atleast_1d(n))
+    return Plan(n, [Term(np.eye(ndim, dtype=int)[d] * 2, 1.0, coefficient) for d in range(ndim)], h=h, **options_)

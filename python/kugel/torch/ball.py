@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transforms in the ball of PyTorch tensors, with gradients of any order by their adjoints."""
+import torch
+
+from ..ball import _OPERATORS, Ball as _Plan
+
+
+class _Linear(torch.autograd.Function):
+    """verb: "synthesis", "analysis" or an operator of the plan; adjoint in the sense of PyTorch's gradients, by real and
+    imaginary parts: rows of m > 0 count twice on the grid."""
+
+    @staticmethod
+    def forward(x, plan, verb, kind, adjoint):
+        a = x.detach().resolve_conj().resolve_neg().contiguous().numpy()
+        if verb in _OPERATORS:
+            return torch.from_numpy(plan.apply(verb, a, adjoint=adjoint))
+        weight = (1 + (plan.m > 0))[:, None].astype(plan._real)
+        if verb == "synthesis":
+            return torch.from_numpy(plan.synthesis_adjoint(a, kind) * weight if adjoint else plan.synthesis(a, kind))
+        return torch.from_numpy(plan.analysis_adjoint(a / weight, kind) if adjoint else plan.analysis(a, kind))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        _, *ctx.words = inputs
+
+    @staticmethod
+    def backward(ctx, gradient):
+        plan, verb, kind, adjoint = ctx.words
+        return _Linear.apply(gradient, plan, verb, kind, not adjoint), None, None, None, None
+
+    @staticmethod
+    def jvp(ctx, tangent, *_):
+        return _Linear.apply(tangent, *ctx.words)
+
+
+class Ball:
+    """kugel.ball.Ball for tensors on the CPU: the same arguments and shapes.
+
+        ball = kugel.torch.Ball(lmax=31, n=20, vectors=True)
+        f = ball.synthesis(c)                       # c requires grad
+        u = ball.synthesis(ball.apply("grad", c), "vector")
+        (u.square().sum() + f.sum()).backward()
+
+    Gradients of coefficients are PyTorch's, by real and imaginary parts: those of m > 0 carry a factor 2, as both they and
+    their conjugates enter the field. `plan` is the kugel.ball.Ball.
+    """
+
+    def __init__(self, *args, **keys):
+        self.plan = _Plan(*args, **keys)
+
+    def _run(self, x, verb, kind="scalar"):
+        if not torch.is_tensor(x):
+            raise TypeError(f"expected a tensor, not {type(x).__name__}")
+        if x.device.type != "cpu":
+            raise NotImplementedError(f"the tensor is on {x.device}; transforms in the ball work on the CPU")
+        wanted = torch.float32 if self.plan._real.__name__ == "float32" else torch.float64
+        if verb != "analysis":
+            wanted = torch.complex64 if wanted == torch.float32 else torch.complex128
+        elif x.is_complex():
+            raise TypeError("values are real; transform real and imaginary part as two")
+        return _Linear.apply(x.to(wanted), self.plan, verb, kind, False)
+
+    def synthesis(self, coefficients, kind="scalar"):
+        """Values of series; kind: "scalar" or "vector"."""
+        return self._run(coefficients, "synthesis", kind)
+
+    def analysis(self, values, kind="scalar"):
+        """Series of values."""
+        return self._run(values, "analysis", kind)
+
+    def apply(self, operator, coefficients):
+        """An operator on coefficients: "grad", "div", "curl", "laplacian" and the others of kugel.ball.Ball.apply."""
+        if operator not in _OPERATORS:
+            raise ValueError(f"operator is {operator!r}; allowed are {', '.join(map(repr, _OPERATORS))}")
+        return self._run(coefficients, operator)

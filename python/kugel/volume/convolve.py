@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Convolution and correlation of images and volumes: a plan that keeps the kernel's spectrum, and functions."""
+import ctypes
+
+import numpy as np
+
+from .. import _ffi
+from .._lib import Handle, lib, long_call, options, view
+from ..devices import context
+from ..fft.arrays import Host
+from ..fft.place import place
+
+EXTENTS = {"full": _ffi.KUGEL_CONV_FULL, "same": _ffi.KUGEL_CONV_SAME, "valid": _ffi.KUGEL_CONV_VALID}
+BOUNDARIES = {"zero": _ffi.KUGEL_BOUNDARY_ZERO, "replicate": _ffi.KUGEL_BOUNDARY_REPLICATE,
+              "reflect": _ffi.KUGEL_BOUNDARY_REFLECT, "periodic": _ffi.KUGEL_BOUNDARY_PERIODIC,
+              "unknown": _ffi.KUGEL_BOUNDARY_UNKNOWN}
+ENGINES = {"auto": _ffi.KUGEL_VOLUME_AUTO, "resident": _ffi.KUGEL_VOLUME_RESIDENT, "tiles": _ffi.KUGEL_VOLUME_TILES,
+           "dif": _ffi.KUGEL_VOLUME_DIF}
+_REAL = tuple(np.dtype(t) for t in ("uint8", "uint16", "int16", "int32", "float16", "float32", "float64"))
+_COMPLEX = tuple(np.dtype(t) for t in ("complex64", "complex128"))
+
+
+def choose(value, table, name):
+    """The library's number of one of a table's words."""
+    if value not in table:
+        raise ValueError(f"{name} is {value!r}; allowed are {', '.join(repr(w) for w in table)}")
+    return table[value]
+
+
+def lengths(values, ndim, name):
+    """ndim integers, from one or from ndim; None stays None."""
+    if values is None:
+        return None
+    values = (int(values),) * ndim if np.isscalar(values) else tuple(int(v) for v in values)
+    if len(values) != ndim:
+        raise ValueError(f"{name} has {len(values)} numbers; the kernel has {ndim} axes")
+    return (ctypes.c_int64 * ndim)(*values)
+
+
+def _single(dtype):
+    return np.dtype(dtype) in (np.float32, np.float16, np.complex64)
+
+
+class Convolution:
+    """Convolution of images or volumes of one shape with one kernel (or several), whose spectrum the plan keeps.
+
+        blur = kugel.volume.Convolution((64, 512, 512), psf, boundary="reflect", precision="float32")
+        y = blur(x)                                     # x: [..., 64, 512, 512]
+        g = blur.adjoint(y)
+
+    shape:      lengths of the image, 1 to 3
+    kernel:     as many dimensions; with several=True one more before them, which the results have too
+    mode:       "full", "same" or "valid", as in scipy.signal
+    boundary:   what lies beyond the edges: "zero", "replicate", "reflect" (of scipy.ndimage), "periodic", or "unknown":
+                results are divided by the part of the kernel's sum that met the image
+    correlate:  correlation: the adjoint of the convolution
+    centre:     the kernel's element that lies on the result's own place; default (k - 1) // 2
+    dtype:      of results: default float32 or float64 (complex64, complex128), as image and kernel are; integers are
+                rounded and saturate, and `clipped` has their number after each call
+    precision:  "float32" or "float64": of the arithmetic; default as the results
+    scale:      factor on results
+    engine:     "auto", "resident", "tiles" or "dif" (in `parts`; on the CPU); on a device "tiles" is for arrays in host memory:
+                copies overlap with the convolution
+    device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share the tiles
+    """
+
+    def __init__(self, shape, kernel, mode="same", boundary="zero", correlate=False, centre=None, dtype=None, precision=None,
+                 several=False, scale=1.0, complex_data=None, engine="auto", parts=0, tile=None, device=None):
+        kernel = place(kernel).get()
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        ndim = len(self.shape)
+        if kernel.ndim != ndim + bool(several):
+            raise ValueError(f"the kernel has {kernel.ndim} dimensions; expected {ndim + bool(several)}")
+        self.complex_data = kernel.dtype.kind == "c" if complex_data is None else bool(complex_data)
+        if kernel.dtype not in _REAL + _COMPLEX:
+            kernel = kernel.astype(np.complex128 if kernel.dtype.kind == "c" else np.float64)
+        if precision is None:
+            precision = "float32" if _single(dtype if dtype is not None else kernel.dtype) else "float64"
+        choose(precision, {"float32": 1, "float64": 0}, "precision")
+        self.precision, self._dtype = precision, None if dtype is None else np.dtype(dtype)
+        self._context, self.clipped = context(device), 0
+        opts = options(_ffi.kugel_volume_opts, extent=choose(mode, EXTENTS, "mode"), boundary=choose(boundary, BOUNDARIES, "boundary"),
+                       correlate=int(correlate), complex_data=int(self.complex_data), precision=int(precision == "float32"),
+                       kernels=kernel.shape[0] if several else 0, engine=choose(engine, ENGINES, "engine"), parts=int(parts),
+                       scale=float(scale))
+        kept = [lengths(centre, ndim, "centre"), lengths(tile, ndim, "tile")]
+        for name, values in zip(("centre", "tile"), kept):
+            if values is not None:
+                setattr(opts, name, ctypes.addressof(values))
+        out = ctypes.c_void_p()
+        long_call(lib.kugel_volume_create, self._context.address if self._context else None, ndim,
+                  (ctypes.c_int64 * ndim)(*self.shape), (ctypes.c_int64 * ndim)(*kernel.shape[kernel.ndim - ndim:]),
+                  view(kernel), ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_volume_destroy)
+        self.kernels = kernel.shape[0] if several else None
+        self.results = tuple(self.info["results"])
+
+    @property
+    def info(self):
+        """What the plan does: engine, parts, tiles, lengths, bytes, predicted seconds."""
+        raw = _ffi.kugel_volume_info()
+        raw.size = ctypes.sizeof(raw)
+        lib.kugel_volume_get_info(self._handle.address, ctypes.byref(raw))
+        words = {number: word for word, number in ENGINES.items()}
+        found = {name: getattr(raw, name) for name, _ in raw._fields_ if name not in ("size", "ndim")}
+        found["engine"] = words[raw.engine]
+        return {name: list(v[:raw.ndim]) if hasattr(v, "__len__") and name != "engine" else v for name, v in found.items()}
+
+    def __call__(self, x):
+        """Results of images [..., shape...]."""
+        return self._apply(lib.kugel_volume_execute, x, False)
+
+    def adjoint(self, x):
+        """The exact adjoint: images of results [..., results...]."""
+        return self._apply(lib.kugel_volume_adjoint, x, True)
+
+    def _apply(self, function, x, adjoint):
+        x, ndim = place(x), len(self.shape)
+        if self.complex_data and x.dtype.kind != "c":
+            x = x.typed(np.complex64 if _single(x.dtype) else np.complex128)
+        elif x.dtype not in (_COMPLEX if self.complex_data else _REAL):
+            if x.dtype.kind == "c":
+                raise ValueError(f"the image is {x.dtype}; the plan is for real ones: pass complex_data=True")
+            x = x.typed(np.float64)
+        before, after = (self.results, self.shape) if adjoint else (self.shape, self.results)
+        several = (self.kernels,) if self.kernels else ()
+        if adjoint:
+            before = several + before
+        else:
+            after = several + after
+        if tuple(x.shape[x.ndim - len(before):]) != tuple(before):
+            raise ValueError(f"the array has shape {tuple(x.shape)}; its last axes must be {tuple(before)}")
+        dtype = self._dtype or np.dtype(("complex64" if self.precision == "float32" else "complex128") if self.complex_data
+                                        else self.precision)
+        out = x.new(tuple(x.shape[:x.ndim - len(before)]) + tuple(after), dtype)
+        clipped = ctypes.c_int64()
+        if isinstance(x, Host):
+            a = x.a if self._context is None else np.ascontiguousarray(x.a)
+            long_call(function, self._handle.address, view(a), view(out.a), ctypes.byref(clipped), None)
+        else:
+            function(self._handle.address, ctypes.byref(x.view()), ctypes.byref(out.view()), ctypes.byref(clipped), x._queue())
+        self.clipped = clipped.value
+        return out.value()
+
+
+def _both(image, psf, mode, boundary, correlate, dtype, precision, words):
+    x, h = place(image), place(psf)
+    ndim = h.ndim
+    if not 1 <= ndim <= 3 or x.ndim < ndim:
+        raise ValueError(f"the kernel has {ndim} dimensions and the image {x.ndim}: the kernel may have 1 to 3, the image as "
+                         "many or more")
+    both = np.result_type(x.dtype, h.dtype)
+    if precision is None:
+        precision = "float32" if _single(dtype if dtype is not None and np.dtype(dtype).kind in "fc" else both) else "float64"
+    if not isinstance(x, Host):
+        words.setdefault("device", x.device)
+    plan = Convolution(x.shape[x.ndim - ndim:], h, mode, boundary, correlate, dtype=dtype, precision=precision,
+                       complex_data=both.kind == "c", **words)
+    return plan(x)
+
+
+def convolve(image, psf, mode="same", boundary="zero", dtype=None, precision=None, **words):
+    """Convolution of an image or volume [..., z, y, x] with a kernel of 1 to 3 dimensions.
+
+    With boundary "zero" the shape and the results are those of scipy.signal.fftconvolve (mode "valid": of an image at least
+    as large as the kernel). dtype, precision and further words are those of Convolution, which keeps its plan; this function
+    makes one per call. Tensors give tensors; arrays in a device's memory are convolved there."""
+    return _both(image, psf, mode, boundary, False, dtype, precision, words)
+
+
+def correlate(image, psf, mode="same", boundary="zero", dtype=None, precision=None, **words):
+    """Correlation, sum_j conj(h_j) x_{o-c+j}: the adjoint of convolve (mode "same", boundary "zero"). For kernels of even
+    lengths scipy.signal.correlate has other centres: k - 1 - (k - 1) // 2."""
+    return _both(image, psf, mode, boundary, True, dtype, precision, words)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Deconvolution of images and volumes."""
+import ctypes
+
+import numpy as np
+
+from .. import _ffi
+from .._lib import Handle, lib, long_call, options, view, writable
+from ..devices import context
+from .files import Stack
+
+_METHODS = {"rl": _ffi.KUGEL_DECONV_RL, "biggs": _ffi.KUGEL_DECONV_BIGGS, "shb": _ffi.KUGEL_DECONV_SHB,
+            "tv": _ffi.KUGEL_DECONV_TV, "wiener": _ffi.KUGEL_DECONV_WIENER, "tikhonov": _ffi.KUGEL_DECONV_TIKHONOV,
+            "landweber": _ffi.KUGEL_DECONV_LANDWEBER, "isra": _ffi.KUGEL_DECONV_ISRA}
+_EDGES = {"unknown": _ffi.KUGEL_DECONV_UNKNOWN, "zero": _ffi.KUGEL_DECONV_ZERO, "replicate": _ffi.KUGEL_DECONV_REPLICATE,
+          "reflect": _ffi.KUGEL_DECONV_REFLECT, "periodic": _ffi.KUGEL_DECONV_PERIODIC}
+_STOPS = {_ffi.KUGEL_DECONV_COUNT: "count", _ffi.KUGEL_DECONV_TOLERANCE: "tolerance",
+          _ffi.KUGEL_DECONV_DISCREPANCY: "discrepancy", _ffi.KUGEL_DECONV_CALLBACK: "callback"}
+_KINDS = ("uint8", "uint16", "int16", "int32", "float16", "float32", "float64")
+
+
+def _readable(a, name):
+    a = np.asarray(a)
+    if a.dtype == np.bool_:
+        a = a.view(np.uint8)
+    if not a.dtype.isnative:
+        a = a.astype(a.dtype.newbyteorder("="))
+    if a.dtype.name not in _KINDS:
+        if a.dtype.kind not in "iuf":
+            raise TypeError(f"{name} is {a.dtype}; it must hold real numbers")
+        a = a.astype(np.float64)
+    return a
+
+
+class Deconvolution:
+    """A plan: deconvolution of any number of images of one shape by one PSF, whose spectrum it keeps.
+
+        sharpen = kugel.volume.Deconvolution(image.shape, psf, iterations=25, method="shb")
+        result = sharpen(image)                     # sharpen.info: iterations, stop, divergences, missing voxels, flux
+
+    shape:      of the images, one to three axes
+    psf:        an array or a Psf, as many axes, any lengths
+    method:     "rl", "biggs", "shb", "tv", "wiener", "tikhonov", "landweber", "isra"
+    edges:      "unknown" (no ringing; the default), "zero", "replicate", "reflect", "periodic"
+    background, offset, saturation, lambda_, step, tolerance, discrepancy, memory, halo: see kugel/deconv.h
+    centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given
+    back:       another PSF in the place of the adjoint
+    precision:  "f32", "f64" or None: "f64" for PSFs of float64
+    callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
+    """
+
+    def __init__(self, shape, psf, iterations=20, method="rl", *, edges="unknown", background=0.0, offset=0.0, saturation=0.0,
+                 lambda_=0.0, step=0.0, tolerance=0.0, discrepancy=0.0, centre=None, back=None, precision=None, memory=0,
+                 halo=0, callback=None):
+        psf = _readable(psf, "psf")
+        for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
+            if value not in allowed:
+                raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")
+        precision = precision or ("f64" if psf.dtype == np.float64 else "f32")
+        if precision not in ("f32", "f64"):
+            raise ValueError(f'precision is {precision!r}; allowed are "f32", "f64"')
+        self.shape, self.dtype = tuple(shape), np.dtype(np.float32 if precision == "f32" else np.float64)
+        if len(self.shape) != psf.ndim:
+            raise ValueError(f"images have {len(self.shape)} axes and the PSF {psf.ndim}: they must be as many")
+        self._context = context(None)
+        self._raised = None
+        self._callback = callback
+        values = dict(method=_METHODS[method], iterations=iterations, edges=_EDGES[edges], background=background, offset=offset,
+                      saturation=saturation, step=step, tolerance=tolerance, discrepancy=discrepancy,
+                      precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64, memory=int(memory),
+                      halo=halo)
+        values["lambda"] = lambda_
+        opts = options(_ffi.kugel_deconv_opts, **values)
+        lengths = ctypes.c_int64 * psf.ndim
+        if centre is not None:
+            places = lengths(*centre)
+            opts.centre = ctypes.addressof(places)
+        if back is not None:
+            back = view(_readable(back, "back"))
+            opts.back = ctypes.addressof(back._obj)
+        if callback is not None:
+            self._hook = _ffi.kugel_deconv_fn(self._after)
+            opts.callback = self._hook
+        out = ctypes.c_void_p()
+        n, k = lengths(*self.shape), lengths(*psf.shape)
+        address = self._context.address if self._context else None
+        cost = options(_ffi.kugel_deconv_cost)
+        lib.kugel_deconv_estimate(address, psf.ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
+        #: what an execution needs: bytes, seconds, tiles
+        self.cost = {"bytes": cost.bytes, "seconds": cost.seconds, "tiles": cost.tiles,
+                     "object": tuple(cost.object)[:psf.ndim], "tile": tuple(cost.tile)[:psf.ndim]}
+        long_call(lib.kugel_deconv_create, address, psf.ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
+        self._handle = Handle(out.value, lib.kugel_deconv_destroy)
+        #: of the last image: iterations, stop, first and last divergence, missing, clipped, flux_in, flux_out
+        self.info = None
+
+    def _after(self, iteration, divergence, user):
+        try:
+            return int(bool(self._callback(iteration, divergence)))
+        except BaseException as e:  # raised again when the library has returned
+            self._raised = e
+            return 1
+
+    def __call__(self, image, mask=None, start=None, out=None):
+        """The object of one image, in the precision of the plan or in `out`; mask: 0 (False) where a voxel is missing."""
+        image = _readable(image, "image")
+        out = np.empty(self.shape, self.dtype) if out is None else writable(out, "out")
+        others = [None if a is None else view(_readable(a, name)) for a, name in ((mask, "mask"), (start, "start"))]
+        info = options(_ffi.kugel_deconv_info)
+        self._raised = None
+        try:
+            long_call(lib.kugel_deconv_execute, self._handle.address, view(image), *others, view(out), ctypes.byref(info))
+        finally:
+            if self._raised is not None:
+                raise self._raised
+        self.info = {n: getattr(info, n) for n, *_ in info._fields_ if n != "size"}
+        self.info["stop"] = _STOPS[info.stop]
+        return out
+
+
+def _check_voxels(image, psf):
+    for axis, a, b, length in zip("zyx", image.voxel, psf.voxel, psf.shape[2:]):
+        if a > 0 and b > 0 and length > 1 and abs(a - b) > 0.01 * a:
+            raise ValueError(f"voxels are {a:.4g} um along {axis} in the image and {b:.4g} um in the PSF: resample the PSF, or give "
+                             "any_voxel=True")
+
+
+def deconvolve(image, psf, iterations=20, method="rl", *, mask=None, start=None, out=None, any_voxel=False, **how):
+    """What an image showed before its PSF blurred it: arguments of skimage.restoration.richardson_lucy, and of
+    Deconvolution. Leading axes of the image beyond the PSF's (channels, times) are images of their own, by one plan.
+
+    image, psf: arrays, or stacks of kugel.volume.open, whose voxel sizes must agree (any_voxel=True: need not)
+    """
+    if isinstance(image, Stack) and isinstance(psf, Stack) and not any_voxel:
+        _check_voxels(image, psf)
+    image, psf = (a.array() if isinstance(a, Stack) else a for a in (image, psf))
+    image, psf = _readable(image, "image"), _readable(psf, "psf")
+    lead = image.ndim - psf.ndim
+    if lead < 0:
+        raise ValueError(f"the image has {image.ndim} axes and the PSF {psf.ndim}: an image has as many or more")
+    how.setdefault("precision", "f64" if image.dtype == np.float64 or psf.dtype == np.float64 else "f32")
+    plan = Deconvolution(image.shape[lead:], psf, iterations, method, **how)
+    if not lead:
+        return plan(image, mask, start, out)
+    out = np.empty(image.shape, plan.dtype) if out is None else out
+    for i in np.ndindex(image.shape[:lead]):
+        each = [None if a is None else np.broadcast_to(a, image.shape)[i] for a in (mask, start)]
+        plan(image[i], *each, out[i])
+    return out

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of the ball: what they own, what they tell. */
+#include <math.h>
+#include "ball/ball.h"
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+
+kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int shift,
+                                kugel_worland_type type, const double *radii, kugel_jwt **out)
+{
+  int64_t count = l1 - l0, *lists;
+  KUGEL_ALLOC(p->ctx, lists, 2 * count * 8);
+  for (int64_t i = 0; i < count; i++) {
+    lists[i] = kugel__max(l0 + i + shift, 0);
+    lists[count + i] = kugel__min(l0 + i, p->mmax) + 1;
+  }
+  kugel_jwt_opts o = {.size = sizeof o,
+                      .type = type,
+                      .engine = p->opts.engine,
+                      .precision = p->opts.precision,
+                      .complex_data = 1,
+                      .n = p->n,
+                      .blocks = count,
+                      .l = lists,
+                      .multiplicity = lists + count,
+                      .nl = p->nl + l0,
+                      .nr = p->nr,
+                      .radii = radii,
+                      .max_table = (64 << 20) / (uint64_t)p->chunks};
+  kugel_status s = kugel_jwt_create(p->ctx, &o, out);
+  kugel__free(p->ctx, lists);
+  return s;
+}
+
+static kugel_status make_radial(kugel_ball *p, const double *radii)
+{
+  for (int i = 0; i < (p->opts.vectors ? 3 : 1); i++)
+    for (int c = 0; c < p->chunks; c++)
+      KUGEL_TRY(kugel__ball_radial(p, p->chunk[c], p->chunk[c + 1], (int[]){0, -1, 1}[i], p->opts.type, radii,
+                                   &p->radial[i][c]));
+  return KUGEL_OK;
+}
+
+static kugel_status make_sphere(kugel_ball *p, const kugel_grid *sphere)
+{
+  kugel_grid_opts g = {.size = sizeof g, .kind = KUGEL_GRID_GAUSS, .ntheta = p->ntheta, .nphi = p->nphi};
+  if (!sphere)
+    KUGEL_TRY(kugel_grid_create(p->ctx, &g, &p->grid));
+  kugel_sht_opts o = {.size = sizeof o,
+                      .grid = sphere ? sphere : p->grid,
+                      .lmax = p->lmax,
+                      .mmax = p->mmax ? p->mmax : KUGEL_ONLY_M0,
+                      .bad_pixels = KUGEL_BAD_PASS}; /* values are checked before */
+  KUGEL_TRY(kugel_sht_create(p->ctx, &o, &p->scalar));
+  o.mode = KUGEL_SHT_SPIN;
+  o.spin = 1;
+  return p->opts.vectors ? kugel_sht_create(p->ctx, &o, &p->spin) : KUGEL_OK;
+}
+
+kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kugel_ball **out)
+{
+  static const double a[] = {-0.5, 0, 0, 0}, shift[] = {-0.5, -0.5, 0, 0.5};
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: pass lmax and n");
+  kugel_ball_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ball_opts"));
+  kugel_ctx *held = kugel__ctx_retain(ctx);
+  kugel_ball *p = held->device.type == KUGEL_CPU ? kugel__calloc(held, sizeof *p) : NULL;
+  if (!p) {
+    int type = held->device.type;
+    kugel_ctx_destroy(held);
+    KUGEL_CHECK(type == KUGEL_CPU, KUGEL_ENOTSUP,
+                "transforms in the ball run on the CPU: pass a context of it");
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
+  }
+  p->ctx = held;
+  p->opts = o;
+  p->single = o.precision == KUGEL_PRECISION_F32;
+  p->word = p->single ? 4 : 8;
+  kugel_status s = kugel__ball_sizes(p);
+  if (!s) {
+    p->a = a[o.type];
+    p->shift = shift[o.type];
+    s = make_radial(p, o.radii);
+  }
+  if (!s)
+    s = make_sphere(p, o.sphere);
+  p->opts.radii = NULL;
+  p->opts.sphere = NULL;
+  if (s) {
+    kugel_ball_destroy(p);
+    return s;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel_ball_destroy(kugel_ball *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
+    for (int c = 0; c < KUGEL__BALL_CHUNKS; c++)
+      kugel_jwt_destroy(p->radial[i][c]);
+  kugel_sht_destroy(p->spin);
+  kugel_sht_destroy(p->scalar);
+  kugel_grid_destroy(p->grid);
+  kugel__free(ctx, p->nl);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+static uint64_t space(const kugel_ball *p, int components)
+{
+  kugel__ball_space s = kugel__ball_space_of(p, components);
+  return s.rows + s.alm + s.maps + s.sums;
+}
+
+kugel_status kugel_ball_get_info(const kugel_ball *p, kugel_ball_info *info)
+{
+  KUGEL_CHECK(p && info, KUGEL_EINVAL, "%s is NULL", p ? "info" : "plan");
+  kugel_ball_info whole = {.size = sizeof whole,
+                           .lmax = p->lmax,
+                           .mmax = p->mmax,
+                           .n = p->n,
+                           .nlm = p->nlm,
+                           .nr = p->nr,
+                           .ntheta = p->ntheta,
+                           .nphi = p->nphi,
+                           .parts = (p->nr + p->part - 1) / p->part,
+                           .scalar_bytes = space(p, 1),
+                           .vector_bytes = p->opts.vectors ? space(p, 3) : 0};
+  for (int i = 0; i < (p->opts.vectors ? 3 : 1); i++)
+    for (int c = 0; c < p->chunks; c++) {
+      kugel_jwt_info radial = {.size = sizeof radial};
+      KUGEL_TRY(kugel_jwt_get_info(p->radial[i][c], &radial));
+      whole.table_bytes += radial.table_bytes;
+    }
+  return kugel__give_info(info, &whole, sizeof whole, "kugel_ball_info");
+}
+
+/* The weights of the integral of f r^2 dr for even f, exact to degree 2 nr - 2: with r = cos t, those that integrate the cosine
+ * series that the radii determine, integral of cos(2 n t) cos^2 t sin t dt = (1 / (1 - 4 n^2) + 3 / (9 - 4 n^2)) / 4. */
+static void radial_weights(int64_t nr, double *weight)
+{
+  for (int64_t k = 0; k < nr; k++) {
+    double t = M_PI * (2 * (double)k + 1) / (4 * (double)nr), sum = 0;
+    for (int64_t n = nr - 1; n >= 0; n--) {
+      double q = 4 * (double)n * (double)n, moment = (1 / (1 - q) + 3 / (9 - q)) / 4;
+      sum += (n ? 2 : 1) * moment * cos(2 * (double)n * t);
+    }
+    weight[k] = sum / (double)nr;
+  }
+}
+
+kugel_status kugel_ball_grid(const kugel_ball *p, double *r, double *theta, double *phi, double *weight_r,
+                             double *weight_s)
+{
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_ball_create");
+  KUGEL_CHECK(p->grid || !(theta || phi || weight_s), KUGEL_EINVAL,
+              "the plan has a sphere of the caller: pass NULL for theta, phi and weight_s, and ask "
+              "kugel_grid_rings");
+  KUGEL_TRY(kugel_jwt_grid(p->radial[0][0], r, NULL));
+  if (weight_r) {
+    KUGEL_TRY(kugel_jwt_grid(p->radial[0][0], NULL, weight_r));
+    radial_weights(p->nr, weight_r);
+  }
+  for (int64_t j = 0; phi && j < p->nphi; j++)
+    phi[j] = 2 * M_PI * (double)j / (double)p->nphi;
+  return theta || weight_s ? kugel_grid_rings(p->grid, theta, NULL, NULL, NULL, weight_s) : KUGEL_OK;
+}
+
+kugel_status kugel_ball_truncated(const kugel_ball *p, int64_t *nl)
+{
+  KUGEL_CHECK(p && nl, KUGEL_EINVAL, "%s is NULL", p ? "nl" : "plan");
+  for (int64_t l = 0; l <= p->lmax; l++)
+    nl[l] = p->nl[l];
+  return KUGEL_OK;
+}
+
+kugel_status kugel__ball_kind(const kugel_ball *p, kugel_ball_kind kind, int *components)
+{
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_ball_create");
+  KUGEL_CHECK(kind == KUGEL_BALL_SCALAR || kind == KUGEL_BALL_VECTOR, KUGEL_EINVAL,
+              "kind is %d, must be KUGEL_BALL_SCALAR (0) or VECTOR (1)", (int)kind);
+  KUGEL_CHECK(kind == KUGEL_BALL_SCALAR || p->opts.vectors, KUGEL_EINVAL,
+              "kind is KUGEL_BALL_VECTOR, but the plan is for scalars: set opts.vectors to 1");
+  *components = kind == KUGEL_BALL_VECTOR ? 3 : 1;
+  return KUGEL_OK;
+}
+
+kugel_status kugel__ball_array(const kugel_ball *p, const kugel_array *a, const char *name, int components,
+                               bool values, int64_t *batch)
+{
+  int64_t coeffs[] = {components, p->nlm, p->n}, points[] = {components, p->nr, p->ntheta, p->nphi},
+          cut[] = {components, p->nr, p->npix};
+  int64_t *shape = !values ? coeffs : p->grid ? points : cut;
+  int ndim = values && p->grid ? 4 : 3, skip = components == 1;
+  kugel_dtype real = p->single ? KUGEL_F32 : KUGEL_F64, pair = p->single ? KUGEL_C64 : KUGEL_C128;
+  *batch = -1;
+  return kugel__array_check(a, name, values ? real : pair, ndim - skip, shape + skip, batch);
+}

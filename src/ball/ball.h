@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of plans of the ball.
+ *
+ * A field goes through two arrays. Rows [component][row(l, m)][nr] are what the transforms in radius see, for a chunk of degrees
+ * at a time: the chunk is small, so the field is in memory once between the transforms, as alm [part][set][nalm] of
+ * spherical-harmonic transforms: of all radii, or under a limit of memory of one part of them after another, in the order of alm.h. The step between them transposes, reorders and, for vectors,
+ * rotates (a, b) to the radial component and the gradient. */
+#ifndef KUGEL_BALL_BALL_H
+#define KUGEL_BALL_BALL_H
+
+#include <kugel/ball.h>
+#include <kugel/sphere.h>
+#include "core/base.h"
+
+enum { KUGEL__BALL_CHUNKS = 32, KUGEL__BALL_COMPONENTS = 3 };
+
+struct kugel_ball {
+  kugel_ctx *ctx;
+  kugel_ball_opts opts; /* its pointers are not used */
+  bool single;
+  bool own_radii, cuts; /* cuts: radii or sphere of the caller */
+  size_t word;          /* bytes of a real */
+  double a, shift;      /* Jacobi parameters of degree l: a, b = l + shift */
+  int64_t lmax, mmax, n, nlm, nalm, nr, ntheta, nphi, npix;
+  int64_t *nl; /* [lmax + 1] */
+  kugel_grid *grid;
+  kugel_sht *scalar, *spin; /* spin: of plans for vectors */
+  int chunks;
+  int64_t chunk[KUGEL__BALL_CHUNKS + 1]; /* degrees [chunk[i], chunk[i + 1]) */
+  int64_t chunk_rows;                    /* of the longest chunk */
+  kugel_jwt
+      *radial[KUGEL__BALL_COMPONENTS][KUGEL__BALL_CHUNKS]; /* of degrees l, and for vectors l - 1, l + 1 */
+  int64_t part; /* radii whose alm are in memory at once; all: nr */
+  int64_t maps; /* radii whose spin maps are handled at once */
+};
+
+/* Rows before those of degree l. */
+static inline int64_t kugel__ball_row(const kugel_ball *p, int64_t l)
+{
+  int64_t full = p->mmax + 1;
+  return l <= full ? l * (l + 1) / 2 : full * (full + 1) / 2 + (l - full) * full;
+}
+
+/* Bytes of the work space of a call: rows, alm, maps and, with parts, the coefficients that a part adds, one after another,
+ * each a multiple of 64. */
+typedef struct kugel__ball_space {
+  size_t rows, alm, maps, sums;
+} kugel__ball_space;
+kugel__ball_space kugel__ball_space_of(const kugel_ball *p, int components);
+
+/* Fills truncation and grid from p->opts. */
+kugel_status kugel__ball_sizes(kugel_ball *p);
+/* A transform in radius of degrees [l0, l1) + `shift`, l = 0 at least 0. */
+kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int shift,
+                                kugel_worland_type type, const double *radii, kugel_jwt **out);
+
+/* Between rows of a chunk and alm of radii [k0, k0 + count). */
+kugel_status kugel__ball_turn(const kugel_ball *p, int chunk, int components, bool to_alm, int64_t k0,
+                              int64_t count, char *rows, char *alm);
+
+/* Checks an array [..., components, rows, columns] of a plan, complex or real; *batch: its leading extents. components 1
+ * is no axis. */
+kugel_status kugel__ball_array(const kugel_ball *p, const kugel_array *a, const char *name, int components,
+                               bool values, int64_t *batch);
+kugel_status kugel__ball_kind(const kugel_ball *p, kugel_ball_kind kind, int *components);
+/* Degree of component i of a vector, or of a scalar, less l. */
+static inline int kugel__ball_shift(int components, int i)
+{
+  static const int shift[] = {-1, 1, 0};
+  return components == 1 ? 0 : shift[i];
+}
+/* Where the radial transforms of a component are in p->radial: scalars and c have index 0. */
+static inline int kugel__ball_index(int components, int i)
+{
+  return components == 1 ? 0 : (i + 1) % 3;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Energy spectra: squares of the coefficients of functions that are orthonormal over r^2 dr, into which chunks are
+ * converted by way of values in radius. */
+#include <string.h>
+#include "ball/ball.h"
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/parallel.h"
+
+typedef struct call {
+  const kugel_ball *p;
+  int components;
+  kugel_ball_axis axis;
+  kugel_jwt *even[KUGEL__BALL_COMPONENTS][KUGEL__BALL_CHUNKS]; /* to orthonormal functions; NULL: no need */
+  char *values, *turned;                                       /* of a chunk */
+} call;
+
+static kugel_status make_plans(call *c)
+{
+  const kugel_ball *p = c->p;
+  bool needed = p->opts.type != KUGEL_WORLAND_SPHERE_ENERGY;
+  for (int i = 0; needed && i < c->components; i++)
+    for (int k = 0; k < p->chunks; k++)
+      KUGEL_TRY(kugel__ball_radial(p, p->chunk[k], p->chunk[k + 1], kugel__ball_shift(c->components, i),
+                                   KUGEL_WORLAND_SPHERE_ENERGY, NULL, &c->even[i][k]));
+  return KUGEL_OK;
+}
+
+/* Adds |c|^2 of the rows of a chunk. Negative orders are the conjugates of positive ones. */
+static void add(const call *c, int i, int chunk, const char *coeffs, double *energy)
+{
+  const kugel_ball *p = c->p;
+  int64_t row = 0;
+  for (int64_t l = p->chunk[chunk]; l < p->chunk[chunk + 1]; l++)
+    for (int64_t m = 0; m <= kugel__min(l, p->mmax); m++, row++) {
+      const char *at = coeffs + (size_t)(row * p->n) * 2 * p->word;
+      if (c->components == 3 && i != 1 && !l)
+        continue;
+      for (int64_t n = 0; n < p->nl[l]; n++) {
+        double re = p->single ? (double)((const float *)(const void *)at)[2 * n]
+                              : ((const double *)(const void *)at)[2 * n];
+        double im = p->single ? (double)((const float *)(const void *)at)[2 * n + 1]
+                              : ((const double *)(const void *)at)[2 * n + 1];
+        energy[c->axis == KUGEL_BALL_L   ? l
+               : c->axis == KUGEL_BALL_M ? m
+                                         : n] += m ? 2 * (re * re + im * im) : re * re;
+      }
+    }
+}
+
+static kugel_status one_chunk(const call *c, int i, int k, const char *coeffs, double *energy)
+{
+  const kugel_ball *p = c->p;
+  int64_t first = kugel__ball_row(p, p->chunk[k]), rows = kugel__ball_row(p, p->chunk[k + 1]) - first;
+  kugel_dtype pair = p->single ? KUGEL_C64 : KUGEL_C128;
+  const char *at = coeffs + (size_t)((i * p->nlm + first) * p->n) * 2 * p->word;
+  if (c->even[i][k]) {
+    kugel_array *values = KUGEL_ARRAY(c->values, pair, rows, p->nr),
+                *turned = KUGEL_ARRAY(c->turned, pair, rows, p->n);
+    KUGEL_TRY(kugel_jwt_synthesis(p->radial[kugel__ball_index(c->components, i)][k], KUGEL_WORLAND_P,
+                                  KUGEL_ARRAY(at, pair, rows, p->n), values, NULL));
+    KUGEL_TRY(kugel_jwt_analysis(c->even[i][k], KUGEL_WORLAND_P, values, turned, NULL));
+    at = c->turned;
+  }
+  add(c, i, k, at, energy);
+  return KUGEL_OK;
+}
+
+static kugel_status all(call *c, int64_t batch, int64_t count, const char *coeffs, double *energy)
+{
+  const kugel_ball *p = c->p;
+  size_t pair = 2 * p->word, rows = (size_t)p->chunk_rows;
+  KUGEL_TRY(make_plans(c));
+  c->values = kugel__scratch_get(p->ctx, rows * (size_t)(p->nr + p->n) * pair);
+  KUGEL_CHECK(c->values, KUGEL_ENOMEM, "no memory for a work space of %zu bytes",
+              rows * (size_t)(p->nr + p->n) * pair);
+  c->turned = c->values + rows * (size_t)p->nr * pair;
+  memset(energy, 0, (size_t)(batch * count) * sizeof *energy);
+  int64_t steps = batch * c->components * p->chunks;
+  kugel_status s = KUGEL_OK;
+  kugel__span outer = kugel__progress_enter(0, 1);
+  for (int64_t at = 0; !s && at < steps; at++) {
+    int64_t field = at / (c->components * p->chunks);
+    kugel__span part = kugel__progress_enter((double)at / (double)steps, (double)(at + 1) / (double)steps);
+    s = one_chunk(c, (int)(at / p->chunks % c->components), (int)(at % p->chunks),
+                  coeffs + (size_t)(field * c->components * p->nlm * p->n) * pair, energy + field * count);
+    kugel__progress_leave(part);
+  }
+  kugel__progress_leave(outer);
+  kugel__scratch_put(p->ctx, c->values);
+  return s;
+}
+
+kugel_status kugel_ball_spectrum(const kugel_ball *p, kugel_ball_kind kind, kugel_ball_axis axis,
+                                 const kugel_array *coeffs, const kugel_array *energy, kugel_queue *queue)
+{
+  call c = {.p = p, .axis = axis};
+  int64_t batch, other = -1;
+  KUGEL_TRY(kugel__ball_kind(p, kind, &c.components));
+  KUGEL_CHECK((int)axis >= 0 && axis <= KUGEL_BALL_N, KUGEL_EINVAL,
+              "axis is %d, must be KUGEL_BALL_L (0), M (1) or N (2)", (int)axis);
+  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is not NULL: spectra are made on the CPU");
+  KUGEL_CHECK(!p->own_radii, KUGEL_EINVAL,
+              "the plan has radii of the caller and no spectra: make one without");
+  int64_t count = axis == KUGEL_BALL_L ? p->lmax + 1 : axis == KUGEL_BALL_M ? p->mmax + 1 : p->n;
+  KUGEL_TRY(kugel__ball_array(p, coeffs, "coeffs", c.components, false, &batch));
+  KUGEL_TRY(kugel__array_check(energy, "energy", KUGEL_F64, 1, &count, &other));
+  KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "coeffs has %lld fields and energy %lld: give as many",
+              (long long)batch, (long long)other);
+  KUGEL_TRY(kugel__array_disjoint(coeffs, "coeffs", energy, "energy"));
+  kugel_status s =
+      batch ? all(&c, batch, count, kugel__array_data(coeffs), kugel__array_data(energy)) : KUGEL_OK;
+  for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
+    for (int k = 0; k < KUGEL__BALL_CHUNKS; k++)
+      kugel_jwt_destroy(c.even[i][k]);
+  return s;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fine grid to values at points: a block takes up to `limit` points of a box, whose cells, with the margin that the kernel
+// reaches, it holds in shared memory. GROUP threads share a point, one each along the columns, so that they read neighbours.
+//
+// As in kernels/spread.cl; GROUP: a power of two of at least WIDTH, at most 32. TILED 0: cells are read from the grid, where
+// a box does not fit in shared memory.
+//
+// variant: NDIM=3 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=8 TILED=1 REAL_BITS=64
+// variant: NDIM=3 WIDTH=13 DEGREE=11 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=16 TILED=1 REAL_BITS=64
+// variant: NDIM=3 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=8 TILED=1 REAL_BITS=32
+// variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=16 GROUP=8 TILED=1 REAL_BITS=64
+// variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=16 GROUP=8 TILED=0 REAL_BITS=64
+// variant: NDIM=1 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=1 GROUP=8 TILED=1 REAL_BITS=64
+
+#include "nufft/kernels/boxes.h.cl"
+#define THREADS 256
+#define POINTS (THREADS / GROUP) // at a time
+#define LINE (COLUMNS + WIDTH - 1)
+#define PLANE (LINE * (ROWS + ACROSS - 1))
+#define CELLS (PLANE * (LAYERS + MARCHED - 1))
+
+KERNEL(THREADS) interpolate_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTRICT jobs, box_shape s)
+{
+  i64 b = GLOBAL_ID(0);
+  if (b <= s.boxes) {
+    i64 pillar = b / s.parts[1], z0 = (b - pillar * s.parts[1]) * LAYERS, z1 = z0 + LAYERS < s.fine[1] ? z0 + LAYERS : s.fine[1];
+    i64 first = pillar * s.fine[1];
+    jobs[b] = b == s.boxes ? 0 : (u32)(((i64)start[first + z1] - start[first + z0] + s.limit - 1) / s.limit);
+  }
+}
+
+KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 *RESTRICT place,
+                            GLOBAL const real *RESTRICT fraction, GLOBAL const u32 *RESTRICT start,
+                            GLOBAL const u32 *RESTRICT job, GLOBAL const real2 *grid, GLOBAL real2 *values, box_shape s)
+{
+#if TILED
+  SHARED_FROM_LAUNCH(real2, tile, CELLS);
+#endif
+#if NDIM > 1
+  SHARED real march[THREADS];
+#endif
+#if NDIM > 2
+  SHARED real across[THREADS];
+#endif
+  SHUFFLE_ROOM(THREADS);
+  i32 me = LOCAL_ID(0), mine = me % GROUP, slot = me / GROUP;
+  i64 box = job[2 * GROUP_ID(0)], pillar = box / s.parts[1], z0 = (box - pillar * s.parts[1]) * LAYERS;
+  i64 z1 = z0 + LAYERS < s.fine[1] ? z0 + LAYERS : s.fine[1];
+  i64 py = pillar / s.parts[0], px = pillar - py * s.parts[0];
+  i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
+  i64 first = start[pillar * s.fine[1] + z0] + (i64)job[2 * GROUP_ID(0) + 1] * s.limit, end = start[pillar * s.fine[1] + z1];
+  i32 count = (i32)(end - first < s.limit ? end - first : s.limit);
+  GLOBAL const real2 *from = grid + GROUP_ID(1) * s.cells;
+  GLOBAL real2 *to = values + s.first + GROUP_ID(1) * s.batch_stride;
+#if TILED
+  i32 wide = (i32)(start_of(px + 1, s.fine[0], s.parts[0]) - x0) + WIDTH - 1;
+  i32 high = (i32)(start_of(py + 1, s.fine[2], s.parts[2]) - y0) + ACROSS - 1, deep = (i32)(z1 - z0) + MARCHED - 1;
+  for (i32 i = me; i < CELLS; i += THREADS) {
+    i32 c = i / PLANE, b = (i - c * PLANE) / LINE, a = i - c * PLANE - b * LINE;
+    if (a < wide && b < high && c < deep) {
+      i64 x = x0 + a, y = y0 + b, z = z0 + c;
+      x -= x >= s.fine[0] ? s.fine[0] : 0;
+      y -= y >= s.fine[2] ? s.fine[2] : 0;
+      z -= z >= s.fine[1] ? s.fine[1] : 0;
+      tile[i] = from[(z * s.fine[2] + y) * s.fine[0] + x];
+    }
+  }
+#endif
+  real coefficient[DEGREE + 1]; // of the weight of this thread's cell
+  i32 cell = mine < WIDTH ? mine : WIDTH - 1;
+  UNROLL for (i32 g = 0; g <= DEGREE; g++)
+    coefficient[g] = mine < WIDTH ? piece[g * WIDTH + cell] : (real)0;
+  BARRIER();
+  for (i32 k = 0; k < count; k += POINTS) {
+    bool has = k + slot < count;
+    i64 i = first + (has ? k + slot : 0);
+    u32 p = place[i];
+    real t = fraction[i], along = coefficient[DEGREE];
+    UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
+      along = FMA(along, t, coefficient[g]);
+#if NDIM > 1
+    real wz = coefficient[DEGREE];
+    t = fraction[s.n + i];
+    UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
+      wz = FMA(wz, t, coefficient[g]);
+    march[me] = wz;
+#endif
+#if NDIM > 2
+    real wy = coefficient[DEGREE];
+    t = fraction[2 * s.n + i];
+    UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
+      wy = FMA(wy, t, coefficient[g]);
+    across[me] = wy;
+#endif
+    WARP_SYNC();
+    i32 ax = (i32)(p & 255) + cell, ay = (i32)(p >> 8 & 255), az = (i32)(p >> 16) % LAYERS;
+#if NDIM > 2
+    real rows[WIDTH];
+    UNROLL for (i32 b = 0; b < WIDTH; b++)
+      rows[b] = across[slot * GROUP + b];
+#endif
+#if !TILED
+    i64 gx = x0 + ax;
+    gx -= gx >= s.fine[0] ? s.fine[0] : 0;
+#endif
+    real re = 0, im = 0;
+    UNROLL for (i32 c = 0; c < MARCHED; c++) {
+#if TILED
+      IN_SHARED const real2 *row = tile + (az + c) * PLANE + ay * LINE + ax;
+#else
+      i64 z = z0 + az + c;
+      z -= z >= s.fine[1] ? s.fine[1] : 0;
+#endif
+      real sr = 0, si = 0;
+      UNROLL for (i32 b = 0; b < ACROSS; b++) {
+#if TILED
+        real2 v = row[b * LINE];
+#else
+        i64 y = y0 + ay + b;
+        y -= y >= s.fine[2] ? s.fine[2] : 0;
+        real2 v = from[(z * s.fine[2] + y) * s.fine[0] + gx];
+#endif
+#if NDIM > 2
+        sr = FMA(rows[b], v.x, sr);
+        si = FMA(rows[b], v.y, si);
+#else
+        sr = v.x;
+        si = v.y;
+#endif
+      }
+#if NDIM > 1
+      real w = march[slot * GROUP + c];
+      re = FMA(w, sr, re);
+      im = FMA(w, si, im);
+#else
+      re = sr;
+      im = si;
+#endif
+    }
+    re *= along;
+    im *= along;
+    UNROLL for (i32 step = 1; step < GROUP; step *= 2) {
+      re += SHUFFLE_XOR(re, step);
+      im += SHUFFLE_XOR(im, step);
+    }
+    if (mine == 0 && has)
+      to[source[i] * s.stride] = MAKE_REAL2(re, im);
+    WARP_SYNC(); // weights are read
+  }
+}

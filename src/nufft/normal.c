@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The normal operator A^H W A of modes as a convolution. With A f = sum_k f_k e^{i s k.x_j},
+ *   (A^H W A f)_k = sum_k' q_{k - k'} f_k',   q_d = sum_j w_j e^{-i s d.x_j},   |d| < n,
+ * a Toeplitz matrix: an FFT of at least 2 n - 1 points per axis, a product with the real transform of q, and back (Fessler et
+ * al. 2005, doi:10.1109/TSP.2005.853152). Lines without modes are left out as elsewhere. */
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "nufft/plan.h"
+
+/* ---- execution ---- */
+
+enum { PART = 1 << 15 }; /* cells per task */
+
+typedef struct product {
+  const void *spectrum;
+  void *grid;
+  int64_t cells;
+  bool single;
+} product;
+
+static kugel_status multiply(void *arg, int64_t part, int worker)
+{
+  const product *p = arg;
+  (void)worker;
+  for (int64_t i = part * PART; i < kugel__min(p->cells, (part + 1) * PART); i++)
+    if (p->single) {
+      ((float *)p->grid)[2 * i] *= ((const float *)p->spectrum)[i];
+      ((float *)p->grid)[2 * i + 1] *= ((const float *)p->spectrum)[i];
+    } else {
+      ((double *)p->grid)[2 * i] *= ((const double *)p->spectrum)[i];
+      ((double *)p->grid)[2 * i + 1] *= ((const double *)p->spectrum)[i];
+    }
+  return KUGEL_OK;
+}
+
+static kugel_status apply(const kugel_nufft_points *p, const void *in, const int64_t *in_stride, void *out,
+                          const int64_t *out_stride, void *grid)
+{
+  const kugel_nufft *m = p->normal->modes;
+  product a = {p->normal->spectrum, grid, m->fine, m->single};
+  KUGEL_TRY(kugel__nufft_clear(m, grid));
+  KUGEL_TRY(kugel__nufft_give_modes(m, KUGEL_FORWARD, in, in_stride, grid));
+  KUGEL_TRY(kugel__parallel(m->ctx, (a.cells + PART - 1) / PART, multiply, &a));
+  return kugel__nufft_take_modes(m, KUGEL_INVERSE, grid, out, out_stride);
+}
+
+/* ---- creation ---- */
+
+typedef struct maker {
+  const kugel_nufft *plan;
+  kugel_nufft_points *p;
+  double *strengths, *q, *grid; /* complex: [M], [2 n - 1...], [fine...] */
+  kugel_nufft *wide, *differences;
+  kugel_nufft_points *points;
+} maker;
+
+static kugel_status take_weights(maker *m, const kugel_array *w, int64_t n)
+{
+  char text[256];
+  if (w) {
+    KUGEL_CHECK(w->shape && w->device.type == KUGEL_CPU && w->ndim == 1 && w->shape[0] == n &&
+                    (kugel__dtype_is(w->dtype, KUGEL_F64) || kugel__dtype_is(w->dtype, KUGEL_F32)),
+                KUGEL_ESHAPE, "weights is %s, must be float64 or float32 [%lld] in host memory, or NULL",
+                w->shape ? kugel__array_describe(w, text, sizeof text) : "without shape", (long long)n);
+    KUGEL_TRY(kugel__array_check_reach(w, "weights", false));
+    KUGEL_CHECK(w->data || n == 0, KUGEL_EINVAL, "weights has data NULL");
+  }
+  KUGEL_ALLOC(m->plan->ctx, m->strengths, kugel__max(1, n) * 16);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at = w && w->strides ? i * w->strides[0] : i;
+    const char *data = w ? kugel__array_data(w) : NULL;
+    m->strengths[2 * i] = !w                    ? 1
+                          : w->dtype.bits == 32 ? (double)((const float *)(const void *)data)[at]
+                                                : ((const double *)(const void *)data)[at];
+    m->strengths[2 * i + 1] = 0;
+  }
+  return KUGEL_OK;
+}
+
+/* q_d, |d| < n along each axis, in double. */
+static kugel_status sum_differences(maker *m, const kugel_array *points, int64_t *n)
+{
+  const kugel_nufft *plan = m->plan;
+  double period[3], modes = 1;
+  for (int d = 0; d < plan->ndim; d++) {
+    n[d] = 2 * plan->axis[d].n - 1;
+    modes *= (double)n[d];
+    period[d] = plan->axis[d].period;
+  }
+  KUGEL_CHECK(modes <= 0x1p38, KUGEL_EINVAL, "the operator has %g differences of modes, must be at most 2^38",
+              modes);
+  kugel_nufft_opts o = {.size = sizeof o,
+                        .type = KUGEL_NUFFT_TO_MODES,
+                        .sign = plan->to_modes ? plan->sign : -plan->sign,
+                        .tolerance = plan->tolerance,
+                        .period = plan->axis[0].period_low != 0 ? NULL : period,
+                        .density = (double)(points->shape[0] + 1) / modes};
+  KUGEL_TRY(kugel_nufft_create(plan->ctx, plan->ndim, n, &o, &m->wide));
+  KUGEL_TRY(kugel_nufft_points_create(m->wide, points, &m->points));
+  m->q = kugel__alloc(plan->ctx, (size_t)modes * 16);
+  KUGEL_CHECK(m->q, KUGEL_ENOMEM, "no memory for %g differences of modes", modes);
+  kugel_array q = {
+      .data = m->q, .device = {KUGEL_CPU, 0}, .ndim = plan->ndim, .dtype = KUGEL_C128, .shape = n};
+  return kugel_nufft_execute(m->points, KUGEL_ARRAY(m->strengths, KUGEL_C128, points->shape[0]), &q, NULL);
+}
+
+/* The transform of q on the grid of the products, over its number of points. */
+static kugel_status make_spectrum(maker *m, const kugel__nufft_bare *b)
+{
+  const kugel_nufft *plan = m->plan;
+  int64_t stride[3], step = 1;
+  kugel__nufft_bare d = *b;
+  d.single = d.fft_order = false;
+  for (int a = plan->ndim - 1; a >= 0; a--) {
+    d.n[a] = 2 * b->n[a] - 1;
+    stride[a] = step;
+    step *= d.n[a];
+  }
+  KUGEL_TRY(kugel__nufft_bare_create(plan->ctx, &d, &m->differences));
+  int64_t cells = m->differences->fine;
+  KUGEL_ALLOC(plan->ctx, m->grid, cells * 16);
+  KUGEL_ALLOC(plan->ctx, m->p->normal->spectrum, cells * (plan->single ? 4 : 8));
+  KUGEL_TRY(kugel__nufft_clear(m->differences, m->grid));
+  KUGEL_TRY(kugel__nufft_give_modes(m->differences, KUGEL_FORWARD, m->q, stride, m->grid));
+  for (int64_t i = 0; i < cells; i++) // q_{-d} is the conjugate of q_d: real
+    if (plan->single)
+      ((float *)m->p->normal->spectrum)[i] = (float)(m->grid[2 * i] / (double)cells);
+    else
+      ((double *)m->p->normal->spectrum)[i] = m->grid[2 * i] / (double)cells;
+  return KUGEL_OK;
+}
+
+static void destroy(kugel_ctx *ctx, kugel__nufft_normal *n)
+{
+  kugel_nufft_destroy(n->modes);
+  kugel__free(ctx, n->spectrum);
+  kugel__free(ctx, n);
+}
+
+static kugel_status make(maker *m, const kugel_array *points, const kugel_array *weights)
+{
+  const kugel_nufft *plan = m->plan;
+  int64_t n[3] = {1, 1, 1};
+  m->p->normal = kugel__calloc(plan->ctx, sizeof *m->p->normal);
+  KUGEL_CHECK(m->p->normal, KUGEL_ENOMEM, "no memory for an operator");
+  m->p->normal->destroy = destroy;
+  m->p->normal->run = apply;
+  KUGEL_TRY(take_weights(m, weights, points->shape[0]));
+  KUGEL_TRY(sum_differences(m, points, n));
+  kugel__nufft_bare b = {
+      .ndim = plan->ndim, .single = plan->single, .ffts = true, .fft_order = plan->fft_order};
+  for (int d = 0; d < plan->ndim; d++) {
+    b.n[d] = plan->axis[d].n;
+    b.fine[d] = kugel_fft_good_size(2 * b.n[d] - 1);
+  }
+  KUGEL_TRY(kugel__nufft_bare_create(plan->ctx, &b, &m->p->normal->modes));
+  return make_spectrum(m, &b);
+}
+
+kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_array *points,
+                                       const kugel_array *weights, kugel_nufft_points **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the operator");
+  *out = NULL;
+  KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one by kugel_nufft_create");
+  KUGEL_CHECK(!plan->gpu, KUGEL_ENOTSUP,
+              "normal operators run on the CPU: use a plan of a context with device \"cpu\"");
+  KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
+  KUGEL_CHECK(points && points->shape && points->ndim == 2, KUGEL_EINVAL, "points is no array [M, %d]",
+              plan->ndim);
+  maker m = {.plan = plan};
+  m.p = kugel__calloc(plan->ctx, sizeof *m.p);
+  KUGEL_CHECK(m.p, KUGEL_ENOMEM, "no memory for an operator");
+  m.p->plan = (kugel_nufft *)(uintptr_t)plan;
+  atomic_fetch_add(&m.p->plan->references, 1);
+  kugel__span span = kugel__progress_enter(0, 1);
+  kugel_status s = make(&m, points, weights);
+  kugel__progress_leave(span);
+  kugel_nufft_points_destroy(m.points);
+  kugel_nufft_destroy(m.wide);
+  kugel_nufft_destroy(m.differences);
+  kugel__free(plan->ctx, m.strengths);
+  kugel__free(plan->ctx, m.q);
+  kugel__free(plan->ctx, m.grid);
+  if (s) {
+    kugel_nufft_points_destroy(m.p);
+    return s;
+  }
+  *out = m.p;
+  return KUGEL_OK;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans: the width of the kernel and the upsampling for a tolerance, tables, tiles. */
+#include "nufft/plan.h"
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "nufft/gpu.h"
+
+/* ---- choice of kernel ---- */
+
+/* The promise is kept with a margin: the error of a kernel is that of random points; points on nodes have up to 1.7 times. */
+static const double MARGIN = 0.58;
+
+const double kugel__nufft_upsamplings[KUGEL__NUFFT_UPSAMPLINGS] = {1.25, 1.5, 1.75, 2, 2.5, 3};
+
+/* The width that the known error of prolate kernels asks for, exact to one: used for costs, and as a first guess. */
+int kugel__nufft_likely_width(double tolerance, double upsampling)
+{
+  return (int)ceil(log(0.4 / (MARGIN * tolerance)) / (M_PI * sqrt(1 - 1 / upsampling)) + 0.8);
+}
+
+double kugel__nufft_point_cost(int ndim, bool floats, int width)
+{
+  return 20 + 0.6 * pow(width, ndim - 1) * ceil(2.0 * width / (floats ? 8 : 4));
+}
+
+static double fine_cells(const kugel_nufft *p, int width, double upsampling)
+{
+  double cells = 1;
+  for (int d = 0; d < p->ndim; d++)
+    cells *= fmax(upsampling * (double)p->axis[d].n, 2 * width);
+  return cells;
+}
+
+/* Nanoseconds per mode: points are spread at about 0.6 ns per vector of the kernel's rows and 20 ns besides, the FFT takes
+ * about 0.3 ns per cell and factor of two, of which the empty lines are left out. */
+static double cost(const kugel_nufft *p, double tolerance, double upsampling, double density)
+{
+  int w = kugel__nufft_likely_width(tolerance, upsampling) + p->gradient;
+  double modes = 1, pruned = 0, cells = fine_cells(p, w, upsampling);
+  for (int d = 0; d < p->ndim; d++) {
+    modes *= (double)p->axis[d].n;
+    pruned += pow(upsampling, -d) / p->ndim;
+  }
+  return w > KUGEL__NUFFT_WIDTH ? INFINITY
+                                : density * modes * kugel__nufft_point_cost(p->ndim, p->single, w) +
+                                      cells * (1 + 0.3 * log2(cells) * pruned);
+}
+
+static double choose_upsampling(const kugel_nufft *p, double tolerance, double density)
+{
+  const double *each = kugel__nufft_upsamplings;
+  double best = 2, least = cost(p, tolerance, 2, density);
+  for (int i = 0; i < KUGEL__NUFFT_UPSAMPLINGS; i++) {
+    double c = cost(p, tolerance, each[i], density);
+    if (c < 0.98 * least) {
+      least = c;
+      best = each[i];
+    }
+  }
+  return best;
+}
+
+kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double upsampling)
+{
+  int width = kugel__nufft_likely_width(tolerance, upsampling) - 1;
+  for (width = width < 2 ? 2 : width; width <= KUGEL__NUFFT_WIDTH; width++) {
+    KUGEL_TRY(kugel__nufft_kernel_make(p->ctx, width, upsampling, &p->kernel));
+    p->error = p->kernel.error * sqrt(p->ndim);
+    if (p->error <= MARGIN * tolerance || p->error < 1e-14) // 1e-14: what rounding lets one know
+      return KUGEL_OK;
+  }
+  return KUGEL_FAIL(
+      KUGEL_EINVAL,
+      "tolerance %g with upsampling %g needs a kernel wider than %d cells: use an upsampling of 2 or more",
+      tolerance, upsampling, KUGEL__NUFFT_WIDTH);
+}
+
+/* Rounding errors of floats, enlarged by the division by phihat. */
+static bool rounds_well(const kugel_nufft *p, double tolerance)
+{
+  return !p->single || p->kernel.gain * 1.2e-7 <= tolerance;
+}
+
+static kugel_status choose_kernel(kugel_nufft *p, const kugel_nufft_opts *o)
+{
+  double least = !p->single ? 1e-14 : p->third ? 2e-6 : 5e-7;
+  double tolerance = o->tolerance != 0 ? o->tolerance : p->single ? (p->third ? 2e-6 : 1e-6) : 1e-9;
+  KUGEL_CHECK(tolerance >= least && tolerance <= 0.1, KUGEL_EINVAL, "tolerance is %g, must be %g to 0.1%s",
+              tolerance, least, p->single ? " in float: use KUGEL_PRECISION_F64 for less" : "");
+  KUGEL_CHECK(o->upsampling == 0 || (o->upsampling >= 1.2 && o->upsampling <= 4), KUGEL_EINVAL,
+              "upsampling is %g, must be 1.2 to 4, or 0 to choose one", o->upsampling);
+  KUGEL_CHECK(o->density >= 0 && o->density <= 1e12, KUGEL_EINVAL, "density is %g, must be 0 to 1e12",
+              o->density);
+  bool open = o->upsampling == 0;
+  double upsampling = open ? choose_upsampling(p, tolerance, o->density > 0 ? o->density : 1) : o->upsampling;
+  p->tolerance = tolerance;
+  p->upsampling = o->upsampling;
+  if (p->third) // with the points
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__nufft_narrowest(p, tolerance, upsampling));
+  if (open && (!rounds_well(p, tolerance) || p->kernel.width + p->gradient > KUGEL__NUFFT_WIDTH))
+    KUGEL_TRY(kugel__nufft_narrowest(p, tolerance, 2));
+  KUGEL_CHECK(open || rounds_well(p, tolerance), KUGEL_EINVAL,
+              "upsampling %g enlarges rounding errors of floats above tolerance %g: use an upsampling of 2",
+              upsampling, tolerance);
+  if (p->gradient) { // derivatives have 5 to 10 times the error of values: a cell more for them
+    KUGEL_CHECK(p->kernel.width < KUGEL__NUFFT_WIDTH, KUGEL_EINVAL,
+                "tolerance %g with gradients and upsampling %g needs a kernel wider than %d cells: use a "
+                "larger tolerance or "
+                "upsampling",
+                tolerance, p->kernel.upsampling, KUGEL__NUFFT_WIDTH);
+    KUGEL_TRY(kugel__nufft_kernel_make(p->ctx, p->kernel.width + 1, p->kernel.upsampling, &p->kernel));
+    p->error = p->kernel.error * sqrt(p->ndim);
+  }
+  kugel__nufft_kernel_pieces(&p->kernel, p->gradient ? 2 : 0);
+  return KUGEL_OK;
+}
+
+/* ---- tables ---- */
+
+static void put(bool single, void *table, int64_t i, double x)
+{
+  if (single)
+    ((float *)table)[i] = (float)x;
+  else
+    ((double *)table)[i] = x;
+}
+
+static kugel_status make_tables(kugel_nufft *p)
+{
+  enum { POWERS = KUGEL__NUFFT_DEGREE + 1 };
+  const kugel__nufft_kernel *k = &p->kernel;
+  size_t real = p->single ? 4 : 8, across = (size_t)POWERS * KUGEL__NUFFT_ACROSS * real;
+  p->tables = kugel__calloc(p->ctx, across + (size_t)POWERS * KUGEL__NUFFT_ALONG * real);
+  KUGEL_CHECK(p->tables, KUGEL_ENOMEM, "no memory for tables of a kernel");
+  void *along = (char *)p->tables + across;
+  for (int i = 0; i <= k->degree; i++)
+    for (int j = 0; j < k->width; j++) {
+      put(p->single, p->tables, i * KUGEL__NUFFT_ACROSS + 2 * j, k->piece[i][j]);
+      put(p->single, p->tables, i * KUGEL__NUFFT_ACROSS + 2 * j + 1, k->piece[i][j]);
+      put(p->single, along, i * KUGEL__NUFFT_ALONG + j, k->piece[i][j]);
+    }
+  p->tile = (kugel__nufft_tile){
+      .ndim = p->ndim, .width = k->width, .degree = k->degree, .across = p->tables, .along = along};
+  return KUGEL_OK;
+}
+
+static kugel_status make_scale(kugel_nufft *p, kugel__nufft_axis *a)
+{
+  kugel__nufft_decay decay;
+  kugel__nufft_decay_make(&p->kernel, &decay);
+  KUGEL_ALLOC(p->ctx, a->scale, a->n * (int64_t)sizeof *a->scale);
+  for (int64_t i = 0; i < a->n; i++) {
+    int64_t k = p->fft_order ? (i < (a->n + 1) / 2 ? i : i - a->n) : i - a->n / 2,
+            mirror = p->fft_order ? a->n - i : a->n / 2 - k;
+    bool known = p->fft_order ? k < 0 && -k < (a->n + 1) / 2 : k > 0;
+    a->scale[i] = known ? a->scale[mirror] : exp(kugel__nufft_decay_at(&decay, (double)k / (double)a->fine));
+  }
+  return KUGEL_OK;
+}
+
+/* ---- tiles ---- */
+
+static kugel_status cut(kugel_nufft *p)
+{
+  /* cells of a tile along each axis, the last one last: with its margin it stays in the second cache */
+  static const int64_t wish[3][3] = {{2048}, {32, 64}, {16, 16, 32}};
+  int64_t margin = p->kernel.width - 1, stride = 1;
+  p->tiles = p->fine = 1;
+  for (int d = p->ndim - 1; d >= 0; d--) {
+    kugel__nufft_axis *a = &p->axis[d];
+    a->tiles = kugel__max(1, a->fine / wish[p->ndim - 1][d]);
+    KUGEL_ALLOC(p->ctx, a->start, (a->tiles + 1) * (int64_t)sizeof *a->start);
+    a->length = 0;
+    for (int64_t i = 0; i <= a->tiles; i++) {
+      a->start[i] = (i * a->fine + a->tiles - 1) / a->tiles;
+      a->length = kugel__max(a->length, i ? a->start[i] - a->start[i - 1] : 0);
+    }
+    a->colours = a->tiles == 1 ? 1 : a->tiles % 2 ? 3 : 2;
+    p->tiles *= a->tiles;
+    p->fine *= a->fine;
+    if (d == p->ndim - 2)
+      p->tile.row = stride;
+    if (d == p->ndim - 3)
+      p->tile.plane = stride;
+    stride *= a->length + margin;
+  }
+  p->buffer = stride;
+  return KUGEL_OK;
+}
+
+void kugel__nufft_set_period(kugel__nufft_axis *a, double period)
+{
+  const double two_pi = 6.283185307179586, two_pi_low = 2.4492935982947064e-16;
+  a->period = period > 0 ? period : two_pi;
+  a->period_low = period > 0 ? 0 : two_pi_low;
+  a->cells = (double)a->fine / a->period;
+  a->cells_low = (fma(-a->cells, a->period, (double)a->fine) - a->cells * a->period_low) / a->period;
+}
+
+static kugel_status make_axis(kugel_nufft *p, kugel__nufft_axis *a, double period)
+{
+  a->fine = kugel_fft_good_size(
+      kugel__max(2 * p->kernel.width, (int64_t)ceil(p->kernel.upsampling * (double)a->n - 1e-9)));
+  kugel__nufft_set_period(a, period);
+  return make_scale(p, a);
+}
+
+kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts)
+{
+  KUGEL_TRY(make_tables(p));
+  KUGEL_TRY(cut(p));
+  for (int d = 0; d < p->ndim; d++)
+    p->tile.slope[d] = -2 * p->axis[d].cells;
+  for (int d = 0; ffts && d < p->ndim; d++) {
+    kugel_fft_opts f = {.size = sizeof f, .precision = p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64};
+    KUGEL_TRY(kugel_fft_create(p->ctx, 1, &p->axis[d].fine, &f, &p->fft[d]));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status make(kugel_nufft *p, const kugel_nufft_opts *o)
+{
+  const int64_t most = (int64_t)1 << 42;
+  KUGEL_TRY(choose_kernel(p, o));
+  if (p->third)
+    return KUGEL_OK;
+  double cells = 1;
+  for (int d = 0; d < p->ndim; d++) {
+    KUGEL_TRY(make_axis(p, &p->axis[d], o->period ? o->period[d] : 0));
+    cells *= (double)p->axis[d].fine;
+    KUGEL_CHECK(cells <= (double)most, KUGEL_EINVAL,
+                "the fine grid has more than 2^42 points: use fewer modes");
+  }
+  if (p->ctx->device.type != KUGEL_CPU)
+    return kugel__nufft_gpu_create(p);
+  return kugel__nufft_finish(p, true);
+}
+
+/* ---- the public functions ---- */
+
+static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_nufft_opts *o)
+{
+  double modes = 1;
+  KUGEL_CHECK(ndim >= 1 && ndim <= 3, KUGEL_EINVAL, "ndim is %d, must be 1 to 3", ndim);
+  bool third = o->type == KUGEL_NUFFT_TO_FREQUENCIES;
+  KUGEL_CHECK(n || third, KUGEL_EINVAL, "n is NULL: pass %d numbers of modes", ndim);
+  KUGEL_CHECK(!third || (!n && !o->period && !o->fft_order), KUGEL_EINVAL,
+              "type 3 has no modes: leave n, period and fft_order out");
+  for (int d = 0; d < ndim && !third; d++) {
+    KUGEL_CHECK(n[d] >= 1 && n[d] <= (int64_t)1 << 31, KUGEL_EINVAL, "n[%d] is %lld, must be 1 to 2^31", d,
+                (long long)n[d]);
+    KUGEL_CHECK(!o->period || (o->period[d] > 1e-150 && o->period[d] < 1e150), KUGEL_EINVAL,
+                "period[%d] is %g, must be 1e-150 to 1e150", d, o->period ? o->period[d] : 0);
+    modes *= (double)n[d];
+  }
+  KUGEL_CHECK(modes <= 0x1p40, KUGEL_EINVAL, "n has %g modes in all, must be at most 2^40", modes);
+  KUGEL_CHECK(o->type == KUGEL_NUFFT_TO_MODES || o->type == KUGEL_NUFFT_TO_POINTS || third, KUGEL_EINVAL,
+              "type is %d, must be KUGEL_NUFFT_TO_MODES (1), TO_POINTS (2) or TO_FREQUENCIES (3)",
+              (int)o->type);
+  KUGEL_CHECK(o->sign >= -1 && o->sign <= 1, KUGEL_EINVAL,
+              "sign is %d, must be KUGEL_FORWARD (-1), KUGEL_INVERSE (1) or 0 for the default", o->sign);
+  KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
+              (int)o->precision);
+  KUGEL_CHECK(o->gradient == 0 || (o->gradient == 1 && !third), KUGEL_EINVAL,
+              "gradient is %d, must be 0 or 1%s", o->gradient, third ? ", and 0 of type 3" : "");
+  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || (!third && !o->gradient), KUGEL_ENOTSUP,
+              "type 3 and gradients run on the CPU: use a context with device \"cpu\"");
+  KUGEL_CHECK(o->fft_order == 0 || o->fft_order == 1, KUGEL_EINVAL, "fft_order is %d, must be 0 or 1",
+              o->fft_order);
+  return KUGEL_OK;
+}
+
+kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_nufft_opts *opts,
+                                kugel_nufft **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  kugel_nufft_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_nufft_opts"));
+  KUGEL_TRY(check(kugel__ctx(ctx), ndim, n, &o));
+  kugel_nufft *p = kugel__calloc(ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
+  p->ctx = kugel__ctx_retain(ctx);
+  atomic_init(&p->references, 1);
+  p->ndim = ndim;
+  p->to_modes = o.type != KUGEL_NUFFT_TO_POINTS;
+  p->third = o.type == KUGEL_NUFFT_TO_FREQUENCIES;
+  p->sign = o.sign ? o.sign : p->to_modes ? KUGEL_INVERSE : KUGEL_FORWARD;
+  p->single = o.precision == KUGEL_PRECISION_F32;
+  p->fft_order = o.fft_order != 0;
+  p->gradient = o.gradient != 0;
+  for (int d = 0; d < ndim; d++)
+    p->axis[d].n = n ? n[d] : 1;
+  kugel_status s = make(p, &o);
+  if (s) {
+    kugel_nufft_destroy(p);
+    return s;
+  }
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel__nufft_release(kugel_nufft *p)
+{
+  if (!p || atomic_fetch_sub(&p->references, 1) > 1)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  kugel__nufft_gpu_destroy(p);
+  for (int d = 0; d < p->ndim; d++) {
+    kugel_fft_destroy(p->fft[d]);
+    kugel__free(ctx, p->axis[d].scale);
+    kugel__free(ctx, p->axis[d].start);
+  }
+  kugel__free(ctx, p->tables);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+void kugel_nufft_destroy(kugel_nufft *plan)
+{
+  kugel__nufft_release(plan);
+}
+
+kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
+{
+  KUGEL_CHECK(p && info, KUGEL_EINVAL, "plan or info is NULL: pass both");
+  kugel_nufft_info whole = {.ndim = p->ndim,
+                            .type = p->third      ? KUGEL_NUFFT_TO_FREQUENCIES
+                                    : p->to_modes ? KUGEL_NUFFT_TO_MODES
+                                                  : KUGEL_NUFFT_TO_POINTS,
+                            .sign = p->sign,
+                            .precision = p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                            .width = p->kernel.width,
+                            .upsampling = p->kernel.upsampling,
+                            .error = p->error};
+  for (int d = 0; d < p->ndim; d++) {
+    whole.n[d] = p->axis[d].n;
+    whole.fine[d] = p->axis[d].fine;
+  }
+  whole.bytes = (uint64_t)(p->fine + kugel__ctx_threads(p->ctx) * p->buffer) * (p->single ? 8 : 16);
+  return kugel__give_info(info, &whole, sizeof whole, "kugel_nufft_info");
+}

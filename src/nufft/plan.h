@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans and points of non-uniform Fourier transforms.
+ *
+ * Strengths are spread by a kernel of a few cells on a fine grid of `upsampling` points per mode; the FFT of that grid,
+ * divided by the kernel's transform, holds the modes (Dutt & Rokhlin 1993). The other direction runs the same steps
+ * backwards, so that it is the adjoint to rounding. The fine grid is cut into tiles: points are sorted by tile, and each
+ * tile is spread in cache. Tiles are added to the grid in up to 3^ndim colours, of which each holds tiles that do not
+ * touch, so that every cell is summed in one order whatever the number of threads. */
+#ifndef KUGEL_NUFFT_PLAN_H
+#define KUGEL_NUFFT_PLAN_H
+
+#include <stdatomic.h>
+#include <kugel/fft.h>
+#include <kugel/nufft.h>
+#include "nufft/tile.h"
+
+typedef struct kugel__nufft_axis {
+  int64_t n, fine;
+  int64_t tiles, length; /* tile i starts at cell ceil(i fine / tiles); the longest has `length` cells */
+  int64_t *start;        /* of each tile, tiles + 1 */
+  double period, period_low, cells, cells_low; /* the period and fine / period, as sums of two doubles */
+  double *scale;                               /* 1 / phihat of mode i of the caller's order, n */
+  int64_t colours;
+} kugel__nufft_axis;
+
+struct kugel_nufft {
+  kugel_ctx *ctx;
+  atomic_int references; /* the caller's and one per set of points */
+  int ndim, sign;
+  bool single, fft_order, to_modes; /* type 3 counts as to_modes: frequencies stand where modes do */
+  bool third, gradient;
+  double tolerance, upsampling; /* of type 3, whose kernels are chosen with the points */
+  kugel__nufft_axis axis[3];
+  kugel__nufft_kernel kernel;
+  double error;
+  kugel__nufft_tile tile;       /* without points */
+  void *tables;                 /* of the tile */
+  int64_t fine, tiles, buffer;  /* cells of the fine grid, tiles, complex numbers of a tile's buffer */
+  kugel_fft *fft[3];            /* along one axis */
+  struct kugel__nufft_gpu *gpu; /* of a plan on a device, nufft/gpu.h, which has no tiles and no such FFTs */
+};
+
+/* Points of tile i of the list `occupied` are first[i] ... first[i + 1] - 1 in sorted order; colour c has the tiles
+ * colour[c] ... colour[c + 1] - 1 of that list. */
+enum { KUGEL__NUFFT_COLOURS = 27 };
+struct kugel_nufft_points {
+  kugel_nufft *plan;
+  int64_t n, occupied;
+  kugel__nufft_tile tile; /* with points */
+  void *fraction;         /* [ndim][n] */
+  int32_t *at;
+  uint32_t *source;
+  int64_t *first, *place; /* [occupied + 1], the tile's index [occupied] */
+  int64_t colour[KUGEL__NUFFT_COLOURS + 1];
+  struct kugel__nufft_third *third;    /* of type 3, which has only that, n and plan */
+  struct kugel__nufft_normal *normal;  /* of a normal operator, which has only that and plan */
+  struct kugel__nufft_gpu_points *gpu; /* on a device: all but plan and n */
+};
+
+/* Where points are: for points first ... first + n - 1 the tile, the first cell that the kernel reaches in the tile's
+ * buffer, and t along each axis, [n][ndim]. */
+typedef struct kugel__nufft_places {
+  const kugel_nufft *plan;
+  const char *data;
+  int64_t stride, axis_stride; /* of coordinates, in elements */
+  bool floats;
+  uint32_t *tile;
+  int32_t *at;
+  double *t;
+} kugel__nufft_places;
+
+/* Returns the first point with a coordinate that is not finite, or first + n. */
+typedef struct kugel__nufft_locate_ops {
+  int64_t (*locate)(const kugel__nufft_places *p, int64_t first, int64_t n);
+} kugel__nufft_locate_ops;
+
+void kugel__nufft_release(kugel_nufft *plan);
+
+/* ---- parts of plans ---- */
+
+/* Widths and upsamplings by modelled cost; `floats`: two strengths fill half the vectors. */
+enum { KUGEL__NUFFT_UPSAMPLINGS = 6 };
+extern const double kugel__nufft_upsamplings[KUGEL__NUFFT_UPSAMPLINGS];
+int kugel__nufft_likely_width(double tolerance, double upsampling);
+double kugel__nufft_point_cost(int ndim, bool floats, int width); /* ns to spread a point */
+/* The narrowest kernel whose error in ndim dimensions is below the tolerance. */
+kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double upsampling);
+
+/* A plan without modes or with scale factors of 1: `kernel` (NULL: no points), n[d] <= fine[d], ffts or none. */
+typedef struct kugel__nufft_bare {
+  int ndim;
+  bool single, ffts, fft_order;
+  const kugel__nufft_kernel *kernel;
+  int64_t n[3], fine[3];
+  double period[3]; /* 0: 2 pi */
+} kugel__nufft_bare;
+kugel_status kugel__nufft_bare_create(kugel_ctx *ctx, const kugel__nufft_bare *b, kugel_nufft **out);
+void kugel__nufft_set_period(kugel__nufft_axis *a, double period); /* after `fine`; 0: 2 pi */
+kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts);       /* tables, tiles, FFTs */
+
+/* ---- steps ---- */
+
+/* Zeros a grid of complex numbers by all threads. */
+kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid);
+
+/* Between the fine grid, [fine...] complex, zero where nothing is, and tiles. Strides are in complex numbers: of points,
+ * and `part` of the 1 + ndim numbers of a point with gradients. */
+kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
+                                 int64_t part, void *grid);
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, void *values,
+                                      int64_t stride, int64_t part);
+
+/* Modes with strides in complex numbers. Both include the FFT of the grid, with the exponent's sign. */
+kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, void *grid, void *modes,
+                                     const int64_t *stride);
+kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const void *modes, const int64_t *stride,
+                                     void *grid);
+
+/* ---- normal operators ---- */
+
+typedef struct kugel__nufft_normal {
+  kugel_nufft *modes; /* on a grid of twice their number */
+  void *spectrum;     /* real, of that grid: the factors */
+  void (*destroy)(kugel_ctx *ctx, struct kugel__nufft_normal *n);
+  kugel_status (*run)(const kugel_nufft_points *p, const void *in, const int64_t *in_stride, void *out,
+                      const int64_t *out_stride, void *grid); /* one vector */
+} kugel__nufft_normal;
+
+/* ---- type 3 ---- */
+
+/* Points are spread on a grid without FFT; a transform of type 2 takes that grid as modes to the frequencies, where it is
+ * divided by the kernel's transform. Both parts are in boxes about centres, whose phases are factors. */
+typedef struct kugel__nufft_third {
+  kugel_nufft *outer, *inner;
+  kugel_nufft_points *points, *frequencies; /* of the outer and the inner plan */
+  int64_t n;                                /* frequencies */
+  void *before, *after; /* factors of strengths (NULL: 1) and results, complex: [M], [n] */
+  void (*destroy)(kugel_ctx *ctx, struct kugel__nufft_third *t);
+  kugel_status (*run)(const kugel_nufft_points *p, bool adjoint, const void *in, int64_t in_stride, void *out,
+                      int64_t out_stride); /* one vector; strides in complex numbers */
+} kugel__nufft_third;
+
+#endif

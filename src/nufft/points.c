@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points: each becomes a cell of the fine grid and a fraction, and all are sorted by tile. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "nufft/gpu.h"
+
+KUGEL_DISPATCH(kugel__nufft_locate_ops, kugel__nufft_locate_ops)
+
+typedef struct sorter {
+  const kugel_nufft *plan;
+  kugel_nufft_points *p;
+  kugel__nufft_places places; /* of the points as they come */
+  int64_t n, chunk, chunks;
+  int64_t *counts; /* [chunks][tiles] */
+} sorter;
+
+static kugel_status count(void *arg, int64_t chunk, int worker)
+{
+  const sorter *s = arg;
+  const kugel__nufft_places *p = &s->places;
+  int64_t *counts = s->counts + chunk * s->plan->tiles;
+  int64_t first = chunk * s->chunk, end = kugel__min(s->n, first + s->chunk);
+  (void)worker;
+  int64_t bad = first < end ? kugel__nufft_locate_ops_get()->locate(p, first, end - first) : end;
+  for (int d = 0; bad < end && d < s->plan->ndim; d++) {
+    int64_t at = bad * p->stride + d * p->axis_stride;
+    double x = p->floats ? (double)((const float *)(const void *)p->data)[at]
+                         : ((const double *)(const void *)p->data)[at];
+    KUGEL_CHECK(isfinite(x), KUGEL_EINVAL, "coordinate %d of point %lld is %g, must be finite", d,
+                (long long)bad, x);
+  }
+  for (int64_t i = first; i < end; i++)
+    counts[p->tile[i]]++;
+  return KUGEL_OK;
+}
+
+static kugel_status scatter(void *arg, int64_t chunk, int worker)
+{
+  const sorter *s = arg;
+  const kugel_nufft *p = s->plan;
+  int64_t *next = s->counts + chunk * p->tiles;
+  (void)worker;
+  for (int64_t i = chunk * s->chunk; i < kugel__min(s->n, (chunk + 1) * s->chunk); i++) {
+    int64_t to = next[s->places.tile[i]]++;
+    s->p->at[to] = s->places.at[i];
+    s->p->source[to] = (uint32_t)i;
+    for (int d = 0; d < p->ndim; d++)
+      if (p->single) // a fraction that rounds up to 1 stays inside
+        ((float *)s->p->fraction)[d * s->n + to] = fminf((float)s->places.t[i * p->ndim + d], 0x1.fffffep-1f);
+      else
+        ((double *)s->p->fraction)[d * s->n + to] = s->places.t[i * p->ndim + d];
+  }
+  return KUGEL_OK;
+}
+
+/* ---- lists of tiles ---- */
+
+/* Tiles of one colour do not touch, not even across the period: along each axis the tiles alternate between two colours,
+ * and the last one of an odd number has the third. */
+static int64_t colour_of(const kugel_nufft *p, int64_t tile)
+{
+  int64_t colour = 0, factor = 1;
+  for (int d = p->ndim - 1; d >= 0; d--) {
+    const kugel__nufft_axis *a = &p->axis[d];
+    int64_t i = tile % a->tiles;
+    colour += factor * (a->tiles > 1 && a->tiles % 2 && i == a->tiles - 1 ? 2 : i % 2);
+    factor *= 3;
+    tile /= a->tiles;
+  }
+  return colour;
+}
+
+/* Where the points of each tile and chunk go: tiles of one colour one after the other, chunks in order. */
+static kugel_status arrange(sorter *s)
+{
+  kugel_nufft_points *p = s->p;
+  const kugel_nufft *plan = s->plan;
+  int64_t sizes[KUGEL__NUFFT_COLOURS] = {0}, tile = 0, at = 0;
+  for (tile = 0; tile < plan->tiles; tile++) {
+    int64_t n = 0;
+    for (int64_t c = 0; c < s->chunks; c++)
+      n += s->counts[c * plan->tiles + tile];
+    p->occupied += n > 0;
+    sizes[colour_of(plan, tile)] += n > 0;
+  }
+  KUGEL_ALLOC(plan->ctx, p->first, (p->occupied + 1) * (int64_t)sizeof *p->first);
+  KUGEL_ALLOC(plan->ctx, p->place, kugel__max(1, p->occupied) * (int64_t)sizeof *p->place);
+  for (int c = 0; c < KUGEL__NUFFT_COLOURS; c++)
+    p->colour[c + 1] = p->colour[c] + sizes[c];
+  for (tile = 0; tile < plan->tiles; tile++) {
+    int64_t n = 0, colour = colour_of(plan, tile);
+    for (int64_t c = 0; c < s->chunks; c++)
+      n += s->counts[c * plan->tiles + tile];
+    if (n > 0)
+      p->place[p->colour[colour + 1] - sizes[colour]--] = tile;
+  }
+  for (int64_t i = 0; i < p->occupied; i++) {
+    p->first[i] = at;
+    for (int64_t c = 0; c < s->chunks; c++) {
+      int64_t *n = &s->counts[c * plan->tiles + p->place[i]], had = *n;
+      *n = at;
+      at += had;
+    }
+  }
+  p->first[p->occupied] = at;
+  return KUGEL_OK;
+}
+
+/* ---- the public functions ---- */
+
+static kugel_status sort(sorter *s)
+{
+  kugel_nufft_points *p = s->p;
+  const kugel_nufft *plan = s->plan;
+  size_t real = plan->single ? 4 : 8, some = (size_t)kugel__max(1, s->n);
+  KUGEL_CHECK(plan->tiles <= UINT32_MAX, KUGEL_EINVAL,
+              "the fine grid has %lld tiles, must be below 2^32: use fewer modes", (long long)plan->tiles);
+  s->chunks =
+      kugel__max(1, kugel__min(kugel__min(64, (s->n + 16383) / 16384), ((int64_t)1 << 24) / plan->tiles));
+  s->chunk = (s->n + s->chunks - 1) / s->chunks;
+  KUGEL_ALLOC(plan->ctx, p->fraction, some * (size_t)plan->ndim * real);
+  KUGEL_ALLOC(plan->ctx, p->at, some * sizeof *p->at);
+  KUGEL_ALLOC(plan->ctx, p->source, some * sizeof *p->source);
+  s->places.tile = kugel__scratch_get(plan->ctx, some * (sizeof(double) * (size_t)plan->ndim + 8) + 8);
+  KUGEL_CHECK(s->places.tile, KUGEL_ENOMEM, "no memory for the places of %lld points", (long long)s->n);
+  s->places.t = (double *)(void *)(s->places.tile + (some + 1) / 2 * 2);
+  s->places.at = (int32_t *)(void *)(s->places.t + some * (size_t)plan->ndim);
+  s->counts = kugel__calloc(plan->ctx, (size_t)(s->chunks * plan->tiles) * sizeof *s->counts);
+  KUGEL_CHECK(s->counts, KUGEL_ENOMEM, "no memory for counts of %lld tiles", (long long)plan->tiles);
+  kugel__progress_stage(0, 0.6, "sorting points");
+  KUGEL_TRY(kugel__parallel(plan->ctx, s->chunks, count, s));
+  KUGEL_TRY(arrange(s));
+  kugel__progress_stage(0.6, 1, "sorting points");
+  return kugel__parallel(plan->ctx, s->chunks, scatter, s);
+}
+
+static kugel_status take(const kugel_nufft *plan, const kugel_array *a, sorter *s)
+{
+  char text[256];
+  KUGEL_CHECK(a && a->shape, KUGEL_EINVAL, "points is NULL: pass an array [M, %d]", plan->ndim);
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || plan->gpu, KUGEL_EDEVICE,
+              "points is on device type %d, this plan takes host memory", a->device.type);
+  KUGEL_CHECK((kugel__dtype_is(a->dtype, KUGEL_F64) || kugel__dtype_is(a->dtype, KUGEL_F32)) &&
+                  a->ndim == 2 && a->shape[1] == plan->ndim && a->shape[0] >= 0 && a->shape[0] <= INT32_MAX,
+              KUGEL_ESHAPE, "points is %s, must be float64 or float32 [M, %d] with M of 0 to 2^31 - 1",
+              kugel__array_describe(a, text, sizeof text), plan->ndim);
+  KUGEL_TRY(kugel__array_check_reach(a, "points", false));
+  KUGEL_CHECK(a->data || a->shape[0] == 0, KUGEL_EINVAL, "points has data NULL");
+  s->n = a->shape[0];
+  s->places = (kugel__nufft_places){.plan = plan,
+                                    .data = kugel__array_data(a),
+                                    .stride = a->strides ? a->strides[0] : plan->ndim,
+                                    .axis_stride = a->strides ? a->strides[1] : 1,
+                                    .floats = a->dtype.bits == 32};
+  return KUGEL_OK;
+}
+
+kugel_status kugel_nufft_points_create(const kugel_nufft *plan, const kugel_array *points,
+                                       kugel_nufft_points **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the points");
+  *out = NULL;
+  KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one by kugel_nufft_create");
+  KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3: use kugel_nufft_frequencies_create");
+  sorter s = {.plan = plan};
+  KUGEL_TRY(take(plan, points, &s));
+  kugel_nufft_points *p = kugel__calloc(plan->ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for points");
+  p->plan = (kugel_nufft *)(uintptr_t)plan;
+  atomic_fetch_add(&p->plan->references, 1);
+  p->n = s.n;
+  s.p = p;
+  kugel__span span = kugel__progress_enter(0, 1);
+  kugel_status status = plan->gpu ? kugel__nufft_gpu_sort(p, points) : sort(&s);
+  kugel__progress_leave(span);
+  kugel__free(plan->ctx, s.counts);
+  kugel__scratch_put(plan->ctx, s.places.tile);
+  if (status) {
+    kugel_nufft_points_destroy(p);
+    return status;
+  }
+  p->tile = plan->tile;
+  p->tile.at = p->at;
+  p->tile.source = p->source;
+  for (int d = 0; d < plan->ndim; d++)
+    p->tile.fraction[d] = (char *)p->fraction + (size_t)(d * p->n) * (plan->single ? 4 : 8);
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel_nufft_points_destroy(kugel_nufft_points *p)
+{
+  if (!p)
+    return;
+  kugel_nufft *plan = p->plan;
+  if (p->third)
+    p->third->destroy(plan->ctx, p->third);
+  if (p->normal)
+    p->normal->destroy(plan->ctx, p->normal);
+  kugel__nufft_gpu_points_destroy(p);
+  kugel__free(plan->ctx, p->fraction);
+  kugel__free(plan->ctx, p->at);
+  kugel__free(plan->ctx, p->source);
+  kugel__free(plan->ctx, p->first);
+  kugel__free(plan->ctx, p->place);
+  kugel__free(plan->ctx, p);
+  kugel__nufft_release(plan);
+}

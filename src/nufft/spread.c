@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points to the fine grid and back, tile by tile. */
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "nufft/plan.h"
+
+KUGEL_DISPATCH(kugel__nufft_ops, kugel__nufft_ops)
+
+/* A tile with more points is spread in pieces, which are added in order: a cluster keeps all threads busy. At most so many
+ * pieces at a time have a buffer of their own. */
+enum { PIECE = 32768, PIECES = 32 };
+
+typedef struct job {
+  const kugel_nufft_points *p;
+  const kugel__nufft_ops *ops;
+  char *buffers, *grid;
+  size_t number, bytes; /* of a complex number, of a buffer */
+  const void *strengths;
+  void *values;
+  int64_t stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
+} job;
+
+/* ---- between a buffer and the grid ---- */
+
+typedef void (*mover)(const job *j, int64_t n, char *cells, char *buffer);
+
+static void add_cells(const job *j, int64_t n, char *cells, char *buffer)
+{
+  j->ops->add[j->p->plan->single](2 * n, buffer, cells);
+}
+
+static void copy_cells(const job *j, int64_t n, char *cells, char *buffer)
+{
+  memcpy(buffer, cells, (size_t)n * j->number);
+}
+
+/* A row of a buffer against the grid's row of the last axis, around the period. */
+static void move_row(const job *j, mover move, int64_t start, int64_t length, char *cells, char *buffer)
+{
+  const kugel__nufft_axis *a = &j->p->plan->axis[j->p->plan->ndim - 1];
+  for (int64_t done = 0; done < length;) {
+    int64_t at = (start + done) % a->fine, n = kugel__min(length - done, a->fine - at);
+    move(j, n, cells + (size_t)at * j->number, buffer + (size_t)done * j->number);
+    done += n;
+  }
+}
+
+static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
+{
+  const kugel_nufft *p = j->p->plan;
+  int64_t start[3] = {0}, length[3] = {1, 1, 1}, fine[3] = {1, 1, 1};
+  for (int d = p->ndim - 1, k = 2; d >= 0; d--, k--) {
+    const kugel__nufft_axis *a = &p->axis[d];
+    start[k] = a->start[tile % a->tiles];
+    length[k] = a->start[tile % a->tiles + 1] - start[k] + p->kernel.width - 1;
+    fine[k] = a->fine;
+    tile /= a->tiles;
+  }
+  for (int64_t x = 0; x < length[0]; x++)
+    for (int64_t y = 0; y < length[1]; y++) {
+      int64_t row = (start[0] + x) % fine[0] * fine[1] + (start[1] + y) % fine[1];
+      move_row(j, move, start[2], length[2], j->grid + (size_t)(row * fine[2]) * j->number,
+               buffer + (size_t)(x * p->tile.plane + y * p->tile.row) * j->number);
+    }
+}
+
+/* ---- spreading ---- */
+
+static void spread_points(const job *j, int64_t first, int64_t n, char *buffer)
+{
+  const kugel_nufft_points *p = j->p;
+  memset(buffer, 0, j->bytes);
+  if (p->plan->gradient)
+    j->ops->spread_gradient[p->plan->single](&p->tile, first, n, j->strengths, j->stride, j->part, buffer);
+  else
+    j->ops->spread[p->plan->single](&p->tile, first, n, j->strengths, j->stride, buffer);
+}
+
+static kugel_status spread_tile(void *arg, int64_t i, int worker)
+{
+  const job *j = arg;
+  const kugel_nufft_points *p = j->p;
+  int64_t tile = j->first + i, n = p->first[tile + 1] - p->first[tile];
+  char *buffer = j->buffers + (size_t)worker * j->bytes;
+  if (n > PIECE) // done before
+    return KUGEL_OK;
+  spread_points(j, p->first[tile], n, buffer);
+  move_tile(j, add_cells, p->place[tile], buffer);
+  return KUGEL_OK;
+}
+
+static kugel_status spread_piece(void *arg, int64_t i, int worker)
+{
+  const job *j = arg;
+  const kugel_nufft_points *p = j->p;
+  int64_t first = p->first[j->tile] + (j->first + i) * PIECE;
+  char *buffer = j->buffers + (size_t)i * j->bytes;
+  (void)worker;
+  spread_points(j, first, kugel__min(PIECE, p->first[j->tile + 1] - first), buffer);
+  return KUGEL_OK;
+}
+
+static kugel_status spread_cluster(job *j)
+{
+  const kugel_nufft_points *p = j->p;
+  int64_t pieces = (p->first[j->tile + 1] - p->first[j->tile] + PIECE - 1) / PIECE;
+  for (j->first = 0; j->first < pieces; j->first += PIECES) {
+    int64_t n = kugel__min(PIECES, pieces - j->first);
+    KUGEL_TRY(kugel__parallel(p->plan->ctx, n, spread_piece, j));
+    for (int64_t i = 0; i < n; i++)
+      move_tile(j, add_cells, p->place[j->tile], j->buffers + (size_t)i * j->bytes);
+  }
+  return KUGEL_OK;
+}
+
+static bool crowded(const kugel_nufft_points *p, int64_t tile)
+{
+  return p->first[tile + 1] - p->first[tile] > PIECE;
+}
+
+static kugel_status begin(job *j, const kugel_nufft_points *p, int64_t stride)
+{
+  bool clusters = false;
+  for (int64_t i = 0; i < p->occupied; i++)
+    clusters |= crowded(p, i);
+  int64_t buffers = kugel__ctx_threads(p->plan->ctx);
+  if (clusters)
+    buffers = kugel__max(buffers, PIECES);
+  j->p = p;
+  j->ops = kugel__nufft_ops_get();
+  j->number = p->plan->single ? 8 : 16;
+  j->bytes = (size_t)p->plan->buffer * j->number + KUGEL__NUFFT_SPARE * sizeof(double);
+  j->bytes = (j->bytes + 63) / 64 * 64;
+  j->stride = stride;
+  j->buffers = kugel__scratch_get(p->plan->ctx, (size_t)buffers * j->bytes);
+  KUGEL_CHECK(j->buffers, KUGEL_ENOMEM, "no memory for %lld tiles of %zu bytes", (long long)buffers,
+              j->bytes);
+  return KUGEL_OK;
+}
+
+static kugel_status spread_all(job *j)
+{
+  const kugel_nufft_points *p = j->p;
+  for (j->tile = 0; j->tile < p->occupied; j->tile++)
+    if (crowded(p, j->tile))
+      KUGEL_TRY(spread_cluster(j));
+  for (int c = 0; c < KUGEL__NUFFT_COLOURS; c++) {
+    int64_t n = p->colour[c + 1] - p->colour[c];
+    j->first = p->colour[c];
+    if (n == 0)
+      continue;
+    kugel__progress_stage((double)p->colour[c] / (double)p->occupied,
+                          (double)p->colour[c + 1] / (double)p->occupied, "spreading");
+    KUGEL_TRY(kugel__parallel(p->plan->ctx, n, spread_tile, j));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
+                                 int64_t part, void *grid)
+{
+  job j = {.grid = grid, .strengths = strengths, .part = part};
+  KUGEL_TRY(begin(&j, p, stride));
+  kugel_status s = spread_all(&j);
+  kugel__scratch_put(p->plan->ctx, j.buffers);
+  return s;
+}
+
+/* ---- interpolation ---- */
+
+static void interpolate(const job *j, int64_t tile, int64_t first, int64_t n, int worker)
+{
+  const kugel_nufft_points *p = j->p;
+  char *buffer = j->buffers + (size_t)worker * j->bytes;
+  memset(buffer, 0, j->bytes); // rows are read beyond the kernel, with weights of 0
+  move_tile(j, copy_cells, p->place[tile], buffer);
+  if (p->plan->gradient)
+    j->ops->interpolate_gradient[p->plan->single](&p->tile, first, n, buffer, j->values, j->stride, j->part);
+  else
+    j->ops->interpolate[p->plan->single](&p->tile, first, n, buffer, j->values, j->stride);
+}
+
+static kugel_status interpolate_tile(void *arg, int64_t i, int worker)
+{
+  const job *j = arg;
+  if (!crowded(j->p, i))
+    interpolate(j, i, j->p->first[i], j->p->first[i + 1] - j->p->first[i], worker);
+  return KUGEL_OK;
+}
+
+static kugel_status interpolate_piece(void *arg, int64_t i, int worker)
+{
+  const job *j = arg;
+  int64_t first = j->p->first[j->tile] + i * PIECE;
+  interpolate(j, j->tile, first, kugel__min(PIECE, j->p->first[j->tile + 1] - first), worker);
+  return KUGEL_OK;
+}
+
+static kugel_status interpolate_all(job *j)
+{
+  const kugel_nufft_points *p = j->p;
+  for (j->tile = 0; j->tile < p->occupied; j->tile++)
+    if (crowded(p, j->tile))
+      KUGEL_TRY(kugel__parallel(p->plan->ctx, (p->first[j->tile + 1] - p->first[j->tile] + PIECE - 1) / PIECE,
+                                interpolate_piece, j));
+  kugel__progress_stage(0, 1, "interpolating");
+  return kugel__parallel(p->plan->ctx, p->occupied, interpolate_tile, j);
+}
+
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, void *values,
+                                      int64_t stride, int64_t part)
+{
+  job j = {.grid = (char *)(uintptr_t)grid, .values = values, .part = part};
+  KUGEL_TRY(begin(&j, p, stride));
+  kugel_status s = interpolate_all(&j);
+  kugel__scratch_put(p->plan->ctx, j.buffers);
+  return s;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Spreading and interpolation in a tile: w^ndim complex numbers per point, rows of the kernel in vectors. */
+#include "core/simd.h"
+#include "nufft/tile.h"
+
+/* Vectors per row of the kernel, of 4 to 32 reals: each count has its copy of the loops; short vectors share one per two
+ * or four counts, with weights of 0 beyond the width. */
+#define COUNTS_OF_1(X) X(1) X(2) X(3) X(4)
+#define COUNTS_TO_8(X) COUNTS_OF_1(X) X(5) X(6) X(7) X(8)
+#define COUNTS_OF_2(X) X(2) X(4) X(6) X(8)
+#define COUNTS_OF_4(X) X(4) X(8) X(12) X(16)
+
+#define REAL    double
+#define VEC     vf64
+#define LANES   VLEN
+#define NAME(x) x##_f64
+#if VLEN == 8
+#  define EACH_COUNT  COUNTS_OF_1
+#  define COUNT_OF(n) (n)
+#elif VLEN == 4
+#  define EACH_COUNT  COUNTS_TO_8
+#  define COUNT_OF(n) (n)
+#else
+#  define EACH_COUNT  COUNTS_OF_4
+#  define COUNT_OF(n) (((n) + 3) / 4 * 4)
+#endif
+#include "nufft/tile_loops.h"
+#include "nufft/gradient_loops.h"
+#undef REAL
+#undef VEC
+#undef LANES
+#undef NAME
+#undef EACH_COUNT
+#undef COUNT_OF
+
+#define REAL    float
+#define VEC     vf32
+#define LANES   (2 * VLEN)
+#define NAME(x) x##_f32
+#if VLEN == 2
+#  define EACH_COUNT  COUNTS_OF_2
+#  define COUNT_OF(n) (((n) + 1) / 2 * 2)
+#else
+#  define EACH_COUNT  COUNTS_OF_1
+#  define COUNT_OF(n) (n)
+#endif
+#include "nufft/tile_loops.h"
+#include "nufft/gradient_loops.h"
+
+extern const kugel__nufft_ops ISA_NAME(kugel__nufft_ops);
+const kugel__nufft_ops ISA_NAME(kugel__nufft_ops) = {
+    .spread = {spread_f64, spread_f32},
+    .interpolate = {interpolate_f64, interpolate_f32},
+    .spread_gradient = {spread_gradient_f64, spread_gradient_f32},
+    .interpolate_gradient = {interpolate_gradient_f64, interpolate_gradient_f32},
+    .add = {add_f64, add_f32}};

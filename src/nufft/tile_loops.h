@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops of tile.isa.c for one precision: REAL, VEC (its vectors), LANES reals each, NAME(x). The number of vectors
+ * per row of the kernel is a constant of each copy of the loops, so that sums stay in registers. */
+
+static inline VEC NAME(load)(const REAL *p)
+{
+  VEC v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+static inline void NAME(store)(REAL *p, VEC v)
+{
+  memcpy(p, &v, sizeof v);
+}
+
+static inline VEC NAME(set)(REAL x)
+{
+  return x - (VEC){0};
+}
+
+/* The caller's numbers of points lie anywhere: those of a later point are asked for while this one is at work. */
+static inline void NAME(ahead)(const kugel__nufft_tile *t, int64_t i, int64_t end, const REAL *numbers,
+                               int64_t stride)
+{
+  enum { AHEAD = 12 };
+  if (i + AHEAD < end)
+    __builtin_prefetch(numbers + 2 * stride * (int64_t)t->source[i + AHEAD]);
+}
+
+/* The weights of a point on the nodes of an axis. */
+static inline __attribute__((always_inline)) void NAME(weights)(int nv, int degree, const REAL *table,
+                                                                int stride, REAL t, VEC *w)
+{
+  VEC tv = NAME(set)(t);
+  for (int v = 0; v < nv; v++)
+    w[v] = NAME(load)(table + degree * stride + v * LANES);
+  for (int k = degree - 1; k >= 0; k--)
+    for (int v = 0; v < nv; v++)
+      w[v] = w[v] * tv + NAME(load)(table + k * stride + v * LANES);
+}
+
+/* The same of one of the first axes, as an array. */
+static inline void NAME(along)(const kugel__nufft_tile *t, int axis, int64_t point, REAL *w)
+{
+  VEC v[KUGEL__NUFFT_ALONG];
+  int nv = (t->width + LANES - 1) / LANES;
+  REAL f = ((const REAL *)t->fraction[axis])[point];
+  if (nv == 2)
+    NAME(weights)(2, t->degree, t->along, KUGEL__NUFFT_ALONG, f, v);
+  else
+    for (int i = 0; i < nv; i++)
+      NAME(weights)(1, t->degree, (const REAL *)t->along + i * LANES, KUGEL__NUFFT_ALONG, f, v + i);
+  for (int i = 0; i < nv; i++)
+    NAME(store)(w + i * LANES, v[i]);
+}
+
+static inline __attribute__((always_inline)) void NAME(add_rows)(int nv, int width, REAL *p, int64_t row,
+                                                                 const REAL *w, REAL factor, const VEC *x)
+{
+  for (int b = 0; b < width; b++, p += 2 * row) {
+    VEC f = NAME(set)(factor * w[b]);
+    for (int v = 0; v < nv; v++)
+      NAME(store)(p + v * LANES, NAME(load)(p + v * LANES) + f * x[v]);
+  }
+}
+
+static inline __attribute__((always_inline)) void
+NAME(sum_rows)(int nv, int width, const REAL *p, int64_t row, const REAL *w, REAL factor, VEC *x)
+{
+  for (int b = 0; b < width; b++, p += 2 * row) {
+    VEC f = NAME(set)(factor * w[b]);
+    for (int v = 0; v < nv; v++)
+      x[v] += f * NAME(load)(p + v * LANES);
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const kugel__nufft_tile *t,
+                                                                  int64_t first, int64_t n,
+                                                                  const REAL *strengths, int64_t stride,
+                                                                  REAL *buffer)
+{
+  const REAL *fraction = t->fraction[t->ndim - 1];
+  for (int64_t i = first; i < first + n; i++) {
+    VEC x[nv], c;
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG];
+    const REAL *strength = strengths + 2 * stride * (int64_t)t->source[i];
+    REAL *p = buffer + 2 * (int64_t)t->at[i];
+    NAME(ahead)(t, i, first + n, strengths, stride);
+    for (int lane = 0; lane < LANES; lane++)
+      c[lane] = strength[lane % 2];
+    NAME(weights)(nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], x);
+    for (int v = 0; v < nv; v++)
+      x[v] *= c;
+    if (t->ndim == 1) {
+      for (int v = 0; v < nv; v++)
+        NAME(store)(p + v * LANES, NAME(load)(p + v * LANES) + x[v]);
+      continue;
+    }
+    NAME(along)(t, t->ndim - 2, i, y);
+    if (t->ndim == 2) {
+      NAME(add_rows)(nv, t->width, p, t->row, y, 1, x);
+      continue;
+    }
+    NAME(along)(t, 0, i, z);
+    for (int a = 0; a < t->width; a++)
+      NAME(add_rows)(nv, t->width, p + 2 * a * t->plane, t->row, y, z[a], x);
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, const kugel__nufft_tile *t,
+                                                                       int64_t first, int64_t n,
+                                                                       const REAL *buffer, REAL *values,
+                                                                       int64_t stride)
+{
+  const REAL *fraction = t->fraction[t->ndim - 1];
+  for (int64_t i = first; i < first + n; i++) {
+    VEC x[nv], sum[nv], total = {0};
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], re = 0, im = 0;
+    const REAL *p = buffer + 2 * (int64_t)t->at[i];
+    NAME(ahead)(t, i, first + n, values, stride);
+    NAME(weights)(nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], x);
+    for (int v = 0; v < nv; v++)
+      sum[v] = (VEC){0};
+    if (t->ndim == 1)
+      for (int v = 0; v < nv; v++)
+        sum[v] = NAME(load)(p + v * LANES);
+    else
+      NAME(along)(t, t->ndim - 2, i, y);
+    if (t->ndim == 2)
+      NAME(sum_rows)(nv, t->width, p, t->row, y, 1, sum);
+    if (t->ndim == 3) {
+      NAME(along)(t, 0, i, z);
+      for (int a = 0; a < t->width; a++)
+        NAME(sum_rows)(nv, t->width, p + 2 * a * t->plane, t->row, y, z[a], sum);
+    }
+    for (int v = 0; v < nv; v++)
+      total += sum[v] * x[v];
+    for (int lane = 0; lane < LANES; lane += 2) {
+      re += total[lane];
+      im += total[lane + 1];
+    }
+    REAL *value = values + 2 * stride * (int64_t)t->source[i];
+    value[0] = re;
+    value[1] = im;
+  }
+}
+
+/* ---- a copy for each number of vectors ---- */
+
+#define SPREAD_CASE(nv)                                                                                      \
+  case nv:                                                                                                   \
+    NAME(spread_of)(nv, t, first, n, strengths, stride, buffer);                                             \
+    break;
+#define INTERPOLATE_CASE(nv)                                                                                 \
+  case nv:                                                                                                   \
+    NAME(interpolate_of)(nv, t, first, n, buffer, values, stride);                                           \
+    break;
+
+static void NAME(spread)(const kugel__nufft_tile *t, int64_t first, int64_t n, const void *strengths,
+                         int64_t stride, void *buffer)
+{
+  switch (COUNT_OF((2 * t->width + LANES - 1) / LANES)) {
+    EACH_COUNT(SPREAD_CASE)
+  default:
+    break;
+  }
+}
+
+static void NAME(interpolate)(const kugel__nufft_tile *t, int64_t first, int64_t n, const void *buffer,
+                              void *values, int64_t stride)
+{
+  switch (COUNT_OF((2 * t->width + LANES - 1) / LANES)) {
+    EACH_COUNT(INTERPOLATE_CASE)
+  default:
+    break;
+  }
+}
+
+static void NAME(add)(int64_t n, const void *x, void *y)
+{
+  const REAL *from = x;
+  REAL *to = y;
+  for (int64_t i = 0; i < n; i++)
+    to[i] += from[i];
+}
+
+#undef SPREAD_CASE
+#undef INTERPOLATE_CASE

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Polynomial transforms on devices. A call is a list of launches over all lanes of all blocks at once:
+ *
+ *   TILES     reads lanes (of the caller's array or the work array) into shared memory, a warp a tile of them, runs row stages
+ *             there, bands and chains of rotations, and writes them (kernels/tiles.cl)
+ *   PRODUCTS  tables times lines of the work array (kernels/product.cl); doubles on CUDA by the tensor cores
+ *   WAVES     cosine and sine transforms of lines of the work array, in place, by the FFT generator
+ *
+ * The work array is [1 or 2 planes][lanes][line] reals; lanes of one system (its parts in all batches) follow each other, systems
+ * of one block too. What a list holds does not depend on the batch: counts in it are of systems, and a call says how many
+ * lanes a system has. Lists are made when an operator is first used, and kept.
+ *
+ * The systolic chain (tiles.cl) reads the rotation (C_k, S_k) of step g, from the lowest degree up, at index
+ * (STEPS k + (STEPS + 1) g + STEPS (STEPS + 2)) width + g / STEPS of its family's table: what the threads of a warp need in
+ * one tick lies side by side, whichever step their chain begins with, so that one table of (top + K) width pairs serves
+ * chains of all degrees of a parity. k < 0 is (1, 0). */
+#ifndef KUGEL_POLYNOMIAL_GPU_H
+#define KUGEL_POLYNOMIAL_GPU_H
+
+#include <kugel/fft.h>
+#include "codegen/module.h"
+#include "device/lend.h"
+#include "fft/gpu/work.h"
+#include "polynomial/systems.h"
+
+enum {
+  KUGEL__POLY_STEPS = 4, /* of a thread */
+  KUGEL__POLY_LANES = 4, /* of a tile */
+  KUGEL__POLY_FAMILIES = 4,
+  KUGEL__POLY_SIDE = 64 /* of a block of products */
+};
+
+/* The structs of kernels/tiles.cl and kernels/product.cl. */
+typedef struct kugel__tile_job {
+  int64_t before, system, systems, base;
+  int64_t take, take_at, take_step, plane;
+  int64_t rows;
+  int64_t put, put_all, put_at, put_step;
+  int64_t op, ops;
+} kugel__tile_job;
+
+typedef enum kugel__tile_op_kind {
+  KUGEL__OP_CLEAR, /* rows [n, steps) */
+  KUGEL__OP_SCALE, /* n rows by the numbers at a */
+  KUGEL__OP_PRODUCT,
+  KUGEL__OP_PRODUCT_TRANSPOSED,
+  KUGEL__OP_SOLVE,
+  KUGEL__OP_SOLVE_TRANSPOSED, /* n rows, shift `steps`, diagonals at a and b */
+  KUGEL__OP_LOWER,            /* n rows, a: table, b: highest step, row: width of the table */
+  KUGEL__OP_RAISE
+} kugel__tile_op_kind;
+
+typedef struct kugel__tile_op {
+  int64_t kind, n, steps, a, b, row;
+} kugel__tile_op;
+
+typedef struct kugel__table_job {
+  int64_t before, systems, base, rows, columns, table, row, column, upper, take_at, take_step;
+  int64_t put_base, put_rows, put_at, put_step, add, from, to, first;
+} kugel__table_job;
+
+typedef struct kugel__tile_side {
+  int64_t at, element, system, shape[6], stride[6];
+  int32_t lead, work;
+} kugel__tile_side;
+
+typedef struct kugel__tiles_args {
+  kugel__tile_side in, out;
+  int64_t line, plane, per;
+  int32_t jobs, parts, room, unused;
+} kugel__tiles_args;
+
+typedef struct kugel__product_args {
+  int64_t line, plane, per;
+  int32_t jobs, pad;
+} kugel__product_args;
+
+typedef enum kugel__poly_kind { KUGEL__POLY_TILES, KUGEL__POLY_PRODUCTS, KUGEL__POLY_WAVES } kugel__poly_kind;
+
+typedef struct kugel__poly_launch {
+  kugel__poly_kind kind;
+  bool from_caller, to_caller;
+  size_t at;                          /* bytes of the list's memory: its jobs */
+  int64_t jobs, systems, rows, first; /* systems of all jobs; most rows of a job; WAVES: the first system */
+  int64_t plane;                      /* WAVES */
+  const kugel_fft *fft;
+} kugel__poly_launch;
+
+enum { KUGEL__POLY_LAUNCHES = 12 };
+
+/* All launches of one kind of call. */
+typedef struct kugel__poly_list {
+  struct kugel__poly_list *next;
+  int key, launches;
+  kugel__poly_launch launch[KUGEL__POLY_LAUNCHES];
+  size_t ops, numbers; /* bytes of the memory */
+  int64_t systems;     /* that the work array holds */
+  int planes;          /* 2 where there are PRODUCTS */
+  void *memory;        /* on the device: jobs, ops, numbers */
+} kugel__poly_list;
+
+typedef struct kugel__poly_waves {
+  struct kugel__poly_waves *next;
+  kugel_fft_kind kind;
+  double scale;
+  kugel_fft *fft;
+} kugel__poly_waves;
+
+typedef struct kugel__poly_family {
+  int64_t at, width, steps; /* in the table of rotations, in pairs */
+} kugel__poly_family;
+
+typedef struct kugel__poly_table {
+  const void *host;
+  int64_t at; /* in the tables, in reals */
+} kugel__poly_table;
+
+typedef struct kugel__poly_gpu {
+  kugel_ctx *ctx;
+  kugel__device *device;
+  bool single;
+  size_t word;
+  int64_t waves_length, line; /* points of WAVES; reals of a line of the work array: rows of all tiles */
+  int lanes, warps;
+  bool in_memory;
+  kugel__module *modules[2];
+  kugel__kernel *tiles, *product;
+  kugel__poly_family family[KUGEL__POLY_FAMILIES];
+  void *turns, *tables;
+  kugel__poly_table *known;
+  int64_t tables_known;
+  uint64_t bytes; /* on the device */
+  pthread_mutex_t lock;
+  kugel__poly_list *lists;  /* under the lock */
+  kugel__poly_waves *waves; /* under the lock */
+  kugel__gpu_work work;
+} kugel__poly_gpu;
+
+/* What specialises kernels/tiles.cl. */
+void kugel__poly_defines(const kugel__poly_gpu *g, char *text, size_t bytes);
+/* Kernels for tiles of at most `rows` rows. */
+kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length,
+                                kugel__poly_gpu **out);
+void kugel__poly_destroy(kugel__poly_gpu *g);
+
+/* Family f of rotations: step i of `steps` is kugel__jacobi_rotations(a, b0 + 2 i, sign, ...), of chains with at most `reach`
+ * rows after their last step. All families, then kugel__poly_upload. */
+typedef struct kugel__poly_rotations {
+  double a, b0, sign;
+  int64_t steps, reach;
+} kugel__poly_rotations;
+kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__poly_rotations *of);
+
+/* n tables of the host to the device; later kugel__poly_find says where one lies. */
+typedef struct kugel__poly_host {
+  const void *data;
+  int64_t count; /* reals */
+} kugel__poly_host;
+kugel_status kugel__poly_tables(kugel__poly_gpu *g, int64_t n, const kugel__poly_host *of);
+int64_t kugel__poly_find(const kugel__poly_gpu *g, const void *host);
+
+/* ---- lists under construction ---- */
+
+typedef struct kugel__poly_text {
+  kugel__poly_gpu *g;
+  kugel_status status;
+  kugel__poly_list *list;
+  char *bytes[4]; /* jobs of the launch; ops; numbers; jobs of launches before */
+  size_t used[4], room[4];
+} kugel__poly_text;
+
+/* The list of a key, made by make(of, text) if it is new. */
+typedef void kugel__poly_maker(const void *of, int key, kugel__poly_text *t);
+kugel_status kugel__poly_list_get(kugel__poly_gpu *g, int key, int64_t systems, kugel__poly_maker *make,
+                                  const void *of, const kugel__poly_list **out);
+
+/* Where n of the plan's numbers lie, copied from the host. */
+int64_t kugel__poly_numbers(kugel__poly_text *t, const void *numbers, int64_t n);
+void kugel__poly_op(kugel__poly_text *t, kugel__tile_op op);
+int64_t kugel__poly_ops(const kugel__poly_text *t); /* so far */
+void kugel__poly_tile(kugel__poly_text *t, kugel__tile_job job);
+void kugel__poly_product(kugel__poly_text *t, kugel__table_job job);
+/* Ends a launch of the jobs since the last one; none: no launch. */
+void kugel__poly_end_tiles(kugel__poly_text *t, bool from_caller, bool to_caller);
+void kugel__poly_end_products(kugel__poly_text *t);
+/* Lines of systems [first, first + systems) of a plane. */
+void kugel__poly_add_waves(kugel__poly_text *t, kugel_fft_kind kind, double scale, int64_t first,
+                           int64_t systems, int64_t plane);
+
+/* ---- calls ---- */
+
+/* in and out: views that kugel__systems_on made of arrays. */
+kugel_status kugel__poly_run(const kugel__poly_gpu *g, const kugel__poly_list *list, const kugel_array *in,
+                             const kugel_array *out, const kugel__systems *from, const kugel__systems *to,
+                             kugel_queue *queue);
+
+#endif

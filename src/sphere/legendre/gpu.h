@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage on a device: all orders in one call, all arrays in device memory. */
+#ifndef KUGEL_SPHERE_LEGENDRE_GPU_H
+#define KUGEL_SPHERE_LEGENDRE_GPU_H
+
+#include "device/device.h"
+#include "sphere/legendre/legendre.h"
+
+typedef struct kugel__leg_gpu kugel__leg_gpu;
+
+/* How the kernels of synthesis [0] and adjoint [1] are cut: strips of 32 pairs that a warp owns, warps of a
+ * block, blocks that shall fit into a multiprocessor; whether sums are matrix products: CUDA 9.0 and later.
+ */
+typedef struct kugel__leg_gpu_tuning {
+  int strips[2], warps[2], blocks[2];
+  bool products[2];
+} kugel__leg_gpu_tuning;
+
+/* Of a plan for the CPU, whose tables it copies. tuning NULL: by device and size. */
+kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
+                                   kugel__leg_gpu **out);
+/* Of a batch of `maps` at a time, which share the recurrences and the tables of `lender`; alm and leg hold
+ * them one after another. */
+kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
+                                         const kugel__leg_gpu_tuning *tuning, kugel__leg_gpu **out);
+/* Maps that go together best. */
+int kugel__leg_gpu_together(const kugel__device *device, const kugel__leg *leg);
+
+/* How a plan of all pairs is cut: tuning; pairs [0, begin) are not served by series, [begin, middle) run in
+ * sin^2. Pairs give the same bits in a plan of fewer pairs that begins and ends at a multiple of `tile` from
+ * begin or from middle. */
+typedef struct kugel__leg_gpu_cut {
+  kugel__leg_gpu_tuning tuning;
+  int64_t begin, middle, tile;
+} kugel__leg_gpu_cut;
+kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel__leg *leg);
+/* A plan of the pairs from p0 on, which `leg` views, of a whole so cut. It uses the recurrences of `lender`,
+ * a plan of other pairs on the same device that lives longer; NULL: its own. */
+kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
+                                        int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out);
+void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
+
+/* Bytes of work memory that a call needs; pairs of a row of the coefficients. */
+size_t kugel__leg_gpu_work(const kugel__leg_gpu *plan);
+int64_t kugel__leg_gpu_row(const kugel__leg_gpu *plan);
+
+/* alm: n_alm sets one after another from coefficient alm_at on, complex float or double.
+ * leg[n_map][mmax + 1][row][4]: north re, im, south re, im. */
+typedef struct kugel__leg_gpu_job {
+  kugel__mem alm, leg, work;
+  int64_t alm_at;
+  bool f32, accumulate;
+  bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
+                   the same recurrences left them; set once they are there. NULL: they are made */
+  int maps;     /* that alm has, if fewer than the plan takes; leg and work have room for all */
+} kugel__leg_gpu_job;
+
+/* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. */
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
+                                  kugel_queue *queue);
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue);
+
+#endif

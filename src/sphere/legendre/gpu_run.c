@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Legendre stage on a device: launches of kernels/legendre.cl or its forms for tensor cores (pairs off
+ * the poles), kernels/polar.cl and kernels/series.cl. */
+#include "core/alloc.h"
+#include "sphere/legendre/gpu_launch.h"
+
+/* The structs of the kernels' texts. */
+typedef struct columns {
+  int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, sets;
+  int64_t alm;
+} columns;
+typedef struct polar_shape {
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows, components, sets;
+  int64_t alm;
+} polar_shape;
+
+enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
+
+kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
+{
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 0);
+  KUGEL_TRY(kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4 + 64, 64),
+                                &p->starts.base));
+  kugel__grid grid = {.blocks = {(uint32_t)t.nm, (uint32_t)((t.strips + 3) / 4)}, .threads = {4 * WARP}};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
+                       KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
+                       KUGEL__VALUE_ARG(t)};
+  return t.strips ? kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_STARTS], &grid, 7, args, NULL)
+                  : KUGEL_OK;
+}
+
+size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
+{
+  int64_t series =
+      kugel__leg_gpu_series_bytes(p) + (p->halves.used ? kugel__leg_gpu_halves_work(p, NULL) : 0);
+  return (size_t)kugel__max(series, (int64_t)kugel__leg_gpu_lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
+}
+
+int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
+{
+  return p->row;
+}
+
+// Maps of a call.
+static int maps_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return job->maps ? job->maps : p->maps;
+}
+
+static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  const kugel__leg *g = p->leg;
+  return (columns){.lmax = (int32_t)g->lmax,
+                   .mmax = (int32_t)g->mmax,
+                   .top = p->top,
+                   .f32 = job->f32,
+                   .tiles = p->groups,
+                   .polar = p->polar_orders,
+                   .accumulate = job->accumulate,
+                   .sets = g->n_alm * maps_of(p, job),
+                   .alm = job->alm_at};
+}
+
+// Of to_series and from_series, which have blocks of 256 threads.
+static kugel__grid steps_of(int64_t orders, int64_t steps, int64_t of_block)
+{
+  return (kugel__grid){.blocks = {(uint32_t)orders, (uint32_t)((steps + of_block - 1) / of_block)},
+                       .threads = {256}};
+}
+
+/* Queues the polar pairs on the sides; join() makes the queue wait for them. Their long chains come first: if
+ * the queue went on at once, its blocks would fill the device before them. */
+static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
+                               size_t bytes, kugel_queue *queue)
+{
+  const kugel__leg *g = p->leg;
+  if (sums && bytes)
+    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, queue));
+  for (int i = 0; i < 2; i++) {
+    const kugel__polar_part *part = &p->polar[i];
+    kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
+    if (!part->used)
+      continue;
+    KUGEL_TRY(kugel__leg_gpu_order(p, queue, side));
+    polar_shape t = {.lmax = (int32_t)g->lmax,
+                     .mmax = (int32_t)g->mmax,
+                     .count = part->count,
+                     .room = part->room,
+                     .steps = part->steps,
+                     .row = p->row,
+                     .f32 = job->f32,
+                     .set = part->set,
+                     .from = part->from,
+                     .orders = part->orders,
+                     .first = part->first,
+                     .rows = p->polar_orders,
+                     .components = g->n_map,
+                     .sets = g->n_alm,
+                     .alm = job->alm_at};
+    kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP),
+                                   (uint32_t)maps_of(p, job)},
+                        .threads = {WARP}};
+    kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
+                           KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                           KUGEL__MEM_ARG(job->leg),    KUGEL__VALUE_ARG(t)};
+    kugel__arg to_sums[] = {KUGEL__MEM_ARG(job->leg),    KUGEL__MEM_ARG(part->rec),
+                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
+                            KUGEL__MEM_ARG(p->mlim),     {sums, 0},
+                            KUGEL__VALUE_ARG(t)};
+    KUGEL_TRY(sums ? kugel__launch(p->device, part->adjoint, &grid, 7, to_sums, side)
+                   : kugel__launch(p->device, part->synth, &grid, 6, to_leg, side));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
+{
+  for (int i = 0; i < 2; i++)
+    if (p->side[i])
+      KUGEL_TRY(kugel__leg_gpu_order(p, p->side[i], queue));
+  return KUGEL_OK;
+}
+
+// After a failure nothing may still run beside the queue.
+static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
+{
+  for (int i = 0; s && i < 2; i++)
+    if (p->side[i])
+      p->device->ops->wait(p->side[i]);
+  return s;
+}
+
+static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 0);
+  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1, kugel__leg_gpu_series(p).steps),
+              grid = kugel__leg_gpu_grid(p, 0, t.nm);
+  kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
+                            KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
+                       KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
+                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+  KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
+  if (t.tiles && !(job->series && *job->series)) {
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_TO_SERIES], &steps, 5, to_series, queue));
+    if (job->series)
+      *job->series = true;
+  }
+  if (t.tiles)
+    KUGEL_TRY(job->f32 && p->halves.used
+                  ? kugel__leg_gpu_synth_halves(p, job, queue)
+                  : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue));
+  return join(p, queue);
+}
+
+kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  return settle(p, synth(p, job, queue));
+}
+
+static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
+{
+  columns c = columns_of(p, job);
+  kugel__leg_shape t = kugel__leg_gpu_shape(p, 1);
+  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
+  bool halves = job->f32 && p->halves.used;
+  if (halves)
+    c.tiles = kugel__leg_gpu_halves_groups(p);
+  if (!w.polar_bytes)
+    w.polar = w.sums; // not read
+  KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
+  for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
+    m1 = kugel__leg_gpu_chunk(p, m0);
+    c.m0 = t.m0 = (int32_t)m0;
+    c.nm = t.nm = (int32_t)(m1 - m0);
+    kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
+    kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
+    kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1, rows.rows - rows.halo);
+    kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
+                         KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
+                         KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),
+                         KUGEL__VALUE_ARG(t)};
+    kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),     KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->coef),
+                         KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
+                         KUGEL__VALUE_ARG(c)};
+    if (t.tiles)
+      KUGEL_TRY(halves
+                    ? kugel__leg_gpu_adjoint_halves(p, job, t.m0, t.nm, queue)
+                    : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
+    if (!m0)
+      KUGEL_TRY(join(p, queue));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, queue));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
+                                    kugel_queue *queue)
+{
+  return settle(p, adjoint(p, job, queue));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The shape of launches of the Legendre stage on a device, the layout of its work memory, uploads of its tables. */
+#include "sphere/legendre/gpu_launch.h"
+
+enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
+
+kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *p, int adjoint)
+{
+  const kugel__leg *g = p->leg;
+  return (kugel__leg_shape){.npairs = (int32_t)g->npairs,
+                            .first = p->begin,
+                            .tiles = p->tiles[adjoint],
+                            .top = p->top,
+                            .nm = (int32_t)g->mmax + 1,
+                            .mmax = (int32_t)g->mmax,
+                            .row = p->row,
+                            .stride = p->stride,
+                            .strips = p->strips,
+                            .middle = p->middle,
+                            .pole_tiles = p->pole_tiles[adjoint],
+                            .pole_strips = p->pole_strips,
+                            .groups = p->groups};
+}
+
+kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, kugel__mem work)
+{
+  const kugel__leg *g = p->leg;
+  size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
+  size_t begun = (size_t)kugel__round_up(2 * (g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
+  size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
+  return (kugel__leg_parts){.sums = work,
+                            .begun = {work.base, work.offset + sums},
+                            .polar = {work.base, work.offset + sums + begun},
+                            .polar_bytes = polar,
+                            .end = sums + begun + polar};
+}
+
+int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *p)
+{
+  return kugel__round_up(p->offset[p->leg->mmax + 1] * p->ns * 32, PAGE);
+}
+
+kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *p, int adjoint, int64_t orders)
+{
+  int64_t warps = p->tuning.warps[adjoint];
+  int64_t blocks = adjoint ? orders * p->groups : (orders * p->tiles[0] + warps - 1) / warps;
+  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {(uint32_t)(WARP * warps)}};
+  if (!adjoint && p->tuning.products[0]) // values of 16 steps
+    grid.shared = (size_t)(warps * 16 * WARP * p->tuning.strips[0]) * sizeof(double);
+  if (adjoint && p->tuning.products[1]) { // the same; sums of 32 if the kernel has no room for them
+    int64_t values = warps * 16 * (WARP * p->tuning.strips[1] + 4);
+    int64_t row = 4 * p->ns + (p->ns % 4 ? 0 : 8);
+    int64_t sums = warps * row > 160 ? warps * WARP * row : 0;
+    grid.shared = (size_t)(values + sums) * sizeof(double);
+  }
+  return grid;
+}
+
+kugel_status kugel__leg_gpu_order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
+{
+  kugel__event *event = NULL;
+  KUGEL_TRY(p->device->ops->record(first, &event));
+  kugel_status s = p->device->ops->after(then, event);
+  p->device->ops->event_free(event);
+  return s;
+}
+
+kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
+{
+  KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));
+  return kugel__device_copy(p->device, KUGEL__UPLOAD, *out, (kugel__mem){(void *)(uintptr_t)data, 0}, bytes,
+                            NULL);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms of a plan whose context is on a device: memory, queues, and the order of the stages. */
+#ifndef KUGEL_SPHERE_SHT_GPU_H
+#define KUGEL_SPHERE_SHT_GPU_H
+
+#include "device/device.h"
+#include "sphere/sht/sht.h"
+
+/* Fills plan->gpu. The stages for the CPU exist already. */
+kugel_status kugel__sht_gpu_create(kugel_sht *plan, const kugel__rings_desc *desc);
+bool kugel__sht_gpu_in_parts(const kugel_sht *plan);
+/* Takes over the plan's quadrature weights. */
+kugel_status kugel__sht_gpu_weights(kugel_sht *plan);
+void kugel__sht_gpu_destroy(kugel_sht *plan);
+/* Bytes held on the device, or on the one that holds most; the parts that the plan works in. */
+void kugel__sht_gpu_memory(const kugel_sht *plan, uint64_t *bytes, int64_t *parts);
+
+/* Analysis of arrays of which one is in device memory by `verb` on copies in host memory. Waits. */
+kugel_status kugel__sht_gpu_by_host(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
+                                    const kugel_array *map, int64_t batch,
+                                    kugel_status (*each)(const kugel_sht *plan, kugel__sht_verb verb,
+                                                         const kugel_array *alm, const kugel_array *map,
+                                                         int64_t batch),
+                                    kugel_queue *queue);
+
+/* gpu_run.c: of a plan with everything in the memory of one device, and of one that works in parts. */
+extern const kugel__sht_ops kugel__sht_gpu_ops, kugel__sht_parts_ops;
+
+/* One set on device memory, queued stage by stage, for measurements: what is 1 for the Legendre stage, 2 for
+ * the rings, 3 for both. */
+kugel_status kugel__sht_gpu_stages(const kugel_sht *plan, kugel__mem alm, kugel__mem map, bool adjoint,
+                                   int what, kugel_queue *queue);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Coupling matrices of masked fields: tables, diagonals in parallel, the full matrices. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "sphere/spectra/coupling.h"
+
+KUGEL_DISPATCH(kugel__coupling_ops, kugel__coupling_ops)
+
+enum {
+  PAD = KUGEL__COUPLING_PAD,
+  MOST_LMAX = 100000,
+  SLAB_BYTES = 64 << 20,
+  TOGETHER = 8 /* diagonals of a task */
+};
+
+typedef struct couple {
+  kugel_ctx *ctx;
+  const kugel_coupling_opts *o;
+  kugel__coupling_tables t;
+  const kugel__coupling_ops *ops;
+  double *data, *b; /* of the current diagonals; [threads][2 (lmax + 1)] */
+  int64_t first, count, stride;
+  int families;
+} couple;
+
+int kugel__coupling_count(unsigned families)
+{
+  return __builtin_popcount(families);
+}
+
+kugel_status kugel__coupling_check(const kugel_coupling_opts *o)
+{
+  KUGEL_CHECK(o->lmax >= 0 && o->lmax <= MOST_LMAX, KUGEL_EINVAL, "lmax is %lld, must be 0 to %d",
+              (long long)o->lmax, MOST_LMAX);
+  KUGEL_CHECK(o->lmax_mask >= 0 && o->lmax_mask <= 4 * MOST_LMAX, KUGEL_EINVAL,
+              "lmax_mask is %lld, must be 0 to %d; degrees above 2 lmax have no effect",
+              (long long)o->lmax_mask, 4 * MOST_LMAX);
+  KUGEL_CHECK(o->spin1 >= 0 && o->spin1 <= KUGEL_COUPLING_MAX_SPIN && o->spin2 >= 0 &&
+                  o->spin2 <= KUGEL_COUPLING_MAX_SPIN,
+              KUGEL_EINVAL, "spin1 is %d and spin2 is %d, must be 0 to %d", o->spin1, o->spin2,
+              KUGEL_COUPLING_MAX_SPIN);
+  KUGEL_CHECK(o->families >= 1 && o->families <= KUGEL_COUPLING_ALL, KUGEL_EINVAL,
+              "families is %d, must be a sum of KUGEL_COUPLING_00 (1), 0S (2), PLUS (4) and MINUS (8)",
+              o->families);
+  return KUGEL_OK;
+}
+
+static kugel_status diagonals(void *arg, int64_t i, int worker)
+{
+  couple *c = arg;
+  for (int64_t k = i * TOGETHER; k < kugel__min(c->count, (i + 1) * TOGETHER); k++) {
+    double *out[KUGEL__FAMILIES] = {0};
+    for (int f = 0; f < c->families; f++)
+      out[f] = c->data + (f * c->count + k) * c->stride;
+    c->ops->diagonal(&c->t, c->first + k, c->o->spin1, c->o->spin2, (unsigned)c->o->families,
+                     c->b + worker * 2 * (c->o->lmax + 1), out);
+  }
+  return KUGEL_OK;
+}
+
+/* p and r in long double, rounded once. */
+static void fill(couple *c, double *p, double *r, double *p_odd, double *r_odd, double *w)
+{
+  long double v = 1;
+  for (int64_t j = 0; j <= 2 * c->o->lmax; j++) {
+    long double inverse = 1 / ((long double)(2 * j + 1) * v);
+    if (j <= c->o->lmax) {
+      p[j] = (double)v;
+      p_odd[j] = (double)((long double)(2 * j) * v);
+    }
+    r[j] = (double)inverse;
+    r_odd[j] = (double)((long double)(2 * (j + 1)) * inverse);
+    v *= (long double)(2 * j + 1) / (long double)(2 * j + 2);
+  }
+  for (int64_t k = 0; k <= c->t.lmax_mask; k++)
+    w[k] = (double)(2 * k + 1) / (4 * M_PI) * c->o->mask_cl[k];
+}
+
+/* Of the work below diagonal d, about (1 - d / lmax)^3 is left. */
+static double part(const void *arg, int64_t done)
+{
+  const couple *c = arg;
+  double n = (double)c->o->lmax + 1, left = 1 - (double)(c->first + done * TOGETHER) / n;
+  double from = 1 - (double)c->first / n, to = 1 - (double)(c->first + c->count) / n;
+  left = left < to ? to : left;
+  return (pow(from, 3) - pow(left, 3)) / (pow(from, 3) - pow(to, 3));
+}
+
+static kugel_status run(couple *c, kugel__diagonals_use use, void *arg)
+{
+  double n = (double)c->o->lmax + 1;
+  for (c->first = 0; c->first <= c->o->lmax; c->first += c->count) {
+    c->stride = kugel__round_up(c->o->lmax - c->first + 1 + PAD, 8);
+    c->count =
+        kugel__min(c->o->lmax + 1 - c->first, kugel__max(1, SLAB_BYTES / (8 * c->families * c->stride)));
+    double lo = 1 - pow(1 - (double)c->first / n, 3), hi = 1 - pow(1 - (double)(c->first + c->count) / n, 3);
+    c->data = kugel__scratch_get(c->ctx, 8 * (size_t)(c->families * c->count * c->stride));
+    KUGEL_CHECK(c->data, KUGEL_ENOMEM, "no memory for %lld diagonals of couplings", (long long)c->count);
+    kugel__progress_stage_by(lo, hi, "couplings", part, c);
+    kugel_status s = kugel__parallel(c->ctx, (c->count + TOGETHER - 1) / TOGETHER, diagonals, c);
+    kugel__diagonals some = {.lmax = c->o->lmax,
+                             .first = c->first,
+                             .count = c->count,
+                             .stride = c->stride,
+                             .families = c->families,
+                             .data = c->data};
+    if (!s)
+      s = use(arg, &some);
+    kugel__scratch_put(c->ctx, c->data);
+    KUGEL_TRY(s);
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, kugel__diagonals_use use,
+                                  void *arg)
+{
+  couple c = {.ctx = ctx,
+              .o = o,
+              .ops = kugel__coupling_ops_get(),
+              .families = kugel__coupling_count((unsigned)o->families)};
+  c.t.lmax = o->lmax;
+  c.t.lmax_mask = kugel__min(o->lmax_mask, 2 * o->lmax);
+  int64_t n = o->lmax + 1 + 2 * PAD, twice = 2 * o->lmax + 1 + 2 * PAD,
+          all = 2 * n + 2 * twice + c.t.lmax_mask + 1;
+  double *tables = kugel__calloc(ctx, 8 * (size_t)all);
+  c.b = kugel__alloc(ctx, 16 * (size_t)((o->lmax + 1) * kugel__ctx_threads(ctx)));
+  kugel_status s = tables && c.b
+                       ? KUGEL_OK
+                       : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the tables of couplings to lmax %lld",
+                                    (long long)o->lmax);
+  if (!s) {
+    double *p = tables + PAD, *p_odd = p + n, *r = p_odd + n, *r_odd = r + twice, *w = r_odd + twice - PAD;
+    c.t.p = p;
+    c.t.p_odd = p_odd;
+    c.t.r = r;
+    c.t.r_odd = r_odd;
+    c.t.w = w;
+    fill(&c, p, r, p_odd, r_odd, w);
+    s = run(&c, use, arg);
+  }
+  kugel__free(ctx, tables);
+  kugel__free(ctx, c.b);
+  return s;
+}
+
+/* ---- full matrices ---- */
+
+typedef struct full {
+  kugel_ctx *ctx;
+  double *xi;
+  const kugel__diagonals *some;
+} full;
+
+static kugel_status rows(void *arg, int64_t l, int worker)
+{
+  (void)worker;
+  full *f = arg;
+  const kugel__diagonals *s = f->some;
+  int64_t n = s->lmax + 1;
+  for (int c = 0; c < s->families; c++) {
+    double *row = f->xi + (c * n + l) * n;
+    for (int64_t d = s->first; d < s->first + s->count; d++) {
+      if (l + d < n)
+        row[l + d] = kugel__diagonals_at(s, c, l, d);
+      if (l >= d)
+        row[l - d] = kugel__diagonals_at(s, c, l - d, d);
+    }
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status put(void *arg, const kugel__diagonals *some)
+{
+  full *f = arg;
+  f->some = some;
+  kugel__progress_stage(1, 1, "couplings");
+  return kugel__parallel(f->ctx, some->lmax + 1, rows, f);
+}
+
+kugel_status kugel_coupling(kugel_ctx *ctx, const kugel_coupling_opts *opts, double *xi)
+{
+  KUGEL_CHECK(opts && xi, KUGEL_EINVAL, "%s is NULL", opts ? "xi" : "opts");
+  kugel_coupling_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_coupling_opts"));
+  KUGEL_TRY(kugel__coupling_check(&o));
+  KUGEL_CHECK(o.mask_cl, KUGEL_EINVAL,
+              "opts.mask_cl is NULL: pass the spectrum of the mask, see kugel_alm_cl");
+  for (int64_t l = 0; l <= o.lmax_mask; l++)
+    KUGEL_CHECK(isfinite(o.mask_cl[l]), KUGEL_EINVAL, "mask_cl[%lld] is %g, must be finite", (long long)l,
+                o.mask_cl[l]);
+  kugel_ctx *held = kugel__ctx_retain(ctx);
+  full f = {.ctx = held, .xi = xi};
+  kugel__span outer = kugel__progress_enter(0, 1);
+  kugel_status s = kugel__coupling_each(held, &o, put, &f);
+  kugel__progress_leave(outer);
+  kugel_ctx_destroy(held);
+  return s;
+}

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* HEALPix quadrature weights, for the transforms. */
-#ifndef KUGEL_SPHERE_WEIGHTS_H
-#define KUGEL_SPHERE_WEIGHTS_H
-
-#include <kugel/alm.h>
-
-#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops of stencil/rows.isa.c. No include guard: included once a kind of number. */
+
+static inline VECTOR NAME(load)(const REAL *p)
+{
+  VECTOR v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+/* A block of `wide` vectors, whose sums stay in registers. */
+static inline __attribute__((always_inline)) void NAME(block)(const kugel__stencil_taps *t, int64_t x,
+                                                              int wide, bool each)
+{
+  VECTOR sum[4] = {{0}, {0}, {0}, {0}};
+  for (int k = 0; k < t->count; k++) {
+    const REAL *from = (const REAL *)t->from[k] + x, w = (REAL)t->weight[k];
+    for (int i = 0; i < wide; i++) {
+      VECTOR v = NAME(load)(from + i * LANES);
+      if (each)
+        v *= NAME(load)((const REAL *)t->each[k] + x + i * LANES);
+      sum[i] = v * w + sum[i];
+    }
+  }
+  for (int i = 0; i < wide; i++) {
+    REAL *acc = (REAL *)t->acc + x + i * LANES;
+    if (t->post)
+      sum[i] *= NAME(load)((const REAL *)t->post + x + i * LANES);
+    if (t->add)
+      sum[i] += NAME(load)(acc);
+    memcpy(acc, &sum[i], sizeof sum[i]);
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(taps_as)(const kugel__stencil_taps *t, bool each)
+{
+  int64_t x = 0;
+  for (; x + 4 * LANES <= t->n; x += 4 * LANES)
+    NAME(block)(t, x, 4, each);
+  for (; x + LANES <= t->n; x += LANES)
+    NAME(block)(t, x, 1, each);
+  for (; x < t->n; x++) {
+    REAL sum = 0, *acc = (REAL *)t->acc + x;
+    for (int k = 0; k < t->count; k++) {
+      REAL v = ((const REAL *)t->from[k])[x];
+      sum += (each ? v * ((const REAL *)t->each[k])[x] : v) * (REAL)t->weight[k];
+    }
+    *acc = (t->add ? *acc : 0) + (t->post ? sum * ((const REAL *)t->post)[x] : sum);
+  }
+}
+
+static void NAME(taps)(const kugel__stencil_taps *t)
+{
+  if (t->each)
+    NAME(taps_as)(t, true);
+  else
+    NAME(taps_as)(t, false);
+}
+
+static void NAME(sum)(const kugel__stencil_sum *s)
+{
+  const REAL *acc = s->acc, *p = s->p, *q = s->q, a = (REAL)s->a, b = (REAL)s->b, c = (REAL)s->c;
+  REAL *out = s->out;
+  if (q)
+    for (int64_t x = 0; x < s->n; x++)
+      out[x] = a * acc[x] + (b * p[x] + c * q[x]);
+  else if (p)
+    for (int64_t x = 0; x < s->n; x++)
+      out[x] = a * acc[x] + b * p[x];
+  else
+    for (int64_t x = 0; x < s->n; x++)
+      out[x] = a * acc[x];
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One application: blocks of rows, each a sum of shifted rows in SIMD lanes, and the columns next to the ends node by node. */
+#include <string.h>
+#include "core/cpu.h"
+#include "core/parallel.h"
+#include "stencil/plan.h"
+
+KUGEL_DISPATCH(kugel__stencil_table, kugel__stencil_table)
+
+enum {
+  WIDE = 2048, /* columns of a block: its row of sums stays in the first-level cache */
+  TALL = 16,   /* rows of the middle axis: those of all planes within reach stay in the second-level cache */
+  DEEP = 32    /* planes: halos of blocks are a quarter of them at most */
+};
+
+typedef struct job {
+  const kugel_stencil *p;
+  const kugel__stencil_side *side;
+  const kugel__stencil_use *use;
+  const kugel__stencil_ops *ops;
+  int64_t word, blocks[3];
+} job;
+
+/* A row of a block: nodes (i, j, x) with first <= x < end. */
+typedef struct span {
+  int64_t i, j, first, end;
+} span;
+
+/* Taps that wait for the inner loop. */
+typedef struct queue {
+  int64_t first, end; /* columns */
+  int count;
+  bool add; /* acc holds sums already */
+  const void *from[KUGEL__STENCIL_TAPS], *each[KUGEL__STENCIL_TAPS];
+  double weight[KUGEL__STENCIL_TAPS];
+  const char *coefficient; /* of all of them */
+} queue;
+
+static int64_t node(const job *j, int64_t i0, int64_t i1, int64_t x)
+{
+  return ((i0 * j->p->n[1]) + i1) * j->p->n[2] + x;
+}
+
+static void flush(const job *j, const span *s, queue *q, char *acc)
+{
+  if (!q->count)
+    return;
+  const bool transposed = j->side->transposed;
+  kugel__stencil_taps t = {.n = q->end - q->first,
+                           .count = q->count,
+                           .add = q->add,
+                           .from = q->from,
+                           .each = transposed && q->coefficient ? q->each : NULL,
+                           .weight = q->weight,
+                           .acc = acc + (q->first - s->first) * j->word};
+  if (!transposed && q->coefficient)
+    t.post = q->coefficient + node(j, s->i, s->j, q->first) * j->word;
+  j->ops->taps(&t);
+  q->count = 0;
+  q->add = true;
+}
+
+/* The shifted rows of a term, for the columns of the queue. */
+static void push(const job *j, const span *s, const kugel__stencil_part *part,
+                 const kugel__stencil_row *planes, const kugel__stencil_row *rows, queue *q, char *acc)
+{
+  const char *in = (const char *)j->use->in + part->from * j->p->nodes * j->word;
+  const int reach = part->line[2]->reach;
+  for (int a = 0; a < planes->count; a++)
+    for (int b = 0; b < rows->count; b++) {
+      const double weight = part->factor * planes->weight[a] * rows->weight[b];
+      const int64_t row = node(j, planes->at[a], rows->at[b], q->first);
+      for (int k = -reach; k <= reach; k++) {
+        const double w = part->line[2]->weight[k + reach];
+        if (w == 0)
+          continue;
+        if (q->count == KUGEL__STENCIL_TAPS)
+          flush(j, s, q, acc);
+        q->from[q->count] = in + (row + k) * j->word;
+        q->each[q->count] = part->coefficient ? part->coefficient + (row + k) * j->word : NULL;
+        q->weight[q->count++] = weight * w;
+      }
+    }
+}
+
+static double number(const job *j, const char *data, int64_t at)
+{
+  return j->word == 4 ? (double)((const float *)(const void *)data)[at]
+                      : ((const double *)(const void *)data)[at];
+}
+
+/* Adds a term to columns [first, end) next to an end of the last axis, node by node. */
+static void edge(const job *j, const span *s, const kugel__stencil_part *part,
+                 const kugel__stencil_row *planes, const kugel__stencil_row *rows, int64_t first, int64_t end,
+                 char *acc)
+{
+  const char *in = (const char *)j->use->in + part->from * j->p->nodes * j->word, *c = part->coefficient;
+  const kugel__stencil_line *line = part->line[2];
+  const bool each = j->side->transposed && c;
+  for (int64_t x = first; x < end; x++) {
+    const kugel__stencil_row *row = &line->edge[x < line->lo ? x : line->lo + x - (line->n - line->hi)];
+    double sum = 0;
+    for (int a = 0; a < planes->count; a++)
+      for (int b = 0; b < rows->count; b++) {
+        const int64_t at = node(j, planes->at[a], rows->at[b], 0);
+        double along = 0;
+        for (int k = 0; k < row->count; k++)
+          along +=
+              row->weight[k] * number(j, in, at + row->at[k]) * (each ? number(j, c, at + row->at[k]) : 1);
+        sum += planes->weight[a] * rows->weight[b] * along;
+      }
+    sum *= part->factor * (c && !each ? number(j, c, node(j, s->i, s->j, x)) : 1);
+    if (j->word == 4)
+      ((float *)(void *)acc)[x - s->first] += (float)sum;
+    else
+      ((double *)(void *)acc)[x - s->first] += sum;
+  }
+}
+
+/* The sums of a row: first the terms without a difference along it, on all columns, then those with one, for which the columns
+ * next to its ends are apart. */
+static void sum_row(const job *j, int target, const span *s, char *acc)
+{
+  const kugel__stencil_side *side = j->side;
+  queue q = {.first = s->first, .end = s->end};
+  int64_t first = s->first, end = s->end; // columns inside
+  bool along = false;
+  for (int t = side->first[target]; t < side->first[target + 1]; t++) {
+    const kugel__stencil_part *part = &side->parts[t];
+    const kugel__stencil_line *line = part->line[2];
+    kugel__stencil_row planes, rows;
+    kugel__stencil_get_row(part->line[0], s->i, &planes);
+    kugel__stencil_get_row(part->line[1], s->j, &rows);
+    const bool starts = line->reach && !along;
+    if (starts || part->coefficient != q.coefficient)
+      flush(j, s, &q, acc);
+    if (starts) {
+      if (!q.add)
+        memset(acc, 0, (size_t)((s->end - s->first) * j->word));
+      along = q.add = true;
+      first = kugel__min(kugel__max(s->first, line->lo), s->end);
+      end = kugel__max(kugel__min(s->end, line->n - line->hi), first);
+      q.first = first;
+      q.end = end;
+    }
+    q.coefficient = part->coefficient;
+    if (along) {
+      edge(j, s, part, &planes, &rows, s->first, first, acc);
+      edge(j, s, part, &planes, &rows, end, s->end, acc);
+    }
+    if (end > first)
+      push(j, s, part, &planes, &rows, &q, acc);
+  }
+  flush(j, s, &q, acc);
+  if (!q.add)
+    memset(acc, 0, (size_t)((s->end - s->first) * j->word));
+}
+
+static void one_row(const job *j, int target, const span *s)
+{
+  double room[WIDE];
+  const kugel__stencil_use *u = j->use;
+  const int64_t at = (target * j->p->nodes + node(j, s->i, s->j, s->first)) * j->word;
+  const bool plain = u->a == 1 && !u->p && !u->q;
+  char *acc = plain ? (char *)u->out + at : (char *)room;
+  sum_row(j, target, s, acc);
+  if (plain)
+    return;
+  j->ops->sum(&(kugel__stencil_sum){.n = s->end - s->first,
+                                    .a = u->a,
+                                    .b = u->b,
+                                    .c = u->c,
+                                    .acc = acc,
+                                    .p = u->p ? (const char *)u->p + at : NULL,
+                                    .q = u->q ? (const char *)u->q + at : NULL,
+                                    .out = (char *)u->out + at});
+}
+
+static kugel_status one_block(void *arg, int64_t b, int worker)
+{
+  (void)worker;
+  const job *j = arg;
+  const int64_t *n = j->p->n, x = b % j->blocks[2], y = b / j->blocks[2] % j->blocks[1],
+                z = b / j->blocks[2] / j->blocks[1];
+  for (int64_t i = z * DEEP; i < kugel__min(n[0], (z + 1) * DEEP); i++)
+    for (int target = 0; target < j->side->targets; target++)
+      for (int64_t k = y * TALL; k < kugel__min(n[1], (y + 1) * TALL); k++)
+        one_row(j, target, &(span){i, k, x * WIDE, kugel__min(n[2], (x + 1) * WIDE)});
+  return KUGEL_OK;
+}
+
+kugel_status kugel__stencil_run(const kugel_stencil *p, const kugel__stencil_side *side,
+                                const kugel__stencil_use *use)
+{
+  job j = {.p = p,
+           .side = side,
+           .use = use,
+           .ops = &kugel__stencil_table_get()->ops[p->precision],
+           .word = p->single ? 4 : 8,
+           .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
+  return kugel__parallel(p->ctx, j.blocks[0] * j.blocks[1] * j.blocks[2], one_block, &j);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans of deconvolution: options, the PSF, tiles. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "volume/deconv.h"
+#include "psf/psf.h"
+
+static kugel_status check_at_least_0(double x, const char *name)
+{
+  KUGEL_CHECK(x >= 0 && x < INFINITY, KUGEL_EINVAL, "%s is %g, must be at least 0 and finite", name, x);
+  return KUGEL_OK;
+}
+
+static kugel_status check_opts(const kugel_deconv_opts *o)
+{
+  KUGEL_CHECK((unsigned)o->method <= KUGEL_DECONV_ISRA, KUGEL_EINVAL, "method is %d, must be 0 to %d",
+              (int)o->method, KUGEL_DECONV_ISRA);
+  KUGEL_CHECK((unsigned)o->edges <= KUGEL_DECONV_PERIODIC, KUGEL_EINVAL, "edges is %d, must be 0 to %d",
+              (int)o->edges, KUGEL_DECONV_PERIODIC);
+  KUGEL_CHECK(o->iterations >= 1 && o->iterations <= 1000000, KUGEL_EINVAL,
+              "iterations is %lld, must be 1 to 1000000; 0 means 20", (long long)o->iterations);
+  KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
+              (int)o->precision);
+  KUGEL_TRY(check_at_least_0(o->background, "background"));
+  KUGEL_TRY(check_at_least_0(o->offset, "offset"));
+  KUGEL_TRY(check_at_least_0(o->saturation, "saturation"));
+  KUGEL_TRY(check_at_least_0(o->tolerance, "tolerance"));
+  KUGEL_TRY(check_at_least_0(o->discrepancy, "discrepancy"));
+  KUGEL_TRY(check_at_least_0(o->lambda, "lambda"));
+  KUGEL_CHECK(o->method != KUGEL_DECONV_TV || o->lambda <= 0.16, KUGEL_EINVAL,
+              "lambda is %g, must be at most 0.16 for TV, or its divisor may be negative", o->lambda);
+  KUGEL_CHECK(o->step > 0 && o->step < 2, KUGEL_EINVAL, "step is %g, must be above 0 and below 2", o->step);
+  KUGEL_CHECK(!o->back || o->method <= KUGEL_DECONV_TV, KUGEL_EINVAL,
+              "back is set: only RL, BIGGS, SHB and TV take another back-projector");
+  KUGEL_CHECK(o->halo >= 0, KUGEL_EINVAL, "halo is %lld voxels, must be at least 0", (long long)o->halo);
+  return KUGEL_OK;
+}
+
+static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kugel_deconv_opts *opts,
+                         kugel_deconv *p)
+{
+  kugel_deconv_opts *o = &p->opts;
+  KUGEL_TRY(kugel__take_opts(o, sizeof *o, opts, "kugel_deconv_opts"));
+  o->iterations = o->iterations ? o->iterations : 20;
+  o->step = o->step != 0 ? o->step : 1.9;
+  if (o->lambda == 0)
+    o->lambda = o->method == KUGEL_DECONV_TV ? 0.002 : 0.001;
+  KUGEL_TRY(check_opts(o));
+  KUGEL_CHECK(ndim >= 1 && ndim <= 3, KUGEL_EINVAL, "ndim is %d, must be 1 to 3", ndim);
+  KUGEL_CHECK(n && k, KUGEL_EINVAL, "n or k is NULL: pass %d lengths each", ndim);
+  KUGEL_CHECK(kugel__ctx(p->ctx)->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
+              "the context is on a device; deconvolution runs on the CPU: use a context of \"cpu\"");
+  p->ndim = ndim;
+  p->f32 = o->precision == KUGEL_PRECISION_F32;
+  p->real = p->f32 ? 4 : 8;
+  for (int a = 0; a < 3; a++) {
+    int i = a - (3 - ndim);
+    p->n[a] = i < 0 ? 1 : n[i];
+    p->k[a] = i < 0 ? 1 : k[i];
+    KUGEL_CHECK(p->n[a] >= 1 && p->n[a] < (int64_t)1 << 31 && p->k[a] >= 1 && p->k[a] < (int64_t)1 << 31,
+                KUGEL_EINVAL, "lengths on axis %d are %lld and %lld, must be 1 to 2^31 - 1", i,
+                (long long)p->n[a], (long long)p->k[a]);
+    p->centre[a] = i >= 0 && o->centre ? o->centre[i] : (p->k[a] - 1) / 2;
+    KUGEL_CHECK(p->centre[a] >= 0 && p->centre[a] < p->k[a], KUGEL_EINVAL,
+                "centre[%d] is %lld, must be 0 to %lld", i, (long long)p->centre[a], (long long)p->k[a] - 1);
+  }
+  o->centre = NULL; // the caller's
+  return KUGEL_OK;
+}
+
+/* ---- tiles ---- */
+
+static void shape_tile(kugel_deconv *p, const int64_t parts[3])
+{
+  p->tiles = 1;
+  for (int a = 0; a < 3; a++) {
+    int64_t halo = p->opts.halo ? p->opts.halo : p->k[a] - 1;
+    p->tile[a] = (p->n[a] + parts[a] - 1) / parts[a];
+    p->tiles *= (p->n[a] + p->tile[a] - 1) / p->tile[a];
+    p->cut[a] = parts[a] == 1 ? p->n[a] : kugel__min(p->n[a], p->tile[a] + 2 * halo);
+    bool wider = p->opts.edges == KUGEL_DECONV_UNKNOWN;
+    p->object[a] = p->cut[a] + (wider ? p->k[a] - 1 : 0);
+    p->first[a] = wider ? p->k[a] - 1 - p->centre[a] : 0;
+  }
+}
+
+static kugel_volume_opts volume_opts(const kugel_deconv *p)
+{
+  static const kugel_boundary boundary[] = {KUGEL_BOUNDARY_ZERO, KUGEL_BOUNDARY_ZERO,
+                                            KUGEL_BOUNDARY_REPLICATE, KUGEL_BOUNDARY_REFLECT,
+                                            KUGEL_BOUNDARY_PERIODIC};
+  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
+                             .extent =
+                                 p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
+                             .boundary = boundary[p->opts.edges],
+                             .precision = p->opts.precision,
+                             .centre = p->centre};
+}
+
+static int arrays_of(kugel_deconv_method m)
+{
+  return m == KUGEL_DECONV_BIGGS                                                           ? 7
+         : m == KUGEL_DECONV_SHB || m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV ? 5
+         : m == KUGEL_DECONV_TV                                                            ? 4
+                                                                                           : 3;
+}
+
+static double product(const int64_t n[3])
+{
+  return (double)n[0] * (double)n[1] * (double)n[2];
+}
+
+static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
+{
+  kugel_volume_opts o = volume_opts(p);
+  kugel_volume_info v = {.size = sizeof v};
+  KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
+  *c = (kugel_deconv_cost){.size = sizeof *c, .tiles = p->tiles};
+  double arrays = arrays_of(p->opts.method) * product(p->object) + 2 * product(p->cut);
+  c->bytes = v.host_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)(arrays * (double)p->real + product(p->cut));
+  c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  c->seconds +=
+      4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
+  for (int a = 0; a < 3; a++)
+    c->transform[a] = v.transform[a];
+  return KUGEL_OK;
+}
+
+/* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
+static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
+{
+  int64_t parts[3] = {1, 1, 1};
+  for (;;) {
+    shape_tile(p, parts);
+    KUGEL_TRY(cost_of(p, c));
+    if (!p->opts.memory || c->bytes <= p->opts.memory)
+      return KUGEL_OK;
+    int axis = -1;
+    double best = 0;
+    for (int a = 0; a < 3; a++) {
+      double length = (double)p->tile[a] / (double)(p->k[a] + 8);
+      if (p->tile[a] > 1 && length > best) {
+        best = length;
+        axis = a;
+      }
+    }
+    KUGEL_CHECK(axis >= 0 && (double)p->tile[axis] > 0.25 * (double)p->k[axis], KUGEL_ENOMEM,
+                "a tile of %lld x %lld x %lld with the PSF's extent around it needs %llu bytes, memory is "
+                "%llu: raise it, "
+                "or crop the PSF",
+                (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2],
+                (unsigned long long)c->bytes, (unsigned long long)p->opts.memory);
+    int64_t less = p->tile[axis] - 1; // and the fewest parts of at most that
+    parts[axis] = (p->n[axis] + less - 1) / less;
+  }
+}
+
+/* ---- PSFs ---- */
+
+static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
+                                     kugel_volume **out)
+{
+  int64_t k[3];
+  double *h, sum = 0, least = 0;
+  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV || back;
+  KUGEL_CHECK(psf && psf->ndim == p->ndim, KUGEL_ESHAPE, "%s has %d dimensions, must have %d", name,
+              psf ? psf->ndim : 0, p->ndim);
+  KUGEL_TRY(kugel__psf_load(p->ctx, psf, name, k, &h));
+  kugel_status status = KUGEL_OK;
+  for (int a = 0; a < 3 && !status; a++)
+    if (k[a] != p->k[a])
+      status = KUGEL_FAIL(KUGEL_ESHAPE, "%s has length %lld on axis %d, must be %lld", name, (long long)k[a],
+                          a - (3 - p->ndim), (long long)p->k[a]);
+  int64_t count = k[0] * k[1] * k[2], bad = -1;
+  for (int64_t i = 0; i < count; i++) {
+    bad = isfinite(h[i]) ? bad : i;
+    sum += h[i];
+    least = fmin(least, h[i]);
+  }
+  if (!status && bad >= 0)
+    status = KUGEL_FAIL(KUGEL_EINVAL, "element %lld of %s is %g: replace what is not finite", (long long)bad,
+                        name, h[bad]);
+  if (!status && least < 0 && !signs)
+    status = KUGEL_FAIL(KUGEL_EINVAL,
+                        "%s has negative values, down to %g: intensities are not negative; prepare it by "
+                        "kugel_psf_prepare, or take off less background",
+                        name, least);
+  if (!status && !(sum > 0))
+    status = KUGEL_FAIL(KUGEL_EINVAL, "%s sums to %g, must be above 0", name, sum);
+  kugel_volume_opts o = volume_opts(p);
+  o.scale = 1 / sum;
+  if (back) { // its adjoint goes from image to object
+    for (int64_t i = 0; i < count / 2; i++) {
+      double t = h[i];
+      h[i] = h[count - 1 - i];
+      h[count - 1 - i] = t;
+    }
+  }
+  if (!status)
+    status =
+        kugel_volume_create(p->ctx, 3, p->object, p->k, KUGEL_ARRAY(h, KUGEL_F64, k[0], k[1], k[2]), &o, out);
+  kugel__free(p->ctx, h);
+  return status;
+}
+
+/* ---- public ---- */
+
+kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                 const kugel_array *psf, const kugel_deconv_opts *opts, kugel_deconv **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  kugel_deconv *p = kugel__calloc(ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
+  p->ctx = kugel__ctx_retain(ctx);
+  kugel_deconv_cost cost;
+  kugel_status status = take(ndim, n, k, opts, p);
+  if (!status)
+    status = choose_tiles(p, &cost);
+  if (!status)
+    status = make_convolution(p, psf, "psf", false, &p->h);
+  if (!status && p->opts.back)
+    status = make_convolution(p, p->opts.back, "back", true, &p->back);
+  if (status) {
+    kugel_deconv_destroy(p);
+    return status;
+  }
+  p->opts.back = NULL; // the caller's
+  *out = p;
+  return KUGEL_OK;
+}
+
+void kugel_deconv_destroy(kugel_deconv *p)
+{
+  if (!p)
+    return;
+  kugel_ctx *ctx = p->ctx;
+  kugel_volume_destroy(p->h);
+  kugel_volume_destroy(p->back);
+  kugel__free(ctx, p);
+  kugel_ctx_destroy(ctx);
+}
+
+kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                   const kugel_deconv_opts *opts, kugel_deconv_cost *cost)
+{
+  kugel_deconv p = {.ctx = kugel__ctx(ctx)};
+  kugel_deconv_cost all;
+  KUGEL_CHECK(cost, KUGEL_EINVAL, "cost is NULL");
+  KUGEL_TRY(take(ndim, n, k, opts, &p));
+  KUGEL_TRY(choose_tiles(&p, &all));
+  for (int i = 0; i < ndim; i++) {
+    int a = i + 3 - ndim;
+    all.object[i] = p.object[a];
+    all.tile[i] = p.tile[a];
+    all.transform[i] = all.transform[a];
+  }
+  return kugel__give_info(cost, &all, sizeof all, "kugel_deconv_cost");
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Deconvolution: plans, the state of an iteration, and its loops over voxels. */
+#ifndef KUGEL_VOLUME_DECONV_H
+#define KUGEL_VOLUME_DECONV_H
+
+#include <kugel/deconv.h>
+#include "volume/plan.h"
+
+enum { KUGEL__DECONV_CHUNK = 1 << 14 }; // voxels of a task
+
+struct kugel_deconv {
+  kugel_ctx *ctx;
+  int ndim;
+  kugel_deconv_opts opts;
+  int64_t n[3], k[3], centre[3]; // leading axes of length 1
+  int64_t tile[3], cut[3];       // results and image of a tile, n if there is one
+  int64_t tiles;
+  int64_t object[3], first[3]; // lengths estimated for a tile, and where its image lies in them
+  bool f32;
+  size_t real;
+  kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h
+};
+
+/* The state of one image or tile: arrays of the plan's precision. */
+typedef struct kugel__deconv_state {
+  const kugel_deconv *p;
+  int64_t voxels, data; // of the object, of the image
+  void *x, *before,
+      *from;            // object now, at the last step, where the step starts; `before` NULL: not accelerated
+  void *r;              // object: what comes back
+  void *sensitivity;    // object: H' M 1
+  void *g[2];           // BIGGS: the last two steps
+  void *y, *model;      // image with background taken into account; H x
+  unsigned char *known; // M
+  double *sums;         // of each chunk, 3
+  int64_t missing;
+  double mean; // of y - b over what is known
+} kugel__deconv_state;
+
+/* Loops over n voxels; single: float, else double. Sums are over these voxels in one order. */
+typedef struct kugel__deconv_ops {
+  /* model <- M y / (model + b), 0 where missing or the quotient is none; returns the I-divergence. */
+  double (*ratio)(bool single, int64_t n, const void *y, const unsigned char *known, double b, void *model);
+  /* model <- M (y - b - model); returns half the sum of squares. */
+  double (*residual)(bool single, int64_t n, const void *y, const unsigned char *known, double b,
+                     void *model);
+  /* to <- from r / s, and from where s <= cut. */
+  void (*update)(bool single, int64_t n, const void *from, const void *r, const void *s, double cut,
+                 void *to);
+  /* to <- max(a + f (a - b), 0) */
+  void (*extrapolate)(bool single, int64_t n, const void *a, const void *b, double f, void *to);
+  /* g <- a - b; sums[0] += g h, sums[1] += h h, in order */
+  void (*step)(bool single, int64_t n, const void *a, const void *b, const void *h, void *g, double *sums);
+  /* y <- y + f x; floor: and at least 0 */
+  void (*add)(bool single, int64_t n, double f, const void *x, bool floor, void *y);
+  /* y <- x + f y */
+  void (*turn)(bool single, int64_t n, const void *x, double f, void *y);
+  double (*dot)(bool single, int64_t n, const void *x, const void *y);
+  /* Components of grad x / |grad x| along a row, forward differences; z, y: the rows above, or x itself at the end.
+   * Lengths are no less than `least` times the voxel. */
+  void (*directions)(bool single, int64_t n, const void *x, const void *z, const void *y, double least,
+                     double *gz, double *gy, double *gx);
+} kugel__deconv_ops;
+
+const kugel__deconv_ops *kugel__deconv_ops_now(void);
+
+/* All steps; sets what info holds of them. */
+kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info);
+/* x / (1 - lambda div(grad x / |grad x|)) of a whole object, to `out`. */
+kugel_status kugel__deconv_variation(kugel__deconv_state *s, double lambda, const void *x, void *out);
+/* out <- out + lambda times the negative Laplacian of x, without slope at the edges. */
+kugel_status kugel__deconv_laplacian(kugel__deconv_state *s, double lambda, const void *x, void *out);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The iterations: two convolutions and a few loops over voxels per step. */
+#include <math.h>
+#include <string.h>
+#include "core/cpu.h"
+#include "core/parallel.h"
+#include "volume/deconv.h"
+
+KUGEL_DISPATCH(kugel__deconv_ops, kugel__deconv_ops)
+
+const kugel__deconv_ops *kugel__deconv_ops_now(void)
+{
+  return kugel__deconv_ops_get();
+}
+
+/* Least sensitivity of a voxel that is estimated; others stay as they began. Of float the rounding of transforms counts. */
+static double cut_of(const kugel__deconv_state *s)
+{
+  return s->p->f32 ? 1e-4 : 1e-8;
+}
+
+/* ---- loops over chunks ---- */
+
+typedef enum loop_kind { RATIO, RESIDUAL, KNOWN, UPDATE, EXTRAPOLATE, STEP, ADD, TURN, DOT } loop_kind;
+
+typedef struct loop {
+  kugel__deconv_state *s;
+  loop_kind kind;
+  int64_t n;
+  void *a, *b, *c, *to;
+  double f;
+  bool floor;
+} loop;
+
+static void *from(const loop *l, void *array, int64_t first)
+{
+  return array ? (char *)array + (size_t)first * l->s->p->real : NULL;
+}
+
+static void keep_known(bool single, int64_t n, const unsigned char *known, void *x)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (known[i])
+      continue;
+    else if (single)
+      ((float *)x)[i] = 0;
+    else
+      ((double *)x)[i] = 0;
+}
+
+static kugel_status loop_chunk(void *arg, int64_t chunk, int worker)
+{
+  const loop *l = arg;
+  const kugel__deconv_ops *ops = kugel__deconv_ops_now();
+  int64_t first = chunk * KUGEL__DECONV_CHUNK, n = kugel__min(l->n - first, KUGEL__DECONV_CHUNK);
+  void *a = from(l, l->a, first), *b = from(l, l->b, first), *c = from(l, l->c, first),
+       *to = from(l, l->to, first);
+  const unsigned char *known = l->s->known + first;
+  double *sums = l->s->sums + 2 * chunk;
+  bool single = l->s->p->f32;
+  (void)worker;
+  switch (l->kind) {
+  case RATIO:
+    sums[0] = ops->ratio(single, n, a, known, l->f, to);
+    break;
+  case RESIDUAL:
+    sums[0] = ops->residual(single, n, a, known, l->f, to);
+    break;
+  case KNOWN:
+    keep_known(single, n, known, to);
+    break;
+  case UPDATE:
+    ops->update(single, n, a, b, c, l->f, to);
+    break;
+  case EXTRAPOLATE:
+    ops->extrapolate(single, n, a, b, l->f, to);
+    break;
+  case STEP:
+    ops->step(single, n, a, b, c, to, sums);
+    break;
+  case ADD:
+    ops->add(single, n, l->f, a, l->floor, to);
+    break;
+  case TURN:
+    ops->turn(single, n, a, l->f, to);
+    break;
+  case DOT:
+    sums[0] = ops->dot(single, n, a, b);
+    break;
+  }
+  return KUGEL_OK;
+}
+
+/* Runs the loop; sums of chunks are added in order, so that the number of threads does not matter. */
+static kugel_status run_loop(loop l, double *sum, double *second)
+{
+  int64_t chunks = (l.n + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
+  KUGEL_TRY(kugel__parallel(l.s->p->ctx, chunks, loop_chunk, &l));
+  for (int which = 0; which < 2; which++) {
+    double *out = which ? second : sum;
+    if (!out)
+      continue;
+    *out = 0;
+    for (int64_t i = 0; i < chunks; i++)
+      *out += l.s->sums[2 * i + which];
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status dot(kugel__deconv_state *s, void *a, void *b, double *sum)
+{
+  return run_loop((loop){.s = s, .kind = DOT, .n = s->voxels, .a = a, .b = b}, sum, NULL);
+}
+
+static kugel_status add(kugel__deconv_state *s, double f, void *x, bool floor, void *y)
+{
+  return run_loop((loop){.s = s, .kind = ADD, .n = s->voxels, .a = x, .f = f, .floor = floor, .to = y}, NULL,
+                  NULL);
+}
+
+static kugel_status turn(kugel__deconv_state *s, void *x, double f, void *y)
+{
+  return run_loop((loop){.s = s, .kind = TURN, .n = s->voxels, .a = x, .f = f, .to = y}, NULL, NULL);
+}
+
+static void fill(const kugel__deconv_state *s, void *to, int64_t n, double value)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (s->p->f32)
+      ((float *)to)[i] = (float)value;
+    else
+      ((double *)to)[i] = value;
+}
+
+/* ---- H and its adjoint ---- */
+
+static kugel_status blur(kugel__deconv_state *s, const void *x)
+{
+  kugel__progress_stage(0, 0.5, "convolution");
+  return kugel__volume_apply(s->p->h, false, x, s->model);
+}
+
+static kugel_status back(kugel__deconv_state *s)
+{
+  const kugel_deconv *p = s->p;
+  kugel__span span = kugel__progress_enter(0.5, 1);
+  kugel_status status = kugel__volume_apply(p->back ? p->back : p->h, true, s->model, s->r);
+  kugel__progress_leave(span);
+  return status;
+}
+
+static double background(const kugel__deconv_state *s)
+{
+  return s->p->opts.background + s->p->opts.offset;
+}
+
+static kugel_status ratio(kugel__deconv_state *s, double *divergence)
+{
+  return run_loop((loop){.s = s, .kind = RATIO, .n = s->data, .a = s->y, .f = background(s), .to = s->model},
+                  divergence, NULL);
+}
+
+static kugel_status residual(kugel__deconv_state *s, double *squares)
+{
+  return run_loop(
+      (loop){.s = s, .kind = RESIDUAL, .n = s->data, .a = s->y, .f = background(s), .to = s->model}, squares,
+      NULL);
+}
+
+/* s = H' M 1 */
+static kugel_status find_sensitivity(kugel__deconv_state *s)
+{
+  fill(s, s->model, s->data, 1);
+  KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(back(s));
+  memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
+  return KUGEL_OK;
+}
+
+/* ---- steps ---- */
+
+typedef struct walk {
+  kugel__deconv_state *s;
+  int64_t i;       // of the step, from 1
+  double momentum; // of BIGGS
+  double step, cut;
+  double rho, objective; // of conjugate gradients
+} walk;
+
+/* Richardson-Lucy from the object `at`, times the factor of total variation if that is asked for. */
+static kugel_status lucy(kugel__deconv_state *s, void *at, double *divergence)
+{
+  const kugel_deconv *p = s->p;
+  KUGEL_TRY(blur(s, at));
+  KUGEL_TRY(ratio(s, divergence));
+  KUGEL_TRY(back(s));
+  if (p->opts.method == KUGEL_DECONV_TV) {
+    KUGEL_TRY(kugel__deconv_variation(s, p->opts.lambda, at, s->before));
+    at = s->before;
+  }
+  return run_loop((loop){.s = s,
+                         .kind = UPDATE,
+                         .n = s->voxels,
+                         .a = at,
+                         .b = s->r,
+                         .c = s->sensitivity,
+                         .f = cut_of(s),
+                         .to = s->x},
+                  NULL, NULL);
+}
+
+/* The object from which the accelerated step starts, to s->from; s->before becomes the object now. */
+static kugel_status extrapolate(kugel__deconv_state *s, double f)
+{
+  KUGEL_TRY(run_loop(
+      (loop){.s = s, .kind = EXTRAPOLATE, .n = s->voxels, .a = s->x, .b = s->before, .f = f, .to = s->from},
+      NULL, NULL));
+  void *t = s->before;
+  s->before = s->x;
+  s->x = t;
+  return KUGEL_OK;
+}
+
+static kugel_status accelerated(walk *w, double *divergence)
+{
+  kugel__deconv_state *s = w->s;
+  bool biggs = s->p->opts.method == KUGEL_DECONV_BIGGS;
+  double f = biggs ? w->momentum : (double)(w->i - 1) / (double)(w->i + 2);
+  KUGEL_TRY(extrapolate(s, w->i == 1 ? 0 : f));
+  KUGEL_TRY(lucy(s, s->from, divergence));
+  if (!biggs)
+    return KUGEL_OK;
+  void *older = s->g[1];
+  double with = 0, self = 0;
+  s->g[1] = s->g[0];
+  s->g[0] = older;
+  KUGEL_TRY(run_loop(
+      (loop){.s = s, .kind = STEP, .n = s->voxels, .a = s->x, .b = s->from, .c = s->g[1], .to = s->g[0]},
+      &with, &self));
+  w->momentum = w->i >= 2 && self > 0 ? fmax(0, fmin(with / self, 0.999)) : 0;
+  return KUGEL_OK;
+}
+
+static kugel_status landweber(walk *w, double *squares)
+{
+  kugel__deconv_state *s = w->s;
+  KUGEL_TRY(blur(s, s->x));
+  KUGEL_TRY(residual(s, squares));
+  KUGEL_TRY(back(s));
+  if (s->p->opts.method == KUGEL_DECONV_LANDWEBER)
+    return add(s, w->step, s->r, true, s->x);
+  // ISRA: H' M y is in s->sensitivity, H' M (H x + b) = that - r
+  KUGEL_TRY(turn(s, s->sensitivity, -1, s->r));
+  return run_loop((loop){.s = s,
+                         .kind = UPDATE,
+                         .n = s->voxels,
+                         .a = s->x,
+                         .b = s->sensitivity,
+                         .c = s->r,
+                         .f = w->cut,
+                         .to = s->x},
+                  NULL, NULL);
+}
+
+/* ---- conjugate gradients: x, r, direction in `before`, A direction in `from` ---- */
+
+static kugel_status start_gradients(walk *w)
+{
+  kugel__deconv_state *s = w->s;
+  KUGEL_TRY(blur(s, s->x));
+  KUGEL_TRY(residual(s, &w->objective)); // M (y - b - H x)
+  KUGEL_TRY(back(s));
+  memcpy(s->before, s->r, (size_t)s->voxels * s->p->real);
+  memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
+  return dot(s, s->r, s->r, &w->rho);
+}
+
+static kugel_status gradients(walk *w, double *objective)
+{
+  kugel__deconv_state *s = w->s;
+  const kugel_deconv_opts *o = &s->p->opts;
+  double curvature, rho;
+  *objective = w->objective;
+  if (!(w->rho > 0))
+    return KUGEL_OK;
+  void *residue = s->sensitivity; // s->r is for products
+  KUGEL_TRY(blur(s, s->before));
+  KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(back(s));
+  KUGEL_TRY(o->method == KUGEL_DECONV_WIENER ? add(s, o->lambda, s->before, false, s->r)
+                                             : kugel__deconv_laplacian(s, o->lambda, s->before, s->r));
+  KUGEL_TRY(dot(s, s->before, s->r, &curvature));
+  if (!(curvature > 0))
+    return KUGEL_OK;
+  double along = w->rho / curvature;
+  KUGEL_TRY(add(s, along, s->before, false, s->x));
+  KUGEL_TRY(add(s, -along, s->r, false, residue));
+  KUGEL_TRY(dot(s, residue, residue, &rho));
+  w->objective -= along * w->rho / 2;
+  KUGEL_TRY(turn(s, residue, rho / w->rho, s->before));
+  w->rho = rho;
+  return KUGEL_OK;
+}
+
+/* ---- the walk ---- */
+
+static bool linear(kugel_deconv_method m)
+{
+  return m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV;
+}
+
+static kugel_status start(walk *w)
+{
+  kugel__deconv_state *s = w->s;
+  if (linear(s->p->opts.method))
+    return start_gradients(w);
+  KUGEL_TRY(find_sensitivity(s));
+  double most = 1;
+  for (int64_t i = 0; i < s->voxels; i++)
+    most = fmax(most, s->p->f32 ? ((float *)s->sensitivity)[i] : ((double *)s->sensitivity)[i]);
+  w->step = s->p->opts.step / most; // |H|^2 <= its largest sum of a row, 1, times that of a column
+  if (s->p->opts.method == KUGEL_DECONV_ISRA) {
+    memcpy(s->model, s->y, (size_t)s->data * s->p->real);
+    KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+    KUGEL_TRY(back(s));
+    memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
+    w->cut = cut_of(s) * (s->mean + background(s));
+  }
+  if (s->before)
+    memcpy(s->before, s->x, (size_t)s->voxels * s->p->real);
+  return KUGEL_OK;
+}
+
+static kugel_status take_step(walk *w, double *value)
+{
+  kugel__deconv_state *s = w->s;
+  switch (s->p->opts.method) {
+  case KUGEL_DECONV_BIGGS:
+  case KUGEL_DECONV_SHB:
+    return accelerated(w, value);
+  case KUGEL_DECONV_WIENER:
+  case KUGEL_DECONV_TIKHONOV:
+    return gradients(w, value);
+  case KUGEL_DECONV_LANDWEBER:
+  case KUGEL_DECONV_ISRA:
+    return landweber(w, value);
+  default:
+    return lucy(s, s->x, value);
+  }
+}
+
+/* Whether the iteration ends after a step that started at the divergence `value`. */
+static bool ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
+{
+  const kugel_deconv_opts *o = &s->p->opts;
+  double known = (double)(s->data - s->missing);
+  double change = fabs(info->last - value);
+  info->stop = KUGEL_DECONV_COUNT;
+  if (o->callback && o->callback(info->iterations, value, o->user))
+    info->stop = KUGEL_DECONV_CALLBACK;
+  else if (o->discrepancy > 0 && 2 * value <= o->discrepancy * known)
+    info->stop = KUGEL_DECONV_DISCREPANCY;
+  else if (o->tolerance > 0 && info->iterations > 1 && change <= o->tolerance * value)
+    info->stop = KUGEL_DECONV_TOLERANCE;
+  info->last = value;
+  return info->stop != KUGEL_DECONV_COUNT;
+}
+
+kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info)
+{
+  int64_t count = s->p->opts.iterations;
+  walk w = {.s = s};
+  double whole = (double)count + 1;
+  kugel__span span = kugel__progress_enter(0, 0.5 / whole);
+  kugel_status status = start(&w);
+  kugel__progress_leave(span);
+  for (w.i = 1; w.i <= count && !status; w.i++) {
+    double value = 0;
+    span = kugel__progress_enter(((double)w.i - 0.5) / whole, ((double)w.i + 0.5) / whole);
+    status = take_step(&w, &value);
+    kugel__progress_leave(span);
+    info->iterations = w.i;
+    if (w.i == 1)
+      info->first = value;
+    if (!status && ends(s, info, value))
+      break;
+  }
+  return status;
+}

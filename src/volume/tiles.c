@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Overlap-save: tiles of results, each from its data and those around it. The adjoint runs each tile backwards and adds up
+ * the data that tiles share, in an array of the plan's own type. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "volume/lane_tiles.h"
+#include "volume/lines.h"
+
+/* ---- the tile ---- */
+
+// A plan of one tile, without spectra.
+static kugel_status shape_tile(const kugel_volume *p, const int64_t *k, const int64_t *tile,
+                               kugel_volume **out)
+{
+  int64_t n[KUGEL__VOLUME_DIMS];
+  int lead = KUGEL__VOLUME_DIMS - p->ndim;
+  for (int d = 0; d < p->ndim; d++)
+    n[d] = tile[d + lead] + k[d] - 1;
+  kugel_volume_opts o = p->opts;
+  o.extent = KUGEL_CONV_VALID;
+  o.boundary = KUGEL_BOUNDARY_ZERO;
+  o.engine = KUGEL_VOLUME_RESIDENT;
+  o.centre = o.tile = NULL;
+  return kugel__volume_start(p->ctx, p->ndim, n, k, &o, out);
+}
+
+static void count_tiles(kugel_volume *p)
+{
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    p->tiles[d] = (p->axis[d].m + p->tile[d] - 1) / p->tile[d];
+}
+
+// Bytes and predicted seconds of all tiles of these lengths.
+static kugel_status judge(kugel_volume *p, const int64_t *k, const int64_t *tile, kugel_volume_info *info)
+{
+  kugel_volume *one = NULL;
+  memcpy(p->tile, tile, sizeof p->tile);
+  count_tiles(p);
+  kugel_status s = shape_tile(p, k, tile, &one);
+  if (!s) {
+    p->sub = one;
+    kugel__volume_figures(p, info);
+    p->sub = NULL;
+  }
+  kugel_volume_destroy(one);
+  return s;
+}
+
+static kugel_status given_tile(kugel_volume *p)
+{
+  int lead = KUGEL__VOLUME_DIMS - p->ndim;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    int64_t t = d < lead ? 1 : p->opts.tile[d - lead];
+    KUGEL_CHECK(t >= 1, KUGEL_EINVAL, "tile[%d] is %lld, must be at least 1", d - lead, (long long)t);
+    p->tile[d] = kugel__min(t, p->axis[d].m);
+  }
+  count_tiles(p);
+  return KUGEL_OK;
+}
+
+// The tile cut once more along an axis.
+static int64_t cut_once(const kugel_volume *p, const int64_t *tile, int d)
+{
+  int64_t m = p->axis[d].m, count = (m + tile[d] - 1) / tile[d] + 1;
+  return kugel__min(tile[d] - 1, (m + count - 1) / count);
+}
+
+// What a limit of memory is for.
+static uint64_t need(const kugel_volume *p, const kugel_volume_info *info)
+{
+  return p->ctx->device.type == KUGEL_CPU ? info->host_bytes : info->device_bytes;
+}
+
+// Cuts the axis with the least product of bytes and seconds after it until a tile fits.
+static kugel_status fit_tile(kugel_volume *p, const int64_t *k, uint64_t limit, int64_t *tile)
+{
+  kugel_volume_info info, next;
+  KUGEL_TRY(judge(p, k, tile, &info));
+  while (limit && need(p, &info) > limit) {
+    double best = INFINITY;
+    int axis = -1;
+    for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+      int64_t whole = tile[d];
+      if (whole == 1)
+        continue;
+      tile[d] = cut_once(p, tile, d);
+      KUGEL_TRY(judge(p, k, tile, &next));
+      tile[d] = whole;
+      double cost = next.seconds * (double)need(p, &next);
+      if (cost < best) {
+        best = cost;
+        axis = d;
+      }
+    }
+    KUGEL_CHECK(
+        axis >= 0, KUGEL_ENOMEM,
+        "the limit of %llu bytes holds no tile; the smallest takes %llu: raise kugel_ctx_limit_memory",
+        (unsigned long long)limit, (unsigned long long)need(p, &info));
+    tile[axis] = cut_once(p, tile, axis);
+    KUGEL_TRY(judge(p, k, tile, &info));
+  }
+  return KUGEL_OK;
+}
+
+// On devices, where tiles are copied while others are convolved: one axis in more tiles, if that is predicted to be faster.
+static kugel_status cut_for_overlap(kugel_volume *p, const int64_t *k, uint64_t limit)
+{
+  int64_t first[KUGEL__VOLUME_DIMS], best[KUGEL__VOLUME_DIMS], tile[KUGEL__VOLUME_DIMS];
+  kugel_volume_info info;
+  memcpy(first, p->tile, sizeof first);
+  memcpy(best, p->tile, sizeof best);
+  KUGEL_TRY(judge(p, k, first, &info));
+  double seconds = info.seconds;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    for (int64_t cuts = 2; cuts <= 32 && cuts <= first[d]; cuts += cuts < 4 ? 1 : cuts / 2) {
+      memcpy(tile, first, sizeof tile);
+      tile[d] = (first[d] + cuts - 1) / cuts;
+      KUGEL_TRY(judge(p, k, tile, &info));
+      if (info.seconds < seconds && need(p, &info) <= limit) {
+        seconds = info.seconds;
+        memcpy(best, tile, sizeof best);
+      }
+    }
+  return judge(p, k, best, &info);
+}
+
+kugel_status kugel__volume_choose_tile(kugel_volume *p, const int64_t *k, uint64_t limit)
+{
+  int64_t tile[KUGEL__VOLUME_DIMS];
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    tile[d] = p->axis[d].m;
+  if (p->opts.tile)
+    KUGEL_TRY(given_tile(p));
+  else
+    KUGEL_TRY(fit_tile(p, k, limit, tile));
+  if (!p->opts.tile && p->ctx->device.type != KUGEL_CPU)
+    KUGEL_TRY(cut_for_overlap(p, k, limit));
+  return shape_tile(p, k, p->tile, &p->sub);
+}
+
+static kugel_status create_on_devices(kugel_volume *p, const kugel_array *kernel)
+{
+  kugel__volume_box box;
+  double *kernels = NULL;
+  KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
+  kugel_status s = kugel__volume_copy_kernels(p, &box, &kernels);
+  if (!s)
+    s = kugel__lane_tiles_create(p, kernels, &p->lanes);
+  kugel__free(p->ctx, kernels);
+  return !s && p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? kugel__volume_window(p) : s;
+}
+
+kugel_status kugel__volume_tiles_create(kugel_volume *p, const kugel_array *kernel)
+{
+  KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
+  if (p->ctx->device.type != KUGEL_CPU)
+    return create_on_devices(p, kernel);
+  KUGEL_TRY(kugel__volume_lines(p->sub));
+  return kugel__volume_spectra(p->sub, kernel);
+}
+
+/* ---- a tile's data ---- */
+
+kugel__volume_reach kugel__volume_reach_of(const kugel_volume *p, int d, int64_t tile, int64_t *source)
+{
+  const kugel__volume_axis *a = &p->axis[d];
+  kugel__volume_reach r = {.result = tile * p->tile[d]};
+  r.results = kugel__min(p->tile[d], a->m - r.result);
+  int64_t first = a->first + r.result, end = first + r.results + a->k - 1; // in the image
+  bool zero = p->opts.boundary == KUGEL_BOUNDARY_ZERO || p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN;
+  r.datum = kugel__max(0, first);
+  r.count = kugel__min(end, a->n) - r.datum;
+  r.first_position = r.datum - first;
+  if (zero || r.count == end - first)
+    return r;
+  r = (kugel__volume_reach){.result = r.result, .results = r.results, .count = end - first, .source = source};
+  for (int64_t i = 0; i < r.count; i++)
+    source[i] = kugel__volume_inside(p->opts.boundary, first + i, a->n);
+  return r;
+}
+
+// The sub-plan with the lengths and places of a tile.
+static kugel_volume plan_of(const kugel_volume *p, const kugel__volume_reach *reach)
+{
+  kugel_volume one = *p->sub;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    const kugel__volume_reach *r = &reach[d];
+    kugel__volume_axis *a = &one.axis[d];
+    a->n = r->count;
+    a->m = r->results;
+    a->source = r->source;
+    a->data = (kugel__volume_list){.count = r->count, .first_position = r->first_position};
+    a->results = (kugel__volume_list){.count = r->results, .first_position = a->k - 1};
+  }
+  return one;
+}
+
+// Factors of a tile's results where the surroundings are unknown; NULL in the inside of the image, which needs none.
+static kugel_status window_of(const kugel_volume *p, const kugel_volume *one, char **window)
+{
+  static const double unity = 1;
+  bool inside = true;
+  int64_t m[KUGEL__VOLUME_DIMS];
+  *window = NULL;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    m[d] = one->axis[d].m;
+    inside &= one->axis[d].n == m[d] + one->axis[d].k - 1;
+  }
+  if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN || inside)
+    return KUGEL_OK;
+  int64_t count = m[0] * m[1] * m[2];
+  kugel__volume_box ones = {.data = (char *)&unity, .dtype = KUGEL_F64};
+  KUGEL_ALLOC(p->ctx, *window, (size_t)(count * p->kernels) * p->real);
+  kugel__volume_box out = kugel__volume_own_box(p, *window, m);
+  KUGEL_TRY(kugel__volume_run_resident(one, false, &ones, &out, NULL));
+  kugel__volume_invert(p, *window, count);
+  return KUGEL_OK;
+}
+
+static kugel_status same_tile(void *arg, int64_t i, kugel__lane_tile *out)
+{
+  (void)i;
+  *out = *(const kugel__lane_tile *)arg;
+  return KUGEL_OK;
+}
+
+static kugel_status run_on_device(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
+                                  const kugel__volume_box *in, const kugel__volume_box *out,
+                                  atomic_llong *clipped)
+{
+  kugel__lane_tile tile = {.in = *in, .out = *out};
+  memcpy(tile.reach, reach, sizeof tile.reach);
+  kugel__lane_work work = {.arg = &tile, .count = 1, .adjoint = adjoint, .tile = same_tile};
+  return kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+}
+
+kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
+                                    const kugel__volume_box *in, const kugel__volume_box *out,
+                                    atomic_llong *clipped)
+{
+  if (p->lanes)
+    return run_on_device(p, reach, adjoint, in, out, clipped);
+  kugel_volume one = plan_of(p, reach);
+  char *window;
+  kugel_status s = window_of(p, &one, &window);
+  one.window = window;
+  if (!s)
+    s = kugel__volume_run_resident(&one, adjoint, in, out, clipped);
+  kugel__free(p->ctx, window);
+  return s;
+}
+
+/* ---- all tiles of arrays in memory ---- */
+
+typedef struct sum { // of a tile into the image
+  const kugel_volume *p;
+  const kugel__volume_reach *reach;
+  const char *tile;
+  char *image;
+} sum;
+
+static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const char *from, char *to)
+{
+  int64_t parts = p->opts.complex_data ? 2 : 1;
+  for (int64_t i = 0; i < r->count * parts; i++) {
+    int64_t at = (r->source ? r->source[i / parts] : r->datum + i / parts) * parts + i % parts;
+    if (p->f32)
+      ((float *)(void *)to)[at] += ((const float *)(const void *)from)[i];
+    else
+      ((double *)(void *)to)[at] += ((const double *)(const void *)from)[i];
+  }
+}
+
+// Adds what goes to slice z of the image.
+static kugel_status add_slice(void *arg, int64_t z, int worker)
+{
+  const sum *s = arg;
+  const kugel__volume_reach *r = s->reach;
+  const kugel_volume *p = s->p;
+  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1), row = p->axis[2].n * size;
+  (void)worker;
+  for (int64_t i = 0; i < r[0].count; i++) {
+    if ((r[0].source ? r[0].source[i] : r[0].datum + i) != z)
+      continue;
+    for (int64_t j = 0; j < r[1].count; j++) {
+      int64_t y = r[1].source ? r[1].source[j] : r[1].datum + j;
+      add_row(p, &r[2], s->tile + (i * r[1].count + j) * r[2].count * size,
+              s->image + (z * p->axis[1].n + y) * row);
+    }
+  }
+  return KUGEL_OK;
+}
+
+// Data: where element 0 of a tile's image is, in the whole one.
+static kugel__volume_box data_box(const kugel__volume_box *b, const kugel__volume_reach *reach)
+{
+  kugel__volume_box out = *b;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    out.data += reach[d].datum * b->step[d + 1] * (b->dtype.bits / 8);
+  return out;
+}
+static kugel__volume_box results_box(const kugel__volume_box *b, const kugel__volume_reach *reach)
+{
+  kugel__volume_box out = *b;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    out.data += reach[d].result * b->step[d + 1] * (b->dtype.bits / 8);
+  return out;
+}
+
+typedef struct space {
+  int64_t *source[KUGEL__VOLUME_DIMS];
+  char *tile, *image; // of the adjoint
+} space;
+
+static kugel_status run_one(const kugel_volume *p, bool adjoint, int64_t index, const space *s,
+                            const kugel__volume_box *in, const kugel__volume_box *out, atomic_llong *clipped)
+{
+  kugel__volume_reach reach[KUGEL__VOLUME_DIMS];
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    reach[d] = kugel__volume_reach_of(p, d, index % p->tiles[d], s->source[d]);
+    index /= p->tiles[d];
+  }
+  kugel__volume_box x = adjoint ? results_box(in, reach) : data_box(in, reach);
+  if (!adjoint) {
+    kugel__volume_box y = results_box(out, reach);
+    return kugel__volume_run_tile(p, reach, false, &x, &y, clipped);
+  }
+  kugel__volume_reach plain[KUGEL__VOLUME_DIMS];
+  int64_t n[KUGEL__VOLUME_DIMS];
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    plain[d] = reach[d];
+    plain[d].source = NULL;
+    n[d] = reach[d].count;
+  }
+  kugel__volume_box y = kugel__volume_own_box(p, s->tile, n);
+  KUGEL_TRY(kugel__volume_run_tile(p, plain, true, &x, &y, NULL));
+  sum total = {.p = p, .reach = reach, .tile = s->tile, .image = s->image};
+  return kugel__parallel(p->ctx, p->axis[0].n, add_slice, &total);
+}
+
+typedef struct all_tiles { // of an image, for devices
+  const kugel_volume *p;
+  const space *s;
+  const kugel__volume_box *in, *out;
+} all_tiles;
+
+static kugel_status tile_of(void *arg, int64_t index, kugel__lane_tile *t)
+{
+  const all_tiles *a = arg;
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    t->reach[d] = kugel__volume_reach_of(a->p, d, index % a->p->tiles[d], a->s->source[d]);
+    index /= a->p->tiles[d];
+  }
+  t->in = data_box(a->in, t->reach);
+  t->out = results_box(a->out, t->reach);
+  return KUGEL_OK;
+}
+
+typedef struct copy {
+  const kugel_volume *p;
+  const char *from;
+  kugel__volume_box to;
+  atomic_llong *clipped;
+} copy;
+
+// Row i of the summed image, converted.
+static kugel_status copy_row(void *arg, int64_t i, int worker)
+{
+  const copy *c = arg;
+  const kugel_volume *p = c->p;
+  kugel_dtype t = c->to.dtype, own = {KUGEL_FLOAT, (uint8_t)(8 * p->real), 1};
+  int64_t n = p->axis[2].n, parts = t.code == KUGEL_COMPLEX ? 2 : 1, bad = 0;
+  kugel_dtype part = parts == 2 ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(t.bits / 2), 1} : t;
+  int64_t at = i / p->axis[1].n * c->to.step[1] + i % p->axis[1].n * c->to.step[2];
+  (void)worker;
+  for (int64_t first = 0; first < n; first += 512) {
+    double values[512];
+    int64_t count = kugel__min(512, n - first);
+    for (int64_t k = 0; k < parts; k++) {
+      const char *from = c->from + ((i * n + first) * parts + k) * (int64_t)p->real;
+      char *to = c->to.data + (at + first * c->to.step[3]) * (t.bits / 8) + k * t.bits / 16;
+      kugel__volume_ops_now()->read(own, from, parts, count, values);
+      bad += kugel__volume_ops_now()->write(part, values, count, to, c->to.step[3] * parts);
+    }
+  }
+  if (bad && c->clipped)
+    atomic_fetch_add(c->clipped, bad);
+  return KUGEL_OK;
+}
+
+static void free_space(const kugel_volume *p, space *s)
+{
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    kugel__free(p->ctx, s->source[d]);
+  kugel__free(p->ctx, s->tile);
+  kugel__free(p->ctx, s->image);
+}
+
+static kugel_status make_space(const kugel_volume *p, bool adjoint, space *s)
+{
+  int64_t tile = 1, image = 1, size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+  bool have = true;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    int64_t reach = p->tile[d] + p->axis[d].k - 1;
+    s->source[d] = kugel__alloc(p->ctx, (size_t)reach * 8);
+    have &= s->source[d] != NULL;
+    tile *= reach;
+    image *= p->axis[d].n;
+  }
+  if (adjoint) {
+    s->tile = kugel__alloc(p->ctx, (size_t)(tile * size));
+    s->image = kugel__calloc(p->ctx, (size_t)(image * size));
+    have &= s->tile && s->image;
+  }
+  return have ? KUGEL_OK
+              : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld bytes of tiles",
+                           (long long)((tile + image) * size));
+}
+
+kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
+                                     const kugel__volume_box *out, atomic_llong *clipped)
+{
+  int64_t tiles = p->tiles[0] * p->tiles[1] * p->tiles[2];
+  space own = {.tile = NULL};
+  kugel_status s = make_space(p, adjoint, &own);
+  if (!s && p->lanes && !adjoint) { // several at a time
+    all_tiles a = {.p = p, .s = &own, .in = in, .out = out};
+    kugel__lane_work work = {.arg = &a, .count = tiles, .tile = tile_of};
+    s = kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+    tiles = 0;
+  }
+  for (int64_t i = 0; i < tiles && !s; i++) {
+    kugel__span outer = kugel__progress_enter((double)i / (double)tiles, (double)(i + 1) / (double)tiles);
+    s = run_one(p, adjoint, i, &own, in, out, clipped);
+    kugel__progress_leave(outer);
+  }
+  copy all = {.p = p, .from = own.image, .to = *out, .clipped = clipped};
+  if (adjoint && !s)
+    s = kugel__parallel(p->ctx, p->axis[0].n * p->axis[1].n, copy_row, &all);
+  free_space(p, &own);
+  return s;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel at against synthesis on a grid, kugel lens against kugel at where a dipole leads."""
+import math
+import os
+import npyfile
+from harness import *
+
+
+def inputs():
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2} {int(l > 1)} {int(l > 1)} 0\n" for l in range(13)))
+    ok("synfast", "cl.txt", "sky.fits", "--nside", "4", "--alm", "alm.fits", "--lmax", "12", "--seed", "3")
+    with open("dipole.txt", "w") as f:
+        f.write("0 0\n1 0.05\n")
+    ok("synfast", "dipole.txt", "dipole_map.fits", "--nside", "4", "--alm", "potential.fits", "--lmax", "1", "--seed", "4")
+
+
+def close(got, want, eps=1e-8):
+    assert len(got) == len(want), (len(got), len(want))
+    error = max(abs(g - w) for g, w in zip(got, want))
+    assert error <= eps * max(map(abs, want)), error
+
+
+def grid():
+    inputs()
+    ok("alm2map", "alm.fits", "rows.npy", "--to-grid", "cc", "--rows", "7")
+    shape, want, _ = npyfile.read("rows.npy")
+    assert shape == (3, 7, 14), shape
+    places = [(i * math.pi / 6, k * 2 * math.pi / 14) for i in range(7) for k in range(14)]
+    npyfile.write("points.npy", (98, 2), [x for p in places for x in p])
+    j = ok("at", "alm.fits", "points.npy", "values.npy", "--json").json
+    assert j["command"] == "at" and j["status"] == "done" and j["output"] == "values.npy" and j["points"] == 98, j
+    shape, got, kind = npyfile.read("values.npy")
+    assert shape == (3, 98) and kind == "<f8"
+    close(got, want)
+    npyfile.write("lonlat.npy", (98, 2), [x for t, p in places for x in (math.degrees(p), 90 - math.degrees(t))])
+    ok("at", "alm.fits", "lonlat.npy", "values.npy", "--lonlat", "--no-pol", "--overwrite", "--eps", "1e-12")
+    shape, got, _ = npyfile.read("values.npy")
+    assert shape == (98,)
+    close(got, want[:98], 1e-10)
+
+
+def values(alm, places):
+    npyfile.write("places.npy", (len(places), 2), [x for p in places for x in p])
+    ok("at", alm, "places.npy", "found.npy", "--overwrite", "--eps", "1e-12")
+    return npyfile.read("found.npy")[1]
+
+
+def frame(theta, phi):
+    s, c, x, y = math.sin(theta), math.cos(theta), math.cos(phi), math.sin(phi)
+    return (s * x, s * y, c), (c * x, c * y, -s), (-y, x, 0)
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def lens():
+    inputs()
+    j = ok("lens", "alm.fits", "potential.fits", "lensed.npy", "--nside", "1", "--json").json
+    assert j["command"] == "lens" and j["output"] == "lensed.npy" and 0.001 < j["deflection_rms"] < 1, j
+    shape, got, _ = npyfile.read("lensed.npy")
+    assert shape == (3, 12), shape
+    a = values("potential.fits", [(math.pi / 2, 0), (math.pi / 2, math.pi / 2), (0, 0)])  # the potential is a.x
+    centres = [(math.acos(z), phi * math.pi / 4) for z, first in ((2 / 3, 1), (0, 0), (-2 / 3, 1)) for phi in range(first, 8, 2)]
+    ends, turns = [], []
+    for centre in centres:
+        p, south, east = frame(*centre)
+        d = [x - dot(a, p) * y for x, y in zip(a, p)]  # the gradient
+        length = math.sqrt(dot(d, d))
+        e = [x / length for x in d]
+        q = [math.cos(length) * x + math.sin(length) * y for x, y in zip(p, e)]
+        f = [math.cos(length) * y - math.sin(length) * x for x, y in zip(p, e)]
+        ends.append((math.acos(q[2]), math.atan2(q[1], q[0])))
+        _, south2, east2 = frame(*ends[-1])
+        turns.append(math.atan2(dot(e, east), dot(e, south)) - math.atan2(dot(f, east2), dot(f, south2)))
+    there = values("alm.fits", ends)
+    close(got[:12], there[:12])
+    for i, turn in enumerate(turns):
+        want = complex(there[12 + i], there[24 + i]) * complex(math.cos(2 * turn), math.sin(2 * turn))
+        assert abs(complex(got[12 + i], got[24 + i]) - want) < 1e-8, (i, want)
+    ok("lens", "alm.fits", "potential.fits", "t.fits", "--nside", "1", "--no-pol")
+    j = ok("info", "t.fits", "--json").json
+    assert os.path.getsize("t.fits") > 2880
+
+
+def refusals():
+    inputs()
+    npyfile.write("points.npy", (2, 2), [1, 2, 4, 0])
+    before = sorted(os.listdir("."))
+    refused(1, "at", "alm.fits", "points.npy", "out.npy", says="theta of point 1 is 4")
+    refused(1, "at", "sky.fits", "points.npy", "out.npy", says="holds no a_lm")
+    refused(1, "at", "alm.fits", "none.npy", "out.npy", says="none.npy")
+    refused(2, "at", "alm.fits", "points.npy", "out.npy", "--eps", "1e-20", says="--eps")
+    refused(2, "lens", "alm.fits", "potential.fits", "out.fits", says="--nside")
+    refused(1, "lens", "alm.fits", "sky.fits", "out.fits", "--nside", "2", says="holds no a_lm")
+    for words in (("at", "alm.fits", "points.npy", "out.npy"), ("lens", "alm.fits", "potential.fits", "out.fits", "--nside", "8")):
+        j = ok(*words, "--dry-run", "--json").json
+        assert j["dry_run"] is True and j["expected_bytes"] > 1e6 and j["expected_seconds"] >= 0, j
+    assert sorted(os.listdir(".")) == before
+    npyfile.write("points.npy", (2, 2), [0, 100, 0, 0])
+    refused(1, "at", "alm.fits", "points.npy", "out.npy", "--lonlat", says="latitude of point 0 is 100")
+    npyfile.write("points.npy", (2, 3), [0] * 6)
+    refused(1, "at", "alm.fits", "points.npy", "out.npy", says="two columns")
+
+
+main([grid, lens, refusals])

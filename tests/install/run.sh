@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Installs a build into an empty folder and builds programs against it as users do: CMake's find_package (C, C++, shared,
+# static), pkg-config (C, C++, static), the compiler alone; then uninstalls. With --subdirectory: add_subdirectory instead.
+# usage: run.sh <build folder> <folder to work in> [--subdirectory]
+set -e
+here=$(cd "$(dirname "$0")" && pwd) build=$1 work=$2
+rm -rf "$work"
+mkdir -p "$work"
+passed=0
+ran() { # ran <what> <program>: the program says the right thing
+  "$2" | grep -q 'a constant is constant' || { echo "FAIL $1"; exit 1; }
+  passed=$((passed + 1))
+  echo "ok   $1"
+}
+generator=$(command -v ninja >/dev/null && echo "-G Ninja" || true)
+if [ "$3" = --subdirectory ]; then
+  cmake $generator -S "$here/subdirectory" -B "$work/b" -DKUGEL_FILES=OFF >"$work/log"
+  cmake --build "$work/b" >>"$work/log" || { tail -20 "$work/log"; exit 1; }
+  ran add_subdirectory "$work/b/c_sub"
+  echo "$passed passed, 0 failed"
+  exit 0
+fi
+prefix=$work/prefix
+cmake --install "$build" --prefix "$prefix" >"$work/log"
+cmake $generator -S "$here/find_package" -B "$work/b" -DCMAKE_PREFIX_PATH="$prefix" >>"$work/log"
+cmake --build "$work/b" >>"$work/log" || { tail -20 "$work/log"; exit 1; }
+for name in c_shared c_static cxx_shared; do ran "find_package: $name" "$work/b/$name"; done
+
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name kugel.pc)")
+export PKG_CONFIG_PATH
+library=$(pkg-config --variable=libdir kugel)
+cc "$here/main.c" -o "$work/c" $(pkg-config --cflags --libs kugel) -lm -Wl,-rpath,"$library"
+ran "pkg-config: C" "$work/c"
+c++ -std=c++17 "$here/main.cpp" -o "$work/cxx" $(pkg-config --cflags --libs kugel) -Wl,-rpath,"$library"
+ran "pkg-config: C++" "$work/cxx"
+cc "$here/main.c" -o "$work/static" $(pkg-config --cflags kugel) "$library/libkugel.a" $(pkg-config --libs --static kugel | sed 's/-lkugel//')
+ran "pkg-config: static" "$work/static"
+for standard in c11 c17 gnu99; do
+  echo '#include <kugel/kugel.h>' | cc -x c -std=$standard -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -
+done
+for standard in c++11 c++17 c++20; do
+  echo '#include <kugel/kugel.h>' | c++ -x c++ -std=$standard -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -
+done
+passed=$((passed + 1))
+cp "$build/install_manifest.txt" "$work/manifest.txt"
+cmake -DMANIFEST="$work/manifest.txt" -P "$here/../../cmake/uninstall.cmake" >>"$work/log" 2>&1
+[ -z "$(find "$prefix" -type f)" ] || { echo "FAIL uninstall left $(find "$prefix" -type f | head -3)"; exit 1; }
+echo "$((passed + 1)) passed, 0 failed"

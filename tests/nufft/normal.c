@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Normal operators and density weights: against execute and adjoint, threads, bad input, no memory. */
+#include "core/alloc.h"
+#include "nufft/problem.h"
+
+enum { M = 700, N0 = 20, N1 = 31 };
+
+static kugel_status all_calls(const double *x, const double *w, double *f, double *g, double *density)
+{
+  const int64_t n[2] = {N0, N1};
+  kugel_nufft *plan = NULL;
+  kugel_nufft_points *points = NULL, *normal = NULL;
+  kugel_nufft_opts o = {.size = sizeof o, .type = KUGEL_NUFFT_TO_POINTS, .tolerance = 1e-11};
+  kugel_array places = *KUGEL_ARRAY(x, KUGEL_F64, M, 2), weights = *KUGEL_ARRAY(w, KUGEL_F64, M);
+  kugel_array in = *KUGEL_ARRAY(f, KUGEL_C128, N0, N1), out = *KUGEL_ARRAY(g, KUGEL_C128, N0, N1),
+              d = *KUGEL_ARRAY(density, KUGEL_F64, M);
+  kugel_status s = kugel_nufft_create(NULL, 2, n, &o, &plan);
+  if (!s)
+    s = kugel_nufft_points_create(plan, &places, &points);
+  if (!s)
+    s = kugel_nufft_density(points, 3, &d);
+  if (!s)
+    s = kugel_nufft_normal_create(plan, &places, &weights, &normal);
+  if (!s)
+    s = kugel_nufft_execute(normal, &in, &out, NULL);
+  kugel_nufft_points_destroy(normal);
+  kugel_nufft_points_destroy(points);
+  kugel_nufft_destroy(plan);
+  return s;
+}
+
+static void equals_two_transforms(void)
+{
+  problem p = {.ndim = 2,
+               .n = {N0, N1},
+               .m = M,
+               .opts = {.size = sizeof p.opts, .type = KUGEL_NUFFT_TO_POINTS, .tolerance = 1e-11}};
+  double *x = random_reals(2 * M, 1), *w = random_reals(M, 2), *f = random_reals(2 * N0 * N1, 3);
+  double *g = malloc(N0 * N1 * 16), *want = malloc(N0 * N1 * 16), *c = malloc(M * 16),
+         *first = malloc(N0 * N1 * 16);
+  double *d = malloc(M * 8), *d1 = malloc(M * 8);
+  transform(&p, x, false, f, c);
+  for (int64_t j = 0; j < M; j++)
+    c[2 * j] *= w[j], c[2 * j + 1] *= w[j];
+  transform(&p, x, true, c, want);
+  for (int t = 1; t <= 7; t += 3) {
+    CHECK_OK(kugel_set_num_threads(t));
+    CHECK_OK(all_calls(x, w, f, g, d));
+    if (t == 1) {
+      memcpy(first, g, N0 * N1 * 16);
+      memcpy(d1, d, M * 8);
+    }
+    CHECK(!memcmp(first, g, N0 * N1 * 16) && !memcmp(d1, d, M * 8));
+  }
+  kugel_set_num_threads(0);
+  CHECK_LE(check_l2(g, want, 2 * N0 * N1), 1e-10);
+  for (int64_t j = 0; j < M; j++)
+    CHECK(d[j] > 0 && d[j] < 1);
+  free(x), free(w), free(f), free(g), free(want), free(c), free(first), free(d), free(d1);
+}
+
+static void bad_input(void)
+{
+  const int64_t n[2] = {8, 8};
+  double x[20] = {0}, w[10] = {0}, f[128] = {0}, g[128];
+  kugel_nufft *plan, *third, *gradient;
+  kugel_nufft_points *points, *normal, *none;
+  kugel_nufft_opts o = {.size = sizeof o, .type = KUGEL_NUFFT_TO_MODES};
+  kugel_array places = *KUGEL_ARRAY(x, KUGEL_F64, 10, 2), weights = *KUGEL_ARRAY(w, KUGEL_F64, 10);
+  CHECK_OK(kugel_nufft_create(NULL, 2, n, &o, &plan));
+  o.gradient = 1;
+  CHECK_OK(kugel_nufft_create(NULL, 2, n, &o, &gradient));
+  o.gradient = 0;
+  o.type = KUGEL_NUFFT_TO_FREQUENCIES;
+  CHECK_OK(kugel_nufft_create(NULL, 2, NULL, &o, &third));
+  CHECK_IS(kugel_nufft_normal_create(third, &places, NULL, &none), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_normal_create(NULL, &places, NULL, &none), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_normal_create(plan, NULL, NULL, &none), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_normal_create(plan, &places, KUGEL_ARRAY(w, KUGEL_F64, 9), &none), KUGEL_ESHAPE);
+  CHECK_OK(kugel_nufft_normal_create(plan, &places, NULL, &normal));
+  CHECK_OK(kugel_nufft_points_create(plan, &places, &points));
+  CHECK_IS(kugel_nufft_density(points, 0, &weights), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_density(points, 2, KUGEL_ARRAY(w, KUGEL_F64, 9)), KUGEL_ESHAPE);
+  CHECK_IS(kugel_nufft_density(points, 2, NULL), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_density(NULL, 2, &weights), KUGEL_EINVAL);
+  CHECK_IS(kugel_nufft_density(normal, 2, &weights), KUGEL_EINVAL);
+  CHECK_IS(
+      kugel_nufft_spread(normal, KUGEL_ARRAY(f, KUGEL_C128, 8, 8), KUGEL_ARRAY(g, KUGEL_C128, 8, 8), NULL),
+      KUGEL_EINVAL);
+  CHECK_IS(
+      kugel_nufft_execute(normal, KUGEL_ARRAY(f, KUGEL_C128, 10), KUGEL_ARRAY(g, KUGEL_C128, 8, 8), NULL),
+      KUGEL_ESHAPE);
+  CHECK_OK(
+      kugel_nufft_execute(normal, KUGEL_ARRAY(f, KUGEL_C128, 8, 8), KUGEL_ARRAY(g, KUGEL_C128, 8, 8), NULL));
+  kugel_nufft_points_destroy(points);
+  CHECK_OK(kugel_nufft_points_create(gradient, &places, &points));
+  CHECK_IS(kugel_nufft_density(points, 2, &weights), KUGEL_EINVAL);
+  kugel_nufft_points_destroy(points);
+  kugel_nufft_points_destroy(normal);
+  kugel_nufft_destroy(plan);
+  kugel_nufft_destroy(third);
+  kugel_nufft_destroy(gradient);
+}
+
+static void no_memory(void)
+{
+  uint64_t before, after;
+  double *x = random_reals(2 * M, 1), *w = random_reals(M, 2), *f = random_reals(2 * N0 * N1, 3);
+  double *g = malloc(N0 * N1 * 16), *d = malloc(M * 8);
+  kugel_ctx_trim(NULL);
+  kugel_ctx_memory(NULL, &before, NULL);
+  bool done = false;
+  for (int k = 1; k < 400 && !done; k++) {
+    kugel_ctx_trim(NULL);
+    kugel__fault_alloc(k);
+    kugel_status s = all_calls(x, w, f, g, d);
+    kugel__fault_alloc(0);
+    CHECK(!s || s == KUGEL_ENOMEM);
+    kugel_ctx_trim(NULL);
+    kugel_ctx_memory(NULL, &after, NULL);
+    CHECK(before == after);
+    done = !s && k > 5;
+  }
+  CHECK(done);
+  free(x), free(w), free(f), free(g), free(d);
+}
+
+int main(void)
+{
+  CASE("equals two transforms") equals_two_transforms();
+  CASE("bad input") bad_input();
+  CASE("no memory") no_memory();
+  END();
+}
