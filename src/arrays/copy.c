@@ -196,12 +196,11 @@ static void copy_element(const kugel__copy *c, const char *in, char *out)
     put(out + to_bits / 8, to_bits, pair ? im * (c->conjugate ? -c->scale : c->scale) : 0);
 }
 
-static kugel_status copy_run(void *arg, int64_t task, int worker)
+static kugel_status copy_run(void *arg, int64_t task)
 {
   const host_job *j = arg;
   const kugel__copy_shape *s = &j->c->shape;
   int64_t first = task * RUN * RUNS, last = kugel__min(first + RUN * RUNS, s->count);
-  (void)worker;
   for (int64_t i = first; i < last; i++) {
     int64_t from = s->in_first, to = s->out_first, rest = i;
     for (int64_t d = s->ndim - 1; d > 0; d--) {

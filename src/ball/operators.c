@@ -190,7 +190,8 @@ static kugel_status apply(const kugel_ball *p, kugel_ball_operator op, bool tran
   KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "in has %lld fields and out %lld: give as many", (long long)batch,
               (long long)other);
   KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
-  size_t bytes = (size_t)kugel__ctx_threads(p->ctx) * (size_t)p->n * WORK * sizeof(double),
+  int workers = kugel__ctx_threads(p->ctx);
+  size_t bytes = (size_t)workers * (size_t)p->n * WORK * sizeof(double),
          field = (size_t)(p->nlm * p->n) * 2 * p->word;
   c.work = kugel__scratch_get(p->ctx, bytes);
   KUGEL_CHECK(c.work, KUGEL_ENOMEM, "no memory for work spaces of %zu bytes", bytes);
@@ -200,7 +201,7 @@ static kugel_status apply(const kugel_ball *p, kugel_ball_operator op, bool tran
     c.in = (const char *)kugel__array_data(in) + (size_t)(i * ins) * field;
     c.out = (char *)kugel__array_data(out) + (size_t)(i * outs) * field;
     kugel__progress_stage((double)i / (double)batch, (double)(i + 1) / (double)batch, "operator");
-    s = kugel__parallel(p->ctx, p->lmax + 1, one_degree, &c);
+    s = kugel__parallel_on(p->ctx, workers, p->lmax + 1, one_degree, &c);
   }
   kugel__progress_leave(outer);
   kugel__scratch_put(p->ctx, c.work);

@@ -35,11 +35,10 @@ typedef struct addition {
   char *sum;
 } addition;
 
-static kugel_status add_row(void *arg, int64_t row, int worker)
+static kugel_status add_row(void *arg, int64_t row)
 {
   const addition *a = arg;
   const kugel_ball *p = a->c->p;
-  (void)worker;
   size_t at = (size_t)(row * p->n) * 2 * p->word;
   for (int64_t i = 0; i < 2 * p->n; i++)
     if (p->single)
@@ -140,10 +139,9 @@ typedef struct shells {
   const char *values;
 } shells;
 
-static kugel_status finite_shell(void *arg, int64_t shell, int worker)
+static kugel_status finite_shell(void *arg, int64_t shell)
 {
   const shells *t = arg;
-  (void)worker;
   int64_t npix = t->p->npix;
   const char *at = t->values + (size_t)(shell * npix) * t->p->word;
   for (int64_t i = 0; i < npix; i++) {

@@ -61,10 +61,9 @@ typedef struct turn {
 DEFINE_TURN(double, turn_double)
 DEFINE_TURN(float, turn_float)
 
-static kugel_status one_order(void *arg, int64_t m, int worker)
+static kugel_status one_order(void *arg, int64_t m)
 {
   const turn *t = arg;
-  (void)worker;
   int64_t end = t->k0 + t->count;
   for (int64_t l = kugel__max(t->l0, m); l < t->l1; l += TILE)
     for (int64_t k = t->k0; k < end; k += TILE)

@@ -124,9 +124,8 @@ static kugel_status one_block(void *arg, int64_t b, int worker)
 }
 
 /* Products of a block of systems with one matrix, each along its row. */
-static kugel_status rows_of_products(void *arg, int64_t b, int worker)
+static kugel_status rows_of_products(void *arg, int64_t b)
 {
-  (void)worker;
   const job *j = arg;
   const kugel_banded *p = j->p;
   int64_t first = b * j->block, count = kugel__min(j->block, j->batch - first);
@@ -192,7 +191,7 @@ static int64_t block_of(const job *j)
   bool stays = !j->solve || !(p->forward.off && p->backward.off); /* one pass: rows need not be kept */
   int64_t most =
       j->in_place && stays ? MOST_SYSTEMS : TILE_BYTES / kugel__max(1, p->n * (int64_t)number_bytes(p));
-  int64_t share = (j->batch + kugel__ctx_threads(p->ctx) - 1) / kugel__ctx_threads(p->ctx);
+  int64_t threads = kugel__ctx_threads(p->ctx), share = (j->batch + threads - 1) / threads;
   most = kugel__min(kugel__min(most, MOST_SYSTEMS), share) / KUGEL__LANES * KUGEL__LANES;
   return kugel__max(most, KUGEL__LANES);
 }
@@ -217,10 +216,11 @@ kugel_status kugel__banded_cpu(const kugel_banded *p, bool solve, int64_t batch,
                         : (p->n + 1) * (j.in_place ? KUGEL__LANES : j.block) + (j.in_place ? j.block : 0);
   j.room_bytes = (size_t)kugel__round_up(tile * (int64_t)number_bytes(p), 64);
   int64_t tasks = parted ? batch : (batch + j.block - 1) / j.block;
-  size_t workers = (size_t)kugel__min(kugel__ctx_threads(p->ctx), tasks);
-  j.room = kugel__scratch_get(p->ctx, j.room_bytes * workers);
-  KUGEL_CHECK(j.room, KUGEL_ENOMEM, "no memory for %zu tiles of %zu bytes", workers, j.room_bytes);
-  kugel_status s = kugel__parallel(p->ctx, tasks, parted ? one_parted : one_block, &j);
+  int64_t workers = kugel__min(kugel__ctx_threads(p->ctx), tasks);
+  j.room = kugel__scratch_get(p->ctx, j.room_bytes * (size_t)workers);
+  KUGEL_CHECK(j.room, KUGEL_ENOMEM, "no memory for %lld tiles of %zu bytes", (long long)workers,
+              j.room_bytes);
+  kugel_status s = kugel__parallel_on(p->ctx, workers, tasks, parted ? one_parted : one_block, &j);
   kugel__scratch_put(p->ctx, j.room);
   return s;
 }

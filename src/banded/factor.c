@@ -166,9 +166,8 @@ static void factor_three(job *j, int64_t m, verdict *v)
   }
 }
 
-static kugel_status factor_matrix(void *arg, int64_t m, int worker)
+static kugel_status factor_matrix(void *arg, int64_t m)
 {
-  (void)worker;
   job *j = arg;
   verdict *v = &j->verdicts[m];
   *v = (verdict){.growth = 1};

@@ -92,10 +92,9 @@ typedef struct job {
   char *room; // n numbers of each worker
 } job;
 
-static kugel_status factor_task(void *arg, int64_t m, int worker)
+static kugel_status factor_task(void *arg, int64_t m)
 {
   const job *j = arg;
-  (void)worker;
   j->bad[m] = factorise(j->p, m);
   return KUGEL_OK;
 }
@@ -202,7 +201,7 @@ kugel_status kugel__banded_solve_pivoted(const kugel_banded *p, int64_t batch, c
   int64_t workers = kugel__min(kugel__ctx_threads(p->ctx), batch);
   j.room = kugel__scratch_get(p->ctx, (size_t)(workers * p->n) * number);
   KUGEL_CHECK(j.room, KUGEL_ENOMEM, "no memory for %lld systems", (long long)workers);
-  kugel_status s = kugel__parallel(p->ctx, batch, solve_task, &j);
+  kugel_status s = kugel__parallel_on(p->ctx, workers, batch, solve_task, &j);
   kugel__scratch_put(p->ctx, j.room);
   return s;
 }

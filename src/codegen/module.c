@@ -289,9 +289,8 @@ typedef struct many {
   kugel__module **out;
 } many;
 
-static kugel_status get_one(void *arg, int64_t i, int worker)
+static kugel_status get_one(void *arg, int64_t i)
 {
-  (void)worker;
   many *a = arg;
   return kugel__module_get(a->ctx, &a->specs[i], &a->out[i]);
 }

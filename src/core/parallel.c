@@ -23,7 +23,8 @@ static _Thread_local struct {
 static _Thread_local bool inside; // this thread is running an iteration
 
 typedef struct loop {
-  kugel__task task;
+  kugel__task task; // this or the next
+  kugel__worker_task worker_task;
   void *arg;
   int64_t n;
   atomic_llong next;
@@ -175,7 +176,7 @@ static void work(void *arg, int worker)
     int64_t i = atomic_fetch_add(&l->next, 1);
     if (i >= l->n || i > atomic_load(&l->failed_at))
       break;
-    kugel_status s = l->task(l->arg, i, worker);
+    kugel_status s = l->task ? l->task(l->arg, i) : l->worker_task(l->arg, i, worker);
     if (s != KUGEL_OK)
       fail(l, i, s);
     if (reports)
@@ -184,27 +185,39 @@ static void work(void *arg, int worker)
   inside = was_inside;
 }
 
-kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *arg)
+static kugel_status run(kugel_ctx *ctx, int64_t workers, loop *l)
 {
-  if (n <= 0)
+  if (l->n <= 0)
     return KUGEL_OK;
   ctx = kugel__ctx(ctx);
-  int threads = (int)kugel__min(kugel__ctx_threads(ctx), n);
-  loop l = {.task = task, .arg = arg, .n = n, .failed_at = n, .caller = pthread_self()};
-  pthread_mutex_init(&l.lock, NULL);
-  l.reports = progress.fn;
-  if (l.reports)
-    take_part(&l);
+  int threads = (int)kugel__min(workers, l->n);
+  l->failed_at = l->n;
+  l->caller = pthread_self();
+  pthread_mutex_init(&l->lock, NULL);
+  l->reports = progress.fn;
+  if (l->reports)
+    take_part(l);
   if (threads == 1 || inside)
-    work(&l, 0);
+    work(l, 0);
   else if (ctx->executor.run)
-    ctx->executor.run(threads, work, &l, ctx->executor.user);
+    ctx->executor.run(threads, work, l, ctx->executor.user);
   else
-    kugel__pool_run(threads, work, &l);
-  pthread_mutex_destroy(&l.lock);
-  if (l.reports && !inside)
-    progress.at = l.hi;
-  if (l.status != KUGEL_OK)
-    kugel__set_error(l.message);
-  return l.status;
+    kugel__pool_run(threads, work, l);
+  pthread_mutex_destroy(&l->lock);
+  if (l->reports && !inside)
+    progress.at = l->hi;
+  if (l->status != KUGEL_OK)
+    kugel__set_error(l->message);
+  return l->status;
+}
+
+kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *arg)
+{
+  return run(ctx, kugel__ctx_threads(ctx), &(loop){.task = task, .arg = arg, .n = n});
+}
+
+kugel_status kugel__parallel_on(kugel_ctx *ctx, int64_t workers, int64_t n, kugel__worker_task task,
+                                void *arg)
+{
+  return run(ctx, workers, &(loop){.worker_task = task, .arg = arg, .n = n});
 }

@@ -7,15 +7,20 @@
 
 enum { KUGEL__MAX_THREADS = 4096 };
 
-/* One iteration. `worker` is in [0, kugel__ctx_threads(ctx)) and no two iterations that run at the same time
- * share it, so it may index scratch memory. The result of an iteration must not depend on `worker`. */
-typedef kugel_status (*kugel__task)(void *arg, int64_t i, int worker);
+/* One iteration; of loops that have scratch memory, the worker that runs it as well. No two iterations that run at
+ * the same time share a worker, so it may index scratch memory; the result must not depend on it. */
+typedef kugel_status (*kugel__task)(void *arg, int64_t i);
+typedef kugel_status (*kugel__worker_task)(void *arg, int64_t i, int worker);
 
-/* Runs task(arg, i, worker) for all i in [0, n), each once, handed out in order, one at a time; returns when
- * all are done. The failure of the lowest failing i is returned with its message; later iterations are
- * dropped. Called from within a task, it runs serially as worker 0 of a new loop. Returns KUGEL_ECANCELED if
- * the progress callback says so. */
+/* Runs task(arg, i) for all i in [0, n), each once, handed out in order, one at a time; returns when all are done.
+ * The failure of the lowest failing i is returned with its message; later iterations are dropped. Called from within
+ * a task, it runs serially. Returns KUGEL_ECANCELED if the progress callback says so. */
 kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *arg);
+
+/* The same by at most `workers` threads: task(arg, i, worker) with worker in [0, workers). `workers` is what the
+ * scratch memory was sized by, read from kugel__ctx_threads once: another thread may change that at any time. */
+kugel_status kugel__parallel_on(kugel_ctx *ctx, int64_t workers, int64_t n, kugel__worker_task task,
+                                void *arg);
 
 /* ---- progress ----
  *

@@ -64,11 +64,10 @@ static void put(const job *j, int64_t k, long double t, long double w, bool midd
   }
 }
 
-static kugel_status solve(void *arg, int64_t chunk, int worker)
+static kugel_status solve(void *arg, int64_t chunk)
 {
   const job *j = arg;
   int64_t n = j->n, half = (n + 1) / 2;
-  (void)worker;
   for (int64_t k = chunk * CHUNK; k < kugel__min(half, (chunk + 1) * CHUNK); k++) {
     long double t = ((long double)k + 0.75L) * M_PIl / ((long double)n + 0.5L);
     value v = {0, 1};
@@ -101,12 +100,11 @@ kugel_status kugel__gauss_legendre(kugel_ctx *ctx, int64_t n, double *theta, dou
 
 // Inner nodes k = 1 ...: zeros of dP/dtheta, P = P_{n-1}, whose derivative is -N (N + 1) P - cot theta
 // dP/dtheta.
-static kugel_status solve_lobatto(void *arg, int64_t chunk, int worker)
+static kugel_status solve_lobatto(void *arg, int64_t chunk)
 {
   const job *j = arg;
   int64_t n = j->n - 1, half = (j->n + 1) / 2;
   long double nn = (long double)n * (long double)(n + 1);
-  (void)worker;
   for (int64_t k = kugel__max(1, chunk * CHUNK); k < kugel__min(half, (chunk + 1) * CHUNK); k++) {
     long double beta = ((long double)k + 0.25L) * M_PIl; // zeros of the Bessel function J_1
     long double t = (beta - 3 / (8 * beta)) / ((long double)n + 0.5L);

@@ -112,13 +112,12 @@ static void grade_group(const grade_job *j, int64_t c, int64_t n, int64_t childr
   }
 }
 
-static kugel_status grade_rows(void *arg, int64_t row, int worker)
+static kugel_status grade_rows(void *arg, int64_t row)
 {
   const grade_job *j = arg;
   int64_t coarse = kugel__min(j->nin, j->nout), ratio = kugel__max(j->nin, j->nout) / coarse,
           children = ratio * ratio, group = kugel__max(1, kugel__min(GRADE_CHUNK, PLACES / children));
   int64_t end = kugel__min(12 * coarse * coarse, (row + 1) * GRADE_CHUNK);
-  (void)worker;
   for (int64_t c = row * GRADE_CHUNK; c < end; c += group)
     grade_group(j, c, kugel__min(group, end - c), children);
   return KUGEL_OK;

@@ -9,10 +9,9 @@
 typedef kugel__pix_job job;
 enum { CHUNK = 4096 };
 
-static kugel_status chunk(void *arg, int64_t k, int worker)
+static kugel_status chunk(void *arg, int64_t k)
 {
   const job *j = arg;
-  (void)worker;
   return j->part(j, k * CHUNK, kugel__min(j->n - k * CHUNK, CHUNK));
 }
 

@@ -134,10 +134,9 @@ static inline __attribute__((always_inline)) void move_tile(const job *j, int64_
     move_square(j, &t, bytes, &from, &to);
 }
 
-static kugel_status task(void *arg, int64_t index, int worker)
+static kugel_status task(void *arg, int64_t index)
 {
   const job *j = arg;
-  (void)worker;
   switch (j->r.bytes) { // known to the compiler
   case 1:
     move_tile(j, index, 1);

@@ -10,7 +10,7 @@
 #include "core/replace.h"
 #include "io/words.h"
 
-enum { MAX_NSIDE = 1 << 29 };
+enum { MAX_NSIDE = 1 << 29, SPARSE = 1 << 22 };
 
 static bool named(const kugel__col *c, const char *const *names)
 {
@@ -75,6 +75,17 @@ static kugel_status alm_limits(void *user, const kugel__run *run)
   return KUGEL_OK;
 }
 
+/* One damaged index would ask readers for gigabytes: beyond SPARSE coefficients, a file of few rows is none. */
+static kugel_status check_rows(const kugel_fits *file, int64_t lmax, int64_t mmax)
+{
+  int64_t rows = file->info.nvalues, dense = (mmax + 1) * (2 * (lmax + 1) - mmax) / 2;
+  KUGEL_CHECK(dense <= SPARSE || dense / 1000 <= rows, KUGEL_EFORMAT,
+              "'%s' is damaged: it lists %lld coefficients, yet its indices reach l = %lld, m = %lld, which "
+              "takes %lld",
+              kugel__tail(file->path), (long long)rows, (long long)lmax, (long long)mmax, (long long)dense);
+  return KUGEL_OK;
+}
+
 static kugel_status classify_alm(kugel_fits *file)
 {
   kugel_fits_info *info = &file->info;
@@ -82,6 +93,7 @@ static kugel_status classify_alm(kugel_fits *file)
   KUGEL_TRY(list_columns(file, -1));
   int64_t limit[2] = {0, 0}, index = 0;
   KUGEL_TRY(kugel__table_values(file, &file->table, 1, &index, 0, info->nvalues, alm_limits, limit));
+  KUGEL_TRY(check_rows(file, limit[0], limit[1]));
   info->lmax = limit[0];
   info->mmax = limit[1];
   info->ncomponents = 1;

@@ -77,7 +77,7 @@ MOVE_ROW(move_row_f32, float)
 MOVE_ROW(move_row_f64, double)
 
 /* Modes i0 = i / n[1], i1 = i % n[1] of the first two of three axes: both halves of the last axis. */
-static kugel_status move_row(void *arg, int64_t i, int worker)
+static kugel_status move_row(void *arg, int64_t i)
 {
   const moving *m = arg;
   int64_t i0 = i / m->n[1], i1 = i % m->n[1], n = m->n[2], number = m->p->single ? 8 : 16;
@@ -85,7 +85,6 @@ static kugel_status move_row(void *arg, int64_t i, int worker)
   char *row = m->grid + (cell_of(m, 0, i0) * m->fine[1] + cell_of(m, 1, i1)) * m->fine[2] * number;
   char *modes = m->modes + (i0 * m->stride[0] + i1 * m->stride[1]) * number;
   int64_t half = m->p->fft_order ? (n + 1) / 2 : n / 2;
-  (void)worker;
   for (int part = 0; part < 2; part++) {
     int64_t first = part ? half : 0, count = part ? n - half : half;
     if (count == 0)

@@ -20,10 +20,9 @@ typedef struct product {
   bool single;
 } product;
 
-static kugel_status multiply(void *arg, int64_t part, int worker)
+static kugel_status multiply(void *arg, int64_t part)
 {
   const product *p = arg;
-  (void)worker;
   for (int64_t i = part * PART; i < kugel__min(p->cells, (part + 1) * PART); i++)
     if (p->single) {
       ((float *)p->grid)[2 * i] *= ((const float *)p->spectrum)[i];

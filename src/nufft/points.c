@@ -18,13 +18,12 @@ typedef struct sorter {
   int64_t *counts; /* [chunks][tiles] */
 } sorter;
 
-static kugel_status count(void *arg, int64_t chunk, int worker)
+static kugel_status count(void *arg, int64_t chunk)
 {
   const sorter *s = arg;
   const kugel__nufft_places *p = &s->places;
   int64_t *counts = s->counts + chunk * s->plan->tiles;
   int64_t first = chunk * s->chunk, end = kugel__min(s->n, first + s->chunk);
-  (void)worker;
   int64_t bad = first < end ? kugel__nufft_locate_ops_get()->locate(p, first, end - first) : end;
   for (int d = 0; bad < end && d < s->plan->ndim; d++) {
     int64_t at = bad * p->stride + d * p->axis_stride;
@@ -38,12 +37,11 @@ static kugel_status count(void *arg, int64_t chunk, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status scatter(void *arg, int64_t chunk, int worker)
+static kugel_status scatter(void *arg, int64_t chunk)
 {
   const sorter *s = arg;
   const kugel_nufft *p = s->plan;
   int64_t *next = s->counts + chunk * p->tiles;
-  (void)worker;
   for (int64_t i = chunk * s->chunk; i < kugel__min(s->n, (chunk + 1) * s->chunk); i++) {
     int64_t to = next[s->places.tile[i]]++;
     s->p->at[to] = s->places.at[i];

@@ -121,10 +121,9 @@ typedef struct clearing {
   int64_t cells, number;
 } clearing;
 
-static kugel_status clear_part(void *arg, int64_t i, int worker)
+static kugel_status clear_part(void *arg, int64_t i)
 {
   const clearing *c = arg;
-  (void)worker;
   memset(c->grid + i * CLEAR * c->number, 0, (size_t)(kugel__min(CLEAR, c->cells - i * CLEAR) * c->number));
   return KUGEL_OK;
 }

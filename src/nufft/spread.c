@@ -20,6 +20,7 @@ typedef struct job {
   const void *strengths;
   void *values;
   int64_t stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
+  int64_t workers;                      // that buffers have room for, or more
 } job;
 
 /* ---- between a buffer and the grid ---- */
@@ -91,13 +92,12 @@ static kugel_status spread_tile(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status spread_piece(void *arg, int64_t i, int worker)
+static kugel_status spread_piece(void *arg, int64_t i)
 {
   const job *j = arg;
   const kugel_nufft_points *p = j->p;
   int64_t first = p->first[j->tile] + (j->first + i) * PIECE;
   char *buffer = j->buffers + (size_t)i * j->bytes;
-  (void)worker;
   spread_points(j, first, kugel__min(PIECE, p->first[j->tile + 1] - first), buffer);
   return KUGEL_OK;
 }
@@ -125,9 +125,8 @@ static kugel_status begin(job *j, const kugel_nufft_points *p, int64_t stride)
   bool clusters = false;
   for (int64_t i = 0; i < p->occupied; i++)
     clusters |= crowded(p, i);
-  int64_t buffers = kugel__ctx_threads(p->plan->ctx);
-  if (clusters)
-    buffers = kugel__max(buffers, PIECES);
+  j->workers = kugel__ctx_threads(p->plan->ctx);
+  int64_t buffers = clusters ? kugel__max(j->workers, PIECES) : j->workers;
   j->p = p;
   j->ops = kugel__nufft_ops_get();
   j->number = p->plan->single ? 8 : 16;
@@ -153,7 +152,7 @@ static kugel_status spread_all(job *j)
       continue;
     kugel__progress_stage((double)p->colour[c] / (double)p->occupied,
                           (double)p->colour[c + 1] / (double)p->occupied, "spreading");
-    KUGEL_TRY(kugel__parallel(p->plan->ctx, n, spread_tile, j));
+    KUGEL_TRY(kugel__parallel_on(p->plan->ctx, j->workers, n, spread_tile, j));
   }
   return KUGEL_OK;
 }
@@ -203,10 +202,11 @@ static kugel_status interpolate_all(job *j)
   const kugel_nufft_points *p = j->p;
   for (j->tile = 0; j->tile < p->occupied; j->tile++)
     if (crowded(p, j->tile))
-      KUGEL_TRY(kugel__parallel(p->plan->ctx, (p->first[j->tile + 1] - p->first[j->tile] + PIECE - 1) / PIECE,
-                                interpolate_piece, j));
+      KUGEL_TRY(kugel__parallel_on(p->plan->ctx, j->workers,
+                                   (p->first[j->tile + 1] - p->first[j->tile] + PIECE - 1) / PIECE,
+                                   interpolate_piece, j));
   kugel__progress_stage(0, 1, "interpolating");
-  return kugel__parallel(p->plan->ctx, p->occupied, interpolate_tile, j);
+  return kugel__parallel_on(p->plan->ctx, j->workers, p->occupied, interpolate_tile, j);
 }
 
 kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, void *values,

@@ -138,11 +138,10 @@ static kugel_status check_memory(const kugel__third_maker *m, const choice *c)
 /* ---- plans of the parts ---- */
 
 /* Coordinates about their centre, [n][ndim]. */
-static kugel_status shift(void *arg, int64_t chunk, int worker)
+static kugel_status shift(void *arg, int64_t chunk)
 {
   const kugel__third_shift *s = arg;
   int64_t first = chunk * KUGEL__THIRD_CHUNK, end = kugel__min(s->from->n, first + KUGEL__THIRD_CHUNK);
-  (void)worker;
   for (int64_t i = first; i < end; i++)
     for (int d = 0; d < s->ndim; d++)
       s->to[i * s->ndim + d] = kugel__nufft_coordinate(s->from, i, d) - s->from->centre[d];

@@ -45,11 +45,10 @@ typedef struct factors {
 } factors;
 
 /* e^{i sign D.x} */
-static kugel_status make_before(void *arg, int64_t chunk, int worker)
+static kugel_status make_before(void *arg, int64_t chunk)
 {
   const factors *f = arg;
   const kugel__third_maker *m = f->m;
-  (void)worker;
   for (int64_t i = chunk * KUGEL__THIRD_CHUNK; i < kugel__min(m->points.n, (chunk + 1) * KUGEL__THIRD_CHUNK);
        i++) {
     phase p = {0, 0};
@@ -61,11 +60,10 @@ static kugel_status make_before(void *arg, int64_t chunk, int worker)
 }
 
 /* e^{i sign C.(s - D)} / phihat */
-static kugel_status make_after(void *arg, int64_t chunk, int worker)
+static kugel_status make_after(void *arg, int64_t chunk)
 {
   const factors *f = arg;
   const kugel__third_maker *m = f->m;
-  (void)worker;
   for (int64_t i = chunk * KUGEL__THIRD_CHUNK;
        i < kugel__min(m->frequencies.n, (chunk + 1) * KUGEL__THIRD_CHUNK); i++) {
     phase p = {0, 0};
@@ -124,11 +122,10 @@ typedef struct product {
 MULTIPLY(multiply_f64, double)
 MULTIPLY(multiply_f32, float)
 
-static kugel_status multiply_part(void *arg, int64_t chunk, int worker)
+static kugel_status multiply_part(void *arg, int64_t chunk)
 {
   const product *p = arg;
   int64_t first = chunk * KUGEL__THIRD_CHUNK, end = kugel__min(p->n, first + KUGEL__THIRD_CHUNK);
-  (void)worker;
   (p->single ? multiply_f32 : multiply_f64)(p, first, end);
   return KUGEL_OK;
 }

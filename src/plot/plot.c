@@ -105,9 +105,8 @@ typedef struct extremes {
   double lo[CHUNKS], hi[CHUNKS];
 } extremes;
 
-static kugel_status find_extremes(void *arg, int64_t i, int worker)
+static kugel_status find_extremes(void *arg, int64_t i)
 {
-  (void)worker;
   extremes *e = arg;
   double lo = INFINITY, hi = -INFINITY;
   for (int64_t k = e->n * i / CHUNKS; k < e->n * (i + 1) / CHUNKS; k++) {
@@ -294,7 +293,7 @@ static kugel_status paint_map(kugel__painter *p)
   p->scratch = kugel__scratch_get(ctx, p->scratch_bytes * (size_t)threads);
   KUGEL_CHECK(p->scratch, KUGEL_ENOMEM, "no memory to draw rows of %zu pixels", n);
   kugel__progress_stage(0.1, 1, "drawing");
-  kugel_status s = kugel__parallel(ctx, p->picture->box[3], paint_row, p);
+  kugel_status s = kugel__parallel_on(ctx, threads, p->picture->box[3], paint_row, p);
   kugel__scratch_put(ctx, p->scratch);
   return s;
 }

@@ -422,11 +422,11 @@ static kugel_status execute(const kugel_alt *p, bool analysis, bool adjoint, con
   for (int i = 0; i < 4; i++)
     points = kugel__max(points, p->wave[i / 2][i % 2].points);
   c.space = kugel__space_of(p->single, tile, tile * c.ops->width + 8, points);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
-  c.scratch = kugel__scratch_get(p->ctx, workers * c.space.total);
-  KUGEL_CHECK(c.scratch, KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", workers, c.space.total);
+  int workers = kugel__ctx_threads(p->ctx);
+  c.scratch = kugel__scratch_get(p->ctx, (size_t)workers * c.space.total);
+  KUGEL_CHECK(c.scratch, KUGEL_ENOMEM, "no memory for %d work spaces of %zu bytes", workers, c.space.total);
   kugel_status s =
-      kugel__blocks_run(p->ctx, &p->blocks, c.in.parts * c.in.batch, c.ops->width, one_block, &c);
+      kugel__blocks_run(p->ctx, workers, &p->blocks, c.in.parts * c.in.batch, c.ops->width, one_block, &c);
   kugel__scratch_put(p->ctx, c.scratch);
   return s;
 }

@@ -137,11 +137,11 @@ kugel_status kugel__jwt_dense(kugel_jwt *p)
   p->bytes += used;
   dense_job j = {.p = p, .list = list, .size = kugel__jwt_space(p)};
   if (!s && count) {
-    size_t workers = (size_t)kugel__min(kugel__ctx_threads(p->ctx), count);
-    j.space = kugel__scratch_get(p->ctx, workers * j.size.total);
-    s = j.space
-            ? kugel__parallel(p->ctx, count, one_table, &j)
-            : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", workers, j.size.total);
+    int64_t workers = kugel__min(kugel__ctx_threads(p->ctx), count);
+    j.space = kugel__scratch_get(p->ctx, (size_t)workers * j.size.total);
+    s = j.space ? kugel__parallel_on(p->ctx, workers, count, one_table, &j)
+                : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld work spaces of %zu bytes", (long long)workers,
+                             j.size.total);
     kugel__scratch_put(p->ctx, j.space);
   }
   kugel__free(p->ctx, list);

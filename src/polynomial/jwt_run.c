@@ -107,12 +107,11 @@ static kugel_status run(call *c)
   if (!c->in.data)
     return KUGEL_OK;
   c->space = kugel__jwt_space(c->p);
-  size_t workers = (size_t)kugel__ctx_threads(ctx);
-  c->scratch = kugel__scratch_get(ctx, workers * c->space.total);
-  KUGEL_CHECK(c->scratch, KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", workers,
-              c->space.total);
+  int workers = kugel__ctx_threads(ctx);
+  c->scratch = kugel__scratch_get(ctx, (size_t)workers * c->space.total);
+  KUGEL_CHECK(c->scratch, KUGEL_ENOMEM, "no memory for %d work spaces of %zu bytes", workers, c->space.total);
   kugel_status s =
-      kugel__blocks_run(ctx, &c->p->blocks, c->in.parts * c->in.batch, c->ops->width, one_block, c);
+      kugel__blocks_run(ctx, workers, &c->p->blocks, c->in.parts * c->in.batch, c->ops->width, one_block, c);
   kugel__scratch_put(ctx, c->scratch);
   return s;
 }

@@ -259,11 +259,11 @@ static kugel_status execute(const kugel_shell *s, int op, bool analysis, bool ad
   c.ops = kugel__sweeps(s->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64);
   c.space = kugel__space_of(s->single, s->nr + 8, 12 * (s->n + 8),
                             kugel__max(s->wave[0].points, s->wave[1].points));
-  size_t workers = (size_t)kugel__ctx_threads(s->ctx);
-  c.scratch = kugel__scratch_get(s->ctx, workers * c.space.total);
-  KUGEL_CHECK(c.scratch, KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", workers, c.space.total);
+  int workers = kugel__ctx_threads(s->ctx);
+  c.scratch = kugel__scratch_get(s->ctx, (size_t)workers * c.space.total);
+  KUGEL_CHECK(c.scratch, KUGEL_ENOMEM, "no memory for %d work spaces of %zu bytes", workers, c.space.total);
   kugel_status status =
-      kugel__blocks_run(s->ctx, &s->blocks, c.in.parts * c.in.batch, c.ops->width, one_block, &c);
+      kugel__blocks_run(s->ctx, workers, &s->blocks, c.in.parts * c.in.batch, c.ops->width, one_block, &c);
   kugel__scratch_put(s->ctx, c.scratch);
   return status;
 }

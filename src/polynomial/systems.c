@@ -163,8 +163,8 @@ static kugel_status one_task(void *arg, int64_t task, int worker)
   return r->work(r->arg, lo, first, kugel__min(r->chunk, r->lanes * r->b->multiplicity[lo] - first), worker);
 }
 
-kugel_status kugel__blocks_run(kugel_ctx *ctx, const kugel__blocks *b, int64_t lanes_per_system, int width,
-                               kugel__block_work work, void *arg)
+kugel_status kugel__blocks_run(kugel_ctx *ctx, int64_t workers, const kugel__blocks *b,
+                               int64_t lanes_per_system, int width, kugel__block_work work, void *arg)
 {
   run r = {.b = b,
            .lanes = lanes_per_system,
@@ -177,7 +177,7 @@ kugel_status kugel__blocks_run(kugel_ctx *ctx, const kugel__blocks *b, int64_t l
   for (int64_t i = 0; i < b->blocks; i++)
     tasks[i + 1] = tasks[i] + (lanes_per_system * b->multiplicity[i] + r.chunk - 1) / r.chunk;
   r.tasks = tasks;
-  kugel_status s = kugel__parallel(ctx, tasks[b->blocks], one_task, &r);
+  kugel_status s = kugel__parallel_on(ctx, workers, tasks[b->blocks], one_task, &r);
   kugel__free(ctx, tasks);
   return s;
 }

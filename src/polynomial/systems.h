@@ -48,9 +48,10 @@ kugel_status kugel__blocks_create(kugel_ctx *ctx, const char *what, int64_t most
                                   const int64_t *degree, const int64_t *multiplicity, const int64_t *n,
                                   int64_t whole, kugel__blocks *out);
 
-/* Calls work(arg, block, first lane, lanes, worker) for all lanes of all blocks, in parallel, long blocks (the last) first. */
+/* Calls work(arg, block, first lane, lanes, worker) for all lanes of all blocks, by at most `workers` threads, long blocks (the
+ * last) first. */
 typedef kugel_status (*kugel__block_work)(void *arg, int64_t block, int64_t first, int64_t lanes, int worker);
-kugel_status kugel__blocks_run(kugel_ctx *ctx, const kugel__blocks *b, int64_t lanes_per_system, int width,
-                               kugel__block_work work, void *arg);
+kugel_status kugel__blocks_run(kugel_ctx *ctx, int64_t workers, const kugel__blocks *b,
+                               int64_t lanes_per_system, int width, kugel__block_work work, void *arg);
 
 #endif

@@ -350,11 +350,11 @@ static kugel_status execute(const kugel_ultra *p, bool adjoint, const kugel_arra
   if (p->fast)
     return run_fast(&c, lanes);
   c.chunks = 2 * ((p->half[0].m + ROWS - 1) / ROWS);
-  size_t workers = (size_t)kugel__min(kugel__ctx_threads(p->ctx), lanes * c.chunks);
-  c.room = kugel__scratch_get(p->ctx, workers * sizeof *c.room * (size_t)(p->n / 2 + 1));
-  KUGEL_CHECK(c.room, KUGEL_ENOMEM, "no memory for %zu lines of %lld numbers", workers,
+  int64_t workers = kugel__min(kugel__ctx_threads(p->ctx), lanes * c.chunks);
+  c.room = kugel__scratch_get(p->ctx, (size_t)workers * sizeof *c.room * (size_t)(p->n / 2 + 1));
+  KUGEL_CHECK(c.room, KUGEL_ENOMEM, "no memory for %lld lines of %lld numbers", (long long)workers,
               (long long)p->n / 2 + 1);
-  kugel_status s = kugel__parallel(p->ctx, lanes * c.chunks, direct_rows, &c);
+  kugel_status s = kugel__parallel_on(p->ctx, workers, lanes * c.chunks, direct_rows, &c);
   kugel__scratch_put(p->ctx, c.room);
   return s;
 }

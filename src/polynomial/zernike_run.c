@@ -39,14 +39,13 @@ static char *element(const kugel__systems *s, int64_t index)
 }
 
 /* Coefficients of one element of the batch to the table, or back. */
-static kugel_status pack(void *arg, int64_t i, int worker)
+static kugel_status pack(void *arg, int64_t i)
 {
   const call *c = arg;
   const kugel_zernike *p = c->p;
   bool to_values = c->analysis == c->adjoint;
   char *from = element(&c->coeffs, c->first + i);
   char *table = c->table + (size_t)i * 2 * p->word * (size_t)((p->nmax + 1) * p->rows);
-  (void)worker;
   for (int64_t j = 0; j < (p->nmax + 1) * p->rows; j++) {
     bool zonal = j < p->rows;
     double s = p->norm[j], share = c->analysis ? 1 / (s * (double)p->nphi) : s;
@@ -69,14 +68,13 @@ static kugel_status pack(void *arg, int64_t i, int worker)
 }
 
 /* Values of one element of the batch from `map`, or to it. */
-static kugel_status copy(void *arg, int64_t i, int worker)
+static kugel_status copy(void *arg, int64_t i)
 {
   const call *c = arg;
   const kugel_zernike *p = c->p;
   const kugel__systems *v = &c->values;
   bool to_values = c->analysis == c->adjoint;
   char *outside = element(v, c->first + i), *map = c->map + (size_t)i * p->word * (size_t)(p->nr * p->nphi);
-  (void)worker;
   for (int64_t k = 0; k < p->nr; k++)
     for (int64_t j = 0; j < p->nphi; j++) {
       char *x = outside + (k * v->system + j * v->step) * (int64_t)p->word;
@@ -111,10 +109,9 @@ static kugel_status copy(void *arg, int64_t i, int worker)
 POINTS(points_f64, double)
 POINTS(points_f32, float)
 
-static kugel_status points(void *arg, int64_t i, int worker)
+static kugel_status points(void *arg, int64_t i)
 {
   const call *c = arg;
-  (void)worker;
   (c->p->single ? points_f32 : points_f64)(c, i, c->analysis == c->adjoint);
   return KUGEL_OK;
 }

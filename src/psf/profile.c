@@ -237,18 +237,19 @@ kugel_status kugel__psf_profile_make(kugel_ctx *ctx, const kugel__psf_optics *o,
     return KUGEL_OK;
   }
   profile_job j = {.out = p};
+  int workers = 0;
   kugel_status status = pupil_make(ctx, o, (double)p->radii * p->step, p->planes, z, &j.pupil);
   if (!status) {
     j.waves = kugel__alloc(ctx, (size_t)(2 * j.pupil.nodes * p->planes) * sizeof(double));
-    j.sums =
-        kugel__alloc(ctx, (size_t)(6 * p->planes * kugel__ctx_threads(kugel__ctx(ctx))) * sizeof(double));
+    workers = kugel__ctx_threads(ctx);
+    j.sums = kugel__alloc(ctx, (size_t)(6 * p->planes * workers) * sizeof(double));
     if (!j.waves || !j.sums)
       status = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld waves in %lld planes", (long long)j.pupil.nodes,
                           (long long)p->planes);
   }
   if (!status) {
     fill_waves(&j, z);
-    status = kugel__parallel(ctx, p->radii, profile_row, &j);
+    status = kugel__parallel_on(ctx, workers, p->radii, profile_row, &j);
   }
   kugel__free(ctx, j.waves);
   kugel__free(ctx, j.sums);
@@ -327,12 +328,11 @@ typedef struct pinhole_job {
   int64_t rings, spokes;
 } pinhole_job;
 
-static kugel_status pinhole_row(void *arg, int64_t i, int worker)
+static kugel_status pinhole_row(void *arg, int64_t i)
 {
   const pinhole_job *j = arg;
   const kugel__psf_profile *p = j->in;
   double *out = j->out + i * p->planes, r = (double)i * p->step, weights[KUGEL__PSF_TAPS];
-  (void)worker;
   memset(out, 0, (size_t)p->planes * sizeof *out);
   for (int64_t a = 0; a < j->rings; a++) {
     double rho = j->radius * sqrt((1 - j->x[a]) / 2), w = j->w[a] / 2 / (double)j->spokes; // uniform in rho^2

@@ -339,6 +339,7 @@ static kugel_status fill_row(void *arg, int64_t y, int worker)
 
 static kugel_status fill(kugel_ctx *ctx, image *m, const kugel_array *out)
 {
+  int workers = kugel__ctx_threads(ctx);
   kugel__span span = kugel__progress_enter(0, 1);
   kugel_status status = place_planes(ctx, m);
   kugel__progress_stage(0, 0.5, "pupil");
@@ -346,15 +347,14 @@ static kugel_status fill(kugel_ctx *ctx, image *m, const kugel_array *out)
     status = make_profiles(ctx, m);
   if (!status) {
     m->h = kugel__alloc(ctx, (size_t)(m->n[0] * m->n[1] * m->n[2]) * sizeof(double));
-    m->scratch =
-        kugel__alloc(ctx, (size_t)(3 * m->planes * kugel__ctx_threads(kugel__ctx(ctx))) * sizeof(double));
+    m->scratch = kugel__alloc(ctx, (size_t)(3 * m->planes * workers) * sizeof(double));
     if (!m->h || !m->scratch)
       status = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a PSF of %lld x %lld x %lld doubles",
                           (long long)m->n[0], (long long)m->n[1], (long long)m->n[2]);
   }
   kugel__progress_stage(0.5, 1, "voxels");
   if (!status)
-    status = kugel__parallel(ctx, m->n[1], fill_row, m);
+    status = kugel__parallel_on(ctx, workers, m->n[1], fill_row, m);
   kugel__progress_leave(span);
   return status ? status : kugel__psf_store(m->h, m->n, m->o.norm, out);
 }

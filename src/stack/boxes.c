@@ -56,7 +56,8 @@ typedef struct work {
   int64_t first[3], count[3];           // pieces
   char *values;
   kugel_dtype type;
-  char *buffer; // [worker][piece_bytes]
+  int64_t workers;
+  char *buffer; // [workers][piece_bytes]
 } work;
 
 static void pieces_of(work *w)
@@ -123,10 +124,9 @@ static kugel_status read_piece(void *arg, int64_t k, int worker)
 
 static kugel_status buffers(work *w, int64_t pieces)
 {
-  size_t workers = (size_t)kugel__ctx_threads(w->im->ctx), bytes;
-  if (pieces < (int64_t)workers)
-    workers = (size_t)pieces;
-  w->buffer = __builtin_mul_overflow((size_t)kugel__ctx_threads(w->im->ctx), w->im->piece_bytes, &bytes)
+  size_t bytes;
+  w->workers = kugel__min(pieces, kugel__ctx_threads(w->im->ctx));
+  w->buffer = __builtin_mul_overflow((size_t)w->workers, w->im->piece_bytes, &bytes)
                   ? NULL
                   : kugel__scratch_get(w->im->ctx, bytes);
   KUGEL_CHECK(w->buffer, KUGEL_ENOMEM,
@@ -163,7 +163,7 @@ kugel_status kugel_image_read(kugel_image *im, int64_t t, int64_t c, const int64
   KUGEL_TRY(buffers(&w, pieces));
   kugel__span outer = kugel__progress_enter(0, 1);
   kugel__progress_stage(0, 1, "reading");
-  kugel_status s = kugel__parallel(im->ctx, pieces, read_piece, &w);
+  kugel_status s = kugel__parallel_on(im->ctx, w.workers, pieces, read_piece, &w);
   kugel__progress_leave(outer);
   kugel__scratch_put(im->ctx, w.buffer);
   return s;
@@ -230,9 +230,8 @@ static kugel_status write_parts(work *w, int64_t pieces)
   return KUGEL_OK;
 }
 
-static kugel_status write_row(void *arg, int64_t z, int worker)
+static kugel_status write_row(void *arg, int64_t z)
 {
-  (void)worker;
   const work *w = arg;
   kugel_image *im = w->im;
   const kugel__stack_place *p = &im->place;
@@ -268,7 +267,7 @@ static kugel_status write_box(work *w)
     return kugel__parallel(im->ctx, w->n[0], write_row, w);
   int64_t pieces = w->count[0] * w->count[1] * w->count[2];
   KUGEL_TRY(buffers(w, pieces));
-  kugel_status s = kugel__parallel(im->ctx, pieces, write_piece, w);
+  kugel_status s = kugel__parallel_on(im->ctx, w->workers, pieces, write_piece, w);
   if (!s)
     s = write_parts(w, pieces);
   kugel__scratch_put(im->ctx, w->buffer);

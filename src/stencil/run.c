@@ -176,9 +176,8 @@ static void one_row(const job *j, int target, const span *s)
                                     .out = (char *)u->out + at});
 }
 
-static kugel_status one_block(void *arg, int64_t b, int worker)
+static kugel_status one_block(void *arg, int64_t b)
 {
-  (void)worker;
   const job *j = arg;
   const int64_t *n = j->p->n, x = b % j->blocks[2], y = b / j->blocks[2] % j->blocks[1],
                 z = b / j->blocks[2] / j->blocks[1];

@@ -48,7 +48,7 @@ static void keep_known(bool single, int64_t n, const unsigned char *known, void 
       ((double *)x)[i] = 0;
 }
 
-static kugel_status loop_chunk(void *arg, int64_t chunk, int worker)
+static kugel_status loop_chunk(void *arg, int64_t chunk)
 {
   const loop *l = arg;
   const kugel__deconv_ops *ops = kugel__deconv_ops_now();
@@ -58,7 +58,6 @@ static kugel_status loop_chunk(void *arg, int64_t chunk, int worker)
   const unsigned char *known = l->s->known + first;
   double *sums = l->s->sums + 2 * chunk;
   bool single = l->s->p->f32;
-  (void)worker;
   switch (l->kind) {
   case RATIO:
     sums[0] = ops->ratio(single, n, a, known, l->f, to);

@@ -102,9 +102,10 @@ kugel_status kugel__deconv_variation(kugel__deconv_state *s, double lambda, cons
   const int64_t *n = s->p->object;
   kugel_ctx *ctx = s->p->ctx;
   stencil t = {.s = s, .lambda = lambda, .least = 12 * lambda, .x = x, .out = out, .variation = true};
-  t.space = kugel__scratch_get(ctx, (size_t)(6 * n[2] * kugel__ctx_threads(ctx)) * sizeof(double));
+  int workers = kugel__ctx_threads(ctx);
+  t.space = kugel__scratch_get(ctx, (size_t)(6 * n[2] * workers) * sizeof(double));
   KUGEL_CHECK(t.space, KUGEL_ENOMEM, "no memory for rows of %lld gradients", (long long)n[2]);
-  kugel_status status = kugel__parallel(ctx, n[0], slice, &t);
+  kugel_status status = kugel__parallel_on(ctx, workers, n[0], slice, &t);
   kugel__scratch_put(ctx, t.space);
   return status;
 }
@@ -112,5 +113,6 @@ kugel_status kugel__deconv_variation(kugel__deconv_state *s, double lambda, cons
 kugel_status kugel__deconv_laplacian(kugel__deconv_state *s, double lambda, const void *x, void *out)
 {
   stencil t = {.s = s, .lambda = lambda, .x = x, .out = out};
-  return kugel__parallel(s->p->ctx, s->p->object[0] * s->p->object[1], slice, &t);
+  return kugel__parallel_on(s->p->ctx, kugel__ctx_threads(s->p->ctx), s->p->object[0] * s->p->object[1],
+                            slice, &t);
 }

@@ -100,13 +100,14 @@ static kugel_status transform(kugel_ctx *ctx, int parts, const kugel_array *data
            .rows = 2 * parts,
            .f32 = data->dtype.bits == 32,
            .back = back};
-  int64_t roots = 2 * (int64_t)j.rows, scratch = 2 * (int64_t)j.rows * BLOCK * kugel__ctx_threads(ctx);
+  int64_t workers = kugel__ctx_threads(ctx), roots = 2 * (int64_t)j.rows,
+          scratch = 2 * (int64_t)j.rows * BLOCK * workers;
   double *room;
   KUGEL_ALLOC(ctx, room, (size_t)(2 * roots + scratch) * 8);
   kugel__fft_roots(KUGEL__NO_TURN, kugel__turn_ratio(-1, roots), roots, room, 1);
   j.root = room;
   j.scratch = room + 2 * roots;
-  kugel_status s = kugel__parallel(ctx, (j.slab + BLOCK - 1) / BLOCK, block, &j);
+  kugel_status s = kugel__parallel_on(ctx, workers, (j.slab + BLOCK - 1) / BLOCK, block, &j);
   kugel__free(ctx, room);
   return s;
 }

@@ -22,7 +22,7 @@ typedef struct job {
 } job;
 
 // Row i of the box.
-static kugel_status move_row(void *arg, int64_t i, int worker)
+static kugel_status move_row(void *arg, int64_t i)
 {
   const job *j = arg;
   const kugel__lane_voxels *v = j->v;
@@ -30,7 +30,6 @@ static kugel_status move_row(void *arg, int64_t i, int worker)
   int64_t y = i % v->n[2], z = i / v->n[2] % v->n[1], q = i / v->n[2] / v->n[1];
   char *at = v->box.data + (q * v->box.step[0] + z * v->box.step[1] + y * v->box.step[2]) * size;
   char *packed = j->packed + i * n * size;
-  (void)worker;
   for (int64_t x = 0; x < (step == size ? 1 : n); x++)
     memcpy(j->in ? packed + x * size : at + x * step, j->in ? at + x * step : packed + x * size,
            (size_t)(step == size ? n * size : size));

@@ -207,17 +207,17 @@ static kugel_status part_columns_out(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status shared(job *j, int64_t slices, int64_t length, kugel__task task)
+static kugel_status shared(job *j, int64_t slices, int64_t length, kugel__worker_task task)
 {
   j->groups = (length + GROUP - 1) / GROUP;
-  return kugel__parallel(j->p->ctx, slices * j->groups, task, j);
+  return kugel__parallel_on(j->p->ctx, j->workers, slices * j->groups, task, j);
 }
 
 static kugel_status slices_in(job *j)
 {
   int64_t slices = j->in.extent[0];
-  if (slices >= 4 * kugel__ctx_threads(j->p->ctx))
-    return kugel__parallel(j->p->ctx, slices, slice_in, j);
+  if (slices >= 4 * j->workers)
+    return kugel__parallel_on(j->p->ctx, j->workers, slices, slice_in, j);
   KUGEL_TRY(shared(j, slices, j->in.extent[1], part_rows_in));
   return shared(j, slices, j->p->pitch, part_columns_in);
 }
@@ -225,8 +225,8 @@ static kugel_status slices_in(job *j)
 static kugel_status slices_out(job *j)
 {
   int64_t slices = j->out.extent[0];
-  if (slices >= 4 * kugel__ctx_threads(j->p->ctx))
-    return kugel__parallel(j->p->ctx, slices, slice_out, j);
+  if (slices >= 4 * j->workers)
+    return kugel__parallel_on(j->p->ctx, j->workers, slices, slice_out, j);
   KUGEL_TRY(shared(j, slices, j->p->pitch, part_columns_out));
   return shared(j, slices, j->out.extent[1], part_rows_out);
 }
@@ -266,7 +266,8 @@ static kugel_status begin(job *j, int64_t arrays)
   j->ops = kugel__volume_ops_now();
   measure_scratch(j);
   size_t work = (size_t)(p->slices * p->slice) * 2 * p->real;
-  size_t scratch = j->scratch_size * (size_t)kugel__ctx_threads(p->ctx);
+  j->workers = kugel__ctx_threads(p->ctx);
+  size_t scratch = j->scratch_size * (size_t)j->workers;
   j->from = kugel__scratch_get(p->ctx, work * (size_t)arrays + scratch);
   KUGEL_CHECK(j->from, KUGEL_ENOMEM,
               "no memory for %zu bytes of padded volume: use KUGEL_VOLUME_TILES or _DIF",
@@ -311,7 +312,7 @@ static kugel_status run_kernel(job *j, int which, const kugel__volume_box *in, c
   if (reads)
     KUGEL_TRY(slices_in(j));
   kugel__progress_stage(0.35, 0.65, "spectrum");
-  KUGEL_TRY(kugel__parallel(p->ctx, p->axis[1].points, lines_along_z, j));
+  KUGEL_TRY(kugel__parallel_on(p->ctx, j->workers, p->axis[1].points, lines_along_z, j));
   kugel__progress_stage(0.65, 1, "results");
   return writes ? slices_out(j) : KUGEL_OK;
 }
@@ -352,7 +353,7 @@ kugel_status kugel__volume_transform_kernel(kugel_volume *p, int which, const ku
   KUGEL_TRY(begin(&j, 1));
   kugel_status s = slices_in(&j);
   if (!s)
-    s = kugel__parallel(p->ctx, p->axis[1].points, lines_along_z, &j);
+    s = kugel__parallel_on(p->ctx, j.workers, p->axis[1].points, lines_along_z, &j);
   kugel__scratch_put(p->ctx, j.from);
   return s;
 }

@@ -29,6 +29,7 @@ typedef struct kugel__resident_job {
   bool adjoint, add;
   double keep; /* not 0: the spectrum is kept, times this */
   atomic_llong *clipped;
+  int64_t workers; // that scratch has room for
 } kugel__resident_job;
 
 /* Row (z, y) into the planes of a row of lines: the halves of a real line, or re and im; and back, added to what earlier parts

@@ -276,13 +276,12 @@ static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const c
 }
 
 // Adds what goes to slice z of the image.
-static kugel_status add_slice(void *arg, int64_t z, int worker)
+static kugel_status add_slice(void *arg, int64_t z)
 {
   const sum *s = arg;
   const kugel__volume_reach *r = s->reach;
   const kugel_volume *p = s->p;
   int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1), row = p->axis[2].n * size;
-  (void)worker;
   for (int64_t i = 0; i < r[0].count; i++) {
     if ((r[0].source ? r[0].source[i] : r[0].datum + i) != z)
       continue;
@@ -368,7 +367,7 @@ typedef struct copy {
 } copy;
 
 // Row i of the summed image, converted.
-static kugel_status copy_row(void *arg, int64_t i, int worker)
+static kugel_status copy_row(void *arg, int64_t i)
 {
   const copy *c = arg;
   const kugel_volume *p = c->p;
@@ -376,7 +375,6 @@ static kugel_status copy_row(void *arg, int64_t i, int worker)
   int64_t n = p->axis[2].n, parts = t.code == KUGEL_COMPLEX ? 2 : 1, bad = 0;
   kugel_dtype part = parts == 2 ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(t.bits / 2), 1} : t;
   int64_t at = i / p->axis[1].n * c->to.step[1] + i % p->axis[1].n * c->to.step[2];
-  (void)worker;
   for (int64_t first = 0; first < n; first += 512) {
     double values[512];
     int64_t count = kugel__min(512, n - first);

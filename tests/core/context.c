@@ -13,10 +13,9 @@ typedef struct sum_arg {
   int fail_at;
 } sum_arg;
 
-static kugel_status sum_task(void *arg, int64_t i, int worker)
+static kugel_status sum_task(void *arg, int64_t i)
 {
   sum_arg *a = arg;
-  (void)worker;
   if (a->fail_at && i >= a->fail_at)
     return KUGEL_FAIL(KUGEL_EINVAL, "iteration %d", (int)i);
   double s = 0;
@@ -34,11 +33,10 @@ static int stop_soon(double fraction, const char *stage, void *user)
   return 1;
 }
 
-static kugel_status slow_task(void *arg, int64_t i, int worker)
+static kugel_status slow_task(void *arg, int64_t i)
 {
   (void)arg;
   (void)i;
-  (void)worker;
   usleep(1000);
   return KUGEL_OK;
 }

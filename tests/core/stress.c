@@ -174,6 +174,30 @@ static void *work(void *arg)
   return NULL;
 }
 
+static int more_threads(double fraction, const char *stage, void *user)
+{
+  (void)fraction, (void)stage, ++*(int *)user;
+  kugel_set_num_threads(16);
+  return 0;
+}
+
+/* Scratch memory that a call has for one worker stays that of one, though the number of threads grows meanwhile. */
+static void grow_within_call(void)
+{
+  static double want_alm[2 * NALM], alm[2 * NALM];
+  int reports = 0;
+  kugel_set_num_threads(1);
+  CHECK_OK(kugel_sht_analysis(slow, KUGEL_ARRAY(slow_map, KUGEL_F64, LONG_PIXELS),
+                              KUGEL_ARRAY(want_alm, KUGEL_C128, NALM), NULL));
+  kugel_set_progress(more_threads, &reports);
+  CHECK_OK(kugel_sht_analysis(slow, KUGEL_ARRAY(slow_map, KUGEL_F64, LONG_PIXELS),
+                              KUGEL_ARRAY(alm, KUGEL_C128, NALM), NULL));
+  kugel_set_progress(NULL, NULL);
+  kugel_set_num_threads(0);
+  CHECK(reports > 0);
+  CHECK(!memcmp(alm, want_alm, sizeof alm));
+}
+
 int main(void)
 {
   uint64_t seed = 3;
@@ -193,6 +217,7 @@ int main(void)
     CHECK_OK(kugel_grid_create(NULL, &go, &grid));
     kugel_sht_opts o = {.size = sizeof o, .grid = grid, .lmax = LMAX, .iterations = 200};
     CHECK_OK(kugel_sht_create(NULL, &o, &slow));
+    grow_within_call();
     CHECK_OK(make(3, &shared));
     pthread_t t[THREADS];
     int id[THREADS];

@@ -51,9 +51,8 @@ typedef struct slices {
   size_t bytes;
 } slices;
 
-static kugel_status copy_slice(void *arg, int64_t i, int worker)
+static kugel_status copy_slice(void *arg, int64_t i)
 {
-  (void)worker;
   slices *s = arg;
   size_t at = (size_t)i * SLICE;
   memcpy(s->dst + at, s->src + at, s->bytes - at < SLICE ? s->bytes - at : SLICE);

@@ -139,20 +139,18 @@ static void scatter_row(const work *w, int64_t box, int64_t row)
   copy_row(to, stride[last], from, 1, n, (size_t)size);
 }
 
-static kugel_status gather(void *arg, int64_t i, int worker)
+static kugel_status gather(void *arg, int64_t i)
 {
   const work *w = arg;
-  (void)worker;
   int64_t end = kugel__min((i + 1) * w->chunk, w->count * w->p->inputs * w->rows);
   for (int64_t r = i * w->chunk; r < end; r++)
     gather_row(w, r / w->rows, r % w->rows);
   return KUGEL_OK;
 }
 
-static kugel_status scatter(void *arg, int64_t i, int worker)
+static kugel_status scatter(void *arg, int64_t i)
 {
   const work *w = arg;
-  (void)worker;
   int64_t end = kugel__min((i + 1) * w->chunk, w->count * w->p->outputs * w->rows);
   for (int64_t r = i * w->chunk; r < end; r++)
     scatter_row(w, r / w->rows, r % w->rows);
@@ -162,11 +160,10 @@ static kugel_status scatter(void *arg, int64_t i, int worker)
 /* ---- products ---- */
 
 // Part i of the points of a tile, for all its channels.
-static kugel_status multiply(void *arg, int64_t i, int worker)
+static kugel_status multiply(void *arg, int64_t i)
 {
   const work *w = arg;
   const kugel_conv *p = w->p;
-  (void)worker;
   bool single = p->opts.precision == KUGEL_PRECISION_F32;
   int64_t parts = (p->points + w->chunk - 1) / w->chunk, tile = i / parts, at = i % parts * w->chunk;
   int64_t n = kugel__min(w->chunk, p->points - at), size = single ? 8 : 16;

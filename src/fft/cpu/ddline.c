@@ -214,7 +214,7 @@ kugel_status kugel__ddpass_run(kugel_ctx *ctx, const kugel__ddpass *t)
   s.work = kugel__scratch_get(ctx, (size_t)(workers * s.points * vlen) * 32);
   KUGEL_CHECK(s.work, KUGEL_ENOMEM, "no memory for double-double lines of %lld points",
               (long long)t->line->n);
-  kugel_status status = kugel__parallel(ctx, tasks, some_lines, &s);
+  kugel_status status = kugel__parallel_on(ctx, workers, tasks, some_lines, &s);
   kugel__scratch_put(ctx, s.work);
   return status;
 }

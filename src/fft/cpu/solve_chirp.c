@@ -54,8 +54,8 @@ kugel_status kugel__chirp_lines_run(kugel_ctx *ctx, const kugel__pass *t, int64_
                             .in_step = t->in->stride[t->at],
                             .out_step = t->out->stride[t->at],
                             .scale = t->scale}};
-  int64_t workers = kugel__min(kugel__ctx_threads(ctx), end - first);
-  s.scratch = kugel__scratch_get(ctx, (size_t)workers * s.scratch_size);
+  s.workers = kugel__min(kugel__ctx_threads(ctx), end - first);
+  s.scratch = kugel__scratch_get(ctx, (size_t)s.workers * s.scratch_size);
   KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
   kugel_status status = kugel__each_task(ctx, end - first, chirps, &s);
   kugel__scratch_put(ctx, s.scratch);

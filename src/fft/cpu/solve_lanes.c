@@ -95,10 +95,10 @@ kugel_status kugel__full_lanes_run(kugel_ctx *ctx, const kugel__pass *t, int64_t
                     .first = first,
                     .end = end,
                     .task_lines = kugel__max(1, KUGEL__TASK_POINTS / (axis->n * vlen)) * group};
-  int64_t tasks = (end - first + s.task_lines - 1) / s.task_lines,
-          workers = kugel__min(kugel__ctx_threads(ctx), tasks);
+  int64_t tasks = (end - first + s.task_lines - 1) / s.task_lines;
+  s.workers = kugel__min(kugel__ctx_threads(ctx), tasks);
   s.scratch_size = (size_t)(axis->points * 2 * vlen * 8 + 64);
-  s.scratch = kugel__scratch_get(ctx, (size_t)workers * s.scratch_size);
+  s.scratch = kugel__scratch_get(ctx, (size_t)s.workers * s.scratch_size);
   KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for lines of %lld points", (long long)axis->n);
   kugel_status status = kugel__each_task(ctx, tasks, in_lanes, &s);
   kugel__scratch_put(ctx, s.scratch);

@@ -105,24 +105,22 @@ static kugel_status second_pass(void *arg, int64_t task, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status before(void *arg, int64_t task, int worker)
+static kugel_status before(void *arg, int64_t task)
 {
   const kugel__sweep *s = arg;
   const kugel__trig *trig = &s->pass->step->trig;
   int64_t begin = task * KUGEL__TASK_POINTS,
           end = kugel__min(begin + KUGEL__TASK_POINTS, kugel__trig_steps(trig, false));
-  (void)worker;
   kugel__trig_before(trig, &s->job, begin, end, s->buffer);
   return KUGEL_OK;
 }
 
-static kugel_status after(void *arg, int64_t task, int worker)
+static kugel_status after(void *arg, int64_t task)
 {
   const kugel__sweep *s = arg;
   const kugel__trig *trig = &s->pass->step->trig;
   int64_t begin = task * KUGEL__TASK_POINTS,
           end = kugel__min(begin + KUGEL__TASK_POINTS, kugel__trig_steps(trig, true));
-  (void)worker;
   kugel__trig_after(trig, &s->job, begin, end, s->buffer);
   return KUGEL_OK;
 }
@@ -147,14 +145,14 @@ static kugel_status together(kugel_ctx *ctx, kugel__sweep *s)
     kugel_status status = KUGEL_OK;
     s->job = job;
     if (trig->length) {
-      status = kugel__each_task(
+      status = kugel__parallel(
           ctx, (kugel__trig_steps(trig, false) + KUGEL__TASK_POINTS - 1) / KUGEL__TASK_POINTS, before, s);
       s->job = in_buffer(s, s->buffer);
     }
     status = status ? status : passes(ctx, s);
     s->job = job;
     if (trig->length && !status)
-      status = kugel__each_task(
+      status = kugel__parallel(
           ctx, (kugel__trig_steps(trig, true) + KUGEL__TASK_POINTS - 1) / KUGEL__TASK_POINTS, after, s);
     s->job = none;
     KUGEL_TRY(status);
@@ -176,12 +174,13 @@ kugel_status kugel__long_lines_run(kugel_ctx *ctx, const kugel__pass *t, int64_t
                             .in_step = t->in->stride[t->at],
                             .out_step = t->out->stride[t->at],
                             .scale = t->scale}};
-  int64_t tasks = (end - first + s.task_lines - 1) / s.task_lines, workers = kugel__min(threads, tasks);
+  int64_t tasks = (end - first + s.task_lines - 1) / s.task_lines;
   bool apart = l->n < TOGETHER || tasks >= 2 * threads;
+  s.workers = apart ? kugel__min(threads, tasks) : threads;
   size_t work = (size_t)(l->points * 2 * vlen * 8),
          line = (size_t)(l->middle * 2 * vlen + t->step->trig.buffer) * 8;
   s.scratch_size = (work + (apart ? line : 0) + 63) / 64 * 64;
-  size_t all = (size_t)(apart ? workers : threads) * s.scratch_size;
+  size_t all = (size_t)s.workers * s.scratch_size;
   s.scratch = kugel__scratch_get(ctx, all + (apart ? 0 : line));
   KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
   s.job.middle = (double *)(void *)(s.scratch + all);

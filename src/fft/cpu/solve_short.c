@@ -57,10 +57,11 @@ kugel_status kugel__short_lines_run(kugel_ctx *ctx, const kugel__pass *t, int64_
   const kugel__shortline *l = &t->step->brief;
   kugel__sweep s = {.pass = t, .first = first, .end = end, .task_lines = KUGEL__TASK_POINTS / l->n};
   int64_t tasks = (end - first + s.task_lines - 1) / s.task_lines;
+  s.workers = kugel__min(kugel__ctx_threads(ctx), tasks);
   if (l->points == 0)
     return kugel__each_task(ctx, tasks, short_lines, &s);
   s.scratch_size = (size_t)(l->points * 2 * kugel__short_ops_now()->vlen * 8);
-  s.scratch = kugel__scratch_get(ctx, (size_t)kugel__min(kugel__ctx_threads(ctx), tasks) * s.scratch_size);
+  s.scratch = kugel__scratch_get(ctx, (size_t)s.workers * s.scratch_size);
   KUGEL_CHECK(s.scratch, KUGEL_ENOMEM, "no memory for a line of %lld points", (long long)l->n);
   kugel_status status = kugel__each_task(ctx, tasks, short_lines, &s);
   kugel__scratch_put(ctx, s.scratch);

@@ -12,6 +12,7 @@ enum { KUGEL__TASK_POINTS = 1 << 15 }; /* of the lines that a thread takes at on
 typedef struct kugel__sweep {
   const kugel__pass *pass;
   int64_t first, end, task_lines;
+  int64_t workers; /* that scratch has room for */
   char *scratch;
   size_t scratch_size; /* of one worker, bytes */
   kugel__longjob job;
@@ -44,9 +45,10 @@ static inline bool kugel__lines_adjacent(const kugel__pass *t)
 }
 
 /* Hands tasks out, or does the only one at once. */
-static inline kugel_status kugel__each_task(kugel_ctx *ctx, int64_t tasks, kugel__task task, kugel__sweep *s)
+static inline kugel_status kugel__each_task(kugel_ctx *ctx, int64_t tasks, kugel__worker_task task,
+                                            kugel__sweep *s)
 {
-  return tasks == 1 ? task(s, 0, 0) : kugel__parallel(ctx, tasks, task, s);
+  return tasks == 1 ? task(s, 0, 0) : kugel__parallel_on(ctx, s->workers, tasks, task, s);
 }
 
 #endif

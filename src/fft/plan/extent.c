@@ -32,12 +32,11 @@ typedef struct sweep {
   int64_t rows, chunk;
 } sweep;
 
-static kugel_status rows(void *arg, int64_t task, int worker)
+static kugel_status rows(void *arg, int64_t task)
 {
   const sweep *s = arg;
   int last = s->shape->ndim - 1;
   int64_t bytes = (int64_t)s->bytes, n = s->shape->shape[last];
-  (void)worker;
   for (int64_t r = task * s->chunk; r < kugel__min(s->rows, (task + 1) * s->chunk); r++) {
     int64_t from = 0, to = 0, rest = r;
     for (int d = last - 1; d >= 0; d--) {

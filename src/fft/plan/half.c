@@ -31,11 +31,10 @@ static void convert(const sweep *s, const char *in, int64_t in_step, char *out, 
     }
 }
 
-static kugel_status rows(void *arg, int64_t task, int worker)
+static kugel_status rows(void *arg, int64_t task)
 {
   const sweep *s = arg;
   int last = s->in->ndim - 1, in_size = (s->read ? 2 : 4) * s->parts, out_size = (s->read ? 4 : 2) * s->parts;
-  (void)worker;
   for (int64_t r = task * s->chunk; r < kugel__min(s->rows, (task + 1) * s->chunk); r++) {
     int64_t from = 0, to = 0, index = r;
     for (int d = last - 1; d >= 0; d--) {

@@ -8,10 +8,9 @@ typedef struct sweep {
   int64_t rows, chunk;
 } sweep;
 
-static kugel_status rows(void *arg, int64_t task, int worker)
+static kugel_status rows(void *arg, int64_t task)
 {
   const sweep *s = arg;
-  (void)worker;
   for (int64_t i = task * s->chunk; i < kugel__min(s->rows, (task + 1) * s->chunk); i++)
     s->task(s->of, i);
   return KUGEL_OK;

@@ -200,10 +200,9 @@ static kugel_status make_steps(kugel__rings *p, kugel__ring_length *l)
   return KUGEL_OK;
 }
 
-static kugel_status make_length(void *arg, int64_t i, int worker)
+static kugel_status make_length(void *arg, int64_t i)
 {
   kugel__rings *p = arg;
-  (void)worker;
   if (i < p->nlanes) {
     int64_t n = p->lane_n[i];
     return kugel__lanes_create(p->ctx, n, &p->lanes[i]);

@@ -231,9 +231,11 @@ static kugel_status run(leg_call *c)
   c->call.get = get_leg;
   c->call.put = put_leg;
   c->work = kugel__rings_work(p);
-  c->scratch = kugel__scratch_get(p->ctx, (size_t)(kugel__ctx_threads(p->ctx) * c->work) * 8);
+  int workers = kugel__ctx_threads(p->ctx);
+  c->scratch = kugel__scratch_get(p->ctx, (size_t)(workers * c->work) * 8);
   KUGEL_CHECK(c->scratch, KUGEL_ENOMEM, "no memory for ring transforms of %lld pixels", (long long)p->max_n);
-  kugel_status s = kugel__parallel(p->ctx, (c->call.p1 - c->call.p0 + GROUP - 1) / GROUP, run_task, c);
+  kugel_status s =
+      kugel__parallel_on(p->ctx, workers, (c->call.p1 - c->call.p0 + GROUP - 1) / GROUP, run_task, c);
   kugel__scratch_put(p->ctx, c->scratch);
   return s;
 }

@@ -348,7 +348,7 @@ static kugel_status execute(const kugel_rings *p, const kugel_array *coef, const
   KUGEL_CHECK(b.scratch, KUGEL_ENOMEM, "no memory for ring transforms of %lld pixels",
               (long long)p->plan->max_n);
   kugel__progress_stage(0, 1, "rings");
-  kugel_status s = kugel__parallel(p->ctx, tasks, run_task, &b);
+  kugel_status s = kugel__parallel_on(p->ctx, workers, tasks, run_task, &b);
   kugel__scratch_put(p->ctx, b.scratch);
   return s;
 }

@@ -118,11 +118,10 @@ typedef struct multiply_arg {
   kugel_complex *out;
 } multiply_arg;
 
-static kugel_status multiply_order(void *arg, int64_t m, int worker)
+static kugel_status multiply_order(void *arg, int64_t m)
 {
   const multiply_arg *a = arg;
   const int64_t offset = kugel__alm_offset(a->lmax, m), top = kugel__min(a->lmax, a->nfl - 1);
-  (void)worker;
   for (int64_t l = m; l <= top; l++)
     a->out[offset + l] = a->fl[l] * a->alm[offset + l];
   for (int64_t l = kugel__max(m, top + 1); l <= a->lmax; l++)
@@ -141,6 +140,6 @@ kugel_status kugel_alm_multiply(kugel_ctx *ctx, int64_t lmax, int64_t mmax, cons
   if (nalm > SMALL)
     return kugel__parallel(ctx, mmax + 1, multiply_order, &arg);
   for (int64_t m = 0; m <= mmax; m++)
-    multiply_order(&arg, m, 0);
+    multiply_order(&arg, m);
   return KUGEL_OK;
 }

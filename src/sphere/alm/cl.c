@@ -13,12 +13,11 @@ typedef struct cl_arg {
   double *cl;
 } cl_arg;
 
-static kugel_status cl_chunk(void *arg, int64_t chunk, int worker)
+static kugel_status cl_chunk(void *arg, int64_t chunk)
 {
   const cl_arg *s = arg;
   const int64_t lo = chunk * CHUNK, hi = kugel__min(lo + CHUNK - 1, kugel__min(s->lmax, s->lmax_out));
   double sum[CHUNK] = {0}, rest[CHUNK] = {0};
-  (void)worker;
   for (int64_t m = kugel__min(s->mmax, hi); m > 0; m--) {
     const int64_t offset = kugel__alm_offset(s->lmax, m);
     const double *a = (const double *)(s->a + offset), *b = (const double *)(s->b + offset);

@@ -89,11 +89,10 @@ static void pixel_vector(const dipole_arg *a, int64_t pixel, double v[3])
     ring_pixel(a->nside, pixel, v);
 }
 
-static kugel_status sum_chunk(void *arg, int64_t chunk, int worker)
+static kugel_status sum_chunk(void *arg, int64_t chunk)
 {
   const dipole_arg *a = arg;
   double *s = a->sums[chunk];
-  (void)worker;
   memset(s, 0, SUMS * sizeof *s);
   for (int64_t p = chunk * CHUNK; p < kugel__min(a->npix, (chunk + 1) * CHUNK); p++) {
     const double f = a->map[p];
@@ -112,10 +111,9 @@ static kugel_status sum_chunk(void *arg, int64_t chunk, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status subtract_chunk(void *arg, int64_t chunk, int worker)
+static kugel_status subtract_chunk(void *arg, int64_t chunk)
 {
   const dipole_arg *a = arg;
-  (void)worker;
   for (int64_t p = chunk * CHUNK; p < kugel__min(a->npix, (chunk + 1) * CHUNK); p++) {
     double v[3];
     if (kugel__bad_pixel(a->map[p]))

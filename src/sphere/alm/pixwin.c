@@ -158,13 +158,12 @@ static double pair(const points *g, int i, int j, double *kernel)
   return (ds * ds + dz * dz) / 4 + g->s[i] * g->s[j] * s * s;
 }
 
-static kugel_status sample_moments(void *arg, int64_t index, int worker)
+static kugel_status sample_moments(void *arg, int64_t index)
 {
   const window_arg *a = arg;
   const sample *at = a->samples + index;
   double(*m)[MOMENTS] = a->moments[index];
   points g;
-  (void)worker;
   make_points(a, at->ring, at->place, &g);
   memset(m, 0, sizeof *a->moments);
   for (int i = 0; i < g.n; i++) {

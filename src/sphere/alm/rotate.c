@@ -201,7 +201,7 @@ kugel_status kugel_alm_rotate(kugel_ctx *ctx, int64_t n, int64_t lmax, kugel_com
   a.part = a.padded * (TABLES + SETS * 2 * 8);
   kugel_ctx *c = kugel__ctx(ctx);
   KUGEL_CHECK(c, KUGEL_ENOMEM, "no memory for the default context");
-  const int64_t doubles = 4 * (lmax + 1) + a.part * kugel__ctx_threads(c) + 8;
+  const int64_t workers = kugel__ctx_threads(c), doubles = 4 * (lmax + 1) + a.part * workers + 8;
   double *phase = kugel__scratch_get(ctx, (size_t)doubles * sizeof(double));
   KUGEL_CHECK(phase, KUGEL_ENOMEM, "no memory for %lld bytes of rotation tables", (long long)doubles * 8);
   make_phases(lmax, psi, phase);
@@ -214,7 +214,7 @@ kugel_status kugel_alm_rotate(kugel_ctx *ctx, int64_t n, int64_t lmax, kugel_com
     a.sets = (int)kugel__min(SETS, n - first);
     a.alm = alm + first * a.nalm;
     kugel__progress_stage((double)first / (double)n, (double)(first + a.sets) / (double)n, "rotating");
-    status = kugel__parallel(ctx, lmax + 1, rotate_degree, &a);
+    status = kugel__parallel_on(ctx, workers, lmax + 1, rotate_degree, &a);
   }
   kugel__scratch_put(ctx, phase);
   return status;

@@ -159,20 +159,18 @@ static void apply(const double *m, const double *v, double *out)
     out[i] = m[3 * i] * x + m[3 * i + 1] * y + m[3 * i + 2] * z;
 }
 
-static kugel_status rotate_vectors(void *arg, int64_t chunk, int worker)
+static kugel_status rotate_vectors(void *arg, int64_t chunk)
 {
   const points_arg *p = arg;
-  (void)worker;
   for (int64_t i = chunk * CHUNK; i < kugel__min(p->n, (chunk + 1) * CHUNK); i++)
     apply(p->matrix, p->a + 3 * i, p->out_a + 3 * i);
   return KUGEL_OK;
 }
 
-static kugel_status rotate_angles(void *arg, int64_t chunk, int worker)
+static kugel_status rotate_angles(void *arg, int64_t chunk)
 {
   const points_arg *p = arg;
   const double *m = p->matrix;
-  (void)worker;
   for (int64_t i = chunk * CHUNK; i < kugel__min(p->n, (chunk + 1) * CHUNK); i++) {
     const double sine = sin(p->a[i]), v[3] = {sine * cos(p->b[i]), sine * sin(p->b[i]), cos(p->a[i])};
     double w[3];

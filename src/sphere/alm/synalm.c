@@ -87,12 +87,11 @@ static kugel_status make_factors(const kugel_alm_random_opts *o, int64_t top, do
   return KUGEL_OK;
 }
 
-static kugel_status random_order(void *arg, int64_t m, int worker)
+static kugel_status random_order(void *arg, int64_t m)
 {
   const random_arg *a = arg;
   const int64_t offset = kugel__alm_offset(a->lmax, m), tri = a->n * (a->n + 1) / 2;
   const double scale = m ? M_SQRT1_2 : 1;
-  (void)worker;
   for (int64_t i = 0; i < a->n; i++)
     memset(a->alm + i * a->nalm + offset + m, 0, (size_t)(a->lmax - m + 1) * sizeof(kugel_complex));
   for (int64_t l = m; l <= a->top; l++) {

@@ -45,12 +45,11 @@ static void legendre_next(legendre *p, int64_t l)
   }
 }
 
-static kugel_status forward_block(void *arg, int64_t block, int worker)
+static kugel_status forward_block(void *arg, int64_t block)
 {
   const ring_system *s = arg;
   legendre p;
   legendre_begin(&p, s->z + block * BLOCK);
-  (void)worker;
   for (int64_t k = 0; k < s->count; k++) {
     double sum[8] = {0};
     for (int i = 0; i < BLOCK; i += 8)
@@ -64,13 +63,12 @@ static kugel_status forward_block(void *arg, int64_t block, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status adjoint_block(void *arg, int64_t block, int worker)
+static kugel_status adjoint_block(void *arg, int64_t block)
 {
   const ring_system *s = arg;
   legendre p;
   double sum[BLOCK] = {0};
   legendre_begin(&p, s->z + block * BLOCK);
-  (void)worker;
   for (int64_t k = 0; k < s->count; k++) {
     const double f = sqrt((double)(4 * k + 1)) * s->in[k];
     for (int i = 0; i < BLOCK; i++)

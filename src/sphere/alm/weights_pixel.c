@@ -33,7 +33,8 @@ typedef struct pixel_system {
   int64_t unknowns, nalm;      /* orders * row; doubles of an alm set: columns [l - m] of re, im */
   int64_t *place;              /* [pairs]: the ring pair's northern ring, 1 ... 2 nside */
   double *fourier;             /* [orders][row] */
-  char *scratch;               /* a part a worker: Legendre scratch, 4 rows */
+  int64_t workers;
+  char *scratch; /* a part per worker: Legendre scratch, 4 rows */
   size_t part, leg_part;
   const double *in;
   double *out;
@@ -113,7 +114,7 @@ static kugel_status legendre_adjoint(void *arg, int64_t order, int worker)
 static kugel_status transpose(pixel_system *s, const double *alm, double *x)
 {
   s->in = alm;
-  KUGEL_TRY(kugel__parallel(s->ctx, s->orders, legendre_synthesis, s));
+  KUGEL_TRY(kugel__parallel_on(s->ctx, s->workers, s->orders, legendre_synthesis, s));
   memset(x, 0, (size_t)s->unknowns * sizeof *x);
   for (int64_t k = 0; k < s->orders; k++)
     for (int64_t p = 0; p < s->pairs; p++) {
@@ -131,7 +132,7 @@ static kugel_status apply(pixel_system *s, const double *x, double *alm)
 {
   s->in = x;
   s->out = alm;
-  return kugel__parallel(s->ctx, s->orders, legendre_adjoint, s);
+  return kugel__parallel_on(s->ctx, s->workers, s->orders, legendre_adjoint, s);
 }
 
 static double alm_norm2(const pixel_system *s, const double *alm)
@@ -207,9 +208,8 @@ static kugel_status solve(pixel_system *s, double *x, double *work)
   return KUGEL_OK;
 }
 
-static kugel_status expand_ring(void *arg, int64_t pair, int worker)
+static kugel_status expand_ring(void *arg, int64_t pair)
 {
-  (void)worker;
   const pixel_system *s = arg;
   const int64_t npix = 12 * s->nside * s->nside, i = s->place[pair];
   int64_t q, half;
@@ -258,7 +258,8 @@ static kugel_status find(pixel_system *s, double *x)
   s->part = s->leg_part + (size_t)(4 * s->row) * sizeof(double);
   kugel_ctx *ctx = kugel__ctx(s->ctx);
   double *work = kugel__alloc(ctx, (size_t)(3 * s->unknowns + 2 * s->nalm) * sizeof *work);
-  s->scratch = kugel__scratch_get(ctx, (size_t)kugel__ctx_threads(ctx) * s->part);
+  s->workers = kugel__ctx_threads(ctx);
+  s->scratch = kugel__scratch_get(ctx, (size_t)s->workers * s->part);
   kugel_status status =
       work && s->scratch
           ? KUGEL_OK

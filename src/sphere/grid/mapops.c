@@ -41,10 +41,9 @@ void kugel__narrow(const double *in, int64_t n, void *out, bool f32)
   }
 }
 
-static kugel_status scale_task(void *arg, int64_t k, int worker)
+static kugel_status scale_task(void *arg, int64_t k)
 {
   job *j = arg;
-  (void)worker;
   FOR_CHUNK(i, j, k)
   ((double *)j->out)[i] = VALUE(j, i) * j->factor[i];
   return KUGEL_OK;
@@ -57,10 +56,9 @@ kugel_status kugel__map_scale(kugel_ctx *ctx, int64_t n, const void *in, bool f3
   return run(ctx, &j, scale_task);
 }
 
-static kugel_status residual_task(void *arg, int64_t k, int worker)
+static kugel_status residual_task(void *arg, int64_t k)
 {
   job *j = arg;
-  (void)worker;
   FOR_CHUNK(i, j, k)
   ((double *)j->out)[i] = VALUE(j, i) - ((double *)j->out)[i];
   return KUGEL_OK;
@@ -72,11 +70,10 @@ kugel_status kugel__map_residual(kugel_ctx *ctx, int64_t n, const void *map, boo
   return run(ctx, &j, residual_task);
 }
 
-static kugel_status add_task(void *arg, int64_t k, int worker)
+static kugel_status add_task(void *arg, int64_t k)
 {
   job *j = arg;
   const double *in = j->in;
-  (void)worker;
   FOR_CHUNK(i, j, k)
   {
     if (j->f32)
@@ -93,10 +90,9 @@ kugel_status kugel__map_add(kugel_ctx *ctx, int64_t n, const double *in, bool ad
   return run(ctx, &j, add_task);
 }
 
-static kugel_status ring_task(void *arg, int64_t p, int worker)
+static kugel_status ring_task(void *arg, int64_t p)
 {
   job *j = arg;
-  (void)worker;
   for (int south = 0; south < 2; south++) {
     int64_t r = south ? j->grid->pairs[p].south : j->grid->pairs[p].north;
     double factor = south ? j->south[p] : j->factor[p];
@@ -113,10 +109,9 @@ kugel_status kugel__map_scale_rings(kugel_ctx *ctx, const kugel_grid *grid, cons
   return kugel__parallel(ctx, grid->npairs, ring_task, &j);
 }
 
-static kugel_status bad_task(void *arg, int64_t k, int worker)
+static kugel_status bad_task(void *arg, int64_t k)
 {
   job *j = arg;
-  (void)worker;
   int64_t found = j->n;
   FOR_CHUNK(i, j, k)
   if (kugel__bad_pixel(VALUE(j, i))) {
@@ -139,10 +134,9 @@ kugel_status kugel__map_find_bad(kugel_ctx *ctx, int64_t n, const void *map, boo
   return KUGEL_OK;
 }
 
-static kugel_status zero_task(void *arg, int64_t k, int worker)
+static kugel_status zero_task(void *arg, int64_t k)
 {
   job *j = arg;
-  (void)worker;
   FOR_CHUNK(i, j, k)
   {
     double v = VALUE(j, i);

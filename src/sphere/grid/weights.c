@@ -44,12 +44,11 @@ static double sine_sum(const job *j, int64_t step, int64_t terms)
   return (double)sum;
 }
 
-static kugel_status one_weight(void *arg, int64_t i, int worker)
+static kugel_status one_weight(void *arg, int64_t i)
 {
   const job *j = arg;
   int64_t n = j->n;
   double w = 0;
-  (void)worker;
   switch (j->kind) {
   case KUGEL_GRID_FEJER1: // period 2 n, theta = (2 i + 1) pi / (2 n)
     w = 2.0 / (double)n * (1 - cosine_sum(j, 2 * (2 * i + 1), n / 2, false));

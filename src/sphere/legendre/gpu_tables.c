@@ -57,7 +57,7 @@ typedef struct polar_job {
 } polar_job;
 
 // Recurrence of one function of one order, and the start values R_0 with their powers of all pairs.
-static kugel_status polar_task(void *arg, int64_t at, int worker)
+static kugel_status polar_task(void *arg, int64_t at)
 {
   const polar_job *j = arg;
   const kugel__leg *g = j->leg;
@@ -67,7 +67,6 @@ static kugel_status polar_task(void *arg, int64_t at, int worker)
   int64_t apart = m > part->spin ? m - part->spin : part->spin - m;
   int64_t h = f ? apart : sum, c = f || !part->spin ? sum : apart;
   long double log_scale = log2l((long double)g->polar_scale);
-  (void)worker;
   polar_recurrence(g, m, part->spin, f, h, c, j->rec + at * part->steps * 3);
   for (int32_t i = 0; i < part->room; i++) {
     int64_t k = kugel__min(i, g->npolar - 1);

@@ -78,7 +78,7 @@ kugel_status kugel__leg_gpu_wigner(kugel__leg_gpu *p, kugel__polar_part *part)
   if (!s)
     j.start = j.rec + nrec;
   if (!s)
-    s = kugel__parallel(p->ctx, orders, wigner_task, &j);
+    s = kugel__parallel_on(p->ctx, workers, orders, wigner_task, &j);
   if (!s)
     s = kugel__leg_gpu_table(p, j.rec, (size_t)nrec * 8, &part->rec);
   if (!s)

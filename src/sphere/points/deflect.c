@@ -38,11 +38,10 @@ static void deflect(double theta, double a, double b, double *moved, double *tur
   *turn = atan2(b * south - a * east, a * south + b * east); // of e less that of f
 }
 
-static kugel_status run(void *arg, int64_t part, int worker)
+static kugel_status run(void *arg, int64_t part)
 {
   const deflecting *t = arg;
   int64_t end = kugel__min(t->n, (part + 1) * PART);
-  (void)worker;
   for (int64_t i = part * PART; i < end; i++) {
     double theta = t->from[2 * i], phi = t->from[2 * i + 1], a = t->by[i], b = t->by[t->n + i], moved[2],
            turn;

@@ -32,11 +32,10 @@ static void find_phase(int64_t shift, double *phi, double *phase)
   phase[1] = (double)sinl(angle);
 }
 
-static kugel_status place(void *arg, int64_t part, int worker)
+static kugel_status place(void *arg, int64_t part)
 {
   const placing *t = arg;
   int64_t end = kugel__min(t->p->n, (part + 1) * PART);
-  (void)worker;
   for (int64_t i = part * PART; i < end; i++) {
     double x[2];
     for (int d = 0; d < 2; d++)

@@ -18,7 +18,8 @@ typedef struct call {
   bool f32;
   double *torus;   /* [n_map][mmax + 1][circle] complex */
   double *numbers; /* [n_map][n] complex, at the points */
-  char *scratch;   /* one part a worker: a column, rows of rings, the Legendre stage's own */
+  int64_t workers;
+  char *scratch; /* one part per worker: a column, rows of rings, the Legendre stage's own */
   size_t column_size, rows_size, scratch_size;
 } call;
 
@@ -115,11 +116,10 @@ static kugel_status adjoint_m(void *arg, int64_t m, int worker)
 
 /* ---- points ---- */
 
-static kugel_status take_real(void *arg, int64_t part, int worker)
+static kugel_status take_real(void *arg, int64_t part)
 {
   const call *t = arg;
   int64_t n = t->points->n, end = kugel__min(n, (part + 1) * PART);
-  (void)worker;
   for (int c = 0; c < t->plan->n_map; c++)
     for (int64_t i = part * PART; i < end; i++) {
       const double *x = t->numbers + 2 * (c * n + i), *e = t->points->phase + 2 * i;
@@ -132,11 +132,10 @@ static kugel_status take_real(void *arg, int64_t part, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status give_real(void *arg, int64_t part, int worker)
+static kugel_status give_real(void *arg, int64_t part)
 {
   const call *t = arg;
   int64_t n = t->points->n, end = kugel__min(n, (part + 1) * PART);
-  (void)worker;
   for (int c = 0; c < t->plan->n_map; c++)
     for (int64_t i = part * PART; i < end; i++) {
       const double *e = t->points->phase + 2 * i;
@@ -177,7 +176,7 @@ static kugel_status synthesis(call *t, double share)
   int64_t orders = p->mmax + 1, n = t->points->n, parts = (n + PART - 1) / PART;
   kugel_array torus = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle);
   kugel__progress_stage_by(0, share, "synthesis at points", order_part, p);
-  KUGEL_TRY(kugel__parallel(p->ctx, orders, synthesis_m, t));
+  KUGEL_TRY(kugel__parallel_on(p->ctx, t->workers, orders, synthesis_m, t));
   kugel__span outer = kugel__progress_enter(share, 1);
   kugel_status s = kugel_fft_execute(p->fft, KUGEL_FORWARD, &torus, &torus, NULL);
   if (!s)
@@ -201,7 +200,7 @@ static kugel_status adjoint(call *t, double share)
   kugel__progress_leave(outer);
   KUGEL_TRY(s);
   kugel__progress_stage_by(1 - share, 1, "adjoint at points", order_part, p);
-  return kugel__parallel(p->ctx, orders, adjoint_m, t);
+  return kugel__parallel_on(p->ctx, t->workers, orders, adjoint_m, t);
 }
 
 /* ---- all sets ---- */
@@ -209,7 +208,7 @@ static kugel_status adjoint(call *t, double share)
 static kugel_status begin(call *t)
 {
   const kugel_sht_points_plan *p = t->plan;
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  t->workers = kugel__ctx_threads(p->ctx);
   size_t torus = (size_t)(p->n_map * (p->mmax + 1) * p->circle) * 16,
          numbers = (size_t)(p->n_map * kugel__max(1, t->points->n)) * 16;
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
@@ -218,7 +217,7 @@ static kugel_status begin(call *t)
       (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
   t->torus = kugel__scratch_get(p->ctx, torus);
   t->numbers = kugel__scratch_get(p->ctx, numbers);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
   KUGEL_CHECK(t->torus && t->numbers && t->scratch, KUGEL_ENOMEM,
               "no memory for %zu bytes of modes and %zu of values", torus, numbers);
   return KUGEL_OK;

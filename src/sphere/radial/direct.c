@@ -235,10 +235,10 @@ kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io 
   kugel__radial_part part = {p, first, end, true};
   kugel__progress_stage(0, 0.03, "convolution");
   if (!s)
-    s = kugel__parallel(p->ctx, hi - lo, fill_task, &j);
+    s = kugel__parallel_on(p->ctx, threads, hi - lo, fill_task, &j);
   kugel__progress_stage_by(0.03, 1, "convolution", kugel__radial_part_done, &part);
   if (!s)
-    s = kugel__parallel(p->ctx, end - first, sum_task, &j);
+    s = kugel__parallel_on(p->ctx, threads, end - first, sum_task, &j);
   kugel__scratch_put(p->ctx, work);
   kugel__scratch_put(p->ctx, store);
   return s;

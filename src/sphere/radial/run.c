@@ -20,10 +20,9 @@ typedef struct batch {
   double *level; /* [npix] to divide by, NULL: none */
 } batch;
 
-static kugel_status alike_task(void *arg, int64_t i, int worker)
+static kugel_status alike_task(void *arg, int64_t i)
 {
   batch *b = arg;
-  (void)worker;
   kugel__radial_io now = {.in = b->in + (i + 1) * b->length * (b->f32 ? 4 : 8), .f32 = b->f32};
   kugel__radial_io before = {.in = b->in + i * b->length * (b->f32 ? 4 : 8), .f32 = b->f32};
   int64_t k = 0;

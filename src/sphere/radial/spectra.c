@@ -29,6 +29,7 @@ typedef struct stretch {
   int64_t *range;                 /* [group][2 + most]: first d, their number, samples of each */
   double *work; /* a worker's cosines [2][MODES][size][LANES] and rows [MODES][most][LANES] */
   int64_t work_size;
+  int64_t workers;
 } stretch;
 
 const kugel__spectra_ops *kugel__spectra_ops_now(void)
@@ -91,11 +92,10 @@ static bool by_bessel(const stretch *j, int64_t p0)
   return j->t->bessel;
 }
 
-static kugel_status weights_task(void *arg, int64_t i, int worker)
+static kugel_status weights_task(void *arg, int64_t i)
 {
   const stretch *j = arg;
   int64_t p0 = j->p0 + i * LANES, lo, hi, *range = j->range + i * (2 + j->most);
-  (void)worker;
   kugel__spectra_reach(j->p, p0, &lo, &hi);
   range[0] = lo;
   range[1] = hi - lo;
@@ -137,11 +137,10 @@ static void complete_columns(const stretch *j, int64_t m, double *in)
   }
 }
 
-static kugel_status clear_task(void *arg, int64_t i, int worker)
+static kugel_status clear_task(void *arg, int64_t i)
 {
   const stretch *j = arg;
   int64_t n = kugel__min(MODES, j->t->mmax + 1 - i * MODES);
-  (void)worker;
   memset(j->in + i * MODES * 4 * j->in_row, 0, (size_t)(n * 4 * j->in_row) * 8);
   return KUGEL_OK;
 }
@@ -220,7 +219,7 @@ static kugel_status run_round(stretch *j, double *in, double *out)
   kugel__progress_stage(0.15, 0.3, "convolution");
   KUGEL_TRY(kugel__parallel(j->p->ctx, (j->p1 - j->p0 + LANES - 1) / LANES, weights_task, j));
   kugel__progress_stage(0.3, 0.9, "convolution");
-  KUGEL_TRY(kugel__parallel(j->p->ctx, nm, modes_task, j));
+  KUGEL_TRY(kugel__parallel_on(j->p->ctx, j->workers, nm, modes_task, j));
   kugel__progress_stage(0.9, 1, "convolution");
   return kugel__rings_synth(t->out, j->p0, j->p1, j->out, 4 * j->out_row, j->out_row, out, false);
 }
@@ -247,7 +246,8 @@ static kugel_status get_memory(stretch *j)
 {
   const kugel__radial_spectra *t = j->t;
   kugel_ctx *ctx = j->p->ctx;
-  int64_t groups = t->block / LANES, threads = kugel__ctx_threads(ctx);
+  int64_t groups = t->block / LANES;
+  j->workers = kugel__ctx_threads(ctx);
   j->most = t->before + t->after + LANES;
   j->in_row = row_of(t->block + t->before + 2 * t->after + 2 * LANES);
   j->out_row = row_of(t->block);
@@ -258,7 +258,7 @@ static kugel_status get_memory(stretch *j)
   j->unit = unit_of(j->p);
   j->weight = kugel__scratch_get(ctx, (size_t)(groups * j->most * j->unit) * 8);
   j->range = kugel__scratch_get(ctx, (size_t)(groups * (2 + j->most)) * 8);
-  j->work = kugel__scratch_get(ctx, (size_t)(threads * j->work_size) * 8);
+  j->work = kugel__scratch_get(ctx, (size_t)(j->workers * j->work_size) * 8);
   KUGEL_CHECK(j->in && j->out && j->weight && j->range && j->work, KUGEL_ENOMEM,
               "no memory for the spectra of %lld rings", (long long)j->in_row);
   return KUGEL_OK;

@@ -289,10 +289,10 @@ static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io, 
   kugel__radial_part part = {p, first, end, true};
   kugel__progress_stage(0, 0.02, "convolution");
   if (!s)
-    s = kugel__parallel(p->ctx, hi - lo, fill_task, &j);
+    s = kugel__parallel_on(p->ctx, threads, hi - lo, fill_task, &j);
   kugel__progress_stage_by(0.02, 1, "convolution", kugel__radial_part_done, &part);
   if (!s)
-    s = kugel__parallel(p->ctx, end - first, sum_task, &j);
+    s = kugel__parallel_on(p->ctx, threads, end - first, sum_task, &j);
   kugel__scratch_put(p->ctx, j.work);
   for (int c = 0; c < 2; c++)
     kugel__scratch_put(p->ctx, j.store[c]);

@@ -20,20 +20,18 @@ typedef struct job {
   int64_t first; /* ring of task 0 */
 } job;
 
-static kugel_status take_task(void *arg, int64_t i, int worker)
+static kugel_status take_task(void *arg, int64_t i)
 {
   job *j = arg;
   const kugel__radial_ring *r = j->p->ring + j->first + i;
-  (void)worker;
   kugel__radial_read_ring(j->io, r, j->map + r->first);
   return KUGEL_OK;
 }
 
-static kugel_status give_task(void *arg, int64_t i, int worker)
+static kugel_status give_task(void *arg, int64_t i)
 {
   job *j = arg;
   const kugel__radial_ring *r = j->p->ring + j->first + i;
-  (void)worker;
   kugel__radial_write_ring(j->io, r, j->map + r->first);
   return KUGEL_OK;
 }
@@ -107,14 +105,14 @@ static kugel_status harmonic(const kugel_radial *p, const kugel__radial_io *io)
 }
 
 /* An output ring and its mirror. */
-static kugel_status give_summed(void *arg, int64_t i, int worker)
+static kugel_status give_summed(void *arg, int64_t i)
 {
   const job *j = arg;
   int64_t pair = j->first + i, mirror = j->p->nrings - 1 - pair;
   if (j->p->spectra->row[pair].modes < 0)
     return KUGEL_OK;
-  KUGEL_TRY(give_task(arg, pair - j->first, worker));
-  return j->p->mirrored && mirror != pair ? give_task(arg, mirror - j->first, worker) : KUGEL_OK;
+  KUGEL_TRY(give_task(arg, pair - j->first));
+  return j->p->mirrored && mirror != pair ? give_task(arg, mirror - j->first) : KUGEL_OK;
 }
 
 /* All of rings [lo, hi) and their mirrors. */

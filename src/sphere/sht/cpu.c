@@ -15,7 +15,8 @@ typedef struct stage {
   const kugel__alms *alm;
   int64_t p0, p1, row;
   double *leg;
-  char *scratch;       // one part a worker
+  int64_t workers;
+  char *scratch;       // one part per worker
   size_t scratch_size; // of a part
   size_t column_size;  // of its head: n_alm columns [lmax + 1] complex double
   bool accumulate;
@@ -106,16 +107,16 @@ static kugel_status stage_begin(stage *t, const kugel_sht *p)
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
   t->scratch_size = (size_t)kugel__round_up((int64_t)(t->column_size + kugel__leg_scratch(p->leg)), 256);
   size_t leg_size = (size_t)((p->mmax + 1) * p->n_map * 4 * t->row * 8);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  t->workers = kugel__ctx_threads(p->ctx);
   t->leg = kugel__scratch_get(p->ctx, leg_size);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
   if (t->leg && t->scratch)
     return KUGEL_OK;
   kugel__scratch_put(p->ctx, t->leg);
   kugel__scratch_put(p->ctx, t->scratch);
   return KUGEL_FAIL(KUGEL_ENOMEM,
                     "no memory for %zu bytes of transform scratch: limit it by kugel_ctx_limit_memory",
-                    leg_size + workers * t->scratch_size);
+                    leg_size + (size_t)t->workers * t->scratch_size);
 }
 
 static void stage_end(stage *t)
@@ -133,7 +134,7 @@ static kugel_status synthesis(const kugel_sht *p, const kugel__alms *alm, const 
   for (t.p0 = 0; t.p0 < n && !s; t.p0 = t.p1) {
     t.p1 = kugel__min(n, t.p0 + p->block);
     announce(&t, "synthesis", false, -1);
-    s = kugel__parallel(p->ctx, p->mmax + 1, synthesis_m, &t);
+    s = kugel__parallel_on(p->ctx, t.workers, p->mmax + 1, synthesis_m, &t);
     for (int c = 0; c < p->n_map && !s; c++) {
       announce(&t, "synthesis", false, c);
       s = kugel__rings_synth(p->rings, t.p0, t.p1, t.leg + c * 4 * t.row, stride, t.row, map->data[c],
@@ -161,7 +162,7 @@ static kugel_status adjoint_f64(const kugel_sht *p, const kugel__maps *map, bool
     }
     announce(&t, "analysis", true, -1);
     if (!s)
-      s = kugel__parallel(p->ctx, p->mmax + 1, adjoint_m, &t);
+      s = kugel__parallel_on(p->ctx, t.workers, p->mmax + 1, adjoint_m, &t);
     t.accumulate = true;
   }
   stage_end(&t);

@@ -23,7 +23,8 @@ typedef struct call {
   const kugel__alms *alm;
   bool accumulate;
   double *rings; // [m][map][4][row of the grid]
-  char *scratch; // one part a worker: dense rows, columns, and what the stages need
+  int64_t workers;
+  char *scratch; // one part per worker: dense rows, columns, and what the stages need
   size_t dense_size, column_size, scratch_size;
 } call;
 
@@ -71,7 +72,7 @@ static size_t padded(size_t bytes)
 static kugel_status begin(call *t, const kugel_sht *p)
 {
   const kugel__latlon *l = p->latlon;
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  t->workers = kugel__ctx_threads(p->ctx);
   size_t rings_size = (size_t)((p->mmax + 1) * p->n_map * 4 * l->theta->grid.row * 8);
   size_t dft = kugel__thetafft_scratch(l->theta), leg = kugel__leg_scratch(l->leg);
   t->plan = p;
@@ -80,13 +81,13 @@ static kugel_status begin(call *t, const kugel_sht *p)
   t->column_size = padded((size_t)(p->n_alm * (p->lmax + 1) * 16));
   t->scratch_size = t->dense_size + t->column_size + padded(dft > leg ? dft : leg);
   t->rings = kugel__scratch_get(p->ctx, rings_size);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
   if (t->rings && t->scratch)
     return KUGEL_OK;
   kugel__scratch_put(p->ctx, t->rings);
   kugel__scratch_put(p->ctx, t->scratch);
   return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of transform scratch",
-                    rings_size + workers * t->scratch_size);
+                    rings_size + (size_t)t->workers * t->scratch_size);
 }
 
 static void end(call *t)
@@ -201,7 +202,7 @@ kugel_status kugel__latlon_analysis(const kugel_sht *p, const kugel__maps *map, 
   }
   kugel__progress_stage_by(rings, 1, "analysis", group_part, p);
   if (!s)
-    s = kugel__parallel(p->ctx, (p->mmax + GROUP) / GROUP, analysis_group, &t);
+    s = kugel__parallel_on(p->ctx, t.workers, (p->mmax + GROUP) / GROUP, analysis_group, &t);
   end(&t);
   return s;
 }
@@ -213,7 +214,7 @@ kugel_status kugel__latlon_adjoint(const kugel_sht *p, const kugel__alms *alm, c
   int64_t row = p->latlon->theta->grid.row;
   double rings = ring_share(p);
   kugel__progress_stage_by(0, 1 - rings, "adjoint of analysis", group_part, p);
-  kugel_status s = kugel__parallel(p->ctx, (p->mmax + GROUP) / GROUP, adjoint_group, &t);
+  kugel_status s = kugel__parallel_on(p->ctx, t.workers, (p->mmax + GROUP) / GROUP, adjoint_group, &t);
   for (int c = 0; c < p->n_map && !s; c++) {
     kugel__progress_stage(1 - rings * (p->n_map - c) / p->n_map, 1 - rings * (p->n_map - c - 1) / p->n_map,
                           "adjoint of analysis");

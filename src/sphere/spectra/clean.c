@@ -26,9 +26,8 @@ static double inner(const kugel__masked *f, int64_t size, const double *a, const
   return sum + lost;
 }
 
-static kugel_status products(void *arg, int64_t i, int worker)
+static kugel_status products(void *arg, int64_t i)
 {
-  (void)worker;
   const clean *c = arg;
   const double *t = c->f->o->template_maps, *own = t + i * c->size;
   for (int64_t k = 0; k <= i; k++)

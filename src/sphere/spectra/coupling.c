@@ -24,6 +24,7 @@ typedef struct couple {
   double *data, *b; /* of the current diagonals; [threads][2 (lmax + 1)] */
   int64_t first, count, stride;
   int families;
+  int64_t workers;
 } couple;
 
 int kugel__coupling_count(unsigned families)
@@ -100,7 +101,8 @@ static kugel_status run(couple *c, kugel__diagonals_use use, void *arg)
     c->data = kugel__scratch_get(c->ctx, 8 * (size_t)(c->families * c->count * c->stride));
     KUGEL_CHECK(c->data, KUGEL_ENOMEM, "no memory for %lld diagonals of couplings", (long long)c->count);
     kugel__progress_stage_by(lo, hi, "couplings", part, c);
-    kugel_status s = kugel__parallel(c->ctx, (c->count + TOGETHER - 1) / TOGETHER, diagonals, c);
+    kugel_status s =
+        kugel__parallel_on(c->ctx, c->workers, (c->count + TOGETHER - 1) / TOGETHER, diagonals, c);
     kugel__diagonals some = {.lmax = c->o->lmax,
                              .first = c->first,
                              .count = c->count,
@@ -120,6 +122,7 @@ kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, 
 {
   couple c = {.ctx = ctx,
               .o = o,
+              .workers = kugel__ctx_threads(ctx),
               .ops = kugel__coupling_ops_get(),
               .families = kugel__coupling_count((unsigned)o->families)};
   c.t.lmax = o->lmax;
@@ -127,7 +130,7 @@ kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, 
   int64_t n = o->lmax + 1 + 2 * PAD, twice = 2 * o->lmax + 1 + 2 * PAD,
           all = 2 * n + 2 * twice + c.t.lmax_mask + 1;
   double *tables = kugel__calloc(ctx, 8 * (size_t)all);
-  c.b = kugel__alloc(ctx, 16 * (size_t)((o->lmax + 1) * kugel__ctx_threads(ctx)));
+  c.b = kugel__alloc(ctx, 16 * (size_t)((o->lmax + 1) * c.workers));
   kugel_status s = tables && c.b
                        ? KUGEL_OK
                        : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the tables of couplings to lmax %lld",
@@ -155,9 +158,8 @@ typedef struct full {
   const kugel__diagonals *some;
 } full;
 
-static kugel_status rows(void *arg, int64_t l, int worker)
+static kugel_status rows(void *arg, int64_t l)
 {
-  (void)worker;
   full *f = arg;
   const kugel__diagonals *s = f->some;
   int64_t n = s->lmax + 1;

@@ -61,9 +61,8 @@ static void descend(const search *s, int64_t nside, kugel__xyf at, int64_t n, in
     descend(s, 2 * nside, (kugel__xyf){2 * at.x + c % 2, 2 * at.y + c / 2, at.face}, kept, keep);
 }
 
-static kugel_status cell(void *arg, int64_t i, int worker)
+static kugel_status cell(void *arg, int64_t i)
 {
-  (void)worker;
   const search *s = arg;
   int levels = __builtin_ctzll((unsigned long long)s->nside) + 2;
   int32_t *list = kugel__scratch_get(s->ctx, sizeof *list * (size_t)(levels * s->n + 1));
@@ -76,9 +75,8 @@ static kugel_status cell(void *arg, int64_t i, int worker)
 }
 
 /* Masked pixels with an unmasked neighbour, by ranges of pixels. */
-static kugel_status find_edge(void *arg, int64_t i, int worker)
+static kugel_status find_edge(void *arg, int64_t i)
 {
-  (void)worker;
   const search *s = arg;
   int64_t npix = 12 * s->nside * s->nside, from = i * SOME, to = kugel__min(npix, from + SOME), n = 0;
   int64_t *masked = kugel__scratch_get(s->ctx, sizeof *masked * 9 * SOME), *near = masked + SOME;

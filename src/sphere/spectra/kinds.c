@@ -98,9 +98,8 @@ kugel_status kugel__spectra_bin(kugel_spectra *p)
   return s;
 }
 
-static kugel_status apply_tile(void *arg, int64_t i, int worker)
+static kugel_status apply_tile(void *arg, int64_t i)
 {
-  (void)worker;
   const job *j = arg;
   const kugel_spectra *p = j->p;
   const kugel__diagonals *s = j->some;

@@ -11,9 +11,8 @@ typedef struct job {
   const kugel__diagonals *some;
 } job;
 
-static kugel_status tile(void *arg, int64_t i, int worker)
+static kugel_status tile(void *arg, int64_t i)
 {
-  (void)worker;
   const job *j = arg;
   const kugel__band_sums *b = j->sums;
   const kugel__diagonals *s = j->some;
