@@ -35,6 +35,7 @@ static inline void check__close(void)
 static inline int check__open(const char *name)
 {
   check__close();
+  fflush(stdout); // what was found stays known if the program is killed
   check__.name = name;
   check__.bad = check__.skip = 0;
   return 1;
@@ -57,6 +58,7 @@ static inline int check__end(void)
     printf("  %s:%d: ", __FILE__, __LINE__);                                                                 \
     printf(__VA_ARGS__);                                                                                     \
     printf("\n");                                                                                            \
+    fflush(stdout);                                                                                          \
   } while (0)
 #define CHECK(cond)                                                                                          \
   do {                                                                                                       \

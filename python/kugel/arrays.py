@@ -70,10 +70,13 @@ class DeviceArray:
 
 
 class Foreign:
-    """What the library must know of an array in device memory: `view` for calls, shape, dtype, stream or None."""
+    """What the library must know of an array in device memory: `view` for calls, shape, dtype, stream or None. `library`:
+    whose array it is, or was made for; `waits`: whether its owner knows nothing of the stream, so that work on it must be done
+    before the owner has it back."""
 
-    def __init__(self, owner, view, shape, dtype, stream):
-        self.owner, self.view, self.shape, self.dtype, self.stream = owner, view, shape, dtype, stream
+    def __init__(self, owner, view, shape, dtype, stream, waits=False):
+        self.owner, self.view, self.shape, self.dtype, self.stream, self.waits = owner, view, shape, dtype, stream, waits
+        self.library = type(owner).__module__.split(".")[0]
 
 
 def make_view(address, device_type, device_id, dtype, shape, strides, owner):
@@ -106,7 +109,7 @@ def _from_dlpack(a):
     strides = tuple((ctypes.c_int64 * tensor.ndim).from_address(tensor.strides)) if tensor.strides else None
     out = make_view(tensor.data, tensor.device.type, tensor.device.id, tensor.dtype, shape, strides, (a, capsule))
     out.byte_offset = tensor.byte_offset
-    return Foreign(a, out, shape, numpy_dtype(tensor.dtype), 0 if cuda else None)
+    return Foreign(a, out, shape, numpy_dtype(tensor.dtype), 0 if cuda else None, waits=True)
 
 
 def _from_torch(a):
@@ -135,7 +138,7 @@ def foreign(a):
     if isinstance(a, DeviceArray):
         where = a._context
         return Foreign(a, make_view(a._handle.address, where.type, where.id, dtype_of(a.dtype), a.shape, None, a),
-                       a.shape, a.dtype, None)
+                       a.shape, a.dtype, None, waits=True)
     if type(a).__module__.split(".")[0] == "torch":
         return _from_torch(a) if a.is_cuda else None
     cuda = getattr(a, "__cuda_array_interface__", None)

@@ -7,7 +7,7 @@
 #include "volume/device_plan.h"
 #include "volume/lane_voxels.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = 3, ALIGN = 256 };
+enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = 3, ALIGN = 512 /* bytes, of what kernels get as an array */ };
 
 typedef struct part { // of a tile, from its loading to its delivery
   kugel__fused_span data[DIMS], results[DIMS];

@@ -90,6 +90,16 @@ static inline bool every_device(int *index, bool kernels, kugel_device_info *inf
   return false;
 }
 
+/* Fills twins ("0,1") with two OpenCL devices of one make, whose results have the same bits; `last` is of the caller. */
+static inline void every_twins(const kugel_device_info *info, kugel_device_info *last, char *twins)
+{
+  if (info->device.type == KUGEL_OPENCL && !*twins && last->size && !strcmp(info->driver, last->driver) &&
+      info->is_gpu == last->is_gpu)
+    snprintf(twins, 16, "%d,%d", (int)last->device.id, (int)info->device.id);
+  if (info->device.type == KUGEL_OPENCL)
+    *last = *info;
+}
+
 /* "cuda:0: what", kept for the whole run. */
 static inline const char *every_title(const kugel_device_info *info, const char *what)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polynomial transforms on devices: against the CPU, bit by bit where no cosine transform comes between. */
-#include "../device/every.h"
 #include "core/alloc.h"
 #include "core/cpu.h"
 #include "core/ctx.h"
 #include "device/device.h"
+#include "device/every.h"
 #include "truth.h"
 
 typedef struct both {

@@ -12,8 +12,8 @@ jnp = jax.numpy
 check_grads = __import__("jax.test_util", fromlist=["check_grads"]).check_grads
 
 MODES = [dict(), dict(spin=2), dict(spin=1), dict(mode="teb"), dict(mode="grad")]
-GRIDS = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 10), 5, None),
-         "m0": (lambda: kugel.Grid.gauss(6, 10), 5, 0), "cc": (lambda: kugel.Grid.clenshaw_curtis(7, 12), 5, 4)}
+GRIDS = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 12), 5, None),
+         "m0": (lambda: kugel.Grid.gauss(6, 12), 5, 0), "cc": (lambda: kugel.Grid.clenshaw_curtis(7, 12), 5, 4)}
 
 
 def on_cuda():

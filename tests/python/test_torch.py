@@ -12,8 +12,8 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 kt = pytest.importorskip("kugel.torch")
 
 MODES = [dict(), dict(spin=2), dict(spin=1), dict(spin=3), dict(mode="teb"), dict(mode="grad"), dict(mode="der1")]
-SPACES = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 10), 5, None),
-          "m0": (lambda: kugel.Grid.gauss(6, 10), 5, 0), "cc": (lambda: kugel.Grid.clenshaw_curtis(7, 12), 5, 4),
+SPACES = {"healpix": (lambda: kugel.Grid.healpix(4), 11, None), "gauss": (lambda: kugel.Grid.gauss(6, 12), 5, None),
+          "m0": (lambda: kugel.Grid.gauss(6, 12), 5, 0), "cc": (lambda: kugel.Grid.clenshaw_curtis(7, 12), 5, 4),
           "reduced": (lambda: kugel.Grid.gauss_reduced(6, [12, 12, 14, 14, 12, 12]), 5, None),
           "rings": (lambda: kugel.Grid.rings([0.4, 1.1, 1.6, 2.5], [4, 6, 5, 3], weight=[1.0, 0.8, 1.2, 0.9]), 4, None)}
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]

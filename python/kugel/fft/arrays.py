@@ -200,7 +200,7 @@ class Device:
     def new(self, shape, dtype, zero=False):
         """Memory of the caller's library, used on the caller's stream."""
         out = Device(foreign(empty_like(self.there, tuple(shape), np.dtype(dtype), zero)))
-        out.there.stream, out.owned = self.there.stream, True
+        out.there.stream, out.there.library, out.owned = self.there.stream, self.there.library, True
         return out
 
     def copy_to(self, out, scale=1.0, conjugate=False):
@@ -277,10 +277,10 @@ class Device:
         v = self.there.view
         whole = self.data == v.data and self.first == v.byte_offset and self.shape == tuple(self.there.shape) and \
             self.strides == Device(self.there).strides and self.dtype == self.there.dtype
-        owner = self.there.owner if whole else self.copied().there.owner
-        if isinstance(owner, DeviceArray) and self.there.stream is not None:  # which knows no stream: its work must be done
+        there = self.there if whole else self.copied().there
+        if there.waits and there.stream is not None:
             lib.kugel_queue_wait(self._queue())
-        return owner
+        return _of_jax(there.owner) if there.library in ("jax", "jaxlib") else there.owner
 
     def filled(self, a):
         """New memory with the numbers of a NumPy array."""
@@ -295,6 +295,13 @@ class Device:
         lib.kugel_device_download(context(self.device).address, ptr(out), a.data, a.first, out.nbytes, self._queue())
         lib.kugel_queue_wait(self._queue())
         return out
+
+
+def _of_jax(a):
+    """A DeviceArray's numbers as an array of JAX, which shares no memory that it has not made."""
+    if not isinstance(a, DeviceArray) or a._context.type != _ffi.KUGEL_CUDA:
+        return a
+    return sys.modules["jax"].numpy.array(a).block_until_ready()
 
 
 def _strides(shape):

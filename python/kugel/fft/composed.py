@@ -22,7 +22,7 @@ _SWAPPED = {None: "forward", "backward": "forward", "forward": "backward"}
 
 
 def _factor(norm, lengths, inverse):
-    return scales(norm, math.prod(lengths))[inverse]
+    return scales(norm, math.prod(lengths))[1 if inverse else 0]
 
 
 def _complex(ops, inverse, x, s, axes, norm, one):
@@ -79,7 +79,7 @@ def _trigonometric(ops, name, inverse, x, type, s, axes, norm, orthogonalize, on
     kind = name + str({2: 3, 3: 2}.get(type, type) if inverse else type)
     orthogonalize = norm == "ortho" if orthogonalize is None else orthogonalize
     x = _scaled(ops, x, axes, before if orthogonalize else (), math.sqrt(2))
-    x = ops.run(x, kind, axes, 0, scales(norm, gain_of(name, type, lengths))[inverse])
+    x = ops.run(x, kind, axes, 0, scales(norm, gain_of(name, type, lengths))[1 if inverse else 0])
     return _scaled(ops, x, axes, after if orthogonalize else (), math.sqrt(0.5))
 
 

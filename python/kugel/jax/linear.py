@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints; on the CPU."""
+"""The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints. They compute on the CPU: arrays of GPUs
+travel to host memory and back."""
 import functools
 import itertools
 import json
@@ -67,8 +68,20 @@ def _called(x, *, name, verb, words):
     return call(x, words=json.dumps([name, verb, list(words)]))
 
 
-primitive.lower(_linear, "cpu", _called,
-                lambda x, *, name, verb, words: [(d, d) for d in range(x.ndim - len(_alive[name]._shapes(verb)[0]))])
+def _batches(x, *, name, verb, words):
+    return [(d, d) for d in range(x.ndim - len(_alive[name]._shapes(verb)[0]))]
+
+
+def _on_numpy(a, *, name, verb, words):
+    return _alive[name]._apply(verb, a, list(words))
+
+
+def _shape_of(x, *, name, verb, words):
+    return _shape(x, name, verb)
+
+
+primitive.lower(_linear, "cpu", _called, _batches)
+primitive.lower(_linear, "cuda", primitive.through_host(_on_numpy, _shape_of), _batches)
 
 
 def apply(plan, verb, x, words):

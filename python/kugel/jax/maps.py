@@ -63,7 +63,20 @@ def _called(x, *, name, adjoint):
     return call(x, name=name, adjoint=np.int32(adjoint))
 
 
-primitive.lower(_maps, "cpu", _called, lambda x, *, name, adjoint: [(d, d) for d in range(x.ndim - _alive[name].ndim)])
+def _batches(x, *, name, adjoint):
+    return [(d, d) for d in range(x.ndim - _alive[name].ndim)]
+
+
+def _on_numpy(a, *, name, adjoint):
+    return _alive[name].apply(a, adjoint)
+
+
+def _shape(x, *, name, adjoint):
+    return x.shape
+
+
+primitive.lower(_maps, "cpu", _called, _batches)
+primitive.lower(_maps, "cuda", primitive.through_host(_on_numpy, _shape), _batches)
 
 
 class _Linear:

@@ -3,6 +3,7 @@
 import functools
 
 import jax
+import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding, PartitionSpec
@@ -23,6 +24,15 @@ def _varying(x):
     if hasattr(x, "manual_axis_type"):
         return {} if x.manual_axis_type.empty else {"manual_axis_type": x.manual_axis_type}
     return {"vma": x.vma} if getattr(x, "vma", None) else {}
+
+
+def through_host(function, shape):
+    """call(x, **words) for platforms without a function of their own: function(array, **words) of NumPy arrays, with copies to
+    host memory and back. shape(x, **words): of the result."""
+    def call(x, **words):
+        result = jax.ShapeDtypeStruct(shape(x, **words), x.dtype)
+        return jax.pure_callback(lambda a: np.asarray(function(np.asarray(a), **words), x.dtype), result, x, vmap_method="sequential")
+    return call
 
 
 def lower(primitive, platform, call, kept):

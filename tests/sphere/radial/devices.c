@@ -314,18 +314,21 @@ static void check_memory(const char *kind)
 int main(void)
 {
   kugel_device_info info;
+  kugel_device_info last = {.size = 0};
+  char twins[16] = "";
   int cuda = 0, opencl = 0;
   setenv("POCL_DEVICES", "pthread pthread", 0);
   for (int index = 0; every_device(&index, true, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    every_twins(&info, &last, twins);
   }
   if (opencl)
     check_memory("opencl");
   if (cuda)
     check_memory("cuda");
-  if (opencl > 1)
-    check_list("opencl", "0,1");
+  if (*twins)
+    check_list("opencl", twins);
   if (opencl)
     check_list("opencl", "0,0,0");
   if (cuda > 1)
