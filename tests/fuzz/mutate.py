@@ -2,11 +2,16 @@
 """Damaged files and the command: cards, bytes and lengths of real FITS, NPY and text files are changed at random, and commands
 read them. A run ends with exit 0, 1 or 2, in good time, with at most one line of text on stderr, and leaves nothing half there.
 
-usage: mutate.py COMMAND [seconds [seed]]    # KUGEL_FUZZ_KEEP: a folder for inputs that fail
+usage: mutate.py COMMAND RUNS [SEED [FIRST]]     runs FIRST (1) to RUNS of a seed: the same inputs on every machine
+       mutate.py COMMAND SECONDSs [SEED]         a campaign: as many runs as there is time for, "600s"
+
+A run depends on the seed and its own number only: `mutate.py COMMAND 2097 2 2097` is run 2097 of seed 2 alone.
+KUGEL_FUZZ_KEEP: a folder for inputs that fail.
 """
 import gzip
 import os
 import random
+import re
 import resource
 import subprocess
 import sys
@@ -14,12 +19,16 @@ import tempfile
 import time
 
 BINARY = os.path.abspath(sys.argv[1])
-SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 8
+AMOUNT = sys.argv[2] if len(sys.argv) > 2 else "200"
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+FIRST = int(sys.argv[4]) if len(sys.argv) > 4 else 1
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHARE = os.path.join(HERE, "../../share/data")
 KEEP = os.environ.get("KUGEL_FUZZ_KEEP")
 BLOCK, CARD = 2880, 80
+MEMORY = 4 << 30  # bytes that a run may have, however many the machine has
+with open(BINARY, "rb") as program:
+    SANITIZED = re.search(rb"__[at]san_init", program.read())
 
 KEYS = """NSIDE NAXIS NAXIS1 NAXIS2 TFIELDS TFORM1 TFORM2 TFORM3 TDIM1 PCOUNT GCOUNT ORDERING INDXSCHM OBS_NPIX MAX-LPOL MAX-MPOL FIRSTPIX
 LASTPIX BITPIX XTENSION TTYPE1 TTYPE2 TUNIT1 TSCAL1 TZERO1 TNULL1 BAD_DATA EXTEND OBJECT GRAIN PIXTYPE POLCCONV ZIMAGE ZCMPTYPE ZBITPIX ZNAXIS
@@ -77,7 +86,7 @@ def mutate(r, original, fits):
         if data:
             r.choice([cards, cards, cards, scatter, lengths] if fits else [scatter, scatter, lengths])(r, data)
     if r.random() < 0.1:
-        data = bytearray(gzip.compress(bytes(data), 1))
+        data = bytearray(gzip.compress(bytes(data), 1, mtime=0))
         if r.random() < 0.6:
             scatter(r, data)
     return bytes(data)
@@ -95,12 +104,15 @@ def commands(r, name):
                      ["synfast", name, "o.fits", "--nside", "2", "--lmax", "4"], ["rotate", name, "o.fits", "--to", "C", "--lmax", "4"]])
 
 
-def run(words, limit=20):
+def run(words, limit=20, **more):
+    """`limit` is in seconds of CPU time, which depends little on what else the machine does; the timeout ends what waits for ever."""
     def limits():
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        if not SANITIZED:  # a sanitizer reserves terabytes of addresses
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
-    return subprocess.run([BINARY, *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=4 * limit, preexec_fn=limits,
-                          env={**os.environ, "KUGEL_NUM_THREADS": "1", "KUGEL_CACHE": "off"})
+    return subprocess.run([BINARY, *words], capture_output=True, stdin=subprocess.DEVNULL, timeout=20 * limit, preexec_fn=limits,
+                          env={**os.environ, "KUGEL_NUM_THREADS": "1", "KUGEL_CACHE": "off", **more})
 
 
 def verdict(done):
@@ -111,6 +123,8 @@ def verdict(done):
         return "a sanitizer's report"
     if done.returncode and (done.stderr.count(b"\n") != 1 or not done.stderr.endswith(b"\n")):
         return "not one line on stderr"
+    if b"no memory" in done.stderr:  # the originals are of 20 kB
+        return f"more than {MEMORY >> 30} GB"
     for text in (done.stdout, done.stderr):
         if any((c < 32 and c != 10) or c == 127 for c in text):
             return "control characters"
@@ -125,49 +139,71 @@ def seeds():
     for words in [["udgrade", sky, "map.fits", "--nside", "4"], ["reorder", "map.fits", "nest.fits"],
                   ["map2alm", "map.fits", "alm.fits", "--lmax", "6", "--iter", "0"], ["anafast", "map.fits", "cl.fits", "--lmax", "9"],
                   ["alm2map", "alm.fits", "rows.npy", "--rows", "8"], ["udgrade", sky, "packed.fits.gz", "--nside", "2"]]:
-        done = run(words)
+        done = run(words, KUGEL_ISA="generic")  # the same bytes on every processor
         assert done.returncode == 0, done
     names = [n for n in sorted(os.listdir(".")) if n.split(".")[-1] in ("fits", "npy", "txt", "gz")]
     return [(n, open(n, "rb").read()) for n in names]
 
 
+def campaign_seconds():
+    """Seconds of a campaign; None for a number of runs."""
+    return float(AMOUNT[:-1]) if AMOUNT.endswith("s") else None
+
+
+def numbers():
+    """Numbers of the runs."""
+    seconds = campaign_seconds()
+    if seconds is None:
+        yield from range(FIRST, int(AMOUNT) + 1)
+        return
+    end, number = time.monotonic() + seconds, FIRST
+    while time.monotonic() < end:
+        yield number
+        number += 1
+
+
+def attempt(number, originals, before):
+    """One run: its exit code, and what is wrong with it or None."""
+    r = random.Random(f"{SEED}-{number}")
+    name, data = r.choice(originals)
+    name = "in." + name.split(".", 1)[1]
+    data = mutate(r, data, "fits" in name and not name.endswith("gz"))
+    with open(name, "wb") as f:
+        f.write(data)
+    words = commands(r, name)
+    try:
+        done = run(words)
+        wrong = verdict(done)
+    except subprocess.TimeoutExpired:
+        done, wrong = None, "no end"
+    os.remove(name)
+    left = set(os.listdir(".")) - before
+    if not wrong and (any(n.startswith(".kugel-") for n in left) or done.returncode and left):
+        wrong = f"left {left}"
+    for n in left:
+        os.remove(n)
+    if wrong:
+        print(f"run {number}, kugel {' '.join(words)}: {wrong}: {done.stderr[-400:] if done else ''}")
+        if KEEP:
+            with open(os.path.join(KEEP, f"{SEED}-{number}-{name}"), "wb") as f:
+                f.write(data)
+    return done.returncode if done else None, wrong
+
+
 def main():
-    r = random.Random(SEED)
     bad = runs = refused = 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         originals = seeds()
         before = set(os.listdir("."))
-        end = time.monotonic() + SECONDS
-        while time.monotonic() < end or runs < 20:
-            name, data = r.choice(originals)
-            name = "in." + name.split(".", 1)[1]
-            data = mutate(r, data, "fits" in name and not name.endswith("gz"))
-            with open(name, "wb") as f:
-                f.write(data)
-            words = commands(r, name)
-            try:
-                done = run(words)
-                wrong = verdict(done)
-                refused += done.returncode == 1
-            except subprocess.TimeoutExpired:
-                done, wrong = None, "no end"
+        for number in numbers():
+            code, wrong = attempt(number, originals, before)
             runs += 1
-            os.remove(name)
-            left = set(os.listdir(".")) - before
-            if not wrong and any(n.startswith(".kugel-") for n in left) or (done and done.returncode and left):
-                wrong = wrong or f"left {left}"
-            for n in left:
-                os.remove(n)
-            if wrong:
-                bad += 1
-                print(f"run {runs}, kugel {' '.join(words)}: {wrong}: {done.stderr[-400:] if done else ''}")
-                if KEEP:
-                    with open(os.path.join(KEEP, f"{SEED}-{runs}-{name}"), "wb") as f:
-                        f.write(data)
+            refused += code == 1
+            bad += wrong is not None
         os.chdir("/")
     print(f"{runs} runs of seed {SEED}, {refused} refused, {bad} wrong")
-    return bad > 0
+    return bad > 0 or not runs
 
 
 sys.exit(main())
