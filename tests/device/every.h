@@ -100,6 +100,13 @@ static inline void every_twins(const kugel_device_info *info, kugel_device_info 
     *last = *info;
 }
 
+/* Whether a test runs all of its variants on a device. On a CPU, where OpenCL's compiler takes a second per kernel, precisions
+ * and kinds take turns, unless KUGEL_TEST_ALL is set. */
+static inline bool every_variant(const kugel_device_info *info)
+{
+  return info->is_gpu || getenv("KUGEL_TEST_ALL") != NULL;
+}
+
 /* "cuda:0: what", kept for the whole run. */
 static inline const char *every_title(const kugel_device_info *info, const char *what)
 {

@@ -132,7 +132,7 @@ static void check_device(const kugel_device_info *info)
     kugel_ctx *ctx = ctx_on(info);
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
       for (int f32 = 0; f32 < 2; f32++) {
-        if (!f32 && !info->fp64)
+        if (info->fp64 ? !every_variant(info) && f32 != (int)(i / 2 % 2) : !f32)
           continue;
         double eps = f32 ? 0x1p-23 : 0x1p-52, log = log2((double)count_of(&problems[i]) + 2);
         double e =

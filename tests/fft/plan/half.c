@@ -184,7 +184,7 @@ int main(void)
       kugel_ctx_opts o = {.size = sizeof o, .device = info.name};
       kugel_ctx *ctx = NULL;
       CHECK_OK(kugel_ctx_create(&o, &ctx));
-      check_all(ctx, getenv("KUGEL_TEST_ALL") != NULL);
+      check_all(ctx, every_variant(&info));
       kugel_ctx_destroy(ctx);
     }
   END();
