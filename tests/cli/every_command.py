@@ -75,18 +75,28 @@ def no_output_without_overwrite():
 
 def signals_at_any_time():
     """A run killed after any delay either ends well or leaves nothing."""
+    codes = set()
+    for _ in range(10):  # until the signals came while it ran, whatever else the machine did meanwhile
+        codes |= signals_over_a_run()
+        if {130, 143} <= codes:
+            return
+    assert False, codes
+
+
+def signals_over_a_run():
+    """Exit codes of runs that got a signal after part of the time of a whole one."""
     before = inputs()
     words = [SKY, "out.fits", "--fwhm", "5deg", "--iter", "20"]
     codes, start = set(), time.monotonic()
     ok("smooth", *words)
-    whole = time.monotonic() - start  # also under sanitizers, on a busy machine
+    whole = time.monotonic() - start
     os.remove("out.fits")
     for i in range(36):
         number = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3]  # a scheduler's, and a closed terminal
         p = subprocess.Popen([BINARY, "smooth", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(whole * i / 36)
         p.send_signal(number)
-        code = p.wait(timeout=60)
+        code = p.wait(timeout=300)
         codes.add(code)
         assert code in (0, 128 + number, -number), (code, number)  # -number: before main began
         assert os.path.exists("out.fits") == (code == 0)
@@ -94,7 +104,7 @@ def signals_at_any_time():
             ok("info", "out.fits")
             os.remove("out.fits")
         assert sorted(os.listdir(".")) == before
-    assert {130, 143} <= codes, codes
+    return codes
 
 
 main([json_objects, dry_runs, quiet, no_output_without_overwrite, signals_at_any_time])

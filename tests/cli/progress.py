@@ -43,10 +43,10 @@ def on_terminal(*words):
 
 
 def judge(words, least):
-    """Runs the command until a bar follows the CPU time, three times at most: other processes slow parts of a run down, never
+    """Runs the command until a bar follows the CPU time, ten times at most: other processes slow parts of a run down, never
     speed them up. Order and range hold in every run."""
     name = " ".join(map(str, words[:3]))
-    for _ in range(3):
+    for _ in range(10):
         seen, total, code, text = on_terminal(*words, "--overwrite", "--threads", 2)
         assert code == 0, (words, text)
         if total <= least:

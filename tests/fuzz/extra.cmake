@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libFuzzer targets, one per file (clang, preset fuzz). They start from the inputs of seeds.py and those of corpus/<name>, which
-# earlier runs found (each reaches branches of the library that the others do not):
-#   cmake --preset fuzz && cmake --build --preset fuzz --target fuzzers
-#   build/fuzz/tests/fuzz_<name> -max_total_time=60 -max_len=16384 build/fuzz/found/<name> build/fuzz/seeds/<name> tests/fuzz/corpus/<name>
-# Afterwards -merge=1 with a new folder in front keeps the smallest inputs for all that was reached. Without KUGEL_FUZZ
-# nothing is built here.
+# earlier runs found (each reaches branches of the library that the others do not): CI replays them; tests/fuzz/campaign builds
+# the targets and looks for more. Without KUGEL_FUZZ nothing is built here.
 if(KUGEL_FUZZ)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/seeds.py ${PROJECT_BINARY_DIR}/seeds
@@ -29,9 +26,9 @@ if(KUGEL_FUZZ)
     target_link_libraries(fuzz_${name} PRIVATE kugel_internals)
     add_dependencies(fuzz_${name} fuzz_device)
     add_dependencies(fuzzers fuzz_${name})
-    add_test(NAME fuzz_${name} COMMAND fuzz_${name} -runs=20000 -max_len=16384 ${PROJECT_BINARY_DIR}/seeds/${name})
+    add_test(NAME fuzz_${name} COMMAND fuzz_${name} -seed=1 -runs=4000 -use_cmp=0 -max_len=16384 ${PROJECT_BINARY_DIR}/seeds/${name}) # the same inputs in every run
     set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 600
-      ENVIRONMENT "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
+      ENVIRONMENT "KUGEL_NUM_THREADS=1;LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
   endforeach()
 endif()
 

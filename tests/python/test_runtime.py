@@ -142,7 +142,7 @@ def in_child(seed):
 def test_fork():
     expected = [in_child(s) for s in range(4)]
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        found = pool.map_async(in_child, range(4)).get(60)
+        found = pool.map_async(in_child, range(4)).get(600)
     for a, b in zip(found, expected):
         np.testing.assert_array_equal(a, b)
 
@@ -151,12 +151,16 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, kugel as hp
 alm = np.zeros(hp.Alm.getsize(3000), complex); alm[1] = 1
-threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-start = time.time()
+sent = []
+def interrupt():
+    sent.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Timer(0.3, interrupt).start()
 try:
-    while time.time() - start < 60:
+    for _ in range(1000):
         hp.alm2map(alm, 1024)
 except KeyboardInterrupt:
+    assert time.process_time() - sent[0] < 5  # of CPU time, which other processes do not change
     print("interrupted", flush=True)
     hp.alm2map(alm[:15], 4)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -164,10 +168,8 @@ except KeyboardInterrupt:
 
 
 def test_control_c():
-    start = time.time()
-    out = subprocess.run([sys.executable, "-c", INTERRUPTED], text=True, capture_output=True, timeout=100)
+    out = subprocess.run([sys.executable, "-c", INTERRUPTED], text=True, capture_output=True, timeout=600)
     assert out.returncode == 0 and out.stdout.strip() == "interrupted", out.stderr
-    assert time.time() - start < 30
 
 
 def test_own_handler_runs():
@@ -175,7 +177,7 @@ def test_own_handler_runs():
     before = signal.signal(signal.SIGINT, lambda number, frame: got.append(number))
     try:
         threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-        deadline = time.time() + 20
+        deadline = time.time() + 300
         while not got and time.time() < deadline:
             hp.alm2map(some_alm(128), 64)
         assert got == [signal.SIGINT]

@@ -32,9 +32,9 @@ static int note(double fraction, const char *stage, void *user)
   return 0;
 }
 
-/* Fractions against the part of the CPU time, from `start` on to now; whether they follow it, which the last of RUNS runs must:
+/* Fractions against the part of the CPU time, from `start` on to now; whether they follow it, which one of RUNS runs must:
    other processes slow parts of a run down, never speed them up. Order holds in every run. */
-enum { RUNS = 3 };
+enum { RUNS = 10 };
 static int judge(const char *what, double start, int run)
 {
   double all = cpu_seconds() - start, worst = 0, back = 0;

@@ -219,7 +219,7 @@ int main(void)
     kugel__line line = kugel__line_of(KUGEL_FFT_C2C, false, 4099);
     clock_t start = clock();
     CHECK_OK(kugel__gpu_chain_plan(c, &line, KUGEL__F32, true, 49152, false));
-    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 5); // a search took more than a minute
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 20); // of CPU time; a search took more than a minute
     CHECK(c->passes == 3);
     kugel__free(NULL, c);
   }
