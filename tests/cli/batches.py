@@ -46,7 +46,9 @@ def limits():
             assert whole["tiles"] == 1 and tiled["tiles"] > 1 and tiled["plan"] == "tiles", tiled
             count = {"same": 40 * 50 * 60, "full": 46 * 58 * 64, "valid": 34 * 42 * 56}[mode]
             a, b = numbers("whole.npy", count), numbers("tiles.npy", count)
-            assert max(abs(x - y) for x, y in zip(a, b)) < 2e-6 * max(map(abs, a))
+            # Beyond the edges a result is divided by the part of the kernel that met data, a corner's 1e-3, and so is its rounding.
+            bound = 2e-5 if (boundary, mode) == ("unknown", "full") else 2e-6
+            assert max(abs(x - y) for x, y in zip(a, b)) < bound * max(map(abs, a)), (boundary, mode)
     refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--mem", "16100K", says="--mem")
     assert not os.path.exists("x.npy")
 
