@@ -36,7 +36,7 @@ endif()
 if(Python3_FOUND AND TARGET kugel_command AND NOT KUGEL_FUZZ)
   set(mutate ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/mutate.py $<TARGET_FILE:kugel_command>)
   add_test(NAME fuzz_mutate COMMAND ${mutate} 40 1)
-  add_test(NAME fuzz_mutate_long COMMAND ${mutate} 400 2)
+  add_test(NAME fuzz_mutate_long COMMAND ${mutate} 400 3)
   set_tests_properties(fuzz_mutate fuzz_mutate_long PROPERTIES TIMEOUT 600
     ENVIRONMENT "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
   set_tests_properties(fuzz_mutate PROPERTIES LABELS "fuzz;short")
