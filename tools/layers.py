@@ -14,7 +14,7 @@ import sys
 
 ROWS = [
     {"core"},
-    {"device"},
+    {"device", "comm"},
     {"codegen", "fft/solvers.def"},  # a table that both kinds of plans read
     {"fft/roots", "arrays"},
     {"fft/cpu"},

@@ -6,6 +6,7 @@
 #include <kugel/version.h>
 #include <kugel/core.h>
 #include <kugel/device.h>
+#include <kugel/comm.h>
 #include <kugel/fft.h>
 #include <kugel/conv.h>
 #include <kugel/volume.h>

@@ -24,6 +24,7 @@
 #define KUGEL_SPHERE_H
 
 #include <kugel/core.h>
+#include <kugel/comm.h>
 #include <kugel/device.h>
 #include <kugel/grid.h>
 
@@ -70,6 +71,10 @@ typedef struct kugel_sht_opts {
   /* 1: kugel_sht_analysis accepts lmax and mmax beyond those to which it is exact on the grid; its coefficients are
    * then sums over pixels, not those of any field. 0: it fails. HEALPix and custom grids have no such limit. */
   int beyond_band_limit;
+  /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same
+   * options, and passes and gets its parts of alm and maps, as kugel_sht_layout says. On the CPU. Must outlive the plan. */
+  kugel_comm *comm;
+  int pieces; /* with comm: in how many pieces coefficients go between ranks, so that they fly during work; 0: chosen */
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.
@@ -88,8 +93,9 @@ KUGEL_API void kugel_sht_destroy(kugel_sht *plan);
 typedef struct kugel_sht_info {
   size_t size;           /* sizeof(kugel_sht_info), set by the caller */
   int64_t lmax, mmax;    /* in force */
-  int64_t nalm;          /* coefficients of one alm set, (mmax + 1)(lmax + 1) - mmax (mmax + 1) / 2 */
-  int64_t npix;          /* pixels of one map */
+  int64_t nalm;          /* coefficients of one alm set, (mmax + 1)(lmax + 1) - mmax (mmax + 1) / 2; over ranks those of
+                            this rank's part */
+  int64_t npix;          /* pixels of one map; over ranks those of this rank's part */
   int n_alm_sets;        /* 1, 2 or 3 by mode */
   int n_maps;            /* 1, 2 or 3 by mode */
   int64_t parts;         /* number of parts in which the plan works on its devices; 1: everything at once */
@@ -180,6 +186,52 @@ typedef struct kugel_solve_stats {
 KUGEL_API kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
                                        const kugel_solve_opts *opts, kugel_solve_stats *stats,
                                        kugel_queue *queue);
+
+/* ---- over ranks ------------------------------------------------------------------------------------------------ */
+
+/* With opts.comm, transforms are collective. Each rank has the coefficients of some orders m, and a run of ring pairs, north
+ * and south: on HEALPix two runs of pixels. Each order and each ring is computed whole on one rank, in the order of
+ * operations of a plan without ranks, so results have the same bits for any number of ranks. kugel_sht_solve and, on grids
+ * that need it, analysis by resampling in theta (lmax above what the weights are exact to) return KUGEL_ENOTSUP. */
+typedef enum kugel_sht_side { KUGEL_SHT_ALM = 0, KUGEL_SHT_MAP = 1 } kugel_sht_side;
+
+/// The layout of a plan's arrays over ranks, for kugel_layout_move and its companions.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[in]  side  which array: one alm set, orders ascending, l = m ... lmax of each; or one map, pixels ascending
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_sht_layout(const kugel_sht *plan, kugel_sht_side side, kugel_layout **out);
+
+/// The orders m of this rank's coefficients, ascending; without opts.comm all of them.
+/// @param[in]  plan   a plan
+/// @param[in]  most   capacity of m
+/// @param[out] m      [most] may be NULL if most is 0
+/// @param[out] count  how many there are, which may be more than `most`
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_sht_orders(const kugel_sht *plan, int64_t most, int64_t *m, int64_t *count);
+
+/// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread
+/// their transforms over all ranks, which are in kugel_sht_serve meanwhile. Programs and functions that know nothing of
+/// ranks (kugel_smooth, kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not
+/// spread.
+/// @param[in] ctx   NULL: the default context
+/// @param[in] comm  rank 0's communicator; must outlive kugel_sht_dismiss
+/// @errors KUGEL_EINVAL if this is not rank 0, or the context leads already; KUGEL_ENOMEM
+/// @cost   each transform moves alm and maps between rank 0 and the others
+KUGEL_API kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm);
+
+/// Works for rank 0 until it calls kugel_sht_dismiss. Failures of single transforms are rank 0's to report.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  comm  the communicator of a rank other than 0
+/// @param[out] code  the number that rank 0 gave to kugel_sht_dismiss; may be NULL
+/// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached
+KUGEL_API kugel_status kugel_sht_serve(kugel_ctx *ctx, kugel_comm *comm, int *code);
+
+/// Ends kugel_sht_serve on the other ranks. Plans of the context must be destroyed before.
+/// @param[in] ctx   the context given to kugel_sht_lead; nothing happens if it does not lead
+/// @param[in] code  for the other ranks, such as an exit code
+/// @errors KUGEL_EIO
+KUGEL_API kugel_status kugel_sht_dismiss(kugel_ctx *ctx, int code);
 
 /* ---- smoothing ------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/grid/mapops.h"
 #include "sphere/sht/sht.h"
@@ -12,7 +13,7 @@
 // Scratch maps [n_map][npix] in double.
 static kugel_status temporary_maps(const kugel_sht *p, kugel__maps *maps)
 {
-  double *block = kugel__scratch_get(p->ctx, (size_t)(p->n_map * p->npix * 8));
+  double *block = kugel__scratch_get(p->ctx, (size_t)(p->n_map * p->npix * 8 + 64));
   KUGEL_CHECK(block, KUGEL_ENOMEM, "no memory for %d maps of %lld pixels", p->n_map, (long long)p->npix);
   memset(block, 0, (size_t)(p->n_map * p->npix * 8)); // pixels off the rings stay zero
   *maps = (kugel__maps){.f32 = false};
@@ -23,7 +24,7 @@ static kugel_status temporary_maps(const kugel_sht *p, kugel__maps *maps)
 
 static kugel_status temporary_alms(const kugel_sht *p, kugel__alms *alms)
 {
-  double *block = kugel__scratch_get(p->ctx, (size_t)(p->n_alm * p->nalm * 16));
+  double *block = kugel__scratch_get(p->ctx, (size_t)(p->n_alm * p->nalm * 16 + 64));
   KUGEL_CHECK(block, KUGEL_ENOMEM, "no memory for %d alm sets of %lld coefficients", p->n_alm,
               (long long)p->nalm);
   *alms = (kugel__alms){.f32 = false};
@@ -78,7 +79,10 @@ static kugel_status quadrature_adjoint(const kugel_sht *p, const kugel__alms *al
     return kugel__latlon_adjoint(p, alm, map);
   KUGEL_TRY(p->ops->synthesis(p, alm, map));
   for (int c = 0; c < p->n_map; c++) {
-    KUGEL_TRY(kugel__map_scale_rings(p->ctx, p->grid, p->weight_north, p->weight_south, map->data[c]));
+    if (p->dist)
+      kugel__dist_scale_rings(p, map->data[c]);
+    else
+      KUGEL_TRY(kugel__map_scale_rings(p->ctx, p->grid, p->weight_north, p->weight_south, map->data[c]));
     if (p->pixel_weight)
       KUGEL_TRY(kugel__map_scale(p->ctx, p->npix, map->data[c], false, p->pixel_weight, map->data[c]));
   }
@@ -96,7 +100,8 @@ kugel_status kugel__sht_analyse_adjoint(const kugel_sht *p, const kugel__alms *a
     s = temporary_maps(p, &work);
   for (int c = 0; c < p->n_alm && !s; c++) {
     kugel__widen(alm->data[c], alm->f32, 2 * p->nalm, b.data[c]);
-    for (int64_t l = 0; l <= p->lmax; l++) // imaginary parts at m = 0 do not count
+    bool zero = !p->dist || p->dist->order[p->dist->begin[p->dist->rank]] == 0; // order 0 is this rank's first
+    for (int64_t l = 0; zero && l <= p->lmax && p->nalm; l++) // imaginary parts at m = 0 do not count
       ((double *)b.data[c])[2 * l + 1] = 0;
   }
   kugel__alms minus = {.f32 = false};
@@ -270,6 +275,7 @@ kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, cons
   kugel_solve_opts o;
   kugel_solve_stats st = {0};
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
+  KUGEL_CHECK(!plan->dist, KUGEL_ENOTSUP, "least squares do not run over ranks: use kugel_sht_analysis with iterations");
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_solve_opts"));
   KUGEL_CHECK(plan->n_alm == plan->n_map, KUGEL_ENOTSUP,
               "gradient modes cannot be solved for: use mode SCALAR");

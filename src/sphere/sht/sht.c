@@ -4,7 +4,9 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "comm/comm.h"
 #include "sphere/alm/alm.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/sht/sht.h"
 #include "sphere/sht/gpu.h"
@@ -37,6 +39,7 @@ static kugel_status check_opts(kugel_sht_opts *o)
               "bad_pixels is %d, must be KUGEL_BAD_ERROR (0), _ZERO (1) or _PASS (2)", (int)o->bad_pixels);
   KUGEL_CHECK(o->beyond_band_limit == 0 || o->beyond_band_limit == 1, KUGEL_EINVAL,
               "beyond_band_limit is %d, must be 0 or 1", o->beyond_band_limit);
+  KUGEL_CHECK(o->pieces >= 0 && o->pieces <= 64, KUGEL_EINVAL, "pieces is %d, must be 0 to 64", o->pieces);
   return KUGEL_OK;
 }
 
@@ -56,15 +59,18 @@ static kugel_status make_stages(kugel_sht *p)
   if (!s)
     s = kugel__leg_create(p->ctx, p->lmax, p->mmax, (kugel__leg_mode)p->opts.mode, p->opts.spin, n, cth, sth,
                           &p->leg);
+  if (!s && p->opts.comm)
+    s = kugel__dist_create(p, p->opts.comm, p->opts.pieces);
   if (!s) {
+    const kugel__dist *d = p->dist;
     int64_t *nn = tables, *ns = nn + n, *on = ns + n, *os = on + n;
     double *fn = (double *)(os + n), *fs = fn + n;
     for (int64_t i = 0; i < n; i++) {
       int64_t a = g->pairs[i].north, b = g->pairs[i].south, any = a >= 0 ? a : b;
       nn[i] = g->nphi[a >= 0 ? a : any];
       ns[i] = g->nphi[b >= 0 ? b : any];
-      on[i] = a >= 0 ? g->first[a] : -1;
-      os[i] = b >= 0 ? g->first[b] : -1;
+      on[i] = d ? d->north[i] : a >= 0 ? g->first[a] : -1; // over ranks, other ranks' rings do not exist
+      os[i] = d ? d->south[i] : b >= 0 ? g->first[b] : -1;
       fn[i] = g->phi0[a >= 0 ? a : any];
       fs[i] = g->phi0[b >= 0 ? b : any];
     }
@@ -105,6 +111,14 @@ static kugel_status apply_ring_weights(kugel_sht *p)
   return s;
 }
 
+// The first npix numbers become those of this rank's pixels.
+static void keep_own_pixels(const kugel__dist *d, double *values)
+{
+  const kugel_layout *l = d->map;
+  for (int64_t i = l->begin[d->rank]; i < l->begin[d->rank + 1]; i++)
+    memmove(values + l->runs[i].at, values + l->runs[i].first, (size_t)l->runs[i].n * sizeof *values);
+}
+
 static kugel_status make_weights(kugel_sht *p)
 {
   const kugel_grid *g = p->grid;
@@ -120,8 +134,10 @@ static kugel_status make_weights(kugel_sht *p)
   if (p->opts.weights == KUGEL_WEIGHTS_RING)
     return apply_ring_weights(p);
   if (p->opts.weights == KUGEL_WEIGHTS_PIXEL) {
-    KUGEL_ALLOC(p->ctx, p->pixel_weight, (size_t)p->npix * sizeof(double));
-    return kugel_healpix_pixel_weights(p->ctx, g->nside, p->pixel_weight);
+    KUGEL_ALLOC(p->ctx, p->pixel_weight, (size_t)g->npix * sizeof(double));
+    KUGEL_TRY(kugel_healpix_pixel_weights(p->ctx, g->nside, p->pixel_weight));
+    if (p->dist)
+      keep_own_pixels(p->dist, p->pixel_weight);
   }
   return KUGEL_OK;
 }
@@ -136,13 +152,47 @@ static int64_t choose_block(const kugel_sht *p)
   return kugel__min(all, kugel__max(64, kugel__round_up(all / blocks, 64)));
 }
 
-kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
+// Ranks compare what they were given, and take rank 0's block, which depends on its limit of memory.
+static kugel_status compare_ranks(kugel_sht *p, kugel_status s)
 {
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
-  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: a plan needs a grid and lmax");
-  kugel_sht_opts o;
-  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_opts"));
+  const kugel_sht_opts *o = &p->opts;
+  const kugel_grid *g = p->grid;
+  if (!s && p->device->ops->type != KUGEL_CPU)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP, "plans over ranks run on the CPU: make the context with device \"cpu\"");
+  kugel__same same[] = {{"lmax", p->lmax},
+                        {"mmax", p->mmax},
+                        {"mode", o->mode},
+                        {"spin", o->spin},
+                        {"weights", o->weights},
+                        {"iterations", o->iterations},
+                        {"bad_pixels", o->bad_pixels},
+                        {"pieces", o->pieces},
+                        {"the kind of grid", g->kind},
+                        {"the grid's number of rings", g->nrings},
+                        {"the grid's number of pixels", g->npix}};
+  KUGEL_TRY(kugel__comm_same(o->comm, s, sizeof same / sizeof *same, same));
+  return kugel_comm_bcast(o->comm, &p->block, sizeof p->block, 0);
+}
+
+static kugel_status make_plan(kugel_sht *p)
+{
+  p->resampled = kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
+  KUGEL_TRY(make_stages(p));
+  if (p->dist) {
+    p->nalm = kugel_layout_count(p->dist->alm, p->dist->rank);
+    p->npix = kugel_layout_count(p->dist->map, p->dist->rank);
+    p->ops = &kugel__sht_dist_ops;
+  }
+  KUGEL_TRY(make_weights(p));
+  if (p->gpu)
+    KUGEL_TRY(kugel__sht_gpu_weights(p));
+  if (p->resampled && !p->dist)
+    KUGEL_TRY(kugel__latlon_create(p, &p->latlon));
+  return !p->dist && !p->gpu && p->ctx->team ? kugel__sht_be_led(p) : KUGEL_OK;
+}
+
+static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
+{
   KUGEL_TRY(check_opts(&o));
   int64_t mmax = o.mmax, nalm;
   KUGEL_TRY(kugel__alm_option(o.lmax, &mmax, &nalm));
@@ -161,14 +211,8 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   p->n_alm = shapes[o.mode].n_alm;
   p->n_map = shapes[o.mode].n_map;
   p->block = choose_block(p);
-  p->resampled = kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
-  kugel_status s = make_stages(p);
-  if (!s)
-    s = make_weights(p);
-  if (!s && p->gpu)
-    s = kugel__sht_gpu_weights(p);
-  if (!s && p->resampled)
-    s = kugel__latlon_create(p, &p->latlon);
+  kugel_status s = o.comm ? compare_ranks(p, KUGEL_OK) : KUGEL_OK;
+  s = s ? s : make_plan(p);
   if (s) {
     kugel_sht_destroy(p);
     return s;
@@ -177,11 +221,33 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   return KUGEL_OK;
 }
 
+kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: a plan needs a grid and lmax");
+  kugel_sht_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_opts"));
+  if (!o.comm)
+    return create(ctx, o, out);
+  kugel__comm_enter(o.comm);
+  kugel_status s = kugel__comm_leave(o.comm, create(ctx, o, out));
+  if (s) {
+    kugel_sht_destroy(*out);
+    *out = NULL;
+  }
+  return s;
+}
+
 void kugel_sht_destroy(kugel_sht *p)
 {
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  if (p->led)
+    kugel__sht_unlead(p);
+  if (p->dist)
+    kugel__dist_destroy(p);
   if (p->gpu)
     kugel__sht_gpu_destroy(p);
   kugel__leg_destroy(p->leg);

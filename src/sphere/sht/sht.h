@@ -15,6 +15,8 @@
 struct kugel__latlon;
 typedef struct kugel__sht_gpu kugel__sht_gpu;
 typedef struct kugel__sht_ops kugel__sht_ops;
+struct kugel__dist;
+struct kugel__led;
 
 struct kugel_sht {
   kugel_ctx *ctx;
@@ -23,7 +25,7 @@ struct kugel_sht {
   int64_t memory; /* limit of the context when the plan was made, bytes; 0: none */
   kugel_sht_opts opts;
   kugel_grid *grid;
-  int64_t lmax, mmax, nalm, npix;
+  int64_t lmax, mmax, nalm, npix; /* over ranks: nalm and npix of this one's part */
   int n_alm, n_map; /* sets: 1, 2 or 3 */
   int64_t block;    /* ring pairs whose Fourier coefficients are held at a time, a multiple of 8 */
   kugel__leg *leg;
@@ -34,6 +36,8 @@ struct kugel_sht {
   bool resampled;               /* rows of equal angles, more degrees than their weights are exact for: */
   struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
   kugel__sht_gpu *gpu;          /* on a device; NULL: on the CPU */
+  struct kugel__dist *dist;     /* over ranks, dist.h; NULL: this process alone */
+  struct kugel__led *led;       /* transforms are spread over the ranks that serve the context, lead.c; NULL: they are not */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */

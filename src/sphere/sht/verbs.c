@@ -2,6 +2,7 @@
 /* The four linear transforms: arrays are checked once, and go to the plan's device or set by set to the CPU. */
 #include "core/alloc.h"
 #include "core/parallel.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/gpu.h"
 #include "sphere/sht/sht.h"
 
@@ -11,6 +12,10 @@ static kugel_status check_analysis(const kugel_sht *plan)
               "gradient modes have no analysis: use kugel_sht_synthesis_adjoint, or a plan of mode SCALAR");
   KUGEL_CHECK(plan->weight_north, KUGEL_ENOTSUP,
               "the grid has no quadrature weights: give ring_weight, or use kugel_sht_solve");
+  KUGEL_CHECK(!plan->dist || !plan->resampled, KUGEL_ENOTSUP,
+              "lmax is %lld: beyond what the weights of the %lld rings are exact to, analysis resamples in theta, which "
+              "works without ranks only",
+              (long long)plan->lmax, (long long)plan->grid->nrings);
   return KUGEL_OK;
 }
 
@@ -44,16 +49,40 @@ static kugel_status each_set(const kugel_sht *plan, kugel__sht_verb verb, const 
   return KUGEL_OK;
 }
 
+static kugel_status check(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
+                          const kugel_array *map, int64_t *batch)
+{
+  KUGEL_TRY(kugel__sht_check(plan, alm, map, batch));
+  if (verb == KUGEL__SHT_ANALYSIS || verb == KUGEL__SHT_ANALYSIS_ADJOINT)
+    KUGEL_TRY(check_analysis(plan));
+  return verb == KUGEL__SHT_ANALYSIS ? kugel__sht_check_band(plan) : KUGEL_OK;
+}
+
+/* Collective: all ranks make the transform, or none. */
+static kugel_status run_ranks(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
+                              const kugel_array *map)
+{
+  kugel_comm *comm = plan->dist->comm;
+  int64_t batch = 0;
+  kugel__comm_enter(comm);
+  kugel_status s = check(plan, verb, alm, map, &batch);
+  kugel__same same[] = {{"the transform", verb},
+                        {"the batch", batch},
+                        {"the precision of alm", s ? 0 : alm->dtype.bits / 2},
+                        {"the precision of maps", s ? 0 : map->dtype.bits}};
+  s = kugel__comm_same(comm, s, sizeof same / sizeof *same, same);
+  s = s ? s : each_set(plan, verb, alm, map, batch);
+  return kugel__comm_leave(comm, s);
+}
+
 static kugel_status run(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
                         const kugel_array *map, kugel_queue *queue)
 {
   int64_t batch;
   bool analysis = verb == KUGEL__SHT_ANALYSIS || verb == KUGEL__SHT_ANALYSIS_ADJOINT;
-  KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
-  if (analysis)
-    KUGEL_TRY(check_analysis(plan));
-  if (verb == KUGEL__SHT_ANALYSIS)
-    KUGEL_TRY(kugel__sht_check_band(plan));
+  if (plan && plan->dist)
+    return run_ranks(plan, verb, alm, map);
+  KUGEL_TRY(check(plan, verb, alm, map, &batch));
   if (!kugel__sht_there(alm) && !kugel__sht_there(map))
     return each_set(plan, verb, alm, map, batch);
   // Rows of equal angles that lack rings are resampled in theta on the CPU.

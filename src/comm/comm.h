@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The communicator behind kugel_comm: one table of operations, and agreement on top of it.
+ *
+ * No collective that moves data may begin before all ranks have agreed that all will make it; else a rank that has failed
+ * leaves the others waiting. A public collective call therefore reads
+ *
+ *   kugel__comm_enter(c);  s = ...local checks and allocations...;  s = kugel__comm_agree(c, s);
+ *   if (!s) ...exchange...;  return kugel__comm_leave(c, s);
+ *
+ * Functions in between may agree any number of times, as long as ranks without a failure agree equally often: a rank that
+ * fails goes straight to `leave`, which is an agreement unless the failure comes from one. */
+#ifndef KUGEL_COMM_COMM_H
+#define KUGEL_COMM_COMM_H
+
+#include "core/base.h"
+#include <kugel/comm.h>
+
+struct kugel_comm {
+  kugel_ctx *ctx;
+  kugel_comm_ops ops;
+  void *user;
+  int rank, size;
+  int node_rank, node_size, nodes, threads;
+  bool settled; // the failure in hand is known to all ranks
+  char library[160];
+};
+
+/* Everything but the numbers of the host. Takes `user` over, on failure too. */
+kugel_status kugel__comm_make(kugel_ctx *ctx, const kugel_comm_ops *ops, void *user, int rank, int size,
+                              const char *library, kugel_comm **out);
+/* Finds which ranks share a host, and CPUs; collective. */
+kugel_status kugel__comm_survey(kugel_comm *c);
+
+/* ---- engines: comm_make and comm_survey of one kind ---- */
+kugel_status kugel__comm_self(kugel_ctx *ctx, kugel_comm **out);
+/* adopt: an MPI_Comm of `bytes` bytes, NULL: the world. path NULL: to be found. */
+kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt, size_t bytes, kugel_comm **out);
+
+/* ---- collectives, each a status and a sentence ---- */
+kugel_status kugel__comm_reduce(kugel_comm *c, int64_t *values, int n, kugel_comm_reduction op);
+kugel_status kugel__comm_begin(kugel_comm *c, const kugel_exchange *x, void **ticket);
+kugel_status kugel__comm_end(kugel_comm *c, void *ticket);
+
+/* ---- agree.c ---- */
+static inline void kugel__comm_enter(kugel_comm *c)
+{
+  c->settled = false;
+}
+kugel_status kugel__comm_agree(kugel_comm *c, kugel_status s);
+kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s);
+
+/* A number that all ranks must pass alike. */
+typedef struct kugel__same {
+  const char *name;
+  int64_t value;
+} kugel__same;
+enum { KUGEL__MAX_SAME = 12 };
+/* Agrees, and fails on all ranks if they pass different values. */
+kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel__same *values);
+
+#endif
