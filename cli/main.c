@@ -6,6 +6,7 @@
 #include <kugel/version.h>
 #include "commands.h"
 #include "common/outputs.h"
+#include "common/ranks.h"
 #include "map/files.h"
 
 #define COMMAND_POINTER_(name) &command_##name,
@@ -95,17 +96,16 @@ static int run_command(const command *c, int argc, const char *const *argv)
   return code;
 }
 
-int main(int argc, char **argv)
+static int start(int argc, const char *const *words)
 {
-  const char *const *words = (const char *const *)argv;
   if (argc < 2) {
     help_overview(commands, N_COMMANDS);
     return EXIT_USAGE;
   }
-  const char *name = argv[1];
+  const char *name = words[1];
   history_set(argc - 1, words + 1);
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) {
-    bool json = argc > 2 && !strcmp(argv[2], "--json");
+    bool json = argc > 2 && !strcmp(words[2], "--json");
     printf(json ? "{\"version\": \"%s\"}\n" : "kugel %s\n", kugel_version());
     return session_end(EXIT_DONE);
   }
@@ -115,4 +115,11 @@ int main(int argc, char **argv)
   if (!c)
     return unknown_command(name);
   return run_command(c, argc - 2, words + 2);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const *words = (const char *const *)argv;
+  int code;
+  return ranks_begin(argc, words, &code) ? code : ranks_end(start(argc, words));
 }

@@ -12,6 +12,7 @@
 #include <kugel/sphere.h>
 #include "common/json.h"
 #include "common/progress.h"
+#include "common/ranks.h"
 #include "common/report.h"
 #include "common/session.h"
 
@@ -284,6 +285,7 @@ int session_context(const arg *device, const arg *mem)
   LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device->s}, &run.ctx));
   if (mem && mem->given)
     LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)mem->n));
+  LIB(kugel_sht_lead(run.ctx, ranks_comm()));
   return EXIT_DONE;
 }
 

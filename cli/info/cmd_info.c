@@ -2,13 +2,15 @@
 /* kugel info: this machine as Kugel sees it, or what files hold. */
 #include <kugel/kugel.h>
 #include "commands.h"
+#include "common/ranks.h"
 #include "info/describe.h"
 #include "common/session.h"
 
 #define INFO_OPTIONS(X)                                                                                      \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 0, 1000,                                                            \
     "files to describe; none: describe Kugel and this machine")                                              \
-  X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks")
+  X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks") \
+  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0, "under mpirun or srun: the processes that share transforms, and their MPI")
 
 OPTIONS(info, INFO_OPTIONS);
 
@@ -82,9 +84,31 @@ static int describe_machine(void)
   return describe_devices();
 }
 
+static int describe_ranks(void)
+{
+  char line[256];
+  kugel_comm *own = NULL, *comm = ranks_comm();
+  kugel_comm_info i = {.size = sizeof i};
+  if (!comm)
+    LIB(kugel_comm_open(NULL, &(kugel_comm_opts){.size = sizeof(kugel_comm_opts), .kind = KUGEL_COMM_SELF}, &own));
+  comm = comm ? comm : own;
+  kugel_comm_describe(comm, line, sizeof line);
+  kugel_comm_get_info(comm, &i);
+  json_text("ranks_are", line);
+  json_int("ranks", i.ranks);
+  json_int("nodes", i.nodes);
+  json_int("threads_per_rank", kugel_get_num_threads());
+  say("ranks           %s\n", line);
+  say("threads         %d on rank 0\n", kugel_get_num_threads());
+  kugel_comm_destroy(own);
+  return EXIT_DONE;
+}
+
 static int info(const void *args)
 {
   const info_args *o = args;
+  if (o->ranks.given)
+    return describe_ranks();
   if (!o->files.given)
     return describe_machine();
   json_array("files");

@@ -213,10 +213,10 @@ KUGEL_API kugel_status kugel_sht_orders(const kugel_sht *plan, int64_t most, int
 /// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread
 /// their transforms over all ranks, which are in kugel_sht_serve meanwhile. Programs and functions that know nothing of
 /// ranks (kugel_smooth, kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not
-/// spread.
+/// spread. Not for a context that other threads make plans in at this moment.
 /// @param[in] ctx   NULL: the default context
-/// @param[in] comm  rank 0's communicator; must outlive kugel_sht_dismiss
-/// @errors KUGEL_EINVAL if this is not rank 0, or the context leads already; KUGEL_ENOMEM
+/// @param[in] comm  rank 0's communicator, which must outlive the plans; NULL: the context leads no more
+/// @errors KUGEL_EINVAL if this is not rank 0
 /// @cost   each transform moves alm and maps between rank 0 and the others
 KUGEL_API kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm);
 
@@ -227,11 +227,11 @@ KUGEL_API kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm);
 /// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached
 KUGEL_API kugel_status kugel_sht_serve(kugel_ctx *ctx, kugel_comm *comm, int *code);
 
-/// Ends kugel_sht_serve on the other ranks. Plans of the context must be destroyed before.
-/// @param[in] ctx   the context given to kugel_sht_lead; nothing happens if it does not lead
+/// Ends kugel_sht_serve on the other ranks. Plans that lead must be destroyed before.
+/// @param[in] comm  rank 0's communicator
 /// @param[in] code  for the other ranks, such as an exit code
-/// @errors KUGEL_EIO
-KUGEL_API kugel_status kugel_sht_dismiss(kugel_ctx *ctx, int code);
+/// @errors KUGEL_EINVAL; KUGEL_EIO
+KUGEL_API kugel_status kugel_sht_dismiss(kugel_comm *comm, int code);
 
 /* ---- smoothing ------------------------------------------------------------------------------------------------- */
 

@@ -56,7 +56,6 @@ extern const kugel__sht_ops kugel__sht_dist_ops;
 void kugel__dist_scale_rings(const kugel_sht *plan, double *map);
 
 /* ---- lead.c: plans of rank 0 that the other ranks serve ---- */
-struct kugel__team;
 kugel_status kugel__sht_be_led(kugel_sht *plan); /* a plan that is made, in a context that leads */
 void kugel__sht_unlead(kugel_sht *plan);
 

@@ -7,11 +7,9 @@
 #include "core/ctx.h"
 #include "sphere/sht/dist.h"
 
-typedef struct kugel__team {
-  kugel_comm *comm;
-  pthread_mutex_t lock; // rank 0's threads give one order at a time
-  int64_t next;
-} kugel__team;
+// Rank 0's threads give one order at a time, under numbers that no two plans share.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int64_t next_id;
 
 /* A plan over ranks, behind a plan of rank 0. */
 typedef struct kugel__led {
@@ -173,14 +171,13 @@ static kugel_status transform(const kugel__led *l, const task *t, const kugel__a
 
 static kugel_status led(const kugel_sht *p, task t, const kugel__alms *alm, const kugel__maps *map)
 {
-  kugel__team *team = p->ctx->team;
   t.id = p->led->id;
   t.alm_f32 = alm->f32;
   t.map_f32 = map->f32;
-  pthread_mutex_lock(&team->lock);
-  kugel_status s = send_task(team->comm, &t);
+  pthread_mutex_lock(&lock);
+  kugel_status s = send_task(p->led->comm, &t);
   s = s ? s : transform(p->led, &t, alm, map);
-  pthread_mutex_unlock(&team->lock);
+  pthread_mutex_unlock(&lock);
   return s;
 }
 
@@ -199,7 +196,7 @@ static const kugel__sht_ops led_ops = {.synthesis = synthesis, .adjoint = adjoin
 
 kugel_status kugel__sht_be_led(kugel_sht *p)
 {
-  kugel__team *team = p->ctx->team;
+  kugel_comm *comm = p->ctx->leads;
   const kugel_grid *g = p->grid;
   task t = {.verb = MAKE,
             .lmax = p->lmax,
@@ -214,11 +211,11 @@ kugel_status kugel__sht_be_led(kugel_sht *p)
             .npairs = g->npairs,
             .max_nphi = g->max_nphi,
             .has_weights = g->has_weights};
-  pthread_mutex_lock(&team->lock);
-  t.id = team->next++;
-  kugel_status s = send_task(team->comm, &t);
-  s = s ? s : make(p->ctx, team->comm, &t, p, &p->led);
-  pthread_mutex_unlock(&team->lock);
+  pthread_mutex_lock(&lock);
+  t.id = next_id++;
+  kugel_status s = send_task(comm, &t);
+  s = s ? s : make(p->ctx, comm, &t, p, &p->led);
+  pthread_mutex_unlock(&lock);
   if (!s)
     p->ops = &led_ops;
   return s;
@@ -226,42 +223,29 @@ kugel_status kugel__sht_be_led(kugel_sht *p)
 
 void kugel__sht_unlead(kugel_sht *p)
 {
-  kugel__team *team = p->ctx->team;
   task t = {.verb = DROP, .id = p->led->id};
-  if (team) {
-    pthread_mutex_lock(&team->lock);
-    send_task(team->comm, &t);
-    pthread_mutex_unlock(&team->lock);
-  }
+  pthread_mutex_lock(&lock);
+  send_task(p->led->comm, &t);
   drop(p->led);
+  pthread_mutex_unlock(&lock);
   p->led = NULL;
 }
 
 kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm)
 {
-  KUGEL_CHECK(comm, KUGEL_EINVAL, "comm is NULL: make one with kugel_comm_open");
-  KUGEL_CHECK(comm->rank == 0, KUGEL_EINVAL, "this is rank %d: rank 0 leads, the others call kugel_sht_serve", comm->rank);
-  ctx = kugel__ctx(ctx);
-  KUGEL_CHECK(!ctx->team, KUGEL_EINVAL, "the context leads already: dismiss its ranks first");
-  kugel__team *team = kugel__calloc(ctx, sizeof *team);
-  KUGEL_CHECK(team, KUGEL_ENOMEM, "no memory to lead %d ranks", comm->size);
-  team->comm = comm;
-  pthread_mutex_init(&team->lock, NULL);
-  ctx->team = team;
+  KUGEL_CHECK(!comm || comm->rank == 0, KUGEL_EINVAL, "this is rank %d: rank 0 leads, the others call kugel_sht_serve",
+              comm->rank);
+  kugel__ctx(ctx)->leads = comm && comm->size > 1 ? comm : NULL;
   return KUGEL_OK;
 }
 
-kugel_status kugel_sht_dismiss(kugel_ctx *ctx, int code)
+kugel_status kugel_sht_dismiss(kugel_comm *comm, int code)
 {
-  ctx = kugel__ctx(ctx);
-  kugel__team *team = ctx->team;
-  if (!team)
-    return KUGEL_OK;
+  KUGEL_CHECK(comm && comm->rank == 0, KUGEL_EINVAL, "comm is NULL, or not that of rank 0, which alone dismisses");
   task t = {.verb = DISMISS, .code = code};
-  kugel_status s = send_task(team->comm, &t);
-  ctx->team = NULL;
-  pthread_mutex_destroy(&team->lock);
-  kugel__free(ctx, team);
+  pthread_mutex_lock(&lock);
+  kugel_status s = send_task(comm, &t);
+  pthread_mutex_unlock(&lock);
   return s;
 }
 

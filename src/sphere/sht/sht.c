@@ -188,7 +188,7 @@ static kugel_status make_plan(kugel_sht *p)
     KUGEL_TRY(kugel__sht_gpu_weights(p));
   if (p->resampled && !p->dist)
     KUGEL_TRY(kugel__latlon_create(p, &p->latlon));
-  return !p->dist && !p->gpu && p->ctx->team ? kugel__sht_be_led(p) : KUGEL_OK;
+  return !p->dist && !p->gpu && p->ctx->leads ? kugel__sht_be_led(p) : KUGEL_OK;
 }
 
 static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <kugel/sphere.h>
+#include "common/ranks.h"
+#include "common/session.h"
+
+static kugel_comm *comm;
+
+kugel_comm *ranks_comm(void)
+{
+  return comm;
+}
+
+/* Processes that share out files or tasks among themselves are commands of their own. */
+static bool on_their_own(int argc, const char *const *argv)
+{
+  const char *choice = getenv("KUGEL_RANKS");
+  if (choice && !strcmp(choice, "self"))
+    return true;
+  for (int i = 1; i < argc; i++)
+    if (!strcmp(argv[i], "--each") || !strncmp(argv[i], "--task", 6))
+      return true;
+  return false;
+}
+
+/* --threads N holds for every rank; else the ranks of a host share its CPUs. */
+static int threads_of(int argc, const char *const *argv)
+{
+  kugel_comm_info info = {.size = sizeof info};
+  for (int i = 2; i < argc; i++) {
+    if (!strcmp(argv[i], "--threads") && i + 1 < argc)
+      return atoi(argv[i + 1]);
+    if (!strncmp(argv[i], "--threads=", 10))
+      return atoi(argv[i] + 10);
+  }
+  if (getenv("KUGEL_NUM_THREADS") || kugel_comm_get_info(comm, &info))
+    return 0;
+  return info.threads;
+}
+
+bool ranks_begin(int argc, const char *const *argv, int *code)
+{
+  int rank;
+  *code = EXIT_DONE;
+  if (kugel_comm_launched(&rank) <= 1 || on_their_own(argc, argv))
+    return false;
+  if (kugel_comm_open(NULL, NULL, &comm)) {
+    *code = rank ? EXIT_FAILED : fail_library(KUGEL_EIO, NULL); /* one of them speaks for all */
+    return true;
+  }
+  int threads = threads_of(argc, argv);
+  if (threads > 0 && threads <= 4096)
+    kugel_set_num_threads(threads);
+  if (rank == 0)
+    return false;
+  /* A signal goes to all: rank 0 ends the work in order. */
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  if (kugel_sht_serve(NULL, comm, code))
+    *code = EXIT_FAILED;
+  kugel_comm_destroy(comm);
+  return true;
+}
+
+int ranks_end(int code)
+{
+  if (comm)
+    kugel_sht_dismiss(comm, code);
+  kugel_comm_destroy(comm);
+  comm = NULL;
+  return code;
+}
