@@ -18,6 +18,7 @@ from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_n
                         get_interp_weights, max_pixrad, nest2ring, nest2uniq, pix2ang, pix2ring, pix2vec, pix2xyf,
                         query_disc, query_polygon, query_strip, ranges2uniq, remove_dipole, remove_monopole, reorder,
                         ring2nest, ringinfo, ud_grade, uniq2nest, uniq2ranges, vec2pix, xyf2pix)
+from .comm import Comm
 from .plans import SHT, Grid
 from .radial import Radial, RadialBank
 from .regridding import Regrid, regrid

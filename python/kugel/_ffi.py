@@ -274,6 +274,8 @@ KUGEL_WEIGHTS_PIXEL = 2
 KUGEL_BAD_ERROR = 0
 KUGEL_BAD_ZERO = 1
 KUGEL_BAD_PASS = 2
+KUGEL_SHT_ALM = 0
+KUGEL_SHT_MAP = 1
 
 
 class kugel_sht_opts(Structure):
@@ -288,6 +290,8 @@ class kugel_sht_opts(Structure):
         ("iterations", c_int),
         ("bad_pixels", c_int),
         ("beyond_band_limit", c_int),
+        ("comm", c_void_p),
+        ("pieces", c_int),
     ]
 
 
@@ -464,6 +468,61 @@ class kugel_banded_info(Structure):
         ("propagation", c_double),
         ("threads", c_int32),
         ("elements", c_int32),
+    ]
+
+
+# comm.h
+KUGEL_COMM_AUTO = 0
+KUGEL_COMM_SELF = 1
+KUGEL_COMM_MPI = 2
+KUGEL_COMM_MIN = 0
+KUGEL_COMM_MAX = 1
+KUGEL_COMM_SUM = 2
+KUGEL_EVERY_RANK = -1
+
+
+class kugel_comm_opts(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("kind", c_int),
+        ("library", c_char_p),
+    ]
+
+
+class kugel_exchange(Structure):
+    _fields_ = [
+        ("send", c_void_p),
+        ("send_bytes", c_void_p),
+        ("send_at", c_void_p),
+        ("recv", c_void_p),
+        ("recv_bytes", c_void_p),
+        ("recv_at", c_void_p),
+    ]
+
+
+class kugel_comm_ops(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("barrier", CFUNCTYPE(c_int, c_void_p)),
+        ("bcast", CFUNCTYPE(c_int, c_void_p, c_void_p, c_size_t, c_int)),
+        ("reduce", CFUNCTYPE(c_int, c_void_p, c_void_p, c_int, c_int)),
+        ("begin", CFUNCTYPE(c_int, c_void_p, POINTER(kugel_exchange), c_void_p)),
+        ("end", CFUNCTYPE(c_int, c_void_p, c_void_p)),
+        ("split", CFUNCTYPE(c_int, c_void_p, c_int, c_int, c_void_p, c_void_p, c_void_p)),
+        ("close", CFUNCTYPE(None, c_void_p)),
+    ]
+
+
+class kugel_comm_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("rank", c_int),
+        ("ranks", c_int),
+        ("node_rank", c_int),
+        ("node_ranks", c_int),
+        ("nodes", c_int),
+        ("threads", c_int),
     ]
 
 
@@ -1821,6 +1880,21 @@ FUNCTIONS = {
     "kugel_sht_solve": (  # plan, map, alm, opts, stats, queue
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), POINTER(kugel_solve_opts), POINTER(kugel_solve_stats), c_void_p],
         'Least-squares analysis: the alm that minimise ||map - S alm||, by conjugate gradients (CGLS).'),
+    "kugel_sht_layout": (  # plan, side, out
+        STATUS, [c_void_p, c_int, c_void_p],
+        "The layout of a plan's arrays over ranks, for kugel_layout_move and its companions."),
+    "kugel_sht_orders": (  # plan, most, m, count
+        STATUS, [c_void_p, c_int64, c_void_p, c_void_p],
+        "The orders m of this rank's coefficients, ascending; without opts.comm all of them."),
+    "kugel_sht_lead": (  # ctx, comm
+        STATUS, [c_void_p, c_void_p],
+        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their transforms over all ranks, which are in kugel_sht_serve meanwhile.'),
+    "kugel_sht_serve": (  # ctx, comm, code
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        'Works for rank 0 until it calls kugel_sht_dismiss.'),
+    "kugel_sht_dismiss": (  # comm, code
+        STATUS, [c_void_p, c_int],
+        'Ends kugel_sht_serve on the other ranks.'),
     "kugel_smooth": (  # ctx, opts, in, out, queue
         STATUS, [c_void_p, POINTER(kugel_smooth_opts), POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Smooths maps by a Gaussian beam or a window: analysis, multiplication, synthesis.'),
@@ -1953,6 +2027,60 @@ FUNCTIONS = {
     "kugel_banded_product": (  # plan, in, out, queue
         STATUS, [c_void_p, POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Computes A x for each system.'),
+    "kugel_comm_open": (  # ctx, opts, out
+        STATUS, [c_void_p, POINTER(kugel_comm_opts), c_void_p],
+        'Opens the communicator of the processes that a launcher started.'),
+    "kugel_comm_adopt": (  # ctx, mpi_comm, bytes, out
+        STATUS, [c_void_p, c_void_p, c_size_t, c_void_p],
+        'Makes a communicator of an MPI communicator that the program has, on a duplicate with tags of its own.'),
+    "kugel_comm_threads": (  # ctx, n, out
+        STATUS, [c_void_p, c_int, c_void_p],
+        'Makes n ranks of one process, each for a thread of its own: for tests, and where no MPI is installed.'),
+    "kugel_comm_custom": (  # ctx, ops, user, rank, size, out
+        STATUS, [c_void_p, POINTER(kugel_comm_ops), c_void_p, c_int, c_int, c_void_p],
+        'Makes a communicator of functions of the caller.'),
+    "kugel_comm_split": (  # comm, color, key, out
+        STATUS, [c_void_p, c_int, c_int, c_void_p],
+        'Ranks of one color make a communicator of their own.'),
+    "kugel_comm_node": (  # comm, out
+        STATUS, [c_void_p, c_void_p],
+        "The ranks of this rank's host."),
+    "kugel_comm_destroy": (  # comm
+        None, [c_void_p],
+        'Frees a communicator.'),
+    "kugel_comm_get_info": (  # comm, info
+        STATUS, [c_void_p, POINTER(kugel_comm_info)],
+        'Reports the numbers of a communicator.'),
+    "kugel_comm_describe": (  # comm, text, n
+        STATUS, [c_void_p, c_void_p, c_size_t],
+        'One line on a communicator, such as "4 ranks on 2 hosts; Open MPI v4.1.4 (Open MPI\'s ABI)".'),
+    "kugel_comm_launched": (  # rank
+        c_int, [c_void_p],
+        'How many processes a launcher says that it started with this one, from the environment (Open MPI, MPICH and kin, PMIx, Slurm); MPI is not touched.'),
+    "kugel_comm_agree": (  # comm, status
+        STATUS, [c_void_p, c_int],
+        "Agrees on failure: if any rank passes a failure, every rank returns that of the lowest such rank, and kugel_last_error() is that rank's sentence everywhere."),
+    "kugel_comm_bcast": (  # comm, data, bytes, root
+        STATUS, [c_void_p, c_void_p, c_size_t, c_int],
+        'Copies bytes of one rank to all.'),
+    "kugel_comm_barrier": (  # comm
+        STATUS, [c_void_p],
+        'Returns when every rank has called it.'),
+    "kugel_layout_whole": (  # comm, count, root, out
+        STATUS, [c_void_p, c_int64, c_int, c_void_p],
+        'The layout of an array that one rank, or every rank, has whole.'),
+    "kugel_layout_destroy": (  # layout
+        None, [c_void_p],
+        'Frees a layout.'),
+    "kugel_layout_count": (  # layout, rank
+        c_int64, [c_void_p, c_int],
+        "Elements of a rank's part."),
+    "kugel_layout_runs": (  # layout, rank, most, first, length, runs
+        STATUS, [c_void_p, c_int, c_int64, c_void_p, c_void_p, c_void_p],
+        "Runs of a rank's part."),
+    "kugel_layout_move": (  # from, x, to, y
+        STATUS, [c_void_p, POINTER(kugel_array), c_void_p, POINTER(kugel_array)],
+        'Moves an array from one layout to another: gathers, scatters, spreads anew.'),
     "kugel_conv_create": (  # ctx, ndim, n, k, kernels, opts, out
         STATUS, [c_void_p, c_int, c_void_p, c_void_p, POINTER(kugel_array), POINTER(kugel_conv_opts), c_void_p],
         "Makes a plan, which holds the kernels' spectra."),

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _ffi, latlon
 from ._lib import Handle, lib, long_call, mmax_option, options, ptr, view, writable
+from .comm import plan_layout
 from .arrays import empty_like, foreign, stream_handle
 from .devices import context
 from .maps import filled, host, is_masked
@@ -297,6 +298,8 @@ class SHT(Plan):
     device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1" shares the work among devices
     beyond_band_limit:  True: analysis also beyond the lmax and mmax to which it is exact on the grid, where it is
                  refused otherwise; HEALPix and custom grids know no such limit
+    comm:        a Comm, whose ranks share every transform: each makes the plan, and passes and gets its parts of alm and maps,
+                 as alm_layout and map_layout say; results have the same bits for any number of ranks
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
@@ -308,7 +311,7 @@ class SHT(Plan):
     """
 
     def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None, beyond_band_limit=False):
+                 max_memory=0, device=None, beyond_band_limit=False, comm=None):
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -322,7 +325,8 @@ class SHT(Plan):
                        mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
                        bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"),
-                       beyond_band_limit=int(bool(beyond_band_limit)))
+                       beyond_band_limit=int(bool(beyond_band_limit)), comm=comm and comm._handle.address)
+        self.comm = comm
         out = ctypes.c_void_p()
         self._context = context(device, byte_count(max_memory))
         long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
@@ -335,7 +339,26 @@ class SHT(Plan):
         lib.kugel_sht_get_info(self._handle.address, info)
         return info
 
+    @property
+    def alm_layout(self):
+        """Over ranks: which coefficients each has; of one order m after another."""
+        return plan_layout(self.comm, self._handle.address, _ffi.KUGEL_SHT_ALM)
+
+    @property
+    def map_layout(self):
+        """Over ranks: which pixels each has."""
+        return plan_layout(self.comm, self._handle.address, _ffi.KUGEL_SHT_MAP)
+
+    @property
+    def orders(self):
+        """The orders m of this rank's coefficients, l = m ... lmax of each; without ranks all of them."""
+        m, n = np.empty(self.mmax + 1, np.int64), ctypes.c_int64()
+        lib.kugel_sht_orders(self._handle.address, m.size, ptr(m), ctypes.byref(n))
+        return m[:n.value]
+
     def __reduce__(self):
+        if self.comm:
+            raise TypeError("a plan over ranks belongs to its process: it cannot be pickled")
         return SHT, (self.grid, self.lmax, self.mmax, self.spin, self.mode) + self._rest
 
     def __copy__(self):
@@ -358,7 +381,7 @@ class SHT(Plan):
     def covered(self):
         """Whether every pixel of a map is on a ring."""
         if self._covered is None:
-            self._covered = bool(self.grid.table()["nphi"].sum() == self.npix)
+            self._covered = bool(self.comm) or bool(self.grid.table()["nphi"].sum() == self.npix)
         return self._covered
 
     _covered = None

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Transforms over several processes: communicators, and the parts of arrays that each rank has.
+
+    comm = kugel.Comm.world()                       # mpirun -n 8 python script.py; alone: one rank
+    sht = kugel.SHT(4096, 8192, comm=comm)          # every rank makes it
+    part = sht.synthesis(sht.alm_layout.scatter(alm))      # alm on rank 0, None on the others
+    sky = sht.map_layout.gather(part)               # on rank 0, None on the others
+
+All calls are collective. A failure on one rank is raised on all of them, with the same sentence.
+"""
+import ctypes
+
+import numpy as np
+
+from . import _ffi
+from ._lib import Handle, lib, long_call, options, ptr, view
+
+__all__ = ["Comm", "Layout"]
+
+
+class Comm:
+    """A communicator; made by world, adopt, alone or threads. One thread at a time may use it."""
+
+    def __init__(self, address):
+        self._handle = Handle(address, lib.kugel_comm_destroy)
+        info = options(_ffi.kugel_comm_info)
+        lib.kugel_comm_get_info(address, info)
+        self.rank, self.size = info.rank, info.ranks
+        self.node_rank, self.node_size, self.nodes = info.node_rank, info.node_ranks, info.nodes
+        self.threads_per_rank = info.threads
+
+    @classmethod
+    def _made(cls, function, *arguments):
+        out = ctypes.c_void_p()
+        function(*arguments, ctypes.byref(out))
+        return cls(out.value)
+
+    @classmethod
+    def world(cls, library=None):
+        """The processes that mpirun or srun started; without a launcher this one alone. MPI is found when this is called,
+        never before: in the process (mpi4py), by KUGEL_MPI, by the launcher. `library`: path of another libmpi.so."""
+        path = None if library is None else str(library).encode()
+        opts = options(_ffi.kugel_comm_opts, **({} if path is None else {"library": path, "kind": _ffi.KUGEL_COMM_MPI}))
+        return cls._made(lib.kugel_comm_open, None, ctypes.byref(opts))
+
+    @classmethod
+    def alone(cls):
+        """This process alone."""
+        return cls._made(lib.kugel_comm_open, None, ctypes.byref(options(_ffi.kugel_comm_opts, kind=_ffi.KUGEL_COMM_SELF)))
+
+    @classmethod
+    def adopt(cls, comm):
+        """A communicator of mpi4py, duplicated."""
+        try:
+            from mpi4py import MPI
+        except ImportError:
+            raise TypeError("adopt takes a communicator of mpi4py, which is not installed") from None
+        if not isinstance(comm, MPI.Comm):
+            raise TypeError(f"adopt takes a communicator of mpi4py, not {type(comm).__name__}")
+        return cls._made(lib.kugel_comm_adopt, None, MPI._addressof(comm), MPI._sizeof(MPI.Comm))
+
+    @classmethod
+    def threads(cls, n):
+        """n ranks of this process, each for a thread of its own: for tests."""
+        out = (ctypes.c_void_p * max(1, n))()
+        lib.kugel_comm_threads(None, n, out)
+        return [cls(address) for address in out]
+
+    def split(self, color, key=0):
+        """The ranks of one color, ordered by key, then by rank."""
+        return Comm._made(lib.kugel_comm_split, self._handle.address, int(color), int(key))
+
+    def node(self):
+        """The ranks of this host."""
+        return Comm._made(lib.kugel_comm_node, self._handle.address)
+
+    def barrier(self):
+        """Returns when every rank has called it."""
+        lib.kugel_comm_barrier(self._handle.address)
+
+    def __repr__(self):
+        text = ctypes.create_string_buffer(256)
+        lib.kugel_comm_describe(self._handle.address, text, 256)
+        return f"<kugel.Comm: rank {self.rank} of {text.value.decode()}>"
+
+    def __reduce__(self):
+        raise TypeError("a communicator belongs to its process: it cannot be pickled")
+
+
+class Layout:
+    """Which elements of an array each rank has."""
+
+    def __init__(self, comm, address):
+        self.comm, self._handle = comm, Handle(address, lib.kugel_layout_destroy)
+
+    def count(self, rank=None):
+        """Elements of a rank's part; None: of this rank's."""
+        return lib.kugel_layout_count(self._handle.address, self.comm.rank if rank is None else int(rank))
+
+    @property
+    def total(self):
+        """Elements of the whole array."""
+        return lib.kugel_layout_count(self._handle.address, _ffi.KUGEL_EVERY_RANK)
+
+    def runs(self, rank=None):
+        """Slices of the whole array that make a rank's part, one after another; None: this rank's."""
+        rank = self.comm.rank if rank is None else int(rank)
+        n = ctypes.c_int64()
+        lib.kugel_layout_runs(self._handle.address, rank, 0, None, None, ctypes.byref(n))
+        first, length = np.empty(n.value, np.int64), np.empty(n.value, np.int64)
+        lib.kugel_layout_runs(self._handle.address, rank, n.value, ptr(first), ptr(length), None)
+        return [slice(int(a), int(a + b)) for a, b in zip(first, length)]
+
+    def gather(self, part, root=0):
+        """The whole array [..., total] on rank `root`, None on the others; root None: on every rank."""
+        part = np.ascontiguousarray(part)
+        here = root is None or root == self.comm.rank
+        out = np.zeros(part.shape[:-1] + (self.total if here else 0,), part.dtype)
+        self._move(part, out, root, True)
+        return out if here else None
+
+    def scatter(self, whole, root=0):
+        """This rank's part [..., count] of the array that rank `root` has; the others may pass None."""
+        words, here = np.zeros(12, np.int64), root == self.comm.rank
+        if here and whole is not None:
+            whole = np.ascontiguousarray(whole)
+            words[:2] = whole.ndim, ord(whole.dtype.char)
+            words[2:2 + min(whole.ndim, 10)] = whole.shape[:10]
+        lib.kugel_comm_bcast(self.comm._handle.address, ptr(words), words.nbytes, root)
+        ndim = int(words[0])
+        shape, dtype = tuple(int(n) for n in words[2:2 + ndim]), np.dtype(chr(words[1] or ord("d")))
+        if not 1 <= ndim <= 10 or shape[-1] != self.total:
+            raise ValueError(f"rank {root} scatters an array of shape {shape}; it must end in {self.total}")
+        out = np.zeros(shape[:-1] + (self.count(),), dtype)
+        self._move(whole if here else np.zeros(shape[:-1] + (0,), dtype), out, root, False)
+        return out
+
+    def _move(self, source, target, root, gather):
+        where = ctypes.c_void_p()
+        lib.kugel_layout_whole(self.comm._handle.address, self.total, -1 if root is None else root, ctypes.byref(where))
+        whole = Handle(where.value, lib.kugel_layout_destroy)
+        both = (self._handle, whole) if gather else (whole, self._handle)
+        long_call(lib.kugel_layout_move, both[0].address, view(source), both[1].address, view(target))
+
+
+def plan_layout(comm, plan, side):
+    """The layout of one side of a plan over ranks."""
+    out = ctypes.c_void_p()
+    lib.kugel_sht_layout(plan, side, ctypes.byref(out))
+    return Layout(comm, out.value)
