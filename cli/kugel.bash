@@ -203,7 +203,7 @@ _kugel()
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --stats" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --stats --ranks" ;;
   bench)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

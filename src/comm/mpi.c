@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI: which ABI the library has, and its constants. tests/comm/mpi_constants.c compares them with each mpi.h. */
+/* MPI: which ABI the library has, and its constants. tests/data/mpi/constants.inc compares them with each mpi.h. */
 #ifndef _GNU_SOURCE
 #  define _GNU_SOURCE
 #endif

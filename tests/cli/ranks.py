@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command under mpirun: the bytes of one process, one voice, one exit code. LABEL: long"""
+import os
+import shutil
+import subprocess
+from harness import *
+
+SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
+LAUNCHERS = {"Open MPI": ["mpirun.openmpi", "--oversubscribe"], "MPICH": ["mpirun.mpich"]}
+ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "LSAN_OPTIONS": "detect_leaks=0"}
+
+
+def mpirun(name, n, *words, env=None):
+    launcher = LAUNCHERS[name]
+    if not shutil.which(launcher[0]):
+        if "mpi" in os.environ.get("KUGEL_TEST_NEED", ""):
+            raise AssertionError(f"{name} is not installed")
+        raise Skip(f"{name} is not installed")
+    done = subprocess.run(launcher + ["-n", str(n), BINARY, *map(str, words)], capture_output=True, text=True,
+                          env={**os.environ, **ENV, **(env or {})}, stdin=subprocess.DEVNULL, timeout=200)
+    return Result(done)
+
+
+def bytes_of(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def same_bytes(name, n):
+    """The name of an output stands in its history, so both have the same one."""
+    jobs = [("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 64), ("anafast", SKY, "o.txt", "--lmax", 64)]
+    for job in jobs:
+        r = mpirun(name, n, *job, "--quiet")
+        assert r.code == 0 and not r.out and not r.err, r
+        got = bytes_of(job[2])
+        os.remove(job[2])
+        ok(*job, "--quiet")
+        assert bytes_of(job[2]) == got, job
+        os.remove(job[2])
+
+
+def test_open_mpi():
+    same_bytes("Open MPI", 4)
+
+
+def test_mpich():
+    same_bytes("MPICH", 3)
+
+
+def test_one_voice():
+    for name in LAUNCHERS:
+        r = mpirun(name, 2, "info", "--ranks")
+        assert r.code == 0 and r.out.count("ranks  ") == 1 and "2 ranks on 1 host; " in r.out, r
+        r = mpirun(name, 2, "smooth", "nowhere.fits", "o.fits", "--fwhm", "1deg")
+        assert r.code == 1 and r.err.count("cannot open") == 1, r
+        r = mpirun(name, 2, "smoth")
+        assert r.code == 2 and r.err.count("did you mean smooth?") == 1, r
+
+
+def test_without_a_launcher():
+    assert "1 rank on 1 host; one process" in ok("info", "--ranks").out
+    r = refused(1, "info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_MPI": "/nowhere/libmpi.so"}, says="KUGEL_MPI is")
+    assert "libmpi.so" in r.err
+    ok("info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_RANKS": "self"})
+
+
+main([test_open_mpi, test_mpich, test_one_voice, test_without_a_launcher])

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each allocation of each rank fails once: every rank returns, with the same status and the same sentence. */
+#include "ranks.h"
+#include "core/alloc.h"
+#include <kugel/alm.h>
+#include <kugel/sphere.h>
+
+enum { RANKS = 3, LIMIT = 60 };
+
+/* An allocator per rank, whose n-th block is not to be had. */
+typedef struct memory {
+  long count, fails_at;
+} memory;
+
+static void *take(size_t bytes, size_t align, void *user)
+{
+  memory *m = user;
+  void *p = NULL;
+  if (++m->count == m->fails_at || posix_memalign(&p, align < sizeof p ? sizeof p : align, bytes))
+    return NULL;
+  return p;
+}
+
+static void give(void *p, size_t bytes, void *user)
+{
+  (void)bytes, (void)user;
+  free(p);
+}
+
+typedef struct sweep {
+  kugel_grid *grid;
+  int target;
+  long n;
+  memory memory[RANKS];
+  kugel_status status[RANKS];
+  char said[RANKS][512];
+} sweep;
+
+static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, kugel_grid *grid)
+{
+  enum { LMAX = 20 };
+  kugel_sht_opts opts = {.size = sizeof opts, .grid = grid, .lmax = LMAX, .iterations = 1, .comm = comm, .pieces = 2,
+                         .bad_pixels = KUGEL_BAD_ZERO};
+  kugel_sht_info info = {.size = sizeof info};
+  kugel_sht *plan = NULL;
+  kugel_layout *parts = NULL, *whole = NULL;
+  int rank = rank_of(comm);
+  kugel_status s = kugel_sht_create(ctx, &opts, &plan);
+  if (s)
+    return s;
+  kugel_sht_get_info(plan, &info);
+  double *map = calloc((size_t)info.npix + 1, sizeof *map);
+  float *alm = calloc((size_t)info.nalm + 1, 2 * sizeof *alm); // single: sums in double besides
+  double *all = calloc((size_t)kugel_grid_npix(grid), sizeof *all);
+  if (info.npix)
+    map[0] = rank == 1 ? KUGEL_UNSEEN : 1; // rank 1 copies its map, the others do not
+  s = kugel_comm_agree(comm, kugel_sht_layout(plan, KUGEL_SHT_MAP, &parts));
+  s = s ? s : kugel_layout_whole(comm, kugel_grid_npix(grid), 0, &whole);
+  s = s ? s : kugel_sht_analysis(plan, KUGEL_ARRAY(map, KUGEL_F64, info.npix), KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), NULL);
+  s = s ? s : kugel_sht_synthesis(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), KUGEL_ARRAY(map, KUGEL_F64, info.npix), NULL);
+  s = s ? s
+        : kugel_layout_move(parts, KUGEL_ARRAY(map, KUGEL_F64, info.npix), whole,
+                            rank ? NULL : KUGEL_ARRAY(all, KUGEL_F64, kugel_grid_npix(grid)));
+  s = s ? s : kugel_sht_analysis_adjoint(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), KUGEL_ARRAY(map, KUGEL_F64, info.npix),
+                                         NULL);
+  kugel_layout_destroy(parts);
+  kugel_layout_destroy(whole);
+  kugel_sht_destroy(plan);
+  free(map);
+  free(alm);
+  free(all);
+  return s;
+}
+
+static void work(kugel_comm *comm, void *arg)
+{
+  sweep *w = arg;
+  int rank = rank_of(comm);
+  w->memory[rank] = (memory){0};
+  kugel_allocator allocator = {take, give, &w->memory[rank]};
+  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
+  kugel_ctx *ctx = NULL;
+  if (kugel_ctx_create(&opts, &ctx))
+    abort();
+  w->memory[rank] = (memory){.fails_at = rank == w->target ? w->n : 0};
+  w->status[rank] = transforms(ctx, comm, w->grid);
+  snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
+  kugel_ctx_destroy(ctx);
+}
+
+static void leading(kugel_comm *comm, void *arg)
+{
+  sweep *w = arg;
+  int rank = rank_of(comm), code = 0;
+  if (rank) {
+    w->status[rank] = kugel_sht_serve(NULL, comm, &code);
+    return;
+  }
+  kugel_ctx *ctx = NULL;
+  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1};
+  CHECK_OK(kugel_ctx_create(&opts, &ctx));
+  CHECK_OK(kugel_sht_lead(ctx, comm));
+  kugel__fault_alloc(w->n); // on all ranks, from the n-th one on
+  kugel_smooth_opts smooth = {.size = sizeof smooth, .grid = w->grid, .lmax = 15, .fwhm = 0.3};
+  double *map = calloc((size_t)kugel_grid_npix(w->grid), sizeof *map);
+  map[5] = 1;
+  kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, 1, kugel_grid_npix(w->grid));
+  w->status[0] = kugel_smooth(ctx, &smooth, a, a, NULL);
+  kugel__fault_alloc(0);
+  CHECK_OK(kugel_sht_lead(ctx, NULL));
+  CHECK_OK(kugel_sht_dismiss(comm, 0));
+  kugel_ctx_destroy(ctx);
+  free(map);
+}
+
+int main(void)
+{
+  alarm(LIMIT); // a rank that waits for ever ends the test
+  sweep w = {0};
+  kugel_grid_opts grid = {.size = sizeof grid, .kind = KUGEL_GRID_HEALPIX, .nside = 8};
+  CHECK_OK(kugel_grid_create(NULL, &grid, &w.grid));
+  CASE("one allocation of one rank")
+  {
+    for (w.target = 0; w.target < RANKS; w.target++) {
+      long failed = 0;
+      for (w.n = 1;; w.n++) {
+        run_ranks(NULL, RANKS, work, &w);
+        for (int r = 1; r < RANKS; r++)
+          if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
+            CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, w.target, r, w.said[r], w.said[0]);
+        if (w.memory[w.target].count < w.n)
+          break;
+        failed += w.status[0] == KUGEL_ENOMEM;
+      }
+      CHECK_OK(w.status[0]);
+      CHECK(failed > 20);
+      printf("  rank %d: %ld of %ld failures were fatal\n", w.target, failed, w.n - 1);
+    }
+  }
+  CASE("allocations of all ranks: making communicators and layouts")
+  {
+    for (long n = 1, done = 0; !done && n < 200; n++) {
+      kugel_comm *comm[RANKS], *alone = NULL, *part = NULL;
+      kugel_layout *layout = NULL;
+      kugel__fault_alloc(n);
+      kugel_status s = kugel_comm_threads(NULL, RANKS, comm), t = kugel_comm_open(NULL, NULL, &alone);
+      kugel_status u = t ? t : kugel_comm_split(alone, 0, 0, &part), v = t ? t : kugel_layout_whole(alone, 10, 0, &layout);
+      kugel_comm *node = NULL;
+      kugel_status x = t ? t : kugel_comm_node(alone, &node);
+      double a[10] = {0}, b[10];
+      kugel_status y =
+          v ? v : kugel_layout_move(layout, KUGEL_ARRAY(a, KUGEL_F64, 10), layout, KUGEL_ARRAY(b, KUGEL_F64, 10));
+      kugel__fault_alloc(0);
+      CHECK(!s || (s == KUGEL_ENOMEM && !comm[0]));
+      CHECK((!t && alone) || (t == KUGEL_ENOMEM && !alone));
+      CHECK(!u == (part != NULL) && !v == (layout != NULL) && !x == (node != NULL));
+      done = !s && !t && !u && !v && !x && !y;
+      for (int r = 0; r < RANKS; r++)
+        kugel_comm_destroy(comm[r]);
+      kugel_layout_destroy(layout);
+      kugel_comm_destroy(part);
+      kugel_comm_destroy(node);
+      kugel_comm_destroy(alone);
+    }
+  }
+  CASE("rank 0 leads, allocations fail from the n-th on, and the others go on serving")
+  {
+    kugel_status s = KUGEL_ENOMEM;
+    for (w.n = 1; s && w.n < 400; w.n += 3) {
+      run_ranks(NULL, RANKS, leading, &w);
+      s = w.status[0];
+      CHECK(!s || s == KUGEL_ENOMEM);
+      CHECK(!w.status[1] && !w.status[2]);
+    }
+    CHECK_OK(s);
+  }
+  kugel_grid_destroy(w.grid);
+  END();
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LABEL: long. Every MPI that is installed: this program starts itself under each launcher. KUGEL_TEST_NEED=mpi makes a missing one a
+ * failure. */
+#include <signal.h>
+#include <sys/wait.h>
+#include "ranks.h"
+#include <kugel/alm.h>
+#include <kugel/sphere.h>
+
+enum { RANKS = 3 };
+
+static const struct {
+  const char *name, *launcher, *compiler, *library;
+} flavours[] = {{"Open MPI", "mpirun.openmpi --oversubscribe", "mpicc.openmpi", "libmpi.so.40"},
+                {"MPICH", "mpirun.mpich", "mpicc.mpich", "libmpich.so.12"}};
+enum { FLAVOURS = sizeof flavours / sizeof *flavours };
+
+/* ---- what a rank does ---- */
+
+// Every rank has the alm; the map over ranks is gathered on all of them, and compared with that of a plan of one.
+static int transforms(kugel_comm *comm)
+{
+  enum { NSIDE = 32, LMAX = 70 };
+  kugel_grid *grid = NULL;
+  kugel_sht *one = NULL, *many = NULL;
+  kugel_layout *alms = NULL, *maps = NULL, *every_alm = NULL, *every_map = NULL, *root = NULL;
+  int64_t nalm = kugel_alm_count(LMAX, KUGEL_ALL), npix = 12 * NSIDE * NSIDE;
+  int rank = rank_of(comm), bad = 0;
+  double *alm = malloc((size_t)nalm * 16), *part_alm = malloc((size_t)nalm * 16), *all_alm = malloc((size_t)nalm * 16);
+  double *map = malloc((size_t)npix * 8), *part = malloc((size_t)npix * 8), *all = malloc((size_t)npix * 8);
+  uint64_t seed = 5;
+  for (int64_t i = 0; i < 2 * nalm; i++)
+    alm[i] = check_random(&seed);
+  kugel_grid_opts g = {.size = sizeof g, .kind = KUGEL_GRID_HEALPIX, .nside = NSIDE};
+  bad += kugel_grid_create(NULL, &g, &grid) != KUGEL_OK;
+  kugel_sht_opts o = {.size = sizeof o, .grid = grid, .lmax = LMAX, .iterations = 1};
+  kugel_sht_info info = {.size = sizeof info};
+  bad += kugel_sht_create(NULL, &o, &one) != KUGEL_OK;
+  o.comm = comm;
+  o.pieces = 3;
+  bad += kugel_sht_create(NULL, &o, &many) != KUGEL_OK;
+  bad += kugel_sht_get_info(many, &info) != KUGEL_OK;
+  bad += !!kugel_sht_layout(many, KUGEL_SHT_ALM, &alms) + !!kugel_sht_layout(many, KUGEL_SHT_MAP, &maps) +
+         !!kugel_layout_whole(comm, nalm, KUGEL_EVERY_RANK, &every_alm) +
+         !!kugel_layout_whole(comm, npix, KUGEL_EVERY_RANK, &every_map) + !!kugel_layout_whole(comm, nalm, RANKS - 1, &root);
+  kugel_array *a = KUGEL_ARRAY(part_alm, KUGEL_C128, info.nalm), *m = KUGEL_ARRAY(part, KUGEL_F64, info.npix);
+  bad += kugel_layout_move(root, rank == RANKS - 1 ? KUGEL_ARRAY(alm, KUGEL_C128, nalm) : NULL, alms, a) != KUGEL_OK;
+  bad += kugel_sht_synthesis(many, a, m, NULL) != KUGEL_OK;
+  bad += kugel_layout_move(maps, m, every_map, KUGEL_ARRAY(all, KUGEL_F64, npix)) != KUGEL_OK;
+  bad += kugel_sht_synthesis(one, KUGEL_ARRAY(alm, KUGEL_C128, nalm), KUGEL_ARRAY(map, KUGEL_F64, npix), NULL) != KUGEL_OK;
+  bad += memcmp(map, all, (size_t)npix * 8) != 0;
+  bad += kugel_sht_analysis(many, m, a, NULL) != KUGEL_OK;
+  bad += kugel_layout_move(alms, a, every_alm, KUGEL_ARRAY(all_alm, KUGEL_C128, nalm)) != KUGEL_OK;
+  bad += kugel_sht_analysis(one, KUGEL_ARRAY(map, KUGEL_F64, npix), KUGEL_ARRAY(alm, KUGEL_C128, nalm), NULL) != KUGEL_OK;
+  bad += memcmp(alm, all_alm, (size_t)nalm * 16) != 0;
+  if (bad)
+    printf("rank %d: %d transforms or moves are wrong: %s\n", rank, bad, kugel_last_error());
+  kugel_layout *layouts[] = {alms, maps, every_alm, every_map, root};
+  for (int i = 0; i < 5; i++)
+    kugel_layout_destroy(layouts[i]);
+  kugel_sht_destroy(one);
+  kugel_sht_destroy(many);
+  kugel_grid_destroy(grid);
+  double *blocks[] = {alm, part_alm, all_alm, map, part, all};
+  for (int i = 0; i < 6; i++)
+    free(blocks[i]);
+  return bad;
+}
+
+static int collectives(kugel_comm *comm)
+{
+  int rank = rank_of(comm), bad = ranks_of(comm) != RANKS;
+  char text[300] = "", line[200] = "";
+  if (rank == 2)
+    memset(text, 'x', sizeof text - 1);
+  bad += kugel_comm_bcast(comm, text, sizeof text, 2) != KUGEL_OK || strlen(text) != sizeof text - 1;
+  kugel_status s = rank ? kugel_comm_bcast(comm, text, 1, 99) : KUGEL_OK;
+  bad += kugel_comm_agree(comm, s) != KUGEL_EINVAL || strncmp(kugel_last_error(), "rank 1: root is 99", 18) != 0;
+  kugel_comm *node = NULL, *pair = NULL;
+  kugel_comm_info info = {.size = sizeof info};
+  bad += kugel_comm_node(comm, &node) != KUGEL_OK || ranks_of(node) != RANKS;
+  bad += kugel_comm_split(comm, rank == 1, 0, &pair) != KUGEL_OK || ranks_of(pair) != (rank == 1 ? 1 : 2);
+  bad += kugel_comm_barrier(pair) != KUGEL_OK;
+  bad += kugel_comm_get_info(comm, &info) != KUGEL_OK || info.nodes != 1 || info.node_rank != rank || info.threads < 1;
+  bad += kugel_comm_describe(comm, line, sizeof line) != KUGEL_OK || strstr(line, "3 ranks on 1 host; ") == NULL;
+  kugel_comm_destroy(pair);
+  kugel_comm_destroy(node);
+  if (rank == 0)
+    printf("  %s\n", line);
+  return bad;
+}
+
+static int work(const char *what)
+{
+  kugel_comm *comm = NULL;
+  alarm(100);
+  if (kugel_comm_open(NULL, NULL, &comm)) {
+    printf("refused: %s\n", kugel_last_error());
+    return 3;
+  }
+  if (!strcmp(what, "die") && rank_of(comm) == 1)
+    raise(SIGKILL);
+  if (!strcmp(what, "die"))
+    return kugel_comm_barrier(comm) ? 4 : 5; // never comes
+  int bad = collectives(comm) + transforms(comm);
+  kugel_comm_destroy(comm);
+  return bad ? 1 : 0;
+}
+
+/* ---- launching ---- */
+
+static int installed(const char *command)
+{
+  char line[200];
+  snprintf(line, sizeof line, "command -v %.*s > /dev/null 2>&1", (int)strcspn(command, " "), command);
+  return system(line) == 0;
+}
+
+// Its exit code; what it printed to `out`.
+static int launch(int flavour, const char *self, const char *what, const char *environment, char *out, size_t n)
+{
+  char line[1200];
+  snprintf(line, sizeof line, "%s timeout 100 %s -n %d '%s' %s 2>&1 < /dev/null", environment, flavours[flavour].launcher, RANKS,
+           self, what);
+  FILE *p = popen(line, "r");
+  size_t got = p ? fread(out, 1, n - 1, p) : 0;
+  out[got] = 0;
+  char rest[256];
+  while (p && fread(rest, 1, sizeof rest, p) > 0)
+    ;
+  int status = p ? pclose(p) : -1;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int main(int argc, char **argv)
+{
+  if (argc == 2)
+    return work(argv[1]);
+  char out[4000], self[600];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[length > 0 ? length : 0] = 0;
+  const char *need = getenv("KUGEL_TEST_NEED");
+  int needed = need && strstr(need, "mpi");
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  setenv("KUGEL_NUM_THREADS", "1", 1);
+  setenv("LSAN_OPTIONS", "detect_leaks=0", 1); // MPI libraries leave memory to the end of the process
+  unsetenv("KUGEL_MPI");
+  for (int i = 0; i < FLAVOURS; i++) {
+    int there = installed(flavours[i].launcher);
+    CASE(flavours[i].name)
+    {
+      if (!there && !needed)
+        SKIP("it is not installed");
+      else if (launch(i, self, "work", "", out, sizeof out) != 0)
+        CHECK_FAIL("%s", out);
+      else
+        printf("%.200s", out);
+    }
+    CASE("a rank that is killed ends the job")
+    {
+      if (!there)
+        SKIP("no launcher");
+      else
+        CHECK(launch(i, self, "die", "", out, sizeof out) != 124); // what timeout says
+    }
+    CASE("another MPI's library under this launcher")
+    {
+      char environment[100];
+      int other = (i + 1) % FLAVOURS;
+      snprintf(environment, sizeof environment, "KUGEL_MPI=%s", flavours[other].library);
+      if (!there || !installed(flavours[other].launcher)) {
+        SKIP("both launchers are needed");
+      } else {
+        CHECK(launch(i, self, "work", environment, out, sizeof out) != 0);
+        if (!strstr(out, "the launcher started 3 processes, but") || !strstr(out, "sees 1"))
+          CHECK_FAIL("%s", out);
+      }
+    }
+    CASE("constants as in mpi.h")
+    {
+      const char *data = getenv("KUGEL_TEST_DATA");
+      char line[1200];
+      snprintf(line, sizeof line, "%s -x c -c -o /dev/null '%s/mpi/constants.inc' 2>&1", flavours[i].compiler,
+               data ? data : "tests/data");
+      if (!installed(flavours[i].compiler))
+        SKIP("its compiler is not installed");
+      else
+        CHECK(system(line) == 0);
+    }
+  }
+  END();
+}
