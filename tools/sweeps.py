@@ -24,11 +24,12 @@ kugel_plot_range kugel_pixset_pixels kugel_radial_bank_plan kugel_radial_ellipse
 kugel_radial_get_info kugel_regrid_get_info kugel_rings_npix kugel_rotation_angles kugel_rotation_from_coord
 kugel_rotation_from_euler kugel_rotation_from_lonlat kugel_rotation_invert kugel_rotation_multiply kugel_rotation_to_euler
 kugel_rotation_vectors kugel_ctx_limit_memory kugel_volume_get_info kugel_dif_twist kugel_status_name kugel_status_text kugel_version
+kugel_comm_agree kugel_comm_barrier kugel_comm_bcast kugel_comm_describe kugel_comm_launched kugel_layout_count kugel_layout_runs kugel_sht_orders
 kugel_psf_shape kugel_psf_text kugel_zernike_index kugel_zernike_nm kugel_worland_boundary kugel_worland_stencil
 """.split())
 
 # The same code allocates for both.
-AS_ANOTHER = {"kugel_queue_wrap": "kugel_queue_create", "kugel_banded_product_on": "kugel_banded_product",
+AS_ANOTHER = {"kugel_comm_adopt": "kugel_comm_open", "kugel_queue_wrap": "kugel_queue_create", "kugel_banded_product_on": "kugel_banded_product",
               "kugel_banded_solve_on": "kugel_banded_solve"}
 
 FUNCTION = re.compile(r"^(?!\s|#|typedef|struct|enum|extern)[^\n;=]*?\b(\w+)\([^;{]*?\)\s*\n?\{", re.M)

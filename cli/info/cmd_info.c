@@ -9,8 +9,9 @@
 #define INFO_OPTIONS(X)                                                                                      \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 0, 1000,                                                            \
     "files to describe; none: describe Kugel and this machine")                                              \
-  X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks") \
-  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0, "under mpirun or srun: the processes that share transforms, and their MPI")
+  X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks")              \
+  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
+    "under mpirun or srun: the processes that share transforms, and their MPI")
 
 OPTIONS(info, INFO_OPTIONS);
 
@@ -90,7 +91,8 @@ static int describe_ranks(void)
   kugel_comm *own = NULL, *comm = ranks_comm();
   kugel_comm_info i = {.size = sizeof i};
   if (!comm)
-    LIB(kugel_comm_open(NULL, &(kugel_comm_opts){.size = sizeof(kugel_comm_opts), .kind = KUGEL_COMM_SELF}, &own));
+    LIB(kugel_comm_open(NULL, &(kugel_comm_opts){.size = sizeof(kugel_comm_opts), .kind = KUGEL_COMM_SELF},
+                        &own));
   comm = comm ? comm : own;
   kugel_comm_describe(comm, line, sizeof line);
   kugel_comm_get_info(comm, &i);

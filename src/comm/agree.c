@@ -48,7 +48,8 @@ kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel_
   for (int i = 0; i < n; i++)
     if (v[1 + 2 * i] != -v[2 + 2 * i]) {
       c->settled = true;
-      return KUGEL_FAIL(KUGEL_EINVAL, "the ranks differ in %s, which is %lld on one and %lld on another: give all the same",
+      return KUGEL_FAIL(KUGEL_EINVAL,
+                        "the ranks differ in %s, which is %lld on one and %lld on another: give all the same",
                         values[i].name, (long long)v[1 + 2 * i], (long long)-v[2 + 2 * i]);
     }
   return KUGEL_OK;

@@ -104,8 +104,8 @@ kugel_status kugel_comm_custom(kugel_ctx *ctx, const kugel_comm_ops *ops, void *
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, ops, "kugel_comm_ops"));
   KUGEL_CHECK(o.name && o.barrier && o.bcast && o.reduce && o.begin && o.end, KUGEL_EINVAL,
               "ops lacks a name or a function: barrier, bcast, reduce, begin and end are needed");
-  KUGEL_CHECK(size >= 1 && rank >= 0 && rank < size, KUGEL_EINVAL, "rank is %d, must be 0 to size - 1, and size is %d",
-              rank, size);
+  KUGEL_CHECK(size >= 1 && rank >= 0 && rank < size, KUGEL_EINVAL,
+              "rank is %d, must be 0 to size - 1, and size is %d", rank, size);
   return surveyed(kugel__comm_make(ctx, &o, user, rank, size, o.name, out), out);
 }
 
@@ -164,8 +164,8 @@ kugel_status kugel_comm_describe(const kugel_comm *c, char *text, size_t n)
 
 static kugel_status fared(kugel_comm *c, int error, const char *what)
 {
-  return error ? KUGEL_FAIL(KUGEL_EIO, "%s among %d ranks of %.100s failed with error %d", what, c->size, c->library,
-                            error)
+  return error ? KUGEL_FAIL(KUGEL_EIO, "%s among %d ranks of %.100s failed with error %d", what, c->size,
+                            c->library, error)
                : KUGEL_OK;
 }
 

@@ -34,7 +34,8 @@ kugel_status kugel__comm_survey(kugel_comm *c);
 /* ---- engines: comm_make and comm_survey of one kind ---- */
 kugel_status kugel__comm_self(kugel_ctx *ctx, kugel_comm **out);
 /* adopt: an MPI_Comm of `bytes` bytes, NULL: the world. path NULL: to be found. */
-kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt, size_t bytes, kugel_comm **out);
+kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt, size_t bytes,
+                             kugel_comm **out);
 
 /* ---- collectives, each a status and a sentence ---- */
 kugel_status kugel__comm_reduce(kugel_comm *c, int64_t *values, int n, kugel_comm_reduction op);

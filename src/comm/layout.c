@@ -4,7 +4,8 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 
-kugel_status kugel__layout_new(kugel_ctx *ctx, kugel_comm *comm, int64_t count, int64_t runs, kugel_layout **out)
+kugel_status kugel__layout_new(kugel_ctx *ctx, kugel_comm *comm, int64_t count, int64_t runs,
+                               kugel_layout **out)
 {
   *out = NULL;
   kugel_layout *l = kugel__calloc(ctx, sizeof *l);
@@ -48,7 +49,8 @@ kugel_status kugel_layout_whole(kugel_comm *comm, int64_t count, int root, kugel
   kugel__comm_enter(comm);
   kugel_status s = KUGEL_OK;
   if (count < 0 || root < KUGEL_EVERY_RANK || root >= comm->size)
-    s = KUGEL_FAIL(KUGEL_EINVAL, "count is %lld, must be at least 0, and root is %d, must be 0 to %d, or KUGEL_EVERY_RANK",
+    s = KUGEL_FAIL(KUGEL_EINVAL,
+                   "count is %lld, must be at least 0, and root is %d, must be 0 to %d, or KUGEL_EVERY_RANK",
                    (long long)count, root, comm->size - 1);
   if (!s)
     s = kugel__layout_new(comm->ctx, comm, count, root < 0 ? comm->size : 1, out);
@@ -91,7 +93,8 @@ kugel_status kugel_layout_runs(const kugel_layout *l, int rank, int64_t most, in
                                int64_t *runs)
 {
   KUGEL_CHECK(l, KUGEL_EINVAL, "layout is NULL: make one with kugel_layout_whole or kugel_sht_layout");
-  KUGEL_CHECK(rank >= 0 && rank < l->comm->size, KUGEL_EINVAL, "rank is %d, must be 0 to %d", rank, l->comm->size - 1);
+  KUGEL_CHECK(rank >= 0 && rank < l->comm->size, KUGEL_EINVAL, "rank is %d, must be 0 to %d", rank,
+              l->comm->size - 1);
   KUGEL_CHECK(most >= 0, KUGEL_EINVAL, "most is %lld, must be at least 0", (long long)most);
   int64_t n = l->begin[rank + 1] - l->begin[rank];
   const kugel__run *run = l->runs + l->begin[rank];

@@ -21,12 +21,14 @@ struct kugel_layout {
 };
 
 /* A layout of `runs` runs in all, to be filled by layout_add rank by rank, ascending. Local, not collective. */
-kugel_status kugel__layout_new(kugel_ctx *ctx, kugel_comm *comm, int64_t count, int64_t runs, kugel_layout **out);
+kugel_status kugel__layout_new(kugel_ctx *ctx, kugel_comm *comm, int64_t count, int64_t runs,
+                               kugel_layout **out);
 /* Joins the run to the one before it where they touch. Ranks in order; every rank calls layout_rank once. */
 void kugel__layout_rank(kugel_layout *l, int rank);
 void kugel__layout_add(kugel_layout *l, int rank, int64_t first, int64_t n);
 
 /* Moves one array of elements of `bytes` bytes. Collective; no agreement at the end: the caller leaves. */
-kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y, size_t bytes);
+kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y,
+                                size_t bytes);
 
 #endif

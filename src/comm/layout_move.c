@@ -13,7 +13,8 @@ typedef struct walk {
 
 static int64_t overlap(walk w, size_t bytes, char *part, char *packed, bool pack)
 {
-  const kugel__run *a = w.mine->runs + w.mine->begin[w.my_rank], *a_end = w.mine->runs + w.mine->begin[w.my_rank + 1];
+  const kugel__run *a = w.mine->runs + w.mine->begin[w.my_rank],
+                   *a_end = w.mine->runs + w.mine->begin[w.my_rank + 1];
   const kugel__run *b = w.theirs->runs + w.theirs->begin[w.their_rank],
                    *b_end = w.theirs->runs + w.theirs->begin[w.their_rank + 1];
   int64_t total = 0;
@@ -34,7 +35,8 @@ static int64_t overlap(walk w, size_t bytes, char *part, char *packed, bool pack
   return total;
 }
 
-kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y, size_t bytes)
+kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y,
+                                size_t bytes)
 {
   kugel_comm *c = from->comm;
   size_t n = (size_t)c->size, out = 0, in = 0;
@@ -72,39 +74,52 @@ static kugel_status check(const kugel_layout *l, const kugel_array *a, const cha
 {
   int64_t n = l->part[l->comm->rank];
   if (!a)
-    return n ? KUGEL_FAIL(KUGEL_EINVAL, "%s is NULL: pass an array of %lld elements", name, (long long)n) : KUGEL_OK;
-  KUGEL_CHECK(a->dtype.bits % 8 == 0 && a->dtype.bits >= 8, KUGEL_ESHAPE, "%s has elements of %d bits, must be bytes",
-              name, a->dtype.bits);
+    return n ? KUGEL_FAIL(KUGEL_EINVAL, "%s is NULL: pass an array of %lld elements", name, (long long)n)
+             : KUGEL_OK;
+  KUGEL_CHECK(a->dtype.bits % 8 == 0 && a->dtype.bits >= 8, KUGEL_ESHAPE,
+              "%s has elements of %d bits, must be bytes", name, a->dtype.bits);
   return kugel__array_check(a, name, a->dtype, 1, &n, batch);
 }
 
 kugel_status kugel_layout_move(const kugel_layout *from, const kugel_array *x, const kugel_layout *to,
                                const kugel_array *y)
 {
-  KUGEL_CHECK(from && to, KUGEL_EINVAL, "%s is NULL: make layouts with kugel_layout_whole or kugel_sht_layout",
-              from ? "to" : "from");
+  KUGEL_CHECK(from && to, KUGEL_EINVAL,
+              "%s is NULL: make layouts with kugel_layout_whole or kugel_sht_layout", from ? "to" : "from");
   kugel_comm *c = from->comm;
   kugel__comm_enter(c);
   int64_t batch_x = -1, batch_y = -1;
   kugel_status s = KUGEL_OK;
   if (to->comm != c || from->count != to->count)
-    s = KUGEL_FAIL(KUGEL_EINVAL, "the layouts are of %lld and %lld elements, or of two communicators: both must be the same",
-                   (long long)from->count, (long long)to->count);
+    s = KUGEL_FAIL(
+        KUGEL_EINVAL,
+        "the layouts are of %lld and %lld elements, or of two communicators: both must be the same",
+        (long long)from->count, (long long)to->count);
   else if (from->everywhere)
     s = KUGEL_FAIL(KUGEL_EINVAL, "from has elements on several ranks: move from a layout that has each once");
   s = s ? s : check(from, x, "x", &batch_x);
   s = s ? s : check(to, y, "y", &batch_y);
   if (!s && x && y && (!kugel__dtype_is(x->dtype, y->dtype) || batch_x != batch_y))
-    s = KUGEL_FAIL(KUGEL_ESHAPE, "x and y differ in dtype, or in the batch, which is %lld and %lld: give arrays alike",
+    s = KUGEL_FAIL(KUGEL_ESHAPE,
+                   "x and y differ in dtype, or in the batch, which is %lld and %lld: give arrays alike",
                    (long long)batch_x, (long long)batch_y);
   if (!s && x && y)
     s = kugel__array_disjoint(x, "x", y, "y");
   // Ranks without elements learn both numbers from the others.
-  int64_t v[] = {s ? c->rank : c->size, x ? -batch_x : y ? -batch_y : 0, x ? -x->dtype.bits : y ? -y->dtype.bits : 0};
+  int64_t v[] = {s ? c->rank : c->size,
+                 x   ? -batch_x
+                 : y ? -batch_y
+                     : 0,
+                 x   ? -x->dtype.bits
+                 : y ? -y->dtype.bits
+                     : 0};
   kugel_status said = kugel__comm_reduce(c, v, 3, KUGEL_COMM_MIN);
   int64_t batch = -v[1], bits = -v[2];
-  if (!s && !said && ((x && (batch_x != batch || x->dtype.bits != bits)) || (y && (batch_y != batch || y->dtype.bits != bits))))
-    s = KUGEL_FAIL(KUGEL_ESHAPE, "the batch or the dtype differs between ranks: the largest are %lld and %lld bits",
+  if (!s && !said &&
+      ((x && (batch_x != batch || x->dtype.bits != bits)) ||
+       (y && (batch_y != batch || y->dtype.bits != bits))))
+    s = KUGEL_FAIL(KUGEL_ESHAPE,
+                   "the batch or the dtype differs between ranks: the largest are %lld and %lld bits",
                    (long long)batch, (long long)bits);
   s = s ? s : said;
   s = said ? s : kugel__comm_agree(c, s);

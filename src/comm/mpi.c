@@ -95,18 +95,21 @@ static kugel_status which(void *lib, abi *kind, char *text, size_t n)
     *kind = ABI_STANDARD;
   else if (dlsym(lib, "ompi_mpi_comm_world"))
     *kind = ABI_OPEN_MPI;
-  else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH") || strstr(version, "CRAY"))
+  else if (strstr(version, "MPICH") || strstr(version, "Intel") || strstr(version, "MVAPICH") ||
+           strstr(version, "CRAY"))
     *kind = ABI_MPICH;
   else
-    return KUGEL_FAIL(KUGEL_ENOTSUP,
-                      "the MPI library is of an unknown make, \"%.100s\": use Open MPI, MPICH, Intel MPI, or one with "
-                      "the ABI of MPI 5",
-                      version);
+    return KUGEL_FAIL(
+        KUGEL_ENOTSUP,
+        "the MPI library is of an unknown make, \"%.100s\": use Open MPI, MPICH, Intel MPI, or one with "
+        "the ABI of MPI 5",
+        version);
   snprintf(text, n, "%.100s (%s)", version, names[*kind]);
   return KUGEL_OK;
 }
 
-kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt, size_t bytes, kugel_comm **out)
+kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt, size_t bytes,
+                             kugel_comm **out)
 {
   void *lib;
   abi kind;
@@ -114,9 +117,10 @@ kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt
   KUGEL_TRY(kugel__mpi_find(path, &lib));
   KUGEL_TRY(which(lib, &kind, library, sizeof library));
   size_t handle = kind == ABI_MPICH ? sizeof(handle_int) : sizeof(handle_ptr);
-  KUGEL_CHECK(!adopt || bytes == handle, KUGEL_EINVAL,
-              "the communicator has %zu bytes, those of %.100s have %zu: it is another library's, set KUGEL_MPI", bytes,
-              library, handle);
+  KUGEL_CHECK(
+      !adopt || bytes == handle, KUGEL_EINVAL,
+      "the communicator has %zu bytes, those of %.100s have %zu: it is another library's, set KUGEL_MPI",
+      bytes, library, handle);
   if (kind == ABI_MPICH) {
     KUGEL_TRY(open_int(ctx, lib, &mpich, adopt, library, out));
   } else {
@@ -129,8 +133,9 @@ kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt
   int size = (*out)->size;
   kugel_comm_destroy(*out);
   *out = NULL;
-  return KUGEL_FAIL(KUGEL_ENOTSUP,
-                    "the launcher started %d processes, but %.80s sees %d: start with that library's own mpirun, or set "
-                    "KUGEL_MPI to the libmpi.so of the launcher's MPI",
-                    launched, library, size);
+  return KUGEL_FAIL(
+      KUGEL_ENOTSUP,
+      "the launcher started %d processes, but %.80s sees %d: start with that library's own mpirun, or set "
+      "KUGEL_MPI to the libmpi.so of the launcher's MPI",
+      launched, library, size);
 }

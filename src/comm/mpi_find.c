@@ -14,7 +14,8 @@
 
 static bool is_mpi(const char *path)
 {
-  static const char *const names[] = {"libmpi_abi.so", "libmpi.so", "libmpich.so", "libmpi_cray.so", "libmpi_gnu"};
+  static const char *const names[] = {"libmpi_abi.so", "libmpi.so", "libmpich.so", "libmpi_cray.so",
+                                      "libmpi_gnu"};
   const char *base = strrchr(path, '/');
   base = base ? base + 1 : path;
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -53,17 +54,20 @@ kugel_status kugel__mpi_find(const char *path, void **lib)
   dl_iterate_phdr(visit, loaded);
   if (*loaded && (*lib = dlopen(loaded, RTLD_NOW | RTLD_NOLOAD)))
     return KUGEL_OK;
-  static const char *const open_mpi[] = {"libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.80", "libmpi.so"};
-  static const char *const others[] = {"libmpi_abi.so.1",   "libmpi_abi.so.0", "libmpi.so.12", "libmpich.so.12",
-                                       "libmpi_cray.so.12", "libmpi.so.40",    "libmpi.so"};
+  static const char *const open_mpi[] = {"libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.80",
+                                         "libmpi.so"};
+  static const char *const others[] = {"libmpi_abi.so.1", "libmpi_abi.so.0",   "libmpi.so.12",
+                                       "libmpich.so.12",  "libmpi_cray.so.12", "libmpi.so.40",
+                                       "libmpi.so"};
   bool ompi = getenv("OMPI_COMM_WORLD_SIZE") != NULL; // the launcher's own library before any other
   const char *const *names = ompi ? open_mpi : others;
   size_t n = ompi ? sizeof open_mpi / sizeof *open_mpi : sizeof others / sizeof *others;
   for (size_t i = 0; i < n; i++)
     if ((*lib = dlopen(names[i], RTLD_NOW | RTLD_GLOBAL)))
       return KUGEL_OK;
-  return KUGEL_FAIL(KUGEL_ENOTSUP,
-                    "no MPI library was found: load your site's MPI module, or set KUGEL_MPI to the path of libmpi.so");
+  return KUGEL_FAIL(
+      KUGEL_ENOTSUP,
+      "no MPI library was found: load your site's MPI module, or set KUGEL_MPI to the path of libmpi.so");
 }
 
 // MPI's own waits spin; with more ranks than CPUs each costs a time slice of the others.

@@ -58,7 +58,8 @@ kugel_status kugel__comm_survey(kugel_comm *c)
   if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus))
     CPU_SET(0, &mine.cpus);
   kugel__comm_enter(c);
-  kugel_status s = sizes && all ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a list of %d ranks", c->size);
+  kugel_status s =
+      sizes && all ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a list of %d ranks", c->size);
   s = kugel__comm_agree(c, s);
   if (!s) {
     for (size_t r = 0; r < n; r++) {

@@ -82,7 +82,8 @@ static int begin(void *user, const kugel_exchange *x, void **ticket)
     if (other->send_bytes[m->rank] != x->recv_bytes[r])
       error = 1;
     else if (x->recv_bytes[r])
-      memcpy((char *)x->recv + x->recv_at[r], (const char *)other->send + other->send_at[m->rank], x->recv_bytes[r]);
+      memcpy((char *)x->recv + x->recv_at[r], (const char *)other->send + other->send_at[m->rank],
+             x->recv_bytes[r]);
   }
   barrier(m);
   return error;

@@ -39,7 +39,12 @@ typedef struct sweep {
 static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, kugel_grid *grid)
 {
   enum { LMAX = 20 };
-  kugel_sht_opts opts = {.size = sizeof opts, .grid = grid, .lmax = LMAX, .iterations = 1, .comm = comm, .pieces = 2,
+  kugel_sht_opts opts = {.size = sizeof opts,
+                         .grid = grid,
+                         .lmax = LMAX,
+                         .iterations = 1,
+                         .comm = comm,
+                         .pieces = 2,
                          .bad_pixels = KUGEL_BAD_ZERO};
   kugel_sht_info info = {.size = sizeof info};
   kugel_sht *plan = NULL;
@@ -56,13 +61,18 @@ static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, kugel_grid *gri
     map[0] = rank == 1 ? KUGEL_UNSEEN : 1; // rank 1 copies its map, the others do not
   s = kugel_comm_agree(comm, kugel_sht_layout(plan, KUGEL_SHT_MAP, &parts));
   s = s ? s : kugel_layout_whole(comm, kugel_grid_npix(grid), 0, &whole);
-  s = s ? s : kugel_sht_analysis(plan, KUGEL_ARRAY(map, KUGEL_F64, info.npix), KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), NULL);
-  s = s ? s : kugel_sht_synthesis(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), KUGEL_ARRAY(map, KUGEL_F64, info.npix), NULL);
+  s = s ? s
+        : kugel_sht_analysis(plan, KUGEL_ARRAY(map, KUGEL_F64, info.npix),
+                             KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), NULL);
+  s = s ? s
+        : kugel_sht_synthesis(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm),
+                              KUGEL_ARRAY(map, KUGEL_F64, info.npix), NULL);
   s = s ? s
         : kugel_layout_move(parts, KUGEL_ARRAY(map, KUGEL_F64, info.npix), whole,
                             rank ? NULL : KUGEL_ARRAY(all, KUGEL_F64, kugel_grid_npix(grid)));
-  s = s ? s : kugel_sht_analysis_adjoint(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), KUGEL_ARRAY(map, KUGEL_F64, info.npix),
-                                         NULL);
+  s = s ? s
+        : kugel_sht_analysis_adjoint(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm),
+                                     KUGEL_ARRAY(map, KUGEL_F64, info.npix), NULL);
   kugel_layout_destroy(parts);
   kugel_layout_destroy(whole);
   kugel_sht_destroy(plan);
@@ -113,6 +123,47 @@ static void leading(kugel_comm *comm, void *arg)
   free(map);
 }
 
+/* A table for one rank. */
+static int nothing(void *user)
+{
+  (void)user;
+  return 0;
+}
+
+static int no_bcast(void *user, void *data, size_t bytes, int root)
+{
+  (void)user, (void)data, (void)bytes, (void)root;
+  return 0;
+}
+
+static int no_reduce(void *user, int64_t *values, int n, kugel_comm_reduction op)
+{
+  (void)user, (void)values, (void)n, (void)op;
+  return 0;
+}
+
+static int copy_begin(void *user, const kugel_exchange *x, void **ticket)
+{
+  (void)user;
+  *ticket = NULL;
+  memcpy((char *)x->recv + x->recv_at[0], (const char *)x->send + x->send_at[0], x->recv_bytes[0]);
+  return 0;
+}
+
+static int no_end(void *user, void *ticket)
+{
+  (void)user, (void)ticket;
+  return 0;
+}
+
+static const kugel_comm_ops own_ops = {.size = sizeof own_ops,
+                                       .name = "own",
+                                       .barrier = nothing,
+                                       .bcast = no_bcast,
+                                       .reduce = no_reduce,
+                                       .begin = copy_begin,
+                                       .end = no_end};
+
 int main(void)
 {
   alarm(LIMIT); // a rank that waits for ever ends the test
@@ -127,7 +178,8 @@ int main(void)
         run_ranks(NULL, RANKS, work, &w);
         for (int r = 1; r < RANKS; r++)
           if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
-            CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, w.target, r, w.said[r], w.said[0]);
+            CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, w.target, r, w.said[r],
+                       w.said[0]);
         if (w.memory[w.target].count < w.n)
           break;
         failed += w.status[0] == KUGEL_ENOMEM;
@@ -139,22 +191,35 @@ int main(void)
   }
   CASE("allocations of all ranks: making communicators and layouts")
   {
+    kugel_comm *one = NULL;
+    kugel_sht *plan = NULL;
+    CHECK_OK(kugel_comm_open(NULL, NULL, &one));
+    kugel_sht_opts opts = {.size = sizeof opts, .grid = w.grid, .lmax = 10, .comm = one};
+    CHECK_OK(kugel_sht_create(NULL, &opts, &plan));
     for (long n = 1, done = 0; !done && n < 200; n++) {
       kugel_comm *comm[RANKS], *alone = NULL, *part = NULL;
       kugel_layout *layout = NULL;
       kugel__fault_alloc(n);
       kugel_status s = kugel_comm_threads(NULL, RANKS, comm), t = kugel_comm_open(NULL, NULL, &alone);
-      kugel_status u = t ? t : kugel_comm_split(alone, 0, 0, &part), v = t ? t : kugel_layout_whole(alone, 10, 0, &layout);
-      kugel_comm *node = NULL;
+      kugel_status u = t ? t : kugel_comm_split(alone, 0, 0, &part),
+                   v = t ? t : kugel_layout_whole(alone, 10, 0, &layout);
+      kugel_comm *node = NULL, *own = NULL;
+      kugel_status z = kugel_comm_custom(NULL, &own_ops, NULL, 0, 1, &own);
+      kugel_layout *parts = NULL;
+      kugel_status p = kugel_sht_layout(plan, KUGEL_SHT_MAP, &parts);
+      CHECK(!z == (own != NULL) && !p == (parts != NULL));
+      kugel_layout_destroy(parts);
+      kugel_comm_destroy(own);
       kugel_status x = t ? t : kugel_comm_node(alone, &node);
       double a[10] = {0}, b[10];
       kugel_status y =
-          v ? v : kugel_layout_move(layout, KUGEL_ARRAY(a, KUGEL_F64, 10), layout, KUGEL_ARRAY(b, KUGEL_F64, 10));
+          v ? v
+            : kugel_layout_move(layout, KUGEL_ARRAY(a, KUGEL_F64, 10), layout, KUGEL_ARRAY(b, KUGEL_F64, 10));
       kugel__fault_alloc(0);
       CHECK(!s || (s == KUGEL_ENOMEM && !comm[0]));
       CHECK((!t && alone) || (t == KUGEL_ENOMEM && !alone));
       CHECK(!u == (part != NULL) && !v == (layout != NULL) && !x == (node != NULL));
-      done = !s && !t && !u && !v && !x && !y;
+      done = !s && !t && !u && !v && !x && !y && !z && !p;
       for (int r = 0; r < RANKS; r++)
         kugel_comm_destroy(comm[r]);
       kugel_layout_destroy(layout);
@@ -162,6 +227,22 @@ int main(void)
       kugel_comm_destroy(node);
       kugel_comm_destroy(alone);
     }
+    kugel_sht_destroy(plan);
+    kugel_comm_destroy(one);
+  }
+  CASE("one rank, transforms: allocations fail from the n-th on")
+  {
+    kugel_status s = KUGEL_ENOMEM;
+    for (long n = 1; s && n < 300; n++) {
+      kugel_comm *one = NULL;
+      kugel__fault_alloc(n);
+      s = kugel_comm_open(NULL, NULL, &one);
+      s = s ? s : transforms(NULL, one, w.grid);
+      kugel__fault_alloc(0);
+      CHECK(!s || s == KUGEL_ENOMEM);
+      kugel_comm_destroy(one);
+    }
+    CHECK_OK(s);
   }
   CASE("rank 0 leads, allocations fail from the n-th on, and the others go on serving")
   {

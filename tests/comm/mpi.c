@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "ranks.h"
+#include "core/alloc.h"
 #include <kugel/alm.h>
 #include <kugel/sphere.h>
 
@@ -26,7 +27,8 @@ static int transforms(kugel_comm *comm)
   kugel_layout *alms = NULL, *maps = NULL, *every_alm = NULL, *every_map = NULL, *root = NULL;
   int64_t nalm = kugel_alm_count(LMAX, KUGEL_ALL), npix = 12 * NSIDE * NSIDE;
   int rank = rank_of(comm), bad = 0;
-  double *alm = malloc((size_t)nalm * 16), *part_alm = malloc((size_t)nalm * 16), *all_alm = malloc((size_t)nalm * 16);
+  double *alm = malloc((size_t)nalm * 16), *part_alm = malloc((size_t)nalm * 16),
+         *all_alm = malloc((size_t)nalm * 16);
   double *map = malloc((size_t)npix * 8), *part = malloc((size_t)npix * 8), *all = malloc((size_t)npix * 8);
   uint64_t seed = 5;
   for (int64_t i = 0; i < 2 * nalm; i++)
@@ -42,16 +44,20 @@ static int transforms(kugel_comm *comm)
   bad += kugel_sht_get_info(many, &info) != KUGEL_OK;
   bad += !!kugel_sht_layout(many, KUGEL_SHT_ALM, &alms) + !!kugel_sht_layout(many, KUGEL_SHT_MAP, &maps) +
          !!kugel_layout_whole(comm, nalm, KUGEL_EVERY_RANK, &every_alm) +
-         !!kugel_layout_whole(comm, npix, KUGEL_EVERY_RANK, &every_map) + !!kugel_layout_whole(comm, nalm, RANKS - 1, &root);
+         !!kugel_layout_whole(comm, npix, KUGEL_EVERY_RANK, &every_map) +
+         !!kugel_layout_whole(comm, nalm, RANKS - 1, &root);
   kugel_array *a = KUGEL_ARRAY(part_alm, KUGEL_C128, info.nalm), *m = KUGEL_ARRAY(part, KUGEL_F64, info.npix);
-  bad += kugel_layout_move(root, rank == RANKS - 1 ? KUGEL_ARRAY(alm, KUGEL_C128, nalm) : NULL, alms, a) != KUGEL_OK;
+  bad += kugel_layout_move(root, rank == RANKS - 1 ? KUGEL_ARRAY(alm, KUGEL_C128, nalm) : NULL, alms, a) !=
+         KUGEL_OK;
   bad += kugel_sht_synthesis(many, a, m, NULL) != KUGEL_OK;
   bad += kugel_layout_move(maps, m, every_map, KUGEL_ARRAY(all, KUGEL_F64, npix)) != KUGEL_OK;
-  bad += kugel_sht_synthesis(one, KUGEL_ARRAY(alm, KUGEL_C128, nalm), KUGEL_ARRAY(map, KUGEL_F64, npix), NULL) != KUGEL_OK;
+  bad += kugel_sht_synthesis(one, KUGEL_ARRAY(alm, KUGEL_C128, nalm), KUGEL_ARRAY(map, KUGEL_F64, npix),
+                             NULL) != KUGEL_OK;
   bad += memcmp(map, all, (size_t)npix * 8) != 0;
   bad += kugel_sht_analysis(many, m, a, NULL) != KUGEL_OK;
   bad += kugel_layout_move(alms, a, every_alm, KUGEL_ARRAY(all_alm, KUGEL_C128, nalm)) != KUGEL_OK;
-  bad += kugel_sht_analysis(one, KUGEL_ARRAY(map, KUGEL_F64, npix), KUGEL_ARRAY(alm, KUGEL_C128, nalm), NULL) != KUGEL_OK;
+  bad += kugel_sht_analysis(one, KUGEL_ARRAY(map, KUGEL_F64, npix), KUGEL_ARRAY(alm, KUGEL_C128, nalm),
+                            NULL) != KUGEL_OK;
   bad += memcmp(alm, all_alm, (size_t)nalm * 16) != 0;
   if (bad)
     printf("rank %d: %d transforms or moves are wrong: %s\n", rank, bad, kugel_last_error());
@@ -75,19 +81,39 @@ static int collectives(kugel_comm *comm)
     memset(text, 'x', sizeof text - 1);
   bad += kugel_comm_bcast(comm, text, sizeof text, 2) != KUGEL_OK || strlen(text) != sizeof text - 1;
   kugel_status s = rank ? kugel_comm_bcast(comm, text, 1, 99) : KUGEL_OK;
-  bad += kugel_comm_agree(comm, s) != KUGEL_EINVAL || strncmp(kugel_last_error(), "rank 1: root is 99", 18) != 0;
+  bad +=
+      kugel_comm_agree(comm, s) != KUGEL_EINVAL || strncmp(kugel_last_error(), "rank 1: root is 99", 18) != 0;
   kugel_comm *node = NULL, *pair = NULL;
   kugel_comm_info info = {.size = sizeof info};
   bad += kugel_comm_node(comm, &node) != KUGEL_OK || ranks_of(node) != RANKS;
   bad += kugel_comm_split(comm, rank == 1, 0, &pair) != KUGEL_OK || ranks_of(pair) != (rank == 1 ? 1 : 2);
   bad += kugel_comm_barrier(pair) != KUGEL_OK;
-  bad += kugel_comm_get_info(comm, &info) != KUGEL_OK || info.nodes != 1 || info.node_rank != rank || info.threads < 1;
-  bad += kugel_comm_describe(comm, line, sizeof line) != KUGEL_OK || strstr(line, "3 ranks on 1 host; ") == NULL;
+  bad += kugel_comm_get_info(comm, &info) != KUGEL_OK || info.nodes != 1 || info.node_rank != rank ||
+         info.threads < 1;
+  bad +=
+      kugel_comm_describe(comm, line, sizeof line) != KUGEL_OK || strstr(line, "3 ranks on 1 host; ") == NULL;
   kugel_comm_destroy(pair);
   kugel_comm_destroy(node);
   if (rank == 0)
     printf("  %s\n", line);
   return bad;
+}
+
+// Opening, with the n-th allocation of rank 1 and all later ones failing: all ranks hear of it.
+static int faults(int rank)
+{
+  int bad = 0, failures = 0;
+  kugel_status s = KUGEL_ENOMEM;
+  for (long n = 1; s && n < 30; n++) {
+    kugel_comm *comm = NULL;
+    kugel__fault_alloc(rank == 1 ? n : 0);
+    s = kugel_comm_open(NULL, NULL, &comm);
+    kugel__fault_alloc(0);
+    bad += s && (s != KUGEL_ENOMEM || comm);
+    failures += s != KUGEL_OK;
+    kugel_comm_destroy(comm);
+  }
+  return bad + (s != KUGEL_OK) + (failures < 3);
 }
 
 static int work(const char *what)
@@ -102,7 +128,7 @@ static int work(const char *what)
     raise(SIGKILL);
   if (!strcmp(what, "die"))
     return kugel_comm_barrier(comm) ? 4 : 5; // never comes
-  int bad = collectives(comm) + transforms(comm);
+  int bad = collectives(comm) + transforms(comm) + faults(rank_of(comm));
   kugel_comm_destroy(comm);
   return bad ? 1 : 0;
 }
@@ -117,11 +143,12 @@ static int installed(const char *command)
 }
 
 // Its exit code; what it printed to `out`.
-static int launch(int flavour, const char *self, const char *what, const char *environment, char *out, size_t n)
+static int launch(int flavour, const char *self, const char *what, const char *environment, char *out,
+                  size_t n)
 {
   char line[1200];
-  snprintf(line, sizeof line, "%s timeout 100 %s -n %d '%s' %s 2>&1 < /dev/null", environment, flavours[flavour].launcher, RANKS,
-           self, what);
+  snprintf(line, sizeof line, "%s timeout 100 %s -n %d '%s' %s 2>&1 < /dev/null", environment,
+           flavours[flavour].launcher, RANKS, self, what);
   FILE *p = popen(line, "r");
   size_t got = p ? fread(out, 1, n - 1, p) : 0;
   out[got] = 0;

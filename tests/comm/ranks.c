@@ -31,7 +31,8 @@ static void agreement(kugel_comm *comm, void *arg)
   snprintf(o->said[rank], sizeof o->said[rank], "%s", kugel_last_error());
   if (rank == 1)
     strcpy(text, "from the second");
-  o->bad[rank] += kugel_comm_bcast(comm, text, sizeof text, 1) != KUGEL_OK || strcmp(text, "from the second") != 0;
+  o->bad[rank] +=
+      kugel_comm_bcast(comm, text, sizeof text, 1) != KUGEL_OK || strcmp(text, "from the second") != 0;
   o->bad[rank] += kugel_comm_barrier(comm) != KUGEL_OK;
 }
 
@@ -64,16 +65,19 @@ static void moving(kugel_comm *comm, void *arg)
   int32_t *x = malloc(sizeof *x * N * BATCH), *y = calloc(N * BATCH, sizeof *y);
   for (int i = 0; i < N * BATCH; i++)
     x[i] = i * 7 + 1;
-  o->bad[rank] += !!kugel_layout_whole(comm, many, last, &from) + !!kugel_layout_whole(comm, many, KUGEL_EVERY_RANK, &every) +
+  o->bad[rank] += !!kugel_layout_whole(comm, many, last, &from) +
+                  !!kugel_layout_whole(comm, many, KUGEL_EVERY_RANK, &every) +
                   !!kugel_layout_whole(comm, many, 0, &zero);
   const kugel_array *has = rank == last ? KUGEL_ARRAY(x, KUGEL_I32, BATCH, N) : NULL;
   o->bad[rank] += kugel_layout_move(from, has, every, KUGEL_ARRAY(y, KUGEL_I32, BATCH, N)) != KUGEL_OK;
   o->bad[rank] += memcmp(x, y, sizeof *x * N * BATCH) != 0;
   memset(y, 0, sizeof *y * N * BATCH);
-  o->bad[rank] += kugel_layout_move(from, has, zero, rank ? NULL : KUGEL_ARRAY(y, KUGEL_I32, BATCH, N)) != KUGEL_OK;
+  o->bad[rank] +=
+      kugel_layout_move(from, has, zero, rank ? NULL : KUGEL_ARRAY(y, KUGEL_I32, BATCH, N)) != KUGEL_OK;
   o->bad[rank] += rank == 0 && memcmp(x, y, sizeof *x * N * BATCH) != 0;
   int64_t first = -1, length = -1, runs = -1;
-  o->bad[rank] += kugel_layout_runs(from, last, 1, &first, &length, &runs) != KUGEL_OK || first != 0 || length != N || runs != 1;
+  o->bad[rank] += kugel_layout_runs(from, last, 1, &first, &length, &runs) != KUGEL_OK || first != 0 ||
+                  length != N || runs != 1;
   o->bad[rank] += kugel_layout_count(from, last) != N || kugel_layout_count(from, n) != 0;
   o->bad[rank] += kugel_layout_move(every, KUGEL_ARRAY(x, KUGEL_I32, BATCH, N), zero, NULL) != KUGEL_EINVAL;
   if (n > 1) { // a wrong batch on one rank fails on all
@@ -199,7 +203,8 @@ int main(void)
   {
     kugel_comm *comm = NULL;
     int rank = -1;
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+                                        "SLURM_STEP_NUM_TASKS"};
     for (int i = 0; i < 4; i++)
       unsetenv(names[i]);
     CHECK(kugel_comm_launched(&rank) == 1 && rank == 0);

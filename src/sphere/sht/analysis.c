@@ -100,7 +100,8 @@ kugel_status kugel__sht_analyse_adjoint(const kugel_sht *p, const kugel__alms *a
     s = temporary_maps(p, &work);
   for (int c = 0; c < p->n_alm && !s; c++) {
     kugel__widen(alm->data[c], alm->f32, 2 * p->nalm, b.data[c]);
-    bool zero = !p->dist || p->dist->order[p->dist->begin[p->dist->rank]] == 0; // order 0 is this rank's first
+    bool zero =
+        !p->dist || p->dist->order[p->dist->begin[p->dist->rank]] == 0; // order 0 is this rank's first
     for (int64_t l = 0; zero && l <= p->lmax && p->nalm; l++) // imaginary parts at m = 0 do not count
       ((double *)b.data[c])[2 * l + 1] = 0;
   }
@@ -275,7 +276,8 @@ kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, cons
   kugel_solve_opts o;
   kugel_solve_stats st = {0};
   KUGEL_TRY(kugel__sht_check(plan, alm, map, &batch));
-  KUGEL_CHECK(!plan->dist, KUGEL_ENOTSUP, "least squares do not run over ranks: use kugel_sht_analysis with iterations");
+  KUGEL_CHECK(!plan->dist, KUGEL_ENOTSUP,
+              "least squares do not run over ranks: use kugel_sht_analysis with iterations");
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_solve_opts"));
   KUGEL_CHECK(plan->n_alm == plan->n_map, KUGEL_ENOTSUP,
               "gradient modes cannot be solved for: use mode SCALAR");

@@ -12,9 +12,9 @@ typedef struct job {
   const kugel__dist *d;
   const kugel__alms *alm;
   bool accumulate;
-  double *rings;       // F[mmax + 1][n_map][4][d->row] of own pairs
+  double *rings;        // F[mmax + 1][n_map][4][d->row] of own pairs
   char *orders, *pairs; // messages of two pieces on the side of orders, and on that of pairs
-  char *scratch;       // one part per worker: columns, rows [n_map][4][d->full_row], scratch of the Legendre stage
+  char *scratch; // one part per worker: columns, rows [n_map][4][d->full_row], scratch of the Legendre stage
   size_t column_size, rows_size, scratch_size;
   int piece;
   int64_t first; // of the piece, an index into d->order
@@ -26,8 +26,10 @@ static kugel_status job_begin(job *t, const kugel_sht *p)
   t->plan = p;
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
   t->rows_size = (size_t)(p->n_map * 4 * d->full_row * 8);
-  t->scratch_size = (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx), f = (size_t)((p->mmax + 1) * p->n_map * 4 * d->row * 8);
+  t->scratch_size =
+      (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
+  size_t workers = (size_t)kugel__ctx_threads(p->ctx),
+         f = (size_t)((p->mmax + 1) * p->n_map * 4 * d->row * 8);
   t->rings = kugel__scratch_get(p->ctx, f);
   t->orders = kugel__scratch_get(p->ctx, 2 * d->most_out + 64);
   t->pairs = kugel__scratch_get(p->ctx, 2 * d->most_in + 64);
@@ -70,7 +72,8 @@ static void cut_rows(const job *t, int64_t j, double *rows, bool out)
   }
 }
 
-static double *worker_columns(const job *t, int worker, double *columns[KUGEL__MAX_SETS], double **rows, void **rest)
+static double *worker_columns(const job *t, int worker, double *columns[KUGEL__MAX_SETS], double **rows,
+                              void **rest)
 {
   char *mine = t->scratch + (size_t)worker * t->scratch_size;
   for (int c = 0; c < t->plan->n_alm; c++)
@@ -84,7 +87,8 @@ static kugel_status synthesis_order(void *arg, int64_t i, int worker)
 {
   const job *t = arg;
   const kugel_sht *p = t->plan;
-  int64_t j = t->first + i, m = t->d->order[j], n = p->lmax - m + 1, at = t->d->column[j - t->d->begin[t->d->rank]];
+  int64_t j = t->first + i, m = t->d->order[j], n = p->lmax - m + 1,
+          at = t->d->column[j - t->d->begin[t->d->rank]];
   double *columns[KUGEL__MAX_SETS], *rows;
   const double *in[KUGEL__MAX_SETS];
   void *rest;
@@ -94,7 +98,8 @@ static kugel_status synthesis_order(void *arg, int64_t i, int worker)
     in[c] = columns[c];
   }
   for (int64_t p0 = 0; p0 < p->grid->npairs; p0 += p->block)
-    kugel__leg_synth(p->leg, m, p0, kugel__min(p->grid->npairs, p0 + p->block), in, rows + p0, t->d->full_row, rest);
+    kugel__leg_synth(p->leg, m, p0, kugel__min(p->grid->npairs, p0 + p->block), in, rows + p0, t->d->full_row,
+                     rest);
   cut_rows(t, j, rows, true);
   return KUGEL_OK;
 }
@@ -103,7 +108,8 @@ static kugel_status adjoint_order(void *arg, int64_t i, int worker)
 {
   const job *t = arg;
   const kugel_sht *p = t->plan;
-  int64_t j = t->first + i, m = t->d->order[j], n = p->lmax - m + 1, at = t->d->column[j - t->d->begin[t->d->rank]];
+  int64_t j = t->first + i, m = t->d->order[j], n = p->lmax - m + 1,
+          at = t->d->column[j - t->d->begin[t->d->rank]];
   double *columns[KUGEL__MAX_SETS], *rows;
   void *rest;
   worker_columns(t, worker, columns, &rows, &rest);
@@ -111,15 +117,16 @@ static kugel_status adjoint_order(void *arg, int64_t i, int worker)
   for (int64_t p0 = 0; p0 < p->grid->npairs; p0 += p->block) {
     for (int c = 0; c < p->n_alm; c++)
       memset(columns[c], 0, (size_t)n * 16);
-    kugel__leg_adjoint(p->leg, m, p0, kugel__min(p->grid->npairs, p0 + p->block), rows + p0, t->d->full_row, columns,
-                       rest);
+    kugel__leg_adjoint(p->leg, m, p0, kugel__min(p->grid->npairs, p0 + p->block), rows + p0, t->d->full_row,
+                       columns, rest);
     for (int c = 0; c < p->n_alm; c++)
       kugel__alm_pack(t->alm, c, at, n, m == 0, t->accumulate || p0 > 0, columns[c]);
   }
   return KUGEL_OK;
 }
 
-static kugel_status orders_of_piece(job *t, int k, kugel__task task, const char *stage, double from, double to)
+static kugel_status orders_of_piece(job *t, int k, kugel__task task, const char *stage, double from,
+                                    double to)
 {
   const kugel__dist *d = t->d;
   t->piece = k;
@@ -144,7 +151,8 @@ static kugel_status copy_order(void *arg, int64_t i, int worker)
   const kugel__dist *d = t->d;
   (void)worker;
   const size_t *at = d->messages + ((size_t)y->piece * 4 + 3) * (size_t)d->size;
-  int64_t j = y->first + i, m = d->order[j], a = kugel__dist_first(d, d->rank, m), n = d->cut[d->rank + 1] - a;
+  int64_t j = y->first + i, m = d->order[j], a = kugel__dist_first(d, d->rank, m),
+          n = d->cut[d->rank + 1] - a;
   char *buffer = t->pairs + (size_t)(y->piece & 1) * d->most_in;
   double *message = (double *)(void *)(buffer + at[y->owner]) + d->unpack_at[j];
   for (int k = 0; k < 4 * t->plan->n_map && n > 0; k++, message += n) {
@@ -246,8 +254,8 @@ static kugel_status synthesis(const kugel_sht *p, const kugel__alms *alm, const 
   return s;
 }
 
-static kugel_status adjoint_f64(const kugel_sht *p, const kugel__maps *map, bool weighted, const kugel__alms *alm,
-                                bool accumulate)
+static kugel_status adjoint_f64(const kugel_sht *p, const kugel__maps *map, bool weighted,
+                                const kugel__alms *alm, bool accumulate)
 {
   job t = {.alm = alm, .accumulate = accumulate};
   const kugel__dist *d = p->dist;
@@ -272,7 +280,8 @@ static kugel_status adjoint(const kugel_sht *p, const kugel__maps *map, bool wei
     return adjoint_f64(p, map, weighted, alm, accumulate);
   kugel__alms wide = {.f32 = false}; // as without ranks: sums over blocks are kept in double
   double *sums = kugel__scratch_get(p->ctx, (size_t)(p->n_alm * p->nalm * 16 + 64));
-  KUGEL_CHECK(sums, KUGEL_ENOMEM, "no memory for %d alm sets of %lld coefficients", p->n_alm, (long long)p->nalm);
+  KUGEL_CHECK(sums, KUGEL_ENOMEM, "no memory for %d alm sets of %lld coefficients", p->n_alm,
+              (long long)p->nalm);
   for (int c = 0; c < p->n_alm; c++)
     wide.data[c] = sums + 2 * c * p->nalm;
   kugel_status s = adjoint_f64(p, map, weighted, &wide, false);

@@ -19,8 +19,8 @@ typedef struct kugel__dist {
   int rank, size, pieces;
   /* Orders by rank, ascending within each: those of rank r are order[begin[r]] ... order[begin[r + 1] - 1]. */
   int64_t *begin, *order;
-  int64_t *column;     // [own orders] where the coefficients of each begin in the rank's part
-  int64_t *cut;        // [size + 1] pairs of rank r are cut[r] ... cut[r + 1] - 1, in whole groups of the ring stage
+  int64_t *column; // [own orders] where the coefficients of each begin in the rank's part
+  int64_t *cut; // [size + 1] pairs of rank r are cut[r] ... cut[r + 1] - 1, in whole groups of the ring stage
   int64_t *first_pair; // [mmax + 1] the lowest pair to which an order contributes
   /* Where an order's rows begin in its message, doubles: of own order i to rank r, pack_at[i * size + r]; of order[j]
    * to this rank, unpack_at[j]. */

@@ -148,7 +148,8 @@ static kugel_status lay_maps_out(kugel_sht *p, kugel__dist *d)
   kugel_status s = kugel__layout_new(p->ctx, d->comm, g->npix, g->nrings, &d->map);
   for (int64_t i = 1; i < g->nrings && !s; i++)
     if (rings[i - 1].first + rings[i - 1].n > rings[i].first)
-      s = KUGEL_FAIL(KUGEL_ENOTSUP, "rings of the grid share pixel %lld: such a grid cannot be spread over ranks",
+      s = KUGEL_FAIL(KUGEL_ENOTSUP,
+                     "rings of the grid share pixel %lld: such a grid cannot be spread over ranks",
                      (long long)rings[i].first);
   for (int64_t i = 0; i < g->npairs && !s; i++)
     d->north[i] = d->south[i] = -1;
@@ -190,11 +191,12 @@ kugel_status kugel__dist_create(kugel_sht *p, kugel_comm *comm, int pieces)
   d->size = comm->size;
   d->pieces = pieces ? pieces : choose_pieces(p, d->size);
   int64_t size = d->size, orders = p->mmax + 1, pairs = p->grid->npairs, most = orders / size + 2;
-  int64_t *t = kugel__calloc(p->ctx, (size_t)(2 * (size + 1) + 3 * orders + most * (1 + size) + 2 * pairs) * 8);
+  int64_t *t =
+      kugel__calloc(p->ctx, (size_t)(2 * (size + 1) + 3 * orders + most * (1 + size) + 2 * pairs) * 8);
   d->begin = t; // one block
   d->messages = kugel__calloc(p->ctx, (size_t)d->pieces * 4 * (size_t)size * sizeof *d->messages);
-  KUGEL_CHECK(t && d->messages, KUGEL_ENOMEM, "no memory for the messages of %lld orders to %lld ranks", (long long)orders,
-              (long long)size);
+  KUGEL_CHECK(t && d->messages, KUGEL_ENOMEM, "no memory for the messages of %lld orders to %lld ranks",
+              (long long)orders, (long long)size);
   d->cut = t + size + 1;
   d->order = d->cut + size + 1;
   d->first_pair = d->order + orders;
@@ -250,7 +252,8 @@ kugel_status kugel_sht_layout(const kugel_sht *p, kugel_sht_side side, kugel_lay
 
 kugel_status kugel_sht_orders(const kugel_sht *p, int64_t most, int64_t *m, int64_t *count)
 {
-  KUGEL_CHECK(p && count, KUGEL_EINVAL, "%s is NULL: pass a plan, and where to put the number", p ? "count" : "plan");
+  KUGEL_CHECK(p && count, KUGEL_EINVAL, "%s is NULL: pass a plan, and where to put the number",
+              p ? "count" : "plan");
   KUGEL_CHECK(most >= 0 && (m || !most), KUGEL_EINVAL, "most is %lld, must be at least 0, and 0 without m",
               (long long)most);
   const kugel__dist *d = p->dist;

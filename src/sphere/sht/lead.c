@@ -25,8 +25,8 @@ typedef enum verb { MAKE, DROP, SYNTHESIS, ADJOINT, DISMISS } verb;
 
 typedef struct task {
   int64_t verb, id, code;
-  int64_t alm_f32, map_f32, weighted, accumulate;                                  // transforms
-  int64_t lmax, mmax, mode, spin, weights;                                         // plans
+  int64_t alm_f32, map_f32, weighted, accumulate;                   // transforms
+  int64_t lmax, mmax, mode, spin, weights;                          // plans
   int64_t kind, nside, nrings, npix, npairs, max_nphi, has_weights; // their grids
 } task;
 
@@ -80,7 +80,8 @@ static kugel_status share_grid(kugel_ctx *ctx, kugel_comm *c, const task *t, kug
 }
 
 // The same on all ranks; base: rank 0's plan, NULL on others.
-static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kugel_sht *base, kugel__led **out)
+static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kugel_sht *base,
+                         kugel__led **out)
 {
   kugel_grid *grid = base ? kugel__grid_retain(base->grid) : NULL;
   kugel__comm_enter(c);
@@ -125,7 +126,8 @@ static size_t element(const task *t, bool alm)
 }
 
 // All sets between rank 0 and the parts; whole: NULL pointers on other ranks.
-static kugel_status spread(const kugel__led *l, const task *t, bool alm, bool gather, void *const *whole, void *const *part)
+static kugel_status spread(const kugel__led *l, const task *t, bool alm, bool gather, void *const *whole,
+                           void *const *part)
 {
   const kugel__dist *d = l->plan->dist;
   const kugel_layout *at_root = alm ? l->alm : l->map, *parts = alm ? d->alm : d->map;
@@ -136,7 +138,8 @@ static kugel_status spread(const kugel__led *l, const task *t, bool alm, bool ga
   return s;
 }
 
-static kugel_status transform(const kugel__led *l, const task *t, const kugel__alms *alm, const kugel__maps *map)
+static kugel_status transform(const kugel__led *l, const task *t, const kugel__alms *alm,
+                              const kugel__maps *map)
 {
   kugel_sht *p = l->plan;
   static void *const nothing[KUGEL__MAX_SETS];
@@ -148,8 +151,8 @@ static kugel_status transform(const kugel__led *l, const task *t, const kugel__a
   kugel__comm_enter(l->comm);
   char *room = kugel__scratch_get(p->ctx, (size_t)p->n_alm * one_alm + (size_t)p->n_map * one_map + 64);
   kugel_status s = room ? KUGEL_OK
-                        : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for this rank's part of %d maps of %lld pixels", p->n_map,
-                                     (long long)p->npix);
+                        : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for this rank's part of %d maps of %lld pixels",
+                                     p->n_map, (long long)p->npix);
   for (int c = 0; c < p->n_alm && room; c++)
     a.data[c] = room + (size_t)c * one_alm;
   for (int c = 0; c < p->n_map && room; c++)
@@ -161,7 +164,8 @@ static kugel_status transform(const kugel__led *l, const task *t, const kugel__a
   if (!synthesis)
     s = s ? s : spread(l, t, false, false, whole_map, f.data);
   if (!s)
-    s = synthesis ? p->ops->synthesis(p, &a, &f) : p->ops->adjoint(p, &f, t->weighted != 0, &a, t->accumulate != 0);
+    s = synthesis ? p->ops->synthesis(p, &a, &f)
+                  : p->ops->adjoint(p, &f, t->weighted != 0, &a, t->accumulate != 0);
   s = s ? s : spread(l, t, !synthesis, true, synthesis ? whole_map : whole_alm, synthesis ? f.data : a.data);
   kugel__scratch_put(p->ctx, room);
   return kugel__comm_leave(l->comm, s);
@@ -233,15 +237,16 @@ void kugel__sht_unlead(kugel_sht *p)
 
 kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm)
 {
-  KUGEL_CHECK(!comm || comm->rank == 0, KUGEL_EINVAL, "this is rank %d: rank 0 leads, the others call kugel_sht_serve",
-              comm->rank);
+  KUGEL_CHECK(!comm || comm->rank == 0, KUGEL_EINVAL,
+              "this is rank %d: rank 0 leads, the others call kugel_sht_serve", comm->rank);
   kugel__ctx(ctx)->leads = comm && comm->size > 1 ? comm : NULL;
   return KUGEL_OK;
 }
 
 kugel_status kugel_sht_dismiss(kugel_comm *comm, int code)
 {
-  KUGEL_CHECK(comm && comm->rank == 0, KUGEL_EINVAL, "comm is NULL, or not that of rank 0, which alone dismisses");
+  KUGEL_CHECK(comm && comm->rank == 0, KUGEL_EINVAL,
+              "comm is NULL, or not that of rank 0, which alone dismisses");
   task t = {.verb = DISMISS, .code = code};
   pthread_mutex_lock(&lock);
   kugel_status s = send_task(comm, &t);

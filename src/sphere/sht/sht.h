@@ -26,8 +26,8 @@ struct kugel_sht {
   kugel_sht_opts opts;
   kugel_grid *grid;
   int64_t lmax, mmax, nalm, npix; /* over ranks: nalm and npix of this one's part */
-  int n_alm, n_map; /* sets: 1, 2 or 3 */
-  int64_t block;    /* ring pairs whose Fourier coefficients are held at a time, a multiple of 8 */
+  int n_alm, n_map;               /* sets: 1, 2 or 3 */
+  int64_t block; /* ring pairs whose Fourier coefficients are held at a time, a multiple of 8 */
   kugel__leg *leg;
   kugel__rings *rings;
   double *weight_north;         /* [npairs] for analysis, ring weights included; NULL: the grid has none */
@@ -37,7 +37,8 @@ struct kugel_sht {
   struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
   kugel__sht_gpu *gpu;          /* on a device; NULL: on the CPU */
   struct kugel__dist *dist;     /* over ranks, dist.h; NULL: this process alone */
-  struct kugel__led *led;       /* transforms are spread over the ranks that serve the context, lead.c; NULL: they are not */
+  struct kugel__led
+      *led; /* transforms are spread over the ranks that serve the context, lead.c; NULL: they are not */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */

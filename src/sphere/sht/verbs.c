@@ -13,7 +13,8 @@ static kugel_status check_analysis(const kugel_sht *plan)
   KUGEL_CHECK(plan->weight_north, KUGEL_ENOTSUP,
               "the grid has no quadrature weights: give ring_weight, or use kugel_sht_solve");
   KUGEL_CHECK(!plan->dist || !plan->resampled, KUGEL_ENOTSUP,
-              "lmax is %lld: beyond what the weights of the %lld rings are exact to, analysis resamples in theta, which "
+              "lmax is %lld: beyond what the weights of the %lld rings are exact to, analysis resamples in "
+              "theta, which "
               "works without ranks only",
               (long long)plan->lmax, (long long)plan->grid->nrings);
   return KUGEL_OK;

@@ -10,7 +10,8 @@ typedef struct sky {
   int batch;
   int64_t nalm, npix;
   int n_alm, n_map;
-  char *alm, *map, *adjoint, *analysis, *dual; // as without ranks: synthesis of alm, and what comes of the map
+  char *alm, *map, *adjoint, *analysis,
+      *dual; // as without ranks: synthesis of alm, and what comes of the map
   int wrong[64];
 } sky;
 
@@ -30,8 +31,8 @@ static size_t alm_bytes(const sky *s)
 #define MAPS(s, data, n) KUGEL_ARRAY(data, (s)->real, (s)->batch, (s)->n_map, n)
 #define ALMS(s, data, n) KUGEL_ARRAY(data, (s)->complex, (s)->batch, (s)->n_alm, n)
 
-static int compare(kugel_layout *parts, kugel_layout *whole, const kugel_array *part, kugel_array *all, const char *want,
-                   size_t bytes, int rank)
+static int compare(kugel_layout *parts, kugel_layout *whole, const kugel_array *part, kugel_array *all,
+                   const char *want, size_t bytes, int rank)
 {
   if (kugel_layout_move(parts, part, whole, all))
     return 1;
@@ -54,7 +55,8 @@ static void over_ranks(kugel_comm *comm, void *arg)
   }
   kugel_sht_get_info(plan, &info);
   bad += !!kugel_sht_layout(plan, KUGEL_SHT_ALM, &alms) + !!kugel_sht_layout(plan, KUGEL_SHT_MAP, &maps);
-  bad += !!kugel_layout_whole(comm, s->nalm, 0, &whole_alm) + !!kugel_layout_whole(comm, s->npix, 0, &whole_map);
+  bad +=
+      !!kugel_layout_whole(comm, s->nalm, 0, &whole_alm) + !!kugel_layout_whole(comm, s->npix, 0, &whole_map);
   bad += kugel_layout_count(alms, rank) != info.nalm || kugel_layout_count(maps, rank) != info.npix;
   bad += kugel_layout_count(maps, KUGEL_EVERY_RANK) != s->npix;
   char *alm = malloc((size_t)(info.nalm * s->batch * s->n_alm) * 16 + 1);
@@ -68,7 +70,8 @@ static void over_ranks(kugel_comm *comm, void *arg)
   bad += compare(alms, whole_alm, alm_part, ALMS(s, all, rank ? 0 : s->nalm), s->adjoint, alm_bytes(s), rank);
   if (s->analysis) {
     bad += !!kugel_sht_analysis(plan, map_part, alm_part, NULL);
-    bad += compare(alms, whole_alm, alm_part, ALMS(s, all, rank ? 0 : s->nalm), s->analysis, alm_bytes(s), rank);
+    bad +=
+        compare(alms, whole_alm, alm_part, ALMS(s, all, rank ? 0 : s->nalm), s->analysis, alm_bytes(s), rank);
     bad += !!kugel_sht_analysis_adjoint(plan, alm_part, map_part, NULL);
     bad += compare(maps, whole_map, map_part, MAPS(s, all, rank ? 0 : s->npix), s->dual, map_bytes(s), rank);
   }
@@ -95,7 +98,10 @@ static void fill(sky *s)
 
 static void check_plan(kugel_sht_opts opts, int single, int batch)
 {
-  sky s = {.opts = opts, .batch = batch, .real = single ? KUGEL_F32 : KUGEL_F64, .complex = single ? KUGEL_C64 : KUGEL_C128};
+  sky s = {.opts = opts,
+           .batch = batch,
+           .real = single ? KUGEL_F32 : KUGEL_F64,
+           .complex = single ? KUGEL_C64 : KUGEL_C128};
   kugel_sht *plan;
   kugel_sht_info info = {.size = sizeof info};
   s.opts.size = sizeof s.opts;
@@ -122,7 +128,8 @@ static void check_plan(kugel_sht_opts opts, int single, int batch)
     run_ranks(NULL, counts[i], over_ranks, &s);
     for (int r = 0; r < counts[i]; r++)
       if (s.wrong[r])
-        CHECK_FAIL("rank %d of %d: %d results differ or failed: %s", r, counts[i], s.wrong[r], kugel_last_error());
+        CHECK_FAIL("rank %d of %d: %d results differ or failed: %s", r, counts[i], s.wrong[r],
+                   kugel_last_error());
   }
   kugel_sht_destroy(plan);
   free(s.alm);
@@ -158,13 +165,15 @@ int main(void)
   }
   CASE("spin 2, a batch, an nside that is no power of two, mmax below lmax")
   {
-    check_plan((kugel_sht_opts){.grid = g37, .lmax = 100, .mmax = 71, .mode = KUGEL_SHT_SPIN, .spin = 2}, 0, 2);
+    check_plan((kugel_sht_opts){.grid = g37, .lmax = 100, .mmax = 71, .mode = KUGEL_SHT_SPIN, .spin = 2}, 0,
+               2);
   }
   CASE("T, E, B in single precision with ring weights")
   {
-    check_plan((kugel_sht_opts){.grid = g37, .lmax = 80, .mode = KUGEL_SHT_TEB, .weights = KUGEL_WEIGHTS_RING,
-                                .iterations = 1},
-               1, 1);
+    check_plan(
+        (kugel_sht_opts){
+            .grid = g37, .lmax = 80, .mode = KUGEL_SHT_TEB, .weights = KUGEL_WEIGHTS_RING, .iterations = 1},
+        1, 1);
   }
   CASE("pixel weights")
   {
