@@ -15,6 +15,7 @@ typedef struct sky {
   int wrong[64];
 } sky;
 
+static kugel_ctx *ctx; // of plans
 static const int counts[] = {1, 2, 3, 4, 5, 7};
 
 static size_t map_bytes(const sky *s)
@@ -49,7 +50,7 @@ static void over_ranks(kugel_comm *comm, void *arg)
   opts.comm = comm;
   opts.pieces = 3;
   kugel_sht_info info = {.size = sizeof info};
-  if (kugel_sht_create(NULL, &opts, &plan)) {
+  if (kugel_sht_create(ctx, &opts, &plan)) {
     s->wrong[rank] = 1;
     return;
   }
@@ -105,7 +106,7 @@ static void check_plan(kugel_sht_opts opts, int single, int batch)
   kugel_sht *plan;
   kugel_sht_info info = {.size = sizeof info};
   s.opts.size = sizeof s.opts;
-  CHECK_OK(kugel_sht_create(NULL, &s.opts, &plan));
+  CHECK_OK(kugel_sht_create(ctx, &s.opts, &plan));
   CHECK_OK(kugel_sht_get_info(plan, &info));
   s.nalm = info.nalm;
   s.npix = info.npix;
@@ -189,9 +190,15 @@ int main(void)
     check_plan((kugel_sht_opts){.grid = few, .lmax = 4}, 0, 1);
     check_plan((kugel_sht_opts){.grid = few, .lmax = 4, .mmax = KUGEL_ONLY_M0}, 0, 1);
   }
-  CASE("blocks of pairs, as a limit of memory makes them")
+  CASE("blocks of pairs, as a limit of memory makes them; several threads per rank")
   {
-    CHECK_OK(kugel_ctx_limit_memory(NULL, 0) == KUGEL_EINVAL ? KUGEL_OK : KUGEL_OK);
+    kugel_ctx_opts opts = {.size = sizeof opts, .threads = 2};
+    CHECK_OK(kugel_ctx_create(&opts, &ctx));
+    CHECK_OK(kugel_ctx_limit_memory(ctx, 200000)); // of 128 pairs, 64 at a time
+    check_plan((kugel_sht_opts){.grid = g64, .lmax = 150, .mode = KUGEL_SHT_SPIN, .spin = 2, .iterations = 1}, 0, 1);
+    check_plan((kugel_sht_opts){.grid = g64, .lmax = 150}, 1, 1);
+    kugel_ctx_destroy(ctx);
+    ctx = NULL;
   }
   kugel_grid_destroy(g64);
   kugel_grid_destroy(g37);
