@@ -30,6 +30,8 @@ kugel_status kugel__comm_make(kugel_ctx *ctx, const kugel_comm_ops *ops, void *u
                               const char *library, kugel_comm **out);
 /* Finds which ranks share a host, and CPUs; collective. */
 kugel_status kugel__comm_survey(kugel_comm *c);
+/* A number of this host, which its processes share. */
+uint64_t kugel__comm_host(void);
 
 /* ---- engines: comm_make and comm_survey of one kind ---- */
 kugel_status kugel__comm_self(kugel_ctx *ctx, kugel_comm **out);

@@ -23,7 +23,7 @@ static uint64_t hash(uint64_t h, const char *text)
 }
 
 // Hosts may share a name (containers, "localhost"), and containers of one host a boot.
-static uint64_t this_host(void)
+uint64_t kugel__comm_host(void)
 {
   char name[256] = "", boot[64] = "";
   gethostname(name, sizeof name - 1);
@@ -54,7 +54,7 @@ kugel_status kugel__comm_survey(kugel_comm *c)
   size_t n = (size_t)c->size;
   size_t *sizes = kugel__calloc(c->ctx, n * 3 * sizeof *sizes);
   card *all = kugel__calloc(c->ctx, n * sizeof *all);
-  card mine = {.host = this_host()};
+  card mine = {.host = kugel__comm_host()};
   if (sched_getaffinity(0, sizeof mine.cpus, &mine.cpus))
     CPU_SET(0, &mine.cpus);
   kugel__comm_enter(c);
@@ -87,12 +87,4 @@ kugel_status kugel__comm_survey(kugel_comm *c)
   kugel__free(c->ctx, sizes);
   kugel__free(c->ctx, all);
   return s;
-}
-
-kugel_status kugel_comm_node(kugel_comm *c, kugel_comm **out)
-{
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the communicator");
-  *out = NULL;
-  KUGEL_CHECK(c, KUGEL_EINVAL, "comm is NULL: make one with kugel_comm_open");
-  return kugel_comm_split(c, (int)(this_host() & 0x7fffffff), c->rank, out);
 }

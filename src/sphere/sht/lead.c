@@ -44,7 +44,7 @@ static void drop(kugel__led *l)
   kugel_ctx *ctx = l->ctx;
   kugel_layout_destroy(l->alm);
   kugel_layout_destroy(l->map);
-  kugel_sht_destroy(l->plan);
+  kugel__sht_free(l->plan);
   kugel__free(ctx, l);
   kugel_ctx_destroy(ctx);
 }
@@ -101,7 +101,7 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kug
                         .spin = (int)t->spin,
                         .bad_pixels = KUGEL_BAD_PASS,
                         .comm = c};
-    s = kugel_sht_create(ctx, &o, &l->plan);
+    s = kugel__sht_make(ctx, &o, &l->plan);
     s = s ? s : kugel_layout_whole(c, kugel_layout_count(l->plan->dist->alm, KUGEL_EVERY_RANK), 0, &l->alm);
     s = s ? s : kugel_layout_whole(c, t->npix, 0, &l->map);
   }

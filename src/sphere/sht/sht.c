@@ -188,7 +188,7 @@ static kugel_status make_plan(kugel_sht *p)
     KUGEL_TRY(kugel__sht_gpu_weights(p));
   if (p->resampled && !p->dist)
     KUGEL_TRY(kugel__latlon_create(p, &p->latlon));
-  return !p->dist && !p->gpu && p->ctx->leads ? kugel__sht_be_led(p) : KUGEL_OK;
+  return KUGEL_OK;
 }
 
 static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
@@ -214,17 +214,15 @@ static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
   kugel_status s = o.comm ? compare_ranks(p, KUGEL_OK) : KUGEL_OK;
   s = s ? s : make_plan(p);
   if (s) {
-    kugel_sht_destroy(p);
+    kugel__sht_free(p);
     return s;
   }
   *out = p;
   return KUGEL_OK;
 }
 
-kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
+kugel_status kugel__sht_make(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
 {
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
   KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: a plan needs a grid and lmax");
   kugel_sht_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_opts"));
@@ -233,19 +231,17 @@ kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_
   kugel__comm_enter(o.comm);
   kugel_status s = kugel__comm_leave(o.comm, create(ctx, o, out));
   if (s) {
-    kugel_sht_destroy(*out);
+    kugel__sht_free(*out);
     *out = NULL;
   }
   return s;
 }
 
-void kugel_sht_destroy(kugel_sht *p)
+void kugel__sht_free(kugel_sht *p)
 {
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  if (p->led)
-    kugel__sht_unlead(p);
   if (p->dist)
     kugel__dist_destroy(p);
   if (p->gpu)

@@ -91,6 +91,11 @@ struct kugel__sht_ops {
 };
 extern const kugel__sht_ops kugel__sht_cpu_ops;
 
+/* ---- sht.c: kugel_sht_create and kugel_sht_destroy but for leading (lead.c); *out is NULL before ---- */
+
+kugel_status kugel__sht_make(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out);
+void kugel__sht_free(kugel_sht *plan);
+
 /* ---- analysis.c: one set in host memory, pixels cleaned ---- */
 
 kugel_status kugel__sht_analyse(const kugel_sht *plan, const kugel__maps *map, const kugel__alms *alm);

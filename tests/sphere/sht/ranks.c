@@ -195,7 +195,8 @@ int main(void)
     kugel_ctx_opts opts = {.size = sizeof opts, .threads = 2};
     CHECK_OK(kugel_ctx_create(&opts, &ctx));
     CHECK_OK(kugel_ctx_limit_memory(ctx, 200000)); // of 128 pairs, 64 at a time
-    check_plan((kugel_sht_opts){.grid = g64, .lmax = 150, .mode = KUGEL_SHT_SPIN, .spin = 2, .iterations = 1}, 0, 1);
+    check_plan((kugel_sht_opts){.grid = g64, .lmax = 150, .mode = KUGEL_SHT_SPIN, .spin = 2, .iterations = 1},
+               0, 1);
     check_plan((kugel_sht_opts){.grid = g64, .lmax = 150}, 1, 1);
     kugel_ctx_destroy(ctx);
     ctx = NULL;
