@@ -15,7 +15,7 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "harmonic direct auto rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --no-normalise --columns --no-pol --order --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --sigma --beam --lmax --iter --weights --method --normalise-mask --no-normalise --columns --no-pol --order --plot --radius --cut-rms --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   filter)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -23,41 +23,41 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "auto direct harmonic rings arkcos" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --kernel --width --fwhm --beam --cl --noise --lmax --method --normalise-mask --columns --order --plot --radius --cut-rms --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   sources)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --kernel) COMPREPLY=($(compgen -W "mexican-hat matched none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --threshold --kernel --mask --fixed-fwhm --coord --columns --filtered --plot --radius --cut-rms --nest --ring --partial --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --fwhm --threshold --kernel --mask --fixed-fwhm --coord --columns --filtered --plot --radius --cut-rms --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   wavelet)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --rule) COMPREPLY=($(compgen -W "adaptive hard soft" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --denoise --noise --noise-map --noise-cl --rule --threshold --scales --per-octave --coefficients --lmax --iter --columns --order --plot --nest --ring --partial --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --denoise --noise --noise-map --noise-cl --rule --threshold --scales --per-octave --coefficients --lmax --iter --columns --order --plot --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   map2alm)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --lmax --mmax --iter --tolerance --weights --lsq --steps --columns --no-pol --f32 --grid --south-first --lon0 --force --nest --ring --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --lmax --mmax --iter --tolerance --weights --lsq --steps --columns --no-pol --f32 --grid --south-first --lon0 --force --nest --ring --device --mem --each --ext --task --resume" ;;
   alm2map)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --lmax --fwhm --pixwin --der1 --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --lmax --fwhm --pixwin --der1 --no-pol --each --ext --task --resume" ;;
   anafast)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --remove) COMPREPLY=($(compgen -W "nothing monopole dipole" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --remove --gal-cut --lmax --iter --tolerance --weights --columns --no-pol --alm --plot --nest --ring --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --remove --gal-cut --lmax --iter --tolerance --weights --columns --no-pol --alm --plot --nest --ring --device --mem --each --ext --task --resume" ;;
   spectra)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -65,20 +65,20 @@ _kugel()
     --pure) COMPREPLY=($(compgen -W "none e b eb" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --apodise --window --width --edges --dl --lmax --lmax-mask --beam --cross-beam --pixwin --pure --beyond-mask --errors --iter --weights --columns --windows --plot --nest --ring" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --apodise --window --width --edges --dl --lmax --lmax-mask --beam --cross-beam --pixwin --pure --beyond-mask --errors --iter --weights --columns --windows --plot --nest --ring --each --ext --task --resume" ;;
   mask)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --window) COMPREPLY=($(compgen -W "c1 c2 gauss" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --seen --apodise --window --distance --limit --columns --plot --nest --ring --partial" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --seen --apodise --window --distance --limit --columns --plot --nest --ring --partial --each --ext --task --resume" ;;
   synfast)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --seed --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --seed --index --count --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm --each --ext --task --resume" ;;
   at)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -95,13 +95,13 @@ _kugel()
     --to) COMPREPLY=($(compgen -W "other ring nested" -- "$word")); return ;;
     --coordsys) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --to --columns --coordsys --unit --nest --ring --partial --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --to --columns --coordsys --unit --nest --ring --partial --device --each --ext --task --resume" ;;
   udgrade)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "input ring nested" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --columns --order --power --pessimistic --nest --ring --partial --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --columns --order --power --pessimistic --nest --ring --partial --device --each --ext --task --resume" ;;
   regrid)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -109,7 +109,7 @@ _kugel()
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --from-grid --south-first --lon0 --columns --winds --lmax --iter --fwhm --force --least-good --name --unit" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --from-grid --south-first --lon0 --columns --winds --lmax --iter --fwhm --force --least-good --name --unit --each --ext --task --resume" ;;
   rotate)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -117,7 +117,7 @@ _kugel()
     --to) COMPREPLY=($(compgen -W "G E C" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --from --to --euler --lmax --iter --tolerance --weights --columns --no-pol --nest --ring --partial --device --mem" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --from --to --euler --lmax --iter --tolerance --weights --columns --no-pol --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   ball)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -155,7 +155,7 @@ _kugel()
     --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --dtype --precision --plan --compress --channel --any-voxel --mem --resume --ext --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --dtype --precision --plan --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
   convert)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -163,13 +163,13 @@ _kugel()
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     --zarr) COMPREPLY=($(compgen -W "0.5 0.4" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --ext --dtype --compress --level --channel --time --crop --chunk --scale --zarr" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --ext --task --resume --dtype --compress --level --channel --time --crop --chunk --scale --zarr" ;;
   mip)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --axis) COMPREPLY=($(compgen -W "xyz z y x" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --axis --channel --time --crop --slice --min --max --gamma --colors --width --title --voxel --scale" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --axis --channel --time --crop --slice --min --max --gamma --colors --width --title --voxel --scale --task --resume" ;;
   view)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -184,7 +184,7 @@ _kugel()
     --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext --task --resume" ;;
   psf)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -198,7 +198,7 @@ _kugel()
     --scale) COMPREPLY=($(compgen -W "linear log asinh histogram" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid --nest --ring" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid --nest --ring --each --ext --task --resume" ;;
   info)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

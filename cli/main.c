@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <kugel/version.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "common/outputs.h"
 #include "common/ranks.h"
@@ -82,13 +83,15 @@ static int run_command(const command *c, int argc, const char *const *argv)
     help_print(c);
     code = session_end(EXIT_DONE);
   } else {
+    run.table = c;
+    run.args = args;
     code = session_start(c->name, (const common_args *)args);
     if (code == EXIT_DONE)
       code = take_map_options(c, args);
     if (code == EXIT_DONE)
       code = check_outputs(c, args);
     if (code == EXIT_DONE)
-      code = c->run(args);
+      code = each_run(c, args);
     code = session_end(code);
   }
   free(words);

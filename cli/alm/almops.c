@@ -59,7 +59,7 @@ int alms_spectra(const alms *a, const alms *b, double *cl)
   return EXIT_DONE;
 }
 
-int alms_random(alms *a, const double *cl, uint64_t seed, bool zero_indefinite)
+int alms_random(alms *a, const double *cl, uint64_t seed, uint64_t index, bool zero_indefinite)
 {
   kugel_alm_random_opts opts = {.size = sizeof opts,
                                 .n = a->n,
@@ -69,6 +69,7 @@ int alms_random(alms *a, const double *cl, uint64_t seed, bool zero_indefinite)
                                 .n_cl = a->n == 3 ? 4 : 1,
                                 .cl_lmax = a->lmax,
                                 .seed = seed,
+                                .index = index,
                                 .zero_indefinite = zero_indefinite};
   LIB(kugel_alm_random(NULL, &opts, a->data, NULL));
   return EXIT_DONE;

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel alm2map: synthesis. */
 #include <math.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/skyops.h"
 #include "map/target.h"
 
 #define ALM2MAP_OPTIONS(X)                                                                                   \
   TARGET_OPTIONS(X)                                                                                          \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "coefficients (FITS)")                                       \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "coefficients (FITS)")                                    \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")      \
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole to use; the file's when not given")            \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam")                               \
   X(pixwin, 0, ARG_FLAG, NULL, NULL, 0, 0, "multiply by the pixel window of nside")                          \
   X(der1, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                     \
     "three columns: the field, d/dtheta, and 1/sin(theta) d/dphi, of the first component")                   \
-  X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first component only")
+  X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first component only")                                       \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(alm2map, ALM2MAP_OPTIONS);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "alm/alms.h"
+#include "batch/each.h"
 #include "commands.h"
 #include "map/missing.h"
 #include "map/npymap.h"
@@ -12,7 +13,7 @@
 #include "map/skyops.h"
 
 #define ANAFAST_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1,                                                            \
     "power spectra: a FITS table, or text if it ends in .txt, .dat or .csv")                                 \
   X(cross, 'x', ARG_INPUT, "FILE", NULL, 0, 0, "a second map of the same nside: cross spectra")              \
@@ -35,7 +36,8 @@
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0,                                                               \
     "also draw l(l+1) C_l / 2 pi of TT, or TT, EE, BB and TE, as PNG")                                       \
   NPY_OPTIONS(X)                                                                                             \
-  SHT_DEVICE_OPTIONS(X)
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(anafast, ANAFAST_OPTIONS);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "alm/alms.h"
+#include "batch/each.h"
 #include "commands.h"
 #include "map/latlon.h"
 #include "map/missing.h"
@@ -10,7 +11,7 @@
 #include "map/skyops.h"
 
 #define MAP2ALM_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")        \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")     \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "coefficients (FITS)")                                     \
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6, "highest multipole; 3 nside - 1 when not given")                  \
   X(mmax, 'm', ARG_INT, "N", NULL, 0, 1e6, "highest m; lmax when not given")                                 \
@@ -33,7 +34,8 @@
   X(force, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
     "NPY input: also beyond the multipoles to which its grid is exact")                                      \
   NPY_OPTIONS(X)                                                                                             \
-  SHT_DEVICE_OPTIONS(X)
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, ".fits")
 
 OPTIONS(map2alm, MAP2ALM_OPTIONS);
 

@@ -2,16 +2,20 @@
 /* kugel synfast: a random map with given power spectra. */
 #include <math.h>
 #include <stdlib.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/skyops.h"
 #include "map/target.h"
 
 #define SYNFAST_OPTIONS(X)                                                                                   \
   TARGET_OPTIONS(X)                                                                                          \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "power spectra (FITS or text): TT, or TT, EE, BB, TE")       \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "power spectra (FITS or text): TT, or TT, EE, BB, TE")    \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")      \
   X(seed, 's', ARG_INT, "N", "0", 0, 9e15,                                                                   \
     "seed: the same seed gives the same map on any machine and threads")                                     \
+  X(index, 0, ARG_INT, "I", "0", 0, 4294967295., "number of the map: maps of one seed are independent")      \
+  X(count, 0, ARG_INT, "N", NULL, 1, 1e9,                                                                    \
+    "make N maps, numbered from --index, in the folder OUTPUT: map-000000.fits if INPUT is map.txt")         \
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 1e6,                                                                   \
     "highest multipole; the file's, at most 3 nside - 1, when not given")                                    \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "smooth by a Gaussian beam")                               \
@@ -21,7 +25,8 @@
   X(zero_indefinite, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                          \
     "no power at multipoles whose spectra are no covariance, instead of failing")                            \
   X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "unit of the map, written to the file")                         \
-  X(alm, 0, ARG_OUTPUT, "FILE", NULL, 0, 0, "also write the coefficients")
+  X(alm, 0, ARG_OUTPUT, "FILE", NULL, 0, 0, "also write the coefficients")                                   \
+  EACH_OPTIONS(X, ".fits")
 
 OPTIONS(synfast, SYNFAST_OPTIONS);
 
@@ -57,8 +62,9 @@ static int synfast(const void *args)
   int64_t lmax = o->lmax.given ? o->lmax.n : info.lmax < most ? info.lmax : most;
   json_int("lmax", lmax);
   json_int("seed", o->seed.n);
-  fact("spectra", "%s, lmax %lld, seed %lld", n == 4 ? "TT, EE, BB, TE" : "TT", (long long)lmax,
-       (long long)o->seed.n);
+  json_int("index", o->index.n);
+  fact("spectra", "%s, lmax %lld, seed %lld, map %lld", n == 4 ? "TT, EE, BB, TE" : "TT", (long long)lmax,
+       (long long)o->seed.n, (long long)o->index.n);
   if (o->fwhm.given)
     fact("beam", "Gaussian, fwhm %s", angle_text(o->fwhm.x, text, sizeof text));
   if (run.dry_run) {
@@ -76,7 +82,7 @@ static int synfast(const void *args)
   STEP(alms_make(&a, sets, lmax, lmax));
   target_costs(&t, sets, lmax, lmax, 120. * (double)(sets * a.count) / kugel_get_num_threads());
   progress_reading(0, 1, "random numbers");
-  STEP(alms_random(&a, cl, (uint64_t)o->seed.n, o->zero_indefinite.given));
+  STEP(alms_random(&a, cl, (uint64_t)o->seed.n, (uint64_t)o->index.n, o->zero_indefinite.given));
   stopwatch_lap(&watch, "random");
   if (o->fwhm.given)
     STEP(alms_smooth(&a, o->fwhm.x));
@@ -97,7 +103,8 @@ const command command_synfast = {
              "map: T, or T, Q, U.",
     .examples = "kugel synfast cl.fits sky.fits --nside 512 --seed 1\n"
                 "kugel synfast camb_totcls.dat sky.fits --dl --nside 1024 --fwhm 5arcmin --pixwin --unit uK\n"
-                "kugel synfast cl.txt sky.fits --nside 256 --no-pol --alm alm.fits",
+                "kugel synfast cl.txt sky.fits --nside 256 --no-pol --alm alm.fits\n"
+                "kugel synfast cl.txt maps/ --nside 256 --seed 1 --count 1000 --task 3/16 --resume",
     .options = synfast_options,
     .n_options = sizeof synfast_options / sizeof synfast_options[0],
     .run = synfast,

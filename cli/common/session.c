@@ -277,6 +277,8 @@ int session_start(const char *name, const common_args *common)
 
 int session_context(const arg *device, const arg *mem)
 {
+  if (run.ctx) /* of the file before, in a batch */
+    return EXIT_DONE;
   if (mem && mem->given && !strcmp(device->s, "cpu"))
     return fail_usage(
         "--mem %s: harmonics on the CPU take the whole map; give a device by --device, or smooth and "

@@ -14,6 +14,10 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNALLED = 128 }; /
 
 typedef struct session {
   const char *command;
+  const command *table; /* and its table, with the values of its options */
+  const arg *args;
+  const char *const *shared; /* files that all inputs of a batch share, such as a PSF */
+  int64_t n_shared;
   bool json, quiet, dry_run, overwrite;
   bool nest, partial; /* of maps: NPY files are in NESTED order; FITS files hold the seen pixels only */
   int several;       /* of several files the one at work may fail alone: where its JSON object ends; else 0 */

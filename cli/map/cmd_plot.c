@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/latlon.h"
 #include "map/npymap.h"
 #include "map/picture.h"
 
 #define PLOT_OPTIONS(X)                                                                                      \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")        \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY), or rows of latitude (NPY)")     \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "picture (PNG)")                                           \
   X(column, 'c', ARG_TEXT, "NAME", "0", 0, 0, "column by name or number")                                    \
   X(projection, 'p', ARG_CHOICE, "mollweide|orthographic|gnomonic|cartesian", "mollweide", 0, 0,             \
@@ -43,7 +44,8 @@
   X(smooth_pixels, 0, ARG_FLAG, NULL, NULL, 0, 0, "interpolate between pixel centres")                       \
   X(transparent, 0, ARG_FLAG, NULL, NULL, 0, 0, "nothing behind the picture instead of white")               \
   X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                      \
-  NPY_OPTIONS(X)
+  NPY_OPTIONS(X)                                                                                             \
+  EACH_OPTIONS(X, ".png")
 
 OPTIONS(plot, PLOT_OPTIONS);
 

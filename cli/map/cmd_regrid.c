@@ -2,13 +2,14 @@
 /* kugel regrid: from one grid to another through a_lm. */
 #include <math.h>
 #include <stdlib.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/skyops.h"
 #include "map/target.h"
 
 #define REGRID_OPTIONS(X)                                                                                    \
   TARGET_OPTIONS(X)                                                                                          \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix maps (FITS, NPY), or rows of latitude (NPY)")       \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix maps (FITS, NPY), or rows of latitude (NPY)")    \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "HEALPix maps (FITS, NPY), or rows of latitude (NPY)")     \
   X(from_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                 \
   LATLON_OPTIONS(X)                                                                                          \
@@ -24,7 +25,8 @@
   X(least_good, 0, ARG_REAL, "X", "0.5", 0, 1,                                                               \
     "bad pixels count as zero; the result has none where the part of good ones about is below this")         \
   X(name, 0, ARG_TEXT, "TEXT", NULL, 0, 0, "FITS output: name of the column; the input's when not given")    \
-  X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "FITS output: unit of the map; the input's when not given")
+  X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "FITS output: unit of the map; the input's when not given")     \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(regrid, REGRID_OPTIONS);
 

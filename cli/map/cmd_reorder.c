@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel reorder: RING to NESTED and back, all columns. */
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/npymap.h"
 #include "map/skyops.h"
 
 #define REORDER_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "the same map in the other ordering (FITS, NPY)")          \
   X(to, 't', ARG_CHOICE, "other|ring|nested", "other", 0, 0, "ordering of the output")                       \
   X(columns, 'c', ARG_TEXT, "LIST", "all", 0, 0, "columns by name or number with commas between")            \
@@ -14,7 +15,8 @@
     "write this coordinate system, where the input's is missing or wrong")                                   \
   X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "write this unit, likewise")                                    \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  DEVICE_OPTION(X)
+  DEVICE_OPTION(X)                                                                                           \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(reorder, REORDER_OPTIONS);
 

@@ -3,13 +3,14 @@
 #include <math.h>
 #include <string.h>
 #include <strings.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/missing.h"
 #include "map/npymap.h"
 #include "map/skyops.h"
 
 #define ROTATE_OPTIONS(X)                                                                                    \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY), or coefficients (FITS)")           \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY), or coefficients (FITS)")        \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "the same in the other coordinates (FITS)")                \
   X(from, 0, ARG_CHOICE, "G|E|C", NULL, 0, 0,                                                                \
     "coordinates of the input: Galactic, ecliptic, equatorial (J2000); the file's when not given")           \
@@ -26,7 +27,8 @@
     "maps: one column, or three that are I, Q, U; I, Q, U where there are such, else the first")             \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column or component only")                             \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  SHT_DEVICE_OPTIONS(X)
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(rotate, ROTATE_OPTIONS);
 

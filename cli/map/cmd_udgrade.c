@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel udgrade: another nside, by averaging or repeating pixels. */
 #include <stdlib.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/npymap.h"
 #include "map/skyops.h"
 
 #define UDGRADE_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "the map at the other resolution (FITS, NPY)")             \
   X(nside, 'N', ARG_INT, "N", NULL, 1, 536870912, "resolution of the output, a power of two")                \
   X(columns, 'c', ARG_TEXT, "LIST", "all", 0, 0, "columns by name or number with commas between")            \
@@ -15,7 +16,8 @@
     "scale values by (nside out / nside in)^X; -2 keeps the sum, as for counts")                             \
   X(pessimistic, 0, ARG_FLAG, NULL, NULL, 0, 0, "an output pixel is unseen if any of its input pixels is")   \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  DEVICE_OPTION(X)
+  DEVICE_OPTION(X)                                                                                           \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(udgrade, UDGRADE_OPTIONS);
 

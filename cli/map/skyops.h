@@ -48,7 +48,7 @@ int alms_pixwin(alms *a, int64_t nside);
 int alms_spectra(const alms *a, const alms *b, double *cl);
 /* Gaussian coefficients with spectra cl[1][lmax+1] (TT) or, for three components, cl[4][lmax+1] (TT, EE, BB,
  * TE). */
-int alms_random(alms *a, const double *cl, uint64_t seed, bool zero_indefinite);
+int alms_random(alms *a, const double *cl, uint64_t seed, uint64_t index, bool zero_indefinite);
 /* Rotations: between coordinates G, E, C; or by psi about z, theta about y, phi about z. */
 int alms_to_coord(alms *a, char from, char to);
 int alms_turn(alms *a, double psi, double theta, double phi);

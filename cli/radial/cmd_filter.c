@@ -2,13 +2,14 @@
 /* kugel filter: radial filters that bring out structure of one size. */
 #include <math.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "radial/stream.h"
 #include "map/npymap.h"
 #include "map/picture.h"
 
 #define FILTER_OPTIONS(X)                                                                                    \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "filtered map (FITS, NPY)")                                \
   X(kernel, 'k', ARG_CHOICE, "mexican-hat|matched|top-hat", "mexican-hat", 0, 0,                             \
     "matched: the filter with the least noise for point sources, given beam and spectra")                    \
@@ -29,7 +30,8 @@
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")             \
   CUT_OPTIONS(X)                                                                                             \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  RADIAL_DEVICE_OPTIONS(X)
+  RADIAL_DEVICE_OPTIONS(X)                                                                                   \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(filter, FILTER_OPTIONS);
 

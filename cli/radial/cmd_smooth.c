@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "radial/filters.h"
 #include "map/missing.h"
@@ -12,7 +13,7 @@
 #include "radial/stream.h"
 
 #define SMOOTH_OPTIONS(X)                                                                                    \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "smoothed map (FITS, NPY)")                                \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "full width at half maximum of a Gaussian beam")           \
   X(sigma, 's', ARG_ANGLE, "ANGLE", NULL, 0, M_PI, "standard deviation of a Gaussian beam, instead")         \
@@ -35,7 +36,8 @@
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0, "also draw the result (its first column) as PNG")             \
   CUT_OPTIONS(X)                                                                                             \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  RADIAL_DEVICE_OPTIONS(X)
+  RADIAL_DEVICE_OPTIONS(X)                                                                                   \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(smooth, SMOOTH_OPTIONS);
 

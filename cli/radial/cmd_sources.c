@@ -3,13 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "radial/filters.h"
 #include "map/npymap.h"
 #include "map/picture.h"
 
 #define SOURCES_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1,                                                            \
     "catalogue: text with commas between, or a FITS table if the name ends in .fits")                        \
   X(fwhm, 'f', ARG_ANGLE, "ANGLE", NULL, 1e-6, 1, "full width at half maximum of a source in the map")       \
@@ -25,7 +26,8 @@
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0, "also draw the filtered map as PNG, sources circled")         \
   CUT_OPTIONS(X)                                                                                             \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  SHT_DEVICE_OPTIONS(X)
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, ".csv")
 
 OPTIONS(sources, SOURCES_OPTIONS);
 

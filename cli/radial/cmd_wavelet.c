@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/npymap.h"
 #include "map/picture.h"
@@ -17,7 +18,7 @@
 #include "radial/denoise.h"
 
 #define WAVELET_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "the map put together again (FITS, NPY)")                  \
   X(denoise, 'd', ARG_FLAG, NULL, NULL, 0, 0,                                                                \
     "take noise off all scales but the coarsest; given by one of the next three, else estimated")            \
@@ -40,7 +41,8 @@
   X(order, 'o', ARG_CHOICE, "input|ring|nested", "input", 0, 0, "ordering of the output")                    \
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0, "also draw the result as PNG")                                \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
-  SHT_DEVICE_OPTIONS(X)
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(wavelet, WAVELET_OPTIONS);
 

@@ -2,13 +2,14 @@
 /* kugel mask: apodised masks, and distances to masked pixels. */
 #include <math.h>
 #include <stdlib.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/npymap.h"
 #include "map/picture.h"
 #include "map/skyops.h"
 
 #define MASK_OPTIONS(X)                                                                                      \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1,                                                              \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY,                                                           \
     "HEALPix map (FITS, NPY); pixels that are not above 0 are masked")                                       \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "the new mask, or distances (FITS, NPY)")                  \
   X(seen, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                     \
@@ -22,7 +23,8 @@
     "with --distance: larger angles are written as this one")                                                \
   X(columns, 'c', ARG_TEXT, "COLUMN", "0", 0, 0, "the column that is the mask, by name or number")           \
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0, "also draw the result as PNG")                                \
-  MAP_OUTPUT_OPTIONS(X)
+  MAP_OUTPUT_OPTIONS(X)                                                                                      \
+  EACH_OPTIONS(X, NULL)
 
 OPTIONS(mask, MASK_OPTIONS);
 

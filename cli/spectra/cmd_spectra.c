@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/each.h"
 #include "commands.h"
 #include "map/missing.h"
 #include "map/npymap.h"
@@ -12,7 +13,7 @@
 #include "spectra/fields.h"
 
 #define SPECTRA_OPTIONS(X)                                                                                   \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "HEALPix map (FITS, NPY)")                                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY)")                                \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1, "bandpowers as comma-separated text")                      \
   X(cross, 'x', ARG_INPUT, "FILE", NULL, 0, 0, "a second map of the same nside: cross spectra")              \
   X(mask, 'k', ARG_INPUT, "FILE", NULL, 0, 0,                                                                \
@@ -44,7 +45,8 @@
     "also write the windows of the bandpowers, NPY [spectra, bands, spectra, lmax + 1]; one column only")    \
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0,                                                               \
     "also draw TT, or TT, EE, BB and TE, as PNG; with --errors, error bars")                                 \
-  NPY_OPTIONS(X)
+  NPY_OPTIONS(X)                                                                                             \
+  EACH_OPTIONS(X, ".csv")
 
 OPTIONS(spectra, SPECTRA_OPTIONS);
 

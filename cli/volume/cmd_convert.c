@@ -2,8 +2,9 @@
 /* kugel convert: stacks from format to format. */
 #include <stdlib.h>
 #include <string.h>
+#include "batch/batch.h"
 #include "commands.h"
-#include "volume/batch.h"
+#include "volume/stacks.h"
 
 #define CONVERT_OPTIONS(X)                                                                                   \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 2, 10000,                                                           \
@@ -14,6 +15,7 @@
     "of "                                                                                                    \
     "them or quoted patterns, and a folder for the results")                                                 \
   BATCH_OPTIONS(X)                                                                                           \
+  RESUME_OPTION(X)                                                                                           \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "keep", 0, 0,                                                       \
     "type of the output; values are rounded and saturated, never scaled")                                    \
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the output")                  \
@@ -103,8 +105,9 @@ static bool ends_in_zarr(const char *path)
   return n > 5 && !strncmp(path + n - 5, ".zarr", 5);
 }
 
-static int convert_file(void *args, const char *input, const char *target)
+static int convert_file(void *args, const char *input, const char *target, int64_t i)
 {
+  (void)i;
   const convert_args *o = args;
   STACK in = {0};
   STACK out = {0};
@@ -153,7 +156,8 @@ static int convert(const void *args)
   const convert_args *o = args;
   BATCH b = {0};
   stopwatch watch = stopwatch_start();
-  STEP(batch_open(&b, o->files.list, o->files.n - 1, o->files.list[o->files.n - 1], o->ext.s));
+  STEP(batch_open(&b, o->files.list, o->files.n - 1, o->files.list[o->files.n - 1], o->ext.s, &o->task,
+                  &o->resume, false));
   b.flat = true;
   STEP(batch_run(&b, convert_file, (void *)args));
   stopwatch_lap(&watch, "convert");

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "batch/batch.h"
 #include "commands.h"
-#include "volume/batch.h"
 #include "volume/convolution.h"
 #include "volume/partial.h"
 
@@ -36,7 +36,7 @@
     "--device")                                                                                              \
   X(resume, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                   \
     "keep finished tiles beside the output, so that the same command continues if this run is ended early, " \
-    "and leave out outputs that are there")                                                                  \
+    "and pass over outputs that are finished")                                                               \
   BATCH_OPTIONS(X)                                                                                           \
   DEVICE_OPTION(X)
 
@@ -177,8 +177,9 @@ static int estimate(work *w, const stack *in, kugel_dtype out, int64_t first, co
   return convolution_estimate(&w->v, which, in->info.shape + 2, in->info.dtype, out, c);
 }
 
-static int convolve_file(void *work_, const char *input, const char *target)
+static int convolve_file(void *work_, const char *input, const char *target, int64_t i)
 {
+  (void)i;
   work *w = work_;
   const convolve_args *o = w->o;
   STACK in = {0};
@@ -225,20 +226,31 @@ static int convolve_file(void *work_, const char *input, const char *target)
   return EXIT_DONE;
 }
 
+/* Of a run that was ended between its last tile and its end. */
+static bool forget(void *work_, const char *target)
+{
+  (void)work_;
+  partial_forget(target);
+  return true;
+}
+
 static int convolve(const void *args)
 {
   const convolve_args *o = args;
   __attribute__((cleanup(work_close))) work w = {.o = o};
-  BATCH b = {0};
+  BATCH b = {.whole = forget};
   stopwatch watch = stopwatch_start();
   bool device = strcmp(o->device.s, "cpu");
   STEP(take_options(&w));
-  STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s));
+  STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
+                  &o->resume, false));
   STEP(session_device(&o->device, device ? &o->mem : NULL));
   progress_reading(0, 0, "reading");
   STEP(read_kernels(&w, o->files.list[o->files.n - 2]));
   STEP(check_lengths(&w));
   stopwatch_lap(&watch, "kernel");
+  run.shared = o->files.list + o->files.n - 2;
+  run.n_shared = 1;
   STEP(batch_run(&b, convolve_file, &w));
   stopwatch_lap(&watch, "convolution");
   if (!run.dry_run)

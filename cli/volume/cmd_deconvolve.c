@@ -5,8 +5,8 @@
 #include <string.h>
 #include <kugel/deconv.h>
 #include <kugel/io.h>
+#include "batch/batch.h"
 #include "commands.h"
-#include "volume/batch.h"
 #include "volume/kernel.h"
 
 #define DECONVOLVE_OPTIONS(X)                                                                                \
@@ -38,7 +38,7 @@
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the result")                  \
   X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
   X(any_voxel, 0, ARG_FLAG, NULL, NULL, 0, 0, "go on although the voxel sizes of image and PSF differ")      \
-  BATCH_OPTIONS(X)
+  BATCH_OPTIONS(X) RESUME_OPTION(X)
 
 OPTIONS(deconvolve, DECONVOLVE_OPTIONS);
 
@@ -244,8 +244,9 @@ static int deconvolve_all(work *w, const stack *in, const stack *out, int64_t fi
   return EXIT_DONE;
 }
 
-static int deconvolve_file(void *work_, const char *input, const char *target)
+static int deconvolve_file(void *work_, const char *input, const char *target, int64_t i)
 {
+  (void)i;
   work *w = work_;
   STACK in = {0};
   STACK out = {0};
@@ -289,9 +290,12 @@ static int deconvolve(const void *args)
   __attribute__((cleanup(work_close))) work w = {.o = o};
   stopwatch watch = stopwatch_start();
   BATCH b = {0};
-  STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s));
+  STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
+                  &o->resume, false));
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));
   stopwatch_lap(&watch, "psf");
+  run.shared = o->files.list + o->files.n - 2;
+  run.n_shared = 1;
   STEP(batch_run(&b, deconvolve_file, &w));
   stopwatch_lap(&watch, "deconvolution");
   if (!run.dry_run)

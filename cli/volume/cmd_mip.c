@@ -3,8 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "batch/batch.h"
 #include "commands.h"
-#include "volume/batch.h"
+#include "volume/stacks.h"
 
 #define MIP_OPTIONS(X)                                                                                       \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 2, 10000,                                                           \
@@ -25,7 +26,8 @@
   X(width, 'w', ARG_INT, "N", "1200", 64, 32768, "of the picture, pixels")                                   \
   X(title, 0, ARG_TEXT, "TEXT", NULL, 0, 0, "above the picture")                                             \
   X(voxel, 0, ARG_TEXT, "Z,Y,X", NULL, 0, 0, "size of a voxel in micrometres, instead of the file's")        \
-  X(scale, 0, ARG_INT, "N", "0", 0, 100, "level of a multi-scale input, 0 the finest")
+  X(scale, 0, ARG_INT, "N", "0", 0, 100, "level of a multi-scale input, 0 the finest")                       \
+  TASK_OPTIONS(X) RESUME_OPTION(X)
 
 OPTIONS(mip, MIP_OPTIONS);
 
@@ -97,8 +99,9 @@ static int read_all(const stack *s, const mip_args *o, const int64_t lo[3], proj
   return EXIT_DONE;
 }
 
-static int mip_file(void *args, const char *input, const char *target)
+static int mip_file(void *args, const char *input, const char *target, int64_t i)
 {
+  (void)i;
   const mip_args *o = args;
   STACK s = {0};
   __attribute__((cleanup(projections_free))) projections p = {0};
@@ -150,7 +153,8 @@ static int mip(const void *args)
   const mip_args *o = args;
   BATCH b = {0};
   stopwatch watch = stopwatch_start();
-  STEP(batch_open(&b, o->files.list, o->files.n - 1, o->files.list[o->files.n - 1], ".png"));
+  STEP(batch_open(&b, o->files.list, o->files.n - 1, o->files.list[o->files.n - 1], ".png", &o->task,
+                  &o->resume, false));
   b.flat = true;
   STEP(batch_run(&b, mip_file, (void *)args));
   stopwatch_lap(&watch, "draw");

@@ -183,11 +183,13 @@ typedef struct kugel_alm_random_opts {
   kugel_cl_order order;
   uint64_t seed;
   int zero_indefinite; /* a degree whose covariance has a negative eigenvalue: 0: the call fails; 1: its alm are 0 */
+  uint64_t index;      /* number of the realisation, 0 to 2^32 - 1: those of one seed are independent */
 } kugel_alm_random_opts;
 
 /// Gaussian random alm with given spectra (healpy's synalm). a_l0 is real; for m > 0 Re and Im have half
-/// the variance each. Philox4x32-10 with key = seed and counter = (l, m, set) generates the numbers: the same seed
-/// gives the same a_lm for every lmax, mmax and number of threads.
+/// the variance each. Philox4x32-10 with key = seed and counter = (l, index, m, set) generates the numbers: the
+/// same seed and index give the same a_lm for every lmax, mmax and number of threads, in whatever order realisations
+/// are made.
 /// @param[in]  ctx       NULL: the default context
 /// @param[in]  opts      see kugel_alm_random_opts
 /// @param[out] alm       [n, nalm]

@@ -360,6 +360,7 @@ class kugel_alm_random_opts(Structure):
         ("order", c_int),
         ("seed", c_uint64),
         ("zero_indefinite", c_int),
+        ("index", c_uint64),
     ]
 
 

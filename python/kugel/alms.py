@@ -170,11 +170,14 @@ def _seed():
     return int(high) << 32 | int(low)
 
 
-def synalm(cls, lmax=None, mmax=None, new=False, verbose=True):
+def synalm(cls, lmax=None, mmax=None, new=False, verbose=True, *, seed=None, index=0):
     """Gaussian random alm with given spectra.
 
     cls: one spectrum, or n (n + 1) / 2 of them, or 4 (TT, EE, BB, TE); None stands for zeros
     new: True: by diagonal, TT, EE, BB, TE, EB, TB;  False: by row, TT, TE, TB, EE, EB, BB
+    seed:  0 to 2^64 - 1; drawn from numpy.random when None
+    index: number of the realisation, 0 to 2^32 - 1: those of one seed are independent, and each is the same in whatever
+           process and order it is made
     Returns complex128 [nalm], or [n, nalm] for several spectra. Degrees at which the spectra are not a covariance
     (negative power, or a cross spectrum too large for its two) get zero alm, as healpy has it, and a RuntimeWarning names
     the first.
@@ -195,8 +198,8 @@ def synalm(cls, lmax=None, mmax=None, new=False, verbose=True):
         raise TypeError(f"{len(rows)} spectra are given; there must be 1, 3, 4, 6, ... n (n + 1) / 2")
     out = np.empty((n, Alm.getsize(lmax, mmax)), np.complex128)
     opts = options(_ffi.kugel_alm_random_opts, n=n, lmax=lmax, mmax=mmax_option(mmax, lmax), cl=table, n_cl=len(rows),
-                   cl_lmax=longest - 1, order=_ffi.KUGEL_CL_DIAGONAL if new else _ffi.KUGEL_CL_ROW, seed=_seed(),
-                   zero_indefinite=1)
+                   cl_lmax=longest - 1, order=_ffi.KUGEL_CL_DIAGONAL if new else _ffi.KUGEL_CL_ROW,
+                   seed=_seed() if seed is None else int(seed), zero_indefinite=1, index=int(index))
     first_bad = ctypes.c_int64()
     long_call(lib.kugel_alm_random, None, ctypes.byref(opts), ptr(out), ctypes.byref(first_bad))
     if first_bad.value >= 0:

@@ -207,7 +207,7 @@ def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False
 
 
 def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False, fwhm=0.0, sigma=None, new=False,
-            verbose=True, *, device=None):
+            verbose=True, *, device=None, seed=None, index=0):
     """Random maps with given spectra.
 
     cls:   one spectrum, or several, as for synalm, whose order `new` says
@@ -215,7 +215,8 @@ def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False,
     lmax:  of the alm; the lesser of 3 nside - 1 and the spectra's end unless given;   mmax: lmax unless given
     alm:   True: return the maps and the alm
     pixwin, fwhm, sigma: as for alm2map
-    Returns [npix], or [3, npix] for T, Q, U. numpy.random.seed makes the result reproducible (the numbers are not
+    seed, index: as for synalm: map `index` of `seed`, the same as that of kugel synfast --seed --index
+    Returns [npix], or [3, npix] for T, Q, U. Without a seed, numpy.random.seed makes the result reproducible (the numbers are not
     healpy's). A RuntimeWarning tells of spectra that are not a covariance, which get zero alm at such degrees.
 
         kugel.synfast(1.0 / numpy.arange(1, 97)**2, 32)
@@ -225,7 +226,7 @@ def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False,
         cls = host(cls, "cls")
         longest = max((np.size(host(c)) for c in cls if np.ndim(c)), default=len(cls))
         lmax = min(3 * int(nside) - 1, longest - 1)
-    alms = synalm(cls, lmax=lmax, mmax=mmax, new=new)
+    alms = synalm(cls, lmax=lmax, mmax=mmax, new=new, seed=seed, index=index)
     out = alm2map(alms, nside, lmax=lmax, mmax=mmax, pixwin=pixwin, fwhm=fwhm, sigma=sigma,
                   pol=pol, inplace=bool(alm), device=device)
     return (out, alms) if alm else out

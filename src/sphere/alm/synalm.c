@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gaussian random alm: for each degree the Cholesky factor of the covariance times independent normal numbers
- * that depend on (seed, l, m, set) alone. */
+ * that depend on (seed, index, l, m, set) alone. */
 #include <complex.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { MAX_SETS = 100 };
 typedef struct random_arg {
   int64_t n, lmax, nalm, top; /* top: highest degree with power */
   const double *factor;       /* [top + 1][n (n + 1) / 2] lower triangles, row by row */
-  uint64_t seed;
+  uint64_t seed, index;
   kugel_complex *alm;
 } random_arg;
 
@@ -98,7 +98,7 @@ static kugel_status random_order(void *arg, int64_t m)
     const double *c = a->factor + l * tri;
     double normal[MAX_SETS][2];
     for (int64_t i = 0; i < a->n; i++) {
-      kugel__normal_pair(a->seed, (uint64_t)l, (uint32_t)m, (uint32_t)i, normal[i]);
+      kugel__normal_pair(a->seed, (uint64_t)l | a->index << 32, (uint32_t)m, (uint32_t)i, normal[i]);
       double re = 0, im = 0;
       for (int64_t j = 0; j <= i; j++, c++) {
         re += *c * normal[j][0];
@@ -130,6 +130,8 @@ static kugel_status check_opts(kugel_alm_random_opts *o, int64_t *nalm)
               "cl_lmax %lld: must be between 0 and %d", (long long)o->cl_lmax, (int)KUGEL__LMAX);
   KUGEL_CHECK(o->order == KUGEL_CL_DIAGONAL || o->order == KUGEL_CL_ROW, KUGEL_EINVAL,
               "order %d: must be 0 or 1", (int)o->order);
+  KUGEL_CHECK(o->index <= UINT32_MAX, KUGEL_EINVAL, "index %llu: must be between 0 and 4294967295",
+              (unsigned long long)o->index);
   return KUGEL_OK;
 }
 
@@ -150,7 +152,7 @@ kugel_status kugel_alm_random(kugel_ctx *ctx, const kugel_alm_random_opts *opts,
   if (first_bad)
     *first_bad = bad;
   if (status == KUGEL_OK) {
-    random_arg arg = {o.n, o.lmax, nalm, top, factor, o.seed, alm};
+    random_arg arg = {o.n, o.lmax, nalm, top, factor, o.seed, o.index, alm};
     status = kugel__parallel(ctx, o.mmax + 1, random_order, &arg);
   }
   kugel__free(ctx, factor);

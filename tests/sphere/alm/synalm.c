@@ -41,6 +41,34 @@ int main(void)
     CHECK_LE(fabs(s[4] - 3), 0.08);
     CHECK_LE(fabs(cross), 0.012);
   }
+  CASE("realisations of one seed: independent, index 0 is the seed alone, bad numbers")
+  {
+    enum { L = 200, N = 20301 }; /* kugel_alm_count(L, L) */
+    static double cl[L + 1];
+    static double complex a[4][N];
+    for (int l = 0; l <= L; l++)
+      cl[l] = 1;
+    kugel_alm_random_opts o = {.size = sizeof o, .lmax = L, .cl = cl, .cl_lmax = L, .seed = 42};
+    static const uint64_t index[4] = {0, 1, 2, UINT32_MAX};
+    for (int i = 0; i < 4; i++) {
+      o.index = index[i];
+      CHECK_OK(kugel_alm_random(NULL, &o, a[i], NULL));
+    }
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++) {
+        double complex sum = 0;
+        for (int k = 0; k < N; k++)
+          sum += a[i][k] * conj(a[j][k]);
+        CHECK_LE(cabs(sum / N - (i == j)), 0.03); /* N^-1/2 = 0.007 */
+      }
+    o.index = 0;
+    o.size = offsetof(kugel_alm_random_opts, index); /* a caller that was compiled before */
+    CHECK_OK(kugel_alm_random(NULL, &o, a[1], NULL));
+    CHECK(!memcmp(a[0], a[1], sizeof a[0]));
+    o.size = sizeof o;
+    o.index = (uint64_t)UINT32_MAX + 1;
+    CHECK_IS(kugel_alm_random(NULL, &o, a[1], NULL), KUGEL_EINVAL);
+  }
   CASE("spectra of T, E, B come out as put in, within their scatter, in all layouts")
   {
     enum { L = 400, N = L + 1 };
