@@ -79,10 +79,10 @@ static int add_folder(batch *b, const char *path)
   closedir(dir);
   STEP(code);
   if (b->count == first)
-    return fail("the folder %s has no %s", path, b->things);
+    return fail("the folder %s has no %s", path, b->kind);
   qsort(b->inputs + first, (size_t)(b->count - first), sizeof *b->inputs, by_name);
   if (others)
-    fact("passed over", "%lld files and folders of %s that are not %s", (long long)others, path, b->things);
+    fact("passed over", "%lld files and folders of %s that are not %s", (long long)others, path, b->kind);
   return EXIT_DONE;
 }
 
@@ -184,6 +184,7 @@ int batch_open(batch *b, const char *const *operands, int64_t count, const char 
   b->ext = ext;
   b->resume = resume->given;
   b->things = b->things ? b->things : "images";
+  b->kind = b->kind ? b->kind : "stacks";
   b->is = b->is ? b->is : is_stack;
   for (int64_t i = 0; i < count; i++) {
     struct stat st;

@@ -32,6 +32,7 @@ typedef struct batch {
   const char *target, *ext;
   char **outputs;
   const char *things;           /* what the inputs are, and the list's name in JSON: "images" */
+  const char *kind;             /* of those in a folder, in messages */
   bool (*is)(const char *path); /* is this file or folder in a folder an input? */
   bool (*whole)(void *,
                 const char *output); /* are the other results of that output there? NULL: it has none */

@@ -127,7 +127,8 @@ static int run_file(void *work, const char *input, const char *target, int64_t i
 static int run_all(each *e, const arg *args)
 {
   const command *c = e->c;
-  BATCH b = {.things = "files", .is = is_data, .whole = sides_whole, .told = true};
+  BATCH b = {
+      .things = "files", .kind = "FITS or NPY files", .is = is_data, .whole = sides_whole, .told = true};
   const arg *in = &args[e->input];
   int count = find(c, "count");
   STEP(batch_open(&b, in->list, in->n, args[e->output].s, args[find(c, "ext")].s, &args[find(c, "task")],
@@ -156,6 +157,10 @@ int each_run(const command *c, arg *args)
                       given(c, args, "task") ? "task" : "resume");
   if (!several)
     return c->run(args);
+  const char *last = args[out].s;
+  if (input->n > 1 && !given(c, args, "each") && !is_folder(last) && last[strlen(last) - 1] != '/')
+    return fail_usage(
+        "\"%.80s\" is one word too many: --each makes it the folder of the results of several inputs", last);
   OWNED arg *own = calloc((size_t)c->n_options, sizeof *own);
   if (!own)
     return fail("out of memory");

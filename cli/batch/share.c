@@ -75,8 +75,8 @@ static int run_share(const batch *b, const manifest *m, batch_step *one, void *w
     }
     int code = run_told(b, i, foreign, one, work);
     run.overwrite = overwrite;
-    if (code != EXIT_DONE && (b->count == 1 || code > EXIT_SIGNALLED))
-      return code;
+    if (code != EXIT_DONE && (b->count == 1 || code > EXIT_SIGNALLED || (b->told && code == EXIT_USAGE)))
+      return code; /* wrong options are wrong for all */
     *failed += code != EXIT_DONE;
   }
   progress_within(0, 1);

@@ -92,7 +92,7 @@ def errors():
                   ["convert", "in", "out"], ["mip", "in", "out"]):
         r = kugel(*words)
         assert r.code == 1 and "in/1.npy" in r.err and "1 of 3 images failed" in r.err, r
-        assert len(os.listdir("out")) == 2, os.listdir("out")
+        assert len(os.listdir("out")) == 3, os.listdir("out")  # and the manifest
         r = kugel(*words, "--json", "--overwrite")
         j = r.json
         assert r.code == 1 and j["status"] == "failed" and j["failed"] == 1 and len(j["images"]) == 3, j

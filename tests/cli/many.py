@@ -80,6 +80,7 @@ def splits():
 def names():
     maps(3)
     ok("smooth", "maps/cl-000000.fits", "maps/cl-000002.fits", "few/", "--fwhm", "5deg")
+    refused(2, "smooth", "maps", "wrong", says="--fwhm")  # once, not for each
     assert list(folder("few")) == ["cl-000000.fits", "cl-000002.fits"]
     ok("smooth", "maps/*1.fits", "pattern", "--fwhm", "5deg", "--ext", ".npy", "--plot", "pictures")
     assert list(folder("pattern")) == ["cl-000001.npy"] and list(folder("pictures")) == ["cl-000001.png"]
@@ -100,7 +101,7 @@ def names():
         refused(2, "smooth", "maps", "bad", "--fwhm", "5deg", "--task=" + bad, says="--task")
     refused(2, "smooth", "maps", "bad", "--fwhm", "5deg", "--task", "auto", says="no Slurm job array")
     os.mkdir("empty")
-    refused(1, "smooth", "empty", "no", "--fwhm", "5deg", says="no files")
+    refused(1, "smooth", "empty", "no", "--fwhm", "5deg", says="has no FITS or NPY files")
 
 
 def launchers():
