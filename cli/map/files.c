@@ -117,11 +117,12 @@ const char *foreign_map(const kugel_fits *file)
 {
   char text[32];
   if (kugel_fits_get_keyword(file, "ORDERING", text, sizeof text) == KUGEL_OK && !strcmp(text, "NUNIQ"))
-    return "a multi-order HEALPix map (ORDERING = NUNIQ), pixels of several sizes; rasterise it to one nside "
-           "first, by "
-           "mhealpy or ligo.skymap's ligo-skymap-flatten";
+    return "a multi-order HEALPix map (ORDERING = NUNIQ), pixels of several sizes; "
+           "kugel.skyfiles.read_multiorder in Python makes it a map of one nside";
+  if (kugel_fits_get_keyword(file, "ORDERING", text, sizeof text) == KUGEL_OK && !strcmp(text, "RANGE"))
+    return "a MOC (ORDERING = RANGE); kugel.skyfiles.read_moc in Python makes it a mask";
   if (kugel_fits_get_keyword(file, "PIXTYPE", text, sizeof text) == KUGEL_OK && !strcmp(text, "HEALSPARSE"))
-    return "a healsparse map; write it as a HEALPix map first, by generate_healpix_map of healsparse";
+    return "a healsparse map; kugel.skyfiles.read_healsparse in Python makes it a HEALPix map";
   return NULL;
 }
 

@@ -251,7 +251,8 @@ kugel_status kugel__fits_classify(kugel_fits *file)
   kugel__key_text(file->f, "ORDERING", ordering, sizeof ordering);
   if (is_alm(t))
     return classify_alm(file);
-  if (t->type == BINARY_TBL && !kugel__same_word(ordering, "NUNIQ")) {
+  bool sizes = kugel__same_word(ordering, "NUNIQ") || kugel__same_word(ordering, "RANGE"); // pixels of several
+  if (t->type == BINARY_TBL && !sizes) {
     int64_t values = 0, npix = 0;
     bool countable = !__builtin_mul_overflow(t->nrows, t->cols[0].repeat, &values);
     bool spectra = kugel__key_int(file->f, "MAX-LPOL", &lmax) && !*pixtype && !*ordering;
@@ -261,7 +262,7 @@ kugel_status kugel__fits_classify(kugel_fits *file)
     if (kugel__same_word(pixtype, "HEALPIX") || *ordering || (npix && values == npix) || plain)
       return classify_map(file, ordering, has_nside, nside);
   }
-  if (kugel__same_word(ordering, "NUNIQ")) { // a map of pixels of several sizes: no spectra
+  if (sizes) { // no spectra
     info->kind = KUGEL_FITS_TABLE;
     return list_columns(file, -1);
   }
