@@ -73,7 +73,7 @@ def _apply(function, arrays, place, dims, sizes, dtype, words, outputs=1):
 def _other_coordinates(array, dims):
     """Coordinates that do not lie on the sphere's dimensions, such as times and levels."""
     mapping = _mapping(array)[0]
-    return {k: c for k, c in array.coords.items() if not set(c.dims) & set(dims) and k != mapping}
+    return {k: c.variable for k, c in array.coords.items() if not set(c.dims) & set(dims) and k != mapping}
 
 
 def crs(nside, nest):
@@ -93,7 +93,7 @@ def _target(nside, nest, lat, lon, like):
         if like is None:
             raise ValueError("like has no variable on the sphere")
         place = _place(like)
-        keep = {k: c for k, c in like.coords.items() if c.dims and set(c.dims) <= set(place.dims) or k == _mapping(like)[0]}
+        keep = {k: c.variable for k, c in like.coords.items() if c.dims and set(c.dims) <= set(place.dims) or k == _mapping(like)[0]}
         return place, keep, {d: like.sizes[d] for d in place.dims}
     if nside is not None:
         if int(nside) < 1 or (nest and int(nside) & (int(nside) - 1)):
