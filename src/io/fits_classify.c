@@ -251,7 +251,8 @@ kugel_status kugel__fits_classify(kugel_fits *file)
   kugel__key_text(file->f, "ORDERING", ordering, sizeof ordering);
   if (is_alm(t))
     return classify_alm(file);
-  bool sizes = kugel__same_word(ordering, "NUNIQ") || kugel__same_word(ordering, "RANGE"); // pixels of several
+  bool sizes =
+      kugel__same_word(ordering, "NUNIQ") || kugel__same_word(ordering, "RANGE"); // pixels of several
   if (t->type == BINARY_TBL && !sizes) {
     int64_t values = 0, npix = 0;
     bool countable = !__builtin_mul_overflow(t->nrows, t->cols[0].repeat, &values);
