@@ -100,6 +100,8 @@ typedef struct kugel_deconv_cost {
   int64_t tile[3];      /* results of a tile */
   uint64_t bytes;       /* host memory of plan and execution */
   double seconds;       /* predicted for all iterations of one image */
+  uint64_t device_bytes; /* device memory of plan and execution; 0 on the CPU */
+  uint64_t kernel_bytes; /* that the kernels of one step of a tile read and write in device memory; 0 on the CPU */
 } kugel_deconv_cost;
 
 typedef struct kugel_deconv_info {

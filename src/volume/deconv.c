@@ -5,7 +5,9 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "device/lanes.h"
 #include "volume/deconv.h"
+#include "volume/deconv_device.h"
 #include "psf/psf.h"
 
 static kugel_status check_at_least_0(double x, const char *name)
@@ -52,8 +54,11 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
   KUGEL_TRY(check_opts(o));
   KUGEL_CHECK(ndim >= 1 && ndim <= 3, KUGEL_EINVAL, "ndim is %d, must be 1 to 3", ndim);
   KUGEL_CHECK(n && k, KUGEL_EINVAL, "n or k is NULL: pass %d lengths each", ndim);
-  KUGEL_CHECK(kugel__ctx(p->ctx)->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "the context is on a device; deconvolution runs on the CPU: use a context of \"cpu\"");
+  KUGEL_CHECK(
+      !kugel__deconv_on_device(p) || o->method <= KUGEL_DECONV_TV, KUGEL_ENOTSUP,
+      "method is %d; on devices there are KUGEL_DECONV_RL (0), BIGGS, SHB and TV (3): use a context of "
+      "\"cpu\" for others",
+      (int)o->method);
   p->ndim = ndim;
   p->f32 = o->precision == KUGEL_PRECISION_F32;
   p->real = p->f32 ? 4 : 8;
@@ -98,6 +103,7 @@ static kugel_volume_opts volume_opts(const kugel_deconv *p)
                                  p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
                              .boundary = boundary[p->opts.edges],
                              .precision = p->opts.precision,
+                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_AUTO,
                              .centre = p->centre};
 }
 
@@ -125,6 +131,13 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1) * (double)p->tiles;
   c->seconds +=
       4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
+  if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
+    c->bytes =
+        v.host_bytes + (uint64_t)((product(p->object) + product(p->cut)) * (double)p->real + product(p->cut));
+    kugel__deconv_device_figures(p, &v, c);
+    double step = v.seconds * (double)c->kernel_bytes / (double)kugel__max((int64_t)v.kernel_bytes, 1);
+    c->seconds = step * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  }
   for (int a = 0; a < 3; a++)
     c->transform[a] = v.transform[a];
   return KUGEL_OK;
@@ -133,11 +146,15 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
 /* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
 static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
 {
-  int64_t parts[3] = {1, 1, 1};
+  int64_t parts[3] = {1, 1, 1}, limit = (int64_t)p->opts.memory;
+  bool device = kugel__deconv_on_device(p);
+  if (device && !limit)
+    KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
   for (;;) {
     shape_tile(p, parts);
     KUGEL_TRY(cost_of(p, c));
-    if (!p->opts.memory || c->bytes <= p->opts.memory)
+    uint64_t bytes = device ? c->device_bytes : c->bytes;
+    if (!limit || bytes <= (uint64_t)limit)
       return KUGEL_OK;
     int axis = -1;
     double best = 0;
@@ -150,10 +167,9 @@ static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
     }
     KUGEL_CHECK(axis >= 0 && (double)p->tile[axis] > 0.25 * (double)p->k[axis], KUGEL_ENOMEM,
                 "a tile of %lld x %lld x %lld with the PSF's extent around it needs %llu bytes, memory is "
-                "%llu: raise it, "
-                "or crop the PSF",
+                "%lld: raise it, or crop the PSF",
                 (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2],
-                (unsigned long long)c->bytes, (unsigned long long)p->opts.memory);
+                (unsigned long long)bytes, (long long)limit);
     int64_t less = p->tile[axis] - 1; // and the fewest parts of at most that
     parts[axis] = (p->n[axis] + less - 1) / less;
   }

@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "volume/deconv.h"
+#include "volume/deconv_device.h"
 #include "volume/lines.h"
 
 typedef struct box { // an array of 3 axes, of which leading ones may have length 1
@@ -45,6 +46,7 @@ typedef struct job {
   const kugel_deconv *p;
   box image, mask, start, out;
   kugel__deconv_state s;
+  kugel__deconv_device *device; // NULL: on the CPU
   int64_t from[3], lo[3], n[3]; // of the tile: where its image starts; where results start and how many
   double *row;
   int64_t clipped;
@@ -104,7 +106,7 @@ static kugel_status load(job *j)
         if (known && results_at(j, z, y, x))
           j->flux_in += v - o->background;
         v = known ? v + o->offset : 0;
-        put(j->p, s->y, i, linear ? v : fmax(v, 0));
+        put(j->p, s->y, i, !known && j->device ? -1 : linear ? v : fmax(v, 0));
       }
       sum += part;
     }
@@ -175,11 +177,12 @@ static kugel_status open_state(job *j, char **memory)
                              .data = p->cut[0] * p->cut[1] * p->cut[2]};
   bool accelerated = m == KUGEL_DECONV_BIGGS || m == KUGEL_DECONV_SHB;
   bool two = accelerated || m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV;
-  int arrays = 3 + (two || m == KUGEL_DECONV_TV) + two + (m == KUGEL_DECONV_BIGGS ? 2 : 0);
+  bool device = kugel__deconv_on_device(p); // which has the others
+  int arrays = device ? 1 : 3 + (two || m == KUGEL_DECONV_TV) + two + (m == KUGEL_DECONV_BIGGS ? 2 : 0);
   int64_t chunks = (kugel__max(s->voxels, s->data) + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
   size_t object = (size_t)s->voxels * p->real + 64, data = (size_t)s->data * p->real + 64;
   size_t small = (size_t)s->data + (size_t)chunks * 16 + (size_t)p->cut[2] * 16 + 512;
-  *memory = kugel__alloc(p->ctx, (size_t)arrays * object + 2 * data + small);
+  *memory = kugel__alloc(p->ctx, (size_t)arrays * object + (device ? 1 : 2) * data + small);
   KUGEL_CHECK(*memory, KUGEL_ENOMEM,
               "no memory for %d objects of %lld voxels: set opts.memory, and tiles are used", arrays,
               (long long)s->voxels);
@@ -187,16 +190,18 @@ static kugel_status open_state(job *j, char **memory)
   object -= 64;
   data -= 64;
   s->x = carve(&at, object);
-  s->r = carve(&at, object);
-  s->sensitivity = carve(&at, object);
-  s->before = two || m == KUGEL_DECONV_TV ? carve(&at, object) : NULL;
-  s->from = two ? carve(&at, object) : NULL;
-  for (int i = 0; i < 2 && m == KUGEL_DECONV_BIGGS; i++) {
-    s->g[i] = carve(&at, object);
-    memset(s->g[i], 0, object);
-  }
   s->y = carve(&at, data);
-  s->model = carve(&at, data);
+  if (!device) {
+    s->r = carve(&at, object);
+    s->sensitivity = carve(&at, object);
+    s->before = two || m == KUGEL_DECONV_TV ? carve(&at, object) : NULL;
+    s->from = two ? carve(&at, object) : NULL;
+    for (int i = 0; i < 2 && m == KUGEL_DECONV_BIGGS; i++) {
+      s->g[i] = carve(&at, object);
+      memset(s->g[i], 0, object);
+    }
+    s->model = carve(&at, data);
+  }
   s->sums = (double *)(void *)carve(&at, (size_t)chunks * 16);
   j->row = (double *)(void *)carve(&at, (size_t)p->cut[2] * 16);
   s->known = (unsigned char *)at;
@@ -217,13 +222,16 @@ static void place_tile(job *j, const int64_t tile[3])
 static kugel_status run_tile(job *j, kugel_deconv_info *info)
 {
   kugel_deconv_info one = {0};
+  bool flat = j->device && !j->start.data; // the device fills it
   KUGEL_TRY(load(j));
   if (j->s.missing == j->s.data) { // nothing is known of it
     for (int64_t i = 0; i < j->s.voxels; i++)
       put(j->p, j->s.x, i, 0);
   } else {
-    KUGEL_TRY(begin(j));
-    KUGEL_TRY(kugel__deconv_iterate(&j->s, &one));
+    if (!flat)
+      KUGEL_TRY(begin(j));
+    KUGEL_TRY(j->device ? kugel__deconv_device_iterate(j->device, &j->s, flat, &one)
+                        : kugel__deconv_iterate(&j->s, &one));
   }
   for (int64_t z = 0, i = 0; z < j->p->cut[0]; z++)
     for (int64_t y = 0; y < j->p->cut[1]; y++)
@@ -275,8 +283,12 @@ kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *i
               "out is image: in tiles, which read their neighbours, they must be two arrays");
   KUGEL_TRY(open_state(&j, &memory));
   kugel__span span = kugel__progress_enter(0, 1);
-  kugel_status status = run_all(&j, &all);
+  kugel_status status =
+      kugel__deconv_on_device(plan) ? kugel__deconv_device_create(plan, &j.device) : KUGEL_OK;
+  if (!status)
+    status = run_all(&j, &all);
   kugel__progress_leave(span);
+  kugel__deconv_device_destroy(j.device);
   kugel__free(plan->ctx, memory);
   KUGEL_TRY(status);
   all.clipped = j.clipped;

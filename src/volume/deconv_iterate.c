@@ -13,10 +13,9 @@ const kugel__deconv_ops *kugel__deconv_ops_now(void)
   return kugel__deconv_ops_get();
 }
 
-/* Least sensitivity of a voxel that is estimated; others stay as they began. Of float the rounding of transforms counts. */
 static double cut_of(const kugel__deconv_state *s)
 {
-  return s->p->f32 ? 1e-4 : 1e-8;
+  return s->p->f32 ? KUGEL__DECONV_CUT_F32 : KUGEL__DECONV_CUT_F64;
 }
 
 /* ---- loops over chunks ---- */
@@ -348,8 +347,7 @@ static kugel_status take_step(walk *w, double *value)
   }
 }
 
-/* Whether the iteration ends after a step that started at the divergence `value`. */
-static bool ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
+bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
 {
   const kugel_deconv_opts *o = &s->p->opts;
   double known = (double)(s->data - s->missing);
@@ -381,7 +379,7 @@ kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *in
     info->iterations = w.i;
     if (w.i == 1)
       info->first = value;
-    if (!status && ends(s, info, value))
+    if (!status && kugel__deconv_ends(s, info, value))
       break;
   }
   return status;

@@ -42,6 +42,12 @@ void kugel__fused_release(kugel_volume *p);
 /* Bytes of both work arrays; 0: none. */
 void kugel__fused_room(const kugel_volume *p, bool adjoint, size_t bytes[2]);
 kugel_status kugel__fused_item(const kugel__device_job *j, bool adjoint, int64_t in_first, int64_t out_first);
+/* H, or its adjoint, between arrays in C order of the plan's own type in device memory, without offsets; work: as
+ * kugel__fused_room says. Returns before the work is done. hooks: NULL, or a step of deconvolution; not with an adjoint
+ * that adds up what a boundary extended (p->gpu->map). */
+kugel_status kugel__fused_apply(const kugel_volume *p, bool adjoint, kugel__mem in, kugel__mem out,
+                                const kugel__mem work[2], kugel__mem clipped, const kugel__fused_hooks *hooks,
+                                kugel_queue *queue);
 /* What the kernels of an execution read and write in device memory, with arrays of the plan's own type. */
 uint64_t kugel__fused_bytes(const kugel_volume *p, const kugel__fused *f);
 /* [kernels][k] folded into the lengths of the axes, backwards and conjugated for correlations. */

@@ -177,6 +177,32 @@ kugel_status kugel__fused_item(const kugel__device_job *j, bool adjoint, int64_t
   return kugel__move_run(&fold, j->queue);
 }
 
+kugel_status kugel__fused_apply(const kugel_volume *p, bool adjoint, kugel__mem in, kugel__mem out,
+                                const kugel__mem work[2], kugel__mem clipped, const kugel__fused_hooks *hooks,
+                                kugel_queue *queue)
+{
+  int64_t n[DIMS], m[DIMS];
+  for (int d = 0; d < DIMS; d++) {
+    n[d] = p->axis[d].n;
+    m[d] = p->axis[d].m;
+  }
+  kugel__device_job j = {.p = p,
+                         .in = kugel__volume_own_box(p, NULL, adjoint ? m : n),
+                         .out = kugel__volume_own_box(p, NULL, adjoint ? n : m),
+                         .in_mem = in,
+                         .out_mem = out,
+                         .extended = kugel__volume_own_box(p, NULL, p->gpu->fold.extended),
+                         .work = {work[0], work[1]},
+                         .clipped = clipped,
+                         .queue = queue};
+  if (!hooks)
+    return kugel__fused_item(&j, adjoint, 0, 0);
+  kugel__fused_job job;
+  fill_job(&j, adjoint, 0, 0, &job);
+  job.hooks = hooks;
+  return kugel__fused_run(p->gpu->fused, &job);
+}
+
 uint64_t kugel__fused_bytes(const kugel_volume *p, const kugel__fused *f)
 {
   struct kugel__volume_device none = {.map_at = {-1, -1, -1}};

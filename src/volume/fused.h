@@ -33,7 +33,9 @@ typedef struct kugel__fused_kernel {
   bool adds;         /* results are added to what is there */
   bool windowed_in;  /* voxels are multiplied by factors when they are read, */
   bool windowed_out; /* or written */
-  bool unused[6];
+  bool extrapolated; /* what follows: kugel__fused_hooks */
+  bool ratio, update, stepped;
+  bool unused[2];
 } kugel__fused_kernel;
 #pragma GCC diagnostic pop
 
@@ -46,7 +48,9 @@ bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool produc
  * clipped (u32); then i64 count, c0, and for both ends in_at, in_d0, in_d1, in_step, in_first, in_held, out_...: line i
  * begins at at + (i mod c0) d0 + (i / c0) d1, and its element e, of those held, is point first + e, modulo the length; then
  * spectrum_at, spectrum_step (point p of line i is spectrum_at + i + p spectrum_step), map_at, and window_at (factor e of
- * line i is window_at + i held + e). Name: volume_line. */
+ * line i is window_at + i held + e). Name: volume_line.
+ * Hooks, real voxels of the plan's own type only: after window before, momentum, observed, partial, object, sensitivity,
+ * moved, those that are used, without clipped; after window_at level (a real) and partials (i64). */
 void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen *g);
 
 /* Complex numbers of the table of a kernel. */
@@ -70,6 +74,22 @@ typedef struct kugel__fused_voxels {
   int64_t first, step[4];
 } kugel__fused_voxels;
 
+/* A step of deconvolution in the loads and stores of two transforms. All are arrays of reals of the plan's precision, laid
+ * out as the voxels that they go with, in buffers of their own. f = momentum[0].
+ *   forward   the voxels are max(x + f (x - before), 0), or x as it is where before is not used; what is stored is
+ *             observed / (result + level), 0 where observed is negative (missing) or the divisor is not above 1e-30
+ *   adjoint   what is stored is from * max(result, 0) / sensitivity, from = the voxels above with object for x, and
+ *             `from` itself where sensitivity is at most level; with moved, this less `from` goes there too
+ * Sums of each thread go to partial, those of kugel__fused_partials(): forward of the I-divergence; adjoint, with moved, of
+ * the new moved times the old one, and from element `partials` on of the old one's square. */
+typedef struct kugel__fused_hooks {
+  kugel__mem before, momentum; /* before.base NULL: not used */
+  kugel__mem observed, partial;
+  kugel__mem object, sensitivity, moved; /* moved.base NULL: not used */
+  double level;
+  int64_t partials;
+} kugel__fused_hooks;
+
 typedef struct kugel__fused_job {
   bool adjoint;
   kugel__fused_span data[3], results[3];
@@ -79,6 +99,7 @@ typedef struct kugel__fused_job {
   int64_t window_at;
   kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
   kugel__mem clipped; /* u32 */
+  const kugel__fused_hooks *hooks; /* NULL: none */
   kugel_queue *queue;
   uint64_t bytes;  /* receives what the kernels read and write */
   bool count_only; /* no kernel runs */
@@ -95,6 +116,8 @@ void kugel__fused_destroy(kugel__fused *f);
 uint64_t kugel__fused_work(const kugel__fused *f, const kugel__fused_span *data,
                            const kugel__fused_span *results);
 uint64_t kugel__fused_spectra(const kugel__fused *f);
+/* Sums that hooks write for results (adjoint: data) of this span. */
+int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *sink);
 /* Queues all kernels of one image. */
 kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *job);
 

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of the kernels. */
 #include <string.h>
-#include "fft/gpu/block_build.h"
-#include "volume/fused.h"
+#include "volume/fused_build.h"
 
-typedef struct walk { // lines in memory
-  kugel__val at, d0, d1, step, first, held;
-  kugel__val base; // of the thread's line
-} walk;
-
-typedef struct build {
-  kugel__build k; // first: what the stages need
-  const kugel__fused_kernel *f;
-  walk in, out;
-  kugel__val spectra, map, window, clipped;
-  kugel__val spectrum_at, spectrum_step, map_at, window_at;
-  kugel__val line; // the thread's, the last one for spare threads
-} build;
+typedef kugel__fused_walk walk;
+typedef kugel__fused_builder build;
 
 /* ---- head ---- */
 
@@ -41,7 +29,10 @@ static void parameters(build *b)
   kugel__type real = f->block.real, pair = kugel__pair_of(real);
   bool voxels_in = f->source == KUGEL__FUSED_VOXELS, voxels_out = f->sink == KUGEL__FUSED_VOXELS;
   k->in = voxels_in ? kugel__gen_foreign(g, real, "in", "voxel_in") : kugel__gen_pointer(g, pair, "in");
-  k->out = voxels_out ? kugel__gen_foreign(g, real, "out", "voxel_out") : kugel__gen_pointer(g, pair, "out");
+  bool hooked = kugel__fused_hooked(f);
+  k->out = hooked       ? kugel__gen_pointer(g, real, "out")
+           : voxels_out ? kugel__gen_foreign(g, real, "out", "voxel_out")
+                        : kugel__gen_pointer(g, pair, "out");
   k->tables = kugel__gen_constants(g, pair, "tables");
   if (f->product)
     b->spectra = kugel__gen_constants(g, pair, "spectra");
@@ -49,8 +40,9 @@ static void parameters(build *b)
     b->map = kugel__gen_constants(g, KUGEL__U32, "map");
   if (f->windowed_in || f->windowed_out)
     b->window = kugel__gen_constants(g, real, "window");
-  if (voxels_out)
+  if (voxels_out && !hooked)
     b->clipped = kugel__gen_pointer(g, KUGEL__U32, "clipped");
+  kugel__fused_hook_parameters(b);
   k->count = kugel__gen_parameter(g, KUGEL__I64, "count");
   k->c0 = kugel__gen_parameter(g, KUGEL__I64, "c0");
   b->in = walk_parameters(g, true);
@@ -59,6 +51,7 @@ static void parameters(build *b)
   b->spectrum_step = kugel__gen_parameter(g, KUGEL__I64, "spectrum_step");
   b->map_at = kugel__gen_parameter(g, KUGEL__I64, "map_at");
   b->window_at = kugel__gen_parameter(g, KUGEL__I64, "window_at");
+  kugel__fused_hook_values(b);
   k->at = kugel__tables_of(k->b);
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
   k->group = kugel__gen_name(g, "first", g_mul(g, kugel__gen_group_id(g), kugel__int(k->b->group)));
@@ -81,7 +74,7 @@ static void find_line(build *b, const kugel__seat *s)
 /* ---- elements ---- */
 
 // The element of the line that point p is: those that are not held have a number that is not below `held`.
-static kugel__val element(build *b, const walk *w, kugel__val p)
+kugel__val kugel__fused_element(build *b, const walk *w, kugel__val p)
 {
   kugel__gen *g = b->k.g;
   int64_t length = (b->f->halved ? 2 : 1) * b->f->block.n;
@@ -103,15 +96,17 @@ static kugel__cval get(build *b, kugel__val p)
 {
   kugel__gen *g = b->k.g;
   const walk *w = &b->in;
-  kugel__val zero = kugel__real(dd_from(0)), e = element(b, w, p);
+  kugel__val zero = kugel__real(dd_from(0)), e = kugel__fused_element(b, w, p);
   kugel__val inside = g_min(g, e, g_sub(g, w->held, kugel__int(1)));
   kugel__val at = g_add(g, w->base, g_mul(g, inside, w->step));
   kugel__cval x = {zero, zero};
   if (b->f->source == KUGEL__FUSED_COMPLEX)
     x = kugel__gen_load_pair(g, b->k.in, at);
-  else if (b->f->halved)
+  else if (b->f->halved) {
     x.re = kugel__gen_get(g, b->k.in, at);
-  else {
+    if (b->f->extrapolated && !b->f->update)
+      x.re = kugel__fused_extrapolate(b, at, x.re);
+  } else {
     kugel__val twice = g_add(g, at, at);
     x.re = kugel__gen_get(g, b->k.in, twice);
     x.im = kugel__gen_get(g, b->k.in, g_add(g, twice, kugel__int(1)));
@@ -124,7 +119,7 @@ static kugel__cval get(build *b, kugel__val p)
   return x;
 }
 
-static kugel__cval twist(build *b, kugel__val p)
+kugel__cval kugel__fused_twist(build *b, kugel__val p)
 {
   kugel__gen *g = b->k.g;
   return kugel__gen_load_pair(g, b->k.tables, g_add(g, p, kugel__int(b->k.at.total)));
@@ -137,7 +132,7 @@ static kugel__cval point(build *b, kugel__val p)
   kugel__cval x = get(b, p);
   if (halved) {
     x.im = g_neg(g, get(b, g_add(g, p, kugel__int(b->f->block.n))).re);
-    x = kugel__gen_cmul(g, x, twist(b, p));
+    x = kugel__gen_cmul(g, x, kugel__fused_twist(b, p));
   }
   return b->f->inverse ? (kugel__cval){x.im, x.re} : x;
 }
@@ -146,7 +141,7 @@ static void put_voxel(build *b, kugel__val p, kugel__cval x)
 {
   kugel__gen *g = b->k.g;
   const walk *w = &b->out;
-  kugel__val e = element(b, w, p);
+  kugel__val e = kugel__fused_element(b, w, p);
   kugel__gen_if(g, e, w->held);
   kugel__val at = g_add(g, w->base, g_mul(g, e, w->step));
   if (b->f->windowed_out)
@@ -165,7 +160,7 @@ static void put_complex(build *b, kugel__val p, kugel__cval x)
 {
   kugel__gen *g = b->k.g;
   const walk *w = &b->out;
-  kugel__val e = element(b, w, p);
+  kugel__val e = kugel__fused_element(b, w, p);
   kugel__gen_if(g, e, w->held);
   kugel__val at = g_add(g, w->base, g_mul(g, e, w->step));
   if (b->f->adds)
@@ -233,7 +228,7 @@ static void store(build *b, const kugel__seat *s)
       else if (!b->f->halved)
         put_voxel(b, p, x);
       else {
-        kugel__cval w = twist(b, p);
+        kugel__cval w = kugel__fused_twist(b, p);
         w.im = g_neg(g, w.im);
         x = kugel__gen_cmul(g, x, w);
         put_voxel(b, p, (kugel__cval){x.re, x.re});
@@ -265,7 +260,10 @@ void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen
     memcpy(b.k.at.twiddles, b.k.at.twiddles_back, sizeof b.k.at.twiddles);
     kugel__build_stages(&b.k, &s, &s, &s, true);
   }
-  store(&b, &s);
+  if (kugel__fused_hooked(f))
+    kugel__fused_store_hooked(&b, &s);
+  else
+    store(&b, &s);
 }
 
 /* ---- blocks and tables ---- */

@@ -39,7 +39,26 @@ static uint64_t bytes_of(const run *r, const pass *p)
   line += p->of.product ? p->of.block.n * number : 0;
   line += p->of.windowed_in ? p->in.held * number / 2 : 0;
   line += p->of.windowed_out ? p->out.held * number / 2 : 0;
+  line += p->of.extrapolated ? (p->of.update ? p->out.held : p->in.held) * number / 2 : 0;
+  line += (int64_t)(p->of.ratio + 2 * p->of.update + 2 * p->of.stepped) * p->out.held * number / 2;
   return (uint64_t)(p->count * line);
+}
+
+// The hooks' arrays, in the order of their parameters.
+static int hook_arguments(const kugel__fused_kernel *of, const kugel__fused_hooks *h, kugel__arg *a)
+{
+  const struct {
+    bool used;
+    const kugel__mem *mem;
+  } list[] = {{of->extrapolated, &h->before}, {of->extrapolated, &h->momentum},
+              {of->ratio, &h->observed},      {of->ratio || of->stepped, &h->partial},
+              {of->update, &h->object},       {of->update, &h->sensitivity},
+              {of->stepped, &h->moved}};
+  int n = 0;
+  for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    if (list[i].used)
+      a[n++] = KUGEL__MEM_ARG(*list[i].mem);
+  return n;
 }
 
 static kugel_status launch(const run *r, const pass *p)
@@ -56,7 +75,8 @@ static kugel_status launch(const run *r, const pass *p)
   KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld lines at once are more than a launch takes",
               (long long)p->count);
   kugel__mem tables = {f->tables[p->axis], 0}, spectra = {f->spectra, 0};
-  kugel__arg args[26], *a = args;
+  kugel__arg args[36], *a = args;
+  bool hooked = p->of.ratio || p->of.update;
   *a++ = KUGEL__MEM_ARG(p->in.mem);
   *a++ = KUGEL__MEM_ARG(p->out.mem);
   *a++ = KUGEL__MEM_ARG(tables);
@@ -66,14 +86,22 @@ static kugel_status launch(const run *r, const pass *p)
     *a++ = KUGEL__MEM_ARG(j->map);
   if (p->of.windowed_in || p->of.windowed_out)
     *a++ = KUGEL__MEM_ARG(j->window);
-  if (p->of.sink == KUGEL__FUSED_VOXELS)
+  if (p->of.sink == KUGEL__FUSED_VOXELS && !hooked)
     *a++ = KUGEL__MEM_ARG(j->clipped);
+  if (j->hooks)
+    a += hook_arguments(&p->of, j->hooks, a);
   const int64_t *values[] = {&p->count,         &p->c0,       &p->in.at,     &p->in.d0,    &p->in.d1,
                              &p->in.step,       &p->in.first, &p->in.held,   &p->out.at,   &p->out.d0,
                              &p->out.d1,        &p->out.step, &p->out.first, &p->out.held, &p->spectrum_at,
                              &p->spectrum_step, &p->map_at,   &p->window_at};
   for (int i = 0; i < 18; i++)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
+  double level = j->hooks ? j->hooks->level : 0;
+  float low = (float)level;
+  if (hooked)
+    *a++ = f->real == KUGEL__F32 ? KUGEL__VALUE_ARG(low) : KUGEL__VALUE_ARG(level);
+  if (p->of.stepped)
+    *a++ = KUGEL__VALUE_ARG(j->hooks->partials);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(b->threads * b->group)},
                       .shared = (size_t)(kugel__block_shared(b) * kugel__real_bytes(f->real))};
@@ -144,6 +172,7 @@ static void read_voxels(const run *r, pass *p, int kernel)
   p->count = s[Y].held * s[Z].held;
   p->c0 = s[Y].held;
   map_source(p, &s[X]);
+  p->of.extrapolated |= r->j->hooks && r->j->hooks->before.base && !r->j->adjoint;
   p->of.windowed_in = r->j->window.base && r->j->adjoint;
   if (p->of.windowed_in)
     p->window_at = r->j->window_at + kernel * factors(s);
@@ -157,6 +186,11 @@ static void write_voxels(const run *r, pass *p, int kernel)
   p->out = voxels(&r->j->out, r->j->adjoint ? 0 : kernel, s);
   p->count = s[Y].held * s[Z].held;
   p->c0 = s[Y].held;
+  const kugel__fused_hooks *h = r->j->hooks;
+  p->of.ratio = h && !r->j->adjoint;
+  p->of.update = h && r->j->adjoint;
+  p->of.stepped = p->of.update && h->moved.base;
+  p->of.extrapolated |= p->of.update && h->before.base;
   p->of.windowed_out = r->j->window.base && !r->j->adjoint;
   if (p->of.windowed_out)
     p->window_at = r->j->window_at + kernel * factors(s);
@@ -243,6 +277,13 @@ uint64_t kugel__fused_work(const kugel__fused *f, const kugel__fused_span *data,
   int64_t slices = kugel__max(data[Z].held, results[Z].held);
   int64_t numbers = f->last == X ? 1 : slices * rows_needed(f, data, results) * f->pitch;
   return (uint64_t)(numbers * 2 * kugel__real_bytes(f->real));
+}
+
+int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *sink)
+{
+  const kugel__block *b = &f->block[X];
+  int64_t lines = sink[Y].held * sink[Z].held;
+  return (lines + b->group - 1) / b->group * b->group * b->threads;
 }
 
 static kugel_status image_in(const run *r, int kernel, kugel__mem work)

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "volume/deconv_device.h"
+#include <stdio.h>
+#include <string.h>
+#include "codegen/module.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "volume/device_plan.h"
+
+enum { BLOCK = 256, SUMS = 256, MOST_BLOCKS = 4096 };
+
+typedef enum kernel_name { KNOWN, FILL, SUM, FINISH, MOMENTUM, UPDATE, VARIATION, KERNELS } kernel_name;
+static const char *const names[KERNELS] = {"known",        "fill",   "sum",      "finish",
+                                           "set_momentum", "update", "variation"};
+
+/* Objects: x now, before the last step, what comes back (TV: x times its factor), sensitivity, the last step. Images:
+ * observed, model. */
+typedef enum array { X, BEFORE, BACK, SENSITIVITY, MOVED, OBSERVED, MODEL, ARRAYS } array;
+
+struct kugel__deconv_device {
+  const kugel_deconv *p;
+  kugel__device *device;
+  kugel_queue *queue;
+  kugel__module *module;
+  kugel__kernel *kernel[KERNELS];
+  kugel__mem a[ARRAYS], work[2], partial, sums, momentum, clipped;
+  int64_t voxels, data;
+  int64_t partials, there, again; /* room for the sums of threads, and how many there are of each way */
+  size_t sum;                     /* bytes of a sum */
+};
+
+bool kugel__deconv_on_device(const kugel_deconv *p)
+{
+  return kugel__ctx(p->ctx)->device.type != KUGEL_CPU;
+}
+
+static bool uses(const kugel_deconv *p, array a, bool folds)
+{
+  kugel_deconv_method m = p->opts.method;
+  switch (a) {
+  case BEFORE:
+    return m == KUGEL_DECONV_BIGGS || m == KUGEL_DECONV_SHB;
+  case BACK:
+    return m == KUGEL_DECONV_TV || folds;
+  case MOVED:
+    return m == KUGEL_DECONV_BIGGS;
+  default:
+    return true;
+  }
+}
+
+void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info *v, kugel_deconv_cost *c)
+{
+  double objects = 0, object = (double)p->real, image = (double)p->real;
+  bool folds = p->opts.edges >= KUGEL_DECONV_REPLICATE;
+  for (int a = 0; a < 3; a++) {
+    object *= (double)p->object[a];
+    image *= (double)p->cut[a];
+  }
+  for (int a = BEFORE; a <= MOVED; a++)
+    objects += uses(p, (array)a, folds);
+  double step = 2 + (uses(p, BEFORE, false) ? 2 : 0) + (uses(p, MOVED, false) ? 2 : 0);
+  step += p->opts.method == KUGEL_DECONV_TV ? 2 : folds ? 2 : 0;
+  // sums of threads of 8 voxels or more; those of the volume are one object and one image
+  c->device_bytes =
+      v->device_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)((objects + 0.25) * object + image);
+  c->kernel_bytes = 2 * v->kernel_bytes + (uint64_t)(step * object + image);
+}
+
+/* ---- launches ---- */
+
+static kugel_status launch(const kugel__deconv_device *d, kernel_name name, int64_t blocks, int n,
+                           const kugel__arg *args)
+{
+  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {BLOCK}};
+  return kugel__launch(d->device, d->kernel[name], &grid, n, args, d->queue);
+}
+
+static int64_t blocks_of(int64_t n)
+{
+  return kugel__min((n + BLOCK - 1) / BLOCK, MOST_BLOCKS);
+}
+
+/* A number of the plan's precision as an argument. */
+typedef union scalar {
+  float f32;
+  double f64;
+} scalar;
+static scalar scalar_of(const kugel__deconv_device *d, double x)
+{
+  scalar s = {.f64 = x};
+  if (d->p->f32)
+    s.f32 = (float)x;
+  return s;
+}
+#define SCALAR(d, s) ((kugel__arg){&(s), (d)->p->real})
+
+static kugel_status fill(const kugel__deconv_device *d, kugel__mem to, double value, int64_t n)
+{
+  scalar x = scalar_of(d, value);
+  kugel__arg args[] = {KUGEL__MEM_ARG(to), SCALAR(d, x), KUGEL__VALUE_ARG(n)};
+  return launch(d, FILL, blocks_of(n), 3, args);
+}
+
+/* Adds up the partial sums: `count` times, to the first numbers of sums; behind them are those of blocks. */
+static kugel_status add_up(const kugel__deconv_device *d, int count, int64_t n)
+{
+  int64_t parts = SUMS;
+  for (int i = 0; i < count; i++) {
+    int64_t first = i * d->partials, to = 2 + i * parts;
+    kugel__arg args[] = {KUGEL__MEM_ARG(d->partial), KUGEL__VALUE_ARG(first), KUGEL__VALUE_ARG(n),
+                         KUGEL__MEM_ARG(d->sums), KUGEL__VALUE_ARG(to)};
+    KUGEL_TRY(launch(d, SUM, SUMS, 5, args));
+  }
+  kugel__arg args[] = {KUGEL__MEM_ARG(d->sums), KUGEL__VALUE_ARG(parts)};
+  return launch(d, FINISH, count, 2, args);
+}
+
+static kugel_status set_momentum(const kugel__deconv_device *d, double given, int32_t measured)
+{
+  scalar f = scalar_of(d, given);
+  kugel__arg args[] = {KUGEL__MEM_ARG(d->sums), KUGEL__MEM_ARG(d->momentum), SCALAR(d, f),
+                       KUGEL__VALUE_ARG(measured)};
+  return launch(d, MOMENTUM, 1, 4, args);
+}
+
+/* ---- memory ---- */
+
+static kugel_status room(kugel__deconv_device *d, size_t bytes, kugel__mem *out)
+{
+  return bytes ? kugel__device_alloc(d->device, bytes, &out->base) : KUGEL_OK;
+}
+
+static kugel_status allocate(kugel__deconv_device *d, const kugel_volume *h, const kugel_volume *back)
+{
+  const kugel_deconv *p = d->p;
+  kugel__fused_span data[3], results[3];
+  size_t there[2], again[2];
+  bool folds = back->gpu->map != NULL;
+  for (int a = X; a < ARRAYS; a++)
+    if (uses(p, (array)a, folds))
+      KUGEL_TRY(room(d, (size_t)(a >= OBSERVED ? d->data : d->voxels) * p->real, &d->a[a]));
+  kugel__fused_spans(h, data, results);
+  d->there = kugel__fused_partials(h->gpu->fused, results);
+  kugel__fused_spans(back, data, results);
+  d->again = folds ? blocks_of(d->voxels) * BLOCK : kugel__fused_partials(back->gpu->fused, data);
+  d->partials = kugel__max(d->there, d->again);
+  KUGEL_TRY(
+      room(d, (size_t)d->partials * p->real * (p->opts.method == KUGEL_DECONV_BIGGS ? 2 : 1), &d->partial));
+  KUGEL_TRY(room(d, (size_t)(2 + 2 * SUMS) * d->sum, &d->sums));
+  KUGEL_TRY(room(d, 64, &d->momentum));
+  KUGEL_TRY(room(d, 64, &d->clipped));
+  kugel__fused_room(h, false, there);
+  kugel__fused_room(back, true, again);
+  for (int i = 0; i < 2; i++)
+    KUGEL_TRY(room(d, there[i] > again[i] ? there[i] : again[i], &d->work[i]));
+  return KUGEL_OK;
+}
+
+static kugel_status load_kernels(kugel__deconv_device *d)
+{
+  char defines[96];
+  bool wide = d->device->info.fp64;
+  d->sum = wide ? 8 : 4;
+  snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define SUM %s\n", d->p->f32 ? 32 : 64,
+           wide ? "double" : "float");
+  KUGEL_TRY(kugel__module_get(d->p->ctx, &(kugel__module_spec){.name = "volume/deconv", .defines = defines},
+                              &d->module));
+  for (int i = 0; i < KERNELS; i++)
+    KUGEL_TRY(kugel__module_kernel(d->module, names[i], &d->kernel[i], NULL));
+  return KUGEL_OK;
+}
+
+kugel_status kugel__deconv_device_create(const kugel_deconv *p, kugel__deconv_device **out)
+{
+  kugel__deconv_device *d = kugel__calloc(p->ctx, sizeof *d);
+  *out = d;
+  KUGEL_CHECK(d, KUGEL_ENOMEM, "no memory for an execution");
+  const kugel_volume *back = p->back ? p->back : p->h;
+  d->p = p;
+  d->device = kugel__ctx_device(p->ctx);
+  d->voxels = p->object[0] * p->object[1] * p->object[2];
+  d->data = p->cut[0] * p->cut[1] * p->cut[2];
+  KUGEL_CHECK(
+      p->h->gpu->fused && back->gpu->fused, KUGEL_ENOTSUP,
+      "%s holds no line of a volume of %lld x %lld x %lld points in a block: use a context of \"cpu\"",
+      d->device->info.name, (long long)p->object[0], (long long)p->object[1], (long long)p->object[2]);
+  KUGEL_TRY(kugel__queue_of(d->device, NULL, &d->queue));
+  KUGEL_TRY(load_kernels(d));
+  return allocate(d, p->h, back);
+}
+
+void kugel__deconv_device_destroy(kugel__deconv_device *d)
+{
+  if (!d)
+    return;
+  kugel__mem *all[] = {&d->work[0], &d->work[1], &d->partial, &d->sums, &d->momentum, &d->clipped};
+  for (int a = X; a < ARRAYS; a++)
+    kugel__device_free(d->device, d->a[a].base);
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    kugel__device_free(d->device, all[i]->base);
+  kugel__module_put(d->module);
+  kugel__free(d->p->ctx, d);
+}
+
+/* ---- steps ---- */
+
+static const kugel_volume *back_of(const kugel__deconv_device *d)
+{
+  return d->p->back ? d->p->back : d->p->h;
+}
+
+static kugel_status find_sensitivity(const kugel__deconv_device *d)
+{
+  kugel__arg args[] = {KUGEL__MEM_ARG(d->a[OBSERVED]), KUGEL__MEM_ARG(d->a[MODEL]),
+                       KUGEL__VALUE_ARG(d->data)};
+  KUGEL_TRY(launch(d, KNOWN, blocks_of(d->data), 3, args));
+  return kugel__fused_apply(back_of(d), true, d->a[MODEL], d->a[SENSITIVITY], d->work, d->clipped, NULL,
+                            d->queue);
+}
+
+static kugel_status vary(const kugel__deconv_device *d)
+{
+  const int64_t *n = d->p->object;
+  scalar lambda = scalar_of(d, d->p->opts.lambda);
+  kugel__arg args[] = {KUGEL__MEM_ARG(d->a[X]), KUGEL__MEM_ARG(d->a[BACK]), KUGEL__VALUE_ARG(n[0]),
+                       KUGEL__VALUE_ARG(n[1]),  KUGEL__VALUE_ARG(n[2]),     SCALAR(d, lambda)};
+  return launch(d, VARIATION, blocks_of(d->voxels), 6, args);
+}
+
+/* The adjoint and the step by kernels of their own, where the adjoint ends in other places than a transform's. */
+static kugel_status step_apart(const kugel__deconv_device *d, const kugel__fused_hooks *h, kugel__mem out)
+{
+  int32_t accelerated = h->before.base != NULL, stepped = h->moved.base != NULL;
+  kugel__mem before = accelerated ? h->before : h->object, moved = stepped ? h->moved : h->partial;
+  scalar level = scalar_of(d, h->level);
+  kugel__mem r = d->a[BACK];
+  if (d->p->opts.method == KUGEL_DECONV_TV)
+    r = d->a[X]; // of which the factor has been taken
+  KUGEL_TRY(kugel__fused_apply(back_of(d), true, d->a[MODEL], r, d->work, d->clipped, NULL, d->queue));
+  kugel__arg args[] = {
+      KUGEL__MEM_ARG(r),           KUGEL__MEM_ARG(h->object),      KUGEL__MEM_ARG(before),
+      KUGEL__MEM_ARG(d->momentum), KUGEL__MEM_ARG(h->sensitivity), KUGEL__MEM_ARG(out),
+      KUGEL__MEM_ARG(moved),       KUGEL__MEM_ARG(h->partial),     SCALAR(d, level),
+      KUGEL__VALUE_ARG(d->voxels), KUGEL__VALUE_ARG(d->partials),  KUGEL__VALUE_ARG(accelerated),
+      KUGEL__VALUE_ARG(stepped)};
+  return launch(d, UPDATE, blocks_of(d->voxels), 13, args);
+}
+
+/* Step i, from 1; the divergence before it to *value. */
+static kugel_status take_step(kugel__deconv_device *d, int64_t i, double *value)
+{
+  const kugel_deconv *p = d->p;
+  kugel_deconv_method m = p->opts.method;
+  bool accelerated = uses(p, BEFORE, false), biggs = m == KUGEL_DECONV_BIGGS;
+  kugel__fused_hooks h = {.momentum = d->momentum,
+                          .observed = d->a[OBSERVED],
+                          .partial = d->partial,
+                          .sensitivity = d->a[SENSITIVITY],
+                          .level = p->opts.background + p->opts.offset,
+                          .partials = d->partials};
+  char sums[8];
+  if (accelerated)
+    h.before = d->a[BEFORE];
+  if (m == KUGEL_DECONV_SHB || i == 1)
+    KUGEL_TRY(set_momentum(d, (double)(i - 1) / (double)(i + 2), 0));
+  KUGEL_TRY(kugel__fused_apply(p->h, false, d->a[X], d->a[MODEL], d->work, d->clipped, &h, d->queue));
+  KUGEL_TRY(add_up(d, 1, d->there));
+  KUGEL_TRY(kugel__device_copy(d->device, KUGEL__DOWNLOAD, (kugel__mem){sums, 0}, d->sums, d->sum, NULL));
+  h.object = d->a[X];
+  h.level = p->f32 ? KUGEL__DECONV_CUT_F32 : KUGEL__DECONV_CUT_F64;
+  if (biggs)
+    h.moved = d->a[MOVED];
+  if (m == KUGEL_DECONV_TV) {
+    KUGEL_TRY(vary(d));
+    h.object = d->a[BACK];
+  }
+  kugel__mem out = accelerated ? d->a[BEFORE] : d->a[X];
+  KUGEL_TRY(back_of(d)->gpu->map
+                ? step_apart(d, &h, out)
+                : kugel__fused_apply(back_of(d), true, d->a[MODEL], out, d->work, d->clipped, &h, d->queue));
+  if (biggs) {
+    KUGEL_TRY(add_up(d, 2, d->again));
+    KUGEL_TRY(set_momentum(d, 0, i > 1));
+  }
+  if (accelerated) {
+    d->a[BEFORE] = d->a[X];
+    d->a[X] = out;
+  }
+  float low;
+  memcpy(&low, sums, sizeof low);
+  memcpy(value, sums, sizeof *value);
+  if (d->sum == 4)
+    *value = (double)low;
+  return KUGEL_OK;
+}
+
+static kugel_status start(kugel__deconv_device *d, const kugel__deconv_state *s, bool flat)
+{
+  kugel__device *dev = d->device;
+  kugel__mem y = {s->y, 0}, x = {s->x, 0};
+  size_t bytes = (size_t)d->voxels * d->p->real;
+  KUGEL_TRY(
+      kugel__device_copy(dev, KUGEL__UPLOAD, d->a[OBSERVED], y, (size_t)d->data * d->p->real, d->queue));
+  KUGEL_TRY(flat ? fill(d, d->a[X], s->mean, d->voxels)
+                 : kugel__device_copy(dev, KUGEL__UPLOAD, d->a[X], x, bytes, d->queue));
+  if (d->a[BEFORE].base)
+    KUGEL_TRY(kugel__device_copy(dev, KUGEL__WITHIN, d->a[BEFORE], d->a[X], bytes, d->queue));
+  if (d->a[MOVED].base)
+    KUGEL_TRY(dev->ops->fill(dev, d->a[MOVED], 0, bytes, d->queue));
+  return find_sensitivity(d);
+}
+
+kugel_status kugel__deconv_device_iterate(kugel__deconv_device *d, kugel__deconv_state *s, bool flat,
+                                          kugel_deconv_info *info)
+{
+  int64_t count = d->p->opts.iterations;
+  kugel__progress_stage(0, 1, "deconvolution");
+  kugel_status status = start(d, s, flat);
+  for (int64_t i = 1; i <= count && !status; i++) {
+    double value = 0;
+    status = take_step(d, i, &value);
+    if (!status)
+      status = kugel__progress_step((double)i / (double)(count + 1));
+    info->iterations = i;
+    if (i == 1)
+      info->first = value;
+    if (!status && kugel__deconv_ends(s, info, value))
+      break;
+  }
+  if (!status)
+    status = kugel__device_copy(d->device, KUGEL__DOWNLOAD, (kugel__mem){s->x, 0}, d->a[X],
+                                (size_t)d->voxels * d->p->real, d->queue);
+  kugel_status waited = d->device->ops->wait(d->queue);
+  return status ? status : waited;
+}

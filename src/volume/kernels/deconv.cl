@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the steps of deconvolution on devices do beside the loads and stores of transforms (src/volume/fused_hooks.c): sums,
+// momentum, the factor of total variation, and a step where results come from elsewhere than a transform.
+//
+// SUM: type of sums.
+//
+// variant: REAL_BITS=32 SUM=double
+// variant: REAL_BITS=32 SUM=float
+// variant: REAL_BITS=64 SUM=double
+
+#define BLOCK 256
+
+// 1 where a voxel is known, else 0.
+KERNEL(BLOCK) known(GLOBAL const real *RESTRICT observed, GLOBAL real *RESTRICT to, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK)
+    to[i] = observed[i] < 0 ? (real)0 : (real)1;
+}
+
+KERNEL(BLOCK) fill(GLOBAL real *RESTRICT to, real value, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK)
+    to[i] = value;
+}
+
+// Of a block's part of n numbers, in an order that does not depend on the device, to out[at + block].
+KERNEL(BLOCK) sum(GLOBAL const real *RESTRICT x, i64 first, i64 n, GLOBAL SUM *out, i64 at)
+{
+  SHARED SUM room[BLOCK];
+  int t = LOCAL_ID(0);
+  i64 part = (n + GROUPS(0) - 1) / GROUPS(0), from = GROUP_ID(0) * part, to = from + part < n ? from + part : n;
+  SUM s = 0;
+  for (i64 i = from + t; i < to; i += BLOCK)
+    s += (SUM)x[first + i];
+  room[t] = s;
+  BARRIER();
+  for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {
+    if (t < half_)
+      room[t] += room[t + half_];
+    BARRIER();
+  }
+  if (t == 0)
+    out[at + GROUP_ID(0)] = room[0];
+}
+
+// sums[block] = the sum of n numbers from sums[2 + block * n] on.
+KERNEL(BLOCK) finish(GLOBAL SUM *sums, i64 n)
+{
+  SHARED SUM room[BLOCK];
+  int t = LOCAL_ID(0);
+  SUM s = 0;
+  for (i64 i = t; i < n; i += BLOCK)
+    s += sums[2 + GROUP_ID(0) * n + i];
+  room[t] = s;
+  BARRIER();
+  for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {
+    if (t < half_)
+      room[t] += room[t + half_];
+    BARRIER();
+  }
+  if (t == 0)
+    sums[GROUP_ID(0)] = room[0];
+}
+
+// momentum[0]: `given`, or if measured is 1 the quotient of two sums, 0 to 0.999.
+KERNEL(BLOCK) set_momentum(GLOBAL const SUM *RESTRICT sums, GLOBAL real *momentum, real given, i32 measured)
+{
+  if (LOCAL_ID(0) == 0 && GROUP_ID(0) == 0) {
+    SUM with = sums[0], self = sums[1], f = self > 0 ? with / self : (SUM)0;
+    f = f > 0 ? f : (SUM)0;
+    momentum[0] = measured ? (real)(f < (SUM)0.999 ? f : (SUM)0.999) : given;
+  }
+}
+
+// The step of kernels with hooks, from r: see kugel__fused_hooks. accelerated: before is used; stepped: moved is.
+KERNEL(BLOCK) update(GLOBAL const real *r, GLOBAL const real *object, GLOBAL const real *before, GLOBAL const real *momentum,
+                     GLOBAL const real *sensitivity, GLOBAL real *out, GLOBAL real *moved, GLOBAL real *partial, real level,
+                     i64 n, i64 partials, i32 accelerated, i32 stepped)
+{
+  real with = 0, self = 0;
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
+    real from = object[i], s = sensitivity[i], v = r[i];
+    if (accelerated) {
+      from = FMA(momentum[0], from - before[i], from);
+      from = from > 0 ? from : (real)0;
+    }
+    v = v > 0 ? v : (real)0;
+    v = s > level ? from * v / s : from;
+    out[i] = v;
+    if (stepped) {
+      real old = moved[i], step = v - from;
+      with += step * old;
+      self += old * old;
+      moved[i] = step;
+    }
+  }
+  if (stepped) {
+    partial[GLOBAL_ID(0)] = with;
+    partial[partials + GLOBAL_ID(0)] = self;
+  }
+}
+
+// The forward difference along `step` over the length of the gradient at voxel i; z, y, x: whether there is a next voxel.
+// The length is no less than `least` times the voxel.
+DEVICE real direction(GLOBAL const real *x, i64 i, i64 up, i64 next, int z, int y, int c, int axis, real least)
+{
+  real here = x[i], a = z ? x[i + up] - here : (real)0, b = y ? x[i + next] - here : (real)0;
+  real d = c ? x[i + 1] - here : (real)0, l = least * here;
+  real length = SQRT(a * a + b * b + d * d + l * l + (real)1e-37);
+  return (axis == 0 ? a : axis == 1 ? b : d) / length;
+}
+
+// out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/volume/deconv_stencil.c.
+KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out, i64 nz, i64 ny, i64 nx, real lambda)
+{
+  i64 n = nz * ny * nx, up = ny * nx;
+  real least = 12 * lambda;
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
+    i64 row = i / nx, c = i - row * nx, z = row / ny, y = row - z * ny;
+    int zs = z + 1 < nz, ys = y + 1 < ny, xs = c + 1 < nx;
+    real d = direction(x, i, up, nx, zs, ys, xs, 0, least) + direction(x, i, up, nx, zs, ys, xs, 1, least) +
+             direction(x, i, up, nx, zs, ys, xs, 2, least);
+    if (z > 0)
+      d -= direction(x, i - up, up, nx, 1, ys, xs, 0, least);
+    if (y > 0)
+      d -= direction(x, i - nx, up, nx, zs, 1, xs, 1, least);
+    if (c > 0)
+      d -= direction(x, i - 1, up, nx, zs, ys, 1, 2, least);
+    out[i] = x[i] / (1 - lambda * d);
+  }
+}
