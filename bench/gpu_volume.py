@@ -4,9 +4,10 @@
 
 usage: bench/gpu_volume.py [--build DIRECTORY] [--json FILE] [--large] [--all] [--any] [--no-build] [--no-rivals]
 
-Builds bench/programs/volume_gpu.c (gcc, CMake, an NVIDIA driver and NVRTC; nothing is fetched), runs it, and prints its
+Builds bench/programs/volume_gpu.c and deconv_gpu.c (gcc, CMake, an NVIDIA driver and NVRTC; nothing is fetched), runs them, and prints their
 table; --large, --all and --any are passed on. Cases: a, 100 x 1000 x 1000 voxels and a kernel of 100^3; b, 96 x 576 x 576 and
-33 x 65 x 65; c, 256 x 2048 x 2048 and 64^3; mode "same", spectra kept. Beside Kugel's times stand
+33 x 65 x 65; c, 256 x 2048 x 2048 and 64^3; mode "same", spectra kept. Steps of Richardson
+and Lucy (plain, Biggs and Andrews, heavy ball) have unknown edges, of a and c. Beside Kugel's times stand
 
   stated    cuFFT and elementwise kernels by CuPy 14.2 on one H200: measured once, elsewhere
   here      the same by CuPy or PyTorch in this run, on the same card
@@ -87,6 +88,38 @@ def rivals():
     return found
 
 
+def rival_steps():
+    """[(program, case, milliseconds)] of a step of Richardson and Lucy with unknown edges by CuPy."""
+    found = []
+    try:
+        import cupy as xp
+    except ImportError:
+        return found
+    for name in ("a", "c"):
+        shape, kernel = CASES[name]
+        whole = [n + k - 1 for n, k in zip(shape, kernel)]
+        size = [smooth(n) for n in whole]
+        valid = tuple(slice(k - 1, k - 1 + n) for n, k in zip(shape, kernel))
+        own = tuple(slice(0, n) for n in whole)
+        try:
+            y = xp.random.rand(*shape, dtype=xp.float32) + 1
+            h = xp.fft.rfftn(xp.random.rand(*kernel, dtype=xp.float32), size)
+            weight, x = xp.ones(whole, xp.float32), xp.ones(whole, xp.float32)
+
+            def step():
+                nonlocal x
+                model = xp.fft.irfftn(xp.fft.rfftn(x, size) * h, size)[valid]
+                ratio = xp.zeros(size, xp.float32)
+                ratio[valid] = y / (model + 1e-3)
+                x = x * weight * xp.fft.irfftn(xp.fft.rfftn(ratio) * h.conj(), size)[own]
+            found.append(("cupy", "step " + name, median_of(step, xp.cuda.Device().synchronize, 5)))
+            del y, h, weight, x
+        except Exception as error:  # out of memory: the rest goes on
+            print(f"cupy, step of case {name}: {error}", file=sys.stderr)
+        xp.get_default_memory_pool().free_all_blocks()
+    return found
+
+
 def floors(copy, bus, row):
     """Milliseconds that the device's copy rate or the bus allow, bytes a second."""
     if row["way"].startswith("device"):
@@ -103,20 +136,26 @@ def main():
     for flag in ("large", "all", "any", "no-build", "no-rivals"):
         arguments.add_argument("--" + flag, action="store_true")
     a = arguments.parse_args()
-    program = ROOT / a.build / "bench" / "bench_volume_gpu"
+    programs = ["bench_volume_gpu", "bench_deconv_gpu"]
     if not a.no_build:
-        subprocess.run(["bash", "-c", f". bench/gpu_build.sh; gpu_build '{a.build}' bench_volume_gpu"], cwd=ROOT, check=True)
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        flags = [flag for flag in ("--large", "--all", "--any") if getattr(a, flag[2:])]
-        code = subprocess.run([str(program), "--json", file.name, *flags], env=environment(), check=False).returncode
-        text = pathlib.Path(file.name).read_text()
-    rows = json.loads(text) if text.strip() else []
-    others = [] if a.no_rivals else rivals()
+        subprocess.run(["bash", "-c", f". bench/gpu_build.sh; gpu_build '{a.build}' {' '.join(programs)}"], cwd=ROOT, check=True)
+    rows, code = [], 0
+    flags = [flag for flag in ("--large", "--all", "--any") if getattr(a, flag[2:])]
+    for program in programs:
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            path = str(ROOT / a.build / "bench" / program)
+            code |= subprocess.run([path, "--json", file.name, *flags], env=environment(), check=False).returncode
+            text = pathlib.Path(file.name).read_text()
+        rows += json.loads(text) if text.strip() else []
+    others = [] if a.no_rivals else rivals() + rival_steps()
+    steps = {c: ms for _, c, ms in others}
     here = {name: min((ms for _, c, ms in others if c == name), default=0) for name in CASES}
     print(f"\n{'case':4} {'way':22} {'type':4} {'ms':>9} {'floor':>8} {'stated':>8} {'here':>8} {'ratio':>6} {'error':>8}")
     for row in rows:
         row["floor_ms"] = floors(1e9 * a.copy, 1e9 * a.bus, row)
         row["rival_ms"] = here.get(row["case"], 0) if row["way"].startswith("device") else 0
+        if "step" in row["way"]:
+            row["rival_ms"] = steps.get("step " + row["case"], 0)
         stated = row["stated_rival_ms"] if row["way"].startswith("device") else 0
         rival = row["rival_ms"] or stated
         print(f"{row['case']:4} {row['way']:22} {row['type']:4} {row['ms']:9.3f} {row['floor_ms']:8.3f} {stated or '-':>8} "

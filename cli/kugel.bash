@@ -185,6 +185,7 @@ _kugel()
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext --device" ;;
   psf)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

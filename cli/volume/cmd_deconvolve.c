@@ -31,14 +31,15 @@
   X(boundary, 'b', ARG_CHOICE, "unknown|zero|replicate|reflect|periodic", "unknown", 0, 0,                   \
     "what lies beyond the edges; unknown: it is estimated, and edges do not ring")                           \
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
-    "memory that may be used, such as 8G; larger images go in tiles")                                        \
+    "memory that may be used, such as 8G, with --device of the device; larger images go in tiles")           \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
     "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the result")                  \
   X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
   X(any_voxel, 0, ARG_FLAG, NULL, NULL, 0, 0, "go on although the voxel sizes of image and PSF differ")      \
-  BATCH_OPTIONS(X) RESUME_OPTION(X)
+  BATCH_OPTIONS(X) RESUME_OPTION(X)                                                                          \
+  DEVICE_OPTION(X)
 
 OPTIONS(deconvolve, DECONVOLVE_OPTIONS);
 
@@ -129,7 +130,7 @@ static int make_plan(work *w, int64_t which)
   kugel_deconv_opts opts = w->opts;
   opts.background = background;
   kugel_array values = view3(&psf->array, psf->shape);
-  LIB(kugel_deconv_create(NULL, 3, w->n, psf->shape, &values, &opts, &plan->plan));
+  LIB(kugel_deconv_create(run.ctx, 3, w->n, psf->shape, &values, &opts, &plan->plan));
   return EXIT_DONE;
 }
 
@@ -208,7 +209,7 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   int64_t which;
   STEP(check_image(w, in, first, channels));
   STEP(kernels_choose(&w->psfs, in, first, &which));
-  LIB(kugel_deconv_estimate(NULL, 3, n, w->psfs.of[which].shape, &w->opts, cost));
+  LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);
   stack_json("stack", &in->info);
   fact("image", "%s, %s", in->info.format_name, stack_text(&in->info, text, sizeof text));
@@ -226,6 +227,10 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
     fact("tiles", "%lld", (long long)cost->tiles);
   json_text("method", w->o->method.s);
   json_int("tiles", cost->tiles);
+  if (cost->device_bytes) {
+    fact("device memory", "%.4g MB", (double)cost->device_bytes / 1e6);
+    json_int("device_bytes", (int64_t)cost->device_bytes);
+  }
   return EXIT_DONE;
 }
 
@@ -292,6 +297,7 @@ static int deconvolve(const void *args)
   BATCH b = {0};
   STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
                   &o->resume, false));
+  STEP(session_device(&o->device, NULL));
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));
   stopwatch_lap(&watch, "psf");
   run.shared = o->files.list + o->files.n - 2;
@@ -311,11 +317,13 @@ const command command_deconvolve = {
         "function. "
         "The PSF is scaled to sum 1, so that flux is kept; its centre is element (k - 1) / 2. Voxel sizes of "
         "image and PSF must agree; the result keeps the image's, and its channel names. NaN, saturated and "
-        "masked voxels count as missing. Light from outside the frame is estimated too, unless --boundary "
+        "masked voxels count as missing. rl, biggs, shb and tv also run on devices. Light from outside the "
+        "frame is estimated too, unless --boundary "
         "says "
         "what is there.",
     .examples = "kugel deconvolve cells.tif psf.tif sharp.tif --iter 25 --background auto\n"
                 "kugel deconvolve cells.ome.tif psf.tif sharp.zarr --method shb --iter 15 --mem 4G\n"
+                "kugel deconvolve cells.tif psf.tif sharp.tif --method shb --device cuda:0\n"
                 "kugel deconvolve a.tif b.tif c.tif psf.tif results/ --dtype keep\n"
                 "kugel deconvolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"
                 "kugel deconvolve cells.tif psf.tif sharp.tif --dry-run",

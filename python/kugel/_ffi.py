@@ -612,6 +612,8 @@ class kugel_deconv_cost(Structure):
         ("tile", (c_int64 * 3)),
         ("bytes", c_uint64),
         ("seconds", c_double),
+        ("device_bytes", c_uint64),
+        ("kernel_bytes", c_uint64),
     ]
 
 

@@ -55,6 +55,23 @@ def deconvolution():
     assert not os.path.exists("z.npy")
 
 
+def devices():
+    """The CPU's results, and what devices refuse."""
+    if not any(d["name"] == "opencl:0" and d["available"] for d in ok("info", "--json").json["devices"]):
+        raise Skip("no OpenCL device")
+    npyfile.write("h.npy", (3, 3, 3), [a * b * c for a in (1, 2, 1) for b in (1, 2, 1) for c in (1, 2, 1)])
+    shape, image = points([(5, 8, 9, 100), (6, 14, 4, 30)])
+    npyfile.write("x.npy", shape, [v + 7 for v in image], "<i4")
+    how = ["deconvolve", "x.npy", "h.npy", "y.npy", "--background", 7, "--iter", 5, "--method", "shb", "--overwrite", "--json"]
+    ok(*how)
+    want = npyfile.read("y.npy")[1]
+    j = ok(*how, "--device", "opencl:0").json
+    got = npyfile.read("y.npy")[1]
+    assert j["device"] == "opencl:0" and j["images"][0]["device_bytes"] > 0, j
+    assert max(abs(a - b) for a, b in zip(got, want)) < 3e-6 * max(want)
+    refused(1, "deconvolve", "x.npy", "h.npy", "z.npy", "--device", "opencl:0", "--method", "wiener", says="on devices there are")
+
+
 def missing():
     h = [a * b * c for a in (1, 2, 1) for b in (1, 2, 1) for c in (1, 2, 1)]
     npyfile.write("h.npy", (3, 3, 3), h)
@@ -284,4 +301,4 @@ def known_lines():
             assert sharp[x] - least < 0.01 * sharp[20], (x, sharp[x], least)
 
 
-main([psfs, deconvolution, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])
+main([psfs, deconvolution, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])

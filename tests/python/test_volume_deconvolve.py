@@ -6,6 +6,7 @@ import pathlib
 import numpy as np
 import pytest
 
+import kugel
 from kugel import volume
 from kugel.volume import Deconvolution, Psf, deconvolve
 
@@ -33,6 +34,16 @@ def small():
     x[8:12, 12:24, 12] = x[8:12, 12:24, 16] = 1000
     x[10, 18, 28] = 8000
     return x, h, np.maximum(blur(x, h), 0)
+
+
+def test_devices():
+    x, h, y = small()
+    want = deconvolve(y, h, 4, "biggs", background=1)
+    for device in (d["name"] for d in kugel.devices() if d["available"] and d["kernels"]):
+        plan = Deconvolution(y.shape, h, 4, "biggs", background=1, device=device)
+        assert np.abs(plan(y) - want).max() < 1e-11 * want.max() and plan.cost["device_bytes"] > 0
+        with pytest.raises(NotImplementedError, match="on devices there are"):
+            Deconvolution(y.shape, h, 4, "isra", device=device)
 
 
 def test_same_as_richardson_and_lucy_in_the_interior():

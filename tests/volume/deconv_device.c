@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Deconvolution on every device beside the CPU, which must give the same: methods, edges, precisions, missing voxels, tiles,
+/* LABEL: long. Deconvolution on every device beside the CPU, which must give the same: methods, edges, precisions, missing voxels, tiles,
  * ends of the iteration. */
 #include "check.h"
 #include "core/alloc.h"
@@ -78,28 +78,30 @@ static const char *const names[] = {"rl", "biggs", "shb", "tv"};
 
 static void methods(kugel_ctx *ctx)
 {
-  for (int m = 0; m <= KUGEL_DECONV_TV; m++)
-    for (int e = 0; e <= KUGEL_DECONV_PERIODIC; e++) {
-      kugel_deconv_opts o = {
-          .method = (kugel_deconv_method)m, .edges = (kugel_deconv_edges)e, .iterations = 5, .background = 4};
-      o.precision = (m + e) % 2 ? KUGEL_PRECISION_F64 : KUGEL_PRECISION_F32;
-      compared c = compare(ctx, 3, o, e % 2 == 0, e == 1);
-      bool f32 = o.precision == KUGEL_PRECISION_F32;
-      printf("    %-5s edges %d %s: object %.1e, divergence %.1e\n", names[m], e, f32 ? "f32" : "f64",
-             c.object, c.divergence);
-      CHECK_LE(c.object, f32 ? 3e-6 : 1e-12);
-      CHECK_LE(c.divergence, f32 ? 1e-4 : 1e-11);
-    }
-}
-
-static void fewer_axes(kugel_ctx *ctx)
-{
-  for (int ndim = 1; ndim <= 2; ndim++)
-    for (int m = 0; m <= KUGEL_DECONV_TV; m++) {
-      kugel_deconv_opts o = {
-          .method = (kugel_deconv_method)m, .iterations = 4, .precision = KUGEL_PRECISION_F64};
-      CHECK_LE(compare(ctx, ndim, o, m == 1, m == 2).object, 1e-12);
-    }
+  static const struct {
+    kugel_deconv_method method;
+    kugel_deconv_edges edges;
+    kugel_precision precision;
+    int ndim;
+  } runs[] = {{KUGEL_DECONV_RL, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F32, 3},
+              {KUGEL_DECONV_BIGGS, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F64, 3},
+              {KUGEL_DECONV_SHB, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F32, 3},
+              {KUGEL_DECONV_TV, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F64, 3},
+              {KUGEL_DECONV_BIGGS, KUGEL_DECONV_REFLECT, KUGEL_PRECISION_F32, 3},
+              {KUGEL_DECONV_TV, KUGEL_DECONV_REFLECT, KUGEL_PRECISION_F32, 3},
+              {KUGEL_DECONV_SHB, KUGEL_DECONV_ZERO, KUGEL_PRECISION_F64, 1},
+              {KUGEL_DECONV_RL, KUGEL_DECONV_PERIODIC, KUGEL_PRECISION_F64, 2}};
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    bool f32 = runs[i].precision == KUGEL_PRECISION_F32;
+    kugel_deconv_opts o = {
+        .method = runs[i].method, .edges = runs[i].edges, .iterations = 5, .background = 4};
+    o.precision = runs[i].precision;
+    compared c = compare(ctx, runs[i].ndim, o, i % 2 == 0, i % 4 == 1);
+    printf("    %-5s edges %d %s: object %.1e, divergence %.1e\n", names[o.method], (int)o.edges,
+           f32 ? "f32" : "f64", c.object, c.divergence);
+    CHECK_LE(c.object, f32 ? 3e-6 : 1e-12);
+    CHECK_LE(c.divergence, f32 ? 1e-5 : 1e-12);
+  }
 }
 
 static void tiles(kugel_ctx *ctx)
@@ -191,7 +193,6 @@ int main(void)
           kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
       if (ctx) {
         methods(ctx);
-        fewer_axes(ctx);
         tiles(ctx);
         ends(ctx);
         back_projector(ctx);

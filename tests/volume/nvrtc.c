@@ -96,6 +96,26 @@ int main(void)
     if (!there)
       SKIP(why);
   }
+  CASE("rows with a step of deconvolution")
+  {
+    for (int wide = 0; wide < 2 && there; wide++) {
+      kugel__fused_kernel f = {
+          .halved = true, .source = KUGEL__FUSED_COMPLEX, .sink = KUGEL__FUSED_VOXELS, .inverse = true};
+      CHECK(kugel__fused_fit(1080, wide ? KUGEL__F64 : KUGEL__F32, false, false, SHARED, &f.block));
+      f.ratio = true;
+      compile(&f, real_words);
+      f.ratio = false;
+      f.update = true;
+      compile(&f, real_words);
+      f.extrapolated = f.stepped = true;
+      compile(&f, real_words);
+      f = (kugel__fused_kernel){
+          .block = f.block, .halved = true, .extrapolated = true, .source = KUGEL__FUSED_VOXELS};
+      compile(&f, real_words);
+    }
+    if (!there)
+      SKIP(why);
+  }
   CASE("one axis, from voxels to voxels")
   {
     kugel__fused_kernel f = {

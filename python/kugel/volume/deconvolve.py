@@ -46,12 +46,14 @@ class Deconvolution:
     centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given
     back:       another PSF in the place of the adjoint
     precision:  "f32", "f64" or None: "f64" for PSFs of float64
+    device:     such as "cuda:0", for the methods "rl", "biggs", "shb" and "tv": object and image stay in its memory during
+                the iteration; images and results are arrays in host memory
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
     """
 
     def __init__(self, shape, psf, iterations=20, method="rl", *, edges="unknown", background=0.0, offset=0.0, saturation=0.0,
                  lambda_=0.0, step=0.0, tolerance=0.0, discrepancy=0.0, centre=None, back=None, precision=None, memory=0,
-                 halo=0, callback=None):
+                 halo=0, callback=None, device=None):
         psf = _readable(psf, "psf")
         for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
             if value not in allowed:
@@ -62,7 +64,7 @@ class Deconvolution:
         self.shape, self.dtype = tuple(shape), np.dtype(np.float32 if precision == "f32" else np.float64)
         if len(self.shape) != psf.ndim:
             raise ValueError(f"images have {len(self.shape)} axes and the PSF {psf.ndim}: they must be as many")
-        self._context = context(None)
+        self._context = context(device)
         self._raised = None
         self._callback = callback
         values = dict(method=_METHODS[method], iterations=iterations, edges=_EDGES[edges], background=background, offset=offset,
@@ -86,8 +88,9 @@ class Deconvolution:
         address = self._context.address if self._context else None
         cost = options(_ffi.kugel_deconv_cost)
         lib.kugel_deconv_estimate(address, psf.ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
-        #: what an execution needs: bytes, seconds, tiles
-        self.cost = {"bytes": cost.bytes, "seconds": cost.seconds, "tiles": cost.tiles,
+        #: what an execution needs: bytes, device_bytes, seconds, tiles; kernel_bytes: moved in device memory by a step
+        self.cost = {"bytes": cost.bytes, "device_bytes": cost.device_bytes, "kernel_bytes": cost.kernel_bytes,
+                     "seconds": cost.seconds, "tiles": cost.tiles,
                      "object": tuple(cost.object)[:psf.ndim], "tile": tuple(cost.tile)[:psf.ndim]}
         long_call(lib.kugel_deconv_create, address, psf.ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_deconv_destroy)
