@@ -90,6 +90,10 @@ typedef struct kugel_deconv_opts {
   int64_t halo;              /* of tiles, voxels on each side along each axis cut; 0: the length of the PSF less 1 */
   kugel_deconv_fn callback;
   void *user;
+  int64_t depths;            /* PSFs that vary with depth: their number, and psf is [depths, k[0], k[1], k[2]]; 0: one. Light
+                                from each plane of the object is blurred by the PSF interpolated there. On the CPU */
+  const double *depth;       /* [depths] the image's planes that they belong to, counted from 0, rising; beyond the first
+                                and the last plane the PSF is the first and the last one */
 } kugel_deconv_opts;
 
 /* What a plan needs. */
@@ -125,7 +129,7 @@ typedef struct kugel_deconv kugel_deconv;
 /// @param[in]  n     lengths of images
 /// @param[in]  k     lengths of the PSF, also larger than n
 /// @param[in]  psf   host array [k...] of any real type; negative values only for WIENER and TIKHONOV
-/// @param[in]  opts  NULL for defaults; centre and back are copied
+/// @param[in]  opts  NULL for defaults; centre, back and depth are copied
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for options out of range or a PSF that is none, with a sentence; KUGEL_ESHAPE; KUGEL_ENOMEM;
 ///         KUGEL_ENOTSUP for other methods on a device; KUGEL_EDEVICE
@@ -160,7 +164,7 @@ KUGEL_API kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int
 /// @accuracy the same result for any number of threads; devices differ from the CPU by 1e-12 (F64) and 3e-6 (F32) of the
 ///           largest voxel after 5 steps; F32 differs from F64 by about 1e-5 of the largest voxel after 20
 ///           steps; tiles differ from the whole by light that came further than the halo
-/// @cost   two convolutions per step; object and image once each in the precision, three times for BIGGS
+/// @cost   two convolutions per step, with PSFs by depth two for each of them; object and image once each in the precision, three times for BIGGS
 KUGEL_API kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *image, const kugel_array *mask,
                                             const kugel_array *start, const kugel_array *out, kugel_deconv_info *info);
 

@@ -600,6 +600,8 @@ class kugel_deconv_opts(Structure):
         ("halo", c_int64),
         ("callback", kugel_deconv_fn),
         ("user", c_void_p),
+        ("depths", c_int64),
+        ("depth", c_void_p),
     ]
 
 

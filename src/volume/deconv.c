@@ -42,6 +42,23 @@ static kugel_status check_opts(const kugel_deconv_opts *o)
   return KUGEL_OK;
 }
 
+static kugel_status take_depths(const kugel_deconv *p)
+{
+  const kugel_deconv_opts *o = &p->opts;
+  KUGEL_CHECK(o->depths >= 0 && o->depths <= 4096, KUGEL_EINVAL, "depths is %lld, must be 0 to 4096",
+              (long long)o->depths);
+  if (!o->depths)
+    return KUGEL_OK;
+  KUGEL_CHECK(p->ndim == 3 && o->depth, KUGEL_EINVAL, "PSFs by depth need 3 axes and a list of planes");
+  KUGEL_CHECK(!o->back, KUGEL_EINVAL, "back is set with PSFs by depth: their adjoint goes back");
+  KUGEL_CHECK(!kugel__deconv_on_device(p), KUGEL_ENOTSUP,
+              "depths is %lld: PSFs by depth are on the CPU, use a context of \"cpu\"", (long long)o->depths);
+  for (int64_t d = 0; d < o->depths; d++)
+    KUGEL_CHECK(isfinite(o->depth[d]) && (!d || o->depth[d] > o->depth[d - 1]), KUGEL_EINVAL,
+                "depth[%lld] is %g: planes must be finite and rise", (long long)d, o->depth[d]);
+  return KUGEL_OK;
+}
+
 static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kugel_deconv_opts *opts,
                          kugel_deconv *p)
 {
@@ -74,7 +91,7 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
                 "centre[%d] is %lld, must be 0 to %lld", i, (long long)p->centre[a], (long long)p->k[a] - 1);
   }
   o->centre = NULL; // the caller's
-  return KUGEL_OK;
+  return take_depths(p);
 }
 
 /* ---- tiles ---- */
@@ -127,8 +144,12 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
   *c = (kugel_deconv_cost){.size = sizeof *c, .tiles = p->tiles};
   double arrays = arrays_of(p->opts.method) * product(p->object) + 2 * product(p->cut);
-  c->bytes = v.host_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)(arrays * (double)p->real + product(p->cut));
-  c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  uint64_t plans = p->opts.depths ? (uint64_t)p->opts.depths : 1;
+  if (p->opts.depths) // a weighted object, an image more
+    arrays += product(p->object) + product(p->cut);
+  c->bytes =
+      v.host_bytes * (p->opts.back ? 2u : plans) + (uint64_t)(arrays * (double)p->real + product(p->cut));
+  c->seconds = 2 * v.seconds * (double)plans * (double)(p->opts.iterations + 1) * (double)p->tiles;
   c->seconds +=
       4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
   if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
@@ -223,6 +244,33 @@ static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, co
   return status;
 }
 
+/* One convolution, or one for each depth of psf [depths, k...]. */
+static kugel_status make_forward(kugel_deconv *p, const kugel_array *psf)
+{
+  int64_t depths = p->opts.depths;
+  if (!depths)
+    return make_convolution(p, psf, "psf", false, &p->h);
+  KUGEL_CHECK(psf && psf->ndim == 4 && psf->shape && psf->shape[0] == depths, KUGEL_ESHAPE,
+              "psf has %d dimensions and %lld PSFs, must have 4 and %lld", psf ? psf->ndim : 0,
+              psf && psf->ndim > 0 && psf->shape ? (long long)psf->shape[0] : 0, (long long)depths);
+  KUGEL_ALLOC(p->ctx, p->depth, (size_t)depths * sizeof *p->depth);
+  KUGEL_ALLOC(p->ctx, p->by_depth, (size_t)depths * sizeof(kugel_volume *));
+  memset(p->by_depth, 0, (size_t)depths * sizeof(kugel_volume *));
+  memcpy(p->depth, p->opts.depth, (size_t)depths * sizeof *p->depth);
+  p->depths = depths;
+  int64_t step = psf->strides ? psf->strides[0] : psf->shape[1] * psf->shape[2] * psf->shape[3];
+  for (int64_t d = 0; d < depths; d++) {
+    kugel_array one = *psf;
+    one.ndim = 3;
+    one.shape = psf->shape + 1;
+    one.strides = psf->strides ? psf->strides + 1 : NULL;
+    one.data = (char *)psf->data + d * step * (psf->dtype.bits / 8);
+    KUGEL_TRY(make_convolution(p, &one, "psf", false, &p->by_depth[d]));
+  }
+  p->h = p->by_depth[0];
+  return KUGEL_OK;
+}
+
 /* ---- public ---- */
 
 kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
@@ -238,7 +286,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   if (!status)
     status = choose_tiles(p, &cost);
   if (!status)
-    status = make_convolution(p, psf, "psf", false, &p->h);
+    status = make_forward(p, psf);
   if (!status && p->opts.back)
     status = make_convolution(p, p->opts.back, "back", true, &p->back);
   if (status) {
@@ -246,6 +294,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
     return status;
   }
   p->opts.back = NULL; // the caller's
+  p->opts.depth = NULL;
   *out = p;
   return KUGEL_OK;
 }
@@ -255,8 +304,13 @@ void kugel_deconv_destroy(kugel_deconv *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  kugel_volume_destroy(p->h);
+  for (int64_t d = 0; d < p->depths; d++)
+    kugel_volume_destroy(p->by_depth[d]);
+  if (!p->depths)
+    kugel_volume_destroy(p->h);
   kugel_volume_destroy(p->back);
+  kugel__free(ctx, p->by_depth);
+  kugel__free(ctx, p->depth);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }

@@ -46,6 +46,18 @@ def test_devices():
             Deconvolution(y.shape, h, 4, "isra", device=device)
 
 
+def test_psfs_by_depth():
+    x, h, _ = small()
+    wide = Psf.gaussian((7, 9, 9), sigma=(1.5, 2.5), voxel=1, dtype=np.float64).values
+    weight = np.clip((np.arange(20) - 4) / 12, 0, 1)[:, None, None]  # of the PSF at plane 16
+    y = np.maximum(blur(x * (1 - weight), h) + blur(x * weight, wide), 0)
+    how = dict(iterations=60, method="shb")
+    got = deconvolve(y, np.stack([h, wide]), depths=[4, 16], **how)
+    assert np.abs(got - x).sum() < 0.8 * np.abs(deconvolve(y, h, **how) - x).sum()
+    with pytest.raises(ValueError, match="depths"):
+        deconvolve(y, np.stack([h, wide]), depths=[4, 8, 16])
+
+
 def test_same_as_richardson_and_lucy_in_the_interior():
     x, h, y = small()
     want = np.full(y.shape, 0.5)

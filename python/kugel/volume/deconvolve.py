@@ -45,6 +45,8 @@ class Deconvolution:
     background, offset, saturation, lambda_, step, tolerance, discrepancy, memory, halo: see kugel/deconv.h
     centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given
     back:       another PSF in the place of the adjoint
+    depths:     planes of the image, rising, to which the PSFs of psf [depths, z, y, x] belong: light of each plane of the object is
+                blurred by the PSF interpolated there
     precision:  "f32", "f64" or None: "f64" for PSFs of float64
     device:     such as "cuda:0", for the methods "rl", "biggs", "shb" and "tv": object and image stay in its memory during
                 the iteration; images and results are arrays in host memory
@@ -53,7 +55,7 @@ class Deconvolution:
 
     def __init__(self, shape, psf, iterations=20, method="rl", *, edges="unknown", background=0.0, offset=0.0, saturation=0.0,
                  lambda_=0.0, step=0.0, tolerance=0.0, discrepancy=0.0, centre=None, back=None, precision=None, memory=0,
-                 halo=0, callback=None, device=None):
+                 halo=0, callback=None, device=None, depths=None):
         psf = _readable(psf, "psf")
         for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
             if value not in allowed:
@@ -62,8 +64,12 @@ class Deconvolution:
         if precision not in ("f32", "f64"):
             raise ValueError(f'precision is {precision!r}; allowed are "f32", "f64"')
         self.shape, self.dtype = tuple(shape), np.dtype(np.float32 if precision == "f32" else np.float64)
-        if len(self.shape) != psf.ndim:
-            raise ValueError(f"images have {len(self.shape)} axes and the PSF {psf.ndim}: they must be as many")
+        planes = None if depths is None else np.ascontiguousarray(depths, np.float64)
+        if planes is not None and (planes.ndim != 1 or psf.ndim != 4 or len(psf) != len(planes)):
+            raise ValueError(f"depths has shape {planes.shape} and the PSFs {psf.shape}: [depths] and [depths, z, y, x]")
+        ndim = psf.ndim - (planes is not None)
+        if len(self.shape) != ndim:
+            raise ValueError(f"images have {len(self.shape)} axes and the PSF {ndim}: they must be as many")
         self._context = context(device)
         self._raised = None
         self._callback = callback
@@ -73,26 +79,28 @@ class Deconvolution:
                       halo=halo)
         values["lambda"] = lambda_
         opts = options(_ffi.kugel_deconv_opts, **values)
-        lengths = ctypes.c_int64 * psf.ndim
+        lengths = ctypes.c_int64 * ndim
         if centre is not None:
             places = lengths(*centre)
             opts.centre = ctypes.addressof(places)
         if back is not None:
             back = view(_readable(back, "back"))
             opts.back = ctypes.addressof(back._obj)
+        if planes is not None:
+            opts.depths, opts.depth = len(planes), planes.ctypes.data
         if callback is not None:
             self._hook = _ffi.kugel_deconv_fn(self._after)
             opts.callback = self._hook
         out = ctypes.c_void_p()
-        n, k = lengths(*self.shape), lengths(*psf.shape)
+        n, k = lengths(*self.shape), lengths(*psf.shape[psf.ndim - ndim:])
         address = self._context.address if self._context else None
         cost = options(_ffi.kugel_deconv_cost)
-        lib.kugel_deconv_estimate(address, psf.ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
+        lib.kugel_deconv_estimate(address, ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
         #: what an execution needs: bytes, device_bytes, seconds, tiles; kernel_bytes: moved in device memory by a step
         self.cost = {"bytes": cost.bytes, "device_bytes": cost.device_bytes, "kernel_bytes": cost.kernel_bytes,
                      "seconds": cost.seconds, "tiles": cost.tiles,
-                     "object": tuple(cost.object)[:psf.ndim], "tile": tuple(cost.tile)[:psf.ndim]}
-        long_call(lib.kugel_deconv_create, address, psf.ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
+                     "object": tuple(cost.object)[:ndim], "tile": tuple(cost.tile)[:ndim]}
+        long_call(lib.kugel_deconv_create, address, ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_deconv_destroy)
         #: of the last image: iterations, stop, first and last divergence, missing, clipped, flux_in, flux_out
         self.info = None
@@ -138,7 +146,7 @@ def deconvolve(image, psf, iterations=20, method="rl", *, mask=None, start=None,
         _check_voxels(image, psf)
     image, psf = (a.array() if isinstance(a, Stack) else a for a in (image, psf))
     image, psf = _readable(image, "image"), _readable(psf, "psf")
-    lead = image.ndim - psf.ndim
+    lead = image.ndim - psf.ndim + ("depths" in how)
     if lead < 0:
         raise ValueError(f"the image has {image.ndim} axes and the PSF {psf.ndim}: an image has as many or more")
     how.setdefault("precision", "f64" if image.dtype == np.float64 or psf.dtype == np.float64 else "f32")
