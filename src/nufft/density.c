@@ -36,25 +36,27 @@ static kugel_status iterate(const kugel_nufft_points *p, int iterations, void *w
 {
   const kugel_nufft *plan = p->plan;
   const bool single = plan->single;
+  const int64_t parts = plan->real ? 1 : 2;
   const double unit = volume(plan);
   for (int64_t j = 0; j < p->n; j++)
     put_real(single, weights, j * stride, 1);
   for (int i = 0; i < iterations; i++) {
     kugel__span span = kugel__progress_enter((double)i / iterations, (double)(i + 1) / iterations);
     for (int64_t j = 0; j < p->n; j++) {
-      put_real(single, c, 2 * j, real_at(single, weights, j * stride));
-      put_real(single, c, 2 * j + 1, 0);
+      put_real(single, c, parts * j, real_at(single, weights, j * stride));
+      if (parts == 2)
+        put_real(single, c, 2 * j + 1, 0);
     }
     kugel_status s = kugel__nufft_clear(plan, grid);
     if (!s)
-      s = kugel__nufft_spread(p, c, 1, 0, grid);
+      s = kugel__nufft_spread(p, c, 1, 0, plan->pitch, grid);
     if (!s)
-      s = kugel__nufft_interpolate(p, grid, v, 1, 0);
+      s = kugel__nufft_interpolate(p, grid, plan->pitch, v, 1, 0);
     kugel__progress_leave(span);
     if (s)
       return s;
     for (int64_t j = 0; j < p->n; j++)
-      put_real(single, weights, j * stride, real_at(single, c, 2 * j) / fabs(real_at(single, v, 2 * j)));
+      put_real(single, weights, j * stride, real_at(single, c, parts * j) / fabs(real_at(single, v, parts * j)));
   }
   for (int64_t j = 0; j < p->n; j++)
     put_real(single, weights, j * stride, unit * real_at(single, weights, j * stride));
@@ -80,10 +82,10 @@ kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iteration
               (long long)points->n);
   KUGEL_TRY(kugel__array_check_reach(weights, "weights", true));
   KUGEL_CHECK(weights->data || points->n == 0, KUGEL_EINVAL, "weights has data NULL");
-  size_t number = plan->single ? 8 : 16;
-  char *work = kugel__scratch_get(plan->ctx, (size_t)(plan->fine + 2 * points->n) * number);
+  size_t number = (size_t)kugel__nufft_number(plan), cells = (size_t)kugel__nufft_grid(plan);
+  char *work = kugel__scratch_get(plan->ctx, cells + (size_t)(2 * points->n) * number);
   KUGEL_CHECK(work, KUGEL_ENOMEM, "no memory for a fine grid of %lld points", (long long)plan->fine);
-  char *c = work + (size_t)plan->fine * number;
+  char *c = work + cells;
   kugel__span span = kugel__progress_enter(0, 1);
   kugel_status s =
       iterate(points, iterations, kugel__array_data(weights), weights->strides ? weights->strides[0] : 1, c,

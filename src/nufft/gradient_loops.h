@@ -20,13 +20,13 @@ NAME(weights_slopes)(int nv, int degree, const REAL *table, int stride, REAL t, 
     dw[v] *= NAME(set)(slope);
 }
 
-static inline void NAME(along_slopes)(const kugel__nufft_tile *t, int axis, int64_t point, REAL *w, REAL *dw)
+static inline void NAME(along_slopes)(const kugel__nufft_tile *t, int axis, REAL f, REAL *w, REAL *dw)
 {
   VEC v, dv;
   for (int i = 0; i * LANES < t->width; i++) {
     NAME(weights_slopes)
     (1, t->degree, (const REAL *)t->along + i * LANES, KUGEL__NUFFT_ALONG,
-     ((const REAL *)t->fraction[axis])[point], (REAL)t->slope[axis], &v, &dv);
+     f, (REAL)t->slope[axis], &v, &dv);
     NAME(store)(w + i * LANES, v);
     NAME(store)(dw + i * LANES, dv);
   }
@@ -82,17 +82,16 @@ NAME(spread_gradient_of)(int nv, const kugel__nufft_tile *t, int64_t first, int6
                          int64_t stride, int64_t part, REAL *buffer)
 {
   const int last = t->ndim - 1;
-  const REAL *fraction = t->fraction[last];
   for (int64_t i = first; i < first + n; i++) {
     VEC x[nv], dx[nv], u[nv], v[nv];
     REAL y[KUGEL__NUFFT_ALONG], dy[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], dz[KUGEL__NUFFT_ALONG];
-    const REAL *c = strengths + 2 * stride * (int64_t)t->source[i];
-    REAL *p = buffer + 2 * (int64_t)t->at[i];
+    const REAL *point = NAME(point)(t, i), *c = strengths + 2 * stride * NAME(source)(t, point);
+    REAL *p = buffer + 2 * NAME(at)(t, point);
     for (int d = 0; d <= t->ndim; d++)
       NAME(ahead)(t, i, first + n, strengths + 2 * part * d, stride);
     VEC own = NAME(pairs)(c), dipole = NAME(pairs)(c + 2 * part * (1 + last));
     NAME(weights_slopes)
-    (nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], (REAL)t->slope[last], x, dx);
+    (nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, point[last], (REAL)t->slope[last], x, dx);
     for (int k = 0; k < nv; k++)
       dx[k] = x[k] * own + dx[k] * dipole; // what has the plain weights of the other axes
     if (t->ndim == 1) {
@@ -100,7 +99,7 @@ NAME(spread_gradient_of)(int nv, const kugel__nufft_tile *t, int64_t first, int6
         NAME(store)(p + k * LANES, NAME(load)(p + k * LANES) + dx[k]);
       continue;
     }
-    NAME(along_slopes)(t, last - 1, i, y, dy);
+    NAME(along_slopes)(t, last - 1, point[last - 1], y, dy);
     VEC dipole_y = NAME(pairs)(c + 2 * part * last);
     if (t->ndim == 2) {
       for (int k = 0; k < nv; k++)
@@ -108,7 +107,7 @@ NAME(spread_gradient_of)(int nv, const kugel__nufft_tile *t, int64_t first, int6
       NAME(add_rows_slopes)(nv, t->width, p, t->row, y, dy, dx, v);
       continue;
     }
-    NAME(along_slopes)(t, 0, i, z, dz);
+    NAME(along_slopes)(t, 0, point[0], z, dz);
     VEC dipole_z = NAME(pairs)(c + 2 * part);
     for (int a = 0; a < t->width; a++) {
       VEC f = NAME(set)(z[a]), g = NAME(set)(dz[a]) * dipole_z, h = f * dipole_y;
@@ -126,23 +125,22 @@ NAME(interpolate_gradient_of)(int nv, const kugel__nufft_tile *t, int64_t first,
                               const REAL *buffer, REAL *values, int64_t stride, int64_t part)
 {
   const int last = t->ndim - 1;
-  const REAL *fraction = t->fraction[last];
   for (int64_t i = first; i < first + n; i++) {
     VEC x[nv], dx[nv], u[nv], v[nv], sum[nv], sum_y[nv], sum_z[nv], total[4] = {{0}};
     REAL y[KUGEL__NUFFT_ALONG], dy[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], dz[KUGEL__NUFFT_ALONG];
-    const REAL *p = buffer + 2 * (int64_t)t->at[i];
+    const REAL *point = NAME(point)(t, i), *p = buffer + 2 * NAME(at)(t, point);
     for (int d = 0; d <= t->ndim; d++)
       NAME(ahead)(t, i, first + n, values + 2 * part * d, stride);
     NAME(weights_slopes)
-    (nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], (REAL)t->slope[last], x, dx);
+    (nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, point[last], (REAL)t->slope[last], x, dx);
     for (int k = 0; k < nv; k++)
       sum[k] = t->ndim == 1 ? NAME(load)(p + k * LANES) : (VEC){0}, sum_y[k] = sum_z[k] = (VEC){0};
     if (t->ndim > 1)
-      NAME(along_slopes)(t, last - 1, i, y, dy);
+      NAME(along_slopes)(t, last - 1, point[last - 1], y, dy);
     if (t->ndim == 2)
       NAME(sum_rows_slopes)(nv, t->width, p, t->row, y, dy, sum, sum_y);
     if (t->ndim == 3) {
-      NAME(along_slopes)(t, 0, i, z, dz);
+      NAME(along_slopes)(t, 0, point[0], z, dz);
       for (int a = 0; a < t->width; a++) {
         VEC f = NAME(set)(z[a]), g = NAME(set)(dz[a]);
         for (int k = 0; k < nv; k++)
@@ -161,7 +159,7 @@ NAME(interpolate_gradient_of)(int nv, const kugel__nufft_tile *t, int64_t first,
       total[2] += sum_y[k] * x[k];
       total[3] += sum_z[k] * x[k];
     }
-    REAL *value = values + 2 * stride * (int64_t)t->source[i];
+    REAL *value = values + 2 * stride * NAME(source)(t, point);
     NAME(put_pair)(total[0], value);
     for (int d = 0; d < t->ndim; d++)
       NAME(put_pair)(total[t->ndim - d], value + 2 * part * (1 + d));

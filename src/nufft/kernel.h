@@ -41,4 +41,9 @@ typedef struct kugel__nufft_decay {
 void kugel__nufft_decay_make(const kugel__nufft_kernel *k, kugel__nufft_decay *out);
 double kugel__nufft_decay_at(const kugel__nufft_decay *v, double f);
 
+/* sum[i] += log(1 / phihat(f[i])) */
+typedef struct kugel__nufft_decay_ops {
+  void (*add)(const kugel__nufft_decay *v, int64_t n, const double *f, double *sum);
+} kugel__nufft_decay_ops;
+
 #endif

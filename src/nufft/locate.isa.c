@@ -39,9 +39,10 @@ static int64_t take(const kugel__nufft_places *s, int d, int64_t first, int n, d
 /* Adds an axis to tile and at; sets t. `whole` may be off by one where x is next to a multiple of the period: then p is a
  * little outside of [0, fine), as nodes may be anyway. Tile i starts at cell ceil(i fine / tiles), so the tile of a cell is
  * floor(cell tiles / fine); both quotients of integers below 2^53 are right. */
-static void place(const kugel__nufft_axis *a, double width, double step, int n, block *b)
+static inline __attribute__((always_inline)) void place_as(bool exact, const kugel__nufft_axis *a, double width, double step, int n, block *b)
 {
   const double inverse = 1 / a->period, fine = (double)a->fine, tiles = (double)a->tiles;
+  const double per_fine = 1 / fine, per_tile = 1 / tiles;
   const double period = a->period, period_low = a->period_low, cells = a->cells, cells_low = a->cells_low;
   for (int i = 0; i < n; i++) {
     double x = b->x[i], whole = __builtin_floor(x * inverse), product = whole * period;
@@ -56,10 +57,36 @@ static void place(const kugel__nufft_axis *a, double width, double step, int n, 
     double cell = node - over;
     cell = cell < 0 ? cell + fine : cell;
     cell = cell >= fine ? cell - fine : cell;
-    double tile = __builtin_floor(cell * tiles / fine);
+    double tile = exact ? __builtin_floor((cell * tiles + 0.5) * per_fine) : __builtin_floor(cell * tiles / fine);
+    double start = exact ? __builtin_floor((tile * fine + (tiles - 0.5)) * per_tile) : __builtin_ceil(tile * fine / tiles);
     b->tile[i] = b->tile[i] * tiles + tile;
-    b->at[i] += (cell - __builtin_ceil(tile * fine / tiles)) * step;
+    b->at[i] += (cell - start) * step;
   }
+}
+
+/* Quotients of integers are products, half a unit away from the next integer, where rounding does not reach that far. */
+static void place(const kugel__nufft_axis *a, double width, double step, int n, block *b)
+{
+  if ((double)a->fine * (double)a->tiles < 0x1p48)
+    place_as(true, a, width, step, n, b);
+  else
+    place_as(false, a, width, step, n, b);
+}
+
+/* Records of points `from` on; a fraction that rounds up to 1 in float stays inside. */
+static void put(const kugel__nufft_places *s, int64_t from, int n, int d, const double *t)
+{
+  const int64_t record = s->record;
+  char *to = s->points + from * record;
+  if (s->plan->single)
+    for (int i = 0; i < n; i++) {
+      float f = (float)t[i];
+      f = f < 1 ? f : 0x1.fffffep-1f;
+      memcpy(to + i * record + 4 * d, &f, sizeof f);
+    }
+  else
+    for (int i = 0; i < n; i++)
+      memcpy(to + i * record + 8 * d, &t[i], sizeof *t);
 }
 
 static int64_t locate(const kugel__nufft_places *s, int64_t first, int64_t n)
@@ -76,12 +103,12 @@ static int64_t locate(const kugel__nufft_places *s, int64_t first, int64_t n)
       if (bad < done + count)
         return bad;
       place(&p->axis[d], p->kernel.width, step[p->ndim - 1 - d], count, &b);
-      for (int i = 0; i < count; i++)
-        s->t[(done + i) * p->ndim + d] = b.t[i];
+      put(s, done, count, d, b.t);
     }
     for (int i = 0; i < count; i++) {
+      int32_t where[2] = {(int32_t)b.at[i], (int32_t)(uint32_t)(done + i)};
       s->tile[done + i] = (uint32_t)(int64_t)b.tile[i];
-      s->at[done + i] = (int32_t)b.at[i];
+      memcpy(s->points + (done + i + 1) * s->record - 8, where, sizeof where);
     }
   }
   return first + n;

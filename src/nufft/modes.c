@@ -14,45 +14,85 @@ static void range(const kugel__nufft_axis *a, int part, int64_t *first, int64_t 
   *first = part ? a->fine - *n : 0;
 }
 
-/* Along axis d, in place: all lines of the axes before d, those with modes of the axes after it. */
-static kugel_status transform(const kugel_nufft *p, int d, int sign, void *grid)
+/* What a transform along axis d runs over: cells [first, first + n) of the axes. */
+typedef struct box {
+  int64_t first[3], n[3];
+} box;
+
+/* In place. A real axis, the last one, has pitch / 2 complex or pitch real numbers. */
+static kugel_status transform_box(const kugel_nufft *p, int d, int sign, const box *b, void *grid)
 {
-  int after = p->ndim - 1 - d;
-  for (int part = 0; part < 1 << after; part++) {
-    int64_t shape[3], stride[3], at = 0, step = 1, number = p->single ? 8 : 16;
-    bool empty = false;
-    for (int e = p->ndim - 1, k = p->ndim - 2; e >= 0; e--) {
-      int64_t first = 0, n = p->axis[e].fine;
-      int to = e == d ? p->ndim - 1 : k--;
-      if (e > d)
-        range(&p->axis[e], part >> (e - d - 1) & 1, &first, &n);
-      shape[to] = n;
-      stride[to] = step;
-      at += first * step;
-      step *= p->axis[e].fine;
-      empty |= n == 0;
-    }
-    kugel_array a = {.data = (char *)grid + at * number,
-                     .device = {KUGEL_CPU, 0},
-                     .ndim = p->ndim,
-                     .dtype = p->single ? KUGEL_C64 : KUGEL_C128,
-                     .shape = shape,
-                     .strides = stride};
-    if (!empty)
-      KUGEL_TRY(kugel_fft_execute(p->fft[d], sign, &a, &a, NULL));
+  const int last = p->ndim - 1;
+  const bool halved = p->real && d == last;
+  const int64_t pitch = p->real ? p->pitch / 2 : p->pitch, real = p->single ? 4 : 8;
+  int64_t shape[3], stride[3], reals[3], wide[3], at = 0, step = 1;
+  for (int e = last, k = p->ndim - 2; e >= 0; e--) {
+    const int to = e == d ? last : k--;
+    if (b->n[e] == 0)
+      return KUGEL_OK;
+    shape[to] = reals[to] = b->n[e];
+    stride[to] = step;
+    wide[to] = e == last ? 1 : 2 * step;
+    at += b->first[e] * step;
+    step *= e == last ? pitch : p->axis[e].fine;
   }
+  kugel_array a = {.data = (char *)grid + at * 2 * real,
+                   .device = {KUGEL_CPU, 0},
+                   .ndim = p->ndim,
+                   .dtype = p->single ? KUGEL_C64 : KUGEL_C128,
+                   .shape = shape,
+                   .strides = stride};
+  if (!halved)
+    return kugel_fft_execute(p->fft[d], sign, &a, &a, NULL);
+  shape[last] = p->axis[d].fine / 2 + 1;
+  kugel_array r = a;
+  r.dtype = p->single ? KUGEL_F32 : KUGEL_F64;
+  r.shape = reals;
+  r.strides = wide;
+  return sign == KUGEL_FORWARD ? kugel_fft_execute(p->fft[d], sign, &r, &a, NULL)
+                               : kugel_fft_execute(p->fft[d], sign, &a, &r, NULL);
+}
+
+/* Along axis d: all lines of the axes before d, of the first axis those of `rows`, and those with modes of the axes after it. */
+static kugel_status transform(const kugel_nufft *p, int d, int sign, const kugel__nufft_rows *rows, void *grid)
+{
+  const int after = p->ndim - 1 - d;
+  const int64_t ranges = d && rows ? rows->n : 1;
+  for (int part = 0; part < 1 << after; part++)
+    for (int64_t i = 0; i < ranges; i++) {
+      box b;
+      for (int e = 0; e < p->ndim; e++) {
+        b.first[e] = 0;
+        b.n[e] = p->axis[e].fine;
+        if (e > d)
+          range(&p->axis[e], part >> (e - d - 1) & 1, &b.first[e], &b.n[e]);
+        if (e > d && p->real && e == p->ndim - 1) {
+          b.first[e] = 0;
+          b.n[e] = part >> (e - d - 1) & 1 ? 0 : p->axis[e].n / 2 + 1;
+        }
+      }
+      if (d && rows) {
+        b.first[0] = rows->range[i][0];
+        b.n[0] = rows->range[i][1];
+      }
+      KUGEL_TRY(transform_box(p, d, sign, &b, grid));
+    }
   return KUGEL_OK;
 }
 
-/* ---- between the grid and the caller's modes ---- */
+/* ---- between the grid and the caller's modes ----
+ *
+ * Of a real grid the sums with e^{i k.x} are the conjugates of those with e^{-i k.x}, which the FFT of real data computes. */
 
 typedef struct moving {
   const kugel_nufft *p;
   char *grid, *modes;
   int64_t stride[3]; /* of modes, in complex numbers; of missing first axes 0 */
-  int64_t n[3], fine[3];
+  int64_t n[3], fine[3], pitch;
   const double *scale[3];
-  bool out; /* to the caller */
+  bool out;       /* to the caller */
+  bool conjugate; /* of real data */
+  int64_t middle; /* the mode of the last axis that counts half, or -1 */
 } moving;
 
 static int64_t cell_of(const moving *m, int k, int64_t i)
@@ -64,65 +104,89 @@ static int64_t cell_of(const moving *m, int k, int64_t i)
 #define MOVE_ROW(name, real)                                                                                 \
   static void name(const moving *m, int64_t first, int64_t n, double factor, const void *from, void *to)     \
   {                                                                                                          \
-    const real *x = from;                                                                                    \
+    const real *x = from, sign = m->conjugate ? -1 : 1;                                                      \
     real *y = to;                                                                                            \
     int64_t in = m->out ? 1 : m->stride[2], out = m->out ? m->stride[2] : 1;                                 \
     for (int64_t i = 0; i < n; i++) {                                                                        \
       real f = (real)(factor * m->scale[2][first + i]);                                                      \
       y[2 * i * out] = f * x[2 * i * in];                                                                    \
-      y[2 * i * out + 1] = f * x[2 * i * in + 1];                                                            \
+      y[2 * i * out + 1] = sign * f * x[2 * i * in + 1];                                                     \
     }                                                                                                        \
+    if (m->middle >= first && m->middle < first + n)                                                         \
+      for (int part = 0; part < 2; part++)                                                                   \
+        y[2 * (m->middle - first) * out + part] *= (real)0.5;                                                \
   }
 MOVE_ROW(move_row_f32, float)
 MOVE_ROW(move_row_f64, double)
 
-/* Modes i0 = i / n[1], i1 = i % n[1] of the first two of three axes: both halves of the last axis. */
-static kugel_status move_row(void *arg, int64_t i)
+/* Modes first ... first + n - 1 of a row i = i0 n[1] + i1 of the first two of three axes. */
+static void move_part(const moving *m, int64_t i, int64_t first, int64_t n)
+{
+  int64_t i0 = i / m->n[1], i1 = i % m->n[1], number = m->p->single ? 8 : 16;
+  double factor = (m->scale[0] ? m->scale[0][i0] : 1) * (m->scale[1] ? m->scale[1][i1] : 1);
+  int64_t at = (cell_of(m, 0, i0) * m->fine[1] + cell_of(m, 1, i1)) * m->pitch +
+               (m->p->real ? first : cell_of(m, 2, first));
+  char *cells = m->grid + at * number,
+       *own = m->modes + (i0 * m->stride[0] + i1 * m->stride[1] + first * m->stride[2]) * number;
+  if (m->p->single)
+    move_row_f32(m, first, n, factor, m->out ? cells : own, m->out ? own : cells);
+  else
+    move_row_f64(m, first, n, factor, m->out ? cells : own, m->out ? own : cells);
+}
+
+enum { ROWS = 8, COLUMNS = 64 }; /* of modes that are moved together: whole lines of the cache in either order of axes */
+
+/* Blocks of rows: both halves of the last axis. */
+static kugel_status move_rows(void *arg, int64_t block, int worker)
 {
   const moving *m = arg;
-  int64_t i0 = i / m->n[1], i1 = i % m->n[1], n = m->n[2], number = m->p->single ? 8 : 16;
-  double factor = (m->scale[0] ? m->scale[0][i0] : 1) * (m->scale[1] ? m->scale[1][i1] : 1);
-  char *row = m->grid + (cell_of(m, 0, i0) * m->fine[1] + cell_of(m, 1, i1)) * m->fine[2] * number;
-  char *modes = m->modes + (i0 * m->stride[0] + i1 * m->stride[1]) * number;
-  int64_t half = m->p->fft_order ? (n + 1) / 2 : n / 2;
-  for (int part = 0; part < 2; part++) {
-    int64_t first = part ? half : 0, count = part ? n - half : half;
-    if (count == 0)
-      continue;
-    char *cells = row + cell_of(m, 2, first) * number, *own = modes + first * m->stride[2] * number;
-    if (m->p->single)
-      move_row_f32(m, first, count, factor, m->out ? cells : own, m->out ? own : cells);
-    else
-      move_row_f64(m, first, count, factor, m->out ? cells : own, m->out ? own : cells);
+  const int64_t n = m->n[2], half = m->p->real ? n : m->p->fft_order ? (n + 1) / 2 : n / 2;
+  const int64_t rows = m->n[0] * m->n[1], end = kugel__min(rows, (block + 1) * ROWS);
+  (void)worker;
+  for (int64_t first = 0; first < n;) {
+    const int64_t to = kugel__min(first < half ? half : n, first + COLUMNS);
+    for (int64_t i = block * ROWS; i < end; i++)
+      move_part(m, i, first, to - first);
+    first = to;
   }
   return KUGEL_OK;
 }
 
-static kugel_status move(const kugel_nufft *p, void *grid, void *modes, const int64_t *stride, bool out)
+static kugel_status move(const kugel_nufft *p, int sign, void *grid, void *modes, const int64_t *stride, bool out)
 {
-  moving m = {.p = p, .grid = grid, .modes = modes, .n = {1, 1, 1}, .fine = {1, 1, 1}, .out = out};
+  moving m = {.p = p,
+              .grid = grid,
+              .modes = modes,
+              .n = {1, 1, 1},
+              .fine = {1, 1, 1},
+              .pitch = p->real ? p->pitch / 2 : p->pitch,
+              .out = out,
+              .conjugate = p->real && sign == (out ? KUGEL_INVERSE : KUGEL_FORWARD),
+              .middle = -1};
   for (int d = p->ndim - 1, k = 2; d >= 0; d--, k--) {
     m.stride[k] = stride[d];
-    m.n[k] = p->axis[d].n;
+    m.n[k] = kugel__nufft_modes(p, d);
     m.fine[k] = p->axis[d].fine;
     m.scale[k] = p->axis[d].scale;
   }
-  return kugel__parallel(p->ctx, m.n[0] * m.n[1], move_row, &m);
+  if (p->real && !out && p->axis[p->ndim - 1].n % 2 == 0)
+    m.middle = p->axis[p->ndim - 1].n / 2;
+  return kugel__parallel(p->ctx, (m.n[0] * m.n[1] + ROWS - 1) / ROWS, move_rows, &m);
 }
 
-kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, void *grid, void *modes,
-                                     const int64_t *stride)
+kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows, void *grid,
+                                     void *modes, const int64_t *stride)
 {
   for (int d = p->ndim - 1; d >= 0; d--)
-    KUGEL_TRY(transform(p, d, sign, grid));
-  return move(p, grid, modes, stride, true);
+    KUGEL_TRY(transform(p, d, p->real ? KUGEL_FORWARD : sign, rows, grid));
+  return move(p, sign, grid, modes, stride, true);
 }
 
-kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const void *modes, const int64_t *stride,
-                                     void *grid)
+kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
+                                     const void *modes, const int64_t *stride, void *grid)
 {
-  KUGEL_TRY(move(p, grid, (void *)(uintptr_t)modes, stride, false));
+  KUGEL_TRY(move(p, sign, grid, (void *)(uintptr_t)modes, stride, false));
   for (int d = 0; d < p->ndim; d++)
-    KUGEL_TRY(transform(p, d, sign, grid));
+    KUGEL_TRY(transform(p, d, p->real ? KUGEL_INVERSE : sign, rows, grid));
   return KUGEL_OK;
 }

@@ -40,9 +40,9 @@ static kugel_status apply(const kugel_nufft_points *p, const void *in, const int
   const kugel_nufft *m = p->normal->modes;
   product a = {p->normal->spectrum, grid, m->fine, m->single};
   KUGEL_TRY(kugel__nufft_clear(m, grid));
-  KUGEL_TRY(kugel__nufft_give_modes(m, KUGEL_FORWARD, in, in_stride, grid));
+  KUGEL_TRY(kugel__nufft_give_modes(m, KUGEL_FORWARD, NULL, in, in_stride, grid));
   KUGEL_TRY(kugel__parallel(m->ctx, (a.cells + PART - 1) / PART, multiply, &a));
-  return kugel__nufft_take_modes(m, KUGEL_INVERSE, grid, out, out_stride);
+  return kugel__nufft_take_modes(m, KUGEL_INVERSE, NULL, grid, out, out_stride);
 }
 
 /* ---- creation ---- */
@@ -122,7 +122,7 @@ static kugel_status make_spectrum(maker *m, const kugel__nufft_bare *b)
   KUGEL_ALLOC(plan->ctx, m->grid, cells * 16);
   KUGEL_ALLOC(plan->ctx, m->p->normal->spectrum, cells * (plan->single ? 4 : 8));
   KUGEL_TRY(kugel__nufft_clear(m->differences, m->grid));
-  KUGEL_TRY(kugel__nufft_give_modes(m->differences, KUGEL_FORWARD, m->q, stride, m->grid));
+  KUGEL_TRY(kugel__nufft_give_modes(m->differences, KUGEL_FORWARD, NULL, m->q, stride, m->grid));
   for (int64_t i = 0; i < cells; i++) // q_{-d} is the conjugate of q_d: real
     if (plan->single)
       ((float *)m->p->normal->spectrum)[i] = (float)(m->grid[2 * i] / (double)cells);
@@ -167,6 +167,8 @@ kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_arra
   KUGEL_CHECK(!plan->gpu, KUGEL_ENOTSUP,
               "normal operators run on the CPU: use a plan of a context with device \"cpu\"");
   KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
+  KUGEL_CHECK(!plan->real, KUGEL_EINVAL,
+              "the plan has real data: a normal operator takes modes of a plan with complex data");
   KUGEL_CHECK(points && points->shape && points->ndim == 2, KUGEL_EINVAL, "points is no array [M, %d]",
               plan->ndim);
   maker m = {.plan = plan};

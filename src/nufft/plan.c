@@ -142,6 +142,8 @@ static kugel_status make_tables(kugel_nufft *p)
       put(p->single, p->tables, i * KUGEL__NUFFT_ACROSS + 2 * j + 1, k->piece[i][j]);
       put(p->single, along, i * KUGEL__NUFFT_ALONG + j, k->piece[i][j]);
     }
+  p->pitch = p->axis[p->ndim - 1].fine;
+  p->pitch = p->real ? 2 * (p->pitch / 2 + 1) : p->pitch;
   p->tile = (kugel__nufft_tile){
       .ndim = p->ndim, .width = k->width, .degree = k->degree, .across = p->tables, .along = along};
   return KUGEL_OK;
@@ -150,9 +152,12 @@ static kugel_status make_tables(kugel_nufft *p)
 static kugel_status make_scale(kugel_nufft *p, kugel__nufft_axis *a)
 {
   kugel__nufft_decay decay;
+  const bool half = p->real && a == &p->axis[p->ndim - 1]; // modes 0 to n / 2
   kugel__nufft_decay_make(&p->kernel, &decay);
-  KUGEL_ALLOC(p->ctx, a->scale, a->n * (int64_t)sizeof *a->scale);
-  for (int64_t i = 0; i < a->n; i++) {
+  KUGEL_ALLOC(p->ctx, a->scale, (a->n + 1) * (int64_t)sizeof *a->scale);
+  for (int64_t i = 0; half && i <= a->n / 2; i++)
+    a->scale[i] = exp(kugel__nufft_decay_at(&decay, (double)i / (double)a->fine));
+  for (int64_t i = 0; !half && i < a->n; i++) {
     int64_t k = p->fft_order ? (i < (a->n + 1) / 2 ? i : i - a->n) : i - a->n / 2,
             mirror = p->fft_order ? a->n - i : a->n / 2 - k;
     bool known = p->fft_order ? k < 0 && -k < (a->n + 1) / 2 : k > 0;
@@ -216,6 +221,8 @@ kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts)
     p->tile.slope[d] = -2 * p->axis[d].cells;
   for (int d = 0; ffts && d < p->ndim; d++) {
     kugel_fft_opts f = {.size = sizeof f, .precision = p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64};
+    if (p->real && d == p->ndim - 1)
+      f.kind = KUGEL_FFT_R2C;
     KUGEL_TRY(kugel_fft_create(p->ctx, 1, &p->axis[d].fine, &f, &p->fft[d]));
   }
   return KUGEL_OK;
@@ -269,6 +276,11 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               "gradient is %d, must be 0 or 1%s", o->gradient, third ? ", and 0 of type 3" : "");
   KUGEL_CHECK(ctx->device.type == KUGEL_CPU || (!third && !o->gradient), KUGEL_ENOTSUP,
               "type 3 and gradients run on the CPU: use a context with device \"cpu\"");
+  KUGEL_CHECK(o->real == 0 || (o->real == 1 && !third && !o->gradient), KUGEL_EINVAL,
+              "real is %d, must be 0 or 1%s", o->real,
+              third ? ", and 0 of type 3" : o->gradient ? ", and 0 with gradients" : "");
+  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !o->real, KUGEL_ENOTSUP,
+              "real data is transformed on the CPU: use a context with device \"cpu\", or complex data");
   KUGEL_CHECK(o->fft_order == 0 || o->fft_order == 1, KUGEL_EINVAL, "fft_order is %d, must be 0 or 1",
               o->fft_order);
   return KUGEL_OK;
@@ -293,6 +305,7 @@ kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, cons
   p->single = o.precision == KUGEL_PRECISION_F32;
   p->fft_order = o.fft_order != 0;
   p->gradient = o.gradient != 0;
+  p->real = o.real != 0;
   for (int d = 0; d < ndim; d++)
     p->axis[d].n = n ? n[d] : 1;
   kugel_status s = make(p, &o);
@@ -341,6 +354,7 @@ kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
     whole.n[d] = p->axis[d].n;
     whole.fine[d] = p->axis[d].fine;
   }
-  whole.bytes = (uint64_t)(p->fine + kugel__ctx_threads(p->ctx) * p->buffer) * (p->single ? 8 : 16);
+  whole.bytes = (uint64_t)(p->ctx->device.type == KUGEL_CPU && !p->third ? kugel__nufft_grid(p) : p->fine * (p->single ? 8 : 16)) +
+                (uint64_t)(kugel__ctx_threads(p->ctx) * p->buffer * kugel__nufft_number(p));
   return kugel__give_info(info, &whole, sizeof whole, "kugel_nufft_info");
 }

@@ -28,17 +28,24 @@ struct kugel_nufft {
   atomic_int references; /* the caller's and one per set of points */
   int ndim, sign;
   bool single, fft_order, to_modes; /* type 3 counts as to_modes: frequencies stand where modes do */
-  bool third, gradient;
+  bool third, gradient, real;
   double tolerance, upsampling; /* of type 3, whose kernels are chosen with the points */
   kugel__nufft_axis axis[3];
   kugel__nufft_kernel kernel;
   double error;
   kugel__nufft_tile tile;       /* without points */
   void *tables;                 /* of the tile */
-  int64_t fine, tiles, buffer;  /* cells of the fine grid, tiles, complex numbers of a tile's buffer */
+  int64_t fine, tiles, buffer;  /* cells of the fine grid, tiles, numbers of a tile's buffer */
+  int64_t pitch;                /* from row to row of the fine grid's last axis: of reals 2 (fine / 2 + 1), the place of the
+                                   FFT's result, which is in place */
   kugel_fft *fft[3];            /* along one axis */
   struct kugel__nufft_gpu *gpu; /* of a plan on a device, nufft/gpu.h, which has no tiles and no such FFTs */
 };
+
+/* Ranges of cells of the first axis near which points are, [n][2]: where each starts, and how many cells it has. */
+typedef struct kugel__nufft_rows {
+  int64_t n, (*range)[2];
+} kugel__nufft_rows;
 
 /* Points of tile i of the list `occupied` are first[i] ... first[i + 1] - 1 in sorted order; colour c has the tiles
  * colour[c] ... colour[c + 1] - 1 of that list. */
@@ -47,26 +54,24 @@ struct kugel_nufft_points {
   kugel_nufft *plan;
   int64_t n, occupied;
   kugel__nufft_tile tile; /* with points */
-  void *fraction;         /* [ndim][n] */
-  int32_t *at;
-  uint32_t *source;
+  char *records;          /* of tile.h, [n] */
   int64_t *first, *place; /* [occupied + 1], the tile's index [occupied] */
+  kugel__nufft_rows rows;
   int64_t colour[KUGEL__NUFFT_COLOURS + 1];
   struct kugel__nufft_third *third;    /* of type 3, which has only that, n and plan */
   struct kugel__nufft_normal *normal;  /* of a normal operator, which has only that and plan */
   struct kugel__nufft_gpu_points *gpu; /* on a device: all but plan and n */
 };
 
-/* Where points are: for points first ... first + n - 1 the tile, the first cell that the kernel reaches in the tile's
- * buffer, and t along each axis, [n][ndim]. */
+/* Where points are, as they come: the tile of each, and its record of tile.h. */
 typedef struct kugel__nufft_places {
   const kugel_nufft *plan;
   const char *data;
   int64_t stride, axis_stride; /* of coordinates, in elements */
   bool floats;
   uint32_t *tile;
-  int32_t *at;
-  double *t;
+  char *points;
+  int64_t record;
 } kugel__nufft_places;
 
 /* Returns the first point with a coordinate that is not finite, or first + n. */
@@ -100,21 +105,40 @@ kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts);       /* tables, ti
 
 /* ---- steps ---- */
 
-/* Zeros a grid of complex numbers by all threads. */
+/* Orders the points of each tile by blocks of a few cells. */
+kugel_status kugel__nufft_sort_tiles(const kugel_nufft_points *p);
+
+/* Zeros a grid by all threads. */
 kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid);
 
-/* Between the fine grid, [fine...] complex, zero where nothing is, and tiles. Strides are in complex numbers: of points,
- * and `part` of the 1 + ndim numbers of a point with gradients. */
+/* Between the fine grid, [fine...] complex or real, zero where nothing is, and tiles. Strides are in numbers: of points,
+ * `part` of the 1 + ndim numbers of a point with gradients; `pitch` from row to row of the grid. */
 kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
-                                 int64_t part, void *grid);
-kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, void *values,
+                                 int64_t part, int64_t pitch, void *grid);
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch, void *values,
                                       int64_t stride, int64_t part);
 
-/* Modes with strides in complex numbers. Both include the FFT of the grid, with the exponent's sign. */
-kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, void *grid, void *modes,
-                                     const int64_t *stride);
-kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const void *modes, const int64_t *stride,
-                                     void *grid);
+/* Modes with strides in complex numbers. Both include the FFT of the grid, with the exponent's sign; along the axes after the
+ * first, of `rows` of the first axis alone (NULL: of all): the others are zero, or not wanted. */
+kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows, void *grid,
+                                     void *modes, const int64_t *stride);
+kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
+                                     const void *modes, const int64_t *stride, void *grid);
+
+/* Bytes of a number of strengths, values and tiles; of the fine grid as transforms have it. */
+static inline int64_t kugel__nufft_number(const kugel_nufft *p)
+{
+  return (p->single ? 4 : 8) * (p->real ? 1 : 2);
+}
+static inline int64_t kugel__nufft_grid(const kugel_nufft *p)
+{
+  return p->fine / p->axis[p->ndim - 1].fine * p->pitch * kugel__nufft_number(p);
+}
+/* Modes along an axis that arrays have. */
+static inline int64_t kugel__nufft_modes(const kugel_nufft *p, int d)
+{
+  return p->real && d == p->ndim - 1 ? p->axis[d].n / 2 + 1 : p->axis[d].n;
+}
 
 /* ---- normal operators ---- */
 

@@ -37,20 +37,34 @@ static kugel_status count(void *arg, int64_t chunk)
   return KUGEL_OK;
 }
 
-static kugel_status scatter(void *arg, int64_t chunk)
+static inline __attribute__((always_inline)) void scatter_of(const sorter *s, int64_t first, int64_t end, int64_t *next,
+                                                             size_t record)
+{
+  for (int64_t i = first; i < end; i++)
+    memcpy(s->p->records + (size_t)next[s->places.tile[i]]++ * record, s->places.points + (size_t)i * record, record);
+}
+
+static kugel_status scatter(void *arg, int64_t chunk, int worker)
 {
   const sorter *s = arg;
-  const kugel_nufft *p = s->plan;
-  int64_t *next = s->counts + chunk * p->tiles;
-  for (int64_t i = chunk * s->chunk; i < kugel__min(s->n, (chunk + 1) * s->chunk); i++) {
-    int64_t to = next[s->places.tile[i]]++;
-    s->p->at[to] = s->places.at[i];
-    s->p->source[to] = (uint32_t)i;
-    for (int d = 0; d < p->ndim; d++)
-      if (p->single) // a fraction that rounds up to 1 stays inside
-        ((float *)s->p->fraction)[d * s->n + to] = fminf((float)s->places.t[i * p->ndim + d], 0x1.fffffep-1f);
-      else
-        ((double *)s->p->fraction)[d * s->n + to] = s->places.t[i * p->ndim + d];
+  int64_t *next = s->counts + chunk * s->plan->tiles, first = chunk * s->chunk,
+          end = kugel__min(s->n, first + s->chunk);
+  (void)worker;
+  switch (s->places.record) { // a copy of constant size is a few instructions
+  case 32:
+    scatter_of(s, first, end, next, 32);
+    break;
+  case 24:
+    scatter_of(s, first, end, next, 24);
+    break;
+  case 20:
+    scatter_of(s, first, end, next, 20);
+    break;
+  case 16:
+    scatter_of(s, first, end, next, 16);
+    break;
+  default:
+    scatter_of(s, first, end, next, 12);
   }
   return KUGEL_OK;
 }
@@ -108,32 +122,59 @@ static kugel_status arrange(sorter *s)
   return KUGEL_OK;
 }
 
+/* Ranges of the first axis' cells in tiles with points and their margins. */
+static kugel_status find_rows(kugel_nufft_points *p)
+{
+  const kugel_nufft *plan = p->plan;
+  const kugel__nufft_axis *a = &plan->axis[0];
+  const int64_t fine = a->fine, others = plan->tiles / a->tiles;
+  KUGEL_ALLOC(plan->ctx, p->rows.range, (a->tiles + 2) * (int64_t)sizeof *p->rows.range);
+  char *near = kugel__scratch_get(plan->ctx, (size_t)fine);
+  KUGEL_CHECK(near, KUGEL_ENOMEM, "no memory for %lld rows of the fine grid", (long long)fine);
+  memset(near, 0, (size_t)fine);
+  for (int64_t i = 0; i < p->occupied; i++) {
+    const int64_t tile = p->place[i] / others;
+    for (int64_t k = a->start[tile]; k < a->start[tile + 1] + plan->kernel.width - 1; k++)
+      near[k % fine] = 1;
+  }
+  for (int64_t k = 0; k < fine; k++) {
+    if (!near[k])
+      continue;
+    if (k == 0 || !near[k - 1])
+      p->rows.range[p->rows.n++][0] = k;
+    p->rows.range[p->rows.n - 1][1] = k + 1 - p->rows.range[p->rows.n - 1][0];
+  }
+  kugel__scratch_put(plan->ctx, near);
+  return KUGEL_OK;
+}
+
 /* ---- the public functions ---- */
 
 static kugel_status sort(sorter *s)
 {
   kugel_nufft_points *p = s->p;
   const kugel_nufft *plan = s->plan;
-  size_t real = plan->single ? 4 : 8, some = (size_t)kugel__max(1, s->n);
+  size_t record = (size_t)kugel__nufft_record(plan->single, plan->ndim), some = (size_t)kugel__max(1, s->n);
   KUGEL_CHECK(plan->tiles <= UINT32_MAX, KUGEL_EINVAL,
               "the fine grid has %lld tiles, must be below 2^32: use fewer modes", (long long)plan->tiles);
   s->chunks =
       kugel__max(1, kugel__min(kugel__min(64, (s->n + 16383) / 16384), ((int64_t)1 << 24) / plan->tiles));
   s->chunk = (s->n + s->chunks - 1) / s->chunks;
-  KUGEL_ALLOC(plan->ctx, p->fraction, some * (size_t)plan->ndim * real);
-  KUGEL_ALLOC(plan->ctx, p->at, some * sizeof *p->at);
-  KUGEL_ALLOC(plan->ctx, p->source, some * sizeof *p->source);
-  s->places.tile = kugel__scratch_get(plan->ctx, some * (sizeof(double) * (size_t)plan->ndim + 8) + 8);
-  KUGEL_CHECK(s->places.tile, KUGEL_ENOMEM, "no memory for the places of %lld points", (long long)s->n);
-  s->places.t = (double *)(void *)(s->places.tile + (some + 1) / 2 * 2);
-  s->places.at = (int32_t *)(void *)(s->places.t + some * (size_t)plan->ndim);
+  KUGEL_ALLOC(plan->ctx, p->records, some * record);
+  s->places.points = kugel__scratch_get(plan->ctx, some * (record + sizeof *s->places.tile));
+  KUGEL_CHECK(s->places.points, KUGEL_ENOMEM, "no memory for the places of %lld points", (long long)s->n);
+  s->places.record = (int64_t)record;
+  s->places.tile = (uint32_t *)(void *)(s->places.points + some * record);
   s->counts = kugel__calloc(plan->ctx, (size_t)(s->chunks * plan->tiles) * sizeof *s->counts);
   KUGEL_CHECK(s->counts, KUGEL_ENOMEM, "no memory for counts of %lld tiles", (long long)plan->tiles);
   kugel__progress_stage(0, 0.6, "sorting points");
   KUGEL_TRY(kugel__parallel(plan->ctx, s->chunks, count, s));
   KUGEL_TRY(arrange(s));
-  kugel__progress_stage(0.6, 1, "sorting points");
-  return kugel__parallel(plan->ctx, s->chunks, scatter, s);
+  KUGEL_TRY(find_rows(p));
+  kugel__progress_stage(0.6, 0.9, "sorting points");
+  KUGEL_TRY(kugel__parallel(plan->ctx, s->chunks, scatter, s));
+  kugel__progress_stage(0.9, 1, "sorting points");
+  return kugel__nufft_sort_tiles(p);
 }
 
 static kugel_status take(const kugel_nufft *plan, const kugel_array *a, sorter *s)
@@ -176,16 +217,14 @@ kugel_status kugel_nufft_points_create(const kugel_nufft *plan, const kugel_arra
   kugel_status status = plan->gpu ? kugel__nufft_gpu_sort(p, points) : sort(&s);
   kugel__progress_leave(span);
   kugel__free(plan->ctx, s.counts);
-  kugel__scratch_put(plan->ctx, s.places.tile);
+  kugel__scratch_put(plan->ctx, s.places.points);
   if (status) {
     kugel_nufft_points_destroy(p);
     return status;
   }
   p->tile = plan->tile;
-  p->tile.at = p->at;
-  p->tile.source = p->source;
-  for (int d = 0; d < plan->ndim; d++)
-    p->tile.fraction[d] = (char *)p->fraction + (size_t)(d * p->n) * (plan->single ? 4 : 8);
+  p->tile.points = p->records;
+  p->tile.record = kugel__nufft_record(plan->single, plan->ndim);
   *out = p;
   return KUGEL_OK;
 }
@@ -200,11 +239,10 @@ void kugel_nufft_points_destroy(kugel_nufft_points *p)
   if (p->normal)
     p->normal->destroy(plan->ctx, p->normal);
   kugel__nufft_gpu_points_destroy(p);
-  kugel__free(plan->ctx, p->fraction);
-  kugel__free(plan->ctx, p->at);
-  kugel__free(plan->ctx, p->source);
+  kugel__free(plan->ctx, p->records);
   kugel__free(plan->ctx, p->first);
   kugel__free(plan->ctx, p->place);
+  kugel__free(plan->ctx, p->rows.range);
   kugel__free(plan->ctx, p);
   kugel__nufft_release(plan);
 }

@@ -12,6 +12,7 @@ enum { MOST = 32, OWN = 3 }; /* axes of an array */
 /* An array with its strides; `own` axes belong to the plan, those before are the batch. */
 typedef struct side {
   char *data;
+  int64_t number; /* bytes of an element */
   int lead;
   const int64_t *shape;
   int64_t stride[MOST];
@@ -33,7 +34,7 @@ static int axes_of(const kugel_nufft_points *p, bool modes, bool grid, int64_t *
   }
   n[0] = modes && p->third ? p->third->n : p->n;
   for (int d = 0; modes && !p->third && d < p->plan->ndim; d++)
-    n[d] = grid ? p->plan->axis[d].fine : p->plan->axis[d].n;
+    n[d] = grid ? p->plan->axis[d].fine : kugel__nufft_modes(p->plan, d);
   return modes && !p->third ? p->plan->ndim : 1;
 }
 
@@ -47,10 +48,11 @@ static kugel_status take(const kugel_nufft_points *p, const kugel_array *a, cons
   KUGEL_CHECK(a && a->shape, KUGEL_EINVAL, "%s is NULL: pass an array", name);
   KUGEL_CHECK(a->device.type == KUGEL_CPU || plan->gpu, KUGEL_EDEVICE,
               "%s is on device type %d, this plan takes host memory", name, a->device.type);
-  KUGEL_CHECK(kugel__dtype_is(a->dtype, plan->single ? KUGEL_C64 : KUGEL_C128) && a->ndim >= own &&
-                  a->ndim <= MOST,
-              KUGEL_ESHAPE, "%s is %s, must be complex%d with %d to %d axes", name,
-              kugel__array_describe(a, text, sizeof text), plan->single ? 64 : 128, own, MOST);
+  const bool real = plan->real && (!modes || grid);
+  kugel_dtype type = plan->single ? (real ? KUGEL_F32 : KUGEL_C64) : real ? KUGEL_F64 : KUGEL_C128;
+  KUGEL_CHECK(kugel__dtype_is(a->dtype, type) && a->ndim >= own && a->ndim <= MOST, KUGEL_ESHAPE,
+              "%s is %s, must be %s%d with %d to %d axes", name, kugel__array_describe(a, text, sizeof text),
+              real ? "float" : "complex", type.bits, own, MOST);
   for (int d = 0; d < own; d++) {
     KUGEL_CHECK(a->shape[a->ndim - own + d] == n[d], KUGEL_ESHAPE, "%s is %s, must have %lld %s on axis %d",
                 name, kugel__array_describe(a, text, sizeof text), (long long)n[d],
@@ -63,6 +65,7 @@ static kugel_status take(const kugel_nufft_points *p, const kugel_array *a, cons
   KUGEL_TRY(kugel__array_check_reach(a, name, written));
   KUGEL_CHECK(a->data || kugel__array_count(a) == 0, KUGEL_EINVAL, "%s has data NULL", name);
   s->data = kugel__array_data(a);
+  s->number = type.bits / 8;
   s->lead = a->ndim - own;
   s->shape = a->shape;
   int64_t stride = 1;
@@ -80,7 +83,7 @@ static kugel_status take(const kugel_nufft_points *p, const kugel_array *a, cons
   return KUGEL_OK;
 }
 
-static void extent(const kugel_array *a, const side *s, int64_t number, uintptr_t *lo, uintptr_t *hi)
+static void extent(const kugel_array *a, const side *s, uintptr_t *lo, uintptr_t *hi)
 {
   int64_t low = 0, high = 0;
   for (int d = 0; d < a->ndim; d++) {
@@ -88,12 +91,12 @@ static void extent(const kugel_array *a, const side *s, int64_t number, uintptr_
     low += reach < 0 ? reach : 0;
     high += reach > 0 ? reach : 0;
   }
-  *lo = (uintptr_t)s->data + (uintptr_t)(low * number);
-  *hi = (uintptr_t)s->data + (uintptr_t)((high + 1) * number);
+  *lo = (uintptr_t)s->data + (uintptr_t)(low * s->number);
+  *hi = (uintptr_t)s->data + (uintptr_t)((high + 1) * s->number);
 }
 
 static kugel_status check_pair(const kugel_array *in, const side *from, const kugel_array *out,
-                               const side *to, int64_t number)
+                               const side *to)
 {
   uintptr_t il, ih, ol, oh;
   KUGEL_CHECK(from->lead == to->lead, KUGEL_ESHAPE,
@@ -106,32 +109,38 @@ static kugel_status check_pair(const kugel_array *in, const side *from, const ku
     return KUGEL_OK;
   if (in->device.type == KUGEL_OPENCL && in->data != out->data) // handles, not addresses
     return KUGEL_OK;
-  extent(in, from, number, &il, &ih);
-  extent(out, to, number, &ol, &oh);
+  extent(in, from, &il, &ih);
+  extent(out, to, &ol, &oh);
   KUGEL_CHECK(ih <= ol || oh <= il, KUGEL_EINVAL, "in and out overlap: give out memory of its own");
   return KUGEL_OK;
 }
 
 /* ---- the steps ---- */
 
-enum { CLEAR = 1 << 18 }; /* cells */
+enum { CLEAR = 1 << 22 }; /* bytes */
 
 typedef struct clearing {
   char *grid;
-  int64_t cells, number;
+  int64_t bytes;
 } clearing;
 
 static kugel_status clear_part(void *arg, int64_t i)
 {
   const clearing *c = arg;
-  memset(c->grid + i * CLEAR * c->number, 0, (size_t)(kugel__min(CLEAR, c->cells - i * CLEAR) * c->number));
+  (void)worker;
+  memset(c->grid + i * CLEAR, 0, (size_t)kugel__min(CLEAR, c->bytes - i * CLEAR));
   return KUGEL_OK;
+}
+
+static kugel_status clear(const kugel_nufft *p, void *grid, int64_t bytes)
+{
+  clearing c = {grid, bytes};
+  return kugel__parallel(p->ctx, (bytes + CLEAR - 1) / CLEAR, clear_part, &c);
 }
 
 kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid)
 {
-  clearing c = {grid, p->fine, p->single ? 8 : 16};
-  return kugel__parallel(p->ctx, (c.cells + CLEAR - 1) / CLEAR, clear_part, &c);
+  return clear(p, grid, kugel__nufft_grid(p));
 }
 
 /* Strides of points, and of the numbers of each. */
@@ -143,10 +152,11 @@ static int64_t of_points(const kugel_nufft_points *p, const int64_t *stride)
 static kugel_status alone(const kugel_nufft_points *p, bool to_grid, const void *in, const int64_t *in_stride,
                           void *out, const int64_t *out_stride)
 {
+  const int64_t pitch = p->plan->axis[p->plan->ndim - 1].fine;
   if (!to_grid)
-    return kugel__nufft_interpolate(p, in, out, of_points(p, out_stride), *out_stride);
-  KUGEL_TRY(kugel__nufft_clear(p->plan, out));
-  return kugel__nufft_spread(p, in, of_points(p, in_stride), *in_stride, out);
+    return kugel__nufft_interpolate(p, in, pitch, out, of_points(p, out_stride), *out_stride);
+  KUGEL_TRY(clear(p->plan, out, p->plan->fine * kugel__nufft_number(p->plan)));
+  return kugel__nufft_spread(p, in, of_points(p, in_stride), *in_stride, pitch, out);
 }
 
 static kugel_status one(const kugel_nufft_points *p, way w, const void *in, const int64_t *in_stride,
@@ -166,28 +176,28 @@ static kugel_status one(const kugel_nufft_points *p, way w, const void *in, cons
     return s;
   span = kugel__progress_enter(to_modes ? 0.05 : 0.4, to_modes ? 0.65 : 1); // the loop over points
   if (to_modes)
-    s = kugel__nufft_spread(p, in, of_points(p, in_stride), *in_stride, grid);
+    s = kugel__nufft_spread(p, in, of_points(p, in_stride), *in_stride, p->plan->pitch, grid);
   kugel__progress_leave(span);
   if (s)
     return s;
-  s = to_modes ? kugel__nufft_take_modes(p->plan, w.sign, grid, out, out_stride)
-               : kugel__nufft_give_modes(p->plan, w.sign, in, in_stride, grid);
+  s = to_modes ? kugel__nufft_take_modes(p->plan, w.sign, &p->rows, grid, out, out_stride)
+               : kugel__nufft_give_modes(p->plan, w.sign, &p->rows, in, in_stride, grid);
   if (s || to_modes)
     return s;
   span = kugel__progress_enter(0.4, 1);
-  s = kugel__nufft_interpolate(p, grid, out, of_points(p, out_stride), *out_stride);
+  s = kugel__nufft_interpolate(p, grid, p->plan->pitch, out, of_points(p, out_stride), *out_stride);
   kugel__progress_leave(span);
   return s;
 }
 
 static kugel_status each(const kugel_nufft_points *p, way w, const side *from, const side *to, void *grid)
 {
-  int64_t index[MOST] = {0}, number = p->plan->single ? 8 : 16, count = 1, in = 0, out = 0;
+  int64_t index[MOST] = {0}, count = 1, in = 0, out = 0;
   for (int d = 0; d < from->lead; d++)
     count *= from->shape[d];
   for (int64_t i = 0; i < count; i++) {
     kugel__span span = kugel__progress_enter((double)i / (double)count, (double)(i + 1) / (double)count);
-    kugel_status s = one(p, w, from->data + in * number, from->stride + from->lead, to->data + out * number,
+    kugel_status s = one(p, w, from->data + in * from->number, from->stride + from->lead, to->data + out * to->number,
                          to->stride + to->lead, grid);
     kugel__progress_leave(span);
     if (s)
@@ -214,14 +224,14 @@ static kugel_status run(const kugel_nufft_points *p, way w, const kugel_array *i
   bool normal = p->normal != NULL; // modes to modes
   KUGEL_TRY(take(p, in, "in", normal || !w.to_modes, w.grid, false, &from));
   KUGEL_TRY(take(p, out, "out", normal || w.to_modes, w.grid, true, &to));
-  KUGEL_TRY(check_pair(in, &from, out, &to, plan->single ? 8 : 16));
+  KUGEL_TRY(check_pair(in, &from, out, &to));
   if (plan->gpu) {
     KUGEL_CHECK(!w.grid, KUGEL_ENOTSUP,
                 "spreading and interpolation alone run on the CPU: use a context with device \"cpu\"");
     return kugel__nufft_gpu_execute(p, w.to_modes, in, from.stride, out, to.stride, queue);
   }
-  size_t cells = w.grid || p->third ? 1 : (size_t)(normal ? p->normal->modes->fine : plan->fine);
-  void *grid = kugel__scratch_get(plan->ctx, cells * (plan->single ? 8 : 16));
+  size_t bytes = w.grid || p->third ? 16 : (size_t)kugel__nufft_grid(normal ? p->normal->modes : plan);
+  void *grid = kugel__scratch_get(plan->ctx, bytes);
   KUGEL_CHECK(grid, KUGEL_ENOMEM, "no memory for a fine grid of %lld points", (long long)plan->fine);
   kugel__span span = kugel__progress_enter(0, 1);
   kugel_status s = each(p, w, &from, &to, grid);

@@ -16,11 +16,10 @@ typedef struct job {
   const kugel_nufft_points *p;
   const kugel__nufft_ops *ops;
   char *buffers, *grid;
-  size_t number, bytes; /* of a complex number, of a buffer */
+  size_t number, bytes; /* of a number, of a buffer */
   const void *strengths;
   void *values;
-  int64_t stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
-  int64_t workers;                      // that buffers have room for, or more
+  int64_t pitch, stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
 } job;
 
 /* ---- between a buffer and the grid ---- */
@@ -29,7 +28,7 @@ typedef void (*mover)(const job *j, int64_t n, char *cells, char *buffer);
 
 static void add_cells(const job *j, int64_t n, char *cells, char *buffer)
 {
-  j->ops->add[j->p->plan->single](2 * n, buffer, cells);
+  j->ops->add[j->p->plan->single]((j->p->plan->real ? 1 : 2) * n, buffer, cells);
 }
 
 static void copy_cells(const job *j, int64_t n, char *cells, char *buffer)
@@ -51,18 +50,19 @@ static void move_row(const job *j, mover move, int64_t start, int64_t length, ch
 static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
 {
   const kugel_nufft *p = j->p->plan;
-  int64_t start[3] = {0}, length[3] = {1, 1, 1}, fine[3] = {1, 1, 1};
+  int64_t start[3] = {0}, length[3] = {1, 1, 1}, fine[2] = {1, 1};
   for (int d = p->ndim - 1, k = 2; d >= 0; d--, k--) {
     const kugel__nufft_axis *a = &p->axis[d];
     start[k] = a->start[tile % a->tiles];
     length[k] = a->start[tile % a->tiles + 1] - start[k] + p->kernel.width - 1;
-    fine[k] = a->fine;
+    if (k < 2)
+      fine[k] = a->fine;
     tile /= a->tiles;
   }
   for (int64_t x = 0; x < length[0]; x++)
     for (int64_t y = 0; y < length[1]; y++) {
       int64_t row = (start[0] + x) % fine[0] * fine[1] + (start[1] + y) % fine[1];
-      move_row(j, move, start[2], length[2], j->grid + (size_t)(row * fine[2]) * j->number,
+      move_row(j, move, start[2], length[2], j->grid + (size_t)(row * j->pitch) * j->number,
                buffer + (size_t)(x * p->tile.plane + y * p->tile.row) * j->number);
     }
 }
@@ -76,7 +76,7 @@ static void spread_points(const job *j, int64_t first, int64_t n, char *buffer)
   if (p->plan->gradient)
     j->ops->spread_gradient[p->plan->single](&p->tile, first, n, j->strengths, j->stride, j->part, buffer);
   else
-    j->ops->spread[p->plan->single](&p->tile, first, n, j->strengths, j->stride, buffer);
+    j->ops->spread[p->plan->single][p->plan->real](&p->tile, first, n, j->strengths, j->stride, buffer);
 }
 
 static kugel_status spread_tile(void *arg, int64_t i, int worker)
@@ -129,7 +129,7 @@ static kugel_status begin(job *j, const kugel_nufft_points *p, int64_t stride)
   int64_t buffers = clusters ? kugel__max(j->workers, PIECES) : j->workers;
   j->p = p;
   j->ops = kugel__nufft_ops_get();
-  j->number = p->plan->single ? 8 : 16;
+  j->number = (size_t)kugel__nufft_number(p->plan);
   j->bytes = (size_t)p->plan->buffer * j->number + KUGEL__NUFFT_SPARE * sizeof(double);
   j->bytes = (j->bytes + 63) / 64 * 64;
   j->stride = stride;
@@ -158,9 +158,9 @@ static kugel_status spread_all(job *j)
 }
 
 kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
-                                 int64_t part, void *grid)
+                                 int64_t part, int64_t pitch, void *grid)
 {
-  job j = {.grid = grid, .strengths = strengths, .part = part};
+  job j = {.grid = grid, .pitch = pitch, .strengths = strengths, .part = part};
   KUGEL_TRY(begin(&j, p, stride));
   kugel_status s = spread_all(&j);
   kugel__scratch_put(p->plan->ctx, j.buffers);
@@ -178,7 +178,7 @@ static void interpolate(const job *j, int64_t tile, int64_t first, int64_t n, in
   if (p->plan->gradient)
     j->ops->interpolate_gradient[p->plan->single](&p->tile, first, n, buffer, j->values, j->stride, j->part);
   else
-    j->ops->interpolate[p->plan->single](&p->tile, first, n, buffer, j->values, j->stride);
+    j->ops->interpolate[p->plan->single][p->plan->real](&p->tile, first, n, buffer, j->values, j->stride);
 }
 
 static kugel_status interpolate_tile(void *arg, int64_t i, int worker)
@@ -209,10 +209,10 @@ static kugel_status interpolate_all(job *j)
   return kugel__parallel_on(p->plan->ctx, j->workers, p->occupied, interpolate_tile, j);
 }
 
-kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, void *values,
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch, void *values,
                                       int64_t stride, int64_t part)
 {
-  job j = {.grid = (char *)(uintptr_t)grid, .values = values, .part = part};
+  job j = {.grid = (char *)(uintptr_t)grid, .pitch = pitch, .values = values, .part = part};
   KUGEL_TRY(begin(&j, p, stride));
   kugel_status s = interpolate_all(&j);
   kugel__scratch_put(p->plan->ctx, j.buffers);

@@ -2,9 +2,12 @@
 /* Type 3: factors of strengths and results, and execution. */
 #include <math.h>
 #include "core/alloc.h"
+#include "core/cpu.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "nufft/third.h"
+
+KUGEL_DISPATCH(kugel__nufft_decay_ops, kugel__nufft_decay_ops)
 
 /* ---- factors ----
  *
@@ -64,17 +67,24 @@ static kugel_status make_after(void *arg, int64_t chunk)
 {
   const factors *f = arg;
   const kugel__third_maker *m = f->m;
-  for (int64_t i = chunk * KUGEL__THIRD_CHUNK;
-       i < kugel__min(m->frequencies.n, (chunk + 1) * KUGEL__THIRD_CHUNK); i++) {
+  (void)worker;
+  const int64_t first = chunk * KUGEL__THIRD_CHUNK, n = kugel__min(m->frequencies.n - first, KUGEL__THIRD_CHUNK);
+  double cycles[KUGEL__THIRD_CHUNK], decay[KUGEL__THIRD_CHUNK] = {0};
+  for (int d = 0; d < m->plan->ndim; d++) {
+    const double per_period = 1 / m->period[d];
+    for (int64_t i = 0; i < n; i++)
+      cycles[i] = (kugel__nufft_coordinate(&m->frequencies, first + i, d) - m->frequencies.centre[d]) * per_period;
+    kugel__nufft_decay_ops_get()->add(&f->decay, n, cycles, decay);
+  }
+  for (int64_t i = 0; i < n; i++) {
     phase p = {0, 0};
-    double decay = 0;
     for (int d = 0; d < m->plan->ndim; d++) {
-      double s = kugel__nufft_coordinate(&m->frequencies, i, d), about = s - m->frequencies.centre[d];
-      p = add_product(p, m->points.centre[d], s);
+      if (m->points.centre[d] == 0)
+        continue;
+      p = add_product(p, m->points.centre[d], kugel__nufft_coordinate(&m->frequencies, first + i, d));
       p = add_product(p, -m->points.centre[d], m->frequencies.centre[d]);
-      decay += kugel__nufft_decay_at(&f->decay, about / m->period[d]);
     }
-    put_wave(m->plan->single, m->third->after, i, p, m->plan->sign, exp(decay));
+    put_wave(m->plan->single, m->third->after, first + i, p, m->plan->sign, exp(decay[i]));
   }
   return KUGEL_OK;
 }
@@ -151,11 +161,11 @@ static kugel_status outer_step(const kugel__nufft_third *t, bool adjoint, void *
   kugel__span span = kugel__progress_enter(adjoint ? 0.7 : 0, adjoint ? 1 : 0.3);
   kugel_status s = KUGEL_OK;
   if (adjoint)
-    s = kugel__nufft_interpolate(t->points, grid, c, 1, 0);
+    s = kugel__nufft_interpolate(t->points, grid, t->outer->pitch, c, 1, 0);
   else {
     s = kugel__nufft_clear(t->outer, grid);
     if (!s)
-      s = kugel__nufft_spread(t->points, c, 1, 0, grid);
+      s = kugel__nufft_spread(t->points, c, 1, 0, t->outer->pitch, grid);
   }
   kugel__progress_leave(span);
   return s;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Spreading and interpolation in a tile: w^ndim complex numbers per point, rows of the kernel in vectors. */
+/* Spreading and interpolation in a tile: w^ndim numbers per point, rows of the kernel in vectors. */
 #include "core/simd.h"
 #include "nufft/tile.h"
 
@@ -24,8 +24,15 @@
 #  define EACH_COUNT  COUNTS_OF_4
 #  define COUNT_OF(n) (((n) + 3) / 4 * 4)
 #endif
+#define PARTS 2
 #include "nufft/tile_loops.h"
 #include "nufft/gradient_loops.h"
+#undef PARTS
+#undef NAME
+#define PARTS   1
+#define NAME(x) x##_real_f64
+#include "nufft/tile_loops.h"
+#undef PARTS
 #undef REAL
 #undef VEC
 #undef LANES
@@ -44,13 +51,19 @@
 #  define EACH_COUNT  COUNTS_OF_1
 #  define COUNT_OF(n) (n)
 #endif
+#define PARTS 2
 #include "nufft/tile_loops.h"
 #include "nufft/gradient_loops.h"
+#undef PARTS
+#undef NAME
+#define PARTS   1
+#define NAME(x) x##_real_f32
+#include "nufft/tile_loops.h"
 
 extern const kugel__nufft_ops ISA_NAME(kugel__nufft_ops);
 const kugel__nufft_ops ISA_NAME(kugel__nufft_ops) = {
-    .spread = {spread_f64, spread_f32},
-    .interpolate = {interpolate_f64, interpolate_f32},
+    .spread = {{spread_f64, spread_real_f64}, {spread_f32, spread_real_f32}},
+    .interpolate = {{interpolate_f64, interpolate_real_f64}, {interpolate_f32, interpolate_real_f32}},
     .spread_gradient = {spread_gradient_f64, spread_gradient_f32},
     .interpolate_gradient = {interpolate_gradient_f64, interpolate_gradient_f32},
     .add = {add_f64, add_f32}};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops of tile.isa.c for one precision: REAL, VEC (its vectors), LANES reals each, NAME(x). The number of vectors
- * per row of the kernel is a constant of each copy of the loops, so that sums stay in registers. */
+/* The loops of tile.isa.c for one precision: REAL, VEC (its vectors), LANES reals each, NAME(x), and PARTS reals per number: 2
+ * for complex data, 1 for real. The number of vectors per row of the kernel is a constant of each copy of the loops, so
+ * that sums stay in registers. */
 
 static inline VEC NAME(load)(const REAL *p)
 {
@@ -19,13 +20,32 @@ static inline VEC NAME(set)(REAL x)
   return x - (VEC){0};
 }
 
+static inline const REAL *NAME(point)(const kugel__nufft_tile *t, int64_t i)
+{
+  return (const REAL *)(const void *)(t->points + i * t->record);
+}
+
+static inline int64_t NAME(at)(const kugel__nufft_tile *t, const REAL *point)
+{
+  int32_t at;
+  memcpy(&at, point + t->ndim, sizeof at);
+  return at;
+}
+
+static inline int64_t NAME(source)(const kugel__nufft_tile *t, const REAL *point)
+{
+  uint32_t source;
+  memcpy(&source, (const char *)(point + t->ndim) + sizeof(int32_t), sizeof source);
+  return source;
+}
+
 /* The caller's numbers of points lie anywhere: those of a later point are asked for while this one is at work. */
 static inline void NAME(ahead)(const kugel__nufft_tile *t, int64_t i, int64_t end, const REAL *numbers,
                                int64_t stride)
 {
   enum { AHEAD = 12 };
   if (i + AHEAD < end)
-    __builtin_prefetch(numbers + 2 * stride * (int64_t)t->source[i + AHEAD]);
+    __builtin_prefetch(numbers + PARTS * stride * NAME(source)(t, NAME(point)(t, i + AHEAD)));
 }
 
 /* The weights of a point on the nodes of an axis. */
@@ -41,11 +61,10 @@ static inline __attribute__((always_inline)) void NAME(weights)(int nv, int degr
 }
 
 /* The same of one of the first axes, as an array. */
-static inline void NAME(along)(const kugel__nufft_tile *t, int axis, int64_t point, REAL *w)
+static inline void NAME(along)(const kugel__nufft_tile *t, REAL f, REAL *w)
 {
   VEC v[KUGEL__NUFFT_ALONG];
   int nv = (t->width + LANES - 1) / LANES;
-  REAL f = ((const REAL *)t->fraction[axis])[point];
   if (nv == 2)
     NAME(weights)(2, t->degree, t->along, KUGEL__NUFFT_ALONG, f, v);
   else
@@ -58,7 +77,7 @@ static inline void NAME(along)(const kugel__nufft_tile *t, int axis, int64_t poi
 static inline __attribute__((always_inline)) void NAME(add_rows)(int nv, int width, REAL *p, int64_t row,
                                                                  const REAL *w, REAL factor, const VEC *x)
 {
-  for (int b = 0; b < width; b++, p += 2 * row) {
+  for (int b = 0; b < width; b++, p += PARTS * row) {
     VEC f = NAME(set)(factor * w[b]);
     for (int v = 0; v < nv; v++)
       NAME(store)(p + v * LANES, NAME(load)(p + v * LANES) + f * x[v]);
@@ -68,7 +87,7 @@ static inline __attribute__((always_inline)) void NAME(add_rows)(int nv, int wid
 static inline __attribute__((always_inline)) void
 NAME(sum_rows)(int nv, int width, const REAL *p, int64_t row, const REAL *w, REAL factor, VEC *x)
 {
-  for (int b = 0; b < width; b++, p += 2 * row) {
+  for (int b = 0; b < width; b++, p += PARTS * row) {
     VEC f = NAME(set)(factor * w[b]);
     for (int v = 0; v < nv; v++)
       x[v] += f * NAME(load)(p + v * LANES);
@@ -80,16 +99,16 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
                                                                   const REAL *strengths, int64_t stride,
                                                                   REAL *buffer)
 {
-  const REAL *fraction = t->fraction[t->ndim - 1];
   for (int64_t i = first; i < first + n; i++) {
+    const REAL *point = NAME(point)(t, i);
     VEC x[nv], c;
     REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG];
-    const REAL *strength = strengths + 2 * stride * (int64_t)t->source[i];
-    REAL *p = buffer + 2 * (int64_t)t->at[i];
+    const REAL *strength = strengths + PARTS * stride * NAME(source)(t, point);
+    REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, strengths, stride);
     for (int lane = 0; lane < LANES; lane++)
-      c[lane] = strength[lane % 2];
-    NAME(weights)(nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], x);
+      c[lane] = strength[lane % PARTS];
+    NAME(weights)(nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG, point[t->ndim - 1], x);
     for (int v = 0; v < nv; v++)
       x[v] *= c;
     if (t->ndim == 1) {
@@ -97,14 +116,14 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
         NAME(store)(p + v * LANES, NAME(load)(p + v * LANES) + x[v]);
       continue;
     }
-    NAME(along)(t, t->ndim - 2, i, y);
+    NAME(along)(t, point[t->ndim - 2], y);
     if (t->ndim == 2) {
       NAME(add_rows)(nv, t->width, p, t->row, y, 1, x);
       continue;
     }
-    NAME(along)(t, 0, i, z);
+    NAME(along)(t, point[0], z);
     for (int a = 0; a < t->width; a++)
-      NAME(add_rows)(nv, t->width, p + 2 * a * t->plane, t->row, y, z[a], x);
+      NAME(add_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, y, z[a], x);
   }
 }
 
@@ -113,36 +132,34 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
                                                                        const REAL *buffer, REAL *values,
                                                                        int64_t stride)
 {
-  const REAL *fraction = t->fraction[t->ndim - 1];
   for (int64_t i = first; i < first + n; i++) {
+    const REAL *point = NAME(point)(t, i);
     VEC x[nv], sum[nv], total = {0};
-    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], re = 0, im = 0;
-    const REAL *p = buffer + 2 * (int64_t)t->at[i];
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
+    const REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, values, stride);
-    NAME(weights)(nv, t->degree, t->across, KUGEL__NUFFT_ACROSS, fraction[i], x);
+    NAME(weights)(nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG, point[t->ndim - 1], x);
     for (int v = 0; v < nv; v++)
       sum[v] = (VEC){0};
     if (t->ndim == 1)
       for (int v = 0; v < nv; v++)
         sum[v] = NAME(load)(p + v * LANES);
     else
-      NAME(along)(t, t->ndim - 2, i, y);
+      NAME(along)(t, point[t->ndim - 2], y);
     if (t->ndim == 2)
       NAME(sum_rows)(nv, t->width, p, t->row, y, 1, sum);
     if (t->ndim == 3) {
-      NAME(along)(t, 0, i, z);
+      NAME(along)(t, point[0], z);
       for (int a = 0; a < t->width; a++)
-        NAME(sum_rows)(nv, t->width, p + 2 * a * t->plane, t->row, y, z[a], sum);
+        NAME(sum_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, y, z[a], sum);
     }
     for (int v = 0; v < nv; v++)
       total += sum[v] * x[v];
-    for (int lane = 0; lane < LANES; lane += 2) {
-      re += total[lane];
-      im += total[lane + 1];
-    }
-    REAL *value = values + 2 * stride * (int64_t)t->source[i];
-    value[0] = re;
-    value[1] = im;
+    for (int lane = 0; lane < LANES; lane++)
+      part[lane % PARTS] += total[lane];
+    REAL *value = values + PARTS * stride * NAME(source)(t, point);
+    for (int k = 0; k < PARTS; k++)
+      value[k] = part[k];
   }
 }
 
@@ -160,7 +177,7 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
 static void NAME(spread)(const kugel__nufft_tile *t, int64_t first, int64_t n, const void *strengths,
                          int64_t stride, void *buffer)
 {
-  switch (COUNT_OF((2 * t->width + LANES - 1) / LANES)) {
+  switch (COUNT_OF((PARTS * t->width + LANES - 1) / LANES)) {
     EACH_COUNT(SPREAD_CASE)
   default:
     break;
@@ -170,13 +187,14 @@ static void NAME(spread)(const kugel__nufft_tile *t, int64_t first, int64_t n, c
 static void NAME(interpolate)(const kugel__nufft_tile *t, int64_t first, int64_t n, const void *buffer,
                               void *values, int64_t stride)
 {
-  switch (COUNT_OF((2 * t->width + LANES - 1) / LANES)) {
+  switch (COUNT_OF((PARTS * t->width + LANES - 1) / LANES)) {
     EACH_COUNT(INTERPOLATE_CASE)
   default:
     break;
   }
 }
 
+#if PARTS == 2
 static void NAME(add)(int64_t n, const void *x, void *y)
 {
   const REAL *from = x;
@@ -184,6 +202,7 @@ static void NAME(add)(int64_t n, const void *x, void *y)
   for (int64_t i = 0; i < n; i++)
     to[i] += from[i];
 }
+#endif
 
 #undef SPREAD_CASE
 #undef INTERPOLATE_CASE

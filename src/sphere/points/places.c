@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Points: their places on the torus, and the phases that centre the orders. */
+/* Points: checks, and their places on the torus. */
 #include <math.h>
+#include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -13,26 +14,10 @@ typedef struct placing {
   kugel_sht_points *p;
   const void *given; /* theta, phi */
   bool floats;
-  double *torus; /* phi, theta */
+  double *torus; /* theta, phi; NULL: as they are given */
 } placing;
 
-/* e^{i shift phi}; a longitude of very many turns is reduced. The error of the product is a second number. */
-static void find_phase(int64_t shift, double *phi, double *phase)
-{
-  double hi = (double)shift * *phi, lo = fma((double)shift, *phi, -hi);
-  if (fabs(hi) < 0x1p26) {
-    double c = cos(hi), s = sin(hi);
-    phase[0] = c - s * lo;
-    phase[1] = s + c * lo;
-    return;
-  }
-  long double turn = atan2l(sinl(*phi), cosl(*phi)), angle = (long double)shift * turn;
-  *phi = (double)turn;
-  phase[0] = (double)cosl(angle);
-  phase[1] = (double)sinl(angle);
-}
-
-static kugel_status place(void *arg, int64_t part)
+static kugel_status place(void *arg, int64_t part, int worker)
 {
   const placing *t = arg;
   int64_t end = kugel__min(t->p->n, (part + 1) * PART);
@@ -46,9 +31,8 @@ static kugel_status place(void *arg, int64_t part)
                 "theta of point %lld is %.17g, must be 0 to pi: points are (theta, phi), colatitude first",
                 (long long)i, x[0]);
     KUGEL_CHECK(isfinite(x[1]), KUGEL_EINVAL, "phi of point %lld is %g, must be finite", (long long)i, x[1]);
-    find_phase(t->p->plan->shift, &x[1], t->p->phase + 2 * i);
-    t->torus[2 * i] = x[1];
-    t->torus[2 * i + 1] = x[0];
+    if (t->torus)
+      memcpy(t->torus + 2 * i, x, sizeof x);
   }
   return KUGEL_OK;
 }
@@ -56,16 +40,17 @@ static kugel_status place(void *arg, int64_t part)
 static kugel_status fill(kugel_sht_points *p, const kugel_array *points)
 {
   kugel_ctx *ctx = p->plan->ctx;
-  KUGEL_ALLOC(ctx, p->phase, kugel__max(1, p->n) * 16);
   placing t = {.p = p, .given = kugel__array_data(points), .floats = points->dtype.bits == 32};
-  t.torus = kugel__scratch_get(ctx, (size_t)kugel__max(1, p->n) * 16);
-  KUGEL_CHECK(t.torus, KUGEL_ENOMEM, "no memory for %lld points", (long long)p->n);
+  if (t.floats) {
+    t.torus = kugel__scratch_get(ctx, (size_t)kugel__max(1, p->n) * 16);
+    KUGEL_CHECK(t.torus, KUGEL_ENOMEM, "no memory for %lld points", (long long)p->n);
+  }
   kugel__span whole = kugel__progress_enter(0, 1);
-  kugel__progress_stage(0, 0.5, "points");
+  kugel__progress_stage(0, 0.1, "points");
   kugel_status s = kugel__parallel(ctx, (p->n + PART - 1) / PART, place, &t);
-  kugel__span part = kugel__progress_enter(0.5, 1);
+  kugel__span part = kugel__progress_enter(0.1, 1);
   if (!s)
-    s = kugel_nufft_points_create(p->plan->nufft, KUGEL_ARRAY(t.torus, KUGEL_F64, p->n, 2), &p->places);
+    s = kugel_nufft_points_create(p->plan->nufft, KUGEL_ARRAY(t.floats ? t.torus : (void *)(uintptr_t)t.given, KUGEL_F64, p->n, 2), &p->places);
   kugel__progress_leave(part);
   kugel__progress_leave(whole);
   kugel__scratch_put(ctx, t.torus);
@@ -105,7 +90,6 @@ void kugel_sht_points_destroy(kugel_sht_points *p)
     return;
   kugel_sht_points_plan *plan = p->plan;
   kugel_nufft_points_destroy(p->places);
-  kugel__free(plan->ctx, p->phase);
   kugel__free(plan->ctx, p);
   kugel__points_release(plan);
 }

@@ -65,8 +65,9 @@ static kugel_status make(kugel_sht_points_plan *p)
                         .type = KUGEL_NUFFT_TO_POINTS,
                         .sign = KUGEL_INVERSE,
                         .tolerance = fmax(1e-14, 0.5 * p->tolerance),
-                        .fft_order = 1};
-  return kugel_nufft_create(p->ctx, 2, (int64_t[]){p->mmax + 1, p->circle}, &o, &p->nufft);
+                        .fft_order = 1,
+                        .real = 1};
+  return kugel_nufft_create(p->ctx, 2, (int64_t[]){p->circle, 2 * p->mmax + 1}, &o, &p->nufft);
 }
 
 kugel_status kugel_sht_points_plan_create(kugel_ctx *ctx, const kugel_sht_points_opts *opts,
@@ -98,7 +99,6 @@ kugel_status kugel_sht_points_plan_create(kugel_ctx *ctx, const kugel_sht_points
   p->circle = 2 * (p->rings - 1);
   p->npairs = (p->rings + 1) / 2;
   p->row = kugel__round_up(p->npairs, 8);
-  p->shift = (mmax + 1) / 2;
   kugel_status s = make(p);
   if (s) {
     kugel_sht_points_plan_destroy(p);

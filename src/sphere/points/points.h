@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Harmonic sums at points: Legendre sums on equidistant colatitudes, their continuation to the torus, an FFT in theta, a
- * non-uniform FFT in (phi, theta).
+ * non-uniform FFT in (theta, phi).
  *
  * With F_m(theta) = sum_l a_lm lambda_lm(theta) = sum_k c_km e^{i k theta}, |k| <= lmax, a real field is
  *   f(theta, phi) = Re sum_{m >= 0} (2 - [m = 0]) e^{i m phi} F_m(theta),
- * so that only the modes m >= 0 are transformed. They are kept as modes m - shift about zero, and the values are multiplied by
- * e^{i shift phi}. All `circle` coefficients in theta are modes: those beyond lmax are zero to rounding, and synthesis and
- * adjoint stay each other's transposes. */
+ * so that only the modes m >= 0 are transformed, as those of real data. All `circle` coefficients in theta are modes: those
+ * beyond lmax are zero to rounding, and synthesis and adjoint stay each other's transposes.
+ */
 #ifndef KUGEL_SPHERE_POINTS_POINTS_H
 #define KUGEL_SPHERE_POINTS_POINTS_H
 
@@ -25,7 +25,7 @@ struct kugel_sht_points_plan {
   int64_t lmax, mmax, nalm;
   double tolerance;
   int64_t rings, circle; /* colatitudes 0 ... pi, samples of a whole circle: 2 (rings - 1) */
-  int64_t npairs, row, shift;
+  int64_t npairs, row;
   kugel__leg *leg;
   kugel_fft *fft; /* along the circle */
   kugel_nufft *nufft;
@@ -35,7 +35,6 @@ struct kugel_sht_points {
   kugel_sht_points_plan *plan;
   int64_t n;
   kugel_nufft_points *places;
-  double *phase; /* [n] e^{i shift phi}: re, im */
 };
 
 void kugel__points_release(kugel_sht_points_plan *plan);

@@ -17,20 +17,18 @@ typedef struct call {
   void *values; /* [n_map][n] of this set, float if f32 */
   bool f32;
   double *torus;   /* [n_map][mmax + 1][circle] complex */
-  double *numbers; /* [n_map][n] complex, at the points */
-  int64_t workers;
-  char *scratch; /* one part per worker: a column, rows of rings, the Legendre stage's own */
+  double *numbers; /* [n_map][n]: values, or copies of floats */
+  double *copies;  /* for floats */
+  char *scratch;   /* one part a worker: a column, rows of rings, the Legendre stage's own */
   size_t column_size, rows_size, scratch_size;
 } call;
 
 /* ---- rings and circles ---- */
 
-/* The first row of the torus of component c and order m: orders m - shift in the order of an FFT. */
+/* The row of the torus of component c and order m. */
 static double *circle_of(const call *t, int c, int64_t m)
 {
-  const kugel_sht_points_plan *p = t->plan;
-  int64_t order = m - p->shift, at = order < 0 ? order + p->mmax + 1 : order;
-  return t->torus + ((c * (p->mmax + 1) + at) * p->circle) * 2;
+  return t->torus + (c * (t->plan->mmax + 1) + m) * t->plan->circle * 2;
 }
 
 /* Of the continuation of component c over the poles. */
@@ -49,11 +47,11 @@ static int64_t at_ring(const kugel_sht_points_plan *p, int64_t i)
 static void extend(const call *t, int c, int64_t m, const double *rows)
 {
   const kugel_sht_points_plan *p = t->plan;
-  double *y = circle_of(t, c, m), factor = m ? 2 : 1, mirror = factor * sign_of(p, m, c);
+  double *y = circle_of(t, c, m), mirror = sign_of(p, m, c);
   for (int64_t i = 0; i < p->rings; i++) {
     int64_t at = at_ring(p, i);
-    y[2 * i] = factor * rows[at];
-    y[2 * i + 1] = factor * rows[at + p->row];
+    y[2 * i] = rows[at];
+    y[2 * i + 1] = rows[at + p->row];
   }
   for (int64_t i = 1; i < p->rings - 1; i++) {
     int64_t at = at_ring(p, i), to = p->circle - i;
@@ -62,7 +60,7 @@ static void extend(const call *t, int c, int64_t m, const double *rows)
   }
 }
 
-/* The transpose, without the factor 2 of orders above 0, which the inner product of alm has. */
+/* The transpose. The factor 2 of orders above 0 is in the inner product of alm. */
 static void fold(const call *t, int c, int64_t m, double *rows)
 {
   const kugel_sht_points_plan *p = t->plan;
@@ -116,36 +114,39 @@ static kugel_status adjoint_m(void *arg, int64_t m, int worker)
 
 /* ---- points ---- */
 
-static kugel_status take_real(void *arg, int64_t part)
+static kugel_status take_floats(void *arg, int64_t part, int worker)
 {
   const call *t = arg;
-  int64_t n = t->points->n, end = kugel__min(n, (part + 1) * PART);
-  for (int c = 0; c < t->plan->n_map; c++)
-    for (int64_t i = part * PART; i < end; i++) {
-      const double *x = t->numbers + 2 * (c * n + i), *e = t->points->phase + 2 * i;
-      double value = x[0] * e[0] - x[1] * e[1];
-      if (t->f32)
-        ((float *)t->values)[c * n + i] = (float)value;
-      else
-        ((double *)t->values)[c * n + i] = value;
-    }
+  int64_t n = t->plan->n_map * t->points->n;
+  (void)worker;
+  for (int64_t i = part * PART; i < kugel__min(n, (part + 1) * PART); i++)
+    ((float *)t->values)[i] = (float)t->numbers[i];
   return KUGEL_OK;
 }
 
-static kugel_status give_real(void *arg, int64_t part)
+static kugel_status give_floats(void *arg, int64_t part, int worker)
 {
   const call *t = arg;
-  int64_t n = t->points->n, end = kugel__min(n, (part + 1) * PART);
-  for (int c = 0; c < t->plan->n_map; c++)
-    for (int64_t i = part * PART; i < end; i++) {
-      const double *e = t->points->phase + 2 * i;
-      double *x = t->numbers + 2 * (c * n + i);
-      double value =
-          t->f32 ? (double)((const float *)t->values)[c * n + i] : ((const double *)t->values)[c * n + i];
-      x[0] = value * e[0];
-      x[1] = -value * e[1];
-    }
+  int64_t n = t->plan->n_map * t->points->n;
+  (void)worker;
+  for (int64_t i = part * PART; i < kugel__min(n, (part + 1) * PART); i++)
+    t->numbers[i] = (double)((const float *)t->values)[i];
   return KUGEL_OK;
+}
+
+/* The torus as modes (theta, phi). */
+typedef struct torus_view {
+  int64_t shape[3], stride[3];
+  kugel_array modes;
+} torus_view;
+
+static void view(const call *t, torus_view *v)
+{
+  const kugel_sht_points_plan *p = t->plan;
+  const int64_t orders = p->mmax + 1;
+  *v = (torus_view){.shape = {p->n_map, p->circle, orders}, .stride = {orders * p->circle, 1, p->circle}};
+  v->modes = (kugel_array){
+      .data = t->torus, .device = {KUGEL_CPU, 0}, .ndim = 3, .dtype = KUGEL_C128, .shape = v->shape, .strides = v->stride};
 }
 
 /* ---- one set ---- */
@@ -173,30 +174,34 @@ static double order_part(const void *plan, int64_t done)
 static kugel_status synthesis(call *t, double share)
 {
   const kugel_sht_points_plan *p = t->plan;
-  int64_t orders = p->mmax + 1, n = t->points->n, parts = (n + PART - 1) / PART;
-  kugel_array torus = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle);
+  int64_t orders = p->mmax + 1, n = t->points->n, parts = t->f32 ? (p->n_map * n + PART - 1) / PART : 0;
+  kugel_array circles = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle),
+              values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
+  torus_view v;
+  view(t, &v);
   kugel__progress_stage_by(0, share, "synthesis at points", order_part, p);
   KUGEL_TRY(kugel__parallel_on(p->ctx, t->workers, orders, synthesis_m, t));
   kugel__span outer = kugel__progress_enter(share, 1);
-  kugel_status s = kugel_fft_execute(p->fft, KUGEL_FORWARD, &torus, &torus, NULL);
+  kugel_status s = kugel_fft_execute(p->fft, KUGEL_FORWARD, &circles, &circles, NULL);
   if (!s)
-    s = kugel_nufft_execute(t->points->places, &torus, KUGEL_ARRAY(t->numbers, KUGEL_C128, p->n_map, n),
-                            NULL);
+    s = kugel_nufft_execute(t->points->places, &v.modes, &values, NULL);
   kugel__progress_leave(outer);
-  return s ? s : kugel__parallel(p->ctx, parts, take_real, t);
+  return s ? s : kugel__parallel(p->ctx, parts, take_floats, t);
 }
 
 static kugel_status adjoint(call *t, double share)
 {
   const kugel_sht_points_plan *p = t->plan;
-  int64_t orders = p->mmax + 1, n = t->points->n, parts = (n + PART - 1) / PART;
-  kugel_array torus = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle);
-  KUGEL_TRY(kugel__parallel(p->ctx, parts, give_real, t));
+  int64_t orders = p->mmax + 1, n = t->points->n, parts = t->f32 ? (p->n_map * n + PART - 1) / PART : 0;
+  kugel_array circles = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle),
+              values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
+  torus_view v;
+  view(t, &v);
+  KUGEL_TRY(kugel__parallel(p->ctx, parts, give_floats, t));
   kugel__span outer = kugel__progress_enter(0, 1 - share);
-  kugel_status s =
-      kugel_nufft_adjoint(t->points->places, KUGEL_ARRAY(t->numbers, KUGEL_C128, p->n_map, n), &torus, NULL);
+  kugel_status s = kugel_nufft_adjoint(t->points->places, &values, &v.modes, NULL);
   if (!s)
-    s = kugel_fft_execute(p->fft, KUGEL_INVERSE, &torus, &torus, NULL);
+    s = kugel_fft_execute(p->fft, KUGEL_INVERSE, &circles, &circles, NULL);
   kugel__progress_leave(outer);
   KUGEL_TRY(s);
   kugel__progress_stage_by(1 - share, 1, "adjoint at points", order_part, p);
@@ -210,15 +215,15 @@ static kugel_status begin(call *t)
   const kugel_sht_points_plan *p = t->plan;
   t->workers = kugel__ctx_threads(p->ctx);
   size_t torus = (size_t)(p->n_map * (p->mmax + 1) * p->circle) * 16,
-         numbers = (size_t)(p->n_map * kugel__max(1, t->points->n)) * 16;
+         numbers = t->f32 ? (size_t)(p->n_map * kugel__max(1, t->points->n)) * 8 : 8;
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
   t->rows_size = (size_t)(p->n_map * 4 * p->row * 8);
   t->scratch_size =
       (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
   t->torus = kugel__scratch_get(p->ctx, torus);
-  t->numbers = kugel__scratch_get(p->ctx, numbers);
-  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
-  KUGEL_CHECK(t->torus && t->numbers && t->scratch, KUGEL_ENOMEM,
+  t->copies = kugel__scratch_get(p->ctx, numbers);
+  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  KUGEL_CHECK(t->torus && t->copies && t->scratch, KUGEL_ENOMEM,
               "no memory for %zu bytes of modes and %zu of values", torus, numbers);
   return KUGEL_OK;
 }
@@ -226,7 +231,7 @@ static kugel_status begin(call *t)
 static void end(call *t)
 {
   kugel__scratch_put(t->plan->ctx, t->torus);
-  kugel__scratch_put(t->plan->ctx, t->numbers);
+  kugel__scratch_put(t->plan->ctx, t->copies);
   kugel__scratch_put(t->plan->ctx, t->scratch);
 }
 
@@ -268,6 +273,7 @@ static kugel_status run(const kugel_sht_points *points, bool to_alm, const kugel
     for (int c = 0; c < p->n_alm; c++)
       t.alm.data[c] = (char *)kugel__array_data(alm) + (b * p->n_alm + c) * p->nalm * (alm->dtype.bits / 8);
     t.values = (char *)kugel__array_data(values) + b * p->n_map * points->n * (values->dtype.bits / 8);
+    t.numbers = t.f32 ? t.copies : t.values;
     kugel__span outer = kugel__progress_enter((double)b / (double)batch, (double)(b + 1) / (double)batch);
     s = to_alm ? adjoint(&t, share) : synthesis(&t, share);
     kugel__progress_leave(outer);
