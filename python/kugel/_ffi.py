@@ -819,6 +819,7 @@ class kugel_nufft_opts(Structure):
         ("upsampling", c_double),
         ("density", c_double),
         ("gradient", c_int),
+        ("real", c_int),
     ]
 
 

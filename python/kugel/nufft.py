@@ -46,12 +46,15 @@ class Plan:
     gradient:   points have 1 + ndim numbers, arrays of strengths and values are [..., 1 + ndim, M]: to points the value and its
                 derivatives by the coordinates, at the cost of one FFT; to modes the strength c and dipoles m,
                 f_k = sum_j (c_j + sum_d m_jd d/dx_jd) e^{i sign k.x_j}. Not to frequencies
+    real:       strengths and values are real; of modes the last axis has 0 to n / 2, arrays are [..., n[-1] // 2 + 1] as
+                numpy.fft.rfftn gives them, and the others, their conjugates, count in values. Half the memory and about
+                half the time. Not to frequencies, not with gradient, on the CPU
     device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Without gradient, to modes or points
     ndim:       dimensions, 1 to 3, of a plan to frequencies; of others the length of n
     """
 
     def __init__(self, n, kind, *, tolerance=None, sign=None, precision="f64", fft_order=False, period=None, upsampling=None,
-                 density=1.0, gradient=False, ndim=None, device=None):
+                 density=1.0, gradient=False, ndim=None, device=None, real=False):
         if (n is None) != (kind == "to_frequencies"):
             raise ValueError('n is None for kind "to_frequencies" only, which takes ndim')
         #: numbers of modes; () to frequencies
@@ -68,7 +71,9 @@ class Plan:
         opts = options(_ffi.kugel_nufft_opts, type=_TYPES[kind], sign=int(sign or 0),
                        precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64,
                        tolerance=float(tolerance or 0), fft_order=int(bool(fft_order)), upsampling=float(upsampling or 0),
-                       density=float(density), gradient=int(bool(gradient)))
+                       density=float(density), gradient=int(bool(gradient)), real=int(bool(real)))
+        #: whether strengths and values are real
+        self.real = bool(real)
         #: whether points have derivatives
         self.gradient = bool(gradient)
         if period is not None:
@@ -116,6 +121,8 @@ class Points:
         x, s = _coordinates(x, plan.ndim, plan._context), _coordinates(s, plan.ndim) if third else None
         #: the plan, the number of points, the shape of the other side
         self.plan, self.m, self.other = plan, x.shape[0] if x.ndim else 0, (s.shape[0],) if third else plan.n
+        if plan.real:
+            self.other = plan.n[:-1] + (plan.n[-1] // 2 + 1,)
         out = ctypes.c_void_p()
         if third:
             long_call(lib.kugel_nufft_frequencies_create, plan._handle.address, view(x), view(s), ctypes.byref(out))
@@ -130,7 +137,9 @@ class Points:
         point = (1 + plan.ndim, self.m) if plan.gradient else (self.m,)
         other = plan.fine if grid else self.other
         own, other = (point, other) if to_modes else (other, point)
-        return _call(function, self._handle, x, own, other, plan.dtype, out, plan._context)
+        narrow = plan.dtype.type().real.dtype if plan.real else plan.dtype
+        kinds = (narrow, narrow if grid else plan.dtype)
+        return _call(function, self._handle, x, own, other, kinds if to_modes else kinds[::-1], out, plan._context)
 
     def execute(self, x, out=None):
         """Strengths [..., M] to modes [..., n...] or frequencies [..., K], or modes to values, as the plan's kind says."""
@@ -170,19 +179,22 @@ class Normal(Points):
     def _run(self, function, x, to_modes, out, grid=False):
         if grid:
             raise ValueError("a normal operator has no fine grid of its own")
-        return _call(function, self._handle, x, self.plan.n, self.plan.n, self.plan.dtype, out)
+        return _call(function, self._handle, x, self.plan.n, self.plan.n, (self.plan.dtype,) * 2, out)
 
     def density(self, iterations=20):
         """Not of an operator."""
         raise ValueError("a normal operator has no points: ask those of Plan.points")
 
 
-def _call(function, handle, x, own, other, dtype, out, context=None):
-    """x [..., own...] to out [..., other...]; context: of a plan on a device."""
+def _call(function, handle, x, own, other, kinds, out, context=None):
+    """x [..., own...] to out [..., other...], of these two kinds; context: of a plan on a device."""
+    kind, dtype = kinds
     there = nufft_arrays.on_device(x)
     if there is None:
         x = np.asarray(x)
-        x = x if x.dtype == dtype else x.astype(dtype)
+        if np.iscomplexobj(x) and kind.kind != "c":
+            raise ValueError(f"the array is {x.dtype}, a plan of real data takes {kind}")
+        x = x if x.dtype == kind else x.astype(kind)
         x = np.ascontiguousarray(x) if context else x
     if tuple(x.shape[max(x.ndim - len(own), 0):]) != own:
         raise ValueError(f"the array has shape {tuple(x.shape)}, must end with {own}")

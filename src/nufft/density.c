@@ -56,7 +56,8 @@ static kugel_status iterate(const kugel_nufft_points *p, int iterations, void *w
     if (s)
       return s;
     for (int64_t j = 0; j < p->n; j++)
-      put_real(single, weights, j * stride, real_at(single, c, parts * j) / fabs(real_at(single, v, parts * j)));
+      put_real(single, weights, j * stride,
+               real_at(single, c, parts * j) / fabs(real_at(single, v, parts * j)));
   }
   for (int64_t j = 0; j < p->n; j++)
     put_real(single, weights, j * stride, unit * real_at(single, weights, j * stride));

@@ -25,8 +25,7 @@ static inline void NAME(along_slopes)(const kugel__nufft_tile *t, int axis, REAL
   VEC v, dv;
   for (int i = 0; i * LANES < t->width; i++) {
     NAME(weights_slopes)
-    (1, t->degree, (const REAL *)t->along + i * LANES, KUGEL__NUFFT_ALONG,
-     f, (REAL)t->slope[axis], &v, &dv);
+    (1, t->degree, (const REAL *)t->along + i * LANES, KUGEL__NUFFT_ALONG, f, (REAL)t->slope[axis], &v, &dv);
     NAME(store)(w + i * LANES, v);
     NAME(store)(dw + i * LANES, dv);
   }

@@ -39,7 +39,8 @@ static int64_t take(const kugel__nufft_places *s, int d, int64_t first, int n, d
 /* Adds an axis to tile and at; sets t. `whole` may be off by one where x is next to a multiple of the period: then p is a
  * little outside of [0, fine), as nodes may be anyway. Tile i starts at cell ceil(i fine / tiles), so the tile of a cell is
  * floor(cell tiles / fine); both quotients of integers below 2^53 are right. */
-static inline __attribute__((always_inline)) void place_as(bool exact, const kugel__nufft_axis *a, double width, double step, int n, block *b)
+static inline __attribute__((always_inline)) void place_as(bool exact, const kugel__nufft_axis *a,
+                                                           double width, double step, int n, block *b)
 {
   const double inverse = 1 / a->period, fine = (double)a->fine, tiles = (double)a->tiles;
   const double per_fine = 1 / fine, per_tile = 1 / tiles;
@@ -57,8 +58,10 @@ static inline __attribute__((always_inline)) void place_as(bool exact, const kug
     double cell = node - over;
     cell = cell < 0 ? cell + fine : cell;
     cell = cell >= fine ? cell - fine : cell;
-    double tile = exact ? __builtin_floor((cell * tiles + 0.5) * per_fine) : __builtin_floor(cell * tiles / fine);
-    double start = exact ? __builtin_floor((tile * fine + (tiles - 0.5)) * per_tile) : __builtin_ceil(tile * fine / tiles);
+    double tile =
+        exact ? __builtin_floor((cell * tiles + 0.5) * per_fine) : __builtin_floor(cell * tiles / fine);
+    double start = exact ? __builtin_floor((tile * fine + (tiles - 0.5)) * per_tile)
+                         : __builtin_ceil(tile * fine / tiles);
     b->tile[i] = b->tile[i] * tiles + tile;
     b->at[i] += (cell - start) * step;
   }

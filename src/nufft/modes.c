@@ -54,7 +54,8 @@ static kugel_status transform_box(const kugel_nufft *p, int d, int sign, const b
 }
 
 /* Along axis d: all lines of the axes before d, of the first axis those of `rows`, and those with modes of the axes after it. */
-static kugel_status transform(const kugel_nufft *p, int d, int sign, const kugel__nufft_rows *rows, void *grid)
+static kugel_status transform(const kugel_nufft *p, int d, int sign, const kugel__nufft_rows *rows,
+                              void *grid)
 {
   const int after = p->ndim - 1 - d;
   const int64_t ranges = d && rows ? rows->n : 1;
@@ -134,7 +135,10 @@ static void move_part(const moving *m, int64_t i, int64_t first, int64_t n)
     move_row_f64(m, first, n, factor, m->out ? cells : own, m->out ? own : cells);
 }
 
-enum { ROWS = 8, COLUMNS = 64 }; /* of modes that are moved together: whole lines of the cache in either order of axes */
+enum {
+  ROWS = 8,
+  COLUMNS = 64
+}; /* of modes that are moved together: whole lines of the cache in either order of axes */
 
 /* Blocks of rows: both halves of the last axis. */
 static kugel_status move_rows(void *arg, int64_t block, int worker)
@@ -152,7 +156,8 @@ static kugel_status move_rows(void *arg, int64_t block, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status move(const kugel_nufft *p, int sign, void *grid, void *modes, const int64_t *stride, bool out)
+static kugel_status move(const kugel_nufft *p, int sign, void *grid, void *modes, const int64_t *stride,
+                         bool out)
 {
   moving m = {.p = p,
               .grid = grid,
@@ -174,8 +179,8 @@ static kugel_status move(const kugel_nufft *p, int sign, void *grid, void *modes
   return kugel__parallel(p->ctx, (m.n[0] * m.n[1] + ROWS - 1) / ROWS, move_rows, &m);
 }
 
-kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows, void *grid,
-                                     void *modes, const int64_t *stride)
+kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
+                                     void *grid, void *modes, const int64_t *stride)
 {
   for (int d = p->ndim - 1; d >= 0; d--)
     KUGEL_TRY(transform(p, d, p->real ? KUGEL_FORWARD : sign, rows, grid));

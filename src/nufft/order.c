@@ -56,7 +56,8 @@ static kugel_status sort_tile(void *arg, int64_t tile, int worker)
   const ordering *o = arg;
   const int64_t first = o->p->first[tile], end = o->p->first[tile + 1];
   for (int64_t i = first; i < end; i += PIECE)
-    sort_piece(o, o->p->records + i * o->record, kugel__min(PIECE, end - i), o->room + (size_t)worker * o->bytes);
+    sort_piece(o, o->p->records + i * o->record, kugel__min(PIECE, end - i),
+               o->room + (size_t)worker * o->bytes);
   return KUGEL_OK;
 }
 

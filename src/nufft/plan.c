@@ -278,7 +278,9 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               "type 3 and gradients run on the CPU: use a context with device \"cpu\"");
   KUGEL_CHECK(o->real == 0 || (o->real == 1 && !third && !o->gradient), KUGEL_EINVAL,
               "real is %d, must be 0 or 1%s", o->real,
-              third ? ", and 0 of type 3" : o->gradient ? ", and 0 with gradients" : "");
+              third         ? ", and 0 of type 3"
+              : o->gradient ? ", and 0 with gradients"
+                            : "");
   KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !o->real, KUGEL_ENOTSUP,
               "real data is transformed on the CPU: use a context with device \"cpu\", or complex data");
   KUGEL_CHECK(o->fft_order == 0 || o->fft_order == 1, KUGEL_EINVAL, "fft_order is %d, must be 0 or 1",
@@ -354,7 +356,8 @@ kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
     whole.n[d] = p->axis[d].n;
     whole.fine[d] = p->axis[d].fine;
   }
-  whole.bytes = (uint64_t)(p->ctx->device.type == KUGEL_CPU && !p->third ? kugel__nufft_grid(p) : p->fine * (p->single ? 8 : 16)) +
+  whole.bytes = (uint64_t)(p->ctx->device.type == KUGEL_CPU && !p->third ? kugel__nufft_grid(p)
+                                                                         : p->fine * (p->single ? 8 : 16)) +
                 (uint64_t)(kugel__ctx_threads(p->ctx) * p->buffer * kugel__nufft_number(p));
   return kugel__give_info(info, &whole, sizeof whole, "kugel_nufft_info");
 }

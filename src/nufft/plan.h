@@ -33,10 +33,10 @@ struct kugel_nufft {
   kugel__nufft_axis axis[3];
   kugel__nufft_kernel kernel;
   double error;
-  kugel__nufft_tile tile;       /* without points */
-  void *tables;                 /* of the tile */
-  int64_t fine, tiles, buffer;  /* cells of the fine grid, tiles, numbers of a tile's buffer */
-  int64_t pitch;                /* from row to row of the fine grid's last axis: of reals 2 (fine / 2 + 1), the place of the
+  kugel__nufft_tile tile;      /* without points */
+  void *tables;                /* of the tile */
+  int64_t fine, tiles, buffer; /* cells of the fine grid, tiles, numbers of a tile's buffer */
+  int64_t pitch; /* from row to row of the fine grid's last axis: of reals 2 (fine / 2 + 1), the place of the
                                    FFT's result, which is in place */
   kugel_fft *fft[3];            /* along one axis */
   struct kugel__nufft_gpu *gpu; /* of a plan on a device, nufft/gpu.h, which has no tiles and no such FFTs */
@@ -115,13 +115,13 @@ kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid);
  * `part` of the 1 + ndim numbers of a point with gradients; `pitch` from row to row of the grid. */
 kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
                                  int64_t part, int64_t pitch, void *grid);
-kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch, void *values,
-                                      int64_t stride, int64_t part);
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch,
+                                      void *values, int64_t stride, int64_t part);
 
 /* Modes with strides in complex numbers. Both include the FFT of the grid, with the exponent's sign; along the axes after the
  * first, of `rows` of the first axis alone (NULL: of all): the others are zero, or not wanted. */
-kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows, void *grid,
-                                     void *modes, const int64_t *stride);
+kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
+                                     void *grid, void *modes, const int64_t *stride);
 kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
                                      const void *modes, const int64_t *stride, void *grid);
 

@@ -37,11 +37,12 @@ static kugel_status count(void *arg, int64_t chunk)
   return KUGEL_OK;
 }
 
-static inline __attribute__((always_inline)) void scatter_of(const sorter *s, int64_t first, int64_t end, int64_t *next,
-                                                             size_t record)
+static inline __attribute__((always_inline)) void scatter_of(const sorter *s, int64_t first, int64_t end,
+                                                             int64_t *next, size_t record)
 {
   for (int64_t i = first; i < end; i++)
-    memcpy(s->p->records + (size_t)next[s->places.tile[i]]++ * record, s->places.points + (size_t)i * record, record);
+    memcpy(s->p->records + (size_t)next[s->places.tile[i]]++ * record, s->places.points + (size_t)i * record,
+           record);
 }
 
 static kugel_status scatter(void *arg, int64_t chunk, int worker)

@@ -197,8 +197,8 @@ static kugel_status each(const kugel_nufft_points *p, way w, const side *from, c
     count *= from->shape[d];
   for (int64_t i = 0; i < count; i++) {
     kugel__span span = kugel__progress_enter((double)i / (double)count, (double)(i + 1) / (double)count);
-    kugel_status s = one(p, w, from->data + in * from->number, from->stride + from->lead, to->data + out * to->number,
-                         to->stride + to->lead, grid);
+    kugel_status s = one(p, w, from->data + in * from->number, from->stride + from->lead,
+                         to->data + out * to->number, to->stride + to->lead, grid);
     kugel__progress_leave(span);
     if (s)
       return s;

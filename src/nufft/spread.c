@@ -209,8 +209,8 @@ static kugel_status interpolate_all(job *j)
   return kugel__parallel_on(p->plan->ctx, j->workers, p->occupied, interpolate_tile, j);
 }
 
-kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch, void *values,
-                                      int64_t stride, int64_t part)
+kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch,
+                                      void *values, int64_t stride, int64_t part)
 {
   job j = {.grid = (char *)(uintptr_t)grid, .pitch = pitch, .values = values, .part = part};
   KUGEL_TRY(begin(&j, p, stride));

@@ -68,12 +68,14 @@ static kugel_status make_after(void *arg, int64_t chunk)
   const factors *f = arg;
   const kugel__third_maker *m = f->m;
   (void)worker;
-  const int64_t first = chunk * KUGEL__THIRD_CHUNK, n = kugel__min(m->frequencies.n - first, KUGEL__THIRD_CHUNK);
+  const int64_t first = chunk * KUGEL__THIRD_CHUNK,
+                n = kugel__min(m->frequencies.n - first, KUGEL__THIRD_CHUNK);
   double cycles[KUGEL__THIRD_CHUNK], decay[KUGEL__THIRD_CHUNK] = {0};
   for (int d = 0; d < m->plan->ndim; d++) {
     const double per_period = 1 / m->period[d];
     for (int64_t i = 0; i < n; i++)
-      cycles[i] = (kugel__nufft_coordinate(&m->frequencies, first + i, d) - m->frequencies.centre[d]) * per_period;
+      cycles[i] =
+          (kugel__nufft_coordinate(&m->frequencies, first + i, d) - m->frequencies.centre[d]) * per_period;
     kugel__nufft_decay_ops_get()->add(&f->decay, n, cycles, decay);
   }
   for (int64_t i = 0; i < n; i++) {

@@ -23,7 +23,8 @@ typedef struct kugel__nufft_tile {
   const void
       *across; /* [degree + 1][KUGEL__NUFFT_ACROSS] of the last axis: each coefficient twice, for real and
                               imaginary parts; 0 beyond the width */
-  const void *along;  /* [degree + 1][KUGEL__NUFFT_ALONG] of the other axes, and of the last one of real data */
+  const void
+      *along; /* [degree + 1][KUGEL__NUFFT_ALONG] of the other axes, and of the last one of real data */
   const char *points; /* the first record */
   int64_t record;     /* bytes of one */
   double slope[3];    /* dt/dx of the axes, for derivatives */

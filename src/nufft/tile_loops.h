@@ -108,7 +108,9 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
     NAME(ahead)(t, i, first + n, strengths, stride);
     for (int lane = 0; lane < LANES; lane++)
       c[lane] = strength[lane % PARTS];
-    NAME(weights)(nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG, point[t->ndim - 1], x);
+    NAME(weights)
+    (nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG,
+     point[t->ndim - 1], x);
     for (int v = 0; v < nv; v++)
       x[v] *= c;
     if (t->ndim == 1) {
@@ -138,7 +140,9 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
     REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
     const REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, values, stride);
-    NAME(weights)(nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG, point[t->ndim - 1], x);
+    NAME(weights)
+    (nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG,
+     point[t->ndim - 1], x);
     for (int v = 0; v < nv; v++)
       sum[v] = (VEC){0};
     if (t->ndim == 1)

@@ -253,3 +253,23 @@ def test_values_are_those_of_ducc0():
     x, f = rng.uniform(-3, 9, (200, 2)), rng.normal(size=(20, 31)) + 1j * rng.normal(size=(20, 31))
     words = dict(coord=x, forward=False, epsilon=1e-10, periodicity=3.0)
     assert np.allclose(kugel.nufft.u2nu(grid=f, **words), ducc0.nufft.u2nu(grid=f, **words), atol=1e-7)
+
+
+def test_real_data_is_half_of_complex():
+    rng = np.random.default_rng(4)
+    x, c = rng.uniform(-4, 4, (300, 2)), rng.normal(size=(3, 300))
+    for n in ((12, 15), (11, 16)):
+        whole = kugel.nufft.Plan(n, "to_modes", tolerance=1e-10, fft_order=True).points(x).execute(c + 0j)
+        points = kugel.nufft.Plan(n, "to_modes", tolerance=1e-10, fft_order=True, real=True).points(x)
+        f = points.execute(c)
+        assert f.shape == (3, n[0], n[1] // 2 + 1)
+        same = n[1] // 2 + n[1] % 2  # of even n the mode n / 2 stands where -n / 2 does
+        assert np.abs(f[..., :same] - whole[..., :same]).max() < 1e-8
+        full = np.zeros((3,) + n, complex)
+        full[..., :f.shape[-1]] = f
+        full[..., 1:same] *= 2
+        want = kugel.nufft.Plan(n, "to_points", tolerance=1e-10, fft_order=True, sign=-1).points(x).execute(full)
+        if n[1] % 2:
+            assert np.abs(points.adjoint(f) - want.real).max() < 1e-8 * np.abs(want).max()
+        with pytest.raises(ValueError, match="real data"):
+            points.execute(c + 0j)

@@ -50,7 +50,9 @@ static kugel_status fill(kugel_sht_points *p, const kugel_array *points)
   kugel_status s = kugel__parallel(ctx, (p->n + PART - 1) / PART, place, &t);
   kugel__span part = kugel__progress_enter(0.1, 1);
   if (!s)
-    s = kugel_nufft_points_create(p->plan->nufft, KUGEL_ARRAY(t.floats ? t.torus : (void *)(uintptr_t)t.given, KUGEL_F64, p->n, 2), &p->places);
+    s = kugel_nufft_points_create(
+        p->plan->nufft, KUGEL_ARRAY(t.floats ? t.torus : (void *)(uintptr_t)t.given, KUGEL_F64, p->n, 2),
+        &p->places);
   kugel__progress_leave(part);
   kugel__progress_leave(whole);
   kugel__scratch_put(ctx, t.torus);

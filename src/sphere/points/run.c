@@ -145,8 +145,12 @@ static void view(const call *t, torus_view *v)
   const kugel_sht_points_plan *p = t->plan;
   const int64_t orders = p->mmax + 1;
   *v = (torus_view){.shape = {p->n_map, p->circle, orders}, .stride = {orders * p->circle, 1, p->circle}};
-  v->modes = (kugel_array){
-      .data = t->torus, .device = {KUGEL_CPU, 0}, .ndim = 3, .dtype = KUGEL_C128, .shape = v->shape, .strides = v->stride};
+  v->modes = (kugel_array){.data = t->torus,
+                           .device = {KUGEL_CPU, 0},
+                           .ndim = 3,
+                           .dtype = KUGEL_C128,
+                           .shape = v->shape,
+                           .strides = v->stride};
 }
 
 /* ---- one set ---- */
