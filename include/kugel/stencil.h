@@ -147,7 +147,8 @@ KUGEL_API kugel_status kugel_stencil_adjoint(const kugel_stencil *plan, const ku
 /// @errors KUGEL_EINVAL for a value out of range or a plan with other numbers of outs and fields; KUGEL_ESHAPE; KUGEL_ENOMEM;
 ///         KUGEL_ECANCELED
 /// @accuracy rounding alone beside the formulas above
-/// @cost   leapfrog: one application a step, without further memory; Runge-Kutta: four, and memory for two states
+/// @cost   leapfrog: one application a step, less where steps of a call share a pass over memory, without further memory;
+///         Runge-Kutta: four, and memory for two states
 KUGEL_API kugel_status kugel_stencil_advance(const kugel_stencil *plan, kugel_stencil_method method, double dt,
                                              int64_t steps, const kugel_array *state, kugel_queue *queue);
 

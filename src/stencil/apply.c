@@ -66,8 +66,10 @@ kugel_status kugel_stencil_adjoint(const kugel_stencil *plan, const kugel_array 
 /* ---- steps in time ---- */
 
 /* u_{k+1} takes the place of u_{k-1}, node by node. */
-static kugel_status leap(const kugel_stencil *p, double dt, void *before, const void *now)
+static kugel_status leap(const kugel_stencil *p, double dt, int steps, void *before, void *now)
 {
+  if (steps > 1)
+    return kugel__stencil_leap(p, dt, steps, before, now);
   kugel__stencil_use use = {.in = now, .out = before, .a = dt * dt, .b = 2, .p = now, .c = -1, .q = before};
   return kugel__stencil_run(p, &p->side[0], &use);
 }
@@ -102,16 +104,20 @@ static kugel_status advance(const kugel_stencil *p, kugel_stencil_method method,
 {
   const int64_t bytes = p->side[0].targets * p->nodes * (p->single ? 4 : 8);
   char *before = state, *now = state + bytes;
-  for (int64_t k = 0; k < steps; k++) {
-    kugel__progress_stage((double)k / (double)steps, (double)(k + 1) / (double)steps, "stencil");
+  const int most = method == KUGEL_STENCIL_LEAPFROG ? kugel__stencil_leaps(p) : 1;
+  for (int64_t k = 0, some; k < steps; k += some) {
+    some = kugel__min(most, steps - k);
+    kugel__progress_stage((double)k / (double)steps, (double)(k + some) / (double)steps, "stencil");
     if (method == KUGEL_STENCIL_RUNGE_KUTTA) {
       KUGEL_TRY(runge_kutta(p, dt, state, room, bytes));
       continue;
     }
-    KUGEL_TRY(leap(p, dt, before, now));
-    char *next = before;
-    before = now;
-    now = next;
+    KUGEL_TRY(leap(p, dt, (int)some, before, now));
+    if (some % 2) {
+      char *next = before;
+      before = now;
+      now = next;
+    }
   }
   if (now == state)
     exchange(before, now, bytes);

@@ -47,4 +47,13 @@ typedef struct kugel__stencil_use {
 kugel_status kugel__stencil_run(const kugel_stencil *p, const kugel__stencil_side *side,
                                 const kugel__stencil_use *use);
 
+/* The same of rows (i, j), lo <= (i, j) < hi, by the calling thread. */
+void kugel__stencil_rows(const kugel_stencil *p, const kugel__stencil_side *side,
+                         const kugel__stencil_use *use, const int64_t *lo, const int64_t *hi);
+
+/* Leapfrog: `steps` steps in one pass over memory, of as many as kugel__stencil_leaps says that the cache holds. The newest
+ * level is `now` after an even number of them, else `before`. */
+int kugel__stencil_leaps(const kugel_stencil *p);
+kugel_status kugel__stencil_leap(const kugel_stencil *p, double dt, int steps, char *before, char *now);
+
 #endif

@@ -176,7 +176,18 @@ static void one_row(const job *j, int target, const span *s)
                                     .out = (char *)u->out + at});
 }
 
-static kugel_status one_block(void *arg, int64_t b)
+static job begin(const kugel_stencil *p, const kugel__stencil_side *side, const kugel__stencil_use *use)
+{
+  return (job){
+      .p = p,
+      .side = side,
+      .use = use,
+      .ops = &kugel__stencil_table_get()->ops[p->precision],
+      .word = p->single ? 4 : 8,
+      .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
+}
+
+static kugel_status one_block(void *arg, int64_t b, int worker)
 {
   const job *j = arg;
   const int64_t *n = j->p->n, x = b % j->blocks[2], y = b / j->blocks[2] % j->blocks[1],
@@ -191,11 +202,18 @@ static kugel_status one_block(void *arg, int64_t b)
 kugel_status kugel__stencil_run(const kugel_stencil *p, const kugel__stencil_side *side,
                                 const kugel__stencil_use *use)
 {
-  job j = {.p = p,
-           .side = side,
-           .use = use,
-           .ops = &kugel__stencil_table_get()->ops[p->precision],
-           .word = p->single ? 4 : 8,
-           .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
+  job j = begin(p, side, use);
   return kugel__parallel(p->ctx, j.blocks[0] * j.blocks[1] * j.blocks[2], one_block, &j);
+}
+
+void kugel__stencil_rows(const kugel_stencil *p, const kugel__stencil_side *side,
+                         const kugel__stencil_use *use, const int64_t *lo, const int64_t *hi)
+{
+  const job j = begin(p, side, use);
+  for (int64_t y = lo[1]; y < hi[1]; y += TALL)
+    for (int64_t i = lo[0]; i < hi[0]; i++)
+      for (int target = 0; target < side->targets; target++)
+        for (int64_t k = y; k < kugel__min(hi[1], y + TALL); k++)
+          for (int64_t x = 0; x < p->n[2]; x += WIDE)
+            one_row(&j, target, &(span){i, k, x, kugel__min(p->n[2], x + WIDE)});
 }

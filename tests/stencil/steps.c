@@ -133,6 +133,32 @@ static void runge_kutta(void)
 }
 
 /* n steps in one call have the bits of n calls, and leapfrog backwards returns to where it was. */
+/* Several slabs in one pass, with each boundary, odd and even numbers of steps. */
+static void slabs(void)
+{
+  enum { NODES = 200 * 24 };
+  const int64_t n[2] = {200, 24};
+  double *start = random_reals(2 * NODES, 5), *many = malloc(2 * NODES * 8), *single = malloc(2 * NODES * 8);
+  for (int boundary = KUGEL_STENCIL_PERIODIC; boundary <= KUGEL_STENCIL_ONE_SIDED; boundary++)
+    for (int order = 2; order <= 8; order += 2) {
+      kugel_stencil *plan = wave_plan(2, n, NULL, order, (kugel_stencil_boundary)boundary);
+      for (int threads = 1; threads <= 3; threads += 2) {
+        kugel_set_num_threads(threads);
+        memcpy(many, start, 2 * NODES * 8);
+        memcpy(single, start, 2 * NODES * 8);
+        CHECK_OK(kugel_stencil_advance(plan, KUGEL_STENCIL_LEAPFROG, 0.2, 13,
+                                       KUGEL_ARRAY(many, KUGEL_F64, 2, 1, 200, 24), NULL));
+        for (int i = 0; i < 13; i++)
+          CHECK_OK(kugel_stencil_advance(plan, KUGEL_STENCIL_LEAPFROG, 0.2, 1,
+                                         KUGEL_ARRAY(single, KUGEL_F64, 2, 1, 200, 24), NULL));
+        CHECK(!memcmp(many, single, 2 * NODES * 8));
+      }
+      kugel_stencil_destroy(plan);
+    }
+  kugel_set_num_threads(0);
+  free(start), free(many), free(single);
+}
+
 static void single_steps(void)
 {
   const int64_t n[2] = {30, 45};
@@ -184,5 +210,6 @@ int main(void)
   CASE("limits of leapfrog") limits();
   CASE("Runge-Kutta is its polynomial") runge_kutta();
   CASE("bits of single steps") single_steps();
+  CASE("bits of single steps in slabs") slabs();
   END();
 }

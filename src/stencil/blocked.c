@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several steps of leapfrog in one pass over memory: the first axis is cut into slabs that stay in the last-level cache.
+ *
+ * First each slab advances alone; at every step `reach` planes fewer, at the ends that border on others, have the neighbours they
+ * need. Then the planes about each border catch up, at every step `reach` more to each side. Planes at distance d of a border
+ * have then done d / reach + 1 steps, and their two levels are those that the next step there reads: there is no copy, and no
+ * plane is computed twice. Each node has the arithmetic of a single step. */
+#include <unistd.h>
+#include "core/parallel.h"
+#include "stencil/plan.h"
+
+enum { MOST_STEPS = 8 };
+
+typedef struct pass {
+  const kugel_stencil *p;
+  double factor; /* dt^2 */
+  char *level[2];
+  int axis, reach, steps;
+  bool periodic;
+  int64_t n, slabs;
+} pass;
+
+static int64_t border(const pass *s, int64_t i)
+{
+  return i * s->n / s->slabs;
+}
+
+/* Step t of planes [lo, hi), which may lie beyond the ends of a periodic axis. */
+static void step(const pass *s, int t, int64_t lo, int64_t hi)
+{
+  char *before = s->level[t % 2], *now = s->level[(t + 1) % 2];
+  const kugel__stencil_use use = {
+      .in = now, .out = before, .a = s->factor, .b = 2, .p = now, .c = -1, .q = before};
+  for (int64_t from = lo, end; from < hi; from = end) {
+    const int64_t turn = from < 0 ? -s->n : from >= s->n ? s->n : 0;
+    end = kugel__min(hi, turn + s->n);
+    int64_t first[2] = {0, 0}, last[2] = {s->p->n[0], s->p->n[1]};
+    first[s->axis] = from - turn;
+    last[s->axis] = end - turn;
+    kugel__stencil_rows(s->p, &s->p->side[0], &use, first, last);
+  }
+}
+
+static kugel_status shrink(void *arg, int64_t i, int worker)
+{
+  const pass *s = arg;
+  const bool low = i > 0 || s->periodic, high = i + 1 < s->slabs || s->periodic;
+  (void)worker;
+  for (int t = 0; t < s->steps; t++)
+    step(s, t, border(s, i) + (low ? t * s->reach : 0), border(s, i + 1) - (high ? t * s->reach : 0));
+  return KUGEL_OK;
+}
+
+static kugel_status catch_up(void *arg, int64_t i, int worker)
+{
+  const pass *s = arg;
+  const int64_t at = border(s, s->periodic ? i : i + 1);
+  (void)worker;
+  for (int t = 1; t < s->steps; t++)
+    step(s, t, at - t * s->reach, at + t * s->reach);
+  return KUGEL_OK;
+}
+
+/* The reach along the axis, and whether it is periodic: then its first row reaches the other end. */
+static void look(pass *s)
+{
+  const kugel__stencil_side *side = &s->p->side[0];
+  for (int k = 0; k < side->first[side->targets]; k++) {
+    const kugel__stencil_line *line = side->parts[k].line[s->axis];
+    kugel__stencil_row row;
+    kugel__stencil_get_row(line, 0, &row);
+    s->reach = line->reach > s->reach ? line->reach : s->reach;
+    for (int e = 0; e < row.count; e++)
+      s->periodic |= row.at[e] > s->n / 2;
+  }
+}
+
+/* Planes of a slab: as many as its steps need; the rows of one-sided ends reach 9 planes. */
+static int64_t depth_of(const pass *s, int steps)
+{
+  return kugel__max(2 * s->reach * steps, s->reach * steps + 10) + 2;
+}
+
+int kugel__stencil_leaps(const kugel_stencil *p)
+{
+  pass s = {.p = p, .axis = 3 - p->ndim, .n = p->n[3 - p->ndim]};
+  if (p->ndim == 1)
+    return 1;
+  look(&s);
+  long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  cache = cache > 0 ? cache : 8 << 20;
+  const int64_t fields = p->side[0].sources + p->nterms / 4; // coefficients are read too
+  const int64_t plane = 2 * fields * p->nodes / s.n * (p->single ? 4 : 8);
+  int steps = MOST_STEPS;
+  while (steps > 1 && (depth_of(&s, steps) > s.n ||
+                       depth_of(&s, steps) * plane * kugel__ctx_threads(p->ctx) > cache * 3 / 4))
+    steps--;
+  return steps;
+}
+
+kugel_status kugel__stencil_leap(const kugel_stencil *p, double dt, int steps, char *before, char *now)
+{
+  pass s = {.p = p,
+            .factor = dt * dt,
+            .level = {before, now},
+            .axis = 3 - p->ndim,
+            .steps = steps,
+            .n = p->n[3 - p->ndim]};
+  look(&s);
+  s.slabs = kugel__max(1, s.n / depth_of(&s, steps));
+  KUGEL_TRY(kugel__parallel(p->ctx, s.slabs, shrink, &s));
+  return kugel__parallel(p->ctx, s.periodic ? s.slabs : s.slabs - 1, catch_up, &s);
+}
