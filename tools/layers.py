@@ -21,12 +21,12 @@ ROWS = [
     {"fft/gpu", "banded"},
     {"fft/plan"},
     {"fft/rings", "fft/conv", "healpix", "psf"},
-    {"nufft", "stencil"},
+    {"nufft", "stencil", "polynomial"},
     {"sphere/grid"},
     {"sphere/legendre"},
     {"sphere/alm"},
     {"sphere/sht"},
-    {"sphere/radial", "sphere/spectra", "sphere/points", "volume", "polynomial"},
+    {"sphere/radial", "sphere/spectra", "sphere/points", "volume"},
     {"sphere/sources", "ball"},
 ]
 NESTED = ("fft", "sphere")  # layers whose rooms are one level deeper

@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "sphere/sht/dist.h"
+#include "sphere/sht/connection.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/grid/mapops.h"
 #include "sphere/sht/sht.h"
@@ -40,6 +40,8 @@ static kugel_status quadrature(const kugel_sht *p, const kugel__maps *map, const
 {
   if (p->latlon)
     return kugel__latlon_analysis(p, map, alm, accumulate);
+  if (kugel__connection_analyses(p))
+    return kugel__connection_analysis(p, map, alm, accumulate);
   if (p->pixel_weight) {
     for (int c = 0; c < p->n_map; c++)
       KUGEL_TRY(kugel__map_scale(p->ctx, p->npix, map->data[c], map->f32, p->pixel_weight, work->data[c]));
@@ -77,6 +79,8 @@ static kugel_status quadrature_adjoint(const kugel_sht *p, const kugel__alms *al
 {
   if (p->latlon)
     return kugel__latlon_adjoint(p, alm, map);
+  if (kugel__connection_analyses(p))
+    return kugel__connection_analysis_adjoint(p, alm, map);
   KUGEL_TRY(p->ops->synthesis(p, alm, map));
   for (int c = 0; c < p->n_map; c++) {
     if (p->dist)

@@ -13,6 +13,7 @@
 #include <kugel/sphere.h>
 
 struct kugel__latlon;
+struct kugel__connection;
 typedef struct kugel__sht_gpu kugel__sht_gpu;
 typedef struct kugel__sht_ops kugel__sht_ops;
 struct kugel__dist;
@@ -35,10 +36,8 @@ struct kugel_sht {
   double *pixel_weight;         /* [npix] factors on top, or NULL */
   bool resampled;               /* rows of equal angles, more degrees than their weights are exact for: */
   struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
-  kugel__sht_gpu *gpu;          /* on a device; NULL: on the CPU */
-  struct kugel__dist *dist;     /* over ranks, dist.h; NULL: this process alone */
-  struct kugel__led
-      *led; /* transforms are spread over the ranks that serve the context, lead.c; NULL: they are not */
+  struct kugel__connection *connection; /* of KUGEL_SHT_CONNECTION, or NULL */
+  kugel__sht_gpu *gpu;                  /* on a device; NULL: on the CPU */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */

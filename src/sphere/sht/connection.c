@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Transforms by connection on the CPU: an order's coefficients are those of an associated Legendre transform (polynomial.h), whose
+ * values at the rings are the Fourier coefficients of the ring stage. Y_lm = (-1)^m P_l^m e^{i m phi} / sqrt(2 pi). Tiles hold
+ * neighbouring orders of one parity, as many as they have lanes for complex numbers. */
+#include <math.h>
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "polynomial/alt.h"
+#include "sphere/alm/alm.h"
+#include "sphere/sht/connection.h"
+
+struct kugel__connection {
+  kugel_ctx *ctx;
+  kugel_alt *alt;
+  bool exact;  /* the colatitudes are those that analysis needs no weights on */
+  int64_t row; /* of the ring stage's array leg[m][4][row] */
+  int64_t
+      *at; /* [nrings]: where a ring's real parts are in leg[m]; then the places of rings that pairs lack */
+  int64_t missing;
+};
+
+typedef struct call {
+  const kugel_sht *plan;
+  const kugel__connection *c;
+  const kugel__sweep_ops *ops;
+  const kugel__alms *alm;
+  bool adjoint, accumulate;
+  double scale;                /* of the Fourier coefficients of order 0 */
+  int64_t even_groups, orders; /* groups of the even orders, orders of a group */
+  kugel__space space;
+  double *leg;
+  char *scratch; /* one part a worker: columns, then the tile's space */
+  size_t column, columns, part;
+} call;
+
+kugel_status kugel__connection_check(const kugel_sht *p)
+{
+  KUGEL_CHECK(p->opts.mode == KUGEL_SHT_SCALAR, KUGEL_ENOTSUP,
+              "engine KUGEL_SHT_CONNECTION has mode KUGEL_SHT_SCALAR alone, and mode is %d: take engine "
+              "KUGEL_SHT_RECURRENCE",
+              (int)p->opts.mode);
+  KUGEL_CHECK(p->device->ops->type == KUGEL_CPU, KUGEL_ENOTSUP,
+              "engine KUGEL_SHT_CONNECTION runs on the CPU: take KUGEL_SHT_RECURRENCE on a device");
+  KUGEL_CHECK(p->lmax <= KUGEL__ALT_MOST, KUGEL_EINVAL,
+              "lmax is %lld, must be 0 to %d for engine KUGEL_SHT_CONNECTION", (long long)p->lmax,
+              (int)KUGEL__ALT_MOST);
+  return KUGEL_OK;
+}
+
+static kugel_status make_alt(const kugel_sht *p, kugel__connection *c)
+{
+  int64_t *m;
+  KUGEL_ALLOC(p->ctx, m, sizeof *m * (size_t)(p->mmax + 1));
+  for (int64_t i = 0; i <= p->mmax; i++)
+    m[i] = i;
+  kugel_alt_opts o = {.size = sizeof o,
+                      .complex_data = 1,
+                      .lmax = p->lmax,
+                      .blocks = p->mmax + 1,
+                      .m = m,
+                      .n = p->grid->nrings,
+                      .theta = c->exact ? NULL : p->grid->theta};
+  kugel_status s = kugel_alt_create(p->ctx, &o, &c->alt);
+  kugel__free(p->ctx, m);
+  return s;
+}
+
+kugel_status kugel__connection_create(const kugel_sht *p, kugel__connection **out)
+{
+  const kugel_grid *g = p->grid;
+  kugel__connection *c = *out = kugel__calloc(p->ctx, sizeof *c);
+  KUGEL_CHECK(c, KUGEL_ENOMEM, "no memory for a plan of connection");
+  c->ctx = kugel__ctx_retain(p->ctx);
+  c->exact = g->kind == KUGEL_GRID_FEJER1 && g->nrings > p->lmax;
+  c->row = kugel__round_up(g->npairs, 8);
+  c->row += c->row / 8 % 2 ? 0 : 8; /* an odd number of cache lines */
+  kugel_status s = make_alt(p, c);
+  if (!s && !(c->at = kugel__alloc(p->ctx, 2 * sizeof *c->at * (size_t)g->npairs)))
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the places of %lld rings", (long long)g->nrings);
+  for (int64_t i = 0; i < g->npairs && !s; i++) {
+    int64_t north = g->pairs[i].north, south = g->pairs[i].south;
+    c->at[north >= 0 ? north : g->nrings + c->missing++] = i;
+    c->at[south >= 0 ? south : g->nrings + c->missing++] = 2 * c->row + i;
+  }
+  return s;
+}
+
+void kugel__connection_destroy(kugel__connection *c)
+{
+  if (!c)
+    return;
+  kugel_ctx *ctx = c->ctx;
+  kugel_alt_destroy(c->alt);
+  kugel__free(ctx, c->at);
+  kugel__free(ctx, c);
+  kugel_ctx_destroy(ctx);
+}
+
+bool kugel__connection_analyses(const kugel_sht *p)
+{
+  return p->connection && p->connection->exact;
+}
+
+/* The tile of a group of orders, and in `rows` its columns. The highest order is the first lane. */
+static void begin_tile(const call *t, int64_t group, int worker, kugel__alt_tile *tile, kugel__rows *rows)
+{
+  const kugel_sht *p = t->plan;
+  int64_t odd = group >= t->even_groups, low = odd + 2 * t->orders * (group - (odd ? t->even_groups : 0));
+  int64_t high = kugel__min(low + 2 * (t->orders - 1), p->mmax - (p->mmax - odd) % 2);
+  char *mine = t->scratch + (size_t)worker * t->part;
+  *tile = (kugel__alt_tile){.plan = t->c->alt, .ops = t->ops, .adjoint = t->adjoint};
+  kugel__alt_space_use(&t->space, mine + t->columns, tile);
+  rows->step = 2;
+  for (int64_t m = high; m >= low; m -= 2)
+    for (int part = 0; part < 2; part++) {
+      rows->at[tile->lanes] = (double *)(void *)(mine + (size_t)((high - m) / 2) * t->column) + part;
+      tile->m[tile->lanes++] = m;
+    }
+  rows->lanes = tile->lanes;
+}
+
+/* Fourier coefficients of lane r at all rings, between the tile and the array of the ring stage. */
+static void move_rings(const call *t, const kugel__alt_tile *tile, int64_t r, bool out)
+{
+  int64_t m = tile->m[r], row = t->c->row, width = t->ops->width;
+  double *leg = t->leg + m * 4 * row + r % 2 * row, *v = (double *)(void *)tile->values + r;
+  double factor = m % 2 ? -t->scale : t->scale;
+  for (int64_t i = 0; i < t->plan->grid->nrings; i++)
+    if (out)
+      leg[t->c->at[i]] = factor * v[i * width];
+    else
+      v[i * width] = factor * leg[t->c->at[i]];
+  for (int64_t i = 0; i < t->c->missing && out; i++)
+    leg[t->c->at[t->plan->grid->nrings + i]] = 0;
+}
+
+static kugel_status up(void *arg, int64_t group, int worker)
+{
+  const call *t = arg;
+  const kugel_sht *p = t->plan;
+  kugel__alt_tile tile;
+  kugel__rows rows;
+  begin_tile(t, group, worker, &tile, &rows);
+  for (int64_t r = 0; r < tile.lanes; r += 2) {
+    int64_t m = tile.m[r];
+    kugel__alm_unpack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, rows.at[r]);
+  }
+  kugel__alt_up(&tile, &rows);
+  for (int64_t r = 0; r < tile.lanes; r++)
+    move_rings(t, &tile, r, true);
+  return KUGEL_OK;
+}
+
+static kugel_status down(void *arg, int64_t group, int worker)
+{
+  const call *t = arg;
+  const kugel_sht *p = t->plan;
+  kugel__alt_tile tile;
+  kugel__rows rows;
+  begin_tile(t, group, worker, &tile, &rows);
+  if (tile.lanes < t->ops->width)
+    memset(tile.values, 0, (size_t)(p->grid->nrings * t->ops->width) * sizeof(double));
+  for (int64_t r = 0; r < tile.lanes; r++)
+    move_rings(t, &tile, r, false);
+  kugel__alt_down(&tile, &rows);
+  for (int64_t r = 0; r < tile.lanes; r += 2) {
+    int64_t m = tile.m[r];
+    kugel__alm_pack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, t->accumulate,
+                    rows.at[r]);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status begin(call *t, const kugel_sht *p)
+{
+  t->plan = p;
+  t->c = p->connection;
+  t->ops = kugel__sweeps(KUGEL_PRECISION_F64);
+  t->orders = t->ops->width / 2;
+  t->even_groups = (p->mmax / 2 + t->orders) / t->orders;
+  t->space = kugel__alt_space(t->c->alt, t->ops);
+  t->column = (size_t)kugel__round_up((p->lmax + 1) * 16, 64);
+  t->columns = (size_t)kugel__round_up((int64_t)t->column * t->orders, 4096);
+  t->part = t->columns + t->space.total;
+  size_t leg = (size_t)((p->mmax + 1) * 4 * t->c->row) * sizeof(double);
+  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  t->leg = kugel__scratch_get(p->ctx, leg);
+  t->scratch = kugel__scratch_get(p->ctx, workers * t->part);
+  if (t->leg && t->scratch)
+    return KUGEL_OK;
+  kugel__scratch_put(p->ctx, t->leg);
+  kugel__scratch_put(p->ctx, t->scratch);
+  return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of transform scratch", leg + workers * t->part);
+}
+
+static void end(call *t)
+{
+  kugel__scratch_put(t->plan->ctx, t->leg);
+  kugel__scratch_put(t->plan->ctx, t->scratch);
+}
+
+static kugel_status legendre(call *t, kugel__task task)
+{
+  int64_t odd = (t->plan->mmax + 1) / 2; /* orders 1, 3, ... */
+  return kugel__parallel(t->plan->ctx, t->even_groups + (odd + t->orders - 1) / t->orders, task, t);
+}
+
+enum { LEGENDRE_PERCENT = 85 }; /* of a transform's time, for progress */
+
+static kugel_status to_map(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map, bool adjoint,
+                           double scale)
+{
+  call t = {.alm = alm, .adjoint = adjoint, .scale = scale};
+  KUGEL_TRY(begin(&t, p));
+  kugel__progress_stage(0, LEGENDRE_PERCENT / 100.0, "synthesis");
+  kugel_status s = legendre(&t, up);
+  kugel__progress_stage(LEGENDRE_PERCENT / 100.0, 1, "synthesis");
+  if (!s)
+    s = kugel__rings_synth(p->rings, 0, p->grid->npairs, t.leg, 4 * t.c->row, t.c->row, map->data[0],
+                           map->f32);
+  end(&t);
+  return s;
+}
+
+static kugel_status to_alm(const kugel_sht *p, const kugel__maps *map, bool weighted, const kugel__alms *alm,
+                           bool adjoint, bool accumulate, double scale)
+{
+  call t = {.alm = alm, .adjoint = adjoint, .accumulate = accumulate, .scale = scale};
+  KUGEL_TRY(begin(&t, p));
+  kugel__progress_stage(0, 1 - LEGENDRE_PERCENT / 100.0, "analysis");
+  kugel_status s = kugel__rings_adjoint(p->rings, 0, p->grid->npairs, map->data[0], map->f32,
+                                        weighted ? p->weight_north : NULL, weighted ? p->weight_south : NULL,
+                                        t.leg, 4 * t.c->row, t.c->row);
+  kugel__progress_stage(1 - LEGENDRE_PERCENT / 100.0, 1, "analysis");
+  if (!s)
+    s = legendre(&t, down);
+  end(&t);
+  return s;
+}
+
+static kugel_status synthesis(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
+{
+  return to_map(p, alm, map, false, sqrt(0.5 / M_PI));
+}
+
+static kugel_status adjoint(const kugel_sht *p, const kugel__maps *map, bool weighted, const kugel__alms *alm,
+                            bool accumulate)
+{
+  return to_alm(p, map, weighted, alm, true, accumulate, sqrt(0.5 / M_PI));
+}
+
+const kugel__sht_ops kugel__sht_connection_ops = {.synthesis = synthesis, .adjoint = adjoint};
+
+kugel_status kugel__connection_analysis(const kugel_sht *p, const kugel__maps *map, const kugel__alms *alm,
+                                        bool accumulate)
+{
+  return to_alm(p, map, false, alm, false, accumulate, sqrt(2 * M_PI) / (double)p->grid->nphi[0]);
+}
+
+kugel_status kugel__connection_analysis_adjoint(const kugel_sht *p, const kugel__alms *alm,
+                                                const kugel__maps *map)
+{
+  return to_map(p, alm, map, true, sqrt(2 * M_PI) / (double)p->grid->nphi[0]);
+}
