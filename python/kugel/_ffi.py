@@ -274,8 +274,8 @@ KUGEL_WEIGHTS_PIXEL = 2
 KUGEL_BAD_ERROR = 0
 KUGEL_BAD_ZERO = 1
 KUGEL_BAD_PASS = 2
-KUGEL_SHT_ALM = 0
-KUGEL_SHT_MAP = 1
+KUGEL_SHT_RECURRENCE = 0
+KUGEL_SHT_CONNECTION = 1
 
 
 class kugel_sht_opts(Structure):
@@ -290,8 +290,7 @@ class kugel_sht_opts(Structure):
         ("iterations", c_int),
         ("bad_pixels", c_int),
         ("beyond_band_limit", c_int),
-        ("comm", c_void_p),
-        ("pieces", c_int),
+        ("engine", c_int),
     ]
 
 

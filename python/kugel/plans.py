@@ -26,6 +26,7 @@ _MODES = {"scalar": _ffi.KUGEL_SHT_SCALAR, "spin": _ffi.KUGEL_SHT_SPIN, "teb": _
 _WEIGHTS = {None: _ffi.KUGEL_WEIGHTS_DEFAULT, "equal": _ffi.KUGEL_WEIGHTS_DEFAULT, "ring": _ffi.KUGEL_WEIGHTS_RING,
             "pixel": _ffi.KUGEL_WEIGHTS_PIXEL}
 _BAD = {"error": _ffi.KUGEL_BAD_ERROR, "zero": _ffi.KUGEL_BAD_ZERO, "pass": _ffi.KUGEL_BAD_PASS}
+_ENGINES = {"recurrence": _ffi.KUGEL_SHT_RECURRENCE, "connection": _ffi.KUGEL_SHT_CONNECTION}
 
 
 def choice(table, value, what):
@@ -298,8 +299,8 @@ class SHT(Plan):
     device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1" shares the work among devices
     beyond_band_limit:  True: analysis also beyond the lmax and mmax to which it is exact on the grid, where it is
                  refused otherwise; HEALPix and custom grids know no such limit
-    comm:        a Comm, whose ranks share every transform: each makes the plan, and passes and gets its parts of alm and maps,
-                 as alm_layout and map_layout say; results have the same bits for any number of ranks
+    engine:      "recurrence" in the degree, or "connection": rotations between orders, right to 1e-15 at every ring, made
+                 for Grid.fejer1(lmax + 1); scalar plans on the CPU
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.
@@ -311,7 +312,7 @@ class SHT(Plan):
     """
 
     def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None, beyond_band_limit=False, comm=None):
+                 max_memory=0, device=None, beyond_band_limit=False, engine="recurrence"):
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -319,14 +320,13 @@ class SHT(Plan):
         if lmax < 0:
             raise ValueError(f"lmax is {lmax}; it must be at least 0")
         self.grid, self.lmax, self.mmax = grid, int(lmax), int(lmax if mmax is None else mmax)
-        self._rest = weights, int(iterations), bad_pixels, max_memory, device, bool(beyond_band_limit)
+        self._rest = weights, int(iterations), bad_pixels, max_memory, device, bool(beyond_band_limit), engine
         self.mode, self.spin, self.bad_pixels = mode, int(spin), bad_pixels
         opts = options(_ffi.kugel_sht_opts, grid=grid._handle.address, lmax=self.lmax,
                        mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
                        bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"),
-                       beyond_band_limit=int(bool(beyond_band_limit)), comm=comm and comm._handle.address)
-        self.comm = comm
+                       beyond_band_limit=int(bool(beyond_band_limit)), engine=choice(_ENGINES, engine, "engine"))
         out = ctypes.c_void_p()
         self._context = context(device, byte_count(max_memory))
         long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))

@@ -88,3 +88,21 @@ def test_regrid_beyond_the_band_limit():
     with pytest.raises(ValueError, match="30"):
         kugel.Regrid(source, 8, lmax=30)
     assert kugel.Regrid(source, 8, lmax=30, beyond_band_limit=True).lmax == 30
+
+
+def test_engine_connection():
+    rng = np.random.default_rng(4)
+    grid = kugel.Grid.fejer1(41, 81)
+    plans = [kugel.SHT(grid, 40, engine=e) for e in ("connection", "recurrence")]
+    alm = rng.standard_normal((3, plans[0].nalm, 2)).view(complex)[..., 0]
+    alm[:, :41] = alm[:, :41].real
+    maps = [p.synthesis(alm) for p in plans]
+    np.testing.assert_allclose(*maps, atol=1e-12)
+    for p in plans:
+        np.testing.assert_allclose(p.analysis(maps[0]), alm, atol=1e-12)
+    again = pickle.loads(pickle.dumps(plans[0]))
+    assert np.array_equal(again.synthesis(alm), maps[0])
+    with pytest.raises(NotImplementedError, match="SCALAR alone"):
+        kugel.SHT(grid, 40, spin=2, engine="connection")
+    with pytest.raises(ValueError, match="engine"):
+        kugel.SHT(grid, 40, engine="fast")
