@@ -14,11 +14,11 @@ import pathlib
 
 import gmpy2
 import numpy as np
+import side
 from matplotlib.figure import Figure
-from polynomial import medians
 from scipy.linalg import solve_banded
 
-from kugel import polynomial
+polynomial = side.load(threads=1).polynomial
 
 gmpy2.get_context().precision = 200
 BIG = np.frompyfunc(lambda v: gmpy2.mpfr(v), 1, 1)
@@ -142,7 +142,7 @@ def times(out, sizes, reps):
                 x = c[first[k]:first[k + 1]].view(float).reshape(k + 1, n, 2).transpose(0, 2, 1).reshape(-1, n) @ matrices[k]
                 f[first[k]:first[k + 1]] = x.reshape(k + 1, 2, nr).transpose(0, 2, 1).copy().view(complex)[..., 0]
 
-        t = medians({**{e: (lambda p=p: p.synthesis(c, out=f)) for e, p in plans.items()}, "NumPy, dense": blas}, reps)
+        t = side.seconds({**{e: (lambda p=p: p.synthesis(c, out=f)) for e, p in plans.items()}, "NumPy, dense": blas}, reps)
         for name, curve in curves.items():
             curve.append(t[name])
         for name, curve in tables.items():
