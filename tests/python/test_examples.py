@@ -55,6 +55,14 @@ def test_ball(name, pictures, tmp_path, monkeypatch):
     assert all(is_png(tmp_path / f"{p}.png") for p in pictures)
 
 
+def test_onset_of_convection():
+    module = load("convection_onset")
+    path = pathlib.Path(__file__).resolve().parent.parent / "data/golden/ball/onset.csv"
+    ball = module.Ball(4, 24)
+    for surface, l, c in np.genfromtxt(path, delimiter=",", skip_header=1, dtype="U10,i8,f8"):
+        assert abs(module.onset(ball, int(l), surface == "rigid")[0] / c - 1) < 1e-10
+
+
 def test_wavefront(tmp_path, monkeypatch, capsys):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     monkeypatch.setattr(sys, "argv", ["wavefront.py", "3"])
