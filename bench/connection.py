@@ -5,12 +5,20 @@ On Fejer 1 grids of L + 1 rings and 2 L + 2 longitudes: both engines of kugel.SH
 the recurrence and ducc0 ("GL"). Times: scalar fields, random coefficients. Errors: of coefficients there and back, root mean square and
 largest; and of the synthesis of single orders, largest over largest value, against sums in 60 digits on the first six rings, the
 middle ones and some between (--orders; needs gmpy2).
+
+--fasttransforms LIBRARY: the associated Legendre transforms of all orders beside those of FastTransforms (github.com/MikaelSlevinsky/
+FastTransforms), whose spherical harmonics go the same way. "chain": rotations alone, there by its own function, here the time less that
+of as many systems of orders m mod 2. "series": to the cosine series, which includes the triangular matrices; here with the DCT on top. ns: per
+rotation of a pair of reals.
 """
+import ctypes
+
 import side
 
 parser = side.options(__doc__, only=False)
 parser.add_argument("--lmax", type=int, nargs="*", default=[63, 127, 255, 511, 1023, 2047])
 parser.add_argument("--orders", type=int, nargs="*", default=[0, 1, 10, 100, 512, 1000], help="orders of the errors at L = 1023")
+parser.add_argument("--fasttransforms", metavar="LIBRARY")
 args = side.arguments(parser, lmax=[31], orders=[0, 3])
 kugel = side.load(args.threads)
 
@@ -81,11 +89,55 @@ def errors(lmax, orders):
         table.row(m, *row, *[None] * (4 - len(row)))
 
 
+class HarmonicPlan(ctypes.Structure):  # the beginning of ft_harmonic_plan
+    _fields_ = [("rotations", ctypes.POINTER(ctypes.c_void_p)), ("modified", ctypes.c_void_p), ("scratch", ctypes.c_void_p)]
+
+
+def chains(lmax, ft, table):
+    n = lmax + 1
+    m = np.arange(n)
+    columns = 2 * n - 1  # order 0, then sines and cosines of each order
+    cells = sum((2 if k else 1) * sum(max(0, (lmax - j - q) // 2 + 1) for j in range(k % 2, k - 1, 2) for q in (0, 1)) for k in range(n))
+    plans = [kugel.polynomial.AssociatedLegendre(orders, lmax, multiplicity=1 + (m > 0)) for orders in (m, m % 2)]
+    c, f = rng.standard_normal((columns, n)), np.empty((columns, n))
+    plan = ft.ft_plan_sph2fourier(n)
+    start, a = rng.standard_normal((columns, n)), np.empty((columns, n))
+    for column in range(1, columns):
+        start[column, n - (column + 1) // 2:] = 0  # l <= lmax
+    address = ctypes.c_void_p(a.ctypes.data)
+
+    def theirs(series):
+        a[:] = start
+        if series:
+            ft.ft_execute_sph2fourier(ctypes.c_char(b"N"), plan, address, n, columns)
+        else:
+            ft.ft_execute_sph_hi2lo(ctypes.c_void_p(plan.contents.rotations[0]), address, ctypes.c_void_p(plan.contents.scratch), columns)
+
+    t = side.seconds({"all": lambda: plans[0].synthesis(c, out=f), "none": lambda: plans[1].synthesis(c, out=f),
+                      "chain": lambda: theirs(False), "series": lambda: theirs(True), "copy": lambda: np.copyto(a, start)}, args.reps, 1, 0.05)
+    theirs(True)
+    ft.ft_execute_fourier2sph(ctypes.c_char(b"N"), plan, address, n, columns)
+    keep = np.arange(n) >= np.repeat(m, 1 + (m > 0))[:, None]
+    back = plans[0].analysis(plans[0].synthesis(c))
+    mine, yours = t["all"] - t["none"], t["chain"] - t["copy"]
+    table.row(lmax, 1e3 * mine, 1e3 * yours, 1e9 * mine / cells, 1e9 * yours / cells, 1e3 * t["all"], 1e3 * (t["series"] - t["copy"]),
+              float(np.abs(back - c)[keep].max()), float(np.abs(a - start).max()))
+
+
 print(f"{args.threads} thread{'s' * (args.threads > 1)}, ms")
 table = side.Table(["L", "engine", "synthesis", "analysis", "recurrence / it, synthesis", "recurrence / it, analysis",
                     "there and back: rms", "largest"], args.json)
 for lmax in args.lmax:
     times(lmax, table)
-if gmpy2:
+if args.fasttransforms:
+    ft = ctypes.CDLL(args.fasttransforms)
+    ft.ft_set_num_threads(1)
+    ft.ft_plan_sph2fourier.restype = ctypes.POINTER(HarmonicPlan)
+    print()
+    table = side.Table(["L", "chain: kugel ms", "FastTransforms ms", "kugel ns", "FastTransforms ns", "with DCT: kugel ms", "series: FastTransforms ms",
+                        "there and back: kugel", "FastTransforms"], args.json)
+    for lmax in args.lmax:
+        chains(lmax, ft, table)
+if gmpy2 and not args.smoke:
     print()
     errors(max(args.orders) + (23 if max(args.orders) == 1000 else 1), args.orders)
