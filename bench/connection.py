@@ -140,4 +140,4 @@ if args.fasttransforms:
         chains(lmax, ft, table)
 if gmpy2 and not args.smoke:
     print()
-    errors(max(args.orders) + (23 if max(args.orders) == 1000 else 1), args.orders)
+    errors(max(1023, *args.orders), args.orders)

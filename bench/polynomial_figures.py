@@ -157,7 +157,7 @@ def times(out, sizes, reps):
     for name, curve in tables.items():
         right.loglog(sizes, curve, "o-", ms=3, label=name)
     left.set(title="synthesis of all (l, m), complex, one core", xlabel="L + 1 = N", ylabel="NumPy's time / time",
-             ylim=(0.5, 2))
+             ylim=(0.8, 2.4), xlim=(12, 340))
     right.set(title="tables", xlabel="L + 1 = N", ylabel="bytes")
     for axes in (left, right):
         axes.set_xticks(sizes, sizes)

@@ -59,9 +59,21 @@ typedef struct kugel__alt_tile {
 kugel__space kugel__alt_space(const kugel_alt *plan, const kugel__sweep_ops *ops);
 void kugel__alt_space_use(const kugel__space *s, char *at, kugel__alt_tile *t);
 
-/* Coefficients to t->values, by synthesis or the adjoint of analysis; and back, by analysis or the adjoint of synthesis.
- * Lane r of `rows` starts at degree m[r] and has its own number of elements; rows->n is not used. */
-void kugel__alt_up(const kugel__alt_tile *t, const kugel__rows *rows);
-void kugel__alt_down(const kugel__alt_tile *t, const kugel__rows *rows);
+/* Coefficients to the values of `tiles` tiles, by synthesis or the adjoint of analysis; and back, by analysis or the adjoint of
+ * synthesis. Tiles are all of even or all of odd orders, which do not rise from one to the next; rows[i] are those of tile i. Lane
+ * r of rows starts at degree m[r] and has its own number of elements; n of rows is not used. */
+void kugel__alt_up(const kugel__alt_tile *t, int tiles, const kugel__rows *rows);
+void kugel__alt_down(const kugel__alt_tile *t, int tiles, const kugel__rows *rows);
+
+enum {
+  KUGEL__ALT_TILES =
+      4 /* most tiles that take turns: with their tables they fit into a second cache to lmax = 1023 */
+};
+
+/* Tiles that take turns where there are so many in all: fewer where threads would have no work. */
+static inline int kugel__alt_turns(int64_t tiles, int threads)
+{
+  return (int)kugel__max(1, kugel__min(KUGEL__ALT_TILES, tiles / (4 * (int64_t)threads)));
+}
 
 #endif

@@ -13,6 +13,8 @@ typedef struct call {
   kugel__space space;
   int64_t *
       before; /* [blocks + 1]: lanes of the blocks before, in the order of p->sorted; each parity starts a tile */
+  int turns; /* tiles of a task */
+  int64_t tiles;
   char *scratch;
 } call;
 
@@ -72,25 +74,42 @@ static void skip_degrees(const kugel__alt_tile *t, kugel__rows *rows, bool clear
   }
 }
 
-static kugel_status one_tile(void *arg, int64_t index, int worker)
+/* Tiles of one parity. */
+static void run_tiles(const call *c, const kugel__alt_tile *t, int tiles, kugel__rows *in, kugel__rows *out)
+{
+  bool up = c->analysis == c->adjoint;
+  for (int i = 0; i < tiles; i++) {
+    skip_degrees(&t[i], up ? &in[i] : &out[i], !up);
+    in[i].n = out[i].n = c->p->n;
+    if (!up)
+      c->ops->pack(t[i].values, &in[i]);
+  }
+  if (up)
+    kugel__alt_up(t, tiles, in);
+  else
+    kugel__alt_down(t, tiles, out);
+  for (int i = 0; i < tiles && up; i++)
+    c->ops->unpack(t[i].values, &out[i]);
+}
+
+static kugel_status one_task(void *arg, int64_t index, int worker)
 {
   const call *c = arg;
-  kugel__alt_tile t = {.plan = c->p, .ops = c->ops, .adjoint = c->adjoint};
-  kugel__rows in, out;
-  kugel__alt_space_use(&c->space, c->scratch + (size_t)worker * c->space.total, &t);
-  find_lanes(c, index, &t, &in, &out);
-  if (!t.lanes)
-    return KUGEL_OK;
-  if (c->analysis == c->adjoint) {
-    skip_degrees(&t, &in, false);
-    kugel__alt_up(&t, &in);
-    out.n = c->p->n;
-    c->ops->unpack(t.values, &out);
-  } else {
-    in.n = c->p->n;
-    c->ops->pack(t.values, &in);
-    skip_degrees(&t, &out, true);
-    kugel__alt_down(&t, &out);
+  kugel__alt_tile t[KUGEL__ALT_TILES];
+  kugel__rows in[KUGEL__ALT_TILES], out[KUGEL__ALT_TILES];
+  int count = 0;
+  for (int64_t i = index * c->turns; i < kugel__min(c->tiles, (index + 1) * c->turns); i++) {
+    t[count] = (kugel__alt_tile){.plan = c->p, .ops = c->ops, .adjoint = c->adjoint};
+    kugel__alt_space_use(&c->space, c->scratch + (size_t)(worker * c->turns + count) * c->space.total,
+                         &t[count]);
+    find_lanes(c, i, &t[count], &in[count], &out[count]);
+    count += t[count].lanes > 0;
+  }
+  for (int first = 0, last; first < count; first = last) {
+    last = first + 1;
+    while (last < count && t[last].m[0] % 2 == t[first].m[0] % 2)
+      last++;
+    run_tiles(c, t + first, last - first, in + first, out + first);
   }
   return KUGEL_OK;
 }
@@ -119,17 +138,16 @@ static kugel_status execute(const kugel_alt *p, bool analysis, bool adjoint, con
     return KUGEL_OK;
   c.ops = kugel__sweeps(p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64);
   c.space = kugel__alt_space(p, c.ops);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
-  c.scratch = kugel__scratch_get(p->ctx, workers * c.space.total);
   c.before = kugel__alloc(p->ctx, sizeof *c.before * (size_t)(p->blocks.blocks + 1));
-  kugel_status s = KUGEL_OK;
-  if (!c.scratch || !c.before)
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", workers, c.space.total);
-  if (!s) {
-    count_lanes(&c);
-    int64_t lanes = c.before[p->blocks.blocks];
-    s = kugel__parallel(p->ctx, (lanes + c.ops->width - 1) / c.ops->width, one_tile, &c);
-  }
+  KUGEL_CHECK(c.before, KUGEL_ENOMEM, "no memory for a list of %lld blocks", (long long)p->blocks.blocks);
+  count_lanes(&c);
+  c.tiles = (c.before[p->blocks.blocks] + c.ops->width - 1) / c.ops->width;
+  c.turns = kugel__alt_turns(c.tiles, kugel__ctx_threads(p->ctx));
+  size_t spaces = (size_t)(kugel__ctx_threads(p->ctx) * c.turns);
+  c.scratch = kugel__scratch_get(p->ctx, spaces * c.space.total);
+  kugel_status s = c.scratch ? kugel__parallel(p->ctx, (c.tiles + c.turns - 1) / c.turns, one_task, &c)
+                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", spaces,
+                                          c.space.total);
   kugel__free(p->ctx, c.before);
   kugel__scratch_put(p->ctx, c.scratch);
   return s;

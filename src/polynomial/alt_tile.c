@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Associated Legendre transforms of one tile. Lanes of different orders share all steps below the lowest of them: a chain begins
+/* Associated Legendre transforms of some tiles. Lanes of different orders share all steps below the lowest of them: a chain begins
  * with the lanes of the highest order, and the others join it when it has come down to theirs. A rotation acts on each lane by
- * itself, and lanes that have not joined are zero, so results do not depend on which orders share a tile. */
+ * itself, and lanes that have not joined are zero, so results do not depend on which orders share a tile.
+ * Tiles take eight steps in turn, and so many rows of a matrix: what they read of the tables stays in the cache. */
 #include <string.h>
 #include "polynomial/alt.h"
 
@@ -116,53 +117,104 @@ static kugel__rows every_other(const kugel__alt_tile *t, const kugel__rows *rows
   return part;
 }
 
-/* Coefficients of parity q, from all orders to x at the order below 2; gives their number. */
-static int64_t lower_all(const kugel__alt_tile *t, const kugel__rows *rows, int q)
+static int64_t lowest(const kugel__alt_tile *t)
 {
-  const kugel_alt *p = t->plan;
-  int64_t m = t->m[0], n = kugel__alt_rows(p->lmax, m, q), first = 0;
-  if (t->m[t->lanes - 1] == m) {
-    kugel__rows part = every_other(t, rows, q);
-    t->ops->pack(t->x, &part);
-    t->ops->lower(t->x, n, m / 2, steps_of(p, m, q));
-    return n + m / 2;
-  }
-  memset(t->x, 0, (size_t)kugel__alt_rows(p->lmax, m % 2, q) * line_of(t));
-  while (first < t->lanes) {
-    int64_t last = same_order(t, first), next = last < t->lanes ? t->m[last] : m % 2;
-    some_lanes(t, rows, first, last, q, false);
-    t->ops->lower(t->x, n, (t->m[first] - next) / 2, steps_of(p, t->m[first], q));
-    n += (t->m[first] - next) / 2;
-    first = last;
-  }
-  return n;
+  return t->m[t->lanes - 1];
 }
 
-/* The way back from n coefficients in y. */
-static void raise_all(const kugel__alt_tile *t, const kugel__rows *rows, int q, int64_t n)
+/* `tiles` tiles, n rows each, from order `from` down to `to`; and from n rows in y up from `to` to `from`. */
+static void lower_some(const kugel__alt_tile *t, int tiles, int q, int64_t n, int64_t from, int64_t to)
+{
+  const void *const *steps = steps_of(t->plan, from, q);
+  for (int64_t done = 0, all = (from - to) / 2; done < all; done += 8)
+    for (int i = 0; i < tiles; i++)
+      t->ops->lower(t[i].x, n + done, kugel__min(8, all - done), steps + done);
+}
+
+static void raise_some(const kugel__alt_tile *t, int tiles, int q, int64_t n, int64_t to, int64_t from)
+{
+  const void *const *lowering = steps_of(t->plan, from, q), *raising[8];
+  for (int64_t done = 0, all = (from - to) / 2; done < all; done += 8) {
+    int64_t some = kugel__min(8, all - done);
+    for (int64_t i = 0; i < some; i++)
+      raising[i] = lowering[all - 1 - done - i];
+    for (int i = 0; i < tiles; i++)
+      t->ops->raise(t[i].y, n - done, some, raising);
+  }
+}
+
+/* Coefficients of parity q of one tile, to x at its lowest order. */
+static void gather(const kugel__alt_tile *t, const kugel__rows *rows, int q)
 {
   const kugel_alt *p = t->plan;
-  int64_t last = t->lanes, m = t->m[0] % 2;
-  while (last > 0) {
-    int64_t first = last - 1;
+  if (lowest(t) == t->m[0]) {
+    kugel__rows part = every_other(t, rows, q);
+    t->ops->pack(t->x, &part);
+    return;
+  }
+  memset(t->x, 0, (size_t)kugel__alt_rows(p->lmax, lowest(t), q) * line_of(t));
+  for (int64_t first = 0, last; first < t->lanes; first = last) {
+    last = same_order(t, first);
+    some_lanes(t, rows, first, last, q, false);
+    if (last < t->lanes)
+      lower_some(t, 1, q, kugel__alt_rows(p->lmax, t->m[first], q), t->m[first], t->m[last]);
+  }
+}
+
+/* The way back, from y. */
+static void scatter(const kugel__alt_tile *t, const kugel__rows *rows, int q)
+{
+  const kugel_alt *p = t->plan;
+  if (lowest(t) == t->m[0]) {
+    kugel__rows part = every_other(t, rows, q);
+    t->ops->unpack(t->y, &part);
+    return;
+  }
+  for (int64_t last = t->lanes, first; last > 0; last = first) {
+    first = last - 1;
     while (first > 0 && t->m[first - 1] == t->m[first])
       first--;
-    const void *const *lowering = steps_of(p, t->m[first], q), *raising[8];
-    for (int64_t done = 0, steps = (t->m[first] - m) / 2; done < steps; done += 8) {
-      int64_t some = kugel__min(8, steps - done);
-      for (int64_t i = 0; i < some; i++)
-        raising[i] = lowering[steps - 1 - done - i];
-      t->ops->raise(t->y, n - done, some, raising);
-    }
-    n -= (t->m[first] - m) / 2;
-    m = t->m[first];
-    if (!first && last == t->lanes) {
-      kugel__rows part = every_other(t, rows, q);
-      t->ops->unpack(t->y, &part);
-    } else if (n > 0) {
-      some_lanes(t, rows, first, last, q, true);
-    }
-    last = first;
+    some_lanes(t, rows, first, last, q, true);
+    if (first)
+      raise_some(t, 1, q, kugel__alt_rows(p->lmax, t->m[first], q), t->m[first], t->m[first - 1]);
+  }
+}
+
+/* Coefficients of parity q to x at the order below 2; the first `tiles` tiles have them. */
+static void lower_all(const kugel__alt_tile *t, int tiles, const kugel__rows *rows, int q)
+{
+  for (int i = 0; i < tiles; i++) {
+    int64_t m = lowest(&t[i]), next = i + 1 < tiles ? lowest(&t[i + 1]) : m % 2;
+    gather(&t[i], &rows[i], q);
+    lower_some(t, i + 1, q, kugel__alt_rows(t->plan->lmax, m, q), m, next);
+  }
+}
+
+static void raise_all(const kugel__alt_tile *t, int tiles, const kugel__rows *rows, int q)
+{
+  int64_t m = t->m[0] % 2;
+  for (int i = tiles - 1; i >= 0; i--) {
+    raise_some(t, i + 1, q, kugel__alt_rows(t->plan->lmax, m, q), m, lowest(&t[i]));
+    m = lowest(&t[i]);
+    scatter(&t[i], &rows[i], q);
+  }
+}
+
+/* y = matrix times x, or times the values. Bits are those of one product. */
+static void product(const kugel__alt_tile *t, int tiles, kugel__matrix a, bool from_values)
+{
+  enum { ROWS = 48 }; /* a multiple of the rows that the product takes at once */
+  int64_t word = (int64_t)t->plan->word, rows = a.rows, columns = a.columns;
+  const char *table = a.a;
+  for (int64_t i = 0; i < rows; i += ROWS) {
+    int64_t from = a.upper ? i : 0;
+    a.rows = kugel__min(ROWS, rows - i);
+    a.columns = (a.lower ? kugel__min(columns, i + ROWS) : columns) - from;
+    a.a = table + (i * a.row + from * a.column) * word;
+    kugel__matrix block = a;
+    block.lower = 0; /* the other elements of the block are zero */
+    for (int k = 0; k < tiles; k++)
+      t->ops->matrix(&block, row(t, from_values ? t[k].values : t[k].x, from), row(t, t[k].y, i));
   }
 }
 
@@ -176,55 +228,68 @@ static void add(const kugel__alt_tile *t)
       ((double *)(void *)t->values)[i] += ((const double *)(const void *)t->y)[i];
 }
 
-void kugel__alt_up(const kugel__alt_tile *t, const kugel__rows *rows)
+/* The tiles that have degrees of parity q: the last ones, of low orders, always do if any has. */
+static int without(const kugel__alt_tile *t, int tiles, int q)
+{
+  int none = 0;
+  while (none < tiles && !kugel__alt_rows(t->plan->lmax, lowest(&t[none]), q))
+    none++;
+  return none;
+}
+
+void kugel__alt_up(const kugel__alt_tile *t, int tiles, const kugel__rows *rows)
 {
   const kugel_alt *p = t->plan;
-  int64_t m0 = t->m[0] % 2, lowest = t->m[t->lanes - 1], size = p->lmax / 2 + 1;
-  memset(t->values, 0, (size_t)p->n * line_of(t));
+  int64_t m0 = t->m[0] % 2, size = p->lmax / 2 + 1;
+  for (int i = 0; i < tiles; i++)
+    memset(t[i].values, 0, (size_t)p->n * line_of(t));
   for (int q = 0; q < 2; q++) {
-    if (!kugel__alt_rows(p->lmax, lowest, q))
-      continue;
-    int64_t to = lower_all(t, rows, q);
+    int none = without(t, tiles, q), some = tiles - none;
+    int64_t to = kugel__alt_rows(p->lmax, m0, q);
     kugel__matrix a = t->adjoint ? transposed(table(p->back[m0][q], to, to, size, true))
                                  : table(p->matrix[m0][q], to, to, size, true);
     if (p->points[m0][q])
       a = table(p->points[m0][q], p->n, to, size, false);
-    t->ops->matrix(&a, t->x, t->y);
-    if (p->points[m0][q])
-      add(t);
-    for (int64_t k = 0; k < to && !p->points[m0][q]; k++)
-      memcpy(row(t, t->values, 2 * k + q), row(t, t->y, k), line_of(t));
+    if (!some)
+      continue;
+    lower_all(t + none, some, rows + none, q);
+    product(t + none, some, a, false);
+    for (int i = none; i < tiles; i++) {
+      if (p->points[m0][q])
+        add(&t[i]);
+      for (int64_t k = 0; k < to && !p->points[m0][q]; k++)
+        memcpy(row(t, t[i].values, 2 * k + q), row(t, t[i].y, k), line_of(t));
+    }
   }
-  if (p->points[0][0])
-    return;
-  if (t->adjoint && !m0) /* the transpose of DCT-II */
-    scale_first(t, 2);
-  waves(t, false, t->adjoint ? 1 / (double)p->n : 1);
+  for (int i = 0; i < tiles && !p->points[0][0]; i++) {
+    if (t->adjoint && !m0) /* the transpose of DCT-II */
+      scale_first(&t[i], 2);
+    waves(&t[i], false, t->adjoint ? 1 / (double)p->n : 1);
+  }
 }
 
-void kugel__alt_down(const kugel__alt_tile *t, const kugel__rows *rows)
+void kugel__alt_down(const kugel__alt_tile *t, int tiles, const kugel__rows *rows)
 {
   const kugel_alt *p = t->plan;
-  int64_t m0 = t->m[0] % 2, lowest = t->m[t->lanes - 1], size = p->lmax / 2 + 1;
-  if (!p->points[0][0]) {
-    waves(t, true, t->adjoint ? 1 : 1 / (double)p->n);
+  int64_t m0 = t->m[0] % 2, size = p->lmax / 2 + 1;
+  for (int i = 0; i < tiles && !p->points[0][0]; i++) {
+    waves(&t[i], true, t->adjoint ? 1 : 1 / (double)p->n);
     if (t->adjoint && !m0) /* the transpose of DCT-III */
-      scale_first(t, 0.5);
+      scale_first(&t[i], 0.5);
   }
   for (int q = 0; q < 2; q++) {
+    int none = without(t, tiles, q), some = tiles - none;
     int64_t to = kugel__alt_rows(p->lmax, m0, q);
-    if (!kugel__alt_rows(p->lmax, lowest, q))
-      continue;
     kugel__matrix a = t->adjoint ? transposed(table(p->matrix[m0][q], to, to, size, true))
                                  : table(p->back[m0][q], to, to, size, true);
-    if (p->points[m0][q]) {
+    if (p->points[m0][q])
       a = transposed(table(p->points[m0][q], p->n, to, size, false));
-      t->ops->matrix(&a, t->values, t->y);
-    } else {
+    if (!some)
+      continue;
+    for (int i = none; i < tiles && !p->points[m0][q]; i++)
       for (int64_t k = 0; k < to; k++)
-        memcpy(row(t, t->x, k), row(t, t->values, 2 * k + q), line_of(t));
-      t->ops->matrix(&a, t->x, t->y);
-    }
-    raise_all(t, rows, q, to);
+        memcpy(row(t, t[i].x, k), row(t, t[i].values, 2 * k + q), line_of(t));
+    product(t + none, some, a, p->points[m0][q] != NULL);
+    raise_all(t + none, some, rows + none, q);
   }
 }

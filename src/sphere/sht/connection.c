@@ -26,12 +26,13 @@ typedef struct call {
   const kugel__connection *c;
   const kugel__sweep_ops *ops;
   const kugel__alms *alm;
-  bool adjoint, accumulate;
-  double scale;                /* of the Fourier coefficients of order 0 */
-  int64_t even_groups, orders; /* groups of the even orders, orders of a group */
+  bool to_map, adjoint, accumulate;
+  double scale;              /* of the Fourier coefficients of order 0 */
+  int64_t even, all, orders; /* tiles of the even orders, of all; orders of a tile */
+  int turns;                 /* tiles of a task */
   kugel__space space;
   double *leg;
-  char *scratch; /* one part a worker: columns, then the tile's space */
+  char *scratch; /* `turns` parts a worker: columns, then a tile's space */
   size_t column, columns, part;
 } call;
 
@@ -103,19 +104,18 @@ bool kugel__connection_analyses(const kugel_sht *p)
   return p->connection && p->connection->exact;
 }
 
-/* The tile of a group of orders, and in `rows` its columns. The highest order is the first lane. */
-static void begin_tile(const call *t, int64_t group, int worker, kugel__alt_tile *tile, kugel__rows *rows)
+/* A tile, and in `rows` its columns. The highest order is the first lane; so is that of all the first tile of its parity. */
+static void begin_tile(const call *t, int64_t index, char *part, kugel__alt_tile *tile, kugel__rows *rows)
 {
-  const kugel_sht *p = t->plan;
-  int64_t odd = group >= t->even_groups, low = odd + 2 * t->orders * (group - (odd ? t->even_groups : 0));
-  int64_t high = kugel__min(low + 2 * (t->orders - 1), p->mmax - (p->mmax - odd) % 2);
-  char *mine = t->scratch + (size_t)worker * t->part;
+  int64_t odd = index >= t->even, from = index - (odd ? t->even : 0), mmax = t->plan->mmax;
+  int64_t high = mmax - (mmax - odd) % 2 - 2 * t->orders * from,
+          low = kugel__max(odd, high - 2 * (t->orders - 1));
   *tile = (kugel__alt_tile){.plan = t->c->alt, .ops = t->ops, .adjoint = t->adjoint};
-  kugel__alt_space_use(&t->space, mine + t->columns, tile);
+  kugel__alt_space_use(&t->space, part + t->columns, tile);
   rows->step = 2;
   for (int64_t m = high; m >= low; m -= 2)
-    for (int part = 0; part < 2; part++) {
-      rows->at[tile->lanes] = (double *)(void *)(mine + (size_t)((high - m) / 2) * t->column) + part;
+    for (int i = 0; i < 2; i++) {
+      rows->at[tile->lanes] = (double *)(void *)(part + (size_t)((high - m) / 2) * t->column) + i;
       tile->m[tile->lanes++] = m;
     }
   rows->lanes = tile->lanes;
@@ -136,39 +136,51 @@ static void move_rings(const call *t, const kugel__alt_tile *tile, int64_t r, bo
     leg[t->c->at[t->plan->grid->nrings + i]] = 0;
 }
 
-static kugel_status up(void *arg, int64_t group, int worker)
+static void up(const call *t, const kugel__alt_tile *tile, int tiles, const kugel__rows *rows)
 {
-  const call *t = arg;
   const kugel_sht *p = t->plan;
-  kugel__alt_tile tile;
-  kugel__rows rows;
-  begin_tile(t, group, worker, &tile, &rows);
-  for (int64_t r = 0; r < tile.lanes; r += 2) {
-    int64_t m = tile.m[r];
-    kugel__alm_unpack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, rows.at[r]);
-  }
-  kugel__alt_up(&tile, &rows);
-  for (int64_t r = 0; r < tile.lanes; r++)
-    move_rings(t, &tile, r, true);
-  return KUGEL_OK;
+  for (int i = 0; i < tiles; i++)
+    for (int64_t r = 0; r < tile[i].lanes; r += 2) {
+      int64_t m = tile[i].m[r];
+      kugel__alm_unpack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, rows[i].at[r]);
+    }
+  kugel__alt_up(tile, tiles, rows);
+  for (int i = 0; i < tiles; i++)
+    for (int64_t r = 0; r < tile[i].lanes; r++)
+      move_rings(t, &tile[i], r, true);
 }
 
-static kugel_status down(void *arg, int64_t group, int worker)
+static void down(const call *t, const kugel__alt_tile *tile, int tiles, const kugel__rows *rows)
+{
+  const kugel_sht *p = t->plan;
+  for (int i = 0; i < tiles; i++) {
+    if (tile[i].lanes < t->ops->width)
+      memset(tile[i].values, 0, (size_t)(p->grid->nrings * t->ops->width) * sizeof(double));
+    for (int64_t r = 0; r < tile[i].lanes; r++)
+      move_rings(t, &tile[i], r, false);
+  }
+  kugel__alt_down(tile, tiles, rows);
+  for (int i = 0; i < tiles; i++)
+    for (int64_t r = 0; r < tile[i].lanes; r += 2) {
+      int64_t m = tile[i].m[r];
+      kugel__alm_pack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, t->accumulate,
+                      rows[i].at[r]);
+    }
+}
+
+static kugel_status one_task(void *arg, int64_t index, int worker)
 {
   const call *t = arg;
-  const kugel_sht *p = t->plan;
-  kugel__alt_tile tile;
-  kugel__rows rows;
-  begin_tile(t, group, worker, &tile, &rows);
-  if (tile.lanes < t->ops->width)
-    memset(tile.values, 0, (size_t)(p->grid->nrings * t->ops->width) * sizeof(double));
-  for (int64_t r = 0; r < tile.lanes; r++)
-    move_rings(t, &tile, r, false);
-  kugel__alt_down(&tile, &rows);
-  for (int64_t r = 0; r < tile.lanes; r += 2) {
-    int64_t m = tile.m[r];
-    kugel__alm_pack(t->alm, 0, kugel__alm_offset(p->lmax, m) + m, p->lmax - m + 1, m == 0, t->accumulate,
-                    rows.at[r]);
+  kugel__alt_tile tile[KUGEL__ALT_TILES];
+  kugel__rows rows[KUGEL__ALT_TILES];
+  int64_t first = index * t->turns, last = kugel__min(t->all, first + t->turns);
+  while (first < last) {
+    int64_t end = first < t->even ? kugel__min(last, t->even) : last;
+    int tiles = (int)(end - first);
+    for (int i = 0; i < tiles; i++)
+      begin_tile(t, first + i, t->scratch + (size_t)(worker * t->turns + i) * t->part, &tile[i], &rows[i]);
+    (t->to_map ? up : down)(t, tile, tiles, rows);
+    first = end;
   }
   return KUGEL_OK;
 }
@@ -179,20 +191,22 @@ static kugel_status begin(call *t, const kugel_sht *p)
   t->c = p->connection;
   t->ops = kugel__sweeps(KUGEL_PRECISION_F64);
   t->orders = t->ops->width / 2;
-  t->even_groups = (p->mmax / 2 + t->orders) / t->orders;
+  t->even = (p->mmax / 2 + t->orders) / t->orders;
+  t->all = t->even + ((p->mmax + 1) / 2 + t->orders - 1) / t->orders;
+  t->turns = kugel__alt_turns(t->all, kugel__ctx_threads(p->ctx));
   t->space = kugel__alt_space(t->c->alt, t->ops);
   t->column = (size_t)kugel__round_up((p->lmax + 1) * 16, 64);
   t->columns = (size_t)kugel__round_up((int64_t)t->column * t->orders, 4096);
   t->part = t->columns + t->space.total;
   size_t leg = (size_t)((p->mmax + 1) * 4 * t->c->row) * sizeof(double);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx);
+  size_t parts = (size_t)(kugel__ctx_threads(p->ctx) * t->turns);
   t->leg = kugel__scratch_get(p->ctx, leg);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->part);
+  t->scratch = kugel__scratch_get(p->ctx, parts * t->part);
   if (t->leg && t->scratch)
     return KUGEL_OK;
   kugel__scratch_put(p->ctx, t->leg);
   kugel__scratch_put(p->ctx, t->scratch);
-  return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of transform scratch", leg + workers * t->part);
+  return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of transform scratch", leg + parts * t->part);
 }
 
 static void end(call *t)
@@ -201,10 +215,9 @@ static void end(call *t)
   kugel__scratch_put(t->plan->ctx, t->scratch);
 }
 
-static kugel_status legendre(call *t, kugel__task task)
+static kugel_status legendre(call *t)
 {
-  int64_t odd = (t->plan->mmax + 1) / 2; /* orders 1, 3, ... */
-  return kugel__parallel(t->plan->ctx, t->even_groups + (odd + t->orders - 1) / t->orders, task, t);
+  return kugel__parallel(t->plan->ctx, (t->all + t->turns - 1) / t->turns, one_task, t);
 }
 
 enum { LEGENDRE_PERCENT = 85 }; /* of a transform's time, for progress */
@@ -212,10 +225,10 @@ enum { LEGENDRE_PERCENT = 85 }; /* of a transform's time, for progress */
 static kugel_status to_map(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map, bool adjoint,
                            double scale)
 {
-  call t = {.alm = alm, .adjoint = adjoint, .scale = scale};
+  call t = {.alm = alm, .to_map = true, .adjoint = adjoint, .scale = scale};
   KUGEL_TRY(begin(&t, p));
   kugel__progress_stage(0, LEGENDRE_PERCENT / 100.0, "synthesis");
-  kugel_status s = legendre(&t, up);
+  kugel_status s = legendre(&t);
   kugel__progress_stage(LEGENDRE_PERCENT / 100.0, 1, "synthesis");
   if (!s)
     s = kugel__rings_synth(p->rings, 0, p->grid->npairs, t.leg, 4 * t.c->row, t.c->row, map->data[0],
@@ -235,7 +248,7 @@ static kugel_status to_alm(const kugel_sht *p, const kugel__maps *map, bool weig
                                         t.leg, 4 * t.c->row, t.c->row);
   kugel__progress_stage(1 - LEGENDRE_PERCENT / 100.0, 1, "analysis");
   if (!s)
-    s = legendre(&t, down);
+    s = legendre(&t);
   end(&t);
   return s;
 }
