@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jones-Worland transforms of all (l, m) on one device: chains of rotations, tables, and the same steps one launch each.
 
-usage: bench/gpu_polynomial.py LIBKUGEL [--device cuda:0] [--sizes 255,511,1023] [--seconds 2] [--json FILE]
+usage: bench/gpu_polynomial.py LIBKUGEL [--device cuda:0] [--sizes 255,511,1023] [--seconds 2] [--json FILE] [--model]
 
 Needs the built library and NumPy alone. For each L, N = L + 1 coefficients of degrees l = 0 ... L with l + 1 complex systems
 each, nr = N + ceil(L / 2) radii:
@@ -16,6 +16,9 @@ Times: median over calls in groups that take turns, each group queued and waited
 written once over the rate of a copy measured here; operations (4 a rotation and right-hand side, 2 of them fused, counted as
 4 instructions) over --flops instructions a second (default 33.5e12 / 2 of the H200, float64 without tensor cores). Errors:
 of the synthesis against the CPU's on a few systems.
+
+--model, alone: the constants of engine auto's cost model (src/polynomial/jwt_dense.c) as lines of C, fitted to times of both engines at
+single degrees, in units of one product of a table: a rotation, and a point of a cosine transform. --device cpu fits those of the CPU.
 """
 import argparse
 import ctypes
@@ -124,9 +127,9 @@ def some_random(shape, dtype):
     return np.resize(few, shape)
 
 
-def plan_of(context, lmax, engine, single, some=None):
+def plan_of(context, lmax, engine, single, some=None, multiplicity=1):
     l = np.arange(lmax + 1, dtype=np.int64) if some is None else np.array(some, np.int64)
-    systems = l + 1 if some is None else np.ones_like(l)
+    systems = l + 1 if some is None else np.full_like(l, multiplicity)
     o = Jwt(size=C.sizeof(Jwt), engine=engine, precision=int(single), complex_data=1, n=lmax + 1, blocks=len(l),
             l=l.ctypes.data, multiplicity=systems.ctypes.data, nr=lmax + 1 + (lmax + 1) // 2, max_table=1 << 40)
     plan = C.c_void_p()
@@ -237,6 +240,44 @@ def copy_rate():
     return rate
 
 
+def model(seconds):
+    """Synthesis of many systems of one degree: a table takes nr n units, a chain `cells` rotations and nr points."""
+    rows, where = [], None if args.device == "cpu" else queue
+    for lmax in (63, 127, 255, 511):
+        for l in (0, lmax // 4, lmax // 2, lmax):
+            n, nr = lmax + 1, lmax + 1 + (lmax + 1) // 2
+            systems = max(64, (1 << 22 if args.device == "cpu" else 1 << 26) // nr)
+            plans = [plan_of(ctx, lmax, engine, False, [l], systems)[0] for engine in (1, 2)]
+            if args.device == "cpu":
+                c, f = np.ones((systems, n), np.complex128), np.empty((systems, nr), np.complex128)
+                views = [host(c), host(f)]
+            else:
+                memory = [Memory((systems, n), np.float64, 2), Memory((systems, nr), np.float64, 2)]
+                check(lib.kugel_jwt_synthesis(plans[0], 0, C.byref(host(np.ones((systems, n), np.complex128))),
+                                              C.byref(memory[1].view()), None))
+                check(lib.kugel_jwt_analysis(plans[0], 0, C.byref(memory[1].view()), C.byref(memory[0].view()), None))
+                views = [m.view() for m in memory]
+            chain, table = timed([lambda p=p: check(lib.kugel_jwt_synthesis(p, 0, C.byref(views[0]), C.byref(views[1]), where))
+                                  for p in plans], seconds / 8)
+            cells = l // 2 * (n + l // 2 / 2)
+            rows.append((table / systems, chain / systems, n * nr, cells, nr))
+            print(f"  n = {n:4d}  l = {l:4d}  table {table * 1e9 / systems / n / nr:.4f} ns per product, chain {chain * 1e9 / systems:10.1f} ns", flush=True)
+            for p in plans:
+                lib.kugel_jwt_destroy(p)
+            if args.device != "cpu":
+                for m in memory:
+                    m.free()
+    table, chain, products, cells, points = np.array(rows).T
+    unit = np.median(table / products)
+    x, *_ = np.linalg.lstsq(np.stack([cells, points], 1) / chain[:, None], np.ones(len(chain)), rcond=None)  # least squares of relative errors
+    rotation, point = x / unit
+    misses = [abs(np.log(t / c)) for t, c, *r in rows if (t < c) != (r[0] < r[1] * rotation + r[2] * point)]
+    word = "" if args.device == "cpu" else "DEVICE_"
+    print(f"static const double {word}ROTATION = {rotation:.3g}, {word}POINT = {point:.3g}; /* {args.device}: a product takes "
+          f"{unit * 1e9:.3g} ns */")
+    print(f"{len(misses)} of {len(rows)} choices are not the faster one, by up to {100 * (np.exp(max(misses, default=0)) - 1):.0f} %")
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("library")
 parser.add_argument("--device", default="cuda:0")
@@ -245,6 +286,7 @@ parser.add_argument("--seconds", type=float, default=2)
 parser.add_argument("--tables", type=float, default=16)
 parser.add_argument("--flops", type=float, default=33.5e12 / 2)
 parser.add_argument("--json")
+parser.add_argument("--model", action="store_true")
 args = parser.parse_args()
 lib = C.CDLL(args.library)
 lib.kugel_last_error.restype = C.c_char_p
@@ -253,6 +295,10 @@ for name in ("kugel_jwt_destroy", "kugel_banded_destroy"):
 ctx, queue = C.c_void_p(), C.c_void_p()
 check(lib.kugel_ctx_create(C.byref(CtxOpts(size=C.sizeof(CtxOpts), device=args.device.encode())), C.byref(ctx)))
 check(lib.kugel_queue_create(ctx, C.byref(queue)))
+if args.model:
+    device = Device(1 if args.device == "cpu" else 2 if args.device.startswith("cuda") else 4, int(args.device.rpartition(":")[2] if ":" in args.device else 0))
+    model(args.seconds)
+    sys.exit(0)
 device = Device(2 if args.device.startswith("cuda") else 4, int(args.device.rpartition(":")[2] or 0))
 rate = copy_rate()
 report = {"device": args.device, "copy_bytes_per_s": rate, "rows": []}

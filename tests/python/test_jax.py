@@ -215,3 +215,32 @@ def test_cuda(mode):
             close(getattr(t, f)(x), getattr(plan, f)(np.asarray(x)), 1e-12)
         check(t.synthesis, a)
         check(t.analysis, m)
+
+
+@pytest.mark.skipif(bool(on_cuda()), reason="modes of the CPU")
+def test_ball():
+    ball = kj.Ball(4, 3, truncation="triangular", vectors=True)
+    plan, rng = ball.plan, np.random.default_rng(3)
+
+    def coefficients(*lead):
+        c = rng.standard_normal((*lead, plan.nlm, plan.n)) + 1j * rng.standard_normal((*lead, plan.nlm, plan.n))
+        return jnp.asarray(c)
+
+    c, v, f = coefficients(), coefficients(3), jnp.asarray(rng.standard_normal((2, *plan.shape)))
+    close(ball.synthesis(c), plan.synthesis(np.asarray(c)), 0)
+    close(jax.jit(ball.analysis)(f), plan.analysis(np.asarray(f)), 0)
+    check(ball.synthesis, c)
+    check(ball.analysis, f)
+    check(lambda x: ball.synthesis(x, "vector"), v)
+    for operator, x in (("grad", c), ("div", v), ("curl", v), ("laplacian", c), ("from_potentials", coefficients(2)), ("to_potentials", v)):
+        close(ball.apply(operator, x), plan.apply(operator, np.asarray(x)), 0)
+        check(lambda x, operator=operator: ball.apply(operator, x), x)
+    close(jax.vmap(ball.synthesis, 1, 1)(jnp.stack([c, 2 * c], 1)), jnp.stack([ball.synthesis(c), 2 * ball.synthesis(c)], 1), 1e-15)
+    energy = lambda x: (ball.synthesis(ball.apply("grad", x), "vector") ** 2).sum()  # noqa: E731
+    check_grads(energy, (c,), 2, ("rev",), atol=1e-4, rtol=1e-4)
+    with pytest.raises(ValueError, match="the array has shape"):
+        ball.synthesis(c[:-1])
+    with pytest.raises(TypeError, match="values are real"):
+        ball.analysis(f + 0j)
+    with pytest.raises(ValueError, match="operator is"):
+        ball.apply("rot", c)

@@ -11,10 +11,11 @@ jax_enable_x64. Pixels are taken as they are: fill or mask UNSEEN first. Derivat
 convention for complex numbers: a gradient is the conjugate of the direction of steepest ascent.
 """
 from . import fft, nufft
+from .ball import Ball
 from .fft import convolve, correlate
 from .functions import Regrid, alm2map, almxfl, gauss_beam, map2alm, smoothing
 from .maps import Radial, Reorder
 from .sht import SHT
 
-__all__ = ["SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "convolve",
+__all__ = ["Ball", "SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "convolve",
            "correlate"]
