@@ -26,13 +26,16 @@ from .rotator import Rotator
 from .sphere_angles import ang2vec, dir2vec, vec2ang, vec2dir
 from .sphtfunc import (alm2map, alm2map_der1, alm2map_spin, anafast, map2alm, map2alm_lsq, map2alm_spin, smoothing, synfast)
 from .resolution import effective_resolution_fwhm, harmonic_ud_grade
-from .visufunc import cartview, gnomview, mollview, orthview, plot_cl
+from .visufunc import (azeqview, cartview, delgraticules, gnomview, graticule, mollview, orthview, plot_cl, projplot, projscatter,
+                       projtext)
+from .zoomtool import mollzoom, set_g_clim
+from .newvisufunc import newprojplot, projview
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 __version__ = _lib.version
 
 
-_LAZY = ("ball", "banded", "dask", "data", "fft", "jax", "namaster", "nufft", "points", "polynomial", "skyfiles", "spectra", "stencil", "torch", "volume", "xarray")  # fft: NumPy's is loaded with it; torch and jax need those packages
+_LAZY = ("ball", "banded", "data", "fft", "jax", "namaster", "nufft", "points", "polynomial", "projaxes", "projector", "spectra", "stencil", "torch", "volume")  # fft: NumPy's is loaded with it; torch and jax need those packages
 
 
 def disable_warnings():

@@ -52,7 +52,8 @@ def _candidates():
     chosen = os.environ.get("KUGEL_LIBRARY")
     if chosen:
         return [chosen]
-    places = [package / "lib" / "libkugel.so", package.parent.parent / "build" / "release" / "libkugel.so"]
+    build = package.parent.parent / "build"  # of a source tree, which editable installs use in place
+    places = [package / "lib" / "libkugel.so", build / "release" / "libkugel.so", build / "wheel" / "libkugel.so"]
     return [str(p) for p in places if p.exists()] + ["libkugel.so"]
 
 

@@ -3,8 +3,9 @@
 
     kugel.mollview(m, title="W band", unit="mK").save("sky.png")
 
-A picture shows itself in notebooks, turns into an array [height, width, 4] of RGBA bytes by numpy.asarray, and is drawn into
-a new figure when matplotlib.pyplot has been imported, so that scripts that call pyplot.show or savefig go on working.
+A picture shows itself in notebooks and turns into an array [height, width, 4] of RGBA bytes by numpy.asarray. Where
+matplotlib.pyplot has been imported, a view is also drawn on axes of a figure, as healpy's are: graticule, projplot, projscatter
+and projtext draw on them, pyplot.show and savefig show them, sub, hold and reuse_axes place them.
 """
 import ctypes
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, path, ptr, view
 from .maps import UNSEEN, filled, host, maptype
+from .views import azeqview, delgraticules, graticule, projplot, projscatter, projtext
 from .projection import cartesian, gnomonic, mollweide, orthographic, project
 
 _SCALES = {None: _ffi.KUGEL_PLOT_LINEAR, "linear": _ffi.KUGEL_PLOT_LINEAR, "lin": _ffi.KUGEL_PLOT_LINEAR,
@@ -46,7 +48,11 @@ class Picture:
         """Writes a PNG file."""
         lib.kugel_plot_write(self._handle.address, path(filename), int(overwrite))
 
+    drawn = False  # on axes of matplotlib, which the notebook shows
+
     def _repr_png_(self):
+        if self.drawn:
+            return None
         data, size = ctypes.c_void_p(), ctypes.c_size_t()
         lib.kugel_plot_encode(self._handle.address, ctypes.byref(data), ctypes.byref(size))
         return ctypes.string_at(data.value, size.value)
@@ -126,9 +132,16 @@ def _type_size(fontsize):
     return {"pixel_ratio": max(sizes) / 14.4} if sizes else {}  # the title has 20 pixels at 100 a inch
 
 
+def _for_axes(arguments):
+    """What a view's arguments mean on axes."""
+    names = ("rot", "coord", "unit", "title", "nest", "flip", "remove_dip", "remove_mono", "gal_cut", "format", "cbar", "cmap", "badcolor",
+             "bgcolor", "notext", "norm", "alpha", "fontsize")
+    return {**{name: arguments[name] for name in names}, "low": arguments["min"], "high": arguments["max"]}
+
+
 def _no_alpha(alpha):
-    if alpha is not None and not np.all(np.asarray(alpha) == 1):
-        raise NotImplementedError("alpha is not offered: blend numpy.asarray(picture), or mask the pixels")
+    if alpha is not None and not np.all(np.asarray(alpha) == 1) and "matplotlib.pyplot" not in sys.modules:
+        raise NotImplementedError("alpha is for axes of matplotlib: import matplotlib.pyplot first")
 
 
 def _sign(flip):
@@ -188,22 +201,15 @@ def _scale(norm):
         raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist'") from None
 
 
-def _show(picture, fig, sub, hold):
-    """Puts the picture into a matplotlib figure if pyplot is in use."""
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    if pyplot is None:
+def _show(picture, proj, m, v, fig, sub, hold, reuse, margins, grid):
+    """Draws the view on axes of matplotlib if pyplot is in use; `v`: the view's arguments."""
+    if "matplotlib.pyplot" not in sys.modules:
         return
-    image = np.asarray(picture)
-    if sub is not None:
-        axes = pyplot.gcf().add_subplot(*sub) if hasattr(sub, "__len__") else pyplot.gcf().add_subplot(sub)
-    elif hold:
-        axes = pyplot.gca()
-    else:
-        size = image.shape[1] / 100, image.shape[0] / 100
-        figure = fig if hasattr(fig, "add_axes") else pyplot.figure(fig, figsize=size, dpi=100)
-        axes = figure.add_axes((0, 0, 1, 1))
-    axes.imshow(image, interpolation="antialiased")
-    axes.set_axis_off()
+    from .views import draw_view
+
+    draw_view(proj, m, fig=fig, sub=sub, hold=hold, reuse=reuse, margins=margins, grid=grid, **v)
+    if picture is not None:
+        picture.drawn = True
 
 
 def _result(picture, projected, m, directions, nest, rot, coord):
@@ -234,15 +240,16 @@ def mollview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title
               the lowest, column 0 the leftmost, -inf lies outside
     filename: also write a PNG file
     Further keywords go to the drawing: graticule=step in radians (0: by projection), percentile=0.01, symmetric=1,
-    interpolate=1, linear_width, pixel_ratio ... TypeError for others. format, format2, margins, nlocs are accepted and have
-    no effect.
+    interpolate=1, linear_width, pixel_ratio ... TypeError for others. format2 and nlocs have no effect; format, margins, alpha,
+    fontsize of a dict are for axes of matplotlib.
 
         kugel.mollview(m, title="W band", unit="mK", cmap="RdBu_r", min=-0.3, max=0.3).save("sky.png")
     """
+    arguments = dict(locals())
     _no_alpha(alpha)
     picture = _draw("mollview", _ffi.KUGEL_PLOT_MOLLWEIDE, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm, cbar,
                     cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize, {}, extra)
-    _show(picture, fig, sub, hold or reuse_axes)
+    _show(picture, "Mollweide", map, _for_axes(arguments), fig, sub, hold, reuse_axes, margins, dict(xsize=int(xsize)))
     return _result(picture, return_projected_map, map, mollweide(int(xsize), _sign(flip)), nest, rot, coord)
 
 
@@ -253,11 +260,12 @@ def orthview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, half_
              filename=None, **extra):
     """One hemisphere (half_sky) or both, seen from far away. Arguments as mollview's; the projected map is
     [xsize // 2, xsize], with half_sky [xsize, xsize]."""
+    arguments = dict(locals())
     _no_alpha(alpha)
     picture = _draw("orthview", _ffi.KUGEL_PLOT_ORTHOGRAPHIC, map, rot, coord, unit, xsize, title, nest, min, max, flip, norm,
                     cbar, cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize,
                     {"half_sky": int(half_sky)}, extra)
-    _show(picture, fig, sub, hold or reuse_axes)
+    _show(picture, "Orthographic", map, _for_axes(arguments), fig, sub, hold, reuse_axes, margins, dict(xsize=int(xsize), half_sky=half_sky))
     return _result(picture, return_projected_map, map, orthographic(int(xsize), _sign(flip), half_sky), nest, rot, coord)
 
 
@@ -268,13 +276,14 @@ def gnomview(map=None, fig=None, rot=None, coord=None, unit="", xsize=200, ysize
              filename=None, **extra):
     """The tangent plane about rot; reso in arcmin a pixel, xsize and ysize in pixels. Other arguments as mollview's; the
     projected map is [ysize, xsize]."""
+    arguments = dict(locals())
     _no_alpha(alpha)
     width = xsize if xsize > 64 else 64
     picture = _draw("gnomview", _ffi.KUGEL_PLOT_GNOMONIC, map, rot, coord, unit, width, title, nest, min, max, flip, norm, cbar,
                     cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize,
                     {"reso": np.deg2rad(reso / 60.0), "height": int(ysize or 0)}, extra)
     if not no_plot:
-        _show(picture, fig, sub, hold or reuse_axes)
+        _show(picture, "Gnomonic", map, _for_axes(arguments), fig, sub, hold, reuse_axes, margins, dict(xsize=int(xsize), ysize=ysize, reso=reso))
     return _result(picture, return_projected_map, map,
                    gnomonic(int(xsize), int(xsize if ysize is None else ysize), reso, _sign(flip)), nest, rot, coord)
 
@@ -286,6 +295,7 @@ def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=
              fontsize=None, *, filename=None, **extra):
     """Longitude and latitude as x and y; lonra, latra: ranges about the centre, degrees. Other arguments as mollview's; the
     projected map is [ysize, xsize], ysize by the ranges unless given."""
+    arguments = dict(locals())
     _no_alpha(alpha)
     centre, own = np.rad2deg(_angles(rot)), {}
     for i, (name, pair) in enumerate((("lon", lonra), ("lat", latra))):
@@ -297,7 +307,7 @@ def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=
         centre[i] += 0.5 * (pair[0] + pair[1])
     picture = _draw("cartview", _ffi.KUGEL_PLOT_CARTESIAN, map, centre, coord, unit, xsize, title, nest, min, max, flip, norm,
                     cbar, cmap, badcolor, bgcolor, notext, remove_dip, remove_mono, gal_cut, filename, fontsize, own, extra)
-    _show(picture, fig, sub, hold or reuse_axes)
+    _show(picture, "Cartesian", map, _for_axes(arguments), fig, sub, hold, reuse_axes, margins, dict(xsize=int(xsize), ysize=ysize, lonra=lonra, latra=latra))
     return _result(picture, return_projected_map, map,
                    cartesian(int(xsize), None if ysize is None else int(ysize), lonra, latra, _sign(flip)), nest, rot, coord)
 

@@ -3,21 +3,35 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__)
+#  include <cpuid.h>
+#endif
 #include "core/base.h"
 #include "core/cpu.h"
 
 static const char *const names[] = {"generic", "avx2", "avx512"};
 
+#if defined(__x86_64__) && !defined(KUGEL_GENERIC)
+/* By CPUID itself, as zig's runtime answers 0 to every __builtin_cpu_supports. Bits: Intel's manual, volume 2, CPUID. */
+static int x86_isa(void)
+{
+  enum { OSXSAVE = 1u << 27, FMA = 1u << 12, AVX2 = 1u << 5, YMM = 0x06, ZMM = 0xe6 };
+  const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; // F, DQ, BW, VL
+  unsigned a, b, c, d, saved, high;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE) || !(c & FMA))
+    return KUGEL__GENERIC;
+  __asm__("xgetbv" : "=a"(saved), "=d"(high) : "c"(0)); // the registers that the system saves
+  if ((saved & YMM) != YMM || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & AVX2))
+    return KUGEL__GENERIC;
+  return (saved & ZMM) == ZMM && (b & avx512) == avx512 ? KUGEL__AVX512 : KUGEL__AVX2;
+}
+#endif
+
 static int detect(void)
 {
   int best = KUGEL__GENERIC;
 #if defined(__x86_64__) && !defined(KUGEL_GENERIC)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    best = KUGEL__AVX2;
-  if (best == KUGEL__AVX2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
-    best = KUGEL__AVX512;
+  best = x86_isa();
 #endif
   const char *wish = getenv("KUGEL_ISA");
   for (int i = 0; wish && i < best; i++)

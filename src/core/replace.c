@@ -33,7 +33,11 @@ static uint64_t random_bits(void)
 {
   uint64_t bits = 0;
   struct timespec now;
-  if (getentropy(&bits, sizeof bits) == 0)
+  int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC); // getentropy is missing in glibc before 2.25
+  ssize_t n = fd < 0 ? -1 : read(fd, &bits, sizeof bits);
+  if (fd >= 0)
+    close(fd);
+  if (n == (ssize_t)sizeof bits)
     return bits;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return ((uint64_t)now.tv_nsec << 32) ^ (uint64_t)getpid() ^ (uint64_t)(uintptr_t)&bits;
