@@ -33,7 +33,7 @@ static int unknown_command(const char *name)
   return fail_usage("unknown command \"%.60s\"; see kugel --help", name);
 }
 
-/* kugel help [COMMAND | --man | --completion bash] */
+/* kugel help [COMMAND | --man | --completion SHELL] */
 static int help_command(int argc, const char *const *argv)
 {
   if (argc == 0) {
@@ -41,9 +41,8 @@ static int help_command(int argc, const char *const *argv)
   } else if (!strcmp(argv[0], "--man")) {
     man_print(commands, N_COMMANDS);
   } else if (!strcmp(argv[0], "--completion")) {
-    if (argc != 2 || strcmp(argv[1], "bash"))
-      return fail_usage("--completion knows bash only: kugel help --completion bash");
-    completion_print(commands, N_COMMANDS);
+    if (argc != 2 || !completion_print(argv[1], commands, N_COMMANDS))
+      return fail_usage("--completion needs the shell: bash, zsh or fish");
   } else {
     const command *c = find_command(argv[0]);
     if (!c)

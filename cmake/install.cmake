@@ -14,6 +14,8 @@ if(TARGET kugel_command)
   install(TARGETS kugel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(FILES cli/kugel.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES cli/kugel.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME kugel)
+  install(FILES cli/kugel.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _kugel)
+  install(FILES cli/kugel.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(DIRECTORY include/kugel ${PROJECT_BINARY_DIR}/include/kugel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")

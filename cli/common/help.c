@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the option tables say, as --help, manual page and shell completion. */
+/* What the option tables say, as --help and manual page. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -150,8 +150,10 @@ void help_overview(const command *const *all, int count)
   printf("\nOther:\n"
          "  kugel --version, --help\n"
          "  kugel help --man               the manual page (roff)\n"
-         "  kugel help --completion bash   completion for bash: put it into\n"
-         "                                 ~/.local/share/bash-completion/completions/kugel\n\n"
+         "  kugel help --completion SHELL  completion for bash, zsh or fish: put it into\n"
+         "                                 ~/.local/share/bash-completion/completions/kugel,\n"
+         "                                 a folder of $fpath as _kugel, or\n"
+         "                                 ~/.config/fish/completions/kugel.fish\n\n"
          "Angles carry their unit: 4.7arcmin, 1deg, 30arcsec, 0.02rad.\n"
          "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.\n"
          "\nEnvironment:\n");
@@ -241,40 +243,4 @@ void man_print(const command *const *all, int count)
     man_text(variables[i].about);
     printf("\n");
   }
-}
-
-/* ---- completion ---------------------------------------------------------------------------------------- */
-
-void completion_print(const command *const *all, int count)
-{
-  printf("# SPDX-License-Identifier: BSD-3-Clause\n"
-         "# bash completion for kugel\n"
-         "_kugel()\n{\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=\n"
-         "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W \"--version --help help");
-  for (int i = 0; i < count; i++)
-    printf(" %s", all[i]->name);
-  printf("\" -- \"$word\"))\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n");
-  for (int i = 0; i < count; i++) {
-    const command *c = all[i];
-    char name[64];
-    printf("  %s)\n    case $before in\n", c->name);
-    for (int k = 0; k < c->n_options; k++) {
-      if (c->options[k].type != ARG_CHOICE)
-        continue;
-      printf("    --%s) COMPREPLY=($(compgen -W \"", option_name(&c->options[k], name));
-      for (const char *p = c->options[k].placeholder; *p; p++)
-        putchar(*p == '|' ? ' ' : *p);
-      printf("\" -- \"$word\")); return ;;\n");
-    }
-    printf("    esac\n    options=\"");
-    for (int k = 0; k < c->n_options; k++)
-      if (c->options[k].type != ARG_OPERAND)
-        printf("%s--%s", k ? " " : "", option_name(&c->options[k], name));
-    printf("\" ;;\n");
-  }
-  printf("  esac\n  if [[ $word == -* ]]; then\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n  "
-         "else\n"
-         "    COMPREPLY=($(compgen -f -- \"$word\"))\n  fi\n}\n"
-         "complete -o filenames -o bashdefault -F _kugel kugel\n");
 }

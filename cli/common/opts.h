@@ -131,6 +131,7 @@ const char *nearest_word(const char *typed, const char *const *words, int count)
 void help_print(const command *c);
 void help_overview(const command *const *all, int count);
 void man_print(const command *const *all, int count);
-void completion_print(const command *const *all, int count);
+/* completion.c: to stdout, for bash, zsh or fish. False: `shell` is another. */
+bool completion_print(const char *shell, const command *const *all, int count);
 
 #endif

@@ -2,6 +2,7 @@
 """Words in, help, errors and exit codes out."""
 import os
 import resource
+import shutil
 import subprocess
 from harness import *
 
@@ -32,7 +33,8 @@ def help_of_each_command():
 
 def manual_and_completion():
     cli = os.path.join(HERE, "../../cli")
-    for words, name in (["--man"], "kugel.1"), (["--completion", "bash"], "kugel.bash"):
+    for words, name in (["--man"], "kugel.1"), (["--completion", "bash"], "kugel.bash"), (["--completion", "zsh"], "kugel.zsh"), \
+            (["--completion", "fish"], "kugel.fish"):
         made = ok("help", *words).out
         path = os.path.join(cli, name)
         if REGOLD:
@@ -40,11 +42,30 @@ def manual_and_completion():
                 f.write(made)
         with open(path) as f:
             assert f.read() == made, f"cli/{name} is old: KUGEL_REGOLD=1 rewrites it"
-    refused(2, "help", "--completion", "fish", says="knows bash only")
+    refused(2, "help", "--completion", "csh", says="bash, zsh or fish")
+    refused(2, "help", "--completion", says="bash, zsh or fish")
     script = f"source {os.path.join(cli, 'kugel.bash')}; COMP_WORDS=(kugel smooth --weights r); COMP_CWORD=3; _kugel; " \
              "echo ${COMPREPLY[*]}; COMP_WORDS=(kugel sm); COMP_CWORD=1; _kugel; echo ${COMPREPLY[*]}"
     if "smooth" in commands():
         assert subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout == "ring\nsmooth\n"
+    other_shells(os.path.join(cli, "kugel.zsh"), os.path.join(cli, "kugel.fish"))
+
+
+def other_shells(zsh, fish):
+    """Every command and option is there; the shells, where they are installed, can read the files."""
+    with open(zsh) as f, open(fish) as g:
+        texts = f.read(), g.read()
+    for c in commands():
+        assert f"\n  {c})" in texts[0] and f"-a {c} " in texts[1], c
+    for text, want in zip(texts, ("--weights=}'[", "smooth' -l weights -s w -x -a 'equal ring pixel'")):
+        assert want in text
+    if shutil.which("zsh"):
+        assert subprocess.run(["zsh", "-n", zsh]).returncode == 0
+    if shutil.which("fish"):
+        script = f"source {fish}; complete -C 'kugel smooth --weights r'; complete -C 'kugel smo'"
+        done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True)
+        if done.returncode == 0:
+            assert [line.split("\t")[0] for line in done.stdout.splitlines()][::1] == ["ring", "smooth"], done.stdout
 
 
 def examples_parse():
