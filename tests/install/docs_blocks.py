@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the fenced blocks of README.md, docs/quickstart.md and docs/ball.md as a reader would, each page in an empty folder with sample maps.
+"""Runs the fenced blocks of README.md, of docs/quickstart.md, ball.md, package.md and of the pages in docs/guide as a reader would, each page in an empty folder with sample maps.
 
 usage: docs_blocks.py <kugel command> <libkugel.so> <folder of the build's headers> [page...]
 
@@ -17,7 +17,8 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/quickstart.md", "docs/ball.md"]
+PAGES = ["README.md", "docs/quickstart.md", "docs/ball.md", "docs/package.md"]
+PAGES += sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/guide").glob("*.md") if "```" in p.read_text())
 PROGRAM = """#include <stdio.h>
 #include <stdlib.h>
 #include <kugel/kugel.h>
