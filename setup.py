@@ -34,8 +34,8 @@ class BuildWithLibrary(build_py):
         licenses = os.environ.get("KUGEL_WHEEL_LICENSES")
         if licenses:
             shutil.copytree(licenses, package / "licenses", dirs_exist_ok=True)
-        relief = "etopo20_relief.npy"  # a megabyte, which stays in the source tree
-        shutil.copytree(ROOT / "share" / "data", package / "share", dirs_exist_ok=True, ignore=lambda folder, names: [relief])
+        leave = ["etopo20_relief.npy"] if os.environ.get("KUGEL_WHEEL_PLATFORM") else []  # a megabyte, which the portable wheel lacks
+        shutil.copytree(ROOT / "share" / "data", package / "share", dirs_exist_ok=True, ignore=lambda folder, names: leave)
 
     @staticmethod
     def put(source, target):
