@@ -73,6 +73,10 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory that may be used, such as 20G\: of the device, or of this machine, where sums over pixels then go from file to file ring by ring]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   filter)
     _arguments -s -S \
@@ -102,6 +106,10 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory that may be used, such as 20G\: of the device, or of this machine, where sums over pixels then go from file to file ring by ring]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   sources)
     _arguments -s -S \
@@ -128,6 +136,10 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   wavelet)
     _arguments -s -S \
@@ -157,6 +169,10 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   map2alm)
     _arguments -s -S \
@@ -185,6 +201,10 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   alm2map)
     _arguments -s -S \
@@ -210,6 +230,10 @@ _kugel()
       '--pixwin[multiply by the pixel window of nside]' \
       '--der1[three columns\: the field, d/dtheta, and 1/sin(theta) d/dphi, of the first component]' \
       '--no-pol[the first component only]' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   anafast)
     _arguments -s -S \
@@ -236,6 +260,10 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   spectra)
     _arguments -s -S \
@@ -268,6 +296,10 @@ _kugel()
       '(-p --plot)'{-p+,--plot=}'[also draw TT, or TT, EE, BB and TE, as PNG; with --errors, error bars]:FILE:_files' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   mask)
     _arguments -s -S \
@@ -288,6 +320,10 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   synfast)
     _arguments -s -S \
@@ -309,6 +345,8 @@ _kugel()
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '(-s --seed)'{-s+,--seed=}'[seed\: the same seed gives the same map on any machine and threads]:N:' \
+      '--index=[number of the map\: maps of one seed are independent]:I:' \
+      '--count=[make N maps, numbered from --index, in the folder OUTPUT\: map-000000.fits if INPUT is map.txt]:N:' \
       '(-l --lmax)'{-l+,--lmax=}'[highest multipole; the file'\''s, at most 3 nside - 1, when not given]:N:' \
       '(-f --fwhm)'{-f+,--fwhm=}'[smooth by a Gaussian beam]:ANGLE:' \
       '--pixwin[multiply by the pixel window of nside]' \
@@ -317,6 +355,10 @@ _kugel()
       '--zero-indefinite[no power at multipoles whose spectra are no covariance, instead of failing]' \
       '(-u --unit)'{-u+,--unit=}'[unit of the map, written to the file]:TEXT:' \
       '--alm=[also write the coefficients]:FILE:_files' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   at)
     _arguments -s -S \
@@ -363,6 +405,10 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   udgrade)
     _arguments -s -S \
@@ -382,6 +428,10 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   regrid)
     _arguments -s -S \
@@ -414,6 +464,10 @@ _kugel()
       '--least-good=[bad pixels count as zero; the result has none where the part of good ones about is below this]:X:' \
       '--name=[FITS output\: name of the column; the input'\''s when not given]:TEXT:' \
       '(-u --unit)'{-u+,--unit=}'[FITS output\: unit of the map; the input'\''s when not given]:TEXT:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   rotate)
     _arguments -s -S \
@@ -438,6 +492,10 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   ball)
     _arguments -s -S \
@@ -533,8 +591,9 @@ _kugel()
       '(-c --channel)'{-c+,--channel=}'[this channel of the images alone, counted from 0]:N:' \
       '--any-voxel[go on although the voxel sizes of image and kernel differ]' \
       '--mem=[memory that may be used, such as 8G\: larger images go from file to file in tiles; of a device with --device]:SIZE:' \
-      '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and leave out outputs that are there]' \
+      '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
       '*:file:_files' ;;
   convert)
@@ -547,6 +606,8 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '--compress=[compression of the output]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
       '--level=[of compression\: 1 fast, 9 small]:N:' \
@@ -579,6 +640,8 @@ _kugel()
       '--title=[above the picture]:TEXT:' \
       '--voxel=[size of a voxel in micrometres, instead of the file'\''s]:Z,Y,X:' \
       '--scale=[level of a multi-scale input, 0 the finest]:N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   view)
     _arguments -s -S \
@@ -614,13 +677,16 @@ _kugel()
       '--saturation=[voxels at or above it are missing]:X:' \
       '--mask=[volume, 0 where a voxel is missing; NaN voxels always are]:FILE:_files' \
       '(-b --boundary)'{-b+,--boundary=}'[what lies beyond the edges; unknown\: it is estimated, and edges do not ring]:value:(unknown zero replicate reflect periodic)' \
-      '--mem=[memory that may be used, such as 8G; larger images go in tiles]:SIZE:' \
+      '--mem=[memory that may be used, such as 8G, with --device of the device; larger images go in tiles]:SIZE:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the result; keep\: that of the image; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
       '--compress=[compression of the result]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
       '(-c --channel)'{-c+,--channel=}'[this channel of the images alone, counted from 0]:N:' \
       '--any-voxel[go on although the voxel sizes of image and PSF differ]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
       '*:file:_files' ;;
   psf)
     _arguments -s -S \
@@ -683,6 +749,10 @@ _kugel()
       '--grid=[NPY input\: the grid of its rows]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
+      '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
+      '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   info)
     _arguments -s -S \
@@ -694,6 +764,7 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '--stats[also the range and mean of every channel of stacks]' \
+      '--ranks[under mpirun or srun\: the processes that share transforms, and their MPI]' \
       '*:file:_files' ;;
   bench)
     _arguments -s -S \

@@ -38,8 +38,7 @@
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the result")                  \
   X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
   X(any_voxel, 0, ARG_FLAG, NULL, NULL, 0, 0, "go on although the voxel sizes of image and PSF differ")      \
-  BATCH_OPTIONS(X) RESUME_OPTION(X)                                                                          \
-  DEVICE_OPTION(X)
+  BATCH_OPTIONS(X) RESUME_OPTION(X) DEVICE_OPTION(X)
 
 OPTIONS(deconvolve, DECONVOLVE_OPTIONS);
 

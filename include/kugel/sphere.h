@@ -82,6 +82,10 @@ typedef struct kugel_sht_opts {
    * then sums over pixels, not those of any field. 0: it fails. HEALPix and custom grids have no such limit. */
   int beyond_band_limit;
   kugel_sht_engine engine;
+  /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same
+   * options, and passes and gets its parts of alm and maps, as kugel_sht_layout says. On the CPU. Must outlive the plan. */
+  kugel_comm *comm;
+  int pieces; /* with comm: in how many pieces coefficients go between ranks, so that they fly during work; 0: chosen */
 } kugel_sht_opts;
 
 /// Plans transforms between alm and maps of a grid.

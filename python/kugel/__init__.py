@@ -35,7 +35,8 @@ from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 __version__ = _lib.version
 
 
-_LAZY = ("ball", "banded", "data", "fft", "jax", "namaster", "nufft", "points", "polynomial", "projaxes", "projector", "spectra", "stencil", "torch", "volume")  # fft: NumPy's is loaded with it; torch and jax need those packages
+_LAZY = ("ball", "banded", "dask", "data", "fft", "jax", "namaster", "nufft", "points", "polynomial", "projaxes", "projector", "skyfiles", "spectra", "stencil", "torch",
+         "volume", "xarray")  # fft: NumPy's is loaded with it; torch and jax need those packages
 
 
 def disable_warnings():

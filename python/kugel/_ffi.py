@@ -276,6 +276,8 @@ KUGEL_BAD_ZERO = 1
 KUGEL_BAD_PASS = 2
 KUGEL_SHT_RECURRENCE = 0
 KUGEL_SHT_CONNECTION = 1
+KUGEL_SHT_ALM = 0
+KUGEL_SHT_MAP = 1
 
 
 class kugel_sht_opts(Structure):
@@ -291,6 +293,8 @@ class kugel_sht_opts(Structure):
         ("bad_pixels", c_int),
         ("beyond_band_limit", c_int),
         ("engine", c_int),
+        ("comm", c_void_p),
+        ("pieces", c_int),
     ]
 
 

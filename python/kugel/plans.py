@@ -299,6 +299,8 @@ class SHT(Plan):
     device:      where it runs: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1" shares the work among devices
     beyond_band_limit:  True: analysis also beyond the lmax and mmax to which it is exact on the grid, where it is
                  refused otherwise; HEALPix and custom grids know no such limit
+    comm:        a Comm, whose ranks share every transform: each makes the plan, and passes and gets its parts of alm and maps,
+                 as alm_layout and map_layout say; results have the same bits for any number of ranks
     engine:      "recurrence" in the degree, or "connection": rotations between orders, right to 1e-15 at every ring, made
                  for Grid.fejer1(lmax + 1); scalar plans on the CPU
 
@@ -312,7 +314,7 @@ class SHT(Plan):
     """
 
     def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None, beyond_band_limit=False, engine="recurrence"):
+                 max_memory=0, device=None, beyond_band_limit=False, engine="recurrence", comm=None):
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -326,7 +328,9 @@ class SHT(Plan):
                        mmax=mmax_option(mmax, self.lmax), mode=choice(_MODES, mode, "mode"), spin=self.spin,
                        weights=choice(_WEIGHTS, weights, "weights"), iterations=int(iterations),
                        bad_pixels=choice(_BAD, bad_pixels, "bad_pixels"),
-                       beyond_band_limit=int(bool(beyond_band_limit)), engine=choice(_ENGINES, engine, "engine"))
+                       beyond_band_limit=int(bool(beyond_band_limit)), comm=comm and comm._handle.address,
+                       engine=choice(_ENGINES, engine, "engine"))
+        self.comm = comm
         out = ctypes.c_void_p()
         self._context = context(device, byte_count(max_memory))
         long_call(lib.kugel_sht_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))

@@ -141,12 +141,11 @@ enum {
 }; /* of modes that are moved together: whole lines of the cache in either order of axes */
 
 /* Blocks of rows: both halves of the last axis. */
-static kugel_status move_rows(void *arg, int64_t block, int worker)
+static kugel_status move_rows(void *arg, int64_t block)
 {
   const moving *m = arg;
   const int64_t n = m->n[2], half = m->p->real ? n : m->p->fft_order ? (n + 1) / 2 : n / 2;
   const int64_t rows = m->n[0] * m->n[1], end = kugel__min(rows, (block + 1) * ROWS);
-  (void)worker;
   for (int64_t first = 0; first < n;) {
     const int64_t to = kugel__min(first < half ? half : n, first + COLUMNS);
     for (int64_t i = block * ROWS; i < end; i++)

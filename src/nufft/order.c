@@ -75,9 +75,10 @@ kugel_status kugel__nufft_sort_tiles(const kugel_nufft_points *p)
   if (plan->ndim == 1 || blocks > BLOCKS || plan->buffer >= 1 << 23 || p->n < 4 * p->occupied)
     return KUGEL_OK;
   o.bytes = (size_t)kugel__round_up(PIECE * (o.record + (int64_t)sizeof(uint16_t)), 64);
-  o.room = kugel__scratch_get(plan->ctx, (size_t)kugel__ctx_threads(plan->ctx) * o.bytes);
+  int workers = kugel__ctx_threads(plan->ctx);
+  o.room = kugel__scratch_get(plan->ctx, (size_t)workers * o.bytes);
   KUGEL_CHECK(o.room, KUGEL_ENOMEM, "no memory for pieces of %d points", PIECE);
-  kugel_status s = kugel__parallel(plan->ctx, p->occupied, sort_tile, &o);
+  kugel_status s = kugel__parallel_on(plan->ctx, workers, p->occupied, sort_tile, &o);
   kugel__scratch_put(plan->ctx, o.room);
   return s;
 }

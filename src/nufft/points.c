@@ -45,12 +45,11 @@ static inline __attribute__((always_inline)) void scatter_of(const sorter *s, in
            record);
 }
 
-static kugel_status scatter(void *arg, int64_t chunk, int worker)
+static kugel_status scatter(void *arg, int64_t chunk)
 {
   const sorter *s = arg;
   int64_t *next = s->counts + chunk * s->plan->tiles, first = chunk * s->chunk,
           end = kugel__min(s->n, first + s->chunk);
-  (void)worker;
   switch (s->places.record) { // a copy of constant size is a few instructions
   case 32:
     scatter_of(s, first, end, next, 32);

@@ -127,7 +127,6 @@ typedef struct clearing {
 static kugel_status clear_part(void *arg, int64_t i)
 {
   const clearing *c = arg;
-  (void)worker;
   memset(c->grid + i * CLEAR, 0, (size_t)kugel__min(CLEAR, c->bytes - i * CLEAR));
   return KUGEL_OK;
 }

@@ -20,6 +20,7 @@ typedef struct job {
   const void *strengths;
   void *values;
   int64_t pitch, stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
+  int64_t workers;                             // that buffers have room for, or more
 } job;
 
 /* ---- between a buffer and the grid ---- */

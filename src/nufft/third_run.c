@@ -67,7 +67,6 @@ static kugel_status make_after(void *arg, int64_t chunk)
 {
   const factors *f = arg;
   const kugel__third_maker *m = f->m;
-  (void)worker;
   const int64_t first = chunk * KUGEL__THIRD_CHUNK,
                 n = kugel__min(m->frequencies.n - first, KUGEL__THIRD_CHUNK);
   double cycles[KUGEL__THIRD_CHUNK], decay[KUGEL__THIRD_CHUNK] = {0};

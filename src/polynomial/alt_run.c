@@ -142,12 +142,14 @@ static kugel_status execute(const kugel_alt *p, bool analysis, bool adjoint, con
   KUGEL_CHECK(c.before, KUGEL_ENOMEM, "no memory for a list of %lld blocks", (long long)p->blocks.blocks);
   count_lanes(&c);
   c.tiles = (c.before[p->blocks.blocks] + c.ops->width - 1) / c.ops->width;
-  c.turns = kugel__alt_turns(c.tiles, kugel__ctx_threads(p->ctx));
-  size_t spaces = (size_t)(kugel__ctx_threads(p->ctx) * c.turns);
+  int workers = kugel__ctx_threads(p->ctx);
+  c.turns = kugel__alt_turns(c.tiles, workers);
+  size_t spaces = (size_t)(workers * c.turns);
   c.scratch = kugel__scratch_get(p->ctx, spaces * c.space.total);
-  kugel_status s = c.scratch ? kugel__parallel(p->ctx, (c.tiles + c.turns - 1) / c.turns, one_task, &c)
-                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", spaces,
-                                          c.space.total);
+  kugel_status s =
+      c.scratch
+          ? kugel__parallel_on(p->ctx, workers, (c.tiles + c.turns - 1) / c.turns, one_task, &c)
+          : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu work spaces of %zu bytes", spaces, c.space.total);
   kugel__free(p->ctx, c.before);
   kugel__scratch_put(p->ctx, c.scratch);
   return s;

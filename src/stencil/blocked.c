@@ -41,21 +41,19 @@ static void step(const pass *s, int t, int64_t lo, int64_t hi)
   }
 }
 
-static kugel_status shrink(void *arg, int64_t i, int worker)
+static kugel_status shrink(void *arg, int64_t i)
 {
   const pass *s = arg;
   const bool low = i > 0 || s->periodic, high = i + 1 < s->slabs || s->periodic;
-  (void)worker;
   for (int t = 0; t < s->steps; t++)
     step(s, t, border(s, i) + (low ? t * s->reach : 0), border(s, i + 1) - (high ? t * s->reach : 0));
   return KUGEL_OK;
 }
 
-static kugel_status catch_up(void *arg, int64_t i, int worker)
+static kugel_status catch_up(void *arg, int64_t i)
 {
   const pass *s = arg;
   const int64_t at = border(s, s->periodic ? i : i + 1);
-  (void)worker;
   for (int t = 1; t < s->steps; t++)
     step(s, t, at - t * s->reach, at + t * s->reach);
   return KUGEL_OK;

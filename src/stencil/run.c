@@ -187,7 +187,7 @@ static job begin(const kugel_stencil *p, const kugel__stencil_side *side, const 
       .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
 }
 
-static kugel_status one_block(void *arg, int64_t b, int worker)
+static kugel_status one_block(void *arg, int64_t b)
 {
   const job *j = arg;
   const int64_t *n = j->p->n, x = b % j->blocks[2], y = b / j->blocks[2] % j->blocks[1],

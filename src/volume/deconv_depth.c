@@ -28,12 +28,11 @@ static double weight(const kugel__deconv_state *s, int64_t d, int64_t z)
   return d < last && here >= at[d] && here < at[d + 1] ? (at[d + 1] - here) / (at[d + 1] - at[d]) : 0;
 }
 
-static kugel_status weigh_plane(void *arg, int64_t z, int worker)
+static kugel_status weigh_plane(void *arg, int64_t z)
 {
   const planes *w = arg;
   double f = w->s ? weight(w->s, w->depth, z) : 1;
   int64_t first = z * w->count;
-  (void)worker;
   if (w->single) {
     const float *a = (const float *)w->from + first;
     float *to = (float *)w->to + first, g = (float)f;

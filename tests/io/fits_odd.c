@@ -548,35 +548,22 @@ static void check_no_memory(void)
   CHECK(n > 3);
 }
 
-/* A table of three coefficients, the last with this index. */
-static void write_alm(uint32_t index)
+/* Tables of three coefficients, of which one index asks for 9.6 GB: from opening to closing. */
+static kugel_status open_alm(int l, int m)
 {
-  static const char *const cards[] = {"TTYPE1  = 'INDEX'", "TFORM1  = 'J'",    "TTYPE2  = 'REAL'",
-                                      "TFORM2  = 'E'",     "TTYPE3  = 'IMAG'", "TFORM3  = 'E'"};
   begin(12, 3, 3);
-  for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
-    card(cards[i]);
+  for (int i = 0; i < 6; i++)
+    card(i % 2 ? (i == 1   ? "TFORM1  = 'J'"
+                  : i == 3 ? "TFORM2  = 'E'"
+                           : "TFORM3  = 'E'")
+               : (i == 0   ? "TTYPE1  = 'INDEX'"
+                  : i == 2 ? "TTYPE2  = 'REAL'"
+                           : "TTYPE3  = 'IMAG'"));
   end_header();
-  for (int i = 0; i < 3; i++) {
-    big(i < 2 ? (uint64_t)(2 * i + 1) : index, 4);
-    big_float(1), big_float(0);
-  }
+  for (int i = 0; i < 3; i++)
+    big(i < 2 ? (uint64_t)(2 * i + 1) : (uint64_t)(l * l + l + m + 1), 4), big_float(1), big_float(0);
   finish();
-}
-
-static void check_indices(void)
-{
-  write_alm(3 * 3 + 3 + 2 + 1);
-  kugel_fits *file = open_it();
-  CHECK(kugel_fits_get_info(file)->lmax == 3 && kugel_fits_get_info(file)->mmax == 2);
-  kugel_fits_close(file);
-  write_alm(2000u * 2000 + 2000 + 1); // m = 0 alone: few coefficients, whatever l
-  file = open_it();
-  CHECK(kugel_fits_get_info(file)->lmax == 2000);
-  kugel_fits_close(file);
-  write_alm(44187u * 44187 + 44187 + 16847 + 1); // 9.6 GB for three rows
-  CHECK_IS(try_open(), KUGEL_EFORMAT);
-  CHECK(strstr(kugel_last_error(), "l = 44187, m = 16847"));
+  return try_open();
 }
 
 int main(void)
@@ -606,7 +593,13 @@ int main(void)
   CASE("files cut short") check_cuts();
   CASE("compressed images") check_tiles();
   CASE("damaged headers") check_damage();
-  CASE("a damaged index of coefficients") check_indices();
+  CASE("a damaged index of coefficients")
+  {
+    CHECK_OK(open_alm(3, 2));
+    CHECK_OK(open_alm(30000, 0)); // m = 0 alone: few, whatever l
+    CHECK_IS(open_alm(44187, 16847), KUGEL_EFORMAT);
+    CHECK(strstr(kugel_last_error(), "l = 44187, m = 16847"));
+  }
   unlink(path);
   END();
 }

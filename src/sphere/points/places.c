@@ -17,7 +17,7 @@ typedef struct placing {
   double *torus; /* theta, phi; NULL: as they are given */
 } placing;
 
-static kugel_status place(void *arg, int64_t part, int worker)
+static kugel_status place(void *arg, int64_t part)
 {
   const placing *t = arg;
   int64_t end = kugel__min(t->p->n, (part + 1) * PART);

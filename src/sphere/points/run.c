@@ -19,7 +19,8 @@ typedef struct call {
   double *torus;   /* [n_map][mmax + 1][circle] complex */
   double *numbers; /* [n_map][n]: values, or copies of floats */
   double *copies;  /* for floats */
-  char *scratch;   /* one part a worker: a column, rows of rings, the Legendre stage's own */
+  int64_t workers;
+  char *scratch; /* one part per worker: a column, rows of rings, the Legendre stage's own */
   size_t column_size, rows_size, scratch_size;
 } call;
 
@@ -114,21 +115,19 @@ static kugel_status adjoint_m(void *arg, int64_t m, int worker)
 
 /* ---- points ---- */
 
-static kugel_status take_floats(void *arg, int64_t part, int worker)
+static kugel_status take_floats(void *arg, int64_t part)
 {
   const call *t = arg;
   int64_t n = t->plan->n_map * t->points->n;
-  (void)worker;
   for (int64_t i = part * PART; i < kugel__min(n, (part + 1) * PART); i++)
     ((float *)t->values)[i] = (float)t->numbers[i];
   return KUGEL_OK;
 }
 
-static kugel_status give_floats(void *arg, int64_t part, int worker)
+static kugel_status give_floats(void *arg, int64_t part)
 {
   const call *t = arg;
   int64_t n = t->plan->n_map * t->points->n;
-  (void)worker;
   for (int64_t i = part * PART; i < kugel__min(n, (part + 1) * PART); i++)
     t->numbers[i] = (double)((const float *)t->values)[i];
   return KUGEL_OK;
@@ -226,7 +225,7 @@ static kugel_status begin(call *t)
       (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
   t->torus = kugel__scratch_get(p->ctx, torus);
   t->copies = kugel__scratch_get(p->ctx, numbers);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
   KUGEL_CHECK(t->torus && t->copies && t->scratch, KUGEL_ENOMEM,
               "no memory for %zu bytes of modes and %zu of values", torus, numbers);
   return KUGEL_OK;

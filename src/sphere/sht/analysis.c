@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "sphere/sht/connection.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/grid/mapops.h"
 #include "sphere/sht/sht.h"

@@ -34,6 +34,7 @@ typedef struct call {
   double *leg;
   char *scratch; /* `turns` parts a worker: columns, then a tile's space */
   size_t column, columns, part;
+  int workers;
 } call;
 
 kugel_status kugel__connection_check(const kugel_sht *p)
@@ -42,6 +43,8 @@ kugel_status kugel__connection_check(const kugel_sht *p)
               "engine KUGEL_SHT_CONNECTION has mode KUGEL_SHT_SCALAR alone, and mode is %d: take engine "
               "KUGEL_SHT_RECURRENCE",
               (int)p->opts.mode);
+  KUGEL_CHECK(!p->opts.comm, KUGEL_ENOTSUP,
+              "engine KUGEL_SHT_CONNECTION runs on one process: take KUGEL_SHT_RECURRENCE over ranks");
   KUGEL_CHECK(p->device->ops->type == KUGEL_CPU, KUGEL_ENOTSUP,
               "engine KUGEL_SHT_CONNECTION runs on the CPU: take KUGEL_SHT_RECURRENCE on a device");
   KUGEL_CHECK(p->lmax <= KUGEL__ALT_MOST, KUGEL_EINVAL,
@@ -193,13 +196,14 @@ static kugel_status begin(call *t, const kugel_sht *p)
   t->orders = t->ops->width / 2;
   t->even = (p->mmax / 2 + t->orders) / t->orders;
   t->all = t->even + ((p->mmax + 1) / 2 + t->orders - 1) / t->orders;
-  t->turns = kugel__alt_turns(t->all, kugel__ctx_threads(p->ctx));
+  t->workers = kugel__ctx_threads(p->ctx);
+  t->turns = kugel__alt_turns(t->all, t->workers);
   t->space = kugel__alt_space(t->c->alt, t->ops);
   t->column = (size_t)kugel__round_up((p->lmax + 1) * 16, 64);
   t->columns = (size_t)kugel__round_up((int64_t)t->column * t->orders, 4096);
   t->part = t->columns + t->space.total;
   size_t leg = (size_t)((p->mmax + 1) * 4 * t->c->row) * sizeof(double);
-  size_t parts = (size_t)(kugel__ctx_threads(p->ctx) * t->turns);
+  size_t parts = (size_t)(t->workers * t->turns);
   t->leg = kugel__scratch_get(p->ctx, leg);
   t->scratch = kugel__scratch_get(p->ctx, parts * t->part);
   if (t->leg && t->scratch)
@@ -217,7 +221,7 @@ static void end(call *t)
 
 static kugel_status legendre(call *t)
 {
-  return kugel__parallel(t->plan->ctx, (t->all + t->turns - 1) / t->turns, one_task, t);
+  return kugel__parallel_on(t->plan->ctx, t->workers, (t->all + t->turns - 1) / t->turns, one_task, t);
 }
 
 enum { LEGENDRE_PERCENT = 85 }; /* of a transform's time, for progress */

@@ -17,7 +17,8 @@ typedef struct job {
   char *scratch; // one part per worker: columns, rows [n_map][4][d->full_row], scratch of the Legendre stage
   size_t column_size, rows_size, scratch_size;
   int piece;
-  int64_t first; // of the piece, an index into d->order
+  int64_t first;   // of the piece, an index into d->order
+  int64_t workers; // that scratch has room for
 } job;
 
 static kugel_status job_begin(job *t, const kugel_sht *p)
@@ -28,16 +29,16 @@ static kugel_status job_begin(job *t, const kugel_sht *p)
   t->rows_size = (size_t)(p->n_map * 4 * d->full_row * 8);
   t->scratch_size =
       (size_t)kugel__round_up((int64_t)(t->column_size + t->rows_size + kugel__leg_scratch(p->leg)), 256);
-  size_t workers = (size_t)kugel__ctx_threads(p->ctx),
-         f = (size_t)((p->mmax + 1) * p->n_map * 4 * d->row * 8);
+  t->workers = kugel__ctx_threads(p->ctx);
+  size_t f = (size_t)((p->mmax + 1) * p->n_map * 4 * d->row * 8);
   t->rings = kugel__scratch_get(p->ctx, f);
   t->orders = kugel__scratch_get(p->ctx, 2 * d->most_out + 64);
   t->pairs = kugel__scratch_get(p->ctx, 2 * d->most_in + 64);
-  t->scratch = kugel__scratch_get(p->ctx, workers * t->scratch_size);
+  t->scratch = kugel__scratch_get(p->ctx, (size_t)t->workers * t->scratch_size);
   return t->rings && t->orders && t->pairs && t->scratch
              ? KUGEL_OK
              : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of transform scratch: use more ranks",
-                          f + 2 * (d->most_out + d->most_in) + workers * t->scratch_size);
+                          f + 2 * (d->most_out + d->most_in) + (size_t)t->workers * t->scratch_size);
 }
 
 static void job_end(job *t)
@@ -125,14 +126,15 @@ static kugel_status adjoint_order(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status orders_of_piece(job *t, int k, kugel__task task, const char *stage, double from,
+static kugel_status orders_of_piece(job *t, int k, kugel__worker_task task, const char *stage, double from,
                                     double to)
 {
   const kugel__dist *d = t->d;
   t->piece = k;
   t->first = kugel__dist_piece(d, d->rank, k);
   kugel__progress_stage(from + (to - from) * k / d->pieces, from + (to - from) * (k + 1) / d->pieces, stage);
-  return kugel__parallel(t->plan->ctx, kugel__dist_piece(d, d->rank, k + 1) - t->first, task, t);
+  return kugel__parallel_on(t->plan->ctx, t->workers, kugel__dist_piece(d, d->rank, k + 1) - t->first, task,
+                            t);
 }
 
 /* ---- own pairs: the rows of a piece between messages and F ---- */
@@ -144,12 +146,11 @@ typedef struct copy {
   bool out;
 } copy;
 
-static kugel_status copy_order(void *arg, int64_t i, int worker)
+static kugel_status copy_order(void *arg, int64_t i)
 {
   const copy *y = arg;
   const job *t = y->t;
   const kugel__dist *d = t->d;
-  (void)worker;
   const size_t *at = d->messages + ((size_t)y->piece * 4 + 3) * (size_t)d->size;
   int64_t j = y->first + i, m = d->order[j], a = kugel__dist_first(d, d->rank, m),
           n = d->cut[d->rank + 1] - a;

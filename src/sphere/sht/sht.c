@@ -7,6 +7,7 @@
 #include "comm/comm.h"
 #include "sphere/alm/alm.h"
 #include "sphere/sht/connection.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/sht/sht.h"
 #include "sphere/sht/gpu.h"
@@ -39,6 +40,7 @@ static kugel_status check_opts(kugel_sht_opts *o)
               "bad_pixels is %d, must be KUGEL_BAD_ERROR (0), _ZERO (1) or _PASS (2)", (int)o->bad_pixels);
   KUGEL_CHECK(o->beyond_band_limit == 0 || o->beyond_band_limit == 1, KUGEL_EINVAL,
               "beyond_band_limit is %d, must be 0 or 1", o->beyond_band_limit);
+  KUGEL_CHECK(o->pieces >= 0 && o->pieces <= 64, KUGEL_EINVAL, "pieces is %d, must be 0 to 64", o->pieces);
   KUGEL_CHECK(o->engine == KUGEL_SHT_RECURRENCE || o->engine == KUGEL_SHT_CONNECTION, KUGEL_EINVAL,
               "engine is %d, must be KUGEL_SHT_RECURRENCE (0) or KUGEL_SHT_CONNECTION (1)", (int)o->engine);
   return KUGEL_OK;
@@ -177,7 +179,10 @@ static kugel_status compare_ranks(kugel_sht *p, kugel_status s)
 
 static kugel_status make_plan(kugel_sht *p)
 {
-  p->resampled = kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
+  bool connection = p->opts.engine == KUGEL_SHT_CONNECTION;
+  p->resampled = !connection && kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
+  if (connection)
+    KUGEL_TRY(kugel__connection_check(p));
   KUGEL_TRY(make_stages(p));
   if (p->dist) {
     p->nalm = kugel_layout_count(p->dist->alm, p->dist->rank);
@@ -189,6 +194,10 @@ static kugel_status make_plan(kugel_sht *p)
     KUGEL_TRY(kugel__sht_gpu_weights(p));
   if (p->resampled && !p->dist)
     KUGEL_TRY(kugel__latlon_create(p, &p->latlon));
+  if (connection) {
+    KUGEL_TRY(kugel__connection_create(p, &p->connection));
+    p->ops = &kugel__sht_connection_ops;
+  }
   return KUGEL_OK;
 }
 
@@ -212,20 +221,8 @@ static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
   p->n_alm = shapes[o.mode].n_alm;
   p->n_map = shapes[o.mode].n_map;
   p->block = choose_block(p);
-  p->resampled = !o.engine && kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
-  kugel_status s = o.engine ? kugel__connection_check(p) : KUGEL_OK;
-  if (!s)
-    s = make_stages(p);
-  if (!s)
-    s = make_weights(p);
-  if (!s && p->gpu)
-    s = kugel__sht_gpu_weights(p);
-  if (!s && p->resampled)
-    s = kugel__latlon_create(p, &p->latlon);
-  if (!s && o.engine)
-    s = kugel__connection_create(p, &p->connection);
-  if (!s && o.engine)
-    p->ops = &kugel__sht_connection_ops;
+  kugel_status s = o.comm ? compare_ranks(p, KUGEL_OK) : KUGEL_OK;
+  s = s ? s : make_plan(p);
   if (s) {
     kugel__sht_free(p);
     return s;

@@ -38,6 +38,9 @@ struct kugel_sht {
   struct kugel__latlon *latlon; /* analysis by resampling in theta instead of the weights, or NULL */
   struct kugel__connection *connection; /* of KUGEL_SHT_CONNECTION, or NULL */
   kugel__sht_gpu *gpu;                  /* on a device; NULL: on the CPU */
+  struct kugel__dist *dist;             /* over ranks, dist.h; NULL: this process alone */
+  struct kugel__led
+      *led; /* transforms are spread over the ranks that serve the context, lead.c; NULL: they are not */
 };
 
 /* One set of maps or alm in host memory, float or double as the flag says. */
