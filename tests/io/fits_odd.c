@@ -551,14 +551,11 @@ static void check_no_memory(void)
 /* Tables of three coefficients, of which one index asks for 9.6 GB: from opening to closing. */
 static kugel_status open_alm(int l, int m)
 {
+  static const char *const cards[] = {"TTYPE1  = 'INDEX'", "TFORM1  = 'J'",    "TTYPE2  = 'REAL'",
+                                      "TFORM2  = 'E'",     "TTYPE3  = 'IMAG'", "TFORM3  = 'E'"};
   begin(12, 3, 3);
   for (int i = 0; i < 6; i++)
-    card(i % 2 ? (i == 1   ? "TFORM1  = 'J'"
-                  : i == 3 ? "TFORM2  = 'E'"
-                           : "TFORM3  = 'E'")
-               : (i == 0   ? "TTYPE1  = 'INDEX'"
-                  : i == 2 ? "TTYPE2  = 'REAL'"
-                           : "TTYPE3  = 'IMAG'"));
+    card(cards[i]);
   end_header();
   for (int i = 0; i < 3; i++)
     big(i < 2 ? (uint64_t)(2 * i + 1) : (uint64_t)(l * l + l + m + 1), 4), big_float(1), big_float(0);
@@ -594,12 +591,6 @@ int main(void)
   CASE("compressed images") check_tiles();
   CASE("damaged headers") check_damage();
   CASE("a damaged index of coefficients")
-  {
-    CHECK_OK(open_alm(3, 2));
-    CHECK_OK(open_alm(30000, 0)); // m = 0 alone: few, whatever l
-    CHECK_IS(open_alm(44187, 16847), KUGEL_EFORMAT);
-    CHECK(strstr(kugel_last_error(), "l = 44187, m = 16847"));
-  }
-  unlink(path);
+  CHECK(!open_alm(3, 2) && !open_alm(30000, 0) && open_alm(44187, 16847) == KUGEL_EFORMAT);
   END();
 }
