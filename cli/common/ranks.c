@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <kugel/sphere.h>
 #include "common/ranks.h"
 #include "common/session.h"
@@ -14,16 +15,28 @@ kugel_comm *ranks_comm(void)
   return comm;
 }
 
+/* Whether a word of the command line asks for a run over several files (batch/each.h): a folder, but none that is one stack,
+ * or a pattern. */
+static bool means_several(const char *word)
+{
+  static const char *const options[] = {"--each", "--task", "--count", "--resume"};
+  for (int i = 0; i < 4; i++)
+    if (!strncmp(word, options[i], strlen(options[i])))
+      return true;
+  struct stat file;
+  if (*word == '-' || strstr(word, ".zarr"))
+    return false;
+  return stat(word, &file) ? strpbrk(word, "*?[") != NULL : S_ISDIR(file.st_mode);
+}
+
 /* Processes that share out files or tasks among themselves are commands of their own. */
 static bool on_their_own(int argc, const char *const *argv)
 {
   const char *choice = getenv("KUGEL_RANKS");
-  if (choice && !strcmp(choice, "self"))
-    return true;
-  for (int i = 1; i < argc; i++)
-    if (!strcmp(argv[i], "--each") || !strncmp(argv[i], "--task", 6))
-      return true;
-  return false;
+  bool own = choice && !strcmp(choice, "self");
+  for (int i = 2; i < argc && !own; i++)
+    own = means_several(argv[i]);
+  return own;
 }
 
 /* --threads N holds for every rank; else the ranks of a host share its CPUs. */
