@@ -19,12 +19,12 @@ typedef int handle_int;
 typedef void *handle_ptr;
 #define H      handle_int
 #define SUFFIX _int
-#include "comm/mpi_calls.inc"
+#include "comm/mpi_calls.def"
 #undef H
 #undef SUFFIX
 #define H      handle_ptr
 #define SUFFIX _ptr
-#include "comm/mpi_calls.inc"
+#include "comm/mpi_calls.def"
 #undef H
 #undef SUFFIX
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI without mpi.h: the library is found at run time, and its handles are ints (MPICH's ABI) or pointers (Open MPI's, and
- * that of the MPI 5 standard). mpi_calls.inc is compiled once for each. */
+ * that of the MPI 5 standard). mpi_calls.def is compiled once for each. */
 #ifndef KUGEL_COMM_MPI_H
 #define KUGEL_COMM_MPI_H
 
