@@ -100,6 +100,14 @@ static inline void every_twins(const kugel_device_info *info, kugel_device_info 
     *last = *info;
 }
 
+/* "opencl:0,1", of twins that every_twins found, or one device twice. */
+static inline const char *every_pair(const char *twins)
+{
+  static char name[32];
+  snprintf(name, sizeof name, "opencl:%s", *twins ? twins : "0,0");
+  return name;
+}
+
 /* Whether a test runs all of its variants on a device. On a CPU, where OpenCL's compiler takes a second per kernel, precisions
  * and kinds take turns, unless KUGEL_TEST_ALL is set. */
 static inline bool every_variant(const kugel_device_info *info)

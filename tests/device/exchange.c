@@ -177,6 +177,8 @@ static void stand_in(const char *name)
 int main(void)
 {
   kugel_device_info info;
+  kugel_device_info last = {.size = 0};
+  char twins[16] = "";
   int cuda = 0, opencl = 0;
   unsetenv("KUGEL_PEERS");
   setenv("POCL_DEVICES", "pthread pthread", 0);
@@ -184,8 +186,9 @@ int main(void)
   for (int index = 0; every_device(&index, false, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    every_twins(&info, &last, twins);
   }
-  const char *names[] = {cuda > 1 ? "cuda:0,1" : "cuda:0,0", opencl > 1 ? "opencl:0,1" : "opencl:0,0"};
+  const char *names[] = {cuda > 1 ? "cuda:0,1" : "cuda:0,0", every_pair(twins)};
   if (cuda) {
     CASE("cuda: copies") by_copies(names[0]);
     CASE("cuda: failures")

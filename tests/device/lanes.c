@@ -388,17 +388,20 @@ static void check_lanes(const char *name)
 int main(void)
 {
   kugel_device_info info;
+  kugel_device_info last = {.size = 0};
+  char twins[16] = "";
   int cuda = 0, opencl = 0;
   setenv("POCL_DEVICES", "pthread pthread", 0);
   setenv("KUGEL_FAKE_CUDA_DEVICES", "2", 0);
   for (int index = 0; every_device(&index, false, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    every_twins(&info, &last, twins);
   }
   check_lanes("cpu");
   if (cuda)
     check_lanes(cuda > 1 ? "cuda:0,1" : "cuda:0,0");
   if (opencl)
-    check_lanes(opencl > 1 ? "opencl:0,1" : "opencl:0,0");
+    check_lanes(every_pair(twins));
   END();
 }

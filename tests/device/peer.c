@@ -57,16 +57,19 @@ static void copy_both_ways(const char *name)
 int main(void)
 {
   kugel_device_info info;
+  kugel_device_info last = {.size = 0};
+  char twins[16] = "";
   int cuda = 0, opencl = 0;
   setenv("POCL_DEVICES", "pthread pthread", 0);
   setenv("KUGEL_FAKE_CUDA_DEVICES", "2", 0);
   for (int index = 0; every_device(&index, false, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    every_twins(&info, &last, twins);
   }
   if (cuda)
     CASE("cuda") copy_both_ways(cuda > 1 ? "cuda:0,1" : "cuda:0,0");
   if (opencl)
-    CASE("opencl") copy_both_ways(opencl > 1 ? "opencl:0,1" : "opencl:0,0");
+    CASE("opencl") copy_both_ways(every_pair(twins));
   END();
 }

@@ -314,7 +314,8 @@ int main(void)
     image[i] = check_random(&seed);
   for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
     kernel[i] = check_random(&seed) + 1.2;
-  kugel_device_info info;
+  kugel_device_info info, last = {.size = 0};
+  char twins[16] = "";
   for (int i = 0; every_device(&i, true, &info);)
     CASE(info.name)
     {
@@ -332,12 +333,13 @@ int main(void)
         faults(ctx, true);
       }
       opencl += info.device.type == KUGEL_OPENCL;
+      every_twins(&info, &last, twins);
       kugel_ctx_destroy(ctx);
     }
   CASE("several devices")
   {
     if (opencl)
-      shared_tiles(opencl > 1 ? "opencl:0,1" : "opencl:0,0");
+      shared_tiles(every_pair(twins));
     else
       SKIP("no OpenCL device");
   }
