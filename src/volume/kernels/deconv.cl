@@ -100,14 +100,18 @@ KERNEL(BLOCK) update(GLOBAL const real *r, GLOBAL const real *object, GLOBAL con
   }
 }
 
-// The forward difference along `step` over the length of the gradient at voxel i; z, y, x: whether there is a next voxel.
-// The length is no less than `least` times the voxel.
+// The length of the gradient (a, b, c); no less than `least` times the voxel.
+DEVICE real length_of(real a, real b, real c, real least)
+{
+  return SQRT(a * a + b * b + c * c + least * least + (real)1e-37);
+}
+
+// The forward difference along an axis over the length of the gradient at voxel i; z, y, x: whether there is a next voxel.
 DEVICE real direction(GLOBAL const real *x, i64 i, i64 up, i64 next, int z, int y, int c, int axis, real least)
 {
   real here = x[i], a = z ? x[i + up] - here : (real)0, b = y ? x[i + next] - here : (real)0;
-  real d = c ? x[i + 1] - here : (real)0, l = least * here;
-  real length = SQRT(a * a + b * b + d * d + l * l + (real)1e-37);
-  return (axis == 0 ? a : axis == 1 ? b : d) / length;
+  real d = c ? x[i + 1] - here : (real)0;
+  return (axis == 0 ? a : axis == 1 ? b : d) / length_of(a, b, d, least * here);
 }
 
 // out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/volume/deconv_stencil.c.
@@ -116,16 +120,16 @@ KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out
   i64 n = nz * ny * nx, up = ny * nx;
   real least = 12 * lambda;
   for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
-    i64 row = i / nx, c = i - row * nx, z = row / ny, y = row - z * ny;
-    int zs = z + 1 < nz, ys = y + 1 < ny, xs = c + 1 < nx;
-    real d = direction(x, i, up, nx, zs, ys, xs, 0, least) + direction(x, i, up, nx, zs, ys, xs, 1, least) +
-             direction(x, i, up, nx, zs, ys, xs, 2, least);
+    i64 row = i / nx, z = row / ny;
+    int c = (int)(i - row * nx), y = (int)(row - z * ny), zs = z + 1 < nz, ys = y + 1 < ny, xs = c + 1 < nx;
+    real here = x[i], a = zs ? x[i + up] - here : (real)0, b = ys ? x[i + nx] - here : (real)0;
+    real e = xs ? x[i + 1] - here : (real)0, d = (a + b + e) / length_of(a, b, e, least * here);
     if (z > 0)
       d -= direction(x, i - up, up, nx, 1, ys, xs, 0, least);
     if (y > 0)
       d -= direction(x, i - nx, up, nx, zs, 1, xs, 1, least);
     if (c > 0)
       d -= direction(x, i - 1, up, nx, zs, ys, 1, 2, least);
-    out[i] = x[i] / (1 - lambda * d);
+    out[i] = here / (1 - lambda * d);
   }
 }
