@@ -27,7 +27,7 @@ ROWS = [
     {"sphere/alm"},
     {"sphere/sht"},
     {"sphere/radial", "sphere/spectra", "sphere/points", "volume"},
-    {"sphere/sources", "ball"},
+    {"sphere/sources", "ball", "deconv"},
 ]
 NESTED = ("fft", "sphere")  # layers whose rooms are one level deeper
 FILES_ONLY = {"io", "plot", "stack"}  # see core/ and the public headers
@@ -35,7 +35,7 @@ CLIENTS = ("cli", "bench", "examples")
 PUBLIC = {"version": "core", "fft": "fft/cpu", "rings": "fft/rings", "conv": "fft/conv", "grid": "sphere/grid", "sphere": "sphere/sht",
           "alm": "sphere/alm", "regrid": "sphere/sht", "spectra": "sphere/spectra", "radial": "sphere/radial", "sources": "sphere/sources", "points": "sphere/points",
           "image": "stack", "zernike": "polynomial", "shell": "polynomial",
-          "worland": "polynomial", "deconv": "volume", "kugel": None}  # None: all of them
+          "worland": "polynomial", "kugel": None}  # None: all of them
 MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

@@ -6,8 +6,8 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "device/lanes.h"
-#include "volume/deconv.h"
-#include "volume/deconv_device.h"
+#include "deconv/deconv.h"
+#include "deconv/device.h"
 #include "psf/psf.h"
 
 static kugel_status check_at_least_0(double x, const char *name)

@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/deconv.h"
+#include "deconv/deconv.h"
 
 typedef struct stencil {
   const kugel__deconv_state *s;

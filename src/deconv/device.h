@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deconvolution on devices: RL, BIGGS, SHB and TV. Object, image and spectra stay in device memory; the steps are in the
  * loads and stores of the transforms (fused.h), and only the divergence comes back after each step. */
-#ifndef KUGEL_VOLUME_DECONV_DEVICE_H
-#define KUGEL_VOLUME_DECONV_DEVICE_H
+#ifndef KUGEL_DECONV_DEVICE_H
+#define KUGEL_DECONV_DEVICE_H
 
-#include "volume/deconv.h"
+#include "deconv/deconv.h"
 
 bool kugel__deconv_on_device(const kugel_deconv *p);
 /* Device memory of a plan and an execution with these figures of its convolution, and what the kernels of a step read and

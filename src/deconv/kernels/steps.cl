@@ -114,7 +114,7 @@ DEVICE real direction(GLOBAL const real *x, i64 i, i64 up, i64 next, int z, int 
   return (axis == 0 ? a : axis == 1 ? b : d) / length_of(a, b, d, least * here);
 }
 
-// out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/volume/deconv_stencil.c.
+// out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/deconv/stencil.c.
 KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out, i64 nz, i64 ny, i64 nx, real lambda)
 {
   i64 n = nz * ny * nx, up = ny * nx;

@@ -6,8 +6,8 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/deconv.h"
-#include "volume/deconv_device.h"
+#include "deconv/deconv.h"
+#include "deconv/device.h"
 #include "volume/lines.h"
 
 typedef struct box { // an array of 3 axes, of which leading ones may have length 1

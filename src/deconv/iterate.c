@@ -2,16 +2,8 @@
 /* The iterations: two convolutions and a few loops over voxels per step. */
 #include <math.h>
 #include <string.h>
-#include "core/cpu.h"
 #include "core/parallel.h"
-#include "volume/deconv.h"
-
-KUGEL_DISPATCH(kugel__deconv_ops, kugel__deconv_ops)
-
-const kugel__deconv_ops *kugel__deconv_ops_now(void)
-{
-  return kugel__deconv_ops_get();
-}
+#include "deconv/deconv.h"
 
 static double cut_of(const kugel__deconv_state *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "volume/deconv_device.h"
+#include "deconv/device.h"
 #include <stdio.h>
 #include <string.h>
 #include "codegen/module.h"
@@ -165,7 +165,7 @@ static kugel_status load_kernels(kugel__deconv_device *d)
   d->sum = wide ? 8 : 4;
   snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define SUM %s\n", d->p->f32 ? 32 : 64,
            wide ? "double" : "float");
-  KUGEL_TRY(kugel__module_get(d->p->ctx, &(kugel__module_spec){.name = "volume/deconv", .defines = defines},
+  KUGEL_TRY(kugel__module_get(d->p->ctx, &(kugel__module_spec){.name = "deconv/steps", .defines = defines},
                               &d->module));
   for (int i = 0; i < KERNELS; i++)
     KUGEL_TRY(kugel__module_kernel(d->module, names[i], &d->kernel[i], NULL));

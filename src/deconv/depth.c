@@ -2,7 +2,7 @@
 /* PSFs that vary with depth: H x = sum_d h_d * (w_d x), w_d the hat functions between the planes that the PSFs belong to, so
  * that light of each plane is blurred by the PSF interpolated there; r = H' y = sum_d w_d (h_d' y). */
 #include "core/parallel.h"
-#include "volume/deconv.h"
+#include "deconv/deconv.h"
 
 /* Planes of an array times factors, to another array or added to it. */
 typedef struct planes {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "core/simd.h"
-#include "volume/deconv.h"
+#include "deconv/deconv.h"
 
 enum { PART = 512 }; // voxels between sums: in doubles, on the stack
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deconvolution: plans, the state of an iteration, and its loops over voxels. */
-#ifndef KUGEL_VOLUME_DECONV_H
-#define KUGEL_VOLUME_DECONV_H
+#ifndef KUGEL_DECONV_DECONV_H
+#define KUGEL_DECONV_DECONV_H
 
 #include <kugel/deconv.h>
 #include "volume/plan.h"
