@@ -272,15 +272,15 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
   KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
               "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
               (int)o->precision);
-  KUGEL_CHECK(o->gradient == 0 || (o->gradient == 1 && !third), KUGEL_EINVAL,
-              "gradient is %d, must be 0 or 1%s", o->gradient, third ? ", and 0 of type 3" : "");
+  KUGEL_CHECK(o->gradient == 0 || o->gradient == 1, KUGEL_EINVAL, "gradient is %d, must be 0 or 1",
+              o->gradient);
+  KUGEL_CHECK(!o->gradient || !third, KUGEL_EINVAL,
+              "gradient is 1, must be 0 for type 3: make a plan of type 2");
   KUGEL_CHECK(ctx->device.type == KUGEL_CPU || (!third && !o->gradient), KUGEL_ENOTSUP,
               "type 3 and gradients run on the CPU: use a context with device \"cpu\"");
-  KUGEL_CHECK(o->real == 0 || (o->real == 1 && !third && !o->gradient), KUGEL_EINVAL,
-              "real is %d, must be 0 or 1%s", o->real,
-              third         ? ", and 0 of type 3"
-              : o->gradient ? ", and 0 with gradients"
-                            : "");
+  KUGEL_CHECK(o->real == 0 || o->real == 1, KUGEL_EINVAL, "real is %d, must be 0 or 1", o->real);
+  KUGEL_CHECK(!o->real || (!third && !o->gradient), KUGEL_EINVAL,
+              "real is 1, must be 0 %s: pass complex data", third ? "for type 3" : "with gradients");
   KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !o->real, KUGEL_ENOTSUP,
               "real data is transformed on the CPU: use a context with device \"cpu\", or complex data");
   KUGEL_CHECK(o->fft_order == 0 || o->fft_order == 1, KUGEL_EINVAL, "fft_order is %d, must be 0 or 1",
