@@ -57,11 +57,12 @@ def test_gradients(space, mode):
 
 def test_every_entry_of_the_gradient():
     """m = 0, where imaginary parts do not count, and the Nyquist mode of a ring, where some combination does not."""
-    for grid, lmax in ((kugel.Grid.gauss(4, 6), 3), (kugel.Grid.healpix(1), 2)):
+    for grid, lmax, held in ((kugel.Grid.gauss(4, 6), 3, False), (kugel.Grid.gauss(4, 8), 3, True), (kugel.Grid.healpix(1), 2, True)):
         t = kt.SHT(grid, lmax, iterations=1)
         a, m = alm_of(t).requires_grad_(), map_of(t).requires_grad_()
         assert torch.autograd.gradcheck(t.synthesis, (a,), check_forward_ad=True, check_batched_grad=True)
-        assert torch.autograd.gradcheck(t.analysis, (m,), check_forward_ad=True)
+        if held:  # else analysis is refused
+            assert torch.autograd.gradcheck(t.analysis, (m,), check_forward_ad=True)
         t.synthesis(a).square().sum().backward()
         assert (a.grad[:lmax + 1].imag == 0).all() and (a.grad[:lmax + 1].real != 0).all()
 
