@@ -21,7 +21,7 @@ struct kugel__nufft_gpu {
   bool mirrored; /* the box of modes is in falling order: FORWARD is the exponent +1 */
   kugel_fft *fft;
   kugel__module *spreading, *interpolating;
-  kugel__kernel *spread_count, *spread, *spread_join, *interpolate_count, *interpolate;
+  kugel__kernel *spread_count, *spread_order, *spread, *spread_join, *interpolate_count, *interpolate;
   kugel__nufft_boxes to_grid, to_points;
   int spread_threads, spread_layers; /* of a block; of a box */
   int spread_copies;                 /* boxes whose lists a point may be in */

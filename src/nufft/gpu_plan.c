@@ -67,6 +67,7 @@ static kugel_status make_spreading(kugel_nufft *p, char *text)
   kugel__module_spec spec = {.name = "nufft/spread", .defines = text};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->spreading));
   KUGEL_TRY(kugel__module_kernel(g->spreading, "spread_count", &g->spread_count, NULL));
+  KUGEL_TRY(kugel__module_kernel(g->spreading, "spread_order", &g->spread_order, NULL));
   KUGEL_TRY(kugel__module_kernel(g->spreading, "spread", &g->spread, NULL));
   return kugel__module_kernel(g->spreading, "spread_join", &g->spread_join, NULL);
 }

@@ -20,8 +20,9 @@ typedef struct call {
   struct kugel__nufft_gpu *g;
   kugel_queue *queue;
   bool to_modes;
-  int64_t vectors;            /* at a time */
-  kugel__mem grid, side, box; /* work memory: box has modes in the FFT's order, if the caller's is another */
+  int64_t vectors; /* at a time */
+  /* Work memory: strengths in the order of the sorted points; modes in the FFT's order, if the caller's is another. */
+  kugel__mem grid, side, sorted, box;
   end points, modes;
 } call;
 
@@ -58,15 +59,19 @@ static kugel_status spread(const call *c, int64_t vectors)
   kugel__mem source = q->source, place = q->place, fraction = q->fraction, start = q->start,
              job = q->spread_jobs, jobs = q->spread_starts, sides = q->spread_sides,
              strengths = c->points.loan.mem;
-  if (!strengths.base) // no points
-    strengths = c->grid;
-  kugel__arg args[] = {KUGEL__MEM_ARG(source),  KUGEL__MEM_ARG(place),     KUGEL__MEM_ARG(fraction),
-                       KUGEL__MEM_ARG(start),   KUGEL__MEM_ARG(job),       KUGEL__MEM_ARG(jobs),
-                       KUGEL__MEM_ARG(sides),   KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->grid),
-                       KUGEL__MEM_ARG(c->side), KUGEL__VALUE_ARG(s)};
-  kugel__grid grid = {.blocks = {(uint32_t)q->spreads, (uint32_t)vectors},
-                      .threads = {(uint32_t)c->g->spread_threads}};
-  KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread, &grid, 11, args, c->queue));
+  int threads = c->g->spread_threads;
+  kugel__arg order[] = {KUGEL__MEM_ARG(source), KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->sorted),
+                        KUGEL__VALUE_ARG(s)};
+  kugel__grid grid = {.blocks = {(uint32_t)((s.n + threads - 1) / threads), (uint32_t)vectors},
+                      .threads = {(uint32_t)threads}};
+  if (s.n)
+    KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread_order, &grid, 4, order, c->queue));
+  kugel__arg args[] = {KUGEL__MEM_ARG(place),     KUGEL__MEM_ARG(fraction), KUGEL__MEM_ARG(start),
+                       KUGEL__MEM_ARG(job),       KUGEL__MEM_ARG(jobs),     KUGEL__MEM_ARG(sides),
+                       KUGEL__MEM_ARG(c->sorted), KUGEL__MEM_ARG(c->grid),  KUGEL__MEM_ARG(c->side),
+                       KUGEL__VALUE_ARG(s)};
+  grid.blocks[0] = (uint32_t)q->spreads;
+  KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread, &grid, 10, args, c->queue));
   if (!q->sides)
     return KUGEL_OK;
   kugel__arg join[] = {KUGEL__MEM_ARG(sides), KUGEL__MEM_ARG(c->side), KUGEL__MEM_ARG(c->grid),
@@ -257,21 +262,28 @@ static kugel_status all_vectors(call *c, const batch *b)
 static kugel_status run(call *c, const batch *b)
 {
   const kugel_nufft *plan = c->p->plan;
-  int64_t number = plan->single ? 8 : 16, modes = 1;
-  int64_t side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
-  side = c->to_modes ? side : 0;
+  int64_t number = plan->single ? 8 : 16, modes = 1, side = 0, sorted = 0;
   for (int d = 0; d < plan->ndim; d++)
     modes *= plan->axis[d].n;
-  modes = plan->fft_order ? (modes + 31) / 32 * 32 : 0;
-  int64_t own = (plan->fine + 31) / 32 * 32 + modes + side;
+  modes = plan->fft_order ? modes : 0;
+  if (c->to_modes) {
+    side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
+    sorted = kugel__max(1, c->p->n);
+  }
+  kugel__mem *parts[] = {&c->grid, &c->box, &c->sorted, &c->side};
+  int64_t each[] = {plan->fine, modes, sorted, side}, own = 0;
+  for (int i = 0; i < 4; i++) // at multiples of 512 bytes, which NVIDIA's OpenCL asks for
+    own += each[i] = (each[i] + 63) / 64 * 64;
   c->vectors = kugel__max(1, kugel__min(b->shape[b->ndim - 1], GRIDS / (own * number)));
   c->vectors = kugel__min(c->vectors, MOST_VECTORS);
   kugel__gpu_hold hold;
   KUGEL_TRY(
       kugel__gpu_work_take(c->g->dev, &c->g->work, (size_t)(c->vectors * own * number), c->queue, &hold));
-  c->grid = (kugel__mem){hold.memory, 0};
-  c->box = (kugel__mem){hold.memory, (size_t)(c->vectors * (own - modes - side) * number)};
-  c->side = (kugel__mem){hold.memory, side ? (size_t)(c->vectors * (own - side) * number) : 0};
+  size_t at = 0;
+  for (int i = 0; i < 4; i++) {
+    *parts[i] = (kugel__mem){hold.memory, each[i] ? at : 0};
+    at += (size_t)(c->vectors * each[i] * number);
+  }
   kugel_status s = all_vectors(c, b);
   kugel__gpu_work_give(c->g->dev, &c->g->work, &hold);
   return s;

@@ -3,7 +3,10 @@
 #include <string.h>
 #include "core/parallel.h"
 
-enum { LEAST_RUN = 32768 }; // bytes of a copy that is worth its launch
+enum {
+  LEAST_RUN = 32768, // bytes of a copy that is worth its launch
+  TASK = 262144      // bytes of a task
+};
 
 static int64_t size_of(const kugel__lane_voxels *v)
 {
@@ -18,13 +21,12 @@ int64_t kugel__lane_voxels_bytes(const kugel__lane_voxels *v)
 typedef struct job {
   const kugel__lane_voxels *v;
   char *packed;
+  int64_t rows, group; // of the box; of a task
   bool in;
 } job;
 
-// Row i of the box.
-static kugel_status move_row(void *arg, int64_t i)
+static void move_row(const job *j, int64_t i)
 {
-  const job *j = arg;
   const kugel__lane_voxels *v = j->v;
   int64_t size = size_of(v), step = v->box.step[3] * size, n = v->n[3];
   int64_t y = i % v->n[2], z = i / v->n[2] % v->n[1], q = i / v->n[2] / v->n[1];
@@ -33,19 +35,32 @@ static kugel_status move_row(void *arg, int64_t i)
   for (int64_t x = 0; x < (step == size ? 1 : n); x++)
     memcpy(j->in ? packed + x * size : at + x * step, j->in ? at + x * step : packed + x * size,
            (size_t)(step == size ? n * size : size));
+}
+
+static kugel_status move_rows(void *arg, int64_t task)
+{
+  const job *j = arg;
+  for (int64_t i = task * j->group; i < kugel__min(j->rows, (task + 1) * j->group); i++)
+    move_row(j, i);
   return KUGEL_OK;
+}
+
+// Rows of tiles are a few hundred bytes, less than what handing out a task costs: a task is many of them.
+static kugel_status move(kugel_ctx *ctx, const kugel__lane_voxels *v, char *packed, bool in)
+{
+  int64_t rows = v->n[0] * v->n[1] * v->n[2];
+  job j = {v, packed, rows, kugel__max(1, TASK / kugel__max(1, v->n[3] * size_of(v))), in};
+  return kugel__parallel(ctx, (rows + j.group - 1) / j.group, move_rows, &j);
 }
 
 kugel_status kugel__lane_gather(kugel_ctx *ctx, const kugel__lane_voxels *v, char *packed)
 {
-  job j = {v, packed, true};
-  return kugel__parallel(ctx, v->n[0] * v->n[1] * v->n[2], move_row, &j);
+  return move(ctx, v, packed, true);
 }
 
 kugel_status kugel__lane_scatter(kugel_ctx *ctx, const kugel__lane_voxels *v, const char *packed)
 {
-  job j = {v, (char *)(uintptr_t)packed, false};
-  return kugel__parallel(ctx, v->n[0] * v->n[1] * v->n[2], move_row, &j);
+  return move(ctx, v, (char *)(uintptr_t)packed, false);
 }
 
 // Voxels that follow each other in the array as they do in packed memory; *level: how many axes make a run.

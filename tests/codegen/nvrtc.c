@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* LABEL: long. Every embedded kernel text compiles for compute capability 9.0 with NVRTC; no GPU and no
  * driver is needed. A text names its specialisations in lines "// variant: NAME=value NAME=value"; none: it
- * is compiled as it is; and a text that goes before it in a line "// words: NAME". */
+ * is compiled as it is; and a text that goes before it in a line "// words: NAME". With an argument: only the texts whose names
+ * contain it, with what the compiler says of each kernel. */
 #include <ctype.h>
 #include "check.h"
 #include "codegen/kernels.h"
@@ -10,6 +11,8 @@
 #include "codegen/variants.h"
 #include "core/alloc.h"
 #include "device/cuda/api.h"
+
+static bool tells;
 
 static void compile(const char *name, const char *text, const char *variant, int arch)
 {
@@ -32,6 +35,8 @@ static void compile(const char *name, const char *text, const char *variant, int
        spill = strstr(spill + 1, "bytes spill stores"))
     if (spill - log < 3 || spill[-2] != '0' || isdigit((unsigned char)spill[-3]))
       CHECK_FAIL("%s spills registers: %s", name, log);
+  if (tells)
+    printf("%s %s\n%s", name, variant, log ? log : "");
   kugel__free(NULL, log);
   kugel__free(NULL, binary);
   kugel__free(NULL, whole);
@@ -46,16 +51,17 @@ static void compile_variants(const char *name, const char *text)
     compile(name, text, "", 90);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const char *why = "";
+  tells = argc > 1;
   int version = kugel__nvrtc_version(&why);
   printf("NVRTC %d.%d\n", version / 100, version % 100);
   CASE("embedded texts, compute capability 9.0")
   {
     int texts = 0;
     for (const kugel__source *s = kugel__sources; version && s->name; s++) {
-      if (strstr(s->name, "/prelude_"))
+      if (strstr(s->name, "/prelude_") || (tells && !strstr(s->name, argv[1])))
         continue;
       compile_variants(s->name, s->text);
       texts++;

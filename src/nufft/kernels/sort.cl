@@ -14,6 +14,9 @@
 #define DIGITS (1 << DIGIT)
 #define ITEMS 16 // of a thread, one after the other
 #define SPAN 2048 // BLOCK * ITEMS
+// Arrays in shared memory of which each thread walks through a piece: a gap after each piece, for the banks.
+#define HELD(k) ((k) + (k) / ITEMS)
+#define HAS(k) ((k) + (k) / DIGITS * 2)
 #if IS_CUDA
 #define MIN_U32(p, v) ((void)atomicMin((p), (v)))
 #else
@@ -59,17 +62,18 @@ DEVICE i64 cell_of(axis_shape a, double width, double x, double *t)
   return cell < 0 ? cell + a.fine : cell;
 }
 
-DEVICE i64 start_of(axis_shape a, i64 pillar)
-{
-  return (pillar * a.fine + a.parts - 1) / a.parts;
-}
-
 DEVICE i64 pillar_of(axis_shape a, i64 cell)
 {
-  i64 i = (i64)((double)cell * a.per_cell);
+  i64 i = (i64)((double)cell * a.per_cell), end = cell * a.parts; // a pillar that begins at the cell or before: i fine <= cell parts
   i = i >= a.parts ? a.parts - 1 : i;
-  i -= i > 0 && start_of(a, i) > cell;
-  return i + (i + 1 < a.parts && start_of(a, i + 1) <= cell);
+  i -= i > 0 && i * a.fine > end;
+  return i + (i + 1 < a.parts && (i + 1) * a.fine <= end);
+}
+
+// The cell within its pillar. The quotient is exact, or too far from a whole number to be rounded to one: numbers below 2^52.
+DEVICE i64 within_pillar(axis_shape a, i64 cell)
+{
+  return cell - (i64)ceil((double)(pillar_of(a, cell) * a.fine) / (double)a.parts);
 }
 
 // The bin of each point and its number; `bad`: the first point with a coordinate that is not finite.
@@ -117,29 +121,29 @@ KERNEL(BLOCK) digits(GLOBAL const u32 *RESTRICT key, GLOBAL u32 *RESTRICT count,
 KERNEL(BLOCK) scatter(GLOBAL const u32 *RESTRICT key, GLOBAL const u32 *RESTRICT source, GLOBAL u32 *RESTRICT key_out,
                       GLOBAL u32 *RESTRICT source_out, GLOBAL const u32 *RESTRICT base, i64 n, i32 shift)
 {
-  SHARED u16 has[DIGITS * BLOCK]; // [digit][thread]: what threads before have
-  SHARED u32 held[SPAN], from[SPAN];
+  SHARED u16 has[HAS(DIGITS * BLOCK)]; // [digit][thread]: what threads before have
+  SHARED u32 held[HELD(SPAN)], from[SPAN];
   SHARED u32 sum[BLOCK], begin[DIGITS];
   i32 me = LOCAL_ID(0);
   i64 first = (i64)GROUP_ID(0) * SPAN;
   i32 count = n - first < SPAN ? (i32)(n - first) : SPAN;
   for (i32 k = me; k < SPAN; k += BLOCK)
-    held[k] = k < count ? key[first + k] : 0;
+    held[HELD(k)] = k < count ? key[first + k] : 0;
   for (i32 k = 0; k < DIGITS; k++)
-    has[k * BLOCK + me] = 0;
+    has[HAS(k * BLOCK + me)] = 0;
   BARRIER();
   u32 mine[ITEMS];
   for (i32 k = 0; k < ITEMS; k++) {
     i32 at = me * ITEMS + k;
-    mine[k] = held[at];
+    mine[k] = held[HELD(at)];
     if (at < count)
-      has[(mine[k] >> shift & (DIGITS - 1)) * BLOCK + me]++;
+      has[HAS((mine[k] >> shift & (DIGITS - 1)) * BLOCK + me)]++;
   }
   BARRIER();
   // sums over [digit][thread]: each thread takes DIGITS entries, one after the other
   u32 own = 0;
   for (i32 k = 0; k < DIGITS; k++)
-    own += has[me * DIGITS + k];
+    own += has[HAS(me * DIGITS + k)];
   sum[me] = own;
   BARRIER();
   for (i32 step = 1; step < BLOCK; step *= 2) {
@@ -150,26 +154,26 @@ KERNEL(BLOCK) scatter(GLOBAL const u32 *RESTRICT key, GLOBAL const u32 *RESTRICT
   }
   u32 before = sum[me] - own;
   for (i32 k = 0; k < DIGITS; k++) {
-    u32 here = has[me * DIGITS + k];
-    has[me * DIGITS + k] = (u16)before;
+    u32 here = has[HAS(me * DIGITS + k)];
+    has[HAS(me * DIGITS + k)] = (u16)before;
     before += here;
   }
   BARRIER();
   if (me < DIGITS)
-    begin[me] = base[(i64)me * GROUPS(0) + GROUP_ID(0)] - has[me * BLOCK];
+    begin[me] = base[(i64)me * GROUPS(0) + GROUP_ID(0)] - has[HAS(me * BLOCK)];
   BARRIER(); // `has` of the first thread of each digit is read
   for (i32 k = 0; k < ITEMS; k++) {
     i32 at = me * ITEMS + k;
     if (at < count) {
-      u32 to = has[(mine[k] >> shift & (DIGITS - 1)) * BLOCK + me]++;
-      held[to] = mine[k];
+      u32 to = has[HAS((mine[k] >> shift & (DIGITS - 1)) * BLOCK + me)]++;
+      held[HELD(to)] = mine[k];
       from[to] = (u32)at;
     }
   }
   BARRIER();
   for (i32 k = me; k < count; k += BLOCK) {
-    u32 to = begin[held[k] >> shift & (DIGITS - 1)] + (u32)k;
-    key_out[to] = held[k];
+    u32 key_here = held[HELD(k)], to = begin[key_here >> shift & (DIGITS - 1)] + (u32)k;
+    key_out[to] = key_here;
     source_out[to] = source[first + from[k]];
   }
 }
@@ -222,16 +226,16 @@ KERNEL(BLOCK) total_sums(GLOBAL u32 *total, i64 n)
 
 KERNEL(BLOCK) span_sums(GLOBAL u32 *RESTRICT x, GLOBAL const u32 *RESTRICT total, i64 n)
 {
-  SHARED u32 held[SPAN];
+  SHARED u32 held[HELD(SPAN)];
   SHARED u32 sum[BLOCK];
   i32 me = LOCAL_ID(0);
   i64 first = (i64)GROUP_ID(0) * SPAN;
   for (i32 k = me; k < SPAN; k += BLOCK)
-    held[k] = first + k < n ? x[first + k] : 0;
+    held[HELD(k)] = first + k < n ? x[first + k] : 0;
   BARRIER();
   u32 own = 0;
   for (i32 k = 0; k < ITEMS; k++)
-    own += held[me * ITEMS + k];
+    own += held[HELD(me * ITEMS + k)];
   sum[me] = own;
   BARRIER();
   for (i32 step = 1; step < BLOCK; step *= 2) {
@@ -242,14 +246,14 @@ KERNEL(BLOCK) span_sums(GLOBAL u32 *RESTRICT x, GLOBAL const u32 *RESTRICT total
   }
   u32 before = total[GROUP_ID(0)] + sum[me] - own;
   for (i32 k = 0; k < ITEMS; k++) {
-    u32 here = held[me * ITEMS + k];
-    held[me * ITEMS + k] = before;
+    u32 here = held[HELD(me * ITEMS + k)];
+    held[HELD(me * ITEMS + k)] = before;
     before += here;
   }
   BARRIER();
   for (i32 k = me; k < SPAN; k += BLOCK)
     if (first + k < n)
-      x[first + k] = held[k];
+      x[first + k] = held[HELD(k)];
 }
 
 // ---- what the transforms read ----
@@ -284,7 +288,7 @@ KERNEL(BLOCK) fractions(GLOBAL const COORD *x, GLOBAL const u32 *RESTRICT source
       if (d == 1)
         at |= (u32)(cell & s.layer_mask) << 16;
       else
-        at |= (u32)(cell - start_of(s.axis[d], pillar_of(s.axis[d], cell))) << (d ? 8 : 0);
+        at |= (u32)within_pillar(s.axis[d], cell) << (d ? 8 : 0);
       FRACTION f = (FRACTION)t; // one that rounds up to 1 stays inside
       fraction[d * s.n + i] = f >= (FRACTION)1 ? (FRACTION)(sizeof(FRACTION) == 4 ? 0.99999994 : 0.9999999999999999) : f;
     }

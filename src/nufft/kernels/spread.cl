@@ -17,8 +17,13 @@
 #include "nufft/kernels/boxes.h.cl"
 #define THREADS (COLUMNS * ROWS)
 #define RANGES ((LEFT + 1) * (UP + 1))
+#define STEPS (LAYERS + MARCHED - 1) // layers with points that reach a box
+#define LISTS (STEPS * RANGES)
+#define EACH ((LISTS + THREADS - 1) / THREADS)
 #define PITCH (WIDTH | 1)
-#define FAR 128 // offsets of points from the box are stored with this added
+#define HALF ((WIDTH + 1) / 2)
+#define PAIRS (HALF | 1) // pairs of weights along layers, and one more if they are even: for the banks
+#define FAR 128 // offsets of points from the box are stored with this added: 10 bits of a column, 10 of a row, 12 of a layer
 #if IS_CUDA
 #define SOME _Pragma("unroll 2") // weights of some cells at a time, for the sake of registers
 #else
@@ -30,7 +35,7 @@
 #elif WIDTH <= 8
 #define BLOCKS 10
 #else
-#define BLOCKS 7
+#define BLOCKS 6
 #endif
 
 // Parts of each box: jobs of it, and if there are several, places in the side buffer.
@@ -54,32 +59,62 @@ KERNEL(THREADS) spread_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTR
   }
 }
 
-KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 *RESTRICT place, GLOBAL const real *RESTRICT fraction,
-                       GLOBAL const u32 *RESTRICT start, GLOBAL const u32 *RESTRICT job, GLOBAL const u32 *RESTRICT jobs,
-                       GLOBAL const u32 *RESTRICT sides, GLOBAL const real2 *strengths, GLOBAL real2 *grid, GLOBAL real2 *side,
-                       box_shape s)
+// Strengths of a batch in the order of the sorted points.
+KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const real2 *RESTRICT strengths, GLOBAL real2 *RESTRICT sorted,
+                             box_shape s)
 {
-  SHARED real along[THREADS * PITCH]; // weights of a chunk of points
+  i64 i = GLOBAL_ID(0);
+  if (i < s.n)
+    sorted[GROUP_ID(1) * s.n + i] = strengths[s.first + GROUP_ID(1) * s.batch_stride + source[i] * s.stride];
+}
+
+DEVICE real weight(i32 j, real t)
+{
+  real w = piece[DEGREE * WIDTH + j];
+  UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
+    w = FMA(w, t, piece[g * WIDTH + j]);
+  return w;
+}
+
+// The nearest layer is done: the others move up.
+DEVICE void next_layer(real *re, real *im)
+{
+  UNROLL for (i32 j = 0; j + 1 < MARCHED; j++) {
+    re[j] = re[j + 1];
+    im[j] = im[j + 1];
+  }
+  re[MARCHED - 1] = im[MARCHED - 1] = 0;
+}
+
+// The points that reach a box are in lists, one per layer and pillar. All of them, layer by layer, are one stream; a job takes a
+// piece of it, in chunks of one point per thread, and loads the next chunk while it adds up one.
+KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL const real *RESTRICT fraction,
+                       GLOBAL const u32 *RESTRICT start, GLOBAL const u32 *RESTRICT job, GLOBAL const u32 *RESTRICT jobs,
+                       GLOBAL const u32 *RESTRICT sides, GLOBAL const real2 *RESTRICT sorted, GLOBAL real2 *grid,
+                       GLOBAL real2 *side, box_shape s)
+{
+  SHARED u32 before[EACH * THREADS + 1], list[LISTS]; // points of the stream before each list; the first point of each
+  SHARED u32 sum[THREADS], range_offset[RANGES];
+  // A chunk: weights, with the strength in those of one axis.
+  SHARED real2 strong[THREADS * PITCH]; // along columns; of three dimensions, along rows
 #if NDIM > 1
-  SHARED real march[WIDTH * THREADS];
+  SHARED real2 march[THREADS * PAIRS];
 #endif
 #if NDIM > 2
-  SHARED real across[THREADS * PITCH];
+  SHARED real along[THREADS * PITCH];
 #endif
-  SHARED real2 strength[THREADS];
   SHARED u32 offset[THREADS];
-  SHARED u32 range_first[RANGES], range_count[RANGES], range_offset[RANGES];
   i32 me = LOCAL_ID(0), column = me % COLUMNS, row = me / COLUMNS;
   // columns and rows of this thread's warp
   i32 c0 = COLUMNS >= WARP ? me / WARP * WARP % COLUMNS : 0, c1 = COLUMNS >= WARP ? c0 + WARP - 1 : COLUMNS - 1;
   i32 r0 = COLUMNS >= WARP ? row : me / WARP * (WARP / COLUMNS), r1 = COLUMNS >= WARP ? row : r0 + WARP / COLUMNS - 1;
   i64 box = job[2 * GROUP_ID(0)], part = job[2 * GROUP_ID(0) + 1], parts = (i64)jobs[box + 1] - jobs[box];
   i64 pillar = box / s.parts[1], z0 = (box - pillar * s.parts[1]) * LAYERS, layers = s.fine[1];
-  i64 z1 = z0 + LAYERS < layers ? z0 + LAYERS : layers;
+  i32 steps = (i32)(z0 + LAYERS < layers ? LAYERS : layers - z0) + MARCHED - 1;
   i64 py = pillar / s.parts[0], px = pillar - py * s.parts[0];
   i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
   bool own = column < start_of(px + 1, s.fine[0], s.parts[0]) - x0 && row < start_of(py + 1, s.fine[2], s.parts[2]) - y0;
-  GLOBAL const real2 *from = strengths + s.first + GROUP_ID(1) * s.batch_stride;
+  GLOBAL const real2 *from = sorted + GROUP_ID(1) * s.n;
   GLOBAL real2 *to = grid + GROUP_ID(1) * s.cells;
   i64 step = s.fine[2] * s.fine[0], at = (z0 * s.fine[2] + y0 + row) * s.fine[0] + x0 + column;
   if (parts > 1) {
@@ -88,100 +123,144 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT source, GLOBAL 
     at = ((i64)GROUP_ID(1) * sides[s.boxes] + sides[box] + part) * LAYERS * THREADS + me;
     to = side;
   }
+  for (i32 r = me; r < RANGES; r += THREADS) {
+    i64 qy = py - r / (LEFT + 1), qx = px - r % (LEFT + 1);
+    i64 by = qy < 0 ? -s.fine[2] : 0, bx = qx < 0 ? -s.fine[0] : 0; // around the period
+    qy += qy < 0 ? s.parts[2] : 0;
+    qx += qx < 0 ? s.parts[0] : 0;
+    by += start_of(qy, s.fine[2], s.parts[2]) - y0;
+    bx += start_of(qx, s.fine[0], s.parts[0]) - x0;
+    range_offset[r] = (u32)((i32)bx + FAR) | (u32)((i32)by + FAR) << 10;
+  }
+  for (i32 k = me; k < EACH * THREADS; k += THREADS) {
+    i32 z = k / RANGES, r = k - z * RANGES;
+    u32 count = 0;
+    if (k < LISTS && z < steps) {
+      i64 layer = z0 - (MARCHED - 1) + z, qy = py - r / (LEFT + 1), qx = px - r % (LEFT + 1);
+      layer += layer < 0 ? layers : 0;
+      qy += qy < 0 ? s.parts[2] : 0;
+      qx += qx < 0 ? s.parts[0] : 0;
+      i64 bin = (qy * s.parts[0] + qx) * layers + layer;
+      list[k] = start[bin];
+      count = start[bin + 1] - list[k];
+    }
+    before[k] = count;
+  }
+  BARRIER();
+  u32 total = 0;
+  for (i32 k = 0; k < EACH; k++)
+    total += before[me * EACH + k];
+  sum[me] = total;
+  BARRIER();
+  for (i32 reach = 1; reach < THREADS; reach *= 2) {
+    u32 add = me >= reach ? sum[me - reach] : 0;
+    BARRIER();
+    sum[me] += add;
+    BARRIER();
+  }
+  total = sum[me] - total;
+  for (i32 k = 0; k < EACH; k++) {
+    u32 count = before[me * EACH + k];
+    before[me * EACH + k] = total;
+    total += count;
+  }
+  if (me == THREADS - 1)
+    before[EACH * THREADS] = total;
+  BARRIER();
+  total = before[EACH * THREADS];
+  u32 first = parts > 1 ? (u32)(total * part / parts) : 0, end = parts > 1 ? (u32)(total * (part + 1) / parts) : total;
   real re[MARCHED], im[MARCHED];
   UNROLL for (i32 j = 0; j < MARCHED; j++)
     re[j] = im[j] = 0;
-  for (i64 z = z0 - (MARCHED - 1); z < z1; z++) {
-    for (i32 r = me; r < RANGES; r += THREADS) {
-      i64 qy = py - r / (LEFT + 1), qx = px - r % (LEFT + 1), layer = z < 0 ? z + layers : z;
-      i64 by = qy < 0 ? -s.fine[2] : 0, bx = qx < 0 ? -s.fine[0] : 0; // around the period
-      qy += qy < 0 ? s.parts[2] : 0;
-      qx += qx < 0 ? s.parts[0] : 0;
-      by += start_of(qy, s.fine[2], s.parts[2]) - y0;
-      bx += start_of(qx, s.fine[0], s.parts[0]) - x0;
-      range_offset[r] = (u32)((i32)bx + FAR) | (u32)((i32)by + FAR) << 16;
-      i64 bin = (qy * s.parts[0] + qx) * layers + layer;
-      u32 first = start[bin], n = start[bin + 1] - first;
-      range_first[r] = first + (u32)(n * part / parts);
-      range_count[r] = (u32)(n * (part + 1) / parts) - (u32)(n * part / parts);
+  i32 layer = 0; // at which the sums begin, counted from the first one with points that reach the box
+  u32 my_offset = 0;
+  real2 c = MAKE_REAL2(0, 0);
+  real tx = 0, ty = 0, tz = 0;
+  for (i64 chunk = (i64)first - THREADS; chunk < end; chunk += THREADS) {
+    if (chunk >= first) {
+      offset[me] = my_offset;
+#if NDIM > 2
+      SOME for (i32 j = 0; j < WIDTH; j++)
+        along[me * PITCH + j] = weight(j, tx);
+#else
+      ty = tx;
+#endif
+      SOME for (i32 j = 0; j < WIDTH; j++) {
+        real w = weight(j, ty);
+        strong[me * PITCH + j] = MAKE_REAL2(w * c.x, w * c.y);
+      }
+#if NDIM > 1
+      for (i32 j = 0; j < HALF; j++)
+        march[me * PAIRS + j] = MAKE_REAL2(weight(2 * j, tz), 2 * j + 1 < WIDTH ? weight(2 * j + 1, tz) : (real)0);
+#endif
     }
     BARRIER();
-    i32 total = 0;
-    for (i32 r = 0; r < RANGES; r++)
-      total += (i32)range_count[r];
-    for (i32 chunk = 0; chunk < total; chunk += THREADS) {
-      i32 r = 0, k = chunk + me;
-      while (r < RANGES - 1 && k >= (i32)range_count[r])
-        k -= (i32)range_count[r++];
-      if (chunk + me < total) {
-        i64 i = range_first[r] + k;
-        u32 p = place[i];
-        offset[me] = range_offset[r] + (p & 255) + ((p >> 8 & 255) << 16);
-        strength[me] = from[source[i] * s.stride];
-        real t = fraction[i];
-        SOME for (i32 j = 0; j < WIDTH; j++) {
-          real w = piece[DEGREE * WIDTH + j];
-          UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-            w = FMA(w, t, piece[g * WIDTH + j]);
-          along[me * PITCH + j] = w;
-        }
-#if NDIM > 1
-        t = fraction[s.n + i];
-        SOME for (i32 j = 0; j < WIDTH; j++) {
-          real w = piece[DEGREE * WIDTH + j];
-          UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-            w = FMA(w, t, piece[g * WIDTH + j]);
-          march[j * THREADS + me] = w;
-        }
-#endif
-#if NDIM > 2
-        t = fraction[2 * s.n + i];
-        SOME for (i32 j = 0; j < WIDTH; j++) {
-          real w = piece[DEGREE * WIDTH + j];
-          UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-            w = FMA(w, t, piece[g * WIDTH + j]);
-          across[me * PITCH + j] = w;
-        }
-#endif
+    if (chunk + THREADS + me < end) {
+      u32 k = (u32)(chunk + THREADS + me);
+      i32 low = 0, high = LISTS; // before[low] <= k < before[high]
+      while (high - low > 1) {
+        i32 middle = (low + high) / 2;
+        if (before[middle] <= k)
+          low = middle;
+        else
+          high = middle;
       }
-      BARRIER();
-      i32 n = total - chunk < THREADS ? total - chunk : THREADS;
-      u32 next = offset[0];
-      for (i32 i = 0; i < n; i++) {
-        u32 o = next;
-        next = offset[i + 1 < n ? i + 1 : i];
-        i32 cx = (i32)(o & 65535) - FAR, cy = (i32)(o >> 16) - FAR;
-        if (cx <= c1 && cx + WIDTH > c0 && cy <= r1 && cy + ACROSS > r0) { // the same for the whole warp
-          i32 jx = column - cx;
-          real q = jx >= 0 && jx < WIDTH ? along[i * PITCH + jx] : (real)0;
-#if NDIM > 2
-          i32 jy = row - cy;
-          q *= jy >= 0 && jy < WIDTH ? across[i * PITCH + jy] : (real)0;
-#endif
-          real2 c = strength[i];
-          real qr = q * c.x, qi = q * c.y;
+      i64 i = (i64)list[low] + (k - before[low]);
+      u32 p = place[i];
+      my_offset = range_offset[low % RANGES] + (p & 255) + ((p >> 8 & 255) << 10) + ((u32)(low / RANGES) << 20);
+      c = from[i];
+      tx = fraction[i];
 #if NDIM > 1
-          UNROLL for (i32 j = 0; j < WIDTH; j++) {
-            real w = march[j * THREADS + i];
-            re[j] = FMA(qr, w, re[j]);
-            im[j] = FMA(qi, w, im[j]);
-          }
+      tz = fraction[s.n + i];
+#endif
+#if NDIM > 2
+      ty = fraction[2 * s.n + i];
+#endif
+    }
+    i32 n = chunk < first ? 0 : end - chunk < THREADS ? (i32)(end - chunk) : THREADS;
+    u32 next = n ? offset[0] : 0;
+    for (i32 i = 0; i < n; i++) {
+      u32 o = next;
+      next = offset[i + 1 < n ? i + 1 : i];
+      for (; layer < (i32)(o >> 20); layer++) {
+        if (layer >= MARCHED - 1 && own)
+          to[at + (layer - (MARCHED - 1)) * step] = MAKE_REAL2(re[0], im[0]);
+        next_layer(re, im);
+      }
+      i32 cx = (i32)(o & 1023) - FAR, cy = (i32)(o >> 10 & 1023) - FAR;
+      if (cx <= c1 && cx + WIDTH > c0 && cy <= r1 && cy + ACROSS > r0) { // the same for the whole warp
+        i32 jx = column - cx;
+        bool hit = jx >= 0 && jx < WIDTH;
+#if NDIM > 2
+        i32 jy = row - cy;
+        real q = hit ? along[i * PITCH + jx] : (real)0;
+        real2 v = jy >= 0 && jy < WIDTH ? strong[i * PITCH + jy] : MAKE_REAL2(0, 0);
+        v = MAKE_REAL2(q * v.x, q * v.y);
 #else
-          re[0] += qr;
-          im[0] += qi;
+        real2 v = hit ? strong[i * PITCH + jx] : MAKE_REAL2(0, 0);
 #endif
+#if NDIM > 1
+        UNROLL for (i32 j = 0; j < HALF; j++) {
+          real2 w = march[i * PAIRS + j];
+          re[2 * j] = FMA(v.x, w.x, re[2 * j]);
+          im[2 * j] = FMA(v.y, w.x, im[2 * j]);
+          if (2 * j + 1 < WIDTH) {
+            re[2 * j + 1] = FMA(v.x, w.y, re[2 * j + 1]);
+            im[2 * j + 1] = FMA(v.y, w.y, im[2 * j + 1]);
+          }
         }
+#else
+        re[0] += v.x;
+        im[0] += v.y;
+#endif
       }
-      BARRIER();
     }
-    if (z >= z0 && own)
-      to[at + (z - z0) * step] = MAKE_REAL2(re[0], im[0]);
-    UNROLL for (i32 j = 0; j + 1 < MARCHED; j++) {
-      re[j] = re[j + 1];
-      im[j] = im[j + 1];
-    }
-    re[MARCHED - 1] = im[MARCHED - 1] = 0;
-    BARRIER(); // the ranges are read
+    BARRIER();
+  }
+  for (; layer < steps; layer++) {
+    if (layer >= MARCHED - 1 && own)
+      to[at + (layer - (MARCHED - 1)) * step] = MAKE_REAL2(re[0], im[0]);
+    next_layer(re, im);
   }
 }
 
