@@ -9,7 +9,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-os.environ["PYTHONPATH"] = str(ROOT / "python")  # for the programs that tests start
+os.environ["PYTHONPATH"] = os.pathsep.join(  # for the programs that tests start
+    [str(ROOT / "python"), *filter(None, [os.environ.get("PYTHONPATH")])])
 SPHERE = ROOT.parent / "shared" / "data" / "sphere"
 
 
