@@ -53,7 +53,7 @@ static void shapes(kugel_ctx *ctx)
   static const int64_t sizes[][3] = {{1}, {64}, {1, 9}, {40, 6}, {1, 1, 1}, {5, 4, 3}};
   static const double period[] = {1, 0.3, 1e6};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-    for (int k = (int)i % 2; k < 8; k += 3) { // each type, sign and order with some
+    for (int k = (int)(3 * i % 5); k < 8; k += 5) { // each type, sign and order with some
       problem p = {.ndim = 1 + (int)i / 2,
                    .m = k & 4 ? 1 : 37,
                    .opts = {.size = sizeof p.opts,
@@ -70,11 +70,13 @@ static void shapes(kugel_ctx *ctx)
     }
 }
 
-/* Every width of the kernel, in three dimensions and in float and double by turns. */
+/* Widths of the kernel in three dimensions, in float and double by turns: tests of the CPU have all of them. */
 static void widths(kugel_ctx *ctx)
 {
   double tolerance = 0.08;
   for (int w = 2; w <= 15; w++, tolerance *= 0.11) {
+    if (w > 3 && w < 14 && w % 4 > 1)
+      continue;
     problem p = {.ndim = 3,
                  .n = {6, 7, 9},
                  .m = 50,
