@@ -103,13 +103,18 @@ static void tile_figures(const kugel_volume *p, const kugel__fused *f, const rat
     in *= (double)kugel__min(p->axis[d].n, p->tile[d] + p->axis[d].k - 1);
     out *= (double)p->tile[d];
   }
+  bool hold = kugel__lane_tiles_hold(p, f);
   info->kernel_bytes = (uint64_t)(count * compute);
-  info->device_bytes = kugel__lane_tiles_bytes(p, f, &pinned);
+  info->device_bytes = kugel__lane_tiles_bytes(p, f, hold, &pinned);
   info->host_bytes += pinned;
-  info->moved_bytes = (uint64_t)(count * (in + out));
+  double image = (double)size * (double)p->axis[0].n * (double)p->axis[1].n * (double)p->axis[2].n;
+  info->moved_bytes = (uint64_t)((hold ? image : count * in) + count * out);
   double share = fmax(1, count / lanes), step[3] = {in / r->up, kernel_seconds(p, r, compute), out / r->down};
   double slowest = fmax(step[0], fmax(step[1], step[2]));
   info->seconds = share * slowest + step[0] + step[1] + step[2] - slowest;
+  if (hold) // all is copied in once: the last tile ends after all data are there, after all others, or after all copies out
+    info->seconds = fmax(image / r->up + step[1] + step[2],
+                         fmax(step[0] + count * step[1] + step[2], step[0] + step[1] + count * step[2]));
 }
 
 static void resident_figures(const kugel_volume *p, const kugel__fused *f, const rates *r,

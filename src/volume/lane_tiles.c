@@ -5,15 +5,16 @@
 #include "core/ctx.h"
 #include "device/lanes.h"
 #include "volume/device_plan.h"
-#include "volume/lane_voxels.h"
+#include "volume/lane_image.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = 3, ALIGN = 512 /* bytes, of what kernels get as an array */ };
 
 typedef struct part { // of a tile, from its loading to its delivery
   kugel__fused_span data[DIMS], results[DIMS];
   kugel__lane_voxels in, out;
-  size_t map, window; // bytes from the start of what is copied in; 0: none
-  bool direct_in, direct_out;
+  size_t map, window;  // bytes from the start of what is copied in; 0: none
+  int64_t datum[DIMS]; // the first one, of an image that is kept
+  bool direct_out;
 } part;
 
 typedef struct lane {
@@ -26,7 +27,9 @@ struct kugel__lane_tiles {
   kugel_ctx *ctx;
   pthread_mutex_t lock; // of all that follows
   kugel__device_lanes *lanes;
-  size_t in_bytes, out_bytes; // of a slot
+  size_t in_bytes, host_bytes, out_bytes; // of a slot
+  bool hold;                              // the image of a run is kept on the device
+  kugel__lane_image image;
   int count;
   lane *lane;
 };
@@ -62,10 +65,15 @@ static sizes sizes_of(const kugel_volume *p)
   return s;
 }
 
-static size_t in_bytes(const sizes *s, int64_t size, const kugel_volume *p, bool adjoint)
+static size_t voxel_bytes(const sizes *s, int64_t size, bool adjoint)
 {
-  return align((adjoint ? s->results : s->data) * size) + align(s->map * 4) +
-         align(s->window * (int64_t)p->real);
+  return align((adjoint ? s->results : s->data) * size);
+}
+
+// Maps and windows, copied in behind the voxels.
+static size_t list_bytes(const sizes *s, const kugel_volume *p)
+{
+  return align(s->map * 4) + align(s->window * (int64_t)p->real);
 }
 
 static size_t out_bytes(const sizes *s, int64_t size, bool adjoint)
@@ -88,13 +96,24 @@ static size_t work_bytes(const kugel_volume *p, const kugel__fused *f)
   return (size_t)kugel__fused_work(f, data, results);
 }
 
-uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, uint64_t *host)
+uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, bool hold, uint64_t *host)
 {
   sizes s = sizes_of(p);
   int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
-  uint64_t slot = in_bytes(&s, size, p, false) + out_bytes(&s, size, false);
-  *host = SLOTS * slot;
-  return SLOTS * slot + (p->kernels > 1 ? 2 : 1) * work_bytes(p, f) + kugel__fused_spectra(f);
+  uint64_t voxels = voxel_bytes(&s, size, false), lists = list_bytes(&s, p), out = out_bytes(&s, size, false);
+  uint64_t image = (uint64_t)(p->axis[0].n * p->axis[1].n * p->axis[2].n * size);
+  *host = SLOTS * (voxels + lists + out);
+  return SLOTS * (lists + out) + (hold ? image : SLOTS * voxels) +
+         (p->kernels > 1 ? 2 : 1) * work_bytes(p, f) + kugel__fused_spectra(f);
+}
+
+bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)
+{
+  int64_t limit;
+  uint64_t host;
+  return p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0 &&
+         !kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit) &&
+         kugel__lane_tiles_bytes(p, f, true, &host) <= (uint64_t)limit;
 }
 
 /* ---- plans ---- */
@@ -132,7 +151,9 @@ kugel_status kugel__lane_tiles_create(kugel_volume *p, const double *kernel, kug
   t->ctx = p->ctx;
   pthread_mutex_init(&t->lock, NULL);
   *out = t; // what is there after a failure, destroy frees
-  return make_lanes(p, kernel, t);
+  KUGEL_TRY(make_lanes(p, kernel, t));
+  t->hold = kugel__lane_tiles_hold(p, t->lane[0].fused);
+  return KUGEL_OK;
 }
 
 void kugel__lane_tiles_destroy(kugel__lane_tiles *t)
@@ -147,6 +168,7 @@ void kugel__lane_tiles_destroy(kugel__lane_tiles *t)
     kugel__device_free(device, l->work[1]);
     kugel__device_free(device, l->counter);
   }
+  kugel__lane_image_close(&t->image);
   kugel__free(t->ctx, t->lane);
   kugel__device_lanes_destroy(t->lanes);
   pthread_mutex_destroy(&t->lock);
@@ -154,22 +176,24 @@ void kugel__lane_tiles_destroy(kugel__lane_tiles *t)
 }
 
 // Slots for items of these sizes; those that are too small are replaced.
-static kugel_status make_room(kugel__lane_tiles *t, size_t in, size_t out)
+static kugel_status make_room(kugel__lane_tiles *t, size_t in, size_t host, size_t out)
 {
-  if (in <= t->in_bytes && out <= t->out_bytes)
+  if (in <= t->in_bytes && host <= t->host_bytes && out <= t->out_bytes)
     return KUGEL_OK;
-  in = in > t->in_bytes ? in : t->in_bytes;
-  out = out > t->out_bytes ? out : t->out_bytes;
+  kugel__lane_bytes bytes = {.in = in > t->in_bytes ? in : t->in_bytes,
+                             .out = out > t->out_bytes ? out : t->out_bytes,
+                             .host_in = host > t->host_bytes ? host : t->host_bytes};
+  bytes.host_out = bytes.out;
   kugel__device_lanes *fresh;
   KUGEL_TRY(kugel__device_lanes_create(t->ctx, SLOTS, &fresh));
   kugel__device_lanes_destroy(t->lanes);
   t->lanes = fresh;
-  t->in_bytes = t->out_bytes = 0;
+  t->in_bytes = t->host_bytes = t->out_bytes = 0;
   for (int i = 0; i < t->count; i++)
-    KUGEL_TRY(kugel__lane_room(&fresh->lane[i],
-                               &(kugel__lane_bytes){.in = in, .out = out, .host_in = in, .host_out = out}));
-  t->in_bytes = in;
-  t->out_bytes = out;
+    KUGEL_TRY(kugel__lane_room(&fresh->lane[i], &bytes));
+  t->in_bytes = bytes.in;
+  t->host_bytes = bytes.host_in;
+  t->out_bytes = bytes.out;
   return KUGEL_OK;
 }
 
@@ -179,6 +203,7 @@ typedef struct run {
   const kugel_volume *p;
   kugel__lane_tiles *t;
   const kugel__lane_work *work;
+  bool held; // the image is kept on the device
 } run;
 
 static part *part_of(const run *r, const kugel__lane *on, const kugel__lane_slot *slot)
@@ -228,19 +253,36 @@ static void describe(const run *r, const kugel__lane_tile *tile, part *o, uint32
   o->window = 0;
 }
 
-// The window of a tile, behind what else is copied in.
-static void copy_window(const kugel_volume *p, const kugel__lane_tile *tile, part *o, size_t at, char *host)
+// The window of a tile.
+static void copy_window(const kugel_volume *p, const kugel__lane_tile *tile, char *to)
 {
   const kugel__volume_reach *reach = tile->reach;
-  int64_t row = reach[2].results, size = (int64_t)p->real, to = 0;
-  o->window = at;
+  int64_t row = reach[2].results, size = (int64_t)p->real;
   for (int64_t q = 0; q < p->kernels; q++)
     for (int64_t z = 0; z < reach[0].results; z++)
-      for (int64_t y = 0; y < reach[1].results; y++, to += row) {
+      for (int64_t y = 0; y < reach[1].results; y++, to += row * size) {
         int64_t from = (q * p->axis[0].m + reach[0].result + z) * p->axis[1].m + reach[1].result + y;
-        memcpy(host + at + (size_t)(to * size), p->window + (from * p->axis[2].m + reach[2].result) * size,
-               (size_t)(row * size));
+        memcpy(to, p->window + (from * p->axis[2].m + reach[2].result) * size, (size_t)(row * size));
       }
+}
+
+// The voxels of a tile; they are in slot->in, or in the image that is kept.
+static kugel_status load_voxels(const run *r, const kugel__lane_tile *tile, kugel__lane *on,
+                                kugel__lane_slot *slot, part *o)
+{
+  kugel__lane_image *image = &r->t->image;
+  if (r->held) {
+    for (int d = 0; d < DIMS; d++)
+      o->datum[d] = tile->reach[d].datum;
+    int64_t first = o->datum[image->axis];
+    return kugel__lane_image_load(r->p->ctx, image, first, first + tile->reach[image->axis].count,
+                                  slot->host_in, on->in);
+  }
+  if (kugel__lane_direct(on->device, &o->in))
+    return kugel__lane_copy(on->device, &o->in, KUGEL__UPLOAD, slot->in, on->in);
+  KUGEL_TRY(kugel__lane_gather(r->p->ctx, &o->in, slot->host_in));
+  return kugel__device_copy(on->device, KUGEL__UPLOAD, slot->in, (kugel__mem){slot->host_in, 0},
+                            (size_t)kugel__lane_voxels_bytes(&o->in), on->in);
 }
 
 static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
@@ -251,30 +293,24 @@ static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
   kugel__lane_tile tile;
   KUGEL_TRY(r->work->tile(r->work->arg, slot->item, &tile));
   sizes s = sizes_of(p);
-  int64_t size = (r->work->adjoint ? tile.in : tile.in).dtype.bits / 8;
-  size_t lists =
-      in_bytes(&s, size, p, r->work->adjoint) - align(s.map * 4) - align(s.window * (int64_t)p->real);
-  char *host = slot->host_in;
-  describe(r, &tile, o, (uint32_t *)(void *)(host + lists));
-  size_t voxels = (size_t)kugel__lane_voxels_bytes(&o->in), end = lists;
+  size_t voxels = voxel_bytes(&s, tile.in.dtype.bits / 8, r->work->adjoint), lists = r->held ? 0 : voxels,
+         bytes = 0;
+  char *host = (char *)slot->host_in + voxels;
+  describe(r, &tile, o, (uint32_t *)(void *)host);
   if (o->map) {
     o->map = lists;
-    end = lists + (size_t)s.map * 4;
+    bytes = (size_t)s.map * 4;
   }
   if (p->window) {
-    copy_window(p, &tile, o, lists + align(s.map * 4), host);
-    end = in_bytes(&s, size, p, r->work->adjoint);
+    o->window = align(s.map * 4);
+    copy_window(p, &tile, host + o->window);
+    o->window += lists;
+    bytes = list_bytes(&s, p);
   }
-  o->direct_in = kugel__lane_direct(on->device, &o->in);
   o->direct_out = kugel__lane_direct(on->device, &o->out);
-  if (o->direct_in)
-    KUGEL_TRY(kugel__lane_copy(on->device, &o->in, KUGEL__UPLOAD, slot->in, on->in));
-  else {
-    KUGEL_TRY(kugel__lane_gather(p->ctx, &o->in, host));
-    KUGEL_TRY(kugel__device_copy(on->device, KUGEL__UPLOAD, slot->in, (kugel__mem){host, 0}, voxels, on->in));
-  }
+  KUGEL_TRY(load_voxels(r, &tile, on, slot, o));
   return kugel__device_copy(on->device, KUGEL__UPLOAD, (kugel__mem){slot->in.base, lists},
-                            (kugel__mem){host + lists, 0}, end - lists, on->in);
+                            (kugel__mem){host, 0}, bytes, on->in);
 }
 
 static kugel__fused_voxels packed(kugel__mem mem, const kugel__lane_voxels *v)
@@ -291,7 +327,8 @@ static kugel_status compute(void *arg, kugel__lane *on, kugel__lane_slot *slot)
   lane *l = &r->t->lane[on->index];
   part *o = part_of(r, on, slot);
   kugel__fused_job job = {.adjoint = r->work->adjoint,
-                          .in = packed(slot->in, &o->in),
+                          .in = r->held ? kugel__lane_image_from(&r->t->image, o->datum)
+                                        : packed(slot->in, &o->in),
                           .out = packed(slot->out, &o->out),
                           .map = slot->in,
                           .work = {{l->work[0], 0}, {l->work[1], 0}},
@@ -349,7 +386,11 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
   KUGEL_TRY(r->work->tile(r->work->arg, 0, &first));
   sizes s = sizes_of(p);
   bool adjoint = r->work->adjoint;
-  KUGEL_TRY(make_room(t, in_bytes(&s, first.in.dtype.bits / 8, p, adjoint),
+  r->held = t->hold && r->work->image && !adjoint;
+  if (r->held)
+    KUGEL_TRY(kugel__lane_image_open(&t->image, t->lanes->lane[0].device, p, r->work->image));
+  size_t voxels = voxel_bytes(&s, first.in.dtype.bits / 8, adjoint), lists = list_bytes(&s, p);
+  KUGEL_TRY(make_room(t, r->held ? lists : voxels + lists, voxels + lists,
                       out_bytes(&s, first.out.dtype.bits / 8, adjoint)));
   for (int i = 0; i < t->count; i++)
     KUGEL_TRY(

@@ -18,6 +18,7 @@ typedef struct kugel__lane_work {
   void *arg;
   int64_t count;
   bool adjoint;
+  const kugel__volume_box *image; /* of which the `in` of all tiles are parts; NULL: arrays of their own */
   /* Tile i; what it points to stays until the next call. */
   kugel_status (*tile)(void *arg, int64_t i, kugel__lane_tile *out);
   /* The results of tile i are there: on the caller's thread, in order if there is one device. NULL: nothing is done. */
@@ -32,7 +33,9 @@ int kugel__lane_tiles_under_way(const kugel__lane_tiles *t);
 /* Calls take turns. */
 kugel_status kugel__lane_tiles_run(const kugel_volume *p, kugel__lane_tiles *t, const kugel__lane_work *work,
                                    atomic_llong *clipped);
-/* Bytes of device memory, of page-locked host memory, and of kernels' traffic for all tiles; in *kernels the tile's plan. */
-uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, uint64_t *host);
+/* Bytes of device memory, and of page-locked host memory. hold: the image is kept on the device, lane_image.h. */
+uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, bool hold, uint64_t *host);
+/* Whether the image is kept on the device: tiles follow each other along one axis, and it fits the memory. */
+bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f);
 
 #endif

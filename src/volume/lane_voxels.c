@@ -3,10 +3,7 @@
 #include <string.h>
 #include "core/parallel.h"
 
-enum {
-  LEAST_RUN = 32768, // bytes of a copy that is worth its launch
-  TASK = 262144      // bytes of a task
-};
+enum { TASK = 262144 }; // bytes of a task
 
 static int64_t size_of(const kugel__lane_voxels *v)
 {
@@ -76,11 +73,15 @@ static int64_t run_of(const kugel__lane_voxels *v, int *level)
   return run;
 }
 
+bool kugel__lane_pinned(kugel__device *device, const kugel__lane_voxels *v)
+{
+  return device->ops->pinned && device->ops->pinned(v->box.data);
+}
+
 bool kugel__lane_direct(kugel__device *device, const kugel__lane_voxels *v)
 {
   int level;
-  return device->ops->pinned && device->ops->pinned(v->box.data) &&
-         run_of(v, &level) * size_of(v) >= LEAST_RUN;
+  return kugel__lane_pinned(device, v) && run_of(v, &level) * size_of(v) >= KUGEL__LANE_LEAST_RUN;
 }
 
 kugel_status kugel__lane_copy(kugel__device *device, const kugel__lane_voxels *v, kugel__way way,

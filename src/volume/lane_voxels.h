@@ -12,10 +12,14 @@ typedef struct kugel__lane_voxels {
   int64_t n[4];
 } kugel__lane_voxels;
 
+enum { KUGEL__LANE_LEAST_RUN = 32768 }; /* bytes of a copy that is worth its launch */
+
 int64_t kugel__lane_voxels_bytes(const kugel__lane_voxels *v);
 /* Between the array and packed host memory, by the context's threads. */
 kugel_status kugel__lane_gather(kugel_ctx *ctx, const kugel__lane_voxels *v, char *packed);
 kugel_status kugel__lane_scatter(kugel_ctx *ctx, const kugel__lane_voxels *v, const char *packed);
+/* Whether the array is page-locked. */
+bool kugel__lane_pinned(kugel__device *device, const kugel__lane_voxels *v);
 /* Whether the array can be copied in few pieces without the host's help: page-locked, and long runs. */
 bool kugel__lane_direct(kugel__device *device, const kugel__lane_voxels *v);
 /* Such copies, queued. */

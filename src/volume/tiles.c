@@ -427,7 +427,7 @@ kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const 
   kugel_status s = make_space(p, adjoint, &own);
   if (!s && p->lanes && !adjoint) { // several at a time
     all_tiles a = {.p = p, .s = &own, .in = in, .out = out};
-    kugel__lane_work work = {.arg = &a, .count = tiles, .tile = tile_of};
+    kugel__lane_work work = {.arg = &a, .count = tiles, .image = in, .tile = tile_of};
     s = kugel__lane_tiles_run(p, p->lanes, &work, clipped);
     tiles = 0;
   }

@@ -114,6 +114,10 @@ static void tiles(kugel_ctx *ctx)
        {20, 30},
        {.extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_UNKNOWN, .precision = KUGEL_PRECISION_F32}},
       {2, {60, 20}, {7, 9}, {20, 7}, {.extent = KUGEL_CONV_VALID, .complex_data = 1}},
+      // along one axis: the image is kept on the device
+      {2, {60, 70}, {9, 9}, {13, 70}, {.extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_UNKNOWN}},
+      {3, {3, 50, 200}, {2, 9, 4}, {3, 21, 200}, {.extent = KUGEL_CONV_SAME, .kernels = 2}},
+      {3, {20, 9, 12}, {30, 2, 3}, {7, 10, 14}, {.precision = KUGEL_PRECISION_F32}},
   };
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
     compare(ctx, &list[i], true);
