@@ -27,7 +27,7 @@ ROWS = [
     {"sphere/alm"},
     {"sphere/sht"},
     {"sphere/radial", "sphere/spectra", "sphere/points", "volume"},
-    {"sphere/sources", "ball", "deconv"},
+    {"sphere/sources", "ball", "deconv", "lead"},
 ]
 NESTED = ("fft", "sphere")  # layers whose rooms are one level deeper
 FILES_ONLY = {"io", "plot", "stack"}  # see core/ and the public headers

@@ -73,7 +73,7 @@ bool ranks_begin(int argc, const char *const *argv, int *code)
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
-  if (kugel_sht_serve(NULL, comm, code))
+  if (kugel_serve(NULL, comm, code))
     *code = EXIT_FAILED;
   kugel_comm_destroy(comm);
   return true;
@@ -82,7 +82,7 @@ bool ranks_begin(int argc, const char *const *argv, int *code)
 int ranks_end(int code)
 {
   if (comm)
-    kugel_sht_dismiss(comm, code);
+    kugel_dismiss(comm, code);
   kugel_comm_destroy(comm);
   comm = NULL;
   return code;

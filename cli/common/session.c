@@ -287,7 +287,7 @@ int session_context(const arg *device, const arg *mem)
   LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device->s}, &run.ctx));
   if (mem && mem->given)
     LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)mem->n));
-  LIB(kugel_sht_lead(run.ctx, ranks_comm()));
+  LIB(kugel_lead(run.ctx, ranks_comm()));
   return EXIT_DONE;
 }
 

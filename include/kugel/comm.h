@@ -222,6 +222,32 @@ KUGEL_API kugel_status kugel_layout_runs(const kugel_layout *layout, int rank, i
 KUGEL_API kugel_status kugel_layout_move(const kugel_layout *from, const kugel_array *x, const kugel_layout *to,
                                          const kugel_array *y);
 
+/* ---- rank 0 leads ---------------------------------------------------------------------------------------------- */
+
+/// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their
+/// work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over
+/// pixels, convolutions of volumes in tiles. Programs and functions that know nothing of ranks (kugel_smooth,
+/// kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not spread. Not for a context
+/// in which other threads make plans at this moment.
+/// @param[in] ctx   NULL: the default context
+/// @param[in] comm  rank 0's communicator, which must outlive the plans; NULL: the context leads no more
+/// @errors KUGEL_EINVAL if this is not rank 0
+/// @cost   each call of a plan moves its arrays between rank 0 and the others
+KUGEL_API kugel_status kugel_lead(kugel_ctx *ctx, kugel_comm *comm);
+
+/// Works for rank 0 until it calls kugel_dismiss. Failures of single calls are rank 0's to report.
+/// @param[in]  ctx   NULL: the default context
+/// @param[in]  comm  the communicator of a rank other than 0
+/// @param[out] code  the number that rank 0 gave to kugel_dismiss; may be NULL
+/// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached
+KUGEL_API kugel_status kugel_serve(kugel_ctx *ctx, kugel_comm *comm, int *code);
+
+/// Ends kugel_serve on the other ranks. Plans that lead must be destroyed before.
+/// @param[in] comm  rank 0's communicator
+/// @param[in] code  for the other ranks, such as an exit code
+/// @errors KUGEL_EINVAL; KUGEL_EIO
+KUGEL_API kugel_status kugel_dismiss(kugel_comm *comm, int code);
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,6 +87,9 @@ typedef struct kugel_radial_opts {
   int normalise; /* 1: divide by what the sum makes of the constant 1, so that constants stay constant however few
                     pixels the kernel spans; bad pixels still count as zero. Where that is below 1e-6 of the
                     integral the sum stays as it is. Without parts and normalise_mask. 0: the sum as it is */
+  kugel_comm *comm; /* NULL: this process alone. Else maps are in parts on its ranks, which make the plan together, on the
+                       CPU; arrays are the rank's parts (kugel_radial_layout). By the direct method or rings, which have the
+                       same bits for any number of ranks; automatic: the faster of the two */
 } kugel_radial_opts;
 
 typedef struct kugel_radial_info {
@@ -121,6 +124,13 @@ KUGEL_API kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_op
 /// Frees a plan.
 /// @param[in] plan  may be NULL
 KUGEL_API void kugel_radial_destroy(kugel_radial *plan);
+
+/// The layout of a plan over ranks: rank r has a run of rings from the pole on and their mirrors, on HEALPix two runs of
+/// pixels, so many that all ranks have about the same work.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_radial_layout(const kugel_radial *plan, kugel_layout **out);
 
 /// Reports what a plan does.
 /// @param[in]     plan  from kugel_radial_create
@@ -183,7 +193,8 @@ typedef struct kugel_radial_stream_opts {
 /// @param[in] opts  source and destination of the pixels
 /// @errors KUGEL_EINVAL; the status that a callback returns; KUGEL_ENOMEM, with the bytes needed, if opts.memory
 ///         cannot hold one ring and the rings within its cut-off; KUGEL_ENOTSUP for plans by harmonics on the CPU,
-///         and for opts.first and opts.end on a device; KUGEL_ECANCELED
+///         and for opts.first and opts.end on a device or over ranks; KUGEL_ECANCELED. Over ranks each rank streams its own
+///         rings, reads what they need and writes them, without a word to the others: agree (kugel_comm_agree) afterwards
 /// @accuracy the numbers of kugel_radial_execute
 /// @cost   of kugel_radial_execute; on the CPU every pixel is read once. With opts.normalise each call convolves a
 ///         constant map, too, block by block

@@ -223,29 +223,6 @@ KUGEL_API kugel_status kugel_sht_layout(const kugel_sht *plan, kugel_sht_side si
 /// @errors KUGEL_EINVAL
 KUGEL_API kugel_status kugel_sht_orders(const kugel_sht *plan, int64_t most, int64_t *m, int64_t *count);
 
-/// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread
-/// their transforms over all ranks, which are in kugel_sht_serve meanwhile. Programs and functions that know nothing of
-/// ranks (kugel_smooth, kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not
-/// spread. Not for a context that other threads make plans in at this moment.
-/// @param[in] ctx   NULL: the default context
-/// @param[in] comm  rank 0's communicator, which must outlive the plans; NULL: the context leads no more
-/// @errors KUGEL_EINVAL if this is not rank 0
-/// @cost   each transform moves alm and maps between rank 0 and the others
-KUGEL_API kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm);
-
-/// Works for rank 0 until it calls kugel_sht_dismiss. Failures of single transforms are rank 0's to report.
-/// @param[in]  ctx   NULL: the default context
-/// @param[in]  comm  the communicator of a rank other than 0
-/// @param[out] code  the number that rank 0 gave to kugel_sht_dismiss; may be NULL
-/// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached
-KUGEL_API kugel_status kugel_sht_serve(kugel_ctx *ctx, kugel_comm *comm, int *code);
-
-/// Ends kugel_sht_serve on the other ranks. Plans that lead must be destroyed before.
-/// @param[in] comm  rank 0's communicator
-/// @param[in] code  for the other ranks, such as an exit code
-/// @errors KUGEL_EINVAL; KUGEL_EIO
-KUGEL_API kugel_status kugel_sht_dismiss(kugel_comm *comm, int code);
-
 /* ---- smoothing ------------------------------------------------------------------------------------------------- */
 
 typedef struct kugel_smooth_opts {

@@ -1200,6 +1200,7 @@ class kugel_radial_opts(Structure):
         ("orientation", c_void_p),
         ("kappa", c_void_p),
         ("normalise", c_int),
+        ("comm", c_void_p),
     ]
 
 
@@ -1895,15 +1896,6 @@ FUNCTIONS = {
     "kugel_sht_orders": (  # plan, most, m, count
         STATUS, [c_void_p, c_int64, c_void_p, c_void_p],
         "The orders m of this rank's coefficients, ascending; without opts.comm all of them."),
-    "kugel_sht_lead": (  # ctx, comm
-        STATUS, [c_void_p, c_void_p],
-        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their transforms over all ranks, which are in kugel_sht_serve meanwhile.'),
-    "kugel_sht_serve": (  # ctx, comm, code
-        STATUS, [c_void_p, c_void_p, c_void_p],
-        'Works for rank 0 until it calls kugel_sht_dismiss.'),
-    "kugel_sht_dismiss": (  # comm, code
-        STATUS, [c_void_p, c_int],
-        'Ends kugel_sht_serve on the other ranks.'),
     "kugel_smooth": (  # ctx, opts, in, out, queue
         STATUS, [c_void_p, POINTER(kugel_smooth_opts), POINTER(kugel_array), POINTER(kugel_array), c_void_p],
         'Smooths maps by a Gaussian beam or a window: analysis, multiplication, synthesis.'),
@@ -2090,6 +2082,15 @@ FUNCTIONS = {
     "kugel_layout_move": (  # from, x, to, y
         STATUS, [c_void_p, POINTER(kugel_array), c_void_p, POINTER(kugel_array)],
         'Moves an array from one layout to another: gathers, scatters, spreads anew.'),
+    "kugel_lead": (  # ctx, comm
+        STATUS, [c_void_p, c_void_p],
+        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over pixels, convolutions of volumes in tiles.'),
+    "kugel_serve": (  # ctx, comm, code
+        STATUS, [c_void_p, c_void_p, c_void_p],
+        'Works for rank 0 until it calls kugel_dismiss.'),
+    "kugel_dismiss": (  # comm, code
+        STATUS, [c_void_p, c_int],
+        'Ends kugel_serve on the other ranks.'),
     "kugel_conv_create": (  # ctx, ndim, n, k, kernels, opts, out
         STATUS, [c_void_p, c_int, c_void_p, c_void_p, POINTER(kugel_array), POINTER(kugel_conv_opts), c_void_p],
         "Makes a plan, which holds the kernels' spectra."),
@@ -2396,6 +2397,9 @@ FUNCTIONS = {
     "kugel_radial_destroy": (  # plan
         None, [c_void_p],
         'Frees a plan.'),
+    "kugel_radial_layout": (  # plan, out
+        STATUS, [c_void_p, c_void_p],
+        'The layout of a plan over ranks: rank r has a run of rings from the pole on and their mirrors, on HEALPix two runs of pixels, so many that all ranks have about the same work.'),
     "kugel_radial_get_info": (  # plan, info
         STATUS, [c_void_p, POINTER(kugel_radial_info)],
         'Reports what a plan does.'),

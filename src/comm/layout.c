@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Layouts: which elements each rank has. */
+#include <string.h>
 #include "comm/layout.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -31,14 +32,32 @@ void kugel__layout_rank(kugel_layout *l, int rank)
 
 void kugel__layout_add(kugel_layout *l, int rank, int64_t first, int64_t n)
 {
+  kugel__layout_add_at(l, rank, first, n, l->part[rank]);
+}
+
+void kugel__layout_add_at(kugel_layout *l, int rank, int64_t first, int64_t n, int64_t at)
+{
   kugel__run *last = l->begin[rank + 1] > l->begin[rank] ? &l->runs[l->begin[rank + 1] - 1] : NULL;
   if (n == 0)
     return;
-  if (last && last->first + last->n == first)
+  if (last && last->first + last->n == first && last->at + last->n == at)
     last->n += n;
   else
-    l->runs[l->begin[rank + 1]++] = (kugel__run){first, n, l->part[rank]};
+    l->runs[l->begin[rank + 1]++] = (kugel__run){first, n, at};
   l->part[rank] += n;
+}
+
+kugel_status kugel__layout_copy(kugel_ctx *ctx, const kugel_layout *from, kugel_layout **out)
+{
+  int ranks = from->comm->size;
+  int64_t runs = from->begin[ranks];
+  kugel_layout *l;
+  KUGEL_TRY(kugel__layout_new(ctx, from->comm, from->count, runs, &l));
+  memcpy(l->begin, from->begin, ((size_t)ranks + 1) * sizeof *l->begin);
+  memcpy(l->part, from->part, (size_t)ranks * sizeof *l->part);
+  memcpy(l->runs, from->runs, (size_t)runs * sizeof *l->runs);
+  *out = l;
+  return KUGEL_OK;
 }
 
 kugel_status kugel_layout_whole(kugel_comm *comm, int64_t count, int root, kugel_layout **out)

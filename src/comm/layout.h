@@ -26,6 +26,10 @@ kugel_status kugel__layout_new(kugel_ctx *ctx, kugel_comm *comm, int64_t count, 
 /* Joins the run to the one before it where they touch. Ranks in order; every rank calls layout_rank once. */
 void kugel__layout_rank(kugel_layout *l, int rank);
 void kugel__layout_add(kugel_layout *l, int rank, int64_t first, int64_t n);
+/* The same for a rank whose memory has the run at element `at`, wherever that is: for moves within the library. */
+void kugel__layout_add_at(kugel_layout *l, int rank, int64_t first, int64_t n, int64_t at);
+/* A layout alike, of its own. */
+kugel_status kugel__layout_copy(kugel_ctx *ctx, const kugel_layout *from, kugel_layout **out);
 
 /* Moves one array of elements of `bytes` bytes. Collective; no agreement at the end: the caller leaves. */
 kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y,

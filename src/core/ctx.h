@@ -21,7 +21,7 @@ struct kugel_ctx {
   kugel_ctx **peers;            // of the further devices of a context of several, by the device layer
   int npeers;
   struct kugel__links *links;  // how they exchange; NULL: there is one device
-  struct kugel_comm *leads;    // whose other ranks serve the plans of this context, by sphere/sht; NULL: none
+  struct kugel_comm *leads;    // whose other ranks serve the plans of this context (comm/lead.h); NULL: none
   atomic_ullong device_memory; // bytes that a plan may allocate; 0: what is free
   int threads;                 // 0: the process-wide number at each call
   kugel_allocator allocator;

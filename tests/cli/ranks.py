@@ -28,7 +28,9 @@ def bytes_of(path):
 
 def same_bytes(name, n):
     """The name of an output stands in its history, so both have the same one."""
-    jobs = [("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 64), ("anafast", SKY, "o.txt", "--lmax", 64)]
+    jobs = [("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 64), ("anafast", SKY, "o.txt", "--lmax", 64),
+            ("smooth", SKY, "o.fits", "--fwhm", "5deg", "--method", "direct"),
+            ("filter", SKY, "o.fits", "--width", "4deg", "--method", "rings")]
     for job in jobs:
         r = mpirun(name, n, *job, "--quiet")
         assert r.code == 0 and not r.out and not r.err, r

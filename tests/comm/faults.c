@@ -103,13 +103,13 @@ static void leading(kugel_comm *comm, void *arg)
   sweep *w = arg;
   int rank = rank_of(comm), code = 0;
   if (rank) {
-    w->status[rank] = kugel_sht_serve(NULL, comm, &code);
+    w->status[rank] = kugel_serve(NULL, comm, &code);
     return;
   }
   kugel_ctx *ctx = NULL;
   kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1};
   CHECK_OK(kugel_ctx_create(&opts, &ctx));
-  CHECK_OK(kugel_sht_lead(ctx, comm));
+  CHECK_OK(kugel_lead(ctx, comm));
   kugel__fault_alloc(w->n); // on all ranks, from the n-th one on
   kugel_smooth_opts smooth = {.size = sizeof smooth, .grid = w->grid, .lmax = 15, .fwhm = 0.3};
   double *map = calloc((size_t)kugel_grid_npix(w->grid), sizeof *map);
@@ -117,8 +117,8 @@ static void leading(kugel_comm *comm, void *arg)
   kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, 1, kugel_grid_npix(w->grid));
   w->status[0] = kugel_smooth(ctx, &smooth, a, a, NULL);
   kugel__fault_alloc(0);
-  CHECK_OK(kugel_sht_lead(ctx, NULL));
-  CHECK_OK(kugel_sht_dismiss(comm, 0));
+  CHECK_OK(kugel_lead(ctx, NULL));
+  CHECK_OK(kugel_dismiss(comm, 0));
   kugel_ctx_destroy(ctx);
   free(map);
 }

@@ -159,6 +159,9 @@ static kugel_status choose(kugel_radial *p)
   int64_t most = p->grid->nside ? 2 * p->grid->nside : kugel__max(1, p->nrings - 1), lmax = p->opts.lmax;
   p->info.method = KUGEL_RADIAL_DIRECT;
   p->band = -1;
+  KUGEL_CHECK(!p->opts.comm || (!p->spectral && method != KUGEL_RADIAL_HARMONIC), KUGEL_ENOTSUP,
+              "a plan over ranks is not by harmonics: choose the direct method or rings, or kugel_sht_create "
+              "with comm");
   if (method == KUGEL_RADIAL_DIRECT || p->opts.spin || p->opts.nparts)
     return KUGEL_OK;
   if (p->spectral)
@@ -176,7 +179,7 @@ static kugel_status choose(kugel_radial *p)
   double direct = direct_seconds(p), rings = rings_seconds(p), harmonic = INFINITY;
   double tolerance = p->opts.tolerance > 0 ? p->opts.tolerance : 1e-5;
   bool level = kugel__radial_cusp(p) <= tolerance * (double)(p->band + 1);
-  if (p->band >= 0 && level && (lmax == 0 || p->band <= lmax))
+  if (p->band >= 0 && level && !p->opts.comm && (lmax == 0 || p->band <= lmax))
     harmonic = (p->shared ? 0.5 : 1) * harmonic_seconds(p, p->band);
   if (rings < direct && rings < harmonic) {
     p->info.method = KUGEL_RADIAL_RINGS;
@@ -194,6 +197,8 @@ static kugel_status choose_place(kugel_radial *p)
   bool blocks = false, fits = true, whole = p->opts.spin || p->opts.nparts;
   if (kugel__ctx_device(p->ctx)->ops->type == KUGEL_CPU)
     return KUGEL_OK;
+  KUGEL_CHECK(!p->opts.comm, KUGEL_ENOTSUP,
+              "plans over ranks run on the CPU: make the plan in a context of the CPU");
   if (p->info.method != KUGEL_RADIAL_HARMONIC)
     KUGEL_TRY(kugel__radial_blocks_wanted(p, &blocks));
   if (!blocks)
@@ -201,13 +206,8 @@ static kugel_status choose_place(kugel_radial *p)
   return (blocks || !fits) && !whole ? kugel__radial_blocks_create(p) : KUGEL_OK;
 }
 
-kugel_status kugel_radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, kugel_radial **out)
-{
-  return kugel__radial_create(ctx, opts, false, out);
-}
-
-kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
-                                  kugel_radial **out)
+kugel_status kugel__radial_make(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
+                                kugel_radial **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
@@ -215,6 +215,8 @@ kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts,
   kugel_radial_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_radial_opts"));
   KUGEL_TRY(check_opts(&o));
+  KUGEL_CHECK(!shared || !o.comm, KUGEL_ENOTSUP,
+              "a bank of plans does not go over ranks: leave opts.comm NULL");
   kugel_radial *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
@@ -242,14 +244,14 @@ kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts,
   if (!s && p->info.method != KUGEL_RADIAL_HARMONIC)
     s = kugel__radial_row_sums(p);
   if (s) {
-    kugel_radial_destroy(p);
+    kugel__radial_free(p);
     return s;
   }
   *out = p;
   return KUGEL_OK;
 }
 
-void kugel_radial_destroy(kugel_radial *p)
+void kugel__radial_free(kugel_radial *p)
 {
   if (!p)
     return;

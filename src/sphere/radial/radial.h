@@ -133,6 +133,11 @@ struct kugel_radial {
   kugel__radial_gpu *gpu;                /* NULL: the host sums, or blocks do */
   struct kugel__radial_blocks *blocks;   /* blocks of rings on devices, NULL: not in use */
   kugel__radial_level *level;            /* of opts.normalise, else NULL */
+  struct kugel__radial_dist *dist;       /* maps are in parts on ranks; NULL: whole */
+  struct kugel__radial_led
+      *led; /* sums are shared among the ranks that serve the context; NULL: they are not */
+  /* As kugel__radial_rings, for the latter. */
+  kugel_status (*led_rings)(const kugel_radial *p, const kugel__radial_io *io, int64_t first, int64_t end);
 };
 
 /* Fills info and norm from opts. */
@@ -183,7 +188,12 @@ void kugel__radial_to_lanes(const kugel_radial *p, const kugel__radial_ring *r, 
 void kugel__radial_from_lanes(const kugel_radial *p, const kugel__radial_ring *r, int64_t at, int64_t n,
                               const double *sum, double *const row[2]);
 
-/* As kugel_radial_create; shared: a plan of a bank, which shares the analysis of the harmonic method. */
+/* A plan of this process alone, and its end. shared: a plan of a bank, which shares the analysis of the harmonic
+ * method. */
+kugel_status kugel__radial_make(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
+                                kugel_radial **out);
+void kugel__radial_free(kugel_radial *plan);
+/* The same, led by rank 0 in a context that leads; kugel_radial_destroy ends it. */
 kugel_status kugel__radial_create(kugel_ctx *ctx, const kugel_radial_opts *opts, bool shared,
                                   kugel_radial **out);
 /* The two halves of a convolution by harmonics on the CPU: analyse computes the alm of one map to the plan's

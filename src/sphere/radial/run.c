@@ -7,6 +7,7 @@
 #include "sphere/grid/grid.h"
 #include "sphere/grid/mapops.h"
 #include "sphere/radial/radial.h"
+#include "sphere/radial/ranks.h"
 #include "sphere/radial/blocks_gpu.h"
 #include "sphere/radial/gpu.h"
 
@@ -72,6 +73,8 @@ static kugel_status run_masked(batch *b)
 /* After the level, unless there is none, or it is known. */
 static kugel_status run_levelled(batch *b)
 {
+  if (b->p->led) // each rank has its part of the level
+    return run_batch(b, NULL);
   double before = kugel__radial_level_ready(b->p) ? 0 : 1 / (double)(b->n + 1);
   kugel__span outer = kugel__progress_enter(0, before);
   kugel_status s = kugel__radial_level_get(b->p, &b->level);
@@ -87,6 +90,8 @@ static kugel_status run(const kugel_radial *p, const kugel_array *in, const kuge
                         kugel_queue *queue)
 {
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_radial_create");
+  if (p->dist)
+    return kugel__radial_dist_run(p, in, out, adjoint);
   KUGEL_CHECK(in, KUGEL_EINVAL, "in is NULL: pass an array");
   KUGEL_CHECK(!adjoint || !p->opts.normalise_mask, KUGEL_ENOTSUP,
               "division by the convolved mask has no adjoint here: make a plan without normalise_mask");

@@ -210,6 +210,7 @@ static kugel_status run_round(stretch *j, double *in, double *out)
   j->first = j->p0 - t->before;
   if (j->p->mirrored && j->p1 + t->after > t->npairs)
     j->first = kugel__min(j->first, j->p->nrings - j->p1 - t->after);
+  j->first = j->first / LANES * LANES - (j->first % LANES < 0 ? LANES : 0); /* rings go in groups of LANES */
   j->columns = j->p1 + t->after - j->first;
   q0 = kugel__max(0, j->first);
   KUGEL_TRY(kugel__parallel(j->p->ctx, nm, clear_task, j));
@@ -249,7 +250,7 @@ static kugel_status get_memory(stretch *j)
   int64_t groups = t->block / LANES;
   j->workers = kugel__ctx_threads(ctx);
   j->most = t->before + t->after + LANES;
-  j->in_row = row_of(t->block + t->before + 2 * t->after + 2 * LANES);
+  j->in_row = row_of(t->block + t->before + 2 * t->after + 3 * LANES);
   j->out_row = row_of(t->block);
   j->work_size = (2 * t->size + j->most) * MODES * LANES;
   j->in = kugel__scratch_get(ctx, (size_t)((t->mmax + 1) * 4 * j->in_row) * 8);
@@ -268,7 +269,7 @@ int64_t kugel__radial_spectra_bytes(const kugel_radial *p)
 {
   const kugel__radial_spectra *t = p->spectra;
   int64_t most = t->before + t->after + LANES;
-  int64_t columns = row_of(t->block + t->before + 2 * t->after + 2 * LANES) + row_of(t->block);
+  int64_t columns = row_of(t->block + t->before + 2 * t->after + 3 * LANES) + row_of(t->block);
   int64_t work = kugel__ctx_threads(p->ctx) * (2 * t->size + most) * MODES * LANES;
   return ((t->mmax + 1) * 4 * columns + (t->block + LANES) / LANES * most * unit_of(p) + work) * 8;
 }

@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "sphere/grid/grid.h"
 #include "sphere/radial/spectra.h"
+#include "sphere/radial/ranks.h"
 #include "sphere/radial/stream_gpu.h"
 
 enum { LANES = KUGEL__RADIAL_LANES };
@@ -175,11 +176,16 @@ kugel_status kugel_radial_stream(const kugel_radial *p, const kugel_radial_strea
   window w = {.plan = p, .view = *p, .grid = *p->grid, .maps = p->opts.spin ? 2 : 1};
   KUGEL_TRY(kugel__take_opts(&w.o, sizeof w.o, opts, "kugel_radial_stream_opts"));
   KUGEL_TRY(check(p, &w.o));
+  KUGEL_CHECK(
+      !p->dist || !(w.o.first || w.o.end), KUGEL_ENOTSUP,
+      "opts.first and opts.end do not go with a plan over ranks, each of which has its rings: leave them 0");
   if (p->gpu || p->blocks)
     return kugel__radial_stream_gpu(p, &w.o);
   w.word = w.o.dtype.bits == 32 ? 4 : 8;
   w.first = w.o.first;
   w.end = w.o.end ? w.o.end : kugel__radial_outputs(p);
+  if (p->dist)
+    kugel__radial_dist_rings(p, &w.first, &w.end);
   if (p->spectra) {
     w.spectra = *p->spectra;
     w.view.spectra = &w.spectra;

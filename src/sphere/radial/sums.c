@@ -200,6 +200,8 @@ static kugel_status levelled(const kugel_radial *p, kugel__radial_io *io, int64_
 
 kugel_status kugel__radial_rings(const kugel_radial *p, kugel__radial_io *io, int64_t first, int64_t end)
 {
+  if (p->led)
+    return p->led_rings(p, io, first, end);
   if (p->opts.normalise && !io->seen)
     return levelled(p, io, first, end);
   if (p->opts.spin)

@@ -12,6 +12,7 @@
 #define KUGEL_SPHERE_SHT_DIST_H
 
 #include "comm/layout.h"
+#include "comm/lead.h"
 #include "sphere/sht/sht.h"
 
 typedef struct kugel__dist {
@@ -58,5 +59,6 @@ void kugel__dist_scale_rings(const kugel_sht *plan, double *map);
 /* ---- lead.c: plans of rank 0 that the other ranks serve ---- */
 kugel_status kugel__sht_be_led(kugel_sht *plan); /* a plan that is made, in a context that leads */
 void kugel__sht_unlead(kugel_sht *plan);
+extern const kugel__lead_kind kugel__sht_served;
 
 #endif

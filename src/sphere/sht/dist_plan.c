@@ -239,15 +239,7 @@ kugel_status kugel_sht_layout(const kugel_sht *p, kugel_sht_side side, kugel_lay
   KUGEL_CHECK(p->dist, KUGEL_EINVAL, "the plan has no ranks: set opts.comm to a communicator");
   KUGEL_CHECK(side == KUGEL_SHT_ALM || side == KUGEL_SHT_MAP, KUGEL_EINVAL,
               "side is %d, must be KUGEL_SHT_ALM (0) or KUGEL_SHT_MAP (1)", (int)side);
-  const kugel_layout *from = side == KUGEL_SHT_ALM ? p->dist->alm : p->dist->map;
-  int64_t runs = from->begin[from->comm->size];
-  kugel_layout *l;
-  KUGEL_TRY(kugel__layout_new(p->ctx, from->comm, from->count, runs, &l));
-  memcpy(l->begin, from->begin, ((size_t)from->comm->size + 1) * sizeof *l->begin);
-  memcpy(l->part, from->part, (size_t)from->comm->size * sizeof *l->part);
-  memcpy(l->runs, from->runs, (size_t)runs * sizeof *l->runs);
-  *out = l;
-  return KUGEL_OK;
+  return kugel__layout_copy(p->ctx, side == KUGEL_SHT_ALM ? p->dist->alm : p->dist->map, out);
 }
 
 kugel_status kugel_sht_orders(const kugel_sht *p, int64_t most, int64_t *m, int64_t *count)

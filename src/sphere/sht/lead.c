@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 0 leads, the others serve: plans that know nothing of ranks, whose transforms are spread. A job of rank 0 is an
- * order of fixed size, broadcast; what follows is collective and agreed on as everywhere. */
-#include <pthread.h>
+/* Plans of rank 0 whose transforms are spread over the ranks that serve (comm/lead.h). */
 #include <string.h>
+#include "comm/lead.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "sphere/grid/share.h"
 #include "sphere/sht/dist.h"
-
-// Rank 0's threads give one order at a time, under numbers that no two plans share.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int64_t next_id;
 
 /* A plan over ranks, behind a plan of rank 0. */
 typedef struct kugel__led {
@@ -18,21 +14,27 @@ typedef struct kugel__led {
   int64_t id;
   kugel_sht *plan;
   kugel_layout *alm, *map; // whole, on rank 0
-  struct kugel__led *next; // of those that a rank serves
 } kugel__led;
 
-typedef enum verb { MAKE, DROP, SYNTHESIS, ADJOINT, DISMISS } verb;
+enum { SYNTHESIS = KUGEL__LEAD_WORK, ADJOINT };
 
+/* An order as these plans see it. */
 typedef struct task {
-  int64_t verb, id, code;
-  int64_t alm_f32, map_f32, weighted, accumulate;                   // transforms
-  int64_t lmax, mmax, mode, spin, weights;                          // plans
-  int64_t kind, nside, nrings, npix, npairs, max_nphi, has_weights; // their grids
+  int64_t kind, verb, id, code;
+  int64_t alm_f32, map_f32, weighted, accumulate; // transforms
+  int64_t lmax, mmax, mode, spin, weights;        // plans
+  kugel__grid_card grid;
 } task;
+_Static_assert(sizeof(task) <= sizeof(kugel__order), "an order has room for a task");
 
-static kugel_status send_task(kugel_comm *c, task *t)
+static kugel_status begin(kugel_comm *c, task *t)
 {
-  return kugel_comm_bcast(c, t, sizeof *t, 0);
+  kugel__order order = {0};
+  t->kind = KUGEL__LEAD_SHT;
+  memcpy(&order, t, sizeof *t);
+  kugel_status s = kugel__lead_begin(c, &order);
+  t->id = order.id;
+  return s;
 }
 
 /* ---- making and dropping ---- */
@@ -49,36 +51,6 @@ static void drop(kugel__led *l)
   kugel_ctx_destroy(ctx);
 }
 
-// Rank 0's grid to all: its tables as they are, since others would round anew.
-static kugel_status share_grid(kugel_ctx *ctx, kugel_comm *c, const task *t, kugel_grid **grid)
-{
-  kugel_status s = KUGEL_OK;
-  if (!*grid) {
-    kugel_grid *g = *grid = kugel__calloc(ctx, sizeof *g);
-    if (g) {
-      g->references = 1;
-      g->ctx = kugel__ctx_retain(ctx);
-      g->kind = (kugel_grid_kind)t->kind;
-      g->nside = t->nside;
-      g->npix = t->npix;
-      g->npairs = t->npairs;
-      g->max_nphi = t->max_nphi;
-      g->has_weights = t->has_weights != 0;
-      s = kugel__grid_room(g, t->nrings);
-    } else {
-      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a grid");
-    }
-  }
-  s = kugel__comm_agree(c, s);
-  if (s)
-    return s;
-  kugel_grid *g = *grid;
-  void *tables[] = {g->theta, g->cth, g->sth, g->phi0, g->weight, g->nphi, g->first};
-  for (size_t i = 0; i < sizeof tables / sizeof *tables && !s; i++)
-    s = kugel_comm_bcast(c, tables[i], (size_t)t->nrings * 8, 0);
-  return s ? s : kugel_comm_bcast(c, g->pairs, (size_t)t->npairs * sizeof *g->pairs, 0);
-}
-
 // The same on all ranks; base: rank 0's plan, NULL on others.
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kugel_sht *base,
                          kugel__led **out)
@@ -90,7 +62,7 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kug
   if (l)
     *l = (kugel__led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = t->id};
   s = kugel__comm_agree(c, s);
-  s = s ? s : share_grid(ctx, c, t, &grid);
+  s = s ? s : kugel__grid_share(ctx, c, &t->grid, &grid);
   s = kugel__comm_leave(c, s);
   if (!s) { // each of these is collective and agreed on by itself
     kugel_sht_opts o = {.size = sizeof o,
@@ -103,12 +75,12 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kug
                         .comm = c};
     s = kugel__sht_make(ctx, &o, &l->plan);
     s = s ? s : kugel_layout_whole(c, kugel_layout_count(l->plan->dist->alm, KUGEL_EVERY_RANK), 0, &l->alm);
-    s = s ? s : kugel_layout_whole(c, t->npix, 0, &l->map);
+    s = s ? s : kugel_layout_whole(c, t->grid.npix, 0, &l->map);
   }
   if (!s && t->weights) { // ring weights included
     if (base)
-      memcpy(l->plan->weight_north, base->weight_north, (size_t)t->npairs * 16);
-    s = kugel_comm_bcast(c, l->plan->weight_north, (size_t)t->npairs * 16, 0);
+      memcpy(l->plan->weight_north, base->weight_north, (size_t)t->grid.npairs * 16);
+    s = kugel_comm_bcast(c, l->plan->weight_north, (size_t)t->grid.npairs * 16, 0);
   }
   kugel_grid_destroy(grid);
   if (s) {
@@ -178,10 +150,9 @@ static kugel_status led(const kugel_sht *p, task t, const kugel__alms *alm, cons
   t.id = p->led->id;
   t.alm_f32 = alm->f32;
   t.map_f32 = map->f32;
-  pthread_mutex_lock(&lock);
-  kugel_status s = send_task(p->led->comm, &t);
+  kugel_status s = begin(p->led->comm, &t);
   s = s ? s : transform(p->led, &t, alm, map);
-  pthread_mutex_unlock(&lock);
+  kugel__lead_end();
   return s;
 }
 
@@ -200,26 +171,16 @@ static const kugel__sht_ops led_ops = {.synthesis = synthesis, .adjoint = adjoin
 
 kugel_status kugel__sht_be_led(kugel_sht *p)
 {
-  kugel_comm *comm = p->ctx->leads;
-  const kugel_grid *g = p->grid;
-  task t = {.verb = MAKE,
+  task t = {.verb = KUGEL__LEAD_MAKE,
             .lmax = p->lmax,
             .mmax = p->mmax,
             .mode = p->opts.mode,
             .spin = p->opts.spin,
             .weights = p->weight_north != NULL,
-            .kind = g->kind,
-            .nside = g->nside,
-            .nrings = g->nrings,
-            .npix = g->npix,
-            .npairs = g->npairs,
-            .max_nphi = g->max_nphi,
-            .has_weights = g->has_weights};
-  pthread_mutex_lock(&lock);
-  t.id = next_id++;
-  kugel_status s = send_task(comm, &t);
-  s = s ? s : make(p->ctx, comm, &t, p, &p->led);
-  pthread_mutex_unlock(&lock);
+            .grid = kugel__grid_card_of(p->grid)};
+  kugel_status s = begin(p->ctx->leads, &t);
+  s = s ? s : make(p->ctx, p->ctx->leads, &t, p, &p->led);
+  kugel__lead_end();
   if (!s)
     p->ops = &led_ops;
   return s;
@@ -227,64 +188,35 @@ kugel_status kugel__sht_be_led(kugel_sht *p)
 
 void kugel__sht_unlead(kugel_sht *p)
 {
-  task t = {.verb = DROP, .id = p->led->id};
-  pthread_mutex_lock(&lock);
-  send_task(p->led->comm, &t);
+  task t = {.verb = KUGEL__LEAD_DROP, .id = p->led->id};
+  begin(p->led->comm, &t);
   drop(p->led);
-  pthread_mutex_unlock(&lock);
+  kugel__lead_end();
   p->led = NULL;
-}
-
-kugel_status kugel_sht_lead(kugel_ctx *ctx, kugel_comm *comm)
-{
-  KUGEL_CHECK(!comm || comm->rank == 0, KUGEL_EINVAL,
-              "this is rank %d: rank 0 leads, the others call kugel_sht_serve", comm->rank);
-  kugel__ctx(ctx)->leads = comm && comm->size > 1 ? comm : NULL;
-  return KUGEL_OK;
-}
-
-kugel_status kugel_sht_dismiss(kugel_comm *comm, int code)
-{
-  KUGEL_CHECK(comm && comm->rank == 0, KUGEL_EINVAL,
-              "comm is NULL, or not that of rank 0, which alone dismisses");
-  task t = {.verb = DISMISS, .code = code};
-  pthread_mutex_lock(&lock);
-  kugel_status s = send_task(comm, &t);
-  pthread_mutex_unlock(&lock);
-  return s;
 }
 
 /* ---- the others ---- */
 
-kugel_status kugel_sht_serve(kugel_ctx *ctx, kugel_comm *comm, int *code)
+static kugel_status serve_make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *order, void **plan)
 {
-  KUGEL_CHECK(comm, KUGEL_EINVAL, "comm is NULL: make one with kugel_comm_open");
-  KUGEL_CHECK(comm->rank > 0, KUGEL_EINVAL, "this is rank 0, which leads: call kugel_sht_lead");
-  kugel__led *plans = NULL;
-  task t = {.verb = DROP};
-  kugel_status s = KUGEL_OK;
-  while (!s && t.verb != DISMISS) {
-    s = send_task(comm, &t); // receives it
-    kugel__led *made = NULL, **at = &plans;
-    while (!s && *at && (*at)->id != t.id)
-      at = &(*at)->next;
-    if (!s && t.verb == MAKE && !make(ctx, comm, &t, NULL, &made)) {
-      made->next = plans;
-      plans = made;
-    } else if (!s && t.verb == DROP && *at) {
-      kugel__led *gone = *at;
-      *at = gone->next;
-      drop(gone);
-    } else if (!s && (t.verb == SYNTHESIS || t.verb == ADJOINT) && *at) {
-      transform(*at, &t, NULL, NULL); // rank 0 reports
-    }
-  }
-  while (plans) {
-    kugel__led *gone = plans;
-    plans = gone->next;
-    drop(gone);
-  }
-  if (code)
-    *code = (int)t.code;
+  task t;
+  kugel__led *l = NULL;
+  memcpy(&t, order, sizeof t);
+  kugel_status s = make(ctx, c, &t, NULL, &l);
+  *plan = l;
   return s;
 }
+
+static void serve_work(void *plan, const kugel__order *order)
+{
+  task t;
+  memcpy(&t, order, sizeof t);
+  transform(plan, &t, NULL, NULL);
+}
+
+static void serve_drop(void *plan)
+{
+  drop(plan);
+}
+
+const kugel__lead_kind kugel__sht_served = {serve_make, serve_work, serve_drop};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of plans whose work rank 0 spreads. */
+#include "comm/lead.h"
+#include "sphere/radial/ranks.h"
+#include "sphere/sht/dist.h"
+
+static const kugel__lead_kind *const kinds[KUGEL__LEAD_KINDS] = {
+    [KUGEL__LEAD_SHT] = &kugel__sht_served, [KUGEL__LEAD_RADIAL] = &kugel__radial_served};
+
+kugel_status kugel_serve(kugel_ctx *ctx, kugel_comm *comm, int *code)
+{
+  return kugel__lead_serve(ctx, comm, kinds, code);
+}
