@@ -19,8 +19,8 @@ kugel_comm *ranks_comm(void)
  * or a pattern. */
 static bool means_several(const char *word)
 {
-  static const char *const options[] = {"--each", "--task", "--count", "--resume"};
-  for (int i = 0; i < 4; i++)
+  static const char *const options[] = {"--each", "--task", "--count"};
+  for (int i = 0; i < 3; i++)
     if (!strncmp(word, options[i], strlen(options[i])))
       return true;
   struct stat file;

@@ -8,6 +8,7 @@
 #include "volume/device.h"
 #include "volume/lane_tiles.h"
 #include "volume/lines.h"
+#include "volume/ranks.h"
 
 static kugel_status check_opts(const kugel_volume_opts *o)
 {
@@ -201,6 +202,8 @@ kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
     s = p->engine == KUGEL_VOLUME_TILES    ? kugel__volume_tiles_create(p, kernel)
         : p->ctx->device.type != KUGEL_CPU ? kugel__volume_device_create(p, kernel)
                                            : make_resident(p, kernel);
+  if (!s && p->ctx->leads && p->engine == KUGEL_VOLUME_TILES && p->ctx->device.type == KUGEL_CPU)
+    s = kugel__volume_be_led(p, kernel);
   if (s) {
     kugel_volume_destroy(p);
     return s;
@@ -214,6 +217,7 @@ void kugel_volume_destroy(kugel_volume *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel__volume_unlead(p);
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     kugel__free(ctx, p->axis[d].table);
     kugel__lanes_destroy(p->axis[d].lanes);

@@ -70,9 +70,11 @@ struct kugel_volume {
   double *sums;                      /* [kernels] of the elements: UNKNOWN */
   double scale;
   kugel_volume_engine engine;
-  struct kugel__volume_device *gpu;  /* of a resident volume of a context on a device; NULL: none */
-  struct kugel__lane_tiles *lanes;   /* TILES on devices */
-  kugel_volume *sub;                 /* TILES: the convolution of one tile, VALID */
+  struct kugel__volume_device *gpu; /* of a resident volume of a context on a device; NULL: none */
+  struct kugel__lane_tiles *lanes;  /* TILES on devices */
+  struct kugel__volume_led
+      *led;          /* TILES are shared among the ranks that serve the context; NULL: they are not */
+  kugel_volume *sub; /* TILES: the convolution of one tile, VALID */
   int64_t tile[KUGEL__VOLUME_DIMS];  /* TILES: results of a tile */
   int64_t tiles[KUGEL__VOLUME_DIMS]; /* how many along each axis */
 };

@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "volume/lane_tiles.h"
+#include "volume/ranks.h"
 
 typedef struct range { // of the image or the results along an axis
   int64_t first, count;
@@ -184,7 +185,7 @@ static kugel_status run_box(stream *s, int64_t column, int64_t z)
   return write_box(s, box, s->out);
 }
 
-/* ---- boxes on devices: the next one is read while tiles of earlier ones are convolved ---- */
+/* ---- boxes on devices and ranks: the next one is read while tiles of earlier ones are convolved ---- */
 
 static int64_t columns_of(const stream *s)
 {
@@ -233,7 +234,10 @@ static kugel_status run_on_devices(stream *s, int64_t boxes)
       .arg = s, .count = (boxes - s->o->first) * tiles_of(s), .tile = next_tile, .done = tile_done};
   s->box = -1;
   s->written = s->o->first;
-  return work.count ? kugel__lane_tiles_run(s->p, s->p->lanes, &work, &s->clipped) : KUGEL_OK;
+  if (!work.count)
+    return KUGEL_OK;
+  return s->p->led ? kugel__volume_led_run(s->p, &work, &s->clipped)
+                   : kugel__lane_tiles_run(s->p, s->p->lanes, &work, &s->clipped);
 }
 
 static kugel_status run_boxes(stream *s)
@@ -243,7 +247,7 @@ static kugel_status run_boxes(stream *s)
   KUGEL_CHECK(s->o->first >= 0 && s->o->first <= boxes, KUGEL_EINVAL,
               "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->o->first,
               (long long)boxes);
-  if (p->lanes)
+  if (p->lanes || p->led)
     return run_on_devices(s, boxes);
   for (int64_t i = s->o->first; i < boxes; i++) {
     kugel__span outer = kugel__progress_enter((double)i / (double)boxes, (double)(i + 1) / (double)boxes);
@@ -281,8 +285,11 @@ static kugel_status make_stream(stream *s)
   double limit = (double)atomic_load(&p->ctx->device_memory);
   kugel__volume_figures(p, &info);
   s->slots = p->tile[0] + p->axis[0].k - 1;
-  s->rooms = p->lanes ? kugel__lane_tiles_under_way(p->lanes) + 1 : 1;
-  KUGEL_CHECK(s->rooms <= MOST_ROOMS, KUGEL_ENOTSUP, "a stream takes at most %d devices", MOST_ROOMS / 3 - 1);
+  s->rooms = p->lanes ? kugel__lane_tiles_under_way(p->lanes) + 1
+             : p->led ? kugel__volume_led_under_way(p) + 1
+                      : 1;
+  KUGEL_CHECK(s->rooms <= MOST_ROOMS, KUGEL_ENOTSUP, "a stream takes at most %d devices or %d ranks",
+              MOST_ROOMS / 3 - 1, MOST_ROOMS - 1);
   s->planes = limit == 0 || bytes_of(s, true) + (double)info.host_bytes <= limit ||
               bytes_of(s, true) <= bytes_of(s, false);
   double in = (double)s->slots * (double)s->size_in, bytes = bytes_of(s, s->planes);

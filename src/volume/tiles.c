@@ -9,6 +9,7 @@
 #include "core/parallel.h"
 #include "volume/lane_tiles.h"
 #include "volume/lines.h"
+#include "volume/ranks.h"
 
 /* ---- the tile ---- */
 
@@ -425,10 +426,11 @@ kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const 
   int64_t tiles = p->tiles[0] * p->tiles[1] * p->tiles[2];
   space own = {.tile = NULL};
   kugel_status s = make_space(p, adjoint, &own);
-  if (!s && p->lanes && !adjoint) { // several at a time
+  if (!s && (p->lanes || p->led) && !adjoint) { // several at a time
     all_tiles a = {.p = p, .s = &own, .in = in, .out = out};
     kugel__lane_work work = {.arg = &a, .count = tiles, .image = in, .tile = tile_of};
-    s = kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+    s = p->led ? kugel__volume_led_run(p, &work, clipped)
+               : kugel__lane_tiles_run(p, p->lanes, &work, clipped);
     tiles = 0;
   }
   for (int64_t i = 0; i < tiles && !s; i++) {
