@@ -32,6 +32,7 @@
   X(deconvolve)                                                                                              \
   X(psf)                                                                                                     \
   X(plot)                                                                                                    \
+  X(plan)                                                                                                    \
   X(info)                                                                                                    \
   X(bench)
 

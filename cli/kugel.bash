@@ -4,7 +4,7 @@ _kugel()
 {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=
   if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W "--version --help help smooth filter sources wavelet map2alm alm2map anafast spectra mask synfast at lens reorder udgrade regrid rotate ball fft nufft convolve convert mip view deconvolve psf plot info bench" -- "$word"))
+    COMPREPLY=($(compgen -W "--version --help help smooth filter sources wavelet map2alm alm2map anafast spectra mask synfast at lens reorder udgrade regrid rotate ball fft nufft convolve convert mip view deconvolve psf plot plan info bench" -- "$word"))
     return
   fi
   case ${COMP_WORDS[1]} in
@@ -199,6 +199,11 @@ _kugel()
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
     options="--threads --json --dry-run --overwrite --progress --quiet --help --column --projection --scale --colors --min --max --percentile --symmetric --title --unit --size --center --roll --coord --geo --half --reso --graticule --no-graticule --no-labels --no-bar --smooth-pixels --transparent --grid --nest --ring --each --ext --task --resume" ;;
+  plan)
+    case $before in
+    --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
+    esac
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --lmax --ranks --hosts --polarised --iter --latency --inside --outside" ;;
   info)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

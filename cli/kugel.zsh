@@ -32,6 +32,7 @@ _kugel()
       'deconvolve:take the blur of a known PSF off images'
       'psf:compute or measure point spread functions of microscopes'
       'plot:draw a map as PNG'
+      'plan:predict memory, time and traffic of a transform over processes'
       'info:describe a file, or Kugel and this machine'
       'bench:time a problem and check its result'
       'help:print the help of a command'
@@ -753,6 +754,25 @@ _kugel()
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
       '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
+      '*:file:_files' ;;
+  plan)
+    _arguments -s -S \
+      '--threads=[threads to use, instead of KUGEL_NUM_THREADS or all CPUs]:N:' \
+      '--json[print one JSON object on stdout instead of text]' \
+      '(-n --dry-run)'{-n,--dry-run}'[print the plan, its memory and the expected time; write nothing]' \
+      '--overwrite[replace the output if it exists]' \
+      '--progress=[on stderr\: a bar where that is a terminal, or one JSON object per line with fraction, stage, elapsed_seconds and left_seconds]:value:(auto bar json none)' \
+      '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
+      '(-h --help)'{-h,--help}'[print this help]' \
+      '(-n --nside)'{-n+,--nside=}'[resolution of the HEALPix map]:N:' \
+      '(-l --lmax)'{-l+,--lmax=}'[highest multipole; 2 nside when not given]:N:' \
+      '--ranks=[processes]:N:' \
+      '--hosts=[hosts that they are on, as many on each]:N:' \
+      '--polarised[T, E and B with I, Q and U, instead of one scalar map]' \
+      '(-i --iter)'{-i+,--iter=}'[an analysis with as many refinements, instead of one synthesis]:N:' \
+      '--latency=[microseconds of a small exchange (kugel bench exchange)]:US:' \
+      '--inside=[that a process sends within its host]:GB/S:' \
+      '--outside=[that a host sends to the others]:GB/S:' \
       '*:file:_files' ;;
   info)
     _arguments -s -S \

@@ -19,7 +19,7 @@ typedef struct bench_kind {
   int (*run)(const int64_t *values, double seconds); /* values: one a key; for words the index */
 } bench_kind;
 
-extern const bench_kind bench_sht, bench_fft;
+extern const bench_kind bench_sht, bench_fft, bench_exchange;
 
 /* One measurement: calls `once` until `seconds` are over and at least 5 times, after one call to warm up.
  * Writes median, spread and count to the JSON object. Returns the median in *median. */

@@ -17,7 +17,7 @@
 
 OPTIONS(bench, BENCH_OPTIONS);
 
-static const bench_kind *const kinds[] = {&bench_sht, &bench_fft};
+static const bench_kind *const kinds[] = {&bench_sht, &bench_fft, &bench_exchange};
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], MAX_KEYS = 16 };
 
 double bench_random(uint64_t *state)
@@ -111,8 +111,8 @@ static int parse_problem(const char *text, const bench_kind **kind, int64_t *val
     if (!strcmp(kinds[i]->name, words))
       *kind = kinds[i];
   if (!*kind)
-    return fail_usage("unknown problem \"%.60s\"; there are sht and fft, such as sht:nside=512,lmax=1024",
-                      words);
+    return fail_usage(
+        "unknown problem \"%.60s\"; there are sht, fft and exchange, such as sht:nside=512,lmax=1024", words);
   for (int i = 0; i < (*kind)->n_keys; i++)
     STEP(take_value(*kind, &(*kind)->keys[i], (*kind)->keys[i].preset, &values[i]));
   if (colon)
@@ -176,12 +176,15 @@ const command command_bench = {
              "sht: nside or rows and grid, lmax, mmax, spin (0 to 4, or teb), dir (synthesis, adjoint, "
              "analysis), iter, dtype (f32, f64), threads.\n"
              "fft: n, n2 and n3 (two and three dimensions), batch, kind (c2c, r2c, c2r, dct1 to dst4), "
-             "dtype, threads.",
+             "dtype, threads.\n"
+             "exchange, under mpirun or srun: bytes from each process to each other, beside the model of "
+             "kugel plan.",
     .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
                 "kugel bench sht:nside=1024,lmax=2048 --device cuda:0\n"
                 "kugel bench fft:n=4096,batch=10000,dtype=f32 --device cuda:0\n"
                 "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
-                "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256",
+                "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256\n"
+                "mpirun -n 8 kugel bench exchange:bytes=64 exchange:bytes=16777216",
     .options = bench_options,
     .n_options = sizeof bench_options / sizeof bench_options[0],
     .run = bench,

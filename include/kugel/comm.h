@@ -174,6 +174,15 @@ KUGEL_API kugel_status kugel_comm_bcast(kugel_comm *comm, void *data, size_t byt
 /// @errors KUGEL_EIO
 KUGEL_API kugel_status kugel_comm_barrier(kugel_comm *comm);
 
+/// Measures the exchange: every rank sends as many bytes to each other rank, several times, and what arrives is checked.
+/// @param[in]  comm     a communicator
+/// @param[in]  bytes    from each rank to each other, 1 to 2^40
+/// @param[in]  repeats  1 to 1000, after one that does not count
+/// @param[out] seconds  of one exchange, the median of the slowest ranks' times; the same on all ranks
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM; KUGEL_EIO, also if data arrives damaged; agreed
+/// @cost   memory: 2 bytes per rank and byte
+KUGEL_API kugel_status kugel_comm_measure(kugel_comm *comm, int64_t bytes, int repeats, double *seconds);
+
 /* ---- layouts --------------------------------------------------------------------------------------------------- */
 
 /* Which elements of an array each rank has, and in which order: for each rank, runs of consecutive elements of the whole
@@ -241,6 +250,15 @@ KUGEL_API kugel_status kugel_lead(kugel_ctx *ctx, kugel_comm *comm);
 /// @param[out] code  the number that rank 0 gave to kugel_dismiss; may be NULL
 /// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached
 KUGEL_API kugel_status kugel_serve(kugel_ctx *ctx, kugel_comm *comm, int *code);
+
+/// kugel_comm_measure of rank 0 while the others are in kugel_serve.
+/// @param[in]  comm     rank 0's communicator
+/// @param[in]  bytes    as for kugel_comm_measure
+/// @param[in]  repeats  as for kugel_comm_measure
+/// @param[out] seconds  as for kugel_comm_measure
+/// @errors as kugel_comm_measure
+/// @cost   as kugel_comm_measure
+KUGEL_API kugel_status kugel_lead_measure(kugel_comm *comm, int64_t bytes, int repeats, double *seconds);
 
 /// Ends kugel_serve on the other ranks. Plans that lead must be destroyed before.
 /// @param[in] comm  rank 0's communicator

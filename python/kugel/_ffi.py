@@ -2067,6 +2067,9 @@ FUNCTIONS = {
     "kugel_comm_barrier": (  # comm
         STATUS, [c_void_p],
         'Returns when every rank has called it.'),
+    "kugel_comm_measure": (  # comm, bytes, repeats, seconds
+        STATUS, [c_void_p, c_int64, c_int, c_void_p],
+        'Measures the exchange: every rank sends as many bytes to each other rank, several times, and what arrives is checked.'),
     "kugel_layout_whole": (  # comm, count, root, out
         STATUS, [c_void_p, c_int64, c_int, c_void_p],
         'The layout of an array that one rank, or every rank, has whole.'),
@@ -2088,6 +2091,9 @@ FUNCTIONS = {
     "kugel_serve": (  # ctx, comm, code
         STATUS, [c_void_p, c_void_p, c_void_p],
         'Works for rank 0 until it calls kugel_dismiss.'),
+    "kugel_lead_measure": (  # comm, bytes, repeats, seconds
+        STATUS, [c_void_p, c_int64, c_int, c_void_p],
+        'kugel_comm_measure of rank 0 while the others are in kugel_serve.'),
     "kugel_dismiss": (  # comm, code
         STATUS, [c_void_p, c_int],
         'Ends kugel_serve on the other ranks.'),

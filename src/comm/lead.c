@@ -44,6 +44,16 @@ kugel_status kugel_dismiss(kugel_comm *comm, int code)
   return s;
 }
 
+kugel_status kugel_lead_measure(kugel_comm *c, int64_t bytes, int repeats, double *seconds)
+{
+  KUGEL_CHECK(c && c->rank == 0, KUGEL_EINVAL, "comm is NULL, or not that of rank 0, which alone leads");
+  kugel__order order = {.kind = -1, .verb = KUGEL__LEAD_MEASURE, .id = -1, .word = {bytes, repeats}};
+  kugel_status s = kugel__lead_begin(c, &order);
+  s = s ? s : kugel_comm_measure(c, bytes, repeats, seconds);
+  kugel__lead_end();
+  return s;
+}
+
 typedef struct served { // a plan of rank 0
   int64_t id;
   const kugel__lead_kind *kind;
@@ -92,7 +102,11 @@ kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_
       at = &(*at)->next;
     if (s || order.verb == KUGEL__LEAD_DISMISS)
       break;
-    if (order.verb == KUGEL__LEAD_MAKE) {
+    double seconds;
+    if (order.verb == KUGEL__LEAD_MEASURE) {
+      kugel_comm_measure(c, order.word[0], (int)order.word[1],
+                         &seconds); // as all failures, rank 0's to report
+    } else if (order.verb == KUGEL__LEAD_MAKE) {
       make(ctx, c, &order, kinds[order.kind], &plans); // rank 0 reports
     } else if (order.verb == KUGEL__LEAD_DROP && *at) {
       served *gone = *at;

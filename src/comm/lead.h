@@ -8,7 +8,7 @@
 #include "comm/comm.h"
 
 /* The first verbs are common to all kinds; a kind's own begin at KUGEL__LEAD_WORK. */
-enum { KUGEL__LEAD_DISMISS, KUGEL__LEAD_MAKE, KUGEL__LEAD_DROP, KUGEL__LEAD_WORK };
+enum { KUGEL__LEAD_DISMISS, KUGEL__LEAD_MAKE, KUGEL__LEAD_DROP, KUGEL__LEAD_MEASURE, KUGEL__LEAD_WORK };
 enum { KUGEL__LEAD_SHT, KUGEL__LEAD_RADIAL, KUGEL__LEAD_VOLUME, KUGEL__LEAD_KINDS };
 
 typedef struct kugel__order {

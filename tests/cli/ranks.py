@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command under mpirun: the bytes of one process, one voice, one exit code. LABEL: long"""
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +60,21 @@ def test_one_voice():
         assert r.code == 2 and r.err.count("did you mean smooth?") == 1, r
 
 
+def test_exchange():
+    for name in LAUNCHERS:
+        r = mpirun(name, 2, "bench", "exchange:bytes=1000", "--seconds", "0")
+        assert r.code == 0 and '"bytes_sent_per_rank": 1000,' in r.out and '"model_seconds"' in r.out, r
+
+
+def test_plan():
+    one, many = (json.loads(ok("plan", "--nside", 32, "--ranks", n, "--json").out) for n in (1, 4))
+    assert one["exchanged_bytes"] == 0 and one["exchange_seconds"] == 0
+    # 4 nside - 1 rings, lmax + 1 orders, 16 bytes each; three quarters go to other processes
+    assert 0.9 < many["exchanged_bytes"] / (16 * 127 * 65 * 0.75) <= 1, many
+    refused(2, "plan", says="--nside is needed")
+    refused(2, "plan", "--nside", 32, "--ranks", 3, "--hosts", 2, says="give a multiple")
+
+
 def test_without_a_launcher():
     assert "1 rank on 1 host; one process" in ok("info", "--ranks").out
     r = refused(1, "info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_MPI": "/nowhere/libmpi.so"}, says="KUGEL_MPI is")
@@ -66,4 +82,4 @@ def test_without_a_launcher():
     ok("info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_RANKS": "self"})
 
 
-main([test_open_mpi, test_mpich, test_one_voice, test_without_a_launcher])
+main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher])

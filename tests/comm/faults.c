@@ -205,6 +205,10 @@ int main(void)
                    v = t ? t : kugel_layout_whole(alone, 10, 0, &layout);
       kugel_comm *node = NULL, *own = NULL;
       kugel_status z = kugel_comm_custom(NULL, &own_ops, NULL, 0, 1, &own);
+      double seconds = 0;
+      kugel_status q = t ? t : kugel_comm_measure(alone, 100, 2, &seconds),
+                   l = t ? t : kugel_lead_measure(alone, 100, 2, &seconds);
+      CHECK((!q || q == KUGEL_ENOMEM) && (!l || l == KUGEL_ENOMEM));
       kugel_layout *parts = NULL;
       kugel_status p = kugel_sht_layout(plan, KUGEL_SHT_MAP, &parts);
       CHECK(!z == (own != NULL) && !p == (parts != NULL));
@@ -219,7 +223,7 @@ int main(void)
       CHECK(!s || (s == KUGEL_ENOMEM && !comm[0]));
       CHECK((!t && alone) || (t == KUGEL_ENOMEM && !alone));
       CHECK(!u == (part != NULL) && !v == (layout != NULL) && !x == (node != NULL));
-      done = !s && !t && !u && !v && !x && !y && !z && !p;
+      done = !s && !t && !u && !v && !x && !y && !z && !p && !q && !l;
       for (int r = 0; r < RANKS; r++)
         kugel_comm_destroy(comm[r]);
       kugel_layout_destroy(layout);

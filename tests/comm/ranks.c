@@ -164,6 +164,23 @@ static void own_table(void)
   CHECK_IS(kugel_comm_custom(NULL, &ops, NULL, 2, 2, &comm), KUGEL_EINVAL);
 }
 
+static void measured(kugel_comm *comm, void *arg)
+{
+  double seconds = -1;
+  (void)arg;
+  CHECK_OK(kugel_comm_measure(comm, 1000, 5, &seconds));
+  CHECK(seconds > 0);
+  CHECK_IS(kugel_comm_measure(comm, rank_of(comm) ? 10 : 11, 5, &seconds), KUGEL_EINVAL);
+  CHECK_IS(kugel_comm_measure(comm, 10, rank_of(comm) ? 5 : 0, &seconds), KUGEL_EINVAL);
+  CHECK(strstr(kugel_last_error(), "rank 0: bytes is 10") != NULL);
+  if (rank_of(comm)) {
+    CHECK_OK(kugel_serve(NULL, comm, NULL));
+    return;
+  }
+  CHECK_OK(kugel_lead_measure(comm, 77, 3, &seconds));
+  CHECK_OK(kugel_dismiss(comm, 0));
+}
+
 int main(void)
 {
   static const int counts[] = {1, 2, 3, 5, 7};
@@ -225,6 +242,10 @@ int main(void)
   CASE("a table of the caller's own")
   {
     own_table();
+  }
+  CASE("the exchange, measured and checked")
+  {
+    run_ranks(NULL, 3, measured, NULL);
   }
   END();
 }
