@@ -19,7 +19,7 @@ __all__ = ["Comm", "Layout"]
 
 
 class Comm:
-    """A communicator; made by world, adopt, alone or threads. One thread at a time may use it."""
+    """A communicator; made by world, adopt, from_torch, alone or threads. One thread at a time may use it."""
 
     def __init__(self, address):
         self._handle = Handle(address, lib.kugel_comm_destroy)
@@ -60,6 +60,15 @@ class Comm:
         return cls._made(lib.kugel_comm_adopt, None, MPI._addressof(comm), MPI._sizeof(MPI.Comm))
 
     @classmethod
+    def from_torch(cls, group=None):
+        """The processes of a group of torch.distributed whose backend moves host memory, such as gloo; None: the default group.
+        Such communicators cannot be split."""
+        from .groups import open_group
+        out = ctypes.c_void_p()
+        open_group(lib, group, ctypes.byref(out))
+        return cls(out.value)
+
+    @classmethod
     def threads(cls, n):
         """n ranks of this process, each for a thread of its own: for tests."""
         out = (ctypes.c_void_p * max(1, n))()
@@ -73,6 +82,12 @@ class Comm:
     def node(self):
         """The ranks of this host."""
         return Comm._made(lib.kugel_comm_node, self._handle.address)
+
+    def measure(self, bytes, repeats=10):
+        """Seconds of an exchange in which every rank sends as many bytes to each other: the median of the slowest ranks'."""
+        seconds = ctypes.c_double()
+        long_call(lib.kugel_comm_measure, self._handle.address, int(bytes), int(repeats), ctypes.byref(seconds))
+        return seconds.value
 
     def barrier(self):
         """Returns when every rank has called it."""

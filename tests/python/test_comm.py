@@ -115,3 +115,43 @@ def test_processes(name, adopt):
     if adopt and ("RuntimeError: cannot load MPI library" in done.stderr or "sees 1" in done.stderr):
         pytest.skip("mpi4py found another MPI")
     assert done.stdout.split() == ["3", "True"], done
+
+
+TORCH = """
+import sys
+import numpy as np
+import torch.distributed as dist
+import kugel
+rank, size, store = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+try:
+    kugel.Comm.from_torch()
+    raise SystemExit("a group that is not there")
+except RuntimeError as e:
+    assert "init_process_group" in str(e)
+dist.init_process_group("gloo", init_method="file://" + store, rank=rank, world_size=size)
+for group in (None, dist.new_group(list(range(size))[::-1])):
+    comm = kugel.Comm.from_torch(group)
+    assert (comm.rank, comm.size, comm.nodes) == (dist.get_rank(group), size, 1) and "torch.distributed, gloo" in repr(comm)
+    assert comm.measure(10000, 2) > 0
+    rng = np.random.default_rng(3)
+    alm = rng.normal(size=861) + 1j * rng.normal(size=861)
+    sht = kugel.SHT(16, 40, comm=comm)
+    sky = sht.map_layout.gather(sht.synthesis(sht.alm_layout.scatter(alm if comm.rank == 0 else None)), root=None)
+    assert np.array_equal(sky, kugel.SHT(16, 40).synthesis(alm))
+    try:
+        comm.split(0)
+        raise SystemExit("split")
+    except NotImplementedError as e:
+        assert "cannot be split" in str(e)
+    del sht, comm
+print("ok")
+"""
+
+
+def test_process_groups_of_torch(tmp_path):
+    pytest.importorskip("torch.distributed")
+    env = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    ranks = [subprocess.Popen([sys.executable, "-c", TORCH, str(r), "2", str(tmp_path / "store")], stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, env=env) for r in range(2)]
+    said = [p.communicate(timeout=200)[0] for p in ranks]
+    assert all(p.returncode == 0 for p in ranks) and all(s.endswith("ok\n") for s in said), said
