@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr
+from .comm import Layout
 from .devices import context
 from .plans import REAL, SHT, Grid, Plan, choice
 
@@ -103,15 +104,18 @@ class Radial(Plan):
                the direction of each bearing (from south towards east), see `ellipse`; scalar maps, by the direct method
     orientation: radians added to the bearings, one for each ring of the grid
     device:    where it runs: "cpu", "cuda:0", "opencl:0", "auto"; maps may then be arrays in its memory, and so is the result
+    comm:      a Comm, whose ranks share the sums: each makes the plan, passes and gets its part of the maps (map_layout), and streams
+               its own; "direct", "rings" or "auto", on the CPU
     """
 
     def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
                  method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None,
-                 normalise=None):
+                 normalise=None, comm=None):
         grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
         self._options, failed = _make_options(
             grid, kernel, width, norm=norm, radius=radius, tolerance=tolerance, method=method, lmax=lmax,
             normalise_mask=normalise_mask, spin=spin, parts=parts, orientation=orientation, normalise=normalise)
+        self._options.comm = comm and comm._handle.address
         out = ctypes.c_void_p()
         try:
             self._context = context(device)
@@ -122,7 +126,9 @@ class Radial(Plan):
                 raise failed[0] from None
             raise
         self._handle = Handle(out.value, lib.kugel_radial_destroy)
-        self.grid = grid
+        self.grid, self.comm = grid, comm
+        #: pixels of a map; over ranks of this rank's part
+        self.npix = self.map_layout.count() if comm else grid.npix
         info = options(_ffi.kugel_radial_info)
         lib.kugel_radial_get_info(self._handle.address, info)
         #: the method in use
@@ -148,17 +154,24 @@ class Radial(Plan):
     @property
     def covered(self):
         """Whether every pixel of a map is on a ring."""
-        return bool(self.grid.table()["nphi"].sum() == self.grid.npix)
+        return bool(self.comm) or bool(self.grid.table()["nphi"].sum() == self.grid.npix)
 
     @property
     def spin(self):
         """Of the pairs of maps; 0: scalar maps."""
         return self._options.spin
 
+    @property
+    def map_layout(self):
+        """Over ranks: which pixels each has, those of a run of rings and their mirrors."""
+        out = ctypes.c_void_p()
+        lib.kugel_radial_layout(self._handle.address, ctypes.byref(out))
+        return Layout(self.comm, out.value)
+
     def _run(self, function, maps, out):
         count = 2 if self.spin else 1
-        maps, batch = self._input(maps, REAL, count, self.grid.npix, "maps")
-        out, there = self._output(maps, batch, REAL, count, self.grid.npix, out)
+        maps, batch = self._input(maps, REAL, count, self.npix, "maps")
+        out, there = self._output(maps, batch, REAL, count, self.npix, out)
         long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2), self._queue(maps, there))
         return out
 

@@ -117,6 +117,24 @@ def test_processes(name, adopt):
     assert done.stdout.split() == ["3", "True"], done
 
 
+def test_radial_over_ranks():
+    sky = np.random.default_rng(4).normal(size=(2, 12 * 16 * 16))
+    alone = kugel.radial.Radial(16, "gaussian", 0.2, spin=2)
+    want, back = alone(sky), alone.adjoint(sky)
+
+    def work(comm):
+        plan = kugel.radial.Radial(16, "gaussian", 0.2, spin=2, comm=comm)
+        part = plan.map_layout.scatter(sky if comm.rank == 0 else None)
+        assert part.shape == (2, plan.npix)
+        own = np.zeros_like(sky)
+        plan.stream(sky, own)
+        assert all(np.array_equal(own[:, run], want[:, run]) for run in plan.map_layout.runs())
+        return plan.map_layout.gather(plan(part)), plan.map_layout.gather(plan.adjoint(part))
+    results = on_ranks(3, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    assert np.array_equal(results[0][0], want) and np.array_equal(results[0][1], back)
+
+
 TORCH = """
 import sys
 import numpy as np
