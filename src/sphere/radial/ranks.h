@@ -12,6 +12,28 @@
 #include "sphere/grid/grid.h"
 #include "sphere/radial/spectra.h"
 
+/* The grid without its count of references, which other threads change meanwhile. */
+static inline kugel_grid kugel__radial_grid(const kugel_radial *p)
+{
+  const kugel_grid *g = p->grid;
+  return (kugel_grid){.ctx = g->ctx,
+                      .kind = g->kind,
+                      .nside = g->nside,
+                      .nrings = g->nrings,
+                      .npix = g->npix,
+                      .npairs = g->npairs,
+                      .max_nphi = g->max_nphi,
+                      .theta = g->theta,
+                      .cth = g->cth,
+                      .sth = g->sth,
+                      .phi0 = g->phi0,
+                      .weight = g->weight,
+                      .nphi = g->nphi,
+                      .first = g->first,
+                      .pairs = g->pairs,
+                      .has_weights = g->has_weights};
+}
+
 /* Results on output rings [first, end) of a plan, shared out. */
 typedef struct kugel__radial_share {
   const kugel_radial *plan; /* whose rings lie where they do in the map */

@@ -120,7 +120,7 @@ static kugel_status make_view(kugel__radial_share *t)
   t->view.led = NULL;
   t->view.led_rings = NULL;
   t->view.level = NULL;
-  t->grid = *p->grid;
+  t->grid = kugel__radial_grid(p);
   t->view.grid = &t->grid;
   t->view.ring = NULL;
   if (p->spectra) {

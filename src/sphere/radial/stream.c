@@ -173,7 +173,7 @@ static kugel_status check(const kugel_radial *p, const kugel_radial_stream_opts 
 kugel_status kugel_radial_stream(const kugel_radial *p, const kugel_radial_stream_opts *opts)
 {
   KUGEL_CHECK(p && opts, KUGEL_EINVAL, "%s is NULL", p ? "opts" : "plan");
-  window w = {.plan = p, .view = *p, .grid = *p->grid, .maps = p->opts.spin ? 2 : 1};
+  window w = {.plan = p, .view = *p, .grid = kugel__radial_grid(p), .maps = p->opts.spin ? 2 : 1};
   KUGEL_TRY(kugel__take_opts(&w.o, sizeof w.o, opts, "kugel_radial_stream_opts"));
   KUGEL_TRY(check(p, &w.o));
   KUGEL_CHECK(
