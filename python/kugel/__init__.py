@@ -13,7 +13,8 @@ from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_ma
 from .maps import (UNSEEN, check_max_nside, get_map_size, get_min_valid_nside, get_nside, isnpixok, isnsideok, ma, ma_to_array,
                    maptype, mask_bad, mask_good, npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol,
                    order2npix, order2nside)
-from .masktools import dist2holes, hotspots
+from .flowlines import line_integral_convolution
+from .masktools import dist2holes, fill_small_holes, hotspots
 from .pixelfunc import (ang2pix, boundaries, fit_dipole, fit_monopole, get_all_neighbours, get_interp_val,
                         get_interp_weights, max_pixrad, nest2ring, nest2uniq, pix2ang, pix2ring, pix2vec, pix2xyf,
                         query_disc, query_polygon, query_strip, ranges2uniq, remove_dipole, remove_monopole, reorder,
