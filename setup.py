@@ -82,5 +82,5 @@ work = ROOT / "build" / "wheel" / "setuptools"
 work.mkdir(parents=True, exist_ok=True)
 version = re.search(r"project\(kugel VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 packages = ["kugel"] + sorted("kugel." + p.parent.name for p in (ROOT / "python" / "kugel").glob("*/__init__.py"))
-setup(version=version, packages=packages, package_dir={"": "python"}, cmdclass=commands(),
+setup(version=version, packages=packages, package_dir={"": "python"}, package_data={"kugel": ["py.typed"]}, cmdclass=commands(),
       distclass=WithLibrary, options={"build": {"build_base": str(work)}, "egg_info": {"egg_base": str(work)}})

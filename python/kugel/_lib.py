@@ -267,12 +267,12 @@ def long_call(function, *arguments):
 # ---- threads ---------------------------------------------------------------------------------------------------
 
 
-def set_num_threads(n):
+def set_num_threads(n: int) -> None:
     """Sets the number of threads for all later calls; 0 returns to KUGEL_NUM_THREADS or the CPUs of this process."""
     lib.kugel_set_num_threads(int(n))
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """The number of threads in force."""
     return lib.kugel_get_num_threads()
 

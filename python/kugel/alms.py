@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Coefficients: layout, windows, spectra, random alm, rotation. index(l, m) = m (2 lmax + 1 - m) / 2 + l."""
+from __future__ import annotations
+
 import ctypes
 import math
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,9 @@ from ._lib import lib, long_call, mmax_option, options, ptr, real, writable
 from .maps import host
 from .windows import gauss_beam
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
 
 
@@ -18,7 +24,7 @@ class Alm:
     """The layout of alm arrays."""
 
     @staticmethod
-    def getlm(lmax, i=None):
+    def getlm(lmax: int, i: npt.ArrayLike | None = None) -> tuple[Any, Any]:
         """Degrees and orders of the indices i of alm with mmax = lmax, or of all.
 
         ValueError for an index outside [0, getsize(lmax)).
@@ -37,19 +43,19 @@ class Alm:
         return (l, m) if i.ndim else (int(l), int(m))
 
     @staticmethod
-    def getidx(lmax, l, m):
+    def getidx(lmax: int, l: npt.ArrayLike, m: npt.ArrayLike) -> Any:
         """Index of a_lm."""
         return m * (2 * lmax + 1 - m) // 2 + l
 
     @staticmethod
-    def getsize(lmax, mmax=None):
+    def getsize(lmax: int, mmax: int | None = None) -> int:
         """Number of coefficients."""
         if mmax is None or mmax < 0 or mmax > lmax:
             mmax = lmax
         return mmax * (2 * lmax + 1 - mmax) // 2 + lmax + 1
 
     @staticmethod
-    def getlmax(s, mmax=None):
+    def getlmax(s: int, mmax: int | None = None) -> int:
         """lmax of a set of s coefficients, or -1."""
         if mmax is not None and mmax >= 0:
             lmax, rest = divmod(2 * s + mmax * mmax - mmax - 2, 2 * mmax + 2)
@@ -58,7 +64,7 @@ class Alm:
         return lmax if s > 0 and (lmax + 1) * (lmax + 2) == 2 * s else -1
 
 
-def alm_sizes(count, lmax=None, mmax=None):
+def alm_sizes(count: int, lmax: int | None = None, mmax: int | None = None) -> Any:
     """lmax and mmax of sets of `count` coefficients; TypeError if they contradict each other."""
     given = None if mmax is None or mmax < 0 else int(mmax)
     lmax = Alm.getlmax(count, given) if lmax is None or lmax < 0 else int(lmax)
@@ -87,7 +93,7 @@ def _is_single(alms):
     return np.ndim(alms) == 1 if isinstance(alms, np.ndarray) else not hasattr(host(alms[0], "alm"), "__len__")
 
 
-def almxfl(alm, fl, mmax=None, inplace=False):
+def almxfl(alm: npt.ArrayLike, fl: npt.ArrayLike, mmax: int | None = None, inplace: bool = False) -> Any:
     """a_lm f_l; degrees beyond the end of fl become zero. inplace: the array given is changed and returned."""
     alm = host(alm, "alm")
     a = _complex(alm)
@@ -110,7 +116,7 @@ def almxfl(alm, fl, mmax=None, inplace=False):
     return out
 
 
-def apply_windows(alms, windows, mmax=None, inplace=False):
+def apply_windows(alms: npt.ArrayLike, windows: Any, mmax: int | None = None, inplace: bool = False) -> Any:
     """Multiplies each set by its window (the last window serves all further sets)."""
     alms = host(alms, "alm")
     if _is_single(alms):
@@ -119,7 +125,8 @@ def apply_windows(alms, windows, mmax=None, inplace=False):
     return alms if inplace else np.array(done)
 
 
-def smoothalm(alms, fwhm=0.0, sigma=None, beam_window=None, pol=True, mmax=None, verbose=True, inplace=True):
+def smoothalm(alms: npt.ArrayLike, fwhm: float = 0.0, sigma: float | None = None, beam_window: npt.ArrayLike | None = None,
+              pol: bool = True, mmax: int | None = None, verbose: bool = True, inplace: bool = True) -> Any:
     """Smooths alm by a Gaussian beam (fwhm or sigma, radians) or a window. Three sets are T, E, B unless pol=False."""
     alms = host(alms, "alm")
     if any(host(a) is not a for a in ([] if isinstance(alms, np.ndarray) else alms)):
@@ -140,7 +147,8 @@ def smoothalm(alms, fwhm=0.0, sigma=None, beam_window=None, pol=True, mmax=None,
     return apply_windows(alms, windows, mmax, inplace)
 
 
-def alm2cl(alms1, alms2=None, lmax=None, mmax=None, lmax_out=None, nspec=None):
+def alm2cl(alms1: npt.ArrayLike, alms2: npt.ArrayLike | None = None, lmax: int | None = None, mmax: int | None = None,
+           lmax_out: int | None = None, nspec: int | None = None) -> Any:
     """Power spectra: [lmax + 1] for one set; for n sets [n (n + 1) / 2, lmax + 1], TT, EE, BB, TE, EB, TB."""
     a, single = _sets(alms1, _COMPLEX[:1])
     b = None if alms2 is None else _sets(alms2, _COMPLEX[:1])[0]
@@ -170,7 +178,8 @@ def _seed():
     return int(high) << 32 | int(low)
 
 
-def synalm(cls, lmax=None, mmax=None, new=False, verbose=True, *, seed=None, index=0):
+def synalm(cls: Any, lmax: int | None = None, mmax: int | None = None, new: bool = False, verbose: bool = True, *, seed: Any = None,
+           index: int = 0) -> Any:
     """Gaussian random alm with given spectra.
 
     cls: one spectrum, or n (n + 1) / 2 of them, or 4 (TT, EE, BB, TE); None stands for zeros
@@ -208,7 +217,7 @@ def synalm(cls, lmax=None, mmax=None, new=False, verbose=True, *, seed=None, ind
     return out[0] if single else out
 
 
-def new_to_old_spectra_order(cls_new_order):
+def new_to_old_spectra_order(cls_new_order: npt.ArrayLike) -> Any:
     """Spectra by row (TT, TE, TB, EE, EB, BB) of spectra by diagonal (TT, EE, BB, TE, EB, TB), for any number of fields.
 
         old = kugel.sphtfunc.new_to_old_spectra_order(kugel.anafast(iqu))
@@ -220,7 +229,7 @@ def new_to_old_spectra_order(cls_new_order):
     return [cls_new_order[place[i, j]] for i in range(n) for j in range(i, n)]
 
 
-def resize_alm(alm, lmax, mmax, lmax_out, mmax_out):
+def resize_alm(alm: npt.ArrayLike, lmax: int, mmax: int, lmax_out: int, mmax_out: int) -> Any:
     """alm, or a sequence of alm, at another lmax and mmax: cut, or filled with zeros."""
     if not _is_single(alm):
         return [resize_alm(a, lmax, mmax, lmax_out, mmax_out) for a in alm]
@@ -232,7 +241,7 @@ def resize_alm(alm, lmax, mmax, lmax_out, mmax_out):
     return out
 
 
-def euler_of(matrix):
+def euler_of(matrix: Any) -> Any:
     """psi, theta, phi of a rotation matrix."""
     matrix = real(matrix)
     if matrix.shape != (3, 3):
@@ -242,7 +251,8 @@ def euler_of(matrix):
     return tuple(a.value for a in angles)
 
 
-def rotate_alm(alm, psi=0.0, theta=0.0, phi=0.0, matrix=None, lmax=None, mmax=None):
+def rotate_alm(alm: npt.ArrayLike, psi: float = 0.0, theta: float = 0.0, phi: float = 0.0, matrix: Any = None, lmax: int | None = None,
+               mmax: int | None = None) -> None:
     """Rotates alm, or each of a sequence (T, E, B), in place: psi about z, theta about y, phi about z, or by a matrix.
 
     The angles are radians about fixed axes. mmax must be lmax.
@@ -265,7 +275,7 @@ def rotate_alm(alm, psi=0.0, theta=0.0, phi=0.0, matrix=None, lmax=None, mmax=No
             row[...] = a
 
 
-def blm_gauss(fwhm, lmax, pol=False):
+def blm_gauss(fwhm: float, lmax: int, pol: bool = False) -> Any:
     """alm of a circular Gaussian beam at the north pole, linearly polarised along x with pol: b_l0 and, E and B, b_l2."""
     mmax = 2 if pol else 0
     if pol and lmax < 2:

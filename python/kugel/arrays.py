@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays in a device's memory: Kugel's own, and those of other libraries (CUDA array interface, DLPack)."""
+from __future__ import annotations
+
 import ctypes
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +25,7 @@ class DeviceArray:
     dtype:  the array's own, or float64 with a shape
     """
 
-    def __init__(self, data, dtype=None, device="auto"):
+    def __init__(self, data: Any, dtype: Any = None, device: str = "auto") -> None:
         shaped = isinstance(data, (int, tuple))
         source = None if shaped else np.ascontiguousarray(data, dtype)
         self.shape = source.shape if source is not None else (data,) if isinstance(data, int) else tuple(data)
@@ -42,14 +45,14 @@ class DeviceArray:
     device = property(lambda self: self._context.name)
     ndim = property(lambda self: len(self.shape))
 
-    def set(self, a):
+    def set(self, a: Any) -> Any:
         """Copies a NumPy array here."""
         a = np.ascontiguousarray(a, self.dtype)
         if a.shape != self.shape:
             raise ValueError(f"the array has shape {a.shape}; expected {self.shape}")
         lib.kugel_device_upload(self._context.address, self._handle.address, 0, ptr(a), self.nbytes, None)
 
-    def get(self):
+    def get(self) -> Any:
         """A copy as a NumPy array."""
         out = np.empty(self.shape, self.dtype)
         lib.kugel_device_download(self._context.address, ptr(out), self._handle.address, 0, self.nbytes, None)
@@ -74,12 +77,12 @@ class Foreign:
     whose array it is, or was made for; `waits`: whether its owner knows nothing of the stream, so that work on it must be done
     before the owner has it back."""
 
-    def __init__(self, owner, view, shape, dtype, stream, waits=False):
+    def __init__(self, owner: Any, view: Any, shape: Any, dtype: Any, stream: Any, waits: Any = False) -> None:
         self.owner, self.view, self.shape, self.dtype, self.stream, self.waits = owner, view, shape, dtype, stream, waits
         self.library = type(owner).__module__.split(".")[0]
 
 
-def make_view(address, device_type, device_id, dtype, shape, strides, owner):
+def make_view(address: Any, device_type: Any, device_id: Any, dtype: Any, shape: Any, strides: Any, owner: Any) -> Any:
     """A kugel_array on device memory; strides in elements or None."""
     out = _ffi.kugel_array()
     out.data = address
@@ -131,7 +134,7 @@ def _from_cuda(a, cuda):
     return Foreign(a, out, tuple(cuda["shape"]), dtype, cuda.get("stream"))
 
 
-def foreign(a):
+def foreign(a: Any) -> Any:
     """Foreign of an array in device memory; None if it is in host memory."""
     if isinstance(a, np.ndarray):
         return None
@@ -149,7 +152,7 @@ def foreign(a):
     return None
 
 
-def empty_like(a, shape, dtype, zero):
+def empty_like(a: Any, shape: Any, dtype: Any, zero: bool) -> Any:
     """An array of the kind of the device array `a`: of PyTorch, CuPy, or Kugel."""
     library = type(a.owner).__module__.split(".")[0]
     if library in ("torch", "cupy"):
@@ -165,7 +168,7 @@ def empty_like(a, shape, dtype, zero):
     return out
 
 
-def stream_handle(stream):
+def stream_handle(stream: Any) -> Any:
     """The number of a CUDA stream given as such, or as an object of PyTorch or CuPy."""
     for name in ("cuda_stream", "ptr"):
         if hasattr(stream, name):

@@ -13,7 +13,10 @@ harmonics, m >= 0 alone, as fields are real. Rows are by degree and then order: 
 this is not the order of Alm. Vectors are three series whose Cartesian components are smooth at the centre, of degrees l - 1, l + 1
 and l in radius; fields without divergence are made from toroidal and poloidal potentials (from_potentials).
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from . import _ffi
 from ._lib import Handle, lib, long_call, mmax_option, options, view, writable
 from .plans import Grid
 from .polynomial import _ENGINES, _PRECISIONS, _TYPES, JonesWorland, _choice
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _TRUNCATIONS = {"rhomboidal": _ffi.KUGEL_BALL_RHOMBOIDAL, "triangular": _ffi.KUGEL_BALL_TRIANGULAR,
                 "trapezoidal": _ffi.KUGEL_BALL_TRAPEZOIDAL}
@@ -49,8 +55,10 @@ class Ball:
                   [..., nr, npix] with `sphere`
     """
 
-    def __init__(self, lmax, n, mmax=None, *, truncation="rhomboidal", dmax=None, type="chebyshev", engine="auto",
-                 precision="f64", vectors=False, factors=1, nr=None, ntheta=None, nphi=None, radii=None, sphere=None):
+    def __init__(self, lmax: int, n: int, mmax: int | None = None, *, truncation: str = "rhomboidal", dmax: int | None = None,
+                 type: Any = "chebyshev", engine: str = "auto", precision: str = "f64", vectors: npt.ArrayLike = False, factors: int = 1,
+                 nr: int | None = None, ntheta: int | None = None, nphi: int | None = None, radii: npt.ArrayLike | None = None,
+                 sphere: Any = None) -> None:
         lists = {}
         if radii is not None:
             lists["radii"] = np.ascontiguousarray(np.atleast_1d(radii), np.float64)
@@ -90,14 +98,14 @@ class Ball:
         self.l = np.repeat(np.arange(self.lmax + 1), [len(o) for o in orders])
         self.m = np.concatenate(orders)
 
-    def row(self, l, m):
+    def row(self, l: Any, m: npt.ArrayLike) -> Any:
         """The row of degree l and order m."""
         if not (0 <= l <= self.lmax and 0 <= m <= min(l, self.mmax)):
             raise ValueError(f"l is {l} and m {m}; they must be 0 <= l <= {self.lmax} and 0 <= m <= min(l, {self.mmax})")
         full = self.mmax + 1
         return l * (l + 1) // 2 + m if l <= full else full * (full + 1) // 2 + (l - full) * full + m
 
-    def zeros(self, components=1):
+    def zeros(self, components: int = 1) -> Any:
         """Coefficients, all zero: [nlm, n], or [components, nlm, n] of 2 potentials or 3 components."""
         return np.zeros((() if components == 1 else (components,)) + (self.nlm, self.n), self._complex)
 
@@ -128,29 +136,29 @@ class Ball:
         given, taken = (coefficients, values) if to_grid else (values, coefficients)
         return self._run(function, (number,), x, given, taken, out)
 
-    def synthesis(self, coefficients, kind="scalar", *, out=None):
+    def synthesis(self, coefficients: Any, kind: str = "scalar", *, out: Any = None) -> Any:
         """Values of series; kind: "scalar" or "vector"."""
         return self._transform(lib.kugel_ball_synthesis, kind, coefficients, True, out)
 
-    def analysis(self, values, kind="scalar", *, out=None):
+    def analysis(self, values: Any, kind: str = "scalar", *, out: Any = None) -> Any:
         """Series of values: the inverse of synthesis."""
         return self._transform(lib.kugel_ball_analysis, kind, values, False, out)
 
-    def synthesis_adjoint(self, values, kind="scalar", *, out=None):
+    def synthesis_adjoint(self, values: Any, kind: str = "scalar", *, out: Any = None) -> Any:
         """The adjoint of synthesis, where rows of m > 0 count twice in the product of coefficients: see inner()."""
         return self._transform(lib.kugel_ball_synthesis_adjoint, kind, values, False, out)
 
-    def analysis_adjoint(self, coefficients, kind="scalar", *, out=None):
+    def analysis_adjoint(self, coefficients: Any, kind: str = "scalar", *, out: Any = None) -> Any:
         """The adjoint of analysis."""
         return self._transform(lib.kugel_ball_analysis_adjoint, kind, coefficients, True, out)
 
-    def inner(self, a, b):
+    def inner(self, a: Any, b: Any) -> Any:
         """The product of coefficients that adjoints refer to: a b over m = 0, 2 Re a conj(b) over m > 0."""
         weight = np.where(self.m > 0, 2, 1)[:, None]
         a, b = (np.where(self.m[:, None] > 0, x, np.real(x)) for x in (a, b))
         return float((weight * (a * b.conj()).real).sum())
 
-    def apply(self, operator, coefficients, *, adjoint=False, out=None):
+    def apply(self, operator: Any, coefficients: Any, *, adjoint: Any = False, out: Any = None) -> Any:
         """An operator on coefficients: "grad", "div", "curl", "laplacian", "vector_laplacian", "from_potentials" or
         "to_potentials"; adjoint: its transpose."""
         number, given, taken = _choice("operator", operator, _OPERATORS)
@@ -159,32 +167,32 @@ class Ball:
         shapes = [(self._axes(c, (self.nlm, self.n)), self._complex) for c in (given, taken)]
         return self._run(lib.kugel_ball_apply_adjoint if adjoint else lib.kugel_ball_apply, (number,), coefficients, *shapes, out)
 
-    def grad(self, scalar):
+    def grad(self, scalar: Any) -> Any:
         """The gradient [..., 3, nlm, n] of a scalar."""
         return self.apply("grad", scalar)
 
-    def div(self, vector):
+    def div(self, vector: Any) -> Any:
         """The divergence [..., nlm, n] of a vector."""
         return self.apply("div", vector)
 
-    def curl(self, vector):
+    def curl(self, vector: Any) -> Any:
         """The curl of a vector."""
         return self.apply("curl", vector)
 
-    def laplacian(self, coefficients):
+    def laplacian(self, coefficients: Any) -> Any:
         """The Laplacian of a scalar, or of a vector [..., 3, nlm, n]."""
         vector = np.ndim(coefficients) > 2 and np.shape(coefficients)[-3] == 3
         return self.apply("vector_laplacian" if vector else "laplacian", coefficients)
 
-    def from_potentials(self, potentials):
+    def from_potentials(self, potentials: Any) -> Any:
         """The vector curl(t R) + curl curl(p R), R = r e_r, of potentials [..., 2, nlm, n] (t, p)."""
         return self.apply("from_potentials", potentials)
 
-    def to_potentials(self, vector):
+    def to_potentials(self, vector: Any) -> Any:
         """The potentials (t, p) of a vector without divergence."""
         return self.apply("to_potentials", vector)
 
-    def radial_laplacian(self, l):
+    def radial_laplacian(self, l: Any) -> Any:
         """The matrix [N(l), N(l)] of f'' + 2 f' / r - l (l + 1) f / r^2 on the coefficients of degree l, for linear problems."""
         n = int(self.nl[l])
         small = Ball(l, n, 0, type=self._series["type"])
@@ -192,13 +200,13 @@ class Ball:
         units[:, l] = np.eye(n)
         return small.apply("laplacian", units)[:, l].real.T.copy()
 
-    def radial_values(self, l, op="p", radii=(1.0,)):
+    def radial_values(self, l: Any, op: Any = "p", radii: npt.ArrayLike = (1.0,)) -> Any:
         """The matrix [radii, N(l)] of an operator of kugel.polynomial ("p", "d1", "sphlapl" ...) on the functions of degree l, for
         boundary conditions."""
         n = int(self.nl[l])
         return JonesWorland(l, n, type=self._series["type"], radii=radii).synthesis(np.eye(n), op).T
 
-    def spectrum(self, coefficients, axis="l", kind="scalar"):
+    def spectrum(self, coefficients: Any, axis: Any = "l", kind: str = "scalar") -> Any:
         """Parts of the integral of |f|^2 over the ball: by degree "l", order "m" or radial function "n"."""
         number, along = _choice("kind", kind, _KINDS), _choice("axis", axis, _AXES)
         extent = {"l": self.lmax + 1, "m": self.mmax + 1, "n": self.n}[axis]
@@ -206,7 +214,8 @@ class Ball:
         return self._run(lib.kugel_ball_spectrum, (number, along), coefficients, (shape, self._complex),
                          ((extent,), np.float64), None)
 
-    def cut(self, coefficients, cut="equatorial", *, radius=1.0, longitude=0.0, component=None, nr=385, angles=720):
+    def cut(self, coefficients: Any, cut: Any = "equatorial", *, radius: Any = 1.0, longitude: Any = 0.0, component: Any = None,
+            nr: int = 385, angles: npt.ArrayLike = 720) -> Any:
         """Values of a field on a cut, for pictures.
 
         cut:        "equatorial" or "meridional": a disc [nr, angles] of radii 0 to 1, angles counterclockwise from the right, which
@@ -230,15 +239,17 @@ class Ball:
         left = (d >= 0) & (d <= angles // 2)
         return values[:, 2 * np.where(left, d, np.where(d < 0, -d, angles - d)) + left]
 
-    def plot(self, coefficients, cut="equatorial", *, radius=1.0, longitude=0.0, component=None, xsize=800, title="", unit="",
-             min=None, max=None, cmap=None):
+    def plot(self, coefficients: Any, cut: Any = "equatorial", *, radius: Any = 1.0, longitude: Any = 0.0, component: Any = None,
+             xsize: int = 800, title: str = "", unit: str = "", min: float | None = None, max: float | None = None,
+             cmap: Any = None) -> Any:
         """A picture of a cut: cut() says what it shows. .save("field.png") writes it."""
         values = self.cut(coefficients, cut, radius=radius, longitude=longitude, component=component,
                           angles=720 if self.lmax < 90 else 8 * self.lmax)
         return draw(values, cut != "surface", xsize=xsize, title=title, unit=unit, min=min, max=max, cmap=cmap)
 
 
-def draw(values, disc=True, *, xsize=800, title="", unit="", min=None, max=None, cmap=None):
+def draw(values: Any, disc: bool = True, *, xsize: int = 800, title: str = "", unit: str = "", min: float | None = None,
+         max: float | None = None, cmap: Any = None) -> Any:
     """A picture of a disc [radii from 0 to 1, angles counterclockwise from the right], or of rows of latitude (Mollweide)."""
     from .visufunc import Picture, _colours
 

@@ -11,7 +11,10 @@ Matrices are real; right-hand sides may be complex. Where elimination in order w
 a matrix of three diagonals, rows are exchanged (on the CPU; on devices solve raises ValueError). Singular matrices raise
 ValueError.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +22,9 @@ from . import _ffi
 from ._lib import Handle, lib, long_call, options, view, writable
 from .arrays import empty_like, foreign
 from .devices import context
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _METHODS = {"auto": _ffi.KUGEL_BANDED_AUTO, "substitution": _ffi.KUGEL_BANDED_SUBSTITUTION, "scan": _ffi.KUGEL_BANDED_SCAN,
             "cyclic": _ffi.KUGEL_BANDED_CYCLIC}
@@ -43,7 +49,8 @@ class Banded:
     device:     "cpu", "cuda:0", ...; there, arrays in host memory or that of the device
     """
 
-    def __init__(self, lower=None, diagonal=None, upper=None, *, precision=None, columns=False, method="auto", device="cpu"):
+    def __init__(self, lower: npt.ArrayLike | None = None, diagonal: npt.ArrayLike | None = None, upper: npt.ArrayLike | None = None, *,
+                 precision: str | None = None, columns: bool = False, method: str = "auto", device: str = "cpu") -> None:
         given = [_real(np.asarray(d)) for d in (lower, diagonal, upper) if d is not None]
         if lower is None and upper is None:
             raise ValueError("give lower, upper or both")
@@ -113,20 +120,22 @@ class Banded:
         out.real, out.imag = parts
         return out
 
-    def solve(self, b, out=None):
+    def solve(self, b: Any, out: Any = None) -> Any:
         """x with A x = b for each system; b may be complex; out may be b."""
         return self._run(lib.kugel_banded_solve, b, out)
 
-    def product(self, x, out=None):
+    def product(self, x: Any, out: Any = None) -> Any:
         """A x for each system; x may be complex; out may be x."""
         return self._run(lib.kugel_banded_product, x, out)
 
 
-def solve(b, lower=None, diagonal=None, upper=None, **options_):
+def solve(b: Any, lower: npt.ArrayLike | None = None, diagonal: npt.ArrayLike | None = None, upper: npt.ArrayLike | None = None,
+          **options_: Any) -> Any:
     """x with A x = b, by a plan used once; options as for Banded."""
     return Banded(lower, diagonal, upper, **options_).solve(b)
 
 
-def product(x, lower=None, diagonal=None, upper=None, **options_):
+def product(x: Any, lower: npt.ArrayLike | None = None, diagonal: npt.ArrayLike | None = None, upper: npt.ArrayLike | None = None,
+            **options_: Any) -> Any:
     """A x, by a plan used once; options as for Banded."""
     return Banded(lower, diagonal, upper, **options_).product(x)

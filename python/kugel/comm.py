@@ -8,7 +8,10 @@
 
 All calls are collective. A failure on one rank is raised on all of them, with the same sentence.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +24,7 @@ __all__ = ["Comm", "Layout"]
 class Comm:
     """A communicator; made by world, adopt, from_torch, alone or threads. One thread at a time may use it."""
 
-    def __init__(self, address):
+    def __init__(self, address: Any) -> None:
         self._handle = Handle(address, lib.kugel_comm_destroy)
         info = options(_ffi.kugel_comm_info)
         lib.kugel_comm_get_info(address, info)
@@ -36,7 +39,7 @@ class Comm:
         return cls(out.value)
 
     @classmethod
-    def world(cls, library=None):
+    def world(cls, library: Any = None) -> Any:
         """The processes that mpirun or srun started; without a launcher this one alone. MPI is found when this is called,
         never before: in the process (mpi4py), by KUGEL_MPI, by the launcher. `library`: path of another libmpi.so."""
         path = None if library is None else str(library).encode()
@@ -44,12 +47,12 @@ class Comm:
         return cls._made(lib.kugel_comm_open, None, ctypes.byref(opts))
 
     @classmethod
-    def alone(cls):
+    def alone(cls) -> Comm:
         """This process alone."""
         return cls._made(lib.kugel_comm_open, None, ctypes.byref(options(_ffi.kugel_comm_opts, kind=_ffi.KUGEL_COMM_SELF)))
 
     @classmethod
-    def adopt(cls, comm):
+    def adopt(cls, comm: Any) -> Comm:
         """A communicator of mpi4py, duplicated."""
         try:
             from mpi4py import MPI
@@ -60,7 +63,7 @@ class Comm:
         return cls._made(lib.kugel_comm_adopt, None, MPI._addressof(comm), MPI._sizeof(MPI.Comm))
 
     @classmethod
-    def from_torch(cls, group=None):
+    def from_torch(cls, group: Any = None) -> Any:
         """The processes of a group of torch.distributed whose backend moves host memory, such as gloo; None: the default group.
         Such communicators cannot be split."""
         from .groups import open_group
@@ -69,27 +72,27 @@ class Comm:
         return cls(out.value)
 
     @classmethod
-    def threads(cls, n):
+    def threads(cls, n: int) -> Any:
         """n ranks of this process, each for a thread of its own: for tests."""
         out = (ctypes.c_void_p * max(1, n))()
         lib.kugel_comm_threads(None, n, out)
         return [cls(address) for address in out]
 
-    def split(self, color, key=0):
+    def split(self, color: int, key: int = 0) -> Comm:
         """The ranks of one color, ordered by key, then by rank."""
         return Comm._made(lib.kugel_comm_split, self._handle.address, int(color), int(key))
 
-    def node(self):
+    def node(self) -> Comm:
         """The ranks of this host."""
         return Comm._made(lib.kugel_comm_node, self._handle.address)
 
-    def measure(self, bytes, repeats=10):
+    def measure(self, bytes: int, repeats: int = 10) -> float:
         """Seconds of an exchange in which every rank sends as many bytes to each other: the median of the slowest ranks'."""
         seconds = ctypes.c_double()
         long_call(lib.kugel_comm_measure, self._handle.address, int(bytes), int(repeats), ctypes.byref(seconds))
         return seconds.value
 
-    def barrier(self):
+    def barrier(self) -> None:
         """Returns when every rank has called it."""
         lib.kugel_comm_barrier(self._handle.address)
 
@@ -105,19 +108,19 @@ class Comm:
 class Layout:
     """Which elements of an array each rank has."""
 
-    def __init__(self, comm, address):
+    def __init__(self, comm: Any, address: Any) -> None:
         self.comm, self._handle = comm, Handle(address, lib.kugel_layout_destroy)
 
-    def count(self, rank=None):
+    def count(self, rank: int | None = None) -> Any:
         """Elements of a rank's part; None: of this rank's."""
         return lib.kugel_layout_count(self._handle.address, self.comm.rank if rank is None else int(rank))
 
     @property
-    def total(self):
+    def total(self) -> Any:
         """Elements of the whole array."""
         return lib.kugel_layout_count(self._handle.address, _ffi.KUGEL_EVERY_RANK)
 
-    def runs(self, rank=None):
+    def runs(self, rank: int | None = None) -> Any:
         """Slices of the whole array that make a rank's part, one after another; None: this rank's."""
         rank = self.comm.rank if rank is None else int(rank)
         n = ctypes.c_int64()
@@ -126,7 +129,7 @@ class Layout:
         lib.kugel_layout_runs(self._handle.address, rank, n.value, ptr(first), ptr(length), None)
         return [slice(int(a), int(a + b)) for a, b in zip(first, length)]
 
-    def gather(self, part, root=0):
+    def gather(self, part: Any, root: int = 0) -> Any:
         """The whole array [..., total] on rank `root`, None on the others; root None: on every rank."""
         part = np.ascontiguousarray(part)
         here = root is None or root == self.comm.rank
@@ -134,7 +137,7 @@ class Layout:
         self._move(part, out, root, True)
         return out if here else None
 
-    def scatter(self, whole, root=0):
+    def scatter(self, whole: Any, root: int = 0) -> Any:
         """This rank's part [..., count] of the array that rank `root` has; the others may pass None."""
         words, here = np.zeros(12, np.int64), root == self.comm.rank
         if here and whole is not None:
@@ -158,7 +161,7 @@ class Layout:
         long_call(lib.kugel_layout_move, both[0].address, view(source), both[1].address, view(target))
 
 
-def plan_layout(comm, plan, side):
+def plan_layout(comm: Any, plan: Any, side: Any) -> Any:
     """The layout of one side of a plan over ranks."""
     out = ctypes.c_void_p()
     lib.kugel_sht_layout(plan, side, ctypes.byref(out))

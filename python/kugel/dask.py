@@ -11,6 +11,10 @@ Every chunk holds whole maps: chunks along pixels are joined first. Plans stay i
 transform. Results do not depend on the chunks. Tasks are independent of one another, so that any scheduler runs them
 and repeats those that a lost worker had.
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .extras import need, plan
@@ -86,7 +90,8 @@ def _spectra(x, args, words, lmax):
     return np.stack([alm2cl(a, lmax=lmax) for a in flat]).reshape(alm.shape[:-1] + (lmax + 1,))
 
 
-def map2alm(maps, lmax=None, grid=None, iterations=None, bad_pixels="error", device=None):
+def map2alm(maps: Any, lmax: int | None = None, grid: Any = None, iterations: int | None = None, bad_pixels: str = "error",
+            device: str | None = None) -> Any:
     """Coefficients of scalar maps: [..., npix] -> [..., nalm], complex.
 
     lmax:       3 nside - 1 when not given, or what the grid is exact for
@@ -102,7 +107,7 @@ def map2alm(maps, lmax=None, grid=None, iterations=None, bad_pixels="error", dev
     return _blocks(_analyse, maps, (lmax + 1) * (lmax + 2) // 2, dtype, args=(grid, lmax), words=words)
 
 
-def alm2map(alm, grid, device=None):
+def alm2map(alm: Any, grid: Any, device: str | None = None) -> Any:
     """Maps of coefficients: [..., nalm] -> [..., npix]; grid: a kugel.Grid or an nside."""
     alm = _array(alm, "alm")
     grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
@@ -113,7 +118,8 @@ def alm2map(alm, grid, device=None):
     return _blocks(_synthesise, alm, grid.npix, dtype, args=(grid, lmax), words=dict(device=device))
 
 
-def smooth(maps, fwhm, lmax=None, grid=None, iterations=None, bad_pixels="error", device=None):
+def smooth(maps: Any, fwhm: float, lmax: int | None = None, grid: Any = None, iterations: int | None = None, bad_pixels: str = "error",
+           device: str | None = None) -> Any:
     """Maps smoothed by a Gaussian beam of the full width fwhm at half maximum, radians; further arguments as for map2alm."""
     maps = _array(maps, "maps")
     grid = _grid(maps, grid)
@@ -122,7 +128,7 @@ def smooth(maps, fwhm, lmax=None, grid=None, iterations=None, bad_pixels="error"
     return _blocks(_regrid, maps, grid.npix, _real(maps.dtype), args=(grid, grid), words=words)
 
 
-def regrid(maps, source, target, **options):
+def regrid(maps: Any, source: Any, target: Any, **options: Any) -> Any:
     """Maps on another grid, [..., npix] of each: source and target are Grids or an nside, options those of kugel.Regrid."""
     maps = _array(maps, "maps")
     source = _grid(maps, source)
@@ -132,7 +138,8 @@ def regrid(maps, source, target, **options):
     return _blocks(_regrid, maps, target.npix, _real(maps.dtype), args=(source, target), words=options)
 
 
-def anafast(maps, lmax=None, grid=None, iterations=None, bad_pixels="error", device=None):
+def anafast(maps: Any, lmax: int | None = None, grid: Any = None, iterations: int | None = None, bad_pixels: str = "error",
+            device: str | None = None) -> Any:
     """Power spectra C_l of scalar maps: [..., npix] -> [..., lmax + 1]; arguments as for map2alm."""
     maps = _array(maps, "maps")
     grid = _grid(maps, grid)
@@ -147,7 +154,7 @@ def _random(block_info=None, seed=0, first=0, cls=None, nside=1, words=None):
     return np.stack([one(cls, nside, seed=seed, index=first + i, **words) for i in range(lo, hi)])
 
 
-def synfast(cls, nside, count, seed, index=0, chunks=1, **words):
+def synfast(cls: Any, nside: int, count: int, seed: int, index: int = 0, chunks: Any = 1, **words: Any) -> Any:
     """`count` random maps of one seed, numbered from `index`: [count, npix], or [count, 3, npix] for T, Q, U. Map i is that of
     kugel.synfast(..., seed=seed, index=i), whatever the chunks (maps per task)."""
     da = need("dask.array", "kugel.dask")
@@ -159,7 +166,7 @@ def synfast(cls, nside, count, seed, index=0, chunks=1, **words):
                          first=int(index), cls=cls, nside=int(nside), words=words)
 
 
-def convolve(image, kernel, boundary="zero", **words):
+def convolve(image: Any, kernel: Any, boundary: str = "zero", **words: Any) -> Any:
     """Volumes in tiles: each chunk of results from the chunks that the kernel reaches; kugel.volume.convolve_blocks."""
     from .volume import convolve_blocks
     need("dask.array", "kugel.dask")

@@ -3,6 +3,8 @@
 
     map = kugel.read_map(kugel.data.path("wmap7_w_band_nside32.fits"))
 """
+from __future__ import annotations
+
 import pathlib
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
@@ -13,12 +15,12 @@ def _folder():
     return installed if installed.is_dir() else _PACKAGE.parents[1] / "share" / "data"
 
 
-def names():
+def names() -> list[str]:
     """The files there are; README.md tells what they hold and where they are from."""
     return sorted(p.name for p in _folder().iterdir())
 
 
-def path(name):
+def path(name: str) -> pathlib.Path:
     """The path of a file of sample data, as a pathlib.Path."""
     found = _folder() / name
     if name not in names():

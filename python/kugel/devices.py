@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The devices of this machine."""
+from __future__ import annotations
+
 import ctypes
 import importlib.util
 import os
 import pathlib
+from typing import Any
 
 from ._ffi import KUGEL_CPU, kugel_ctx_opts, kugel_device_info
 from ._lib import Handle, lib, options, text
@@ -27,7 +30,7 @@ def _name_packages():
 _name_packages()
 
 
-def devices():
+def devices() -> list[dict[str, Any]]:
     """What this machine offers: one dict a device, the CPU first.
 
     A backend without a device has one entry with ``available`` False and the reason in ``why``. ``memory``,
@@ -45,7 +48,7 @@ def devices():
 class Context:
     """A device that plans run on, with a limit of memory for each plan or 0. Made once for each by `context`."""
 
-    def __init__(self, name, memory=0):
+    def __init__(self, name: str, memory: Any = 0) -> None:
         out = ctypes.c_void_p()
         word = name.encode()
         lib.kugel_ctx_create(ctypes.byref(options(kugel_ctx_opts, device=word)), ctypes.byref(out))
@@ -57,7 +60,7 @@ class Context:
         self.name, self.type, self.id = text(info.name), info.device.type, info.device.id
         self._queues = {}
 
-    def queue(self, stream):
+    def queue(self, stream: Any) -> Any:
         """The library's queue for a stream's handle. Kept for good: to end one would wait for its work."""
         try:
             return self._queues[stream]
@@ -70,7 +73,7 @@ class Context:
 _contexts = {}
 
 
-def context(device, memory=0):
+def context(device: str, memory: Any = 0) -> Any:
     """The Context of a device's name such as "cuda:0" or "auto", whose plans may allocate `memory` bytes each, 0: what is
     free; None for the CPU without a limit."""
     name = "cpu" if device is None else str(device)

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """FITS files: HEALPix maps, alm, power spectra."""
+from __future__ import annotations
+
 import ctypes
 import os
 import tempfile
 import weakref
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +14,10 @@ from . import _ffi
 from ._lib import Handle, dtype_of, lib, long_call, numpy_dtype, options, path, ptr, real, strings, text, view
 from .alms import Alm, _sets, alm_sizes, resize_alm
 from .maps import UNSEEN, filled, get_nside, host, is_masked, maptype
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from ._types import Path
 
 _ORDER = {False: _ffi.KUGEL_ORDER_RING, True: _ffi.KUGEL_ORDER_NESTED, None: _ffi.KUGEL_ORDER_ANY}
 STANDARD_NAMES = {1: ["TEMPERATURE"], 2: ["Q_POLARISATION", "U_POLARISATION"],
@@ -90,7 +97,7 @@ class _File:
         return pairs + [parse_card(text(cards[i])) for i in range(info.ncards)]
 
 
-def parse_card(card):
+def parse_card(card: Any) -> Any:
     """(keyword, value) of a header card."""
     keyword, rest = card[:8].strip(), card[10:]
     if card[8:10] != "= ":
@@ -114,7 +121,7 @@ def parse_card(card):
     return keyword, value
 
 
-def make_card(key, value="", comment=""):
+def make_card(key: Any, value: Any = "", comment: Any = "") -> Any:
     """A header card of 80 characters at most."""
     if key in ("COMMENT", "HISTORY", ""):
         return f"{key:8}{value}"[:80]
@@ -132,7 +139,8 @@ def make_card(key, value="", comment=""):
 # ---- maps ------------------------------------------------------------------------------------------------------
 
 
-def read_map(filename, field=0, dtype=None, nest=False, partial=False, hdu=1, h=False, verbose=True, memmap=False):
+def read_map(filename: Any, field: Any = 0, dtype: Any = None, nest: bool = False, partial: bool = False, hdu: int = 1, h: bool = False,
+             verbose: bool = True, memmap: bool = False) -> Any:
     """HEALPix maps of a FITS file, whole sky.
 
     filename: of the file, or an astropy HDU or HDUList (an HDU that is given is read whatever hdu says)
@@ -241,8 +249,9 @@ def _columns(m, count, dtype):
     return np.ascontiguousarray(values, values.dtype.newbyteorder("=")), columns
 
 
-def write_map(filename, m, nest=False, dtype=None, fits_IDL=True, coord=None, partial=False, column_names=None,
-              column_units=None, extra_header=(), overwrite=False):
+def write_map(filename: Path, m: npt.ArrayLike, nest: bool = False, dtype: Any = None, fits_IDL: bool = True, coord: str | None = None,
+              partial: bool = False, column_names: Any = None, column_units: Any = None, extra_header: Any = (),
+              overwrite: bool = False) -> None:
     """Writes maps to a FITS file.
 
     m:            a map, or n maps, each a column; masked pixels are stored as UNSEEN
@@ -271,7 +280,7 @@ def write_map(filename, m, nest=False, dtype=None, fits_IDL=True, coord=None, pa
     long_call(lib.kugel_fits_write_maps, None, path(filename), ctypes.byref(opts), view(values))
 
 
-def getformat(t):
+def getformat(t: Any) -> Any:
     """The letter of FITS columns for a NumPy type, or for a value or an array of it; "A" and the length for text.
 
         kugel.fitsfunc.getformat(numpy.float32)     # "E"
@@ -302,7 +311,7 @@ def _read_component(file, component):
     return out, mmax
 
 
-def read_alm(filename, hdu=1, return_mmax=False):
+def read_alm(filename: Any, hdu: Any = 1, return_mmax: bool = False) -> Any:
     """alm of a FITS file: one array, or [n, nalm] for several HDUs. return_mmax: and mmax.
 
     filename: of the file, or an astropy HDU or HDUList
@@ -322,7 +331,8 @@ def read_alm(filename, hdu=1, return_mmax=False):
     return (result, mmaxes[0] if len(alms) == 1 else mmaxes) if return_mmax else result
 
 
-def write_alm(filename, alms, out_dtype=None, lmax=-1, mmax=-1, mmax_in=-1, overwrite=False):
+def write_alm(filename: Path, alms: npt.ArrayLike, out_dtype: Any = None, lmax: int = -1, mmax: int = -1, mmax_in: int = -1,
+              overwrite: bool = False) -> None:
     """Writes alm, one HDU a set.
 
     out_dtype: of the columns, such as numpy.float64; None: that of alms
@@ -345,7 +355,7 @@ def write_alm(filename, alms, out_dtype=None, lmax=-1, mmax=-1, mmax_in=-1, over
 # ---- power spectra ---------------------------------------------------------------------------------------------
 
 
-def read_cl(filename):
+def read_cl(filename: Any) -> Any:
     """Power spectra of a FITS or text file, or of an astropy HDU or HDUList: [lmax + 1], or [n, lmax + 1]."""
     filename, _, folder = _on_disk(filename, None)
     try:
@@ -362,7 +372,8 @@ def read_cl(filename):
     return out[0] if len(out) == 1 else out
 
 
-def write_cl(filename, cl, dtype=None, overwrite=False, column_names=None, column_units=None, extra_header=()):
+def write_cl(filename: Path, cl: npt.ArrayLike, dtype: Any = None, overwrite: bool = False, column_names: Any = None,
+             column_units: Any = None, extra_header: Any = ()) -> None:
     """Writes power spectra [lmax + 1] or [n, lmax + 1]; dtype of the columns, float64 unless given."""
     _exists(filename, overwrite)
     rows = np.atleast_2d(real(host(cl, "cl")))

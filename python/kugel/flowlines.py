@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Pictures of the orientation of polarisation: textures smeared along its lines."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .alms import synalm
@@ -7,6 +11,9 @@ from .maps import filled, get_nside, host, mask_bad, maptype
 from .pixelfunc import get_interp_weights, pix2ang
 from .sphere_angles import vec2ang
 from .sphtfunc import alm2map
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _CHUNK = 1 << 18  # pixels whose lines are followed at once: about 100 MB
 
@@ -69,8 +76,9 @@ def _unit(m):
     return (m - low) / (high - low) if high > low else np.zeros(m.size)
 
 
-def line_integral_convolution(Q, U, steps=100, kernel_steps=50, step_radian=0.003, pol_min=-1e30, pol_max=1e30, rand_seed=42, ell=None,
-                              texture=None, modulate=False):
+def line_integral_convolution(Q: npt.ArrayLike, U: npt.ArrayLike, steps: int = 100, kernel_steps: int = 50, step_radian: float = 0.003,
+                              pol_min: float = -1e30, pol_max: float = 1e30, rand_seed: int = 42, ell: int | None = None,
+                              texture: npt.ArrayLike | None = None, modulate: bool = False) -> np.ndarray:
     """A texture smeared along the lines of linear polarisation: a picture of their directions.
 
     Q, U:         maps [npix] in RING order, of one nside; bad pixels count as unpolarised

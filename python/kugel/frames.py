@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rotations by bare matrices, and angles between coordinate systems."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .maps import host
 from .sphere_angles import dir2vec, vec2dir
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def rotateVector(rotmat, vec, vy=None, vz=None, do_rot=True):
+
+def rotateVector(rotmat: npt.ArrayLike, vec: npt.ArrayLike, vy: npt.ArrayLike | None = None, vz: npt.ArrayLike | None = None,
+                 do_rot: bool = True) -> Any:
     """Vectors [3, ...] (or x, y and z as three arguments) rotated by a matrix [3, 3]; do_rot=False: as they are.
 
         kugel.rotator.rotateVector(r.mat, (1, 0, 0))
@@ -20,7 +28,8 @@ def rotateVector(rotmat, vec, vy=None, vz=None, do_rot=True):
     return np.tensordot(np.asarray(host(rotmat)), vec, axes=1) if do_rot else vec
 
 
-def rotateDirection(rotmat, theta, phi=None, do_rot=True, lonlat=False):
+def rotateDirection(rotmat: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, do_rot: bool = True,
+                    lonlat: bool = False) -> Any:
     """Directions [2, ...] of directions (theta, phi as two arguments or two rows) rotated by a matrix [3, 3]."""
     if phi is None:
         theta, phi = theta
@@ -29,7 +38,7 @@ def rotateDirection(rotmat, theta, phi=None, do_rot=True, lonlat=False):
     return vec2dir(rotateVector(rotmat, dir2vec(theta, phi, lonlat=lonlat)), lonlat=lonlat)
 
 
-def normalize_vec(vec):
+def normalize_vec(vec: npt.ArrayLike) -> Any:
     """Vectors [n, ...] of length 1 along the same directions.
 
         kugel.rotator.normalize_vec([3.0, 0, 4])    # array([0.6, 0. , 0.8])
@@ -55,7 +64,7 @@ def _pole_matrix(ra, dec, l_north):
 _SYSTEMS = (((192.85948, 27.12825, 122.93192), 23.4392911), ((192.25, 27.4, 123.0), 23.4457889))
 
 
-def euler(ai, bi, select, FK4=0):
+def euler(ai: npt.ArrayLike, bi: npt.ArrayLike, select: int, FK4: int = 0) -> Any:
     """Longitudes and latitudes in degrees from one coordinate system to another.
 
     ai, bi: longitude, latitude

@@ -7,25 +7,31 @@
 
 A dict can be changed before use: `kernels.top_hat(0.1) | {"normalise_mask": True}`.
 """
+from __future__ import annotations
+
 import ctypes
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi
 from ._lib import lib, options, ptr
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _SIGMA = 1 / math.sqrt(8 * math.log(2))  # of a Gaussian of FWHM 1
 
 
-def gaussian(fwhm=None, *, sigma=None):
+def gaussian(fwhm: float | None = None, *, sigma: float | None = None) -> Any:
     """exp(-a^2 / 2 sigma^2) of unit integral, by its FWHM or its sigma, radians."""
     if (fwhm is None) == (sigma is None):
         raise ValueError("give one of fwhm and sigma")
     return {"kernel": "gaussian", "width": float(fwhm if sigma is None else sigma / _SIGMA), "norm": "integral"}
 
 
-def fisher(fwhm=None, *, kappa=None, integral=1.0):
+def fisher(fwhm: float | None = None, *, kappa: float | None = None, integral: float = 1.0) -> Any:
     """The Gaussian of the sphere after von Mises and Fisher, exp(kappa (cos a - 1)): by its FWHM in radians, or a sum of some
     by kappa (a number or an array) and the integral of each. Its rows need no samples where `method` is "rings"."""
     if (fwhm is None) == (kappa is None):
@@ -36,12 +42,12 @@ def fisher(fwhm=None, *, kappa=None, integral=1.0):
     return {"kernel": ("fisher", kappa, np.broadcast_to(np.asarray(integral, np.float64), kappa.shape).copy()), "norm": None}
 
 
-def top_hat(radius):
+def top_hat(radius: float) -> Any:
     """The mean over a disc, its radius in radians."""
     return {"kernel": "top_hat", "width": float(radius), "norm": "integral"}
 
 
-def mexican_hat(scale=None, *, fwhm=None):
+def mexican_hat(scale: float | None = None, *, fwhm: float | None = None) -> Any:
     """The spherical Mexican hat of height 1, which has no mean; its scale in radians, or the FWHM of the sources that it
     suits best: scale = fwhm / sqrt(8 ln 2)."""
     if (scale is None) == (fwhm is None):
@@ -49,12 +55,12 @@ def mexican_hat(scale=None, *, fwhm=None):
     return {"kernel": "mexican_hat", "width": float(scale if fwhm is None else fwhm * _SIGMA), "norm": "peak"}
 
 
-def table(angles, values):
+def table(angles: npt.ArrayLike, values: npt.ArrayLike) -> Any:
     """A natural cubic spline through values at angles, radians from 0 on; 0 beyond the last."""
     return {"kernel": (np.array(angles, np.float64), np.array(values, np.float64)), "norm": None}
 
 
-def series(b, method="harmonic"):
+def series(b: npt.ArrayLike, method: str = "harmonic") -> Any:
     """The kernel that multiplies a_lm by b_l [lmax + 1]: sum_l (2l + 1) / 4 pi b_l P_l(cos a). By harmonics there is no
     cut-off; by "direct", "rings" or "auto" it ends where no more than the tolerance is lost."""
     return _by_degree(np.array(b, np.float64, ndmin=1), method)
@@ -65,7 +71,7 @@ def _by_degree(b, method="harmonic"):
     return made | {"lmax": max(1, b.size - 1)} if method == "harmonic" else made
 
 
-def square_root(cl):
+def square_root(cl: npt.ArrayLike) -> Any:
     """sqrt(C_l): makes a map of that spectrum from white noise of unit spectrum, which has the variance 1 / w in a pixel
     of solid angle w."""
     cl = np.array(cl, np.float64, ndmin=1)
@@ -74,7 +80,7 @@ def square_root(cl):
     return _by_degree(np.sqrt(cl))
 
 
-def matched_filter(beam, power):
+def matched_filter(beam: npt.ArrayLike, power: npt.ArrayLike) -> Any:
     """(psi_l, sigma): of the linear filters that keep the height of a source of window `beam`, the one of least variance
     where all else has the spectrum `power` (sky times beam^2, plus noise); sigma is the rms that it leaves."""
     beam, power = (np.array(x, np.float64, ndmin=1) for x in (beam, power))
@@ -85,7 +91,7 @@ def matched_filter(beam, power):
     return psi, sigma.value
 
 
-def matched(beam, cl, noise=0.0):
+def matched(beam: npt.ArrayLike, cl: npt.ArrayLike, noise: Any = 0.0) -> Any:
     """The matched filter for sources of window `beam` [lmax + 1] on a sky of spectrum `cl` (without beam) with white noise
     of spectrum `noise` (variance of a pixel times its solid angle)."""
     beam = np.array(beam, np.float64, ndmin=1)
@@ -105,7 +111,7 @@ def _step(x, base):
     return bump(u) / bump(1.0)
 
 
-def needlet_windows(lmax, *, kind="standard", base=2.0, first=0, order=1):
+def needlet_windows(lmax: int, *, kind: str = "standard", base: float = 2.0, first: int = 0, order: int = 1) -> Any:
     """Windows [scales, lmax + 1] of needlets. Scale j > 0 has its peak near l = base^(first + j - 1); the first window
     takes what lies below, so that the squares of the windows of "standard" and "cosine" sum to 1.
 
@@ -137,7 +143,7 @@ def needlet_windows(lmax, *, kind="standard", base=2.0, first=0, order=1):
     raise ValueError(f"kind is {kind!r}; expected 'standard', 'cosine' or 'mexican'")
 
 
-def needlets(lmax, **how):
+def needlets(lmax: int, **how: Any) -> Any:
     """Kernels of all scales of needlets to lmax, see `needlet_windows`: a map is the sum of its scales convolved with
     their kernels once more, see `RadialBank.reconstruct`."""
     out = []
@@ -147,7 +153,7 @@ def needlets(lmax, **how):
     return out
 
 
-def cut_for_rms(kernel, cl, rms=1e-5):
+def cut_for_rms(kernel: Any, cl: npt.ArrayLike, rms: float = 1e-5) -> Any:
     """The cut-off in radians whose predicted rms error in a map of spectrum `cl` [lmax + 1] is `rms` of the convolved
     map's: error^2 = sum_l (2l + 1) / 4 pi C_l (b_l - b_l(cut))^2. `kernel`: arguments of Radial, which may then be given
     the `radius`."""
@@ -172,7 +178,8 @@ def cut_for_rms(kernel, cl, rms=1e-5):
     return high
 
 
-def find_sources(m, fwhm, filtered=None, *, threshold=5.0, rms=0.0, fixed_fwhm=False, most=100000, kernel=None):
+def find_sources(m: npt.ArrayLike, fwhm: float, filtered: Any = None, *, threshold: float = 5.0, rms: float = 0.0, fixed_fwhm: bool = False,
+                 most: int = 100000, kernel: Any = None) -> Any:
     """Sources of a filtered RING map, brightest over noise first: an array with the fields theta, phi, snr, peak, fwhm, flux,
     background, position_error, peak_error, fwhm_error, flux_error, pixel and flags (see kugel_source in kugel/sources.h).
     `filtered`: by `matched` or `mexican_hat`; None: the latter, for sources of this FWHM (radians). `kernel`: the filter's

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sizes of HEALPix maps, masks, and what counts as a map: healpy's rules."""
+from __future__ import annotations
+
 import functools
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 UNSEEN = -1.6375e30
 MAX_NSIDE = 1 << 29
 
 
-def isnsideok(nside, nest=False):
+def isnsideok(nside: npt.ArrayLike, nest: bool = False) -> Any:
     """Whether nside is allowed: at least 1, at most 2^29 and, for NEST, a power of two. Element by element."""
     n = np.asarray(nside)
     whole = n if n.dtype.kind in "iu" else np.where(np.isfinite(n), n, 0).astype(np.int64)
@@ -19,7 +25,7 @@ def isnsideok(nside, nest=False):
     return good if good.ndim else bool(good)
 
 
-def check_nside(nside, nest=False):
+def check_nside(nside: int, nest: bool = False) -> Any:
     """Raises ValueError unless isnsideok."""
     if type(nside) is int and 0 < nside <= MAX_NSIDE and not (nest and nside & (nside - 1)):
         return
@@ -28,13 +34,13 @@ def check_nside(nside, nest=False):
                          "at most 2**29)")
 
 
-def check_max_nside(nside):
+def check_max_nside(nside: int) -> Any:
     """Raises ValueError if nside is above 2^29."""
     if np.any(np.asarray(nside) > MAX_NSIDE):
         raise ValueError(f"nside {nside} is too large, the largest is 2**29")
 
 
-def isnpixok(npix):
+def isnpixok(npix: npt.ArrayLike) -> Any:
     """Whether npix is 12 nside^2. Element by element."""
     n = np.asarray(npix)
     nside = np.floor(np.sqrt(np.maximum(n, 0) / 12.0) + 0.5)
@@ -42,14 +48,14 @@ def isnpixok(npix):
     return good if good.ndim else bool(good)
 
 
-def nside2npix(nside):
+def nside2npix(nside: npt.ArrayLike) -> Any:
     """Pixels of a map: 12 nside^2, element by element; ValueError unless nside is whole and in 1 to 2^29."""
     check_nside(nside)
     nside = int(nside) if np.ndim(nside) == 0 else np.asarray(nside).astype(np.int64)
     return 12 * nside * nside
 
 
-def npix2nside(npix):
+def npix2nside(npix: npt.ArrayLike) -> Any:
     """nside of a map with npix pixels; ValueError if there is none."""
     if not np.all(isnpixok(npix)):
         raise ValueError(f"Wrong pixel number {npix} (it is not 12*nside**2)")
@@ -57,37 +63,37 @@ def npix2nside(npix):
     return nside if nside.ndim else int(nside)
 
 
-def nside2order(nside):
+def nside2order(nside: npt.ArrayLike) -> Any:
     """log2(nside)."""
     check_nside(nside, nest=True)
     order = np.log2(np.asarray(nside)).round().astype(np.int64)
     return order if order.ndim else int(order)
 
 
-def order2nside(order):
+def order2nside(order: npt.ArrayLike) -> Any:
     """2^order."""
     nside = 1 << np.asarray(order) if np.ndim(order) else 1 << int(order)
     check_nside(nside, nest=True)
     return nside
 
 
-def order2npix(order):
+def order2npix(order: npt.ArrayLike) -> Any:
     """Pixels at an order."""
     return nside2npix(order2nside(order))
 
 
-def npix2order(npix):
+def npix2order(npix: npt.ArrayLike) -> Any:
     """Order of a map with npix pixels."""
     return nside2order(npix2nside(npix))
 
 
-def nside2pixarea(nside, degrees=False):
+def nside2pixarea(nside: npt.ArrayLike, degrees: bool = False) -> Any:
     """Area of a pixel, steradians or square degrees."""
     area = 4 * np.pi / nside2npix(nside)
     return np.rad2deg(np.rad2deg(area)) if degrees else area
 
 
-def nside2resol(nside, arcmin=False):
+def nside2resol(nside: npt.ArrayLike, arcmin: bool = False) -> Any:
     """Square root of the pixel area, radians or arcmin."""
     resolution = np.sqrt(nside2pixarea(nside))
     return np.rad2deg(resolution) * 60 if arcmin else resolution
@@ -118,7 +124,7 @@ def _refuse(a, what):
                             "kugel.SHT or kugel.torch, which work there, or copy it to the host")
 
 
-def host(a, what="the array"):
+def host(a: Any, what: str = "the array") -> Any:
     """`a` as a NumPy array, without a copy where its memory allows that: of PyTorch, JAX, xarray, pandas, and whatever has
     __array__, __array_interface__ or __dlpack__. NumPy's arrays, masked ones too, numbers, lists and tuples are left as
     they are. The columns of a table become rows, its missing entries NaN.
@@ -166,7 +172,7 @@ def _sequence(m):
     return [host(part, "a map") for part in m]
 
 
-def maptype(m):
+def maptype(m: npt.ArrayLike) -> int:
     """What the map argument `m` is.
 
     m:  an array [npix] or [n, npix], a sequence of n maps, or such an array of PyTorch, JAX, xarray, pandas ...
@@ -196,7 +202,7 @@ def maptype(m):
     return count
 
 
-def get_map_size(m):
+def get_map_size(m: npt.ArrayLike) -> int:
     """Pixels of a map, or of each map of a sequence. A dict {pixel: value} stands for a map of the least size, or of
     that of its key "nside"."""
     if isinstance(m, dict):
@@ -206,7 +212,7 @@ def get_map_size(m):
     return m.shape[-1] if isinstance(m, np.ndarray) else len(m[0]) if hasattr(m[0], "__len__") else len(m)
 
 
-def get_min_valid_nside(npix):
+def get_min_valid_nside(npix: npt.ArrayLike) -> Any:
     """The least power of two nside with 12 nside^2 >= npix."""
     if not npix >= 1:
         raise ValueError(f"npix is {npix}; it must be at least 1")
@@ -216,12 +222,12 @@ def get_min_valid_nside(npix):
     return nside
 
 
-def get_nside(m):
+def get_nside(m: npt.ArrayLike) -> int:
     """nside of a map, or of each map of a sequence."""
     return npix2nside(get_map_size(m))
 
 
-def filled(m):
+def filled(m: npt.ArrayLike) -> Any:
     """Plain arrays instead of masked ones, masked pixels UNSEEN; a sequence of maps becomes one array."""
     m = host(m, "the map")
     if isinstance(m, np.ma.MaskedArray):
@@ -238,18 +244,18 @@ def filled(m):
     return np.asarray(m)
 
 
-def is_masked(m):
+def is_masked(m: npt.ArrayLike) -> bool:
     """Whether a map, or one of a sequence, is a masked array."""
     return isinstance(m, np.ma.MaskedArray) or (isinstance(m, (list, tuple)) and
                                                  any(isinstance(part, np.ma.MaskedArray) for part in m))
 
 
-def is_ma(m):
+def is_ma(m: npt.ArrayLike) -> bool:
     """Whether a map, or the first of a sequence, is a masked array."""
     return is_masked(m)
 
 
-def ma_to_array(m):
+def ma_to_array(m: npt.ArrayLike) -> Any:
     """Masked maps as plain arrays with masked pixels UNSEEN; other maps as they are.
 
         kugel.pixelfunc.ma_to_array(kugel.ma(m))    # m with every bad pixel UNSEEN
@@ -257,7 +263,7 @@ def ma_to_array(m):
     return filled(m) if is_masked(m) else m
 
 
-def accept_ma(f):
+def accept_ma(f: Any) -> Any:
     """Decorator: `f(map, ...)`, written for plain arrays, also takes masked maps and then returns masked ones."""
 
     @functools.wraps(f)
@@ -271,18 +277,18 @@ def accept_ma(f):
 # ---- masks -----------------------------------------------------------------------------------------------------
 
 
-def mask_bad(m, badval=UNSEEN, rtol=1.0e-5, atol=1.0e-8):
+def mask_bad(m: npt.ArrayLike, badval: float = UNSEEN, rtol: float = 1.0e-5, atol: float = 1.0e-8) -> np.ndarray:
     """True where a pixel equals badval within atol + rtol |badval|."""
     m = np.asarray(host(m, "the map"))
     return np.abs(m - badval) <= atol + rtol * abs(badval)
 
 
-def mask_good(m, badval=UNSEEN, rtol=1.0e-5, atol=1.0e-8):
+def mask_good(m: npt.ArrayLike, badval: float = UNSEEN, rtol: float = 1.0e-5, atol: float = 1.0e-8) -> np.ndarray:
     """False where a pixel equals badval within atol + rtol |badval|."""
     return ~mask_bad(m, badval, rtol, atol)
 
 
-def ma(m, badval=UNSEEN, rtol=1e-5, atol=1e-8, copy=True):
+def ma(m: npt.ArrayLike, badval: float = UNSEEN, rtol: float = 1e-5, atol: float = 1e-8, copy: bool = True) -> np.ma.MaskedArray:
     """A map as a masked array with its bad pixels masked.
 
     m:       [npix], or n maps

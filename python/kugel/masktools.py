@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Holes of masks, distances to them, and extrema of maps."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ._lib import lib, long_call, ptr
 from .maps import UNSEEN, filled, get_nside, host, mask_bad, maptype, nside2pixarea
 from .pixelfunc import get_all_neighbours
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def _one(m, what):
@@ -40,7 +47,7 @@ def _components(pixels, nside):
         label = least
 
 
-def fill_small_holes(mask, min_size=None, min_area_arcmin2=None):
+def fill_small_holes(mask: npt.ArrayLike, min_size: int | None = None, min_area_arcmin2: float | None = None) -> np.ndarray:
     """A copy of a mask without its small holes.
 
     mask:     [npix] in RING order; non-zero pixels are masked. Of a masked array, its mask
@@ -65,7 +72,8 @@ def fill_small_holes(mask, min_size=None, min_area_arcmin2=None):
     return out
 
 
-def dist2holes(m, maxdist=np.pi, hole_min_size=None, hole_min_surf_arcmin2=None):
+def dist2holes(m: npt.ArrayLike, maxdist: float = np.pi, hole_min_size: int | None = None,
+               hole_min_surf_arcmin2: float | None = None) -> np.ndarray:
     """Distance in radians from the centre of each pixel to that of the nearest masked one, 0 in holes.
 
     m:       a mask [npix] in RING order; non-zero pixels are masked. Of a masked
@@ -84,7 +92,7 @@ def dist2holes(m, maxdist=np.pi, hole_min_size=None, hole_min_surf_arcmin2=None)
     return np.minimum(out, maxdist, out=out)
 
 
-def hotspots(m):
+def hotspots(m: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Local extrema of a map: pixels above, or below, all their 8 (or 7) neighbours.
 
     m: [npix] in RING order; bad pixels, and those beside them, are no extrema

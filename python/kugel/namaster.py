@@ -9,17 +9,24 @@
 Results agree with NaMaster's to rounding (docs/spectra.md has the table). Not here: flat maps, catalogues, anisotropic masks, and files of
 workspaces. Arguments of the Toeplitz approximation are accepted and have no effect: couplings are exact and cost less than it.
 """
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import spectra
 from .maps import get_nside
 from .spectra import Bands, Couplings, Field, pseudo_cl
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 __all__ = ["NmtBin", "NmtField", "NmtWorkspace", "NmtCovarianceWorkspace", "compute_coupled_cell", "compute_full_master", "gaussian_covariance",
            "mask_apodization"]
 
 
-def mask_apodization(mask_in, aposize, apotype="C1"):
+def mask_apodization(mask_in: npt.ArrayLike, aposize: float, apotype: str = "C1") -> np.ndarray:
     """Apodised mask; aposize in degrees, apotype "C1", "C2" or "Smooth". See kugel.spectra.apodise."""
     if str(apotype) not in ("C1", "C2", "Smooth"):
         raise ValueError(f"apotype is {apotype!r}; allowed are 'C1', 'C2', 'Smooth'")
@@ -31,7 +38,8 @@ def mask_apodization(mask_in, aposize, apotype="C1"):
 class NmtBin:
     """Bandpowers. bpws, ells, weights, f_ell: one entry per degree; or by from_nside_linear, from_lmax_linear, from_edges."""
 
-    def __init__(self, *, bpws=None, ells=None, lmax=None, weights=None, is_Dell=False, f_ell=None):
+    def __init__(self, *, bpws: npt.ArrayLike | None = None, ells: npt.ArrayLike | None = None, lmax: int | None = None,
+                 weights: Any = None, is_Dell: bool = False, f_ell: npt.ArrayLike | None = None) -> None:
         if bpws is None or ells is None or weights is None:
             raise ValueError("bpws, ells and weights are needed; NmtBin.from_lmax_linear makes them")
         bpws, ells, weights = (np.asarray(a) for a in (bpws, ells, weights))
@@ -55,15 +63,16 @@ class NmtBin:
         return cls.__new__(cls)._set(bands)
 
     @classmethod
-    def from_nside_linear(cls, nside, nlb, is_Dell=False, f_ell=None):
+    def from_nside_linear(cls, nside: int, nlb: int, is_Dell: bool = False, f_ell: npt.ArrayLike | None = None) -> NmtBin:
         return cls.from_lmax_linear(3 * nside - 1, nlb, is_Dell, f_ell)
 
     @classmethod
-    def from_lmax_linear(cls, lmax, nlb, is_Dell=False, f_ell=None):
+    def from_lmax_linear(cls, lmax: int, nlb: int, is_Dell: bool = False, f_ell: npt.ArrayLike | None = None) -> NmtBin:
         return cls._of(cls._factor(Bands.linear(lmax, nlb), is_Dell, f_ell))
 
     @classmethod
-    def from_edges(cls, ell_ini, ell_end, is_Dell=False, f_ell=None):
+    def from_edges(cls, ell_ini: npt.ArrayLike, ell_end: npt.ArrayLike, is_Dell: bool = False,
+                   f_ell: npt.ArrayLike | None = None) -> NmtBin:
         lmax = int(np.max(ell_end)) - 1
         band = np.full(lmax + 1, -1)
         for i, (lo, hi) in enumerate(zip(ell_ini, ell_end)):
@@ -76,34 +85,34 @@ class NmtBin:
         factor = l * (l + 1) / (2 * np.pi) if is_Dell else f_ell
         return Bands(bands.band, bands.weight, factor)
 
-    def get_n_bands(self):
+    def get_n_bands(self) -> int:
         return self.bands.count
 
-    def get_effective_ells(self):
+    def get_effective_ells(self) -> np.ndarray:
         return self.bands.centres
 
-    def get_ell_list(self, index):
+    def get_ell_list(self, index: int) -> np.ndarray:
         return np.flatnonzero(self.bands.band == index)
 
-    def get_weight_list(self, index):
+    def get_weight_list(self, index: int) -> np.ndarray:
         weight = np.ones(self.lmax + 1) if self.bands.weight is None else self.bands.weight
         weight = weight[self.bands.band == index]
         return weight / weight.sum()
 
-    def get_ell_min(self, index):
+    def get_ell_min(self, index: int) -> int:
         return int(self.get_ell_list(index)[0])
 
-    def get_ell_max(self, index):
+    def get_ell_max(self, index: int) -> int:
         return int(self.get_ell_list(index)[-1])
 
-    def bin_cell(self, cls_in):
+    def bin_cell(self, cls_in: npt.ArrayLike) -> Any:
         """[..., lmax + 1] -> [..., bands]"""
         cls_in = np.asarray(cls_in, float)
         if cls_in.shape[-1] < self.lmax + 1:
             raise ValueError(f"cls_in has {cls_in.shape[-1]} degrees; expected {self.lmax + 1}")
         return self.bands.of(cls_in)
 
-    def unbin_cell(self, cls_in):
+    def unbin_cell(self, cls_in: npt.ArrayLike) -> Any:
         """[..., bands] -> [..., lmax + 1], constant (over f_ell) in each band."""
         cls_in = np.asarray(cls_in, float)
         out = np.zeros(cls_in.shape[:-1] + (self.lmax + 1,))
@@ -117,8 +126,10 @@ class NmtField:
     """A masked field. mask, maps, spin, templates, beam, purify_e, purify_b, n_iter, n_iter_mask, tol_pinv, lmax, lmax_mask,
     masked_on_input: as in pymaster. maps None: only the mask (spin is needed)."""
 
-    def __init__(self, mask, maps, *, spin=None, templates=None, beam=None, purify_e=False, purify_b=False, n_iter=3,
-                 n_iter_mask=3, tol_pinv=1e-10, wcs=None, lmax=None, lmax_mask=None, masked_on_input=False, lite=False):
+    def __init__(self, mask: npt.ArrayLike, maps: npt.ArrayLike | None, *, spin: int | None = None, templates: Any = None,
+                 beam: npt.ArrayLike | None = None, purify_e: bool = False, purify_b: bool = False, n_iter: int = 3, n_iter_mask: int = 3,
+                 tol_pinv: float = 1e-10, wcs: Any = None, lmax: int | None = None, lmax_mask: int | None = None,
+                 masked_on_input: bool = False, lite: bool = False) -> None:
         if wcs is not None:
             raise ValueError("wcs is given: only HEALPix maps are supported")
         mask = np.array(mask, np.float64)
@@ -148,19 +159,19 @@ class NmtField:
         self.spin, self.nmaps = self.field.spin, 2 if self.field.spin else 1
         self.ainfo, self.beam = None, np.ones(lmax + 1) if self.field.beam is None else self.field.beam
 
-    def get_mask(self):
+    def get_mask(self) -> Any:
         return self.field.mask
 
-    def get_mask_alms(self):
+    def get_mask_alms(self) -> Any:
         return self.field.mask_alm
 
-    def get_alms(self):
+    def get_alms(self) -> Any:
         if self.field.alm is None:
             raise ValueError("the field was made without maps; it has no coefficients")
         return self.field.alm
 
 
-def compute_coupled_cell(f1, f2):
+def compute_coupled_cell(f1: NmtField, f2: NmtField) -> np.ndarray:
     """Pseudo-spectra [1, 2 or 4, lmax + 1]."""
     return pseudo_cl(f1.field, f2.field)
 
@@ -168,16 +179,18 @@ def compute_coupled_cell(f1, f2):
 class NmtWorkspace:
     """Couplings of a pair of fields: NmtWorkspace.from_fields(f1, f2, b), or compute_coupling_matrix."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.couplings = None
 
     @classmethod
-    def from_fields(cls, fl1, fl2, bins, is_teb=False, l_toeplitz=-1, l_exact=-1, dl_band=-1, normalization="MASTER"):
+    def from_fields(cls, fl1: NmtField, fl2: NmtField, bins: NmtBin, is_teb: bool = False, l_toeplitz: int = -1, l_exact: int = -1,
+                    dl_band: int = -1, normalization: str = "MASTER") -> NmtWorkspace:
         w = cls()
         w.compute_coupling_matrix(fl1, fl2, bins, is_teb, l_toeplitz, l_exact, dl_band, normalization)
         return w
 
-    def compute_coupling_matrix(self, fl1, fl2, bins, is_teb=False, l_toeplitz=-1, l_exact=-1, dl_band=-1, normalization="MASTER"):
+    def compute_coupling_matrix(self, fl1: NmtField, fl2: NmtField, bins: NmtBin, is_teb: bool = False, l_toeplitz: int = -1,
+                                l_exact: int = -1, dl_band: int = -1, normalization: str = "MASTER") -> Any:
         if is_teb:
             raise ValueError("is_teb is not supported: make a workspace of each pair of fields")
         if normalization != "MASTER":
@@ -190,18 +203,18 @@ class NmtWorkspace:
             raise ValueError("the workspace is empty: call compute_coupling_matrix first")
         return self.couplings
 
-    def couple_cell(self, cl_in):
+    def couple_cell(self, cl_in: npt.ArrayLike) -> Any:
         return self._ready().couple(np.asarray(cl_in, float)[..., :self._ready().lmax + 1])
 
-    def decouple_cell(self, cl_in, cl_bias=None, cl_noise=None):
+    def decouple_cell(self, cl_in: npt.ArrayLike, cl_bias: npt.ArrayLike | None = None, cl_noise: npt.ArrayLike | None = None) -> Any:
         noise = [np.asarray(a, float)[..., :self._ready().lmax + 1] for a in (cl_bias, cl_noise) if a is not None]
         return self._ready().decouple(cl_in, sum(noise) if noise else None)
 
-    def get_bandpower_windows(self):
+    def get_bandpower_windows(self) -> Any:
         """[spectra, bands, spectra, lmax + 1]"""
         return self._ready().window_array()
 
-    def get_coupling_matrix(self):
+    def get_coupling_matrix(self) -> Any:
         """Dense [(lmax + 1) spectra, (lmax + 1) spectra], the spectrum the faster index: memory grows with its square."""
         c, n = self._ready(), len(self._ready().names)
         if any(f.purify for f in self._fields):
@@ -218,8 +231,9 @@ class NmtWorkspace:
         return out.reshape(n * (c.lmax + 1), n * (c.lmax + 1))
 
 
-def compute_full_master(f1, f2, b=None, cl_noise=None, cl_guess=None, workspace=None, l_toeplitz=-1, l_exact=-1, dl_band=-1,
-                        normalization="MASTER"):
+def compute_full_master(f1: NmtField, f2: NmtField, b: NmtBin | None = None, cl_noise: npt.ArrayLike | None = None,
+                        cl_guess: npt.ArrayLike | None = None, workspace: NmtWorkspace | None = None, l_toeplitz: int = -1,
+                        l_exact: int = -1, dl_band: int = -1, normalization: str = "MASTER") -> np.ndarray:
     """Bandpowers [1, 2 or 4, bands] of a pair of fields. cl_guess (for the bias of templates) is not supported."""
     if cl_guess is not None:
         raise ValueError("cl_guess is not supported: the bias of deprojected templates is not computed")
@@ -233,20 +247,24 @@ def compute_full_master(f1, f2, b=None, cl_noise=None, cl_guess=None, workspace=
 class NmtCovarianceWorkspace:
     """The fields of a covariance: NmtCovarianceWorkspace.from_fields(fla1, fla2, flb1, flb2)."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.fields = None
 
     @classmethod
-    def from_fields(cls, fla1, fla2, flb1=None, flb2=None, l_toeplitz=-1, l_exact=-1, dl_band=-1, spin0_only=False, **_):
+    def from_fields(cls, fla1: NmtField, fla2: NmtField, flb1: NmtField | None = None, flb2: NmtField | None = None, l_toeplitz: int = -1,
+                    l_exact: int = -1, dl_band: int = -1, spin0_only: bool = False, **_: Any) -> NmtCovarianceWorkspace:
         w = cls()
         w.compute_coupling_coefficients(fla1, fla2, flb1, flb2)
         return w
 
-    def compute_coupling_coefficients(self, fla1, fla2, flb1=None, flb2=None, *_, **__):
+    def compute_coupling_coefficients(self, fla1: NmtField, fla2: NmtField, flb1: NmtField | None = None, flb2: NmtField | None = None,
+                                      *_: Any, **__: Any) -> Any:
         self.fields = [f.field for f in (fla1, fla2, flb1 or fla1, flb2 or fla2)]
 
 
-def gaussian_covariance(cw, spin_a1, spin_a2, spin_b1, spin_b2, cla1b1, cla1b2, cla2b1, cla2b2, wa, wb=None, coupled=False):
+def gaussian_covariance(cw: NmtCovarianceWorkspace, spin_a1: int, spin_a2: int, spin_b1: int, spin_b2: int, cla1b1: npt.ArrayLike,
+                        cla1b2: npt.ArrayLike, cla2b1: npt.ArrayLike, cla2b2: npt.ArrayLike, wa: NmtWorkspace,
+                        wb: NmtWorkspace | None = None, coupled: bool = False) -> np.ndarray:
     """Covariance of bandpowers, [bands spectra of a, bands spectra of b], the spectrum the faster index."""
     if coupled:
         raise ValueError("coupled=True is not supported: covariances are of bandpowers")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """projview and newprojplot: maps on matplotlib's own projections, with its axes, ticks and legends. matplotlib is needed."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .maps import UNSEEN, filled, get_nside, mask_bad, maptype
@@ -10,7 +14,7 @@ from .views import _pyplot
 _KINDS = ("mollweide", "hammer", "aitoff", "lambert", "cart", "polar", "3d")
 
 
-def update_dictionary(main_dict, update_dict):
+def update_dictionary(main_dict: Any, update_dict: Any) -> Any:
     """main_dict with what update_dict has, whose names must be known."""
     for name in update_dict or {}:
         if name not in main_dict:
@@ -18,7 +22,7 @@ def update_dictionary(main_dict, update_dict):
     return {**main_dict, **(update_dict or {})}
 
 
-def thetaphi2lonlat(theta, phi):
+def thetaphi2lonlat(theta: Any, phi: Any) -> Any:
     """Colatitude and longitude (radians) as healpy's projview has them: longitude and latitude in radians."""
     return phi, np.pi / 2 - np.asarray(theta)
 
@@ -38,15 +42,19 @@ def _values(m, kind, xsize, rot, coord, nest, flip, lonra, latra):
     return x, y, np.ma.MaskedArray(values, mask_bad(values) | np.isnan(values), fill_value=UNSEEN)
 
 
-def projview(m=None, fig=None, rot=None, coord=None, unit="", xsize=1000, width=None, nest=False, min=None, max=None, flip="astro",
-             format="%g", cbar=True, cmap="viridis", badcolor="grey", bgcolor="white", norm=None, norm_dict=None, graticule=False,
-             graticule_labels=False, rot_graticule=False, graticule_coord=None, override_rot_graticule_properties=None,
-             return_only_data=False, projection_type="mollweide", cb_orientation="horizontal", xlabel=None, ylabel=None,
-             longitude_grid_spacing=60, latitude_grid_spacing=30, override_plot_properties=None, title=None, rlabel=None, llabel=None,
-             xtick_label_color="black", ytick_label_color="black", graticule_color=None, fontname=None, fontsize=None,
-             phi_convention="counterclockwise", custom_xtick_labels=None, custom_ytick_labels=None, cbar_ticks=None,
-             show_tickmarkers=False, extend=None, invRot=True, sub=111, reuse_axes=False, margins=None, hold=False, remove_dip=False,
-             remove_mono=False, gal_cut=0, latra=None, lonra=None, dpi=None, **kwargs):
+def projview(m: Any = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 1000, width: Any = None,
+             nest: bool = False, min: float | None = None, max: float | None = None, flip: str = "astro", format: str = "%g",
+             cbar: bool = True, cmap: Any = "viridis", badcolor: str = "grey", bgcolor: str = "white", norm: Any = None,
+             norm_dict: Any = None, graticule: bool = False, graticule_labels: bool = False, rot_graticule: Any = False,
+             graticule_coord: Any = None, override_rot_graticule_properties: Any = None, return_only_data: bool = False,
+             projection_type: str = "mollweide", cb_orientation: str = "horizontal", xlabel: str | None = None, ylabel: str | None = None,
+             longitude_grid_spacing: int = 60, latitude_grid_spacing: int = 30, override_plot_properties: Any = None,
+             title: str | None = None, rlabel: str | None = None, llabel: str | None = None, xtick_label_color: str = "black",
+             ytick_label_color: str = "black", graticule_color: Any = None, fontname: str | None = None, fontsize: Any = None,
+             phi_convention: str = "counterclockwise", custom_xtick_labels: Any = None, custom_ytick_labels: Any = None,
+             cbar_ticks: Any = None, show_tickmarkers: bool = False, extend: Any = None, invRot: Any = True, sub: Any = 111,
+             reuse_axes: bool = False, margins: Any = None, hold: bool = False, remove_dip: bool = False, remove_mono: bool = False,
+             gal_cut: float = 0, latra: Any = None, lonra: Any = None, dpi: Any = None, **kwargs: Any) -> Any:
     """A map on one of matplotlib's projections, with its ticks, labels and legends.
 
     m:        one map, RING unless nest; None: an empty picture
@@ -193,7 +201,7 @@ def _graticule(axes, kind, x, y, lines, labels, dlon, dlat, colour, rot, flip, c
     axes.grid(bool(lines), color=colour or "grey", linewidth=0.6, linestyle=":")
 
 
-def newprojplot(theta, phi, fmt=None, lonlat=False, **kwargs):
+def newprojplot(theta: Any, phi: Any, fmt: Any = None, lonlat: Any = False, **kwargs: Any) -> Any:
     """A line, or markers, over the current picture of projview: theta, phi (radians), or longitude and latitude (degrees) with
     lonlat. Returns matplotlib's lines."""
     axes = _pyplot().gca()
@@ -209,7 +217,7 @@ def newprojplot(theta, phi, fmt=None, lonlat=False, **kwargs):
     return axes.plot(-lon, np.atleast_1d(lat), *words, **kwargs)
 
 
-def CreateRotatedGraticule(rot, t_step=30, p_step=30):
+def CreateRotatedGraticule(rot: Any, t_step: int = 30, p_step: int = 30) -> Any:
     """Parallels and meridians turned by `rot` (degrees): two lists of [2, n] with longitude and latitude in radians."""
     turn, fine = Rotator(rot=rot, eulertype="ZYX"), np.linspace(-np.pi, np.pi, 361)
 

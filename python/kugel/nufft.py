@@ -20,12 +20,18 @@ to the l2 norm of the result. Plans and points may be used from any number of th
 Plan(..., device="cuda:0") transforms on a GPU: arrays in its memory (of PyTorch, CuPy, kugel.DeviceArray or by DLPack) give such
 arrays, NumPy arrays give NumPy arrays. Results have the same bits in every run.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi, nufft_arrays
 from ._lib import Handle, lib, long_call, options, view, writable
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _TYPES = {"to_modes": _ffi.KUGEL_NUFFT_TO_MODES, "to_points": _ffi.KUGEL_NUFFT_TO_POINTS,
           "to_frequencies": _ffi.KUGEL_NUFFT_TO_FREQUENCIES}
@@ -53,8 +59,9 @@ class Plan:
     ndim:       dimensions, 1 to 3, of a plan to frequencies; of others the length of n
     """
 
-    def __init__(self, n, kind, *, tolerance=None, sign=None, precision="f64", fft_order=False, period=None, upsampling=None,
-                 density=1.0, gradient=False, ndim=None, device=None, real=False):
+    def __init__(self, n: Any, kind: str, *, tolerance: float | None = None, sign: int | None = None, precision: str = "f64",
+                 fft_order: bool = False, period: Any = None, upsampling: float | None = None, density: float = 1.0, gradient: bool = False,
+                 ndim: int | None = None, device: str | None = None, real: bool = False) -> None:
         if (n is None) != (kind == "to_frequencies"):
             raise ValueError('n is None for kind "to_frequencies" only, which takes ndim')
         #: numbers of modes; () to frequencies
@@ -89,12 +96,12 @@ class Plan:
         self.width, self.upsampling, self.error = info.width, info.upsampling, info.error
         self.fine = tuple(info.fine[:len(self.n)])
 
-    def points(self, x, s=None):
+    def points(self, x: Any, s: Any = None) -> Points:
         """Points x [M, ndim] (of one dimension also [M]), float or double, sorted for this plan; to frequencies also those,
         s [K, ndim]. An array in the memory of the plan's device may have any strides; the call waits for its stream."""
         return Points(self, x, s)
 
-    def normal(self, x, weights=None):
+    def normal(self, x: Any, weights: npt.ArrayLike | None = None) -> Normal:
         """The operator A^H W A of modes, where A takes modes to points x, with real weights [M]: an object whose execute takes
         modes [..., n...] to modes by a convolution of modes, at a cost that does not depend on the points."""
         return Normal(self, x, weights)
@@ -114,7 +121,7 @@ def _coordinates(x, ndim, context=None):
 class Points:
     """Points of a plan: made by Plan.points."""
 
-    def __init__(self, plan, x, s=None):
+    def __init__(self, plan: Any, x: Any, s: Any = None) -> None:
         third = plan.kind == "to_frequencies"
         if third != (s is not None):
             raise ValueError("frequencies s go with a plan to frequencies, and with no other")
@@ -141,23 +148,23 @@ class Points:
         kinds = (narrow, narrow if grid else plan.dtype)
         return _call(function, self._handle, x, own, other, kinds if to_modes else kinds[::-1], out, plan._context)
 
-    def execute(self, x, out=None):
+    def execute(self, x: Any, out: Any = None) -> Any:
         """Strengths [..., M] to modes [..., n...] or frequencies [..., K], or modes to values, as the plan's kind says."""
         return self._run(lib.kugel_nufft_execute, x, self.plan.kind != "to_points", out)
 
-    def adjoint(self, x, out=None):
+    def adjoint(self, x: Any, out: Any = None) -> Any:
         """The conjugate transpose of execute."""
         return self._run(lib.kugel_nufft_adjoint, x, self.plan.kind == "to_points", out)
 
-    def spread(self, x, out=None):
+    def spread(self, x: Any, out: Any = None) -> Any:
         """Strengths [..., M] spread on the fine grid [..., plan.fine...] alone, without FFT. Not of a plan to frequencies."""
         return self._run(lib.kugel_nufft_spread, x, True, out, True)
 
-    def interpolate(self, x, out=None):
+    def interpolate(self, x: Any, out: Any = None) -> Any:
         """The fine grid [..., plan.fine...] interpolated at the points: the transpose of spread."""
         return self._run(lib.kugel_nufft_interpolate, x, False, out, True)
 
-    def density(self, iterations=20):
+    def density(self, iterations: int = 20) -> Any:
         """Weights [M] by the density of the points (Pipe & Menon 1999), each about the volume that is the point's own."""
         out = np.empty(self.m, self.plan.dtype.type().real.dtype)
         long_call(lib.kugel_nufft_density, self._handle.address, int(iterations), view(out))
@@ -167,7 +174,7 @@ class Points:
 class Normal(Points):
     """A normal operator: made by Plan.normal."""
 
-    def __init__(self, plan, x, weights=None):
+    def __init__(self, plan: Any, x: Any, weights: npt.ArrayLike | None = None) -> None:
         x = _coordinates(x, plan.ndim)
         weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
         self.plan, self.m = plan, x.shape[0] if x.ndim else 0
@@ -181,7 +188,7 @@ class Normal(Points):
             raise ValueError("a normal operator has no fine grid of its own")
         return _call(function, self._handle, x, self.plan.n, self.plan.n, (self.plan.dtype,) * 2, out)
 
-    def density(self, iterations=20):
+    def density(self, iterations: int = 20) -> Any:
         """Not of an operator."""
         raise ValueError("a normal operator has no points: ask those of Plan.points")
 
@@ -227,7 +234,8 @@ def _once(kind, axes, x, n, out, eps, isign, modeord, upsampfac):
 
 
 def _to_modes(ndim):
-    def transform(*args, n_modes=None, out=None, eps=1e-6, isign=1, modeord=0, upsampfac=None):
+    def transform(*args: Any, n_modes: Any = None, out: Any = None, eps: float = 1e-6, isign: int = 1, modeord: int = 0,
+                  upsampfac: float | None = None) -> Any:
         if len(args) == ndim + 2 and n_modes is None:
             *args, n_modes = args
         if len(args) != ndim + 1 or n_modes is None:
@@ -243,7 +251,7 @@ def _to_modes(ndim):
 
 
 def _to_points(ndim):
-    def transform(*args, out=None, eps=1e-6, isign=-1, modeord=0, upsampfac=None):
+    def transform(*args: Any, out: Any = None, eps: float = 1e-6, isign: int = -1, modeord: int = 0, upsampfac: float | None = None) -> Any:
         if len(args) != ndim + 1:
             raise TypeError(f"give {ndim} coordinate arrays and the modes")
         *axes, f = args
@@ -257,7 +265,7 @@ def _to_points(ndim):
 
 
 def _to_frequencies(ndim):
-    def transform(*args, out=None, eps=1e-6, isign=1, upsampfac=None):
+    def transform(*args: Any, out: Any = None, eps: float = 1e-6, isign: int = 1, upsampfac: float | None = None) -> Any:
         if len(args) != 2 * ndim + 1:
             raise TypeError(f"give {ndim} coordinate arrays, the strengths and {ndim} arrays of frequencies")
         axes, c, targets = args[:ndim], np.asarray(args[ndim]), args[ndim + 1:]
@@ -283,8 +291,8 @@ def _ducc(kind, data, coord, n, forward, epsilon, nthreads, out, periodicity, ff
     return plan.points(coord).execute(data, out)
 
 
-def u2nu(*, grid, coord, forward, epsilon, nthreads=0, out=None, verbosity=0, sigma_min=None, sigma_max=None,
-         periodicity=2 * np.pi, fft_order=False):
+def u2nu(*, grid: Any, coord: Any, forward: bool, epsilon: float, nthreads: int = 0, out: Any = None, verbosity: int = 0,
+         sigma_min: float | None = None, sigma_max: float | None = None, periodicity: float = 2 * np.pi, fft_order: bool = False) -> Any:
     """Values [M] at coord [M, ndim] of the modes grid [n...], with the arguments of ducc0.nufft.u2nu: forward is the sign -1.
 
     nthreads, verbosity, sigma_min and sigma_max are taken and have no effect: threads are those of kugel.set_num_threads, upsampling
@@ -292,8 +300,8 @@ def u2nu(*, grid, coord, forward, epsilon, nthreads=0, out=None, verbosity=0, si
     return _ducc("to_points", grid, coord, np.shape(grid), forward, epsilon, nthreads, out, periodicity, fft_order)
 
 
-def nu2u(*, points, coord, forward, epsilon, nthreads=0, out=None, verbosity=0, sigma_min=None, sigma_max=None,
-         periodicity=2 * np.pi, fft_order=False):
+def nu2u(*, points: Any, coord: Any, forward: bool, epsilon: float, nthreads: int = 0, out: Any = None, verbosity: int = 0,
+         sigma_min: float | None = None, sigma_max: float | None = None, periodicity: float = 2 * np.pi, fft_order: bool = False) -> Any:
     """Modes, in `out` of their shape, of the strengths points [M] at coord [M, ndim], with the arguments of ducc0.nufft.nu2u:
     forward is the sign -1. As there, out gives the numbers of modes.
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """HEALPix pixels: healpy's functions. Arguments broadcast against each other, nside too."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +16,9 @@ from .maps import (MAX_NSIDE, UNSEEN, accept_ma, check_max_nside, check_nside, f
                    npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
 from .sphere_angles import (ang2vec, check_theta, check_theta_valid, dir2vec, lonlat2thetaphi, thetaphi2lonlat, vec2ang,
                             vec2dir)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _I64, _F64 = np.dtype(np.int64), np.dtype(np.float64)
 
@@ -75,7 +81,8 @@ def _directions(theta, phi, lonlat):
 # ---- conversions -----------------------------------------------------------------------------------------------
 
 
-def ang2pix(nside, theta, phi, nest=False, lonlat=False, latauto=False, latbounce=True):
+def ang2pix(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False, latauto: bool = False,
+            latbounce: bool = True) -> Any:
     """Pixels of directions: colatitude and longitude in radians, or with lonlat longitude and latitude in degrees.
 
     latauto: latitudes beyond the poles are folded back; latbounce=False: the longitude then turns by 180 degrees
@@ -85,14 +92,14 @@ def ang2pix(nside, theta, phi, nest=False, lonlat=False, latauto=False, latbounc
     return _plain(_run(lib.kugel_healpix_ang2pix, nside, nest, _directions(theta, phi, lonlat), [(_I64, ())])[0])
 
 
-def pix2ang(nside, ipix, nest=False, lonlat=False):
+def pix2ang(nside: npt.ArrayLike, ipix: npt.ArrayLike, nest: bool = False, lonlat: bool = False) -> tuple[Any, Any]:
     """Centres of pixels: colatitude and longitude in radians, or longitude and latitude in degrees."""
     theta, phi = _run(lib.kugel_healpix_pix2ang, nside, nest, [(ipix, _I64)], [(_F64, ()), (_F64, ())])
     theta, phi = thetaphi2lonlat(theta, phi) if lonlat else (theta, phi)
     return _plain(np.asarray(theta)), _plain(np.asarray(phi))
 
 
-def vec2pix(nside, x, y, z, nest=False):
+def vec2pix(nside: npt.ArrayLike, x: npt.ArrayLike, y: npt.ArrayLike, z: npt.ArrayLike, nest: bool = False) -> Any:
     """Pixels of vectors of any length."""
     x, y, z = np.broadcast_arrays(x, y, z, np.asarray(nside))[:3] if np.ndim(nside) else np.broadcast_arrays(x, y, z)
     vec = np.stack([np.asarray(v, np.float64) for v in (x, y, z)], axis=-1)
@@ -107,18 +114,18 @@ def vec2pix(nside, x, y, z, nest=False):
     return out
 
 
-def pix2vec(nside, ipix, nest=False):
+def pix2vec(nside: npt.ArrayLike, ipix: npt.ArrayLike, nest: bool = False) -> tuple[Any, Any, Any]:
     """Centres of pixels as unit vectors: x, y, z."""
     vec = _run(lib.kugel_healpix_pix2vec, nside, nest, [(ipix, _I64)], [(_F64, (3,))])[0]
     return tuple(_plain(vec[..., i]) for i in range(3))
 
 
-def pix2xyf(nside, ipix, nest=False):
+def pix2xyf(nside: npt.ArrayLike, ipix: npt.ArrayLike, nest: bool = False) -> tuple[Any, Any, Any]:
     """Coordinates in the base face, and the face, of pixels."""
     return tuple(_plain(a) for a in _run(lib.kugel_healpix_pix2xyf, nside, nest, [(ipix, _I64)], [(_I64, ())] * 3))
 
 
-def xyf2pix(nside, x, y, face, nest=False):
+def xyf2pix(nside: npt.ArrayLike, x: npt.ArrayLike, y: npt.ArrayLike, face: npt.ArrayLike, nest: bool = False) -> Any:
     """Pixels at coordinates of base faces."""
     return _plain(_run(lib.kugel_healpix_xyf2pix, nside, nest, [(v, _I64) for v in (x, y, face)], [(_I64, ())])[0])
 
@@ -132,17 +139,17 @@ def _convert(nside, ipix, source):
     return _plain(_run(function, nside, True, [(ipix, _I64)], [(_I64, ())])[0])
 
 
-def ring2nest(nside, ipix):
+def ring2nest(nside: npt.ArrayLike, ipix: npt.ArrayLike) -> Any:
     """NEST numbers of RING pixels."""
     return _convert(nside, ipix, _ffi.KUGEL_ORDER_RING)
 
 
-def nest2ring(nside, ipix):
+def nest2ring(nside: npt.ArrayLike, ipix: npt.ArrayLike) -> Any:
     """RING numbers of NEST pixels."""
     return _convert(nside, ipix, _ffi.KUGEL_ORDER_NESTED)
 
 
-def nest2uniq(nside, ipix):
+def nest2uniq(nside: npt.ArrayLike, ipix: npt.ArrayLike) -> Any:
     """Numbers 4 nside^2 + ipix of NEST pixels, which carry their nside."""
 
     def function(ctx, one, order, n, pixels, out):
@@ -151,7 +158,7 @@ def nest2uniq(nside, ipix):
     return _plain(_run(function, nside, True, [(ipix, _I64)], [(_I64, ())])[0])
 
 
-def uniq2nest(uniq):
+def uniq2nest(uniq: npt.ArrayLike) -> tuple[Any, Any]:
     """nside and NEST pixel of numbers that carry their nside."""
 
     def function(ctx, one, order, n, numbers, *out):
@@ -160,12 +167,12 @@ def uniq2nest(uniq):
     return tuple(map(_plain, _run(function, 1, True, [(uniq, _I64)], [(_I64, ()), (_I64, ())])))
 
 
-def pix2ring(nside, pix, nest=False):
+def pix2ring(nside: int, pix: npt.ArrayLike, nest: bool = False) -> Any:
     """The ring of each pixel, from 1 at the north."""
     return _plain(_run(lib.kugel_healpix_pix2ring, nside, nest, [(pix, _I64)], [(_I64, ())])[0])
 
 
-def ringinfo(nside, ring):
+def ringinfo(nside: int, ring: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """First RING pixel, number of pixels, cos theta, sin theta, and whether the first centre is off phi = 0."""
 
     def function(ctx, one, order, n, rings, *out):
@@ -177,7 +184,7 @@ def ringinfo(nside, ring):
                               shifted.astype(bool))))
 
 
-def max_pixrad(nside, degrees=False):
+def max_pixrad(nside: int, degrees: bool = False) -> Any:
     """Largest distance of a pixel's corner from its centre, radians or degrees."""
     check_nside(nside)
     radius = lib.kugel_healpix_max_pixel_radius(int(nside))
@@ -187,14 +194,16 @@ def max_pixrad(nside, degrees=False):
 # ---- neighbours, boundaries, interpolation ---------------------------------------------------------------------
 
 
-def get_all_neighbours(nside, theta, phi=None, nest=False, lonlat=False):
+def get_all_neighbours(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, nest: bool = False,
+                       lonlat: bool = False) -> np.ndarray:
     """The neighbours SW, W, NW, N, NE, E, SE, S, [8, ...], of pixels (phi None) or of the pixels of directions; -1: none."""
     pix = theta if phi is None else ang2pix(nside, theta, phi, nest, lonlat)
     out = _run(lib.kugel_healpix_neighbours, nside, nest, [(pix, _I64)], [(_I64, (8,))])[0]
     return np.moveaxis(out, -1, 0)
 
 
-def get_interp_weights(nside, theta, phi=None, nest=False, lonlat=False):
+def get_interp_weights(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, nest: bool = False,
+                       lonlat: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Four pixels about each direction (or each pixel's centre, phi None) and their weights, both [4, ...]."""
     if phi is None:
         theta, phi = pix2ang(nside, theta, nest=nest)
@@ -204,7 +213,7 @@ def get_interp_weights(nside, theta, phi=None, nest=False, lonlat=False):
     return np.moveaxis(pix, -1, 0), np.moveaxis(weight, -1, 0)
 
 
-def get_interp_val(m, theta, phi, nest=False, lonlat=False):
+def get_interp_val(m: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False) -> Any:
     """Map values at directions by bilinear interpolation; for several maps an array with a row each."""
     several = maptype(m) != 0
     maps = np.asarray(filled(m))
@@ -224,7 +233,7 @@ def get_interp_val(m, theta, phi, nest=False, lonlat=False):
     return out if several else _plain(out)
 
 
-def boundaries(nside, pix, step=1, nest=False):
+def boundaries(nside: int, pix: npt.ArrayLike, step: Any = 1, nest: bool = False) -> np.ndarray:
     """Unit vectors [3, 4 step] (or [n, 3, 4 step]) along the edges of pixels, from the north corner through the west."""
     if step != int(step):
         raise TypeError(f"step is {step}; it must be whole")
@@ -285,7 +294,8 @@ def _buffer(buff, total):
     return buff.reshape(-1)[:total]
 
 
-def query_disc(nside, vec, radius, inclusive=False, fact=4, nest=False, buff=None, return_ranges=False):
+def query_disc(nside: int, vec: npt.ArrayLike, radius: Any, inclusive: bool = False, fact: int = 4, nest: bool = False, buff: Any = None,
+               return_ranges: bool = False) -> np.ndarray:
     """Pixels, rising, whose centres lie within `radius` (radians) of the direction vec [3].
 
     inclusive: all that overlap the disc; `fact` is accepted and ignored: overlap is found without oversampling
@@ -316,14 +326,16 @@ def _small_disc(nside, vec, radius, inclusive, nest):
     return pixels[:count.value].copy()
 
 
-def query_strip(nside, theta1, theta2, inclusive=False, nest=False, buff=None, return_ranges=False):
+def query_strip(nside: int, theta1: npt.ArrayLike, theta2: npt.ArrayLike, inclusive: bool = False, nest: bool = False, buff: Any = None,
+                return_ranges: bool = False) -> np.ndarray:
     """Pixels, rising, whose centres lie between two colatitudes (radians); theta1 > theta2: the caps outside."""
     check_nside(nside, nest)
     return _query(lib.kugel_healpix_query_strip, nside < _QUICK, buff, return_ranges, int(nside), _order(nest),
                   float(theta1), float(theta2), int(bool(inclusive)))
 
 
-def query_polygon(nside, vertices, inclusive=False, fact=4, nest=False, buff=None, return_ranges=False):
+def query_polygon(nside: int, vertices: npt.ArrayLike, inclusive: bool = False, fact: int = 4, nest: bool = False, buff: Any = None,
+                  return_ranges: bool = False) -> np.ndarray:
     """Pixels, rising, whose centres lie in a convex polygon with vertices [n, 3]; inclusive: all that overlap it and
     possibly a few near its corners."""
     check_nside(nside, nest)
@@ -334,7 +346,7 @@ def query_polygon(nside, vertices, inclusive=False, fact=4, nest=False, buff=Non
                   len(v), ptr(v), int(bool(inclusive)))
 
 
-def ranges2uniq(nside, ranges):
+def ranges2uniq(nside: int, ranges: npt.ArrayLike) -> np.ndarray:
     """The fewest pixels of any size, as numbers 4 nside^2 + pixel, that make up NEST ranges [n, 2] at nside."""
     check_nside(nside, nest=True)
     ranges = np.ascontiguousarray(ranges, np.int64).reshape(-1, 2)
@@ -346,7 +358,7 @@ def ranges2uniq(nside, ranges):
     return uniq
 
 
-def uniq2ranges(nside, uniq):
+def uniq2ranges(nside: int, uniq: npt.ArrayLike) -> np.ndarray:
     """NEST ranges [n, 2] at nside that pixels of any size, as numbers 4 nside^2 + pixel, cover."""
     check_nside(nside, nest=True)
     uniq = np.ascontiguousarray(_numbers(uniq, _I64)).ravel()
@@ -384,7 +396,8 @@ def _reorder_there(there, source, target, stream):
     return result
 
 
-def reorder(map_in, inp=None, out=None, r2n=None, n2r=None, *, stream=None):
+def reorder(map_in: npt.ArrayLike, inp: npt.ArrayLike | None = None, out: Any = None, r2n: npt.ArrayLike | None = None,
+            n2r: npt.ArrayLike | None = None, *, stream: Any = None) -> Any:
     """Maps in another ordering: r2n=True or n2r=True, or inp and out, each "RING", "NEST" or a flat layout.
 
     In a flat layout faces are squares, [12, nside, nside], row by row: "FLAT_S", "FLAT_E", "FLAT_N" or "FLAT_W" by the
@@ -419,7 +432,8 @@ def reorder(map_in, inp=None, out=None, r2n=None, n2r=None, *, stream=None):
     return ma(result) if is_masked(map_in) else result
 
 
-def ud_grade(map_in, nside_out, pess=False, order_in="RING", order_out=None, power=None, dtype=None):
+def ud_grade(map_in: npt.ArrayLike, nside_out: int, pess: bool = False, order_in: str = "RING", order_out: str | None = None,
+             power: npt.ArrayLike | None = None, dtype: Any = None) -> Any:
     """Maps at another nside (powers of two): means of the good children, or copies of the parent.
 
     pess:  a pixel with any bad child is bad, else one with all children bad
@@ -466,12 +480,12 @@ def _fit(m, nest, bad, gal_cut, monopole_only):
     return monopole.value, dipole
 
 
-def fit_monopole(m, nest=False, bad=UNSEEN, gal_cut=0):
+def fit_monopole(m: npt.ArrayLike, nest: bool = False, bad: float = UNSEEN, gal_cut: float = 0) -> Any:
     """The mean of the good pixels with |latitude| of at least gal_cut degrees."""
     return _fit(m, nest, bad, gal_cut, True)[0]
 
 
-def fit_dipole(m, nest=False, bad=UNSEEN, gal_cut=0):
+def fit_dipole(m: npt.ArrayLike, nest: bool = False, bad: float = UNSEEN, gal_cut: float = 0) -> Any:
     """Least-squares monopole and dipole vector of the good pixels."""
     return _fit(m, nest, bad, gal_cut, False)
 
@@ -496,13 +510,15 @@ def _remove(m, nest, bad, gal_cut, copy, monopole_only):
     return (ma(out, badval=bad, copy=False) if masked else out), monopole, dipole
 
 
-def remove_monopole(m, nest=False, bad=UNSEEN, gal_cut=0, fitval=False, copy=True, verbose=True):
+def remove_monopole(m: npt.ArrayLike, nest: bool = False, bad: float = UNSEEN, gal_cut: float = 0, fitval: bool = False, copy: bool = True,
+                    verbose: bool = True) -> Any:
     """The map without its mean; fitval=True: and the mean."""
     out, monopole, _ = _remove(m, nest, bad, gal_cut, copy, True)
     return (out, monopole) if fitval else out
 
 
-def remove_dipole(m, nest=False, bad=UNSEEN, gal_cut=0, fitval=False, copy=True, verbose=True):
+def remove_dipole(m: npt.ArrayLike, nest: bool = False, bad: float = UNSEEN, gal_cut: float = 0, fitval: bool = False, copy: bool = True,
+                  verbose: bool = True) -> Any:
     """The map without monopole and dipole; fitval=True: and both."""
     out, monopole, dipole = _remove(m, nest, bad, gal_cut, copy, False)
     return (out, monopole, dipole) if fitval else out

@@ -5,9 +5,12 @@
     sht = kugel.SHT(grid, lmax, spin=2)
     maps = sht.synthesis(alm)
 """
+from __future__ import annotations
+
 import ctypes
 import functools
 import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from .comm import plan_layout
 from .arrays import empty_like, foreign, stream_handle
 from .devices import context
 from .maps import filled, host, is_masked
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 REAL = (np.dtype(np.float64), np.dtype(np.float32))
 COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -29,7 +35,7 @@ _BAD = {"error": _ffi.KUGEL_BAD_ERROR, "zero": _ffi.KUGEL_BAD_ZERO, "pass": _ffi
 _ENGINES = {"recurrence": _ffi.KUGEL_SHT_RECURRENCE, "connection": _ffi.KUGEL_SHT_CONNECTION}
 
 
-def choice(table, value, what):
+def choice(table: Any, value: Any, what: str) -> Any:
     try:
         return table[value]
     except (KeyError, TypeError):
@@ -37,7 +43,7 @@ def choice(table, value, what):
         raise ValueError(f"{what} is {value!r}; allowed are {known}") from None
 
 
-def byte_count(amount):
+def byte_count(amount: Any) -> int:
     """A number of bytes, given as a number or as text such as "500M", "20G", "16Gi"."""
     if not isinstance(amount, str):
         if amount < 0:
@@ -56,14 +62,14 @@ def byte_count(amount):
 class Grid:
     """Rings of pixels on the sphere. Use one of the class methods."""
 
-    def __init__(self, **opts):
+    def __init__(self, **opts: Any) -> None:
         self.options = opts
         out = ctypes.c_void_p()
         lib.kugel_grid_create(None, ctypes.byref(options(_ffi.kugel_grid_opts, **opts)), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_grid_destroy)
 
     @classmethod
-    def healpix(cls, nside):
+    def healpix(cls, nside: int) -> Grid:
         """HEALPix in RING order."""
         return cls(kind=_ffi.KUGEL_GRID_HEALPIX, nside=int(nside))
 
@@ -72,42 +78,42 @@ class Grid:
         return cls(kind=kind, ntheta=int(ntheta), nphi=int(2 * ntheta if nphi is None else nphi), phi0=float(phi0))
 
     @classmethod
-    def gauss(cls, ntheta, nphi=None, phi0=0.0):
+    def gauss(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """Gauss-Legendre colatitudes; exact for lmax < ntheta. nphi defaults to 2 ntheta."""
         return cls._latlon(_ffi.KUGEL_GRID_GAUSS, ntheta, nphi, phi0)
 
     @classmethod
-    def clenshaw_curtis(cls, ntheta, nphi=None, phi0=0.0):
+    def clenshaw_curtis(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """theta_i = i pi / (ntheta - 1), poles included."""
         return cls._latlon(_ffi.KUGEL_GRID_CLENSHAW_CURTIS, ntheta, nphi, phi0)
 
     @classmethod
-    def fejer1(cls, ntheta, nphi=None, phi0=0.0):
+    def fejer1(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """theta_i = (i + 1/2) pi / ntheta; also called ECP."""
         return cls._latlon(_ffi.KUGEL_GRID_FEJER1, ntheta, nphi, phi0)
 
     @classmethod
-    def fejer2(cls, ntheta, nphi=None, phi0=0.0):
+    def fejer2(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """theta_i = (i + 1) pi / (ntheta + 1)."""
         return cls._latlon(_ffi.KUGEL_GRID_FEJER2, ntheta, nphi, phi0)
 
     @classmethod
-    def driscoll_healy(cls, ntheta, nphi=None, phi0=0.0):
+    def driscoll_healy(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """theta_i = i pi / ntheta."""
         return cls._latlon(_ffi.KUGEL_GRID_DRISCOLL_HEALY, ntheta, nphi, phi0)
 
     @classmethod
-    def mcewen_wiaux(cls, ntheta, nphi=None, phi0=0.0):
+    def mcewen_wiaux(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """theta_i = (2 i + 1) pi / (2 ntheta - 1), south pole included; nphi defaults to 2 ntheta - 1."""
         return cls._latlon(_ffi.KUGEL_GRID_MCEWEN_WIAUX, ntheta, 2 * ntheta - 1 if nphi is None else nphi, phi0)
 
     @classmethod
-    def lobatto(cls, ntheta, nphi=None, phi0=0.0):
+    def lobatto(cls, ntheta: int, nphi: int | None = None, phi0: float = 0.0) -> Grid:
         """Gauss-Lobatto colatitudes, poles included; exact for lmax < ntheta - 1."""
         return cls._latlon(_ffi.KUGEL_GRID_LOBATTO, ntheta, nphi, phi0)
 
     @classmethod
-    def gauss_reduced(cls, ntheta, nphi=None, phi0=0.0):
+    def gauss_reduced(cls, ntheta: int, nphi: npt.ArrayLike | None = None, phi0: float = 0.0) -> Grid:
         """Gaussian colatitudes with nphi [ntheta] pixels on the rings, as GRIB's list "pl" has them; None: the fewest
         that keep the grid exact for lmax < ntheta."""
         table = None if nphi is None else np.ascontiguousarray(nphi, np.int64)
@@ -117,12 +123,13 @@ class Grid:
                    **({} if table is None else {"ring_nphi": table}))
 
     @classmethod
-    def octahedral(cls, n, phi0=0.0):
+    def octahedral(cls, n: int, phi0: float = 0.0) -> Grid:
         """ECMWF's grid O<n>: 2 n Gaussian colatitudes, 20, 24, 28 ... pixels from the poles; for lmax < n."""
         return cls(kind=_ffi.KUGEL_GRID_GAUSS_OCTAHEDRAL, ntheta=2 * int(n), phi0=float(phi0))
 
     @classmethod
-    def rings(cls, theta, nphi, phi0=None, first=None, weight=None):
+    def rings(cls, theta: npt.ArrayLike, nphi: npt.ArrayLike, phi0: npt.ArrayLike | None = None, first: npt.ArrayLike | None = None,
+              weight: npt.ArrayLike | None = None) -> Grid:
         """Any rings, given as arrays with one entry a ring."""
         theta = np.ascontiguousarray(theta, np.float64)
         tables = {"theta": theta, "ring_nphi": np.ascontiguousarray(nphi, np.int64)}
@@ -136,7 +143,7 @@ class Grid:
         return cls(kind=_ffi.KUGEL_GRID_CUSTOM, nrings=theta.size, **tables)
 
     @classmethod
-    def from_latlon(cls, lat, lon):
+    def from_latlon(cls, lat: npt.ArrayLike, lon: npt.ArrayLike) -> LatLonGrid:
         """The grid of an array [..., lat, lon], of which lat and lon are the coordinates in degrees, as in NetCDF files.
 
             grid = kugel.Grid.from_latlon(data.lat, data.lon)
@@ -157,15 +164,15 @@ class Grid:
         return functools.partial(Grid, **self.options), ()
 
     @property
-    def npix(self):
+    def npix(self) -> int:
         """Length of a map."""
         return lib.kugel_grid_npix(self._handle.address)
 
     @property
-    def nrings(self):
+    def nrings(self) -> int:
         return lib.kugel_grid_nrings(self._handle.address)
 
-    def table(self):
+    def table(self) -> dict[str, np.ndarray]:
         """A dict of arrays with one entry a ring: theta, nphi, phi0, first, weight."""
         n = self.nrings
         out = {"theta": np.empty(n), "nphi": np.empty(n, np.int64), "phi0": np.empty(n),
@@ -181,7 +188,7 @@ class LatLonGrid(Grid):
     inverse. kugel.regrid does both where it is given arrays [..., lat, lon].
     """
 
-    def __init__(self, name, rows_reversed, columns_reversed, **opts):
+    def __init__(self, name: Any, rows_reversed: Any, columns_reversed: Any, **opts: Any) -> None:
         super().__init__(**opts)
         self.name, self.rows_reversed, self.columns_reversed = name, rows_reversed, columns_reversed
 
@@ -189,7 +196,7 @@ class LatLonGrid(Grid):
         return functools.partial(LatLonGrid, self.name, self.rows_reversed, self.columns_reversed, **self.options), ()
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """(latitudes, longitudes)"""
         return self.options["ntheta"], self.options["nphi"]
 
@@ -206,12 +213,12 @@ class LatLonGrid(Grid):
         array = array[..., ::-1, :] if self.rows_reversed else array
         return array[..., ::-1] if self.columns_reversed else array
 
-    def arrange(self, array):
+    def arrange(self, array: Any) -> np.ndarray:
         """[..., lat, lon] as the latitudes and longitudes were given, in the grid's order: [..., npix]."""
         array = self._turn(np.asarray(array))
         return np.ascontiguousarray(array).reshape(array.shape[:-2] + (self.npix,))
 
-    def restore(self, maps):
+    def restore(self, maps: npt.ArrayLike) -> np.ndarray:
         """[..., npix] in the grid's order, as the latitudes and longitudes were given: [..., lat, lon]."""
         maps = np.asarray(maps)
         return np.ascontiguousarray(self._turn(maps.reshape(maps.shape[:-1] + self.shape)))
@@ -221,7 +228,7 @@ class Plan:
     """What plans that take arrays of one kind and give another share: `_handle`, `_context`, `covered`."""
 
     @property
-    def device(self):
+    def device(self) -> Any:
         """Where the plan runs, such as "cpu"."""
         return self._context.name if self._context else "cpu"
 
@@ -313,8 +320,9 @@ class SHT(Plan):
     bad_pixels is "pass", else when it is done.
     """
 
-    def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0, bad_pixels="error",
-                 max_memory=0, device=None, beyond_band_limit=False, engine="recurrence", comm=None):
+    def __init__(self, grid: Grid, lmax: int, mmax: int | None = None, spin: int = 0, mode: str | None = None, weights: str | None = None,
+                 iterations: int = 0, bad_pixels: str = "error", max_memory: int = 0, device: str | None = None,
+                 beyond_band_limit: bool = False, engine: str = "recurrence", comm: Any = None) -> None:
         if not isinstance(grid, Grid):
             grid = Grid.healpix(grid)
         if mode is None:
@@ -344,17 +352,17 @@ class SHT(Plan):
         return info
 
     @property
-    def alm_layout(self):
+    def alm_layout(self) -> Any:
         """Over ranks: which coefficients each has; of one order m after another."""
         return plan_layout(self.comm, self._handle.address, _ffi.KUGEL_SHT_ALM)
 
     @property
-    def map_layout(self):
+    def map_layout(self) -> Any:
         """Over ranks: which pixels each has."""
         return plan_layout(self.comm, self._handle.address, _ffi.KUGEL_SHT_MAP)
 
     @property
-    def orders(self):
+    def orders(self) -> Any:
         """The orders m of this rank's coefficients, l = m ... lmax of each; without ranks all of them."""
         m, n = np.empty(self.mmax + 1, np.int64), ctypes.c_int64()
         lib.kugel_sht_orders(self._handle.address, m.size, ptr(m), ctypes.byref(n))
@@ -372,17 +380,17 @@ class SHT(Plan):
         return self
 
     @property
-    def device_memory(self):
+    def device_memory(self) -> Any:
         """Bytes that the plan holds on its device, on the one that holds most; 0 on the CPU."""
         return self._info().device_bytes
 
     @property
-    def parts(self):
+    def parts(self) -> Any:
         """How many parts transforms go in; 1: everything at once."""
         return self._info().parts
 
     @property
-    def covered(self):
+    def covered(self) -> Any:
         """Whether every pixel of a map is on a ring."""
         if self._covered is None:
             self._covered = bool(self.comm) or bool(self.grid.table()["nphi"].sum() == self.npix)
@@ -409,25 +417,25 @@ class SHT(Plan):
     def _map(self):
         return REAL, self.nmaps, self.npix, "map"
 
-    def synthesis(self, alm, out=None, stream=None):
+    def synthesis(self, alm: Any, out: Any = None, stream: Any = None) -> Any:
         """Maps of the coefficients."""
         return self._run(lib.kugel_sht_synthesis, alm, self._alm(), self._map(), out, stream)
 
-    def synthesis_adjoint(self, map, out=None, stream=None):
+    def synthesis_adjoint(self, map: Any, out: Any = None, stream: Any = None) -> Any:
         """The adjoint of synthesis; masked pixels count as zero."""
         if is_masked(map):
             map = np.ma.asarray(map).filled(0)
         return self._run(lib.kugel_sht_synthesis_adjoint, map, self._map(), self._alm(), out, stream)
 
-    def analysis(self, map, out=None, stream=None):
+    def analysis(self, map: Any, out: Any = None, stream: Any = None) -> Any:
         """Coefficients of the maps."""
         return self._run(lib.kugel_sht_analysis, map, self._map(), self._alm(), out, stream)
 
-    def analysis_adjoint(self, alm, out=None, stream=None):
+    def analysis_adjoint(self, alm: Any, out: Any = None, stream: Any = None) -> Any:
         """The adjoint of analysis."""
         return self._run(lib.kugel_sht_analysis_adjoint, alm, self._alm(), self._map(), out, stream)
 
-    def solve(self, map, tolerance=1e-10, max_iterations=50, out=None):
+    def solve(self, map: Any, tolerance: float = 1e-10, max_iterations: int = 50, out: Any = None) -> Any:
         """Least-squares analysis. Returns the coefficients and a dict: iterations, residual, normal_residual,
         converged."""
         map, batch = self._input(map, *self._map())

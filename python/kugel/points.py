@@ -15,7 +15,10 @@
 Errors are below the tolerance, relative to the field. Poles are points as others are. Plans and points may be used from any
 number of threads; results do not depend on their number.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +27,9 @@ from ._lib import Handle, lib, long_call, mmax_option, options, view, writable
 from .alms import Alm
 from .pixelfunc import pix2ang
 from .plans import SHT, Grid, _MODES, choice
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Plan", "Points", "adjoint", "deflect", "lens", "synthesis"]
 
@@ -43,7 +49,7 @@ class Plan:
     Computes on the CPU. Accuracy, cost and the method: include/kugel/points.h.
     """
 
-    def __init__(self, lmax, mmax=None, spin=0, mode=None, tolerance=1e-9):
+    def __init__(self, lmax: int, mmax: int | None = None, spin: int = 0, mode: str | None = None, tolerance: float = 1e-9) -> None:
         if mode is None:
             mode = "spin" if spin else "scalar"
         opts = options(_ffi.kugel_sht_points_opts, lmax=int(lmax), mmax=mmax_option(mmax, lmax), mode=choice(_MODES, mode, "mode"),
@@ -59,7 +65,7 @@ class Plan:
         self.n_alm_sets, self.n_values = info.n_alm_sets, info.n_values
         self.tolerance = info.tolerance
 
-    def points(self, theta, phi):
+    def points(self, theta: npt.ArrayLike, phi: npt.ArrayLike) -> Points:
         """Points at colatitudes theta, 0 to pi, and longitudes phi, any finite numbers, in radians: arrays that broadcast
         together. Values at them have their shape."""
         return Points(self, theta, phi)
@@ -68,7 +74,7 @@ class Plan:
 class Points:
     """Points of a plan: made by Plan.points."""
 
-    def __init__(self, plan, theta, phi):
+    def __init__(self, plan: Any, theta: npt.ArrayLike, phi: npt.ArrayLike) -> None:
         theta, phi = np.broadcast_arrays(np.asarray(theta, np.float64), np.asarray(phi, np.float64))
         x = np.ascontiguousarray(np.stack([theta.ravel(), phi.ravel()], axis=-1))
         #: the plan, the shape of the points
@@ -78,7 +84,7 @@ class Points:
         long_call(lib.kugel_sht_points_create, plan._handle.address, view(x), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_sht_points_destroy)
 
-    def synthesis(self, alm, out=None):
+    def synthesis(self, alm: npt.ArrayLike, out: Any = None) -> Any:
         """Values at the points: alm [..., nalm], of several sets [..., sets, nalm], complex64 or complex128, gives [..., points...]
         or [..., values, points...] in float32 or float64. The frame of values with a direction is that of theta and phi."""
         plan = self.plan
@@ -90,7 +96,7 @@ class Points:
         return self._run(lib.kugel_sht_points_synthesis, alm.reshape(lead + (plan.n_alm_sets, plan.nalm)),
                          lead + (plan.n_values, self._n), lead + values + self.shape, _REAL[alm.dtype], out)
 
-    def adjoint(self, values, out=None):
+    def adjoint(self, values: npt.ArrayLike, out: Any = None) -> Any:
         """The adjoint: a_lm = sum_j values_j conj(Y_lm) at the points; the shapes of synthesis the other way. The inner product
         of alm is sum_l a_l0 b_l0 + 2 Re sum_(m>0) a_lm conj(b_lm)."""
         plan = self.plan
@@ -102,7 +108,7 @@ class Points:
         return self._run(lib.kugel_sht_points_adjoint, values.reshape(lead + (plan.n_values, self._n)),
                          lead + (plan.n_alm_sets, plan.nalm), lead + sets + (plan.nalm,), _COMPLEX[values.dtype], out)
 
-    def solve(self, values, tolerance=1e-10, max_iterations=50):
+    def solve(self, values: npt.ArrayLike, tolerance: float = 1e-10, max_iterations: int = 50) -> Any:
         """Least-squares analysis: (alm, stats), alm that minimise sum |values - synthesis(alm)|^2, by conjugate gradients until
         the normal residual falls to `tolerance`; ConvergenceError after max_iterations. values [points...], of several values
         [values, points...]. stats: iterations, residual, normal_residual as numbers. Not for gradients."""
@@ -145,7 +151,8 @@ def _lmax(alm, mmax=None, name="alm"):
     return lmax
 
 
-def synthesis(alm, theta, phi, spin=0, lmax=None, mmax=None, mode=None, tolerance=1e-9):
+def synthesis(alm: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, spin: int = 0, lmax: int | None = None, mmax: int | None = None,
+              mode: str | None = None, tolerance: float = 1e-9) -> Any:
     """Values at points (theta, phi) of the field of alm [..., nalm] (with a spin [..., 2, nalm], E and B); arguments as of Plan.
     lmax None: from the number of coefficients.
 
@@ -158,12 +165,13 @@ def synthesis(alm, theta, phi, spin=0, lmax=None, mmax=None, mode=None, toleranc
     return Plan(lmax, mmax, spin, mode, tolerance).points(theta, phi).synthesis(alm)
 
 
-def adjoint(values, theta, phi, lmax, spin=0, mmax=None, mode=None, tolerance=1e-9):
+def adjoint(values: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, lmax: int, spin: int = 0, mmax: int | None = None,
+            mode: str | None = None, tolerance: float = 1e-9) -> Any:
     """The adjoint of synthesis: alm of values [..., points...] (with a spin [..., 2, points...])."""
     return Plan(lmax, mmax, spin, mode, tolerance).points(theta, phi).adjoint(values)
 
 
-def deflect(theta, phi, d_theta, d_phi):
+def deflect(theta: npt.ArrayLike, phi: npt.ArrayLike, d_theta: npt.ArrayLike, d_phi: npt.ArrayLike) -> tuple[Any, Any, Any]:
     """Points moved along great circles by deflections with components d_theta and d_phi, radians of arc: (theta, phi, turn).
 
     Values x + i y of spin s at the moved points (Q + i U: s = 2; theta and phi components of a vector: s = 1), times
@@ -178,7 +186,7 @@ def deflect(theta, phi, d_theta, d_phi):
     return moved[:, 0].reshape(shape), moved[:, 1].reshape(shape), turn.reshape(shape)
 
 
-def lens(alm, potential, nside, tolerance=1e-9):
+def lens(alm: npt.ArrayLike, potential: npt.ArrayLike, nside: int, tolerance: float = 1e-9) -> Any:
     """HEALPix maps (RING) of a sky seen through a lens: alm [nalm] of a scalar gives one map [npix], (T, E, B) [3, nalm] gives
     (T, Q, U) [3, npix].
 

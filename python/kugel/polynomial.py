@@ -17,13 +17,19 @@ Arrays of NumPy, PyTorch (on the CPU) and JAX (on the CPU) give results of their
 by the adjoints, and work under torch.func, torch.compile, jax.jit, grad, jvp and vmap. Keep a plan for as long as functions that were
 compiled with it.
 """
+from __future__ import annotations
+
 import ctypes
 import importlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, view, writable
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _TYPES = {"chebyshev": _ffi.KUGEL_WORLAND_CHEBYSHEV, "legendre": _ffi.KUGEL_WORLAND_LEGENDRE,
           "cylinder-energy": _ffi.KUGEL_WORLAND_CYLINDER_ENERGY, "sphere-energy": _ffi.KUGEL_WORLAND_SPHERE_ENERGY,
@@ -128,8 +134,9 @@ class JonesWorland(_Plan):
 
     _prefix = "kugel_jwt"
 
-    def __init__(self, l, n, nr=None, *, type="chebyshev", norm="unity", multiplicity=None, nl=None, radii=None, engine="auto",
-                 precision="f64", energy=False, max_table=0, a=0.0, shift=0.0):
+    def __init__(self, l: int, n: int, nr: int | None = None, *, type: str = "chebyshev", norm: str = "unity", multiplicity: Any = None,
+                 nl: int | None = None, radii: npt.ArrayLike | None = None, engine: str = "auto", precision: str = "f64",
+                 energy: Any = False, max_table: int = 0, a: Any = 0.0, shift: float = 0.0) -> None:
         degrees, one = _list("l", l)
         lists = {"l": degrees}
         for name, value in (("multiplicity", multiplicity), ("nl", nl)):
@@ -161,23 +168,23 @@ class JonesWorland(_Plan):
         return (_choice("op", op, _OPERATORS) | (_ffi.KUGEL_WORLAND_ZERO if zero else 0)
                 | _choice("integrals", integrals, _INTEGRALS),)
 
-    def synthesis(self, coefficients, op="p", *, zero=False, out=None):
+    def synthesis(self, coefficients: Any, op: str = "p", *, zero: bool = False, out: Any = None) -> Any:
         """Values of op ("p", "d1", "r1", "divr1", "divr1d1r1", "sphlapl", "cyllapl"); zero: those of l = 0 are 0."""
         return self._apply("synthesis", coefficients, self._op(op, zero), out)
 
-    def analysis(self, values, op="p", *, zero=False, integrals=0, out=None):
+    def analysis(self, values: Any, op: str = "p", *, zero: bool = False, integrals: int = 0, out: Any = None) -> Any:
         """Coefficients of op ("p", "r1", "divr1", "divr1d1r1") on values, integrated 0, 2 or 4 times over x = 2 r^2 - 1."""
         return self._apply("analysis", values, self._op(op, zero, integrals), out)
 
-    def synthesis_adjoint(self, values, op="p", *, zero=False, out=None):
+    def synthesis_adjoint(self, values: Any, op: str = "p", *, zero: bool = False, out: Any = None) -> Any:
         """The transpose of synthesis."""
         return self._apply("synthesis_adjoint", values, self._op(op, zero), out)
 
-    def analysis_adjoint(self, coefficients, op="p", *, zero=False, integrals=0, out=None):
+    def analysis_adjoint(self, coefficients: Any, op: str = "p", *, zero: bool = False, integrals: int = 0, out: Any = None) -> Any:
         """The transpose of analysis."""
         return self._apply("analysis_adjoint", coefficients, self._op(op, zero, integrals), out)
 
-    def energy(self, coefficients, op="p", *, zero=False):
+    def energy(self, coefficients: Any, op: str = "p", *, zero: bool = False) -> Any:
         """The integral of |op f|^2 r^2 dr of each system; of NumPy's arrays."""
         c = np.asarray(coefficients)
         if c.dtype.kind == "c":
@@ -207,12 +214,12 @@ class WorlandBasis:
     type, norm, a, shift: as JonesWorland. Elements are right to the last bit.
     """
 
-    def __init__(self, l, n, *, type="chebyshev", norm="unity", a=0.0, shift=0.0):
+    def __init__(self, l: int, n: int, *, type: str = "chebyshev", norm: str = "unity", a: Any = 0.0, shift: float = 0.0) -> None:
         self.l, self.n = int(l), int(n)
         self._basis = options(_ffi.kugel_worland_basis, type=_choice("type", type, _TYPES), norm=_choice("norm", norm, _NORMS),
                               a=float(a), shift=float(shift), l=self.l, n=self.n)
 
-    def band(self, op):
+    def band(self, op: str) -> Any:
         """A sparse operator by diagonals: (lower, band) with element (i, i + d - lower) at band[d, i].
 
         op: "r2", "r1up" (of degree l - 1), "r1down" (of l + 1); quasi-inverses "i1", "i2", "i4"; times Laplacians "i2sphlapl", "i4sphlapl",
@@ -226,7 +233,7 @@ class WorlandBasis:
         lib.kugel_worland_band(*call, out.ctypes.data)
         return lower.value, out
 
-    def dense(self, op):
+    def dense(self, op: str) -> Any:
         """The same as a matrix [n, n]."""
         lower, band = self.band(op)
         out = np.zeros((self.n, self.n))
@@ -235,13 +242,13 @@ class WorlandBasis:
             out[i, i + d] = diagonal[i]
         return out
 
-    def boundary(self, condition):
+    def boundary(self, condition: Any) -> Any:
         """The row of "value", "slope", "curvature", "insulating" (f' + (l + 1) f) or "stress-free" (f' - f), at r = 1."""
         out = np.empty(self.n)
         lib.kugel_worland_boundary(ctypes.byref(self._basis), _choice("condition", condition, _CONDITIONS), out.ctypes.data)
         return out
 
-    def stencil(self, *conditions):
+    def stencil(self, *conditions: Any) -> Any:
         """The matrix [n, n - k] whose columns satisfy k = 1 or 2 conditions, with k + 1 diagonals from the main one down."""
         numbers = (ctypes.c_int * max(1, len(conditions)))(*(_choice("condition", c, _CONDITIONS) for c in conditions))
         k, m = len(conditions), max(0, self.n - len(conditions))
@@ -263,7 +270,8 @@ class AssociatedLegendre(_Plan):
 
     _prefix = "kugel_alt"
 
-    def __init__(self, m, lmax, n=None, *, theta=None, multiplicity=None, precision="f64"):
+    def __init__(self, m: int, lmax: int, n: int | None = None, *, theta: npt.ArrayLike | None = None, multiplicity: Any = None,
+                 precision: str = "f64") -> None:
         orders, one = _list("m", m)
         lists = {"m": orders}
         if multiplicity is not None:
@@ -283,19 +291,19 @@ class AssociatedLegendre(_Plan):
         #: the colatitudes
         self.theta = lists["theta"].copy() if theta is not None else np.pi * (2 * np.arange(self.n) + 1) / (2 * self.n)
 
-    def synthesis(self, coefficients, *, out=None):
+    def synthesis(self, coefficients: Any, *, out: Any = None) -> Any:
         """Values; coefficients of l < m are not read."""
         return self._apply("synthesis", coefficients, out=out)
 
-    def analysis(self, values, *, out=None):
+    def analysis(self, values: Any, *, out: Any = None) -> Any:
         """Coefficients; those of l < m are 0."""
         return self._apply("analysis", values, out=out)
 
-    def synthesis_adjoint(self, values, *, out=None):
+    def synthesis_adjoint(self, values: Any, *, out: Any = None) -> Any:
         """The transpose of synthesis."""
         return self._apply("synthesis_adjoint", values, out=out)
 
-    def analysis_adjoint(self, coefficients, *, out=None):
+    def analysis_adjoint(self, coefficients: Any, *, out: Any = None) -> Any:
         """The transpose of analysis."""
         return self._apply("analysis_adjoint", coefficients, out=out)
 
@@ -315,7 +323,8 @@ class Zernike(_Plan):
 
     _prefix, _inner = "kugel_zernike", False
 
-    def __init__(self, nmax, nr=None, nphi=None, *, norm="noll", order="osa", r=None, phi=None, precision="f64"):
+    def __init__(self, nmax: int, nr: int | None = None, nphi: int | None = None, *, norm: str = "noll", order: str = "osa", r: Any = None,
+                 phi: npt.ArrayLike | None = None, precision: str = "f64") -> None:
         points = {}
         if (r is None) != (phi is None):
             raise ValueError("give both r and phi, or none of them")
@@ -333,31 +342,31 @@ class Zernike(_Plan):
         lib.kugel_zernike_grid(self._handle.address, self.r.ctypes.data, self.phi.ctypes.data)
         self._coefficients, self._values = (self.count,), size[:1] if points else size
 
-    def index(self, n, m):
+    def index(self, n: int, m: int) -> Any:
         """Place of the coefficient of degree n and order m, negative for sines."""
         out = ctypes.c_int64()
         lib.kugel_zernike_index(self._order, int(n), int(m), ctypes.byref(out))
         return out.value
 
-    def nm(self, index):
+    def nm(self, index: int) -> Any:
         """Degree and order of a coefficient."""
         n, m = ctypes.c_int64(), ctypes.c_int64()
         lib.kugel_zernike_nm(self._order, int(index), ctypes.byref(n), ctypes.byref(m))
         return n.value, m.value
 
-    def synthesis(self, coefficients, *, out=None):
+    def synthesis(self, coefficients: Any, *, out: Any = None) -> Any:
         """Values [..., nr, nphi] or [..., points] of coefficients [..., count]."""
         return self._apply("synthesis", coefficients, out=out)
 
-    def analysis(self, values, *, out=None):
+    def analysis(self, values: Any, *, out: Any = None) -> Any:
         """Coefficients of values on the grid."""
         return self._apply("analysis", values, out=out)
 
-    def synthesis_adjoint(self, values, *, out=None):
+    def synthesis_adjoint(self, values: Any, *, out: Any = None) -> Any:
         """The transpose of synthesis."""
         return self._apply("synthesis_adjoint", values, out=out)
 
-    def analysis_adjoint(self, coefficients, *, out=None):
+    def analysis_adjoint(self, coefficients: Any, *, out: Any = None) -> Any:
         """The transpose of analysis."""
         return self._apply("analysis_adjoint", coefficients, out=out)
 
@@ -376,7 +385,7 @@ class Shell(_Plan):
 
     _prefix, _inner = "kugel_shell", False
 
-    def __init__(self, n, inner, outer, nr=None, *, norm="unity", precision="f64"):
+    def __init__(self, n: int, inner: float, outer: float, nr: int | None = None, *, norm: str = "unity", precision: str = "f64") -> None:
         self.dtype = np.dtype(np.float32 if _choice("precision", precision, _PRECISIONS) else np.float64)
         self._make(options(_ffi.kugel_shell_opts, norm=_choice("norm", norm, _NORMS), precision=_PRECISIONS[precision], n=int(n),
                            nr=int(nr or 0), inner=float(inner), outer=float(outer)))
@@ -386,19 +395,19 @@ class Shell(_Plan):
         lib.kugel_shell_grid(self._handle.address, self.r.ctypes.data)
         self._coefficients, self._values = (self.n,), (self.nr,)
 
-    def synthesis(self, coefficients, op="p", *, out=None):
+    def synthesis(self, coefficients: Any, op: str = "p", *, out: Any = None) -> Any:
         """Values [..., nr] of op ("p", "d1", "d2", "r1", "divr1", "divr2", "divr1d1") on coefficients [..., n]."""
         return self._apply("synthesis", coefficients, (_choice("op", op, _SHELL),), out)
 
-    def analysis(self, values, *, out=None):
+    def analysis(self, values: Any, *, out: Any = None) -> Any:
         """Coefficients [..., n] of values [..., nr]."""
         return self._apply("analysis", values, out=out)
 
-    def synthesis_adjoint(self, values, op="p", *, out=None):
+    def synthesis_adjoint(self, values: Any, op: str = "p", *, out: Any = None) -> Any:
         """The transpose of synthesis."""
         return self._apply("synthesis_adjoint", values, (_choice("op", op, _SHELL),), out)
 
-    def analysis_adjoint(self, coefficients, *, out=None):
+    def analysis_adjoint(self, coefficients: Any, *, out: Any = None) -> Any:
         """The transpose of analysis."""
         return self._apply("analysis_adjoint", coefficients, out=out)
 
@@ -411,31 +420,31 @@ class Ultraspherical(_Plan):
 
     _prefix, _inner = "kugel_ultra", False
 
-    def __init__(self, n, lam, mu, *, method="auto"):
+    def __init__(self, n: int, lam: float, mu: float, *, method: str = "auto") -> None:
         self._make(options(_ffi.kugel_ultra_opts, n=int(n), to=float(mu), method=_choice("method", method, _METHODS),
                            **{"from": float(lam)}))
         self.n = int(n)
         self._coefficients = self._values = (self.n,)
 
-    def __call__(self, c):
+    def __call__(self, c: Any) -> Any:
         """The coefficients [..., n] in the other family."""
         return self._apply("execute", c)
 
-    def adjoint(self, c):
+    def adjoint(self, c: Any) -> Any:
         """The transposed matrix times c."""
         return self._apply("adjoint", c)
 
 
-def ultra2ultra(c, lam, mu):
+def ultra2ultra(c: Any, lam: float, mu: float) -> Any:
     """Coefficients [..., n] of C_n^(lam) as those of C_n^(mu)."""
     return Ultraspherical(np.shape(c)[-1], lam, mu)(c)
 
 
-def cheb2leg(c):
+def cheb2leg(c: Any) -> Any:
     """Chebyshev coefficients [..., n] as Legendre coefficients of the same polynomials."""
     return ultra2ultra(c, 0, 0.5)
 
 
-def leg2cheb(c):
+def leg2cheb(c: Any) -> Any:
     """Legendre coefficients [..., n] as Chebyshev coefficients of the same polynomials."""
     return ultra2ultra(c, 0.5, 0)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Axes of matplotlib in a projection of the sphere, under healpy's names; matplotlib is needed (kugel[plot])."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 try:
@@ -17,6 +21,9 @@ from .maps import UNSEEN, get_nside
 from .pixelfunc import vec2pix
 from .rotator import Rotator
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 def _own_colormap(name):
     """One of Kugel's colour maps as matplotlib's, or None."""
@@ -32,7 +39,7 @@ def _own_colormap(name):
     return _colors.ListedColormap(table, name=name)
 
 
-def create_colormap(cmap, badcolor="gray", bgcolor="white"):
+def create_colormap(cmap: Any, badcolor: str = "gray", bgcolor: str = "white") -> Any:
     """A colour map (a name of matplotlib's or Kugel's, or an object, which is copied) with the colours of bad pixels and of
     what lies outside."""
     import copy
@@ -53,18 +60,18 @@ def create_colormap(cmap, badcolor="gray", bgcolor="white"):
 class HistEqNorm(_colors.Normalize):
     """Colours by rank: as many values for each."""
 
-    def __init__(self, vmin=None, vmax=None, clip=False):
+    def __init__(self, vmin: Any = None, vmax: Any = None, clip: bool = False) -> None:
         super().__init__(vmin, vmax, clip)
         self._sorted = None
 
-    def autoscale(self, val):
+    def autoscale(self, val: Any) -> Any:
         v = np.ma.asarray(val).compressed()
         v = v[np.isfinite(v)]
         if v.size:
             self.vmin, self.vmax = float(v.min()), float(v.max())
         self._rank(v)
 
-    def autoscale_None(self, val):
+    def autoscale_None(self, val: Any) -> Any:
         v = np.ma.asarray(val).compressed()
         v = v[np.isfinite(v)]
         if v.size:
@@ -77,7 +84,7 @@ class HistEqNorm(_colors.Normalize):
         if v.size > 1:
             self._sorted = v[np.linspace(0, v.size - 1, min(v.size, 1024)).astype(int)]
 
-    def __call__(self, value, clip=None):
+    def __call__(self, value: Any, clip: bool | None = None) -> Any:
         v = np.ma.asarray(value, dtype=np.float64)
         if self._sorted is None:
             self.autoscale_None(v)
@@ -86,7 +93,7 @@ class HistEqNorm(_colors.Normalize):
         out = np.interp(v.filled(self.vmin), self._sorted, np.linspace(0, 1, self._sorted.size))
         return np.ma.MaskedArray(np.where(v.filled(self.vmin) < self.vmin, -1.0, out), np.ma.getmaskarray(v))
 
-    def inverse(self, value):
+    def inverse(self, value: Any) -> Any:
         if self._sorted is None:
             return np.asarray(value)
         return np.interp(value, np.linspace(0, 1, self._sorted.size), self._sorted)
@@ -103,20 +110,20 @@ class LogNorm2(_colors.LogNorm):
 class BoundaryLocator(FixedLocator):
     """Ticks at the ends of the colour bar, and N - 2 between."""
 
-    def __init__(self, N=2, norm=None):
+    def __init__(self, N: Any = 2, norm: Any = None) -> None:
         super().__init__([])
         self.N, self.norm = N, norm
 
-    def __call__(self):
+    def __call__(self) -> Any:
         low, high = self.axis.get_view_interval()
         t = np.linspace(0, 1, max(self.N, 2))
         return np.asarray(self.norm.inverse(t)) if self.norm is not None and self.norm.scaled() else low + t * (high - low)
 
-    def autoscale(self):
+    def autoscale(self) -> Any:
         return self.axis.get_view_interval()
 
 
-def make_norm(norm, vmin, vmax, values, **extra):
+def make_norm(norm: Any, vmin: Any, vmax: Any, values: npt.ArrayLike, **extra: Any) -> Any:
     """A scale: None, "lin", "log", "hist", "asinh", "symlog", "symlog2", or an object of matplotlib's."""
     if norm is not None and not isinstance(norm, str):
         return norm
@@ -142,7 +149,8 @@ def make_norm(norm, vmin, vmax, values, **extra):
     raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'symlog', 'symlog2', 'hist' and objects of matplotlib's")
 
 
-def get_color_table(vmin, vmax, val, cmap=None, norm=None, linthresh=1, base=10, linscale=0.1, badcolor="gray", bgcolor="white"):
+def get_color_table(vmin: Any, vmax: Any, val: Any, cmap: Any = None, norm: Any = None, linthresh: float = 1, base: Any = 10,
+                    linscale: float = 0.1, badcolor: str = "gray", bgcolor: str = "white") -> Any:
     """The scale and the colour map of values."""
     return (make_norm(norm, vmin, vmax, np.ma.asarray(val), linthresh=linthresh, base=base, linscale=linscale),
             create_colormap(cmap, badcolor, bgcolor))
@@ -152,7 +160,7 @@ class SphericalProjAxes(Axes):
     """Axes whose points are those of a projection. Positions are colatitude and longitude in radians, longitude and latitude
     in degrees (lonlat=True), or unit vectors [3, n]; coord: their system, where it is not the picture's."""
 
-    def __init__(self, ProjClass, *args, **kwds):
+    def __init__(self, ProjClass: Any, *args: Any, **kwds: Any) -> None:
         if not issubclass(ProjClass, P.SphericalProj):
             raise TypeError("the first argument is a projection, a class of kugel.projector")
         own = {name: kwds.pop(name) for name in ("rot", "coord", "flipconv") if name in kwds}
@@ -165,19 +173,19 @@ class SphericalProjAxes(Axes):
         self.set_axis_off()
         self.set_autoscale_on(False)
 
-    def set_format(self, f):
+    def set_format(self, f: Any) -> Any:
         """The printf format of values under the cursor."""
         self._format = f
 
-    def set_coordprec(self, n):
+    def set_coordprec(self, n: Any) -> Any:
         """Digits of angles under the cursor."""
         self._digits = int(n)
 
-    def get_lonlat(self, x, y):
+    def get_lonlat(self, x: Any, y: Any) -> Any:
         """Longitude and latitude of a point, degrees; NaN outside."""
         return tuple(float(v) for v in np.ravel(self.proj.xy2ang(x, y, lonlat=True)))
 
-    def get_value(self, x, y):
+    def get_value(self, x: Any, y: Any) -> Any:
         """The value that is drawn at a point, or None."""
         if not self.images:
             return None
@@ -187,7 +195,7 @@ class SphericalProjAxes(Axes):
             return None
         return a[int(i), int(j)]
 
-    def format_coord(self, x, y):
+    def format_coord(self, x: Any, y: Any) -> Any:
         lon, lat = self.get_lonlat(x, y)
         if not np.isfinite(lon):
             return ""
@@ -195,8 +203,9 @@ class SphericalProjAxes(Axes):
         value = self.get_value(x, y)
         return text if value is None or np.ma.is_masked(value) else text + ": " + self._format % value
 
-    def projmap(self, map, vec2pix_func, vmin=None, vmax=None, badval=UNSEEN, badcolor="gray", bgcolor="white", cmap=None,
-                norm=None, rot=None, coord=None, alpha=None, **kwds):
+    def projmap(self, map: Any, vec2pix_func: Any, vmin: Any = None, vmax: Any = None, badval: float = UNSEEN, badcolor: str = "gray",
+                bgcolor: str = "white", cmap: Any = None, norm: Any = None, rot: Any = None, coord: Any = None, alpha: float | None = None,
+                **kwds: Any) -> Any:
         """Draws a map; returns its values on the plane."""
         self.proj.set_proj_plane_info(**{**self.proj.get_proj_plane_info(), **kwds})
         values = self.proj.projmap(map, vec2pix_func, rot=rot, coord=coord)
@@ -217,7 +226,7 @@ class SphericalProjAxes(Axes):
             image.set_clip_path(outline)
         return image
 
-    def frame(self):
+    def frame(self) -> Any:
         """Sets the limits and draws the outline; returns it, or None where the window ends within the sphere."""
         x0, x1, y0, y1 = self.proj.get_extent()
         circles = None
@@ -274,20 +283,20 @@ class SphericalProjAxes(Axes):
         jumps = np.nonzero(far)[0] + 1
         return np.insert(x, jumps, np.nan), np.insert(y, jumps, np.nan)
 
-    def projplot(self, *args, **kwds):
+    def projplot(self, *args: Any, **kwds: Any) -> Any:
         """A line, or markers, as plot: projplot(theta, phi, "r-", lonlat=False, coord=None, rot=None, direct=False, ...)."""
         x, y, rest = self._points(args, kwds.pop("rot", None), kwds.pop("coord", None), kwds.pop("lonlat", False),
                                   kwds.pop("direct", False))
         return self.plot(*self._broken(x, y), *rest, scalex=False, scaley=False, **kwds)
 
-    def projscatter(self, theta, phi=None, *args, **kwds):
+    def projscatter(self, theta: Any, phi: Any = None, *args: Any, **kwds: Any) -> Any:
         """Markers, as scatter."""
         x, y, rest = self._points((theta,) if phi is None else (theta, phi), kwds.pop("rot", None), kwds.pop("coord", None),
                                   kwds.pop("lonlat", False), kwds.pop("direct", False))
         kwds.setdefault("zorder", 2.5)
         return self.scatter(x, y, *args, **kwds)
 
-    def projtext(self, theta, phi, s=None, *args, **kwds):
+    def projtext(self, theta: Any, phi: Any, s: Any = None, *args: Any, **kwds: Any) -> Any:
         """Text at a position, as text."""
         if s is None:
             theta, phi, s = theta, None, phi
@@ -305,15 +314,15 @@ class SphericalProjAxes(Axes):
                 return np.deg2rad(step)
         return np.deg2rad(span / 5)
 
-    def get_parallel_interval(self, vx, vy=None, vz=None):
+    def get_parallel_interval(self, vx: Any, vy: Any = None, vz: Any = None) -> Any:
         """The default distance of parallels, radians."""
         return self._step()
 
-    def get_meridian_interval(self, vx, vy=None, vz=None):
+    def get_meridian_interval(self, vx: Any, vy: Any = None, vz: Any = None) -> Any:
         """The default distance of meridians, radians."""
         return self._step()
 
-    def graticule(self, dpar=None, dmer=None, coord=None, local=None, verbose=True, **kwds):
+    def graticule(self, dpar: Any = None, dmer: Any = None, coord: Any = None, local: Any = None, verbose: bool = True, **kwds: Any) -> Any:
         """Parallels every dpar degrees, meridians every dmer; local: of the picture, not of the sky. Prints nothing."""
         dpar = np.rad2deg(self._step()) if dpar is None else float(dpar)
         dmer = np.rad2deg(self._step()) if dmer is None else float(dmer)
@@ -332,7 +341,7 @@ class SphericalProjAxes(Axes):
         self._lines_of_graticule += lines
         return lines
 
-    def delgraticules(self):
+    def delgraticules(self) -> Any:
         """Takes all graticules away."""
         for line in self._lines_of_graticule:
             line.remove()
@@ -340,7 +349,7 @@ class SphericalProjAxes(Axes):
 
 
 def _class(name, proj, doc, healpix):
-    def __init__(self, *args, **kwds):
+    def __init__(self, *args: Any, **kwds: Any) -> None:
         SphericalProjAxes.__init__(self, proj, *args, **kwds)
 
     def projmap(self, map, nest=False, **kwds):

@@ -4,6 +4,10 @@
 Each has a window (xmin, xmax, ymin, ymax) and a grid of xsize by ysize points in it; row 0 is the lowest. The picture is
 rotated by `rot` (degrees) about the sky; `direct=True` leaves that rotation out.
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from . import projection
@@ -24,7 +28,7 @@ class SphericalProj:
 
     name = "None"
 
-    def __init__(self, rot=None, coord=None, flipconv=None, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, flipconv: Any = None, **kwds: Any) -> None:
         self.rotator = Rotator(rot=rot, eulertype="ZYX")
         if coord is not None and not isinstance(coord, str) and len(coord) > 0:
             coord = coord[-1]  # from one system to another: the picture is in the last
@@ -36,17 +40,17 @@ class SphericalProj:
         self.arrayinfo = {}
         self.set_proj_plane_info(**kwds)
 
-    def set_flip(self, flipconv):
+    def set_flip(self, flipconv: Any) -> Any:
         """Sets the direction of longitudes: None or "astro", "geo"."""
         if flipconv not in (None, "astro", "geo"):
             raise ValueError(f"flip is {flipconv!r}; it must be 'astro' or 'geo'")
         self._sign = 1 if flipconv == "geo" else -1
 
-    def set_proj_plane_info(self, **kwds):
+    def set_proj_plane_info(self, **kwds: Any) -> Any:
         """Sets the grid: xsize and what else the projection has."""
         self.arrayinfo.update(kwds)
 
-    def get_proj_plane_info(self):
+    def get_proj_plane_info(self) -> Any:
         """The grid as a dict."""
         return self.arrayinfo
 
@@ -62,7 +66,7 @@ class SphericalProj:
     def _window(self):
         raise NotImplementedError
 
-    def vec2xy(self, vx, vy=None, vz=None, direct=False):
+    def vec2xy(self, vx: Any, vy: Any = None, vz: Any = None, direct: bool = False) -> Any:
         """x, y of directions; NaN where the projection does not show them."""
         v = np.asarray(vx if vy is None else (vx, vy, vz), np.float64)
         shape = v.shape[1:]
@@ -72,13 +76,13 @@ class SphericalProj:
         x, y = self._forward(v / np.sqrt((v * v).sum(axis=0)))
         return (x.reshape(shape), y.reshape(shape)) if shape else (x[0], y[0])
 
-    def ang2xy(self, theta, phi=None, lonlat=False, direct=False):
+    def ang2xy(self, theta: Any, phi: Any = None, lonlat: Any = False, direct: bool = False) -> Any:
         """x, y of angles: colatitude and longitude in radians, or longitude and latitude in degrees (lonlat)."""
         if phi is None:
             theta, phi = theta
         return self.vec2xy(np.moveaxis(ang2vec(*np.broadcast_arrays(theta, phi), lonlat=lonlat), -1, 0), direct=direct)
 
-    def xy2vec(self, x, y=None, direct=False):
+    def xy2vec(self, x: Any, y: Any = None, direct: bool = False) -> Any:
         """Directions of points; NaN outside."""
         if y is None:
             x, y = x
@@ -89,13 +93,13 @@ class SphericalProj:
             v = np.asarray(self.rotator.I(v.reshape(3, -1))).reshape(v.shape)
         return v.reshape((3,) + x.shape)
 
-    def xy2ang(self, x, y=None, lonlat=False, direct=False):
+    def xy2ang(self, x: Any, y: Any = None, lonlat: Any = False, direct: bool = False) -> Any:
         """Angles of points; NaN outside."""
         v = self.xy2vec(x, y, direct=direct)
         angles = np.asarray(vec2ang(np.moveaxis(v, 0, -1).reshape(-1, 3), lonlat=lonlat))
         return angles.reshape((2,) + v.shape[1:])
 
-    def xy2ij(self, x, y=None):
+    def xy2ij(self, x: Any, y: Any = None) -> Any:
         """Row and column of the grid's points next to (x, y)."""
         if y is None:
             x, y = x
@@ -105,7 +109,7 @@ class SphericalProj:
         bad = ~((i >= 0) & (i < rows) & (j >= 0) & (j < columns))
         return tuple(np.ma.MaskedArray(np.where(bad, 0, k).astype(int), bad) for k in (i, j))
 
-    def ij2xy(self, i=None, j=None):
+    def ij2xy(self, i: Any = None, j: Any = None) -> Any:
         """x, y of rows and columns; of the whole grid where none are given."""
         (x0, x1, y0, y1), (columns, rows) = self._window(), self._size()
         if i is None and j is None:
@@ -113,7 +117,7 @@ class SphericalProj:
         i, j = (i if j is None else (i, j))
         return x0 + np.asarray(j) * (x1 - x0) / (columns - 1), y0 + np.asarray(i) * (y1 - y0) / (rows - 1)
 
-    def projmap(self, map, vec2pix_func, rot=None, coord=None):
+    def projmap(self, map: Any, vec2pix_func: Any, rot: Any = None, coord: Any = None) -> Any:
         """The map's values on the grid, a masked array [ysize, xsize]; -inf outside. vec2pix_func(x, y, z) numbers pixels;
         coord: from the map's system to the picture's."""
         values = np.asarray(filled(map), np.float64)
@@ -124,19 +128,19 @@ class SphericalProj:
         out = np.where(inside, values[vec2pix_func(*v).reshape(inside.shape)], -np.inf)
         return np.ma.MaskedArray(out, inside & (mask_bad(out) | np.isnan(out)), fill_value=UNSEEN)
 
-    def get_extent(self):
+    def get_extent(self) -> Any:
         """xmin, xmax, ymin, ymax."""
         return self._window()
 
-    def get_fov(self):
+    def get_fov(self) -> Any:
         """The field of view, radians: the diagonal as seen from the centre."""
         return 2 * np.pi
 
-    def get_center(self, lonlat=False):
+    def get_center(self, lonlat: Any = False) -> Any:
         """The direction of the centre, as angles."""
         return np.asarray(vec2ang(np.asarray(self.rotator.I(np.array([1.0, 0, 0]))), lonlat=lonlat)).reshape(2)
 
-    def mkcoord(self, coord):
+    def mkcoord(self, coord: Any) -> Any:
         """The pair that leads from `coord` (None: the picture's own) to the picture's system, or None."""
         if coord is None or self.coordsys is None:
             return None
@@ -150,7 +154,7 @@ class MollweideProj(SphericalProj):
 
     name = "Mollweide"
 
-    def __init__(self, rot=None, coord=None, xsize=800, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, xsize: int = 800, **kwds: Any) -> None:
         super().__init__(rot=rot, coord=coord, xsize=xsize, **kwds)
 
     def _window(self):
@@ -179,7 +183,7 @@ class OrthographicProj(SphericalProj):
 
     name = "Orthographic"
 
-    def __init__(self, rot=None, coord=None, xsize=800, half_sky=False, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, xsize: int = 800, half_sky: Any = False, **kwds: Any) -> None:
         super().__init__(rot=rot, coord=coord, xsize=xsize, half_sky=half_sky, **kwds)
 
     def _half(self):
@@ -201,7 +205,7 @@ class OrthographicProj(SphericalProj):
     def _inverse(self, x, y):
         return projection.inverse_orthographic(x, y, self._sign, self._half())
 
-    def get_fov(self):
+    def get_fov(self) -> Any:
         return np.pi if self._half() else 2 * np.pi
 
 
@@ -229,7 +233,8 @@ class GnomonicProj(_Tangent):
 
     name = "Gnomonic"
 
-    def __init__(self, rot=None, coord=None, xsize=None, ysize=None, reso=None, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, xsize: int | None = None, ysize: int | None = None, reso: Any = None,
+                 **kwds: Any) -> None:
         super().__init__(rot=rot, coord=coord, xsize=xsize, ysize=ysize, reso=reso, **kwds)
 
     def _forward(self, v):
@@ -245,14 +250,15 @@ class AzimuthalProj(_Tangent):
 
     name = "Azimuthal"
 
-    def __init__(self, rot=None, coord=None, xsize=None, ysize=None, reso=None, lamb=None, half_sky=None, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, xsize: int | None = None, ysize: int | None = None, reso: Any = None,
+                 lamb: Any = None, half_sky: Any = None, **kwds: Any) -> None:
         super().__init__(rot=rot, coord=coord, xsize=xsize, ysize=ysize, reso=reso, lamb=lamb, half_sky=half_sky, **kwds)
 
     def _size(self):
         xsize, ysize = self.arrayinfo.get("xsize") or 800, self.arrayinfo.get("ysize")
         return int(xsize), int(xsize if ysize is None else ysize)
 
-    def radius(self):
+    def radius(self) -> Any:
         """Of the circle that bounds the picture."""
         angle = np.pi / 2 if self.arrayinfo.get("half_sky") else np.pi
         return 2 * np.sin(angle / 2) if self.arrayinfo.get("lamb") else angle
@@ -275,7 +281,8 @@ class CartesianProj(SphericalProj):
 
     name = "Cartesian"
 
-    def __init__(self, rot=None, coord=None, xsize=800, ysize=None, lonra=None, latra=None, **kwds):
+    def __init__(self, rot: Any = None, coord: Any = None, xsize: int = 800, ysize: int | None = None, lonra: Any = None, latra: Any = None,
+                 **kwds: Any) -> None:
         super().__init__(rot=rot, coord=coord, xsize=xsize, ysize=ysize, lonra=lonra, latra=latra, **kwds)
 
     def _window(self):
@@ -296,6 +303,6 @@ class CartesianProj(SphericalProj):
     def _inverse(self, x, y):
         return projection.inverse_cartesian(x, y, self._sign)
 
-    def get_fov(self):
+    def get_fov(self) -> Any:
         x0, x1, y0, y1 = self._window()
         return min(np.deg2rad(np.hypot(x1 - x0, y1 - y0)), 2 * np.pi)

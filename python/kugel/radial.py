@@ -6,8 +6,11 @@
 
 s_i = sum_j K(angle_ij) w_j f_j over the pixels j within the cut-off, w_j the solid angle of pixel j.
 """
+from __future__ import annotations
+
 import ctypes
 import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +19,9 @@ from ._lib import Handle, lib, long_call, options, ptr
 from .comm import Layout
 from .devices import context
 from .plans import REAL, SHT, Grid, Plan, choice
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _KERNELS = {"gaussian": _ffi.KUGEL_RADIAL_GAUSSIAN, "top_hat": _ffi.KUGEL_RADIAL_TOP_HAT,
             "mexican_hat": _ffi.KUGEL_RADIAL_MEXICAN_HAT, "fisher": _ffi.KUGEL_RADIAL_FISHER}
@@ -108,9 +114,10 @@ class Radial(Plan):
                its own; "direct", "rings" or "auto", on the CPU
     """
 
-    def __init__(self, grid, kernel="gaussian", width=None, *, norm="integral", radius=None, tolerance=1e-5,
-                 method="auto", lmax=None, normalise_mask=False, spin=0, parts=None, orientation=None, device=None,
-                 normalise=None, comm=None):
+    def __init__(self, grid: Grid | int, kernel: Any = "gaussian", width: Any = None, *, norm: Any = "integral", radius: Any = None,
+                 tolerance: float = 1e-5, method: str = "auto", lmax: int | None = None, normalise_mask: bool = False, spin: int = 0,
+                 parts: Any = None, orientation: Any = None, device: str | None = None, normalise: bool | None = None,
+                 comm: Any = None) -> None:
         grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
         self._options, failed = _make_options(
             grid, kernel, width, norm=norm, radius=radius, tolerance=tolerance, method=method, lmax=lmax,
@@ -152,12 +159,12 @@ class Radial(Plan):
                           f"{info.constant_most:.3g}, and flux changes as much", RuntimeWarning, stacklevel=2)
 
     @property
-    def covered(self):
+    def covered(self) -> Any:
         """Whether every pixel of a map is on a ring."""
         return bool(self.comm) or bool(self.grid.table()["nphi"].sum() == self.grid.npix)
 
     @property
-    def spin(self):
+    def spin(self) -> Any:
         """Of the pairs of maps; 0: scalar maps."""
         return self._options.spin
 
@@ -175,15 +182,15 @@ class Radial(Plan):
         long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2), self._queue(maps, there))
         return out
 
-    def __call__(self, maps, out=None):
+    def __call__(self, maps: Any, out: Any = None) -> Any:
         """Maps [..., npix], float64 or float32, convolved. Bad pixels count as zero and stay UNSEEN."""
         return self._run(lib.kugel_radial_execute, maps, out)
 
-    def adjoint(self, maps, out=None):
+    def adjoint(self, maps: Any, out: Any = None) -> Any:
         """The transpose, as a matrix, of the call."""
         return self._run(lib.kugel_radial_adjoint, maps, out)
 
-    def stream(self, source, target, memory=10**9):
+    def stream(self, source: Any, target: Any, memory: Any = 10**9) -> Any:
         """Convolves a map that need not fit into memory, ring by ring: `target[i:j] = ` what comes of `source[i:j]`, as of
         numpy.memmap or a data set of HDF5; with a spin, of source[0] and source[1]. The two must not be the same.
 
@@ -226,21 +233,21 @@ class Radial(Plan):
             raise
         return target
 
-    def kernel(self, angles):
+    def kernel(self, angles: npt.ArrayLike) -> Any:
         """The kernel at angles in radians, as normalised and cut off."""
         angles = np.ascontiguousarray(angles, np.float64)
         out = np.empty_like(angles)
         lib.kugel_radial_evaluate(self._handle.address, angles.size, ptr(angles), ptr(out))
         return out
 
-    def coefficients(self, lmax):
+    def coefficients(self, lmax: int) -> Any:
         """b_l = 2 pi int K(a) P_l(cos a) sin a da of the kernel as normalised and cut off, [lmax + 1]."""
         out = np.empty(int(lmax) + 1)
         lib.kugel_radial_coefficients(self._handle.address, int(lmax), ptr(out))
         return out
 
 
-def ellipse(major, minor, n=9):
+def ellipse(major: Any, minor: Any, n: Any = 9) -> Any:
     """An elliptical Gaussian beam of FWHM major (along bearing 0, south) and minor, radians: `parts` for
     Radial(grid, "gaussian", minor, parts=...)."""
     out = np.empty((3, int(n)))
@@ -258,7 +265,7 @@ class RadialBank(Plan):
     device:   as of Radial
     """
 
-    def __init__(self, grid, kernels, device=None):
+    def __init__(self, grid: Grid | int, kernels: Any, device: str | None = None) -> None:
         grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
         kernels = list(kernels)
         made = [_make_options(grid, **k) for k in kernels]
@@ -288,7 +295,7 @@ class RadialBank(Plan):
 
     covered = Radial.covered
 
-    def __call__(self, maps, out=None):
+    def __call__(self, maps: Any, out: Any = None) -> Any:
         """Maps [..., npix] by all kernels: [..., n, npix]."""
         maps, batch = self._input(maps, REAL, 1, self.grid.npix, "maps")
         out, there = self._output(maps, batch + (len(self),), REAL, 1, self.grid.npix, out)
@@ -296,7 +303,7 @@ class RadialBank(Plan):
                   self._queue(maps, there))
         return out
 
-    def adjoint(self, maps):
+    def adjoint(self, maps: Any) -> Any:
         """The transpose of the call: host maps [..., n, npix] to [..., npix], the sum of each kernel's. Of tight kernels
         such as `kernels.needlets`, on pixels of equal area, that puts the scales of a map together again as far as these
         are a quadrature, 4 % on HEALPix: `reconstruct` does so exactly."""
@@ -312,7 +319,7 @@ class RadialBank(Plan):
             out += part
         return out
 
-    def reconstruct(self, scales, tolerance=1e-13, most=200):
+    def reconstruct(self, scales: Any, tolerance: float = 1e-13, most: int = 200) -> Any:
         """The map of which `scales` [..., n, npix] are the call's result: exact to rounding for a map whose harmonics end at
         the kernels' highest degree, on any grid on which analysis can be refined (HEALPix to degree 2 nside, Gauss). All
         kernels must go by harmonics, and leave no degree out.

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps from one grid to another through their spherical-harmonic coefficients."""
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +44,9 @@ class Regrid(Plan):
 
     covered = True
 
-    def __init__(self, source, target, lmax=None, spin=0, fwhm=0.0, window=None, weights=None, iterations=0,
-                 bad_pixels="error", least_good=0.0, device=None, beyond_band_limit=False):
+    def __init__(self, source: Grid | int, target: Grid | int, lmax: int | None = None, spin: int = 0, fwhm: float = 0.0, window: Any = None,
+                 weights: Any = None, iterations: int = 0, bad_pixels: str = "error", least_good: float = 0.0, device: str | None = None,
+                 beyond_band_limit: bool = False) -> None:
         self.source, self.target, self.spin = _grid(source), _grid(target), int(spin)
         tables = {}
         if window is not None:
@@ -66,16 +70,16 @@ class Regrid(Plan):
     def _maps(self, grid):
         return REAL, 2 if self.spin else 1, grid.npix, "maps"
 
-    def __call__(self, maps, out=None, stream=None):
+    def __call__(self, maps: Any, out: Any = None, stream: Any = None) -> Any:
         """The maps on the target grid."""
         return self._run(lib.kugel_regrid_execute, maps, self._maps(self.source), self._maps(self.target), out, stream)
 
-    def adjoint(self, maps, out=None, stream=None):
+    def adjoint(self, maps: Any, out: Any = None, stream: Any = None) -> Any:
         """The adjoint, from maps on the target grid to maps on the source grid."""
         return self._run(lib.kugel_regrid_adjoint, maps, self._maps(self.target), self._maps(self.source), out, stream)
 
 
-def regrid(maps, source, target, **options):
+def regrid(maps: Any, source: Grid | int, target: Grid | int, **options: Any) -> Any:
     """Maps on another grid; options are those of Regrid, and iterations default to 3 for maps on HEALPix.
 
         map = kugel.regrid(relief, kugel.Grid.fejer1(180, 360, phi0=np.pi / 360), 128)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Maps at another nside by way of their coefficients."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .alms import Alm, _sets, almxfl, resize_alm
@@ -7,8 +11,11 @@ from .maps import check_nside, get_nside, host, maptype, nside2resol
 from .sphtfunc import alm2map, map2alm
 from .windows import gauss_beam, pixwin
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def effective_resolution_fwhm(nside, arcmin=False):
+
+def effective_resolution_fwhm(nside: int, arcmin: bool = False) -> float:
     """FWHM of the beam that goes with nside in Planck's maps of low resolution: 160 arcmin at 64, as the pixels grow.
 
     arcmin: True: in arcmin instead of radians
@@ -41,9 +48,10 @@ def _ratio(high, low, what):
     return np.divide(high, low, out=np.zeros_like(high), where=low != 0)
 
 
-def harmonic_ud_grade(map_in, nside_out, nside_in=None, lmax=None, mmax=None, iter=None, pol=True, pixwin=True, fwhm_in=0,
-                      fwhm_out=0, beam_window_in=None, beam_window_out=None, use_weights=False, datapath=None,
-                      use_pixel_weights=True, dtype=None, input_type="map"):
+def harmonic_ud_grade(map_in: npt.ArrayLike, nside_out: int, nside_in: int | None = None, lmax: int | None = None, mmax: int | None = None,
+                      iter: int | None = None, pol: bool = True, pixwin: bool = True, fwhm_in: float = 0, fwhm_out: float = 0,
+                      beam_window_in: npt.ArrayLike | None = None, beam_window_out: npt.ArrayLike | None = None, use_weights: bool = False,
+                      datapath: Any = None, use_pixel_weights: bool = True, dtype: Any = None, input_type: str = "map") -> np.ndarray:
     """Maps at another nside: their coefficients, with the windows of pixel and beam changed, at the new pixels.
 
     map_in:    a map, or several (three are T, Q, U unless pol=False), RING order; with input_type="alm" coefficients

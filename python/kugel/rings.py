@@ -6,12 +6,18 @@
     coef = rings.adjoint(map, weights=1 / table["nphi"])      # [nrings, mmax + 1]
     map = rings.synthesis(coef)
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr, view, writable
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _REAL = (np.dtype(np.float64), np.dtype(np.float32))
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
@@ -31,7 +37,8 @@ class Rings:
     strides.
     """
 
-    def __init__(self, nphi, mmax, phi0=None, start=None, npix=None, mlim=None):
+    def __init__(self, nphi: npt.ArrayLike, mmax: int, phi0: npt.ArrayLike | None = None, start: npt.ArrayLike | None = None,
+                 npix: int | None = None, mlim: npt.ArrayLike | None = None) -> None:
         self.nphi = np.array(nphi, np.int64, ndmin=1)
         tables = []
         for name, values, dtype in (("phi0", phi0, np.float64), ("start", start, np.int64), ("mlim", mlim, np.int64)):
@@ -66,14 +73,14 @@ class Rings:
             raise ValueError(f"out has shape {out.shape}; expected {shape}")
         return writable(out, "out")
 
-    def synthesis(self, coef, out=None):
+    def synthesis(self, coef: npt.ArrayLike, out: Any = None) -> np.ndarray:
         """Pixels f_j = F_0 + 2 Re sum_{m > 0} F_m e^{i m phi_j}. Pixels in no ring keep what `out` has, else 0."""
         coef = self._input(coef, _COMPLEX)
         out = self._output(out, coef.shape[:-2] + (self.npix,), coef.dtype == _COMPLEX[0], _REAL)
         long_call(lib.kugel_rings_synthesis, self._handle.address, view(coef), view(out), None)
         return out
 
-    def adjoint(self, map, weights=None, out=None):
+    def adjoint(self, map: npt.ArrayLike, weights: npt.ArrayLike | None = None, out: Any = None) -> np.ndarray:
         """Coefficients F_m = w sum_j f_j e^{-i m phi_j}, with one weight a ring, 1 unless given."""
         map = self._input(map, _REAL)
         out = self._output(out, map.shape[:-1] + (self.nrings, self.mmax + 1), map.dtype == _REAL[0], _COMPLEX)

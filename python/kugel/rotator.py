@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rotations of directions, vectors, alm and maps; coordinate systems G, E, C."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._lib import lib, ptr
@@ -8,6 +12,9 @@ from .frames import euler, normalize_vec, rotateDirection, rotateVector
 from .maps import filled, get_nside, maptype
 from .sphere_angles import dir2vec, vec2dir
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _NAMES = {"G": "Galactic", "E": "Ecliptic", "C": "Equatorial"}
 
 
@@ -15,12 +22,12 @@ class ConsistencyWarning(Warning):
     """Of rotations whose coordinate systems do not follow upon each other; see Rotator.consistent."""
 
 
-def coordname(letter):
+def coordname(letter: Any) -> Any:
     """Full name of a coordinate system, "" for None."""
     return _NAMES[letter] if letter else ""
 
 
-def check_coord(c):
+def check_coord(c: Any) -> Any:
     """The letter G, E or C of a coordinate system's name; None for None."""
     if c is None:
         return None
@@ -31,7 +38,7 @@ def check_coord(c):
     return "C" if c.strip().lower().startswith("equ") else letter
 
 
-def normalise_coord(coord):
+def normalise_coord(coord: Any) -> Any:
     """(from, to) of None, "G", "GE", ("G", "E") ..."""
     if coord is None or (hasattr(coord, "__len__") and len(coord) == 0):
         return (None, None)
@@ -42,7 +49,7 @@ def normalise_coord(coord):
     return (parts[0], parts[-1])
 
 
-def normalise_rot(rot, deg=False):
+def normalise_rot(rot: Any, deg: Any = False) -> Any:
     """Three angles in radians of None, one, two or three."""
     angles = np.zeros(3) if rot is None else np.atleast_1d(np.asarray(rot, np.float64))
     if angles.ndim != 1:
@@ -60,7 +67,7 @@ def _about(axis, angle):
     return m
 
 
-def euler_matrix_new(a1, a2, a3, X=True, Y=False, ZYX=False, deg=False):
+def euler_matrix_new(a1: float, a2: float, a3: float, X: bool = True, Y: bool = False, ZYX: bool = False, deg: Any = False) -> Any:
     """Matrix of a rotation of the axes by Euler angles: Z X Z (default), Z Y Z (Y) or Z Y X (ZYX)."""
     if X + Y + ZYX > 1 and not (X and X + Y + ZYX == 2):
         raise ValueError("Choose either X, Y or ZYX convention")
@@ -71,7 +78,7 @@ def euler_matrix_new(a1, a2, a3, X=True, Y=False, ZYX=False, deg=False):
     return (_about(2, a1) @ _about(second, a2) @ _about(third, a3)).T
 
 
-def get_rotation_matrix(rot, deg=False, eulertype="ZYX"):
+def get_rotation_matrix(rot: Any, deg: Any = False, eulertype: str = "ZYX") -> Any:
     """The matrix of rot, whether it does anything, and rot as three radians."""
     rot = normalise_rot(rot, deg)
     if not rot.any():
@@ -84,7 +91,7 @@ def get_rotation_matrix(rot, deg=False, eulertype="ZYX"):
     return m, True, rot
 
 
-def get_coordconv_matrix(coord):
+def get_coordconv_matrix(coord: Any) -> Any:
     """The matrix of a change of coordinate system, whether it does anything, and the pair of letters."""
     pair = normalise_coord(coord)
     if pair[0] == pair[1]:
@@ -94,7 +101,7 @@ def get_coordconv_matrix(coord):
     return m, True, pair
 
 
-def coordsys2euler_zyz(coord):
+def coordsys2euler_zyz(coord: Any) -> Any:
     """The angles psi, theta, phi (radians) with which rotate_alm changes the coordinate system of alm.
 
     coord: the system before and the one after, such as "GE"; one letter: zeros
@@ -109,7 +116,7 @@ def _is_sequence_of(values, inner):
     return hasattr(values, "__len__") and not isinstance(values, str) and len(values) and all(map(inner, values))
 
 
-def angdist(dir1, dir2, lonlat=False):
+def angdist(dir1: npt.ArrayLike, dir2: npt.ArrayLike, lonlat: bool = False) -> Any:
     """Angle in radians between directions (2 rows) or vectors (3 rows)."""
     u, v = (dir2vec(*d, lonlat=lonlat) if len(d) == 2 else np.asarray(d, np.float64) for d in (dir1, dir2))
     u, v = (a.reshape(3, -1) for a in (u, v))
@@ -131,7 +138,7 @@ class Rotator:
 
     ErrMessWrongPar = "rot and coord must be single elements or sequence of same size."
 
-    def __init__(self, rot=None, coord=None, inv=None, deg=True, eulertype="ZYX"):
+    def __init__(self, rot: Any = None, coord: Any = None, inv: Any = None, deg: Any = True, eulertype: str = "ZYX") -> None:
         many = _is_sequence_of(rot, lambda r: hasattr(r, "__len__") or r is None)
         rots = list(rot) if many else [rot]
         several = _is_sequence_of(coord, lambda c: c is None or (not isinstance(c, str) or len(c) == 2))
@@ -189,46 +196,46 @@ class Rotator:
     __str__ = __repr__
     __hash__ = None
 
-    def get_inverse(self):
+    def get_inverse(self) -> Rotator:
         """The inverse rotation."""
         return Rotator._of(self._rots[::-1], self._coords[::-1], [not i for i in self._invs[::-1]], self._eultype)
 
     @property
-    def mat(self):
+    def mat(self) -> np.ndarray:
         """The matrix: new = mat @ old."""
         return self._matrix.copy()
 
     @property
-    def coordin(self):
+    def coordin(self) -> Any:
         """Letter of the coordinate system before, or None."""
         return self._coords[0][1 if self._invs[0] else 0] if self.consistent else None
 
     @property
-    def coordout(self):
+    def coordout(self) -> Any:
         """Letter of the coordinate system after, or None."""
         return self._coords[-1][0 if self._invs[-1] else 1] if self.consistent else None
 
     @property
-    def coordinstr(self):
+    def coordinstr(self) -> Any:
         return coordname(self.coordin)
 
     @property
-    def coordoutstr(self):
+    def coordoutstr(self) -> Any:
         return coordname(self.coordout)
 
     @property
-    def rots(self):
+    def rots(self) -> Any:
         return self._rots
 
     @property
-    def coords(self):
+    def coords(self) -> Any:
         return self._coords
 
-    def do_rot(self, i):
+    def do_rot(self, i: Any) -> Any:
         """Whether the i-th rotation does anything."""
         return bool(self._rots[i].any())
 
-    def __call__(self, *args, **kwds):
+    def __call__(self, *args: Any, **kwds: Any) -> Any:
         """Rotates directions (theta, phi) or vectors (x, y, z), given as two or three arguments or as one array of 2 or 3
         rows. inv=True: back; lonlat=True: directions are longitude, latitude in degrees."""
         inv, lonlat = kwds.pop("inv", False), kwds.pop("lonlat", False)
@@ -242,12 +249,12 @@ class Rotator:
             return vec2dir(np.tensordot(matrix, dir2vec(*first, lonlat=lonlat), axes=1), lonlat=lonlat)
         return np.tensordot(matrix, np.asarray(first, np.float64), axes=1)
 
-    def I(self, *args, **kwds):
+    def I(self, *args: Any, **kwds: Any) -> Any:
         """The inverse of a call."""
         kwds["inv"] = not kwds.pop("inv", False)
         return self(*args, **kwds)
 
-    def angle_ref(self, *args, **kwds):
+    def angle_ref(self, *args: Any, **kwds: Any) -> Any:
         """Angle by which the direction of the local meridian turns."""
         inv, lonlat = kwds.pop("inv", False), kwds.pop("lonlat", False)
         first = args if len(args) > 1 else args[0]
@@ -259,14 +266,15 @@ class Rotator:
         cos_psi = pole[2] * (new[0] ** 2 + new[1] ** 2) - new[2] * (pole[0] * new[0] + pole[1] * new[1])
         return -np.arctan2(sin_psi, cos_psi)
 
-    def rotate_alm(self, alm, lmax=None, mmax=None, inplace=False):
+    def rotate_alm(self, alm: npt.ArrayLike, lmax: int | None = None, mmax: int | None = None, inplace: bool = False) -> Any:
         """alm, or T, E, B alm, of the rotated field."""
         out = alm if inplace else (np.array(alm, np.complex128) if isinstance(alm, np.ndarray) or _is_single(alm)
                                    else [np.array(a, np.complex128) for a in alm])
         rotate_alm(out, matrix=self._matrix, lmax=lmax, mmax=mmax)
         return None if inplace else out
 
-    def rotate_map_alms(self, m, use_pixel_weights=True, lmax=None, mmax=None, datapath=None, verbose=None):
+    def rotate_map_alms(self, m: npt.ArrayLike, use_pixel_weights: bool = True, lmax: int | None = None, mmax: int | None = None,
+                        datapath: Any = None, verbose: bool | None = None) -> Any:
         """Rotated maps, through alm: exact for maps without power near the pixel scale.
 
         m:    a map, or three as T, Q, U
@@ -280,7 +288,7 @@ class Rotator:
         self.rotate_alm(alm, lmax=lmax, mmax=mmax, inplace=True)
         return alm2map(alm, get_nside(m), lmax=lmax, mmax=mmax)
 
-    def rotate_map_pixel(self, m):
+    def rotate_map_pixel(self, m: npt.ArrayLike) -> Any:
         """Rotated maps, by bilinear interpolation between pixel centres.
 
         m: a map, or several, of which the last two are Q and U: two, or three with T, or more. Masked arrays too

@@ -7,10 +7,13 @@
     m = kugel.skyfiles.read_healsparse("depth.hsp", nside=1024)
     counts = kugel.read_map("catalogue/skymap.fits")                                # HATS: a HEALPix map as any other
 """
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
 import tempfile
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +22,10 @@ from ._lib import KugelError, lib, view
 from .extras import need
 from .maps import UNSEEN, check_nside, get_nside, host
 from .pixelfunc import ranges2uniq, reorder, uniq2nest
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from ._types import Path
 
 __all__ = ["read_healsparse", "read_moc", "read_multiorder", "write_healsparse", "write_moc"]
 
@@ -107,7 +114,8 @@ def _spread(nside, pixel, values, target, extensive):
     return out
 
 
-def read_multiorder(path, nside=None, column=0, nest=False, extensive=False, h=False):
+def read_multiorder(path: Path, nside: int | None = None, column: Any = 0, nest: bool = False, extensive: bool = False,
+                    h: Any = False) -> Any:
     """A multi-order map (ORDERING = NUNIQ: pixels of several sizes, as LIGO, Virgo and KAGRA publish) as a map of one nside.
 
     nside:     of the result; that of the smallest pixels when not given. Larger pixels give their value to all within them;
@@ -139,7 +147,7 @@ def read_multiorder(path, nside=None, column=0, nest=False, extensive=False, h=F
     return (out, file.header()) if h else out
 
 
-def read_moc(path, nside=None, nest=False):
+def read_moc(path: Path, nside: int | None = None, nest: bool = False) -> Any:
     """A MOC (multi-order coverage, IVOA: FITS with NUNIQ or RANGE) as a mask: bool [12 nside^2], True where the MOC has any part
     of the pixel.
 
@@ -213,7 +221,7 @@ def _umask():
     return mask
 
 
-def write_moc(path, mask, nest=False, coord="C", overwrite=False):
+def write_moc(path: Path, mask: npt.ArrayLike, nest: bool = False, coord: str = "C", overwrite: bool = False) -> None:
     """The pixels of a mask that are true, or above 0, as a MOC: pixels of several sizes, as large as may be.
 
     mask:  [npix], RING unless nest=True; UNSEEN and NaN are outside
@@ -232,7 +240,7 @@ def write_moc(path, mask, nest=False, coord="C", overwrite=False):
                   ("COORDSYS", coord), ("MOCORDER", order), ("MOCTOOL", "kugel")], overwrite)
 
 
-def read_healsparse(path, nside=None, nest=False, column=None):
+def read_healsparse(path: Path, nside: int | None = None, nest: bool = False, column: Any = None) -> Any:
     """A healsparse map, by its own package (pip install 'kugel[healsparse]'), as a map of one nside: float64 [12 nside^2].
 
     nside:  of the result; that of the file when not given. The mean is taken over the pixels that have values
@@ -256,7 +264,7 @@ def read_healsparse(path, nside=None, nest=False, column=None):
     return out if nest else reorder(out, n2r=True)
 
 
-def write_healsparse(path, m, nside_coverage=32, nest=False, overwrite=False):
+def write_healsparse(path: Path, m: npt.ArrayLike, nside_coverage: int = 32, nest: bool = False, overwrite: bool = False) -> None:
     """A map as a healsparse file, by its own package: only the pixels that are seen are stored.
 
     m: float [npix], RING unless nest=True;  nside_coverage: of the tiles that are stored or left out

@@ -11,7 +11,10 @@
 With C_l the spectra of the fields, the mean bandpowers are the sum of windows times C_l: compare data with theory by them. Spectra of
 a pair are named and ordered TT; TE, TB; EE, EB, BE, BB. `kugel.namaster` has these objects with NaMaster's names and arguments.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +23,9 @@ from ._lib import Handle, lib, long_call, options, ptr
 from .alms import alm2cl
 from .maps import get_nside
 from .plans import Grid
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _KINDS = {"c1": _ffi.KUGEL_APODISE_C1, "c2": _ffi.KUGEL_APODISE_C2, "gauss": _ffi.KUGEL_APODISE_GAUSS}
 _FAMILIES = {"00": _ffi.KUGEL_COUPLING_00, "0s": _ffi.KUGEL_COUPLING_0S, "plus": _ffi.KUGEL_COUPLING_PLUS,
@@ -39,7 +45,7 @@ def _mask(mask):
     return mask, get_nside(mask)
 
 
-def apodise(mask, radius, kind="c1"):
+def apodise(mask: npt.ArrayLike, radius: float, kind: str = "c1") -> Any:
     """A mask times a window that falls smoothly to 0 at the masked pixels (those not above 0).
 
     mask:   [npix] HEALPix, RING order
@@ -60,7 +66,7 @@ def apodise(mask, radius, kind="c1"):
     return out
 
 
-def mask_distance(mask, limit=np.pi):
+def mask_distance(mask: npt.ArrayLike, limit: float = np.pi) -> Any:
     """Angle in radians from each pixel's centre to that of the nearest masked pixel (those not above 0); pi beyond `limit`.
 
     mask: [npix] HEALPix, RING order. Returns float64 [npix]. `kugel.dist2holes` is the same with healpy's arguments.
@@ -71,7 +77,7 @@ def mask_distance(mask, limit=np.pi):
     return out
 
 
-def coupling(mask_cl, lmax, spins=(0, 0), families=None):
+def coupling(mask_cl: npt.ArrayLike, lmax: int, spins: Any = (0, 0), families: Any = None) -> Any:
     """Couplings Xi(l, l') of the degrees of masked fields: the mean pseudo-spectrum is sum_l' (2 l' + 1) Xi(l, l') C_l'.
 
     mask_cl:  [lmax_mask + 1] spectrum of the mask, or cross spectrum of two
@@ -102,7 +108,7 @@ class Bands:
     factor: [lmax + 1] bandpowers are of factor C_l, such as l (l + 1) / 2 pi; None: 1
     """
 
-    def __init__(self, band, weight=None, factor=None):
+    def __init__(self, band: npt.ArrayLike, weight: npt.ArrayLike | None = None, factor: npt.ArrayLike | None = None) -> None:
         self.band = np.ascontiguousarray(band, np.int32)
         if self.band.ndim != 1 or not self.band.size or self.band.max() < 0:
             raise ValueError("band must be one number per degree, at least one of them not negative")
@@ -113,7 +119,7 @@ class Bands:
         self.lmax, self.count = self.band.size - 1, int(self.band.max()) + 1
 
     @classmethod
-    def linear(cls, lmax, width, first=2, dl=False):
+    def linear(cls, lmax: int, width: int, first: int = 2, dl: bool = False) -> Bands:
         """Bands of `width` degrees each from `first` on; an incomplete last one is left out. dl: of l (l + 1) C_l / 2 pi."""
         if not 1 <= width <= lmax + 1 - first or first < 0:
             raise ValueError(f"width is {width} and first {first}; there must be a band up to lmax {lmax}")
@@ -123,7 +129,7 @@ class Bands:
         return cls(band, factor=l * (l + 1) / (2 * np.pi) if dl else None)
 
     @classmethod
-    def edges(cls, edges, lmax=None, dl=False):
+    def edges(cls, edges: npt.ArrayLike, lmax: int | None = None, dl: bool = False) -> Bands:
         """Bands edges[i] <= l < edges[i + 1]; lmax: default edges[-1] - 1."""
         edges = np.asarray(edges, int)
         if edges.ndim != 1 or edges.size < 2 or (np.diff(edges) <= 0).any() or edges[0] < 0:
@@ -135,14 +141,14 @@ class Bands:
         return cls(band, factor=l * (l + 1) / (2 * np.pi) if dl else None)
 
     @property
-    def centres(self):
+    def centres(self) -> Any:
         """Effective degree of each band: the weighted mean."""
         inside = self.band >= 0
         weight = np.ones(self.lmax + 1) if self.weight is None else self.weight
         return (np.bincount(self.band[inside], (weight * np.arange(self.lmax + 1))[inside], self.count)
                 / np.bincount(self.band[inside], weight[inside], self.count))
 
-    def of(self, cl):
+    def of(self, cl: npt.ArrayLike) -> Any:
         """Weighted means over bands of factor cl; cl [..., lmax + 1] -> [..., bands]."""
         cl, inside = np.asarray(cl, np.float64)[..., :self.lmax + 1], self.band >= 0
         weight = np.ones(self.lmax + 1) if self.weight is None else self.weight
@@ -172,8 +178,9 @@ class Field:
     alm [1 or 2, nalm], mask_alm [nalm of lmax_mask], lmax, lmax_mask, spin, beam, mask.
     """
 
-    def __init__(self, mask, maps, *, spin=None, lmax=None, lmax_mask=None, beam=None, purify="", templates=None, iterations=3,
-                 weights=None, template_cutoff=0.0, beyond_mask=False):
+    def __init__(self, mask: npt.ArrayLike, maps: npt.ArrayLike | None, *, spin: int | None = None, lmax: int | None = None,
+                 lmax_mask: int | None = None, beam: npt.ArrayLike | None = None, purify: str = "", templates: Any = None,
+                 iterations: int = 3, weights: Any = None, template_cutoff: float = 0.0, beyond_mask: bool = False) -> None:
         self.mask, nside = _mask(mask)
         grid, npix = Grid.healpix(nside), self.mask.size
         if maps is not None:
@@ -207,7 +214,7 @@ class Field:
             self.alm = self._transform(common | own, maps)
 
     @property
-    def mask_alm(self):
+    def mask_alm(self) -> Any:
         """Coefficients of the mask, made when they are first asked for."""
         if self._mask_alm is None:
             options = {name: value for name, value in self._mask_options.items() if name != "held"}
@@ -215,7 +222,7 @@ class Field:
         return self._mask_alm
 
     @mask_alm.setter
-    def mask_alm(self, alm):
+    def mask_alm(self, alm: npt.ArrayLike) -> Any:
         self._mask_alm = np.asarray(alm, np.complex128)
 
     @staticmethod
@@ -229,7 +236,7 @@ class Field:
         return alm
 
 
-def pseudo_cl(first, second, lmax=None):
+def pseudo_cl(first: Field, second: Field, lmax: int | None = None) -> Any:
     """Pseudo-spectra of a pair of fields, [1, 2 or 4, lmax + 1] in the order TT; TE, TB; EE, EB, BE, BB."""
     lmax = min(first.lmax, second.lmax) if lmax is None else lmax
     if first.alm is None or second.alm is None:
@@ -248,7 +255,7 @@ def _cross(a, lmax_a, b, lmax_b, lmax):
     return out
 
 
-def mask_cl(first, second):
+def mask_cl(first: Field, second: Field) -> Any:
     """Cross spectrum of the masks of two fields, [lmax_mask + 1]."""
     return _cross(first.mask_alm, first.lmax_mask, second.mask_alm, second.lmax_mask, min(first.lmax_mask, second.lmax_mask))
 
@@ -263,7 +270,7 @@ class Couplings:
     power in the last tenth of its degrees: above 1e-3, choose a larger lmax_mask or apodise).
     """
 
-    def __init__(self, first, second, bands):
+    def __init__(self, first: Field, second: Field, bands: Bands) -> None:
         lmax = bands.lmax
         if lmax > min(first.lmax, second.lmax):
             raise ValueError(f"bands reach lmax {lmax}; the fields have {first.lmax} and {second.lmax}")
@@ -297,14 +304,14 @@ class Couplings:
         cl = cl[None] if cl.ndim == 1 else cl
         return _numbers(cl[..., :self.lmax + 1], (len(self.names), self.lmax + 1), name)
 
-    def couple(self, cl):
+    def couple(self, cl: npt.ArrayLike) -> Any:
         """Mean pseudo-spectra of fields with the spectra cl (a dict, or [spectra, lmax + 1]); an array of the same shape."""
         cl = self._of(cl, "cl")
         out = np.empty_like(cl)
         long_call(lib.kugel_spectra_couple, self._handle.address, ptr(cl), ptr(out))
         return out
 
-    def decouple(self, pseudo, noise=None):
+    def decouple(self, pseudo: npt.ArrayLike, noise: npt.ArrayLike | None = None) -> Any:
         """Bandpowers [spectra, bands] of pseudo-spectra [spectra, lmax + 1], those of noise subtracted."""
         pseudo = self._of(pseudo, "pseudo")
         noise = None if noise is None else self._of(noise, "noise")
@@ -312,7 +319,7 @@ class Couplings:
         lib.kugel_spectra_decouple(self._handle.address, ptr(pseudo), None if noise is None else ptr(noise), ptr(out))
         return out
 
-    def window_array(self):
+    def window_array(self) -> Any:
         """Windows [spectra, bands, spectra, lmax + 1]: bandpowers of a spectrum are their product with it."""
         n = len(self.names)
         out = np.empty((n, self.bands.count, n, self.lmax + 1))
@@ -331,19 +338,19 @@ class Spectra(Couplings):
     windows["EE", "BB"] [bands, lmax + 1]: of the bandpower EE, for the spectrum BB.
     """
 
-    def __init__(self, first, second, bands, noise=None):
+    def __init__(self, first: Field, second: Field, bands: Bands, noise: npt.ArrayLike | None = None) -> None:
         super().__init__(first, second, bands)
         pseudo = pseudo_cl(first, second, self.lmax)
         self.pseudo = dict(zip(self.names, pseudo))
         self.bandpowers = dict(zip(self.names, self.decouple(pseudo, noise)))
 
     @property
-    def windows(self):
+    def windows(self) -> Any:
         w = self.window_array()
         return {(a, b): w[i, :, j] for i, a in enumerate(self.names) for j, b in enumerate(self.names)}
 
 
-def covariance(first, second, fields, cl):
+def covariance(first: Couplings, second: Couplings, fields: Any, cl: npt.ArrayLike) -> Any:
     """Gaussian covariance of the bandpowers of two pairs, [spectra of first, bands, spectra of second, bands].
 
     first, second: Couplings (or Spectra) of fields a, b and of c, d

@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Angles and vectors: theta and phi in radians, or longitude and latitude in degrees, to x, y, z and back."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def lonlat2thetaphi(lon, lat, latauto=False, latbounce=True):
+
+def lonlat2thetaphi(lon: npt.ArrayLike, lat: npt.ArrayLike, latauto: bool = False, latbounce: bool = True) -> tuple[Any, Any]:
     """Colatitude and longitude in radians of longitude and latitude in degrees.
 
     latauto:   latitudes beyond the poles are folded back
@@ -20,12 +27,12 @@ def lonlat2thetaphi(lon, lat, latauto=False, latbounce=True):
     return np.pi / 2.0 - np.radians(lat), np.radians(lon)
 
 
-def thetaphi2lonlat(theta, phi):
+def thetaphi2lonlat(theta: npt.ArrayLike, phi: npt.ArrayLike) -> tuple[Any, Any]:
     """Longitude and latitude in degrees of colatitude and longitude in radians."""
     return np.degrees(phi), 90.0 - np.degrees(theta)
 
 
-def check_theta(theta):
+def check_theta(theta: npt.ArrayLike) -> None:
     """ValueError unless all colatitudes lie in [0, pi]."""
     theta = np.asarray(theta)
     if not ((theta >= 0).all() and (theta <= np.pi + 1e-5).all()):
@@ -35,7 +42,7 @@ def check_theta(theta):
 check_theta_valid = check_theta  # healpy's name
 
 
-def ang2vec(theta, phi, lonlat=False):
+def ang2vec(theta: npt.ArrayLike, phi: npt.ArrayLike, lonlat: bool = False) -> np.ndarray:
     """Unit vectors [..., 3] of directions."""
     if lonlat:
         theta, phi = lonlat2thetaphi(np.asarray(theta), np.asarray(phi))
@@ -44,7 +51,7 @@ def ang2vec(theta, phi, lonlat=False):
     return np.array([sintheta * np.cos(phi), sintheta * np.sin(phi), np.cos(theta)]).T
 
 
-def vec2ang(vectors, lonlat=False):
+def vec2ang(vectors: npt.ArrayLike, lonlat: bool = False) -> tuple[Any, Any]:
     """Directions of vectors [..., 3]: two flat arrays, phi in [0, 2 pi)."""
     x, y, z = np.asarray(vectors, np.float64).reshape(-1, 3).T
     theta = np.arctan2(np.hypot(x, y), z)
@@ -53,7 +60,7 @@ def vec2ang(vectors, lonlat=False):
     return thetaphi2lonlat(theta, phi) if lonlat else (theta, phi)
 
 
-def dir2vec(theta, phi=None, lonlat=False):
+def dir2vec(theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, lonlat: bool = False) -> np.ndarray:
     """Unit vectors [3, ...] of directions, given as two arguments or as one array of two rows."""
     if phi is None:
         theta, phi = theta
@@ -64,7 +71,7 @@ def dir2vec(theta, phi=None, lonlat=False):
     return np.array([st * np.cos(phi), st * np.sin(phi), np.cos(theta)])
 
 
-def vec2dir(vec, vy=None, vz=None, lonlat=False):
+def vec2dir(vec: npt.ArrayLike, vy: npt.ArrayLike | None = None, vz: npt.ArrayLike | None = None, lonlat: bool = False) -> Any:
     """Directions [2, ...] of vectors [3, ...] of any length, phi in (-pi, pi]."""
     if vy is not None and vz is not None:
         vec = (vec, vy, vz)

@@ -6,8 +6,11 @@ for old scripts (datapath, verbose) are accepted and ignored: Kugel computes its
 a function's transforms run: "cpu", "cuda:0", "opencl:0", "auto", "cuda:0,1"; `mem` how much memory of the device they may
 use, bytes or text such as "20G".
 """
+from __future__ import annotations
+
 import ctypes
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +24,9 @@ from .pixelfunc import reorder
 from .plans import Grid, SHT
 from .radial import Radial
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @functools.lru_cache(maxsize=8)
@@ -59,8 +65,9 @@ def _cut(m, nside, gal_cut):
     return m
 
 
-def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, datapath=None, gal_cut=0,
-            use_pixel_weights=False, verbose=True, *, device=None, mem=None):
+def map2alm(maps: npt.ArrayLike, lmax: int | None = None, mmax: int | None = None, iter: int = 3, pol: bool = True,
+            use_weights: bool = False, datapath: Any = None, gal_cut: float = 0, use_pixel_weights: bool = False, verbose: bool = True, *,
+            device: str | None = None, mem: int | str | None = None) -> np.ndarray:
     """Coefficients of a map, of T, Q, U (as T, E, B), or with pol=False of several maps.
 
     maps:    a map or a sequence of maps, RING order
@@ -89,8 +96,9 @@ def map2alm(maps, lmax=None, mmax=None, iter=3, pol=True, use_weights=False, dat
     return plan.analysis(m, out=np.zeros(m.shape[:-1] + (plan.nalm,), np.complex128)).reshape(shape)
 
 
-def alm2map(alms, nside, lmax=None, mmax=None, pixwin=False, fwhm=0.0, sigma=None, pol=True, inplace=False,
-            verbose=True, *, device=None, mem=None):
+def alm2map(alms: npt.ArrayLike, nside: int, lmax: int | None = None, mmax: int | None = None, pixwin: bool = False, fwhm: float = 0.0,
+            sigma: float | None = None, pol: bool = True, inplace: bool = False, verbose: bool = True, *, device: str | None = None,
+            mem: int | str | None = None) -> np.ndarray:
     """Map of alm, or T, Q, U maps of T, E, B alm; with pol=False one map for each alm.
 
     pixwin: multiply by the pixel window;  fwhm or sigma: smooth by a Gaussian beam, radians
@@ -124,7 +132,8 @@ def _spin_maps(maps, spin):
         raise TypeError("maps must be a sequence of 2 maps")
 
 
-def map2alm_spin(maps, spin, lmax=None, mmax=None, *, device=None, mem=None):
+def map2alm_spin(maps: npt.ArrayLike, spin: int, lmax: int | None = None, mmax: int | None = None, *, device: str | None = None,
+                 mem: int | str | None = None) -> list[np.ndarray]:
     """Coefficients [E, B] of a pair of maps of that spin, by one pass without weights.
 
     spin: at least 0; with 0 the two are minus the coefficients of the two maps, as the sign of spins has it
@@ -140,7 +149,8 @@ def map2alm_spin(maps, spin, lmax=None, mmax=None, *, device=None, mem=None):
     return list(plan.analysis(m, out=np.zeros((2, plan.nalm), np.complex128)))
 
 
-def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None, mem=None):
+def alm2map_spin(alms: npt.ArrayLike, nside: int, spin: int, lmax: int, mmax: int | None = None, *, device: str | None = None,
+                 mem: int | str | None = None) -> list[np.ndarray]:
     """The pair of maps of that spin of the coefficients [E, B].
 
     spin: at least 0; with 0 the two are minus the maps of the two sets, as the sign of spins has it
@@ -160,7 +170,8 @@ def alm2map_spin(alms, nside, spin, lmax, mmax=None, *, device=None, mem=None):
     return list(plan.synthesis(a, out=np.zeros((2, plan.npix))))
 
 
-def alm2map_der1(alm, nside, lmax=None, mmax=None, *, device=None, mem=None):
+def alm2map_der1(alm: npt.ArrayLike, nside: int, lmax: int | None = None, mmax: int | None = None, *, device: str | None = None,
+                 mem: int | str | None = None) -> np.ndarray:
     """Map, d/dtheta and 1/sin(theta) d/dphi, as an array [3, npix]."""
     check_nside(nside)
     a = _complex(alm)
@@ -168,7 +179,8 @@ def alm2map_der1(alm, nside, lmax=None, mmax=None, *, device=None, mem=None):
     return plan.synthesis(a, out=np.zeros((3, plan.npix)))
 
 
-def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=None, mem=None):
+def map2alm_lsq(maps: npt.ArrayLike, lmax: int, mmax: int, pol: bool = True, tol: float = 1e-10, maxiter: int = 20, *,
+                device: str | None = None, mem: int | str | None = None) -> Any:
     """Least-squares analysis. Returns alm, the relative residual, and the number of iterations."""
     info = maptype(maps)
     nside = get_nside(maps)
@@ -186,8 +198,9 @@ def map2alm_lsq(maps, lmax, mmax, pol=True, tol=1e-10, maxiter=20, *, device=Non
             max(s["iterations"] for _, s in done))
 
 
-def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False, pol=True, use_weights=False,
-            datapath=None, gal_cut=0, use_pixel_weights=False, *, device=None):
+def anafast(map1: npt.ArrayLike, map2: npt.ArrayLike | None = None, nspec: int | None = None, lmax: int | None = None,
+            mmax: int | None = None, iter: int = 3, alm: bool = False, pol: bool = True, use_weights: bool = False, datapath: Any = None,
+            gal_cut: float = 0, use_pixel_weights: bool = False, *, device: str | None = None) -> Any:
     """Power spectrum of a map or a set of maps, or cross spectrum with map2.
 
     map1, map2: maps as for map2alm, whose further arguments are these
@@ -206,8 +219,9 @@ def anafast(map1, map2=None, nspec=None, lmax=None, mmax=None, iter=3, alm=False
     return (cls, alms1) if alms2 is None else (cls, alms1, alms2)
 
 
-def synfast(cls, nside, lmax=None, mmax=None, alm=False, pol=True, pixwin=False, fwhm=0.0, sigma=None, new=False,
-            verbose=True, *, device=None, seed=None, index=0):
+def synfast(cls: Any, nside: int, lmax: int | None = None, mmax: int | None = None, alm: bool = False, pol: bool = True, pixwin: bool = False,
+            fwhm: float = 0.0, sigma: float | None = None, new: bool = False, verbose: bool = True, *, device: str | None = None,
+            seed: Any = None, index: int = 0) -> Any:
     """Random maps with given spectra.
 
     cls:   one spectrum, or several, as for synalm, whose order `new` says
@@ -245,9 +259,10 @@ def _smooth_pixels(m, nside, fwhm, window, polarised, lmax, method, normalise_ma
     return np.concatenate([scalar(m[:1]), pair(m[1:])])
 
 
-def smoothing(map_in, fwhm=0.0, sigma=None, beam_window=None, pol=True, iter=3, lmax=None, mmax=None,
-              use_weights=False, use_pixel_weights=False, datapath=None, verbose=True, nest=False, *, device=None, method="harmonic",
-              normalise_mask=False):
+def smoothing(map_in: npt.ArrayLike, fwhm: float = 0.0, sigma: float | None = None, beam_window: npt.ArrayLike | None = None,
+              pol: bool = True, iter: int = 3, lmax: int | None = None, mmax: int | None = None, use_weights: bool = False,
+              use_pixel_weights: bool = False, datapath: Any = None, verbose: bool = True, nest: bool = False, *, device: str | None = None,
+              method: str = "harmonic", normalise_mask: bool = False) -> np.ndarray:
     """Maps smoothed by a Gaussian beam (fwhm or sigma, radians) or a window [lmax + 1].
 
     Three maps are T, Q, U unless pol=False. Bad pixels count as zero and stay UNSEEN; masked arrays give masked arrays.

@@ -16,13 +16,19 @@ A plan is the operator out_o = mask sum over terms of factor coefficient D field
 derivatives, the product with c, and minus the adjoint of that plan. Plans run on the CPU, may be used from any number of threads,
 and results have the same bits for any number of them.
 """
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, view, writable
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _BOUNDARIES = {"periodic": _ffi.KUGEL_STENCIL_PERIODIC, "odd": _ffi.KUGEL_STENCIL_ODD, "even": _ffi.KUGEL_STENCIL_EVEN,
                "zero": _ffi.KUGEL_STENCIL_ZERO, "one_sided": _ffi.KUGEL_STENCIL_ONE_SIDED}
@@ -73,7 +79,8 @@ class Plan:
     precision:  "f64" or "f32"
     """
 
-    def __init__(self, n, terms, *, h=1.0, order=2, boundary="periodic", mask=None, fields=1, outs=1, precision="f64"):
+    def __init__(self, n: Any, terms: Any, *, h: Any = 1.0, order: int = 2, boundary: Any = "periodic", mask: npt.ArrayLike | None = None,
+                 fields: int = 1, outs: int = 1, precision: str = "f64") -> None:
         #: numbers of nodes
         self.n = tuple(int(k) for k in np.atleast_1d(n))
         ndim = len(self.n)
@@ -137,15 +144,15 @@ class Plan:
                   view(out.reshape(lead + (made,) + self.n)), None)
         return out
 
-    def apply(self, u, out=None):
+    def apply(self, u: Any, out: Any = None) -> Any:
         """The operator on fields [..., fields, n...], of one field [..., n...]."""
         return self._run(lib.kugel_stencil_apply, u, self.fields, self.outs, out)
 
-    def adjoint(self, v, out=None):
+    def adjoint(self, v: Any, out: Any = None) -> Any:
         """The transpose of apply, boundaries, coefficients and mask included."""
         return self._run(lib.kugel_stencil_adjoint, v, self.outs, self.fields, out)
 
-    def advance(self, state, dt, steps=1, method="leapfrog"):
+    def advance(self, state: Any, dt: float, steps: int = 1, method: str = "leapfrog") -> Any:
         """Advances fields by `steps` steps of dt in place, and returns them.
 
         "leapfrog":    u'' = L u; state is [2, fields, n...] (of one field [2, n...]): a step ago, and now
@@ -165,7 +172,7 @@ class Plan:
         return state
 
 
-def laplacian(n, h=1.0, *, coefficient=None, **options_):
+def laplacian(n: Any, h: Any = 1.0, *, coefficient: Any = None, **options_: Any) -> Any:
     """The plan of coefficient (sum of second derivatives along all axes); other options as for Plan."""
     ndim = len(np.atleast_1d(n))
     return Plan(n, [Term(np.eye(ndim, dtype=int)[d] * 2, 1.0, coefficient) for d in range(ndim)], h=h, **options_)

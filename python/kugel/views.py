@@ -3,6 +3,10 @@
 
 matplotlib is needed, and imported at the first call: pip install kugel[plot].
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .maps import filled, maptype
@@ -57,9 +61,11 @@ def _sizes(fontsize):
     return fontsize if isinstance(fontsize, dict) else {} if fontsize is None else dict.fromkeys(("title", "cbar_label", "cbar_tick_label"), fontsize)
 
 
-def draw_view(proj, m, *, fig=None, sub=None, hold=False, reuse=False, margins=None, grid=None, rot=None, coord=None, unit="",
-              title="", nest=False, low=None, high=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g",
-              cbar=True, cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, alpha=None, fontsize=None):
+def draw_view(proj: Any, m: Any, *, fig: Any = None, sub: Any = None, hold: bool = False, reuse: Any = False, margins: Any = None,
+              grid: Any = None, rot: Any = None, coord: Any = None, unit: str = "", title: str = "", nest: bool = False,
+              low: float | None = None, high: float | None = None, flip: str = "astro", remove_dip: bool = False, remove_mono: bool = False,
+              gal_cut: float = 0, format: str = "%g", cbar: bool = True, cmap: Any = None, badcolor: str = "gray", bgcolor: str = "white",
+              notext: bool = False, norm: Any = None, alpha: float | None = None, fontsize: Any = None) -> Any:
     """One view, `proj` such as "Mollweide", on axes of matplotlib; returns the axes."""
     from . import projaxes
 
@@ -103,7 +109,7 @@ def _bar(figure, axes, unit, format, sizes):
     _pyplot().sca(axes)
 
 
-def current_axes():
+def current_axes() -> Any:
     """The view that is drawn on: the current axes, or else the last view of the figure."""
     from .projaxes import SphericalProjAxes
 
@@ -117,39 +123,41 @@ def current_axes():
     raise ValueError("there is no view to draw on: import matplotlib.pyplot, then call mollview, gnomview, cartview, orthview or azeqview")
 
 
-def projplot(*args, **kwds):
+def projplot(*args: Any, **kwds: Any) -> Any:
     """A line, or markers, over the current view: projplot(theta, phi, "r-", lonlat=False, coord=None, rot=None, direct=False);
     further keywords are those of matplotlib's plot."""
     return current_axes().projplot(*args, **kwds)
 
 
-def projscatter(*args, **kwds):
+def projscatter(*args: Any, **kwds: Any) -> Any:
     """Markers over the current view, as projplot; further keywords are those of matplotlib's scatter."""
     return current_axes().projscatter(*args, **kwds)
 
 
-def projtext(*args, **kwds):
+def projtext(*args: Any, **kwds: Any) -> Any:
     """Text over the current view: projtext(theta, phi, "M 31", lonlat=False, coord=None, rot=None, direct=False)."""
     return current_axes().projtext(*args, **kwds)
 
 
-def graticule(dpar=None, dmer=None, coord=None, local=None, fontsize=None, **kwds):
+def graticule(dpar: Any = None, dmer: Any = None, coord: Any = None, local: Any = None, fontsize: Any = None, **kwds: Any) -> Any:
     """Meridians every dmer and parallels every dpar degrees over the current view; coord: their system; local: those of the
     picture. Returns the lines; prints nothing; fontsize has no effect."""
     kwds.pop("verbose", None)
     return current_axes().graticule(dpar=dpar, dmer=dmer, coord=coord, local=local, **kwds)
 
 
-def delgraticules():
+def delgraticules() -> Any:
     """Takes the graticules of the current view away."""
     current_axes().delgraticules()
 
 
-def azeqview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=800, ysize=None, reso=1.5, lamb=False,
-             half_sky=False, title=None, nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None,
-             flip="astro", format="%.3g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, aspect=None,
-             hold=False, sub=None, reuse_axes=False, margins=None, notext=False, return_projected_map=False, alpha=None,
-             fontsize=None):
+def azeqview(map: Any = None, fig: Any = None, rot: Any = None, zat: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
+             ysize: int | None = None, reso: Any = 1.5, lamb: Any = False, half_sky: Any = False, title: str | None = None,
+             nest: bool = False, remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, min: float | None = None,
+             max: float | None = None, flip: str = "astro", format: str = "%.3g", cbar: bool = True, cmap: Any = None,
+             badcolor: str = "gray", bgcolor: str = "white", norm: Any = None, aspect: Any = None, hold: bool = False, sub: Any = None,
+             reuse_axes: bool = False, margins: Any = None, notext: bool = False, return_projected_map: bool = False,
+             alpha: float | None = None, fontsize: Any = None) -> Any:
     """Azimuthal views on axes of matplotlib: equidistant, or with lamb of equal areas. reso: arcmin per point at the centre;
     half_sky: no farther than 90 degrees. Other arguments as mollview's. Returns None, or the values on the plane."""
     if title is None:

@@ -7,8 +7,11 @@ A picture shows itself in notebooks and turns into an array [height, width, 4] o
 matplotlib.pyplot has been imported, a view is also drawn on axes of a figure, as healpy's are: graticule, projplot, projscatter
 and projtext draw on them, pyplot.show and savefig show them, sub, hold and reuse_axes place them.
 """
+from __future__ import annotations
+
 import ctypes
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +20,10 @@ from ._lib import Handle, lib, long_call, options, path, ptr, view
 from .maps import UNSEEN, filled, host, maptype
 from .views import azeqview, delgraticules, graticule, projplot, projscatter, projtext
 from .projection import cartesian, gnomonic, mollweide, orthographic, project
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from ._types import Path
 
 _SCALES = {None: _ffi.KUGEL_PLOT_LINEAR, "linear": _ffi.KUGEL_PLOT_LINEAR, "lin": _ffi.KUGEL_PLOT_LINEAR,
            "log": _ffi.KUGEL_PLOT_LOG, "asinh": _ffi.KUGEL_PLOT_ASINH, "symlog": _ffi.KUGEL_PLOT_ASINH,
@@ -27,7 +34,7 @@ _GREYS = {"gray": 0x80, "grey": 0x80, "white": 0xff, "black": 0x00, "lightgray":
 class Picture:
     """A picture in memory."""
 
-    def __init__(self, address):
+    def __init__(self, address: Any) -> None:
         self._handle = Handle(address, lib.kugel_plot_destroy)
 
     def __array__(self, dtype=None, copy=None):
@@ -38,13 +45,13 @@ class Picture:
         return out if dtype is None else out.astype(dtype)
 
     @property
-    def range(self):
+    def range(self) -> Any:
         """The values at the ends of the colour bar."""
         ends = np.empty(2)
         lib.kugel_plot_range(self._handle.address, ptr(ends))
         return tuple(ends.tolist())
 
-    def save(self, filename, overwrite=True):
+    def save(self, filename: Path, overwrite: bool = True) -> None:
         """Writes a PNG file."""
         lib.kugel_plot_write(self._handle.address, path(filename), int(overwrite))
 
@@ -58,7 +65,7 @@ class Picture:
         return ctypes.string_at(data.value, size.value)
 
 
-def colormaps():
+def colormaps() -> list[str]:
     """Names of the colour maps; "_r" after a name reverses it."""
     names, i = [], 0
     while (name := lib.kugel_plot_colors_name(i)) is not None:
@@ -219,11 +226,13 @@ def _result(picture, projected, m, directions, nest, rot, coord):
     return project(np.full(12, UNSEEN) if m is None else m, directions, nest, rot, coord)
 
 
-def mollview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title="Mollweide view", nest=False, min=None,
-             max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g", format2="%g", cbar=True,
-             cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False, reuse_axes=False,
-             margins=None, sub=None, nlocs=2, return_projected_map=False, alpha=None, fontsize=None, *, filename=None,
-             **extra):
+def mollview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
+             title: str = "Mollweide view", nest: bool = False, min: float | None = None, max: float | None = None, flip: str = "astro",
+             remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, format: str = "%g", format2: str = "%g",
+             cbar: bool = True, cmap: Any = None, badcolor: str = "gray", bgcolor: str = "white", notext: bool = False, norm: Any = None,
+             hold: bool = False, reuse_axes: bool = False, margins: Any = None, sub: Any = None, nlocs: int = 2,
+             return_projected_map: bool = False, alpha: float | None = None, fontsize: Any = None, *, filename: Path | None = None,
+             **extra: Any) -> Any:
     """The whole sky in Mollweide's projection.
 
     map:      one map, RING unless nest; None: an empty picture
@@ -253,11 +262,13 @@ def mollview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title
     return _result(picture, return_projected_map, map, mollweide(int(xsize), _sign(flip)), nest, rot, coord)
 
 
-def orthview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, half_sky=False, title="Orthographic view",
-             nest=False, min=None, max=None, flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g",
-             format2="%g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", notext=False, norm=None, hold=False,
-             margins=None, sub=None, reuse_axes=False, return_projected_map=False, alpha=None, fontsize=None, *,
-             filename=None, **extra):
+def orthview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
+             half_sky: bool = False, title: str = "Orthographic view", nest: bool = False, min: float | None = None,
+             max: float | None = None, flip: str = "astro", remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0,
+             format: str = "%g", format2: str = "%g", cbar: bool = True, cmap: Any = None, badcolor: str = "gray", bgcolor: str = "white",
+             notext: bool = False, norm: Any = None, hold: bool = False, margins: Any = None, sub: Any = None, reuse_axes: bool = False,
+             return_projected_map: bool = False, alpha: float | None = None, fontsize: Any = None, *, filename: Path | None = None,
+             **extra: Any) -> Any:
     """One hemisphere (half_sky) or both, seen from far away. Arguments as mollview's; the projected map is
     [xsize // 2, xsize], with half_sky [xsize, xsize]."""
     arguments = dict(locals())
@@ -269,11 +280,13 @@ def orthview(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, half_
     return _result(picture, return_projected_map, map, orthographic(int(xsize), _sign(flip), half_sky), nest, rot, coord)
 
 
-def gnomview(map=None, fig=None, rot=None, coord=None, unit="", xsize=200, ysize=None, reso=1.5, title="Gnomonic view",
-             nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None, flip="astro", format="%.3g",
-             cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, hold=False, sub=None, reuse_axes=False,
-             margins=None, notext=False, return_projected_map=False, no_plot=False, alpha=None, fontsize=None, *,
-             filename=None, **extra):
+def gnomview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 200,
+             ysize: int | None = None, reso: float = 1.5, title: str = "Gnomonic view", nest: bool = False, remove_dip: bool = False,
+             remove_mono: bool = False, gal_cut: float = 0, min: float | None = None, max: float | None = None, flip: str = "astro",
+             format: str = "%.3g", cbar: bool = True, cmap: Any = None, badcolor: str = "gray", bgcolor: str = "white", norm: Any = None,
+             hold: bool = False, sub: Any = None, reuse_axes: bool = False, margins: Any = None, notext: bool = False,
+             return_projected_map: bool = False, no_plot: bool = False, alpha: float | None = None, fontsize: Any = None, *,
+             filename: Path | None = None, **extra: Any) -> Any:
     """The tangent plane about rot; reso in arcmin a pixel, xsize and ysize in pixels. Other arguments as mollview's; the
     projected map is [ysize, xsize]."""
     arguments = dict(locals())
@@ -288,11 +301,13 @@ def gnomview(map=None, fig=None, rot=None, coord=None, unit="", xsize=200, ysize
                    gnomonic(int(xsize), int(xsize if ysize is None else ysize), reso, _sign(flip)), nest, rot, coord)
 
 
-def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=800, ysize=None, lonra=None, latra=None,
-             title="Cartesian view", nest=False, remove_dip=False, remove_mono=False, gal_cut=0, min=None, max=None,
-             flip="astro", format="%.3g", cbar=True, cmap=None, badcolor="gray", bgcolor="white", norm=None, aspect=None,
-             hold=False, sub=None, reuse_axes=False, margins=None, notext=False, return_projected_map=False, alpha=None,
-             fontsize=None, *, filename=None, **extra):
+def cartview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, zat: Any = None, coord: Any = None, unit: str = "",
+             xsize: int = 800, ysize: int | None = None, lonra: Any = None, latra: Any = None, title: str = "Cartesian view",
+             nest: bool = False, remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, min: float | None = None,
+             max: float | None = None, flip: str = "astro", format: str = "%.3g", cbar: bool = True, cmap: Any = None,
+             badcolor: str = "gray", bgcolor: str = "white", norm: Any = None, aspect: Any = None, hold: bool = False, sub: Any = None,
+             reuse_axes: bool = False, margins: Any = None, notext: bool = False, return_projected_map: bool = False,
+             alpha: float | None = None, fontsize: Any = None, *, filename: Path | None = None, **extra: Any) -> Any:
     """Longitude and latitude as x and y; lonra, latra: ranges about the centre, degrees. Other arguments as mollview's; the
     projected map is [ysize, xsize], ysize by the ranges unless given."""
     arguments = dict(locals())
@@ -312,7 +327,8 @@ def cartview(map=None, fig=None, rot=None, zat=None, coord=None, unit="", xsize=
                    cartesian(int(xsize), None if ysize is None else int(ysize), lonra, latra, _sign(flip)), nest, rot, coord)
 
 
-def plot_cl(cl, title="", unit="", names=None, xsize=1200, min=None, max=None, raw=False, *, filename=None, **extra):
+def plot_cl(cl: npt.ArrayLike, title: str = "", unit: str = "", names: Any = None, xsize: int = 1200, min: float | None = None,
+            max: float | None = None, raw: bool = False, *, filename: Path | None = None, **extra: Any) -> Any:
     """Power spectra against the multipole, l(l+1) C_l / 2 pi unless raw.
 
     cl:       one spectrum or several, [n, lmax + 1]

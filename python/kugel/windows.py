@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Beams and pixel windows."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ._lib import lib, long_call, ptr, real
 from .maps import check_nside
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def gauss_beam(fwhm, lmax=512, pol=False):
+
+def gauss_beam(fwhm: float, lmax: int = 512, pol: bool = False) -> np.ndarray:
     """Window of a Gaussian beam, fwhm in radians: [lmax + 1], with pol [lmax + 1, 4] for T, E, B, TE."""
     out = np.empty((4 if pol else 1, lmax + 1))
     lib.kugel_beam_gauss(float(fwhm), int(lmax), len(out), ptr(out))
     return np.ascontiguousarray(out.T) if pol else out[0]
 
 
-def beam2bl(beam, theta, lmax):
+def beam2bl(beam: npt.ArrayLike, theta: npt.ArrayLike, lmax: int) -> np.ndarray:
     """Window [lmax + 1] of a beam profile at the angles theta (radians)."""
     beam, theta = real(beam), real(theta)
     if beam.shape != theta.shape or beam.ndim != 1:
@@ -25,7 +32,7 @@ def beam2bl(beam, theta, lmax):
     return out
 
 
-def bl2beam(bl, theta):
+def bl2beam(bl: npt.ArrayLike, theta: npt.ArrayLike) -> np.ndarray:
     """Beam profile of the window bl at the angles theta (radians)."""
     bl, theta = real(bl), real(theta)
     out = np.empty(theta.shape)
@@ -33,7 +40,7 @@ def bl2beam(bl, theta):
     return out
 
 
-def pixwin(nside, pol=False, lmax=None, datapath=None):
+def pixwin(nside: int, pol: bool = False, lmax: int | None = None, datapath: Any = None) -> Any:
     """Pixel window: by how much averaging over pixels lessens the coefficients of each degree.
 
     nside: 1 to 2^20, not only powers of two

@@ -13,6 +13,10 @@ The place of each value is read from the coordinates: latitudes and longitudes a
 HEALPix cells by CF's or xdggs' attributes (grid_mapping_name "healpix", healpix_nside, healpix_order; grid_name, level,
 indexing_scheme), RING or NESTED. Arrays of Dask stay lazy, a chunk for each task.
 """
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from .alms import alm2cl
@@ -76,7 +80,7 @@ def _other_coordinates(array, dims):
     return {k: c.variable for k, c in array.coords.items() if not set(c.dims) & set(dims) and k != mapping}
 
 
-def crs(nside, nest):
+def crs(nside: int, nest: bool) -> Any:
     """The grid mapping of HEALPix cells, a coordinate without a dimension."""
     return xr.DataArray(np.int32(0), attrs={"grid_mapping_name": "healpix", "healpix_nside": int(nside),
                                             "healpix_order": "nest" if nest else "ring"})
@@ -125,11 +129,11 @@ class ArrayAccessor(_Common):
     """Transforms on the sphere; see kugel.xarray."""
 
     @property
-    def grid(self):
+    def grid(self) -> Any:
         """What the coordinates say, as text: kind of grid, and the way in which rows and columns run, or nside and numbering."""
         return repr(_place(self._held))
 
-    def cells(self, order, dim=None):
+    def cells(self, order: int, dim: Any = None) -> Any:
         """The array with a grid mapping that numbers the cells along `dim` in "nested" or "ring" order."""
         if order not in ("nested", "nest", "ring"):
             raise ValueError(f"order is {order!r}; allowed are 'nested' and 'ring'")
@@ -142,7 +146,7 @@ class ArrayAccessor(_Common):
         out.attrs["grid_mapping"] = "crs"
         return out
 
-    def smooth(self, degrees, lmax=None, missing="error"):
+    def smooth(self, degrees: float, lmax: int | None = None, missing: str = "error") -> Any:
         """Smoothed by a Gaussian whose full width at half maximum is `degrees`.
 
         lmax:    highest degree kept; when not given what the grid is exact for, on HEALPix 3 nside - 1
@@ -156,7 +160,8 @@ class ArrayAccessor(_Common):
         out = _apply(_smooth, [a], place, place.dims, {d: a.sizes[d] for d in place.dims}, _real(np.empty(0, a.dtype)).dtype, words)
         return out.transpose(*a.dims).assign_coords(a.coords).rename(a.name)
 
-    def regrid(self, nside=None, nest=True, lat=None, lon=None, like=None, missing="error", **options):
+    def regrid(self, nside: int | None = None, nest: bool = True, lat: Any = None, lon: Any = None, like: Any = None,
+               missing: str = "error", **options: Any) -> Any:
         """On another grid, through harmonics: one of
 
         nside:    HEALPix cells, NESTED unless nest=False, with the coordinates cell and crs
@@ -174,7 +179,7 @@ class ArrayAccessor(_Common):
                      dict(place=place, target=target, words=options, missing=missing))
         return _dressed(out, a, place, target, coords)
 
-    def spectrum(self, lmax=None, missing="error"):
+    def spectrum(self, lmax: int | None = None, missing: str = "error") -> Any:
         """C_l, the mean of |a_lm|^2 over the 2 l + 1 orders: dims (..., l). Missing values count as zero, without correction."""
         _check(missing)
         a, place = self._held, _place(self._held)
@@ -187,7 +192,7 @@ class ArrayAccessor(_Common):
                      **({"units": f"({units})^2"} if units else {})}
         return out.rename(a.name)
 
-    def power(self, lmax=None, missing="error"):
+    def power(self, lmax: int | None = None, missing: str = "error") -> Any:
         """(2 l + 1) C_l / 4 pi: what each degree adds to the mean square over the sphere."""
         out = self.spectrum(lmax, missing)
         attrs = out.attrs
@@ -231,16 +236,17 @@ class DatasetAccessor(_Common):
         rest = {k: a for k, a in self._held.data_vars.items() if k not in made}
         return xr.Dataset({**rest, **made}, attrs=self._held.attrs)
 
-    def smooth(self, degrees, lmax=None, missing="error"):
+    def smooth(self, degrees: float, lmax: int | None = None, missing: str = "error") -> Any:
         return self._with(self._each(lambda a: a.kugel.smooth(degrees, lmax, missing)))
 
-    def spectrum(self, lmax=None, missing="error"):
+    def spectrum(self, lmax: int | None = None, missing: str = "error") -> Any:
         return self._with(self._each(lambda a: a.kugel.spectrum(lmax, missing)))
 
-    def power(self, lmax=None, missing="error"):
+    def power(self, lmax: int | None = None, missing: str = "error") -> Any:
         return self._with(self._each(lambda a: a.kugel.power(lmax, missing)))
 
-    def regrid(self, nside=None, nest=True, lat=None, lon=None, like=None, missing="error", winds=(), **options):
+    def regrid(self, nside: int | None = None, nest: bool = True, lat: Any = None, lon: Any = None, like: Any = None,
+               missing: str = "error", winds: Any = (), **options: Any) -> Any:
         """winds: names (u, v) of an eastward and a northward component, or several such pairs, which are regridded as vectors."""
         _check(missing)
         pairs = [winds] if winds and isinstance(winds[0], str) else list(winds)

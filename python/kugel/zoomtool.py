@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mollzoom: the whole sky beside the tangent plane about the point that was clicked. matplotlib with windows is needed."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from .maps import get_nside
 from .views import _pyplot, draw_view
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 _RESOLUTIONS = (30, 20, 12, 7.5, 5, 3, 1.5, 0.75, 0.3)
 _limits = {}
 
 
-def set_g_clim(vmin, vmax):
+def set_g_clim(vmin: Any, vmax: Any) -> Any:
     """Sets the ends of the colours of the tangent planes that mollzoom draws from now on; None: as the whole sky."""
     _limits["g"] = vmin, vmax
 
@@ -17,7 +24,7 @@ def set_g_clim(vmin, vmax):
 class ZoomTool:
     """The two views of mollzoom. A click on the sky moves the tangent plane; r and t change its resolution, g its graticule."""
 
-    def __init__(self, m, fig=None, nest=False, cmap=None, norm=None, coord=None):
+    def __init__(self, m: Any, fig: Any = None, nest: bool = False, cmap: Any = None, norm: Any = None, coord: Any = None) -> None:
         self.map, self.nest, self.cmap, self.norm = m, nest, cmap, norm
         self.nside = get_nside(m)
         pyplot = _pyplot()
@@ -28,16 +35,16 @@ class ZoomTool:
         self.draw_gnom(0.0, 0.0)
         self.connect_callbacks()
 
-    def get_reso(self):
+    def get_reso(self) -> Any:
         """Arcminutes per point of the tangent plane."""
         return _RESOLUTIONS[self._reso]
 
-    def connect_callbacks(self):
+    def connect_callbacks(self) -> Any:
         """Listens to clicks and keys."""
         connect = self.figure.canvas.mpl_connect
         self._ids = [connect("button_press_event", self._click), connect("key_press_event", self._key)]
 
-    def disconnect_callbacks(self):
+    def disconnect_callbacks(self) -> Any:
         """Listens no more."""
         for number in self._ids:
             self.figure.canvas.mpl_disconnect(number)
@@ -59,7 +66,7 @@ class ZoomTool:
             return
         self.draw_gnom()
 
-    def draw_gnom(self, lon=None, lat=None):
+    def draw_gnom(self, lon: npt.ArrayLike | None = None, lat: npt.ArrayLike | None = None) -> Any:
         """Draws the tangent plane about lon, lat (degrees), or about the centre before."""
         from .projaxes import HpxGnomonicAxes
 
@@ -79,9 +86,10 @@ class ZoomTool:
         self.figure.canvas.draw_idle()
 
 
-def mollzoom(map=None, fig=None, rot=None, coord=None, unit="", xsize=800, title="Mollweide view", nest=False, min=None, max=None,
-             flip="astro", remove_dip=False, remove_mono=False, gal_cut=0, format="%g", cmap=None, norm=None, hold=False,
-             margins=None, sub=None):
+def mollzoom(map: Any = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
+             title: str = "Mollweide view", nest: bool = False, min: float | None = None, max: float | None = None, flip: str = "astro",
+             remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, format: str = "%g", cmap: Any = None,
+             norm: Any = None, hold: bool = False, margins: Any = None, sub: Any = None) -> Any:
     """The whole sky in one half of a figure, the tangent plane about the point clicked in the other; arguments as mollview's.
     Returns the ZoomTool, which the figure needs to live."""
     import matplotlib.pyplot as pyplot

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What all transforms have in common: axes, lengths, types, effort."""
+from __future__ import annotations
+
 import contextlib
 import contextvars
+from typing import Any
 from operator import index
 
 import numpy as np
@@ -20,7 +23,7 @@ _workers = contextvars.ContextVar("workers", default=None)
 _effort = contextvars.ContextVar("effort", default=_ffi.KUGEL_FFT_ESTIMATE)
 
 
-def set_effort(effort):
+def set_effort(effort: str) -> Any:
     """Transforms inside `with set_effort("measure")` are planned by timing kernels on their device, which remembers the
     fastest; "estimate": by a model, as without."""
     if effort not in _EFFORTS:
@@ -28,12 +31,12 @@ def set_effort(effort):
     return _setting(_effort, _EFFORTS[effort])
 
 
-def set_workers(workers):
+def set_workers(workers: int) -> Any:
     """Transforms inside `with set_workers(4)` that are not given `workers` run on so many threads."""
     return _setting(_workers, threads_of(workers) and workers)
 
 
-def get_workers():
+def get_workers() -> Any:
     """The number of threads of transforms that are not given `workers`."""
     return threads_of(_workers.get()) or get_num_threads()
 
@@ -47,18 +50,18 @@ def _setting(variable, value):
         variable.reset(token)
 
 
-def current_effort():
+def current_effort() -> Any:
     """The library's word of set_effort."""
     return _effort.get()
 
 
-def no_plan(plan):
+def no_plan(plan: Any) -> Any:
     """scipy.fft's argument for plans, of which no library has any."""
     if plan is not None:
         raise NotImplementedError("plan is not None: a plan to keep is kugel.fft.Plan")
 
 
-def axes_and_lengths(x, s, axes, one):
+def axes_and_lengths(x: Any, s: Any, axes: Any, one: Any) -> Any:
     """Axes from 0 and lengths; s None: those of x, axes None: the last len(s) or all. one: of a function of one axis."""
     if one:
         axes, s = (index(axes),), None if s is None else (index(s),)
@@ -80,7 +83,7 @@ def axes_and_lengths(x, s, axes, one):
     return axes, lengths
 
 
-def typed(x, want_complex):
+def typed(x: Any, want_complex: Any) -> Any:
     """x with a dtype that the library takes, and whether that is single precision."""
     x = place(x)
     single = x.dtype in (np.float32, np.complex64, np.float16)
@@ -92,7 +95,7 @@ def typed(x, want_complex):
     return x.typed(np.dtype(kind)), single
 
 
-def execute(x, axes, lengths, kind, sign, norm, gain, out, workers):
+def execute(x: Any, axes: Any, lengths: Any, kind: str, sign: Any, norm: str, gain: Any, out: Any, workers: int) -> Any:
     forward, inverse = (wide_scales if x.precision == "dd" else scales)(norm, gain)
     threads = threads_of(_workers.get() if workers is None else workers)
     x.execute(out, axes, threads, sign, (tuple(lengths), kind, x.precision, forward, inverse, _effort.get()))

@@ -8,7 +8,10 @@
     times(x, factor, axis)            product with a NumPy array [n] along an axis
     conj, real, imag, join, flip, cut(x, axis, first, count), is_complex
 """
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -151,10 +154,12 @@ def _fourier(ops, name):
         return _complex(ops, inverse, x, s, axes, norm, one)
 
     if one:
-        def function(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+        def function(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+                     workers: int | None = None, *, plan: Any = None) -> Any:
             return apply(x, n, axis, norm, plan)
     else:
-        def function(x, s=None, axes=default, norm=None, overwrite_x=False, workers=None, *, plan=None):
+        def function(x: Any, s: Any = None, axes: Any = default, norm: str | None = None, overwrite_x: bool = False,
+                     workers: int | None = None, *, plan: Any = None) -> Any:
             return apply(x, s, axes, norm, plan)
     return function
 
@@ -163,10 +168,12 @@ def _cosine(ops, name):
     one = name[-1] == "t"
     inverse, kind = name.startswith("i"), name.removeprefix("i")[:3]
     if one:
-        def function(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+        def function(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+                     workers: int | None = None, orthogonalize: bool | None = None) -> Any:
             return _trigonometric(ops, kind, inverse, x, type, n, axis, norm, orthogonalize, True)
     else:
-        def function(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+        def function(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+                     workers: int | None = None, orthogonalize: bool | None = None) -> Any:
             return _trigonometric(ops, kind, inverse, x, type, s, axes, norm, orthogonalize, False)
     return function
 
@@ -183,12 +190,12 @@ def make(ops):
         out[name].__name__ = out[name].__qualname__ = name
         out[name].__doc__ = getattr(fourier if name in FOURIER else trigonometric, name).__doc__
 
-    def convolve(in1, in2, mode="full", axes=None):
+    def convolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
         """Convolution of two arrays, which both have gradients; arguments as in kugel.fft.convolve. Sums of integers are
         floats."""
         return _convolve(ops, in1, in2, mode, axes)
 
-    def correlate(in1, in2, mode="full", axes=None):
+    def correlate(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
         """Cross-correlation of two arrays, which both have gradients; arguments as in kugel.fft.correlate."""
         return _correlate(ops, in1, in2, mode, axes)
 

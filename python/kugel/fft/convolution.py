@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Convolution and cross-correlation, as plans and as functions with the arguments of scipy.signal."""
+from __future__ import annotations
+
 import ctypes
 import math
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +36,8 @@ class Convolution:
     device:     such as "cuda:0" for arrays in its memory or in host memory
     """
 
-    def __init__(self, shape, kernel, mode="full", circular=False, correlate=False, dtype=None, inputs=None, outputs=None,
-                 each=False, device=None):
+    def __init__(self, shape: Any, kernel: Any, mode: str = "full", circular: bool = False, correlate: bool = False, dtype: Any = None,
+                 inputs: Any = None, outputs: Any = None, each: bool = False, device: str | None = None) -> None:
         if mode not in _EXTENTS:
             raise ValueError(f'mode is {mode!r}; allowed are "full", "same", "valid"')
         kernel = place(kernel).get()
@@ -58,7 +61,7 @@ class Convolution:
         lib.kugel_conv_get_info(self._handle.address, ctypes.byref(info))
         self.results = tuple(info.m[:ndim])
 
-    def __call__(self, x, axes=None):
+    def __call__(self, x: Any, axes: Any = None) -> Any:
         """Results of [..., inputs, shape...]; the axes of the shape may lie elsewhere if there are no channels."""
         return self._applied(place(x), axes).value()
 
@@ -191,7 +194,7 @@ def _scalar(x, h, conjugate):
     return x._like(np.asarray(product)).value() if x.torch else product
 
 
-def convolve(in1, in2, mode="full", axes=None):
+def convolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """Convolution of two arrays: scipy.signal.convolve, also along some axes only, in tiles where that is faster.
 
     Integers give integers, exactly (modulo 2^64, as sums of them are); in device memory, float64. numpy.longdouble is
@@ -203,7 +206,7 @@ def convolve(in1, in2, mode="full", axes=None):
     return _either(in1, in2, mode, axes, _convolve, True)
 
 
-def fftconvolve(in1, in2, mode="full", axes=None):
+def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """convolve with results that are floats or complex, of integers too: scipy.signal.fftconvolve and oaconvolve."""
     if (there := gradients(in1, in2)) is not None:
         return there.convolve(in1, in2, mode, axes)
@@ -213,7 +216,7 @@ def fftconvolve(in1, in2, mode="full", axes=None):
 oaconvolve = fftconvolve
 
 
-def correlate(in1, in2, mode="full", axes=None):
+def correlate(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
     """Cross-correlation of two arrays: scipy.signal.correlate, also along some axes only; arrays as in convolve."""
     if (there := gradients(in1, in2)) is not None:
         return there.correlate(in1, in2, mode, axes)

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fourier transforms with scipy.fft's arguments."""
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -58,73 +61,85 @@ def _some(axes):
 
 
 @differentiable
-def fft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def fft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+        plan: Any = None) -> Any:
     """Fourier transform along an axis."""
     return _complex(x, n, axis, norm, FORWARD, overwrite_x, workers, plan, one=True)
 
 
 @differentiable
-def ifft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ifft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+         plan: Any = None) -> Any:
     """Inverse of fft."""
     return _complex(x, n, axis, norm, INVERSE, overwrite_x, workers, plan, one=True)
 
 
 @differentiable
-def rfft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def rfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+         plan: Any = None) -> Any:
     """Fourier transform of real numbers: n // 2 + 1 results."""
     return _real_forward(x, n, axis, norm, workers, plan, one=True).value()
 
 
 @differentiable
-def irfft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def irfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Inverse of rfft; n of the result, 2 (m - 1) unless given."""
     return _real_inverse(x, n, axis, norm, workers, plan, one=True)
 
 
 @differentiable
-def fft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def fft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+         plan: Any = None) -> Any:
     """Fourier transform along two axes."""
     return _complex(x, s, axes, norm, FORWARD, overwrite_x, workers, plan)
 
 
 @differentiable
-def ifft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ifft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Inverse of fft2."""
     return _complex(x, s, axes, norm, INVERSE, overwrite_x, workers, plan)
 
 
 @differentiable
-def fftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def fftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+         plan: Any = None) -> Any:
     """Fourier transform along several axes, all unless given."""
     return _complex(x, s, axes, norm, FORWARD, overwrite_x, workers, plan)
 
 
 @differentiable
-def ifftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ifftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Inverse of fftn."""
     return _complex(x, s, axes, norm, INVERSE, overwrite_x, workers, plan)
 
 
 @differentiable
-def rfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def rfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Fourier transform of real numbers along two axes, the last one halved."""
     return _real_forward(x, s, axes, norm, workers, plan).value()
 
 
 @differentiable
-def irfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def irfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+           plan: Any = None) -> Any:
     """Inverse of rfft2."""
     return _real_inverse(x, s, axes, norm, workers, plan)
 
 
 @differentiable
-def rfftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def rfftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Fourier transform of real numbers along several axes, the last one halved."""
     return _real_forward(x, s, axes, norm, workers, plan).value()
 
 
 @differentiable
-def irfftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def irfftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+           plan: Any = None) -> Any:
     """Inverse of rfftn."""
     return _real_inverse(x, s, axes, norm, workers, plan)
 
@@ -133,36 +148,42 @@ _SWAPPED = {None: "forward", "backward": "forward", "forward": "backward"}
 
 
 @differentiable
-def hfft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def hfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+         plan: Any = None) -> Any:
     """Fourier transform of a Hermitian-symmetric signal, given by its first half: real results."""
     return _real_inverse(x, n, axis, _SWAPPED.get(norm, norm), workers, plan, True, one=True)
 
 
 @differentiable
-def ihfft(x, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ihfft(x: Any, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """Inverse of hfft: the first half of a Hermitian-symmetric signal."""
     return _real_forward(x, n, axis, _SWAPPED.get(norm, norm), workers, plan, one=True).conjugated().value()
 
 
 @differentiable
-def hfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def hfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """hfft along two axes."""
     return _real_inverse(x, s, axes, _SWAPPED.get(norm, norm), workers, plan, True)
 
 
 @differentiable
-def ihfft2(x, s=None, axes=(-2, -1), norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ihfft2(x: Any, s: Any = None, axes: Any = (-2, -1), norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+           plan: Any = None) -> Any:
     """Inverse of hfft2."""
     return _real_forward(x, s, axes, _SWAPPED.get(norm, norm), workers, plan).conjugated().value()
 
 
 @differentiable
-def hfftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def hfftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+          plan: Any = None) -> Any:
     """hfft along several axes, all unless given."""
     return _real_inverse(x, s, axes, _SWAPPED.get(norm, norm), workers, plan, True)
 
 
 @differentiable
-def ihfftn(x, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, plan=None):
+def ihfftn(x: Any, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, *,
+           plan: Any = None) -> Any:
     """Inverse of hfftn."""
     return _real_forward(x, s, axes, _SWAPPED.get(norm, norm), workers, plan).conjugated().value()

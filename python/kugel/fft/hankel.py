@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hankel transforms of logarithmically spaced samples: FFTLog, Hamilton 2000, doi:10.1046/j.1365-8711.2000.03071.x."""
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +61,7 @@ def _checked(a):
     return a, a.shape[-1]
 
 
-def fht(a, dln, mu, offset=0.0, bias=0.0):
+def fht(a: Any, dln: float, mu: Any, offset: float = 0.0, bias: float = 0.0) -> Any:
     """Hankel transform of order mu of samples [..., n] at r_j = r_c exp((j - (n - 1) / 2) dln), times r:
     A(k) = int a(r) J_mu(k r) k dr, at k_j with k_c r_c = exp(offset). bias: exponent of a power law taken out."""
     a, n = _checked(a)
@@ -73,7 +76,7 @@ def fht(a, dln, mu, offset=0.0, bias=0.0):
     return out * _weight(n, dln, -bias, offset) if bias else out
 
 
-def ifht(A, dln, mu, offset=0.0, bias=0.0):
+def ifht(A: Any, dln: float, mu: Any, offset: float = 0.0, bias: float = 0.0) -> Any:
     """Inverse of fht."""
     A, n = _checked(A)
     u = _coefficients(n, dln, mu, offset, bias)
@@ -87,7 +90,7 @@ def ifht(A, dln, mu, offset=0.0, bias=0.0):
     return out * _weight(n, dln, bias) if bias else out
 
 
-def fhtoffset(dln, mu, initial=0.0, bias=0.0):
+def fhtoffset(dln: float, mu: Any, initial: float = 0.0, bias: float = 0.0) -> Any:
     """The offset next to `initial` for which the transform of fht does not ring."""
     y = np.pi / (2 * dln)
     above, below = (_log_gamma((mu + 1 + s * bias) / 2 + 1j * y).imag for s in (1, -1))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Double-double numbers for kugel.fft: sums of two doubles, about 31 digits."""
+from __future__ import annotations
+
 import decimal
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +37,14 @@ class DoubleDouble:
     parts:  array [..., 2] of float64 or complex128: high parts, low parts; kept, not copied
     """
 
-    def __init__(self, parts):
+    def __init__(self, parts: Any) -> None:
         self.parts = np.asarray(parts)
         if self.parts.ndim < 1 or self.parts.shape[-1] != 2 or self.parts.dtype not in (np.float64, np.complex128):
             raise ValueError(f"parts are {self.parts.dtype}{list(self.parts.shape)}; expected float64 or complex128 with a "
                              "last axis of 2")
 
     @classmethod
-    def of(cls, hi, lo=0.0):
+    def of(cls, hi: Any, lo: Any = 0.0) -> DoubleDouble:
         """From high parts, and low parts that need not be small; numbers of longdouble keep all their digits."""
         hi = np.asarray(hi)
         if hi.dtype in (np.longdouble, np.clongdouble):
@@ -74,13 +77,13 @@ class Pairs(Host):
 
     precision = "dd"
 
-    def __init__(self, x):
+    def __init__(self, x: Any) -> None:
         self.torch, self.jax, self.owned, self.a = False, False, False, _adjacent(x.parts)
 
     shape = property(lambda self: self.a.shape[:-1])
     ndim = property(lambda self: self.a.ndim - 1)
 
-    def resized(self, axes, lengths):
+    def resized(self, axes: Any, lengths: Any) -> Any:
         wanted = list(self.shape)
         for a, n in zip(axes, lengths):
             wanted[a] = n
@@ -91,39 +94,39 @@ class Pairs(Host):
         out[part] = self.a[part]
         return self._like(out)
 
-    def result_of(self, shape, dtype, overwrite):
+    def result_of(self, shape: Any, dtype: Any, overwrite: bool) -> Any:
         return super().result_of(shape, dtype, overwrite) if overwrite and shape == self.shape and dtype == self.dtype \
             else self._like(np.empty(shape + (2,), dtype))
 
-    def moved(self, axes):
+    def moved(self, axes: Any) -> Any:
         return np.moveaxis(self.a, axes, range(-len(axes) - 1, -1))
 
-    def scale_at(self, index, factor):
+    def scale_at(self, index: int, factor: Any) -> Any:
         root = split(decimal.Decimal(2).sqrt(decimal.Context(50)) * (1 if factor > 1 else decimal.Decimal("0.5")))
         x = self.a[index]
         p, e = _two_product(x[..., 0], root[0])
         x[..., 0], x[..., 1] = _two_sum(p, e + (x[..., 0] * root[1] + x[..., 1] * root[0]))
 
-    def parts(self):
+    def parts(self) -> Any:
         return self._like(np.ascontiguousarray(self.a.real)), self._like(np.ascontiguousarray(self.a.imag))
 
-    def value(self):
+    def value(self) -> Any:
         return DoubleDouble(self.a)
 
 
 class Long(Pairs):
     """Host arrays of long doubles, computed as double-double."""
 
-    def __init__(self, x):
+    def __init__(self, x: Any) -> None:
         super().__init__(DoubleDouble.of(x.a))
         self.owned = True
 
-    def result_of(self, shape, dtype, overwrite):
+    def result_of(self, shape: Any, dtype: Any, overwrite: bool) -> Any:
         return self._like(np.empty(shape + (2,), dtype))
 
-    def get(self):
+    def get(self) -> Any:
         return self.value()
 
-    def value(self):
+    def value(self) -> Any:
         wide = np.clongdouble if self.a.dtype.kind == "c" else np.longdouble
         return self.a[..., 0].astype(wide) + self.a[..., 1]

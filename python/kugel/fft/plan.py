@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plans of transforms that the caller keeps: of every precision, and in files with their compiled kernels."""
+from __future__ import annotations
+
 import ctypes
 import math
 import os
+from typing import TYPE_CHECKING, Any
 from operator import index
 
 import numpy as np
@@ -12,6 +15,9 @@ from .._lib import Handle, lib, long_call, options, view, writable
 from ..arrays import empty_like, foreign
 from ..devices import context
 from .scales import wide_scales, scales
+
+if TYPE_CHECKING:
+    from .._types import Path
 
 KINDS = {"c2c": _ffi.KUGEL_FFT_C2C, "r2c": _ffi.KUGEL_FFT_R2C}
 KINDS.update({f"{name}{i}": getattr(_ffi, f"KUGEL_FFT_{name.upper()}{i}") for name in ("dct", "dst") for i in range(1, 5)})
@@ -81,8 +87,8 @@ class Plan:
                 real or complex number for each element that this side has along the axis (docs/kernels-with-hooks.md)
     """
 
-    def __init__(self, lengths, kind="c2c", precision="f64", *, norm=None, device=None, effort="estimate", axes=None,
-                 extent=None, modulus=None, hooks=()):
+    def __init__(self, lengths: Any, kind: str = "c2c", precision: str = "f64", *, norm: str | None = None, device: str | None = None,
+                 effort: str = "estimate", axes: Any = None, extent: Any = None, modulus: Any = None, hooks: Any = ()) -> None:
         lengths = tuple(map(int, lengths)) if hasattr(lengths, "__len__") else (int(lengths),)
         axes = tuple(range(len(lengths))) if axes is None else tuple(map(index, axes if hasattr(axes, "__len__") else (axes,)))
         axes = tuple(a + len(lengths) if a < 0 else a for a in axes)
@@ -110,7 +116,7 @@ class Plan:
             where, len(lengths), (ctypes.c_int64 * max(1, len(lengths)))(*lengths), ctypes.byref(opts), out))
 
     @classmethod
-    def load(cls, path, device):
+    def load(cls, path: Path, device: str) -> Plan:
         """The plan of a file of save(), which must be of the same kind of device, driver and version of Kugel. The file
         holds machine code: load only what you trust."""
         plan = cls.__new__(cls)
@@ -132,15 +138,15 @@ class Plan:
 
     device = property(lambda self: self._context.name if self._context else "cpu")
 
-    def save(self, path):
+    def save(self, path: Path) -> None:
         """Writes the plan to a file, with the machine code of all its kernels; for plans of devices."""
         lib.kugel_fft_save(self._handle.address, os.fsencode(path))
 
-    def forward(self, x, out=None):
+    def forward(self, x: Any, out: Any = None) -> Any:
         """The transform of x: an array in host memory or on the plan's device; out: where the result goes."""
         return self._execute(_ffi.KUGEL_FORWARD, x, out)
 
-    def inverse(self, x, out=None):
+    def inverse(self, x: Any, out: Any = None) -> Any:
         """What forward makes x of."""
         return self._execute(_ffi.KUGEL_INVERSE, x, out)
 

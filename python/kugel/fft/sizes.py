@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lengths that are transformed fast."""
+from __future__ import annotations
+
 from operator import index
 
 from . import library
 
 
-def next_fast_len(target, real=False):
+def next_fast_len(target: int, real: bool = False) -> int:
     """The smallest length of at least `target` without prime factors above 7."""
     target = index(target)
     if target < 1:
@@ -13,7 +15,7 @@ def next_fast_len(target, real=False):
     return library.good_size(target)
 
 
-def prev_fast_len(target, real=False):
+def prev_fast_len(target: int, real: bool = False) -> int:
     """The largest length of at most `target` without prime factors above 7."""
     target = index(target)
     if target < 1:

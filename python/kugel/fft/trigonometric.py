@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cosine and sine transforms with scipy.fft's arguments."""
+from __future__ import annotations
+
 import math
+from typing import Any
 
 from .. import _ffi
 from .common import FORWARD, INVERSE, axes_and_lengths, execute, typed
@@ -10,13 +13,13 @@ from .scales import scales
 _KINDS = {name: {t: getattr(_ffi, f"KUGEL_FFT_{name.upper()}{t}") for t in (1, 2, 3, 4)} for name in ("dct", "dst")}
 
 
-def ends(name, type):
+def ends(name: Any, type: int) -> Any:
     """Which ends carry a factor sqrt(2) so that the transform of this kind is orthogonal: of input, of output."""
     return {"dct1": ((0, -1), (0, -1)), "dct2": ((), (0,)), "dct3": ((0,), ()), "dst2": ((), (-1,)),
             "dst3": ((-1,), ())}.get(f"{name}{type}", ((), ()))
 
 
-def gain_of(name, type, lengths):
+def gain_of(name: Any, type: int, lengths: Any) -> Any:
     """What forward and inverse multiply by."""
     return math.prod(2 * (n - 1) if (name, type) == ("dct", 1) else 2 * (n + 1) if (name, type) == ("dst", 1) else 2 * n
                      for n in lengths)
@@ -65,48 +68,56 @@ def _of_reals(x, name, type, lengths, axes, norm, sign, overwrite, workers, orth
 
 
 @differentiable
-def dct(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+        workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Cosine transform of type 1 to 4 along an axis."""
     return _trigonometric(x, "dct", type, n, axis, norm, FORWARD, overwrite_x, workers, orthogonalize, True)
 
 
 @differentiable
-def idct(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+         workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Inverse of dct of the same type."""
     return _trigonometric(x, "dct", type, n, axis, norm, INVERSE, overwrite_x, workers, orthogonalize, True)
 
 
 @differentiable
-def dst(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def dst(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+        workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Sine transform of type 1 to 4 along an axis."""
     return _trigonometric(x, "dst", type, n, axis, norm, FORWARD, overwrite_x, workers, orthogonalize, True)
 
 
 @differentiable
-def idst(x, type=2, n=None, axis=-1, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def idst(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, overwrite_x: bool = False,
+         workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Inverse of dst of the same type."""
     return _trigonometric(x, "dst", type, n, axis, norm, INVERSE, overwrite_x, workers, orthogonalize, True)
 
 
 @differentiable
-def dctn(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, *, orthogonalize=None):
+def dctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+         workers: int | None = None, *, orthogonalize: bool | None = None) -> Any:
     """Cosine transform along several axes, all unless given."""
     return _trigonometric(x, "dct", type, s, axes, norm, FORWARD, overwrite_x, workers, orthogonalize)
 
 
 @differentiable
-def idctn(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def idctn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+          workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Inverse of dctn."""
     return _trigonometric(x, "dct", type, s, axes, norm, INVERSE, overwrite_x, workers, orthogonalize)
 
 
 @differentiable
-def dstn(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def dstn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+         workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Sine transform along several axes, all unless given."""
     return _trigonometric(x, "dst", type, s, axes, norm, FORWARD, overwrite_x, workers, orthogonalize)
 
 
 @differentiable
-def idstn(x, type=2, s=None, axes=None, norm=None, overwrite_x=False, workers=None, orthogonalize=None):
+def idstn(x: Any, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None, overwrite_x: bool = False,
+          workers: int | None = None, orthogonalize: bool | None = None) -> Any:
     """Inverse of dstn."""
     return _trigonometric(x, "dst", type, s, axes, norm, INVERSE, overwrite_x, workers, orthogonalize)

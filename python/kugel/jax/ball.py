@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms in the ball as a primitive of JAX, transposed by their adjoints; on the CPU."""
+from __future__ import annotations
+
 import functools
 import itertools
 import json
 import weakref
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -106,7 +109,7 @@ class Ball:
     and their conjugates enter the field. Double precision needs JAX's jax_enable_x64. `plan` is the kugel.ball.Ball.
     """
 
-    def __init__(self, *args, **keys):
+    def __init__(self, *args: Any, **keys: Any) -> None:
         self.plan = _Plan(*args, **keys)
         self._name = _names[self.plan] = str(next(_numbers))
         _alive[self._name] = self.plan
@@ -125,15 +128,15 @@ class Ball:
             raise ValueError(f"the array has shape {x.shape}; expected (..., {', '.join(map(str, given))})")
         return _linear.bind(x, name=self._name, verb=verb, kind=kind, transposed=False)
 
-    def synthesis(self, coefficients, kind="scalar"):
+    def synthesis(self, coefficients: Any, kind: str = "scalar") -> Any:
         """Values of series; kind: "scalar" or "vector"."""
         return self._bind(coefficients, "synthesis", kind)
 
-    def analysis(self, values, kind="scalar"):
+    def analysis(self, values: Any, kind: str = "scalar") -> Any:
         """Series of values."""
         return self._bind(values, "analysis", kind)
 
-    def apply(self, operator, coefficients):
+    def apply(self, operator: Any, coefficients: Any) -> Any:
         """An operator on coefficients: "grad", "div", "curl", "laplacian" and the others of kugel.ball.Ball.apply."""
         if operator not in _OPERATORS:
             raise ValueError(f"operator is {operator!r}; allowed are {', '.join(map(repr, _OPERATORS))}")

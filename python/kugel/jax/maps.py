@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linear maps between real maps as a primitive of JAX: radial convolution and orders of pixels."""
+from __future__ import annotations
+
 import functools
 import itertools
 import weakref
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -108,14 +111,14 @@ class Radial(_Linear):
     an nside, and so on) but for device. A linear map with its transpose; bad pixels count as zero. On the CPU. Keep the object
     for as long as functions that were compiled with it."""
 
-    def __init__(self, grid, *args, **options):
+    def __init__(self, grid: Any, *args: Any, **options: Any) -> None:
         if "device" in options:
             raise TypeError("device is that of the arrays: leave it out")
         grid = grid if isinstance(grid, Grid) else Grid.healpix(grid)
         self.plan = radial.Radial(grid, *args, **options)
         self._register((2, grid.npix) if self.plan.spin else (grid.npix,))
 
-    def apply(self, x, adjoint):
+    def apply(self, x: Any, adjoint: Any) -> Any:
         return self.plan.adjoint(x) if adjoint else self.plan(x)
 
 
@@ -123,12 +126,12 @@ class Reorder(_Linear):
     """HEALPix maps [..., npix] from one order of pixels to another: "RING", "NEST" or a flat layout of kugel.reorder. The
     transpose is the way back. On the CPU. Keep the object for as long as functions that were compiled with it."""
 
-    def __init__(self, nside, to="NEST", source=None):
+    def __init__(self, nside: int, to: Any = "NEST", source: Any = None) -> None:
         self.target, self.source = to, source or ("NEST" if to == "RING" else "RING")
         for word in (self.target, self.source):
             pixelfunc._named_order(word, flat=True)  # refuses others
         self._register((12 * int(nside)**2,))
 
-    def apply(self, x, adjoint):
+    def apply(self, x: Any, adjoint: Any) -> Any:
         orders = (self.target, self.source) if adjoint else (self.source, self.target)
         return pixelfunc.reorder(np.ascontiguousarray(x).reshape(-1, x.shape[-1]), *orders).reshape(x.shape)

@@ -8,7 +8,10 @@ They work under jit, grad, vjp and vmap, on the CPU by a callback. A backward pa
 transform, not one per axis. The dtype of the values is that of the transform; points may have float64 with complex64 (JAX
 needs jax_enable_x64 for that). Reverse mode only, first derivatives.
 """
+from __future__ import annotations
+
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -85,13 +88,13 @@ def _arguments(x, values, tolerance, sign, fft_order, period):
                                         period=period).items()))
 
 
-def to_modes(x, c, n, *, sign=1, tolerance=None, fft_order=False, period=None):
+def to_modes(x: Any, c: Any, n: Any, *, sign: Any = 1, tolerance: float | None = None, fft_order: bool = False, period: Any = None) -> Any:
     """Modes [..., n...] of strengths c [..., M] at points x [M, ndim]; options as kugel.nufft.Plan."""
     x, c, words = _arguments(x, c, tolerance, sign, fft_order, period)
     return _to_modes(x, c, tuple(int(k) for k in n), words)
 
 
-def to_points(x, f, *, sign=-1, tolerance=None, fft_order=False, period=None):
+def to_points(x: Any, f: Any, *, sign: Any = -1, tolerance: float | None = None, fft_order: bool = False, period: Any = None) -> Any:
     """Values [..., M] at points x [M, ndim] of modes f [..., n...]; options as kugel.nufft.Plan."""
     x, f, words = _arguments(x, f, tolerance, sign, fft_order, period)
     return _to_points(x, f, words)

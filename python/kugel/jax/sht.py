@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Spherical-harmonic transforms as a primitive of JAX, and its transpose."""
+from __future__ import annotations
+
 import ctypes
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -156,25 +159,26 @@ def _apply(t, x, analysis, adjoint=False):
 class SHT:
     """Transforms between a_lm and maps of a grid, with the arguments of kugel.SHT."""
 
-    def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0):
+    def __init__(self, grid: Any, lmax: int, mmax: int | None = None, spin: int = 0, mode: Any = None, weights: Any = None,
+                 iterations: int = 0) -> None:
         self.transform = transforms.transform(grid, lmax, mmax, spin, mode, weights, iterations)
         self.lmax, self.mmax = self.transform.lmax, self.transform.mmax
         self.nalm, self.npix = self.transform.plan.nalm, self.transform.plan.npix
 
-    def synthesis(self, alm):
+    def synthesis(self, alm: Any) -> Any:
         """Maps of the coefficients."""
         return _apply(self.transform, alm, False)
 
-    def analysis(self, map):
+    def analysis(self, map: Any) -> Any:
         """Coefficients of the maps."""
         return _apply(self.transform, map, True)
 
-    def synthesis_adjoint(self, map):
+    def synthesis_adjoint(self, map: Any) -> Any:
         """sum_p map(p) conj(Y_lm(p)): the adjoint in the inner product of kugel.SHT."""
         out = _apply(self.transform, map, False, True)
         return out / jnp.asarray(self.transform.real_weight, _OTHER[out.dtype])
 
-    def analysis_adjoint(self, alm):
+    def analysis_adjoint(self, alm: Any) -> Any:
         """The adjoint of analysis in that inner product."""
         alm = jnp.asarray(alm)
         return _apply(self.transform, alm * jnp.asarray(self.transform.real_weight, alm.real.dtype), True, True)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Transforms in the ball of PyTorch tensors, with gradients of any order by their adjoints."""
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 
 from ..ball import _OPERATORS, Ball as _Plan
@@ -45,7 +49,7 @@ class Ball:
     their conjugates enter the field. `plan` is the kugel.ball.Ball.
     """
 
-    def __init__(self, *args, **keys):
+    def __init__(self, *args: Any, **keys: Any) -> None:
         self.plan = _Plan(*args, **keys)
 
     def _run(self, x, verb, kind="scalar"):
@@ -60,15 +64,15 @@ class Ball:
             raise TypeError("values are real; transform real and imaginary part as two")
         return _Linear.apply(x.to(wanted), self.plan, verb, kind, False)
 
-    def synthesis(self, coefficients, kind="scalar"):
+    def synthesis(self, coefficients: Any, kind: str = "scalar") -> Any:
         """Values of series; kind: "scalar" or "vector"."""
         return self._run(coefficients, "synthesis", kind)
 
-    def analysis(self, values, kind="scalar"):
+    def analysis(self, values: Any, kind: str = "scalar") -> Any:
         """Series of values."""
         return self._run(values, "analysis", kind)
 
-    def apply(self, operator, coefficients):
+    def apply(self, operator: Any, coefficients: Any) -> Any:
         """An operator on coefficients: "grad", "div", "curl", "laplacian" and the others of kugel.ball.Ball.apply."""
         if operator not in _OPERATORS:
             raise ValueError(f"operator is {operator!r}; allowed are {', '.join(map(repr, _OPERATORS))}")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Functions with healpy's names, on the last axis of tensors."""
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import torch
 
@@ -8,7 +11,7 @@ from .. import transforms
 from .operator import _REAL, _apply, _table
 
 
-def alm2map(alm, nside, lmax=None, mmax=None, pol=True):
+def alm2map(alm: Any, nside: int, lmax: int | None = None, mmax: int | None = None, pol: bool = True) -> Any:
     """Map [..., npix] of alm [..., nalm], or with pol T, Q, U of T, E, B [..., 3, nalm]; lmax from nalm unless given."""
     if lmax is None:
         lmax = transforms.lmax_of(alm.shape[-1], mmax)
@@ -16,7 +19,7 @@ def alm2map(alm, nside, lmax=None, mmax=None, pol=True):
     return _apply(transforms.transform(int(nside), lmax, mmax, 0, mode), alm, False)
 
 
-def map2alm(map, lmax=None, mmax=None, iter=3, pol=True, weights=None):
+def map2alm(map: Any, lmax: int | None = None, mmax: int | None = None, iter: int = 3, pol: bool = True, weights: Any = None) -> Any:
     """Coefficients [..., nalm] of HEALPix maps [..., npix], or with pol T, E, B of T, Q, U [..., 3, npix]; lmax 3 nside - 1
     unless given. Batches of other scalar maps than one at a time need pol=False."""
     nside, mode = math.isqrt(map.shape[-1] // 12), transforms.mode_of(map.shape, pol, "npix")
@@ -24,7 +27,7 @@ def map2alm(map, lmax=None, mmax=None, iter=3, pol=True, weights=None):
                   True)
 
 
-def smoothing(map, fwhm, lmax=None, iter=3, pol=True):
+def smoothing(map: Any, fwhm: Any, lmax: int | None = None, iter: int = 3, pol: bool = True) -> Any:
     """HEALPix maps [..., npix] smoothed by a Gaussian beam of fwhm radians; with pol T, Q, U [..., 3, npix] by way of
     T, E, B."""
     nside = math.isqrt(map.shape[-1] // 12)
@@ -36,12 +39,12 @@ def smoothing(map, fwhm, lmax=None, iter=3, pol=True):
     return alm2map(almxfl(map2alm(map, lmax, iter=iter, pol=pol), beam), nside, lmax, pol=pol)
 
 
-def almxfl(alm, fl, mmax=None):
+def almxfl(alm: Any, fl: Any, mmax: int | None = None) -> Any:
     """a_lm f_l, with fl [..., lmax + 1]; both have gradients."""
     return alm * fl.to(_REAL[alm.dtype])[..., _table("degree", fl.shape[-1] - 1, mmax, alm.device)]
 
 
-def alm2cl(alm, other=None, lmax=None, mmax=None):
+def alm2cl(alm: Any, other: Any = None, lmax: int | None = None, mmax: int | None = None) -> Any:
     """Power spectrum [..., lmax + 1] of alm [..., nalm], or cross spectrum with `other`."""
     lmax = transforms.lmax_of(alm.shape[-1], mmax) if lmax is None else lmax
     other = alm if other is None else other
@@ -52,7 +55,7 @@ def alm2cl(alm, other=None, lmax=None, mmax=None):
     return sums / (2 * torch.arange(lmax + 1, device=alm.device, dtype=power.dtype) + 1)
 
 
-def gauss_beam(fwhm, lmax, spin=0, device=None):
+def gauss_beam(fwhm: Any, lmax: int, spin: int = 0, device: str | None = None) -> Any:
     """exp(-(l (l + 1) - spin^2) sigma^2 / 2) of a Gaussian beam of fwhm radians: float64 [lmax + 1], with gradients."""
     if torch.is_tensor(fwhm):
         fwhm = fwhm.to(device or fwhm.device, torch.float64)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Modules of spherical-harmonic transforms."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import torch
 from torch import nn
 
@@ -7,37 +11,41 @@ from .. import transforms
 from .functions import gauss_beam
 from .operator import _REAL, _apply, _table
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 class _Module(nn.Module):
     """The arguments of kugel.SHT; no parameters."""
 
-    def __init__(self, grid, lmax, mmax=None, spin=0, mode=None, weights=None, iterations=0):
+    def __init__(self, grid: Any, lmax: int, mmax: int | None = None, spin: int = 0, mode: Any = None, weights: Any = None,
+                 iterations: int = 0) -> None:
         super().__init__()
         self.transform = transforms.transform(grid, lmax, mmax, spin, mode, weights, iterations)
         self.lmax, self.mmax = self.transform.lmax, self.transform.mmax
         self.nalm, self.npix = self.transform.plan.nalm, self.transform.plan.npix
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"npix={self.npix}, lmax={self.lmax}, mmax={self.mmax}, mode={self.transform.plan.mode!r}"
 
 
 class SHT(_Module):
     """Transforms between a_lm and maps of a grid, with the arguments of kugel.SHT. Calling it synthesises."""
 
-    def synthesis(self, alm):
+    def synthesis(self, alm: Any) -> Any:
         """Maps of the coefficients."""
         return _apply(self.transform, alm, False)
 
-    def analysis(self, map):
+    def analysis(self, map: Any) -> Any:
         """Coefficients of the maps."""
         return _apply(self.transform, map, True)
 
-    def synthesis_adjoint(self, map):
+    def synthesis_adjoint(self, map: Any) -> Any:
         """sum_p map(p) conj(Y_lm(p)): the adjoint in the inner product of kugel.SHT."""
         alm = _apply(self.transform, map, False, True)
         return alm / _table("weight", self.lmax, self.mmax, alm.device, _REAL[alm.dtype])
 
-    def analysis_adjoint(self, alm):
+    def analysis_adjoint(self, alm: Any) -> Any:
         """The adjoint of analysis in that inner product."""
         weight = _table("weight", self.lmax, self.mmax, alm.device, alm.real.dtype)
         return _apply(self.transform, alm * weight, True, True)
@@ -59,7 +67,8 @@ class Smoothing(_Module):
     """Maps smoothed by a Gaussian beam of `fwhm` radians, or by a window [lmax + 1]; either may be a tensor or parameter
     and has gradients. Pairs of spin s and Q, U take the beam's form for their spin."""
 
-    def __init__(self, grid, lmax, fwhm=None, window=None, mmax=None, spin=0, mode=None, weights=None, iterations=3):
+    def __init__(self, grid: Any, lmax: int, fwhm: Any = None, window: npt.ArrayLike | None = None, mmax: int | None = None, spin: int = 0,
+                 mode: Any = None, weights: Any = None, iterations: int = 3) -> None:
         super().__init__(grid, lmax, mmax, spin, mode, weights, iterations)
         if (fwhm is None) == (window is None):
             raise ValueError("give one of fwhm and window")
@@ -69,7 +78,7 @@ class Smoothing(_Module):
             else:
                 self.register_buffer(name, torch.as_tensor(value), persistent=False)
 
-    def windows(self, like):
+    def windows(self, like: Any) -> Any:
         """[sets, lmax + 1] or [lmax + 1]."""
         if self.window is not None:
             return self.window
@@ -78,10 +87,10 @@ class Smoothing(_Module):
             return torch.stack([gauss_beam(self.fwhm, self.lmax, s, like.device) for s in (0, 2, 2)])
         return gauss_beam(self.fwhm, self.lmax, spin, like.device)
 
-    def forward(self, map):
+    def forward(self, map: Any) -> Any:
         return _apply(self.transform, self.weighted(_apply(self.transform, map, True)), False)
 
-    def weighted(self, alm):
+    def weighted(self, alm: Any) -> Any:
         """Coefficients times the windows."""
         factor = self.windows(alm)[..., _table("degree", self.lmax, self.mmax, alm.device)]
         return alm * factor.to(_REAL[alm.dtype])
@@ -91,7 +100,8 @@ class Regrid(nn.Module):
     """Maps from one grid to another, through a_lm up to lmax; on the way multiplied by the window [lmax + 1] or the Gaussian
     beam of fwhm radians, if given, either of which may be a tensor or parameter and has gradients."""
 
-    def __init__(self, source, target, lmax, spin=0, mode=None, weights=None, iterations=0, fwhm=None, window=None):
+    def __init__(self, source: Any, target: Any, lmax: int, spin: int = 0, mode: Any = None, weights: Any = None, iterations: int = 0,
+                 fwhm: Any = None, window: npt.ArrayLike | None = None) -> None:
         super().__init__()
         if fwhm is not None and window is not None:
             raise ValueError("give at most one of fwhm and window")
@@ -100,7 +110,7 @@ class Regrid(nn.Module):
         self.beam = None if fwhm is None and window is None else \
             Smoothing(source, lmax, fwhm, window, None, spin, mode, weights, iterations)
 
-    def forward(self, map):
+    def forward(self, map: Any) -> Any:
         alm = self.analysis(map)
         if self.beam is not None:
             alm = self.beam.weighted(alm)

@@ -9,7 +9,10 @@ A backward pass with gradients for the points costs one transform, not one per a
 values, complex64 or complex128, is that of the transform; points are float32 or float64 with either. Gradients are first
 derivatives: they have none themselves.
 """
+from __future__ import annotations
+
 import functools
+from typing import Any
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -99,18 +102,18 @@ class _ToFrequencies(torch.autograd.Function):
         return None, torch.from_numpy(ctx.points.adjoint(_array(g))), None, None
 
 
-def to_modes(x, c, n, *, sign=1, tolerance=None, fft_order=False, period=None):
+def to_modes(x: Any, c: Any, n: Any, *, sign: Any = 1, tolerance: float | None = None, fft_order: bool = False, period: Any = None) -> Any:
     """Modes [..., n...] of strengths c [..., M] at points x [M, ndim]; options as kugel.nufft.Plan."""
     n = tuple(int(k) for k in n)
     return _ToModes.apply(x, c, n, _words(c, tolerance, sign, fft_order=bool(fft_order), period=period))
 
 
-def to_points(x, f, *, sign=-1, tolerance=None, fft_order=False, period=None):
+def to_points(x: Any, f: Any, *, sign: Any = -1, tolerance: float | None = None, fft_order: bool = False, period: Any = None) -> Any:
     """Values [..., M] at points x [M, ndim] of modes f [..., n...]; options as kugel.nufft.Plan."""
     return _ToPoints.apply(x, f, _words(f, tolerance, sign, fft_order=bool(fft_order), period=period))
 
 
-def to_frequencies(x, c, s, *, sign=1, tolerance=None):
+def to_frequencies(x: Any, c: Any, s: Any, *, sign: Any = 1, tolerance: float | None = None) -> Any:
     """Sums [..., K] at frequencies s [K, ndim] of strengths c [..., M] at points x [M, ndim]; a gradient for c only."""
     if x.requires_grad or s.requires_grad:
         raise NotImplementedError("to_frequencies has no gradients for points and frequencies: detach them")

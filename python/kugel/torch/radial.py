@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Radial convolution of PyTorch tensors, with gradients by its transpose."""
+from __future__ import annotations
+
 import itertools
 import weakref
+from typing import Any
 
 import torch
 from torch import nn
@@ -62,7 +65,7 @@ class Radial(nn.Module):
     """Maps [..., npix], with a spin [..., 2, npix], convolved with a radial kernel; the arguments of kugel.Radial (a Grid,
     or an nside, and so on) but for device. It is a linear map, whose gradient is its adjoint; bad pixels count as zero and have no gradient."""
 
-    def __init__(self, grid, *args, **options):
+    def __init__(self, grid: Any, *args: Any, **options: Any) -> None:
         super().__init__()
         if "device" in options:
             raise TypeError("device is that of the tensors: leave it out")
@@ -79,13 +82,13 @@ class Radial(nn.Module):
                              f"(..., {', '.join(map(str, self.shape))})")
         return _radial(x if x.dtype in (torch.float64, torch.float32) else x.float(), self._kernel.name, adjoint)
 
-    def forward(self, map):
+    def forward(self, map: Any) -> Any:
         return self._run(map, False)
 
-    def adjoint(self, map):
+    def adjoint(self, map: Any) -> Any:
         """The transpose, as a matrix, of the call."""
         return self._run(map, True)
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         plan = self._kernel.plan()
         return f"npix={self.shape[-1]}, method={plan.method!r}, radius={plan.radius:.3g}"

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Orders of HEALPix pixels."""
+from __future__ import annotations
+
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -75,12 +79,12 @@ class Reorder(nn.Module):
     """HEALPix maps [..., npix] from one order of pixels to another: "ring", "nested" or a flat layout of kugel.reorder such
     as "flat_s". `source` is "ring" unless `to` is. Elements of any type; a permutation, whose gradient is the way back."""
 
-    def __init__(self, nside, to="nested", source=None):
+    def __init__(self, nside: int, to: Any = "nested", source: Any = None) -> None:
         super().__init__()
         self.nside, self.target = int(nside), _word(to)
         self.source = _word(source or ("nested" if self.target == "RING" else "ring"))
 
-    def forward(self, map):
+    def forward(self, map: Any) -> Any:
         if not torch.is_tensor(map):
             raise TypeError(f"expected a tensor, not {type(map).__name__}")
         if map.shape[-1:] != (12 * self.nside**2,):
@@ -88,5 +92,5 @@ class Reorder(nn.Module):
         run = _reorder if torch.compiler.is_compiling() else _Linear.apply
         return run(map, self.source, self.target)
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"nside={self.nside}, {self.source} to {self.target}"

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Convolution of PyTorch tensors with a volume, with gradients for the image and the kernel."""
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 import torch
 from torch import nn
@@ -65,7 +69,7 @@ class VolumeConvolution(nn.Module):
     trainable:  False: the kernel is fixed, and its spectrum is kept for images of the same shape
     """
 
-    def __init__(self, kernel, mode="same", boundary="zero", trainable=True):
+    def __init__(self, kernel: Any, mode: Any = "same", boundary: str = "zero", trainable: bool = True) -> None:
         super().__init__()
         kernel = torch.as_tensor(kernel)
         if kernel.dtype not in (torch.float32, torch.float64):
@@ -85,7 +89,7 @@ class VolumeConvolution(nn.Module):
             self._kept = key, Convolution(shape, kernel.contiguous().numpy(), self.mode, self.boundary)
         return self._kept[1]
 
-    def forward(self, image):
+    def forward(self, image: Any) -> Any:
         if not torch.is_tensor(image):
             raise TypeError(f"expected a tensor, not {type(image).__name__}")
         for name, t in (("image", image), ("kernel", self.kernel)):
@@ -100,5 +104,5 @@ class VolumeConvolution(nn.Module):
     def __getstate__(self):
         return {**self.__dict__, "_kept": None}
 
-    def extra_repr(self):
+    def extra_repr(self) -> Any:
         return f"kernel={tuple(self.kernel.shape)}, mode={self.mode!r}, boundary={self.boundary!r}"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Convolution and correlation of images and volumes: a plan that keeps the kernel's spectrum, and functions."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,6 +12,9 @@ from .._lib import Handle, lib, long_call, options, view
 from ..devices import context
 from ..fft.arrays import Host
 from ..fft.place import place
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 EXTENTS = {"full": _ffi.KUGEL_CONV_FULL, "same": _ffi.KUGEL_CONV_SAME, "valid": _ffi.KUGEL_CONV_VALID}
 BOUNDARIES = {"zero": _ffi.KUGEL_BOUNDARY_ZERO, "replicate": _ffi.KUGEL_BOUNDARY_REPLICATE,
@@ -20,14 +26,14 @@ _REAL = tuple(np.dtype(t) for t in ("uint8", "uint16", "int16", "int32", "float1
 _COMPLEX = tuple(np.dtype(t) for t in ("complex64", "complex128"))
 
 
-def choose(value, table, name):
+def choose(value: Any, table: Any, name: Any) -> Any:
     """The library's number of one of a table's words."""
     if value not in table:
         raise ValueError(f"{name} is {value!r}; allowed are {', '.join(repr(w) for w in table)}")
     return table[value]
 
 
-def lengths(values, ndim, name):
+def lengths(values: npt.ArrayLike, ndim: int, name: Any) -> Any:
     """ndim integers, from one or from ndim; None stays None."""
     if values is None:
         return None
@@ -64,8 +70,10 @@ class Convolution:
     device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share the tiles
     """
 
-    def __init__(self, shape, kernel, mode="same", boundary="zero", correlate=False, centre=None, dtype=None, precision=None,
-                 several=False, scale=1.0, complex_data=None, engine="auto", parts=0, tile=None, device=None):
+    def __init__(self, shape: Any, kernel: Any, mode: str = "same", boundary: str = "zero", correlate: bool = False, centre: Any = None,
+                 dtype: Any = None, precision: str | None = None, several: bool = False, scale: float = 1.0,
+                 complex_data: bool | None = None, engine: str = "auto", parts: Any = 0, tile: Any = None,
+                 device: str | None = None) -> None:
         kernel = place(kernel).get()
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         ndim = len(self.shape)
@@ -96,7 +104,7 @@ class Convolution:
         self.results = tuple(self.info["results"])
 
     @property
-    def info(self):
+    def info(self) -> Any:
         """What the plan does: engine, parts, tiles, lengths, bytes, predicted seconds."""
         raw = _ffi.kugel_volume_info()
         raw.size = ctypes.sizeof(raw)
@@ -106,11 +114,11 @@ class Convolution:
         found["engine"] = words[raw.engine]
         return {name: list(v[:raw.ndim]) if hasattr(v, "__len__") and name != "engine" else v for name, v in found.items()}
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Any:
         """Results of images [..., shape...]."""
         return self._apply(lib.kugel_volume_execute, x, False)
 
-    def adjoint(self, x):
+    def adjoint(self, x: Any) -> Any:
         """The exact adjoint: images of results [..., results...]."""
         return self._apply(lib.kugel_volume_adjoint, x, True)
 
@@ -159,7 +167,8 @@ def _both(image, psf, mode, boundary, correlate, dtype, precision, words):
     return plan(x)
 
 
-def convolve(image, psf, mode="same", boundary="zero", dtype=None, precision=None, **words):
+def convolve(image: Any, psf: Any, mode: str = "same", boundary: str = "zero", dtype: Any = None, precision: str | None = None,
+             **words: Any) -> Any:
     """Convolution of an image or volume [..., z, y, x] with a kernel of 1 to 3 dimensions.
 
     With boundary "zero" the shape and the results are those of scipy.signal.fftconvolve (mode "valid": of an image at least
@@ -168,7 +177,8 @@ def convolve(image, psf, mode="same", boundary="zero", dtype=None, precision=Non
     return _both(image, psf, mode, boundary, False, dtype, precision, words)
 
 
-def correlate(image, psf, mode="same", boundary="zero", dtype=None, precision=None, **words):
+def correlate(image: Any, psf: Any, mode: str = "same", boundary: str = "zero", dtype: Any = None, precision: str | None = None,
+              **words: Any) -> Any:
     """Correlation, sum_j conj(h_j) x_{o-c+j}: the adjoint of convolve (mode "same", boundary "zero"). For kernels of even
     lengths scipy.signal.correlate has other centres: k - 1 - (k - 1) // 2."""
     return _both(image, psf, mode, boundary, True, dtype, precision, words)

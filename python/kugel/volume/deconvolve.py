@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Deconvolution of images and volumes."""
+from __future__ import annotations
+
 import ctypes
+from typing import Any
 
 import numpy as np
 
@@ -53,9 +56,10 @@ class Deconvolution:
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
     """
 
-    def __init__(self, shape, psf, iterations=20, method="rl", *, edges="unknown", background=0.0, offset=0.0, saturation=0.0,
-                 lambda_=0.0, step=0.0, tolerance=0.0, discrepancy=0.0, centre=None, back=None, precision=None, memory=0,
-                 halo=0, callback=None, device=None, depths=None):
+    def __init__(self, shape: Any, psf: Any, iterations: int = 20, method: str = "rl", *, edges: Any = "unknown", background: Any = 0.0,
+                 offset: Any = 0.0, saturation: Any = 0.0, lambda_: float = 0.0, step: float = 0.0, tolerance: float = 0.0,
+                 discrepancy: float = 0.0, centre: Any = None, back: Any = None, precision: str | None = None, memory: Any = 0,
+                 halo: int = 0, callback: Any = None, device: str | None = None, depths: Any = None) -> None:
         psf = _readable(psf, "psf")
         for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
             if value not in allowed:
@@ -112,7 +116,7 @@ class Deconvolution:
             self._raised = e
             return 1
 
-    def __call__(self, image, mask=None, start=None, out=None):
+    def __call__(self, image: Any, mask: Any = None, start: Any = None, out: Any = None) -> Any:
         """The object of one image, in the precision of the plan or in `out`; mask: 0 (False) where a voxel is missing."""
         image = _readable(image, "image")
         out = np.empty(self.shape, self.dtype) if out is None else writable(out, "out")
@@ -136,7 +140,8 @@ def _check_voxels(image, psf):
                              "any_voxel=True")
 
 
-def deconvolve(image, psf, iterations=20, method="rl", *, mask=None, start=None, out=None, any_voxel=False, **how):
+def deconvolve(image: Any, psf: Any, iterations: int = 20, method: str = "rl", *, mask: Any = None, start: Any = None, out: Any = None,
+               any_voxel: bool = False, **how: Any) -> Any:
     """What an image showed before its PSF blurred it: arguments of skimage.restoration.richardson_lucy, and of
     Deconvolution. Leading axes of the image beyond the PSF's (channels, times) are images of their own, by one plan.
 

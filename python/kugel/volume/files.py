@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stacks on disk: TIFF (plain, ImageJ, OME), NPY, NRRD, MetaImage, OME-Zarr, Imaris, BigDataViewer; docs/stacks.md."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _ffi
 from .._lib import dtype_of, lib, long_call, numpy_dtype, options, path, strings, text, view
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from .._types import Path
 
 COMPRESSIONS = {None: _ffi.KUGEL_COMPRESS_AUTO, "none": _ffi.KUGEL_COMPRESS_NONE, "deflate": _ffi.KUGEL_COMPRESS_DEFLATE,
                 "gzip": _ffi.KUGEL_COMPRESS_DEFLATE, "lzw": _ffi.KUGEL_COMPRESS_LZW, "packbits": _ffi.KUGEL_COMPRESS_PACKBITS,
@@ -29,7 +36,7 @@ class Stack:
             part = stack.read(channel=1, box=(slice(10, 20), slice(None), slice(0, 256)))
     """
 
-    def __init__(self, address):
+    def __init__(self, address: Any) -> None:
         self._address = address
         info = self._info()
         self.shape = tuple(info.shape)
@@ -54,7 +61,7 @@ class Stack:
         return info
 
     @property
-    def clipped(self):
+    def clipped(self) -> Any:
         """Values that conversions between types saturated, and NaN that they made 0."""
         return self._info().clipped
 
@@ -71,7 +78,7 @@ class Stack:
             n.append(stop - start)
         return (ctypes.c_int64 * 3)(*lo), (ctypes.c_int64 * 3)(*n)
 
-    def read(self, time=0, channel=0, box=None, dtype=None):
+    def read(self, time: int = 0, channel: int = 0, box: Any = None, dtype: Any = None) -> Any:
         """The volume [z, y, x] of one channel at one time, or the part of it that three slices give."""
         self._info()
         lo, n = self._box(box)
@@ -79,7 +86,7 @@ class Stack:
         long_call(lib.kugel_image_read, self._address, time, channel, lo, n, view(out))
         return out
 
-    def array(self, time=None, channel=None, dtype=None):
+    def array(self, time: int | None = None, channel: int | None = None, dtype: Any = None) -> Any:
         """All numbers: [t, c, z, y, x] without axes t and c of length 1, or those of one time or channel."""
         self._info()
         lo, n = self._box(None)
@@ -93,7 +100,7 @@ class Stack:
             out = out[0]
         return out
 
-    def write(self, values, time=0, channel=0, at=(0, 0, 0)):
+    def write(self, values: npt.ArrayLike, time: int = 0, channel: int = 0, at: Any = (0, 0, 0)) -> None:
         """Writes a box of numbers at z, y, x; each voxel once, in any order."""
         self._info()
         values = np.asarray(values)
@@ -105,7 +112,7 @@ class Stack:
         lo, n = (ctypes.c_int64 * 3)(*at), (ctypes.c_int64 * 3)(*values.shape)
         long_call(lib.kugel_image_write, self._address, time, channel, lo, n, view(values))
 
-    def close(self, keep=True):
+    def close(self, keep: bool = True) -> None:
         """Closes the stack; keep=False deletes one that was being written."""
         address, self._address = self._address, None
         if address:
@@ -126,15 +133,16 @@ class Stack:
         return f"<kugel.volume.Stack {self.format} {'x'.join(map(str, self.shape))} {self.dtype}>"
 
 
-def open(name, level=0):  # noqa: A001: as the library's
+def open(name: Path, level: int = 0) -> Stack:  # noqa: A001: as the library's
     """Opens a stack for reading; level: of a multi-scale Zarr, 0 the finest."""
     out = ctypes.c_void_p()
     lib.kugel_image_open(None, path(name), ctypes.byref(options(_ffi.kugel_image_open_opts, level=level)), ctypes.byref(out))
     return Stack(out)
 
 
-def create(name, shape=None, dtype=None, like=None, voxel=None, time_step=0.0, channel_names=None, compression=None, format=None,
-           chunk=None, level=0, shard=0, bigtiff=False, overwrite=False, description=None):
+def create(name: Path, shape: Any = None, dtype: Any = None, like: Any = None, voxel: Any = None, time_step: float = 0.0,
+           channel_names: Any = None, compression: str | None = None, format: str | None = None, chunk: Any = None, level: int = 0,
+           shard: Any = 0, bigtiff: bool = False, overwrite: bool = False, description: str | None = None) -> Stack:
     """Creates a stack [t, c, z, y, x] (shape may lack the first axes) to be filled by Stack.write; close() gives it its name.
 
     like:  an open Stack whose shape, type and metadata stand for those not given
@@ -168,13 +176,13 @@ def create(name, shape=None, dtype=None, like=None, voxel=None, time_step=0.0, c
     return Stack(out)
 
 
-def read(name, time=None, channel=None, dtype=None, level=0):
+def read(name: Path, time: int | None = None, channel: int | None = None, dtype: Any = None, level: int = 0) -> Any:
     """The numbers of a stack: [t, c, z, y, x] without axes t and c of length 1, or of one time or channel."""
     with open(name, level) as stack:
         return stack.array(time, channel, dtype)
 
 
-def write(name, values, **options):
+def write(name: Path, values: npt.ArrayLike, **options: Any) -> None:
     """Writes an array [t, c, z, y, x] (it may lack the first axes) as a stack; options as for create."""
     values = np.asarray(values)
     if not 1 <= values.ndim <= 5:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Arrays that are not in memory: Zarr arrays, memmaps and whatever else is read and written by slices, and Dask arrays."""
+from __future__ import annotations
+
 import itertools
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +12,7 @@ from .convolve import BOUNDARIES, Convolution, choose
 _BYTES = 1 << 28  # of a block of results, as float64
 
 
-def inside(boundary, i, n):
+def inside(boundary: str, i: Any, n: Any) -> Any:
     """The voxels that stand for i of an axis, and which have none."""
     if boundary == "replicate":
         return np.clip(i, 0, n - 1), None
@@ -73,7 +76,8 @@ class _Blocks:
         return self.plans[x.shape](x)
 
 
-def convolve_blocks(image, kernel, out=None, boundary="zero", *, block=None, dtype=None, precision=None, progress=None):
+def convolve_blocks(image: Any, kernel: Any, out: Any = None, boundary: str = "zero", *, block: Any = None, dtype: Any = None,
+                    precision: str | None = None, progress: Any = None) -> Any:
     """Convolves an array that need not be in memory, block by block with the surroundings that its kernel reaches; equal to
     `convolve(image, kernel, "same", boundary)` of the whole to rounding.
 

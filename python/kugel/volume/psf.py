@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Point spread functions of microscopes: computed, measured from beads, resampled, cropped and judged."""
+from __future__ import annotations
+
 import ctypes
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _ffi
 from .._lib import lib, long_call, options, view
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _MODELS = {"bw": _ffi.KUGEL_PSF_BORN_WOLF, "gl": _ffi.KUGEL_PSF_GIBSON_LANNI, "rw": _ffi.KUGEL_PSF_RICHARDS_WOLF,
            "gauss": _ffi.KUGEL_PSF_GAUSSIAN}
@@ -46,7 +52,7 @@ class Psf:
     Functions that take arrays take a Psf too. All lengths share one unit.
     """
 
-    def __init__(self, values, voxel=None):
+    def __init__(self, values: npt.ArrayLike, voxel: Any = None) -> None:
         self.values = np.asarray(values)
         self.voxel = None if voxel is None else tuple(_three(voxel))
 
@@ -59,8 +65,9 @@ class Psf:
         return f"Psf({' x '.join(map(str, self.shape))} {self.values.dtype}, voxel={self.voxel})"
 
     @classmethod
-    def compute(cls, model, shape=None, *, voxel, na=0.0, wavelength=0.0, image=None, imaging="widefield", polarisation=None,
-                norm="sum", sigma=None, shift=0.0, samples=0, dtype=np.float32, **optics):
+    def compute(cls, model: str, shape: Any = None, *, voxel: Any, na: Any = 0.0, wavelength: Any = 0.0, image: Any = None,
+                imaging: str = "widefield", polarisation: Any = None, norm: str = "sum", sigma: Any = None, shift: Any = 0.0,
+                samples: int = 0, dtype: Any = np.float32, **optics: Any) -> Psf:
         """A PSF by the model "bw" (Born and Wolf), "gl" (Gibson and Lanni), "rw" (Richards and Wolf) or "gauss".
 
         shape:       odd lengths; or image: those of the image it is for, of which the shape follows
@@ -83,28 +90,28 @@ class Psf:
         return cls(values, voxel)
 
     @classmethod
-    def born_wolf(cls, shape=None, **optics):
+    def born_wolf(cls, shape: Any = None, **optics: Any) -> Psf:
         """The scalar PSF without aberrations: see compute."""
         return cls.compute("bw", shape, **optics)
 
     @classmethod
-    def gibson_lanni(cls, shape=None, **optics):
+    def gibson_lanni(cls, shape: Any = None, **optics: Any) -> Psf:
         """The scalar PSF through layers: see compute."""
         return cls.compute("gl", shape, **optics)
 
     @classmethod
-    def richards_wolf(cls, shape=None, **optics):
+    def richards_wolf(cls, shape: Any = None, **optics: Any) -> Psf:
         """The vectorial PSF: see compute."""
         return cls.compute("rw", shape, **optics)
 
     @classmethod
-    def gaussian(cls, shape=None, **optics):
+    def gaussian(cls, shape: Any = None, **optics: Any) -> Psf:
         """A Gaussian, with sigma=(z, across) or the widths of the optics: see compute."""
         return cls.compute("gauss", shape, **optics)
 
     @classmethod
-    def from_beads(cls, image, shape, *, voxel=None, snr=0.0, separation=0.0, saturation=0.0, least=0, norm="sum",
-                   dtype=np.float32):
+    def from_beads(cls, image: Any, shape: Any, *, voxel: Any = None, snr: float = 0.0, separation: float = 0.0, saturation: Any = 0.0,
+                   least: Any = 0, norm: str = "sum", dtype: Any = np.float32) -> Psf:
         """The mean of the beads in an image, aligned to a fraction of a voxel; `beads` of the result says how many."""
         opts = options(_ffi.kugel_psf_beads_opts, snr=snr, separation=_three(separation), saturation=saturation, least=least,
                        norm=_one_of("norm", norm, _NORMS))
@@ -116,11 +123,11 @@ class Psf:
                      for name, value in ((n, getattr(info, n)) for n, *_ in info._fields_ if n != "size")}
         return out
 
-    def check(self, image=None):
+    def check(self, image: Any = None) -> Any:
         """What is wrong with it, as sentences; image: the lengths of the image it is for."""
         return [text for _, text in self.report(image)[1]]
 
-    def report(self, image=None):
+    def report(self, image: Any = None) -> Any:
         """(numbers, [(flag, sentence)]): sum, largest, centre, fwhm ... as kugel_psf_report has them."""
         report = options(_ffi.kugel_psf_report)
         lengths = None if image is None else (ctypes.c_int64 * len(image))(*image)
@@ -133,8 +140,8 @@ class Psf:
                 found.append((flag, buffer.value.decode()))
         return numbers, sorted(found)
 
-    def prepare(self, shape=None, *, to_voxel=None, background=np.nan, keep_centre=False, keep_negative=False, norm="sum",
-                dtype=np.float32):
+    def prepare(self, shape: Any = None, *, to_voxel: Any = None, background: Any = np.nan, keep_centre: bool = False,
+                keep_negative: bool = False, norm: str = "sum", dtype: Any = np.float32) -> Any:
         """Takes off background (NaN: the median of the rim), centres, resamples to other voxels, pads or crops."""
         if to_voxel is not None and self.voxel is None:
             raise ValueError("this Psf has no voxel size: make it as Psf(values, voxel=...)")
@@ -150,7 +157,7 @@ class Psf:
         long_call(lib.kugel_psf_prepare, None, view(self.values), ctypes.byref(opts), view(values))
         return Psf(values, self.voxel if to_voxel is None else to_voxel)
 
-    def crop(self, energy=0.999):
+    def crop(self, energy: Any = 0.999) -> Any:
         """The smallest box around the middle that holds this part of the energy."""
         lo, n = (ctypes.c_int64 * 3)(), (ctypes.c_int64 * 3)()
         lib.kugel_psf_crop(None, view(self.values), energy, lo, n, None)
