@@ -174,7 +174,7 @@ _kugel()
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --channel --time --size --title --voxel" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --columns --nside --channel --time --size --title --voxel --nest --ring" ;;
   deconvolve)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

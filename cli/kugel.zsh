@@ -28,7 +28,7 @@ _kugel()
       'convolve:convolve stacks of images with a kernel'
       'convert:convert stacks of images between formats'
       'mip:draw maximum projections of a stack'
-      'view:make a page to look at stacks in a browser'
+      'view:make a page to look at maps or stacks in a browser'
       'deconvolve:take the blur of a known PSF off images'
       'psf:compute or measure point spread functions of microscopes'
       'plot:draw a map as PNG'
@@ -653,11 +653,15 @@ _kugel()
       '--progress=[on stderr\: a bar where that is a terminal, or one JSON object per line with fraction, stage, elapsed_seconds and left_seconds]:value:(auto bar json none)' \
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
+      '--columns=[maps\: columns by name or number, or all; of one file I, Q, U where it has them, of several the first]:LIST:' \
+      '--nside=[maps\: greatest nside of the page; finer ones are averaged]:N:' \
       '(-c --channel)'{-c+,--channel=}'[channel, counted from 0]:N:' \
       '--time=[time point, counted from 0]:N:' \
       '(-s --size)'{-s+,--size=}'[most voxels along an axis that the page holds; more are averaged to that]:N:' \
       '--title=[above the views, instead of the files'\'' names]:TEXT:' \
       '--voxel=[size of a voxel in micrometres, instead of the file'\''s]:Z,Y,X:' \
+      '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
+      '--ring[they are in RING order, as without either option]' \
       '*:file:_files' ;;
   deconvolve)
     _arguments -s -S \

@@ -12,6 +12,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options(-mno-mmx) # gcc 12 may move halves of vectors through %mm registers, which ruins long double
 endif()
 set(KUGEL_ISA_FLAGS_generic "")
+if(KUGEL_WHEEL AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(KUGEL_ISA_FLAGS_generic -Os) # for processors before 2013: a seventh of the wheel otherwise
+endif()
 set(KUGEL_ISA_FLAGS_avx2 -mavx2 -mfma)
 set(KUGEL_ISA_FLAGS_avx512 -mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512)
 

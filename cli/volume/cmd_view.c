@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel view: a stack, or two side by side, as one page for a browser. */
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "commands.h"
 #include "map/files.h"
+#include "map/npymap.h"
+#include "map/skyview.h"
 #include "volume/page.h"
 #include "volume/stacks.h"
 
 #define VIEW_OPTIONS(X)                                                                                      \
-  X(files, 0, ARG_OPERAND, "FILE", NULL, 2, 3,                                                               \
-    "STACK OUTPUT, or BEFORE AFTER OUTPUT for two stacks side by side; the output is a page (HTML)")         \
+  X(files, 0, ARG_OPERAND, "FILE", NULL, 2, 7,                                                               \
+    "MAP ... OUTPUT for up to six HEALPix maps (FITS, NPY); STACK OUTPUT, or BEFORE AFTER OUTPUT for two "   \
+    "stacks side by side; the output is a page (HTML)")                                                      \
+  X(columns, 0, ARG_TEXT, "LIST", NULL, 0, 0,                                                                \
+    "maps: columns by name or number, or all; of one file I, Q, U where it has them, of several the first")  \
+  X(nside, 0, ARG_INT, "N", "512", 1, 2048, "maps: greatest nside of the page; finer ones are averaged")     \
   X(channel, 'c', ARG_INT, "N", "0", 0, 1e9, "channel, counted from 0")                                      \
   X(time, 0, ARG_INT, "N", "0", 0, 1e9, "time point, counted from 0")                                        \
   X(size, 's', ARG_INT, "N", "256", 16, 1024,                                                                \
     "most voxels along an axis that the page holds; more are averaged to that")                              \
   X(title, 0, ARG_TEXT, "TEXT", NULL, 0, 0, "above the views, instead of the files' names")                  \
-  X(voxel, 0, ARG_TEXT, "Z,Y,X", NULL, 0, 0, "size of a voxel in micrometres, instead of the file's")
+  X(voxel, 0, ARG_TEXT, "Z,Y,X", NULL, 0, 0, "size of a voxel in micrometres, instead of the file's")        \
+  NPY_OPTIONS(X)
 
 OPTIONS(view, VIEW_OPTIONS);
 
@@ -36,7 +39,8 @@ typedef struct reduced {
 
 typedef struct work {
   reduced of[2];
-  FILE *out;
+  int stacks;
+  const char *title;
 } work;
 
 static void work_close(work *w)
@@ -45,8 +49,6 @@ static void work_close(work *w)
     free(w->of[i].sum);
     free(w->of[i].count);
   }
-  if (w->out)
-    fclose(w->out);
 }
 
 /* ---- voxels ---- */
@@ -128,33 +130,16 @@ static int open_one(stack *s, const char *path, const view_args *o, reduced *r)
 
 /* ---- the page ---- */
 
-/* A string of JSON that may stand in HTML. */
-static void put_text(FILE *out, const char *text)
+static void put_voxels(FILE *out, const reduced *r)
 {
-  fputc('"', out);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-    if (*p < 0x20 || strchr("\"\\<>&", *p))
-      fprintf(out, "\\u%04x", *p);
-    else
-      fputc(*p, out);
-  fputc('"', out);
-}
-
-static void put_base64(FILE *out, const reduced *r)
-{
-  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   int64_t all = r->n[0] * r->n[1] * r->n[2];
   double range = r->hi > r->lo ? r->hi - r->lo : 1;
-  for (int64_t i = 0; i < all; i += 3) {
-    uint32_t bits = 0;
-    for (int64_t k = 0; k < 3; k++) {
-      double x =
-          i + k < all && isfinite(r->sum[i + k]) ? sqrt(fmax(0, ((double)r->sum[i + k] - r->lo) / range)) : 0;
-      bits = bits << 8 | (uint32_t)lrint(255 * fmin(1, x));
-    }
-    for (int k = 0; k < 4; k++)
-      fputc(i + k - 1 >= all ? '=' : digits[bits >> (18 - 6 * k) & 63], out);
+  page_bytes bytes = {.out = out};
+  for (int64_t i = 0; i < all; i++) {
+    double x = isfinite(r->sum[i]) ? sqrt(fmax(0, ((double)r->sum[i] - r->lo) / range)) : 0;
+    page_byte(&bytes, (uint32_t)lrint(255 * fmin(1, x)));
   }
+  page_bytes_end(&bytes);
 }
 
 static void put_stack(FILE *out, const reduced *r)
@@ -165,56 +150,28 @@ static void put_stack(FILE *out, const reduced *r)
   for (int i = 0; i < 3; i++)
     v[i] = (known ? r->voxel[i] : 1) * (double)r->step[i];
   fprintf(out, "{\"name\": ");
-  put_text(out, slash && slash[1] ? slash + 1 : r->path);
+  page_text(out, slash && slash[1] ? slash + 1 : r->path);
   fprintf(out,
           ", \"shape\": [%lld, %lld, %lld], \"step\": [%lld, %lld, %lld], \"voxel\": [%.9g, %.9g, %.9g], ",
           (long long)r->n[0], (long long)r->n[1], (long long)r->n[2], (long long)r->step[0],
           (long long)r->step[1], (long long)r->step[2], v[0], v[1], v[2]);
   fprintf(out, "\"known\": %s, \"lo\": %.9g, \"hi\": %.9g, \"voxels\": \"", known ? "true" : "false", r->lo,
           r->hi);
-  put_base64(out, r);
+  put_voxels(out, r);
   fprintf(out, "\"}");
 }
 
-static int write_page(work *w, const char *path, int stacks, const char *title)
+static void put_data(FILE *out, const void *given)
 {
-  static const char line[] = "//DATA\n";
-  const char *page = (const char *)view_page, *place = memmem(page, view_page_bytes, line, strlen(line));
-  size_t head = (size_t)(place - page), tail = head + strlen(line);
-  char temp[4200];
-  const char *slash = strrchr(path, '/');
-  snprintf(temp, sizeof temp, "%.*s.kugel-XXXXXX", slash ? (int)(slash + 1 - path) : 0, path);
-  int fd = mkostemp(temp, O_CLOEXEC);
-  if (fd < 0)
-    return fail("cannot write beside %s: %s", path, strerror(errno));
-  mode_t mask = umask(0);
-  umask(mask);
-  fchmod(fd, 0666 & ~mask);
-  w->out = fdopen(fd, "w");
-  if (!w->out) {
-    close(fd);
-    remove(temp);
-    return fail("no memory to write %s", path);
+  const work *w = given;
+  fprintf(out, "{\"title\": ");
+  page_text(out, w->title);
+  fprintf(out, ", \"stacks\": [");
+  for (int i = 0; i < w->stacks; i++) {
+    fputs(i ? ", " : "", out);
+    put_stack(out, &w->of[i]);
   }
-  fwrite(page, 1, head, w->out);
-  fprintf(w->out, "{\"title\": ");
-  put_text(w->out, title);
-  fprintf(w->out, ", \"stacks\": [");
-  for (int i = 0; i < stacks; i++) {
-    fputs(i ? ", " : "", w->out);
-    put_stack(w->out, &w->of[i]);
-  }
-  fprintf(w->out, "]}\n");
-  fwrite(page + tail, 1, view_page_bytes - tail, w->out);
-  bool bad = ferror(w->out) || fflush(w->out);
-  bad |= fclose(w->out) != 0;
-  w->out = NULL;
-  if (bad || interrupted() || rename(temp, path) != 0) {
-    int error = errno;
-    remove(temp);
-    return interrupted() ? fail_interrupted() : fail("cannot write %s: %s", path, strerror(error));
-  }
-  return EXIT_DONE;
+  fprintf(out, "]}\n");
 }
 
 static int view(const void *args)
@@ -227,6 +184,14 @@ static int view(const void *args)
   stopwatch watch = stopwatch_start();
   int stacks = (int)o->files.n - 1;
   const char *target = o->files.list[stacks];
+  if (skyview_is(o->files.list[0]))
+    return skyview(o->files.list, stacks, target,
+                   &(skyview_opts){o->columns.s, o->nside.given ? o->nside.n : 0, o->title.s});
+  if (stacks > 2)
+    return fail_usage("at most two stacks lie side by side, and %d are given", stacks);
+  if (o->columns.given || o->nside.given)
+    return fail_usage("--%s is for maps: %s is none", o->columns.given ? "columns" : "nside",
+                      o->files.list[0]);
   report_title(o->files.list[0], target);
   double voxels = 0;
   for (int i = 0; i < stacks; i++) {
@@ -244,7 +209,9 @@ static int view(const void *args)
     STEP(read_voxels(both[i], o, &w.of[i]));
   }
   stopwatch_lap(&watch, "read");
-  STEP(write_page(&w, target, stacks, o->title.s ? o->title.s : "kugel view"));
+  w.stacks = stacks;
+  w.title = o->title.s ? o->title.s : "kugel view";
+  STEP(page_write(target, view_page, view_page_bytes, put_data, &w));
   char size[40];
   fact("page", "%s", bytes_text(voxels * 4 / 3 + (double)view_page_bytes, size, sizeof size));
   stopwatch_lap(&watch, "write");
@@ -254,14 +221,17 @@ static int view(const void *args)
 
 const command command_view = {
     .name = "view",
-    .summary = "make a page to look at stacks in a browser",
+    .summary = "make a page to look at maps or stacks in a browser",
     .about =
-        "One HTML file with three orthogonal slices, or maxima or means along the axes, sliders for place "
-        "and contrast, and a scale bar; two stacks, as before and after a deconvolution, lie side by side. "
-        "Nothing is loaded from elsewhere. The page holds 8 bits a voxel, evenly spaced in the square root "
-        "of "
-        "the value.",
-    .examples = "kugel view cells.ome.tif cells.html\n"
+        "One HTML file in which nothing is loaded from elsewhere. Maps: the sphere, Mollweide, gnomonic and "
+        "cartesian projections to turn and zoom, several maps side by side in step, colour maps and scales, "
+        "coordinate lines, and the value, place and pixel under the cursor. The page holds 16 bits a pixel, "
+        "finer where most values lie. Stacks: three orthogonal slices, or maxima or means along the axes, "
+        "sliders for place and contrast, and a scale bar; two stacks, as before and after a deconvolution, "
+        "lie side by side. The page holds 8 bits a voxel, evenly spaced in the square root of the value.",
+    .examples = "kugel view sky.fits sky.html\n"
+                "kugel view before.fits after.fits both.html --columns 0\n"
+                "kugel view cells.ome.tif cells.html\n"
                 "kugel view cells.tif sharp.tif both.html --title 'before and after'",
     .options = view_options,
     .n_options = sizeof view_options / sizeof view_options[0],

@@ -352,7 +352,7 @@ def _class(name, proj, doc, healpix):
     def __init__(self, *args: Any, **kwds: Any) -> None:
         SphericalProjAxes.__init__(self, proj, *args, **kwds)
 
-    def projmap(self, map, nest=False, **kwds):
+    def projmap(self, map: npt.ArrayLike, nest: bool = False, **kwds: Any) -> Any:
         """Draws a HEALPix map; returns its values on the plane."""
         nside = get_nside(map)
         return SphericalProjAxes.projmap(self, map, lambda x, y, z: vec2pix(nside, x, y, z, nest=nest), **kwds)

@@ -5,6 +5,7 @@ import math
 import os
 import re
 import shutil
+import struct
 import subprocess
 from harness import *
 
@@ -65,4 +66,92 @@ def browser():
     assert done.stdout.count("<canvas") == 3 and "value at the cross:" in done.stdout, done.stdout[-2000:]
 
 
-main([page, smaller, refusals, browser])
+# ---- maps
+
+MAP = os.path.abspath(os.path.join(HERE, "../../share/data/wmap7_w_band_nside32.fits"))
+
+
+def npy(name, values):
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)},), }}"
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    with open(name, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}f", *values))
+
+
+def pixels(m):
+    """The values of a map of the page, None where it has none."""
+    raw = base64.b64decode(m["pixels"])
+    assert len(raw) == 24 * m["nside"] ** 2
+    scale = (m["hi"] - m["lo"]) / 65534
+    return [m["soft"] * math.sinh(m["lo"] + scale * (q - 1)) if q else None for q in struct.unpack(f"<{len(raw) // 2}H", raw)]
+
+
+def centre(n, face, x, y):
+    """Of a pixel, as a unit vector: Gorski et al. 2005, section 5."""
+    row = (2, 3, 4)[face // 4] * n - x - y - 1
+    half = n if n <= row <= 3 * n else row if row < n else 4 * n - row
+    z = (2 - row / n) * 2 / 3 if n <= row <= 3 * n else (1 - row**2 / (3 * n * n)) if row < n else half**2 / (3 * n * n) - 1
+    around = (1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7)[face] * half + x - y
+    phi = math.pi / 4 * around / half
+    s = math.sqrt(1 - z * z)
+    return s * math.cos(phi), s * math.sin(phi), z
+
+
+def sky():
+    n = 4
+    npy("m.npy", [float(i) if i else -1.6375e30 for i in range(12 * n * n)])
+    j = ok("view", "m.npy", "a.html", "--nest", "--json").json
+    d = data("a.html")
+    m = d["maps"][0]
+    assert j["status"] == "done" and len(d["maps"]) == 1 and m["nside"] == n and len(d["colors"]["planck"]) == 99
+    values = pixels(m)
+    assert values[0] is None
+    spread = lambda v: sum((v >> b & 1) << 2 * b for b in range(4))
+    for i in range(1, len(values)):
+        face, y, x = i // (n * n), i // n % n, i % n
+        assert abs(values[i] - (face * n * n + spread(x) + 2 * spread(y))) < 0.01, (i, values[i])
+    node = shutil.which("node")
+    if node:  # the page's own formula, at the centres of all pixels
+        with open("a.html") as f:
+            text = f.read()
+        code = text[text.index("function pixelOf"):text.index("function nested")]
+        for n in (1, 3, 8):
+            places = [centre(n, i // (n * n), i % n, i // n % n) for i in range(12 * n * n)]
+            code += f"{json.dumps(places)}.forEach((v, i) => {{ if (pixelOf({n}, ...v) !== i) throw Error([{n}, i]); }});"
+        subprocess.run([node, "-e", code], check=True, timeout=60)
+
+
+def skies():
+    ok("view", MAP, "a.html", "--nside", 16)
+    d = data("a.html")
+    assert [m["name"].split(", ")[1] for m in d["maps"]] == ["I_STOKES", "Q_STOKES", "U_STOKES"] and d["system"] == "Galactic"
+    ok("udgrade", MAP, "small.fits", "--nside", 16)
+    ok("view", "small.fits", MAP, "b.html", "--nside", 16)
+    e = data("b.html")
+    assert len(e["maps"]) == 2
+    for m in e["maps"]:
+        assert all(abs(a - b) < 1e-4 + 1e-4 * abs(b) for a, b in zip(pixels(m), pixels(d["maps"][0])))
+    refused(2, "view", MAP, GRID, "c.html", says="is no HEALPix map")
+    refused(2, "view", GRID, "c.html", "--nside", 16, says="--nside is for maps")
+    refused(2, "view", GRID, GRID, GRID, "c.html", says="at most two stacks")
+    npy("bad.npy", [float("nan")] * 12)
+    refused(1, "view", "bad.npy", "c.html", says="nothing to look at")
+    npy("odd.npy", [1.0] * 108)
+    refused(1, "view", "odd.npy", "c.html", "--nside", 2, says="cannot be halved")
+    assert not os.path.exists("c.html")
+
+
+def sky_browser():
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if not chromium:
+        return
+    ok("view", MAP, "a.html", "--columns", "0")
+    done = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom",
+                           "file://" + os.path.abspath("a.html") + "#projection=sphere&lon=80"], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "HOME": os.getcwd()})
+    if done.returncode:
+        return
+    assert done.stdout.count("<canvas") == 2 and "values from" in done.stdout, done.stdout[-2000:]
+
+
+main([page, smaller, refusals, browser, sky, skies, sky_browser])
