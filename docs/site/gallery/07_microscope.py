@@ -1,0 +1,19 @@
+"""Deconvolution
+
+A stack of thin lines under a confocal microscope: the maximum along z before and after 15 iterations.
+"""
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import kugel.volume as kv
+
+stack = kv.open("tests/data/golden/volume/grid.tif")
+image = stack.array(0, 0)[:].astype("float32")
+psf = kv.Psf.compute("gl", (21, 31, 31), imaging="confocal", voxel=stack.voxel, na=1.4, wavelength=0.52, excitation=0.488)
+sharp = kv.deconvolve(image, psf, iterations=15)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.6))
+for a, values, name in zip(axes, (image, sharp), ("as recorded", "15 iterations")):
+    a.imshow(values.max(axis=0), cmap="magma")
+    a.set_title(name)
+    a.axis("off")
+plt.savefig("microscope.png", dpi=110, bbox_inches="tight")
