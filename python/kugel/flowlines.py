@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .alms import synalm
-from .maps import filled, get_nside, host, mask_bad, maptype
+from .maps import filled, get_nside, host, mask_bad
 from .pixelfunc import get_interp_weights, pix2ang
 from .sphere_angles import vec2ang
 from .sphtfunc import alm2map
@@ -102,8 +102,8 @@ def line_integral_convolution(Q: npt.ArrayLike, U: npt.ArrayLike, steps: int = 1
         raise ValueError(f"step_radian is {step_radian}; it must be above 0 and at most 1")
     given = [("Q", Q), ("U", U)] + ([] if texture is None else [("texture", texture)])
     for name, m in given:
-        if maptype(m) != 0:
-            raise TypeError(f"{name} must be one map")
+        if np.ndim(m) != 1:
+            raise ValueError(f"{name} has {np.ndim(m)} axes; it must be one map, [npix]")
     nside = get_nside(Q)
     for name, m in given:
         if get_nside(m) != nside:

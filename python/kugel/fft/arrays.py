@@ -24,7 +24,8 @@ def threads_of(workers):
     if count < 0:
         count += 1 + os.cpu_count()
     if count < 1:
-        raise ValueError(f"workers is {workers}; it must be at least 1, or negative: counted from all {os.cpu_count()}")
+        wrong = "workers must not be zero" if workers == 0 else f"workers value out of range; it is {workers}"  # as SciPy has it
+        raise ValueError(f"{wrong}: at least 1, or -{os.cpu_count()} to -1, counted from all {os.cpu_count()}")
     return count
 
 

@@ -58,7 +58,7 @@ def current_effort() -> Any:
 def no_plan(plan: Any) -> Any:
     """scipy.fft's argument for plans, of which no library has any."""
     if plan is not None:
-        raise NotImplementedError("plan is not None: a plan to keep is kugel.fft.Plan")
+        raise NotImplementedError("a precomputed plan was given as plan=, which must be None: a plan to keep is kugel.fft.Plan")
 
 
 def axes_and_lengths(x: Any, s: Any, axes: Any, one: Any) -> Any:
