@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jones-Worland transforms of all (l, m) on one device: chains of rotations, tables, and the same steps one launch each.
 
-usage: bench/gpu_polynomial.py LIBKUGEL [--device cuda:0] [--sizes 255,511,1023] [--seconds 2] [--json FILE] [--model]
+usage: bench/gpu_polynomial.py LIBKUGEL [--device cuda:0] [--sizes 255,511,1023] [--seconds 2] [--json FILE] [--model | --tune]
 
 Needs the built library and NumPy alone. For each L, N = L + 1 coefficients of degrees l = 0 ... L with l + 1 complex systems
 each, nr = N + ceil(L / 2) radii:
@@ -19,10 +19,15 @@ of the synthesis against the CPU's on a few systems.
 
 --model, alone: the constants of engine auto's cost model (src/polynomial/jwt_dense.c) as lines of C, fitted to times of both engines at
 single degrees, in units of one product of a table: a rotation, and a point of a cosine transform. --device cpu fits those of the CPU.
+
+--tune, alone, about 50 s: the connection in float64 by shapes of the systolic array (KUGEL_POLYNOMIAL_..., docs/polynomial.md), of degrees
+L, L - step, ... with l + 1 systems each; best last. "model": operations of passes that are filled up to GROUP STEPS steps, at --flops,
+and 24 bytes each coefficient and radius at the rate of the copy. The default of the library is kugel__poly_choose (src/polynomial/gpu_turns.c).
 """
 import argparse
 import ctypes
 import json
+import os
 import statistics
 import sys
 import time
@@ -278,6 +283,57 @@ def model(seconds):
     print(f"{len(misses)} of {len(rows)} choices are not the faster one, by up to {100 * (np.exp(max(misses, default=0)) - 1):.0f} %")
 
 
+SHAPES = [  # group, steps, lanes, warps, blocks, ticks, lift
+    (8, 4, 8, 4, 3, 16, 1), (16, 4, 8, 4, 3, 16, 1), (8, 4, 8, 4, 2, 16, 1), (16, 4, 8, 4, 2, 16, 1), (32, 4, 8, 4, 3, 8, 1),
+    (8, 4, 8, 2, 6, 16, 1), (16, 2, 8, 4, 4, 16, 1), (8, 4, 4, 4, 4, 16, 1), (8, 4, 8, 4, 3, 16, 0), (16, 4, 8, 4, 3, 16, 0)]
+KNOBS = ("GROUP", "STEPS", "LANES", "WARPS", "BLOCKS", "TICKS", "LIFT")
+
+
+def predicted(lmax, degrees, shape, rate, flops):
+    """Time by the model: whole passes of chunks of ticks, whole warps, and the passes through memory beside the chain."""
+    group, steps, lanes, _, _, ticks, lift = shape
+    n, columns, cells, values = lmax + 1, 32 // group * lanes, 0, 0
+    for l in degrees:
+        systems, done = 2 * (l + 1), 0
+        values += systems * (2 * n + (lmax + 1) // 2)
+        while done < l // 2:
+            some = min(l // 2 - done, group * steps)
+            cells += -(-systems // columns) * columns * (-(-(n + done + some + group - 1) // ticks) * ticks) * group * steps
+            done += some
+    return cells * (3 if lift else 4) / flops + 24 * values / rate
+
+
+def tune(sizes, seconds, flops):
+    """Times of each shape; the fastest synthesis and analysis together is the best."""
+    rate = copy_rate()
+    for lmax in sizes:
+        degrees = list(range(lmax, -1, -max(1, (lmax + 1)**2 // 131072)))
+        n, nr, systems = lmax + 1, lmax + 1 + (lmax + 1) // 2, sum(l + 1 for l in degrees)
+        c, f = Memory((systems, n), np.float64, 2), Memory((systems, nr), np.float64, 2)
+        a, b = c.view(), f.view()
+        start = some_random((systems, n, 2), np.float64).view(np.complex128)[..., 0]
+        floor = 4 * sum(2 * (l + 1) * sum(n + j for j in range(l // 2)) for l in degrees) / flops
+        rows = []
+        print(f"L = {lmax}, {len(degrees)} degrees, {systems} systems; floor of operations {floor * 1e3:.3f} ms, four a rotation")
+        for shape in SHAPES:
+            for knob, value in zip(KNOBS, shape):
+                os.environ["KUGEL_POLYNOMIAL_" + knob] = str(value)
+            plan, _ = plan_of(ctx, lmax, 1, False, degrees, np.array(degrees) + 1)
+            if not rows:
+                check(lib.kugel_jwt_synthesis(plan, 0, C.byref(host(start)), C.byref(b), None))
+            times = timed([lambda: check(lib.kugel_jwt_synthesis(plan, 0, C.byref(a), C.byref(b), queue)),
+                           lambda: check(lib.kugel_jwt_analysis(plan, 0, C.byref(b), C.byref(a), queue))], seconds)
+            lib.kugel_jwt_destroy(plan)
+            rows.append((sum(times), times, shape, predicted(lmax, degrees, shape, rate, flops)))
+        for _, times, shape, model_s in sorted(rows, reverse=True):
+            print(f"  {' '.join(f'{k.lower()}={v}' for k, v in zip(KNOBS, shape)):62s} synthesis {times[0] * 1e3:8.3f} ms,"
+                  f" analysis {times[1] * 1e3:8.3f} ms, model {model_s * 1e3:8.3f} ms, share {floor / times[0]:.2f}", flush=True)
+        c.free()
+        f.free()
+    for knob in KNOBS:
+        del os.environ["KUGEL_POLYNOMIAL_" + knob]
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("library")
 parser.add_argument("--device", default="cuda:0")
@@ -287,6 +343,7 @@ parser.add_argument("--tables", type=float, default=16)
 parser.add_argument("--flops", type=float, default=33.5e12 / 2)
 parser.add_argument("--json")
 parser.add_argument("--model", action="store_true")
+parser.add_argument("--tune", action="store_true")
 args = parser.parse_args()
 lib = C.CDLL(args.library)
 lib.kugel_last_error.restype = C.c_char_p
@@ -300,6 +357,9 @@ if args.model:
     model(args.seconds)
     sys.exit(0)
 device = Device(2 if args.device.startswith("cuda") else 4, int(args.device.rpartition(":")[2] or 0))
+if args.tune:
+    tune(list(map(int, args.sizes.split(","))), min(args.seconds, 0.5), args.flops)
+    sys.exit(0)
 rate = copy_rate()
 report = {"device": args.device, "copy_bytes_per_s": rate, "rows": []}
 print(f"{args.device}: {rate / 1e12:.2f} TB/s read and written")

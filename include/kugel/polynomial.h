@@ -30,13 +30,13 @@
  *
  * A context on a device gives plans of that device, with all operators and adjoints; kugel_jwt_energy and KUGEL_ULTRA_FAST
  * run on the CPU. Such plans take arrays in the device's memory, with
- * any strides, and host arrays in C order, which travel. The chain of rotations goes through each warp as through a systolic
- * array, on tiles of four real right-hand sides in shared memory: a thread makes four steps on the number that its neighbour
- * wrote one tick before, so n + l / 2 + 32 ticks make 128 steps in place, and chains of all degrees run in one launch. Per
- * number and step that is four instructions, no device memory, and 4 bytes of a table of (lmax / 2) (n + lmax / 2) pairs
- * a parity. Bands, tables and cosine transforms stand before and after, in launches over all systems. Rotations, bands and
- * tables give the bits of the CPU (of its instruction sets with FMA), but for tables of doubles on CUDA, which go through
- * tensor cores; cosine transforms round as the device's FFT does. A
+ * any strides, and host arrays in C order, which travel. The chain of rotations goes through groups of threads as through a
+ * systolic array: a thread makes four steps, for a few right-hand sides, on the numbers that its neighbour made one tick before, so
+ * that a pass through memory makes 32 steps or more, and chains of all degrees run in one launch (docs/polynomial.md). Rotations
+ * come from a table of (lmax / 2) (n + lmax / 2) pairs a parity. Bands, tables and cosine transforms stand before and
+ * after, in launches over all systems. Bands and tables give the bits of the CPU (of its instruction sets with FMA), but for tables
+ * of doubles on CUDA, which go through tensor cores; rotations too in OpenCL, and on CUDA where KUGEL_POLYNOMIAL_LIFT=0, which
+ * costs a third more operations; cosine transforms round as the device's FFT does. A
  * plan makes the launches of an operator when that is first used. Work memory: a line of nr + 8
  * or more reals a real right-hand side, two where there are tables, four for associated Legendre.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polynomial transforms on devices. A call is a list of launches over all lanes of all blocks at once:
  *
- *   TILES     reads lanes (of the caller's array or the work array) into shared memory, a warp a tile of them, runs row stages
- *             there, bands and chains of rotations, and writes them (kernels/tiles.cl)
+ *   TILES     reads lanes (of the caller's array or the work array) into their lines of the work array, runs row stages there,
+ *             bands and chains of rotations, and writes them (kernels/tiles.cl)
  *   PRODUCTS  tables times lines of the work array (kernels/product.cl); doubles on CUDA by the tensor cores
  *   WAVES     cosine and sine transforms of lines of the work array, in place, by the FFT generator
  *
@@ -11,9 +11,9 @@
  * lanes a system has. Lists are made when an operator is first used, and kept.
  *
  * The systolic chain (tiles.cl) reads the rotation (C_k, S_k) of step g, from the lowest degree up, at index
- * (STEPS k + (STEPS + 1) g + STEPS (STEPS + 2)) width + g / STEPS of its family's table: what the threads of a warp need in
+ * (STEPS k + (STEPS + 1) g + STEPS (STEPS + 2)) width + g / STEPS of its family's table: what the threads of a group need in
  * one tick lies side by side, whichever step their chain begins with, so that one table of (top + K) width pairs serves
- * chains of all degrees of a parity. k < 0 is (1, 0). */
+ * chains of all degrees of a parity. k < 0 is (1, 0). Where the shape lifts, the table has (p, S), p = -S / (1 + C). */
 #ifndef KUGEL_POLYNOMIAL_GPU_H
 #define KUGEL_POLYNOMIAL_GPU_H
 
@@ -23,12 +23,30 @@
 #include "fft/gpu/work.h"
 #include "polynomial/systems.h"
 
-enum {
-  KUGEL__POLY_STEPS = 4, /* of a thread */
-  KUGEL__POLY_LANES = 4, /* of a tile */
-  KUGEL__POLY_FAMILIES = 4,
-  KUGEL__POLY_SIDE = 64 /* of a block of products */
-};
+enum { KUGEL__POLY_FAMILIES = 4, KUGEL__POLY_SIDE = 64 /* of a block of products */ };
+
+/* What specialises kernels/tiles.cl, in powers of two. Results do not depend on it but for `lift`: three operations a rotation in
+ * place of four, whose bits are not those of the CPU. */
+typedef struct kugel__poly_shape {
+  int group, steps, lanes; /* threads of a systolic array; steps, and lanes at once, of each */
+  int warps, blocks;       /* of a block; blocks a multiprocessor has registers for */
+  int ticks;               /* between barriers */
+  int lift;
+} kugel__poly_shape;
+
+/* The shape for lines of `rows` rows; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
+kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t rows, int64_t shared_bytes);
+/* Lanes of a tile, which is of a block. */
+static inline int64_t kugel__poly_lanes(const kugel__poly_shape *s)
+{
+  return 32 / s->group * s->lanes * (int64_t)s->warps;
+}
+/* Shared memory of a block that a launch gives. */
+static inline int64_t kugel__poly_shared(const kugel__poly_shape *s, size_t word)
+{
+  int64_t stages = 4 * (int64_t)s->ticks * s->steps * s->group;
+  return (stages + s->warps * 3 * (int64_t)s->ticks * (32 / s->group * s->lanes + 2)) * (int64_t)word;
+}
 
 /* The structs of kernels/tiles.cl and kernels/product.cl. */
 typedef struct kugel__tile_job {
@@ -67,7 +85,7 @@ typedef struct kugel__tile_side {
 typedef struct kugel__tiles_args {
   kugel__tile_side in, out;
   int64_t line, plane, per;
-  int32_t jobs, parts, room, unused;
+  int32_t jobs, parts;
 } kugel__tiles_args;
 
 typedef struct kugel__product_args {
@@ -121,8 +139,7 @@ typedef struct kugel__poly_gpu {
   bool single;
   size_t word;
   int64_t waves_length, line; /* points of WAVES; reals of a line of the work array: rows of all tiles */
-  int lanes, warps;
-  bool in_memory;
+  kugel__poly_shape shape;
   kugel__module *modules[2];
   kugel__kernel *tiles, *product;
   kugel__poly_family family[KUGEL__POLY_FAMILIES];
@@ -136,8 +153,6 @@ typedef struct kugel__poly_gpu {
   kugel__gpu_work work;
 } kugel__poly_gpu;
 
-/* What specialises kernels/tiles.cl. */
-void kugel__poly_defines(const kugel__poly_gpu *g, char *text, size_t bytes);
 /* Kernels for tiles of at most `rows` rows. */
 kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length,
                                 kugel__poly_gpu **out);

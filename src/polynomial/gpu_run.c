@@ -41,12 +41,8 @@ static kugel_status side_of(const kugel__systems *s, const char *name, const kug
 static kugel_status run_tiles(const call *c, const kugel__poly_launch *l)
 {
   const kugel__poly_gpu *g = c->g;
-  kugel__tiles_args t = {.line = g->line,
-                         .plane = c->plane,
-                         .per = c->per,
-                         .jobs = (int32_t)l->jobs,
-                         .parts = c->from->parts,
-                         .room = (int32_t)g->line};
+  kugel__tiles_args t = {
+      .line = g->line, .plane = c->plane, .per = c->per, .jobs = (int32_t)l->jobs, .parts = c->from->parts};
   kugel__mem in = c->work, out = c->work, jobs = {c->list->memory, l->at},
              ops = {c->list->memory, c->list->ops}, numbers = {c->list->memory, c->list->numbers},
              turns = {g->turns, 0};
@@ -59,12 +55,12 @@ static kugel_status run_tiles(const call *c, const kugel__poly_launch *l)
     KUGEL_TRY(side_of(c->to, "out", &c->loans[0], &t.out));
     out = (kugel__mem){c->loans[0].mem.base, 0};
   }
-  int64_t tiles = l->systems * c->per / g->lanes + l->jobs, blocks = (tiles + g->warps - 1) / g->warps;
+  int64_t blocks = l->systems * c->per / kugel__poly_lanes(&g->shape) + l->jobs;
   KUGEL_CHECK(blocks < (int64_t)1 << 31, KUGEL_EINVAL, "%lld tiles are more than a call takes: call in parts",
-              (long long)tiles);
+              (long long)blocks);
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
-                      .threads = {(uint32_t)(32 * g->warps)},
-                      .shared = g->in_memory ? 0 : (size_t)(g->warps * g->lanes * g->line) * g->word};
+                      .threads = {(uint32_t)(32 * g->shape.warps)},
+                      .shared = (size_t)kugel__poly_shared(&g->shape, g->word)};
   kugel__arg args[] = {KUGEL__MEM_ARG(in),      KUGEL__MEM_ARG(out),   KUGEL__MEM_ARG(c->work),
                        KUGEL__MEM_ARG(numbers), KUGEL__MEM_ARG(turns), KUGEL__MEM_ARG(jobs),
                        KUGEL__MEM_ARG(ops),     KUGEL__VALUE_ARG(t)};

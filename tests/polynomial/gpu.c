@@ -80,33 +80,56 @@ static bool contracts(void)
 
 /* Radii of the caller: rotations and a table, no cosine transforms. Tensor cores of CUDA add doubles of the table in an order of
  * their own. */
-static void bits(kugel_ctx *ctx)
+static void bits_of(kugel_ctx *ctx, int type, int single, bool lift)
 {
   int64_t l[] = {0, 1, 2, 9, 40, 41, 300, 261}, mult[] = {1, 2, 3, 1, 2, 1, 3, 2};
   double radii[] = {0, 0.25, 0.5, 0.7, 0.9, 0.99, 1};
-  for (int type = 0; type < 2; type++)
-    for (int single = 0; single < 2; single++) {
-      both b = make(ctx, (kugel_jwt_opts){.type = type,
-                                          .precision = single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
-                                          .engine = KUGEL_WORLAND_CONNECTION,
-                                          .n = 37,
-                                          .blocks = 8,
-                                          .l = l,
-                                          .multiplicity = mult,
-                                          .nr = 7,
-                                          .radii = radii,
-                                          .complex_data = single});
-      for (int op = 0; op < 3; op++)
-        for (int which = 0; which < 3; which += 2) {
-          bool same;
-          double e = compare(&b, which, op, single, single, 3, &same);
-          bool own = ctx->device.type == KUGEL_CUDA && !single;
-          if (contracts() && !own ? !same : !(e < (single ? 1e-5 : 1e-14)))
-            CHECK_FAIL("type %d, precision %d, op %d, verb %d: %g, bits %s", type, single, op, which, e,
-                       same ? "equal" : "differ");
-        }
-      drop(&b);
+  both b = make(ctx, (kugel_jwt_opts){.type = type,
+                                      .precision = single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                                      .engine = KUGEL_WORLAND_CONNECTION,
+                                      .n = 37,
+                                      .blocks = 8,
+                                      .l = l,
+                                      .multiplicity = mult,
+                                      .nr = 7,
+                                      .radii = radii,
+                                      .complex_data = single});
+  for (int op = 0; op < 3; op++)
+    for (int which = 0; which < 3; which += 2) {
+      bool same;
+      double e = compare(&b, which, op, single, single, 3, &same);
+      bool own = lift || (ctx->device.type == KUGEL_CUDA && !single);
+      if (contracts() && !own ? !same : !(e < (single ? 1e-5 : 1e-14)))
+        CHECK_FAIL("type %d, precision %d, op %d, verb %d: %g, bits %s", type, single, op, which, e,
+                   same ? "equal" : "differ");
     }
+  drop(&b);
+}
+
+static void bits(kugel_ctx *ctx)
+{
+  for (int type = 0; type < 2; type++)
+    for (int single = 0; single < 2; single++)
+      bits_of(ctx, type, single, false);
+}
+
+/* Other shapes of the systolic array: the same bits, or three operations a rotation. */
+static void shapes(kugel_ctx *ctx)
+{
+  static const char *const name[] = {"GROUP", "STEPS", "LANES", "WARPS", "TICKS", "LIFT"};
+  static const char *const value[][6] = {{"4", "2", "2", "2", "8", "0"}, {"8", "1", "2", "1", "4", "1"}};
+  for (int i = 0; i < 2; i++) {
+    char variable[64];
+    for (int k = 0; k < 6; k++) {
+      snprintf(variable, sizeof variable, "KUGEL_POLYNOMIAL_%s", name[k]);
+      setenv(variable, value[i][k], 1);
+    }
+    bits_of(ctx, 0, 0, i == 1);
+    for (int k = 0; k < 6; k++) {
+      snprintf(variable, sizeof variable, "KUGEL_POLYNOMIAL_%s", name[k]);
+      unsetenv(variable);
+    }
+  }
 }
 
 static void operators(kugel_ctx *ctx)
@@ -373,7 +396,13 @@ int main(void)
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     CASE(every_title(&info, "bits of the CPU"))
     {
+      setenv("KUGEL_POLYNOMIAL_LIFT", "0", 1);
       bits(ctx);
+      unsetenv("KUGEL_POLYNOMIAL_LIFT");
+    }
+    CASE(every_title(&info, "shapes"))
+    {
+      shapes(ctx);
     }
     CASE(every_title(&info, "operators"))
     {
@@ -393,7 +422,9 @@ int main(void)
     }
     CASE(every_title(&info, "associated Legendre"))
     {
+      setenv("KUGEL_POLYNOMIAL_LIFT", "0", 1);
       legendre(ctx);
+      unsetenv("KUGEL_POLYNOMIAL_LIFT");
     }
     kugel_ctx_destroy(ctx);
   }

@@ -1,34 +1,48 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// variant: REAL_BITS=64 STEPS=4 LANES=4 WARPS=4 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=32 STEPS=4 LANES=4 WARPS=4 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=64 STEPS=4 LANES=4 WARPS=1 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=32 STEPS=4 LANES=4 WARPS=1 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=64 STEPS=4 LANES=2 WARPS=2 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=32 STEPS=4 LANES=2 WARPS=2 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=64 STEPS=4 LANES=1 WARPS=1 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=32 STEPS=4 LANES=1 WARPS=1 IN_MEMORY=0 ROOM=1
-// variant: REAL_BITS=64 STEPS=4 LANES=1 WARPS=4 IN_MEMORY=1 ROOM=1
-// variant: REAL_BITS=32 STEPS=4 LANES=1 WARPS=4 IN_MEMORY=1 ROOM=1
-// Stages of polynomial transforms on tiles of LANES right-hand sides, a tile a warp; polynomial/gpu.h. A tile lies in
-// shared memory as [LANES][room], or (IN_MEMORY, LANES = 1) is its line of the work array. A lane of a tile: the real or the
-// imaginary part of one system.
+// variant: REAL_BITS=64 LIFT=1 STEPS=4 GROUP=8 LANES=8 WARPS=4 TICKS=16 BLOCKS=2
+// variant: REAL_BITS=32 LIFT=1 STEPS=4 GROUP=8 LANES=8 WARPS=4 TICKS=16 BLOCKS=3
+// variant: REAL_BITS=64 LIFT=1 STEPS=4 GROUP=16 LANES=8 WARPS=4 TICKS=16 BLOCKS=2
+// variant: REAL_BITS=32 LIFT=1 STEPS=4 GROUP=16 LANES=8 WARPS=4 TICKS=16 BLOCKS=3
+// variant: REAL_BITS=64 LIFT=1 STEPS=4 GROUP=32 LANES=8 WARPS=4 TICKS=8 BLOCKS=2
+// variant: REAL_BITS=64 LIFT=0 STEPS=4 GROUP=8 LANES=8 WARPS=4 TICKS=16 BLOCKS=2
+// variant: REAL_BITS=32 LIFT=0 STEPS=4 GROUP=8 LANES=8 WARPS=4 TICKS=16 BLOCKS=3
+// variant: REAL_BITS=64 LIFT=0 STEPS=4 GROUP=8 LANES=2 WARPS=1 TICKS=8 BLOCKS=1
+// variant: REAL_BITS=32 LIFT=0 STEPS=4 GROUP=8 LANES=2 WARPS=1 TICKS=8 BLOCKS=1
+// variant: REAL_BITS=64 LIFT=1 STEPS=2 GROUP=4 LANES=2 WARPS=2 TICKS=8 BLOCKS=1
+// Stages of polynomial transforms on tiles of right-hand sides; polynomial/gpu.h. A tile lies in its lines of the work array. A
+// lane of a tile: the real or the imaginary part of one system. A block has WARPS warps of COLUMNS lanes each, all of one job,
+// so that its warps need the same rotations at the same time.
 //
-// Chains of rotations go through the warp as through a systolic array: thread t makes STEPS consecutive steps on the element
-// that thread t - 1 wrote one tick before, so that after n + (steps) + 32 ticks WARP STEPS steps are done in place. Where a chain
-// begins and ends, rotations (C, S) = (1, 0) of the table hand elements on; each number goes through the operations of the
-// CPU's loops in their order, and its bits are the same.
+// Chains of rotations go through GROUP threads as through a systolic array: thread t makes STEPS consecutive steps, on LANES
+// lanes, on the element that thread t - 1 made one tick before. The first thread of a group reads elements of the lines, the last
+// writes them back: SPAN steps a pass through memory. Rotations and elements of TICKS ticks come into shared memory while
+// the TICKS before are computed. Where a chain begins and ends, rotations of the table hand elements on; what a pass has too
+// few steps for, the rotation (C, S) = (0, 1), exactly.
+//
+// LIFT 0: out = C y + S x, y = C x - S y, in the order of operations of the CPU's loops, whose bits these are. LIFT 1: three
+// FMA in place of four operations, u = x + p y, out = y + S u, y = u + p out, p = -S / (1 + C); errors grow as fast.
 
-#if IN_MEMORY
-#define TILE GLOBAL
-#else
-#define TILE IN_SHARED
-#endif
-#if IN_MEMORY && !IS_CUDA
-#define TILE_SYNC() BARRIER()
-#else
+#if IS_CUDA
 #define TILE_SYNC() WARP_SYNC()
+#define TWICE _Pragma("unroll 2")
+#define ROLL
+#define ACROSS WARP // threads that make rows of a lane's product
+#define SOME 4      // lanes that each makes between barriers
+#define PRODUCT_SYNC() WARP_SYNC()
+#else
+#define TILE_SYNC() BARRIER()
+#define TWICE _Pragma("unroll 1")
+#define ROLL _Pragma("unroll 1") // PoCL takes minutes over what it unrolls
+#define ACROSS 1
+#define SOME 1
+#define PRODUCT_SYNC() ((void)0)
 #endif
-#define SPAN (WARP * STEPS) // steps of a pass
+#define THREADS (WARP * WARPS)
+#define SPAN (GROUP * STEPS)              // steps of a pass
+#define COLUMNS (WARP / GROUP * LANES)    // lanes of a warp
+#define PITCH (COLUMNS + 2)               // of a tick's elements: pairs stay aligned, banks differ
+#define STAGE (TICKS * STEPS * GROUP)     // rotations
+#define RING (TICKS * PITCH)              // elements of a warp
 
 // As in polynomial/gpu.h.
 typedef struct job {
@@ -53,7 +67,7 @@ typedef struct side {
 typedef struct tiles_args {
   side in, out;
   i64 line, plane, per; // of the work array, in reals; lanes of a system
-  i32 jobs, parts, room;
+  i32 jobs, parts;
 } tiles_args;
 
 // Where lane `lane` of a job begins.
@@ -63,249 +77,242 @@ DEVICE i64 lane_at(side s, i64 system, i64 systems, i64 base, i64 plane, i64 lan
     return plane * t.plane + (base * t.per + lane) * t.line;
   i64 part = lane % t.parts, at = lane / t.parts, index = at / systems;
   i64 offset = s.at + part + (system + at % systems) * s.system;
-  for (i32 d = s.lead - 1; d > 0; d--) {
-    offset += index % s.shape[d] * s.stride[d];
-    index /= s.shape[d];
-  }
+  for (i32 d = 5; d > 0; d--) // by constants: the struct stays where arguments are
+    if (d < s.lead) {
+      offset += index % s.shape[d] * s.stride[d];
+      index /= s.shape[d];
+    }
   return offset + (s.lead ? index * s.stride[0] : 0);
 }
 
-// Steps [0, steps) of a chain on n rows, from step `top` of the table down: n + steps rows.
-DEVICE void lower(TILE real *x, i32 room, i32 n, i32 steps, i32 top, GLOBAL const real2 *table, i32 width)
+// The rotations of chunk `chunk` of a pass. A thread's step g and degree k are at row S k + (S + 1) g + ... of the table, the same
+// for all threads of a group in one tick (polynomial/gpu.h).
+typedef struct pass {
+  i32 down, rows, steps, end; // elements of the stream, the longest there is
+  i32 row, column;            // of the table, thread 0, step 0, tick 0; lower: of the step, not divided
+} pass;
+DEVICE void fetch_turns(pass p, i32 chunk, GLOBAL const real2 *table, i32 width, IN_SHARED real *stage)
 {
-  const i32 thread = LOCAL_ID(0) % WARP;
-  for (i32 done = 0; done < steps; done += SPAN) {
-    i32 pass = min(steps - done, (i32)SPAN), rows = n + done, first = thread * STEPS;
-    i32 mine = rows + first, c = min(max(pass - first, 0), (i32)STEPS), last = (pass + STEPS - 1) / STEPS - 1;
-    i32 end = c ? mine + c : 0;
-    real y[STEPS][LANES], turn_c[STEPS], turn_s[STEPS];
-    real2 next[STEPS];
-    i64 at[STEPS];
-    for (i32 s = 0; s < STEPS; s++) {
-      i32 g = top - done - first - s; // the step, its first rotation: k = mine + s - 1
-      at[s] = ((i64)STEPS * (mine + s - 1) + (i64)(STEPS + 1) * g + STEPS * (STEPS + 2)) * width + max(g, 0) / STEPS;
-      next[s] = MAKE_REAL2(0, 1);
-      for (i32 r = 0; r < LANES; r++)
-        y[s][r] = 0;
-    }
-    for (i32 t = -1; t < rows + pass + last; t++) {
-      i32 i = t - thread, row = mine - 1 - i;
-      for (i32 s = 0; s < STEPS; s++) {
-        turn_c[s] = next[s].x;
-        turn_s[s] = next[s].y;
-        if (i + 1 >= 0 && i + 1 < end && s < c)
-          next[s] = table[at[s] - (i64)(i + 1) * STEPS * width];
-      }
-      if (i >= 0 && i < end)
-        for (i32 r = 0; r < LANES; r++) {
-          real v = row >= 0 ? x[r * room + row] : (real)0;
-          for (i32 s = 0; s < STEPS; s++) {
-            real o = FMA(turn_c[s], y[s][r], MUL_EXACT(turn_s[s], v));
-            y[s][r] = FMA(-turn_s[s], y[s][r], MUL_EXACT(turn_c[s], v));
-            v = o;
-          }
-          x[r * room + row + c] = v;
-        }
-      TILE_SYNC();
-    }
+  const u32 thread = (u32)LOCAL_ID(0) % GROUP;
+  ROLL
+  for (u32 k = (u32)LOCAL_ID(0) / GROUP; k < TICKS * STEPS; k += THREADS / GROUP) {
+    const i32 i = (i32)(chunk * TICKS + k / STEPS - thread), at = (i32)(chunk * TICKS * STEPS + k);
+    const u32 step = STEPS * thread + k % STEPS;
+    if (i >= 0 && i < p.end && (i32)step < p.steps) {
+      const u32 column = p.down ? ((u32)p.column - step) / STEPS : (u32)p.column + thread;
+      COPY_ASYNC_PAIR(stage, k * GROUP + thread, table, (i64)(p.down ? p.row - at : p.row + at) * width + column);
+    } else
+      PUT_SHARED_PAIR(stage, k * GROUP + thread, LIFT ? -1 : 0, 1);
   }
 }
 
-// Steps [0, steps) of the table upwards, on n rows: n - steps rows.
-DEVICE void raise(TILE real *x, i32 room, i32 n, i32 steps, GLOBAL const real2 *table, i32 width)
+// Elements of a chunk of the warp's `mine` lanes: a thread has one tick of each WARP / TICKS-th lane.
+DEVICE void fetch(pass p, i32 chunk, GLOBAL const real *x, i32 room, i32 mine, IN_SHARED real *ring)
 {
-  const i32 thread = LOCAL_ID(0) % WARP;
+  const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q, row = p.down ? p.rows - 1 - i : i;
+  const i32 valid = row >= 0 && row < p.rows ? mine : 0;
+  ROLL
+  for (i32 lane = id / TICKS; lane < COLUMNS; lane += WARP / TICKS)
+    if (lane < valid)
+      COPY_ASYNC(ring, q * PITCH + lane, x, lane * room + row);
+    else
+      ring[q * PITCH + lane] = 0;
+}
+DEVICE void put(pass p, i32 chunk, GLOBAL real *x, i32 room, i32 mine, IN_SHARED const real *ring)
+{
+  const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q - (GROUP - 1);
+  const i32 row = p.down ? p.rows + p.steps - 1 - i : i - p.steps, valid = i >= 0 && i < p.end && row >= 0 ? mine : 0;
+  ROLL
+  for (i32 lane = id / TICKS; lane < valid; lane += WARP / TICKS)
+    x[lane * room + row] = ring[q * PITCH + lane];
+}
+
+// Steps [0, steps) of a chain: down, from step `top` of the table, on n rows, n + steps then; else up, n - steps then.
+DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 top, GLOBAL const real2 *table, i32 width,
+                  IN_SHARED real *stages, IN_SHARED real *ring, IN_SHARED real *neighbours)
+{
+  const i32 id = LOCAL_ID(0), thread = id % GROUP, first = id % WARP / GROUP * LANES;
+  const i32 run = !IS_CUDA || mine > 0; // OpenCL has barriers in a tick
   for (i32 done = 0; done < steps; done += SPAN) {
-    i32 pass = min(steps - done, (i32)SPAN), rows = n - done, first = thread * STEPS;
-    i32 c = min(max(pass - first, 0), (i32)STEPS), last = (pass + STEPS - 1) / STEPS - 1;
-    real y[STEPS][LANES], turn_c[STEPS], turn_s[STEPS];
-    real2 next[STEPS];
-    i64 at[STEPS];
-    for (i32 s = 0; s < STEPS; s++) {
-      i32 g = done + first + s; // the rotation of row 0: k = -1 - s
-      at[s] = ((i64)STEPS * (-1 - s) + (i64)(STEPS + 1) * g + STEPS * (STEPS + 2)) * width + g / STEPS;
-      next[s] = MAKE_REAL2(0, 1);
-      for (i32 r = 0; r < LANES; r++)
+    pass p;
+    p.down = down;
+    p.steps = min(steps - done, (i32)SPAN);
+    p.rows = down ? n + done : n - done;
+    p.end = down ? p.rows + p.steps : p.rows;
+    p.row = STEPS * (STEPS + 2) + (down ? STEPS * (p.rows - 1) + (STEPS + 1) * (top - done) : (STEPS + 1) * done - STEPS);
+    p.column = down ? top - done : done / STEPS;
+    const i32 chunks = (p.end + GROUP - 1 + TICKS - 1) / TICKS;
+    real y[STEPS][LANES], v[LANES];
+    for (i32 r = 0; r < LANES; r++) {
+      v[r] = 0;
+      for (i32 s = 0; s < STEPS; s++)
         y[s][r] = 0;
     }
-    for (i32 t = -1; t < rows + last; t++) {
-      i32 row = t - thread - first, stop = c ? rows - first : 0;
-      for (i32 s = 0; s < STEPS; s++) {
-        turn_c[s] = next[s].x;
-        turn_s[s] = next[s].y;
-        if (row + 1 >= 0 && row + 1 < stop && s < c)
-          next[s] = table[at[s] + (i64)(row + 1) * STEPS * width];
-      }
-      if (row >= 0 && row < stop)
-        for (i32 r = 0; r < LANES; r++) {
-          real v = x[r * room + row];
-          for (i32 s = 0; s < STEPS; s++) {
-            real o = FMA(turn_c[s], y[s][r], MUL_EXACT(turn_s[s], v));
-            y[s][r] = FMA(-turn_s[s], y[s][r], MUL_EXACT(turn_c[s], v));
-            v = o;
+    fetch_turns(p, 0, table, width, stages);
+    fetch(p, 0, x, room, mine, ring);
+    ASYNC_COMMIT();
+    for (i32 chunk = 0; chunk < chunks; chunk++) {
+      ASYNC_WAIT(0);
+      BARRIER();
+      const i32 now = chunk % 2;
+      fetch_turns(p, chunk + 1, table, width, stages + (1 - now) * 2 * STAGE);
+      fetch(p, chunk + 1, x, room, mine, ring + (1 - now) * RING);
+      ASYNC_COMMIT();
+      IN_SHARED real *stage = stages + now * 2 * STAGE + 2 * thread, *in = ring + now * RING + first, *out = ring + 2 * RING + first;
+      TWICE
+      for (i32 q = 0; q < (run ? TICKS : 0); q++) {
+#if IS_CUDA
+        for (i32 r = 0; r < LANES; r++)
+          v[r] = SHUFFLE_UP(v[r], 1);
+#else
+        IN_SHARED real *room_of_tick = neighbours + q % 2 * LANES * THREADS;
+        for (i32 r = 0; r < LANES; r++)
+          room_of_tick[r * THREADS + id] = v[r];
+        BARRIER();
+        for (i32 r = 0; r < LANES; r++)
+          v[r] = thread ? room_of_tick[r * THREADS + id - 1] : (real)0;
+#endif
+        if (thread == 0)
+          for (i32 r = 0; r < LANES; r += 2) {
+            real2 pair = SHARED_PAIR(in, q * (PITCH / 2) + r / 2);
+            v[r] = pair.x;
+            v[r + 1] = pair.y;
           }
-          if (row >= c)
-            x[r * room + row - c] = v;
+        for (i32 s = 0; s < STEPS; s++) {
+          real2 turn = SHARED_PAIR(stage, (q * STEPS + s) * GROUP);
+          for (i32 r = 0; r < LANES; r++) {
+#if LIFT
+            real u = FMA(turn.x, y[s][r], v[r]);
+            v[r] = FMA(turn.y, u, y[s][r]);
+            y[s][r] = FMA(turn.x, v[r], u);
+#else
+            real o = FMA(turn.x, y[s][r], MUL_EXACT(turn.y, v[r]));
+            y[s][r] = FMA(-turn.y, y[s][r], MUL_EXACT(turn.x, v[r]));
+            v[r] = o;
+#endif
+          }
         }
+        if (thread == GROUP - 1)
+          for (i32 r = 0; r < LANES; r += 2)
+            PUT_SHARED_PAIR(out, q * (PITCH / 2) + r / 2, v[r], v[r + 1]);
+      }
       TILE_SYNC();
+      put(p, chunk, x, room, mine, ring + 2 * RING);
     }
+    ASYNC_WAIT(0);
+    BARRIER();
   }
 }
 
-// Bidiagonal products: all threads, in the direction in which rows that are still to be read are not yet written.
-DEVICE void product(TILE real *x, i32 room, i32 n, i32 s, GLOBAL const real *d, GLOBAL const real *e)
+// Bidiagonal products, in the direction in which rows that are still to be read are not yet written: on CUDA all threads of a warp
+// side by side, in OpenCL a thread a lane, since PoCL takes long over barriers in loops one after the other. n < 0: none.
+DEVICE void product(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 s, i32 transposed, GLOBAL const real *d, GLOBAL const real *e)
 {
-  const i32 thread = LOCAL_ID(0) % WARP;
-  for (i32 at = 0; at < n; at += WARP) {
-    i32 i = at + thread;
-    real y[LANES];
-    for (i32 r = 0; r < LANES; r++)
-      y[r] = i < n ? FMA(e[i], x[r * room + i + s + 1], MUL_EXACT(d[i], x[r * room + i + s])) : (real)0;
-    TILE_SYNC();
-    for (i32 r = 0; r < LANES && i < n; r++)
-      x[r * room + i] = y[r];
-    TILE_SYNC();
-  }
-}
-DEVICE void product_transposed(TILE real *x, i32 room, i32 n, i32 s, GLOBAL const real *d, GLOBAL const real *e)
-{
-  const i32 thread = LOCAL_ID(0) % WARP;
-  for (i32 at = n; at >= 0; at -= WARP) {
-    i32 i = at - thread;
-    real y[LANES];
-    for (i32 r = 0; r < LANES; r++)
-      y[r] = i >= 0 ? FMA(i < n ? d[i] : (real)0, i < n ? x[r * room + i] : (real)0,
-                          i > 0 ? MUL_EXACT(e[i - 1], x[r * room + i - 1]) : (real)0)
-                    : (real)0;
-    TILE_SYNC();
-    for (i32 r = 0; r < LANES && i >= 0; r++)
-      x[r * room + i + s] = y[r];
-    TILE_SYNC();
-  }
-  for (i32 i = thread; i < s; i += WARP)
-    for (i32 r = 0; r < LANES; r++)
+  const i32 id = LOCAL_ID(0) % WARP, thread = id % ACROSS, count = n + transposed;
+  ROLL
+  for (i32 some = id / ACROSS * SOME; some < (n >= 0 ? COLUMNS : 0); some += WARP / ACROSS * SOME)
+    for (i32 at = 0; at < count; at += ACROSS) {
+      const i32 i = transposed ? n - at - thread : at + thread, lanes = i >= 0 && i < count ? min(mine - some, (i32)SOME) : 0;
+      const i32 p = transposed ? i : i + s + 1, q = transposed ? i - 1 : i + s; // rows
+      const i32 has_p = lanes && i < n, has_q = lanes && q >= 0;
+      const real by_p = has_p ? (transposed ? d[i] : e[i]) : (real)0, by_q = has_q ? (transposed ? e[i - 1] : d[i]) : (real)0;
+      real y[SOME];
+      for (i32 r = 0; r < SOME; r++)
+        y[r] = r < lanes ? FMA(by_p, has_p ? x[(some + r) * room + p] : (real)0, has_q ? MUL_EXACT(by_q, x[(some + r) * room + q]) : (real)0) : (real)0;
+      PRODUCT_SYNC();
+      for (i32 r = 0; r < SOME; r++)
+        if (r < lanes)
+          x[(some + r) * room + (transposed ? i + s : i)] = y[r];
+      PRODUCT_SYNC();
+    }
+  for (i32 i = thread; i < (transposed ? s : 0); i += ACROSS)
+    for (i32 r = id / ACROSS; r < mine; r += WARP / ACROSS)
       x[r * room + i] = 0;
 }
 
 // A thread a lane: recurrences in the CPU's order.
-DEVICE void solve(TILE real *x, i32 room, i32 n, i32 transposed, GLOBAL const real *d, GLOBAL const real *e)
+DEVICE void solve(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 transposed, GLOBAL const real *d, GLOBAL const real *e)
 {
   const i32 thread = LOCAL_ID(0) % WARP;
-  if (thread >= LANES)
-    return;
-  x += thread * room;
   real y = 0;
-  if (transposed)
-    for (i32 i = 0; i < n; i++) {
-      y = MUL_EXACT(d[i], FMA(i ? -e[i - 1] : (real)0, y, x[i]));
-      x[i] = y;
-    }
-  else
-    for (i32 i = n - 1; i >= 0; i--) {
-      y = MUL_EXACT(d[i], FMA(-e[i], y, x[i]));
-      x[i] = y;
-    }
-}
-
-DEVICE void clear(TILE real *x, i32 room, i32 from, i32 to)
-{
-  for (i32 i = from + LOCAL_ID(0) % WARP; i < to; i += WARP)
-    for (i32 r = 0; r < LANES; r++)
-      x[r * room + i] = 0;
-}
-
-DEVICE void run_op(TILE real *x, i32 room, op o, GLOBAL const real *numbers, GLOBAL const real2 *turns)
-{
-  GLOBAL const real *d = numbers + o.a, *e = numbers + o.b;
-  const i32 thread = LOCAL_ID(0) % WARP, n = (i32)o.n, steps = (i32)o.steps;
-  switch ((i32)o.kind) {
-  case CLEAR:
-    clear(x, room, n, steps);
-    break;
-  case SCALE:
-    for (i32 i = thread; i < n; i += WARP)
-      for (i32 r = 0; r < LANES; r++)
-        x[r * room + i] = MUL_EXACT(d[i], x[r * room + i]);
-    break;
-  case PRODUCT:
-    product(x, room, n, steps, d, e);
-    break;
-  case PRODUCT_TRANSPOSED:
-    product_transposed(x, room, n, steps, d, e);
-    break;
-  case SOLVE:
-  case SOLVE_TRANSPOSED:
-    solve(x, room, n, o.kind == SOLVE_TRANSPOSED, d, e);
-    break;
-  case LOWER:
-    lower(x, room, n, steps, (i32)o.b, turns + o.a, (i32)o.row);
-    break;
-  case RAISE:
-    raise(x, room, n, steps, turns + o.a, (i32)o.row);
-    break;
+  x += thread * room;
+  for (i32 i = 0; i < (thread < mine ? n : 0); i++) {
+    i32 k = transposed ? i : n - 1 - i;
+    real before = transposed ? (i ? -e[i - 1] : (real)0) : -e[k];
+    y = MUL_EXACT(d[k], FMA(before, y, x[k]));
+    x[k] = y;
   }
-  TILE_SYNC();
 }
 
-KERNEL(WARP *WARPS)
+KERNEL_BLOCKS(THREADS, BLOCKS)
 tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const real *RESTRICT numbers,
       GLOBAL const real2 *RESTRICT turns, GLOBAL const job *RESTRICT jobs, GLOBAL const op *RESTRICT ops, tiles_args t)
 {
-  const i32 thread = LOCAL_ID(0) % WARP, warp = LOCAL_ID(0) / WARP;
-#if !IN_MEMORY
-  SHARED_FROM_LAUNCH(real, shared, ROOM);
-  TILE real *x = shared + warp * LANES * t.room;
+  SHARED_FROM_LAUNCH(real2, stages, 2 * STAGE + WARPS * 3 * RING / 2);
+  IN_SHARED real2 *rings = stages + 2 * STAGE;
+  SHARED i64 places[WARPS * COLUMNS];
+#if IS_CUDA
+  IN_SHARED real *neighbours = 0;
+#else
+  SHARED real neighbours[2 * LANES * THREADS];
 #endif
-  // job j has the tiles from before per / LANES + j on: enough, and at most one too many
-  i64 tile = (i64)GROUP_ID(0) * WARPS + warp;
+  const i32 thread = LOCAL_ID(0) % WARP, warp = LOCAL_ID(0) / WARP;
+  // job j has the tiles from before per / (lanes of a tile) + j on: enough, and at most one too many
+  const i64 tile = GROUP_ID(0);
   i32 lo = 0, hi = t.jobs;
   while (hi - lo > 1) {
     i32 mid = (lo + hi) / 2;
-    if (jobs[mid].before * t.per / LANES + mid <= tile)
+    if (jobs[mid].before * t.per / (WARPS * COLUMNS) + mid <= tile)
       lo = mid;
     else
       hi = mid;
   }
-  job w = jobs[lo];
-  i64 lane = (tile - w.before * t.per / LANES - lo) * LANES, lanes = w.systems * t.per;
-  if (lane >= lanes)
+  const job w = jobs[lo];
+  const i64 lanes = w.systems * t.per, tile_lane = (tile - w.before * t.per / (WARPS * COLUMNS) - lo) * (WARPS * COLUMNS);
+  if (tile_lane >= lanes)
     return;
-#if IN_MEMORY
-  TILE real *x = work + (w.base * t.per + lane) * t.line;
-#endif
-  const i32 room = t.room, rows = (i32)w.rows, take = (i32)w.take;
-  i64 at[LANES];
-  for (i32 r = 0; r < LANES; r++)
-    at[r] = lane + r < lanes ? lane_at(t.in, w.system, w.systems, w.base, w.plane, lane + r, t) : -1;
-  for (i32 r = 0; r < LANES; r++) {
-    if (t.in.work || t.parts == 1) {
-      i64 step = t.in.work ? 1 : w.take_step * t.in.element, from = t.in.work ? 0 : w.take_at * t.in.element;
-      for (i32 i = thread; i < rows; i += WARP)
-        x[r * room + i] = i < take && lane + r < lanes ? in[at[r] + from + i * step] : (real)0;
-    } else if (LANES == 1 || r % 2 == 0) { // both parts of a number by neighbours
-      for (i32 i = thread; i < (LANES == 1 ? 1 : 2) * rows; i += WARP) {
-        i32 q = LANES == 1 ? 0 : i % 2, k = LANES == 1 ? i : i / 2;
-        x[(r + q) * room + k] =
-            k < take && lane + r < lanes ? in[at[r] + q + (w.take_at + k * w.take_step) * t.in.element] : (real)0;
-      }
-    }
-  }
+  const i64 lane = tile_lane + warp * COLUMNS;
+  const i32 mine = (i32)max(min(lanes - lane, (i64)COLUMNS), (i64)0);
+  const i32 room = (i32)t.line, rows = (i32)w.rows, take = (i32)w.take, put_rows = (i32)w.put, all = (i32)w.put_all;
+  GLOBAL real *x = work + (w.base * t.per + lane) * t.line;
+  IN_SHARED i64 *place = places + warp * COLUMNS;
+  // rows of plane 0 are in place, read or written; without stages, rows go from the work array to the caller's
+  const i32 direct = !w.ops && t.in.work && !t.out.work;
+  for (i32 r = thread; r < mine; r += WARP)
+    place[r] = lane_at(t.in, w.system, w.systems, w.base, w.plane, lane + r, t);
   TILE_SYNC();
-  for (i32 i = 0; i < (i32)w.ops; i++)
-    run_op(x, room, ops[w.op + i], numbers, turns);
-  const i32 put = (i32)w.put, all = (i32)w.put_all;
-  for (i32 r = 0; r < LANES; r++)
-    at[r] = lane + r < lanes ? lane_at(t.out, w.system, w.systems, w.base, 0, lane + r, t) : -1;
-  for (i32 r = 0; r < LANES && lane + r < lanes; r++) {
-    if (t.out.work || t.parts == 1) {
-      i64 step = t.out.work ? 1 : w.put_step * t.out.element, from = t.out.work ? 0 : w.put_at * t.out.element;
-      for (i32 i = thread; i < all; i += WARP)
-        out[at[r] + from + i * step] = i < put ? x[r * room + i] : (real)0;
-    } else if (LANES == 1 || r % 2 == 0) {
-      for (i32 i = thread; i < (LANES == 1 ? 1 : 2) * all; i += WARP) {
-        i32 q = LANES == 1 ? 0 : i % 2, k = LANES == 1 ? i : i / 2;
-        out[at[r] + q + (w.put_at + k * w.put_step) * t.out.element] = k < put ? x[(r + q) * room + k] : (real)0;
-      }
+  const i32 from = t.in.work && !w.plane ? take : 0, in_pairs = !t.in.work && t.parts == 2;
+  const i64 in_at = t.in.work ? 0 : w.take_at * t.in.element, in_step = t.in.work ? 1 : w.take_step * t.in.element;
+  for (i32 r = 0; r < (direct ? 0 : mine); r += 1 + in_pairs)
+    for (i32 e = thread; e < (rows - from) << in_pairs; e += WARP) { // both parts of a number by neighbours
+      i32 part = e & in_pairs, k = from + (e >> in_pairs);
+      x[(r + part) * room + k] = k < take ? in[place[r] + part + in_at + k * in_step] : (real)0;
     }
+  BARRIER();
+  for (i32 i = 0; i < (i32)w.ops; i++) { // each stage by loops of its own: no arms with barriers
+    const op o = ops[w.op + i];
+    const i32 kind = (i32)o.kind, n = (i32)o.n, steps = (i32)o.steps;
+    GLOBAL const real *d = numbers + o.a, *e = numbers + o.b;
+    for (i32 k = thread + (kind == CLEAR ? n : 0); k < (kind == CLEAR ? steps : kind == SCALE ? n : 0); k += WARP) {
+      real factor = kind == SCALE ? d[k] : (real)0;
+      for (i32 r = 0; r < mine; r++)
+        x[r * room + k] = kind == SCALE ? MUL_EXACT(factor, x[r * room + k]) : (real)0;
+    }
+    product(x, room, mine, kind == PRODUCT || kind == PRODUCT_TRANSPOSED ? n : -1, steps, kind == PRODUCT_TRANSPOSED, d, e);
+    solve(x, room, mine, kind == SOLVE || kind == SOLVE_TRANSPOSED ? n : 0, kind == SOLVE_TRANSPOSED, d, e);
+    chain(x, room, mine, n, kind == LOWER || kind == RAISE ? steps : 0, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row,
+          (IN_SHARED real *)stages, (IN_SHARED real *)rings + warp * 3 * RING, neighbours);
+    TILE_SYNC();
   }
+  for (i32 r = thread; r < mine; r += WARP)
+    place[r] = lane_at(t.out, w.system, w.systems, w.base, 0, lane + r, t);
+  TILE_SYNC();
+  const i32 some = direct ? min(put_rows, take) : put_rows, begin = t.out.work ? put_rows : 0, out_pairs = !t.out.work && t.parts == 2;
+  const i64 out_at = t.out.work ? 0 : w.put_at * t.out.element, out_step = t.out.work ? 1 : w.put_step * t.out.element;
+  GLOBAL const real *source = direct ? x + w.plane * t.plane : x;
+  for (i32 r = 0; r < mine; r += 1 + out_pairs)
+    for (i32 e = thread; e < (all - begin) << out_pairs; e += WARP) {
+      i32 part = e & out_pairs, k = begin + (e >> out_pairs);
+      out[place[r] + part + out_at + k * out_step] = k < some ? source[(r + part) * room + k] : (real)0;
+    }
 }
