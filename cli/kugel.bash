@@ -41,16 +41,18 @@ _kugel()
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    --engine) COMPREPLY=($(compgen -W "recurrence connection" -- "$word")); return ;;
     --grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --lmax --mmax --iter --tolerance --weights --lsq --steps --columns --no-pol --f32 --grid --south-first --lon0 --force --nest --ring --device --mem --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --lmax --mmax --iter --tolerance --weights --lsq --steps --columns --no-pol --engine --f32 --grid --south-first --lon0 --force --nest --ring --device --mem --each --ext --task --resume" ;;
   alm2map)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
+    --engine) COMPREPLY=($(compgen -W "recurrence connection" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --lmax --fwhm --pixwin --der1 --no-pol --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --engine --nest --ring --partial --device --mem --lmax --fwhm --pixwin --der1 --no-pol --each --ext --task --resume" ;;
   anafast)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -77,8 +79,9 @@ _kugel()
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
+    --engine) COMPREPLY=($(compgen -W "recurrence connection" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --seed --index --count --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --engine --nest --ring --partial --device --mem --seed --index --count --lmax --fwhm --pixwin --no-pol --dl --zero-indefinite --unit --alm --each --ext --task --resume" ;;
   at)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
@@ -107,9 +110,10 @@ _kugel()
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     --order) COMPREPLY=($(compgen -W "ring nested" -- "$word")); return ;;
     --to-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
+    --engine) COMPREPLY=($(compgen -W "recurrence connection" -- "$word")); return ;;
     --from-grid) COMPREPLY=($(compgen -W "gauss cc fejer1 fejer2 dh mw lobatto octahedral" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --nest --ring --partial --device --mem --from-grid --south-first --lon0 --columns --winds --lmax --iter --fwhm --force --least-good --name --unit --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --order --f32 --to-grid --rows --engine --nest --ring --partial --device --mem --from-grid --south-first --lon0 --columns --winds --lmax --iter --fwhm --force --least-good --name --unit --each --ext --task --resume" ;;
   rotate)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

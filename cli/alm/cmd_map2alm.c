@@ -28,6 +28,7 @@
     "one column, or three that are I, Q, U, by name or number; I, Q, U where there are such, else the "      \
     "first")                                                                                                 \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column only, without polarisation")                    \
+  ENGINE_OPTION(X)                                                                                           \
   X(f32, 0, ARG_FLAG, NULL, NULL, 0, 0, "write 32-bit numbers")                                              \
   X(grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY input: the grid of its rows")                      \
   LATLON_OPTIONS(X)                                                                                          \
@@ -49,6 +50,7 @@ typedef struct job {
 static int analyse(const map2alm_args *o, const job *j, alms *a)
 {
   SHT kugel_sht *plan = NULL;
+  STEP(engine_fits(o->engine.n, j->n == 1));
   double started = weights_begin(o->weights.n, 0, 1);
   LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){
@@ -57,6 +59,7 @@ static int analyse(const map2alm_args *o, const job *j, alms *a)
                            .lmax = j->lmax,
                            .mmax = mmax_argument(j->mmax),
                            .mode = j->n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
+                           .engine = (kugel_sht_engine)o->engine.n,
                            .weights = (kugel_weights)o->weights.n,
                            .iterations = o->lsq.given || o->tolerance.given ? 0 : (int)o->iter.n,
                            .bad_pixels = KUGEL_BAD_ZERO,

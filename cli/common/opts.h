@@ -72,6 +72,11 @@ typedef struct command {
 #define DEVICE_OPTION(X)                                                                                     \
   X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \
     "where transforms run: cpu, cuda:0, opencl:0, or auto; kugel info lists what is there")
+/* How Legendre functions are summed; first comes kugel_sht_engine's 0. */
+#define ENGINE_OPTION(X)                                                                                     \
+  X(engine, 0, ARG_CHOICE, "recurrence|connection", "recurrence", 0, 0,                                      \
+    "Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is "  \
+    "more exact near the poles and slower: scalar fields, on the CPU")
 /* The same for those with spherical-harmonic transforms. */
 #define SHT_DEVICE_OPTIONS(X)                                                                                \
   X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \

@@ -101,12 +101,14 @@ void target_costs(const target *t, int64_t n, int64_t lmax, int64_t mmax, double
 int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out, stopwatch *watch)
 {
   SHT kugel_sht *plan = NULL;
+  STEP(engine_fits(t->o->engine.n, mode == KUGEL_SHT_SCALAR));
   LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = t->grid,
                                          .lmax = a->lmax,
                                          .mmax = mmax_argument(a->mmax),
-                                         .mode = mode},
+                                         .mode = mode,
+                                         .engine = (kugel_sht_engine)t->o->engine.n},
                        &plan));
   kugel_sht_info info = {.size = sizeof info};
   LIB(kugel_sht_get_info(plan, &info));

@@ -15,6 +15,7 @@
   X(to_grid, 0, ARG_CHOICE, GRID_WORDS, "fejer1", 0, 0, "NPY output: grid")                                  \
   X(rows, 0, ARG_INT, "N", NULL, 1, 1e6,                                                                     \
     "NPY output: rows of latitude; the columns are twice as many, but for octahedral")                       \
+  ENGINE_OPTION(X)                                                                                           \
   MAP_OUTPUT_OPTIONS(X)                                                                                      \
   SHT_DEVICE_OPTIONS(X)
 

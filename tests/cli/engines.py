@@ -83,6 +83,21 @@ def beyond_the_band_limit():
     assert ok("regrid", "rows.npy", "o.fits", "--nside", "8", "--lmax", "30", "--force", "--json").json["lmax"] == 30
 
 
+def connection():
+    """Rotations between orders give what the recurrence gives."""
+    ok("map2alm", SKY, "r.fits", "--lmax", "40", "--no-pol", "--iter", "1", "--overwrite")
+    ok("map2alm", SKY, "k.fits", "--lmax", "40", "--no-pol", "--iter", "1", "--engine", "connection", "--overwrite")
+    assert 0 < off(alm("k.fits"), alm("r.fits")) < 1e-13
+    ok("alm2map", "r.fits", "r_map.fits", "--nside", "16")
+    ok("alm2map", "r.fits", "k_map.fits", "--nside", "16", "--engine", "connection")
+    assert 0 < off(columns("k_map.fits")[0], columns("r_map.fits")[0]) < 1e-13
+    ok("alm2map", "r.fits", "rows.npy", "--to-grid", "fejer1", "--rows", "41", "--engine", "connection")
+    ok("map2alm", "rows.npy", "back.fits", "--lmax", "40", "--engine", "connection")
+    assert off(alm("back.fits"), alm("r.fits")) < 1e-13, "L + 1 rings are enough"
+    refused(2, "alm2map", "r.fits", "d.fits", "--nside", "16", "--der1", "--engine", "connection", says="scalar fields alone")
+    refused(2, "map2alm", SKY, "d.fits", "--engine", "fourier", says="recurrence")
+
+
 def empty_maps():
     names = ["TEMPERATURE", "Q_POLARISATION", "U_POLARISATION"]
     write_map("empty.fits", [(n, "K", [UNSEEN] * NPIX) for n in names], 8)
@@ -106,4 +121,4 @@ def empty_maps():
     assert sorted(os.listdir(".")) == before
 
 
-main([refined_to_a_tolerance, cut_offs, plans_name_the_method, beyond_the_band_limit, empty_maps])
+main([refined_to_a_tolerance, cut_offs, plans_name_the_method, beyond_the_band_limit, connection, empty_maps])
