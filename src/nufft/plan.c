@@ -12,12 +12,20 @@
 /* The promise is kept with a margin: the error of a kernel is that of random points; points on nodes have up to 1.7 times. */
 static const double MARGIN = 0.58;
 
-const double kugel__nufft_upsamplings[KUGEL__NUFFT_UPSAMPLINGS] = {1.25, 1.5, 1.75, 2, 2.5, 3};
+/* Upsamplings that are tried: on the CPU in steps so small that each width comes with the least one that it needs; on a
+ * device, which compiles kernels for each, a few. */
+enum { STEPS = 46 };
+static const double device_upsamplings[] = {1.25, 1.5, 1.75, 2, 2.5, 3};
 
 /* The width that the known error of prolate kernels asks for, exact to one: used for costs, and as a first guess. */
 int kugel__nufft_likely_width(double tolerance, double upsampling)
 {
   return (int)ceil(log(0.4 / (MARGIN * tolerance)) / (M_PI * sqrt(1 - 1 / upsampling)) + 0.8);
+}
+
+int kugel__nufft_sure_width(double tolerance, int ndim, double upsampling)
+{
+  return kugel__nufft_likely_width(0.85 * tolerance / sqrt(ndim), upsampling);
 }
 
 double kugel__nufft_point_cost(int ndim, bool floats, int width)
@@ -29,15 +37,15 @@ static double fine_cells(const kugel_nufft *p, int width, double upsampling)
 {
   double cells = 1;
   for (int d = 0; d < p->ndim; d++)
-    cells *= fmax(upsampling * (double)p->axis[d].n, 2 * width);
+    cells *= (double)kugel_fft_good_size((int64_t)fmax(ceil(upsampling * (double)p->axis[d].n), 2 * width));
   return cells;
 }
 
 /* Nanoseconds per mode: points are spread at about 0.6 ns per vector of the kernel's rows and 20 ns besides, the FFT takes
- * about 0.3 ns per cell and factor of two, of which the empty lines are left out. */
+ * about 0.3 ns per cell and factor of two, of which the empty lines are left out; clearing and moving a cell takes 4. */
 static double cost(const kugel_nufft *p, double tolerance, double upsampling, double density)
 {
-  int w = kugel__nufft_likely_width(tolerance, upsampling) + p->gradient;
+  int w = kugel__nufft_sure_width(tolerance, p->ndim, upsampling) + p->gradient;
   double modes = 1, pruned = 0, cells = fine_cells(p, w, upsampling);
   for (int d = 0; d < p->ndim; d++) {
     modes *= (double)p->axis[d].n;
@@ -45,18 +53,20 @@ static double cost(const kugel_nufft *p, double tolerance, double upsampling, do
   }
   return w > KUGEL__NUFFT_WIDTH ? INFINITY
                                 : density * modes * kugel__nufft_point_cost(p->ndim, p->single, w) +
-                                      cells * (1 + 0.3 * log2(cells) * pruned);
+                                      cells * (4 + 0.3 * log2(cells) * pruned);
 }
 
 static double choose_upsampling(const kugel_nufft *p, double tolerance, double density)
 {
-  const double *each = kugel__nufft_upsamplings;
+  const bool few = p->ctx->device.type != KUGEL_CPU;
+  const int n = few ? (int)(sizeof device_upsamplings / sizeof *device_upsamplings) : STEPS;
   double best = 2, least = cost(p, tolerance, 2, density);
-  for (int i = 0; i < KUGEL__NUFFT_UPSAMPLINGS; i++) {
-    double c = cost(p, tolerance, each[i], density);
+  for (int i = 0; i < n; i++) {
+    double upsampling = few ? device_upsamplings[i] : 1.22 * pow(1.02, i),
+           c = cost(p, tolerance, upsampling, density);
     if (c < 0.98 * least) {
       least = c;
-      best = each[i];
+      best = upsampling;
     }
   }
   return best;
@@ -170,8 +180,10 @@ static kugel_status make_scale(kugel_nufft *p, kugel__nufft_axis *a)
 
 static kugel_status cut(kugel_nufft *p)
 {
-  /* cells of a tile along each axis, the last one last: with its margin it stays in the second cache */
-  static const int64_t wish[3][3] = {{2048}, {32, 64}, {16, 16, 32}};
+  /* cells of a tile along each axis, the last one last: with its margin it stays in the second cache; tiles of a column, of
+   * which two have more cells than any margin, and columns for threads */
+  static const int64_t wish[3][3] = {{2048}, {32, 64}, {8, 32, 32}};
+  enum { FEWEST = 2, MOST = 16, COLUMNS = 128 };
   int64_t margin = p->kernel.width - 1, stride = 1;
   p->tiles = p->fine = 1;
   for (int d = p->ndim - 1; d >= 0; d--) {
@@ -183,7 +195,6 @@ static kugel_status cut(kugel_nufft *p)
       a->start[i] = (i * a->fine + a->tiles - 1) / a->tiles;
       a->length = kugel__max(a->length, i ? a->start[i] - a->start[i - 1] : 0);
     }
-    a->colours = a->tiles == 1 ? 1 : a->tiles % 2 ? 3 : 2;
     p->tiles *= a->tiles;
     p->fine *= a->fine;
     if (d == p->ndim - 2)
@@ -193,6 +204,9 @@ static kugel_status cut(kugel_nufft *p)
     stride *= a->length + margin;
   }
   p->buffer = stride;
+  p->parts = p->ndim == 1
+                 ? p->axis[0].tiles
+                 : kugel__max(1, p->axis[0].tiles / kugel__max(FEWEST, kugel__min(MOST, p->tiles / COLUMNS)));
   return KUGEL_OK;
 }
 

@@ -4,8 +4,9 @@
  * Strengths are spread by a kernel of a few cells on a fine grid of `upsampling` points per mode; the FFT of that grid,
  * divided by the kernel's transform, holds the modes (Dutt & Rokhlin 1993). The other direction runs the same steps
  * backwards, so that it is the adjoint to rounding. The fine grid is cut into tiles: points are sorted by tile, and each
- * tile is spread in cache. Tiles are added to the grid in up to 3^ndim colours, of which each holds tiles that do not
- * touch, so that every cell is summed in one order whatever the number of threads. */
+ * tile is spread in cache. A column of tiles along the first axis passes through one buffer, which moves on with them: slices
+ * that two tiles share are moved between buffer and grid once. Columns are added to the grid in up to 3^ndim colours, of
+ * which each holds columns that do not touch, so that every cell is summed in one order whatever the number of threads. */
 #ifndef KUGEL_NUFFT_PLAN_H
 #define KUGEL_NUFFT_PLAN_H
 
@@ -20,7 +21,6 @@ typedef struct kugel__nufft_axis {
   int64_t *start;        /* of each tile, tiles + 1 */
   double period, period_low, cells, cells_low; /* the period and fine / period, as sums of two doubles */
   double *scale;                               /* 1 / phihat of mode i of the caller's order, n */
-  int64_t colours;
 } kugel__nufft_axis;
 
 struct kugel_nufft {
@@ -36,6 +36,7 @@ struct kugel_nufft {
   kugel__nufft_tile tile;      /* without points */
   void *tables;                /* of the tile */
   int64_t fine, tiles, buffer; /* cells of the fine grid, tiles, numbers of a tile's buffer */
+  int64_t parts;               /* of the first axis: tiles of a part, in a line, are a column */
   int64_t pitch; /* from row to row of the fine grid's last axis: of reals 2 (fine / 2 + 1), the place of the
                                    FFT's result, which is in place */
   kugel_fft *fft[3];            /* along one axis */
@@ -47,8 +48,9 @@ typedef struct kugel__nufft_rows {
   int64_t n, (*range)[2];
 } kugel__nufft_rows;
 
-/* Points of tile i of the list `occupied` are first[i] ... first[i + 1] - 1 in sorted order; colour c has the tiles
- * colour[c] ... colour[c + 1] - 1 of that list. */
+/* Points of tile i of the list `occupied` are first[i] ... first[i + 1] - 1 in sorted order; column k has the tiles
+ * column[k] ... column[k + 1] - 1 of that list, in order along the first axis; colour c the columns colour[c] ...
+ * colour[c + 1] - 1. */
 enum { KUGEL__NUFFT_COLOURS = 27 };
 struct kugel_nufft_points {
   kugel_nufft *plan;
@@ -56,6 +58,7 @@ struct kugel_nufft_points {
   kugel__nufft_tile tile; /* with points */
   char *records;          /* of tile.h, [n] */
   int64_t *first, *place; /* [occupied + 1], the tile's index [occupied] */
+  int64_t columns, *column;
   kugel__nufft_rows rows;
   int64_t colour[KUGEL__NUFFT_COLOURS + 1];
   struct kugel__nufft_third *third;    /* of type 3, which has only that, n and plan */
@@ -84,9 +87,9 @@ void kugel__nufft_release(kugel_nufft *plan);
 /* ---- parts of plans ---- */
 
 /* Widths and upsamplings by modelled cost; `floats`: two strengths fill half the vectors. */
-enum { KUGEL__NUFFT_UPSAMPLINGS = 6 };
-extern const double kugel__nufft_upsamplings[KUGEL__NUFFT_UPSAMPLINGS];
 int kugel__nufft_likely_width(double tolerance, double upsampling);
+/* In ndim dimensions, with what the model lacks as a margin. */
+int kugel__nufft_sure_width(double tolerance, int ndim, double upsampling);
 double kugel__nufft_point_cost(int ndim, bool floats, int width); /* ns to spread a point */
 /* The narrowest kernel whose error in ndim dimensions is below the tolerance. */
 kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double upsampling);

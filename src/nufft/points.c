@@ -71,45 +71,74 @@ static kugel_status scatter(void *arg, int64_t chunk)
 
 /* ---- lists of tiles ---- */
 
-/* Tiles of one colour do not touch, not even across the period: along each axis the tiles alternate between two colours,
- * and the last one of an odd number has the third. */
-static int64_t colour_of(const kugel_nufft *p, int64_t tile)
+/* Columns of one colour do not touch, not even across the period: along each axis they alternate between two colours, and
+ * the last one of an odd number has the third. */
+static int64_t colour_along(int64_t n, int64_t i)
 {
-  int64_t colour = 0, factor = 1;
-  for (int d = p->ndim - 1; d >= 0; d--) {
-    const kugel__nufft_axis *a = &p->axis[d];
-    int64_t i = tile % a->tiles;
-    colour += factor * (a->tiles > 1 && a->tiles % 2 && i == a->tiles - 1 ? 2 : i % 2);
-    factor *= 3;
-    tile /= a->tiles;
-  }
-  return colour;
+  return n > 1 && n % 2 && i == n - 1 ? 2 : i % 2;
 }
 
-/* Where the points of each tile and chunk go: tiles of one colour one after the other, chunks in order. */
+/* Of a column: its part of the first axis, its place in the others. */
+static int64_t colour_of(const kugel_nufft *p, int64_t part, int64_t across)
+{
+  int64_t colour = 0, factor = 1;
+  for (int d = p->ndim - 1; d > 0; d--) {
+    colour += factor * colour_along(p->axis[d].tiles, across % p->axis[d].tiles);
+    factor *= 3;
+    across /= p->axis[d].tiles;
+  }
+  return colour + factor * colour_along(p->parts, part);
+}
+
+/* The first tile of a part of the first axis. */
+static int64_t part_start(const kugel_nufft *p, int64_t part)
+{
+  return (part * p->axis[0].tiles + p->parts - 1) / p->parts;
+}
+
+static int64_t points_of(const sorter *s, int64_t tile)
+{
+  int64_t n = 0;
+  for (int64_t c = 0; c < s->chunks; c++)
+    n += s->counts[c * s->plan->tiles + tile];
+  return n;
+}
+
+/* Columns by colour, each with its tiles that have points along the first axis. */
+static kugel_status list_tiles(sorter *s)
+{
+  kugel_nufft_points *p = s->p;
+  const kugel_nufft *plan = s->plan;
+  const int64_t across = plan->tiles / plan->axis[0].tiles, columns = across * plan->parts;
+  int64_t at = 0;
+  for (int64_t tile = 0; tile < plan->tiles; tile++)
+    p->occupied += points_of(s, tile) > 0;
+  KUGEL_ALLOC(plan->ctx, p->first, (p->occupied + 1) * (int64_t)sizeof *p->first);
+  KUGEL_ALLOC(plan->ctx, p->place, kugel__max(1, p->occupied) * (int64_t)sizeof *p->place);
+  KUGEL_ALLOC(plan->ctx, p->column, (kugel__min(columns, p->occupied) + 1) * (int64_t)sizeof *p->column);
+  for (int c = 0; c < KUGEL__NUFFT_COLOURS; c++) {
+    for (int64_t i = 0; i < columns; i++) {
+      if (colour_of(plan, i / across, i % across) != c)
+        continue;
+      p->column[p->columns] = at;
+      for (int64_t k = part_start(plan, i / across); k < part_start(plan, i / across + 1); k++)
+        if (points_of(s, k * across + i % across) > 0)
+          p->place[at++] = k * across + i % across;
+      p->columns += at > p->column[p->columns];
+    }
+    p->colour[c + 1] = p->columns;
+  }
+  p->column[p->columns] = at;
+  return KUGEL_OK;
+}
+
+/* Where the points of each tile and chunk go: tiles in the order of the list, chunks in order. */
 static kugel_status arrange(sorter *s)
 {
   kugel_nufft_points *p = s->p;
   const kugel_nufft *plan = s->plan;
-  int64_t sizes[KUGEL__NUFFT_COLOURS] = {0}, tile = 0, at = 0;
-  for (tile = 0; tile < plan->tiles; tile++) {
-    int64_t n = 0;
-    for (int64_t c = 0; c < s->chunks; c++)
-      n += s->counts[c * plan->tiles + tile];
-    p->occupied += n > 0;
-    sizes[colour_of(plan, tile)] += n > 0;
-  }
-  KUGEL_ALLOC(plan->ctx, p->first, (p->occupied + 1) * (int64_t)sizeof *p->first);
-  KUGEL_ALLOC(plan->ctx, p->place, kugel__max(1, p->occupied) * (int64_t)sizeof *p->place);
-  for (int c = 0; c < KUGEL__NUFFT_COLOURS; c++)
-    p->colour[c + 1] = p->colour[c] + sizes[c];
-  for (tile = 0; tile < plan->tiles; tile++) {
-    int64_t n = 0, colour = colour_of(plan, tile);
-    for (int64_t c = 0; c < s->chunks; c++)
-      n += s->counts[c * plan->tiles + tile];
-    if (n > 0)
-      p->place[p->colour[colour + 1] - sizes[colour]--] = tile;
-  }
+  int64_t at = 0;
+  KUGEL_TRY(list_tiles(s));
   for (int64_t i = 0; i < p->occupied; i++) {
     p->first[i] = at;
     for (int64_t c = 0; c < s->chunks; c++) {
@@ -160,7 +189,8 @@ static kugel_status sort(sorter *s)
   s->chunks =
       kugel__max(1, kugel__min(kugel__min(64, (s->n + 16383) / 16384), ((int64_t)1 << 24) / plan->tiles));
   s->chunk = (s->n + s->chunks - 1) / s->chunks;
-  KUGEL_ALLOC(plan->ctx, p->records, some * record);
+  p->records = kugel__scratch_get(plan->ctx, some * record); // which points of a later call take over
+  KUGEL_CHECK(p->records, KUGEL_ENOMEM, "no memory for %lld points", (long long)s->n);
   s->places.points = kugel__scratch_get(plan->ctx, some * (record + sizeof *s->places.tile));
   KUGEL_CHECK(s->places.points, KUGEL_ENOMEM, "no memory for the places of %lld points", (long long)s->n);
   s->places.record = (int64_t)record;
@@ -239,9 +269,10 @@ void kugel_nufft_points_destroy(kugel_nufft_points *p)
   if (p->normal)
     p->normal->destroy(plan->ctx, p->normal);
   kugel__nufft_gpu_points_destroy(p);
-  kugel__free(plan->ctx, p->records);
+  kugel__scratch_put(plan->ctx, p->records);
   kugel__free(plan->ctx, p->first);
   kugel__free(plan->ctx, p->place);
+  kugel__free(plan->ctx, p->column);
   kugel__free(plan->ctx, p->rows.range);
   kugel__free(plan->ctx, p);
   kugel__nufft_release(plan);

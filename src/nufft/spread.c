@@ -19,7 +19,7 @@ typedef struct job {
   size_t number, bytes; /* of a number, of a buffer */
   const void *strengths;
   void *values;
-  int64_t pitch, stride, part, tile, first, n; /* first, n: tiles of a colour, or pieces of `tile` */
+  int64_t pitch, stride, part, tile, first, n; /* first, n: columns of a colour, or pieces of `tile` */
   int64_t workers;                             // that buffers have room for, or more
 } job;
 
@@ -48,7 +48,17 @@ static void move_row(const job *j, mover move, int64_t start, int64_t length, ch
   }
 }
 
-static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
+/* Rows of the grid lie in pages of their own, where the processor foresees nothing: the next one is asked for. */
+static void ask(const job *j, const char *cells, int64_t start, int64_t length)
+{
+  const kugel__nufft_axis *a = &j->p->plan->axis[j->p->plan->ndim - 1];
+  const int64_t n = kugel__min(length, a->fine - start);
+  for (int64_t at = 0; at < n * (int64_t)j->number; at += 64)
+    __builtin_prefetch(cells + start * (int64_t)j->number + at);
+}
+
+/* Slices first ... end - 1 of a tile: its planes in three dimensions, rows in two. Cells of one dimension go as a whole. */
+static void move_slices(const job *j, mover move, int64_t tile, int64_t first, int64_t end, char *buffer)
 {
   const kugel_nufft *p = j->p->plan;
   int64_t start[3] = {0}, length[3] = {1, 1, 1}, fine[2] = {1, 1};
@@ -60,12 +70,45 @@ static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
       fine[k] = a->fine;
     tile /= a->tiles;
   }
-  for (int64_t x = 0; x < length[0]; x++)
-    for (int64_t y = 0; y < length[1]; y++) {
-      int64_t row = (start[0] + x) % fine[0] * fine[1] + (start[1] + y) % fine[1];
-      move_row(j, move, start[2], length[2], j->grid + (size_t)(row * j->pitch) * j->number,
-               buffer + (size_t)(x * p->tile.plane + y * p->tile.row) * j->number);
+  const int64_t x0 = p->ndim == 3 ? first : 0, x1 = p->ndim == 3 ? end : 1, y0 = p->ndim == 2 ? first : 0,
+                y1 = p->ndim == 2 ? end : length[1], rows = (x1 - x0) * (y1 - y0);
+  for (int64_t i = 0, ahead = 2; i < rows; i++, ahead++) {
+    const int64_t x = x0 + i / (y1 - y0), y = y0 + i % (y1 - y0);
+    if (ahead < rows) {
+      const int64_t x2 = x0 + ahead / (y1 - y0), y2 = y0 + ahead % (y1 - y0);
+      int64_t row = (start[0] + x2) % fine[0] * fine[1] + (start[1] + y2) % fine[1];
+      ask(j, j->grid + (size_t)(row * j->pitch) * j->number, start[2], length[2]);
     }
+    int64_t row = (start[0] + x) % fine[0] * fine[1] + (start[1] + y) % fine[1];
+    move_row(j, move, start[2], length[2], j->grid + (size_t)(row * j->pitch) * j->number,
+             buffer + (size_t)(x * p->tile.plane + y * p->tile.row) * j->number);
+  }
+}
+
+/* Cells of a tile along the first axis, without the margin, and the bytes of a slice in a buffer. */
+static int64_t depth_of(const kugel_nufft *p, int64_t tile)
+{
+  const kugel__nufft_axis *a = &p->axis[0];
+  tile /= p->tiles / a->tiles;
+  return a->start[tile + 1] - a->start[tile];
+}
+
+static size_t slice_of(const job *j)
+{
+  const kugel_nufft *p = j->p->plan;
+  return (size_t)(p->ndim == 3 ? p->tile.plane : p->ndim == 2 ? p->tile.row : 1) * j->number;
+}
+
+static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
+{
+  move_slices(j, move, tile, 0, depth_of(j->p->plan, tile) + j->p->plan->kernel.width - 1, buffer);
+}
+
+/* Whether tile i + 1 of the list continues tile i along the first axis, in the same column. */
+static bool goes_on(const kugel_nufft_points *p, int64_t i, int64_t end)
+{
+  return p->plan->ndim > 1 && i + 1 < end &&
+         p->place[i + 1] == p->place[i] + p->plan->tiles / p->plan->axis[0].tiles;
 }
 
 /* ---- spreading ---- */
@@ -73,23 +116,38 @@ static void move_tile(const job *j, mover move, int64_t tile, char *buffer)
 static void spread_points(const job *j, int64_t first, int64_t n, char *buffer)
 {
   const kugel_nufft_points *p = j->p;
-  memset(buffer, 0, j->bytes);
   if (p->plan->gradient)
     j->ops->spread_gradient[p->plan->single](&p->tile, first, n, j->strengths, j->stride, j->part, buffer);
   else
     j->ops->spread[p->plan->single][p->plan->real](&p->tile, first, n, j->strengths, j->stride, buffer);
 }
 
-static kugel_status spread_tile(void *arg, int64_t i, int worker)
+static bool crowded(const kugel_nufft_points *p, int64_t tile)
+{
+  return p->first[tile + 1] - p->first[tile] > PIECE;
+}
+
+/* A column of tiles: slices that two of them share stay in the buffer. */
+static kugel_status spread_column(void *arg, int64_t i, int worker)
 {
   const job *j = arg;
   const kugel_nufft_points *p = j->p;
-  int64_t tile = j->first + i, n = p->first[tile + 1] - p->first[tile];
+  const int64_t end = p->column[j->first + i + 1], margin = p->plan->kernel.width - 1;
+  const size_t slice = slice_of(j);
   char *buffer = j->buffers + (size_t)worker * j->bytes;
-  if (n > PIECE) // done before
-    return KUGEL_OK;
-  spread_points(j, p->first[tile], n, buffer);
-  move_tile(j, add_cells, p->place[tile], buffer);
+  memset(buffer, 0, j->bytes);
+  for (int64_t tile = p->column[j->first + i]; tile < end; tile++) {
+    const int64_t place = p->place[tile], depth = depth_of(p->plan, place);
+    const bool more = goes_on(p, tile, end);
+    if (!crowded(p, tile)) // else done before
+      spread_points(j, p->first[tile], p->first[tile + 1] - p->first[tile], buffer);
+    move_slices(j, add_cells, place, 0, depth + (more ? 0 : margin), buffer);
+    if (more)
+      memmove(buffer, buffer + (size_t)depth * slice, (size_t)margin * slice);
+    const size_t kept = more ? (size_t)margin * slice : 0;
+    if (tile + 1 < end)
+      memset(buffer + kept, 0, j->bytes - kept);
+  }
   return KUGEL_OK;
 }
 
@@ -99,6 +157,7 @@ static kugel_status spread_piece(void *arg, int64_t i)
   const kugel_nufft_points *p = j->p;
   int64_t first = p->first[j->tile] + (j->first + i) * PIECE;
   char *buffer = j->buffers + (size_t)i * j->bytes;
+  memset(buffer, 0, j->bytes);
   spread_points(j, first, kugel__min(PIECE, p->first[j->tile + 1] - first), buffer);
   return KUGEL_OK;
 }
@@ -114,11 +173,6 @@ static kugel_status spread_cluster(job *j)
       move_tile(j, add_cells, p->place[j->tile], j->buffers + (size_t)i * j->bytes);
   }
   return KUGEL_OK;
-}
-
-static bool crowded(const kugel_nufft_points *p, int64_t tile)
-{
-  return p->first[tile + 1] - p->first[tile] > PIECE;
 }
 
 static kugel_status begin(job *j, const kugel_nufft_points *p, int64_t stride)
@@ -151,9 +205,9 @@ static kugel_status spread_all(job *j)
     j->first = p->colour[c];
     if (n == 0)
       continue;
-    kugel__progress_stage((double)p->colour[c] / (double)p->occupied,
-                          (double)p->colour[c + 1] / (double)p->occupied, "spreading");
-    KUGEL_TRY(kugel__parallel_on(p->plan->ctx, j->workers, n, spread_tile, j));
+    kugel__progress_stage((double)p->colour[c] / (double)p->columns,
+                          (double)p->colour[c + 1] / (double)p->columns, "spreading");
+    KUGEL_TRY(kugel__parallel_on(p->plan->ctx, j->workers, n, spread_column, j));
   }
   return KUGEL_OK;
 }
@@ -170,23 +224,32 @@ kugel_status kugel__nufft_spread(const kugel_nufft_points *p, const void *streng
 
 /* ---- interpolation ---- */
 
-static void interpolate(const job *j, int64_t tile, int64_t first, int64_t n, int worker)
+static void interpolate(const job *j, int64_t first, int64_t n, const char *buffer)
 {
   const kugel_nufft_points *p = j->p;
-  char *buffer = j->buffers + (size_t)worker * j->bytes;
-  memset(buffer, 0, j->bytes); // rows are read beyond the kernel, with weights of 0
-  move_tile(j, copy_cells, p->place[tile], buffer);
   if (p->plan->gradient)
     j->ops->interpolate_gradient[p->plan->single](&p->tile, first, n, buffer, j->values, j->stride, j->part);
   else
     j->ops->interpolate[p->plan->single][p->plan->real](&p->tile, first, n, buffer, j->values, j->stride);
 }
 
-static kugel_status interpolate_tile(void *arg, int64_t i, int worker)
+static kugel_status interpolate_column(void *arg, int64_t i, int worker)
 {
   const job *j = arg;
-  if (!crowded(j->p, i))
-    interpolate(j, i, j->p->first[i], j->p->first[i + 1] - j->p->first[i], worker);
+  const kugel_nufft_points *p = j->p;
+  const int64_t end = p->column[i + 1], margin = p->plan->kernel.width - 1;
+  const size_t slice = slice_of(j);
+  char *buffer = j->buffers + (size_t)worker * j->bytes;
+  int64_t had = 0;
+  memset(buffer, 0, j->bytes); // rows are read beyond the kernel, with weights of 0
+  for (int64_t tile = p->column[i]; tile < end; tile++) {
+    const int64_t place = p->place[tile], depth = depth_of(p->plan, place);
+    move_slices(j, copy_cells, place, had, depth + margin, buffer);
+    if (!crowded(p, tile))
+      interpolate(j, p->first[tile], p->first[tile + 1] - p->first[tile], buffer);
+    had = goes_on(p, tile, end) ? margin : 0;
+    memmove(buffer, buffer + (size_t)depth * slice, (size_t)had * slice);
+  }
   return KUGEL_OK;
 }
 
@@ -194,7 +257,10 @@ static kugel_status interpolate_piece(void *arg, int64_t i, int worker)
 {
   const job *j = arg;
   int64_t first = j->p->first[j->tile] + i * PIECE;
-  interpolate(j, j->tile, first, kugel__min(PIECE, j->p->first[j->tile + 1] - first), worker);
+  char *buffer = j->buffers + (size_t)worker * j->bytes;
+  memset(buffer, 0, j->bytes);
+  move_tile(j, copy_cells, j->p->place[j->tile], buffer);
+  interpolate(j, first, kugel__min(PIECE, j->p->first[j->tile + 1] - first), buffer);
   return KUGEL_OK;
 }
 
@@ -207,7 +273,7 @@ static kugel_status interpolate_all(job *j)
                                    (p->first[j->tile + 1] - p->first[j->tile] + PIECE - 1) / PIECE,
                                    interpolate_piece, j));
   kugel__progress_stage(0, 1, "interpolating");
-  return kugel__parallel_on(p->plan->ctx, j->workers, p->occupied, interpolate_tile, j);
+  return kugel__parallel_on(p->plan->ctx, j->workers, p->columns, interpolate_column, j);
 }
 
 kugel_status kugel__nufft_interpolate(const kugel_nufft_points *p, const void *grid, int64_t pitch,

@@ -78,8 +78,8 @@ static double inner_tolerance(const kugel_nufft *p, double gain)
 static double cost(const kugel__third_maker *m, choice *c)
 {
   const kugel_nufft *p = m->plan;
-  int w = kugel__nufft_likely_width(0.5 * p->tolerance, c->outer);
-  int v = kugel__nufft_likely_width(inner_tolerance(p, edge_gain(w, c->outer)), c->inner);
+  int w = kugel__nufft_sure_width(0.5 * p->tolerance, p->ndim, c->outer);
+  int v = kugel__nufft_sure_width(inner_tolerance(p, edge_gain(w, c->outer)), p->ndim, c->inner);
   double cells = 1, pruned = 0, fine;
   c->width = w;
   for (int d = 0; d < p->ndim; d++) {
@@ -92,18 +92,20 @@ static double cost(const kugel__third_maker *m, choice *c)
   if (w > KUGEL__NUFFT_WIDTH || v > KUGEL__NUFFT_WIDTH)
     return INFINITY;
   return (double)m->points.n * kugel__nufft_point_cost(p->ndim, p->single, w) +
-         (double)m->frequencies.n * kugel__nufft_point_cost(p->ndim, p->single, v) + 2 * cells +
-         fine * (2 + 0.3 * log2(fine) * pruned);
+         (double)m->frequencies.n * kugel__nufft_point_cost(p->ndim, p->single, v) + 6 * cells +
+         fine * (4 + 0.3 * log2(fine) * pruned);
 }
+
+enum { STEPS = 30 }; /* upsamplings that are tried: 1.25 to 3 */
 
 static choice choose(const kugel__third_maker *m)
 {
   choice best = {.outer = 2, .inner = 2}, c;
   double least = cost(m, &best), fixed = m->plan->upsampling;
-  for (int i = 0; i < KUGEL__NUFFT_UPSAMPLINGS; i++)
-    for (int j = 0; j < KUGEL__NUFFT_UPSAMPLINGS; j++) {
-      c.outer = fixed > 0 ? fixed : kugel__nufft_upsamplings[i];
-      c.inner = fixed > 0 ? fixed : kugel__nufft_upsamplings[j];
+  for (int i = 0; i < STEPS; i++)
+    for (int j = 0; j < STEPS; j++) {
+      c.outer = fixed > 0 ? fixed : 1.25 * pow(1.03, i);
+      c.inner = fixed > 0 ? fixed : 1.25 * pow(1.03, j);
       double t = cost(m, &c);
       /* floats lose digits to a narrow grid */
       if (!(fixed > 0) && m->plan->single && c.outer < 2)

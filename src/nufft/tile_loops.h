@@ -74,24 +74,39 @@ static inline void NAME(along)(const kugel__nufft_tile *t, REAL f, REAL *w)
     NAME(store)(w + i * LANES, v[i]);
 }
 
+/* y z_a: the weights of the rows of a plane. Rows take them from memory, which broadcasts for free. */
+static inline __attribute__((always_inline)) void NAME(scale)(int width, const REAL *y, REAL factor, REAL *w)
+{
+  VEC f = NAME(set)(factor);
+  for (int i = 0; i < width; i += LANES)
+    NAME(store)(w + i, f * NAME(load)(y + i));
+}
+
 static inline __attribute__((always_inline)) void NAME(add_rows)(int nv, int width, REAL *p, int64_t row,
-                                                                 const REAL *w, REAL factor, const VEC *x)
+                                                                 const REAL *w, const VEC *x)
 {
   for (int b = 0; b < width; b++, p += PARTS * row) {
-    VEC f = NAME(set)(factor * w[b]);
+    VEC f = NAME(set)(w[b]);
     for (int v = 0; v < nv; v++)
       NAME(store)(p + v * LANES, NAME(load)(p + v * LANES) + f * x[v]);
   }
 }
 
+/* Two sums by turns: one of few vectors would wait for its last product. */
 static inline __attribute__((always_inline)) void
-NAME(sum_rows)(int nv, int width, const REAL *p, int64_t row, const REAL *w, REAL factor, VEC *x)
+NAME(sum_rows)(int nv, int width, const REAL *p, int64_t row, const REAL *w, VEC *even, VEC *odd)
 {
-  for (int b = 0; b < width; b++, p += PARTS * row) {
-    VEC f = NAME(set)(factor * w[b]);
+  int b = 0;
+  for (; b + 1 < width; b += 2, p += 2 * PARTS * row) {
+    VEC f = NAME(set)(w[b]), g = NAME(set)(w[b + 1]);
     for (int v = 0; v < nv; v++)
-      x[v] += f * NAME(load)(p + v * LANES);
+      even[v] += f * NAME(load)(p + v * LANES);
+    for (int v = 0; v < nv; v++)
+      odd[v] += g * NAME(load)(p + PARTS * row + v * LANES);
   }
+  if (b < width)
+    for (int v = 0; v < nv; v++)
+      even[v] += NAME(set)(w[b]) * NAME(load)(p + v * LANES);
 }
 
 static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const kugel__nufft_tile *t,
@@ -102,7 +117,7 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
   for (int64_t i = first; i < first + n; i++) {
     const REAL *point = NAME(point)(t, i);
     VEC x[nv], c;
-    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG];
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], yz[KUGEL__NUFFT_ALONG];
     const REAL *strength = strengths + PARTS * stride * NAME(source)(t, point);
     REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, strengths, stride);
@@ -120,12 +135,14 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
     }
     NAME(along)(t, point[t->ndim - 2], y);
     if (t->ndim == 2) {
-      NAME(add_rows)(nv, t->width, p, t->row, y, 1, x);
+      NAME(add_rows)(nv, t->width, p, t->row, y, x);
       continue;
     }
     NAME(along)(t, point[0], z);
-    for (int a = 0; a < t->width; a++)
-      NAME(add_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, y, z[a], x);
+    for (int a = 0; a < t->width; a++) {
+      NAME(scale)(t->width, y, z[a], yz);
+      NAME(add_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, yz, x);
+    }
   }
 }
 
@@ -136,29 +153,31 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
 {
   for (int64_t i = first; i < first + n; i++) {
     const REAL *point = NAME(point)(t, i);
-    VEC x[nv], sum[nv], total = {0};
-    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
+    VEC x[nv], sum[nv], odd[nv], total = {0};
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], yz[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
     const REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, values, stride);
     NAME(weights)
     (nv, t->degree, PARTS == 2 ? t->across : t->along, PARTS == 2 ? KUGEL__NUFFT_ACROSS : KUGEL__NUFFT_ALONG,
      point[t->ndim - 1], x);
     for (int v = 0; v < nv; v++)
-      sum[v] = (VEC){0};
+      sum[v] = odd[v] = (VEC){0};
     if (t->ndim == 1)
       for (int v = 0; v < nv; v++)
         sum[v] = NAME(load)(p + v * LANES);
     else
       NAME(along)(t, point[t->ndim - 2], y);
     if (t->ndim == 2)
-      NAME(sum_rows)(nv, t->width, p, t->row, y, 1, sum);
+      NAME(sum_rows)(nv, t->width, p, t->row, y, sum, odd);
     if (t->ndim == 3) {
       NAME(along)(t, point[0], z);
-      for (int a = 0; a < t->width; a++)
-        NAME(sum_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, y, z[a], sum);
+      for (int a = 0; a < t->width; a++) {
+        NAME(scale)(t->width, y, z[a], yz);
+        NAME(sum_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, yz, sum, odd);
+      }
     }
     for (int v = 0; v < nv; v++)
-      total += sum[v] * x[v];
+      total += (sum[v] + odd[v]) * x[v];
     for (int lane = 0; lane < LANES; lane++)
       part[lane % PARTS] += total[lane];
     REAL *value = values + PARTS * stride * NAME(source)(t, point);
