@@ -86,7 +86,7 @@ _kugel()
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --lonlat --lmax --eps --no-pol" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --columns --lonlat --lmax --eps --no-pol" ;;
   lens)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -16,7 +16,7 @@ _kugel()
       'spectra:power spectra of masked maps\: bandpowers without the mask'\''s bias'
       'mask:apodised masks, and distances to masked pixels'
       'synfast:a random map with given power spectra'
-      'at:values of spherical-harmonic coefficients at points anywhere'
+      'at:values of coefficients or maps at the positions of a catalogue'
       'lens:maps of a sky seen through a lensing potential'
       'reorder:RING to NESTED ordering, or back'
       'udgrade:change nside by averaging or repeating pixels'
@@ -373,7 +373,8 @@ _kugel()
       '--progress=[on stderr\: a bar where that is a terminal, or one JSON object per line with fraction, stage, elapsed_seconds and left_seconds]:value:(auto bar json none)' \
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
-      '--lonlat[POINTS holds longitude and latitude, in degrees]' \
+      '--columns=[names, or numbers from 0, of the columns of POINTS]:LON,LAT:' \
+      '--lonlat[POINTS holds longitude and latitude, in degrees (NPY, text without names)]' \
       '(-l --lmax)'{-l+,--lmax=}'[highest multipole to use; the file'\''s when not given]:N:' \
       '(-e --eps)'{-e+,--eps=}'[root mean square of errors, relative to the field'\''s]:TOLERANCE:' \
       '--no-pol[the first component only]' \

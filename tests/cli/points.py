@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kugel at against synthesis on a grid, kugel lens against kugel at where a dipole leads."""
+"""kugel at against synthesis on a grid and for every kind of catalogue, kugel lens against kugel at where a dipole leads."""
 import math
 import os
+import struct
 import npyfile
 from harness import *
 
@@ -44,6 +45,80 @@ def values(alm, places):
     npyfile.write("places.npy", (len(places), 2), [x for p in places for x in p])
     ok("at", alm, "places.npy", "found.npy", "--overwrite", "--eps", "1e-12")
     return npyfile.read("found.npy")[1]
+
+
+def read_table(path, separator):
+    with open(path) as f:
+        rows = [line.rstrip("\n").split(separator) for line in f]
+    return rows[0], [[float(x) for x in row] for row in rows[1:]]
+
+
+def fits_table(path, names, unit, rows):
+    """A binary table of doubles."""
+    def cards(pairs):
+        text = "".join(f"{k:<8}= {v:>20}".ljust(80) for k, v in pairs) + "END".ljust(80)
+        return text.ljust(-(-len(text) // 2880) * 2880).encode()
+    head = [("XTENSION", "'BINTABLE'"), ("BITPIX", 8), ("NAXIS", 2), ("NAXIS1", 8 * len(names)), ("NAXIS2", len(rows)), ("PCOUNT", 0),
+            ("GCOUNT", 1), ("TFIELDS", len(names))]
+    for i, name in enumerate(names, 1):
+        head += [(f"TTYPE{i}", f"'{name:<8}'"), (f"TFORM{i}", "'D       '"), (f"TUNIT{i}", f"'{unit:<8}'")]
+    data = b"".join(struct.pack(f">{len(row)}d", *row) for row in rows)
+    with open(path, "wb") as f:
+        f.write(cards([("SIMPLE", "T"), ("BITPIX", 8), ("NAXIS", 0)]) + cards(head) + data.ljust(-(-len(data) // 2880) * 2880, b"\0"))
+
+
+def catalogues():
+    """The same places in every kind of catalogue have the same values."""
+    inputs()
+    degrees = [(10.5, 41.25), (359.75, -90), (0, 90), (-33, -12.5), (187.70593, 12.39112)]
+    places = [(math.radians(90 - lat), math.radians(lon)) for lon, lat in degrees]
+    want = values("alm.fits", places)
+    with open("named.csv", "w") as f:
+        f.write("# a comment\nname, RA ,flux,\"Dec\"\n" + "".join(f"M{i},{lon!r},{i * 1.5},{lat!r}\n" for i, (lon, lat) in enumerate(degrees)))
+    with open("bare.txt", "w") as f:
+        f.write("\n" + "".join(f"  7\t{lon} {lat}\n" for lon, lat in degrees))
+    with open("angles.tsv", "w") as f:
+        f.write("theta\tphi\n" + "".join(f"{t!r}\t{p!r}\n" for t, p in places))
+    fits_table("radec.fits", ("FLUX", "DEC", "RA"), "deg", [(1, lat, lon) for lon, lat in degrees])
+    fits_table("angles.fits", ("PHI", "THETA"), "rad", [(p, t) for t, p in places])
+    for catalogue, *more in (("named.csv",), ("named.csv", "--columns", "ra,3"), ("bare.txt", "--columns", "1,2", "--lonlat"),
+                             ("angles.tsv",), ("radec.fits",), ("angles.fits",), ("radec.fits", "--columns", "2,dec")):
+        j = ok("at", "alm.fits", catalogue, "table.csv", "--overwrite", "--eps", "1e-12", "--json", *more).json
+        assert j["points"] == 5 and j["output"] == "table.csv", j
+        names, rows = read_table("table.csv", ",")
+        assert names == ["lon", "lat", "T", "Q", "U"] and len(rows) == 5, names
+        for k in range(3):
+            close([row[2 + k] for row in rows], want[5 * k:5 * k + 5], 1e-10)
+        for row, (lon, lat) in zip(rows, degrees):
+            assert abs(row[0] - lon) < 1e-9 and abs(row[1] - lat) < 1e-9, row
+    refused(1, "at", "alm.fits", "radec.fits", "none.csv", "--columns", "RA,BEC", says="no column BEC")
+    refused(1, "at", "alm.fits", "radec.fits", "none.csv", "--columns", "RA", says="two names")
+    with open("damaged.csv", "w") as f:
+        f.write("lon,lat\n1,2\n3,x\n")
+    refused(1, "at", "alm.fits", "damaged.csv", "none.csv", says="line 3 has no number")
+    with open("damaged.csv", "w") as f:
+        f.write("one,two\n1,2\n")
+    refused(1, "at", "alm.fits", "damaged.csv", "none.csv", says="--columns")
+    refused(1, "at", "alm.fits", "named.csv", "table.csv", says="overwrite")
+    assert not os.path.exists("none.csv")
+
+
+def maps():
+    """At the centre of a pixel interpolation gives the pixel."""
+    inputs()
+    ok("synfast", "dipole.txt", "wide.fits", "--nside", "1", "--alm", "wide_alm.fits", "--lmax", "1", "--seed", "9")
+    centres = [(phi * 45, math.degrees(math.asin(z))) for z, first in ((2 / 3, 1), (0, 0), (-2 / 3, 1)) for phi in range(first, 8, 2)]
+    with open("centres.csv", "w") as f:
+        f.write("lon,lat\n" + "".join(f"{lon},{lat!r}\n" for lon, lat in centres))
+    ok("at", "wide.fits", "centres.csv", "pixels.tsv")
+    ok("at", "wide_alm.fits", "centres.csv", "sums.tsv", "--eps", "1e-10")
+    names, rows = read_table("pixels.tsv", "\t")
+    assert names == ["lon", "lat", "T"] and len(rows) == 12
+    sums = read_table("sums.tsv", "\t")[1]
+    close([row[2] for row in rows], [row[2] for row in sums], 1e-6)
+    j = ok("at", "sky.fits", "centres.csv", "three.npy", "--json").json
+    assert j["points"] == 12 and npyfile.read("three.npy")[0] == (3, 12), j
+    refused(1, "at", "sky.fits", "centres.csv", "none.csv", "--eps", "1e-3", says="interpolated")
 
 
 def frame(theta, phi):
@@ -89,7 +164,7 @@ def refusals():
     npyfile.write("points.npy", (2, 2), [1, 2, 4, 0])
     before = sorted(os.listdir("."))
     refused(1, "at", "alm.fits", "points.npy", "out.npy", says="theta of point 1 is 4")
-    refused(1, "at", "sky.fits", "points.npy", "out.npy", says="holds no a_lm")
+    refused(1, "at", "cl.txt", "points.npy", "out.npy", says="cl.txt")
     refused(1, "at", "alm.fits", "none.npy", "out.npy", says="none.npy")
     refused(2, "at", "alm.fits", "points.npy", "out.npy", "--eps", "1e-20", says="--eps")
     refused(2, "lens", "alm.fits", "potential.fits", "out.fits", says="--nside")
@@ -104,4 +179,4 @@ def refusals():
     refused(1, "at", "alm.fits", "points.npy", "out.npy", says="two columns")
 
 
-main([grid, lens, refusals])
+main([grid, catalogues, maps, lens, refusals])
