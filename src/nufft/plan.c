@@ -45,7 +45,10 @@ static double fine_cells(const kugel_nufft *p, int width, double upsampling)
  * about 0.3 ns per cell and factor of two, of which the empty lines are left out; clearing and moving a cell takes 4. */
 static double cost(const kugel_nufft *p, double tolerance, double upsampling, double density)
 {
-  int w = kugel__nufft_sure_width(tolerance, p->ndim, upsampling) + p->gradient;
+  const bool cpu = p->ctx->device.type == KUGEL_CPU; // a device moves no cells between tiles and grid
+  int w = (cpu ? kugel__nufft_sure_width(tolerance, p->ndim, upsampling)
+               : kugel__nufft_likely_width(tolerance, upsampling)) +
+          p->gradient;
   double modes = 1, pruned = 0, cells = fine_cells(p, w, upsampling);
   for (int d = 0; d < p->ndim; d++) {
     modes *= (double)p->axis[d].n;
@@ -53,7 +56,7 @@ static double cost(const kugel_nufft *p, double tolerance, double upsampling, do
   }
   return w > KUGEL__NUFFT_WIDTH ? INFINITY
                                 : density * modes * kugel__nufft_point_cost(p->ndim, p->single, w) +
-                                      cells * (4 + 0.3 * log2(cells) * pruned);
+                                      cells * ((cpu ? 4 : 1) + 0.3 * log2(cells) * pruned);
 }
 
 static double choose_upsampling(const kugel_nufft *p, double tolerance, double density)
