@@ -60,8 +60,11 @@ typedef enum kugel_volume_engine {
   KUGEL_VOLUME_TILES = 2,    /* overlapping tiles, one after another (overlap-save); on devices copies of some overlap with
                               * the convolution of others, and all devices of the context take part: for arrays in host
                               * memory */
-  KUGEL_VOLUME_DIF = 3       /* exact parts of the whole transform, one after another: kernels that are too large for tiles; on
+  KUGEL_VOLUME_DIF = 3,      /* exact parts of the whole transform, one after another: kernels that are too large for tiles; on
                               * the CPU */
+  KUGEL_VOLUME_PENCIL = 4    /* the whole transform by way of a file, slices along axis 0 and then lines across them: images
+                              * larger than memory with kernels as large as they are. Three axes; on the CPU. The file has
+                              * no name and ends with the plan or the process */
 } kugel_volume_engine;
 
 typedef struct kugel_volume kugel_volume;
@@ -77,8 +80,10 @@ typedef struct kugel_volume_opts {
   int kernels;               /* 0: the kernel array has no axis of kernels; else its extent, and results have it too */
   kugel_volume_engine engine;
   int parts;                 /* KUGEL_VOLUME_DIF: their number, 1 to 4096; 0: chosen */
-  const int64_t *tile;       /* KUGEL_VOLUME_TILES: ndim lengths of results of a tile; NULL: chosen */
+  const int64_t *tile;       /* KUGEL_VOLUME_TILES: ndim lengths of results of a tile; NULL: chosen. PENCIL: tile[0] is the
+                              * number of slices in memory, others are not used */
   double scale;              /* factor on results before they are converted; 0: 1 */
+  const char *scratch;       /* KUGEL_VOLUME_PENCIL: folder of its files, on a disk; NULL: $TMPDIR, or /var/tmp */
 } kugel_volume_opts;
 
 /* What a plan does and what it needs. */
@@ -87,8 +92,8 @@ typedef struct kugel_volume_info {
   int ndim;
   kugel_volume_engine engine; /* the one chosen */
   int parts;                  /* DIF: parts; else 1 */
-  int64_t tiles;              /* how many; 1 for other engines */
-  int64_t tile[3];            /* results of a tile; m for other engines */
+  int64_t tiles;              /* how many; PENCIL: slabs of slices along axis 0; 1 for other engines */
+  int64_t tile[3];            /* results of a tile or slab; m for other engines */
   int64_t transform[3];       /* lengths of the transforms */
   int64_t results[3];         /* m */
   uint64_t host_bytes;        /* that the plan holds and an execution allocates */
@@ -98,12 +103,14 @@ typedef struct kugel_volume_info {
                                * process, for arrays in host memory if they are tiled, else in device memory */
   uint64_t kernel_bytes;      /* read and written by the kernels of one execution in device memory, for arrays of the plan's
                                * precision; 0 on the CPU and for boxes of kugel_conv */
+  uint64_t scratch_bytes;     /* PENCIL: of files on disk, which the plan holds and an execution makes */
 } kugel_volume_info;
 
 /// Makes a plan, which holds the kernel's spectrum.
 /// @param[in]  ctx     NULL: the default context. kugel_ctx_limit_memory() limits what the plan holds and an execution
 ///                     allocates, on the CPU too: KUGEL_VOLUME_AUTO takes the engine that is predicted to be the fastest within
-///                     it; on devices, whose limit is their free memory if none is set: RESIDENT if that fits, else TILES
+///                     it (a byte of PENCIL's files counts 1 ns); on devices, whose limit is their free memory if none is set:
+///                     RESIDENT if that fits, else TILES
 /// @param[in]  ndim    1 to 3
 /// @param[in]  n       ndim lengths of images, each at least 1
 /// @param[in]  k       ndim lengths of kernels, each at least 1, also more than n (VALID: at most n)
@@ -112,7 +119,7 @@ typedef struct kugel_volume_info {
 /// @param[in]  opts    NULL for defaults: FULL, zeros beyond the edges, real doubles
 /// @param[out] out     the plan
 /// @errors KUGEL_EINVAL for lengths or options out of range, a kernel with NaN or infinity or of zeros alone; KUGEL_ESHAPE;
-///         KUGEL_ENOMEM; KUGEL_ENOTSUP; on devices KUGEL_EDEVICE
+///         KUGEL_ENOMEM; KUGEL_ENOTSUP; KUGEL_EIO for scratch files; on devices KUGEL_EDEVICE
 /// @cost   one transform per kernel
 KUGEL_API kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                            const kugel_array *kernel, const kugel_volume_opts *opts, kugel_volume **out);
@@ -151,7 +158,8 @@ KUGEL_API kugel_status kugel_volume_estimate(kugel_ctx *ctx, int ndim, const int
 /// @param[in]  queue    of the plan's device, whose earlier work is waited for; on the CPU: NULL. The call returns when its
 ///                      work is done. A resident plan on a device takes arrays in its memory, or on the host in C order; one
 ///                      of tiles takes arrays in host memory of any strides, page-locked ones without copying them there
-/// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED
+/// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
+///         for scratch files
 /// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32); results that
 ///         KUGEL_BOUNDARY_UNKNOWN divides by a part p of the kernel's sum: 1 / p times this. The same bits for any number
 ///         of threads
@@ -233,8 +241,10 @@ typedef struct kugel_volume_stream_opts {
 } kugel_volume_stream_opts;
 
 /// Convolves an image that need not be in memory: with KUGEL_VOLUME_TILES box by box along axis 0, where the limit of
-/// kugel_ctx_limit_memory() leaves too little for whole planes also along the other axes; with other engines in one box.
-/// A call that was stopped continues with `first` = the boxes for which `done` was called. On devices boxes are read while
+/// kugel_ctx_limit_memory() leaves too little for whole planes also along the other axes; with
+/// KUGEL_VOLUME_PENCIL slab by slab, which are all read before the first one is written; with other engines in one box.
+/// A call that was stopped continues with `first` = the boxes for which `done` was called (PENCIL does its passes again and
+/// leaves out what was written). On devices boxes are read while
 /// tiles of earlier ones are convolved, some boxes ahead of what is written; callbacks must not use the plan.
 /// @param[in] plan  from kugel_volume_create
 /// @param[in] opts  not NULL

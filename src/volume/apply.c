@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which engine runs, and plans applied to arrays of their own type. */
 #include "volume/device.h"
+#include "volume/pencil.h"
 
 // An array in host memory, in C order.
 static kugel__volume_argument argument_of(const kugel_volume *p, const kugel__volume_box *b, bool results,
@@ -33,6 +34,8 @@ kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel_
 {
   if (p->gpu)
     return run_on_device(p, adjoint, in, out, clipped);
+  if (p->pencil)
+    return kugel__pencil_run_arrays(p, adjoint, in, out, clipped);
   if (p->parts > 1)
     return kugel__volume_run_parts(p, adjoint, in, out, clipped);
   return p->engine == KUGEL_VOLUME_TILES ? kugel__volume_run_tiles(p, adjoint, in, out, clipped)

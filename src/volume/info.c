@@ -4,9 +4,11 @@
 #include "fft/cpu/radices.h"
 #include "volume/device.h"
 #include "volume/lines.h"
+#include "volume/pencil.h"
 
-// Measured with AVX-512 on one thread: a point of a radix-8 stage of lines in lanes, and a byte moved.
-static const double POINT_SECONDS = 0.35e-9, BYTE_SECONDS = 0.15e-9;
+// Measured with AVX-512 on one thread: a point of a radix-8 stage of lines in lanes, and a byte moved. Of files: a byte
+// read or written where disks take 1 GB a second.
+static const double POINT_SECONDS = 0.35e-9, BYTE_SECONDS = 0.15e-9, FILE_BYTE_SECONDS = 1e-9;
 
 static double seconds(const kugel_volume *p)
 {
@@ -60,7 +62,17 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
       (uint64_t)(work * (p->kernels > 1 ? 2 : 1) + spectra * (p->kept ? p->parts : 1) + window + sums);
   info->moved_bytes =
       (uint64_t)((data + results * p->kernels) * (double)p->real + count * (4 * work * p->kernels + spectra));
+  if (p->pencil) {
+    kugel__pencil_sizes s = kugel__pencil_measure(p);
+    info->host_bytes = kugel__pencil_memory(p);
+    info->scratch_bytes = s.kernel + s.window + s.volume * (uint64_t)p->kernels;
+    info->moved_bytes += kugel__pencil_traffic(p);
+    info->tiles = (p->axis[0].m + p->pencil->slab - 1) / p->pencil->slab;
+    info->tile[0] = kugel__min(p->pencil->slab, p->axis[0].m);
+  }
   info->seconds = count * seconds(one) * (p->kept ? 1 : 1.5);
+  if (p->pencil) // the kernel's lines along z once more
+    info->seconds += seconds(one) / 6 + FILE_BYTE_SECONDS * (double)kugel__pencil_traffic(p);
   if (p->ctx->device.type != KUGEL_CPU)
     kugel__volume_device_figures(p, info);
 }

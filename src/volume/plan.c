@@ -4,10 +4,10 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "fft/roots/roots.h"
-#include "device/lanes.h"
 #include "volume/device.h"
 #include "volume/lane_tiles.h"
 #include "volume/lines.h"
+#include "volume/pencil.h"
 #include "volume/ranks.h"
 
 static kugel_status check_opts(const kugel_volume_opts *o)
@@ -22,8 +22,8 @@ static kugel_status check_opts(const kugel_volume_opts *o)
               (int)o->precision);
   KUGEL_CHECK(o->kernels >= 0 && o->kernels <= 1 << 20, KUGEL_EINVAL, "kernels is %d, must be 0 to 2^20",
               o->kernels);
-  KUGEL_CHECK((int)o->engine >= KUGEL_VOLUME_AUTO && o->engine <= KUGEL_VOLUME_DIF, KUGEL_EINVAL,
-              "engine is %d, must be KUGEL_VOLUME_AUTO (0) to KUGEL_VOLUME_DIF (3)", (int)o->engine);
+  KUGEL_CHECK((int)o->engine >= KUGEL_VOLUME_AUTO && o->engine <= KUGEL_VOLUME_PENCIL, KUGEL_EINVAL,
+              "engine is %d, must be KUGEL_VOLUME_AUTO (0) to KUGEL_VOLUME_PENCIL (4)", (int)o->engine);
   KUGEL_CHECK(o->parts >= 0 && o->parts <= 4096, KUGEL_EINVAL, "parts is %d, must be 1 to 4096, or 0: chosen",
               o->parts);
   KUGEL_CHECK(!o->complex_data || o->boundary != KUGEL_BOUNDARY_UNKNOWN, KUGEL_EINVAL,
@@ -55,7 +55,7 @@ kugel_status kugel__volume_lines(kugel_volume *p)
 }
 
 // Slices an odd number of cache lines apart, or lines along z would all fall on the same few sets of a cache.
-static void lay_out(kugel_volume *p)
+void kugel__volume_lay_out(kugel_volume *p)
 {
   int64_t vlen = kugel__volume_ops_now()->vlen, line = 64 / (2 * (int64_t)p->real);
   const kugel__volume_axis *y = &p->axis[1];
@@ -64,85 +64,6 @@ static void lay_out(kugel_volume *p)
   p->rows = kugel__max(y->points, kugel__max(y->n, y->m));
   p->slice = kugel__round_up(p->rows * p->pitch, line);
   p->slice += p->slice / line % 2 ? 0 : line;
-}
-
-// The least number of parts that fit the limit: those of a power of two, or two without a limit.
-static kugel_status choose_parts(kugel_volume *p, const int64_t *n, const int64_t *k, uint64_t limit)
-{
-  kugel_volume_info info;
-  p->parts = p->opts.parts ? p->opts.parts : 2;
-  for (;; p->parts *= 2) {
-    for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
-      kugel__free(p->ctx, p->axis[d].table);
-      p->axis[d] = (kugel__volume_axis){.n = 0};
-    }
-    p->segments = p->parts * (p->halved ? 2 : 1);
-    KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
-    lay_out(p);
-    p->kept = true;
-    kugel__volume_figures(p, &info);
-    if (!limit || info.host_bytes <= limit)
-      return KUGEL_OK;
-    p->kept = false;
-    kugel__volume_figures(p, &info);
-    if (p->opts.parts || info.host_bytes <= limit)
-      return KUGEL_OK;
-    KUGEL_CHECK(p->axis[2].points > 8, KUGEL_ENOMEM,
-                "the limit of %llu bytes is too little for parts, which take %llu: "
-                "raise kugel_ctx_limit_memory",
-                (unsigned long long)limit, (unsigned long long)info.host_bytes);
-  }
-}
-
-// Resident if that fits the memory of the device, else tiles.
-static kugel_status choose_on_device(kugel_volume *p, const int64_t *k)
-{
-  kugel_volume_info info;
-  int64_t limit;
-  p->engine = p->opts.engine ? p->opts.engine : KUGEL_VOLUME_RESIDENT;
-  if (p->opts.engine == KUGEL_VOLUME_RESIDENT)
-    return KUGEL_OK;
-  KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
-  kugel__volume_figures(p, &info);
-  if (!p->opts.engine && info.device_bytes <= (uint64_t)limit)
-    return KUGEL_OK;
-  p->engine = KUGEL_VOLUME_TILES;
-  return kugel__volume_choose_tile(p, k, (uint64_t)limit);
-}
-
-// What is predicted to be the fastest within the limit.
-static kugel_status choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k)
-{
-  uint64_t limit = atomic_load(&p->ctx->device_memory);
-  kugel_volume_info info, tiles;
-  bool device = p->ctx->device.type != KUGEL_CPU;
-  if (device)
-    return choose_on_device(p, k);
-  p->engine = p->opts.engine ? p->opts.engine : KUGEL_VOLUME_RESIDENT;
-  kugel__volume_figures(p, &info);
-  if (p->engine == KUGEL_VOLUME_DIF)
-    return choose_parts(p, n, k, limit);
-  bool fits = !limit || info.host_bytes <= limit;
-  if (p->opts.engine != KUGEL_VOLUME_TILES && (p->opts.engine || fits))
-    return KUGEL_OK;
-  p->engine = KUGEL_VOLUME_TILES;
-  kugel_status s = kugel__volume_choose_tile(p, k, limit);
-  if (p->opts.engine)
-    return s;
-  kugel__volume_figures(p, &tiles);
-  kugel_volume *dif = NULL; // the other way
-  kugel_volume_opts o = p->opts;
-  o.engine = KUGEL_VOLUME_DIF;
-  kugel_status d = kugel__volume_start(p->ctx, p->ndim, n, k, &o, &dif);
-  if (!d)
-    kugel__volume_figures(dif, &info);
-  kugel_volume_destroy(dif);
-  if (d || (!s && tiles.seconds <= info.seconds))
-    return s;
-  kugel_volume_destroy(p->sub);
-  p->sub = NULL;
-  p->engine = KUGEL_VOLUME_DIF;
-  return choose_parts(p, n, k, limit);
 }
 
 static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, const kugel_volume_opts *opts,
@@ -154,9 +75,9 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   KUGEL_TRY(kugel__take_opts(&p->opts, sizeof p->opts, opts, "kugel_volume_opts"));
   KUGEL_TRY(check_opts(&p->opts));
   bool device = p->ctx->device.type != KUGEL_CPU;
-  KUGEL_CHECK(
-      !device || p->opts.engine != KUGEL_VOLUME_DIF, KUGEL_ENOTSUP,
-      "engine is KUGEL_VOLUME_DIF (3); on devices there are KUGEL_VOLUME_RESIDENT (1) and _TILES (2)");
+  KUGEL_CHECK(!device || p->opts.engine <= KUGEL_VOLUME_TILES, KUGEL_ENOTSUP,
+              "engine is %d; on devices there are KUGEL_VOLUME_RESIDENT (1) and _TILES (2)",
+              (int)p->opts.engine);
   p->ndim = ndim;
   p->kernels = p->opts.kernels ? p->opts.kernels : 1;
   p->f32 = p->opts.precision == KUGEL_PRECISION_F32;
@@ -167,9 +88,10 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   p->kept = true;
   p->scale = p->opts.scale != 0 ? p->opts.scale : 1;
   KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
-  lay_out(p);
-  KUGEL_TRY(choose_engine(p, n, k));
+  kugel__volume_lay_out(p);
+  KUGEL_TRY(kugel__volume_choose_engine(p, n, k));
   p->opts.centre = p->opts.tile = NULL; // the caller's
+  p->opts.scratch = NULL;
   return KUGEL_OK;
 }
 
@@ -200,6 +122,7 @@ kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   kugel_status s = kugel__volume_start(ctx, ndim, n, k, opts, &p);
   if (!s)
     s = p->engine == KUGEL_VOLUME_TILES    ? kugel__volume_tiles_create(p, kernel)
+        : p->pencil                        ? kugel__pencil_create(p, kernel)
         : p->ctx->device.type != KUGEL_CPU ? kugel__volume_device_create(p, kernel)
                                            : make_resident(p, kernel);
   if (!s && p->ctx->leads && p->engine == KUGEL_VOLUME_TILES && p->ctx->device.type == KUGEL_CPU)
@@ -224,6 +147,7 @@ void kugel_volume_destroy(kugel_volume *p)
   }
   kugel__volume_device_destroy(p);
   kugel__lane_tiles_destroy(p->lanes);
+  kugel__pencil_destroy(p);
   kugel_volume_destroy(p->sub);
   kugel__free(ctx, p->twist);
   kugel__free(ctx, p->fold);

@@ -72,6 +72,7 @@ struct kugel_volume {
   kugel_volume_engine engine;
   struct kugel__volume_device *gpu; /* of a resident volume of a context on a device; NULL: none */
   struct kugel__lane_tiles *lanes;  /* TILES on devices */
+  struct kugel__pencil *pencil;     /* PENCIL */
   struct kugel__volume_led
       *led;          /* TILES are shared among the ranks that serve the context; NULL: they are not */
   kugel_volume *sub; /* TILES: the convolution of one tile, VALID */
@@ -86,6 +87,10 @@ typedef struct kugel__volume_reach {
   int64_t *source;                      /* [count] which datum each is; NULL: in order */
 } kugel__volume_reach;
 
+/* Takes opts.engine, or what is predicted to be the fastest within the limit of memory, and chooses its parts or tiles. */
+kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k);
+/* Rows, pitch, slices of the work array, from the axes. */
+void kugel__volume_lay_out(kugel_volume *p);
 /* A plan with everything but transforms and spectra; *out is set on failure too. */
 kugel_status kugel__volume_start(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                  const kugel_volume_opts *opts, kugel_volume **out);

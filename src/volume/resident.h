@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between resident.c and resident_rows.c, which converts rows of voxels. */
+/* Work on the CPU that the resident engine and pencil.c share: slices (resident_slices.c), and their rows of voxels
+ * (resident_rows.c). */
 #ifndef KUGEL_VOLUME_RESIDENT_H
 #define KUGEL_VOLUME_RESIDENT_H
 
@@ -31,6 +32,16 @@ typedef struct kugel__resident_job {
   atomic_llong *clipped;
   int64_t workers; // that scratch has room for
 } kugel__resident_job;
+
+/* Fills scratch_size and row_points from the plan's lengths. */
+void kugel__resident_measure(kugel__resident_job *j);
+kugel__resident_side kugel__resident_side_of(const kugel_volume *p, bool results);
+/* The first in.extent[0] slices of in.box, transformed along x and y, to `from`. */
+kugel_status kugel__resident_slices_in(kugel__resident_job *j);
+/* Lines along z of `from`: into the spectrum with `keep`, else times the spectrum to `to`. */
+kugel_status kugel__resident_lines(kugel__resident_job *j);
+/* The first out.extent[0] slices of `to`, back along y and x, to out.box. */
+kugel_status kugel__resident_slices_out(kugel__resident_job *j);
 
 /* Row (z, y) into the planes of a row of lines: the halves of a real line, or re and im; and back, added to what earlier parts
  * gave, times the window, converted. values: room for a row of doubles. */

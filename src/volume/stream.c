@@ -1,334 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Volumes from callbacks to callbacks. Boxes of results go along z; the slices of the image that a box needs lie in slots, and
- * stay there for the next box. A box is whole planes, of all tiles along y and x, or one tile where planes are too large. */
-#include <string.h>
+/* Volumes from callbacks to callbacks. */
 #include "core/alloc.h"
+#include "core/array.h"
 #include "core/ctx.h"
-#include "core/parallel.h"
-#include "volume/lane_tiles.h"
-#include "volume/ranks.h"
+#include "volume/pencil.h"
+#include "volume/stream.h"
 
-typedef struct range { // of the image or the results along an axis
-  int64_t first, count;
-} range;
-
-enum { MOST_ROOMS = 64 };
-
-typedef struct stream {
-  const kugel_volume *p;
-  const kugel_volume_stream_opts *o;
-  bool planes;                         // a box is whole planes
-  int64_t size_in, size_out;           // bytes of a voxel
-  int64_t slots, *held;                // [slots]: the slice of the image in each, -1: none
-  range region[KUGEL__VOLUME_DIMS];    // of the image along y and x, in the slots
-  int64_t *source[KUGEL__VOLUME_DIMS]; // of a tile
-  int64_t *slot;                       // [slots] of the slices of a box
-  char *in, *out;
-  atomic_llong clipped;
-  /* on devices */
-  int64_t rooms, room;  // boxes in `out`, and bytes of one
-  int64_t box, written; // the latest one that was begun, the first one that was not written
-  int64_t *left;        // [rooms] tiles to come
-  range boxes[MOST_ROOMS][KUGEL__VOLUME_DIMS];
-  kugel__volume_reach reach; // along z of the latest box
-} stream;
-
-/* ---- what a box reaches ---- */
-
-static range range_of(const kugel__volume_reach *r)
-{
-  if (!r->source)
-    return (range){r->datum, r->count};
-  int64_t lo = INT64_MAX, hi = 0;
-  for (int64_t i = 0; i < r->count; i++) {
-    lo = kugel__min(lo, r->source[i]);
-    hi = kugel__max(hi, r->source[i]);
-  }
-  return (range){lo, hi + 1 - lo};
-}
-
-// The data along axis d of tile `tile`, or of all tiles.
-static range region_of(stream *s, int d, int64_t tile, bool all)
-{
-  if (all)
-    return (range){0, s->p->axis[d].n};
-  kugel__volume_reach r = kugel__volume_reach_of(s->p, d, tile, s->source[d]);
-  return range_of(&r);
-}
-
-static range results_of(const kugel_volume *p, int d, int64_t tile, bool all)
-{
-  if (all)
-    return (range){0, p->axis[d].m};
-  int64_t first = tile * p->tile[d];
-  return (range){first, kugel__min(p->tile[d], p->axis[d].m - first)};
-}
-
-/* ---- reading and writing ---- */
-
-static kugel_status call_read(stream *s, int64_t z, int64_t count, int64_t slot)
-{
-  const range *y = &s->region[1], *x = &s->region[2];
-  int64_t lo[3] = {z, y->first, x->first}, n[3] = {count, y->count, x->count};
-  int lead = KUGEL__VOLUME_DIMS - s->p->ndim;
-  int code = s->o->read(s->o->user, lo + lead, n + lead, s->in + slot * y->count * x->count * s->size_in);
-  KUGEL_CHECK(code == 0, KUGEL_EIO, "the read callback returned %d at slice %lld", code, (long long)z);
-  return KUGEL_OK;
-}
-
-static int64_t find(const stream *s, int64_t z)
-{
-  for (int64_t i = 0; i < s->slots; i++)
-    if (s->held[i] == z)
-      return i;
-  return -1;
-}
-
-// Puts the slices that the box needs into slots: those not there yet are read, as many at a time as follow each other.
-static kugel_status load_slices(stream *s, const kugel__volume_reach *r)
-{
-  int64_t next = 0;
-  for (int64_t i = 0; i < s->slots; i++) { // what is not needed any more
-    bool needed = false;
-    for (int64_t k = 0; k < r->count && !needed; k++)
-      needed = s->held[i] == (r->source ? r->source[k] : r->datum + k);
-    s->held[i] = needed ? s->held[i] : -1;
-  }
-  for (int64_t k = 0, z = 0, first = 0; k < r->count; k++) {
-    int64_t want = r->source ? r->source[k] : r->datum + k, count = 0;
-    s->slot[k] = find(s, want);
-    if (s->slot[k] >= 0)
-      continue;
-    while (next < s->slots && s->held[next] >= 0)
-      next++;
-    for (z = want, first = next; next < s->slots && s->held[next] < 0 && k + count < r->count;
-         next++, count++) {
-      int64_t more = r->source ? r->source[k + count] : r->datum + k + count;
-      if (more != z + count || find(s, more) >= 0)
-        break;
-      s->held[next] = more;
-    }
-    KUGEL_TRY(call_read(s, z, count, first));
-    s->slot[k] = first;
-  }
-  return KUGEL_OK;
-}
-
-/* ---- boxes ---- */
-
-// Tile (z, y, x) of the box, whose image is in the slots and whose results, at `box`, go to `results_at`.
-static kugel__lane_tile tile_of(stream *s, const kugel__volume_reach *z, int64_t y, int64_t x,
-                                const range *box, char *results_at)
-{
-  const kugel_volume *p = s->p;
-  kugel__volume_reach reach[3] = {*z, kugel__volume_reach_of(p, 1, y, s->source[1]),
-                                  kugel__volume_reach_of(p, 2, x, s->source[2])};
-  kugel__volume_box in = {.data = s->in, .dtype = s->o->in}, out = {.data = results_at, .dtype = s->o->out};
-  int64_t plane = s->region[1].count * s->region[2].count, results = box[1].count * box[2].count;
-  memcpy(in.step, (int64_t[4]){0, plane, s->region[2].count, 1}, sizeof in.step);
-  memcpy(out.step, (int64_t[4]){box[0].count * results, results, box[2].count, 1}, sizeof out.step);
-  reach[0].source = s->slot;
-  for (int d = 1; d < 3; d++) {
-    for (int64_t i = 0; i < reach[d].count && reach[d].source; i++)
-      reach[d].source[i] -= s->region[d].first;
-    in.data += reach[d].source ? 0 : (reach[d].datum - s->region[d].first) * in.step[d + 1] * s->size_in;
-    out.data += (reach[d].result - box[d].first) * out.step[d + 1] * s->size_out;
-  }
-  kugel__lane_tile tile = {.in = in, .out = out};
-  memcpy(tile.reach, reach, sizeof reach);
-  return tile;
-}
-
-static kugel_status run_tile(stream *s, const kugel__volume_reach *z, int64_t y, int64_t x, const range *box)
-{
-  kugel__lane_tile t = tile_of(s, z, y, x, box, s->out);
-  return kugel__volume_run_tile(s->p, t.reach, false, &t.in, &t.out, &s->clipped);
-}
-
-static kugel_status write_box(stream *s, const range *box, const char *values)
-{
-  int lead = KUGEL__VOLUME_DIMS - s->p->ndim;
-  int64_t lo[3] = {box[0].first, box[1].first, box[2].first},
-          n[3] = {box[0].count, box[1].count, box[2].count};
-  int code = s->o->write(s->o->user, lo + lead, n + lead, values);
-  KUGEL_CHECK(code == 0, KUGEL_EIO, "the write callback returned %d at slice %lld", code, (long long)lo[0]);
-  return KUGEL_OK;
-}
-
-// What a box needs is in the slots.
-static kugel_status begin_box(stream *s, int64_t column, int64_t z, range box[3], kugel__volume_reach *r)
-{
-  const kugel_volume *p = s->p;
-  int64_t y = s->planes ? 0 : column / p->tiles[2], x = s->planes ? 0 : column % p->tiles[2];
-  range of[3] = {results_of(p, 0, z, false), results_of(p, 1, y, s->planes), results_of(p, 2, x, s->planes)};
-  memcpy(box, of, sizeof of);
-  range region[3] = {{0, 0}, region_of(s, 1, y, s->planes), region_of(s, 2, x, s->planes)};
-  if (memcmp(region, s->region, sizeof region))
-    for (int64_t i = 0; i < s->slots; i++)
-      s->held[i] = -1;
-  memcpy(s->region, region, sizeof region);
-  *r = kugel__volume_reach_of(p, 0, z, s->source[0]);
-  return load_slices(s, r);
-}
-
-static kugel_status run_box(stream *s, int64_t column, int64_t z)
-{
-  const kugel_volume *p = s->p;
-  int64_t y = s->planes ? 0 : column / p->tiles[2], x = s->planes ? 0 : column % p->tiles[2];
-  range box[3];
-  kugel__volume_reach r;
-  KUGEL_TRY(begin_box(s, column, z, box, &r));
-  int64_t end_y = s->planes ? p->tiles[1] : y + 1, end_x = s->planes ? p->tiles[2] : x + 1;
-  for (int64_t j = y; j < end_y; j++)
-    for (int64_t i = x; i < end_x; i++)
-      KUGEL_TRY(run_tile(s, &r, j, i, box));
-  return write_box(s, box, s->out);
-}
-
-/* ---- boxes on devices and ranks: the next one is read while tiles of earlier ones are convolved ---- */
-
-static int64_t columns_of(const stream *s)
-{
-  return s->planes ? 1 : s->p->tiles[1] * s->p->tiles[2];
-}
-static int64_t tiles_of(const stream *s) // of a box
-{
-  return s->planes ? s->p->tiles[1] * s->p->tiles[2] : 1;
-}
-
-// Tile i of all boxes that are to be written.
-static kugel_status next_tile(void *arg, int64_t i, kugel__lane_tile *out)
-{
-  stream *s = arg;
-  int64_t box = s->o->first + i / tiles_of(s), column = box / s->p->tiles[0], room = box % s->rooms;
-  if (box != s->box) {
-    KUGEL_TRY(begin_box(s, column, box % s->p->tiles[0], s->boxes[room], &s->reach));
-    s->box = box;
-    s->left[room] = tiles_of(s);
-  }
-  int64_t at = s->planes ? i % tiles_of(s) : column;
-  *out = tile_of(s, &s->reach, at / s->p->tiles[2], at % s->p->tiles[2], s->boxes[room],
-                 s->out + room * s->room);
-  return KUGEL_OK;
-}
-
-// Boxes are written in their order.
-static kugel_status tile_done(void *arg, int64_t i)
-{
-  stream *s = arg;
-  int64_t boxes = columns_of(s) * s->p->tiles[0];
-  s->left[(s->o->first + i / tiles_of(s)) % s->rooms]--;
-  for (; s->written <= s->box && !s->left[s->written % s->rooms]; s->written++) {
-    int64_t room = s->written % s->rooms;
-    KUGEL_TRY(write_box(s, s->boxes[room], s->out + room * s->room));
-    KUGEL_CHECK(!s->o->done || !s->o->done(s->o->user, s->written, boxes), KUGEL_ECANCELED,
-                "the done callback stopped the work after box %lld of %lld", (long long)s->written,
-                (long long)boxes);
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status run_on_devices(stream *s, int64_t boxes)
-{
-  kugel__lane_work work = {
-      .arg = s, .count = (boxes - s->o->first) * tiles_of(s), .tile = next_tile, .done = tile_done};
-  s->box = -1;
-  s->written = s->o->first;
-  if (!work.count)
-    return KUGEL_OK;
-  return s->p->led ? kugel__volume_led_run(s->p, &work, &s->clipped)
-                   : kugel__lane_tiles_run(s->p, s->p->lanes, &work, &s->clipped);
-}
-
-static kugel_status run_boxes(stream *s)
-{
-  const kugel_volume *p = s->p;
-  int64_t columns = columns_of(s), boxes = columns * p->tiles[0];
-  KUGEL_CHECK(s->o->first >= 0 && s->o->first <= boxes, KUGEL_EINVAL,
-              "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->o->first,
-              (long long)boxes);
-  if (p->lanes || p->led)
-    return run_on_devices(s, boxes);
-  for (int64_t i = s->o->first; i < boxes; i++) {
-    kugel__span outer = kugel__progress_enter((double)i / (double)boxes, (double)(i + 1) / (double)boxes);
-    kugel_status status = run_box(s, i / p->tiles[0], i % p->tiles[0]);
-    kugel__progress_leave(outer);
-    KUGEL_TRY(status);
-    KUGEL_CHECK(!s->o->done || !s->o->done(s->o->user, i, boxes), KUGEL_ECANCELED,
-                "the done callback stopped the work after box %lld of %lld", (long long)i, (long long)boxes);
-  }
-  return KUGEL_OK;
-}
-
-/* ---- memory ---- */
-
-// Bytes of slots and results with boxes of planes, or of one tile.
-static double bytes_of(const stream *s, bool planes)
-{
-  const kugel_volume *p = s->p;
-  double in = (double)s->slots * (double)s->size_in,
-         out = (double)p->tile[0] * (double)s->size_out * p->kernels * (double)s->rooms;
-  for (int d = 1; d < 3; d++) {
-    // beyond periodic edges a tile needs both ends
-    int64_t reach =
-        p->opts.boundary == KUGEL_BOUNDARY_PERIODIC ? p->axis[d].n : p->tile[d] + p->axis[d].k - 1;
-    in *= (double)(planes ? p->axis[d].n : kugel__min(p->axis[d].n, reach));
-    out *= (double)(planes ? p->axis[d].m : p->tile[d]);
-  }
-  return in + out;
-}
-
-static kugel_status make_stream(stream *s)
-{
-  const kugel_volume *p = s->p;
-  kugel_volume_info info;
-  double limit = (double)atomic_load(&p->ctx->device_memory);
-  kugel__volume_figures(p, &info);
-  s->slots = p->tile[0] + p->axis[0].k - 1;
-  s->rooms = p->lanes ? kugel__lane_tiles_under_way(p->lanes) + 1
-             : p->led ? kugel__volume_led_under_way(p) + 1
-                      : 1;
-  KUGEL_CHECK(s->rooms <= MOST_ROOMS, KUGEL_ENOTSUP, "a stream takes at most %d devices or %d ranks",
-              MOST_ROOMS / 3 - 1, MOST_ROOMS - 1);
-  s->planes = limit == 0 || bytes_of(s, true) + (double)info.host_bytes <= limit ||
-              bytes_of(s, true) <= bytes_of(s, false);
-  double in = (double)s->slots * (double)s->size_in, bytes = bytes_of(s, s->planes);
-  for (int d = 1; d < 3; d++) {
-    int64_t reach =
-        p->opts.boundary == KUGEL_BOUNDARY_PERIODIC ? p->axis[d].n : p->tile[d] + p->axis[d].k - 1;
-    in *= (double)(s->planes ? p->axis[d].n : kugel__min(p->axis[d].n, reach));
-  }
-  bool have = true;
-  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
-    s->source[d] = kugel__alloc(p->ctx, (size_t)(p->tile[d] + p->axis[d].k - 1) * 8);
-    have &= s->source[d] != NULL;
-  }
-  s->held = kugel__alloc(p->ctx, (size_t)s->slots * 8);
-  s->slot = kugel__alloc(p->ctx, (size_t)s->slots * 8);
-  s->in = kugel__alloc(p->ctx, (size_t)in);
-  s->out = kugel__alloc(p->ctx, (size_t)(bytes - in));
-  s->room = (int64_t)(bytes - in) / s->rooms;
-  s->left = kugel__calloc(p->ctx, (size_t)s->rooms * 8);
-  KUGEL_CHECK(have && s->left && s->held && s->slot && s->in && s->out, KUGEL_ENOMEM,
-              "no memory for %.0f bytes of boxes: limit it by "
-              "kugel_ctx_limit_memory",
-              bytes);
-  for (int64_t i = 0; i < s->slots; i++)
-    s->held[i] = -1;
-  return KUGEL_OK;
-}
-
-static void free_stream(stream *s)
-{
-  kugel_ctx *ctx = s->p->ctx;
-  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
-    kugel__free(ctx, s->source[d]);
-  kugel__free(ctx, s->held);
-  kugel__free(ctx, s->left);
-  kugel__free(ctx, s->slot);
-  kugel__free(ctx, s->in);
-  kugel__free(ctx, s->out);
-}
+typedef kugel__stream stream;
 
 // Other engines: one box.
 static kugel_status run_whole(stream *s)
@@ -362,6 +40,58 @@ static kugel_status run_whole(stream *s)
   return KUGEL_OK;
 }
 
+/* ---- pencils: a box is a slab of slices ---- */
+
+static kugel_status read_slab(void *arg, int64_t z, int64_t count, kugel__volume_box *box)
+{
+  stream *s = arg;
+  const kugel__volume_axis *a = s->p->axis;
+  int64_t lo[3] = {z, 0, 0}, n[3] = {count, a[1].n, a[2].n};
+  int code = s->o->read(s->o->user, lo, n, s->in);
+  KUGEL_CHECK(code == 0, KUGEL_EIO, "the read callback returned %d at slice %lld", code, (long long)z);
+  *box = (kugel__volume_box){s->in, s->o->in, {0, a[1].n * a[2].n, a[2].n, 1}};
+  return KUGEL_OK;
+}
+
+static kugel_status place_slab(void *arg, int64_t z, int64_t count, kugel__volume_box *box)
+{
+  stream *s = arg;
+  const kugel__volume_axis *a = s->p->axis;
+  (void)z;
+  *box = (kugel__volume_box){s->in, s->o->out, {count * a[1].m * a[2].m, a[1].m * a[2].m, a[2].m, 1}};
+  return KUGEL_OK;
+}
+
+static kugel_status write_slab(void *arg, int64_t z, int64_t count)
+{
+  stream *s = arg;
+  const kugel__volume_axis *a = s->p->axis;
+  int64_t lo[3] = {z, 0, 0}, n[3] = {count, a[1].m, a[2].m}, slab = s->p->pencil->slab;
+  int64_t boxes = (a[0].m + slab - 1) / slab;
+  int code = s->o->write(s->o->user, lo, n, s->in);
+  KUGEL_CHECK(code == 0, KUGEL_EIO, "the write callback returned %d at slice %lld", code, (long long)z);
+  KUGEL_CHECK(!s->o->done || !s->o->done(s->o->user, z / slab, boxes), KUGEL_ECANCELED,
+              "the done callback stopped the work after box %lld of %lld", (long long)(z / slab),
+              (long long)boxes);
+  return KUGEL_OK;
+}
+
+static kugel_status run_slabs(stream *s)
+{
+  const kugel_volume *p = s->p;
+  const kugel__volume_axis *a = p->axis;
+  int64_t slab = p->pencil->slab, boxes = (a[0].m + slab - 1) / slab;
+  KUGEL_CHECK(s->o->first >= 0 && s->o->first <= boxes, KUGEL_EINVAL,
+              "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->o->first,
+              (long long)boxes);
+  int64_t in = kugel__min(slab, a[0].n) * a[1].n * a[2].n * s->size_in;
+  int64_t out = kugel__min(slab, a[0].m) * a[1].m * a[2].m * s->size_out * p->kernels;
+  KUGEL_ALLOC(p->ctx, s->in, (size_t)kugel__max(in, out)); // first of what is read, then of results
+  kugel__pencil_ends ends = {
+      .arg = s, .read = read_slab, .place = place_slab, .written = write_slab, .first = s->o->first * slab};
+  return kugel__pencil_run(p, false, &ends, &s->clipped);
+}
+
 kugel_status kugel_volume_stream(const kugel_volume *p, const kugel_volume_stream_opts *opts)
 {
   kugel_volume_stream_opts o;
@@ -377,12 +107,13 @@ kugel_status kugel_volume_stream(const kugel_volume *p, const kugel_volume_strea
   stream s = {.p = p, .o = &o, .size_in = o.in.bits / 8, .size_out = o.out.bits / 8};
   kugel_status status;
   if (p->engine == KUGEL_VOLUME_TILES) {
-    status = make_stream(&s);
-    status = status ? status : run_boxes(&s);
+    status = kugel__stream_tiles(&s);
+  } else if (p->pencil) {
+    status = run_slabs(&s);
   } else {
     status = run_whole(&s);
   }
-  free_stream(&s);
+  kugel__stream_free(&s);
   if (o.clipped)
     *o.clipped = atomic_load(&s.clipped);
   return status;

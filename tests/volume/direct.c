@@ -239,14 +239,15 @@ static void saturates(void)
 
 /* ---- several kernels, batches, threads ---- */
 
-static void kernels_and_batch(int f32)
+static void kernels_and_batch(int f32, kugel_volume_engine engine)
 {
   int64_t n[3] = {6, 10, 9}, k[3] = {3, 4, 5}, m[3] = {8, 13, 13}, size = 540, results = 8 * 13 * 13;
   double complex *x = numbers(2 * size, 0, 0), *h = numbers(3 * 60, 0, 0);
   double *px = packed(x, 2 * size, 0, 0), *ph = packed(h, 180, 0, 0);
   double *y = calloc((size_t)(6 * results), 8), *back = calloc((size_t)(2 * size), 8), *one = calloc(540, 8);
   double *sum = calloc(540, 8);
-  kugel_volume_opts o = {sizeof o, .kernels = 3,
+  int64_t tile[3] = {2, 1, 1};
+  kugel_volume_opts o = {sizeof o, .kernels = 3, .engine = engine, .tile = tile,
                          .precision = f32 ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64};
   kugel_volume *plan;
   CHECK_OK(kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(ph, KUGEL_F64, 3, 3, 4, 5), &o, &plan));
@@ -399,7 +400,7 @@ static void bad_input(void)
 
 int main(void)
 {
-  for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_DIF; engine++)
+  for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_PENCIL; engine++)
     for (int f32 = 0; f32 < 2; f32++)
       for (int extent = KUGEL_CONV_FULL; extent <= KUGEL_CONV_VALID; extent++) {
         CASE("real volumes against direct sums")
@@ -413,8 +414,9 @@ int main(void)
   saturates();
   CASE("several kernels and a batch are the same one by one")
   {
-    kernels_and_batch(0);
-    kernels_and_batch(1);
+    kernels_and_batch(0, KUGEL_VOLUME_RESIDENT);
+    kernels_and_batch(1, KUGEL_VOLUME_RESIDENT);
+    kernels_and_batch(0, KUGEL_VOLUME_PENCIL);
   }
   CASE("the same bits for any number of threads")
   {
@@ -423,7 +425,7 @@ int main(void)
     threads_agree(KUGEL_BOUNDARY_UNKNOWN);
   }
   CASE("each allocation may fail")
-  for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_DIF; engine++)
+  for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_PENCIL; engine++)
     memory_runs_out((kugel_volume_engine)engine);
   CASE("bad input is named")
   bad_input();
