@@ -159,7 +159,7 @@ _kugel()
     --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --dtype --precision --plan --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --dtype --precision --plan --scratch --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
   convert)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -592,12 +592,13 @@ _kugel()
       '--normalise[divide the kernel by its sum]' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
-      '--plan=[auto, resident, tiles, dif or dif\:Q\: how the work is done]:NAME:' \
+      '--plan=[auto, resident, tiles, dif, dif\:Q or pencil\: how the work is done]:NAME:' \
+      '--scratch=[for the files of the plan pencil; else beside the output]:FOLDER:_files' \
       '--compress=[compression of the output]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
       '(-c --channel)'{-c+,--channel=}'[this channel of the images alone, counted from 0]:N:' \
       '--any-voxel[go on although the voxel sizes of image and kernel differ]' \
-      '--mem=[memory that may be used, such as 8G\: larger images go from file to file in tiles; of a device with --device]:SIZE:' \
-      '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished]' \
+      '--mem=[memory that may be used, such as 8G\: larger images go from file to file in parts; of a device with --device]:SIZE:' \
+      '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished; with pencil the passes before the results are done again]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
       '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \

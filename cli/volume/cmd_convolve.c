@@ -27,16 +27,18 @@
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "keep", 0, 0,                                                       \
     "type of the output; values are rounded and saturated, never scaled")                                    \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
-  X(plan, 0, ARG_TEXT, "NAME", "auto", 0, 0, "auto, resident, tiles, dif or dif:Q: how the work is done")    \
+  X(plan, 0, ARG_TEXT, "NAME", "auto", 0, 0,                                                                 \
+    "auto, resident, tiles, dif, dif:Q or pencil: how the work is done")                                     \
+  X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for the files of the plan pencil; else beside the output") \
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the output")                  \
   X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
   X(any_voxel, 0, ARG_FLAG, NULL, NULL, 0, 0, "go on although the voxel sizes of image and kernel differ")   \
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
-    "memory that may be used, such as 8G: larger images go from file to file in tiles; of a device with "    \
+    "memory that may be used, such as 8G: larger images go from file to file in parts; of a device with "    \
     "--device")                                                                                              \
   X(resume, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                   \
     "keep finished tiles beside the output, so that the same command continues if this run is ended early, " \
-    "and pass over outputs that are finished")                                                               \
+    "and pass over outputs that are finished; with pencil the passes before the results are done again")     \
   BATCH_OPTIONS(X)                                                                                           \
   DEVICE_OPTION(X)
 
@@ -57,7 +59,7 @@ static void work_close(work *w)
 
 static int parse_plan(work *w)
 {
-  static const char *const names[] = {"auto", "resident", "tiles", "dif"};
+  static const char *const names[] = {"auto", "resident", "tiles", "dif", "pencil"};
   const char *text = w->o->plan.s;
   if (!strncmp(text, "dif:", 4)) {
     char *end;
@@ -68,12 +70,12 @@ static int parse_plan(work *w)
     w->v.opts.parts = (int)parts;
     return EXIT_DONE;
   }
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 5; i++)
     if (!strcmp(text, names[i])) {
       w->v.opts.engine = (kugel_volume_engine)i;
       return EXIT_DONE;
     }
-  return fail_usage("--plan %.60s: must be auto, resident, tiles, dif or dif:Q", text);
+  return fail_usage("--plan %.60s: must be auto, resident, tiles, dif, dif:Q or pencil", text);
 }
 
 static int take_options(work *w)
@@ -85,6 +87,7 @@ static int take_options(work *w)
                                   .boundary = (kugel_boundary)o->boundary.n,
                                   .correlate = o->correlate.given,
                                   .precision = o->precision.n ? KUGEL_PRECISION_F64 : KUGEL_PRECISION_F32};
+  w->v.opts.scratch = o->scratch.given ? o->scratch.s : NULL;
   w->v.resume = o->resume.given;
   w->v.limit = o->mem.given && !strcmp(o->device.s, "cpu") ? (double)o->mem.n : 0;
   STEP(parse_plan(w));
@@ -129,7 +132,7 @@ static void lengths(const char *name, const int64_t n[3])
 
 static void report(const work *w, const stack *in, const kugel_volume_info *info)
 {
-  static const char *const engines[] = {"auto", "resident", "tiles", "dif"};
+  static const char *const engines[] = {"auto", "resident", "tiles", "dif", "pencil"};
   const kernels *ks = &w->v.kernels;
   char text[200];
   stack_json("stack", &in->info);
@@ -145,7 +148,11 @@ static void report(const work *w, const stack *in, const kugel_volume_info *info
   fact("results", "%lld x %lld x %lld, transforms of %lld x %lld x %lld", (long long)info->results[0],
        (long long)info->results[1], (long long)info->results[2], (long long)info->transform[0],
        (long long)info->transform[1], (long long)info->transform[2]);
-  if (info->tiles > 1)
+  if (info->engine == KUGEL_VOLUME_PENCIL) {
+    fact("plan", "pencil: %lld slabs, %.4g MB of scratch files", (long long)info->tiles,
+         (double)info->scratch_bytes / 1e6);
+    json_int("scratch_bytes", (int64_t)info->scratch_bytes);
+  } else if (info->tiles > 1)
     fact("tiles", "%lld of %lld x %lld x %lld", (long long)info->tiles, (long long)info->tile[0],
          (long long)info->tile[1], (long long)info->tile[2]);
   json_text("plan", engines[info->engine]);
@@ -266,7 +273,7 @@ const command command_convolve = {
              "centre, element (k - 1) / 2, lies on the result's own place. Voxel sizes must agree. Several "
              "images share "
              "the kernel's spectrum; an error of one does not stop the others. Images larger than memory go "
-             "in tiles. "
+             "in tiles, with kernels that are too large for them by way of a file (--plan pencil). "
              "kugel fft --convolve does the same for arrays of any dimension and "
              "complex ones.",
     .examples = "kugel convolve cells.tif psf.tif blurred.tif --boundary reflect\n"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <libgen.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,19 @@ static double min(double a, double b)
   return a < b ? a : b;
 }
 
-/* The voxels that are in memory beside the plan: of a box and what it reaches, or of all. */
+/* The voxels that are in memory beside the plan: of a box and what it reaches, of a slab, or of all. */
 static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], const int64_t k[3],
                           kugel_dtype in, kugel_dtype out)
 {
-  bool tiles = info->engine == KUGEL_VOLUME_TILES;
+  bool tiles = info->engine == KUGEL_VOLUME_TILES, slabs = info->engine == KUGEL_VOLUME_PENCIL;
   double x = in.bits / 8, y = out.bits / 8;
   for (int d = 0; d < 3; d++) {
-    x *= tiles ? min((double)(info->tile[d] + k[d] - 1), (double)n[d]) : (double)n[d];
-    y *= tiles ? (double)info->tile[d] : (double)info->results[d];
+    x *= tiles             ? min((double)(info->tile[d] + k[d] - 1), (double)n[d])
+         : slabs && d == 0 ? min((double)info->tile[d], (double)n[d])
+                           : (double)n[d];
+    y *= tiles || (slabs && d == 0) ? (double)info->tile[d] : (double)info->results[d];
   }
-  return x + y;
+  return slabs ? fmax(x, y) : x + y;
 }
 
 /* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
@@ -42,34 +46,62 @@ static double room_of(const convolution *v, const kernel *k)
   return 0.7 * (v->limit - BASE_MEMORY - ndarray_bytes(&k->array));
 }
 
+/* What this engine takes, with the plan as large as leaves room for the voxels beside it; false if it does not fit. */
+static bool estimate_engine(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
+                            kugel_dtype out, kugel_volume_engine engine, double room, cost *c)
+{
+  const kernel *k = &v->kernels.of[which];
+  kugel_volume_opts opts = v->opts;
+  opts.engine = engine;
+  *c = (cost){.info = {.size = sizeof c->info}, .library = (uint64_t)room};
+  for (int step = 0; step < 60; step++) {
+    if (room > 0 && kugel_ctx_limit_memory(run.ctx, c->library))
+      return false;
+    if (kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &c->info))
+      return false;
+    double voxels = voxel_bytes(&c->info, n, k->shape, in, out);
+    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + ndarray_bytes(&k->array);
+    if (!(room > 0) || (double)c->info.host_bytes + voxels <= room)
+      return true;
+    if (engine == KUGEL_VOLUME_RESIDENT)
+      return false;
+    c->library = (uint64_t)((double)c->library * 0.85);
+  }
+  return false;
+}
+
 int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
                          kugel_dtype out, cost *c)
 {
   const kernel *k = &v->kernels.of[which];
-  kugel_volume_opts opts = v->opts;
-  bool limited = v->limit > 0;
-  double room = room_of(v, k);
-  *c = (cost){.info = {.size = sizeof c->info}};
-  if (limited && room < 1e6)
+  double room = v->limit > 0 ? room_of(v, k) : 0;
+  kugel_volume_engine given = v->opts.engine;
+  bool fits = false;
+  if (v->limit > 0 && room < 1e6)
     return fail("--mem %.3g MB is too little for the kernel %s and the program: give %.3g MB or more",
                 v->limit / 1e6, k->path, (v->limit - room / 0.7 + 2e6) / 1e6);
-  c->library = limited ? (uint64_t)room : 0;
-  /* all at once if that fits, else tiles, whose voxels need room beside the plan */
-  for (int step = 0; step < 60; step++) {
-    if (limited)
-      LIB(kugel_ctx_limit_memory(run.ctx, step ? c->library : 0));
-    LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &c->info));
-    double voxels = voxel_bytes(&c->info, n, k->shape, in, out);
-    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + ndarray_bytes(&k->array);
-    if (!limited || (double)c->info.host_bytes + voxels <= room)
-      return EXIT_DONE;
-    if (opts.engine == KUGEL_VOLUME_RESIDENT || opts.engine == KUGEL_VOLUME_DIF)
-      break;
-    opts.engine = KUGEL_VOLUME_TILES;
-    if (step)
-      c->library = (uint64_t)((double)c->library * 0.85);
+  if (!(v->limit > 0) || given) {
+    kugel_volume_opts opts = v->opts;
+    LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &(kugel_volume_info){.size = sizeof c->info}));
+    fits = estimate_engine(v, which, n, in, out, given, room, c);
+    return fits ? EXIT_DONE
+                : fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6, c->bytes / 1e6);
   }
-  return fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6, c->bytes / 1e6);
+  /* all at once if that fits, else what is predicted to be the fastest */
+  for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_PENCIL; engine++) {
+    cost one;
+    if (!estimate_engine(v, which, n, in, out, (kugel_volume_engine)engine, room, &one))
+      continue;
+    if (!fits || one.info.seconds < c->info.seconds)
+      *c = one;
+    fits = true;
+    if (engine == KUGEL_VOLUME_RESIDENT)
+      break;
+  }
+  if (!fits)
+    return fail("--mem %.3g MB is too little for any plan: give more", v->limit / 1e6);
+  LIB(kugel_ctx_limit_memory(run.ctx, c->library));
+  return EXIT_DONE;
 }
 
 /* The plan of a kernel; with a limit one at a time. */
@@ -89,7 +121,10 @@ static int make_plan(convolution *v, int64_t which, const passage *p, kugel_dtyp
       v->plans[i] = NULL;
     }
   STEP(convolution_estimate(v, which, n, in, out, &c));
+  char folder[4096];
   kugel_volume_opts opts = v->opts;
+  if (!opts.scratch && snprintf(folder, sizeof folder, "%s", p->target) < (int)sizeof folder)
+    opts.scratch = dirname(folder);
   opts.engine = v->limit > 0 ? c.info.engine : opts.engine;
   kugel_array values = ndarray_view(&k->array);
   values.ndim = 3;

@@ -1512,6 +1512,7 @@ KUGEL_VOLUME_AUTO = 0
 KUGEL_VOLUME_RESIDENT = 1
 KUGEL_VOLUME_TILES = 2
 KUGEL_VOLUME_DIF = 3
+KUGEL_VOLUME_PENCIL = 4
 
 
 class kugel_volume_opts(Structure):
@@ -1528,6 +1529,7 @@ class kugel_volume_opts(Structure):
         ("parts", c_int),
         ("tile", c_void_p),
         ("scale", c_double),
+        ("scratch", c_char_p),
     ]
 
 
@@ -1546,6 +1548,7 @@ class kugel_volume_info(Structure):
         ("moved_bytes", c_uint64),
         ("seconds", c_double),
         ("kernel_bytes", c_uint64),
+        ("scratch_bytes", c_uint64),
     ]
 
 
@@ -2570,7 +2573,7 @@ FUNCTIONS = {
         'The inverse of kugel_dif_decompose.'),
     "kugel_volume_stream": (  # plan, opts
         STATUS, [c_void_p, POINTER(kugel_volume_stream_opts)],
-        'Convolves an image that need not be in memory: with KUGEL_VOLUME_TILES box by box along axis 0, where the limit of kugel_ctx_limit_memory() leaves too little for whole planes also along the other axes; with other engines in one box.'),
+        'Convolves an image that need not be in memory: with KUGEL_VOLUME_TILES box by box along axis 0, where the limit of kugel_ctx_limit_memory() leaves too little for whole planes also along the other axes; with KUGEL_VOLUME_PENCIL slab by slab, which are all read before the first one is written; with other engines in one box.'),
     "kugel_worland_band": (  # ctx, basis, op, lower, upper, band
         STATUS, [c_void_p, POINTER(kugel_worland_basis), c_int, c_void_p, c_void_p, c_void_p],
         'A sparse operator, n x n.'),

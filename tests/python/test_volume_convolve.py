@@ -133,6 +133,18 @@ def test_parts(parts):
     close(plan(x), volume.convolve(x, h, "full"), 1e-14)
 
 
+def test_pencil(tmp_path):
+    x, h = RNG.standard_normal((12, 9, 14)), RNG.standard_normal((12, 9, 14))
+    plan = volume.Convolution(x.shape, h, boundary="replicate", engine="pencil", tile=(5, 1, 1), scratch=tmp_path)
+    assert plan.info["engine"] == "pencil" and plan.info["tiles"] == 3 and plan.info["scratch_bytes"] > 0
+    whole = volume.Convolution(x.shape, h, boundary="replicate")
+    close(plan(x), whole(x), 1e-15)
+    close(plan.adjoint(x), whole.adjoint(x), 1e-15)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(OSError, match="no/such/folder"):
+        volume.Convolution(x.shape, h, engine="pencil", scratch=tmp_path / "no/such/folder")
+
+
 def test_refusals():
     x, h = np.ones((5, 6)), np.ones((3, 3))
     with pytest.raises(ValueError, match="boundary is 'mirror'"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ BOUNDARIES = {"zero": _ffi.KUGEL_BOUNDARY_ZERO, "replicate": _ffi.KUGEL_BOUNDARY
               "reflect": _ffi.KUGEL_BOUNDARY_REFLECT, "periodic": _ffi.KUGEL_BOUNDARY_PERIODIC,
               "unknown": _ffi.KUGEL_BOUNDARY_UNKNOWN}
 ENGINES = {"auto": _ffi.KUGEL_VOLUME_AUTO, "resident": _ffi.KUGEL_VOLUME_RESIDENT, "tiles": _ffi.KUGEL_VOLUME_TILES,
-           "dif": _ffi.KUGEL_VOLUME_DIF}
+           "dif": _ffi.KUGEL_VOLUME_DIF, "pencil": _ffi.KUGEL_VOLUME_PENCIL}
 _REAL = tuple(np.dtype(t) for t in ("uint8", "uint16", "int16", "int32", "float16", "float32", "float64"))
 _COMPLEX = tuple(np.dtype(t) for t in ("complex64", "complex128"))
 
@@ -65,15 +66,16 @@ class Convolution:
                 rounded and saturate, and `clipped` has their number after each call
     precision:  "float32" or "float64": of the arithmetic; default as the results
     scale:      factor on results
-    engine:     "auto", "resident", "tiles" or "dif" (in `parts`; on the CPU); on a device "tiles" is for arrays in host memory:
-                copies overlap with the convolution
+    engine:     "auto", "resident", "tiles", on the CPU also "dif" (in `parts`) and "pencil" (three axes, by way of a file in the
+                folder `scratch`, tile[0] slices at a time: for padded volumes larger than memory); on a device "tiles" is for
+                arrays in host memory: copies overlap with the convolution
     device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share the tiles
     """
 
     def __init__(self, shape: Any, kernel: Any, mode: str = "same", boundary: str = "zero", correlate: bool = False, centre: Any = None,
                  dtype: Any = None, precision: str | None = None, several: bool = False, scale: float = 1.0,
                  complex_data: bool | None = None, engine: str = "auto", parts: Any = 0, tile: Any = None,
-                 device: str | None = None) -> None:
+                 scratch: Any = None, device: str | None = None) -> None:
         kernel = place(kernel).get()
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         ndim = len(self.shape)
@@ -95,6 +97,8 @@ class Convolution:
         for name, values in zip(("centre", "tile"), kept):
             if values is not None:
                 setattr(opts, name, ctypes.addressof(values))
+        if scratch is not None:
+            opts.scratch = os.fsencode(scratch)
         out = ctypes.c_void_p()
         long_call(lib.kugel_volume_create, self._context.address if self._context else None, ndim,
                   (ctypes.c_int64 * ndim)(*self.shape), (ctypes.c_int64 * ndim)(*kernel.shape[kernel.ndim - ndim:]),

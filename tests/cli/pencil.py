@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""kugel convolve by way of a file: kernels as large as the image within less memory than the padded volume takes."""
+import os
+import random
+import signal
+import subprocess
+import time
+import npyfile
+from harness import *
+
+SHAPE = (40, 60, 60)
+COUNT = 40 * 60 * 60
+
+
+def volumes():
+    rng = random.Random(3)
+    npyfile.write("a.npy", SHAPE, [rng.randrange(1000) for _ in range(COUNT)], "<f4")
+    npyfile.write("k.npy", SHAPE, [rng.random() for _ in range(COUNT)], "<f4")
+
+
+def read(name):
+    with open(name, "rb") as f:
+        return f.read()
+
+
+def chosen():
+    """Chosen where neither the whole nor tiles fit; the bits of the whole, and no file left."""
+    volumes()
+    for words in [], ["--boundary", "reflect", "--mode", "full"], ["--boundary", "unknown", "--normalise"], ["--correlate"]:
+        whole = ok("convolve", "a.npy", "k.npy", "whole.npy", "--overwrite", "--json", *words).json["images"][0]
+        small = ok("convolve", "a.npy", "k.npy", "small.npy", "--overwrite", "--json", "--mem", "20M", *words).json["images"][0]
+        assert whole["plan"] == "resident" and small["plan"] == "pencil", (whole, small)
+        assert small["tiles"] > 1 and small["scratch_bytes"] > 1e6
+        a, b = npyfile.read("whole.npy"), npyfile.read("small.npy")
+        assert a[0] == b[0] and max(abs(x - y) for x, y in zip(a[1], b[1])) <= 3e-6 * max(map(abs, a[1])), words
+    assert sorted(os.listdir(".")) == ["a.npy", "k.npy", "small.npy", "whole.npy"]
+
+
+def forced():
+    volumes()
+    ok("convolve", "a.npy", "k.npy", "whole.npy")
+    os.mkdir("scratch")
+    r = ok("convolve", "a.npy", "k.npy", "pencil.npy", "--plan", "pencil", "--scratch", "scratch")
+    assert "MB of scratch" in r.out and read("pencil.npy") == read("whole.npy") and not os.listdir("scratch")
+    dry = ok("convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--dry-run", "--json").json["images"][0]
+    assert dry["plan"] == "pencil" and dry["expected_seconds"] > 0 and dry["scratch_bytes"] > 1e6
+    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--scratch", "missing", says="'missing': No such file")
+    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--mem", "17700K", says="--mem")
+    refused(2, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencils", says="dif:Q or pencil")
+    assert not os.path.exists("x.npy")
+
+
+def finished(partial):
+    try:
+        return int(read(partial)[24:64].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def continued():
+    """Ctrl-C among the results, then --resume: the bytes of a run that nobody stopped, written from where it was."""
+    rng, count = random.Random(4), 150 * 96 * 96
+    npyfile.write("a.npy", (150, 96, 96), [rng.random() for _ in range(1009)] * (count // 1009) + [0] * (count % 1009), "<f4")
+    npyfile.write("k.npy", (7, 9, 9), [rng.random() for _ in range(567)], "<f4")
+    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--plan", "pencil", "--precision", "f64", "--threads", "1"]
+    assert ok(*words, "--dry-run", "--json").json["images"][0]["tiles"] > 8
+    words.append("--resume")
+    ok("convolve", "a.npy", "k.npy", "whole.npy", "--precision", "f64")
+    for tries in range(20):
+        p = subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while p.poll() is None and not finished(".out.npy.kugel-partial"):
+            time.sleep(0.001)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=60)
+        if p.returncode:
+            break
+        os.remove("out.npy")
+    assert p.returncode == 130 and not os.path.exists("out.npy")
+    r = ok(*words, "--json").json["images"][0]
+    assert r["resumed"]["tiles"] > 0 and read("out.npy") == read("whole.npy")
+    assert sorted(os.listdir(".")) == ["a.npy", "k.npy", "out.npy", "whole.npy"]
+
+
+main([chosen, forced, continued])
