@@ -42,7 +42,7 @@ def limits():
         for mode in "same", "full", "valid":
             words = "a.npy", "k.npy", "whole.npy", "--boundary", boundary, "--mode", mode, "--normalise", "--overwrite"
             whole = ok("convolve", *words, "--plan", "resident", "--json").json["images"][0]
-            tiled = ok("convolve", *words[:2], "tiles.npy", *words[3:], "--mem", "18M", "--json").json["images"][0]
+            tiled = ok("convolve", *words[:2], "tiles.npy", *words[3:], "--mem", "18M", "--plan", "tiles", "--json").json["images"][0]
             assert whole["tiles"] == 1 and tiled["tiles"] > 1 and tiled["plan"] == "tiles", tiled
             count = {"same": 40 * 50 * 60, "full": 46 * 58 * 64, "valid": 34 * 42 * 56}[mode]
             a, b = numbers("whole.npy", count), numbers("tiles.npy", count)
@@ -136,7 +136,7 @@ def killed():
     """SIGKILL at any moment, then --resume: the bytes of a run that nobody stopped."""
     random_stack("a.npy", (64, 96, 96), kind="u2")
     random_stack("k.npy", (7, 9, 9), 2)
-    words = ["convolve", "a.npy", "k.npy", "out.npy", "--normalise", "--mem", "17700K", "--threads", "1", "--precision", "f64"]
+    words = ["convolve", "a.npy", "k.npy", "out.npy", "--normalise", "--mem", "17700K", "--plan", "tiles", "--threads", "1", "--precision", "f64"]
     j = ok(*[w.replace("out.npy", "whole.npy") for w in words], "--json").json["images"][0]
     assert j["tiles"] > 8, j
     rng, resumed, runs = random.Random(5), 0, 0
@@ -167,7 +167,7 @@ def stopped():
     """Ctrl-C keeps what is finished; other options are refused."""
     random_stack("a.npy", (48, 64, 64), kind="u2")
     random_stack("k.npy", (7, 9, 9), 2)
-    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--threads", "1", "--precision", "f64"]
+    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--plan", "tiles", "--threads", "1", "--precision", "f64"]
     ok(*[w.replace("out.npy", "whole.npy") for w in words])
     partial = ".out.npy.kugel-partial"
     for tries in range(20):
