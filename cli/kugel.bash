@@ -188,7 +188,7 @@ _kugel()
     --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --exact --scratch --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
   psf)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -32,6 +32,9 @@
     "what lies beyond the edges; unknown: it is estimated, and edges do not ring")                           \
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
     "memory that may be used, such as 8G, with --device of the device; larger images go in tiles")           \
+  X(exact, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
+    "never in tiles: with --mem convolutions go in parts or by way of a file")                               \
+  X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
     "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
@@ -52,10 +55,11 @@ typedef struct planned {
 typedef struct work {
   const deconvolve_args *o;
   kernels psfs;
-  planned *plans;       /* of each PSF */
-  ndarray mask, volume; /* the volume is deconvolved in place */
-  int axes;             /* of the image: 3, fewer in NPY files */
-  int64_t n[3];         /* of a volume */
+  planned *plans; /* of each PSF */
+  ndarray mask, volume;
+  ndarray result; /* in tiles, which read their neighbours; else the volume itself */
+  int axes;       /* of the image: 3, fewer in NPY files */
+  int64_t n[3];   /* of a volume */
   kugel_deconv_opts opts;
 } work;
 
@@ -67,6 +71,7 @@ static void work_close(work *w)
   kernels_close(&w->psfs);
   ndarray_close(&w->mask);
   ndarray_close(&w->volume);
+  ndarray_close(&w->result);
 }
 
 static kugel_array view3(ndarray *a, int64_t *shape)
@@ -96,6 +101,8 @@ static int read_psfs(work *w, const char *operand)
                                 .lambda = o->lambda.x,
                                 .tolerance = o->tol.x,
                                 .discrepancy = o->discrepancy.x,
+                                .exact = o->exact.given,
+                                .scratch = o->scratch.given ? o->scratch.s : NULL,
                                 .memory = o->mem.given ? (uint64_t)o->mem.n : 0};
   char *end;
   const char *text = o->background.s;
@@ -156,6 +163,7 @@ static int deconvolve_volume(work *w, const stack *in, const stack *out, int64_t
   int64_t zero[3] = {0, 0, 0}, which;
   kugel_deconv_info info = {.size = sizeof info};
   kugel_array x = view3(&w->volume, w->n), mask = view3(&w->mask, w->n);
+  kugel_array y = view3(w->result.data ? &w->result : &w->volume, w->n);
   if (in->info.shape[0] > 1)
     fact("time", "%lld", (long long)t);
   if (in->info.shape[1] > 1)
@@ -166,8 +174,8 @@ static int deconvolve_volume(work *w, const stack *in, const stack *out, int64_t
   LIB(kugel_image_read(in->image, t, from, zero, w->n, &x));
   STEP(kernels_choose(&w->psfs, in, from, &which));
   STEP(make_plan(w, which));
-  LIB(kugel_deconv_execute(w->plans[which].plan, &x, w->o->mask.given ? &mask : NULL, NULL, &x, &info));
-  LIB(kugel_image_write(out->image, t, c, zero, w->n, &x));
+  LIB(kugel_deconv_execute(w->plans[which].plan, &x, w->o->mask.given ? &mask : NULL, NULL, &y, &info));
+  LIB(kugel_image_write(out->image, t, c, zero, w->n, &y));
   report(&info);
   json_end();
   return interrupted() ? fail_interrupted() : EXIT_DONE;
@@ -208,6 +216,15 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   int64_t which;
   STEP(check_image(w, in, first, channels));
   STEP(kernels_choose(&w->psfs, in, first, &which));
+  if (w->o->mem.given && !strcmp(w->o->device.s, "cpu")) { /* less what is there beside the plan */
+    double voxels = (double)n[0] * (double)n[1] * (double)n[2] * (w->o->precision.n ? 8 : 4);
+    double other =
+        BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + ndarray_bytes(&w->psfs.of[which].array);
+    if ((double)w->o->mem.n < other + 1e6)
+      return fail("--mem %.4g MB is too little: image, PSF and program alone take %.4g MB",
+                  (double)w->o->mem.n / 1e6, other / 1e6);
+    w->opts.memory = (uint64_t)((double)w->o->mem.n - other);
+  }
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);
   stack_json("stack", &in->info);
@@ -224,8 +241,11 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   fact("method", "%s, at most %lld steps", w->o->method.s, (long long)w->o->iter.n);
   if (cost->tiles > 1)
     fact("tiles", "%lld", (long long)cost->tiles);
+  if (cost->scratch_bytes)
+    fact("plan", "pencil: %.4g MB of scratch files", (double)cost->scratch_bytes / 1e6);
   json_text("method", w->o->method.s);
   json_int("tiles", cost->tiles);
+  json_int("scratch_bytes", (int64_t)cost->scratch_bytes);
   if (cost->device_bytes) {
     fact("device memory", "%.4g MB", (double)cost->device_bytes / 1e6);
     json_int("device_bytes", (int64_t)cost->device_bytes);
@@ -264,9 +284,11 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
   ndarray_close(&w->volume); /* of an image that failed */
   w->volume = (ndarray){.path = input, .ndim = 3, .single = o->precision.n == 0};
   memcpy(w->volume.shape, w->n, sizeof w->n);
+  ndarray_close(&w->result);
+  w->result = w->volume;
   if (run.dry_run)
-    return report_plan((double)cost.bytes + ndarray_bytes(&w->volume) + ndarray_bytes(&w->psfs.of[0].array) +
-                           BASE_MEMORY,
+    return report_plan((double)cost.bytes + ndarray_bytes(&w->volume) * (cost.tiles > 1 ? 2 : 1) +
+                           ndarray_bytes(&w->psfs.of[0].array) + BASE_MEMORY,
                        cost.seconds * (double)volumes);
   kugel_image_opts opts = {.size = sizeof opts,
                            .like = in.image,
@@ -277,6 +299,8 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
                            .overwrite = run.overwrite};
   STEP(stack_check_output(target));
   STEP(ndarray_make(&w->volume));
+  if (cost.tiles > 1)
+    STEP(ndarray_make(&w->result));
   STEP(stack_create(&out, target, &opts));
   STEP(deconvolve_all(w, &in, &out, first));
   STEP(stack_finish(&out));
@@ -284,6 +308,7 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
     fact("clipped", "%lld values do not fit %s: they are saturated", (long long)out.info.clipped,
          stack_type(opts.dtype));
   json_int("clipped", out.info.clipped);
+  ndarray_close(&w->result);
   ndarray_close(&w->volume);
   return EXIT_DONE;
 }
@@ -322,6 +347,7 @@ const command command_deconvolve = {
         "what is there.",
     .examples = "kugel deconvolve cells.tif psf.tif sharp.tif --iter 25 --background auto\n"
                 "kugel deconvolve cells.ome.tif psf.tif sharp.zarr --method shb --iter 15 --mem 4G\n"
+                "kugel deconvolve cells.ome.tif psf.tif sharp.zarr --mem 4G --exact --scratch /nvme\n"
                 "kugel deconvolve cells.tif psf.tif sharp.tif --method shb --device cuda:0\n"
                 "kugel deconvolve a.tif b.tif c.tif psf.tif results/ --dtype keep\n"
                 "kugel deconvolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"

@@ -94,6 +94,10 @@ typedef struct kugel_deconv_opts {
                                 from each plane of the object is blurred by the PSF interpolated there. On the CPU */
   const double *depth;       /* [depths] the image's planes that they belong to, counted from 0, rising; beyond the first
                                 and the last plane the PSF is the first and the last one */
+  int exact;                 /* 1: never in tiles, which see no further than their halo: the steps are those of the whole
+                                image. Its arrays are in memory; where `memory` leaves too little for the padded volume
+                                beside them, convolutions go in parts or by way of a file (KUGEL_VOLUME_PENCIL) */
+  const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
 } kugel_deconv_opts;
 
 /* What a plan needs. */
@@ -107,6 +111,8 @@ typedef struct kugel_deconv_cost {
   double seconds;       /* predicted for all iterations of one image */
   uint64_t device_bytes; /* device memory of plan and execution; 0 on the CPU */
   uint64_t kernel_bytes; /* that the kernels of one step of a tile read and write in device memory; 0 on the CPU */
+  int engine;            /* of the convolutions: kugel_volume_engine */
+  uint64_t scratch_bytes; /* of files, with opts.exact */
 } kugel_deconv_cost;
 
 typedef struct kugel_deconv_info {

@@ -84,6 +84,7 @@ typedef struct kugel_volume_opts {
                               * number of slices in memory, others are not used */
   double scale;              /* factor on results before they are converted; 0: 1 */
   const char *scratch;       /* KUGEL_VOLUME_PENCIL: folder of its files, on a disk; NULL: $TMPDIR, or /var/tmp */
+  uint64_t memory;           /* bytes, on the CPU, in place of the limit of kugel_ctx_limit_memory; 0: that limit */
 } kugel_volume_opts;
 
 /* What a plan does and what it needs. */

@@ -605,6 +605,8 @@ class kugel_deconv_opts(Structure):
         ("user", c_void_p),
         ("depths", c_int64),
         ("depth", c_void_p),
+        ("exact", c_int),
+        ("scratch", c_char_p),
     ]
 
 
@@ -619,6 +621,8 @@ class kugel_deconv_cost(Structure):
         ("seconds", c_double),
         ("device_bytes", c_uint64),
         ("kernel_bytes", c_uint64),
+        ("engine", c_int),
+        ("scratch_bytes", c_uint64),
     ]
 
 
@@ -1530,6 +1534,7 @@ class kugel_volume_opts(Structure):
         ("tile", c_void_p),
         ("scale", c_double),
         ("scratch", c_char_p),
+        ("memory", c_uint64),
     ]
 
 

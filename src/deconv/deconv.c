@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans of deconvolution: options, the PSF, tiles. */
+/* Plans of deconvolution: options, the PSF. */
 #include <math.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "device/lanes.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
 #include "psf/psf.h"
@@ -94,108 +93,6 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
   return take_depths(p);
 }
 
-/* ---- tiles ---- */
-
-static void shape_tile(kugel_deconv *p, const int64_t parts[3])
-{
-  p->tiles = 1;
-  for (int a = 0; a < 3; a++) {
-    int64_t halo = p->opts.halo ? p->opts.halo : p->k[a] - 1;
-    p->tile[a] = (p->n[a] + parts[a] - 1) / parts[a];
-    p->tiles *= (p->n[a] + p->tile[a] - 1) / p->tile[a];
-    p->cut[a] = parts[a] == 1 ? p->n[a] : kugel__min(p->n[a], p->tile[a] + 2 * halo);
-    bool wider = p->opts.edges == KUGEL_DECONV_UNKNOWN;
-    p->object[a] = p->cut[a] + (wider ? p->k[a] - 1 : 0);
-    p->first[a] = wider ? p->k[a] - 1 - p->centre[a] : 0;
-  }
-}
-
-static kugel_volume_opts volume_opts(const kugel_deconv *p)
-{
-  static const kugel_boundary boundary[] = {KUGEL_BOUNDARY_ZERO, KUGEL_BOUNDARY_ZERO,
-                                            KUGEL_BOUNDARY_REPLICATE, KUGEL_BOUNDARY_REFLECT,
-                                            KUGEL_BOUNDARY_PERIODIC};
-  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
-                             .extent =
-                                 p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
-                             .boundary = boundary[p->opts.edges],
-                             .precision = p->opts.precision,
-                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_AUTO,
-                             .centre = p->centre};
-}
-
-static int arrays_of(kugel_deconv_method m)
-{
-  return m == KUGEL_DECONV_BIGGS                                                           ? 7
-         : m == KUGEL_DECONV_SHB || m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV ? 5
-         : m == KUGEL_DECONV_TV                                                            ? 4
-                                                                                           : 3;
-}
-
-static double product(const int64_t n[3])
-{
-  return (double)n[0] * (double)n[1] * (double)n[2];
-}
-
-static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
-{
-  kugel_volume_opts o = volume_opts(p);
-  kugel_volume_info v = {.size = sizeof v};
-  KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
-  *c = (kugel_deconv_cost){.size = sizeof *c, .tiles = p->tiles};
-  double arrays = arrays_of(p->opts.method) * product(p->object) + 2 * product(p->cut);
-  uint64_t plans = p->opts.depths ? (uint64_t)p->opts.depths : 1;
-  if (p->opts.depths) // a weighted object, an image more
-    arrays += product(p->object) + product(p->cut);
-  c->bytes =
-      v.host_bytes * (p->opts.back ? 2u : plans) + (uint64_t)(arrays * (double)p->real + product(p->cut));
-  c->seconds = 2 * v.seconds * (double)plans * (double)(p->opts.iterations + 1) * (double)p->tiles;
-  c->seconds +=
-      4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
-  if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
-    c->bytes =
-        v.host_bytes + (uint64_t)((product(p->object) + product(p->cut)) * (double)p->real + product(p->cut));
-    kugel__deconv_device_figures(p, &v, c);
-    double step = v.seconds * (double)c->kernel_bytes / (double)kugel__max((int64_t)v.kernel_bytes, 1);
-    c->seconds = step * (double)(p->opts.iterations + 1) * (double)p->tiles;
-  }
-  for (int a = 0; a < 3; a++)
-    c->transform[a] = v.transform[a];
-  return KUGEL_OK;
-}
-
-/* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
-static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
-{
-  int64_t parts[3] = {1, 1, 1}, limit = (int64_t)p->opts.memory;
-  bool device = kugel__deconv_on_device(p);
-  if (device && !limit)
-    KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
-  for (;;) {
-    shape_tile(p, parts);
-    KUGEL_TRY(cost_of(p, c));
-    uint64_t bytes = device ? c->device_bytes : c->bytes;
-    if (!limit || bytes <= (uint64_t)limit)
-      return KUGEL_OK;
-    int axis = -1;
-    double best = 0;
-    for (int a = 0; a < 3; a++) {
-      double length = (double)p->tile[a] / (double)(p->k[a] + 8);
-      if (p->tile[a] > 1 && length > best) {
-        best = length;
-        axis = a;
-      }
-    }
-    KUGEL_CHECK(axis >= 0 && (double)p->tile[axis] > 0.25 * (double)p->k[axis], KUGEL_ENOMEM,
-                "a tile of %lld x %lld x %lld with the PSF's extent around it needs %llu bytes, memory is "
-                "%lld: raise it, or crop the PSF",
-                (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2],
-                (unsigned long long)bytes, (long long)limit);
-    int64_t less = p->tile[axis] - 1; // and the fewest parts of at most that
-    parts[axis] = (p->n[axis] + less - 1) / less;
-  }
-}
-
 /* ---- PSFs ---- */
 
 static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
@@ -228,7 +125,7 @@ static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, co
                         name, least);
   if (!status && !(sum > 0))
     status = KUGEL_FAIL(KUGEL_EINVAL, "%s sums to %g, must be above 0", name, sum);
-  kugel_volume_opts o = volume_opts(p);
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
   o.scale = 1 / sum;
   if (back) { // its adjoint goes from image to object
     for (int64_t i = 0; i < count / 2; i++) {
@@ -284,7 +181,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   kugel_deconv_cost cost;
   kugel_status status = take(ndim, n, k, opts, p);
   if (!status)
-    status = choose_tiles(p, &cost);
+    status = kugel__deconv_choose_tiles(p, &cost);
   if (!status)
     status = make_forward(p, psf);
   if (!status && p->opts.back)
@@ -295,6 +192,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   }
   p->opts.back = NULL; // the caller's
   p->opts.depth = NULL;
+  p->opts.scratch = NULL;
   *out = p;
   return KUGEL_OK;
 }
@@ -322,7 +220,7 @@ kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int64_t *n, c
   kugel_deconv_cost all;
   KUGEL_CHECK(cost, KUGEL_EINVAL, "cost is NULL");
   KUGEL_TRY(take(ndim, n, k, opts, &p));
-  KUGEL_TRY(choose_tiles(&p, &all));
+  KUGEL_TRY(kugel__deconv_choose_tiles(&p, &all));
   for (int i = 0; i < ndim; i++) {
     int a = i + 3 - ndim;
     all.object[i] = p.object[a];

@@ -16,6 +16,7 @@ struct kugel_deconv {
   int64_t tile[3], cut[3];       // results and image of a tile, n if there is one
   int64_t tiles;
   int64_t object[3], first[3]; // lengths estimated for a tile, and where its image lies in them
+  uint64_t room;               // of a convolution, bytes; 0: any
   bool f32;
   size_t real;
   int64_t depths;          // PSFs that vary with depth; 0: one
@@ -23,6 +24,10 @@ struct kugel_deconv {
   kugel_volume **by_depth; // [depths]; h is the first one, or by itself
   kugel_volume *h, *back;  // object -> image; back: its adjoint goes back, NULL: that of h
 };
+
+kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p);
+/* Tiles within opts.memory, or one. */
+kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c);
 
 /* The state of one image or tile: arrays of the plan's precision. */
 typedef struct kugel__deconv_state {

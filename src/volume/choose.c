@@ -8,6 +8,11 @@
 #include "device/lanes.h"
 #include "volume/pencil.h"
 
+uint64_t kugel__volume_limit(const kugel_volume *p)
+{
+  return p->opts.memory ? p->opts.memory : atomic_load(&p->ctx->device_memory);
+}
+
 // The least number of parts that fit the limit: those of a power of two, or two without a limit.
 static kugel_status choose_parts(kugel_volume *p, const int64_t *n, const int64_t *k, uint64_t limit)
 {
@@ -80,7 +85,7 @@ static double seconds_with(const kugel_volume *p, kugel_volume_engine engine, co
 // Resident if that fits, else what is predicted to be the fastest within the limit.
 kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k)
 {
-  uint64_t limit = atomic_load(&p->ctx->device_memory);
+  uint64_t limit = kugel__volume_limit(p);
   kugel_volume_info info;
   if (p->ctx->device.type != KUGEL_CPU)
     return choose_on_device(p, k);

@@ -89,6 +89,8 @@ typedef struct kugel__volume_reach {
 
 /* Takes opts.engine, or what is predicted to be the fastest within the limit of memory, and chooses its parts or tiles. */
 kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k);
+/* Of memory on the CPU, 0: none. */
+uint64_t kugel__volume_limit(const kugel_volume *p);
 /* Rows, pitch, slices of the work array, from the axes. */
 void kugel__volume_lay_out(kugel_volume *p);
 /* A plan with everything but transforms and spectra; *out is set on failure too. */

@@ -261,14 +261,14 @@ static kugel_status make_stream(stream *s)
 {
   const kugel_volume *p = s->p;
   kugel_volume_info info;
-  double limit = (double)atomic_load(&p->ctx->device_memory);
+  double limit = (double)kugel__volume_limit(p);
   kugel__volume_figures(p, &info);
   s->slots = p->tile[0] + p->axis[0].k - 1;
   s->rooms = p->lanes ? kugel__lane_tiles_under_way(p->lanes) + 1
              : p->led ? kugel__volume_led_under_way(p) + 1
                       : 1;
-  KUGEL_CHECK(s->rooms <= KUGEL__STREAM_ROOMS, KUGEL_ENOTSUP, "a stream takes at most %d devices",
-              KUGEL__STREAM_ROOMS / 3 - 1);
+  KUGEL_CHECK(s->rooms <= KUGEL__STREAM_ROOMS, KUGEL_ENOTSUP, "a stream takes at most %d devices or %d ranks",
+              KUGEL__STREAM_ROOMS / 3 - 1, KUGEL__STREAM_ROOMS - 1);
   s->planes = limit == 0 || bytes_of(s, true) + (double)info.host_bytes <= limit ||
               bytes_of(s, true) <= bytes_of(s, false);
   double in = (double)s->slots * (double)s->size_in, bytes = bytes_of(s, s->planes);

@@ -55,6 +55,25 @@ def deconvolution():
     assert not os.path.exists("z.npy")
 
 
+def limits():
+    """Within --mem: tiles near the whole, --exact its results."""
+    npyfile.write("h.npy", (5, 5, 5), [6 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)])
+    n = 48 * 64 * 64
+    npyfile.write("x.npy", (48, 64, 64), [3 + i * 7919 % 1000 * (i % 11 == 0) for i in range(n)], "<f4")
+    words = ["deconvolve", "x.npy", "h.npy", "whole.npy", "--iter", 3, "--overwrite", "--json"]
+    need = ok(*words, "--dry-run").json["images"][0]["expected_bytes"]
+    ok(*words)
+    want, words[3] = npyfile.read("whole.npy")[1], "limited.npy"
+    for exact, bound in ([], 0.02), (["--exact", "--scratch", "."], 1e-5):
+        j = ok(*words, *exact, "--mem", int(need - 1.5e6)).json["images"][0]
+        got = npyfile.read("limited.npy")[1]
+        error = math.sqrt(sum((a - b) ** 2 for a, b in zip(got, want)) / sum(b * b for b in want))
+        assert (j["tiles"] == 1) == bool(exact) and error < bound, (exact, j["tiles"], error)
+    refused(1, *words[:6], "--mem", "17M", "--overwrite", says="--mem 17 MB is too little")
+    refused(1, *words[:6], "--mem", int(need - 4e6), "--exact", "--overwrite", says="exact needs")
+    assert sorted(os.listdir(".")) == ["h.npy", "limited.npy", "whole.npy", "x.npy"]
+
+
 def devices():
     """The CPU's results, and what devices refuse."""
     if not any(d["name"] == "opencl:0" and d["available"] for d in ok("info", "--json").json["devices"]):
@@ -301,4 +320,4 @@ def known_lines():
             assert sharp[x] - least < 0.01 * sharp[20], (x, sharp[x], least)
 
 
-main([psfs, deconvolution, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])
+main([psfs, deconvolution, limits, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])

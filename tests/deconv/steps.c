@@ -1,92 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Deconvolution: objects that are known, properties of the methods, direct sums. */
-#include <kugel/deconv.h>
-#include <kugel/psf.h>
-#include "check.h"
-#include "core/alloc.h"
-
-enum { NZ = 12, NY = 30, NX = 33, ALL = NZ * NY * NX, KZ = 7, KY = 9, KX = 9, K = KZ * KY * KX };
-static const int64_t n[3] = {NZ, NY, NX}, k[3] = {KZ, KY, KX};
-static double psf[K], object[ALL], image[ALL], out[ALL], other[ALL];
-
-static kugel_array *box(double *a)
-{
-  static int64_t shape[3] = {NZ, NY, NX};
-  static kugel_array arrays[8];
-  static int at;
-  kugel_array *v = &arrays[at++ % 8];
-  *v = (kugel_array){.data = a, .device = {KUGEL_CPU, 0}, .ndim = 3, .dtype = KUGEL_F64, .shape = shape};
-  return v;
-}
-
-static void make_psf(void)
-{
-  double sum = 0;
-  for (int z = 0; z < KZ; z++)
-    for (int y = 0; y < KY; y++)
-      for (int x = 0; x < KX; x++) {
-        double d = (z - 3) * (z - 3) / 3. + ((y - 4) * (y - 4) + (x - 4) * (x - 4)) / 5.;
-        double side = x > 4 ? 1.3 : 1; // not symmetric
-        sum += psf[(z * KY + y) * KX + x] = side * exp(-d);
-      }
-  for (int i = 0; i < K; i++)
-    psf[i] /= sum;
-}
-
-/* Convolution by direct sums; beyond the frame the object is zero. */
-static void blur(const double *x, double *y)
-{
-  for (int z = 0; z < NZ; z++)
-    for (int r = 0; r < NY; r++)
-      for (int c = 0; c < NX; c++) {
-        double sum = 0;
-        for (int i = 0; i < K; i++) {
-          int a = z + 3 - i / (KY * KX), b = r + 4 - i / KX % KY, d = c + 4 - i % KX;
-          if (a >= 0 && a < NZ && b >= 0 && b < NY && d >= 0 && d < NX)
-            sum += psf[i] * x[(a * NY + b) * NX + d];
-        }
-        y[(z * NY + r) * NX + c] = sum;
-      }
-}
-
-/* Two bars and a point, inside the frame. */
-static void make_image(double level)
-{
-  memset(object, 0, sizeof object);
-  for (int z = 4; z < 8; z++)
-    for (int y = 8; y < 22; y++)
-      object[(z * NY + y) * NX + 13] = object[(z * NY + y) * NX + 17] = level;
-  object[(6 * NY + 15) * NX + 24] = 5 * level;
-  blur(object, image);
-}
-
-static kugel_deconv *plan_of(kugel_deconv_opts o)
-{
-  kugel_deconv *p = NULL;
-  o.size = sizeof o;
-  CHECK_OK(kugel_deconv_create(NULL, 3, n, k, KUGEL_ARRAY(psf, KUGEL_F64, KZ, KY, KX), &o, &p));
-  return p;
-}
-
-static kugel_deconv_info run(kugel_deconv_opts o, double *mask, double *to)
-{
-  kugel_deconv_info info = {.size = sizeof info};
-  kugel_deconv *p = plan_of(o);
-  if (p)
-    CHECK_OK(kugel_deconv_execute(p, box(image), mask ? box(mask) : NULL, NULL, box(to), &info));
-  kugel_deconv_destroy(p);
-  return info;
-}
-
-static double distance(const double *a, const double *b)
-{
-  double d = 0, s = 0;
-  for (int i = 0; i < ALL; i++) {
-    d += (a[i] - b[i]) * (a[i] - b[i]);
-    s += b[i] * b[i];
-  }
-  return sqrt(d / s);
-}
+#include "deconv/object.h"
 
 static const double most_left[8] = {0.62, 0.5, 0.5, 0.62, 0.75, 0.75, 0.76, 0.68};
 
@@ -124,98 +38,6 @@ static void step_by_hand(double b, double start, double *x)
   memcpy(psf, h, sizeof h);
   for (int i = 0; i < ALL; i++)
     x[i] = start * r[i] / s[i];
-}
-
-/* Sums with the PSF of each plane of the object, interpolated between those at planes 2 and 8. */
-static void blur_by_depth(const double *h, bool adjoint, const double *x, double *y)
-{
-  memset(y, 0, sizeof(double) * ALL);
-  for (int at = 0; at < ALL; at++) { // of the object
-    int z = at / (NY * NX), r = at / NX % NY, c = at % NX;
-    double w = fmin(1, fmax(0, (z - 2) / 6.));
-    for (int i = 0; i < K; i++) {
-      int a = z - 3 + i / (KY * KX), b = r - 4 + i / KX % KY, d = c - 4 + i % KX;
-      if (a < 0 || a >= NZ || b < 0 || b >= NY || d < 0 || d >= NX)
-        continue;
-      double f = (1 - w) * h[i] + w * h[K + i];
-      int to = (a * NY + b) * NX + d;
-      y[adjoint ? at : to] += f * x[adjoint ? to : at];
-    }
-  }
-}
-
-static void check_depths(void)
-{
-  static double h[2 * K], model[ALL], r[ALL], s[ALL], one[ALL], want[ALL];
-  const double planes[3] = {2, 8, 9};
-  double sum = 0, mean = 0;
-  memcpy(h, psf, sizeof psf);
-  for (int i = 0; i < K; i++)
-    sum += h[K + i] = psf[i] * psf[i];
-  for (int i = 0; i < K; i++)
-    h[K + i] /= sum;
-  make_image(100);
-  blur_by_depth(h, false, object, image);
-  for (int i = 0; i < ALL; i++) {
-    mean += image[i] / ALL;
-    one[i] = 1;
-  }
-  for (int i = 0; i < ALL; i++)
-    want[i] = mean;
-  blur_by_depth(h, false, want, model);
-  for (int i = 0; i < ALL; i++)
-    model[i] = image[i] / model[i];
-  blur_by_depth(h, true, model, r);
-  blur_by_depth(h, true, one, s);
-  for (int i = 0; i < ALL; i++)
-    want[i] = mean * r[i] / s[i];
-  kugel_deconv_opts o = {
-      .size = sizeof o, .iterations = 1, .edges = KUGEL_DECONV_ZERO, .depths = 2, .depth = planes};
-  kugel_array *psfs = KUGEL_ARRAY(h, KUGEL_F64, 2, KZ, KY, KX);
-  for (int part = 0; part < 3; part++) { // one step; equal PSFs as one; the same in tiles
-    kugel_deconv_cost c = {.size = sizeof c};
-    kugel_deconv *p = NULL;
-    if (part == 1) {
-      memcpy(h + K, psf, sizeof psf);
-      o.edges = KUGEL_DECONV_UNKNOWN;
-      o.iterations = 8;
-      run((kugel_deconv_opts){.iterations = 8}, NULL, want);
-    }
-    CHECK_OK(kugel_deconv_estimate(NULL, 3, n, k, &o, &c));
-    o.memory = part == 2 ? c.bytes * 9 / 10 : 0;
-    CHECK_OK(kugel_deconv_estimate(NULL, 3, n, k, &o, &c));
-    CHECK(part == 2 ? c.tiles > 1 : c.tiles == 1);
-    CHECK_OK(kugel_deconv_create(NULL, 3, n, k, psfs, &o, &p));
-    if (p)
-      CHECK_OK(kugel_deconv_execute(p, box(image), NULL, NULL, box(out), NULL));
-    kugel_deconv_destroy(p);
-    if (part < 2)
-      CHECK_CLOSE(out, want, ALL, 1e-12);
-    else
-      CHECK_LE(distance(out, want), 0.05);
-  }
-  o.memory = 0;
-  bool done = false;
-  for (int64_t fail = 1; fail < 100000 && !done; fail += 1 + fail / 10) {
-    kugel_deconv *p = NULL;
-    o.iterations = 1;
-    kugel__fault_alloc(fail);
-    kugel_status status = kugel_deconv_create(NULL, 3, n, k, psfs, &o, &p);
-    if (!status)
-      status = kugel_deconv_execute(p, box(image), NULL, NULL, box(out), NULL);
-    kugel__fault_alloc(0);
-    CHECK(status == KUGEL_OK || status == KUGEL_ENOMEM);
-    kugel_deconv_destroy(p);
-    done = status == KUGEL_OK;
-  }
-  CHECK(done);
-  const double falling[2] = {8, 2};
-  kugel_deconv *p = NULL;
-  o.depth = falling;
-  CHECK_IS(kugel_deconv_create(NULL, 3, n, k, psfs, &o, &p), KUGEL_EINVAL);
-  o.depth = planes;
-  o.depths = 3;
-  CHECK_IS(kugel_deconv_create(NULL, 3, n, k, psfs, &o, &p), KUGEL_ESHAPE);
 }
 
 int main(void)
@@ -325,33 +147,6 @@ int main(void)
     run((kugel_deconv_opts){.iterations = 7}, NULL, other);
     CHECK(!memcmp(out, other, sizeof out));
   }
-  CASE("floats, threads and tiles give what doubles, one thread and the whole give")
-  {
-    make_image(100);
-    for (int i = 0; i < ALL; i++)
-      image[i] += 10;
-    for (int m = 0; m <= KUGEL_DECONV_ISRA; m++) {
-      kugel_deconv_opts o = {
-          .size = sizeof o, .method = (kugel_deconv_method)m, .iterations = 10, .background = 10};
-      run(o, NULL, out);
-      o.precision = KUGEL_PRECISION_F32;
-      run(o, NULL, other);
-      CHECK_LE(distance(other, out), m == KUGEL_DECONV_BIGGS ? 1e-3 : 1e-4);
-      o.precision = KUGEL_PRECISION_F64;
-      CHECK_OK(kugel_set_num_threads(3));
-      run(o, NULL, other);
-      CHECK(!memcmp(out, other, sizeof out));
-      CHECK_OK(kugel_set_num_threads(1));
-      kugel_deconv_cost c = {.size = sizeof c};
-      CHECK_OK(kugel_deconv_estimate(NULL, 3, n, k, &o, &c));
-      CHECK(c.tiles == 1 && c.object[0] == NZ + KZ - 1 && c.bytes > 0 && c.seconds > 0);
-      o.memory = c.bytes * 9 / 10;
-      CHECK_OK(kugel_deconv_estimate(NULL, 3, n, k, &o, &c));
-      CHECK(c.tiles > 1 && c.bytes <= o.memory);
-      run(o, NULL, other);
-      CHECK_LE(distance(other, out), m == KUGEL_DECONV_BIGGS ? 0.1 : 0.05);
-    }
-  }
   CASE("the adjoint given as a back-projector is the adjoint")
   {
     double back[K];
@@ -362,8 +157,6 @@ int main(void)
     run((kugel_deconv_opts){.iterations = 5, .back = KUGEL_ARRAY(back, KUGEL_F64, KZ, KY, KX)}, NULL, other);
     CHECK_LE(distance(other, out), 1e-12);
   }
-  CASE("PSFs by depth: one step by direct sums, equal ones as one, tiles, missing memory")
-  check_depths();
   CASE("images of fewer axes, integers and strides")
   {
     uint16_t flat[2 * NX] = {0}, to[NX];

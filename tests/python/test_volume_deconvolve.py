@@ -58,6 +58,18 @@ def test_psfs_by_depth():
         deconvolve(y, np.stack([h, wide]), depths=[4, 8, 16])
 
 
+def test_exact_in_less_memory(tmp_path):
+    x = np.random.default_rng(3).random((24, 30, 28)).astype("f4")
+    h = np.random.default_rng(4).random((13, 15, 17)).astype("f4")
+    whole = Deconvolution(x.shape, h, 5)
+    small = Deconvolution(x.shape, h, 5, memory=whole.cost["bytes"] * 7 // 10, exact=True, scratch=tmp_path)
+    assert small.cost["tiles"] == 1 and small.cost["bytes"] <= whole.cost["bytes"] * 7 // 10
+    a, b = whole(x), small(x)
+    assert np.abs(a - b).max() <= 1e-5 * a.max() and not list(tmp_path.iterdir())
+    with pytest.raises(MemoryError, match="exact needs"):
+        Deconvolution(x.shape, h, 5, memory=1e5, exact=True)
+
+
 def test_same_as_richardson_and_lucy_in_the_interior():
     x, h, y = small()
     want = np.full(y.shape, 0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ class Deconvolution:
     method:     "rl", "biggs", "shb", "tv", "wiener", "tikhonov", "landweber", "isra"
     edges:      "unknown" (no ringing; the default), "zero", "replicate", "reflect", "periodic"
     background, offset, saturation, lambda_, step, tolerance, discrepancy, memory, halo: see kugel/deconv.h
+    exact:      never in tiles: with `memory` the convolutions go in parts or by way of a file in the folder `scratch`
     centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given
     back:       another PSF in the place of the adjoint
     depths:     planes of the image, rising, to which the PSFs of psf [depths, z, y, x] belong: light of each plane of the object is
@@ -59,7 +61,8 @@ class Deconvolution:
     def __init__(self, shape: Any, psf: Any, iterations: int = 20, method: str = "rl", *, edges: Any = "unknown", background: Any = 0.0,
                  offset: Any = 0.0, saturation: Any = 0.0, lambda_: float = 0.0, step: float = 0.0, tolerance: float = 0.0,
                  discrepancy: float = 0.0, centre: Any = None, back: Any = None, precision: str | None = None, memory: Any = 0,
-                 halo: int = 0, callback: Any = None, device: str | None = None, depths: Any = None) -> None:
+                 halo: int = 0, callback: Any = None, device: str | None = None, depths: Any = None,
+                 exact: bool = False, scratch: Any = None) -> None:
         psf = _readable(psf, "psf")
         for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
             if value not in allowed:
@@ -84,6 +87,9 @@ class Deconvolution:
         values["lambda"] = lambda_
         opts = options(_ffi.kugel_deconv_opts, **values)
         lengths = ctypes.c_int64 * ndim
+        opts.exact = int(exact)
+        if scratch is not None:
+            opts.scratch = os.fsencode(scratch)
         if centre is not None:
             places = lengths(*centre)
             opts.centre = ctypes.addressof(places)
@@ -100,9 +106,9 @@ class Deconvolution:
         address = self._context.address if self._context else None
         cost = options(_ffi.kugel_deconv_cost)
         lib.kugel_deconv_estimate(address, ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
-        #: what an execution needs: bytes, device_bytes, seconds, tiles; kernel_bytes: moved in device memory by a step
+        #: what an execution needs: bytes, device_bytes, seconds, tiles, scratch_bytes (of files); kernel_bytes: moved in device memory by a step
         self.cost = {"bytes": cost.bytes, "device_bytes": cost.device_bytes, "kernel_bytes": cost.kernel_bytes,
-                     "seconds": cost.seconds, "tiles": cost.tiles,
+                     "seconds": cost.seconds, "tiles": cost.tiles, "scratch_bytes": cost.scratch_bytes,
                      "object": tuple(cost.object)[:ndim], "tile": tuple(cost.tile)[:ndim]}
         long_call(lib.kugel_deconv_create, address, ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_deconv_destroy)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a plan of deconvolution takes, and the tiles that fit its memory. */
+#include "core/ctx.h"
+#include "device/lanes.h"
+#include "deconv/deconv.h"
+#include "deconv/device.h"
+
+static void shape_tile(kugel_deconv *p, const int64_t parts[3])
+{
+  p->tiles = 1;
+  for (int a = 0; a < 3; a++) {
+    int64_t halo = p->opts.halo ? p->opts.halo : p->k[a] - 1;
+    p->tile[a] = (p->n[a] + parts[a] - 1) / parts[a];
+    p->tiles *= (p->n[a] + p->tile[a] - 1) / p->tile[a];
+    p->cut[a] = parts[a] == 1 ? p->n[a] : kugel__min(p->n[a], p->tile[a] + 2 * halo);
+    bool wider = p->opts.edges == KUGEL_DECONV_UNKNOWN;
+    p->object[a] = p->cut[a] + (wider ? p->k[a] - 1 : 0);
+    p->first[a] = wider ? p->k[a] - 1 - p->centre[a] : 0;
+  }
+}
+
+kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
+{
+  static const kugel_boundary boundary[] = {KUGEL_BOUNDARY_ZERO, KUGEL_BOUNDARY_ZERO,
+                                            KUGEL_BOUNDARY_REPLICATE, KUGEL_BOUNDARY_REFLECT,
+                                            KUGEL_BOUNDARY_PERIODIC};
+  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
+                             .extent =
+                                 p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
+                             .boundary = boundary[p->opts.edges],
+                             .precision = p->opts.precision,
+                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_AUTO,
+                             .centre = p->centre,
+                             .memory = p->room,
+                             .scratch = p->opts.scratch};
+}
+
+static int arrays_of(kugel_deconv_method m)
+{
+  return m == KUGEL_DECONV_BIGGS                                                           ? 7
+         : m == KUGEL_DECONV_SHB || m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV ? 5
+         : m == KUGEL_DECONV_TV                                                            ? 4
+                                                                                           : 3;
+}
+
+static double product(const int64_t n[3])
+{
+  return (double)n[0] * (double)n[1] * (double)n[2];
+}
+
+// Of an execution: object, image, mask.
+static uint64_t array_bytes(const kugel_deconv *p)
+{
+  double arrays = arrays_of(p->opts.method) * product(p->object) + 2 * product(p->cut);
+  if (p->opts.depths) // a weighted object, an image more
+    arrays += product(p->object) + product(p->cut);
+  return (uint64_t)(arrays * (double)p->real + product(p->cut));
+}
+
+static uint64_t plans_of(const kugel_deconv *p)
+{
+  return p->opts.back ? 2 : p->opts.depths ? (uint64_t)p->opts.depths : 1;
+}
+
+static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
+{
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  kugel_volume_info v = {.size = sizeof v};
+  KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
+  *c = (kugel_deconv_cost){.size = sizeof *c, .tiles = p->tiles, .engine = v.engine};
+  uint64_t plans = p->opts.depths ? (uint64_t)p->opts.depths : 1;
+  c->bytes = v.host_bytes * plans_of(p) + array_bytes(p);
+  c->scratch_bytes = v.scratch_bytes * plans_of(p);
+  c->seconds = 2 * v.seconds * (double)plans * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  c->seconds +=
+      4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
+  if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
+    c->bytes =
+        v.host_bytes + (uint64_t)((product(p->object) + product(p->cut)) * (double)p->real + product(p->cut));
+    kugel__deconv_device_figures(p, &v, c);
+    double step = v.seconds * (double)c->kernel_bytes / (double)kugel__max((int64_t)v.kernel_bytes, 1);
+    c->seconds = step * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  }
+  for (int a = 0; a < 3; a++)
+    c->transform[a] = v.transform[a];
+  return KUGEL_OK;
+}
+
+/* One tile; convolutions have the memory that the arrays leave. */
+static kugel_status choose_whole(kugel_deconv *p, uint64_t limit, kugel_deconv_cost *c)
+{
+  shape_tile(p, (const int64_t[3]){1, 1, 1});
+  uint64_t arrays = array_bytes(p);
+  KUGEL_CHECK(
+      !limit || limit > arrays, KUGEL_ENOMEM,
+      "exact needs %llu bytes for arrays of the whole image, memory is %llu: raise it, or leave exact 0 "
+      "for tiles",
+      (unsigned long long)arrays, (unsigned long long)limit);
+  p->room = limit ? (limit - arrays) / plans_of(p) : 0;
+  return cost_of(p, c);
+}
+
+/* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
+kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
+{
+  int64_t parts[3] = {1, 1, 1}, limit = (int64_t)p->opts.memory;
+  bool device = kugel__deconv_on_device(p);
+  if (p->opts.exact && !device)
+    return choose_whole(p, p->opts.memory, c);
+  if (device && !limit)
+    KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
+  for (;;) {
+    shape_tile(p, parts);
+    KUGEL_TRY(cost_of(p, c));
+    uint64_t bytes = device ? c->device_bytes : c->bytes;
+    if (!limit || bytes <= (uint64_t)limit)
+      return KUGEL_OK;
+    KUGEL_CHECK(
+        !p->opts.exact, KUGEL_ENOMEM,
+        "exact needs %llu bytes of device memory for the whole image, there are %lld: use a context of "
+        "\"cpu\", or leave exact 0 for tiles",
+        (unsigned long long)bytes, (long long)limit);
+    int axis = -1;
+    double best = 0;
+    for (int a = 0; a < 3; a++) {
+      double length = (double)p->tile[a] / (double)(p->k[a] + 8);
+      if (p->tile[a] > 1 && length > best) {
+        best = length;
+        axis = a;
+      }
+    }
+    KUGEL_CHECK(axis >= 0 && (double)p->tile[axis] > 0.25 * (double)p->k[axis], KUGEL_ENOMEM,
+                "a tile of %lld x %lld x %lld with the PSF's extent around it needs %llu bytes, memory is "
+                "%lld: raise it, or crop the PSF",
+                (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2],
+                (unsigned long long)bytes, (long long)limit);
+    int64_t less = p->tile[axis] - 1; // and the fewest parts of at most that
+    parts[axis] = (p->n[axis] + less - 1) / less;
+  }
+}
