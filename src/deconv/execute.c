@@ -42,16 +42,28 @@ static kugel_status take(const kugel_deconv *p, const kugel_array *a, const char
   return kugel__array_check_reach(a, name, written);
 }
 
+typedef struct slice { // sums over one: values less background, of results, missing or clipped voxels
+  double sum, flux;
+  int64_t missing;
+} slice;
+
 typedef struct job {
   const kugel_deconv *p;
   box image, mask, start, out;
   kugel__deconv_state s;
   kugel__deconv_device *device; // NULL: on the CPU
   int64_t from[3], lo[3], n[3]; // of the tile: where its image starts; where results start and how many
-  double *row;
+  double *row;                  // [workers][2][cut[2]]
+  slice *slices;                // [cut[0]]
+  int64_t workers;
   int64_t clipped;
   double flux_in, flux_out;
 } job;
+
+static double *row_of(const job *j, int worker)
+{
+  return j->row + 2 * (int64_t)worker * j->p->cut[2];
+}
 
 static void read_row(const job *j, const box *b, int64_t z, int64_t y, double *row)
 {
@@ -81,38 +93,53 @@ static bool results_at(const job *j, int64_t z, int64_t y, int64_t x)
   return true;
 }
 
-/* Image and mask of the tile to y and known. */
-static kugel_status load(job *j)
+/* Slice z of image and mask of the tile to y and known. */
+static kugel_status load_slice(void *arg, int64_t z, int worker)
 {
-  kugel__deconv_state *s = &j->s;
+  const job *j = arg;
+  const kugel__deconv_state *s = &j->s;
   const kugel_deconv_opts *o = &j->p->opts;
   const int64_t *cut = j->p->cut;
   bool linear = o->method == KUGEL_DECONV_WIENER || o->method == KUGEL_DECONV_TIKHONOV;
-  double sum = 0, *mask = j->row + cut[2];
-  s->missing = 0;
-  for (int64_t z = 0, i = 0; z < cut[0]; z++)
-    for (int64_t y = 0; y < cut[1]; y++) {
-      read_row(j, &j->image, z, y, j->row);
-      if (j->mask.data)
-        read_row(j, &j->mask, z, y, mask);
-      double part = 0;
-      for (int64_t x = 0; x < cut[2]; x++, i++) {
-        double v = j->row[x];
-        bool known =
-            isfinite(v) && !(o->saturation > 0 && v >= o->saturation) && (!j->mask.data || mask[x] != 0);
-        s->known[i] = known;
-        s->missing += !known;
-        part += known ? v - o->background : 0;
-        if (known && results_at(j, z, y, x))
-          j->flux_in += v - o->background;
-        v = known ? v + o->offset : 0;
-        put(j->p, s->y, i, !known && j->device ? -1 : linear ? v : fmax(v, 0));
-      }
-      sum += part;
+  double *row = row_of(j, worker), *mask = row + cut[2];
+  slice *of = &j->slices[z];
+  *of = (slice){0};
+  for (int64_t y = 0, i = z * cut[1] * cut[2]; y < cut[1]; y++) {
+    read_row(j, &j->image, z, y, row);
+    if (j->mask.data)
+      read_row(j, &j->mask, z, y, mask);
+    double part = 0;
+    for (int64_t x = 0; x < cut[2]; x++, i++) {
+      double v = row[x];
+      bool known =
+          isfinite(v) && !(o->saturation > 0 && v >= o->saturation) && (!j->mask.data || mask[x] != 0);
+      s->known[i] = known;
+      of->missing += !known;
+      part += known ? v - o->background : 0;
+      if (known && results_at(j, z, y, x))
+        of->flux += v - o->background;
+      v = known ? v + o->offset : 0;
+      put(j->p, s->y, i, !known && j->device ? -1 : linear ? v : fmax(v, 0));
     }
+    of->sum += part;
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status load(job *j)
+{
+  kugel__deconv_state *s = &j->s;
+  double sum = 0;
+  s->missing = 0;
+  KUGEL_TRY(kugel__parallel_on(j->p->ctx, j->workers, j->p->cut[0], load_slice, j));
+  for (int64_t z = 0; z < j->p->cut[0]; z++) {
+    sum += j->slices[z].sum;
+    s->missing += j->slices[z].missing;
+    j->flux_in += j->slices[z].flux;
+  }
   s->mean = s->data > s->missing ? fmax(sum / (double)(s->data - s->missing), 0) : 0;
   if (!(s->mean > 0)) // darker than the background on the whole: something that may grow
-    s->mean = 1e-3 * fmax(o->background, 1);
+    s->mean = 1e-3 * fmax(j->p->opts.background, 1);
   return KUGEL_OK;
 }
 
@@ -137,25 +164,41 @@ static kugel_status begin(job *j)
   return KUGEL_OK;
 }
 
-static void store(job *j)
+/* Slice j->lo[0] + i of the results. */
+static kugel_status store_slice(void *arg, int64_t i, int worker)
 {
+  const job *j = arg;
   const kugel_deconv *p = j->p;
   const box *b = &j->out;
-  for (int64_t z = j->lo[0]; z < j->lo[0] + j->n[0]; z++)
-    for (int64_t y = j->lo[1]; y < j->lo[1] + j->n[1]; y++) {
-      int64_t tz = z - j->from[0], ty = y - j->from[1], tx = j->lo[2] - j->from[2];
-      int64_t at = ((tz + p->first[0]) * p->object[1] + ty + p->first[1]) * p->object[2] + p->first[2] + tx;
-      int64_t voxel = (tz * p->cut[1] + ty) * p->cut[2] + tx;
-      double part = 0;
-      for (int64_t x = 0; x < j->n[2]; x++) {
-        j->row[x] = get(p, j->s.x, at + x);
-        part += j->s.known[voxel + x] ? j->row[x] : 0;
-      }
-      j->flux_out += part;
-      int64_t to = z * b->step[0] + y * b->step[1] + j->lo[2] * b->step[2];
-      j->clipped += kugel__volume_ops_now()->write(b->dtype, j->row, j->n[2],
-                                                   b->data + to * (b->dtype.bits / 8), b->step[2]);
+  double *row = row_of(j, worker);
+  slice *of = &j->slices[i];
+  int64_t z = j->lo[0] + i;
+  *of = (slice){0};
+  for (int64_t y = j->lo[1]; y < j->lo[1] + j->n[1]; y++) {
+    int64_t tz = z - j->from[0], ty = y - j->from[1], tx = j->lo[2] - j->from[2];
+    int64_t at = ((tz + p->first[0]) * p->object[1] + ty + p->first[1]) * p->object[2] + p->first[2] + tx;
+    int64_t voxel = (tz * p->cut[1] + ty) * p->cut[2] + tx;
+    double part = 0;
+    for (int64_t x = 0; x < j->n[2]; x++) {
+      row[x] = get(p, j->s.x, at + x);
+      part += j->s.known[voxel + x] ? row[x] : 0;
     }
+    of->flux += part;
+    int64_t to = z * b->step[0] + y * b->step[1] + j->lo[2] * b->step[2];
+    of->missing += kugel__volume_ops_now()->write(b->dtype, row, j->n[2], b->data + to * (b->dtype.bits / 8),
+                                                  b->step[2]);
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status store(job *j)
+{
+  KUGEL_TRY(kugel__parallel_on(j->p->ctx, j->workers, j->n[0], store_slice, j));
+  for (int64_t i = 0; i < j->n[0]; i++) {
+    j->flux_out += j->slices[i].flux;
+    j->clipped += j->slices[i].missing;
+  }
+  return KUGEL_OK;
 }
 
 /* ---- memory ---- */
@@ -183,7 +226,8 @@ static kugel_status open_state(job *j, char **memory)
   arrays += depths;
   int64_t chunks = (kugel__max(s->voxels, s->data) + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
   size_t object = (size_t)s->voxels * p->real + 64, data = (size_t)s->data * p->real + 64;
-  size_t small = (size_t)s->data + (size_t)chunks * 16 + (size_t)p->cut[2] * 16 + 512;
+  size_t small = (size_t)s->data + (size_t)chunks * 16 + (size_t)(j->workers * p->cut[2]) * 16 +
+                 (size_t)p->cut[0] * sizeof(slice) + 512;
   *memory =
       kugel__alloc(p->ctx, (size_t)arrays * object + (size_t)((device ? 1 : 2) + depths) * data + small);
   KUGEL_CHECK(*memory, KUGEL_ENOMEM,
@@ -208,7 +252,8 @@ static kugel_status open_state(job *j, char **memory)
     s->piece = depths ? carve(&at, data) : NULL;
   }
   s->sums = (double *)(void *)carve(&at, (size_t)chunks * 16);
-  j->row = (double *)(void *)carve(&at, (size_t)p->cut[2] * 16);
+  j->row = (double *)(void *)carve(&at, (size_t)(j->workers * p->cut[2]) * 16);
+  j->slices = (slice *)(void *)carve(&at, (size_t)p->cut[0] * sizeof(slice));
   s->known = (unsigned char *)at;
   return KUGEL_OK;
 }
@@ -247,8 +292,7 @@ static kugel_status run_tile(job *j, kugel_deconv_info *info)
   info->first += one.first;
   info->last += one.last;
   info->stop = one.stop;
-  store(j);
-  return KUGEL_OK;
+  return store(j);
 }
 
 static kugel_status run_all(job *j, kugel_deconv_info *info)
@@ -276,7 +320,7 @@ static kugel_status run_all(job *j, kugel_deconv_info *info)
 kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *image, const kugel_array *mask,
                                   const kugel_array *start, const kugel_array *out, kugel_deconv_info *info)
 {
-  job j = {.p = plan};
+  job j = {.p = plan, .workers = plan ? kugel__ctx_threads(plan->ctx) : 1};
   kugel_deconv_info all = {.size = sizeof all};
   char *memory = NULL;
   KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one with kugel_deconv_create");

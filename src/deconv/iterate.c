@@ -3,114 +3,30 @@
 #include <math.h>
 #include <string.h>
 #include "core/parallel.h"
-#include "deconv/deconv.h"
+#include "deconv/loops.h"
+
+typedef kugel__deconv_loop_of loop;
 
 static double cut_of(const kugel__deconv_state *s)
 {
   return s->p->f32 ? KUGEL__DECONV_CUT_F32 : KUGEL__DECONV_CUT_F64;
 }
 
-/* ---- loops over chunks ---- */
-
-typedef enum loop_kind { RATIO, RESIDUAL, KNOWN, UPDATE, EXTRAPOLATE, STEP, ADD, TURN, DOT } loop_kind;
-
-typedef struct loop {
-  kugel__deconv_state *s;
-  loop_kind kind;
-  int64_t n;
-  void *a, *b, *c, *to;
-  double f;
-  bool floor;
-} loop;
-
-static void *from(const loop *l, void *array, int64_t first)
-{
-  return array ? (char *)array + (size_t)first * l->s->p->real : NULL;
-}
-
-static void keep_known(bool single, int64_t n, const unsigned char *known, void *x)
-{
-  for (int64_t i = 0; i < n; i++)
-    if (known[i])
-      continue;
-    else if (single)
-      ((float *)x)[i] = 0;
-    else
-      ((double *)x)[i] = 0;
-}
-
-static kugel_status loop_chunk(void *arg, int64_t chunk)
-{
-  const loop *l = arg;
-  const kugel__deconv_ops *ops = kugel__deconv_ops_now();
-  int64_t first = chunk * KUGEL__DECONV_CHUNK, n = kugel__min(l->n - first, KUGEL__DECONV_CHUNK);
-  void *a = from(l, l->a, first), *b = from(l, l->b, first), *c = from(l, l->c, first),
-       *to = from(l, l->to, first);
-  const unsigned char *known = l->s->known + first;
-  double *sums = l->s->sums + 2 * chunk;
-  bool single = l->s->p->f32;
-  switch (l->kind) {
-  case RATIO:
-    sums[0] = ops->ratio(single, n, a, known, l->f, to);
-    break;
-  case RESIDUAL:
-    sums[0] = ops->residual(single, n, a, known, l->f, to);
-    break;
-  case KNOWN:
-    keep_known(single, n, known, to);
-    break;
-  case UPDATE:
-    ops->update(single, n, a, b, c, l->f, to);
-    break;
-  case EXTRAPOLATE:
-    ops->extrapolate(single, n, a, b, l->f, to);
-    break;
-  case STEP:
-    ops->step(single, n, a, b, c, to, sums);
-    break;
-  case ADD:
-    ops->add(single, n, l->f, a, l->floor, to);
-    break;
-  case TURN:
-    ops->turn(single, n, a, l->f, to);
-    break;
-  case DOT:
-    sums[0] = ops->dot(single, n, a, b);
-    break;
-  }
-  return KUGEL_OK;
-}
-
-/* Runs the loop; sums of chunks are added in order, so that the number of threads does not matter. */
-static kugel_status run_loop(loop l, double *sum, double *second)
-{
-  int64_t chunks = (l.n + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
-  KUGEL_TRY(kugel__parallel(l.s->p->ctx, chunks, loop_chunk, &l));
-  for (int which = 0; which < 2; which++) {
-    double *out = which ? second : sum;
-    if (!out)
-      continue;
-    *out = 0;
-    for (int64_t i = 0; i < chunks; i++)
-      *out += l.s->sums[2 * i + which];
-  }
-  return KUGEL_OK;
-}
-
 static kugel_status dot(kugel__deconv_state *s, void *a, void *b, double *sum)
 {
-  return run_loop((loop){.s = s, .kind = DOT, .n = s->voxels, .a = a, .b = b}, sum, NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = DOT, .n = s->voxels, .a = a, .b = b}, sum, NULL);
 }
 
 static kugel_status add(kugel__deconv_state *s, double f, void *x, bool floor, void *y)
 {
-  return run_loop((loop){.s = s, .kind = ADD, .n = s->voxels, .a = x, .f = f, .floor = floor, .to = y}, NULL,
-                  NULL);
+  return kugel__deconv_loop(
+      (loop){.s = s, .kind = ADD, .n = s->voxels, .a = x, .f = f, .floor = floor, .to = y}, NULL, NULL);
 }
 
 static kugel_status turn(kugel__deconv_state *s, void *x, double f, void *y)
 {
-  return run_loop((loop){.s = s, .kind = TURN, .n = s->voxels, .a = x, .f = f, .to = y}, NULL, NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = TURN, .n = s->voxels, .a = x, .f = f, .to = y}, NULL,
+                            NULL);
 }
 
 static void fill(const kugel__deconv_state *s, void *to, int64_t n, double value)
@@ -148,13 +64,14 @@ static double background(const kugel__deconv_state *s)
 
 static kugel_status ratio(kugel__deconv_state *s, double *divergence)
 {
-  return run_loop((loop){.s = s, .kind = RATIO, .n = s->data, .a = s->y, .f = background(s), .to = s->model},
-                  divergence, NULL);
+  return kugel__deconv_loop(
+      (loop){.s = s, .kind = RATIO, .n = s->data, .a = s->y, .f = background(s), .to = s->model}, divergence,
+      NULL);
 }
 
 static kugel_status residual(kugel__deconv_state *s, double *squares)
 {
-  return run_loop(
+  return kugel__deconv_loop(
       (loop){.s = s, .kind = RESIDUAL, .n = s->data, .a = s->y, .f = background(s), .to = s->model}, squares,
       NULL);
 }
@@ -163,7 +80,7 @@ static kugel_status residual(kugel__deconv_state *s, double *squares)
 static kugel_status find_sensitivity(kugel__deconv_state *s)
 {
   fill(s, s->model, s->data, 1);
-  KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
   KUGEL_TRY(back(s));
   memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
   return KUGEL_OK;
@@ -190,21 +107,21 @@ static kugel_status lucy(kugel__deconv_state *s, void *at, double *divergence)
     KUGEL_TRY(kugel__deconv_variation(s, p->opts.lambda, at, s->before));
     at = s->before;
   }
-  return run_loop((loop){.s = s,
-                         .kind = UPDATE,
-                         .n = s->voxels,
-                         .a = at,
-                         .b = s->r,
-                         .c = s->sensitivity,
-                         .f = cut_of(s),
-                         .to = s->x},
-                  NULL, NULL);
+  return kugel__deconv_loop((loop){.s = s,
+                                   .kind = UPDATE,
+                                   .n = s->voxels,
+                                   .a = at,
+                                   .b = s->r,
+                                   .c = s->sensitivity,
+                                   .f = cut_of(s),
+                                   .to = s->x},
+                            NULL, NULL);
 }
 
 /* The object from which the accelerated step starts, to s->from; s->before becomes the object now. */
 static kugel_status extrapolate(kugel__deconv_state *s, double f)
 {
-  KUGEL_TRY(run_loop(
+  KUGEL_TRY(kugel__deconv_loop(
       (loop){.s = s, .kind = EXTRAPOLATE, .n = s->voxels, .a = s->x, .b = s->before, .f = f, .to = s->from},
       NULL, NULL));
   void *t = s->before;
@@ -226,7 +143,7 @@ static kugel_status accelerated(walk *w, double *divergence)
   double with = 0, self = 0;
   s->g[1] = s->g[0];
   s->g[0] = older;
-  KUGEL_TRY(run_loop(
+  KUGEL_TRY(kugel__deconv_loop(
       (loop){.s = s, .kind = STEP, .n = s->voxels, .a = s->x, .b = s->from, .c = s->g[1], .to = s->g[0]},
       &with, &self));
   w->momentum = w->i >= 2 && self > 0 ? fmax(0, fmin(with / self, 0.999)) : 0;
@@ -243,15 +160,15 @@ static kugel_status landweber(walk *w, double *squares)
     return add(s, w->step, s->r, true, s->x);
   // ISRA: H' M y is in s->sensitivity, H' M (H x + b) = that - r
   KUGEL_TRY(turn(s, s->sensitivity, -1, s->r));
-  return run_loop((loop){.s = s,
-                         .kind = UPDATE,
-                         .n = s->voxels,
-                         .a = s->x,
-                         .b = s->sensitivity,
-                         .c = s->r,
-                         .f = w->cut,
-                         .to = s->x},
-                  NULL, NULL);
+  return kugel__deconv_loop((loop){.s = s,
+                                   .kind = UPDATE,
+                                   .n = s->voxels,
+                                   .a = s->x,
+                                   .b = s->sensitivity,
+                                   .c = s->r,
+                                   .f = w->cut,
+                                   .to = s->x},
+                            NULL, NULL);
 }
 
 /* ---- conjugate gradients: x, r, direction in `before`, A direction in `from` ---- */
@@ -277,7 +194,7 @@ static kugel_status gradients(walk *w, double *objective)
     return KUGEL_OK;
   void *residue = s->sensitivity; // s->r is for products
   KUGEL_TRY(blur(s, s->before));
-  KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
   KUGEL_TRY(back(s));
   KUGEL_TRY(o->method == KUGEL_DECONV_WIENER ? add(s, o->lambda, s->before, false, s->r)
                                              : kugel__deconv_laplacian(s, o->lambda, s->before, s->r));
@@ -313,7 +230,7 @@ static kugel_status start(walk *w)
   w->step = s->p->opts.step / most; // |H|^2 <= its largest sum of a row, 1, times that of a column
   if (s->p->opts.method == KUGEL_DECONV_ISRA) {
     memcpy(s->model, s->y, (size_t)s->data * s->p->real);
-    KUGEL_TRY(run_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+    KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
     KUGEL_TRY(back(s));
     memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
     w->cut = cut_of(s) * (s->mean + background(s));

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loops over the voxels of a state, chunk by chunk on several threads. */
+#ifndef KUGEL_DECONV_LOOPS_H
+#define KUGEL_DECONV_LOOPS_H
+
+#include "deconv/deconv.h"
+
+/* Those of kugel__deconv_ops, and KNOWN: 0 where a voxel is missing. */
+typedef enum kugel__deconv_kind {
+  RATIO,
+  RESIDUAL,
+  KNOWN,
+  UPDATE,
+  EXTRAPOLATE,
+  STEP,
+  ADD,
+  TURN,
+  DOT
+} kugel__deconv_kind;
+
+typedef struct kugel__deconv_loop_of {
+  kugel__deconv_state *s;
+  kugel__deconv_kind kind;
+  int64_t n;
+  void *a, *b, *c, *to;
+  double f;
+  bool floor;
+} kugel__deconv_loop_of;
+
+/* Runs the loop; sums of chunks are added in order, so that the number of threads does not matter. They may be NULL. */
+kugel_status kugel__deconv_loop(kugel__deconv_loop_of l, double *sum, double *second);
+
+#endif
