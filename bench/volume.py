@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Convolution of volumes on the CPU beside scipy.fft and PyTorch (MKL): float32, mode "same".
 
-usage: bench/volume.py [--threads 2] [--reps 7] [--shape 50,500,500] [--kernel 50,50,50] [--json] [--smoke]
+usage: bench/volume.py [--threads 2] [--reps 7] [--shape 50,500,500] [--kernel 50,50,50] [--engines] [--json] [--smoke]
 
 All programs take turns in one process, with the same number of threads; medians of the runs, and the fastest run. With
-"kept" the kernel's spectrum was computed before.
+"kept" the kernel's spectrum was computed before. --engines: also in parts, and by way of a file with 1/8 of the padded volume in memory.
 """
 import time
 
@@ -43,6 +43,7 @@ def main():
     parser = side.options(__doc__.splitlines()[0], only=False)
     parser.add_argument("--shape", default="50,500,500", help="of the volume")
     parser.add_argument("--kernel", default="50,50,50", help="its shape")
+    parser.add_argument("--engines", action="store_true", help="also those for less memory")
     parser.set_defaults(threads=2, reps=7)
     args = side.arguments(parser, shape="12,30,40", kernel="5,6,7")
     kugel = side.load(args.threads)
@@ -51,6 +52,12 @@ def main():
     x, h = rng.random(shape, np.float32), rng.random(kernel, np.float32)
     plan = kugel.volume.Convolution(shape, h)
     programs = {"kugel": lambda: kugel.volume.convolve(x, h), "kugel, kept": lambda: plan(x), **rivals(x, h, args.threads)}
+    mine = ["kugel", "kugel, kept"]
+    if args.engines:
+        for engine, how in ("dif", {"parts": 4}), ("pencil", {"tile": (max(1, shape[0] // 8), 1, 1)}):
+            programs[f"kugel {engine}, kept"] = kugel.volume.Convolution(shape, h, engine=engine, **how)
+            mine.append(f"kugel {engine}, kept")
+        programs = {name: (lambda p=p: p(x)) if isinstance(p, kugel.volume.Convolution) else p for name, p in programs.items()}
     truth = programs["kugel, kept"]()
     times = {name: [] for name in programs}
     for _ in range(args.reps):
@@ -61,11 +68,11 @@ def main():
             assert np.abs(np.asarray(y) - truth).max() <= 1e-5 * np.abs(truth).max(), name
     table = side.Table(["volume", "kernel", "kugel ms", "rival", "rival ms", "fastest kugel ms", "fastest rival ms", "ratio"],
                        args.json)
-    for mine in "kugel", "kugel, kept":
-        kept = mine.endswith("kept")
+    for own in mine:
+        kept = own.endswith("kept")
         for rival in [r for r in programs if not r.startswith("kugel") and r.endswith("kept") == kept] or [None]:
-            ours, theirs = times[mine], times.get(rival)
-            table.row("x".join(map(str, shape)), "x".join(map(str, kernel)) + (", kept" if kept else ""), float(np.median(ours)),
+            ours, theirs = times[own], times.get(rival)
+            table.row("x".join(map(str, shape)), "x".join(map(str, kernel)) + own.replace("kugel", "", 1).replace(" ", ", ", int(not own.startswith("kugel,"))), float(np.median(ours)),
                       rival, theirs and float(np.median(theirs)), min(ours), theirs and min(theirs),
                       theirs and float(np.median(theirs) / np.median(ours)))
 
