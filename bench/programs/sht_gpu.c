@@ -6,7 +6,7 @@
 #include "device/every.h"
 #include "device/spy.h"
 #include "sphere/legendre/gpu.h"
-#include "sphere/sht/gpu.h"
+#include "sphere/sht/gpu_plan.h"
 
 enum { WARM = 2, RUNS = 9 };
 static bool any;
@@ -23,7 +23,7 @@ typedef struct subject {
   const kugel__leg_gpu *leg; // alone, if not NULL
   kugel__mem coefs, work;
   bool adjoint;
-  int what; // as kugel__sht_gpu_stages has it
+  int what; // stages: 1 Legendre, 2 rings, 3 both
 } subject;
 
 static const char *const modes[] = {"scalar", "spin", "TEB", "grad", "der1"};
@@ -44,11 +44,23 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+static void queue_stages(const subject *t, kugel_queue *queue)
+{
+  static const kugel__gpu_how plain = {.check = 0};
+  kugel__gpu_side alm = {.mem = t->alm}, map = {.mem = t->map};
+  for (int k = 0; k < 2; k++) {
+    bool rings = (k == 0) == t->adjoint;
+    if (t->what & (rings ? 2 : 1))
+      CHECK_OK(rings ? kugel__sht_gpu_rings(t->plan, &map, &plain, t->adjoint, queue)
+                     : kugel__sht_gpu_legendre(t->plan, &alm, &plain, t->adjoint, queue));
+  }
+}
+
 static void queue_on(const subject *t, kugel_queue *queue)
 {
   kugel__leg_gpu_job job = {.alm = t->alm, .leg = t->coefs, .work = t->work};
   if (!t->leg)
-    CHECK_OK(kugel__sht_gpu_stages(t->plan, t->alm, t->map, t->adjoint, t->what, queue));
+    queue_stages(t, queue);
   else
     CHECK_OK(t->adjoint ? kugel__leg_gpu_adjoint(t->leg, &job, queue)
                         : kugel__leg_gpu_synth(t->leg, &job, queue));

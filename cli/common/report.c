@@ -76,6 +76,23 @@ void stopwatch_lap(stopwatch *w, const char *name)
   w->lapped = t;
 }
 
+/* Why the first run on a device takes longer than the second. */
+static void report_kernels(void)
+{
+  kugel_kernels_info k = {.size = sizeof k};
+  char spent[32];
+  if (kugel_kernels_get_info(&k) || k.compiled + k.cached == 0)
+    return;
+  json_object("kernels");
+  json_int("compiled", k.compiled);
+  json_int("cached", k.cached);
+  json_number("seconds", k.seconds);
+  json_end();
+  if (k.compiled)
+    fact("kernels", "%lld compiled in %s%s", (long long)k.compiled,
+         seconds_text(k.seconds, spent, sizeof spent), k.cached ? ", the others from the cache" : "");
+}
+
 void report_end(const stopwatch *w, double maps_and_alms)
 {
   char text[256] = "", amount[32], share[64] = "";
@@ -99,6 +116,7 @@ void report_end(const stopwatch *w, double maps_and_alms)
   if (run.ctx && kugel_device_usage(run.ctx, NULL, &device_peak) == KUGEL_OK && device_peak)
     json_int("device_peak_bytes", (int64_t)device_peak);
   json_end();
+  report_kernels();
   json_int("threads", kugel_get_num_threads());
   fact("time", "%s, with %d thread%s", text, kugel_get_num_threads(),
        kugel_get_num_threads() == 1 ? "" : "s");

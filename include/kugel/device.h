@@ -88,6 +88,21 @@ KUGEL_API kugel_status kugel_device_memory(kugel_ctx *ctx, uint64_t *available, 
 /// @errors none
 KUGEL_API kugel_status kugel_device_usage(kugel_ctx *ctx, uint64_t *now, uint64_t *peak);
 
+/* What this process has spent on kernels, on all devices together. */
+typedef struct kugel_kernels_info {
+  size_t size;      /* sizeof(kugel_kernels_info) as the caller compiled it */
+  int64_t compiled; /* modules of kernels that a driver compiled from text */
+  int64_t cached;   /* modules loaded from the cache on disk (KUGEL_CACHE) instead */
+  int64_t written;  /* texts that were generated; compiling or a look into the cache follows */
+  double seconds;   /* of compiling, summed over the threads that compile side by side */
+} kugel_kernels_info;
+
+/// Reports the kernels that were compiled and loaded since the process began: why a first call took seconds, and
+/// whether the cache on disk works.
+/// @param[in,out] info  set info->size before the call
+/// @errors KUGEL_EINVAL if info is NULL or its size is 0
+KUGEL_API kugel_status kugel_kernels_get_info(kugel_kernels_info *info);
+
 /* ---- memory ------------------------------------------------------------------------------------------------ */
 
 /// Allocates memory of the context's device, aligned to at least 64 bytes, contents unspecified.

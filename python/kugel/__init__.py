@@ -12,7 +12,7 @@ from . import _lib, kernels
 from ._lib import CanceledError, ConvergenceError, KugelError, get_num_threads, library_path, set_num_threads
 from .arrays import DeviceArray
 from .alms import Alm, alm2cl, almxfl, blm_gauss, resize_alm, rotate_alm, smoothalm, synalm
-from .devices import devices
+from .devices import devices, kernels_info
 from .fitsfunc import read_alm, read_cl, read_map, write_alm, write_cl, write_map
 from .maps import (UNSEEN, check_max_nside, get_map_size, get_min_valid_nside, get_nside, isnpixok, isnsideok, ma, ma_to_array,
                    maptype, mask_bad, mask_good, npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol,

@@ -115,6 +115,16 @@ class kugel_device_info(Structure):
     ]
 
 
+class kugel_kernels_info(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("compiled", c_int64),
+        ("cached", c_int64),
+        ("written", c_int64),
+        ("seconds", c_double),
+    ]
+
+
 class kugel_copy_opts(Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -1691,6 +1701,9 @@ FUNCTIONS = {
     "kugel_device_usage": (  # ctx, now, peak
         STATUS, [c_void_p, c_void_p, c_void_p],
         'Device memory that this process has allocated through Kugel: plans, buffers, and scratch cached for the next call.'),
+    "kugel_kernels_get_info": (  # info
+        STATUS, [POINTER(kugel_kernels_info)],
+        'Reports the kernels that were compiled and loaded since the process began: why a first call took seconds, and whether the cache on disk works.'),
     "kugel_device_alloc": (  # ctx, bytes, out
         STATUS, [c_void_p, c_size_t, c_void_p],
         "Allocates memory of the context's device, aligned to at least 64 bytes, contents unspecified."),

@@ -8,7 +8,7 @@ import os
 import pathlib
 from typing import Any
 
-from ._ffi import KUGEL_CPU, kugel_ctx_opts, kugel_device_info
+from ._ffi import KUGEL_CPU, kugel_ctx_opts, kugel_device_info, kugel_kernels_info
 from ._lib import Handle, lib, options, text
 
 _WORDS = ("name", "description", "why", "driver", "compiler")
@@ -43,6 +43,18 @@ def devices() -> list[dict[str, Any]]:
         found.append({w: text(getattr(info, w)) for w in _WORDS} | {n: getattr(info, n) for n in _NUMBERS} |
                      {f: bool(getattr(info, f)) for f in _FLAGS})
     return found
+
+
+def kernels_info():
+    """Kernels that this process compiled, all devices together: a dict of ``compiled`` and ``cached`` modules (loaded from
+    the cache on disk instead), ``written`` texts, and ``seconds`` of compiling, summed over threads.
+
+        before = kugel.kernels_info()["compiled"]; kugel.SHT(64, 128, device="opencl:0")
+        print(kugel.kernels_info()["compiled"] - before)        # 0 if the cache has them
+    """
+    info = options(kugel_kernels_info)
+    lib.kugel_kernels_get_info(info)
+    return {name: getattr(info, name) for name in ("compiled", "cached", "written", "seconds")}
 
 
 class Context:

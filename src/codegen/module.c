@@ -39,13 +39,6 @@ struct modules {
   uint64_t clock;
 };
 
-static atomic_llong compiled;
-
-int64_t kugel__module_compiled(void)
-{
-  return atomic_load(&compiled);
-}
-
 /* ---- the list of a device ------------------------------------------------------------------------------ */
 
 static void free_module(kugel__device *dev, kugel__module *m)
@@ -186,6 +179,8 @@ static kugel_status build(building *b, kugel__program **out)
     program.bytes = bytes;
     kugel_status s = dev->ops->load(dev, &program, out, NULL, NULL);
     kugel__free(NULL, binary);
+    if (!s)
+      kugel__kernels_count(KUGEL__KERNELS_CACHED, 0);
     if (!s || s == KUGEL_ENOMEM || kugel__device_alive(dev))
       return s;
     binary = NULL;
@@ -195,8 +190,9 @@ static kugel_status build(building *b, kugel__program **out)
   program = (kugel__program_spec){.name = b->spec->name, .options = b->spec->options, .text = b->text};
   char folder[1024];
   bool keep = kugel__cache_folder(folder, sizeof folder) != NULL; // PoCL compiles once more for a binary
+  double started = kugel__seconds();
   KUGEL_TRY(dev->ops->load(dev, &program, out, keep ? &binary : NULL, &bytes));
-  atomic_fetch_add(&compiled, 1);
+  kugel__kernels_count(KUGEL__KERNELS_COMPILED, kugel__seconds() - started);
   if (keep)
     kugel__cache_put(&b->key, binary, bytes);
   kugel__free(NULL, binary);

@@ -50,10 +50,12 @@ kugel_status kugel__module_kernel(kugel__module *module, const char *name, kugel
  * KUGEL_OPENCL. kugel__free(NULL, *out). */
 kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__module_spec *spec, char **out);
 
-/* How often text was compiled (not found in memory or on disk) since the process began, for tests and
- * reports. */
-int64_t kugel__module_compiled(void);
-/* The same of texts that were generated. */
-int64_t kugel__module_written(void);
+/* What kugel_kernels_get_info reports, counted as it happens. */
+typedef enum kugel__kernels_event {
+  KUGEL__KERNELS_COMPILED,
+  KUGEL__KERNELS_CACHED,
+  KUGEL__KERNELS_WRITTEN
+} kugel__kernels_event;
+void kugel__kernels_count(kugel__kernels_event event, double seconds);
 
 #endif

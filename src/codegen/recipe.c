@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Texts of modules and the names they are found by. */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "codegen/bundle.h"
@@ -10,13 +9,6 @@
 #include "codegen/recipe.h"
 #include "codegen/source.h"
 #include "core/alloc.h"
-
-static atomic_llong written;
-
-int64_t kugel__module_written(void)
-{
-  return atomic_load(&written);
-}
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
@@ -56,7 +48,7 @@ kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__m
     if (!s)
       *out = put_together(language, spec, body.data ? body.data : "");
     kugel__text_free(&body);
-    atomic_fetch_add(&written, 1);
+    kugel__kernels_count(KUGEL__KERNELS_WRITTEN, 0);
     return s ? s : *out ? KUGEL_OK : KUGEL_ENOMEM;
   }
   KUGEL_CHECK(known, KUGEL_EINTERNAL, "there is no kernel text \"%s\"", spec->name);

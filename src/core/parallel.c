@@ -101,7 +101,7 @@ static void fail(loop *l, int64_t i, kugel_status status)
   pthread_mutex_unlock(&l->lock);
 }
 
-static double seconds(void)
+double kugel__seconds(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -111,7 +111,7 @@ static double seconds(void)
 // Whether the latest call of the callback is long ago; then this is the latest.
 static bool due(void)
 {
-  double now = seconds();
+  double now = kugel__seconds();
   if (now - progress.last < 0.02)
     return false;
   progress.last = now;

@@ -22,6 +22,9 @@ kugel_status kugel__parallel(kugel_ctx *ctx, int64_t n, kugel__task task, void *
 kugel_status kugel__parallel_on(kugel_ctx *ctx, int64_t workers, int64_t n, kugel__worker_task task,
                                 void *arg);
 
+/* Seconds of a clock that only goes forward, since some moment. */
+double kugel__seconds(void);
+
 /* ---- progress ----
  *
  * A call's work is a tree of parts. A function of several steps enters the part of each, weighted by its cost, and

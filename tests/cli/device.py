@@ -45,7 +45,8 @@ def same_results():
         assert r.json["device"] == "opencl:0"
         same("out.fits", "cpu.fits", 1e-6)
         os.remove("out.fits")
-    ok("map2alm", SKY, "alm.fits", "--lmax", "30", "--device", "opencl:0")
+    r = ok("map2alm", SKY, "alm.fits", "--lmax", "30", "--device", "opencl:0", "--json")
+    assert r.json["kernels"]["compiled"] + r.json["kernels"]["cached"] > 0 and r.json["kernels"]["seconds"] >= 0, r.json
     ok("anafast", SKY, "cl.fits", "--lmax", "30", "--device", "opencl:0")
     ok("alm2map", "alm.fits", "out.fits", "--nside", "16", "--device", "opencl:0")
     ok("map2alm", SKY, "alm2.fits", "--lmax", "30")

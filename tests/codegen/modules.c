@@ -260,7 +260,7 @@ static int compiles(const char *device)
   kugel_ctx *ctx = context(device);
   kugel__module *m = NULL, *same = NULL;
   kugel__module_spec spec = small_spec();
-  int64_t before = kugel__module_compiled();
+  int64_t before = every_kernels().compiled;
   CHECK_OK(kugel__module_get(ctx, &spec, &m));
   CHECK_OK(kugel__module_get(ctx, &spec, &same));
   CHECK(m && m == same);
@@ -273,7 +273,7 @@ static int compiles(const char *device)
   kugel__module_put(m);
   kugel__module_put(same);
   kugel_ctx_destroy(ctx);
-  return (int)(kugel__module_compiled() - before);
+  return (int)(every_kernels().compiled - before);
 }
 
 static void damage_all(const char *folder)
@@ -335,7 +335,7 @@ static void check_together(kugel_ctx *ctx, void *(*get)(void *), kugel_status wa
   enum { THREADS = 6 };
   pthread_t t[THREADS];
   getter g[THREADS];
-  int64_t before = kugel__module_compiled();
+  int64_t before = every_kernels().compiled;
   for (int i = 0; i < THREADS; i++) {
     g[i] = (getter){ctx, NULL, KUGEL_EINTERNAL};
     CHECK(!pthread_create(&t[i], NULL, get, &g[i]));
@@ -346,7 +346,7 @@ static void check_together(kugel_ctx *ctx, void *(*get)(void *), kugel_status wa
     CHECK(g[i].status == want && g[i].module == g[0].module);
     kugel__module_put(g[i].module);
   }
-  CHECK(kugel__module_compiled() - before <= 1);
+  CHECK(every_kernels().compiled - before <= 1);
 }
 
 static void check_failures(kugel_ctx *ctx)

@@ -43,7 +43,7 @@ static int cost(const char *device, int add)
   kugel_ctx *ctx = context(device);
   kugel__module *m = NULL, *same = NULL;
   wanted w = {add, 0};
-  int64_t written = kugel__module_written(), compiled = kugel__module_compiled();
+  int64_t written = every_kernels().written, compiled = every_kernels().compiled;
   CHECK_OK(get(ctx, &w, &m));
   CHECK_OK(get(ctx, &w, &same));
   CHECK(m && m == same);
@@ -60,7 +60,7 @@ static int cost(const char *device, int add)
   kugel__module_put(m);
   kugel__module_put(same);
   kugel_ctx_destroy(ctx);
-  return (int)(10 * (kugel__module_written() - written) + kugel__module_compiled() - compiled);
+  return (int)(10 * (every_kernels().written - written) + every_kernels().compiled - compiled);
 }
 
 static void shell(const char *format, const char *folder)

@@ -115,6 +115,14 @@ static inline bool every_variant(const kugel_device_info *info)
   return info->is_gpu || getenv("KUGEL_TEST_ALL") != NULL;
 }
 
+/* What this process has spent on kernels so far. */
+static inline kugel_kernels_info every_kernels(void)
+{
+  kugel_kernels_info info = {.size = sizeof info};
+  CHECK_OK(kugel_kernels_get_info(&info));
+  return info;
+}
+
 /* "cuda:0: what", kept for the whole run. */
 static inline const char *every_title(const kugel_device_info *info, const char *what)
 {

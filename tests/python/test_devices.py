@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""kugel.devices()."""
+"""kugel.devices() and kugel.kernels_info()."""
+import ctypes
+
+import pytest
+
 import kugel
+from kugel._ffi import kugel_kernels_info
+from kugel._lib import lib, options
 
 
 def test_devices():
@@ -10,3 +16,15 @@ def test_devices():
     for d in found:
         assert d["available"] or len(d["why"]) > 10
         assert not d["kernels"] or d["max_threads"] >= 64
+
+
+def test_kernels_info():
+    k = kugel.kernels_info()
+    assert set(k) == {"compiled", "cached", "written", "seconds"} and min(k.values()) >= 0
+    assert (k["compiled"] == 0) == (k["seconds"] == 0)
+    with pytest.raises(ValueError, match="info is NULL"):
+        lib.kugel_kernels_get_info(None)
+    info = options(kugel_kernels_info)
+    info.size = ctypes.sizeof(ctypes.c_size_t) + 8  # an older program's
+    lib.kugel_kernels_get_info(info)
+    assert info.compiled == k["compiled"] and info.cached == 0

@@ -3,11 +3,11 @@
  * is remembered in the cache folder. */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include "codegen/bundle.h"
 #include "codegen/recipe.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/parallel.h"
 #include "device/lend.h"
 #include "fft/gpu/parts.h"
 
@@ -86,13 +86,6 @@ static void remember(const trial *t, const kugel__gpu_chain *chain)
 
 /* ---- time ---- */
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 // Seconds of a transform of all lines, the least of several runs.
 static kugel_status time_plan(const trial *t, kugel__fft_gpu *plan, double *seconds)
 {
@@ -108,11 +101,11 @@ static kugel_status time_plan(const trial *t, kugel__fft_gpu *plan, double *seco
                               .queue = &dev->queue};
   *seconds = 1e30;
   for (int run = 0; run <= RUNS; run++) { // the first warms up
-    double start = now();
+    double start = kugel__seconds();
     KUGEL_TRY(kugel__fft_gpu_run(plan, &call));
     KUGEL_TRY(dev->ops->wait(&dev->queue));
     if (run)
-      *seconds = fmin(*seconds, now() - start);
+      *seconds = fmin(*seconds, kugel__seconds() - start);
   }
   return KUGEL_OK;
 }

@@ -104,8 +104,8 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
 
 /* ---- stages ---- */
 
-static kugel_status leg_stage(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
-                              bool adjoint, kugel_queue *queue)
+kugel_status kugel__sht_gpu_legendre(const kugel_sht *p, const kugel__gpu_side *alm,
+                                     const kugel__gpu_how *how, bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   const kugel__leg_gpu *leg = how->maps ? g->batch : g->leg;
@@ -119,8 +119,8 @@ static kugel_status leg_stage(const kugel_sht *p, const kugel__gpu_side *alm, co
   return adjoint ? kugel__leg_gpu_adjoint(leg, &job, queue) : kugel__leg_gpu_synth(leg, &job, queue);
 }
 
-static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_how *how,
-                               bool adjoint, kugel_queue *queue)
+kugel_status kugel__sht_gpu_rings(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_how *how,
+                                  bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
   int64_t row = kugel__leg_gpu_row(g->leg), stride = (p->mmax + 1) * row * 2;
@@ -149,8 +149,8 @@ static kugel_status ring_stage(const kugel_sht *p, const kugel__gpu_side *map, c
 kugel_status kugel__sht_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,
                                     const kugel__gpu_side *map, const kugel__gpu_how *how, kugel_queue *queue)
 {
-  KUGEL_TRY(leg_stage(p, alm, how, false, queue));
-  return ring_stage(p, map, how, false, queue);
+  KUGEL_TRY(kugel__sht_gpu_legendre(p, alm, how, false, queue));
+  return kugel__sht_gpu_rings(p, map, how, false, queue);
 }
 
 kugel_status kugel__sht_gpu_back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
@@ -160,7 +160,7 @@ kugel_status kugel__sht_gpu_back(const kugel_sht *p, const kugel__gpu_side *map,
   int32_t bad = 0;
   if (how->check == 2)
     KUGEL_TRY(kugel__device_fill(g->device, g->bad, 0, sizeof bad, queue));
-  KUGEL_TRY(ring_stage(p, map, how, true, queue));
+  KUGEL_TRY(kugel__sht_gpu_rings(p, map, how, true, queue));
   if (how->check == 2) {
     KUGEL_TRY(
         kugel__device_copy(g->device, KUGEL__DOWNLOAD, (kugel__mem){&bad, 0}, g->bad, sizeof bad, queue));
@@ -168,20 +168,5 @@ kugel_status kugel__sht_gpu_back(const kugel_sht *p, const kugel__gpu_side *map,
     KUGEL_CHECK(!bad, KUGEL_EINVAL,
                 "the maps have %d NaN, infinite or UNSEEN pixels: mask them, or set opts.bad_pixels", bad);
   }
-  return leg_stage(p, alm, how, true, queue);
-}
-
-kugel_status kugel__sht_gpu_stages(const kugel_sht *p, kugel__mem alm, kugel__mem map, bool transpose,
-                                   int what, kugel_queue *queue)
-{
-  kugel__gpu_side a = {.mem = alm}, m = {.mem = map};
-  static const kugel__gpu_how plain = {.check = 0};
-  KUGEL_CHECK(!p->gpu->parts, KUGEL_ENOTSUP, "stages of a plan that works in parts cannot be run alone");
-  for (int k = 0; k < 2; k++) {
-    bool rings = (k == 0) == transpose;
-    if (what & (rings ? 2 : 1))
-      KUGEL_TRY(rings ? ring_stage(p, &m, &plain, transpose, queue)
-                      : leg_stage(p, &a, &plain, transpose, queue));
-  }
-  return KUGEL_OK;
+  return kugel__sht_gpu_legendre(p, alm, how, true, queue);
 }

@@ -26,9 +26,4 @@ kugel_status kugel__sht_gpu_by_host(const kugel_sht *plan, kugel__sht_verb verb,
 /* gpu_run.c: of a plan with everything in the memory of one device, and of one that works in parts. */
 extern const kugel__sht_ops kugel__sht_gpu_ops, kugel__sht_parts_ops;
 
-/* One set on device memory, queued stage by stage, for measurements: what is 1 for the Legendre stage, 2 for
- * the rings, 3 for both. */
-kugel_status kugel__sht_gpu_stages(const kugel_sht *plan, kugel__mem alm, kugel__mem map, bool adjoint,
-                                   int what, kugel_queue *queue);
-
 #endif

@@ -63,6 +63,12 @@ typedef struct kugel__gpu_how {
 /* Memory that the plan keeps, if it was not taken yet. */
 kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out);
 
+/* The two stages of a transform in one piece, between the plan's Fourier coefficients and alms or maps. */
+kugel_status kugel__sht_gpu_legendre(const kugel_sht *plan, const kugel__gpu_side *alm,
+                                     const kugel__gpu_how *how, bool adjoint, kugel_queue *queue);
+kugel_status kugel__sht_gpu_rings(const kugel_sht *plan, const kugel__gpu_side *map,
+                                  const kugel__gpu_how *how, bool adjoint, kugel_queue *queue);
+
 kugel_status kugel__sht_gpu_forward(const kugel_sht *plan, const kugel__gpu_side *alm,
                                     const kugel__gpu_side *map, const kugel__gpu_how *how,
                                     kugel_queue *queue);

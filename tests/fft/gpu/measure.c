@@ -111,11 +111,11 @@ static int64_t calls(const char *device, kugel_fft_kind kind, int64_t n, bool ag
   kugel_ctx *ctx = context(device);
   kugel_fft *plan = NULL;
   kugel_fft_opts o = {.size = sizeof o, .kind = kind, .effort = KUGEL_FFT_MEASURE};
-  int64_t written = kugel__module_written();
+  int64_t written = every_kernels().written;
   kugel__fault_device(0);
   CHECK_OK(kugel_fft_create(ctx, 1, &n, &o, &plan));
   int64_t made = kugel__fault_device(0);
-  CHECK(!again || kugel__module_written() == written);
+  CHECK(!again || every_kernels().written == written);
   double x[64] = {0, 0, 1}, y[64];
   kugel_array a = {.data = x, .device = {KUGEL_CPU, 0}, .ndim = 1, .dtype = KUGEL_C128, .shape = &n}, b = a;
   b.data = y;

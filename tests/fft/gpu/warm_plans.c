@@ -60,7 +60,7 @@ static void check_counts(const char *device, bool single)
 {
   kugel_ctx *ctx = context(device);
   make_all(ctx, single);
-  int64_t written = kugel__module_written(), compiled = kugel__module_compiled();
+  int64_t written = every_kernels().written, compiled = every_kernels().compiled;
   double best = INFINITY;
   for (int k = 0; k < 5; k++) {
     double start = now();
@@ -74,7 +74,7 @@ static void check_counts(const char *device, bool single)
   kugel_ctx_destroy(ctx);
   ctx = context(device); // as in another process: the disk alone remembers
   make_all(ctx, single);
-  CHECK(kugel__module_written() == written && kugel__module_compiled() == compiled);
+  CHECK(every_kernels().written == written && every_kernels().compiled == compiled);
   kugel_ctx_destroy(ctx);
 }
 
@@ -136,7 +136,7 @@ static void check_threads(const char *device)
   pthread_t thread[THREADS];
   planner p[THREADS];
   setenv("KUGEL_CACHE", "off", 1);
-  int64_t compiled = kugel__module_compiled();
+  int64_t compiled = every_kernels().compiled;
   for (int i = 0; i < THREADS; i++) {
     p[i] = (planner){ctx, i, 0};
     CHECK(!pthread_create(&thread[i], NULL, plan_and_run, &p[i]));
@@ -145,7 +145,7 @@ static void check_threads(const char *device)
     pthread_join(thread[i], NULL);
     CHECK_LE(p[i].wrong, 1e-14);
   }
-  CHECK(kugel__module_compiled() - compiled <= 8); // four plans, two directions: each once
+  CHECK(every_kernels().compiled - compiled <= 8); // four plans, two directions: each once
   kugel_ctx_destroy(ctx);
 }
 

@@ -125,12 +125,12 @@ static void check_same(const char *device, int which)
   kugel_ctx_destroy(ctx);
   ctx = context(device);
   setenv("KUGEL_CACHE", "off", 1);
-  int64_t written = kugel__module_written(), compiled = kugel__module_compiled();
+  int64_t written = every_kernels().written, compiled = every_kernels().compiled;
   CHECK_OK(kugel_fft_load(ctx, path, &loaded));
   run(loaded, which, got);
   CHECK(!memcmp(want, got, sizeof want));
-  CHECK(kugel__module_compiled() == compiled);
-  CHECK(kugel__module_written() == written || !kugel__build_id(id, sizeof id));
+  CHECK(every_kernels().compiled == compiled);
+  CHECK(every_kernels().written == written || !kugel__build_id(id, sizeof id));
   CHECK_OK(kugel_fft_get_info(loaded, &b));
   CHECK(!memcmp(&a, &b, sizeof a) && a.ndim == 2 && a.n[1] == 20 && a.extent[1] == (which == 1 ? 16 : 20));
   kugel_fft_destroy(loaded);
