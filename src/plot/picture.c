@@ -7,6 +7,7 @@
 #include <png.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/ctx.h"
 #include "plot/pixels.h"
 #include "plot/plot.h"
 #include "core/replace.h"
@@ -67,6 +68,32 @@ kugel_status kugel_plot_function(kugel_ctx *ctx, const kugel_plot_opts *opts, ku
   KUGEL_CHECK(fn && out, KUGEL_EINVAL, "%s is NULL", fn ? "out" : "fn");
   kugel__source s = {.at = kugel__source_function, .fn = fn, .user = user};
   return kugel__plot(ctx, opts, &s, out);
+}
+
+kugel_status kugel__picture_make(kugel_ctx *ctx, kugel__paint *paint, void *of, kugel_plot **out)
+{
+  kugel__type *type = NULL;
+  ctx = kugel__ctx_retain(ctx);
+  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
+  kugel_plot *picture = kugel__calloc(ctx, sizeof *picture);
+  if (!picture) {
+    kugel_ctx_destroy(ctx);
+    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
+  }
+  picture->ctx = ctx;
+  kugel_status s = kugel__type_open(ctx, &type);
+  if (!s)
+    s = paint(picture, type, of);
+  if (!s)
+    s = kugel__type_check(type);
+  kugel__type_close(type);
+  kugel__free(ctx, picture->canvas.mask);
+  picture->canvas.mask = NULL;
+  if (s)
+    kugel_plot_destroy(picture);
+  else
+    *out = picture;
+  return s;
 }
 
 void kugel_plot_destroy(kugel_plot *p)

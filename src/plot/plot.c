@@ -314,9 +314,10 @@ static void name_system(const kugel__painter *p)
                     size, 0.2 * (double)c->width, text, ink);
 }
 
-static kugel_status paint(kugel__painter *p, int64_t count)
+static kugel_status draw(kugel__painter *p)
 {
   const kugel_plot_opts *o = &p->o;
+  const kugel__source *s = p->source;
   double share = o->width / 1200.0; // type shrinks more slowly than the picture
   p->unit = o->pixel_ratio > 0 ? o->pixel_ratio : share < 1 ? sqrt(share) : share;
   p->bad = (kugel__color){(float)o->bad[0] / 255, (float)o->bad[1] / 255, (float)o->bad[2] / 255,
@@ -326,9 +327,8 @@ static kugel_status paint(kugel__painter *p, int64_t count)
   KUGEL_TRY(o->color_table ? kugel__colors_table(o->color_table, o->ncolors, &p->colors)
                            : kugel__colors_fill(o->colors, &p->colors));
   KUGEL_TRY(kugel__view_set(&p->view, o));
-  KUGEL_TRY(kugel__type_open(p->picture->ctx, &p->type));
   KUGEL_TRY(lay_out(p));
-  KUGEL_TRY(set_range(p, count));
+  KUGEL_TRY(set_range(p, s->nside ? 12 * s->nside * s->nside : s->nlat * s->nlon));
   KUGEL_TRY(paint_map(p));
   kugel__graticule(&p->picture->canvas, p->type, &p->view, o, p->unit);
   if (!o->no_bar)
@@ -338,7 +338,6 @@ static kugel_status paint(kugel__painter *p, int64_t count)
     kugel__type_fit(p->type, &p->picture->canvas, p->view.x0 + p->view.w / 2, p->title_y, 0.5, 20 * p->unit,
                     width - 12 * p->unit, o->title, ink);
   name_system(p);
-  KUGEL_TRY(kugel__type_check(p->type));
   p->picture->ends[0] = p->ruler.min;
   p->picture->ends[1] = p->ruler.max;
   p->picture->view = p->view;
@@ -346,41 +345,30 @@ static kugel_status paint(kugel__painter *p, int64_t count)
   return KUGEL_OK;
 }
 
+static kugel_status paint(kugel_plot *picture, kugel__type *type, void *of)
+{
+  kugel__painter *p = of;
+  p->picture = picture;
+  p->type = type;
+  kugel__span outer = kugel__progress_enter(0, 1);
+  kugel_status s = draw(p);
+  kugel__progress_leave(outer);
+  return s;
+}
+
 kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__source *source,
                          kugel_plot **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
   *out = NULL;
-  ctx = kugel__ctx_retain(ctx);
-  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
-  kugel_plot *picture = kugel__calloc(ctx, sizeof *picture);
   kugel__painter *p = kugel__calloc(ctx, sizeof *p);
-  kugel_status s = picture && p ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
-  if (picture)
-    picture->ctx = ctx;
-  if (!s)
-    s = kugel__take_opts(&p->o, sizeof p->o, opts, "kugel_plot_opts");
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a picture");
+  p->source = source;
+  kugel_status s = kugel__take_opts(&p->o, sizeof p->o, opts, "kugel_plot_opts");
   if (!s)
     s = check_opts(&p->o);
-  if (!s) {
-    p->picture = picture;
-    p->source = source;
-    int64_t count = source->nside ? 12 * source->nside * source->nside : source->nlat * source->nlon;
-    kugel__span outer = kugel__progress_enter(0, 1);
-    s = paint(p, count);
-    kugel__progress_leave(outer);
-  }
-  if (p)
-    kugel__type_close(p->type);
+  if (!s)
+    s = kugel__picture_make(ctx, paint, p, out);
   kugel__free(ctx, p);
-  if (!s) {
-    kugel__free(ctx, picture->canvas.mask);
-    picture->canvas.mask = NULL;
-    *out = picture;
-  } else if (picture) {
-    kugel_plot_destroy(picture);
-  } else {
-    kugel_ctx_destroy(ctx);
-  }
   return s;
 }

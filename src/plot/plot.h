@@ -168,6 +168,10 @@ struct kugel_plot {
   size_t png_size;
 };
 
+/* Makes a picture by paint(picture, type, of), which creates its canvas; KUGEL_ENOMEM if a letter is missing. */
+typedef kugel_status kugel__paint(kugel_plot *picture, kugel__type *type, void *of);
+kugel_status kugel__picture_make(kugel_ctx *ctx, kugel__paint *paint, void *of, kugel_plot **out);
+
 /* A drawing being made. */
 typedef struct kugel__painter {
   kugel_plot *picture;

@@ -198,14 +198,15 @@ static kugel_status take_chart(kugel__chart *c, const kugel_plot_cl_opts *opts)
   return KUGEL_OK;
 }
 
-static kugel_status paint(kugel__chart *c, kugel_plot *p)
+static kugel_status paint(kugel_plot *p, kugel__type *type, void *of)
 {
+  kugel__chart *c = of;
   kugel__ticks l_ticks, ticks;
   KUGEL_TRY(set_values(c));
   set_multipoles(c);
   KUGEL_TRY(kugel__canvas_create(p->ctx, c->o.width, c->o.height, c->o.transparent, &p->canvas));
   c->canvas = &p->canvas;
-  KUGEL_TRY(kugel__type_open(p->ctx, &c->type));
+  c->type = type;
   kugel__chart_axis(c, false, &l_ticks);
   kugel__chart_axis(c, true, &ticks);
   for (int64_t s = c->n - 1; s >= 0 && c->cl; s--)
@@ -220,17 +221,12 @@ static kugel_status paint(kugel__chart *c, kugel_plot *p)
   kugel__chart_names(c, &ticks);
   kugel__chart_legend(c);
   kugel__chart_title(c);
-  kugel_status typed = kugel__type_check(c->type);
-  kugel__type_close(c->type);
-  KUGEL_TRY(typed);
   p->box[0] = (int64_t)floor(c->x0);
   p->box[1] = (int64_t)floor(c->y0);
   p->box[2] = (int64_t)ceil(c->x0 + c->w) - p->box[0];
   p->box[3] = (int64_t)ceil(c->y0 + c->h) - p->box[1];
   p->ends[0] = c->up.min;
   p->ends[1] = c->up.max;
-  kugel__free(p->ctx, p->canvas.mask);
-  p->canvas.mask = NULL;
   return KUGEL_OK;
 }
 
@@ -247,18 +243,5 @@ kugel_status kugel_plot_cl(kugel_ctx *ctx, const kugel_plot_cl_opts *opts, int64
               "cl is NULL: give [nspectra, lmax + 1] numbers, or bands");
   kugel__chart c = {.n = nspectra, .lmax = lmax, .cl = cl, .first = lmax > 2 ? 2 : 1};
   KUGEL_TRY(take_chart(&c, opts));
-  ctx = kugel__ctx_retain(ctx);
-  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
-  kugel_plot *picture = kugel__calloc(ctx, sizeof *picture);
-  if (!picture) {
-    kugel_ctx_destroy(ctx);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
-  }
-  picture->ctx = ctx;
-  kugel_status s = paint(&c, picture);
-  if (s)
-    kugel_plot_destroy(picture);
-  else
-    *out = picture;
-  return s;
+  return kugel__picture_make(ctx, paint, &c, out);
 }

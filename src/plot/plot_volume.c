@@ -130,13 +130,12 @@ static void draw_bar(const sheet *s, kugel__type *type, kugel__canvas *c)
   kugel__type_draw(type, c, x + w + 10 * s->unit, y + 9 * s->unit, 0, 18 * s->unit, label, ink, 0, no_halo);
 }
 
-static kugel_status paint(sheet *s, kugel_plot *picture)
+static kugel_status paint(kugel_plot *picture, kugel__type *type, void *of)
 {
+  const sheet *s = of;
   kugel__colors colors;
-  kugel__type *type;
   KUGEL_TRY(kugel__colors_fill(s->o.colors ? s->o.colors : "grey", &colors));
   KUGEL_TRY(kugel__canvas_create(picture->ctx, s->width, s->height, false, &picture->canvas));
-  KUGEL_TRY(kugel__type_open(picture->ctx, &type));
   for (int i = 0; i < 3; i++)
     if (s->shown[i])
       draw_panel(s, &s->panel[i], &colors, &picture->canvas);
@@ -149,7 +148,6 @@ static kugel_status paint(sheet *s, kugel_plot *picture)
   snprintf(range, sizeof range, "%.6g \xe2\x80\x93 %.6g", s->min, s->max);
   kugel__type_draw(type, &picture->canvas, (double)s->width - 16 * s->unit, (double)s->height - 19 * s->unit,
                    1, 18 * s->unit, range, ink, 0, no_halo);
-  kugel__type_close(type);
   const panel *p = &s->panel[s->shown[0] ? 0 : s->shown[1] ? 1 : 2];
   memcpy(picture->box, ((int64_t[4]){p->x, p->y, p->w, p->h}), sizeof picture->box);
   picture->ends[0] = s->min;
@@ -191,18 +189,5 @@ kugel_status kugel_plot_volume(kugel_ctx *ctx, const kugel_plot_volume_opts *opt
                        {.values = yz, .rows = n[0], .columns = n[1]}}};
   KUGEL_TRY(take(&s, opts, n));
   find_range(&s);
-  ctx = kugel__ctx_retain(ctx);
-  KUGEL_CHECK(ctx, KUGEL_ENOMEM, "no memory for the default context");
-  kugel_plot *picture = kugel__calloc(ctx, sizeof *picture);
-  if (!picture) {
-    kugel_ctx_destroy(ctx);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a picture");
-  }
-  picture->ctx = ctx;
-  kugel_status status = paint(&s, picture);
-  if (status)
-    kugel_plot_destroy(picture);
-  else
-    *out = picture;
-  return status;
+  return kugel__picture_make(ctx, paint, &s, out);
 }

@@ -15,10 +15,23 @@ static double slope(double theta, double phi, void *user)
   return theta;
 }
 
-static kugel_status draw(int spectra, kugel_plot **p)
+enum { MAP, SPECTRA, VOLUME };
+
+static kugel_status draw(int what, kugel_plot **p)
 {
+  static const int64_t n[3] = {2, 2, 2};
+  static const float plane[4] = {1, 2, 3, 4};
   static const double cl[LMAX + 1] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  if (spectra)
+  if (what == VOLUME)
+    return kugel_plot_volume(NULL,
+                             &(kugel_plot_volume_opts){.size = sizeof(kugel_plot_volume_opts),
+                                                       .width = 100,
+                                                       .voxel = {1, 1, 1},
+                                                       .title = "V",
+                                                       .min = 1,
+                                                       .max = 4},
+                             n, plane, plane, plane, p);
+  if (what == SPECTRA)
     return kugel_plot_cl(
         NULL, &(kugel_plot_cl_opts){.size = sizeof(kugel_plot_cl_opts), .width = 200, .title = "T"}, 1, LMAX,
         cl, p);
@@ -33,16 +46,16 @@ static kugel_status draw(int spectra, kugel_plot **p)
 }
 
 /* Allocation n and all later ones fail, for every n: KUGEL_ENOMEM, or the same picture. */
-static void sweep(int spectra)
+static void sweep(int what)
 {
   kugel_plot *whole = NULL;
   int64_t width, height, n = 0, short_of = 0;
-  CHECK_OK(draw(spectra, &whole)); // the context's own allocations are made by now
+  CHECK_OK(draw(what, &whole)); // the context's own allocations are made by now
   const uint8_t *want = kugel_plot_pixels(whole, &width, &height);
   for (kugel_status s = KUGEL_ENOMEM; s != KUGEL_OK;) {
     kugel_plot *p = NULL;
     kugel__fault_alloc(++n);
-    s = draw(spectra, &p);
+    s = draw(what, &p);
     kugel__fault_alloc(0);
     CHECK(s == KUGEL_OK || s == KUGEL_ENOMEM);
     short_of += s == KUGEL_ENOMEM;
@@ -75,8 +88,9 @@ static void count(void)
 
 int main(void)
 {
-  CASE("letters of a map") sweep(0);
-  CASE("letters of spectra") sweep(1);
+  CASE("letters of a map") sweep(MAP);
+  CASE("letters of spectra") sweep(SPECTRA);
+  CASE("letters of a volume") sweep(VOLUME);
   CASE("memory is the context's") count();
   END();
 }
