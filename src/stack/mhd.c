@@ -7,15 +7,15 @@
 #include <strings.h>
 #include "stack/data.h"
 
-enum { MAX_AXES = 5, MAX_HEADER = 1 << 16 };
+enum { MAX_HEADER = 1 << 16 };
 
 typedef struct mhd {
   int naxes;
-  int64_t size[MAX_AXES], channels, skip;
-  double spacing[MAX_AXES];
+  int64_t size[KUGEL__DATA_AXES], channels, skip;
+  double spacing[KUGEL__DATA_AXES];
   kugel_dtype type;
   bool typed, big, packed;
-  char labels[MAX_AXES + 1], data[1024];
+  char labels[KUGEL__DATA_AXES + 1], data[1024];
 } mhd;
 
 static const struct {
@@ -33,7 +33,7 @@ static bool is_true(const char *v)
 
 static void numbers(const char *v, double *x)
 {
-  for (int i = 0; i < MAX_AXES && *(v += strspn(v, " \t")); i++, v += strcspn(v, " \t"))
+  for (int i = 0; i < KUGEL__DATA_AXES && *(v += strspn(v, " \t")); i++, v += strcspn(v, " \t"))
     x[i] = kugel__stack_real(v);
 }
 
@@ -42,11 +42,11 @@ static kugel_status parse_field(kugel_image *im, mhd *h, const char *key, const 
   const char *path = kugel__tail(im->path);
   if (!strcmp(key, "NDims")) {
     h->naxes = atoi(v);
-    KUGEL_CHECK(h->naxes >= 1 && h->naxes <= MAX_AXES, KUGEL_ENOTSUP, "'%s' has NDims %.20s, must be 1 to %d",
-                path, v, MAX_AXES);
+    KUGEL_CHECK(h->naxes >= 1 && h->naxes <= KUGEL__DATA_AXES, KUGEL_ENOTSUP,
+                "'%s' has NDims %.20s, must be 1 to %d", path, v, KUGEL__DATA_AXES);
   } else if (!strcmp(key, "DimSize")) {
     const char *p = v;
-    for (int i = 0; i < MAX_AXES && *(p += strspn(p, " \t")); i++, p += strcspn(p, " \t"))
+    for (int i = 0; i < KUGEL__DATA_AXES && *(p += strspn(p, " \t")); i++, p += strcspn(p, " \t"))
       h->size[i] = strtoll(p, NULL, 10);
   } else if (!strcmp(key, "ElementSpacing") || (!strcmp(key, "ElementSize") && h->spacing[0] <= 0)) {
     numbers(v, h->spacing);
@@ -65,18 +65,14 @@ static kugel_status parse_field(kugel_image *im, mhd *h, const char *key, const 
   } else if (!strcmp(key, "CompressedData")) {
     h->packed = is_true(v);
   } else if (!strcmp(key, "HeaderSize")) {
-    h->skip = strtoll(v, NULL, 10);
-    KUGEL_CHECK(h->skip >= -1 && h->skip < INT64_MAX / 4, KUGEL_EFORMAT, "'%s' has HeaderSize %.30s", path,
-                v);
+    KUGEL_TRY(kugel__data_take_skip(im, "HeaderSize", v, &h->skip));
   } else if (!strcmp(key, "AxisLabels")) {
     int n = 0;
-    for (const char *p = v; *p && n < MAX_AXES; p++)
+    for (const char *p = v; *p && n < KUGEL__DATA_AXES; p++)
       if (*p != ' ')
         h->labels[n++] = *p;
   } else if (!strcmp(key, "ElementDataFile")) {
-    KUGEL_CHECK(strlen(v) < sizeof h->data && !strchr(v, '%') && strncmp(v, "LIST", 4), KUGEL_ENOTSUP,
-                "'%s' has its data in several files: one is read", path);
-    strcpy(h->data, v);
+    KUGEL_TRY(kugel__data_take_name(im, v, h->data));
   }
   return KUGEL_OK;
 }
@@ -110,7 +106,7 @@ static kugel_status use(kugel_image *im, mhd *h, int64_t end)
   int64_t *n = im->info.shape;
   kugel__stack_place place = {0};
   bool labelled = (int)strlen(h->labels) == h->naxes;
-  int axis[MAX_AXES];
+  int axis[KUGEL__DATA_AXES];
   bool used[5] = {false};
   for (int i = 0; i < 5; i++)
     n[i] = 1;
@@ -135,9 +131,8 @@ static kugel_status use(kugel_image *im, mhd *h, int64_t end)
     place.stride[1] = step;
     step *= h->channels;
   }
+  kugel__data_strides(h->naxes, axis, h->size, step, &place);
   for (int i = 0; i < h->naxes; i++) {
-    place.stride[axis[i]] = step;
-    step *= h->size[i];
     if (axis[i] >= 2)
       im->info.voxel[axis[i] - 2] = 1e3 * fabs(h->spacing[i]);
     else if (axis[i] == 0)
@@ -152,40 +147,30 @@ static kugel_status use(kugel_image *im, mhd *h, int64_t end)
                           h->packed);
 }
 
+/* Lines "ChannelName0 = DAPI". */
 static void read_names(kugel_image *im)
 {
-  for (const char *line = strstr(im->text, "\nChannelName"); line; line = strstr(line + 1, "\nChannelName")) {
-    char *after, name[KUGEL__NAME_BYTES];
-    long c = strtol(line + 12, &after, 10);
-    after += strspn(after, " \t");
-    if (*after != '=')
-      continue;
-    after += 1 + strspn(after + 1, " \t");
-    snprintf(name, sizeof name, "%.*s", (int)kugel__min(KUGEL__NAME_BYTES, (int64_t)strcspn(after, "\r\n")),
-             after);
-    kugel__stack_name(im, c, name);
-  }
+  kugel__data_channels(im, "\nChannelName", "=");
+}
+
+static size_t header_end(const char *text)
+{
+  const char *last = strstr(text, "ElementDataFile");
+  return last ? (size_t)(last - text) + strcspn(last, "\r\n") : 0;
+}
+
+static kugel_status take(kugel_image *im, char *text)
+{
+  int64_t end = 0;
+  mhd h = {0};
+  KUGEL_TRY(parse(im, &h, text, &end));
+  return use(im, &h, end);
 }
 
 kugel_status kugel__mhd_open(kugel_image *im, int64_t bytes)
 {
-  char *text;
-  int64_t n, end = 0;
   (void)bytes;
-  mhd h = {0};
-  KUGEL_TRY(kugel__stack_slurp(im->ctx, im->path, MAX_HEADER, &text, &n));
-  const char *last = strstr(text, "ElementDataFile");
-  kugel_status s = kugel__stack_text(im, text, last ? (size_t)(last - text) + strcspn(last, "\r\n") : 0);
-  if (!s)
-    s = parse(im, &h, text, &end);
-  if (!s)
-    s = use(im, &h, end);
-  if (!s)
-    s = kugel__stack_names(im);
-  if (!s)
-    read_names(im);
-  kugel__free(im->ctx, text);
-  return s;
+  return kugel__data_read(im, MAX_HEADER, header_end, take, read_names);
 }
 
 /* ---- writing ---- */
@@ -201,11 +186,7 @@ static const char *type_of(kugel_dtype t)
 static void describe(const kugel_image *im, kugel__grow *out, const char *data, bool packed)
 {
   const int64_t *n = im->info.shape;
-  int axes[5] = {4, 3, 2}, naxes = 3;
-  if (n[1] > 1 || n[0] > 1)
-    axes[naxes++] = 1;
-  if (n[0] > 1)
-    axes[naxes++] = 0;
+  int axes[KUGEL__DATA_AXES], naxes = kugel__data_axes(im, axes);
   kugel__grow_add(out,
                   "ObjectType = Image\nNDims = %d\nBinaryData = True\nBinaryDataByteOrderMSB = False\n"
                   "CompressedData = %s\nDimSize =",
@@ -232,21 +213,16 @@ static void describe(const kugel_image *im, kugel__grow *out, const char *data, 
 
 kugel_status kugel__mhd_create(kugel_image *im)
 {
-  kugel__grow header = {.ctx = im->ctx};
   size_t n = strlen(im->path);
   bool local = n > 4 && !strcasecmp(im->path + n - 4, ".mha"),
        packed = im->opts.compression == KUGEL_COMPRESS_DEFLATE;
-  const char *suffix = local ? NULL : packed ? ".zraw" : ".raw";
-  char *data = NULL;
   KUGEL_CHECK(type_of(im->info.dtype), KUGEL_ENOTSUP, "MetaImage has no type %s: take float32",
               kugel__stack_dtype_name(im->info.dtype));
   strcpy(im->format_name, "MetaImage");
-  if (suffix)
-    KUGEL_TRY(kugel__data_name(im, suffix, false, &data));
-  describe(im, &header, data, packed);
-  kugel__free(im->ctx, data);
-  kugel_status s = header.failed ? KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a header")
-                                 : kugel__data_create(im, header.data, header.size, suffix, packed ? 15 : 0);
-  kugel__grow_free(&header);
-  return s;
+  return kugel__data_write(im,
+                           &(kugel__data_header){local    ? NULL
+                                                 : packed ? ".zraw"
+                                                          : ".raw",
+                                                 packed ? 15 : 0},
+                           describe);
 }

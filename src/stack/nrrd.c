@@ -6,15 +6,16 @@
 #include <strings.h>
 #include "stack/data.h"
 
-enum { MAX_AXES = 5, MAX_HEADER = 1 << 20 };
+enum { MAX_HEADER = 1 << 20 };
 
 typedef struct nrrd {
   kugel_dtype type;
   bool typed, big, swapped_known, packed;
   int naxes;
-  int64_t size[MAX_AXES]; // fastest first
-  double spacing[MAX_AXES];
-  char unit[MAX_AXES][24], kind[MAX_AXES], label[MAX_AXES]; // kind: 's' space, 'c', 't', 0 not said
+  int64_t size[KUGEL__DATA_AXES]; // fastest first
+  double spacing[KUGEL__DATA_AXES];
+  char unit[KUGEL__DATA_AXES][24], kind[KUGEL__DATA_AXES],
+      label[KUGEL__DATA_AXES]; // kind: 's' space, 'c', 't', 0 not said
   char data[1024];
   int64_t skip;
 } nrrd;
@@ -77,7 +78,7 @@ static void parse_axes(nrrd *h, const char *key, const char *v)
 {
   char word[256];
   bool space = !strcmp(key, "space units");
-  for (int i = 0; i < MAX_AXES && *(v + strspn(v, " \t")); i++) {
+  for (int i = 0; i < KUGEL__DATA_AXES && *(v + strspn(v, " \t")); i++) {
     v = next_word(v, word, sizeof word);
     if (!strcmp(key, "sizes"))
       h->size[i] = strtoll(word, NULL, 10);
@@ -108,8 +109,8 @@ static kugel_status parse_field(kugel_image *im, nrrd *h, const char *key, const
                 "'%s' has elements of type \"%.60s\": integers, float and double are read", path, v);
   } else if (!strcmp(key, "dimension")) {
     h->naxes = atoi(v);
-    KUGEL_CHECK(h->naxes >= 1 && h->naxes <= MAX_AXES, KUGEL_ENOTSUP,
-                "'%s' has dimension %.20s, must be 1 to %d", path, v, MAX_AXES);
+    KUGEL_CHECK(h->naxes >= 1 && h->naxes <= KUGEL__DATA_AXES, KUGEL_ENOTSUP,
+                "'%s' has dimension %.20s, must be 1 to %d", path, v, KUGEL__DATA_AXES);
   } else if (!strcmp(key, "encoding")) {
     h->packed = !strcmp(v, "gzip") || !strcmp(v, "gz");
     KUGEL_CHECK(h->packed || !strcmp(v, "raw"), KUGEL_ENOTSUP,
@@ -118,12 +119,9 @@ static kugel_status parse_field(kugel_image *im, nrrd *h, const char *key, const
     h->big = !strcmp(v, "big");
     h->swapped_known = true;
   } else if (!strcmp(key, "data file") || !strcmp(key, "datafile")) {
-    KUGEL_CHECK(strlen(v) < sizeof h->data && !strchr(v, '%') && strncmp(v, "LIST", 4), KUGEL_ENOTSUP,
-                "'%s' has its data in several files: one is read", path);
-    strcpy(h->data, v);
+    KUGEL_TRY(kugel__data_take_name(im, v, h->data));
   } else if (!strcmp(key, "byte skip") || !strcmp(key, "byteskip")) {
-    h->skip = strtoll(v, NULL, 10);
-    KUGEL_CHECK(h->skip >= -1 && h->skip < INT64_MAX / 4, KUGEL_EFORMAT, "'%s' has byte skip %.30s", path, v);
+    KUGEL_TRY(kugel__data_take_skip(im, "byte skip", v, &h->skip));
   } else if (!strcmp(key, "line skip") || !strcmp(key, "lineskip")) {
     KUGEL_CHECK(atoi(v) == 0, KUGEL_ENOTSUP, "'%s' skips lines: byte skip is read", path);
   }
@@ -161,7 +159,7 @@ static kugel_status parse(kugel_image *im, nrrd *h, char *text, int64_t *end)
 }
 
 /* Which of t c z y x each axis of the file is. */
-static kugel_status assign(kugel_image *im, const nrrd *h, int axis[MAX_AXES])
+static kugel_status assign(kugel_image *im, const nrrd *h, int axis[KUGEL__DATA_AXES])
 {
   static const char order[] = "xyzct";
   bool used[5] = {false}, labelled = true;
@@ -187,7 +185,7 @@ static kugel_status assign(kugel_image *im, const nrrd *h, int axis[MAX_AXES])
 
 static kugel_status use(kugel_image *im, const nrrd *h, int64_t end)
 {
-  int axis[MAX_AXES];
+  int axis[KUGEL__DATA_AXES];
   kugel__stack_place place = {0};
   KUGEL_CHECK(h->typed && h->naxes, KUGEL_EFORMAT, "'%s' has no %s in its header", kugel__tail(im->path),
               h->typed ? "dimension" : "type");
@@ -198,11 +196,7 @@ static kugel_status use(kugel_image *im, const nrrd *h, int64_t end)
     im->info.shape[axis[i]] = h->size[i];
   im->info.dtype = h->type;
   KUGEL_TRY(kugel__stack_check_shape(im));
-  int64_t step = (int64_t)kugel__stack_bytes(im);
-  for (int i = 0; i < h->naxes; i++) {
-    place.stride[axis[i]] = step;
-    step *= h->size[i];
-  }
+  kugel__data_strides(h->naxes, axis, h->size, (int64_t)kugel__stack_bytes(im), &place);
   for (int i = 0; i < h->naxes; i++) {
     if (axis[i] == 0)
       im->info.time_step = h->spacing[i] * kugel__stack_time_unit(h->unit[i]);
@@ -222,51 +216,38 @@ static kugel_status use(kugel_image *im, const nrrd *h, int64_t end)
 /* Key/value pairs "channel 0:=DAPI". */
 static void read_names(kugel_image *im)
 {
-  for (const char *line = strstr(im->text, "\nchannel "); line; line = strstr(line + 1, "\nchannel ")) {
-    char *colon, name[KUGEL__NAME_BYTES];
-    long c = strtol(line + 9, &colon, 10);
-    if (colon[0] != ':' || colon[1] != '=')
-      continue;
-    snprintf(name, sizeof name, "%.*s",
-             (int)kugel__min(KUGEL__NAME_BYTES, (int64_t)strcspn(colon + 2, "\r\n")), colon + 2);
-    kugel__stack_name(im, c, name);
-  }
+  kugel__data_channels(im, "\nchannel ", ":=");
+}
+
+static size_t header_end(const char *text)
+{
+  const char *stop = strstr(text, "\n\n"), *crlf = strstr(text, "\r\n\r\n");
+  if (!stop || (crlf && crlf < stop))
+    stop = crlf;
+  return stop ? (size_t)(stop - text) : strlen(text);
+}
+
+static kugel_status take(kugel_image *im, char *text)
+{
+  int64_t end;
+  nrrd h = {0};
+  KUGEL_TRY(parse(im, &h, text, &end));
+  return use(im, &h, end);
 }
 
 kugel_status kugel__nrrd_open(kugel_image *im, int64_t bytes)
 {
-  char *text;
-  int64_t n, end;
   (void)bytes;
-  nrrd h = {0};
-  KUGEL_TRY(kugel__stack_slurp(im->ctx, im->path, MAX_HEADER, &text, &n));
-  const char *stop = strstr(text, "\n\n"), *crlf = strstr(text, "\r\n\r\n");
-  if (!stop || (crlf && crlf < stop))
-    stop = crlf;
-  kugel_status s = kugel__stack_text(im, text, stop ? (size_t)(stop - text) : strlen(text));
-  if (!s)
-    s = parse(im, &h, text, &end);
-  if (!s)
-    s = use(im, &h, end);
-  if (!s)
-    s = kugel__stack_names(im);
-  if (!s)
-    read_names(im);
-  kugel__free(im->ctx, text);
-  return s;
+  return kugel__data_read(im, MAX_HEADER, header_end, take, read_names);
 }
 
 /* ---- writing ---- */
 
-static void describe(kugel_image *im, kugel__grow *out, const char *data, bool packed)
+static void describe(const kugel_image *im, kugel__grow *out, const char *data, bool packed)
 {
   static const char letters[] = "tczyx";
   const int64_t *n = im->info.shape;
-  int axes[5] = {4, 3, 2}, naxes = 3;
-  if (n[1] > 1 || n[0] > 1)
-    axes[naxes++] = 1;
-  if (n[0] > 1)
-    axes[naxes++] = 0;
+  int axes[KUGEL__DATA_AXES], naxes = kugel__data_axes(im, axes);
   const char *type = im->info.dtype.code == KUGEL_FLOAT ? im->info.dtype.bits == 64 ? "double" : "float"
                                                         : kugel__stack_dtype_name(im->info.dtype);
   kugel__grow_add(out, "NRRD0005\ntype: %s\ndimension: %d\nsizes:", type, naxes);
@@ -304,21 +285,12 @@ static void describe(kugel_image *im, kugel__grow *out, const char *data, bool p
 
 kugel_status kugel__nrrd_create(kugel_image *im)
 {
-  kugel__grow header = {.ctx = im->ctx};
   size_t n = strlen(im->path);
   bool detached = n > 5 && !strcasecmp(im->path + n - 5, ".nhdr"),
        packed = im->opts.compression == KUGEL_COMPRESS_DEFLATE;
-  const char *suffix = detached ? packed ? ".raw.gz" : ".raw" : NULL;
-  char *data = NULL;
   KUGEL_CHECK(im->info.dtype.code != KUGEL_FLOAT || im->info.dtype.bits >= 32, KUGEL_ENOTSUP,
               "NRRD has no type %s: take float32", kugel__stack_dtype_name(im->info.dtype));
   strcpy(im->format_name, "NRRD");
-  if (suffix)
-    KUGEL_TRY(kugel__data_name(im, suffix, false, &data));
-  describe(im, &header, data, packed);
-  kugel__free(im->ctx, data);
-  kugel_status s = header.failed ? KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a header")
-                                 : kugel__data_create(im, header.data, header.size, suffix, packed ? 31 : 0);
-  kugel__grow_free(&header);
-  return s;
+  return kugel__data_write(
+      im, &(kugel__data_header){detached ? packed ? ".raw.gz" : ".raw" : NULL, packed ? 31 : 0}, describe);
 }
