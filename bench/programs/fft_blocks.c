@@ -82,11 +82,11 @@ static bool parse(const char *line, candidate *c)
   b->constants = strchr(flags, 'c');
   b->resident = digit ? (uint8_t)(*digit - '0') : 0;
   b->flat = walk[0] == 'f';
-  b->across_in = walk[0] == 'a' || walk[0] == 'b';
-  b->across_out = !b->flat;
+  b->in.across = walk[0] == 'a' || walk[0] == 'b';
+  b->out.across = !b->flat;
   if (walk[0] != 'a') { // as plans know them
-    b->step_in = b->across_in ? columns : 1;
-    b->step_out = b->across_out ? columns : 1;
+    b->in.step = b->in.across ? columns : 1;
+    b->out.step = b->out.across ? columns : 1;
     b->c0 = b->flat ? 0 : columns;
   }
   b->big = walk[0] == 'b' ? n * columns : 0;

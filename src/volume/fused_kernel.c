@@ -249,7 +249,7 @@ void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen
   g->threads = f->block.threads * f->block.group;
   g->blocks = f->block.resident;
   parameters(&b);
-  kugel__seat s = kugel__seat_of(&b.k, f->block.across_in);
+  kugel__seat s = kugel__seat_of(&b.k, f->block.in.across);
   find_line(&b, &s);
   load(&b, &s);
   kugel__build_stages(&b.k, &s, &s, &s, false);

@@ -68,7 +68,7 @@ static void plan(int64_t n, kugel_fft_kind kind, kugel__type real, bool halves, 
   kugel__gpu_chain *c = kugel__calloc(NULL, sizeof *c);
   kugel__line line = kugel__line_of(kind, false, n);
   CHECK_OK(kugel__gpu_chain_plan(c, &line, real, true, 65536, true));
-  c->pass[0].block.half_in = c->pass[c->passes - 1].block.half_out = halves;
+  c->pass[0].block.in.half = c->pass[c->passes - 1].block.out.half = halves;
   for (int i = 0; i < c->passes; i++) {
     kugel__gen g;
     kugel__text text = {0};

@@ -24,15 +24,15 @@ static int64_t cost_of(const kugel__block *b, const kugel__bank_layout *l)
   for (int stage = 0; stage + 1 < b->stages; stage++) {
     int64_t r = b->radix[stage], step = b->m / b->radix[stage + 1], write[32], read[32];
     for (int lane = 0; lane < 32; lane++) {
-      bool across = b->across_in;
+      bool across = b->in.across;
       int64_t t = across ? lane / b->group : lane % b->threads,
               slot = across ? lane % b->group : lane / b->threads;
       bool idle = lane >= b->threads * b->group;
       int64_t j = t % s;
       write[lane] = idle || t >= b->m / r ? -1 : at(l, (t - j) * r + j, slot);
-      if (stage + 2 == b->stages && b->across_out != across) {
-        t = b->across_out ? lane / b->group : lane % b->threads;
-        slot = b->across_out ? lane % b->group : lane / b->threads;
+      if (stage + 2 == b->stages && b->out.across != across) {
+        t = b->out.across ? lane / b->group : lane % b->threads;
+        slot = b->out.across ? lane % b->group : lane / b->threads;
       }
       read[lane] = idle || t >= step ? -1 : at(l, t, slot);
     }
@@ -52,7 +52,7 @@ kugel__bank_layout kugel__bank_layout_of(const kugel__block *b)
 {
   kugel__bank_layout best = {0};
   int64_t least = INT64_MAX;
-  if (b->across_in && b->across_out)
+  if (b->in.across && b->out.across)
     return (kugel__bank_layout){
         .pairs = in_pairs(b), .point_step = b->group, .slot_step = 1, .plane = b->m * b->group};
   if (b->stages == 1 && b->m == b->n) // a transform a thread

@@ -17,9 +17,9 @@ static void parameters(kugel__build *k)
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  k->in = kugel__gen_pointer(g, type_of(b, b->source, b->half_in), "in");
+  k->in = kugel__gen_pointer(g, type_of(b, b->source, b->in.half), "in");
   kugel__end sink = b->modulus ? KUGEL__END_REAL : b->sink;
-  k->out = kugel__gen_pointer(g, type_of(b, sink, b->half_out), "out");
+  k->out = kugel__gen_pointer(g, type_of(b, sink, b->out.half), "out");
   kugel__type pair = type_of(b, KUGEL__END_COMPLEX, false);
   bool roots = b->source >= KUGEL__END_HALF || b->sink >= KUGEL__END_HALF; // those of few points, many times
   k->tables =
@@ -38,10 +38,10 @@ static void parameters(kugel__build *k)
   k->out_step = kugel__gen_parameter(g, KUGEL__I64, "out_step");
   if (b->c0)
     k->c0 = kugel__int(b->c0);
-  if (b->step_in)
-    k->in_step = kugel__int(b->step_in);
-  if (b->step_out)
-    k->out_step = kugel__int(b->step_out);
+  if (b->in.step)
+    k->in_step = kugel__int(b->in.step);
+  if (b->out.step)
+    k->out_step = kugel__int(b->out.step);
   k->scale = kugel__gen_parameter(g, b->real, "scale");
   k->at = kugel__tables_of(b);
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
@@ -103,7 +103,7 @@ void kugel__block_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
   if (kugel__block_shared(b))
     k.shared = kugel__gen_shared(g, b->real, "shared", kugel__block_shared(b));
   bool moves = b->stages > 1 || b->spectrum; // data goes from thread to thread
-  kugel__seat in = kugel__seat_of(&k, b->across_in), out = moves ? kugel__seat_of(&k, b->across_out) : in;
+  kugel__seat in = kugel__seat_of(&k, b->in.across), out = moves ? kugel__seat_of(&k, b->out.across) : in;
   kugel__val id = kugel__gen_group_id(g);
   if (b->how == KUGEL__BLOCK_CLUSTER) {
     kugel__val cluster = kugel__int(b->of.cluster);
@@ -156,8 +156,8 @@ void kugel__finish_build(const kugel__block *b, kugel_ctx *ctx, kugel__gen *g)
                       .tables = k.tables,
                       .high = b->line.points - 1};
   kugel__side to = from;
-  to.hooked = b->hook_out;
-  to.window = b->keep_out;
+  to.hooked = b->out.hook;
+  to.window = b->out.keep;
   to.modulus = (kugel_fft_modulus)b->modulus;
   to.hook = k.at.hook_out;
   to.kind = b->sink;

@@ -26,6 +26,21 @@ typedef enum kugel__block_how {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
+/* How a kernel reads its lines from one array, or writes them to the other. */
+typedef struct kugel__block_side {
+  int64_t
+      columns;  /* not 0: point j of transform i is point i mod columns + j columns of line i / columns, which
+                      starts at (i / columns) d1 */
+  int64_t step; /* not 0: the value of in_step (out_step) at launch */
+  kugel__window keep; /* the part of each line that the array holds */
+  bool chirp;         /* points are multiplied by the chirp */
+  bool across;        /* neighbouring threads access points of neighbouring transforms: for strided lines */
+  bool half;          /* the array is of halves; real is F32 */
+  bool hook; /* elements are multiplied when read (results when written) by factors in the tables, one per
+                         element of the line in that array */
+  bool unused[4];
+} kugel__block_side;
+
 /* All that the kernel's text depends on. The bytes of this struct are the kernel's key in caches; `unused`
  * fills the padding, so that all bytes are set. */
 typedef struct kugel__block {
@@ -53,10 +68,8 @@ typedef struct kugel__block {
   kugel__line line; /* the whole line; line.points = n if a block holds it */
   kugel__end source,
       sink; /* what this kernel reads and writes: the line's ends, or complex numbers between kernels */
-  int64_t columns_in, columns_out; /* not 0: point j of transform i is point i mod columns + j columns of line
-                                      i / columns, which starts at (i / columns) d1 */
-  kugel__window keep_in, keep_out; /* the part of each line that the arrays hold */
-  int64_t step_in, step_out, c0;   /* not 0: the values of in_step, out_step and c0 at launch */
+  kugel__block_side in, out;
+  int64_t c0; /* not 0: the value of c0 at launch */
   /* Not 0: number of transforms (rows) per line. The first half of a block's transforms are rows up to mirror
    * / 2, the second half are the rows mirror - row, so that points k and points - k of the line are in one
    * block. */
@@ -69,16 +82,9 @@ typedef struct kugel__block {
       chirp; /* not 0: length of the chirp, the line's or, of BLUESTEIN and SPLIT, that of the block's transform */
   int64_t spectrum; /* not 0: the results are multiplied by a spectrum of so many rows and transformed back;
                        transform i uses row i mod spectrum; of SPLIT 2: the even points and the odd ones */
-  bool chirp_in, chirp_out;
-  bool halves;                /* exchanges move first real, then imaginary parts, in half the shared memory */
-  bool across_in, across_out; /* neighbouring threads load (store) points of neighbouring transforms: for
-                                 strided lines */
-  bool flat;                  /* true: transform i starts at i d0; false: at (i mod c0) d0 + (i / c0) d1 */
-  bool half_in, half_out;     /* the array read (written) is of halves; real is F32 */
-  bool hook_in,
-      hook_out;    /* elements are multiplied when read (results when written) by factors in the tables,
-                             one per element of the line in that array */
-  uint8_t modulus; /* kugel_fft_modulus: what the sink writes for complex numbers */
+  bool halves;      /* exchanges move first real, then imaginary parts, in half the shared memory */
+  bool flat;        /* true: transform i starts at i d0; false: at (i mod c0) d0 + (i / c0) d1 */
+  uint8_t modulus;  /* kugel_fft_modulus: what the sink writes for complex numbers */
   bool big_outer;
   bool stream;    /* results are evicted from the caches first: for arrays transformed in place */
   bool constants; /* the compiler may load from the tables early */

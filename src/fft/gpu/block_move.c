@@ -7,7 +7,8 @@ kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in)
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   kugel__val d0 = in ? k->in_d0 : k->out_d0, d1 = in ? k->in_d1 : k->out_d1, at;
-  int64_t columns = in ? b->columns_in : b->columns_out;
+  const kugel__block_side *side = in ? &b->in : &b->out;
+  int64_t columns = side->columns;
   kugel__track t = {.first = kugel__int(0), .stride = kugel__int(1)};
   if (columns) {
     t.first = g_mod(g, transform, kugel__int(columns));
@@ -26,10 +27,10 @@ kugel__track kugel__track_of(kugel__build *k, kugel__val transform, bool in)
                     .step = in ? k->in_step : k->out_step,
                     .layout = &k->at,
                     .tables = k->tables,
-                    .hooked = in ? b->hook_in : b->hook_out,
+                    .hooked = side->hook,
                     .hook = in ? k->at.hook_in : k->at.hook_out,
-                    .window = in ? b->keep_in : b->keep_out,
-                    .stream = !in && b->stream && b->real != KUGEL__DD && !b->half_out,
+                    .window = side->keep,
+                    .stream = !in && b->stream && b->real != KUGEL__DD && !side->half,
                     .modulus = in ? KUGEL_FFT_COMPLEX : (kugel_fft_modulus)b->modulus,
                     .high = b->line.points - 1};
   return t;
@@ -73,22 +74,22 @@ static kugel__cval read(kugel__build *k, const kugel__track *t, kugel__val base,
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
   bool own = own_chirp(b);
-  range known = spread(low, high, own ? 0 : b->columns_in);
+  range known = spread(low, high, own ? 0 : b->in.columns);
   kugel__val i = g_add(g, base, kugel__int(low));
   kugel__val zero = kugel__real(dd_from(0)), limit = kugel__int(b->chirp);
-  if (b->chirp_in && known.low >= b->chirp)
+  if (b->in.chirp && known.low >= b->chirp)
     return (kugel__cval){zero, zero};
-  bool partly = b->chirp_in && known.high >= b->chirp;
+  bool partly = b->in.chirp && known.high >= b->chirp;
   kugel__val at = own ? i : g_add(g, t->first, g_mul(g, i, t->stride)); // index into the chirp
   kugel__val inside = partly ? g_min(g, at, kugel__int(b->chirp - 1)) : at;
-  range of_line = spread(low, high, b->columns_in);
+  range of_line = spread(low, high, b->in.columns);
   kugel__side side = t->side;
   side.low = of_line.low;
   side.high = kugel__min(side.high, of_line.high);
   if (!partly)
-    set_base(k, &side, t, base, low, b->columns_in);
+    set_base(k, &side, t, base, low, b->in.columns);
   kugel__cval x = kugel__end_read(&side, own ? g_add(g, t->first, g_mul(g, inside, t->stride)) : inside);
-  if (b->chirp_in)
+  if (b->in.chirp)
     x = chirped(k, x, inside);
   if (partly) {
     x.re = kugel__gen_select(g, at, limit, x.re, zero);
@@ -159,7 +160,7 @@ kugel__cval kugel__build_finished(kugel__build *k, kugel__val transform, kugel__
 {
   kugel__gen *g = k->g;
   const kugel__block *b = k->b;
-  if (b->chirp_out)
+  if (b->out.chirp)
     x = chirped(k, (kugel__cval){x.im, x.re}, own_chirp(b) ? i : p);
   if (b->big) {
     kugel__val e = g_mul(g, kugel__root_of(k, transform), i);
@@ -171,7 +172,7 @@ kugel__cval kugel__build_finished(kugel__build *k, kugel__val transform, kugel__
 void kugel__block_limits(const kugel__block *b, int64_t *of_i, int64_t *of_p)
 {
   *of_i = own_chirp(b) ? b->n : INT64_MAX;
-  *of_p = b->chirp_out && !own_chirp(b) ? b->chirp : INT64_MAX;
+  *of_p = b->out.chirp && !own_chirp(b) ? b->chirp : INT64_MAX;
   if (b->sink != KUGEL__END_COMPLEX)
     *of_p = kugel__min(*of_p, kugel__line_taken(&b->line, b->sink));
 }
@@ -191,7 +192,7 @@ void kugel__store_points(kugel__build *k, const kugel__seat *s, kugel__track t)
       apply_roots(k, s, transform, first, k->x + round * r);
     for (int q = 0; q < r; q++) {
       range of_i = spread(q * before, (q + 1) * before, 0);
-      range of_p = spread(q * before, (q + 1) * before, b->columns_out);
+      range of_p = spread(q * before, (q + 1) * before, b->out.columns);
       if (of_i.low >= limit_i || of_p.low >= limit_p)
         continue;
       kugel__val i = g_add(g, first, kugel__int(q * before));
@@ -202,7 +203,7 @@ void kugel__store_points(kugel__build *k, const kugel__seat *s, kugel__track t)
         kugel__gen_if(g, p, kugel__int(limit_p));
       t.side.low = of_p.low;
       t.side.high = kugel__min(b->line.points - 1, of_p.high);
-      set_base(k, &t.side, &t, first, q * before, b->columns_out);
+      set_base(k, &t.side, &t, first, q * before, b->out.columns);
       kugel__cval x = k->x[round * r + q];
       kugel__end_write(&t.side, p, scaled ? x : kugel__build_finished(k, transform, i, p, x));
       if (of_p.high >= limit_p)
@@ -237,7 +238,7 @@ static void store_pairs(kugel__build *k, const kugel__seat *s)
     bool partly = from + b->threads > items;
     if (partly)
       kugel__gen_if(g, i, kugel__int(items));
-    set_base(k, &t.side, &t, s->t, from, b->columns_out);
+    set_base(k, &t.side, &t, s->t, from, b->out.columns);
     kugel__end_write_pair(&t.side, i, kugel__shared_get(k, s, i), kugel__shared_get(k, s, mirrored));
     if (partly)
       kugel__gen_end(g);

@@ -49,8 +49,8 @@ kugel__block kugel__prime_columns(const kugel__block *b)
                     .threads = (int)(b->threads / q),
                     .group = (int)q,
                     .spectrum = 1,
-                    .across_in = true,
-                    .across_out = true};
+                    .in.across = true,
+                    .out.across = true};
   c.line = kugel__line_of(KUGEL_FFT_C2C, false, c.n);
   for (const int *r = b->radix + b->stages; *r; r++)
     c.radix[c.stages++] = *r;
@@ -66,7 +66,7 @@ kugel__block kugel__prime_rows(const kugel__block *b)
   r.how = KUGEL__BLOCK_PLAIN;
   r.of.none = 0;
   r.flat = false;
-  r.across_in = r.across_out = true;
+  r.in.across = r.out.across = true;
   memset(r.radix + r.stages, 0, sizeof r.radix - (size_t)r.stages * sizeof *r.radix);
   r.line = kugel__line_of(KUGEL_FFT_C2C, false, r.n);
   return r;
@@ -85,11 +85,11 @@ bool kugel__block_staged_in(const kugel__block *b)
 {
   bool two = b->source == KUGEL__END_DCT2 || b->source == KUGEL__END_DST2,  // with gaps, in both directions
       three = b->source == KUGEL__END_DCT3 || b->source == KUGEL__END_DST3; // twice
-  return whole(b) && (two || three) && b->step_in == 1 && !b->keep_in.count && !b->half_in;
+  return whole(b) && (two || three) && b->in.step == 1 && !b->in.keep.count && !b->in.half;
 }
 
 bool kugel__block_staged_out(const kugel__block *b)
 {
   bool scattered = b->sink > KUGEL__END_HALF && !kugel__line_pairs(&b->line, b->sink);
-  return whole(b) && scattered && b->step_out == 1 && !b->keep_out.count && !b->half_out;
+  return whole(b) && scattered && b->out.step == 1 && !b->out.keep.count && !b->out.half;
 }

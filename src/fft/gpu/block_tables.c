@@ -68,7 +68,7 @@ kugel__tables kugel__tables_of(const kugel__block *b)
     memcpy(t.twiddles_back, t.twiddles, sizeof t.twiddles);
   t.turns = at;
   t.chirp = at += b->how == KUGEL__BLOCK_SPLIT ? b->m / b->radix[0] : 0;
-  t.spectrum = at += b->chirp_in || b->chirp_out ? b->chirp : 0;
+  t.spectrum = at += b->in.chirp || b->out.chirp ? b->chirp : 0;
   at += b->spectrum * b->m;
   kugel__block whole = *b;
   whole.big = b->how == KUGEL__BLOCK_PRIME ? b->n : b->big;
@@ -87,8 +87,8 @@ kugel__tables kugel__tables_of(const kugel__block *b)
     at += kugel__tables_of(&columns).total;
   }
   t.hook_in = at;
-  t.hook_out = at += b->hook_in ? kugel__line_elements(&b->line, b->source) : 0;
-  at += b->hook_out ? kugel__line_elements(&b->line, b->sink) : 0;
+  t.hook_out = at += b->in.hook ? kugel__line_elements(&b->line, b->source) : 0;
+  at += b->out.hook ? kugel__line_elements(&b->line, b->sink) : 0;
   t.total = at + 1; // never empty
   return t;
 }
@@ -310,7 +310,7 @@ kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, dou
   if (b->how == KUGEL__BLOCK_SPLIT)
     put_roots(b, KUGEL__NO_TURN, kugel__turn_ratio(-1, 2 * b->m), b->m / b->radix[0],
               t + width * layout.turns);
-  if (b->chirp_in || b->chirp_out)
+  if (b->in.chirp || b->out.chirp)
     fill_chirp(b, 0, b->chirp, t + width * layout.chirp);
   for (int i = 0; i < KUGEL__ROOTSETS; i++)
     if (layout.roots[i].count)
@@ -336,8 +336,8 @@ void kugel__block_fill_hooks(const kugel__block *b, const double *in, const doub
 {
   kugel__tables layout = kugel__tables_of(b);
   int64_t width = kugel__table_width(b);
-  if (b->hook_in)
+  if (b->in.hook)
     put_factors(b, in, kugel__line_elements(&b->line, b->source), t + width * layout.hook_in);
-  if (b->hook_out)
+  if (b->out.hook)
     put_factors(b, out, kugel__line_elements(&b->line, b->sink), t + width * layout.hook_out);
 }

@@ -66,7 +66,7 @@ kugel__cval kugel__tables_root(kugel__gen *g, const kugel__rootset *set, kugel__
 
 /* t: kugel__tables_of(b).total complex numbers. */
 kugel_status kugel__block_fill_tables(const kugel__block *b, kugel_ctx *ctx, double *t);
-/* Appends the factors of block.hook_in and hook_out, from fft/hooks.h. */
+/* Appends the factors of block.in.hook and block.out.hook, from fft/hooks.h. */
 void kugel__block_fill_hooks(const kugel__block *b, const double *in, const double *out, double *t);
 /* order: n - 1 logarithms, order[i - 1] = q with g^q = i mod n, of Rader's prime n. */
 int64_t kugel__block_order(const kugel__block *b); /* how many */

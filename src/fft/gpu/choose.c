@@ -320,7 +320,7 @@ kugel__block kugel__block_by(int64_t n, int64_t m, kugel__type real)
     b.how = prime ? KUGEL__BLOCK_RADER : m < 2 * n - 1 ? KUGEL__BLOCK_SPLIT : KUGEL__BLOCK_BLUESTEIN;
     b.spectrum = b.how == KUGEL__BLOCK_SPLIT ? 2 : 1;
     b.chirp = prime ? 0 : n;
-    b.chirp_in = b.chirp_out = !prime;
+    b.in.chirp = b.out.chirp = !prime;
   }
   return b;
 }
@@ -358,8 +358,8 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   }
   int64_t line = 2 * size_of(b);
   in = in || kugel__block_ordered(b); // Rader's threads use the same seats for loads and stores
-  b->across_in = in;
-  b->across_out = true;
+  b->in.across = in;
+  b->out.across = true;
   b->flat = false;
   b->stream = b->constants = false;
   b->resident = 0;
@@ -439,7 +439,7 @@ int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel_
   s.stages = kugel__radices_fewest(b->m).count;
   if (b->how == KUGEL__BLOCK_CLUSTER || b->how == KUGEL__BLOCK_PRIME)
     return 0;
-  if (b->across_in || b->across_out) {
+  if (b->in.across || b->out.across) {
     others_across(&s, b);
     return s.count;
   }

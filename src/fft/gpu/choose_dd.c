@@ -76,7 +76,7 @@ bool kugel__block_fit_dd(int64_t n, uint64_t shared, kugel__block *out)
     b.how = prime ? KUGEL__BLOCK_RADER : KUGEL__BLOCK_BLUESTEIN;
     b.m = prime ? n - 1 : kugel__radices_above(2 * n - 1);
     b.chirp = prime ? 0 : n;
-    b.chirp_in = b.chirp_out = !prime;
+    b.in.chirp = b.out.chirp = !prime;
     if (!factor(b.m, &b))
       return false;
   }
@@ -95,8 +95,8 @@ bool kugel__block_fit_dd(int64_t n, uint64_t shared, kugel__block *out)
 void kugel__block_across_dd(kugel__block *b, bool in, uint64_t shared)
 {
   enum { LINES = 8 };                                // neighbouring ones, 32 bytes each
-  b->across_in = in || b->how == KUGEL__BLOCK_RADER; // whose threads keep their seats
-  b->across_out = true;
+  b->in.across = in || b->how == KUGEL__BLOCK_RADER; // whose threads keep their seats
+  b->out.across = true;
   b->flat = false;
   b->halves = false;
   for (b->group = LINES; b->group > 1 && (b->group * b->threads > THREADS / 2 || !fits(b, shared));)

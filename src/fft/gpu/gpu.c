@@ -46,8 +46,8 @@ static kugel_status run_launch(const job *j, kugel__gpu_pass *t, launch l)
 {
   const kugel__block *b = &t->block;
   bool f32 = j->plan->real == KUGEL__F32, pairs = kugel__gpu_pairs(t),
-       in = pairs && b->source == KUGEL__END_REAL && j->paired_in && !b->hook_in,
-       out = pairs && b->sink == KUGEL__END_REAL && j->paired_out && !b->hook_out;
+       in = pairs && b->source == KUGEL__END_REAL && j->paired_in && !b->in.hook,
+       out = pairs && b->sink == KUGEL__END_REAL && j->paired_out && !b->out.hook;
   bool unit = t->unit && (t->source != KUGEL__ROOM_ARRAY || l.from.step == 1) &&
               (t->sink != KUGEL__ROOM_ARRAY || l.to.step == 1);
   int variant = (in || out ? KUGEL__PAIRED_REALS : KUGEL__ANY_REALS) | (unit ? KUGEL__UNIT_STEPS : 0);

@@ -16,31 +16,31 @@ enum { FORWARD = 0, INVERSE = 1, MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES,
 bool kugel__gpu_pairs(const kugel__gpu_pass *t)
 {
   const kugel__block *b = &t->block;
-  const kugel__window *in = &b->keep_in, *out = &b->keep_out;
+  const kugel__window *in = &b->in.keep, *out = &b->out.keep;
   bool whole = (in->first | in->count | out->first | out->count) % 2 == 0; // pairs
   return b->line.packed && whole && b->real != KUGEL__DD &&
-         ((b->source == KUGEL__END_REAL && !b->hook_in) ||
-          (b->sink == KUGEL__END_REAL && !b->hook_out)); // each element has its factor
+         ((b->source == KUGEL__END_REAL && !b->in.hook) ||
+          (b->sink == KUGEL__END_REAL && !b->out.hook)); // each element has its factor
 }
 
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *t, int variant)
 {
   kugel__block b = t->block;
   if (variant & KUGEL__UNIT_STEPS) {
-    b.step_in = b.step_in ? b.step_in : 1;
-    b.step_out = b.step_out ? b.step_out : 1;
+    b.in.step = b.in.step ? b.in.step : 1;
+    b.out.step = b.out.step ? b.out.step : 1;
   }
   if (!(variant & KUGEL__PAIRED_REALS) || !kugel__gpu_pairs(t))
     return b;
-  if (b.source == KUGEL__END_REAL && !b.hook_in) {
+  if (b.source == KUGEL__END_REAL && !b.in.hook) {
     b.source = KUGEL__END_COMPLEX;
-    b.keep_in.first /= 2;
-    b.keep_in.count /= 2;
+    b.in.keep.first /= 2;
+    b.in.keep.count /= 2;
   }
-  if (b.sink == KUGEL__END_REAL && !b.hook_out) {
+  if (b.sink == KUGEL__END_REAL && !b.out.hook) {
     b.sink = KUGEL__END_COMPLEX;
-    b.keep_out.first /= 2;
-    b.keep_out.count /= 2;
+    b.out.keep.first /= 2;
+    b.out.keep.count /= 2;
   }
   return b;
 }
@@ -239,12 +239,12 @@ static kugel_status make_chain(kugel__fft_gpu *p, int i, int direction, batch *a
   if (!c->passes)
     return KUGEL_OK;
   const double *factor[2] = {p->desc.factor[direction][0][i], p->desc.factor[direction][1][i]};
-  c->pass[0].block.hook_in = factor[0] != NULL;
-  c->pass[c->passes - 1].block.hook_out = factor[1] != NULL;
+  c->pass[0].block.in.hook = factor[0] != NULL;
+  c->pass[c->passes - 1].block.out.hook = factor[1] != NULL;
   if (direction == FORWARD && i == 0) // which runs last
     c->pass[c->passes - 1].block.modulus = (uint8_t)p->desc.modulus;
-  c->pass[0].block.half_in = p->desc.half && axis_that_runs(p, direction == INVERSE, 0) == i;
-  c->pass[c->passes - 1].block.half_out =
+  c->pass[0].block.in.half = p->desc.half && axis_that_runs(p, direction == INVERSE, 0) == i;
+  c->pass[c->passes - 1].block.out.half =
       p->desc.half && axis_that_runs(p, direction == INVERSE, p->desc.naxes - 1) == i;
   for (int k = 0; k < c->passes; k++) {
     KUGEL_TRY(kugel__gpu_tables(p, &c->pass[k], factor));
@@ -297,7 +297,7 @@ kugel_status kugel__gpu_chains(kugel__fft_gpu *p, kugel__gpu_chooser *other)
       KUGEL_TRY(kugel__gpu_chain_plan(c, &line, p->real, p->desc.in_order[i], shared, clusters));
       if (other && !(direction == INVERSE && p->own_inverse))
         KUGEL_TRY(other(p, kind, i, direction, shared));
-      *(direction ? &c->pass[c->passes - 1].block.keep_out : &c->pass[0].block.keep_in) =
+      *(direction ? &c->pass[c->passes - 1].block.out.keep : &c->pass[0].block.in.keep) =
           window_of(p, direction, i);
     }
   return KUGEL_OK;

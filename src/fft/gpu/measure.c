@@ -215,7 +215,7 @@ static void turn_round(const kugel__gpu_chain *forward, kugel__gpu_chain *chain)
   chain->line.inverse = true;
   for (int k = 0; k < chain->passes; k++) {
     chain->pass[k].block.line.inverse = true;
-    chain->pass[k].block.keep_in = (kugel__window){0, 0};
+    chain->pass[k].block.in.keep = (kugel__window){0, 0};
   }
 }
 
@@ -241,9 +241,9 @@ static kugel__gpu_chain bare(const kugel__gpu_chain *chain)
     memset(t->module, 0, sizeof t->module);
     memset(t->kernel, 0, sizeof t->kernel);
     memset(t->shared, 0, sizeof t->shared);
-    t->block.hook_in = t->block.hook_out = t->block.half_in = t->block.half_out = false;
+    t->block.in.hook = t->block.out.hook = t->block.in.half = t->block.out.half = false;
     t->block.modulus = 0;
-    t->block.keep_in = t->block.keep_out = (kugel__window){0, 0};
+    t->block.in.keep = t->block.out.keep = (kugel__window){0, 0};
   }
   return c;
 }

@@ -59,7 +59,7 @@ static void first_reads_array(kugel__gpu_chain *c, int64_t columns)
 {
   c->pass[0].source = KUGEL__ROOM_ARRAY;
   c->pass[0].block.source = c->line.source;
-  c->pass[0].block.columns_in = columns;
+  c->pass[0].block.in.columns = columns;
 }
 
 // Lets one pass over `rows` rows of a line see pairs of its points, if its blocks hold two rows or more.
@@ -80,7 +80,7 @@ static void last_writes_array(kugel__gpu_chain *c, int64_t columns)
 {
   kugel__gpu_pass *last = &c->pass[c->passes - 1];
   int64_t points = c->line.points;
-  last->block.columns_out = columns;
+  last->block.out.columns = columns;
   if (!kugel__line_pairs(&c->line, c->line.sink) || mirror(last, columns)) {
     last->sink = KUGEL__ROOM_ARRAY;
     last->block.sink = c->line.sink;
@@ -147,7 +147,7 @@ static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t sha
   c->work = m;
   kugel__gpu_pass *first = add_columns(c, factor[0], m, real, shared);
   first->block.chirp = points;
-  first->block.chirp_in = true;
+  first->block.in.chirp = true;
   if (factors > 2)
     add_columns(c, factor[1], rest, real, shared);
   kugel__gpu_pass *rows = add_pass(c, length, real, shared);
@@ -167,7 +167,7 @@ static void plan_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t sha
   kugel__gpu_pass *last = add_columns(c, factor[0], m, real, shared);
   last->block.big = 0;
   last->block.chirp = points;
-  last->block.chirp_out = true;
+  last->block.out.chirp = true;
   first_reads_array(c, rest);
   last_writes_array(c, rest);
 }
@@ -317,8 +317,8 @@ static void know_steps(kugel__gpu_chain *c, bool in_order)
     bool reads = t->source == KUGEL__ROOM_ARRAY, writes = t->sink == KUGEL__ROOM_ARRAY;
     t->unit = in_order && (reads || writes);
     t->block.c0 = c->passes > 1 ? t->c0 : 0;
-    t->block.step_in = reads ? 0 : t->from.step;
-    t->block.step_out = writes ? 0 : t->to.step;
+    t->block.in.step = reads ? 0 : t->from.step;
+    t->block.out.step = writes ? 0 : t->to.step;
   }
 }
 

@@ -48,11 +48,11 @@ static void key_of(const char *what, const kugel__block *block, unsigned char ke
 {
   kugel__block b = *block;
   b.threads = b.group = 0;
-  b.halves = b.across_in = b.across_out = b.flat = b.big_outer = b.line.inverse = false;
-  b.columns_in = b.columns_out = b.mirror = b.c0 = b.step_in = b.step_out = 0;
-  b.keep_in = b.keep_out = (kugel__window){0, 0};
+  b.halves = b.in.across = b.out.across = b.flat = b.big_outer = b.line.inverse = false;
+  b.in.columns = b.out.columns = b.mirror = b.c0 = b.in.step = b.out.step = 0;
+  b.in.keep = b.out.keep = (kugel__window){0, 0};
   b.modulus = 0;
-  b.half_in = b.half_out = false;
+  b.in.half = b.out.half = false;
   unsigned char digest[32];
   kugel__hash h;
   kugel__hash_start(&h);
@@ -88,7 +88,7 @@ kugel_status kugel__gpu_tables(kugel__fft_gpu *p, kugel__gpu_pass *t, const doub
   const kugel__block *b = &t->block;
   filling f = {p->ctx, b, factor};
   unsigned char key[16];
-  if (b->hook_in || b->hook_out) {
+  if (b->in.hook || b->out.hook) {
     KUGEL_TRY(make_own(dev, t, &f));
   } else {
     key_of("fft tables", b, key);

@@ -227,24 +227,23 @@ static void adjoint_tile(block *t, int64_t first, int64_t end, vf64 *sums)
   memcpy(in, t->in, sizeof in);
   const double *rec = b.rec;
   int64_t k = b.k;
-  sums -= 4 * first;
   while (k < end && any_small(b.scale, 2 * NV)) {
     for (int64_t stop = k + 4 < end ? k + 4 : end; k < stop; k++) {
       vf64 v[2][NV];
       masked(&b, v);
-      sum_terms(sums + 4 * k, v, in, k % 2);
+      sum_terms(sums + 4 * (k - first), v, in, k % 2);
       advance(&b, rec + 3 * k);
     }
     lift(&b);
   }
   for (; k + 2 <= end; k += 2) {
-    sum_terms(sums + 4 * k, b.now, in, false);
+    sum_terms(sums + 4 * (k - first), b.now, in, false);
     step(&b, rec + 3 * k, b.before, b.now);
-    sum_terms(sums + 4 * k + 4, b.before, in, true);
+    sum_terms(sums + 4 * (k + 1 - first), b.before, in, true);
     step(&b, rec + 3 * k + 3, b.now, b.before);
   }
   if (k < end)
-    sum_terms(sums + 4 * k, b.now, in, false);
+    sum_terms(sums + 4 * (k - first), b.now, in, false);
   b.k = end;
   t->b = b;
 }

@@ -136,7 +136,7 @@ int main(void)
         b.halves = way & 1;
         b.line.inverse = way & 1;
         b.flat = way < 2;
-        b.across_in = b.across_out = !b.flat;
+        b.in.across = b.out.across = !b.flat;
         layout l = lines(b.n, 3), c = columns(b.n, 3, 1);
         check(&b, b.flat ? &l : &c, b.flat ? &l : &c);
       }
@@ -150,8 +150,8 @@ int main(void)
         CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
         b.group = 4;
         b.flat = false;
-        b.across_in = way != 1 || kugel__block_ordered(&b);
-        b.across_out = way != 2 || kugel__block_ordered(&b);
+        b.in.across = way != 1 || kugel__block_ordered(&b);
+        b.out.across = way != 2 || kugel__block_ordered(&b);
         layout c = columns(n[i], 5, 2), l = {10, 5, n[i], 5 * n[i], 1, 10 * n[i]};
         check(&b, way != 1 ? &c : &l, way != 2 ? &c : &l);
       }
@@ -165,10 +165,10 @@ int main(void)
         CHECK(kugel__block_fit(n[i], KUGEL__F64, 1 << 17, &b));
         b.group = 4;
         b.flat = false;
-        b.across_in = b.across_out = true;
+        b.in.across = b.out.across = true;
         b.big = n[i] * 20;
         b.line.inverse = way % 2;
-        b.c0 = b.step_in = b.step_out = way > 2 ? 20 : 0;
+        b.c0 = b.in.step = b.out.step = way > 2 ? 20 : 0;
         layout c = columns(n[i], 20, 1);
         check(&b, &c, &c);
       }

@@ -126,11 +126,11 @@ static void check(kugel_fft_kind kind, bool inverse, int64_t n, bool across, boo
   b.source = line.source;
   b.sink = line.sink;
   if (across) {
-    b.across_in = b.across_out = true;
+    b.in.across = b.out.across = true;
     b.flat = false;
     b.group = 4;
   }
-  b.step_in = b.step_out = known;
+  b.in.step = b.out.step = known;
   double e = run_error(&b, kind, inverse, n < 100 ? b.group % 7 + 2 : 1, across ? GAP : 1);
   double bound = (b.m != b.n ? 2 : 1) * (0.7 * sqrt(log2((double)n + 1)) + 1.5) * 0x1p-52;
   if (!(e <= bound))

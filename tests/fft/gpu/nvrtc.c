@@ -58,7 +58,7 @@ static void check_plan(kugel_fft_kind kind, bool inverse, int64_t n, bool in_ord
   kugel__gpu_chain *c = kugel__calloc(NULL, sizeof *c);
   kugel__line line = kugel__line_of(kind, inverse, n);
   CHECK_OK(kugel__gpu_chain_plan(c, &line, real, in_order, SHARED, true));
-  c->pass[0].block.half_in = c->pass[c->passes - 1].block.half_out = halves;
+  c->pass[0].block.in.half = c->pass[c->passes - 1].block.out.half = halves;
   for (int i = 0; i < c->passes; i++)
     for (int v = 0; v < (kugel__gpu_pairs(&c->pass[i]) ? 2 : 1); v++)
       compile(&c->pass[i], v);
