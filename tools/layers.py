@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lint: who includes whom, and how long files are.
+"""Lint: who includes whom, and no name of a type for two things.
 
 usage: tools/layers.py [root]
 
@@ -36,8 +36,10 @@ PUBLIC = {"version": "core", "fft": "fft/cpu", "rings": "fft/rings", "conv": "ff
           "alm": "sphere/alm", "regrid": "sphere/sht", "spectra": "sphere/spectra", "radial": "sphere/radial", "sources": "sphere/sources", "points": "sphere/points",
           "image": "stack", "zernike": "polynomial", "shell": "polynomial",
           "worland": "polynomial", "kugel": None}  # None: all of them
-MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+
+
+TYPE = re.compile(r"^\} (kugel__\w+);", re.M)  # the end of a struct's, union's or enum's typedef
 
 
 def room_of(path):
@@ -136,14 +138,12 @@ def main(root):
                 why = client_complaint(folder, root / folder if folder == "cli" else path.parent, bracket, name)
                 if why:
                     bad.append(f"{path.relative_to(root)}:{line}: {why}")
-    long_ones = [p for f in ("src", "include", "tests", *CLIENTS) for p in sources(root / f)]
-    long_ones += [p for f in ("python", "tools", "bench", "tests") for p in sorted((root / f).rglob("*.py"))]
-    for path in long_ones:
-        if path.name == "_ffi.py" or "data" in path.relative_to(root).parts:
-            continue
-        lines = path.read_text(encoding="utf-8").count("\n")
-        if lines > MAX_LINES:
-            bad.append(f"{path.relative_to(root)}:1: {lines} lines; the limit is {MAX_LINES}")
+    types = {}
+    for path in sources(root / "src"):
+        for name in TYPE.findall(path.read_text(encoding="utf-8")) if path.suffix == ".h" else ():
+            if name in types:
+                bad.append(f"{path.relative_to(root)}:1: type {name} is also in {types[name].relative_to(root)}; rename one")
+            types[name] = path
     print("\n".join(bad) if bad else f"layers: {count} files, every include in order")
     return 1 if bad else 0
 

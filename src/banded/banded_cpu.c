@@ -34,7 +34,8 @@ static size_t number_bytes(const kugel_banded *p)
   return p->word * (size_t)p->planes;
 }
 
-static void recur(const job *j, const kugel__recurrence *r, kugel__sweep k, int64_t column, bool backward)
+static void recur(const job *j, const kugel__recurrence *r, kugel__banded_sweep k, int64_t column,
+                  bool backward)
 {
   const kugel_banded *p = j->p;
   int64_t word = (int64_t)p->word, last = backward ? p->n - 1 : 0;
@@ -56,7 +57,7 @@ static void recur(const job *j, const kugel__recurrence *r, kugel__sweep k, int6
 }
 
 /* k: arrays and steps of a block whose first system is `column`. */
-static void work(const job *j, kugel__sweep k, int64_t column)
+static void work(const job *j, kugel__banded_sweep k, int64_t column)
 {
   const kugel_banded *p = j->p;
   if (j->solve) {
@@ -87,14 +88,14 @@ static void through_tile(const job *j, int64_t first, int64_t count, char *tile,
   kugel__pack pack = {(char *)j->in + at,         tile, p->n, width, rows ? p->n : j->batch,
                       rows ? count * p->n : count};
   (rows ? j->ops->pack_rows : j->ops->pack_columns)(&pack);
-  kugel__sweep k = {.n = p->n,
-                    .width = width,
-                    .in = tile,
-                    .out = tile,
-                    .in_step = width,
-                    .out_step = width,
-                    .plane = p->planes == 2 ? p->n * width : 0,
-                    .before = before};
+  kugel__banded_sweep k = {.n = p->n,
+                           .width = width,
+                           .in = tile,
+                           .out = tile,
+                           .in_step = width,
+                           .out_step = width,
+                           .plane = p->planes == 2 ? p->n * width : 0,
+                           .before = before};
   work(j, k, first);
   pack.data = j->out + at;
   (rows ? j->ops->unpack_rows : j->ops->unpack_columns)(&pack);
@@ -109,13 +110,13 @@ static kugel_status one_block(void *arg, int64_t b, int worker)
   char *before = j->room + (size_t)worker * j->room_bytes;
   char *tile = before + kugel__round_up(j->block, KUGEL__LANES) * (int64_t)number_bytes(p);
   if (whole) {
-    kugel__sweep k = {.n = p->n,
-                      .width = whole,
-                      .in = j->in + first * word,
-                      .out = j->out + first * word,
-                      .in_step = j->batch,
-                      .out_step = j->batch,
-                      .before = before};
+    kugel__banded_sweep k = {.n = p->n,
+                             .width = whole,
+                             .in = j->in + first * word,
+                             .out = j->out + first * word,
+                             .in_step = j->batch,
+                             .out_step = j->batch,
+                             .before = before};
     work(j, k, first);
   }
   if (count > whole)
@@ -131,12 +132,12 @@ static kugel_status rows_of_products(void *arg, int64_t b)
   int64_t first = b * j->block, count = kugel__min(j->block, j->batch - first);
   for (int64_t r = first; r < first + count; r++) {
     int64_t at = r * p->n * (int64_t)p->word;
-    kugel__sweep k = {.n = p->n,
-                      .in = j->in + at,
-                      .out = j->out + at,
-                      .lower = p->lower,
-                      .diagonal = p->diagonal,
-                      .upper = p->upper};
+    kugel__banded_sweep k = {.n = p->n,
+                             .in = j->in + at,
+                             .out = j->out + at,
+                             .lower = p->lower,
+                             .diagonal = p->diagonal,
+                             .upper = p->upper};
     j->ops->product_row(&k);
   }
   return KUGEL_OK;
@@ -157,18 +158,18 @@ static kugel_status one_parted(void *arg, int64_t b, int worker)
     int64_t start = backward ? (plane - KUGEL__CHUNKS) * (int64_t)p->word : 0;
     if (!part->off)
       continue;
-    kugel__sweep k = {.n = q,
-                      .width = KUGEL__CHUNKS,
-                      .in = tile + start,
-                      .out = tile + start,
-                      .in_step = step,
-                      .out_step = step,
-                      .plane = p->planes == 2 ? plane : 0,
-                      .off = (char *)part->off + start,
-                      .scale = part->scale ? (char *)part->scale + start : NULL,
-                      .c_step = step,
-                      .c_plane = plane,
-                      .each = true};
+    kugel__banded_sweep k = {.n = q,
+                             .width = KUGEL__CHUNKS,
+                             .in = tile + start,
+                             .out = tile + start,
+                             .in_step = step,
+                             .out_step = step,
+                             .plane = p->planes == 2 ? plane : 0,
+                             .off = (char *)part->off + start,
+                             .scale = part->scale ? (char *)part->scale + start : NULL,
+                             .c_step = step,
+                             .c_plane = plane,
+                             .each = true};
     j->ops->recur(&k);
     j->ops->join(tile, part->reach, q, KUGEL__CHUNKS, backward);
   }

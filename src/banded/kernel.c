@@ -96,7 +96,7 @@ int64_t kugel__banded_shared(const kugel__banded_shape *s)
 
 /* ---- ids and parameters ---- */
 
-static void set_up_team(kugel__band *b, kugel__val thread)
+static void set_up_team(kugel__banded_band *b, kugel__val thread)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -129,7 +129,7 @@ static void set_up_team(kugel__band *b, kugel__val thread)
   b->carry = s->threads > WARP ? carries_at : g_add(g, carries_at, thread);
 }
 
-static void set_up(kugel__band *b, kugel_ctx *ctx, kugel__gen *g)
+static void set_up(kugel__banded_band *b, kugel_ctx *ctx, kugel__gen *g)
 {
   const kugel__banded_shape *s = b->s;
   kugel__gen_init(g, ctx, s->product ? "product" : "solve");
@@ -165,7 +165,7 @@ static int together(const kugel__banded_shape *s)
   return s->real == KUGEL__DD ? 1 : 2;
 }
 
-kugel__val kugel__band_number(kugel__band *b, int row)
+kugel__val kugel__band_number(kugel__banded_band *b, int row)
 {
   kugel__gen *g = b->g;
   int first = row - row % together(b->s);
@@ -182,13 +182,13 @@ kugel__val kugel__band_number(kugel__band *b, int row)
 }
 
 /* What is not held is read again. */
-static void forget(kugel__band *b)
+static void forget(kugel__banded_band *b)
 {
   if (!b->s->held)
     memset(b->known, 0, sizeof b->known);
 }
 
-void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kugel__val columns)
+void kugel__band_table(kugel__banded_band *b, kugel__val matrix, kugel__val column, kugel__val columns)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -210,14 +210,14 @@ void kugel__band_table(kugel__band *b, kugel__val matrix, kugel__val column, kug
 
 /* ---- what is done with a part ---- */
 
-void kugel__band_room(kugel__band *b, kugel__val number)
+void kugel__band_room(kugel__banded_band *b, kugel__val number)
 {
   kugel__gen *g = b->g;
   kugel__val first = b->first_room;
   b->team.room = g_add(g, first, g_mul(g, number, whole(kugel__team_room(&b->team))));
 }
 
-void kugel__band_recur(kugel__band *b, kugel__val *y, bool backward, kugel__val carry)
+void kugel__band_recur(kugel__banded_band *b, kugel__val *y, bool backward, kugel__val carry)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -249,7 +249,7 @@ void kugel__band_recur(kugel__band *b, kugel__val *y, bool backward, kugel__val 
       carry = y[j] = g_fma(g, kugel__band_number(b, off + j), carry, y[j]);
 }
 
-void kugel__band_multiply(kugel__band *b, kugel__val *y, kugel__val left, kugel__val right)
+void kugel__band_multiply(kugel__banded_band *b, kugel__val *y, kugel__val left, kugel__val right)
 {
   kugel__gen *g = b->g;
   int q = b->s->q, diagonal = b->s->lower ? q : 0, upper = diagonal + q;
@@ -264,7 +264,7 @@ void kugel__band_multiply(kugel__band *b, kugel__val *y, kugel__val left, kugel_
   }
 }
 
-void kugel__band_carry_on(kugel__band *b, bool backward, kugel__val x)
+void kugel__band_carry_on(kugel__banded_band *b, bool backward, kugel__val x)
 {
   kugel__gen *g = b->g;
   bool many = b->s->threads > 1;
@@ -277,7 +277,7 @@ void kugel__band_carry_on(kugel__band *b, bool backward, kugel__val x)
     kugel__gen_end(g);
 }
 
-void kugel__band_carry_nothing(kugel__band *b)
+void kugel__band_carry_nothing(kugel__banded_band *b)
 {
   kugel__band_carry_on(b, true, zero());
   kugel__gen_barrier(b->g);
@@ -285,7 +285,7 @@ void kugel__band_carry_nothing(kugel__band *b)
 
 void kugel__banded_build(const kugel__banded_shape *s, kugel_ctx *ctx, kugel__gen *g)
 {
-  kugel__band b = {.s = s};
+  kugel__banded_band b = {.s = s};
   set_up(&b, ctx, g);
   b.first_room = b.team.room;
   (s->abreast  ? kugel__band_columns

@@ -13,13 +13,13 @@ typedef struct sweep {
   kugel__val start; /* first row of the part */
 } sweep;
 
-static kugel__val row_at(kugel__band *b, kugel__val row, kugel__val column)
+static kugel__val row_at(kugel__banded_band *b, kugel__val row, kugel__val column)
 {
   return g_add(b->g, g_mul(b->g, kugel__gen_widen(b->g, row), b->batch), column);
 }
 
 /* Rows of the part; 0 beyond the matrix. */
-static void load(kugel__band *b, const sweep *p, kugel__val *y)
+static void load(kugel__banded_band *b, const sweep *p, kugel__val *y)
 {
   kugel__gen *g = b->g;
   kugel__val last = g_sub(g, b->n, whole(1));
@@ -31,7 +31,7 @@ static void load(kugel__band *b, const sweep *p, kugel__val *y)
   }
 }
 
-static void store(kugel__band *b, const sweep *p, const kugel__val *y)
+static void store(kugel__banded_band *b, const sweep *p, const kugel__val *y)
 {
   kugel__gen *g = b->g;
   kugel__gen_if(g, p->column, b->batch);
@@ -47,7 +47,7 @@ static void store(kugel__band *b, const sweep *p, const kugel__val *y)
 }
 
 /* The row beside the part, 0 beyond the matrix. */
-static kugel__val beside(kugel__band *b, const sweep *p, bool after)
+static kugel__val beside(kugel__banded_band *b, const sweep *p, bool after)
 {
   kugel__gen *g = b->g;
   kugel__val none = whole(0), one = whole(1), x;
@@ -62,7 +62,7 @@ static kugel__val beside(kugel__band *b, const sweep *p, bool after)
 }
 
 /* In place, the row before a panel is what the last panel wrote: it was kept. */
-static void product(kugel__band *b, const sweep *p, kugel__val *y)
+static void product(kugel__banded_band *b, const sweep *p, kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -77,7 +77,7 @@ static void product(kugel__band *b, const sweep *p, kugel__val *y)
 }
 
 /* Columns of a block go through the kernel. */
-static sweep begin(kugel__band *b)
+static sweep begin(kugel__banded_band *b)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -89,7 +89,7 @@ static sweep begin(kugel__band *b)
                  .safe = g_min(g, column, g_sub(g, b->batch, whole(1)))};
 }
 
-static void place(kugel__band *b, sweep *p)
+static void place(kugel__banded_band *b, sweep *p)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -97,7 +97,7 @@ static void place(kugel__band *b, sweep *p)
   p->start = g_add(g, first, g_mul(g, b->column, whole(s->q)));
 }
 
-static void panels(kugel__band *b, sweep p)
+static void panels(kugel__banded_band *b, sweep p)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -121,7 +121,7 @@ static void panels(kugel__band *b, sweep p)
   kugel__gen_end(g);
 }
 
-void kugel__band_columns(kugel__band *b)
+void kugel__band_columns(kugel__banded_band *b)
 {
   const kugel__banded_shape *s = b->s;
   kugel__val y[KUGEL__BANDED_ELEMENTS];

@@ -8,7 +8,7 @@ enum { WARP = KUGEL__WARP };
 
 /* y_i += a_i y_{i-s}; then a_i a_{i-s} is the coefficient of the next level. With a matrix for each system
  * the products are made here. */
-static void reduce(kugel__band *b, kugel__val *y, bool backward)
+static void reduce(kugel__banded_band *b, kugel__val *y, bool backward)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -35,13 +35,13 @@ static void reduce(kugel__band *b, kugel__val *y, bool backward)
 }
 
 /* Unit k of the thread, in the system. */
-static kugel__val unit_of(kugel__band *b, int k)
+static kugel__val unit_of(kugel__banded_band *b, int k)
 {
   return g_add(b->g, b->team.rank, whole((int64_t)b->s->threads * k));
 }
 
 /* 0 beyond the system's end. */
-static void load(kugel__band *b, kugel__val first, kugel__val units, kugel__val *y)
+static void load(kugel__banded_band *b, kugel__val first, kugel__val units, kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -59,7 +59,7 @@ static void load(kugel__band *b, kugel__val first, kugel__val units, kugel__val 
   }
 }
 
-static void store(kugel__band *b, kugel__val first, kugel__val units, const kugel__val *y)
+static void store(kugel__banded_band *b, kugel__val first, kugel__val units, const kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -76,7 +76,7 @@ static void store(kugel__band *b, kugel__val first, kugel__val units, const kuge
   }
 }
 
-void kugel__band_direct(kugel__band *b)
+void kugel__band_direct(kugel__banded_band *b)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;

@@ -13,13 +13,13 @@ typedef struct pass {
 } pass;
 
 /* Units of a system in the tile. */
-static int run_units(const kugel__band *b)
+static int run_units(const kugel__banded_band *b)
 {
   return (b->s->threads < WARP ? b->s->threads : WARP) * b->s->q / b->s->unit;
 }
 
 /* Moves row k of the tile between memory and the tile. */
-static void move_panel(kugel__band *b, const pass *p, int k, bool store)
+static void move_panel(kugel__banded_band *b, const pass *p, int k, bool store)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -44,7 +44,7 @@ static void move_panel(kugel__band *b, const pass *p, int k, bool store)
 }
 
 /* The element after the panel of several warps, 0 where there is none. */
-static kugel__val after_panel(kugel__band *b, const pass *p)
+static kugel__val after_panel(kugel__banded_band *b, const pass *p)
 {
   kugel__gen *g = b->g;
   int64_t length = (int64_t)b->s->threads * b->s->q;
@@ -59,7 +59,7 @@ static kugel__val after_panel(kugel__band *b, const pass *p)
   return kugel__gen_select(g, i, b->n, x, zero());
 }
 
-static void work_on_panel(kugel__band *b, const pass *p, kugel__val *y)
+static void work_on_panel(kugel__banded_band *b, const pass *p, kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -81,7 +81,7 @@ static void work_on_panel(kugel__band *b, const pass *p, kugel__val *y)
   kugel__band_multiply(b, y, left, right);
 }
 
-static void sweep(kugel__band *b, pass p)
+static void sweep(kugel__banded_band *b, pass p)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -120,7 +120,7 @@ static void sweep(kugel__band *b, pass p)
   kugel__gen_end(g);
 }
 
-void kugel__band_panels(kugel__band *b)
+void kugel__band_panels(kugel__banded_band *b)
 {
   const kugel__banded_shape *s = b->s;
   if (s->product || s->forward)

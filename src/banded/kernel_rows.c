@@ -8,7 +8,7 @@ enum { WARP = KUGEL__WARP };
 /* ---- between the tile and the part ---- */
 
 /* Unit k of the part; inside: no further than the system's last one. */
-static kugel__val unit_of(kugel__band *b, const kugel__band_part *at, int k, bool inside)
+static kugel__val unit_of(kugel__banded_band *b, const kugel__band_part *at, int k, bool inside)
 {
   kugel__gen *g = b->g;
   kugel__val i = g_add(g, at->begin, whole(k * b->s->unit));
@@ -19,7 +19,7 @@ static kugel__val unit_of(kugel__band *b, const kugel__band_part *at, int k, boo
   return g_div(g, g_add(g, g_mul(g, b->slot, at->run), i), whole(b->s->unit));
 }
 
-void kugel__band_take(kugel__band *b, const kugel__band_part *at, kugel__val *y)
+void kugel__band_take(kugel__banded_band *b, const kugel__band_part *at, kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -31,7 +31,7 @@ void kugel__band_take(kugel__band *b, const kugel__band_part *at, kugel__val *y)
   }
 }
 
-void kugel__band_put(kugel__band *b, const kugel__band_part *at, const kugel__val *y)
+void kugel__band_put(kugel__banded_band *b, const kugel__band_part *at, const kugel__val *y)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -51,7 +51,7 @@ void kugel__band_put(kugel__band *b, const kugel__band_part *at, const kugel__va
     kugel__gen_end(g);
 }
 
-void kugel__band_buffer(kugel__band *b, kugel__val round)
+void kugel__band_buffer(kugel__banded_band *b, kugel__val round)
 {
   kugel__gen *g = b->g;
   kugel__val size = whole(kugel__tile_size(&b->tile));
@@ -70,7 +70,7 @@ typedef struct span {
   kugel__val number, first, count, stored;
 } span;
 
-static span span_of(kugel__band *b, kugel__val round)
+static span span_of(kugel__banded_band *b, kugel__val round)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -93,14 +93,14 @@ static span span_of(kugel__band *b, kugel__val round)
   return p;
 }
 
-static void fetch(kugel__band *b, kugel__val round)
+static void fetch(kugel__banded_band *b, kugel__val round)
 {
   span p = span_of(b, round);
   kugel__band_buffer(b, round);
   kugel__tile_fetch(&b->tile, b->in, p.first, g_sub(b->g, p.count, whole(1)));
 }
 
-void kugel__band_work(kugel__band *b, kugel__val *y, kugel__val round)
+void kugel__band_work(kugel__banded_band *b, kugel__val *y, kugel__val round)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;
@@ -121,7 +121,7 @@ void kugel__band_work(kugel__band *b, kugel__val *y, kugel__val round)
     kugel__band_recur(b, y, true, zero());
 }
 
-void kugel__band_whole(kugel__band *b)
+void kugel__band_whole(kugel__banded_band *b)
 {
   kugel__gen *g = b->g;
   const kugel__banded_shape *s = b->s;

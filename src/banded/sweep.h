@@ -15,7 +15,7 @@ enum {
 /* n rows of `width` systems (a multiple of KUGEL__LANES), row i at data + i step; out may be in.
  * Coefficients: one a row, or with `each` one a system. A recurrence that runs backwards starts at the last
  * row with negative steps. */
-typedef struct kugel__sweep {
+typedef struct kugel__banded_sweep {
   int64_t n, width;
   const void *in;
   void *out;
@@ -25,7 +25,7 @@ typedef struct kugel__sweep {
   void *before;                         /* [planes][width], a product's own */
   int64_t c_step, c_plane;
   bool each;
-} kugel__sweep;
+} kugel__banded_sweep;
 
 /* The way of a call's arrays to a tile [planes][n][width] and back: element i of system r is at data +
  * r step + i of a limit of `limit` elements beyond which there is nothing (read as zeros). */
@@ -35,9 +35,10 @@ typedef struct kugel__pack {
 } kugel__pack;
 
 typedef struct kugel__banded_ops {
-  void (*recur)(const kugel__sweep *k);
-  void (*product)(const kugel__sweep *k);
-  void (*product_row)(const kugel__sweep *k); /* one system of elements side by side; NULL: double-double */
+  void (*recur)(const kugel__banded_sweep *k);
+  void (*product)(const kugel__banded_sweep *k);
+  void (*product_row)(
+      const kugel__banded_sweep *k); /* one system of elements side by side; NULL: double-double */
   void (*pack_rows)(const kugel__pack *k);
   void (*unpack_rows)(const kugel__pack *k);
   /* Layout COLUMNS: element i of system r at data + i step + r, r < limit. */

@@ -7,7 +7,7 @@ static inline __attribute__((always_inline)) NAME(num)
   return each ? NAME(load)(row + j, plane) : NAME(spread)(row, plane);
 }
 
-static inline __attribute__((always_inline)) void NAME(recur_as)(const kugel__sweep *k, bool scaled,
+static inline __attribute__((always_inline)) void NAME(recur_as)(const kugel__banded_sweep *k, bool scaled,
                                                                  bool each)
 {
   const REAL *in = k->in, *scale = k->scale, *off = k->off;
@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void NAME(recur_as)(const kugel__sw
   }
 }
 
-static void NAME(recur)(const kugel__sweep *k)
+static void NAME(recur)(const kugel__banded_sweep *k)
 {
   if (k->scale) {
     if (k->each)
@@ -43,7 +43,7 @@ static void NAME(recur)(const kugel__sweep *k)
 }
 
 /* `before` holds the row above as it was, which makes the work in place. */
-static inline __attribute__((always_inline)) void NAME(product_as)(const kugel__sweep *k, bool below,
+static inline __attribute__((always_inline)) void NAME(product_as)(const kugel__banded_sweep *k, bool below,
                                                                    bool above, bool each)
 {
   const REAL *in = k->in;
@@ -68,7 +68,7 @@ static inline __attribute__((always_inline)) void NAME(product_as)(const kugel__
   }
 }
 
-static void NAME(product)(const kugel__sweep *k)
+static void NAME(product)(const kugel__banded_sweep *k)
 {
   if (!k->upper && k->each)
     NAME(product_as)(k, true, false, true);

@@ -117,7 +117,7 @@ static void NAME(unpack_columns)(const kugel__pack *k)
 }
 
 /* One system of n elements side by side, lanes along it. `left` is read before the elements are written. */
-static void NAME(product_row)(const kugel__sweep *k)
+static void NAME(product_row)(const kugel__banded_sweep *k)
 {
   const REAL *in = k->in, *lower = k->lower, *diagonal = k->diagonal, *upper = k->upper;
   REAL *out = k->out;

@@ -70,7 +70,7 @@ kugel_status kugel_cl_inspect(kugel_ctx *ctx, const char *path, kugel_cl_info *o
     return s;
   if (fits)
     return inspect_fits(ctx, path, out);
-  kugel__text t;
+  kugel__cl_text t;
   KUGEL_TRY(kugel__text_read(ctx, path, &t));
   out->text = 1;
   out->has_l = t.has_l;
@@ -96,7 +96,7 @@ static kugel_status read_fits(kugel_ctx *ctx, const char *path, int64_t nspectra
 
 static kugel_status read_text(kugel_ctx *ctx, const char *path, int64_t nspectra, int64_t lmax, double *cl)
 {
-  kugel__text t;
+  kugel__cl_text t;
   KUGEL_TRY(kugel__text_read(ctx, path, &t));
   int64_t first = t.has_l ? (int64_t)t.values[0] : 0;
   for (int64_t r = 0; r < t.rows && first + r <= lmax; r++)

@@ -55,7 +55,7 @@ static int parse_line(char *line, double *row, char **rest, locale_t c_locale)
   return n;
 }
 
-static kugel_status parse(kugel_ctx *ctx, const char *path, char *text, kugel__text *t, locale_t c_locale)
+static kugel_status parse(kugel_ctx *ctx, const char *path, char *text, kugel__cl_text *t, locale_t c_locale)
 {
   double row[MAX_COLUMNS];
   int64_t room = 0, line = 0;
@@ -129,7 +129,7 @@ static kugel_status slurp(kugel_ctx *ctx, const char *path, char **text)
   return s;
 }
 
-kugel_status kugel__text_read(kugel_ctx *ctx, const char *path, kugel__text *t)
+kugel_status kugel__text_read(kugel_ctx *ctx, const char *path, kugel__cl_text *t)
 {
   memset(t, 0, sizeof *t);
   locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -6,14 +6,14 @@
 #include <kugel/io.h>
 #include "core/base.h"
 
-typedef struct kugel__text {
+typedef struct kugel__cl_text {
   int64_t rows, columns;
   double *values; // [rows, columns]
   bool has_l;     // the first column counts up by one
-} kugel__text;
+} kugel__cl_text;
 
 /* Reads all rows; free by kugel__free(ctx, t->values). */
-kugel_status kugel__text_read(kugel_ctx *ctx, const char *path, kugel__text *t);
+kugel_status kugel__text_read(kugel_ctx *ctx, const char *path, kugel__cl_text *t);
 kugel_status kugel__text_write(kugel_ctx *ctx, const char *path, const kugel_fits_write_opts *o,
                                int64_t nspectra, int64_t lmax, const double *cl);
 

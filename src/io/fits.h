@@ -76,14 +76,14 @@ bool kugel__key_int(fitsfile *f, const char *name, int64_t *value);
 bool kugel__key_double(fitsfile *f, const char *name, double *value);
 
 /* A run of n values from value `at` of column `which` of the list: in d, or in i if integer. */
-typedef struct kugel__run {
+typedef struct kugel__fits_run {
   int64_t which, at, n;
   bool integer;
   const double *d;
   const int64_t *i; // nulls are INT64_MIN if has_null; u64: to be read as uint64_t
   const kugel__col *col;
-} kugel__run;
-typedef kugel_status (*kugel__sink)(void *user, const kugel__run *run);
+} kugel__fits_run;
+typedef kugel_status (*kugel__sink)(void *user, const kugel__fits_run *run);
 enum { KUGEL__RUN = 4096 }; // longest run
 
 /* Hands values [first, first + count) of the columns cols[0..n) (indices into t->cols, equal repeats) to sink
@@ -98,6 +98,6 @@ typedef struct kugel__bad {
   double bad_data;
 } kugel__bad;
 kugel_status kugel__store_run(const kugel_fits *file, const kugel_array *out, int64_t base,
-                              const int64_t *index, const kugel__run *run, const kugel__bad *bad);
+                              const int64_t *index, const kugel__fits_run *run, const kugel__bad *bad);
 
 #endif

@@ -49,7 +49,7 @@ typedef struct alm_reader {
   int64_t at[ROWS]; // where the row's coefficient goes, -1: nowhere
 } alm_reader;
 
-static kugel_status take_rows(void *user, const kugel__run *run)
+static kugel_status take_rows(void *user, const kugel__fits_run *run)
 {
   alm_reader *r = user;
   int64_t skip = run->at - r->start;

@@ -61,7 +61,7 @@ static bool is_alm(const kugel__table *t)
          !contains(c[1].name, "pix") && (contains(c[1].name, "re") || contains(c[1].name, "alm"));
 }
 
-static kugel_status alm_limits(void *user, const kugel__run *run)
+static kugel_status alm_limits(void *user, const kugel__fits_run *run)
 {
   int64_t *limit = user; // lmax, mmax
   for (int64_t k = 0; k < run->n; k++) {
@@ -199,7 +199,7 @@ static bool looks_like_spectra(const kugel_fits *file)
   return !t->cols[t->ncols - 1].integer;
 }
 
-static kugel_status first_value(void *user, const kugel__run *run)
+static kugel_status first_value(void *user, const kugel__fits_run *run)
 {
   *(int64_t *)user = run->integer ? run->i[0] : (int64_t)fmax(fmin(run->d[0], 1e6), -1);
   return KUGEL_OK;

@@ -103,7 +103,7 @@ static kugel_status hand_on(reader *r, int64_t which, int64_t column, int64_t at
                             int64_t n)
 {
   const kugel__col *c = &r->t->cols[column];
-  kugel__run run = {.which = which, .at = at, .n = n, .integer = c->integer, .col = c};
+  kugel__fits_run run = {.which = which, .at = at, .n = n, .integer = c->integer, .col = c};
   if (c->integer) {
     decode_integers(c, p, n, r->run.i);
     run.i = r->run.i;
@@ -216,7 +216,8 @@ static kugel_status read_converted(reader *r, int64_t which, int64_t column, int
     if (status)
       return kugel__fits_fail("read", r->file->path, status);
     KUGEL_TRY(kugel__progress_step((double)k / (double)count));
-    kugel__run run = {.which = which, .at = first + k, .n = n, .d = r->run.d, .col = &r->t->cols[column]};
+    kugel__fits_run run = {
+        .which = which, .at = first + k, .n = n, .d = r->run.d, .col = &r->t->cols[column]};
     KUGEL_TRY(r->sink(r->user, &run));
   }
   return KUGEL_OK;
@@ -251,7 +252,7 @@ static kugel_status read_bits(reader *r, int64_t which, int64_t column, int64_t 
         p += r->t->row_bytes;
       }
     }
-    kugel__run run = {.which = which, .at = at, .n = n, .integer = true, .i = r->run.i, .col = c};
+    kugel__fits_run run = {.which = which, .at = at, .n = n, .integer = true, .i = r->run.i, .col = c};
     KUGEL_TRY(r->sink(r->user, &run));
     at += n;
   }

@@ -35,7 +35,7 @@ typedef struct map_reader {
   int64_t index[KUGEL__RUN];
 } map_reader;
 
-static kugel_status store_map(void *user, const kugel__run *run)
+static kugel_status store_map(void *user, const kugel__fits_run *run)
 {
   map_reader *r = user;
   int64_t base = (r->column < 0 ? run->which : r->column) * r->file->info.npix;
@@ -171,7 +171,7 @@ typedef struct value_reader {
   int64_t first;
 } value_reader;
 
-static kugel_status store_values(void *user, const kugel__run *run)
+static kugel_status store_values(void *user, const kugel__fits_run *run)
 {
   value_reader *r = user;
   return kugel__store_run(r->file, r->values, -r->first, NULL, run, &r->bad);
@@ -206,7 +206,7 @@ static int64_t whole(double x)
   return x >= 0 && x <= 0x1p53 && x == floor(x) ? (int64_t)x : -1;
 }
 
-static kugel_status store_pixels(void *user, const kugel__run *run)
+static kugel_status store_pixels(void *user, const kugel__fits_run *run)
 {
   pixel_reader *r = user;
   int64_t npix = r->file->info.npix;

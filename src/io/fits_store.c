@@ -12,7 +12,7 @@ static inline bool near_to(double x, double bad)
 }
 
 /* The run's k-th value as a double, with bad ones UNSEEN. */
-static void to_doubles(const kugel__run *run, const kugel__bad *bad, double *v)
+static void to_doubles(const kugel__fits_run *run, const kugel__bad *bad, double *v)
 {
   if (!run->integer) {
     memcpy(v, run->d, (size_t)run->n * sizeof *v);
@@ -32,7 +32,7 @@ static void to_doubles(const kugel__run *run, const kugel__bad *bad, double *v)
 }
 
 static kugel_status store_integers(const kugel_fits *file, const kugel_array *out, int64_t base,
-                                   const int64_t *index, const kugel__run *run, const kugel__bad *bad)
+                                   const int64_t *index, const kugel__fits_run *run, const kugel__bad *bad)
 {
   double v[KUGEL__RUN];
   void *data = kugel__array_data(out);
@@ -66,7 +66,7 @@ static kugel_status store_integers(const kugel_fits *file, const kugel_array *ou
 }
 
 kugel_status kugel__store_run(const kugel_fits *file, const kugel_array *out, int64_t base,
-                              const int64_t *index, const kugel__run *run, const kugel__bad *bad)
+                              const int64_t *index, const kugel__fits_run *run, const kugel__bad *bad)
 {
   if (out->dtype.code == KUGEL_INT)
     return store_integers(file, out, base, index, run, bad);

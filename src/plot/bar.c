@@ -91,7 +91,7 @@ static void paint_ticks(kugel__painter *p, const kugel__ticks *ticks, double x, 
 
 void kugel__bar(kugel__painter *p)
 {
-  const kugel__view *v = &p->view;
+  const kugel__plot_view *v = &p->view;
   double u = p->unit, h = 15 * u, share = v->w > v->h * 1.4 ? 0.56 : 0.7, w = v->w * share,
          x = v->x0 + (v->w - w) / 2, edge = (double)p->picture->canvas.width - 8 * u;
   kugel__ticks ticks;

@@ -11,12 +11,12 @@ static const kugel__color line_color = {0, 0, 0, -1}, outline_color = {0, 0, 0, 
 typedef struct pen {
   kugel__canvas *canvas;
   kugel__type *type;
-  const kugel__view *view;
+  const kugel__plot_view *view;
   double step, lon_step; // radians between parallels, between meridians
   double fine, unit;     // radians between points of a line; pixels a point of type
 } pen;
 
-static void to_picture(const kugel__view *v, double lon, double lat, double u[3])
+static void to_picture(const kugel__plot_view *v, double lon, double lat, double u[3])
 {
   double s[3] = {cos(lat) * cos(lon), cos(lat) * sin(lon), sin(lat)};
   for (int i = 0; i < 3; i++) // the transpose turns back
@@ -26,7 +26,7 @@ static void to_picture(const kugel__view *v, double lon, double lat, double u[3]
 /* Joins two points unless the map is cut between them. */
 static void join(const pen *p, const double a[2], const double b[2], double width)
 {
-  const kugel__view *v = p->view;
+  const kugel__plot_view *v = p->view;
   if (hypot(a[0] - b[0], a[1] - b[1]) > 0.2 * v->w)
     return;
   if (v->projection < KUGEL_PLOT_GNOMONIC) {
@@ -83,7 +83,7 @@ static void draw_lines(const pen *p, double reach_lon0, double reach_lon1, doubl
 
 static void draw_outline(const pen *p)
 {
-  const kugel__view *v = p->view;
+  const kugel__plot_view *v = p->view;
   double width = 1.3 * p->unit, x1 = v->x0 + v->w, y1 = v->y0 + v->h, cx = v->x0 + v->w / 2,
          cy = v->y0 + v->h / 2;
   if (v->projection >= KUGEL_PLOT_GNOMONIC) {
@@ -127,7 +127,7 @@ static void angle_text(double radians, double step, bool longitude, char *out, s
 static void label_sky(const pen *p, const kugel_plot_opts *o)
 {
   char text[40];
-  const kugel__view *v = p->view;
+  const kugel__plot_view *v = p->view;
   double size = 12 * p->unit, x, y, u[3];
   bool level = v->projection == KUGEL_PLOT_MOLLWEIDE && fabs(o->lat) < 1e-6 && fabs(sin(o->roll)) < 1e-6;
   double lon_step = fmax(p->step, 30 * M_PI / 180), below = -1e9;
@@ -171,7 +171,7 @@ static void label_sky(const pen *p, const kugel_plot_opts *o)
 }
 
 /* Longitude or latitude (sky) of a canvas point; false outside the map. */
-static bool angle_at(const kugel__view *v, double x, double y, bool longitude, double *angle)
+static bool angle_at(const kugel__plot_view *v, double x, double y, bool longitude, double *angle)
 {
   double u[3], s[3];
   uint8_t valid;
@@ -186,7 +186,7 @@ static bool angle_at(const kugel__view *v, double x, double y, bool longitude, d
  * upwards. */
 static void label_parallels(const pen *p)
 {
-  const kugel__view *v = p->view;
+  const kugel__plot_view *v = p->view;
   double x = v->x0 + v->w / 2, before = 0, size = 12 * p->unit, free_to = 1e9;
   bool had = false;
   for (int i = 0; i < (int)v->h; i++) {
@@ -208,7 +208,7 @@ static void label_parallels(const pen *p)
 /* Framed views: a tick and a number wherever a line meets the lower (longitude) or left (latitude) edge. How many. */
 static int label_frame(const pen *p, bool longitude)
 {
-  const kugel__view *v = p->view;
+  const kugel__plot_view *v = p->view;
   double step = longitude ? p->lon_step : p->step, size = 12 * p->unit, length = longitude ? v->w : v->h,
          free_from = -1e9;
   double edge = longitude ? v->y0 + v->h : v->x0, before = 0;
@@ -258,8 +258,8 @@ static double choose_step(double radians)
   return M_PI / 6;
 }
 
-void kugel__graticule(kugel__canvas *c, kugel__type *type, const kugel__view *v, const kugel_plot_opts *o,
-                      double unit)
+void kugel__graticule(kugel__canvas *c, kugel__type *type, const kugel__plot_view *v,
+                      const kugel_plot_opts *o, double unit)
 {
   pen p = {.canvas = c, .type = type, .view = v, .unit = unit};
   bool framed = v->projection >= KUGEL_PLOT_GNOMONIC, labels = !o->no_labels && !(o->graticule < 0);

@@ -13,7 +13,7 @@ kugel_status kugel_plot_circles(kugel_plot *picture, int64_t n, const double *th
               "the picture has no map: draw one by kugel_plot_healpix or _latlon");
   KUGEL_CHECK(radius >= 0 && radius <= 1000, KUGEL_EINVAL, "radius is %g, must be 0 (8) to 1000 pixels",
               radius);
-  const kugel__view *v = &picture->view;
+  const kugel__plot_view *v = &picture->view;
   double unit = picture->unit, r = (radius > 0 ? radius : 8) * unit;
   const kugel__color rim = {1, 1, 1, 0.75f}, line = {0.05f, 0.05f, 0.08f, 1};
   kugel__canvas *c = &picture->canvas; /* whose mask went when the picture was done */

@@ -28,12 +28,12 @@ kugel_status kugel_plot_healpix(kugel_ctx *ctx, const kugel_plot_opts *opts, kug
               "nside is %lld: NESTED order needs a power of 2", (long long)nside);
   kugel_plot_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_plot_opts"));
-  kugel__source s = {.at = kugel__source_healpix,
-                     .order = order ? order : KUGEL_ORDER_RING,
-                     .nside = nside,
-                     .dtype = map->dtype,
-                     .data = kugel__array_data(map),
-                     .interpolate = o.interpolate != 0};
+  kugel__plot_source s = {.at = kugel__source_healpix,
+                          .order = order ? order : KUGEL_ORDER_RING,
+                          .nside = nside,
+                          .dtype = map->dtype,
+                          .data = kugel__array_data(map),
+                          .interpolate = o.interpolate != 0};
   return kugel__plot(ctx, opts, &s, out);
 }
 
@@ -51,14 +51,14 @@ kugel_status kugel_plot_latlon(kugel_ctx *ctx, const kugel_plot_opts *opts, cons
                 "theta[%lld] is %g: colatitudes must ascend within [0, pi]", (long long)i, theta[i]);
   kugel_plot_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_plot_opts"));
-  kugel__source s = {.at = kugel__source_latlon,
-                     .nlat = map->shape[0],
-                     .nlon = map->shape[1],
-                     .theta = theta,
-                     .phi0 = phi0,
-                     .dtype = map->dtype,
-                     .data = kugel__array_data(map),
-                     .interpolate = o.interpolate != 0};
+  kugel__plot_source s = {.at = kugel__source_latlon,
+                          .nlat = map->shape[0],
+                          .nlon = map->shape[1],
+                          .theta = theta,
+                          .phi0 = phi0,
+                          .dtype = map->dtype,
+                          .data = kugel__array_data(map),
+                          .interpolate = o.interpolate != 0};
   return kugel__plot(ctx, opts, &s, out);
 }
 
@@ -66,7 +66,7 @@ kugel_status kugel_plot_function(kugel_ctx *ctx, const kugel_plot_opts *opts, ku
                                  kugel_plot **out)
 {
   KUGEL_CHECK(fn && out, KUGEL_EINVAL, "%s is NULL", fn ? "out" : "fn");
-  kugel__source s = {.at = kugel__source_function, .fn = fn, .user = user};
+  kugel__plot_source s = {.at = kugel__source_function, .fn = fn, .user = user};
   return kugel__plot(ctx, opts, &s, out);
 }
 

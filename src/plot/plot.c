@@ -62,7 +62,7 @@ static kugel_status lay_out(kugel__painter *p)
     p->title_y = top + 20 * u;
     top += 38 * u;
   }
-  kugel__view *v = &p->view;
+  kugel__plot_view *v = &p->view;
   v->x0 = left;
   v->y0 = top;
   v->w = width - left - right;
@@ -100,7 +100,7 @@ static kugel_status lay_out(kugel__painter *p)
 enum { SAMPLE = 200000, CHUNKS = 64 };
 
 typedef struct extremes {
-  const kugel__source *source;
+  const kugel__plot_source *source;
   int64_t n;
   double lo[CHUNKS], hi[CHUNKS];
 } extremes;
@@ -120,7 +120,8 @@ static kugel_status find_extremes(void *arg, int64_t i)
 }
 
 /* Values of a function on a nside 64 grid's worth of points, spread by the golden angle. */
-static kugel_status probe_function(const kugel__source *s, double *sample, int64_t *n, double *lo, double *hi)
+static kugel_status probe_function(const kugel__plot_source *s, double *sample, int64_t *n, double *lo,
+                                   double *hi)
 {
   enum { PROBES = 49152 };
   *n = 0;
@@ -140,7 +141,7 @@ static kugel_status probe_function(const kugel__source *s, double *sample, int64
 static kugel_status probe_view(const kugel__painter *p, double *sample, int64_t *n, double *lo, double *hi)
 {
   enum { GRID = 300 };
-  const kugel__view *v = &p->view;
+  const kugel__plot_view *v = &p->view;
   *n = 0;
   for (int row = 0; row < GRID; row++)
     for (int column = 0; column < GRID; column++) {
@@ -165,7 +166,7 @@ static kugel_status probe_view(const kugel__painter *p, double *sample, int64_t 
 static kugel_status set_range(kugel__painter *p, int64_t count)
 {
   kugel_ctx *ctx = p->picture->ctx;
-  const kugel__source *s = p->source;
+  const kugel__plot_source *s = p->source;
   double *sample, lo = INFINITY, hi = -INFINITY;
   int64_t n = 0;
   KUGEL_ALLOC(ctx, sample, SAMPLE * sizeof *sample);
@@ -317,7 +318,7 @@ static void name_system(const kugel__painter *p)
 static kugel_status draw(kugel__painter *p)
 {
   const kugel_plot_opts *o = &p->o;
-  const kugel__source *s = p->source;
+  const kugel__plot_source *s = p->source;
   double share = o->width / 1200.0; // type shrinks more slowly than the picture
   p->unit = o->pixel_ratio > 0 ? o->pixel_ratio : share < 1 ? sqrt(share) : share;
   p->bad = (kugel__color){(float)o->bad[0] / 255, (float)o->bad[1] / 255, (float)o->bad[2] / 255,
@@ -356,7 +357,7 @@ static kugel_status paint(kugel_plot *picture, kugel__type *type, void *of)
   return s;
 }
 
-kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__source *source,
+kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__plot_source *source,
                          kugel_plot **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");

@@ -104,7 +104,7 @@ void kugel__type_unit(const char *unit, char *out, size_t size);
 /* ---- projection
  * --------------------------------------------------------------------------------------------- */
 
-typedef struct kugel__view {
+typedef struct kugel__plot_view {
   kugel_plot_projection projection;
   double sign;         // x to the east: +1, to the west: -1
   double turn[3][3];   // picture frame (x towards the centre, z up) to sky, of the picture's coordinates
@@ -112,27 +112,27 @@ typedef struct kugel__view {
   double x0, y0, w, h; // box of the map in the picture
   double scale;        // plane units a pixel
   bool half;
-} kugel__view;
+} kugel__plot_view;
 
-kugel_status kugel__view_set(kugel__view *v, const kugel_plot_opts *o);
+kugel_status kugel__view_set(kugel__plot_view *v, const kugel_plot_opts *o);
 /* Height of the map box over its width, given the options. */
 double kugel__view_aspect(const kugel_plot_opts *o);
 /* After x0, y0, w, h are known. */
-void kugel__view_fit(kugel__view *v, const kugel_plot_opts *o);
+void kugel__view_fit(kugel__plot_view *v, const kugel_plot_opts *o);
 /* Directions (picture frame) of the n points (x + i, y) of the canvas; valid[i] = 0 outside the map. */
-void kugel__view_row(const kugel__view *v, double x, double y, int64_t n, double *vec, uint8_t *valid);
+void kugel__view_row(const kugel__plot_view *v, double x, double y, int64_t n, double *vec, uint8_t *valid);
 /* Canvas point of a direction in the picture frame. In two-disc views each point has one place. */
-bool kugel__view_project(const kugel__view *v, const double u[3], double *x, double *y);
+bool kugel__view_project(const kugel__plot_view *v, const double u[3], double *x, double *y);
 /* Coordinate lines, outline and their labels. */
-void kugel__graticule(kugel__canvas *c, kugel__type *type, const kugel__view *v, const kugel_plot_opts *o,
-                      double unit);
+void kugel__graticule(kugel__canvas *c, kugel__type *type, const kugel__plot_view *v,
+                      const kugel_plot_opts *o, double unit);
 
 /* ---- where values come from
  * ---------------------------------------------------------------------------------- */
 
-typedef struct kugel__source {
+typedef struct kugel__plot_source {
   /* Values at n directions [n, 3] of the map's coordinates; NaN where there is none. */
-  kugel_status (*at)(const struct kugel__source *s, int64_t n, const double *vec, double *value);
+  kugel_status (*at)(const struct kugel__plot_source *s, int64_t n, const double *vec, double *value);
   kugel_order order;
   int64_t nside, nlat, nlon;
   const double *theta;
@@ -142,9 +142,9 @@ typedef struct kugel__source {
   bool interpolate;
   kugel_plot_fn fn;
   void *user;
-} kugel__source;
+} kugel__plot_source;
 
-static inline double kugel__source_value(const kugel__source *s, int64_t k)
+static inline double kugel__source_value(const kugel__plot_source *s, int64_t k)
 {
   double x;
   if (s->dtype.code == KUGEL_FLOAT)
@@ -162,8 +162,8 @@ struct kugel_plot {
   kugel__canvas canvas;
   int64_t box[4];
   double ends[2];
-  kugel__view view; // of a map; w is 0 for other pictures
-  double unit;      // as the painter's
+  kugel__plot_view view; // of a map; w is 0 for other pictures
+  double unit;           // as the painter's
   uint8_t *png;
   size_t png_size;
 };
@@ -175,9 +175,9 @@ kugel_status kugel__picture_make(kugel_ctx *ctx, kugel__paint *paint, void *of, 
 /* A drawing being made. */
 typedef struct kugel__painter {
   kugel_plot *picture;
-  const kugel__source *source;
+  const kugel__plot_source *source;
   kugel_plot_opts o;
-  kugel__view view;
+  kugel__plot_view view;
   kugel__colors colors;
   kugel__ruler ruler;
   kugel__color bad;
@@ -190,7 +190,7 @@ typedef struct kugel__painter {
 
 /* The colour bar at painter->bar_y: colours, arrow heads where the data go on, ticks, unit. */
 void kugel__bar(kugel__painter *p);
-kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__source *source,
+kugel_status kugel__plot(kugel_ctx *ctx, const kugel_plot_opts *opts, const kugel__plot_source *source,
                          kugel_plot **out);
 
 #endif

@@ -40,7 +40,7 @@ static bool from_celestial(char system, double m[3][3])
   return false;
 }
 
-kugel_status kugel__view_set(kugel__view *v, const kugel_plot_opts *o)
+kugel_status kugel__view_set(kugel__plot_view *v, const kugel_plot_opts *o)
 {
   memset(v, 0, sizeof *v);
   v->projection = o->projection;
@@ -81,7 +81,7 @@ double kugel__view_aspect(const kugel_plot_opts *o)
   }
 }
 
-void kugel__view_fit(kugel__view *v, const kugel_plot_opts *o)
+void kugel__view_fit(kugel__plot_view *v, const kugel_plot_opts *o)
 {
   switch (v->projection) {
   case KUGEL_PLOT_MOLLWEIDE:
@@ -124,7 +124,8 @@ static void level_row(double lon0, double step, double sin_lat, int64_t n, doubl
   }
 }
 
-static void mollweide_row(const kugel__view *v, double X, double Y, int64_t n, double *vec, uint8_t *valid)
+static void mollweide_row(const kugel__plot_view *v, double X, double Y, int64_t n, double *vec,
+                          uint8_t *valid)
 {
   memset(valid, 0, (size_t)n);
   if (fabs(Y) >= 1)
@@ -140,7 +141,7 @@ static void mollweide_row(const kugel__view *v, double X, double Y, int64_t n, d
   memset(valid + first, 1, (size_t)(end - first));
 }
 
-void kugel__view_row(const kugel__view *v, double x, double y, int64_t n, double *vec, uint8_t *valid)
+void kugel__view_row(const kugel__plot_view *v, double x, double y, int64_t n, double *vec, uint8_t *valid)
 {
   double X0 = (x - v->x0 - v->w / 2) * v->scale, Y = (v->y0 + v->h / 2 - y) * v->scale;
   if (v->projection == KUGEL_PLOT_MOLLWEIDE) {
@@ -196,7 +197,7 @@ static double mollweide_angle(double sin_lat)
   return a;
 }
 
-bool kugel__view_project(const kugel__view *v, const double u[3], double *x, double *y)
+bool kugel__view_project(const kugel__plot_view *v, const double u[3], double *x, double *y)
 {
   double X, Y;
   switch (v->projection) {

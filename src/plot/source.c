@@ -6,7 +6,7 @@
 
 enum { RUN = 512 };
 
-kugel_status kugel__source_healpix(const kugel__source *s, int64_t n, const double *vec, double *value)
+kugel_status kugel__source_healpix(const kugel__plot_source *s, int64_t n, const double *vec, double *value)
 {
   int64_t pixel[4 * RUN];
   double weight[4 * RUN];
@@ -33,7 +33,7 @@ kugel_status kugel__source_healpix(const kugel__source *s, int64_t n, const doub
   return KUGEL_OK;
 }
 
-static int64_t row_below(const kugel__source *s, double theta)
+static int64_t row_below(const kugel__plot_source *s, double theta)
 {
   int64_t lo = -1, hi = s->nlat; // theta[lo] <= theta < theta[hi]
   if (!s->theta)
@@ -48,12 +48,12 @@ static int64_t row_below(const kugel__source *s, double theta)
   return lo;
 }
 
-static double row_theta(const kugel__source *s, int64_t i)
+static double row_theta(const kugel__plot_source *s, int64_t i)
 {
   return s->theta ? s->theta[i] : ((double)i + 0.5) * M_PI / (double)s->nlat;
 }
 
-static double latlon_value(const kugel__source *s, double theta, double phi)
+static double latlon_value(const kugel__plot_source *s, double theta, double phi)
 {
   double at = (phi - s->phi0) * (double)s->nlon / (2 * M_PI);
   int64_t row = row_below(s, theta), next = kugel__min(row + 1, s->nlat - 1);
@@ -72,7 +72,7 @@ static double latlon_value(const kugel__source *s, double theta, double phi)
   return (1 - y) * north + y * south;
 }
 
-kugel_status kugel__source_latlon(const kugel__source *s, int64_t n, const double *vec, double *value)
+kugel_status kugel__source_latlon(const kugel__plot_source *s, int64_t n, const double *vec, double *value)
 {
   for (int64_t k = 0; k < n; k++) {
     const double *u = vec + 3 * k;
@@ -81,7 +81,7 @@ kugel_status kugel__source_latlon(const kugel__source *s, int64_t n, const doubl
   return KUGEL_OK;
 }
 
-kugel_status kugel__source_function(const kugel__source *s, int64_t n, const double *vec, double *value)
+kugel_status kugel__source_function(const kugel__plot_source *s, int64_t n, const double *vec, double *value)
 {
   for (int64_t k = 0; k < n; k++) {
     const double *u = vec + 3 * k;

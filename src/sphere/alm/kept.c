@@ -27,7 +27,7 @@ static slot slots[SLOTS];
 static uint64_t calls;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static slot *find(const kugel__kept *id)
+static slot *find(const kugel__alm_kept *id)
 {
   for (slot *s = slots; s < slots + SLOTS; s++)
     if (s->table && s->nside == id->nside && s->n == id->n && !strcmp(s->what, id->what))
@@ -35,7 +35,7 @@ static slot *find(const kugel__kept *id)
   return NULL;
 }
 
-static bool from_memory(const kugel__kept *id, double *table)
+static bool from_memory(const kugel__alm_kept *id, double *table)
 {
   if (pthread_mutex_trylock(&lock))
     return false;
@@ -73,7 +73,7 @@ static slot *make_room(size_t bytes)
   }
 }
 
-static void to_memory(const kugel__kept *id, const double *table)
+static void to_memory(const kugel__alm_kept *id, const double *table)
 {
   const size_t bytes = id->n * sizeof *table;
   if (bytes > MOST || pthread_mutex_trylock(&lock))
@@ -89,7 +89,7 @@ static void to_memory(const kugel__kept *id, const double *table)
 
 /* Numbers of another instruction set may differ in their last bits, and results shall not depend on who
  * filled the folder. */
-static kugel__key key_of(const kugel__kept *id)
+static kugel__key key_of(const kugel__alm_kept *id)
 {
   const int64_t numbers[] = {id->nside, (int64_t)id->n, (int64_t)kugel__cpu_isa(), __BYTE_ORDER__};
   unsigned char digest[32];
@@ -105,7 +105,7 @@ static kugel__key key_of(const kugel__kept *id)
   return key;
 }
 
-static bool from_disk(const kugel__kept *id, double *table)
+static bool from_disk(const kugel__alm_kept *id, double *table)
 {
   const kugel__key key = key_of(id);
   void *data = NULL;
@@ -121,7 +121,7 @@ static bool from_disk(const kugel__kept *id, double *table)
   return good;
 }
 
-bool kugel__kept_get(const kugel__kept *id, double *table)
+bool kugel__kept_get(const kugel__alm_kept *id, double *table)
 {
   if (from_memory(id, table))
     return true;
@@ -131,7 +131,7 @@ bool kugel__kept_get(const kugel__kept *id, double *table)
   return true;
 }
 
-void kugel__kept_put(const kugel__kept *id, const double *table)
+void kugel__kept_put(const kugel__alm_kept *id, const double *table)
 {
   to_memory(id, table);
   if (id->disk) {

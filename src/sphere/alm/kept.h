@@ -8,17 +8,17 @@
 #include "core/base.h"
 
 /* Which table: change `what` when its contents change meaning. */
-typedef struct kugel__kept {
+typedef struct kugel__alm_kept {
   const char *what; /* a constant text */
   int64_t nside;
   size_t n;  /* doubles */
   bool disk; /* worth a file */
-} kugel__kept;
+} kugel__alm_kept;
 
 /* Fills table[n] and yields true if it is there. */
-bool kugel__kept_get(const kugel__kept *id, double *table);
+bool kugel__kept_get(const kugel__alm_kept *id, double *table);
 /* Keeps table[n]. No failure is an error: it is found anew next time. */
-void kugel__kept_put(const kugel__kept *id, const double *table);
+void kugel__kept_put(const kugel__alm_kept *id, const double *table);
 /* Drops what is in memory. */
 void kugel__kept_forget(void);
 

@@ -290,7 +290,7 @@ kugel_status kugel_pixel_window(kugel_ctx *ctx, int64_t nside, int64_t lmax, dou
               (long long)lmax, (long long)(4 * nside));
   KUGEL_CHECK(wl, KUGEL_EINVAL, "wl is NULL");
   double total[2][MOMENTS];
-  const kugel__kept id = {"moments of pixels 1", nside, 2 * MOMENTS, true};
+  const kugel__alm_kept id = {"moments of pixels 1", nside, 2 * MOMENTS, true};
   if (!kugel__kept_get(&id, total[0])) {
     KUGEL_TRY(sum_moments(ctx, nside, total));
     kugel__kept_put(&id, total[0]);

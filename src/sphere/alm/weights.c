@@ -173,7 +173,7 @@ kugel_status kugel_healpix_ring_weights(kugel_ctx *ctx, int64_t nside, double *w
   KUGEL_CHECK(nside >= 1 && nside <= MAX_NSIDE, KUGEL_EINVAL, "nside %lld: must be between 1 and %d",
               (long long)nside, (int)MAX_NSIDE);
   KUGEL_CHECK(weight, KUGEL_EINVAL, "weight is NULL: give 4 nside - 1 numbers to fill");
-  const kugel__kept id = {"ring weights 1", nside, (size_t)(4 * nside - 1), nside >= 64};
+  const kugel__alm_kept id = {"ring weights 1", nside, (size_t)(4 * nside - 1), nside >= 64};
   if (kugel__kept_get(&id, weight))
     return KUGEL_OK;
   ring_system s = {.rings = 2 * nside, .count = exact_degree(nside) / 2 + 1};

@@ -276,7 +276,7 @@ static kugel_status find(pixel_system *s, double *x)
 /* x from an earlier call, or found and kept. */
 static kugel_status recall_or_find(pixel_system *s, double *x)
 {
-  const kugel__kept id = {"pixel weights 1", s->nside, (size_t)s->unknowns, s->nside >= 16};
+  const kugel__alm_kept id = {"pixel weights 1", s->nside, (size_t)s->unknowns, s->nside >= 16};
   if (kugel__kept_get(&id, x))
     return KUGEL_OK;
   kugel_status status = make_legendre(s);

@@ -125,7 +125,7 @@ static void *busy(void *arg)
   double table[500], got[500];
   const int seed = (int)(intptr_t)arg;
   for (int i = 0; i < 2000; i++) {
-    const kugel__kept id = {"test", (seed + i) % 40, 500, false};
+    const kugel__alm_kept id = {"test", (seed + i) % 40, 500, false};
     for (int k = 0; k < 500; k++)
       table[k] = (double)id.nside + k;
     if (kugel__kept_get(&id, got))
@@ -143,23 +143,23 @@ static void check_bounds(void)
   kugel__kept_forget();
   for (int64_t i = 0; i < 10; i++) {
     table[0] = (double)i;
-    kugel__kept_put(&(kugel__kept){"big", i, BIG, false}, table);
+    kugel__kept_put(&(kugel__alm_kept){"big", i, BIG, false}, table);
   }
   int found = 0;
   for (int64_t i = 0; i < 10; i++)
-    if (kugel__kept_get(&(kugel__kept){"big", i, BIG, false}, table)) {
+    if (kugel__kept_get(&(kugel__alm_kept){"big", i, BIG, false}, table)) {
       found++;
       CHECK((int64_t)table[0] == i && i >= 6); // the latest
     }
   CHECK(found == 4);
   for (int64_t i = 0; i < 100; i++)
-    kugel__kept_put(&(kugel__kept){"small", i, 8, false}, table);
+    kugel__kept_put(&(kugel__alm_kept){"small", i, 8, false}, table);
   found = 0;
   for (int64_t i = 0; i < 100; i++)
-    found += kugel__kept_get(&(kugel__kept){"small", i, 8, false}, table);
+    found += kugel__kept_get(&(kugel__alm_kept){"small", i, 8, false}, table);
   CHECK(found == 16);
-  CHECK(!kugel__kept_get(&(kugel__kept){"small", 99, 9, false}, table)); // another length
-  CHECK(!kugel__kept_get(&(kugel__kept){"smell", 99, 8, false}, table));
+  CHECK(!kugel__kept_get(&(kugel__alm_kept){"small", 99, 9, false}, table)); // another length
+  CHECK(!kugel__kept_get(&(kugel__alm_kept){"smell", 99, 8, false}, table));
   kugel__kept_forget();
   free(table);
 }
