@@ -6,8 +6,9 @@
 #include "device/lanes.h"
 #include "volume/device_plan.h"
 #include "volume/lane_image.h"
+#include "volume/lane_sizes.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = 3, ALIGN = 512 /* bytes, of what kernels get as an array */ };
+enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = KUGEL__LANE_TILES_SLOTS, ALIGN = KUGEL__LANE_ALIGN };
 
 typedef struct part { // of a tile, from its loading to its delivery
   kugel__fused_span data[DIMS], results[DIMS];
@@ -34,88 +35,6 @@ struct kugel__lane_tiles {
   lane *lane;
 };
 
-/* ---- sizes ---- */
-
-static size_t align(int64_t bytes)
-{
-  return (size_t)kugel__round_up(bytes, ALIGN);
-}
-
-typedef struct sizes { // numbers of the largest tile
-  int64_t data, results, map, window;
-} sizes;
-
-// Voxels of the image along an axis that a tile needs; beyond periodic edges it needs both ends.
-static int64_t data_of(const kugel_volume *p, int d)
-{
-  int64_t reach = p->tile[d] + p->axis[d].k - 1;
-  return p->opts.boundary == KUGEL_BOUNDARY_PERIODIC ? kugel__max(p->axis[d].n, reach) : reach;
-}
-
-static sizes sizes_of(const kugel_volume *p)
-{
-  sizes s = {1, p->kernels, 0, p->kernels};
-  for (int d = 0; d < DIMS; d++) {
-    s.data *= data_of(p, d);
-    s.results *= p->tile[d];
-    s.window *= p->tile[d];
-    s.map += p->sub->axis[d].length;
-  }
-  s.window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? s.window : 0;
-  return s;
-}
-
-static size_t voxel_bytes(const sizes *s, int64_t size, bool adjoint)
-{
-  return align((adjoint ? s->results : s->data) * size);
-}
-
-// Maps and windows, copied in behind the voxels.
-static size_t list_bytes(const sizes *s, const kugel_volume *p)
-{
-  return align(s->map * 4) + align(s->window * (int64_t)p->real);
-}
-
-static size_t out_bytes(const sizes *s, int64_t size, bool adjoint)
-{
-  return align((adjoint ? s->data : s->results) * size);
-}
-
-static void whole_spans(const kugel_volume *p, kugel__fused_span *data, kugel__fused_span *results)
-{
-  for (int d = 0; d < DIMS; d++) {
-    data[d] = (kugel__fused_span){.held = data_of(p, d), .map = -1};
-    results[d] = (kugel__fused_span){.held = p->tile[d], .map = -1};
-  }
-}
-
-static size_t work_bytes(const kugel_volume *p, const kugel__fused *f)
-{
-  kugel__fused_span data[DIMS], results[DIMS];
-  whole_spans(p, data, results);
-  return (size_t)kugel__fused_work(f, data, results);
-}
-
-uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, bool hold, uint64_t *host)
-{
-  sizes s = sizes_of(p);
-  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
-  uint64_t voxels = voxel_bytes(&s, size, false), lists = list_bytes(&s, p), out = out_bytes(&s, size, false);
-  uint64_t image = (uint64_t)(p->axis[0].n * p->axis[1].n * p->axis[2].n * size);
-  *host = SLOTS * (voxels + lists + out);
-  return SLOTS * (lists + out) + (hold ? image : SLOTS * voxels) +
-         (p->kernels > 1 ? 2 : 1) * work_bytes(p, f) + kugel__fused_spectra(f);
-}
-
-bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)
-{
-  int64_t limit;
-  uint64_t host;
-  return p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0 &&
-         !kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit) &&
-         kugel__lane_tiles_bytes(p, f, true, &host) <= (uint64_t)limit;
-}
-
 /* ---- plans ---- */
 
 static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, const double *kernels, const int64_t *k,
@@ -124,7 +43,7 @@ static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, const doub
   KUGEL_TRY(kugel__fused_shape(on->ctx, p->sub, &l->fused));
   KUGEL_TRY(kugel__fused_make(l->fused, kernels, k, p->scale));
   for (int i = 0; i < (p->kernels > 1 ? 2 : 1); i++)
-    KUGEL_TRY(kugel__device_alloc(on->device, work_bytes(p, l->fused), &l->work[i]));
+    KUGEL_TRY(kugel__device_alloc(on->device, kugel__lane_work_bytes(p, l->fused), &l->work[i]));
   return kugel__device_alloc(on->device, ALIGN, &l->counter);
 }
 
@@ -249,7 +168,7 @@ static void describe(const run *r, const kugel__lane_tile *tile, part *o, uint32
   }
   o->in = adjoint ? results : image;
   o->out = adjoint ? image : results;
-  o->map = words ? align(kugel__lane_voxels_bytes(&o->in)) : 0;
+  o->map = words ? kugel__lane_align(kugel__lane_voxels_bytes(&o->in)) : 0;
   o->window = 0;
 }
 
@@ -292,9 +211,9 @@ static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
   part *o = part_of(r, on, slot);
   kugel__lane_tile tile;
   KUGEL_TRY(r->work->tile(r->work->arg, slot->item, &tile));
-  sizes s = sizes_of(p);
-  size_t voxels = voxel_bytes(&s, tile.in.dtype.bits / 8, r->work->adjoint), lists = r->held ? 0 : voxels,
-         bytes = 0;
+  kugel__lane_sizes s = kugel__lane_sizes_of(p);
+  size_t voxels = kugel__lane_voxel_bytes(&s, tile.in.dtype.bits / 8, r->work->adjoint),
+         lists = r->held ? 0 : voxels, bytes = 0;
   char *host = (char *)slot->host_in + voxels;
   describe(r, &tile, o, (uint32_t *)(void *)host);
   if (o->map) {
@@ -302,10 +221,10 @@ static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
     bytes = (size_t)s.map * 4;
   }
   if (p->window) {
-    o->window = align(s.map * 4);
+    o->window = kugel__lane_align(s.map * 4);
     copy_window(p, &tile, host + o->window);
     o->window += lists;
-    bytes = list_bytes(&s, p);
+    bytes = kugel__lane_list_bytes(&s, p);
   }
   o->direct_out = kugel__lane_direct(on->device, &o->out);
   KUGEL_TRY(load_voxels(r, &tile, on, slot, o));
@@ -384,14 +303,15 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
   const kugel_volume *p = r->p;
   kugel__lane_tile first;
   KUGEL_TRY(r->work->tile(r->work->arg, 0, &first));
-  sizes s = sizes_of(p);
+  kugel__lane_sizes s = kugel__lane_sizes_of(p);
   bool adjoint = r->work->adjoint;
   r->held = t->hold && r->work->image && !adjoint;
   if (r->held)
     KUGEL_TRY(kugel__lane_image_open(&t->image, t->lanes->lane[0].device, p, r->work->image));
-  size_t voxels = voxel_bytes(&s, first.in.dtype.bits / 8, adjoint), lists = list_bytes(&s, p);
+  size_t voxels = kugel__lane_voxel_bytes(&s, first.in.dtype.bits / 8, adjoint),
+         lists = kugel__lane_list_bytes(&s, p);
   KUGEL_TRY(make_room(t, r->held ? lists : voxels + lists, voxels + lists,
-                      out_bytes(&s, first.out.dtype.bits / 8, adjoint)));
+                      kugel__lane_out_bytes(&s, first.out.dtype.bits / 8, adjoint)));
   for (int i = 0; i < t->count; i++)
     KUGEL_TRY(
         kugel__device_fill(t->lanes->lane[i].device, (kugel__mem){t->lane[i].counter, 0}, 0, ALIGN, NULL));
