@@ -45,7 +45,7 @@ def devices() -> list[dict[str, Any]]:
     return found
 
 
-def kernels_info():
+def kernels_info() -> dict[str, float]:
     """Kernels that this process compiled, all devices together: a dict of ``compiled`` and ``cached`` modules (loaded from
     the cache on disk instead), ``written`` texts, and ``seconds`` of compiling, summed over threads.
 

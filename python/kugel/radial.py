@@ -169,7 +169,7 @@ class Radial(Plan):
         return self._options.spin
 
     @property
-    def map_layout(self):
+    def map_layout(self) -> Any:
         """Over ranks: which pixels each has, those of a run of rings and their mirrors."""
         out = ctypes.c_void_p()
         lib.kugel_radial_layout(self._handle.address, ctypes.byref(out))
