@@ -98,7 +98,8 @@ static void compare(const problem *p)
   if (!(sqrtl(wrong) <= (long double)(p->opts.tolerance) * sqrtl(size)))
     CHECK_FAIL("%d-D of %lld type %d sign %d: values are wrong by %.3Lg", p->ndim,
                (long long)p->n[p->ndim - 1], (int)p->opts.type, sign, sqrtl(wrong / size));
-  CHECK_LE((double)(fabsl(left - right) / both), single ? 1e-6 : 2e-15);
+  // rounding, as many times as the kernel's transform is smaller at the last modes than at the first
+  CHECK_LE((double)(fabsl(left - right) / both), single ? 1e-6 : 1e-14);
   kugel_nufft_points_destroy(points);
   kugel_nufft_destroy(plan);
   free(x), free(values), free(f), free(c), free(g), free(to_c), free(to_g);
