@@ -4,6 +4,7 @@ TCP. Skipped where namespaces may not be made. LABEL: long"""
 import os
 import shutil
 import subprocess
+import sys
 from harness import *
 
 SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
@@ -23,6 +24,29 @@ def quietly(*words):
     return subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL).returncode
 
 
+def reachable():
+    """Whether the first host reaches a port of the second one."""
+    serve = "import socket; s = socket.create_server(('', 5999)); s.settimeout(5); s.accept()"
+    connect = f"""
+import socket, time
+for attempt in range(40):
+    try:
+        socket.create_connection(("{NET}.2", 5999), timeout=2)
+        break
+    except OSError:
+        time.sleep(0.1)
+else:
+    raise SystemExit(1)
+"""
+    server = subprocess.Popen(["ip", "netns", "exec", HOSTS[1], sys.executable, "-c", serve], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL)
+    try:
+        return not quietly("ip", "netns", "exec", HOSTS[0], sys.executable, "-c", connect)
+    finally:
+        server.kill()
+        server.wait()
+
+
 def set_up():
     if not (shutil.which("ip") and shutil.which("unshare")) or quietly("unshare", "--uts", "--net", "hostname", "h"):
         raise Skip("no permission for namespaces, or no iproute2")
@@ -36,6 +60,9 @@ def set_up():
     if any(quietly(*step) for step in steps):
         tear_down()
         raise Skip("no virtual network devices")
+    if not reachable():
+        tear_down()
+        raise Skip("what namespaces send to each other does not arrive")
     with open("agent", "w") as f:
         f.write(AGENT % (NET, HOSTS[0], NET, HOSTS[1]))
     os.chmod("agent", 0o755)
