@@ -26,14 +26,16 @@ ROWS = [
     {"sphere/legendre"},
     {"sphere/alm"},
     {"sphere/sht"},
-    {"sphere/radial", "sphere/spectra", "sphere/points", "volume"},
+    {"volume/cpu"},
+    {"volume/gpu"},
+    {"sphere/radial", "sphere/spectra", "sphere/points", "volume/plan"},
     {"sphere/sources", "ball", "deconv", "lead"},
 ]
-NESTED = ("fft", "sphere")  # layers whose rooms are one level deeper
+NESTED = ("fft", "sphere", "volume")  # layers whose rooms are one level deeper
 FILES_ONLY = {"io", "plot", "stack"}  # see core/ and the public headers
 CLIENTS = ("cli", "bench", "examples")
 PUBLIC = {"version": "core", "fft": "fft/cpu", "rings": "fft/rings", "conv": "fft/conv", "grid": "sphere/grid", "sphere": "sphere/sht",
-          "alm": "sphere/alm", "regrid": "sphere/sht", "spectra": "sphere/spectra", "radial": "sphere/radial", "sources": "sphere/sources", "points": "sphere/points",
+          "alm": "sphere/alm", "regrid": "sphere/sht", "volume": "volume/cpu", "spectra": "sphere/spectra", "radial": "sphere/radial", "sources": "sphere/sources", "points": "sphere/points",
           "image": "stack", "zernike": "polynomial", "shell": "polynomial",
           "worland": "polynomial", "kugel": None}  # None: all of them
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)

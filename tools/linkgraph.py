@@ -26,7 +26,7 @@ from layers import FILES_ONLY, may_include, room_of
 
 DEFINED = set("TDBRCVWi")  # nm's letters of symbols that others may use
 # Rooms with circles of files that are one subject.
-CIRCLES = {"banded", "healpix", "io", "plot", "sphere/grid", "volume"}
+CIRCLES = {"banded", "healpix", "io", "plot", "sphere/grid", "volume/cpu", "volume/gpu", "volume/plan"}
 
 
 def objects(build):

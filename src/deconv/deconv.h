@@ -4,7 +4,7 @@
 #define KUGEL_DECONV_DECONV_H
 
 #include <kugel/deconv.h>
-#include "volume/plan.h"
+#include "volume/plan/plan.h"
 
 enum { KUGEL__DECONV_CHUNK = 1 << 14 }; // voxels of a task
 

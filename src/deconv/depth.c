@@ -3,6 +3,7 @@
  * that light of each plane is blurred by the PSF interpolated there; r = H' y = sum_d w_d (h_d' y). */
 #include "core/parallel.h"
 #include "deconv/deconv.h"
+#include "volume/plan/plan.h"
 
 /* Planes of an array times factors, to another array or added to it. */
 typedef struct planes {

@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/device_plan.h"
+#include "volume/gpu/device_plan.h"
 
 enum { BLOCK = 256, SUMS = 256, MOST_BLOCKS = 4096 };
 

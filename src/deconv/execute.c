@@ -8,7 +8,7 @@
 #include "core/parallel.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
-#include "volume/lines.h"
+#include "volume/cpu/lines.h"
 
 typedef struct box { // an array of 3 axes, of which leading ones may have length 1
   char *data;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/parallel.h"
 #include "deconv/loops.h"
+#include "volume/plan/plan.h"
 
 typedef kugel__deconv_loop_of loop;
 

@@ -3,7 +3,7 @@
 #include "comm/lead.h"
 #include "sphere/radial/ranks.h"
 #include "sphere/sht/dist.h"
-#include "volume/ranks.h"
+#include "volume/plan/ranks.h"
 
 static const kugel__lead_kind *const kinds[KUGEL__LEAD_KINDS] = {[KUGEL__LEAD_SHT] = &kugel__sht_served,
                                                                  [KUGEL__LEAD_RADIAL] = &kugel__radial_served,

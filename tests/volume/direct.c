@@ -4,7 +4,7 @@
 #include "volume/truth.h"
 #include "core/alloc.h"
 #include "core/half.h"
-#include "volume/plan.h"
+#include "volume/plan/plan.h"
 
 static uint64_t seed = 1;
 

@@ -5,7 +5,7 @@
 #include "device/every.h"
 #include <kugel/volume.h>
 #include "core/alloc.h"
-#include "volume/device_plan.h"
+#include "volume/gpu/device_plan.h"
 
 enum { MOST = 60000 };
 static double image[2 * MOST], kernel[2 * MOST], out[2][2 * MOST];

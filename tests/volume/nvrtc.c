@@ -6,7 +6,7 @@
 #include "codegen/print.h"
 #include "core/alloc.h"
 #include "device/cuda/api.h"
-#include "volume/fused.h"
+#include "volume/gpu/fused.h"
 
 enum { SHARED = 232448, SPILLED = 256 }; // bytes of a block of compute capability 9.0; of a thread
 
@@ -30,7 +30,8 @@ static void compile(const kugel__fused_kernel *f, const char *words)
   snprintf(name, sizeof name, "line_%lld_%d_%d_%s.cl", (long long)b->n, (int)f->source, (int)f->sink,
            b->real == KUGEL__F32 ? "f32" : "f64");
   snprintf(defines, sizeof defines, "#define REAL_BITS %d\n%s", b->real == KUGEL__F32 ? 32 : 64, words);
-  kugel__module_spec spec = {.name = name, .text = text.data, .words = "volume/voxel", .defines = defines};
+  kugel__module_spec spec = {
+      .name = name, .text = text.data, .words = "volume/gpu/voxel", .defines = defines};
   CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
   kugel__program_spec program = {.name = name, .text = whole, .options = "--ptxas-options=-v"};
   CHECK_OK(kugel__nvrtc_compile(&program, 90, &binary, &bytes, &log));

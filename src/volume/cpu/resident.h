@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Work on the CPU that the resident engine and pencil.c share: slices (resident_slices.c), and their rows of voxels
+ * (resident_rows.c). */
+#ifndef KUGEL_VOLUME_RESIDENT_H
+#define KUGEL_VOLUME_RESIDENT_H
+
+#include "volume/cpu/lines.h"
+
+typedef struct kugel__resident_side { /* what slices are read from or written to */
+  const kugel__volume_list *list[KUGEL__VOLUME_DIMS];
+  const int64_t *source[KUGEL__VOLUME_DIMS]; /* where elements are in the array, or NULL */
+  int64_t extent[KUGEL__VOLUME_DIMS];        /* of the array */
+  kugel__volume_box box;
+  const char *window; /* factors, or NULL */
+  bool conjugate;     /* of what is read */
+} kugel__resident_side;
+
+/* One transform there and back. */
+typedef struct kugel__resident_job {
+  const kugel_volume *p;
+  const kugel__volume_ops *ops;
+  kugel__resident_side in, out;
+  char *from, *to; /* work arrays before and after the lines along z */
+  char *scratch;
+  size_t scratch_size;
+  int64_t row_points; /* doubles of a plane of a row */
+  int64_t groups;     /* tasks of a slice */
+  int which;          /* kernel */
+  int which_out;      /* kernel of the results that are written, 0 for the adjoint */
+  bool adjoint, add;
+  double keep; /* not 0: the spectrum is kept, times this */
+  atomic_llong *clipped;
+  int64_t workers; // that scratch has room for
+} kugel__resident_job;
+
+/* Fills scratch_size and row_points from the plan's lengths. */
+void kugel__resident_measure(kugel__resident_job *j);
+kugel__resident_side kugel__resident_side_of(const kugel_volume *p, bool results);
+/* The first in.extent[0] slices of in.box, transformed along x and y, to `from`. */
+kugel_status kugel__resident_slices_in(kugel__resident_job *j);
+/* Lines along z of `from`: into the spectrum with `keep`, else times the spectrum to `to`. */
+kugel_status kugel__resident_lines(kugel__resident_job *j);
+/* The first out.extent[0] slices of `to`, back along y and x, to out.box. */
+kugel_status kugel__resident_slices_out(kugel__resident_job *j);
+
+/* Row (z, y) into the planes of a row of lines: the halves of a real line, or re and im; and back, added to what earlier parts
+ * gave, times the window, converted. values: room for a row of doubles. */
+void kugel__resident_read_row(const kugel__resident_job *j, const kugel__resident_side *s, int64_t z,
+                              int64_t y, double *values, double *row);
+void kugel__resident_write_row(const kugel__resident_job *j, const kugel__resident_side *s, int64_t z,
+                               int64_t y, double *values, double *row);
+
+#endif

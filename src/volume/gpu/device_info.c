@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory, traffic and time of plans on devices. */
+#include <math.h>
+#include "core/ctx.h"
+#include "device/lanes.h"
+#include "volume/gpu/device_plan.h"
+#include "volume/gpu/lane_tiles.h"
+
+enum { DIMS = KUGEL__VOLUME_DIMS };
+
+/* ---- rates ---- */
+
+typedef struct rates { // bytes a second
+  int32_t type, id;
+  double within, up, down;
+} rates;
+
+static double seconds_of(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes)
+{
+  kugel__event *event[2] = {NULL, NULL};
+  double seconds = 0;
+  kugel_status s = dev->ops->copy(dev, way, dst, src, bytes, &dev->queue); // the first one warms up
+  if (!s)
+    s = dev->ops->record(&dev->queue, &event[0]);
+  if (!s)
+    s = dev->ops->copy(dev, way, dst, src, bytes, &dev->queue);
+  if (!s)
+    s = dev->ops->record(&dev->queue, &event[1]);
+  if (!s)
+    s = dev->ops->elapsed(event[0], event[1], &seconds);
+  dev->ops->wait(&dev->queue);
+  for (int i = 0; i < 2; i++)
+    dev->ops->event_free(event[i]);
+  return s || !(seconds > 0) ? INFINITY : seconds;
+}
+
+static void measure(kugel_ctx *ctx, kugel__device *dev, rates *r)
+{
+  enum { BYTES = 32 << 20 };
+  void *memory[2] = {NULL, NULL}, *host = NULL;
+  kugel_status s = kugel__device_alive(dev);
+  for (int i = 0; i < 2 && !s; i++)
+    s = kugel__device_alloc(dev, BYTES, &memory[i]);
+  if (!s)
+    s = kugel_device_alloc_host(ctx, BYTES, &host);
+  if (!s) {
+    kugel__mem a = {memory[0], 0}, b = {memory[1], 0}, h = {host, 0};
+    r->within = 2 * BYTES / seconds_of(dev, KUGEL__WITHIN, a, b, BYTES);
+    r->up = BYTES / seconds_of(dev, KUGEL__UPLOAD, a, h, BYTES);
+    r->down = BYTES / seconds_of(dev, KUGEL__DOWNLOAD, h, a, BYTES);
+  }
+  kugel_device_free_host(ctx, host);
+  kugel__device_free(dev, memory[0]);
+  kugel__device_free(dev, memory[1]);
+}
+
+// Measured once a process and device; what cannot be measured is as on a common one.
+static rates rates_of(kugel_ctx *ctx)
+{
+  enum { KEPT = 16 };
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static rates kept[KEPT];
+  static int count;
+  kugel__device *dev = kugel__ctx_device(ctx);
+  rates r = {.type = dev->info.device.type, .id = dev->info.device.id};
+  pthread_mutex_lock(&lock);
+  int i = 0;
+  while (i < count && (kept[i].type != r.type || kept[i].id != r.id))
+    i++;
+  if (i < count)
+    r = kept[i];
+  else
+    measure(ctx, dev, &r);
+  bool known = r.within > 0 && r.up > 0 && r.down > 0;
+  if (!known) {
+    r.within = 1e12;
+    r.up = r.down = 2e10;
+  } else if (i == count && count < KEPT) {
+    kept[count++] = r;
+  }
+  pthread_mutex_unlock(&lock);
+  return r;
+}
+
+/* ---- figures ---- */
+
+// Kernels read and write in strides, and the last ones of a launch leave a device half idle.
+static const double PART_OF_COPIES = 0.6, LAUNCH_SECONDS = 4e-6;
+
+static double kernel_seconds(const kugel_volume *p, const rates *r, double bytes)
+{
+  return bytes / (PART_OF_COPIES * r->within) + 5 * p->kernels * LAUNCH_SECONDS;
+}
+
+static void tile_figures(const kugel_volume *p, const kugel__fused *f, const rates *r,
+                         kugel_volume_info *info)
+{
+  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+  double in = (double)size, out = (double)size * p->kernels, count = (double)info->tiles;
+  double compute = (double)kugel__fused_bytes(p->sub, f), lanes = 1 + p->ctx->npeers;
+  uint64_t pinned;
+  for (int d = 0; d < DIMS; d++) {
+    in *= (double)kugel__min(p->axis[d].n, p->tile[d] + p->axis[d].k - 1);
+    out *= (double)p->tile[d];
+  }
+  bool hold = kugel__lane_tiles_hold(p, f);
+  info->kernel_bytes = (uint64_t)(count * compute);
+  info->device_bytes = kugel__lane_tiles_bytes(p, f, hold, &pinned);
+  info->host_bytes += pinned;
+  double image = (double)size * (double)p->axis[0].n * (double)p->axis[1].n * (double)p->axis[2].n;
+  info->moved_bytes = (uint64_t)((hold ? image : count * in) + count * out);
+  double share = fmax(1, count / lanes), step[3] = {in / r->up, kernel_seconds(p, r, compute), out / r->down};
+  double slowest = fmax(step[0], fmax(step[1], step[2]));
+  info->seconds = share * slowest + step[0] + step[1] + step[2] - slowest;
+  if (hold) // all is copied in once: the last tile ends after all data are there, after all others, or after all copies out
+    info->seconds = fmax(image / r->up + step[1] + step[2],
+                         fmax(step[0] + count * step[1] + step[2], step[0] + step[1] + count * step[2]));
+}
+
+static void resident_figures(const kugel_volume *p, const kugel__fused *f, const rates *r,
+                             kugel_volume_info *info)
+{
+  kugel__fused_span data[DIMS], results[DIMS];
+  double image = (double)p->real * (p->opts.complex_data ? 2 : 1), out = image * p->kernels, map = 0;
+  for (int d = 0; d < DIMS; d++) {
+    const kugel__volume_axis *a = &p->axis[d];
+    data[d] = (kugel__fused_span){.held = a->n, .map = -1};
+    results[d] = (kugel__fused_span){.held = a->m, .map = -1};
+    image *= (double)a->n;
+    out *= (double)a->m;
+    map += a->data.position ? 4 * (double)a->length : 0;
+  }
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0;
+  info->kernel_bytes = kugel__fused_bytes(p, f);
+  info->device_bytes = (uint64_t)(image + out + window + map) + kugel__fused_spectra(f) +
+                       kugel__fused_work(f, data, results) * (p->kernels > 1 ? 2 : 1);
+  info->moved_bytes = (uint64_t)(image + out);
+  info->host_bytes += (uint64_t)window;
+  info->seconds = kernel_seconds(p, r, (double)info->kernel_bytes);
+}
+
+static void boxes_figures(const kugel_volume *p, const rates *r, kugel_volume_info *info)
+{
+  double extended = 1, results = p->kernels, size = (double)p->real * (p->opts.complex_data ? 2 : 1);
+  for (int d = 0; d < DIMS; d++) {
+    extended *= (double)(p->axis[d].m + p->axis[d].k - 1);
+    results *= (double)p->axis[d].m;
+  }
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results : 0;
+  info->kernel_bytes = 0;
+  info->device_bytes = (uint64_t)(((2 + p->kernels) * extended + results + window) * size);
+  info->seconds = (double)info->device_bytes * 8 / (PART_OF_COPIES * r->within);
+}
+
+void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info)
+{
+  rates r = rates_of(p->ctx);
+  kugel__fused *made = NULL;
+  const kugel__fused *f = p->gpu ? p->gpu->fused : NULL;
+  bool boxes = p->gpu && p->gpu->boxes;
+  double kernel = p->kernels * 8.0 * (p->halved ? 1 : 2);
+  for (int d = 0; d < DIMS; d++)
+    kernel *= (double)p->axis[d].k;
+  info->host_bytes = (uint64_t)kernel;
+  if (!f && !boxes && !kugel__fused_shape(p->ctx, p->sub ? p->sub : p, &made))
+    f = made;
+  if (p->sub && f)
+    tile_figures(p, f, &r, info);
+  else if (p->sub) // no block holds the lines of such a tile
+    info->device_bytes = UINT64_MAX;
+  else if (f)
+    resident_figures(p, f, &r, info);
+  else
+    boxes_figures(p, &r, info);
+  kugel__fused_destroy(made);
+}

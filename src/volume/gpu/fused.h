@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Volumes on devices by generated kernels, one for each axis and direction: lines along x are read from voxels of any type,
+ * padded and half-shifted on the way; the last axis goes forward, times the spectrum, and back in one kernel; lines along x
+ * back end in voxels. What is padding is never stored, and lines of nothing but padding are not transformed.
+ *
+ *   x forward    voxels [z][y][x]    -> work [z of the image][y of the image][points of x]
+ *   y forward    work                -> work [z of the image][points of y][points of x], in place
+ *   z there and back                 -> work [z of the results][points of y][points of x]
+ *   y back       work                -> work [z of the results][y of the results][points of x], in place
+ *   x back       work                -> voxels
+ *
+ * Axes of one point are left out; of two axes y is the one that goes there and back, of one x. */
+#ifndef KUGEL_VOLUME_FUSED_H
+#define KUGEL_VOLUME_FUSED_H
+
+#include "device/device.h"
+#include "fft/gpu/block.h"
+#include "volume/cpu/volume.h"
+
+typedef enum kugel__fused_end { KUGEL__FUSED_COMPLEX, KUGEL__FUSED_VOXELS } kugel__fused_end;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wpadded" /* as kugel__block */
+/* All that a kernel's text depends on. */
+typedef struct kugel__fused_kernel {
+  kugel__block block; /* n = m = points of the line; spectrum 1: of the axis that goes there and back */
+  kugel__fused_end source, sink;
+  int product; /* 0: one way; 1: times the spectrum and back; -1: times its conjugate */
+  bool
+      halved; /* real voxels, two points of the axis each: point p is w^p (x_p - i x_{p + n}), w = e^{-i pi / 2n} */
+  bool inverse;      /* one way: exponent + */
+  bool mapped;       /* a list says which element of the line each point is */
+  bool adds;         /* results are added to what is there */
+  bool windowed_in;  /* voxels are multiplied by factors when they are read, */
+  bool windowed_out; /* or written */
+  bool extrapolated; /* what follows: kugel__fused_hooks */
+  bool ratio, update, stepped;
+  bool unused[2];
+} kugel__fused_kernel;
+#pragma GCC diagnostic pop
+
+/* Chooses the block of an axis; false if none holds its lines. across: the lines are strided in memory. */
+bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool product, uint64_t shared,
+                      kugel__block *out);
+
+/* Parameters of the kernel: in, out (complex numbers, or voxel_in, voxel_out of volume/gpu/kernels/voxel.cl), tables
+ * (kugel__tables_of(block), then of halved lines w^p), then if they are used spectra (complex), map (u32), window (reals),
+ * clipped (u32); then i64 count, c0, and for both ends in_at, in_d0, in_d1, in_step, in_first, in_held, out_...: line i
+ * begins at at + (i mod c0) d0 + (i / c0) d1, and its element e, of those held, is point first + e, modulo the length; then
+ * spectrum_at, spectrum_step (point p of line i is spectrum_at + i + p spectrum_step), map_at, and window_at (factor e of
+ * line i is window_at + i held + e). Name: volume_line.
+ * Hooks, real voxels of the plan's own type only: after window before, momentum, observed, partial, object, sensitivity,
+ * moved, those that are used, without clipped; after window_at level (a real) and partials (i64). */
+void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen *g);
+
+/* Complex numbers of the table of a kernel. */
+int64_t kugel__fused_table(const kugel__fused_kernel *f);
+kugel_status kugel__fused_fill(const kugel__fused_kernel *f, kugel_ctx *ctx, double *table);
+
+/* ---- a plan on one device ---- */
+
+typedef struct kugel__fused kugel__fused;
+
+/* Elements of a line that an array holds: element e is point first + e, or, if map is not negative, point i is element
+ * map[i] of the list that begins there. */
+typedef struct kugel__fused_span {
+  int64_t first, held, map;
+} kugel__fused_span;
+
+/* An array of voxels in device memory: [kernels][z][y][x], steps in elements. */
+typedef struct kugel__fused_voxels {
+  kugel__mem mem; /* without an offset */
+  kugel_dtype dtype;
+  int64_t first, step[4];
+} kugel__fused_voxels;
+
+/* A step of deconvolution in the loads and stores of two transforms. All are arrays of reals of the plan's precision, laid
+ * out as the voxels that they go with, in buffers of their own. f = momentum[0].
+ *   forward   the voxels are max(x + f (x - before), 0), or x as it is where before is not used; what is stored is
+ *             observed / (result + level), 0 where observed is negative (missing) or the divisor is not above 1e-30
+ *   adjoint   what is stored is from * max(result, 0) / sensitivity, from = the voxels above with object for x, and
+ *             `from` itself where sensitivity is at most level; with moved, this less `from` goes there too
+ * Sums of each thread go to partial, those of kugel__fused_partials(): forward of the I-divergence; adjoint, with moved, of
+ * the new moved times the old one, and from element `partials` on of the old one's square. */
+typedef struct kugel__fused_hooks {
+  kugel__mem before, momentum; /* before.base NULL: not used */
+  kugel__mem observed, partial;
+  kugel__mem object, sensitivity, moved; /* moved.base NULL: not used */
+  double level;
+  int64_t partials;
+} kugel__fused_hooks;
+
+typedef struct kugel__fused_job {
+  bool adjoint;
+  kugel__fused_span data[3], results[3];
+  kugel__fused_voxels in, out;
+  kugel__mem map;    /* u32; unused if no span has a map */
+  kugel__mem window; /* reals [kernels][m] from number window_at on, without an offset; base NULL: none */
+  int64_t window_at;
+  kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
+  kugel__mem clipped; /* u32 */
+  const kugel__fused_hooks *hooks; /* NULL: none */
+  kugel_queue *queue;
+  uint64_t bytes;  /* receives what the kernels read and write */
+  bool count_only; /* no kernel runs */
+} kugel__fused_job;
+
+/* The lengths and blocks of `p` (its axes, kernels, precision) on the device of ctx, without tables and spectra.
+ * KUGEL_ENOTSUP: no block holds the lines of an axis. */
+kugel_status kugel__fused_shape(kugel_ctx *ctx, const kugel_volume *p, kugel__fused **out);
+/* Tables, kernels and spectra. kernels: doubles in host memory, [kernels][k], with k at most the lengths. */
+kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale);
+void kugel__fused_destroy(kugel__fused *f);
+
+/* Bytes of a work array for these spans, and of the spectra. */
+uint64_t kugel__fused_work(const kugel__fused *f, const kugel__fused_span *data,
+                           const kugel__fused_span *results);
+uint64_t kugel__fused_spectra(const kugel__fused *f);
+/* Sums that hooks write for results (adjoint: data) of this span. */
+int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *sink);
+/* Queues all kernels of one image. */
+kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *job);
+
+#endif

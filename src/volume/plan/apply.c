@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which engine runs, and plans applied to arrays of their own type. */
+#include "volume/gpu/device.h"
+#include "volume/plan/plan.h"
+#include "volume/plan/pencil.h"
+
+// An array in host memory, in C order.
+static kugel__volume_argument argument_of(const kugel_volume *p, const kugel__volume_box *b, bool results,
+                                          int64_t *shape, kugel_array *array)
+{
+  int lead = KUGEL__VOLUME_DIMS - p->ndim, more = results && p->opts.kernels ? 1 : 0;
+  shape[0] = p->kernels;
+  for (int d = 0; d < p->ndim; d++)
+    shape[d + more] = results ? p->axis[d + lead].m : p->axis[d + lead].n;
+  *array = (kugel_array){
+      .data = b->data, .device = {KUGEL_CPU, 0}, .ndim = p->ndim + more, .dtype = b->dtype, .shape = shape};
+  return (kugel__volume_argument){.array = array, .box = *b};
+}
+
+static kugel_status run_on_device(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
+                                  const kugel__volume_box *out, atomic_llong *clipped)
+{
+  kugel_array x, y;
+  int64_t shape_x[KUGEL__VOLUME_DIMS + 1], shape_y[KUGEL__VOLUME_DIMS + 1], bad = 0;
+  kugel__volume_argument from = argument_of(p, in, adjoint, shape_x, &x),
+                         to = argument_of(p, out, !adjoint, shape_y, &y);
+  KUGEL_TRY(kugel__volume_device_execute(p, adjoint, &from, &to, &bad, NULL));
+  if (clipped)
+    atomic_fetch_add(clipped, bad);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
+                               const kugel__volume_box *out, atomic_llong *clipped)
+{
+  if (p->gpu)
+    return run_on_device(p, adjoint, in, out, clipped);
+  if (p->pencil)
+    return kugel__pencil_run_arrays(p, adjoint, in, out, clipped);
+  if (p->parts > 1)
+    return kugel__volume_run_parts(p, adjoint, in, out, clipped);
+  return p->engine == KUGEL_VOLUME_TILES ? kugel__volume_run_tiles(p, adjoint, in, out, clipped)
+                                         : kugel__volume_run_resident(p, adjoint, in, out, clipped);
+}
+
+kugel_status kugel__volume_apply(const kugel_volume *p, bool adjoint, const void *in, void *out)
+{
+  int64_t n[KUGEL__VOLUME_DIMS], m[KUGEL__VOLUME_DIMS];
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    n[d] = p->axis[d].n;
+    m[d] = p->axis[d].m;
+  }
+  kugel__volume_box x = kugel__volume_own_box(p, in, adjoint ? m : n),
+                    y = kugel__volume_own_box(p, out, adjoint ? n : m);
+  return kugel__volume_run(p, adjoint, &x, &y, NULL);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Overlap-save: tiles of results, each from its data and those around it. The adjoint runs each tile backwards and adds up
+ * the data that tiles share, in an array of the plan's own type. */
+#include <string.h>
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "volume/gpu/lane_tiles.h"
+#include "volume/plan/plan.h"
+#include "volume/cpu/lines.h"
+#include "volume/plan/ranks.h"
+
+static kugel_status create_on_devices(kugel_volume *p, const kugel_array *kernel)
+{
+  kugel__volume_box box;
+  double *kernels = NULL;
+  KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
+  kugel_status s = kugel__volume_copy_kernels(p, &box, &kernels);
+  if (!s)
+    s = kugel__lane_tiles_create(p, kernels, &p->lanes);
+  kugel__free(p->ctx, kernels);
+  return s;
+}
+
+kugel_status kugel__volume_tiles_create(kugel_volume *p, const kugel_array *kernel)
+{
+  KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
+  if (p->ctx->device.type != KUGEL_CPU)
+    return create_on_devices(p, kernel);
+  KUGEL_TRY(kugel__volume_lines(p->sub));
+  return kugel__volume_spectra(p->sub, kernel);
+}
+
+/* ---- a tile's data ---- */
+
+kugel__volume_reach kugel__volume_reach_of(const kugel_volume *p, int d, int64_t tile, int64_t *source)
+{
+  const kugel__volume_axis *a = &p->axis[d];
+  kugel__volume_reach r = {.result = tile * p->tile[d]};
+  r.results = kugel__min(p->tile[d], a->m - r.result);
+  int64_t first = a->first + r.result, end = first + r.results + a->k - 1; // in the image
+  bool zero = p->opts.boundary == KUGEL_BOUNDARY_ZERO || p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN;
+  r.datum = kugel__max(0, first);
+  r.count = kugel__min(end, a->n) - r.datum;
+  r.first_position = r.datum - first;
+  if (zero || r.count == end - first)
+    return r;
+  r = (kugel__volume_reach){.result = r.result, .results = r.results, .count = end - first, .source = source};
+  for (int64_t i = 0; i < r.count; i++)
+    source[i] = kugel__volume_inside(p->opts.boundary, first + i, a->n);
+  return r;
+}
+
+// The sub-plan with the lengths and places of a tile.
+static kugel_volume plan_of(const kugel_volume *p, const kugel__volume_reach *reach)
+{
+  kugel_volume one = *p->sub;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    const kugel__volume_reach *r = &reach[d];
+    kugel__volume_axis *a = &one.axis[d];
+    a->n = r->count;
+    a->m = r->results;
+    a->source = r->source;
+    a->data = (kugel__volume_list){.count = r->count, .first_position = r->first_position};
+    a->results = (kugel__volume_list){.count = r->results, .first_position = a->k - 1};
+  }
+  return one;
+}
+
+// Factors of a tile's results where the surroundings are unknown; NULL in the inside of the image, which needs none.
+static kugel_status window_of(const kugel_volume *p, const kugel_volume *one, char **window)
+{
+  static const double unity = 1;
+  bool inside = true;
+  int64_t m[KUGEL__VOLUME_DIMS];
+  *window = NULL;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    m[d] = one->axis[d].m;
+    inside &= one->axis[d].n == m[d] + one->axis[d].k - 1;
+  }
+  if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN || inside)
+    return KUGEL_OK;
+  int64_t count = m[0] * m[1] * m[2];
+  kugel__volume_box ones = {.data = (char *)&unity, .dtype = KUGEL_F64};
+  KUGEL_ALLOC(p->ctx, *window, (size_t)(count * p->kernels) * p->real);
+  kugel__volume_box out = kugel__volume_own_box(p, *window, m);
+  KUGEL_TRY(kugel__volume_run_resident(one, false, &ones, &out, NULL));
+  kugel__volume_invert(p, *window, count);
+  return KUGEL_OK;
+}
+
+static kugel_status same_tile(void *arg, int64_t i, kugel__lane_tile *out)
+{
+  (void)i;
+  *out = *(const kugel__lane_tile *)arg;
+  return KUGEL_OK;
+}
+
+static kugel_status run_on_device(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
+                                  const kugel__volume_box *in, const kugel__volume_box *out,
+                                  atomic_llong *clipped)
+{
+  kugel__lane_tile tile = {.in = *in, .out = *out};
+  memcpy(tile.reach, reach, sizeof tile.reach);
+  kugel__lane_work work = {.arg = &tile, .count = 1, .adjoint = adjoint, .tile = same_tile};
+  return kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+}
+
+kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
+                                    const kugel__volume_box *in, const kugel__volume_box *out,
+                                    atomic_llong *clipped)
+{
+  if (p->lanes)
+    return run_on_device(p, reach, adjoint, in, out, clipped);
+  kugel_volume one = plan_of(p, reach);
+  char *window;
+  kugel_status s = window_of(p, &one, &window);
+  one.window = window;
+  if (!s)
+    s = kugel__volume_run_resident(&one, adjoint, in, out, clipped);
+  kugel__free(p->ctx, window);
+  return s;
+}
+
+/* ---- all tiles of arrays in memory ---- */
+
+typedef struct sum { // of a tile into the image
+  const kugel_volume *p;
+  const kugel__volume_reach *reach;
+  const char *tile;
+  char *image;
+} sum;
+
+static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const char *from, char *to)
+{
+  int64_t parts = p->opts.complex_data ? 2 : 1;
+  for (int64_t i = 0; i < r->count * parts; i++) {
+    int64_t at = (r->source ? r->source[i / parts] : r->datum + i / parts) * parts + i % parts;
+    if (p->f32)
+      ((float *)(void *)to)[at] += ((const float *)(const void *)from)[i];
+    else
+      ((double *)(void *)to)[at] += ((const double *)(const void *)from)[i];
+  }
+}
+
+// Adds what goes to slice z of the image.
+static kugel_status add_slice(void *arg, int64_t z)
+{
+  const sum *s = arg;
+  const kugel__volume_reach *r = s->reach;
+  const kugel_volume *p = s->p;
+  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1), row = p->axis[2].n * size;
+  for (int64_t i = 0; i < r[0].count; i++) {
+    if ((r[0].source ? r[0].source[i] : r[0].datum + i) != z)
+      continue;
+    for (int64_t j = 0; j < r[1].count; j++) {
+      int64_t y = r[1].source ? r[1].source[j] : r[1].datum + j;
+      add_row(p, &r[2], s->tile + (i * r[1].count + j) * r[2].count * size,
+              s->image + (z * p->axis[1].n + y) * row);
+    }
+  }
+  return KUGEL_OK;
+}
+
+// Data: where element 0 of a tile's image is, in the whole one.
+static kugel__volume_box data_box(const kugel__volume_box *b, const kugel__volume_reach *reach)
+{
+  kugel__volume_box out = *b;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    out.data += reach[d].datum * b->step[d + 1] * (b->dtype.bits / 8);
+  return out;
+}
+static kugel__volume_box results_box(const kugel__volume_box *b, const kugel__volume_reach *reach)
+{
+  kugel__volume_box out = *b;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    out.data += reach[d].result * b->step[d + 1] * (b->dtype.bits / 8);
+  return out;
+}
+
+typedef struct space {
+  int64_t *source[KUGEL__VOLUME_DIMS];
+  char *tile, *image; // of the adjoint
+} space;
+
+static kugel_status run_one(const kugel_volume *p, bool adjoint, int64_t index, const space *s,
+                            const kugel__volume_box *in, const kugel__volume_box *out, atomic_llong *clipped)
+{
+  kugel__volume_reach reach[KUGEL__VOLUME_DIMS];
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    reach[d] = kugel__volume_reach_of(p, d, index % p->tiles[d], s->source[d]);
+    index /= p->tiles[d];
+  }
+  kugel__volume_box x = adjoint ? results_box(in, reach) : data_box(in, reach);
+  if (!adjoint) {
+    kugel__volume_box y = results_box(out, reach);
+    return kugel__volume_run_tile(p, reach, false, &x, &y, clipped);
+  }
+  kugel__volume_reach plain[KUGEL__VOLUME_DIMS];
+  int64_t n[KUGEL__VOLUME_DIMS];
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    plain[d] = reach[d];
+    plain[d].source = NULL;
+    n[d] = reach[d].count;
+  }
+  kugel__volume_box y = kugel__volume_own_box(p, s->tile, n);
+  KUGEL_TRY(kugel__volume_run_tile(p, plain, true, &x, &y, NULL));
+  sum total = {.p = p, .reach = reach, .tile = s->tile, .image = s->image};
+  return kugel__parallel(p->ctx, p->axis[0].n, add_slice, &total);
+}
+
+typedef struct all_tiles { // of an image, for devices
+  const kugel_volume *p;
+  const space *s;
+  const kugel__volume_box *in, *out;
+} all_tiles;
+
+static kugel_status tile_of(void *arg, int64_t index, kugel__lane_tile *t)
+{
+  const all_tiles *a = arg;
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    t->reach[d] = kugel__volume_reach_of(a->p, d, index % a->p->tiles[d], a->s->source[d]);
+    index /= a->p->tiles[d];
+  }
+  t->in = data_box(a->in, t->reach);
+  t->out = results_box(a->out, t->reach);
+  return KUGEL_OK;
+}
+
+typedef struct copy {
+  const kugel_volume *p;
+  const char *from;
+  kugel__volume_box to;
+  atomic_llong *clipped;
+} copy;
+
+// Row i of the summed image, converted.
+static kugel_status copy_row(void *arg, int64_t i)
+{
+  const copy *c = arg;
+  const kugel_volume *p = c->p;
+  kugel_dtype t = c->to.dtype, own = {KUGEL_FLOAT, (uint8_t)(8 * p->real), 1};
+  int64_t n = p->axis[2].n, parts = t.code == KUGEL_COMPLEX ? 2 : 1, bad = 0;
+  kugel_dtype part = parts == 2 ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(t.bits / 2), 1} : t;
+  int64_t at = i / p->axis[1].n * c->to.step[1] + i % p->axis[1].n * c->to.step[2];
+  for (int64_t first = 0; first < n; first += 512) {
+    double values[512];
+    int64_t count = kugel__min(512, n - first);
+    for (int64_t k = 0; k < parts; k++) {
+      const char *from = c->from + ((i * n + first) * parts + k) * (int64_t)p->real;
+      char *to = c->to.data + (at + first * c->to.step[3]) * (t.bits / 8) + k * t.bits / 16;
+      kugel__volume_ops_now()->read(own, from, parts, count, values);
+      bad += kugel__volume_ops_now()->write(part, values, count, to, c->to.step[3] * parts);
+    }
+  }
+  if (bad && c->clipped)
+    atomic_fetch_add(c->clipped, bad);
+  return KUGEL_OK;
+}
+
+static void free_space(const kugel_volume *p, space *s)
+{
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    kugel__free(p->ctx, s->source[d]);
+  kugel__free(p->ctx, s->tile);
+  kugel__free(p->ctx, s->image);
+}
+
+static kugel_status make_space(const kugel_volume *p, bool adjoint, space *s)
+{
+  int64_t tile = 1, image = 1, size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+  bool have = true;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    int64_t reach = p->tile[d] + p->axis[d].k - 1;
+    s->source[d] = kugel__alloc(p->ctx, (size_t)reach * 8);
+    have &= s->source[d] != NULL;
+    tile *= reach;
+    image *= p->axis[d].n;
+  }
+  if (adjoint) {
+    s->tile = kugel__alloc(p->ctx, (size_t)(tile * size));
+    s->image = kugel__calloc(p->ctx, (size_t)(image * size));
+    have &= s->tile && s->image;
+  }
+  return have ? KUGEL_OK
+              : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld bytes of tiles",
+                           (long long)((tile + image) * size));
+}
+
+kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
+                                     const kugel__volume_box *out, atomic_llong *clipped)
+{
+  int64_t tiles = p->tiles[0] * p->tiles[1] * p->tiles[2];
+  space own = {.tile = NULL};
+  kugel_status s = make_space(p, adjoint, &own);
+  if (!s && (p->lanes || p->led) && !adjoint) { // several at a time
+    all_tiles a = {.p = p, .s = &own, .in = in, .out = out};
+    kugel__lane_work work = {.arg = &a, .count = tiles, .image = in, .tile = tile_of};
+    s = p->led ? kugel__volume_led_run(p, &work, clipped)
+               : kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+    tiles = 0;
+  }
+  for (int64_t i = 0; i < tiles && !s; i++) {
+    kugel__span outer = kugel__progress_enter((double)i / (double)tiles, (double)(i + 1) / (double)tiles);
+    s = run_one(p, adjoint, i, &own, in, out, clipped);
+    kugel__progress_leave(outer);
+  }
+  copy all = {.p = p, .from = own.image, .to = *out, .clipped = clipped};
+  if (adjoint && !s)
+    s = kugel__parallel(p->ctx, p->axis[0].n * p->axis[1].n, copy_row, &all);
+  free_space(p, &own);
+  return s;
+}
