@@ -7,31 +7,11 @@
 
 enum { RANKS = 3, LIMIT = 60 };
 
-/* An allocator per rank, whose n-th block is not to be had. */
-typedef struct memory {
-  long count, fails_at;
-} memory;
-
-static void *take(size_t bytes, size_t align, void *user)
-{
-  memory *m = user;
-  void *p = NULL;
-  if (++m->count == m->fails_at || posix_memalign(&p, align < sizeof p ? sizeof p : align, bytes))
-    return NULL;
-  return p;
-}
-
-static void give(void *p, size_t bytes, void *user)
-{
-  (void)bytes, (void)user;
-  free(p);
-}
-
 typedef struct sweep {
   kugel_grid *grid;
   int target;
   long n;
-  memory memory[RANKS];
+  rank_memory memory[RANKS];
   kugel_status status[RANKS];
   char said[RANKS][512];
 } sweep;
@@ -86,13 +66,13 @@ static void work(kugel_comm *comm, void *arg)
 {
   sweep *w = arg;
   int rank = rank_of(comm);
-  w->memory[rank] = (memory){0};
-  kugel_allocator allocator = {take, give, &w->memory[rank]};
+  w->memory[rank] = (rank_memory){0};
+  kugel_allocator allocator = rank_allocator(&w->memory[rank]);
   kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
   kugel_ctx *ctx = NULL;
   if (kugel_ctx_create(&opts, &ctx))
     abort();
-  w->memory[rank] = (memory){.fails_at = rank == w->target ? w->n : 0};
+  w->memory[rank] = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
   w->status[rank] = transforms(ctx, comm, w->grid);
   snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
   kugel_ctx_destroy(ctx);

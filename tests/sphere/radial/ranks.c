@@ -182,31 +182,12 @@ static void check_streams(const kugel_grid *grid)
 
 /* ---- failures ---- */
 
-typedef struct memory {
-  long count, fails_at;
-} memory;
-
-static void *take(size_t bytes, size_t align, void *user)
-{
-  memory *m = user;
-  void *p = NULL;
-  if (++m->count == m->fails_at || posix_memalign(&p, align < sizeof p ? sizeof p : align, bytes))
-    return NULL;
-  return p;
-}
-
-static void give(void *p, size_t bytes, void *user)
-{
-  (void)bytes, (void)user;
-  free(p);
-}
-
 enum { RANKS = 3 };
 typedef struct sweep {
   kugel_radial_opts opts;
   int target;
   long n;
-  memory memory[RANKS];
+  rank_memory memory[RANKS];
   kugel_status status[RANKS];
   char said[RANKS][512];
 } sweep;
@@ -215,8 +196,8 @@ static void work(kugel_comm *comm, void *arg)
 {
   sweep *w = arg;
   int rank = rank_of(comm);
-  w->memory[rank] = (memory){0};
-  kugel_allocator allocator = {take, give, &w->memory[rank]};
+  w->memory[rank] = (rank_memory){0};
+  kugel_allocator allocator = rank_allocator(&w->memory[rank]);
   kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
   kugel_radial_opts o = w->opts;
   kugel_radial *p = NULL;
@@ -224,7 +205,7 @@ static void work(kugel_comm *comm, void *arg)
   kugel_ctx *ctx = NULL;
   if (kugel_ctx_create(&opts, &ctx))
     abort();
-  w->memory[rank] = (memory){.fails_at = rank == w->target ? w->n : 0};
+  w->memory[rank] = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
   o.comm = comm;
   kugel_status s = kugel_radial_create(ctx, &o, &p);
   if (!s)
