@@ -149,8 +149,8 @@ static void report(const work *w, const stack *in, const kugel_volume_info *info
        (long long)info->results[1], (long long)info->results[2], (long long)info->transform[0],
        (long long)info->transform[1], (long long)info->transform[2]);
   if (info->engine == KUGEL_VOLUME_PENCIL) {
-    fact("plan", "pencil: %lld slabs, %.4g MB of scratch files", (long long)info->tiles,
-         (double)info->scratch_bytes / 1e6);
+    fact("plan", "pencil: %lld slab%s, %.4g MB of scratch files", (long long)info->tiles,
+         info->tiles == 1 ? "" : "s", (double)info->scratch_bytes / 1e6);
     json_int("scratch_bytes", (int64_t)info->scratch_bytes);
   } else if (info->tiles > 1)
     fact("tiles", "%lld of %lld x %lld x %lld", (long long)info->tiles, (long long)info->tile[0],

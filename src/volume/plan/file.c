@@ -38,11 +38,11 @@ static kugel_status reserve(const kugel__volume_file *f, uint64_t bytes)
   int code = bytes > INT64_MAX ? EFBIG : posix_fallocate(f->fd, 0, (off_t)(bytes ? bytes : 1));
   if (code == EOPNOTSUPP || code == EINVAL)
     code = ftruncate(f->fd, (off_t)bytes) ? errno : 0;
-  KUGEL_CHECK(
-      !code, KUGEL_EIO,
-      "cannot reserve %.4g MB of scratch in '%s': %s: free space there, or set opts.scratch (TMPDIR) to "
-      "another folder",
-      (double)bytes / 1e6, f->folder, strerror(code));
+  KUGEL_CHECK(!code, KUGEL_EIO,
+              "cannot reserve %.4g MB of scratch in '%s': %s: free space there, or set scratch "
+              "(opts.scratch, --scratch, TMPDIR) to "
+              "another folder",
+              (double)bytes / 1e6, f->folder, strerror(code));
   return KUGEL_OK;
 }
 
@@ -58,12 +58,14 @@ kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint6
   *f = (kugel__volume_file){.ctx = ctx, .fd = open_in(folder, name, sizeof name)};
   int error = errno;
   snprintf(f->folder, sizeof f->folder, "%s", kugel__tail(folder));
-  kugel_status s = f->fd < 0
-                       ? KUGEL_FAIL(KUGEL_EIO,
-                                    "cannot make a scratch file in '%s': %s: set opts.scratch (TMPDIR) to "
-                                    "another folder",
-                                    f->folder, strerror(error))
-                       : reserve(f, bytes);
+  kugel_status s =
+      f->fd < 0
+          ? KUGEL_FAIL(
+                KUGEL_EIO,
+                "cannot make a scratch file in '%s': %s: set scratch (opts.scratch, --scratch, TMPDIR) to "
+                "another folder",
+                f->folder, strerror(error))
+          : reserve(f, bytes);
   if (s) {
     kugel__volume_file_close(f);
     return s;
