@@ -306,8 +306,12 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
   kugel__lane_sizes s = kugel__lane_sizes_of(p);
   bool adjoint = r->work->adjoint;
   r->held = t->hold && r->work->image && !adjoint;
-  if (r->held)
-    KUGEL_TRY(kugel__lane_image_open(&t->image, t->lanes->lane[0].device, p, r->work->image));
+  if (r->held) { // arrays of a wider type than the plan's may not fit: then tiles have their own copies
+    kugel_status opened = kugel__lane_image_open(&t->image, t->lanes->lane[0].device, p, r->work->image);
+    r->held = !opened;
+    if (opened != KUGEL_ENOMEM)
+      KUGEL_TRY(opened);
+  }
   size_t voxels = kugel__lane_voxel_bytes(&s, first.in.dtype.bits / 8, adjoint),
          lists = kugel__lane_list_bytes(&s, p);
   KUGEL_TRY(make_room(t, r->held ? lists : voxels + lists, voxels + lists,
