@@ -34,7 +34,7 @@ class BuildWithLibrary(build_py):
         licenses = os.environ.get("KUGEL_WHEEL_LICENSES")
         if licenses:
             shutil.copytree(licenses, package / "licenses", dirs_exist_ok=True)
-        leave = ["etopo20_relief.npy"] if os.environ.get("KUGEL_WHEEL_PLATFORM") else []  # a megabyte, which the portable wheel lacks
+        leave = ["etopo20_relief.npy", "grid.tif"] if os.environ.get("KUGEL_WHEEL_PLATFORM") else []  # which kugel-data has
         shutil.copytree(ROOT / "share" / "data", package / "share", dirs_exist_ok=True, ignore=lambda folder, names: leave)
 
     @staticmethod

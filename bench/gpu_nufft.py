@@ -27,7 +27,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "python"))
 import kugel  # noqa: E402
 from kugel._lib import lib  # noqa: E402
 from kugel.arrays import make_view, dtype_of  # noqa: E402
-from kugel.devices import context  # noqa: E402
+from kugel.hardware import context  # noqa: E402
 
 MEMORY, FMA = 4.3e12, {"f32": 33.5e12, "f64": 16.7e12}
 # name, modes, points, kind of points, precision, tolerance; stored milliseconds on one H200: cuFINUFFT 2.5.1 types 1 and 2, setting

@@ -4,11 +4,11 @@
 
 usage: bench/nufft.py [--threads N] [--reps N] [--json] [--smoke]
 
-Medians of interleaved runs, in milliseconds: setting the points, executing, and the relative l2 error at 20 sampled outputs.
+Medians of interleaved runs, in milliseconds of processor time (with several threads, of the clock): setting the points, executing, and the
+relative l2 error at 20 sampled outputs; "ducc0 / kugel": medians of the runs' own ratios, of execution and with the setting of points.
 finufft and ducc0 are optional; the columns of those that are missing stay empty.
 """
 import importlib
-import time
 
 import numpy as np
 import side
@@ -18,6 +18,18 @@ CASES = [((1_000_000,), 10_000_000, 1e-6, "f64"), ((1024, 1024), 1_000_000, 1e-3
          ((1024, 1024), 1_000_000, 1e-12, "f64"), ((1024, 1024), 1_000_000, 1e-5, "f32"), ((128,) * 3, 1_000_000, 1e-3, "f64"),
          ((128,) * 3, 1_000_000, 1e-6, "f64"), ((128,) * 3, 1_000_000, 1e-12, "f64"), ((128,) * 3, 1_000_000, 1e-5, "f32"),
          ((128,) * 3, 10_000_000, 1e-6, "f64")]
+
+
+RATIOS = ["ducc0 / kugel", "with points"]
+
+
+def ratios(times):
+    """Of ducc0's times to ours, run by run: execution, and with the points."""
+    if "ducc0" not in times:
+        return dict.fromkeys(RATIOS)
+    ours, theirs = np.array(times["kugel"]), np.array(times["ducc0"])
+    pairs = theirs[:, 0] / ours[:, 0], theirs.sum(1) / ours.sum(1)
+    return {name: float(np.median(r)) for name, r in zip(RATIOS, pairs)}
 
 
 def optional(name):
@@ -114,18 +126,19 @@ def third(args, table, columns, rivals):
         rng = np.random.default_rng(6)
         x, s = rng.uniform(-np.pi, np.pi, (m, ndim)), rng.uniform(-n / 2, n / 2, (m, ndim))
         c = rng.normal(size=m) + 1j * rng.normal(size=m)
+        clock = side.clock(args.threads)
         plans, times, outs = {r: make(ndim, eps, args.threads) for r, make in rivals.items()}, {r: [] for r in rivals}, {}
         for _ in range(args.reps):
             for r, plan in plans.items():
-                start = time.perf_counter()
+                start = clock()
                 plan.points(x, s)
-                middle = time.perf_counter()
+                middle = clock()
                 outs[r] = plan.execute(c)
-                times[r].append((time.perf_counter() - middle, middle - start))
+                times[r].append((clock() - middle, middle - start))
         picks = rng.integers(0, m, 5)
         phase = sum(np.multiply.outer(s[picks, d].astype(np.longdouble), x[:, d]) for d in range(ndim))
         want = np.array([np.sum(c * np.exp(1j * np.asarray(p % (2 * np.longdouble(np.pi)), float))) for p in phase])
-        cells = {}
+        cells = ratios(times)
         for r in rivals:
             cells[f"{r} ms"], cells[f"{r} points ms"] = (float(1e3 * np.median(t)) for t in zip(*times[r]))
             cells[f"{r} error"] = float(np.linalg.norm(outs[r][picks] - want) / np.linalg.norm(want))
@@ -156,7 +169,7 @@ def main():
     args = side.arguments(side.options(__doc__.splitlines()[0], only=False))
     side.load(args.threads)
     rivals = {"kugel": Kugel} | {name: make for name, make in (("finufft", Finufft), ("ducc0", Ducc0)) if optional(name)}
-    columns = [f"{r} {what}" for r in ("kugel", "finufft", "ducc0") for what in ("ms", "points ms", "error")]
+    columns = [f"{r} {what}" for r in ("kugel", "finufft", "ducc0") for what in ("ms", "points ms", "error")] + RATIOS
     table = side.Table(["modes", "points", "tolerance", "kind", *columns], args.json)
     for n, m, eps, precision in [((16, 16), 100, 1e-6, "f64")] if args.smoke else CASES:
         rng = np.random.default_rng(5)
@@ -168,14 +181,15 @@ def main():
             plans = {r: make(kind, n, x, eps, dtype, args.threads) for r, make in rivals.items()}
             outs = {r: np.zeros(shapes[1], dtype) for r in rivals}
             times = {r: [] for r in rivals}
+            clock = side.clock(args.threads)
             for _ in range(args.reps):
                 for r, plan in plans.items():
-                    start = time.perf_counter()
+                    start = clock()
                     plan.points(x)
-                    middle = time.perf_counter()
+                    middle = clock()
                     plan.execute(data, outs[r])
-                    times[r].append((time.perf_counter() - middle, middle - start))
-            cells = {}
+                    times[r].append((clock() - middle, middle - start))
+            cells = ratios(times)
             for r in rivals:
                 cells[f"{r} ms"], cells[f"{r} points ms"] = (float(1e3 * np.median(t)) for t in zip(*times[r]))
                 cells[f"{r} error"] = float(error(kind, n, x, data, outs[r], np.random.default_rng(1)))

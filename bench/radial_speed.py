@@ -15,6 +15,7 @@ import side
 
 kugel = side.load(threads=1)
 ENGINES = {"direct": "C0", "rings": "C1", "harmonic": "C2"}
+STYLES = {1024: "s--", 2048: "o-"}  # of an nside, in every panel
 WIDTHS = 5, 7, 10, 14, 20, 30, 45, 60, 90, 120, 180  # arcmin at nside 1024
 
 
@@ -63,21 +64,26 @@ def read_gpu(path):
 
 def crossover(cpu, nside, gpu):
     from matplotlib.figure import Figure
-    figure = Figure((9 if gpu else 5, 4), layout="constrained")
+    figure = Figure((9.6 if gpu else 5, 4.8), layout="constrained")
     panels = figure.subplots(1, 2 if gpu else 1, squeeze=False)[0]
     for engine, colour in ENGINES.items():
         x = sorted((w, ms) for w, e, ms, _ in cpu if e == engine)
-        panels[0].loglog(*zip(*x), "o-", color=colour, label=engine)
-    panels[0].set(title=f"one core, nside {nside}", xlabel="FWHM, arcmin", ylabel="ms per map")
+        panels[0].loglog(*zip(*x), STYLES.get(nside, "^:"), color=colour, label=f"{engine}, nside {nside}")
+    panels[0].set(title="one core of a CPU")
     if gpu:
-        for size, marker in ((1024, "s--"), (2048, "o-")):
+        for size, marker in STYLES.items():
             for engine, colour in ENGINES.items():
                 x = sorted({w: ms for n, w, e, _, ms in gpu if e == engine and n == size}.items())
                 panels[1].loglog(*zip(*x), marker, color=colour, label=f"{engine}, nside {size}")
-        panels[1].set(title="GPU, map to map in its memory", xlabel="FWHM, arcmin")
+        panels[1].set(title="GPU, from map to map in its memory")
     for axes in panels:
+        axes.set(xlabel="FWHM of the kernel, arcmin", ylabel="ms per map")
         axes.grid(True, which="both", alpha=0.3)
-        axes.legend(fontsize="small")
+        for axis in (axes.xaxis, axes.yaxis):  # 20, not 2 x 10^1
+            axis.set_major_formatter("{x:g}")
+    # One key for both, below: points are everywhere.
+    key = {label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(key.values(), key.keys(), loc="outside lower center", ncols=3, fontsize="small")
     return figure
 
 

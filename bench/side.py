@@ -57,10 +57,15 @@ def load(threads=1):
     return kugel
 
 
+def clock(threads=1):
+    """What times are read from: the process's CPU time with one thread, else the wall clock."""
+    return time.process_time if threads == 1 else time.perf_counter
+
+
 def seconds(calls, reps, threads=1, shortest=0.0):
     """Seconds of each call in the dict `calls` (None: the rival is missing), run in turns: with one thread the median of process CPU time, else the
     minimum of wall time. Calls shorter than `shortest` seconds are repeated within a sample."""
-    clock, pick = (time.process_time, statistics.median) if threads == 1 else (time.perf_counter, min)
+    now, pick = clock(threads), statistics.median if threads == 1 else min
     calls = {name: call for name, call in calls.items() if call}
     samples, inner = {name: [] for name in calls}, {}
     for name, call in calls.items():
@@ -69,10 +74,10 @@ def seconds(calls, reps, threads=1, shortest=0.0):
         inner[name] = max(1, int(shortest / max(time.perf_counter() - start, 1e-7)))
     for _ in range(reps):
         for name, call in calls.items():
-            start = clock()
+            start = now()
             for _ in range(inner[name]):
                 call()
-            samples[name].append((clock() - start) / inner[name])
+            samples[name].append((now() - start) / inner[name])
     return {name: pick(s) for name, s in samples.items()}
 
 

@@ -4,7 +4,7 @@
 _kugel()
 {
   local -a names
-  if (( CURRENT == 2 )); then
+  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
     names=(
       'smooth:smooth a map by a Gaussian beam or a window'
       'filter:bring out point sources or structure of one size'
@@ -23,7 +23,7 @@ _kugel()
       'regrid:from one grid to another through a_lm'
       'rotate:rotate a map or a_lm, to other coordinates or by angles'
       'ball:transforms and pictures of fields in the full ball'
-      'fft:Fourier transforms and convolutions of arrays'
+      'fft:Fourier, cosine and sine transforms of arrays'
       'nufft:Fourier transforms between points at any places and modes'
       'convolve:convolve stacks of images with a kernel'
       'convert:convert stacks of images between formats'
@@ -37,8 +37,8 @@ _kugel()
       'bench:time a problem and check its result'
       'help:print the help of a command'
     )
+    (( CURRENT == 2 )) && compadd -- --version --help
     _describe command names
-    compadd -- --version --help
     return
   fi
   local name=$words[2]
@@ -72,11 +72,11 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory that may be used, such as 20G\: of the device, or of this machine, where sums over pixels then go from file to file ring by ring]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   filter)
@@ -105,11 +105,11 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory that may be used, such as 20G\: of the device, or of this machine, where sums over pixels then go from file to file ring by ring]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   sources)
@@ -126,7 +126,7 @@ _kugel()
       '(-k --kernel)'{-k+,--kernel=}'[filter before peaks are sought; matched takes the map'\''s own spectrum for the noise'\''s]:value:(mexican-hat matched none)' \
       '--mask=[leave out peaks where this map is 0 or unseen]:FILE:_files' \
       '--fixed-fwhm[do not fit widths]' \
-      '--coord=[positions in these systems too\: G, E and C for Galactic, ecliptic and equatorial, such as GC]:LETTERS:' \
+      '--coord=[positions in these systems too\: G, E and C for Galactic, ecliptic and equatorial, such as GC]:value:(GE GC EG EC CG CE)' \
       '(-c --columns)'{-c+,--columns=}'[the column, by name or number]:LIST:' \
       '--filtered=[also write the filtered map]:FILE:_files' \
       '(-p --plot)'{-p+,--plot=}'[also draw the filtered map as PNG, sources circled]:FILE:_files' \
@@ -135,11 +135,11 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   wavelet)
@@ -168,11 +168,11 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   map2alm)
@@ -201,11 +201,11 @@ _kugel()
       '--force[NPY input\: also beyond the multipoles to which its grid is exact]' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   alm2map)
@@ -226,7 +226,7 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '(-l --lmax)'{-l+,--lmax=}'[highest multipole to use; the file'\''s when not given]:N:' \
       '(-f --fwhm)'{-f+,--fwhm=}'[smooth by a Gaussian beam]:ANGLE:' \
@@ -235,7 +235,7 @@ _kugel()
       '--no-pol[the first component only]' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   anafast)
@@ -261,11 +261,11 @@ _kugel()
       '(-p --plot)'{-p+,--plot=}'[also draw l(l+1) C_l / 2 pi of TT, or TT, EE, BB and TE, as PNG]:FILE:_files' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   spectra)
@@ -301,7 +301,7 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   mask)
@@ -325,7 +325,7 @@ _kugel()
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   synfast)
@@ -346,7 +346,7 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '(-s --seed)'{-s+,--seed=}'[seed\: the same seed gives the same map on any machine and threads]:N:' \
       '--index=[number of the map\: maps of one seed are independent]:I:' \
@@ -361,7 +361,7 @@ _kugel()
       '--alm=[also write the coefficients]:FILE:_files' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   at)
@@ -375,9 +375,13 @@ _kugel()
       '(-h --help)'{-h,--help}'[print this help]' \
       '--columns=[names, or numbers from 0, of the columns of POINTS]:LON,LAT:' \
       '--lonlat[POINTS holds longitude and latitude, in degrees (NPY, text without names)]' \
-      '(-l --lmax)'{-l+,--lmax=}'[highest multipole to use; the file'\''s when not given]:N:' \
+      '--coord=[coordinates of POINTS and of INPUT, such as CG\: G, E and C for Galactic, ecliptic and equatorial; one letter where INPUT says its own]:value:(GE GC EG EC CG CE)' \
+      '--exact[maps\: the sum of their harmonics up to --lmax at the positions, instead of interpolation]' \
+      '(-i --iter)'{-i+,--iter=}'[with --exact\: refinements of the map'\''s analysis]:N:' \
+      '(-l --lmax)'{-l+,--lmax=}'[highest multipole to use; the file'\''s, or with --exact 3 nside - 1, when not given]:N:' \
       '(-e --eps)'{-e+,--eps=}'[root mean square of errors, relative to the field'\''s]:TOLERANCE:' \
       '--no-pol[the first component only]' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '*:file:_files' ;;
   lens)
     _arguments -s -S \
@@ -388,10 +392,12 @@ _kugel()
       '--progress=[on stderr\: a bar where that is a terminal, or one JSON object per line with fraction, stage, elapsed_seconds and left_seconds]:value:(auto bar json none)' \
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
-      '(-N --nside)'{-N+,--nside=}'[resolution of the map; required]:N:' \
-      '(-l --lmax)'{-l+,--lmax=}'[highest multipole of the sky to use; the file'\''s when not given]:N:' \
+      '(-N --nside)'{-N+,--nside=}'[resolution of the map; required, but with --adjoint INPUT'\''s]:N:' \
+      '--adjoint[the transpose\: a_lm = sum over pixels of their values times conj(Y_lm) where their light comes from]' \
+      '(-l --lmax)'{-l+,--lmax=}'[highest multipole of the sky to use; the file'\''s, or with --adjoint 3 nside - 1, when not given]:N:' \
       '(-e --eps)'{-e+,--eps=}'[root mean square of errors, relative to the map'\''s]:TOLERANCE:' \
       '--no-pol[the first component only]' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '*:file:_files' ;;
   reorder)
     _arguments -s -S \
@@ -409,10 +415,10 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   udgrade)
@@ -432,10 +438,10 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   regrid)
@@ -456,7 +462,7 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--from-grid=[NPY input\: the grid of its rows]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--south-first[NPY input\: its rows run from south to north]' \
@@ -472,7 +478,7 @@ _kugel()
       '(-u --unit)'{-u+,--unit=}'[FITS output\: unit of the map; the input'\''s when not given]:TEXT:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   rotate)
@@ -496,11 +502,11 @@ _kugel()
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   ball)
@@ -513,6 +519,7 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '(-v --vector)'{-v,--vector}'[the field is a vector, with an axis of 3 more]' \
+      '(-s --spin)'{-s,--spin}'[the field is a vector; its values are components of spin -1, 0, 1, complex, not r, theta, phi]' \
       '(-l --lmax)'{-l+,--lmax=}'[analysis\: highest degree; the highest that the input'\''s grid resolves when not given]:N:' \
       '--mmax=[highest order; the highest degree when not given]:N:' \
       '(-N --n)'{-N+,--n=}'[analysis\: functions of radius; as many as the input'\''s grid resolves when not given]:N:' \
@@ -528,12 +535,15 @@ _kugel()
       '(-r --radius)'{-r+,--radius=}'[plot of a surface\: its radius]:R:' \
       '--longitude=[meridional plot\: of its right half; the left half is opposite]:ANGLE:' \
       '(-p --projection)'{-p+,--projection=}'[plot of a surface\: projection]:value:(mollweide orthographic)' \
-      '(-m --colors)'{-m+,--colors=}'[plot\: colour map, as for kugel plot]:NAME:' \
+      '(-m --colors)'{-m+,--colors=}'[plot\: colour map, as for kugel plot]:value:(planck planck_r diverging diverging_r viridis viridis_r magma magma_r inferno inferno_r plasma plasma_r ice ice_r relief relief_r grey grey_r phase phase_r)' \
       '--min=[plot\: value at the lower end of the colours]:X:' \
       '--max=[plot\: value at the upper end of the colours]:X:' \
       '(-t --title)'{-t+,--title=}'[plot\: title above it]:TEXT:' \
       '(-u --unit)'{-u+,--unit=}'[plot\: unit at the colour bar]:TEXT:' \
       '--size=[plot\: width of the picture in pixels]:N:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
+      '--mem=[memory that synthesis and analysis may use, such as 20G\: of this machine, on which they then go in parts of the radii, or of the device]:SIZE:' \
+      '1:what:(synthesis analysis spectrum plot)' \
       '*:file:_files' ;;
   fft)
     _arguments -s -S \
@@ -550,12 +560,8 @@ _kugel()
       '--norm=[which direction divides\: the inverse, both by the root, or forward]:value:(backward ortho forward)' \
       '(-l --length)'{-l+,--length=}'[inverse of r2c\: length of the last axis of the result; 2 (m - 1) for m complex numbers when not given]:N:' \
       '(-p --precision)'{-p+,--precision=}'[file\: float32, complex64 and float16 stay what they are, all else is double; dd\: about 31 digits, files have a last axis of 2 more for high and low parts; half\: float16, complex numbers with a last axis of 2 more for real and imaginary parts]:value:(file f32 f64 dd half)' \
-      '--convolve=[convolve with this array (NPY) instead, along --axes]:KERNEL:_files' \
-      '--correlate=[cross-correlate with this array (NPY) instead]:KERNEL:_files' \
-      '--extent=[with --convolve or --correlate\: all results, as many as data, or those that no end of the data touches]:value:(full same valid)' \
-      '--circular[with --convolve or --correlate\: the data are periodic]' \
       '--effort=[on devices\: choose kernels by a model, or time some and remember the fastest]:value:(estimate measure)' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory that may be used, such as 20G\: of the device, where transforms then go some at a time; or of this machine, which refuses what needs more]:SIZE:' \
       '--print-kernel[print the source of the kernels generated for the device, and transform nothing]' \
       '(-s --shape)'{-s+,--shape=}'[with --print-kernel\: the array'\''s shape, instead of INPUT]:N,N:' \
@@ -590,9 +596,10 @@ _kugel()
       '(-b --boundary)'{-b+,--boundary=}'[what lies beyond the edges; unknown\: results are divided by the part of the kernel that met the image]:value:(zero replicate reflect periodic unknown)' \
       '--correlate[correlate\: the adjoint of the convolution]' \
       '--normalise[divide the kernel by its sum]' \
+      '--depths=[planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between them kernels are interpolated]:Z,Z,...:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
-      '--plan=[auto, resident, tiles, dif, dif\:Q or pencil\: how the work is done]:NAME:' \
+      '--plan=[auto, resident, tiles, dif, dif\:Q, pencil, or, over the processes of mpirun or srun, global\: how the work is done]:value:(auto resident tiles dif pencil)' \
       '--scratch=[for the files of the plan pencil; else beside the output]:FOLDER:_files' \
       '--compress=[compression of the output]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
       '(-c --channel)'{-c+,--channel=}'[this channel of the images alone, counted from 0]:N:' \
@@ -600,8 +607,8 @@ _kugel()
       '--mem=[memory that may be used, such as 8G\: larger images go from file to file in parts; of a device with --device]:SIZE:' \
       '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished; with pencil the passes before the results are done again]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '*:file:_files' ;;
   convert)
     _arguments -s -S \
@@ -613,7 +620,7 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '--compress=[compression of the output]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
@@ -642,12 +649,12 @@ _kugel()
       '--min=[value of the darkest colour; the smallest of the projections when not given]:X:' \
       '--max=[value of the brightest colour; the largest when not given]:X:' \
       '--gamma=[brightness is the value to this power]:X:' \
-      '--colors=[colour table, as for kugel plot]:NAME:' \
+      '--colors=[colour table, as for kugel plot]:value:(planck planck_r diverging diverging_r viridis viridis_r magma magma_r inferno inferno_r plasma plasma_r ice ice_r relief relief_r grey grey_r phase phase_r)' \
       '(-w --width)'{-w+,--width=}'[of the picture, pixels]:N:' \
       '--title=[above the picture]:TEXT:' \
       '--voxel=[size of a voxel in micrometres, instead of the file'\''s]:Z,Y,X:' \
       '--scale=[level of a multi-scale input, 0 the finest]:N:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   view)
@@ -683,7 +690,7 @@ _kugel()
       '--tol=[end when the divergence changes by less than this part of it]:X:' \
       '--discrepancy=[end when twice the divergence per voxel is at most this; 1 for counts of photons]:X:' \
       '--lambda=[strength of tv, wiener or tikhonov; 0\: 0.002 for tv, 0.001]:X:' \
-      '--background=[what a voxel without light shows; auto\: the smallest value of each volume]:X|auto:' \
+      '--background=[what a voxel without light shows; auto\: the smallest value of each volume]:value:(auto)' \
       '--offset=[variance of the camera'\''s noise in counts, added to both sides]:X:' \
       '--saturation=[voxels at or above it are missing]:X:' \
       '--mask=[volume, 0 where a voxel is missing; NaN voxels always are]:FILE:_files' \
@@ -697,9 +704,9 @@ _kugel()
       '(-c --channel)'{-c+,--channel=}'[this channel of the images alone, counted from 0]:N:' \
       '--any-voxel[go on although the voxel sizes of image and PSF differ]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[pass over the files of an output folder that an earlier run with the same options finished]' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:NAME:' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '*:file:_files' ;;
   psf)
     _arguments -s -S \
@@ -726,6 +733,7 @@ _kugel()
       '--to-voxel=[prepare\: resample from --voxel to this]:Z,Y,X:' \
       '--energy=[crop to the smallest box that holds this part of the energy]:X:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output]:value:(f32 f64)' \
+      '1:what:(bw gl rw gauss confocal two-photon sheet beads prepare info)' \
       '*:file:_files' ;;
   plot)
     _arguments -s -S \
@@ -739,7 +747,7 @@ _kugel()
       '(-c --column)'{-c+,--column=}'[column by name or number]:NAME:' \
       '(-p --projection)'{-p+,--projection=}'[projection]:value:(mollweide orthographic gnomonic cartesian)' \
       '(-s --scale)'{-s+,--scale=}'[how values become colours]:value:(linear log asinh histogram)' \
-      '(-m --colors)'{-m+,--colors=}'[colour map\: planck, diverging, viridis, magma, inferno, plasma, ice, relief, grey or phase; with _r at the end reversed]:NAME:' \
+      '(-m --colors)'{-m+,--colors=}'[colour map\: planck, diverging, viridis, magma, inferno, plasma, ice, relief, grey or phase; with _r at the end reversed]:value:(planck planck_r diverging diverging_r viridis viridis_r magma magma_r inferno inferno_r plasma plasma_r ice ice_r relief relief_r grey grey_r phase phase_r)' \
       '--min=[value at the lower end of the colours]:X:' \
       '--max=[value at the upper end of the colours]:X:' \
       '--percentile=[leave out this share, in per cent, at both ends of the colours]:X:' \
@@ -749,7 +757,7 @@ _kugel()
       '--size=[width of the picture in pixels]:N:' \
       '--center=[direction at the centre]:LON,LAT:' \
       '--roll=[turn about the centre, counterclockwise]:ANGLE:' \
-      '--coord=[draw a map in coordinates X in coordinates Y\: GC for Galactic to equatorial, E for ecliptic]:XY:' \
+      '--coord=[draw a map in coordinates X in coordinates Y\: GC for Galactic to equatorial, E for ecliptic]:value:(GE GC EG EC CG CE)' \
       '--geo[east to the right, as on maps of the ground]' \
       '--half[orthographic\: one hemisphere only]' \
       '--reso=[gnomonic, cartesian\: size of a picture pixel]:ANGLE:' \
@@ -764,7 +772,7 @@ _kugel()
       '--ring[they are in RING order, as without either option]' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \
       '--ext=[with --each\: end of the names in the folder, such as .npy; when not given, that of the inputs]:END:' \
-      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:I/N:' \
+      '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--resume[with --each\: pass over the files that an earlier run with the same options finished]' \
       '*:file:_files' ;;
   plan)
@@ -808,7 +816,8 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '(-s --seconds)'{-s+,--seconds=}'[time to spend on each problem]:X:' \
-      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:NAME:' \
+      '--ranks[fft\: one transform over the processes of mpirun or srun]' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '*:file:_files' ;;
   *) _files ;;

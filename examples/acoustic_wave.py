@@ -45,11 +45,12 @@ def main(out="."):
     pictures, air, drift = run()
     print(f"energy changes by {drift:.1e}")
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, 3, figsize=(14, 3.6), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10, 2.9), sharey=True, layout="constrained")
     for axis, picture, time in zip(axes, pictures, (12, 30, 55)):
         axis.imshow(np.where(air > 0, picture, np.nan), cmap="RdBu", vmin=-.06, vmax=.06, extent=(0, NY * H, 0, NX * H), origin="lower")
-        axis.set(title=f"{time} ms", facecolor="black")
-    figure.savefig(pathlib.Path(out) / "acoustic_wave.png", dpi=80)
+        axis.set(title=f"{time} ms", facecolor="black", xlabel="x, m")
+    axes[0].set_ylabel("y, m")
+    figure.savefig(pathlib.Path(out) / "acoustic_wave.png", dpi=110)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,10 @@ def main():
     scale = 1 / np.abs(s).max()
     potentials[1, row], temperature[row] = p * scale, s * scale
     velocity = ball.from_potentials(potentials)
-    ball.plot(temperature, "meridional", title="temperature, l = 1, rigid").save(folder / "convection_temperature.png")
-    ball.plot(velocity, "meridional", component=0, title="radial velocity, l = 1, rigid").save(folder / "convection_velocity.png")
+    for name, field, component in (("temperature", temperature, None), ("velocity", velocity, 0)):
+        title = ("radial " if component == 0 else "") + f"{name} of the first state, rigid surface, meridian"
+        picture = ball.plot(field, "meridional", component=component, title=title, unit="arbitrary units", xsize=600)
+        picture.save(folder / f"convection_{name}.png")
     return int(abs(found[True][0] / 8040.046890485652 - 1) > 1e-9 or abs(found[False][0] / 3091.1927271061075 - 1) > 1e-9)
 
 

@@ -13,14 +13,14 @@
 #include <kugel/core.h>
 
 static struct {
-  int passed, failed, skipped, bad, skip;
-  const char *name;
+  int passed, failed, skipped, bad, skip, open;
+  char name[256];      // a copy: a caller's buffer may hold the next name before this case closes
   int (*at_end)(void); // what is wrong with the program as a whole: device/every.h
 } check__;
 
 static inline void check__close(void)
 {
-  if (!check__.name)
+  if (!check__.open)
     return;
   if (check__.bad)
     check__.failed++;
@@ -29,14 +29,15 @@ static inline void check__close(void)
   else
     check__.passed++;
   printf("%s %s\n", check__.bad ? "FAIL" : check__.skip ? "skip" : "ok  ", check__.name);
-  check__.name = NULL;
+  check__.open = 0;
 }
 
 static inline int check__open(const char *name)
 {
   check__close();
   fflush(stdout); // what was found stays known if the program is killed
-  check__.name = name;
+  snprintf(check__.name, sizeof check__.name, "%s", name);
+  check__.open = 1;
   check__.bad = check__.skip = 0;
   return 1;
 }

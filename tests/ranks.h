@@ -52,29 +52,4 @@ static inline void run_ranks(kugel_ctx *ctx, int n, rank_work work, void *arg)
     kugel_comm_destroy(comm[r]);
 }
 
-/* An allocator of a rank's own, whose n-th block is not to be had; fails_at 0: all are. */
-typedef struct rank_memory {
-  long count, fails_at;
-} rank_memory;
-
-static inline void *rank_take(size_t bytes, size_t align, void *user)
-{
-  rank_memory *m = user;
-  void *p = NULL;
-  if (++m->count == m->fails_at || posix_memalign(&p, align < sizeof p ? sizeof p : align, bytes))
-    return NULL;
-  return p;
-}
-
-static inline void rank_give(void *p, size_t bytes, void *user)
-{
-  (void)bytes, (void)user;
-  free(p);
-}
-
-static inline kugel_allocator rank_allocator(rank_memory *m)
-{
-  return (kugel_allocator){rank_take, rank_give, m};
-}
-
 #endif

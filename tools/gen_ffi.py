@@ -22,25 +22,59 @@ SCALARS = {
 }
 
 HEAD = '''# SPDX-License-Identifier: BSD-3-Clause
-"""ctypes prototypes of Kugel's public headers. Written by tools/gen_ffi.py; do not edit."""
-from ctypes import *  # noqa: F403
+\"\"\"ctypes prototypes of Kugel's public headers. Written by tools/gen_ffi.py; do not edit.
+
+Types and functions are text here and become ctypes types when first used, because making all of them takes longer than most
+programs do.
+\"\"\"
+import ctypes
+import threading
+from typing import Any
 
 '''
 
 TAIL = '''
+_lock = threading.RLock()  # one type per name, whatever the number of threads that ask first
 
-def bind(library, status_check):
-    """Gives the functions of a loaded library their prototypes; `status_check` is called with each status returned.
-    What an older library lacks raises AttributeError when it is used."""
-    for name, (result, arguments, doc) in FUNCTIONS.items():
-        function = getattr(library, name, None)
-        if function is None:
-            continue
-        function.argtypes = arguments
-        function.restype = c_int if result is STATUS else result
-        function.__doc__ = doc
-        if result is STATUS:
-            function.errcheck = status_check
+
+class _Types(dict[str, Any]):
+    \"\"\"The names that the texts use: those of ctypes, and the types above.\"\"\"
+
+    def __missing__(self, name):
+        return __getattr__(name)
+
+
+_types = _Types(vars(ctypes))
+
+
+def _type(text):
+    return eval(text, {}, _types)
+
+
+def __getattr__(name: str) -> Any:
+    \"\"\"A struct or the type of a callback, made when first named.\"\"\"
+    if name not in STRUCTS and name not in CALLBACKS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with _lock:
+        if name not in globals():
+            if name in STRUCTS:
+                members = [(member, _type(kind)) for member, kind in STRUCTS[name]]
+                globals()[name] = type(name, (ctypes.Structure,), {"_fields_": members, "__module__": __name__})
+            else:
+                globals()[name] = _type(CALLBACKS[name])
+        return globals()[name]
+
+
+def declare(function, name, status_check):
+    \"\"\"Gives a function of the loaded library its prototype; `status_check` is called with each status that it returns.\"\"\"
+    result, arguments, doc = FUNCTIONS[name]
+    with _lock:
+        function.argtypes = [_type(kind) for kind in arguments]
+        function.restype = ctypes.c_int if result == "STATUS" else _type(result)
+    function.__doc__ = doc
+    if result == "STATUS":
+        function.errcheck = status_check
+    return function
 '''
 
 
@@ -104,29 +138,28 @@ class Writer:
         return self.type(member, where)
 
     def text(self):
-        out = [HEAD]
+        out, callbacks, structs = [HEAD], ["CALLBACKS = {\n"], ["STRUCTS = {\n"]
         for h in self.headers:
-            if not (h.functions or h.enums or h.structs):
-                continue
-            out.append(f"# {h.path.name}\n")
+            if any(values for _, values in h.enums) or h.constants:
+                out.append(f"# {h.path.name}\n")
             out += [f"{name} = {value}\n" for _, values in h.enums for name, value in values]
             out += [f"{name} = {value}\n" for name, value in h.constants]
-            for name, (result, params) in h.callbacks.items():
-                out.append(f"{name} = {self.function_type(result, params, name)}\n")
+            callbacks += [f'    "{name}": "{self.function_type(result, params, name)}",\n'
+                          for name, (result, params) in h.callbacks.items()]
             for s in h.structs:
-                out.append(f"\n\nclass {s.name}(Structure):\n    _fields_ = [\n")
-                out += [f'        ("{m.name}", {self.member(m, s.name)}),\n' for m in s.members]
-                out.append("    ]\n")
-            out.append("\n\n" if h.structs else "\n")
-        out.append("class STATUS:  # the result of functions that may fail\n    pass\n\n\n")
+                structs.append(f'    "{s.name}": (\n')
+                structs += [f'        ("{m.name}", "{self.member(m, s.name)}"),\n' for m in s.members]
+                structs.append("    ),\n")
+        out += ["\n", *callbacks, "}\n\n", *structs, "}\n\n"]
+        out.append("# name: (result, arguments, first sentence of the manual); STATUS is the kugel_status of functions that may fail.\n")
         out.append("FUNCTIONS = {\n")
         for h in self.headers:
             for f in h.functions:
                 where = f"{h.path.name}:{f.line}"
-                arguments = ", ".join(self.type(p, where) for p in f.params)
+                arguments = "".join(f'"{self.type(p, where)}", ' for p in f.params).strip()
                 sentence = first_sentence(f.doc)
                 out.append(f'    "{f.name}": (  # {", ".join(p.name for p in f.params) or "nothing"}\n')
-                out.append(f"        {self.result(f.result, where)}, [{arguments}],\n        {sentence!r}),\n")
+                out.append(f'        "{self.result(f.result, where)}", ({arguments}),\n        {sentence!r}),\n')
         out.append("}\n" + TAIL)
         return "".join(out)
 

@@ -22,6 +22,7 @@ ROWS = [
     {"fft/plan"},
     {"fft/rings", "fft/conv", "healpix", "psf"},
     {"nufft", "stencil", "polynomial"},
+    {"alt"},
     {"sphere/grid"},
     {"sphere/legendre"},
     {"sphere/alm"},
@@ -36,7 +37,7 @@ FILES_ONLY = {"io", "plot", "stack"}  # see core/ and the public headers
 CLIENTS = ("cli", "bench", "examples")
 PUBLIC = {"version": "core", "fft": "fft/cpu", "rings": "fft/rings", "conv": "fft/conv", "grid": "sphere/grid", "sphere": "sphere/sht",
           "alm": "sphere/alm", "regrid": "sphere/sht", "volume": "volume/cpu", "spectra": "sphere/spectra", "radial": "sphere/radial", "sources": "sphere/sources", "points": "sphere/points",
-          "image": "stack", "zernike": "polynomial", "shell": "polynomial",
+          "image": "stack", "hdf5": "stack", "zernike": "polynomial", "shell": "polynomial",
           "worland": "polynomial", "kugel": None}  # None: all of them
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times of convolutions of volumes on every GPU: device memory to device memory, and page-locked and pageable host memory to
- * host memory by tiles. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
+ * host memory by tiles, the adjoint of the tiles, kernels by depth (four alike, which give the sums of one), and in parts a kernel as
+ * large as the image in a quarter of the memory that the whole needs. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
  * --any, --smoke: devices that are no GPUs too, with small volumes; --large: also 1024 x 4096 x 4096 voxels in host memory;
  * --all: on all GPUs of the host together. */
 #include <time.h>
@@ -114,6 +115,9 @@ static void report(const char *device, const sizes *z, const char *way, const ch
 typedef enum where { ON_DEVICE, PINNED, PAGEABLE } where;
 static const char *const places[] = {"device to device", "host to host, pinned", "host to host, pageable"};
 
+typedef enum what { PLAIN, ADJOINT, DEPTHS, PARTS } what;
+static const char *const kinds[] = {"", ", adjoint", ", 4 depths", ", parts"};
+
 static void *room(kugel_ctx *ctx, where w, size_t bytes)
 {
   void *p = NULL;
@@ -136,18 +140,33 @@ static void let_go(kugel_ctx *ctx, where w, void *p)
 }
 
 static void measure(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *z, const float *kernel,
-                    kugel_dtype t, where w)
+                    kugel_dtype t, where w, what kind)
 {
+  static const double planes[4] = {0, 7, 14, 21};
   size_t bytes = (size_t)count_of(z->n) * t.bits / 8;
   int64_t n[3] = {z->n[0], z->n[1], z->n[2]}, k[3] = {z->k[0], z->k[1], z->k[2]};
   kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .precision = KUGEL_PRECISION_F32};
   o.engine = w == ON_DEVICE ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_TILES;
+  o.engine = kind == PARTS ? KUGEL_VOLUME_DIF : o.engine;
+  o.correlate = kind == ADJOINT; // of which the adjoint is the convolution that is checked
+  int64_t centre[3];
+  for (int d = 0; d < 3; d++)
+    centre[d] = (k[d] - 1) / 2;
+  o.centre = centre;
+  o.depths = kind == DEPTHS ? 4 : 0;
+  o.depth = planes;
+  int64_t shape[4] = {4, k[0], k[1], k[2]}, step[4] = {0, k[1] * k[2], k[2], 1}; // one kernel four times
+  kugel_array h = {.data = (void *)(uintptr_t)kernel, .device = {KUGEL_CPU, 0}, .dtype = KUGEL_F32};
+  h.ndim = kind == DEPTHS ? 4 : 3;
+  h.shape = shape + 4 - h.ndim;
+  h.strides = step + 4 - h.ndim;
+  char way[60];
+  snprintf(way, sizeof way, "%s%s", places[w], kinds[kind]);
   kugel_volume *plan = NULL;
   kugel_volume_info info = {.size = sizeof info};
   figures f;
   double start = now(), times[RUNS];
-  kugel_status s = kugel_volume_create(
-      ctx, 3, n, k, KUGEL_ARRAY((void *)(uintptr_t)kernel, KUGEL_F32, k[0], k[1], k[2]), &o, &plan);
+  kugel_status s = kugel_volume_create(ctx, 3, n, k, &h, &o, &plan);
   f.plan = now() - start;
   void *data[2] = {room(ctx, w, bytes), room(ctx, w, bytes)};
   char *host = w == ON_DEVICE ? malloc(bytes) : data[0], *results = w == ON_DEVICE ? host : data[1];
@@ -162,7 +181,8 @@ static void measure(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *z
     x.device = y.device = dev->device;
   for (int i = -WARM; i < RUNS && !s && have; i++) {
     start = now();
-    s = kugel_volume_execute(plan, &x, &y, NULL, NULL);
+    s = kind == ADJOINT ? kugel_volume_adjoint(plan, &x, &y, NULL, NULL)
+                        : kugel_volume_execute(plan, &x, &y, NULL, NULL);
     if (i >= 0)
       times[i] = now() - start;
   }
@@ -175,9 +195,9 @@ static void measure(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *z
     f.median = times[RUNS / 2];
     f.least = times[0];
     f.error = error_of(z, kernel, results, t);
-    report(dev->name, z, places[w], t.bits == 16 ? "u16" : "f32", &f, &info);
+    report(dev->name, z, way, t.bits == 16 ? "u16" : "f32", &f, &info);
   } else
-    printf("%-3s %-22s failed: %s\n", z->name, places[w], s ? kugel_last_error() : "no memory");
+    printf("%-3s %-22s failed: %s\n", z->name, way, s ? kugel_last_error() : "no memory");
   if (w == ON_DEVICE)
     free(host);
   let_go(ctx, w, data[0]);
@@ -197,13 +217,35 @@ static void run_case(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *
   if (!kernel)
     return;
   if (resident) {
-    measure(ctx, dev, z, kernel, f32, ON_DEVICE);
-    measure(ctx, dev, z, kernel, u16, ON_DEVICE);
-    measure(ctx, dev, z, kernel, f32, PINNED);
-    measure(ctx, dev, z, kernel, f32, PAGEABLE);
+    measure(ctx, dev, z, kernel, f32, ON_DEVICE, PLAIN);
+    measure(ctx, dev, z, kernel, f32, ON_DEVICE, DEPTHS);
+    measure(ctx, dev, z, kernel, u16, ON_DEVICE, PLAIN);
+    measure(ctx, dev, z, kernel, f32, PINNED, PLAIN);
+    measure(ctx, dev, z, kernel, f32, PINNED, ADJOINT);
+    measure(ctx, dev, z, kernel, f32, PAGEABLE, PLAIN);
   }
-  measure(ctx, dev, z, kernel, u16, PINNED);
+  measure(ctx, dev, z, kernel, u16, PINNED, PLAIN);
   free(kernel);
+}
+
+// A kernel as large as the image, in a quarter of the memory of the whole: parts, and tiles if they fit.
+static void run_parts(const char *device, const kugel_device_info *dev, const sizes *z)
+{
+  kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .precision = KUGEL_PRECISION_F32};
+  kugel_volume_info whole = {.size = sizeof whole};
+  kugel_ctx *ctx = NULL;
+  float *kernel = malloc((size_t)count_of(z->k) * sizeof *kernel);
+  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device}, &ctx));
+  for (int64_t i = 0; i < count_of(z->k) && kernel; i++)
+    kernel[i] = (float)(i * 7919 % 1009 + 1) / (505 * (float)count_of(z->k));
+  o.engine = KUGEL_VOLUME_RESIDENT;
+  if (kernel && ctx && !kugel_volume_estimate(ctx, 3, z->n, z->k, &o, &whole) &&
+      !kugel_ctx_limit_memory(ctx, whole.device_bytes / 4)) {
+    measure(ctx, dev, z, kernel, (kugel_dtype){KUGEL_FLOAT, 32, 1}, PINNED, PARTS);
+    measure(ctx, dev, z, kernel, (kugel_dtype){KUGEL_FLOAT, 32, 1}, PINNED, PLAIN);
+  }
+  free(kernel);
+  kugel_ctx_destroy(ctx);
 }
 
 int main(int argc, char **argv)
@@ -212,6 +254,8 @@ int main(int argc, char **argv)
                                 {"b", {96, 576, 576}, {33, 65, 65}, 1.50},
                                 {"c", {256, 2048, 2048}, {64, 64, 64}, 54.3}},
                      small[] = {{"s", {24, 60, 60}, {9, 9, 9}, 0}},
+                     full[] = {{"g", {256, 512, 512}, {256, 512, 512}, 0},
+                               {"t", {16, 32, 64}, {16, 32, 64}, 0}},
                      huge = {"h", {1024, 4096, 4096}, {128, 128, 128}, 0};
   for (int i = 1; i < argc; i++) {
     any |= !strcmp(argv[i], "--any") || !strcmp(argv[i], "--smoke");
@@ -234,6 +278,8 @@ int main(int argc, char **argv)
         CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = name}, &ctx));
       for (size_t c = 0; c < (any ? 1 : 3) && ctx; c++)
         run_case(ctx, &info, any ? &small[c] : &cases[c], true);
+      if (ctx)
+        run_parts(name, &info, &full[any]);
       if (large && ctx)
         run_case(ctx, &info, &huge, false);
       seen += ctx != NULL;

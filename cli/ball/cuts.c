@@ -135,15 +135,15 @@ int ball_draw(const ball_args *o, const kugel_ball_opts *opts, ndarray *coeffs)
   wanted.precision = KUGEL_PRECISION_F64;
   LIB(kugel_ball_create(NULL, &wanted, &plan));
   LIB(kugel_ball_get_info(plan, &s));
-  int64_t parts = o->vector.given ? 3 : 1, count = s.nr * s.nphi;
+  int64_t parts = opts->vectors ? 3 : 1, count = s.nr * s.nphi;
   OWNED double *values = malloc((size_t)(parts * count) * sizeof *values);
   if (!values)
     return fail("no memory for %lld values", (long long)(parts * count));
   kugel_array in = ndarray_view(coeffs);
   progress_part(0, 0.9, "transform");
-  LIB(kugel_ball_synthesis(plan, o->vector.given ? KUGEL_BALL_VECTOR : KUGEL_BALL_SCALAR, &in,
+  LIB(kugel_ball_synthesis(plan, opts->vectors ? KUGEL_BALL_VECTOR : KUGEL_BALL_SCALAR, &in,
                            parts == 1 ? KUGEL_ARRAY(values, KUGEL_F64, s.nr, s.nphi)
                                       : KUGEL_ARRAY(values, KUGEL_F64, parts, s.nr, s.nphi),
                            NULL));
-  return picture(o, &s, values + (o->vector.given ? o->component.n : 0) * count, radii, angles);
+  return picture(o, &s, values + (opts->vectors ? o->component.n : 0) * count, radii, angles);
 }

@@ -11,10 +11,12 @@
 
 #define BALL_OPTIONS(X)                                                                                      \
   X(verb, 0, ARG_OPERAND, "VERB", NULL, 1, 1, "synthesis, analysis, spectrum or plot")                       \
-  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "coefficients; of analysis, values (NPY)")                   \
+  X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, 1, "coefficients; of analysis, values (NPY, HDF5)")             \
   X(output, 0, ARG_OPERAND, "OUTPUT", NULL, 1, 1,                                                            \
-    "values, coefficients or a spectrum (NPY); of plot, a picture (PNG)")                                    \
+    "values, coefficients or a spectrum (NPY, HDF5); of plot, a picture (PNG)")                              \
   X(vector, 'v', ARG_FLAG, NULL, NULL, 0, 0, "the field is a vector, with an axis of 3 more")                \
+  X(spin, 's', ARG_FLAG, NULL, NULL, 0, 0,                                                                   \
+    "the field is a vector; its values are components of spin -1, 0, 1, complex, not r, theta, phi")         \
   X(lmax, 'l', ARG_INT, "N", NULL, 0, 16384,                                                                 \
     "analysis: highest degree; the highest that the input's grid resolves when not given")                   \
   X(mmax, 0, ARG_INT, "N", NULL, 0, 16384, "highest order; the highest degree when not given")               \
@@ -41,11 +43,33 @@
   X(max, 0, ARG_REAL, "X", NULL, -1e300, 1e300, "plot: value at the upper end of the colours")               \
   X(title, 't', ARG_TEXT, "TEXT", NULL, 0, 0, "plot: title above it")                                        \
   X(unit, 'u', ARG_TEXT, "TEXT", NULL, 0, 0, "plot: unit at the colour bar")                                 \
-  X(size, 0, ARG_INT, "N", "1200", 64, 32768, "plot: width of the picture in pixels")
+  X(size, 0, ARG_INT, "N", "1200", 64, 32768, "plot: width of the picture in pixels")                        \
+  DEVICE_OPTION(X)                                                                                           \
+  X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
+    "memory that synthesis and analysis may use, such as 20G: of this machine, on which they then go in "    \
+    "parts of the radii, or of the device")
 
 OPTIONS_STRUCT(ball, BALL_OPTIONS);
 
 typedef enum ball_verb { BALL_SYNTHESIS, BALL_ANALYSIS, BALL_SPECTRUM, BALL_PLOT } ball_verb;
+
+/* Which series a field is: said by options or, in HDF5 files, by attributes. */
+typedef struct ball_series {
+  int kind, truncation, type;  /* numbers of KUGEL_BALL_ and KUGEL_WORLAND_; -1: not said */
+  int64_t lmax, mmax, n, dmax; /* -1: not said; dmax 0: not trapezoidal */
+} ball_series;
+
+/* Whether files of this name are HDF5: .h5, .hdf5, .he5. */
+bool ball_is_hdf5(const char *path);
+/* Reads the header of INPUT; `values`: of values on the grid, else of coefficients. Of HDF5 files, also what series it is. */
+int ball_file_open(ndarray *a, const char *path, bool values, ball_series *said);
+/* Options and what the file says together: of coefficients they must agree, of values options come first. */
+int ball_file_merge(const ball_args *o, const char *path, bool values, const ball_series *said,
+                    ball_series *out);
+int ball_file_read(ndarray *a, bool values);
+/* Writes the result of a verb; HDF5 files say what it is and have the axes beside it. */
+int ball_file_write(const ndarray *a, const char *path, ball_verb verb, int axis, const ball_series *series,
+                    const kugel_ball *plan);
 
 /* Draws a cut through the field of coefficients, of a plan with these options, and writes it. */
 int ball_draw(const ball_args *o, const kugel_ball_opts *opts, ndarray *coeffs);

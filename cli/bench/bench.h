@@ -17,7 +17,22 @@ typedef struct bench_kind {
   const bench_key *keys;
   int n_keys;
   int (*run)(const int64_t *values, double seconds); /* values: one a key; for words the index */
+  int (*over_ranks)(const int64_t *values,
+                    double seconds); /* with --ranks, on every process; NULL: there is none */
 } bench_kind;
+
+/* Keys of fft. */
+enum {
+  BENCH_FFT_N1,
+  BENCH_FFT_N2,
+  BENCH_FFT_N3,
+  BENCH_FFT_BATCH,
+  BENCH_FFT_KIND,
+  BENCH_FFT_DTYPE,
+  BENCH_FFT_THREADS,
+  BENCH_FFT_KEYS
+};
+int bench_fft_over_ranks(const int64_t *values, double seconds);
 
 extern const bench_kind bench_sht, bench_fft, bench_exchange;
 

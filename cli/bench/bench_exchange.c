@@ -39,4 +39,5 @@ static int run_exchange(const int64_t *v, double seconds)
   return EXIT_DONE;
 }
 
-const bench_kind bench_exchange = {"exchange", "exchanges between processes", keys, N_KEYS, run_exchange};
+const bench_kind bench_exchange = {"exchange", "exchanges between processes", keys, N_KEYS, run_exchange,
+                                   NULL};

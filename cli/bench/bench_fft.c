@@ -6,7 +6,16 @@
 #include <stdlib.h>
 #include "bench/bench.h"
 
-enum { N1, N2, N3, BATCH, KIND, DTYPE, THREADS, N_KEYS };
+enum {
+  N1 = BENCH_FFT_N1,
+  N2 = BENCH_FFT_N2,
+  N3 = BENCH_FFT_N3,
+  BATCH = BENCH_FFT_BATCH,
+  KIND = BENCH_FFT_KIND,
+  DTYPE = BENCH_FFT_DTYPE,
+  THREADS = BENCH_FFT_THREADS,
+  N_KEYS = BENCH_FFT_KEYS
+};
 
 static const bench_key keys[N_KEYS] = {
     [N1] = {"n", "1024", "length", NULL, 1, 1e9},
@@ -278,4 +287,5 @@ static int run_fft(const int64_t *v, double seconds)
   return j.kind == C2R ? round_trip_error(&j, real) : direct_error(&j);
 }
 
-const bench_kind bench_fft = {"fft", "Fourier, cosine and sine transforms", keys, N_KEYS, run_fft};
+const bench_kind bench_fft = {
+    "fft", "Fourier, cosine and sine transforms", keys, N_KEYS, run_fft, bench_fft_over_ranks};

@@ -270,4 +270,4 @@ static int run_sht(const int64_t *v, double seconds)
   return EXIT_DONE;
 }
 
-const bench_kind bench_sht = {"sht", "spherical-harmonic transform", keys, N_KEYS, run_sht};
+const bench_kind bench_sht = {"sht", "spherical-harmonic transform", keys, N_KEYS, run_sht, NULL};

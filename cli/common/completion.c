@@ -2,36 +2,104 @@
 /* What the option tables say, as completion for bash, zsh and fish. */
 #include <stdio.h>
 #include <string.h>
+#include <kugel/plot.h>
 #include "common/opts.h"
 
-/* The words of a choice with `between` for |. */
-static void print_words(const char *words, char between)
+/* Words that complete options and operands of free text, which take others too. The first field: the option's, or an
+ * operand's placeholder. */
+static const struct {
+  const char *field, *words;
+} texts[] = {
+    {"device", "cpu|auto|cuda:0|opencl:0"},
+    {"coord", "GE|GC|EG|EC|CG|CE"},
+    {"plan", "auto|resident|tiles|dif|pencil"},
+    {"task", "auto"},
+    {"background", "auto"},
+    {"VERB", "synthesis|analysis|spectrum|plot"},
+    {"ARGUMENT", "bw|gl|rw|gauss|confocal|two-photon|sheet|beads|prepare|info"},
+};
+
+enum { WORDS = 512 };
+
+/* The words that the shell may offer, with | between, in `buffer` or elsewhere; NULL: none are known. */
+static const char *words_of(const option *o, char buffer[WORDS])
 {
-  for (const char *p = words; *p; p++)
-    putchar(*p == '|' ? between : *p);
+  if (o->type == ARG_CHOICE)
+    return o->placeholder;
+  if (o->type != ARG_TEXT && o->type != ARG_OPERAND)
+    return NULL;
+  const char *key = o->type == ARG_OPERAND ? o->placeholder : o->field, *name;
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    if (!strcmp(key, texts[i].field))
+      return texts[i].words;
+  if (strcmp(key, "colors"))
+    return NULL;
+  size_t length = 0;
+  for (int i = 0; (name = kugel_plot_colors_name(i)) && length < WORDS; i++)
+    length += (size_t)snprintf(buffer + length, WORDS - length, "%s%s|%s_r", i ? "|" : "", name, name);
+  return buffer;
+}
+
+/* The words with blanks for |; the characters of `special` after a backslash. */
+static void print_words(const char *words, const char *special)
+{
+  for (const char *p = words; *p; p++) {
+    if (strchr(special, *p))
+      putchar('\\');
+    putchar(*p == '|' ? ' ' : *p);
+  }
+}
+
+/* The operand that is a word and no file, always the first of its command, or NULL. */
+static const option *word_operand(const command *c, char words[WORDS])
+{
+  for (int k = 0; k < c->n_options; k++)
+    if (c->options[k].type == ARG_OPERAND && words_of(&c->options[k], words))
+      return &c->options[k];
+  return NULL;
+}
+
+static void bash_words(const char *indent, const char *pattern, const char *words)
+{
+  printf("%s%s) COMPREPLY=($(compgen -W \"", indent, pattern);
+  print_words(words, "");
+  printf("\" -- \"$word\")); return ;;\n");
 }
 
 static void print_bash(const command *const *all, int count)
 {
+  char name[64], pattern[80], words[WORDS];
   printf("# SPDX-License-Identifier: BSD-3-Clause\n"
          "# bash completion for kugel\n"
          "_kugel()\n{\n"
-         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} options=\n"
-         "  if [ \"$COMP_CWORD\" = 1 ]; then\n    COMPREPLY=($(compgen -W \"--version --help help");
+         "  local at=$COMP_CWORD word=${COMP_WORDS[COMP_CWORD]} options=\n"
+         "  # bash splits --name=value at the sign\n"
+         "  if [ \"$word\" = = ]; then word=; elif [ \"${COMP_WORDS[at-1]}\" = = ]; then ((at--)); fi\n"
+         "  local before=${COMP_WORDS[at-1]} commands=\"");
   for (int i = 0; i < count; i++)
-    printf(" %s", all[i]->name);
-  printf("\" -- \"$word\"))\n    return\n  fi\n  case ${COMP_WORDS[1]} in\n");
+    printf("%s%s", i ? " " : "", all[i]->name);
+  printf("\"\n  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+         "    COMPREPLY=($(compgen -W \"--version --help help $commands\" -- \"$word\"))\n    return\n  fi\n"
+         "  case ${COMP_WORDS[1]} in\n"
+         "  help) COMPREPLY=($(compgen -W \"$commands\" -- \"$word\")); return ;;\n");
   for (int i = 0; i < count; i++) {
     const command *c = all[i];
-    char name[64];
     printf("  %s)\n    case $before in\n", c->name);
     for (int k = 0; k < c->n_options; k++) {
-      if (c->options[k].type != ARG_CHOICE)
+      const option *o = &c->options[k];
+      const char *known = words_of(o, words);
+      if (!known || o->type == ARG_OPERAND)
         continue;
-      printf("    --%s) COMPREPLY=($(compgen -W \"", option_name(&c->options[k], name));
-      print_words(c->options[k].placeholder, ' ');
-      printf("\" -- \"$word\")); return ;;\n");
+      option_name(o, name);
+      if (o->letter)
+        snprintf(pattern, sizeof pattern, "-%c | --%s", o->letter, name);
+      else
+        snprintf(pattern, sizeof pattern, "--%s", name);
+      bash_words("    ", pattern, known);
     }
+    const option *first = word_operand(c, words);
+    if (first)
+      bash_words("    ", c->name, words_of(first, words));
     printf("    esac\n    options=\"");
     for (int k = 0; k < c->n_options; k++)
       if (c->options[k].type != ARG_OPERAND)
@@ -75,9 +143,11 @@ static void zsh_option(const option *o)
     printf(" \\\n      '--%s%s[", name, o->type == ARG_FLAG ? "" : "=");
   zsh_text(o->help);
   putchar(']');
-  if (o->type == ARG_CHOICE) {
+  char words[WORDS];
+  const char *known = words_of(o, words);
+  if (known) {
     fputs(":value:(", stdout);
-    print_words(o->placeholder, ' ');
+    print_words(known, ":");
     putchar(')');
   } else if (o->type != ARG_FLAG) {
     putchar(':');
@@ -89,22 +159,30 @@ static void zsh_option(const option *o)
 
 static void print_zsh(const command *const *all, int count)
 {
+  char words[WORDS];
   printf("#compdef kugel\n# SPDX-License-Identifier: BSD-3-Clause\n# zsh completion for kugel\n"
          "_kugel()\n{\n  local -a names\n"
-         "  if (( CURRENT == 2 )); then\n    names=(\n");
+         "  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then\n    names=(\n");
   for (int i = 0; i < count; i++) {
     printf("      '%s:", all[i]->name);
     zsh_text(all[i]->summary);
     printf("'\n");
   }
-  printf("      'help:print the help of a command'\n    )\n"
-         "    _describe command names\n    compadd -- --version --help\n    return\n  fi\n"
-         "  local name=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $name in\n");
+  printf(
+      "      'help:print the help of a command'\n    )\n"
+      "    (( CURRENT == 2 )) && compadd -- --version --help\n    _describe command names\n    return\n  fi\n"
+      "  local name=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $name in\n");
   for (int i = 0; i < count; i++) {
     printf("  %s)\n    _arguments -s -S", all[i]->name);
     for (int k = 0; k < all[i]->n_options; k++)
       if (all[i]->options[k].type != ARG_OPERAND)
         zsh_option(&all[i]->options[k]);
+    const option *first = word_operand(all[i], words);
+    if (first) {
+      printf(" \\\n      '1:what:(");
+      print_words(words_of(first, words), ":");
+      printf(")'");
+    }
     printf(" \\\n      '*:file:_files' ;;\n");
   }
   printf("  *) _files ;;\n  esac\n}\n_kugel \"$@\"\n");
@@ -131,18 +209,27 @@ static void print_fish(const command *const *all, int count)
     const command *c = all[i];
     printf("complete -c kugel -n __fish_use_subcommand -f -a %s -d '", c->name);
     fish_text(c->summary);
-    printf("'\n");
+    printf("'\ncomplete -c kugel -n '__fish_seen_subcommand_from help' -f -a %s\n", c->name);
     for (int k = 0; k < c->n_options; k++) {
       const option *o = &c->options[k];
-      char name[64];
+      char name[64], words[WORDS];
+      const char *known = words_of(o, words);
+      if (o->type == ARG_OPERAND && known) {
+        printf("complete -c kugel -n '__fish_seen_subcommand_from %s; and test (count (commandline -opc)) "
+               "-eq 2' "
+               "-f -a '",
+               c->name);
+        print_words(known, "");
+        printf("'\n");
+      }
       if (o->type == ARG_OPERAND)
         continue;
       printf("complete -c kugel -n '__fish_seen_subcommand_from %s' -l %s", c->name, option_name(o, name));
       if (o->letter)
         printf(" -s %c", o->letter);
-      if (o->type == ARG_CHOICE) {
+      if (known) {
         printf(" -x -a '");
-        print_words(o->placeholder, ' ');
+        print_words(known, "");
         putchar('\'');
       } else if (o->type != ARG_FLAG) {
         printf(names_file(o) ? " -r -F" : " -x");

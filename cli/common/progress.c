@@ -43,8 +43,8 @@ static void draw(const char *what, double elapsed)
 
 static void print_line(const char *what, double elapsed)
 {
-  if (elapsed - bar.reported < 0.2)
-    return;
+  if (elapsed - bar.reported < 0.2 && bar.reported > 0)
+    return; /* the first report is a line however short the run */
   bar.reported = elapsed;
   fprintf(stderr, "{\"fraction\": %.4f, \"stage\": \"%s\", \"elapsed_seconds\": %.2f", bar.shown, what,
           elapsed);

@@ -8,7 +8,8 @@
 #include "common/ranks.h"
 #include "common/session.h"
 
-static kugel_comm *comm;
+static kugel_comm *comm;     /* of rank 0, which the others serve */
+static kugel_comm *together; /* of all, each of which runs the command */
 
 kugel_comm *ranks_comm(void)
 {
@@ -39,6 +40,29 @@ static bool on_their_own(int argc, const char *const *argv)
   return own;
 }
 
+/* The command measures transforms whose ranks are the processes. */
+static bool run_together(int argc, const char *const *argv)
+{
+  bool bench = argc > 1 && !strcmp(argv[1], "bench"), ranks = false;
+  for (int i = 2; i < argc; i++)
+    ranks |= !strcmp(argv[i], "--ranks");
+  return bench && ranks;
+}
+
+int ranks_together(kugel_comm **out)
+{
+  kugel_comm_info info = {.size = sizeof info};
+  *out = together;
+  if (together)
+    return EXIT_DONE;
+  LIB(kugel_comm_open(NULL, NULL, &together));
+  LIB(kugel_comm_get_info(together, &info));
+  if (!getenv("KUGEL_NUM_THREADS"))
+    LIB(kugel_set_num_threads(info.threads));
+  *out = together;
+  return EXIT_DONE;
+}
+
 /* --threads N holds for every rank; else the ranks of a host share its CPUs. */
 static int threads_of(int argc, const char *const *argv)
 {
@@ -60,6 +84,10 @@ bool ranks_begin(int argc, const char *const *argv, int *code)
   *code = EXIT_DONE;
   if (kugel_comm_launched(&rank) <= 1 || on_their_own(argc, argv))
     return false;
+  if (run_together(argc, argv))
+    return rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+           ? *code = EXIT_FAILED,
+             true : false;
   if (kugel_comm_open(NULL, NULL, &comm)) {
     *code = rank ? EXIT_FAILED : fail_library(KUGEL_EIO, NULL); /* one of them speaks for all */
     return true;
@@ -84,6 +112,7 @@ int ranks_end(int code)
   if (comm)
     kugel_dismiss(comm, code);
   kugel_comm_destroy(comm);
-  comm = NULL;
+  kugel_comm_destroy(together);
+  comm = together = NULL;
   return code;
 }

@@ -14,4 +14,7 @@ int ranks_end(int code);
 /* Of rank 0; NULL: this process is alone. */
 kugel_comm *ranks_comm(void);
 
+/* `kugel bench --ranks`: every process runs the command, and rank 0 alone prints. Of each of them, opened by the first call. */
+int ranks_together(kugel_comm **out);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel fft: Fourier, cosine and sine transforms of NPY arrays; convolve.c and kernels.c have the rest. */
+/* kugel fft: Fourier, cosine and sine transforms of NPY arrays; kernels.c has the rest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +54,6 @@ static int take_precision(job *j)
     j->in.single = wanted == F32;
     j->in.number = wanted == DD ? NUMBER_DOUBLE_DOUBLE : wanted == HALF ? NUMBER_HALF : NUMBER_PLAIN;
   }
-  if (j->in.number != NUMBER_PLAIN && (o->convolve.given || o->correlate.given))
-    return fail_usage("--convolve and --correlate take float and double alone");
   if (j->in.number == NUMBER_HALF)
     j->in.is_complex = j->kind == KUGEL_FFT_C2C || (j->kind == KUGEL_FFT_R2C && back);
   return o->input.given ? ndarray_take_parts(&j->in) : EXIT_DONE;
@@ -132,12 +130,6 @@ static int fft(const void *args)
   j.sign = o->inverse.given ? KUGEL_INVERSE : KUGEL_FORWARD;
   STEP(take_input(&j));
   STEP(take_axes(&j));
-  if (o->convolve.given && o->correlate.given)
-    return fail_usage("give either --convolve or --correlate");
-  if (o->convolve.given || o->correlate.given)
-    return fft_convolve(&j, &watch);
-  if (o->extent.given || o->circular.given)
-    return fail_usage("--extent and --circular go with --convolve or --correlate");
   STEP(take_shapes(&j));
   if (o->print_kernel.given)
     return fft_print_kernels(&j);
@@ -151,7 +143,7 @@ static int fft(const void *args)
   }
   STEP(check_output(o->output.s));
   stopwatch_lap(&watch, "plan");
-  fft_costs(&j, 1);
+  fft_costs(&j);
   STEP(ndarray_read(&j.in));
   STEP(ndarray_make(&j.out));
   fft_scale_ends(&j, &j.in, false);
@@ -169,14 +161,13 @@ static int fft(const void *args)
 
 const command command_fft = {
     .name = "fft",
-    .summary = "Fourier transforms and convolutions of arrays",
+    .summary = "Fourier, cosine and sine transforms of arrays",
     .about = "Transforms a NPY array along some or all of its axes, for any lengths, with the scalings of "
-             "scipy.fft; or convolves it with a kernel. On a device, --print-kernel shows the kernels that "
+             "scipy.fft. kugel convolve convolves. On a device, --print-kernel shows the kernels that "
              "were generated for it.",
     .examples = "kugel fft x.npy y.npy\n"
                 "kugel fft image.npy spectrum.npy --kind r2c --axes 0,1\n"
                 "kugel fft spectrum.npy image.npy --kind r2c --inverse\n"
-                "kugel fft image.npy blurred.npy --convolve psf.npy --extent same\n"
                 "kugel fft x.npy y.npy --kind dct2 --norm ortho --axes -1\n"
                 "kugel fft --print-kernel --shape 1000,4096 --axes 1 --precision f32 --device opencl:0",
     .options = fft_options,

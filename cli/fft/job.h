@@ -21,12 +21,6 @@
     "file: float32, complex64 and float16 stay what they are, all else is double; dd: about 31 digits, "     \
     "files have a last axis of 2 more for high and low parts; half: float16, complex numbers with a last "   \
     "axis of 2 more for real and imaginary parts")                                                           \
-  X(convolve, 0, ARG_INPUT, "KERNEL", NULL, 0, 0, "convolve with this array (NPY) instead, along --axes")    \
-  X(correlate, 0, ARG_INPUT, "KERNEL", NULL, 0, 0, "cross-correlate with this array (NPY) instead")          \
-  X(extent, 0, ARG_CHOICE, "full|same|valid", "full", 0, 0,                                                  \
-    "with --convolve or --correlate: all results, as many as data, or those that no end of the data "        \
-    "touches")                                                                                               \
-  X(circular, 0, ARG_FLAG, NULL, NULL, 0, 0, "with --convolve or --correlate: the data are periodic")        \
   X(effort, 0, ARG_CHOICE, "estimate|measure", "estimate", 0, 0,                                             \
     "on devices: choose kernels by a model, or time some and remember the fastest")                          \
   DEVICE_OPTION(X)                                                                                           \
@@ -63,11 +57,9 @@ int fft_device(const job *j, double bytes);
 /* Seconds of the work, from a transform of 16 times 4096 points on this machine's CPU. */
 int fft_seconds(const job *j, double *seconds);
 
-/* What the run costs: reading, `count` transforms, writing. */
-void fft_costs(const job *j, int count);
+/* What the run costs: reading, the transform, writing. */
+void fft_costs(const job *j);
 
-/* convolve.c: all of --convolve and --correlate. */
-int fft_convolve(job *j, stopwatch *watch);
 /* kernels.c: all of --print-kernel. */
 int fft_print_kernels(job *j);
 

@@ -124,12 +124,12 @@ void fft_scale_ends(job *j, ndarray *a, bool of_output)
   }
 }
 
-void fft_costs(const job *j, int count)
+void fft_costs(const job *j)
 {
   double n = (double)ndarray_count(&j->in), stages = 0, bytes = ndarray_bytes(&j->in);
   for (int i = 0; i < j->naxes; i++)
     stages += log2((double)j->n[j->axes[i]] + 1) + 8; /* and moving the numbers */
-  progress_costs(0.4 * bytes, count * n * stages * 0.25 / kugel_get_num_threads(), 0.2 * bytes);
+  progress_costs(0.4 * bytes, n * stages * 0.25 / kugel_get_num_threads(), 0.2 * bytes);
 }
 
 int fft_seconds(const job *j, double *seconds)

@@ -211,7 +211,8 @@ int skyview(const char *const *files, int n, const char *target, const skyview_o
   stopwatch_lap(&watch, "read");
   snprintf(w.system, sizeof w.system, "%.30s", coordsys_name(all[0].info->coordsys));
   w.system[0] = (char)toupper((unsigned char)w.system[0]);
-  w.title = o->title ? o->title : "kugel view";
+  const char *slash = strrchr(files[0], '/');
+  w.title = o->title ? o->title : n > 1 ? "kugel view" : slash ? slash + 1 : files[0];
   STEP(page_write(target, skyview_page, skyview_page_bytes, put_data, &w));
   char size[40];
   fact("page", "%s", bytes_text(bytes + (double)skyview_page_bytes, size, sizeof size));

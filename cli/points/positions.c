@@ -19,12 +19,8 @@ static const char *const pairs[][2] = {
     {"ra", "dec"},    {"raj2000", "dej2000"}, {"lon", "lat"}, {"longitude", "latitude"},
     {"glon", "glat"}, {"elon", "elat"},       {"l", "b"},     {"ra_deg", "dec_deg"},
     {"theta", "phi"}};
+static const char systems[] = {'C', 'C', 0, 0, 'G', 'E', 'G', 'C', 0};
 enum { PAIRS = sizeof pairs / sizeof *pairs };
-
-bool is_text_table(const char *path)
-{
-  return path_ends_with(path, ".csv") || path_ends_with(path, ".tsv") || path_ends_with(path, ".txt");
-}
 
 static int make(positions *p, int64_t n)
 {
@@ -77,8 +73,7 @@ static bool is_colatitude(const char *name)
 }
 
 /* Which columns hold the two angles, and whether the first is a colatitude. */
-static int choose(const positions *p, const char *columns, char (*names)[72], int64_t n, int64_t at[2],
-                  bool *theta)
+static int choose(positions *p, const char *columns, char (*names)[72], int64_t n, int64_t at[2], bool *theta)
 {
   char own[2][72];
   at[0] = at[1] = -1;
@@ -98,6 +93,9 @@ static int choose(const positions *p, const char *columns, char (*names)[72], in
         "--columns",
         p->path);
   *theta = *theta || is_colatitude(names[at[0]]);
+  for (int i = 0; i < PAIRS; i++)
+    if (!strcasecmp(names[at[0]], pairs[i][0]) && !strcasecmp(names[at[1]], pairs[i][1]))
+      p->system = systems[i];
   return EXIT_DONE;
 }
 
@@ -117,6 +115,21 @@ static int read_column(positions *p, kugel_fits *f, int64_t column, int k)
   return EXIT_DONE;
 }
 
+/* Room for the values of the two columns: columns of a table, such as text, may have other numbers of elements in a row. */
+static int make_for(positions *p, kugel_fits *f, const int64_t at[2])
+{
+  const kugel_fits_info *info = kugel_fits_get_info(f);
+  kugel_fits_column lon, lat;
+  char rows[24] = "";
+  LIB(kugel_fits_get_column(f, at[0], &lon));
+  LIB(kugel_fits_get_column(f, at[1], &lat));
+  if (lon.repeat != lat.repeat)
+    return fail("%s: columns %s and %s have %lld and %lld elements in a row, must have as many", p->path,
+                lon.name, lat.name, (long long)lon.repeat, (long long)lat.repeat);
+  const bool image = info->kind == KUGEL_FITS_IMAGE || kugel_fits_get_keyword(f, "NAXIS2", rows, sizeof rows);
+  return make(p, image ? info->nvalues : atoll(rows) * lon.repeat);
+}
+
 static int read_columns(positions *p, kugel_fits *f, const char *columns)
 {
   const kugel_fits_info *info = kugel_fits_get_info(f);
@@ -131,7 +144,7 @@ static int read_columns(positions *p, kugel_fits *f, const char *columns)
     memcpy(names[i], column.name, sizeof names[i]);
   }
   STEP(choose(p, columns, names, n, at, &theta));
-  STEP(make(p, info->nvalues));
+  STEP(make_for(p, f, at));
   for (int k = 0; k < 2; k++) {
     LIB(kugel_fits_get_column(f, at[k], &column));
     radians |= (k == 0 && theta && strncasecmp(column.unit, "deg", 3) != 0) ||
@@ -269,42 +282,4 @@ void positions_close(positions *p)
 {
   free(p->angles);
   p->angles = NULL;
-}
-
-/* ---- values ---- */
-
-static bool put(const positions *p, FILE *f, const char *separator, int sets, const double *values)
-{
-  static const char *const name[] = {"T", "Q", "U"};
-  fprintf(f, "lon%slat", separator);
-  for (int k = 0; k < sets; k++)
-    fprintf(f, "%s%s", separator, name[k % 3]);
-  fputc('\n', f);
-  for (int64_t i = 0; i < p->n && !ferror(f); i++) {
-    fprintf(f, "%.12g%s%.12g", p->angles[2 * i + 1] / DEGREE, separator, 90 - p->angles[2 * i] / DEGREE);
-    for (int k = 0; k < sets; k++)
-      fprintf(f, "%s%.17g", separator, values[k * p->n + i]);
-    fputc('\n', f);
-  }
-  return !ferror(f) && fflush(f) == 0 && fsync(fileno(f)) == 0;
-}
-
-int positions_write(const positions *p, const char *path, int sets, const double *values)
-{
-  char *whole;
-  if (asprintf(&whole, "%s.XXXXXX", path) < 0)
-    return fail("%s: no memory for its name", path);
-  int d = mkstemp(whole), status = EXIT_DONE;
-  FILE *f = d >= 0 ? fdopen(d, "w") : NULL;
-  bool good = f && fchmod(d, 0644) == 0 && put(p, f, path_ends_with(path, ".csv") ? "," : "\t", sets, values);
-  int why = errno;
-  if (f)
-    good = fclose(f) == 0 && good;
-  if (!good || rename(whole, path) != 0) {
-    status = fail("cannot write %s: %s", path, strerror(good ? errno : why));
-    if (d >= 0)
-      unlink(whole);
-  }
-  free(whole);
-  return status;
 }

@@ -25,25 +25,36 @@ static int take_axes(ndarray *a, const stack *s)
   return EXIT_DONE;
 }
 
+static int open_volume(stack *s, ndarray *a, const char *path, int64_t channel, double voxel[3])
+{
+  STEP(stack_open(s, path, 0));
+  if (s->info.shape[0] > 1 || (channel < 0 && s->info.shape[1] > 1))
+    return fail(
+        "%s has %lld times and %lld channels: needed is one volume; kugel convert --channel takes one", path,
+        (long long)s->info.shape[0], (long long)s->info.shape[1]);
+  *a = (ndarray){.path = path};
+  if (voxel)
+    memcpy(voxel, s->info.voxel, sizeof s->info.voxel);
+  return take_axes(a, s);
+}
+
+int volume_inspect(ndarray *a, const char *path, int64_t channel, double voxel[3])
+{
+  STACK s = {0};
+  return open_volume(&s, a, path, channel, voxel);
+}
+
 int volume_read(ndarray *a, const char *path, int64_t channel, int bits, double voxel[3])
 {
   STACK s = {0};
   int64_t lo[3] = {0, 0, 0};
-  STEP(stack_open(&s, path, 0));
-  if (s.info.shape[0] > 1 || (channel < 0 && s.info.shape[1] > 1))
-    return fail(
-        "%s has %lld times and %lld channels: needed is one volume; kugel convert --channel takes one", path,
-        (long long)s.info.shape[0], (long long)s.info.shape[1]);
-  *a = (ndarray){.path = path};
+  STEP(open_volume(&s, a, path, channel, voxel));
   a->single = bits == 32 || (!bits && s.info.dtype.code == KUGEL_FLOAT && s.info.dtype.bits <= 32);
-  STEP(take_axes(a, &s));
   STEP(ndarray_make(a));
   progress_reading(0, 1, "reading");
   kugel_array view = {a->data,          {KUGEL_CPU, 0}, 3, a->single ? KUGEL_F32 : KUGEL_F64,
                       s.info.shape + 2, NULL,           0};
   LIB(kugel_image_read(s.image, 0, channel < 0 ? 0 : channel, lo, s.info.shape + 2, &view));
-  if (voxel)
-    memcpy(voxel, s.info.voxel, sizeof s.info.voxel);
   return interrupted() ? fail_interrupted() : EXIT_DONE;
 }
 

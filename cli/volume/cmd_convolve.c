@@ -24,11 +24,15 @@
     "what lies beyond the edges; unknown: results are divided by the part of the kernel that met the image") \
   X(correlate, 0, ARG_FLAG, NULL, NULL, 0, 0, "correlate: the adjoint of the convolution")                   \
   X(normalise, 0, ARG_FLAG, NULL, NULL, 0, 0, "divide the kernel by its sum")                                \
+  X(depths, 0, ARG_TEXT, "Z,Z,...", NULL, 0, 0,                                                              \
+    "planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between " \
+    "them kernels are interpolated")                                                                         \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "keep", 0, 0,                                                       \
     "type of the output; values are rounded and saturated, never scaled")                                    \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
   X(plan, 0, ARG_TEXT, "NAME", "auto", 0, 0,                                                                 \
-    "auto, resident, tiles, dif, dif:Q or pencil: how the work is done")                                     \
+    "auto, resident, tiles, dif, dif:Q, pencil, or, over the processes of mpirun or srun, global: how the "  \
+    "work is done")                                                                                          \
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for the files of the plan pencil; else beside the output") \
   X(compress, 0, ARG_CHOICE, STACK_COMPRESSIONS, "auto", 0, 0, "compression of the output")                  \
   X(channel, 'c', ARG_INT, "N", NULL, 0, 1e9, "this channel of the images alone, counted from 0")            \
@@ -59,7 +63,7 @@ static void work_close(work *w)
 
 static int parse_plan(work *w)
 {
-  static const char *const names[] = {"auto", "resident", "tiles", "dif", "pencil"};
+  static const char *const names[] = {"auto", "resident", "tiles", "dif", "pencil", "global"};
   const char *text = w->o->plan.s;
   if (!strncmp(text, "dif:", 4)) {
     char *end;
@@ -70,12 +74,12 @@ static int parse_plan(work *w)
     w->v.opts.parts = (int)parts;
     return EXIT_DONE;
   }
-  for (int i = 0; i < 5; i++)
+  for (int i = 0; i < 6; i++)
     if (!strcmp(text, names[i])) {
       w->v.opts.engine = (kugel_volume_engine)i;
       return EXIT_DONE;
     }
-  return fail_usage("--plan %.60s: must be auto, resident, tiles, dif, dif:Q or pencil", text);
+  return fail_usage("--plan %.60s: must be auto, resident, tiles, dif, dif:Q, pencil or global", text);
 }
 
 static int take_options(work *w)
@@ -91,34 +95,35 @@ static int take_options(work *w)
   w->v.resume = o->resume.given;
   w->v.limit = o->mem.given && !strcmp(o->device.s, "cpu") ? (double)o->mem.n : 0;
   STEP(parse_plan(w));
-  if (asprintf(&w->words,
-               "mode %s, boundary %s, correlate %d, normalise %d, precision %s, plan %s, channel %lld",
-               o->mode.s, o->boundary.s, o->correlate.given, o->normalise.given, o->precision.s, o->plan.s,
-               o->channel.given ? (long long)o->channel.n : -1LL) < 0) {
+  if (asprintf(
+          &w->words,
+          "mode %s, boundary %s, correlate %d, normalise %d, depths %s, precision %s, plan %s, channel %lld",
+          o->mode.s, o->boundary.s, o->correlate.given, o->normalise.given,
+          o->depths.given ? o->depths.s : "", o->precision.s, o->plan.s,
+          o->channel.given ? (long long)o->channel.n : -1LL) < 0) {
     w->words = NULL;
     return fail("no memory for a description");
   }
   return EXIT_DONE;
 }
 
-static int normalise(kernel *k)
+/* What images that do not fit this machine get as their limit. */
+static double machine_memory(void)
 {
-  double sum = 0, *h = k->array.data;
-  int64_t count = ndarray_count(&k->array);
-  for (int64_t i = 0; i < count; i++)
-    sum += h[i];
-  if (!(fabs(sum) > 0))
-    return fail("%s has the sum 0: it cannot be made 1", k->path);
-  for (int64_t i = 0; i < count; i++)
-    h[i] /= sum;
-  return EXIT_DONE;
+  return 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
 static int read_kernels(work *w, const char *operand)
 {
-  STEP(kernels_read(&w->v.kernels, operand, 64));
-  for (int64_t i = 0; w->o->normalise.given && i < w->v.kernels.count; i++)
-    STEP(normalise(&w->v.kernels.of[i]));
+  double memory = w->v.limit > 0 ? w->v.limit : machine_memory();
+  STEP(kernels_read(&w->v.kernels, operand, 64, memory / 16));
+  if (w->o->normalise.given)
+    STEP(kernels_normalise(&w->v.kernels));
+  if (!w->o->depths.given)
+    return EXIT_DONE;
+  STEP(kernels_join(&w->v.kernels, w->o->depths.s, w->v.depth));
+  w->v.opts.depths = w->v.kernels.of[0].depths;
+  w->v.opts.depth = w->v.depth;
   return EXIT_DONE;
 }
 
@@ -132,7 +137,7 @@ static void lengths(const char *name, const int64_t n[3])
 
 static void report(const work *w, const stack *in, const kugel_volume_info *info)
 {
-  static const char *const engines[] = {"auto", "resident", "tiles", "dif", "pencil"};
+  static const char *const engines[] = {"auto", "resident", "tiles", "dif", "pencil", "global"};
   const kernels *ks = &w->v.kernels;
   char text[200];
   stack_json("stack", &in->info);
@@ -140,8 +145,11 @@ static void report(const work *w, const stack *in, const kugel_volume_info *info
   json_array("kernels");
   for (int64_t i = 0; i < ks->count; i++) {
     const int64_t *k = ks->of[i].shape;
-    fact(ks->count > 1 ? "kernels" : "kernel", "%lld x %lld x %lld", (long long)k[0], (long long)k[1],
-         (long long)k[2]);
+    char by_depth[60] = "";
+    if (ks->of[i].depths)
+      snprintf(by_depth, sizeof by_depth, " at %lld planes", (long long)ks->of[i].depths);
+    fact(ks->count > 1 ? "kernels" : "kernel", "%lld x %lld x %lld%s", (long long)k[0], (long long)k[1],
+         (long long)k[2], by_depth);
     lengths(NULL, k);
   }
   json_end();
@@ -152,9 +160,12 @@ static void report(const work *w, const stack *in, const kugel_volume_info *info
     fact("plan", "pencil: %lld slab%s, %.4g MB of scratch files", (long long)info->tiles,
          info->tiles == 1 ? "" : "s", (double)info->scratch_bytes / 1e6);
     json_int("scratch_bytes", (int64_t)info->scratch_bytes);
-  } else if (info->tiles > 1)
+  } else if (info->parts > 1)
+    fact("plan", "dif: %d parts", info->parts);
+  else if (info->tiles > 1)
     fact("tiles", "%lld of %lld x %lld x %lld", (long long)info->tiles, (long long)info->tile[0],
          (long long)info->tile[1], (long long)info->tile[2]);
+  json_int("depths", ks->of[0].depths);
   json_text("plan", engines[info->engine]);
   json_int("tiles", info->tiles);
   lengths("tile", info->tile);
@@ -171,13 +182,13 @@ static int check_lengths(const work *w)
   return EXIT_DONE;
 }
 
-/* The plan's cost; images that do not fit this machine get its memory as their limit. */
+/* The plan's cost. */
 static int estimate(work *w, const stack *in, kugel_dtype out, int64_t first, cost *c)
 {
   int64_t which;
   STEP(kernels_choose(&w->v.kernels, in, first, &which));
   STEP(convolution_estimate(&w->v, which, in->info.shape + 2, in->info.dtype, out, c));
-  double memory = 0.8 * (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  double memory = machine_memory();
   if (w->v.limit > 0 || c->bytes <= memory || strcmp(w->o->device.s, "cpu"))
     return EXIT_DONE;
   w->v.limit = memory;
@@ -274,12 +285,12 @@ const command command_convolve = {
              "images share "
              "the kernel's spectrum; an error of one does not stop the others. Images larger than memory go "
              "in tiles, with kernels that are too large for them by way of a file (--plan pencil). "
-             "kugel fft --convolve does the same for arrays of any dimension and "
-             "complex ones.",
+             "Arrays of more axes and complex ones: kugel.fft.convolve in Python.",
     .examples = "kugel convolve cells.tif psf.tif blurred.tif --boundary reflect\n"
                 "kugel convolve --dtype f32 --normalise cells.ome.tif psf.tif blurred.ome.tif\n"
                 "kugel convolve a.tif b.tif c.tif psf.tif results/\n"
                 "kugel convolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"
+                "kugel convolve cells.tif shallow.tif,deep.tif blurred.tif --depths 0,60 --normalise\n"
                 "kugel convolve big.zarr psf.tif blurred.zarr --mem 8G --resume",
     .options = convolve_options,
     .n_options = sizeof convolve_options / sizeof convolve_options[0],

@@ -85,7 +85,7 @@ static kugel_array view3(ndarray *a, int64_t *shape)
 static int read_psfs(work *w, const char *operand)
 {
   const deconvolve_args *o = w->o;
-  STEP(kernels_read(&w->psfs, operand, 0));
+  STEP(kernels_read(&w->psfs, operand, 0, 0));
   w->plans = calloc((size_t)w->psfs.count, sizeof *w->plans);
   if (!w->plans)
     return fail("no memory for %lld plans", (long long)w->psfs.count);
@@ -218,12 +218,12 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   STEP(kernels_choose(&w->psfs, in, first, &which));
   if (w->o->mem.given && !strcmp(w->o->device.s, "cpu")) { /* less what is there beside the plan */
     double voxels = (double)n[0] * (double)n[1] * (double)n[2] * (w->o->precision.n ? 8 : 4);
-    double other =
-        BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + ndarray_bytes(&w->psfs.of[which].array);
+    double other = BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + kernels_bytes(&w->psfs);
     if ((double)w->o->mem.n < other + 1e6)
       return fail("--mem %.4g MB is too little: image, PSF and program alone take %.4g MB",
                   (double)w->o->mem.n / 1e6, other / 1e6);
-    w->opts.memory = (uint64_t)((double)w->o->mem.n - other);
+    w->opts.memory =
+        (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: pieces of files, the allocator */
   }
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);

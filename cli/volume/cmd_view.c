@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel view: a stack, or two side by side, as one page for a browser. */
+/* kugel view: maps, or a stack, or two side by side, as one page for a browser. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

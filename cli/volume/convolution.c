@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <kugel/io.h>
+#include "common/ranks.h"
 #include "volume/convolution.h"
 #include "volume/partial.h"
 
@@ -29,7 +30,8 @@ static double min(double a, double b)
 static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], const int64_t k[3],
                           kugel_dtype in, kugel_dtype out)
 {
-  bool tiles = info->engine == KUGEL_VOLUME_TILES, slabs = info->engine == KUGEL_VOLUME_PENCIL;
+  bool tiles = info->engine == KUGEL_VOLUME_TILES,
+       slabs = info->engine == KUGEL_VOLUME_PENCIL || info->engine == KUGEL_VOLUME_GLOBAL;
   double x = in.bits / 8, y = out.bits / 8;
   for (int d = 0; d < 3; d++) {
     x *= tiles             ? min((double)(info->tile[d] + k[d] - 1), (double)n[d])
@@ -40,27 +42,38 @@ static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], con
   return slabs ? fmax(x, y) : x + y;
 }
 
-/* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
-static double room_of(const convolution *v, const kernel *k)
+/* Of kernels, besides a plan: those in memory, and a kernel in its file that is read as a whole: not by pencils. */
+static double kernel_bytes(const convolution *v, const kernel *k, kugel_volume_engine engine)
 {
-  return 0.7 * (v->limit - BASE_MEMORY - ndarray_bytes(&k->array));
+  double whole = 8.0 * (double)ndarray_count(&k->array) * (double)(k->depths ? k->depths : 1);
+  return kernels_bytes(&v->kernels) + (k->array.data || engine == KUGEL_VOLUME_PENCIL ? 0 : whole);
+}
+
+/* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
+static double room_of(const convolution *v, const kernel *k, kugel_volume_engine engine)
+{
+  return 0.7 * (v->limit - BASE_MEMORY - kernel_bytes(v, k, engine));
 }
 
 /* What this engine takes, with the plan as large as leaves room for the voxels beside it; false if it does not fit. */
 static bool estimate_engine(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
-                            kugel_dtype out, kugel_volume_engine engine, double room, cost *c)
+                            kugel_dtype out, kugel_volume_engine engine, cost *c)
 {
   const kernel *k = &v->kernels.of[which];
   kugel_volume_opts opts = v->opts;
+  double room = v->limit > 0 ? room_of(v, k, engine) : 0;
   opts.engine = engine;
-  *c = (cost){.info = {.size = sizeof c->info}, .library = (uint64_t)room};
+  opts.read_kernel = k->array.data ? NULL : kernel_read;
+  *c = (cost){.info = {.size = sizeof c->info}, .library = (uint64_t)fmax(room, 0)};
+  if (v->limit > 0 && room < 1e6)
+    return false;
   for (int step = 0; step < 60; step++) {
     if (room > 0 && kugel_ctx_limit_memory(run.ctx, c->library))
       return false;
     if (kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &c->info))
       return false;
     double voxels = voxel_bytes(&c->info, n, k->shape, in, out);
-    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + ndarray_bytes(&k->array);
+    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + kernel_bytes(v, k, c->info.engine);
     if (!(room > 0) || (double)c->info.host_bytes + voxels <= room)
       return true;
     if (engine == KUGEL_VOLUME_RESIDENT)
@@ -74,8 +87,8 @@ int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3]
                          kugel_dtype out, cost *c)
 {
   const kernel *k = &v->kernels.of[which];
-  double room = v->limit > 0 ? room_of(v, k) : 0;
   kugel_volume_engine given = v->opts.engine;
+  double room = room_of(v, k, given ? given : KUGEL_VOLUME_PENCIL); /* the least */
   bool fits = false;
   if (v->limit > 0 && room < 1e6)
     return fail("--mem %.3g MB is too little for the kernel %s and the program: give %.3g MB or more",
@@ -83,14 +96,17 @@ int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3]
   if (!(v->limit > 0) || given) {
     kugel_volume_opts opts = v->opts;
     LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &(kugel_volume_info){.size = sizeof c->info}));
-    fits = estimate_engine(v, which, n, in, out, given, room, c);
-    return fits ? EXIT_DONE
-                : fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6, c->bytes / 1e6);
+    fits = estimate_engine(v, which, n, in, out, given, c);
+    double other = BASE_MEMORY + kernel_bytes(v, k, given);
+    return fits           ? EXIT_DONE
+           : c->bytes > 0 ? fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6,
+                                 (other + (c->bytes - other) / 0.7) / 1e6)
+                          : fail("--mem %.3g MB is too little for any such plan: give more", v->limit / 1e6);
   }
   /* all at once if that fits, else what is predicted to be the fastest */
   for (int engine = KUGEL_VOLUME_RESIDENT; engine <= KUGEL_VOLUME_PENCIL; engine++) {
     cost one;
-    if (!estimate_engine(v, which, n, in, out, (kugel_volume_engine)engine, room, &one))
+    if (!estimate_engine(v, which, n, in, out, (kugel_volume_engine)engine, &one))
       continue;
     if (!fits || one.info.seconds < c->info.seconds)
       *c = one;
@@ -98,6 +114,12 @@ int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3]
     if (engine == KUGEL_VOLUME_RESIDENT)
       break;
   }
+  cost shared; /* ranks do the whole transform with the bits of one process */
+  if (fits && ranks_comm() &&
+      (c->info.engine == KUGEL_VOLUME_RESIDENT || c->info.engine == KUGEL_VOLUME_PENCIL) &&
+      estimate_engine(v, which, n, in, out, KUGEL_VOLUME_GLOBAL, &shared) &&
+      shared.info.seconds < c->info.seconds)
+    *c = shared;
   if (!fits)
     return fail("--mem %.3g MB is too little for any plan: give more", v->limit / 1e6);
   LIB(kugel_ctx_limit_memory(run.ctx, c->library));
@@ -126,12 +148,18 @@ static int make_plan(convolution *v, int64_t which, const passage *p, kugel_dtyp
   if (!opts.scratch && snprintf(folder, sizeof folder, "%s", p->target) < (int)sizeof folder)
     opts.scratch = dirname(folder);
   opts.engine = v->limit > 0 ? c.info.engine : opts.engine;
-  kugel_array values = ndarray_view(&k->array);
-  values.ndim = 3;
-  values.shape = k->shape;
-  LIB(kugel_volume_create(run.ctx, 3, n, k->shape, &values, &opts, &v->plans[which]));
+  int64_t shape[4] = {k->depths, k->shape[0], k->shape[1], k->shape[2]};
+  int one = k->depths ? 0 : 1;
+  kugel_array values = {k->array.data, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};
+  KERNEL_READER reader = {.of = k};
+  opts.read_kernel = k->array.data ? NULL : kernel_read;
+  opts.kernel_user = &reader;
+  kugel_status s = kugel_volume_create(run.ctx, 3, n, k->shape, &values, &opts, &v->plans[which]);
+  if (reader.code)
+    return reader.code;
+  LIB(s);
   if (v->limit > 0) /* of the boxes too */
-    LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)room_of(v, k)));
+    LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)room_of(v, k, c.info.engine)));
   memcpy(v->n, n, sizeof v->n);
   return EXIT_DONE;
 }
@@ -181,7 +209,7 @@ static int box_done(void *user, int64_t box, int64_t boxes)
   bool whole = box + 1 == boxes;
   if (!w->kept)
     return 0;
-  int code = partial_mark(w->kept, w->volume + whole, whole ? 0 : box + 1);
+  int code = partial_mark(w->kept, w->volume + whole, whole ? 0 : box + 1, boxes);
   return code ? complain(w, strerror(code)) : 0;
 }
 
@@ -193,11 +221,29 @@ static kugel_dtype stream_type(kugel_dtype t)
   return wide ? KUGEL_F64 : byte ? KUGEL_I16 : t;
 }
 
+/* Boxes of an earlier run are counted in tiles of its plan: with others, for other threads or another device, the volume
+ * begins anew. */
+static int take_tiles(partial *kept, const kugel_volume *plan)
+{
+  kugel_volume_info info = {.size = sizeof info};
+  LIB(kugel_volume_get_info(plan, &info));
+  int64_t own[4] = {info.engine, info.tile[0], info.tile[1], info.tile[2]};
+  if (memcmp(own, kept->plan, sizeof own)) {
+    if (kept->boxes)
+      fact("resumed", "volume %lld begins anew: its plan has other tiles now", (long long)kept->volumes);
+    kept->boxes = 0;
+  }
+  memcpy(kept->plan, own, sizeof own);
+  return EXIT_DONE;
+}
+
 static int run_volume(convolution *v, passage *p, box_work *w)
 {
   int64_t which, clipped = 0;
   STEP(kernels_choose(&v->kernels, p->in, w->channel_in, &which));
   STEP(make_plan(v, which, p, w->from, w->to));
+  if (w->kept)
+    STEP(take_tiles(w->kept, v->plans[which]));
   kugel_volume_stream_opts opts = {.size = sizeof opts,
                                    .in = w->from,
                                    .out = w->to,
@@ -206,6 +252,7 @@ static int run_volume(convolution *v, passage *p, box_work *w)
                                    .done = box_done,
                                    .user = w,
                                    .first = w->kept ? w->kept->boxes : 0,
+                                   .boxes = w->kept ? w->kept->all : 0,
                                    .clipped = &clipped};
   kugel_status status = kugel_volume_stream(v->plans[which], &opts);
   p->clipped += clipped;
@@ -242,17 +289,10 @@ static int run_volumes(convolution *v, passage *p, box_work *w)
 static int describe(const convolution *v, const passage *p, const box_work *w, char *out, size_t size)
 {
   struct stat st;
-  uint64_t hash = 14695981039346656037u; /* FNV-1a */
+  uint64_t hash;
   if (stat(p->in->path, &st) != 0)
     return fail("%s: %s", p->in->path, strerror(errno));
-  for (int64_t i = 0; i < v->kernels.count; i++) {
-    const ndarray *a = &v->kernels.of[i].array;
-    const unsigned char *bytes = a->data;
-    for (size_t b = 0; b < (size_t)ndarray_bytes(a); b++)
-      hash = (hash ^ bytes[b]) * 1099511628211u;
-    for (int d = 0; d < 3; d++)
-      hash = (hash ^ (uint64_t)v->kernels.of[i].shape[d]) * 1099511628211u;
-  }
+  STEP(kernels_hash(&v->kernels, &hash));
   const int64_t *m = p->opts->shape;
   snprintf(out, size,
            "image: %s %lld %lld.%09ld\nkernel: %016llx\noptions: %s\nmemory limit: %.0f\n"
@@ -308,7 +348,7 @@ static int run_kept(convolution *v, passage *p, box_work *w)
   run.keeps = true;
   STEP(run_volumes(v, p, w));
   STEP(stack_create(&out, p->target, p->opts));
-  STEP(write_kept(&kept, &out, w, v->limit / 4));
+  STEP(write_kept(&kept, &out, w, 0.15 * fmax(v->limit - BASE_MEMORY, 0))); /* half of what room_of leaves */
   STEP(stack_finish(&out));
   /* the output has its name before the parts go */
   LIB(kugel_files_end(1));

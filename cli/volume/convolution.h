@@ -10,9 +10,10 @@
 typedef struct convolution {
   kugel_volume_opts opts;
   kernels kernels;
-  kugel_volume **plans; /* of each kernel, or NULL */
-  int64_t n[3];         /* of the plans */
-  double limit;         /* bytes that the work may take, 0: any */
+  kugel_volume **plans;      /* of each kernel, or NULL */
+  double depth[MOST_DEPTHS]; /* planes of kernels by depth */
+  int64_t n[3];              /* of the plans */
+  double limit;              /* bytes that the work may take, 0: any */
   bool resume;
 } convolution;
 

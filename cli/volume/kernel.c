@@ -8,7 +8,7 @@
 static int open_all(kernels *k, int64_t count)
 {
   k->of = calloc((size_t)count, sizeof *k->of);
-  k->count = k->of ? count : 0;
+  k->count = k->files = k->of ? count : 0;
   return k->of ? EXIT_DONE : fail("no memory for %lld kernels", (long long)count);
 }
 
@@ -24,15 +24,22 @@ static int check_numbers(const ndarray *a)
   return EXIT_DONE;
 }
 
-static int read_one(kernel *k, const char *path, int64_t channel, int bits)
+static int read_one(kernel *k, int bits)
 {
-  k->path = path;
-  STEP(volume_read(&k->array, path, channel, bits, k->voxel));
-  volume_shape(&k->array, k->shape);
+  STEP(volume_read(&k->array, k->path, k->channel, bits, k->voxel));
   return check_numbers(&k->array);
 }
 
-int kernels_read(kernels *k, const char *operand, int bits)
+static int inspect(kernel *k, double *bytes)
+{
+  STEP(volume_inspect(&k->array, k->path, k->channel, k->voxel));
+  volume_shape(&k->array, k->shape);
+  *bytes += (double)ndarray_count(&k->array) * 8;
+  return EXIT_DONE;
+}
+
+/* The files and channels that an operand names. */
+static int take_names(kernels *k, const char *operand)
 {
   struct stat st;
   k->text = strdup(operand);
@@ -47,7 +54,7 @@ int kernels_read(kernels *k, const char *operand, int bits)
     for (int64_t i = 0; i < count; i++, at = next) {
       next = at + strcspn(at, ",") + 1;
       next[-1] = 0;
-      STEP(read_one(&k->of[i], at, -1, bits));
+      k->of[i] = (kernel){.path = at, .channel = -1};
     }
     return EXIT_DONE;
   }
@@ -56,13 +63,193 @@ int kernels_read(kernels *k, const char *operand, int bits)
   int64_t channels = s.info.shape[1];
   STEP(open_all(k, channels));
   for (int64_t i = 0; i < channels; i++)
-    STEP(read_one(&k->of[i], k->text, channels > 1 ? i : -1, bits));
+    k->of[i] = (kernel){.path = k->text, .channel = channels > 1 ? i : -1};
   return EXIT_DONE;
+}
+
+int kernels_read(kernels *k, const char *operand, int bits, double most)
+{
+  double bytes = 0;
+  STEP(take_names(k, operand));
+  for (int64_t i = 0; i < k->count; i++)
+    STEP(inspect(&k->of[i], &bytes));
+  for (int64_t i = 0; i < k->count && (!(most > 0) || bytes <= most); i++)
+    STEP(read_one(&k->of[i], bits));
+  return EXIT_DONE;
+}
+
+double kernels_bytes(const kernels *k)
+{
+  double bytes = 0;
+  for (int64_t i = 0; i < k->count; i++)
+    bytes += k->of[i].array.data ? ndarray_bytes(&k->of[i].array) : 0;
+  return bytes;
+}
+
+/* ---- kernels in their files ---- */
+
+void kernel_reader_close(kernel_reader *r)
+{
+  stack_close(&r->file);
+}
+
+static int read_planes(kernel_reader *r, int64_t which, const int64_t *lo, const int64_t *n, double *values)
+{
+  const kernel *k = r->of + which;
+  kugel_array view = {values, {KUGEL_CPU, 0}, 3, KUGEL_F64, (int64_t *)n, NULL, 0};
+  if (!r->file.image || r->now != which) {
+    stack_close(&r->file);
+    r->file = (stack){0};
+    r->now = which;
+    STEP(stack_open(&r->file, k->path, 0));
+  }
+  LIB(kugel_image_read(r->file.image, 0, k->channel < 0 ? 0 : k->channel, lo, n, &view));
+  for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+    if (!isfinite(values[i]))
+      return fail("%s is not finite at voxel %lld, %lld, %lld: mend it", k->path,
+                  (long long)(lo[0] + i / (n[1] * n[2])), (long long)(lo[1] + i / n[2] % n[1]),
+                  (long long)(lo[2] + i % n[2]));
+    values[i] /= k->sum != 0 ? k->sum : 1;
+  }
+  return interrupted() ? fail_interrupted() : EXIT_DONE;
+}
+
+int kernel_read(void *reader, const int64_t *lo, const int64_t *n, void *values)
+{
+  kernel_reader *r = reader;
+  int skip = r->of->depths ? 1 : 0;
+  return r->code = read_planes(r, skip ? lo[0] : 0, lo + skip, n + skip, values);
+}
+
+/* Plane by plane. */
+static int visit(const kernel *k, void (*see)(void *user, const double *values, int64_t count), void *user)
+{
+  KERNEL_READER r = {.of = k};
+  int64_t plane = k->shape[1] * k->shape[2], lo[3] = {0, 0, 0}, n[3] = {1, k->shape[1], k->shape[2]};
+  if (k->array.data) {
+    see(user, k->array.data, ndarray_count(&k->array));
+    return EXIT_DONE;
+  }
+  OWNED double *values = malloc((size_t)plane * 8);
+  if (!values)
+    return fail("no memory for a plane of %s", k->path);
+  for (; lo[0] < k->shape[0]; lo[0]++) {
+    STEP(read_planes(&r, 0, lo, n, values));
+    see(user, values, plane);
+  }
+  return EXIT_DONE;
+}
+
+/* ---- all values ---- */
+
+static void add_up(void *sum, const double *values, int64_t count)
+{
+  for (int64_t i = 0; i < count; i++)
+    *(double *)sum += values[i];
+}
+
+int kernels_normalise(kernels *k)
+{
+  for (int64_t q = 0; q < k->count; q++) {
+    kernel *one = &k->of[q];
+    double sum = 0, *h = one->array.data;
+    STEP(visit(one, add_up, &sum));
+    if (!(fabs(sum) > 0))
+      return fail("%s has the sum 0: it cannot be made 1", one->path);
+    for (int64_t i = 0; h && i < ndarray_count(&one->array); i++)
+      h[i] /= sum;
+    one->sum = sum;
+  }
+  return EXIT_DONE;
+}
+
+static void add_bytes(void *hash, const double *values, int64_t count) /* FNV-1a */
+{
+  const unsigned char *bytes = (const unsigned char *)values;
+  uint64_t h = *(uint64_t *)hash;
+  for (int64_t b = 0; b < 8 * count; b++)
+    h = (h ^ bytes[b]) * 1099511628211u;
+  *(uint64_t *)hash = h;
+}
+
+int kernels_hash(const kernels *k, uint64_t *hash)
+{
+  *hash = 14695981039346656037u;
+  for (int64_t i = 0; i < k->count; i++) {
+    int64_t parts = k->of[i].array.data || !k->of[i].depths ? 1 : k->of[i].depths;
+    for (int64_t d = 0; d < parts; d++)
+      STEP(visit(&k->of[i + d], add_bytes, hash));
+    for (int d = 0; d < 3; d++)
+      *hash = (*hash ^ (uint64_t)k->of[i].shape[d]) * 1099511628211u;
+  }
+  return EXIT_DONE;
+}
+
+/* ---- kernels by depth ---- */
+
+static int parse_depths(const char *text, double plane[MOST_DEPTHS], int64_t *count)
+{
+  *count = 0;
+  for (const char *at = text;; at++) {
+    char *end;
+    double z = strtod(at, &end);
+    if (end == at || (*end && *end != ',') || !isfinite(z) || *count == MOST_DEPTHS)
+      return fail_usage("--depths %.60s: needs up to %d planes with commas between, such as 0,12.5,25", text,
+                        MOST_DEPTHS);
+    if (*count && z <= plane[*count - 1])
+      return fail_usage("--depths %.60s: planes must rise", text);
+    plane[(*count)++] = z;
+    at = end;
+    if (!*at)
+      return EXIT_DONE;
+  }
+}
+
+/* All are of one shape. */
+static int join_arrays(kernel *of, int64_t count)
+{
+  kernel *first = &of[0];
+  ndarray all = {.path = first->path, .ndim = 4, .single = first->array.single};
+  all.shape[0] = count;
+  memcpy(all.shape + 1, first->shape, sizeof first->shape);
+  STEP(ndarray_make(&all));
+  int64_t elements = first->shape[0] * first->shape[1] * first->shape[2], size = all.single ? 4 : 8;
+  for (int64_t i = 0; i < count; i++) {
+    for (int64_t e = 0; e < elements; e++)
+      if (all.single == of[i].array.single)
+        memcpy((char *)all.data + (i * elements + e) * size, (char *)of[i].array.data + e * size,
+               (size_t)size);
+      else if (all.single)
+        ((float *)all.data)[i * elements + e] = (float)((double *)of[i].array.data)[e];
+      else
+        ((double *)all.data)[i * elements + e] = (double)((float *)of[i].array.data)[e];
+    ndarray_close(&of[i].array);
+  }
+  first->array = all;
+  return EXIT_DONE;
+}
+
+int kernels_join(kernels *k, const char *depths, double plane[MOST_DEPTHS])
+{
+  int64_t count;
+  kernel *first = &k->of[0];
+  STEP(parse_depths(depths, plane, &count));
+  if (count != k->count)
+    return fail_usage("--depths %.60s has %lld planes, and there are %lld kernels: give one per plane, as "
+                      "channels of one file or "
+                      "as files with commas between",
+                      depths, (long long)count, (long long)k->count);
+  for (int64_t i = 1; i < count; i++)
+    if (memcmp(k->of[i].shape, first->shape, sizeof first->shape))
+      return fail("--depths needs kernels of one shape: %s and %s differ", first->path, k->of[i].path);
+  first->depths = count;
+  k->count = 1;
+  return first->array.data ? join_arrays(k->of, count) : EXIT_DONE;
 }
 
 void kernels_close(kernels *k)
 {
-  for (int64_t i = 0; i < k->count; i++)
+  for (int64_t i = 0; i < k->files; i++)
     ndarray_close(&k->of[i].array);
   free(k->of);
   free(k->text);

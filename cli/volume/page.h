@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pages of kugel view: share/view.html and share/skyview.html, with data in place of one line. */
+/* Pages of kugel view: share/page.html, then share/view.html, or share/skygl.html and share/skyview.html, with data in
+ * place of one line. */
 #ifndef KUGEL_CLI_VOLUME_PAGE_H
 #define KUGEL_CLI_VOLUME_PAGE_H
 

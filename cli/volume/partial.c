@@ -10,8 +10,8 @@
 #include "volume/partial.h"
 
 /* The head: a line of what the file is, the numbers, the identity, zeros. */
-enum { HEAD = 16384, NUMBERS = 24 };
-static const char MAGIC[] = "Kugel partial results 1\n";
+enum { HEAD = 16384, NUMBERS = 24, COUNT = 7, WIDTH = 20 };
+static const char MAGIC[] = "Kugel partial results 2\n";
 
 static int put(int fd, const void *data, size_t bytes, int64_t at)
 {
@@ -63,15 +63,19 @@ int partial_get(const partial *p, int64_t at, void *values, size_t bytes)
 
 static int put_numbers(const partial *p)
 {
-  char text[48];
-  int n = snprintf(text, sizeof text, "%019lld %019lld\n", (long long)p->volumes, (long long)p->boxes);
-  return put(p->fd, text, (size_t)n, NUMBERS);
+  char text[COUNT * WIDTH + 1];
+  const int64_t numbers[COUNT] = {p->volumes, p->boxes,   p->all,    p->plan[0],
+                                  p->plan[1], p->plan[2], p->plan[3]};
+  for (int i = 0; i < COUNT; i++)
+    snprintf(text + i * WIDTH, WIDTH + 1, "%019lld%c", (long long)numbers[i], i < COUNT - 1 ? ' ' : '\n');
+  return put(p->fd, text, COUNT * WIDTH, NUMBERS);
 }
 
-int partial_mark(partial *p, int64_t volumes, int64_t boxes)
+int partial_mark(partial *p, int64_t volumes, int64_t boxes, int64_t all)
 {
   p->volumes = volumes;
   p->boxes = boxes;
+  p->all = all;
   if (fdatasync(p->fd) != 0)
     return errno;
   return put_numbers(p);
@@ -80,7 +84,7 @@ int partial_mark(partial *p, int64_t volumes, int64_t boxes)
 static int make_head(partial *p, const char *identity, double all_bytes)
 {
   char head[HEAD] = {0};
-  if (snprintf(head, HEAD, "%s%040d%s", MAGIC, 0, identity) >= HEAD)
+  if (snprintf(head, HEAD, "%s%0*d%s", MAGIC, COUNT * WIDTH, 0, identity) >= HEAD)
     return fail("the names of the run are too long for --resume");
   int code = put(p->fd, head, HEAD, 0);
   code = code ? code : put_numbers(p);
@@ -95,12 +99,18 @@ static int make_head(partial *p, const char *identity, double all_bytes)
 static int read_head(partial *p, const char *identity)
 {
   char head[HEAD + 1] = {0};
-  long long volumes, boxes;
+  int64_t *numbers[COUNT] = {&p->volumes, &p->boxes,   &p->all,    &p->plan[0],
+                             &p->plan[1], &p->plan[2], &p->plan[3]};
   int code = get(p->fd, head, HEAD, 0);
-  if (code || strncmp(head, MAGIC, strlen(MAGIC)) ||
-      sscanf(head + NUMBERS, "%lld %lld", &volumes, &boxes) != 2 || volumes < 0 || boxes < 0)
+  bool sound = !code && !strncmp(head, MAGIC, strlen(MAGIC));
+  for (int i = 0; i < COUNT && sound; i++) {
+    char *end, *at = head + NUMBERS + i * WIDTH;
+    *numbers[i] = strtoll(at, &end, 10);
+    sound = end == at + WIDTH - 1 && *numbers[i] >= 0;
+  }
+  if (!sound)
     return fail("%s is damaged: delete it to begin anew", p->path);
-  const char *a = head + NUMBERS + 40, *b = identity;
+  const char *a = head + NUMBERS + COUNT * WIDTH, *b = identity;
   while (*a && *a == *b) {
     a++;
     b++;
@@ -111,8 +121,6 @@ static int read_head(partial *p, const char *identity)
     return fail("%s is of a run that had another %.*s: run with the same files and options, or delete it",
                 p->path, (int)strcspn(b, ":\n"), b);
   }
-  p->volumes = volumes;
-  p->boxes = boxes;
   return EXIT_DONE;
 }
 

@@ -10,6 +10,8 @@ typedef struct partial {
   int fd; /* 0: none */
   char path[4200];
   int64_t volumes, boxes; /* volumes that are finished, and boxes of the one after them */
+  int64_t all;            /* boxes of that one, */
+  int64_t plan[4];        /* whose plan had this engine and these tiles */
   int64_t voxel_bytes;
 } partial;
 
@@ -26,7 +28,7 @@ void partial_forget(const char *target);
 int partial_put(const partial *p, int64_t at, const int64_t m[3], const int64_t lo[3], const int64_t n[3],
                 const void *values);
 int partial_get(const partial *p, int64_t at, void *values, size_t bytes);
-/* These are finished: they are on disk before the number is. Returns 0, or an errno. */
-int partial_mark(partial *p, int64_t volumes, int64_t boxes);
+/* These are finished, of a volume of `all` boxes: they are on disk before the number is. Returns 0, or an errno. */
+int partial_mark(partial *p, int64_t volumes, int64_t boxes, int64_t all);
 
 #endif

@@ -35,8 +35,9 @@ def public(module):
     path = ROOT / "python" / pathlib.Path(*module.split("."))
     path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     names = []
-    for node in ast.parse(path.read_text()).body:
-        if isinstance(node, ast.ImportFrom) and node.level and path.name == "__init__.py":
+    top = ast.parse(path.read_text()).body
+    for node in top + [inner for node in top if isinstance(node, ast.If) for inner in node.body]:  # names loaded on demand: for type checkers
+        if isinstance(node, ast.ImportFrom) and node.level and node.module and path.name == "__init__.py":
             names += [a.asname or a.name for a in node.names]
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names.append(node.name)

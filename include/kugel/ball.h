@@ -23,7 +23,16 @@
  * term is smooth at the centre, and Laplacians, div, curl and grad are exact maps of coefficients. With G = grad Y_lm /
  * sqrt(l (l + 1)) on the unit sphere, A = sqrt(l / (2 l + 1)) and B = sqrt((l + 1) / (2 l + 1)):
  *   Y^{l-1} = A Y_lm e_r + B G,   Y^{l+1} = -B Y_lm e_r + A G,   Y^l = e_r x G;  l = 0 has b alone.
- * On the grid a vector is [3, nr, ntheta, nphi]: u_r, u_theta, u_phi. Its spin components are (u_theta -+ i u_phi) / sqrt(2).
+ * On the grid a vector is [3, nr, ntheta, nphi]: u_r, u_theta, u_phi.
+ *
+ * Spin components of a vector: u_-1 = (u_theta - i u_phi) / sqrt(2), u_0 = u_r, u_1 = (u_theta + i u_phi) / sqrt(2), complex values
+ * [3, nr, ntheta, nphi] in this order, u_-1 = conj(u_1). Turning the tangents by an angle t multiplies u_s by exp(-i s t); u . v is
+ * u_0 v_0 + u_1 v_-1 + u_-1 v_1. Each is a sum of harmonics of its spin,
+ *   u_s(r, theta, phi) = sum_{l, m} u^s_lm(r) sY_lm,   1Y_lm = eth Y_lm / sqrt(l (l + 1)),  -1Y_lm = -ethbar Y_lm / sqrt(l (l + 1)),
+ * with eth = -(d/dtheta + i / sin(theta) d/dphi) on them (Goldberg), and with g = B a + A b
+ *   u^0 = A a - B b,   u^1 = -(g + i c) / sqrt(2),   u^-1 = (g - i c) / sqrt(2),   u^s_l,-m = (-1)^(m + s) conj(u^-s_lm).
+ * These profiles mix powers r^(l-1), r^(l+1) and r^l, even and odd ones, so that no series in W^k holds them: a, b, c do, for transforms
+ * of spin components (KUGEL_BALL_SPIN) too; kugel_ball_profiles yields u^s_lm on the radii. Complex fields are two real ones.
  *
  * Fields without divergence: toroidal and poloidal potentials, u = curl(t R) + curl curl(p R), R = r e_r, an array
  * [2, nlm, n] of scalars t, p; KUGEL_BALL_FROM_POTENTIALS makes the vector of them.
@@ -34,8 +43,14 @@
  *   trapezoidal  N(l) = min(n, floor((dmax - l) / 2) + 1)            all of the first kind with d <= dmax
  *
  * The grid: radii r_k = cos(pi (2 k + 1) / (4 nr)) from the surface to the centre, Gauss-Legendre colatitudes, equal steps in
- * phi. Plans run on the CPU: contexts on other devices are KUGEL_ENOTSUP. Arrays are in C order; input and output must not
- * overlap. Results do not depend on the number of threads. */
+ * phi. Arrays are in C order; input and output must not overlap. Results do not depend on the number of threads.
+ *
+ * A context on a device gives plans of that device: synthesis, analysis and their adjoints, of all kinds, run there, on arrays in the
+ * device's memory or in that of the host, which travel, a field at a time. The transforms in radius leave rows [nlm, nr], which the
+ * Legendre stage of the sphere reads as they lie, with the radii as its batch, so that no array is transposed. Operators, profiles and
+ * spectra run where their arrays are: on the device if one of the two is there. One field's rows are in the
+ * device's memory at once, beside the work space of kugel_jwt and kugel_sht; plans of several devices, and of spheres that do not
+ * fit into the memory of one, are KUGEL_ENOTSUP: use one device, or the CPU, which works in parts. */
 #ifndef KUGEL_BALL_H
 #define KUGEL_BALL_H
 
@@ -56,7 +71,8 @@ typedef enum kugel_ball_truncation {
 
 typedef enum kugel_ball_kind {
   KUGEL_BALL_SCALAR = 0, /* [nlm, n] <-> [nr, ntheta, nphi] */
-  KUGEL_BALL_VECTOR = 1  /* [3, nlm, n] <-> [3, nr, ntheta, nphi]; plans with opts.vectors */
+  KUGEL_BALL_VECTOR = 1, /* [3, nlm, n] <-> [3, nr, ntheta, nphi]; plans with opts.vectors */
+  KUGEL_BALL_SPIN = 2    /* [3, nlm, n] <-> complex [3, nr, ntheta, nphi]: the same vectors by their spin components */
 } kugel_ball_kind;
 
 /* Maps of coefficients. Those of N(l) terms have N(l) terms again. */
@@ -102,7 +118,8 @@ typedef struct kugel_ball_info {
   int64_t parts;             /* in which a field goes through memory, each with all transforms in radius: 1, or more under
                                 kugel_ctx_limit_memory */
   uint64_t table_bytes;      /* of the transforms in radius */
-  uint64_t scalar_bytes;     /* of the work space of a call; fields of a batch take turns in it */
+  uint64_t scalar_bytes;     /* of the work space of a call, on devices without that of kugel_jwt and kugel_sht; fields of a batch
+                                take turns in it */
   uint64_t vector_bytes;     /* the same for vectors; 0 without opts.vectors */
 } kugel_ball_info;
 
@@ -111,7 +128,7 @@ typedef struct kugel_ball_info {
 /// @param[in]  opts  see kugel_ball_opts
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for values out of range, among them grids too small: the sentence says what is needed;
-///         KUGEL_ENOTSUP on devices; KUGEL_ENOMEM, also if the limit of kugel_ctx_limit_memory is below the work space of the
+///         KUGEL_ENOTSUP for several devices and for devices without double precision; KUGEL_ECOMPILE; KUGEL_EDEVICE; KUGEL_ENOMEM, also if the limit of kugel_ctx_limit_memory is below the work space of the
 ///         smallest parts, about a tenth of a field: the sentence says what is needed. The limit does not hold for tables and
 ///         for the maps that the caller gives
 /// @cost   tables of the transforms in radius, see kugel_jwt_create
@@ -146,11 +163,12 @@ KUGEL_API kugel_status kugel_ball_truncated(const kugel_ball *plan, int64_t *nl)
 
 /// Synthesis: values of series on the grid.
 /// @param[in]  plan   from kugel_ball_create
-/// @param[in]  kind   KUGEL_BALL_SCALAR or KUGEL_BALL_VECTOR
+/// @param[in]  kind   KUGEL_BALL_SCALAR, KUGEL_BALL_VECTOR or KUGEL_BALL_SPIN
 /// @param[in]  in     coefficients [..., nlm, n] or [..., 3, nlm, n]: complex128, complex64 for KUGEL_PRECISION_F32
-/// @param[out] out    values [..., nr, ntheta, nphi] or [..., 3, nr, ntheta, nphi]: float64 or float32
-/// @param[in]  queue  NULL
-/// @errors KUGEL_EINVAL for a kind that the plan lacks or arrays that overlap; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_ECANCELED
+/// @param[out] out    values [..., nr, ntheta, nphi] or [..., 3, nr, ntheta, nphi]: float64 or float32; of spin components complex
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
+/// @errors KUGEL_EINVAL for a kind that the plan lacks or arrays that overlap; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_ECANCELED;
+///         KUGEL_EDEVICE
 /// @accuracy 1e-13 of the norm for lmax to 1000 (float: 1e-6)
 /// @cost   the radial transforms, (l / 2) (N + l / 4) rotations and a cosine transform each, and a spherical-harmonic
 ///         transform per radius; vectors three and three of them
@@ -160,10 +178,12 @@ KUGEL_API kugel_status kugel_ball_synthesis(const kugel_ball *plan, kugel_ball_k
 
 /// Analysis: the series of values; the inverse of synthesis.
 /// @param[in]  plan   from kugel_ball_create without radii and sphere of the caller
-/// @param[in]  kind   KUGEL_BALL_SCALAR or KUGEL_BALL_VECTOR
-/// @param[in]  in     values, as for synthesis
+/// @param[in]  kind   KUGEL_BALL_SCALAR, KUGEL_BALL_VECTOR or KUGEL_BALL_SPIN
+/// @param[in]  in     values, as for synthesis; of spin components that are not those of a real field, the real field nearest to
+///                    them is analysed: u_theta = Re(u_-1 + u_1) / sqrt(2), u_phi = Im(u_1 - u_-1) / sqrt(2), u_r = Re u_0
 /// @param[out] out    coefficients; those of l = 0 of a and c are 0
-/// @param[in]  queue  NULL
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
+///                    With a queue, too, it returns when the values have been checked; the coefficients may come later
 /// @errors as synthesis; KUGEL_EINVAL for a plan with radii or sphere of the caller, and for values that are NaN or infinite
 /// @accuracy as synthesis
 /// @cost   as synthesis
@@ -171,12 +191,13 @@ KUGEL_API kugel_status kugel_ball_analysis(const kugel_ball *plan, kugel_ball_ki
                                            const kugel_array *out, kugel_queue *queue);
 
 /// The adjoint of synthesis, for gradients: <S c, f> = <c, S* f>, with the sum over the grid on the left and, on the right,
-/// <a, b> = sum of a b over m = 0 plus 2 Re a conj(b) over m > 0.
+/// <a, b> = sum of a b over m = 0 plus 2 Re a conj(b) over m > 0. Sums over complex values are of Re a conj(b).
 /// @param[in]  plan   from kugel_ball_create
-/// @param[in]  kind   KUGEL_BALL_SCALAR or KUGEL_BALL_VECTOR
+/// @param[in]  kind   KUGEL_BALL_SCALAR, KUGEL_BALL_VECTOR or KUGEL_BALL_SPIN
 /// @param[in]  in     [..., nr, ntheta, nphi], vectors [..., 3, nr, ntheta, nphi]
 /// @param[out] out    [..., nlm, n], vectors [..., 3, nlm, n]
-/// @param[in]  queue  NULL
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
+///                    With a queue, too, it returns when the values have been checked; the coefficients may come later
 /// @errors as kugel_ball_synthesis
 /// @accuracy the identity holds to 1e-14
 KUGEL_API kugel_status kugel_ball_synthesis_adjoint(const kugel_ball *plan, kugel_ball_kind kind, const kugel_array *in,
@@ -184,23 +205,71 @@ KUGEL_API kugel_status kugel_ball_synthesis_adjoint(const kugel_ball *plan, kuge
 
 /// The adjoint of analysis.
 /// @param[in]  plan   as for analysis
-/// @param[in]  kind   KUGEL_BALL_SCALAR or KUGEL_BALL_VECTOR
+/// @param[in]  kind   KUGEL_BALL_SCALAR, KUGEL_BALL_VECTOR or KUGEL_BALL_SPIN
 /// @param[in]  in     [..., nlm, n], vectors [..., 3, nlm, n]
 /// @param[out] out    [..., nr, ntheta, nphi], vectors [..., 3, nr, ntheta, nphi]
-/// @param[in]  queue  NULL
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
 /// @errors as kugel_ball_analysis
 /// @accuracy as kugel_ball_synthesis_adjoint
 KUGEL_API kugel_status kugel_ball_analysis_adjoint(const kugel_ball *plan, kugel_ball_kind kind, const kugel_array *in,
                                                    const kugel_array *out, kugel_queue *queue);
+
+/// Profiles of a series: the functions of radius before each harmonic, on the plan's radii (with opts.radii, any).
+/// @param[in]  plan   from kugel_ball_create
+/// @param[in]  kind   KUGEL_BALL_SCALAR: f_lm(r); KUGEL_BALL_VECTOR: those before Y_lm e_r, G and e_r x G; KUGEL_BALL_SPIN: u^s_lm(r)
+///                    of s = -1, 0, 1
+/// @param[in]  in     coefficients, as for kugel_ball_synthesis
+/// @param[out] out    [..., nlm, nr] or [..., 3, nlm, nr], of the type of the coefficients
+/// @param[in]  queue  of the plan's device, or NULL; on the CPU NULL. The call returns when it is done
+/// @errors as kugel_ball_synthesis
+/// @accuracy as kugel_ball_synthesis
+/// @cost   the radial transforms of a synthesis
+KUGEL_API kugel_status kugel_ball_profiles(const kugel_ball *plan, kugel_ball_kind kind, const kugel_array *in,
+                                           const kugel_array *out, kugel_queue *queue);
+
+/// The series of profiles: the inverse of kugel_ball_profiles.
+/// @param[in]  plan   from kugel_ball_create without radii of the caller
+/// @param[in]  kind   as for kugel_ball_profiles
+/// @param[in]  in     [..., nlm, nr] or [..., 3, nlm, nr]
+/// @param[out] out    coefficients
+/// @param[in]  queue  of the plan's device, or NULL; on the CPU NULL. The call returns when it is done
+/// @errors as kugel_ball_synthesis; KUGEL_EINVAL for a plan with radii of the caller
+/// @accuracy as kugel_ball_synthesis
+/// @cost   as kugel_ball_profiles
+KUGEL_API kugel_status kugel_ball_from_profiles(const kugel_ball *plan, kugel_ball_kind kind, const kugel_array *in,
+                                                const kugel_array *out, kugel_queue *queue);
+
+/// The adjoint of kugel_ball_profiles; in products of profiles, too, orders m > 0 count twice.
+/// @param[in]  plan   from kugel_ball_create
+/// @param[in]  kind   as for kugel_ball_profiles
+/// @param[in]  in     [..., nlm, nr] or [..., 3, nlm, nr]
+/// @param[out] out    coefficients
+/// @param[in]  queue  of the plan's device, or NULL; on the CPU NULL. The call returns when it is done
+/// @errors as kugel_ball_profiles
+/// @accuracy the identity holds to 1e-14
+KUGEL_API kugel_status kugel_ball_profiles_adjoint(const kugel_ball *plan, kugel_ball_kind kind, const kugel_array *in,
+                                                   const kugel_array *out, kugel_queue *queue);
+
+/// The adjoint of kugel_ball_from_profiles.
+/// @param[in]  plan   as for kugel_ball_from_profiles
+/// @param[in]  kind   as for kugel_ball_profiles
+/// @param[in]  in     coefficients
+/// @param[out] out    [..., nlm, nr] or [..., 3, nlm, nr]
+/// @param[in]  queue  of the plan's device, or NULL; on the CPU NULL. The call returns when it is done
+/// @errors as kugel_ball_from_profiles
+/// @accuracy as kugel_ball_profiles_adjoint
+KUGEL_API kugel_status kugel_ball_from_profiles_adjoint(const kugel_ball *plan, kugel_ball_kind kind,
+                                                        const kugel_array *in, const kugel_array *out,
+                                                        kugel_queue *queue);
 
 /// Applies an operator to coefficients.
 /// @param[in]  plan   from kugel_ball_create; opts.vectors is not needed
 /// @param[in]  op     see kugel_ball_operator
 /// @param[in]  in     scalar [..., nlm, n], potentials [..., 2, nlm, n] or vector [..., 3, nlm, n]
 /// @param[out] out    the same kinds, as op says
-/// @param[in]  queue  NULL
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
 /// @errors KUGEL_EINVAL for an operator that is not listed or arrays that overlap; KUGEL_ESHAPE; KUGEL_ENOMEM;
-///         KUGEL_ECANCELED
+///         KUGEL_ECANCELED; KUGEL_ECOMPILE; KUGEL_EDEVICE
 /// @accuracy first derivatives 1e-15 times (2 n + l)^2 of the largest coefficient, second ones times (2 n + l)^4: as for any
 ///           series (float: the same times 1e9; the arithmetic is in double)
 /// @cost   10 operations a coefficient and ladder step, of which curl has four
@@ -212,7 +281,7 @@ KUGEL_API kugel_status kugel_ball_apply(const kugel_ball *plan, kugel_ball_opera
 /// @param[in]  op     see kugel_ball_operator
 /// @param[in]  in     what op gives
 /// @param[out] out    what op takes
-/// @param[in]  queue  NULL
+/// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
 /// @errors as kugel_ball_apply
 /// @accuracy as kugel_ball_synthesis_adjoint
 KUGEL_API kugel_status kugel_ball_apply_adjoint(const kugel_ball *plan, kugel_ball_operator op, const kugel_array *in,
@@ -222,11 +291,11 @@ KUGEL_API kugel_status kugel_ball_apply_adjoint(const kugel_ball *plan, kugel_ba
 /// together. Along n they are of the series in functions orthonormal over r^2 dr (KUGEL_WORLAND_SPHERE_ENERGY), into which
 /// series of other types are converted.
 /// @param[in]  plan    from kugel_ball_create without radii of the caller
-/// @param[in]  kind    KUGEL_BALL_SCALAR, or KUGEL_BALL_VECTOR with opts.vectors
+/// @param[in]  kind    KUGEL_BALL_SCALAR, or with opts.vectors KUGEL_BALL_VECTOR or KUGEL_BALL_SPIN, which are one
 /// @param[in]  axis    KUGEL_BALL_L, KUGEL_BALL_M or KUGEL_BALL_N
 /// @param[in]  coeffs  [..., nlm, n] or [..., 3, nlm, n]
 /// @param[out] energy  [..., lmax + 1], [..., mmax + 1] or [..., n], float64
-/// @param[in]  queue   NULL
+/// @param[in]  queue   of the plan's device, or NULL; on the CPU NULL. The call returns when it is done
 /// @errors as kugel_ball_synthesis; KUGEL_EINVAL for a plan with radii of the caller
 /// @accuracy 1e-14 of the total (float: 1e-6)
 /// @cost   a synthesis and an analysis in radius, none for KUGEL_WORLAND_SPHERE_ENERGY

@@ -91,7 +91,7 @@ typedef struct kugel_deconv_opts {
   kugel_deconv_fn callback;
   void *user;
   int64_t depths;            /* PSFs that vary with depth: their number, and psf is [depths, k[0], k[1], k[2]]; 0: one. Light
-                                from each plane of the object is blurred by the PSF interpolated there. On the CPU */
+                                from each plane of the object is blurred by the PSF interpolated there */
   const double *depth;       /* [depths] the image's planes that they belong to, counted from 0, rising; beyond the first
                                 and the last plane the PSF is the first and the last one */
   int exact;                 /* 1: never in tiles, which see no further than their halo: the steps are those of the whole
@@ -170,7 +170,7 @@ KUGEL_API kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int
 /// @accuracy the same result for any number of threads; devices differ from the CPU by 1e-12 (F64) and 3e-6 (F32) of the
 ///           largest voxel after 5 steps; F32 differs from F64 by about 1e-5 of the largest voxel after 20
 ///           steps; tiles differ from the whole by light that came further than the halo
-/// @cost   two convolutions per step, with PSFs by depth two for each of them; object and image once each in the precision, three times for BIGGS
+/// @cost   two convolutions per step, with PSFs by depth lines along axis 0 once for each; object and image once each in the precision, three times for BIGGS
 KUGEL_API kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *image, const kugel_array *mask,
                                             const kugel_array *start, const kugel_array *out, kugel_deconv_info *info);
 

@@ -91,7 +91,7 @@ KUGEL_API kugel_status kugel_device_usage(kugel_ctx *ctx, uint64_t *now, uint64_
 /* What this process has spent on kernels, on all devices together. */
 typedef struct kugel_kernels_info {
   size_t size;      /* sizeof(kugel_kernels_info) as the caller compiled it */
-  int64_t compiled; /* modules of kernels that a driver compiled from text */
+  int64_t compiled; /* modules of kernels that a driver compiled from text, or took from a cache of its own (PoCL) */
   int64_t cached;   /* modules loaded from the cache on disk (KUGEL_CACHE) instead */
   int64_t written;  /* texts that were generated; compiling or a look into the cache follows */
   double seconds;   /* of compiling, summed over the threads that compile side by side */

@@ -23,6 +23,8 @@
  *
  * Types 2 and 3 are each other's inverses; types 1 and 4 are their own inverses. The scaling is FFTW's.
  *
+ * With opts.comm the processes of mpirun or srun share one transform (kugel_fft_layout).
+ *
  * Numbers of KUGEL_PRECISION_DD are sums of two doubles, hi + lo with |lo| <= ulp(hi), about 31 digits. Their
  * arrays have one more axis, the last one, of extent 2 for high and low parts: float64[..., n, 2] for reals,
  * complex128[..., n, 2] for complex numbers (z[..., 0] + z[..., 1]). The two parts are adjacent in memory; all other
@@ -35,6 +37,7 @@
 #ifndef KUGEL_FFT_H
 #define KUGEL_FFT_H
 
+#include <kugel/comm.h>
 #include <kugel/core.h>
 #include <kugel/device.h>
 
@@ -104,6 +107,11 @@ typedef struct kugel_fft_opts {
    * beyond as 0, inverse does not write them; devices neither store, read nor transform lines of such zeros. NULL
    * (default): n. Copied. */
   const int64_t *extent;
+  /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same options.
+   * C2C and R2C of doubles and floats over all of 2 to 8 axes, on the CPU, without hooks, modulus and extent. Arrays are
+   * the rank's parts, see kugel_fft_layout. The plan must be destroyed before the communicator. */
+  kugel_comm *comm;
+  int pieces; /* with comm: in how many pieces, 1 to 64, numbers go between ranks, so that they fly during work; 0: chosen */
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
@@ -114,7 +122,8 @@ typedef struct kugel_fft_opts {
 /// @param[in]  opts  NULL for defaults: C2C of doubles over all axes
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a length, kind, axis, scale or effort out of range; KUGEL_ENOMEM; KUGEL_ENOTSUP
-///         on devices for a line of more than 2^32 points
+///         on devices for a line of more than 2^32 points, and with opts.comm for what ranks do not share; with opts.comm all
+///         are agreed on
 /// @cost   O(n) sines and cosines per axis. On devices a plan that was made before on the same machine compiles
 ///         nothing; made again in the same process it takes less than 5 ms. Device memory: tables of a few thousand
 ///         numbers per axis; lines too long for a block also need work memory of one line or 256 MiB. Long lines whose
@@ -140,6 +149,8 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 /// @param[out] out   the same; for forward R2C n / 2 + 1 along the last transformed axis; forward with opts.modulus:
 ///                   reals of that shape that do not overlap in. Elements must not overlap each other: each stride is
 ///                   larger than the span of the axes with smaller strides
+///                   With opts.comm: the rank's parts in C order, apart from each other, [..., parts as kugel_fft_layout has
+///                   them], with the same batch on all ranks
 /// @param[in]  queue of the plan's device; with device arrays the call returns before the work is done. NULL: it
 ///                   returns when the work is done. On the CPU: NULL. A plan on a device takes both arrays in its
 ///                   memory, or both in C order on the host
@@ -150,10 +161,25 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 ///         eps sqrt(log2 n), with eps = 2^-52; float on the CPU within 0.6 2^-23, because floats are summed in
 ///         double, on devices as double with eps = 2^-23;
 ///         double-double rms below 1e-30 sqrt(log2 n) / 2; half 3e-4, by the rounding of results
-/// @cost   O(n log n) for every n
+/// @cost   O(n log n) for every n. With opts.comm each rank sends its part but for 1 / ranks once, as numbers of the plan's
+///         precision; memory: a part of the spectrum and four pieces of it (inverse C2C: the pieces)
 /// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
 KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,
                                          const kugel_array *out, kugel_queue *queue);
+
+/* With opts.comm, transforms are collective. Of the data that forward reads and inverse writes, each rank has planes along axis
+ * 0, [data_count, n[1], ...]; of the spectrum, which stays as the one exchange leaves it, rows along axis 1,
+ * [n[0], spectrum_count, ...] (R2C in two dimensions: of the n[1] / 2 + 1 of that axis). The order of the axes is the same on both
+ * sides. Both are shared out evenly, to one; with more ranks than planes or rows some have none, and pass arrays of extent 0. */
+typedef enum kugel_fft_side { KUGEL_FFT_DATA = 0, KUGEL_FFT_SPECTRUM = 1 } kugel_fft_side;
+
+/// The layout of a plan's arrays over ranks, for kugel_layout_move and its companions.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[in]  side  KUGEL_FFT_DATA or KUGEL_FFT_SPECTRUM
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+/// @cost   24 bytes per rank; of the spectrum, per rank and n[0]
+KUGEL_API kugel_status kugel_fft_layout(const kugel_fft *plan, kugel_fft_side side, kugel_layout **out);
 
 /// The factor by which forward followed by inverse multiplies the data, without the scales of the options.
 /// @param[in] plan  from kugel_fft_create
@@ -187,6 +213,8 @@ typedef struct kugel_fft_info {
   kugel_precision precision;
   kugel_fft_modulus modulus;
   double forward_scale, inverse_scale;
+  int64_t data_first, data_count;         /* with opts.comm: what this rank has of the data along axis 0, */
+  int64_t spectrum_first, spectrum_count; /* and of the spectrum along axis 1; without: 0 and all of it */
 } kugel_fft_info;
 
 /// Reports what a plan transforms.

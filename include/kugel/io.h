@@ -260,6 +260,19 @@ KUGEL_API kugel_status kugel_fits_write_alm(kugel_ctx *ctx, const char *path,
                                             const kugel_fits_write_opts *opts, int64_t lmax, int64_t mmax,
                                             const kugel_array *alm);
 
+/// Writes a binary table of reals, or a copy of an open table with further columns: its own columns keep their bytes, scales and
+/// units, its keywords are preserved unless opts has cards of its own.
+/// @param[in] path     the file; may be the one that `from` was opened from, with opts->overwrite
+/// @param[in] opts     names (a name per new column) is required; units, dtype (float32 or float64), extname (NULL: that of `from`,
+///                     else TABLE), coordsys, creator, cards, history, overwrite are used
+/// @param[in] from     NULL: a new table; else an open binary table, whose rows are copied
+/// @param[in] columns  [ncolumns, nrows] float32 or float64: the new columns
+/// @errors KUGEL_EIO; KUGEL_ESHAPE if `from` has another number of rows, or more than 999 columns result; KUGEL_ENOTSUP if it is
+///         no binary table, has elements of variable length, or rows longer than 1 MiB; KUGEL_EINVAL; KUGEL_ENOMEM; KUGEL_ECANCELED
+/// @cost   one pass over the file, 1 MiB of buffer
+KUGEL_API kugel_status kugel_fits_write_table(kugel_ctx *ctx, const char *path, const kugel_fits_write_opts *opts,
+                                              kugel_fits *from, const kugel_array *columns);
+
 /* ---- power spectra: FITS tables and text -------------------------------------------------------------------- */
 
 typedef struct kugel_cl_info {

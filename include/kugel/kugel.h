@@ -30,6 +30,7 @@
 #include <kugel/zernike.h>
 #include <kugel/shell.h>
 #include <kugel/worland.h>
+#include <kugel/hdf5.h>
 #include <kugel/image.h>
 #include <kugel/io.h>
 #include <kugel/plot.h>

@@ -22,10 +22,15 @@
  *
  * A plan holds what depends on the modes and the tolerance, a kugel_nufft_points what depends on the points. Both are
  * immutable: any number of threads may execute them, and one plan serves many sets of points.
+ *
+ * With opts.comm the ranks of a communicator (comm.h) share transforms of all their points together: each rank brings points
+ * and their strengths, or wants values at them, and has rows of the modes. Points are in the order of the ranks, and of each rank
+ * as they come; results have the same bits for any number of ranks that share out the same points in the same order.
  */
 #ifndef KUGEL_NUFFT_H
 #define KUGEL_NUFFT_H
 
+#include <kugel/comm.h>
 #include <kugel/core.h>
 #include <kugel/device.h>
 
@@ -65,6 +70,10 @@ typedef struct kugel_nufft_opts {
                               else 2
                             and the adjoint is that for the inner product with w. 0 (default): complex. Types 1 and 2 on the
                             CPU, without gradient */
+  /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same options.
+   * Types 1 and 2 in two and three dimensions on the CPU. Each rank passes points of its own, and has some of the modes, see
+   * kugel_nufft_layout. Plan and points must be destroyed before the communicator. */
+  kugel_comm *comm;
 } kugel_nufft_opts;
 
 /// Makes a plan for one grid of modes.
@@ -75,7 +84,7 @@ typedef struct kugel_nufft_opts {
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a value out of range, or a tolerance that the upsampling or the precision cannot meet;
 ///         KUGEL_ENOTSUP for type 3, gradients or real data on a device, a device without double precision, or a fine grid beyond 2^32 lines there; KUGEL_EDEVICE;
-///         KUGEL_ECOMPILE; KUGEL_ENOMEM
+///         KUGEL_ECOMPILE; KUGEL_ENOMEM; with opts.comm KUGEL_ENOTSUP for what ranks do not share, and all are agreed on
 /// @cost   about a millisecond, and the FFT plans of the fine grid. On a device a kernel width or upsampling that is new to
 ///         the kernel cache compiles for some seconds
 KUGEL_API kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_nufft_opts *opts,
@@ -98,7 +107,10 @@ typedef struct kugel_nufft_info {
   int64_t n[3];      /* modes */
   int64_t fine[3];   /* points of the fine grid */
   uint64_t bytes;    /* of work memory of one execution, on a device of its memory; a set of M points holds (ndim + 1)
-                        numbers for each besides, on a device also the lists of the fine grid's lines */
+                        numbers for each besides, on a device also the lists of the fine grid's lines. With opts.comm:
+                        of all ranks together, of the parts of the fine grid without their margins */
+  int64_t modes_first, modes_count; /* with opts.comm: the modes along axis 1 that this rank has, in their order in arrays;
+                                       without: 0 and all of them (of one dimension 0) */
 } kugel_nufft_info;
 
 /// Reports what a plan does. Of type 3, whose kernels and grids are chosen with the points, width, upsampling, error, n and
@@ -108,16 +120,27 @@ typedef struct kugel_nufft_info {
 /// @errors KUGEL_EINVAL
 KUGEL_API kugel_status kugel_nufft_get_info(const kugel_nufft *plan, kugel_nufft_info *info);
 
+/// The layout of the modes of a plan with opts.comm over ranks, for kugel_layout_move and its companions: each rank has rows along
+/// axis 1, [n[0], modes_count, n[2]] (real plans: of the halved last axis), shared out evenly; with more ranks than rows some have
+/// none, and pass arrays of extent 0.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+/// @cost   24 bytes per rank and n[0]
+KUGEL_API kugel_status kugel_nufft_layout(const kugel_nufft *plan, kugel_layout **out);
+
 /// Sorts points for a plan. Each coordinate is reduced to a cell of the fine grid and a fraction with twice the digits
 /// of double, so that large coordinates and many modes cost no accuracy.
 /// @param[in]  plan    from kugel_nufft_create
 /// @param[in]  points  [M, ndim], float or double, any strides; M is 0 to 2^31 - 1; copied. Of a plan on a device also
 ///                     in the device's memory, complete: wait for the queue that writes it. The call returns when they
-///                     are sorted
+///                     are sorted. With opts.comm this rank's points, of which it may have none; collective
 /// @param[out] out     the points
 /// @errors KUGEL_EINVAL for a coordinate that is not finite; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOTSUP for a host array with
-///         strides and a plan on a device; KUGEL_ENOMEM; KUGEL_ECANCELED
-/// @cost   O(M); about 10 ns per point and core
+///         strides and a plan on a device; KUGEL_ENOMEM; KUGEL_ECANCELED; with opts.comm also KUGEL_EINVAL if more than 2^31 - 1
+///         points come to one rank, and KUGEL_EIO
+/// @cost   O(M); about 10 ns per point and core. With opts.comm a point goes once to the rank that has its part of the fine grid, as
+///         8 ndim + 12 bytes (float 4 ndim + 12); ranks get parts by the time that their points and cells take
 KUGEL_API kugel_status kugel_nufft_points_create(const kugel_nufft *plan, const kugel_array *points,
                                                  kugel_nufft_points **out);
 
@@ -140,20 +163,24 @@ KUGEL_API kugel_status kugel_nufft_frequencies_create(const kugel_nufft *plan, c
 KUGEL_API void kugel_nufft_points_destroy(kugel_nufft_points *points);
 
 /// Transforms. Arrays may have leading axes, which form a batch, and any strides. The result is the same for any number
-/// of threads.
+/// of threads. With opts.comm the call is collective: arrays are the rank's parts, in C order, [..., M] of its points and
+/// [..., n[0], modes_count, ...] of its modes, with the same batch on all ranks.
 /// @param[in]  points  from kugel_nufft_points_create
 /// @param[in]  in      complex (of real plans strengths and values are real): strengths [..., M] of types 1 and 3, modes [..., n[0], ..., n[ndim-1]] of type 2
 /// @param[out] out     the other of the two (type 3: [..., K]), with the same leading axes; no overlap with in
 /// @param[in]  queue   of the plan's device: with device arrays the call returns before the work is done, and the points
 ///                     must stay until it is. NULL: it returns when the work is done. On the CPU: NULL
 /// @errors KUGEL_EINVAL for overlapping arrays or a queue of another device; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOTSUP for
-///         host arrays with strides and a plan on a device; KUGEL_ENOMEM; KUGEL_ECANCELED
+///         host arrays with strides and a plan on a device; KUGEL_ENOMEM; KUGEL_ECANCELED; with opts.comm KUGEL_EIO, and all are
+///         agreed on
 /// @accuracy the l2 norm of the error is at most the tolerance times that of the result, for generic strengths; for sums
 ///         that cancel, each error is at most 6 tolerances times the sum of all |c_j| or |f_k|. Rounding adds about 1e-15
 ///         (float 4e-7), for any number of modes. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
 ///         fewer
 /// @cost   O(M width^ndim) and an FFT of the fine grid, for each element of the batch. With gradients about 1.5 times that,
-///         with real data half to two thirds. Lines of the last axes that no point is near are left out of the FFT
+///         with real data half to two thirds. Lines of the last axes that no point is near are left out of the FFT. With
+///         opts.comm each rank sends its points' numbers, width - 1 planes of the fine grid, and about fine[0] n[1] n[2] / ranks
+///         modes; memory: its part of the grid, margins of width - 1 planes for each 16 and more (2-D: 64), twice those modes
 /// @cite   Barnett, Magland & af Klinteberg 2019, doi:10.1137/18M120885X; Slepian & Pollak 1961 (prolate kernel)
 KUGEL_API kugel_status kugel_nufft_execute(const kugel_nufft_points *points, const kugel_array *in,
                                            const kugel_array *out, kugel_queue *queue);
@@ -176,7 +203,7 @@ KUGEL_API kugel_status kugel_nufft_adjoint(const kugel_nufft_points *points, con
 /// @param[out] out     the same, [..., fine[0], ..., fine[ndim-1]] as kugel_nufft_get_info says, those axes in C order. Node l
 ///         lies at l period / fine; a strength reaches `width` nodes along each axis, with weights of about 1 and less
 /// @param[in]  queue   NULL
-/// @errors as kugel_nufft_execute
+/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, const kugel_array *in,
                                           const kugel_array *out, kugel_queue *queue);
@@ -186,7 +213,7 @@ KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, cons
 /// @param[in]  in      what kugel_nufft_spread writes
 /// @param[out] out     what kugel_nufft_spread reads; no overlap with in
 /// @param[in]  queue   NULL
-/// @errors as kugel_nufft_execute
+/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points, const kugel_array *in,
                                                const kugel_array *out, kugel_queue *queue);
@@ -198,7 +225,7 @@ KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points,
 /// @param[in]  weights  W, float or double [M]; NULL: 1
 /// @param[out] out      executed and freed as points are: kugel_nufft_execute takes modes to modes, [..., n...]; its adjoint is
 ///         the same
-/// @errors as kugel_nufft_points_create
+/// @errors as kugel_nufft_points_create; KUGEL_ENOTSUP with opts.comm
 /// @accuracy errors relative to the l2 norm of A^H W A f are a few tolerances of the plan, for generic f
 /// @cost   a type 1 of 2 n - 1 modes along each axis; an execution is two FFTs of 2 n points along each axis, of which the
 ///         lines without modes are left out. It holds 2^ndim n reals
@@ -213,7 +240,7 @@ KUGEL_API kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const 
 ///         which density is averaged, width / upsampling periods / n
 /// @param[in]  iterations  1 to 10000; 10 to 30 are usual
 /// @param[out] weights     [M], real, of the plan's precision
-/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_ECANCELED
+/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_ENOTSUP with opts.comm; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @cost   one spreading and one interpolation per iteration, no FFT
 /// @cite   PipeMenon1999
 KUGEL_API kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iterations, const kugel_array *weights);

@@ -235,7 +235,7 @@ typedef struct kugel_smooth_opts {
   int64_t n_window;
   const double *window, *window_e, *window_b;
   kugel_weights weights;
-  int iterations;
+  int iterations; /* of the analysis; 0: none, which on HEALPix errs by per cents near the poles; healpy makes 3 */
   int spin; /* 0: maps are 1 (scalar) or 3 (T, Q, U); 1 and more: 2 maps of that spin */
   int beyond_band_limit; /* as in kugel_sht_opts */
 } kugel_smooth_opts;

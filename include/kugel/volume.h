@@ -24,6 +24,7 @@
 #ifndef KUGEL_VOLUME_H
 #define KUGEL_VOLUME_H
 
+#include <kugel/comm.h>
 #include <kugel/conv.h>
 #include <kugel/core.h>
 #include <kugel/device.h>
@@ -61,10 +62,12 @@ typedef enum kugel_volume_engine {
                               * the convolution of others, and all devices of the context take part: for arrays in host
                               * memory */
   KUGEL_VOLUME_DIF = 3,      /* exact parts of the whole transform, one after another: kernels that are too large for tiles; on
-                              * the CPU */
-  KUGEL_VOLUME_PENCIL = 4    /* the whole transform by way of a file, slices along axis 0 and then lines across them: images
+                              * devices for arrays in host memory, which folds and unfolds the parts */
+  KUGEL_VOLUME_PENCIL = 4,   /* the whole transform by way of a file, slices along axis 0 and then lines across them: images
                               * larger than memory with kernels as large as they are. Three axes; on the CPU. The file has
                               * no name and ends with the plan or the process */
+  KUGEL_VOLUME_GLOBAL = 5    /* the whole transform over ranks: with opts.comm, or of rank 0 in a context that leads (comm.h). Three
+                              * axes; on the CPU. The bits of RESIDENT */
 } kugel_volume_engine;
 
 typedef struct kugel_volume kugel_volume;
@@ -85,6 +88,24 @@ typedef struct kugel_volume_opts {
   double scale;              /* factor on results before they are converted; 0: 1 */
   const char *scratch;       /* KUGEL_VOLUME_PENCIL: folder of its files, on a disk; NULL: $TMPDIR, or /var/tmp */
   uint64_t memory;           /* bytes, on the CPU, in place of the limit of kugel_ctx_limit_memory; 0: that limit */
+  int64_t depths;            /* kernels that vary with depth: their number, 1 to 4096, and the kernel array is [depths, k[0],
+                              * k[1], k[2]]; 0: one for all planes. Three axes, kernels 0; on the CPU and on devices */
+  const double *depth;       /* [depths] the image's planes along axis 0 that they belong to, counted from 0, rising; a voxel
+                              * is spread by the kernel interpolated linearly at its own plane, beyond the first and the
+                              * last of these planes by the first and the last kernel. What a boundary repeats beyond the
+                              * edges is spread as the plane that it repeats */
+  /* NULL: this process alone, or rank 0 that leads. Else the ranks that share every execution (comm.h), images of three axes on the
+   * CPU: each makes the plan with the same options and the same kernel, and passes and gets its parts of images and results,
+   * planes along axis 0, as kugel_volume_layout says. AUTO takes TILES, if planes of 8 rows of tiles (tile[0] = max(32, 4 (k[0] -
+   * 1)), whatever the number of ranks) cost at most a quarter more than the whole, else GLOBAL. A rank has whole rows of
+   * tiles, and fetches planes around them; TILES have no adjoint. Must outlive the plan. */
+  kugel_comm *comm;
+  /* Kernels that need not be in memory: fills values, [n[0], ...] in C order, from the kernel array's elements at lo, and returns
+   * 0, or another number to stop; lo and n have the axes of the kernel array, whose data are NULL. Each element is read once:
+   * with PENCIL tile[0] planes at a time, with other engines each kernel as a whole. Called by the thread of kugel_volume_create
+   * before it returns. NULL: the array has the data */
+  int (*read_kernel)(void *user, const int64_t *lo, const int64_t *n, void *values);
+  void *kernel_user;
 } kugel_volume_opts;
 
 /* What a plan does and what it needs. */
@@ -97,7 +118,8 @@ typedef struct kugel_volume_info {
   int64_t tile[3];            /* results of a tile or slab; m for other engines */
   int64_t transform[3];       /* lengths of the transforms */
   int64_t results[3];         /* m */
-  uint64_t host_bytes;        /* that the plan holds and an execution allocates */
+  uint64_t host_bytes;        /* that the plan holds and an execution allocates at the most, scratch of its threads included; the
+                               * adjoint of TILES has the image once more, and on devices three tiles of each */
   uint64_t device_bytes;      /* of each device: what the plan holds and an execution of host arrays allocates */
   uint64_t moved_bytes;       /* between the arrays, host memory and device memory, in one execution */
   double seconds;             /* predicted for one execution without a batch; on devices from rates that are measured once a
@@ -105,21 +127,24 @@ typedef struct kugel_volume_info {
   uint64_t kernel_bytes;      /* read and written by the kernels of one execution in device memory, for arrays of the plan's
                                * precision; 0 on the CPU and for boxes of kugel_conv */
   uint64_t scratch_bytes;     /* PENCIL: of files on disk, which the plan holds and an execution makes */
+  int64_t image_first, image_count;     /* with opts.comm: this rank's planes of images along axis 0, */
+  int64_t results_first, results_count; /* and of results; without: 0 and all */
 } kugel_volume_info;
 
 /// Makes a plan, which holds the kernel's spectrum.
 /// @param[in]  ctx     NULL: the default context. kugel_ctx_limit_memory() limits what the plan holds and an execution
 ///                     allocates, on the CPU too: KUGEL_VOLUME_AUTO takes the engine that is predicted to be the fastest within
 ///                     it (a byte of PENCIL's files counts 1 ns); on devices, whose limit is their free memory if none is set:
-///                     RESIDENT if that fits, else TILES
+///                     RESIDENT if that fits, else TILES or DIF, which is predicted to be faster
 /// @param[in]  ndim    1 to 3
 /// @param[in]  n       ndim lengths of images, each at least 1
 /// @param[in]  k       ndim lengths of kernels, each at least 1, also more than n (VALID: at most n)
-/// @param[in]  kernel  host array [k[0], ..., k[ndim-1]], with opts.kernels [kernels, k[0], ...], any strides: uint8,
+/// @param[in]  kernel  host array [k[0], ..., k[ndim-1]], with opts.kernels [kernels, k[0], ...], with opts.depths [depths,
+///                     k[0], ...], any strides: uint8,
 ///                     uint16, int16, int32, float16, float32, float64, and with complex_data complex64, complex128
 /// @param[in]  opts    NULL for defaults: FULL, zeros beyond the edges, real doubles
 /// @param[out] out     the plan
-/// @errors KUGEL_EINVAL for lengths or options out of range, a kernel with NaN or infinity or of zeros alone; KUGEL_ESHAPE;
+/// @errors KUGEL_EIO if read_kernel returns a number other than 0; KUGEL_EINVAL for lengths or options out of range, a kernel with NaN or infinity or of zeros alone; KUGEL_ESHAPE;
 ///         KUGEL_ENOMEM; KUGEL_ENOTSUP; KUGEL_EIO for scratch files; on devices KUGEL_EDEVICE
 /// @cost   one transform per kernel
 KUGEL_API kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
@@ -147,6 +172,17 @@ KUGEL_API kugel_status kugel_volume_get_info(const kugel_volume *plan, kugel_vol
 KUGEL_API kugel_status kugel_volume_estimate(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                              const kugel_volume_opts *opts, kugel_volume_info *info);
 
+/* With opts.comm, plans are made and executed collectively. */
+typedef enum kugel_volume_side { KUGEL_VOLUME_IMAGE = 0, KUGEL_VOLUME_RESULTS = 1 } kugel_volume_side;
+
+/// The layout of a plan's arrays over ranks, for kugel_layout_move and its companions: planes along axis 0, shared out evenly,
+/// to one; results of TILES by whole rows of tiles. With opts.kernels that of the results of one kernel: kernels are a batch.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[in]  side  KUGEL_VOLUME_IMAGE or KUGEL_VOLUME_RESULTS
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_volume_layout(const kugel_volume *plan, kugel_volume_side side, kugel_layout **out);
+
 /// Convolves (or correlates). Arrays may have any strides and leading axes beyond the plan's, which form a batch. Real
 /// types are uint8, uint16, int16, int32, float16, float32 and float64, complex_data takes complex64 and complex128; in and
 /// out may differ. Integer results are rounded to the nearest, halves to even, and saturate. One NaN or infinity in an image
@@ -155,16 +191,18 @@ KUGEL_API kugel_status kugel_volume_estimate(kugel_ctx *ctx, int ndim, const int
 /// @param[in]  in       [..., n[0], ..., n[ndim-1]]
 /// @param[out] out      [..., m[0], ..., m[ndim-1]], m from kugel_volume_get_info; with opts.kernels [..., kernels, m...];
 ///                      no overlap with in
-/// @param[out] clipped  how many integer results saturated or were NaN (which become 0); may be NULL
+///                      With opts.comm the rank's parts: image_count and results_count for n[0] and m[0]
+/// @param[out] clipped  how many integer results saturated or were NaN (which become 0), on all ranks together; may be NULL
 /// @param[in]  queue    of the plan's device, whose earlier work is waited for; on the CPU: NULL. The call returns when its
 ///                      work is done. A resident plan on a device takes arrays in its memory, or on the host in C order; one
-///                      of tiles takes arrays in host memory of any strides, page-locked ones without copying them there
+///                      of tiles or parts takes arrays in host memory of any strides, page-locked ones without copying them there
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
 ///         for scratch files
 /// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32); results that
 ///         KUGEL_BOUNDARY_UNKNOWN divides by a part p of the kernel's sum: 1 / p times this. The same bits for any number
 ///         of threads
-/// @cost   O(N log N) with N the padded volume (get_info: transform)
+/// @cost   O(N log N) with N the padded volume (get_info: transform); with opts.depths the lines along axis 0, about a third
+///         of the work, once per kernel
 KUGEL_API kugel_status kugel_volume_execute(const kugel_volume *plan, const kugel_array *in, const kugel_array *out,
                                             int64_t *clipped, kugel_queue *queue);
 
@@ -239,13 +277,16 @@ typedef struct kugel_volume_stream_opts {
   void *user;
   int64_t first;     /* boxes written by an earlier call with the same plan and options, which are left out */
   int64_t *clipped;  /* as for kugel_volume_execute; may be NULL */
+  int64_t boxes;     /* how many there were in all for that call, as `done` was told: if there are others now, since memory, threads,
+                      * ranks or devices differ, none is left out; 0: not compared */
 } kugel_volume_stream_opts;
 
 /// Convolves an image that need not be in memory: with KUGEL_VOLUME_TILES box by box along axis 0, where the limit of
 /// kugel_ctx_limit_memory() leaves too little for whole planes also along the other axes; with
 /// KUGEL_VOLUME_PENCIL slab by slab, which are all read before the first one is written; with other engines in one box.
 /// A call that was stopped continues with `first` = the boxes for which `done` was called (PENCIL does its passes again and
-/// leaves out what was written). On devices boxes are read while
+/// leaves out what was written). Boxes follow from engine and tile of kugel_volume_get_info, which another plan of the same
+/// image may have otherwise, and their number. On devices boxes are read while
 /// tiles of earlier ones are convolved, some boxes ahead of what is written; callbacks must not use the plan.
 /// @param[in] plan  from kugel_volume_create
 /// @param[in] opts  not NULL

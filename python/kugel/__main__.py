@@ -8,9 +8,12 @@ import sys
 def _program():
     package = pathlib.Path(__file__).resolve().parent
     root = package.parents[1]
-    for path in (package / "bin" / "kugel", root / "build" / "release" / "kugel", root / "build" / "wheel" / "kugel"):
+    for path in (package / "bin" / "kugel", root / "build" / "release" / "kugel", root / "build" / "wheel" / "kugel",
+                 pathlib.Path(sys.prefix) / "bin" / "kugel"):  # the last: of conda and `cmake --install`, unless it is pip's script
         if path.is_file():
-            return str(path)
+            with open(path, "rb") as file:
+                if file.read(4) == b"\x7fELF":
+                    return str(path)
     return None
 
 

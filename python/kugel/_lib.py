@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The loaded library: errors as exceptions, NumPy arrays as views, calls that Ctrl-C can stop."""
+from __future__ import annotations
+
 import ctypes
 import os
-import pathlib
 import re
 import signal
 import threading
+from typing import Any
 
 import numpy as np
 
-from . import _ffi
+from . import _ffi, _find
 
 
 class KugelError(RuntimeError):
@@ -47,19 +49,9 @@ def _check(status, function, arguments):
     raise error
 
 
-def _candidates():
-    package = pathlib.Path(__file__).resolve().parent
-    chosen = os.environ.get("KUGEL_LIBRARY")
-    if chosen:
-        return [chosen]
-    build = package.parent.parent / "build"  # of a source tree, which editable installs use in place
-    places = [package / "lib" / "libkugel.so", build / "release" / "libkugel.so", build / "wheel" / "libkugel.so"]
-    return [str(p) for p in places if p.exists()] + ["libkugel.so"]
-
-
 def _load():
     reasons = []
-    for path in _candidates():
+    for path in _find.candidates():
         try:
             return ctypes.CDLL(path), path
         except OSError as e:
@@ -68,16 +60,51 @@ def _load():
                       ". Build it with ./check, or set KUGEL_LIBRARY to its path.")
 
 
-lib, library_path = _load()
-_ffi.bind(lib, _check)
-version = lib.kugel_version().decode()
+_loading = threading.Lock()
+_loaded = None
+
+
+def _library():
+    """The library and its path; opened when first needed."""
+    global _loaded
+    if _loaded is None:
+        with _loading:
+            if _loaded is None:
+                _loaded = _load()
+    return _loaded
+
+
+class _Library:
+    """The functions of the library, each with its prototype from the moment it is first named."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _ffi.FUNCTIONS:
+            raise AttributeError(f"the headers have no function {name!r}")
+        function = _ffi.declare(getattr(_library()[0], name), name, _check)  # AttributeError where an older library lacks it
+        setattr(self, name, function)
+        return function
+
+
+lib = _Library()
+
+
+def __getattr__(name: str) -> Any:
+    """library_path, the path of the library in use, and version, its version."""
+    if name == "library_path":
+        value = _library()[1]
+    elif name == "version":
+        value = lib.kugel_version().decode()
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
 
 
 def bare(name):
     """A function of the library that returns its status for the caller to hand to check(): for calls so short that
     ctypes' errcheck counts."""
     try:
-        function = lib[name]
+        function = _library()[0][name]
     except AttributeError:  # an older library: raised when it is used
         return lambda *arguments: getattr(lib, name)
     function.argtypes, function.restype = getattr(lib, name).argtypes, ctypes.c_int
@@ -215,20 +242,29 @@ class Handle:
 # ---- long calls ------------------------------------------------------------------------------------------------
 
 
-class _Interrupt:
-    """Ctrl-C during a call of the library: the handler that was set runs between two of the call's steps, as it would
-    in Python code, and what it raises cancels the call and is raised from it."""
+reports = threading.local()  # .report: function of fraction and stage that this thread's long calls call (kugel.progress)
+
+
+class _Watch:
+    """What a call of the library does between two of its steps. Ctrl-C: the handler that was set runs, as it would in Python code.
+    Progress is reported. What either raises cancels the call and is raised from it."""
 
     def __init__(self):
-        self.raised = None
+        self.raised = self.report = None
         self.progress = _ffi.kugel_progress_fn(self._poll)
 
     def _poll(self, fraction, stage, user):
+        if self.report and not self.raised:
+            try:
+                self.report(fraction, text(stage))
+            except BaseException as e:
+                self.raised = e
         return 1 if self.raised else 0
 
-    def call(self, function, arguments):
-        before = signal.getsignal(signal.SIGINT)
-        if not callable(before):
+    def call(self, function, arguments, interrupt):
+        before = signal.getsignal(signal.SIGINT) if interrupt else None
+        self.report = getattr(reports, "report", None)
+        if not callable(before) and not self.report:
             return function(*arguments)
 
         def handler(number, frame):
@@ -238,30 +274,38 @@ class _Interrupt:
                 self.raised = e
 
         self.raised = None
-        signal.signal(signal.SIGINT, handler)
+        if callable(before):
+            signal.signal(signal.SIGINT, handler)
         lib.kugel_set_progress(self.progress, None)
         try:
             return function(*arguments)
         finally:
             lib.kugel_set_progress(_ffi.kugel_progress_fn(), None)
-            signal.signal(signal.SIGINT, before)
+            if callable(before):
+                signal.signal(signal.SIGINT, before)
             if self.raised:
                 raised, self.raised = self.raised, None
                 raise raised from None
 
 
-_interrupt = _Interrupt()
+_watch = _Watch()  # of the main thread
 _busy = threading.Lock()
 
 
 def long_call(function, *arguments):
-    """Calls a function of the library that may take long; Ctrl-C in the main thread stops it."""
-    if threading.current_thread() is not threading.main_thread() or not _busy.acquire(blocking=False):
+    """Calls a function of the library that may take long; Ctrl-C in the main thread stops it, kugel.progress shows how far it is."""
+    if threading.current_thread() is threading.main_thread() and _busy.acquire(blocking=False):
+        try:
+            return _watch.call(function, arguments, True)
+        finally:
+            _busy.release()
+    if not getattr(reports, "report", None):
         return function(*arguments)
+    watch = _Watch()
     try:
-        return _interrupt.call(function, arguments)
+        return watch.call(function, arguments, False)
     finally:
-        _busy.release()
+        watch.progress = None  # a circle otherwise
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------

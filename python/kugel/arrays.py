@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, dtype_of, lib, numpy_dtype, ptr
-from .devices import context
+from .hardware import context
 
 
 class DeviceArray:

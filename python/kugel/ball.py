@@ -6,6 +6,8 @@
     c = ball.analysis(f)
     g = ball.grad(c)                      # vector [..., 3, nlm, n]: exact maps of coefficients
     u = ball.synthesis(g, "vector")       # [..., 3, nr, ntheta, nphi]: u_r, u_theta, u_phi
+    s = ball.synthesis(g, "spin")         # the same by components of spin -1, 0, 1: complex
+    p = ball.profiles(g, "spin")          # [..., 3, nlm, nr]: functions of radius before the harmonics of each spin
     ball.spectrum(c, "l")                 # parts of the integral of f^2 over the ball
 
 f = sum c_lmn W_n^l(r) Y_lm(theta, phi) over n < N(l): W orthonormal Jones-Worland functions (kugel.polynomial), Y_lm orthonormal
@@ -22,6 +24,8 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, mmax_option, options, view, writable
+from .arrays import empty_like, foreign, stream_handle
+from .hardware import context
 from .plans import Grid
 from .polynomial import _ENGINES, _PRECISIONS, _TYPES, JonesWorland, _choice
 
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
 
 _TRUNCATIONS = {"rhomboidal": _ffi.KUGEL_BALL_RHOMBOIDAL, "triangular": _ffi.KUGEL_BALL_TRIANGULAR,
                 "trapezoidal": _ffi.KUGEL_BALL_TRAPEZOIDAL}
-_KINDS = {"scalar": _ffi.KUGEL_BALL_SCALAR, "vector": _ffi.KUGEL_BALL_VECTOR}
+_KINDS = {"scalar": _ffi.KUGEL_BALL_SCALAR, "vector": _ffi.KUGEL_BALL_VECTOR, "spin": _ffi.KUGEL_BALL_SPIN}
 _AXES = {"l": _ffi.KUGEL_BALL_L, "m": _ffi.KUGEL_BALL_M, "n": _ffi.KUGEL_BALL_N}
 #: number of the operator, components that it takes, components that it gives
 _OPERATORS = {"grad": (_ffi.KUGEL_BALL_GRAD, 1, 3), "div": (_ffi.KUGEL_BALL_DIV, 3, 1), "curl": (_ffi.KUGEL_BALL_CURL, 3, 3),
@@ -53,12 +57,18 @@ class Ball:
     nr, ntheta, nphi:  the grid; None: as factors says
     radii, sphere:     other radii of [0, 1], another kugel.Grid, for cuts and pictures: synthesis and its adjoint alone, values
                   [..., nr, npix] with `sphere`
+    device:       where transforms run, and operators, profiles and spectra of arrays there: "cpu", "cuda:0", "opencl:0", "auto"
+
+    A plan on a device transforms host arrays, which travel, and arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others
+    that have the CUDA array interface or DLPack, contiguous and of the plan's dtypes; the result is of the same kind. `stream` is the
+    CUDA stream to work on; without it, that of the array. So do operators, profiles and spectra; of host arrays they
+    run on the CPU.
     """
 
     def __init__(self, lmax: int, n: int, mmax: int | None = None, *, truncation: str = "rhomboidal", dmax: int | None = None,
                  type: Any = "chebyshev", engine: str = "auto", precision: str = "f64", vectors: npt.ArrayLike = False, factors: int = 1,
                  nr: int | None = None, ntheta: int | None = None, nphi: int | None = None, radii: npt.ArrayLike | None = None,
-                 sphere: Any = None) -> None:
+                 sphere: Any = None, device: str | None = None) -> None:
         lists = {}
         if radii is not None:
             lists["radii"] = np.ascontiguousarray(np.atleast_1d(radii), np.float64)
@@ -72,7 +82,8 @@ class Ball:
                        vectors=int(bool(vectors)), factors=int(factors), nr=int(nr or 0), ntheta=int(ntheta or 0),
                        nphi=int(nphi or 0), sphere=sphere._handle.address if sphere is not None else None, **lists)
         out = ctypes.c_void_p()
-        long_call(lib.kugel_ball_create, None, ctypes.byref(opts), ctypes.byref(out))
+        self._context = context(device)
+        long_call(lib.kugel_ball_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_ball_destroy)
         self._series = dict(lmax=lmax, n=n, mmax=mmax, truncation=truncation, dmax=dmax, type=type)
         info = options(_ffi.kugel_ball_info)
@@ -98,6 +109,11 @@ class Ball:
         self.l = np.repeat(np.arange(self.lmax + 1), [len(o) for o in orders])
         self.m = np.concatenate(orders)
 
+    @property
+    def device(self) -> Any:
+        """Where transforms run, such as "cpu"."""
+        return self._context.name if self._context else "cpu"
+
     def row(self, l: Any, m: npt.ArrayLike) -> Any:
         """The row of degree l and order m."""
         if not (0 <= l <= self.lmax and 0 <= m <= min(l, self.mmax)):
@@ -113,44 +129,106 @@ class Ball:
     def _axes(components, own):
         return own if components == 1 else (components,) + own
 
-    def _run(self, function, before, x, given, taken, out):
+    def _run(self, function, before, x, given, taken, out, stream=None):
         """given, taken: trailing axes and dtype of the input and the result."""
-        x = np.ascontiguousarray(x, given[1])
-        axes = len(given[0])
-        if x.shape[x.ndim - axes:] != given[0] or x.ndim < axes:
-            raise ValueError(f"the array has shape {x.shape}; expected [..., {', '.join(map(str, given[0]))}]")
-        shape = x.shape[:x.ndim - axes] + taken[0]
+        there = foreign(x)
+        if there is None:
+            x = np.ascontiguousarray(x, given[1])
+        elif there.dtype != given[1]:
+            raise TypeError(f"the array has dtype {there.dtype}; in device memory it must be {np.dtype(given[1])}")
+        own, axes = (x if there is None else there).shape, len(given[0])
+        if own[len(own) - axes:] != given[0] or len(own) < axes:
+            raise ValueError(f"the array has shape {own}; expected [..., {', '.join(map(str, given[0]))}]")
+        shape = own[:len(own) - axes] + taken[0]
         if out is None:
-            out = np.empty(shape, taken[1])
-        elif not isinstance(out, np.ndarray) or out.dtype != taken[1] or out.shape != shape or not out.flags.c_contiguous:
+            out = np.empty(shape, taken[1]) if there is None else empty_like(there, shape, taken[1], False)
+        to = foreign(out)
+        if to is None and not (isinstance(out, np.ndarray) and out.flags.c_contiguous):
             raise ValueError(f"out must be a C-contiguous array {shape} of dtype {np.dtype(taken[1])}")
-        writable(out, "out")
-        long_call(function, self._handle.address, *before, view(x), view(out), None)
+        if (to or out).dtype != taken[1] or (to or out).shape != shape:
+            raise ValueError(f"out must be a C-contiguous array {shape} of dtype {np.dtype(taken[1])}")
+        if to is None:
+            writable(out, "out")
+        views = [view(a) if t is None else ctypes.byref(t.view) for a, t in ((x, there), (out, to))]
+        streams = [s for s in (stream, there and there.stream, to and to.stream) if s is not None]
+        queue = self._context.queue(stream_handle(streams[0])) if streams and self._context else None
+        long_call(function, self._handle.address, *before, *views, queue)
         return out
 
-    def _transform(self, function, kind, x, to_grid, out):
+    def _transform(self, function, kind, x, to_grid, out, stream):
         number = _choice("kind", kind, _KINDS)
         components = 3 if number else 1
         coefficients = self._axes(components, (self.nlm, self.n)), self._complex
-        values = self._axes(components, self.shape), self._real
+        values = self._axes(components, self.shape), self._complex if kind == "spin" else self._real
         given, taken = (coefficients, values) if to_grid else (values, coefficients)
-        return self._run(function, (number,), x, given, taken, out)
+        return self._run(function, (number,), x, given, taken, out, stream)
 
-    def synthesis(self, coefficients: Any, kind: str = "scalar", *, out: Any = None) -> Any:
-        """Values of series; kind: "scalar" or "vector"."""
-        return self._transform(lib.kugel_ball_synthesis, kind, coefficients, True, out)
+    def synthesis(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """Values of series; kind: "scalar", "vector" (u_r, u_theta, u_phi), or "spin": the same vectors by their components of
+        spin -1, 0, 1, complex (u_theta - i u_phi) / sqrt(2), u_r, (u_theta + i u_phi) / sqrt(2)."""
+        return self._transform(lib.kugel_ball_synthesis, kind, coefficients, True, out, stream)
 
-    def analysis(self, values: Any, kind: str = "scalar", *, out: Any = None) -> Any:
-        """Series of values: the inverse of synthesis."""
-        return self._transform(lib.kugel_ball_analysis, kind, values, False, out)
+    def analysis(self, values: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """Series of values: the inverse of synthesis. Spin components that are no real field's are read as the real field nearest
+        to them."""
+        return self._transform(lib.kugel_ball_analysis, kind, values, False, out, stream)
 
-    def synthesis_adjoint(self, values: Any, kind: str = "scalar", *, out: Any = None) -> Any:
+    def synthesis_adjoint(self, values: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
         """The adjoint of synthesis, where rows of m > 0 count twice in the product of coefficients: see inner()."""
-        return self._transform(lib.kugel_ball_synthesis_adjoint, kind, values, False, out)
+        return self._transform(lib.kugel_ball_synthesis_adjoint, kind, values, False, out, stream)
 
-    def analysis_adjoint(self, coefficients: Any, kind: str = "scalar", *, out: Any = None) -> Any:
+    def analysis_adjoint(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
         """The adjoint of analysis."""
-        return self._transform(lib.kugel_ball_analysis_adjoint, kind, coefficients, True, out)
+        return self._transform(lib.kugel_ball_analysis_adjoint, kind, coefficients, True, out, stream)
+
+    def _profiles(self, function, kind, x, back, out, stream):
+        number = _choice("kind", kind, _KINDS)
+        shapes = [(self._axes(3 if number else 1, (self.nlm, n)), self._complex) for n in (self.n, self.shape[0])]
+        return self._run(function, (number,), x, *(shapes[::-1] if back else shapes), out, stream)
+
+    def profiles(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """The functions of radius before each harmonic, at the radii r: [..., nlm, nr] of a scalar; [..., 3, nlm, nr] of a vector,
+        kind "vector": before Y e_r, G = grad Y / sqrt(l (l + 1)) and e_r x G, kind "spin": before the harmonics of spin -1, 0, 1."""
+        return self._profiles(lib.kugel_ball_profiles, kind, coefficients, False, out, stream)
+
+    def from_profiles(self, profiles: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """The series of profiles: the inverse of profiles()."""
+        return self._profiles(lib.kugel_ball_from_profiles, kind, profiles, True, out, stream)
+
+    def profiles_adjoint(self, profiles: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """The adjoint of profiles(), with inner() for both."""
+        return self._profiles(lib.kugel_ball_profiles_adjoint, kind, profiles, True, out, stream)
+
+    def from_profiles_adjoint(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
+        """The adjoint of from_profiles()."""
+        return self._profiles(lib.kugel_ball_from_profiles_adjoint, kind, coefficients, False, out, stream)
+
+    def save(self, path: Any, array: Any, kind: str = "scalar", *, overwrite: bool = False) -> None:
+        """Writes coefficients, or values on the grid, as an HDF5 file that `kugel ball`, load() and h5py read: the dataset
+        "coefficients" with the degrees "l" and orders "m" of its rows, or "values" with "r", "theta", "phi"; attributes say
+        which series. Which of the two it is follows from the array's shape."""
+        from . import _hdf5
+
+        number = _choice("kind", kind, _KINDS)
+        array, three = np.ascontiguousarray(array), ((3,) if number else ())
+        ends = {"coefficients": three + (self.nlm, self.n), "values": three + self.shape}
+        names = [n for n, e in ends.items() if array.shape[array.ndim - len(e):] == e and array.ndim >= len(e)]
+        if not names or len(self.shape) == 2:
+            raise ValueError(f"the array has shape {array.shape}; expected [..., " + "] or [..., ".join(
+                ", ".join(map(str, e)) for e in ends.values()) + "] of a plan without a sphere of the caller")
+        name = names[0]
+        said = {"kind": kind if name == "values" or not number else "vector", "lmax": self.lmax, "mmax": self.mmax, "n": self.n,
+                "truncation": self._series["truncation"], "type": self._series["type"]}
+        if self._series["dmax"] and said["truncation"] == "trapezoidal":
+            said["dmax"] = int(self._series["dmax"])
+        own = ["component"] * bool(number) + (["row", "n"] if name == "coefficients" else ["r", "theta", "phi"])
+        said["axes"] = ", ".join(["field"] * (array.ndim - len(own)) + own)
+        said["components"] = ("scalar" if not number else "series in degree l - 1, l + 1, l" if name == "coefficients" else
+                              "spin -1, 0, 1" if kind == "spin" else "r, theta, phi")
+        beside = {"l": self.l, "m": self.m} if name == "coefficients" else {"r": self.r, "theta": self.theta, "phi": self.phi}
+        dtype = self._complex if name == "coefficients" or kind == "spin" else self._real
+        _hdf5.write(path, {name: (array.astype(dtype, copy=False), said), **{k: (v, {}) for k, v in beside.items()}},
+                    {"title": "field in the ball, written by kugel"}, overwrite)
 
     def inner(self, a: Any, b: Any) -> Any:
         """The product of coefficients that adjoints refer to: a b over m = 0, 2 Re a conj(b) over m > 0."""
@@ -158,14 +236,15 @@ class Ball:
         a, b = (np.where(self.m[:, None] > 0, x, np.real(x)) for x in (a, b))
         return float((weight * (a * b.conj()).real).sum())
 
-    def apply(self, operator: Any, coefficients: Any, *, adjoint: Any = False, out: Any = None) -> Any:
+    def apply(self, operator: Any, coefficients: Any, *, adjoint: Any = False, out: Any = None, stream: Any = None) -> Any:
         """An operator on coefficients: "grad", "div", "curl", "laplacian", "vector_laplacian", "from_potentials" or
-        "to_potentials"; adjoint: its transpose."""
+        "to_potentials"; adjoint: its transpose. It runs where the coefficients are, as grad() and the others do."""
         number, given, taken = _choice("operator", operator, _OPERATORS)
         if adjoint:
             given, taken = taken, given
         shapes = [(self._axes(c, (self.nlm, self.n)), self._complex) for c in (given, taken)]
-        return self._run(lib.kugel_ball_apply_adjoint if adjoint else lib.kugel_ball_apply, (number,), coefficients, *shapes, out)
+        function = lib.kugel_ball_apply_adjoint if adjoint else lib.kugel_ball_apply
+        return self._run(function, (number,), coefficients, *shapes, out, stream)
 
     def grad(self, scalar: Any) -> Any:
         """The gradient [..., 3, nlm, n] of a scalar."""
@@ -206,13 +285,14 @@ class Ball:
         n = int(self.nl[l])
         return JonesWorland(l, n, type=self._series["type"], radii=radii).synthesis(np.eye(n), op).T
 
-    def spectrum(self, coefficients: Any, axis: Any = "l", kind: str = "scalar") -> Any:
-        """Parts of the integral of |f|^2 over the ball: by degree "l", order "m" or radial function "n"."""
+    def spectrum(self, coefficients: Any, axis: Any = "l", kind: str = "scalar", *, stream: Any = None) -> Any:
+        """Parts of the integral of |f|^2 over the ball: by degree "l", order "m" or radial function "n". Of coefficients in a
+        device's memory they are summed and stay there."""
         number, along = _choice("kind", kind, _KINDS), _choice("axis", axis, _AXES)
         extent = {"l": self.lmax + 1, "m": self.mmax + 1, "n": self.n}[axis]
         shape = self._axes(3 if number else 1, (self.nlm, self.n))
         return self._run(lib.kugel_ball_spectrum, (number, along), coefficients, (shape, self._complex),
-                         ((extent,), np.float64), None)
+                         ((extent,), np.float64), None, stream)
 
     def cut(self, coefficients: Any, cut: Any = "equatorial", *, radius: Any = 1.0, longitude: Any = 0.0, component: Any = None,
             nr: int = 385, angles: npt.ArrayLike = 720) -> Any:
@@ -246,6 +326,26 @@ class Ball:
         values = self.cut(coefficients, cut, radius=radius, longitude=longitude, component=component,
                           angles=720 if self.lmax < 90 else 8 * self.lmax)
         return draw(values, cut != "surface", xsize=xsize, title=title, unit=unit, min=min, max=max, cmap=cmap)
+
+
+def load(path: Any) -> tuple[Ball, Any, str]:
+    """(ball, array, kind) of an HDF5 file of Ball.save or `kugel ball`: a plan for the series that the file says, its
+    "coefficients" or else its "values", and "scalar", "vector" or "spin"."""
+    from . import _hdf5
+
+    with _hdf5.File(path) as file:
+        name = "coefficients" if "coefficients" in file else "values"
+        array = file.array(name)
+        kind = file.text(name, "kind") or "scalar"
+        _choice("kind", kind, _KINDS)
+        sizes = {k: file.number(name, k) for k in ("lmax", "mmax", "n", "dmax")}
+        if sizes["lmax"] is None or sizes["n"] is None:
+            raise ValueError(f"{path}: \"{name}\" has no attributes lmax and n, which say the series")
+        words = {k: v for k in ("truncation", "type") if (v := file.text(name, k))}
+    grid = dict(zip(("nr", "ntheta", "nphi"), array.shape[-3:])) if name == "values" else {}
+    single = array.dtype in (np.float32, np.complex64)
+    ball = Ball(**sizes, **words, **grid, vectors=kind != "scalar", precision="f32" if single else "f64")
+    return ball, array, kind
 
 
 def draw(values: Any, disc: bool = True, *, xsize: int = 800, title: str = "", unit: str = "", min: float | None = None,

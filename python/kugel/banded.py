@@ -21,7 +21,7 @@ import numpy as np
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, view, writable
 from .arrays import empty_like, foreign
-from .devices import context
+from .hardware import context
 
 if TYPE_CHECKING:
     import numpy.typing as npt

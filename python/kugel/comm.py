@@ -10,6 +10,7 @@ All calls are collective. A failure on one rank is raised on all of them, with t
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from typing import Any
 
@@ -159,6 +160,19 @@ class Layout:
         whole = Handle(where.value, lib.kugel_layout_destroy)
         both = (self._handle, whole) if gather else (whole, self._handle)
         long_call(lib.kugel_layout_move, both[0].address, view(source), both[1].address, view(target))
+
+
+@contextlib.contextmanager
+def shared(comm: Any, call: Any) -> Any:
+    """What a rank does before a call that ranks share. If it fails, the call is made without arrays: the library tells the
+    other ranks, which wait for this one."""
+    try:
+        yield
+    except Exception:
+        if comm:
+            with contextlib.suppress(Exception):
+                call()
+        raise
 
 
 def plan_layout(comm: Any, plan: Any, side: Any) -> Any:

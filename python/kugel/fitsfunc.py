@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, dtype_of, lib, long_call, numpy_dtype, options, path, ptr, real, strings, text, view
+from ._lib import Handle, KugelError, dtype_of, lib, long_call, numpy_dtype, options, path, ptr, real, strings, text, view
 from .alms import Alm, _sets, alm_sizes, resize_alm
 from .maps import UNSEEN, filled, get_nside, host, is_masked, maptype
 
@@ -68,6 +68,15 @@ class _File:
         self._handle = Handle(out.value, lib.kugel_fits_close)
         self.address = out.value
         self.info = lib.kugel_fits_get_info(self.address).contents
+
+    def keyword(self, name):
+        """A keyword's value as text, "" if there is none."""
+        text = ctypes.create_string_buffer(80)
+        try:
+            lib.kugel_fits_get_keyword(self.address, name.encode(), text, len(text))
+        except (KugelError, ValueError):
+            return ""
+        return text.value.decode("latin1").strip()
 
     def column(self, i):
         out = _ffi.kugel_fits_column()
@@ -139,6 +148,13 @@ def make_card(key: Any, value: Any = "", comment: Any = "") -> Any:
 # ---- maps ------------------------------------------------------------------------------------------------------
 
 
+def _reader(file):
+    """What reads a file that is no map of one nside, as the end of a sentence."""
+    order = file.keyword("ORDERING").upper()
+    found = {"NUNIQ": ("a multi-order map", "read_multiorder"), "RANGE": ("a MOC", "read_moc")}.get(order)
+    return f" but {found[0]} (ORDERING = {order}): kugel.skyfiles.{found[1]} reads it" if found else ""
+
+
 def read_map(filename: Any, field: Any = 0, dtype: Any = None, nest: bool = False, partial: bool = False, hdu: int = 1, h: bool = False,
              verbose: bool = True, memmap: bool = False) -> Any:
     """HEALPix maps of a FITS file, whole sky.
@@ -154,7 +170,7 @@ def read_map(filename: Any, field: Any = 0, dtype: Any = None, nest: bool = Fals
     """
     file = _File(filename, hdu)
     if file.info.kind != _ffi.KUGEL_FITS_MAP:
-        raise OSError(f"{filename} holds no HEALPix map in HDU {hdu}")
+        raise OSError(f"{filename} holds no HEALPix map in HDU {hdu}{_reader(file)}")
     single = isinstance(field, (int, str, np.integer))
     fields = range(file.info.ncolumns) if field is None else [field] if single else field
     columns = np.array([file.find(f) for f in fields], np.int64)

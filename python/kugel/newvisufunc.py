@@ -198,7 +198,7 @@ def _graticule(axes, kind, x, y, lines, labels, dlon, dlat, colour, rot, flip, c
         axes.set_yticks(lat * scale, ylabels, fontsize=type_["ytick_label"], color=ycolour, **extra)
     if not markers:
         axes.tick_params(length=0)
-    axes.grid(bool(lines), color=colour or "grey", linewidth=0.6, linestyle=":")
+    axes.grid(bool(lines), **({"color": colour or "grey", "linewidth": 0.6, "linestyle": ":"} if lines else {}))
 
 
 def newprojplot(theta: Any, phi: Any, fmt: Any = None, lonlat: Any = False, **kwargs: Any) -> Any:

@@ -19,6 +19,8 @@ to the l2 norm of the result. Plans and points may be used from any number of th
 
 Plan(..., device="cuda:0") transforms on a GPU: arrays in its memory (of PyTorch, CuPy, kugel.DeviceArray or by DLPack) give such
 arrays, NumPy arrays give NumPy arrays. Results have the same bits in every run.
+
+Plan(..., comm=kugel.Comm.world()) shares transforms over ranks: each has points of its own and rows plan.modes_slice of the modes.
 """
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ import numpy as np
 
 from . import _ffi, nufft_arrays
 from ._lib import Handle, lib, long_call, options, view, writable
+from .comm import Layout, shared
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -57,11 +60,14 @@ class Plan:
                 half the time. Not to frequencies, not with gradient, on the CPU
     device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Without gradient, to modes or points
     ndim:       dimensions, 1 to 3, of a plan to frequencies; of others the length of n
+    comm:       a Comm, whose ranks share every transform to modes and to points in two and three dimensions, on the CPU: each makes
+                the plan, passes points of its own, and has of the modes the rows along axis 1 (modes_slice), with all of the other
+                axes; modes_layout gathers and scatters whole arrays, [..., total]. Not for normal, density, spread and interpolate
     """
 
     def __init__(self, n: Any, kind: str, *, tolerance: float | None = None, sign: int | None = None, precision: str = "f64",
                  fft_order: bool = False, period: Any = None, upsampling: float | None = None, density: float = 1.0, gradient: bool = False,
-                 ndim: int | None = None, device: str | None = None, real: bool = False) -> None:
+                 ndim: int | None = None, device: str | None = None, real: bool = False, comm: Any = None) -> None:
         if (n is None) != (kind == "to_frequencies"):
             raise ValueError('n is None for kind "to_frequencies" only, which takes ndim')
         #: numbers of modes; () to frequencies
@@ -78,7 +84,9 @@ class Plan:
         opts = options(_ffi.kugel_nufft_opts, type=_TYPES[kind], sign=int(sign or 0),
                        precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64,
                        tolerance=float(tolerance or 0), fft_order=int(bool(fft_order)), upsampling=float(upsampling or 0),
-                       density=float(density), gradient=int(bool(gradient)), real=int(bool(real)))
+                       density=float(density), gradient=int(bool(gradient)), real=int(bool(real)), comm=comm and comm._handle.address)
+        #: the Comm, or None
+        self.comm = comm
         #: whether strengths and values are real
         self.real = bool(real)
         #: whether points have derivatives
@@ -95,6 +103,15 @@ class Plan:
         #: cells that a point reaches, points of the fine grid, fine points per mode, expected relative error
         self.width, self.upsampling, self.error = info.width, info.upsampling, info.error
         self.fine = tuple(info.fine[:len(self.n)])
+        #: the modes along axis 1 that this rank has, in the order of arrays; without comm all
+        self.modes_slice = slice(info.modes_first, info.modes_first + info.modes_count)
+
+    @property
+    def modes_layout(self) -> Layout:
+        """Which modes each rank has, of a plan with comm."""
+        out = ctypes.c_void_p()
+        lib.kugel_nufft_layout(self._handle.address, ctypes.byref(out))
+        return Layout(self.comm, out.value)
 
     def points(self, x: Any, s: Any = None) -> Points:
         """Points x [M, ndim] (of one dimension also [M]), float or double, sorted for this plan; to frequencies also those,
@@ -130,6 +147,8 @@ class Points:
         self.plan, self.m, self.other = plan, x.shape[0] if x.ndim else 0, (s.shape[0],) if third else plan.n
         if plan.real:
             self.other = plan.n[:-1] + (plan.n[-1] // 2 + 1,)
+        if plan.comm:
+            self.other = self.other[:1] + (plan.modes_slice.stop - plan.modes_slice.start,) + self.other[2:]
         out = ctypes.c_void_p()
         if third:
             long_call(lib.kugel_nufft_frequencies_create, plan._handle.address, view(x), view(s), ctypes.byref(out))
@@ -146,7 +165,8 @@ class Points:
         own, other = (point, other) if to_modes else (other, point)
         narrow = plan.dtype.type().real.dtype if plan.real else plan.dtype
         kinds = (narrow, narrow if grid else plan.dtype)
-        return _call(function, self._handle, x, own, other, kinds if to_modes else kinds[::-1], out, plan._context)
+        return _call(function, self._handle, x, own, other, kinds if to_modes else kinds[::-1], out, plan._context,
+                     plan.comm)
 
     def execute(self, x: Any, out: Any = None) -> Any:
         """Strengths [..., M] to modes [..., n...] or frequencies [..., K], or modes to values, as the plan's kind says."""
@@ -193,10 +213,26 @@ class Normal(Points):
         raise ValueError("a normal operator has no points: ask those of Plan.points")
 
 
-def _call(function, handle, x, own, other, kinds, out, context=None):
+def _shared(comm, function, handle, x, own, other, kinds, out):
+    """The same over ranks, which agree in the library on what is wrong."""
+    with shared(comm, lambda: function(handle.address, None, None, None)):
+        x = np.asarray(x)
+        narrows = np.iscomplexobj(x) and kinds[0].kind != "c"
+        x = np.ascontiguousarray(x, None if narrows else kinds[0])
+        if out is None:
+            out = np.empty(x.shape[:max(x.ndim - len(own), 0)] + other, kinds[1])
+        writable(np.asanyarray(out), "out")
+        view(out)
+    long_call(function, handle.address, view(x), view(out), None)
+    return out
+
+
+def _call(function, handle, x, own, other, kinds, out, context=None, comm=None):
     """x [..., own...] to out [..., other...], of these two kinds; context: of a plan on a device."""
     kind, dtype = kinds
     there = nufft_arrays.on_device(x)
+    if comm:
+        return _shared(comm, function, handle, x, own, other, kinds, out)
     if there is None:
         x = np.asarray(x)
         if np.iscomplexobj(x) and kind.kind != "c":

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._lib import lib, long_call
 from .arrays import foreign
-from .devices import context
+from .hardware import context
 from .fft.arrays import Device
 
 

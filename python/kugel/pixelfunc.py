@@ -10,7 +10,7 @@ import numpy as np
 from . import _ffi
 from ._lib import bare, check, lib, long_call, options, ptr, view, writable
 from .arrays import empty_like, foreign, stream_handle
-from .devices import context
+from .hardware import context
 from .maps import (MAX_NSIDE, UNSEEN, accept_ma, check_max_nside, check_nside, filled, get_map_size, get_min_valid_nside,
                    get_nside, host, is_ma, is_masked, isnpixok, isnsideok, ma, ma_to_array, mask_bad, mask_good, maptype,
                    npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
@@ -214,7 +214,9 @@ def get_interp_weights(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.Arra
 
 
 def get_interp_val(m: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False) -> Any:
-    """Map values at directions by bilinear interpolation; for several maps an array with a row each."""
+    """Map values at directions by bilinear interpolation; for several maps an array with a row each.
+
+    kugel.points.interpolate sums the map's harmonics there instead, which is exact for maps without high ones."""
     several = maptype(m) != 0
     maps = np.asarray(filled(m))
     if maps.dtype.kind == "c":

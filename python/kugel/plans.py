@@ -16,9 +16,9 @@ import numpy as np
 
 from . import _ffi, latlon
 from ._lib import Handle, lib, long_call, mmax_option, options, ptr, view, writable
-from .comm import plan_layout
+from .comm import plan_layout, shared
 from .arrays import empty_like, foreign, stream_handle
-from .devices import context
+from .hardware import context
 from .maps import filled, host, is_masked
 
 if TYPE_CHECKING:
@@ -252,7 +252,10 @@ class Plan:
     def _batch(shape, count, length, what):
         expected = (length,) if count == 1 else (count, length)
         if shape[-len(expected):] != expected:
-            raise ValueError(f"{what} has shape {shape}; expected (..., {', '.join(map(str, expected))})")
+            rows = len(shape) > 1 and shape[-2] * shape[-1] == length
+            batch = "".join(f"{n}, " for n in shape[:-2]) if rows else ""
+            remedy = f": its rows follow one another, as after .reshape({batch}{length}), or grid.arrange of a grid from latitudes" if rows else ""
+            raise ValueError(f"{what} has shape {shape}; expected (..., {', '.join(map(str, expected))}){remedy}")
         return shape[:len(shape) - len(expected)]
 
     def _output(self, a, batch, kinds, count, length, out):
@@ -271,9 +274,10 @@ class Plan:
         return out, there
 
     def _run(self, function, a, inputs, outputs, out, stream):
-        a, batch = self._input(a, *inputs)
-        out, there = self._output(a, batch, *outputs[:3], out)
-        views = self._view(a, inputs[1]), self._view(there, outputs[1])
+        with shared(getattr(self, "comm", None), lambda: function(self._handle.address, None, None, None)):
+            a, batch = self._input(a, *inputs)
+            out, there = self._output(a, batch, *outputs[:3], out)
+            views = self._view(a, inputs[1]), self._view(there, outputs[1])
         if isinstance(a, np.ndarray) and there is out:
             long_call(function, self._handle.address, *views, None)
         else:

@@ -16,8 +16,8 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr
-from .comm import Layout
-from .devices import context
+from .comm import Layout, shared
+from .hardware import context
 from .plans import REAL, SHT, Grid, Plan, choice
 
 if TYPE_CHECKING:
@@ -177,9 +177,11 @@ class Radial(Plan):
 
     def _run(self, function, maps, out):
         count = 2 if self.spin else 1
-        maps, batch = self._input(maps, REAL, count, self.npix, "maps")
-        out, there = self._output(maps, batch, REAL, count, self.npix, out)
-        long_call(function, self._handle.address, self._view(maps, 2), self._view(there, 2), self._queue(maps, there))
+        with shared(self.comm, lambda: function(self._handle.address, None, None, None)):
+            maps, batch = self._input(maps, REAL, count, self.npix, "maps")
+            out, there = self._output(maps, batch, REAL, count, self.npix, out)
+            views = self._view(maps, 2), self._view(there, 2)
+        long_call(function, self._handle.address, *views, self._queue(maps, there))
         return out
 
     def __call__(self, maps: Any, out: Any = None) -> Any:

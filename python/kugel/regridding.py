@@ -10,7 +10,7 @@ import numpy as np
 from . import _ffi
 from ._lib import Handle, lib, long_call, options
 from .arrays import foreign
-from .devices import context
+from .hardware import context
 from .plans import REAL, Grid, Plan, choice, _BAD, _WEIGHTS
 
 _RECTANGULAR = (_ffi.KUGEL_GRID_GAUSS, _ffi.KUGEL_GRID_CLENSHAW_CURTIS, _ffi.KUGEL_GRID_FEJER1, _ffi.KUGEL_GRID_FEJER2,

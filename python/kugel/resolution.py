@@ -2,6 +2,7 @@
 """Maps at another nside by way of their coefficients."""
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def harmonic_ud_grade(map_in: npt.ArrayLike, nside_out: int, nside_in: int | Non
         raise ValueError(f"input_type must be 'map' or 'alm'; it is {input_type!r}")
     for name, fwhm in (("fwhm_in", fwhm_in), ("fwhm_out", fwhm_out)):
         if fwhm is not None and not fwhm >= 0:
-            raise ValueError(f"{name} must be >= 0 (radians); it is {fwhm}")
+            raise ValueError(f"{name} must be >= 0{' or None' if name == 'fwhm_out' else ''} (radians); it is {fwhm}")
     if input_type == "map":
         maptype(map_in)
         nside_in = get_nside(map_in)
@@ -84,9 +85,16 @@ def harmonic_ud_grade(map_in: npt.ArrayLike, nside_out: int, nside_in: int | Non
         alm = map2alm(map_in, lmax=lmax, mmax=mmax, iter=3 if iter is None else iter, pol=pol, use_weights=use_weights,
                       use_pixel_weights=use_pixel_weights)
     else:
+        unused = [name for name, given in (("iter", iter is not None), ("use_weights", use_weights), ("use_pixel_weights", not use_pixel_weights),
+                                           ("datapath", datapath is not None)) if given]
+        if unused:
+            warnings.warn(f"{', '.join(unused)} ignored: with input_type='alm' no map is analysed", UserWarning, stacklevel=2)
+        if isinstance(map_in, (list, tuple)) and len({np.size(a) for a in map_in}) > 1 and np.ndim(map_in[0]):
+            raise ValueError(f"the sets of alm (T, E, B of a TEB triplet) must have the same size; they have {', '.join(str(np.size(a)) for a in map_in)}")
         alm, single = _sets(map_in)
         if pol and not single and len(alm) not in (1, 3):
-            raise ValueError(f"alm has {len(alm)} sets; with pol they must be one or three (T, E, B), else give pol=False")
+            kinds = "a 2D ndarray with 1 or 3 rows" if isinstance(map_in, np.ndarray) else "a single 1D alm array or a TEB triplet"
+            raise ValueError(f"alm has {len(alm)} sets; pol=True supports {kinds}: give pol=False for sets that are not T, E, B")
         had = Alm.getlmax(alm.shape[-1])
         if had < 0:
             raise ValueError(f"alm has {alm.shape[-1]} coefficients, which is a full set for no lmax: mmax must be lmax")

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import tempfile
 from typing import TYPE_CHECKING, Any
@@ -32,20 +31,10 @@ __all__ = ["read_healsparse", "read_moc", "read_multiorder", "write_healsparse",
 _LARGEST = 1 << 31  # bytes of a map that nobody asked for by its nside
 
 
-def _keyword(file, name):
-    """A keyword's value as text, "" if there is none."""
-    text = ctypes.create_string_buffer(80)
-    try:
-        lib.kugel_fits_get_keyword(file.address, name.encode(), text, len(text))
-    except (KugelError, ValueError):
-        return ""
-    return text.value.decode("latin1").strip()
-
-
 def _table(path, what):
     """The open table of pixels of several sizes, its ORDERING, and the names of its columns."""
     file = fitsfunc._File(os.fspath(path), 1)
-    order = _keyword(file, "ORDERING").upper()
+    order = file.keyword("ORDERING").upper()
     if order not in ("NUNIQ", "RANGE"):
         raise ValueError(f"{path} has ORDERING {order or 'nothing'}; {what} has NUNIQ")
     return file, order, [file.column(i).name.decode("latin1") for i in range(file.info.ncolumns)]
@@ -155,9 +144,9 @@ def read_moc(path: Path, nside: int | None = None, nest: bool = False) -> Any:
     """
     file, order, columns = _table(path, "a MOC")
     if order == "RANGE":
-        if _keyword(file, "MOCDIM").upper() not in ("", "SPACE"):
-            raise ValueError(f"{path} is a MOC of {_keyword(file, 'MOCDIM')}; a mask needs one of space alone")
-        edges, level = _values(file, 0, np.int64), _keyword(file, "MOCORD_S") or _keyword(file, "MOCORDER") or "29"
+        if file.keyword("MOCDIM").upper() not in ("", "SPACE"):
+            raise ValueError(f"{path} is a MOC of {file.keyword('MOCDIM')}; a mask needs one of space alone")
+        edges, level = _values(file, 0, np.int64), file.keyword("MOCORD_S") or file.keyword("MOCORDER") or "29"
         if edges.size % 2 or not level.isdigit() or int(level) > 29:
             raise ValueError(f"{path} has {edges.size} ends of ranges and order {level}; the file is damaged")
         edges, finest = edges.reshape(-1, 2), 1 << int(level)

@@ -18,7 +18,7 @@ from . import _ffi, maps as _maps
 from ._lib import lib, long_call, mmax_option, options, real, view
 from .alms import (Alm, _complex, _sets, alm2cl, alm_sizes, almxfl, apply_windows, blm_gauss, new_to_old_spectra_order,
                    resize_alm, rotate_alm, smoothalm, synalm)
-from .devices import context
+from .hardware import context
 from .maps import check_nside, filled, get_nside, host, is_masked, maptype
 from .pixelfunc import reorder
 from .plans import Grid, SHT

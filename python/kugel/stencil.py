@@ -12,19 +12,24 @@
     state = numpy.stack([u, u])                                    # a step ago, now
     wave.advance(state, 0.9 * 2 / wave.bound ** 0.5, 1000)         # leapfrog
 
+    heat = kugel.stencil.laplacian((300, 400), h=0.5, compact=True, boundary="odd")
+    heat.advance(u, 3.0, 100, "adi")                               # u_t = laplace(u), implicit: no limit on the step
+
 A plan is the operator out_o = mask sum over terms of factor coefficient D field. An operator div(c grad u) is a plan of first
-derivatives, the product with c, and minus the adjoint of that plan. Plans run on the CPU, may be used from any number of threads,
-and results have the same bits for any number of them.
+derivatives, the product with c, and minus the adjoint of that plan. Plans may be used from any number of threads, and results have
+the same bits for any number of them.
+
+Plan(..., device="cuda:0") computes on a GPU: arrays in its memory (of PyTorch, CuPy, kugel.DeviceArray or by DLPack) give such
+arrays, NumPy arrays give NumPy arrays. Compact differences and "adi" run on the CPU.
 """
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import _ffi
+from . import _ffi, nufft_arrays
 from ._lib import Handle, lib, long_call, options, view, writable
 
 if TYPE_CHECKING:
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
 _BOUNDARIES = {"periodic": _ffi.KUGEL_STENCIL_PERIODIC, "odd": _ffi.KUGEL_STENCIL_ODD, "even": _ffi.KUGEL_STENCIL_EVEN,
                "zero": _ffi.KUGEL_STENCIL_ZERO, "one_sided": _ffi.KUGEL_STENCIL_ONE_SIDED}
-_METHODS = {"leapfrog": _ffi.KUGEL_STENCIL_LEAPFROG, "runge_kutta": _ffi.KUGEL_STENCIL_RUNGE_KUTTA}
+_METHODS = {"leapfrog": _ffi.KUGEL_STENCIL_LEAPFROG, "runge_kutta": _ffi.KUGEL_STENCIL_RUNGE_KUTTA, "adi": _ffi.KUGEL_STENCIL_ADI}
 _DTYPES = {"f64": np.dtype(np.float64), "f32": np.dtype(np.float32)}
 
 
@@ -64,23 +69,35 @@ def _ends(boundary, ndim):
     return pairs
 
 
+def _order(order):
+    """0 is what C takes for its own default."""
+    if order is not None and int(order) < 1:
+        raise ValueError(f"order is {order}, must be 2, 4, 6 or 8")
+    return 0 if order is None else int(order)
+
+
 class Plan:
     """A linear operator on fields of a grid.
 
     n:          numbers of nodes, one to three
     terms:      a list of Term, or of tuples of its arguments
     h:          distance of nodes, one number or one per axis
-    order:      of accuracy, 2, 4, 6 or 8
+    order:      of accuracy, 2 (default), 4, 6 or 8
+    compact:    differences of order 4 that are implicit along their axis, with 3/8 (second derivative) and 1/6 (first) of the error of
+                explicit ones of order 4; not with boundary "zero"
     boundary:   "periodic", "odd" (u = 0 at the end node, Dirichlet), "even" (u' = 0 at the end node, Neumann), "zero" (beyond the
                 end) or "one_sided"; one for all, one per axis, or a pair (low, high) per axis
     mask:       [n...], multiplies the results: 0 where they are to be 0
     fields:     that are read: arrays are [..., fields, n...], of one field [..., n...]
     outs:       that are written: arrays are [..., outs, n...], of one [..., n...]
     precision:  "f64" or "f32"
+    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Explicit differences, "leapfrog" and
+                "runge_kutta". Coefficients and mask are NumPy arrays
     """
 
-    def __init__(self, n: Any, terms: Any, *, h: Any = 1.0, order: int = 2, boundary: Any = "periodic", mask: npt.ArrayLike | None = None,
-                 fields: int = 1, outs: int = 1, precision: str = "f64") -> None:
+    def __init__(self, n: Any, terms: Any, *, h: Any = 1.0, order: int | None = None, boundary: Any = "periodic",
+                 mask: npt.ArrayLike | None = None, fields: int = 1, outs: int = 1, precision: str = "f64", compact: bool = False,
+                 device: str | None = None) -> None:
         #: numbers of nodes
         self.n = tuple(int(k) for k in np.atleast_1d(n))
         ndim = len(self.n)
@@ -109,14 +126,15 @@ class Plan:
             table[i].derivative[:ndim] = [int(k) for k in derivative]
             table[i].coefficient = on_grid(term.coefficient, f"term {i}: coefficient")
         steps = np.ascontiguousarray(np.broadcast_to(np.asarray(h, float), (ndim,)))
-        opts = options(_ffi.kugel_stencil_opts, ndim=ndim, n=np.array(self.n, np.int64), h=steps, order=int(order),
+        opts = options(_ffi.kugel_stencil_opts, ndim=ndim, n=np.array(self.n, np.int64), h=steps, order=_order(order), compact=int(bool(compact)),
                        precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64, fields=self.fields,
                        outs=self.outs, nterms=len(terms))
         opts.terms, opts.mask = table, on_grid(mask, "mask")
         for axis, pair in enumerate(_ends(boundary, ndim)):
             opts.boundary[axis][:] = [_BOUNDARIES[name] for name in pair]
         out = ctypes.c_void_p()
-        long_call(lib.kugel_stencil_create, None, ctypes.byref(opts), ctypes.byref(out))
+        self._context = nufft_arrays.context(device)
+        long_call(lib.kugel_stencil_create, self._context.address if self._context else None, ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_stencil_destroy)
         info = options(_ffi.kugel_stencil_info)
         lib.kugel_stencil_get_info(self._handle.address, info)
@@ -125,6 +143,9 @@ class Plan:
         self.order, self.bound = info.order, info.bound
 
     def _run(self, function, x, given, made, out):
+        there = nufft_arrays.on_device(x)
+        if there is not None:
+            return self._run_there(function, there, given, made, out)
         x = np.asarray(x)
         if x.dtype.kind == "c":
             raise TypeError("the array is complex, must be real: apply the plan to its real and imaginary parts")
@@ -144,6 +165,23 @@ class Plan:
                   view(out.reshape(lead + (made,) + self.n)), None)
         return out
 
+    def _run_there(self, function, x, given, made, out):
+        """The same of an array in device memory."""
+        own, other = [(k,) * (k > 1) + self.n for k in (given, made)]
+        nufft_arrays.check_place(x, self._context, "the array")
+        if x.dtype.kind == "c":
+            raise TypeError("the array is complex, must be real: apply the plan to its real and imaginary parts")
+        if x.shape[max(x.ndim - len(own), 0):] != own:
+            raise ValueError(f"the array has shape {x.shape}, must end with {own}")
+        lead = x.shape[:x.ndim - len(own)]
+        x = x.typed(self.dtype)
+        to = x.new(lead + other, self.dtype) if out is None else nufft_arrays.on_device(out)
+        if to is None or to.dtype != self.dtype or to.shape != lead + other or not to.contiguous:
+            raise ValueError(f"out must be a contiguous array {lead + other} of dtype {self.dtype} on {x.device}")
+        function(self._handle.address, ctypes.byref(x.reshaped(lead + (given,) + self.n).view()),
+                 ctypes.byref(to.reshaped(lead + (made,) + self.n).view()), x._queue())
+        return to.value() if out is None else out
+
     def apply(self, u: Any, out: Any = None) -> Any:
         """The operator on fields [..., fields, n...], of one field [..., n...]."""
         return self._run(lib.kugel_stencil_apply, u, self.fields, self.outs, out)
@@ -152,24 +190,42 @@ class Plan:
         """The transpose of apply, boundaries, coefficients and mask included."""
         return self._run(lib.kugel_stencil_adjoint, v, self.outs, self.fields, out)
 
+    def _advance(self, function, state, dt, steps, method):
+        if method not in _METHODS:
+            raise ValueError(f"method is {method!r}; allowed are {', '.join(map(repr, _METHODS))}")
+        levels = (2,) if method == "leapfrog" else ()
+        shape = levels + (self.fields,) * (self.fields > 1) + self.n
+        there = nufft_arrays.on_device(state)
+        if there is not None:
+            nufft_arrays.check_place(there, self._context, "state")
+            if there.shape != shape or there.dtype != self.dtype or not there.contiguous:
+                raise ValueError(f"state must be a contiguous array {shape} of dtype {self.dtype}, since it changes in place")
+            function(self._handle.address, _METHODS[method], float(dt), int(steps),
+                     ctypes.byref(there.reshaped(levels + (self.fields,) + self.n).view()), there._queue())
+            return state
+        if not isinstance(state, np.ndarray) or state.shape != shape or state.dtype != self.dtype or not state.flags.c_contiguous:
+            raise ValueError(f"state must be a contiguous array {shape} of dtype {self.dtype}, since it changes in place")
+        writable(state, "state")
+        long_call(function, self._handle.address, _METHODS[method], float(dt), int(steps),
+                  view(state.reshape(levels + (self.fields,) + self.n)), None)
+        return state
+
     def advance(self, state: Any, dt: float, steps: int = 1, method: str = "leapfrog") -> Any:
         """Advances fields by `steps` steps of dt in place, and returns them.
 
         "leapfrog":    u'' = L u; state is [2, fields, n...] (of one field [2, n...]): a step ago, and now
         "runge_kutta": u' = L u, order 4; state is [fields, n...] (of one field [n...])
+        "adi":         u' = L u, order 2, implicit along one axis at a time: no limit on dt where second derivatives with coefficients
+                       >= 0 make u' (Crank-Nicolson, Peaceman-Rachford). For plans of order 2, or compact ones without coefficients
+                       and mask (order 4 in h: Mitchell-Fairweather); each term along at most one axis, of a field to itself
 
         state is a contiguous array of the plan's dtype.
         """
-        if method not in _METHODS:
-            raise ValueError(f"method is {method!r}; allowed are 'leapfrog', 'runge_kutta'")
-        levels = (2,) if method == "leapfrog" else ()
-        shape = levels + (self.fields,) * (self.fields > 1) + self.n
-        if not isinstance(state, np.ndarray) or state.shape != shape or state.dtype != self.dtype or not state.flags.c_contiguous:
-            raise ValueError(f"state must be a contiguous array {shape} of dtype {self.dtype}, since it changes in place")
-        writable(state, "state")
-        long_call(lib.kugel_stencil_advance, self._handle.address, _METHODS[method], float(dt), int(steps),
-                  view(state.reshape(levels + (self.fields,) + self.n)), None)
-        return state
+        return self._advance(lib.kugel_stencil_advance, state, dt, steps, method)
+
+    def advance_adjoint(self, state: Any, dt: float, steps: int = 1, method: str = "leapfrog") -> Any:
+        """The transpose of advance, in place: turns the gradient by the last state into the gradient by the first."""
+        return self._advance(lib.kugel_stencil_advance_adjoint, state, dt, steps, method)
 
 
 def laplacian(n: Any, h: Any = 1.0, *, coefficient: Any = None, **options_: Any) -> Any:

@@ -47,7 +47,8 @@ def _place(kind, fig, sub, hold, reuse, margins, **own):
         places = sub if hasattr(sub, "__len__") else (sub,)
         axes = figure.add_subplot(*places, axes_class=kind, **own)
     else:
-        figure = figure or pyplot.figure(fig, figsize=_SIZES[kind.__name__[3:-4]])
+        size = {} if fig is not None and pyplot.fignum_exists(fig) else {"figsize": _SIZES[kind.__name__[3:-4]]}
+        figure = figure or pyplot.figure(fig, **size)
         rect = (0.03, 0.05, 0.94, 0.85)
         if margins is not None:
             left, bottom, right, top = margins

@@ -205,7 +205,7 @@ def _scale(norm):
     try:
         return _SCALES[norm.lower() if isinstance(norm, str) else norm]
     except (KeyError, TypeError):
-        raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist'") from None
+        raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist'; projview takes other norms of matplotlib") from None
 
 
 def _show(picture, proj, m, v, fig, sub, hold, reuse, margins, grid):

@@ -2,6 +2,7 @@
 /* Plans of the ball: what they own, what they tell. */
 #include <math.h>
 #include "ball/ball.h"
+#include "ball/gpu.h"
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -67,12 +68,9 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
   kugel_ball_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ball_opts"));
   kugel_ctx *held = kugel__ctx_retain(ctx);
-  kugel_ball *p = held->device.type == KUGEL_CPU ? kugel__calloc(held, sizeof *p) : NULL;
+  kugel_ball *p = kugel__calloc(held, sizeof *p);
   if (!p) {
-    int type = held->device.type;
     kugel_ctx_destroy(held);
-    KUGEL_CHECK(type == KUGEL_CPU, KUGEL_ENOTSUP,
-                "transforms in the ball run on the CPU: pass a context of it");
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
   }
   p->ctx = held;
@@ -87,6 +85,8 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
   }
   if (!s)
     s = make_sphere(p, o.sphere);
+  if (!s && p->ctx->device.type != KUGEL_CPU)
+    s = kugel__ball_gpu_create(p);
   p->opts.radii = NULL;
   p->opts.sphere = NULL;
   if (s) {
@@ -102,6 +102,7 @@ void kugel_ball_destroy(kugel_ball *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel__ball_gpu_destroy(p);
   for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
     for (int c = 0; c < KUGEL__BALL_CHUNKS; c++)
       kugel_jwt_destroy(p->radial[i][c]);
@@ -184,22 +185,33 @@ kugel_status kugel_ball_truncated(const kugel_ball *p, int64_t *nl)
 kugel_status kugel__ball_kind(const kugel_ball *p, kugel_ball_kind kind, int *components)
 {
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_ball_create");
-  KUGEL_CHECK(kind == KUGEL_BALL_SCALAR || kind == KUGEL_BALL_VECTOR, KUGEL_EINVAL,
-              "kind is %d, must be KUGEL_BALL_SCALAR (0) or VECTOR (1)", (int)kind);
+  KUGEL_CHECK((int)kind >= 0 && kind <= KUGEL_BALL_SPIN, KUGEL_EINVAL,
+              "kind is %d, must be KUGEL_BALL_SCALAR (0), VECTOR (1) or SPIN (2)", (int)kind);
   KUGEL_CHECK(kind == KUGEL_BALL_SCALAR || p->opts.vectors, KUGEL_EINVAL,
-              "kind is KUGEL_BALL_VECTOR, but the plan is for scalars: set opts.vectors to 1");
-  *components = kind == KUGEL_BALL_VECTOR ? 3 : 1;
+              "kind is KUGEL_BALL_%s, but the plan is for scalars: set opts.vectors to 1",
+              kind == KUGEL_BALL_SPIN ? "SPIN" : "VECTOR");
+  *components = kind == KUGEL_BALL_SCALAR ? 1 : 3;
   return KUGEL_OK;
 }
 
 kugel_status kugel__ball_array(const kugel_ball *p, const kugel_array *a, const char *name, int components,
-                               bool values, int64_t *batch)
+                               kugel__ball_form form, int64_t *batch)
 {
-  int64_t coeffs[] = {components, p->nlm, p->n}, points[] = {components, p->nr, p->ntheta, p->nphi},
-          cut[] = {components, p->nr, p->npix};
-  int64_t *shape = !values ? coeffs : p->grid ? points : cut;
+  int64_t rows[] = {components, p->nlm, form == KUGEL__BALL_COEFFS ? p->n : p->nr},
+          points[] = {components, p->nr, p->ntheta, p->nphi}, cut[] = {components, p->nr, p->npix};
+  bool values = form >= KUGEL__BALL_VALUES;
+  int64_t *shape = !values ? rows : p->grid ? points : cut;
   int ndim = values && p->grid ? 4 : 3, skip = components == 1;
   kugel_dtype real = p->single ? KUGEL_F32 : KUGEL_F64, pair = p->single ? KUGEL_C64 : KUGEL_C128;
   *batch = -1;
-  return kugel__array_check(a, name, values ? real : pair, ndim - skip, shape + skip, batch);
+  return kugel__array_check_on(p->gpu ? &p->ctx->device : NULL, a, name,
+                               form == KUGEL__BALL_VALUES ? real : pair, ndim - skip, shape + skip, batch);
+}
+
+kugel_status kugel__ball_apart(const kugel_array *in, const char *name_in, const kugel_array *out,
+                               const char *name_out)
+{
+  bool handles = in->device.type == KUGEL_OPENCL && in->data != out->data; /* buffers, not addresses */
+  return handles || in->device.type != out->device.type ? KUGEL_OK
+                                                        : kugel__array_disjoint(in, name_in, out, name_out);
 }

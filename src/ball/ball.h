@@ -30,8 +30,9 @@ struct kugel_ball {
   int64_t chunk_rows;                    /* of the longest chunk */
   kugel_jwt
       *radial[KUGEL__BALL_COMPONENTS][KUGEL__BALL_CHUNKS]; /* of degrees l, and for vectors l - 1, l + 1 */
-  int64_t part; /* radii whose alm are in memory at once; all: nr */
-  int64_t maps; /* radii whose spin maps are handled at once */
+  int64_t part;                /* radii whose alm are in memory at once; all: nr */
+  int64_t maps;                /* radii whose spin maps are handled at once */
+  struct kugel__ball_gpu *gpu; /* NULL: on the CPU */
 };
 
 /* Rows before those of degree l. */
@@ -58,11 +59,40 @@ kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int
 kugel_status kugel__ball_turn(const kugel_ball *p, int chunk, int components, bool to_alm, int64_t k0,
                               int64_t count, char *rows, char *alm);
 
-/* Checks an array [..., components, rows, columns] of a plan, complex or real; *batch: its leading extents. components 1
- * is no axis. */
+/* Checks an array of a plan; *batch: its leading extents. components 1 is no axis. */
+typedef enum kugel__ball_form {
+  KUGEL__BALL_COEFFS,   /* complex [..., components, nlm, n] */
+  KUGEL__BALL_PROFILES, /* complex [..., components, nlm, nr] */
+  KUGEL__BALL_VALUES,   /* real [..., components, nr, ntheta, nphi] */
+  KUGEL__BALL_PAIRS     /* complex, the same */
+} kugel__ball_form;
 kugel_status kugel__ball_array(const kugel_ball *p, const kugel_array *a, const char *name, int components,
-                               bool values, int64_t *batch);
+                               kugel__ball_form form, int64_t *batch);
+/* Checks that the memory of two of them is apart. */
+kugel_status kugel__ball_apart(const kugel_array *in, const char *name_in, const kugel_array *out,
+                               const char *name_out);
 kugel_status kugel__ball_kind(const kugel_ball *p, kugel_ball_kind kind, int *components);
+
+/* A transform under way between coefficients and a grid. */
+typedef kugel_status (*kugel__ball_radial_fn)(const kugel_jwt *, int, const kugel_array *,
+                                              const kugel_array *, kugel_queue *);
+typedef kugel_status (*kugel__ball_sphere_fn)(const kugel_sht *, const kugel_array *, const kugel_array *,
+                                              kugel_queue *);
+typedef struct kugel__ball_call {
+  const kugel_ball *p;
+  kugel_ball_kind kind;
+  int components;
+  bool to_grid, analysis; /* analysis: that or its adjoint */
+  kugel__ball_radial_fn radial;
+  kugel__ball_sphere_fn sphere;
+  int64_t k0, count;              /* the part: radii [k0, k0 + count) */
+  char *rows, *alm, *maps, *sums; /* work space */
+} kugel__ball_call;
+
+/* The transforms on the spheres of a part, between alm and values of the caller, as [lo, hi] of the progress. */
+kugel_status kugel__ball_shells(const kugel__ball_call *c, double lo, double hi, char *values);
+/* Refuses values that are not finite. */
+kugel_status kugel__ball_finite(const kugel__ball_call *c, const char *values);
 /* Degree of component i of a vector, or of a scalar, less l. */
 static inline int kugel__ball_shift(int components, int i)
 {

@@ -5,6 +5,7 @@
 
 #include "core/base.h"
 
+/* Numbered as in kernels/series.cl. */
 typedef enum kugel__ladder {
   KUGEL__LADDER_SAME,      /* f, l to l */
   KUGEL__LADDER_RAISE,     /* f' - l f / r, l to l + 1 */

@@ -82,12 +82,33 @@ static kugel_status choose_grid(kugel_ball *p, int64_t degree)
   return extent("nphi", o->nphi, 2 * p->mmax + 1, smooth((k + 1) * p->mmax + 1), &p->nphi);
 }
 
+/* On devices a field goes through memory at once. */
+static kugel_status whole_field(kugel_ball *p, int components, int64_t limit)
+{
+  KUGEL_CHECK(!p->ctx->npeers, KUGEL_ENOTSUP,
+              "the context has %d devices, transforms in the ball run on one: pass a context of that one",
+              p->ctx->npeers + 1);
+  p->chunk[++p->chunks] = p->lmax + 1;
+  p->chunk_rows = p->nlm;
+  p->part = p->maps = p->nr;
+  kugel__ball_space s = kugel__ball_space_of(p, components);
+  KUGEL_CHECK(
+      !limit || s.rows + s.maps <= (uint64_t)limit, KUGEL_ENOMEM,
+      "a transform needs %zu bytes of work space on the device, the limit of the context is %lld: raise "
+      "it, lower lmax, n or factors, or use the CPU, which works in parts",
+      s.rows + s.maps, (long long)limit);
+  return KUGEL_OK;
+}
+
 /* Chunks of about equal numbers of rows: an eighth of the field, but no less than 16 MiB; under a limit of memory, down to a
  * sixteenth. Then as many radii at once as the limit allows. */
 static kugel_status choose_parts(kugel_ball *p)
 {
   int components = p->opts.vectors ? 3 : 1;
-  int64_t limit = kugel__ctx_limit(p->ctx), each = p->nr * 2 * (int64_t)p->word * components, l = 0;
+  int64_t limit = kugel__ctx_limit(p->ctx), l = 0;
+  if (p->ctx->device.type != KUGEL_CPU)
+    return whole_field(p, components, limit);
+  int64_t each = p->nr * 2 * (int64_t)p->word * components;
   int64_t rows = kugel__max(p->nlm / 8 + 1, (16 << 20) / each + 1);
   if (limit)
     rows = kugel__max(p->nlm / 16 + 1, kugel__min(rows, limit / 4 / each));
@@ -122,10 +143,11 @@ static kugel_status choose_parts(kugel_ball *p)
 kugel__ball_space kugel__ball_space_of(const kugel_ball *p, int components)
 {
   int64_t pair = 2 * (int64_t)p->word * components;
-  int64_t maps = components == 1 ? 0 : 2 * p->npix * p->maps * (int64_t)p->word;
+  bool device = p->ctx->device.type != KUGEL_CPU;
+  int64_t maps = components == 1 ? 0 : (device ? 3 : 2) * p->npix * p->maps * (int64_t)p->word;
   int64_t sums = p->part < p->nr ? p->chunk_rows * p->n * 2 * (int64_t)p->word : 0;
   return (kugel__ball_space){.rows = (size_t)kugel__round_up(p->chunk_rows * p->nr * pair, 64),
-                             .alm = (size_t)kugel__round_up(p->nalm * p->part * pair, 64),
+                             .alm = device ? 0 : (size_t)kugel__round_up(p->nalm * p->part * pair, 64),
                              .maps = (size_t)kugel__round_up(maps, 64),
                              .sums = (size_t)kugel__round_up(sums, 64)};
 }

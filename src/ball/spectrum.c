@@ -2,9 +2,10 @@
 /* Energy spectra: squares of the coefficients of functions that are orthonormal over r^2 dr, into which chunks are
  * converted by way of values in radius. */
 #include <string.h>
-#include "ball/ball.h"
+#include "ball/gpu.h"
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/ctx.h"
 #include "core/parallel.h"
 
 typedef struct call {
@@ -70,7 +71,6 @@ static kugel_status all(call *c, int64_t batch, int64_t count, const char *coeff
 {
   const kugel_ball *p = c->p;
   size_t pair = 2 * p->word, rows = (size_t)p->chunk_rows;
-  KUGEL_TRY(make_plans(c));
   c->values = kugel__scratch_get(p->ctx, rows * (size_t)(p->nr + p->n) * pair);
   KUGEL_CHECK(c->values, KUGEL_ENOMEM, "no memory for a work space of %zu bytes",
               rows * (size_t)(p->nr + p->n) * pair);
@@ -99,17 +99,26 @@ kugel_status kugel_ball_spectrum(const kugel_ball *p, kugel_ball_kind kind, kuge
   KUGEL_TRY(kugel__ball_kind(p, kind, &c.components));
   KUGEL_CHECK((int)axis >= 0 && axis <= KUGEL_BALL_N, KUGEL_EINVAL,
               "axis is %d, must be KUGEL_BALL_L (0), M (1) or N (2)", (int)axis);
-  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is not NULL: spectra are made on the CPU");
+  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL: the plan runs on the CPU");
   KUGEL_CHECK(!p->own_radii, KUGEL_EINVAL,
               "the plan has radii of the caller and no spectra: make one without");
   int64_t count = axis == KUGEL_BALL_L ? p->lmax + 1 : axis == KUGEL_BALL_M ? p->mmax + 1 : p->n;
-  KUGEL_TRY(kugel__ball_array(p, coeffs, "coeffs", c.components, false, &batch));
-  KUGEL_TRY(kugel__array_check(energy, "energy", KUGEL_F64, 1, &count, &other));
+  KUGEL_TRY(kugel__ball_array(p, coeffs, "coeffs", c.components, KUGEL__BALL_COEFFS, &batch));
+  KUGEL_TRY(
+      kugel__array_check_on(p->gpu ? &p->ctx->device : NULL, energy, "energy", KUGEL_F64, 1, &count, &other));
   KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "coeffs has %lld fields and energy %lld: give as many",
               (long long)batch, (long long)other);
-  KUGEL_TRY(kugel__array_disjoint(coeffs, "coeffs", energy, "energy"));
-  kugel_status s =
-      batch ? all(&c, batch, count, kugel__array_data(coeffs), kugel__array_data(energy)) : KUGEL_OK;
+  KUGEL_TRY(kugel__ball_apart(coeffs, "coeffs", energy, "energy"));
+  bool host = coeffs->device.type == KUGEL_CPU && energy->device.type == KUGEL_CPU;
+  if (p->gpu && host)
+    KUGEL_TRY(kugel__queue_join(kugel__ctx_device(p->ctx), queue));
+  kugel_status s = batch ? make_plans(&c) : KUGEL_OK;
+  if (batch && !s && host)
+    s = all(&c, batch, count, kugel__array_data(coeffs), kugel__array_data(energy));
+  else if (batch && !s)
+    s = kugel__ball_gpu_spectrum(p, c.components, axis, count,
+                                 (kugel_jwt *const[]){c.even[0][0], c.even[1][0], c.even[2][0]}, batch,
+                                 coeffs, energy, queue);
   for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
     for (int k = 0; k < KUGEL__BALL_CHUNKS; k++)
       kugel_jwt_destroy(c.even[i][k]);

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms of a batch, one field after another. */
-#include <math.h>
 #include <string.h>
-#include "ball/ball.h"
+#include "ball/gpu.h"
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/parallel.h"
 
-typedef kugel_status (*radial_fn)(const kugel_jwt *, int, const kugel_array *, const kugel_array *,
-                                  kugel_queue *);
-typedef kugel_status (*sphere_fn)(const kugel_sht *, const kugel_array *, const kugel_array *, kugel_queue *);
-
-typedef struct call {
-  const kugel_ball *p;
-  int components;
-  bool to_grid;
-  radial_fn radial;
-  sphere_fn sphere;
-  int64_t k0, count;              /* the part: radii [k0, k0 + count) */
-  char *rows, *alm, *maps, *sums; /* work space */
-} call;
+typedef kugel__ball_call call;
 
 /* The share of the transforms in radius of a call, for progress: rotations against spherical-harmonic transforms. */
 static double radial_share(const kugel_ball *p)
@@ -95,82 +82,23 @@ static kugel_status all_radial(const call *c, double lo, double hi, char *coeffs
   return KUGEL_OK;
 }
 
-/* Spin maps of radii [k, k + count) of the part: (theta, phi) side by side per radius for the transform, apart for the caller. */
-static kugel_status spin_maps(const call *c, int64_t k, int64_t count, char *values)
-{
-  const kugel_ball *p = c->p;
-  size_t map = (size_t)p->npix * p->word, pair = 2 * p->word;
-  char *theta = values + (size_t)(p->nr + c->k0 + k) * map, *phi = theta + (size_t)p->nr * map;
-  kugel_array *alm = KUGEL_ARRAY(c->alm + (size_t)((c->count + 2 * k) * p->nalm) * pair,
-                                 p->single ? KUGEL_C64 : KUGEL_C128, count, 2, p->nalm),
-              *maps = KUGEL_ARRAY(c->maps, p->single ? KUGEL_F32 : KUGEL_F64, count, 2, p->npix);
-  if (c->to_grid)
-    KUGEL_TRY(c->sphere(p->spin, alm, maps, NULL));
-  for (int64_t i = 0; i < count; i++) {
-    char *at = c->maps + (size_t)(2 * i) * map;
-    memcpy(c->to_grid ? theta + (size_t)i * map : at, c->to_grid ? at : theta + (size_t)i * map, map);
-    memcpy(c->to_grid ? phi + (size_t)i * map : at + map, c->to_grid ? at + map : phi + (size_t)i * map, map);
-  }
-  return c->to_grid ? KUGEL_OK : c->sphere(p->spin, maps, alm, NULL);
-}
-
-static kugel_status all_sphere(const call *c, double lo, double hi, char *values)
-{
-  const kugel_ball *p = c->p;
-  double part = c->components == 3 ? lo + (hi - lo) / 4 : hi;
-  kugel_array *alm = KUGEL_ARRAY(c->alm, p->single ? KUGEL_C64 : KUGEL_C128, c->count, 1, p->nalm),
-              *maps = KUGEL_ARRAY(values + (size_t)(c->k0 * p->npix) * p->word,
-                                  p->single ? KUGEL_F32 : KUGEL_F64, c->count, 1, p->npix);
-  kugel__span outer = kugel__progress_enter(lo, part);
-  kugel_status s = c->sphere(p->scalar, c->to_grid ? alm : maps, c->to_grid ? maps : alm, NULL);
-  kugel__progress_leave(outer);
-  for (int64_t k = 0; !s && c->components == 3 && k < c->count; k += p->maps) {
-    int64_t count = kugel__min(p->maps, c->count - k);
-    double each = (hi - part) / (double)c->count;
-    outer = kugel__progress_enter(part + (double)k * each, part + (double)(k + count) * each);
-    s = spin_maps(c, k, count, values);
-    kugel__progress_leave(outer);
-  }
-  return s;
-}
-
-typedef struct shells {
-  const kugel_ball *p;
-  const char *values;
-} shells;
-
-static kugel_status finite_shell(void *arg, int64_t shell)
-{
-  const shells *t = arg;
-  int64_t npix = t->p->npix;
-  const char *at = t->values + (size_t)(shell * npix) * t->p->word;
-  for (int64_t i = 0; i < npix; i++) {
-    double v =
-        t->p->single ? (double)((const float *)(const void *)at)[i] : ((const double *)(const void *)at)[i];
-    KUGEL_CHECK(isfinite(v), KUGEL_EINVAL, "value %lld of shell %lld is %g: all values must be finite",
-                (long long)i, (long long)shell, v);
-  }
-  return KUGEL_OK;
-}
-
 static kugel_status one_part(const call *c, char *coeffs, char *values)
 {
   double share = radial_share(c->p);
   if (c->to_grid) {
     KUGEL_TRY(all_radial(c, 0, share, coeffs));
-    return all_sphere(c, share, 1, values);
+    return kugel__ball_shells(c, share, 1, values);
   }
-  KUGEL_TRY(all_sphere(c, 0, 1 - share, values));
+  KUGEL_TRY(kugel__ball_shells(c, 0, 1 - share, values));
   return all_radial(c, 1 - share, 1, coeffs);
 }
 
 static kugel_status one_field(call *c, char *coeffs, char *values)
 {
   const kugel_ball *p = c->p;
-  shells t = {p, values};
   kugel__progress_stage(0, 0.01, "values");
   if (!c->to_grid)
-    KUGEL_TRY(kugel__parallel(p->ctx, c->components * p->nr, finite_shell, &t));
+    KUGEL_TRY(kugel__ball_finite(c, values));
   for (c->k0 = 0; c->k0 < p->nr; c->k0 += c->count) {
     c->count = kugel__min(p->part, p->nr - c->k0);
     kugel__span outer = kugel__progress_enter(0.01 + 0.99 * (double)c->k0 / (double)p->nr,
@@ -193,7 +121,8 @@ static kugel_status run(call *c, int64_t batch, char *coeffs, char *values)
   c->maps = c->alm + space.alm;
   c->sums = c->maps + space.maps;
   size_t coeff_bytes = (size_t)(c->components * p->nlm * p->n) * 2 * p->word,
-         value_bytes = (size_t)(c->components * p->nr * p->npix) * p->word;
+         value_bytes =
+             (size_t)(c->components * p->nr * p->npix) * p->word * (c->kind == KUGEL_BALL_SPIN ? 2 : 1);
   kugel_status s = KUGEL_OK;
   kugel__span outer = kugel__progress_enter(0, 1);
   for (int64_t i = 0; !s && i < batch; i++) {
@@ -207,21 +136,25 @@ static kugel_status run(call *c, int64_t batch, char *coeffs, char *values)
 }
 
 static kugel_status execute(const kugel_ball *p, kugel_ball_kind kind, bool to_grid, bool analysis,
-                            radial_fn radial, sphere_fn sphere, const kugel_array *in, const kugel_array *out,
-                            kugel_queue *queue)
+                            kugel__ball_radial_fn radial, kugel__ball_sphere_fn sphere, const kugel_array *in,
+                            const kugel_array *out, kugel_queue *queue)
 {
-  call c = {.p = p, .to_grid = to_grid, .radial = radial, .sphere = sphere};
+  call c = {
+      .p = p, .kind = kind, .to_grid = to_grid, .analysis = analysis, .radial = radial, .sphere = sphere};
   int64_t batch, other;
+  kugel__ball_form grid = kind == KUGEL_BALL_SPIN ? KUGEL__BALL_PAIRS : KUGEL__BALL_VALUES;
   KUGEL_TRY(kugel__ball_kind(p, kind, &c.components));
-  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is not NULL: these transforms run on the CPU");
+  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL: the plan runs on the CPU");
   KUGEL_CHECK(
       !analysis || !p->cuts, KUGEL_EINVAL,
       "the plan evaluates at radii or on a sphere of the caller and has no analysis: make one without");
-  KUGEL_TRY(kugel__ball_array(p, in, "in", c.components, !to_grid, &batch));
-  KUGEL_TRY(kugel__ball_array(p, out, "out", c.components, to_grid, &other));
+  KUGEL_TRY(kugel__ball_array(p, in, "in", c.components, to_grid ? KUGEL__BALL_COEFFS : grid, &batch));
+  KUGEL_TRY(kugel__ball_array(p, out, "out", c.components, to_grid ? grid : KUGEL__BALL_COEFFS, &other));
   KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "in has %lld fields and out %lld: give as many", (long long)batch,
               (long long)other);
-  KUGEL_TRY(kugel__array_disjoint(in, "in", out, "out"));
+  KUGEL_TRY(kugel__ball_apart(in, "in", out, "out"));
+  if (p->gpu)
+    return kugel__ball_gpu_run(&c, batch, to_grid ? in : out, to_grid ? out : in, queue);
   char *a = kugel__array_data(in), *b = kugel__array_data(out);
   return batch ? run(&c, batch, to_grid ? a : b, to_grid ? b : a) : KUGEL_OK;
 }

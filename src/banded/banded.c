@@ -5,6 +5,7 @@
 #include "banded/sweep.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/plan.h"
 #include "device/device.h"
 
 static kugel_status check_opts(const kugel_banded_opts *o)
@@ -48,12 +49,10 @@ kugel_status kugel_banded_create(kugel_ctx *ctx, const kugel_banded_opts *opts, 
   kugel_banded_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_banded_opts"));
   KUGEL_TRY(check_opts(&o));
-  kugel_ctx *held = kugel__ctx_retain(ctx);
-  kugel_banded *p = kugel__calloc(held, sizeof *p);
-  if (!p) {
-    kugel_ctx_destroy(held);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
-  }
+  kugel_ctx *held;
+  kugel_banded *p = kugel__plan_alloc(ctx, sizeof *p, &held);
+  if (!p)
+    return KUGEL_ENOMEM;
   p->ctx = held;
   p->opts = o;
   p->opts.lower = p->opts.diagonal = p->opts.upper = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Modules: the cache in memory of each device, and the way to the one on disk. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include "codegen/bundle.h"
@@ -165,7 +166,15 @@ static kugel_status build_from(building *b, kugel__program **out)
   return dev->ops->load(dev, &program, out, NULL, NULL);
 }
 
-/* From the disk if it is there and the device takes it, else from the text, which then goes to the disk. */
+static atomic_bool keep_all;
+
+void kugel__modules_keep(bool all)
+{
+  atomic_store(&keep_all, all);
+}
+
+/* From the disk if it is there and the device takes it, else from the text, which then goes to the disk, unless the driver keeps
+ * what it compiles: PoCL would compile once more for a binary. */
 static kugel_status build(building *b, kugel__program **out)
 {
   kugel__device *dev = b->device;
@@ -189,7 +198,7 @@ static kugel_status build(building *b, kugel__program **out)
     KUGEL_TRY(write_text(b));
   program = (kugel__program_spec){.name = b->spec->name, .options = b->spec->options, .text = b->text};
   char folder[1024];
-  bool keep = kugel__cache_folder(folder, sizeof folder) != NULL; // PoCL compiles once more for a binary
+  bool keep = (!dev->keeps_programs || atomic_load(&keep_all)) && kugel__cache_folder(folder, sizeof folder);
   double started = kugel__seconds();
   KUGEL_TRY(dev->ops->load(dev, &program, out, keep ? &binary : NULL, &bytes));
   kugel__kernels_count(KUGEL__KERNELS_COMPILED, kugel__seconds() - started);

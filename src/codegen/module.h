@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Modules: kernel text, specialised by defines, compiled for a context's device. A module is compiled once a
- * device and process; its machine code is kept on disk (codegen/cache.h), so a later process compiles
- * nothing. */
+ * device and process; its machine code is kept on disk, by Kugel (codegen/cache.h) or by the driver (PoCL), so a later
+ * process compiles nothing. */
 #ifndef KUGEL_CODEGEN_MODULE_H
 #define KUGEL_CODEGEN_MODULE_H
 
@@ -49,6 +49,9 @@ kugel_status kugel__module_kernel(kugel__module *module, const char *name, kugel
 /* The text as the device's compiler sees it (prelude, defines, text) for a language: KUGEL_CUDA or
  * KUGEL_OPENCL. kugel__free(NULL, *out). */
 kugel_status kugel__module_text(kugel_ctx *ctx, int32_t language, const kugel__module_spec *spec, char **out);
+
+/* For tests: programs of drivers that keep them themselves (PoCL) go to the cache on disk as well. Process-wide. */
+void kugel__modules_keep(bool all);
 
 /* What kugel_kernels_get_info reports, counted as it happens. */
 typedef enum kugel__kernels_event {

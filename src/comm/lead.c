@@ -26,6 +26,14 @@ void kugel__lead_end(void)
   pthread_mutex_unlock(&lock);
 }
 
+void kugel__lead_drop(kugel_comm *c, int64_t id, void (*drop)(void *plan), void *plan)
+{
+  kugel__order order = {.verb = KUGEL__LEAD_DROP, .id = id};
+  kugel__lead_begin(c, &order);
+  drop(plan);
+  kugel__lead_end();
+}
+
 kugel_status kugel_lead(kugel_ctx *ctx, kugel_comm *comm)
 {
   KUGEL_CHECK(!comm || comm->rank == 0, KUGEL_EINVAL,

@@ -9,7 +9,7 @@
 
 /* The first verbs are common to all kinds; a kind's own begin at KUGEL__LEAD_WORK. */
 enum { KUGEL__LEAD_DISMISS, KUGEL__LEAD_MAKE, KUGEL__LEAD_DROP, KUGEL__LEAD_MEASURE, KUGEL__LEAD_WORK };
-enum { KUGEL__LEAD_SHT, KUGEL__LEAD_RADIAL, KUGEL__LEAD_VOLUME, KUGEL__LEAD_KINDS };
+enum { KUGEL__LEAD_SHT, KUGEL__LEAD_RADIAL, KUGEL__LEAD_VOLUME, KUGEL__LEAD_GLOBAL, KUGEL__LEAD_KINDS };
 
 typedef struct kugel__order {
   int64_t kind, verb, id, code; // id: of the plan; code: of DISMISS
@@ -28,6 +28,8 @@ typedef struct kugel__lead_kind {
  * that serve. A MAKE order gets its id here. */
 kugel_status kugel__lead_begin(kugel_comm *c, kugel__order *order);
 void kugel__lead_end(void);
+/* Rank 0: drops its side of plan `id`, here with `drop`, and those of the ranks that serve. */
+void kugel__lead_drop(kugel_comm *c, int64_t id, void (*drop)(void *plan), void *plan);
 
 /* The loop of a rank that serves. */
 kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_kind *const *kinds,

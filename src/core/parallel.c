@@ -108,11 +108,20 @@ double kugel__seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double interval = 0.02; // seconds between two reports, at least
+
+double kugel__progress_interval(double seconds)
+{
+  double before = interval;
+  interval = seconds;
+  return before;
+}
+
 // Whether the latest call of the callback is long ago; then this is the latest.
 static bool due(void)
 {
   double now = kugel__seconds();
-  if (now - progress.last < 0.02)
+  if (now - progress.last < interval)
     return false;
   progress.last = now;
   return true;

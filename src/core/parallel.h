@@ -51,4 +51,8 @@ void kugel__progress_stage_by(double lo, double hi, const char *stage, kugel__pr
  * KUGEL_ECANCELED if the callback says so. */
 kugel_status kugel__progress_step(double done);
 
+/* For tests: the least seconds between two reports, 0.02 at first; 0 reports at every occasion, so that what a test
+ * sees does not depend on the machine. Returns the one before. Process-wide; not during a call. */
+double kugel__progress_interval(double seconds);
+
 #endif

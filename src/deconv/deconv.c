@@ -50,8 +50,6 @@ static kugel_status take_depths(const kugel_deconv *p)
     return KUGEL_OK;
   KUGEL_CHECK(p->ndim == 3 && o->depth, KUGEL_EINVAL, "PSFs by depth need 3 axes and a list of planes");
   KUGEL_CHECK(!o->back, KUGEL_EINVAL, "back is set with PSFs by depth: their adjoint goes back");
-  KUGEL_CHECK(!kugel__deconv_on_device(p), KUGEL_ENOTSUP,
-              "depths is %lld: PSFs by depth are on the CPU, use a context of \"cpu\"", (long long)o->depths);
   for (int64_t d = 0; d < o->depths; d++)
     KUGEL_CHECK(isfinite(o->depth[d]) && (!d || o->depth[d] > o->depth[d - 1]), KUGEL_EINVAL,
                 "depth[%lld] is %g: planes must be finite and rise", (long long)d, o->depth[d]);
@@ -95,15 +93,15 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
 
 /* ---- PSFs ---- */
 
-static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
-                                     kugel_volume **out)
+/* A PSF with everything checked, [k...] at h, its values divided by their sum. */
+static kugel_status take_psf(const kugel_deconv *p, const kugel_array *psf, const char *name, bool signs,
+                             double **h)
 {
   int64_t k[3];
-  double *h, sum = 0, least = 0;
-  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV || back;
+  double sum = 0, least = 0;
   KUGEL_CHECK(psf && psf->ndim == p->ndim, KUGEL_ESHAPE, "%s has %d dimensions, must have %d", name,
               psf ? psf->ndim : 0, p->ndim);
-  KUGEL_TRY(kugel__psf_load(p->ctx, psf, name, k, &h));
+  KUGEL_TRY(kugel__psf_load(p->ctx, psf, name, k, h));
   kugel_status status = KUGEL_OK;
   for (int a = 0; a < 3 && !status; a++)
     if (k[a] != p->k[a])
@@ -111,13 +109,13 @@ static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, co
                           a - (3 - p->ndim), (long long)p->k[a]);
   int64_t count = k[0] * k[1] * k[2], bad = -1;
   for (int64_t i = 0; i < count; i++) {
-    bad = isfinite(h[i]) ? bad : i;
-    sum += h[i];
-    least = fmin(least, h[i]);
+    bad = isfinite((*h)[i]) ? bad : i;
+    sum += (*h)[i];
+    least = fmin(least, (*h)[i]);
   }
   if (!status && bad >= 0)
     status = KUGEL_FAIL(KUGEL_EINVAL, "element %lld of %s is %g: replace what is not finite", (long long)bad,
-                        name, h[bad]);
+                        name, (*h)[bad]);
   if (!status && least < 0 && !signs)
     status = KUGEL_FAIL(KUGEL_EINVAL,
                         "%s has negative values, down to %g: intensities are not negative; prepare it by "
@@ -125,47 +123,69 @@ static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, co
                         name, least);
   if (!status && !(sum > 0))
     status = KUGEL_FAIL(KUGEL_EINVAL, "%s sums to %g, must be above 0", name, sum);
+  for (int64_t i = 0; i < count && !status; i++)
+    (*h)[i] /= sum;
+  return status;
+}
+
+static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
+                                     kugel_volume **out)
+{
+  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV || back;
+  double *h = NULL;
+  int64_t count = p->k[0] * p->k[1] * p->k[2];
   kugel_volume_opts o = kugel__deconv_volume_opts(p);
-  o.scale = 1 / sum;
-  if (back) { // its adjoint goes from image to object
-    for (int64_t i = 0; i < count / 2; i++) {
-      double t = h[i];
-      h[i] = h[count - 1 - i];
-      h[count - 1 - i] = t;
-    }
+  kugel_status status = take_psf(p, psf, name, signs, &h);
+  for (int64_t i = 0; i < count / 2 && back && !status; i++) { // its adjoint goes from image to object
+    double t = h[i];
+    h[i] = h[count - 1 - i];
+    h[count - 1 - i] = t;
   }
   if (!status)
-    status =
-        kugel_volume_create(p->ctx, 3, p->object, p->k, KUGEL_ARRAY(h, KUGEL_F64, k[0], k[1], k[2]), &o, out);
+    status = kugel_volume_create(p->ctx, 3, p->object, p->k,
+                                 KUGEL_ARRAY(h, KUGEL_F64, p->k[0], p->k[1], p->k[2]), &o, out);
   kugel__free(p->ctx, h);
   return status;
 }
 
-/* One convolution, or one for each depth of psf [depths, k...]. */
+/* Of psf [depths, k...], one of which is copied to `all`. */
+static kugel_status add_depth(const kugel_deconv *p, const kugel_array *psf, int64_t d, double *all)
+{
+  int64_t step = psf->strides ? psf->strides[0] : psf->shape[1] * psf->shape[2] * psf->shape[3];
+  int64_t count = p->k[0] * p->k[1] * p->k[2];
+  kugel_array one = *psf;
+  double *h = NULL;
+  one.ndim = 3;
+  one.shape = psf->shape + 1;
+  one.strides = psf->strides ? psf->strides + 1 : NULL;
+  one.data = (char *)psf->data + d * step * (psf->dtype.bits / 8);
+  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV;
+  kugel_status status = take_psf(p, &one, "psf", signs, &h);
+  if (!status)
+    memcpy(all + d * count, h, (size_t)count * sizeof *h);
+  kugel__free(p->ctx, h);
+  return status;
+}
+
 static kugel_status make_forward(kugel_deconv *p, const kugel_array *psf)
 {
-  int64_t depths = p->opts.depths;
+  int64_t depths = p->opts.depths, count = p->k[0] * p->k[1] * p->k[2];
+  double *all;
   if (!depths)
     return make_convolution(p, psf, "psf", false, &p->h);
   KUGEL_CHECK(psf && psf->ndim == 4 && psf->shape && psf->shape[0] == depths, KUGEL_ESHAPE,
               "psf has %d dimensions and %lld PSFs, must have 4 and %lld", psf ? psf->ndim : 0,
               psf && psf->ndim > 0 && psf->shape ? (long long)psf->shape[0] : 0, (long long)depths);
-  KUGEL_ALLOC(p->ctx, p->depth, (size_t)depths * sizeof *p->depth);
-  KUGEL_ALLOC(p->ctx, p->by_depth, (size_t)depths * sizeof(kugel_volume *));
-  memset(p->by_depth, 0, (size_t)depths * sizeof(kugel_volume *));
-  memcpy(p->depth, p->opts.depth, (size_t)depths * sizeof *p->depth);
-  p->depths = depths;
-  int64_t step = psf->strides ? psf->strides[0] : psf->shape[1] * psf->shape[2] * psf->shape[3];
-  for (int64_t d = 0; d < depths; d++) {
-    kugel_array one = *psf;
-    one.ndim = 3;
-    one.shape = psf->shape + 1;
-    one.strides = psf->strides ? psf->strides + 1 : NULL;
-    one.data = (char *)psf->data + d * step * (psf->dtype.bits / 8);
-    KUGEL_TRY(make_convolution(p, &one, "psf", false, &p->by_depth[d]));
-  }
-  p->h = p->by_depth[0];
-  return KUGEL_OK;
+  KUGEL_ALLOC(p->ctx, all, (size_t)(depths * count) * sizeof *all);
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  kugel_status status = KUGEL_OK;
+  for (int64_t d = 0; d < depths && !status; d++)
+    status = add_depth(p, psf, d, all);
+  if (!status)
+    status = kugel_volume_create(p->ctx, 3, p->object, p->k,
+                                 KUGEL_ARRAY(all, KUGEL_F64, depths, p->k[0], p->k[1], p->k[2]), &o, &p->h);
+  kugel__free(p->ctx, all);
+  return status;
 }
 
 /* ---- public ---- */
@@ -202,13 +222,8 @@ void kugel_deconv_destroy(kugel_deconv *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  for (int64_t d = 0; d < p->depths; d++)
-    kugel_volume_destroy(p->by_depth[d]);
-  if (!p->depths)
-    kugel_volume_destroy(p->h);
+  kugel_volume_destroy(p->h);
   kugel_volume_destroy(p->back);
-  kugel__free(ctx, p->by_depth);
-  kugel__free(ctx, p->depth);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }

@@ -17,12 +17,10 @@ struct kugel_deconv {
   int64_t tiles;
   int64_t object[3], first[3]; // lengths estimated for a tile, and where its image lies in them
   uint64_t room;               // of a convolution, bytes; 0: any
+  kugel_volume_engine engine;  // on the CPU, AUTO or what fits
   bool f32;
   size_t real;
-  int64_t depths;          // PSFs that vary with depth; 0: one
-  double *depth;           // [depths] planes of the image
-  kugel_volume **by_depth; // [depths]; h is the first one, or by itself
-  kugel_volume *h, *back;  // object -> image; back: its adjoint goes back, NULL: that of h
+  kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h
 };
 
 kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p);
@@ -39,7 +37,6 @@ typedef struct kugel__deconv_state {
   void *sensitivity;    // object: H' M 1
   void *g[2];           // BIGGS: the last two steps
   void *y, *model;      // image with background taken into account; H x
-  void *part, *piece;   // with PSFs by depth: object, image
   int64_t plane;        // the image's plane, of the whole, that is plane 0 of the object
   unsigned char *known; // M
   double *sums;         // of each chunk, 3
@@ -81,9 +78,6 @@ static const double KUGEL__DECONV_CUT_F32 = 1e-4, KUGEL__DECONV_CUT_F64 = 1e-8;
 bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value);
 /* All steps; sets what info holds of them. */
 kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info);
-/* H x to s->model, H' s->model to s->r, with PSFs by depth. */
-kugel_status kugel__deconv_blur_by_depth(kugel__deconv_state *s, const void *x);
-kugel_status kugel__deconv_back_by_depth(kugel__deconv_state *s);
 /* x / (1 - lambda div(grad x / |grad x|)) of a whole object, to `out`. */
 kugel_status kugel__deconv_variation(kugel__deconv_state *s, double lambda, const void *x, void *out);
 /* out <- out + lambda times the negative Laplacian of x, without slope at the edges. */

@@ -24,6 +24,9 @@ struct kugel__deconv_device {
   kugel_queue *queue;
   kugel__module *module;
   kugel__kernel *kernel[KERNELS];
+  kugel_volume h; /* the plan's, with PSFs by depth at the planes of a tile: */
+  struct kugel__volume_device by_depth;
+  char *factors; /* host memory: a row of doubles, reals [PSFs][points] */
   kugel__mem a[ARRAYS], work[2], partial, sums, momentum, clipped;
   int64_t voxels, data;
   int64_t partials, there, again; /* room for the sums of threads, and how many there are of each way */
@@ -63,8 +66,9 @@ void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info
   double step = 2 + (uses(p, BEFORE, false) ? 2 : 0) + (uses(p, MOVED, false) ? 2 : 0);
   step += p->opts.method == KUGEL_DECONV_TV ? 2 : folds ? 2 : 0;
   // sums of threads of 8 voxels or more; those of the volume are one object and one image
-  c->device_bytes =
-      v->device_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)((objects + 0.25) * object + image);
+  c->device_bytes = (uint64_t)(p->opts.depths * v->transform[0]) * p->real +
+                    v->device_bytes * (p->opts.back ? 2u : 1u) +
+                    (uint64_t)((objects + 0.25) * object + image);
   c->kernel_bytes = 2 * v->kernel_bytes + (uint64_t)(step * object + image);
 }
 
@@ -158,6 +162,28 @@ static kugel_status allocate(kugel__deconv_device *d, const kugel_volume *h, con
   return KUGEL_OK;
 }
 
+// Another tile has other planes, and its own factors.
+static kugel_status make_factors(kugel__deconv_device *d)
+{
+  size_t points = (size_t)d->h.axis[0].points, bytes = (size_t)d->h.stored * points * d->p->real;
+  d->by_depth = *d->p->h->gpu;
+  d->by_depth.weights = NULL;
+  d->h.gpu = &d->by_depth;
+  KUGEL_ALLOC(d->p->ctx, d->factors, points * 8 + bytes + (size_t)d->h.stored * sizeof(bool));
+  d->by_depth.used = (bool *)(d->factors + points * 8 + bytes);
+  return kugel__device_alloc(d->device, bytes, &d->by_depth.weights);
+}
+
+static kugel_status set_factors(kugel__deconv_device *d, int64_t plane)
+{
+  size_t points = (size_t)d->h.axis[0].points;
+  d->h.shift = plane;
+  kugel__fused_weights(&d->h, d->factors + points * 8, (double *)(void *)d->factors, d->by_depth.used);
+  return kugel__device_copy(d->device, KUGEL__UPLOAD, (kugel__mem){d->by_depth.weights, 0},
+                            (kugel__mem){d->factors, points * 8}, (size_t)d->h.stored * points * d->p->real,
+                            d->queue);
+}
+
 static kugel_status load_kernels(kugel__deconv_device *d)
 {
   char defines[96];
@@ -188,6 +214,9 @@ kugel_status kugel__deconv_device_create(const kugel_deconv *p, kugel__deconv_de
       d->device->info.name, (long long)p->object[0], (long long)p->object[1], (long long)p->object[2]);
   KUGEL_TRY(kugel__queue_of(d->device, NULL, &d->queue));
   KUGEL_TRY(load_kernels(d));
+  d->h = *p->h;
+  if (p->opts.depths)
+    KUGEL_TRY(make_factors(d));
   return allocate(d, p->h, back);
 }
 
@@ -200,6 +229,9 @@ void kugel__deconv_device_destroy(kugel__deconv_device *d)
     kugel__device_free(d->device, d->a[a].base);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     kugel__device_free(d->device, all[i]->base);
+  if (d->factors)
+    kugel__device_free(d->device, d->by_depth.weights);
+  kugel__free(d->p->ctx, d->factors);
   kugel__module_put(d->module);
   kugel__free(d->p->ctx, d);
 }
@@ -208,7 +240,7 @@ void kugel__deconv_device_destroy(kugel__deconv_device *d)
 
 static const kugel_volume *back_of(const kugel__deconv_device *d)
 {
-  return d->p->back ? d->p->back : d->p->h;
+  return d->p->back ? d->p->back : &d->h;
 }
 
 static kugel_status find_sensitivity(const kugel__deconv_device *d)
@@ -265,7 +297,7 @@ static kugel_status take_step(kugel__deconv_device *d, int64_t i, double *value)
     h.before = d->a[BEFORE];
   if (m == KUGEL_DECONV_SHB || i == 1)
     KUGEL_TRY(set_momentum(d, (double)(i - 1) / (double)(i + 2), 0));
-  KUGEL_TRY(kugel__fused_apply(p->h, false, d->a[X], d->a[MODEL], d->work, d->clipped, &h, d->queue));
+  KUGEL_TRY(kugel__fused_apply(&d->h, false, d->a[X], d->a[MODEL], d->work, d->clipped, &h, d->queue));
   KUGEL_TRY(add_up(d, 1, d->there));
   KUGEL_TRY(kugel__device_copy(d->device, KUGEL__DOWNLOAD, (kugel__mem){sums, 0}, d->sums, d->sum, NULL));
   h.object = d->a[X];
@@ -301,6 +333,8 @@ static kugel_status start(kugel__deconv_device *d, const kugel__deconv_state *s,
   kugel__device *dev = d->device;
   kugel__mem y = {s->y, 0}, x = {s->x, 0};
   size_t bytes = (size_t)d->voxels * d->p->real;
+  if (d->factors)
+    KUGEL_TRY(set_factors(d, s->plane));
   KUGEL_TRY(
       kugel__device_copy(dev, KUGEL__UPLOAD, d->a[OBSERVED], y, (size_t)d->data * d->p->real, d->queue));
   KUGEL_TRY(flat ? fill(d, d->a[X], s->mean, d->voxels)

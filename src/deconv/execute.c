@@ -222,14 +222,11 @@ static kugel_status open_state(job *j, char **memory)
   bool two = accelerated || m == KUGEL_DECONV_WIENER || m == KUGEL_DECONV_TIKHONOV;
   bool device = kugel__deconv_on_device(p); // which has the others
   int arrays = device ? 1 : 3 + (two || m == KUGEL_DECONV_TV) + two + (m == KUGEL_DECONV_BIGGS ? 2 : 0);
-  bool depths = p->by_depth != NULL;
-  arrays += depths;
   int64_t chunks = (kugel__max(s->voxels, s->data) + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
   size_t object = (size_t)s->voxels * p->real + 64, data = (size_t)s->data * p->real + 64;
   size_t small = (size_t)s->data + (size_t)chunks * 16 + (size_t)(j->workers * p->cut[2]) * 16 +
                  (size_t)p->cut[0] * sizeof(slice) + 512;
-  *memory =
-      kugel__alloc(p->ctx, (size_t)arrays * object + (size_t)((device ? 1 : 2) + depths) * data + small);
+  *memory = kugel__alloc(p->ctx, (size_t)arrays * object + (size_t)(device ? 1 : 2) * data + small);
   KUGEL_CHECK(*memory, KUGEL_ENOMEM,
               "no memory for %d objects of %lld voxels: set opts.memory, and tiles are used", arrays,
               (long long)s->voxels);
@@ -248,8 +245,6 @@ static kugel_status open_state(job *j, char **memory)
       memset(s->g[i], 0, object);
     }
     s->model = carve(&at, data);
-    s->part = depths ? carve(&at, object) : NULL;
-    s->piece = depths ? carve(&at, data) : NULL;
   }
   s->sums = (double *)(void *)carve(&at, (size_t)chunks * 16);
   j->row = (double *)(void *)carve(&at, (size_t)(j->workers * p->cut[2]) * 16);

@@ -44,16 +44,14 @@ static void fill(const kugel__deconv_state *s, void *to, int64_t n, double value
 static kugel_status blur(kugel__deconv_state *s, const void *x)
 {
   kugel__progress_stage(0, 0.5, "convolution");
-  return s->p->by_depth ? kugel__deconv_blur_by_depth(s, x)
-                        : kugel__volume_apply(s->p->h, false, x, s->model);
+  return kugel__volume_apply_at(s->p->h, s->plane, false, x, s->model);
 }
 
 static kugel_status back(kugel__deconv_state *s)
 {
   const kugel_deconv *p = s->p;
   kugel__span span = kugel__progress_enter(0.5, 1);
-  kugel_status status = p->by_depth ? kugel__deconv_back_by_depth(s)
-                                    : kugel__volume_apply(p->back ? p->back : p->h, true, s->model, s->r);
+  kugel_status status = kugel__volume_apply_at(p->back ? p->back : p->h, s->plane, true, s->model, s->r);
   kugel__progress_leave(span);
   return status;
 }

@@ -29,8 +29,10 @@ kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
                                  p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
                              .boundary = boundary[p->opts.edges],
                              .precision = p->opts.precision,
-                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_AUTO,
+                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : p->engine,
                              .centre = p->centre,
+                             .depths = p->opts.depths,
+                             .depth = p->opts.depth,
                              .memory = p->room,
                              .scratch = p->opts.scratch};
 }
@@ -52,14 +54,12 @@ static double product(const int64_t n[3])
 static uint64_t array_bytes(const kugel_deconv *p)
 {
   double arrays = arrays_of(p->opts.method) * product(p->object) + 2 * product(p->cut);
-  if (p->opts.depths) // a weighted object, an image more
-    arrays += product(p->object) + product(p->cut);
   return (uint64_t)(arrays * (double)p->real + product(p->cut));
 }
 
 static uint64_t plans_of(const kugel_deconv *p)
 {
-  return p->opts.back ? 2 : p->opts.depths ? (uint64_t)p->opts.depths : 1;
+  return p->opts.back ? 2 : 1;
 }
 
 static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
@@ -68,10 +68,9 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   kugel_volume_info v = {.size = sizeof v};
   KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
   *c = (kugel_deconv_cost){.size = sizeof *c, .tiles = p->tiles, .engine = v.engine};
-  uint64_t plans = p->opts.depths ? (uint64_t)p->opts.depths : 1;
   c->bytes = v.host_bytes * plans_of(p) + array_bytes(p);
   c->scratch_bytes = v.scratch_bytes * plans_of(p);
-  c->seconds = 2 * v.seconds * (double)plans * (double)(p->opts.iterations + 1) * (double)p->tiles;
+  c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1) * (double)p->tiles;
   c->seconds +=
       4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
   if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
@@ -96,7 +95,20 @@ static kugel_status choose_whole(kugel_deconv *p, uint64_t limit, kugel_deconv_c
       "exact needs %llu bytes for arrays of the whole image, memory is %llu: raise it, or leave exact 0 "
       "for tiles",
       (unsigned long long)arrays, (unsigned long long)limit);
-  p->room = limit ? (limit - arrays) / plans_of(p) : 0;
+  uint64_t room = limit ? limit - arrays : 0, sum = (uint64_t)product(p->object) * p->real;
+  p->room = room / plans_of(p);
+  KUGEL_TRY(cost_of(p, c));
+  if (!limit || c->engine != KUGEL_VOLUME_TILES)
+    return KUGEL_OK;
+  if (room > sum) { // the adjoint of tiles adds them up in an object of its own
+    p->room = (room - sum) / plans_of(p);
+    if (cost_of(p, c) == KUGEL_OK) {
+      c->bytes += c->engine == KUGEL_VOLUME_TILES ? sum : 0;
+      return KUGEL_OK;
+    }
+  }
+  p->room = room / plans_of(p);
+  p->engine = KUGEL_VOLUME_PENCIL;
   return cost_of(p, c);
 }
 

@@ -68,6 +68,13 @@ typedef struct kugel__kernel_info {
   int64_t shared_bytes;
 } kugel__kernel_info;
 
+/* `count` rows of `bytes` bytes, pitches from one to the next. */
+typedef struct kugel__copied_rows {
+  kugel__mem dst, src;
+  size_t dst_pitch, src_pitch, bytes;
+  int64_t count;
+} kugel__copied_rows;
+
 typedef struct kugel__device_ops {
   const char *name; /* "cpu" */
   int32_t type;     /* KUGEL_CPU ... */
@@ -83,6 +90,10 @@ typedef struct kugel__device_ops {
   void (*free)(kugel__device *dev, kugel__place place, void *ptr);
   kugel_status (*copy)(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
                        kugel_queue *queue);
+  /* Rows between the device and page-locked host memory in one transfer; *done stays false where the device or its
+   * driver cannot. NULL: never. */
+  kugel_status (*copy_rows)(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                            kugel_queue *queue, bool *done);
   bool (*pinned)(const void *host); /* whether copies of host memory need no staging; NULL: not known */
   /* From one device's memory to another's, on a queue of either; NULL: by way of the host only. *done stays
    * false where these two devices cannot. */
@@ -145,8 +156,9 @@ struct kugel__device {
   atomic_int lost;   /* the driver's error that ended it, 0: alive */
   kugel_queue queue; /* the device's own */
   kugel_device_info info;
-  char identity[512];                   /* device, driver and compiler: what compiled code depends on */
-  void *modules;                        /* of the layer above: compiled kernels of this device, */
+  char identity[512];  /* device, driver and compiler: what compiled code depends on */
+  bool keeps_programs; /* its driver keeps compiled programs on disk, and compiles again to hand one out */
+  void *modules;       /* of the layer above: compiled kernels of this device, */
   void (*modules_free)(void *cache);    /* let go before the device is closed */
   void (*trim)(kugel__device *dev);     /* frees what is cached, before an allocation fails */
   pthread_mutex_t kept_lock;            /* of what follows */
@@ -184,6 +196,9 @@ kugel_status kugel__device_alloc(kugel__device *dev, size_t bytes, void **out);
 void kugel__device_free(kugel__device *dev, void *ptr);
 kugel_status kugel__device_copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src,
                                 size_t bytes, kugel_queue *queue);
+/* Up or down. Of page-locked memory one transfer where the device can, else a copy per row. */
+kugel_status kugel__device_copy_rows(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                                     kugel_queue *queue);
 kugel_status kugel__device_fill(kugel__device *dev, kugel__mem dst, int byte, size_t bytes,
                                 kugel_queue *queue);
 

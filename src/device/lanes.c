@@ -194,12 +194,24 @@ static kugel_status retire(run *r, kugel__lane *lane, bool wait)
   return KUGEL_OK;
 }
 
+/* Whether the next item is as far beyond the oldest under way as items may be. */
+static bool too_far(const run *r)
+{
+  int64_t oldest = r->next;
+  for (int i = 0; i < r->lanes->count; i++) {
+    const kugel__lane *lane = &r->lanes->lane[i];
+    if (lane->ended < lane->begun)
+      oldest = kugel__min(oldest, lane->slot[lane->ended % lane->slots].item);
+  }
+  return r->job->ahead && r->next - oldest >= r->job->ahead;
+}
+
 /* Queues the next item of a lane if a slot is free. */
 static kugel_status begin(run *r, kugel__lane *lane)
 {
   const kugel__lane_job *job = r->job;
   kugel__lane_slot *slot = &lane->slot[lane->begun % lane->slots];
-  if (lane->over || lane->begun - lane->ended == lane->slots)
+  if (lane->over || lane->begun - lane->ended == lane->slots || too_far(r))
     return KUGEL_OK;
   slot->item = job->next              ? job->next(job->arg, lane->index, lane->begun)
                : r->next < job->count ? r->next

@@ -67,6 +67,8 @@ typedef struct kugel__lane_job {
   /* The item of a lane's n-th turn, -1: none is left, by a fixed rule. NULL: items 0 to count - 1 in order, each
    * to the lane that first has a free slot. Results must not depend on which lane computes an item. */
   int64_t (*next)(void *arg, int lane, int64_t n);
+  int64_t
+      ahead; /* without next: an item waits until it is less than this beyond the oldest under way; 0: it never waits */
   kugel__lane_step load;    /* fills slot->host_in, queues copies on lane->in; NULL: nothing to copy */
   kugel__lane_step compute; /* queues kernels on lane->work, which has waited for the copies */
   kugel__lane_step store;   /* queues copies on lane->out, which has waited for the kernels; NULL: none */

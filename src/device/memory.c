@@ -67,6 +67,31 @@ kugel_status kugel__device_copy(kugel__device *dev, kugel__way way, kugel__mem d
   return finish(dev, queue, dev->ops->copy(dev, way, dst, src, bytes, q));
 }
 
+static kugel_status copy_rows(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                              kugel_queue *q)
+{
+  bool done = false;
+  if (dev->ops->copy_rows && rows->count > 1)
+    KUGEL_TRY(dev->ops->copy_rows(dev, way, rows, q, &done));
+  for (int64_t i = 0; i < rows->count && !done; i++) {
+    kugel__mem dst = {rows->dst.base, rows->dst.offset + (size_t)i * rows->dst_pitch},
+               src = {rows->src.base, rows->src.offset + (size_t)i * rows->src_pitch};
+    KUGEL_TRY(dev->ops->copy(dev, way, dst, src, rows->bytes, q));
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__device_copy_rows(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                                     kugel_queue *queue)
+{
+  if (!rows->bytes || rows->count <= 0)
+    return KUGEL_OK;
+  kugel_queue *q = NULL;
+  KUGEL_TRY(kugel__device_alive(dev));
+  KUGEL_TRY(kugel__queue_of(dev, queue, &q));
+  return finish(dev, queue, copy_rows(dev, way, rows, q));
+}
+
 kugel_status kugel__device_fill(kugel__device *dev, kugel__mem dst, int byte, size_t bytes,
                                 kugel_queue *queue)
 {

@@ -25,6 +25,7 @@ struct kugel__nufft_gpu {
   kugel__nufft_boxes to_grid, to_points;
   int spread_threads, spread_layers; /* of a block; of a box */
   int spread_copies;                 /* boxes whose lists a point may be in */
+  bool ordered;                      /* strengths are sorted before they are spread */
   int interpolate_layers;
   size_t tile; /* bytes of shared memory of an interpolated box, 0: not held there */
   kugel__gpu_work work;

@@ -21,6 +21,9 @@ typedef struct sort_shape {
   double width;
 } sort_shape;
 
+/* What the kernels find, in `found`: the first point that is not finite, jobs of spreading, parts in the side buffer, jobs of
+ * interpolation. Read once, at the end: a wait for the device costs as much as a pass over the points. */
+enum { BAD, SPREADS, SIDES, INTERPOLATES, NUMBERS };
 enum { BINS, DIGITS, SCATTER, SPAN_TOTALS, TOTAL_SUMS, SPAN_SUMS, STARTS, FRACTIONS, EMIT, KERNELS };
 
 typedef struct sorter {
@@ -33,7 +36,8 @@ typedef struct sorter {
   kugel__nufft_boxes spread, interpolate;
   void *memory; /* while points are sorted, of `bytes`, with the following parts */
   size_t bytes;
-  kugel__mem key[2], other, count, totals, bad, counts; /* other: numbers of points; counts: of boxes' jobs */
+  kugel__mem key[2], other, count, totals, found,
+      counts; /* other: numbers of points; counts: of boxes' jobs */
   kugel__mem x;
 } sorter;
 
@@ -70,20 +74,6 @@ static kugel_status sum_before(const sorter *s, kugel__mem x, int64_t n)
   return launch(s, s->kernel[SPAN_SUMS], spans, BLOCK, 3, each);
 }
 
-static kugel_status read_number(const sorter *s, kugel__mem from, uint32_t *x)
-{
-  KUGEL_TRY(kugel__device_copy(s->dev, KUGEL__DOWNLOAD, (kugel__mem){x, 0}, from, sizeof *x, s->queue));
-  return s->dev->ops->wait(s->queue);
-}
-
-static kugel_status check_finite(const sorter *s)
-{
-  uint32_t bad;
-  KUGEL_TRY(read_number(s, s->bad, &bad));
-  KUGEL_CHECK(bad == UINT32_MAX, KUGEL_EINVAL, "a coordinate of point %u is not finite, all must be", bad);
-  return KUGEL_OK;
-}
-
 static int32_t bits_of(int64_t x)
 {
   int32_t bits = 0;
@@ -101,10 +91,9 @@ static kugel_status sort(sorter *s)
   bool odd = (bits + DIGIT - 1) / DIGIT % 2; // passes: the last one writes to g->source
   kugel__mem source = odd ? s->other : g->source, source_out = odd ? g->source : s->other;
   kugel__arg place[] = {KUGEL__MEM_ARG(s->x), KUGEL__MEM_ARG(s->key[0]), KUGEL__MEM_ARG(source),
-                        KUGEL__MEM_ARG(s->bad), KUGEL__VALUE_ARG(s->shape)};
-  KUGEL_TRY(kugel__device_fill(s->dev, s->bad, 0xff, 4, s->queue));
+                        KUGEL__MEM_ARG(s->found), KUGEL__VALUE_ARG(s->shape)};
+  KUGEL_TRY(kugel__device_fill(s->dev, s->found, 0xff, 4, s->queue));
   KUGEL_TRY(launch(s, s->kernel[BINS], (n + BLOCK - 1) / BLOCK, BLOCK, 5, place));
-  KUGEL_TRY(check_finite(s));
   for (int32_t shift = 0; shift < bits; shift += DIGIT) {
     kugel__arg of[] = {KUGEL__MEM_ARG(s->key[0]), KUGEL__MEM_ARG(s->count), KUGEL__VALUE_ARG(n),
                        KUGEL__VALUE_ARG(shift)};
@@ -136,19 +125,19 @@ static kugel_status finish(sorter *s)
 
 /* ---- jobs ---- */
 
-/* Numbers of jobs of each box become where they start, with the total behind; then the list, if there is one. */
+/* Numbers of jobs of each box become where they start, with the total behind, which is found number `k`; then the list, if
+ * there is one. */
 static kugel_status list_jobs(const sorter *s, kugel__mem starts, int64_t boxes, const kugel__mem *jobs,
-                              int64_t *total)
+                              int k)
 {
-  uint32_t sum;
   KUGEL_TRY(sum_before(s, starts, boxes + 1));
   if (jobs) {
     kugel__arg args[] = {KUGEL__MEM_ARG(starts), KUGEL__MEM_ARG(*jobs), KUGEL__VALUE_ARG(boxes)};
     KUGEL_TRY(launch(s, s->kernel[EMIT], kugel__min(MOST_BLOCKS, boxes / BLOCK + 1), BLOCK, 3, args));
   }
-  KUGEL_TRY(read_number(s, (kugel__mem){starts.base, starts.offset + (size_t)boxes * 4}, &sum));
-  *total = sum;
-  return KUGEL_OK;
+  return kugel__device_copy(s->dev, KUGEL__WITHIN,
+                            (kugel__mem){s->found.base, s->found.offset + (size_t)k * 4},
+                            (kugel__mem){starts.base, starts.offset + (size_t)boxes * 4}, 4, s->queue);
 }
 
 static kugel_status make_jobs(sorter *s)
@@ -163,9 +152,24 @@ static kugel_status make_jobs(sorter *s)
                    of_spread));
   KUGEL_TRY(launch(s, plan->interpolate_count, s->interpolate.boxes / KUGEL__NUFFT_INTERPOLATE_THREADS + 1,
                    KUGEL__NUFFT_INTERPOLATE_THREADS, 3, of_interpolate));
-  KUGEL_TRY(list_jobs(s, g->spread_starts, s->spread.boxes, &g->spread_jobs, &g->spreads));
-  KUGEL_TRY(list_jobs(s, g->spread_sides, s->spread.boxes, NULL, &g->sides));
-  return list_jobs(s, s->counts, s->interpolate.boxes, &g->interpolate_jobs, &g->interpolates);
+  KUGEL_TRY(list_jobs(s, g->spread_starts, s->spread.boxes, &g->spread_jobs, SPREADS));
+  KUGEL_TRY(list_jobs(s, g->spread_sides, s->spread.boxes, NULL, SIDES));
+  return list_jobs(s, s->counts, s->interpolate.boxes, &g->interpolate_jobs, INTERPOLATES);
+}
+
+static kugel_status read_found(const sorter *s)
+{
+  struct kugel__nufft_gpu_points *g = s->p->gpu;
+  uint32_t found[NUMBERS] = {UINT32_MAX};
+  KUGEL_TRY(
+      kugel__device_copy(s->dev, KUGEL__DOWNLOAD, (kugel__mem){found, 0}, s->found, sizeof found, s->queue));
+  KUGEL_TRY(s->dev->ops->wait(s->queue));
+  KUGEL_CHECK(!s->p->n || found[BAD] == UINT32_MAX, KUGEL_EINVAL,
+              "a coordinate of point %u is not finite, all must be", found[BAD]);
+  g->spreads = found[SPREADS];
+  g->sides = found[SIDES];
+  g->interpolates = found[INTERPOLATES];
+  return KUGEL_OK;
 }
 
 /* ---- memory ---- */
@@ -239,7 +243,7 @@ static void lay_out(sorter *s, size_t *kept)
   cut(&s->count, spans << DIGIT << 2, s->memory, &at);
   cut(&s->totals, (sums / SPAN + 2) * 4, s->memory, &at);
   cut(&s->counts, (s->interpolate.boxes + 1) * 4, s->memory, &at);
-  cut(&s->bad, 4, s->memory, &at);
+  cut(&s->found, NUMBERS * 4, s->memory, &at);
   s->bytes = at;
 }
 
@@ -275,6 +279,8 @@ kugel_status kugel__nufft_gpu_sort(kugel_nufft_points *p, const kugel_array *poi
     status = finish(&s);
   if (!status)
     status = make_jobs(&s);
+  if (!status)
+    status = read_found(&s);
   kugel_status waited = s.dev->ops->wait(s.queue);
   status = kugel__lend_end(1, &loan, s.queue, status ? status : waited);
   kugel__device_scratch_put(s.dev, s.memory, s.bytes);

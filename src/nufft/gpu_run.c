@@ -60,18 +60,20 @@ static kugel_status spread(const call *c, int64_t vectors)
              job = q->spread_jobs, jobs = q->spread_starts, sides = q->spread_sides,
              strengths = c->points.loan.mem;
   int threads = c->g->spread_threads;
-  kugel__arg order[] = {KUGEL__MEM_ARG(source), KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->sorted),
-                        KUGEL__VALUE_ARG(s)};
   kugel__grid grid = {.blocks = {(uint32_t)((s.n + threads - 1) / threads), (uint32_t)vectors},
                       .threads = {(uint32_t)threads}};
-  if (s.n)
+  if (s.n && c->g->ordered) {
+    kugel__arg order[] = {KUGEL__MEM_ARG(source), KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->sorted),
+                          KUGEL__VALUE_ARG(s)};
     KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread_order, &grid, 4, order, c->queue));
-  kugel__arg args[] = {KUGEL__MEM_ARG(place),     KUGEL__MEM_ARG(fraction), KUGEL__MEM_ARG(start),
-                       KUGEL__MEM_ARG(job),       KUGEL__MEM_ARG(jobs),     KUGEL__MEM_ARG(sides),
-                       KUGEL__MEM_ARG(c->sorted), KUGEL__MEM_ARG(c->grid),  KUGEL__MEM_ARG(c->side),
-                       KUGEL__VALUE_ARG(s)};
+    strengths = c->sorted;
+  }
+  kugel__arg args[] = {KUGEL__MEM_ARG(place),   KUGEL__MEM_ARG(fraction),  KUGEL__MEM_ARG(start),
+                       KUGEL__MEM_ARG(job),     KUGEL__MEM_ARG(jobs),      KUGEL__MEM_ARG(sides),
+                       KUGEL__MEM_ARG(source),  KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->grid),
+                       KUGEL__MEM_ARG(c->side), KUGEL__VALUE_ARG(s)};
   grid.blocks[0] = (uint32_t)q->spreads;
-  KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread, &grid, 10, args, c->queue));
+  KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread, &grid, 11, args, c->queue));
   if (!q->sides)
     return KUGEL_OK;
   kugel__arg join[] = {KUGEL__MEM_ARG(sides), KUGEL__MEM_ARG(c->side), KUGEL__MEM_ARG(c->grid),
@@ -268,7 +270,7 @@ static kugel_status run(call *c, const batch *b)
   modes = plan->fft_order ? modes : 0;
   if (c->to_modes) {
     side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
-    sorted = kugel__max(1, c->p->n);
+    sorted = c->g->ordered ? c->p->n : 0;
   }
   kugel__mem *parts[] = {&c->grid, &c->box, &c->sorted, &c->side};
   int64_t each[] = {plan->fine, modes, sorted, side}, own = 0;

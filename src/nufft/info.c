@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a plan does. */
 #include "core/ctx.h"
-#include "nufft/plan.h"
+#include "nufft/ranks.h"
 
 kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
 {
@@ -22,5 +22,10 @@ kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
   whole.bytes = (uint64_t)(p->ctx->device.type == KUGEL_CPU && !p->third ? kugel__nufft_grid(p)
                                                                          : p->fine * (p->single ? 8 : 16)) +
                 (uint64_t)(kugel__ctx_threads(p->ctx) * p->buffer * kugel__nufft_number(p));
+  whole.modes_count = p->ndim > 1 ? kugel__nufft_modes(p, 1) : 0;
+  if (p->ranks) {
+    whole.modes_first = p->ranks->row[p->ranks->rank];
+    whole.modes_count = p->ranks->row[p->ranks->rank + 1] - whole.modes_first;
+  }
   return kugel__give_info(info, &whole, sizeof whole, "kugel_nufft_info");
 }

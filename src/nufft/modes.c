@@ -7,6 +7,8 @@
 
 /* ---- transforms ---- */
 
+enum { CACHED = 131072 /* numbers that the second or third cache holds beside other work */ };
+
 /* Modes of an axis lie in two ranges of the fine grid: 0 ... (n - 1) / 2 and the last n / 2. */
 static void range(const kugel__nufft_axis *a, int part, int64_t *first, int64_t *n)
 {
@@ -62,7 +64,7 @@ static kugel_status transform(const kugel_nufft *p, int d, int sign, const kugel
   for (int part = 0; part < 1 << after; part++)
     for (int64_t i = 0; i < ranges; i++) {
       box b;
-      for (int e = 0; e < p->ndim; e++) {
+      for (int e = 0; e < 3 && e < p->ndim; e++) {
         b.first[e] = 0;
         b.n[e] = p->axis[e].fine;
         if (e > d)
@@ -81,6 +83,29 @@ static kugel_status transform(const kugel_nufft *p, int d, int sign, const kugel
   return KUGEL_OK;
 }
 
+/* Along the axes d, d + step, ... of those after the first. In three dimensions some planes go through both before the next ones
+ * come: they stay in the second or third cache. How many depends on the grid alone: lines that are fewer than a vector's are computed
+ * otherwise, and bits must not follow the number of threads. */
+static kugel_status transform_planes(const kugel_nufft *p, int d, int step, int sign,
+                                     const kugel__nufft_rows *rows, void *grid)
+{
+  int64_t all[1][2] = {{0, p->axis[0].fine}}, some[1][2];
+  const kugel__nufft_rows whole = {1, all}, part = {1, some}, *list = rows ? rows : &whole;
+  if (p->ndim != 3)
+    return p->ndim == 2 ? transform(p, 1, sign, rows, grid) : KUGEL_OK;
+  const int64_t most = kugel__max(1, CACHED / (p->axis[1].fine * p->axis[2].fine));
+  for (int64_t i = 0; i < list->n; i++) {
+    const int64_t end = list->range[i][0] + list->range[i][1];
+    for (int64_t at = list->range[i][0]; at < end; at += most) {
+      some[0][0] = at;
+      some[0][1] = kugel__min(most, end - at);
+      KUGEL_TRY(transform(p, d, sign, &part, grid));
+      KUGEL_TRY(transform(p, d + step, sign, &part, grid));
+    }
+  }
+  return KUGEL_OK;
+}
+
 /* ---- between the grid and the caller's modes ----
  *
  * Of a real grid the sums with e^{i k.x} are the conjugates of those with e^{-i k.x}, which the FFT of real data computes. */
@@ -93,11 +118,14 @@ typedef struct moving {
   const double *scale[3];
   bool out;       /* to the caller */
   bool conjugate; /* of real data */
+  bool packed;    /* the last two axes of the grid are modes too */
   int64_t middle; /* the mode of the last axis that counts half, or -1 */
 } moving;
 
 static int64_t cell_of(const moving *m, int k, int64_t i)
 {
+  if (k && m->packed)
+    return i;
   int64_t n = m->n[k], mode = m->p->fft_order ? (i < (n + 1) / 2 ? i : i - n) : i - n / 2;
   return mode < 0 ? mode + m->fine[k] : mode;
 }
@@ -144,7 +172,7 @@ enum {
 static kugel_status move_rows(void *arg, int64_t block)
 {
   const moving *m = arg;
-  const int64_t n = m->n[2], half = m->p->real ? n : m->p->fft_order ? (n + 1) / 2 : n / 2;
+  const int64_t n = m->n[2], half = m->p->real || m->packed ? n : m->p->fft_order ? (n + 1) / 2 : n / 2;
   const int64_t rows = m->n[0] * m->n[1], end = kugel__min(rows, (block + 1) * ROWS);
   for (int64_t first = 0; first < n;) {
     const int64_t to = kugel__min(first < half ? half : n, first + COLUMNS);
@@ -178,11 +206,43 @@ static kugel_status move(const kugel_nufft *p, int sign, void *grid, void *modes
   return kugel__parallel(p->ctx, (m.n[0] * m.n[1] + ROWS - 1) / ROWS, move_rows, &m);
 }
 
+kugel_status kugel__nufft_move_rows(const kugel_nufft *p, int sign, int64_t first, int64_t rows, void *grid,
+                                    void *modes, bool out)
+{
+  const bool deep = p->ndim == 3; // else rows are the last axis
+  const int64_t columns = deep ? kugel__nufft_modes(p, 2) : rows, lines = deep ? rows : 1;
+  moving m = {.p = p,
+              .grid = grid,
+              .modes = modes,
+              .stride = {lines * columns, columns, 1},
+              .n = {p->axis[0].n, lines, columns},
+              .fine = {p->axis[0].fine, lines, columns},
+              .pitch = columns,
+              .scale = {p->axis[0].scale, deep ? p->axis[1].scale + first : NULL,
+                        deep ? p->axis[2].scale : p->axis[1].scale + first},
+              .out = out,
+              .conjugate = p->real && sign == (out ? KUGEL_INVERSE : KUGEL_FORWARD),
+              .packed = true,
+              .middle = -1};
+  if (p->real && !out && p->axis[p->ndim - 1].n % 2 == 0)
+    m.middle = p->axis[p->ndim - 1].n / 2 - (deep ? 0 : first);
+  return kugel__parallel(p->ctx, (m.n[0] * lines + ROWS - 1) / ROWS, move_rows, &m);
+}
+
+kugel_status kugel__nufft_planes(const kugel_nufft *p, bool to_modes, int sign, const kugel__nufft_rows *rows,
+                                 void *grid)
+{
+  const int exponent = !p->real ? sign : to_modes ? KUGEL_FORWARD : KUGEL_INVERSE;
+  return to_modes ? transform_planes(p, 2, -1, exponent, rows, grid)
+                  : transform_planes(p, 1, 1, exponent, rows, grid);
+}
+
 kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
                                      void *grid, void *modes, const int64_t *stride)
 {
-  for (int d = p->ndim - 1; d >= 0; d--)
-    KUGEL_TRY(transform(p, d, p->real ? KUGEL_FORWARD : sign, rows, grid));
+  const int exponent = p->real ? KUGEL_FORWARD : sign;
+  KUGEL_TRY(transform_planes(p, 2, -1, exponent, rows, grid));
+  KUGEL_TRY(transform(p, 0, exponent, rows, grid));
   return move(p, sign, grid, modes, stride, true);
 }
 
@@ -190,7 +250,7 @@ kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const kugel
                                      const void *modes, const int64_t *stride, void *grid)
 {
   KUGEL_TRY(move(p, sign, grid, (void *)(uintptr_t)modes, stride, false));
-  for (int d = 0; d < p->ndim; d++)
-    KUGEL_TRY(transform(p, d, p->real ? KUGEL_INVERSE : sign, rows, grid));
-  return KUGEL_OK;
+  const int exponent = p->real ? KUGEL_INVERSE : sign;
+  KUGEL_TRY(transform(p, 0, exponent, rows, grid));
+  return transform_planes(p, 1, 1, exponent, rows, grid);
 }

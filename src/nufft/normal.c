@@ -167,6 +167,8 @@ kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_arra
   KUGEL_CHECK(!plan->gpu, KUGEL_ENOTSUP,
               "normal operators run on the CPU: use a plan of a context with device \"cpu\"");
   KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
+  KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
+              "normal operators take plans without comm: make one of this process");
   KUGEL_CHECK(!plan->real, KUGEL_EINVAL,
               "the plan has real data: a normal operator takes modes of a plan with complex data");
   KUGEL_CHECK(points && points->shape && points->ndim == 2, KUGEL_EINVAL, "points is no array [M, %d]",

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "nufft/gpu.h"
+#include "nufft/ranks.h"
 
 /* ---- choice of kernel ---- */
 
@@ -302,16 +303,16 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               "real data is transformed on the CPU: use a context with device \"cpu\", or complex data");
   KUGEL_CHECK(o->fft_order == 0 || o->fft_order == 1, KUGEL_EINVAL, "fft_order is %d, must be 0 or 1",
               o->fft_order);
+  KUGEL_CHECK(!o->comm || (ndim > 1 && !third), KUGEL_ENOTSUP,
+              "ranks share types 1 and 2 in two and three dimensions: leave comm out of %s plans",
+              third ? "type 3" : "one-dimensional");
+  KUGEL_CHECK(!o->comm || ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
+              "plans over ranks run on the CPU: make the context with device \"cpu\"");
   return KUGEL_OK;
 }
 
-kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_nufft_opts *opts,
-                                kugel_nufft **out)
+static kugel_status create(kugel_ctx *ctx, int ndim, const int64_t *n, kugel_nufft_opts o, kugel_nufft **out)
 {
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
-  kugel_nufft_opts o;
-  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_nufft_opts"));
   KUGEL_TRY(check(kugel__ctx(ctx), ndim, n, &o));
   kugel_nufft *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
@@ -328,6 +329,8 @@ kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, cons
   for (int d = 0; d < ndim; d++)
     p->axis[d].n = n ? n[d] : 1;
   kugel_status s = make(p, &o);
+  if (!s && o.comm)
+    s = kugel__nufft_ranks_create(p, o.comm);
   if (s) {
     kugel_nufft_destroy(p);
     return s;
@@ -336,12 +339,31 @@ kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, cons
   return KUGEL_OK;
 }
 
+kugel_status kugel_nufft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_nufft_opts *opts,
+                                kugel_nufft **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  kugel_nufft_opts o;
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_nufft_opts"));
+  if (!o.comm)
+    return create(ctx, ndim, n, o, out);
+  kugel__comm_enter(o.comm);
+  kugel_status s = kugel__comm_leave(o.comm, create(ctx, ndim, n, o, out));
+  if (s) {
+    kugel_nufft_destroy(*out);
+    *out = NULL;
+  }
+  return s;
+}
+
 void kugel__nufft_release(kugel_nufft *p)
 {
   if (!p || atomic_fetch_sub(&p->references, 1) > 1)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel__nufft_gpu_destroy(p);
+  kugel__nufft_ranks_destroy(p);
   for (int d = 0; d < p->ndim; d++) {
     kugel_fft_destroy(p->fft[d]);
     kugel__free(ctx, p->axis[d].scale);

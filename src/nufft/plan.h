@@ -41,6 +41,7 @@ struct kugel_nufft {
                                    FFT's result, which is in place */
   kugel_fft *fft[3];            /* along one axis */
   struct kugel__nufft_gpu *gpu; /* of a plan on a device, nufft/gpu.h, which has no tiles and no such FFTs */
+  struct kugel__nufft_ranks *ranks; /* with opts.comm, nufft/ranks.h */
 };
 
 /* Ranges of cells of the first axis near which points are, [n][2]: where each starts, and how many cells it has. */
@@ -61,9 +62,10 @@ struct kugel_nufft_points {
   int64_t columns, *column;
   kugel__nufft_rows rows;
   int64_t colour[KUGEL__NUFFT_COLOURS + 1];
-  struct kugel__nufft_third *third;    /* of type 3, which has only that, n and plan */
-  struct kugel__nufft_normal *normal;  /* of a normal operator, which has only that and plan */
-  struct kugel__nufft_gpu_points *gpu; /* on a device: all but plan and n */
+  struct kugel__nufft_third *third;         /* of type 3, which has only that, n and plan */
+  struct kugel__nufft_normal *normal;       /* of a normal operator, which has only that and plan */
+  struct kugel__nufft_gpu_points *gpu;      /* on a device: all but plan and n */
+  struct kugel__nufft_spread_points *ranks; /* with opts.comm: all but plan and n */
 };
 
 /* Where points are, as they come: the tile of each, and its record of tile.h. */
@@ -108,11 +110,19 @@ kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts);       /* tables, ti
 
 /* ---- steps ---- */
 
+/* Points first ... end - 1 to their places; fails for a coordinate that is not finite. */
+kugel_status kugel__nufft_locate(const kugel__nufft_places *p, int64_t first, int64_t end);
+
+/* Of points with plan and n alone: sorts them by tile from coordinates, or from their places. The other frees what it makes. */
+kugel_status kugel__nufft_sort(kugel_nufft_points *p, const kugel__nufft_places *places, bool located);
+void kugel__nufft_points_clear(kugel_nufft_points *p, kugel_ctx *ctx);
+
 /* Orders the points of each tile by blocks of a few cells. */
 kugel_status kugel__nufft_sort_tiles(const kugel_nufft_points *p);
 
 /* Zeros a grid by all threads. */
 kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid);
+kugel_status kugel__nufft_zero(kugel_ctx *ctx, void *grid, int64_t bytes);
 
 /* Between the fine grid, [fine...] complex or real, zero where nothing is, and tiles. Strides are in numbers: of points,
  * `part` of the 1 + ndim numbers of a point with gradients; `pitch` from row to row of the grid. */
@@ -127,6 +137,15 @@ kugel_status kugel__nufft_take_modes(const kugel_nufft *p, int sign, const kugel
                                      void *grid, void *modes, const int64_t *stride);
 kugel_status kugel__nufft_give_modes(const kugel_nufft *p, int sign, const kugel__nufft_rows *rows,
                                      const void *modes, const int64_t *stride, void *grid);
+
+/* The FFTs of the axes after the first alone, of `rows` of the first. */
+kugel_status kugel__nufft_planes(const kugel_nufft *p, bool to_modes, int sign, const kugel__nufft_rows *rows,
+                                 void *grid);
+
+/* Between [fine[0]][rows][columns], transformed along axis 0, and [n[0]][rows][columns] of the caller: the modes from row `first`
+ * along axis 1, in C order. In two dimensions columns are 1. */
+kugel_status kugel__nufft_move_rows(const kugel_nufft *p, int sign, int64_t first, int64_t rows, void *grid,
+                                    void *modes, bool out);
 
 /* Bytes of a number of strengths, values and tiles; of the fine grid as transforms have it. */
 static inline int64_t kugel__nufft_number(const kugel_nufft *p)

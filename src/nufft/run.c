@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "nufft/gpu.h"
+#include "nufft/ranks.h"
 
 enum { MOST = 32, OWN = 3 }; /* axes of an array */
 
@@ -117,31 +118,6 @@ static kugel_status check_pair(const kugel_array *in, const side *from, const ku
 
 /* ---- the steps ---- */
 
-enum { CLEAR = 1 << 22 }; /* bytes */
-
-typedef struct clearing {
-  char *grid;
-  int64_t bytes;
-} clearing;
-
-static kugel_status clear_part(void *arg, int64_t i)
-{
-  const clearing *c = arg;
-  memset(c->grid + i * CLEAR, 0, (size_t)kugel__min(CLEAR, c->bytes - i * CLEAR));
-  return KUGEL_OK;
-}
-
-static kugel_status clear(const kugel_nufft *p, void *grid, int64_t bytes)
-{
-  clearing c = {grid, bytes};
-  return kugel__parallel(p->ctx, (bytes + CLEAR - 1) / CLEAR, clear_part, &c);
-}
-
-kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid)
-{
-  return clear(p, grid, kugel__nufft_grid(p));
-}
-
 /* Strides of points, and of the numbers of each. */
 static int64_t of_points(const kugel_nufft_points *p, const int64_t *stride)
 {
@@ -154,7 +130,7 @@ static kugel_status alone(const kugel_nufft_points *p, bool to_grid, const void 
   const int64_t pitch = p->plan->axis[p->plan->ndim - 1].fine;
   if (!to_grid)
     return kugel__nufft_interpolate(p, in, pitch, out, of_points(p, out_stride), *out_stride);
-  KUGEL_TRY(clear(p->plan, out, p->plan->fine * kugel__nufft_number(p->plan)));
+  KUGEL_TRY(kugel__nufft_zero(p->plan->ctx, out, p->plan->fine * kugel__nufft_number(p->plan)));
   return kugel__nufft_spread(p, in, of_points(p, in_stride), *in_stride, pitch, out);
 }
 
@@ -218,6 +194,8 @@ static kugel_status run(const kugel_nufft_points *p, way w, const kugel_array *i
                         kugel_queue *queue)
 {
   side from, to;
+  if (p->ranks)
+    return kugel__nufft_ranks_execute(p, w.to_modes, w.sign, in, out, queue);
   KUGEL_CHECK(!queue || p->plan->gpu, KUGEL_EINVAL, "queue is not NULL: this plan is on the CPU");
   const kugel_nufft *plan = p->plan;
   bool normal = p->normal != NULL; // modes to modes
@@ -259,6 +237,7 @@ static kugel_status run_grid(const kugel_nufft_points *p, bool to_grid, const ku
   KUGEL_CHECK(p, KUGEL_EINVAL, "points is NULL: make them by kugel_nufft_points_create");
   KUGEL_CHECK(!p->third && !p->normal, KUGEL_EINVAL,
               "type 3 and normal operators have no fine grid of their own: use points of type 1 or 2");
+  KUGEL_CHECK(!p->ranks, KUGEL_ENOTSUP, "no rank has the whole fine grid: use a plan without comm");
   return run(p, (way){.to_modes = to_grid, .grid = true}, in, out, queue);
 }
 

@@ -111,6 +111,33 @@ static bool goes_on(const kugel_nufft_points *p, int64_t i, int64_t end)
          p->place[i + 1] == p->place[i] + p->plan->tiles / p->plan->axis[0].tiles;
 }
 
+/* ---- zeros ---- */
+
+enum { CLEAR = 1 << 22 }; /* bytes */
+
+typedef struct clearing {
+  char *grid;
+  int64_t bytes;
+} clearing;
+
+static kugel_status clear_part(void *arg, int64_t i)
+{
+  const clearing *c = arg;
+  memset(c->grid + i * CLEAR, 0, (size_t)kugel__min(CLEAR, c->bytes - i * CLEAR));
+  return KUGEL_OK;
+}
+
+kugel_status kugel__nufft_zero(kugel_ctx *ctx, void *grid, int64_t bytes)
+{
+  clearing c = {grid, bytes};
+  return kugel__parallel(ctx, (bytes + CLEAR - 1) / CLEAR, clear_part, &c);
+}
+
+kugel_status kugel__nufft_clear(const kugel_nufft *p, void *grid)
+{
+  return kugel__nufft_zero(p->ctx, grid, kugel__nufft_grid(p));
+}
+
 /* ---- spreading ---- */
 
 static void spread_points(const job *j, int64_t first, int64_t n, char *buffer)

@@ -67,19 +67,40 @@ static double edge_gain(int width, double upsampling)
   return r / b * exp(b - r);
 }
 
-/* Of the tolerance the outer kernel has 0.5, as frequencies may all lie at the edges of their box, where its error is
- * largest, the inner one 0.7; they add in quadrature. Errors of the inner transform are enlarged by the outer kernel's division. */
-static double inner_tolerance(const kugel_nufft *p, double gain)
+/* Errors of the inner transform against those of the result. It errs in mode l by a factor that grows towards the edge as
+ * e^{kappa l}; of a point's nodes, which have phihat(s) as their sum, that makes phihat(s + i kappa), and phihat falls off about as
+ * e^{-k s^2}: e^{k kappa^2} remains after the division. Wide grids have kappa near 0; at most it is the gain. */
+static double amplification(const kugel__third_maker *m, const choice *c, int width, double gain)
 {
-  return fmax(0.7 * p->tolerance / gain, p->single ? 5e-7 : 1e-14);
+  double k = log(edge_gain(width, c->outer)) * pow(c->outer / M_PI, 2), least = INFINITY;
+  for (int d = 0; d < m->plan->ndim; d++)
+    least = fmin(least, c->cells[d]);
+  double kappa = M_PI * width / (c->inner * sqrt(1 - 1 / c->inner) * least);
+  return fmin(gain, exp(k * kappa * kappa));
+}
+
+/* Of the tolerance the outer kernel has 0.4, as frequencies may all lie at the edges of their box, where its error is
+ * largest, the inner one 0.7; they add in quadrature. The rounding of floats is enlarged by the outer kernel's division. */
+static double inner_tolerance(const kugel__third_maker *m, const choice *c, int width, double gain)
+{
+  const kugel_nufft *p = m->plan;
+  return fmax(0.7 * p->tolerance / (p->single ? gain : amplification(m, c, width, gain)),
+              p->single ? 5e-7 : 1e-14);
+}
+
+/* Rounding errors are the same at all frequencies, 5e-17 of the result at the centre, and those at the corners of the box are
+ * enlarged by the division along each axis. A fixed upsampling is the caller's choice. */
+static bool rounds_well(const kugel_nufft *p, int width, double upsampling)
+{
+  return p->single || p->upsampling > 0 ||
+         5e-17 * pow(edge_gain(width, upsampling), p->ndim) <= 0.3 * p->tolerance;
 }
 
 /* Nanoseconds. */
 static double cost(const kugel__third_maker *m, choice *c)
 {
   const kugel_nufft *p = m->plan;
-  int w = kugel__nufft_sure_width(0.5 * p->tolerance, p->ndim, c->outer);
-  int v = kugel__nufft_sure_width(inner_tolerance(p, edge_gain(w, c->outer)), p->ndim, c->inner);
+  int w = kugel__nufft_sure_width(0.4 * p->tolerance, p->ndim, c->outer);
   double cells = 1, pruned = 0, fine;
   c->width = w;
   for (int d = 0; d < p->ndim; d++) {
@@ -87,12 +108,13 @@ static double cost(const kugel__third_maker *m, choice *c)
     cells *= c->cells[d];
     pruned += pow(c->inner, -d) / p->ndim;
   }
+  int v = kugel__nufft_sure_width(inner_tolerance(m, c, w, edge_gain(w, c->outer)), p->ndim, c->inner);
   fine = cells * pow(c->inner, p->ndim);
   c->bytes = (cells + fine) * (p->single ? 8 : 16);
-  if (w > KUGEL__NUFFT_WIDTH || v > KUGEL__NUFFT_WIDTH)
+  if (w > KUGEL__NUFFT_WIDTH || v > KUGEL__NUFFT_WIDTH || !rounds_well(p, w, c->outer))
     return INFINITY;
   return (double)m->points.n * kugel__nufft_point_cost(p->ndim, p->single, w) +
-         (double)m->frequencies.n * kugel__nufft_point_cost(p->ndim, p->single, v) + 6 * cells +
+         0.8 * (double)m->frequencies.n * kugel__nufft_point_cost(p->ndim, p->single, v) + 6 * cells +
          fine * (4 + 0.3 * log2(fine) * pruned);
 }
 
@@ -170,7 +192,7 @@ static kugel_status make_parts(kugel__third_maker *m)
   choice c = choose(m);
   kugel_nufft kernel = {.ctx = p->ctx, .ndim = p->ndim, .single = p->single};
   KUGEL_TRY(check_memory(m, &c));
-  KUGEL_TRY(kugel__nufft_narrowest(&kernel, 0.5 * p->tolerance, c.outer));
+  KUGEL_TRY(kugel__nufft_narrowest(&kernel, 0.4 * p->tolerance, c.outer));
   kugel__nufft_kernel_pieces(&kernel.kernel, 0);
   m->kernel = kernel.kernel;
   kugel__nufft_bare b = {.ndim = p->ndim, .single = p->single, .kernel = &m->kernel};
@@ -188,7 +210,7 @@ static kugel_status make_parts(kugel__third_maker *m)
                         .type = KUGEL_NUFFT_TO_POINTS,
                         .sign = p->sign,
                         .precision = p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
-                        .tolerance = inner_tolerance(p, m->kernel.gain),
+                        .tolerance = inner_tolerance(m, &c, m->kernel.width, m->kernel.gain),
                         .fft_order = 1,
                         .period = period,
                         .upsampling = c.inner,

@@ -109,6 +109,51 @@ NAME(sum_rows)(int nv, int width, const REAL *p, int64_t row, const REAL *w, VEC
       even[v] += NAME(set)(w[b]) * NAME(load)(p + v * LANES);
 }
 
+/* Complex doubles in three dimensions, where most of the time goes, have a copy of these per width: the loops
+ * over rows have no branches. */
+#define CONSTANT_WIDTHS (PARTS == 2 && LANES == 4 && sizeof(REAL) == 8 && nv >= 2 && nv <= 6)
+static inline __attribute__((always_inline)) void NAME(add_planes)(int nv, int width,
+                                                                   const kugel__nufft_tile *t, REAL *p,
+                                                                   const REAL *y, const REAL *z, const VEC *x)
+{
+  const int64_t row = t->row, plane = t->plane;
+  REAL yz[KUGEL__NUFFT_ALONG];
+  for (int a = 0; a < width; a++, p += PARTS * plane) {
+    NAME(scale)(width, y, z[a], yz);
+    if (CONSTANT_WIDTHS)
+#pragma GCC unroll 16
+      for (int b = 0; b < width; b++)
+        NAME(add_rows)(nv, 1, p + PARTS * b * row, row, yz + b, x);
+    else
+      NAME(add_rows)(nv, width, p, row, yz, x);
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(sum_planes)(int nv, int width,
+                                                                   const kugel__nufft_tile *t, const REAL *p,
+                                                                   const REAL *y, const REAL *z, VEC *even,
+                                                                   VEC *odd)
+{
+  const int64_t row = t->row, plane = t->plane;
+  REAL yz[KUGEL__NUFFT_ALONG];
+  VEC s[nv], o[nv];
+  for (int v = 0; v < nv; v++)
+    s[v] = o[v] = (VEC){0};
+  for (int a = 0; a < width; a++, p += PARTS * plane) {
+    NAME(scale)(width, y, z[a], yz);
+    if (CONSTANT_WIDTHS)
+#pragma GCC unroll 16
+      for (int b = 0; b < width; b++)
+        NAME(sum_rows)(nv, 1, p + PARTS * b * row, row, yz + b, b % 2 ? o : s, b % 2 ? o : s);
+    else
+      NAME(sum_rows)(nv, width, p, row, yz, s, o);
+  }
+  for (int v = 0; v < nv; v++) {
+    even[v] = s[v];
+    odd[v] = o[v];
+  }
+}
+
 static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const kugel__nufft_tile *t,
                                                                   int64_t first, int64_t n,
                                                                   const REAL *strengths, int64_t stride,
@@ -117,7 +162,7 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
   for (int64_t i = first; i < first + n; i++) {
     const REAL *point = NAME(point)(t, i);
     VEC x[nv], c;
-    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], yz[KUGEL__NUFFT_ALONG];
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG];
     const REAL *strength = strengths + PARTS * stride * NAME(source)(t, point);
     REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, strengths, stride);
@@ -139,10 +184,12 @@ static inline __attribute__((always_inline)) void NAME(spread_of)(int nv, const 
       continue;
     }
     NAME(along)(t, point[0], z);
-    for (int a = 0; a < t->width; a++) {
-      NAME(scale)(t->width, y, z[a], yz);
-      NAME(add_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, yz, x);
-    }
+    if (CONSTANT_WIDTHS && t->width == 2 * nv)
+      NAME(add_planes)(nv, 2 * nv, t, p, y, z, x);
+    else if (CONSTANT_WIDTHS && t->width == 2 * nv - 1)
+      NAME(add_planes)(nv, 2 * nv - 1, t, p, y, z, x);
+    else
+      NAME(add_planes)(nv, t->width, t, p, y, z, x);
   }
 }
 
@@ -154,7 +201,7 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
   for (int64_t i = first; i < first + n; i++) {
     const REAL *point = NAME(point)(t, i);
     VEC x[nv], sum[nv], odd[nv], total = {0};
-    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], yz[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
+    REAL y[KUGEL__NUFFT_ALONG], z[KUGEL__NUFFT_ALONG], part[PARTS] = {0};
     const REAL *p = buffer + PARTS * NAME(at)(t, point);
     NAME(ahead)(t, i, first + n, values, stride);
     NAME(weights)
@@ -171,10 +218,12 @@ static inline __attribute__((always_inline)) void NAME(interpolate_of)(int nv, c
       NAME(sum_rows)(nv, t->width, p, t->row, y, sum, odd);
     if (t->ndim == 3) {
       NAME(along)(t, point[0], z);
-      for (int a = 0; a < t->width; a++) {
-        NAME(scale)(t->width, y, z[a], yz);
-        NAME(sum_rows)(nv, t->width, p + PARTS * a * t->plane, t->row, yz, sum, odd);
-      }
+      if (CONSTANT_WIDTHS && t->width == 2 * nv)
+        NAME(sum_planes)(nv, 2 * nv, t, p, y, z, sum, odd);
+      else if (CONSTANT_WIDTHS && t->width == 2 * nv - 1)
+        NAME(sum_planes)(nv, 2 * nv - 1, t, p, y, z, sum, odd);
+      else
+        NAME(sum_planes)(nv, t->width, t, p, y, z, sum, odd);
     }
     for (int v = 0; v < nv; v++)
       total += (sum[v] + odd[v]) * x[v];
@@ -227,5 +276,6 @@ static void NAME(add)(int64_t n, const void *x, void *y)
 }
 #endif
 
+#undef CONSTANT_WIDTHS
 #undef SPREAD_CASE
 #undef INTERPOLATE_CASE

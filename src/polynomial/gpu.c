@@ -42,8 +42,8 @@ kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64
   g->waves_length = waves_length;
   KUGEL_CHECK(single || g->device->info.fp64, KUGEL_ENOTSUP,
               "%s has no double precision: use KUGEL_PRECISION_F32", g->device->info.name);
-  g->shape = kugel__poly_choose(g->device->ops->type == KUGEL_CUDA, single, g->line,
-                                (int64_t)g->device->info.shared_bytes);
+  g->shape =
+      kugel__poly_choose(g->device->ops->type == KUGEL_CUDA, single, (int64_t)g->device->info.shared_bytes);
   return make_kernels(g);
 }
 

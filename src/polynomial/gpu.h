@@ -34,8 +34,8 @@ typedef struct kugel__poly_shape {
   int lift;
 } kugel__poly_shape;
 
-/* The shape for lines of `rows` rows; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
-kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t rows, int64_t shared_bytes);
+/* The shape; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
+kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_bytes);
 /* Lanes of a tile, which is of a block. */
 static inline int64_t kugel__poly_lanes(const kugel__poly_shape *s)
 {

@@ -8,7 +8,7 @@
 
 /* ---- shape ---- */
 
-enum { SHORT = 640 /* rows */, STATIC_BYTES = 4096 /* of shared memory, beside what a launch gives */ };
+enum { STATIC_BYTES = 4096 /* of shared memory, beside what a launch gives */ };
 
 static int power(const char *name, int least, int most, int fallback)
 {
@@ -16,17 +16,16 @@ static int power(const char *name, int least, int most, int fallback)
   return n & (n - 1) ? fallback : n;
 }
 
-/* CUDA, from counts of machine code for 9.0 (docs/polynomial.md): a tick of 8 lanes and 4 steps is 96 FMA of doubles, 192 clocks,
- * and 70 other instructions, so that two warps a scheduler fill the FMA pipe. Short chains want short passes, since a pass that is
- * not full costs as much as a full one; long ones want few, since each goes through memory. OpenCL: the bits of the CPU, one warp,
- * since barriers are of a block. */
-kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t rows, int64_t shared_bytes)
+/* CUDA: the fastest of 20 shapes for lines of 384, 768 and 1536 doubles on an H200 (bench/gpu_polynomial.py --tune). Eight steps of
+ * four lanes per thread halve the shuffles of four steps of eight, at the same registers: three blocks of four warps. OpenCL: the
+ * bits of the CPU, one warp, since barriers are of a block. */
+kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_bytes)
 {
-  kugel__poly_shape d = cuda ? (kugel__poly_shape){.group = rows < SHORT ? 8 : 16,
-                                                   .steps = 4,
-                                                   .lanes = 8,
+  kugel__poly_shape d = cuda ? (kugel__poly_shape){.group = 8,
+                                                   .steps = 8,
+                                                   .lanes = 4,
                                                    .warps = 4,
-                                                   .blocks = single ? 3 : 2,
+                                                   .blocks = 3,
                                                    .ticks = 16,
                                                    .lift = 1}
                              : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0};

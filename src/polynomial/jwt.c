@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/plan.h"
 #include "polynomial/gpu.h"
 #include "polynomial/jwt_gpu.h"
 #include "polynomial/jwt_tables.h"
@@ -78,12 +79,10 @@ kugel_status kugel_jwt_create(kugel_ctx *ctx, const kugel_jwt_opts *opts, kugel_
   kugel_jwt_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_jwt_opts"));
   KUGEL_TRY(check_opts(&o));
-  kugel_ctx *held = kugel__ctx_retain(ctx);
-  kugel_jwt *p = kugel__calloc(held, sizeof *p);
-  if (!p) {
-    kugel_ctx_destroy(held);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
-  }
+  kugel_ctx *held;
+  kugel_jwt *p = kugel__plan_alloc(ctx, sizeof *p, &held);
+  if (!p)
+    return KUGEL_ENOMEM;
   p->ctx = held;
   p->opts = o;
   p->n = o.n;

@@ -52,10 +52,22 @@ static kugel_status one_block(void *arg, int64_t block, int64_t first, int64_t l
     int64_t count = kugel__min(width, first + lanes - at);
     tiles = space;
     if (program.out) {
+      /* the cosine transform of whole tiles moves values between its lanes and the caller's array itself */
+      bool whole = count == width,
+           from_waves = whole && !to_grid && kugel__program_ends_in_waves(&program, c->adjoint, true),
+           to_waves = whole && to_grid && !c->energy_weight &&
+                      kugel__program_ends_in_waves(&program, c->adjoint, false);
+      kugel__rows values;
       kugel__systems_rows(&c->in, from, systems, at, count, &rows);
       rows.n = in;
-      c->ops->pack(tiles.now, &rows);
-      kugel__program_run(&program, c->ops, c->adjoint, &tiles);
+      if (!from_waves)
+        c->ops->pack(tiles.now, &rows);
+      if (to_waves)
+        kugel__systems_rows(&c->out, from, systems, at, count, &values);
+      kugel__program_between(&program, c->ops, c->adjoint, &tiles, from_waves ? &rows : NULL,
+                             to_waves ? &values : NULL);
+      if (to_waves)
+        continue;
     }
     int64_t valid = program.out ? (to_grid ? p->nr : n) : 0;
     memset(tiles.now + (size_t)valid * row, 0, (size_t)(out - valid) * row);

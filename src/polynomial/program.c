@@ -73,12 +73,23 @@ static void run_band(const kugel__poly_program *p, const kugel__sweep_ops *ops, 
         out);
 }
 
-/* Cosine and sine transforms of the columns of a tile in place. */
+/* Lines [first, first + count) of whole tiles in an array of the caller. */
+static void place(const kugel__poly_program *p, const kugel__rows *rows, int first, int count, int64_t *at,
+                  const char **base, int64_t *step)
+{
+  *base = rows->at[first];
+  *step = rows->step;
+  for (int i = 0; i < count; i++)
+    at[i] = ((const char *)rows->at[first + i] - *base) / (p->single ? 4 : 8);
+}
+
+/* Cosine and sine transforms of the columns of a tile, in place or, where `from` or `to` are not NULL, out of or into rows of the
+ * caller. */
 static void run_waves(const kugel__poly_program *p, const kugel__sweep_ops *ops, const kugel__tile_stage *s,
-                      bool transposed, kugel__tiles *tiles)
+                      bool transposed, kugel__tiles *tiles, const kugel__rows *from, const kugel__rows *to)
 {
   int vlen = ops->width / (p->single ? 4 : 2);
-  int64_t at[16];
+  int64_t at[16], from_at[16], to_at[16];
   kugel__lines l = {.axis = transposed ? s->analysis : s->synthesis,
                     .f32 = p->single,
                     .count = vlen,
@@ -94,6 +105,12 @@ static void run_waves(const kugel__poly_program *p, const kugel__sweep_ops *ops,
   for (int first = 0; first < ops->width; first += vlen) {
     for (int i = 0; i < vlen; i++)
       at[i] = first + i;
+    if (from)
+      place(p, from, first, vlen, from_at, &l.in, &l.in_step);
+    if (to)
+      place(p, to, first, vlen, to_at, (const char **)(void *)&l.out, &l.out_step);
+    l.in_at = from ? from_at : at;
+    l.out_at = to ? to_at : at;
     kugel__line_ops_now()->run(&l, tiles->work);
   }
   if (transposed) /* of the function that vanishes on the grid */
@@ -113,7 +130,7 @@ static void run_matrix(const kugel__sweep_ops *ops, const kugel__tile_stage *s, 
 }
 
 static void run_stage(const kugel__poly_program *p, const kugel__sweep_ops *ops, const kugel__tile_stage *s,
-                      bool transposed, kugel__tiles *tiles)
+                      bool transposed, kugel__tiles *tiles, const kugel__rows *from, const kugel__rows *to)
 {
   static const double root[] = {M_SQRT2, M_SQRT1_2};
   static const float float_root[] = {(float)M_SQRT2, (float)M_SQRT1_2};
@@ -147,7 +164,7 @@ static void run_stage(const kugel__poly_program *p, const kugel__sweep_ops *ops,
     run_matrix(ops, s, transposed, tiles);
     break;
   case KUGEL__STAGE_WAVES:
-    run_waves(p, ops, s, transposed, tiles);
+    run_waves(p, ops, s, transposed, tiles, from, to);
     break;
   }
 }
@@ -155,9 +172,20 @@ static void run_stage(const kugel__poly_program *p, const kugel__sweep_ops *ops,
 void kugel__program_run(const kugel__poly_program *p, const kugel__sweep_ops *ops, bool adjoint,
                         kugel__tiles *tiles)
 {
+  kugel__program_between(p, ops, adjoint, tiles, NULL, NULL);
+}
+
+bool kugel__program_ends_in_waves(const kugel__poly_program *p, bool adjoint, bool first)
+{
+  return p->stages && p->stage[first != adjoint ? 0 : p->stages - 1].kind == KUGEL__STAGE_WAVES;
+}
+
+void kugel__program_between(const kugel__poly_program *p, const kugel__sweep_ops *ops, bool adjoint,
+                            kugel__tiles *tiles, const kugel__rows *from, const kugel__rows *to)
+{
   for (int i = 0; i < p->stages; i++) {
     const kugel__tile_stage *s = &p->stage[adjoint ? p->stages - 1 - i : i];
-    run_stage(p, ops, s, s->transposed != adjoint, tiles);
+    run_stage(p, ops, s, s->transposed != adjoint, tiles, i ? NULL : from, i < p->stages - 1 ? NULL : to);
   }
 }
 

@@ -57,6 +57,12 @@ typedef struct kugel__tiles {
 void kugel__program_run(const kugel__poly_program *p, const kugel__sweep_ops *ops, bool adjoint,
                         kugel__tiles *tiles);
 
+/* The same, with a first stage that reads rows of the caller, `from`, or a last one that writes `to`; NULL: the tile. Stages of
+ * waves alone can; rows have all lanes of a tile. */
+void kugel__program_between(const kugel__poly_program *p, const kugel__sweep_ops *ops, bool adjoint,
+                            kugel__tiles *tiles, const kugel__rows *from, const kugel__rows *to);
+bool kugel__program_ends_in_waves(const kugel__poly_program *p, bool adjoint, bool first);
+
 /* Work space of a worker: two tiles of `rows` rows, a program's room for `numbers` doubles, that of cosine transforms. */
 typedef struct kugel__space {
   size_t tile, room, work, total; /* bytes */

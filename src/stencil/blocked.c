@@ -13,6 +13,7 @@ enum { MOST_STEPS = 8 };
 
 typedef struct pass {
   const kugel_stencil *p;
+  const kugel__stencil_side *side;
   double factor; /* dt^2 */
   char *level[2];
   int axis, reach, steps;
@@ -37,7 +38,7 @@ static void step(const pass *s, int t, int64_t lo, int64_t hi)
     int64_t first[2] = {0, 0}, last[2] = {s->p->n[0], s->p->n[1]};
     first[s->axis] = from - turn;
     last[s->axis] = end - turn;
-    kugel__stencil_rows(s->p, &s->p->side[0], &use, first, last);
+    kugel__stencil_rows(s->p, s->side, &use, first, last);
   }
 }
 
@@ -62,7 +63,7 @@ static kugel_status catch_up(void *arg, int64_t i)
 /* The reach along the axis, and whether it is periodic: then its first row reaches the other end. */
 static void look(pass *s)
 {
-  const kugel__stencil_side *side = &s->p->side[0];
+  const kugel__stencil_side *side = s->side;
   for (int k = 0; k < side->first[side->targets]; k++) {
     const kugel__stencil_line *line = side->parts[k].line[s->axis];
     kugel__stencil_row row;
@@ -79,10 +80,10 @@ static int64_t depth_of(const pass *s, int steps)
   return kugel__max(2 * s->reach * steps, s->reach * steps + 10) + 2;
 }
 
-int kugel__stencil_leaps(const kugel_stencil *p)
+int kugel__stencil_leaps(const kugel_stencil *p, bool transposed)
 {
-  pass s = {.p = p, .axis = 3 - p->ndim, .n = p->n[3 - p->ndim]};
-  if (p->ndim == 1)
+  pass s = {.p = p, .side = &p->side[transposed], .axis = 3 - p->ndim, .n = p->n[3 - p->ndim]};
+  if (p->ndim == 1 || p->compact)
     return 1;
   look(&s);
   long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -96,9 +97,11 @@ int kugel__stencil_leaps(const kugel_stencil *p)
   return steps;
 }
 
-kugel_status kugel__stencil_leap(const kugel_stencil *p, double dt, int steps, char *before, char *now)
+kugel_status kugel__stencil_leap(const kugel_stencil *p, bool transposed, double dt, int steps, char *before,
+                                 char *now)
 {
   pass s = {.p = p,
+            .side = &p->side[transposed],
             .factor = dt * dt,
             .level = {before, now},
             .axis = 3 - p->ndim,

@@ -57,14 +57,14 @@ static void add_folded(kugel__stencil_row *row, int64_t n, int64_t at, double we
     add(row, mirror, boundary[!low] == KUGEL_STENCIL_ODD ? -weight : weight);
 }
 
-static void make_edge(kugel__stencil_line *l, int64_t i, int derivative, double scale,
+static void make_edge(kugel__stencil_line *l, int64_t i, int derivative, int order, double scale,
                       const kugel_stencil_boundary *boundary, kugel__stencil_row *row)
 {
   const bool low = i < l->lo;
   const int64_t n = l->n;
   row->count = 0;
   if (boundary[!low] == KUGEL_STENCIL_ONE_SIDED) {
-    const int count = 2 * l->reach + derivative; // exact to the same degree as the difference inside
+    const int count = order + derivative; // exact to the same degree as the difference inside
     const int64_t first = low ? 0 : n - count;
     long double weight[NODES];
     fornberg(derivative, (int)(first - i), count, weight);
@@ -96,7 +96,25 @@ void kugel__stencil_line_make(kugel__stencil_line *l, int64_t n, int derivative,
     l->weight[r - k] = derivative == 2 ? w : -w;
   }
   for (int e = 0; e < 2 * r; e++)
-    make_edge(l, e < r ? e : n - 2 * r + e, derivative, scale, boundary, &l->edge[e]);
+    make_edge(l, e < r ? e : n - 2 * r + e, derivative, order, scale, boundary, &l->edge[e]);
+}
+
+/* Inside, second derivative: 1/10 f''_{i-1} + f''_i + 1/10 f''_{i+1} = 6/5 (u_{i-1} - 2 u_i + u_{i+1}) / h^2; first: 1/4, 3/4. */
+void kugel__stencil_line_make_compact(kugel__stencil_line *l, int64_t n, int derivative, int order, double h,
+                                      const kugel_stencil_boundary *boundary)
+{
+  memset(l, 0, sizeof *l);
+  l->n = n;
+  l->weight[0] = 1;
+  if (!derivative)
+    return;
+  const double scale = derivative == 2 ? 1 / h / h : 1 / h, w = (derivative == 2 ? 1.2 : 0.75) * scale;
+  l->lo = l->hi = l->reach = 1;
+  l->weight[0] = derivative == 2 ? w : -w;
+  l->weight[1] = derivative == 2 ? -2 * w : 0;
+  l->weight[2] = w;
+  make_edge(l, 0, derivative, order, scale, boundary, &l->edge[0]);
+  make_edge(l, n - 1, derivative, order, scale, boundary, &l->edge[1]);
 }
 
 void kugel__stencil_get_row(const kugel__stencil_line *l, int64_t i, kugel__stencil_row *row)
@@ -115,8 +133,10 @@ void kugel__stencil_get_row(const kugel__stencil_line *l, int64_t i, kugel__sten
 
 void kugel__stencil_line_transpose(const kugel__stencil_line *l, kugel__stencil_line *out)
 {
-  const int64_t n = l->n, edge = 2 * l->reach +
-                                 2; // columns that rows of the ends reach, or that lie within reach of them
+  const int64_t n = l->n;
+  int64_t edge = 2 * l->reach + 2; // columns that rows of the ends reach, or that lie within reach of them
+  for (int64_t e = 0; e < l->lo + l->hi; e++)
+    edge = kugel__max(edge, l->edge[e].count);
   const int64_t near = 2 * KUGEL__STENCIL_EDGES;
   memset(out, 0, sizeof *out);
   out->n = n;

@@ -33,6 +33,9 @@ void kugel__stencil_get_row(const kugel__stencil_line *l, int64_t i, kugel__sten
 /* The difference of a derivative (0 to 2) of n nodes at distance h. */
 void kugel__stencil_line_make(kugel__stencil_line *l, int64_t n, int derivative, int order, double h,
                               const kugel_stencil_boundary *boundary);
+/* The right side B of a compact difference A^-1 B of order 4; derivative 0: the field itself. */
+void kugel__stencil_line_make_compact(kugel__stencil_line *l, int64_t n, int derivative, int order, double h,
+                                      const kugel_stencil_boundary *boundary);
 void kugel__stencil_line_transpose(const kugel__stencil_line *l, kugel__stencil_line *out);
 
 /* The largest sum of absolute values of a row. */

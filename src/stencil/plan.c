@@ -6,6 +6,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/parallel.h"
+#include "stencil/gpu.h"
 
 enum { MOST_FIELDS = 64, MOST_TERMS = 256 };
 
@@ -50,6 +51,11 @@ static kugel_status check_axis(const kugel_stencil_opts *o, int d, int derivativ
   for (int e = 0; e < 2; e++) {
     KUGEL_CHECK((int)b[e] >= 0 && (int)b[e] <= KUGEL_STENCIL_ONE_SIDED, KUGEL_EINVAL,
                 "boundary[%d][%d] is %d, must be a kugel_stencil_boundary, 0 to 4", d, e, (int)b[e]);
+    KUGEL_CHECK(
+        !o->compact || b[e] != KUGEL_STENCIL_ZERO, KUGEL_EINVAL,
+        "boundary[%d][%d] is KUGEL_STENCIL_ZERO, which compact differences do not have: take the odd, "
+        "even, one-sided or periodic one",
+        d, e);
     one_sided |= b[e] == KUGEL_STENCIL_ONE_SIDED;
   }
   KUGEL_CHECK((b[0] == KUGEL_STENCIL_PERIODIC) == (b[1] == KUGEL_STENCIL_PERIODIC), KUGEL_EINVAL,
@@ -72,6 +78,9 @@ static kugel_status check(const kugel_ctx *ctx, const kugel_stencil_opts *o)
   KUGEL_CHECK(o->n, KUGEL_EINVAL, "n is NULL: pass %d numbers of nodes", o->ndim);
   KUGEL_CHECK(o->order == 2 || o->order == 4 || o->order == 6 || o->order == 8, KUGEL_EINVAL,
               "order is %d, must be 2, 4, 6 or 8", o->order);
+  KUGEL_CHECK(o->compact == 0 || o->compact == 1, KUGEL_EINVAL, "compact is %d, must be 0 or 1", o->compact);
+  KUGEL_CHECK(!o->compact || o->order == 4, KUGEL_EINVAL, "order is %d, must be 4 (or 0) with compact = 1",
+              o->order);
   KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
               "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
               (int)o->precision);
@@ -81,8 +90,9 @@ static kugel_status check(const kugel_ctx *ctx, const kugel_stencil_opts *o)
     nodes *= (double)o->n[d];
   }
   KUGEL_CHECK(nodes <= 0x1p40, KUGEL_EINVAL, "n has %g nodes in all, must be at most 2^40", nodes);
-  KUGEL_CHECK(ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "stencils run on the CPU: use a context with device \"cpu\"");
+  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !o->compact, KUGEL_ENOTSUP,
+              "compact differences run on the CPU: use compact = 0 with order 4 or 6, or a context with "
+              "device \"cpu\"");
   return KUGEL_OK;
 }
 
@@ -125,18 +135,13 @@ static kugel_status copy_coefficient(kugel_stencil *p, const void *from, const v
 
 /* ---- terms ---- */
 
-/* Sorts the parts by target; of each, those without a difference along the last axis come first. */
-static void sort_side(kugel__stencil_side *side, const kugel__stencil_part *parts, int count)
+/* The term whose copy of the coefficient term t shares. */
+static int sharer(const kugel_stencil_opts *o, int t)
 {
-  int at = 0;
-  for (int target = 0; target < side->targets; target++) {
-    side->first[target] = at;
-    for (int along = 0; along < 2; along++)
-      for (int t = 0; t < count; t++)
-        if (parts[t].to == target && (parts[t].line[2]->reach > 0) == along)
-          side->parts[at++] = parts[t];
-  }
-  side->first[side->targets] = at;
+  int same = 0;
+  while (o->terms[same].coefficient != o->terms[t].coefficient)
+    same++;
+  return same;
 }
 
 static kugel_status make_side(kugel_stencil *p, const kugel_stencil_opts *o, bool transposed)
@@ -145,31 +150,23 @@ static kugel_status make_side(kugel_stencil *p, const kugel_stencil_opts *o, boo
   side->transposed = transposed;
   side->sources = transposed ? o->outs : o->fields;
   side->targets = transposed ? o->fields : o->outs;
-  const size_t bytes = sizeof(kugel__stencil_part) * (size_t)o->nterms;
-  side->parts = kugel__calloc(p->ctx, bytes);
-  side->first = kugel__calloc(p->ctx, sizeof(int) * (size_t)(side->targets + 1));
-  kugel__stencil_part *parts = kugel__calloc(p->ctx, bytes);
-  if (!side->parts || !side->first || !parts) {
-    kugel__free(p->ctx, parts);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %d terms", o->nterms);
-  }
+  kugel__stencil_part *parts = kugel__calloc(p->ctx, sizeof *parts * (size_t)o->nterms);
+  KUGEL_CHECK(parts, KUGEL_ENOMEM, "no memory for %d terms", o->nterms);
   for (int t = 0; t < o->nterms; t++) {
     const kugel_stencil_term *term = &o->terms[t];
-    int same = 0;
-    while (o->terms[same].coefficient != term->coefficient)
-      same++;
     parts[t] = (kugel__stencil_part){.from = transposed ? term->out : term->field,
                                      .to = transposed ? term->field : term->out,
                                      .factor = term->factor,
-                                     .coefficient = p->coefficients[same]};
+                                     .coefficient = p->coefficients[sharer(o, t)]};
     for (int d = 0; d < 3; d++) {
       const int axis = d - (3 - p->ndim);
-      parts[t].line[d] = &p->lines[transposed][d][axis < 0 ? 0 : term->derivative[axis]];
+      parts[t].derivative[d] = axis < 0 ? 0 : term->derivative[axis];
+      parts[t].line[d] = &p->lines[transposed][d][parts[t].derivative[d]];
     }
   }
-  sort_side(side, parts, o->nterms);
+  kugel_status s = kugel__stencil_side_make(p->ctx, side, parts, o->nterms);
   kugel__free(p->ctx, parts);
-  return KUGEL_OK;
+  return s;
 }
 
 static kugel_status make_terms(kugel_stencil *p, const kugel_stencil_opts *o)
@@ -181,10 +178,8 @@ static kugel_status make_terms(kugel_stencil *p, const kugel_stencil_opts *o)
   p->nterms = o->nterms;
   for (int t = 0; t < o->nterms; t++) {
     const kugel_stencil_term *term = &o->terms[t];
-    int same = 0;
+    const int same = sharer(o, t);
     most[t] = 1;
-    while (o->terms[same].coefficient != term->coefficient)
-      same++;
     kugel__progress_stage((double)t / o->nterms, (double)(t + 1) / o->nterms, "coefficients");
     if (same < t)
       most[t] = most[same];
@@ -192,7 +187,8 @@ static kugel_status make_terms(kugel_stencil *p, const kugel_stencil_opts *o)
       KUGEL_TRY(copy_coefficient(p, term->coefficient, o->mask, t, &most[t]));
     double size = fabs(term->factor);
     for (int d = 0; d < p->ndim; d++)
-      size *= kugel__stencil_line_bound(&p->lines[0][d + 3 - p->ndim][term->derivative[d]]);
+      size *= kugel__stencil_line_bound(&p->lines[0][d + 3 - p->ndim][term->derivative[d]]) *
+              (p->compact ? kugel__stencil_compact_growth(term->derivative[d]) : 1);
     sum[term->out] += size * most[t];
     p->bound = fmax(p->bound, sum[term->out]);
     KUGEL_CHECK(size <= largest && p->bound <= largest, KUGEL_EINVAL,
@@ -211,17 +207,20 @@ static kugel_status make(kugel_stencil *p, const kugel_stencil_opts *o)
   p->nodes = 1;
   for (int d = 0; d < 3; d++) {
     const int axis = d - (3 - p->ndim);
-    const kugel_stencil_boundary none[2] = {KUGEL_STENCIL_PERIODIC, KUGEL_STENCIL_PERIODIC};
+    p->h[d] = axis >= 0 && o->h ? o->h[axis] : 1;
+    for (int e = 0; e < 2; e++)
+      p->boundary[d][e] = axis < 0 ? KUGEL_STENCIL_PERIODIC : o->boundary[axis][e];
     p->n[d] = axis < 0 ? 1 : o->n[axis];
     p->nodes *= p->n[d];
     for (int k = 0; k < 3; k++) {
       const bool used = axis >= 0 && p->n[d] >= p->order + 1; // a shorter axis has no derivatives
-      kugel__stencil_line_make(&p->lines[0][d][k], p->n[d], used ? k : 0, p->order,
-                               axis >= 0 && o->h ? o->h[axis] : 1, axis < 0 ? none : o->boundary[axis]);
+      (p->compact ? kugel__stencil_line_make_compact : kugel__stencil_line_make)(
+          &p->lines[0][d][k], p->n[d], used ? k : 0, p->order, p->h[d], p->boundary[d]);
       kugel__stencil_line_transpose(&p->lines[0][d][k], &p->lines[1][d][k]);
     }
   }
-  return make_terms(p, o);
+  KUGEL_TRY(make_terms(p, o));
+  return p->compact ? kugel__stencil_compact_make(p) : KUGEL_OK;
 }
 
 /* ---- the public functions ---- */
@@ -232,7 +231,7 @@ kugel_status kugel_stencil_create(kugel_ctx *ctx, const kugel_stencil_opts *opts
   *out = NULL;
   kugel_stencil_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_stencil_opts"));
-  o.order = o.order ? o.order : 2;
+  o.order = o.order ? o.order : o.compact ? 4 : 2;
   o.fields = o.fields ? o.fields : 1;
   o.outs = o.outs ? o.outs : 1;
   KUGEL_TRY(check(kugel__ctx(ctx), &o));
@@ -241,10 +240,13 @@ kugel_status kugel_stencil_create(kugel_ctx *ctx, const kugel_stencil_opts *opts
   p->ctx = kugel__ctx_retain(ctx);
   p->ndim = o.ndim;
   p->order = o.order;
+  p->compact = o.compact;
   p->precision = o.precision;
   p->single = o.precision == KUGEL_PRECISION_F32;
   kugel__span span = kugel__progress_enter(0, 1);
   kugel_status s = make(p, &o);
+  if (!s && p->ctx->device.type != KUGEL_CPU)
+    s = kugel__stencil_gpu_create(p);
   kugel__progress_leave(span);
   if (s) {
     kugel_stencil_destroy(p);
@@ -259,12 +261,12 @@ void kugel_stencil_destroy(kugel_stencil *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel__stencil_gpu_destroy(p);
   for (int t = 0; p->coefficients && t < p->nterms; t++)
     kugel__free(ctx, p->coefficients[t]);
-  for (int i = 0; i < 2; i++) {
-    kugel__free(ctx, p->side[i].parts);
-    kugel__free(ctx, p->side[i].first);
-  }
+  for (int i = 0; i < 2; i++)
+    kugel__stencil_side_free(ctx, &p->side[i]);
+  kugel__stencil_compact_free(p);
   kugel__free(ctx, p->coefficients);
   kugel__free(ctx, p->lines);
   kugel__free(ctx, p);
@@ -277,12 +279,13 @@ kugel_status kugel_stencil_get_info(const kugel_stencil *p, kugel_stencil_info *
   kugel_stencil_info whole = {.size = sizeof whole,
                               .ndim = p->ndim,
                               .order = p->order,
-                              .reach = p->order / 2,
+                              .reach = p->compact ? 1 : p->order / 2,
                               .fields = p->side[0].sources,
                               .outs = p->side[0].targets,
                               .precision = p->precision,
                               .bound = p->bound,
-                              .bytes = p->bytes};
+                              .bytes = p->bytes,
+                              .compact = p->compact};
   memcpy(whole.n, p->n + 3 - p->ndim, sizeof *whole.n * (size_t)p->ndim);
   return kugel__give_info(info, &whole, sizeof whole, "kugel_stencil_info");
 }

@@ -6,11 +6,13 @@
 #include "core/ctx.h"
 #include "stencil/line.h"
 #include "stencil/rows.h"
+#include "stencil/solver.h"
 
 /* A term of the operator or of its transpose. */
 typedef struct kugel__stencil_part {
   int from, to;
   double factor;
+  int derivative[3];
   const kugel__stencil_line *line[3];
   const char
       *coefficient; /* NULL: 1; of the transpose multiplied with what is read, else with what is written */
@@ -28,13 +30,24 @@ struct kugel_stencil {
   int ndim, order, nterms;
   bool single;
   kugel_precision precision;
+  bool compact;
   int64_t n[3], nodes;
+  double h[3];
+  kugel_stencil_boundary boundary[3][2];
   kugel__stencil_line (*lines)[3][3]; /* [transposed][axis][derivative] */
   kugel__stencil_side side[2];        /* the operator, its transpose */
   char **coefficients; /* the plan's own, one a term; of terms that share one the first has it */
+  kugel__stencil_solver
+      *solver[2][3][2]; /* compact: [transposed][axis][derivative - 1]; NULL: no term has it */
   uint64_t bytes;
   double bound;
+  struct kugel__stencil_gpu *gpu; /* stencil/gpu.h; NULL: on the CPU */
 };
+
+/* Sorts `count` parts by target into a side whose sources, targets and transposed are set. */
+kugel_status kugel__stencil_side_make(kugel_ctx *ctx, kugel__stencil_side *side,
+                                      const kugel__stencil_part *parts, int count);
+void kugel__stencil_side_free(kugel_ctx *ctx, kugel__stencil_side *side);
 
 /* What is done with a result: out = a L in + b p + c q, arrays [targets, n...]; p and q may be NULL, out may be p or q. */
 typedef struct kugel__stencil_use {
@@ -51,9 +64,22 @@ kugel_status kugel__stencil_run(const kugel_stencil *p, const kugel__stencil_sid
 void kugel__stencil_rows(const kugel_stencil *p, const kugel__stencil_side *side,
                          const kugel__stencil_use *use, const int64_t *lo, const int64_t *hi);
 
+/* Compact differences, whose terms share solvers along axes. The operator is C A^-1 B of each term. */
+double kugel__stencil_compact_growth(int derivative); /* a bound of A^-1 */
+kugel_status kugel__stencil_compact_make(kugel_stencil *p);
+void kugel__stencil_compact_free(kugel_stencil *p);
+kugel_status kugel__stencil_compact_run(const kugel_stencil *p, bool transposed,
+                                        const kugel__stencil_use *use);
+
 /* Leapfrog: `steps` steps in one pass over memory, of as many as kugel__stencil_leaps says that the cache holds. The newest
  * level is `now` after an even number of them, else `before`. */
-int kugel__stencil_leaps(const kugel_stencil *p);
-kugel_status kugel__stencil_leap(const kugel_stencil *p, double dt, int steps, char *before, char *now);
+int kugel__stencil_leaps(const kugel_stencil *p, bool transposed);
+kugel_status kugel__stencil_leap(const kugel_stencil *p, bool transposed, double dt, int steps, char *before,
+                                 char *now);
+
+/* Steps of alternating directions, see kugel_stencil_method. */
+kugel_status kugel__stencil_adi_check(const kugel_stencil *p);
+kugel_status kugel__stencil_adi(const kugel_stencil *p, bool transposed, double dt, int64_t steps,
+                                char *state);
 
 #endif

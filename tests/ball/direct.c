@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms in the ball against direct sums, inverses, adjoints, and the same coefficients on other grids. ISA: once */
-#include "truth.h"
+#include "fields.h"
 
 static const kugel_ball_opts shapes[] = {
     {.lmax = 9, .n = 6, .vectors = 1},
@@ -27,28 +27,12 @@ static const kugel_ball_opts shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-#define COEFFS(b, c, parts)                                                                                  \
-  ((parts) == 1 ? KUGEL_ARRAY(c, KUGEL_C128, (b).s.nlm, (b).s.n)                                             \
-                : KUGEL_ARRAY(c, KUGEL_C128, parts, (b).s.nlm, (b).s.n))
-#define VALUES(b, f, parts)                                                                                  \
-  ((parts) == 1 ? KUGEL_ARRAY(f, KUGEL_F64, (b).s.nr, (b).s.ntheta, (b).s.nphi)                              \
-                : KUGEL_ARRAY(f, KUGEL_F64, parts, (b).s.nr, (b).s.ntheta, (b).s.nphi))
-
 static void sums(kugel_ball_opts o)
 {
   ball b = ball_make(o);
-  double *c = ball_random(&b, 1, 1), *f = ball_values(&b, 1, 0), scale = 0, worst = 0;
+  double *c = ball_random(&b, 1, 1), *f = ball_values(&b, 1, 0);
   CHECK_OK(kugel_ball_synthesis(b.plan, KUGEL_BALL_SCALAR, COEFFS(b, c, 1), VALUES(b, f, 1), NULL));
-  for (int64_t i = 0; i < b.points; i++)
-    scale = fmax(scale, fabs(f[i]));
-  for (int64_t i = 0; i < b.points; i += 1 + b.points / 60) {
-    int64_t k = i / (b.s.ntheta * b.s.nphi), j = i / b.s.nphi % b.s.ntheta;
-    long double step = 2 * acosl(-1) / (long double)b.s.nphi;
-    long double want =
-        truth_scalar(&b, c, 0, b.r[k], (long double)b.theta[j], step * (long double)(i % b.s.nphi));
-    worst = fmax(worst, fabs(f[i] - (double)want));
-  }
-  CHECK_LE(worst / scale, 1e-14);
+  CHECK_LE(truth_sampled(&b, c, f, 60), 1e-14);
   free(c);
   free(f);
   ball_free(&b);
@@ -59,30 +43,26 @@ static void sums(kugel_ball_opts o)
 static void gradient(kugel_ball_opts o)
 {
   ball b = ball_make(o);
-  double *c = ball_random(&b, 1, 2), *g = calloc((size_t)(3 * b.coeffs), 16), *u = ball_values(&b, 3, 0),
-         scale = 0;
+  double *c = ball_random(&b, 1, 2), *g = calloc((size_t)(3 * b.coeffs), 16), *u = ball_values(&b, 3, 0);
   CHECK_OK(kugel_ball_apply(b.plan, KUGEL_BALL_GRAD, COEFFS(b, c, 1), COEFFS(b, g, 3), NULL));
   CHECK_OK(kugel_ball_synthesis(b.plan, KUGEL_BALL_VECTOR, COEFFS(b, g, 3), VALUES(b, u, 3), NULL));
-  for (int64_t i = 0; i < 3 * b.points; i++)
-    scale = fmax(scale, fabs(u[i]));
   double worst[3] = {0, 0, 0};
   for (int64_t i = 0; i < b.points; i += 1 + b.points / 20) {
-    int64_t k = i / (b.s.ntheta * b.s.nphi), j = i / b.s.nphi % b.s.ntheta, n = 2 * b.s.lmax + 2;
-    long double theta = (long double)b.theta[j], r = (long double)b.r[k],
-                phi = 2 * acosl(-1) / (long double)b.s.nphi * (long double)(i % b.s.nphi), d[3] = {0, 0, 0};
-    d[0] = truth_scalar(&b, c, KUGEL_WORLAND_D1, b.r[k], theta, phi);
+    const ball_place at = ball_at(&b, i);
+    const int64_t n = 2 * b.s.lmax + 2;
+    long double d[3] = {truth_scalar(&b, c, KUGEL_WORLAND_D1, at.r, at.theta, at.phi), 0, 0};
     for (int64_t q = 1; q < n; q++) {
-      long double turn = 2 * acosl(-1) * (long double)q / (long double)n, t = theta - turn;
+      long double turn = 2 * acosl(-1) * (long double)q / (long double)n, t = at.theta - turn;
       long double w = 0.5L * (q % 2 ? -1 : 1) / tanl(turn / 2);
-      d[1] += w * truth_scalar(&b, c, 0, b.r[k], t, phi);
-      d[2] += w * truth_scalar(&b, c, 0, b.r[k], theta, phi - turn);
+      d[1] += w * truth_scalar(&b, c, 0, at.r, t, at.phi);
+      d[2] += w * truth_scalar(&b, c, 0, at.r, at.theta, at.phi - turn);
     }
-    d[1] /= r;
-    d[2] /= r * sinl(theta);
+    d[1] /= (long double)at.r;
+    d[2] /= (long double)at.r * sinl(at.theta);
     for (int q = 0; q < 3; q++)
       worst[q] = fmax(worst[q], fabs(u[q * b.points + i] - (double)d[q]));
   }
-  CHECK_LE(fmax(worst[0], fmax(worst[1], worst[2])), 3e-14 * scale + 1e-30);
+  CHECK_LE(fmax(worst[0], fmax(worst[1], worst[2])), 3e-14 * largest(3 * b.points, u) + 1e-30);
   free(c);
   free(g);
   free(u);
@@ -106,55 +86,12 @@ static void there_and_back(kugel_ball_opts o)
   ball_free(&b);
 }
 
-/* <a, b> of coefficients: negative orders count as conjugates. */
-static long double inner(const ball *b, int parts, const double *x, const double *y, double *scale)
-{
-  long double sum = 0, norms[2] = {0, 0};
-  for (int64_t i = 0; i < parts * b->s.nlm; i++) {
-    int64_t row = i % b->s.nlm, m = 0;
-    for (int64_t l = 0; l <= b->s.lmax; l++)
-      if (row >= ball_row(b, l, 0))
-        m = row - ball_row(b, l, 0);
-    for (int64_t n = 0; n < b->s.n; n++) {
-      const double *p = x + 2 * (i * b->s.n + n), *q = y + 2 * (i * b->s.n + n);
-      sum += (m ? 2 : 1) * ((long double)p[0] * q[0] + (m ? (long double)p[1] * q[1] : 0));
-      norms[0] += (m ? 2 : 1) * ((long double)p[0] * p[0] + (long double)p[1] * p[1]);
-      norms[1] += (m ? 2 : 1) * ((long double)q[0] * q[0] + (long double)q[1] * q[1]);
-    }
-  }
-  *scale = (double)sqrtl(norms[0] * norms[1]);
-  return sum;
-}
-
-static long double dot(int64_t n, const double *x, const double *y)
-{
-  long double sum = 0;
-  for (int64_t i = 0; i < n; i++)
-    sum += (long double)x[i] * y[i];
-  return sum;
-}
-
 static void adjoints(kugel_ball_opts o)
 {
   ball b = ball_make(o);
-  double scale;
-  for (int parts = 1; parts <= 3; parts += 2) {
-    kugel_ball_kind kind = parts == 3 ? KUGEL_BALL_VECTOR : KUGEL_BALL_SCALAR;
-    double *c = ball_random(&b, parts, 4), *f = ball_values(&b, parts, 5), *sc = ball_values(&b, parts, 0),
-           *sf = malloc((size_t)(parts * b.coeffs) * 16);
-    CHECK_OK(kugel_ball_synthesis(b.plan, kind, COEFFS(b, c, parts), VALUES(b, sc, parts), NULL));
-    CHECK_OK(kugel_ball_synthesis_adjoint(b.plan, kind, VALUES(b, f, parts), COEFFS(b, sf, parts), NULL));
-    long double left = dot(parts * b.points, sc, f), right = inner(&b, parts, c, sf, &scale);
-    CHECK_LE((double)fabsl(left - right) / scale, 1e-14);
-    CHECK_OK(kugel_ball_analysis(b.plan, kind, VALUES(b, f, parts), COEFFS(b, sf, parts), NULL));
-    CHECK_OK(kugel_ball_analysis_adjoint(b.plan, kind, COEFFS(b, c, parts), VALUES(b, sc, parts), NULL));
-    left = dot(parts * b.points, sc, f);
-    right = inner(&b, parts, c, sf, &scale);
-    CHECK_LE((double)fabsl(left - right) / scale, 1e-14);
-    free(c);
-    free(f);
-    free(sc);
-    free(sf);
+  for (int kind = KUGEL_BALL_SCALAR; kind <= KUGEL_BALL_VECTOR; kind++) {
+    one_adjoint(&b, b.plan, kind, false, kugel_ball_synthesis, kugel_ball_synthesis_adjoint, 1e-14);
+    one_adjoint(&b, b.plan, kind, false, kugel_ball_analysis_adjoint, kugel_ball_analysis, 1e-14);
   }
   static const int taken[] = {1, 3, 3, 1, 3, 2, 3}, given[] = {3, 1, 3, 1, 3, 3, 2};
   for (int op = 0; op < 7; op++) {
@@ -164,8 +101,8 @@ static void adjoints(kugel_ball_opts o)
     CHECK_OK(kugel_ball_apply(b.plan, op, COEFFS(b, x, taken[op]), COEFFS(b, ax, given[op]), NULL));
     CHECK_OK(kugel_ball_apply_adjoint(b.plan, op, COEFFS(b, y, given[op]), COEFFS(b, ay, taken[op]), NULL));
     double left_scale, right_scale;
-    long double left = inner(&b, given[op], ax, y, &left_scale),
-                right = inner(&b, taken[op], x, ay, &right_scale);
+    long double left = ball_inner(&b, given[op], b.s.n, ax, y, &left_scale),
+                right = ball_inner(&b, taken[op], b.s.n, x, ay, &right_scale);
     CHECK_LE((double)fabsl(left - right), 1e-14 * fmax(left_scale, right_scale));
     free(x);
     free(y);

@@ -3,31 +3,16 @@
  * products; energies. ISA: once */
 #include "truth.h"
 
-/* j_l(x) by its power series, for x <= 12. */
-static long double bessel(int64_t l, long double x)
-{
-  long double t = 1, sum = 0;
-  for (int64_t i = 1; i <= l; i++)
-    t *= x / (2 * (long double)i + 1);
-  for (int64_t k = 0; k < 80; k++) {
-    sum += t;
-    t *= -x * x / (2 * (long double)(k + 1) * (2 * (long double)(l + k) + 3));
-  }
-  return sum;
-}
-
 /* Coefficients of j_l(k r) Y_lm by analysis of its values; plans resolve it. */
 static double *wave(const ball *b, int64_t l, int64_t m, double k)
 {
   double *f = ball_values(b, 1, 0), *c = calloc((size_t)b->coeffs, 16);
   for (int64_t i = 0; i < b->points; i++) {
-    int64_t at = i / (b->s.ntheta * b->s.nphi), ring = i / b->s.nphi % b->s.ntheta;
-    long double phi = 2 * acosl(-1) / (long double)b->s.nphi * (long double)(i % b->s.nphi);
-    f[i] = (double)(bessel(l, (long double)k * (long double)b->r[at]) *
-                    truth_p(l, m, (long double)b->theta[ring]) * (m ? 2 : 1) * cosl((long double)m * phi));
+    const ball_place at = ball_at(b, i);
+    f[i] = (double)(bessel(l, (long double)k * (long double)at.r) * truth_p(l, m, at.theta) * (m ? 2 : 1) *
+                    cosl((long double)m * at.phi));
   }
-  CHECK_OK(kugel_ball_analysis(b->plan, 0, KUGEL_ARRAY(f, KUGEL_F64, b->s.nr, b->s.ntheta, b->s.nphi),
-                               KUGEL_ARRAY(c, KUGEL_C128, b->s.nlm, b->s.n), NULL));
+  CHECK_OK(kugel_ball_analysis(b->plan, 0, VALUES(*b, f, 1), COEFFS(*b, c, 1), NULL));
   free(f);
   return c;
 }
@@ -42,9 +27,9 @@ static double difference(int64_t n, const double *x, const double *y, double fac
   return worst / scale;
 }
 
-#define S(b, c) KUGEL_ARRAY(c, KUGEL_C128, (b).s.nlm, (b).s.n)
-#define P(b, c) KUGEL_ARRAY(c, KUGEL_C128, 2, (b).s.nlm, (b).s.n)
-#define V(b, c) KUGEL_ARRAY(c, KUGEL_C128, 3, (b).s.nlm, (b).s.n)
+#define S(b, c) COEFFS(b, c, 1)
+#define P(b, c) COEFFS(b, c, 2)
+#define V(b, c) COEFFS(b, c, 3)
 
 /* Laplacian of a wave: - k^2 of it. Potentials (k w, w) of a wave w: a field whose curl is k times itself. */
 static void waves(int type)

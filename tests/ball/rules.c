@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms in the ball: bad input, each allocation failing in turn, memory limits, cancellation, and results that do not
  * depend on threads. ISA: once */
-#include "core/alloc.h"
+#include "core/parallel.h"
+#include "sweep.h"
 #include "truth.h"
 
 #define REFUSES(expr, status, word)                                                                          \
@@ -11,10 +12,13 @@
       CHECK_FAIL("'%s' does not say '%s'", kugel_last_error(), word);                                        \
   } while (0)
 
-static double coeffs[6000], others[6000], values[9000];
+static double coeffs[6000], others[6000], values[9000], spins[18000];
 
-static kugel_status all(const kugel_ball_opts *o)
+/* Every call of a plan with options of `arg`, up to the first that fails. */
+static kugel_status all(void *arg)
 {
+#define NEXT(call) status = status ? status : (call)
+  const kugel_ball_opts *o = arg;
   kugel_ball *plan;
   kugel_ball_info s = {.size = sizeof s};
   int64_t nl[8];
@@ -27,21 +31,23 @@ static kugel_status all(const kugel_ball_opts *o)
   kugel_array *c = KUGEL_ARRAY(coeffs, KUGEL_C128, 3, s.nlm, s.n),
               *d = KUGEL_ARRAY(others, KUGEL_C128, 3, s.nlm, s.n),
               *f = KUGEL_ARRAY(values, KUGEL_F64, 3, s.nr, s.ntheta, s.nphi);
-  if (!status)
-    status = kugel_ball_synthesis(plan, KUGEL_BALL_VECTOR, c, f, NULL);
-  if (!status)
-    status = kugel_ball_analysis(plan, KUGEL_BALL_VECTOR, f, c, NULL);
-  if (!status)
-    status = kugel_ball_synthesis_adjoint(plan, KUGEL_BALL_VECTOR, f, c, NULL);
-  if (!status)
-    status = kugel_ball_analysis_adjoint(plan, KUGEL_BALL_VECTOR, c, f, NULL);
-  if (!status)
-    status = kugel_ball_apply(plan, KUGEL_BALL_CURL, c, d, NULL);
-  if (!status)
-    status = kugel_ball_apply_adjoint(plan, KUGEL_BALL_CURL, c, d, NULL);
-  if (!status)
-    status = kugel_ball_spectrum(plan, KUGEL_BALL_VECTOR, KUGEL_BALL_N, c,
-                                 KUGEL_ARRAY(values, KUGEL_F64, s.n), NULL);
+  NEXT(kugel_ball_synthesis(plan, KUGEL_BALL_VECTOR, c, f, NULL));
+  NEXT(kugel_ball_analysis(plan, KUGEL_BALL_VECTOR, f, c, NULL));
+  NEXT(kugel_ball_synthesis_adjoint(plan, KUGEL_BALL_VECTOR, f, c, NULL));
+  NEXT(kugel_ball_analysis_adjoint(plan, KUGEL_BALL_VECTOR, c, f, NULL));
+  NEXT(kugel_ball_apply(plan, KUGEL_BALL_CURL, c, d, NULL));
+  NEXT(kugel_ball_apply_adjoint(plan, KUGEL_BALL_CURL, c, d, NULL));
+  NEXT(kugel_ball_spectrum(plan, KUGEL_BALL_VECTOR, KUGEL_BALL_N, c, KUGEL_ARRAY(values, KUGEL_F64, s.n),
+                           NULL));
+  kugel_array *pairs = KUGEL_ARRAY(spins, KUGEL_C128, 3, s.nr, s.ntheta, s.nphi),
+              *rows = KUGEL_ARRAY(spins, KUGEL_C128, 3, s.nlm, s.nr);
+  NEXT(kugel_ball_synthesis(plan, KUGEL_BALL_SPIN, c, pairs, NULL));
+  NEXT(kugel_ball_analysis(plan, KUGEL_BALL_SPIN, pairs, c, NULL));
+  NEXT(kugel_ball_profiles(plan, KUGEL_BALL_SPIN, c, rows, NULL));
+  NEXT(kugel_ball_from_profiles(plan, KUGEL_BALL_SPIN, rows, c, NULL));
+  NEXT(kugel_ball_profiles_adjoint(plan, KUGEL_BALL_VECTOR, rows, c, NULL));
+  NEXT(kugel_ball_from_profiles_adjoint(plan, KUGEL_BALL_VECTOR, c, rows, NULL));
+#undef NEXT
   kugel_ball_destroy(plan);
   return status;
 }
@@ -50,16 +56,7 @@ static void sweep(void)
 {
   for (int type = 0; type < 2; type++) {
     kugel_ball_opts o = {.size = sizeof o, .lmax = 4, .n = 4, .vectors = 1, .type = type};
-    kugel_status s = KUGEL_ENOMEM;
-    int k = 1;
-    for (; k < 2000 && s; k++) {
-      kugel_ctx_trim(NULL);
-      kugel__fault_alloc(k);
-      s = all(&o);
-      kugel__fault_alloc(0);
-      CHECK(!s || s == KUGEL_ENOMEM);
-    }
-    CHECK(!s && k > 30);
+    sweep_allocations(all, &o);
   }
 }
 
@@ -110,7 +107,7 @@ static void calls(void)
   memset(coeffs, 0, sizeof coeffs);
   memset(values, 0, sizeof values);
   REFUSES(kugel_ball_synthesis(NULL, 0, c, f, NULL), KUGEL_EINVAL, "plan is NULL");
-  REFUSES(kugel_ball_synthesis(b.plan, 2, c, f, NULL), KUGEL_EINVAL, "kind is 2");
+  REFUSES(kugel_ball_synthesis(b.plan, 3, c, f, NULL), KUGEL_EINVAL, "kind is 3");
   REFUSES(kugel_ball_synthesis(b.plan, 1, c, f, NULL), KUGEL_EINVAL, "set opts.vectors");
   REFUSES(kugel_ball_synthesis(b.plan, 0, f, c, NULL), KUGEL_ESHAPE, "in is float64");
   REFUSES(kugel_ball_synthesis(b.plan, 0, c, f, (kugel_queue *)values), KUGEL_EINVAL, "queue");
@@ -122,6 +119,17 @@ static void calls(void)
   REFUSES(
       kugel_ball_analysis(cut.plan, 0, KUGEL_ARRAY(values, KUGEL_F64, 2, cut.s.ntheta, cut.s.nphi), c, NULL),
       KUGEL_EINVAL, "has no analysis");
+  REFUSES(kugel_ball_synthesis(b.plan, 2, c, f, NULL), KUGEL_EINVAL,
+          "KUGEL_BALL_SPIN, but the plan is for scalars");
+  kugel_array *rows = KUGEL_ARRAY(values, KUGEL_C128, b.s.nlm, b.s.nr);
+  REFUSES(kugel_ball_profiles(NULL, 0, c, rows, NULL), KUGEL_EINVAL, "plan is NULL");
+  REFUSES(kugel_ball_profiles(b.plan, 0, c, f, NULL), KUGEL_ESHAPE, "out is float64");
+  REFUSES(kugel_ball_profiles(b.plan, 0, rows, c, NULL), KUGEL_ESHAPE, "in is complex128");
+  REFUSES(kugel_ball_profiles(b.plan, 0, c, rows, (kugel_queue *)values), KUGEL_EINVAL, "queue");
+  REFUSES(kugel_ball_profiles(b.plan, 0, c, KUGEL_ARRAY(coeffs, KUGEL_C128, b.s.nlm, b.s.nr), NULL),
+          KUGEL_EINVAL, "overlap");
+  REFUSES(kugel_ball_from_profiles(cut.plan, 0, KUGEL_ARRAY(values, KUGEL_C128, cut.s.nlm, 2), c, NULL),
+          KUGEL_EINVAL, "has no analysis");
   REFUSES(kugel_ball_spectrum(cut.plan, 0, 0, c, KUGEL_ARRAY(values, KUGEL_F64, 5), NULL), KUGEL_EINVAL,
           "no spectra");
   REFUSES(kugel_ball_spectrum(b.plan, 0, 3, c, KUGEL_ARRAY(values, KUGEL_F64, 5), NULL), KUGEL_EINVAL,
@@ -176,6 +184,16 @@ static void limit(void)
   CHECK_OK(kugel_ball_analysis_adjoint(b.plan, KUGEL_BALL_VECTOR, ca, fa, NULL));
   CHECK_OK(kugel_ball_analysis_adjoint(plan, KUGEL_BALL_VECTOR, ca, ga, NULL));
   CHECK_CLOSE(g, f, (size_t)(3 * b.points), 1e-14);
+  double *u[] = {malloc((size_t)(3 * b.points) * 16), malloc((size_t)(3 * b.points) * 16)};
+  for (int i = 0; i < 2; i++) {
+    kugel_array *pairs = KUGEL_ARRAY(u[i], KUGEL_C128, 3, b.s.nr, b.s.ntheta, b.s.nphi);
+    CHECK_OK(kugel_ball_synthesis(i ? plan : b.plan, KUGEL_BALL_SPIN, ca, pairs, NULL));
+    CHECK_OK(kugel_ball_analysis(i ? plan : b.plan, KUGEL_BALL_SPIN, pairs, i ? ea : da, NULL));
+  }
+  CHECK_CLOSE(u[1], u[0], (size_t)(6 * b.points), 1e-14);
+  CHECK_CLOSE(e, d, (size_t)(6 * b.coeffs), 1e-13);
+  free(u[0]);
+  free(u[1]);
   kugel_ball_destroy(plan);
   kugel_ctx_destroy(ctx);
   free(c);
@@ -213,6 +231,7 @@ static void threads(void)
     bytes = (size_t)(3 * b.coeffs) * 16;
     if (i) {
       double last = 0;
+      double before = kugel__progress_interval(0);
       kugel_set_progress(stop, &last);
       kugel_array *many = KUGEL_ARRAY(malloc(40 * (size_t)b.coeffs * 16), KUGEL_C128, 40, b.s.nlm, b.s.n),
                   *maps = KUGEL_ARRAY(malloc(40 * (size_t)b.points * 8), KUGEL_F64, 40, b.s.nr, b.s.ntheta,
@@ -220,6 +239,7 @@ static void threads(void)
       memset(many->data, 0, 40 * (size_t)b.coeffs * 16);
       CHECK_IS(kugel_ball_synthesis(b.plan, KUGEL_BALL_SCALAR, many, maps, NULL), KUGEL_ECANCELED);
       kugel_set_progress(NULL, NULL);
+      kugel__progress_interval(before);
       free(many->data);
       free(maps->data);
     }

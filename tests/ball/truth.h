@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random coefficients of a plan of the ball, and direct sums of series at points in 64 bits of mantissa or more. */
+/* Random coefficients of a plan of the ball, inner products, and direct sums of series at points in 64 bits of mantissa or more. */
 #ifndef KUGEL_TESTS_BALL_TRUTH_H
 #define KUGEL_TESTS_BALL_TRUTH_H
 
@@ -17,6 +17,14 @@ typedef struct ball {
   int64_t *nl;
   double *r, *theta, *phi;
 } ball;
+
+/* A field's coefficients, and real values. */
+#define COEFFS(b, c, parts)                                                                                  \
+  ((parts) == 1 ? KUGEL_ARRAY(c, KUGEL_C128, (b).s.nlm, (b).s.n)                                             \
+                : KUGEL_ARRAY(c, KUGEL_C128, parts, (b).s.nlm, (b).s.n))
+#define VALUES(b, f, parts)                                                                                  \
+  ((parts) == 1 ? KUGEL_ARRAY(f, KUGEL_F64, (b).s.nr, (b).s.ntheta, (b).s.nphi)                              \
+                : KUGEL_ARRAY(f, KUGEL_F64, parts, (b).s.nr, (b).s.ntheta, (b).s.nphi))
 
 static inline ball ball_make(kugel_ball_opts o)
 {
@@ -80,6 +88,53 @@ static inline double *ball_values(const ball *b, int components, uint64_t seed)
   return f;
 }
 
+/* Where value i of a component is, on the plan's own sphere. */
+typedef struct ball_place {
+  double r;
+  long double theta, phi;
+} ball_place;
+
+static inline ball_place ball_at(const ball *b, int64_t i)
+{
+  const int64_t shell = i / (b->s.ntheta * b->s.nphi), ring = i / b->s.nphi % b->s.ntheta;
+  return (ball_place){b->r[shell], (long double)b->theta[ring],
+                      2 * acosl(-1) / (long double)b->s.nphi * (long double)(i % b->s.nphi)};
+}
+
+static inline double largest(int64_t n, const double *x)
+{
+  double most = 0;
+  for (int64_t i = 0; i < n; i++)
+    most = fmax(most, fabs(x[i]));
+  return most;
+}
+
+static inline long double dot(int64_t n, const double *x, const double *y)
+{
+  long double sum = 0;
+  for (int64_t i = 0; i < n; i++)
+    sum += (long double)x[i] * y[i];
+  return sum;
+}
+
+/* Sum of Re x conj(y) over [parts][l, m][extent] numbers; orders above 0 count twice, for those below, which are conjugates. */
+static inline long double ball_inner(const ball *b, int parts, int64_t extent, const double *x,
+                                     const double *y, double *scale)
+{
+  long double sum = 0, norms[2] = {0, 0};
+  for (int64_t i = 0; i < parts * b->s.nlm; i++) {
+    int64_t row = i % b->s.nlm, m = 0;
+    for (int64_t l = 0; l <= b->s.lmax; l++)
+      m = row >= ball_row(b, l, 0) ? row - ball_row(b, l, 0) : m;
+    const double *p = x + 2 * i * extent, *q = y + 2 * i * extent;
+    sum += (m ? 2 : 1) * dot(2 * extent, p, q);
+    norms[0] += (m ? 2 : 1) * dot(2 * extent, p, p);
+    norms[1] += (m ? 2 : 1) * dot(2 * extent, q, q);
+  }
+  *scale = (double)sqrtl(norms[0] * norms[1]);
+  return sum;
+}
+
 /* Orthonormal P_l^m(cos theta) with Condon-Shortley phase over sqrt(2 pi). */
 static inline long double truth_p(int64_t l, int64_t m, long double theta)
 {
@@ -115,6 +170,30 @@ static inline long double truth_scalar(const ball *b, const double *c, int op, d
     }
   }
   free(w);
+  return sum;
+}
+
+/* The error of values f of a scalar at about `samples` points, relative to the largest value. */
+static inline double truth_sampled(const ball *b, const double *c, const double *f, int64_t samples)
+{
+  double worst = 0;
+  for (int64_t i = 0; i < b->points; i += 1 + b->points / samples) {
+    const ball_place at = ball_at(b, i);
+    worst = fmax(worst, fabs(f[i] - (double)truth_scalar(b, c, 0, at.r, at.theta, at.phi)));
+  }
+  return worst / largest(b->points, f);
+}
+
+/* j_l(x) by its power series, for x <= 12. */
+static inline long double bessel(int64_t l, long double x)
+{
+  long double t = 1, sum = 0;
+  for (int64_t i = 1; i <= l; i++)
+    t *= x / (2 * (long double)i + 1);
+  for (int64_t k = 0; k < 80; k++) {
+    sum += t;
+    t *= -x * x / (2 * (long double)(k + 1) * (2 * (long double)(l + k) + 3));
+  }
   return sum;
 }
 

@@ -2,10 +2,9 @@
 /* LABEL: long. Banded solves and products on every device: residuals of every size against sums in 113 bits,
  * guard words, arrays of the device, failures. ISA: once */
 #include "check.h"
-#include "core/alloc.h"
 #include "core/ctx.h"
-#include "device/device.h"
 #include "device/every.h"
+#include "device/faults.h"
 #include "truth.h"
 
 static const double SOLVE_BOUND = 12, SCAN_BOUND = 100, PRODUCT_BOUND = 4;
@@ -82,6 +81,21 @@ static void on_device(kugel_ctx *ctx)
   free(x);
 }
 
+/* Of 200 numbers. */
+static kugel_status both_once(kugel_ctx *ctx, void *opts)
+{
+  double x[200] = {0.5, 0.5};
+  kugel_array v = *KUGEL_ARRAY(x, KUGEL_F64, 1, 200);
+  kugel_banded *plan = NULL;
+  kugel_status s = kugel_banded_create(ctx, opts, &plan);
+  if (!s)
+    s = kugel_banded_solve(plan, &v, &v, NULL);
+  if (!s)
+    s = kugel_banded_product(plan, &v, &v, NULL);
+  kugel_banded_destroy(plan);
+  return s;
+}
+
 static void failures(kugel_ctx *ctx)
 {
   double a[200], x[200];
@@ -89,27 +103,12 @@ static void failures(kugel_ctx *ctx)
     a[i] = x[i] = 0.5;
   kugel_banded_opts o = {.size = sizeof o, .n = 200, .lower = a, .diagonal = a};
   kugel_array v = *KUGEL_ARRAY(x, KUGEL_F64, 1, 200);
-  kugel_banded *held; /* keeps its kernels compiled */
-  CHECK_OK(kugel_banded_create(ctx, &o, &held));
-  for (int driver = 0; driver < 2; driver++) {
-    bool done = false;
-    for (int k = 1; k < 400 && !done; k++) {
-      kugel_banded *plan = NULL;
-      (driver ? kugel__fault_device : kugel__fault_alloc)(k);
-      kugel_status s = kugel_banded_create(ctx, &o, &plan);
-      if (!s)
-        s = kugel_banded_solve(plan, &v, &v, NULL);
-      kugel__fault_device(0);
-      kugel__fault_alloc(0);
-      CHECK(!s || strlen(kugel_last_error()) > 10);
-      kugel_banded_destroy(plan);
-      done = !s;
-    }
-    CHECK(done);
-  }
-  kugel_banded_destroy(held);
-  a[7] = 0;
   kugel_banded *plan;
+  CHECK_OK(kugel_banded_create(ctx, &o, &plan)); // keeps its kernels compiled
+  sweep_memory(ctx, INT64_MAX, both_once, &o);
+  sweep_driver(ctx, INT64_MAX, both_once, &o);
+  kugel_banded_destroy(plan);
+  a[7] = 0;
   CHECK_OK(kugel_banded_create(ctx, &o, &plan));
   CHECK_IS(kugel_banded_solve(plan, &v, &v, NULL), KUGEL_EINVAL);
   CHECK_OK(kugel_banded_product(plan, &v, &v, NULL));

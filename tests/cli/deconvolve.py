@@ -74,6 +74,24 @@ def limits():
     assert sorted(os.listdir(".")) == ["h.npy", "limited.npy", "whole.npy", "x.npy"]
 
 
+def peaks():
+    """What --mem says is the peak, with convolutions in tiles, whose adjoint has an object more, and by way of a file, which has the
+    bytes of the whole."""
+    def volume(name, shape):
+        count = math.prod(shape)
+        npyfile.write(name, shape, ([1 + i * 7919 % 1009 for i in range(1009)] * (count // 1009 + 1))[:count], "<f4")
+    volume("x.npy", (96, 128, 128))
+    volume("small.npy", (5, 7, 7))
+    volume("large.npy", (95, 127, 127))
+    words = ["--iter", 1, "--exact", "--boundary", "zero", "--threads", "2", "--json", "--overwrite"]
+    for psf, limit in ("small.npy", 70), ("large.npy", 90), ("large.npy", 75):
+        r = ok("deconvolve", "x.npy", psf, "y.npy", *words, "--scratch", ".", "--mem", f"{limit}M").json
+        assert sanitized() or r["memory"]["peak_bytes"] <= limit * 1e6, (psf, limit, r["memory"])
+    ok("deconvolve", "x.npy", "large.npy", "whole.npy", *words)
+    with open("y.npy", "rb") as a, open("whole.npy", "rb") as b:
+        assert not r["images"][0]["scratch_bytes"] or a.read() == b.read()
+
+
 def devices():
     """The CPU's results, and what devices refuse."""
     if not any(d["name"] == "opencl:0" and d["available"] for d in ok("info", "--json").json["devices"]):
@@ -320,4 +338,4 @@ def known_lines():
             assert sharp[x] - least < 0.01 * sharp[20], (x, sharp[x], least)
 
 
-main([psfs, deconvolution, limits, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])
+main([psfs, deconvolution, limits, peaks, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])

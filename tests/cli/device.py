@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """--device: the same results on an OpenCL device (skipped where there is none), and what devices refuse."""
 import os
+import npyfile
 from fitsfile import *
 from harness import *
 
@@ -57,6 +58,26 @@ def same_results():
     same("gpu.fits", "cpu.fits", 1e-10)
 
 
+def points_and_lenses():
+    need_opencl()
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2} {int(l > 1)} {int(l > 1)} 0\n" for l in range(13)))
+    ok("synfast", "cl.txt", "sky.fits", "--nside", "4", "--alm", "sky_alm.fits", "--lmax", "12", "--seed", "3")
+    with open("places.csv", "w") as f:
+        f.write("LON,LAT\n0,90\n10,-90\n" + "".join(f"{17 * i},{5 * i - 80}\n" for i in range(30)))
+    on = ["--overwrite", "--json", "--device", "opencl:0"]
+    ok("at", "sky_alm.fits", "places.csv", "cpu.npy", "--eps", "1e-12")
+    j = ok("at", "sky_alm.fits", "places.csv", "gpu.npy", "--eps", "1e-12", *on).json
+    assert j["device"] == "opencl:0" and j["points"] == 32, j
+    (_, want, _), (shape, got, _) = npyfile.read("cpu.npy"), npyfile.read("gpu.npy")
+    assert shape == (3, 32) and max(abs(a - b) for a, b in zip(got, want)) < 1e-11 * max(map(abs, want))
+    ok("lens", "sky_alm.fits", "sky_alm.fits", "cpu.fits", "--nside", "4", "--no-pol", "--eps", "1e-12", "--overwrite")
+    j = ok("lens", "sky_alm.fits", "sky_alm.fits", "out.fits", "--nside", "4", "--no-pol", "--eps", "1e-12", *on).json
+    assert j["device"] == "opencl:0" and j["deflection_rms"] > 0, j
+    same("out.fits", "cpu.fits", 1e-10)
+    refused(1, "at", "sky.fits", "places.csv", "none.npy", "--device", "opencl:0", says="--exact")
+
+
 def refusals():
     r = refused(1, "smooth", SKY, "out.fits", "--fwhm", "5deg", "--device", "abacus")
     assert "abacus" in r.err and "cpu" in r.err, r
@@ -97,4 +118,4 @@ def bench():
     assert all(j["arrays"] == "device" for j in found)
 
 
-main([same_results, refusals, memory_limit, bench])
+main([same_results, points_and_lenses, refusals, memory_limit, bench])

@@ -177,7 +177,6 @@ def devices():
         ok("fft", "x.npy", "z.npy", "-a", "1", "--device", name, "--mem", "1M", "--overwrite")
         assert npyfile.read("y.npy") == npyfile.read("z.npy"), "some rows at a time, the same bits"
         refused(1, "fft", "x.npy", "w.npy", "--device", name, "--mem", "1M", says="limit is 1000000")
-        refused(2, "fft", "x.npy", "w.npy", "--convolve", "x.npy", "--device", name, "--mem", "1M", says="--mem")
 
 
 def memory():
@@ -187,7 +186,6 @@ def memory():
     assert "--mem is 10 MB" in r.err and "take 18.5 MB" in r.err, r
     assert not os.path.exists("y.npy")
     ok("fft", "x.npy", "y.npy", "--mem", "20M")
-    refused(1, "fft", "x.npy", "z.npy", "--convolve", "x.npy", "--mem", "10M", says="allow more")
 
 
 def print_kernel():
@@ -204,43 +202,12 @@ def print_kernel():
     assert "// 64 points" in ok("fft", "x.npy", "-a", "1", "--print-kernel", "--device", names[0]).out
 
 
-def convolution():
-    x, h = numbers(20), numbers(6)
-    npyfile.write("x.npy", (2, 10), x)
-    npyfile.write("h.npy", (6,), h)
-    full = [[sum(h[j] * x[10 * r + o - j] for j in range(6) if 0 <= o - j < 10) for o in range(15)] for r in range(2)]
-    cross = [[sum(h[j] * x[10 * r + o - 5 + j] for j in range(6) if 0 <= o - 5 + j < 10) for o in range(15)] for r in range(2)]
-    for option, rows in (("--convolve", full), ("--correlate", cross)):
-        for extent, part in (("full", slice(0, 15)), ("same", slice(2, 12)), ("valid", slice(5, 10))):
-            ok("fft", "x.npy", "y.npy", option, "h.npy", "--axes", "1", "--extent", extent, "--overwrite")
-            shape, y, dtype = npyfile.read("y.npy")
-            assert shape == (2, part.stop - part.start) and dtype == "<f8"
-            close(y, [v for row in rows for v in row[part]])
-    j = ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "-a", "1", "--circular", "--overwrite", "--json").json
-    assert j["output_shape"] == [2, 10] and j["kernel_shape"] == [6] and j["kind"] == "convolve"
-    close(npyfile.read("y.npy")[1], [full[r][o] + (full[r][o + 10] if o < 5 else 0) for r in range(2) for o in range(10)])
-    npyfile.write("h.npy", (2, 3), h)
-    ok("fft", "x.npy", "w.npy", "--convolve", "h.npy", "--overwrite")
-    for name in with_kernels():
-        ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "--device", name, "--overwrite")
-        assert npyfile.read("y.npy")[0] == (3, 12)
-        close(npyfile.read("y.npy")[1], npyfile.read("w.npy")[1])
-    npyfile.write("h.npy", (1, 6), numbers(6, complex), "<c8")
-    ok("fft", "x.npy", "y.npy", "--convolve", "h.npy", "--overwrite")
-    assert npyfile.read("y.npy")[2] == "<c16"
-    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "-a", "1", says="choose them by --axes")
-    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "-a", "1,0", says="takes the last axes")
-    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "--correlate", "h.npy", says="give either")
-    refused(2, "fft", "x.npy", "z.npy", "--convolve", "h.npy", "--kind", "r2c", says="take no --kind")
-    refused(2, "fft", "x.npy", "z.npy", "--circular", says="go with --convolve")
-    refused(1, "fft", "x.npy", "z.npy", "--convolve", "none.npy", says="none.npy")
-
-
 def wrong_words():
     npyfile.write("x.npy", (3, 4), numbers(12))
     npyfile.write("c.npy", (3, 4), numbers(12, complex), "<c16")
     refused(2, "fft", says="INPUT is missing")
     refused(2, "fft", "x.npy", says="OUTPUT is missing")
+    refused(2, "fft", "x.npy", "y.npy", "--convolve", "x.npy", says="unknown option --convolve")
     refused(2, "fft", "x.npy", "y.npy", "--axes", "2", says="axis 2, but the array has 2 dimensions")
     refused(2, "fft", "x.npy", "y.npy", "--axes", "0,-2", says="axis -2 twice")
     refused(2, "fft", "x.npy", "y.npy", "--axes", "0,x", says="needs whole numbers with commas between")
@@ -254,15 +221,12 @@ def wrong_words():
     refused(1, "fft", "x.npy", "y.npy", "--device", "tpu:0", says="tpu:0")
     refused(1, "fft", "x.npy", "y.npy", "-p", "dd", says="no last axis of 2")
     refused(1, "fft", "x.npy", "y.npy", "-p", "half", says="x.npy holds no halves")
-    refused(2, "fft", "x.npy", "y.npy", "-p", "dd", "--convolve", "x.npy", says="take float and double alone")
     npyfile.write("h.npy", (4,), [1, 2, 3, 4], "<f2")
     refused(1, "fft", "h.npy", "y.npy", says="no last axis of 2, for real and imaginary parts")
     refused(1, "fft", "h.npy", "y.npy", "-p", "f32", says="h.npy holds halves")
-    refused(1, "fft", "x.npy", "y.npy", "-a", "1", "--convolve", "h.npy", says="h.npy holds halves")
     npyfile.write("e.npy", (0, 4), [])
     refused(1, "fft", "e.npy", "y.npy", says="e.npy is empty")
     assert not os.path.exists("y.npy")
 
 
-main([memory, complex_to_complex, types, halves, double_doubles, real_to_complex, cosines_and_sines, devices, print_kernel, convolution,
-      wrong_words])
+main([memory, complex_to_complex, types, halves, double_doubles, real_to_complex, cosines_and_sines, devices, print_kernel, wrong_words])

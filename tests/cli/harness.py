@@ -65,6 +65,13 @@ def interrupted(*words, number=signal.SIGINT):
     return p.returncode, "".join(x for x in (first + rest).splitlines(True) if not x.startswith("{"))
 
 
+def sanitized():
+    """Sanitizers keep memory of their own."""
+    with open(BINARY, "rb") as f:
+        text = f.read()
+    return b"__asan_init" in text or b"__tsan_init" in text
+
+
 def shared(path):
     """A file of the optional data folder."""
     """A golden file: of tests/data/golden, or of the larger data folder beside a checkout."""

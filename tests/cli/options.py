@@ -4,6 +4,7 @@ import os
 import resource
 import shutil
 import subprocess
+import tempfile
 from harness import *
 
 
@@ -44,28 +45,62 @@ def manual_and_completion():
             assert f.read() == made, f"cli/{name} is old: KUGEL_REGOLD=1 rewrites it"
     refused(2, "help", "--completion", "csh", says="bash, zsh or fish")
     refused(2, "help", "--completion", says="bash, zsh or fish")
-    script = f"source {os.path.join(cli, 'kugel.bash')}; COMP_WORDS=(kugel smooth --weights r); COMP_CWORD=3; _kugel; " \
-             "echo ${COMPREPLY[*]}; COMP_WORDS=(kugel sm); COMP_CWORD=1; _kugel; echo ${COMPREPLY[*]}"
-    if "smooth" in commands():
-        assert subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout == "ring\nsmooth\n"
-    other_shells(os.path.join(cli, "kugel.zsh"), os.path.join(cli, "kugel.fish"))
-
-
-def other_shells(zsh, fish):
-    """Every command and option is there; the shells, where they are installed, can read the files."""
-    with open(zsh) as f, open(fish) as g:
-        texts = f.read(), g.read()
+    with open(os.path.join(cli, "kugel.zsh")) as zsh, open(os.path.join(cli, "kugel.fish")) as fish:
+        texts = zsh.read(), fish.read()
     for c in commands():
         assert f"\n  {c})" in texts[0] and f"-a {c} " in texts[1], c
-    for text, want in zip(texts, ("--weights=}'[", "smooth' -l weights -s w -x -a 'equal ring pixel'")):
-        assert want in text
-    if shutil.which("zsh"):
-        assert subprocess.run(["zsh", "-n", zsh]).returncode == 0
-    if shutil.which("fish"):
-        script = f"source {fish}; complete -C 'kugel smooth --weights r'; complete -C 'kugel smo'"
-        done = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True)
-        if done.returncode == 0:
-            assert [line.split("\t")[0] for line in done.stdout.splitlines()][::1] == ["ring", "smooth"], done.stdout
+
+
+# What a line completes to, the same in every shell: choices, options of free text with known words, operands, commands.
+COMPLETES = [
+    ("kugel smooth --weights r", "ring"), ("kugel smooth -w r", "ring"), ("kugel smooth --weights=r", "ring"), ("kugel sm", "smooth"),
+    ("kugel help sm", "smooth"), ("kugel plot --colors v", "viridis viridis_r"), ("kugel mip --colors=mag", "magma magma_r"),
+    ("kugel ball -m gre", "grey grey_r"), ("kugel smooth --device cp", "cpu"), ("kugel plot --coord G", "GC GE"),
+    ("kugel convolve --plan d", "dif"), ("kugel deconvolve --background a", "auto"), ("kugel psf conf", "confocal"), ("kugel ball sp", "spectrum")]
+
+
+def in_bash(cli, line):
+    words = line.replace("=", " = ").split(" ")
+    script = f"source {cli}/kugel.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _kugel; echo ${{COMPREPLY[*]}}"
+    return subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout.split()
+
+
+def in_zsh(cli, line):
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(f"{cli}/kugel.zsh", f"{folder}/_kugel")
+        done = subprocess.run(["zsh", "-f", f"{HERE}/complete.zsh", folder, line], capture_output=True, text=True, timeout=120)
+    return done.stdout.split()
+
+
+def in_fish(cli, line):
+    done = subprocess.run(["fish", "--no-config", "-c", f"source {cli}/kugel.fish; complete -C '{line}'"], capture_output=True, text=True)
+    return [found.split("\t")[0].split("=")[-1] for found in done.stdout.splitlines()]
+
+
+def values_complete():
+    cli, here = os.path.join(HERE, "../../cli"), commands()
+    for shell, complete in ("bash", in_bash), ("zsh", in_zsh), ("fish", in_fish):
+        for line, want in COMPLETES if shutil.which(shell) else []:
+            if line.split()[1] in here + ["help", "sm"] and "smooth" in here:
+                found = complete(cli, line)
+                assert sorted(found) == want.split(), (shell, line, found)
+
+
+def completed_words_are_taken():
+    """What the shells offer where any text may stand is what the commands know."""
+    bash = ok("help", "--completion", "bash").out
+    offered = lambda c, pattern: bash.split(f"\n  {c})\n")[1].split(f"    {pattern}) ")[1].split('"')[1].split()
+    if "plot" in commands():
+        known = kugel("plot", f"{SHARE}/wmap7_w_band_nside32.fits", "x.png", "--colors", "spam").err.split("there are ")[1].split(", each also")[0]
+        assert offered("plot", "-m | --colors") == [name + end for name in known.split(", ") for end in ("", "_r")]
+    if "psf" in commands():
+        assert offered("psf", "psf") == kugel("psf", "spam", "a.tif").err.split("there are ")[1].strip().split("|")
+    if "ball" in commands():
+        verbs = kugel("ball", "spam", "a.npy", "b.npy").err
+        assert all(verb in verbs for verb in offered("ball", "ball")), verbs
+    if "convolve" in commands():
+        plans = kugel("convolve", "a.tif", "b.tif", "c.tif", "--plan", "spam").err
+        assert all(plan in plans for plan in offered("convolve", "--plan")), plans
 
 
 def examples_parse():
@@ -123,4 +158,4 @@ def start_up_time():
     assert min(times) < 0.030 or "asan" in BINARY or "tsan" in BINARY, times
 
 
-main([version, overview, help_of_each_command, manual_and_completion, examples_parse, info_of_this_machine, unknown_words, wrong_values, error_object, start_up_time])
+main([version, overview, help_of_each_command, manual_and_completion, values_complete, completed_words_are_taken, examples_parse, info_of_this_machine, unknown_words, wrong_values, error_object, start_up_time])

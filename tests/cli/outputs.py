@@ -148,7 +148,7 @@ def fifos_do_not_hang():
     os.mkfifo("pipe")
     for words in [["smooth", SKY, "o.fits", "--beam", "pipe"], ["fft", "pipe", "o.npy"], ["info", "pipe"],
                   ["synfast", "pipe", "o.fits", "--nside", "8"], ["plot", "pipe", "o.png"], ["anafast", SKY, "o.txt", "--mask", "pipe"],
-                  ["regrid", "pipe", "o.fits", "--nside", "8"], ["fft", RELIEF, "o.npy", "--convolve", "pipe"]]:
+                  ["regrid", "pipe", "o.fits", "--nside", "8"], ["convolve", RELIEF, "pipe", "o.npy"]]:
         refused(1, *words, says="not a regular file")
 
 

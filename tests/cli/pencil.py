@@ -45,9 +45,36 @@ def forced():
     dry = ok("convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--dry-run", "--json").json["images"][0]
     assert dry["plan"] == "pencil" and dry["expected_seconds"] > 0 and dry["scratch_bytes"] > 1e6
     refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--scratch", "missing", says="'missing': No such file")
-    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--mem", "17700K", says="--mem")
-    refused(2, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencils", says="dif:Q or pencil")
+    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencil", "--mem", "17M", says="--mem")
+    refused(2, "convolve", "a.npy", "k.npy", "x.npy", "--plan", "pencils", says="dif:Q, pencil or global")
     assert not os.path.exists("x.npy")
+
+
+def kernel_in_its_file():
+    """A kernel that would fill the memory allowed is read by planes: the bits of one in memory, and the peak holds."""
+    rng, shape = random.Random(5), (96, 112, 112)
+    count = shape[0] * shape[1] * shape[2]
+    for name, number in ("a.npy", 1009), ("k.npy", 1013), ("l.npy", 1019):
+        npyfile.write(name, shape, ([rng.random() for _ in range(number)] * (count // number + 1))[:count], "<f4")
+    ok("convert", "k.npy", "k.tif")
+    limit = 25e6  # 9.6 MB of kernel do not fit beside 16 MB of program
+    for kernel, words in (("k.npy", []), ("k.tif", ["--normalise", "--correlate", "--boundary", "reflect", "--resume"]),
+                          ("k.npy,l.npy", ["--depths", "10,40", "--normalise"])):
+        ok("convolve", "a.npy", kernel, "whole.npy", "--overwrite", *words)
+        r = ok("convolve", "a.npy", kernel, "small.npy", "--overwrite", "--json", "--mem", str(int(limit)), "--threads", "2", *words).json
+        assert r["images"][0]["plan"] == "pencil" and read("small.npy") == read("whole.npy"), words
+        if not sanitized():
+            assert r["memory"]["peak_bytes"] <= limit, (words, r["memory"])
+    ok("convolve", "a.npy", "k.npy", "resident.npy", "--mem", "90M", "--plan", "resident")
+    ok("convolve", "a.npy", "k.npy", "whole.npy", "--overwrite")
+    assert read("resident.npy") == read("whole.npy")
+    with open("k.npy", "r+b") as f:
+        f.seek(-4, 2)
+        f.write(b"\0\0\xc0\x7f")  # NaN
+    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--mem", "25M", says="k.npy is not finite at voxel 95, 111, 111")
+    with open("k.npy", "r+b") as f:
+        f.truncate(1 << 20)
+    refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--mem", "25M", says="k.npy")
 
 
 def finished(partial):
@@ -58,27 +85,31 @@ def finished(partial):
 
 
 def continued():
-    """Ctrl-C among the results, then --resume: the bytes of a run that nobody stopped, written from where it was."""
+    """Ctrl-C among the results, then --resume: the bytes of a run that nobody stopped, written from where it was; by other numbers of
+    threads, which leave memory for other slabs, from the beginning."""
     rng, count = random.Random(4), 150 * 96 * 96
     npyfile.write("a.npy", (150, 96, 96), [rng.random() for _ in range(1009)] * (count // 1009) + [0] * (count % 1009), "<f4")
     npyfile.write("k.npy", (7, 9, 9), [rng.random() for _ in range(567)], "<f4")
-    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--plan", "pencil", "--precision", "f64", "--threads", "1"]
-    assert ok(*words, "--dry-run", "--json").json["images"][0]["tiles"] > 8
-    words.append("--resume")
+    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--plan", "pencil", "--precision", "f64", "--threads"]
+    slabs = [ok(*words, threads, "--dry-run", "--json").json["images"][0]["tiles"] for threads in ("1", "16")]
+    assert 8 < slabs[0] < slabs[1], slabs
     ok("convolve", "a.npy", "k.npy", "whole.npy", "--precision", "f64")
-    for tries in range(20):
-        p = subprocess.Popen([BINARY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while p.poll() is None and not finished(".out.npy.kugel-partial"):
-            time.sleep(0.001)
-        p.send_signal(signal.SIGINT)
-        p.communicate(timeout=60)
-        if p.returncode:
-            break
+    for threads in "1", "16":
+        for tries in range(20):
+            p = subprocess.Popen([BINARY, *words, threads, "--resume"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while p.poll() is None and not finished(".out.npy.kugel-partial"):
+                time.sleep(0.001)
+            p.send_signal(signal.SIGINT)
+            p.communicate(timeout=60)
+            if p.returncode:
+                break
+            os.remove("out.npy")
+        assert p.returncode == 130 and not os.path.exists("out.npy")
+        r = ok(*words, "1", "--resume", "--json").json["images"][0]
+        assert r["resumed"]["tiles"] or r["resumed"]["volumes"], r  # the latter if all were there when the signal came
+        assert read("out.npy") == read("whole.npy"), threads
+        assert sorted(os.listdir(".")) == ["a.npy", "k.npy", "out.npy", "whole.npy"]
         os.remove("out.npy")
-    assert p.returncode == 130 and not os.path.exists("out.npy")
-    r = ok(*words, "--json").json["images"][0]
-    assert r["resumed"]["tiles"] > 0 and read("out.npy") == read("whole.npy")
-    assert sorted(os.listdir(".")) == ["a.npy", "k.npy", "out.npy", "whole.npy"]
 
 
-main([chosen, forced, continued])
+main([chosen, forced, kernel_in_its_file, continued])

@@ -53,16 +53,18 @@ def read_table(path, separator):
     return rows[0], [[float(x) for x in row] for row in rows[1:]]
 
 
-def fits_table(path, names, unit, rows):
-    """A binary table of doubles."""
+def fits_table(path, names, unit, rows, text=False):
+    """A binary table of doubles, with `text` behind a column of names."""
     def cards(pairs):
         text = "".join(f"{k:<8}= {v:>20}".ljust(80) for k, v in pairs) + "END".ljust(80)
         return text.ljust(-(-len(text) // 2880) * 2880).encode()
-    head = [("XTENSION", "'BINTABLE'"), ("BITPIX", 8), ("NAXIS", 2), ("NAXIS1", 8 * len(names)), ("NAXIS2", len(rows)), ("PCOUNT", 0),
-            ("GCOUNT", 1), ("TFIELDS", len(names))]
-    for i, name in enumerate(names, 1):
+    head = [("XTENSION", "'BINTABLE'"), ("BITPIX", 8), ("NAXIS", 2), ("NAXIS1", 8 * len(names) + 5 * text), ("NAXIS2", len(rows)),
+            ("PCOUNT", 0), ("GCOUNT", 1), ("TFIELDS", len(names) + text)]
+    if text:
+        head += [("TTYPE1", "'NAME    '"), ("TFORM1", "'5A      '")]
+    for i, name in enumerate(names, 1 + text):
         head += [(f"TTYPE{i}", f"'{name:<8}'"), (f"TFORM{i}", "'D       '"), (f"TUNIT{i}", f"'{unit:<8}'")]
-    data = b"".join(struct.pack(f">{len(row)}d", *row) for row in rows)
+    data = b"".join(b"M%-4d" % i * text + struct.pack(f">{len(row)}d", *row) for i, row in enumerate(rows))
     with open(path, "wb") as f:
         f.write(cards([("SIMPLE", "T"), ("BITPIX", 8), ("NAXIS", 0)]) + cards(head) + data.ljust(-(-len(data) // 2880) * 2880, b"\0"))
 
@@ -121,6 +123,101 @@ def maps():
     refused(1, "at", "sky.fits", "centres.csv", "none.csv", "--eps", "1e-3", says="interpolated")
 
 
+def fits_values(path):
+    """Names, units and rows of the doubles of a binary table, as the standard lays them out; HISTORY cards."""
+    with open(path, "rb") as f:
+        data = f.read()
+    at, heads = 0, []
+    while len(heads) < 2:
+        cards = {}
+        while "END" not in cards:
+            for card in (data[at + i:at + i + 80].decode() for i in range(0, 2880, 80)):
+                key = card[:8].strip()
+                cards[key] = cards.get(key, "") + card[8:] if key == "HISTORY" else card[10:].split("/")[0].strip().strip("'").strip()
+            at += 2880
+        heads.append(cards)
+    h = heads[1]
+    forms = [h[f"TFORM{i + 1}"] for i in range(int(h["TFIELDS"]))]
+    sizes = {"D": 8, "1D": 8, "E": 4, "1E": 4, "J": 4, "1J": 4, "5A": 5}
+    assert int(h["NAXIS1"]) == sum(sizes[form] for form in forms), h
+    rows = []
+    for row in range(int(h["NAXIS2"])):
+        values = []
+        for form in forms:
+            kind = {"D": ">d", "E": ">f", "J": ">i", "A": "5s"}[form[-1]]
+            values.append(struct.unpack(kind, data[at:at + sizes[form]])[0])
+            at += sizes[form]
+        rows.append(values)
+    return [h[f"TTYPE{i + 1}"] for i in range(len(forms))], h, rows
+
+
+def tables():
+    """A FITS catalogue keeps its columns, and has the values behind them; other catalogues become lon, lat and values."""
+    inputs()
+    degrees = [(10.5, 41.25), (359.75, -90), (0, 90), (-33, -12.5), (187.70593, 12.39112)]
+    want = values("alm.fits", [(math.radians(90 - lat), math.radians(lon)) for lon, lat in degrees])
+    fits_table("catalogue.fits", ("FLUX", "DEC", "RA", "T"), "deg", [(i, lat, lon, -i) for i, (lon, lat) in enumerate(degrees)], text=True)
+    ok("at", "alm.fits", "catalogue.fits", "with.fits", "--eps", "1e-12")
+    names, head, rows = fits_values("with.fits")
+    assert names == ["NAME", "FLUX", "DEC", "RA", "T", "T_2", "Q", "U"] and head["TUNIT4"] == "deg" and "kugel at" in head["HISTORY"], names
+    for i, (row, (lon, lat)) in enumerate(zip(rows, degrees)):
+        assert row[:5] == [b"M%-4d" % i, i, lat, lon, -i], row
+        close(row[5:], want[i::5], 1e-10)
+    ok("at", "alm.fits", "with.fits", "with.fits", "--overwrite", "--no-pol")  # onto itself
+    assert fits_values("with.fits")[0] == ["NAME", "FLUX", "DEC", "RA", "T", "T_2", "Q", "U", "T_3"]
+    with open("bare.csv", "w") as f:
+        f.write("lon,lat\n" + "".join(f"{lon},{lat!r}\n" for lon, lat in degrees))
+    ok("at", "alm.fits", "bare.csv", "new.fits", "--eps", "1e-12")
+    names, head, rows = fits_values("new.fits")
+    assert names == ["lon", "lat", "T", "Q", "U"] and head["EXTNAME"] == "VALUES", names
+    for i, (row, (lon, lat)) in enumerate(zip(rows, degrees)):
+        assert abs(row[0] - lon) < 1e-12 and abs(row[1] - lat) < 1e-12, row
+        close(row[2:], want[i::5], 1e-10)
+    refused(1, "at", "alm.fits", "bare.csv", "new.fits", says="overwrite")
+
+
+def turned():
+    """Positions in other coordinates have the values that rotated coefficients have there, Q and U included."""
+    inputs()
+    ok("rotate", "alm.fits", "galactic.fits", "--from", "C", "--to", "G")
+    with open("radec.csv", "w") as f:
+        f.write("RA,DEC\n" + "".join(f"{(i * 37.1) % 360:.4f},{(i * 17.3) % 178 - 89:.4f}\n" for i in range(40)) + "0,90\n0,-90\n")
+    ok("at", "alm.fits", "radec.csv", "own.tsv", "--eps", "1e-12")
+    ok("at", "galactic.fits", "radec.csv", "turned.tsv", "--coord", "C", "--eps", "1e-12")
+    ok("at", "galactic.fits", "radec.csv", "both.tsv", "--coord", "CG", "--eps", "1e-12")
+    own, there, both = (read_table(name, "\t")[1] for name in ("own.tsv", "turned.tsv", "both.tsv"))
+    assert there == both
+    for k in range(2, 5):
+        close([row[k] for row in there], [row[k] for row in own], 1e-9)
+    assert all(abs(a - b) < 1e-9 for row, other in zip(own, there) for a, b in zip(row[:2], other[:2]))  # the catalogue's own
+    refused(1, "at", "galactic.fits", "radec.csv", "none.tsv", says="--coord C")
+    ok("at", "galactic.fits", "radec.csv", "unturned.tsv", "--coord", "GG")
+    refused(2, "at", "alm.fits", "radec.csv", "none.tsv", "--coord", "C", says="give both")
+    refused(2, "at", "alm.fits", "radec.csv", "none.tsv", "--coord", "X", says="letters G, E, C")
+    refused(2, "at", "alm.fits", "radec.csv", "none.tsv", "--coord", "CGE", says="letters G, E, C")
+
+
+def exact():
+    """--exact of a map is the sum of its harmonics, where interpolation is off by the curvature of the field."""
+    inputs()
+    ok("alm2map", "alm.fits", "fine.fits", "--nside", "32")
+    with open("places.csv", "w") as f:
+        f.write("lon,lat\n" + "".join(f"{(i * 37.1) % 360:.4f},{(i * 17.3) % 178 - 89:.4f}\n" for i in range(40)))
+    ok("at", "alm.fits", "places.csv", "sums.tsv", "--eps", "1e-12")
+    ok("at", "fine.fits", "places.csv", "between.tsv")
+    j = ok("at", "fine.fits", "places.csv", "exact.tsv", "--exact", "--lmax", "24", "--iter", "8", "--eps", "1e-11", "--json").json
+    assert j["points"] == 40, j
+    sums, between, got = (read_table(name, "\t")[1] for name in ("sums.tsv", "between.tsv", "exact.tsv"))
+    for k in range(2, 5):
+        close([row[k] for row in got], [row[k] for row in sums], 2e-7)  # single precision of the map
+        if k == 2:
+            worst = max(abs(a[k] - b[k]) for a, b in zip(between, sums))
+            assert 1e-4 < worst < 0.05, worst
+    j = ok("at", "fine.fits", "places.csv", "exact.tsv", "--exact", "--dry-run", "--json").json
+    assert j["dry_run"] is True and j["expected_bytes"] > 1e6, j
+    refused(1, "at", "alm.fits", "places.csv", "none.tsv", "--exact", says="are of maps")
+
+
 def frame(theta, phi):
     s, c, x, y = math.sin(theta), math.cos(theta), math.cos(phi), math.sin(phi)
     return (s * x, s * y, c), (c * x, c * y, -s), (-y, x, 0)
@@ -155,6 +252,21 @@ def lens():
         want = complex(there[12 + i], there[24 + i]) * complex(math.cos(2 * turn), math.sin(2 * turn))
         assert abs(complex(got[12 + i], got[24 + i]) - want) < 1e-8, (i, want)
     ok("lens", "alm.fits", "potential.fits", "t.fits", "--nside", "1", "--no-pol")
+    # the adjoint: without a lens, the sums of an analysis before its factor 4 pi / npix
+    with open("nothing.txt", "w") as f:
+        f.write("0 0\n1 0\n")
+    ok("synfast", "nothing.txt", "nothing_map.fits", "--nside", "4", "--alm", "nothing.fits", "--lmax", "1", "--seed", "4")
+    for potential, lensed in (("nothing.fits", False), ("potential.fits", True)):
+        j = ok("lens", "sky.fits", potential, "back.fits", "--adjoint", "--lmax", "8", "--eps", "1e-12", "--overwrite", "--json").json
+        assert j["output"] == "back.fits", j
+        ok("map2alm", "sky.fits", "once.fits", "--lmax", "8", "--iter", "0", "--overwrite")
+        for name in ("back", "once"):
+            ok("alm2map", name + ".fits", name + ".npy", "--nside", "4", "--overwrite")
+        back, once = (npyfile.read(name + ".npy")[1] for name in ("back", "once"))
+        error = max(abs(b * 4 * math.pi / 192 - o) for b, o in zip(back, once)) / max(map(abs, once))
+        assert (error > 1e-3) if lensed else (error < 1e-6), error
+    ok("lens", "alm.fits", "potential.fits", "tqu.fits", "--nside", "4", "--eps", "1e-12")
+    refused(1, "lens", "tqu.fits", "potential.fits", "none.fits", "--adjoint", "--nside", "8", says="nside 4")
     j = ok("info", "t.fits", "--json").json
     assert os.path.getsize("t.fits") > 2880
 
@@ -179,4 +291,4 @@ def refusals():
     refused(1, "at", "alm.fits", "points.npy", "out.npy", says="two columns")
 
 
-main([grid, catalogues, maps, lens, refusals])
+main([grid, catalogues, maps, tables, turned, exact, lens, refusals])

@@ -2,6 +2,7 @@
 """Stacks of images: kugel convert, mip, convolve and info."""
 import os
 import struct
+import npyfile
 from harness import *
 
 GRID, PSF = (os.path.abspath(os.path.join(HERE, "../data/golden/volume", name)) for name in ("grid.tif", "psf.tif"))
@@ -64,4 +65,35 @@ def convolve():
     assert kugel("convolve", GRID, "out.tif", PSF, "none.tif", "--any-voxel").code == 1
 
 
-main([info, convert, mip, convolve])
+def arrays():
+    """NPY arrays of two axes and a kernel of one, against sums; correlation has the kernel's centre on the result's own place."""
+    x, h = [[(7 * i * (r + 1)) % 11 - 5. for i in range(10)] for r in range(2)], [1., -2, 3, .5, 4, -1]
+    npyfile.write("x.npy", (2, 10), x[0] + x[1])
+    npyfile.write("h.npy", (6,), h)
+    full = [[sum(h[j] * row[o - j] for j in range(6) if 0 <= o - j < 10) for o in range(15)] for row in x]
+    cross = [[sum(h[j] * row[o - 2 + j] for j in range(6) if 0 <= o - 2 + j < 10) for o in range(10)] for row in x]
+    how = ["--precision", "f64", "--overwrite"]
+    cases = [("full", [], full), ("same", [], [r[2:12] for r in full]), ("valid", [], [r[5:10] for r in full]), ("same", ["--correlate"], cross),
+             ("same", ["--boundary", "periodic"], [[r[o + 2] + (r[o - 8] if o >= 8 else 0) + (r[o + 12] if o < 3 else 0) for o in range(10)] for r in full])]
+    for mode, more, want in cases:
+        ok("convolve", "x.npy", "h.npy", "y.npy", "--mode", mode, *more, *how)
+        shape, y, dtype = npyfile.read("y.npy")
+        assert shape == (2, len(want[0])) and dtype == "<f8", (mode, shape, dtype)
+        assert max(abs(a - b) for a, b in zip(y, want[0] + want[1])) < 1e-12, (mode, more, y, want)
+
+
+def depths():
+    """Kernels of several planes: equal ones as one, channels of a file as files with commas between."""
+    how = ["--any-voxel", "--normalise", "--boundary", "reflect", "--dtype", "f32", "--precision", "f64"]
+    ok("convert", PSF, "same.tif")
+    ok("convolve", GRID, PSF, "one.npy", *how)
+    j = ok("convolve", GRID, f"{PSF},same.tif", "two.npy", *how, "--depths", "2,12.5", "--json").json["images"][0]
+    assert j["depths"] == 2, j
+    a, b = (describe(f)["columns"][0] for f in ("one.npy", "two.npy"))
+    assert all(abs(a[k] - b[k]) < 1e-5 * a["max"] for k in ("min", "max", "mean")), (a, b)
+    for wrong, says in (("2", "1 planes, and there are 2 kernels"), ("4,2", "planes must rise"), ("2;4", "planes with commas")):
+        refused(2, "convolve", GRID, f"{PSF},same.tif", "no.npy", *how, "--depths", wrong, says=says)
+    assert not os.path.exists("no.npy")
+
+
+main([info, convert, mip, convolve, arrays, depths])

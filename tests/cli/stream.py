@@ -9,13 +9,6 @@ UNSEEN = -1.6375e30
 NSIDE = 256
 
 
-def sanitized():
-    """Sanitizers keep memory of their own."""
-    with open(BINARY, "rb") as f:
-        text = f.read()
-    return b"__asan_init" in text or b"__tsan_init" in text
-
-
 def mem(megabytes):
     """For --mem."""
     return f"{megabytes + 1000 * sanitized()}M"

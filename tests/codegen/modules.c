@@ -437,6 +437,7 @@ static void check_device(const kugel_device_info *info)
 
 int main(void)
 {
+  kugel__modules_keep(true);
   text = kernel_text("dialect");
   CASE("no kernels on the CPU")
   {

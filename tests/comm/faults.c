@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Each allocation of each rank fails once: every rank returns, with the same status and the same sentence. */
-#include "ranks.h"
-#include "core/alloc.h"
+#include "sweep.h"
+#include "comm/faults.h"
 #include <kugel/alm.h>
 #include <kugel/sphere.h>
 
 enum { RANKS = 3, LIMIT = 60 };
 
-typedef struct sweep {
-  kugel_grid *grid;
-  int target;
-  long n;
-  rank_memory memory[RANKS];
-  kugel_status status[RANKS];
-  char said[RANKS][512];
-} sweep;
-
-static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, kugel_grid *grid)
+static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, void *arg)
 {
+  kugel_grid *grid = arg;
   enum { LMAX = 20 };
   kugel_sht_opts opts = {.size = sizeof opts,
                          .grid = grid,
@@ -62,45 +54,24 @@ static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, kugel_grid *gri
   return s;
 }
 
-static void work(kugel_comm *comm, void *arg)
+static kugel_status one_rank(void *grid)
 {
-  sweep *w = arg;
-  int rank = rank_of(comm);
-  w->memory[rank] = (rank_memory){0};
-  kugel_allocator allocator = rank_allocator(&w->memory[rank]);
-  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
-  kugel_ctx *ctx = NULL;
-  if (kugel_ctx_create(&opts, &ctx))
-    abort();
-  w->memory[rank] = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
-  w->status[rank] = transforms(ctx, comm, w->grid);
-  snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
-  kugel_ctx_destroy(ctx);
+  kugel_comm *one = NULL;
+  kugel_status s = kugel_comm_open(NULL, NULL, &one);
+  s = s ? s : transforms(NULL, one, grid);
+  kugel_comm_destroy(one);
+  return s;
 }
 
-static void leading(kugel_comm *comm, void *arg)
+static kugel_status smoothed(kugel_ctx *ctx, void *grid)
 {
-  sweep *w = arg;
-  int rank = rank_of(comm), code = 0;
-  if (rank) {
-    w->status[rank] = kugel_serve(NULL, comm, &code);
-    return;
-  }
-  kugel_ctx *ctx = NULL;
-  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1};
-  CHECK_OK(kugel_ctx_create(&opts, &ctx));
-  CHECK_OK(kugel_lead(ctx, comm));
-  kugel__fault_alloc(w->n); // on all ranks, from the n-th one on
-  kugel_smooth_opts smooth = {.size = sizeof smooth, .grid = w->grid, .lmax = 15, .fwhm = 0.3};
-  double *map = calloc((size_t)kugel_grid_npix(w->grid), sizeof *map);
+  kugel_smooth_opts smooth = {.size = sizeof smooth, .grid = grid, .lmax = 15, .fwhm = 0.3};
+  double *map = calloc((size_t)kugel_grid_npix(grid), sizeof *map);
   map[5] = 1;
-  kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, 1, kugel_grid_npix(w->grid));
-  w->status[0] = kugel_smooth(ctx, &smooth, a, a, NULL);
-  kugel__fault_alloc(0);
-  CHECK_OK(kugel_lead(ctx, NULL));
-  CHECK_OK(kugel_dismiss(comm, 0));
-  kugel_ctx_destroy(ctx);
+  kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, 1, kugel_grid_npix(grid));
+  kugel_status s = kugel_smooth(ctx, &smooth, a, a, NULL);
   free(map);
+  return s;
 }
 
 /* A table for one rank. */
@@ -147,34 +118,20 @@ static const kugel_comm_ops own_ops = {.size = sizeof own_ops,
 int main(void)
 {
   alarm(LIMIT); // a rank that waits for ever ends the test
-  sweep w = {0};
-  kugel_grid_opts grid = {.size = sizeof grid, .kind = KUGEL_GRID_HEALPIX, .nside = 8};
-  CHECK_OK(kugel_grid_create(NULL, &grid, &w.grid));
+  kugel_grid *grid = NULL;
+  kugel_grid_opts g = {.size = sizeof g, .kind = KUGEL_GRID_HEALPIX, .nside = 8};
+  CHECK_OK(kugel_grid_create(NULL, &g, &grid));
   CASE("one allocation of one rank")
   {
-    for (w.target = 0; w.target < RANKS; w.target++) {
-      long failed = 0;
-      for (w.n = 1;; w.n++) {
-        run_ranks(NULL, RANKS, work, &w);
-        for (int r = 1; r < RANKS; r++)
-          if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
-            CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, w.target, r, w.said[r],
-                       w.said[0]);
-        if (w.memory[w.target].count < w.n)
-          break;
-        failed += w.status[0] == KUGEL_ENOMEM;
-      }
-      CHECK_OK(w.status[0]);
-      CHECK(failed > 20);
-      printf("  rank %d: %ld of %ld failures were fatal\n", w.target, failed, w.n - 1);
-    }
+    for (int rank = 0; rank < RANKS; rank++)
+      sweep_rank(rank, 1, transforms, grid, 20);
   }
   CASE("allocations of all ranks: making communicators and layouts")
   {
     kugel_comm *one = NULL;
     kugel_sht *plan = NULL;
     CHECK_OK(kugel_comm_open(NULL, NULL, &one));
-    kugel_sht_opts opts = {.size = sizeof opts, .grid = w.grid, .lmax = 10, .comm = one};
+    kugel_sht_opts opts = {.size = sizeof opts, .grid = grid, .lmax = 10, .comm = one};
     CHECK_OK(kugel_sht_create(NULL, &opts, &plan));
     for (long n = 1, done = 0; !done && n < 200; n++) {
       kugel_comm *comm[RANKS], *alone = NULL, *part = NULL;
@@ -215,30 +172,9 @@ int main(void)
     kugel_comm_destroy(one);
   }
   CASE("one rank, transforms: allocations fail from the n-th on")
-  {
-    kugel_status s = KUGEL_ENOMEM;
-    for (long n = 1; s && n < 300; n++) {
-      kugel_comm *one = NULL;
-      kugel__fault_alloc(n);
-      s = kugel_comm_open(NULL, NULL, &one);
-      s = s ? s : transforms(NULL, one, w.grid);
-      kugel__fault_alloc(0);
-      CHECK(!s || s == KUGEL_ENOMEM);
-      kugel_comm_destroy(one);
-    }
-    CHECK_OK(s);
-  }
+  sweep_allocations(one_rank, grid);
   CASE("rank 0 leads, allocations fail from the n-th on, and the others go on serving")
-  {
-    kugel_status s = KUGEL_ENOMEM;
-    for (w.n = 1; s && w.n < 400; w.n += 3) {
-      run_ranks(NULL, RANKS, leading, &w);
-      s = w.status[0];
-      CHECK(!s || s == KUGEL_ENOMEM);
-      CHECK(!w.status[1] && !w.status[2]);
-    }
-    CHECK_OK(s);
-  }
-  kugel_grid_destroy(w.grid);
+  sweep_led(smoothed, grid);
+  kugel_grid_destroy(grid);
   END();
 }

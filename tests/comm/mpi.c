@@ -6,7 +6,10 @@
 #include "ranks.h"
 #include "core/alloc.h"
 #include <kugel/alm.h>
+#include <kugel/fft.h>
+#include <kugel/nufft.h>
 #include <kugel/sphere.h>
+#include <kugel/volume.h>
 
 enum { RANKS = 3 };
 
@@ -73,6 +76,144 @@ static int transforms(kugel_comm *comm)
   return bad;
 }
 
+// A spectrum over ranks, and back; gathered everywhere, with the bits of a communicator of one.
+static int fourier(kugel_comm *comm)
+{
+  enum { NZ = 7, NY = 10, NX = 12, HALF = NX / 2 + 1 };
+  static const int64_t n[3] = {NZ, NY, NX};
+  double data[NZ * NY * NX], part[NZ * NY * NX], again[NZ * NY * NX], rows[2 * NZ * NY * HALF];
+  double want[2 * NZ * NY * HALF], all[2 * NZ * NY * HALF], back[NZ * NY * NX];
+  uint64_t seed = 8;
+  int bad = 0;
+  for (int i = 0; i < NZ * NY * NX; i++)
+    data[i] = check_random(&seed);
+  kugel_comm_opts self = {.size = sizeof self, .kind = KUGEL_COMM_SELF};
+  kugel_comm *alone = NULL;
+  kugel_fft *one = NULL, *many = NULL;
+  kugel_layout *planes = NULL, *spectrum = NULL, *root = NULL, *every = NULL, *every_data = NULL;
+  kugel_fft_info info = {.size = sizeof info};
+  kugel_fft_opts o = {.size = sizeof o, .kind = KUGEL_FFT_R2C, .pieces = 3};
+  bad += kugel_comm_open(NULL, &self, &alone) != KUGEL_OK;
+  o.comm = alone;
+  bad += kugel_fft_create(NULL, 3, n, &o, &one) != KUGEL_OK;
+  o.comm = comm;
+  bad += kugel_fft_create(NULL, 3, n, &o, &many) != KUGEL_OK;
+  bad += kugel_fft_get_info(many, &info) != KUGEL_OK;
+  bad += !!kugel_fft_layout(many, KUGEL_FFT_DATA, &planes) +
+         !!kugel_fft_layout(many, KUGEL_FFT_SPECTRUM, &spectrum) +
+         !!kugel_layout_whole(comm, NZ * NY * NX, 1, &root) +
+         !!kugel_layout_whole(comm, NZ * NY * NX, KUGEL_EVERY_RANK, &every_data) +
+         !!kugel_layout_whole(comm, NZ * NY * HALF, KUGEL_EVERY_RANK, &every);
+  int64_t n_data = info.data_count * NY * NX, n_rows = NZ * info.spectrum_count * HALF;
+  bad += !!kugel_layout_move(root, rank_of(comm) == 1 ? KUGEL_ARRAY(data, KUGEL_F64, NZ * NY * NX) : NULL,
+                             planes, KUGEL_ARRAY(part, KUGEL_F64, n_data));
+  kugel_array *x = KUGEL_ARRAY(part, KUGEL_F64, info.data_count, NY, NX),
+              *y = KUGEL_ARRAY(rows, KUGEL_C128, NZ, info.spectrum_count, HALF),
+              *z = KUGEL_ARRAY(again, KUGEL_F64, info.data_count, NY, NX);
+  bad += kugel_fft_execute(many, KUGEL_FORWARD, x, y, NULL) != KUGEL_OK;
+  bad += kugel_fft_execute(many, KUGEL_INVERSE, y, z, NULL) != KUGEL_OK;
+  bad += !!kugel_layout_move(spectrum, KUGEL_ARRAY(rows, KUGEL_C128, n_rows), every,
+                             KUGEL_ARRAY(all, KUGEL_C128, NZ * NY * HALF));
+  bad += kugel_fft_execute(one, KUGEL_FORWARD, KUGEL_ARRAY(data, KUGEL_F64, NZ, NY, NX),
+                           KUGEL_ARRAY(want, KUGEL_C128, NZ, NY, HALF), NULL) != KUGEL_OK;
+  bad += memcmp(want, all, sizeof want) != 0;
+  bad += !!kugel_layout_move(planes, KUGEL_ARRAY(again, KUGEL_F64, n_data), every_data,
+                             KUGEL_ARRAY(back, KUGEL_F64, NZ * NY * NX));
+  bad += kugel_fft_execute(one, KUGEL_INVERSE, KUGEL_ARRAY(want, KUGEL_C128, NZ, NY, HALF),
+                           KUGEL_ARRAY(data, KUGEL_F64, NZ, NY, NX), NULL) != KUGEL_OK;
+  bad += memcmp(data, back, sizeof data) != 0;
+  if (bad)
+    printf("rank %d: %d Fourier transforms or moves are wrong: %s\n", rank_of(comm), bad, kugel_last_error());
+  kugel_layout *layouts[] = {planes, spectrum, root, every, every_data};
+  for (int i = 0; i < 5; i++)
+    kugel_layout_destroy(layouts[i]);
+  kugel_fft_destroy(one);
+  kugel_fft_destroy(many);
+  kugel_comm_destroy(alone);
+  return bad;
+}
+
+// The whole transform of a volume, and tiles: own planes of the results of one process.
+static int convolution(kugel_comm *comm)
+{
+  enum { NZ = 12, NY = 7, NX = 9, K = 3 };
+  static const int64_t n[3] = {NZ, NY, NX}, k[3] = {K, K, K}, tile[3] = {2, 7, 9};
+  static const kugel_volume_engine shared[] = {KUGEL_VOLUME_GLOBAL, KUGEL_VOLUME_TILES};
+  double x[NZ * NY * NX], want[NZ * NY * NX], got[NZ * NY * NX], h[K * K * K];
+  uint64_t seed = 9;
+  int bad = 0;
+  for (int i = 0; i < NZ * NY * NX; i++)
+    x[i] = check_random(&seed);
+  for (int i = 0; i < K * K * K; i++)
+    h[i] = check_random(&seed);
+  for (int i = 0; i < 2; i++) {
+    kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .tile = tile};
+    kugel_volume_info info = {.size = sizeof info};
+    kugel_volume *one = NULL, *many = NULL;
+    o.engine = i ? KUGEL_VOLUME_TILES : KUGEL_VOLUME_RESIDENT;
+    bad += kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(h, KUGEL_F64, K, K, K), &o, &one) != KUGEL_OK;
+    o.engine = shared[i];
+    o.comm = comm;
+    bad += kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(h, KUGEL_F64, K, K, K), &o, &many) != KUGEL_OK;
+    bad += kugel_volume_get_info(many, &info) != KUGEL_OK;
+    bad += kugel_volume_execute(one, KUGEL_ARRAY(x, KUGEL_F64, NZ, NY, NX),
+                                KUGEL_ARRAY(want, KUGEL_F64, NZ, NY, NX), NULL, NULL) != KUGEL_OK;
+    bad += kugel_volume_execute(
+               many, KUGEL_ARRAY(x + info.image_first * NY * NX, KUGEL_F64, info.image_count, NY, NX),
+               KUGEL_ARRAY(got, KUGEL_F64, info.results_count, NY, NX), NULL, NULL) != KUGEL_OK;
+    bad += memcmp(got, want + info.results_first * NY * NX, (size_t)(info.results_count * NY * NX) * 8) != 0;
+    kugel_volume_destroy(one);
+    kugel_volume_destroy(many);
+  }
+  if (bad)
+    printf("rank %d: %d convolutions are wrong: %s\n", rank_of(comm), bad, kugel_last_error());
+  return bad;
+}
+
+// Points of the three ranks, unevenly, to modes and back: the bits of one rank.
+static int points(kugel_comm *comm)
+{
+  enum { NZ = 40, NY = 5, NX = 6, M = 60 };
+  static const int64_t n[3] = {NZ, NY, NX}, first[RANKS + 1] = {0, 7, 7, M};
+  double x[3 * M], c[2 * M], values[2][2 * M], f[2 * NZ * NY * NX], all[2][2 * NZ * NY * NX];
+  uint64_t seed = 4;
+  int bad = 0;
+  for (int i = 0; i < 5 * M; i++)
+    *(i < 3 * M ? &x[i] : &c[i - 3 * M]) = 3 * check_random(&seed);
+  kugel_comm *alone = NULL;
+  kugel_comm_opts self = {.size = sizeof self, .kind = KUGEL_COMM_SELF};
+  bad += kugel_comm_open(NULL, &self, &alone) != KUGEL_OK;
+  for (int i = 0; i < 2; i++) {
+    kugel_comm *ranks = i ? comm : alone;
+    int64_t at = i ? first[rank_of(comm)] : 0, m = i ? first[rank_of(comm) + 1] - at : M;
+    kugel_nufft_opts o = {.size = sizeof o, .type = KUGEL_NUFFT_TO_MODES, .comm = ranks};
+    kugel_nufft_info info = {.size = sizeof info};
+    kugel_nufft *plan = NULL;
+    kugel_nufft_points *set = NULL;
+    kugel_layout *rows = NULL, *whole = NULL;
+    bad += kugel_nufft_create(NULL, 3, n, &o, &plan) != KUGEL_OK;
+    bad += kugel_nufft_get_info(plan, &info) != KUGEL_OK;
+    bad += kugel_nufft_points_create(plan, KUGEL_ARRAY(x + 3 * at, KUGEL_F64, m, 3), &set) != KUGEL_OK;
+    kugel_array *modes = KUGEL_ARRAY(f, KUGEL_C128, NZ, info.modes_count, NX);
+    bad += kugel_nufft_execute(set, KUGEL_ARRAY(c + 2 * at, KUGEL_C128, m), modes, NULL) != KUGEL_OK;
+    bad += kugel_nufft_adjoint(set, modes, KUGEL_ARRAY(values[i] + 2 * at, KUGEL_C128, m), NULL) != KUGEL_OK;
+    bad += !!kugel_nufft_layout(plan, &rows) +
+           !!kugel_layout_whole(ranks, NZ * NY * NX, KUGEL_EVERY_RANK, &whole);
+    bad += !!kugel_layout_move(rows, KUGEL_ARRAY(f, KUGEL_C128, NZ * info.modes_count * NX), whole,
+                               KUGEL_ARRAY(all[i], KUGEL_C128, NZ * NY * NX));
+    bad += i && (memcmp(all[0], all[1], sizeof f) != 0 ||
+                 memcmp(values[0] + 2 * at, values[1] + 2 * at, (size_t)m * 16) != 0);
+    kugel_layout_destroy(rows);
+    kugel_layout_destroy(whole);
+    kugel_nufft_points_destroy(set);
+    kugel_nufft_destroy(plan);
+  }
+  if (bad)
+    printf("rank %d: %d transforms of points are wrong: %s\n", rank_of(comm), bad, kugel_last_error());
+  kugel_comm_destroy(alone);
+  return bad;
+}
+
 static int collectives(kugel_comm *comm)
 {
   int rank = rank_of(comm), bad = ranks_of(comm) != RANKS;
@@ -128,7 +269,8 @@ static int work(const char *what)
     raise(SIGKILL);
   if (!strcmp(what, "die"))
     return kugel_comm_barrier(comm) ? 4 : 5; // never comes
-  int bad = collectives(comm) + transforms(comm) + faults(rank_of(comm));
+  int bad = collectives(comm) + transforms(comm) + fourier(comm) + convolution(comm) + points(comm) +
+            faults(rank_of(comm));
   kugel_comm_destroy(comm);
   return bad ? 1 : 0;
 }

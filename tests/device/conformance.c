@@ -191,6 +191,41 @@ static void check_large(kugel_ctx *ctx)
   free(b);
 }
 
+/* Rows of different pitches there and back, of pageable and of page-locked memory; what lies between rows stays. */
+static void check_rows(kugel_ctx *ctx)
+{
+  enum { ROWS = 37, ROW = 5000, HOST = 6000, THERE = 5120 };
+  kugel__device *dev = kugel__ctx_device(ctx);
+  unsigned char *pageable = malloc((size_t)2 * ROWS * HOST), *pinned = NULL;
+  void *d = NULL;
+  kugel_queue *queue = NULL;
+  CHECK_OK(kugel_device_alloc(ctx, ROWS * THERE, &d));
+  CHECK_OK(kugel_device_alloc_host(ctx, (size_t)2 * ROWS * HOST, (void **)&pinned));
+  CHECK_OK(kugel_queue_create(ctx, &queue));
+  for (int way = 0; pageable && pinned && d && queue && way < 2; way++) {
+    unsigned char *from = way ? pinned : pageable, *to = from + ROWS * HOST;
+    for (int i = 0; i < ROWS * HOST; i++) {
+      from[i] = (unsigned char)((uint32_t)i * 2654435761u >> 24);
+      to[i] = 7;
+    }
+    kugel__copied_rows up = {{d, 8}, {from, 0}, THERE, HOST, ROW, ROWS},
+                       down = {{to, 0}, {d, 8}, HOST, THERE, ROW, ROWS};
+    CHECK_OK(kugel__device_copy_rows(dev, KUGEL__UPLOAD, &up, queue));
+    CHECK_OK(kugel__device_copy_rows(dev, KUGEL__DOWNLOAD, &down, queue));
+    CHECK_OK(kugel_queue_wait(queue));
+    int wrong = 0;
+    for (int i = 0; i < ROWS * HOST; i++)
+      wrong += to[i] != (i % HOST < ROW ? from[i] : 7);
+    CHECK_IS(wrong, 0);
+    down.count = 0;
+    CHECK_OK(kugel__device_copy_rows(dev, KUGEL__DOWNLOAD, &down, queue));
+  }
+  kugel_queue_destroy(queue);
+  kugel_device_free_host(ctx, pinned);
+  kugel_device_free(ctx, d);
+  free(pageable);
+}
+
 static void check_kernels(kugel_ctx *ctx, double *x, double *y)
 {
   kugel__device *dev = kugel__ctx_device(ctx);
@@ -396,6 +431,7 @@ static void check_device(const kugel_device_info *info)
   fill_host(x, y);
   CASE(every_title(info, "memory")) check_memory(ctx, x, y);
   CASE(every_title(info, "large copies")) check_large(ctx);
+  CASE(every_title(info, "copies of rows")) check_rows(ctx);
   CASE(every_title(info, "queues and events")) check_events(ctx);
   if (kernels) {
     CASE(every_title(info, "kernels")) check_kernels(ctx, x, y);

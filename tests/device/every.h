@@ -133,6 +133,15 @@ static inline const char *every_title(const kugel_device_info *info, const char 
   return t;
 }
 
+/* A context on the device, opened by a case of its own; NULL if that fails. */
+static inline kugel_ctx *every_context(const kugel_device_info *info)
+{
+  kugel_ctx *ctx = NULL;
+  CASE(every_title(info, "opens"))
+  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info->name}, &ctx));
+  return ctx;
+}
+
 /* Keeps the driver's own context of a CUDA device while `hold`: to make one takes a third of a second, too
  * long for tests that open a device hundreds of times. */
 static inline void every_hold(const kugel_device_info *info, bool hold)

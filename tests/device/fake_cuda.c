@@ -229,6 +229,35 @@ API cuMemcpyDtoDAsync_v2(uint64_t dst, uint64_t src, size_t n, void *s)
   return copy((char *)(uintptr_t)dst, (char *)(uintptr_t)src, n, s, 1, 1);
 }
 
+typedef struct rows { /* as in the driver's header */
+  size_t src_x, src_y;
+  int src_kind;
+  char *src_host;
+  uint64_t src_device;
+  void *src_array;
+  size_t src_pitch, dst_x, dst_y;
+  int dst_kind;
+  char *dst_host;
+  uint64_t dst_device;
+  void *dst_array;
+  size_t dst_pitch, width, height;
+} rows;
+
+API cuMemcpy2DAsync_v2(const rows *r, void *s)
+{
+  int up = r->src_kind == 1;
+  if (r->src_kind + r->dst_kind != 3 || r->width > r->src_pitch || r->width > r->dst_pitch)
+    return BAD_VALUE;
+  for (size_t y = 0; y < r->height; y++) {
+    char *dst = (up ? (char *)(uintptr_t)r->dst_device : r->dst_host) + y * r->dst_pitch,
+         *src = (up ? r->src_host : (char *)(uintptr_t)r->src_device) + y * r->src_pitch;
+    int status = copy(dst, src, r->width, s, up, !up);
+    if (status)
+      return status;
+  }
+  return OK;
+}
+
 API cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
   *can = 1;

@@ -20,6 +20,7 @@ typedef struct work {
   int fail_in;
   bool fault_with_it; /* all driver calls fail after it */
   int slow_lane;      /* computes long; -1: none */
+  size_t big;         /* bytes that it fills, again and again */
   int computed[ITEMS], delivered[ITEMS], lane_of[ITEMS];
   int under_way[LANES], most;
 } work;
@@ -70,7 +71,7 @@ static kugel_status compute(void *arg, kugel__lane *lane, kugel__lane_slot *slot
   CHECK(w->under_way[lane->index] <= lane->slots);
   KUGEL_TRY(fail_if(w, 1, slot));
   for (int k = 0; k < 60 && lane->index == w->slow_lane; k++)
-    KUGEL_TRY(kugel__device_fill(lane->device, (kugel__mem){slot->in.base, 2 * ITEM}, k, BIG, lane->work));
+    KUGEL_TRY(kugel__device_fill(lane->device, (kugel__mem){slot->in.base, 2 * ITEM}, k, w->big, lane->work));
   KUGEL_TRY(kugel__device_copy(lane->device, KUGEL__WITHIN, spare, slot->in, HALF, lane->work));
   KUGEL_TRY(kugel__device_copy(lane->device, KUGEL__WITHIN, slot->out, half, HALF, lane->work));
   return kugel__device_copy(lane->device, KUGEL__WITHIN, other, spare, HALF, lane->work);
@@ -115,7 +116,7 @@ static int wrong_bytes(const unsigned char *out, int64_t count)
 
 static kugel_status open_lanes(kugel_ctx *ctx, int slots, const work *w, kugel__device_lanes **out)
 {
-  kugel__lane_bytes bytes = {.in = 2 * ITEM + (w->slow_lane < 0 ? 0 : BIG),
+  kugel__lane_bytes bytes = {.in = 2 * ITEM + (w->slow_lane < 0 ? 0 : w->big),
                              .out = w->in_place ? 0 : ITEM,
                              .host_in = w->staged ? ITEM : 0,
                              .host_out = w->staged ? ITEM : 0};
@@ -206,6 +207,10 @@ static void faster_gets_more(const char *name)
   w.in.host = (char *)in;
   w.out.host = (char *)out;
   w.slow_lane = 0;
+  kugel_device_info info = {.size = sizeof info};
+  CHECK_OK(kugel_ctx_describe(ctx, &info));
+  w.big = info.is_gpu && !getenv("KUGEL_FAKE_CUDA") ? (size_t)BIG << 6
+                                                    : BIG; // a GPU is done before the next copy is queued
   CHECK_OK(open_lanes(ctx, 2, &w, &w.lanes));
   CHECK(w.lanes->count == 2);
   CHECK_OK(run(&w));
@@ -262,6 +267,43 @@ static int on_progress(double fraction, const char *stage, void *user)
   CHECK(fraction >= t->last && fraction <= 1);
   t->last = fraction;
   return ++t->calls == t->stop;
+}
+
+static kugel_status compute_near(void *arg, kugel__lane *lane, kugel__lane_slot *slot)
+{
+  const work *w = arg;
+  int64_t oldest = 0;
+  while (oldest < w->count && w->delivered[oldest])
+    oldest++;
+  CHECK(slot->item - oldest < 4);
+  return compute(arg, lane, slot);
+}
+
+/* A lane that is fast does not run away from a slow one. */
+static void ahead(const char *name)
+{
+  static unsigned char in[ITEMS * ITEM], out[ITEMS * ITEM];
+  kugel_ctx *ctx = open_ctx(name);
+  work w = plain;
+  w.in.host = (char *)in;
+  w.out.host = (char *)out;
+  w.slow_lane = 0;
+  w.big = 1 << 16;
+  fill_in(in);
+  memset(out, 255, sizeof out);
+  CHECK_OK(open_lanes(ctx, 2, &w, &w.lanes));
+  kugel__lane_job job = {.arg = &w,
+                         .stage = "items",
+                         .count = ITEMS,
+                         .ahead = 4,
+                         .load = load,
+                         .compute = compute_near,
+                         .store = store,
+                         .deliver = deliver};
+  CHECK_OK(kugel__device_lanes_run(w.lanes, &job));
+  CHECK(!wrong_bytes(out, ITEMS));
+  kugel__device_lanes_destroy(w.lanes);
+  kugel_ctx_destroy(ctx);
 }
 
 static kugel_status deliver_slowly(void *arg, kugel__lane *lane, kugel__lane_slot *slot)
@@ -380,6 +422,7 @@ static void check_lanes(const char *name)
   CASE("  every item once, from and to the first device") every_item_once(name, true);
   if (strchr(name, ','))
     CASE("  the faster lane gets more items") faster_gets_more(name);
+  CASE("  a fast lane waits for a slow one") ahead(name);
   CASE("  one lane fails") one_lane_fails(name);
   CASE("  cancelling") cancelled(name);
   CASE("  faults") faults(name);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs the fenced blocks of README.md, of docs/quickstart.md, ball.md, package.md and of the pages in docs/guide as a reader would, each page in an empty folder with sample maps.
+"""Runs the fenced blocks of README.md and of the pages in docs as a reader would, each page in an empty folder with sample maps.
 
 usage: docs_blocks.py <kugel command> <libkugel.so> <folder of the build's headers> [page...]
 
-sh: line by line, all must succeed; blocks that start with ./ build or test Kugel itself and are left to those who do that.
-python: one after another in one interpreter; blocks for PyTorch and JAX only where those are installed.
+sh: line by line, all must succeed; blocks that start with ./ or cmake build or test Kugel itself and are left to those who do that.
+python: one after another in one interpreter; blocks for PyTorch, JAX and h5py only where those are installed.
 c: a complete program, or statements that follow the declarations of an array `map` of `npix` numbers; warnings are errors.
 """
 import os
@@ -17,8 +17,11 @@ import tempfile
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ["README.md", "docs/quickstart.md", "docs/ball.md", "docs/package.md"]
+PAGES = ["README.md"] + [f"docs/{name}.md" for name in ("quickstart", "ball", "package")]
 PAGES += sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs/guide").glob("*.md") if "```" in p.read_text())
+# Of these the blocks in Python alone: commands there name files of large projects.
+PYTHON_PAGES = [f"docs/{name}.md" for name in ("deconvolution", "nufft", "polynomial", "radial", "sht", "spectra", "stencil", "volume", "xarray",
+                                               "python-autograd", "kernels-with-hooks", "large-maps")]
 PROGRAM = """#include <stdio.h>
 #include <stdlib.h>
 #include <kugel/kugel.h>
@@ -55,7 +58,7 @@ def python():
 
 def needs(text):
     """Modules of a block that may be missing."""
-    return [m for m in ("torch", "jax") if re.search(rf"^import .*\b{m}\b", text, re.M)]
+    return [m for m in ("torch", "jax", "dask", "h5py", "xarray", "healsparse") if re.search(rf"^import .*\b{m}\b|kugel\[{m}\]", text, re.M)]
 
 
 class Page:
@@ -85,7 +88,7 @@ class Page:
         print(f"skip {self.page}:{line} ({why})")
 
     def sh(self, line, text):
-        if text.startswith("./"):
+        if text.startswith(("./", "cmake ")):
             return self.skip(line, "builds or tests Kugel")
         self.judge(line, "sh", run(["bash", "-e"], self.folder, self.environment, text))
 
@@ -93,6 +96,9 @@ class Page:
         interpreter = python()
         if not interpreter:
             return self.skip(line, "NumPy is missing")
+        if '"cuda:' in text:
+            compile(text, self.page, "exec")
+            return self.skip(line, "for a device")
         missing = [m for m in needs(text) if subprocess.run([interpreter, "-c", f"import {m}"], stderr=subprocess.DEVNULL).returncode]
         if missing:
             compile(text, self.page, "exec")
@@ -112,11 +118,12 @@ class Page:
 def main():
     command, library, headers = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
     failed = ran = skipped = 0
-    for page in sys.argv[4:] or PAGES:
+    for page in sys.argv[4:] or PAGES + PYTHON_PAGES:
         with tempfile.TemporaryDirectory() as folder:
             p = Page(page, command, library, headers, folder)
             for language, line, text in blocks(page):
-                {"sh": p.sh, "python": p.py, "c": p.c}[language](line, text)
+                if language == "python" or page not in PYTHON_PAGES:
+                    {"sh": p.sh, "python": p.py, "c": p.c}[language](line, text)
             failed, ran, skipped = failed + p.failed, ran + p.ran, skipped + p.skipped
     print(f"{ran - failed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed or not ran else 0)

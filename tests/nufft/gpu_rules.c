@@ -2,8 +2,7 @@
 /* ISA: once, LABEL: long: OpenCL compilers take their time. */
 /* Non-uniform transforms on every device present: adjoints, the same bits in every run, clusters, arrays in device memory with
  * strides and a queue, batches, bad input, failures of the driver. */
-#include "core/alloc.h"
-#include "device/device.h"
+#include "device/faults.h"
 #include "nufft/device.h"
 
 enum { N0 = 30, N1 = 50, MODES = N0 * N1 };
@@ -191,16 +190,18 @@ static void only_on_cpu(kugel_ctx *ctx)
 
 /* ---- failures ---- */
 
-static kugel_status all_calls(kugel_ctx *ctx, const double *x, double *c, double *f)
+static kugel_status all_calls(kugel_ctx *ctx, void *arg)
 {
+  double *const *data = arg;
   kugel_nufft *plan = NULL;
   kugel_nufft_points *points = NULL;
-  kugel_array strengths = *KUGEL_ARRAY(c, KUGEL_C128, 1000), modes = *KUGEL_ARRAY(f, KUGEL_C128, N0, N1);
+  kugel_array strengths = *KUGEL_ARRAY(data[1], KUGEL_C128, 1000),
+              modes = *KUGEL_ARRAY(data[2], KUGEL_C128, N0, N1);
   kugel_nufft_opts o = to_modes_opts;
   o.fft_order = 1;
   kugel_status s = kugel_nufft_create(ctx, 2, modes2, &o, &plan);
   if (!s)
-    s = kugel_nufft_points_create(plan, KUGEL_ARRAY(x, KUGEL_F64, 1000, 2), &points);
+    s = kugel_nufft_points_create(plan, KUGEL_ARRAY(data[0], KUGEL_F64, 1000, 2), &points);
   if (!s)
     s = kugel_nufft_execute(points, &strengths, &modes, NULL);
   if (!s)
@@ -210,52 +211,19 @@ static kugel_status all_calls(kugel_ctx *ctx, const double *x, double *c, double
   return s;
 }
 
-/* Each call of the driver, then each allocation, fails: a status, nothing lost, and the next call works. */
-static void faults(const kugel_device_info *info)
+static void faults(kugel_ctx *ctx)
 {
-  double *x = random_reals(2000, 1), *c = random_reals(2000, 2), *f = random_reals(2 * MODES, 3);
-  kugel_ctx *ctx;
-  every_hold(info, true);
-  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info->name}, &ctx));
-  CHECK_OK(all_calls(ctx, x, c, f));
-  kugel__fault_device(0);
-  CHECK_OK(all_calls(ctx, x, c, f));
-  int64_t calls = kugel__fault_device(0);
-  uint64_t before, after;
-  kugel_ctx_trim(ctx);
-  CHECK_OK(kugel_device_usage(ctx, &before, NULL));
-  for (int64_t k = 1; k <= calls; k += 1 + calls / 100) {
-    kugel__fault_device(k);
-    kugel_status s = all_calls(ctx, x, c, f);
-    kugel__fault_device(0);
-    CHECK(s == KUGEL_EDEVICE || s == KUGEL_ENOMEM || s == KUGEL_ECOMPILE || !s);
-  }
-  CHECK_OK(all_calls(ctx, x, c, f));
-  kugel_ctx_trim(ctx);
-  CHECK_OK(kugel_device_usage(ctx, &after, NULL));
-  CHECK(after <= before);
-  kugel__fault_alloc(0);
-  CHECK_OK(all_calls(ctx, x, c, f));
-  calls = kugel__fault_alloc(0);
-  for (int64_t k = 1; k <= calls; k += 1 + calls / 60) {
-    kugel__fault_alloc(k);
-    kugel_status s = all_calls(ctx, x, c, f);
-    kugel__fault_alloc(0);
-    CHECK(s == KUGEL_ENOMEM || !s);
-  }
-  CHECK_OK(all_calls(ctx, x, c, f));
-  kugel_ctx_destroy(ctx);
-  every_hold(info, false);
-  free(x), free(c), free(f);
+  double *data[] = {random_reals(2000, 1), random_reals(2000, 2), random_reals(2 * MODES, 3)};
+  sweep_driver(ctx, 100, all_calls, data);
+  sweep_memory(ctx, 60, all_calls, data);
+  free(data[0]), free(data[1]), free(data[2]);
 }
 
 int main(void)
 {
   kugel_device_info info;
   for (int i = 0; every_device(&i, true, &info);) {
-    kugel_ctx *ctx = NULL;
-    CASE(every_title(&info, "opens"))
-    CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
+    kugel_ctx *ctx = every_context(&info);
     if (!ctx)
       continue;
     CASE(every_title(&info, "adjoint to rounding at any tolerance")) adjoints(ctx);
@@ -264,8 +232,8 @@ int main(void)
     CASE(every_title(&info, "no points")) nothing(ctx);
     CASE(every_title(&info, "bad input")) bad_input(ctx);
     CASE(every_title(&info, "what runs on the CPU only")) only_on_cpu(ctx);
+    CASE(every_title(&info, "failures")) faults(ctx);
     kugel_ctx_destroy(ctx);
-    CASE(every_title(&info, "failures")) faults(&info);
   }
   END();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-uniform transforms: adjoints, threads, layouts, bad input, no memory, cancellation. */
 #include "core/alloc.h"
+#include "core/parallel.h"
 #include "nufft/problem.h"
 
 static void adjoints(void)
@@ -294,20 +295,24 @@ static int stop(double fraction, const char *stage, void *user)
 static void cancel(void)
 {
   problem p = {.ndim = 3,
-               .n = {100, 100, 100},
-               .m = 2000000,
+               .n = {32, 32, 32},
+               .m = 100000,
                .opts = {.size = sizeof p.opts, .type = KUGEL_NUFFT_TO_MODES}};
   kugel_nufft *plan;
   kugel_nufft_points *points;
-  double *x = random_reals(3 * p.m, 1), *c = random_reals(2 * p.m, 2), *f = malloc(16000000);
+  double *x = random_reals(3 * p.m, 1), *c = random_reals(2 * p.m, 2), **f = malloc(32 * 32 * 32 * 16);
   int calls = 0;
+  double before = kugel__progress_interval(0);
+  kugel_set_num_threads(1);
   CHECK_OK(kugel_nufft_create(NULL, 3, p.n, &p.opts, &plan));
   CHECK_OK(kugel_nufft_points_create(plan, KUGEL_ARRAY(x, KUGEL_F64, p.m, 3), &points));
   kugel_set_progress(stop, &calls);
   CHECK_IS(kugel_nufft_execute(points, KUGEL_ARRAY(c, KUGEL_C128, p.m),
-                               KUGEL_ARRAY(f, KUGEL_C128, 100, 100, 100), NULL),
+                               KUGEL_ARRAY(f, KUGEL_C128, 32, 32, 32), NULL),
            KUGEL_ECANCELED);
   kugel_set_progress(NULL, NULL);
+  kugel__progress_interval(before);
+  kugel_set_num_threads(0);
   kugel_nufft_points_destroy(points);
   kugel_nufft_destroy(plan);
   free(x), free(c), free(f);

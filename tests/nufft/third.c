@@ -99,6 +99,28 @@ static void sums(void)
       }
 }
 
+/* Few frequencies, some of them at corners of their box, where the division by the kernel's transform is largest along all
+ * axes; and integers at the ends of theirs. */
+static void corners(void)
+{
+  static const double tolerances[] = {1e-5, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12};
+  static const double reach[3] = {7.5, 20, 2.6}, points[3] = {3, 40, 45};
+  for (int ndim = 1; ndim <= 3; ndim++)
+    for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
+      pairs p = pairs_of(ndim, 25, 20, points[ndim - 1], reach[ndim - 1]);
+      p.opts.tolerance = tolerances[t];
+      for (int64_t k = 0; k < 2; k++)
+        for (int d = 0; d < ndim; d++)
+          p.s[k * ndim + d] = k ? reach[ndim - 1] : -reach[ndim - 1];
+      for (int64_t k = 0; ndim == 1 && k < p.k; k++)
+        p.s[k] = (double)(k % 16) - 7.5;
+      double e = error_of_pairs(&p);
+      if (!(e <= tolerances[t]))
+        CHECK_FAIL("%d-D tolerance %g: error %.3g", ndim, tolerances[t], e);
+      free_pairs(&p);
+    }
+}
+
 static void adjoints(void)
 {
   for (int ndim = 1; ndim <= 3; ndim++) {
@@ -219,6 +241,7 @@ static void no_memory(void)
 int main(void)
 {
   CASE("errors are below the tolerance") sums();
+  CASE("frequencies at corners of their box") corners();
   CASE("adjoint to rounding") adjoints();
   CASE("the same bits for any number of threads") threads();
   CASE("bad input") bad_input();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Polynomial transforms on devices: against the CPU, bit by bit where no cosine transform comes between. */
-#include "core/alloc.h"
+/* LABEL: long. Polynomial transforms on devices: against the CPU, bit by bit where no cosine transform comes between. */
 #include "core/cpu.h"
 #include "core/ctx.h"
-#include "device/device.h"
 #include "device/every.h"
+#include "device/faults.h"
 #include "truth.h"
 
 typedef struct both {
@@ -328,15 +327,17 @@ static void ultraspherical(kugel_ctx *ctx)
            KUGEL_ENOTSUP);
 }
 
-static kugel_status ultra_once(kugel_ctx *ctx)
+static kugel_status ultra_once(kugel_ctx *ctx, void *arg)
 {
+  (void)arg;
   static double c[20], f[20];
   kugel_status s = kugel_cheb2leg(ctx, KUGEL_ARRAY(c, KUGEL_F64, 20), KUGEL_ARRAY(f, KUGEL_F64, 20));
   return s;
 }
 
-static kugel_status jwt_once(kugel_ctx *ctx)
+static kugel_status jwt_once(kugel_ctx *ctx, void *arg)
 {
+  (void)arg;
   static double c[60], f[90];
   int64_t l[] = {2, 5, 6};
   kugel_jwt *p;
@@ -351,8 +352,9 @@ static kugel_status jwt_once(kugel_ctx *ctx)
   return s;
 }
 
-static kugel_status alt_once(kugel_ctx *ctx)
+static kugel_status alt_once(kugel_ctx *ctx, void *arg)
 {
+  (void)arg;
   static double c[33], f[33];
   int64_t m[] = {0, 5, 10};
   kugel_alt *p;
@@ -365,24 +367,12 @@ static kugel_status alt_once(kugel_ctx *ctx)
   return s;
 }
 
-/* Every allocation and every call of the driver fails once. */
 static void failures(kugel_ctx *ctx)
 {
-  static kugel_status (*const once[])(kugel_ctx *) = {jwt_once, alt_once, ultra_once};
+  static const sweep_work once[] = {jwt_once, alt_once, ultra_once};
   for (int which = 0; which < 3; which++) {
-    CHECK_OK(once[which](ctx));
-    for (int driver = 0; driver < 2; driver++) {
-      bool done = false;
-      for (int k = 1; k < 600 && !done; k++) {
-        (driver ? kugel__fault_device : kugel__fault_alloc)(k);
-        kugel_status s = once[which](ctx);
-        kugel__fault_device(0);
-        kugel__fault_alloc(0);
-        CHECK(!s || strlen(kugel_last_error()) > 10);
-        done = !s;
-      }
-      CHECK(done);
-    }
+    sweep_memory(ctx, INT64_MAX, once[which], NULL);
+    sweep_driver(ctx, INT64_MAX, once[which], NULL);
   }
 }
 

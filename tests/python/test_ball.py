@@ -100,6 +100,37 @@ def test_waves():
         assert np.abs(np.delete(c, ball.row(l, 0), 0)).max() < 1e-14
 
 
+def test_spin_components():
+    """Of u = grad f in Cartesian coordinates, and in terms of profiles: f = j_l(k r) Y_lm has d/dr and -+ sqrt(l (l + 1) / 2) / r."""
+    ball = Ball(6, 20, vectors=True)
+    x, y, z = cartesian(ball)
+    g = spherical(ball, np.stack([3 * x ** 2 * y, x ** 3 + z, y + 0 * z]))
+    c = ball.analysis(x ** 3 * y + y * z)
+    s = ball.synthesis(ball.grad(c), "spin")
+    close(s, np.stack([(g[1] - 1j * g[2]) / np.sqrt(2), g[0] + 0j, (g[1] + 1j * g[2]) / np.sqrt(2)]), 1e-12)
+    close((s[1] * s[1] + 2 * s[0] * s[2]).real, (g * g).sum(0), 1e-12)
+    close(ball.analysis(np.stack([s, 2 * s]), "spin")[1], 2 * ball.grad(c), 1e-12)
+    k, l, row = 6.0, 1, ball.row(1, 1)
+    t = k * ball.r
+    j, slope = np.sin(t) / t ** 2 - np.cos(t) / t, k * ((1 - 2 / t ** 2) * np.sin(t) / t + 2 * np.cos(t) / t ** 2)
+    p = np.zeros((ball.nlm, ball.r.size), complex)
+    p[row] = j
+    wave = ball.from_profiles(p)
+    close(ball.profiles(wave), p, 1e-14)
+    got = ball.profiles(ball.grad(wave), "spin")
+    close(got[:, row], np.stack([j / ball.r, slope, -j / ball.r]) * np.array([[1], [1], [1]]), 1e-11)
+    assert np.abs(np.delete(got, row, 1)).max() < 1e-12
+    v, q = random(ball, 3), RNG.standard_normal((3, ball.nlm, ball.r.size)) + 0j
+    weight = np.where(ball.m > 0, 2, 1)[:, None]
+    left = (weight * (ball.profiles(v, "spin") * q.conj()).real).sum()
+    assert abs(left - ball.inner(v, ball.profiles_adjoint(q, "spin"))) < 1e-11 * abs(left)
+    left = (weight * (ball.from_profiles_adjoint(v, "spin") * q.conj()).real).sum()
+    assert abs(left - ball.inner(v, ball.from_profiles(q, "spin"))) < 1e-11 * abs(left)
+    assert np.array_equal(ball.spectrum(v, "l", "spin"), ball.spectrum(v, "l", "vector"))
+    with pytest.raises(ValueError, match="expected"):
+        ball.from_profiles(np.zeros((ball.nlm, 3)))
+
+
 def test_products_and_energy():
     """u . grad f on the grid of two factors has the coefficients that any finer grid gives."""
     results = []
@@ -134,6 +165,77 @@ def test_cuts():
         other.analysis(np.zeros(other.shape))
 
 
+def test_hdf5_files(tmp_path):
+    """Written here and read by h5py and back; written by h5py and read here."""
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    ball = Ball(5, 6, 3, truncation="trapezoidal", dmax=11, type="sphere-energy", vectors=True)
+    c, v = random(ball), random(ball, 3)
+    try:
+        ball.save(tmp_path / "c.h5", c)
+    except Exception as error:
+        if "KUGEL_HDF5" not in str(error):
+            raise
+        pytest.skip("the library is built without libhdf5")
+    ball.save(tmp_path / "v.h5", np.stack([v, 2 * v]), "vector")
+    ball.save(tmp_path / "f.h5", ball.synthesis(v, "spin"), "spin")
+    with h5py.File(tmp_path / "c.h5") as file:
+        assert np.array_equal(file["coefficients"], c) and file["coefficients"].dtype == np.complex128
+        assert np.array_equal(file["l"], ball.l) and np.array_equal(file["m"], ball.m)
+        assert dict(file["coefficients"].attrs) == {
+            "kind": "scalar", "lmax": 5, "mmax": 3, "n": 6, "truncation": "trapezoidal", "dmax": 11, "type": "sphere-energy",
+            "axes": "row, n", "components": "scalar"}
+        assert file.attrs["title"] == "field in the ball, written by kugel"
+    with h5py.File(tmp_path / "f.h5") as file:
+        assert file["values"].attrs["axes"] == "component, r, theta, phi" and file["values"].attrs["kind"] == "spin"
+        assert np.array_equal(file["r"], ball.r) and np.array_equal(file["theta"], ball.theta)
+        assert np.array_equal(file["values"], ball.synthesis(v, "spin"))
+    other, got, kind = kugel.ball.load(tmp_path / "v.h5")
+    assert kind == "vector" and np.array_equal(got[1], 2 * v) and other._series["truncation"] == "trapezoidal"
+    close(other.synthesis(got[0], kind), ball.synthesis(v, "vector"), 0)
+    other, values, kind = kugel.ball.load(tmp_path / "f.h5")
+    close(other.analysis(values, kind), v, 1e-13)
+    with pytest.raises(Exception, match="exists"):
+        ball.save(tmp_path / "c.h5", c)
+    ball.save(tmp_path / "c.h5", 2 * c, overwrite=True)
+    with pytest.raises(ValueError, match="expected"):
+        ball.save(tmp_path / "x.h5", c[:-1])
+    with h5py.File(tmp_path / "h.h5", "w") as file:  # big-endian, compressed, attributes as h5py writes them
+        set_ = file.create_dataset("coefficients", data=c.astype(">c8"), chunks=(4, 3), compression="gzip")
+        set_.attrs.update({"lmax": 5, "mmax": 3, "n": 6, "truncation": np.bytes_("trapezoidal"), "dmax": 11, "type": "sphere-energy"})
+    other, got, kind = kugel.ball.load(tmp_path / "h.h5")
+    assert kind == "scalar" and got.dtype == np.complex64 and np.array_equal(got, c.astype(np.complex64))
+    with h5py.File(tmp_path / "n.h5", "w") as file:
+        file["coefficients"] = c
+    with pytest.raises(ValueError, match="no attributes lmax"):
+        kugel.ball.load(tmp_path / "n.h5")
+    with pytest.raises(Exception, match="cut short"):
+        (tmp_path / "s.h5").write_bytes((tmp_path / "c.h5").read_bytes()[:-9])
+        kugel.ball.load(tmp_path / "s.h5")
+
+
+@pytest.mark.parametrize("data", [
+    np.zeros(3, [("a", [("x", "f8"), ("y", "f8")]), ("b", "f8")]), np.zeros(3, [("a", "f8"), ("b", "f4")]),
+    np.zeros(3, [("a", "f8"), ("b", "f8"), ("c", "f8")]), np.zeros(3, [("a", "f8", (2,)), ("b", "f8", (2,))]),
+    np.zeros(3, "V7"), np.zeros(3, "S5"), np.zeros(3, "f2"), np.zeros(3, bool), "a text", "empty", "any length", "enum"],
+    ids=lambda data: str(getattr(data, "dtype", data)))
+def test_hdf5_of_other_types(tmp_path, data):
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        if isinstance(data, np.ndarray) or data == "a text":
+            file["coefficients"] = data
+        elif data == "empty":
+            file["coefficients"] = h5py.Empty("f8")
+        else:
+            kind = h5py.vlen_dtype("f8") if data == "any length" else h5py.enum_dtype({"a": 1})
+            file.create_dataset("coefficients", (3,), kind)
+        file["coefficients"].attrs.update({"lmax": 5, "mmax": 3, "n": 6, "truncation": "trapezoidal", "dmax": 11, "type": "sphere-energy"})
+    with pytest.raises((ValueError, NotImplementedError, kugel.KugelError)) as refused:
+        kugel.ball.load(tmp_path / "x.h5")
+    if "KUGEL_HDF5" in str(refused.value):
+        pytest.skip("the library is built without libhdf5")
+    assert "coefficients" in str(refused.value)
+
+
 def test_refusals():
     ball = Ball(5, 4)
     with pytest.raises(ValueError, match="expected"):
@@ -164,6 +266,12 @@ def test_torch_gradients(mmax):
               (lambda x: torch.view_as_real(ball.apply("div", ball.apply("curl", x) + x)), v)]
     for function, x in checks:
         assert torch.autograd.gradcheck(function, (x,), fast_mode=True)
+    spin = lambda x: torch.view_as_real(ball.synthesis(x, "spin"))  # noqa: E731
+    assert np.allclose(spin(v).detach(), torch.view_as_real(torch.from_numpy(ball.plan.synthesis(v.detach().numpy(), "spin"))))
+    s = ball.synthesis(v.detach(), "spin").requires_grad_()
+    assert np.allclose(ball.analysis(s, "spin").detach(), v.detach())
+    assert torch.autograd.gradcheck(spin, (v,), fast_mode=True)
+    assert torch.autograd.gradcheck(lambda x: torch.view_as_real(ball.analysis(x, "spin")), (s,), fast_mode=True)
     assert torch.autograd.gradgradcheck(lambda x: ball.synthesis(x).pow(3), (c,), fast_mode=True)
     with pytest.raises(TypeError, match="expected a tensor"):
         ball.synthesis(np.zeros(3))

@@ -60,6 +60,106 @@ def test_ranks_give_the_bits_of_one(n):
     assert sorted(np.concatenate([r[2] for r in results])) == list(range(61))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("kind", ["c2c", "r2c"])
+def test_fourier_transforms_over_ranks(n, kind):
+    shape = (7, 9, 10)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(2,) + shape) + (1j * rng.normal(size=(2,) + shape) if kind == "c2c" else 0)
+    want = (np.fft.fftn if kind == "c2c" else np.fft.rfftn)(x, axes=(1, 2, 3))
+
+    def work(comm):
+        plan = kugel.fft.Plan(shape, kind, comm=comm, pieces=2)
+        part = plan.data_layout.scatter(x.reshape(2, -1) if comm.rank == 0 else None).reshape(2, -1, 9, 10)
+        assert np.array_equal(part, x[:, plan.data_slice])
+        y = plan.forward(part)
+        assert y.shape == want[:, :, plan.spectrum_slice].shape
+        assert np.allclose(y, want[:, :, plan.spectrum_slice], rtol=0, atol=1e-12)
+        assert np.allclose(plan.inverse(y), part, rtol=0, atol=1e-14)
+        return plan.spectrum_layout.gather(y.reshape(2, -1), root=None)
+    results = on_ranks(n, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    one = on_ranks(1, work)[0]
+    assert all(np.array_equal(r, one) for r in results)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_convolutions_over_ranks(n):
+    rng = np.random.default_rng(2)
+    x, h = rng.normal(size=(8, 9, 10)), rng.normal(size=(8, 9, 10))
+    alone = kugel.volume.Convolution(x.shape, h, "full", engine="resident")
+    want, back = alone(x), alone.adjoint(alone(x))
+
+    def work(comm):
+        plan = kugel.volume.Convolution(x.shape, h, "full", comm=comm)
+        assert plan.info["engine"] == "global"
+        part = plan.image_layout.scatter(x.ravel() if comm.rank == 0 else None).reshape(-1, 9, 10)
+        assert np.array_equal(part, x[plan.image_slice])
+        y = plan(part)
+        assert np.array_equal(y, want[plan.results_slice]) and np.array_equal(plan.adjoint(y), back[plan.image_slice])
+        return plan.results_layout.gather(y.ravel())
+    results = on_ranks(n, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    assert np.array_equal(results[0], want.ravel())
+    tall, psf = rng.normal(size=(320, 9, 10)), rng.normal(size=(5, 3, 3))
+    tiled = kugel.volume.Convolution(tall.shape, psf, engine="tiles", tile=(32, 9, 10))(tall)
+
+    def short(comm):
+        plan = kugel.volume.Convolution(tall.shape, psf, comm=comm)
+        assert plan.info["engine"] == "tiles" and plan.info["tile"] == [32, 9, 10]
+        return np.array_equal(plan(tall[plan.image_slice]), tiled[plan.results_slice])
+    assert on_ranks(n, short) == [True] * n
+    wrong = on_ranks(n, lambda comm: kugel.volume.Convolution(x.shape, h, comm=comm)(np.zeros((20, 9, 10))))
+    assert all(isinstance(r, ValueError) and "rank 0: in is float64[20, 9, 10]" in str(r) for r in wrong), wrong
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("shape, real", [((40, 6, 7), False), ((300, 9), True)])
+def test_points_and_modes_over_ranks(n, shape, real):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(200, len(shape)))
+    c = rng.normal(size=(2, 200)) + (0 if real else 1j * rng.normal(size=(2, 200)))
+    alone = kugel.nufft.Plan(shape, "to_modes", real=real).points(x)
+    want = alone.execute(c)
+    back = alone.adjoint(want)
+
+    def work(comm):
+        plan = kugel.nufft.Plan(shape, "to_modes", real=real, comm=comm)
+        own = slice(*(200 * r * r // comm.size**2 for r in (comm.rank, comm.rank + 1)))
+        points = plan.points(x[own])
+        f = points.execute(c[:, own])
+        assert f.shape == want[:, :, plan.modes_slice].shape
+        assert np.allclose(f, want[:, :, plan.modes_slice], rtol=0, atol=1e-11)
+        assert np.allclose(points.adjoint(f), back[:, own], rtol=1e-12, atol=1e-8)
+        into = np.empty_like(f)
+        assert points.execute(c[:, own], into) is into and np.array_equal(into, f)
+        return plan.modes_layout.gather(f.reshape(2, -1), root=None)
+    results = on_ranks(n, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    one = on_ranks(1, work)[0]
+    assert all(np.array_equal(r, one) for r in results)
+
+
+def test_points_and_modes_refuse_on_all_ranks():
+    def work(comm):
+        points = kugel.nufft.Plan((20, 9), "to_modes", real=True, comm=comm).points(np.zeros((3, 2)))
+        return points.execute(np.zeros(3 + (comm.rank == 1), complex if comm.rank == 0 else float))
+    results = on_ranks(2, work)
+    assert all(isinstance(r, ValueError) and "rank 0: in is complex128[3]" in str(r) for r in results), results
+    results = on_ranks(2, lambda comm: kugel.nufft.Plan(20, "to_points", comm=comm))
+    assert all("rank 0: ranks share types 1 and 2 in two and three dimensions" in str(r) for r in results), results
+    results = on_ranks(2, lambda comm: kugel.nufft.Plan((20, 9), "to_points", comm=comm).normal(np.zeros((3, 2))))
+    assert all("take plans without comm" in str(r) for r in results), results
+
+
+def test_fourier_transforms_refuse_on_all_ranks():
+    def work(comm):
+        plan = kugel.fft.Plan((4, 5, 6), comm=comm)
+        return plan.forward(np.zeros((9 if comm.rank == 1 else 2, 5, 6), complex))
+    results = on_ranks(2, work)
+    assert all(isinstance(r, ValueError) and "rank 1: in is complex128[9, 5, 6]" in str(r) for r in results), results
+
+
 def test_failure_of_one_rank_is_raised_on_all():
     def work(comm):
         sht = kugel.SHT(16, 20, comm=comm)
@@ -71,6 +171,36 @@ def test_failure_of_one_rank_is_raised_on_all():
     assert [str(r) for r in results] == [str(results[0])] * 3 and "rank 2: map 0 has a NaN" in str(results[0])
     different = on_ranks(2, lambda comm: kugel.SHT(16, 20 + comm.rank, comm=comm))
     assert all(isinstance(r, ValueError) and "lmax, which is 20 on one and 21" in str(r) for r in different), different
+
+
+def test_what_python_refuses_is_raised_on_all():
+    """A result that may not be written, on one rank: the others do not wait."""
+    def out_of(comm, out):
+        out.flags.writeable = comm.rank != 1
+        return out
+
+    def fourier(comm):
+        plan = kugel.fft.Plan((4, 6, 6), comm=comm)
+        return plan.forward(np.zeros((2, 6, 6), complex), out_of(comm, np.zeros((4, 3, 6), complex)))
+
+    def points(comm):
+        made = kugel.nufft.Plan((20, 9), "to_modes", comm=comm).points(np.zeros((3, 2)))
+        return made.execute(np.zeros(3, complex), out_of(comm, np.zeros(made.other, complex)))
+
+    def harmonics(comm):
+        sht = kugel.SHT(8, 10, comm=comm)
+        return sht.synthesis(np.zeros(sht.nalm, complex), out_of(comm, np.zeros(sht.npix)))
+
+    def radial(comm):
+        plan = kugel.Radial(8, "gaussian", 0.2, comm=comm)
+        return plan(np.zeros(plan.npix), out_of(comm, np.zeros(plan.npix)))
+
+    def volume(comm):
+        plan = kugel.volume.Convolution((8, 4, 4), np.ones((3, 3, 3)), engine="global", comm=comm)
+        return plan(np.zeros((4, 4, 4), complex if comm.rank == 1 else float))
+    for work in (fourier, points, harmonics, radial, volume):
+        results = on_ranks(2, work)
+        assert all(isinstance(r, Exception) for r in results) and "rank 1: " in str(results[0]), (work.__name__, results)
 
 
 def test_scatter_names_a_wrong_shape_on_all_ranks():

@@ -305,3 +305,16 @@ def test_transforms_are_made_once():
     name = transforms.transform(4, 1, iterations=2).name
     transforms._latest.clear()
     assert transforms.named(name).lmax == 1  # from its name alone
+
+
+def test_harmonic_ud_grade_of_coefficients_says_what_it_ignores():
+    alm = np.zeros(hp.Alm.getsize(11), complex)
+    with pytest.warns(UserWarning, match="use_weights, datapath ignored.*input_type='alm'"):
+        hp.harmonic_ud_grade(alm, 4, nside_in=8, input_type="alm", use_weights=True, datapath="/nowhere")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert hp.harmonic_ud_grade(alm, 4, nside_in=8, input_type="alm").shape == (192,)
+    with pytest.raises(ValueError, match="same size; they have 78, 91, 78"):
+        hp.harmonic_ud_grade([alm, np.zeros(hp.Alm.getsize(12), complex), alm], 4, nside_in=8, input_type="alm")
+    with pytest.raises(ValueError, match="alm has 2 sets"):
+        hp.harmonic_ud_grade([alm, alm], 4, nside_in=8, input_type="alm")

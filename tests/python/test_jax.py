@@ -232,6 +232,10 @@ def test_ball():
     check(ball.synthesis, c)
     check(ball.analysis, f)
     check(lambda x: ball.synthesis(x, "vector"), v)
+    close(ball.synthesis(v, "spin"), plan.synthesis(np.asarray(v), "spin"), 1e-15)
+    close(ball.analysis(ball.synthesis(v, "spin"), "spin"), plan.analysis(plan.synthesis(np.asarray(v), "spin"), "spin"), 1e-14)
+    spin = lambda x: ball.synthesis(x, "spin")  # noqa: E731
+    check(lambda x: spin(x).real + 2 * spin(x).imag, v)
     for operator, x in (("grad", c), ("div", v), ("curl", v), ("laplacian", c), ("from_potentials", coefficients(2)), ("to_potentials", v)):
         close(ball.apply(operator, x), plan.apply(operator, np.asarray(x)), 0)
         check(lambda x, operator=operator: ball.apply(operator, x), x)

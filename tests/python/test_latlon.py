@@ -106,3 +106,8 @@ def test_engine_connection():
         kugel.SHT(grid, 40, spin=2, engine="connection")
     with pytest.raises(ValueError, match="engine"):
         kugel.SHT(grid, 40, engine="fast")
+
+
+def test_rows_apart_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"\(2, 16, 32\); expected \(\.\.\., 512\): .*\.reshape\(2, 512\)"):
+        kugel.SHT(kugel.Grid.gauss(16), 15).analysis(np.ones((2, 16, 32)))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Projections, and what is drawn over views: closed forms, round trips, healpy's numbers where it is installed."""
+import warnings
+
 import numpy as np
 import pytest
 
@@ -122,3 +124,13 @@ def test_projview(pyplot):
     assert values.shape == (50, 100) and values[25, 49] == m[hp.ang2pix(4, -np.degrees(lon[49]), np.degrees(lat[25]), lonlat=True)]
     with pytest.raises(NotImplementedError, match="allowed are mollweide"):
         hp.projview(m, projection_type="sinusoidal")
+
+
+def test_figure_that_exists(pyplot):
+    """A view drawn into the caller's figure keeps its size, without a warning."""
+    mine = pyplot.figure(figsize=(4, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hp.azeqview(np.arange(48.0), fig=mine.number)
+    assert pyplot.gcf() is mine and tuple(mine.get_size_inches()) == (4, 3)
+    pyplot.close(mine)

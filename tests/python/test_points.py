@@ -116,6 +116,27 @@ def test_solve():
         points.solve(np.zeros(2000))
 
 
+def test_exact_interpolation():
+    """interpolate is the field between pixels, T, Q, U and scalars, where bilinear values of a white field are far off."""
+    nside, lmax = 32, 40
+    alm = random_alm(lmax, 3, 2)
+    maps = kugel.alm2map(alm, nside)
+    theta, phi = random_points(300)
+    want = kugel.points.synthesis(alm, theta, phi, mode="teb", tolerance=1e-12)
+    got = kugel.points.interpolate(maps, theta, phi, lmax=lmax, iter=8)
+    assert np.abs(got - want).max() < 1e-8 * np.abs(want).max()
+    assert 0.001 < np.abs(kugel.get_interp_val(maps[0], theta, phi) - want[0]).max() / np.abs(want[0]).max() < 0.5
+    one = kugel.points.interpolate(kugel.reorder(maps[0], r2n=True), np.degrees(phi), 90 - np.degrees(theta), True, True, lmax=lmax,
+                                   iter=8)
+    assert np.abs(one - want[0]).max() < 1e-8 * np.abs(want).max()
+    assert isinstance(kugel.points.interpolate(maps[0], 0.3, 0.4), float)
+    scalars = kugel.points.interpolate(maps, theta.reshape(3, 100), phi.reshape(3, 100), lmax=lmax, iter=8, pol=False)
+    assert scalars.shape == (3, 3, 100) and np.abs(scalars[0].ravel() - want[0]).max() < 1e-8 * np.abs(want).max()
+    maps[0, 7] = kugel.UNSEEN
+    with pytest.raises(ValueError, match="whole maps"):
+        kugel.points.interpolate(maps[0], 0.3, 0.4)
+
+
 def test_shapes_and_types():
     lmax = 10
     theta, phi = np.linspace(0, np.pi, 7)[:, None], np.linspace(0, 6, 5)
@@ -233,3 +254,23 @@ def test_lens():
         kugel.points.lens(eb, potential, nside)
     with pytest.raises(ValueError, match="potential has 5 coefficients"):
         kugel.points.lens(t, potential[:5], nside)
+
+
+def test_lens_adjoint():
+    """<S a, f> = <a, S^T f>; points of one's own are those of pixels."""
+    nside, lmax = 16, 30
+    potential = 0.05 * random_alm(8) / (1 + kugel.Alm.getlm(8)[0])**2
+    alm, maps = random_alm(lmax, 3, 2), RNG.standard_normal((3, 12 * nside**2))
+    l, m = kugel.Alm.getlm(lmax)
+    for tolerance in (1e-3, 1e-12):
+        lens = kugel.points.Lens(potential, lmax, nside, mode="teb", tolerance=tolerance)
+        seen = lens.synthesis(alm)
+        assert np.array_equal(seen, kugel.points.lens(alm, potential, nside, tolerance))
+        right = ((alm * lens.adjoint(maps).conj()).real * np.where(m > 0, 2, 1)).sum()
+        assert abs((seen * maps).sum() - right) < 1e-13 * np.linalg.norm(seen) * np.linalg.norm(maps)
+        theta, phi = kugel.pix2ang(nside, np.arange(12 * nside**2))
+        own = kugel.points.Lens(potential, lmax, theta=theta, phi=phi, mode="teb", tolerance=tolerance)
+        assert np.abs(own.synthesis(alm) - seen).max() < 5 * max(tolerance, 1e-9) * np.abs(seen).max()
+    assert kugel.points.Lens(None, lmax, theta=[[0.1, 0.2]], phi=0, deflection=np.zeros((2, 1, 1))).synthesis(alm[0]).shape == (1, 2)
+    with pytest.raises(ValueError, match="give nside or"):
+        kugel.points.Lens(potential, lmax)

@@ -199,8 +199,8 @@ def test_structs_are_laid_out_as_in_c(tmp_path):
 
     if not shutil.which("cc"):
         pytest.skip("no C compiler")
-    names = [n for n, t in vars(_ffi).items() if isinstance(t, type) and issubclass(t, ctypes.Structure)
-             and n.startswith("kugel_")]
+    names = list(_ffi.STRUCTS)
+    assert all(issubclass(getattr(_ffi, name), ctypes.Structure) for name in names)
     headers = "".join(f"#include <kugel/{p.name}>\n" for p in sorted((ROOT / "include" / "kugel").glob("*.h"))
                       if p.name != "kugel.h")
     body = "".join(f'  printf("{n} %zu\\n", sizeof({n}));\n' for n in names)

@@ -46,6 +46,16 @@ def test_multiorder_errors(tmp_path):
     skyfiles.write_moc(name, disc(), overwrite=True)
     with pytest.raises(ValueError, match="read_moc"):
         skyfiles.read_multiorder(name)
+
+
+def test_read_map_names_the_reader(tmp_path):
+    name = tmp_path / "m.fits"
+    multiorder(name, [(4, 1)])
+    with pytest.raises(OSError, match=r"a multi-order map \(ORDERING = NUNIQ\): kugel.skyfiles.read_multiorder"):
+        kugel.read_map(name)
+    with pytest.raises(OSError, match="holds no HEALPix map in HDU 1$"):
+        kugel.write_cl(name, np.ones(3), overwrite=True)
+        kugel.read_map(name)
     whole = name.read_bytes()
     for length in (0, 100, 2880, 5000, len(whole) - 2880):  # cut short
         name.write_bytes(whole[:length])

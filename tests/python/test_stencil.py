@@ -6,6 +6,7 @@ import pytest
 import kugel
 from kugel.stencil import Plan, Term, laplacian
 
+DEVICES = [d["name"] for d in kugel.devices() if d["available"] and d["kernels"]]
 C = {2: [-2, 1], 4: [-5 / 2, 4 / 3, -1 / 12], 6: [-49 / 18, 3 / 2, -3 / 20, 1 / 90],
      8: [-205 / 72, 8 / 5, -1 / 5, 8 / 315, -1 / 560]}
 
@@ -68,6 +69,37 @@ def test_standing_wave():
     assert np.abs(u - growth ** 100 * np.cos(k * x)).max() < 1e-14
 
 
+def test_compact_and_adi():
+    """Heat between walls: order 4 with compact differences, stable at any step; adjoints of compact operators and of steps."""
+    errors = []
+    for cells in (16, 32):
+        x = np.linspace(0, np.pi, cells + 1)
+        modes = [np.sin(k * x)[:, None] * np.sin(j * x) for k, j in ((1, 2), (3, 1))]
+        plan = laplacian((cells + 1,) * 2, x[1], compact=True, boundary="odd")
+        assert plan.order == 4
+        steps = cells ** 2 // 4
+        u = plan.advance(sum(modes), 0.2 / steps, steps, "adi")
+        errors.append(np.abs(u - np.exp(-5 * 0.2) * modes[0] - np.exp(-10 * 0.2) * modes[1]).max())
+    assert 3.9 < np.log2(errors[0] / errors[1]) < 4.1
+    rng = np.random.default_rng(4)
+    n = (12, 15)
+    u, v, c = rng.normal(size=n), rng.normal(size=n), rng.random(n)
+    for plan, method in ((laplacian(n, compact=True), "adi"), (laplacian(n, coefficient=c, boundary="even"), "adi"),
+                         (laplacian(n, order=6), "runge_kutta")):
+        after = [np.abs(plan.advance(u.copy(), 0.1 if method == "runge_kutta" else 1e4, steps, method)).max() for steps in (50, 500)]
+        assert after[1] < 2 * after[0]
+        left, right = (v * plan.advance(u.copy(), 0.2, 7, method)).sum(), (plan.advance_adjoint(v.copy(), 0.2, 7, method) * u).sum()
+        assert abs(left - right) < 1e-13 * np.abs(u * v).sum()
+    plan = laplacian(n, order=4)
+    a, b = rng.normal(size=(2, 2) + n)
+    left, right = (b * plan.advance(a.copy(), 0.3, 9)).sum(), (plan.advance_adjoint(b.copy(), 0.3, 9) * a).sum()
+    assert abs(left - right) < 1e-12 * np.abs(a * b).sum()
+    with pytest.raises(ValueError, match="order 2, or compact"):
+        plan.advance(u, 0.1, 1, "adi")
+    with pytest.raises(ValueError, match="order is 0"):
+        laplacian(n, order=0)
+
+
 def test_divergence_of_flux():
     """-G^T c G is div(c grad), symmetric."""
     rng = np.random.default_rng(2)
@@ -82,7 +114,8 @@ def test_divergence_of_flux():
 
 def test_rules():
     for words in (dict(order=3), dict(order=8, n=8), dict(h=0), dict(boundary="wall"), dict(boundary=[("odd", "periodic")]),
-                  dict(boundary=["odd", "odd"]), dict(mask=np.full(20, np.nan)), dict(mask=np.ones(3)), dict(precision="f16")):
+                  dict(boundary=["odd", "odd"]), dict(mask=np.full(20, np.nan)), dict(mask=np.ones(3)), dict(precision="f16"), dict(compact=True, order=6),
+                  dict(compact=True, boundary="zero")):
         with pytest.raises(ValueError):
             laplacian(**{"n": 20, **words})
     for term in (Term(3), Term(1, field=1), Term(1, out=-1), Term(1, np.inf), Term((1, 1)), Term(1, coefficient=np.ones(3))):
@@ -113,3 +146,35 @@ def test_rules():
     with pytest.raises(ValueError):
         Plan(20, [Term(1)], outs=2).advance(np.ones(20), 0.1, 1, "runge_kutta")
     assert kugel.stencil.laplacian(20, mask=np.zeros(20)).apply(np.ones((0, 20))).shape == (0, 20)
+
+
+@pytest.mark.parametrize("device", DEVICES or [None])
+def test_device(device):
+    if device is None:
+        pytest.skip("no device that runs kernels")
+    rng = np.random.default_rng(5)
+    n = (15, 20)
+    c = 1 + 0.2 * rng.random(n)
+    here, there = (laplacian(n, 0.7, order=4, coefficient=c, boundary=["odd", "periodic"], device=d) for d in (None, device))
+    assert here.bound == there.bound
+    u = rng.normal(size=(3,) + n)
+    for name in ("apply", "adjoint"):
+        want, got = getattr(here, name)(u), getattr(there, name)(u)
+        assert np.abs(got - want).max() < 1e-14 * np.abs(want).max()
+        resident = getattr(there, name)(kugel.DeviceArray(u, device=device))
+        assert isinstance(resident, kugel.DeviceArray) and np.array_equal(resident.get(), got)
+        out = kugel.DeviceArray(u.shape, device=device)
+        assert getattr(there, name)(kugel.DeviceArray(u, device=device), out=out) is out and np.array_equal(out.get(), got)
+    for method, dt in (("leapfrog", 0.3), ("runge_kutta", 0.1)):
+        state = u[:2].copy() if method == "leapfrog" else u[0].copy()
+        resident = kugel.DeviceArray(state, device=device)
+        want = here.advance(state.copy(), dt, 5, method)
+        assert there.advance(resident, dt, 5, method) is resident
+        assert np.abs(resident.get() - want).max() < 1e-13 * np.abs(want).max()
+        there.advance_adjoint(state, dt, 5, method)
+    with pytest.raises(ValueError, match="make the plan with device"):
+        here.apply(kugel.DeviceArray(u, device=device))
+    with pytest.raises(NotImplementedError, match="run on the CPU"):
+        laplacian(n, compact=True, device=device)
+    with pytest.raises(NotImplementedError, match="run on the CPU"):
+        there.advance(u[0].copy(), 0.1, 1, "adi")

@@ -19,19 +19,19 @@ from kugel import _types
 
 HERE = pathlib.Path(__file__).parent
 CALLS = HERE / "typing" / "calls.py"
-MODULES = ["", "alms", "ball", "banded", "comm", "data", "devices", "fft", "fitsfunc", "flowlines", "frames", "kernels", "maps", "masktools", "namaster",
+MODULES = ["", "alms", "ball", "banded", "bars", "comm", "data", "hardware", "fft", "fitsfunc", "flowlines", "frames", "kernels", "maps", "masktools", "namaster",
            "newvisufunc", "nufft", "pixelfunc", "points", "polynomial", "projaxes", "projector", "radial", "regridding", "resolution", "rings",
            "rotator", "skyfiles", "spectra", "sphere_angles", "sphtfunc", "stencil", "views", "visufunc", "volume", "windows", "xarray", "dask", "torch",
            "jax"]
 SELF = ("self", "cls")
-INTERNAL = {f"kugel.{m}" for m in ("_lib", "_ffi", "extras", "places", "transforms", "latlon", "projection", "nufft_arrays", "fft.arrays", "fft.backend",
+INTERNAL = {f"kugel.{m}" for m in ("_lib", "_ffi", "_find", "extras", "places", "transforms", "latlon", "projection", "nufft_arrays", "fft.arrays", "fft.backend",
             "fft.common", "fft.composed", "fft.exact", "fft.library", "fft.place", "fft.real_linear", "fft.scales", "torch.linear", "torch.operator",
             "jax.linear", "jax.primitive", "jax.xla")}
 
 
 def functions(module):
     """Name and function of what the module offers of its own: functions, and methods of classes."""
-    for name, thing in vars(module).items():
+    for name, thing in (vars(module) | {name: getattr(module, name) for name in getattr(module, "_HOME", ())}).items():
         if name.startswith("_") or not getattr(thing, "__module__", "").startswith("kugel"):
             continue
         if thing.__module__ in INTERNAL:

@@ -155,3 +155,49 @@ def test_refusals():
         volume.convolve(x, np.array([[1, np.nan]]))
     with pytest.raises(ValueError, match="kernel has 2 dimensions and the image 1"):
         volume.convolve(np.ones(4), h)
+
+
+def test_kernels_by_depth():
+    x, h = RNG.standard_normal((14, 9, 8)), RNG.random((2, 5, 3, 4))
+    weight = np.clip((np.arange(14) - 3) / 6, 0, 1)[:, None, None]  # of the second kernel
+    want = direct(x * (1 - weight), h[0], "same") + direct(x * weight, h[1], "same")
+    close(volume.convolve(x, h, depths=[3, 9]), want, 1e-14)
+    close(volume.convolve(x, np.stack([h[0], h[0]]), boundary="reflect", depths=[0, 13]), volume.convolve(x, h[0], boundary="reflect"), 1e-14)
+    plan = volume.Convolution(x.shape, h, depths=[3, 9], engine="tiles", tile=(4, 9, 5))
+    assert plan.info["tiles"] > 1
+    close(plan(x), want, 1e-14)
+    y = RNG.standard_normal(x.shape)
+    assert abs(np.vdot(plan(x), y) - np.vdot(x, plan.adjoint(y))) < 1e-12 * np.linalg.norm(y) * np.linalg.norm(want)
+    for wrong in ([3], [9, 3], [3, np.nan]):
+        with pytest.raises(ValueError, match="depth"):
+            volume.Convolution(x.shape, h, depths=wrong)
+    with pytest.raises(ValueError, match="depths"):
+        volume.Convolution(x.shape, h[0], depths=[3, 9])
+
+
+class Chunked:
+    """As Zarr arrays and datasets of h5py are used; counts what is read at a time."""
+    chunks = (2, 5, 5)
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype, self.most = array, array.shape, array.dtype, 0
+
+    def __getitem__(self, index):
+        if self.array is None:
+            raise OSError("the disk is gone")
+        block = self.array[index]
+        self.most = max(self.most, block.size)
+        return block
+
+
+@pytest.mark.parametrize("engine", ["resident", "pencil"])
+def test_kernels_in_chunks_need_not_be_in_memory(engine):
+    rng = np.random.default_rng(4)
+    x, h = rng.standard_normal((9, 8, 7)), rng.standard_normal((9, 5, 6))
+    lazy = Chunked(h)
+    plan = kugel.volume.Convolution(x.shape, lazy, engine=engine, tile=(2, 8, 7))
+    assert np.array_equal(plan(x), kugel.volume.Convolution(x.shape, h, engine=engine, tile=(2, 8, 7))(x))
+    assert lazy.most == (2 * 5 * 6 if engine == "pencil" else h.size)
+    lazy.array = None
+    with pytest.raises(OSError, match="the disk is gone"):
+        kugel.volume.Convolution(x.shape, lazy, engine=engine)

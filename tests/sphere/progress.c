@@ -2,6 +2,7 @@
 /* ISA: once. Progress of long calls: fractions never go back, follow the CPU time spent, and reach the end only at the end. */
 #include <time.h>
 #include "check.h"
+#include "core/parallel.h"
 #include <kugel/radial.h>
 #include <kugel/kugel.h>
 
@@ -174,6 +175,7 @@ static void radial(const char *what, kugel_radial_method method, double width, u
 
 int main(void)
 {
+  kugel__progress_interval(0); /* a report at every occasion: their number does not depend on the machine */
   CASE("smoothing with three refinements")
   {
     smoothing(256, 600, 1);

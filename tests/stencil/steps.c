@@ -78,10 +78,7 @@ static void limits(void)
         a.ndim = 2 + ndim;
         a.shape = shape;
         CHECK_OK(kugel_stencil_advance(plan, KUGEL_STENCIL_LEAPFROG, (beyond ? 1.01 : 0.99) * limit,
-                                       beyond      ? 500
-                                       : ndim == 3 ? 1000
-                                                   : 10000,
-                                       &a, NULL));
+                                       beyond ? 500 : 10000, &a, NULL));
         for (int64_t i = 0; i < 2 * size; i++)
           most = fmax(most, fabs(state[i]));
         if (beyond)

@@ -2,7 +2,7 @@
 /* Convolutions of volumes against direct sums in long double: extents, boundaries, centres, lengths, types, adjoints. */
 #include "check.h"
 #include "volume/truth.h"
-#include "core/alloc.h"
+#include "sweep.h"
 #include "core/half.h"
 #include "volume/plan/plan.h"
 
@@ -305,14 +305,20 @@ static void threads_agree(kugel_boundary boundary)
 
 /* ---- failures ---- */
 
-static kugel_status once(kugel_boundary boundary, kugel_volume_engine engine)
+typedef struct attempt {
+  kugel_boundary boundary;
+  kugel_volume_engine engine;
+} attempt;
+
+static kugel_status once(void *arg)
 {
+  const attempt *a = arg;
   int64_t n[3] = {4, 5, 29}, k[3] = {2, 3, 31};
   static double h[2 * 3 * 31], x[4 * 5 * 29], y[4 * 5 * 29];
   for (int i = 0; i < 186; i++)
     h[i] = i % 7 + 1;
   int64_t tile[3] = {3, 4, 20};
-  kugel_volume_opts o = {sizeof o, .extent = KUGEL_CONV_SAME, .boundary = boundary, .engine = engine,
+  kugel_volume_opts o = {sizeof o, .extent = KUGEL_CONV_SAME, .boundary = a->boundary, .engine = a->engine,
                          .tile = tile};
   kugel_volume *plan;
   kugel_status s = kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(h, KUGEL_F64, 2, 3, 31), &o, &plan);
@@ -330,25 +336,8 @@ static kugel_status once(kugel_boundary boundary, kugel_volume_engine engine)
 
 static void memory_runs_out(kugel_volume_engine engine)
 {
-  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(0);
-    CHECK_OK(once((kugel_boundary)b, engine));
-    kugel_ctx_trim(NULL);
-    int64_t made = kugel__fault_alloc(0);
-    uint64_t before, after;
-    kugel_ctx_memory(NULL, &before, NULL);
-    for (int64_t i = 1; i <= made; i++) {
-      kugel_ctx_trim(NULL);
-      kugel__fault_alloc(i);
-      kugel_status s = once((kugel_boundary)b, engine);
-      kugel__fault_alloc(0);
-      CHECK(s == KUGEL_ENOMEM || s == KUGEL_OK);
-    }
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-  }
+  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2)
+    sweep_allocations(once, &(attempt){(kugel_boundary)b, engine});
 }
 
 static void bad_input(void)

@@ -111,6 +111,31 @@ static void integers(kugel_ctx *ctx)
   CHECK(worst <= 1);
 }
 
+/* The first plans of the process, within a limit: what measures the device's rates holds to it too, and again when the limit
+ * rises. */
+static void within_limit(kugel_ctx *ctx)
+{
+  int64_t n[3] = {Z, Y, X}, k[3] = {KZ, KY, KX};
+  for (uint64_t limit = 1 << 20; limit <= 4 << 20; limit *= 4) {
+    kugel_volume_opts o = {.size = sizeof o};
+    kugel_volume_info info = {.size = sizeof info};
+    kugel_volume *plan;
+    uint64_t peak;
+    CHECK_OK(kugel_ctx_limit_memory(ctx, limit));
+    CHECK_OK(kugel_volume_create(ctx, 3, n, k, KUGEL_ARRAY(kernel, KUGEL_F64, KZ, KY, KX), &o, &plan));
+    CHECK_OK(kugel_volume_get_info(plan, &info));
+    CHECK(info.seconds > 0 && info.seconds < 10);
+    CHECK_OK(kugel_volume_execute(plan, KUGEL_ARRAY(image, KUGEL_F64, Z, Y, X),
+                                  KUGEL_ARRAY(there, KUGEL_F64, Z + KZ - 1, Y + KY - 1, X + KX - 1), NULL,
+                                  NULL));
+    CHECK_OK(kugel_device_usage(ctx, NULL, &peak));
+    printf("  limit %d MiB: peak %.3f MB\n", (int)(limit >> 20), (double)peak / 1e6);
+    CHECK(peak >= info.device_bytes && peak <= limit);
+    kugel_volume_destroy(plan);
+  }
+  CHECK_OK(kugel_ctx_limit_memory(ctx, 0));
+}
+
 int main(void)
 {
   uint64_t seed = 8;
@@ -126,6 +151,7 @@ int main(void)
       CHECK_OK(
           kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
       if (ctx) {
+        within_limit(ctx);
         all_kinds(ctx);
         integers(ctx);
       }

@@ -144,6 +144,8 @@ static void refusals(void)
 
 int main(void)
 {
+  CHECK_OK(
+      kugel_set_num_threads(1)); // limits of memory are for small volumes, and each thread has its scratch
   for (int parts = 1; parts <= 9; parts++)
     CASE("parts convolve on their own")
   convolves(parts);

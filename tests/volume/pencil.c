@@ -2,12 +2,13 @@
 /* Volumes by way of a file: chosen where a kernel as large as the image does not fit, slab by slab from callbacks to callbacks,
  * stopped and continued, and what happens where there is no file. */
 #include "check.h"
+#include "core/parallel.h"
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include <kugel/volume.h>
-#include "core/alloc.h"
+#include "sweep.h"
 
 enum { Z = 30, Y = 26, X = 28, ALL = Z * Y * X };
 static float image[ALL], kernel[ALL], whole[2 * ALL], got[2 * ALL];
@@ -16,15 +17,12 @@ static char folder[] = "/tmp/kugel-pencil-XXXXXX";
 
 typedef struct file {
   int64_t stop, done, kernels, refuse; // refuse: slice whose reading fails
-  int slow;
 } file;
 
 static int read_box(void *user, const int64_t *lo, const int64_t *n, void *values)
 {
   const file *f = user;
   int64_t at = lo[0] * Y * X, count = n[0] * n[1] * n[2];
-  if (f->slow)
-    usleep(25000);
   if (n[1] != Y || n[2] != X || lo[0] < 0 || lo[0] + n[0] > Z || lo[0] == f->refuse)
     return 7;
   memcpy(values, image + at, (size_t)count * 4);
@@ -37,8 +35,6 @@ static int write_box(void *user, const int64_t *lo, const int64_t *n, const void
 {
   const file *f = user;
   int64_t at = lo[0] * Y * X, count = n[0] * n[1] * n[2];
-  if (f->slow)
-    usleep(25000);
   for (int64_t q = 0; q < f->kernels; q++)
     memcpy(got + q * ALL + at, (const float *)values + q * count, (size_t)count * 4);
   for (int64_t i = 0; i < count; i++)
@@ -184,21 +180,22 @@ static int stops(double fraction, const char *stage, void *user)
   return fraction >= *(const double *)user;
 }
 
-// Callbacks that take longer than progress waits between two reports.
 static void is_cancelled(void)
 {
   kugel_volume_opts o = opts_of(KUGEL_BOUNDARY_ZERO, KUGEL_VOLUME_PENCIL);
   int64_t tile[3] = {4, 1, 1};
   o.tile = tile;
   kugel_volume *plan = plan_of(NULL, &o);
+  double before = kugel__progress_interval(0);
   for (double at = 0.1; at < 0.8; at += 0.6) {
-    file f = {.kernels = 1, .refuse = -1, .slow = 1};
+    file f = {.kernels = 1, .refuse = -1};
     kugel_volume_stream_opts so = stream_of(&f);
     kugel_set_progress(stops, &at);
     CHECK_IS(kugel_volume_stream(plan, &so), KUGEL_ECANCELED);
     kugel_set_progress(NULL, NULL);
     CHECK((at < 0.2 ? f.done == 0 : f.done > 0 && f.done < 8) && files_in_folder() == 0);
   }
+  kugel__progress_interval(before);
   kugel_volume_destroy(plan);
 }
 
@@ -255,8 +252,9 @@ static void no_room(void)
   CHECK(files_in_folder() == 0);
 }
 
-static kugel_status once(void)
+static kugel_status once(void *none)
 {
+  (void)none;
   int64_t n[3] = {Z, Y, X}, k[3] = {3, 4, 5}, tile[3] = {9, 1, 1};
   kugel_volume_opts o = opts_of(KUGEL_BOUNDARY_UNKNOWN, KUGEL_VOLUME_PENCIL);
   o.tile = tile;
@@ -272,27 +270,14 @@ static kugel_status once(void)
 
 static void memory_runs_out(void)
 {
-  uint64_t before, after;
-  kugel_ctx_trim(NULL);
-  kugel__fault_alloc(0);
-  CHECK_OK(once());
-  kugel_ctx_trim(NULL);
-  int64_t made = kugel__fault_alloc(0);
-  kugel_ctx_memory(NULL, &before, NULL);
-  for (int64_t i = 1; i <= made; i++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(i);
-    kugel_status s = once();
-    kugel__fault_alloc(0);
-    CHECK(s == KUGEL_ENOMEM || s == KUGEL_OK);
-  }
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &after, NULL);
-  CHECK(before == after && files_in_folder() == 0);
+  sweep_allocations(once, NULL);
+  CHECK(files_in_folder() == 0);
 }
 
 int main(void)
 {
+  CHECK_OK(
+      kugel_set_num_threads(1)); // limits of memory are for small volumes, and each thread has its scratch
   uint64_t seed = 8;
   CHECK(mkdtemp(folder) != NULL);
   for (int i = 0; i < ALL; i++) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tiles that rank 0 shares out: the bits of one process, in memory and in streams; failures of callbacks and of memory. */
-#include "ranks.h"
-#include "core/alloc.h"
+#include "comm/faults.h"
 #include <kugel/volume.h>
 
 enum { NZ = 14, NY = 19, NX = 23, KZ = 3, KY = 5, KX = 4, MOST = 2 * (NZ + KZ) * (NY + KY) * (NX + KX) };
@@ -11,12 +10,10 @@ typedef struct setup {
   kugel_dtype in, out;
   bool adjoint, stream;
   int fails_at; // of the reads; 0: none
-  long alloc;
   int reads;
   int64_t m[3], clipped, want_clipped;
   char *image, *want, *got;
   kugel_array kernel;
-  kugel_status status;
 } setup;
 
 static int read_box(void *user, const int64_t *lo, const int64_t *n, void *values)
@@ -46,8 +43,10 @@ static int write_box(void *user, const int64_t *lo, const int64_t *n, const void
   return 0;
 }
 
-static kugel_status convolve(setup *t, kugel_ctx *ctx)
+static kugel_status convolve(kugel_ctx *ctx, void *arg)
 {
+  setup *t = arg;
+  t->reads = 0;
   static const int64_t n[3] = {NZ, NY, NX}, k[3] = {KZ, KY, KX};
   kugel_volume *p = NULL;
   kugel_volume_info info = {.size = sizeof info};
@@ -75,27 +74,6 @@ static kugel_status convolve(setup *t, kugel_ctx *ctx)
   return s;
 }
 
-static void led(kugel_comm *comm, void *arg)
-{
-  setup *t = arg;
-  if (rank_of(comm)) {
-    CHECK_OK(kugel_serve(NULL, comm, NULL));
-    return;
-  }
-  kugel_ctx *ctx = NULL;
-  kugel_ctx_opts co = {.size = sizeof co, .threads = 2};
-  CHECK_OK(kugel_ctx_create(&co, &ctx));
-  CHECK_OK(kugel_lead(ctx, comm));
-  t->reads = 0;
-  if (t->alloc)
-    kugel__fault_alloc(t->alloc);
-  t->status = convolve(t, ctx);
-  kugel__fault_alloc(0);
-  CHECK_OK(kugel_lead(ctx, NULL));
-  CHECK_OK(kugel_dismiss(comm, 0));
-  kugel_ctx_destroy(ctx);
-}
-
 static void fill(setup *t, double *kernel)
 {
   uint64_t seed = 6;
@@ -111,7 +89,7 @@ static void fill(setup *t, double *kernel)
   }
   for (int i = 0; i < 4 * KZ * KY * KX; i++)
     kernel[i] = 0.3 + check_random(&seed) * 0.3;
-  bool many = t->opts.kernels > 0;
+  bool many = t->opts.kernels > 0 || t->opts.depths > 0;
   t->kernel = (kugel_array){kernel,
                             {KUGEL_CPU, 0},
                             many ? 4 : 3,
@@ -137,13 +115,12 @@ static void check_setup(setup t)
     char *got = t.got;
     t.got = t.want;
     t.stream = stream && !t.adjoint;
-    CHECK_OK(convolve(&t, NULL));
+    CHECK_OK(convolve(NULL, &t));
     t.got = got;
     t.want_clipped = t.clipped;
     for (int k = 0; k < 3; k++) {
       memset(t.got, 0, MOST * 16);
-      run_ranks(NULL, counts[k], led, &t);
-      CHECK_OK(t.status);
+      CHECK_OK(run_led(counts[k], 0, convolve, &t));
       CHECK(t.clipped == t.want_clipped);
       if (memcmp(t.got, t.want, MOST * 16))
         CHECK_FAIL("%d ranks, %s: other bits", counts[k], t.stream ? "stream" : "arrays");
@@ -165,17 +142,10 @@ static void check_failures(void)
   t.image = calloc(MOST, 16);
   t.got = calloc(MOST, 16);
   fill(&t, kernel);
-  for (t.fails_at = 1; t.fails_at < 4; t.fails_at++) {
-    run_ranks(NULL, 3, led, &t);
-    CHECK_IS(t.status, KUGEL_EIO);
-  }
+  for (t.fails_at = 1; t.fails_at < 4; t.fails_at++)
+    CHECK_IS(run_led(3, 0, convolve, &t), KUGEL_EIO);
   t.fails_at = 0;
-  t.status = KUGEL_ENOMEM;
-  for (t.alloc = 1; t.status && t.alloc < 600; t.alloc += 3) {
-    run_ranks(NULL, 3, led, &t);
-    CHECK(!t.status || t.status == KUGEL_ENOMEM);
-  }
-  CHECK_OK(t.status);
+  sweep_led(convolve, &t);
   free(t.image), free(t.got);
 }
 
@@ -199,6 +169,12 @@ int main(void)
     same.boundary = KUGEL_BOUNDARY_UNKNOWN;
     same.kernels = 0;
     check_setup((setup){.opts = same, .in = KUGEL_F32, .out = KUGEL_F32});
+    kugel_volume_opts deep = same; // whose tiles know which planes they have
+    deep.depths = 2;
+    deep.depth = (const double[]){3, 9.5};
+    check_setup((setup){.opts = deep, .in = KUGEL_F32, .out = KUGEL_F32});
+    deep.boundary = KUGEL_BOUNDARY_REFLECT;
+    check_setup((setup){.opts = deep, .in = KUGEL_F64, .out = KUGEL_F64});
     full.complex_data = 1;
     check_setup((setup){.opts = full, .in = KUGEL_C128, .out = KUGEL_C128});
     same.boundary = KUGEL_BOUNDARY_ZERO;

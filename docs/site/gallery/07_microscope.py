@@ -5,9 +5,10 @@ A stack of thin lines under a confocal microscope: the maximum along z before an
 import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import kugel
 import kugel.volume as kv
 
-stack = kv.open("tests/data/golden/volume/grid.tif")
+stack = kv.open(kugel.data.path("grid.tif"))
 image = stack.array(0, 0)[:].astype("float32")
 psf = kv.Psf.compute("gl", (21, 31, 31), imaging="confocal", voxel=stack.voxel, na=1.4, wavelength=0.52, excitation=0.488)
 sharp = kv.deconvolve(image, psf, iterations=15)

@@ -12,7 +12,7 @@ import numpy as np
 from .. import _ffi
 from .._lib import dtype_of, lib, long_call, options, ptr, view
 from ..arrays import DeviceArray, empty_like, foreign, make_view
-from ..devices import context
+from ..hardware import context
 from . import library
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _ffi
 from .._lib import Handle, lib, long_call, options, view
-from ..devices import context
+from ..hardware import context
 from .arrays import Device, Host
 from .exact import integers, long_convolution
 from .pairs import DoubleDouble, Long

@@ -5,7 +5,7 @@ import functools
 
 from .. import _ffi
 from .._lib import Handle, lib, long_call, options
-from ..devices import context
+from ..hardware import context
 
 PRECISIONS = {"f64": _ffi.KUGEL_PRECISION_F64, "f32": _ffi.KUGEL_PRECISION_F32, "dd": _ffi.KUGEL_PRECISION_DD}
 

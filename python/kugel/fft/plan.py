@@ -13,7 +13,8 @@ import numpy as np
 from .. import _ffi
 from .._lib import Handle, lib, long_call, options, view, writable
 from ..arrays import empty_like, foreign
-from ..devices import context
+from ..comm import Layout, shared
+from ..hardware import context
 from .scales import wide_scales, scales
 
 if TYPE_CHECKING:
@@ -82,13 +83,19 @@ class Plan:
     extent:     of "c2c" and "r2c": lengths, at most those of the plan, of the arrays that forward starts from and inverse ends
                 in; what is beyond counts as zeros and is neither stored nor, on devices, read or transformed
     modulus:    what forward transforms write of each complex number: "magnitude", "power" or "log" of the magnitude, as reals
+    comm:       a Comm, whose ranks share every transform of "c2c" and "r2c" over all of 2 to 8 axes: each makes the plan, and passes and
+                gets its parts: of the data planes along axis 0 (data_slice), of the spectrum rows along axis 1
+                (spectrum_slice), with the axes in the same order; data_layout and spectrum_layout gather and scatter whole
+                arrays, [..., total]
+    pieces:     with comm, in how many pieces numbers go between ranks; 0: chosen
     hooks:      factors along an axis that are multiplied by on the way, without a pass over memory on devices: tuples
                 ("forward" or "inverse", "read" or "write", axis, factor): of what is read or of what is written, with one
                 real or complex number for each element that this side has along the axis (docs/kernels-with-hooks.md)
     """
 
     def __init__(self, lengths: Any, kind: str = "c2c", precision: str = "f64", *, norm: str | None = None, device: str | None = None,
-                 effort: str = "estimate", axes: Any = None, extent: Any = None, modulus: Any = None, hooks: Any = ()) -> None:
+                 effort: str = "estimate", axes: Any = None, extent: Any = None, modulus: Any = None, hooks: Any = (),
+                 comm: Any = None, pieces: int = 0) -> None:
         lengths = tuple(map(int, lengths)) if hasattr(lengths, "__len__") else (int(lengths),)
         axes = tuple(range(len(lengths))) if axes is None else tuple(map(index, axes if hasattr(axes, "__len__") else (axes,)))
         axes = tuple(a + len(lengths) if a < 0 else a for a in axes)
@@ -100,7 +107,7 @@ class Plan:
         factors = (wide_scales if precision == "dd" else scales)(norm, max(1, _gain(kind, [lengths[a] for a in axes])))
         (forward, f_low), (inverse, i_low) = (f if isinstance(f, tuple) else (f, 0.0) for f in factors)
         opts = options(_ffi.kugel_fft_opts, forward_scale=forward, inverse_scale=inverse, forward_scale_low=f_low,
-                       inverse_scale_low=i_low, modulus=_word(MODULI, "modulus", modulus), **words)
+                       inverse_scale_low=i_low, modulus=_word(MODULI, "modulus", modulus), comm=comm and comm._handle.address, pieces=int(pieces), **words)
         opts.naxes, given = len(axes), (ctypes.c_int * len(axes))(*axes)
         opts.axes = ctypes.addressof(given)
         extents = None if extent is None else tuple(map(index, extent if hasattr(extent, "__len__") else (extent,)))
@@ -112,6 +119,7 @@ class Plan:
         structures = (_ffi.kugel_fft_hook * max(1, len(words_of)))(*(h for h, _ in words_of))
         opts.nhooks = len(words_of)
         opts.hooks = ctypes.cast(structures, ctypes.POINTER(_ffi.kugel_fft_hook))
+        self.comm = comm
         self._take(device, lambda where, out: lib.kugel_fft_create(
             where, len(lengths), (ctypes.c_int64 * max(1, len(lengths)))(*lengths), ctypes.byref(opts), out))
 
@@ -132,9 +140,28 @@ class Plan:
         self._context = where
         self.lengths = tuple(info.n[:info.ndim])
         self.axes, self.extent = tuple(info.axes[:info.naxes]), tuple(info.extent[:info.ndim])
+        self.data_slice = slice(info.data_first, info.data_first + info.data_count)
+        self.spectrum_slice = slice(info.spectrum_first, info.spectrum_first + info.spectrum_count)
         self.modulus = next(k for k, v in MODULI.items() if v == info.modulus)
         self.kind = next(k for k, v in KINDS.items() if v == info.kind)
         self.precision = next(k for k, v in PRECISIONS.items() if v == info.precision)
+
+    comm: Any = None
+
+    def _layout(self, side):
+        out = ctypes.c_void_p()
+        lib.kugel_fft_layout(self._handle.address, side, ctypes.byref(out))
+        return Layout(self.comm, out.value)
+
+    @property
+    def data_layout(self) -> Layout:
+        """Which elements of the data each rank has, of a plan with comm."""
+        return self._layout(_ffi.KUGEL_FFT_DATA)
+
+    @property
+    def spectrum_layout(self) -> Layout:
+        """Which elements of the spectrum each rank has, of a plan with comm."""
+        return self._layout(_ffi.KUGEL_FFT_SPECTRUM)
 
     device = property(lambda self: self._context.name if self._context else "cpu")
 
@@ -157,6 +184,9 @@ class Plan:
         shape = list(self.lengths if spectrum else self.extent)
         if self.kind == "r2c" and spectrum:
             shape[self.axes[-1]] = self.lengths[self.axes[-1]] // 2 + 1
+        if self.comm:
+            part = self.spectrum_slice if spectrum else self.data_slice
+            shape[int(spectrum)] = part.stop - part.start
         return np.dtype(dtype), tuple(shape) + ((2,) if pair else ())
 
     def _execute(self, sign, x, out):
@@ -166,13 +196,15 @@ class Plan:
         x = np.asarray(x) if there is None else x
         (dtype, shape), (to, result) = (self._side((sign == _ffi.KUGEL_INVERSE) == one) for one in (True, False))
         has, kind = (x if there is None else there).shape, (x if there is None else there).dtype
-        if kind != dtype or tuple(has[-len(shape):]) != shape:
+        if not self.comm and (kind != dtype or tuple(has[-len(shape):]) != shape):  # ranks agree on it in the library
             raise ValueError(f"x is {kind}{list(has)}; expected {dtype}[..., {', '.join(map(str, shape))}]")
         full = tuple(has[:-len(shape)]) + result
         if there is None:
-            out = np.empty(full, to) if out is None else out
-            self._check(out, full, to)
-            writable(out, "out")
+            with shared(self.comm, lambda: lib.kugel_fft_execute(self._handle.address, sign, None, None, None)):
+                out = np.empty(full, to) if out is None else out
+                self._check(out, full, to)
+                writable(out, "out")
+                x = np.ascontiguousarray(x) if self.comm else x
             long_call(lib.kugel_fft_execute, self._handle.address, sign, view(x), view(out), None)
             return out
         out = empty_like(there, full, to, False) if out is None else out

@@ -10,12 +10,13 @@ without waiting). Shapes are those of kugel.SHT; every leading axis is a batch. 
 jax_enable_x64. Pixels are taken as they are: fill or mask UNSEEN first. Derivatives with respect to a_lm follow JAX's
 convention for complex numbers: a gradient is the conjugate of the direction of steepest ascent.
 """
-from . import fft, nufft
+from . import fft, nufft, stencil
 from .ball import Ball
 from .fft import convolve, correlate
 from .functions import Regrid, alm2map, almxfl, gauss_beam, map2alm, smoothing
+from .lens import Lens
 from .maps import Radial, Reorder
 from .sht import SHT
 
-__all__ = ["Ball", "SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "convolve",
-           "correlate"]
+__all__ = ["Ball", "Lens", "SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "stencil",
+           "convolve", "correlate"]

@@ -2,7 +2,6 @@
 """Transforms in the ball as a primitive of JAX, transposed by their adjoints; on the CPU."""
 from __future__ import annotations
 
-import functools
 import itertools
 import json
 import weakref
@@ -10,7 +9,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from ..ball import _OPERATORS, Ball as _Plan
@@ -49,17 +47,7 @@ def _compute(call):
 _on_host = xla.handler(_compute)  # to be kept
 jax.ffi.register_ffi_target("kugel_ball", jax.ffi.pycapsule(_on_host), platform="cpu")
 
-_linear = Primitive("kugel_ball")
-
-
-@_linear.def_impl
-def _(x, **words):
-    return _jitted(tuple(words.items()))(x)
-
-
-@functools.lru_cache(maxsize=256)
-def _jitted(words):
-    return jax.jit(lambda x: _linear.bind(x, **dict(words)))
+_linear = primitive.made("kugel_ball")
 
 
 def _result(x, name, verb, kind, transposed):
@@ -111,6 +99,7 @@ class Ball:
 
     def __init__(self, *args: Any, **keys: Any) -> None:
         self.plan = _Plan(*args, **keys)
+        self._axis = -1 - len(self.plan.shape)  # of components on the grid
         self._name = _names[self.plan] = str(next(_numbers))
         _alive[self._name] = self.plan
 
@@ -122,18 +111,26 @@ class Ball:
         if x.real.dtype != real:
             raise TypeError("the plan is of double precision, which needs jax_enable_x64: set it, or make the plan with precision='f32'")
         if verb not in _OPERATORS and kind not in ("scalar", "vector"):
-            raise ValueError(f"kind is {kind!r}; allowed are 'scalar' and 'vector'")
+            raise ValueError(f"kind is {kind!r}; allowed are 'scalar', 'vector' and 'spin'")
         given, _ = _shapes(self._name, verb, kind, False)
         if x.shape[-len(given):] != given:
             raise ValueError(f"the array has shape {x.shape}; expected (..., {', '.join(map(str, given))})")
         return _linear.bind(x, name=self._name, verb=verb, kind=kind, transposed=False)
 
     def synthesis(self, coefficients: Any, kind: str = "scalar") -> Any:
-        """Values of series; kind: "scalar" or "vector"."""
+        """Values of series; kind: "scalar", "vector", or "spin" for complex components of spin -1, 0, 1."""
+        if kind == "spin":
+            r, theta, phi = jnp.moveaxis(self._bind(coefficients, "synthesis", "vector"), self._axis, 0)
+            plus = jax.lax.complex(theta, phi) / 2 ** 0.5
+            return jnp.stack([plus.conj(), jax.lax.complex(r, jnp.zeros_like(r)), plus], self._axis)
         return self._bind(coefficients, "synthesis", kind)
 
     def analysis(self, values: Any, kind: str = "scalar") -> Any:
         """Series of values."""
+        if kind == "spin":
+            minus, zero, plus = jnp.moveaxis(jnp.asarray(values), self._axis, 0)
+            turned = [zero.real, (minus + plus).real / 2 ** 0.5, (plus - minus).imag / 2 ** 0.5]
+            return self._bind(jnp.stack(turned, self._axis), "analysis", "vector")
         return self._bind(values, "analysis", kind)
 
     def apply(self, operator: Any, coefficients: Any) -> Any:

@@ -11,7 +11,6 @@ import json
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from .. import _ffi
@@ -57,17 +56,7 @@ jax.ffi.register_ffi_target("kugel_fft", jax.ffi.pycapsule(_on_device), platform
 # ---- the primitive ---------------------------------------------------------------------------------------------
 
 
-_fft = Primitive("kugel_fft")
-
-
-@_fft.def_impl
-def _(x, **words):
-    return _jitted(tuple(words.items()))(x)
-
-
-@functools.lru_cache(maxsize=256)
-def _jitted(words):
-    return jax.jit(lambda x: _fft.bind(x, **dict(words)))
+_fft = primitive.made("kugel_fft")
 
 
 @_fft.def_abstract_eval

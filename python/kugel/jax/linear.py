@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints. They compute on the CPU: arrays of GPUs
 travel to host memory and back."""
-import functools
 import itertools
 import json
 import weakref
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from ..polynomial import _OTHER
@@ -26,17 +24,7 @@ def _compute(call):
 _on_host = xla.handler(_compute)  # to be kept
 jax.ffi.register_ffi_target("kugel_polynomial", jax.ffi.pycapsule(_on_host), platform="cpu")
 
-_linear = Primitive("kugel_polynomial")
-
-
-@_linear.def_impl
-def _(x, **words):
-    return _jitted(tuple(words.items()))(x)
-
-
-@functools.lru_cache(maxsize=256)
-def _jitted(words):
-    return jax.jit(lambda x: _linear.bind(x, **dict(words)))
+_linear = primitive.made("kugel_polynomial")
 
 
 def _shape(x, name, verb):

@@ -2,7 +2,6 @@
 """Linear maps between real maps as a primitive of JAX: radial convolution and orders of pixels."""
 from __future__ import annotations
 
-import functools
 import itertools
 import weakref
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from .. import pixelfunc, radial
@@ -29,17 +27,7 @@ def _compute(call):
 _on_host = xla.handler(_compute)  # to be kept
 jax.ffi.register_ffi_target("kugel_maps", jax.ffi.pycapsule(_on_host), platform="cpu")
 
-_maps = Primitive("kugel_maps")
-
-
-@_maps.def_impl
-def _(x, **words):
-    return _jitted(tuple(words.items()))(x)
-
-
-@functools.lru_cache(maxsize=64)
-def _jitted(words):
-    return jax.jit(lambda x: _maps.bind(x, **dict(words)))
+_maps = primitive.made("kugel_maps")
 
 
 @_maps.def_abstract_eval

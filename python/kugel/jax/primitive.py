@@ -5,10 +5,22 @@ import functools
 import jax
 import numpy as np
 from jax.experimental.custom_partitioning import custom_partitioning
+from jax.extend.core import Primitive
 from jax.interpreters import mlir
 from jax.sharding import NamedSharding, PartitionSpec
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def made(name):
+    """A primitive of one array, which outside of jit is compiled once for each set of words."""
+    primitive = Primitive(name)
+
+    @functools.lru_cache(maxsize=256)
+    def jitted(words):
+        return jax.jit(lambda x: primitive.bind(x, **dict(words)))
+    primitive.def_impl(lambda x, **words: jitted(tuple(words.items()))(x))
+    return primitive
 
 
 def aval(x, shape, dtype):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from .. import _ffi, transforms
 from .._lib import dtype_of, lib
 from ..arrays import make_view
-from ..devices import context
+from ..hardware import context
 from ..plans import SHT as _Plan
 from . import primitive, xla
 
@@ -67,17 +65,7 @@ jax.ffi.register_ffi_target("kugel_transform", jax.ffi.pycapsule(_on_device), pl
 # ---- the primitive ---------------------------------------------------------------------------------------------
 
 
-_transform = Primitive("kugel_transform")
-
-
-@_transform.def_impl
-def _(x, **words):
-    return _jitted(tuple(words.items()))(x)
-
-
-@functools.lru_cache(maxsize=64)
-def _jitted(words):
-    return jax.jit(lambda x: _transform.bind(x, **dict(words)))
+_transform = primitive.made("kugel_transform")
 
 
 @_transform.def_abstract_eval

@@ -13,14 +13,15 @@ shapes are those of kugel.SHT; every leading axis is a batch. Pixels are taken a
 Gradients of a_lm are PyTorch's, by real and imaginary parts: those of m > 0 carry a factor 2, as a_lm and its conjugate
 both enter the map, and imaginary parts at m = 0, which do not enter it, are 0. The operators are opaque to torch.compile.
 """
-from . import fft, nufft
+from . import fft, nufft, stencil
 from .ball import Ball
 from .fft import convolve, correlate
 from .functions import alm2cl, alm2map, almxfl, gauss_beam, map2alm, smoothing
+from .lens import Lens
 from .modules import SHT, Analysis, Regrid, Smoothing, Synthesis
 from .radial import Radial
 from .reorder import Reorder
 from .volume import VolumeConvolution
 
-__all__ = ["Ball", "SHT", "Analysis", "Synthesis", "Smoothing", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing",
-           "almxfl", "gauss_beam", "alm2cl", "fft", "nufft", "convolve", "correlate", "VolumeConvolution"]
+__all__ = ["Ball", "Lens", "SHT", "Analysis", "Synthesis", "Smoothing", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing",
+           "almxfl", "gauss_beam", "alm2cl", "fft", "nufft", "stencil", "convolve", "correlate", "VolumeConvolution"]

@@ -51,6 +51,7 @@ class Ball:
 
     def __init__(self, *args: Any, **keys: Any) -> None:
         self.plan = _Plan(*args, **keys)
+        self._axis = -1 - len(self.plan.shape)  # of components on the grid
 
     def _run(self, x, verb, kind="scalar"):
         if not torch.is_tensor(x):
@@ -65,11 +66,21 @@ class Ball:
         return _Linear.apply(x.to(wanted), self.plan, verb, kind, False)
 
     def synthesis(self, coefficients: Any, kind: str = "scalar") -> Any:
-        """Values of series; kind: "scalar" or "vector"."""
+        """Values of series; kind: "scalar", "vector", or "spin" for complex components of spin -1, 0, 1."""
+        if kind == "spin":
+            r, theta, phi = self._run(coefficients, "synthesis", "vector").unbind(self._axis)
+            plus = torch.complex(theta, phi) / 2 ** 0.5
+            return torch.stack([plus.conj(), torch.complex(r, torch.zeros_like(r)), plus], self._axis)
         return self._run(coefficients, "synthesis", kind)
 
     def analysis(self, values: Any, kind: str = "scalar") -> Any:
         """Series of values."""
+        if kind == "spin":
+            if not torch.is_tensor(values) or not values.is_complex():
+                raise TypeError("spin components are a complex tensor")
+            minus, zero, plus = values.unbind(self._axis)
+            turned = [zero.real, (minus + plus).real / 2 ** 0.5, (plus - minus).imag / 2 ** 0.5]
+            return self._run(torch.stack(turned, self._axis), "analysis", "vector")
         return self._run(values, "analysis", kind)
 
     def apply(self, operator: Any, coefficients: Any) -> Any:

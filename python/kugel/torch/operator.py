@@ -8,7 +8,7 @@ import torch
 from .. import _ffi, transforms
 from .._lib import lib
 from ..arrays import make_view
-from ..devices import context
+from ..hardware import context
 from ..plans import SHT as _Plan
 
 _WIDE = {torch.float64: torch.complex128, torch.float32: torch.complex64}

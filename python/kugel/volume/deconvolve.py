@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _ffi
 from .._lib import Handle, lib, long_call, options, view, writable
-from ..devices import context
+from ..hardware import context
 from .files import Stack
 
 _METHODS = {"rl": _ffi.KUGEL_DECONV_RL, "biggs": _ffi.KUGEL_DECONV_BIGGS, "shb": _ffi.KUGEL_DECONV_SHB,

@@ -44,6 +44,12 @@ typedef double2 real2;
 #define GLOBAL_ID(d) ((i64)GROUP_ID(d) * LOCAL_SIZE(d) + LOCAL_ID(d))
 #define LINEAR_ID() (LOCAL_ID(0) + LOCAL_SIZE(0) * (LOCAL_ID(1) + LOCAL_SIZE(1) * LOCAL_ID(2)))
 #define LANE() (LINEAR_ID() % WARP)
+#ifdef __HIP__ // the half of a wavefront that is this warp
+#define BALLOT(condition) ((u32)(__ballot(condition) >> (LINEAR_ID() % warpSize / WARP * WARP)))
+#else
+#define BALLOT(condition) __ballot_sync(0xffffffffu, (condition))
+#endif
+#define HIGHEST_BIT(x) (31 - __clz((int)(x))) // of a number that is not 0
 #define BARRIER() __syncthreads()
 
 // Pair i of shared memory that is an array of reals.

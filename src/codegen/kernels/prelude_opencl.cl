@@ -44,6 +44,7 @@ typedef double2 real2;
 #define GLOBAL_ID(d) ((i64)get_global_id(d))
 #define LINEAR_ID() (LOCAL_ID(0) + LOCAL_SIZE(0) * (LOCAL_ID(1) + LOCAL_SIZE(1) * LOCAL_ID(2)))
 #define LANE() (LINEAR_ID() % WARP)
+#define HIGHEST_BIT(x) (31 - (i32)clz((u32)(x))) // of a number that is not 0
 #define BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 #define SHARED_PAIR(shared, i) (((__local const real2 *)(shared))[i])

@@ -31,6 +31,21 @@ typedef struct kugel__cu_config {
   unsigned int count;
 } kugel__cu_config;
 
+/* Rows of a copy; arrays of textures, which Kugel has none of, stay NULL. */
+typedef struct kugel__cu_rows {
+  size_t src_x, src_y;
+  int src_kind;
+  const void *src_host;
+  CUdeviceptr src_device;
+  void *src_array;
+  size_t src_pitch, dst_x, dst_y;
+  int dst_kind;
+  void *dst_host;
+  CUdeviceptr dst_device;
+  void *dst_array;
+  size_t dst_pitch, width, height;
+} kugel__cu_rows;
+
 enum {
   CUDA_SUCCESS = 0,
   CUDA_ERROR_INVALID_VALUE = 1,
@@ -63,6 +78,7 @@ enum {
   CU_STREAM_NON_BLOCKING_FLAG = 1,
   CU_POINTER_MEMORY_TYPE = 2,
   CU_MEMORY_HOST = 1,
+  CU_MEMORY_DEVICE = 2,
   CU_LAUNCH_CLUSTER = 4,
 };
 
@@ -121,6 +137,7 @@ enum {
   X(cuCtxEnablePeerAccess, "cuCtxEnablePeerAccess", (CUcontext peer, unsigned int flags))                    \
   X(cuMemcpyPeerAsync, "cuMemcpyPeerAsync",                                                                  \
     (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t n, CUstream stream))             \
+  X(cuMemcpy2DAsync, "cuMemcpy2DAsync_v2", (const kugel__cu_rows *rows, CUstream stream))                    \
   X(cuStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v2",                                                     \
     (CUstream stream, int *status, unsigned long long *id, void **graph, const void **dependencies,          \
      size_t *count))                                                                                         \

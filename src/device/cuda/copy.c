@@ -6,7 +6,7 @@
 #include "core/parallel.h"
 #include "device/cuda/cuda.h"
 
-enum { DIRECT_BYTES = 1 << 20, SLICE = 512 << 10 };
+enum { DIRECT_BYTES = 1 << 20, SLICE = 512 << 10, MOST_PITCH = INT32_MAX };
 
 static bool is_pageable(const void *host)
 {
@@ -133,4 +133,32 @@ kugel_status kugel__cuda_copy(kugel__device *dev, kugel__way way, kugel__mem dst
 {
   KUGEL_TRY(kugel__cuda_enter(dev));
   return kugel__cuda_leave(copy_inside(dev, way, dst, src, bytes, queue->native));
+}
+
+kugel_status kugel__cuda_copy_rows(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                                   kugel_queue *queue, bool *done)
+{
+  char *to = (char *)rows->dst.base + rows->dst.offset;
+  const char *from = (const char *)rows->src.base + rows->src.offset;
+  kugel__cu_rows r = {.src_pitch = rows->src_pitch,
+                      .dst_pitch = rows->dst_pitch,
+                      .width = rows->bytes,
+                      .height = (size_t)rows->count,
+                      .src_kind = way == KUGEL__UPLOAD ? CU_MEMORY_HOST : CU_MEMORY_DEVICE,
+                      .dst_kind = way == KUGEL__UPLOAD ? CU_MEMORY_DEVICE : CU_MEMORY_HOST};
+  if (way == KUGEL__UPLOAD) {
+    r.src_host = from;
+    r.dst_device = (CUdeviceptr)(uintptr_t)to;
+  } else {
+    r.src_device = (CUdeviceptr)(uintptr_t)from;
+    r.dst_host = to;
+  }
+  if (way == KUGEL__WITHIN || !kugel__cuda()->cuMemcpy2DAsync || rows->src_pitch < rows->bytes ||
+      rows->dst_pitch < rows->bytes || rows->src_pitch > MOST_PITCH || rows->dst_pitch > MOST_PITCH)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__cuda_enter(dev));
+  if (is_pageable(way == KUGEL__UPLOAD ? from : to))
+    return kugel__cuda_leave(KUGEL_OK);
+  *done = true;
+  return kugel__cuda_leave(CU(dev, cuMemcpy2DAsync(&r, queue->native)));
 }

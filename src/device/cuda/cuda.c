@@ -301,6 +301,7 @@ const kugel__device_ops kugel__device_cuda = {
     .alloc = cuda_alloc,
     .free = cuda_free,
     .copy = kugel__cuda_copy,
+    .copy_rows = kugel__cuda_copy_rows,
     .pinned = kugel__cuda_pinned,
     .copy_peer = kugel__cuda_copy_peer,
     .link_open = kugel__cuda_link_open,

@@ -33,6 +33,8 @@ kugel_status kugel__cuda_leave(kugel_status s);
 
 /* cuda/copy.c */
 bool kugel__cuda_pinned(const void *host);
+kugel_status kugel__cuda_copy_rows(kugel__device *dev, kugel__way way, const kugel__copied_rows *rows,
+                                   kugel_queue *queue, bool *done);
 kugel_status kugel__cuda_copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src,
                               size_t bytes, kugel_queue *queue);
 /* Frees the staging blocks; the context is current. */

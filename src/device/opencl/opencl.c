@@ -60,11 +60,13 @@ static void text(cl_device_id d, cl_uint what, char *out, size_t room)
   snprintf(out, room, "%s", whole);
 }
 
+static const char pocl_name[] = "Portable Computing Language";
+
 /* PoCL 5.0 keeps loaded kernels by hash and local size alone, for all devices of a process, and aborts when the
  * second device lets go of one (pocl_release_dlhandle_cache; right from 6.0 on). */
 const char *kugel__opencl_fault(const char *platform, const char *driver, bool first)
 {
-  bool pocl = !strcmp(platform, "Portable Computing Language");
+  bool pocl = !strcmp(platform, pocl_name);
   if (pocl && !first && !strncmp(driver, "5.", 2))
     return "PoCL 5 ends a process that uses several of its devices: use the first alone, or install PoCL 6.0 "
            "or later";
@@ -143,9 +145,11 @@ static kugel_status opencl_open(int id, void *native, kugel__device **out)
     return s;
   }
   dev->queue.native = queue;
+  pthread_mutex_init(&d->parts_lock, NULL);
   d->offset_align = (size_t)kugel__max(1, (int64_t)number(d->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4) / 8);
   snprintf(dev->identity, sizeof dev->identity, "opencl %s, %s, %s", dev->info.description, dev->info.driver,
            dev->info.compiler);
+  dev->keeps_programs = !strncmp(dev->info.driver, pocl_name, sizeof pocl_name - 1);
   *out = dev;
   return KUGEL_OK;
 }
@@ -154,7 +158,9 @@ static void opencl_close(kugel__device *dev)
 {
   kugel__opencl_device *d = kugel__opencl_of(dev);
   const kugel__opencl_api *cl = kugel__opencl();
-  cl->clFinish(dev->queue.native);
+  kugel__opencl_finish(dev, dev->queue.native);
+  kugel__free(NULL, d->parts);
+  pthread_mutex_destroy(&d->parts_lock);
   cl->clReleaseCommandQueue(dev->queue.native);
   if (!dev->native)
     cl->clReleaseContext(d->context);
@@ -188,11 +194,10 @@ static kugel_status opencl_alloc(kugel__device *dev, kugel__place place, size_t 
 
 static void opencl_free(kugel__device *dev, kugel__place place, void *ptr)
 {
-  (void)dev;
   if (place == KUGEL__PINNED)
     kugel__free(NULL, ptr);
   else
-    kugel__opencl()->clReleaseMemObject(ptr);
+    kugel__opencl_free(dev, ptr);
 }
 
 static kugel_status copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
@@ -245,7 +250,7 @@ static kugel_status queue_open(kugel__device *dev, void *native, kugel_queue *qu
 
 static void queue_close(kugel_queue *queue)
 {
-  kugel__opencl()->clFinish(queue->native);
+  kugel__opencl_finish(queue->device, queue->native);
   if (!queue->foreign)
     kugel__opencl()->clReleaseCommandQueue(queue->native);
 }
@@ -253,7 +258,7 @@ static void queue_close(kugel_queue *queue)
 static kugel_status wait_queue(kugel_queue *queue)
 {
   bool fault = kugel__device_fault(); // a failure that is not real still waits: callers free what copies read
-  cl_int result = kugel__opencl()->clFinish(queue->native);
+  cl_int result = kugel__opencl_finish(queue->device, queue->native);
   return kugel__opencl_status(queue->device, fault ? KUGEL__CL_INJECTED : result, "clFinish");
 }
 

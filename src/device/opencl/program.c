@@ -219,8 +219,6 @@ kugel_status kugel__opencl_launch(kugel__kernel *k, const kugel__grid *g, int na
   if (!s)
     s = CL(dev, clEnqueueNDRangeKernel(queue->native, k->native, 3, NULL, global, local, 0, NULL, NULL));
   pthread_mutex_unlock(&k->lock);
-  for (int i = 0; i < nargs; i++)
-    if (made[i])
-      kugel__opencl()->clReleaseMemObject(made[i]); // the launch holds it until it is done
+  kugel__opencl_keep(queue, nargs, args, made);
   return s ? s : CL(dev, clFlush(queue->native));
 }

@@ -174,6 +174,33 @@ void kugel__lanes_destroy(kugel__lanes *p)
   kugel_ctx_destroy(ctx);
 }
 
+int64_t kugel__lanes_work_of(int64_t n)
+{
+  kugel__radices r = kugel__radices_of(n);
+  if (r.bluestein)
+    return r.bluestein + kugel__lanes_work_of(r.bluestein);
+  int64_t work = n + KUGEL__GAP;
+  for (int i = 0; i < r.count; i++)
+    if (r.radix[i] > KUGEL__MAX_RADIX)
+      work = kugel__max(work, n + KUGEL__GAP + r.radix[i] - 1 + kugel__lanes_work_of(r.radix[i] - 1));
+  return work;
+}
+
+int64_t kugel__lanes_bytes_of(int64_t n)
+{
+  kugel__radices r = kugel__radices_of(n);
+  int64_t bytes = (int64_t)sizeof(kugel__lanes) + 256, s = 1;
+  if (r.bluestein)
+    return bytes + (2 * n + 4 * r.bluestein) * 8 + kugel__lanes_bytes_of(r.bluestein);
+  for (int i = 0; i < r.count; i++) {
+    bytes += s > 1 ? 16 * s * (r.radix[i] - 1) : 0;
+    bytes +=
+        r.radix[i] > KUGEL__MAX_RADIX ? 40 * (r.radix[i] - 1) + kugel__lanes_bytes_of(r.radix[i] - 1) : 0;
+    s *= r.radix[i];
+  }
+  return bytes;
+}
+
 int64_t kugel__lanes_work(const kugel__lanes *p)
 {
   return p->work;

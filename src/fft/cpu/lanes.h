@@ -44,6 +44,9 @@ void kugel__lanes_destroy(kugel__lanes *plan);
 
 /* Points of work space that exec needs besides x. */
 int64_t kugel__lanes_work(const kugel__lanes *plan);
+/* The same of a plan for n points that is not made yet, and about the bytes that one holds. */
+int64_t kugel__lanes_work_of(int64_t n);
+int64_t kugel__lanes_bytes_of(int64_t n);
 
 typedef struct kugel__lanes_ops {
   int vlen;

@@ -52,6 +52,8 @@ kugel_status kugel__pass_run(kugel_ctx *ctx, const kugel__pass *t)
   int64_t rest = lines & (vlen - 1), full = lines - rest;
   if (!lines)
     return KUGEL_OK;
+  if (t->alike)
+    return cheapest(t, vlen)->run(ctx, t, 0, lines);
   const kugel__line_solver *first = cheapest(t, full ? full : rest), *last = rest ? cheapest(t, rest) : first;
   if (first == last)
     return first->run(ctx, t, 0, lines);

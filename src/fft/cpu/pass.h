@@ -31,12 +31,20 @@ kugel_status kugel__step_create(kugel_ctx *ctx, kugel_fft_kind kind, bool invers
                                 kugel__step *out);
 void kugel__step_destroy(kugel_ctx *ctx, kugel__step *step);
 
+/* Whether the bits of a line may depend on how many lines a pass has, and on strides. */
+typedef enum kugel__alike {
+  KUGEL__LINES_ANY = 0,
+  KUGEL__LINES_ALIKE, /* not on their number: all go by the solver that suits full vectors of them */
+  KUGEL__LINES_APART  /* nor on whether their elements are adjacent: as if these were not */
+} kugel__alike;
+
 typedef struct kugel__pass {
   const kugel__step *step;
   const kugel__view *in, *out;
   int at;       /* the axis in the views */
   bool inverse; /* C2C: exponent +; R2C: complex to real */
   bool f32;
+  kugel__alike alike;
   double scale;
 } kugel__pass;
 

@@ -30,6 +30,12 @@ double kugel__full_lanes_cost(const kugel__pass *t, int64_t lines)
   return t->step->axis.lanes ? (double)((lines + vlen - 1) & -vlen) : INFINITY;
 }
 
+// Lines that share a lane have each other's rounding errors.
+static int at_once(const kugel__pass *t)
+{
+  return t->alike ? 1 : kugel__axis_lines(&t->step->axis);
+}
+
 // The same of `vlen` lines from `first` on; beyond `count`, of line `first` again. `near`: the arrays hold
 // those of the lines just before.
 static void locate_all(const kugel__pass *t, int64_t first, int count, int vlen, bool near, int64_t *in,
@@ -65,7 +71,7 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
   const kugel__sweep *s = arg;
   const kugel__pass *t = s->pass;
   const kugel__line_ops *ops = kugel__line_ops_now();
-  int vlen = kugel__lanes_ops_now()->vlen * kugel__axis_lines(&t->step->axis);
+  int vlen = kugel__lanes_ops_now()->vlen * at_once(t);
   int64_t in_at[16], out_at[16], begin = s->first + task * s->task_lines;
   int64_t end = kugel__min(s->end, begin + s->task_lines);
   kugel__lines l = {.axis = &t->step->axis,
@@ -81,6 +87,7 @@ static kugel_status in_lanes(void *arg, int64_t task, int worker)
   for (int64_t first = begin; first < end; first += vlen) {
     l.count = (int)kugel__min(vlen, end - first);
     locate_all(t, first, l.count, vlen, first > begin, in_at, out_at);
+    l.count = t->alike ? vlen : l.count; // the first line is also those that are not there
     ops->run(&l, (double *)(void *)(s->scratch + (size_t)worker * s->scratch_size));
   }
   return KUGEL_OK;
@@ -90,7 +97,7 @@ kugel_status kugel__full_lanes_run(kugel_ctx *ctx, const kugel__pass *t, int64_t
 {
   const kugel__axis *axis = &t->step->axis;
   int64_t vlen = kugel__lanes_ops_now()->vlen;
-  int64_t group = vlen * kugel__axis_lines(axis);
+  int64_t group = vlen * at_once(t);
   kugel__sweep s = {.pass = t,
                     .first = first,
                     .end = end,

@@ -38,10 +38,10 @@ static inline void kugel__line_at(const kugel__pass *t, int64_t index, int64_t *
   }
 }
 
-/* Whether elements of a line are adjacent in both arrays. */
+/* Whether elements of a line are adjacent in both arrays, and may be taken as such. */
 static inline bool kugel__lines_adjacent(const kugel__pass *t)
 {
-  return t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1;
+  return t->alike != KUGEL__LINES_APART && t->in->stride[t->at] == 1 && t->out->stride[t->at] == 1;
 }
 
 /* Hands tasks out, or does the only one at once. */

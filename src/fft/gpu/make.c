@@ -274,6 +274,17 @@ static kugel__window window_of(const kugel__fft_gpu *p, int direction, int i)
   return w.first == 0 && w.count == p->desc.n[i] ? (kugel__window){0, 0} : w;
 }
 
+// Whether lines along axis i lie in more than one level, since arrays hold parts of lines of another axis: then blocks
+// that know one level would be launched once per plane.
+static bool has_gaps(const kugel__fft_gpu *p, int i)
+{
+  for (int k = 0; k < p->desc.naxes; k++)
+    for (int direction = FORWARD; direction <= INVERSE; direction++)
+      if (k != i && window_of(p, direction, k).count)
+        return true;
+  return false;
+}
+
 // The part of R2C that an axis has: only the last one is real.
 static kugel_fft_kind kind_of(const kugel__fft_gpu *p, int i)
 {
@@ -299,6 +310,8 @@ kugel_status kugel__gpu_chains(kugel__fft_gpu *p, kugel__gpu_chooser *other)
         KUGEL_TRY(other(p, kind, i, direction, shared));
       *(direction ? &c->pass[c->passes - 1].block.out.keep : &c->pass[0].block.in.keep) =
           window_of(p, direction, i);
+      if (c->passes == 1 && has_gaps(p, i))
+        c->pass[0].block.flat = false;
     }
   return KUGEL_OK;
 }

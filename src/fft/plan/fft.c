@@ -106,7 +106,16 @@ static kugel_status make_gpu(kugel_fft *p, const kugel__bundle *from)
 kugel_status kugel_fft_create(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
                               kugel_fft **out)
 {
-  return kugel__fft_create_from(ctx, ndim, n, opts, NULL, out);
+  kugel_fft_opts o = {.comm = NULL};
+  if (!out || kugel__take_opts(&o, sizeof o, opts, "kugel_fft_opts") || !o.comm)
+    return kugel__fft_create_from(ctx, ndim, n, opts, NULL, out);
+  kugel__comm_enter(o.comm);
+  kugel_status s = kugel__comm_leave(o.comm, kugel__fft_create_from(ctx, ndim, n, opts, NULL, out));
+  if (s) {
+    kugel_fft_destroy(*out);
+    *out = NULL;
+  }
+  return s;
 }
 
 kugel_status kugel__fft_create_from(kugel_ctx *ctx, int ndim, const int64_t *n, const kugel_fft_opts *opts,
@@ -133,6 +142,8 @@ kugel_status kugel__fft_create_from(kugel_ctx *ctx, int ndim, const int64_t *n, 
   if (!s)
     s = kugel__hooks_create(ctx, &p->opts, ndim, n, p->naxes, p->axes, &p->hooks);
   p->opts.hooks = NULL;
+  if (!s && p->opts.comm)
+    s = kugel__slabs_create(p);
   if (!s)
     s = p->ctx->device.type != KUGEL_CPU ? make_gpu(p, from) : kugel__is_dd(p) ? make_dd(p) : make_axes(p);
   if (s) {
@@ -154,6 +165,7 @@ void kugel_fft_destroy(kugel_fft *p)
   }
   kugel__fft_gpu_destroy(p->gpu);
   kugel__fft_dd_destroy(p->dd);
+  kugel__slabs_destroy(p);
   kugel__hooks_destroy(ctx, &p->hooks);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);

@@ -9,6 +9,7 @@
 #include "fft/gpu/gpu.h"
 #include "fft/plan/hooks.h"
 #include "fft/cpu/pass.h"
+#include "fft/plan/slabs.h"
 
 enum { KUGEL__FFT_DIMS = 8 };
 
@@ -23,6 +24,7 @@ struct kugel_fft {
   kugel__hooks hooks;
   kugel__extent extent;
   kugel__fft_gpu *gpu; // of a context on a device, instead of the steps
+  kugel__slabs *slabs; // with opts.comm
   kugel__fft_dd *dd;   // of double-double arrays on the CPU, instead of the steps
 };
 

@@ -260,6 +260,8 @@ kugel_status kugel_fft_execute(const kugel_fft *p, int sign, const kugel_array *
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_fft_create");
   KUGEL_CHECK(sign == KUGEL_FORWARD || sign == KUGEL_INVERSE, KUGEL_EINVAL,
               "sign is %d, must be KUGEL_FORWARD (-1) or KUGEL_INVERSE (1)", sign);
+  if (p->slabs)
+    return kugel__slabs_execute(p, sign, in, out);
   bool r2c = p->opts.kind == KUGEL_FFT_R2C, c2c = p->opts.kind == KUGEL_FFT_C2C, back = sign == KUGEL_INVERSE;
   int64_t half[KUGEL__FFT_DIMS];
   memcpy(half, p->n, sizeof half);

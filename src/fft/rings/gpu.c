@@ -199,6 +199,11 @@ void kugel__rings_gpu_destroy(kugel__rings_gpu *p)
 
 /* ---- execution ---- */
 
+int kugel__rings_gpu_most(const kugel__rings_gpu *p)
+{
+  return p->blocks;
+}
+
 size_t kugel__rings_gpu_work(const kugel__rings_gpu *p)
 {
   return (size_t)kugel__max(p->banks[0].scratch * 16, p->banks[1].scratch * 8) + 64;

@@ -11,7 +11,9 @@ typedef struct kugel__rings_gpu kugel__rings_gpu;
 kugel_status kugel__rings_gpu_create(kugel_ctx *ctx, const kugel__rings_desc *desc, kugel__rings_gpu **out);
 void kugel__rings_gpu_destroy(kugel__rings_gpu *plan);
 
-enum { KUGEL__RINGS_GPU_MAPS = 8 }; /* of one call at the most */
+enum { KUGEL__RINGS_GPU_MAPS = 8 }; /* of one call, of any plan */
+/* The most that a plan takes, which is at least this. */
+int kugel__rings_gpu_most(const kugel__rings_gpu *plan);
 /* Bytes of work memory that a call needs. */
 size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
 

@@ -62,34 +62,62 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
       x -= x >= s.fine[0] ? s.fine[0] : 0;
       y -= y >= s.fine[2] ? s.fine[2] : 0;
       z -= z >= s.fine[1] ? s.fine[1] : 0;
-      tile[i] = from[(z * s.fine[2] + y) * s.fine[0] + x];
+      COPY_ASYNC_PAIR(tile, i, from, (z * s.fine[2] + y) * s.fine[0] + x);
     }
   }
+  ASYNC_COMMIT();
 #endif
   real coefficient[DEGREE + 1]; // of the weight of this thread's cell
   i32 cell = mine < WIDTH ? mine : WIDTH - 1;
   UNROLL for (i32 g = 0; g <= DEGREE; g++)
     coefficient[g] = mine < WIDTH ? piece[g * WIDTH + cell] : (real)0;
+  // what is read of a point, one round ahead
+  i64 next = first + (slot < count ? slot : 0);
+  u32 next_place = count > 0 ? place[next] : 0;
+  real next_x = count > 0 ? fraction[next] : 0;
+#if NDIM > 1
+  real next_z = count > 0 ? fraction[s.n + next] : 0;
+#endif
+#if NDIM > 2
+  real next_y = count > 0 ? fraction[2 * s.n + next] : 0;
+#endif
+#if TILED
+  ASYNC_WAIT(0);
+#endif
   BARRIER();
   for (i32 k = 0; k < count; k += POINTS) {
     bool has = k + slot < count;
-    i64 i = first + (has ? k + slot : 0);
-    u32 p = place[i];
-    real t = fraction[i], along = coefficient[DEGREE];
+    i64 i = next;
+    u32 p = next_place;
+    real t = next_x, along = coefficient[DEGREE];
+#if NDIM > 1
+    real tz = next_z;
+#endif
+#if NDIM > 2
+    real ty = next_y;
+#endif
+    u32 to_point = source[i];
+    next = first + (k + POINTS + slot < count ? k + POINTS + slot : 0);
+    next_place = place[next];
+    next_x = fraction[next];
+#if NDIM > 1
+    next_z = fraction[s.n + next];
+#endif
+#if NDIM > 2
+    next_y = fraction[2 * s.n + next];
+#endif
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
       along = FMA(along, t, coefficient[g]);
 #if NDIM > 1
     real wz = coefficient[DEGREE];
-    t = fraction[s.n + i];
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-      wz = FMA(wz, t, coefficient[g]);
+      wz = FMA(wz, tz, coefficient[g]);
     march[me] = wz;
 #endif
 #if NDIM > 2
     real wy = coefficient[DEGREE];
-    t = fraction[2 * s.n + i];
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-      wy = FMA(wy, t, coefficient[g]);
+      wy = FMA(wy, ty, coefficient[g]);
     across[me] = wy;
 #endif
     WARP_SYNC();
@@ -144,7 +172,7 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
       im += SHUFFLE_XOR(im, step);
     }
     if (mine == 0 && has)
-      to[source[i] * s.stride] = MAKE_REAL2(re, im);
+      to[to_point * s.stride] = MAKE_REAL2(re, im);
     WARP_SYNC(); // weights are read
   }
 }

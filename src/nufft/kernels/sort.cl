@@ -18,8 +18,10 @@
 #define HELD(k) ((k) + (k) / ITEMS)
 #define HAS(k) ((k) + (k) / DIGITS * 2)
 #if IS_CUDA
+#define UNROLL _Pragma("unroll")
 #define MIN_U32(p, v) ((void)atomicMin((p), (v)))
 #else
+#define UNROLL
 #define MIN_U32(p, v) ((void)atomic_min((p), (v)))
 #endif
 
@@ -77,14 +79,16 @@ DEVICE i64 within_pillar(axis_shape a, i64 cell)
 }
 
 // The bin of each point and its number; `bad`: the first point with a coordinate that is not finite.
-KERNEL(BLOCK) bins(GLOBAL const COORD *x, GLOBAL u32 *key, GLOBAL u32 *source, GLOBAL u32 *bad, sort_shape s)
+KERNEL(BLOCK) bins(GLOBAL const COORD *RESTRICT x, GLOBAL u32 *RESTRICT key, GLOBAL u32 *RESTRICT source, GLOBAL u32 *bad, sort_shape s)
 {
   i64 i = GLOBAL_ID(0);
   if (i < s.n) {
     i64 pillar = 0, layer = 0;
-    double t;
-    for (int d = NDIM - 1; d >= 0; d--) { // rows, layers, columns
-      double c = (double)x[i * s.stride + s.axis[d].step];
+    double t, at[NDIM]; // all are read before the first is waited for
+    UNROLL for (int d = 0; d < NDIM; d++)
+      at[d] = (double)x[i * s.stride + s.axis[d].step];
+    UNROLL for (int d = NDIM - 1; d >= 0; d--) { // rows, layers, columns
+      double c = at[d];
       if (!(c - c == 0)) {
         MIN_U32(bad, (u32)i);
         c = 0;
@@ -275,16 +279,19 @@ KERNEL(BLOCK) starts(GLOBAL const u32 *RESTRICT key, GLOBAL u32 *RESTRICT start,
 }
 
 // Fractions of the sorted points, [role][n], and where they are in their pillar: column + 2^8 row + 2^16 layer (of a box).
-KERNEL(BLOCK) fractions(GLOBAL const COORD *x, GLOBAL const u32 *RESTRICT source, GLOBAL FRACTION *RESTRICT fraction,
+KERNEL(BLOCK) fractions(GLOBAL const COORD *RESTRICT x, GLOBAL const u32 *RESTRICT source, GLOBAL FRACTION *RESTRICT fraction,
                         GLOBAL u32 *RESTRICT place, sort_shape s)
 {
   i64 i = GLOBAL_ID(0);
   if (i < s.n) {
     i64 from = (i64)source[i] * s.stride;
     u32 at = 0;
-    for (int d = 0; d < NDIM; d++) {
+    double all[NDIM];
+    UNROLL for (int d = 0; d < NDIM; d++)
+      all[d] = (double)x[from + s.axis[d].step];
+    UNROLL for (int d = 0; d < NDIM; d++) {
       double t;
-      i64 cell = cell_of(s.axis[d], s.width, (double)x[from + s.axis[d].step], &t);
+      i64 cell = cell_of(s.axis[d], s.width, all[d], &t);
       if (d == 1)
         at |= (u32)(cell & s.layer_mask) << 16;
       else

@@ -20,15 +20,20 @@
 #define STEPS (LAYERS + MARCHED - 1) // layers with points that reach a box
 #define LISTS (STEPS * RANGES)
 #define EACH ((LISTS + THREADS - 1) / THREADS)
-#define PITCH (WIDTH | 1)
 #define HALF ((WIDTH + 1) / 2)
 #define PAIRS (HALF | 1) // pairs of weights along layers, and one more if they are even: for the banks
-#define FAR 128 // offsets of points from the box are stored with this added: 10 bits of a column, 10 of a row, 12 of a layer
-#if IS_CUDA
-#define SOME _Pragma("unroll 2") // weights of some cells at a time, for the sake of registers
+#define FAR 128 // offsets of pillars from the box are stored with this added
+#define NEW 0x100u
+#define TEAMS (THREADS / WARP) // warps, of which each adds up what reaches its columns
+// What a chunk holds per point. Of three dimensions one number per column and row of the box, with zeros where the point does not
+// reach, so that adding up asks nothing; else the weights, and a zero behind them.
+#if NDIM > 2
+#define LINE (COLUMNS | 1)
+#define RISE (ROWS | 1)
 #else
-#define SOME
+#define RISE ((WIDTH + 1) | 1)
 #endif
+#define ORDERED (NDIM > 2) // strengths are sorted first; in fewer dimensions hardly more than one box reads each
 // Blocks of a multiprocessor: sums, weights and addresses fit in the registers that they leave.
 #if REAL_BITS == 32
 #define BLOCKS (WIDTH <= 5 ? 16 : 12)
@@ -59,7 +64,7 @@ KERNEL(THREADS) spread_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTR
   }
 }
 
-// Strengths of a batch in the order of the sorted points.
+// Strengths of a batch in the order of the sorted points, where ORDERED.
 KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const real2 *RESTRICT strengths, GLOBAL real2 *RESTRICT sorted,
                              box_shape s)
 {
@@ -68,12 +73,15 @@ KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const rea
     sorted[GROUP_ID(1) * s.n + i] = strengths[s.first + GROUP_ID(1) * s.batch_stride + source[i] * s.stride];
 }
 
-DEVICE real weight(i32 j, real t)
+// Weights of two cells as far from either end: their polynomials differ in the sign of odd powers.
+DEVICE real2 two_weights(i32 j, real t)
 {
-  real w = piece[DEGREE * WIDTH + j];
-  UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
-    w = FMA(w, t, piece[g * WIDTH + j]);
-  return w;
+  real square = t * t, even = piece[DEGREE / 2 * 2 * WIDTH + j], odd = piece[(DEGREE - 1) / 2 * 2 * WIDTH + WIDTH + j];
+  UNROLL for (i32 g = DEGREE / 2 * 2 - 2; g >= 0; g -= 2)
+    even = FMA(even, square, piece[g * WIDTH + j]);
+  UNROLL for (i32 g = (DEGREE - 1) / 2 * 2 - 1; g >= 1; g -= 2)
+    odd = FMA(odd, square, piece[g * WIDTH + j]);
+  return MAKE_REAL2(FMA(t, odd, even), FMA(-t, odd, even));
 }
 
 // The nearest layer is done: the others move up.
@@ -90,31 +98,32 @@ DEVICE void next_layer(real *re, real *im)
 // piece of it, in chunks of one point per thread, and loads the next chunk while it adds up one.
 KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL const real *RESTRICT fraction,
                        GLOBAL const u32 *RESTRICT start, GLOBAL const u32 *RESTRICT job, GLOBAL const u32 *RESTRICT jobs,
-                       GLOBAL const u32 *RESTRICT sides, GLOBAL const real2 *RESTRICT sorted, GLOBAL real2 *grid,
-                       GLOBAL real2 *side, box_shape s)
+                       GLOBAL const u32 *RESTRICT sides, GLOBAL const u32 *RESTRICT source,
+                       GLOBAL const real2 *RESTRICT strengths, GLOBAL real2 *grid, GLOBAL real2 *side, box_shape s)
 {
   SHARED u32 before[EACH * THREADS + 1], list[LISTS]; // points of the stream before each list; the first point of each
   SHARED u32 sum[THREADS], range_offset[RANGES];
-  // A chunk: weights, with the strength in those of one axis.
-  SHARED real2 strong[THREADS * PITCH]; // along columns; of three dimensions, along rows
+  SHARED u32 flags[THREADS];          // of a chunk's point: a bit per warp that it reaches, NEW for the first of a layer
+  SHARED u32 layer_of[THREADS], column_of[THREADS];
+  SHARED real2 strong[THREADS * RISE]; // weights times strengths: along columns; of three dimensions, along rows
 #if NDIM > 1
   SHARED real2 march[THREADS * PAIRS];
 #endif
 #if NDIM > 2
-  SHARED real along[THREADS * PITCH];
+  SHARED real along[THREADS * LINE];
 #endif
-  SHARED u32 offset[THREADS];
   i32 me = LOCAL_ID(0), column = me % COLUMNS, row = me / COLUMNS;
-  // columns and rows of this thread's warp
-  i32 c0 = COLUMNS >= WARP ? me / WARP * WARP % COLUMNS : 0, c1 = COLUMNS >= WARP ? c0 + WARP - 1 : COLUMNS - 1;
-  i32 r0 = COLUMNS >= WARP ? row : me / WARP * (WARP / COLUMNS), r1 = COLUMNS >= WARP ? row : r0 + WARP / COLUMNS - 1;
   i64 box = job[2 * GROUP_ID(0)], part = job[2 * GROUP_ID(0) + 1], parts = (i64)jobs[box + 1] - jobs[box];
   i64 pillar = box / s.parts[1], z0 = (box - pillar * s.parts[1]) * LAYERS, layers = s.fine[1];
   i32 steps = (i32)(z0 + LAYERS < layers ? LAYERS : layers - z0) + MARCHED - 1;
   i64 py = pillar / s.parts[0], px = pillar - py * s.parts[0];
   i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
   bool own = column < start_of(px + 1, s.fine[0], s.parts[0]) - x0 && row < start_of(py + 1, s.fine[2], s.parts[2]) - y0;
-  GLOBAL const real2 *from = sorted + GROUP_ID(1) * s.n;
+#if ORDERED
+  GLOBAL const real2 *from = strengths + GROUP_ID(1) * s.n;
+#else
+  GLOBAL const real2 *from = strengths + s.first + GROUP_ID(1) * s.batch_stride;
+#endif
   GLOBAL real2 *to = grid + GROUP_ID(1) * s.cells;
   i64 step = s.fine[2] * s.fine[0], at = (z0 * s.fine[2] + y0 + row) * s.fine[0] + x0 + column;
   if (parts > 1) {
@@ -130,7 +139,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
     qx += qx < 0 ? s.parts[0] : 0;
     by += start_of(qy, s.fine[2], s.parts[2]) - y0;
     bx += start_of(qx, s.fine[0], s.parts[0]) - x0;
-    range_offset[r] = (u32)((i32)bx + FAR) | (u32)((i32)by + FAR) << 10;
+    range_offset[r] = (u32)((i32)bx + FAR) | (u32)((i32)by + FAR) << 16;
   }
   for (i32 k = me; k < EACH * THREADS; k += THREADS) {
     i32 z = k / RANGES, r = k - z * RANGES;
@@ -173,25 +182,56 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   UNROLL for (i32 j = 0; j < MARCHED; j++)
     re[j] = im[j] = 0;
   i32 layer = 0; // at which the sums begin, counted from the first one with points that reach the box
-  u32 my_offset = 0;
+  i32 cx = 0, cy = 0, cz = 0; // of this thread's point: its first column and row in the box, its layer
+  u32 new_layer = 0;          // NEW, where the point is the first of its layer
   real2 c = MAKE_REAL2(0, 0);
   real tx = 0, ty = 0, tz = 0;
+  i32 team = me / WARP;
   for (i64 chunk = (i64)first - THREADS; chunk < end; chunk += THREADS) {
     if (chunk >= first) {
-      offset[me] = my_offset;
-#if NDIM > 2
-      SOME for (i32 j = 0; j < WIDTH; j++)
-        along[me * PITCH + j] = weight(j, tx);
-#else
-      ty = tx;
-#endif
-      SOME for (i32 j = 0; j < WIDTH; j++) {
-        real w = weight(j, ty);
-        strong[me * PITCH + j] = MAKE_REAL2(w * c.x, w * c.y);
+      u32 bits = 0;
+      for (i32 w = 0; w < TEAMS; w++) {
+        i32 c0 = COLUMNS >= WARP ? w * WARP % COLUMNS : 0, c1 = COLUMNS >= WARP ? c0 + WARP : COLUMNS;
+        i32 r0 = w * WARP / COLUMNS, r1 = COLUMNS >= WARP ? r0 + 1 : r0 + WARP / COLUMNS;
+        bits |= cx < c1 && cx + WIDTH > c0 && cy < r1 && cy + ACROSS > r0 ? 1u << w : 0;
       }
+      flags[me] = chunk + me < end ? bits | new_layer : 0;
+      layer_of[me] = (u32)cz;
+      column_of[me] = (u32)cx;
+#if NDIM > 2
+      for (i32 k = 0; k < COLUMNS; k++)
+        along[me * LINE + k] = 0;
+      for (i32 k = 0; k < ROWS; k++)
+        strong[me * RISE + k] = MAKE_REAL2(0, 0);
+      UNROLL for (i32 j = 0; j < HALF; j++) {
+        real2 w = two_weights(j, tx);
+        if (cx + j >= 0 && cx + j < COLUMNS)
+          along[me * LINE + cx + j] = w.x;
+        if (cx + WIDTH - 1 - j >= 0 && cx + WIDTH - 1 - j < COLUMNS)
+          along[me * LINE + cx + WIDTH - 1 - j] = w.y;
+      }
+      UNROLL for (i32 j = 0; j < HALF; j++) {
+        real2 w = two_weights(j, ty);
+        if (cy + j >= 0 && cy + j < ROWS)
+          strong[me * RISE + cy + j] = MAKE_REAL2(w.x * c.x, w.x * c.y);
+        if (cy + WIDTH - 1 - j >= 0 && cy + WIDTH - 1 - j < ROWS)
+          strong[me * RISE + cy + WIDTH - 1 - j] = MAKE_REAL2(w.y * c.x, w.y * c.y);
+      }
+#else
+      UNROLL for (i32 j = 0; j < HALF; j++) {
+        real2 w = two_weights(j, tx);
+        strong[me * RISE + j] = MAKE_REAL2(w.x * c.x, w.x * c.y);
+        strong[me * RISE + WIDTH - 1 - j] = MAKE_REAL2(w.y * c.x, w.y * c.y);
+      }
+      strong[me * RISE + WIDTH] = MAKE_REAL2(0, 0);
+#endif
 #if NDIM > 1
-      for (i32 j = 0; j < HALF; j++)
-        march[me * PAIRS + j] = MAKE_REAL2(weight(2 * j, tz), 2 * j + 1 < WIDTH ? weight(2 * j + 1, tz) : (real)0);
+      IN_SHARED real *layers_of = (IN_SHARED real *)(march + me * PAIRS);
+      UNROLL for (i32 j = 0; j < HALF; j++) {
+        real2 w = two_weights(j, tz);
+        layers_of[j] = w.x;
+        layers_of[WIDTH - 1 - j] = w.y;
+      }
 #endif
     }
     BARRIER();
@@ -206,9 +246,12 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
           high = middle;
       }
       i64 i = (i64)list[low] + (k - before[low]);
-      u32 p = place[i];
-      my_offset = range_offset[low % RANGES] + (p & 255) + ((p >> 8 & 255) << 10) + ((u32)(low / RANGES) << 20);
-      c = from[i];
+      u32 p = place[i], o = range_offset[low % RANGES];
+      cx = (i32)(p & 255) + (i32)(o & 0xffff) - FAR;
+      cy = (i32)(p >> 8 & 255) + (i32)(o >> 16) - FAR;
+      cz = low / RANGES;
+      new_layer = before[cz * RANGES] == k ? NEW : 0;
+      c = from[ORDERED ? i : source[i] * s.stride];
       tx = fraction[i];
 #if NDIM > 1
       tz = fraction[s.n + i];
@@ -217,42 +260,53 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
       ty = fraction[2 * s.n + i];
 #endif
     }
-    i32 n = chunk < first ? 0 : end - chunk < THREADS ? (i32)(end - chunk) : THREADS;
-    u32 next = n ? offset[0] : 0;
-    for (i32 i = 0; i < n; i++) {
-      u32 o = next;
-      next = offset[i + 1 < n ? i + 1 : i];
-      for (; layer < (i32)(o >> 20); layer++) {
-        if (layer >= MARCHED - 1 && own)
-          to[at + (layer - (MARCHED - 1)) * step] = MAKE_REAL2(re[0], im[0]);
-        next_layer(re, im);
-      }
-      i32 cx = (i32)(o & 1023) - FAR, cy = (i32)(o >> 10 & 1023) - FAR;
-      if (cx <= c1 && cx + WIDTH > c0 && cy <= r1 && cy + ACROSS > r0) { // the same for the whole warp
-        i32 jx = column - cx;
-        bool hit = jx >= 0 && jx < WIDTH;
-#if NDIM > 2
-        i32 jy = row - cy;
-        real q = hit ? along[i * PITCH + jx] : (real)0;
-        real2 v = jy >= 0 && jy < WIDTH ? strong[i * PITCH + jy] : MAKE_REAL2(0, 0);
-        v = MAKE_REAL2(q * v.x, q * v.y);
+    for (i32 part_of = 0; part_of < (chunk >= first ? TEAMS : 0); part_of++) { // WARP points of the chunk
+      u32 rest = 0, turn = 0; // bits of points that reach this warp's columns, and of those that begin a layer
+#if IS_CUDA
+      u32 flag = flags[part_of * WARP + me % WARP];
+      rest = BALLOT(flag >> team & 1);
+      turn = BALLOT(flag & NEW);
 #else
-        real2 v = hit ? strong[i * PITCH + jx] : MAKE_REAL2(0, 0);
+      for (i32 k = 0; k < WARP; k++) {
+        rest |= (flags[part_of * WARP + k] >> team & 1) << k;
+        turn |= (flags[part_of * WARP + k] & NEW ? 1u : 0u) << k;
+      }
+#endif
+      while (rest) { // the points of one layer, whose sums stay in their registers
+        u32 lowest = rest & (0u - rest), later = turn & ~(lowest | (lowest - 1)), some = later ? rest & ((later & (0u - later)) - 1) : rest;
+        i32 here = (i32)layer_of[part_of * WARP + HIGHEST_BIT(lowest)];
+        rest ^= some;
+        for (; layer < here; layer++) {
+          if (layer >= MARCHED - 1 && own)
+            to[at + (layer - (MARCHED - 1)) * step] = MAKE_REAL2(re[0], im[0]);
+          next_layer(re, im);
+        }
+        do {
+          i32 bit = HIGHEST_BIT(some), i = part_of * WARP + bit;
+          some ^= 1u << bit;
+#if NDIM > 2
+          real q = along[i * LINE + column];
+          real2 v = strong[i * RISE + row];
+          v = MAKE_REAL2(q * v.x, q * v.y);
+#else
+          u32 j = (u32)column - column_of[i]; // WIDTH or beyond: the zero behind the weights
+          real2 v = strong[i * RISE + (j < WIDTH ? (i32)j : WIDTH)];
 #endif
 #if NDIM > 1
-        UNROLL for (i32 j = 0; j < HALF; j++) {
-          real2 w = march[i * PAIRS + j];
-          re[2 * j] = FMA(v.x, w.x, re[2 * j]);
-          im[2 * j] = FMA(v.y, w.x, im[2 * j]);
-          if (2 * j + 1 < WIDTH) {
-            re[2 * j + 1] = FMA(v.x, w.y, re[2 * j + 1]);
-            im[2 * j + 1] = FMA(v.y, w.y, im[2 * j + 1]);
+          UNROLL for (i32 j = 0; j < HALF; j++) {
+            real2 w = march[i * PAIRS + j];
+            re[2 * j] = FMA(v.x, w.x, re[2 * j]);
+            im[2 * j] = FMA(v.y, w.x, im[2 * j]);
+            if (2 * j + 1 < WIDTH) {
+              re[2 * j + 1] = FMA(v.x, w.y, re[2 * j + 1]);
+              im[2 * j + 1] = FMA(v.y, w.y, im[2 * j + 1]);
+            }
           }
-        }
 #else
-        re[0] += v.x;
-        im[0] += v.y;
+          re[0] += v.x;
+          im[0] += v.y;
 #endif
+        } while (some);
       }
     }
     BARRIER();

@@ -28,6 +28,8 @@
 #define ROLL
 #define ACROSS WARP // threads that make rows of a lane's product
 #define SOME 4      // lanes that each makes between barriers
+#define BATCH 8     // reads on their way before the first is stored
+#define UNROLL _Pragma("unroll")
 #define PRODUCT_SYNC() WARP_SYNC()
 #else
 #define TILE_SYNC() BARRIER()
@@ -35,6 +37,8 @@
 #define ROLL _Pragma("unroll 1") // PoCL takes minutes over what it unrolls
 #define ACROSS 1
 #define SOME 1
+#define BATCH 1
+#define UNROLL
 #define PRODUCT_SYNC() ((void)0)
 #endif
 #define THREADS (WARP * WARPS)
@@ -284,9 +288,17 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
   const i32 from = t.in.work && !w.plane ? take : 0, in_pairs = !t.in.work && t.parts == 2;
   const i64 in_at = t.in.work ? 0 : w.take_at * t.in.element, in_step = t.in.work ? 1 : w.take_step * t.in.element;
   for (i32 r = 0; r < (direct ? 0 : mine); r += 1 + in_pairs)
-    for (i32 e = thread; e < (rows - from) << in_pairs; e += WARP) { // both parts of a number by neighbours
-      i32 part = e & in_pairs, k = from + (e >> in_pairs);
-      x[(r + part) * room + k] = k < take ? in[place[r] + part + in_at + k * in_step] : (real)0;
+    for (i32 first = thread, end = (rows - from) << in_pairs; first < end; first += BATCH * WARP) {
+      real got[BATCH];
+      UNROLL for (i32 u = 0; u < BATCH; u++) { // both parts of a number by neighbours
+        i32 e = first + u * WARP, k = from + (e >> in_pairs);
+        got[u] = e < end && k < take ? in[place[r] + (e & in_pairs) + in_at + k * in_step] : (real)0;
+      }
+      UNROLL for (i32 u = 0; u < BATCH; u++) {
+        i32 e = first + u * WARP;
+        if (e < end)
+          x[(r + (e & in_pairs)) * room + from + (e >> in_pairs)] = got[u];
+      }
     }
   BARRIER();
   for (i32 i = 0; i < (i32)w.ops; i++) { // each stage by loops of its own: no arms with barriers
@@ -295,8 +307,14 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
     GLOBAL const real *d = numbers + o.a, *e = numbers + o.b;
     for (i32 k = thread + (kind == CLEAR ? n : 0); k < (kind == CLEAR ? steps : kind == SCALE ? n : 0); k += WARP) {
       real factor = kind == SCALE ? d[k] : (real)0;
-      for (i32 r = 0; r < mine; r++)
-        x[r * room + k] = kind == SCALE ? MUL_EXACT(factor, x[r * room + k]) : (real)0;
+      for (i32 first = 0; first < mine; first += BATCH) {
+        real y[BATCH];
+        UNROLL for (i32 u = 0; u < BATCH; u++)
+          y[u] = kind == SCALE && first + u < mine ? MUL_EXACT(factor, x[(first + u) * room + k]) : (real)0;
+        UNROLL for (i32 u = 0; u < BATCH; u++)
+          if (first + u < mine)
+            x[(first + u) * room + k] = y[u];
+      }
     }
     product(x, room, mine, kind == PRODUCT || kind == PRODUCT_TRANSPOSED ? n : -1, steps, kind == PRODUCT_TRANSPOSED, d, e);
     solve(x, room, mine, kind == SOLVE || kind == SOLVE_TRANSPOSED ? n : 0, kind == SOLVE_TRANSPOSED, d, e);
@@ -311,8 +329,16 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
   const i64 out_at = t.out.work ? 0 : w.put_at * t.out.element, out_step = t.out.work ? 1 : w.put_step * t.out.element;
   GLOBAL const real *source = direct ? x + w.plane * t.plane : x;
   for (i32 r = 0; r < mine; r += 1 + out_pairs)
-    for (i32 e = thread; e < (all - begin) << out_pairs; e += WARP) {
-      i32 part = e & out_pairs, k = begin + (e >> out_pairs);
-      out[place[r] + part + out_at + k * out_step] = k < some ? source[(r + part) * room + k] : (real)0;
+    for (i32 first = thread, end = (all - begin) << out_pairs; first < end; first += BATCH * WARP) {
+      real got[BATCH];
+      UNROLL for (i32 u = 0; u < BATCH; u++) {
+        i32 e = first + u * WARP, k = begin + (e >> out_pairs);
+        got[u] = e < end && k < some ? source[(r + (e & out_pairs)) * room + k] : (real)0;
+      }
+      UNROLL for (i32 u = 0; u < BATCH; u++) {
+        i32 e = first + u * WARP;
+        if (e < end)
+          out[place[r] + (e & out_pairs) + out_at + (begin + (e >> out_pairs)) * out_step] = got[u];
+      }
     }
 }

@@ -42,17 +42,22 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
 
 /* Bytes of work memory that a call needs; pairs of a row of the coefficients. */
 size_t kugel__leg_gpu_work(const kugel__leg_gpu *plan);
+/* The same for calls of several times the plan's maps, and whether there are such calls. */
+size_t kugel__leg_gpu_work_of(const kugel__leg_gpu *plan, int64_t groups);
+bool kugel__leg_gpu_takes_groups(const kugel__leg_gpu *plan, bool f32);
 int64_t kugel__leg_gpu_row(const kugel__leg_gpu *plan);
 
-/* alm: n_alm sets one after another from coefficient alm_at on, complex float or double.
+/* alm: n_alm sets one after another from coefficient alm_at on, complex float or double; or, with row > 0, rows by degree and
+ * then order, `row` elements apart, of maps side by side and sets `part` elements apart.
  * leg[n_map][mmax + 1][row][4]: north re, im, south re, im. */
 typedef struct kugel__leg_gpu_job {
   kugel__mem alm, leg, work;
-  int64_t alm_at;
+  int64_t alm_at, row, part;
   bool f32, accumulate;
   bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
                    the same recurrences left them; set once they are there. NULL: they are made */
-  int maps;     /* that alm has, if fewer than the plan takes; leg and work have room for all */
+  int maps;     /* that alm has, if not as many as the plan takes: fewer, or more, in groups of as many that
+                   run side by side; leg and work have room for whole groups */
 } kugel__leg_gpu_job;
 
 /* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. */

@@ -82,7 +82,7 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
                                            int32_t orders, kugel_queue *queue)
 {
   const kugel__leg_halves *h = &p->halves;
-  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
+  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, 1, job->work);
   int64_t steps = p->offset[m0 + orders] - p->offset[m0], rows = p->leg->mmax + 1;
   kugel__mem sums[3] = {w.sums}, begun[3] = {w.begun};
   int64_t groups[2] = {h->groups, h->rest[KUGEL__BEFORE].groups},

@@ -9,6 +9,7 @@
 typedef struct kugel__leg_shape {
   int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, strips, middle, pole_tiles, pole_strips,
       groups;
+  int64_t series_step, leg_step, sums_step;
 } kugel__leg_shape;
 /* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
 typedef struct kugel__leg_parts {
@@ -19,7 +20,7 @@ typedef struct kugel__leg_parts {
 /* gpu_shape.c: of synthesis or the adjoint. */
 kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *plan, int adjoint);
 kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *plan, int adjoint, int64_t orders);
-kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *plan, kugel__mem work);
+kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *plan, int64_t groups, kugel__mem work);
 /* Bytes of the series, which begin the work memory of synthesis. */
 int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *plan);
 /* Later work of `then` waits for what `first` has now. */

@@ -5,13 +5,17 @@
 #include "sphere/legendre/gpu_launch.h"
 
 /* The structs of the kernels' texts. */
+typedef struct alm_layout {
+  int64_t first, row, part;
+} alm_layout;
 typedef struct columns {
   int32_t lmax, mmax, top, f32, m0, nm, tiles, polar, accumulate, sets;
-  int64_t alm;
+  alm_layout alm;
+  int64_t step;
 } columns;
 typedef struct polar_shape {
   int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows, components, sets;
-  int64_t alm;
+  alm_layout alm;
 } polar_shape;
 
 enum { WARP = KUGEL__LEG_GPU_WARP, PAGE = 4096 };
@@ -31,9 +35,20 @@ kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
 
 size_t kugel__leg_gpu_work(const kugel__leg_gpu *p)
 {
+  return kugel__leg_gpu_work_of(p, 1);
+}
+
+size_t kugel__leg_gpu_work_of(const kugel__leg_gpu *p, int64_t groups)
+{
   int64_t series =
-      kugel__leg_gpu_series_bytes(p) + (p->halves.used ? kugel__leg_gpu_halves_work(p, NULL) : 0);
-  return (size_t)kugel__max(series, (int64_t)kugel__leg_gpu_lay_out(p, (kugel__mem){NULL, 0}).end) + PAGE;
+      groups * kugel__leg_gpu_series_bytes(p) + (p->halves.used ? kugel__leg_gpu_halves_work(p, NULL) : 0);
+  return (size_t)kugel__max(series, (int64_t)kugel__leg_gpu_lay_out(p, groups, (kugel__mem){NULL, 0}).end) +
+         PAGE;
+}
+
+bool kugel__leg_gpu_takes_groups(const kugel__leg_gpu *p, bool f32)
+{
+  return !(f32 && p->halves.used);
 }
 
 int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
@@ -47,6 +62,11 @@ static int maps_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
   return job->maps ? job->maps : p->maps;
 }
 
+static uint32_t groups_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return (uint32_t)((maps_of(p, job) + p->maps - 1) / p->maps);
+}
+
 static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
 {
   const kugel__leg *g = p->leg;
@@ -58,7 +78,7 @@ static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                    .polar = p->polar_orders,
                    .accumulate = job->accumulate,
                    .sets = g->n_alm * maps_of(p, job),
-                   .alm = job->alm_at};
+                   .alm = {job->alm_at, job->row, job->part}};
 }
 
 // Of to_series and from_series, which have blocks of 256 threads.
@@ -96,7 +116,7 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                      .rows = p->polar_orders,
                      .components = g->n_map,
                      .sets = g->n_alm,
-                     .alm = job->alm_at};
+                     .alm = {job->alm_at, job->row, job->part}};
     kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP),
                                    (uint32_t)maps_of(p, job)},
                         .threads = {WARP}};
@@ -141,6 +161,9 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
                        KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
                        KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+  steps.blocks[2] = grid.blocks[1] = groups_of(p, job);
+  c.step = t.series_step = kugel__leg_gpu_series_bytes(p) / 16;
+  t.leg_step = 2 * p->maps * p->leg->n_map * (p->leg->mmax + 1) * p->row;
   KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
   if (t.tiles && !(job->series && *job->series)) {
     KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_TO_SERIES], &steps, 5, to_series, queue));
@@ -163,7 +186,11 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
 {
   columns c = columns_of(p, job);
   kugel__leg_shape t = kugel__leg_gpu_shape(p, 1);
-  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, job->work);
+  uint32_t groups = groups_of(p, job);
+  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, groups, job->work);
+  t.leg_step = 2 * p->maps * p->leg->n_map * (p->leg->mmax + 1) * p->row;
+  t.sums_step = p->sums / 8;
+  c.step = p->sums / 16;
   bool halves = job->f32 && p->halves.used;
   if (halves)
     c.tiles = kugel__leg_gpu_halves_groups(p);
@@ -177,6 +204,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
     kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
     kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1, rows.rows - rows.halo);
+    steps.blocks[2] = grid.blocks[1] = groups;
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),

@@ -22,12 +22,12 @@ kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *p, int adjoint)
                             .groups = p->groups};
 }
 
-kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, kugel__mem work)
+kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, int64_t groups, kugel__mem work)
 {
   const kugel__leg *g = p->leg;
-  size_t sums = (size_t)kugel__round_up(p->sums, PAGE);
+  size_t sums = (size_t)kugel__round_up(groups * p->sums, PAGE);
   size_t begun = (size_t)kugel__round_up(2 * (g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
-  size_t polar = (size_t)(p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
+  size_t polar = (size_t)(groups * p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (kugel__leg_parts){.sums = work,
                             .begun = {work.base, work.offset + sums},
                             .polar = {work.base, work.offset + sums + begun},

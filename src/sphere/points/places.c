@@ -6,7 +6,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "sphere/points/points.h"
+#include "sphere/points/gpu.h"
 
 enum { PART = 1 << 14 }; /* points per task */
 
@@ -59,6 +59,17 @@ static kugel_status fill(kugel_sht_points *p, const kugel_array *points)
   return s;
 }
 
+kugel_status kugel__points_open(const kugel_sht_points_plan *plan, int64_t n, kugel_sht_points **out)
+{
+  kugel_sht_points *p = kugel__calloc(plan->ctx, sizeof *p);
+  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for points");
+  p->plan = (kugel_sht_points_plan *)(uintptr_t)plan;
+  atomic_fetch_add(&p->plan->references, 1);
+  p->n = n;
+  *out = p;
+  return KUGEL_OK;
+}
+
 kugel_status kugel_sht_points_create(const kugel_sht_points_plan *plan, const kugel_array *points,
                                      kugel_sht_points **out)
 {
@@ -68,16 +79,14 @@ kugel_status kugel_sht_points_create(const kugel_sht_points_plan *plan, const ku
   KUGEL_CHECK(points, KUGEL_EINVAL, "points is NULL: pass an array [N, 2] of theta and phi");
   kugel_dtype type = kugel__dtype_is(points->dtype, KUGEL_F32) ? KUGEL_F32 : KUGEL_F64;
   int64_t n = -1;
-  KUGEL_TRY(kugel__array_check(points, "points", type, 1, (int64_t[]){2}, &n));
+  KUGEL_TRY(kugel__array_check_on(plan->gpu ? &plan->gpu->dev->info.device : NULL, points, "points", type, 1,
+                                  (int64_t[]){2}, &n));
   KUGEL_CHECK(points->ndim == 2, KUGEL_ESHAPE, "points has %d axes, must be [N, 2]", points->ndim);
   KUGEL_CHECK(n < (int64_t)1 << 31, KUGEL_ESHAPE, "there are %lld points, must be fewer than 2^31",
               (long long)n);
-  kugel_sht_points *p = kugel__calloc(plan->ctx, sizeof *p);
-  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for points");
-  p->plan = (kugel_sht_points_plan *)(uintptr_t)plan;
-  atomic_fetch_add(&p->plan->references, 1);
-  p->n = n;
-  kugel_status s = fill(p, points);
+  kugel_sht_points *p = NULL;
+  KUGEL_TRY(kugel__points_open(plan, n, &p));
+  kugel_status s = plan->gpu ? kugel__points_gpu_place(p, points, NULL) : fill(p, points);
   if (s) {
     kugel_sht_points_destroy(p);
     return s;
@@ -92,6 +101,7 @@ void kugel_sht_points_destroy(kugel_sht_points *p)
     return;
   kugel_sht_points_plan *plan = p->plan;
   kugel_nufft_points_destroy(p->places);
+  kugel__points_gpu_points_destroy(p);
   kugel__free(plan->ctx, p);
   kugel__points_release(plan);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of harmonic sums at points. */
-#include "sphere/points/points.h"
+#include "sphere/points/gpu.h"
 #include <math.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -13,10 +13,8 @@ static const struct {
     [KUGEL_SHT_GRAD] = {1, 2},   [KUGEL_SHT_DER1] = {1, 3},
 };
 
-static kugel_status check(kugel_ctx *ctx, kugel_sht_points_opts *o, int64_t *mmax, int64_t *nalm)
+static kugel_status check(kugel_sht_points_opts *o, int64_t *mmax, int64_t *nalm)
 {
-  KUGEL_CHECK(kugel__ctx(ctx)->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "sums at points run on the CPU: use a context with device \"cpu\"");
   KUGEL_CHECK((int)o->mode >= KUGEL_SHT_SCALAR && o->mode <= KUGEL_SHT_DER1, KUGEL_EINVAL,
               "mode is %d, must be KUGEL_SHT_SCALAR (0) to KUGEL_SHT_DER1 (4)", (int)o->mode);
   if (o->mode == KUGEL_SHT_SPIN)
@@ -24,9 +22,15 @@ static kugel_status check(kugel_ctx *ctx, kugel_sht_points_opts *o, int64_t *mma
   else
     KUGEL_CHECK(o->spin == 0 || (o->mode == KUGEL_SHT_TEB && o->spin == 2), KUGEL_EINVAL,
                 "spin is %d, must be 0 unless mode is KUGEL_SHT_SPIN", o->spin);
-  o->tolerance = o->tolerance == 0 ? 1e-9 : o->tolerance;
-  KUGEL_CHECK(o->tolerance >= 1e-13 && o->tolerance <= 0.1, KUGEL_EINVAL,
-              "tolerance is %g, must be 1e-13 to 0.1, or 0 for 1e-9", o->tolerance);
+  KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
+              (int)o->precision);
+  const bool single = o->precision == KUGEL_PRECISION_F32;
+  const double least = single ? 1e-6 : 1e-13, usual = single ? 2e-6 : 1e-9;
+  o->tolerance = o->tolerance == 0 ? usual : o->tolerance;
+  KUGEL_CHECK(o->tolerance >= least && o->tolerance <= 0.1, KUGEL_EINVAL,
+              "tolerance is %g, must be %g to 0.1, or 0 for %g%s", o->tolerance, least, usual,
+              single ? "; precision F64 takes 1e-13 and more" : "");
   *mmax = o->mmax;
   KUGEL_TRY(kugel__alm_option(o->lmax, mmax, nalm));
   double modes = (double)(*mmax + 1) * (double)(2 * o->lmax + 2);
@@ -57,6 +61,8 @@ static kugel_status make_legendre(kugel_sht_points_plan *p)
 static kugel_status make(kugel_sht_points_plan *p)
 {
   KUGEL_TRY(make_legendre(p));
+  if (p->ctx->device.type != KUGEL_CPU)
+    return kugel__points_gpu_create(p);
   double scale = 1 / (double)p->circle;
   kugel_fft_opts f = {.size = sizeof f, .forward_scale = scale, .inverse_scale = scale};
   KUGEL_TRY(kugel_fft_create(p->ctx, 1, &p->circle, &f, &p->fft));
@@ -79,7 +85,7 @@ kugel_status kugel_sht_points_plan_create(kugel_ctx *ctx, const kugel_sht_points
   kugel_sht_points_opts o;
   int64_t mmax, nalm;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_points_opts"));
-  KUGEL_TRY(check(ctx, &o, &mmax, &nalm));
+  KUGEL_TRY(check(&o, &mmax, &nalm));
   kugel_sht_points_plan *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
@@ -95,8 +101,10 @@ kugel_status kugel_sht_points_plan_create(kugel_ctx *ctx, const kugel_sht_points
   p->mmax = mmax;
   p->nalm = nalm;
   p->tolerance = o.tolerance;
+  p->single = o.precision == KUGEL_PRECISION_F32;
   p->rings = kugel_fft_good_size(o.lmax + 1) + 1;
   p->circle = 2 * (p->rings - 1);
+  p->pitch = p->circle + 4;
   p->npairs = (p->rings + 1) / 2;
   p->row = kugel__round_up(p->npairs, 8);
   kugel_status s = make(p);
@@ -113,6 +121,7 @@ void kugel__points_release(kugel_sht_points_plan *p)
   if (!p || atomic_fetch_sub(&p->references, 1) > 1)
     return;
   kugel_ctx *ctx = p->ctx;
+  kugel__points_gpu_destroy(p);
   kugel__leg_destroy(p->leg);
   kugel_fft_destroy(p->fft);
   kugel_nufft_destroy(p->nufft);
@@ -123,6 +132,12 @@ void kugel__points_release(kugel_sht_points_plan *p)
 void kugel_sht_points_plan_destroy(kugel_sht_points_plan *plan)
 {
   kugel__points_release(plan);
+}
+
+int kugel__points_odd(const kugel_sht_points_plan *p, int c)
+{
+  bool scalar = p->n_map % 2 && c == 0; // alone, or first of three
+  return scalar ? 0 : p->spin % 2;
 }
 
 kugel_status kugel_sht_points_get_info(const kugel_sht_points_plan *p, kugel_sht_points_info *info)
@@ -141,6 +156,7 @@ kugel_status kugel_sht_points_get_info(const kugel_sht_points_plan *p, kugel_sht
                                .ntheta = p->rings,
                                .width = nufft.width,
                                .upsampling = nufft.upsampling};
-  own.bytes = nufft.bytes + (uint64_t)(p->n_map * (p->mmax + 1) * p->circle) * 16;
+  own.bytes = nufft.bytes +
+              (p->gpu ? kugel__points_gpu_bytes(p) : (uint64_t)(p->n_map * (p->mmax + 1) * p->pitch) * 16);
   return kugel__give_info(info, &own, sizeof own, "kugel_sht_points_info");
 }

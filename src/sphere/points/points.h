@@ -26,18 +26,28 @@ struct kugel_sht_points_plan {
   double tolerance;
   int64_t rings, circle; /* colatitudes 0 ... pi, samples of a whole circle: 2 (rings - 1) */
   int64_t npairs, row;
+  int64_t
+      pitch; /* from circle to circle of the torus, in complex numbers: not a multiple of 4 KiB, which few lines of a cache share */
   kugel__leg *leg;
   kugel_fft *fft; /* along the circle */
   kugel_nufft *nufft;
+  bool single;                   /* FFTs in float, on a device */
+  struct kugel__points_gpu *gpu; /* of a plan on a device, sphere/points/gpu.h */
 };
 
 struct kugel_sht_points {
   kugel_sht_points_plan *plan;
   int64_t n;
   kugel_nufft_points *places;
+  struct kugel__points_gpu_points *gpu;
 };
 
 void kugel__points_release(kugel_sht_points_plan *plan);
+
+/* Points without places. */
+kugel_status kugel__points_open(const kugel_sht_points_plan *plan, int64_t n, kugel_sht_points **out);
+/* Of the continuation of component c over the poles: 1 if its sign is that of m + 1, 0 if that of m. */
+int kugel__points_odd(const kugel_sht_points_plan *p, int c);
 
 /* Checks what an execution is given; gives the batch. */
 kugel_status kugel__points_check(const kugel_sht_points *points, const kugel_array *alm,

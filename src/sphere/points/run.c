@@ -6,7 +6,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "sphere/alm/alm.h"
-#include "sphere/points/points.h"
+#include "sphere/points/gpu.h"
 
 enum { PART = 1 << 14 }; /* points per task */
 
@@ -16,7 +16,7 @@ typedef struct call {
   kugel__alms alm;
   void *values; /* [n_map][n] of this set, float if f32 */
   bool f32;
-  double *torus;   /* [n_map][mmax + 1][circle] complex */
+  double *torus;   /* [n_map][mmax + 1][pitch] complex */
   double *numbers; /* [n_map][n]: values, or copies of floats */
   double *copies;  /* for floats */
   int64_t workers;
@@ -29,14 +29,13 @@ typedef struct call {
 /* The row of the torus of component c and order m. */
 static double *circle_of(const call *t, int c, int64_t m)
 {
-  return t->torus + (c * (t->plan->mmax + 1) + m) * t->plan->circle * 2;
+  return t->torus + (c * (t->plan->mmax + 1) + m) * t->plan->pitch * 2;
 }
 
 /* Of the continuation of component c over the poles. */
 static double sign_of(const kugel_sht_points_plan *p, int64_t m, int c)
 {
-  bool scalar = p->n_map % 2 && c == 0; // alone, or first of three
-  return (m + (scalar ? 0 : p->spin)) % 2 ? -1 : 1;
+  return (m + kugel__points_odd(p, c)) % 2 ? -1 : 1;
 }
 
 /* Where ring i lies in the four rows of a component. */
@@ -133,23 +132,29 @@ static kugel_status give_floats(void *arg, int64_t part)
   return KUGEL_OK;
 }
 
-/* The torus as modes (theta, phi). */
+/* The torus as modes (theta, phi), and as circles (order, theta). */
 typedef struct torus_view {
-  int64_t shape[3], stride[3];
-  kugel_array modes;
+  int64_t shape[3], stride[3], circle_shape[3], circle_stride[3];
+  kugel_array modes, circles;
 } torus_view;
 
 static void view(const call *t, torus_view *v)
 {
   const kugel_sht_points_plan *p = t->plan;
   const int64_t orders = p->mmax + 1;
-  *v = (torus_view){.shape = {p->n_map, p->circle, orders}, .stride = {orders * p->circle, 1, p->circle}};
+  *v = (torus_view){.shape = {p->n_map, p->circle, orders},
+                    .stride = {orders * p->pitch, 1, p->pitch},
+                    .circle_shape = {p->n_map, orders, p->circle},
+                    .circle_stride = {orders * p->pitch, p->pitch, 1}};
   v->modes = (kugel_array){.data = t->torus,
                            .device = {KUGEL_CPU, 0},
                            .ndim = 3,
                            .dtype = KUGEL_C128,
                            .shape = v->shape,
                            .strides = v->stride};
+  v->circles = v->modes;
+  v->circles.shape = v->circle_shape;
+  v->circles.strides = v->circle_stride;
 }
 
 /* ---- one set ---- */
@@ -178,14 +183,13 @@ static kugel_status synthesis(call *t, double share)
 {
   const kugel_sht_points_plan *p = t->plan;
   int64_t orders = p->mmax + 1, n = t->points->n, parts = t->f32 ? (p->n_map * n + PART - 1) / PART : 0;
-  kugel_array circles = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle),
-              values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
+  kugel_array values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
   torus_view v;
   view(t, &v);
   kugel__progress_stage_by(0, share, "synthesis at points", order_part, p);
   KUGEL_TRY(kugel__parallel_on(p->ctx, t->workers, orders, synthesis_m, t));
   kugel__span outer = kugel__progress_enter(share, 1);
-  kugel_status s = kugel_fft_execute(p->fft, KUGEL_FORWARD, &circles, &circles, NULL);
+  kugel_status s = kugel_fft_execute(p->fft, KUGEL_FORWARD, &v.circles, &v.circles, NULL);
   if (!s)
     s = kugel_nufft_execute(t->points->places, &v.modes, &values, NULL);
   kugel__progress_leave(outer);
@@ -196,15 +200,14 @@ static kugel_status adjoint(call *t, double share)
 {
   const kugel_sht_points_plan *p = t->plan;
   int64_t orders = p->mmax + 1, n = t->points->n, parts = t->f32 ? (p->n_map * n + PART - 1) / PART : 0;
-  kugel_array circles = *KUGEL_ARRAY(t->torus, KUGEL_C128, p->n_map, orders, p->circle),
-              values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
+  kugel_array values = *KUGEL_ARRAY(t->numbers, KUGEL_F64, p->n_map, n);
   torus_view v;
   view(t, &v);
   KUGEL_TRY(kugel__parallel(p->ctx, parts, give_floats, t));
   kugel__span outer = kugel__progress_enter(0, 1 - share);
   kugel_status s = kugel_nufft_adjoint(t->points->places, &values, &v.modes, NULL);
   if (!s)
-    s = kugel_fft_execute(p->fft, KUGEL_INVERSE, &circles, &circles, NULL);
+    s = kugel_fft_execute(p->fft, KUGEL_INVERSE, &v.circles, &v.circles, NULL);
   kugel__progress_leave(outer);
   KUGEL_TRY(s);
   kugel__progress_stage_by(1 - share, 1, "adjoint at points", order_part, p);
@@ -217,7 +220,7 @@ static kugel_status begin(call *t)
 {
   const kugel_sht_points_plan *p = t->plan;
   t->workers = kugel__ctx_threads(p->ctx);
-  size_t torus = (size_t)(p->n_map * (p->mmax + 1) * p->circle) * 16,
+  size_t torus = (size_t)(p->n_map * (p->mmax + 1) * p->pitch) * 16,
          numbers = t->f32 ? (size_t)(p->n_map * kugel__max(1, t->points->n)) * 8 : 8;
   t->column_size = (size_t)kugel__round_up(p->n_alm * (p->lmax + 1) * 16, 64);
   t->rows_size = (size_t)(p->n_map * 4 * p->row * 8);
@@ -239,26 +242,36 @@ static void end(call *t)
 }
 
 /* One set may come without its axis of length 1. */
-static kugel_status check_one(const kugel_array *a, const char *name, kugel_dtype narrow, kugel_dtype wide,
-                              int sets, int64_t n, int64_t *batch)
+static kugel_status check_one(const kugel_device *here, const kugel_array *a, const char *name,
+                              kugel_dtype narrow, kugel_dtype wide, int sets, int64_t n, int64_t *batch)
 {
   KUGEL_CHECK(a, KUGEL_EINVAL, "%s is NULL: pass an array", name);
   int64_t shape[] = {sets, n};
   bool bare = sets == 1 && (a->ndim < 2 || !a->shape || a->shape[a->ndim - 2] != 1);
-  return kugel__array_check(a, name, kugel__dtype_is(a->dtype, narrow) ? narrow : wide, bare ? 1 : 2,
-                            shape + bare, batch);
+  return kugel__array_check_on(here, a, name, kugel__dtype_is(a->dtype, narrow) ? narrow : wide, bare ? 1 : 2,
+                               shape + bare, batch);
+}
+
+/* Handles of OpenCL are no addresses. */
+static kugel_status check_apart(const kugel_array *alm, const kugel_array *values)
+{
+  const int32_t type = alm->device.type;
+  if (type != values->device.type || (type == KUGEL_OPENCL && alm->data != values->data))
+    return KUGEL_OK;
+  return kugel__array_disjoint(alm, "alm", values, "values");
 }
 
 kugel_status kugel__points_check(const kugel_sht_points *points, const kugel_array *alm,
                                  const kugel_array *values, kugel_queue *queue, int64_t *batch)
 {
   KUGEL_CHECK(points, KUGEL_EINVAL, "points is NULL: make them by kugel_sht_points_create");
-  KUGEL_CHECK(!queue, KUGEL_EINVAL, "queue is not NULL: sums at points run on the CPU");
   const kugel_sht_points_plan *p = points->plan;
+  const kugel_device *here = p->gpu ? &p->gpu->dev->info.device : NULL;
+  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL, the plan is on the CPU");
   *batch = -1;
-  KUGEL_TRY(check_one(alm, "alm", KUGEL_C64, KUGEL_C128, p->n_alm, p->nalm, batch));
-  KUGEL_TRY(check_one(values, "values", KUGEL_F32, KUGEL_F64, p->n_map, points->n, batch));
-  return kugel__array_disjoint(alm, "alm", values, "values");
+  KUGEL_TRY(check_one(here, alm, "alm", KUGEL_C64, KUGEL_C128, p->n_alm, p->nalm, batch));
+  KUGEL_TRY(check_one(here, values, "values", KUGEL_F32, KUGEL_F64, p->n_map, points->n, batch));
+  return check_apart(alm, values);
 }
 
 static kugel_status run(const kugel_sht_points *points, bool to_alm, const kugel_array *alm,
@@ -267,6 +280,8 @@ static kugel_status run(const kugel_sht_points *points, bool to_alm, const kugel
   int64_t batch;
   KUGEL_TRY(kugel__points_check(points, alm, values, queue, &batch));
   const kugel_sht_points_plan *p = points->plan;
+  if (p->gpu)
+    return kugel__points_gpu_run(points, to_alm, alm, values, batch, queue);
   call t = {.points = points, .plan = p, .f32 = values->dtype.bits == 32};
   t.alm.f32 = alm->dtype.bits == 64;
   kugel__span whole = kugel__progress_enter(0, 1);

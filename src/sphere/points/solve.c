@@ -7,7 +7,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "sphere/points/points.h"
+#include "sphere/points/gpu.h"
 
 typedef struct solver {
   const kugel_sht_points *points;
@@ -108,6 +108,18 @@ static kugel_status check_opts(const kugel_solve_opts *given, kugel_solve_opts *
   return KUGEL_OK;
 }
 
+static kugel_status end(kugel_status s, const kugel_solve_stats *st, double tolerance,
+                        kugel_solve_stats *stats)
+{
+  if (stats)
+    *stats = *st;
+  if (!s && st->normal_residual > tolerance)
+    s = KUGEL_FAIL(KUGEL_ECONVERGE,
+                   "residual is %.3g after %d iterations, wanted %.3g: allow more iterations",
+                   st->normal_residual, st->iterations, tolerance);
+  return s;
+}
+
 kugel_status kugel_sht_points_solve(const kugel_sht_points *points, const kugel_array *values,
                                     const kugel_array *alm, const kugel_solve_opts *opts,
                                     kugel_solve_stats *stats, kugel_queue *queue)
@@ -121,6 +133,10 @@ kugel_status kugel_sht_points_solve(const kugel_sht_points *points, const kugel_
   KUGEL_CHECK(p->n_alm == p->n_map, KUGEL_ENOTSUP, "gradient modes cannot be solved for: use mode SCALAR");
   KUGEL_CHECK(batch == 1, KUGEL_ESHAPE, "the batch is %lld, must be 1: solve one set of values at a time",
               (long long)batch);
+  if (p->gpu) {
+    kugel_status there = kugel__points_gpu_solve(points, values, alm, &o, &st, queue);
+    return end(there, &st, o.tolerance, stats);
+  }
   solver v = {.points = points, .alm = 2 * p->n_alm * p->nalm, .values = p->n_map * points->n};
   size_t bytes = (size_t)(2 * kugel__round_up(v.values + 1, 8) + 3 * kugel__round_up(v.alm, 8)) * 8;
   v.r = kugel__scratch_get(p->ctx, bytes);
@@ -136,11 +152,5 @@ kugel_status kugel_sht_points_solve(const kugel_sht_points *points, const kugel_
   if (!s)
     store(&v, alm);
   kugel__scratch_put(p->ctx, v.r);
-  if (stats)
-    *stats = st;
-  if (!s && st.normal_residual > o.tolerance)
-    s = KUGEL_FAIL(KUGEL_ECONVERGE,
-                   "residual is %.3g after %d iterations, wanted %.3g: allow more iterations",
-                   st.normal_residual, st.iterations, o.tolerance);
-  return s;
+  return end(s, &st, o.tolerance, stats);
 }

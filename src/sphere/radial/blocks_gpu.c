@@ -2,6 +2,7 @@
 /* Plans of radial convolution by blocks of rings. */
 #include "sphere/radial/blocks_gpu.h"
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -191,12 +192,20 @@ static kugel_status take_spectra(const kugel_radial *p, kugel__radial_block *b, 
   return KUGEL_OK;
 }
 
+/* A grid with the arrays of another; its own count of references, since other threads may count those of the other. */
+static void share_grid(const kugel_grid *from, kugel_grid *to)
+{
+  const size_t at = offsetof(kugel_grid, ctx);
+  memcpy((char *)to + at, (const char *)from + at, sizeof *to - at);
+  atomic_init(&to->references, 1);
+}
+
 static kugel_status make_block(const kugel_radial *p, kugel_ctx *ctx, kugel__radial_block *b, bool *fits)
 {
   int64_t lo, hi;
   pairs_of(p, b->p0, b->p1, &lo, &hi);
   b->view = *p;
-  b->grid = *p->grid;
+  share_grid(p->grid, &b->grid);
   b->view.ctx = ctx;
   b->view.grid = &b->grid;
   b->view.ring = NULL;

@@ -41,8 +41,9 @@ enum {
 enum { RADIUS, CUT_ERROR, INTEGRAL, TOLERANCE, CUT, SCALE, NORM };
 _Static_assert(CARD * 8 + sizeof(kugel__grid_card) <= sizeof(((kugel__order *)0)->word), "an order has room");
 
-static void drop(kugel__radial_led *l)
+static void drop(void *led)
 {
+  kugel__radial_led *l = led;
   if (!l)
     return;
   kugel_ctx *ctx = l->ctx;
@@ -265,10 +266,7 @@ void kugel__radial_unlead(kugel_radial *p)
 {
   if (!p->led)
     return;
-  kugel__order o = {.kind = KUGEL__LEAD_RADIAL, .verb = KUGEL__LEAD_DROP, .id = p->led->id};
-  kugel__lead_begin(p->led->comm, &o);
-  drop(p->led);
-  kugel__lead_end();
+  kugel__lead_drop(p->led->comm, p->led->id, drop, p->led);
   p->led = NULL;
 }
 
@@ -287,9 +285,4 @@ static void serve_work(void *plan, const kugel__order *order)
   work(plan, order, NULL, NULL);
 }
 
-static void serve_drop(void *plan)
-{
-  drop(plan);
-}
-
-const kugel__lead_kind kugel__radial_served = {serve_make, serve_work, serve_drop};
+const kugel__lead_kind kugel__radial_served = {serve_make, serve_work, drop};

@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "polynomial/alt.h"
+#include "alt/alt.h"
 #include "sphere/alm/alm.h"
 #include "sphere/sht/connection.h"
 

@@ -89,9 +89,10 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
     g->device->ops->after(NULL, g->last);
     g->device->ops->event_free(g->last);
   }
-  void *blocks[] = {g->coefs.base, g->work.base, g->weight.base,      g->bad.base,
-                    g->alm.base,   g->map.base,  g->batch_coefs.base, g->batch_work.base};
-  for (int i = 0; i < 8; i++)
+  void *blocks[] = {g->coefs.base,       g->work.base,      g->weight.base,      g->bad.base,
+                    g->alm.base,         g->map.base,       g->batch_coefs.base, g->batch_work.base,
+                    g->group_coefs.base, g->group_work.base};
+  for (int i = 0; i < 10; i++)
     kugel__device_free(g->device, blocks[i]);
   kugel__sht_gpu_vectors_free(g);
   kugel__parts_destroy(p);

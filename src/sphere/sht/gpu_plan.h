@@ -36,6 +36,8 @@ struct kugel__sht_gpu {
   kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
   kugel__leg_gpu *batch;               // maps of a batch that go together: made when first needed; NULL: none
   kugel__mem batch_coefs, batch_work;
+  int groups; // of such batches that run side by side (gpu_shells.c), with memory of their own; 0: not known yet, 1: none
+  kugel__mem group_coefs, group_work;
   bool covered; // every pixel is on a ring
   pthread_mutex_t lock;
   kugel__event *last;                     // under the lock: of the latest execution,
@@ -62,6 +64,14 @@ typedef struct kugel__gpu_how {
 
 /* Memory that the plan keeps, if it was not taken yet. */
 kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out);
+
+/* Work memory is taken over from the last execution, and left with an event, or after a wait. Under the plan's lock. */
+kugel_status kugel__sht_gpu_enter(kugel__sht_gpu *g, kugel_queue *queue);
+kugel_status kugel__sht_gpu_leave(kugel__sht_gpu *g, kugel_queue *queue, bool wait, kugel_status s);
+/* Maps of a batch that go together at a time, memory for which is taken when first needed, 1: none do; and the fewest
+ * that do: fewer are faster one by one. */
+int kugel__sht_gpu_together(const kugel_sht *plan, int64_t batch);
+int kugel__sht_gpu_least_together(int maps);
 
 /* The two stages of a transform in one piece, between the plan's Fourier coefficients and alms or maps. */
 kugel_status kugel__sht_gpu_legendre(const kugel_sht *plan, const kugel__gpu_side *alm,

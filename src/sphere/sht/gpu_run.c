@@ -57,8 +57,7 @@ static kugel_status perform(const kugel_sht *p, const side *alm, const side *map
   return to_map ? move_map(p, map, KUGEL__DOWNLOAD, queue) : move_alm(p, alm, KUGEL__DOWNLOAD, queue);
 }
 
-/* Work memory is taken over from the last execution, and left with an event. */
-static kugel_status enter(kugel__sht_gpu *g, kugel_queue *queue)
+kugel_status kugel__sht_gpu_enter(kugel__sht_gpu *g, kugel_queue *queue)
 {
   KUGEL_TRY(kugel__device_alive(g->device));
   if (g->last) {
@@ -69,7 +68,7 @@ static kugel_status enter(kugel__sht_gpu *g, kugel_queue *queue)
   return KUGEL_OK;
 }
 
-static kugel_status leave(kugel__sht_gpu *g, kugel_queue *queue, bool wait, kugel_status s)
+kugel_status kugel__sht_gpu_leave(kugel__sht_gpu *g, kugel_queue *queue, bool wait, kugel_status s)
 {
   if (wait || s) {
     kugel_status done = g->device->ops->wait(queue); // also after a failure: nothing may still be running
@@ -83,7 +82,7 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t,
   kugel__sht_gpu *g = p->gpu;
   kugel_queue *q = queue ? queue : &g->device->queue;
   pthread_mutex_lock(&g->lock);
-  kugel_status s = enter(g, q);
+  kugel_status s = kugel__sht_gpu_enter(g, q);
   bool parts = p->ops->sets_forward &&
                (t->verb == KUGEL__SHT_SYNTHESIS || t->verb == KUGEL__SHT_ADJOINT); // they copy for themselves
   if (!s && parts)
@@ -99,7 +98,7 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t,
   }
   if (!s && !parts)
     s = perform(p, alm, map, t, q);
-  s = leave(g, q, t->wait || !queue || alm->host || map->host, s);
+  s = kugel__sht_gpu_leave(g, q, t->wait || !queue || alm->host || map->host, s);
   pthread_mutex_unlock(&g->lock);
   return s;
 }
@@ -160,27 +159,29 @@ static kugel_status make_batch(const kugel_sht *p, int maps)
   return s;
 }
 
-// Fewer maps are faster one by one.
-static int least_together(int maps)
+int kugel__sht_gpu_least_together(int maps)
 {
   return maps > 2 ? 3 : 2;
 }
 
-// How many maps of a batch go together.
-static int maps_together(const kugel_sht *p, const task *t, int64_t batch)
+int kugel__sht_gpu_together(const kugel_sht *p, int64_t batch)
 {
   kugel__sht_gpu *g = p->gpu;
-  bool plain = t->verb == KUGEL__SHT_SYNTHESIS || t->verb == KUGEL__SHT_ADJOINT ||
-               (t->verb == KUGEL__SHT_ANALYSIS && !p->opts.iterations && !p->pixel_weight);
-  if (g->parts || !plain || batch < 2)
-    return 1;
   int maps = kugel__leg_gpu_together(g->device, p->leg);
-  if (batch < least_together(maps))
+  if (g->parts || batch < 2 || batch < kugel__sht_gpu_least_together(maps))
     return 1;
   pthread_mutex_lock(&g->lock);
   kugel_status s = make_batch(p, maps);
   pthread_mutex_unlock(&g->lock);
   return s ? 1 : maps;
+}
+
+// How many maps of a batch go together.
+static int maps_together(const kugel_sht *p, const task *t, int64_t batch)
+{
+  bool plain = t->verb == KUGEL__SHT_SYNTHESIS || t->verb == KUGEL__SHT_ADJOINT ||
+               (t->verb == KUGEL__SHT_ANALYSIS && !p->opts.iterations && !p->pixel_weight);
+  return plain ? kugel__sht_gpu_together(p, batch) : 1;
 }
 
 static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const kugel_array *map,
@@ -195,7 +196,7 @@ static kugel_status run_arrays(const kugel_sht *p, const kugel_array *alm, const
     together = maps_together(p, &t, batch);
   for (int64_t b = 0; b < batch; b += kugel__max(t.how.maps, 1)) {
     int left = (int)kugel__min(batch - b, together);
-    t.how.maps = together > 1 && left >= least_together(together) ? left : 0;
+    t.how.maps = together > 1 && left >= kugel__sht_gpu_least_together(together) ? left : 0;
     kugel__alms ha = kugel__sht_alms(p, alm, b);
     kugel__maps hm = kugel__sht_maps(p, map, b);
     side sa = {.host = ha.data, .device.f32 = ha.f32}, sm = {.host = hm.data, .device.f32 = hm.f32};

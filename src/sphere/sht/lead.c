@@ -39,8 +39,9 @@ static kugel_status begin(kugel_comm *c, task *t)
 
 /* ---- making and dropping ---- */
 
-static void drop(kugel__led *l)
+static void drop(void *led)
 {
+  kugel__led *l = led;
   if (!l)
     return;
   kugel_ctx *ctx = l->ctx;
@@ -188,10 +189,7 @@ kugel_status kugel__sht_be_led(kugel_sht *p)
 
 void kugel__sht_unlead(kugel_sht *p)
 {
-  task t = {.verb = KUGEL__LEAD_DROP, .id = p->led->id};
-  begin(p->led->comm, &t);
-  drop(p->led);
-  kugel__lead_end();
+  kugel__lead_drop(p->led->comm, p->led->id, drop, p->led);
   p->led = NULL;
 }
 
@@ -214,9 +212,4 @@ static void serve_work(void *plan, const kugel__order *order)
   transform(plan, &t, NULL, NULL);
 }
 
-static void serve_drop(void *plan)
-{
-  drop(plan);
-}
-
-const kugel__lead_kind kugel__sht_served = {serve_make, serve_work, serve_drop};
+const kugel__lead_kind kugel__sht_served = {serve_make, serve_work, drop};

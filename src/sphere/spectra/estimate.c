@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "core/plan.h"
 #include "sphere/spectra/estimate.h"
 
 static const double MOST_CONDITION = 1e12;
@@ -166,12 +167,10 @@ kugel_status kugel_spectra_create(kugel_ctx *ctx, const kugel_spectra_opts *opts
   kugel_spectra_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_spectra_opts"));
   KUGEL_TRY(check(&o));
-  kugel_ctx *held = kugel__ctx_retain(ctx);
-  kugel_spectra *p = kugel__calloc(held, sizeof *p);
-  if (!p) {
-    kugel_ctx_destroy(held);
-    return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
-  }
+  kugel_ctx *held;
+  kugel_spectra *p = kugel__plan_alloc(ctx, sizeof *p, &held);
+  if (!p)
+    return KUGEL_ENOMEM;
   p->ctx = held;
   p->lmax = o.lmax;
   p->lmax_mask = o.lmax_mask;

@@ -80,9 +80,12 @@ static int64_t least_period(const kugel__volume_axis *a, const span *s)
 static void choose_period(const kugel_volume *p, kugel__volume_axis *a, const span *s, bool rows)
 {
   int64_t least = least_period(a, s), segments = rows ? p->segments : 1;
+  bool weighed = p->depth && p->ctx->device.type != KUGEL_CPU && a == &p->axis[0];
+  least = weighed ? kugel__max(least, 2) : least; // kernels of devices weigh lines
   a->points = good_points((least + segments - 1) / segments);
   a->length = segments * a->points;
-  if (p->opts.boundary == KUGEL_BOUNDARY_PERIODIC && !(rows && (p->halved || p->parts > 1)) && s->extended &&
+  if (p->opts.boundary == KUGEL_BOUNDARY_PERIODIC && !(weighed && a->n == 1) &&
+      !(rows && (p->halved || p->parts > 1)) && s->extended &&
       kugel__radices_of(a->n).cost <= kugel__radices_of(a->points).cost &&
       (p->ctx->device.type == KUGEL_CPU || (a->m <= a->n && is_smooth(a->n)))) {
     a->points = a->length = a->n;

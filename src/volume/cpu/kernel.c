@@ -26,7 +26,7 @@ bool kugel__volume_dtype(kugel_dtype t, bool complex_data)
 
 kugel_status kugel__volume_take_kernel(const kugel_volume *p, const kugel_array *a, kugel__volume_box *box)
 {
-  int own = p->ndim + (p->opts.kernels ? 1 : 0);
+  int own = p->ndim + (p->opts.kernels || p->depth ? 1 : 0);
   char text[256];
   KUGEL_CHECK(a, KUGEL_EINVAL, "kernel is NULL: pass an array");
   KUGEL_CHECK(a->ndim == own && a->shape, KUGEL_ESHAPE, "kernel has ndim %d, must be %d with a shape",
@@ -42,25 +42,27 @@ kugel_status kugel__volume_take_kernel(const kugel_volume *p, const kugel_array 
   int64_t stride = 1;
   for (int d = own - 1; d >= 0; d--) {
     int at = d - own + 4; // of box.step
-    int64_t want = at == 0 || (at < 4 - p->ndim) ? p->opts.kernels : p->axis[at - 1].k;
+    int64_t want = at == 0 || (at < 4 - p->ndim) ? p->stored : p->axis[at - 1].k;
     KUGEL_CHECK(a->shape[d] == want, KUGEL_ESHAPE, "kernel is %s: its extent on axis %d must be %lld", text,
                 d, (long long)want);
     box->step[at < 4 - p->ndim ? 0 : at] = a->strides ? a->strides[d] : stride;
     stride *= a->shape[d];
   }
+  if (!a->data && p->opts.read_kernel) // box->data is not used
+    return KUGEL_OK;
   KUGEL_CHECK(a->data, KUGEL_EINVAL, "kernel has data NULL");
   return kugel__array_check_reach(a, "kernel", false);
 }
 
-// Reads all elements: finite ones, and not zeros alone.
-static kugel_status check_kernel(kugel_volume *p, int which, const kugel__volume_box *b, double *row)
+kugel_status kugel__volume_check_planes(const kugel_volume *p, int which, const kugel__volume_box *b,
+                                        int64_t first, int64_t count, double *row, double totals[2])
 {
   const kugel__volume_axis *a = p->axis;
   bool complex_one = b->dtype.code == KUGEL_COMPLEX;
-  double sum = 0, size_of_sum = 0;
+  double *planes = p->sums && p->depth ? p->sums + which * a[0].k : NULL;
   kugel_dtype part = complex_one ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(b->dtype.bits / 2), 1} : b->dtype;
   int64_t size = b->dtype.bits / 8, parts = complex_one ? 2 : 1;
-  for (int64_t r = 0; r < a[0].k * a[1].k; r++)
+  for (int64_t r = 0; r < count * a[1].k; r++)
     for (int64_t i = 0; i < parts; i++) {
       int64_t z = r / a[1].k, y = r % a[1].k, at = z * b->step[1] + y * b->step[2];
       kugel__volume_ops_now()->read(part, b->data + at * size + i * size / 2, b->step[3] * parts, a[2].k,
@@ -68,19 +70,36 @@ static kugel_status check_kernel(kugel_volume *p, int which, const kugel__volume
       for (int64_t x = 0; x < a[2].k; x++) {
         KUGEL_CHECK(isfinite(row[x]), KUGEL_EINVAL,
                     "kernel %d holds %g at (z, y, x) = (%lld, %lld, %lld): elements must be finite", which,
-                    row[x], (long long)z, (long long)y, (long long)x);
-        sum += row[x];
-        size_of_sum += fabs(row[x]);
+                    row[x], (long long)(first + z), (long long)y, (long long)x);
+        totals[0] += row[x];
+        totals[1] += fabs(row[x]);
+        if (planes)
+          planes[first + z] += row[x];
       }
     }
-  KUGEL_CHECK(size_of_sum > 0, KUGEL_EINVAL,
+  return KUGEL_OK;
+}
+
+kugel_status kugel__volume_check_totals(const kugel_volume *p, int which, const double totals[2])
+{
+  KUGEL_CHECK(totals[1] > 0, KUGEL_EINVAL,
               "kernel %d is zero everywhere: it must have an element that is not 0", which);
   if (!p->sums)
     return KUGEL_OK;
-  KUGEL_CHECK(fabs(sum) > 1e-12 * size_of_sum, KUGEL_EINVAL,
+  KUGEL_CHECK(fabs(totals[0]) > 1e-12 * totals[1], KUGEL_EINVAL,
               "kernel %d has the sum %g, by which KUGEL_BOUNDARY_UNKNOWN divides: use another boundary",
-              which, sum);
-  p->sums[which] = sum;
+              which, totals[0]);
+  if (!p->depth)
+    p->sums[which] = totals[0];
+  return KUGEL_OK;
+}
+
+kugel_status kugel__volume_make_sums(kugel_volume *p)
+{
+  if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN)
+    return KUGEL_OK;
+  p->sums = kugel__calloc(p->ctx, (size_t)(p->stored * (p->depth ? p->axis[0].k : 1)) * 8);
+  KUGEL_CHECK(p->sums, KUGEL_ENOMEM, "no memory for sums of %d kernels", p->stored);
   return KUGEL_OK;
 }
 
@@ -88,15 +107,16 @@ kugel_status kugel__volume_check_kernels(kugel_volume *p, const kugel_array *ker
 {
   kugel__volume_box box;
   KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
-  if (p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN)
-    KUGEL_ALLOC(p->ctx, p->sums, (size_t)p->kernels * 8);
+  KUGEL_TRY(kugel__volume_make_sums(p));
   double *row;
   KUGEL_ALLOC(p->ctx, row, (size_t)p->axis[2].k * 8);
   kugel_status s = KUGEL_OK;
-  for (int i = 0; i < p->kernels && !s; i++) {
+  for (int i = 0; i < p->stored && !s; i++) {
     kugel__volume_box one = box;
+    double totals[2] = {0, 0};
     one.data += i * box.step[0] * (box.dtype.bits / 8);
-    s = check_kernel(p, i, &one, row);
+    s = kugel__volume_check_planes(p, i, &one, 0, p->axis[0].k, row, totals);
+    s = s ? s : kugel__volume_check_totals(p, i, totals);
   }
   kugel__free(p->ctx, row);
   return s;
@@ -105,7 +125,7 @@ kugel_status kugel__volume_check_kernels(kugel_volume *p, const kugel_array *ker
 kugel_status kugel__volume_transform_kernels(kugel_volume *one, const kugel__volume_box *kernels)
 {
   int64_t size = kernels->dtype.bits / 8;
-  for (int i = 0; i < one->kernels; i++) {
+  for (int i = 0; i < one->stored; i++) {
     kugel__volume_box box = *kernels;
     box.data += i * box.step[0] * size;
     for (int d = 0; d < KUGEL__VOLUME_DIMS && one->opts.correlate; d++) { // backwards
@@ -120,7 +140,7 @@ kugel_status kugel__volume_transform_kernels(kugel_volume *one, const kugel__vol
 // The kernels in C order, for parts whose spectra are made again and again.
 static kugel_status copy_kernels(kugel_volume *p, const kugel__volume_box *b)
 {
-  int64_t count[4] = {p->kernels, p->axis[0].k, p->axis[1].k, p->axis[2].k}, size = b->dtype.bits / 8;
+  int64_t count[4] = {p->stored, p->axis[0].k, p->axis[1].k, p->axis[2].k}, size = b->dtype.bits / 8;
   int64_t all = count[0] * count[1] * count[2] * count[3];
   KUGEL_ALLOC(p->ctx, p->copy, (size_t)(all * size));
   p->copy_type = b->dtype;
@@ -135,7 +155,7 @@ static kugel_status copy_kernels(kugel_volume *p, const kugel__volume_box *b)
 
 int64_t kugel__volume_spectrum(const kugel_volume *p)
 {
-  return p->axis[0].points * p->axis[1].points * p->pitch * p->kernels;
+  return p->axis[0].points * p->axis[1].points * p->pitch * p->stored;
 }
 
 kugel_status kugel__volume_spectra(kugel_volume *p, const kugel_array *kernel)
@@ -155,13 +175,17 @@ kugel_status kugel__volume_spectra(kugel_volume *p, const kugel_array *kernel)
 }
 
 // The factor of each result: 1 / (part of the kernel's sum that meets the image), from H applied to an image of ones.
-void kugel__volume_invert(const kugel_volume *p, char *window, int64_t count)
+void kugel__volume_invert(const kugel_volume *p, char *window, const int64_t *m, int64_t first)
 {
+  int64_t count = m[0] * m[1] * m[2], slice = p->depth ? m[1] * m[2] : count;
+  double sum = 0;
   for (int64_t i = 0; i < count * p->kernels; i++) {
     float *f = (float *)(void *)window + i;
-    double *d = (double *)(void *)window + i,
-           part = (p->f32 ? (double)*f : *d) / (p->sums[i / count] * p->scale);
-    double factor = fabs(part) < 0.01 ? 0 : 1 / part;
+    double *d = (double *)(void *)window + i;
+    if (i % slice == 0)
+      sum = p->depth ? kugel__volume_depth_sum(p, first + i / slice) : p->sums[i / count];
+    double part = (p->f32 ? (double)*f : *d) / (sum * p->scale);
+    double factor = fabs(part) >= 0.01 ? 1 / part : 0;
     if (p->f32)
       *f = (float)factor;
     else
@@ -173,7 +197,7 @@ kugel_status kugel__volume_copy_kernels(const kugel_volume *p, const kugel__volu
 {
   const kugel__volume_axis *a = p->axis;
   int parts = p->opts.complex_data ? 2 : 1, from_parts = b->dtype.code == KUGEL_COMPLEX ? 2 : 1;
-  int64_t size = b->dtype.bits / 8, row = a[2].k, rows = p->kernels * a[0].k * a[1].k;
+  int64_t size = b->dtype.bits / 8, row = a[2].k, rows = p->stored * a[0].k * a[1].k;
   kugel_dtype part = {from_parts == 2 ? KUGEL_FLOAT : b->dtype.code, (uint8_t)(b->dtype.bits / from_parts),
                       1};
   *out = kugel__calloc(p->ctx, (size_t)(rows * row * parts) * 8);

@@ -26,6 +26,8 @@ typedef struct kugel__volume_ops {
                       bool exchanged, bool f32, double *x);
   void (*put_columns)(double *x, const kugel__volume_list *list, int64_t elements, char *to, int64_t step,
                       bool exchanged, bool add, bool f32, double *sum);
+  /* Point j times w[j]. */
+  void (*weigh)(double *x, const double *w, int64_t n);
   /* x = x h or x conj(h), re and im exchanged */
   void (*multiply)(double *x, const char *h, int64_t n, bool conjugate, bool f32);
   void (*keep)(const double *x, int64_t n, double scale, char *h, bool f32);

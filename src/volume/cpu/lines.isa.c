@@ -179,6 +179,12 @@ static void put_columns(double *x, const kugel__volume_list *list, int64_t eleme
 
 /* ---- products ---- */
 
+static void weigh(double *x, const double *w, int64_t n)
+{
+  for (int64_t j = 0; j < n; j++)
+    put(x + W * j, w[j] * v_load(x + W * j), w[j] * v_load(x + W * j + VLEN));
+}
+
 ALWAYS void multiply_of(double *x, const char *h, int64_t n, double sign, bool f32)
 {
   for (int64_t j = 0; j < n; j++) {
@@ -214,6 +220,7 @@ const kugel__volume_ops ISA_NAME(kugel__volume_ops) = {
     .get_rows = get_rows,
     .get_columns = get_columns,
     .put_columns = put_columns,
+    .weigh = weigh,
     .multiply = multiply,
     .keep = keep,
 };

@@ -16,21 +16,60 @@ const kugel__volume_ops *kugel__volume_ops_now(void)
 typedef kugel__resident_side side;
 typedef kugel__resident_job job;
 
-static kugel_status begin(job *j, int64_t arrays)
+/* ---- memory ---- */
+
+size_t kugel__volume_work(const kugel_volume *p)
+{
+  return (size_t)(p->slices * p->slice) * 2 * p->real * (p->stored > 1 ? 2 : 1);
+}
+
+size_t kugel__volume_kernel_work(const kugel_volume *p)
+{
+  return (size_t)(p->axis[0].k * kugel__max(p->axis[1].points, p->axis[1].k) * p->pitch) * 2 * p->real;
+}
+
+size_t kugel__volume_thread_bytes(const kugel_volume *p)
+{
+  job j = {.p = p, .ops = kugel__volume_ops_now()};
+  kugel__resident_measure(&j);
+  return j.scratch_size * (size_t)kugel__ctx_threads(p->ctx);
+}
+
+size_t kugel__volume_table_bytes(const kugel_volume *p)
+{
+  const kugel__volume_axis *x = &p->axis[2];
+  int64_t bytes = p->halved || p->parts > 1 ? p->parts * x->points * 16 : 0;
+  bytes += p->parts > 1 ? p->parts * p->segments * 16 : 0;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    const kugel__volume_axis *a = &p->axis[d];
+    bytes += kugel__lanes_bytes_of(a->points) + (a->table ? 16 * (a->data.count + a->m + a->k) : 0);
+  }
+  return (size_t)bytes + sizeof *p + 1024; // blocks have headers
+}
+
+/* An array of a kernel has the size of an execution's, which then takes it over from the context; a larger one is freed. */
+static kugel_status begin(job *j, size_t work, size_t all)
 {
   const kugel_volume *p = j->p;
   j->ops = kugel__volume_ops_now();
   kugel__resident_measure(j);
-  size_t work = (size_t)(p->slices * p->slice) * 2 * p->real;
   j->workers = kugel__ctx_threads(p->ctx);
   size_t scratch = j->scratch_size * (size_t)j->workers;
-  j->from = kugel__scratch_get(p->ctx, work * (size_t)arrays + scratch);
+  j->kept = work <= all;
+  j->from = j->kept ? kugel__scratch_get(p->ctx, all + scratch) : kugel__alloc(p->ctx, work + scratch);
   KUGEL_CHECK(j->from, KUGEL_ENOMEM,
               "no memory for %zu bytes of padded volume: use KUGEL_VOLUME_TILES or _DIF",
-              work * (size_t)arrays + scratch);
-  j->to = j->from + (arrays > 1 ? work : 0);
-  j->scratch = j->from + work * (size_t)arrays;
+              kugel__max(work, all) + scratch);
+  j->scratch = j->from + kugel__max(work, all);
   return KUGEL_OK;
+}
+
+static void end(job *j)
+{
+  if (j->kept)
+    kugel__scratch_put(j->p->ctx, j->from);
+  else
+    kugel__free(j->p->ctx, j->from);
 }
 
 side kugel__resident_side_of(const kugel_volume *p, bool results)
@@ -55,15 +94,17 @@ static kugel__volume_box box_of_kernel(const kugel__volume_box *b, int which)
 static kugel_status run_kernel(job *j, int which, const kugel__volume_box *in, const kugel__volume_box *out)
 {
   const kugel_volume *p = j->p;
-  j->which = which;
-  j->which_out = j->adjoint ? 0 : which;
-  j->add = j->adjoint && which > 0;
-  bool reads = j->adjoint || which == 0, writes = !j->adjoint || which == p->kernels - 1;
+  bool sums = j->adjoint || p->depth, last = which == p->stored - 1; // of kernels, else each has its results
+  int mine = p->depth ? 0 : which;
+  j->which = j->depth = which;
+  j->which_out = sums ? 0 : which;
+  j->add = sums && which > 0;
+  bool reads = (j->adjoint && !p->depth) || which == 0, writes = !sums || last;
   side *results = j->adjoint ? &j->in : &j->out;
-  j->in.box = j->adjoint ? box_of_kernel(in, which) : *in;
-  j->out.box = j->adjoint ? *out : box_of_kernel(out, which);
+  j->in.box = j->adjoint ? box_of_kernel(in, mine) : *in;
+  j->out.box = j->adjoint ? *out : box_of_kernel(out, mine);
   if (p->window)
-    results->window = p->window + (size_t)(which * p->axis[0].m * p->axis[1].m * p->axis[2].m) * p->real;
+    results->window = p->window + (size_t)(mine * p->axis[0].m * p->axis[1].m * p->axis[2].m) * p->real;
   kugel__progress_stage(0, 0.35, "image");
   if (reads)
     KUGEL_TRY(kugel__resident_slices_in(j));
@@ -81,14 +122,16 @@ kugel_status kugel__volume_run_resident(const kugel_volume *p, bool adjoint, con
            .clipped = clipped,
            .in = kugel__resident_side_of(p, adjoint),
            .out = kugel__resident_side_of(p, !adjoint)};
-  KUGEL_TRY(begin(&j, p->kernels > 1 ? 2 : 1));
+  size_t work = kugel__volume_work(p);
+  KUGEL_TRY(begin(&j, work, work));
+  j.to = j.from + (p->stored > 1 ? work / 2 : 0);
   kugel_status s = KUGEL_OK;
-  for (int i = 0; i < p->kernels && !s; i++) {
-    kugel__span outer = kugel__progress_enter((double)i / p->kernels, (double)(i + 1) / p->kernels);
+  for (int i = 0; i < p->stored && !s; i++) {
+    kugel__span outer = kugel__progress_enter((double)i / p->stored, (double)(i + 1) / p->stored);
     s = run_kernel(&j, i, in, out);
     kugel__progress_leave(outer);
   }
-  kugel__scratch_put(p->ctx, j.from);
+  end(&j);
   return s;
 }
 
@@ -109,10 +152,10 @@ kugel_status kugel__volume_transform_kernel(kugel_volume *p, int which, const ku
   wide.slices = p->axis[0].k;
   wide.rows = kugel__max(p->axis[1].points, p->axis[1].k);
   wide.slice = wide.rows * p->pitch;
-  KUGEL_TRY(begin(&j, 1));
+  KUGEL_TRY(begin(&j, kugel__volume_kernel_work(p), kugel__volume_work(p)));
   kugel_status s = kugel__resident_slices_in(&j);
   if (!s)
     s = kugel__resident_lines(&j);
-  kugel__scratch_put(p->ctx, j.from);
+  end(&j);
   return s;
 }

@@ -23,14 +23,17 @@ typedef struct kugel__resident_job {
   char *from, *to; /* work arrays before and after the lines along z */
   char *scratch;
   size_t scratch_size;
+  bool kept;          /* from: the context's scratch */
   int64_t row_points; /* doubles of a plane of a row */
   int64_t groups;     /* tasks of a slice */
-  int which;          /* kernel */
+  int which;          /* kernel, of those that are stored */
+  int depth;          /* kernel by depth whose factors apply */
   int which_out;      /* kernel of the results that are written, 0 for the adjoint */
   bool adjoint, add;
   double keep; /* not 0: the spectrum is kept, times this */
   atomic_llong *clipped;
   int64_t workers; // that scratch has room for
+  double *weight;  // [points] of lines along z, with kernels by depth
 } kugel__resident_job;
 
 /* Fills scratch_size and row_points from the plan's lengths. */

@@ -49,19 +49,38 @@ static void move_segment(const job *j, const kugel__volume_list *l, int part, do
   }
 }
 
-/* A line in parts: c_j = w_j sum_s f_s x_{j + s points} as w_j (a - i b), and back. Part i of a number: re or im. */
-static void fold_number(const kugel_volume *p, int i, int64_t at, double v, double *a, double *b)
+/* A line in parts: c_j = w_j sum_s f_s x_{j + s points} as w_j (a - i b), and back. Part i of a number: re or im. `count`
+ * elements from point `at` on, in pieces that lie in one segment. */
+static void fold_numbers(const kugel_volume *p, int i, int64_t at, int64_t count, double sign,
+                         const double *v, double *a, double *b)
 {
-  int64_t n = p->axis[2].points, j = at % n;
-  const double *f = p->fold + 2 * (at / n);
-  a[j] += i ? -f[1] * v : f[0] * v;
-  b[j] -= i ? f[0] * v : f[1] * v;
+  int64_t n = p->axis[2].points;
+  for (int64_t e = 0, piece; e < count; e += piece, at += piece, v += piece) {
+    int64_t first = at % n;
+    const double *f = p->fold + 2 * (at / n);
+    double fa = sign * (i ? -f[1] : f[0]), fb = sign * (i ? f[0] : f[1]);
+    double *restrict to_a = a + first, *restrict to_b = b + first;
+    piece = kugel__min(count - e, n - first);
+    for (int64_t j = 0; j < piece; j++) {
+      to_a[j] += fa * v[j];
+      to_b[j] -= fb * v[j];
+    }
+  }
 }
-static double unfold_number(const kugel_volume *p, int i, int64_t at, const double *a, const double *b)
+static void unfold_numbers(const kugel_volume *p, int i, int64_t at, int64_t count, const double *a,
+                           const double *b, double *v)
 {
-  int64_t n = p->axis[2].points, j = at % n;
-  const double *f = p->fold + 2 * (at / n);
-  return i ? -f[0] * b[j] - f[1] * a[j] : f[0] * a[j] - f[1] * b[j];
+  int64_t n = p->axis[2].points;
+  for (int64_t e = 0, piece; e < count; e += piece, at += piece, v += piece) {
+    int64_t first = at % n;
+    const double *f = p->fold + 2 * (at / n);
+    double fa = i ? -f[1] : f[0], fb = i ? -f[0] : -f[1];
+    const double *restrict from_a = a + first, *restrict from_b = b + first;
+    double *restrict to = v;
+    piece = kugel__min(count - e, n - first);
+    for (int64_t j = 0; j < piece; j++)
+      to[j] += fa * from_a[j] + fb * from_b[j];
+  }
 }
 
 // Row (z, y) into the planes of a row of lines: the halves of a real line, or re and im.
@@ -83,6 +102,11 @@ void kugel__resident_read_row(const job *j, const side *s, int64_t z, int64_t y,
       move_segment(j, l, i, row, values, true);
       continue;
     }
+    if (!l->position && p->fold) {
+      fold_numbers(p, i, l->first_position, l->count, sign, values + l->first_index, row,
+                   row + j->row_points);
+      continue;
+    }
     for (int64_t e = 0; e < l->count; e++) {
       int64_t at = l->position ? l->position[e] : l->first_position + e, wraps = 0;
       int64_t index = l->index ? l->index[e] : l->first_index + e;
@@ -90,7 +114,7 @@ void kugel__resident_read_row(const job *j, const side *s, int64_t z, int64_t y,
         wraps = p->halved ? index / p->axis[2].length : 0;
       double v = values[index] * (wraps % 2 ? -sign : sign);
       if (p->fold)
-        fold_number(p, i, at, v, row, row + j->row_points);
+        fold_numbers(p, i, at, 1, 1, &v, row, row + j->row_points);
       else if (p->halved)
         row[at < n ? at : j->row_points + at - n] += v;
       else
@@ -124,12 +148,17 @@ void kugel__resident_write_row(const job *j, const side *s, int64_t z, int64_t y
     bool whole = !l->position && !p->fold;
     if (whole)
       move_segment(j, l, i, row, values, false);
+    else if (!l->position) {
+      whole = true;
+      unfold_numbers(p, i, l->first_position, l->count, row, row + j->row_points, values + l->first_index);
+    }
     for (int64_t e = 0; e < l->count && !whole; e++) {
       int64_t at = l->position ? l->position[e] : l->first_position + e;
       int64_t index = l->index ? l->index[e] : l->first_index + e;
-      values[index] += p->fold     ? unfold_number(p, i, at, row, row + j->row_points)
-                       : p->halved ? row[at < n ? at : j->row_points + at - n]
-                                   : row[i * j->row_points + at];
+      if (p->fold)
+        unfold_numbers(p, i, at, 1, row, row + j->row_points, values + index);
+      else
+        values[index] += p->halved ? row[at < n ? at : j->row_points + at - n] : row[i * j->row_points + at];
     }
     if (p->previous)
       add_previous(j, s, z, y, i, values);

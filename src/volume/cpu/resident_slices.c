@@ -2,6 +2,7 @@
 /* Slices (z) of a volume on the CPU: rows to lines along x, then lines along y, while the slice is in the caches; lines
  * along z forward, times the spectrum, and back; slices of results back along y and x. */
 #include <string.h>
+#include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "volume/cpu/resident.h"
@@ -19,7 +20,8 @@ static int64_t longest(const kugel_volume *p)
   int64_t most = 0;
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     const kugel__volume_axis *a = &p->axis[d];
-    int64_t work = kugel__max(a->lanes->work, kugel__max(a->n, a->m));
+    int64_t lanes = a->lanes ? a->lanes->work : kugel__lanes_work_of(a->points);
+    int64_t work = kugel__max(lanes, kugel__max(a->n, a->m));
     most = kugel__max(most, a->points + 16 + work);
   }
   return most;
@@ -236,6 +238,8 @@ static kugel_status lines_along_z(void *arg, int64_t y, int worker)
   for (int64_t b = 0; b < blocks; b++, h += line) {
     int64_t at = (y * p->pitch + b * vlen) * size;
     j->ops->get_columns(j->from + at, p->slice, j->in.list[0], a->points, false, p->f32, s.x);
+    if (j->weight && !j->adjoint)
+      j->ops->weigh(s.x, j->weight, a->points);
     double *c = transform(j, &s, 0);
     if (j->keep != 0) {
       j->ops->keep(c, a->points, j->keep, h, p->f32);
@@ -243,6 +247,8 @@ static kugel_status lines_along_z(void *arg, int64_t y, int worker)
     }
     j->ops->multiply(c, h, a->points, j->adjoint, p->f32);
     c = again(j, &s, 0, c);
+    if (j->weight && j->adjoint)
+      j->ops->weigh(c, j->weight, a->points);
     j->ops->put_columns(c, j->out.list[0], j->out.extent[0], j->to + at, p->slice, true, j->add, p->f32,
                         other_half(j, &s, 0, c));
   }
@@ -251,5 +257,15 @@ static kugel_status lines_along_z(void *arg, int64_t y, int worker)
 
 kugel_status kugel__resident_lines(job *j)
 {
-  return kugel__parallel_on(j->p->ctx, j->workers, j->p->axis[1].points, lines_along_z, j);
+  const kugel_volume *p = j->p;
+  if (!p->depth || j->keep != 0)
+    return kugel__parallel_on(p->ctx, j->workers, p->axis[1].points, lines_along_z, j);
+  KUGEL_ALLOC(p->ctx, j->weight, (size_t)p->axis[0].points * sizeof *j->weight);
+  bool some = kugel__volume_weigh(p, j->depth, j->weight);
+  kugel_status s = KUGEL_OK;
+  if (some || !j->add)
+    s = kugel__parallel_on(p->ctx, j->workers, p->axis[1].points, lines_along_z, j);
+  kugel__free(p->ctx, j->weight);
+  j->weight = NULL;
+  return s;
 }

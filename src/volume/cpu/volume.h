@@ -47,6 +47,13 @@ typedef struct kugel__volume_box {
 struct kugel_volume {
   kugel_ctx *ctx;
   int ndim, kernels;
+  int stored; /* spectra: `kernels`, or those by depth, of which the results are sums */
+  double *
+      depth; /* [stored] planes of the image, rising, that kernels by depth belong to; NULL: kernels have no depth */
+  int64_t plane;  /* with them: the plane of datum 0 along axis 0, before the boundary, */
+  int64_t planes; /* how many the image has, */
+  int64_t
+      shift; /* and what is added to planes after the boundary: where the image lies in what depths refer to */
   kugel_volume_opts opts; /* its pointers are not kept */
   kugel__volume_axis axis[KUGEL__VOLUME_DIMS];
   bool f32, halved; /* halved: real data, axis 2 has length / 2 points */
@@ -67,12 +74,15 @@ struct kugel_volume {
   const kugel__volume_box *previous; /* of a part: what is added to its results, or NULL */
   char *spectra;                     /* [parts][kernels][y][pitch / vlen][z points][2][vlen] */
   char *window;                      /* reals [kernels][m]: UNKNOWN; NULL for others */
-  double *sums;                      /* [kernels] of the elements: UNKNOWN */
+  double *sums; /* [kernels] of the elements, by depth [stored][k of axis 0] of their planes: UNKNOWN */
   double scale;
   kugel_volume_engine engine;
-  struct kugel__volume_device *gpu; /* of a resident volume of a context on a device; NULL: none */
-  struct kugel__lane_tiles *lanes;  /* TILES on devices */
-  struct kugel__pencil *pencil;     /* PENCIL */
+  struct kugel__volume_device *gpu;     /* of a resident volume of a context on a device; NULL: none */
+  struct kugel__lane_tiles *lanes;      /* TILES on devices */
+  struct kugel__pencil *pencil;         /* PENCIL */
+  struct kugel__volume_global *global;  /* with opts.comm */
+  struct kugel__global_led *global_led; /* GLOBAL of rank 0, which leads */
+  struct kugel__volume_dif *dif;        /* DIF on devices */
   struct kugel__volume_led
       *led;          /* TILES are shared among the ranks that serve the context; NULL: they are not */
   kugel_volume *sub; /* TILES: the convolution of one tile, VALID */
@@ -84,6 +94,7 @@ struct kugel_volume {
 typedef struct kugel__volume_reach {
   int64_t result, results;              /* the first result, and how many */
   int64_t first_position, count, datum; /* data datum, datum + 1, ... */
+  int64_t plane;                        /* the first of them, before the boundary */
   int64_t *source;                      /* [count] which datum each is; NULL: in order */
 } kugel__volume_reach;
 
@@ -96,12 +107,24 @@ int64_t kugel__volume_inside(kugel_boundary boundary, int64_t i, int64_t n);
 /* A kernel array's shape and type are checked. */
 kugel_status kugel__volume_take_kernel(const kugel_volume *p, const kugel_array *kernel,
                                        kugel__volume_box *box);
+/* Factors of the points of lines along axis 0 for kernel `which` by depth: [points]; false: all are 0. */
+bool kugel__volume_weigh(const kugel_volume *p, int which, double *weight);
 /* The kernels as doubles in C order, complex with complex_data: kugel__free. */
 kugel_status kugel__volume_copy_kernels(const kugel_volume *p, const kugel__volume_box *b, double **out);
-/* Checks the kernels' elements; fills p->sums if there are any. */
+/* Planes [first, first + count) of a kernel, which `b` begins with: adds their sum and that of absolute values to totals, and fills
+ * p->sums by depth. row: room for a row. */
+kugel_status kugel__volume_check_planes(const kugel_volume *p, int which, const kugel__volume_box *b,
+                                        int64_t first, int64_t count, double *row, double totals[2]);
+/* The totals of all planes: fills p->sums if there are any. */
+kugel_status kugel__volume_check_totals(const kugel_volume *p, int which, const double totals[2]);
+kugel_status kugel__volume_make_sums(kugel_volume *p);
+/* All of these. */
 kugel_status kugel__volume_check_kernels(kugel_volume *p, const kugel_array *kernel);
-/* Turns H applied to ones [kernels][count] into factors of results. */
-void kugel__volume_invert(const kugel_volume *p, char *window, int64_t count);
+/* Turns H applied to ones [kernels][m] into factors of results; first: the plane along axis 0 that the first datum of the
+ * first of these results is on, which may lie outside. */
+void kugel__volume_invert(const kugel_volume *p, char *window, const int64_t *m, int64_t first);
+/* The sum of all factors of a result by kernels by depth whose first datum is on this plane. */
+double kugel__volume_depth_sum(const kugel_volume *p, int64_t first);
 
 /* Transforms of lines, twists and folds. */
 kugel_status kugel__volume_lines(kugel_volume *p);
@@ -120,6 +143,13 @@ kugel_status kugel__volume_run_resident(const kugel_volume *p, bool adjoint, con
                                         const kugel__volume_box *out, atomic_llong *clipped);
 /* An array in C order of the plan's own type with these lengths; kernels: [kernels][n]. */
 kugel__volume_box kugel__volume_own_box(const kugel_volume *p, const void *data, const int64_t *n);
+
+/* Bytes of the padded volume of an execution, and of a kernel before its lines along z. */
+size_t kugel__volume_work(const kugel_volume *p);
+size_t kugel__volume_kernel_work(const kugel_volume *p);
+/* Bytes of scratch of all threads in an execution; of tables that the plan holds. */
+size_t kugel__volume_thread_bytes(const kugel_volume *p);
+size_t kugel__volume_table_bytes(const kugel_volume *p);
 
 /* Transforms the kernel in `box` as kernel `which`. */
 kugel_status kugel__volume_transform_kernel(kugel_volume *p, int which, const kugel__volume_box *box,

@@ -103,6 +103,11 @@ kugel_status kugel__volume_device_create(kugel_volume *p, const kugel_array *ker
   KUGEL_CHECK(p->gpu, KUGEL_ENOMEM, "no memory for a plan");
   KUGEL_TRY(kugel__volume_copy_kernels(p, &box, &p->gpu->kernel));
   kugel_status s = kugel__fused_create(p);
+  KUGEL_CHECK(
+      s != KUGEL_ENOTSUP || p->gpu->fused || !p->depth, KUGEL_ENOTSUP,
+      "no block of threads holds lines of %lld x %lld x %lld points, which kernels by depth need: use "
+      "KUGEL_VOLUME_TILES or a context of \"cpu\"",
+      (long long)p->axis[0].length, (long long)p->axis[1].length, (long long)p->axis[2].length);
   if (s == KUGEL_ENOTSUP && !p->gpu->fused) // no block holds the lines
     s = kugel__boxes_create(p);
   return s;

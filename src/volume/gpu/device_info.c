@@ -4,6 +4,7 @@
 #include "core/ctx.h"
 #include "device/lanes.h"
 #include "volume/gpu/device_plan.h"
+#include "volume/gpu/dif.h"
 #include "volume/gpu/lane_tiles.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS };
@@ -12,17 +13,29 @@ enum { DIMS = KUGEL__VOLUME_DIMS };
 
 typedef struct rates { // bytes a second
   int32_t type, id;
+  size_t bytes; // of the copies that were measured
   double within, up, down;
 } rates;
 
+enum { MEASURED_BYTES = 32 << 20, MOST_COPIES = 64 };
+
+// Of each of two buffers on the device: half of a limit at the most, since plans count on all of it afterwards.
+static size_t buffer_bytes(kugel_ctx *ctx)
+{
+  int64_t limit = kugel__ctx_limit(ctx);
+  return !limit || limit / 4 > MEASURED_BYTES ? MEASURED_BYTES : (size_t)kugel__max(limit / 4, 64) / 64 * 64;
+}
+
+// Of a copy; small ones follow each other, as the latency of one is not what counts.
 static double seconds_of(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes)
 {
+  size_t copies = (size_t)kugel__min((int64_t)(MEASURED_BYTES / bytes), MOST_COPIES);
   kugel__event *event[2] = {NULL, NULL};
   double seconds = 0;
   kugel_status s = dev->ops->copy(dev, way, dst, src, bytes, &dev->queue); // the first one warms up
   if (!s)
     s = dev->ops->record(&dev->queue, &event[0]);
-  if (!s)
+  for (size_t i = 0; i < copies && !s; i++)
     s = dev->ops->copy(dev, way, dst, src, bytes, &dev->queue);
   if (!s)
     s = dev->ops->record(&dev->queue, &event[1]);
@@ -31,30 +44,31 @@ static double seconds_of(kugel__device *dev, kugel__way way, kugel__mem dst, kug
   dev->ops->wait(&dev->queue);
   for (int i = 0; i < 2; i++)
     dev->ops->event_free(event[i]);
-  return s || !(seconds > 0) ? INFINITY : seconds;
+  return s || !(seconds > 0) ? INFINITY : seconds / (double)copies;
 }
 
 static void measure(kugel_ctx *ctx, kugel__device *dev, rates *r)
 {
-  enum { BYTES = 32 << 20 };
+  size_t bytes = r->bytes;
   void *memory[2] = {NULL, NULL}, *host = NULL;
   kugel_status s = kugel__device_alive(dev);
   for (int i = 0; i < 2 && !s; i++)
-    s = kugel__device_alloc(dev, BYTES, &memory[i]);
+    s = kugel__device_alloc(dev, bytes, &memory[i]);
   if (!s)
-    s = kugel_device_alloc_host(ctx, BYTES, &host);
+    s = kugel_device_alloc_host(ctx, bytes, &host);
   if (!s) {
     kugel__mem a = {memory[0], 0}, b = {memory[1], 0}, h = {host, 0};
-    r->within = 2 * BYTES / seconds_of(dev, KUGEL__WITHIN, a, b, BYTES);
-    r->up = BYTES / seconds_of(dev, KUGEL__UPLOAD, a, h, BYTES);
-    r->down = BYTES / seconds_of(dev, KUGEL__DOWNLOAD, h, a, BYTES);
+    r->within = 2 * (double)bytes / seconds_of(dev, KUGEL__WITHIN, a, b, bytes);
+    r->up = (double)bytes / seconds_of(dev, KUGEL__UPLOAD, a, h, bytes);
+    r->down = (double)bytes / seconds_of(dev, KUGEL__DOWNLOAD, h, a, bytes);
   }
   kugel_device_free_host(ctx, host);
   kugel__device_free(dev, memory[0]);
   kugel__device_free(dev, memory[1]);
 }
 
-// Measured once a process and device; what cannot be measured is as on a common one.
+// Measured once a process and device, and again where a limit that allows larger copies follows; what cannot be measured is as
+// on a common one.
 static rates rates_of(kugel_ctx *ctx)
 {
   enum { KEPT = 16 };
@@ -62,12 +76,12 @@ static rates rates_of(kugel_ctx *ctx)
   static rates kept[KEPT];
   static int count;
   kugel__device *dev = kugel__ctx_device(ctx);
-  rates r = {.type = dev->info.device.type, .id = dev->info.device.id};
+  rates r = {.type = dev->info.device.type, .id = dev->info.device.id, .bytes = buffer_bytes(ctx)};
   pthread_mutex_lock(&lock);
   int i = 0;
   while (i < count && (kept[i].type != r.type || kept[i].id != r.id))
     i++;
-  if (i < count)
+  if (i < count && kept[i].bytes >= r.bytes)
     r = kept[i];
   else
     measure(ctx, dev, &r);
@@ -75,8 +89,9 @@ static rates rates_of(kugel_ctx *ctx)
   if (!known) {
     r.within = 1e12;
     r.up = r.down = 2e10;
-  } else if (i == count && count < KEPT) {
-    kept[count++] = r;
+  } else if (i < KEPT) {
+    kept[i] = r;
+    count += i == count;
   }
   pthread_mutex_unlock(&lock);
   return r;
@@ -89,7 +104,7 @@ static const double PART_OF_COPIES = 0.6, LAUNCH_SECONDS = 4e-6;
 
 static double kernel_seconds(const kugel_volume *p, const rates *r, double bytes)
 {
-  return bytes / (PART_OF_COPIES * r->within) + 5 * p->kernels * LAUNCH_SECONDS;
+  return bytes / (PART_OF_COPIES * r->within) + 5 * p->stored * LAUNCH_SECONDS;
 }
 
 static void tile_figures(const kugel_volume *p, const kugel__fused *f, const rates *r,
@@ -132,8 +147,9 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
   }
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0;
   info->kernel_bytes = kugel__fused_bytes(p, f);
-  info->device_bytes = (uint64_t)(image + out + window + map) + kugel__fused_spectra(f) +
-                       kugel__fused_work(f, data, results) * (p->kernels > 1 ? 2 : 1);
+  double weights = p->depth ? (double)p->stored * (double)p->axis[0].points * (double)p->real : 0;
+  info->device_bytes = (uint64_t)(image + out + window + map + weights) + kugel__fused_spectra(f) +
+                       kugel__fused_work(f, data, results) * (p->stored > 1 ? 2 : 1);
   info->moved_bytes = (uint64_t)(image + out);
   info->host_bytes += (uint64_t)window;
   info->seconds = kernel_seconds(p, r, (double)info->kernel_bytes);
@@ -152,13 +168,46 @@ static void boxes_figures(const kugel_volume *p, const rates *r, kugel_volume_in
   info->seconds = (double)info->device_bytes * 8 / (PART_OF_COPIES * r->within);
 }
 
+// Of the host: a number that is folded, or unfolded and added to what earlier parts gave; by one thread.
+static const double FOLD_SECONDS = 0.8e-9;
+
+static void dif_figures(const kugel_volume *p, const rates *r, kugel_volume_info *info)
+{
+  kugel__dif_bytes b;
+  info->device_bytes = UINT64_MAX; // no block holds the lines of such a part
+  info->seconds = INFINITY;
+  if (kugel__dif_measure(p, &b))
+    return;
+  double data = 1, results = p->kernels, kernel = p->stored, real = (double)p->real * (p->halved ? 1 : 2);
+  for (int d = 0; d < DIMS; d++) {
+    data *= (double)p->axis[d].n;
+    results *= (double)p->axis[d].m;
+    kernel *= (double)p->axis[d].k;
+  }
+  double moved = (double)(b.kernel + b.in) / r->up + (double)b.out / r->down;
+  double there = moved + kernel_seconds(p, r, (double)b.moved);
+  double here = FOLD_SECONDS * (data + results + kernel) * (p->halved ? 1 : 2) / kugel__ctx_threads(p->ctx);
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results * (double)p->real : 0;
+  info->device_bytes = kugel__dif_device_bytes(&b);
+  info->host_bytes = 2 * (b.kernel + b.in + b.out) + (uint64_t)(kernel * (p->halved ? 8 : 16) + window) +
+                     (uint64_t)((data > results ? data : results) * real) + kugel__volume_thread_bytes(p) +
+                     kugel__volume_table_bytes(p);
+  info->moved_bytes = (uint64_t)p->parts * (b.kernel + b.in + b.out);
+  info->kernel_bytes = (uint64_t)p->parts * b.moved;
+  info->seconds = p->parts * fmax(there, here) + fmin(there, here);
+}
+
 void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info)
 {
   rates r = rates_of(p->ctx);
   kugel__fused *made = NULL;
   const kugel__fused *f = p->gpu ? p->gpu->fused : NULL;
+  if (p->engine == KUGEL_VOLUME_DIF) {
+    dif_figures(p, &r, info);
+    return;
+  }
   bool boxes = p->gpu && p->gpu->boxes;
-  double kernel = p->kernels * 8.0 * (p->halved ? 1 : 2);
+  double kernel = p->stored * 8.0 * (p->halved ? 1 : 2);
   for (int d = 0; d < DIMS; d++)
     kernel *= (double)p->axis[d].k;
   info->host_bytes = (uint64_t)kernel;

@@ -16,13 +16,15 @@ typedef struct kugel__volume_boxes {
 } kugel__volume_boxes;
 
 struct kugel__volume_device {
-  double *kernel;             /* [kernels][k], complex with complex_data */
+  double *kernel;             /* [kernels][k], complex with complex_data; NULL: spectra come later */
   kugel__fused *fused;        /* NULL: boxes */
   kugel__volume_boxes *boxes; /* NULL: fused */
   void *map; /* u32, device memory: which datum each point of an extended axis is; NULL: none is extended */
   int64_t map_at[3]; /* -1: the axis is not extended */
   kugel__moves fold; /* fused, with a map: of the adjoint */
   void *window;      /* device memory */
+  void *weights;     /* of kernels by depth: reals [kernels][points of axis 0], device memory */
+  bool *used;        /* [kernels] whether one of these is not 0 */
 };
 
 /* One execution. */
@@ -50,6 +52,9 @@ kugel_status kugel__fused_apply(const kugel_volume *p, bool adjoint, kugel__mem 
                                 kugel_queue *queue);
 /* What the kernels of an execution read and write in device memory, with arrays of the plan's own type. */
 uint64_t kugel__fused_bytes(const kugel_volume *p, const kugel__fused *f);
+/* Factors of kernels by depth for the points of lines along axis 0: reals [kernels][points], and whether any is not 0. row:
+ * room for points. */
+void kugel__fused_weights(const kugel_volume *p, void *weights, double *row, bool *used);
 /* [kernels][k] folded into the lengths of the axes, backwards and conjugated for correlations. */
 kugel_status kugel__fused_kernels(const kugel_volume *p, const double *kernel, double **out, int64_t k[3]);
 

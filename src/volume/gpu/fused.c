@@ -11,7 +11,7 @@ enum { DIMS = KUGEL__VOLUME_DIMS };
 
 kugel_status kugel__fused_kernels(const kugel_volume *p, const double *kernel, double **out, int64_t k[3])
 {
-  int64_t parts = p->halved ? 1 : 2, all = p->kernels, own[3];
+  int64_t parts = p->halved ? 1 : 2, all = p->stored, own[3];
   for (int d = 0; d < DIMS; d++) {
     own[d] = p->axis[d].k;
     k[d] = kugel__min(own[d], p->axis[d].length);
@@ -20,7 +20,7 @@ kugel_status kugel__fused_kernels(const kugel_volume *p, const double *kernel, d
   KUGEL_ALLOC(p->ctx, *out, (size_t)(all * parts) * 8);
   memset(*out, 0, (size_t)(all * parts) * 8);
   int64_t count = own[0] * own[1] * own[2];
-  for (int64_t i = 0; i < p->kernels * count; i++) {
+  for (int64_t i = 0; i < p->stored * count; i++) {
     int64_t e = i % count, at[3] = {e / own[2] / own[1], e / own[2] % own[1], e % own[2]}, to = i / count;
     double sign = 1;
     for (int d = 0; d < DIMS; d++) {
@@ -33,6 +33,23 @@ kugel_status kugel__fused_kernels(const kugel_volume *p, const double *kernel, d
       (*out)[to * parts + c] += (c && p->opts.correlate ? -sign : sign) * kernel[i * parts + c];
   }
   return KUGEL_OK;
+}
+
+void kugel__fused_weights(const kugel_volume *p, void *weights, double *row, bool *used)
+{
+  int64_t points = p->axis[0].points;
+  for (int d = 0; d < p->stored; d++) {
+    used[d] = kugel__volume_weigh(p, d, row);
+    for (int64_t i = 0; i < points; i++)
+      if (p->f32)
+        ((float *)weights)[d * points + i] = (float)row[i];
+      else
+        ((double *)weights)[d * points + i] = row[i];
+  }
+  bool any = false; // of a tile outside the image: the results must be zeros
+  for (int d = 0; d < p->stored; d++)
+    any |= used[d];
+  used[0] |= !any;
 }
 
 /* ---- plans ---- */
@@ -67,6 +84,25 @@ static kugel_status make_map(kugel_volume *p)
   return s ? s : kugel__moves_create(p, plain, &g->fold);
 }
 
+// Factors of the points of lines along axis 0, and which kernels by depth have any.
+static kugel_status make_weights(kugel_volume *p)
+{
+  struct kugel__volume_device *g = p->gpu;
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  int64_t points = p->axis[0].points;
+  size_t bytes = (size_t)(p->stored * points) * p->real;
+  char *host;
+  KUGEL_ALLOC(p->ctx, g->used, (size_t)p->stored * sizeof *g->used);
+  KUGEL_ALLOC(p->ctx, host, bytes + (size_t)points * 8);
+  kugel__fused_weights(p, host + points * 8, (double *)(void *)host, g->used);
+  kugel_status s = kugel__device_alloc(dev, bytes, &g->weights);
+  if (!s)
+    s = kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){g->weights, 0},
+                           (kugel__mem){host, (size_t)points * 8}, bytes, NULL);
+  kugel__free(p->ctx, host);
+  return s;
+}
+
 kugel_status kugel__fused_create(kugel_volume *p)
 {
   struct kugel__volume_device *g = p->gpu;
@@ -79,9 +115,16 @@ kugel_status kugel__fused_create(kugel_volume *p)
     g->fold.extended[d] = p->axis[d].n;
   }
   KUGEL_TRY(kugel__fused_shape(p->ctx, p, &g->fused));
-  KUGEL_TRY(kugel__fused_kernels(p, g->kernel, &kernels, k));
-  kugel_status s = kugel__fused_make(g->fused, kernels, k, p->scale);
-  kugel__free(p->ctx, kernels);
+  kugel_status s;
+  if (g->kernel) {
+    KUGEL_TRY(kugel__fused_kernels(p, g->kernel, &kernels, k));
+    s = kugel__fused_make(g->fused, kernels, k, p->scale);
+    kugel__free(p->ctx, kernels);
+  } else {
+    s = kugel__fused_tables(g->fused);
+  }
+  if (!s && p->depth)
+    s = make_weights(p);
   return s ? s : make_map(p);
 }
 
@@ -89,6 +132,8 @@ void kugel__fused_release(kugel_volume *p)
 {
   kugel__fused_destroy(p->gpu->fused);
   kugel__device_free(kugel__ctx_device(p->ctx), p->gpu->map);
+  kugel__device_free(kugel__ctx_device(p->ctx), p->gpu->weights);
+  kugel__free(p->ctx, p->gpu->used);
   kugel__moves_destroy(p, &p->gpu->fold);
 }
 
@@ -121,9 +166,9 @@ void kugel__fused_room(const kugel_volume *p, bool adjoint, size_t bytes[2])
   if (folds)
     spread(p, data);
   bytes[0] = (size_t)kugel__fused_work(p->gpu->fused, data, results);
-  bytes[1] = p->kernels > 1 ? bytes[0] : 0;
+  bytes[1] = p->stored > 1 ? bytes[0] : 0;
   if (folds) { // the extended image goes where no work array is read any more
-    size_t image = p->real * (p->opts.complex_data ? 2 : 1), *room = &bytes[p->kernels == 1];
+    size_t image = p->real * (p->opts.complex_data ? 2 : 1), *room = &bytes[p->stored == 1];
     for (int d = 0; d < DIMS; d++)
       image *= (size_t)p->gpu->fold.extended[d];
     *room = *room > image ? *room : image;
@@ -147,6 +192,8 @@ static void fill_job(const kugel__device_job *j, bool adjoint, int64_t in_first,
                             .out = voxels_of(j->out_mem, &j->out, out_first),
                             .map = {p->gpu->map, 0},
                             .window = {p->gpu->window, 0},
+                            .weights = {p->gpu->weights, 0},
+                            .used = p->gpu->used,
                             .work = {j->work[0], j->work[1]},
                             .clipped = j->clipped,
                             .queue = j->queue};
@@ -160,7 +207,7 @@ kugel_status kugel__fused_item(const kugel__device_job *j, bool adjoint, int64_t
   fill_job(j, adjoint, in_first, out_first, &job);
   if (!adjoint || !p->gpu->map)
     return kugel__fused_run(p->gpu->fused, &job);
-  kugel__mem extended = j->work[p->kernels == 1];
+  kugel__mem extended = j->work[p->stored == 1];
   spread(p, job.data);
   job.out = voxels_of(extended, &j->extended, 0);
   KUGEL_TRY(kugel__fused_run(p->gpu->fused, &job));

@@ -35,7 +35,8 @@ typedef struct kugel__fused_kernel {
   bool windowed_out; /* or written */
   bool extrapolated; /* what follows: kugel__fused_hooks */
   bool ratio, update, stepped;
-  bool unused[2];
+  bool weighted_in;  /* complex numbers are multiplied by factors of their points when they are read, */
+  bool weighted_out; /* or written */
 } kugel__fused_kernel;
 #pragma GCC diagnostic pop
 
@@ -45,12 +46,13 @@ bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool produc
 
 /* Parameters of the kernel: in, out (complex numbers, or voxel_in, voxel_out of volume/gpu/kernels/voxel.cl), tables
  * (kugel__tables_of(block), then of halved lines w^p), then if they are used spectra (complex), map (u32), window (reals),
- * clipped (u32); then i64 count, c0, and for both ends in_at, in_d0, in_d1, in_step, in_first, in_held, out_...: line i
+ * weights (reals), clipped (u32); then i64 count, c0, and for both ends in_at, in_d0, in_d1, in_step, in_first, in_held, out_...: line i
  * begins at at + (i mod c0) d0 + (i / c0) d1, and its element e, of those held, is point first + e, modulo the length; then
  * spectrum_at, spectrum_step (point p of line i is spectrum_at + i + p spectrum_step), map_at, and window_at (factor e of
- * line i is window_at + i held + e). Name: volume_line.
+ * line i is window_at + i held + e), and weights_at if there are weights (that of point p is weights_at + p). Name:
+ * volume_line.
  * Hooks, real voxels of the plan's own type only: after window before, momentum, observed, partial, object, sensitivity,
- * moved, those that are used, without clipped; after window_at level (a real) and partials (i64). */
+ * moved, those that are used, without clipped; last level (a real) and partials (i64). */
 void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen *g);
 
 /* Complex numbers of the table of a kernel. */
@@ -97,6 +99,10 @@ typedef struct kugel__fused_job {
   kugel__mem map;    /* u32; unused if no span has a map */
   kugel__mem window; /* reals [kernels][m] from number window_at on, without an offset; base NULL: none */
   int64_t window_at;
+  kugel__mem
+      weights; /* with kernels by depth: reals [kernels][points of the last axis] from number weights_at on */
+  int64_t weights_at;
+  const bool *used;   /* with kernels by depth: [kernels] whether any factor is not 0; NULL: all */
   kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
   kugel__mem clipped; /* u32 */
   const kugel__fused_hooks *hooks; /* NULL: none */
@@ -110,6 +116,11 @@ typedef struct kugel__fused_job {
 kugel_status kugel__fused_shape(kugel_ctx *ctx, const kugel_volume *p, kugel__fused **out);
 /* Tables, kernels and spectra. kernels: doubles in host memory, [kernels][k], with k at most the lengths. */
 kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale);
+/* The same without kernels: room for their spectra, and these from [kernels][k] in device memory, queued. work:
+ * kugel__fused_work of spans of k. The kernels are scaled by 1 / points before. */
+kugel_status kugel__fused_tables(kugel__fused *f);
+kugel_status kugel__fused_spectra_on(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
+                                     const int64_t k[3], kugel__mem work, kugel_queue *queue);
 void kugel__fused_destroy(kugel__fused *f);
 
 /* Bytes of a work array for these spans, and of the spectra. */

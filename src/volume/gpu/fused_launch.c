@@ -55,7 +55,7 @@ kugel_status kugel__fused_launch(const run *r, const pass *p)
   KUGEL_CHECK(blocks <= INT32_MAX, KUGEL_ENOTSUP, "%lld lines at once are more than a launch takes",
               (long long)p->count);
   kugel__mem tables = {f->tables[p->axis], 0}, spectra = {f->spectra, 0};
-  kugel__arg args[36], *a = args;
+  kugel__arg args[40], *a = args;
   bool hooked = p->of.ratio || p->of.update;
   *a++ = KUGEL__MEM_ARG(p->in.mem);
   *a++ = KUGEL__MEM_ARG(p->out.mem);
@@ -66,6 +66,8 @@ kugel_status kugel__fused_launch(const run *r, const pass *p)
     *a++ = KUGEL__MEM_ARG(j->map);
   if (p->of.windowed_in || p->of.windowed_out)
     *a++ = KUGEL__MEM_ARG(j->window);
+  if (p->of.weighted_in || p->of.weighted_out)
+    *a++ = KUGEL__MEM_ARG(j->weights);
   if (p->of.sink == KUGEL__FUSED_VOXELS && !hooked)
     *a++ = KUGEL__MEM_ARG(j->clipped);
   if (j->hooks)
@@ -76,6 +78,8 @@ kugel_status kugel__fused_launch(const run *r, const pass *p)
                              &p->spectrum_step, &p->map_at,   &p->window_at};
   for (int i = 0; i < 18; i++)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
+  if (p->of.weighted_in || p->of.weighted_out)
+    *a++ = KUGEL__VALUE_ARG(p->weights_at);
   double level = j->hooks ? j->hooks->level : 0;
   float low = (float)level;
   if (hooked)

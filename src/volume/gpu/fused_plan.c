@@ -123,7 +123,8 @@ kugel_status kugel__fused_shape(kugel_ctx *ctx, const kugel_volume *p, kugel__fu
   f->device = kugel__ctx_device(ctx);
   f->real = p->f32 ? KUGEL__F32 : KUGEL__F64;
   f->halved = p->halved;
-  f->kernels = p->kernels;
+  f->kernels = p->stored;
+  f->depths = p->depth != NULL;
   pthread_mutex_init(&f->lock, NULL);
   for (int d = 0; d < 3; d++)
     f->points[d] = p->axis[d].points;
@@ -180,16 +181,21 @@ static void scale_kernels(const kugel__fused *f, const double *from, int64_t cou
       ((double *)to)[i] = from[i] * factor;
 }
 
+kugel_status kugel__fused_tables(kugel__fused *f)
+{
+  for (int d = f->last; d < 3; d++)
+    if (f->block[d].n)
+      KUGEL_TRY(make_table(f, d));
+  return kugel__device_alloc(f->device, (size_t)kugel__fused_spectra(f), &f->spectra);
+}
+
 kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale)
 {
   int parts = f->halved ? 1 : 2;
   bool f32 = f->real == KUGEL__F32;
   int64_t count = f->kernels * k[0] * k[1] * k[2] * parts;
   size_t bytes = (size_t)count * (f32 ? 4 : 8);
-  for (int d = f->last; d < 3; d++)
-    if (f->block[d].n)
-      KUGEL_TRY(make_table(f, d));
-  KUGEL_TRY(kugel__device_alloc(f->device, (size_t)kugel__fused_spectra(f), &f->spectra));
+  KUGEL_TRY(kugel__fused_tables(f));
   void *host, *memory = NULL;
   KUGEL_ALLOC(f->ctx, host, bytes);
   double points = 1;

@@ -20,8 +20,8 @@ struct kugel__fused {
   kugel_ctx *ctx;
   kugel__device *device;
   kugel__type real;
-  bool halved;
-  int kernels, last; /* last: the axis that goes there and back */
+  bool halved, depths; /* depths: kernels by depth, whose results are added up */
+  int kernels, last;   /* last: the axis that goes there and back */
   int64_t points[3], pitch;
   kugel__block block[3];
   void *tables[3];

@@ -146,7 +146,8 @@ static pass last_pass(const run *r, int kernel)
   return p;
 }
 
-static kugel_status there_and_back(const run *r, int kernel, kugel__mem from, kugel__mem to)
+// adds: to the results of other kernels.
+static kugel_status there_and_back(const run *r, int kernel, kugel__mem from, kugel__mem to, bool adds)
 {
   int last = r->f->last;
   pass p = last_pass(r, kernel);
@@ -160,7 +161,10 @@ static kugel_status there_and_back(const run *r, int kernel, kugel__mem from, ku
     hold(&p.in, &source(r)[last]);
     hold(&p.out, &sink(r)[last]);
     map_source(&p, &source(r)[last]);
-    p.of.adds = r->j->adjoint && kernel > 0;
+    p.of.adds = adds;
+    p.of.weighted_in = r->f->depths && !r->j->adjoint;
+    p.of.weighted_out = r->f->depths && r->j->adjoint;
+    p.weights_at = r->j->weights_at + kernel * r->f->points[last];
   }
   p.of.product = r->j->adjoint ? -1 : 1;
   return kugel__fused_launch(r, &p);
@@ -203,8 +207,22 @@ static kugel_status results_out(const run *r, int kernel, kugel__mem work)
 static kugel_status run_one_axis(const run *r)
 {
   for (int i = 0; i < r->f->kernels; i++)
-    KUGEL_TRY(there_and_back(r, i, r->j->work[0], r->j->work[0]));
+    KUGEL_TRY(there_and_back(r, i, r->j->work[0], r->j->work[0], false));
   return KUGEL_OK;
+}
+
+// The transforms along x and y run once, those there and back for each kernel that has a factor that is not 0.
+static kugel_status run_depths(const run *r, kugel__mem from, kugel__mem to)
+{
+  const bool *used = r->j->used;
+  bool adds = false;
+  KUGEL_TRY(image_in(r, 0, from));
+  for (int i = 0; i < r->f->kernels; i++)
+    if (!used || used[i]) {
+      KUGEL_TRY(there_and_back(r, i, from, to, adds));
+      adds = true;
+    }
+  return results_out(r, 0, to);
 }
 
 kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
@@ -215,10 +233,12 @@ kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
   if (f->last == X && (!j->adjoint || f->kernels == 1))
     return run_one_axis(&r);
   kugel__mem from = j->work[0], to = f->kernels > 1 ? j->work[1] : from;
+  if (f->depths)
+    return run_depths(&r, from, to);
   for (int i = 0; i < f->kernels; i++) {
     if (j->adjoint || i == 0)
       KUGEL_TRY(image_in(&r, i, from));
-    KUGEL_TRY(there_and_back(&r, i, from, to));
+    KUGEL_TRY(there_and_back(&r, i, from, to, j->adjoint && i > 0));
     if (!j->adjoint || i == f->kernels - 1)
       KUGEL_TRY(results_out(&r, i, to));
   }
@@ -244,26 +264,37 @@ static kugel_status transform_kernel(const run *r, int kernel, kugel__mem work)
   return kugel__fused_launch(r, &p);
 }
 
-kugel_status kugel__fused_spectra_of(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
-                                     const int64_t k[3])
+kugel_status kugel__fused_spectra_on(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
+                                     const int64_t k[3], kugel__mem work, kugel_queue *queue)
 {
   kugel__fused_job j = {
       .in = {.mem = kernels, .dtype = type, .step = {k[0] * k[1] * k[2], k[1] * k[2], k[2], 1}},
-      .out = {.dtype = type}};
+      .out = {.dtype = type},
+      .queue = queue};
   for (int d = 0; d < 3; d++)
     j.data[d] = j.results[d] = (kugel__fused_span){.held = k[d], .map = -1};
   run r = {.f = f, .j = &j, .rows = rows_needed(f, j.data, j.results)};
   r.slice = r.rows * f->pitch;
-  size_t bytes = (size_t)kugel__fused_work(f, j.data, j.results);
-  void *work = NULL;
-  KUGEL_TRY(kugel__queue_of(f->device, NULL, &j.queue));
-  KUGEL_TRY(kugel__device_scratch_get(f->device, bytes, &work));
-  kugel_status s = KUGEL_OK;
-  for (int i = 0; i < f->kernels && !s; i++) {
+  for (int i = 0; i < f->kernels; i++) {
     j.in.first = i * j.in.step[0];
-    s = transform_kernel(&r, i, (kugel__mem){work, 0});
+    KUGEL_TRY(transform_kernel(&r, i, work));
   }
-  kugel_status waited = f->device->ops->wait(j.queue);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__fused_spectra_of(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
+                                     const int64_t k[3])
+{
+  kugel__fused_span all[3];
+  kugel_queue *queue;
+  void *work = NULL;
+  for (int d = 0; d < 3; d++)
+    all[d] = (kugel__fused_span){.held = k[d], .map = -1};
+  size_t bytes = (size_t)kugel__fused_work(f, all, all);
+  KUGEL_TRY(kugel__queue_of(f->device, NULL, &queue));
+  KUGEL_TRY(kugel__device_scratch_get(f->device, bytes, &work));
+  kugel_status s = kugel__fused_spectra_on(f, kernels, type, k, (kugel__mem){work, 0}, queue);
+  kugel_status waited = f->device->ops->wait(queue);
   kugel__device_scratch_put(f->device, work, bytes);
   return s ? s : waited;
 }

@@ -16,13 +16,14 @@ static int64_t data_of(const kugel_volume *p, int d)
 
 kugel__lane_sizes kugel__lane_sizes_of(const kugel_volume *p)
 {
-  kugel__lane_sizes s = {1, p->kernels, 0, p->kernels};
+  kugel__lane_sizes s = {1, p->kernels, 0, p->kernels, 0};
   for (int d = 0; d < DIMS; d++) {
     s.data *= data_of(p, d);
     s.results *= p->tile[d];
     s.window *= p->tile[d];
     s.map += p->sub->axis[d].length;
   }
+  s.weights = p->depth ? p->stored * p->sub->axis[0].points : 0;
   s.window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? s.window : 0;
   return s;
 }
@@ -33,6 +34,11 @@ size_t kugel__lane_voxel_bytes(const kugel__lane_sizes *s, int64_t size, bool ad
 }
 
 size_t kugel__lane_list_bytes(const kugel__lane_sizes *s, const kugel_volume *p)
+{
+  return kugel__lane_weights_at(s, p) + kugel__lane_align(s->weights * (int64_t)p->real);
+}
+
+size_t kugel__lane_weights_at(const kugel__lane_sizes *s, const kugel_volume *p)
 {
   return kugel__lane_align(s->map * 4) + kugel__lane_align(s->window * (int64_t)p->real);
 }
@@ -66,7 +72,7 @@ uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, b
   uint64_t image = (uint64_t)(p->axis[0].n * p->axis[1].n * p->axis[2].n * size);
   *host = KUGEL__LANE_TILES_SLOTS * (voxels + lists + out);
   return KUGEL__LANE_TILES_SLOTS * (lists + out) + (hold ? image : KUGEL__LANE_TILES_SLOTS * voxels) +
-         (p->kernels > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f);
+         (p->stored > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f);
 }
 
 bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)

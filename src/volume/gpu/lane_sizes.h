@@ -11,7 +11,7 @@ enum {
 };
 
 typedef struct kugel__lane_sizes { /* numbers of the largest tile */
-  int64_t data, results, map, window;
+  int64_t data, results, map, window, weights;
 } kugel__lane_sizes;
 
 static inline size_t kugel__lane_align(int64_t bytes)
@@ -23,8 +23,9 @@ kugel__lane_sizes kugel__lane_sizes_of(const kugel_volume *p);
 /* Bytes of voxels in and out, of `size` each. */
 size_t kugel__lane_voxel_bytes(const kugel__lane_sizes *s, int64_t size, bool adjoint);
 size_t kugel__lane_out_bytes(const kugel__lane_sizes *s, int64_t size, bool adjoint);
-/* Of maps and windows, which are copied in behind the voxels. */
+/* Of maps, windows and factors of kernels by depth, which are copied in behind the voxels; where these factors begin. */
 size_t kugel__lane_list_bytes(const kugel__lane_sizes *s, const kugel_volume *p);
+size_t kugel__lane_weights_at(const kugel__lane_sizes *s, const kugel_volume *p);
 /* Of a work array of the kernels. */
 size_t kugel__lane_work_bytes(const kugel_volume *p, const kugel__fused *f);
 

@@ -14,6 +14,8 @@ typedef struct part { // of a tile, from its loading to its delivery
   kugel__fused_span data[DIMS], results[DIMS];
   kugel__lane_voxels in, out;
   size_t map, window;  // bytes from the start of what is copied in; 0: none
+  size_t weights;      // the same of kernels by depth, whose factors are not 0:
+  bool *used;          // [kernels]
   int64_t datum[DIMS]; // the first one, of an image that is kept
   bool direct_out;
 } part;
@@ -21,6 +23,8 @@ typedef struct part { // of a tile, from its loading to its delivery
 typedef struct lane {
   kugel__fused *fused;
   void *work[2], *counter;
+  bool *used;  // [slots][kernels] with kernels by depth
+  double *row; // [points] along axis 0
   part parts[KUGEL__LANE_SLOTS];
 } lane;
 
@@ -42,8 +46,14 @@ static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, const doub
 {
   KUGEL_TRY(kugel__fused_shape(on->ctx, p->sub, &l->fused));
   KUGEL_TRY(kugel__fused_make(l->fused, kernels, k, p->scale));
-  for (int i = 0; i < (p->kernels > 1 ? 2 : 1); i++)
+  for (int i = 0; i < (p->stored > 1 ? 2 : 1); i++)
     KUGEL_TRY(kugel__device_alloc(on->device, kugel__lane_work_bytes(p, l->fused), &l->work[i]));
+  if (p->depth) {
+    KUGEL_ALLOC(on->ctx, l->used, (size_t)(SLOTS * p->stored) * sizeof *l->used);
+    KUGEL_ALLOC(on->ctx, l->row, (size_t)p->sub->axis[0].points * sizeof *l->row);
+    for (int i = 0; i < SLOTS; i++)
+      l->parts[i].used = l->used + i * p->stored;
+  }
   return kugel__device_alloc(on->device, ALIGN, &l->counter);
 }
 
@@ -86,6 +96,8 @@ void kugel__lane_tiles_destroy(kugel__lane_tiles *t)
     kugel__device_free(device, l->work[0]);
     kugel__device_free(device, l->work[1]);
     kugel__device_free(device, l->counter);
+    kugel__free(t->lanes->lane[i].ctx, l->used);
+    kugel__free(t->lanes->lane[i].ctx, l->row);
   }
   kugel__lane_image_close(&t->image);
   kugel__free(t->ctx, t->lane);
@@ -185,6 +197,19 @@ static void copy_window(const kugel_volume *p, const kugel__lane_tile *tile, cha
       }
 }
 
+// Factors of the tile's planes for kernels by depth.
+static void fill_weights(const kugel_volume *p, const kugel__volume_reach *z, double *row, bool *used,
+                         void *to)
+{
+  kugel_volume one = *p->sub;
+  one.axis[0].data = (kugel__volume_list){.count = z->count, .first_position = z->first_position};
+  one.opts.boundary = p->opts.boundary; // of planes
+  one.plane = z->plane;
+  one.planes = p->planes;
+  one.shift = p->shift;
+  kugel__fused_weights(&one, to, row, used);
+}
+
 // The voxels of a tile; they are in slot->in, or in the image that is kept.
 static kugel_status load_voxels(const run *r, const kugel__lane_tile *tile, kugel__lane *on,
                                 kugel__lane_slot *slot, part *o)
@@ -197,8 +222,11 @@ static kugel_status load_voxels(const run *r, const kugel__lane_tile *tile, kuge
     return kugel__lane_image_load(r->p->ctx, image, first, first + tile->reach[image->axis].count,
                                   slot->host_in, on->in);
   }
-  if (kugel__lane_direct(on->device, &o->in))
-    return kugel__lane_copy(on->device, &o->in, KUGEL__UPLOAD, slot->in, on->in);
+  if (kugel__lane_direct(on->device, &o->in)) {
+    int64_t step[4];
+    kugel__lane_packed(o->in.n, step);
+    return kugel__lane_copy(on->device, &o->in, KUGEL__UPLOAD, slot->in, step, on->in);
+  }
   KUGEL_TRY(kugel__lane_gather(r->p->ctx, &o->in, slot->host_in));
   return kugel__device_copy(on->device, KUGEL__UPLOAD, slot->in, (kugel__mem){slot->host_in, 0},
                             (size_t)kugel__lane_voxels_bytes(&o->in), on->in);
@@ -224,6 +252,12 @@ static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
     o->window = kugel__lane_align(s.map * 4);
     copy_window(p, &tile, host + o->window);
     o->window += lists;
+    bytes = kugel__lane_list_bytes(&s, p);
+  }
+  if (p->depth) {
+    size_t at = kugel__lane_weights_at(&s, p);
+    fill_weights(p, &tile.reach[0], r->t->lane[on->index].row, o->used, host + at);
+    o->weights = lists + at;
     bytes = kugel__lane_list_bytes(&s, p);
   }
   o->direct_out = kugel__lane_direct(on->device, &o->out);
@@ -263,14 +297,22 @@ static kugel_status compute(void *arg, kugel__lane *on, kugel__lane_slot *slot)
     job.window = slot->in;
     job.window_at = (int64_t)(o->window / p->real);
   }
+  if (p->depth) {
+    job.weights = slot->in;
+    job.weights_at = (int64_t)(o->weights / p->real);
+    job.used = o->used;
+  }
   return kugel__fused_run(l->fused, &job);
 }
 
 static kugel_status store(void *arg, kugel__lane *on, kugel__lane_slot *slot)
 {
   part *o = part_of(arg, on, slot);
-  if (o->direct_out)
-    return kugel__lane_copy(on->device, &o->out, KUGEL__DOWNLOAD, slot->out, on->out);
+  if (o->direct_out) {
+    int64_t step[4];
+    kugel__lane_packed(o->out.n, step);
+    return kugel__lane_copy(on->device, &o->out, KUGEL__DOWNLOAD, slot->out, step, on->out);
+  }
   return kugel__device_copy(on->device, KUGEL__DOWNLOAD, (kugel__mem){slot->host_out, 0}, slot->out,
                             (size_t)kugel__lane_voxels_bytes(&o->out), on->out);
 }
@@ -322,6 +364,7 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
   kugel__lane_job job = {.arg = r,
                          .stage = "tiles",
                          .count = r->work->count,
+                         .ahead = r->work->done ? kugel__lane_tiles_under_way(t) : 0,
                          .load = load,
                          .compute = compute,
                          .store = store,

@@ -21,7 +21,8 @@ typedef struct kugel__lane_work {
   const kugel__volume_box *image; /* of which the `in` of all tiles are parts; NULL: arrays of their own */
   /* Tile i; what it points to stays until the next call. */
   kugel_status (*tile)(void *arg, int64_t i, kugel__lane_tile *out);
-  /* The results of tile i are there: on the caller's thread, in order if there is one device. NULL: nothing is done. */
+  /* The results of tile i are there: on the caller's thread, in order if there is one device; `tile` is asked for tile
+   * i + under_way later. NULL: nothing is done. */
   kugel_status (*done)(void *arg, int64_t i);
 } kugel__lane_work;
 

@@ -60,13 +60,20 @@ kugel_status kugel__lane_scatter(kugel_ctx *ctx, const kugel__lane_voxels *v, co
   return move(ctx, v, (char *)(uintptr_t)packed, false);
 }
 
-// Voxels that follow each other in the array as they do in packed memory; *level: how many axes make a run.
-static int64_t run_of(const kugel__lane_voxels *v, int *level)
+void kugel__lane_packed(const int64_t n[4], int64_t step[4])
+{
+  int64_t s = 1;
+  for (int d = 3; d >= 0; s *= n[d], d--)
+    step[d] = s;
+}
+
+// Voxels that follow each other both in the array and with these steps; *level: how many axes make a run.
+static int64_t run_of(const kugel__lane_voxels *v, const int64_t step[4], int *level)
 {
   int64_t run = 1;
   for (*level = 0; *level < 4; (*level)++) {
     int d = 3 - *level;
-    if (v->n[d] > 1 && v->box.step[d] != run)
+    if (v->n[d] > 1 && (v->box.step[d] != run || step[d] != run))
       break;
     run *= v->n[d];
   }
@@ -80,24 +87,37 @@ bool kugel__lane_pinned(kugel__device *device, const kugel__lane_voxels *v)
 
 bool kugel__lane_direct(kugel__device *device, const kugel__lane_voxels *v)
 {
+  int64_t packed[4];
   int level;
-  return kugel__lane_pinned(device, v) && run_of(v, &level) * size_of(v) >= KUGEL__LANE_LEAST_RUN;
+  kugel__lane_packed(v->n, packed);
+  return kugel__lane_pinned(device, v) && run_of(v, packed, &level) * size_of(v) >= KUGEL__LANE_LEAST_RUN;
 }
 
 kugel_status kugel__lane_copy(kugel__device *device, const kugel__lane_voxels *v, kugel__way way,
-                              kugel__mem packed, kugel_queue *queue)
+                              kugel__mem there, const int64_t step[4], kugel_queue *queue)
 {
   int level;
-  int64_t run = run_of(v, &level), size = size_of(v), outer = kugel__lane_voxels_bytes(v) / (run * size);
+  int64_t run = run_of(v, step, &level), size = size_of(v), outer = 1;
+  int axis = 3 - level; // whose runs are the rows of one transfer; -1: all is one run
+  bool up = way == KUGEL__UPLOAD;
+  for (int d = 0; d < axis; d++)
+    outer *= v->n[d];
   for (int64_t i = 0; i < outer; i++) {
-    int64_t at = 0, rest = i;
-    for (int d = 3 - level; d >= 0; rest /= v->n[d], d--)
-      at += rest % v->n[d] * v->box.step[d];
-    kugel__mem host = {v->box.data + at * size, 0},
-               here = {packed.base, packed.offset + (size_t)(i * run * size)};
-    KUGEL_TRY(way == KUGEL__UPLOAD
-                  ? kugel__device_copy(device, way, here, host, (size_t)(run * size), queue)
-                  : kugel__device_copy(device, way, host, here, (size_t)(run * size), queue));
+    int64_t from = 0, to = 0, rest = i;
+    for (int d = axis - 1; d >= 0; rest /= v->n[d], d--) {
+      from += rest % v->n[d] * v->box.step[d];
+      to += rest % v->n[d] * step[d];
+    }
+    kugel__mem host = {v->box.data + from * size, 0}, here = {there.base, there.offset + (size_t)(to * size)};
+    size_t host_pitch = axis < 0 ? 0 : (size_t)(v->box.step[axis] * size),
+           pitch = axis < 0 ? 0 : (size_t)(step[axis] * size);
+    kugel__copied_rows rows = {.dst = up ? here : host,
+                               .src = up ? host : here,
+                               .dst_pitch = up ? pitch : host_pitch,
+                               .src_pitch = up ? host_pitch : pitch,
+                               .bytes = (size_t)(run * size),
+                               .count = axis < 0 ? 1 : v->n[axis]};
+    KUGEL_TRY(kugel__device_copy_rows(device, way, &rows, queue));
   }
   return KUGEL_OK;
 }

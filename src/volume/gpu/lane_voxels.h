@@ -22,8 +22,10 @@ kugel_status kugel__lane_scatter(kugel_ctx *ctx, const kugel__lane_voxels *v, co
 bool kugel__lane_pinned(kugel__device *device, const kugel__lane_voxels *v);
 /* Whether the array can be copied in few pieces without the host's help: page-locked, and long runs. */
 bool kugel__lane_direct(kugel__device *device, const kugel__lane_voxels *v);
-/* Such copies, queued. */
+/* Such copies, queued, to or from device memory with these steps, in voxels. */
 kugel_status kugel__lane_copy(kugel__device *device, const kugel__lane_voxels *v, kugel__way way,
-                              kugel__mem packed, kugel_queue *queue);
+                              kugel__mem there, const int64_t step[4], kugel_queue *queue);
+/* Steps of an array in C order. */
+void kugel__lane_packed(const int64_t n[4], int64_t step[4]);
 
 #endif

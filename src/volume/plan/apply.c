@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which engine runs, and plans applied to arrays of their own type. */
 #include "volume/gpu/device.h"
+#include "volume/gpu/dif.h"
 #include "volume/plan/plan.h"
+#include "volume/plan/global.h"
 #include "volume/plan/pencil.h"
 
 // An array in host memory, in C order.
@@ -35,8 +37,16 @@ kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel_
 {
   if (p->gpu)
     return run_on_device(p, adjoint, in, out, clipped);
+  if (p->global_led)
+    return kugel__global_led_arrays(p, adjoint, in, out, clipped);
+  if (p->global && p->engine == KUGEL_VOLUME_TILES)
+    return kugel__global_run_tiles(p, in, out, clipped);
+  if (p->global)
+    return kugel__global_run(p, adjoint, in, out, clipped);
   if (p->pencil)
     return kugel__pencil_run_arrays(p, adjoint, in, out, clipped);
+  if (p->dif)
+    return kugel__dif_run(p, adjoint, in, out, clipped);
   if (p->parts > 1)
     return kugel__volume_run_parts(p, adjoint, in, out, clipped);
   return p->engine == KUGEL_VOLUME_TILES ? kugel__volume_run_tiles(p, adjoint, in, out, clipped)
@@ -53,4 +63,12 @@ kugel_status kugel__volume_apply(const kugel_volume *p, bool adjoint, const void
   kugel__volume_box x = kugel__volume_own_box(p, in, adjoint ? m : n),
                     y = kugel__volume_own_box(p, out, adjoint ? n : m);
   return kugel__volume_run(p, adjoint, &x, &y, NULL);
+}
+
+kugel_status kugel__volume_apply_at(const kugel_volume *p, int64_t shift, bool adjoint, const void *in,
+                                    void *out)
+{
+  kugel_volume at = *p;
+  at.shift = shift;
+  return kugel__volume_apply(&at, adjoint, in, out);
 }

@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "device/lanes.h"
+#include "volume/plan/global.h"
 #include "volume/plan/pencil.h"
 #include "volume/plan/plan.h"
 
@@ -14,7 +15,14 @@ uint64_t kugel__volume_limit(const kugel_volume *p)
   return p->opts.memory ? p->opts.memory : atomic_load(&p->ctx->device_memory);
 }
 
-// The least number of parts that fit the limit: those of a power of two, or two without a limit.
+// What a limit of memory is for.
+static uint64_t need(const kugel_volume *p, const kugel_volume_info *info)
+{
+  return p->ctx->device.type == KUGEL_CPU ? info->host_bytes : info->device_bytes;
+}
+
+/* The least number of parts that fit the limit: those of a power of two, or two without a limit. On devices spectra are made
+ * again for each part. */
 static kugel_status choose_parts(kugel_volume *p, const int64_t *n, const int64_t *k, uint64_t limit)
 {
   kugel_volume_info info;
@@ -27,35 +35,20 @@ static kugel_status choose_parts(kugel_volume *p, const int64_t *n, const int64_
     p->segments = p->parts * (p->halved ? 2 : 1);
     KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
     kugel__volume_lay_out(p);
-    p->kept = true;
-    kugel__volume_figures(p, &info);
-    if (!limit || info.host_bytes <= limit)
-      return KUGEL_OK;
-    p->kept = false;
-    kugel__volume_figures(p, &info);
-    if (p->opts.parts || info.host_bytes <= limit)
+    for (p->kept = p->ctx->device.type == KUGEL_CPU;; p->kept = false) {
+      kugel__volume_figures(p, &info);
+      if (!limit || need(p, &info) <= limit)
+        return KUGEL_OK;
+      if (!p->kept)
+        break;
+    }
+    if (p->opts.parts)
       return KUGEL_OK;
     KUGEL_CHECK(p->axis[2].points > 8, KUGEL_ENOMEM,
                 "the limit of %llu bytes is too little for parts, which take %llu: "
                 "raise kugel_ctx_limit_memory",
-                (unsigned long long)limit, (unsigned long long)info.host_bytes);
+                (unsigned long long)limit, (unsigned long long)need(p, &info));
   }
-}
-
-// Resident if that fits the memory of the device, else tiles.
-static kugel_status choose_on_device(kugel_volume *p, const int64_t *k)
-{
-  kugel_volume_info info;
-  int64_t limit;
-  p->engine = p->opts.engine ? p->opts.engine : KUGEL_VOLUME_RESIDENT;
-  if (p->opts.engine == KUGEL_VOLUME_RESIDENT)
-    return KUGEL_OK;
-  KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
-  kugel__volume_figures(p, &info);
-  if (!p->opts.engine && info.device_bytes <= (uint64_t)limit)
-    return KUGEL_OK;
-  p->engine = KUGEL_VOLUME_TILES;
-  return kugel__volume_choose_tile(p, k, (uint64_t)limit);
 }
 
 static kugel_status shape_engine(kugel_volume *p, kugel_volume_engine engine, const int64_t *n,
@@ -66,6 +59,8 @@ static kugel_status shape_engine(kugel_volume *p, kugel_volume_engine engine, co
     return choose_parts(p, n, k, limit);
   if (engine == KUGEL_VOLUME_PENCIL)
     return kugel__pencil_choose(p, limit);
+  if (engine == KUGEL_VOLUME_GLOBAL)
+    return kugel__global_check(p);
   return engine == KUGEL_VOLUME_TILES ? kugel__volume_choose_tile(p, k, limit) : KUGEL_OK;
 }
 
@@ -83,19 +78,89 @@ static double seconds_with(const kugel_volume *p, kugel_volume_engine engine, co
   return info.seconds;
 }
 
+// The engine of one process, unless ranks that serve do the same sooner: the bits stay. Tiles are shared out as they are.
+static kugel_status share_out(kugel_volume *p, kugel_volume_engine engine, const int64_t *n, const int64_t *k,
+                              uint64_t limit)
+{
+  bool whole = engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL;
+  KUGEL_TRY(shape_engine(p, engine, n, k, limit));
+  if (!p->ctx->leads || !whole || p->ndim != KUGEL__VOLUME_DIMS || p->depth)
+    return KUGEL_OK;
+  if (seconds_with(p, KUGEL_VOLUME_GLOBAL, n, k) > seconds_with(p, engine, n, k) ||
+      (limit && kugel__global_memory(p, p->ctx->leads->size) > limit))
+    return KUGEL_OK;
+  kugel__pencil_destroy(p);
+  p->pencil = NULL;
+  return shape_engine(p, KUGEL_VOLUME_GLOBAL, n, k, limit);
+}
+
+// Resident if that fits the memory of the device, else tiles or parts, which is predicted to be faster.
+static kugel_status choose_on_device(kugel_volume *p, const int64_t *n, const int64_t *k)
+{
+  kugel_volume_info info;
+  kugel_volume_engine engine = p->opts.engine;
+  int64_t limit;
+  p->engine = engine ? engine : KUGEL_VOLUME_RESIDENT;
+  if (engine == KUGEL_VOLUME_RESIDENT)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
+  if (!engine) {
+    kugel__volume_figures(p, &info);
+    if (info.device_bytes <= (uint64_t)limit)
+      return KUGEL_OK;
+    double tiles = seconds_with(p, KUGEL_VOLUME_TILES, n, k), parts = seconds_with(p, KUGEL_VOLUME_DIF, n, k);
+    engine = parts < tiles ? KUGEL_VOLUME_DIF : KUGEL_VOLUME_TILES;
+  }
+  return shape_engine(p, engine, n, k, (uint64_t)limit);
+}
+
+enum { ROWS = 8 }; // of tiles from which on ranks take them, if nothing is said
+
+// As the whole but for a quarter, and enough rows of tiles; whatever the number of ranks, on which bits would depend else.
+static kugel_status choose_over_ranks(kugel_volume *p, const int64_t *k)
+{
+  kugel_volume_engine e = p->opts.engine;
+  KUGEL_CHECK(e == KUGEL_VOLUME_AUTO || e == KUGEL_VOLUME_TILES || e == KUGEL_VOLUME_GLOBAL, KUGEL_ENOTSUP,
+              "engine is %d with opts.comm; ranks share KUGEL_VOLUME_TILES (2) and KUGEL_VOLUME_GLOBAL (5)",
+              (int)e);
+  KUGEL_TRY(kugel__global_check(p));
+  p->engine = KUGEL_VOLUME_GLOBAL;
+  if (e == KUGEL_VOLUME_GLOBAL)
+    return KUGEL_OK;
+  kugel_volume_info whole, tiles;
+  p->engine = KUGEL_VOLUME_RESIDENT;
+  kugel__volume_figures(p, &whole);
+  p->engine = KUGEL_VOLUME_TILES;
+  KUGEL_TRY(kugel__global_tile(p, k));
+  if (e == KUGEL_VOLUME_TILES)
+    return KUGEL_OK;
+  kugel_comm *comm = p->opts.comm;
+  p->opts.comm = NULL;
+  kugel__volume_figures(p, &tiles);
+  p->opts.comm = comm;
+  if (p->tiles[0] >= ROWS && tiles.seconds <= 1.25 * whole.seconds)
+    return KUGEL_OK;
+  kugel_volume_destroy(p->sub);
+  p->sub = NULL;
+  p->engine = KUGEL_VOLUME_GLOBAL;
+  return KUGEL_OK;
+}
+
 // Resident if that fits, else what is predicted to be the fastest within the limit.
 kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k)
 {
   uint64_t limit = kugel__volume_limit(p);
   kugel_volume_info info;
+  if (p->opts.comm)
+    return choose_over_ranks(p, k);
   if (p->ctx->device.type != KUGEL_CPU)
-    return choose_on_device(p, k);
+    return choose_on_device(p, n, k);
   if (p->opts.engine)
     return shape_engine(p, p->opts.engine, n, k, limit);
   p->engine = KUGEL_VOLUME_RESIDENT;
   kugel__volume_figures(p, &info);
   if (!limit || info.host_bytes <= limit)
-    return KUGEL_OK;
+    return share_out(p, KUGEL_VOLUME_RESIDENT, n, k, limit);
   kugel_volume_engine best = KUGEL_VOLUME_TILES; // if all are equal: it reads least, and has no files
   double seconds = INFINITY;
   for (kugel_volume_engine e = KUGEL_VOLUME_TILES; e <= KUGEL_VOLUME_PENCIL; e++) {
@@ -103,5 +168,5 @@ kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, cons
     best = s < seconds ? e : best;
     seconds = s < seconds ? s : seconds;
   }
-  return shape_engine(p, best, n, k, limit);
+  return share_out(p, best, n, k, limit);
 }

@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "device/device.h"
 #include "volume/gpu/device.h"
-#include "volume/plan/plan.h"
+#include "volume/plan/global.h"
 
 enum { MAX_NDIM = 32 };
 
@@ -25,8 +25,9 @@ static kugel_status take(const kugel_volume *p, const kugel_array *a, const char
               p->opts.complex_data ? "complex64 or complex128"
                                    : "uint8, uint16, int16, int32, float16, float32 or float64");
   bool here = a->device.type == p->ctx->device.type && a->device.id == p->ctx->device.id;
-  KUGEL_CHECK(a->device.type == KUGEL_CPU || !p->lanes, KUGEL_ENOTSUP,
-              "%s is in the memory of a device; a plan of tiles takes arrays in host memory", name);
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || !(p->lanes || p->dif), KUGEL_ENOTSUP,
+              "%s is in the memory of a device; a plan of %s takes arrays in host memory", name,
+              p->dif ? "parts" : "tiles");
   KUGEL_CHECK(a->device.type == KUGEL_CPU || here, KUGEL_EDEVICE,
               "%s is on device %d of type %d, this plan takes host memory%s", name, a->device.id,
               a->device.type, p->gpu ? " or that of its context's device" : "");
@@ -36,7 +37,9 @@ static kugel_status take(const kugel_volume *p, const kugel_array *a, const char
   for (int d = a->ndim - 1; d >= 0; d--) {
     int at = d - a->ndim + 4; // of box.step
     bool image = d >= a->ndim - p->ndim;
-    int64_t want = image                       ? results ? p->axis[at - 1].m : p->axis[at - 1].n
+    int64_t want = image && at == 1 && p->global
+                       ? kugel__global_own(p->global, results ? p->global->results : p->global->data)
+                   : image                     ? results ? p->axis[at - 1].m : p->axis[at - 1].n
                    : kernels && d == out->lead ? p->kernels
                                                : a->shape[d];
     KUGEL_CHECK(a->shape[d] == want && want >= 0, KUGEL_ESHAPE,
@@ -75,41 +78,85 @@ static kugel__volume_box item(const argument *a, int64_t index)
   return b;
 }
 
+typedef struct call {
+  const kugel_volume *p;
+  bool adjoint;
+  argument from, to;
+  int64_t batch;
+} call;
+
+static kugel_status check(call *c, const kugel_array *in, const kugel_array *out, const kugel_queue *queue)
+{
+  const kugel_volume *p = c->p;
+  argument *from = &c->from, *to = &c->to;
+  KUGEL_CHECK(!c->adjoint || !p->global || p->engine != KUGEL_VOLUME_TILES, KUGEL_ENOTSUP,
+              "the plan shares tiles, which have no adjoint over ranks: use KUGEL_VOLUME_GLOBAL");
+  const char *il, *ih, *ol, *oh;
+  KUGEL_TRY(take(p, in, "in", c->adjoint, false, from));
+  KUGEL_TRY(take(p, out, "out", !c->adjoint, true, to));
+  KUGEL_CHECK(!queue || p->gpu || p->lanes || p->dif, KUGEL_EINVAL,
+              "queue is set, but this plan is on the CPU: pass NULL");
+  KUGEL_CHECK(from->lead == to->lead, KUGEL_ESHAPE,
+              "in has %d axes of batch and out %d: they must be as many", from->lead, to->lead);
+  c->batch = 1;
+  for (int d = 0; d < from->lead; d++) {
+    KUGEL_CHECK(from->shape[d] == to->shape[d], KUGEL_ESHAPE,
+                "batch extents differ: %lld and %lld on axis %d", (long long)from->shape[d],
+                (long long)to->shape[d], d);
+    c->batch *= from->shape[d];
+  }
+  extent_of(from, &il, &ih);
+  extent_of(to, &ol, &oh);
+  KUGEL_CHECK(c->batch == 0 || ih <= ol || oh <= il || in->device.type == KUGEL_OPENCL ||
+                  !kugel__array_count(in) || !kugel__array_count(out),
+              KUGEL_EINVAL, "in and out overlap: give them arrays of their own");
+  return KUGEL_OK;
+}
+
+static kugel_status run_batch(const call *c, atomic_llong *bad)
+{
+  kugel_status s = KUGEL_OK;
+  for (int64_t i = 0; i < c->batch && !s; i++) {
+    kugel__volume_box x = item(&c->from, i), y = item(&c->to, i);
+    kugel__span outer =
+        kugel__progress_enter((double)i / (double)c->batch, (double)(i + 1) / (double)c->batch);
+    s = kugel__volume_run(c->p, c->adjoint, &x, &y, bad);
+    kugel__progress_leave(outer);
+  }
+  return s;
+}
+
+// Collective: all ranks execute, or none.
+static kugel_status over_ranks(call *c, const kugel_array *in, const kugel_array *out,
+                               const kugel_queue *queue, atomic_llong *bad)
+{
+  kugel_comm *comm = c->p->global->comm;
+  kugel__comm_enter(comm);
+  kugel_status s = check(c, in, out, queue);
+  kugel__same same[] = {{"the direction", c->adjoint}, {"the batch", c->batch}};
+  s = kugel__comm_same(comm, s, 2, same);
+  return kugel__comm_leave(comm, s ? s : run_batch(c, bad));
+}
+
 static kugel_status execute(const kugel_volume *p, bool adjoint, const kugel_array *in,
                             const kugel_array *out, int64_t *clipped, kugel_queue *queue)
 {
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_volume_create");
-  argument from, to;
-  const char *il, *ih, *ol, *oh;
-  KUGEL_TRY(take(p, in, "in", adjoint, false, &from));
-  KUGEL_TRY(take(p, out, "out", !adjoint, true, &to));
-  KUGEL_CHECK(!queue || p->gpu || p->lanes, KUGEL_EINVAL,
-              "queue is set, but this plan is on the CPU: pass NULL");
-  KUGEL_CHECK(from.lead == to.lead, KUGEL_ESHAPE, "in has %d axes of batch and out %d: they must be as many",
-              from.lead, to.lead);
-  int64_t batch = 1;
-  for (int d = 0; d < from.lead; d++) {
-    KUGEL_CHECK(from.shape[d] == to.shape[d], KUGEL_ESHAPE, "batch extents differ: %lld and %lld on axis %d",
-                (long long)from.shape[d], (long long)to.shape[d], d);
-    batch *= from.shape[d];
-  }
-  if (clipped)
-    *clipped = 0;
-  if (batch == 0)
-    return KUGEL_OK;
-  extent_of(&from, &il, &ih);
-  extent_of(&to, &ol, &oh);
-  KUGEL_CHECK(ih <= ol || oh <= il || in->device.type == KUGEL_OPENCL, KUGEL_EINVAL,
-              "in and out overlap: give them arrays of their own");
-  if (p->gpu)
-    return kugel__volume_device_execute(p, adjoint, &from, &to, clipped, queue);
+  call c = {.p = p, .adjoint = adjoint};
   atomic_llong bad = 0;
-  kugel_status s = p->lanes ? kugel__queue_join(kugel__ctx_device(p->ctx), queue) : KUGEL_OK;
-  for (int64_t i = 0; i < batch && !s; i++) {
-    kugel__volume_box x = item(&from, i), y = item(&to, i);
-    kugel__span outer = kugel__progress_enter((double)i / (double)batch, (double)(i + 1) / (double)batch);
-    s = kugel__volume_run(p, adjoint, &x, &y, &bad);
-    kugel__progress_leave(outer);
+  kugel_status s = KUGEL_OK;
+  if (p->global) {
+    s = over_ranks(&c, in, out, queue, &bad);
+  } else {
+    KUGEL_TRY(check(&c, in, out, queue));
+    if (clipped)
+      *clipped = 0;
+    if (c.batch == 0)
+      return KUGEL_OK;
+    if (p->gpu)
+      return kugel__volume_device_execute(p, adjoint, &c.from, &c.to, clipped, queue);
+    s = p->lanes || p->dif ? kugel__queue_join(kugel__ctx_device(p->ctx), queue) : KUGEL_OK;
+    s = s ? s : run_batch(&c, &bad);
   }
   if (clipped && !s)
     *clipped = atomic_load(&bad);

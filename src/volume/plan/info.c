@@ -5,11 +5,15 @@
 #include "volume/gpu/device.h"
 #include "volume/plan/plan.h"
 #include "volume/cpu/lines.h"
+#include "volume/plan/global.h"
 #include "volume/plan/pencil.h"
 
 // Measured with AVX-512 on one thread: a point of a radix-8 stage of lines in lanes, and a byte moved. Of files: a byte
 // read or written where disks take 1 GB a second.
 static const double POINT_SECONDS = 0.35e-9, BYTE_SECONDS = 0.15e-9, FILE_BYTE_SECONDS = 1e-9;
+
+// Of an exchange within a host, as kugel plan has them, with all of an execution's agreements.
+static const double EXCHANGE_BYTE_SECONDS = 0.25e-9, CALL_SECONDS = 1e-3, RANK_SECONDS = 50e-6;
 
 static double seconds(const kugel_volume *p)
 {
@@ -19,7 +23,7 @@ static double seconds(const kugel_volume *p)
     cost[d] = kugel__radices_of(p->axis[d].points).cost + 2 * (double)p->axis[d].points; // loads and stores
   double in = (double)z->n * ((double)y->n * cost[2] + pitch * cost[1]);
   double out = (double)z->m * ((double)y->m * cost[2] + pitch * cost[1]);
-  double middle = 2 * (double)y->points * pitch * cost[0];
+  double middle = 2 * (double)y->points * pitch * cost[0] * p->stored / p->kernels;
   double bytes = 2 * (double)p->real * pitch * (double)y->points * (double)(2 * z->n + 2 * z->m + z->points);
   (void)x;
   return p->kernels * (POINT_SECONDS * 8 / lanes * (in + out + middle) + BYTE_SECONDS * bytes) /
@@ -45,7 +49,7 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->transform[own] = one->axis[d].length;
   }
   double complex_bytes = 2 * (double)p->real, work = (double)(one->slices * one->slice) * complex_bytes;
-  double spectra = points / (double)one->axis[2].points * (double)one->pitch * complex_bytes * p->kernels;
+  double spectra = points / (double)one->axis[2].points * (double)one->pitch * complex_bytes * p->stored;
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? (double)p->real * p->kernels : 0,
          count = (double)info->tiles;
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
@@ -55,12 +59,22 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     double elements = results * p->kernels > data ? results * p->kernels : data;
     sums = elements * (double)p->real * (p->halved ? 1 : 2);
     for (int d = 0; d < KUGEL__VOLUME_DIMS && !p->kept; d++)
-      elements = d ? elements * (double)p->axis[d].k : (double)p->axis[d].k * p->kernels * 8;
+      elements = d ? elements * (double)p->axis[d].k : (double)p->axis[d].k * p->stored * 8;
     sums += p->kept ? 0 : elements;
     count = p->parts;
   }
-  info->host_bytes =
-      (uint64_t)(work * (p->kernels > 1 ? 2 : 1) + spectra * (p->kept ? p->parts : 1) + window + sums);
+  if (p->ctx->device.type == KUGEL_CPU) {
+    work = (double)kugel__volume_work(one);
+    double kernel = (double)kugel__volume_kernel_work(one);
+    double ones = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN && !p->sub ? data * (double)p->real : 0;
+    info->host_bytes = (uint64_t)((kernel > work ? kernel : work) + spectra * (p->kept ? p->parts : 1) +
+                                  window + ones + sums) +
+                       kugel__volume_thread_bytes(one) + kugel__volume_table_bytes(one);
+    for (int d = 0; d < KUGEL__VOLUME_DIMS && p->sub;
+         d++) // of the whole image, and of where a tile's data are
+      info->host_bytes +=
+          (uint64_t)(8 * (p->tile[d] + p->axis[d].k) + 16 * (p->axis[d].n + p->axis[d].m) + 1024);
+  }
   info->moved_bytes =
       (uint64_t)((data + results * p->kernels) * (double)p->real + count * (4 * work * p->kernels + spectra));
   if (p->pencil) {
@@ -74,6 +88,32 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
   info->seconds = count * seconds(one) * (p->kept ? 1 : 1.5);
   if (p->pencil) // the kernel's lines along z once more
     info->seconds += seconds(one) / 6 + FILE_BYTE_SECONDS * (double)kugel__pencil_traffic(p);
+  kugel_comm *ranks = p->opts.comm ? p->opts.comm : p->ctx->leads;
+  if (p->engine == KUGEL_VOLUME_GLOBAL && ranks) {
+    double voxels = (data + results * p->kernels) * (double)p->real; // that rank 0 sends and gets
+    int64_t tall = kugel__max(p->axis[0].n, p->axis[0].m);
+    info->tile[0] = kugel__min((tall + ranks->size - 1) / ranks->size, p->axis[0].m);
+    info->host_bytes = kugel__global_memory(p, ranks->size);
+    info->seconds =
+        info->seconds / ranks->size + CALL_SECONDS + RANK_SECONDS * ranks->size +
+        EXCHANGE_BYTE_SECONDS * ((double)kugel__global_traffic(p, ranks->size) + (p->opts.comm ? 0 : voxels));
+  }
+  if (p->engine == KUGEL_VOLUME_TILES && p->opts.comm && p->sub) {
+    int64_t rows = (p->tiles[0] + p->opts.comm->size - 1) / p->opts.comm->size;
+    double planes =
+        2 * (double)(p->axis[0].k - 1) * (double)p->axis[1].n * (double)p->axis[2].n * (double)p->real;
+    info->seconds = info->seconds * (double)rows / (double)p->tiles[0] + CALL_SECONDS +
+                    RANK_SECONDS * p->opts.comm->size + EXCHANGE_BYTE_SECONDS * planes;
+  }
+  info->image_count = p->axis[KUGEL__VOLUME_DIMS - p->ndim].n;
+  info->results_count = p->axis[KUGEL__VOLUME_DIMS - p->ndim].m;
+  if (p->global) {
+    const kugel__volume_global *g = p->global;
+    info->image_first = g->data[g->rank];
+    info->image_count = kugel__global_own(g, g->data);
+    info->results_first = g->results[g->rank];
+    info->results_count = kugel__global_own(g, g->results);
+  }
   if (p->ctx->device.type != KUGEL_CPU)
     kugel__volume_device_figures(p, info);
 }

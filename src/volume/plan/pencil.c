@@ -21,21 +21,29 @@ kugel__pencil_sizes kugel__pencil_measure(const kugel_volume *p)
   uint64_t number = 2 * p->real, slice = (uint64_t)p->slice * number;
   uint64_t kernel = (uint64_t)(s.rows * p->pitch) * number;
   if (p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN)
-    s.window = (uint64_t)(p->kernels * y->m * x->m) * p->real; // of a slice
-  s.slab = (uint64_t)c->slab * (kernel > slice + s.window ? kernel : slice + s.window);
-  int64_t arrays = p->kernels > 1 ? 2 : 1;
+    s.window = (uint64_t)(p->kernels * y->m * x->m) * p->real; // of a slice; twice in memory while it is made
+  if (p->opts.read_kernel)                                     // planes as they are read
+    kernel += (uint64_t)(y->k * x->k) * (p->opts.complex_data ? 16 : 8);
+  s.slab = (uint64_t)c->slab * (kernel > slice + 2 * s.window ? kernel : slice + 2 * s.window);
+  int64_t arrays = p->depth ? 3 : p->kernels > 1 ? 2 : 1;
   s.block = (uint64_t)(c->block * s.vector * (arrays * kugel__max(s.tall, z->k) + z->points));
   s.blocks = c->block ? (s.vectors + c->block - 1) / c->block : 0;
   s.volume = (uint64_t)(s.tall * s.vectors * s.vector);
-  s.kernel = (uint64_t)(p->kernels * z->k * s.vectors * s.vector);
+  s.kernel = (uint64_t)(p->stored * z->k * s.vectors * s.vector);
   s.window *= (uint64_t)z->m;
   return s;
+}
+
+// Of threads and tables, whatever is in memory of the volume.
+static uint64_t fixed_bytes(const kugel_volume *p)
+{
+  return kugel__volume_thread_bytes(p) + kugel__volume_table_bytes(p) + 4096;
 }
 
 uint64_t kugel__pencil_memory(const kugel_volume *p)
 {
   kugel__pencil_sizes s = kugel__pencil_measure(p);
-  return s.slab > s.block ? s.slab : s.block;
+  return (s.slab > s.block ? s.slab : s.block) + fixed_bytes(p);
 }
 
 uint64_t kugel__pencil_traffic(const kugel_volume *p)
@@ -62,10 +70,10 @@ kugel_status kugel__pencil_choose(kugel_volume *p, uint64_t limit)
     }
   }
   kugel__pencil *c = p->pencil;
-  uint64_t budget = limit && limit < USUAL_BYTES ? limit : USUAL_BYTES;
   c->slab = c->block = 1;
   kugel__pencil_sizes one = kugel__pencil_measure(p);
-  uint64_t least = one.slab > one.block ? one.slab : one.block;
+  uint64_t least = kugel__pencil_memory(p), fixed = least - (one.slab > one.block ? one.slab : one.block);
+  uint64_t budget = limit && limit < USUAL_BYTES ? limit - (fixed < limit ? fixed : limit) : USUAL_BYTES;
   KUGEL_CHECK(
       !limit || least <= limit, KUGEL_ENOMEM,
       "the limit of %llu bytes is too little for a slice and lines along axis 0, which take %llu: raise "
@@ -112,7 +120,7 @@ static kugel_status keep_factors(void *arg, int64_t z, int64_t count)
   const kugel_volume *p = w->p;
   kugel__pencil_sizes s = kugel__pencil_measure(p);
   int64_t plane = p->axis[1].m * p->axis[2].m, bytes = plane * (int64_t)p->real;
-  kugel__volume_invert(p, w->slab, count * plane);
+  kugel__volume_invert(p, w->slab, (int64_t[3]){count, p->axis[1].m, p->axis[2].m}, p->axis[0].first + z);
   for (int64_t q = 0; q < p->kernels; q++)
     KUGEL_TRY(kugel__volume_file_put(p->pencil->kernel, (int64_t)s.kernel + (q * p->axis[0].m + z) * bytes,
                                      w->slab + q * count * bytes, 1, count * bytes, 0));
@@ -136,7 +144,7 @@ kugel_status kugel__pencil_create(kugel_volume *p, const kugel_array *kernel)
   kugel__volume_box box;
   kugel__pencil_sizes s = kugel__pencil_measure(p);
   KUGEL_TRY(kugel__volume_lines(p));
-  KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
+  KUGEL_TRY(p->opts.read_kernel ? kugel__volume_make_sums(p) : kugel__volume_check_kernels(p, kernel));
   KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
   KUGEL_TRY(kugel__volume_file_create(p->ctx, p->pencil->folder, s.kernel + s.window, &p->pencil->kernel));
   KUGEL_TRY(kugel__pencil_kernels(p, &box));

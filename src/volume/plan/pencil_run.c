@@ -163,8 +163,9 @@ static kugel_status block_lines(pass *r, int64_t block)
   part.pitch = vlen;
   part.slice = lines * vlen;
   uint64_t array = (uint64_t)(p->pencil->block * r->size.vector * kugel__max(r->size.tall, z->k));
-  char *from = r->memory, *to = p->kernels > 1 ? from + array : from;
-  part.spectra = to + array;
+  char *from = r->memory, *to = p->stored > 1 ? from + array : from;
+  char *own = p->depth ? to + array : to; // for kernels, where sums stay in `to`
+  part.spectra = own + array;
   *j = (job){.p = &part,
              .ops = j->ops,
              .scratch = j->scratch,
@@ -174,12 +175,13 @@ static kugel_status block_lines(pass *r, int64_t block)
              .adjoint = r->adjoint};
   double points = (double)z->points * (double)p->axis[1].points * (double)p->axis[2].points;
   kugel_status s = KUGEL_OK;
-  for (int q = 0; q < p->kernels && !s; q++) {
-    bool read = r->adjoint || q == 0;
-    j->from = read ? from : to; // the kernel's
+  bool adds = r->adjoint || p->depth;
+  for (int q = 0; q < p->stored && !s; q++) {
+    bool read = (r->adjoint && !p->depth) || q == 0;
+    j->from = p->depth ? own : read ? from : to; // the kernel's
     j->in.list[0] = &z->kernel;
     j->keep = p->scale / points;
-    s = move_lines(r, p->pencil->kernel, q * (int64_t)(r->size.kernel / (uint64_t)p->kernels), z->k, block,
+    s = move_lines(r, p->pencil->kernel, q * (int64_t)(r->size.kernel / (uint64_t)p->stored), z->k, block,
                    z->k, j->from, false);
     s = s ? s : kugel__resident_lines(j);
     j->in = kugel__resident_side_of(p, r->adjoint);
@@ -187,12 +189,13 @@ static kugel_status block_lines(pass *r, int64_t block)
     j->from = from;
     j->to = to;
     j->keep = 0;
-    j->add = r->adjoint && q > 0;
-    int64_t in = q * (int64_t)r->size.volume, out = r->adjoint ? 0 : in;
+    j->add = adds && q > 0;
+    int64_t in = p->depth ? 0 : q * (int64_t)r->size.volume, out = adds ? 0 : in;
     if (!s && read)
       s = move_lines(r, r->file, r->adjoint ? in : 0, r->size.tall, block, j->in.extent[0], from, false);
+    j->depth = q;
     s = s ? s : kugel__resident_lines(j);
-    if (!s && (!r->adjoint || q == p->kernels - 1))
+    if (!s && (!adds || q == p->stored - 1))
       s = move_lines(r, r->file, out, r->size.tall, block, j->out.extent[0], to, true);
   }
   j->p = p;
@@ -246,9 +249,82 @@ kugel_status kugel__pencil_run(const kugel_volume *p, bool adjoint, const kugel_
   return s;
 }
 
+/* ---- kernels ---- */
+
+typedef struct kernel_reader { // planes of a callback
+  kugel_dtype dtype;
+  char *values; // a slab
+  double *row;
+  double totals[2];
+} kernel_reader;
+
+static kugel__volume_box backwards(const kugel_volume *p, const int64_t *k, kugel__volume_box box)
+{
+  for (int d = 0; d < KUGEL__VOLUME_DIMS && p->opts.correlate; d++) {
+    box.data += (k[d] - 1) * box.step[d + 1] * (box.dtype.bits / 8);
+    box.step[d + 1] = -box.step[d + 1];
+  }
+  return box;
+}
+
+// Planes [z, z + count) in the order of the transform, read and checked.
+static kugel_status read_planes(const kugel_volume *p, kernel_reader *in, int q, int64_t z, int64_t count,
+                                kugel__volume_box *box)
+{
+  int64_t k[3] = {count, p->axis[1].k, p->axis[2].k};
+  int64_t first = p->opts.correlate ? p->axis[0].k - z - count : z;
+  kugel__volume_box planes = {in->values, in->dtype, {0, k[1] * k[2], k[2], 1}};
+  KUGEL_TRY(kugel__volume_read_kernel(p, q, first, count, in->values));
+  KUGEL_TRY(kugel__volume_check_planes(p, q, &planes, first, count, in->row, in->totals));
+  *box = backwards(p, k, planes);
+  return KUGEL_OK;
+}
+
+// Planes of kernel q from z on, transformed along x and y, to the plan's file. reader: NULL, or where they come from in place of `box`.
+static kugel_status kernel_slab(pass *r, const kugel_volume *wide, int q, int64_t z, kugel__volume_box box,
+                                kernel_reader *reader)
+{
+  const kugel_volume *p = r->p;
+  transfer t = {.r = r,
+                .file = p->pencil->kernel,
+                .base = q * (int64_t)(r->size.kernel / (uint64_t)p->stored),
+                .tall = p->axis[0].k,
+                .z = z,
+                .count = kugel__min(p->pencil->slab, p->axis[0].k - z),
+                .step = wide->slice * 2 * (int64_t)p->real,
+                .put = true};
+  if (reader)
+    KUGEL_TRY(read_planes(p, reader, q, z, t.count, &box));
+  else
+    box.data += z * box.step[1] * (box.dtype.bits / 8);
+  r->j.in.box = box;
+  r->j.in.extent[0] = t.count;
+  KUGEL_TRY(kugel__resident_slices_in(&r->j));
+  return move_slab(&t);
+}
+
+static kugel_status all_kernels(pass *r, const kugel_volume *wide, const kugel__volume_box *kernels,
+                                kernel_reader *reader)
+{
+  const kugel_volume *p = r->p;
+  int64_t k[3] = {p->axis[0].k, p->axis[1].k, p->axis[2].k};
+  for (int q = 0; q < p->stored; q++) {
+    kugel__volume_box box = reader ? *kernels : backwards(p, k, kernel_of(kernels, q));
+    if (reader)
+      reader->totals[0] = reader->totals[1] = 0;
+    for (int64_t z = 0; z < k[0]; z += p->pencil->slab)
+      KUGEL_TRY(kernel_slab(r, wide, q, z, box, reader));
+    if (reader)
+      KUGEL_TRY(kugel__volume_check_totals(p, q, reader->totals));
+  }
+  return KUGEL_OK;
+}
+
 kugel_status kugel__pencil_kernels(const kugel_volume *p, const kugel__volume_box *kernels)
 {
   pass r;
+  kernel_reader reader = {.dtype = kernels->dtype};
+  bool reads = p->opts.read_kernel != NULL;
   KUGEL_TRY(begin(&r, p));
   kugel_volume wide = *p; // kernels may need more rows than the image
   wide.rows = r.size.rows;
@@ -259,30 +335,18 @@ kugel_status kugel__pencil_kernels(const kugel_volume *p, const kugel__volume_bo
     r.j.in.list[d] = &wide.axis[d].kernel;
     r.j.in.extent[d] = p->axis[d].k;
   }
-  int64_t size = kernels->dtype.bits / 8, slab = p->pencil->slab;
+  int64_t plane = p->axis[1].k * p->axis[2].k * (kernels->dtype.bits / 8);
   kugel_status s = KUGEL_OK;
-  for (int q = 0; q < p->kernels && !s; q++) {
-    kugel__volume_box box = kernel_of(kernels, q);
-    for (int d = 0; d < KUGEL__VOLUME_DIMS && p->opts.correlate; d++) { // backwards
-      box.data += (p->axis[d].k - 1) * box.step[d + 1] * size;
-      box.step[d + 1] = -box.step[d + 1];
-    }
-    for (int64_t z = 0; z < p->axis[0].k && !s; z += slab) {
-      transfer t = {.r = &r,
-                    .file = p->pencil->kernel,
-                    .base = q * (int64_t)(r.size.kernel / (uint64_t)p->kernels),
-                    .tall = p->axis[0].k,
-                    .z = z,
-                    .count = kugel__min(slab, p->axis[0].k - z),
-                    .step = wide.slice * 2 * (int64_t)p->real,
-                    .put = true};
-      r.j.in.box = box;
-      r.j.in.box.data += z * box.step[1] * size;
-      r.j.in.extent[0] = t.count;
-      s = kugel__resident_slices_in(&r.j);
-      s = s ? s : move_slab(&t);
-    }
+  if (reads) {
+    reader.values = kugel__alloc(p->ctx, (size_t)(kugel__min(p->pencil->slab, p->axis[0].k) * plane));
+    reader.row = kugel__alloc(p->ctx, (size_t)p->axis[2].k * 8);
+    if (!reader.values || !reader.row)
+      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for planes of the kernel of %lld bytes each", (long long)plane);
   }
+  if (!s)
+    s = all_kernels(&r, &wide, kernels, reads ? &reader : NULL);
+  kugel__free(p->ctx, reader.values);
+  kugel__free(p->ctx, reader.row);
   end(&r);
   return s;
 }

@@ -5,9 +5,11 @@
 #include "core/ctx.h"
 #include "fft/roots/roots.h"
 #include "volume/gpu/device.h"
+#include "volume/gpu/dif.h"
 #include "volume/plan/plan.h"
 #include "volume/gpu/lane_tiles.h"
 #include "volume/cpu/lines.h"
+#include "volume/plan/global.h"
 #include "volume/plan/pencil.h"
 #include "volume/plan/ranks.h"
 
@@ -23,13 +25,34 @@ static kugel_status check_opts(const kugel_volume_opts *o)
               (int)o->precision);
   KUGEL_CHECK(o->kernels >= 0 && o->kernels <= 1 << 20, KUGEL_EINVAL, "kernels is %d, must be 0 to 2^20",
               o->kernels);
-  KUGEL_CHECK((int)o->engine >= KUGEL_VOLUME_AUTO && o->engine <= KUGEL_VOLUME_PENCIL, KUGEL_EINVAL,
-              "engine is %d, must be KUGEL_VOLUME_AUTO (0) to KUGEL_VOLUME_PENCIL (4)", (int)o->engine);
+  KUGEL_CHECK((int)o->engine >= KUGEL_VOLUME_AUTO && o->engine <= KUGEL_VOLUME_GLOBAL, KUGEL_EINVAL,
+              "engine is %d, must be KUGEL_VOLUME_AUTO (0) to KUGEL_VOLUME_GLOBAL (5)", (int)o->engine);
   KUGEL_CHECK(o->parts >= 0 && o->parts <= 4096, KUGEL_EINVAL, "parts is %d, must be 1 to 4096, or 0: chosen",
               o->parts);
   KUGEL_CHECK(!o->complex_data || o->boundary != KUGEL_BOUNDARY_UNKNOWN, KUGEL_EINVAL,
               "boundary is KUGEL_BOUNDARY_UNKNOWN with complex_data: it takes real data");
   KUGEL_CHECK(o->scale - o->scale == 0, KUGEL_EINVAL, "scale is %g, must be finite", o->scale);
+  return KUGEL_OK;
+}
+
+static kugel_status take_depths(kugel_volume *p)
+{
+  const kugel_volume_opts *o = &p->opts;
+  KUGEL_CHECK(o->depths >= 0 && o->depths <= 4096, KUGEL_EINVAL,
+              "depths is %lld, must be 1 to 4096, or 0: one kernel", (long long)o->depths);
+  if (!o->depths)
+    return KUGEL_OK;
+  KUGEL_CHECK(p->ndim == KUGEL__VOLUME_DIMS && o->depth, KUGEL_EINVAL,
+              "depths is %lld with ndim %d%s: kernels by depth need 3 axes and a list of planes",
+              (long long)o->depths, p->ndim, o->depth ? "" : " and depth NULL");
+  KUGEL_CHECK(!o->kernels, KUGEL_EINVAL, "kernels is %d and depths %lld: one of them must be 0", o->kernels,
+              (long long)o->depths);
+  for (int64_t d = 0; d < o->depths; d++)
+    KUGEL_CHECK(o->depth[d] - o->depth[d] == 0 && (!d || o->depth[d] > o->depth[d - 1]), KUGEL_EINVAL,
+                "depth[%lld] is %g: planes must be finite and rise", (long long)d, o->depth[d]);
+  KUGEL_ALLOC(p->ctx, p->depth, (size_t)o->depths * sizeof *p->depth);
+  memcpy(p->depth, o->depth, (size_t)o->depths * sizeof *p->depth);
+  p->stored = (int)o->depths;
   return KUGEL_OK;
 }
 
@@ -76,11 +99,12 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   KUGEL_TRY(kugel__take_opts(&p->opts, sizeof p->opts, opts, "kugel_volume_opts"));
   KUGEL_TRY(check_opts(&p->opts));
   bool device = p->ctx->device.type != KUGEL_CPU;
-  KUGEL_CHECK(!device || p->opts.engine <= KUGEL_VOLUME_TILES, KUGEL_ENOTSUP,
-              "engine is %d; on devices there are KUGEL_VOLUME_RESIDENT (1) and _TILES (2)",
+  KUGEL_CHECK(!device || p->opts.engine <= KUGEL_VOLUME_DIF, KUGEL_ENOTSUP,
+              "engine is %d; on devices there are KUGEL_VOLUME_RESIDENT (1), _TILES (2) and _DIF (3)",
               (int)p->opts.engine);
   p->ndim = ndim;
-  p->kernels = p->opts.kernels ? p->opts.kernels : 1;
+  p->kernels = p->stored = p->opts.kernels ? p->opts.kernels : 1;
+  KUGEL_TRY(take_depths(p));
   p->f32 = p->opts.precision == KUGEL_PRECISION_F32;
   p->real = p->f32 ? 4 : 8;
   p->halved = !p->opts.complex_data;
@@ -89,9 +113,11 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   p->kept = true;
   p->scale = p->opts.scale != 0 ? p->opts.scale : 1;
   KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
+  p->planes = p->axis[0].n;
   kugel__volume_lay_out(p);
   KUGEL_TRY(kugel__volume_choose_engine(p, n, k));
   p->opts.centre = p->opts.tile = NULL; // the caller's
+  p->opts.depth = NULL;
   p->opts.scratch = NULL;
   return KUGEL_OK;
 }
@@ -113,14 +139,90 @@ static kugel_status make_resident(kugel_volume *p, const kugel_array *kernel)
   return kugel__volume_spectra(p, kernel);
 }
 
+// Parts on a device keep the kernels themselves.
+static kugel_status make_dif(kugel_volume *p, const kugel_array *kernel)
+{
+  KUGEL_TRY(make_resident(p, kernel));
+  return kugel__dif_create(p);
+}
+
 // Tiles on the CPU make that of each tile, pencils have it in a file.
 static kugel_status make_window(kugel_volume *p)
 {
-  if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN || p->pencil ||
+  if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN || p->pencil || p->global_led ||
       (p->engine == KUGEL_VOLUME_TILES && !p->lanes))
     return KUGEL_OK;
   KUGEL_TRY(kugel__volume_window(p));
   return p->gpu ? kugel__volume_device_window(p) : KUGEL_OK;
+}
+
+static kugel_status make_led(kugel_volume *p, const kugel_array *kernel)
+{
+  KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
+  return kugel__global_be_led(p, kernel);
+}
+
+// A failure goes straight to the agreement at the end.
+static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
+{
+  kugel__volume_box box;
+  if (p->engine != KUGEL_VOLUME_TILES)
+    KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
+  KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
+  KUGEL_TRY(kugel__global_shape(p));
+  const kugel__volume_axis *a = p->axis;
+  const kugel_volume_opts *o = &p->opts;
+  kugel__same same[] = {{"n[0]", a[0].n},
+                        {"n[1]", a[1].n},
+                        {"n[2]", a[2].n},
+                        {"k[0]", a[0].k},
+                        {"k[1]", a[1].k},
+                        {"k[2]", a[2].k},
+                        {"extent", o->extent},
+                        {"boundary", o->boundary},
+                        {"correlate", o->correlate},
+                        {"the engine, or the length of tiles,", p->engine * (int64_t)1048576 + p->tile[0]},
+                        {"precision", o->precision},
+                        {"kernels", o->kernels}};
+  KUGEL_TRY(kugel__comm_same(o->comm, KUGEL_OK, sizeof same / sizeof *same, same));
+  if (p->engine == KUGEL_VOLUME_TILES)
+    return kugel__volume_tiles_create(p, kernel);
+  box = kugel__global_kernel(p, &box, 0);
+  return kugel__global_create(p, &box);
+}
+
+static kugel_status create_over_ranks(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                      const kugel_array *kernel, const kugel_volume_opts *opts,
+                                      kugel_volume **out)
+{
+  kugel_volume *p = NULL;
+  kugel__comm_enter(opts->comm);
+  kugel_status s = kugel__volume_start(ctx, ndim, n, k, opts, &p);
+  if (!s && opts->read_kernel)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP,
+                   "read_kernel is set with opts.comm: pass an array, of which a rank reads its own planes");
+  s = s ? s : make_over_ranks(p, kernel);
+  s = kugel__comm_leave(opts->comm, s);
+  if (s)
+    kugel_volume_destroy(p);
+  else
+    *out = p;
+  return s;
+}
+
+static kugel_status make(kugel_volume *p, const kugel_array *kernel)
+{
+  kugel_status s = p->engine == KUGEL_VOLUME_TILES ? kugel__volume_tiles_create(p, kernel)
+                   : p->pencil                     ? kugel__pencil_create(p, kernel)
+                   : p->ctx->device.type != KUGEL_CPU && p->engine == KUGEL_VOLUME_DIF ? make_dif(p, kernel)
+                   : p->engine == KUGEL_VOLUME_GLOBAL                                  ? make_led(p, kernel)
+                   : p->ctx->device.type != KUGEL_CPU ? kugel__volume_device_create(p, kernel)
+                                                      : make_resident(p, kernel);
+  if (!s)
+    s = make_window(p);
+  if (!s && p->ctx->leads && p->engine == KUGEL_VOLUME_TILES && p->ctx->device.type == KUGEL_CPU)
+    s = kugel__volume_be_led(p, kernel);
+  return s;
 }
 
 kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
@@ -129,20 +231,27 @@ kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
   kugel_volume *p = NULL;
+  kugel_array whole = kernel ? *kernel : (kugel_array){.data = NULL};
+  char *memory = NULL;
+  kugel_volume_opts o = {.comm = NULL};
+  if (kugel__take_opts(&o, sizeof o, opts, "kugel_volume_opts") == KUGEL_OK && o.comm)
+    return create_over_ranks(ctx, ndim, n, k, kernel, &o, out);
   kugel_status s = kugel__volume_start(ctx, ndim, n, k, opts, &p);
+  bool reads = !s && p->opts.read_kernel;
+  if (reads && (!kernel || kernel->data || kernel->strides))
+    s = KUGEL_FAIL(KUGEL_EINVAL,
+                   "kernel has data or strides, or is NULL, with read_kernel: pass its shape and type alone");
+  if (reads && !s && !p->pencil)
+    s = kugel__volume_whole_kernel(p, &whole, &memory);
   if (!s)
-    s = p->engine == KUGEL_VOLUME_TILES    ? kugel__volume_tiles_create(p, kernel)
-        : p->pencil                        ? kugel__pencil_create(p, kernel)
-        : p->ctx->device.type != KUGEL_CPU ? kugel__volume_device_create(p, kernel)
-                                           : make_resident(p, kernel);
-  if (!s)
-    s = make_window(p);
-  if (!s && p->ctx->leads && p->engine == KUGEL_VOLUME_TILES && p->ctx->device.type == KUGEL_CPU)
-    s = kugel__volume_be_led(p, kernel);
+    s = make(p, kernel ? &whole : NULL);
+  if (p)
+    kugel__free(p->ctx, memory);
   if (s) {
     kugel_volume_destroy(p);
     return s;
   }
+  p->opts.read_kernel = NULL; // the caller's
   *out = p;
   return KUGEL_OK;
 }
@@ -153,11 +262,14 @@ void kugel_volume_destroy(kugel_volume *p)
     return;
   kugel_ctx *ctx = p->ctx;
   kugel__volume_unlead(p);
+  kugel__global_unlead(p);
+  kugel__global_destroy(p);
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     kugel__free(ctx, p->axis[d].table);
     kugel__lanes_destroy(p->axis[d].lanes);
   }
   kugel__volume_device_destroy(p);
+  kugel__dif_destroy(p);
   kugel__lane_tiles_destroy(p->lanes);
   kugel__pencil_destroy(p);
   kugel_volume_destroy(p->sub);
@@ -167,6 +279,7 @@ void kugel_volume_destroy(kugel_volume *p)
   kugel__free(ctx, p->spectra);
   kugel__free(ctx, p->window);
   kugel__free(ctx, p->sums);
+  kugel__free(ctx, p->depth);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }

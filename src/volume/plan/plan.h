@@ -5,6 +5,11 @@
 
 #include "volume/cpu/volume.h"
 
+/* Planes of a kernel from opts.read_kernel, [count][k[1]][k[2]] of the kernel array's type. */
+kugel_status kugel__volume_read_kernel(const kugel_volume *p, int which, int64_t z, int64_t count,
+                                       void *values);
+/* All of them, in memory of kugel__alloc: the array gets its data. */
+kugel_status kugel__volume_whole_kernel(const kugel_volume *p, kugel_array *kernel, char **memory);
 /* Takes opts.engine, or what is predicted to be the fastest within the limit of memory, and chooses its parts or tiles. */
 kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, const int64_t *k);
 /* Of memory on the CPU, 0: none. */
@@ -25,6 +30,9 @@ kugel__volume_reach kugel__volume_reach_of(const kugel_volume *p, int d, int64_t
 kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
                                     const kugel__volume_box *in, const kugel__volume_box *out,
                                     atomic_llong *clipped);
+/* Adds the data of a tile of the adjoint, [reach] in C order of the plan's own type, to the image. */
+kugel_status kugel__volume_add_tile(const kugel_volume *p, const kugel__volume_reach *reach, const char *tile,
+                                    char *image);
 kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
                                      const kugel__volume_box *out, atomic_llong *clipped);
 /* Applies H ([n] -> [kernels][m]), or its adjoint. */
@@ -33,5 +41,8 @@ kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel_
 /* The same between arrays in C order of the plan's own precision (float or double, complex with complex_data) in host
  * memory: iterations that apply H and its adjoint in turn keep their arrays in this form, without padding. */
 kugel_status kugel__volume_apply(const kugel_volume *p, bool adjoint, const void *in, void *out);
+/* The same of kernels by depth, for an image whose plane 0 is plane `shift` of what the depths count. */
+kugel_status kugel__volume_apply_at(const kugel_volume *p, int64_t shift, bool adjoint, const void *in,
+                                    void *out);
 
 #endif

@@ -5,22 +5,9 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "volume/plan/order.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS, TILES = KUGEL__LEAD_WORK };
-
-/* Words of a MAKE order. */
-enum {
-  NDIM,
-  N,
-  K = N + DIMS,
-  TILE = K + DIMS,
-  EXTENT = TILE + DIMS,
-  BOUNDARY,
-  CORRELATE,
-  COMPLEX,
-  PRECISION,
-  KERNELS
-};
 
 struct kugel__volume_led {
   kugel_ctx *ctx;
@@ -33,6 +20,7 @@ struct kugel__volume_led {
 /* A tile of a round, along each axis; counts 0: this rank has none. */
 typedef struct card {
   int64_t count[DIMS], first_position[DIMS], results[DIMS];
+  int64_t plane, shift; // of kernels by depth
 } card;
 
 /* Before each round, from rank 0. */
@@ -50,10 +38,12 @@ typedef struct room {
   char *all_data, *all_results; // on rank 0, of a round
   size_t most_data, most_results;
   kugel__volume_box *to; // [ranks] on rank 0: where results go
+  int64_t shift;         // of rank 0's plan
 } room;
 
-static void drop(kugel__volume_led *l)
+static void drop(void *led)
 {
+  kugel__volume_led *l = led;
   if (!l)
     return;
   kugel_ctx *ctx = l->ctx;
@@ -64,59 +54,51 @@ static void drop(kugel__volume_led *l)
 
 /* ---- making ---- */
 
-static kugel__order order_of(const kugel_volume *p)
-{
-  kugel__order o = {.kind = KUGEL__LEAD_VOLUME, .verb = KUGEL__LEAD_MAKE, .x = {p->scale}};
-  o.word[NDIM] = p->ndim;
-  for (int d = 0; d < DIMS; d++) {
-    o.word[N + d] = p->axis[d].n;
-    o.word[K + d] = p->axis[d].k;
-    o.word[TILE + d] = p->tile[d];
-  }
-  o.word[EXTENT] = p->opts.extent;
-  o.word[BOUNDARY] = p->opts.boundary;
-  o.word[CORRELATE] = p->opts.correlate;
-  o.word[COMPLEX] = p->opts.complex_data;
-  o.word[PRECISION] = p->opts.precision;
-  o.word[KERNELS] = p->opts.kernels;
-  return o;
-}
-
 static int64_t elements(const kugel__order *o)
 {
-  int64_t n = kugel__max(1, o->word[KERNELS]) * (o->word[COMPLEX] ? 2 : 1);
-  for (int d = 0; d < DIMS; d++)
-    n *= o->word[K + d];
-  return n;
+  kugel__volume_card c = kugel__volume_order_card(o);
+  int64_t n = kugel__max(1, kugel__max(c.kernels, c.depths)) * (c.complex_data ? 2 : 1);
+  return n * c.k[0] * c.k[1] * c.k[2];
 }
 
 // Rank 0's plan again, where only tiles are run: its centre is in their reaches.
-static kugel_status make_plan(kugel_ctx *ctx, const kugel__order *o, double *kernel, kugel_volume **out)
+static kugel_status make_plan(kugel_ctx *ctx, const kugel__order *o, double *kernel, const double *depth,
+                              kugel_volume **out)
 {
-  const int64_t *w = o->word;
-  int lead = DIMS - (int)w[NDIM], more = w[KERNELS] ? 1 : 0;
-  int64_t shape[DIMS + 1] = {w[KERNELS]};
-  memcpy(shape + more, w + K + lead, (size_t)w[NDIM] * sizeof *shape);
+  kugel__volume_card c = kugel__volume_order_card(o);
+  int ndim = (int)c.ndim, lead = DIMS - ndim, more = c.kernels || c.depths ? 1 : 0;
+  int64_t shape[DIMS + 1] = {kugel__max(c.kernels, c.depths)};
+  memcpy(shape + more, c.k + lead, (size_t)ndim * sizeof *shape);
   kugel_array array = {
-      kernel, {KUGEL_CPU, 0}, (int)w[NDIM] + more, w[COMPLEX] ? KUGEL_C128 : KUGEL_F64, shape, NULL, 0};
-  kugel_volume_opts opts = {.size = sizeof opts,
-                            .extent = (kugel_conv_extent)w[EXTENT],
-                            .boundary = (kugel_boundary)w[BOUNDARY],
-                            .correlate = (int)w[CORRELATE],
-                            .complex_data = (int)w[COMPLEX],
-                            .precision = (kugel_precision)w[PRECISION],
-                            .kernels = (int)w[KERNELS],
-                            .engine = KUGEL_VOLUME_TILES,
-                            .tile = w + TILE + lead,
-                            .scale = o->x[0]};
-  return kugel_volume_create(ctx, (int)w[NDIM], w + N + lead, w + K + lead, &array, &opts, out);
+      kernel, {KUGEL_CPU, 0}, ndim + more, c.complex_data ? KUGEL_C128 : KUGEL_F64, shape, NULL, 0};
+  kugel_volume_opts opts = kugel__volume_order_opts(o);
+  opts.engine = KUGEL_VOLUME_TILES;
+  opts.tile = c.tile + lead;
+  opts.depth = depth;
+  return kugel_volume_create(ctx, ndim, c.n + lead, c.k + lead, &array, &opts, out);
+}
+
+// Planes of kernels by depth, in memory of the context; the same on all ranks.
+static kugel_status share_depths(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o,
+                                 const kugel_volume *base, double **out)
+{
+  size_t bytes = (size_t)kugel__volume_order_card(o).depths * sizeof **out;
+  *out = NULL;
+  if (!bytes)
+    return KUGEL_OK;
+  *out = kugel__alloc(ctx, bytes);
+  kugel_status s = *out ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of planes", bytes);
+  if (base && *out)
+    memcpy(*out, base->depth, bytes);
+  s = kugel__comm_agree(c, s);
+  return s ? s : kugel_comm_bcast(c, *out, bytes, 0);
 }
 
 /* The same on all ranks; base, kernel: rank 0's, NULL on others. */
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_volume *base,
                          const kugel_array *kernel, kugel__volume_led **out)
 {
-  double *values = NULL;
+  double *values = NULL, *depth = NULL;
   kugel__volume_box box;
   kugel__comm_enter(c);
   kugel__volume_led *l = *out = kugel__calloc(ctx, sizeof *l);
@@ -133,12 +115,14 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   }
   s = kugel__comm_agree(c, s);
   s = s ? s : kugel_comm_bcast(c, values, (size_t)elements(o) * 8, 0);
+  s = s ? s : share_depths(ctx, c, o, base, &depth);
   if (!s && !base) {
-    s = make_plan(ctx, o, values, &l->made);
+    s = make_plan(ctx, o, values, depth, &l->made);
     l->plan = l->made;
   }
   s = kugel__comm_leave(c, s);
   kugel__free(ctx, values);
+  kugel__free(ctx, depth);
   if (s) {
     drop(l);
     *out = NULL;
@@ -148,7 +132,7 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
 
 kugel_status kugel__volume_be_led(kugel_volume *p, const kugel_array *kernel)
 {
-  kugel__order o = order_of(p);
+  kugel__order o = kugel__volume_order(p, KUGEL__LEAD_VOLUME);
   kugel_status s = kugel__lead_begin(p->ctx->leads, &o);
   s = s ? s : make(p->ctx, p->ctx->leads, &o, p, kernel, &p->led);
   kugel__lead_end();
@@ -159,10 +143,7 @@ void kugel__volume_unlead(kugel_volume *p)
 {
   if (!p->led)
     return;
-  kugel__order o = {.kind = KUGEL__LEAD_VOLUME, .verb = KUGEL__LEAD_DROP, .id = p->led->id};
-  kugel__lead_begin(p->led->comm, &o);
-  drop(p->led);
-  kugel__lead_end();
+  kugel__lead_drop(p->led->comm, p->led->id, drop, p->led);
   p->led = NULL;
 }
 
@@ -187,35 +168,6 @@ static size_t data_bytes(const room *r, const card *c)
 static size_t result_bytes(const kugel_volume *p, const room *r, const card *c)
 {
   return voxels(c->results) ? 8 + (size_t)(p->kernels * voxels(c->results)) * r->head.out.bits / 8 : 0;
-}
-
-typedef struct rows {               // of a tile, between its place and a message
-  const kugel__volume_reach *reach; // NULL: results
-  const kugel__volume_box *box;
-  const int64_t *n;
-  char *message;
-  bool pack;
-} rows;
-
-static kugel_status copy_row(void *arg, int64_t i)
-{
-  const rows *t = arg;
-  const kugel__volume_box *b = t->box;
-  int64_t size = b->dtype.bits / 8, n = t->n[2], y = i % t->n[1], z = i / t->n[1] % t->n[0],
-          k = i / t->n[1] / t->n[0];
-  const kugel__volume_reach *r = t->reach;
-  z = r && r[0].source ? r[0].source[z] : z;
-  y = r && r[1].source ? r[1].source[y] : y;
-  char *row = b->data + (k * b->step[0] + z * b->step[1] + y * b->step[2]) * size,
-       *at = t->message + i * n * size;
-  bool plain = b->step[3] == 1 && !(r && r[2].source);
-  if (plain)
-    memcpy(t->pack ? at : row, t->pack ? row : at, (size_t)(n * size));
-  for (int64_t x = 0; x < n && !plain; x++) {
-    char *voxel = row + (r && r[2].source ? r[2].source[x] : x) * b->step[3] * size;
-    memcpy(t->pack ? at + x * size : voxel, t->pack ? voxel : at + x * size, (size_t)size);
-  }
-  return KUGEL_OK;
 }
 
 /* Memory for a run, when types are known. */
@@ -282,8 +234,9 @@ static kugel_status move(const kugel__volume_led *l, const room *r, bool results
 
 static kugel_status convolve(const kugel__volume_led *l, const room *r)
 {
-  const kugel_volume *p = l->plan;
   const card *c = &r->cards[l->comm->rank];
+  kugel_volume at = *l->plan;
+  const kugel_volume *p = &at;
   kugel__volume_reach reach[DIMS];
   atomic_llong clipped = 0;
   if (!voxels(c->results))
@@ -291,6 +244,8 @@ static kugel_status convolve(const kugel__volume_led *l, const room *r)
   for (int d = 0; d < DIMS; d++)
     reach[d] = (kugel__volume_reach){
         .results = c->results[d], .first_position = c->first_position[d], .count = c->count[d]};
+  reach[0].plane = c->plane;
+  at.shift = c->shift;
   kugel__volume_box in = {r->data, r->head.in, {0, c->count[1] * c->count[2], c->count[2], 1}},
                     out = {r->results + 8,
                            r->head.out,
@@ -342,9 +297,11 @@ static kugel_status take_tile(const kugel__volume_led *l, room *r, const kugel__
     c->first_position[d] = t.reach[d].first_position;
     c->results[d] = t.reach[d].results;
   }
+  c->plane = t.reach[0].plane;
+  c->shift = r->shift;
   r->to[to] = t.out;
-  rows all = {t.reach, &t.in, c->count, r->all_data + (size_t)to * r->most_data, true};
-  return kugel__parallel(l->ctx, c->count[0] * c->count[1], copy_row, &all);
+  kugel__volume_rows rows = {t.reach, &t.in, c->count, r->all_data + (size_t)to * r->most_data, true};
+  return kugel__volume_copy_rows(l->ctx, 1, &rows);
 }
 
 static kugel_status give_tile(const kugel__volume_led *l, room *r, int from, atomic_llong *clipped)
@@ -355,8 +312,8 @@ static kugel_status give_tile(const kugel__volume_led *l, room *r, int from, ato
   memcpy(&bad, message, 8);
   if (clipped)
     atomic_fetch_add(clipped, bad);
-  rows all = {NULL, &r->to[from], c->results, message + 8, false};
-  return kugel__parallel(l->ctx, l->plan->kernels * c->results[0] * c->results[1], copy_row, &all);
+  kugel__volume_rows rows = {NULL, &r->to[from], c->results, message + 8, false};
+  return kugel__volume_copy_rows(l->ctx, l->plan->kernels, &rows);
 }
 
 static kugel_status send_head(const kugel__volume_led *l, room *r, bool more)
@@ -402,7 +359,7 @@ kugel_status kugel__volume_led_run(const kugel_volume *p, const kugel__lane_work
 {
   kugel__volume_led *l = p->led;
   kugel__order o = {.kind = KUGEL__LEAD_VOLUME, .verb = TILES, .id = l->id};
-  room r = {.cards = NULL};
+  room r = {.cards = NULL, .shift = p->shift};
   kugel_status s = kugel__lead_begin(l->comm, &o);
   kugel__comm_enter(l->comm);
   s = s ? s : start(l, &r);
@@ -440,9 +397,4 @@ static void serve_work(void *plan, const kugel__order *order)
   free_room(l, &r);
 }
 
-static void serve_drop(void *plan)
-{
-  drop(plan);
-}
-
-const kugel__lead_kind kugel__volume_served = {serve_make, serve_work, serve_drop};
+const kugel__lead_kind kugel__volume_served = {serve_make, serve_work, drop};

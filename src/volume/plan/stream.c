@@ -3,11 +3,19 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "volume/plan/pencil.h"
+#include "volume/plan/global.h"
 #include "volume/plan/plan.h"
 #include "volume/plan/stream.h"
 
 typedef kugel__stream stream;
+
+kugel_status kugel__stream_first(stream *s, int64_t boxes)
+{
+  s->first = s->o->boxes && s->o->boxes != boxes ? 0 : s->o->first;
+  KUGEL_CHECK(s->first >= 0 && s->first <= boxes, KUGEL_EINVAL,
+              "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->first, (long long)boxes);
+  return KUGEL_OK;
+}
 
 // Other engines: one box.
 static kugel_status run_whole(stream *s)
@@ -21,9 +29,8 @@ static kugel_status run_whole(stream *s)
     points *= n[d];
     results *= m[d];
   }
-  KUGEL_CHECK(s->o->first >= 0 && s->o->first <= 1, KUGEL_EINVAL,
-              "first is %lld, must be 0 or 1: there is one box", (long long)s->o->first);
-  if (s->o->first)
+  KUGEL_TRY(kugel__stream_first(s, 1));
+  if (s->first)
     return KUGEL_OK;
   s->in = kugel__alloc(p->ctx, (size_t)(points * s->size_in));
   s->out = kugel__alloc(p->ctx, (size_t)(results * s->size_out));
@@ -67,11 +74,13 @@ static kugel_status write_slab(void *arg, int64_t z, int64_t count)
 {
   stream *s = arg;
   const kugel__volume_axis *a = s->p->axis;
-  int64_t lo[3] = {z, 0, 0}, n[3] = {count, a[1].m, a[2].m}, slab = s->p->pencil->slab;
+  int64_t lo[3] = {z, 0, 0}, n[3] = {count, a[1].m, a[2].m};
+  int64_t slab = s->p->pencil ? s->p->pencil->slab : a[0].m; // slabs of ranks make one box
   int64_t boxes = (a[0].m + slab - 1) / slab;
   int code = s->o->write(s->o->user, lo, n, s->in);
   KUGEL_CHECK(code == 0, KUGEL_EIO, "the write callback returned %d at slice %lld", code, (long long)z);
-  KUGEL_CHECK(!s->o->done || !s->o->done(s->o->user, z / slab, boxes), KUGEL_ECANCELED,
+  bool whole = s->p->pencil || z + count == a[0].m;
+  KUGEL_CHECK(!s->o->done || !whole || !s->o->done(s->o->user, z / slab, boxes), KUGEL_ECANCELED,
               "the done callback stopped the work after box %lld of %lld", (long long)(z / slab),
               (long long)boxes);
   return KUGEL_OK;
@@ -82,15 +91,29 @@ static kugel_status run_slabs(stream *s)
   const kugel_volume *p = s->p;
   const kugel__volume_axis *a = p->axis;
   int64_t slab = p->pencil->slab, boxes = (a[0].m + slab - 1) / slab;
-  KUGEL_CHECK(s->o->first >= 0 && s->o->first <= boxes, KUGEL_EINVAL,
-              "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->o->first,
-              (long long)boxes);
+  KUGEL_TRY(kugel__stream_first(s, boxes));
   int64_t in = kugel__min(slab, a[0].n) * a[1].n * a[2].n * s->size_in;
   int64_t out = kugel__min(slab, a[0].m) * a[1].m * a[2].m * s->size_out * p->kernels;
   KUGEL_ALLOC(p->ctx, s->in, (size_t)kugel__max(in, out)); // first of what is read, then of results
   kugel__pencil_ends ends = {
-      .arg = s, .read = read_slab, .place = place_slab, .written = write_slab, .first = s->o->first * slab};
+      .arg = s, .read = read_slab, .place = place_slab, .written = write_slab, .first = s->first * slab};
   return kugel__pencil_run(p, false, &ends, &s->clipped);
+}
+
+// Each rank's slab is read, sent, got back and written on its own.
+static kugel_status run_ranks(stream *s)
+{
+  const kugel_volume *p = s->p;
+  const kugel__volume_axis *a = p->axis;
+  int64_t slab = kugel__global_led_slab(p);
+  KUGEL_TRY(kugel__stream_first(s, 1));
+  if (s->first)
+    return KUGEL_OK;
+  int64_t in = kugel__min(slab, a[0].n) * a[1].n * a[2].n * s->size_in;
+  int64_t out = kugel__min(slab, a[0].m) * a[1].m * a[2].m * s->size_out * p->kernels;
+  KUGEL_ALLOC(p->ctx, s->in, (size_t)kugel__max(in, out));
+  kugel__pencil_ends ends = {.arg = s, .read = read_slab, .place = place_slab, .written = write_slab};
+  return kugel__global_led_run(p, false, &ends, s->o->in, s->o->out, &s->clipped);
 }
 
 kugel_status kugel_volume_stream(const kugel_volume *p, const kugel_volume_stream_opts *opts)
@@ -105,12 +128,16 @@ kugel_status kugel_volume_stream(const kugel_volume *p, const kugel_volume_strea
               o.in.bits, o.out.code, o.out.bits,
               p->opts.complex_data ? "complex64 or complex128"
                                    : "uint8, uint16, int16, int32, float16, float32 or float64");
+  KUGEL_CHECK(!p->global, KUGEL_ENOTSUP,
+              "the plan has opts.comm: pass parts to kugel_volume_execute, or let rank 0 lead (kugel_lead)");
   stream s = {.p = p, .o = &o, .size_in = o.in.bits / 8, .size_out = o.out.bits / 8};
   kugel_status status;
   if (p->engine == KUGEL_VOLUME_TILES) {
     status = kugel__stream_tiles(&s);
   } else if (p->pencil) {
     status = run_slabs(&s);
+  } else if (p->global_led) {
+    status = run_ranks(&s);
   } else {
     status = run_whole(&s);
   }

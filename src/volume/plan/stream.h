@@ -14,6 +14,7 @@ enum { KUGEL__STREAM_ROOMS = 64 };
 typedef struct kugel__stream {
   const kugel_volume *p;
   const kugel_volume_stream_opts *o;
+  int64_t first;                                  /* boxes that are left out */
   bool planes;                                    /* a box is whole planes */
   int64_t size_in, size_out;                      /* bytes of a voxel */
   int64_t slots, *held;                           /* [slots]: the slice of the image in each, -1: none */
@@ -30,6 +31,8 @@ typedef struct kugel__stream {
   kugel__volume_reach reach; /* along z of the latest box */
 } kugel__stream;
 
+/* Boxes to leave out, of so many. */
+kugel_status kugel__stream_first(kugel__stream *s, int64_t boxes);
 /* Tiles, after which free_ is called whatever it returns. */
 kugel_status kugel__stream_tiles(kugel__stream *s);
 void kugel__stream_free(kugel__stream *s);

@@ -180,7 +180,7 @@ static int64_t tiles_of(const stream *s) // of a box
 static kugel_status next_tile(void *arg, int64_t i, kugel__lane_tile *out)
 {
   stream *s = arg;
-  int64_t box = s->o->first + i / tiles_of(s), column = box / s->p->tiles[0], room = box % s->rooms;
+  int64_t box = s->first + i / tiles_of(s), column = box / s->p->tiles[0], room = box % s->rooms;
   if (box != s->box) {
     KUGEL_TRY(begin_box(s, column, box % s->p->tiles[0], s->boxes[room], &s->reach));
     s->box = box;
@@ -197,7 +197,7 @@ static kugel_status tile_done(void *arg, int64_t i)
 {
   stream *s = arg;
   int64_t boxes = columns_of(s) * s->p->tiles[0];
-  s->left[(s->o->first + i / tiles_of(s)) % s->rooms]--;
+  s->left[(s->first + i / tiles_of(s)) % s->rooms]--;
   for (; s->written <= s->box && !s->left[s->written % s->rooms]; s->written++) {
     int64_t room = s->written % s->rooms;
     KUGEL_TRY(write_box(s, s->boxes[room], s->out + room * s->room));
@@ -211,9 +211,9 @@ static kugel_status tile_done(void *arg, int64_t i)
 static kugel_status run_on_devices(stream *s, int64_t boxes)
 {
   kugel__lane_work work = {
-      .arg = s, .count = (boxes - s->o->first) * tiles_of(s), .tile = next_tile, .done = tile_done};
+      .arg = s, .count = (boxes - s->first) * tiles_of(s), .tile = next_tile, .done = tile_done};
   s->box = -1;
-  s->written = s->o->first;
+  s->written = s->first;
   if (!work.count)
     return KUGEL_OK;
   return s->p->led ? kugel__volume_led_run(s->p, &work, &s->clipped)
@@ -224,12 +224,10 @@ static kugel_status run_boxes(stream *s)
 {
   const kugel_volume *p = s->p;
   int64_t columns = columns_of(s), boxes = columns * p->tiles[0];
-  KUGEL_CHECK(s->o->first >= 0 && s->o->first <= boxes, KUGEL_EINVAL,
-              "first is %lld, must be 0 to the number of boxes, %lld", (long long)s->o->first,
-              (long long)boxes);
+  KUGEL_TRY(kugel__stream_first(s, boxes));
   if (p->lanes || p->led)
     return run_on_devices(s, boxes);
-  for (int64_t i = s->o->first; i < boxes; i++) {
+  for (int64_t i = s->first; i < boxes; i++) {
     kugel__span outer = kugel__progress_enter((double)i / (double)boxes, (double)(i + 1) / (double)boxes);
     kugel_status status = run_box(s, i / p->tiles[0], i % p->tiles[0]);
     kugel__progress_leave(outer);

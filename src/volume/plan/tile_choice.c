@@ -19,6 +19,7 @@ static kugel_status shape_tile(const kugel_volume *p, const int64_t *k, const in
   o.boundary = KUGEL_BOUNDARY_ZERO;
   o.engine = KUGEL_VOLUME_RESIDENT;
   o.centre = o.tile = NULL;
+  o.comm = NULL;
   return kugel__volume_start(p->ctx, p->ndim, n, k, &o, out);
 }
 

@@ -42,11 +42,13 @@ kugel__volume_reach kugel__volume_reach_of(const kugel_volume *p, int d, int64_t
   int64_t first = a->first + r.result, end = first + r.results + a->k - 1; // in the image
   bool zero = p->opts.boundary == KUGEL_BOUNDARY_ZERO || p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN;
   r.datum = kugel__max(0, first);
+  r.plane = r.datum;
   r.count = kugel__min(end, a->n) - r.datum;
   r.first_position = r.datum - first;
   if (zero || r.count == end - first)
     return r;
-  r = (kugel__volume_reach){.result = r.result, .results = r.results, .count = end - first, .source = source};
+  r = (kugel__volume_reach){
+      .result = r.result, .results = r.results, .count = end - first, .plane = first, .source = source};
   for (int64_t i = 0; i < r.count; i++)
     source[i] = kugel__volume_inside(p->opts.boundary, first + i, a->n);
   return r;
@@ -65,11 +67,16 @@ static kugel_volume plan_of(const kugel_volume *p, const kugel__volume_reach *re
     a->data = (kugel__volume_list){.count = r->count, .first_position = r->first_position};
     a->results = (kugel__volume_list){.count = r->results, .first_position = a->k - 1};
   }
+  one.opts.boundary = p->opts.boundary; // of planes
+  one.plane = reach[0].plane;
+  one.planes = p->planes;
+  one.shift = p->shift;
   return one;
 }
 
 // Factors of a tile's results where the surroundings are unknown; NULL in the inside of the image, which needs none.
-static kugel_status window_of(const kugel_volume *p, const kugel_volume *one, char **window)
+static kugel_status window_of(const kugel_volume *p, const kugel_volume *one,
+                              const kugel__volume_reach *reach, char **window)
 {
   static const double unity = 1;
   bool inside = true;
@@ -86,7 +93,7 @@ static kugel_status window_of(const kugel_volume *p, const kugel_volume *one, ch
   KUGEL_ALLOC(p->ctx, *window, (size_t)(count * p->kernels) * p->real);
   kugel__volume_box out = kugel__volume_own_box(p, *window, m);
   KUGEL_TRY(kugel__volume_run_resident(one, false, &ones, &out, NULL));
-  kugel__volume_invert(p, *window, count);
+  kugel__volume_invert(p, *window, m, reach[0].plane - reach[0].first_position);
   return KUGEL_OK;
 }
 
@@ -115,7 +122,7 @@ kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_r
     return run_on_device(p, reach, adjoint, in, out, clipped);
   kugel_volume one = plan_of(p, reach);
   char *window;
-  kugel_status s = window_of(p, &one, &window);
+  kugel_status s = window_of(p, &one, reach, &window);
   one.window = window;
   if (!s)
     s = kugel__volume_run_resident(&one, adjoint, in, out, clipped);
@@ -124,44 +131,6 @@ kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_r
 }
 
 /* ---- all tiles of arrays in memory ---- */
-
-typedef struct sum { // of a tile into the image
-  const kugel_volume *p;
-  const kugel__volume_reach *reach;
-  const char *tile;
-  char *image;
-} sum;
-
-static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const char *from, char *to)
-{
-  int64_t parts = p->opts.complex_data ? 2 : 1;
-  for (int64_t i = 0; i < r->count * parts; i++) {
-    int64_t at = (r->source ? r->source[i / parts] : r->datum + i / parts) * parts + i % parts;
-    if (p->f32)
-      ((float *)(void *)to)[at] += ((const float *)(const void *)from)[i];
-    else
-      ((double *)(void *)to)[at] += ((const double *)(const void *)from)[i];
-  }
-}
-
-// Adds what goes to slice z of the image.
-static kugel_status add_slice(void *arg, int64_t z)
-{
-  const sum *s = arg;
-  const kugel__volume_reach *r = s->reach;
-  const kugel_volume *p = s->p;
-  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1), row = p->axis[2].n * size;
-  for (int64_t i = 0; i < r[0].count; i++) {
-    if ((r[0].source ? r[0].source[i] : r[0].datum + i) != z)
-      continue;
-    for (int64_t j = 0; j < r[1].count; j++) {
-      int64_t y = r[1].source ? r[1].source[j] : r[1].datum + j;
-      add_row(p, &r[2], s->tile + (i * r[1].count + j) * r[2].count * size,
-              s->image + (z * p->axis[1].n + y) * row);
-    }
-  }
-  return KUGEL_OK;
-}
 
 // Data: where element 0 of a tile's image is, in the whole one.
 static kugel__volume_box data_box(const kugel__volume_box *b, const kugel__volume_reach *reach)
@@ -206,25 +175,89 @@ static kugel_status run_one(const kugel_volume *p, bool adjoint, int64_t index, 
   }
   kugel__volume_box y = kugel__volume_own_box(p, s->tile, n);
   KUGEL_TRY(kugel__volume_run_tile(p, plain, true, &x, &y, NULL));
-  sum total = {.p = p, .reach = reach, .tile = s->tile, .image = s->image};
-  return kugel__parallel(p->ctx, p->axis[0].n, add_slice, &total);
+  return kugel__volume_add_tile(p, reach, s->tile, s->image);
 }
 
 typedef struct all_tiles { // of an image, for devices
   const kugel_volume *p;
   const space *s;
   const kugel__volume_box *in, *out;
+  int64_t first, rooms, room; // of the adjoint: tile 0 of this run, tiles in memory, bytes of one
 } all_tiles;
+
+static void reach_of(const all_tiles *a, int64_t index, kugel__volume_reach *reach)
+{
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    reach[d] = kugel__volume_reach_of(a->p, d, index % a->p->tiles[d], a->s->source[d]);
+    index /= a->p->tiles[d];
+  }
+}
 
 static kugel_status tile_of(void *arg, int64_t index, kugel__lane_tile *t)
 {
   const all_tiles *a = arg;
-  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
-    t->reach[d] = kugel__volume_reach_of(a->p, d, index % a->p->tiles[d], a->s->source[d]);
-    index /= a->p->tiles[d];
-  }
+  reach_of(a, index, t->reach);
   t->in = data_box(a->in, t->reach);
   t->out = results_box(a->out, t->reach);
+  return KUGEL_OK;
+}
+
+/* ---- adjoint tiles of devices, several at a time ---- */
+
+static char *room_of(const all_tiles *a, int64_t index)
+{
+  return a->s->tile + index % a->rooms * a->room;
+}
+
+// The tile's own data, which a boundary may have copied from one datum.
+static kugel_status adjoint_tile_of(void *arg, int64_t index, kugel__lane_tile *t)
+{
+  const all_tiles *a = arg;
+  int64_t n[KUGEL__VOLUME_DIMS];
+  reach_of(a, a->first + index, t->reach);
+  t->in = results_box(a->in, t->reach);
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    t->reach[d].source = NULL;
+    n[d] = t->reach[d].count;
+  }
+  t->out = kugel__volume_own_box(a->p, room_of(a, a->first + index), n);
+  return KUGEL_OK;
+}
+
+static kugel_status add_tile(const all_tiles *a, int64_t index)
+{
+  kugel__volume_reach reach[KUGEL__VOLUME_DIMS];
+  reach_of(a, index, reach);
+  return kugel__volume_add_tile(a->p, reach, room_of(a, index), a->s->image);
+}
+
+static kugel_status adjoint_tile_done(void *arg, int64_t index)
+{
+  const all_tiles *a = arg;
+  return add_tile(a, a->first + index);
+}
+
+/* One device ends tiles in their order: they are added as they come. Several do not: they share as many as are in memory, which
+ * are then added in order, so that results do not depend on which one was faster. */
+static kugel_status run_adjoint(all_tiles *a, int64_t tiles)
+{
+  const kugel_volume *p = a->p;
+  bool ordered = p->ctx->npeers == 0;
+  int64_t wave = ordered ? tiles : a->rooms;
+  for (a->first = 0; a->first < tiles; a->first += wave) {
+    kugel__lane_work work = {.arg = a,
+                             .count = kugel__min(wave, tiles - a->first),
+                             .adjoint = true,
+                             .tile = adjoint_tile_of,
+                             .done = ordered ? adjoint_tile_done : NULL};
+    double all = (double)tiles;
+    kugel__span outer = kugel__progress_enter((double)a->first / all, (double)(a->first + work.count) / all);
+    kugel_status s = kugel__lane_tiles_run(p, p->lanes, &work, NULL);
+    kugel__progress_leave(outer);
+    for (int64_t i = 0; i < work.count && !ordered && !s; i++)
+      s = add_tile(a, a->first + i);
+    KUGEL_TRY(s);
+  }
   return KUGEL_OK;
 }
 
@@ -279,6 +312,7 @@ static kugel_status make_space(const kugel_volume *p, bool adjoint, space *s)
     image *= p->axis[d].n;
   }
   if (adjoint) {
+    tile *= p->lanes ? kugel__lane_tiles_under_way(p->lanes) : 1;
     s->tile = kugel__alloc(p->ctx, (size_t)(tile * size));
     s->image = kugel__calloc(p->ctx, (size_t)(image * size));
     have &= s->tile && s->image;
@@ -299,6 +333,14 @@ kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const 
     kugel__lane_work work = {.arg = &a, .count = tiles, .image = in, .tile = tile_of};
     s = p->led ? kugel__volume_led_run(p, &work, clipped)
                : kugel__lane_tiles_run(p, p->lanes, &work, clipped);
+    tiles = 0;
+  }
+  if (!s && p->lanes && adjoint) {
+    all_tiles a = {.p = p, .s = &own, .in = in, .rooms = kugel__lane_tiles_under_way(p->lanes)};
+    a.room = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+    for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+      a.room *= p->tile[d] + p->axis[d].k - 1;
+    s = run_adjoint(&a, tiles);
     tiles = 0;
   }
   for (int64_t i = 0; i < tiles && !s; i++) {

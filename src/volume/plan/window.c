@@ -22,6 +22,6 @@ kugel_status kugel__volume_window(kugel_volume *p)
   kugel__free(p->ctx, ones);
   p->window = window;
   if (!s)
-    kugel__volume_invert(p, window, m);
+    kugel__volume_invert(p, window, (int64_t[3]){p->axis[0].m, p->axis[1].m, p->axis[2].m}, p->axis[0].first);
   return s;
 }

@@ -178,6 +178,7 @@ static void check_planning(void)
 
 int main(void)
 {
+  kugel__modules_keep(true);
   char folder[64] = "/tmp/kugel-plans-XXXXXX", command[128];
   CASE("passes for a GPU of 227 KiB a block") check_planning();
   CHECK(mkdtemp(folder));

@@ -8,7 +8,7 @@
 #include "fft/gpu/gpu.h"
 #include "fft/random_plans.h"
 
-enum { GROUP = 100, FEW = 20 }; // plans
+enum { GROUP = 100, FEW = 10 }; // plans
 
 static double worst[2][2]; // [device][f32]
 

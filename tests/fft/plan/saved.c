@@ -411,6 +411,7 @@ static void check_device(const kugel_device_info *info)
 
 int main(int argc, char **argv)
 {
+  kugel__modules_keep(true);
   if (argc == 2 && !strcmp(argv[1], "save"))
     return save_often();
   char command[192];

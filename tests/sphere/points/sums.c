@@ -1,92 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums at points against direct sums in long double, adjoints, values of kugel_sht, threads. */
-#include "sphere/truth.h"
-#include <kugel/alm.h>
-#include <kugel/points.h>
-
-/* Points all over: both poles with several longitudes, close to them, the equator, longitudes far outside, random ones. */
-static double *some_points(int64_t n)
-{
-  static const double fixed[][2] = {{0, 0},      {0, 1.25},        {M_PI, 0},     {M_PI, -2.5},
-                                    {1e-9, 0.5}, {M_PI - 1e-9, 4}, {M_PI / 2, 0}, {M_PI / 2, 1000.5},
-                                    {1, -1e6},   {0.3, M_PI},      {2, 2 * M_PI}};
-  double *x = malloc((size_t)n * 16);
-  uint64_t own = 77;
-  for (int64_t i = 0; i < n; i++) {
-    x[2 * i] = acos(check_random(&own));
-    x[2 * i + 1] = 4 * check_random(&own);
-  }
-  for (size_t i = 0; i < sizeof fixed / sizeof *fixed && (int64_t)i < n; i++)
-    memcpy(x + 2 * i, fixed[i], 16);
-  return x;
-}
-
-typedef struct problem {
-  kugel_sht_points_opts opts;
-  int64_t n, nalm;
-  shape sets;
-  double *x;
-  kugel_sht_points_plan *plan;
-  kugel_sht_points *points;
-} problem;
-
-static problem make(kugel_sht_mode mode, int spin, int64_t lmax, int64_t mmax, double tolerance, int64_t n)
-{
-  problem p = {.opts = {sizeof p.opts, lmax, mmax ? mmax : KUGEL_ONLY_M0, mode, spin, tolerance}, .n = n};
-  p.sets = shape_of(mode, spin);
-  p.nalm = kugel_alm_count(lmax, p.opts.mmax);
-  p.x = some_points(n);
-  CHECK_OK(kugel_sht_points_plan_create(NULL, &p.opts, &p.plan));
-  CHECK_OK(kugel_sht_points_create(p.plan, KUGEL_ARRAY(p.x, KUGEL_F64, n, 2), &p.points));
-  kugel_sht_points_plan_destroy(p.plan); // the points hold it
-  return p;
-}
-
-static void drop(problem *p)
-{
-  kugel_sht_points_destroy(p->points);
-  free(p->x);
-}
-
-static void forward(const problem *p, double *alm, double *values)
-{
-  CHECK_OK(kugel_sht_points_synthesis(p->points, KUGEL_ARRAY(alm, KUGEL_C128, p->sets.alm, p->nalm),
-                                      KUGEL_ARRAY(values, KUGEL_F64, p->sets.map, p->n), NULL));
-}
-
-static void back(const problem *p, double *values, double *alm)
-{
-  CHECK_OK(kugel_sht_points_adjoint(p->points, KUGEL_ARRAY(values, KUGEL_F64, p->sets.map, p->n),
-                                    KUGEL_ARRAY(alm, KUGEL_C128, p->sets.alm, p->nalm), NULL));
-}
+#include "sphere/points/problem.h"
 
 /* Root mean square of the error over that of the values, of all components; and the adjoint identity. */
 static void one(kugel_sht_mode mode, int spin, int64_t lmax, int64_t mmax, double tolerance)
 {
-  problem p = make(mode, spin, lmax, mmax, tolerance, 60);
+  problem p = problem_of(mode, spin, lmax, mmax, tolerance, 60);
+  object o = make(NULL, &p);
   double *alm = random_alm(p.sets.alm, lmax, mmax, p.sets.lowest), *got = malloc(60 * 24),
-         *want = malloc(60 * 24), point[3] = {0};
-  forward(&p, alm, got);
-  for (int64_t i = 0; i < p.n; i++) {
-    truth(mode, spin, lmax, mmax, alm, p.nalm, p.x[2 * i], p.x[2 * i + 1], point);
-    for (int c = 0; c < p.sets.map; c++)
-      want[c * p.n + i] = point[c];
-  }
+         *want = malloc(60 * 24);
+  host_apply(&o, &p, false, alm, got);
+  direct(&p, alm, want);
   double error = check_l2(got, want, (size_t)(p.sets.map * p.n));
   if (!(error <= tolerance + 3e-14))
     printf("  mode %d, spin %d, lmax %lld, mmax %lld, tolerance %g: ", (int)mode, spin, (long long)lmax,
            (long long)mmax, tolerance);
   CHECK_LE(error, tolerance + 3e-14);
-  double *there = malloc((size_t)(p.sets.alm * p.nalm) * 16), *values = malloc(60 * 24);
-  uint64_t own = 5;
-  for (int64_t i = 0; i < p.sets.map * p.n; i++)
-    values[i] = check_random(&own);
-  back(&p, values, there);
+  double *there = malloc((size_t)(p.sets.alm * p.nalm) * 16), *values = random_numbers(p.sets.map * p.n, 5);
+  host_apply(&o, &p, true, there, values);
   double left = dot(p.sets.map * p.n, got, values), right = alm_dot(p.sets.alm, p.nalm, lmax, alm, there);
   double size = sqrt(dot(p.sets.map * p.n, got, got) * dot(p.sets.map * p.n, values, values));
   CHECK_LE(fabs(left - right), 1e-14 * size);
   free(alm), free(got), free(want), free(there), free(values);
-  drop(&p);
+  drop(&o);
+  free(p.x);
 }
 
 static void tolerances(void)
@@ -153,7 +90,8 @@ static void pixels(void)
 static void threads(void)
 {
   const int64_t n = 40000, lmax = 100;
-  problem p = make(KUGEL_SHT_SPIN, 2, lmax, lmax, 1e-6, n);
+  problem p = problem_of(KUGEL_SHT_SPIN, 2, lmax, lmax, 1e-6, n);
+  object o = make(NULL, &p);
   double *alm = random_alm(2, lmax, lmax, p.sets.lowest);
   double *first[2] = {malloc((size_t)n * 16), malloc((size_t)p.nalm * 32)},
          *again[2] = {malloc((size_t)n * 16), malloc((size_t)p.nalm * 32)};
@@ -161,8 +99,8 @@ static void threads(void)
   for (int k = 0; k < 3; k++) {
     CHECK_OK(kugel_set_num_threads(counts[k]));
     double **out = k ? again : first;
-    forward(&p, alm, out[0]);
-    back(&p, first[0], out[1]);
+    host_apply(&o, &p, false, alm, out[0]);
+    host_apply(&o, &p, true, out[1], first[0]);
     CHECK(!k ||
           (!memcmp(first[0], again[0], (size_t)n * 16) && !memcmp(first[1], again[1], (size_t)p.nalm * 32)));
   }
@@ -170,28 +108,30 @@ static void threads(void)
   for (int i = 0; i < 2; i++)
     free(first[i]), free(again[i]);
   free(alm);
-  drop(&p);
+  drop(&o);
+  free(p.x);
 }
 
 static void batches(void)
 {
   enum { N = 50, LMAX = 12 };
-  problem p = make(KUGEL_SHT_SCALAR, 0, LMAX, LMAX, 1e-9, N);
+  problem p = problem_of(KUGEL_SHT_SCALAR, 0, LMAX, LMAX, 1e-9, N);
+  object o = make(NULL, &p);
   double *alm = random_alm(2, LMAX, LMAX, (const int[]){0, 0}), both[2 * N], single[N];
   float alm32[4 * 91], values32[2 * N], x32[2 * N];
   CHECK(p.nalm == 91);
-  CHECK_OK(kugel_sht_points_synthesis(p.points, KUGEL_ARRAY(alm, KUGEL_C128, 2, p.nalm),
+  CHECK_OK(kugel_sht_points_synthesis(o.points, KUGEL_ARRAY(alm, KUGEL_C128, 2, p.nalm),
                                       KUGEL_ARRAY(both, KUGEL_F64, 2, N), NULL));
-  forward(&p, alm + 2 * p.nalm, single);
+  host_apply(&o, &p, false, alm + 2 * p.nalm, single);
   CHECK(!memcmp(single, both + N, sizeof single));
   for (int64_t i = 0; i < 4 * p.nalm; i++)
     alm32[i] = (float)alm[i];
-  CHECK_OK(kugel_sht_points_synthesis(p.points, KUGEL_ARRAY(alm32, KUGEL_C64, 2, 1, p.nalm),
+  CHECK_OK(kugel_sht_points_synthesis(o.points, KUGEL_ARRAY(alm32, KUGEL_C64, 2, 1, p.nalm),
                                       KUGEL_ARRAY(values32, KUGEL_F32, 2, 1, N), NULL));
   for (int i = 0; i < 2 * N; i++)
     both[i] -= (double)values32[i];
   CHECK_LE(sqrt(dot(2 * N, both, both) / (2 * N)), 1e-5);
-  CHECK_OK(kugel_sht_points_adjoint(p.points, KUGEL_ARRAY(values32, KUGEL_F32, 2, N),
+  CHECK_OK(kugel_sht_points_adjoint(o.points, KUGEL_ARRAY(values32, KUGEL_F32, 2, N),
                                     KUGEL_ARRAY(alm32, KUGEL_C64, 2, p.nalm), NULL));
   for (int i = 0; i < 2 * N; i++) // in float, pi rounds up
     x32[i] = i % 2 ? 0 : (float)M_PI;
@@ -202,7 +142,8 @@ static void batches(void)
   kugel_sht_points_destroy(poles);
   kugel_sht_points_plan_destroy(plan);
   free(alm);
-  drop(&p);
+  drop(&o);
+  free(p.x);
 }
 
 /* Coefficients come back from values at scattered points, and the residual of other values is orthogonal to all fields. */
@@ -210,32 +151,34 @@ static void solve(void)
 {
   for (int spin = 0; spin <= 2; spin += 2) {
     const int64_t n = 3000, lmax = 16;
-    problem p = make(spin ? KUGEL_SHT_SPIN : KUGEL_SHT_SCALAR, spin, lmax, lmax, 1e-13, n);
+    problem p = problem_of(spin ? KUGEL_SHT_SPIN : KUGEL_SHT_SCALAR, spin, lmax, lmax, 1e-13, n);
+    object o = make(NULL, &p);
     double *alm = random_alm(p.sets.alm, lmax, lmax, p.sets.lowest), *values = malloc((size_t)n * 16),
            *got = malloc((size_t)p.nalm * 32), *left = malloc((size_t)p.nalm * 32);
     kugel_solve_stats stats;
     kugel_array a = *KUGEL_ARRAY(got, KUGEL_C128, p.sets.alm, p.nalm),
                 v = *KUGEL_ARRAY(values, KUGEL_F64, p.sets.map, n);
-    forward(&p, alm, values);
-    CHECK_OK(kugel_sht_points_solve(p.points, &v, &a, NULL, &stats, NULL));
+    host_apply(&o, &p, false, alm, values);
+    CHECK_OK(kugel_sht_points_solve(o.points, &v, &a, NULL, &stats, NULL));
     CHECK_CLOSE(got, alm, (size_t)(2 * p.sets.alm * p.nalm), 1e-9);
     CHECK_LE(stats.iterations, 40);
     CHECK_LE(stats.residual, 1e-9);
     uint64_t own = 9;
     for (int64_t i = 0; i < p.sets.map * n; i++)
       values[i] = check_random(&own);
-    back(&p, values, left);
+    host_apply(&o, &p, true, left, values);
     double whole = sqrt(alm_dot(p.sets.alm, p.nalm, lmax, left, left));
-    CHECK_OK(kugel_sht_points_solve(p.points, &v, &a, NULL, &stats, NULL));
+    CHECK_OK(kugel_sht_points_solve(o.points, &v, &a, NULL, &stats, NULL));
     double *fit = malloc((size_t)n * 16);
-    forward(&p, got, fit);
+    host_apply(&o, &p, false, got, fit);
     for (int64_t i = 0; i < p.sets.map * n; i++)
       values[i] -= fit[i];
-    back(&p, values, left);
+    host_apply(&o, &p, true, left, values);
     CHECK_LE(sqrt(alm_dot(p.sets.alm, p.nalm, lmax, left, left)), 2e-10 * whole);
     CHECK(stats.residual > 0.5 && stats.residual < 1);
     free(alm), free(values), free(got), free(left), free(fit);
-    drop(&p);
+    drop(&o);
+    free(p.x);
   }
 }
 

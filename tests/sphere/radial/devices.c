@@ -2,9 +2,8 @@
 /* ISA: once, LABEL: long: OpenCL compilers take their time. */
 /* Radial convolution by blocks of rings, on several devices and within limits of memory, against one device
  * with all at once. PoCL is asked for two devices. */
-#include "core/alloc.h"
-#include "device/device.h"
 #include "device/every.h"
+#include "device/faults.h"
 #include "device/usage.h"
 #include "sphere/compare.h"
 #include <kugel/device.h>
@@ -220,34 +219,30 @@ static void harmonic_limit(kugel_ctx *ctx)
   free(f), free(want), free(got);
 }
 
-/* Every driver call and allocation fails once: a status, nothing left. */
+typedef struct small_sky {
+  sky k;
+  kugel_grid *grid;
+} small_sky;
+
+static kugel_status plan_and_execute(kugel_ctx *ctx, void *arg)
+{
+  static double map[3072] = {1};
+  const small_sky *w = arg;
+  kugel_array *m = KUGEL_ARRAY(map, KUGEL_F64, 3072);
+  kugel_radial *p = NULL;
+  kugel_status s = plan(ctx, w->grid, &w->k, 0, &p);
+  s = s ? s : kugel_radial_execute(p, m, m, NULL);
+  kugel_radial_destroy(p);
+  return s;
+}
+
 static void faults(kugel_ctx *ctx, kugel_radial_method method)
 {
-  const sky k = {KUGEL_GRID_HEALPIX, 16, KUGEL_RADIAL_GAUSSIAN, 0.2, method, 1};
-  kugel_grid *g = grid_of(&k);
-  static double map[3072] = {1};
-  kugel_array *m = KUGEL_ARRAY(map, KUGEL_F64, 3072);
-  uint64_t before = 0, after = 0;
-  for (int driver = 0; driver < 2; driver++) {
-    bool done = false;
-    for (int n = 1; !done && n < 3000; n += n < 20 ? 1 : 7) {
-      kugel_radial *p = NULL;
-      kugel_ctx_trim(ctx);
-      if (n == 2)
-        kugel_device_usage(ctx, &before, NULL);
-      driver ? kugel__fault_device(n) : kugel__fault_alloc(n);
-      kugel_status s = plan(ctx, g, &k, 0, &p);
-      s = s ? s : kugel_radial_execute(p, m, m, NULL);
-      driver ? kugel__fault_device(0) : kugel__fault_alloc(0);
-      kugel_radial_destroy(p);
-      done = !s;
-    }
-    CHECK(done);
-    kugel_ctx_trim(ctx);
-    kugel_device_usage(ctx, &after, NULL);
-    CHECK(after <= before);
-  }
-  kugel_grid_destroy(g);
+  small_sky w = {.k = {KUGEL_GRID_HEALPIX, 16, KUGEL_RADIAL_GAUSSIAN, 0.2, method, 1}};
+  w.grid = grid_of(&w.k);
+  sweep_memory(ctx, 40, plan_and_execute, &w);
+  sweep_driver(ctx, 100, plan_and_execute, &w);
+  kugel_grid_destroy(w.grid);
 }
 
 static void check_list(const char *kind, const char *list)

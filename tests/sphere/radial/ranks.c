@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Radial convolution over ranks that are threads: the bits of a plan without ranks, as parts on the ranks, from streams, and led
  * by rank 0; each allocation of each rank fails once. */
-#include "ranks.h"
-#include "core/alloc.h"
+#include "sweep.h"
+#include "comm/faults.h"
 #include <kugel/radial.h>
 
 enum { MOST = 7 };
@@ -69,29 +69,17 @@ static void in_parts(kugel_comm *comm, void *arg)
 
 /* ---- led by rank 0 ---- */
 
-static void led(kugel_comm *comm, void *arg)
+static kugel_status led(kugel_ctx *ctx, void *arg)
 {
   setup *t = arg;
-  int code = 0;
-  if (rank_of(comm)) {
-    CHECK_OK(kugel_serve(NULL, comm, &code));
-    CHECK(code == 3);
-    return;
-  }
-  kugel_ctx *ctx = NULL;
-  kugel_ctx_opts co = {.size = sizeof co, .threads = 1};
   kugel_radial *p = NULL;
-  CHECK_OK(kugel_ctx_create(&co, &ctx));
-  CHECK_OK(kugel_lead(ctx, comm));
   CHECK_OK(kugel_radial_create(ctx, &t->opts, &p));
   memset(t->got, 0, bytes_of(t));
   CHECK_OK(apply(t, p, t->in, t->got, t->npix));
   memcpy(t->got, t->in, bytes_of(t));
   CHECK_OK(apply(t, p, t->got, t->got, t->npix));
   kugel_radial_destroy(p);
-  CHECK_OK(kugel_lead(ctx, NULL));
-  CHECK_OK(kugel_dismiss(comm, 3));
-  kugel_ctx_destroy(ctx);
+  return KUGEL_OK;
 }
 
 static void check_setup(setup t)
@@ -121,7 +109,10 @@ static void check_setup(setup t)
       memset(t.got, 0, bytes);
       if (way && counts[k] == 1)
         continue;
-      run_ranks(NULL, counts[k], way ? led : in_parts, &t);
+      if (way)
+        CHECK_OK(run_led(counts[k], 0, led, &t));
+      else
+        run_ranks(NULL, counts[k], in_parts, &t);
       if (memcmp(t.got, t.want, bytes))
         CHECK_FAIL("%d ranks, %s: other bits", counts[k], way ? "led" : "in parts");
     }
@@ -182,110 +173,56 @@ static void check_streams(const kugel_grid *grid)
 
 /* ---- failures ---- */
 
-enum { RANKS = 3 };
-typedef struct sweep {
-  kugel_radial_opts opts;
-  int target;
-  long n;
-  rank_memory memory[RANKS];
-  kugel_status status[RANKS];
-  char said[RANKS][512];
-} sweep;
-
-static void work(kugel_comm *comm, void *arg)
+static kugel_status parts_of(kugel_ctx *ctx, kugel_comm *comm, void *opts)
 {
-  sweep *w = arg;
-  int rank = rank_of(comm);
-  w->memory[rank] = (rank_memory){0};
-  kugel_allocator allocator = rank_allocator(&w->memory[rank]);
-  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
-  kugel_radial_opts o = w->opts;
+  kugel_radial_opts o = *(const kugel_radial_opts *)opts;
   kugel_radial *p = NULL;
   kugel_layout *part = NULL;
-  kugel_ctx *ctx = NULL;
-  if (kugel_ctx_create(&opts, &ctx))
-    abort();
-  w->memory[rank] = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
   o.comm = comm;
   kugel_status s = kugel_radial_create(ctx, &o, &p);
   if (!s)
     s = kugel_comm_agree(comm, kugel_radial_layout(p, &part));
-  int64_t n = kugel_layout_count(part, rank), maps = o.spin ? 2 : 1;
+  int64_t n = kugel_layout_count(part, rank_of(comm)), maps = o.spin ? 2 : 1;
   double *map = calloc((size_t)(maps * n + 1), 8);
   const kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, maps, n);
   s = s ? s : kugel_radial_execute(p, a, a, NULL);
   if (!o.normalise_mask)
     s = s ? s : kugel_radial_adjoint(p, a, a, NULL);
-  w->status[rank] = s;
-  snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
   kugel_layout_destroy(part);
   kugel_radial_destroy(p);
-  kugel_ctx_destroy(ctx);
   free(map);
+  return s;
 }
 
-static void check_faults(kugel_radial_opts o)
+static kugel_status one_rank(void *opts)
 {
-  sweep w = {.opts = o};
-  for (w.target = 0; w.target < RANKS; w.target++) {
-    long failed = 0;
-    for (w.n = 1;; w.n += 1 + w.target) { // of rank 0 all
-      run_ranks(NULL, RANKS, work, &w);
-      for (int r = 1; r < RANKS; r++)
-        if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
-          CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, w.target, r, w.said[r],
-                     w.said[0]);
-      if (w.memory[w.target].count < w.n)
-        break;
-      failed += w.status[0] == KUGEL_ENOMEM;
-    }
-    CHECK_OK(w.status[0]);
-    CHECK(failed > 8);
-  }
-}
-
-typedef struct led_sweep {
-  kugel_radial_opts opts;
-  long n;
-  kugel_status status[RANKS];
-} led_sweep;
-
-static void led_work(kugel_comm *comm, void *arg)
-{
-  led_sweep *w = arg;
-  int rank = rank_of(comm);
-  if (rank) {
-    w->status[rank] = kugel_serve(NULL, comm, NULL);
-    return;
-  }
-  kugel_ctx *ctx = NULL;
-  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1};
+  kugel_radial_opts o = *(const kugel_radial_opts *)opts;
+  kugel_comm *one = NULL;
   kugel_radial *p = NULL;
-  int64_t npix = kugel_grid_npix(w->opts.grid);
-  double *map = calloc((size_t)npix, 8);
-  CHECK_OK(kugel_ctx_create(&opts, &ctx));
-  CHECK_OK(kugel_lead(ctx, comm));
-  kugel__fault_alloc(w->n); // on all ranks, from the n-th one on
-  kugel_status s = kugel_radial_create(ctx, &w->opts, &p);
-  const kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, npix);
-  s = s ? s : kugel_radial_execute(p, a, a, NULL);
-  kugel__fault_alloc(0);
-  w->status[0] = s;
+  kugel_layout *layout = NULL;
+  kugel_status s = kugel_comm_open(NULL, NULL, &one);
+  o.comm = one;
+  s = s ? s : kugel_radial_create(NULL, &o, &p);
+  s = s ? s : kugel_radial_layout(p, &layout);
+  CHECK(!s == (layout != NULL));
+  kugel_layout_destroy(layout);
   kugel_radial_destroy(p);
-  CHECK_OK(kugel_dismiss(comm, 0));
-  kugel_ctx_destroy(ctx);
-  free(map);
+  kugel_comm_destroy(one);
+  return s;
 }
 
-static void check_led_faults(kugel_radial_opts o)
+static kugel_status led_once(kugel_ctx *ctx, void *opts)
 {
-  led_sweep w = {.opts = o, .status = {KUGEL_ENOMEM}};
-  for (w.n = 1; w.status[0] && w.n < 400; w.n += 3) {
-    run_ranks(NULL, RANKS, led_work, &w);
-    CHECK(!w.status[0] || w.status[0] == KUGEL_ENOMEM);
-    CHECK(!w.status[1] && !w.status[2]);
-  }
-  CHECK_OK(w.status[0]);
+  const kugel_radial_opts *o = opts;
+  int64_t npix = kugel_grid_npix(o->grid);
+  kugel_radial *p = NULL;
+  double *map = calloc((size_t)npix, 8);
+  const kugel_array *a = KUGEL_ARRAY(map, KUGEL_F64, npix);
+  kugel_status s = kugel_radial_create(ctx, o, &p);
+  s = s ? s : kugel_radial_execute(p, a, a, NULL);
+  kugel_radial_destroy(p);
+  free(map);
+  return s;
 }
 
 static void wrong(kugel_comm *comm, void *arg)
@@ -398,34 +335,18 @@ int main(void)
   CASE("one allocation of one rank")
   {
     masked.grid = rings.grid = pair.grid = g4;
-    check_faults(pair);
-    check_faults(rings);
+    for (int rank = 0; rank < 3; rank++) { // of rank 0 all
+      sweep_rank(rank, 1 + rank, parts_of, &pair, 8);
+      sweep_rank(rank, 1 + rank, parts_of, &rings, 8);
+    }
   }
   CASE("one rank: allocations fail from the n-th on")
-  {
-    kugel_status s = KUGEL_ENOMEM;
-    for (long n = 1; s && n < 300; n++) {
-      kugel_comm *one = NULL;
-      kugel_radial *p = NULL;
-      kugel_layout *layout = NULL;
-      kugel__fault_alloc(n);
-      s = kugel_comm_open(NULL, NULL, &one);
-      pair.comm = one;
-      s = s ? s : kugel_radial_create(NULL, &pair, &p);
-      s = s ? s : kugel_radial_layout(p, &layout);
-      kugel__fault_alloc(0);
-      CHECK(!s || (s == KUGEL_ENOMEM && !layout));
-      kugel_layout_destroy(layout);
-      kugel_radial_destroy(p);
-      kugel_comm_destroy(one);
-    }
-    CHECK_OK(s);
-  }
+  sweep_allocations(one_rank, &pair);
   CASE("allocations of all ranks, led")
   {
     parts.grid = g4;
-    check_led_faults(rings);
-    check_led_faults(parts);
+    sweep_led(led_once, &rings);
+    sweep_led(led_once, &parts);
   }
   kugel_grid_destroy(g16);
   kugel_grid_destroy(g4);

@@ -3,9 +3,8 @@
 /* Transforms shared by several devices against those on one: synthesis bit for bit, adjoints to rounding and
  * always the same. PoCL is asked for two devices, so that copies between devices are tested too. */
 #include <complex.h>
-#include "core/alloc.h"
-#include "device/device.h"
 #include "device/every.h"
+#include "device/faults.h"
 #include "sphere/compare.h"
 #include "sphere/info.h"
 #include <kugel/device.h>
@@ -100,30 +99,23 @@ static void resident(kugel_ctx *ctx)
   kugel_grid_destroy(g);
 }
 
-/* Every driver call fails once: a status, nothing left. */
+static kugel_status both_ways(kugel_ctx *ctx, void *opts)
+{
+  static double alm[2 * 153] = {1}, map[3072];
+  kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, 153), *m = KUGEL_ARRAY(map, KUGEL_F64, 3072);
+  kugel_sht *p = NULL;
+  kugel_status s = kugel_sht_create(ctx, opts, &p);
+  s = s ? s : kugel_sht_synthesis(p, a, m, NULL);
+  s = s ? s : kugel_sht_synthesis_adjoint(p, m, a, NULL);
+  kugel_sht_destroy(p);
+  return s;
+}
+
 static void faults(kugel_ctx *ctx)
 {
   kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 16, 0);
   kugel_sht_opts o = opts_of(g, 16, KUGEL_SHT_SCALAR, 0);
-  static double alm[2 * 153] = {1}, map[3072];
-  kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, 153), *m = KUGEL_ARRAY(map, KUGEL_F64, 3072);
-  uint64_t before = 0, after = 0;
-  bool done = false;
-  for (int n = 1; !done && n < 3000; n += n < 20 ? 1 : 5) {
-    kugel_sht *p = NULL;
-    if (n == 2)
-      kugel_device_usage(ctx, &before, NULL);
-    kugel__fault_device(n);
-    kugel_status s = kugel_sht_create(ctx, &o, &p);
-    s = s ? s : kugel_sht_synthesis(p, a, m, NULL);
-    s = s ? s : kugel_sht_synthesis_adjoint(p, m, a, NULL);
-    kugel__fault_device(0);
-    kugel_sht_destroy(p);
-    done = !s;
-  }
-  CHECK(done);
-  kugel_device_usage(ctx, &after, NULL);
-  CHECK(after == before);
+  sweep_driver(ctx, 150, both_ways, &o);
   kugel_grid_destroy(g);
 }
 

@@ -4,8 +4,8 @@
  * adjoints to the rounding of another order of sums; what is held; progress, cancellation, failures. */
 #include <complex.h>
 #include <sys/mman.h>
-#include <time.h>
 #include "core/alloc.h"
+#include "core/parallel.h"
 #include "device/device.h"
 #include "device/every.h"
 #include "sphere/compare.h"
@@ -328,12 +328,6 @@ static int watch(double fraction, const char *stage, void *user)
   return ++s->calls > 0 && s->stop;
 }
 
-// Reports come at most every 20 ms: after this the next one does.
-static void wait_for_report(void)
-{
-  nanosleep(&(struct timespec){.tv_nsec = 25000000}, NULL);
-}
-
 static void progress(kugel_ctx *ctx)
 {
   kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 128, 0);
@@ -342,16 +336,16 @@ static void progress(kugel_ctx *ctx)
     double *alm = random_numbers(2 * p.nalm), *map = calloc((size_t)p.npix, 8);
     kugel_array *a = KUGEL_ARRAY(alm, KUGEL_C128, p.nalm), *m = KUGEL_ARRAY(map, KUGEL_F64, p.npix);
     seen s = {.calls = 0};
+    double before = kugel__progress_interval(0);
     kugel_set_progress(watch, &s);
-    wait_for_report();
     CHECK_OK(kugel_sht_synthesis(p.cut, a, m, NULL));
     CHECK(s.calls >= 1);
     s = (seen){.stop = true};
     kugel_set_progress(watch, &s);
-    wait_for_report();
     CHECK_IS(kugel_sht_synthesis_adjoint(p.cut, m, a, NULL), KUGEL_ECANCELED);
     CHECK(s.calls == 1);
     kugel_set_progress(NULL, NULL);
+    kugel__progress_interval(before);
     CHECK_OK(kugel_sht_synthesis_adjoint(p.cut, m, a, NULL));
     free(alm), free(map);
     drop(&p);

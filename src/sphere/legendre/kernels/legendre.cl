@@ -48,7 +48,7 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT values = series + offset[m] * 2 * NS;
+  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[m] * 2 * NS;
   double x2[K], q0[K], q1[K], acc[4 * NS][K];
   int s[K];
   START(K);
@@ -218,7 +218,7 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
     begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
   GLOBAL double *RESTRICT to =
-    sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * 4 * NS;
+    sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * 4 * NS;
   double x2[KA], q0[KA], q1[KA], in[4 * NS][KA];
 #if IS_CUDA
   double v[NS][BATCH];

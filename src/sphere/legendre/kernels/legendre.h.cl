@@ -21,6 +21,7 @@ typedef struct shape {
   i32 stride, strips;            // of the pair table; in a row of starts
   i32 middle, pole_tiles;        // pairs [first, middle), in pole_tiles tiles, run in sin^2, the others in cos^2
   i32 pole_strips, groups;       // blocks of one m: adjoint
+  i64 series_step, leg_step, sums_step; // from one group of MAPS maps, GROUP_ID(1), to the next, in elements
 } shape;
 
 // Tables of the pairs.
@@ -123,7 +124,7 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
 #define HAS_VALUE(c) ((MODE == 3 && IN_MAP(c) == 1) || (MODE == 4 && IN_MAP(c) == 0))
 #define IS_COMPONENT(c) (!(MODE == 3 && IN_MAP(c) == 1))
 #define ALONG_PHI (MODE == 3 ? 1 : 2)
-#define LEG_AT(c, part, p) (2 * (((i64)((c) / SERIES * COMPONENTS + (part)) * (t.mmax + 1) + m) * t.row + (p)))
+#define LEG_AT(c, part, p) ((i64)GROUP_ID(1) * t.leg_step + 2 * (((i64)((c) / SERIES * COMPONENTS + (part)) * (t.mmax + 1) + m) * t.row + (p)))
 
 DEVICE real2 times_i(real2 z, double f) { return MAKE_REAL2(-f * z.y, f * z.x); }
 DEVICE real2 times(real2 z, double f) { return MAKE_REAL2(f * z.x, f * z.y); }

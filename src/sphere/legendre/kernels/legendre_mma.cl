@@ -147,7 +147,7 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
   int n = last ? (t.top - m) / 2 + 1 : 0;
   n = a.begin < n ? n : 0; // or nothing counts
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT values = series + offset[m] * HERE;
+  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[m] * HERE;
   IN_SHARED real2 *own = turns + warp * K * 256;
   IN_SHARED double *put = (IN_SHARED double *)own + 256 * (lane >> 4) + 32 * (lane & 7) + (lane >> 3 & 1);
   double x2[K], q0[K], q1[K], acc[PRODUCTS][K][2][4];

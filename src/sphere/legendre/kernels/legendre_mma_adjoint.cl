@@ -108,7 +108,7 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   if (begin >= n) // the same for all threads, and no barrier follows
     return;
   const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  GLOBAL double *RESTRICT to = sums + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
+  GLOBAL double *RESTRICT to = sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
   double x2[KA], q0[KA], q1[KA], in[PRODUCTS][8 * KA];
   int s[KA];
   START(KA);

@@ -26,24 +26,23 @@
 #endif
 #define BATCH (SPIN ? 8 : 16) // degrees that make 32 sums
 
+#include "sphere/legendre/kernels/alm.h.cl"
+
 typedef struct polar_shape {
   i32 lmax, mmax, count, room; // pairs [first, first + count); room: padded count
   i32 steps, row, f32, set;    // room of the recurrence; first component of leg
   i32 orders, from;            // m < orders have tables; first set of alm
   i32 first, rows;             // m < rows have sums in polar
   i32 components, sets;        // of one map: GROUP_ID(2) counts the maps of a batch
-  i64 alm;                     // first coefficient
+  alm_layout alm;
 } polar_shape;
-
-DEVICE i64 column_at(polar_shape t, int m) { return t.alm + (i64)m * (2 * t.lmax + 1 - m) / 2 + m; }
-DEVICE i64 column_size(polar_shape t) { return (i64)(t.mmax + 1) * (2 * t.lmax + 2 - t.mmax) / 2; }
 
 DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, int set, int m, int l)
 {
   real2 v = MAKE_REAL2(0.0, 0.0);
   if (l > t.lmax)
     return v;
-  i64 at = set * column_size(t) + column_at(t, m) + l - m;
+  i64 at = alm_place(t.alm, t.lmax, t.mmax, t.sets, set, m, l);
   if (t.f32) {
     const GLOBAL float *from = (const GLOBAL float *)alm + 2 * at;
     v = MAKE_REAL2((double)from[0], (double)from[1]);

@@ -27,11 +27,14 @@
 #define VALUE (MODE == 3 ? 1 : MODE == 1 ? -1 : 0) // the series of scalar values
 #define FIRST (MODE == 2 || MODE == 4 ? 1 : 0)     // of E or gradient
 
+#include "sphere/legendre/kernels/alm.h.cl"
+
 typedef struct columns {
   i32 lmax, mmax, top, f32; // series run to degree top
   i32 m0, nm, tiles, polar; // adjoint: tiles of partial sums; m < polar have the sums of the polar pairs
   i32 accumulate, sets;     // sets: of alm that are there
-  i64 alm; // first coefficient
+  alm_layout alm;
+  i64 step; // of series or sums: from one group of MAPS maps, GROUP_ID(2), to the next
 } columns;
 
 DEVICE double eps_squared(double i, double m)
@@ -48,15 +51,12 @@ DEVICE double alpha(const GLOBAL real2 *RESTRICT coef, int k)
   return k & 2 ? -r : r;
 }
 
-DEVICE i64 column_at(columns t, int m) { return t.alm + (i64)m * (2 * t.lmax + 1 - m) / 2 + m; }
-DEVICE i64 column_size(columns t) { return (i64)(t.mmax + 1) * (2 * t.lmax + 2 - t.mmax) / 2; }
-
 DEVICE real2 alm_at(const GLOBAL void *alm, columns t, int set, int m, int i)
 {
   real2 v = MAKE_REAL2(0.0, 0.0);
   if (i < 0 || i > t.lmax - m || set >= t.sets)
     return v;
-  i64 at = set * column_size(t) + column_at(t, m) + i;
+  i64 at = alm_place(t.alm, t.lmax, t.mmax, SETS, set, m, m + i);
   if (t.f32) {
     const GLOBAL float *from = (const GLOBAL float *)alm + 2 * at;
     v = MAKE_REAL2((double)from[0], (double)from[1]);
@@ -122,8 +122,10 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
   SHARED real2 set_room[SETS * MAPS][DEGREES], value_room[MODE ? ALL : 1][2 * STEPS + 1];
   int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
   int steps = n - k0 < STEPS ? n - k0 : STEPS, degrees = steps > 0 ? DEGREES : 0; // of a block beyond the last step: none
-  for (int j = id; j < degrees * SETS * MAPS; j += THREADS)
-    set_room[j / DEGREES][j % DEGREES] = alm_at(alm, t, j / DEGREES, m, 2 * k0 - 2 + j % DEGREES);
+  for (int j = id; j < degrees * SETS * MAPS; j += THREADS) { // neighbours read what lies side by side
+    int set = t.alm.row ? j % MAPS * SETS + j / MAPS % SETS : j / DEGREES, i = t.alm.row ? j / (SETS * MAPS) : j % DEGREES;
+    set_room[set][i] = alm_at(alm, t, GROUP_ID(2) * (SETS * MAPS) + set, m, 2 * k0 - 2 + i);
+  }
   for (int j = id; j < degrees; j += THREADS) {
     e_room[j] = eps(2 * k0 - 2 + j, m);
     if (MODE)
@@ -156,7 +158,7 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
   }
   BARRIER();
 #endif
-  GLOBAL real2 *to = series + (offset[m] + k0) * (2 * ALL);
+  GLOBAL real2 *to = series + GROUP_ID(2) * t.step + (offset[m] + k0) * (2 * ALL);
   for (int j = id; j < steps * ALL; j += THREADS) {
     int s = j % ALL, k = j / ALL;
     const IN_SHARED real2 *v = MODE ? value_room[MODE ? s : 0] + 2 * k : set_room[s] + 2 * k + 2;
@@ -192,7 +194,7 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
   int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), n = (t.top - m) / 2 + 1;
   int k0 = GROUP_ID(1) * (ROWS - HALO) - BEFORE, rows = k0 + BEFORE < n ? ROWS : 0; // beyond the last step: none
   i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * (2 * ALL);
-  const GLOBAL real2 *from = sums + (offset[m] - base + k0) * (2 * ALL);
+  const GLOBAL real2 *from = sums + GROUP_ID(2) * t.step + (offset[m] - base + k0) * (2 * ALL);
   real2 sum[ROUNDS];
   UNROLL for (int r = 0; r < ROUNDS; r++)
     sum[r] = MAKE_REAL2(0.0, 0.0);
@@ -226,9 +228,11 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
   BARRIER();
 #endif
   for (int a = id; a < (rows ? 2 * (ROWS - HALO) : 0) * SETS * MAPS; a += THREADS) {
-    int all = a / (2 * (ROWS - HALO)), j = a % (2 * (ROWS - HALO)) + 2 * BEFORE, i = 2 * k0 + j;
-    int set = all % SETS, map = all / SETS;
-    if (i > t.lmax - m || all >= t.sets)
+    int some = a / (2 * (ROWS - HALO)), next = a / (SETS * MAPS), by_rows = t.alm.row > 0;
+    int all = by_rows ? a % MAPS * SETS + a / MAPS % SETS : some, set = all % SETS, map = all / SETS;
+    int j = (by_rows ? next : a - some * (2 * (ROWS - HALO))) + 2 * BEFORE, i = 2 * k0 + j;
+    int here = GROUP_ID(2) * (SETS * MAPS) + all; // of all groups
+    if (i > t.lmax - m || here >= t.sets)
       continue;
     real2 x = MAKE_REAL2(0.0, 0.0), y = x;
 #if !MODE
@@ -255,12 +259,12 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
     }
 #endif
     for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
-      real2 p = polar[((i64)(map * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
+      real2 p = polar[((i64)((GROUP_ID(2) * MAPS + map) * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
       x = MAKE_REAL2(x.x + p.x, x.y + p.y);
     }
     if (m == 0)
       x.y = 0;
-    i64 place = all * column_size(t) + column_at(t, m) + i;
+    i64 place = alm_place(t.alm, t.lmax, t.mmax, SETS, here, m, m + i);
     if (t.f32) {
       GLOBAL float *to = (GLOBAL float *)alm + 2 * place;
       to[0] = (float)(x.x + (t.accumulate ? (double)to[0] : 0.0));

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where coefficient (l, m) of a set lies: in the order of kugel/sphere.h, sets of all (l, m) one after another; or, with row > 0, in rows
+// by degree and then order, row elements from one to the next, with the numbers of all maps side by side and `part` elements
+// from one of a map's `sets` sets to the next.
+typedef struct alm_layout {
+  i64 first, row, part; // elements
+} alm_layout;
+
+DEVICE i64 alm_place(alm_layout a, int lmax, int mmax, int sets, int set, int m, int l)
+{
+  if (a.row) {
+    i64 full = (i64)mmax + 1, low = l < full ? l : full;
+    return a.first + set % sets * a.part + (low * (low + 1) / 2 + (l - low) * full + m) * a.row + set / sets;
+  }
+  return a.first + set * ((i64)(mmax + 1) * (2 * lmax + 2 - mmax) / 2) + (i64)m * (2 * lmax + 1 - m) / 2 + l;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stencils on devices: launches, applications and steps in time. */
+#include <string.h>
+#include "core/array.h"
+#include "core/parallel.h"
+#include "device/lend.h"
+#include "stencil/gpu.h"
+
+enum {
+  HEADER = 56, /* integers of a marching kernel's arguments, as march_text.c writes them */
+  EDGE_THREADS = 128,
+  MOST_CHUNK = 1 << 20
+};
+
+/* Device memory of reals, and where they begin. */
+typedef struct level {
+  kugel__mem mem;
+  int64_t at;
+} level;
+
+/* out = a L in + b p + c q; p and q may have no memory. */
+typedef struct use {
+  level in, out, p, q;
+  double a, b, c;
+} use;
+
+/* As in kernels/edge.cl. */
+typedef struct edge_args_f64 {
+  int64_t words[21];
+  double a, b, c, unused;
+} edge_args_f64;
+typedef struct edge_args_f32 {
+  int64_t words[21];
+  float a, b, c, unused;
+} edge_args_f32;
+
+static void put(bool single, char *to, int64_t i, double value)
+{
+  if (single)
+    ((float *)(void *)to)[i] = (float)value;
+  else
+    ((double *)(void *)to)[i] = value;
+}
+
+/* A level without memory is never read, but a kernel wants some. */
+static kugel__mem memory(const level *l, const level *other)
+{
+  return l->mem.base ? l->mem : other->mem;
+}
+
+/* ---- a sheet ---- */
+
+/* Planes of a slab: enough slabs to fill a device, of planes that are many beside those that two slabs read. */
+static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *s, int64_t planes,
+                            int64_t tiles)
+{
+  const int64_t wanted = 2 * kugel__max(1, dev->info.units);
+  int64_t slabs = (planes + MOST_CHUNK - 1) / MOST_CHUNK;
+  while (tiles * slabs < wanted && planes / (2 * slabs) >= 16 * s->reach && planes / (2 * slabs) >= 8)
+    slabs *= 2;
+  return (planes + slabs - 1) / slabs;
+}
+
+static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kugel__march_sheet *sheet, use u,
+                              int64_t items, kugel_queue *queue)
+{
+  const struct kugel__stencil_gpu *g = p->gpu;
+  const kugel__stencil_gpu_side *own = &g->side[transposed];
+  const kugel__march_shape *s = &sheet->shape;
+  const kugel__stencil_side *side = &p->side[transposed];
+  _Alignas(8) char args[HEADER * 8 + (KUGEL__MARCH_WEIGHTS + 4) * 8] = {0};
+  int64_t head[HEADER], *h = head, tiles[2], n[3];
+  if (sheet->more) { // what earlier sheets wrote, and this
+    u.p = u.out;
+    u.b = 1;
+    u.q = (level){{NULL, 0}, 0};
+    u.c = 0;
+  }
+  for (int role = 0; role < 3; role++)
+    n[role] = p->n[kugel__march_axis(p->ndim, role)];
+  tiles[0] = (n[2] + s->wide - 1) / s->wide;
+  tiles[1] = (n[1] + s->tall * s->rows - 1) / (s->tall * s->rows);
+  const int64_t chunk = choose_chunk(g->dev, s, n[0], tiles[0] * tiles[1] * items);
+  const int64_t chunks = (n[0] + chunk - 1) / chunk, blocks = tiles[0] * tiles[1] * chunks * items;
+  KUGEL_CHECK(
+      blocks < INT32_MAX, KUGEL_ENOTSUP,
+      "the arrays have %lld blocks of nodes, must be below 2^31 on a device: pass fewer leading elements",
+      (long long)blocks);
+  for (int role = 0; role < 3; role++)
+    *h++ = n[role];
+  *h++ = p->ndim == 2 ? n[2] : n[1] * n[2];
+  *h++ = n[2];
+  for (int role = 0; role < 3; role++)
+    *h++ = own->first[kugel__march_axis(p->ndim, role)];
+  for (int role = 0; role < 3; role++)
+    *h++ = own->last[kugel__march_axis(p->ndim, role)];
+  for (int i = 0; i < 6; i++)
+    *h++ = own->kind[kugel__march_axis(p->ndim, i / 2)][i % 2];
+  *h++ = chunk;
+  *h++ = chunks;
+  *h++ = tiles[0];
+  *h++ = tiles[1];
+  *h++ = side->sources * p->nodes;
+  *h++ = side->targets * p->nodes;
+  *h++ = u.in.at;
+  *h++ = u.out.at;
+  *h++ = u.p.at;
+  *h++ = u.q.at;
+  *h++ = (u.p.mem.base != NULL) + 2 * (u.q.mem.base != NULL);
+  for (int i = 0; i < KUGEL__MARCH_SOURCES; i++)
+    *h++ = sheet->field[i] * p->nodes;
+  for (int i = 0; i < KUGEL__MARCH_SOURCES; i++)
+    *h++ = sheet->read_coefficient[i] * p->nodes;
+  for (int i = 0; i < KUGEL__MARCH_GROUPS; i++)
+    *h++ = sheet->sum_coefficient[i] * p->nodes;
+  for (int i = 0; i < KUGEL__MARCH_TARGETS; i++)
+    *h++ = sheet->target[i] * p->nodes;
+  memcpy(args, head, sizeof head);
+  const int weights = kugel__march_weights(sheet, p->single, args + sizeof head);
+  const double factors[3] = {u.a, u.b, u.c};
+  for (int i = 0; i < 3; i++)
+    put(p->single, args + sizeof head, i, factors[i]);
+  const size_t bytes =
+      sizeof head + (size_t)kugel__round_up((3 + kugel__max(weights, 1)) * (p->single ? 4 : 8), 8);
+  kugel__mem coefficients = {g->coefficients ? g->coefficients : u.in.mem.base,
+                             g->coefficients ? 0 : u.in.mem.offset},
+             before = memory(&u.p, &u.out), other = memory(&u.q, &u.out);
+  kugel__arg list[] = {KUGEL__MEM_ARG(u.in.mem), KUGEL__MEM_ARG(coefficients), KUGEL__MEM_ARG(before),
+                       KUGEL__MEM_ARG(other),    KUGEL__MEM_ARG(u.out.mem),    {args, bytes}};
+  kugel__grid grid = {.blocks = {(uint32_t)blocks},
+                      .threads = {(uint32_t)(s->wide * s->tall)},
+                      .shared = (size_t)kugel__march_shared(s)};
+  return kugel__launch(g->dev, sheet->kernel, &grid, 6, list, queue);
+}
+
+/* ---- nodes next to ends ---- */
+
+static kugel_status run_edges(const kugel_stencil *p, bool transposed, const use *u, int64_t items,
+                              kugel_queue *queue)
+{
+  const struct kugel__stencil_gpu *g = p->gpu;
+  const kugel__stencil_gpu_side *own = &g->side[transposed];
+  const kugel__stencil_side *side = &p->side[transposed];
+  edge_args_f64 wide = {.a = u->a, .b = u->b, .c = u->c};
+  edge_args_f32 narrow = {.a = (float)u->a, .b = (float)u->b, .c = (float)u->c};
+  int64_t *h = wide.words;
+  for (int d = 0; d < 3; d++) {
+    h[d] = p->n[d];
+    h[3 + d] = own->first[d];
+    h[6 + d] = own->last[d];
+  }
+  const int64_t rest[12] = {p->nodes,
+                            own->edges,
+                            items,
+                            side->sources * p->nodes,
+                            side->targets * p->nodes,
+                            u->in.at,
+                            u->out.at,
+                            u->p.at,
+                            u->q.at,
+                            (u->p.mem.base != NULL) + 2 * (u->q.mem.base != NULL),
+                            side->targets,
+                            transposed};
+  memcpy(h + 9, rest, sizeof rest);
+  memcpy(narrow.words, wide.words, sizeof wide.words);
+  const int64_t blocks = kugel__min((own->edges * items + EDGE_THREADS - 1) / EDGE_THREADS, 1 << 20);
+  kugel__mem coefficients = {g->coefficients ? g->coefficients : u->in.mem.base,
+                             g->coefficients ? 0 : u->in.mem.offset},
+             before = memory(&u->p, &u->out), other = memory(&u->q, &u->out);
+  kugel__arg list[] = {
+      KUGEL__MEM_ARG(u->in.mem),  KUGEL__MEM_ARG(coefficients),
+      KUGEL__MEM_ARG(own->words), KUGEL__MEM_ARG(own->weights),
+      KUGEL__MEM_ARG(own->parts), KUGEL__MEM_ARG(own->factors),
+      KUGEL__MEM_ARG(before),     KUGEL__MEM_ARG(other),
+      KUGEL__MEM_ARG(u->out.mem), p->single ? KUGEL__VALUE_ARG(narrow) : KUGEL__VALUE_ARG(wide)};
+  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {EDGE_THREADS}};
+  return kugel__launch(g->dev, g->edge, &grid, 10, list, queue);
+}
+
+static kugel_status operate(const kugel_stencil *p, bool transposed, const use *u, int64_t items,
+                            kugel_queue *queue)
+{
+  const kugel__stencil_gpu_side *own = &p->gpu->side[transposed];
+  for (int i = 0; i < own->sheets && own->edges < p->nodes; i++)
+    KUGEL_TRY(run_sheet(p, transposed, own->sheet[i], *u, items, queue));
+  return own->edges ? run_edges(p, transposed, u, items, queue) : KUGEL_OK;
+}
+
+/* ---- a call ---- */
+
+/* OpenCL's buffers start at multiples of 128 bytes: kernels get the whole and count from there. */
+static level level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at)
+{
+  const size_t word = p->single ? 4 : 8;
+  level l = {loan->mem, at};
+  if (l.mem.offset % word == 0) {
+    l.at += (int64_t)(l.mem.offset / word);
+    l.mem.offset = 0;
+  }
+  return l;
+}
+
+kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, int64_t count,
+                                      const kugel_array *in, const kugel_array *out, kugel_queue *queue)
+{
+  kugel__device *dev = p->gpu->dev;
+  kugel_queue *on;
+  kugel__loan loans[2] = {0};
+  KUGEL_TRY(kugel__queue_of(dev, queue, &on));
+  if (!count)
+    return KUGEL_OK;
+  kugel__progress_stage(0, 1, "stencil");
+  KUGEL_TRY(kugel__progress_step(0));
+  kugel_status s = kugel__lend(dev, in, KUGEL__READ, on, &loans[0]);
+  if (!s)
+    s = kugel__lend(dev, out, KUGEL__WRITE, on, &loans[1]);
+  if (!s) {
+    const use u = {.in = level_of(p, &loans[0], 0), .out = level_of(p, &loans[1], 0), .a = 1};
+    s = operate(p, transposed, &u, count, on);
+  }
+  s = kugel__lend_end(2, loans, on, s);
+  return s || queue ? s : dev->ops->wait(on);
+}
+
+typedef struct march {
+  const kugel_stencil *p;
+  bool transposed;
+  kugel_stencil_method method;
+  double dt;
+  int64_t steps, size; /* reals of a level */
+  kugel_queue *queue;
+} march;
+
+static kugel_status change(const march *m, kugel__kernel *kernel, const level *first, const level *second)
+{
+  const struct kugel__stencil_gpu *g = m->p->gpu;
+  const int64_t blocks = kugel__min((m->size + EDGE_THREADS - 1) / EDGE_THREADS, 1 << 20);
+  kugel__mem mem = first->mem;
+  int64_t one = first->at, two = second ? second->at : 0, size = m->size;
+  kugel__arg pair[] = {KUGEL__MEM_ARG(mem), KUGEL__VALUE_ARG(one), KUGEL__VALUE_ARG(two),
+                       KUGEL__VALUE_ARG(size)};
+  kugel__arg single[] = {pair[0], pair[1], pair[3]};
+  return kugel__launch(g->dev, kernel,
+                       &(kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {EDGE_THREADS}},
+                       second ? 4 : 3, second ? pair : single, m->queue);
+}
+
+static kugel_status leapfrog(const march *m, level before, level now)
+{
+  const level first = before, second = now;
+  if (m->transposed) // as on the CPU: leapfrog of (-a, b) with L^T
+    KUGEL_TRY(change(m, m->p->gpu->negate, &first, NULL));
+  for (int64_t k = 0; k < m->steps; k++) {
+    KUGEL_TRY(kugel__progress_step((double)k / (double)m->steps));
+    const use u = {.in = now, .out = before, .p = now, .q = before, .a = m->dt * m->dt, .b = 2, .c = -1};
+    KUGEL_TRY(operate(m->p, m->transposed, &u, 1, m->queue));
+    const level next = before;
+    before = now;
+    now = next;
+  }
+  if (m->steps % 2)
+    KUGEL_TRY(change(m, m->p->gpu->exchange, &first, &second));
+  return m->transposed ? change(m, m->p->gpu->negate, &first, NULL) : KUGEL_OK;
+}
+
+/* u + dt L (u + dt/2 L (u + dt/3 L (u + dt/4 L u))). */
+static kugel_status runge_kutta(const march *m, level state, const level *room)
+{
+  for (int64_t k = 0; k < 4 * m->steps; k++) {
+    const int stage = 4 - (int)(k % 4);
+    KUGEL_TRY(kugel__progress_step((double)k / (4 * (double)m->steps)));
+    const use u = {.in = stage == 4 ? state : room[(stage + 1) % 2],
+                   .out = stage == 1 ? state : room[stage % 2],
+                   .p = state,
+                   .a = m->dt / stage,
+                   .b = 1};
+    KUGEL_TRY(operate(m->p, m->transposed, &u, 1, m->queue));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status advance(const march *m, const kugel__loan *loan)
+{
+  const kugel_stencil *p = m->p;
+  const level state = level_of(p, loan, 0);
+  const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
+  kugel__gpu_hold hold = {NULL, false};
+  kugel__progress_stage(0, 1, "stencil");
+  if (m->method == KUGEL_STENCIL_LEAPFROG)
+    return leapfrog(m, state, (level){state.mem, state.at + m->size});
+  KUGEL_TRY(kugel__gpu_work_take(p->gpu->dev, &p->gpu->work, 2 * bytes, m->queue, &hold));
+  const level room[2] = {{{hold.memory, 0}, 0}, {{hold.memory, 0}, (int64_t)(bytes / word)}};
+  kugel_status s = runge_kutta(m, state, room);
+  kugel__gpu_work_give(p->gpu->dev, &p->gpu->work, &hold);
+  return s;
+}
+
+kugel_status kugel__stencil_gpu_advance(const kugel_stencil *p, bool transposed, kugel_stencil_method method,
+                                        double dt, int64_t steps, const kugel_array *state,
+                                        kugel_queue *queue)
+{
+  kugel__device *dev = p->gpu->dev;
+  march m = {.p = p, .transposed = transposed, .method = method, .dt = dt, .steps = steps};
+  kugel__loan loan = {0};
+  m.size = p->side[0].targets * p->nodes;
+  KUGEL_TRY(kugel__queue_of(dev, queue, &m.queue));
+  if (!steps)
+    return KUGEL_OK;
+  kugel_status s = kugel__lend(dev, state, KUGEL__READ | KUGEL__WRITE, m.queue, &loan);
+  if (!s)
+    s = advance(&m, &loan);
+  s = kugel__lend_end(1, &loan, m.queue, s);
+  return s || queue ? s : dev->ops->wait(m.queue);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nodes next to ends whose rows are not those inside with values beyond the end: one-sided ends, and transposes. A thread
+// sums one node from the rows of its three axes, in tables. Also what steps in time do between levels.
+//
+// A line of the tables: first and last regular row, reach, then per row next to an end: entries, and their nodes; weights of
+// the row inside, then of the others.
+//
+// variant: REAL_BITS=64
+// variant: REAL_BITS=32
+
+#define BLOCK 128
+#define ENTRIES 20
+#define EDGES 20
+#define REACHES 9
+#define LINE_WORDS (3 + EDGES * (1 + ENTRIES))
+#define LINE_WEIGHTS (REACHES + EDGES * ENTRIES)
+#define PART_WORDS 5 // source, three lines, coefficient
+
+typedef struct {
+  i64 n[3], first[3], last[3], nodes, count, items, item_in, item_out, in_at, out_at, p_at, q_at, use, targets, transposed;
+  real a, b, c, unused;
+} edge_args;
+
+// Entry k of row i: its node and weight; k is below entries_of.
+DEVICE i64 entries_of(GLOBAL const i64 *line, i64 n, i64 i)
+{
+  i64 lo = line[0], hi = line[1];
+  return i < lo ? line[3 + i * (1 + ENTRIES)] : i >= hi ? line[3 + (lo + i - hi) * (1 + ENTRIES)] : 2 * line[2] + 1;
+}
+
+DEVICE i64 node_of(GLOBAL const i64 *line, i64 i, i64 k)
+{
+  i64 lo = line[0], hi = line[1];
+  return i < lo ? line[4 + i * (1 + ENTRIES) + k] : i >= hi ? line[4 + (lo + i - hi) * (1 + ENTRIES) + k] : i + k - line[2];
+}
+
+DEVICE real weight_of(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i, i64 k)
+{
+  i64 lo = line[0], hi = line[1];
+  return i < lo ? weight[REACHES + i * ENTRIES + k] : i >= hi ? weight[REACHES + (lo + i - hi) * ENTRIES + k] : weight[k];
+}
+
+// The i-th of the nodes that are next to an end, axis by axis.
+DEVICE i64 place_of(i64 e, edge_args s, i64 axis)
+{
+  i64 inner0 = s.last[0] - s.first[0], inner1 = s.last[1] - s.first[1], edges0 = (s.n[0] - inner0) * s.n[1] * s.n[2];
+  i64 edges1 = inner0 * (s.n[1] - inner1) * s.n[2], i, j, k, width = s.n[2] - (s.last[2] - s.first[2]);
+  if (e < edges0) {
+    k = e % s.n[2];
+    j = e / s.n[2] % s.n[1];
+    i = e / s.n[2] / s.n[1];
+    i = i < s.first[0] ? i : i + inner0;
+  } else if (e < edges0 + edges1) {
+    e -= edges0;
+    k = e % s.n[2];
+    j = e / s.n[2] % (s.n[1] - inner1);
+    i = s.first[0] + e / s.n[2] / (s.n[1] - inner1);
+    j = j < s.first[1] ? j : j + inner1;
+  } else {
+    e -= edges0 + edges1;
+    k = e % width;
+    j = s.first[1] + e / width % inner1;
+    i = s.first[0] + e / width / inner1;
+    k = k < s.first[2] ? k : k + s.last[2] - s.first[2];
+  }
+  return axis == 0 ? i : axis == 1 ? j : k;
+}
+
+KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT coefficients, GLOBAL const i64 *RESTRICT words,
+                   GLOBAL const real *RESTRICT weights, GLOBAL const i64 *RESTRICT parts, GLOBAL const real *RESTRICT factors,
+                   GLOBAL const real *p, GLOBAL const real *q, GLOBAL real *out, edge_args s)
+{
+  for (i64 e = GLOBAL_ID(0); e < s.count * s.items; e += (i64)GROUPS(0) * BLOCK) {
+    const i64 item = e / s.count, x = place_of(e % s.count, s, 2), y = place_of(e % s.count, s, 1), z = place_of(e % s.count, s, 0);
+    const i64 at = (z * s.n[1] + y) * s.n[2] + x;
+    for (i64 target = 0; target < s.targets; target++) {
+      real sum = 0;
+      for (i64 part = parts[target]; part < parts[target + 1]; part++) {
+        GLOBAL const i64 *own = parts + s.targets + 1 + part * PART_WORDS;
+        GLOBAL const i64 *l0 = words + own[1] * LINE_WORDS, *l1 = words + own[2] * LINE_WORDS, *l2 = words + own[3] * LINE_WORDS;
+        GLOBAL const real *w0 = weights + own[1] * LINE_WEIGHTS, *w1 = weights + own[2] * LINE_WEIGHTS, *w2 = weights + own[3] * LINE_WEIGHTS;
+        const i64 from = s.in_at + item * s.item_in + own[0] * s.nodes, c = own[4] * s.nodes;
+        const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y), many2 = entries_of(l2, s.n[2], x);
+        real whole = 0;
+        for (i64 i = 0; i < many0; i++)
+          for (i64 j = 0; j < many1; j++) {
+            const i64 row = (node_of(l0, z, i) * s.n[1] + node_of(l1, y, j)) * s.n[2];
+            real along = 0;
+            for (i64 k = 0; k < many2; k++) {
+              const i64 node = row + node_of(l2, x, k);
+              const real w = weight_of(l2, w2, x, k);
+              along += w * (s.transposed && c >= 0 ? coefficients[c + node] * in[from + node] : in[from + node]);
+            }
+            whole += weight_of(l0, w0, z, i) * weight_of(l1, w1, y, j) * along;
+          }
+        whole *= factors[part];
+        sum += !s.transposed && c >= 0 ? whole * coefficients[c + at] : whole;
+      }
+      const i64 own_out = item * s.item_out + target * s.nodes + at;
+      real r = s.a * sum;
+      if (s.use & 1)
+        r += s.b * p[s.p_at + own_out] + (s.use & 2 ? s.c * q[s.q_at + own_out] : (real)0);
+      out[s.out_at + own_out] = r;
+    }
+  }
+}
+
+// Two levels change places.
+KERNEL(BLOCK) exchange(GLOBAL real *x, i64 first, i64 second, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
+    const real own = x[first + i];
+    x[first + i] = x[second + i];
+    x[second + i] = own;
+  }
+}
+
+KERNEL(BLOCK) negate(GLOBAL real *x, i64 first, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK)
+    x[first + i] = -x[first + i];
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "volume/plan/order.h"
+#include <string.h>
+#include "core/parallel.h"
+
+_Static_assert(sizeof(kugel__volume_card) <= sizeof(((kugel__order *)0)->word),
+               "an order has room for a card");
+
+kugel__order kugel__volume_order(const kugel_volume *p, int64_t kind)
+{
+  kugel__order o = {.kind = kind, .verb = KUGEL__LEAD_MAKE, .x = {p->scale}};
+  kugel__volume_card c = {.ndim = p->ndim,
+                          .extent = p->opts.extent,
+                          .boundary = p->opts.boundary,
+                          .correlate = p->opts.correlate,
+                          .complex_data = p->opts.complex_data,
+                          .precision = p->opts.precision,
+                          .kernels = p->opts.kernels,
+                          .depths = p->opts.depths};
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    c.n[d] = p->axis[d].n;
+    c.k[d] = p->axis[d].k;
+    c.centre[d] = p->axis[d].centre;
+    c.tile[d] = p->tile[d];
+  }
+  memcpy(o.word, &c, sizeof c);
+  return o;
+}
+
+kugel__volume_card kugel__volume_order_card(const kugel__order *o)
+{
+  kugel__volume_card c;
+  memcpy(&c, o->word, sizeof c);
+  return c;
+}
+
+kugel_volume_opts kugel__volume_order_opts(const kugel__order *o)
+{
+  kugel__volume_card c = kugel__volume_order_card(o);
+  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
+                             .extent = (kugel_conv_extent)c.extent,
+                             .boundary = (kugel_boundary)c.boundary,
+                             .correlate = (int)c.correlate,
+                             .complex_data = (int)c.complex_data,
+                             .precision = (kugel_precision)c.precision,
+                             .kernels = (int)c.kernels,
+                             .depths = c.depths,
+                             .scale = o->x[0]};
+}
+
+static kugel_status copy_row(void *arg, int64_t i)
+{
+  const kugel__volume_rows *t = arg;
+  const kugel__volume_box *b = t->box;
+  int64_t size = b->dtype.bits / 8, n = t->n[2], y = i % t->n[1], z = i / t->n[1] % t->n[0],
+          k = i / t->n[1] / t->n[0];
+  const kugel__volume_reach *r = t->reach;
+  z = r && r[0].source ? r[0].source[z] : z;
+  y = r && r[1].source ? r[1].source[y] : y;
+  char *row = b->data + (k * b->step[0] + z * b->step[1] + y * b->step[2]) * size,
+       *at = t->message + i * n * size;
+  bool plain = b->step[3] == 1 && !(r && r[2].source);
+  if (plain)
+    memcpy(t->pack ? at : row, t->pack ? row : at, (size_t)(n * size));
+  for (int64_t x = 0; x < n && !plain; x++) {
+    char *voxel = row + (r && r[2].source ? r[2].source[x] : x) * b->step[3] * size;
+    memcpy(t->pack ? at + x * size : voxel, t->pack ? voxel : at + x * size, (size_t)size);
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel__volume_copy_rows(kugel_ctx *ctx, int64_t kernels, const kugel__volume_rows *rows)
+{
+  return kugel__parallel(ctx, kernels * rows->n[0] * rows->n[1], copy_row, (void *)rows);
+}

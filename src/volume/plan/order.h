@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What plans of rank 0 say to the ranks that serve (comm/lead.h), whatever they share out: the options of a plan, as a MAKE
+ * order, and rows of voxels, as messages. */
+#ifndef KUGEL_VOLUME_ORDER_H
+#define KUGEL_VOLUME_ORDER_H
+
+#include "comm/lead.h"
+#include "volume/cpu/volume.h"
+
+/* A plan without its kernel, depths and context. */
+typedef struct kugel__volume_card {
+  int64_t ndim;
+  int64_t n[KUGEL__VOLUME_DIMS], k[KUGEL__VOLUME_DIMS], centre[KUGEL__VOLUME_DIMS], tile[KUGEL__VOLUME_DIMS];
+  int64_t extent, boundary, correlate, complex_data, precision, kernels, depths;
+} kugel__volume_card;
+
+kugel__order kugel__volume_order(const kugel_volume *p, int64_t kind);
+kugel__volume_card kugel__volume_order_card(const kugel__order *o);
+/* All but engine, centre, tile and depth. */
+kugel_volume_opts kugel__volume_order_opts(const kugel__order *o);
+
+/* Rows along x of a slab or tile, between its place and a message [kernels][z][y][x]. */
+typedef struct kugel__volume_rows {
+  const kugel__volume_reach *reach; // [3], whose `source` says which voxels; NULL: as they lie in the box
+  const kugel__volume_box *box;
+  const int64_t *n; // [3]
+  char *message;
+  bool pack; // into the message
+} kugel__volume_rows;
+
+kugel_status kugel__volume_copy_rows(kugel_ctx *ctx, int64_t kernels, const kugel__volume_rows *rows);
+
+#endif

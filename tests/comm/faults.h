@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that rank 0 leads; sweeps of failures over three ranks: allocations of one rank, or of all while rank 0 leads. */
+#ifndef KUGEL_TESTS_COMM_FAULTS_H
+#define KUGEL_TESTS_COMM_FAULTS_H
+
+#include "ranks.h"
+#include "core/alloc.h"
+
+/* All of a rank's work; it frees what it made. */
+typedef kugel_status (*rank_once)(kugel_ctx *ctx, kugel_comm *comm, void *arg);
+
+enum { SWEPT = 3 };
+typedef struct rank_sweep {
+  rank_once once;
+  void *arg;
+  int target;
+  long n, made; /* allocations of rank `target`: the one that fails, and how many there were */
+  kugel_status status[SWEPT];
+  char said[SWEPT][512];
+} rank_sweep;
+
+/* ---- one allocation of one rank ---- */
+
+/* An allocator of a rank's own, whose n-th block is not to be had; fails_at 0: all are. */
+typedef struct rank_memory {
+  long count, fails_at;
+} rank_memory;
+
+static inline void *rank_take(size_t bytes, size_t align, void *user)
+{
+  rank_memory *m = user;
+  void *p = NULL;
+  if (++m->count == m->fails_at || posix_memalign(&p, align < sizeof p ? sizeof p : align, bytes))
+    return NULL;
+  return p;
+}
+
+static inline void rank_give(void *p, size_t bytes, void *user)
+{
+  (void)bytes, (void)user;
+  free(p);
+}
+
+static inline void rank_failing(kugel_comm *comm, void *arg)
+{
+  rank_sweep *w = arg;
+  const int rank = rank_of(comm);
+  rank_memory memory = {0};
+  kugel_allocator allocator = {rank_take, rank_give, &memory};
+  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 1, .allocator = &allocator};
+  kugel_ctx *ctx = NULL;
+  if (kugel_ctx_create(&opts, &ctx))
+    abort();
+  memory = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
+  w->status[rank] = w->once(ctx, comm, w->arg);
+  snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
+  if (rank == w->target)
+    w->made = memory.count;
+  kugel_ctx_destroy(ctx);
+}
+
+/* The n-th allocation of rank `target` fails, for n = 1, 1 + step, ..., until a run needs fewer: all ranks return the same status
+ * and sentence. More than `least` failures end the work. */
+static inline void sweep_rank(int target, long step, rank_once once, void *arg, long least)
+{
+  rank_sweep w = {.once = once, .arg = arg, .target = target, .n = 1};
+  long failed = 0;
+  for (;; w.n += step) {
+    run_ranks(NULL, SWEPT, rank_failing, &w);
+    for (int r = 1; r < SWEPT; r++)
+      if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
+        CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, target, r, w.said[r],
+                   w.said[0]);
+    if (w.made < w.n)
+      break;
+    failed += w.status[0] == KUGEL_ENOMEM;
+  }
+  CHECK_OK(w.status[0]);
+  CHECK(failed > least);
+  printf("  rank %d: %ld of %ld failures were fatal\n", target, failed, (w.n - 1) / step);
+}
+
+/* ---- rank 0 leads ---- */
+
+typedef kugel_status (*led_work)(kugel_ctx *ctx, void *arg);
+typedef struct led_run {
+  long fails_at;
+  led_work work;
+  void *arg;
+  kugel_status status;
+} led_run;
+
+static inline void led_main(kugel_comm *comm, void *arg)
+{
+  led_run *t = arg;
+  int code = 0;
+  if (rank_of(comm)) {
+    CHECK_OK(kugel_serve(NULL, comm, &code));
+    CHECK(code == 3);
+    return;
+  }
+  kugel_ctx *ctx = NULL;
+  kugel_ctx_opts opts = {.size = sizeof opts, .threads = 2};
+  CHECK_OK(kugel_ctx_create(&opts, &ctx));
+  CHECK_OK(kugel_lead(ctx, comm));
+  kugel__fault_alloc(t->fails_at);
+  t->status = t->work(ctx, t->arg);
+  kugel__fault_alloc(0);
+  CHECK_OK(kugel_lead(ctx, NULL));
+  CHECK_OK(kugel_dismiss(comm, 3));
+  kugel_ctx_destroy(ctx);
+}
+
+/* The status of work(ctx, arg), which rank 0 does in a context that leads n - 1 others; these serve. From allocation `fails_at` on,
+ * unless it is 0, all allocations of the process fail during the work. */
+static inline kugel_status run_led(int n, long fails_at, led_work work, void *arg)
+{
+  led_run t = {fails_at, work, arg, KUGEL_EINTERNAL};
+  run_ranks(NULL, n, led_main, &t);
+  return t.status;
+}
+
+/* kugel__fault_alloc(1), (4), ... until the work is done: rank 0 says KUGEL_ENOMEM, and the others go on serving. */
+static inline void sweep_led(led_work work, void *arg)
+{
+  kugel_status s = KUGEL_ENOMEM;
+  for (long n = 1; s && n < 600; n += 3) {
+    s = run_led(SWEPT, n, work, arg);
+    CHECK(!s || s == KUGEL_ENOMEM);
+  }
+  CHECK_OK(s);
+}
+
+#endif
