@@ -8,5 +8,8 @@ if(Python3_FOUND AND TARGET kugel_command)
     add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${source} $<TARGET_FILE:kugel_command>)
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77 TIMEOUT 600
       ENVIRONMENT "KUGEL_TEST_SHARED=${KUGEL_SHARED_DATA};KUGEL_TEST_SOURCE=${PROJECT_SOURCE_DIR};LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
+    if("alone" IN_LIST labels)
+      set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+    endif()
   endforeach()
 endif()

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# LABEL: alone
 """How far a run is, on a terminal and for programs: against the CPU time spent; never back, 100 % only at the end."""
 import os
 import pty

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA: once. Progress of long calls: fractions never go back, follow the CPU time spent, and reach the end only at the end. */
+/* ISA: once. LABEL: alone. Progress of long calls: fractions never go back, follow the CPU time spent, and reach the end only at the end. */
 #include <time.h>
 #include "check.h"
 #include "core/parallel.h"
