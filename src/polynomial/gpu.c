@@ -10,18 +10,22 @@ enum { ALIGN = 64 /* reals of a line */ };
 
 static kugel_status make_kernels(kugel__poly_gpu *g)
 {
-  char defines[256];
-  bool mma = g->device->ops->type == KUGEL_CUDA && g->device->info.compute_capability >= 80;
+  char defines[256], of_product[96];
+  bool cuda = g->device->ops->type == KUGEL_CUDA;
   kugel__poly_shape h = g->shape;
+  const kugel__product_shape square = {64, 2, 0},
+                             tall = {128, 3, !g->single && g->device->info.compute_capability >= 80};
+  bool room = kugel__product_shared(&tall, g->word) <= (int64_t)g->device->info.shared_bytes;
+  g->product_shape = cuda && room ? tall : square;
+  snprintf(of_product, sizeof of_product,
+           "#define REAL_BITS %d\n#define MMA %d\n#define ROWS %d\n#define STAGES %d\n", g->single ? 32 : 64,
+           g->product_shape.mma, g->product_shape.rows, g->product_shape.stages);
   snprintf(defines, sizeof defines,
            "#define REAL_BITS %d\n#define LIFT %d\n#define STEPS %d\n#define GROUP %d\n#define LANES %d\n"
            "#define WARPS %d\n#define TICKS %d\n#define BLOCKS %d\n",
            g->single ? 32 : 64, h.lift, h.steps, h.group, h.lanes, h.warps, h.ticks, h.blocks);
   kugel__module_spec specs[2] = {{.name = "polynomial/tiles", .defines = defines},
-                                 {.name = "polynomial/product",
-                                  .defines = g->single ? "#define REAL_BITS 32\n#define MMA 0\n"
-                                             : mma     ? "#define REAL_BITS 64\n#define MMA 1\n"
-                                                       : "#define REAL_BITS 64\n#define MMA 0\n"}};
+                                 {.name = "polynomial/product", .defines = of_product}};
   KUGEL_TRY(kugel__module_get_all(g->ctx, 2, specs, g->modules));
   KUGEL_TRY(kugel__module_kernel(g->modules[0], "tiles", &g->tiles, NULL));
   return kugel__module_kernel(g->modules[1], "product", &g->product, NULL);

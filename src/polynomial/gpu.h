@@ -41,6 +41,19 @@ static inline int64_t kugel__poly_lanes(const kugel__poly_shape *s)
 {
   return 32 / s->group * s->lanes * (int64_t)s->warps;
 }
+/* What specialises kernels/product.cl: rows of a block; groups of 16 columns in shared memory; tensor cores for doubles. */
+typedef struct kugel__product_shape {
+  int rows, stages, mma;
+} kugel__product_shape;
+
+/* Shared memory of a block of products that a launch gives. */
+static inline int64_t kugel__product_shared(const kugel__product_shape *s, size_t word)
+{
+  const int64_t pitch = s->mma ? 20 : 17, by_rows = s->rows * pitch, by_columns = 16 * ((int64_t)s->rows + 4);
+  return s->stages * (KUGEL__POLY_SIDE * pitch + (by_rows > by_columns ? by_rows : by_columns)) *
+         (int64_t)word;
+}
+
 /* Shared memory of a block that a launch gives. */
 static inline int64_t kugel__poly_shared(const kugel__poly_shape *s, size_t word)
 {
@@ -140,6 +153,7 @@ typedef struct kugel__poly_gpu {
   size_t word;
   int64_t waves_length, line; /* points of WAVES; reals of a line of the work array: rows of all tiles */
   kugel__poly_shape shape;
+  kugel__product_shape product_shape;
   kugel__module *modules[2];
   kugel__kernel *tiles, *product;
   kugel__poly_family family[KUGEL__POLY_FAMILIES];

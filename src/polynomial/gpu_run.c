@@ -73,11 +73,13 @@ static kugel_status run_products(const call *c, const kugel__poly_launch *l)
   kugel__product_args t = {.line = g->line, .plane = c->plane, .per = c->per, .jobs = (int32_t)l->jobs};
   kugel__mem jobs = {c->list->memory, l->at}, tables = {g->tables, 0};
   int64_t blocks = l->systems * c->per / KUGEL__POLY_SIDE + l->jobs,
-          rows = (l->rows + KUGEL__POLY_SIDE - 1) / KUGEL__POLY_SIDE;
+          rows = (l->rows + g->product_shape.rows - 1) / g->product_shape.rows;
   KUGEL_CHECK(blocks < (int64_t)1 << 31 && rows < 1 << 16, KUGEL_EINVAL,
               "%lld x %lld tiles are more than a call takes: call in parts", (long long)blocks,
               (long long)rows);
-  kugel__grid grid = {.blocks = {(uint32_t)blocks, (uint32_t)rows}, .threads = {256}};
+  kugel__grid grid = {.blocks = {(uint32_t)blocks, (uint32_t)rows},
+                      .threads = {256},
+                      .shared = (size_t)kugel__product_shared(&g->product_shape, g->word)};
   kugel__arg args[] = {KUGEL__MEM_ARG(c->work), KUGEL__MEM_ARG(tables), KUGEL__MEM_ARG(jobs),
                        KUGEL__VALUE_ARG(t)};
   return kugel__launch(g->device, g->product, &grid, 4, args, c->queue);

@@ -211,3 +211,20 @@ DEVICE void mma_f64(double *c0, double *c1, double a, double b)
 #endif
 }
 #define MMA_F64(c0, c1, a, b) mma_f64(&(c0), &(c1), (a), (b))
+
+// C (16 x 8) += A (16 x 8) B (8 x 8): lane 4 r + k holds a0, a1 = A[r][k], A[r + 8][k], a2, a3 the same of k + 4; b0, b1 = B[k][r], B[k + 4][r];
+// c = C[r][2 k], C[r][2 k + 1], C[r + 8][2 k], C[r + 8][2 k + 1].
+DEVICE void mma_f64_tall(double *c, double a0, double a1, double a2, double a3, double b0, double b1)
+{
+#if __CUDA_ARCH__ >= 900
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a0), "d"(a1), "d"(a2), "d"(a3), "d"(b0), "d"(b1));
+#else
+  mma_f64(&c[0], &c[1], a0, b0);
+  mma_f64(&c[2], &c[3], a1, b0);
+  mma_f64(&c[0], &c[1], a2, b1);
+  mma_f64(&c[2], &c[3], a3, b1);
+#endif
+}
+#define MMA_F64_TALL(c, a0, a1, a2, a3, b0, b1) mma_f64_tall((c), (a0), (a1), (a2), (a3), (b0), (b1))

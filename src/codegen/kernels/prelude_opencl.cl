@@ -174,4 +174,11 @@ DEVICE void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kug
   }
 }
 #define MMA_F64(c0, c1, a, b) mma_f64(&(c0), &(c1), (a), (b), kugel_shuffle)
+#define MMA_F64_TALL(c, a0, a1, a2, a3, b0, b1)               \
+  do {                                                        \
+    mma_f64(&(c)[0], &(c)[1], (a0), (b0), kugel_shuffle);     \
+    mma_f64(&(c)[2], &(c)[3], (a1), (b0), kugel_shuffle);     \
+    mma_f64(&(c)[0], &(c)[1], (a2), (b1), kugel_shuffle);     \
+    mma_f64(&(c)[2], &(c)[3], (a3), (b1), kugel_shuffle);     \
+  } while (0)
 #endif
