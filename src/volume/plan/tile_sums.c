@@ -10,15 +10,30 @@ typedef struct sum { // of a tile into the image
   char *image;
 } sum;
 
+static void add_floats(int64_t n, const float *restrict from, float *restrict to)
+{
+  for (int64_t i = 0; i < n; i++)
+    to[i] += from[i];
+}
+
+static void add_doubles(int64_t n, const double *restrict from, double *restrict to)
+{
+  for (int64_t i = 0; i < n; i++)
+    to[i] += from[i];
+}
+
+// Voxels of a row; runs of neighbours at once.
 static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const char *from, char *to)
 {
-  int64_t parts = p->opts.complex_data ? 2 : 1;
-  for (int64_t i = 0; i < r->count * parts; i++) {
-    int64_t at = (r->source ? r->source[i / parts] : r->datum + i / parts) * parts + i % parts;
+  int64_t parts = p->opts.complex_data ? 2 : 1, run = r->source ? 1 : r->count,
+          size = (int64_t)p->real * parts;
+  for (int64_t i = 0; i < r->count; i += run) {
+    const void *x = from + i * size;
+    void *y = to + (r->source ? r->source[i] : r->datum) * size;
     if (p->f32)
-      ((float *)(void *)to)[at] += ((const float *)(const void *)from)[i];
+      add_floats(run * parts, x, y);
     else
-      ((double *)(void *)to)[at] += ((const double *)(const void *)from)[i];
+      add_doubles(run * parts, x, y);
   }
 }
 

@@ -151,6 +151,8 @@ static kugel__volume_box results_box(const kugel__volume_box *b, const kugel__vo
 typedef struct space {
   int64_t *source[KUGEL__VOLUME_DIMS];
   char *tile, *image; // of the adjoint
+  bool direct;        // the image is the caller's array
+  int64_t slice;      // bytes of the image
 } space;
 
 static kugel_status run_one(const kugel_volume *p, bool adjoint, int64_t index, const space *s,
@@ -297,10 +299,31 @@ static void free_space(const kugel_volume *p, space *s)
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
     kugel__free(p->ctx, s->source[d]);
   kugel__free(p->ctx, s->tile);
-  kugel__free(p->ctx, s->image);
+  if (!s->direct)
+    kugel__free(p->ctx, s->image);
 }
 
-static kugel_status make_space(const kugel_volume *p, bool adjoint, space *s)
+// Whether the result holds the image that tiles are added to, in C order.
+static bool holds_image(const kugel_volume *p, const kugel__volume_box *out)
+{
+  int64_t parts = p->opts.complex_data ? 2 : 1, step = 1;
+  bool same = out->dtype.code == (parts == 2 ? KUGEL_COMPLEX : KUGEL_FLOAT) &&
+              out->dtype.bits == 8 * p->real * (size_t)parts;
+  for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
+    same &= out->step[d + 1] == step || p->axis[d].n == 1;
+    step *= p->axis[d].n;
+  }
+  return same;
+}
+
+static kugel_status clear_slice(void *arg, int64_t z)
+{
+  const space *s = arg;
+  memset(s->image + z * s->slice, 0, (size_t)s->slice);
+  return KUGEL_OK;
+}
+
+static kugel_status make_space(const kugel_volume *p, bool adjoint, const kugel__volume_box *out, space *s)
 {
   int64_t tile = 1, image = 1, size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
   bool have = true;
@@ -313,9 +336,13 @@ static kugel_status make_space(const kugel_volume *p, bool adjoint, space *s)
   }
   if (adjoint) {
     tile *= p->lanes ? kugel__lane_tiles_under_way(p->lanes) : 1;
+    s->direct = holds_image(p, out);
+    s->slice = p->axis[1].n * p->axis[2].n * size;
     s->tile = kugel__alloc(p->ctx, (size_t)(tile * size));
-    s->image = kugel__calloc(p->ctx, (size_t)(image * size));
+    s->image = s->direct ? out->data : kugel__calloc(p->ctx, (size_t)(image * size));
     have &= s->tile && s->image;
+    if (have && s->direct)
+      return kugel__parallel(p->ctx, p->axis[0].n, clear_slice, s);
   }
   return have ? KUGEL_OK
               : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld bytes of tiles",
@@ -327,7 +354,7 @@ kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const 
 {
   int64_t tiles = p->tiles[0] * p->tiles[1] * p->tiles[2];
   space own = {.tile = NULL};
-  kugel_status s = make_space(p, adjoint, &own);
+  kugel_status s = make_space(p, adjoint, out, &own);
   if (!s && (p->lanes || p->led) && !adjoint) { // several at a time
     all_tiles a = {.p = p, .s = &own, .in = in, .out = out};
     kugel__lane_work work = {.arg = &a, .count = tiles, .image = in, .tile = tile_of};
@@ -349,7 +376,7 @@ kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const 
     kugel__progress_leave(outer);
   }
   copy all = {.p = p, .from = own.image, .to = *out, .clipped = clipped};
-  if (adjoint && !s)
+  if (adjoint && !own.direct && !s)
     s = kugel__parallel(p->ctx, p->axis[0].n * p->axis[1].n, copy_row, &all);
   free_space(p, &own);
   return s;
