@@ -31,18 +31,34 @@ kugel_status kugel__usage_add(kugel__device *dev, const void *ptr, size_t bytes)
   return s;
 }
 
+static int find(const kugel__ledger *l, const void *ptr)
+{
+  int i = l->count - 1; // the latest is most often the one
+  while (i >= 0 && l->blocks[i].ptr != ptr)
+    i--;
+  return i;
+}
+
 void kugel__usage_remove(kugel__device *dev, const void *ptr)
 {
   kugel__ledger *l = &dev->ledger;
   pthread_mutex_lock(&l->lock);
-  int i = l->count - 1; // the latest is most often the one
-  while (i >= 0 && l->blocks[i].ptr != ptr)
-    i--;
+  int i = find(l, ptr);
   if (i >= 0) {
     l->now -= l->blocks[i].bytes;
     l->blocks[i] = l->blocks[--l->count];
   }
   pthread_mutex_unlock(&l->lock);
+}
+
+size_t kugel__usage_bytes(kugel__device *dev, const void *ptr)
+{
+  kugel__ledger *l = &dev->ledger;
+  pthread_mutex_lock(&l->lock);
+  int i = find(l, ptr);
+  size_t bytes = i >= 0 ? l->blocks[i].bytes : 0;
+  pthread_mutex_unlock(&l->lock);
+  return bytes;
 }
 
 void kugel__usage(kugel__device *dev, uint64_t *now, uint64_t *peak)

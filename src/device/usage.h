@@ -9,6 +9,9 @@
 kugel_status kugel__usage_add(kugel__device *dev, const void *ptr, size_t bytes);
 void kugel__usage_remove(kugel__device *dev, const void *ptr);
 
+/* The size of a block in the ledger, 0 for what is not there. */
+size_t kugel__usage_bytes(kugel__device *dev, const void *ptr);
+
 /* Bytes held now, and the most since the device was opened. Either may be NULL. */
 void kugel__usage(kugel__device *dev, uint64_t *now, uint64_t *peak);
 

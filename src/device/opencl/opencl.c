@@ -159,8 +159,7 @@ static void opencl_close(kugel__device *dev)
   kugel__opencl_device *d = kugel__opencl_of(dev);
   const kugel__opencl_api *cl = kugel__opencl();
   kugel__opencl_finish(dev, dev->queue.native);
-  kugel__free(NULL, d->parts);
-  pthread_mutex_destroy(&d->parts_lock);
+  kugel__opencl_parts_close(dev);
   cl->clReleaseCommandQueue(dev->queue.native);
   if (!dev->native)
     cl->clReleaseContext(d->context);

@@ -5,11 +5,13 @@
 
 #include "device/opencl/api.h"
 
-/* A sub-buffer that a launch of a queue uses. NVIDIA's driver 580 ends the process if it is released before the launch is done. */
+/* A sub-buffer, from `offset` to the end of its buffer. */
 typedef struct kugel__opencl_part {
-  cl_command_queue queue;
-  cl_mem memory, whole; /* whole: the buffer it is a part of */
-  uint64_t number;      /* of the launch: numbers grow */
+  cl_command_queue queue; /* whose launches may still use it; NULL: none */
+  cl_mem memory, whole;   /* whole: the buffer it is a part of */
+  size_t offset;
+  uint64_t number; /* of the latest use: numbers grow */
+  bool foreign;    /* the buffer is the caller's */
 } kugel__opencl_part;
 
 typedef struct kugel__opencl_device {
@@ -17,7 +19,7 @@ typedef struct kugel__opencl_device {
   pthread_mutex_t parts_lock; /* of the parts: */
   kugel__opencl_part *parts;
   int part_count, part_room;
-  uint64_t launches; /* with parts */
+  uint64_t launches; /* uses of parts so far */
   cl_device_id device;
   cl_context context;
   size_t offset_align; /* bytes: a sub-buffer starts at a multiple */
@@ -28,12 +30,15 @@ static inline kugel__opencl_device *kugel__opencl_of(kugel__device *dev)
   return (kugel__opencl_device *)dev;
 }
 
-/* opencl/parts.c. keep: holds the sub-buffers of a launch that is queued, one per argument or NULL, until finish.
- * finish: waits for the queue, then releases what its launches before the call used; gives clFinish's result.
- * free: releases a buffer, and first finishes the queues whose launches use parts of it. */
-void kugel__opencl_keep(kugel_queue *queue, int nargs, const kugel__arg *args, const cl_mem *parts);
+/* opencl/parts.c. part_of: the handle of an array inside a buffer, which stays the library's; from parts_begin on until the launch that
+ * gets it is queued, then parts_end. finish: waits for the queue and gives clFinish's result. free: releases a buffer and its parts,
+ * after the launches that use these. */
+void kugel__opencl_parts_begin(kugel__device *dev);
+void kugel__opencl_parts_end(kugel__device *dev);
+kugel_status kugel__opencl_part_of(kugel_queue *queue, const kugel__mem *mem, cl_mem *out);
 cl_int kugel__opencl_finish(kugel__device *dev, cl_command_queue queue);
 void kugel__opencl_free(kugel__device *dev, cl_mem memory);
+void kugel__opencl_parts_close(kugel__device *dev);
 
 /* Why a device of this platform and driver cannot be used, "" if it can. first: of its platform. */
 const char *kugel__opencl_fault(const char *platform, const char *driver, bool first);

@@ -1,38 +1,90 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sub-buffers of launches, kept until their queue has been waited for. */
+/* Sub-buffers, which kernels get for arrays that begin inside a buffer. A buffer has one for each place, however many launches use
+ * it: NVIDIA's driver 580 ends the process some time after it released one of two that begin at the same place. Those of Kugel's
+ * own buffers live as long as these; those of the caller's, until their queue has been waited for. */
+#include <string.h>
 #include "core/alloc.h"
 #include "device/opencl/opencl.h"
+#include "device/usage.h"
 
-enum { MOST = 4096 /* before a launch waits for its queue */ };
+enum { MOST = 4096, CL_MEM_SIZE = 0x1102 };
 
-static bool make_room(kugel__opencl_device *d, int count)
+static kugel_status make_room(kugel__opencl_device *d)
 {
-  if (d->part_count + count <= d->part_room)
-    return true;
-  int room = 2 * (d->part_count + count) + 64;
-  kugel__opencl_part *parts = kugel__alloc(NULL, (size_t)room * sizeof *parts);
-  if (!parts)
-    return false;
-  for (int i = 0; i < d->part_count; i++)
-    parts[i] = d->parts[i];
+  if (d->part_count < d->part_room)
+    return KUGEL_OK;
+  int room = 2 * d->part_room + 64;
+  kugel__opencl_part *parts;
+  KUGEL_ALLOC(NULL, parts, (size_t)room * sizeof *parts);
+  if (d->part_count)
+    memcpy(parts, d->parts, (size_t)d->part_count * sizeof *parts);
   kugel__free(NULL, d->parts);
   d->parts = parts;
   d->part_room = room;
-  return true;
+  return KUGEL_OK;
 }
 
-/* Releases what launches up to `last` of the queue used. */
-static void release(kugel__opencl_device *d, cl_command_queue queue, uint64_t last)
+/* Releases all, after the launches that use them. */
+static void empty(kugel__opencl_device *d)
 {
-  int left = 0;
+  for (int i = 0; i < d->part_count; i++) {
+    if (d->parts[i].queue)
+      kugel__opencl()->clFinish(d->parts[i].queue);
+    kugel__opencl()->clReleaseMemObject(d->parts[i].memory);
+  }
+  d->part_count = 0;
+}
+
+static kugel_status add(kugel__opencl_device *d, const kugel__mem *mem, kugel__opencl_part **out)
+{
+  kugel__device *dev = &d->base;
+  size_t size = kugel__usage_bytes(dev, mem->base), own = size;
+  if (!own)
+    KUGEL_TRY(CL(dev, clGetMemObjectInfo(mem->base, CL_MEM_SIZE, sizeof size, &size, NULL)));
+  KUGEL_CHECK(mem->offset % d->offset_align == 0, KUGEL_ENOTSUP,
+              "%s: an array starts %zu bytes into its buffer, must be a multiple of %zu: copy it to the "
+              "start of a buffer",
+              dev->info.name, mem->offset, d->offset_align);
+  KUGEL_CHECK(mem->offset < size, KUGEL_EINVAL, "%s: an array starts %zu bytes into a buffer of %zu bytes",
+              dev->info.name, mem->offset, size);
+  KUGEL_TRY(make_room(d));
+  size_t region[2] = {mem->offset, size - mem->offset};
+  cl_int error = 0;
+  cl_mem memory = NULL;
+  KUGEL_TRY(CL_MAKE(dev, memory, error,
+                    clCreateSubBuffer(mem->base, 0, CL_BUFFER_CREATE_TYPE_REGION, region, &error)));
+  *out = &d->parts[d->part_count++];
+  **out = (kugel__opencl_part){.memory = memory, .whole = mem->base, .offset = mem->offset, .foreign = !own};
+  return KUGEL_OK;
+}
+
+void kugel__opencl_parts_begin(kugel__device *dev)
+{
+  kugel__opencl_device *d = kugel__opencl_of(dev);
   pthread_mutex_lock(&d->parts_lock);
-  for (int i = 0; i < d->part_count; i++)
-    if (d->parts[i].queue != queue || d->parts[i].number > last)
-      d->parts[left++] = d->parts[i];
-    else
-      kugel__opencl()->clReleaseMemObject(d->parts[i].memory);
-  d->part_count = left;
-  pthread_mutex_unlock(&d->parts_lock);
+  if (d->part_count > MOST)
+    empty(d);
+}
+
+void kugel__opencl_parts_end(kugel__device *dev)
+{
+  pthread_mutex_unlock(&kugel__opencl_of(dev)->parts_lock);
+}
+
+kugel_status kugel__opencl_part_of(kugel_queue *queue, const kugel__mem *mem, cl_mem *out)
+{
+  kugel__opencl_device *d = kugel__opencl_of(queue->device);
+  kugel__opencl_part *p = d->parts, *end = d->parts + d->part_count;
+  while (p < end && (p->whole != mem->base || p->offset != mem->offset))
+    p++;
+  if (p == end)
+    KUGEL_TRY(add(d, mem, &p));
+  if (p->queue && p->queue != queue->native)
+    kugel__opencl()->clFinish(p->queue); // one queue at a time has launches that use it
+  p->queue = queue->native;
+  p->number = ++d->launches;
+  *out = p->memory;
+  return KUGEL_OK;
 }
 
 cl_int kugel__opencl_finish(kugel__device *dev, cl_command_queue queue)
@@ -42,47 +94,46 @@ cl_int kugel__opencl_finish(kugel__device *dev, cl_command_queue queue)
   uint64_t last = d->launches; // another thread may queue more while this one waits
   pthread_mutex_unlock(&d->parts_lock);
   cl_int result = kugel__opencl()->clFinish(queue);
-  release(d, queue, last);
-  return result;
-}
-
-void kugel__opencl_keep(kugel_queue *queue, int nargs, const kugel__arg *args, const cl_mem *parts)
-{
-  kugel__opencl_device *d = kugel__opencl_of(queue->device);
-  int count = 0;
-  for (int i = 0; i < nargs; i++)
-    count += parts[i] != NULL;
-  if (!count)
-    return;
+  int left = 0;
   pthread_mutex_lock(&d->parts_lock);
-  bool room = d->part_count + count <= MOST && make_room(d, count);
-  d->launches++;
-  for (int i = 0; room && i < nargs; i++)
-    if (parts[i])
-      d->parts[d->part_count++] = (kugel__opencl_part){
-          queue->native, parts[i], ((const kugel__mem *)args[i].value)->base, d->launches};
+  for (int i = 0; i < d->part_count; i++) {
+    kugel__opencl_part *p = &d->parts[i];
+    if (p->queue == queue && p->number <= last)
+      p->queue = NULL;
+    if (p->foreign && !p->queue)
+      kugel__opencl()->clReleaseMemObject(p->memory);
+    else
+      d->parts[left++] = *p;
+  }
+  d->part_count = left;
   pthread_mutex_unlock(&d->parts_lock);
-  if (room)
-    return;
-  kugel__opencl_finish(queue->device, queue->native);
-  for (int i = 0; i < nargs; i++)
-    if (parts[i])
-      kugel__opencl()->clReleaseMemObject(parts[i]);
+  return result;
 }
 
 void kugel__opencl_free(kugel__device *dev, cl_mem memory)
 {
   kugel__opencl_device *d = kugel__opencl_of(dev);
-  cl_command_queue user;
-  do {
-    user = NULL;
-    pthread_mutex_lock(&d->parts_lock);
-    for (int i = 0; i < d->part_count && !user; i++)
-      if (d->parts[i].whole == memory)
-        user = d->parts[i].queue;
-    pthread_mutex_unlock(&d->parts_lock);
-    if (user)
-      kugel__opencl_finish(dev, user);
-  } while (user);
+  int left = 0;
+  pthread_mutex_lock(&d->parts_lock);
+  for (int i = 0; i < d->part_count; i++) {
+    kugel__opencl_part *p = &d->parts[i];
+    if (p->whole != memory) {
+      d->parts[left++] = *p;
+      continue;
+    }
+    if (p->queue)
+      kugel__opencl()->clFinish(p->queue);
+    kugel__opencl()->clReleaseMemObject(p->memory);
+  }
+  d->part_count = left;
+  pthread_mutex_unlock(&d->parts_lock);
   kugel__opencl()->clReleaseMemObject(memory);
+}
+
+void kugel__opencl_parts_close(kugel__device *dev)
+{
+  kugel__opencl_device *d = kugel__opencl_of(dev);
+  empty(d);
+  kugel__free(NULL, d->parts);
+  pthread_mutex_destroy(&d->parts_lock);
 }

@@ -164,36 +164,14 @@ kugel_status kugel__opencl_kernel(kugel__program *program, const char *name, kug
 
 /* ---- launches ------------------------------------------------------------------------------------------ */
 
-/* A buffer handle for a place inside a buffer: `mem` itself, or a sub-buffer to be released. */
-static kugel_status place(kugel__device *dev, const kugel__mem *mem, cl_mem *handle, cl_mem *made)
-{
-  enum { CL_MEM_SIZE = 0x1102 };
-  size_t align = kugel__opencl_of(dev)->offset_align, size = 0;
-  *handle = mem->base;
-  if (!mem->offset)
-    return KUGEL_OK;
-  KUGEL_CHECK(mem->offset % align == 0, KUGEL_ENOTSUP,
-              "%s: an array starts %zu bytes into its buffer, must be a multiple of %zu: copy it to the "
-              "start of a buffer",
-              dev->info.name, mem->offset, align);
-  KUGEL_TRY(CL(dev, clGetMemObjectInfo(mem->base, CL_MEM_SIZE, sizeof size, &size, NULL)));
-  KUGEL_CHECK(mem->offset < size, KUGEL_EINVAL, "%s: an array starts %zu bytes into a buffer of %zu bytes",
-              dev->info.name, mem->offset, size);
-  size_t region[2] = {mem->offset, size - mem->offset};
-  cl_int error = 0;
-  KUGEL_TRY(CL_MAKE(dev, *made, error,
-                    clCreateSubBuffer(mem->base, 0, CL_BUFFER_CREATE_TYPE_REGION, region, &error)));
-  *handle = *made;
-  return KUGEL_OK;
-}
-
-static kugel_status set_args(kugel__kernel *k, int nargs, const kugel__arg *args, cl_mem *made)
+static kugel_status set_args(kugel__kernel *k, int nargs, const kugel__arg *args, kugel_queue *queue)
 {
   kugel__device *dev = k->program->device;
   for (int i = 0; i < nargs; i++) {
-    cl_mem handle = NULL;
-    if (!args[i].bytes)
-      KUGEL_TRY(place(dev, args[i].value, &handle, &made[i]));
+    const kugel__mem *mem = args[i].bytes ? NULL : args[i].value;
+    cl_mem handle = mem ? mem->base : NULL;
+    if (mem && mem->offset)
+      KUGEL_TRY(kugel__opencl_part_of(queue, mem, &handle));
     const void *value = args[i].bytes ? args[i].value : &handle;
     KUGEL_TRY(
         CL(dev, clSetKernelArg(k->native, (cl_uint)i, args[i].bytes ? args[i].bytes : sizeof handle, value)));
@@ -209,16 +187,21 @@ kugel_status kugel__opencl_launch(kugel__kernel *k, const kugel__grid *g, int na
               nargs, MAX_ARGS);
   KUGEL_CHECK(g->cluster <= 1, KUGEL_ENOTSUP, "%s has no clusters of blocks", dev->info.name);
   size_t global[3], local[3];
-  cl_mem made[MAX_ARGS] = {NULL};
   for (int i = 0; i < 3; i++) {
     local[i] = g->threads[i];
     global[i] = (size_t)g->blocks[i] * g->threads[i];
   }
+  bool parts = false;
+  for (int i = 0; i < nargs; i++)
+    parts |= !args[i].bytes && ((const kugel__mem *)args[i].value)->offset;
   pthread_mutex_lock(&k->lock);
-  kugel_status s = set_args(k, nargs, args, made);
+  if (parts)
+    kugel__opencl_parts_begin(dev);
+  kugel_status s = set_args(k, nargs, args, queue);
   if (!s)
     s = CL(dev, clEnqueueNDRangeKernel(queue->native, k->native, 3, NULL, global, local, 0, NULL, NULL));
+  if (parts)
+    kugel__opencl_parts_end(dev);
   pthread_mutex_unlock(&k->lock);
-  kugel__opencl_keep(queue, nargs, args, made);
   return s ? s : CL(dev, clFlush(queue->native));
 }
