@@ -157,8 +157,9 @@ static void report(const work *w, const stack *in, const kugel_volume_info *info
        (long long)info->results[1], (long long)info->results[2], (long long)info->transform[0],
        (long long)info->transform[1], (long long)info->transform[2]);
   if (info->engine == KUGEL_VOLUME_PENCIL) {
-    fact("plan", "pencil: %lld slab%s, %.4g MB of scratch files", (long long)info->tiles,
-         info->tiles == 1 ? "" : "s", (double)info->scratch_bytes / 1e6);
+    fact("plan", "pencil: %lld slab%s, %.4g MB of %s", (long long)info->tiles, info->tiles == 1 ? "" : "s",
+         (double)(info->scratch_bytes ? info->scratch_bytes : info->host_bytes) / 1e6,
+         info->scratch_bytes ? "scratch files" : "host memory");
     json_int("scratch_bytes", (int64_t)info->scratch_bytes);
   } else if (info->parts > 1)
     fact("plan", "dif: %d parts", info->parts);

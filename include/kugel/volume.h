@@ -64,8 +64,10 @@ typedef enum kugel_volume_engine {
   KUGEL_VOLUME_DIF = 3,      /* exact parts of the whole transform, one after another: kernels that are too large for tiles; on
                               * devices for arrays in host memory, which folds and unfolds the parts */
   KUGEL_VOLUME_PENCIL = 4,   /* the whole transform by way of a file, slices along axis 0 and then lines across them: images
-                              * larger than memory with kernels as large as they are. Three axes; on the CPU. The file has
-                              * no name and ends with the plan or the process */
+                              * larger than memory with kernels as large as they are. Three axes. The file has
+                              * no name and ends with the plan or the process. On devices for arrays in host memory: pieces
+                              * are copied there and back while others are worked on, all devices of the context take part,
+                              * and host memory takes the place of the file where there is enough (opts.memory) */
   KUGEL_VOLUME_GLOBAL = 5    /* the whole transform over ranks: with opts.comm, or of rank 0 in a context that leads (comm.h). Three
                               * axes; on the CPU. The bits of RESIDENT */
 } kugel_volume_engine;
@@ -84,10 +86,12 @@ typedef struct kugel_volume_opts {
   kugel_volume_engine engine;
   int parts;                 /* KUGEL_VOLUME_DIF: their number, 1 to 4096; 0: chosen */
   const int64_t *tile;       /* KUGEL_VOLUME_TILES: ndim lengths of results of a tile; NULL: chosen. PENCIL: tile[0] is the
-                              * number of slices in memory, others are not used */
+                              * number of slices in memory, on devices in a piece;
+                              * others are not used */
   double scale;              /* factor on results before they are converted; 0: 1 */
   const char *scratch;       /* KUGEL_VOLUME_PENCIL: folder of its files, on a disk; NULL: $TMPDIR, or /var/tmp */
-  uint64_t memory;           /* bytes, on the CPU, in place of the limit of kugel_ctx_limit_memory; 0: that limit */
+  uint64_t memory;           /* bytes, on the CPU, in place of the limit of kugel_ctx_limit_memory; 0: that limit. PENCIL on
+                              * devices: of host memory, above which slices go to a file; 0: a quarter of this machine's */
   int64_t depths;            /* kernels that vary with depth: their number, 1 to 4096, and the kernel array is [depths, k[0],
                               * k[1], k[2]]; 0: one for all planes. Three axes, kernels 0; on the CPU and on devices */
   const double *depth;       /* [depths] the image's planes along axis 0 that they belong to, counted from 0, rising; a voxel
@@ -126,7 +130,7 @@ typedef struct kugel_volume_info {
                                * process, for arrays in host memory if they are tiled, else in device memory */
   uint64_t kernel_bytes;      /* read and written by the kernels of one execution in device memory, for arrays of the plan's
                                * precision; 0 on the CPU and for boxes of kugel_conv */
-  uint64_t scratch_bytes;     /* PENCIL: of files on disk, which the plan holds and an execution makes */
+  uint64_t scratch_bytes;     /* PENCIL: of files on disk, which the plan holds and an execution makes; 0: it uses memory */
   int64_t image_first, image_count;     /* with opts.comm: this rank's planes of images along axis 0, */
   int64_t results_first, results_count; /* and of results; without: 0 and all */
 } kugel_volume_info;
@@ -135,7 +139,7 @@ typedef struct kugel_volume_info {
 /// @param[in]  ctx     NULL: the default context. kugel_ctx_limit_memory() limits what the plan holds and an execution
 ///                     allocates, on the CPU too: KUGEL_VOLUME_AUTO takes the engine that is predicted to be the fastest within
 ///                     it (a byte of PENCIL's files counts 1 ns); on devices, whose limit is their free memory if none is set:
-///                     RESIDENT if that fits, else TILES or DIF, which is predicted to be faster
+///                     RESIDENT if that fits, else TILES, DIF or PENCIL, which is predicted to be the fastest
 /// @param[in]  ndim    1 to 3
 /// @param[in]  n       ndim lengths of images, each at least 1
 /// @param[in]  k       ndim lengths of kernels, each at least 1, also more than n (VALID: at most n)
@@ -195,7 +199,7 @@ KUGEL_API kugel_status kugel_volume_layout(const kugel_volume *plan, kugel_volum
 /// @param[out] clipped  how many integer results saturated or were NaN (which become 0), on all ranks together; may be NULL
 /// @param[in]  queue    of the plan's device, whose earlier work is waited for; on the CPU: NULL. The call returns when its
 ///                      work is done. A resident plan on a device takes arrays in its memory, or on the host in C order; one
-///                      of tiles or parts takes arrays in host memory of any strides, page-locked ones without copying them there
+///                      of tiles, parts or pencils takes arrays in host memory of any strides, page-locked ones without copying them there
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
 ///         for scratch files
 /// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32); results that

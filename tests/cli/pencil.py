@@ -112,4 +112,24 @@ def continued():
         os.remove("out.npy")
 
 
-main([chosen, forced, kernel_in_its_file, continued])
+def on_a_device():
+    """The same on an OpenCL device where there is one, within a limit of its memory."""
+    devices = ok("info", "--json").json["devices"]
+    if not any(d["name"] == "opencl:0" and d["available"] for d in devices):
+        assert "opencl" not in os.environ.get("KUGEL_TEST_NEED", "").split(","), \
+            "KUGEL_TEST_NEED names opencl, but opencl:0 is not usable here"
+        raise Skip("no OpenCL device")
+    volumes()
+    ok("convolve", "a.npy", "k.npy", "whole.npy")
+    words = ["convolve", "a.npy", "k.npy", "pencil.npy", "--device", "opencl:0", "--mem", "6M", "--plan", "pencil"]
+    dry = ok(*words, "--dry-run", "--json").json["images"][0]
+    r = ok(*words, "--json").json["images"][0]
+    assert r["plan"] == dry["plan"] == "pencil" and r["tiles"] > 4 and r["scratch_bytes"] == 0 and dry["expected_seconds"] > 0
+    a, b = npyfile.read("whole.npy"), npyfile.read("pencil.npy")
+    assert a[0] == b[0] and max(abs(x - y) for x, y in zip(a[1], b[1])) <= 3e-6 * max(map(abs, a[1]))
+    assert "of host memory" in ok(*words, "--dry-run").out
+    small = ok(*words[:-3], "1M", "--plan", "pencil", "--overwrite", "--json").json["images"][0]
+    assert small["tiles"] > r["tiles"]
+
+
+main([chosen, forced, kernel_in_its_file, continued, on_a_device])

@@ -116,6 +116,7 @@ def test_devices():
         there = volume.convolve(kugel.DeviceArray(x, device=device), h, boundary="reflect")
         assert isinstance(there, kugel.DeviceArray)
         close(there.get(), want, 2e-14)
+        close(volume.Convolution(x.shape, h, boundary="reflect", engine="pencil", device=device)(x), want, 2e-14)
 
 
 def test_tiles():

@@ -105,16 +105,14 @@ static void limits(const char *device)
   CHECK(whole.engine == KUGEL_VOLUME_RESIDENT);
   CHECK_OK(kugel_ctx_limit_memory(ctx, whole.device_bytes / 4));
   CHECK_OK(kugel_volume_estimate(ctx, 3, n, k, &o, &info));
-  CHECK(info.engine == KUGEL_VOLUME_DIF && info.parts > 2 && info.device_bytes <= whole.device_bytes / 4);
+  CHECK(info.engine == KUGEL_VOLUME_DIF || info.engine == KUGEL_VOLUME_PENCIL); // as this machine's rates are
+  CHECK(info.device_bytes <= whole.device_bytes / 4);
   o.engine = KUGEL_VOLUME_DIF; // fewer parts are not taken than needed
-  kugel_volume_info forced = {.size = sizeof forced};
-  CHECK_OK(kugel_volume_estimate(ctx, 3, n, k, &o, &forced));
-  CHECK(forced.parts == info.parts);
+  CHECK_OK(kugel_volume_estimate(ctx, 3, n, k, &o, &info));
+  CHECK(info.parts > 2 && info.device_bytes <= whole.device_bytes / 4);
   CHECK_OK(kugel_ctx_limit_memory(ctx, 20000));
   CHECK_IS(kugel_volume_estimate(ctx, 3, n, k, &o, &info), KUGEL_ENOMEM);
   CHECK(strstr(kugel_last_error(), "too little for parts"));
-  o.engine = KUGEL_VOLUME_PENCIL;
-  CHECK_IS(kugel_volume_estimate(ctx, 3, n, k, &o, &info), KUGEL_ENOTSUP);
   kugel_ctx_destroy(ctx);
 }
 

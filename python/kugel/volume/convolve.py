@@ -101,9 +101,10 @@ class Convolution:
     scale:      factor on results
     depths:     planes of the image, rising, to which the kernels of kernel [depths, z, y, x] belong: a voxel is spread by the kernel
                 interpolated at its own plane; three axes
-    engine:     "auto", "resident", "tiles", "dif" (in `parts`), on the CPU also "pencil" (three axes, by way of a file in the
-                folder `scratch`, tile[0] slices at a time: for padded volumes larger than memory); on a device "tiles" and "dif" are
-                for arrays in host memory: copies overlap with the convolution, and the host folds parts while others are convolved;
+    engine:     "auto", "resident", "tiles", "dif" (in `parts`), "pencil" (three axes, by way of a file in the folder
+                `scratch`, on devices of host memory where there is enough, tile[0] slices at a time: for padded volumes larger than
+                memory); on a device "tiles", "dif" and "pencil" are for arrays in host memory: copies overlap with the convolution, and
+                the host folds parts while others are convolved;
                 "global", with comm: the whole transform over ranks
     comm:       a kugel.Comm, whose ranks share every call: each makes the plan with the same kernel, and passes and gets its planes
                 along axis 0: of images image_slice, of results results_slice; image_layout and results_layout gather and

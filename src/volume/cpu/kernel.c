@@ -204,6 +204,8 @@ kugel_status kugel__volume_copy_kernels(const kugel_volume *p, const kugel__volu
   double *values = kugel__alloc(p->ctx, (size_t)row * 8);
   if (!values || !*out) {
     kugel__free(p->ctx, values);
+    kugel__free(p->ctx, *out);
+    *out = NULL;
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for kernels of %lld numbers", (long long)(rows * row));
   }
   for (int64_t r = 0; r < rows; r++)

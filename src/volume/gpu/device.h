@@ -22,6 +22,12 @@ kugel_status kugel__volume_device_execute(const kugel_volume *p, bool adjoint,
                                           const kugel__volume_argument *in, const kugel__volume_argument *out,
                                           int64_t *clipped, kugel_queue *queue);
 
+/* Bytes a second that copies within a device, to it and from it move, measured once a process. */
+typedef struct kugel__volume_rates {
+  double within, up, down;
+} kugel__volume_rates;
+kugel__volume_rates kugel__volume_device_rates(kugel_ctx *ctx);
+
 /* Memory, traffic and time on devices, after those of the CPU. */
 void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info);
 

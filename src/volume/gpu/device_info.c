@@ -97,6 +97,12 @@ static rates rates_of(kugel_ctx *ctx)
   return r;
 }
 
+kugel__volume_rates kugel__volume_device_rates(kugel_ctx *ctx)
+{
+  rates r = rates_of(ctx);
+  return (kugel__volume_rates){r.within, r.up, r.down};
+}
+
 /* ---- figures ---- */
 
 // Kernels read and write in strides, and the last ones of a launch leave a device half idle.

@@ -115,6 +115,8 @@ kugel_status kugel__fused_create(kugel_volume *p)
     g->fold.extended[d] = p->axis[d].n;
   }
   KUGEL_TRY(kugel__fused_shape(p->ctx, p, &g->fused));
+  if (g->narrow)
+    kugel__fused_narrow(g->fused, g->narrow);
   kugel_status s;
   if (g->kernel) {
     KUGEL_TRY(kugel__fused_kernels(p, g->kernel, &kernels, k));

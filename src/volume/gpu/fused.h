@@ -132,4 +132,26 @@ int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *si
 /* Queues all kernels of one image. */
 kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *job);
 
+/* ---- parts of an image: fused_slices.c ---- */
+
+/* Complex numbers of a slice in work memory, [points of y][points of x with padding]; 0: lines along axis 0 have one point. */
+int64_t kugel__fused_slice(const kugel__fused *f);
+/* Before kugel__fused_tables: spectra of one kernel and so many lines along axis 0, in place of all. */
+void kugel__fused_narrow(kugel__fused *f, int64_t lines);
+/* Slices of job->in to `work`, transformed along x and y; or back, from there to job->out. Spans of axis 0 count the slices. */
+kugel_status kugel__fused_slices(kugel__fused *f, kugel__fused_job *job, bool in, kugel__mem work);
+
+/* Lines along axis 0, [elements][lines] complex numbers from number `at` on. */
+typedef struct kugel__fused_pencils {
+  int64_t lines;
+  kugel__mem kernel, in, out;
+  int64_t kernel_at, in_at, out_at;
+  int64_t kernel_held; /* elements of a kernel's line; those of the others are the job's spans of axis 0 */
+  int which;           /* of kernels by depth, whose factors apply */
+  bool adds;           /* to what is in `out` */
+} kugel__fused_pencils;
+
+/* Transforms the kernel's lines into the spectrum, and the lines of `in` there, times it, and back to `out`. */
+kugel_status kugel__fused_along(kugel__fused *f, kugel__fused_job *job, const kugel__fused_pencils *lines);
+
 #endif

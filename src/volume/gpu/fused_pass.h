@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between fused_run.c, which puts passes over an image in order, and fused_launch.c, which launches their kernels. */
+/* Between fused_run.c, which puts passes over an image in order, fused_slices.c, which does so for a part of one, and
+ * fused_launch.c, which launches their kernels. */
 #ifndef KUGEL_VOLUME_FUSED_PASS_H
 #define KUGEL_VOLUME_FUSED_PASS_H
 
@@ -25,6 +26,9 @@ typedef struct kugel__fused_course {
   int64_t rows, slice; // of a work array
 } kugel__fused_course;
 
+/* Lines along x and y: of voxels to work memory, and back. */
+kugel_status kugel__fused_image_in(const kugel__fused_course *r, int kernel, kugel__mem work);
+kugel_status kugel__fused_results_out(const kugel__fused_course *r, int kernel, kugel__mem work);
 /* Queues the kernel of a pass, or with count_only counts what it reads and writes. */
 kugel_status kugel__fused_launch(const kugel__fused_course *r, const kugel__fused_pass *p);
 

@@ -191,13 +191,13 @@ int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *si
   return (lines + b->group - 1) / b->group * b->group * b->threads;
 }
 
-static kugel_status image_in(const run *r, int kernel, kugel__mem work)
+kugel_status kugel__fused_image_in(const run *r, int kernel, kugel__mem work)
 {
   KUGEL_TRY(rows_in(r, kernel, work));
   return r->f->last == Z && r->f->points[Y] > 1 ? columns_along_y(r, work, false) : KUGEL_OK;
 }
 
-static kugel_status results_out(const run *r, int kernel, kugel__mem work)
+kugel_status kugel__fused_results_out(const run *r, int kernel, kugel__mem work)
 {
   if (r->f->last == Z && r->f->points[Y] > 1)
     KUGEL_TRY(columns_along_y(r, work, true));
@@ -216,13 +216,13 @@ static kugel_status run_depths(const run *r, kugel__mem from, kugel__mem to)
 {
   const bool *used = r->j->used;
   bool adds = false;
-  KUGEL_TRY(image_in(r, 0, from));
+  KUGEL_TRY(kugel__fused_image_in(r, 0, from));
   for (int i = 0; i < r->f->kernels; i++)
     if (!used || used[i]) {
       KUGEL_TRY(there_and_back(r, i, from, to, adds));
       adds = true;
     }
-  return results_out(r, 0, to);
+  return kugel__fused_results_out(r, 0, to);
 }
 
 kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
@@ -237,10 +237,10 @@ kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
     return run_depths(&r, from, to);
   for (int i = 0; i < f->kernels; i++) {
     if (j->adjoint || i == 0)
-      KUGEL_TRY(image_in(&r, i, from));
+      KUGEL_TRY(kugel__fused_image_in(&r, i, from));
     KUGEL_TRY(there_and_back(&r, i, from, to, j->adjoint && i > 0));
     if (!j->adjoint || i == f->kernels - 1)
-      KUGEL_TRY(results_out(&r, i, to));
+      KUGEL_TRY(kugel__fused_results_out(&r, i, to));
   }
   return KUGEL_OK;
 }
@@ -255,7 +255,7 @@ static kugel_status transform_kernel(const run *r, int kernel, kugel__mem work)
   if (f->last == X)
     read_voxels(r, &p, 0);
   else {
-    KUGEL_TRY(image_in(r, 0, work));
+    KUGEL_TRY(kugel__fused_image_in(r, 0, work));
     p.in = (walk){.mem = work, .d0 = 1, .step = f->last == Y ? f->pitch : r->slice};
     hold(&p.in, &s[f->last]);
   }

@@ -78,6 +78,19 @@ static double seconds_with(const kugel_volume *p, kugel_volume_engine engine, co
   return info.seconds;
 }
 
+// Of those that need not hold the whole.
+static kugel_volume_engine fastest(const kugel_volume *p, const int64_t *n, const int64_t *k)
+{
+  kugel_volume_engine best = KUGEL_VOLUME_TILES; // if all are equal: it reads least, and has no files
+  double seconds = INFINITY;
+  for (kugel_volume_engine e = KUGEL_VOLUME_TILES; e <= KUGEL_VOLUME_PENCIL; e++) {
+    double s = seconds_with(p, e, n, k);
+    best = s < seconds ? e : best;
+    seconds = s < seconds ? s : seconds;
+  }
+  return best;
+}
+
 // The engine of one process, unless ranks that serve do the same sooner: the bits stay. Tiles are shared out as they are.
 static kugel_status share_out(kugel_volume *p, kugel_volume_engine engine, const int64_t *n, const int64_t *k,
                               uint64_t limit)
@@ -94,7 +107,7 @@ static kugel_status share_out(kugel_volume *p, kugel_volume_engine engine, const
   return shape_engine(p, KUGEL_VOLUME_GLOBAL, n, k, limit);
 }
 
-// Resident if that fits the memory of the device, else tiles or parts, which is predicted to be faster.
+// Resident if that fits the memory of the device, else what is predicted to be the fastest.
 static kugel_status choose_on_device(kugel_volume *p, const int64_t *n, const int64_t *k)
 {
   kugel_volume_info info;
@@ -108,8 +121,7 @@ static kugel_status choose_on_device(kugel_volume *p, const int64_t *n, const in
     kugel__volume_figures(p, &info);
     if (info.device_bytes <= (uint64_t)limit)
       return KUGEL_OK;
-    double tiles = seconds_with(p, KUGEL_VOLUME_TILES, n, k), parts = seconds_with(p, KUGEL_VOLUME_DIF, n, k);
-    engine = parts < tiles ? KUGEL_VOLUME_DIF : KUGEL_VOLUME_TILES;
+    engine = fastest(p, n, k);
   }
   return shape_engine(p, engine, n, k, (uint64_t)limit);
 }
@@ -161,12 +173,5 @@ kugel_status kugel__volume_choose_engine(kugel_volume *p, const int64_t *n, cons
   kugel__volume_figures(p, &info);
   if (!limit || info.host_bytes <= limit)
     return share_out(p, KUGEL_VOLUME_RESIDENT, n, k, limit);
-  kugel_volume_engine best = KUGEL_VOLUME_TILES; // if all are equal: it reads least, and has no files
-  double seconds = INFINITY;
-  for (kugel_volume_engine e = KUGEL_VOLUME_TILES; e <= KUGEL_VOLUME_PENCIL; e++) {
-    double s = seconds_with(p, e, n, k);
-    best = s < seconds ? e : best;
-    seconds = s < seconds ? s : seconds;
-  }
-  return share_out(p, best, n, k, limit);
+  return share_out(p, fastest(p, n, k), n, k, limit);
 }

@@ -11,6 +11,12 @@ enum { MAX_NDIM = 32 };
 
 typedef kugel__volume_argument argument;
 
+// Whether pieces of arrays in host memory are copied to devices.
+static bool on_way(const kugel_volume *p)
+{
+  return p->lanes || p->dif || (p->pencil && p->ctx->device.type != KUGEL_CPU);
+}
+
 static kugel_status take(const kugel_volume *p, const kugel_array *a, const char *name, bool results,
                          bool written, argument *out)
 {
@@ -25,9 +31,11 @@ static kugel_status take(const kugel_volume *p, const kugel_array *a, const char
               p->opts.complex_data ? "complex64 or complex128"
                                    : "uint8, uint16, int16, int32, float16, float32 or float64");
   bool here = a->device.type == p->ctx->device.type && a->device.id == p->ctx->device.id;
-  KUGEL_CHECK(a->device.type == KUGEL_CPU || !(p->lanes || p->dif), KUGEL_ENOTSUP,
+  KUGEL_CHECK(a->device.type == KUGEL_CPU || !on_way(p), KUGEL_ENOTSUP,
               "%s is in the memory of a device; a plan of %s takes arrays in host memory", name,
-              p->dif ? "parts" : "tiles");
+              p->dif      ? "parts"
+              : p->pencil ? "pencils"
+                          : "tiles");
   KUGEL_CHECK(a->device.type == KUGEL_CPU || here, KUGEL_EDEVICE,
               "%s is on device %d of type %d, this plan takes host memory%s", name, a->device.id,
               a->device.type, p->gpu ? " or that of its context's device" : "");
@@ -94,7 +102,7 @@ static kugel_status check(call *c, const kugel_array *in, const kugel_array *out
   const char *il, *ih, *ol, *oh;
   KUGEL_TRY(take(p, in, "in", c->adjoint, false, from));
   KUGEL_TRY(take(p, out, "out", !c->adjoint, true, to));
-  KUGEL_CHECK(!queue || p->gpu || p->lanes || p->dif, KUGEL_EINVAL,
+  KUGEL_CHECK(!queue || p->gpu || on_way(p), KUGEL_EINVAL,
               "queue is set, but this plan is on the CPU: pass NULL");
   KUGEL_CHECK(from->lead == to->lead, KUGEL_ESHAPE,
               "in has %d axes of batch and out %d: they must be as many", from->lead, to->lead);
@@ -155,7 +163,7 @@ static kugel_status execute(const kugel_volume *p, bool adjoint, const kugel_arr
       return KUGEL_OK;
     if (p->gpu)
       return kugel__volume_device_execute(p, adjoint, &c.from, &c.to, clipped, queue);
-    s = p->lanes || p->dif ? kugel__queue_join(kugel__ctx_device(p->ctx), queue) : KUGEL_OK;
+    s = on_way(p) ? kugel__queue_join(kugel__ctx_device(p->ctx), queue) : KUGEL_OK;
     s = s ? s : run_batch(&c, &bad);
   }
   if (clipped && !s)

@@ -15,6 +15,7 @@ enum { PIECES = 256 }; // of a call, below IOV_MAX
 struct kugel__volume_file {
   kugel_ctx *ctx;
   int fd;
+  char *memory;     // in its place
   char folder[240]; // for messages, its end if it is longer
 };
 
@@ -46,7 +47,22 @@ static kugel_status reserve(const kugel__volume_file *f, uint64_t bytes)
   return KUGEL_OK;
 }
 
-kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint64_t bytes,
+static kugel_status create_in_memory(kugel__volume_file *f, uint64_t bytes, kugel__volume_file **out)
+{
+  f->memory = kugel__alloc(f->ctx, (size_t)bytes);
+  f->fd = -1;
+  if (!f->memory) {
+    kugel__volume_file_close(f);
+    return KUGEL_FAIL(
+        KUGEL_ENOMEM,
+        "no memory for %.4g MB of slices between two passes: set opts.memory to less, and they go to a file",
+        (double)bytes / 1e6);
+  }
+  *out = f;
+  return KUGEL_OK;
+}
+
+kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint64_t bytes, bool in_memory,
                                        kugel__volume_file **out)
 {
   char name[4096];
@@ -55,7 +71,10 @@ kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint6
   *out = NULL;
   kugel__volume_file *f;
   KUGEL_ALLOC(ctx, f, sizeof *f);
-  *f = (kugel__volume_file){.ctx = ctx, .fd = open_in(folder, name, sizeof name)};
+  *f = (kugel__volume_file){.ctx = ctx};
+  if (in_memory)
+    return create_in_memory(f, bytes, out);
+  f->fd = open_in(folder, name, sizeof name);
   int error = errno;
   snprintf(f->folder, sizeof f->folder, "%s", kugel__tail(folder));
   kugel_status s =
@@ -80,6 +99,7 @@ void kugel__volume_file_close(kugel__volume_file *f)
     return;
   if (f->fd >= 0)
     close(f->fd);
+  kugel__free(f->ctx, f->memory);
   kugel__free(f->ctx, f);
 }
 
@@ -87,6 +107,12 @@ static kugel_status move(const kugel__volume_file *f, int64_t at, char *memory, 
                          int64_t step, bool put)
 {
   struct iovec piece[PIECES];
+  for (int64_t i = 0; i < count && f->memory; i++) {
+    char *there = f->memory + at + i * bytes, *here = memory + i * step;
+    memcpy(put ? there : here, put ? here : there, (size_t)bytes);
+  }
+  if (f->memory)
+    return KUGEL_OK;
   for (int64_t done = 0, all = count * bytes; done < all;) {
     int pieces = 0;
     for (int64_t i = done / bytes; i < count && pieces < PIECES; i++, pieces++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A file without a name for arrays that do not fit memory: its space is reserved at once, and is free again when the file is
- * closed or the process ends. */
+ * closed or the process ends. Or memory, where there is enough. */
 #ifndef KUGEL_VOLUME_FILE_H
 #define KUGEL_VOLUME_FILE_H
 
@@ -8,8 +8,8 @@
 
 typedef struct kugel__volume_file kugel__volume_file;
 
-/* folder: NULL for that of $TMPDIR, else /var/tmp. */
-kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint64_t bytes,
+/* folder: NULL for that of $TMPDIR, else /var/tmp; not used in memory. */
+kugel_status kugel__volume_file_create(kugel_ctx *ctx, const char *folder, uint64_t bytes, bool in_memory,
                                        kugel__volume_file **out);
 void kugel__volume_file_close(kugel__volume_file *f);
 

@@ -6,7 +6,7 @@
 #include "volume/plan/plan.h"
 #include "volume/cpu/lines.h"
 #include "volume/plan/global.h"
-#include "volume/plan/pencil.h"
+#include "volume/plan/pencil_device.h"
 
 // Measured with AVX-512 on one thread: a point of a radix-8 stage of lines in lanes, and a byte moved. Of files: a byte
 // read or written where disks take 1 GB a second.
@@ -77,7 +77,8 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
   }
   info->moved_bytes =
       (uint64_t)((data + results * p->kernels) * (double)p->real + count * (4 * work * p->kernels + spectra));
-  if (p->pencil) {
+  bool device = p->ctx->device.type != KUGEL_CPU;
+  if (p->pencil && !device) {
     kugel__pencil_sizes s = kugel__pencil_measure(p);
     info->host_bytes = kugel__pencil_memory(p);
     info->scratch_bytes = s.kernel + s.window + s.volume * (uint64_t)p->kernels;
@@ -86,7 +87,7 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->tile[0] = kugel__min(p->pencil->slab, p->axis[0].m);
   }
   info->seconds = count * seconds(one) * (p->kept ? 1 : 1.5);
-  if (p->pencil) // the kernel's lines along z once more
+  if (p->pencil && !device) // the kernel's lines along z once more
     info->seconds += seconds(one) / 6 + FILE_BYTE_SECONDS * (double)kugel__pencil_traffic(p);
   kugel_comm *ranks = p->opts.comm ? p->opts.comm : p->ctx->leads;
   if (p->engine == KUGEL_VOLUME_GLOBAL && ranks) {
@@ -114,7 +115,9 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->results_first = g->results[g->rank];
     info->results_count = kugel__global_own(g, g->results);
   }
-  if (p->ctx->device.type != KUGEL_CPU)
+  if (p->pencil && device)
+    kugel__pencil_device_figures(p, info);
+  else if (device)
     kugel__volume_device_figures(p, info);
 }
 

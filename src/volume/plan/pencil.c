@@ -3,8 +3,9 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
+#include "core/ctx.h"
 #include "volume/cpu/lines.h"
-#include "volume/plan/pencil.h"
+#include "volume/plan/pencil_device.h"
 
 // Memory that is used if no limit is set: pieces of files of megabytes, for volumes to some 10^12 bytes.
 static const uint64_t USUAL_BYTES = (uint64_t)1 << 30;
@@ -69,6 +70,8 @@ kugel_status kugel__pencil_choose(kugel_volume *p, uint64_t limit)
       memcpy(p->pencil->folder, p->opts.scratch, length);
     }
   }
+  if (p->ctx->device.type != KUGEL_CPU)
+    return kugel__pencil_device_choose(p, limit);
   kugel__pencil *c = p->pencil;
   c->slab = c->block = 1;
   kugel__pencil_sizes one = kugel__pencil_measure(p);
@@ -97,12 +100,12 @@ typedef struct window { // H applied to ones, inverted, slab by slab
   char *slab; // [kernels][slices][y][x]
 } window;
 
-static const double ONE = 1;
+static const float ONE = 1;
 
 static kugel_status read_ones(void *arg, int64_t z, int64_t count, kugel__volume_box *box)
 {
   (void)arg, (void)z, (void)count;
-  *box = (kugel__volume_box){.data = (char *)&ONE, .dtype = KUGEL_F64};
+  *box = (kugel__volume_box){.data = (char *)&ONE, .dtype = KUGEL_F32};
   return KUGEL_OK;
 }
 
@@ -118,11 +121,12 @@ static kugel_status keep_factors(void *arg, int64_t z, int64_t count)
 {
   const window *w = arg;
   const kugel_volume *p = w->p;
-  kugel__pencil_sizes s = kugel__pencil_measure(p);
+  int64_t kernels =
+      p->pencil->device ? (int64_t)p->pencil->device->size.kernels : (int64_t)kugel__pencil_measure(p).kernel;
   int64_t plane = p->axis[1].m * p->axis[2].m, bytes = plane * (int64_t)p->real;
   kugel__volume_invert(p, w->slab, (int64_t[3]){count, p->axis[1].m, p->axis[2].m}, p->axis[0].first + z);
   for (int64_t q = 0; q < p->kernels; q++)
-    KUGEL_TRY(kugel__volume_file_put(p->pencil->kernel, (int64_t)s.kernel + (q * p->axis[0].m + z) * bytes,
+    KUGEL_TRY(kugel__volume_file_put(p->pencil->kernel, kernels + (q * p->axis[0].m + z) * bytes,
                                      w->slab + q * count * bytes, 1, count * bytes, 0));
   return KUGEL_OK;
 }
@@ -139,15 +143,25 @@ static kugel_status make_window(kugel_volume *p)
   return s;
 }
 
+static kugel_status make_kernels(kugel_volume *p, const kugel__volume_box *box)
+{
+  if (p->ctx->device.type != KUGEL_CPU) {
+    KUGEL_TRY(kugel__pencil_device_create(p));
+    return kugel__pencil_device_kernels(p, box);
+  }
+  kugel__pencil_sizes s = kugel__pencil_measure(p);
+  KUGEL_TRY(kugel__volume_lines(p));
+  KUGEL_TRY(
+      kugel__volume_file_create(p->ctx, p->pencil->folder, s.kernel + s.window, false, &p->pencil->kernel));
+  return kugel__pencil_kernels(p, box);
+}
+
 kugel_status kugel__pencil_create(kugel_volume *p, const kugel_array *kernel)
 {
   kugel__volume_box box;
-  kugel__pencil_sizes s = kugel__pencil_measure(p);
-  KUGEL_TRY(kugel__volume_lines(p));
   KUGEL_TRY(p->opts.read_kernel ? kugel__volume_make_sums(p) : kugel__volume_check_kernels(p, kernel));
   KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
-  KUGEL_TRY(kugel__volume_file_create(p->ctx, p->pencil->folder, s.kernel + s.window, &p->pencil->kernel));
-  KUGEL_TRY(kugel__pencil_kernels(p, &box));
+  KUGEL_TRY(make_kernels(p, &box));
   return p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? make_window(p) : KUGEL_OK;
 }
 
@@ -155,6 +169,7 @@ void kugel__pencil_destroy(kugel_volume *p)
 {
   if (!p->pencil)
     return;
+  kugel__pencil_device_destroy(p);
   kugel__volume_file_close(p->pencil->kernel);
   kugel__free(p->ctx, p->pencil->folder);
   kugel__free(p->ctx, p->pencil);

@@ -13,9 +13,12 @@
 
 typedef struct kugel__pencil {
   int64_t slab;               // slices in memory
-  int64_t block;              // lines along z in memory, in vectors
+  int64_t block;              // lines along z in memory: on the CPU vectors of them
+  int64_t lines;              // on devices: of a slice
+  bool in_memory;             // "files" are
   char *folder;               // of the files, or NULL
   kugel__volume_file *kernel; // [kernels] slices of the kernel, then the window, reals [kernels][m]
+  struct kugel__pencil_device *device;
 } kugel__pencil;
 
 /* Where slices come from and go to, `count` of them from `z` on. */

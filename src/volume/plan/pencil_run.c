@@ -3,7 +3,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/plan/pencil.h"
+#include "volume/plan/pencil_device.h"
 #include "volume/cpu/resident.h"
 
 typedef kugel__resident_job job;
@@ -231,13 +231,15 @@ kugel_status kugel__pencil_run(const kugel_volume *p, bool adjoint, const kugel_
                                atomic_llong *clipped)
 {
   pass r;
+  if (p->pencil->device)
+    return kugel__pencil_device_run(p, adjoint, ends, clipped);
   KUGEL_TRY(begin(&r, p));
   r.adjoint = r.j.adjoint = adjoint;
   r.ends = ends;
   r.j.clipped = clipped;
   int64_t in = adjoint ? p->axis[0].m : p->axis[0].n, out = adjoint ? p->axis[0].n : p->axis[0].m;
-  kugel_status s =
-      kugel__volume_file_create(p->ctx, p->pencil->folder, r.size.volume * (uint64_t)p->kernels, &r.file);
+  kugel_status s = kugel__volume_file_create(p->ctx, p->pencil->folder, r.size.volume * (uint64_t)p->kernels,
+                                             false, &r.file);
   if (!s && ends->first < out)
     s = pieces(&r, slab_in, 0, in, p->pencil->slab, 0, 0.35);
   if (!s && ends->first < out)
