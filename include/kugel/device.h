@@ -13,8 +13,8 @@
  *
  * A context names its device by a string: "cpu", "cuda:0", "opencl:0" ("cuda" and "opencl" mean number 0), or
  * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. "cuda:0,1" names several devices of one
- * host: plans of spherical-harmonic transforms, radial convolutions and volumes in tiles share their work among these devices. All other
- * work runs on the first device, and arrays in device memory belong to the first device.
+ * host: plans of spherical-harmonic transforms, radial convolutions and volumes in tiles, parts or pencils share their work
+ * among these devices. All other work runs on the first device, and arrays in device memory belong to the first device.
  *
  * Kugel loads drivers at run time: libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL, NCCL for exchanges between
  * several CUDA devices (without NCCL the devices copy). KUGEL_CUDA, KUGEL_NVRTC and KUGEL_NCCL in the environment may

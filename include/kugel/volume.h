@@ -62,7 +62,8 @@ typedef enum kugel_volume_engine {
                               * the convolution of others, and all devices of the context take part: for arrays in host
                               * memory */
   KUGEL_VOLUME_DIF = 3,      /* exact parts of the whole transform, one after another: kernels that are too large for tiles; on
-                              * devices for arrays in host memory, which folds and unfolds the parts */
+                              * devices for arrays in host memory, which folds and unfolds the parts; all devices of the context
+                              * share them */
   KUGEL_VOLUME_PENCIL = 4,   /* the whole transform by way of a file, slices along axis 0 and then lines across them: images
                               * larger than memory with kernels as large as they are. Three axes. The file has
                               * no name and ends with the plan or the process. On devices for arrays in host memory: pieces

@@ -174,13 +174,20 @@ static kugel__event *end_of(const run *r, const kugel__lane_slot *slot)
   return r->job->store ? slot->returned : slot->computed;
 }
 
+/* Whether a lane's oldest item may be delivered when it is done. */
+static bool has_turn(const run *r, const kugel__lane *lane)
+{
+  const kugel__lane_slot *slot = &lane->slot[lane->ended % lane->slots];
+  return lane->ended < lane->sent && (!r->job->ordered || slot->item == r->ended);
+}
+
 /* Frees the slot of a lane's oldest item if the devices are done with it. */
 static kugel_status retire(run *r, kugel__lane *lane, bool wait)
 {
   const kugel__device_ops *ops = lane->device->ops;
   kugel__lane_slot *slot = &lane->slot[lane->ended % lane->slots];
   bool passed = true;
-  if (lane->ended == lane->sent)
+  if (!has_turn(r, lane))
     return KUGEL_OK;
   KUGEL_TRY(kugel__device_alive(lane->device));
   KUGEL_TRY(wait ? ops->after(NULL, end_of(r, slot)) : ops->passed(end_of(r, slot), &passed));
@@ -278,7 +285,7 @@ static kugel_status wait_for_more(run *r)
   for (int i = 0; i < r->lanes->count; i++) {
     kugel__lane *lane = &r->lanes->lane[i];
     queued &= lane->over && lane->sent == lane->begun;
-    late = late || lane->ended == lane->sent ? late : lane;
+    late = late || !has_turn(r, lane) ? late : lane;
   }
   if (queued && late)
     return retire(r, late, true);

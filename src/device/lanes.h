@@ -69,6 +69,7 @@ typedef struct kugel__lane_job {
   int64_t (*next)(void *arg, int lane, int64_t n);
   int64_t
       ahead; /* without next: an item waits until it is less than this beyond the oldest under way; 0: it never waits */
+  bool ordered;             /* items are delivered in order, whichever lanes computed them; without next */
   kugel__lane_step load;    /* fills slot->host_in, queues copies on lane->in; NULL: nothing to copy */
   kugel__lane_step compute; /* queues kernels on lane->work, which has waited for the copies */
   kugel__lane_step store;   /* queues copies on lane->out, which has waited for the kernels; NULL: none */

@@ -116,6 +116,28 @@ static void limits(const char *device)
   kugel_ctx_destroy(ctx);
 }
 
+// Two devices share the parts, and the bits stay.
+static void pair(const char *name)
+{
+  int64_t n[3] = {Z, Y, X}, k[3] = {KZ, KY, KX};
+  for (int i = 0; i < 2; i++) {
+    kugel_ctx *ctx = NULL;
+    kugel_volume *plan = NULL;
+    char one[32];
+    snprintf(one, sizeof one, "%.*s", (int)strcspn(name, ","), name);
+    CHECK_OK(
+        kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = i ? name : one}, &ctx));
+    kugel_volume_opts o = {sizeof o, .extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_UNKNOWN,
+                           .engine = KUGEL_VOLUME_DIF, .parts = 5};
+    CHECK_OK(kugel_volume_create(ctx, 3, n, k, KUGEL_ARRAY(kernel, KUGEL_F64, KZ, KY, KX), &o, &plan));
+    CHECK_OK(kugel_volume_execute(plan, KUGEL_ARRAY(image, KUGEL_F64, Z, Y, X),
+                                  KUGEL_ARRAY(out[i], KUGEL_F64, Z, Y, X), NULL, NULL));
+    kugel_volume_destroy(plan);
+    kugel_ctx_destroy(ctx);
+  }
+  CHECK(!memcmp(out[0], out[1], Z * Y * X * 8));
+}
+
 static kugel_status once(kugel_ctx *ctx, void *arg)
 {
   (void)arg;
@@ -138,10 +160,12 @@ int main(void)
     image[i] = check_random(&seed);
   for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
     kernel[i] = check_random(&seed) + 1.2;
-  kugel_device_info info;
+  char twins[16] = "";
+  kugel_device_info info, last = {.size = 0};
   for (int i = 0; every_device(&i, true, &info);) {
     kugel_ctx *ctx = NULL;
     bool all = every_variant(&info);
+    every_twins(&info, &last, twins);
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     CASE(every_title(&info, "what the model chooses within a limit"))
     limits(info.name);
@@ -157,6 +181,10 @@ int main(void)
       sweep_driver(ctx, INT64_MAX, once, NULL);
     }
     kugel_ctx_destroy(ctx);
+  }
+  if (last.size) {
+    CASE("two devices")
+    pair(every_pair(twins));
   }
   END();
 }

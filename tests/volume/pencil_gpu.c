@@ -222,6 +222,14 @@ static void pair(const char *name)
     CHECK_OK(kugel_volume_create(ctx, 3, n, k, KUGEL_ARRAY(psf, KUGEL_F32, 7, 9, 11), &o, &plan));
     CHECK_OK(kugel_volume_execute(plan, KUGEL_ARRAY(image, KUGEL_F32, BZ, BY, BX),
                                   KUGEL_ARRAY(big[i], KUGEL_F32, BZ, BY, BX), NULL, NULL));
+    if (i) {
+      CHECK(!memcmp(big[0], big[1], sizeof big[0]));
+      memset(big[1], 0, sizeof big[1]);
+      ends e = {.done = 0}; // slabs are told about in order
+      kugel_volume_stream_opts so = {sizeof so,          .in = KUGEL_F32,  .out = KUGEL_F32, .read = read_box,
+                                     .write = write_box, .done = done_box, .user = &e};
+      CHECK_OK(kugel_volume_stream(plan, &so));
+    }
     kugel_volume_destroy(plan);
     kugel_ctx_destroy(ctx);
   }

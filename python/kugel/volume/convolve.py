@@ -110,7 +110,7 @@ class Convolution:
                 along axis 0: of images image_slice, of results results_slice; image_layout and results_layout gather and
                 scatter whole arrays, [..., total]. Three axes, on the CPU. "global" has the bits of "resident" on one process, "tiles"
                 (without adjoint; "auto" takes it for kernels short beside the image) those of the same tiles there
-    device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share the tiles
+    device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share tiles, parts or pieces
     """
 
     def __init__(self, shape: Any, kernel: Any, mode: str = "same", boundary: str = "zero", correlate: bool = False, centre: Any = None,

@@ -195,12 +195,14 @@ static void dif_figures(const kugel_volume *p, const rates *r, kugel_volume_info
   double here = FOLD_SECONDS * (data + results + kernel) * (p->halved ? 1 : 2) / kugel__ctx_threads(p->ctx);
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results * (double)p->real : 0;
   info->device_bytes = kugel__dif_device_bytes(&b);
-  info->host_bytes = 2 * (b.kernel + b.in + b.out) + (uint64_t)(kernel * (p->halved ? 8 : 16) + window) +
+  double lanes = fmin(1 + p->ctx->npeers, p->parts), each = ceil(p->parts / lanes);
+  info->host_bytes = 2 * (uint64_t)(1 + p->ctx->npeers) * (b.kernel + b.in + b.out) +
+                     (uint64_t)(kernel * (p->halved ? 8 : 16) + window) +
                      (uint64_t)((data > results ? data : results) * real) + kugel__volume_thread_bytes(p) +
                      kugel__volume_table_bytes(p);
   info->moved_bytes = (uint64_t)p->parts * (b.kernel + b.in + b.out);
   info->kernel_bytes = (uint64_t)p->parts * b.moved;
-  info->seconds = p->parts * fmax(there, here) + fmin(there, here);
+  info->seconds = fmax(each * there, p->parts * here) + fmin(there, here);
 }
 
 void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info)

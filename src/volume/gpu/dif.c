@@ -105,26 +105,26 @@ uint64_t kugel__dif_device_bytes(const kugel__dif_bytes *b)
   return b->voxels + b->work[0] + b->work[1] + b->spectra + 4096;
 }
 
-static kugel_status make_memory(kugel_volume *p)
+static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, kugel__dif_lane *l)
 {
-  kugel__volume_dif *d = p->dif;
-  kugel__device *dev = kugel__ctx_device(p->ctx);
+  kugel__dif_bytes *b = &p->dif->bytes;
+  shape_part(p, &l->part);
+  l->part.ctx = on->ctx;
+  l->part.gpu = kugel__calloc(on->ctx, sizeof *l->part.gpu);
+  KUGEL_CHECK(l->part.gpu, KUGEL_ENOMEM, "no memory for a plan");
+  KUGEL_TRY(kugel__fused_create(&l->part)); // without kernels
+  measure(&l->part, l->part.gpu->fused, is_mapped(p), b);
   const struct {
     uint64_t bytes;
     kugel__mem *mem;
-  } there[] = {{d->bytes.voxels, &d->voxels},
-               {d->bytes.work[0], &d->work[0]},
-               {d->bytes.work[1], &d->work[1]},
-               {256, &d->counter}};
+  } there[] = {
+      {b->voxels, &l->voxels}, {b->work[0], &l->work[0]}, {b->work[1], &l->work[1]}, {256, &l->counter}};
   for (size_t i = 0; i < sizeof there / sizeof *there; i++)
     if (there[i].bytes)
-      KUGEL_TRY(kugel__device_alloc(dev, (size_t)there[i].bytes, &there[i].mem->base));
-  for (int i = 0; i < 2; i++) {
-    KUGEL_TRY(kugel_device_alloc_host(p->ctx, (size_t)d->bytes.kernel, (void **)&d->kernel[i]));
-    KUGEL_TRY(kugel_device_alloc_host(p->ctx, (size_t)d->bytes.in, (void **)&d->in[i]));
-    KUGEL_TRY(kugel_device_alloc_host(p->ctx, (size_t)d->bytes.out, (void **)&d->out[i]));
-  }
-  return kugel__device_fill(dev, d->counter, 0, 256, NULL);
+      KUGEL_TRY(kugel__device_alloc(on->device, (size_t)there[i].bytes, &there[i].mem->base));
+  KUGEL_TRY(kugel__lane_room(
+      on, &(kugel__lane_bytes){.host_in = (size_t)(b->kernel + b->in), .host_out = (size_t)b->out}));
+  return kugel__device_fill(on->device, l->counter, 0, 256, NULL);
 }
 
 kugel_status kugel__dif_create(kugel_volume *p)
@@ -133,13 +133,13 @@ kugel_status kugel__dif_create(kugel_volume *p)
   KUGEL_CHECK(d, KUGEL_ENOMEM, "no memory for a plan");
   pthread_mutex_init(&d->lock, NULL);
   p->dif = d; // what is there after a failure, destroy frees
-  KUGEL_ALLOC(p->ctx, d->part, sizeof *d->part);
-  shape_part(p, d->part);
-  d->part->gpu = kugel__calloc(p->ctx, sizeof *d->part->gpu);
-  KUGEL_CHECK(d->part->gpu, KUGEL_ENOMEM, "no memory for a plan");
-  KUGEL_TRY(kugel__fused_create(d->part)); // without kernels
-  measure(d->part, d->part->gpu->fused, is_mapped(p), &d->bytes);
-  return make_memory(p);
+  KUGEL_TRY(kugel__device_lanes_create(p->ctx, 2, &d->lanes));
+  d->lane = kugel__calloc(p->ctx, (size_t)d->lanes->count * sizeof *d->lane);
+  KUGEL_CHECK(d->lane, KUGEL_ENOMEM, "no memory for a plan");
+  d->count = d->lanes->count;
+  for (int i = 0; i < d->count; i++)
+    KUGEL_TRY(make_lane(p, &d->lanes->lane[i], &d->lane[i]));
+  return KUGEL_OK;
 }
 
 void kugel__dif_destroy(kugel_volume *p)
@@ -147,18 +147,16 @@ void kugel__dif_destroy(kugel_volume *p)
   kugel__volume_dif *d = p->dif;
   if (!d)
     return;
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  kugel__mem all[] = {d->voxels, d->work[0], d->work[1], d->counter};
-  for (int i = 0; i < 4; i++)
-    kugel__device_free(dev, all[i].base);
-  for (int i = 0; i < 2; i++) {
-    kugel_device_free_host(p->ctx, d->kernel[i]);
-    kugel_device_free_host(p->ctx, d->in[i]);
-    kugel_device_free_host(p->ctx, d->out[i]);
+  for (int i = 0; i < d->count; i++) {
+    kugel__dif_lane *l = &d->lane[i];
+    kugel__mem all[] = {l->voxels, l->work[0], l->work[1], l->counter};
+    for (int k = 0; k < 4; k++)
+      kugel__device_free(d->lanes->lane[i].device, all[k].base);
+    if (l->part.gpu)
+      kugel__volume_device_destroy(&l->part);
   }
-  if (d->part)
-    kugel__volume_device_destroy(d->part);
-  kugel__free(p->ctx, d->part);
+  kugel__free(p->ctx, d->lane);
+  kugel__device_lanes_destroy(d->lanes);
   pthread_mutex_destroy(&d->lock);
   kugel__free(p->ctx, d);
 }

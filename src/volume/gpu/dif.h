@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The whole transform in independent parts on a device: the host folds rows of the image into a part, the device convolves
  * that as a resident volume of complex numbers whose axis 2 is cyclic, and the host adds up what the parts give. While a part is on
- * the device the host folds the next one and unfolds the one before. Device memory holds one part: its voxels, its work and
- * its spectrum, which is made anew from the folded kernel. */
+ * the device the host folds the next one and unfolds the one before; several devices share the parts, which are added up in their order. The memory of
+ * a device holds one part: its voxels, its work and its spectrum, which is made anew from the folded kernel. */
 #ifndef KUGEL_VOLUME_DIF_H
 #define KUGEL_VOLUME_DIF_H
 
+#include "device/lanes.h"
 #include "volume/gpu/device_plan.h"
 
 typedef struct kugel__volume_dif kugel__volume_dif;
@@ -31,12 +32,18 @@ kugel_status kugel__dif_run(const kugel_volume *p, bool adjoint, const kugel__vo
 
 /* ---- between dif.c and dif_run.c ---- */
 
+typedef struct kugel__dif_lane { /* of one device */
+  kugel_volume part;             /* resident there; its axes 0 and 1 are the plan's */
+  kugel__mem voxels, work[2], counter;
+} kugel__dif_lane;
+
 struct kugel__volume_dif {
-  kugel_volume *part;   /* resident on the device; its axes 0 and 1 are the plan's */
   pthread_mutex_t lock; /* of what follows */
   kugel__dif_bytes bytes;
-  kugel__mem voxels, work[2], counter;
-  char *kernel[2], *in[2], *out[2]; /* page-locked */
+  kugel__device_lanes
+      *lanes; /* slots have page-locked memory alone: a folded kernel and what goes in, and what comes out */
+  int count;
+  kugel__dif_lane *lane; /* [count] */
 };
 
 /* Lengths of a part's kernels along axes 0 and 1: what is longer than the axis is folded. */

@@ -17,7 +17,6 @@ typedef struct run {
   kugel__volume_box sum; // of earlier parts
   atomic_llong *clipped;
   kugel__resident_job j;
-  kugel_queue *queue;
 } run;
 
 /* ---- rows of a part ---- */
@@ -186,31 +185,36 @@ static kugel_status move_rows(const run *r, const kugel_volume *one, bool result
 
 /* ---- steps of a part ---- */
 
-static kugel_status fold(const run *r, int part)
+static kugel_status fold(void *arg, kugel__lane *on, kugel__lane_slot *slot)
 {
-  kugel_volume one = kugel__volume_part(r->p, part);
-  KUGEL_TRY(fold_kernels(r, &one, r->p->dif->kernel[part % 2]));
-  return move_rows(r, &one, r->adjoint, r->in, r->p->dif->in[part % 2], true);
+  const run *r = arg;
+  (void)on;
+  kugel_volume one = kugel__volume_part(r->p, (int)slot->item);
+  KUGEL_TRY(fold_kernels(r, &one, slot->host_in));
+  return move_rows(r, &one, r->adjoint, r->in, (char *)slot->host_in + r->p->dif->bytes.kernel, true);
 }
 
-static kugel_status unfold(const run *r, int part)
+static kugel_status unfold(void *arg, kugel__lane *on, kugel__lane_slot *slot)
 {
-  kugel_volume one = kugel__volume_part(r->p, part);
-  bool last = part == r->p->parts - 1;
+  const run *r = arg;
+  (void)on;
+  kugel_volume one = kugel__volume_part(r->p, (int)slot->item);
+  bool last = slot->item == r->p->parts - 1;
   run here = *r;
-  one.previous = part ? &r->sum : NULL;
+  one.previous = slot->item ? &r->sum : NULL;
   if (!last && !r->adjoint)
     one.window = NULL; // of whole results only
   here.j.clipped = last ? r->clipped : NULL;
-  return move_rows(&here, &one, !r->adjoint, last ? r->out : &r->sum, r->p->dif->out[part % 2], false);
+  return move_rows(&here, &one, !r->adjoint, last ? r->out : &r->sum, slot->host_out, false);
 }
 
 // Queues the part's way to the device, through it, and back.
-static kugel_status convolve(const run *r, int part)
+static kugel_status convolve(void *arg, kugel__lane *on, kugel__lane_slot *slot)
 {
+  const run *r = arg;
   const kugel__volume_dif *d = r->p->dif;
-  const kugel_volume *one = d->part;
-  kugel__device *dev = kugel__ctx_device(r->p->ctx);
+  const kugel__dif_lane *l = &d->lane[on->index];
+  const kugel_volume *one = &l->part;
   int64_t n[DIMS], m[DIMS], k[3], from = 2 * (int64_t)one->real, to = from;
   for (int a = 0; a < DIMS; a++) {
     n[a] = one->axis[a].n;
@@ -220,36 +224,27 @@ static kugel_status convolve(const run *r, int part)
   }
   *(r->adjoint ? &from : &to) *= one->kernels;
   kugel__dif_kernel(r->p, k);
-  KUGEL_TRY(kugel__device_copy(dev, KUGEL__UPLOAD, d->voxels, (kugel__mem){d->kernel[part % 2], 0},
-                               (size_t)d->bytes.kernel, r->queue));
-  KUGEL_TRY(kugel__fused_spectra_on(one->gpu->fused, d->voxels, one->f32 ? KUGEL_C64 : KUGEL_C128, k,
-                                    d->work[0], r->queue));
-  KUGEL_TRY(kugel__device_copy(dev, KUGEL__UPLOAD, d->voxels, (kugel__mem){d->in[part % 2], 0}, (size_t)from,
-                               r->queue));
-  KUGEL_TRY(kugel__fused_apply(one, r->adjoint, d->voxels, d->voxels, d->work, d->counter, NULL, r->queue));
-  return kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){d->out[part % 2], 0}, d->voxels, (size_t)to,
-                            r->queue);
+  kugel__mem kernel = {slot->host_in, 0}, in = {(char *)slot->host_in + d->bytes.kernel, 0};
+  KUGEL_TRY(
+      kugel__device_copy(on->device, KUGEL__UPLOAD, l->voxels, kernel, (size_t)d->bytes.kernel, on->work));
+  KUGEL_TRY(kugel__fused_spectra_on(one->gpu->fused, l->voxels, one->f32 ? KUGEL_C64 : KUGEL_C128, k,
+                                    l->work[0], on->work));
+  KUGEL_TRY(kugel__device_copy(on->device, KUGEL__UPLOAD, l->voxels, in, (size_t)from, on->work));
+  KUGEL_TRY(kugel__fused_apply(one, r->adjoint, l->voxels, l->voxels, l->work, l->counter, NULL, on->work));
+  return kugel__device_copy(on->device, KUGEL__DOWNLOAD, (kugel__mem){slot->host_out, 0}, l->voxels,
+                            (size_t)to, on->work);
 }
 
 static kugel_status run_all(run *r)
 {
-  const kugel_volume *p = r->p;
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  int parts = p->parts;
-  KUGEL_TRY(kugel__queue_of(dev, NULL, &r->queue));
-  KUGEL_TRY(fold(r, 0));
-  for (int i = 0; i < parts; i++) { // what is folded and unfolded meanwhile is in the other memory
-    kugel__span outer = kugel__progress_enter((double)i / parts, (double)(i + 1) / parts);
-    kugel_status s = convolve(r, i);
-    if (!s && i + 1 < parts)
-      s = fold(r, i + 1);
-    if (!s && i > 0)
-      s = unfold(r, i - 1);
-    kugel_status waited = dev->ops->wait(r->queue);
-    kugel__progress_leave(outer);
-    KUGEL_TRY(s ? s : waited);
-  }
-  return unfold(r, parts - 1);
+  kugel__lane_job job = {.arg = r,
+                         .stage = "parts",
+                         .count = r->p->parts,
+                         .ordered = true,
+                         .load = fold,
+                         .compute = convolve,
+                         .deliver = unfold};
+  return kugel__device_lanes_run(r->p->dif->lanes, &job);
 }
 
 kugel_status kugel__dif_run(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,

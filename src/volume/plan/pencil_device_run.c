@@ -253,14 +253,6 @@ static kugel_status deliver_results(void *arg, kugel__lane *on, kugel__lane_slot
   return last && r->ends->written ? r->ends->written(r->ends->arg, at.z, at.count) : KUGEL_OK;
 }
 
-// Slabs that are told about come in order: from one device.
-static int64_t in_order(void *arg, int lane, int64_t n)
-{
-  const run *r = arg;
-  int64_t slabs = (r->tall[1] + r->p->pencil->slab - 1) / r->p->pencil->slab;
-  return lane == 0 && n < (slabs - r->first) * (r->adjoint ? 1 : r->p->kernels) ? n : -1;
-}
-
 /* ---- all ---- */
 
 static kugel_status pass(run *r, const kugel__lane_job *job, double lo, double hi)
@@ -275,11 +267,22 @@ static kugel_status passes(run *r)
 {
   const kugel_volume *p = r->p;
   int64_t slab = p->pencil->slab, in = (r->tall[0] + slab - 1) / slab, out = (r->tall[1] + slab - 1) / slab;
-  kugel__lane_job job[3] = {
-      {r, "slices in", in * r->sources, NULL, 0, load_slab, transform_slab, store_slab, deliver_slab, false},
-      kugel__pencil_lines_job(r),
-      {r, "slices out", (out - r->first) * r->sinks, r->ends->written ? in_order : NULL, 0, load_results,
-       transform_results, store_results, deliver_results, false}};
+  kugel__lane_job job[3] = {{.arg = r,
+                             .stage = "slices in",
+                             .count = in * r->sources,
+                             .load = load_slab,
+                             .compute = transform_slab,
+                             .store = store_slab,
+                             .deliver = deliver_slab},
+                            kugel__pencil_lines_job(r),
+                            {.arg = r,
+                             .stage = "slices out",
+                             .count = (out - r->first) * r->sinks,
+                             .ordered = r->ends->written != NULL,
+                             .load = load_results,
+                             .compute = transform_results,
+                             .store = store_results,
+                             .deliver = deliver_results}};
   if (r->first >= out)
     return KUGEL_OK;
   KUGEL_TRY(pass(r, &job[0], 0, 0.35));
