@@ -109,7 +109,7 @@ static void three(const char *name, const double x[3])
   json_end();
 }
 
-int report_psf(const char *key, ndarray *psf, const int64_t *image)
+int report_psf(const char *key, ndarray *psf, const int64_t *image, unsigned but)
 {
   kugel_psf_report r = {.size = sizeof r};
   kugel_array view = ndarray_view(psf);
@@ -126,7 +126,7 @@ int report_psf(const char *key, ndarray *psf, const int64_t *image)
   three("centre", r.centre);
   json_array("warnings");
   for (unsigned flag = 1; flag <= KUGEL_PSF_FLAT; flag *= 2)
-    if (kugel_psf_text(&r, flag, text, sizeof text)) {
+    if (!(flag & but) && kugel_psf_text(&r, flag, text, sizeof text)) {
       fact("note", "%s", text);
       json_text(NULL, text);
     }

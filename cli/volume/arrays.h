@@ -18,6 +18,6 @@ void volume_shape(const ndarray *a, int64_t shape[3]);
 /* "z,y,x" or one length for all; lo above 0. */
 int three_numbers(const char *name, const char *text, double out[3]);
 /* Says what kugel_psf_check finds, as warnings; image: lengths, or NULL; key: of the JSON object. */
-int report_psf(const char *key, ndarray *psf, const int64_t *image);
+int report_psf(const char *key, ndarray *psf, const int64_t *image, unsigned but);
 
 #endif

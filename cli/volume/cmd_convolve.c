@@ -24,6 +24,7 @@
     "what lies beyond the edges; unknown: results are divided by the part of the kernel that met the image") \
   X(correlate, 0, ARG_FLAG, NULL, NULL, 0, 0, "correlate: the adjoint of the convolution")                   \
   X(normalise, 0, ARG_FLAG, NULL, NULL, 0, 0, "divide the kernel by its sum")                                \
+  X(centre, 0, ARG_TEXT, "NAME", "middle", 0, 0, "of the kernel, " CENTRE_HELP)                              \
   X(depths, 0, ARG_TEXT, "Z,Z,...", NULL, 0, 0,                                                              \
     "planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between " \
     "them kernels are interpolated")                                                                         \
@@ -95,12 +96,12 @@ static int take_options(work *w)
   w->v.resume = o->resume.given;
   w->v.limit = o->mem.given && !strcmp(o->device.s, "cpu") ? (double)o->mem.n : 0;
   STEP(parse_plan(w));
-  if (asprintf(
-          &w->words,
-          "mode %s, boundary %s, correlate %d, normalise %d, depths %s, precision %s, plan %s, channel %lld",
-          o->mode.s, o->boundary.s, o->correlate.given, o->normalise.given,
-          o->depths.given ? o->depths.s : "", o->precision.s, o->plan.s,
-          o->channel.given ? (long long)o->channel.n : -1LL) < 0) {
+  if (asprintf(&w->words,
+               "mode %s, boundary %s, correlate %d, normalise %d, depths %s, precision %s, plan %s, centre "
+               "%s, channel %lld",
+               o->mode.s, o->boundary.s, o->correlate.given, o->normalise.given,
+               o->depths.given ? o->depths.s : "", o->precision.s, o->plan.s, o->centre.s,
+               o->channel.given ? (long long)o->channel.n : -1LL) < 0) {
     w->words = NULL;
     return fail("no memory for a description");
   }
@@ -119,6 +120,7 @@ static int read_kernels(work *w, const char *operand)
   STEP(kernels_read(&w->v.kernels, operand, 64, memory / 16));
   if (w->o->normalise.given)
     STEP(kernels_normalise(&w->v.kernels));
+  STEP(kernels_centre(&w->v.kernels, w->o->centre.s));
   if (!w->o->depths.given)
     return EXIT_DONE;
   STEP(kernels_join(&w->v.kernels, w->o->depths.s, w->v.depth));

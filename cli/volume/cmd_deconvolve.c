@@ -18,6 +18,7 @@
   X(method, 0, ARG_CHOICE, "rl|biggs|shb|tv|wiener|tikhonov|landweber|isra", "rl", 0, 0,                     \
     "Richardson-Lucy; the same accelerated by Biggs and Andrews or as a heavy ball; with total variation; "  \
     "linear filters; least squares without negative values")                                                 \
+  X(centre, 0, ARG_TEXT, "NAME", "auto", 0, 0, "of the PSF, " CENTRE_HELP)                                   \
   X(iter, 'i', ARG_INT, "N", "20", 1, 1000000, "steps at most")                                              \
   X(tol, 0, ARG_REAL, "X", "0", 0, 1, "end when the divergence changes by less than this part of it")        \
   X(discrepancy, 0, ARG_REAL, "X", "0", 0, 1e9,                                                              \
@@ -86,6 +87,7 @@ static int read_psfs(work *w, const char *operand)
 {
   const deconvolve_args *o = w->o;
   STEP(kernels_read(&w->psfs, operand, 0, 0));
+  STEP(kernels_centre(&w->psfs, o->centre.s));
   w->plans = calloc((size_t)w->psfs.count, sizeof *w->plans);
   if (!w->plans)
     return fail("no memory for %lld plans", (long long)w->psfs.count);
@@ -135,6 +137,7 @@ static int make_plan(work *w, int64_t which)
   memcpy(plan->n, w->n, sizeof w->n);
   kugel_deconv_opts opts = w->opts;
   opts.background = background;
+  opts.centre = psf->centre;
   kugel_array values = view3(&psf->array, psf->shape);
   LIB(kugel_deconv_create(run.ctx, 3, w->n, psf->shape, &values, &opts, &plan->plan));
   return EXIT_DONE;
@@ -208,6 +211,21 @@ static int check_image(work *w, const stack *in, int64_t first, int64_t channels
   return EXIT_DONE;
 }
 
+static void report_centre(const kernel *psf, bool only)
+{
+  const int64_t *k = psf->shape, *c = psf->centre;
+  if (k[0] % 2 == 0 || k[1] % 2 == 0 || k[2] % 2 == 0 || c[0] != k[0] / 2 || c[1] != k[1] / 2 ||
+      c[2] != k[2] / 2)
+    fact("centre", "element %lld, %lld, %lld of %lld x %lld x %lld, by --centre", (long long)c[0],
+         (long long)c[1], (long long)c[2], (long long)k[0], (long long)k[1], (long long)k[2]);
+  if (only) {
+    json_array("centre_element");
+    for (int d = 0; d < 3; d++)
+      json_int(NULL, c[d]);
+    json_end();
+  }
+}
+
 /* What can be said before any volume is read. */
 static int describe(work *w, const stack *in, int64_t first, int64_t channels, kugel_deconv_cost *cost)
 {
@@ -225,6 +243,7 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
     w->opts.memory =
         (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: pieces of files, the allocator */
   }
+  w->opts.centre = w->psfs.of[which].centre;
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);
   stack_json("stack", &in->info);
@@ -234,7 +253,10 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   for (int64_t c = 0; c < (w->psfs.count > 1 ? channels : 1); c++) {
     STEP(kernels_choose(&w->psfs, in, first + c, &which));
     ndarray *psf = &w->psfs.of[which].array;
-    STEP(report_psf(w->psfs.count > 1 ? NULL : "psf", psf, psf->ndim == 3 ? n : NULL));
+    STEP(report_psf(w->psfs.count > 1 ? NULL : "psf", psf, psf->ndim == 3 ? n : NULL,
+                    KUGEL_PSF_NOT_NORMALISED |
+                        (w->psfs.of[which].between ? 0 : KUGEL_PSF_EVEN))); /* made good here */
+    report_centre(&w->psfs.of[which], w->psfs.count == 1);
   }
   if (w->psfs.count > 1)
     json_end();
@@ -339,7 +361,8 @@ const command command_deconvolve = {
     .about =
         "Estimates the object behind every channel at every time of a stack, given the point spread "
         "function. "
-        "The PSF is scaled to sum 1, so that flux is kept; its centre is element (k - 1) / 2. Voxel sizes of "
+        "The PSF is scaled to sum 1, so that flux is kept; --centre says which element is its centre. Voxel "
+        "sizes of "
         "image and PSF must agree; the result keeps the image's, and its channel names. NaN, saturated and "
         "masked voxels count as missing. rl, biggs, shb and tv also run on devices. Light from outside the "
         "frame is estimated too, unless --boundary "

@@ -220,7 +220,7 @@ static int psf(const void *args)
   report_title(what, last);
   if (info) {
     STEP(volume_read(&out, last, -1, 0, NULL));
-    return report_psf("psf", &out, NULL);
+    return report_psf("psf", &out, NULL, 0);
   }
   if (!run.dry_run)
     STEP(stack_check_output(last));
@@ -231,7 +231,7 @@ static int psf(const void *args)
     return report_plan(ndarray_bytes(&out) * 3 + BASE_MEMORY, 1e-8 * (double)ndarray_count(&out));
   if (o->energy.given)
     STEP(crop(o, &out));
-  STEP(report_psf("psf", &out, NULL));
+  STEP(report_psf("psf", &out, NULL, 0));
   stopwatch_lap(&watch, "psf");
   for (int i = 0; i < 3; i++)
     voxel[i] /= 1000; // stacks count in um

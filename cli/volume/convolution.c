@@ -63,6 +63,7 @@ static bool estimate_engine(const convolution *v, int64_t which, const int64_t n
   kugel_volume_opts opts = v->opts;
   double room = v->limit > 0 ? room_of(v, k, engine) : 0;
   opts.engine = engine;
+  opts.centre = k->centre;
   opts.read_kernel = k->array.data ? NULL : kernel_read;
   *c = (cost){.info = {.size = sizeof c->info}, .library = (uint64_t)fmax(room, 0)};
   if (v->limit > 0 && room < 1e6)
@@ -95,6 +96,7 @@ int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3]
                 v->limit / 1e6, k->path, (v->limit - room / 0.7 + 2e6) / 1e6);
   if (!(v->limit > 0) || given) {
     kugel_volume_opts opts = v->opts;
+    opts.centre = k->centre;
     LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &(kugel_volume_info){.size = sizeof c->info}));
     fits = estimate_engine(v, which, n, in, out, given, c);
     double other = BASE_MEMORY + kernel_bytes(v, k, given);
@@ -154,6 +156,7 @@ static int make_plan(convolution *v, int64_t which, const passage *p, kugel_dtyp
   KERNEL_READER reader = {.of = k};
   opts.read_kernel = k->array.data ? NULL : kernel_read;
   opts.kernel_user = &reader;
+  opts.centre = k->centre;
   kugel_status s = kugel_volume_create(run.ctx, 3, n, k->shape, &values, &opts, &v->plans[which]);
   if (reader.code)
     return reader.code;

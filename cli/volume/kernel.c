@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <kugel/psf.h>
 #include "volume/kernel.h"
 
 static int open_all(kernels *k, int64_t count)
@@ -185,6 +187,65 @@ int kernels_hash(const kernels *k, uint64_t *hash)
   return EXIT_DONE;
 }
 
+/* ---- the centre ---- */
+
+static double value_at(const kernel *k, const int64_t at[3])
+{
+  int64_t i = (at[0] * k->shape[1] + at[1]) * k->shape[2] + at[2];
+  return k->array.single ? (double)((float *)k->array.data)[i] : ((double *)k->array.data)[i];
+}
+
+/* Of the two middle elements of the line through the brightest one; the first, if they are equal. */
+static int bright_centre(kernel *k)
+{
+  kugel_psf_report r = {.size = sizeof r};
+  kugel_array view = ndarray_view(&k->array);
+  if (!k->array.data)
+    return fail("--centre auto: %s is too large to be in memory: name its element, Z,Y,X, or give middle",
+                k->path);
+  LIB(kugel_psf_check(NULL, &view, NULL, &r));
+  for (int d = 0; d < 3; d++) {
+    int64_t at[3] = {r.peak[0], r.peak[1], r.peak[2]};
+    if (k->shape[d] % 2)
+      continue;
+    at[d] = k->shape[d] / 2 - 1;
+    double first = value_at(k, at);
+    at[d]++;
+    double second = value_at(k, at);
+    k->centre[d] += second > first * (1 + 1e-6) ? 1 : 0;
+    k->between |= fabs(second - first) <= 1e-3 * r.largest;
+  }
+  return EXIT_DONE;
+}
+
+static int given_centre(kernel *k, const char *text)
+{
+  long long at[3];
+  char end;
+  if (sscanf(text, "%lld,%lld,%lld%c", &at[0], &at[1], &at[2], &end) != 3)
+    return fail_usage("--centre %.60s: must be auto, middle, or an element Z,Y,X", text);
+  for (int d = 0; d < 3; d++) {
+    if (at[d] < 0 || at[d] >= k->shape[d])
+      return fail_usage("--centre %.60s: %s has %lld x %lld x %lld elements, counted from 0", text, k->path,
+                        (long long)k->shape[0], (long long)k->shape[1], (long long)k->shape[2]);
+    k->centre[d] = at[d];
+  }
+  return EXIT_DONE;
+}
+
+int kernels_centre(kernels *k, const char *text)
+{
+  for (int64_t i = 0; i < k->files; i++) {
+    kernel *one = &k->of[i];
+    for (int d = 0; d < 3; d++)
+      one->centre[d] = (one->shape[d] - 1) / 2;
+    if (!strcmp(text, "middle"))
+      continue;
+    STEP(strcmp(text, "auto") ? given_centre(one, text) : bright_centre(one));
+  }
+  return EXIT_DONE;
+}
+
 /* ---- kernels by depth ---- */
 
 static int parse_depths(const char *text, double plane[MOST_DEPTHS], int64_t *count)
@@ -240,8 +301,10 @@ int kernels_join(kernels *k, const char *depths, double plane[MOST_DEPTHS])
                       "as files with commas between",
                       depths, (long long)count, (long long)k->count);
   for (int64_t i = 1; i < count; i++)
-    if (memcmp(k->of[i].shape, first->shape, sizeof first->shape))
-      return fail("--depths needs kernels of one shape: %s and %s differ", first->path, k->of[i].path);
+    if (memcmp(k->of[i].shape, first->shape, sizeof first->shape) ||
+        memcmp(k->of[i].centre, first->centre, sizeof first->centre))
+      return fail("--depths needs kernels of one shape and centre: %s and %s differ", first->path,
+                  k->of[i].path);
   first->depths = count;
   k->count = 1;
   return first->array.data ? join_arrays(k->of, count) : EXIT_DONE;

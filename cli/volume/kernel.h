@@ -11,10 +11,12 @@ typedef struct kernel {
   const char *path;
   ndarray array; /* data NULL: planes are read as they are needed, as doubles */
   int64_t channel;
-  double sum;       /* by which planes that are read are divided, 0: none */
-  int64_t shape[3]; /* z, y, x */
-  int64_t depths;   /* kernels by depth, of which the array has 4 axes; 0: one */
-  double voxel[3];  /* um, 0 where not known */
+  double sum;        /* by which planes that are read are divided, 0: none */
+  int64_t shape[3];  /* z, y, x */
+  int64_t centre[3]; /* of kernels_centre */
+  bool between;      /* the brightest part lies between voxels */
+  int64_t depths;    /* kernels by depth, of which the array has 4 axes; 0: one */
+  double voxel[3];   /* um, 0 where not known */
 } kernel;
 
 /* One for all channels, or one a channel: a file of several channels, or files with commas between. */
@@ -30,6 +32,12 @@ int kernels_read(kernels *k, const char *operand, int bits, double most);
 void kernels_close(kernels *k);
 /* Bytes in memory. */
 double kernels_bytes(const kernels *k);
+/* --centre of each: "middle", (k - 1) / 2, rounded down; "auto", along axes of even length the brighter one of the two middle
+ * elements; or an element Z,Y,X of all. */
+#define CENTRE_HELP                                                                                          \
+  "the element that lies on a result's own place: middle, (k - 1) / 2; auto: along even lengths the "        \
+  "brighter one of the two in the middle; or Z,Y,X, counted from 0"
+int kernels_centre(kernels *k, const char *text);
 /* Divides each by its sum. */
 int kernels_normalise(kernels *k);
 /* A number for the values and lengths of all. */

@@ -92,6 +92,37 @@ def peaks():
         assert not r["images"][0]["scratch_bytes"] or a.read() == b.read()
 
 
+def even_lengths():
+    """A PSF made for FFTs, with its centre at k / 2: the object is where it was, and nearer to the truth than the image."""
+    k, n = (6, 8, 8), (9, 14, 15)
+    psf = [math.exp(-0.5 * sum((i - m // 2 + 0.1) ** 2 for i, m in zip((z, y, x), k)) / 1.3)
+           for z in range(k[0]) for y in range(k[1]) for x in range(k[2])]
+    npyfile.write("h.npy", k, [500 * v for v in psf])
+    truth = [0.0] * math.prod(n)
+    for z, y, x, height in (4, 4, 4, 900), (3, 9, 10, 500), (5, 8, 4, 700):
+        truth[(z * n[1] + y) * n[2] + x] = height
+    npyfile.write("t.npy", n, truth)
+    ok("convolve", "t.npy", "h.npy", "x.npy", "--centre", "auto", "--normalise", "--precision", "f64")
+
+    def far(name):
+        values = npyfile.read(name)[1]
+        return math.sqrt(sum((a - b) ** 2 for a, b in zip(values, truth)) / sum(b * b for b in truth))
+    words = ["deconvolve", "x.npy", "h.npy", "y.npy", "--iter", 60, "--overwrite"]
+    r = ok(*words)
+    assert "element 3, 4, 4 of 6 x 8 x 8" in r.out and "results are scaled" not in r.out and "half a voxel" not in r.out, r.out
+    assert far("y.npy") < 0.5 * far("x.npy"), (far("y.npy"), far("x.npy"))
+    same = npyfile.read("y.npy")[1]
+    ok(*words, "--centre", "3,4,4")
+    assert npyfile.read("y.npy")[1] == same
+    r = ok(*words, "--centre", "middle", "--json").json["images"][0]
+    assert r["centre_element"] == [2, 3, 3] and far("y.npy") > far("x.npy")
+    odd = [1.0] * 8  # symmetric about a place between voxels: said, and the first of the two
+    npyfile.write("even.npy", (2, 2, 2), odd)
+    assert "half a voxel" in ok("deconvolve", "x.npy", "even.npy", "z.npy", "--dry-run").out
+    refused(2, *words, "--centre", "3,4", says="an element Z,Y,X")
+    refused(2, *words, "--centre", "3,4,8", says="6 x 8 x 8 elements")
+
+
 def devices():
     """The CPU's results, and what devices refuse."""
     if not any(d["name"] == "opencl:0" and d["available"] for d in ok("info", "--json").json["devices"]):
@@ -338,4 +369,4 @@ def known_lines():
             assert sharp[x] - least < 0.01 * sharp[20], (x, sharp[x], least)
 
 
-main([psfs, deconvolution, limits, peaks, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])
+main([psfs, deconvolution, limits, peaks, even_lengths, devices, missing, complaints, psf_stacks, stacks, names, stack_complaints, real_lines, known_lines])

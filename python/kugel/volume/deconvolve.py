@@ -48,7 +48,8 @@ class Deconvolution:
     edges:      "unknown" (no ringing; the default), "zero", "replicate", "reflect", "periodic"
     background, offset, saturation, lambda_, step, tolerance, discrepancy, memory, halo: see kugel/deconv.h
     exact:      never in tiles: with `memory` the convolutions go in parts or by way of a file in the folder `scratch`
-    centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given
+    centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given; PSFs of even length that
+                were made for FFTs have it at k // 2
     back:       another PSF in the place of the adjoint
     depths:     planes of the image, rising, to which the PSFs of psf [depths, z, y, x] belong: light of each plane of the object is
                 blurred by the PSF interpolated there
