@@ -596,6 +596,7 @@ _kugel()
       '(-b --boundary)'{-b+,--boundary=}'[what lies beyond the edges; unknown\: results are divided by the part of the kernel that met the image]:value:(zero replicate reflect periodic unknown)' \
       '--correlate[correlate\: the adjoint of the convolution]' \
       '--normalise[divide the kernel by its sum]' \
+      '--centre=[of the kernel, the element that lies on a result'\''s own place\: middle, (k - 1) / 2; auto\: along even lengths the brighter one of the two in the middle; or Z,Y,X, counted from 0]:NAME:' \
       '--depths=[planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between them kernels are interpolated]:Z,Z,...:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
@@ -686,6 +687,7 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '--method=[Richardson-Lucy; the same accelerated by Biggs and Andrews or as a heavy ball; with total variation; linear filters; least squares without negative values]:value:(rl biggs shb tv wiener tikhonov landweber isra)' \
+      '--centre=[of the PSF, the element that lies on a result'\''s own place\: middle, (k - 1) / 2; auto\: along even lengths the brighter one of the two in the middle; or Z,Y,X, counted from 0]:NAME:' \
       '(-i --iter)'{-i+,--iter=}'[steps at most]:N:' \
       '--tol=[end when the divergence changes by less than this part of it]:X:' \
       '--discrepancy=[end when twice the divergence per voxel is at most this; 1 for counts of photons]:X:' \

@@ -221,10 +221,21 @@ static int describe_spectra_text(const char *path)
   return EXIT_DONE;
 }
 
+/* So that what is wrong with one is said of a stack. */
+static bool named_as_stack(const char *path)
+{
+  static const char *const ends[] = {".tif", ".tiff", ".nrrd", ".nhdr", ".mha",
+                                     ".mhd", ".ims",  ".h5",   ".hdf5"};
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    if (path_ends_with(path, ends[i]))
+      return true;
+  return false;
+}
+
 int describe_file(const char *path, bool stats)
 {
   json_text("file", path);
-  if (stack_is(path))
+  if (stack_is(path) || named_as_stack(path))
     return describe_stack(path, stats);
   if (path_ends_with(path, ".npy"))
     return describe_npy(path);

@@ -284,7 +284,7 @@ const command command_convolve = {
     .summary = "convolve stacks of images with a kernel",
     .about = "Every channel at every time of a stack is convolved with a volume, such as a point-spread "
              "function, whose "
-             "centre, element (k - 1) / 2, lies on the result's own place. Voxel sizes must agree. Several "
+             "centre (--centre) lies on the result's own place. Voxel sizes must agree. Several "
              "images share "
              "the kernel's spectrum; an error of one does not stop the others. Images larger than memory go "
              "in tiles, with kernels that are too large for them by way of a file (--plan pencil). "

@@ -219,6 +219,10 @@ static int psf(const void *args)
                       what);
   report_title(what, last);
   if (info) {
+    STACK s = {0};
+    char text[200];
+    STEP(stack_open(&s, last, 0));
+    fact("input", "%s, %s", s.info.format_name, stack_text(&s.info, text, sizeof text));
     STEP(volume_read(&out, last, -1, 0, NULL));
     return report_psf("psf", &out, NULL, 0);
   }

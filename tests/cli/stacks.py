@@ -96,4 +96,14 @@ def depths():
     assert not os.path.exists("no.npy")
 
 
-main([info, convert, mip, convolve, arrays, depths])
+def info_of_what_is_no_stack():
+    """By its name it should be one: what is wrong is said of a stack, not of FITS."""
+    for name, data, says in ("junk.tif", b"hello", "not a stack that can be read"), ("cut.tif", b"II*\0\x08", "is damaged"), \
+            ("empty.nrrd", b"", "is empty"), ("far.tif", b"II*\0\xff\xff\0\0", "is damaged"):
+        with open(name, "wb") as f:
+            f.write(data)
+        r = refused(1, "info", name, says=says)
+        assert "FITS" not in r.err, r.err
+
+
+main([info_of_what_is_no_stack, info, convert, mip, convolve, arrays, depths])
