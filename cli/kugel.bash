@@ -192,6 +192,7 @@ _kugel()
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;
     -m | --mode) COMPREPLY=($(compgen -W "same full valid" -- "$word")); return ;;
     -b | --boundary) COMPREPLY=($(compgen -W "zero replicate reflect periodic unknown" -- "$word")); return ;;
+    --nan) COMPREPLY=($(compgen -W "refuse zero keep" -- "$word")); return ;;
     -t | --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
     -p | --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --plan) COMPREPLY=($(compgen -W "auto resident tiles dif pencil" -- "$word")); return ;;
@@ -199,7 +200,7 @@ _kugel()
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --centre --depths --dtype --precision --plan --scratch --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --centre --nan --depths --dtype --precision --plan --scratch --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
   convert)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -536,6 +536,7 @@ complete -c kugel -n '__fish_seen_subcommand_from convolve' -l boundary -s b -x 
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l correlate -d 'correlate: the adjoint of the convolution'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l normalise -d 'divide the kernel by its sum'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l centre -x -d 'of the kernel, the element that lies on a result\'s own place: middle, (k - 1) / 2; auto: along even lengths the brighter one of the two in the middle; or Z,Y,X, counted from 0'
+complete -c kugel -n '__fish_seen_subcommand_from convolve' -l nan -x -a 'refuse zero keep' -d 'voxels that are NaN or infinite: an error, 0, or kept, which makes all results around them NaN'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l depths -x -d 'planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between them kernels are interpolated'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l dtype -s t -x -a 'keep u8 i8 u16 i16 u32 i32 f16 f32 f64' -d 'type of the output; values are rounded and saturated, never scaled'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l precision -s p -x -a 'f32 f64' -d 'of the arithmetic'

@@ -597,6 +597,7 @@ _kugel()
       '--correlate[correlate\: the adjoint of the convolution]' \
       '--normalise[divide the kernel by its sum]' \
       '--centre=[of the kernel, the element that lies on a result'\''s own place\: middle, (k - 1) / 2; auto\: along even lengths the brighter one of the two in the middle; or Z,Y,X, counted from 0]:NAME:' \
+      '--nan=[voxels that are NaN or infinite\: an error, 0, or kept, which makes all results around them NaN]:value:(refuse zero keep)' \
       '--depths=[planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between them kernels are interpolated]:Z,Z,...:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \

@@ -143,6 +143,7 @@ static int convert_file(void *args, const char *input, const char *target, int64
   STEP(stack_check_output(target));
   STEP(stack_create(&out, target, &opts));
   STEP(convert_all(&v, &in, &out));
+  STEP(stack_report_missing(&in));
   STEP(stack_finish(&out));
   json_int("clipped", out.info.clipped);
   if (out.info.clipped)

@@ -25,6 +25,8 @@
   X(correlate, 0, ARG_FLAG, NULL, NULL, 0, 0, "correlate: the adjoint of the convolution")                   \
   X(normalise, 0, ARG_FLAG, NULL, NULL, 0, 0, "divide the kernel by its sum")                                \
   X(centre, 0, ARG_TEXT, "NAME", "middle", 0, 0, "of the kernel, " CENTRE_HELP)                              \
+  X(nan, 0, ARG_CHOICE, "refuse|zero|keep", "refuse", 0, 0,                                                  \
+    "voxels that are NaN or infinite: an error, 0, or kept, which makes all results around them NaN")        \
   X(depths, 0, ARG_TEXT, "Z,Z,...", NULL, 0, 0,                                                              \
     "planes of the image, rising, counted from 0, that the kernels belong to in place of channels; between " \
     "them kernels are interpolated")                                                                         \
@@ -94,13 +96,14 @@ static int take_options(work *w)
                                   .precision = o->precision.n ? KUGEL_PRECISION_F64 : KUGEL_PRECISION_F32};
   w->v.opts.scratch = o->scratch.given ? o->scratch.s : NULL;
   w->v.resume = o->resume.given;
+  w->v.not_finite = o->nan.n;
   w->v.limit = o->mem.given && !strcmp(o->device.s, "cpu") ? (double)o->mem.n : 0;
   STEP(parse_plan(w));
   if (asprintf(&w->words,
                "mode %s, boundary %s, correlate %d, normalise %d, depths %s, precision %s, plan %s, centre "
-               "%s, channel %lld",
+               "%s, nan %s, channel %lld",
                o->mode.s, o->boundary.s, o->correlate.given, o->normalise.given,
-               o->depths.given ? o->depths.s : "", o->precision.s, o->plan.s, o->centre.s,
+               o->depths.given ? o->depths.s : "", o->precision.s, o->plan.s, o->centre.s, o->nan.s,
                o->channel.given ? (long long)o->channel.n : -1LL) < 0) {
     w->words = NULL;
     return fail("no memory for a description");
@@ -236,6 +239,7 @@ static int convolve_file(void *work_, const char *input, const char *target, int
   double started = now();
   passage p = {.in = &in, .first = first, .target = target, .opts = &opts, .words = w->words};
   STEP(convolution_run(&w->v, &p));
+  STEP(stack_report_missing(&in));
   double voxels = volumes * (double)(in.info.shape[2] * in.info.shape[3] * in.info.shape[4]);
   fact("speed", "%.3g million voxels a second", voxels / (now() - started) * 1e-6);
   json_number("voxels_per_second", voxels / (now() - started));
@@ -244,6 +248,10 @@ static int convolve_file(void *work_, const char *input, const char *target, int
          (long long)p.clipped, stack_type(opts.dtype),
          w->o->normalise.given ? "" : "--normalise divides the kernel by its sum, ");
   json_int("clipped", p.clipped);
+  if (p.not_finite)
+    fact("not finite", "%lld voxels read are NaN or infinite: %s", (long long)p.not_finite,
+         o->nan.n == 1 ? "0 in their place" : "results around them are NaN");
+  json_int("not_finite", p.not_finite);
   return EXIT_DONE;
 }
 

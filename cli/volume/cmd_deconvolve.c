@@ -325,6 +325,7 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
     STEP(ndarray_make(&w->result));
   STEP(stack_create(&out, target, &opts));
   STEP(deconvolve_all(w, &in, &out, first));
+  STEP(stack_report_missing(&in));
   STEP(stack_finish(&out));
   if (out.info.clipped)
     fact("clipped", "%lld values do not fit %s: they are saturated", (long long)out.info.clipped,

@@ -126,6 +126,7 @@ static int mip_file(void *args, const char *input, const char *target, int64_t i
   STEP(check_output(target));
   STEP(projections_make(&p));
   STEP(read_all(&s, o, lo, &p));
+  STEP(stack_report_missing(&s));
   kugel_plot_volume_opts plot = {.size = sizeof plot,
                                  .colors = o->colors.s,
                                  .width = (int32_t)o->width.n,

@@ -9,6 +9,7 @@
 #include <kugel/io.h>
 #include "common/ranks.h"
 #include "volume/convolution.h"
+#include "volume/finite.h"
 #include "volume/partial.h"
 
 void convolution_close(convolution *v)
@@ -174,6 +175,8 @@ typedef struct box_work {
   partial *kept; /* NULL: boxes go to the output */
   kugel_dtype from, to;
   int64_t t, channel_in, channel_out, volume, m[3];
+  int mode; /* of not_finite */
+  int64_t not_finite;
   double volume_bytes;
   char error[4500];
 } box_work;
@@ -188,8 +191,13 @@ static int read_box(void *user, const int64_t *lo, const int64_t *n, void *value
 {
   box_work *w = user;
   kugel_array box = {values, {KUGEL_CPU, 0}, 3, w->from, (int64_t *)n, NULL, 0};
-  return kugel_image_read(w->in->image, w->t, w->channel_in, lo, n, &box) ? complain(w, kugel_last_error())
-                                                                          : 0;
+  if (kugel_image_read(w->in->image, w->t, w->channel_in, lo, n, &box))
+    return complain(w, kugel_last_error());
+  finite_box f = {.path = w->in->path, .type = w->from, .mode = w->mode, .count = w->not_finite};
+  if (finite_check(&f, lo, n, values))
+    return complain(w, f.text);
+  w->not_finite = f.count;
+  return 0;
 }
 
 static int write_box(void *user, const int64_t *lo, const int64_t *n, const void *values)
@@ -259,6 +267,7 @@ static int run_volume(convolution *v, passage *p, box_work *w)
                                    .clipped = &clipped};
   kugel_status status = kugel_volume_stream(v->plans[which], &opts);
   p->clipped += clipped;
+  p->not_finite = w->not_finite;
   if (interrupted())
     return fail_interrupted();
   if (status && w->error[0])
@@ -364,7 +373,12 @@ static int run_kept(convolution *v, passage *p, box_work *w)
 int convolution_run(convolution *v, passage *p)
 {
   const int64_t *m = p->opts->shape + 2;
-  box_work w = {.in = p->in, .from = stream_type(p->in->info.dtype), .to = stream_type(p->opts->dtype)};
+  box_work w = {.in = p->in,
+                .from = stream_type(p->in->info.dtype),
+                .to = stream_type(p->opts->dtype),
+                .mode = v->not_finite};
+  if (w.from.code == KUGEL_FLOAT && w.from.bits == 16) /* so that NaN is seen */
+    w.from = KUGEL_F32;
   memcpy(w.m, m, sizeof w.m);
   w.volume_bytes = (double)m[0] * (double)m[1] * (double)m[2] * w.to.bits / 8;
   if (v->resume)

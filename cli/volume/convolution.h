@@ -15,6 +15,7 @@ typedef struct convolution {
   int64_t n[3];              /* of the plans */
   double limit;              /* bytes that the work may take, 0: any */
   bool resume;
+  int not_finite; /* NaN and infinite voxels: 0 is a failure, 1 they count as 0, 2 they stay */
 } convolution;
 
 void convolution_close(convolution *v);
@@ -34,8 +35,8 @@ typedef struct passage {
   int64_t first;
   const char *target;
   const kugel_image_opts *opts;
-  const char *words; /* options on which results depend */
-  int64_t clipped;
+  const char *words;           /* options on which results depend */
+  int64_t clipped, not_finite; /* receive how many results saturated, how many voxels are NaN or infinite */
 } passage;
 int convolution_run(convolution *v, passage *p);
 

@@ -278,6 +278,17 @@ static int describe_channel(const stack *s, int64_t c)
   return EXIT_DONE;
 }
 
+int stack_report_missing(const stack *in)
+{
+  kugel_image_info info = {.size = sizeof info};
+  LIB(kugel_image_get_info(in->image, &info));
+  if (info.missing)
+    fact("missing", "%lld chunks that were read are not in %s: they count as the fill value",
+         (long long)info.missing, in->path);
+  json_int("missing_chunks", info.missing);
+  return EXIT_DONE;
+}
+
 int describe_stack(const char *path, bool stats)
 {
   STACK s = {0};
@@ -308,5 +319,5 @@ int describe_stack(const char *path, bool stats)
   for (int64_t c = 0; c < s.info.shape[1]; c++)
     STEP(describe_channel(&s, c));
   json_end();
-  return EXIT_DONE;
+  return stack_report_missing(&s);
 }

@@ -37,6 +37,9 @@ double stack_bytes(const kugel_image_info *info);
 kugel_dtype stack_choose_type(int64_t choice, kugel_dtype keep);
 #define STACK_COMPRESSIONS "auto|none|deflate|lzw|packbits|zstd|blosc|lz4"
 
+/* Says how many chunks that were read are not there. */
+int stack_report_missing(const stack *in);
+
 /* Planes of a slab of about 64 MB, whole pieces of the file. */
 int64_t stack_slab(const kugel_image_info *info);
 

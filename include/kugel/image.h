@@ -96,6 +96,7 @@ typedef struct kugel_image_info {
   const char *unit;                 /* of lengths, as in the file, "" if there is none */
   const char *const *channel_names; /* [shape[1]], "" where there is none */
   const char *text;                 /* the metadata as text: ImageDescription, attributes, header; "" if none */
+  int64_t missing; /* chunks of a Zarr that were read as its fill value, since they are not there, since the stack was opened */
 } kugel_image_info;
 
 /// Opens a stack. The contents decide which format it is.

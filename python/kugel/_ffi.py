@@ -744,6 +744,7 @@ STRUCTS = {
         ("unit", "c_char_p"),
         ("channel_names", "c_void_p"),
         ("text", "c_char_p"),
+        ("missing", "c_int64"),
     ),
     "kugel_image_opts": (
         ("size", "c_size_t"),

@@ -109,6 +109,7 @@ kugel_status kugel_image_get_info(const kugel_image *im, kugel_image_info *out)
   KUGEL_CHECK(im, KUGEL_EINVAL, "image is NULL");
   kugel_image_info info = im->info;
   info.clipped = atomic_load(&im->clipped);
+  info.missing = atomic_load(&im->missing);
   info.format_name = im->format_name;
   info.compression = im->compression;
   info.unit = im->unit;

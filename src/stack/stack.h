@@ -28,7 +28,7 @@ struct kugel_image {
   char *text;
   char (*names)[KUGEL__NAME_BYTES]; // [shape[1]]
   const char **name_list;
-  atomic_llong clipped;
+  atomic_llong clipped, missing;
 
   /* Pieces: those of a grid over the five axes. `read` decodes one to `buffer` in this machine's byte order; element
    * [t, c, z, y, x] of the piece lies at the sum of index * stride elements. */

@@ -35,8 +35,9 @@ kugel_status kugel__zarr_key(const kugel_image *im, const kugel__zarr *z, const 
 
 /* ---- chunks ---- */
 
-static void fill(const kugel_image *im, const kugel__zarr *z, char *buffer)
+static void fill(kugel_image *im, const kugel__zarr *z, char *buffer)
 {
+  atomic_fetch_add(&im->missing, 1);
   size_t size = kugel__stack_bytes(im);
   for (size_t i = 0; i < im->piece_bytes; i += size)
     memcpy(buffer + i, z->fill, size);

@@ -2,6 +2,7 @@
 """Stacks of images: kugel convert, mip, convolve and info."""
 import os
 import struct
+import math
 import npyfile
 from harness import *
 
@@ -96,6 +97,34 @@ def depths():
     assert not os.path.exists("no.npy")
 
 
+def nothing_passes_silently():
+    """NaN, which would spread, and chunks that are lost are said."""
+    npyfile.write("h.npy", (3, 3, 3), [1] * 27, "<f4")
+    values = [1.0] * 5 * 6 * 7
+    values[(2 * 6 + 3) * 7 + 4] = math.nan
+    values[0] = math.inf
+    for dtype in "<f4", "<f8":
+        npyfile.write("x.npy", (5, 6, 7), values, dtype)
+        refused(1, "convolve", "x.npy", "h.npy", "y.npy", says="x.npy is inf at voxel 0, 0, 0")
+        assert not os.path.exists("y.npy")
+    r = ok("convolve", "x.npy", "h.npy", "y.npy", "--nan", "zero", "--json").json["images"][0]
+    y = npyfile.read("y.npy")[1]
+    assert r["not_finite"] == 2 and abs(y[0] - 7) < 1e-5 and abs(y[(2 * 6 + 3) * 7 + 4] - 26) < 1e-5
+    r = ok("convolve", "x.npy", "h.npy", "z.npy", "--nan", "keep")
+    assert "2 voxels read are NaN or infinite" in r.out and all(math.isnan(v) for v in npyfile.read("z.npy")[1])
+    npyfile.write("x.npy", (4, 6, 7), [3] * 4 * 6 * 7, "<i4")
+    ok("convert", "x.npy", "x.ome.zarr", "--chunk", "2,6,7")
+    assert "missing" not in ok("info", "x.ome.zarr", "--stats").out
+    chunks = sorted(os.path.join(d, f) for d, _, names in os.walk("x.ome.zarr/0/c") for f in names)
+    assert len(chunks) == 2
+    os.remove(chunks[1])
+    r = ok("info", "x.ome.zarr", "--stats", "--json").json
+    assert r["files"][0]["missing_chunks"] == 1 if "files" in r else r["missing_chunks"] == 1, r
+    for words in ["convolve", "x.ome.zarr", "h.npy", "c.npy"], ["deconvolve", "x.ome.zarr", "h.npy", "d.npy", "--iter", 1], \
+            ["convert", "x.ome.zarr", "e.npy"], ["mip", "x.ome.zarr", "m.png"]:
+        assert "1 chunks that were read are not in x.ome.zarr" in ok(*words).out, words
+
+
 def info_of_what_is_no_stack():
     """By its name it should be one: what is wrong is said of a stack, not of FITS."""
     for name, data, says in ("junk.tif", b"hello", "not a stack that can be read"), ("cut.tif", b"II*\0\x08", "is damaged"), \
@@ -106,4 +135,4 @@ def info_of_what_is_no_stack():
         assert "FITS" not in r.err, r.err
 
 
-main([info_of_what_is_no_stack, info, convert, mip, convolve, arrays, depths])
+main([nothing_passes_silently, info_of_what_is_no_stack, info, convert, mip, convolve, arrays, depths])
