@@ -138,6 +138,8 @@ def foreign(a: Any) -> Any:
     """Foreign of an array in device memory; None if it is in host memory."""
     if isinstance(a, np.ndarray):
         return None
+    if isinstance(a, Foreign):
+        return a
     if isinstance(a, DeviceArray):
         where = a._context
         return Foreign(a, make_view(a._handle.address, where.type, where.id, dtype_of(a.dtype), a.shape, None, a),
@@ -152,6 +154,12 @@ def foreign(a: Any) -> Any:
     return None
 
 
+def device_name(a: Any) -> str:
+    """Of a Foreign: "cuda:0"."""
+    where = a.view.device
+    return f"{ {_ffi.KUGEL_CUDA: 'cuda', _ffi.KUGEL_OPENCL: 'opencl'}[where.type]}:{where.id}"
+
+
 def empty_like(a: Any, shape: Any, dtype: Any, zero: bool) -> Any:
     """An array of the kind of the device array `a`: of PyTorch, CuPy, or Kugel."""
     library = type(a.owner).__module__.split(".")[0]
@@ -161,8 +169,7 @@ def empty_like(a: Any, shape: Any, dtype: Any, zero: bool) -> Any:
         if library == "torch":
             return make(shape, dtype=getattr(module, np.dtype(dtype).name), device=a.owner.device)
         return make(shape, dtype)
-    name = {_ffi.KUGEL_CUDA: "cuda", _ffi.KUGEL_OPENCL: "opencl"}[a.view.device.type]
-    out = DeviceArray(shape, dtype, f"{name}:{a.view.device.id}")
+    out = DeviceArray(shape, dtype, device_name(a))
     if zero:
         lib.kugel_device_fill(out._context.address, out._handle.address, 0, 0, out.nbytes, None)
     return out

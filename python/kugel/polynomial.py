@@ -13,20 +13,24 @@
     p = kugel.polynomial.cheb2leg(c)
 
 Functions are orthonormal; P_l^m are without the Condon-Shortley phase. All transforms are linear maps with real matrices.
-Arrays of NumPy, PyTorch (on the CPU) and JAX (on the CPU) give results of their kind; those of PyTorch and JAX have derivatives of any order,
+Arrays of NumPy, PyTorch and JAX give results of their kind; those of PyTorch and JAX have derivatives of any order,
 by the adjoints, and work under torch.func, torch.compile, jax.jit, grad, jvp and vmap. Keep a plan for as long as functions that were
 compiled with it.
+
+Jones-Worland, associated Legendre and ultraspherical plans transform arrays in a device's memory (DeviceArray, CuPy, PyTorch, JAX, the CUDA
+array interface, DLPack) there, with any strides and on the array's stream; results stay there. A plan makes its twin on that device when it
+first meets one. With device="cuda:0" (or "opencl:0") host arrays travel to that device, too.
 """
 from __future__ import annotations
 
 import ctypes
-import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, lib, long_call, options, view, writable
+from ._lib import lib, options
+from ._linear import LinearPlan
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,63 +67,7 @@ def _list(name, values):
     return np.ascontiguousarray(np.atleast_1d(a), np.int64), a.ndim == 0
 
 
-_OTHER = {"synthesis": "synthesis_adjoint", "synthesis_adjoint": "synthesis", "analysis": "analysis_adjoint",
-          "analysis_adjoint": "analysis", "execute": "adjoint", "adjoint": "execute"}
-
-
-class _Plan:
-    """What all plans do with arrays: linear maps of real matrices, named by verbs, of which _OTHER is the transpose."""
-
-    _prefix = ""  # of the library's functions
-    dtype = np.dtype(np.float64)
-
-    def _make(self, opts):
-        out = ctypes.c_void_p()
-        long_call(getattr(lib, self._prefix + "_create"), None, ctypes.byref(opts), ctypes.byref(out))
-        self._handle = Handle(out.value, getattr(lib, self._prefix + "_destroy"))
-
-    def _shapes(self, verb):
-        """Trailing axes of what a verb reads and of what it writes."""
-        to_values = verb in ("synthesis", "analysis_adjoint")
-        return (self._coefficients, self._values) if to_values else (self._values, self._coefficients)
-
-    def _apply(self, verb, x, words=(), out=None):
-        """A verb on an array of NumPy, PyTorch or JAX; the latter two with derivatives."""
-        kind = type(x).__module__.split(".")[0]
-        if kind in ("torch", "jax", "jaxlib"):
-            if out is not None:
-                raise ValueError("out is for arrays of NumPy: leave it out")
-            library = importlib.import_module(f".{'torch' if kind == 'torch' else 'jax'}.linear", __package__)
-            return library.apply(self, verb, x, words)
-        return self._run(getattr(lib, f"{self._prefix}_{verb}"), words, x, *self._shapes(verb), out)
-
-    def _run(self, function, words, x, given, made, out=None):
-        x = np.asarray(x)
-        complex_ = x.dtype.kind == "c"
-        dtype = np.result_type(self.dtype, np.complex64) if complex_ else self.dtype
-        x = x.astype(dtype, copy=False)
-        if x.ndim < len(given):
-            raise ValueError(f"the array has {x.ndim} axes, at least {len(given)} are needed")
-        shape = x.shape[:x.ndim - len(given)] + made
-        if out is None:
-            out = np.empty(shape, dtype)
-        elif not isinstance(out, np.ndarray) or out.dtype != dtype or out.shape != shape:
-            raise ValueError(f"out must be an array {shape} of dtype {dtype}")
-        writable(out, "out")
-        a, b = (_parts(v) if complex_ else v for v in (x, out))
-        if self._inner:  # the library's axis of systems
-            a, b = a[..., None, :], b[..., None, :] if made else b[..., None]
-        long_call(function, self._handle.address, *words, view(a), view(b), None)
-        return out
-
-
-def _parts(a):
-    """Real and imaginary parts of a complex array as a first axis of 2, in the same memory."""
-    real = a.real
-    return np.lib.stride_tricks.as_strided(real, (2,) + a.shape, (real.itemsize,) + a.strides, writeable=a.flags.writeable)
-
-
-class JonesWorland(_Plan):
+class JonesWorland(LinearPlan):
     """Transforms between n coefficients of W_n^l and values at nr radii.
 
     l:             degree, or a list of degrees, one system each (or `multiplicity` systems each, one after another)
@@ -130,13 +78,14 @@ class JonesWorland(_Plan):
     radii:         evaluate at these radii of [0, 1] instead; no analysis
     engine:        "auto", "connection", "dense" or "quadrature"
     energy:        True: make the tables of .energy()
+    device:        where transforms run: "cpu", "cuda:0", "opencl:0", "auto"; energy() is on the CPU
     """
 
     _prefix = "kugel_jwt"
 
     def __init__(self, l: int, n: int, nr: int | None = None, *, type: str = "chebyshev", norm: str = "unity", multiplicity: Any = None,
                  nl: int | None = None, radii: npt.ArrayLike | None = None, engine: str = "auto", precision: str = "f64",
-                 energy: Any = False, max_table: int = 0, a: Any = 0.0, shift: float = 0.0) -> None:
+                 energy: Any = False, max_table: int = 0, a: Any = 0.0, shift: float = 0.0, device: str | None = None) -> None:
         degrees, one = _list("l", l)
         lists = {"l": degrees}
         for name, value in (("multiplicity", multiplicity), ("nl", nl)):
@@ -151,7 +100,7 @@ class JonesWorland(_Plan):
                        engine=_choice("engine", engine, _ENGINES), precision=_PRECISIONS[precision], n=int(n),
                        nr=int(nr or 0), blocks=len(degrees), energy=int(bool(energy)), max_table=int(max_table),
                        a=float(a), shift=float(shift), **lists)
-        self._make(opts)
+        self._make(opts, device)
         info = options(_ffi.kugel_jwt_info)
         lib.kugel_jwt_get_info(self._handle.address, info)
         #: coefficients, radii and systems; bytes of tables; degrees that go through tables
@@ -260,18 +209,19 @@ class WorlandBasis:
         return out
 
 
-class AssociatedLegendre(_Plan):
+class AssociatedLegendre(LinearPlan):
     """Transforms between coefficients of P_l^m by l, 0 ... lmax, and values at n colatitudes.
 
     m:      order, or a list of orders, one system each
     n:      colatitudes theta_i = pi (2 i + 1) / (2 n); None: lmax + 1, which is exact
     theta:  evaluate at these colatitudes instead; no analysis
+    device: as for JonesWorland
     """
 
     _prefix = "kugel_alt"
 
     def __init__(self, m: int, lmax: int, n: int | None = None, *, theta: npt.ArrayLike | None = None, multiplicity: Any = None,
-                 precision: str = "f64") -> None:
+                 precision: str = "f64", device: str | None = None) -> None:
         orders, one = _list("m", m)
         lists = {"m": orders}
         if multiplicity is not None:
@@ -283,7 +233,7 @@ class AssociatedLegendre(_Plan):
         self.dtype = np.dtype(np.float32 if _choice("precision", precision, _PRECISIONS) else np.float64)
         opts = options(_ffi.kugel_alt_opts, precision=_PRECISIONS[precision], lmax=int(lmax), blocks=len(orders), n=int(n or 0),
                        **lists)
-        self._make(opts)
+        self._make(opts, device)
         one = one and multiplicity is None
         self.lmax, self.n, self.systems = int(lmax), int(n or lmax + 1), systems
         self._inner, lead = one, () if one else (systems,)
@@ -308,7 +258,7 @@ class AssociatedLegendre(_Plan):
         return self._apply("analysis_adjoint", coefficients, out=out)
 
 
-class Zernike(_Plan):
+class Zernike(LinearPlan):
     """Transforms between coefficients of Zernike polynomials of degrees to nmax and values on a disk.
 
         t = Zernike(30)                                   # 496 coefficients; values [..., 16, 62] at t.r, t.phi
@@ -321,7 +271,7 @@ class Zernike(_Plan):
     r, phi:    evaluate at these points, 0 <= r <= 1, instead
     """
 
-    _prefix, _inner = "kugel_zernike", False
+    _prefix, _devices = "kugel_zernike", False
 
     def __init__(self, nmax: int, nr: int | None = None, nphi: int | None = None, *, norm: str = "noll", order: str = "osa", r: Any = None,
                  phi: npt.ArrayLike | None = None, precision: str = "f64") -> None:
@@ -371,7 +321,7 @@ class Zernike(_Plan):
         return self._apply("analysis_adjoint", coefficients, out=out)
 
 
-class Shell(_Plan):
+class Shell(LinearPlan):
     """Transforms between n Chebyshev coefficients and values at nr radii of a spherical shell.
 
         t = Shell(64, 0.35, 1.0)
@@ -383,7 +333,7 @@ class Shell(_Plan):
     norm:  "unity": orthonormal under dx / sqrt(1 - x^2); "natural": T_n(1) = 1
     """
 
-    _prefix, _inner = "kugel_shell", False
+    _prefix, _devices = "kugel_shell", False
 
     def __init__(self, n: int, inner: float, outer: float, nr: int | None = None, *, norm: str = "unity", precision: str = "f64") -> None:
         self.dtype = np.dtype(np.float32 if _choice("precision", precision, _PRECISIONS) else np.float64)
@@ -412,17 +362,18 @@ class Shell(_Plan):
         return self._apply("analysis_adjoint", coefficients, out=out)
 
 
-class Ultraspherical(_Plan):
+class Ultraspherical(LinearPlan):
     """Changes n coefficients of C_n^(lam) to those of C_n^(mu); 0: Chebyshev's T_n, 1/2: Legendre's P_n, 1: Chebyshev's U_n.
 
-    method: "auto", "direct" or "fast"
+    method: "auto", "direct" or "fast", which is the CPU's
+    device: as for JonesWorland
     """
 
-    _prefix, _inner = "kugel_ultra", False
+    _prefix = "kugel_ultra"
 
-    def __init__(self, n: int, lam: float, mu: float, *, method: str = "auto") -> None:
+    def __init__(self, n: int, lam: float, mu: float, *, method: str = "auto", device: str | None = None) -> None:
         self._make(options(_ffi.kugel_ultra_opts, n=int(n), to=float(mu), method=_choice("method", method, _METHODS),
-                           **{"from": float(lam)}))
+                           **{"from": float(lam)}), device)
         self.n = int(n)
         self._coefficients = self._values = (self.n,)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kugel.jax.Lens and kugel.jax.stencil: derivatives against differences and dense matrices, jit, vmap, refusals."""
+import json
+
 import numpy as np
 import pytest
 
@@ -79,3 +81,54 @@ def test_advance(method):
     assert np.abs(np.ravel(got) - matrix @ data.ravel()).max() < 1e-13 * np.abs(matrix).sum()
     both = jax.vmap(lambda s: kugel.jax.stencil.advance(plan, s, 0.1, 5, method))(jnp.stack([state, 2 * state]))
     assert np.allclose(both[1], 2 * both[0], rtol=0, atol=1e-12) and np.array_equal(both[0], last)
+
+
+class _Side:
+    """A buffer of a call from XLA: an array of a device in the place of CUDA's."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def there(self, index, stream):
+        assert (index, stream) == (0, 7)
+        return kugel.arrays.foreign(self.array)
+
+
+class _Call:
+    def __init__(self, words, x, out):
+        self.attributes, self.arguments, self.results = {"words": json.dumps(words)}, [_Side(x)], [_Side(out)]
+
+    def device(self):
+        return 0
+
+    def stream(self):
+        return 7
+
+
+DEVICES = [d["name"] for d in kugel.devices() if d["available"] and d["kernels"] and d["fp64"]]
+
+
+@pytest.mark.skipif(not DEVICES, reason="no device that runs kernels")
+def test_calls_for_devices(monkeypatch):
+    """What XLA's calls on CUDA devices do, on the first device of this machine."""
+    from kugel.jax import ball, linear
+    there = DEVICES[0]
+    plan = kugel.polynomial.AssociatedLegendre([1, 2], 8)
+    x = RNG.normal(size=(3, 2, 9)) + 1j * RNG.normal(size=(3, 2, 9))
+    linear.apply(plan, "synthesis", jnp.asarray(x), ())
+    out = kugel.DeviceArray(np.zeros((3, 2, 9), complex), device=there)
+    linear._launch(_Call([linear._names[plan], "synthesis", []], kugel.DeviceArray(x, device=there), out))
+    assert np.abs(out.get() - plan.synthesis(x)).max() < 1e-14
+
+    own = ball._on
+    monkeypatch.setattr(ball, "_on", lambda name, device: own(name, {"cuda:0": there}[device]))
+    b = kugel.jax.Ball(5, 4, vectors=True)
+    v = RNG.normal(size=(3, b.plan.nlm, b.plan.n)) + 1j * RNG.normal(size=(3, b.plan.nlm, b.plan.n))
+    u = b.plan.synthesis(v, "vector")
+    for verb, kind, transposed, x, want in (("synthesis", "vector", False, v, u), ("analysis", "vector", False, u, b.plan.analysis(u, "vector")),
+                                            ("synthesis", "vector", True, u, b.plan.synthesis_adjoint(u, "vector")), ("curl", "", False, v, b.plan.curl(v)),
+                                            ("div", "", True, v[0], b.plan.apply("div", v[0], adjoint=True))):
+        out = kugel.DeviceArray(np.zeros_like(want), device=there)
+        ball._launch(_Call([b._name, verb, kind, transposed], kugel.DeviceArray(x, device=there), out))
+        assert np.abs(out.get() - want).max() < 1e-13 * np.abs(want).max()
+    assert list(ball._twins[b.plan]) == [there]

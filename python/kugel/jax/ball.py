@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Transforms in the ball as a primitive of JAX, transposed by their adjoints; on the CPU."""
+"""Transforms in the ball as a primitive of JAX, transposed by their adjoints."""
 from __future__ import annotations
 
 import itertools
@@ -15,6 +15,7 @@ from ..ball import _OPERATORS, Ball as _Plan
 from . import primitive, xla
 
 _alive, _names, _numbers = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary(), itertools.count()
+_made, _twins = weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()  # arguments of plans; the same plans on devices
 
 
 def _shapes(name, verb, kind, transposed):
@@ -28,24 +29,39 @@ def _shapes(name, verb, kind, transposed):
     return shapes[::-1] if transposed != (verb == "analysis") else shapes
 
 
-def _run(plan, x, verb, kind, transposed):
-    """JAX pairs complex numbers by Re(a b); the plan's adjoints by Re(conj(a) b), rows of m > 0 twice."""
+def _run(plan, verb, kind, transposed, x, **out):
     if verb in _OPERATORS:
-        return plan.apply(verb, x, adjoint=transposed)
-    weight = (1 + (plan.m > 0))[:, None].astype(plan._real)
-    if verb == "synthesis":
-        return (plan.synthesis_adjoint(x, kind) * weight).conj() if transposed else plan.synthesis(x, kind)
-    return plan.analysis_adjoint(x.conj() / weight, kind) if transposed else plan.analysis(x, kind)
+        return plan.apply(verb, x, adjoint=transposed, **out)
+    return getattr(plan, verb + "_adjoint" if transposed else verb)(x, kind, **out)
 
 
 def _compute(call):
     out, (name, *words) = call.results[0].array(), json.loads(call.attributes["words"])
     if out.size:
-        out[...] = _run(_alive[name], call.arguments[0].array(), *words)
+        out[...] = _run(_alive[name], *words, call.arguments[0].array())
 
 
-_on_host = xla.handler(_compute)  # to be kept
+def _launch(call):
+    (name, *words), index = json.loads(call.attributes["words"]), call.device()
+    x, out = (b.there(index, call.stream() or 0) for b in (call.arguments[0], call.results[0]))
+    if 0 not in out.shape:
+        _run(_on(name, f"cuda:{index}"), *words, x, out=out)
+
+
+def _on(name, device):
+    """The plan on a device, which is made once."""
+    plan = _alive[name]
+    if plan.device == device:
+        return plan
+    if device not in _twins[plan]:
+        args, keys = _made[plan]
+        _twins[plan][device] = _Plan(*args, **{**keys, "device": device})
+    return _twins[plan][device]
+
+
+_on_host, _on_device = xla.handler(_compute), xla.handler(_launch)  # to be kept
 jax.ffi.register_ffi_target("kugel_ball", jax.ffi.pycapsule(_on_host), platform="cpu")
+jax.ffi.register_ffi_target("kugel_ball", jax.ffi.pycapsule(_on_device), platform="CUDA")
 
 _linear = primitive.made("kugel_ball")
 
@@ -79,15 +95,22 @@ batching.primitive_batchers[_linear] = _batch
 
 
 def _called(x, *, name, verb, kind, transposed):
+    """JAX pairs complex numbers by Re(a b); the plan's adjoints by Re(conj(a) b), rows of m > 0 twice."""
+    plan = _alive[name]
+    turned = transposed and verb not in _OPERATORS
+    twice = (1 + (plan.m > 0))[:, None].astype(plan._real)
     call = jax.ffi.ffi_call("kugel_ball", jax.ShapeDtypeStruct(*_result(x, name, verb, kind, transposed)))
-    return call(x, words=json.dumps([name, verb, kind, transposed]))
+    out = call(x.conj() / twice if turned and verb == "analysis" else x, words=json.dumps([name, verb, kind, transposed]))
+    return (out * twice).conj() if turned and verb == "synthesis" else out
 
 
-primitive.lower(_linear, "cpu", _called, lambda x, **words: [(d, d) for d in range(x.ndim - len(_shapes(**words)[0]))])
+for _platform in ("cpu", "cuda"):
+    primitive.lower(_linear, _platform, _called, lambda x, **words: [(d, d) for d in range(x.ndim - len(_shapes(**words)[0]))])
 
 
 class Ball:
-    """kugel.ball.Ball for arrays of JAX on the CPU: the same arguments and shapes, under jit, vmap, jvp, vjp.
+    """kugel.ball.Ball for arrays of JAX: the same arguments and shapes, under jit, vmap, jvp, vjp, on the CPU and on CUDA devices,
+    by a plan for each that is made when the first array comes.
 
         ball = kugel.jax.Ball(lmax=31, n=20, vectors=True)
         energy = lambda c: (ball.synthesis(ball.apply("grad", c), "vector") ** 2).sum()
@@ -101,7 +124,7 @@ class Ball:
         self.plan = _Plan(*args, **keys)
         self._axis = -1 - len(self.plan.shape)  # of components on the grid
         self._name = _names[self.plan] = str(next(_numbers))
-        _alive[self._name] = self.plan
+        _alive[self._name], _made[self.plan], _twins[self.plan] = self.plan, (args, keys), {}
 
     def _bind(self, x, verb, kind="scalar"):
         x, real = jnp.asarray(x), jnp.dtype(self.plan._real)

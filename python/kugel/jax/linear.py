@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints. They compute on the CPU: arrays of GPUs
-travel to host memory and back."""
+"""The plans of kugel.polynomial as a primitive of JAX, transposed by their adjoints; on the CPU and on CUDA devices, to which
+those plans that run on the CPU alone fetch and send their arrays."""
 import itertools
 import json
 import weakref
@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax.interpreters import ad, batching
 
-from ..polynomial import _OTHER
+from .._linear import OTHER as _OTHER
 from . import primitive, xla
 
 _alive, _names, _numbers = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary(), itertools.count()
@@ -18,11 +18,19 @@ _alive, _names, _numbers = weakref.WeakValueDictionary(), weakref.WeakKeyDiction
 def _compute(call):
     out, (name, verb, words) = call.results[0].array(), json.loads(call.attributes["words"])
     if out.size:
-        out[...] = _alive[name]._apply(verb, call.arguments[0].array(), words)
+        out[...] = _alive[name]._compute(verb, call.arguments[0].array(), words)
 
 
-_on_host = xla.handler(_compute)  # to be kept
+def _launch(call):
+    (name, verb, words), index = json.loads(call.attributes["words"]), call.device()
+    x, out = (b.there(index, call.stream() or 0) for b in (call.arguments[0], call.results[0]))
+    if 0 not in out.shape:
+        _alive[name]._compute(verb, x, words, out)
+
+
+_on_host, _on_device = xla.handler(_compute), xla.handler(_launch)  # to be kept
 jax.ffi.register_ffi_target("kugel_polynomial", jax.ffi.pycapsule(_on_host), platform="cpu")
+jax.ffi.register_ffi_target("kugel_polynomial", jax.ffi.pycapsule(_on_device), platform="CUDA")
 
 _linear = primitive.made("kugel_polynomial")
 
@@ -61,15 +69,27 @@ def _batches(x, *, name, verb, words):
 
 
 def _on_numpy(a, *, name, verb, words):
-    return _alive[name]._apply(verb, a, list(words))
+    return _alive[name]._compute(verb, a, list(words))
 
 
 def _shape_of(x, *, name, verb, words):
     return _shape(x, name, verb)
 
 
+_fetched = primitive.through_host(_on_numpy, _shape_of)
+
+
+def _called_there(x, **words):
+    """Where the library wants arrays of the plan's precision."""
+    plan = _alive[words["name"]]
+    if not plan._devices or (plan.dtype.itemsize == 8 and not jax.config.jax_enable_x64):
+        return _fetched(x, **words)
+    dtype = jnp.result_type(plan.dtype, jnp.complex64) if jnp.iscomplexobj(x) else plan.dtype
+    return _called(x.astype(dtype), **words).astype(x.dtype)
+
+
 primitive.lower(_linear, "cpu", _called, _batches)
-primitive.lower(_linear, "cuda", primitive.through_host(_on_numpy, _shape_of), _batches)
+primitive.lower(_linear, "cuda", _called_there, _batches)
 
 
 def apply(plan, verb, x, words):

@@ -8,6 +8,10 @@ from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size
 
 import numpy as np
 
+from .. import _ffi
+from .._lib import dtype_of
+from ..arrays import Foreign, make_view
+
 _DTYPES = {4: np.int32, 5: np.int64, 11: np.float32, 12: np.float64, 15: np.complex64, 18: np.complex128}
 _SCALAR, _STRING = 3, 4
 _EXECUTE = 3
@@ -55,6 +59,12 @@ class Buffer:
             return np.empty(self.shape, self.dtype)
         memory = (ctypes.c_char * (count * self.dtype.itemsize)).from_address(self.address)
         return np.frombuffer(memory, self.dtype).reshape(self.shape)
+
+
+    def there(self, index, stream):
+        """The array in the memory of a CUDA device, as the plans of kugel accept it."""
+        view = make_view(self.address, _ffi.KUGEL_CUDA, index, dtype_of(self.dtype), self.shape, None, self)
+        return Foreign(self, view, self.shape, self.dtype, stream)
 
 
 class Call:

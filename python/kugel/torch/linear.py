@@ -5,9 +5,10 @@ import weakref
 
 import torch
 
-from ..polynomial import _OTHER
+from .._linear import OTHER as _OTHER
 
 _alive, _names, _numbers = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary(), itertools.count()
+_DTYPES = {(4, False): torch.float32, (8, False): torch.float64, (4, True): torch.complex64, (8, True): torch.complex128}
 
 
 def _name(plan):
@@ -19,10 +20,12 @@ def _name(plan):
 
 @torch.library.custom_op("kugel::polynomial", mutates_args=())
 def _polynomial(x: torch.Tensor, name: str, verb: str, words: list[int]) -> torch.Tensor:
+    plan, dtype, x = _alive[name], x.dtype, x.detach().resolve_conj().resolve_neg()
+    if x.is_cuda:
+        return plan._compute(verb, x.to(_DTYPES[plan.dtype.itemsize, x.is_complex()]), words).to(dtype)
     if x.device.type != "cpu":
-        raise NotImplementedError(f"the tensor is on {x.device}; these transforms run on the CPU")
-    out = _alive[name]._apply(verb, x.detach().resolve_conj().resolve_neg().numpy(), words)
-    return torch.from_numpy(out).to(x.dtype)
+        raise NotImplementedError(f"the tensor is on {x.device}; these transforms run on the CPU and on CUDA devices")
+    return torch.from_numpy(plan._compute(verb, x.numpy(), words)).to(dtype)
 
 
 @_polynomial.register_fake
