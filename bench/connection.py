@@ -2,7 +2,7 @@
 """Spherical-harmonic transforms by rotations between orders (engine connection) beside the recurrence in the degree.
 
 On Fejer 1 grids of L + 1 rings and 2 L + 2 longitudes: both engines of kugel.SHT and ducc0 ("F1"). On Gauss grids of as many rings:
-the recurrence and ducc0 ("GL"). Times: scalar fields, random coefficients. Errors: of coefficients there and back, root mean square and
+the recurrence and ducc0 ("GL"). Times: scalar fields, or with --spin S maps of that spin, random coefficients. Errors: of coefficients there and back, root mean square and
 largest; and of the synthesis of single orders, largest over largest value, against sums in 60 digits on the first six rings, the
 middle ones and some between (--orders; needs gmpy2).
 
@@ -18,6 +18,7 @@ import side
 parser = side.options(__doc__, only=False)
 parser.add_argument("--lmax", type=int, nargs="*", default=[63, 127, 255, 511, 1023, 2047])
 parser.add_argument("--orders", type=int, nargs="*", default=[0, 1, 10, 100, 512, 1000], help="orders of the errors at L = 1023")
+parser.add_argument("--spin", type=int, default=0, help="of the fields whose transforms are timed")
 parser.add_argument("--fasttransforms", metavar="LIBRARY")
 args = side.arguments(parser, lmax=[31], orders=[0, 3])
 kugel = side.load(args.threads)
@@ -29,32 +30,35 @@ gmpy2 = side.rival("gmpy2", args)
 rng = np.random.default_rng(1)
 
 
-def random_alm(lmax):
+def random_alm(lmax, spin):
+    """[sets, nalm], zero below the spin."""
     n = (lmax + 1) * (lmax + 2) // 2
-    alm = rng.standard_normal(n) + 1j * rng.standard_normal(n)
-    alm[:lmax + 1] = alm[:lmax + 1].real
+    alm = rng.standard_normal((2 if spin else 1, n)) + 1j * rng.standard_normal((2 if spin else 1, n))
+    alm[:, :lmax + 1] = alm[:, :lmax + 1].real
+    alm[:, np.concatenate([np.arange(m, lmax + 1) for m in range(lmax + 1)]) < spin] = 0
     return alm
 
 
 def times(lmax, table):
     n = lmax + 1
-    alm = random_alm(lmax)
-    plans = {"connection": kugel.SHT(kugel.Grid.fejer1(n, 2 * n), lmax, bad_pixels="pass", engine="connection"),
-             "recurrence": kugel.SHT(kugel.Grid.fejer1(n, 2 * n), lmax, bad_pixels="pass"),
-             "recurrence, Gauss": kugel.SHT(kugel.Grid.gauss(n, 2 * n), lmax, bad_pixels="pass")}
+    sets, words = random_alm(lmax, args.spin), dict(spin=args.spin, bad_pixels="pass")
+    alm = sets if args.spin else sets[0]
+    plans = {"connection": kugel.SHT(kugel.Grid.fejer1(n, 2 * n), lmax, engine="connection", **words),
+             "recurrence": kugel.SHT(kugel.Grid.fejer1(n, 2 * n), lmax, **words),
+             "recurrence, Gauss": kugel.SHT(kugel.Grid.gauss(n, 2 * n), lmax, **words)}
     maps = {k: p.synthesis(alm) for k, p in plans.items()}
     back = {k: p.analysis(maps[k]) for k, p in plans.items()}
     forth = {k: (lambda k=k: plans[k].synthesis(alm, out=maps[k])) for k in plans}
     home = {k: (lambda k=k: plans[k].analysis(maps[k], out=back[k])) for k in plans}
     for kind in ("F1", "GL") if ducc0 else ():
         name = f"ducc0 {kind}"
-        maps[name], back[name] = np.zeros((1, n, 2 * n)), np.zeros((1, len(alm)), complex)
-        how = dict(spin=0, lmax=lmax, geometry=kind, nthreads=args.threads)
-        forth[name] = lambda name=name, how=how: ducc0.sht.synthesis_2d(alm=alm[None], map=maps[name], ntheta=n, nphi=2 * n, **how)
+        maps[name], back[name] = np.zeros((len(sets), n, 2 * n)), np.zeros_like(sets)
+        how = dict(spin=args.spin, lmax=lmax, geometry=kind, nthreads=args.threads)
+        forth[name] = lambda name=name, how=how: ducc0.sht.synthesis_2d(alm=sets, map=maps[name], ntheta=n, nphi=2 * n, **how)
         home[name] = lambda name=name, how=how: ducc0.sht.analysis_2d(map=maps[name], alm=back[name], **how)
     forward, backward = (side.seconds(calls, args.reps, args.threads, 0.05) for calls in (forth, home))
     for name in forward:
-        e = np.abs(back[name].ravel() - alm)
+        e = np.abs(back[name].ravel() - alm.ravel())
         table.row(lmax, name, 1e3 * forward[name], 1e3 * backward[name], forward["recurrence"] / forward[name],
                   backward["recurrence"] / backward[name], float(np.sqrt(np.mean(e**2))), float(e.max()))
 
@@ -82,7 +86,7 @@ def errors(lmax, orders):
             want[kind] = legendre(m, lmax, exact(c), cosine, sine, lambda v: gmpy2.sqrt(v)) * factor
         values = [(p.synthesis(alm).reshape(n, 2 * n)[some, 0], kind) for p, kind in plans]
         if ducc0:
-            theirs = ducc0.sht.synthesis_2d(alm=alm[None], spin=0, lmax=lmax, geometry="F1", ntheta=n, nphi=2 * n, nthreads=1)
+            theirs = ducc0.sht.synthesis_2d(alm=sets, spin=0, lmax=lmax, geometry="F1", ntheta=n, nphi=2 * n, nthreads=1)
             values.append((theirs[0, some, 0], "fejer1"))
         for got, kind in values:
             row.append(float(max(abs(exact(got) - want[kind])) / max(abs(want[kind]))))
@@ -140,4 +144,4 @@ if args.fasttransforms:
         chains(lmax, ft, table)
 if gmpy2 and not args.smoke:
     print()
-    errors(max(1023, *args.orders), args.orders)
+    errors(max([1023, *args.orders]), args.orders)

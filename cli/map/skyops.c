@@ -18,13 +18,10 @@ int healpix_grid(int64_t nside, kugel_grid **grid)
   return EXIT_DONE;
 }
 
-int engine_fits(int64_t engine, bool scalar)
+int engine_fits(int64_t engine)
 {
   if (engine != KUGEL_SHT_CONNECTION)
     return EXIT_DONE;
-  if (!scalar)
-    return fail_usage("--engine connection transforms scalar fields alone: give --no-pol, or --engine "
-                      "recurrence");
   kugel_device_info info = {.size = sizeof info};
   LIB(kugel_ctx_describe(run.ctx, &info));
   if (info.device.type != KUGEL_CPU)

@@ -61,8 +61,8 @@ typedef enum kugel_sht_engine {
   KUGEL_SHT_RECURRENCE = 0, /* recurrence in the degree, for all modes, grids and devices */
   /* Rotations between orders to the orders 0 and 1, and cosine series in theta (polynomial.h): to 1e-15 at every ring, near
    * the poles too, where the recurrence has up to 1e-16 lmax^2. Made for Fejer 1 grids, whose lmax + 1 rings it
-   * analyses without weights; other grids take a product with a table of nrings (lmax + 1) 16 bytes. Mode SCALAR, lmax to
-   * 16384, on the CPU. */
+   * analyses without weights; other grids take a product with a table of nrings (lmax + 1) 16 bytes. All modes, spins to
+   * 32, lmax to 16384, on the CPU. */
   KUGEL_SHT_CONNECTION = 1
 } kugel_sht_engine;
 
@@ -94,7 +94,7 @@ typedef struct kugel_sht_opts {
 /// @param[in]  opts  see kugel_sht_opts; the plan keeps the grid alive
 /// @param[out] out   the plan: immutable, any number of threads may execute it
 /// @errors KUGEL_EINVAL for values out of range; KUGEL_ENOTSUP for ring or pixel weights off HEALPix, and for
-///         KUGEL_SHT_CONNECTION in modes other than SCALAR and on devices; KUGEL_ENOMEM
+///         KUGEL_SHT_CONNECTION with spins above 32, over ranks and on devices; KUGEL_ENOMEM
 /// @cost   O(nrings + lmax) time and memory; pixel weights cost some transforms more. KUGEL_SHT_CONNECTION: 6 lmax^2 numbers,
 ///         and on other grids than Fejer 1 O(nrings lmax^2) time
 KUGEL_API kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out);
@@ -134,7 +134,8 @@ KUGEL_API kugel_status kugel_sht_get_info(const kugel_sht *plan, kugel_sht_info 
 ///         batches of three maps or more on NVIDIA GPUs of compute capability 9.0: below 1e-6 of a map's norm, because
 ///         the coefficients of an order m are rounded to 22 bits of the largest of them
 /// @cost   about 6 flops per coefficient and ring pair (10 for spin 1 and 2, 14 for T, E, B); modes m beyond a ring's
-///         Nyquist frequency are folded exactly. KUGEL_SHT_CONNECTION: lmax^3 / 3 rotations and lmax^3 / 2 products
+///         Nyquist frequency are folded exactly. KUGEL_SHT_CONNECTION: lmax^3 / 3 rotations and lmax^3 / 2 products;
+///         with spin four times the rotations and twice the products
 /// @cite   Ishioka2018 (recurrence), Schaeffer2013, ReineckeSeljebotn2013
 KUGEL_API kugel_status kugel_sht_synthesis(const kugel_sht *plan, const kugel_array *alm, const kugel_array *map,
                                            kugel_queue *queue);

@@ -65,6 +65,13 @@ void kugel__alt_space_use(const kugel__space *s, char *at, kugel__alt_tile *t);
 void kugel__alt_up(const kugel__alt_tile *t, int tiles, const kugel__rows *rows);
 void kugel__alt_down(const kugel__alt_tile *t, int tiles, const kugel__rows *rows);
 
+/* Their ends, between the rows of parity q of the base, order m0 = m[0] % 2, and values: x is added to the values, which are series
+ * until waves_up; waves_down makes series of values, then y is what parity q has of them. */
+void kugel__alt_series_up(const kugel__alt_tile *t, int tiles, int q);
+void kugel__alt_series_down(const kugel__alt_tile *t, int tiles, int q);
+void kugel__alt_waves_up(const kugel__alt_tile *t, int tiles);
+void kugel__alt_waves_down(const kugel__alt_tile *t, int tiles);
+
 enum {
   KUGEL__ALT_TILES =
       4 /* most tiles that take turns: with their tables they fit into a second cache to lmax = 1023 */

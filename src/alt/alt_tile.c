@@ -237,59 +237,81 @@ static int without(const kugel__alt_tile *t, int tiles, int q)
   return none;
 }
 
-void kugel__alt_up(const kugel__alt_tile *t, int tiles, const kugel__rows *rows)
+/* The matrix of parity q, to values or from them. */
+static kugel__matrix series(const kugel__alt_tile *t, int q, bool up)
 {
   const kugel_alt *p = t->plan;
-  int64_t m0 = t->m[0] % 2, size = p->lmax / 2 + 1;
+  int64_t m0 = t->m[0] % 2, size = p->lmax / 2 + 1, n = kugel__alt_rows(p->lmax, m0, q);
+  const void *forth = up ? p->matrix[m0][q] : p->back[m0][q], *back = up ? p->back[m0][q] : p->matrix[m0][q];
+  kugel__matrix points = table(p->points[m0][q], p->n, n, size, false);
+  if (points.a)
+    return up ? points : transposed(points);
+  return t->adjoint ? transposed(table(back, n, n, size, true)) : table(forth, n, n, size, true);
+}
+
+void kugel__alt_series_up(const kugel__alt_tile *t, int tiles, int q)
+{
+  const kugel_alt *p = t->plan;
+  bool points = p->points[0][0] != NULL;
+  product(t, tiles, series(t, q, true), false);
+  for (int i = 0; i < tiles; i++) {
+    if (points)
+      add(&t[i]);
+    for (int64_t k = 0; k < kugel__alt_rows(p->lmax, t->m[0] % 2, q) && !points; k++)
+      memcpy(row(t, t[i].values, 2 * k + q), row(t, t[i].y, k), line_of(t));
+  }
+}
+
+void kugel__alt_series_down(const kugel__alt_tile *t, int tiles, int q)
+{
+  const kugel_alt *p = t->plan;
+  bool points = p->points[0][0] != NULL;
+  for (int i = 0; i < tiles && !points; i++)
+    for (int64_t k = 0; k < kugel__alt_rows(p->lmax, t->m[0] % 2, q); k++)
+      memcpy(row(t, t[i].x, k), row(t, t[i].values, 2 * k + q), line_of(t));
+  product(t, tiles, series(t, q, false), points);
+}
+
+void kugel__alt_waves_up(const kugel__alt_tile *t, int tiles)
+{
+  for (int i = 0; i < tiles && !t->plan->points[0][0]; i++) {
+    if (t->adjoint && t->m[0] % 2 == 0) /* the transpose of DCT-II */
+      scale_first(&t[i], 2);
+    waves(&t[i], false, t->adjoint ? 1 / (double)t->plan->n : 1);
+  }
+}
+
+void kugel__alt_waves_down(const kugel__alt_tile *t, int tiles)
+{
+  for (int i = 0; i < tiles && !t->plan->points[0][0]; i++) {
+    waves(&t[i], true, t->adjoint ? 1 : 1 / (double)t->plan->n);
+    if (t->adjoint && t->m[0] % 2 == 0) /* the transpose of DCT-III */
+      scale_first(&t[i], 0.5);
+  }
+}
+
+void kugel__alt_up(const kugel__alt_tile *t, int tiles, const kugel__rows *rows)
+{
   for (int i = 0; i < tiles; i++)
-    memset(t[i].values, 0, (size_t)p->n * line_of(t));
+    memset(t[i].values, 0, (size_t)t->plan->n * line_of(t));
   for (int q = 0; q < 2; q++) {
     int none = without(t, tiles, q), some = tiles - none;
-    int64_t to = kugel__alt_rows(p->lmax, m0, q);
-    kugel__matrix a = t->adjoint ? transposed(table(p->back[m0][q], to, to, size, true))
-                                 : table(p->matrix[m0][q], to, to, size, true);
-    if (p->points[m0][q])
-      a = table(p->points[m0][q], p->n, to, size, false);
     if (!some)
       continue;
     lower_all(t + none, some, rows + none, q);
-    product(t + none, some, a, false);
-    for (int i = none; i < tiles; i++) {
-      if (p->points[m0][q])
-        add(&t[i]);
-      for (int64_t k = 0; k < to && !p->points[m0][q]; k++)
-        memcpy(row(t, t[i].values, 2 * k + q), row(t, t[i].y, k), line_of(t));
-    }
+    kugel__alt_series_up(t + none, some, q);
   }
-  for (int i = 0; i < tiles && !p->points[0][0]; i++) {
-    if (t->adjoint && !m0) /* the transpose of DCT-II */
-      scale_first(&t[i], 2);
-    waves(&t[i], false, t->adjoint ? 1 / (double)p->n : 1);
-  }
+  kugel__alt_waves_up(t, tiles);
 }
 
 void kugel__alt_down(const kugel__alt_tile *t, int tiles, const kugel__rows *rows)
 {
-  const kugel_alt *p = t->plan;
-  int64_t m0 = t->m[0] % 2, size = p->lmax / 2 + 1;
-  for (int i = 0; i < tiles && !p->points[0][0]; i++) {
-    waves(&t[i], true, t->adjoint ? 1 : 1 / (double)p->n);
-    if (t->adjoint && !m0) /* the transpose of DCT-III */
-      scale_first(&t[i], 0.5);
-  }
+  kugel__alt_waves_down(t, tiles);
   for (int q = 0; q < 2; q++) {
     int none = without(t, tiles, q), some = tiles - none;
-    int64_t to = kugel__alt_rows(p->lmax, m0, q);
-    kugel__matrix a = t->adjoint ? transposed(table(p->matrix[m0][q], to, to, size, true))
-                                 : table(p->back[m0][q], to, to, size, true);
-    if (p->points[m0][q])
-      a = transposed(table(p->points[m0][q], p->n, to, size, false));
     if (!some)
       continue;
-    for (int i = none; i < tiles && !p->points[m0][q]; i++)
-      for (int64_t k = 0; k < to; k++)
-        memcpy(row(t, t[i].x, k), row(t, t[i].values, 2 * k + q), line_of(t));
-    product(t + none, some, a, p->points[m0][q] != NULL);
+    kugel__alt_series_down(t + none, some, q);
     raise_all(t + none, some, rows + none, q);
   }
 }

@@ -94,7 +94,11 @@ def connection():
     ok("alm2map", "r.fits", "rows.npy", "--to-grid", "fejer1", "--rows", "41", "--engine", "connection")
     ok("map2alm", "rows.npy", "back.fits", "--lmax", "40", "--engine", "connection")
     assert off(alm("back.fits"), alm("r.fits")) < 1e-13, "L + 1 rings are enough"
-    refused(2, "alm2map", "r.fits", "d.fits", "--nside", "16", "--der1", "--engine", "connection", says="scalar fields alone")
+    for engine in ("recurrence", "connection"):
+        ok("alm2map", "r.fits", f"{engine}.fits", "--nside", "16", "--der1", "--engine", engine)
+        ok("map2alm", SKY, f"{engine}_teb.fits", "--lmax", "40", "--iter", "1", "--engine", engine)
+    assert all(0 < off(a, b) < 1e-13 for a, b in zip(columns("connection.fits"), columns("recurrence.fits")))
+    assert 0 < off(alm("connection_teb.fits"), alm("recurrence_teb.fits")) < 1e-13
     refused(2, "map2alm", SKY, "d.fits", "--engine", "fourier", says="recurrence")
 
 

@@ -7,19 +7,8 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "alt/alt.h"
 #include "sphere/alm/alm.h"
 #include "sphere/sht/connection.h"
-
-struct kugel__connection {
-  kugel_ctx *ctx;
-  kugel_alt *alt;
-  bool exact;  /* the colatitudes are those that analysis needs no weights on */
-  int64_t row; /* of the ring stage's array leg[m][4][row] */
-  int64_t
-      *at; /* [nrings]: where a ring's real parts are in leg[m]; then the places of rings that pairs lack */
-  int64_t missing;
-};
 
 typedef struct call {
   const kugel_sht *plan;
@@ -27,7 +16,7 @@ typedef struct call {
   const kugel__sweep_ops *ops;
   const kugel__alms *alm;
   bool to_map, adjoint, accumulate;
-  double scale;              /* of the Fourier coefficients of order 0 */
+  double scale;
   int64_t even, all, orders; /* tiles of the even orders, of all; orders of a tile */
   int turns;                 /* tiles of a task */
   kugel__space space;
@@ -39,10 +28,9 @@ typedef struct call {
 
 kugel_status kugel__connection_check(const kugel_sht *p)
 {
-  KUGEL_CHECK(p->opts.mode == KUGEL_SHT_SCALAR, KUGEL_ENOTSUP,
-              "engine KUGEL_SHT_CONNECTION has mode KUGEL_SHT_SCALAR alone, and mode is %d: take engine "
-              "KUGEL_SHT_RECURRENCE",
-              (int)p->opts.mode);
+  KUGEL_CHECK(p->opts.mode != KUGEL_SHT_SPIN || p->opts.spin <= KUGEL__SPIN_MOST, KUGEL_ENOTSUP,
+              "engine KUGEL_SHT_CONNECTION has spins to %d, and spin is %d: take engine KUGEL_SHT_RECURRENCE",
+              (int)KUGEL__SPIN_MOST, p->opts.spin);
   KUGEL_CHECK(!p->opts.comm, KUGEL_ENOTSUP,
               "engine KUGEL_SHT_CONNECTION runs on one process: take KUGEL_SHT_RECURRENCE over ranks");
   KUGEL_CHECK(p->device->ops->type == KUGEL_CPU, KUGEL_ENOTSUP,
@@ -80,7 +68,18 @@ kugel_status kugel__connection_create(const kugel_sht *p, kugel__connection **ou
   c->exact = g->kind == KUGEL_GRID_FEJER1 && g->nrings > p->lmax;
   c->row = kugel__round_up(g->npairs, 8);
   c->row += c->row / 8 % 2 ? 0 : 8; /* an odd number of cache lines */
-  kugel_status s = make_alt(p, c);
+  kugel_sht_mode mode = p->opts.mode;
+  bool scalar = mode == KUGEL_SHT_SCALAR || mode == KUGEL_SHT_TEB || mode == KUGEL_SHT_DER1;
+  c->gradient = mode == KUGEL_SHT_GRAD || mode == KUGEL_SHT_DER1;
+  c->first_alm = mode == KUGEL_SHT_TEB;
+  c->first_map = scalar;
+  kugel_status s = scalar ? make_alt(p, c) : KUGEL_OK;
+  if (!s && mode != KUGEL_SHT_SCALAR)
+    s = kugel__alt_spin_create(p->ctx, p->lmax, p->mmax,
+                               mode == KUGEL_SHT_SPIN  ? p->opts.spin
+                               : mode == KUGEL_SHT_TEB ? 2
+                                                       : 1,
+                               g->nrings, c->exact ? NULL : g->theta, &c->spin);
   if (!s && !(c->at = kugel__alloc(p->ctx, 2 * sizeof *c->at * (size_t)g->npairs)))
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for the places of %lld rings", (long long)g->nrings);
   for (int64_t i = 0; i < g->npairs && !s; i++) {
@@ -97,6 +96,7 @@ void kugel__connection_destroy(kugel__connection *c)
     return;
   kugel_ctx *ctx = c->ctx;
   kugel_alt_destroy(c->alt);
+  kugel__alt_spin_destroy(c->spin);
   kugel__free(ctx, c->at);
   kugel__free(ctx, c);
   kugel_ctx_destroy(ctx);
@@ -224,48 +224,60 @@ static kugel_status legendre(call *t)
   return kugel__parallel_on(t->plan->ctx, t->workers, (t->all + t->turns - 1) / t->turns, one_task, t);
 }
 
-enum { LEGENDRE_PERCENT = 85 }; /* of a transform's time, for progress */
-
-static kugel_status to_map(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map, bool adjoint,
-                           double scale)
+/* The scalar part, as [lo, hi] of the progress. */
+static kugel_status scalar(const kugel__connection_call *c, double lo, double hi)
 {
-  call t = {.alm = alm, .to_map = true, .adjoint = adjoint, .scale = scale};
+  const kugel_sht *p = c->plan;
+  call t = {.alm = c->alm,
+            .to_map = c->to_map,
+            .adjoint = c->adjoint,
+            .accumulate = c->accumulate,
+            .scale = c->scale};
+  const char *stage = c->to_map ? "synthesis" : "analysis";
+  double percent = KUGEL__CONNECTION_PERCENT / 100.0,
+         mid = lo + (hi - lo) * (c->to_map ? percent : 1 - percent);
   KUGEL_TRY(begin(&t, p));
-  kugel__progress_stage(0, LEGENDRE_PERCENT / 100.0, "synthesis");
-  kugel_status s = legendre(&t);
-  kugel__progress_stage(LEGENDRE_PERCENT / 100.0, 1, "synthesis");
+  kugel__progress_stage(lo, mid, stage);
+  kugel_status s =
+      c->to_map ? legendre(&t)
+                : kugel__rings_adjoint(p->rings, 0, p->grid->npairs, c->map->data[0], c->map->f32,
+                                       c->weighted ? p->weight_north : NULL,
+                                       c->weighted ? p->weight_south : NULL, t.leg, 4 * t.c->row, t.c->row);
+  kugel__progress_stage(mid, hi, stage);
   if (!s)
-    s = kugel__rings_synth(p->rings, 0, p->grid->npairs, t.leg, 4 * t.c->row, t.c->row, map->data[0],
-                           map->f32);
+    s = !c->to_map ? legendre(&t)
+                   : kugel__rings_synth(p->rings, 0, p->grid->npairs, t.leg, 4 * t.c->row, t.c->row,
+                                        c->map->data[0], c->map->f32);
   end(&t);
   return s;
 }
 
-static kugel_status to_alm(const kugel_sht *p, const kugel__maps *map, bool weighted, const kugel__alms *alm,
-                           bool adjoint, bool accumulate, double scale)
+static kugel_status run(kugel__connection_call c)
 {
-  call t = {.alm = alm, .adjoint = adjoint, .accumulate = accumulate, .scale = scale};
-  KUGEL_TRY(begin(&t, p));
-  kugel__progress_stage(0, 1 - LEGENDRE_PERCENT / 100.0, "analysis");
-  kugel_status s = kugel__rings_adjoint(p->rings, 0, p->grid->npairs, map->data[0], map->f32,
-                                        weighted ? p->weight_north : NULL, weighted ? p->weight_south : NULL,
-                                        t.leg, 4 * t.c->row, t.c->row);
-  kugel__progress_stage(1 - LEGENDRE_PERCENT / 100.0, 1, "analysis");
-  if (!s)
-    s = legendre(&t);
-  end(&t);
-  return s;
+  const kugel__connection *k = c.plan->connection;
+  double part = !k->alt ? 0 : k->spin ? 0.2 : 1;
+  if (k->alt)
+    KUGEL_TRY(scalar(&c, 0, part));
+  c.accumulate |= k->alt && k->gradient;
+  return k->spin ? kugel__connection_spin(&c, part, 1) : KUGEL_OK;
 }
 
 static kugel_status synthesis(const kugel_sht *p, const kugel__alms *alm, const kugel__maps *map)
 {
-  return to_map(p, alm, map, false, sqrt(0.5 / M_PI));
+  return run(
+      (kugel__connection_call){.plan = p, .alm = alm, .map = map, .to_map = true, .scale = sqrt(0.5 / M_PI)});
 }
 
 static kugel_status adjoint(const kugel_sht *p, const kugel__maps *map, bool weighted, const kugel__alms *alm,
                             bool accumulate)
 {
-  return to_alm(p, map, weighted, alm, true, accumulate, sqrt(0.5 / M_PI));
+  return run((kugel__connection_call){.plan = p,
+                                      .alm = alm,
+                                      .map = map,
+                                      .adjoint = true,
+                                      .weighted = weighted,
+                                      .accumulate = accumulate,
+                                      .scale = sqrt(0.5 / M_PI)});
 }
 
 const kugel__sht_ops kugel__sht_connection_ops = {.synthesis = synthesis, .adjoint = adjoint};
@@ -273,11 +285,20 @@ const kugel__sht_ops kugel__sht_connection_ops = {.synthesis = synthesis, .adjoi
 kugel_status kugel__connection_analysis(const kugel_sht *p, const kugel__maps *map, const kugel__alms *alm,
                                         bool accumulate)
 {
-  return to_alm(p, map, false, alm, false, accumulate, sqrt(2 * M_PI) / (double)p->grid->nphi[0]);
+  return run((kugel__connection_call){.plan = p,
+                                      .alm = alm,
+                                      .map = map,
+                                      .accumulate = accumulate,
+                                      .scale = sqrt(2 * M_PI) / (double)p->grid->nphi[0]});
 }
 
 kugel_status kugel__connection_analysis_adjoint(const kugel_sht *p, const kugel__alms *alm,
                                                 const kugel__maps *map)
 {
-  return to_map(p, alm, map, true, sqrt(2 * M_PI) / (double)p->grid->nphi[0]);
+  return run((kugel__connection_call){.plan = p,
+                                      .alm = alm,
+                                      .map = map,
+                                      .to_map = true,
+                                      .adjoint = true,
+                                      .scale = sqrt(2 * M_PI) / (double)p->grid->nphi[0]});
 }

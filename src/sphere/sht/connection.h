@@ -3,9 +3,36 @@
 #ifndef KUGEL_SPHERE_SHT_CONNECTION_H
 #define KUGEL_SPHERE_SHT_CONNECTION_H
 
+#include "alt/spin.h"
 #include "sphere/sht/sht.h"
 
-typedef struct kugel__connection kugel__connection;
+/* What a mode is made of: a scalar alm and map, and two maps of spin of two alm, or of one whose gradient they are. */
+typedef struct kugel__connection {
+  kugel_ctx *ctx;
+  kugel_alt *alt;           /* of the scalar, or NULL */
+  kugel__alt_spin *spin;    /* of the maps with spin, or NULL */
+  int first_alm, first_map; /* sets with spin come after these */
+  bool gradient;
+  bool exact;  /* the colatitudes are those that analysis needs no weights on */
+  int64_t row; /* of the ring stage's array leg[m][4][row] */
+  int64_t
+      *at; /* [nrings]: where a ring's real parts are in leg[m]; then the places of rings that pairs lack */
+  int64_t missing;
+} kugel__connection;
+
+/* A transform of one set. */
+typedef struct kugel__connection_call {
+  const kugel_sht *plan;
+  const kugel__alms *alm;
+  const kugel__maps *map;
+  bool to_map, adjoint, weighted, accumulate;
+  double scale; /* of the Fourier coefficients of order 0 */
+} kugel__connection_call;
+
+/* The part with spin, as [lo, hi] of the progress (connection_spin.c). */
+kugel_status kugel__connection_spin(const kugel__connection_call *call, double lo, double hi);
+
+enum { KUGEL__CONNECTION_PERCENT = 85 }; /* of a transform's time in the Legendre stage, for progress */
 
 /* Fails if the engine cannot do what the options ask for. */
 kugel_status kugel__connection_check(const kugel_sht *plan);

@@ -164,9 +164,6 @@ int main(void)
     kugel_sht *p = NULL;
     kugel_grid *g = fejer(4, 3);
     kugel_sht_opts o = {.size = sizeof o, .grid = g, .lmax = 3, .engine = KUGEL_SHT_CONNECTION};
-    o.mode = KUGEL_SHT_TEB;
-    CHECK_IS(kugel_sht_create(NULL, &o, &p), KUGEL_ENOTSUP);
-    o.mode = KUGEL_SHT_SCALAR;
     o.lmax = 20000;
     CHECK_IS(kugel_sht_create(NULL, &o, &p), KUGEL_EINVAL);
     o.lmax = 3;
