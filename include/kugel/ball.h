@@ -49,8 +49,12 @@
  * device's memory or in that of the host, which travel, a field at a time. The transforms in radius leave rows [nlm, nr], which the
  * Legendre stage of the sphere reads as they lie, with the radii as its batch, so that no array is transposed. Operators, profiles and
  * spectra run where their arrays are: on the device if one of the two is there. One field's rows are in the
- * device's memory at once, beside the work space of kugel_jwt and kugel_sht; plans of several devices, and of spheres that do not
- * fit into the memory of one, are KUGEL_ENOTSUP: use one device, or the CPU, which works in parts. */
+ * device's memory at once, beside the work space of kugel_jwt and kugel_sht; spheres that do not fit into a device's memory are
+ * KUGEL_ENOTSUP: use more devices, or the CPU, which works in parts.
+ *
+ * A context of several devices ("cuda:0,1") shares a field: each has a range of degrees for the transforms in radius and a range of radii
+ * for those on spheres; between them is one exchange of all with all, of rows [nlm, nr]. Arrays are in host memory or in that of the first
+ * device. A call returns when it is done. Operators, profiles and spectra run on the first device. */
 #ifndef KUGEL_BALL_H
 #define KUGEL_BALL_H
 
@@ -128,7 +132,7 @@ typedef struct kugel_ball_info {
 /// @param[in]  opts  see kugel_ball_opts
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for values out of range, among them grids too small: the sentence says what is needed;
-///         KUGEL_ENOTSUP for several devices and for devices without double precision; KUGEL_ECOMPILE; KUGEL_EDEVICE; KUGEL_ENOMEM, also if the limit of kugel_ctx_limit_memory is below the work space of the
+///         KUGEL_ENOTSUP for devices without double precision; KUGEL_ECOMPILE; KUGEL_EDEVICE; KUGEL_ENOMEM, also if the limit of kugel_ctx_limit_memory is below the work space of the
 ///         smallest parts, about a tenth of a field: the sentence says what is needed. The limit does not hold for tables and
 ///         for the maps that the caller gives
 /// @cost   tables of the transforms in radius, see kugel_jwt_create

@@ -57,7 +57,8 @@ class Ball:
     nr, ntheta, nphi:  the grid; None: as factors says
     radii, sphere:     other radii of [0, 1], another kugel.Grid, for cuts and pictures: synthesis and its adjoint alone, values
                   [..., nr, npix] with `sphere`
-    device:       where transforms run, and operators, profiles and spectra of arrays there: "cpu", "cuda:0", "opencl:0", "auto"
+    device:       where transforms run, and operators, profiles and spectra of arrays there: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1":
+                  several devices share each transform, and the first of them has arrays and the rest
 
     A plan on a device transforms host arrays, which travel, and arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others
     that have the CUDA array interface or DLPack, contiguous and of the plan's dtypes; the result is of the same kind. `stream` is the

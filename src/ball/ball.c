@@ -3,36 +3,10 @@
 #include <math.h>
 #include "ball/ball.h"
 #include "ball/gpu.h"
+#include "ball/several.h"
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-
-kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int shift,
-                                kugel_worland_type type, const double *radii, kugel_jwt **out)
-{
-  int64_t count = l1 - l0, *lists;
-  KUGEL_ALLOC(p->ctx, lists, 2 * count * 8);
-  for (int64_t i = 0; i < count; i++) {
-    lists[i] = kugel__max(l0 + i + shift, 0);
-    lists[count + i] = kugel__min(l0 + i, p->mmax) + 1;
-  }
-  kugel_jwt_opts o = {.size = sizeof o,
-                      .type = type,
-                      .engine = p->opts.engine,
-                      .precision = p->opts.precision,
-                      .complex_data = 1,
-                      .n = p->n,
-                      .blocks = count,
-                      .l = lists,
-                      .multiplicity = lists + count,
-                      .nl = p->nl + l0,
-                      .nr = p->nr,
-                      .radii = radii,
-                      .max_table = (64 << 20) / (uint64_t)p->chunks};
-  kugel_status s = kugel_jwt_create(p->ctx, &o, out);
-  kugel__free(p->ctx, lists);
-  return s;
-}
 
 static kugel_status make_radial(kugel_ball *p, const double *radii)
 {
@@ -43,22 +17,6 @@ static kugel_status make_radial(kugel_ball *p, const double *radii)
   return KUGEL_OK;
 }
 
-static kugel_status make_sphere(kugel_ball *p, const kugel_grid *sphere)
-{
-  kugel_grid_opts g = {.size = sizeof g, .kind = KUGEL_GRID_GAUSS, .ntheta = p->ntheta, .nphi = p->nphi};
-  if (!sphere)
-    KUGEL_TRY(kugel_grid_create(p->ctx, &g, &p->grid));
-  kugel_sht_opts o = {.size = sizeof o,
-                      .grid = sphere ? sphere : p->grid,
-                      .lmax = p->lmax,
-                      .mmax = p->mmax ? p->mmax : KUGEL_ONLY_M0,
-                      .bad_pixels = KUGEL_BAD_PASS}; /* values are checked before */
-  KUGEL_TRY(kugel_sht_create(p->ctx, &o, &p->scalar));
-  o.mode = KUGEL_SHT_SPIN;
-  o.spin = 1;
-  return p->opts.vectors ? kugel_sht_create(p->ctx, &o, &p->spin) : KUGEL_OK;
-}
-
 kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kugel_ball **out)
 {
   static const double a[] = {-0.5, 0, 0, 0}, shift[] = {-0.5, -0.5, 0, 0.5};
@@ -67,13 +25,18 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
   KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: pass lmax and n");
   kugel_ball_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ball_opts"));
+  struct kugel__ball_several *several = NULL;
   kugel_ctx *held = kugel__ctx_retain(ctx);
+  if (held->npeers)
+    KUGEL_TRY(kugel__ball_several_open(held, &several, &held));
   kugel_ball *p = kugel__calloc(held, sizeof *p);
   if (!p) {
+    kugel__ball_several_destroy(several);
     kugel_ctx_destroy(held);
     return KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *p);
   }
   p->ctx = held;
+  p->several = several;
   p->opts = o;
   p->single = o.precision == KUGEL_PRECISION_F32;
   p->word = p->single ? 4 : 8;
@@ -84,9 +47,11 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
     s = make_radial(p, o.radii);
   }
   if (!s)
-    s = make_sphere(p, o.sphere);
+    s = kugel__ball_sphere(p, o.sphere);
   if (!s && p->ctx->device.type != KUGEL_CPU)
     s = kugel__ball_gpu_create(p);
+  if (!s && p->several)
+    s = kugel__ball_several_create(p, o.radii, o.sphere);
   p->opts.radii = NULL;
   p->opts.sphere = NULL;
   if (s) {
@@ -99,19 +64,9 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
 
 void kugel_ball_destroy(kugel_ball *p)
 {
-  if (!p)
-    return;
-  kugel_ctx *ctx = p->ctx;
-  kugel__ball_gpu_destroy(p);
-  for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
-    for (int c = 0; c < KUGEL__BALL_CHUNKS; c++)
-      kugel_jwt_destroy(p->radial[i][c]);
-  kugel_sht_destroy(p->spin);
-  kugel_sht_destroy(p->scalar);
-  kugel_grid_destroy(p->grid);
-  kugel__free(ctx, p->nl);
-  kugel__free(ctx, p);
-  kugel_ctx_destroy(ctx);
+  if (p)
+    kugel__ball_several_destroy(p->several);
+  kugel__ball_free(p);
 }
 
 static uint64_t space(const kugel_ball *p, int components)
@@ -140,6 +95,8 @@ kugel_status kugel_ball_get_info(const kugel_ball *p, kugel_ball_info *info)
       KUGEL_TRY(kugel_jwt_get_info(p->radial[i][c], &radial));
       whole.table_bytes += radial.table_bytes;
     }
+  if (p->several)
+    KUGEL_TRY(kugel__ball_several_tables(p->several, &whole.table_bytes));
   return kugel__give_info(info, &whole, sizeof whole, "kugel_ball_info");
 }
 

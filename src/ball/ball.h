@@ -30,9 +30,10 @@ struct kugel_ball {
   int64_t chunk_rows;                    /* of the longest chunk */
   kugel_jwt
       *radial[KUGEL__BALL_COMPONENTS][KUGEL__BALL_CHUNKS]; /* of degrees l, and for vectors l - 1, l + 1 */
-  int64_t part;                /* radii whose alm are in memory at once; all: nr */
-  int64_t maps;                /* radii whose spin maps are handled at once */
-  struct kugel__ball_gpu *gpu; /* NULL: on the CPU */
+  int64_t part;                        /* radii whose alm are in memory at once; all: nr */
+  int64_t maps;                        /* radii whose spin maps are handled at once */
+  struct kugel__ball_gpu *gpu;         /* NULL: on the CPU */
+  struct kugel__ball_several *several; /* of several devices, the first of which ctx is then of; NULL */
 };
 
 /* Rows before those of degree l. */
@@ -54,6 +55,12 @@ kugel_status kugel__ball_sizes(kugel_ball *p);
 /* A transform in radius of degrees [l0, l1) + `shift`, l = 0 at least 0. */
 kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int shift,
                                 kugel_worland_type type, const double *radii, kugel_jwt **out);
+
+/* p->grid, unless there is a sphere of the caller, and the transforms on it. */
+kugel_status kugel__ball_sphere(kugel_ball *p, const kugel_grid *sphere);
+
+/* All of a plan of one device, or of the CPU; may be NULL. */
+void kugel__ball_free(kugel_ball *p);
 
 /* Between rows of a chunk and alm of radii [k0, k0 + count). */
 kugel_status kugel__ball_turn(const kugel_ball *p, int chunk, int components, bool to_alm, int64_t k0,

@@ -23,6 +23,8 @@ kugel_status kugel__ball_gpu_create(kugel_ball *p)
   g->device = kugel__ctx_device(p->ctx);
   kugel__gpu_work_init(&g->work);
   pthread_mutex_init(&g->lock, NULL);
+  if (p->several)
+    return KUGEL_OK;
   KUGEL_TRY(kugel__sht_shells_check(p->scalar));
   if (!p->opts.vectors)
     return KUGEL_OK;
@@ -124,6 +126,16 @@ static kugel_status spins(const field *f)
   kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {SPIN_THREADS}};
   kugel__arg args[] = {KUGEL__MEM_ARG(f->maps), KUGEL__MEM_ARG(pairs), KUGEL__VALUE_ARG(t)};
   return kugel__launch(p->gpu->device, p->gpu->spin, &grid, 3, args, f->queue);
+}
+
+kugel_status kugel__ball_gpu_spheres(const kugel__ball_call *c, kugel__mem rows, kugel__mem values,
+                                     kugel__mem maps, kugel_queue *queue)
+{
+  static kugel_status (*const stage[])(const field *) = {turn, spheres, spins};
+  field f = {.c = c, .rows = rows, .values = values, .maps = maps, .queue = queue};
+  for (int i = 0; i < 3; i++)
+    KUGEL_TRY(stage[c->to_grid ? i : 2 - i](&f));
+  return KUGEL_OK;
 }
 
 static kugel_status stages(const field *f)

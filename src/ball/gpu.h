@@ -37,6 +37,11 @@ kugel_status kugel__ball_gpu_run(const kugel__ball_call *c, int64_t batch, const
 kugel_status kugel__ball_gpu_radial(const kugel__ball_call *c, kugel__mem coeffs, kugel__mem rows,
                                     kugel_queue *queue);
 
+/* The spheres of a field, between rows [components, nlm, nr] and values on the device; maps: work memory of spin components, real
+ * [3, nr, npix]. */
+kugel_status kugel__ball_gpu_spheres(const kugel__ball_call *c, kugel__mem rows, kugel__mem values,
+                                     kugel__mem maps, kugel_queue *queue);
+
 /* Profiles of checked arrays, of which one is not on the host; c->to_grid: from coefficients. */
 kugel_status kugel__ball_gpu_profiles(const kugel__ball_call *c, int64_t batch, const kugel_array *coeffs,
                                       const kugel_array *profiles, kugel_queue *queue);

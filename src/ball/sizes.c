@@ -85,15 +85,12 @@ static kugel_status choose_grid(kugel_ball *p, int64_t degree)
 /* On devices a field goes through memory at once. */
 static kugel_status whole_field(kugel_ball *p, int components, int64_t limit)
 {
-  KUGEL_CHECK(!p->ctx->npeers, KUGEL_ENOTSUP,
-              "the context has %d devices, transforms in the ball run on one: pass a context of that one",
-              p->ctx->npeers + 1);
   p->chunk[++p->chunks] = p->lmax + 1;
   p->chunk_rows = p->nlm;
   p->part = p->maps = p->nr;
   kugel__ball_space s = kugel__ball_space_of(p, components);
   KUGEL_CHECK(
-      !limit || s.rows + s.maps <= (uint64_t)limit, KUGEL_ENOMEM,
+      !limit || p->several || s.rows + s.maps <= (uint64_t)limit, KUGEL_ENOMEM,
       "a transform needs %zu bytes of work space on the device, the limit of the context is %lld: raise "
       "it, lower lmax, n or factors, or use the CPU, which works in parts",
       s.rows + s.maps, (long long)limit);

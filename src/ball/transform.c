@@ -2,6 +2,7 @@
 /* Transforms of a batch, one field after another. */
 #include <string.h>
 #include "ball/gpu.h"
+#include "ball/several.h"
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/parallel.h"
@@ -153,6 +154,8 @@ static kugel_status execute(const kugel_ball *p, kugel_ball_kind kind, bool to_g
   KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "in has %lld fields and out %lld: give as many", (long long)batch,
               (long long)other);
   KUGEL_TRY(kugel__ball_apart(in, "in", out, "out"));
+  if (p->several)
+    return kugel__ball_several_run(&c, batch, to_grid ? in : out, to_grid ? out : in, queue);
   if (p->gpu)
     return kugel__ball_gpu_run(&c, batch, to_grid ? in : out, to_grid ? out : in, queue);
   char *a = kugel__array_data(in), *b = kugel__array_data(out);

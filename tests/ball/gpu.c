@@ -176,14 +176,6 @@ static void rules(kugel_ctx *ctx)
   CHECK_OK(kugel_ctx_limit_memory(ctx, 1000));
   SAYS(kugel_ball_create(ctx, &b.o, &plan), KUGEL_ENOMEM, "the limit of the context is 1000");
   CHECK_OK(kugel_ctx_limit_memory(ctx, 0));
-  char several[80];
-  kugel_ctx *both;
-  kugel_device_info info = {.size = sizeof info};
-  CHECK_OK(kugel_ctx_describe(ctx, &info));
-  snprintf(several, sizeof several, "%s,%d", info.name, (int)info.device.id);
-  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = several}, &both));
-  SAYS(kugel_ball_create(both, &b.o, &plan), KUGEL_ENOTSUP, "the context has 2 devices");
-  kugel_ctx_destroy(both);
   ball_free(&b);
   free(c);
   free(x);

@@ -49,6 +49,8 @@ def on_a_device():
     ok("ball", "synthesis", "c.npy", "f.npy", *grid, "--overwrite")
     r = ok("ball", "synthesis", "c.npy", "g.npy", *grid, "--device", "opencl:0", "--json")
     assert r.json["device"] == "opencl:0"
+    ok("ball", "synthesis", "c.npy", "two.npy", *grid, "--device", "opencl:0,0")
+    assert npyfile.read("two.npy")[1] == npyfile.read("g.npy")[1], "a device that counts as two"
     f, g = npyfile.read("f.npy")[1], npyfile.read("g.npy")[1]
     assert max(abs(a - b) for a, b in zip(f, g)) < 1e-13 * max(map(abs, f))
     ok("ball", "analysis", "g.npy", "back.npy", "--lmax", LMAX, "--n", N, "--device", "opencl:0", "--mem", "1G", "--overwrite")

@@ -60,6 +60,17 @@ def test_arrays_stay_there(device):
         ball.analysis(bad)
 
 
+def test_several(device):
+    """A device that counts as two: the bits of one."""
+    one, two = Ball(**SHAPE, vectors=True, device=device), Ball(**SHAPE, vectors=True, device=f"{device},{device.split(':')[1]}")
+    c = some(one, 3)
+    f = one.synthesis(c, "spin")
+    assert two.device.count(",") == 1 and np.array_equal(two.synthesis(c, "spin"), f)
+    assert np.array_equal(two.analysis(f, "spin"), one.analysis(f, "spin"))
+    far = kugel.DeviceArray(c, device=device)
+    assert np.array_equal(two.synthesis(two.curl(far), "vector").get(), one.synthesis(one.curl(far), "vector").get())
+
+
 def test_operators_profiles_and_spectra(device):
     here, there = Ball(**SHAPE, vectors=True), Ball(**SHAPE, vectors=True, device=device)
     near = lambda a, b: np.abs(a - b).max() < 1e-13 * np.abs(b).max()
