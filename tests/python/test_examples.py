@@ -66,6 +66,13 @@ def test_rotating_convection():
     assert abs(problem.energy(c) - 29.12045489) < 4e-3 and abs(rate / (2 * np.pi) - 12.3862) < 1e-5
 
 
+def test_rotating_bubble(tmp_path, monkeypatch, capsys):
+    """Benchmark 3 of Marti et al. with 12 degrees: the energy to the error of the truncation."""
+    monkeypatch.setattr(sys, "argv", ["rotating_bubble.py", "--lmax", "11", "--n", "12", "--time", "10", "--out", str(tmp_path)])
+    assert load("rotating_bubble").main() == 1  # it asks for more digits
+    assert abs(float(capsys.readouterr().out.split()[-1]) - 0.06183074756) < 2e-5 and is_png(tmp_path / "rotating_bubble.png")
+
+
 def test_onset_of_convection():
     module = load("convection_onset")
     path = pathlib.Path(__file__).resolve().parent.parent / "data/golden/ball/onset.csv"
