@@ -28,7 +28,7 @@ def transforms(lmax, n, reps, table):
     c = rng.standard_normal((systems, n)) + 1j * rng.standard_normal((systems, n))
     f, g = np.empty((systems, nr), complex), np.empty((systems, nr), complex)
     plans = {e: polynomial.JonesWorland(degrees, n, nr, multiplicity=degrees + 1, engine=e, max_table=1 << 33)
-             for e in ("connection", "dense", "auto")}
+             for e in ("connection", "dense", "auto", "bidiagonal")}
     tables = [polynomial.JonesWorland(int(l), n, nr).synthesis(np.eye(n)).astype(complex) for l in degrees]
     real = [t.real.copy() for t in tables]
     first = np.concatenate([[0], np.cumsum(degrees + 1)])

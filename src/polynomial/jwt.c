@@ -23,8 +23,9 @@ static kugel_status check_opts(const kugel_jwt_opts *o)
                 "%s is %g, must be a multiple of 1/2 from -1/2 to 16", i ? "shift" : "a", own[i]);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_WORLAND_NATURAL, KUGEL_EINVAL,
               "norm is %d, must be KUGEL_WORLAND_UNITY (0) or NATURAL (1)", (int)o->norm);
-  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_QUADRATURE, KUGEL_EINVAL,
-              "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2) or QUADRATURE (3)",
+  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_BIDIAGONAL, KUGEL_EINVAL,
+              "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2), QUADRATURE (3) or "
+              "BIDIAGONAL (4)",
               (int)o->engine);
   KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
               "precision is %d, must be KUGEL_PRECISION_F64 (0) or F32 (1)", (int)o->precision);
@@ -119,7 +120,7 @@ void kugel_jwt_destroy(kugel_jwt *p)
   void *arrays[] = {p->blocks.degree, p->rotations,  p->lowering,        p->rotation_store,  p->norm0,
                     p->connect[0],    p->connect[1], p->connect_back[0], p->connect_back[1], p->r,
                     p->inverse_r,     p->times_r,    p->points[0],       p->points[1],       p->dense,
-                    p->energy_weight, p->dense_rows};
+                    p->energy_weight, p->dense_rows, p->bands,           p->band_store};
   for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     kugel__free(ctx, arrays[i]);
   kugel__free(ctx, p);

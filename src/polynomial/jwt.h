@@ -26,6 +26,9 @@ struct kugel_jwt {
   const void **
       lowering; /* [lmax + 1]: the same in the order of lowering, even l from 0 on and odd l from lmax / 2 + 1 on */
   void *rotation_store;
+  kugel__bidiagonal *bands; /* [lmax + 1]: of engine bidiagonal, or NULL */
+  void *band_store;         /* [lmax + 1][3][band_rows] */
+  int64_t band_rows;
   double *norm0;                      /* [lmax + 1]: squared norm of W_0^l */
   kugel__axis wave[2][2];             /* [l0][analysis] */
   void *connect[2], *connect_back[2]; /* [l0]: of types other than Chebyshev, [nr + 1][nr + 1] */

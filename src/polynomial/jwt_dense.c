@@ -108,7 +108,7 @@ static kugel_status one_table(void *arg, int64_t i, int worker)
 kugel_status kugel__jwt_dense(kugel_jwt *p)
 {
   int engine = p->opts.engine;
-  if (engine == KUGEL_WORLAND_CONNECTION)
+  if (engine == KUGEL_WORLAND_CONNECTION || engine == KUGEL_WORLAND_BIDIAGONAL)
     return KUGEL_OK;
   uint64_t most = p->opts.max_table ? p->opts.max_table : 64u << 20, used = 0;
   size_t bytes = p->word * (size_t)(p->nr * p->n);

@@ -26,7 +26,7 @@ typedef struct job {
   bool adjoint, to_grid;
   kugel__poly_text *text;
   block *blocks;
-  int64_t count;
+  int64_t count, bands_at;
 } job;
 
 static const kugel__tile_stage *stage(const job *j, const block *b, int i, bool *transposed)
@@ -43,8 +43,17 @@ static bool cuts(const kugel__tile_stage *s)
 
 /* ---- row stages ---- */
 
-static void add_band(kugel__poly_text *t, const kugel__tile_stage *s, bool transposed, int64_t *top)
+/* bands_at: where the plan's store of bands is, for bands of that. */
+static int64_t numbers_at(const job *j, const void *numbers, int64_t n, bool stored)
 {
+  const char *store = j->p->band_store;
+  return stored ? j->bands_at + ((const char *)numbers - store) / (int64_t)j->p->word
+                : kugel__poly_numbers(j->text, numbers, n);
+}
+
+static void add_band(const job *j, const kugel__tile_stage *s, bool transposed, bool stored, int64_t *top)
+{
+  kugel__poly_text *t = j->text;
   static const kugel__band_kind other[] = {KUGEL__BAND_PRODUCT_TRANSPOSED, KUGEL__BAND_PRODUCT,
                                            KUGEL__BAND_SOLVE_TRANSPOSED, KUGEL__BAND_SOLVE};
   const kugel__band *b = &s->band;
@@ -59,8 +68,8 @@ static void add_band(kugel__poly_text *t, const kugel__tile_stage *s, bool trans
   kugel__poly_op(t, (kugel__tile_op){.kind = KUGEL__OP_PRODUCT + (int)kind,
                                      .n = b->n,
                                      .steps = b->s,
-                                     .a = kugel__poly_numbers(t, b->d, b->n),
-                                     .b = kugel__poly_numbers(t, b->e, b->n)});
+                                     .a = numbers_at(j, b->d, b->n, stored),
+                                     .b = numbers_at(j, b->e, b->n, stored)});
   if (wrote < out)
     kugel__poly_op(t, (kugel__tile_op){.kind = KUGEL__OP_CLEAR, .n = wrote, .steps = out});
   *top = kugel__max(*top, kugel__max(end, kugel__max(in, out)));
@@ -88,8 +97,17 @@ static void add_stage(const job *j, const block *b, const kugel__tile_stage *s, 
     add_scale(t, g->single ? (const void *)(float_root + transposed) : root + transposed, 1);
     break;
   case KUGEL__STAGE_BAND:
-    add_band(t, s, transposed, top);
+    add_band(j, s, transposed, false, top);
     break;
+  case KUGEL__STAGE_PAIRS: {
+    int64_t halves = 2 * (s->raise ? s->in - s->out : s->out - s->in);
+    for (int64_t i = 0; i < halves; i++) {
+      int64_t half = transposed ? halves - 1 - i : i;
+      kugel__tile_stage band = kugel__program_pair(s, half / 2, (int)(half % 2));
+      add_band(j, &band, transposed, true, top);
+    }
+    break;
+  }
   case KUGEL__STAGE_LOWER: {
     int64_t steps = s->out - s->in;
     int parity = (int)(s->degree % 2);
@@ -274,6 +292,8 @@ static void make(const void *of, int key, kugel__poly_text *t)
     t->status = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for programs of %lld blocks", (long long)count);
     return;
   }
+  if (p->bands)
+    j.bands_at = kugel__poly_numbers(t, p->band_store, 3 * p->band_rows * (p->lmax + 1));
   for (int64_t i = 0; i < count && !t->status; i++) {
     block *b = &j.blocks[i];
     b->index = i;

@@ -45,6 +45,34 @@ static kugel_status make_rotations(kugel_jwt *p)
   return KUGEL_OK;
 }
 
+static kugel_status make_bands(kugel_jwt *p)
+{
+  int64_t rows = 1;
+  for (int64_t i = 0; i < p->blocks.blocks; i++)
+    rows = kugel__max(rows, p->blocks.n[i] + (p->blocks.degree[i] + 1) / 2 + 6);
+  p->band_rows = rows;
+  double *v;
+  KUGEL_ALLOC(p->ctx, p->bands, sizeof *p->bands * (size_t)(p->lmax + 1));
+  KUGEL_ALLOC(p->ctx, v, sizeof *v * 3 * (size_t)rows);
+  p->band_store = take(p, 3 * p->word * (size_t)(rows * (p->lmax + 1)));
+  char *at = p->band_store;
+  for (int64_t l = 0; at && l <= p->lmax; l++) {
+    double b = (double)l + p->shift;
+    for (int64_t i = 0; i < rows; i++) {
+      v[i] = jacobi_gamma((double)i, p->a, b);
+      v[rows + i] = 1 / v[i];
+      v[2 * rows + i] = jacobi_zeta((double)i + 1, p->a, b);
+    }
+    kugel__numbers_store(p->single, v, 3 * rows, at);
+    size_t line = p->word * (size_t)rows;
+    p->bands[l] = (kugel__bidiagonal){at, at + line, at + 2 * line};
+    at += 3 * line;
+  }
+  kugel__free(p->ctx, v);
+  KUGEL_CHECK(p->band_store, KUGEL_ENOMEM, "no memory for bands of %lld degrees", (long long)p->lmax);
+  return KUGEL_OK;
+}
+
 /* Squared norm of W_0^{l0} of a type over that of type Chebyshev. */
 static kugel__dd norm_ratio(const kugel_jwt *p, int64_t l0)
 {
@@ -147,6 +175,8 @@ kugel_status kugel__jwt_energy_weight(kugel_jwt *p)
 kugel_status kugel__jwt_fill(kugel_jwt *p, const double *radii)
 {
   KUGEL_TRY(make_rotations(p));
+  if (p->opts.engine == KUGEL_WORLAND_BIDIAGONAL)
+    KUGEL_TRY(make_bands(p));
   KUGEL_TRY(make_norms(p));
   KUGEL_TRY(make_grid(p, radii));
   KUGEL_TRY(make_connections(p));

@@ -137,6 +137,14 @@ static void add_rotations(const kugel_jwt *j, kugel__poly_program *p, int64_t l,
   int64_t steps = l / 2;
   if (!steps)
     return;
+  if (j->bands) {
+    kugel__tile_stage *s =
+        kugel__program_add(p, KUGEL__STAGE_PAIRS, false, p->out + (raise ? -steps : steps));
+    s->degree = l;
+    s->raise = raise;
+    s->bands = j->bands;
+    return;
+  }
   kugel__tile_stage *s = kugel__program_add(p, KUGEL__STAGE_LOWER, raise, p->out + (raise ? -steps : steps));
   s->degree = l;
   /* lowering[] runs from the highest step of a parity to its lowest */

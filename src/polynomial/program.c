@@ -129,6 +129,33 @@ static void run_matrix(const kugel__sweep_ops *ops, const kugel__tile_stage *s, 
   tiles->other = swap;
 }
 
+kugel__tile_stage kugel__program_pair(const kugel__tile_stage *s, int64_t j, int half)
+{
+  /* (1 + x) P^(b+2) = V_{b+1}^T in b + 1, and V_b leads from b to b + 1 */
+  int64_t l = s->raise ? s->degree % 2 + 2 * j : s->degree - 2 - 2 * j,
+          n = s->raise ? s->in - 1 - j : s->in + j;
+  const kugel__bidiagonal *v = &s->bands[l], *m = &s->bands[l + 1];
+  kugel__band band = s->raise ? half ? (kugel__band){KUGEL__BAND_SOLVE_TRANSPOSED, n, 0, m->inverse, m->z}
+                                     : (kugel__band){KUGEL__BAND_PRODUCT, n, 0, v->g, v->z}
+                     : half ? (kugel__band){KUGEL__BAND_SOLVE, n + 1, 0, v->inverse, v->z}
+                              : (kugel__band){KUGEL__BAND_PRODUCT_TRANSPOSED, n, 0, m->g, m->z};
+  return (kugel__tile_stage){.kind = KUGEL__STAGE_BAND,
+                             .in = s->raise ? n + !half : n + half,
+                             .out = s->raise ? n : n + 1,
+                             .band = band};
+}
+
+static void run_pairs(const kugel__poly_program *p, const kugel__sweep_ops *ops, const kugel__tile_stage *s,
+                      bool transposed, char *tile)
+{
+  int64_t halves = 2 * (s->raise ? s->in - s->out : s->out - s->in);
+  for (int64_t i = 0; i < halves; i++) {
+    int64_t at = transposed ? halves - 1 - i : i;
+    kugel__tile_stage band = kugel__program_pair(s, at / 2, (int)(at % 2));
+    run_band(p, ops, &band, transposed, tile);
+  }
+}
+
 static void run_stage(const kugel__poly_program *p, const kugel__sweep_ops *ops, const kugel__tile_stage *s,
                       bool transposed, kugel__tiles *tiles, const kugel__rows *from, const kugel__rows *to)
 {
@@ -143,6 +170,9 @@ static void run_stage(const kugel__poly_program *p, const kugel__sweep_ops *ops,
     break;
   case KUGEL__STAGE_BAND:
     run_band(p, ops, s, transposed, tiles->now);
+    break;
+  case KUGEL__STAGE_PAIRS:
+    run_pairs(p, ops, s, transposed, tiles->now);
     break;
   case KUGEL__STAGE_LOWER: {
     const void *up[8];

@@ -7,14 +7,20 @@
 #include "polynomial/sweep.h"
 
 typedef enum kugel__stage_kind {
-  KUGEL__STAGE_SCALE,  /* rows times factor */
-  KUGEL__STAGE_BAND,   /* bidiagonal product or solve */
-  KUGEL__STAGE_LOWER,  /* rotations to a lower degree */
+  KUGEL__STAGE_SCALE, /* rows times factor */
+  KUGEL__STAGE_BAND,  /* bidiagonal product or solve */
+  KUGEL__STAGE_LOWER, /* rotations to a lower degree */
+  KUGEL__STAGE_PAIRS, /* the same, or with `raise` the way back, as a product and a solve with bands for each step */
   KUGEL__STAGE_MATRIX, /* a table */
   KUGEL__STAGE_WAVES, /* values of a cosine or sine series, times factor, by `synthesis`; transposed by `analysis` */
   KUGEL__STAGE_WEIGHT0 /* row 0 times sqrt(2), of a cosine series from orthonormal coefficients; transposed, which follows
                           DCT-II where the transpose of DCT-III stands, 1 / sqrt(2) */
 } kugel__stage_kind;
+
+/* V of b -> b + 1 (jacobi.h): gamma_i, 1 / gamma_i, zeta_{i+1}. */
+typedef struct kugel__bidiagonal {
+  const void *g, *inverse, *z;
+} kugel__bidiagonal;
 
 typedef struct kugel__tile_stage {
   kugel__stage_kind kind;
@@ -22,8 +28,10 @@ typedef struct kugel__tile_stage {
   int64_t in, out; /* rows before and after, as if it were not transposed */
   kugel__band band;
   const void *factor;
-  const void *const *table; /* LOWER: rotations of steps, in the order of lowering */
-  int64_t degree;           /* LOWER: that the chain comes from */
+  const void *const *table;       /* LOWER: rotations of steps, in the order of lowering */
+  int64_t degree;                 /* LOWER, PAIRS: the higher end of the chain */
+  bool raise;                     /* PAIRS */
+  const kugel__bidiagonal *bands; /* PAIRS: of each degree */
   kugel__matrix matrix;
   const kugel__axis *synthesis, *analysis;
   double scale;
@@ -70,6 +78,9 @@ typedef struct kugel__space {
 kugel__space kugel__space_of(bool single, int64_t rows, int64_t numbers, int64_t points);
 /* program may be NULL. */
 void kugel__space_use(const kugel__space *s, char *at, kugel__poly_program *program, kugel__tiles *tiles);
+
+/* Half `half` (0, 1) of step j of a stage PAIRS, as a stage BAND. */
+kugel__tile_stage kugel__program_pair(const kugel__tile_stage *s, int64_t j, int half);
 
 /* n doubles to a plan's precision. */
 void kugel__numbers_store(bool single, const double *from, int64_t n, void *to);
