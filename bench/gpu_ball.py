@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Scalars in the ball on one device, one way, beside the floor by bytes and by operations.
 
-usage: bench/gpu_ball.py LIBKUGEL [--device cuda:0] [--lmax 255] [--seconds 2] [--flops 16.75e12] [--json FILE]
+usage: bench/gpu_ball.py LIBKUGEL [--device cuda:0 or cuda:0,1] [--lmax 255] [--seconds 2] [--flops 16.75e12] [--json FILE]
 
 Needs the built library and NumPy alone. L = lmax, N = L + 1, rhomboidal truncation, the smallest grid of one field, arrays in the device's
 memory, float64 and float32: rows "ball L=255, N=256, one way", synthesis and analysis, and the Laplacian of coefficients, whose floor is one

@@ -44,7 +44,7 @@ def open_device(library, name):
     ctx, queue = C.c_void_p(), C.c_void_p()
     check(lib.kugel_ctx_create(C.byref(CtxOpts(size=C.sizeof(CtxOpts), device=name.encode())), C.byref(ctx)))
     check(lib.kugel_queue_create(ctx, C.byref(queue)))
-    device = Device(1 if name == "cpu" else 2 if name.startswith("cuda") else 4, int(name.rpartition(":")[2] if ":" in name else 0))
+    device = Device(1 if name == "cpu" else 2 if name.startswith("cuda") else 4, int(name.rpartition(":")[2].split(",")[0] if ":" in name else 0))
     return lib, ctx, queue, device
 
 
