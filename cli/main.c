@@ -7,6 +7,7 @@
 #include "batch/each.h"
 #include "commands.h"
 #include "common/outputs.h"
+#include "common/pipes.h"
 #include "common/ranks.h"
 #include "map/files.h"
 
@@ -87,6 +88,8 @@ static int run_command(const command *c, int argc, const char *const *argv)
     code = session_start(c->name, (const common_args *)args);
     if (code == EXIT_DONE)
       code = take_map_options(c, args);
+    if (code == EXIT_DONE)
+      code = pipes_open(c, args, words);
     if (code == EXIT_DONE)
       code = check_outputs(c, args);
     if (code == EXIT_DONE)

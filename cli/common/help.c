@@ -134,6 +134,7 @@ static const struct {
      "$XDG_CACHE_HOME/kugel, else "
      "~/.cache/kugel"},
     {"KUGEL_CACHE_MB", "its largest size in MiB; 512 when not set"},
+    {"TMPDIR", "folder of files that are there while a command runs; when not set /var/tmp"},
     {"KUGEL_CUDA", "path of libcuda, the driver's library"},
     {"KUGEL_NVRTC", "path of libnvrtc, the compiler of CUDA kernels"},
 };
@@ -155,6 +156,8 @@ void help_overview(const command *const *all, int count)
          "                                 a folder of $fpath as _kugel, or\n"
          "                                 ~/.config/fish/completions/kugel.fish\n\n"
          "Angles carry their unit: 4.7arcmin, 1deg, 30arcsec, 0.02rad.\n"
+         "A file called - is the standard input or output; KIND:-, such as txt:-, says its kind\n"
+         "(\"kugel help --man\" tells which is taken otherwise).\n"
          "Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted, 143 terminated.\n"
          "\nEnvironment:\n");
   for (int i = 0; i < N_VARIABLES; i++) {
@@ -236,6 +239,16 @@ void man_print(const command *const *all, int count)
     man_text(c->examples);
     printf("\n.fi\n");
   }
+  printf(".SH STANDARD INPUT AND OUTPUT\n"
+         "In the place of a file, \\fB\\-\\fR is the standard input, whose kind its first bytes tell, or the "
+         "standard "
+         "output. A result on the standard output is FITS (maps, coefficients, spectra), NPY (arrays), "
+         "comma\\-separated "
+         "text (bandpowers, catalogues, values at points), TIFF (volumes), PNG or HTML (pictures, pages). A "
+         "kind before it "
+         "overrules that: \\fBtxt:\\-\\fR, \\fBnpy:\\-\\fR, \\fBome.tif:\\-\\fR. The report goes to standard "
+         "error then. "
+         "All goes through a folder in $TMPDIR, or /var/tmp, for as long as the command runs.\n");
   printf(".SH EXIT STATUS\n0 done; 1 failed; 2 wrong usage; 130 interrupted, 143 terminated.\n"
          ".SH ENVIRONMENT\n");
   for (int i = 0; i < N_VARIABLES; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/json.h"
+#include "common/pipes.h"
 #include "common/session.h"
 
 enum { MAX_DEPTH = 16 };
@@ -128,10 +129,11 @@ void json_close(int depth)
 
 void json_text(const char *key, const char *text)
 {
+  size_t length;
   if (!entry(key))
     return;
   if (text)
-    quoted(text);
+    quoted(pipes_name(text, &length) && !text[length] ? "-" : text);
   else
     fputs("null", json.file);
 }

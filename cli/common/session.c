@@ -11,6 +11,7 @@
 #include <kugel/io.h>
 #include <kugel/sphere.h>
 #include "common/json.h"
+#include "common/pipes.h"
 #include "common/progress.h"
 #include "common/ranks.h"
 #include "common/report.h"
@@ -123,8 +124,13 @@ const char *plain(const char *text, char *out, size_t size)
 {
   size_t at = 0;
   for (const unsigned char *p = (const unsigned char *)text; *p && at + 5 < size;) {
+    size_t length;
+    const char *pipe = pipes_name((const char *)p, &length);
     int n = shown_bytes(p);
-    if (n) {
+    if (pipe && at + strlen(pipe) + 1 < size) {
+      at += (size_t)snprintf(out + at, size - at, "%s", pipe);
+      p += length;
+    } else if (n) {
       memcpy(out + at, p, (size_t)n);
       at += (size_t)n;
       p += n;
@@ -153,7 +159,7 @@ void say(const char *format, ...)
     end = at + strcspn(at, "\n");
     bool ended = *end;
     *end = 0;
-    printf("%s%s", plain(at, line, room), ended ? "\n" : "");
+    fprintf(pipes_output() ? stderr : stdout, "%s%s", plain(at, line, room), ended ? "\n" : "");
     end += ended;
   }
   free(line);
@@ -310,6 +316,7 @@ int session_end(int code)
   if (code == EXIT_DONE && status != KUGEL_OK)
     code = fail_library(status, NULL);
   progress_end(code == EXIT_DONE && !run.dry_run);
+  code = pipes_end(code);
   if (run.json) {
     json_close(1);
     json_text("status", code == EXIT_DONE ? "done" : code > EXIT_SIGNALLED ? "interrupted" : "failed");

@@ -37,7 +37,7 @@ int session_device(const arg *device, const arg *mem);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
 int session_end(int code);
 
-/* Text for people, to stdout unless --json or --quiet. */
+/* Text for people, to stdout, or to stderr if the result goes there (pipes.h), unless --json or --quiet. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Text of files and names as a terminal may show it, in `out`: control characters and bytes that are not UTF-8 become
  * \x1b and the like. Messages, say and fact do so themselves. */
