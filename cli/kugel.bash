@@ -85,9 +85,10 @@ _kugel()
     --window) COMPREPLY=($(compgen -W "c1 c2 gauss" -- "$word")); return ;;
     --pure) COMPREPLY=($(compgen -W "none e b eb" -- "$word")); return ;;
     -w | --weights) COMPREPLY=($(compgen -W "equal ring pixel" -- "$word")); return ;;
+    --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --apodise --window --width --edges --dl --lmax --lmax-mask --beam --cross-beam --pixwin --pure --beyond-mask --errors --iter --weights --columns --windows --plot --nest --ring --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --cross --mask --apodise --window --width --edges --dl --lmax --lmax-mask --beam --cross-beam --pixwin --pure --beyond-mask --errors --iter --weights --columns --windows --plot --device --mem --nest --ring --each --ext --task --resume" ;;
   mask)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -248,6 +248,8 @@ complete -c kugel -n '__fish_seen_subcommand_from spectra' -l weights -s w -x -a
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l columns -s c -x -d 'one column, or three that are I, Q, U; I, Q, U where there are such, else the first'
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l windows -r -F -d 'also write the windows of the bandpowers, NPY [spectra, bands, spectra, lmax + 1]; one column only'
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l plot -s p -r -F -d 'also draw TT, or TT, EE, BB and TE, as PNG; with --errors, error bars'
+complete -c kugel -n '__fish_seen_subcommand_from spectra' -l device -x -a 'cpu auto cuda:0 opencl:0' -d 'where transforms run: cpu, cuda:0, opencl:0, auto, or several as cuda:0,1; kugel info lists what is there'
+complete -c kugel -n '__fish_seen_subcommand_from spectra' -l mem -x -d 'memory of the device that transforms may use, such as 20G; larger ones go in parts'
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l nest -d 'HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say'
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l ring -d 'they are in RING order, as without either option'
 complete -c kugel -n '__fish_seen_subcommand_from spectra' -l each -d 'OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns'

@@ -297,6 +297,8 @@ _kugel()
       '(-c --columns)'{-c+,--columns=}'[one column, or three that are I, Q, U; I, Q, U where there are such, else the first]:LIST:' \
       '--windows=[also write the windows of the bandpowers, NPY \[spectra, bands, spectra, lmax + 1\]; one column only]:FILE:_files' \
       '(-p --plot)'{-p+,--plot=}'[also draw TT, or TT, EE, BB and TE, as PNG; with --errors, error bars]:FILE:_files' \
+      '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
+      '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--each[OUTPUT is a folder, and each input gets a file there; so it is too for several inputs, folders and quoted patterns]' \

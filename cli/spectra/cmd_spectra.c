@@ -45,6 +45,7 @@
     "also write the windows of the bandpowers, NPY [spectra, bands, spectra, lmax + 1]; one column only")    \
   X(plot, 'p', ARG_OUTPUT, "FILE", NULL, 0, 0,                                                               \
     "also draw TT, or TT, EE, BB and TE, as PNG; with --errors, error bars")                                 \
+  SHT_DEVICE_OPTIONS(X)                                                                                      \
   NPY_OPTIONS(X)                                                                                             \
   EACH_OPTIONS(X, ".csv")
 
@@ -257,6 +258,7 @@ static int spectra(const void *args)
     return fail_usage("--beyond-mask needs --pure");
   if (o->cross_beam.given && !o->cross.given)
     return fail_usage("--cross-beam needs --cross");
+  STEP(session_device(&o->device, &o->mem));
   STEP(survey_bands(&s, o->width.n, o->edges.s, o->dl.given));
   json_int("bands", s.bands);
   double transforms = (double)(o->cross.given ? 2 : 1) * (polarised ? 3 : 1) + 1, l = (double)s.lmax;

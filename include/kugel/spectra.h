@@ -124,8 +124,20 @@ typedef struct kugel_coupling_opts {
 /// @errors KUGEL_EINVAL for values out of range or a spectrum that is not finite, KUGEL_ENOMEM, KUGEL_ECANCELED
 /// @accuracy 1e-14 of each element of 00, PLUS and MINUS of equal spins, if the spectrum is not negative; else of the sum of moduli.
 ///           The same bits for any number of threads
-/// @cost   lmax^3 / 8 steps of 2 (00) to 14 (all four, spin 2) vector instructions
+/// @cost   lmax^3 / 8 steps of 2 (00) to 14 (all four, spin 2) vector instructions; on the context's device if it has double
+///         precision
 KUGEL_API kugel_status kugel_coupling(kugel_ctx *ctx, const kugel_coupling_opts *opts, double *xi);
+
+/// The same for several masks, to an array that may be on the context's device.
+/// @param[in]  ctx      NULL: the default context
+/// @param[in]  opts     see kugel_coupling_opts; opts.mask_cl is not used
+/// @param[in]  mask_cl  float64 [masks..., lmax_mask + 1] on the host: spectra of masks
+/// @param[out] xi       float64 [masks..., families, lmax + 1, lmax + 1]
+/// @param[in]  queue    of the context, may be NULL: its work comes before. The call returns when xi is written
+/// @errors as kugel_coupling, and KUGEL_ESHAPE, KUGEL_EDTYPE, KUGEL_EDEVICE of arrays
+/// @cost   as kugel_coupling per mask
+KUGEL_API kugel_status kugel_couplings(kugel_ctx *ctx, const kugel_coupling_opts *opts, const kugel_array *mask_cl,
+                                       const kugel_array *xi, kugel_queue *queue);
 
 /* ---- bandpowers ------------------------------------------------------------------------------------------------ */
 
@@ -160,7 +172,8 @@ typedef struct kugel_spectra_info {
 /// @param[out] out   the plan: immutable, any number of threads may use it
 /// @errors KUGEL_EINVAL for values out of range, an empty band, or bands that the mask cannot tell apart (a condition number above
 ///         1e12), which is named; KUGEL_ENOMEM, KUGEL_ECANCELED
-/// @cost   that of kugel_coupling without its matrix: memory for bands x (lmax + 1) numbers per family
+/// @cost   that of kugel_coupling without its matrix: memory for bands x (lmax + 1) numbers per family. A device of the context
+///         with double precision makes the couplings and their sums over bands
 KUGEL_API kugel_status kugel_spectra_create(kugel_ctx *ctx, const kugel_spectra_opts *opts, kugel_spectra **out);
 
 /// Releases a plan.

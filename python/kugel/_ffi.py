@@ -2316,6 +2316,9 @@ FUNCTIONS = {
     "kugel_coupling": (  # ctx, opts, xi
         "STATUS", ("c_void_p", "POINTER(kugel_coupling_opts)", "c_void_p",),
         "Couplings Xi(l, l') of the degrees of masked fields, symmetric; the mean pseudo-spectrum is sum_l' (2 l' + 1) Xi(l, l') C_l'."),
+    "kugel_couplings": (  # ctx, opts, mask_cl, xi, queue
+        "STATUS", ("c_void_p", "POINTER(kugel_coupling_opts)", "POINTER(kugel_array)", "POINTER(kugel_array)", "c_void_p",),
+        "The same for several masks, to an array that may be on the context's device."),
     "kugel_spectra_create": (  # ctx, opts, out
         "STATUS", ("c_void_p", "POINTER(kugel_spectra_opts)", "c_void_p",),
         'Plans the bandpowers of a pair of masked fields: the binned coupling matrix K = P M Q and its factors, P the weighted mean over a band, Q a spectrum constant (times 1 / factor) in each band.'),

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ffi
-from ._lib import Handle, lib, long_call, options, ptr
+from ._lib import Handle, lib, long_call, options, ptr, view
 from .alms import alm2cl
+from .hardware import context
 from .maps import get_nside
 from .plans import Grid
 
@@ -38,6 +39,12 @@ def _numbers(a, shape, name):
     if a.shape != shape:
         raise ValueError(f"{name} has shape {a.shape}; expected {shape}")
     return a
+
+
+def _address(device):
+    """Of the context of a device; None: the CPU."""
+    where = context(device)
+    return None if where is None else where.address
 
 
 def _mask(mask):
@@ -77,27 +84,28 @@ def mask_distance(mask: npt.ArrayLike, limit: float = np.pi) -> Any:
     return out
 
 
-def coupling(mask_cl: npt.ArrayLike, lmax: int, spins: Any = (0, 0), families: Any = None) -> Any:
+def coupling(mask_cl: npt.ArrayLike, lmax: int, spins: Any = (0, 0), families: Any = None, device: str | None = None) -> Any:
     """Couplings Xi(l, l') of the degrees of masked fields: the mean pseudo-spectrum is sum_l' (2 l' + 1) Xi(l, l') C_l'.
 
-    mask_cl:  [lmax_mask + 1] spectrum of the mask, or cross spectrum of two
+    mask_cl:  [lmax_mask + 1] spectrum of the mask, or cross spectrum of two; [masks..., lmax_mask + 1]: of several
     lmax:     of the fields
     spins:    of the two fields, 0 to 5
     families: some of "00", "0s" (spin 0 with spins[1]), "plus" (EE from EE), "minus" (EE from BB); None: those of the spins
-    Returns a dict of float64 [lmax + 1, lmax + 1]. All four at once cost less than one after the other.
+    device:   such as "cuda:0", where they are computed; None: the CPU
+    Returns a dict of float64 [masks..., lmax + 1, lmax + 1]. All four at once cost less than one after the other.
     """
     mask_cl = np.ascontiguousarray(mask_cl, np.float64)
-    if mask_cl.ndim != 1 or not mask_cl.size:
-        raise ValueError(f"mask_cl has shape {mask_cl.shape}; expected [lmax_mask + 1]")
+    if not mask_cl.ndim or not mask_cl.size:
+        raise ValueError(f"mask_cl has shape {mask_cl.shape}; expected [lmax_mask + 1] or [masks..., lmax_mask + 1]")
     if families is None:
         families = ("plus", "minus") if all(spins) else ("0s",) if any(spins) else ("00",)
         spins = spins if all(spins) else (0, max(spins))
     families = [name for name in _FAMILIES if name in tuple(families)]
-    xi = np.empty((len(families), lmax + 1, lmax + 1))
-    opts = options(_ffi.kugel_coupling_opts, lmax=lmax, lmax_mask=mask_cl.size - 1, spin1=spins[0], spin2=spins[1],
-                   families=sum(_FAMILIES[name] for name in families), mask_cl=mask_cl)
-    long_call(lib.kugel_coupling, None, ctypes.byref(opts), ptr(xi))
-    return dict(zip(families, xi))
+    xi = np.empty(mask_cl.shape[:-1] + (len(families), lmax + 1, lmax + 1))
+    opts = options(_ffi.kugel_coupling_opts, lmax=lmax, lmax_mask=mask_cl.shape[-1] - 1, spin1=spins[0], spin2=spins[1],
+                   families=sum(_FAMILIES[name] for name in families))
+    long_call(lib.kugel_couplings, _address(device), ctypes.byref(opts), view(mask_cl), view(xi), None)
+    return {name: xi[..., i, :, :] for i, name in enumerate(families)}
 
 
 class Bands:
@@ -174,13 +182,16 @@ class Field:
     templates:  maps of contaminants, [n, 1 or 2, npix]: removed
     iterations: refinements of each analysis
     weights:    None, "ring" or "pixel": quadrature weights of the analysis
+    device:     such as "cuda:0", where the analysis runs; None: the CPU
 
     alm [1 or 2, nalm], mask_alm [nalm of lmax_mask], lmax, lmax_mask, spin, beam, mask.
     """
 
     def __init__(self, mask: npt.ArrayLike, maps: npt.ArrayLike | None, *, spin: int | None = None, lmax: int | None = None,
                  lmax_mask: int | None = None, beam: npt.ArrayLike | None = None, purify: str = "", templates: Any = None,
-                 iterations: int = 3, weights: Any = None, template_cutoff: float = 0.0, beyond_mask: bool = False) -> None:
+                 iterations: int = 3, weights: Any = None, template_cutoff: float = 0.0, beyond_mask: bool = False,
+                 device: str | None = None) -> None:
+        self._address = _address(device)
         self.mask, nside = _mask(mask)
         grid, npix = Grid.healpix(nside), self.mask.size
         if maps is not None:
@@ -225,14 +236,13 @@ class Field:
     def mask_alm(self, alm: npt.ArrayLike) -> Any:
         self._mask_alm = np.asarray(alm, np.complex128)
 
-    @staticmethod
-    def _transform(values, maps):
+    def _transform(self, values, maps):
         opts = options(_ffi.kugel_masked_opts, **values)
         nalm = lib.kugel_alm_count(opts.lmax, -1)
         if nalm < 0:
             raise ValueError(f"lmax is {opts.lmax}, must be 0 to 100,000,000")
         alm = np.empty((len(maps), nalm), np.complex128)
-        long_call(lib.kugel_masked_alm, None, ctypes.byref(opts), ptr(maps), ptr(alm))
+        long_call(lib.kugel_masked_alm, self._address, ctypes.byref(opts), ptr(maps), ptr(alm))
         return alm
 
 
@@ -265,12 +275,13 @@ class Couplings:
 
     first, second: Fields; their maps are not used
     bands:         Bands, to lmax of both fields or below
+    device:        such as "cuda:0", where couplings and their sums are computed, those of covariances too; None: the CPU
 
     names (of the spectra), bands, condition (number of the binned coupling matrix, estimated), mask_tail (part of the mask's
     power in the last tenth of its degrees: above 1e-3, choose a larger lmax_mask or apodise).
     """
 
-    def __init__(self, first: Field, second: Field, bands: Bands) -> None:
+    def __init__(self, first: Field, second: Field, bands: Bands, *, device: str | None = None) -> None:
         lmax = bands.lmax
         if lmax > min(first.lmax, second.lmax):
             raise ValueError(f"bands reach lmax {lmax}; the fields have {first.lmax} and {second.lmax}")
@@ -286,7 +297,7 @@ class Couplings:
         w = mask_cl(first, second)
         opts = options(_ffi.kugel_spectra_opts, mask_cl=w, lmax_mask=w.size - 1, **values)
         out = ctypes.c_void_p()
-        long_call(lib.kugel_spectra_create, None, ctypes.byref(opts), ctypes.byref(out))
+        long_call(lib.kugel_spectra_create, _address(device), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_spectra_destroy)
         info = options(_ffi.kugel_spectra_info)
         lib.kugel_spectra_get_info(self._handle.address, ctypes.byref(info))
@@ -312,7 +323,14 @@ class Couplings:
         return out
 
     def decouple(self, pseudo: npt.ArrayLike, noise: npt.ArrayLike | None = None) -> Any:
-        """Bandpowers [spectra, bands] of pseudo-spectra [spectra, lmax + 1], those of noise subtracted."""
+        """Bandpowers [..., spectra, bands] of pseudo-spectra [..., spectra, lmax + 1] (of one map or many), those of noise
+        subtracted."""
+        if not isinstance(pseudo, dict) and np.ndim(pseudo) > 2:
+            many = np.asarray(pseudo, np.float64)
+            out = np.empty((*many.shape[:-2], len(self.names), self.bands.count))
+            for i in np.ndindex(many.shape[:-2]):
+                out[i] = self.decouple(many[i], noise)
+            return out
         pseudo = self._of(pseudo, "pseudo")
         noise = None if noise is None else self._of(noise, "noise")
         out = np.empty((len(self.names), self.bands.count))
@@ -332,14 +350,16 @@ class Spectra(Couplings):
 
     first, second: Fields
     bands:         Bands
+    device:        as of Couplings
     noise:         pseudo-spectra to be subtracted (a dict, or [spectra, lmax + 1]); None: none
 
     pseudo, bandpowers and windows are dicts by name: pseudo["EE"] [lmax + 1], bandpowers["EE"] [bands],
     windows["EE", "BB"] [bands, lmax + 1]: of the bandpower EE, for the spectrum BB.
     """
 
-    def __init__(self, first: Field, second: Field, bands: Bands, noise: npt.ArrayLike | None = None) -> None:
-        super().__init__(first, second, bands)
+    def __init__(self, first: Field, second: Field, bands: Bands, noise: npt.ArrayLike | None = None, *,
+                 device: str | None = None) -> None:
+        super().__init__(first, second, bands, device=device)
         pseudo = pseudo_cl(first, second, self.lmax)
         self.pseudo = dict(zip(self.names, pseudo))
         self.bandpowers = dict(zip(self.names, self.decouple(pseudo, noise)))

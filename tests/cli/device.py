@@ -58,6 +58,14 @@ def same_results():
     same("gpu.fits", "cpu.fits", 1e-10)
 
 
+def power_spectra():
+    need_opencl()
+    for words in ([], ["--device", "opencl:0"]):
+        ok("spectra", SKY, "gpu.csv" if words else "cpu.csv", "--lmax", "40", "--width", "8", "--errors", *words)
+    rows = [[[float(x) for x in line.split(",")] for line in list(open(name))[1:]] for name in ("cpu.csv", "gpu.csv")]
+    assert len(rows[0]) == 4 and all(abs(a - b) <= 1e-10 * abs(a) for one, two in zip(*rows) for a, b in zip(one, two)), rows
+
+
 def points_and_lenses():
     need_opencl()
     with open("cl.txt", "w") as f:
@@ -118,4 +126,4 @@ def bench():
     assert all(j["arrays"] == "device" for j in found)
 
 
-main([same_results, points_and_lenses, refusals, memory_limit, bench])
+main([same_results, power_spectra, points_and_lenses, refusals, memory_limit, bench])

@@ -188,6 +188,34 @@ def test_namaster(golden):
     assert np.allclose(bins.bin_cell(bins.unbin_cell(np.arange(9.))), np.arange(9))
 
 
+def test_several_masks_and_maps(golden):
+    w = np.random.default_rng(1).uniform(size=(2, 3, 41))
+    many = kugel.spectra.coupling(w, 20, (2, 2))
+    assert list(many) == ["plus", "minus"] and many["plus"].shape == (2, 3, 21, 21)
+    one = kugel.spectra.coupling(w[1, 2], 20, (2, 2))
+    assert np.array_equal(many["minus"][1, 2], one["minus"])
+    c = Couplings(*2 * [Field(golden["mask"], None, lmax=L)], Bands.linear(L, 4))
+    cl = np.random.default_rng(2).uniform(size=(3, 2, 1, L + 1))
+    assert np.array_equal(c.decouple(cl)[2, 1], c.decouple(cl[2, 1]))
+
+
+def test_devices(golden):
+    device = next((d["name"] for d in kugel.devices() if d["available"] and d["kernels"] and d["name"] != "cpu"), None)
+    if device is None:
+        pytest.skip("there is no device")
+    w = np.random.default_rng(1).uniform(size=(3, 41))
+    here, there = (kugel.spectra.coupling(w, 20, (2, 2), device=d) for d in (None, device))
+    assert all(error(there[k], here[k]) < 1e-13 for k in here)
+    maps, results = [golden["Q"], golden["U"]], []
+    for d in None, device:
+        f = Field(golden["mask"], maps, lmax=L, iterations=0, device=d)
+        s = Spectra(f, f, Bands.linear(L, 8), device=d)
+        results.append((s.bandpowers["EE"], s.windows["EE", "BB"], kugel.spectra.covariance(s, s, (f, f, f, f), [s.couple(
+            np.ones((4, L + 1)))] * 4)))
+    for a, b in zip(*results):
+        assert error(b, a) < 1e-10
+
+
 def test_bands():
     b = Bands.linear(20, 5, dl=True)
     assert b.count == 3 and list(np.bincount(b.band[b.band >= 0])) == [5, 5, 5] and b.band[17] == -1

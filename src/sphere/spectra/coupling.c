@@ -5,7 +5,9 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "sphere/spectra/coupling.h"
+#include "core/array.h"
+#include "device/device.h"
+#include "sphere/spectra/coupling_gpu.h"
 
 KUGEL_DISPATCH(kugel__coupling_ops, kugel__coupling_ops)
 
@@ -26,11 +28,6 @@ typedef struct couple {
   int families;
   int64_t workers;
 } couple;
-
-int kugel__coupling_count(unsigned families)
-{
-  return __builtin_popcount(families);
-}
 
 kugel_status kugel__coupling_check(const kugel_coupling_opts *o)
 {
@@ -60,24 +57,6 @@ static kugel_status diagonals(void *arg, int64_t i, int worker)
                      c->b + worker * 2 * (c->o->lmax + 1), out);
   }
   return KUGEL_OK;
-}
-
-/* p and r in long double, rounded once. */
-static void fill(couple *c, double *p, double *r, double *p_odd, double *r_odd, double *w)
-{
-  long double v = 1;
-  for (int64_t j = 0; j <= 2 * c->o->lmax; j++) {
-    long double inverse = 1 / ((long double)(2 * j + 1) * v);
-    if (j <= c->o->lmax) {
-      p[j] = (double)v;
-      p_odd[j] = (double)((long double)(2 * j) * v);
-    }
-    r[j] = (double)inverse;
-    r_odd[j] = (double)((long double)(2 * (j + 1)) * inverse);
-    v *= (long double)(2 * j + 1) / (long double)(2 * j + 2);
-  }
-  for (int64_t k = 0; k <= c->t.lmax_mask; k++)
-    w[k] = (double)(2 * k + 1) / (4 * M_PI) * c->o->mask_cl[k];
 }
 
 /* Of the work below diagonal d, about (1 - d / lmax)^3 is left. */
@@ -120,6 +99,8 @@ static kugel_status run(couple *c, kugel__diagonals_use use, void *arg)
 kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, kugel__diagonals_use use,
                                   void *arg)
 {
+  if (kugel__coupling_on_device(ctx))
+    return kugel__coupling_gpu_each(ctx, o, use, arg);
   couple c = {.ctx = ctx,
               .o = o,
               .workers = kugel__ctx_threads(ctx),
@@ -142,7 +123,8 @@ kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, 
     c.t.r = r;
     c.t.r_odd = r_odd;
     c.t.w = w;
-    fill(&c, p, r, p_odd, r_odd, w);
+    kugel__coupling_fill(o->lmax, p, r, p_odd, r_odd);
+    kugel__coupling_spectrum(c.t.lmax_mask, o->mask_cl, w);
     s = run(&c, use, arg);
   }
   kugel__free(ctx, tables);
@@ -183,6 +165,16 @@ static kugel_status put(void *arg, const kugel__diagonals *some)
   return kugel__parallel(f->ctx, some->lmax + 1, rows, f);
 }
 
+static kugel_status check_spectrum(const kugel_coupling_opts *o, int64_t masks)
+{
+  int64_t n = o->lmax_mask + 1;
+  for (int64_t i = 0; i < masks * n; i++)
+    KUGEL_CHECK(isfinite(o->mask_cl[i]), KUGEL_EINVAL, "mask_cl[%lld]%s%.0lld is %g, must be finite",
+                (long long)(i % n), masks > 1 ? " of mask " : "", masks > 1 ? (long long)(i / n) : 0,
+                o->mask_cl[i]);
+  return KUGEL_OK;
+}
+
 kugel_status kugel_coupling(kugel_ctx *ctx, const kugel_coupling_opts *opts, double *xi)
 {
   KUGEL_CHECK(opts && xi, KUGEL_EINVAL, "%s is NULL", opts ? "xi" : "opts");
@@ -191,13 +183,53 @@ kugel_status kugel_coupling(kugel_ctx *ctx, const kugel_coupling_opts *opts, dou
   KUGEL_TRY(kugel__coupling_check(&o));
   KUGEL_CHECK(o.mask_cl, KUGEL_EINVAL,
               "opts.mask_cl is NULL: pass the spectrum of the mask, see kugel_alm_cl");
-  for (int64_t l = 0; l <= o.lmax_mask; l++)
-    KUGEL_CHECK(isfinite(o.mask_cl[l]), KUGEL_EINVAL, "mask_cl[%lld] is %g, must be finite", (long long)l,
-                o.mask_cl[l]);
+  KUGEL_TRY(check_spectrum(&o, 1));
   kugel_ctx *held = kugel__ctx_retain(ctx);
   full f = {.ctx = held, .xi = xi};
   kugel__span outer = kugel__progress_enter(0, 1);
   kugel_status s = kugel__coupling_each(held, &o, put, &f);
+  kugel__progress_leave(outer);
+  kugel_ctx_destroy(held);
+  return s;
+}
+
+/* One mask after another, to the host. */
+static kugel_status all(kugel_ctx *ctx, const kugel_coupling_opts *o, int64_t masks, double *xi)
+{
+  int64_t n = o->lmax + 1, families = kugel__coupling_count((unsigned)o->families);
+  kugel_coupling_opts one = *o;
+  for (int64_t m = 0; m < masks; m++) {
+    full f = {.ctx = ctx, .xi = xi + m * families * n * n};
+    one.mask_cl = o->mask_cl + m * (o->lmax_mask + 1);
+    kugel__span part = kugel__progress_enter((double)m / (double)masks, (double)(m + 1) / (double)masks);
+    kugel_status s = kugel__coupling_each(ctx, &one, put, &f);
+    kugel__progress_leave(part);
+    KUGEL_TRY(s);
+  }
+  return KUGEL_OK;
+}
+
+kugel_status kugel_couplings(kugel_ctx *ctx, const kugel_coupling_opts *opts, const kugel_array *mask_cl,
+                             const kugel_array *xi, kugel_queue *queue)
+{
+  int64_t masks = -1;
+  kugel_coupling_opts o;
+  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL");
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_coupling_opts"));
+  KUGEL_TRY(kugel__coupling_check(&o));
+  int64_t n = o.lmax + 1, families = kugel__coupling_count((unsigned)o.families);
+  KUGEL_TRY(kugel__array_check(mask_cl, "mask_cl", KUGEL_F64, 1, (int64_t[]){o.lmax_mask + 1}, &masks));
+  kugel_ctx *held = kugel__ctx_retain(ctx);
+  kugel_status s =
+      kugel__array_check_on(&held->device, xi, "xi", KUGEL_F64, 3, (int64_t[]){families, n, n}, &masks);
+  o.mask_cl = s ? NULL : kugel__array_data(mask_cl);
+  s = s ? s : check_spectrum(&o, masks);
+  s = s ? s : kugel__queue_join(kugel__ctx_device(held), queue);
+  kugel__span outer = kugel__progress_enter(0, 1);
+  if (!s && masks && xi->device.type != KUGEL_CPU)
+    s = kugel__coupling_gpu_matrices(held, &o, masks, xi, queue);
+  else if (!s)
+    s = all(held, &o, masks, kugel__array_data(xi));
   kugel__progress_leave(outer);
   kugel_ctx_destroy(held);
   return s;

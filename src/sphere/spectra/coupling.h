@@ -58,6 +58,10 @@ kugel_status kugel__coupling_each(kugel_ctx *ctx, const kugel_coupling_opts *o, 
                                   void *arg);
 /* Checks all but the spectrum, which may be NULL here. */
 kugel_status kugel__coupling_check(const kugel_coupling_opts *o);
+/* p and r of 2 lmax + 1 and their odd kin, without the zeros around. */
+void kugel__coupling_fill(int64_t lmax, double *p, double *r, double *p_odd, double *r_odd);
+/* (2 k + 1) / 4 pi times a spectrum, k <= lmax_mask. */
+void kugel__coupling_spectrum(int64_t lmax_mask, const double *mask_cl, double *w);
 /* Number of families asked for. */
 int kugel__coupling_count(unsigned families);
 

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "sphere/spectra/coupling_gpu.h"
 #include "sphere/spectra/estimate.h"
 #include "sphere/spectra/sums.h"
 
@@ -132,6 +133,36 @@ static kugel_status apply_some(void *arg, const kugel__diagonals *some)
   return tiles(j->p, apply_tile, j);
 }
 
+/* The same on a device: each product of a coupling and a spectrum there, their sum here. */
+static kugel_status couple_there(const kugel_spectra *p, const kugel_coupling_opts *o, const double *cl,
+                                 double *out)
+{
+  int64_t n = p->lmax + 1;
+  int count = 0, family[KUGEL__SPECTRA * KUGEL__SPECTRA];
+  double *in;
+  KUGEL_ALLOC(p->ctx, in, 2 * 8 * (size_t)(p->n * p->n * n));
+  double *product = in + p->n * p->n * n;
+  for (int a = 0; a < p->n; a++)
+    for (int b = 0; b < p->n; b++) {
+      kugel__kind kind = p->kind[p->which[a][b]];
+      family[count] = kind.family;
+      for (int64_t l = 0; p->sign[a][b] && l < n; l++)
+        in[count * n + l] = p->column[l] * kugel__spectra_root(p, l, kind.power) * cl[b * n + l];
+      count += p->sign[a][b] != 0;
+    }
+  kugel_status s = kugel__coupling_gpu_products(p->ctx, o, count, family, in, product);
+  for (int a = 0, i = 0; a < p->n && !s; a++)
+    for (int b = 0; b < p->n; b++)
+      if (p->sign[a][b]) {
+        for (int64_t l = 0; l < n; l++)
+          out[a * n + l] +=
+              p->sign[a][b] * product[i * n + l] * kugel__spectra_unroot(p, l, p->kind[p->which[a][b]].power);
+        i++;
+      }
+  kugel__free(p->ctx, in);
+  return s;
+}
+
 kugel_status kugel_spectra_couple(const kugel_spectra *p, const double *cl, double *out)
 {
   KUGEL_CHECK(p && cl && out, KUGEL_EINVAL, "%s is NULL", !p ? "plan" : !cl ? "cl" : "out");
@@ -140,7 +171,8 @@ kugel_status kugel_spectra_couple(const kugel_spectra *p, const double *cl, doub
   job j = {.p = p, .in = cl, .out = out};
   memset(out, 0, sizeof *out * (size_t)(p->n * (p->lmax + 1)));
   kugel__span outer = kugel__progress_enter(0, 1);
-  kugel_status s = kugel__coupling_each(p->ctx, &o, apply_some, &j);
+  kugel_status s = kugel__coupling_on_device(p->ctx) ? couple_there(p, &o, cl, out)
+                                                     : kugel__coupling_each(p->ctx, &o, apply_some, &j);
   kugel__progress_leave(outer);
   return s;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums of couplings over bands of rows. Each column adds its diagonals in order: the same bits for any number of threads. */
 #include "core/parallel.h"
+#include "sphere/spectra/coupling_gpu.h"
 #include "sphere/spectra/sums.h"
 
 enum { TILE = 128 /* columns of a task */ };
@@ -43,5 +44,7 @@ static kugel_status add(void *arg, const kugel__diagonals *some)
 kugel_status kugel__coupling_sums(kugel_ctx *ctx, const kugel_coupling_opts *o, const kugel__band_sums *sums)
 {
   job j = {.ctx = ctx, .sums = sums};
+  if (kugel__coupling_on_device(ctx))
+    return kugel__coupling_gpu_sums(ctx, o, sums);
   return kugel__coupling_each(ctx, o, add, &j);
 }

@@ -7,7 +7,7 @@
 
 enum { KUGEL__SUMS = 32 /* most weights */ };
 
-/* out[i][b][l'] += sum over l of band b of weight[i][l] Xi(l, l') of family[i]. */
+/* out[i][b][l'], zero before, += sum over l of band b of weight[i][l] Xi(l, l') of family[i]. */
 typedef struct kugel__band_sums {
   int64_t bands;
   const int32_t *band; /* [lmax + 1] -1: of none */

@@ -101,7 +101,10 @@ static kugel_status coupling(void)
   static double xi[4 * (L + 1) * (L + 1)];
   kugel_coupling_opts c = {
       .size = sizeof c, .lmax = L, .lmax_mask = L, .spin1 = 2, .spin2 = 2, .families = 15, .mask_cl = w};
-  return kugel_coupling(NULL, &c, xi);
+  kugel_status s = kugel_coupling(NULL, &c, xi);
+  return s ? s
+           : kugel_couplings(NULL, &c, KUGEL_ARRAY(w, KUGEL_F64, 1, L + 1),
+                             KUGEL_ARRAY(xi, KUGEL_F64, 1, 4, L + 1, L + 1), NULL);
 }
 
 static kugel_status table(void)
@@ -167,6 +170,9 @@ static void spectra_options(void)
   c.families = 16;
   REFUSES(kugel_coupling(NULL, &c, out), "families is 16");
   REFUSES(kugel_coupling(NULL, &c, NULL), "xi is NULL");
+  c.families = 1;
+  REFUSES(kugel_couplings(NULL, &c, NULL, NULL, NULL), "mask_cl is NULL");
+  REFUSES(kugel_couplings(NULL, NULL, NULL, NULL, NULL), "opts is NULL");
 }
 
 static void covariance_options(void)
