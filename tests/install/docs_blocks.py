@@ -64,7 +64,7 @@ def needs(text):
 class Page:
     def __init__(self, page, command, library, headers, folder):
         self.page, self.folder, self.library, self.headers = page, pathlib.Path(folder), library, headers
-        self.environment = dict(os.environ, PATH=f"{command.parent}:{os.environ['PATH']}", PYTHONPATH=str(ROOT / "python"),
+        self.environment = dict(os.environ, PATH=f"{command.parent}:{os.environ['PATH']}", PYTHONPATH=os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
                                 KUGEL_LIBRARY=str(library), LD_LIBRARY_PATH=str(library.parent))
         (self.folder / "build").mkdir()
         (self.folder / "build/release").symlink_to(command.parent)
