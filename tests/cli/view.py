@@ -119,6 +119,13 @@ def sky():
             places = [centre(n, i // (n * n), i % n, i // n % n) for i in range(12 * n * n)]
             code += f"{json.dumps(places)}.forEach((v, i) => {{ if (pixelOf({n}, ...v) !== i) throw Error([{n}, i]); }});"
         subprocess.run([node, "-e", code], check=True, timeout=60)
+        code = text[text.index("function gesture"):text.index("let timer = 0")]
+        code += """const g = gesture([[10, 0], [30, 0]], [[5, 7], [5, 47]]), far = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
+          const c = Math.cos(g.angle * Math.PI / 180) * g.factor, s = Math.sin(g.angle * Math.PI / 180) * g.factor;
+          const put = p => [c * p[0] - s * p[1] + g.move[0], s * p[0] + c * p[1] + g.move[1]];
+          if (Math.abs(g.factor - 2) + Math.abs(g.angle - 90) + far(put([10, 0]), [5, 7]) + far(put([30, 0]), [5, 47]) > 1e-9) throw Error(JSON.stringify(g));
+          if (JSON.stringify(gesture([[1, 2]], [[4, 1]])) !== '{"factor":1,"angle":0,"move":[3,-1]}') throw Error("one");"""
+        subprocess.run([node, "-e", code], check=True, timeout=60)
 
 
 def skies():
@@ -166,6 +173,26 @@ tell({target: m0.canvas, clientX: box.left + size.w / 4, clientY: box.top + size
 found.value = m0.value.textContent;
 turn(size.w / 8, 0);
 found.lon = state.lon;
+Object.assign(state, {projection: "sphere", lon: 0});
+layout();
+const finger = (id, type, x, y) => {
+  const b = m0.canvas.getBoundingClientRect();
+  m0.canvas.dispatchEvent(new PointerEvent(type, {pointerId: id, pointerType: "touch", buttons: 1, clientX: b.left + b.width / 2 + x, clientY: b.top + b.height / 2 + y, bubbles: true}));
+};
+const under = (x, y) => direction(size.w / 2 + x - 0.5, size.h / 2 + y - 0.5);
+const mark = under(30, 20); // stays under the finger
+finger(11, "pointerdown", 30, 20);
+finger(12, "pointerdown", -50, 20);
+for (let k = 1; k <= 20; k++) finger(12, "pointermove", -50 - k, 20 + 2 * k); // away and round
+found.zoom = state.zoom;
+found.roll = state.roll;
+found.kept = under(30, 20).reduce((sum, x, i) => sum + (x - mark[i]) ** 2, 0) ** 0.5;
+finger(12, "pointerup", -70, 60);
+finger(11, "pointerup", 30, 20);
+m0.value.textContent = "";
+finger(13, "pointerdown", 5, 5);
+finger(13, "pointerup", 5, 5);
+found.tap = m0.value.textContent;
 document.title = JSON.stringify(found);
 </script>
 </html>"""
@@ -201,6 +228,9 @@ def sky_browser():
         assert abs(found["lon"] - 45) < 0.5, found
         lon = float(re.search("longitude ([0-9.]+)", found["value"])[1])
         assert abs(lon - 90) < 1 and "NESTED pixel" in found["value"] and "nside 8" in found["value"], found
+        want = math.hypot(100, 40) / 80
+        assert abs(found["zoom"] - want) < 1e-6 and abs(abs(found["roll"]) - math.degrees(math.atan2(40, 100))) < 3, found
+        assert found["kept"] < 0.02 and "nside 8" in found["tap"], found
         if found["gl"]:  # alike but for the edges of pixels, which WebGL smooths
             assert min(found["alike"]) > 0.85, found
 
