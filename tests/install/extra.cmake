@@ -13,3 +13,8 @@ if(NOT KUGEL_SANITIZE AND Python3_FOUND AND TARGET kugel_command AND NOT CMAKE_C
     $<TARGET_FILE:kugel_command> $<TARGET_FILE:kugel> ${PROJECT_BINARY_DIR}/include)
   set_tests_properties(docs_blocks PROPERTIES LABELS "install;short" TIMEOUT 600)
 endif()
+
+if(Python3_FOUND)
+  add_test(NAME install_recipes COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/recipes.py)
+  set_tests_properties(install_recipes PROPERTIES LABELS "install;short" TIMEOUT 60)
+endif()
