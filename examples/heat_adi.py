@@ -44,12 +44,13 @@ def main(out="."):
     for order, (_, errors) in results.items():
         print(f"order {order}: errors", *(f"{e:.1e}" for e in errors[1:]))
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, 4, figsize=(12, 3.3), layout="constrained")
+    figure, axes = plt.subplots(1, 4, figsize=(11.5, 2.9), layout="constrained")
     for axis, u, t in zip(axes, results[4][0], TIMES):
         image = axis.imshow(u.T, cmap="inferno", origin="lower", extent=(0, 1, 0, 1), vmin=0)
-        axis.set_title(f"t = {t:g}")
-        figure.colorbar(image, ax=axis, shrink=0.8)
-    figure.savefig(pathlib.Path(out) / "heat_adi.png", dpi=80)
+        axis.set(title=f"t = {t:g}", xlabel="x", xticks=[0, 0.5, 1], yticks=[0, 0.5, 1])
+        figure.colorbar(image, ax=axis, fraction=0.045, ticks=[0, *image.get_clim()[1:]], format="%.2g")
+    axes[0].set_ylabel("y")
+    figure.savefig(pathlib.Path(out) / "heat_adi.png", dpi=90)
 
 
 if __name__ == "__main__":

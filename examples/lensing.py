@@ -44,15 +44,16 @@ def main(out=".", steps=40):
     found, errors = recover(lens, seen, sky, steps)
     print(f"difference {np.std(seen - plain):.1f} uK of {np.std(plain):.1f}; errors", *(f"{e:.1e}" for e in errors))
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(11.5, 4), layout="constrained")
     lon, lat = np.meshgrid(np.linspace(8, -8, 500), np.linspace(-8, 8, 500))
     maps = {"the sky": plain, "lensed (10 times as much as in nature)": seen, f"after {steps} steps": kugel.alm2map(found, NSIDE)}
     for axis, (title, m) in zip(axes, maps.items()):
         image = axis.imshow(kugel.points.interpolate(m, lon, lat, lonlat=True, lmax=2 * NSIDE), cmap="RdBu_r", vmin=-250, vmax=250,
                             extent=(8, -8, -8, 8), origin="lower")
         axis.set(title=title, xlabel="longitude, degrees")
-    figure.colorbar(image, ax=axes, label="uK")
-    figure.savefig(f"{out}/lensing.png", dpi=80)
+    axes[0].set_ylabel("latitude, degrees")
+    figure.colorbar(image, ax=axes, label="µK", shrink=0.9)
+    figure.savefig(f"{out}/lensing.png", dpi=90)
     return errors
 
 

@@ -46,13 +46,13 @@ def main(out="."):
     want = np.exp(-2j * np.pi * uvw[some] @ lmn.T) @ flux
     print(f"2000 sources with w: error against the sum {np.linalg.norm(got[some] - want) / np.linalg.norm(want):.1e}")
     import matplotlib.pyplot as plt
-    figure, axes = plt.subplots(1, 4, figsize=(17, 4.9), layout="constrained")
+    figure, axes = plt.subplots(1, 4, figsize=(12, 3.6), layout="constrained")
     axes[0].plot(*np.concatenate([uvw, -uvw])[:, :2].T / 1e3, ",", color="k")
-    axes[0].set(title="u, v in thousands of wavelengths", aspect="equal")
+    axes[0].set(title="u, v, thousand wavelengths", aspect="equal")
     for axis, name, map in zip(axes[1:], ("sky", "dirty image", "dirty image, density weights"), (image, natural, even)):
         axis.imshow(np.arcsinh(map / map.max() * 30), cmap="inferno", origin="lower", vmin=-.5)
         axis.set(title=name, xticks=[], yticks=[])
-    figure.savefig(pathlib.Path(out) / "radio_astronomy.png", dpi=80)
+    figure.savefig(pathlib.Path(out) / "radio_astronomy.png", dpi=110)
 
 
 if __name__ == "__main__":

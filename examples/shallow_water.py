@@ -129,7 +129,7 @@ def jet(model, perturb):
 
 def draw(state, lmax, day, folder):
     map = kugel.alm2map(state[0], 256, lmax=lmax) * 1e5
-    view = dict(title=f"vorticity on day {day:g}", unit="1e-5 / s", min=-11, max=11, cmap="diverging")
+    view = dict(title=f"vorticity on day {day:g}", unit="10^-5 / s", min=-11, max=11, cmap="diverging")
     kugel.cartview(map, lonra=(-180, 180), latra=(-90, 90), flip="geo", **view).save(
         folder / "shallow_water_vorticity.png")
     kugel.orthview(map, rot=(90, 50), half_sky=True, flip="geo", **view).save(folder / "shallow_water_globe.png")
