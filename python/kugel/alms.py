@@ -12,6 +12,7 @@ import numpy as np
 from . import _ffi
 from ._lib import lib, long_call, mmax_option, options, ptr, real, writable
 from .maps import host
+from .units import takes
 from .windows import gauss_beam
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def apply_windows(alms: npt.ArrayLike, windows: Any, mmax: int | None = None, in
     return alms if inplace else np.array(done)
 
 
+@takes("fwhm", "sigma")
 def smoothalm(alms: npt.ArrayLike, fwhm: float = 0.0, sigma: float | None = None, beam_window: npt.ArrayLike | None = None,
               pol: bool = True, mmax: int | None = None, verbose: bool = True, inplace: bool = True) -> Any:
     """Smooths alm by a Gaussian beam (fwhm or sigma, radians) or a window. Three sets are T, E, B unless pol=False."""
@@ -251,6 +253,7 @@ def euler_of(matrix: Any) -> Any:
     return tuple(a.value for a in angles)
 
 
+@takes("psi", "theta", "phi")
 def rotate_alm(alm: npt.ArrayLike, psi: float = 0.0, theta: float = 0.0, phi: float = 0.0, matrix: Any = None, lmax: int | None = None,
                mmax: int | None = None) -> None:
     """Rotates alm, or each of a sequence (T, E, B), in place: psi about z, theta about y, phi about z, or by a matrix.
@@ -275,6 +278,7 @@ def rotate_alm(alm: npt.ArrayLike, psi: float = 0.0, theta: float = 0.0, phi: fl
             row[...] = a
 
 
+@takes("fwhm")
 def blm_gauss(fwhm: float, lmax: int, pol: bool = False) -> Any:
     """alm of a circular Gaussian beam at the north pole, linearly polarised along x with pol: b_l0 and, E and B, b_l2."""
     mmax = 2 if pol else 0

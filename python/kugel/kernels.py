@@ -17,6 +17,7 @@ import numpy as np
 
 from . import _ffi
 from ._lib import lib, options, ptr
+from .units import takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _SIGMA = 1 / math.sqrt(8 * math.log(2))  # of a Gaussian of FWHM 1
 
 
+@takes("fwhm", "sigma")
 def gaussian(fwhm: float | None = None, *, sigma: float | None = None) -> Any:
     """exp(-a^2 / 2 sigma^2) of unit integral, by its FWHM or its sigma, radians."""
     if (fwhm is None) == (sigma is None):
@@ -31,6 +33,7 @@ def gaussian(fwhm: float | None = None, *, sigma: float | None = None) -> Any:
     return {"kernel": "gaussian", "width": float(fwhm if sigma is None else sigma / _SIGMA), "norm": "integral"}
 
 
+@takes("fwhm")
 def fisher(fwhm: float | None = None, *, kappa: float | None = None, integral: float = 1.0) -> Any:
     """The Gaussian of the sphere after von Mises and Fisher, exp(kappa (cos a - 1)): by its FWHM in radians, or a sum of some
     by kappa (a number or an array) and the integral of each. Its rows need no samples where `method` is "rings"."""
@@ -42,11 +45,13 @@ def fisher(fwhm: float | None = None, *, kappa: float | None = None, integral: f
     return {"kernel": ("fisher", kappa, np.broadcast_to(np.asarray(integral, np.float64), kappa.shape).copy()), "norm": None}
 
 
+@takes("radius")
 def top_hat(radius: float) -> Any:
     """The mean over a disc, its radius in radians."""
     return {"kernel": "top_hat", "width": float(radius), "norm": "integral"}
 
 
+@takes("scale", "fwhm")
 def mexican_hat(scale: float | None = None, *, fwhm: float | None = None) -> Any:
     """The spherical Mexican hat of height 1, which has no mean; its scale in radians, or the FWHM of the sources that it
     suits best: scale = fwhm / sqrt(8 ln 2)."""
@@ -178,6 +183,7 @@ def cut_for_rms(kernel: Any, cl: npt.ArrayLike, rms: float = 1e-5) -> Any:
     return high
 
 
+@takes("fwhm")
 def find_sources(m: npt.ArrayLike, fwhm: float, filtered: Any = None, *, threshold: float = 5.0, rms: float = 0.0, fixed_fwhm: bool = False,
                  most: int = 100000, kernel: Any = None) -> Any:
     """Sources of a filtered RING map, brightest over noise first: an array with the fields theta, phi, snr, peak, fwhm, flux,

@@ -16,6 +16,7 @@ from .maps import (MAX_NSIDE, UNSEEN, accept_ma, check_max_nside, check_nside, f
                    npix2nside, npix2order, nside2npix, nside2order, nside2pixarea, nside2resol, order2npix, order2nside)
 from .sphere_angles import (ang2vec, check_theta, check_theta_valid, dir2vec, lonlat2thetaphi, thetaphi2lonlat, vec2ang,
                             vec2dir)
+from .units import takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -81,6 +82,7 @@ def _directions(theta, phi, lonlat):
 # ---- conversions -----------------------------------------------------------------------------------------------
 
 
+@takes(direction=("theta", "phi"))
 def ang2pix(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False, latauto: bool = False,
             latbounce: bool = True) -> Any:
     """Pixels of directions: colatitude and longitude in radians, or with lonlat longitude and latitude in degrees.
@@ -194,6 +196,7 @@ def max_pixrad(nside: int, degrees: bool = False) -> Any:
 # ---- neighbours, boundaries, interpolation ---------------------------------------------------------------------
 
 
+@takes(direction=("theta", "phi"))
 def get_all_neighbours(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, nest: bool = False,
                        lonlat: bool = False) -> np.ndarray:
     """The neighbours SW, W, NW, N, NE, E, SE, S, [8, ...], of pixels (phi None) or of the pixels of directions; -1: none."""
@@ -202,6 +205,7 @@ def get_all_neighbours(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.Arra
     return np.moveaxis(out, -1, 0)
 
 
+@takes(direction=("theta", "phi"))
 def get_interp_weights(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, nest: bool = False,
                        lonlat: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Four pixels about each direction (or each pixel's centre, phi None) and their weights, both [4, ...]."""
@@ -213,6 +217,7 @@ def get_interp_weights(nside: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.Arra
     return np.moveaxis(pix, -1, 0), np.moveaxis(weight, -1, 0)
 
 
+@takes(direction=("theta", "phi"))
 def get_interp_val(m: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False) -> Any:
     """Map values at directions by bilinear interpolation; for several maps an array with a row each.
 
@@ -296,6 +301,7 @@ def _buffer(buff, total):
     return buff.reshape(-1)[:total]
 
 
+@takes("radius", vectors=("vec",))
 def query_disc(nside: int, vec: npt.ArrayLike, radius: Any, inclusive: bool = False, fact: int = 4, nest: bool = False, buff: Any = None,
                return_ranges: bool = False) -> np.ndarray:
     """Pixels, rising, whose centres lie within `radius` (radians) of the direction vec [3].
@@ -328,6 +334,7 @@ def _small_disc(nside, vec, radius, inclusive, nest):
     return pixels[:count.value].copy()
 
 
+@takes("theta1", "theta2")
 def query_strip(nside: int, theta1: npt.ArrayLike, theta2: npt.ArrayLike, inclusive: bool = False, nest: bool = False, buff: Any = None,
                 return_ranges: bool = False) -> np.ndarray:
     """Pixels, rising, whose centres lie between two colatitudes (radians); theta1 > theta2: the caps outside."""

@@ -31,6 +31,7 @@ from .alms import Alm
 from .pixelfunc import UNSEEN, filled, maptype, pix2ang, reorder
 from .plans import SHT, Grid, _MODES, choice
 from .sphtfunc import map2alm
+from .units import takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -79,6 +80,7 @@ class Plan:
         """Where the plan computes, such as "cpu"."""
         return self._context.name if self._context else "cpu"
 
+    @takes(direction=("theta", "phi"))
     def points(self, theta: Any, phi: Any) -> Points:
         """Points at colatitudes theta, 0 to pi, and longitudes phi, any finite numbers, in radians: arrays that broadcast
         together, or arrays of one shape in the memory of the plan's device. Values at them have their shape."""
@@ -205,6 +207,7 @@ def _lmax(alm, mmax=None, name="alm"):
     return lmax
 
 
+@takes(direction=("theta", "phi"))
 def synthesis(alm: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, spin: int = 0, lmax: int | None = None, mmax: int | None = None,
               mode: str | None = None, tolerance: float | None = None, *, device: str | None = None) -> Any:
     """Values at points (theta, phi) of the field of alm [..., nalm] (with a spin [..., 2, nalm], E and B); arguments as of Plan.
@@ -219,12 +222,14 @@ def synthesis(alm: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, spin
     return Plan(lmax, mmax, spin, mode, tolerance, device=device).points(theta, phi).synthesis(alm)
 
 
+@takes(direction=("theta", "phi"))
 def adjoint(values: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, lmax: int, spin: int = 0, mmax: int | None = None,
             mode: str | None = None, tolerance: float | None = None, *, device: str | None = None) -> Any:
     """The adjoint of synthesis: alm of values [..., points...] (with a spin [..., 2, points...])."""
     return Plan(lmax, mmax, spin, mode, tolerance, device=device).points(theta, phi).adjoint(values)
 
 
+@takes(direction=("theta", "phi"))
 def interpolate(maps: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, nest: bool = False, lonlat: bool = False, *,
                 lmax: int | None = None, iter: int = 3, pol: bool = True, tolerance: float | None = None, device: str | None = None) -> Any:
     """Values of HEALPix maps at directions, as kugel.get_interp_val, but by their harmonics: the analysis of a map, then its sum at
@@ -254,6 +259,7 @@ def interpolate(maps: npt.ArrayLike, theta: npt.ArrayLike, phi: npt.ArrayLike, n
     return out[0] if points.shape else float(out[0])
 
 
+@takes("d_theta", "d_phi", direction=("theta", "phi"))
 def deflect(theta: npt.ArrayLike, phi: npt.ArrayLike, d_theta: npt.ArrayLike, d_phi: npt.ArrayLike) -> tuple[Any, Any, Any]:
     """Points moved along great circles by deflections with components d_theta and d_phi, radians of arc: (theta, phi, turn).
 

@@ -15,7 +15,7 @@ try:
 except ImportError as error:
     raise ImportError("drawing on axes needs matplotlib: pip install kugel[plot]") from error
 
-from . import projector as P
+from . import projector as P, units
 from ._lib import lib
 from .maps import UNSEEN, get_nside
 from .pixelfunc import vec2pix
@@ -253,6 +253,9 @@ class SphericalProjAxes(Axes):
     def _points(self, words, rot, coord, lonlat, direct):
         """x and y of positions, and the words that are left."""
         words = list(words)
+        if units.is_sky(words[0]):
+            words[:1] = units.pair(words[0], lonlat)
+        words[:2] = [units.number(word, "deg" if lonlat else "rad") for word in words[:2]]
         first = np.asarray(words.pop(0), np.float64)
         if words and not isinstance(words[0], str) and words[0] is not None:
             angles = np.broadcast_arrays(first, np.asarray(words.pop(0), np.float64))
@@ -290,16 +293,18 @@ class SphericalProjAxes(Axes):
         return self.plot(*self._broken(x, y), *rest, scalex=False, scaley=False, **kwds)
 
     def projscatter(self, theta: Any, phi: Any = None, *args: Any, **kwds: Any) -> Any:
-        """Markers, as scatter."""
+        """Markers, as scatter. A SkyCoord takes the places of theta and phi, in its own frame."""
+        if units.is_sky(theta) and phi is not None:
+            args, phi = (phi, *args), None
         x, y, rest = self._points((theta,) if phi is None else (theta, phi), kwds.pop("rot", None), kwds.pop("coord", None),
                                   kwds.pop("lonlat", False), kwds.pop("direct", False))
         kwds.setdefault("zorder", 2.5)
         return self.scatter(x, y, *args, **kwds)
 
-    def projtext(self, theta: Any, phi: Any, s: Any = None, *args: Any, **kwds: Any) -> Any:
+    def projtext(self, theta: Any, phi: Any = None, s: Any = None, *args: Any, **kwds: Any) -> Any:
         """Text at a position, as text."""
-        if s is None:
-            theta, phi, s = theta, None, phi
+        if s is None or units.is_sky(theta):
+            theta, phi, s = theta, None, phi if s is None else s
         x, y, _ = self._points((theta,) if phi is None else (theta, phi), kwds.pop("rot", None), kwds.pop("coord", None),
                                kwds.pop("lonlat", False), kwds.pop("direct", False))
         return self.text(float(x[0]), float(y[0]), s, *args, clip_on=True, **kwds)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import units
 from ._lib import lib, ptr
 from .alms import _is_single, euler_of, rotate_alm
 from .frames import euler, normalize_vec, rotateDirection, rotateVector
@@ -241,7 +242,9 @@ class Rotator:
         inv, lonlat = kwds.pop("inv", False), kwds.pop("lonlat", False)
         if kwds:
             raise TypeError(f"unexpected keyword {next(iter(kwds))!r}; allowed are inv and lonlat")
-        first = args if len(args) > 1 else args[0]
+        first = args if len(args) > 1 else units.pair(args[0], lonlat) if units.is_sky(args[0]) else args[0]
+        if len(first) == 2:
+            first = [units.number(x, "deg" if lonlat else "rad") for x in first]
         if len(first) not in (2, 3):
             raise TypeError("give theta and phi, or x, y and z, as separate arguments or as one array")
         matrix = self._matrix.T if inv else self._matrix

@@ -24,6 +24,7 @@ from .alms import alm2cl
 from .hardware import context
 from .maps import get_nside
 from .plans import Grid
+from .units import takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -52,6 +53,7 @@ def _mask(mask):
     return mask, get_nside(mask)
 
 
+@takes("radius")
 def apodise(mask: npt.ArrayLike, radius: float, kind: str = "c1") -> Any:
     """A mask times a window that falls smoothly to 0 at the masked pixels (those not above 0).
 
@@ -73,6 +75,7 @@ def apodise(mask: npt.ArrayLike, radius: float, kind: str = "c1") -> Any:
     return out
 
 
+@takes("limit")
 def mask_distance(mask: npt.ArrayLike, limit: float = np.pi) -> Any:
     """Angle in radians from each pixel's centre to that of the nearest masked pixel (those not above 0); pi beyond `limit`.
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .units import takes
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -42,6 +44,7 @@ def check_theta(theta: npt.ArrayLike) -> None:
 check_theta_valid = check_theta  # healpy's name
 
 
+@takes(direction=("theta", "phi"))
 def ang2vec(theta: npt.ArrayLike, phi: npt.ArrayLike, lonlat: bool = False) -> np.ndarray:
     """Unit vectors [..., 3] of directions."""
     if lonlat:
@@ -60,6 +63,7 @@ def vec2ang(vectors: npt.ArrayLike, lonlat: bool = False) -> tuple[Any, Any]:
     return thetaphi2lonlat(theta, phi) if lonlat else (theta, phi)
 
 
+@takes(direction=("theta", "phi"))
 def dir2vec(theta: npt.ArrayLike, phi: npt.ArrayLike | None = None, lonlat: bool = False) -> np.ndarray:
     """Unit vectors [3, ...] of directions, given as two arguments or as one array of two rows."""
     if phi is None:

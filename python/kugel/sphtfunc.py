@@ -23,6 +23,7 @@ from .maps import check_nside, filled, get_nside, host, is_masked, maptype
 from .pixelfunc import reorder
 from .plans import Grid, SHT
 from .radial import Radial
+from .units import takes
 from .windows import beam2bl, bl2beam, gauss_beam, pixwin
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def map2alm(maps: npt.ArrayLike, lmax: int | None = None, mmax: int | None = Non
     return plan.analysis(m, out=np.zeros(m.shape[:-1] + (plan.nalm,), np.complex128)).reshape(shape)
 
 
+@takes("fwhm", "sigma")
 def alm2map(alms: npt.ArrayLike, nside: int, lmax: int | None = None, mmax: int | None = None, pixwin: bool = False, fwhm: float = 0.0,
             sigma: float | None = None, pol: bool = True, inplace: bool = False, verbose: bool = True, *, device: str | None = None,
             mem: int | str | None = None) -> np.ndarray:
@@ -219,6 +221,7 @@ def anafast(map1: npt.ArrayLike, map2: npt.ArrayLike | None = None, nspec: int |
     return (cls, alms1) if alms2 is None else (cls, alms1, alms2)
 
 
+@takes("fwhm", "sigma")
 def synfast(cls: Any, nside: int, lmax: int | None = None, mmax: int | None = None, alm: bool = False, pol: bool = True, pixwin: bool = False,
             fwhm: float = 0.0, sigma: float | None = None, new: bool = False, verbose: bool = True, *, device: str | None = None,
             seed: Any = None, index: int = 0) -> Any:
@@ -259,6 +262,7 @@ def _smooth_pixels(m, nside, fwhm, window, polarised, lmax, method, normalise_ma
     return np.concatenate([scalar(m[:1]), pair(m[1:])])
 
 
+@takes("fwhm", "sigma")
 def smoothing(map_in: npt.ArrayLike, fwhm: float = 0.0, sigma: float | None = None, beam_window: npt.ArrayLike | None = None,
               pol: bool = True, iter: int = 3, lmax: int | None = None, mmax: int | None = None, use_weights: bool = False,
               use_pixel_weights: bool = False, datapath: Any = None, verbose: bool = True, nest: bool = False, *, device: str | None = None,

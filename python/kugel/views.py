@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from . import units
 from .maps import filled, maptype
 
 _SIZES = {"Mollweide": (8.5, 5.4), "Orthographic": (8.5, 5.4), "Gnomonic": (5.8, 6.2), "Cartesian": (8.5, 5.4), "Azimuthal": (6.2, 6.4)}
@@ -152,6 +153,7 @@ def delgraticules() -> Any:
     current_axes().delgraticules()
 
 
+@units.takes(centre="rot")
 def azeqview(map: Any = None, fig: Any = None, rot: Any = None, zat: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
              ysize: int | None = None, reso: Any = 1.5, lamb: Any = False, half_sky: Any = False, title: str | None = None,
              nest: bool = False, remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, min: float | None = None,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _ffi
+from . import _ffi, units
 from ._lib import Handle, lib, long_call, options, path, ptr, view
 from .maps import UNSEEN, filled, host, maptype
 from .views import azeqview, delgraticules, graticule, projplot, projscatter, projtext
@@ -226,6 +226,7 @@ def _result(picture, projected, m, directions, nest, rot, coord):
     return project(np.full(12, UNSEEN) if m is None else m, directions, nest, rot, coord)
 
 
+@units.takes(centre="rot")
 def mollview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
              title: str = "Mollweide view", nest: bool = False, min: float | None = None, max: float | None = None, flip: str = "astro",
              remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, format: str = "%g", format2: str = "%g",
@@ -262,6 +263,7 @@ def mollview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None,
     return _result(picture, return_projected_map, map, mollweide(int(xsize), _sign(flip)), nest, rot, coord)
 
 
+@units.takes(centre="rot")
 def orthview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 800,
              half_sky: bool = False, title: str = "Orthographic view", nest: bool = False, min: float | None = None,
              max: float | None = None, flip: str = "astro", remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0,
@@ -280,6 +282,7 @@ def orthview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None,
     return _result(picture, return_projected_map, map, orthographic(int(xsize), _sign(flip), half_sky), nest, rot, coord)
 
 
+@units.takes(centre="rot")
 def gnomview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, coord: Any = None, unit: str = "", xsize: int = 200,
              ysize: int | None = None, reso: float = 1.5, title: str = "Gnomonic view", nest: bool = False, remove_dip: bool = False,
              remove_mono: bool = False, gal_cut: float = 0, min: float | None = None, max: float | None = None, flip: str = "astro",
@@ -301,6 +304,7 @@ def gnomview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None,
                    gnomonic(int(xsize), int(xsize if ysize is None else ysize), reso, _sign(flip)), nest, rot, coord)
 
 
+@units.takes(centre="rot")
 def cartview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None, zat: Any = None, coord: Any = None, unit: str = "",
              xsize: int = 800, ysize: int | None = None, lonra: Any = None, latra: Any = None, title: str = "Cartesian view",
              nest: bool = False, remove_dip: bool = False, remove_mono: bool = False, gal_cut: float = 0, min: float | None = None,

@@ -8,11 +8,13 @@ import numpy as np
 
 from ._lib import lib, long_call, ptr, real
 from .maps import check_nside
+from .units import takes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+@takes("fwhm")
 def gauss_beam(fwhm: float, lmax: int = 512, pol: bool = False) -> np.ndarray:
     """Window of a Gaussian beam, fwhm in radians: [lmax + 1], with pol [lmax + 1, 4] for T, E, B, TE."""
     out = np.empty((4 if pol else 1, lmax + 1))
