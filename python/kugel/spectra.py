@@ -42,10 +42,8 @@ def _numbers(a, shape, name):
     return a
 
 
-def _address(device):
-    """Of the context of a device; None: the CPU."""
-    where = context(device)
-    return None if where is None else where.address
+def _address(device):  # of its context; None: the CPU
+    return getattr(context(device), "address", None)
 
 
 def _mask(mask):
@@ -326,8 +324,7 @@ class Couplings:
         return out
 
     def decouple(self, pseudo: npt.ArrayLike, noise: npt.ArrayLike | None = None) -> Any:
-        """Bandpowers [..., spectra, bands] of pseudo-spectra [..., spectra, lmax + 1] (of one map or many), those of noise
-        subtracted."""
+        """Bandpowers [..., spectra, bands] of pseudo-spectra [..., spectra, lmax + 1], of one map or many, less those of noise."""
         if not isinstance(pseudo, dict) and np.ndim(pseudo) > 2:
             many = np.asarray(pseudo, np.float64)
             out = np.empty((*many.shape[:-2], len(self.names), self.bands.count))
