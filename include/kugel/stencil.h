@@ -78,6 +78,8 @@ typedef struct kugel_stencil_opts {
                          f'_{i-1} / 4 + f'_i + f'_{i+1} / 4 = 3/4 (u_{i+1} - u_{i-1}) / h
                        with 3/8 and 1/6 of the error of explicit ones of order 4; boundary KUGEL_STENCIL_ZERO is not allowed;
                        0 (default): explicit differences */
+  int steps_per_pass; /* of leapfrog, 0 to 8: so many steps of a call share a pass over memory, or the most that caches or a block of
+                         the device hold; 1: none do, and none of the stages of Runge-Kutta; 0 (default): as many as should be fastest */
 } kugel_stencil_opts;
 
 /* What a plan is. */
@@ -95,6 +97,7 @@ typedef struct kugel_stencil_info {
   int64_t n[3];      /* nodes */
   uint64_t bytes;    /* that the plan holds: copies of coefficients, on a device in its memory */
   int compact;       /* 1: compact differences */
+  int steps_per_pass; /* of leapfrog that share a pass over memory */
 } kugel_stencil_info;
 
 /// Makes a plan.
@@ -173,8 +176,8 @@ KUGEL_API kugel_status kugel_stencil_adjoint(const kugel_stencil *plan, const ku
 ///         KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @accuracy rounding alone beside the formulas above; of a step of ADI about epsilon (1 + dt/2 times the bound of an axis),
 ///           in 2-D with coefficients the square of that
-/// @cost   leapfrog: one application a step, less where steps of a call share a pass over memory (on the CPU), without further memory;
-///         Runge-Kutta: four, and memory for two states; ADI: an application and a solve of three diagonals for each axis (3-D with
+/// @cost   leapfrog: one application a step, less where steps of a call share a pass over memory, without further memory, but on
+///         devices for a second state; Runge-Kutta: four, and memory for two states, on devices in one pass where that pays; ADI: an application and a solve of three diagonals for each axis (3-D with
 ///         coefficients: five of each), memory for one state, with coefficients for three more for each axis, and per call about
 ///         200 ns for each row of a matrix: one line for each axis, with coefficients every node, which is worth 40 steps
 /// @cite   PeacemanRachford1955, MitchellFairweather1964

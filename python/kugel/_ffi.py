@@ -1285,6 +1285,7 @@ STRUCTS = {
         ("boundary", "((c_int * 2) * 3)"),
         ("mask", "c_void_p"),
         ("compact", "c_int"),
+        ("steps_per_pass", "c_int"),
     ),
     "kugel_stencil_info": (
         ("size", "c_size_t"),
@@ -1298,6 +1299,7 @@ STRUCTS = {
         ("n", "(c_int64 * 3)"),
         ("bytes", "c_uint64"),
         ("compact", "c_int"),
+        ("steps_per_pass", "c_int"),
     ),
     "kugel_volume_opts": (
         ("size", "c_size_t"),

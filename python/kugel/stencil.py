@@ -91,13 +91,15 @@ class Plan:
     fields:     that are read: arrays are [..., fields, n...], of one field [..., n...]
     outs:       that are written: arrays are [..., outs, n...], of one [..., n...]
     precision:  "f64" or "f32"
+    steps_per_pass: of "leapfrog", so many steps of a call share a pass over memory, 2 to 8; 1: each is a pass; 0: as many as should be
+                fastest. The bits are those of single steps
     device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Explicit differences, "leapfrog" and
                 "runge_kutta". Coefficients and mask are NumPy arrays
     """
 
     def __init__(self, n: Any, terms: Any, *, h: Any = 1.0, order: int | None = None, boundary: Any = "periodic",
                  mask: npt.ArrayLike | None = None, fields: int = 1, outs: int = 1, precision: str = "f64", compact: bool = False,
-                 device: str | None = None) -> None:
+                 device: str | None = None, steps_per_pass: int = 0) -> None:
         #: numbers of nodes
         self.n = tuple(int(k) for k in np.atleast_1d(n))
         ndim = len(self.n)
@@ -128,7 +130,7 @@ class Plan:
         steps = np.ascontiguousarray(np.broadcast_to(np.asarray(h, float), (ndim,)))
         opts = options(_ffi.kugel_stencil_opts, ndim=ndim, n=np.array(self.n, np.int64), h=steps, order=_order(order), compact=int(bool(compact)),
                        precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64, fields=self.fields,
-                       outs=self.outs, nterms=len(terms))
+                       outs=self.outs, nterms=len(terms), steps_per_pass=int(steps_per_pass))
         opts.terms, opts.mask = table, on_grid(mask, "mask")
         for axis, pair in enumerate(_ends(boundary, ndim)):
             opts.boundary[axis][:] = [_BOUNDARIES[name] for name in pair]
@@ -141,6 +143,8 @@ class Plan:
         #: order of accuracy; no eigenvalue exceeds `bound`: leapfrog with eigenvalues <= 0 is bounded for dt < 2 / sqrt(bound),
         #: Runge-Kutta for dt <= 2.78 / bound
         self.order, self.bound = info.order, info.bound
+        #: steps of "leapfrog" that share a pass over memory
+        self.steps_per_pass = info.steps_per_pass
 
     def _run(self, function, x, given, made, out):
         there = nufft_arrays.on_device(x)

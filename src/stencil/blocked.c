@@ -9,7 +9,7 @@
 #include "core/parallel.h"
 #include "stencil/plan.h"
 
-enum { MOST_STEPS = 8 };
+enum { MOST_STEPS = 8 /* KUGEL__LEAP_STEPS of devices */ };
 
 typedef struct pass {
   const kugel_stencil *p;
@@ -90,7 +90,7 @@ int kugel__stencil_leaps(const kugel_stencil *p, bool transposed)
   cache = cache > 0 ? cache : 8 << 20;
   const int64_t fields = p->side[0].sources + p->nterms / 4; // coefficients are read too
   const int64_t plane = 2 * fields * p->nodes / s.n * (p->single ? 4 : 8);
-  int steps = MOST_STEPS;
+  int steps = p->steps_per_pass ? p->steps_per_pass : MOST_STEPS;
   while (steps > 1 && (depth_of(&s, steps) > s.n ||
                        depth_of(&s, steps) * plane * kugel__ctx_threads(p->ctx) > cache * 3 / 4))
     steps--;

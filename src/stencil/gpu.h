@@ -5,8 +5,31 @@
 #ifndef KUGEL_STENCIL_GPU_H
 #define KUGEL_STENCIL_GPU_H
 
+#include "device/lend.h"
 #include "fft/gpu/work.h"
-#include "stencil/march.h"
+#include "stencil/leap.h"
+
+/* Device memory of reals, and where they begin. */
+typedef struct kugel__stencil_level {
+  kugel__mem mem;
+  int64_t at;
+} kugel__stencil_level;
+
+/* out = a L in + b p + c q, of planes [lo[i], hi[i]) of the marching axis; p and q may have no memory. */
+typedef struct kugel__stencil_gpu_use {
+  kugel__stencil_level in, out, p, q;
+  double a, b, c;
+  int parts; /* 0: all planes */
+  int64_t lo[2], hi[2];
+} kugel__stencil_gpu_use;
+
+/* Several steps per pass. */
+typedef struct kugel__stencil_gpu_leap {
+  kugel__leap_shape *shape; /* NULL: single steps */
+  int64_t end;              /* planes at either end that take single steps, 0: none */
+  kugel__module *module;
+  kugel__kernel *kernel; /* NULL: not compiled yet */
+} kugel__stencil_gpu_leap;
 
 /* The operator or its transpose. */
 typedef struct kugel__stencil_gpu_side {
@@ -17,7 +40,18 @@ typedef struct kugel__stencil_gpu_side {
   int64_t edges;  /* nodes that are not regular */
   void *tables;   /* of these nodes, in device memory */
   kugel__mem words, weights, parts, factors;
+  kugel__stencil_gpu_leap leap[2]; /* of leapfrog, of the stages of Runge-Kutta */
 } kugel__stencil_gpu_side;
+
+/* Steps in time of a state. */
+typedef struct kugel__stencil_gpu_march {
+  const kugel_stencil *p;
+  bool transposed;
+  kugel_stencil_method method;
+  double dt;
+  int64_t steps, size; /* reals of a level */
+  kugel_queue *queue;
+} kugel__stencil_gpu_march;
 
 struct kugel__stencil_gpu {
   kugel__device *dev;
@@ -26,6 +60,7 @@ struct kugel__stencil_gpu {
   kugel__module *module;
   kugel__kernel *edge, *exchange, *negate;
   kugel__gpu_work work;
+  pthread_mutex_t lock; /* of the kernels that the first steps in time compile */
 };
 
 kugel_status kugel__stencil_gpu_create(kugel_stencil *p);
@@ -33,6 +68,20 @@ void kugel__stencil_gpu_destroy(kugel_stencil *p);
 
 /* Which nodes are regular, and what is beyond the ends for them. */
 void kugel__stencil_gpu_ends(const kugel_stencil *p, bool transposed, kugel__stencil_gpu_side *out);
+
+/* Of a loan, from its real `at` on. */
+kugel__stencil_level kugel__stencil_level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at);
+
+kugel_status kugel__stencil_gpu_operate(const kugel_stencil *p, bool transposed,
+                                        const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue);
+
+/* How many steps share a pass, in plans that have their sheets. */
+kugel_status kugel__stencil_gpu_leap_make(kugel_stencil *p);
+void kugel__stencil_gpu_leap_free(kugel_stencil *p);
+/* As many steps of m as go in passes of several, *done of them; 0 if memory for a second state is lacking. `before` is the level before
+ * `now` of leapfrog, else it has no memory. */
+kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel__stencil_level before,
+                                       kugel__stencil_level now, int64_t *done);
 
 /* Arrays that were checked. */
 kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, int64_t count,

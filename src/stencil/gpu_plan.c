@@ -220,12 +220,14 @@ kugel_status kugel__stencil_gpu_create(kugel_stencil *p)
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
   p->gpu = g;
   kugel__gpu_work_init(&g->work);
+  pthread_mutex_init(&g->lock, NULL);
   g->dev = kugel__ctx_device(p->ctx);
   KUGEL_CHECK(
       p->single || g->dev->info.fp64, KUGEL_ENOTSUP,
       "%s has no double precision: use precision KUGEL_PRECISION_F32 or a context with device \"cpu\"",
       g->dev->info.name);
   KUGEL_TRY(make_kernels(p));
+  KUGEL_TRY(kugel__stencil_gpu_leap_make(p));
   return move_coefficients(p);
 }
 
@@ -234,6 +236,8 @@ void kugel__stencil_gpu_destroy(kugel_stencil *p)
   struct kugel__stencil_gpu *g = p->gpu;
   if (!g)
     return;
+  kugel__stencil_gpu_leap_free(p);
+  pthread_mutex_destroy(&g->lock);
   for (int side = 0; side < 2; side++) {
     for (int i = 0; g->side[side].sheet && i < g->side[side].sheets; i++) {
       kugel__module_put(g->side[side].sheet[i]->module);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stencils on devices: launches, applications and steps in time. */
+/* Stencils on devices: launches and applications. */
 #include <string.h>
 #include "core/array.h"
 #include "core/parallel.h"
@@ -7,22 +7,13 @@
 #include "stencil/gpu.h"
 
 enum {
-  HEADER = 56, /* integers of a marching kernel's arguments, as march_text.c writes them */
+  HEADER = 58, /* integers of a marching kernel's arguments, as march_text.c writes them */
   EDGE_THREADS = 128,
   MOST_CHUNK = 1 << 20
 };
 
-/* Device memory of reals, and where they begin. */
-typedef struct level {
-  kugel__mem mem;
-  int64_t at;
-} level;
-
-/* out = a L in + b p + c q; p and q may have no memory. */
-typedef struct use {
-  level in, out, p, q;
-  double a, b, c;
-} use;
+typedef kugel__stencil_level level;
+typedef kugel__stencil_gpu_use use;
 
 /* As in kernels/edge.cl. */
 typedef struct edge_args_f64 {
@@ -61,8 +52,9 @@ static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *
   return (planes + slabs - 1) / slabs;
 }
 
+/* Planes [lo, hi). */
 static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kugel__march_sheet *sheet, use u,
-                              int64_t items, kugel_queue *queue)
+                              int64_t lo, int64_t hi, int64_t items, kugel_queue *queue)
 {
   const struct kugel__stencil_gpu *g = p->gpu;
   const kugel__stencil_gpu_side *own = &g->side[transposed];
@@ -80,8 +72,8 @@ static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kug
     n[role] = p->n[kugel__march_axis(p->ndim, role)];
   tiles[0] = (n[2] + s->wide - 1) / s->wide;
   tiles[1] = (n[1] + s->tall * s->rows - 1) / (s->tall * s->rows);
-  const int64_t chunk = choose_chunk(g->dev, s, n[0], tiles[0] * tiles[1] * items);
-  const int64_t chunks = (n[0] + chunk - 1) / chunk, blocks = tiles[0] * tiles[1] * chunks * items;
+  const int64_t chunk = choose_chunk(g->dev, s, hi - lo, tiles[0] * tiles[1] * items);
+  const int64_t chunks = (hi - lo + chunk - 1) / chunk, blocks = tiles[0] * tiles[1] * chunks * items;
   KUGEL_CHECK(
       blocks < INT32_MAX, KUGEL_ENOTSUP,
       "the arrays have %lld blocks of nodes, must be below 2^31 on a device: pass fewer leading elements",
@@ -96,6 +88,8 @@ static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kug
     *h++ = own->last[kugel__march_axis(p->ndim, role)];
   for (int i = 0; i < 6; i++)
     *h++ = own->kind[kugel__march_axis(p->ndim, i / 2)][i % 2];
+  *h++ = lo;
+  *h++ = hi;
   *h++ = chunk;
   *h++ = chunks;
   *h++ = tiles[0];
@@ -177,19 +171,22 @@ static kugel_status run_edges(const kugel_stencil *p, bool transposed, const use
   return kugel__launch(g->dev, g->edge, &grid, 10, list, queue);
 }
 
-static kugel_status operate(const kugel_stencil *p, bool transposed, const use *u, int64_t items,
-                            kugel_queue *queue)
+kugel_status kugel__stencil_gpu_operate(const kugel_stencil *p, bool transposed,
+                                        const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue)
 {
   const kugel__stencil_gpu_side *own = &p->gpu->side[transposed];
+  const int64_t planes = p->n[kugel__march_axis(p->ndim, 0)];
   for (int i = 0; i < own->sheets && own->edges < p->nodes; i++)
-    KUGEL_TRY(run_sheet(p, transposed, own->sheet[i], *u, items, queue));
+    for (int k = 0; k < (u->parts ? u->parts : 1); k++)
+      KUGEL_TRY(run_sheet(p, transposed, own->sheet[i], *u, u->parts ? u->lo[k] : 0,
+                          u->parts ? u->hi[k] : planes, items, queue));
   return own->edges ? run_edges(p, transposed, u, items, queue) : KUGEL_OK;
 }
 
 /* ---- a call ---- */
 
 /* OpenCL's buffers start at multiples of 128 bytes: kernels get the whole and count from there. */
-static level level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at)
+kugel__stencil_level kugel__stencil_level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at)
 {
   const size_t word = p->single ? 4 : 8;
   level l = {loan->mem, at};
@@ -215,100 +212,11 @@ kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, i
   if (!s)
     s = kugel__lend(dev, out, KUGEL__WRITE, on, &loans[1]);
   if (!s) {
-    const use u = {.in = level_of(p, &loans[0], 0), .out = level_of(p, &loans[1], 0), .a = 1};
-    s = operate(p, transposed, &u, count, on);
+    const use u = {.in = kugel__stencil_level_of(p, &loans[0], 0),
+                   .out = kugel__stencil_level_of(p, &loans[1], 0),
+                   .a = 1};
+    s = kugel__stencil_gpu_operate(p, transposed, &u, count, on);
   }
   s = kugel__lend_end(2, loans, on, s);
   return s || queue ? s : dev->ops->wait(on);
-}
-
-typedef struct march {
-  const kugel_stencil *p;
-  bool transposed;
-  kugel_stencil_method method;
-  double dt;
-  int64_t steps, size; /* reals of a level */
-  kugel_queue *queue;
-} march;
-
-static kugel_status change(const march *m, kugel__kernel *kernel, const level *first, const level *second)
-{
-  const struct kugel__stencil_gpu *g = m->p->gpu;
-  const int64_t blocks = kugel__min((m->size + EDGE_THREADS - 1) / EDGE_THREADS, 1 << 20);
-  kugel__mem mem = first->mem;
-  int64_t one = first->at, two = second ? second->at : 0, size = m->size;
-  kugel__arg pair[] = {KUGEL__MEM_ARG(mem), KUGEL__VALUE_ARG(one), KUGEL__VALUE_ARG(two),
-                       KUGEL__VALUE_ARG(size)};
-  kugel__arg single[] = {pair[0], pair[1], pair[3]};
-  return kugel__launch(g->dev, kernel,
-                       &(kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {EDGE_THREADS}},
-                       second ? 4 : 3, second ? pair : single, m->queue);
-}
-
-static kugel_status leapfrog(const march *m, level before, level now)
-{
-  const level first = before, second = now;
-  if (m->transposed) // as on the CPU: leapfrog of (-a, b) with L^T
-    KUGEL_TRY(change(m, m->p->gpu->negate, &first, NULL));
-  for (int64_t k = 0; k < m->steps; k++) {
-    KUGEL_TRY(kugel__progress_step((double)k / (double)m->steps));
-    const use u = {.in = now, .out = before, .p = now, .q = before, .a = m->dt * m->dt, .b = 2, .c = -1};
-    KUGEL_TRY(operate(m->p, m->transposed, &u, 1, m->queue));
-    const level next = before;
-    before = now;
-    now = next;
-  }
-  if (m->steps % 2)
-    KUGEL_TRY(change(m, m->p->gpu->exchange, &first, &second));
-  return m->transposed ? change(m, m->p->gpu->negate, &first, NULL) : KUGEL_OK;
-}
-
-/* u + dt L (u + dt/2 L (u + dt/3 L (u + dt/4 L u))). */
-static kugel_status runge_kutta(const march *m, level state, const level *room)
-{
-  for (int64_t k = 0; k < 4 * m->steps; k++) {
-    const int stage = 4 - (int)(k % 4);
-    KUGEL_TRY(kugel__progress_step((double)k / (4 * (double)m->steps)));
-    const use u = {.in = stage == 4 ? state : room[(stage + 1) % 2],
-                   .out = stage == 1 ? state : room[stage % 2],
-                   .p = state,
-                   .a = m->dt / stage,
-                   .b = 1};
-    KUGEL_TRY(operate(m->p, m->transposed, &u, 1, m->queue));
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status advance(const march *m, const kugel__loan *loan)
-{
-  const kugel_stencil *p = m->p;
-  const level state = level_of(p, loan, 0);
-  const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
-  kugel__gpu_hold hold = {NULL, false};
-  kugel__progress_stage(0, 1, "stencil");
-  if (m->method == KUGEL_STENCIL_LEAPFROG)
-    return leapfrog(m, state, (level){state.mem, state.at + m->size});
-  KUGEL_TRY(kugel__gpu_work_take(p->gpu->dev, &p->gpu->work, 2 * bytes, m->queue, &hold));
-  const level room[2] = {{{hold.memory, 0}, 0}, {{hold.memory, 0}, (int64_t)(bytes / word)}};
-  kugel_status s = runge_kutta(m, state, room);
-  kugel__gpu_work_give(p->gpu->dev, &p->gpu->work, &hold);
-  return s;
-}
-
-kugel_status kugel__stencil_gpu_advance(const kugel_stencil *p, bool transposed, kugel_stencil_method method,
-                                        double dt, int64_t steps, const kugel_array *state,
-                                        kugel_queue *queue)
-{
-  kugel__device *dev = p->gpu->dev;
-  march m = {.p = p, .transposed = transposed, .method = method, .dt = dt, .steps = steps};
-  kugel__loan loan = {0};
-  m.size = p->side[0].targets * p->nodes;
-  KUGEL_TRY(kugel__queue_of(dev, queue, &m.queue));
-  if (!steps)
-    return KUGEL_OK;
-  kugel_status s = kugel__lend(dev, state, KUGEL__READ | KUGEL__WRITE, m.queue, &loan);
-  if (!s)
-    s = advance(&m, &loan);
-  s = kugel__lend_end(1, &loan, m.queue, s);
-  return s || queue ? s : dev->ops->wait(m.queue);
 }

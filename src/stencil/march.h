@@ -91,5 +91,7 @@ int kugel__march_weights(const kugel__march_sheet *sheet, bool single, char *rea
 int64_t kugel__march_cells(const kugel__march_shape *s, int source);
 int64_t kugel__march_shared(const kugel__march_shape *s); /* bytes of a block */
 kugel__module_spec kugel__march_module(const kugel__march_shape *s);
+void kugel__march_folds(struct kugel__text *text,
+                        bool large); /* what is beyond the ends, for texts of kernels */
 
 #endif

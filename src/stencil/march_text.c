@@ -42,31 +42,41 @@ static int first_cell(const kugel__march_shape *s, int from)
 
 /* ---- before the kernel ---- */
 
+void kugel__march_folds(kugel__text *text, bool large)
+{
+  kugel__text_add(
+      text,
+      "typedef %s at_t; // an offset in a plane\n"
+      "// The node that a node beyond an end stands for, and its sign. Kinds: 0 periodic, 1 odd, 2 even, 3 "
+      "zero.\n"
+      "DEVICE i64 fold(i64 i, i64 n, i64 low, i64 high)\n{\n"
+      "  i64 j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
+      "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n"
+      "DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)\n{\n"
+      "  i64 kind = i < 0 ? low : i >= n ? high : 0;\n"
+      "  return kind == 1 ? (real)-1 : kind == 3 ? (real)0 : (real)1;\n}\n",
+      large ? "u64" : "u32");
+  kugel__text_add(text,
+                  "// Makes a compiler compute addresses from x where they are used: kept ones take more "
+                  "registers than there are.\n"
+                  "#if IS_CUDA\n#define RENEW(x) asm volatile(\"\" : \"+%c\"(x))\n#else\n#define RENEW(x) "
+                  "((void)0)\n#endif\n",
+                  large ? 'l' : 'r');
+}
+
 static void head(writer *w)
 {
   const kugel__march_shape *s = w->s;
   ADD("#define REACH %d\n#define STAGES %d\n#define STAGE %d\n#define THREADS %d\n#define NONE ((at_t)-1)\n",
       s->reach, s->stages, first_cell(s, s->sources), threads(s));
-  ADD("typedef %s at_t; // an offset in a plane\n", s->large ? "u64" : "u32");
-  ADD("// Makes a compiler compute addresses from x where they are used: kept ones take more registers than "
-      "there are.\n"
-      "#if IS_CUDA\n#define RENEW(x) asm volatile(\"\" : \"+%c\"(x))\n#else\n#define RENEW(x) "
-      "((void)0)\n#endif\n",
-      s->large ? 'l' : 'r');
-  ADD("typedef struct {\n  i64 n[3], step[2], first[3], last[3], kind[6], chunk, chunks, tiles[2], item_in, "
+  kugel__march_folds(w->text, s->large);
+  ADD("typedef struct {\n  i64 n[3], step[2], first[3], last[3], kind[6], begin, end, chunk, chunks, "
+      "tiles[2], item_in, "
       "item_out;\n"
       "  i64 in_at, out_at, p_at, q_at, use, source_at[%d], source_coefficient[%d], group_coefficient[%d], "
       "target_at[%d];\n",
       KUGEL__MARCH_SOURCES, KUGEL__MARCH_SOURCES, KUGEL__MARCH_GROUPS, KUGEL__MARCH_TARGETS);
   ADD("  real a, b, c, w[%d];\n} march_args;\n", w->index.count ? w->index.count : 1);
-  ADD("// The node that a node beyond an end stands for, and its sign. Kinds: 0 periodic, 1 odd, 2 even, 3 "
-      "zero.\n"
-      "DEVICE i64 fold(i64 i, i64 n, i64 low, i64 high)\n{\n"
-      "  i64 j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
-      "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n");
-  ADD("DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)\n{\n"
-      "  i64 kind = i < 0 ? low : i >= n ? high : 0;\n"
-      "  return kind == 1 ? (real)-1 : kind == 3 ? (real)0 : (real)1;\n}\n");
 }
 
 static void copy_cell(writer *w, int from, int k)
@@ -150,9 +160,10 @@ static void begin(writer *w)
   ADD("  const i64 group = GROUP_ID(0), bx = group %% s.tiles[0], by = group / s.tiles[0] %% s.tiles[1], "
       "slab = group / "
       "s.tiles[0] / s.tiles[1];\n");
-  ADD("  const i64 item = slab / s.chunks, x0 = bx * %d, y0 = by * %d, z0 = slab %% s.chunks * s.chunk;\n",
+  ADD("  const i64 item = slab / s.chunks, x0 = bx * %d, y0 = by * %d, z0 = s.begin + slab %% s.chunks * "
+      "s.chunk;\n",
       s->wide, s->tall * s->rows);
-  ADD("  const i64 z1 = z0 + s.chunk < s.n[0] ? z0 + s.chunk : s.n[0];\n"
+  ADD("  const i64 z1 = z0 + s.chunk < s.end ? z0 + s.chunk : s.end;\n"
       "  const i32 total = (i32)(z1 - z0) + 2 * REACH;\n"
       "  const i64 out0 = s.out_at + item * s.item_out, p0 = s.p_at + item * s.item_out, q0 = s.q_at + item "
       "* "
@@ -299,7 +310,8 @@ static void finish(writer *w, int u)
       for (int g = 0; g < s->groups; g++)
         if (s->group[g].target == target && s->group[g].coefficient)
           ADD("      r%d = FMA(k%d_%d, a%d_%d_%d, r%d);\n", target, g, i, g, i, slot, target);
-      ADD("      r%d = s.a * r%d + (s.b * p%d_%d + s.c * q%d_%d);\n", target, target, target, i, target, i);
+      ADD("      r%d = FMA(s.a, r%d, FMA(s.b, p%d_%d, s.c * q%d_%d));\n", target, target, target, i, target,
+          i);
       ADD("      out[out0 + s.target_at[%d] + at + row%d] = r%d;\n", target, i, target);
     }
     ADD("    }\n");

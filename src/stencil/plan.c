@@ -79,6 +79,8 @@ static kugel_status check(const kugel_ctx *ctx, const kugel_stencil_opts *o)
   KUGEL_CHECK(o->order == 2 || o->order == 4 || o->order == 6 || o->order == 8, KUGEL_EINVAL,
               "order is %d, must be 2, 4, 6 or 8", o->order);
   KUGEL_CHECK(o->compact == 0 || o->compact == 1, KUGEL_EINVAL, "compact is %d, must be 0 or 1", o->compact);
+  KUGEL_CHECK(o->steps_per_pass >= 0 && o->steps_per_pass <= KUGEL__LEAP_STEPS, KUGEL_EINVAL,
+              "steps_per_pass is %d, must be 0 (chosen) to %d", o->steps_per_pass, KUGEL__LEAP_STEPS);
   KUGEL_CHECK(!o->compact || o->order == 4, KUGEL_EINVAL, "order is %d, must be 4 (or 0) with compact = 1",
               o->order);
   KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
@@ -241,6 +243,7 @@ kugel_status kugel_stencil_create(kugel_ctx *ctx, const kugel_stencil_opts *opts
   p->ndim = o.ndim;
   p->order = o.order;
   p->compact = o.compact;
+  p->steps_per_pass = o.steps_per_pass;
   p->precision = o.precision;
   p->single = o.precision == KUGEL_PRECISION_F32;
   kugel__span span = kugel__progress_enter(0, 1);
@@ -286,6 +289,9 @@ kugel_status kugel_stencil_get_info(const kugel_stencil *p, kugel_stencil_info *
                               .bound = p->bound,
                               .bytes = p->bytes,
                               .compact = p->compact};
+  whole.steps_per_pass = kugel__stencil_leaps(p, false);
+  if (p->gpu)
+    whole.steps_per_pass = p->gpu->side[0].leap[0].shape ? p->gpu->side[0].leap[0].shape->stages : 1;
   memcpy(whole.n, p->n + 3 - p->ndim, sizeof *whole.n * (size_t)p->ndim);
   return kugel__give_info(info, &whole, sizeof whole, "kugel_stencil_info");
 }

@@ -31,6 +31,7 @@ struct kugel_stencil {
   bool single;
   kugel_precision precision;
   bool compact;
+  int steps_per_pass; /* wanted; 0: chosen */
   int64_t n[3], nodes;
   double h[3];
   kugel_stencil_boundary boundary[3][2];

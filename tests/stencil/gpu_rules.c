@@ -104,6 +104,15 @@ static kugel_status all_calls(kugel_ctx *ctx, void *arg)
   if (!s)
     s = kugel_stencil_advance(plan, KUGEL_STENCIL_RUNGE_KUTTA, 0.01, 1, &now, NULL);
   kugel_stencil_destroy(plan);
+  o = laplacian; // several steps per pass
+  plan = NULL;
+  if (!s)
+    s = kugel_stencil_create(ctx, &o, &plan);
+  if (!s)
+    s = kugel_stencil_advance(plan, KUGEL_STENCIL_LEAPFROG, 0.1, 9, &levels, NULL);
+  if (!s)
+    s = kugel_stencil_advance(plan, KUGEL_STENCIL_RUNGE_KUTTA, 0.01, 1, &now, NULL);
+  kugel_stencil_destroy(plan);
   return s;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LABEL: long. Kernels of stencils compile for compute capability 9.0 with NVRTC and keep all sums in registers; no GPU and no
+/* LABEL: long. Kernels of stencils compile for compute capability 9.0 with NVRTC and keep all sums in registers
+ * (of several steps per pass all but 16 bytes, 400 with walls); no GPU and no
  * driver is needed. With an argument: prints the registers of each kernel. */
 #include <stdbool.h>
 #include "codegen/module.h"
 #include "core/alloc.h"
 #include "device/cuda/api.h"
-#include "stencil/march.h"
+#include "stencil/leap.h"
 #include "stencil/problem.h"
 
 enum { SHARED = 232448 }; // bytes of a block of compute capability 9.0
@@ -22,26 +23,48 @@ static long number_before(const char *log, const char *words)
   return at ? strtol(at, NULL, 10) : -1;
 }
 
-static void compile(const kugel__march_shape *s, const char *name)
+static void compile(const kugel__module_spec *spec, const kugel__march_shape *s, int64_t shared, long spill,
+                    const char *name)
 {
   char *whole = NULL, *log = NULL;
   void *binary = NULL;
   size_t bytes = 0;
-  kugel__module_spec spec = kugel__march_module(s);
-  CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, &spec, &whole));
+  CHECK_OK(kugel__module_text(NULL, KUGEL_CUDA, spec, &whole));
   kugel__program_spec program = {.name = name, .text = whole, .options = "--ptxas-options=-v"};
   CHECK_OK(kugel__nvrtc_compile(&program, 90, &binary, &bytes, &log));
   const long spilled = number_before(log, " bytes spill stores");
-  if (spilled)
+  if (spilled < 0 || spilled > spill)
     CHECK_FAIL("%s spills %ld bytes%s%s", name, spilled, spilled < 0 ? ": " : "",
                spilled < 0 && log ? log : "");
   if (tells)
     printf("  %s: %d x %d threads of %d rows, %d stages, %lld bytes, %d sources, %d groups, %ld registers\n",
-           name, s->wide, s->tall, s->rows, s->stages, (long long)kugel__march_shared(s), s->sources,
-           s->groups, number_before(log, " registers"));
+           name, s->wide, s->tall, s->rows, s->stages, (long long)shared, s->sources, s->groups,
+           number_before(log, " registers"));
   kugel__free(NULL, log);
   kugel__free(NULL, binary);
   kugel__free(NULL, whole);
+}
+
+/* Leapfrog and Runge-Kutta with several steps per pass, as many as the model takes. */
+static void compile_leaps(const kugel_stencil *plan, const kugel__march_sheet *sheet,
+                          const kugel_stencil_opts *o, const char *title)
+{
+  for (int nested = 0; nested < 2; nested++) {
+    const kugel__leap_setting setting = {.plan = plan,
+                                         .shared = SHARED,
+                                         .threads = 1024,
+                                         .nested = nested,
+                                         .walls = o->boundary[0][0] != KUGEL_STENCIL_PERIODIC,
+                                         .unrolled = true};
+    kugel__leap_shape s;
+    char name[160];
+    if (!kugel__leap_choose(&setting, sheet, &s))
+      continue;
+    const kugel__module_spec spec = kugel__leap_module(&s);
+    snprintf(name, sizeof name, "%s, %d %s per pass", title, s.stages, nested ? "stages" : "steps");
+    s.march.stages = s.stages;
+    compile(&spec, &s.march, kugel__leap_shared(&s), s.walls ? 400 : 16, name);
+  }
 }
 
 static void compile_plan(const kugel_stencil_opts *o, const char *name)
@@ -61,8 +84,12 @@ static void compile_plan(const kugel_stencil_opts *o, const char *name)
       char title[120];
       snprintf(title, sizeof title, "%s, %d-D, order %d, %s%s, %d of %d", name, o->ndim, o->order,
                o->precision ? "f32" : "f64", side ? ", transposed" : "", i + 1, count);
-      if (!side || sheet[i]->shape.source[0].coefficient)
-        compile(&sheet[i]->shape, title);
+      if (!side || sheet[i]->shape.source[0].coefficient) {
+        const kugel__module_spec spec = kugel__march_module(&sheet[i]->shape);
+        compile(&spec, &sheet[i]->shape, kugel__march_shared(&sheet[i]->shape), 0, title);
+      }
+      if (!side && !i)
+        compile_leaps(plan, sheet[i], o, title);
       kugel__free(NULL, sheet[i]);
     }
     kugel__free(NULL, sheet);
@@ -143,11 +170,15 @@ int main(int argc, char **argv)
         laplacians(order, (kugel_precision)precision, 3, NULL, order == 4);
     for (int ndim = 1; ndim < 3 && there; ndim++)
       laplacians(8, KUGEL_PRECISION_F64, ndim, NULL, 0);
+    for (int ndim = 2; ndim < 4 && there; ndim++)
+      laplacians(2, KUGEL_PRECISION_F64, ndim, ones, ndim == 3);
     if (!there)
       SKIP(why);
   }
   CASE("waves")
   {
+    if (there)
+      laplacians(2, KUGEL_PRECISION_F64, 3, ones, 0);
     for (int precision = 0; precision < 2 && there; precision++)
       laplacians(8, (kugel_precision)precision, 3, precision ? (void *)floats : ones, 0);
     if (!there)

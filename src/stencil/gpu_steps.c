@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stencils on devices: steps in time. */
+#include "core/array.h"
+#include "core/parallel.h"
+#include "device/lend.h"
+#include "stencil/gpu.h"
+
+enum { THREADS = 128 /* of a block of kernels/edge.cl */ };
+
+typedef kugel__stencil_level level;
+typedef kugel__stencil_gpu_use use;
+typedef kugel__stencil_gpu_march march;
+
+static kugel_status change(const march *m, kugel__kernel *kernel, const level *first, const level *second)
+{
+  const struct kugel__stencil_gpu *g = m->p->gpu;
+  const int64_t blocks = kugel__min((m->size + THREADS - 1) / THREADS, 1 << 20);
+  kugel__mem mem = first->mem;
+  int64_t one = first->at, two = second ? second->at : 0, size = m->size;
+  kugel__arg pair[] = {KUGEL__MEM_ARG(mem), KUGEL__VALUE_ARG(one), KUGEL__VALUE_ARG(two),
+                       KUGEL__VALUE_ARG(size)};
+  kugel__arg single[] = {pair[0], pair[1], pair[3]};
+  return kugel__launch(g->dev, kernel, &(kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {THREADS}},
+                       second ? 4 : 3, second ? pair : single, m->queue);
+}
+
+static kugel_status leapfrog(const march *m, level before, level now)
+{
+  const level first = before, second = now;
+  if (m->transposed) // as on the CPU: leapfrog of (-a, b) with L^T
+    KUGEL_TRY(change(m, m->p->gpu->negate, &first, NULL));
+  int64_t k = 0;
+  KUGEL_TRY(kugel__stencil_gpu_passes(m, before, now, &k));
+  const bool odd = (m->steps - k) % 2;
+  for (; k < m->steps; k++) {
+    KUGEL_TRY(kugel__progress_step((double)k / (double)m->steps));
+    const use u = {.in = now, .out = before, .p = now, .q = before, .a = m->dt * m->dt, .b = 2, .c = -1};
+    KUGEL_TRY(kugel__stencil_gpu_operate(m->p, m->transposed, &u, 1, m->queue));
+    const level next = before;
+    before = now;
+    now = next;
+  }
+  if (odd)
+    KUGEL_TRY(change(m, m->p->gpu->exchange, &first, &second));
+  return m->transposed ? change(m, m->p->gpu->negate, &first, NULL) : KUGEL_OK;
+}
+
+/* u + dt L (u + dt/2 L (u + dt/3 L (u + dt/4 L u))). */
+static kugel_status runge_kutta(const march *m, int64_t from, level state, const level *room)
+{
+  for (int64_t k = 4 * from; k < 4 * m->steps; k++) {
+    const int stage = 4 - (int)(k % 4);
+    KUGEL_TRY(kugel__progress_step((double)k / (4 * (double)m->steps)));
+    const use u = {.in = stage == 4 ? state : room[(stage + 1) % 2],
+                   .out = stage == 1 ? state : room[stage % 2],
+                   .p = state,
+                   .a = m->dt / stage,
+                   .b = 1};
+    KUGEL_TRY(kugel__stencil_gpu_operate(m->p, m->transposed, &u, 1, m->queue));
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status advance(const march *m, const kugel__loan *loan)
+{
+  const kugel_stencil *p = m->p;
+  const level state = kugel__stencil_level_of(p, loan, 0);
+  const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
+  kugel__gpu_hold hold = {NULL, false};
+  kugel__progress_stage(0, 1, "stencil");
+  if (m->method == KUGEL_STENCIL_LEAPFROG)
+    return leapfrog(m, state, (level){state.mem, state.at + m->size});
+  int64_t done = 0;
+  KUGEL_TRY(kugel__stencil_gpu_passes(m, (level){{NULL, 0}, 0}, state, &done));
+  if (done == m->steps)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__gpu_work_take(p->gpu->dev, &p->gpu->work, 2 * bytes, m->queue, &hold));
+  const level room[2] = {{{hold.memory, 0}, 0}, {{hold.memory, 0}, (int64_t)(bytes / word)}};
+  kugel_status s = runge_kutta(m, done, state, room);
+  kugel__gpu_work_give(p->gpu->dev, &p->gpu->work, &hold);
+  return s;
+}
+
+kugel_status kugel__stencil_gpu_advance(const kugel_stencil *p, bool transposed, kugel_stencil_method method,
+                                        double dt, int64_t steps, const kugel_array *state,
+                                        kugel_queue *queue)
+{
+  kugel__device *dev = p->gpu->dev;
+  march m = {.p = p, .transposed = transposed, .method = method, .dt = dt, .steps = steps};
+  kugel__loan loan = {0};
+  m.size = p->side[0].targets * p->nodes;
+  KUGEL_TRY(kugel__queue_of(dev, queue, &m.queue));
+  if (!steps)
+    return KUGEL_OK;
+  kugel_status s = kugel__lend(dev, state, KUGEL__READ | KUGEL__WRITE, m.queue, &loan);
+  if (!s)
+    s = advance(&m, &loan);
+  s = kugel__lend_end(1, &loan, m.queue, s);
+  return s || queue ? s : dev->ops->wait(m.queue);
+}
