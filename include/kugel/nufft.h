@@ -223,18 +223,18 @@ KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points,
 /// @param[in]  plan     of type 1 or 2
 /// @param[in]  points   [M, ndim], as of kugel_nufft_points_create
 /// @param[in]  weights  W, float or double [M]; NULL: 1
-/// @param[out] out      executed and freed as points are: kugel_nufft_execute takes modes to modes, [..., n...]; its adjoint is
-///         the same
+/// @param[out] out      executed and freed as points are: kugel_nufft_execute takes modes to modes, [..., n...] (of real
+///         plans halved ones, [..., n[ndim-1] / 2 + 1]); its adjoint is the same
 /// @errors as kugel_nufft_points_create; KUGEL_ENOTSUP with opts.comm
 /// @accuracy errors relative to the l2 norm of A^H W A f are a few tolerances of the plan, for generic f
-/// @cost   a type 1 of 2 n - 1 modes along each axis; an execution is two FFTs of 2 n points along each axis, of which the
-///         lines without modes are left out. It holds 2^ndim n reals
+/// @cost   a type 1 of 2 n - 1 modes along each axis (of real plans 2 n + 1); an execution is two FFTs of 2 n points along each axis,
+///         of real plans real ones, of which the lines without modes are left out. It holds 2^ndim n reals
 /// @cite   Fessler et al. 2005, doi:10.1109/TSP.2005.853152
 KUGEL_API kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_array *points,
                                                  const kugel_array *weights, kugel_nufft_points **out);
 
 /// Density weights of points: w <- w / |S' S w| from w = 1, with spreading S and interpolation S'. The result is scaled to
-/// volumes: sum_j w_j g(x_j) is about the integral of g over the places where points are closer than the kernel is wide. Points
+/// volumes in the units of the coordinates: sum_j w_j g(x_j) is about the integral of g over the places where points are closer than the kernel is wide. Points
 /// of equal coordinates share their volume.
 /// @param[in]  points      of a plan of type 1 or 2 without gradients; `upsampling` and `width` of the plan set the distance over
 ///         which density is averaged, width / upsampling periods / n

@@ -206,7 +206,8 @@ class Normal(Points):
     def _run(self, function, x, to_modes, out, grid=False):
         if grid:
             raise ValueError("a normal operator has no fine grid of its own")
-        return _call(function, self._handle, x, self.plan.n, self.plan.n, (self.plan.dtype,) * 2, out)
+        modes = self.plan.n[:-1] + (self.plan.n[-1] // 2 + 1,) if self.plan.real else self.plan.n
+        return _call(function, self._handle, x, modes, modes, (self.plan.dtype,) * 2, out)
 
     def density(self, iterations: int = 20) -> Any:
         """Not of an operator."""

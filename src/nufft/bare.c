@@ -26,6 +26,7 @@ kugel_status kugel__nufft_bare_create(kugel_ctx *ctx, const kugel__nufft_bare *b
   atomic_init(&p->references, 1);
   p->ndim = b->ndim;
   p->single = b->single;
+  p->real = b->real;
   p->fft_order = b->fft_order;
   p->to_modes = true;
   p->sign = KUGEL_INVERSE;

@@ -2,7 +2,8 @@
 /* The normal operator A^H W A of modes as a convolution. With A f = sum_k f_k e^{i s k.x_j},
  *   (A^H W A f)_k = sum_k' q_{k - k'} f_k',   q_d = sum_j w_j e^{-i s d.x_j},   |d| < n,
  * a Toeplitz matrix: an FFT of at least 2 n - 1 points per axis, a product with the real transform of q, and back (Fessler et
- * al. 2005, doi:10.1109/TSP.2005.853152). Lines without modes are left out as elsewhere. */
+ * al. 2005, doi:10.1109/TSP.2005.853152). Lines without modes are left out as elsewhere.
+ * Of real data f has the modes -n/2 to n/2, conjugates at opposite ones, so that |d| <= n, and the grid is real. */
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -16,21 +17,31 @@ enum { PART = 1 << 15 }; /* cells per task */
 typedef struct product {
   const void *spectrum;
   void *grid;
-  int64_t cells;
-  bool single;
+  int64_t cells, row, pitch; /* of the grid; numbers of a row in use, and from row to row */
+  bool single, real;
 } product;
+
+/* Of a real grid cells are numbers. */
+#define MULTIPLY(NAME, REAL)                                                                                 \
+  static void NAME(const product *p, int64_t first, int64_t end)                                             \
+  {                                                                                                          \
+    const REAL *q = p->spectrum;                                                                             \
+    REAL *grid = p->grid;                                                                                    \
+    for (int64_t i = first; i < end; i++)                                                                    \
+      if (p->real)                                                                                           \
+        grid[i / p->row * p->pitch + i % p->row] *= q[i];                                                    \
+      else {                                                                                                 \
+        grid[2 * i] *= q[i];                                                                                 \
+        grid[2 * i + 1] *= q[i];                                                                             \
+      }                                                                                                      \
+  }
+MULTIPLY(multiply_f32, float)
+MULTIPLY(multiply_f64, double)
 
 static kugel_status multiply(void *arg, int64_t part)
 {
   const product *p = arg;
-  for (int64_t i = part * PART; i < kugel__min(p->cells, (part + 1) * PART); i++)
-    if (p->single) {
-      ((float *)p->grid)[2 * i] *= ((const float *)p->spectrum)[i];
-      ((float *)p->grid)[2 * i + 1] *= ((const float *)p->spectrum)[i];
-    } else {
-      ((double *)p->grid)[2 * i] *= ((const double *)p->spectrum)[i];
-      ((double *)p->grid)[2 * i + 1] *= ((const double *)p->spectrum)[i];
-    }
+  (p->single ? multiply_f32 : multiply_f64)(p, part * PART, kugel__min(p->cells, (part + 1) * PART));
   return KUGEL_OK;
 }
 
@@ -38,7 +49,7 @@ static kugel_status apply(const kugel_nufft_points *p, const void *in, const int
                           const int64_t *out_stride, void *grid)
 {
   const kugel_nufft *m = p->normal->modes;
-  product a = {p->normal->spectrum, grid, m->fine, m->single};
+  product a = {p->normal->spectrum, grid, m->fine, m->axis[m->ndim - 1].fine, m->pitch, m->single, m->real};
   KUGEL_TRY(kugel__nufft_clear(m, grid));
   KUGEL_TRY(kugel__nufft_give_modes(m, KUGEL_FORWARD, NULL, in, in_stride, grid));
   KUGEL_TRY(kugel__parallel(m->ctx, (a.cells + PART - 1) / PART, multiply, &a));
@@ -50,10 +61,16 @@ static kugel_status apply(const kugel_nufft_points *p, const void *in, const int
 typedef struct maker {
   const kugel_nufft *plan;
   kugel_nufft_points *p;
-  double *strengths, *q, *grid; /* complex: [M], [2 n - 1...], [fine...] */
+  double *strengths, *q, *grid; /* complex: [M], [differences...], [fine...] */
   kugel_nufft *wide, *differences;
   kugel_nufft_points *points;
 } maker;
+
+/* Differences of modes along an axis of n. */
+static int64_t differences(const kugel_nufft *plan, int64_t n)
+{
+  return plan->real ? 2 * n + 1 : 2 * n - 1;
+}
 
 static kugel_status take_weights(maker *m, const kugel_array *w, int64_t n)
 {
@@ -78,13 +95,13 @@ static kugel_status take_weights(maker *m, const kugel_array *w, int64_t n)
   return KUGEL_OK;
 }
 
-/* q_d, |d| < n along each axis, in double. */
+/* q_d along each axis, in double. */
 static kugel_status sum_differences(maker *m, const kugel_array *points, int64_t *n)
 {
   const kugel_nufft *plan = m->plan;
   double period[3], modes = 1;
   for (int d = 0; d < plan->ndim; d++) {
-    n[d] = 2 * plan->axis[d].n - 1;
+    n[d] = differences(plan, plan->axis[d].n);
     modes *= (double)n[d];
     period[d] = plan->axis[d].period;
   }
@@ -111,9 +128,9 @@ static kugel_status make_spectrum(maker *m, const kugel__nufft_bare *b)
   const kugel_nufft *plan = m->plan;
   int64_t stride[3], step = 1;
   kugel__nufft_bare d = *b;
-  d.single = d.fft_order = false;
+  d.single = d.fft_order = d.real = false;
   for (int a = plan->ndim - 1; a >= 0; a--) {
-    d.n[a] = 2 * b->n[a] - 1;
+    d.n[a] = differences(plan, b->n[a]);
     stride[a] = step;
     step *= d.n[a];
   }
@@ -148,11 +165,14 @@ static kugel_status make(maker *m, const kugel_array *points, const kugel_array 
   m->p->normal->run = apply;
   KUGEL_TRY(take_weights(m, weights, points->shape[0]));
   KUGEL_TRY(sum_differences(m, points, n));
-  kugel__nufft_bare b = {
-      .ndim = plan->ndim, .single = plan->single, .ffts = true, .fft_order = plan->fft_order};
+  kugel__nufft_bare b = {.ndim = plan->ndim,
+                         .single = plan->single,
+                         .real = plan->real,
+                         .ffts = true,
+                         .fft_order = plan->fft_order};
   for (int d = 0; d < plan->ndim; d++) {
     b.n[d] = plan->axis[d].n;
-    b.fine[d] = kugel_fft_good_size(2 * b.n[d] - 1);
+    b.fine[d] = kugel_fft_good_size(differences(plan, b.n[d]));
   }
   KUGEL_TRY(kugel__nufft_bare_create(plan->ctx, &b, &m->p->normal->modes));
   return make_spectrum(m, &b);
@@ -169,8 +189,6 @@ kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_arra
   KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
   KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
               "normal operators take plans without comm: make one of this process");
-  KUGEL_CHECK(!plan->real, KUGEL_EINVAL,
-              "the plan has real data: a normal operator takes modes of a plan with complex data");
   KUGEL_CHECK(points && points->shape && points->ndim == 2, KUGEL_EINVAL, "points is no array [M, %d]",
               plan->ndim);
   maker m = {.plan = plan};

@@ -99,7 +99,7 @@ kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double ups
 /* A plan without modes or with scale factors of 1: `kernel` (NULL: no points), n[d] <= fine[d], ffts or none. */
 typedef struct kugel__nufft_bare {
   int ndim;
-  bool single, ffts, fft_order;
+  bool single, real, ffts, fft_order;
   const kugel__nufft_kernel *kernel;
   int64_t n[3], fine[3];
   double period[3]; /* 0: 2 pi */

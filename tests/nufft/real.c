@@ -163,7 +163,7 @@ static void refused(void)
   double x[2] = {0.5, 1}, c[4] = {1, 2, 3, 4}, f[32];
   kugel_nufft_opts o = {.size = sizeof o, .type = KUGEL_NUFFT_TO_MODES, .real = 2};
   kugel_nufft *plan = NULL;
-  kugel_nufft_points *points, *normal;
+  kugel_nufft_points *points;
   CHECK(kugel_nufft_create(NULL, 1, &n, &o, &plan) == KUGEL_EINVAL);
   o.real = o.gradient = 1;
   CHECK(kugel_nufft_create(NULL, 1, &n, &o, &plan) == KUGEL_EINVAL);
@@ -172,7 +172,6 @@ static void refused(void)
   CHECK(kugel_nufft_create(NULL, 1, NULL, &o, &plan) == KUGEL_EINVAL);
   o.type = KUGEL_NUFFT_TO_MODES;
   CHECK_OK(kugel_nufft_create(NULL, 1, &n, &o, &plan));
-  CHECK(kugel_nufft_normal_create(plan, KUGEL_ARRAY(x, KUGEL_F64, 2, 1), NULL, &normal) == KUGEL_EINVAL);
   CHECK_OK(kugel_nufft_points_create(plan, KUGEL_ARRAY(x, KUGEL_F64, 2, 1), &points));
   CHECK(kugel_nufft_execute(points, KUGEL_ARRAY(c, KUGEL_C128, 2), KUGEL_ARRAY(f, KUGEL_C128, 9), NULL) ==
         KUGEL_ESHAPE);
