@@ -8,6 +8,37 @@ static inline VECTOR NAME(load)(const REAL *p)
   return v;
 }
 
+/* The first `count` numbers, zeros behind them. */
+static inline VECTOR NAME(load_part)(const REAL *p, int64_t count)
+{
+  VECTOR v = {0};
+  for (int64_t i = 0; i < count; i++)
+    v[i] = p[i];
+  return v;
+}
+
+/* The last numbers of a row, fewer than a vector, with the arithmetic of a vector: a number's place changes no bit. */
+static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stencil_taps *t, int64_t x,
+                                                             bool each)
+{
+  const int64_t count = t->n - x;
+  REAL *acc = (REAL *)t->acc + x;
+  VECTOR sum = {0};
+  for (int k = 0; k < t->count; k++) {
+    const REAL w = (REAL)t->weight[k];
+    VECTOR v = NAME(load_part)((const REAL *)t->from[k] + x, count);
+    if (each)
+      v *= NAME(load_part)((const REAL *)t->each[k] + x, count);
+    sum = v * w + sum;
+  }
+  if (t->post)
+    sum *= NAME(load_part)((const REAL *)t->post + x, count);
+  if (t->add)
+    sum += NAME(load_part)(acc, count);
+  for (int64_t i = 0; i < count; i++)
+    acc[i] = sum[i];
+}
+
 /* A block of `wide` vectors, whose sums stay in registers. */
 static inline __attribute__((always_inline)) void NAME(block)(const kugel__stencil_taps *t, int64_t x,
                                                               int wide, bool each)
@@ -39,14 +70,8 @@ static inline __attribute__((always_inline)) void NAME(taps_as)(const kugel__ste
     NAME(block)(t, x, 4, each);
   for (; x + LANES <= t->n; x += LANES)
     NAME(block)(t, x, 1, each);
-  for (; x < t->n; x++) {
-    REAL sum = 0, *acc = (REAL *)t->acc + x;
-    for (int k = 0; k < t->count; k++) {
-      REAL v = ((const REAL *)t->from[k])[x];
-      sum += (each ? v * ((const REAL *)t->each[k])[x] : v) * (REAL)t->weight[k];
-    }
-    *acc = (t->add ? *acc : 0) + (t->post ? sum * ((const REAL *)t->post)[x] : sum);
-  }
+  if (x < t->n)
+    NAME(rest)(t, x, each);
 }
 
 static void NAME(taps)(const kugel__stencil_taps *t)
