@@ -20,8 +20,7 @@
  *
  * Plans are immutable: any number of threads may execute them. Results have the same bits for any number of threads.
  *
- * A plan of a context on a device computes there what explicit differences do: operators, transposes, leapfrog and Runge-Kutta.
- * Its arrays are in the device's memory or on the host; results have the same bits in every run, and differ from the CPU's by
+ * A plan of a context on a device computes there. Its arrays are in the device's memory or on the host; results have the same bits in every run, and differ from the CPU's by
  * rounding: 4e-15 of the largest value (floats: 2e-6).
  */
 #ifndef KUGEL_STENCIL_H
@@ -105,8 +104,8 @@ typedef struct kugel_stencil_info {
 /// @param[in]  opts  ndim, n, nterms and terms are required
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a value out of range, an axis shorter than the difference, a coefficient that is not finite, or
-///         weights beyond the largest number of the precision; on a device KUGEL_ENOTSUP for compact differences or
-///         for double precision that it does not have, KUGEL_EDEVICE, KUGEL_ECOMPILE; KUGEL_ENOMEM; KUGEL_ECANCELED
+///         weights beyond the largest number of the precision; on a device KUGEL_ENOTSUP for
+///         double precision that it does not have, KUGEL_EDEVICE, KUGEL_ECOMPILE; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @cost   a copy of each coefficient, on a device in its memory; terms that name one array share its copy. On a device kernels for
 ///         terms of a structure that is new to it are compiled, in seconds, and cached on disk; numbers of nodes, h, factors and
 ///         coefficients are no part of the structure
@@ -172,7 +171,7 @@ KUGEL_API kugel_status kugel_stencil_adjoint(const kugel_stencil *plan, const ku
 ///                        after a failure
 /// @param[in]     queue   as kugel_stencil_apply
 /// @errors KUGEL_EINVAL for a value out of range, a plan that the method does not take, or a matrix 1 - dt/2 L_d that is singular
-///         (never where L_d makes no field grow and dt > 0); KUGEL_ENOTSUP for ADI on a device; KUGEL_ESHAPE; KUGEL_EDEVICE;
+///         (never where L_d makes no field grow and dt > 0); KUGEL_ESHAPE; KUGEL_EDEVICE;
 ///         KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @accuracy rounding alone beside the formulas above; of a step of ADI about epsilon (1 + dt/2 times the bound of an axis),
 ///           in 2-D with coefficients the square of that

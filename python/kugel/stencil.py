@@ -20,7 +20,7 @@ derivatives, the product with c, and minus the adjoint of that plan. Plans may b
 the same bits for any number of them.
 
 Plan(..., device="cuda:0") computes on a GPU: arrays in its memory (of PyTorch, CuPy, kugel.DeviceArray or by DLPack) give such
-arrays, NumPy arrays give NumPy arrays. Compact differences and "adi" run on the CPU.
+arrays, NumPy arrays give NumPy arrays.
 """
 from __future__ import annotations
 
@@ -93,8 +93,7 @@ class Plan:
     precision:  "f64" or "f32"
     steps_per_pass: of "leapfrog", so many steps of a call share a pass over memory, 2 to 8; 1: each is a pass; 0: as many as should be
                 fastest. The bits are those of single steps
-    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Explicit differences, "leapfrog" and
-                "runge_kutta". Coefficients and mask are NumPy arrays
+    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Coefficients and mask are NumPy arrays
     """
 
     def __init__(self, n: Any, terms: Any, *, h: Any = 1.0, order: int | None = None, boundary: Any = "periodic",

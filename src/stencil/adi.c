@@ -11,22 +11,10 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/parallel.h"
-#include "stencil/plan.h"
+#include "stencil/adi.h"
+#include "stencil/march.h"
 
-typedef struct move {
-  int axis;
-  bool implicit;
-} move;
-
-typedef struct adi {
-  const kugel_stencil *p;
-  bool transposed;
-  int count; /* of moves of a step */
-  move moves[10];
-  kugel__stencil_line second[3];     /* compact: B along each axis, as the side needs it */
-  kugel__stencil_side side[3];       /* E_d - 1, with k in the factors */
-  kugel__stencil_solver **solver[3]; /* I_d of each field; NULL: 1 */
-} adi;
+typedef kugel__stencil_adi adi;
 
 /* ---- which plans ---- */
 
@@ -110,10 +98,10 @@ static int parts_of(const adi *a, int axis, double k, kugel__stencil_part *parts
 /* ---- implicit halves ---- */
 
 typedef struct assembly {
-  const kugel_stencil *p;
+  const adi *a;
   const kugel__stencil_part *parts;
   int count, axis, field;
-  bool transposed;
+  int64_t outer, inner; /* lines beside each other in the grid */
   const kugel__stencil_bands *bands;
 } assembly;
 
@@ -122,19 +110,30 @@ static double number(const kugel_stencil *p, const char *data, int64_t i)
   return p->single ? (double)((const float *)(const void *)data)[i] : ((const double *)(const void *)data)[i];
 }
 
+/* A coefficient's numbers. */
+static const char *data_of(const adi *a, const kugel__stencil_part *part)
+{
+  if (!a->coefficients || !part->coefficient)
+    return part->coefficient;
+  return a->coefficients +
+         kugel__march_coefficient(a->p, part->coefficient) * a->p->nodes * (a->p->single ? 4 : 8);
+}
+
 /* Row `i` of each line of a slab. */
 static kugel_status assemble(void *arg, int64_t index)
 {
   const assembly *s = arg;
   const kugel__stencil_bands *b = s->bands;
-  const int64_t n = b->n, inner = b->each ? b->inner : 1, i = index % n, slab = index / n * n;
+  const int64_t n = b->n, inner = b->each ? s->inner : 1, i = index % n, slab = index / n * n;
+  const bool turned = b->each && b->outer < s->outer; // to [n, outer, inner]
+  const int64_t to = (turned ? i * s->outer + index / n : slab + i) * inner;
   for (int64_t x = 0; x < inner; x++) {
-    const int64_t at = (slab + i) * inner + x;
-    b->diagonal[at] = 1;
-    b->lower[at] = b->upper[at] = 0;
+    b->diagonal[to + x] = 1;
+    b->lower[to + x] = b->upper[to + x] = 0;
   }
   for (int t = 0; t < s->count; t++) {
     const kugel__stencil_part *part = &s->parts[t];
+    const char *data = data_of(s->a, part);
     kugel__stencil_row row;
     if (part->to != s->field)
       continue;
@@ -143,9 +142,9 @@ static kugel_status assemble(void *arg, int64_t index)
       const int64_t j = row.at[e];
       double *band = j == i ? b->diagonal : j == i - 1 || (!i && j == n - 1) ? b->lower : b->upper;
       for (int64_t x = 0; x < inner; x++) {
-        const int64_t from = (slab + (s->transposed ? j : i)) * inner + x;
-        const double c = part->coefficient ? number(s->p, part->coefficient, from) : 1;
-        band[(slab + i) * inner + x] += part->factor * row.weight[e] * c;
+        const int64_t from = (slab + (s->a->transposed ? j : i)) * inner + x;
+        const double c = data ? number(s->a->p, data, from) : 1;
+        band[to + x] += part->factor * row.weight[e] * c;
       }
     }
   }
@@ -170,13 +169,18 @@ static kugel_status make_solver(const adi *a, int axis, int field, const kugel__
     return KUGEL_OK;
   for (int d = 0; d < 3; d++)
     *(d < axis ? &b.outer : &b.inner) *= d == axis ? 1 : p->n[d];
+  const int64_t outer = b.outer, inner = b.inner;
   const int64_t rows = b.n * (b.each ? b.outer : 1), numbers = rows * (b.each ? b.inner : 1);
   double *bands = kugel__scratch_get(p->ctx, (size_t)(3 * numbers) * sizeof *bands);
   KUGEL_CHECK(bands, KUGEL_ENOMEM, "no memory for three diagonals of %lld rows", (long long)numbers);
   b.lower = bands;
   b.diagonal = bands + numbers;
   b.upper = bands + 2 * numbers;
-  assembly s = {p, parts, count, axis, field, a->transposed, &b};
+  if (a->turned && b.each && outer > 1 && inner > 1) {
+    b.outer = 1;
+    b.inner = outer * inner;
+  }
+  assembly s = {a, parts, count, axis, field, outer, inner, &b};
   kugel_status status = kugel__parallel(p->ctx, rows, assemble, &s);
   if (!status)
     status = kugel__stencil_solver_make(p->ctx, &b, out);
@@ -189,15 +193,16 @@ static kugel_status make_solver(const adi *a, int axis, int field, const kugel__
 /* The moves of a step, first to last. */
 static void choose_moves(adi *a, bool commute)
 {
-  static const move two[4] = {{1, 0}, {2, 0}, {2, 1}, {1, 1}};
+  static const kugel__stencil_move two[4] = {{1, 0}, {2, 0}, {2, 1}, {1, 1}};
   static const int turn[5] = {0, 1, 2, 1, 0};
   const int ndim = a->p->ndim;
   a->count = ndim == 1 || commute ? 2 * ndim : ndim == 2 ? 4 : 10;
   for (int i = 0; i < a->count; i++)
-    a->moves[i] =
-        ndim == 2 && !commute ? two[i] : (move){turn[i / 2] + (commute || ndim == 1) * (3 - ndim), i % 2};
+    a->moves[i] = ndim == 2 && !commute
+                      ? two[i]
+                      : (kugel__stencil_move){turn[i / 2] + (commute || ndim == 1) * (3 - ndim), i % 2};
   for (int i = 0; a->transposed && i < a->count / 2; i++) {
-    const move last = a->moves[a->count - 1 - i];
+    const kugel__stencil_move last = a->moves[a->count - 1 - i];
     a->moves[a->count - 1 - i] = a->moves[i];
     a->moves[i] = last;
   }
@@ -264,7 +269,7 @@ static kugel_status run(const adi *a, int64_t steps, char *state, char *room)
   return KUGEL_OK;
 }
 
-static void clear(adi *a)
+void kugel__stencil_adi_clear(kugel__stencil_adi *a)
 {
   for (int d = 0; d < 3; d++) {
     for (int f = 0; a->solver[d] && f < a->p->side[0].targets; f++)
@@ -274,25 +279,31 @@ static void clear(adi *a)
   }
 }
 
-kugel_status kugel__stencil_adi(const kugel_stencil *p, bool transposed, double dt, int64_t steps,
-                                char *state)
+kugel_status kugel__stencil_adi_make(kugel__stencil_adi *a, double dt)
+{
+  const kugel_stencil *p = a->p;
+  bool commute = true;
+  for (int t = 0; t < p->nterms; t++)
+    commute &= !p->side[0].parts[t].coefficient;
+  choose_moves(a, commute);
+  for (int d = 3 - p->ndim; d < 3; d++)
+    KUGEL_TRY(make_axis(a, d, dt / 2 * (p->ndim == 3 && !commute && d < 2 ? 0.5 : 1)));
+  return KUGEL_OK;
+}
+
+kugel_status kugel__stencil_adi_run(const kugel_stencil *p, bool transposed, double dt, int64_t steps,
+                                    char *state)
 {
   if (!steps)
     return KUGEL_OK;
   const size_t bytes = (size_t)(p->side[0].targets * p->nodes) * (p->single ? 4 : 8);
-  bool commute = true;
-  for (int t = 0; t < p->nterms; t++)
-    commute &= !p->side[0].parts[t].coefficient;
   adi a = {.p = p, .transposed = transposed};
   char *room = kugel__scratch_get(p->ctx, bytes);
   KUGEL_CHECK(room, KUGEL_ENOMEM, "no memory for a state of %zu bytes", bytes);
-  choose_moves(&a, commute);
-  kugel_status s = KUGEL_OK;
-  for (int d = 3 - p->ndim; !s && d < 3; d++)
-    s = make_axis(&a, d, dt / 2 * (p->ndim == 3 && !commute && d < 2 ? 0.5 : 1));
+  kugel_status s = kugel__stencil_adi_make(&a, dt);
   if (!s)
     s = run(&a, steps, state, room);
-  clear(&a);
+  kugel__stencil_adi_clear(&a);
   kugel__scratch_put(p->ctx, room);
   return s;
 }

@@ -130,7 +130,7 @@ static void negate(const march *m, char *level)
 static kugel_status advance(const march *m, int64_t steps, char *state, char *room)
 {
   if (m->method == KUGEL_STENCIL_ADI)
-    return kugel__stencil_adi(m->p, m->transposed, m->dt, steps, state);
+    return kugel__stencil_adi_run(m->p, m->transposed, m->dt, steps, state);
   char *before = state, *now = state + m->bytes;
   const bool leapfrog = m->method == KUGEL_STENCIL_LEAPFROG, turned = leapfrog && m->transposed;
   const int most = leapfrog ? kugel__stencil_leaps(m->p, m->transposed) : 1;
@@ -174,10 +174,6 @@ static kugel_status check_steps(const march *m, int64_t steps, const kugel_array
   KUGEL_CHECK(p->side[0].sources == p->side[0].targets, KUGEL_EINVAL,
               "this plan has %d fields and %d outs: steps in time need as many outs as fields",
               p->side[0].sources, p->side[0].targets);
-  KUGEL_CHECK(m->method != KUGEL_STENCIL_ADI || !p->gpu, KUGEL_ENOTSUP,
-              "alternating directions run on the CPU, the plan is on a device: use "
-              "KUGEL_STENCIL_RUNGE_KUTTA, or a plan of "
-              "a context with device \"cpu\"");
   if (m->method == KUGEL_STENCIL_ADI)
     KUGEL_TRY(kugel__stencil_adi_check(p));
   int64_t one = 1;

@@ -31,8 +31,9 @@ typedef struct kugel__stencil_gpu_leap {
   kugel__kernel *kernel; /* NULL: not compiled yet */
 } kugel__stencil_gpu_leap;
 
-/* The operator or its transpose. */
+/* A sum of terms on a device. */
 typedef struct kugel__stencil_gpu_side {
+  const kugel__stencil_side *side;
   kugel__march_sheet **sheet;
   int sheets;
   int64_t first[3], last[3]; /* regular nodes along each axis */
@@ -55,25 +56,44 @@ typedef struct kugel__stencil_gpu_march {
 
 struct kugel__stencil_gpu {
   kugel__device *dev;
-  void *coefficients; /* [][n...] */
-  kugel__stencil_gpu_side side[2];
+  void *coefficients;              /* [][n...] */
+  kugel__stencil_gpu_side side[2]; /* explicit differences: the operator, its transpose */
+  struct kugel__stencil_gpu_compact *compact;
   kugel__module *module;
-  kugel__kernel *edge, *exchange, *negate;
-  kugel__gpu_work work;
-  pthread_mutex_t lock; /* of the kernels that the first steps in time compile */
+  kugel__kernel *edge, *exchange, *negate, *corrections, *correct;
+  kugel__gpu_work work, field, lines; /* of states; of the fields and of the lines of solves */
+  pthread_mutex_t lock;               /* of the kernels that the first steps in time compile */
 };
 
 kugel_status kugel__stencil_gpu_create(kugel_stencil *p);
 void kugel__stencil_gpu_destroy(kugel_stencil *p);
 
-/* Which nodes are regular, and what is beyond the ends for them. */
-void kugel__stencil_gpu_ends(const kugel_stencil *p, bool transposed, kugel__stencil_gpu_side *out);
+/* Kernels and tables of a sum of terms, which stays where it is. */
+kugel_status kugel__stencil_gpu_side_make(const kugel_stencil *p, const kugel__stencil_side *side,
+                                          kugel__stencil_gpu_side *out);
+void kugel__stencil_gpu_side_free(const kugel_stencil *p, kugel__stencil_gpu_side *side);
 
 /* Of a loan, from its real `at` on. */
 kugel__stencil_level kugel__stencil_level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at);
 
+kugel_status kugel__stencil_gpu_sum(const kugel_stencil *p, const kugel__stencil_gpu_side *side,
+                                    const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue);
+/* The plan's operator, compact ones too, of `items` states. */
 kugel_status kugel__stencil_gpu_operate(const kugel_stencil *p, bool transposed,
                                         const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue);
+
+/* Compact differences: a sum of terms before the solve of each, and one after it. */
+kugel_status kugel__stencil_gpu_compact_make(kugel_stencil *p);
+void kugel__stencil_gpu_compact_free(kugel_stencil *p);
+
+/* x = A^-1 x of one field along an axis, by way of `room`, two fields. A solver's tables go to the device first. */
+kugel_status kugel__stencil_gpu_solver_make(const kugel_stencil *p, kugel__stencil_solver *s);
+kugel_status kugel__stencil_gpu_solve(const kugel_stencil *p, const kugel__stencil_solver *s, int axis,
+                                      const kugel__stencil_level *x, const kugel__stencil_level *room,
+                                      kugel_queue *queue);
+
+/* Alternating directions of a state. */
+kugel_status kugel__stencil_gpu_adi(const kugel__stencil_gpu_march *m, kugel__stencil_level state);
 
 /* How many steps share a pass, in plans that have their sheets. */
 kugel_status kugel__stencil_gpu_leap_make(kugel_stencil *p);

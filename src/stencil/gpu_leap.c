@@ -215,7 +215,7 @@ static kugel_status run_ends(const march *m, const leap *own, state *from, const
       from->older = from->newest;
       from->newest = next;
     }
-    KUGEL_TRY(kugel__stencil_gpu_operate(p, m->transposed, &u, 1, m->queue));
+    KUGEL_TRY(kugel__stencil_gpu_sum(p, &p->gpu->side[m->transposed], &u, 1, m->queue));
   }
   for (int e = 0; e < 2 && !own->shape->nested; e++) {
     const int64_t first = e ? (n - own->end) * plane : 0;

@@ -1,163 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a stencil's plan has on a device: kernels, coefficients, tables of the rows next to ends. */
-#include <math.h>
+/* What a stencil's plan has on a device. */
 #include <string.h>
 #include "core/alloc.h"
 #include "stencil/gpu.h"
-
-enum { /* as in kernels/edge.cl */
-       LINE_WORDS = 3 + KUGEL__STENCIL_EDGES * (1 + KUGEL__STENCIL_ENTRIES),
-       REACHES = 2 * KUGEL__STENCIL_REACH + 1,
-       LINE_WEIGHTS = REACHES + KUGEL__STENCIL_EDGES * KUGEL__STENCIL_ENTRIES,
-       PART_WORDS = 5
-};
-
-/* ---- ends ---- */
-
-/* Row i as the march has it. */
-static void folded_row(const kugel__stencil_line *l, int64_t i, const int *kind, kugel__stencil_row *row)
-{
-  row->count = 0;
-  for (int k = -l->reach; k <= l->reach; k++) {
-    int64_t at = i + k;
-    double w = l->weight[k + l->reach];
-    const int end = at < 0 ? kind[0] : at >= l->n ? kind[1] : KUGEL_STENCIL_PERIODIC;
-    if (end == KUGEL_STENCIL_PERIODIC)
-      at = at < 0 ? at + l->n : at >= l->n ? at - l->n : at;
-    else
-      at = at < 0 ? -at : 2 * (l->n - 1) - at;
-    w = end == KUGEL_STENCIL_ODD ? -w : end == KUGEL_STENCIL_ZERO ? 0 : w;
-    int e = 0;
-    while (e < row->count && row->at[e] != at)
-      e++;
-    if (e == row->count)
-      row->weight[row->count++] = 0;
-    row->at[e] = at;
-    row->weight[e] += w;
-  }
-}
-
-static double weight_at(const kugel__stencil_row *row, int64_t node)
-{
-  for (int e = 0; e < row->count; e++)
-    if (row->at[e] == node)
-      return row->weight[e];
-  return 0;
-}
-
-static bool regular(const kugel__stencil_line *l, int64_t i, const int *kind)
-{
-  kugel__stencil_row is, folded;
-  kugel__stencil_get_row(l, i, &is);
-  folded_row(l, i, kind, &folded);
-  for (int e = 0; e < is.count; e++)
-    if (is.weight[e] != weight_at(&folded, is.at[e]))
-      return false;
-  for (int e = 0; e < folded.count; e++)
-    if (folded.weight[e] != weight_at(&is, folded.at[e]))
-      return false;
-  return true;
-}
-
-void kugel__stencil_gpu_ends(const kugel_stencil *p, bool transposed, kugel__stencil_gpu_side *out)
-{
-  const kugel__stencil_side *side = &p->side[transposed];
-  out->edges = p->nodes;
-  int64_t inner = 1;
-  for (int d = 0; d < 3; d++) {
-    const int64_t n = p->n[d];
-    for (int e = 0; e < 2; e++) {
-      const int b = p->boundary[d][e];
-      const bool known = b == KUGEL_STENCIL_PERIODIC || b == KUGEL_STENCIL_ZERO ||
-                         (!transposed && b != KUGEL_STENCIL_ONE_SIDED);
-      out->kind[d][e] = known ? b : KUGEL_STENCIL_EVEN;
-    }
-    out->first[d] = 0;
-    out->last[d] = n;
-    for (int t = 0; t < side->first[side->targets]; t++) {
-      const kugel__stencil_line *l = side->parts[t].line[d];
-      for (int64_t i = 0; i < l->n && l->reach; i = i + 1 == l->lo ? kugel__max(l->lo, n - l->hi) : i + 1) {
-        if (regular(l, i, out->kind[d]))
-          continue;
-        if (i < n / 2)
-          out->first[d] = kugel__max(out->first[d], i + 1);
-        else
-          out->last[d] = kugel__min(out->last[d], i);
-      }
-    }
-    if (out->last[d] < out->first[d])
-      out->last[d] = out->first[d];
-    inner *= out->last[d] - out->first[d];
-  }
-  out->edges -= inner;
-}
-
-/* ---- tables ---- */
-
-static void put(const kugel_stencil *p, char *to, int64_t i, double value)
-{
-  if (p->single)
-    ((float *)(void *)to)[i] = (float)value;
-  else
-    ((double *)(void *)to)[i] = value;
-}
-
-static void fill_line(const kugel_stencil *p, const kugel__stencil_line *l, int64_t *words, char *weights)
-{
-  words[0] = l->lo;
-  words[1] = l->n - l->hi;
-  words[2] = l->reach;
-  for (int k = 0; k < REACHES; k++)
-    put(p, weights, k, l->weight[k]);
-  for (int e = 0; e < l->lo + l->hi; e++) {
-    int64_t *own = words + 3 + (int64_t)e * (1 + KUGEL__STENCIL_ENTRIES);
-    own[0] = l->edge[e].count;
-    for (int k = 0; k < l->edge[e].count; k++) {
-      own[1 + k] = l->edge[e].at[k];
-      put(p, weights, REACHES + (int64_t)e * KUGEL__STENCIL_ENTRIES + k, l->edge[e].weight[k]);
-    }
-  }
-}
-
-/* Words, parts, weights, factors in one block. */
-static kugel_status make_tables(const kugel_stencil *p, bool transposed)
-{
-  const kugel__stencil_side *side = &p->side[transposed];
-  kugel__stencil_gpu_side *g = &p->gpu->side[transposed];
-  const int count = side->first[side->targets], word = p->single ? 4 : 8;
-  const int64_t sizes[4] = {9 * LINE_WORDS * 8, (side->targets + 1 + count * PART_WORDS) * 8,
-                            9 * LINE_WEIGHTS * word, count * word};
-  int64_t at[5] = {0};
-  for (int i = 0; i < 4; i++) // multiples of 512 bytes, which NVIDIA's OpenCL asks for
-    at[i + 1] = at[i] + kugel__round_up(sizes[i] + 1, 512);
-  char *table = kugel__calloc(p->ctx, (size_t)at[4]);
-  KUGEL_CHECK(table, KUGEL_ENOMEM, "no memory for tables of %lld bytes", (long long)at[4]);
-  for (int i = 0; i < 9; i++)
-    fill_line(p, &p->lines[transposed][i / 3][i % 3],
-              (int64_t *)(void *)(table + at[0]) + (int64_t)i * LINE_WORDS,
-              table + at[2] + (int64_t)i * LINE_WEIGHTS * word);
-  int64_t *parts = (int64_t *)(void *)(table + at[1]);
-  for (int t = 0; t <= side->targets; t++)
-    *parts++ = side->first[t];
-  for (int t = 0; t < count; t++) {
-    const kugel__stencil_part *part = &side->parts[t];
-    *parts++ = part->from;
-    for (int d = 0; d < 3; d++)
-      *parts++ = 3 * d + part->derivative[d];
-    *parts++ = kugel__march_coefficient(p, part->coefficient);
-    put(p, table + at[3], t, part->factor);
-  }
-  kugel_status s = kugel__device_alloc(p->gpu->dev, (size_t)at[4], &g->tables);
-  if (!s)
-    s = kugel__device_copy(p->gpu->dev, KUGEL__UPLOAD, (kugel__mem){g->tables, 0}, (kugel__mem){table, 0},
-                           (size_t)at[4], NULL);
-  kugel__free(p->ctx, table);
-  g->words = (kugel__mem){g->tables, (size_t)at[0]};
-  g->parts = (kugel__mem){g->tables, (size_t)at[1]};
-  g->weights = (kugel__mem){g->tables, (size_t)at[2]};
-  g->factors = (kugel__mem){g->tables, (size_t)at[3]};
-  return s;
-}
 
 /* Coefficients go to the device, the copies here end: the addresses in the sides are names that nobody follows. */
 static kugel_status move_coefficients(kugel_stencil *p)
@@ -181,37 +26,19 @@ static kugel_status move_coefficients(kugel_stencil *p)
   return KUGEL_OK;
 }
 
-/* ---- kernels ---- */
-
-/* Of both sides; sheets of one text share a module. */
 static kugel_status make_kernels(kugel_stencil *p)
 {
   struct kugel__stencil_gpu *g = p->gpu;
-  const int64_t shared = (int64_t)g->dev->info.shared_bytes;
-  for (int side = 0; side < 2; side++) {
-    kugel__stencil_gpu_side *own = &g->side[side];
-    kugel__stencil_gpu_ends(p, side, own);
-    bool signs = false;
-    for (int d = 0; d < 3; d++)
-      for (int e = 0; e < 2; e++)
-        signs |= own->kind[d][e] == KUGEL_STENCIL_ODD || own->kind[d][e] == KUGEL_STENCIL_ZERO;
-    const kugel__march_setting setting = {
-        .plan = p, .side = &p->side[side], .shared = shared, .signs = signs, .unrolled = g->dev->info.is_gpu};
-    KUGEL_TRY(kugel__march_make(&setting, &own->sheet, &own->sheets));
-    for (int i = 0; i < own->sheets && own->edges < p->nodes; i++) {
-      kugel__module_spec spec = kugel__march_module(&own->sheet[i]->shape);
-      KUGEL_TRY(kugel__module_get(p->ctx, &spec, &own->sheet[i]->module));
-      KUGEL_TRY(kugel__module_kernel(own->sheet[i]->module, "march", &own->sheet[i]->kernel, NULL));
-    }
-    if (own->edges)
-      KUGEL_TRY(make_tables(p, side));
-  }
   kugel__module_spec spec = {.name = "stencil/edge",
                              .defines = p->single ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
+  kugel__kernel **kernel[] = {&g->edge, &g->exchange, &g->negate, &g->corrections, &g->correct};
+  static const char *const name[] = {"edge", "exchange", "negate", "corrections", "correct"};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->module));
-  KUGEL_TRY(kugel__module_kernel(g->module, "edge", &g->edge, NULL));
-  KUGEL_TRY(kugel__module_kernel(g->module, "exchange", &g->exchange, NULL));
-  return kugel__module_kernel(g->module, "negate", &g->negate, NULL);
+  for (int i = 0; i < 5; i++)
+    KUGEL_TRY(kugel__module_kernel(g->module, name[i], kernel[i], NULL));
+  for (int side = 0; side < 2 && !p->compact; side++)
+    KUGEL_TRY(kugel__stencil_gpu_side_make(p, &p->side[side], &g->side[side]));
+  return p->compact ? kugel__stencil_gpu_compact_make(p) : kugel__stencil_gpu_leap_make(p);
 }
 
 kugel_status kugel__stencil_gpu_create(kugel_stencil *p)
@@ -220,6 +47,8 @@ kugel_status kugel__stencil_gpu_create(kugel_stencil *p)
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan");
   p->gpu = g;
   kugel__gpu_work_init(&g->work);
+  kugel__gpu_work_init(&g->field);
+  kugel__gpu_work_init(&g->lines);
   pthread_mutex_init(&g->lock, NULL);
   g->dev = kugel__ctx_device(p->ctx);
   KUGEL_CHECK(
@@ -227,7 +56,6 @@ kugel_status kugel__stencil_gpu_create(kugel_stencil *p)
       "%s has no double precision: use precision KUGEL_PRECISION_F32 or a context with device \"cpu\"",
       g->dev->info.name);
   KUGEL_TRY(make_kernels(p));
-  KUGEL_TRY(kugel__stencil_gpu_leap_make(p));
   return move_coefficients(p);
 }
 
@@ -238,16 +66,13 @@ void kugel__stencil_gpu_destroy(kugel_stencil *p)
     return;
   kugel__stencil_gpu_leap_free(p);
   pthread_mutex_destroy(&g->lock);
-  for (int side = 0; side < 2; side++) {
-    for (int i = 0; g->side[side].sheet && i < g->side[side].sheets; i++) {
-      kugel__module_put(g->side[side].sheet[i]->module);
-      kugel__free(p->ctx, g->side[side].sheet[i]);
-    }
-    kugel__free(p->ctx, g->side[side].sheet);
-    kugel__device_free(g->dev, g->side[side].tables);
-  }
+  kugel__stencil_gpu_compact_free(p);
+  for (int side = 0; side < 2; side++)
+    kugel__stencil_gpu_side_free(p, &g->side[side]);
   kugel__device_free(g->dev, g->coefficients);
   kugel__module_put(g->module);
   kugel__gpu_work_free(g->dev, &g->work);
+  kugel__gpu_work_free(g->dev, &g->field);
+  kugel__gpu_work_free(g->dev, &g->lines);
   kugel__free(p->ctx, g);
 }

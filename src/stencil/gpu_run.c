@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stencils on devices: launches and applications. */
+/* Stencils on devices: launches. */
 #include <string.h>
 #include "core/array.h"
 #include "core/parallel.h"
@@ -53,13 +53,13 @@ static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *
 }
 
 /* Planes [lo, hi). */
-static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kugel__march_sheet *sheet, use u,
-                              int64_t lo, int64_t hi, int64_t items, kugel_queue *queue)
+static kugel_status run_sheet(const kugel_stencil *p, const kugel__stencil_gpu_side *own,
+                              const kugel__march_sheet *sheet, use u, int64_t lo, int64_t hi, int64_t items,
+                              kugel_queue *queue)
 {
   const struct kugel__stencil_gpu *g = p->gpu;
-  const kugel__stencil_gpu_side *own = &g->side[transposed];
   const kugel__march_shape *s = &sheet->shape;
-  const kugel__stencil_side *side = &p->side[transposed];
+  const kugel__stencil_side *side = own->side;
   _Alignas(8) char args[HEADER * 8 + (KUGEL__MARCH_WEIGHTS + 4) * 8] = {0};
   int64_t head[HEADER], *h = head, tiles[2], n[3];
   if (sheet->more) { // what earlier sheets wrote, and this
@@ -129,12 +129,11 @@ static kugel_status run_sheet(const kugel_stencil *p, bool transposed, const kug
 
 /* ---- nodes next to ends ---- */
 
-static kugel_status run_edges(const kugel_stencil *p, bool transposed, const use *u, int64_t items,
-                              kugel_queue *queue)
+static kugel_status run_edges(const kugel_stencil *p, const kugel__stencil_gpu_side *own, const use *u,
+                              int64_t items, kugel_queue *queue)
 {
   const struct kugel__stencil_gpu *g = p->gpu;
-  const kugel__stencil_gpu_side *own = &g->side[transposed];
-  const kugel__stencil_side *side = &p->side[transposed];
+  const kugel__stencil_side *side = own->side;
   edge_args_f64 wide = {.a = u->a, .b = u->b, .c = u->c};
   edge_args_f32 narrow = {.a = (float)u->a, .b = (float)u->b, .c = (float)u->c};
   int64_t *h = wide.words;
@@ -154,7 +153,7 @@ static kugel_status run_edges(const kugel_stencil *p, bool transposed, const use
                             u->q.at,
                             (u->p.mem.base != NULL) + 2 * (u->q.mem.base != NULL),
                             side->targets,
-                            transposed};
+                            side->transposed};
   memcpy(h + 9, rest, sizeof rest);
   memcpy(narrow.words, wide.words, sizeof wide.words);
   const int64_t blocks = kugel__min((own->edges * items + EDGE_THREADS - 1) / EDGE_THREADS, 1 << 20);
@@ -171,16 +170,15 @@ static kugel_status run_edges(const kugel_stencil *p, bool transposed, const use
   return kugel__launch(g->dev, g->edge, &grid, 10, list, queue);
 }
 
-kugel_status kugel__stencil_gpu_operate(const kugel_stencil *p, bool transposed,
-                                        const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue)
+kugel_status kugel__stencil_gpu_sum(const kugel_stencil *p, const kugel__stencil_gpu_side *side,
+                                    const kugel__stencil_gpu_use *u, int64_t items, kugel_queue *queue)
 {
-  const kugel__stencil_gpu_side *own = &p->gpu->side[transposed];
   const int64_t planes = p->n[kugel__march_axis(p->ndim, 0)];
-  for (int i = 0; i < own->sheets && own->edges < p->nodes; i++)
+  for (int i = 0; i < side->sheets && side->edges < p->nodes; i++)
     for (int k = 0; k < (u->parts ? u->parts : 1); k++)
-      KUGEL_TRY(run_sheet(p, transposed, own->sheet[i], *u, u->parts ? u->lo[k] : 0,
-                          u->parts ? u->hi[k] : planes, items, queue));
-  return own->edges ? run_edges(p, transposed, u, items, queue) : KUGEL_OK;
+      KUGEL_TRY(run_sheet(p, side, side->sheet[i], *u, u->parts ? u->lo[k] : 0, u->parts ? u->hi[k] : planes,
+                          items, queue));
+  return side->edges ? run_edges(p, side, u, items, queue) : KUGEL_OK;
 }
 
 /* ---- a call ---- */
@@ -195,28 +193,4 @@ kugel__stencil_level kugel__stencil_level_of(const kugel_stencil *p, const kugel
     l.mem.offset = 0;
   }
   return l;
-}
-
-kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, int64_t count,
-                                      const kugel_array *in, const kugel_array *out, kugel_queue *queue)
-{
-  kugel__device *dev = p->gpu->dev;
-  kugel_queue *on;
-  kugel__loan loans[2] = {0};
-  KUGEL_TRY(kugel__queue_of(dev, queue, &on));
-  if (!count)
-    return KUGEL_OK;
-  kugel__progress_stage(0, 1, "stencil");
-  KUGEL_TRY(kugel__progress_step(0));
-  kugel_status s = kugel__lend(dev, in, KUGEL__READ, on, &loans[0]);
-  if (!s)
-    s = kugel__lend(dev, out, KUGEL__WRITE, on, &loans[1]);
-  if (!s) {
-    const use u = {.in = kugel__stencil_level_of(p, &loans[0], 0),
-                   .out = kugel__stencil_level_of(p, &loans[1], 0),
-                   .a = 1};
-    s = kugel__stencil_gpu_operate(p, transposed, &u, count, on);
-  }
-  s = kugel__lend_end(2, loans, on, s);
-  return s || queue ? s : dev->ops->wait(on);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stencils on devices: steps in time. */
+/* Stencils on devices: applications and steps in time. */
 #include "core/array.h"
 #include "core/parallel.h"
 #include "device/lend.h"
@@ -10,6 +10,32 @@ enum { THREADS = 128 /* of a block of kernels/edge.cl */ };
 typedef kugel__stencil_level level;
 typedef kugel__stencil_gpu_use use;
 typedef kugel__stencil_gpu_march march;
+
+kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, int64_t count,
+                                      const kugel_array *in, const kugel_array *out, kugel_queue *queue)
+{
+  kugel__device *dev = p->gpu->dev;
+  kugel_queue *on;
+  kugel__loan loans[2] = {0};
+  KUGEL_TRY(kugel__queue_of(dev, queue, &on));
+  if (!count)
+    return KUGEL_OK;
+  kugel__progress_stage(0, 1, "stencil");
+  KUGEL_TRY(kugel__progress_step(0));
+  kugel_status s = kugel__lend(dev, in, KUGEL__READ, on, &loans[0]);
+  if (!s)
+    s = kugel__lend(dev, out, KUGEL__WRITE, on, &loans[1]);
+  if (!s) {
+    const use u = {.in = kugel__stencil_level_of(p, &loans[0], 0),
+                   .out = kugel__stencil_level_of(p, &loans[1], 0),
+                   .a = 1};
+    s = kugel__stencil_gpu_operate(p, transposed, &u, count, on);
+  }
+  s = kugel__lend_end(2, loans, on, s);
+  return s || queue ? s : dev->ops->wait(on);
+}
+
+/* ---- steps in time ---- */
 
 static kugel_status change(const march *m, kugel__kernel *kernel, const level *first, const level *second)
 {
@@ -68,6 +94,8 @@ static kugel_status advance(const march *m, const kugel__loan *loan)
   const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
   kugel__gpu_hold hold = {NULL, false};
   kugel__progress_stage(0, 1, "stencil");
+  if (m->method == KUGEL_STENCIL_ADI)
+    return kugel__stencil_gpu_adi(m, state);
   if (m->method == KUGEL_STENCIL_LEAPFROG)
     return leapfrog(m, state, (level){state.mem, state.at + m->size});
   int64_t done = 0;

@@ -16,9 +16,9 @@ int kugel__march_coefficient(const kugel_stencil *p, const char *coefficient)
 {
   int number = 0;
   for (int t = 0; coefficient && t < p->nterms; t++) {
-    if (p->coefficients[t] == coefficient)
+    if (p->names[t] == coefficient)
       return number;
-    number += p->coefficients[t] != NULL;
+    number += p->names[t] != NULL;
   }
   return -1;
 }

@@ -70,7 +70,7 @@ static kugel_status check_axis(const kugel_stencil_opts *o, int d, int derivativ
   return KUGEL_OK;
 }
 
-static kugel_status check(const kugel_ctx *ctx, const kugel_stencil_opts *o)
+static kugel_status check(const kugel_stencil_opts *o)
 {
   int highest[3] = {0};
   double nodes = 1;
@@ -92,9 +92,6 @@ static kugel_status check(const kugel_ctx *ctx, const kugel_stencil_opts *o)
     nodes *= (double)o->n[d];
   }
   KUGEL_CHECK(nodes <= 0x1p40, KUGEL_EINVAL, "n has %g nodes in all, must be at most 2^40", nodes);
-  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !o->compact, KUGEL_ENOTSUP,
-              "compact differences run on the CPU: use compact = 0 with order 4 or 6, or a context with "
-              "device \"cpu\"");
   return KUGEL_OK;
 }
 
@@ -176,7 +173,8 @@ static kugel_status make_terms(kugel_stencil *p, const kugel_stencil_opts *o)
   const double largest = p->single ? (double)FLT_MAX : DBL_MAX;
   double sum[MOST_FIELDS] = {0}, most[MOST_TERMS];
   p->coefficients = kugel__calloc(p->ctx, sizeof *p->coefficients * (size_t)o->nterms);
-  KUGEL_CHECK(p->coefficients, KUGEL_ENOMEM, "no memory for a plan");
+  p->names = kugel__calloc(p->ctx, sizeof *p->names * (size_t)o->nterms);
+  KUGEL_CHECK(p->coefficients && p->names, KUGEL_ENOMEM, "no memory for a plan");
   p->nterms = o->nterms;
   for (int t = 0; t < o->nterms; t++) {
     const kugel_stencil_term *term = &o->terms[t];
@@ -198,6 +196,8 @@ static kugel_status make_terms(kugel_stencil *p, const kugel_stencil_opts *o)
                 "other units",
                 t, term->derivative[0] + term->derivative[1] + term->derivative[2], largest);
   }
+  for (int t = 0; t < o->nterms; t++)
+    p->names[t] = p->coefficients[t];
   KUGEL_TRY(make_side(p, o, false));
   return make_side(p, o, true);
 }
@@ -236,7 +236,7 @@ kugel_status kugel_stencil_create(kugel_ctx *ctx, const kugel_stencil_opts *opts
   o.order = o.order ? o.order : o.compact ? 4 : 2;
   o.fields = o.fields ? o.fields : 1;
   o.outs = o.outs ? o.outs : 1;
-  KUGEL_TRY(check(kugel__ctx(ctx), &o));
+  KUGEL_TRY(check(&o));
   kugel_stencil *p = kugel__calloc(ctx, sizeof *p);
   KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
   p->ctx = kugel__ctx_retain(ctx);
@@ -271,6 +271,7 @@ void kugel_stencil_destroy(kugel_stencil *p)
     kugel__stencil_side_free(ctx, &p->side[i]);
   kugel__stencil_compact_free(p);
   kugel__free(ctx, p->coefficients);
+  kugel__free(ctx, p->names);
   kugel__free(ctx, p->lines);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
@@ -289,8 +290,8 @@ kugel_status kugel_stencil_get_info(const kugel_stencil *p, kugel_stencil_info *
                               .bound = p->bound,
                               .bytes = p->bytes,
                               .compact = p->compact};
-  whole.steps_per_pass = kugel__stencil_leaps(p, false);
-  if (p->gpu)
+  whole.steps_per_pass = p->gpu ? 1 : kugel__stencil_leaps(p, false);
+  if (p->gpu && !p->compact)
     whole.steps_per_pass = p->gpu->side[0].leap[0].shape ? p->gpu->side[0].leap[0].shape->stages : 1;
   memcpy(whole.n, p->n + 3 - p->ndim, sizeof *whole.n * (size_t)p->ndim);
   return kugel__give_info(info, &whole, sizeof whole, "kugel_stencil_info");

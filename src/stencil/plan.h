@@ -38,6 +38,7 @@ struct kugel_stencil {
   kugel__stencil_line (*lines)[3][3]; /* [transposed][axis][derivative] */
   kugel__stencil_side side[2];        /* the operator, its transpose */
   char **coefficients; /* the plan's own, one a term; of terms that share one the first has it */
+  const char **names;  /* as the coefficients were when terms got them; on a device nobody follows them */
   kugel__stencil_solver
       *solver[2][3][2]; /* compact: [transposed][axis][derivative - 1]; NULL: no term has it */
   uint64_t bytes;
@@ -80,7 +81,7 @@ kugel_status kugel__stencil_leap(const kugel_stencil *p, bool transposed, double
 
 /* Steps of alternating directions, see kugel_stencil_method. */
 kugel_status kugel__stencil_adi_check(const kugel_stencil *p);
-kugel_status kugel__stencil_adi(const kugel_stencil *p, bool transposed, double dt, int64_t steps,
-                                char *state);
+kugel_status kugel__stencil_adi_run(const kugel_stencil *p, bool transposed, double dt, int64_t steps,
+                                    char *state);
 
 #endif

@@ -10,17 +10,9 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "device/device.h"
 
 enum { WIDE = 512 }; /* lines side by side that are corrected at once */
-
-struct kugel__stencil_solver {
-  kugel_ctx *ctx;
-  int64_t outer, n, inner, plans;
-  bool each, periodic, single;
-  kugel_banded **plan;    /* one, or one per slab */
-  char *z;                /* periodic: as the diagonals */
-  double *ratio, *divide; /* per matrix: b / g, 1 / (1 + v z) */
-};
 
 static kugel_status solve(const kugel__stencil_solver *s, const kugel_banded *plan, int64_t lines, char *x)
 {
@@ -209,5 +201,7 @@ void kugel__stencil_solver_free(kugel__stencil_solver *s)
   kugel__free(s->ctx, s->z);
   kugel__free(s->ctx, s->ratio);
   kugel__free(s->ctx, s->divide);
+  if (s->tables)
+    kugel__device_free(kugel__ctx_device(s->ctx), s->tables);
   kugel__free(s->ctx, s);
 }

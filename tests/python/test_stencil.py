@@ -174,7 +174,9 @@ def test_device(device):
         there.advance_adjoint(state, dt, 5, method)
     with pytest.raises(ValueError, match="make the plan with device"):
         here.apply(kugel.DeviceArray(u, device=device))
-    with pytest.raises(NotImplementedError, match="run on the CPU"):
-        laplacian(n, compact=True, device=device)
-    with pytest.raises(NotImplementedError, match="run on the CPU"):
-        there.advance(u[0].copy(), 0.1, 1, "adi")
+    heat = [laplacian(n, 0.7, compact=True, boundary=["odd", "periodic"], device=d) for d in (None, device)]
+    want = heat[0].advance(u[0].copy(), 0.4, 3, "adi")
+    resident = kugel.DeviceArray(u[0], device=device)
+    assert heat[1].advance(resident, 0.4, 3, "adi") is resident
+    assert np.abs(resident.get() - want).max() < 1e-13 * np.abs(want).max()
+    assert there.steps_per_pass >= 1 and heat[1].steps_per_pass == 1

@@ -120,3 +120,25 @@ KERNEL(BLOCK) negate(GLOBAL real *x, i64 first, i64 n)
   for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK)
     x[first + i] = -x[first + i];
 }
+
+// Solves along periodic lines, by Sherman and Morrison: x -= z (v x) / (1 + v z), v = (1, 0, ..., ratio), divide = 1 / (1 + v z).
+// Lines are rows [lines, n] or columns [n, lines]; of one matrix (each = 0) z, ratio and divide are of one line.
+typedef struct {
+  i64 n, lines, rows, each, x_at, parts_at, ratio_at, divide_at;
+} correct_args;
+
+KERNEL(BLOCK) corrections(GLOBAL const real *x, GLOBAL const real *RESTRICT tables, GLOBAL real *parts, correct_args s)
+{
+  for (i64 m = GLOBAL_ID(0); m < s.lines; m += (i64)GROUPS(0) * BLOCK) {
+    const i64 matrix = s.each ? m : 0, first = s.rows ? m * s.n : m, last = s.rows ? first + s.n - 1 : (s.n - 1) * s.lines + m;
+    parts[s.parts_at + m] = tables[s.divide_at + matrix] * (x[s.x_at + first] + tables[s.ratio_at + matrix] * x[s.x_at + last]);
+  }
+}
+
+KERNEL(BLOCK) correct(GLOBAL real *x, GLOBAL const real *RESTRICT tables, GLOBAL const real *RESTRICT parts, correct_args s)
+{
+  for (i64 e = GLOBAL_ID(0); e < s.n * s.lines; e += (i64)GROUPS(0) * BLOCK) {
+    const i64 m = s.rows ? e / s.n : e % s.lines, k = s.rows ? e % s.n : e / s.lines;
+    x[s.x_at + e] -= parts[s.parts_at + m] * tables[s.each ? e : k];
+  }
+}
