@@ -259,65 +259,6 @@ def _precision(*arrays):
     return "f32" if all(np.asarray(a).dtype in (np.float32, np.complex64) for a in arrays) else "f64"
 
 
-def _once(kind, axes, x, n, out, eps, isign, modeord, upsampfac):
-    there = nufft_arrays.on_device(x)
-    x = np.asarray(x) if there is None else x
-    plan = Plan(n, kind, tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(x), fft_order=modeord,
-                upsampling=upsampfac, density=max(int(np.prod(np.shape(axes[0]))), 1) / np.prod(n, dtype=float),
-                device=there and there.device)
-    if there is not None:
-        return plan.points(nufft_arrays.columns(axes)).execute(x, out)
-    return plan.points(np.stack([np.asarray(a).reshape(-1) for a in axes], axis=-1)).execute(x, out)
-
-
-def _to_modes(ndim):
-    def transform(*args: Any, n_modes: Any = None, out: Any = None, eps: float = 1e-6, isign: int = 1, modeord: int = 0,
-                  upsampfac: float | None = None) -> Any:
-        if len(args) == ndim + 2 and n_modes is None:
-            *args, n_modes = args
-        if len(args) != ndim + 1 or n_modes is None:
-            raise TypeError(f"give {ndim} coordinate arrays, the strengths and n_modes")
-        *axes, c = args
-        return _once("to_modes", axes, c, tuple(np.broadcast_to(n_modes, (ndim,))), out, eps, isign, modeord, upsampfac)
-
-    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d1"
-    transform.__doc__ = (f"f_k = sum_j c_j e^(i isign k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
-                         f"({', '.join('xyz'[:ndim])}), strengths c [..., M], n_modes -> [..., {', '.join(['n'] * ndim)}].\n\n"
-                         "Names, arguments and defaults of finufft; float32 strengths give a float transform.")
-    return transform
-
-
-def _to_points(ndim):
-    def transform(*args: Any, out: Any = None, eps: float = 1e-6, isign: int = -1, modeord: int = 0, upsampfac: float | None = None) -> Any:
-        if len(args) != ndim + 1:
-            raise TypeError(f"give {ndim} coordinate arrays and the modes")
-        *axes, f = args
-        return _once("to_points", axes, f, np.shape(f)[-ndim:], out, eps, isign, modeord, upsampfac)
-
-    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d2"
-    transform.__doc__ = (f"c_j = sum_k f_k e^(i isign k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
-                         f"({', '.join('xyz'[:ndim])}), modes f [..., {', '.join(['n'] * ndim)}] -> [..., M].\n\n"
-                         "Names, arguments and defaults of finufft; complex64 modes give a float transform.")
-    return transform
-
-
-def _to_frequencies(ndim):
-    def transform(*args: Any, out: Any = None, eps: float = 1e-6, isign: int = 1, upsampfac: float | None = None) -> Any:
-        if len(args) != 2 * ndim + 1:
-            raise TypeError(f"give {ndim} coordinate arrays, the strengths and {ndim} arrays of frequencies")
-        axes, c, targets = args[:ndim], np.asarray(args[ndim]), args[ndim + 1:]
-        plan = Plan(None, "to_frequencies", ndim=ndim, tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(c),
-                    upsampling=upsampfac)
-        x, s = (np.stack([np.asarray(a).reshape(-1) for a in group], axis=-1) for group in (axes, targets))
-        return plan.points(x, s).execute(c, out)
-
-    transform.__name__ = transform.__qualname__ = f"nufft{ndim}d3"
-    transform.__doc__ = (f"f_k = sum_j c_j e^(i isign s_k.x_j) in {ndim} dimension{'s' * (ndim > 1)}: coordinates "
-                         f"({', '.join('xyz'[:ndim])}), strengths c [..., M], frequencies ({', '.join('stu'[:ndim])}) -> [..., K]."
-                         "\n\nNames, arguments and defaults of finufft; complex64 strengths give a float transform.")
-    return transform
-
-
 def _ducc(kind, data, coord, n, forward, epsilon, nthreads, out, periodicity, fft_order):
     data, coord = np.asarray(data), np.asarray(coord)
     if data.dtype not in (np.complex64, np.complex128):
@@ -348,6 +289,112 @@ def nu2u(*, points: Any, coord: Any, forward: bool, epsilon: float, nthreads: in
     return _ducc("to_modes", points, coord, np.shape(out), forward, epsilon, nthreads, out, periodicity, fft_order)
 
 
-nufft1d1, nufft2d1, nufft3d1 = (_to_modes(d) for d in (1, 2, 3))
-nufft1d2, nufft2d2, nufft3d2 = (_to_points(d) for d in (1, 2, 3))
-nufft1d3, nufft2d3, nufft3d3 = (_to_frequencies(d) for d in (1, 2, 3))
+# Options of finufft without effect: threads are those of kugel.set_num_threads.
+_IGNORED = {"nthreads", "debug", "spread_debug", "showwarn", "fftw", "chkbnds", "spread_sort", "spread_kerevalmeth", "spread_kerpad",
+            "spread_thread", "maxbatchsize", "spread_nthr_atomic", "spread_max_sp_size", "allow_eps_too_small"}
+
+
+def _options(options, modeord=True):
+    """(modeord, upsampfac); other names that finufft has are taken."""
+    known = {"upsampfac", "modeord"} if modeord else {"upsampfac"}
+    if options.get("spreadinterponly"):
+        raise ValueError("spreadinterponly is 1: spread and interpolate by kugel.nufft.Plan(...).points(x).spread or .interpolate")
+    strange = sorted(set(options) - known - _IGNORED - {"spreadinterponly", "modeord"})
+    if strange:
+        raise TypeError(f"unknown option {strange[0]!r}; those with effect are {', '.join(sorted(known))}")
+    order = options.get("modeord", 0)
+    if order not in (0, 1):
+        raise ValueError(f"modeord is {order}, must be 0 (modes from -n/2) or 1 (FFT order)")
+    return int(order), options.get("upsampfac") or None
+
+
+def _once(kind, axes, x, n, out, eps, isign, options):
+    there = nufft_arrays.on_device(x)
+    x = np.asarray(x) if there is None else x
+    modeord, upsampfac = _options(options)
+    plan = Plan(n, kind, tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(x), fft_order=modeord,
+                      upsampling=upsampfac, density=max(int(np.prod(np.shape(axes[0]))), 1) / np.prod(n, dtype=float),
+                      device=there and there.device)
+    if there is not None:
+        return plan.points(nufft_arrays.columns(axes)).execute(x, out)
+    return plan.points(np.stack([np.asarray(a).reshape(-1) for a in axes], axis=-1)).execute(x, out)
+
+
+def _to_modes(axes, c, n_modes, out, eps, isign, options):
+    ndim = len(axes)
+    if n_modes is None and out is None:
+        raise TypeError("n_modes is missing: give the numbers of modes, or out")
+    n = np.shape(out)[-ndim:] if n_modes is None else tuple(int(k) for k in np.broadcast_to(n_modes, (ndim,)))
+    return _once("to_modes", axes, c, n, out, eps, isign, options)
+
+
+def _to_frequencies(axes, c, targets, out, eps, isign, options):
+    _, upsampfac = _options(options, False)
+    c = np.asarray(c)
+    plan = Plan(None, "to_frequencies", ndim=len(axes), tolerance=eps, sign=1 if isign >= 0 else -1, precision=_precision(c),
+                      upsampling=upsampfac)
+    x, s = (np.stack([np.asarray(a).reshape(-1) for a in group], axis=-1) for group in (axes, targets))
+    return plan.points(x, s).execute(c, out)
+
+
+def nufft1d1(x: Any, c: Any, n_modes: Any = None, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign k.x_j) in 1 dimension: coordinates (x), strengths c [..., M], n_modes -> [..., n].
+
+    Arguments and defaults of finufft; without n_modes the modes are those of out."""
+    return _to_modes((x,), c, n_modes, out, eps, isign, options)
+
+
+def nufft1d2(x: Any, f: Any, out: Any = None, eps: float = 1e-6, isign: int = -1, **options: Any) -> Any:
+    """c_j = sum_k f_k e^(i isign k.x_j) in 1 dimension: coordinates (x), modes f [..., n] -> [..., M].
+
+    Arguments and defaults of finufft."""
+    return _once("to_points", (x,), f, np.shape(f)[-1:], out, eps, isign, options)
+
+
+def nufft1d3(x: Any, c: Any, s: Any, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign s_k.x_j) in 1 dimension: coordinates (x), strengths c [..., M], frequencies (s) -> [..., K].
+
+    Arguments and defaults of finufft."""
+    return _to_frequencies((x,), c, (s,), out, eps, isign, options)
+
+
+def nufft2d1(x: Any, y: Any, c: Any, n_modes: Any = None, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign k.x_j) in 2 dimensions: coordinates (x, y), strengths c [..., M], n_modes -> [..., n, n].
+
+    Arguments and defaults of finufft; without n_modes the modes are those of out."""
+    return _to_modes((x, y), c, n_modes, out, eps, isign, options)
+
+
+def nufft2d2(x: Any, y: Any, f: Any, out: Any = None, eps: float = 1e-6, isign: int = -1, **options: Any) -> Any:
+    """c_j = sum_k f_k e^(i isign k.x_j) in 2 dimensions: coordinates (x, y), modes f [..., n, n] -> [..., M].
+
+    Arguments and defaults of finufft."""
+    return _once("to_points", (x, y), f, np.shape(f)[-2:], out, eps, isign, options)
+
+
+def nufft2d3(x: Any, y: Any, c: Any, s: Any, t: Any, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign s_k.x_j) in 2 dimensions: coordinates (x, y), strengths c [..., M], frequencies (s, t) -> [..., K].
+
+    Arguments and defaults of finufft."""
+    return _to_frequencies((x, y), c, (s, t), out, eps, isign, options)
+
+
+def nufft3d1(x: Any, y: Any, z: Any, c: Any, n_modes: Any = None, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign k.x_j) in 3 dimensions: coordinates (x, y, z), strengths c [..., M], n_modes -> [..., n, n, n].
+
+    Arguments and defaults of finufft; without n_modes the modes are those of out."""
+    return _to_modes((x, y, z), c, n_modes, out, eps, isign, options)
+
+
+def nufft3d2(x: Any, y: Any, z: Any, f: Any, out: Any = None, eps: float = 1e-6, isign: int = -1, **options: Any) -> Any:
+    """c_j = sum_k f_k e^(i isign k.x_j) in 3 dimensions: coordinates (x, y, z), modes f [..., n, n, n] -> [..., M].
+
+    Arguments and defaults of finufft."""
+    return _once("to_points", (x, y, z), f, np.shape(f)[-3:], out, eps, isign, options)
+
+
+def nufft3d3(x: Any, y: Any, z: Any, c: Any, s: Any, t: Any, u: Any, out: Any = None, eps: float = 1e-6, isign: int = 1, **options: Any) -> Any:
+    """f_k = sum_j c_j e^(i isign s_k.x_j) in 3 dimensions: coordinates (x, y, z), strengths c [..., M], frequencies (s, t, u) -> [..., K].
+
+    Arguments and defaults of finufft."""
+    return _to_frequencies((x, y, z), c, (s, t, u), out, eps, isign, options)

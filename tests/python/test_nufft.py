@@ -273,3 +273,37 @@ def test_real_data_is_half_of_complex():
             assert np.abs(points.adjoint(f) - want.real).max() < 1e-8 * np.abs(want).max()
         with pytest.raises(ValueError, match="real data"):
             points.execute(c + 0j)
+
+
+def test_normal_of_real_data():
+    rng = np.random.default_rng(5)
+    n, x, w = (9, 12), rng.normal(size=(200, 2)), rng.uniform(0.1, 1, 200)
+    f = rng.normal(size=(2, 9, 7)) + 1j * rng.normal(size=(2, 9, 7))
+    plan = kugel.nufft.Plan(n, "to_points", tolerance=1e-11, real=True)
+    points = plan.points(x)
+    want, got = points.adjoint(w * points.execute(f)), plan.normal(x, w).execute(f)
+    assert np.abs(got - want).max() < 1e-10 * np.abs(want).max()
+
+
+def test_arguments_of_finufft():
+    """Positions, keywords, out alone, options without effect, and those that do not exist."""
+    rng = np.random.default_rng(6)
+    x, y, s, t = rng.uniform(-3, 3, (4, 50))
+    c = rng.normal(size=50) + 1j * rng.normal(size=50)
+    k = np.arange(-4, 4)
+    want = np.exp(-1j * k[:, None] * x) @ c
+    got = kugel.nufft.nufft1d1(x, c, 8, None, 1e-10, -1, nthreads=1, debug=0)
+    assert np.abs(got - want).max() < 1e-8
+    out = np.zeros(8, complex)
+    assert kugel.nufft.nufft1d1(x=x, c=c, out=out, eps=1e-10, isign=-1, modeord=1) is out
+    assert np.abs(np.fft.fftshift(out) - want).max() < 1e-8
+    f = rng.normal(size=(8, 5)) + 1j * rng.normal(size=(8, 5))
+    values = kugel.nufft.nufft2d2(x, y, f, None, 1e-10, 1)
+    direct = np.array([(f * np.exp(1j * (k[:, None] * a + np.arange(-2, 3) * b))).sum() for a, b in zip(x, y)])
+    assert np.abs(values - direct).max() < 1e-8
+    third = kugel.nufft.nufft2d3(x=x, y=y, c=c, s=s, t=t, eps=1e-10, isign=-1)
+    assert np.abs(third - np.exp(-1j * (np.outer(s, x) + np.outer(t, y))) @ c).max() < 1e-8
+    for arguments, options, error in (((x, c), {}, TypeError), ((x, c, 8), {"epsilon": 1}, TypeError), ((x, c, 8), {"modeord": 2}, ValueError),
+                                      ((x, c, 8), {"spreadinterponly": 1}, ValueError)):
+        with pytest.raises(error):
+            kugel.nufft.nufft1d1(*arguments, **options)
