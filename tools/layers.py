@@ -30,7 +30,8 @@ ROWS = [
     {"volume/cpu"},
     {"volume/gpu"},
     {"sphere/radial", "sphere/spectra", "sphere/points", "volume/plan"},
-    {"sphere/sources", "ball", "deconv", "lead"},
+    {"sphere/sources", "ball", "deconv"},
+    {"lead"},
 ]
 NESTED = ("fft", "sphere", "volume")  # layers whose rooms are one level deeper
 FILES_ONLY = {"io", "plot", "stack"}  # see core/ and the public headers

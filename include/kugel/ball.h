@@ -54,10 +54,13 @@
  *
  * A context of several devices ("cuda:0,1") shares a field: each has a range of degrees for the transforms in radius and a range of radii
  * for those on spheres; between them is one exchange of all with all, of rows [nlm, nr]. Arrays are in host memory or in that of the first
- * device. A call returns when it is done. Operators, profiles and spectra run on the first device. */
+ * device. A call returns when it is done. Operators, profiles and spectra run on the first device.
+ *
+ * With opts.comm the processes of mpirun or srun share a plan: the bits are those of one process, for any number of ranks. */
 #ifndef KUGEL_BALL_H
 #define KUGEL_BALL_H
 
+#include <kugel/comm.h>
 #include <kugel/core.h>
 #include <kugel/device.h>
 #include <kugel/grid.h>
@@ -112,12 +115,23 @@ typedef struct kugel_ball_opts {
   /* Other points, for cuts and pictures: synthesis and its adjoint alone. */
   const double *radii;      /* NULL, or nr radii of [0, 1] in any order; copied */
   const kugel_grid *sphere; /* NULL, or any grid instead of Gauss; values are then [nr, npix]; the plan keeps it alive */
+  /* NULL: this process alone. Else the ranks that share every transform and spectrum (comm.h): each makes the plan with the same options.
+   * Arrays are the rank's parts, see kugel_ball_layout. Operators and profiles are of the rank's own rows, and not collective. On the
+   * CPU. The plan must be destroyed before the communicator. */
+  kugel_comm *comm;
 } kugel_ball_opts;
+
+/* What ranks share, see kugel_ball_layout. */
+typedef enum kugel_ball_side {
+  KUGEL_BALL_COEFFICIENTS = 0, /* [nlm, n] */
+  KUGEL_BALL_PROFILES = 1,     /* [nlm, nr] */
+  KUGEL_BALL_VALUES = 2        /* [nr, ntheta, nphi] */
+} kugel_ball_side;
 
 typedef struct kugel_ball_info {
   size_t size;               /* sizeof(kugel_ball_info), set by the caller */
   int64_t lmax, mmax, n;     /* in force */
-  int64_t nlm;               /* rows of coefficients */
+  int64_t nlm;               /* rows of coefficients; over ranks those of this rank */
   int64_t nr, ntheta, nphi;  /* the grid; with opts.sphere ntheta is 1 and nphi its npix */
   int64_t parts;             /* in which a field goes through memory, each with all transforms in radius: 1, or more under
                                 kugel_ctx_limit_memory */
@@ -125,6 +139,7 @@ typedef struct kugel_ball_info {
   uint64_t scalar_bytes;     /* of the work space of a call, on devices without that of kugel_jwt and kugel_sht; fields of a batch
                                 take turns in it */
   uint64_t vector_bytes;     /* the same for vectors; 0 without opts.vectors */
+  int64_t first_radius, radii; /* whose values are here: 0 and nr, over ranks those of this rank, by which values have fewer shells */
 } kugel_ball_info;
 
 /// Plans transforms. Immutable: any number of threads may execute a plan.
@@ -135,7 +150,8 @@ typedef struct kugel_ball_info {
 ///         KUGEL_ENOTSUP for devices without double precision; KUGEL_ECOMPILE; KUGEL_EDEVICE; KUGEL_ENOMEM, also if the limit of kugel_ctx_limit_memory is below the work space of the
 ///         smallest parts, about a tenth of a field: the sentence says what is needed. The limit does not hold for tables and
 ///         for the maps that the caller gives
-/// @cost   tables of the transforms in radius, see kugel_jwt_create
+///         With opts.comm all failures are agreed on; ranks do not go in parts: use more of them
+/// @cost   tables of the transforms in radius, see kugel_jwt_create; every rank has them
 KUGEL_API kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kugel_ball **out);
 
 /// Frees a plan.
@@ -164,6 +180,23 @@ KUGEL_API kugel_status kugel_ball_grid(const kugel_ball *plan, double *r, double
 /// @param[out] nl    lmax + 1 numbers
 /// @errors KUGEL_EINVAL
 KUGEL_API kugel_status kugel_ball_truncated(const kugel_ball *plan, int64_t *nl);
+
+/// The degrees and orders of the rows of coefficients that are here.
+/// @param[in]  plan  from kugel_ball_create
+/// @param[out] l     nlm degrees; may be NULL
+/// @param[out] m     nlm orders; may be NULL
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_ball_rows(const kugel_ball *plan, int64_t *l, int64_t *m);
+
+/// The layout of one side of a plan with opts.comm over ranks, for kugel_layout_move and its companions. A rank has the coefficients
+/// of some orders m, all degrees of each, in the order of rows, and the values of a run of radii. Orders are dealt out there and back by
+/// their cost; there are no more useful ranks than orders, or than radii. Fields and the components of vectors are a batch.
+/// @param[in]  plan  from kugel_ball_create with opts.comm
+/// @param[in]  side  KUGEL_BALL_COEFFICIENTS, KUGEL_BALL_PROFILES or KUGEL_BALL_VALUES
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL if the plan has no ranks; KUGEL_ENOMEM
+/// @cost   24 bytes per row of all ranks, if not for values
+KUGEL_API kugel_status kugel_ball_layout(const kugel_ball *plan, kugel_ball_side side, kugel_layout **out);
 
 /// Synthesis: values of series on the grid.
 /// @param[in]  plan   from kugel_ball_create

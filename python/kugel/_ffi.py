@@ -118,6 +118,9 @@ KUGEL_BALL_TO_POTENTIALS = 6
 KUGEL_BALL_L = 0
 KUGEL_BALL_M = 1
 KUGEL_BALL_N = 2
+KUGEL_BALL_COEFFICIENTS = 0
+KUGEL_BALL_PROFILES = 1
+KUGEL_BALL_VALUES = 2
 # banded.h
 KUGEL_BANDED_LOWER = 0
 KUGEL_BANDED_UPPER = 1
@@ -576,6 +579,7 @@ STRUCTS = {
         ("nphi", "c_int64"),
         ("radii", "c_void_p"),
         ("sphere", "c_void_p"),
+        ("comm", "c_void_p"),
     ),
     "kugel_ball_info": (
         ("size", "c_size_t"),
@@ -590,6 +594,8 @@ STRUCTS = {
         ("table_bytes", "c_uint64"),
         ("scalar_bytes", "c_uint64"),
         ("vector_bytes", "c_uint64"),
+        ("first_radius", "c_int64"),
+        ("radii", "c_int64"),
     ),
     "kugel_banded_opts": (
         ("size", "c_size_t"),
@@ -1748,6 +1754,12 @@ FUNCTIONS = {
     "kugel_ball_truncated": (  # plan, nl
         "STATUS", ("c_void_p", "c_void_p",),
         'The numbers N(l) of coefficients.'),
+    "kugel_ball_rows": (  # plan, l, m
+        "STATUS", ("c_void_p", "c_void_p", "c_void_p",),
+        'The degrees and orders of the rows of coefficients that are here.'),
+    "kugel_ball_layout": (  # plan, side, out
+        "STATUS", ("c_void_p", "c_int", "c_void_p",),
+        'The layout of one side of a plan with opts.comm over ranks, for kugel_layout_move and its companions.'),
     "kugel_ball_synthesis": (  # plan, kind, in, out, queue
         "STATUS", ("c_void_p", "c_int", "POINTER(kugel_array)", "POINTER(kugel_array)", "c_void_p",),
         'Synthesis: values of series on the grid.'),
@@ -1855,7 +1867,7 @@ FUNCTIONS = {
         'Moves an array from one layout to another: gathers, scatters, spreads anew.'),
     "kugel_lead": (  # ctx, comm
         "STATUS", ("c_void_p", "c_void_p",),
-        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over pixels, convolutions of volumes in tiles.'),
+        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over pixels, convolutions of volumes, transforms in the ball.'),
     "kugel_serve": (  # ctx, comm, code
         "STATUS", ("c_void_p", "c_void_p", "c_void_p",),
         'Works for rank 0 until it calls kugel_dismiss.'),

@@ -9,6 +9,7 @@
     s = ball.synthesis(g, "spin")         # the same by components of spin -1, 0, 1: complex
     p = ball.profiles(g, "spin")          # [..., 3, nlm, nr]: functions of radius before the harmonics of each spin
     ball.spectrum(c, "l")                 # parts of the integral of f^2 over the ball
+    Ball(..., comm=kugel.Comm.world())    # the same over ranks, each with its rows and radii
 
 f = sum c_lmn W_n^l(r) Y_lm(theta, phi) over n < N(l): W orthonormal Jones-Worland functions (kugel.polynomial), Y_lm orthonormal
 harmonics, m >= 0 alone, as fields are real. Rows are by degree and then order: ball.l and ball.m say which, ball.row(l, m) where;
@@ -25,6 +26,8 @@ import numpy as np
 from . import _ffi
 from ._lib import Handle, lib, long_call, mmax_option, options, view, writable
 from .arrays import empty_like, foreign, stream_handle
+from .comm import Layout, shared
+from .discs import draw
 from .hardware import context
 from .plans import Grid
 from .polynomial import _ENGINES, _PRECISIONS, _TYPES, JonesWorland, _choice
@@ -59,6 +62,9 @@ class Ball:
                   [..., nr, npix] with `sphere`
     device:       where transforms run, and operators, profiles and spectra of arrays there: "cpu", "cuda:0", "opencl:0", "auto"; "cuda:0,1":
                   several devices share each transform, and the first of them has arrays and the rest
+    comm:         a Comm, whose ranks share every transform and spectrum, on the CPU: each makes the plan, and passes and gets its
+                  parts, see coefficients_layout: rows of some orders (l, m say which) and the radii values_slice. Operators and profiles
+                  are of the rank's own rows. The same bits for any number of ranks
 
     A plan on a device transforms host arrays, which travel, and arrays in its memory: DeviceArray, and those of PyTorch, CuPy and others
     that have the CUDA array interface or DLPack, contiguous and of the plan's dtypes; the result is of the same kind. `stream` is the
@@ -69,7 +75,7 @@ class Ball:
     def __init__(self, lmax: int, n: int, mmax: int | None = None, *, truncation: str = "rhomboidal", dmax: int | None = None,
                  type: Any = "chebyshev", engine: str = "auto", precision: str = "f64", vectors: npt.ArrayLike = False, factors: int = 1,
                  nr: int | None = None, ntheta: int | None = None, nphi: int | None = None, radii: npt.ArrayLike | None = None,
-                 sphere: Any = None, device: str | None = None) -> None:
+                 sphere: Any = None, device: str | None = None, comm: Any = None) -> None:
         lists = {}
         if radii is not None:
             lists["radii"] = np.ascontiguousarray(np.atleast_1d(radii), np.float64)
@@ -81,18 +87,22 @@ class Ball:
                        truncation=_choice("truncation", truncation, _TRUNCATIONS), dmax=int(dmax or 0),
                        type=_choice("type", type, _TYPES), engine=_choice("engine", engine, _ENGINES), precision=single,
                        vectors=int(bool(vectors)), factors=int(factors), nr=int(nr or 0), ntheta=int(ntheta or 0),
-                       nphi=int(nphi or 0), sphere=sphere._handle.address if sphere is not None else None, **lists)
+                       nphi=int(nphi or 0), sphere=sphere._handle.address if sphere is not None else None,
+                       comm=comm and comm._handle.address, **lists)
         out = ctypes.c_void_p()
         self._context = context(device)
         long_call(lib.kugel_ball_create, self._context and self._context.address, ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_ball_destroy)
+        self.comm = comm
         self._series = dict(lmax=lmax, n=n, mmax=mmax, truncation=truncation, dmax=dmax, type=type)
         info = options(_ffi.kugel_ball_info)
         lib.kugel_ball_get_info(self._handle.address, info)
         #: highest degree and order, extent in radius, rows
         self.lmax, self.mmax, self.n, self.nlm = info.lmax, info.mmax, info.n, info.nlm
-        #: the grid (with `sphere`: nr and npix)
-        self.shape = (info.nr, info.nphi) if sphere is not None else (info.nr, info.ntheta, info.nphi)
+        #: the values of this rank, or all: radii and the grid (with `sphere`: npix)
+        self.shape = (info.radii, info.nphi) if sphere is not None else (info.radii, info.ntheta, info.nphi)
+        #: the radii whose values this rank has; without comm all
+        self.values_slice = slice(info.first_radius, info.first_radius + info.radii)
         #: bytes of tables, and of the work space of a transform
         self.table_bytes, self.work_bytes = info.table_bytes, info.vector_bytes or info.scalar_bytes
         self._real, self._complex = (np.float32, np.complex64) if single else (np.float64, np.complex128)
@@ -106,9 +116,34 @@ class Ball:
         #: N(l), and degree and order of each row
         self.nl = np.empty(self.lmax + 1, np.int64)
         lib.kugel_ball_truncated(self._handle.address, self.nl.ctypes.data)
-        orders = [np.arange(min(l, self.mmax) + 1) for l in range(self.lmax + 1)]
-        self.l = np.repeat(np.arange(self.lmax + 1), [len(o) for o in orders])
-        self.m = np.concatenate(orders)
+        self.l, self.m = np.empty(self.nlm, np.int64), np.empty(self.nlm, np.int64)
+        lib.kugel_ball_rows(self._handle.address, self.l.ctypes.data, self.m.ctypes.data)
+
+    def _layout(self, side):
+        if not self.comm:
+            raise ValueError("the plan has no ranks: make it with comm=kugel.Comm.world()")
+        out = ctypes.c_void_p()
+        lib.kugel_ball_layout(self._handle.address, side, ctypes.byref(out))
+        return Layout(self.comm, out.value)
+
+    @property
+    def coefficients_layout(self) -> Layout:
+        """Which coefficients each rank has, of arrays [..., nlm n], of a plan with comm."""
+        return self._layout(_ffi.KUGEL_BALL_COEFFICIENTS)
+
+    @property
+    def profiles_layout(self) -> Layout:
+        """The same of profiles, [..., nlm nr]."""
+        return self._layout(_ffi.KUGEL_BALL_PROFILES)
+
+    @property
+    def values_layout(self) -> Layout:
+        """The same of values, [..., nr ntheta nphi]."""
+        return self._layout(_ffi.KUGEL_BALL_VALUES)
+
+    def _whole(self, name):
+        if self.comm:
+            raise ValueError(f"{name} takes whole fields: gather them, and call {name} of a plan without comm")
 
     @property
     def device(self) -> Any:
@@ -119,6 +154,11 @@ class Ball:
         """The row of degree l and order m."""
         if not (0 <= l <= self.lmax and 0 <= m <= min(l, self.mmax)):
             raise ValueError(f"l is {l} and m {m}; they must be 0 <= l <= {self.lmax} and 0 <= m <= min(l, {self.mmax})")
+        if self.comm:
+            rows = np.flatnonzero((self.l == l) & (self.m == m))
+            if not rows.size:
+                raise ValueError(f"rank {self.comm.rank} has no row of order {m}; it has the orders {sorted(set(self.m.tolist()))}")
+            return int(rows[0])
         full = self.mmax + 1
         return l * (l + 1) // 2 + m if l <= full else full * (full + 1) // 2 + (l - full) * full + m
 
@@ -130,8 +170,18 @@ class Ball:
     def _axes(components, own):
         return own if components == 1 else (components,) + own
 
-    def _run(self, function, before, x, given, taken, out, stream=None):
-        """given, taken: trailing axes and dtype of the input and the result."""
+    def _run(self, function, before, x, given, taken, out, stream=None, together=False):
+        """given, taken: trailing axes and dtype of the input and the result; together: a call that ranks share."""
+        with shared(together and self.comm, lambda: function(self._handle.address, *before, None, None, None)):
+            x, out, there, to = self._arrays(x, given, taken, out)
+        views = [view(a) if t is None else ctypes.byref(t.view) for a, t in ((x, there), (out, to))]
+        streams = [s for s in (stream, there and there.stream, to and to.stream) if s is not None]
+        queue = self._context.queue(stream_handle(streams[0])) if streams and self._context else None
+        long_call(function, self._handle.address, *before, *views, queue)
+        return out
+
+    @staticmethod
+    def _arrays(x, given, taken, out):
         there = foreign(x)
         if there is None:
             x = np.ascontiguousarray(x, given[1])
@@ -150,11 +200,7 @@ class Ball:
             raise ValueError(f"out must be a C-contiguous array {shape} of dtype {np.dtype(taken[1])}")
         if to is None:
             writable(out, "out")
-        views = [view(a) if t is None else ctypes.byref(t.view) for a, t in ((x, there), (out, to))]
-        streams = [s for s in (stream, there and there.stream, to and to.stream) if s is not None]
-        queue = self._context.queue(stream_handle(streams[0])) if streams and self._context else None
-        long_call(function, self._handle.address, *before, *views, queue)
-        return out
+        return x, out, there, to
 
     def _transform(self, function, kind, x, to_grid, out, stream):
         number = _choice("kind", kind, _KINDS)
@@ -162,7 +208,7 @@ class Ball:
         coefficients = self._axes(components, (self.nlm, self.n)), self._complex
         values = self._axes(components, self.shape), self._complex if kind == "spin" else self._real
         given, taken = (coefficients, values) if to_grid else (values, coefficients)
-        return self._run(function, (number,), x, given, taken, out, stream)
+        return self._run(function, (number,), x, given, taken, out, stream, True)
 
     def synthesis(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
         """Values of series; kind: "scalar", "vector" (u_r, u_theta, u_phi), or "spin": the same vectors by their components of
@@ -184,7 +230,7 @@ class Ball:
 
     def _profiles(self, function, kind, x, back, out, stream):
         number = _choice("kind", kind, _KINDS)
-        shapes = [(self._axes(3 if number else 1, (self.nlm, n)), self._complex) for n in (self.n, self.shape[0])]
+        shapes = [(self._axes(3 if number else 1, (self.nlm, n)), self._complex) for n in (self.n, self.r.size)]
         return self._run(function, (number,), x, *(shapes[::-1] if back else shapes), out, stream)
 
     def profiles(self, coefficients: Any, kind: str = "scalar", *, out: Any = None, stream: Any = None) -> Any:
@@ -210,6 +256,7 @@ class Ball:
         which series. Which of the two it is follows from the array's shape."""
         from . import _hdf5
 
+        self._whole("save")
         number = _choice("kind", kind, _KINDS)
         array, three = np.ascontiguousarray(array), ((3,) if number else ())
         ends = {"coefficients": three + (self.nlm, self.n), "values": three + self.shape}
@@ -293,7 +340,7 @@ class Ball:
         extent = {"l": self.lmax + 1, "m": self.mmax + 1, "n": self.n}[axis]
         shape = self._axes(3 if number else 1, (self.nlm, self.n))
         return self._run(lib.kugel_ball_spectrum, (number, along), coefficients, (shape, self._complex),
-                         ((extent,), np.float64), None, stream)
+                         ((extent,), np.float64), None, stream, True)
 
     def cut(self, coefficients: Any, cut: Any = "equatorial", *, radius: Any = 1.0, longitude: Any = 0.0, component: Any = None,
             nr: int = 385, angles: npt.ArrayLike = 720) -> Any:
@@ -304,6 +351,7 @@ class Ball:
                     [angles / 2, angles] at `radius`
         component:  None: a scalar; 0, 1, 2: r, theta or phi of a vector
         """
+        self._whole("cut")
         choice = _choice("cut", cut, {"equatorial": 0, "meridional": 1, "surface": 2})
         angles += -angles % 4
         rings = np.arange(angles // 2 + 1)
@@ -347,24 +395,3 @@ def load(path: Any) -> tuple[Ball, Any, str]:
     single = array.dtype in (np.float32, np.complex64)
     ball = Ball(**sizes, **words, **grid, vectors=kind != "scalar", precision="f32" if single else "f64")
     return ball, array, kind
-
-
-def draw(values: Any, disc: bool = True, *, xsize: int = 800, title: str = "", unit: str = "", min: float | None = None,
-         max: float | None = None, cmap: Any = None) -> Any:
-    """A picture of a disc [radii from 0 to 1, angles counterclockwise from the right], or of rows of latitude (Mollweide)."""
-    from .visufunc import Picture, _colours
-
-    values = np.ascontiguousarray(values, np.float64)
-    signs = values.min() < 0 < values.max()
-    look = _colours(cmap) or ({"colors": b"diverging"} if signs else {})
-    if disc:
-        look.update(projection=_ffi.KUGEL_PLOT_ORTHOGRAPHIC, half_sky=1, graticule=-1.0, lat=np.pi / 2, lon=-np.pi / 2)
-    if min is not None or max is not None:
-        look.update(min=np.nan if min is None else float(min), max=np.nan if max is None else float(max))
-    rows = len(values)
-    theta = np.arcsin(np.linspace(0, 1, rows)) if disc else (np.arange(rows) + 0.5) * np.pi / rows
-    opts = options(_ffi.kugel_plot_opts, width=int(xsize), symmetric=int(signs), geo=1, interpolate=1,
-                   title=title.encode() or None, unit=unit.encode() or None, **look)
-    out = ctypes.c_void_p()
-    long_call(lib.kugel_plot_latlon, None, ctypes.byref(opts), theta.ctypes.data, 0.0, view(values), ctypes.byref(out))
-    return Picture(out.value)

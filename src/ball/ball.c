@@ -3,6 +3,7 @@
 #include <math.h>
 #include "ball/ball.h"
 #include "ball/gpu.h"
+#include "ball/ranks.h"
 #include "ball/several.h"
 #include "core/alloc.h"
 #include "core/array.h"
@@ -17,14 +18,26 @@ static kugel_status make_radial(kugel_ball *p, const double *radii)
   return KUGEL_OK;
 }
 
-kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kugel_ball **out)
+/* What a plan has but for those that it leads. */
+static kugel_status make(kugel_ball *p, bool leads)
 {
   static const double a[] = {-0.5, 0, 0, 0}, shift[] = {-0.5, -0.5, 0, 0.5};
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
-  KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: pass lmax and n");
-  kugel_ball_opts o;
-  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_ball_opts"));
+  KUGEL_TRY(kugel__ball_sizes(p));
+  if (p->opts.comm)
+    KUGEL_TRY(kugel__ball_ranks_create(p));
+  p->a = a[p->opts.type];
+  p->shift = shift[p->opts.type];
+  KUGEL_TRY(make_radial(p, p->opts.radii));
+  bool alone = p->ranks || p->ctx->device.type != KUGEL_CPU || p->part < p->nr;
+  p->leads = leads && !alone;
+  KUGEL_TRY(kugel__ball_sphere(p, p->opts.sphere));
+  if (p->ctx->device.type != KUGEL_CPU)
+    KUGEL_TRY(kugel__ball_gpu_create(p));
+  return p->several ? kugel__ball_several_create(p, p->opts.radii, p->opts.sphere) : KUGEL_OK;
+}
+
+kugel_status kugel__ball_make(kugel_ctx *ctx, const kugel_ball_opts *opts, bool leads, kugel_ball **out)
+{
   struct kugel__ball_several *several = NULL;
   kugel_ctx *held = kugel__ctx_retain(ctx);
   if (held->npeers)
@@ -37,42 +50,24 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
   }
   p->ctx = held;
   p->several = several;
-  p->opts = o;
-  p->single = o.precision == KUGEL_PRECISION_F32;
+  p->opts = *opts;
+  p->single = p->opts.precision == KUGEL_PRECISION_F32;
   p->word = p->single ? 4 : 8;
-  kugel_status s = kugel__ball_sizes(p);
-  if (!s) {
-    p->a = a[o.type];
-    p->shift = shift[o.type];
-    s = make_radial(p, o.radii);
-  }
-  if (!s)
-    s = kugel__ball_sphere(p, o.sphere);
-  if (!s && p->ctx->device.type != KUGEL_CPU)
-    s = kugel__ball_gpu_create(p);
-  if (!s && p->several)
-    s = kugel__ball_several_create(p, o.radii, o.sphere);
+  kugel_status s = make(p, leads);
   p->opts.radii = NULL;
   p->opts.sphere = NULL;
   if (s) {
-    kugel_ball_destroy(p);
+    kugel__ball_free(p);
     return s;
   }
   *out = p;
   return KUGEL_OK;
 }
 
-void kugel_ball_destroy(kugel_ball *p)
-{
-  if (p)
-    kugel__ball_several_destroy(p->several);
-  kugel__ball_free(p);
-}
-
 static uint64_t space(const kugel_ball *p, int components)
 {
   kugel__ball_space s = kugel__ball_space_of(p, components);
-  return s.rows + s.alm + s.maps + s.sums;
+  return s.rows + s.alm + s.maps + s.sums + (p->ranks ? kugel__ball_ranks_bytes(p, components) : 0);
 }
 
 kugel_status kugel_ball_get_info(const kugel_ball *p, kugel_ball_info *info)
@@ -86,7 +81,9 @@ kugel_status kugel_ball_get_info(const kugel_ball *p, kugel_ball_info *info)
                            .nr = p->nr,
                            .ntheta = p->ntheta,
                            .nphi = p->nphi,
-                           .parts = (p->nr + p->part - 1) / p->part,
+                           .parts = p->ranks ? 1 : (p->nr + p->part - 1) / p->part,
+                           .first_radius = p->first_shell,
+                           .radii = p->shells,
                            .scalar_bytes = space(p, 1),
                            .vector_bytes = p->opts.vectors ? space(p, 3) : 0};
   for (int i = 0; i < (p->opts.vectors ? 3 : 1); i++)
@@ -139,6 +136,20 @@ kugel_status kugel_ball_truncated(const kugel_ball *p, int64_t *nl)
   return KUGEL_OK;
 }
 
+kugel_status kugel_ball_rows(const kugel_ball *p, int64_t *l, int64_t *m)
+{
+  KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_ball_create");
+  int64_t row = 0;
+  for (int64_t degree = 0; degree <= p->lmax; degree++)
+    for (int64_t i = 0; row < kugel__ball_row(p, degree + 1); i++, row++) {
+      if (l)
+        l[row] = degree;
+      if (m)
+        m[row] = kugel__ball_order(p, i);
+    }
+  return KUGEL_OK;
+}
+
 kugel_status kugel__ball_kind(const kugel_ball *p, kugel_ball_kind kind, int *components)
 {
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_ball_create");
@@ -155,7 +166,7 @@ kugel_status kugel__ball_array(const kugel_ball *p, const kugel_array *a, const 
                                kugel__ball_form form, int64_t *batch)
 {
   int64_t rows[] = {components, p->nlm, form == KUGEL__BALL_COEFFS ? p->n : p->nr},
-          points[] = {components, p->nr, p->ntheta, p->nphi}, cut[] = {components, p->nr, p->npix};
+          points[] = {components, p->shells, p->ntheta, p->nphi}, cut[] = {components, p->shells, p->npix};
   bool values = form >= KUGEL__BALL_VALUES;
   int64_t *shape = !values ? rows : p->grid ? points : cut;
   int ndim = values && p->grid ? 4 : 3, skip = components == 1;

@@ -30,17 +30,32 @@ struct kugel_ball {
   int64_t chunk_rows;                    /* of the longest chunk */
   kugel_jwt
       *radial[KUGEL__BALL_COMPONENTS][KUGEL__BALL_CHUNKS]; /* of degrees l, and for vectors l - 1, l + 1 */
-  int64_t part;                        /* radii whose alm are in memory at once; all: nr */
-  int64_t maps;                        /* radii whose spin maps are handled at once */
+  int64_t part;                /* radii whose alm are in memory at once; all: nr */
+  int64_t maps;                /* radii whose spin maps are handled at once */
+  int64_t shells, first_shell; /* radii whose values are here: over ranks this rank's, else all */
+  int64_t orders;              /* of rows that are here */
+  int64_t *order;              /* [orders] rising, over ranks; NULL: 0 ... mmax */
+  int64_t *row; /* [lmax + 2] rows that are here before those of degree l, over ranks; NULL: all */
+  struct kugel__ball_ranks *ranks;     /* NULL: this process alone */
+  bool leads;                          /* other ranks transform */
+  struct kugel__ball_led *led;         /* NULL: nobody is led */
   struct kugel__ball_gpu *gpu;         /* NULL: on the CPU */
   struct kugel__ball_several *several; /* of several devices, the first of which ctx is then of; NULL */
 };
 
-/* Rows before those of degree l. */
-static inline int64_t kugel__ball_row(const kugel_ball *p, int64_t l)
+/* Rows before those of degree l: of all orders, and of those that are here. Orders of a degree are the first ones of p->order. */
+static inline int64_t kugel__ball_row_of_all(const kugel_ball *p, int64_t l)
 {
   int64_t full = p->mmax + 1;
   return l <= full ? l * (l + 1) / 2 : full * (full + 1) / 2 + (l - full) * full;
+}
+static inline int64_t kugel__ball_row(const kugel_ball *p, int64_t l)
+{
+  return p->row ? p->row[l] : kugel__ball_row_of_all(p, l);
+}
+static inline int64_t kugel__ball_order(const kugel_ball *p, int64_t i)
+{
+  return p->order ? p->order[i] : i;
 }
 
 /* Bytes of the work space of a call: rows, alm, maps and, with parts, the coefficients that a part adds, one after another,
@@ -50,6 +65,9 @@ typedef struct kugel__ball_space {
 } kugel__ball_space;
 kugel__ball_space kugel__ball_space_of(const kugel_ball *p, int components);
 
+/* A plan, in the middle of an agreement if opts->comm; leads: if it can, without transforms of its own on spheres. */
+kugel_status kugel__ball_make(kugel_ctx *ctx, const kugel_ball_opts *opts, bool leads, kugel_ball **out);
+void kugel__ball_free(kugel_ball *p);
 /* Fills truncation and grid from p->opts. */
 kugel_status kugel__ball_sizes(kugel_ball *p);
 /* A transform in radius of degrees [l0, l1) + `shift`, l = 0 at least 0. */
@@ -59,12 +77,16 @@ kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int
 /* p->grid, unless there is a sphere of the caller, and the transforms on it. */
 kugel_status kugel__ball_sphere(kugel_ball *p, const kugel_grid *sphere);
 
-/* All of a plan of one device, or of the CPU; may be NULL. */
-void kugel__ball_free(kugel_ball *p);
-
-/* Between rows of a chunk and alm of radii [k0, k0 + count). */
-kugel_status kugel__ball_turn(const kugel_ball *p, int chunk, int components, bool to_alm, int64_t k0,
-                              int64_t count, char *rows, char *alm);
+/* Alm of radii [k0, k0 + count): arrays of `pitch` numbers; degree l of the i-th order is number column[i] + l, NULL: in the order
+ * of alm.h. */
+typedef struct kugel__ball_alm {
+  int64_t k0, count, pitch;
+  const int64_t *column;
+  char *alm;
+} kugel__ball_alm;
+/* Between rows of a chunk and alm. */
+kugel_status kugel__ball_turn(const kugel_ball *p, int chunk, int components, bool to_alm, char *rows,
+                              const kugel__ball_alm *side);
 
 /* Checks an array of a plan; *batch: its leading extents. components 1 is no axis. */
 typedef enum kugel__ball_form {
@@ -96,6 +118,8 @@ typedef struct kugel__ball_call {
   char *rows, *alm, *maps, *sums; /* work space */
 } kugel__ball_call;
 
+/* The transform in radius of a component: `rows` rows of a chunk, between c->rows and the coefficients of that component. */
+kugel_status kugel__ball_radial_component(const kugel__ball_call *c, int chunk, int i, char *coeffs);
 /* The transforms on the spheres of a part, between alm and values of the caller, as [lo, hi] of the progress. */
 kugel_status kugel__ball_shells(const kugel__ball_call *c, double lo, double hi, char *values);
 /* Refuses values that are not finite. */

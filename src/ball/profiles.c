@@ -62,14 +62,16 @@ static kugel_status one_degree(void *arg, int64_t i)
 {
   const turn *t = arg;
   const kugel_ball *p = t->p;
-  int64_t l = t->l0 + i, first = kugel__ball_row(p, l) - kugel__ball_row(p, t->l0);
+  int64_t l = t->l0 + i, base = kugel__ball_row(p, t->l0), first = kugel__ball_row(p, l) - base,
+          orders = kugel__ball_row(p, l + 1) - base - first;
   double A = sqrt((double)l / (2 * (double)l + 1)), B = sqrt(((double)l + 1) / (2 * (double)l + 1));
-  for (int64_t m = 0; m <= kugel__min(l, p->mmax); m++)
+  for (int64_t at = 0; at < orders; at++)
     for (int64_t k = 0; k < p->nr; k++) {
+      int64_t m = kugel__ball_order(p, at);
       double complex v[3];
       char *row[3];
       for (int q = 0; q < 3; q++) {
-        row[q] = t->part[q] + (size_t)((first + m) * p->nr) * 2 * p->word;
+        row[q] = t->part[q] + (size_t)((first + at) * p->nr) * 2 * p->word;
         v[q] = load(p, row[q], k);
         if (!m && !t->back)
           v[q] = creal(v[q]);
@@ -88,7 +90,7 @@ static kugel_status real_degree(void *arg, int64_t i)
   const kugel_ball *p = t->p;
   int64_t first = kugel__ball_row(p, t->l0 + i) - kugel__ball_row(p, t->l0);
   char *row = t->part[0] + (size_t)(first * p->nr) * 2 * p->word;
-  for (int64_t k = 0; k < p->nr; k++)
+  for (int64_t k = 0; k < p->nr && p->orders && !kugel__ball_order(p, 0); k++)
     store(p, creal(load(p, row, k)), row, k);
   return KUGEL_OK;
 }
@@ -121,7 +123,7 @@ static kugel_status one_chunk(const call *c, int chunk, char *coeffs, char *prof
   kugel_status (*turning)(void *, int64_t) = c->components == 3 ? one_degree : real_degree;
   if (c->back)
     KUGEL_TRY(kugel__parallel(p->ctx, t.count, turning, &t));
-  for (int i = 0; i < c->components; i++) {
+  for (int i = 0; i < c->components && rows; i++) {
     kugel_array *a = KUGEL_ARRAY(coeffs + (size_t)(i * p->nlm + first) * term, pair, rows, p->n),
                 *b = KUGEL_ARRAY(t.part[i], pair, rows, p->nr);
     KUGEL_TRY(c->radial(p->radial[kugel__ball_index(c->components, i)][chunk], KUGEL_WORLAND_P,
@@ -134,7 +136,7 @@ static kugel_status run(call *c, int64_t batch, char *coeffs, char *profiles)
 {
   const kugel_ball *p = c->p;
   size_t pair = 2 * p->word, bytes = (size_t)(c->components * p->chunk_rows * p->nr) * pair;
-  c->work = c->back ? kugel__scratch_get(p->ctx, bytes) : NULL;
+  c->work = c->back ? kugel__scratch_get(p->ctx, bytes + 1) : NULL;
   KUGEL_CHECK(c->work || !c->back, KUGEL_ENOMEM, "no memory for a work space of %zu bytes", bytes);
   kugel_status s = KUGEL_OK;
   kugel__span outer = kugel__progress_enter(0, 1);

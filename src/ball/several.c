@@ -97,7 +97,7 @@ static kugel_status make_spheres(const kugel_ball *p, share *e, const kugel_grid
   q->grid = NULL;
   q->nl = NULL;
   q->chunks = 0;
-  q->nr = q->part = q->maps = e->count;
+  q->nr = q->part = q->maps = q->shells = e->count;
   for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
     q->radial[i][0] = NULL;
   e->plan = q;

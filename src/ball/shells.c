@@ -45,7 +45,7 @@ static size_t map_bytes(const kugel__ball_call *c)
 
 static char *map_at(const kugel__ball_call *c, char *values, int i, int64_t k)
 {
-  return values + (size_t)(i * c->p->nr + c->k0 + k) * map_bytes(c);
+  return values + (size_t)(i * c->p->shells + c->k0 + k) * map_bytes(c);
 }
 
 /* Between the maps of one radius in the work space and those of the caller. */
@@ -111,6 +111,8 @@ static kugel_status staged(const kugel__ball_call *c, int maps, double lo, doubl
 kugel_status kugel__ball_shells(const kugel__ball_call *c, double lo, double hi, char *values)
 {
   const kugel_ball *p = c->p;
+  if (!c->count)
+    return KUGEL_OK;
   double part = c->components == 3 ? lo + (hi - lo) / 4 : hi;
   if (c->kind == KUGEL_BALL_SPIN) {
     KUGEL_TRY(staged(c, 1, lo, part, values));
@@ -135,12 +137,13 @@ static kugel_status finite_shell(void *arg, int64_t shell)
   const shells *t = arg;
   const kugel_ball *p = t->c->p;
   const char *at = t->values + (size_t)shell * map_bytes(t->c);
+  long long radius = shell % p->shells + p->first_shell + shell / p->shells * p->nr;
   int64_t parts = t->c->kind == KUGEL_BALL_SPIN ? 2 : 1;
   for (int64_t i = 0; i < parts * p->npix; i++) {
     double v =
         p->single ? (double)((const float *)(const void *)at)[i] : ((const double *)(const void *)at)[i];
     KUGEL_CHECK(isfinite(v), KUGEL_EINVAL, "value %lld of shell %lld is %g: all values must be finite",
-                (long long)(i / parts), (long long)shell, v);
+                (long long)(i / parts), radius, v);
   }
   return KUGEL_OK;
 }
@@ -148,5 +151,5 @@ static kugel_status finite_shell(void *arg, int64_t shell)
 kugel_status kugel__ball_finite(const kugel__ball_call *c, const char *values)
 {
   shells t = {c, values};
-  return kugel__parallel(c->p->ctx, c->components * c->p->nr, finite_shell, &t);
+  return kugel__parallel(c->p->ctx, c->components * c->p->shells, finite_shell, &t);
 }

@@ -102,7 +102,7 @@ static kugel_status whole_field(kugel_ball *p, int components, int64_t limit)
 static kugel_status choose_parts(kugel_ball *p)
 {
   int components = p->opts.vectors ? 3 : 1;
-  int64_t limit = kugel__ctx_limit(p->ctx), l = 0;
+  int64_t limit = p->opts.comm ? 0 : kugel__ctx_limit(p->ctx), l = 0; /* over ranks: see ranks.c */
   if (p->ctx->device.type != KUGEL_CPU)
     return whole_field(p, components, limit);
   int64_t each = p->nr * 2 * (int64_t)p->word * components;
@@ -142,7 +142,7 @@ kugel__ball_space kugel__ball_space_of(const kugel_ball *p, int components)
   int64_t pair = 2 * (int64_t)p->word * components;
   bool device = p->ctx->device.type != KUGEL_CPU;
   int64_t maps = components == 1 ? 0 : (device ? 3 : 2) * p->npix * p->maps * (int64_t)p->word;
-  int64_t sums = p->part < p->nr ? p->chunk_rows * p->n * 2 * (int64_t)p->word : 0;
+  int64_t sums = p->part < p->shells ? p->chunk_rows * p->n * 2 * (int64_t)p->word : 0;
   return (kugel__ball_space){.rows = (size_t)kugel__round_up(p->chunk_rows * p->nr * pair, 64),
                              .alm = device ? 0 : (size_t)kugel__round_up(p->nalm * p->part * pair, 64),
                              .maps = (size_t)kugel__round_up(maps, 64),
@@ -158,6 +158,7 @@ kugel_status kugel__ball_sizes(kugel_ball *p)
   p->n = o->n;
   p->nlm = kugel__ball_row(p, p->lmax + 1);
   p->nalm = p->nlm;
+  p->orders = p->mmax + 1;
   KUGEL_ALLOC(p->ctx, p->nl, (p->lmax + 1) * 8);
   int64_t degree = 0;
   for (int64_t l = 0; l <= p->lmax; l++) {
@@ -174,5 +175,6 @@ kugel_status kugel__ball_sizes(kugel_ball *p)
   p->npix = p->ntheta * p->nphi;
   p->own_radii = o->radii;
   p->cuts = p->own_radii || o->sphere;
+  p->shells = p->nr;
   return choose_parts(p);
 }

@@ -2,6 +2,7 @@
 /* Transforms of a batch, one field after another. */
 #include <string.h>
 #include "ball/gpu.h"
+#include "ball/ranks.h"
 #include "ball/several.h"
 #include "core/alloc.h"
 #include "core/array.h"
@@ -17,54 +18,19 @@ static double radial_share(const kugel_ball *p)
   return 0.05 + 0.9 * radial / (radial + sphere);
 }
 
-/* Coefficients of what a part of the radii adds to those of the parts before it. */
-typedef struct addition {
-  const call *c;
-  char *sum;
-} addition;
-
-static kugel_status add_row(void *arg, int64_t row)
-{
-  const addition *a = arg;
-  const kugel_ball *p = a->c->p;
-  size_t at = (size_t)(row * p->n) * 2 * p->word;
-  for (int64_t i = 0; i < 2 * p->n; i++)
-    if (p->single)
-      ((float *)(void *)(a->sum + at))[i] += ((const float *)(const void *)(a->c->sums + at))[i];
-    else
-      ((double *)(void *)(a->sum + at))[i] += ((const double *)(const void *)(a->c->sums + at))[i];
-  return KUGEL_OK;
-}
-
-/* The transform in radius of a component. Analysis is linear: with parts, each yields the coefficients of a field that is zero at
- * all other radii. */
-static kugel_status radial_component(const call *c, int chunk, int i, int64_t rows, char *coeffs)
-{
-  const kugel_ball *p = c->p;
-  kugel_dtype pair = p->single ? KUGEL_C64 : KUGEL_C128;
-  bool adds = !c->to_grid && c->k0 > 0;
-  kugel_array *a = KUGEL_ARRAY(adds ? c->sums : coeffs, pair, rows, p->n),
-              *b = KUGEL_ARRAY(c->rows + i * rows * p->nr * 2 * (int64_t)p->word, pair, rows, p->nr);
-  KUGEL_TRY(c->radial(p->radial[kugel__ball_index(c->components, i)][chunk], KUGEL_WORLAND_P,
-                      c->to_grid ? a : b, c->to_grid ? b : a, NULL));
-  addition sum = {c, coeffs};
-  return adds ? kugel__parallel(p->ctx, rows, add_row, &sum) : KUGEL_OK;
-}
-
 static kugel_status radial_chunk(const call *c, int chunk, char *coeffs)
 {
   const kugel_ball *p = c->p;
-  int64_t first = kugel__ball_row(p, p->chunk[chunk]), rows = kugel__ball_row(p, p->chunk[chunk + 1]) - first;
+  int64_t rows = kugel__ball_row(p, p->chunk[chunk + 1]) - kugel__ball_row(p, p->chunk[chunk]);
   int n = c->components;
+  kugel__ball_alm side = {c->k0, c->count, p->nalm, NULL, c->alm};
   if (!c->to_grid && c->count < p->nr)
     memset(c->rows, 0, (size_t)(n * rows * p->nr) * 2 * p->word);
   for (int step = 0; step <= n; step++) { /* the transforms, before the turn or after it */
     kugel__span outer = kugel__progress_enter((double)step / (n + 1), (double)(step + 1) / (n + 1));
     int i = c->to_grid ? step : step - 1;
-    kugel_status s = i < 0 || i == n
-                         ? kugel__ball_turn(p, chunk, n, c->to_grid, c->k0, c->count, c->rows, c->alm)
-                         : radial_component(c, chunk, i, rows,
-                                            coeffs + (i * p->nlm + first) * p->n * 2 * (int64_t)p->word);
+    kugel_status s = i < 0 || i == n ? kugel__ball_turn(p, chunk, n, c->to_grid, c->rows, &side)
+                                     : kugel__ball_radial_component(c, chunk, i, coeffs);
     kugel__progress_leave(outer);
     KUGEL_TRY(s);
   }
@@ -123,7 +89,7 @@ static kugel_status run(call *c, int64_t batch, char *coeffs, char *values)
   c->sums = c->maps + space.maps;
   size_t coeff_bytes = (size_t)(c->components * p->nlm * p->n) * 2 * p->word,
          value_bytes =
-             (size_t)(c->components * p->nr * p->npix) * p->word * (c->kind == KUGEL_BALL_SPIN ? 2 : 1);
+             (size_t)(c->components * p->shells * p->npix) * p->word * (c->kind == KUGEL_BALL_SPIN ? 2 : 1);
   kugel_status s = KUGEL_OK;
   kugel__span outer = kugel__progress_enter(0, 1);
   for (int64_t i = 0; !s && i < batch; i++) {
@@ -136,29 +102,44 @@ static kugel_status run(call *c, int64_t batch, char *coeffs, char *values)
   return s;
 }
 
+static kugel_status take(call *c, const kugel_array *in, const kugel_array *out, const kugel_queue *queue,
+                         int64_t *batch)
+{
+  const kugel_ball *p = c->p;
+  int64_t other;
+  kugel__ball_form grid = c->kind == KUGEL_BALL_SPIN ? KUGEL__BALL_PAIRS : KUGEL__BALL_VALUES;
+  KUGEL_TRY(kugel__ball_kind(p, c->kind, &c->components));
+  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL: the plan runs on the CPU");
+  KUGEL_CHECK(
+      !c->analysis || !p->cuts, KUGEL_EINVAL,
+      "the plan evaluates at radii or on a sphere of the caller and has no analysis: make one without");
+  KUGEL_TRY(kugel__ball_array(p, in, "in", c->components, c->to_grid ? KUGEL__BALL_COEFFS : grid, batch));
+  KUGEL_TRY(kugel__ball_array(p, out, "out", c->components, c->to_grid ? grid : KUGEL__BALL_COEFFS, &other));
+  KUGEL_CHECK(*batch == other, KUGEL_ESHAPE, "in has %lld fields and out %lld: give as many",
+              (long long)*batch, (long long)other);
+  return kugel__ball_apart(in, "in", out, "out");
+}
+
 static kugel_status execute(const kugel_ball *p, kugel_ball_kind kind, bool to_grid, bool analysis,
                             kugel__ball_radial_fn radial, kugel__ball_sphere_fn sphere, const kugel_array *in,
                             const kugel_array *out, kugel_queue *queue)
 {
   call c = {
       .p = p, .kind = kind, .to_grid = to_grid, .analysis = analysis, .radial = radial, .sphere = sphere};
-  int64_t batch, other;
-  kugel__ball_form grid = kind == KUGEL_BALL_SPIN ? KUGEL__BALL_PAIRS : KUGEL__BALL_VALUES;
-  KUGEL_TRY(kugel__ball_kind(p, kind, &c.components));
-  KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL: the plan runs on the CPU");
-  KUGEL_CHECK(
-      !analysis || !p->cuts, KUGEL_EINVAL,
-      "the plan evaluates at radii or on a sphere of the caller and has no analysis: make one without");
-  KUGEL_TRY(kugel__ball_array(p, in, "in", c.components, to_grid ? KUGEL__BALL_COEFFS : grid, &batch));
-  KUGEL_TRY(kugel__ball_array(p, out, "out", c.components, to_grid ? grid : KUGEL__BALL_COEFFS, &other));
-  KUGEL_CHECK(batch == other, KUGEL_ESHAPE, "in has %lld fields and out %lld: give as many", (long long)batch,
-              (long long)other);
-  KUGEL_TRY(kugel__ball_apart(in, "in", out, "out"));
-  if (p->several)
+  int64_t batch = 0;
+  kugel_status s = take(&c, in, out, queue, &batch);
+  bool ranks = p && p->ranks;
+  if (s && !ranks)
+    return s;
+  if (!ranks && p->several)
     return kugel__ball_several_run(&c, batch, to_grid ? in : out, to_grid ? out : in, queue);
-  if (p->gpu)
+  if (!ranks && p->gpu)
     return kugel__ball_gpu_run(&c, batch, to_grid ? in : out, to_grid ? out : in, queue);
-  char *a = kugel__array_data(in), *b = kugel__array_data(out);
+  char *a = s ? NULL : kugel__array_data(in), *b = s ? NULL : kugel__array_data(out);
+  if (ranks)
+    return kugel__ball_ranks_run(&c, s, batch, to_grid ? a : b, to_grid ? b : a);
+  if (p->led)
+    return batch ? kugel__ball_led_run(&c, batch, to_grid ? a : b, to_grid ? b : a) : KUGEL_OK;
   return batch ? run(&c, batch, to_grid ? a : b, to_grid ? b : a) : KUGEL_OK;
 }
 

@@ -9,7 +9,14 @@
 
 /* The first verbs are common to all kinds; a kind's own begin at KUGEL__LEAD_WORK. */
 enum { KUGEL__LEAD_DISMISS, KUGEL__LEAD_MAKE, KUGEL__LEAD_DROP, KUGEL__LEAD_MEASURE, KUGEL__LEAD_WORK };
-enum { KUGEL__LEAD_SHT, KUGEL__LEAD_RADIAL, KUGEL__LEAD_VOLUME, KUGEL__LEAD_GLOBAL, KUGEL__LEAD_KINDS };
+enum {
+  KUGEL__LEAD_SHT,
+  KUGEL__LEAD_RADIAL,
+  KUGEL__LEAD_VOLUME,
+  KUGEL__LEAD_GLOBAL,
+  KUGEL__LEAD_BALL,
+  KUGEL__LEAD_KINDS
+};
 
 typedef struct kugel__order {
   int64_t kind, verb, id, code; // id: of the plan; code: of DISMISS

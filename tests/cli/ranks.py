@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command under mpirun: the bytes of one process, one voice, one exit code. LABEL: long"""
 import json
+import math
 import os
 import shutil
 import subprocess
+import npyfile
 from harness import *
 
 SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
@@ -31,15 +33,19 @@ def same_bytes(name, n):
     """The name of an output stands in its history, so both have the same one."""
     jobs = [("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 64), ("anafast", SKY, "o.txt", "--lmax", 64),
             ("smooth", SKY, "o.fits", "--fwhm", "5deg", "--method", "direct"),
-            ("filter", SKY, "o.fits", "--width", "4deg", "--method", "rings")]
+            ("filter", SKY, "o.fits", "--width", "4deg", "--method", "rings"),
+            ("ball", "synthesis", "c.npy", "o.npy", "--vector"), ("ball", "analysis", "f.npy", "o.npy", "--lmax", 9)]
+    npyfile.write("c.npy", (3, 55, 6), [complex(math.sin(i), math.cos(3 * i)) for i in range(3 * 55 * 6)], "<c16")
+    npyfile.write("f.npy", (14, 12, 20), [math.sin(i * i) for i in range(14 * 12 * 20)], "<f8")
     for job in jobs:
         r = mpirun(name, n, *job, "--quiet")
         assert r.code == 0 and not r.out and not r.err, r
-        got = bytes_of(job[2])
-        os.remove(job[2])
+        out = next(w for w in job if str(w).startswith("o."))
+        got = bytes_of(out)
+        os.remove(out)
         ok(*job, "--quiet")
-        assert bytes_of(job[2]) == got, job
-        os.remove(job[2])
+        assert bytes_of(out) == got, job
+        os.remove(out)
 
 
 def test_open_mpi():

@@ -140,6 +140,40 @@ def test_points_and_modes_over_ranks(n, shape, real):
     assert all(np.array_equal(r, one) for r in results)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_ball_over_ranks(n):
+    alone = kugel.ball.Ball(9, 6, vectors=True)
+    rng = np.random.default_rng(4)
+    c = rng.normal(size=(2, 3, alone.nlm, 6)) + 1j * rng.normal(size=(2, 3, alone.nlm, 6))
+    want, energy, curl = alone.synthesis(c, "vector"), alone.spectrum(c, "n", "vector"), alone.curl(c)
+    back = alone.analysis(want, "vector")
+
+    def work(comm):
+        ball = kugel.ball.Ball(9, 6, vectors=True, comm=comm)
+        rows = alone.row(0, 0) + ball.l * (ball.l + 1) // 2 + ball.m
+        own = ball.coefficients_layout.scatter(c.reshape(2, 3, -1) if comm.rank == 0 else None).reshape(2, 3, ball.nlm, 6)
+        assert np.array_equal(own, c[:, :, rows]) and all(ball.row(l, m) == i for i, (l, m) in enumerate(zip(ball.l, ball.m)))
+        f = ball.synthesis(own, "vector")
+        assert np.array_equal(f, want[:, :, ball.values_slice])
+        assert np.array_equal(ball.analysis(f, "vector"), back[:, :, rows])
+        assert np.array_equal(ball.spectrum(own, "n", "vector"), energy) and np.array_equal(ball.curl(own), curl[:, :, rows])
+        assert ball.profiles(own, "spin").shape == (2, 3, ball.nlm, alone.r.size) and ball.profiles_layout.count() == ball.nlm * alone.r.size
+        return ball.values_layout.gather(f.reshape(2, 3, -1))
+    results = on_ranks(n, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    assert np.array_equal(results[0].reshape(want.shape), want)
+
+
+def test_ball_refuses_on_all_ranks():
+    def work(comm):
+        ball = kugel.ball.Ball(4, 3, comm=comm)
+        return ball.synthesis(np.zeros((ball.nlm + (comm.rank == 1), 3), complex))
+    results = on_ranks(2, work)
+    assert all(isinstance(r, Exception) for r in results) and "the array has shape" in str(results[1]), results
+    results = on_ranks(2, lambda comm: kugel.ball.Ball(4, 3, comm=comm).cut(np.zeros((15, 3))))
+    assert all("gather" in str(r) for r in results), results
+
+
 def test_points_and_modes_refuse_on_all_ranks():
     def work(comm):
         points = kugel.nufft.Plan((20, 9), "to_modes", real=True, comm=comm).points(np.zeros((3, 2)))
