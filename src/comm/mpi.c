@@ -133,9 +133,11 @@ kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt
   int size = (*out)->size;
   kugel_comm_destroy(*out);
   *out = NULL;
+  bool bare = getenv("SLURM_STEP_NUM_TASKS") && !getenv("PMI_SIZE") && !getenv("PMIX_RANK") &&
+              !getenv("OMPI_COMM_WORLD_SIZE"); // srun without a word on MPI
   return KUGEL_FAIL(
-      KUGEL_ENOTSUP,
-      "the launcher started %d processes, but %.80s sees %d: start with that library's own mpirun, or set "
-      "KUGEL_MPI to the libmpi.so of the launcher's MPI",
-      launched, library, size);
+      KUGEL_ENOTSUP, "the launcher started %d processes, but %.80s sees %d: %s", launched, library, size,
+      bare ? "give srun one of the ways that srun --mpi=list names, --mpi=pmix for Open MPI, --mpi=pmi2 for "
+             "MPICH and Intel MPI, or use that library's own mpirun"
+           : "start with that library's own mpirun, or set KUGEL_MPI to the libmpi.so of the launcher's MPI");
 }

@@ -55,11 +55,12 @@ kugel_status kugel__mpi_find(const char *path, void **lib)
   if (*loaded && (*lib = dlopen(loaded, RTLD_NOW | RTLD_NOLOAD)))
     return KUGEL_OK;
   static const char *const open_mpi[] = {"libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so.80",
-                                         "libmpi.so"};
+                                         "libmpi.so",    "libmpi.so.12",    "libmpich.so.12"};
   static const char *const others[] = {"libmpi_abi.so.1", "libmpi_abi.so.0",   "libmpi.so.12",
                                        "libmpich.so.12",  "libmpi_cray.so.12", "libmpi.so.40",
                                        "libmpi.so"};
-  bool ompi = getenv("OMPI_COMM_WORLD_SIZE") != NULL; // the launcher's own library before any other
+  // The launcher's own library before any other. What srun --mpi=pmix starts is Open MPI as a rule.
+  bool ompi = getenv("OMPI_COMM_WORLD_SIZE") || (getenv("PMIX_RANK") && !getenv("PMI_SIZE"));
   const char *const *names = ompi ? open_mpi : others;
   size_t n = ompi ? sizeof open_mpi / sizeof *open_mpi : sizeof others / sizeof *others;
   for (size_t i = 0; i < n; i++)

@@ -88,4 +88,13 @@ def test_without_a_launcher():
     ok("info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_RANKS": "self"})
 
 
-main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher])
+def test_slurm():
+    """What srun leaves in the environment of processes that no MPI was told of, or PMIx, with MPI libraries that cannot reach it."""
+    for launcher, more, mpi, says in (("mpirun.mpich", {}, "", "srun --mpi=list"), ("mpirun.openmpi", {"PMIX_RANK": "0"}, "Open MPI", "")):
+        if not shutil.which(launcher):
+            raise Skip(f"{launcher} is not installed")
+        r = refused(1, "info", env={"SLURM_STEP_NUM_TASKS": "2", "SLURM_PROCID": "0", **ENV, **more}, says="started 2 processes")
+        assert mpi in r.err and says in r.err, r
+
+
+main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher, test_slurm])
