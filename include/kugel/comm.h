@@ -169,6 +169,14 @@ KUGEL_API kugel_status kugel_comm_agree(kugel_comm *comm, kugel_status status);
 /// @errors KUGEL_EINVAL for a root that is not there; KUGEL_EIO
 KUGEL_API kugel_status kugel_comm_bcast(kugel_comm *comm, void *data, size_t bytes, int root);
 
+/// Combines integers of all ranks, element by element, in place, on all ranks.
+/// @param[in]     comm    a communicator
+/// @param[in,out] values  [n]
+/// @param[in]     n       1 to 2^20, the same on all ranks
+/// @param[in]     op      KUGEL_COMM_MIN, KUGEL_COMM_MAX or KUGEL_COMM_SUM
+/// @errors KUGEL_EINVAL for n or op out of range; KUGEL_EIO
+KUGEL_API kugel_status kugel_comm_reduce(kugel_comm *comm, int64_t *values, int n, kugel_comm_reduction op);
+
 /// Returns when every rank has called it.
 /// @param[in] comm  a communicator
 /// @errors KUGEL_EIO

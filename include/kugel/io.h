@@ -26,6 +26,7 @@
 #ifndef KUGEL_IO_H
 #define KUGEL_IO_H
 
+#include <kugel/comm.h>
 #include <kugel/core.h>
 #include <kugel/healpix.h>
 
@@ -206,6 +207,8 @@ typedef struct kugel_fits_write_opts {
   int skip_unseen;     /* 1: store only pixels that are seen in some map, as a partial map */
   int ascii;           /* spectra: 1: an ASCII table, as HEALPix Fortran writes */
   const kugel_dtype *dtypes; /* kugel_fits_write_maps: a type per column; NULL: dtype for all */
+  int checksum;              /* 1: tables carry DATASUM and CHECKSUM */
+  kugel_comm *comm; /* kugel_fits_writer_create: NULL, or ranks that write the file together; not for names that end in ".gz" */
 } kugel_fits_write_opts;
 
 /// Writes HEALPix maps as one binary table that every HEALPix library reads. A name that ends in ".gz" is
@@ -219,7 +222,10 @@ typedef struct kugel_fits_write_opts {
 KUGEL_API kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path,
                                              const kugel_fits_write_opts *opts, const kugel_array *maps);
 
-/* Writes maps in pieces, for maps that do not fit into memory. */
+/* Writes maps in pieces, for maps that do not fit into memory, or whose parts several ranks have: with opts.comm every rank creates
+ * and closes the writer, with the same arguments, and in between writes the pixels that it has, wherever they belong in the file, which all
+ * hosts must see under one path. The bytes do not depend on the number of ranks. Closing agrees: if one rank failed, or keeps nothing,
+ * there is no new file, and all return the failure. */
 typedef struct kugel_fits_writer kugel_fits_writer;
 
 /// Begins a file like that of kugel_fits_write_maps, whose pixels are written later, in any order.
@@ -233,7 +239,8 @@ KUGEL_API kugel_status kugel_fits_writer_create(kugel_ctx *ctx, const char *path
                                                 const kugel_fits_write_opts *opts, int64_t nside,
                                                 int64_t ncolumns, kugel_fits_writer **out);
 
-/// Writes pixels [first, first + n) of a map. Pixels that are never written are 0.
+/// Writes pixels [first, first + n) of a map. Pixels that are never written are 0. Not collective. With opts.checksum each pixel must
+/// be written once.
 /// @param[in] writer  open; one thread at a time
 /// @param[in] column  in [0, ncolumns)
 /// @param[in] first   in the file's ordering

@@ -824,6 +824,8 @@ STRUCTS = {
         ("skip_unseen", "c_int"),
         ("ascii", "c_int"),
         ("dtypes", "POINTER(kugel_dtype)"),
+        ("checksum", "c_int"),
+        ("comm", "c_void_p"),
     ),
     "kugel_cl_info": (
         ("lmax", "c_int64"),
@@ -1844,6 +1846,9 @@ FUNCTIONS = {
     "kugel_comm_bcast": (  # comm, data, bytes, root
         "STATUS", ("c_void_p", "c_void_p", "c_size_t", "c_int",),
         'Copies bytes of one rank to all.'),
+    "kugel_comm_reduce": (  # comm, values, n, op
+        "STATUS", ("c_void_p", "c_void_p", "c_int", "c_int",),
+        'Combines integers of all ranks, element by element, in place, on all ranks.'),
     "kugel_comm_barrier": (  # comm
         "STATUS", ("c_void_p",),
         'Returns when every rank has called it.'),

@@ -5,6 +5,7 @@
     sht = kugel.SHT(4096, 8192, comm=comm)          # every rank makes it
     part = sht.synthesis(sht.alm_layout.scatter(alm))      # alm on rank 0, None on the others
     sky = sht.map_layout.gather(part)               # on rank 0, None on the others
+    sht.map_layout.write_fits("sky.fits", part)     # each rank its pixels
 
 All calls are collective. A failure on one rank is raised on all of them, with the same sentence.
 """
@@ -12,12 +13,15 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr, view
+
+if TYPE_CHECKING:
+    from ._types import Path
 
 __all__ = ["Comm", "Layout"]
 
@@ -153,6 +157,18 @@ class Layout:
         out = np.zeros(shape[:-1] + (self.count(),), dtype)
         self._move(whole if here else np.zeros(shape[:-1] + (0,), dtype), out, root, False)
         return out
+
+    def read_fits(self, filename: Path, columns: Any = 0, dtype: Any = np.float64) -> Any:
+        """This rank's part [count] of a column of a RING map, or [columns, count] of several: each rank reads its own pixels."""
+        from . import partfiles
+        return partfiles.read(self, filename, columns, dtype)
+
+    def write_fits(self, filename: Path, part: Any, *, dtype: Any = None, coord: str | None = None, column_names: Any = None,
+                   column_units: Any = None, extra_header: Any = (), overwrite: bool = False, checksum: bool = True) -> None:
+        """Writes maps of 12 nside^2 pixels, one column per row of the part [columns, count]: each rank its own pixels, into one file that all
+        hosts see. The bytes do not depend on the number of ranks; if one rank fails, all raise, and there is no file."""
+        from . import partfiles
+        partfiles.write(self, filename, part, dtype, coord, column_names, column_units, extra_header, overwrite, checksum)
 
     def _move(self, source, target, root, gather):
         where = ctypes.c_void_p()

@@ -121,6 +121,15 @@ kugel_status kugel_comm_bcast(kugel_comm *c, void *data, size_t bytes, int root)
   return bytes ? fared(c, c->ops.bcast(c->user, data, bytes, root), "a broadcast") : KUGEL_OK;
 }
 
+kugel_status kugel_comm_reduce(kugel_comm *c, int64_t *values, int n, kugel_comm_reduction op)
+{
+  KUGEL_CHECK(c && values, KUGEL_EINVAL, "%s is NULL", c ? "values" : "comm");
+  KUGEL_CHECK(n >= 1 && n <= 1 << 20, KUGEL_EINVAL, "n is %d, must be 1 to 2^20", n);
+  KUGEL_CHECK((int)op >= 0 && op <= KUGEL_COMM_SUM, KUGEL_EINVAL,
+              "op is %d, must be KUGEL_COMM_MIN (0), MAX (1) or SUM (2)", (int)op);
+  return kugel__comm_reduce(c, values, n, op);
+}
+
 kugel_status kugel_comm_barrier(kugel_comm *c)
 {
   CHECK_COMM(c);

@@ -7,14 +7,7 @@
 #include "io/fits.h"
 #include "io/map_writer.h"
 
-struct kugel_fits_writer {
-  kugel_ctx *ctx;
-  kugel__map_writer m;
-  int64_t repeat;      /* pixels a row */
-  kugel_status status; /* the first failure: the file is not kept */
-};
-
-static kugel_status check(const kugel_fits_writer *f)
+kugel_status kugel__pieces_check(kugel_fits_writer *f)
 {
   const kugel_fits_write_opts *o = &f->m.o;
   KUGEL_CHECK(f->m.nside >= 1 && f->m.nside <= 1 << 29, KUGEL_EINVAL, "nside is %lld, must be 1 to 2^29",
@@ -28,17 +21,15 @@ static kugel_status check(const kugel_fits_writer *f)
   KUGEL_CHECK(!o->pixels && !o->skip_unseen, KUGEL_ENOTSUP, "maps in pieces cover the whole sky");
   KUGEL_CHECK(o->order != KUGEL_ORDER_NESTED || (f->m.nside & (f->m.nside - 1)) == 0, KUGEL_EINVAL,
               "nside is %lld: NESTED order needs a power of 2", (long long)f->m.nside);
-  return KUGEL_OK;
+  f->m.nstored = f->m.nvalues = 12 * f->m.nside * f->m.nside;
+  f->repeat = !o->nowrap && f->m.nvalues % 1024 == 0 ? 1024 : 1;
+  return kugel__map_type(&f->m);
 }
 
-static kugel_status begin(kugel_fits_writer *f, const char *path)
+kugel_status kugel__pieces_begin(kugel_fits_writer *f, const char *path)
 {
   kugel__map_writer *m = &f->m;
   kugel_fits_write_opts o = m->o;
-  KUGEL_TRY(check(f));
-  KUGEL_TRY(kugel__map_type(m));
-  m->nstored = m->nvalues = 12 * m->nside * m->nside;
-  f->repeat = !o.nowrap && m->nvalues % 1024 == 0 ? 1024 : 1;
   KUGEL_TRY(kugel__writer_begin(f->ctx, path, o.overwrite, &m->w));
   return kugel__map_header(m, false, f->repeat);
 }
@@ -49,13 +40,17 @@ kugel_status kugel_fits_writer_create(kugel_ctx *ctx, const char *path, const ku
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
   *out = NULL;
   kugel_fits_write_opts o;
-  KUGEL_TRY(kugel__writer_opts(&o, opts));
+  kugel_status bad = kugel__writer_opts(&o, opts);
+  if (o.comm)
+    return kugel__pieces_create_together(ctx, bad, path, &o, nside, ncolumns, out);
+  KUGEL_TRY(bad);
   kugel_fits_writer *f = kugel__calloc(ctx, sizeof *f);
   KUGEL_CHECK(f, KUGEL_ENOMEM, "no memory to write a map");
   f->ctx = kugel__ctx_retain(ctx);
   f->m = (kugel__map_writer){.o = o, .nside = nside, .ncolumns = ncolumns};
   f->m.dtype = o.dtype.bits ? o.dtype : KUGEL_F32;
-  kugel_status s = begin(f, path);
+  kugel_status s = kugel__pieces_check(f);
+  s = s ? s : kugel__pieces_begin(f, path);
   if (s) {
     f->status = s;
     kugel_fits_writer_close(f, 0);
@@ -122,7 +117,9 @@ kugel_status kugel_fits_writer_close(kugel_fits_writer *f, int keep)
 {
   if (!f)
     return KUGEL_OK;
-  kugel_status so_far = f->status ? f->status : keep ? KUGEL_OK : KUGEL_ECANCELED;
+  if (f->comm)
+    return kugel__pieces_close_together(f, keep);
+  kugel_status so_far = f->status ? f->status : keep ? kugel__writer_sign(&f->m.w) : KUGEL_ECANCELED;
   kugel_status s = kugel__writer_end(&f->m.w, so_far);
   if (!f->status && !keep)
     s = KUGEL_OK;

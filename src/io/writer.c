@@ -42,6 +42,8 @@ kugel_status kugel__writer_opts(kugel_fits_write_opts *o, const kugel_fits_write
   KUGEL_TRY(check_text("creator", o->creator, 68));
   KUGEL_CHECK(o->order >= KUGEL_ORDER_ANY && o->order <= KUGEL_ORDER_NESTED, KUGEL_EINVAL,
               "order is %d, must be KUGEL_ORDER_ANY, _RING or _NESTED", (int)o->order);
+  KUGEL_CHECK(o->checksum == 0 || o->checksum == 1, KUGEL_EINVAL, "checksum is %d, must be 0 or 1",
+              o->checksum);
   KUGEL_CHECK(o->ncards >= 0 && (o->cards || !o->ncards), KUGEL_EINVAL, "ncards is %lld with cards %s",
               (long long)o->ncards, o->cards ? "given" : "NULL");
   KUGEL_CHECK(o->nhistory >= 0 && (o->history || !o->nhistory), KUGEL_EINVAL,
@@ -63,7 +65,7 @@ kugel_status kugel__writer_fail(kugel__writer *w, int status)
 }
 
 /* n bytes to where they belong in the file. Every failed write is seen here: nothing is buffered after it. */
-static kugel_status write_at(kugel__writer *w, int64_t at, const void *bytes, int64_t n)
+kugel_status kugel__writer_at(kugel__writer *w, int64_t at, const void *bytes, int64_t n)
 {
   const char *p = bytes;
   while (n > 0) {
@@ -98,7 +100,7 @@ static kugel_status write_header(kugel__writer *w, int64_t nrows)
       memcpy(card + 10, count, 20);
     }
     if (w->used + 2 * BLOCK > KUGEL__WRITE_BUFFER) { // whole cards
-      s = write_at(w, w->end, w->buffer, w->used);
+      s = kugel__writer_at(w, w->end, w->buffer, w->used);
       w->end += w->used;
       w->used = 0;
     }
@@ -112,7 +114,7 @@ static kugel_status write_header(kugel__writer *w, int64_t nrows)
   int64_t padded = kugel__round_up(w->end + w->used, BLOCK) - w->end;
   if (!s) {
     memset(w->buffer + w->used, ' ', (size_t)(padded - w->used));
-    s = write_at(w, w->end, w->buffer, padded);
+    s = kugel__writer_at(w, w->end, w->buffer, padded);
   }
   w->end += padded;
   w->used = 0;
@@ -317,6 +319,11 @@ kugel_status kugel__writer_common(kugel__writer *w, const kugel_fits_write_opts 
   if (o->coordsys && *o->coordsys)
     KUGEL_TRY(kugel__writer_text(w, "COORDSYS", o->coordsys, "G galactic, E ecliptic, C celestial"));
   KUGEL_TRY(kugel__writer_text(w, "CREATOR", o->creator ? o->creator : "kugel " KUGEL_VERSION, "software"));
+  w->sums = o->checksum;
+  if (w->sums) {
+    KUGEL_TRY(kugel__writer_text(w, "CHECKSUM", "0000000000000000", "of the HDU"));
+    KUGEL_TRY(kugel__writer_text(w, "DATASUM", "0000000000", "of the table"));
+  }
   bool dropped = true;
   kugel_status s = KUGEL_OK;
   int status = 0;
@@ -333,6 +340,8 @@ kugel_status kugel__writer_common(kugel__writer *w, const kugel_fits_write_opts 
 
 kugel_status kugel__writer_seal(kugel__writer *w)
 {
+  w->header = w->end;
+  w->sum = 0;
   KUGEL_TRY(write_header(w, w->nrows));
   w->data = w->end;
   w->end += kugel__round_up(w->nrows * w->row_bytes, BLOCK);
@@ -343,7 +352,9 @@ kugel_status kugel__writer_seal(kugel__writer *w)
 
 kugel_status kugel__writer_bytes(kugel__writer *w, int64_t at, int64_t n)
 {
-  return write_at(w, w->data + at, w->buffer, n);
+  if (w->sums)
+    kugel__checksum_add(&w->sum, at, w->buffer, n);
+  return kugel__writer_at(w, w->data + at, w->buffer, n);
 }
 
 kugel_status kugel__writer_drain(kugel__writer *w)
@@ -361,5 +372,6 @@ kugel_status kugel__writer_flush(kugel__writer *w)
   KUGEL_CHECK(rest >= 0 && rest < BLOCK, KUGEL_EINVAL, "%lld bytes of a table of %lld were given",
               (long long)w->written, (long long)(w->nrows * w->row_bytes));
   memset(w->buffer, w->filler, (size_t)rest);
-  return kugel__writer_bytes(w, w->written, rest);
+  KUGEL_TRY(kugel__writer_bytes(w, w->written, rest));
+  return kugel__writer_sign(w);
 }

@@ -24,6 +24,9 @@ typedef struct kugel__writer {
   int filler;               // fills its last block: 0, or blanks for text
   int overwrite;
   bool gzip;
+  bool sums;      // the table carries DATASUM and CHECKSUM
+  int64_t header; // where its header begins
+  uint64_t sum;   // of its bytes so far as numbers of 32 bits, with the carries added: below 2^33
 } kugel__writer;
 
 /* Copies opts and checks what all writers share. */
@@ -77,5 +80,11 @@ static inline kugel_status kugel__writer_real(kugel__writer *w, double value, in
 
 /* The table is complete; not for tables in pieces. */
 kugel_status kugel__writer_flush(kugel__writer *w);
+
+/* fits_checksum.c: adds n bytes that begin at byte `at` of a table to a sum. */
+void kugel__checksum_add(uint64_t *sum, int64_t at, const unsigned char *bytes, int64_t n);
+/* Writes DATASUM and CHECKSUM into the header of the table at hand, whose bytes are complete, if it carries them. */
+kugel_status kugel__writer_sign(kugel__writer *w);
+kugel_status kugel__writer_at(kugel__writer *w, int64_t at, const void *bytes, int64_t n);
 
 #endif

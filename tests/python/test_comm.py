@@ -164,6 +164,42 @@ def test_ball_over_ranks(n):
     assert np.array_equal(results[0].reshape(want.shape), want)
 
 
+def test_maps_that_ranks_write_into_one_file(tmp_path):
+    """The bytes of one rank, read by healpy's rules and by parts, in float32 and float64."""
+    sky = np.random.default_rng(3).normal(size=(3, 12 * 16**2))
+    kept = {}
+    for n in (1, 2, 3, 5):
+        name = tmp_path / f"{n}.fits"
+
+        def work(comm):
+            sht = kugel.SHT(16, 20, comm=comm)
+            part = sht.map_layout.scatter(sky if comm.rank == 0 else None)
+            sht.map_layout.write_fits(name, part, coord="G", column_units="K", dtype="f4" if n == 2 else None)
+            sht.map_layout.write_fits(name, part, coord="G", column_units="K", overwrite=True)
+            assert np.array_equal(sht.map_layout.read_fits(name, [0, 2]), part[[0, 2]])
+            assert np.array_equal(sht.map_layout.read_fits(name, 1), part[1])
+        results = on_ranks(n, work)
+        assert not [r for r in results if isinstance(r, Exception)], results
+        kept[n] = name.read_bytes()
+    assert len(set(kept.values())) == 1 and b"DATASUM" in kept[1]
+    assert np.array_equal(kugel.read_map(name, field=None), sky)
+
+
+def test_files_of_ranks_refuse_on_all(tmp_path):
+    def work(comm, what):
+        layout = kugel.SHT(4, 6, comm=comm).map_layout
+        if what == "missing":
+            return layout.read_fits(tmp_path / ("none.fits" if comm.rank == 1 else "there.fits"))
+        if what == "type":
+            return layout.write_fits(tmp_path / "a.fits", np.zeros(layout.count(), np.int32 if comm.rank else float))
+        return layout.write_fits(tmp_path / "there.fits", np.zeros(layout.count()))
+    kugel.write_map(tmp_path / "there.fits", np.zeros(192))
+    for what, says in (("missing", "none.fits"), ("type", "int32"), ("exists", "exists")):
+        results = on_ranks(2, lambda comm: work(comm, what))
+        assert all(isinstance(r, Exception) for r in results) and says in str(results[0]), results
+    assert [p.name for p in tmp_path.iterdir()] == ["there.fits"]
+
+
 def test_ball_refuses_on_all_ranks():
     def work(comm):
         ball = kugel.ball.Ball(4, 3, comm=comm)
@@ -256,13 +292,17 @@ def test_alone_and_pickles():
 
 
 PROGRAM = """
-import numpy as np, kugel, sys
+import numpy as np, kugel, os, sys, tempfile
 comm = kugel.Comm.world() if len(sys.argv) == 1 else kugel.Comm.adopt(__import__("mpi4py.MPI").MPI.COMM_WORLD)
 sht = kugel.SHT(16, 30, comm=comm)
 alm = np.arange(496) + 1j
-sky = sht.map_layout.gather(sht.synthesis(sht.alm_layout.scatter(alm if comm.rank == 0 else None)))
+part = sht.synthesis(sht.alm_layout.scatter(alm if comm.rank == 0 else None))
+name = os.path.join(tempfile.gettempdir(), f"kugel-{os.getppid()}.fits")
+sht.map_layout.write_fits(name, part, overwrite=True)
+sky = sht.map_layout.gather(sht.map_layout.read_fits(name))
 if comm.rank == 0:
-    print(comm.size, np.array_equal(sky, kugel.SHT(16, 30).synthesis(alm)))
+    print(comm.size, np.array_equal(sky, kugel.SHT(16, 30).synthesis(alm)) and np.array_equal(sky, kugel.read_map(name)))
+    os.remove(name)
 """
 
 
