@@ -121,10 +121,12 @@ int main(void)
   kugel_grid *grid = NULL;
   kugel_grid_opts g = {.size = sizeof g, .kind = KUGEL_GRID_HEALPIX, .nside = 8};
   CHECK_OK(kugel_grid_create(NULL, &g, &grid));
-  CASE("one allocation of one rank")
+  CASE("one allocation, one exchange of one rank")
   {
-    for (int rank = 0; rank < RANKS; rank++)
+    for (int rank = 0; rank < RANKS; rank++) {
       sweep_rank(rank, 1, transforms, grid, 20);
+      sweep_exchanges(rank, transforms, grid);
+    }
   }
   CASE("allocations of all ranks: making communicators and layouts")
   {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that rank 0 leads; sweeps of failures over three ranks: allocations of one rank, or of all while rank 0 leads. */
+/* Ranks that rank 0 leads; sweeps of failures over three ranks: allocations or exchanges of one rank, or allocations of all while rank 0
+ * leads. */
 #ifndef KUGEL_TESTS_COMM_FAULTS_H
 #define KUGEL_TESTS_COMM_FAULTS_H
 
 #include "ranks.h"
+#include "comm/comm.h"
 #include "core/alloc.h"
 
 /* All of a rank's work; it frees what it made. */
@@ -14,7 +16,9 @@ typedef struct rank_sweep {
   rank_once once;
   void *arg;
   int target;
-  long n, made; /* allocations of rank `target`: the one that fails, and how many there were */
+  bool exchanges; /* not allocations */
+  long n,
+      made; /* allocations, or beginnings and ends of exchanges, of rank `target`: the one that fails, and how many there were */
   kugel_status status[SWEPT];
   char said[SWEPT][512];
 } rank_sweep;
@@ -41,6 +45,34 @@ static inline void rank_give(void *p, size_t bytes, void *user)
   free(p);
 }
 
+/* ---- one exchange of one rank ---- */
+
+/* The engine of this thread's rank, whose n-th beginning or end is said to have failed; what the others wait for is done. */
+static _Thread_local struct {
+  long count, fails_at;
+  int (*begin)(void *user, const kugel_exchange *x, void **ticket);
+  int (*end)(void *user, void *ticket);
+} rank_engine;
+
+static inline int failing_begin(void *user, const kugel_exchange *x, void **ticket)
+{
+  int e = rank_engine.begin(user, x, ticket);
+  if (++rank_engine.count != rank_engine.fails_at)
+    return e;
+  if (!e)
+    rank_engine.end(user, *ticket);
+  *ticket = NULL;
+  return 1;
+}
+
+static inline int failing_end(void *user, void *ticket)
+{
+  int e = rank_engine.end(user, ticket);
+  return ++rank_engine.count == rank_engine.fails_at ? 1 : e;
+}
+
+/* ---- the sweep ---- */
+
 static inline void rank_failing(kugel_comm *comm, void *arg)
 {
   rank_sweep *w = arg;
@@ -51,33 +83,57 @@ static inline void rank_failing(kugel_comm *comm, void *arg)
   kugel_ctx *ctx = NULL;
   if (kugel_ctx_create(&opts, &ctx))
     abort();
-  memory = (rank_memory){.fails_at = rank == w->target ? w->n : 0};
+  long n = rank == w->target ? w->n : 0;
+  memory = (rank_memory){.fails_at = w->exchanges ? 0 : n};
+  const kugel_comm_ops ops = comm->ops;
+  rank_engine.count = 0;
+  rank_engine.fails_at = n;
+  rank_engine.begin = ops.begin;
+  rank_engine.end = ops.end;
+  if (w->exchanges) {
+    comm->ops.begin = failing_begin;
+    comm->ops.end = failing_end;
+  }
   w->status[rank] = w->once(ctx, comm, w->arg);
   snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
+  comm->ops = ops;
   if (rank == w->target)
-    w->made = memory.count;
+    w->made = w->exchanges ? rank_engine.count : memory.count;
   kugel_ctx_destroy(ctx);
+}
+
+static inline void sweep_rank_by(rank_sweep w, long step, long least)
+{
+  const int target = w.target;
+  const kugel_status status = w.exchanges ? KUGEL_EIO : KUGEL_ENOMEM;
+  const char *what = w.exchanges ? "exchange" : "allocation";
+  long failed = 0;
+  for (;; w.n += step) {
+    run_ranks(NULL, SWEPT, rank_failing, &w);
+    for (int r = 1; r < SWEPT; r++)
+      if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
+        CHECK_FAIL("%s %ld of rank %d: rank %d says %s, rank 0 %s", what, w.n, target, r,
+                   w.status[r] ? w.said[r] : "nothing", w.status[0] ? w.said[0] : "nothing");
+    if (w.made < w.n)
+      break;
+    failed += w.status[0] == status;
+  }
+  CHECK_OK(w.status[0]);
+  CHECK(failed > least);
+  printf("  rank %d: %ld of %ld failures of %ss were fatal\n", target, failed, (w.n - 1) / step, what);
 }
 
 /* The n-th allocation of rank `target` fails, for n = 1, 1 + step, ..., until a run needs fewer: all ranks return the same status
  * and sentence. More than `least` failures end the work. */
 static inline void sweep_rank(int target, long step, rank_once once, void *arg, long least)
 {
-  rank_sweep w = {.once = once, .arg = arg, .target = target, .n = 1};
-  long failed = 0;
-  for (;; w.n += step) {
-    run_ranks(NULL, SWEPT, rank_failing, &w);
-    for (int r = 1; r < SWEPT; r++)
-      if (w.status[r] != w.status[0] || (w.status[0] && strcmp(w.said[r], w.said[0]) != 0))
-        CHECK_FAIL("allocation %ld of rank %d: rank %d says %s, rank 0 %s", w.n, target, r, w.said[r],
-                   w.said[0]);
-    if (w.made < w.n)
-      break;
-    failed += w.status[0] == KUGEL_ENOMEM;
-  }
-  CHECK_OK(w.status[0]);
-  CHECK(failed > least);
-  printf("  rank %d: %ld of %ld failures were fatal\n", target, failed, (w.n - 1) / step);
+  sweep_rank_by((rank_sweep){.once = once, .arg = arg, .target = target, .n = 1}, step, least);
+}
+
+/* The same of every beginning and every end of an exchange. All of them are fatal. */
+static inline void sweep_exchanges(int target, rank_once once, void *arg)
+{
+  sweep_rank_by((rank_sweep){.once = once, .arg = arg, .target = target, .exchanges = true, .n = 1}, 1, 1);
 }
 
 /* ---- rank 0 leads ---- */

@@ -115,10 +115,12 @@ static void refused(kugel_comm *comm, void *arg)
 int main(void)
 {
   alarm(100); /* a rank that waits for ever ends the test */
-  CASE("one allocation of one rank")
+  CASE("one allocation, one exchange of one rank")
   {
-    for (int rank = 0; rank < 3; rank++)
+    for (int rank = 0; rank < 3; rank++) {
       sweep_rank(rank, 1, there_and_back, NULL, 30);
+      sweep_exchanges(rank, there_and_back, NULL);
+    }
   }
   CASE("one rank: allocations fail from the n-th on")
   {

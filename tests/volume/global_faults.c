@@ -43,7 +43,9 @@ static void check_failures(void)
   begin(&t, kernel);
   for (int rank = 0; rank < 3; rank++) {
     sweep_rank(rank, 1, whole, &(one_of){&t, KUGEL_VOLUME_GLOBAL}, 10);
+    sweep_exchanges(rank, whole, &(one_of){&t, KUGEL_VOLUME_GLOBAL});
     sweep_rank(rank, 1, whole, &(one_of){&t, KUGEL_VOLUME_TILES}, 10);
+    sweep_exchanges(rank, whole, &(one_of){&t, KUGEL_VOLUME_TILES});
   }
   t.m[0] = NZ, t.m[1] = NY, t.m[2] = NX;
   t.stream = true;

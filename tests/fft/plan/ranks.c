@@ -323,10 +323,12 @@ int main(void)
     check((setup){.ndim = 4, .batch = 1, .n = {3, 4, 5, 6}, .kind = KUGEL_FFT_R2C});
     check((setup){.ndim = 4, .batch = 1, .n = {6, 1, 4, 1}, .kind = KUGEL_FFT_C2C});
   }
-  CASE("one allocation of one rank")
+  CASE("one allocation, one exchange of one rank")
   {
-    for (int rank = 0; rank < 3; rank++)
+    for (int rank = 0; rank < 3; rank++) {
       sweep_rank(rank, 1, both_ways, NULL, 8);
+      sweep_exchanges(rank, both_ways, NULL);
+    }
   }
   CASE("one rank: allocations fail from the n-th on")
   {

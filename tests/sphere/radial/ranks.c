@@ -332,12 +332,14 @@ int main(void)
   {
     run_ranks(NULL, 3, wrong, g16);
   }
-  CASE("one allocation of one rank")
+  CASE("one allocation, one exchange of one rank")
   {
     masked.grid = rings.grid = pair.grid = g4;
     for (int rank = 0; rank < 3; rank++) { // of rank 0 all
       sweep_rank(rank, 1 + rank, parts_of, &pair, 8);
+      sweep_exchanges(rank, parts_of, &pair);
       sweep_rank(rank, 1 + rank, parts_of, &rings, 8);
+      sweep_exchanges(rank, parts_of, &rings);
     }
   }
   CASE("one rank: allocations fail from the n-th on")
