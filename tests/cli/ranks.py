@@ -4,7 +4,9 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
+import time
 import npyfile
 from harness import *
 
@@ -88,6 +90,62 @@ def test_without_a_launcher():
     ok("info", env={"PMI_SIZE": "2", "PMI_RANK": "0", "KUGEL_RANKS": "self"})
 
 
+def descendants(pid, rank):
+    """Processes below pid that run the command; rank: the one that its launcher calls so."""
+    below, found = {pid}, []
+    parents = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat") as f:
+                parents[int(name)] = int(f.read().rsplit(")", 1)[1].split()[1])
+        except OSError:
+            pass
+    for _ in range(4):
+        below |= {child for child, parent in parents.items() if parent in below}
+    for child in below - {pid}:
+        try:
+            with open(f"/proc/{child}/environ", "rb") as f:
+                words = f.read().split(b"\0")
+            ours = os.readlink(f"/proc/{child}/exe") == os.path.realpath(BINARY)
+        except OSError:
+            continue
+        if ours and (rank is None or any(w in words for w in (b"OMPI_COMM_WORLD_RANK=%d" % rank, b"PMI_RANK=%d" % rank))):
+            found.append(child)
+    return found
+
+
+def test_killed():
+    """A rank that is killed ends the job; --resume goes on with another number of ranks to the bytes of one process."""
+    count = 60 * 96 * 96
+    npyfile.write("a.npy", (60, 96, 96), [math.sin(i * i) for i in range(1009)] * (count // 1009) + [0] * (count % 1009), "<f4")
+    npyfile.write("k.npy", (5, 9, 9), [math.cos(i) for i in range(405)], "<f4")
+    words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "20M", "--plan", "tiles", "--quiet"]
+    ok(*words)
+    want = bytes_of("out.npy")
+    os.remove("out.npy")
+    for name, launcher in LAUNCHERS.items():
+        if not shutil.which(launcher[0]):
+            raise Skip(f"{name} is not installed")
+        for tries in range(20):
+            p = subprocess.Popen(launcher + ["-n", "3", BINARY, *words, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 env={**os.environ, **ENV}, stdin=subprocess.DEVNULL)
+            killed = False
+            while p.poll() is None and not killed:
+                time.sleep(0.002)
+                if os.path.exists(".out.npy.kugel-partial") and os.path.getsize(".out.npy.kugel-partial"):
+                    for child in descendants(p.pid, 1):
+                        os.kill(child, signal.SIGKILL)
+                        killed = True
+            p.communicate(timeout=100)
+            if p.returncode:
+                break
+            os.remove("out.npy")
+        assert killed and p.returncode and not descendants(p.pid, None) and not os.path.exists("out.npy"), (name, p.returncode)
+        r = mpirun(name, 2, *words, "--resume")
+        assert r.code == 0 and bytes_of("out.npy") == want, r
+        os.remove("out.npy")
+
+
 def test_slurm():
     """What srun leaves in the environment of processes that no MPI was told of, or PMIx, with MPI libraries that cannot reach it."""
     for launcher, more, mpi, says in (("mpirun.mpich", {}, "", "srun --mpi=list"), ("mpirun.openmpi", {"PMIX_RANK": "0"}, "Open MPI", "")):
@@ -97,4 +155,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher, test_slurm])
+main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher, test_killed, test_slurm])
