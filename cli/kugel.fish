@@ -751,6 +751,6 @@ complete -c kugel -n '__fish_seen_subcommand_from bench' -l progress -x -a 'auto
 complete -c kugel -n '__fish_seen_subcommand_from bench' -l quiet -s q -d 'print nothing but errors'
 complete -c kugel -n '__fish_seen_subcommand_from bench' -l help -s h -d 'print this help'
 complete -c kugel -n '__fish_seen_subcommand_from bench' -l seconds -s s -x -d 'time to spend on each problem'
-complete -c kugel -n '__fish_seen_subcommand_from bench' -l ranks -d 'fft: one transform over the processes of mpirun or srun'
+complete -c kugel -n '__fish_seen_subcommand_from bench' -l ranks -d 'sht, fft: one transform over the processes of mpirun or srun'
 complete -c kugel -n '__fish_seen_subcommand_from bench' -l device -x -a 'cpu auto cuda:0 opencl:0' -d 'where transforms run: cpu, cuda:0, opencl:0, auto, or several as cuda:0,1; kugel info lists what is there'
 complete -c kugel -n '__fish_seen_subcommand_from bench' -l mem -x -d 'memory of the device that transforms may use, such as 20G; larger ones go in parts'

@@ -821,7 +821,7 @@ _kugel()
       '(-q --quiet)'{-q,--quiet}'[print nothing but errors]' \
       '(-h --help)'{-h,--help}'[print this help]' \
       '(-s --seconds)'{-s+,--seconds=}'[time to spend on each problem]:X:' \
-      '--ranks[fft\: one transform over the processes of mpirun or srun]' \
+      '--ranks[sht, fft\: one transform over the processes of mpirun or srun]' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, auto, or several as cuda\:0,1; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \
       '--mem=[memory of the device that transforms may use, such as 20G; larger ones go in parts]:SIZE:' \
       '*:file:_files' ;;

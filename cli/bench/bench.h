@@ -34,11 +34,31 @@ enum {
 };
 int bench_fft_over_ranks(const int64_t *values, double seconds);
 
+/* Keys of sht. */
+enum {
+  BENCH_SHT_NSIDE,
+  BENCH_SHT_ROWS,
+  BENCH_SHT_GRID,
+  BENCH_SHT_LMAX,
+  BENCH_SHT_MMAX,
+  BENCH_SHT_SPIN,
+  BENCH_SHT_DIRECTION,
+  BENCH_SHT_ITER,
+  BENCH_SHT_DTYPE,
+  BENCH_SHT_THREADS,
+  BENCH_SHT_KEYS
+};
+int bench_sht_over_ranks(const int64_t *values, double seconds);
+int bench_sht_grid(const int64_t *values, kugel_grid **grid);
+
 extern const bench_kind bench_sht, bench_fft, bench_exchange;
 
 /* One measurement: calls `once` until `seconds` are over and at least 5 times, after one call to warm up.
  * Writes median, spread and count to the JSON object. Returns the median in *median. */
 int bench_measure(int (*once)(void *user), void *user, double seconds, double *median);
+
+/* The same of what all processes do, as often as rank 0 says, each from when all are ready to when all are done. */
+int bench_together(int (*once)(void *user), void *user, kugel_comm *comm, double seconds, double *median);
 
 /* Deterministic uniform numbers in [-1, 1). */
 double bench_random(uint64_t *state);

@@ -99,8 +99,9 @@ static double error_of(const job *j)
   return worst / ((j->real ? 0.5 : 1) * WAVES * points);
 }
 
-static int execute(const job *j)
+static int execute(void *user)
 {
+  const job *j = user;
   kugel_dtype complex_one = {KUGEL_COMPLEX, j->single ? 64 : 128, 1},
               real = {KUGEL_FLOAT, j->single ? 32 : 64, 1};
   int64_t a[3] = {j->info.data_count, j->n[1], j->n[2]},
@@ -108,39 +109,6 @@ static int execute(const job *j)
   kugel_array in = {j->in, {KUGEL_CPU, 0}, j->ndim, j->real ? real : complex_one, a, NULL, 0},
               out = {j->out, {KUGEL_CPU, 0}, j->ndim, complex_one, b, NULL, 0};
   LIB(kugel_fft_execute(j->plan, KUGEL_FORWARD, &in, &out, NULL));
-  return EXIT_DONE;
-}
-
-static int compare(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* As often as rank 0 says, each from when all are ready to when all are done. */
-static int measure(const job *j, kugel_comm *comm, double seconds, double *median)
-{
-  enum { MAX = 200 };
-  double times[MAX];
-  int64_t runs = 0;
-  for (int64_t i = -1; i < runs || i < 0; i++) {
-    LIB(kugel_comm_barrier(comm));
-    double start = now();
-    STEP(execute(j));
-    LIB(kugel_comm_barrier(comm));
-    double took = now() - start;
-    if (i >= 0) {
-      times[i] = took;
-      continue;
-    }
-    runs = took * MAX < seconds ? MAX : took * 5 > seconds ? 5 : (int64_t)(seconds / took);
-    LIB(kugel_comm_bcast(comm, &runs, sizeof runs, 0));
-  }
-  qsort(times, (size_t)runs, sizeof *times, compare);
-  *median = times[runs / 2];
-  json_number("median_seconds", *median);
-  json_number("min_seconds", times[0]);
-  json_int("runs", runs);
   return EXIT_DONE;
 }
 
@@ -180,7 +148,7 @@ int bench_fft_over_ranks(const int64_t *v, double seconds)
   STEP(fill(&j));
   json_text("ranks_are", line);
   json_int("ranks", ranks.ranks);
-  STEP(measure(&j, comm, seconds, &median));
+  STEP(bench_together(execute, &j, comm, seconds, &median));
   double points = (double)j.n[0] * (double)j.n[1] * (j.ndim > 2 ? (double)j.n[2] : 1);
   json_number("gflops", (j.real ? 2.5 : 5) * points * log2(points) / median * 1e-9);
   json_int("bytes_sent_per_rank", out * (int64_t)size / ranks.ranks * (ranks.ranks - 1));

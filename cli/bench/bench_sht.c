@@ -7,7 +7,19 @@
 #include "map/files.h"
 #include "map/latlon.h"
 
-enum { NSIDE, ROWS, GRID_KIND, LMAX, MMAX, SPIN, DIRECTION, ITER, DTYPE, THREADS, N_KEYS };
+enum {
+  NSIDE = BENCH_SHT_NSIDE,
+  ROWS = BENCH_SHT_ROWS,
+  GRID_KIND = BENCH_SHT_GRID,
+  LMAX = BENCH_SHT_LMAX,
+  MMAX = BENCH_SHT_MMAX,
+  SPIN = BENCH_SHT_SPIN,
+  DIRECTION = BENCH_SHT_DIRECTION,
+  ITER = BENCH_SHT_ITER,
+  DTYPE = BENCH_SHT_DTYPE,
+  THREADS = BENCH_SHT_THREADS,
+  N_KEYS = BENCH_SHT_KEYS
+};
 
 static const bench_key keys[N_KEYS] = {
     [NSIDE] = {"nside", "256", "HEALPix resolution", NULL, 1, 65536},
@@ -209,7 +221,7 @@ static double operations(const job *j, const kugel_grid *grid)
   return per * pairs * (double)j->nalm + 2.5 * (double)j->maps * (double)j->npix * log2(mean_ring + 1);
 }
 
-static int make_grid(const int64_t *v, kugel_grid **grid)
+int bench_sht_grid(const int64_t *v, kugel_grid **grid)
 {
   kugel_grid_kind kind = latlon_kind(v[GRID_KIND]);
   kugel_grid_opts opts = {.size = sizeof opts, .kind = KUGEL_GRID_HEALPIX, .nside = v[NSIDE]};
@@ -226,7 +238,7 @@ static int run_sht(const int64_t *v, double seconds)
   job j = {.direction = (int)v[DIRECTION], .spin = (int)v[SPIN], .single = v[DTYPE] == 0};
   int64_t lmax = v[LMAX] ? v[LMAX] : v[ROWS] ? v[ROWS] - 1 : 2 * v[NSIDE], mmax = v[MMAX] ? v[MMAX] : lmax;
   double median;
-  STEP(make_grid(v, &grid));
+  STEP(bench_sht_grid(v, &grid));
   if (v[THREADS])
     LIB(kugel_set_num_threads((int)v[THREADS]));
   kugel_sht_mode mode = j.spin == 0 ? KUGEL_SHT_SCALAR : j.spin == 5 ? KUGEL_SHT_TEB : KUGEL_SHT_SPIN;
@@ -270,4 +282,5 @@ static int run_sht(const int64_t *v, double seconds)
   return EXIT_DONE;
 }
 
-const bench_kind bench_sht = {"sht", "spherical-harmonic transform", keys, N_KEYS, run_sht, NULL};
+const bench_kind bench_sht = {
+    "sht", "spherical-harmonic transform", keys, N_KEYS, run_sht, bench_sht_over_ranks};

@@ -13,7 +13,7 @@
   X(problems, 0, ARG_OPERAND, "PROBLEM", NULL, 1, 1000,                                                      \
     "what to time, such as sht:nside=512,lmax=1024,spin=2,threads=1")                                        \
   X(seconds, 's', ARG_REAL, "X", "2", 0, 3600, "time to spend on each problem")                              \
-  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0, "fft: one transform over the processes of mpirun or srun")         \
+  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0, "sht, fft: one transform over the processes of mpirun or srun")    \
   SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(bench, BENCH_OPTIONS);
@@ -151,7 +151,7 @@ static int bench(const void *args)
   for (int64_t i = 0; i < o->problems.n; i++) {
     STEP(parse_problem(o->problems.list[i], &kind, values));
     if (o->ranks.given && !kind->over_ranks)
-      return fail_usage("--ranks is for fft, such as fft:n=256,n2=256,n3=256; %s runs without it",
+      return fail_usage("--ranks is for sht and fft, such as fft:n=256,n2=256,n3=256; %s runs without it",
                         kind->name);
   }
   STEP(session_context(&o->device, &o->mem));
@@ -182,9 +182,8 @@ const command command_bench = {
              "analysis), iter, dtype (f32, f64), threads.\n"
              "fft: n, n2 and n3 (two and three dimensions), batch, kind (c2c, r2c, c2r, dct1 to dst4), "
              "dtype, threads.\n"
-             "fft with --ranks, under mpirun or srun: two or three dimensions, kind c2c or r2c, without "
-             "batch; the time of all "
-             "processes together.\n"
+             "With --ranks, under mpirun or srun, the time of all processes together: sht with spin 0, dir "
+             "synthesis or adjoint; fft of two or three dimensions, kind c2c or r2c, without batch.\n"
              "exchange, under mpirun or srun: bytes from each process to each other, beside the model of "
              "kugel plan.",
     .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
@@ -193,6 +192,7 @@ const command command_bench = {
                 "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
                 "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256\n"
                 "mpirun -n 8 kugel bench --ranks fft:n=512,n2=512,n3=512,kind=r2c\n"
+                "mpirun -n 8 kugel bench --ranks sht:nside=1024,lmax=2048\n"
                 "mpirun -n 8 kugel bench exchange:bytes=64 exchange:bytes=16777216",
     .options = bench_options,
     .n_options = sizeof bench_options / sizeof bench_options[0],

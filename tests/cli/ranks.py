@@ -74,6 +74,19 @@ def test_exchange():
         assert r.code == 0 and '"bytes_sent_per_rank": 1000,' in r.out and '"model_seconds"' in r.out, r
 
 
+def test_bench():
+    """Times of transforms over ranks, which closed forms check on all of them."""
+    for name in LAUNCHERS:
+        for problem, most in (("sht:nside=32", 1e-12), ("sht:nside=32,dir=adjoint", 1e-12), ("sht:rows=33,dtype=f32,mmax=9", 1e-6),
+                              ("fft:n=12,n2=10", 1e-15)):
+            r = mpirun(name, 3, "bench", "--ranks", problem, "--seconds", "0")
+            assert r.code == 0 and r.out.count("ranks_are") == 1, r
+            line = json.loads(r.out)
+            assert line["ranks"] == 3 and 0 < line["error"] < most and line["median_seconds"] > 0, line
+        r = mpirun(name, 2, "bench", "--ranks", "sht:nside=16,spin=2")
+        assert r.code == 2 and r.err.count("spin 0") == 1, r
+
+
 def test_plan():
     one, many = (json.loads(ok("plan", "--nside", 32, "--ranks", n, "--json").out) for n in (1, 4))
     assert one["exchanged_bytes"] == 0 and one["exchange_seconds"] == 0
@@ -155,4 +168,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_plan, test_without_a_launcher, test_killed, test_slurm])
+main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
