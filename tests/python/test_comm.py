@@ -343,7 +343,7 @@ TORCH = """
 import sys
 import numpy as np
 import torch.distributed as dist
-import kugel
+import kugel, kugel.torch
 rank, size, store = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 try:
     kugel.Comm.from_torch()
@@ -360,6 +360,23 @@ for group in (None, dist.new_group(list(range(size))[::-1])):
     sht = kugel.SHT(16, 40, comm=comm)
     sky = sht.map_layout.gather(sht.synthesis(sht.alm_layout.scatter(alm if comm.rank == 0 else None)), root=None)
     assert np.array_equal(sky, kugel.SHT(16, 40).synthesis(alm))
+    # gradients: each rank of the loss of its pixels, which is that of all
+    import torch
+    data, whole = torch.tensor(rng.normal(size=3072)), torch.tensor(alm, requires_grad=True)
+    for make in (lambda **words: kugel.torch.SHT(16, 40, **words).synthesis,
+                 lambda **words: (lambda a: kugel.torch.Smoothing(16, 40, 0.1, iterations=1, **words)(kugel.torch.SHT(16, 40, **words)(a)))):
+        whole.grad = None
+        (make()(whole) - data).square().sum().backward()
+        part = torch.tensor(sht.alm_layout.scatter(alm if comm.rank == 0 else None), requires_grad=True)
+        own = torch.tensor(sht.map_layout.scatter(data.numpy() if comm.rank == 0 else None))
+        (make(comm=comm)(part) - own).square().sum().backward()
+        gradient = sht.alm_layout.gather(part.grad.numpy(), root=None)
+        assert np.abs(gradient - whole.grad.numpy()).max() < 1e-13 * np.abs(gradient).max()
+    net = kugel.torch.SHT(16, 40, comm=comm)
+    assert net.map_layout.count() == net.npix and net.analysis(net(part)).shape == part.shape
+    back = net.synthesis_adjoint(own)
+    assert np.allclose(net.alm_layout.gather(back.numpy(), root=None), kugel.SHT(16, 40).synthesis_adjoint(data.numpy()), atol=1e-10)
+    del net
     try:
         comm.split(0)
         raise SystemExit("split")

@@ -10,6 +10,8 @@ Tensors are on the CPU or a CUDA device, float32 or float64, complex64 or comple
 on PyTorch's current stream and without waiting for it. Half precision (from autocast, say) is widened to float32. The
 shapes are those of kugel.SHT; every leading axis is a batch. Pixels are taken as they are: fill or mask UNSEEN first.
 
+SHT(..., comm=kugel.Comm.from_torch()) shares transforms over the processes of torch.distributed, with their gradients.
+
 Gradients of a_lm are PyTorch's, by real and imaginary parts: those of m > 0 carry a factor 2, as a_lm and its conjugate
 both enter the map, and imaginary parts at m = 0, which do not enter it, are 0. The operators are opaque to torch.compile.
 """

@@ -9,21 +9,33 @@ from torch import nn
 
 from .. import transforms
 from .functions import gauss_beam
-from .operator import _REAL, _apply, _table
+from .operator import _REAL, _apply, _own_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 class _Module(nn.Module):
-    """The arguments of kugel.SHT; no parameters."""
+    """The arguments of kugel.SHT; no parameters. comm: a kugel.Comm, such as Comm.from_torch(), whose ranks share every transform: tensors
+    are the rank's parts, as alm_layout and map_layout say, and a loss is the sum of what the ranks make of theirs, so that every rank
+    calls backward()."""
 
     def __init__(self, grid: Any, lmax: int, mmax: int | None = None, spin: int = 0, mode: Any = None, weights: Any = None,
-                 iterations: int = 0) -> None:
+                 iterations: int = 0, comm: Any = None) -> None:
         super().__init__()
-        self.transform = transforms.transform(grid, lmax, mmax, spin, mode, weights, iterations)
+        self.transform = transforms.transform(grid, lmax, mmax, spin, mode, weights, iterations, comm)
         self.lmax, self.mmax = self.transform.lmax, self.transform.mmax
         self.nalm, self.npix = self.transform.plan.nalm, self.transform.plan.npix
+
+    @property
+    def alm_layout(self) -> Any:
+        """Over ranks: which coefficients each has."""
+        return self.transform.plan.alm_layout
+
+    @property
+    def map_layout(self) -> Any:
+        """Over ranks: which pixels each has."""
+        return self.transform.plan.map_layout
 
     def extra_repr(self) -> Any:
         return f"npix={self.npix}, lmax={self.lmax}, mmax={self.mmax}, mode={self.transform.plan.mode!r}"
@@ -43,11 +55,11 @@ class SHT(_Module):
     def synthesis_adjoint(self, map: Any) -> Any:
         """sum_p map(p) conj(Y_lm(p)): the adjoint in the inner product of kugel.SHT."""
         alm = _apply(self.transform, map, False, True)
-        return alm / _table("weight", self.lmax, self.mmax, alm.device, _REAL[alm.dtype])
+        return alm / _own_table("weight", self.transform, alm.device, _REAL[alm.dtype])
 
     def analysis_adjoint(self, alm: Any) -> Any:
         """The adjoint of analysis in that inner product."""
-        weight = _table("weight", self.lmax, self.mmax, alm.device, alm.real.dtype)
+        weight = _own_table("weight", self.transform, alm.device, alm.real.dtype)
         return _apply(self.transform, alm * weight, True, True)
 
     forward = synthesis
@@ -68,8 +80,8 @@ class Smoothing(_Module):
     and has gradients. Pairs of spin s and Q, U take the beam's form for their spin."""
 
     def __init__(self, grid: Any, lmax: int, fwhm: Any = None, window: npt.ArrayLike | None = None, mmax: int | None = None, spin: int = 0,
-                 mode: Any = None, weights: Any = None, iterations: int = 3) -> None:
-        super().__init__(grid, lmax, mmax, spin, mode, weights, iterations)
+                 mode: Any = None, weights: Any = None, iterations: int = 3, comm: Any = None) -> None:
+        super().__init__(grid, lmax, mmax, spin, mode, weights, iterations, comm)
         if (fwhm is None) == (window is None):
             raise ValueError("give one of fwhm and window")
         for name, value in (("fwhm", fwhm), ("window", window)):
@@ -92,7 +104,7 @@ class Smoothing(_Module):
 
     def weighted(self, alm: Any) -> Any:
         """Coefficients times the windows."""
-        factor = self.windows(alm)[..., _table("degree", self.lmax, self.mmax, alm.device)]
+        factor = self.windows(alm)[..., _own_table("degree", self.transform, alm.device)]
         return alm * factor.to(_REAL[alm.dtype])
 
 

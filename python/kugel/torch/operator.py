@@ -67,6 +67,8 @@ def _on_device(t, index):
 def _transform(x: torch.Tensor, name: str, analysis: bool, adjoint: bool) -> torch.Tensor:
     t = transforms.named(name)
     x = x.detach().resolve_conj().resolve_neg().contiguous()
+    if t.comm and x.device.type != "cpu":
+        raise NotImplementedError(f"the tensor is on {x.device}; transforms over ranks run on the CPU: pass x.cpu()")
     if x.is_cuda:
         return _on_device(t, x.device.index).apply(x, analysis, adjoint)
     if x.device.type != "cpu":
@@ -106,6 +108,7 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx, inputs, output):
         _, *ctx.words = inputs
+        ctx.transform = transforms.named(ctx.words[0])  # lives until backward
 
     @staticmethod
     def backward(ctx, gradient):
@@ -140,6 +143,11 @@ def _apply(t, x, analysis, adjoint=False):
 
 
 @functools.lru_cache(maxsize=64)
+def _own_table(what, t, device, dtype=None):
+    """_table of a Transform, over ranks of its part."""
+    return torch.as_tensor(t.degree if what == "degree" else t.real_weight, dtype=dtype, device=device)
+
+
 def _table(what, lmax, mmax, device, dtype=None):
     """For each coefficient its degree, or how it counts in the inner product: copied to a device once."""
     degree = transforms.index(lmax, mmax)
