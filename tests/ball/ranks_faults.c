@@ -31,6 +31,29 @@ static kugel_status there_and_back(kugel_ctx *ctx, kugel_comm *comm, void *arg)
   return s;
 }
 
+/* Scalars whose degrees go in two chunks, one of which flies while the other is made. */
+static kugel_status in_chunks(kugel_ctx *ctx, kugel_comm *comm, void *arg)
+{
+  (void)arg;
+  kugel_ball_opts o = {
+      .size = sizeof o, .lmax = 127, .n = 66, .engine = KUGEL_WORLAND_CONNECTION, .nr = 132, .comm = comm};
+  kugel_ball_info info = {.size = sizeof info};
+  kugel_ball *p = NULL;
+  kugel_status s = kugel_ball_create(ctx, &o, &p);
+  if (s)
+    return s;
+  CHECK_OK(kugel_ball_get_info(p, &info));
+  double *c = calloc((size_t)(2 * info.nlm * info.n), sizeof *c),
+         *f = calloc((size_t)(info.radii * info.ntheta * info.nphi), sizeof *f);
+  kugel_array *coeffs = KUGEL_ARRAY(c, KUGEL_C128, info.nlm, info.n),
+              *values = KUGEL_ARRAY(f, KUGEL_F64, info.radii, info.ntheta, info.nphi);
+  s = kugel_ball_synthesis(p, KUGEL_BALL_SCALAR, coeffs, values, NULL);
+  s = s ? s : kugel_ball_analysis(p, KUGEL_BALL_SCALAR, values, coeffs, NULL);
+  kugel_ball_destroy(p);
+  free(c), free(f);
+  return s;
+}
+
 static kugel_status one_rank(void *comm)
 {
   return there_and_back(NULL, comm, NULL);
@@ -140,6 +163,10 @@ int main(void)
       sweep_rank(rank, 1, there_and_back, NULL, 30);
       sweep_exchanges(rank, there_and_back, NULL);
     }
+  }
+  CASE("exchanges of one rank, while others fly")
+  {
+    sweep_exchanges(1, in_chunks, NULL);
   }
   CASE("one rank: allocations fail from the n-th on")
   {
