@@ -12,8 +12,9 @@
  *   kugel_ctx_destroy(ctx);
  *
  * A context names its device by a string: "cpu", "cuda:0", "opencl:0" ("cuda" and "opencl" mean number 0), or
- * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. "cuda:0,1" names several devices of one
- * host: plans of spherical-harmonic transforms, radial convolutions and volumes in tiles, parts or pencils share their work
+ * "auto": the first CUDA device, else the first OpenCL GPU, else the CPU. "cuda:local" is the device of this process among those that
+ * mpirun, srun or torchrun started on this host: their numbers there, modulo the number of devices. "cuda:0,1" names several devices of one
+ * host: plans of spherical-harmonic transforms, radial convolutions, the ball and volumes in tiles, parts or pencils share their work
  * among these devices. All other work runs on the first device, and arrays in device memory belong to the first device.
  *
  * Kugel loads drivers at run time: libcuda and NVRTC for CUDA, an OpenCL loader for OpenCL, NCCL for exchanges between

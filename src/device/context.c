@@ -48,8 +48,9 @@ static kugel_status open_devices(kugel_ctx *ctx, const char *text, void *native)
     KUGEL_CHECK(!native, KUGEL_EINVAL, "native_context is set but there are several devices: leave it NULL");
   }
   KUGEL_TRY(kugel__device_parse(text, &ctx->device));
-  KUGEL_CHECK(!list || (ctx->device.type != KUGEL_CPU && strchr(text, ':')), KUGEL_EINVAL,
-              "device is \"%s\" and more: several devices are given as cuda:0,1 or opencl:0,1", text);
+  KUGEL_CHECK(!list || (ctx->device.type != KUGEL_CPU && strchr(text, ':') && !strstr(text, ":local")),
+              KUGEL_EINVAL, "device is \"%s\" and more: several devices are given as cuda:0,1 or opencl:0,1",
+              text);
   KUGEL_CHECK(!native || ctx->device.type != KUGEL_CPU, KUGEL_EINVAL,
               "native_context is set but the device is \"%s\": leave it NULL", text ? text : "cpu");
   if (ctx->device.type == KUGEL_CPU)

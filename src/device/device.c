@@ -6,6 +6,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/environment.h"
 #include "device/device.h"
 #include "device/lend.h"
 #include "device/peer.h"
@@ -143,6 +144,18 @@ static kugel_device auto_device(void)
   return (kugel_device){KUGEL_CPU, 0};
 }
 
+/* The number of this process among those that a launcher started on this host. */
+static long local_rank(void)
+{
+  static const char *const names[] = {
+      "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+      "PALS_LOCAL_RANKID",          "SLURM_LOCALID",   "LOCAL_RANK"};
+  long rank = -1;
+  for (size_t i = 0; i < sizeof names / sizeof *names && rank < 0; i++)
+    rank = kugel__env_number(names[i], 0, 1 << 20, -1);
+  return rank < 0 ? 0 : rank;
+}
+
 kugel_status kugel__device_parse(const char *text, kugel_device *out)
 {
   *out = (kugel_device){KUGEL_CPU, 0};
@@ -156,16 +169,19 @@ kugel_status kugel__device_parse(const char *text, kugel_device *out)
       continue;
     char *end = NULL;
     long id = text[n] == ':' && text[n + 1] >= '0' && text[n + 1] <= '9' ? strtol(text + n + 1, &end, 10) : 0;
-    if (text[n] && (!end || *end))
+    bool local = !strcmp(text + n, ":local");
+    if (text[n] && !local && (!end || *end))
       continue;
     int count = backends[b]->count();
+    if (local && count)
+      id = local_rank() % count;
     KUGEL_CHECK(id < count, KUGEL_EINVAL,
                 "device is \"%s\", there are %d of that kind, counted from 0; see kugel info", text, count);
     *out = (kugel_device){backends[b]->type, (int32_t)id};
     return KUGEL_OK;
   }
   return KUGEL_FAIL(KUGEL_EINVAL,
-                    "device is \"%s\", must be auto, cpu, cuda:N or opencl:N, or several as cuda:0,1; kugel "
-                    "info lists them",
+                    "device is \"%s\", must be auto, cpu, cuda:N, opencl:N, cuda:local, or several as "
+                    "cuda:0,1; kugel info lists them",
                     text);
 }

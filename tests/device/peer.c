@@ -54,6 +54,38 @@ static void copy_both_ways(const char *name)
   kugel_ctx_destroy(ctx);
 }
 
+/* "cuda:local": the device of this process, by what launchers set. */
+static void local(const char *kind, int count)
+{
+  static const struct {
+    const char *name, *value;
+    int rank;
+  } said[] = {{NULL, NULL, 0},
+              {"LOCAL_RANK", "1", 1},
+              {"SLURM_LOCALID", "2", 2},
+              {"MPI_LOCALRANKID", "x", 2}, /* no number: the next one */
+              {"MPI_LOCALRANKID", "5", 5},
+              {"OMPI_COMM_WORLD_LOCAL_RANK", "3", 3}};
+  char text[32];
+  snprintf(text, sizeof text, "%s:local", kind);
+  for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+    kugel_ctx *ctx = NULL;
+    kugel_device_info info = {.size = sizeof info};
+    if (said[i].name)
+      setenv(said[i].name, said[i].value, 1);
+    CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = text}, &ctx));
+    CHECK_OK(kugel_ctx_describe(ctx, &info));
+    CHECK(info.device.id == said[i].rank % count);
+    kugel_ctx_destroy(ctx);
+  }
+  for (size_t i = 1; i < sizeof said / sizeof *said; i++)
+    unsetenv(said[i].name);
+  kugel_ctx *ctx = NULL;
+  strcat(text, ",1");
+  CHECK_IS(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = text}, &ctx),
+           KUGEL_EINVAL);
+}
+
 int main(void)
 {
   kugel_device_info info;
@@ -67,6 +99,10 @@ int main(void)
     opencl += info.device.type == KUGEL_OPENCL;
     every_twins(&info, &last, twins);
   }
+  if (cuda)
+    CASE("the device of this process, cuda") local("cuda", cuda);
+  if (opencl)
+    CASE("the device of this process, opencl") local("opencl", opencl);
   if (cuda)
     CASE("cuda") copy_both_ways(cuda > 1 ? "cuda:0,1" : "cuda:0,0");
   if (opencl)
