@@ -57,6 +57,7 @@ kugel_status kugel__ball_make(kugel_ctx *ctx, const kugel_ball_opts *opts, bool 
   p->opts.radii = NULL;
   p->opts.sphere = NULL;
   if (s) {
+    kugel__ball_several_destroy(p->several);
     kugel__ball_free(p);
     return s;
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of the ball from options: of this process, over ranks, or of ranks that this one leads. */
 #include "ball/ranks.h"
+#include "ball/several.h"
 #include "core/ctx.h"
 
 kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kugel_ball **out)
@@ -18,7 +19,7 @@ kugel_status kugel_ball_create(kugel_ctx *ctx, const kugel_ball_opts *opts, kuge
   else if (!s && (*out)->leads)
     s = kugel__ball_be_led(*out, o.radii, o.sphere);
   if (s) {
-    kugel__ball_free(*out);
+    kugel_ball_destroy(*out);
     *out = NULL;
   }
   return s;
@@ -28,5 +29,7 @@ void kugel_ball_destroy(kugel_ball *p)
 {
   if (p && p->led)
     kugel__ball_unlead(p);
+  if (p)
+    kugel__ball_several_destroy(p->several);
   kugel__ball_free(p);
 }

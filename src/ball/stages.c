@@ -3,7 +3,6 @@
 #include "ball/ball.h"
 #include "ball/gpu.h"
 #include "ball/ranks.h"
-#include "ball/several.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "sphere/sht/sht.h"
@@ -66,7 +65,6 @@ void kugel__ball_free(kugel_ball *p)
   if (!p)
     return;
   kugel_ctx *ctx = p->ctx;
-  kugel__ball_several_destroy(p->several);
   kugel__ball_gpu_destroy(p);
   for (int i = 0; i < KUGEL__BALL_COMPONENTS; i++)
     for (int c = 0; c < KUGEL__BALL_CHUNKS; c++)
