@@ -3,13 +3,15 @@
  * host memory by tiles, the adjoint of the tiles, kernels by depth (four alike, which give the sums of one), and in parts a kernel as
  * large as the image in a quarter of the memory that the whole needs. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
  * --any, --smoke: devices that are no GPUs too, with small volumes; --large: also 1024 x 4096 x 4096 voxels in host memory;
- * --all: on all GPUs of the host together. */
+ * --all: on all GPUs of the host together; --only LETTERS: the cases a, b, c, g (kernel as large as the image), h (--large). */
 #include <time.h>
+#include "core/parallel.h"
 #include "device/every.h"
 #include <kugel/kugel.h>
 
 enum { WARM = 2, RUNS = 9 };
 static bool any, large, together;
+static const char *only = ""; // letters of the cases that run, "": all
 static FILE *json;
 static int written;
 
@@ -49,6 +51,20 @@ static void put(void *data, kugel_dtype t, int64_t i, double x)
     ((uint16_t *)data)[i] = (uint16_t)x;
   else
     ((float *)data)[i] = (float)x;
+}
+
+typedef struct filling {
+  char *data;
+  kugel_dtype t;
+  int64_t slice; // voxels
+} filling;
+
+static kugel_status fill_slice(void *arg, int64_t z)
+{
+  const filling *f = arg;
+  for (int64_t i = z * f->slice; i < (z + 1) * f->slice; i++)
+    put(f->data, f->t, i, value_of(i));
+  return KUGEL_OK;
 }
 
 static double get(const void *data, kugel_dtype t, int64_t i)
@@ -171,8 +187,9 @@ static void measure(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *z
   void *data[2] = {room(ctx, w, bytes), room(ctx, w, bytes)};
   char *host = w == ON_DEVICE ? malloc(bytes) : data[0], *results = w == ON_DEVICE ? host : data[1];
   bool have = data[0] && data[1] && host;
-  for (int64_t i = 0; i < count_of(n) && have; i++)
-    put(host, t, i, value_of(i));
+  filling all = {host, t, n[1] * n[2]};
+  if (have)
+    CHECK_OK(kugel__parallel(NULL, n[0], fill_slice, &all));
   if (!s && have && w == ON_DEVICE)
     s = kugel_device_upload(ctx, data[0], 0, host, bytes, NULL);
   kugel_array x = *KUGEL_ARRAY(data[0], t, n[0], n[1], n[2]), y = x;
@@ -248,6 +265,11 @@ static void run_parts(const char *device, const kugel_device_info *dev, const si
   kugel_ctx_destroy(ctx);
 }
 
+static bool wanted(const sizes *z)
+{
+  return !*only || strchr(only, *z->name);
+}
+
 int main(int argc, char **argv)
 {
   static const sizes cases[] = {{"a", {100, 1000, 1000}, {100, 100, 100}, 6.94},
@@ -261,6 +283,8 @@ int main(int argc, char **argv)
     any |= !strcmp(argv[i], "--any") || !strcmp(argv[i], "--smoke");
     large |= !strcmp(argv[i], "--large");
     together |= !strcmp(argv[i], "--all");
+    if (!strcmp(argv[i], "--only") && i + 1 < argc)
+      only = argv[++i];
     if (!strcmp(argv[i], "--json") && i + 1 < argc)
       json = fopen(argv[++i], "w");
   }
@@ -277,10 +301,11 @@ int main(int argc, char **argv)
       else
         CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = name}, &ctx));
       for (size_t c = 0; c < (any ? 1 : 3) && ctx; c++)
-        run_case(ctx, &info, any ? &small[c] : &cases[c], true);
-      if (ctx)
+        if (wanted(any ? &small[c] : &cases[c]))
+          run_case(ctx, &info, any ? &small[c] : &cases[c], true);
+      if (ctx && wanted(&full[any]))
         run_parts(name, &info, &full[any]);
-      if (large && ctx)
+      if (large && ctx && wanted(&huge))
         run_case(ctx, &info, &huge, false);
       seen += ctx != NULL;
       kugel_ctx_destroy(ctx);
