@@ -8,12 +8,11 @@ static inline VECTOR NAME(load)(const REAL *p)
   return v;
 }
 
-/* The first `count` numbers, zeros behind them. */
+/* The first `count` numbers, zeros behind them: by way of memory, since a compiler that sees single lanes contracts otherwise. */
 static inline VECTOR NAME(load_part)(const REAL *p, int64_t count)
 {
   VECTOR v = {0};
-  for (int64_t i = 0; i < count; i++)
-    v[i] = p[i];
+  memcpy(&v, p, (size_t)count * sizeof *p);
   return v;
 }
 
@@ -35,8 +34,7 @@ static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stenci
     sum *= NAME(load_part)((const REAL *)t->post + x, count);
   if (t->add)
     sum += NAME(load_part)(acc, count);
-  for (int64_t i = 0; i < count; i++)
-    acc[i] = sum[i];
+  memcpy(acc, &sum, (size_t)count * sizeof *acc);
 }
 
 /* A block of `wide` vectors, whose sums stay in registers. */

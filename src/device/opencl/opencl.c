@@ -149,6 +149,7 @@ static kugel_status opencl_open(int id, void *native, kugel__device **out)
   d->offset_align = (size_t)kugel__max(1, (int64_t)number(d->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4) / 8);
   snprintf(dev->identity, sizeof dev->identity, "opencl %s, %s, %s", dev->info.description, dev->info.driver,
            dev->info.compiler);
+  d->holds = !strncmp(dev->info.driver, "NVIDIA", 6);
   dev->keeps_programs = !strncmp(dev->info.driver, pocl_name, sizeof pocl_name - 1);
   *out = dev;
   return KUGEL_OK;
@@ -183,8 +184,12 @@ static kugel_status opencl_alloc(kugel__device *dev, kugel__place place, size_t 
   KUGEL_CHECK(bytes <= dev->info.max_alloc, KUGEL_ENOMEM,
               "%s: a buffer of %zu bytes, its largest has %llu: use smaller batches", dev->info.name, bytes,
               (unsigned long long)dev->info.max_alloc);
-  cl_mem mem = NULL;
+  cl_mem mem = kugel__opencl_take_idle(dev, bytes);
   cl_int error = 0;
+  if (mem) {
+    *out = mem;
+    return KUGEL_OK;
+  }
   KUGEL_TRY(CL_MAKE(dev, mem, error,
                     clCreateBuffer(kugel__opencl_of(dev)->context, CL_MEM_READ_WRITE, bytes, NULL, &error)));
   *out = mem;

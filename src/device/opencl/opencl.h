@@ -20,6 +20,9 @@ typedef struct kugel__opencl_device {
   kugel__opencl_part *parts;
   int part_count, part_room;
   uint64_t launches; /* uses of parts so far */
+  bool holds;        /* a buffer that has parts is never released, but taken again: NVIDIA's driver 580 */
+  kugel__kept *idle; /* such buffers */
+  int idle_count, idle_room;
   cl_device_id device;
   cl_context context;
   size_t offset_align; /* bytes: a sub-buffer starts at a multiple */
@@ -38,6 +41,8 @@ void kugel__opencl_parts_end(kugel__device *dev);
 kugel_status kugel__opencl_part_of(kugel_queue *queue, const kugel__mem *mem, cl_mem *out);
 cl_int kugel__opencl_finish(kugel__device *dev, cl_command_queue queue);
 void kugel__opencl_free(kugel__device *dev, cl_mem memory);
+/* A buffer of at least `bytes` that `holds` kept; NULL: none. */
+cl_mem kugel__opencl_take_idle(kugel__device *dev, size_t bytes);
 void kugel__opencl_parts_close(kugel__device *dev);
 
 /* Why a device of this platform and driver cannot be used, "" if it can. first: of its platform. */

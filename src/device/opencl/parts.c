@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sub-buffers, which kernels get for arrays that begin inside a buffer. A buffer has one for each place, however many launches use
- * it: NVIDIA's driver 580 ends the process some time after it released one of two that begin at the same place. Those of Kugel's
- * own buffers live as long as these; those of the caller's, until their queue has been waited for. */
+ * it. Those of Kugel's own buffers live as long as these; those of the caller's, until their queue has been waited for.
+ *
+ * NVIDIA's driver 580 ends the process some launches after a sub-buffer has been released, even if nothing uses it and its queue has
+ * been waited for; processes that release none run on. There, buffers with sub-buffers wait to be allocated again instead. */
 #include <string.h>
 #include "core/alloc.h"
 #include "device/opencl/opencl.h"
@@ -27,6 +29,8 @@ static kugel_status make_room(kugel__opencl_device *d)
 /* Releases all, after the launches that use them. */
 static void empty(kugel__opencl_device *d)
 {
+  if (d->holds)
+    return;
   for (int i = 0; i < d->part_count; i++) {
     if (d->parts[i].queue)
       kugel__opencl()->clFinish(d->parts[i].queue);
@@ -38,9 +42,14 @@ static void empty(kugel__opencl_device *d)
 static kugel_status add(kugel__opencl_device *d, const kugel__mem *mem, kugel__opencl_part **out)
 {
   kugel__device *dev = &d->base;
-  size_t size = kugel__usage_bytes(dev, mem->base), own = size;
-  if (!own)
-    KUGEL_TRY(CL(dev, clGetMemObjectInfo(mem->base, CL_MEM_SIZE, sizeof size, &size, NULL)));
+  size_t size = 0;
+  bool own = kugel__usage_bytes(dev, mem->base) > 0;
+  KUGEL_TRY(CL(dev, clGetMemObjectInfo(mem->base, CL_MEM_SIZE, sizeof size, &size, NULL)));
+  KUGEL_CHECK(
+      own || !d->holds, KUGEL_ENOTSUP,
+      "%s: an array starts %zu bytes into a buffer that Kugel did not allocate, and the driver is not "
+      "safe with parts of buffers: copy it to the start of a buffer, or use the device as cuda:N",
+      dev->info.name, mem->offset);
   KUGEL_CHECK(mem->offset % d->offset_align == 0, KUGEL_ENOTSUP,
               "%s: an array starts %zu bytes into its buffer, must be a multiple of %zu: copy it to the "
               "start of a buffer",
@@ -110,24 +119,69 @@ cl_int kugel__opencl_finish(kugel__device *dev, cl_command_queue queue)
   return result;
 }
 
+/* Whether the buffer waits to be taken again. */
+static bool hold(kugel__opencl_device *d, cl_mem memory)
+{
+  size_t size = 0;
+  bool parts = false;
+  for (int i = 0; i < d->part_count && !parts; i++)
+    parts = d->parts[i].whole == memory;
+  if (!d->holds || !parts ||
+      kugel__opencl()->clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, NULL))
+    return false;
+  if (d->idle_count == d->idle_room) {
+    int room = 2 * d->idle_room + 64;
+    kugel__kept *more = kugel__alloc(NULL, (size_t)room * sizeof *more);
+    if (!more)
+      return true; // and nobody takes it: better than the end of the process
+    if (d->idle_count)
+      memcpy(more, d->idle, (size_t)d->idle_count * sizeof *more);
+    kugel__free(NULL, d->idle);
+    d->idle = more;
+    d->idle_room = room;
+  }
+  d->idle[d->idle_count++] = (kugel__kept){memory, size};
+  return true;
+}
+
+cl_mem kugel__opencl_take_idle(kugel__device *dev, size_t bytes)
+{
+  kugel__opencl_device *d = kugel__opencl_of(dev);
+  cl_mem found = NULL;
+  int best = -1;
+  pthread_mutex_lock(&d->parts_lock);
+  for (int i = 0; i < d->idle_count; i++)
+    if (d->idle[i].bytes >= bytes && (best < 0 || d->idle[i].bytes < d->idle[best].bytes))
+      best = i;
+  if (best >= 0) {
+    found = d->idle[best].ptr;
+    d->idle[best] = d->idle[--d->idle_count];
+  }
+  pthread_mutex_unlock(&d->parts_lock);
+  return found;
+}
+
 void kugel__opencl_free(kugel__device *dev, cl_mem memory)
 {
   kugel__opencl_device *d = kugel__opencl_of(dev);
   int left = 0;
   pthread_mutex_lock(&d->parts_lock);
+  bool held = hold(d, memory);
   for (int i = 0; i < d->part_count; i++) {
     kugel__opencl_part *p = &d->parts[i];
-    if (p->whole != memory) {
-      d->parts[left++] = *p;
-      continue;
-    }
-    if (p->queue)
+    if (p->whole == memory && p->queue) {
       kugel__opencl()->clFinish(p->queue);
-    kugel__opencl()->clReleaseMemObject(p->memory);
+      p->queue = NULL;
+    }
+    if (held || p->whole != memory)
+      d->parts[left++] = *p;
+    else
+      kugel__opencl()->clReleaseMemObject(p->memory);
   }
   d->part_count = left;
   pthread_mutex_unlock(&d->parts_lock);
-  kugel__opencl()->clReleaseMemObject(memory);
+  if (!held)
+    kugel__opencl()->clReleaseMemObject(memory);
 }
 
 void kugel__opencl_parts_close(kugel__device *dev)
@@ -135,5 +189,6 @@ void kugel__opencl_parts_close(kugel__device *dev)
   kugel__opencl_device *d = kugel__opencl_of(dev);
   empty(d);
   kugel__free(NULL, d->parts);
+  kugel__free(NULL, d->idle);
   pthread_mutex_destroy(&d->parts_lock);
 }
