@@ -157,6 +157,7 @@ struct kugel__device {
   kugel_queue queue; /* the device's own */
   kugel_device_info info;
   char identity[512];  /* device, driver and compiler: what compiled code depends on */
+  bool miscompiles;    /* PoCL 5: some kernels, whose plans refuse it; none is chosen by measurement */
   bool keeps_programs; /* its driver keeps compiled programs on disk, and compiles again to hand one out */
   void *modules;       /* of the layer above: compiled kernels of this device, */
   void (*modules_free)(void *cache);    /* let go before the device is closed */

@@ -55,6 +55,11 @@ kugel_status kugel__stencil_gpu_create(kugel_stencil *p)
       p->single || g->dev->info.fp64, KUGEL_ENOTSUP,
       "%s has no double precision: use precision KUGEL_PRECISION_F32 or a context with device \"cpu\"",
       g->dev->info.name);
+  KUGEL_CHECK(
+      !g->dev->miscompiles, KUGEL_ENOTSUP,
+      "%s: PoCL 5 compiles kernels of stencils to wrong code: install PoCL 6.0 or later, or use device "
+      "\"cpu\"",
+      g->dev->info.name);
   KUGEL_TRY(make_kernels(p));
   return move_coefficients(p);
 }

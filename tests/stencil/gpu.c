@@ -139,7 +139,7 @@ int main(void)
 {
   kugel_device_info info;
   for (int i = 0; every_device(&i, true, &info);) {
-    kugel_ctx *ctx = every_context(&info);
+    kugel_ctx *ctx = every_sound_context(&info);
     if (!ctx)
       continue;
     CASE(every_title(&info, "waves are eigenvectors")) waves(ctx);

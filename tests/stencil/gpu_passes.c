@@ -152,7 +152,7 @@ int main(void)
 {
   kugel_device_info info;
   for (int i = 0; every_device(&i, true, &info);) {
-    kugel_ctx *ctx = every_context(&info);
+    kugel_ctx *ctx = every_sound_context(&info);
     if (!ctx)
       continue;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++)

@@ -149,6 +149,7 @@ static kugel_status opencl_open(int id, void *native, kugel__device **out)
   d->offset_align = (size_t)kugel__max(1, (int64_t)number(d->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4) / 8);
   snprintf(dev->identity, sizeof dev->identity, "opencl %s, %s, %s", dev->info.description, dev->info.driver,
            dev->info.compiler);
+  dev->miscompiles = strstr(dev->info.driver, "Portable Computing Language, driver 5.") != NULL;
   d->holds = !strncmp(dev->info.driver, "NVIDIA", 6);
   dev->keeps_programs = !strncmp(dev->info.driver, pocl_name, sizeof pocl_name - 1);
   *out = dev;

@@ -91,7 +91,7 @@ static kugel_status make_gpu(kugel_fft *p, const kugel__bundle *from)
   d.dd = kugel__is_dd(p);
   d.hooks = p->hooks.any;
   d.modulus = p->opts.modulus;
-  d.measure = p->opts.effort == KUGEL_FFT_MEASURE;
+  d.measure = p->opts.effort == KUGEL_FFT_MEASURE && !kugel__ctx_device(p->ctx)->miscompiles;
   for (int i = 0; i < p->naxes; i++) {
     for (int k = 0; k < 4; k++)
       d.factor[k / 2][k % 2][i] = p->hooks.factor[k / 2][k % 2][p->axes[i]];

@@ -175,6 +175,10 @@ int main(void)
   }
   kugel_device_info info;
   for (int i = 0; every_device(&i, true, &info);) {
+    if (every_miscompiles(&info)) { /* which measures nothing */
+      CASE(every_title(&info, "every choice is right")) SKIP("PoCL 5");
+      continue;
+    }
     every_hold(&info, true);
     CASE(every_title(&info, "every choice is right"))
     {
