@@ -102,8 +102,12 @@ def test_engine_connection():
         np.testing.assert_allclose(p.analysis(maps[0]), alm, atol=1e-12)
     again = pickle.loads(pickle.dumps(plans[0]))
     assert np.array_equal(again.synthesis(alm), maps[0])
-    with pytest.raises(NotImplementedError, match="SCALAR alone"):
-        kugel.SHT(grid, 40, spin=2, engine="connection")
+    spins = [kugel.SHT(grid, 40, spin=2, engine=e) for e in ("connection", "recurrence")]
+    pair = rng.standard_normal((2, plans[0].nalm, 2)).view(complex)[..., 0]
+    pair[:, :41] = pair[:, :41].real
+    np.testing.assert_allclose(*(p.synthesis(pair) for p in spins), atol=1e-12)
+    with pytest.raises(NotImplementedError, match="spin"):
+        kugel.SHT(grid, 40, spin=33, engine="connection")
     with pytest.raises(ValueError, match="engine"):
         kugel.SHT(grid, 40, engine="fast")
 
