@@ -309,3 +309,26 @@ class Rotator:
             turned = (out[-2] + 1j * out[-1]) * np.exp(2j * self.angle_ref(*back))
             out[-2], out[-1] = turned.real, turned.imag
         return out[0] if single else out
+
+    def rotate_map_points(self, m: npt.ArrayLike, nside: int | None = None, lmax: int | None = None, iter: int = 3,
+                          tolerance: float | None = None, device: str | None = None) -> Any:
+        """Rotated maps, by the harmonic sums of the map at the turned pixel centres: no coefficients are rotated, so that the cost does
+        not grow as lmax^3, and nside may be another one. Equals rotate_map_alms to the tolerance.
+
+        m:      a map, or three as T, Q, U
+        nside:  of the result; that of m unless given
+        lmax, iter, tolerance, device: as kugel.points.interpolate has them
+        Returns [12 nside^2] or [3, 12 nside^2]. Cost: one analysis and one synthesis, besides 12 nside^2 sums at points.
+        """
+        from .pixelfunc import nside2npix, pix2ang
+        from .points import interpolate
+
+        nside = get_nside(m) if nside is None else nside
+        back = self.I(*pix2ang(nside, np.arange(nside2npix(nside))))
+        out = np.asarray(interpolate(m, *back, lmax=lmax, iter=iter, tolerance=tolerance, device=device))
+        if out.ndim == 2:
+            if len(out) != 3:
+                raise ValueError(f"m has {len(out)} maps, must be one, or three as T, Q, U")
+            turned = (out[1] + 1j * out[2]) * np.exp(2j * self.angle_ref(*back))
+            out[1], out[2] = turned.real, turned.imag
+        return out

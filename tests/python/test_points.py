@@ -274,3 +274,23 @@ def test_lens_adjoint():
     assert kugel.points.Lens(None, lmax, theta=[[0.1, 0.2]], phi=0, deflection=np.zeros((2, 1, 1))).synthesis(alm[0]).shape == (1, 2)
     with pytest.raises(ValueError, match="give nside or"):
         kugel.points.Lens(potential, lmax)
+
+
+@pytest.mark.parametrize("maps", [1, 3])
+def test_rotation_by_sums_at_points(maps):
+    """Against the rotation of coefficients, of a field whose analysis is exact, to another nside too."""
+    rng, lmax = np.random.default_rng(8), 20
+    alm = rng.standard_normal((maps, kugel.Alm.getsize(lmax), 2)).view(complex)[..., 0]
+    alm[:, :lmax + 1] = alm[:, :lmax + 1].real
+    if maps == 3:
+        l, _ = kugel.Alm.getlm(lmax)
+        alm[1:, l < 2] = 0
+    alm = alm if maps == 3 else alm[0]
+    rotation = kugel.Rotator(rot=(40, -25, 70))
+    sky = kugel.alm2map(alm, 32, lmax=lmax)
+    turned = rotation.rotate_alm(alm.copy(), lmax=lmax)
+    for nside in 32, 16:
+        got = rotation.rotate_map_points(sky, nside=nside, lmax=lmax, iter=8, tolerance=1e-11)
+        np.testing.assert_allclose(got, kugel.alm2map(turned, nside, lmax=lmax), atol=1e-9 * np.abs(sky).max())
+    with pytest.raises(ValueError, match="2 maps"):
+        rotation.rotate_map_points(np.zeros((2, 12)))
