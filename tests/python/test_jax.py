@@ -248,3 +248,19 @@ def test_ball():
         ball.analysis(f + 0j)
     with pytest.raises(ValueError, match="operator is"):
         ball.apply("rot", c)
+
+
+def test_a_program_may_end_with_work_that_is_queued():
+    """It ended never: JAX waited for a computation that waited for the interpreter."""
+    import subprocess
+    import sys
+    text = """import jax, kugel
+jax.config.update("jax_enable_x64", True)
+sht = kugel.jax.SHT(64, lmax=128)
+step = jax.jit(lambda alm: alm - sht.analysis(sht.synthesis(alm)))
+alm = jax.numpy.ones(sht.nalm, complex)
+for i in range(30):
+    alm = step(alm)
+"""
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-c", text], timeout=120).returncode == 0

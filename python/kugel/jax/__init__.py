@@ -10,6 +10,10 @@ without waiting). Shapes are those of kugel.SHT; every leading axis is a batch. 
 jax_enable_x64. Pixels are taken as they are: fill or mask UNSEEN first. Derivatives with respect to a_lm follow JAX's
 convention for complex numbers: a gradient is the conjugate of the direction of steepest ascent.
 """
+import atexit
+
+import jax as _jax
+
 from . import fft, nufft, stencil
 from .ball import Ball
 from .fft import convolve, correlate
@@ -20,3 +24,13 @@ from .sht import SHT
 
 __all__ = ["Ball", "Lens", "SHT", "Radial", "Regrid", "Reorder", "alm2map", "map2alm", "smoothing", "almxfl", "gauss_beam", "fft", "nufft", "stencil",
            "convolve", "correlate"]
+
+
+@atexit.register
+def _finish() -> None:
+    """Waits for what is queued: a program that ends without reading its last result would wait for a computation that waits for Python."""
+    for array in _jax.live_arrays():
+        try:
+            array.block_until_ready()
+        except Exception:  # deleted, donated or failed: nothing is left to wait for
+            pass
