@@ -46,6 +46,37 @@ static inline vf64 v_set(double x)
 {
   return x - (vf64){0};
 }
+/* a b + c, rounded once where the instruction set does that, and the same way in every loop, whatever the compiler contracts: for
+ * sums whose bits must not depend on the loop they go through. Files that use it are compiled with -ffp-contract=off, or use it
+ * wherever a product is added to something. */
+static inline vf64 v_muladd(vf64 a, vf64 b, vf64 c)
+{
+#if defined(KUGEL_ISA_AVX512)
+  return (vf64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+#elif defined(KUGEL_ISA_AVX2)
+  return (vf64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  for (int i = 0; i < VLEN; i++)
+    a[i] = __builtin_fma(a[i], b[i], c[i]);
+  return a;
+#else
+  return a * b + c;
+#endif
+}
+static inline vf32 v_muladd_f32(vf32 a, vf32 b, vf32 c)
+{
+#if defined(KUGEL_ISA_AVX512)
+  return (vf32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(KUGEL_ISA_AVX2)
+  return (vf32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  for (int i = 0; i < 2 * VLEN; i++)
+    a[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return a;
+#else
+  return a * b + c;
+#endif
+}
 static inline vf64 v_select(vi64 mask, vf64 yes, vf64 no) /* mask lanes are 0 or -1 */
 {
   return (vf64)(((vi64)yes & mask) | ((vi64)no & ~mask));

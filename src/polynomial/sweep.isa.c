@@ -14,21 +14,9 @@ enum { KUGEL__SWEEP_STEPS = 8 };
 enum { KUGEL__SWEEP_STEPS = 4 };
 #endif
 
-/* a b + c with one rounding where the instruction set has it, and the same in every loop: results do not depend on which
- * loop a step goes through. */
 static inline vf64 fma_d(vf64 a, vf64 b, vf64 c)
 {
-#if defined(KUGEL_ISA_AVX512)
-  return (vf64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
-#elif defined(KUGEL_ISA_AVX2)
-  return (vf64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
-#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  for (int i = 0; i < VLEN; i++)
-    a[i] = __builtin_fma(a[i], b[i], c[i]);
-  return a;
-#else
-  return a * b + c;
-#endif
+  return v_muladd(a, b, c);
 }
 /* c - a b, which spares the broadcast of -a */
 static inline vf64 fnma_d(vf64 a, vf64 b, vf64 c)
@@ -43,17 +31,7 @@ static inline vf64 fnma_d(vf64 a, vf64 b, vf64 c)
 }
 static inline vf32 fma_s(vf32 a, vf32 b, vf32 c)
 {
-#if defined(KUGEL_ISA_AVX512)
-  return (vf32)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(KUGEL_ISA_AVX2)
-  return (vf32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  for (int i = 0; i < 2 * VLEN; i++)
-    a[i] = __builtin_fmaf(a[i], b[i], c[i]);
-  return a;
-#else
-  return a * b + c;
-#endif
+  return v_muladd_f32(a, b, c);
 }
 static inline vf32 fnma_s(vf32 a, vf32 b, vf32 c)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loops of stencil/rows.isa.c. No include guard: included once a kind of number. */
+/* The loops of stencil/rows.isa.c. No include guard: included once per kind of number. Compiled without contraction: where a node
+ * lies in its row decides on its loop, and must not change a bit. */
 
 static inline VECTOR NAME(load)(const REAL *p)
 {
@@ -8,7 +9,7 @@ static inline VECTOR NAME(load)(const REAL *p)
   return v;
 }
 
-/* The first `count` numbers, zeros behind them: by way of memory, since a compiler that sees single lanes contracts otherwise. */
+/* The first `count` numbers, zeros behind them. */
 static inline VECTOR NAME(load_part)(const REAL *p, int64_t count)
 {
   VECTOR v = {0};
@@ -28,7 +29,7 @@ static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stenci
     VECTOR v = NAME(load_part)((const REAL *)t->from[k] + x, count);
     if (each)
       v *= NAME(load_part)((const REAL *)t->each[k] + x, count);
-    sum = v * w + sum;
+    sum = MULADD(v, w - (VECTOR){0}, sum);
   }
   if (t->post)
     sum *= NAME(load_part)((const REAL *)t->post + x, count);
@@ -48,7 +49,7 @@ static inline __attribute__((always_inline)) void NAME(block)(const kugel__stenc
       VECTOR v = NAME(load)(from + i * LANES);
       if (each)
         v *= NAME(load)((const REAL *)t->each[k] + x + i * LANES);
-      sum[i] = v * w + sum[i];
+      sum[i] = MULADD(v, w - (VECTOR){0}, sum[i]);
     }
   }
   for (int i = 0; i < wide; i++) {

@@ -112,6 +112,25 @@ int main(void)
       check(&b, &l, &l);
     }
   }
+  CASE("what else measurement may take")
+  {
+    for (int64_t n = 30; n <= 41; n++) {
+      static kugel__gpu_chain first, list[4];
+      kugel__block others[4];
+      kugel__line line = kugel__line_of(KUGEL_FFT_C2C, false, n);
+      CHECK_OK(kugel__gpu_chain_plan(&first, &line, KUGEL__F64, true, 1 << 16, false));
+      int chains = kugel__gpu_chain_others(&first, KUGEL__F64, true, 1 << 16, 4, list),
+          blocks = kugel__block_others(&first.pass[0].block, 1 << 16, 4, others);
+      CHECK(first.passes == 1 && blocks > 0);
+      for (int i = 0; i < chains + blocks; i++) {
+        const kugel__block *b = i < chains ? &list[i].pass[0].block : &others[i - chains];
+        for (int64_t count = 1; count <= 2 * b->group + 1; count += b->group) {
+          layout l = lines(n, count);
+          check(b, &l, &l);
+        }
+      }
+    }
+  }
   CASE("a large prime within a block")
   {
     static const int shape[][8] = {
