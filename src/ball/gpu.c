@@ -170,12 +170,13 @@ static kugel_status one_field(const kugel__ball_call *c, int64_t index, const ku
   const kugel_ball *p = c->p;
   struct kugel__ball_gpu *g = p->gpu;
   size_t pair = 2 * p->word,
-         rows = (size_t)kugel__round_up((int64_t)((size_t)(c->components * p->nlm * p->nr) * pair), 256),
-         maps = c->kind == KUGEL_BALL_SPIN ? (size_t)(3 * p->nr * p->npix) * p->word : 0,
+         rows = (size_t)kugel__round_up((int64_t)((size_t)(c->components * p->nlm * p->nr) * pair),
+                                        512), /* as far as drivers of OpenCL want */
+      maps = c->kind == KUGEL_BALL_SPIN ? (size_t)(3 * p->nr * p->npix) * p->word : 0,
          of_coeffs = (size_t)(c->components * p->nlm * p->n) * pair,
          of_values = (size_t)(c->components * p->nr * p->npix) * (maps ? pair : p->word);
   kugel__loan loans[2] = {{.host = NULL}, {.host = NULL}}; /* of coeffs, of values */
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   kugel_status s =
       lend(c, coeffs, index, of_coeffs, c->to_grid ? KUGEL__READ : KUGEL__WRITE, queue, &loans[0]);
   s = s ? s : lend(c, values, index, of_values, c->to_grid ? KUGEL__WRITE : KUGEL__READ, queue, &loans[1]);
@@ -190,7 +191,7 @@ static kugel_status one_field(const kugel__ball_call *c, int64_t index, const ku
     s = stages(&f);
     if (s)
       g->device->ops->wait(queue); /* nothing may still use the arrays */
-    kugel__gpu_work_give(g->device, &g->work, &hold);
+    kugel__gpu_work_give(g->device, &hold);
   }
   *there = !loans[0].host && !loans[1].host;
   return kugel__lend_end(2, loans, queue, s);

@@ -167,7 +167,7 @@ kugel_status kugel__ball_gpu_spectrum(const kugel_ball *p, int components, kugel
   struct kugel__ball_gpu *g = p->gpu;
   size_t bytes = even[0] ? (size_t)(p->nlm * (p->nr + p->n)) * 2 * p->word : 0;
   kugel_queue *q;
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   kugel__loan loans[2] = {{.host = NULL}, {.host = NULL}};
   KUGEL_TRY(kugel__queue_of(g->device, queue, &q));
   KUGEL_TRY(make(p));
@@ -186,7 +186,7 @@ kugel_status kugel__ball_gpu_spectrum(const kugel_ball *p, int components, kugel
     s = all(&c, batch, q);
     kugel_status waited = g->device->ops->wait(q); /* the transforms in `even` end with the call */
     s = s ? s : waited;
-    kugel__gpu_work_give(g->device, &g->work, &hold);
+    kugel__gpu_work_give(g->device, &hold);
   }
   return kugel__lend_end(2, loans, q, s);
 }
@@ -223,7 +223,7 @@ kugel_status kugel__ball_gpu_profiles(const kugel__ball_call *c, int64_t batch, 
   struct kugel__ball_gpu *g = p->gpu;
   size_t rows = (size_t)(c->components * p->nlm) * 2 * p->word;
   kugel_queue *q;
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   kugel__loan loans[2] = {{.host = NULL}, {.host = NULL}};
   KUGEL_TRY(kugel__queue_of(g->device, queue, &q));
   KUGEL_TRY(make(p));
@@ -238,6 +238,6 @@ kugel_status kugel__ball_gpu_profiles(const kugel__ball_call *c, int64_t batch, 
     s = field_profiles(c, a, b, hold.memory, q);
   }
   kugel_status waited = g->device->ops->wait(q); /* nothing may still use the arrays */
-  kugel__gpu_work_give(g->device, &g->work, &hold);
+  kugel__gpu_work_give(g->device, &hold);
   return kugel__lend_end(2, loans, q, s ? s : waited);
 }

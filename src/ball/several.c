@@ -116,7 +116,7 @@ void kugel__ball_share_place(const kugel_ball *p, share *e, int components)
                                         [KUGEL__SHARE_VALUES] = n * e->count * p->npix * pair,
                                         [KUGEL__SHARE_MAPS] = (n - 1) * e->count * p->npix * pair};
   for (int i = 0; i < KUGEL__SHARE_BLOCKS; i++)
-    e->at[i + 1] = e->at[i] + (size_t)kugel__round_up(bytes[i], 256);
+    e->at[i + 1] = e->at[i] + (size_t)kugel__round_up(bytes[i], 512);
 }
 
 static kugel_status make_share(const kugel_ball *p, share *e, const double *radii, const kugel_grid *sphere)

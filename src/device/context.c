@@ -56,6 +56,10 @@ static kugel_status open_devices(kugel_ctx *ctx, const char *text, void *native)
   if (ctx->device.type == KUGEL_CPU)
     return KUGEL_OK;
   KUGEL_TRY(kugel__device_open(ctx->device.type, ctx->device.id, native, &ctx->opened));
+  KUGEL_CHECK(!list || !ctx->opened->miscompiles, KUGEL_ENOTSUP,
+              "device is \"%s\" and more: PoCL 5 may end a process that has several contexts of its devices: "
+              "use one device, or install PoCL 6.0 or later",
+              text);
   return list ? open_peers(ctx, ctx->opened->ops->name, list + 1) : KUGEL_OK;
 }
 

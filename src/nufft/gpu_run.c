@@ -287,7 +287,7 @@ static kugel_status run(call *c, const batch *b)
     at += (size_t)(c->vectors * each[i] * number);
   }
   kugel_status s = all_vectors(c, b);
-  kugel__gpu_work_give(c->g->dev, &c->g->work, &hold);
+  kugel__gpu_work_give(c->g->dev, &hold);
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "core/environment.h"
 #include "polynomial/gpu.h"
 
 enum { ALIGN = 64 /* reals of a line */ };
@@ -13,10 +14,12 @@ static kugel_status make_kernels(kugel__poly_gpu *g)
   char defines[256], of_product[96];
   bool cuda = g->device->ops->type == KUGEL_CUDA;
   kugel__poly_shape h = g->shape;
-  const kugel__product_shape square = {64, 2, 0},
-                             tall = {128, 3, !g->single && g->device->info.compute_capability >= 80};
+  const kugel__product_shape square = {64, 2, 0};
+  kugel__product_shape tall = {128, 3, !g->single && g->device->info.compute_capability >= 80};
   bool room = kugel__product_shared(&tall, g->word) <= (int64_t)g->device->info.shared_bytes;
-  g->product_shape = cuda && room ? tall : square;
+  const bool forced = kugel__env_number("KUGEL_POLYNOMIAL_TENSOR", 0, 0, 1) == 0;
+  tall.mma = tall.mma && !forced;
+  g->product_shape = (cuda || forced) && room ? tall : square;
   snprintf(of_product, sizeof of_product,
            "#define REAL_BITS %d\n#define MMA %d\n#define ROWS %d\n#define STAGES %d\n", g->single ? 32 : 64,
            g->product_shape.mma, g->product_shape.rows, g->product_shape.stages);

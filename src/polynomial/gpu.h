@@ -3,7 +3,8 @@
  *
  *   TILES     reads lanes (of the caller's array or the work array) into their lines of the work array, runs row stages there,
  *             bands and chains of rotations, and writes them (kernels/tiles.cl)
- *   PRODUCTS  tables times lines of the work array (kernels/product.cl); doubles on CUDA by the tensor cores
+ *   PRODUCTS  tables times lines of the work array or of the caller's arrays (kernels/product.cl); doubles on CUDA by the tensor
+ *             cores
  *   WAVES     cosine and sine transforms of lines of the work array, in place, by the FFT generator
  *
  * The work array is [1 or 2 planes][lanes][line] reals; lanes of one system (its parts in all batches) follow each other, systems
@@ -49,8 +50,8 @@ typedef struct kugel__product_shape {
 /* Shared memory of a block of products that a launch gives. */
 static inline int64_t kugel__product_shared(const kugel__product_shape *s, size_t word)
 {
-  const int64_t pitch = s->mma ? 20 : 17, by_rows = s->rows * pitch, by_columns = 16 * ((int64_t)s->rows + 4);
-  return s->stages * (KUGEL__POLY_SIDE * pitch + (by_rows > by_columns ? by_rows : by_columns)) *
+  const int64_t pitch = s->mma ? 20 : 18, by_rows = s->rows * pitch, by_columns = 16 * ((int64_t)s->rows + 4);
+  return s->stages * (16 * (KUGEL__POLY_SIDE + 4) + (by_rows > by_columns ? by_rows : by_columns)) *
          (int64_t)word;
 }
 
@@ -87,7 +88,8 @@ typedef struct kugel__tile_op {
 
 typedef struct kugel__table_job {
   int64_t before, systems, base, rows, columns, table, row, column, upper, take_at, take_step;
-  int64_t put_base, put_rows, put_at, put_step, add, from, to, first;
+  int64_t put_base, put_rows, put_at, put_step, add, from, to, first, system;
+  int64_t scale; /* a real of the plan's precision; kugel__poly_product fills it */
 } kugel__table_job;
 
 typedef struct kugel__tile_side {
@@ -102,8 +104,9 @@ typedef struct kugel__tiles_args {
 } kugel__tiles_args;
 
 typedef struct kugel__product_args {
+  kugel__tile_side in, out;
   int64_t line, plane, per;
-  int32_t jobs, pad;
+  int32_t jobs, parts, rows, wide;
 } kugel__product_args;
 
 typedef enum kugel__poly_kind { KUGEL__POLY_TILES, KUGEL__POLY_PRODUCTS, KUGEL__POLY_WAVES } kugel__poly_kind;
@@ -126,8 +129,8 @@ typedef struct kugel__poly_list {
   kugel__poly_launch launch[KUGEL__POLY_LAUNCHES];
   size_t ops, numbers; /* bytes of the memory */
   int64_t systems;     /* that the work array holds */
-  int planes;          /* 2 where there are PRODUCTS */
-  void *memory;        /* on the device: jobs, ops, numbers */
+  int planes; /* of the work array: 2 where PRODUCTS read and write it, 0 where all is in the caller's arrays */
+  void *memory; /* on the device: jobs, ops, numbers */
 } kugel__poly_list;
 
 typedef struct kugel__poly_waves {
@@ -208,7 +211,8 @@ int64_t kugel__poly_numbers(kugel__poly_text *t, const void *numbers, int64_t n)
 void kugel__poly_op(kugel__poly_text *t, kugel__tile_op op);
 int64_t kugel__poly_ops(const kugel__poly_text *t); /* so far */
 void kugel__poly_tile(kugel__poly_text *t, kugel__tile_job job);
-void kugel__poly_product(kugel__poly_text *t, kugel__table_job job);
+/* scale: of all results. */
+void kugel__poly_product(kugel__poly_text *t, kugel__table_job job, double scale);
 /* Ends a launch of the jobs since the last one; none: no launch. */
 void kugel__poly_end_tiles(kugel__poly_text *t, bool from_caller, bool to_caller);
 void kugel__poly_end_products(kugel__poly_text *t);

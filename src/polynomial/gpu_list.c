@@ -60,8 +60,9 @@ void kugel__poly_tile(kugel__poly_text *t, kugel__tile_job job)
   append(t, JOBS, &job, sizeof job);
 }
 
-void kugel__poly_product(kugel__poly_text *t, kugel__table_job job)
+void kugel__poly_product(kugel__poly_text *t, kugel__table_job job, double scale)
 {
+  kugel__numbers_store(t->g->single, &scale, 1, &job.scale);
   append(t, JOBS, &job, sizeof job);
 }
 
@@ -92,6 +93,7 @@ void kugel__poly_end_tiles(kugel__poly_text *t, bool from_caller, bool to_caller
 {
   if (!t->used[JOBS])
     return;
+  t->list->planes = t->list->planes ? t->list->planes : 1;
   kugel__poly_launch *l = add(t, KUGEL__POLY_TILES);
   kugel__tile_job *job = (kugel__tile_job *)(void *)t->bytes[JOBS];
   for (size_t i = 0; l && i < t->used[JOBS] / sizeof *job; i++) {
@@ -108,12 +110,15 @@ void kugel__poly_end_products(kugel__poly_text *t)
   if (!t->used[JOBS])
     return;
   kugel__poly_launch *l = add(t, KUGEL__POLY_PRODUCTS);
-  t->list->planes = 2;
   kugel__table_job *job = (kugel__table_job *)(void *)t->bytes[JOBS];
   for (size_t i = 0; l && i < t->used[JOBS] / sizeof *job; i++) {
     job[i].before = l->systems;
     l->systems += job[i].systems;
     l->rows = kugel__max(l->rows, job[i].put_rows);
+    l->from_caller = l->from_caller || job[i].from < 0;
+    l->to_caller = l->to_caller || job[i].to < 0;
+    if (job[i].from >= 0 || job[i].to >= 0)
+      t->list->planes = 2;
   }
   end(t, l, sizeof *job);
 }
@@ -181,7 +186,6 @@ static kugel_status make_list(kugel__poly_gpu *g, int key, int64_t systems, kuge
   KUGEL_CHECK(l, KUGEL_ENOMEM, "no memory for a list of launches");
   l->key = key;
   l->systems = systems;
-  l->planes = 1;
   kugel__poly_text t = {.g = g, .list = l};
   make(of, key, &t);
   kugel_status s = t.status ? t.status : upload(&t);

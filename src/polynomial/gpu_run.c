@@ -67,22 +67,47 @@ static kugel_status run_tiles(const call *c, const kugel__poly_launch *l)
   return kugel__launch(g->device, g->tiles, &grid, 8, args, c->queue);
 }
 
+/* Whether elements are complex numbers side by side, which kernels move as a whole: their addresses are multiples of their size.
+ * Buffers of OpenCL begin so. */
+static bool in_pairs(const call *c, const kugel__tile_side *s, kugel__mem mem)
+{
+  bool even = c->from->parts == 2 && s->element == 2 && s->at % 2 == 0 && s->system % 2 == 0;
+  for (int i = 0; i < s->lead; i++)
+    even = even && s->stride[i] % 2 == 0;
+  return even && (c->g->device->ops->type != KUGEL_CUDA || (uintptr_t)mem.base % (2 * c->g->word) == 0);
+}
+
 static kugel_status run_products(const call *c, const kugel__poly_launch *l)
 {
   const kugel__poly_gpu *g = c->g;
-  kugel__product_args t = {.line = g->line, .plane = c->plane, .per = c->per, .jobs = (int32_t)l->jobs};
+  kugel__product_args t = {.line = g->line,
+                           .plane = c->plane,
+                           .per = c->per,
+                           .jobs = (int32_t)l->jobs,
+                           .parts = c->from->parts,
+                           .rows = (int32_t)((l->rows + g->product_shape.rows - 1) / g->product_shape.rows)};
   kugel__mem jobs = {c->list->memory, l->at}, tables = {g->tables, 0};
-  int64_t blocks = l->systems * c->per / KUGEL__POLY_SIDE + l->jobs,
-          rows = (l->rows + g->product_shape.rows - 1) / g->product_shape.rows;
-  KUGEL_CHECK(blocks < (int64_t)1 << 31 && rows < 1 << 16, KUGEL_EINVAL,
-              "%lld x %lld tiles are more than a call takes: call in parts", (long long)blocks,
-              (long long)rows);
-  kugel__grid grid = {.blocks = {(uint32_t)blocks, (uint32_t)rows},
+  kugel__mem work = c->work.base ? c->work : tables, in = work,
+             out = work; /* what is not used is some memory */
+  if (l->from_caller) {
+    KUGEL_TRY(side_of(c->from, "in", &c->loans[1], &t.in));
+    in = (kugel__mem){c->loans[1].mem.base, 0};
+    t.wide |= in_pairs(c, &t.in, in) ? 1 : 0;
+  }
+  if (l->to_caller) {
+    KUGEL_TRY(side_of(c->to, "out", &c->loans[0], &t.out));
+    out = (kugel__mem){c->loans[0].mem.base, 0};
+    t.wide |= in_pairs(c, &t.out, out) ? 2 : 0;
+  }
+  int64_t blocks = (l->systems * c->per / KUGEL__POLY_SIDE + l->jobs) * t.rows;
+  KUGEL_CHECK(blocks < (int64_t)1 << 31, KUGEL_EINVAL, "%lld tiles are more than a call takes: call in parts",
+              (long long)blocks);
+  kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {256},
                       .shared = (size_t)kugel__product_shared(&g->product_shape, g->word)};
-  kugel__arg args[] = {KUGEL__MEM_ARG(c->work), KUGEL__MEM_ARG(tables), KUGEL__MEM_ARG(jobs),
-                       KUGEL__VALUE_ARG(t)};
-  return kugel__launch(g->device, g->product, &grid, 4, args, c->queue);
+  kugel__arg args[] = {KUGEL__MEM_ARG(work),   KUGEL__MEM_ARG(in),   KUGEL__MEM_ARG(out),
+                       KUGEL__MEM_ARG(tables), KUGEL__MEM_ARG(jobs), KUGEL__VALUE_ARG(t)};
+  return kugel__launch(g->device, g->product, &grid, 6, args, c->queue);
 }
 
 static kugel_status run_waves(const call *c, const kugel__poly_launch *l)
@@ -119,7 +144,7 @@ static kugel_status with_work(call *c)
   KUGEL_TRY(kugel__gpu_work_take(g->device, &g->work, bytes, c->queue, &hold));
   c->work = (kugel__mem){hold.memory, 0};
   kugel_status s = run_all(c);
-  kugel__gpu_work_give(g->device, &g->work, &hold);
+  kugel__gpu_work_give(g->device, &hold);
   return s;
 }
 

@@ -172,16 +172,20 @@ static int add_tile(const job *j, block *b, int round)
   return end;
 }
 
-static void add_product(const job *j, block *b, const kugel__tile_stage *s, bool transposed)
+/* A table that is all there is before or behind it reads or writes the caller's array itself. */
+static void add_product(const job *j, block *b, const kugel__tile_stage *s, bool transposed, int round)
 {
   kugel__matrix m = s->matrix;
   int64_t at = kugel__poly_find(j->text->g, m.a);
+  bool first = !round && !b->at, last = b->at + 1 == b->program.stages;
   if (transposed)
     m = (kugel__matrix){m.a, m.columns, m.rows, m.column, m.row, m.lower, m.upper};
   kugel__poly_product(j->text, (kugel__table_job){.systems = j->p->blocks.multiplicity[b->index],
                                                   .base = b->base,
                                                   .put_base = b->base,
-                                                  .put_rows = m.rows,
+                                                  .put_rows = !last        ? m.rows
+                                                              : j->to_grid ? j->p->nr
+                                                                           : j->p->n,
                                                   .take_step = 1,
                                                   .rows = m.rows,
                                                   .columns = m.columns,
@@ -192,9 +196,12 @@ static void add_product(const job *j, block *b, const kugel__tile_stage *s, bool
                                                            : m.lower ? -1
                                                                      : 0,
                                                   .put_step = 1,
-                                                  .to = 1});
+                                                  .from = first ? -1 : 0,
+                                                  .to = last ? -1 : 1,
+                                                  .system = j->p->blocks.first[b->index]});
   b->plane = 1;
   b->rows = m.rows;
+  b->done = last;
 }
 
 static void add_round_of_waves(const job *j, int round)
@@ -228,6 +235,9 @@ static void add_round(const job *j, int round)
       if (b->done)
         continue;
       bool transposed, ends = true;
+      if (!round && b->program.out && b->program.stages &&
+          stage(j, b, 0, &transposed)->kind == KUGEL__STAGE_MATRIX)
+        continue;
       for (int k = b->at; k < b->program.stages && b->program.out; k++)
         ends = ends && !cuts(stage(j, b, k, &transposed));
       if (ends == (last == 1))
@@ -244,7 +254,7 @@ static void add_round(const job *j, int round)
       continue;
     const kugel__tile_stage *s = stage(j, b, b->at, &transposed);
     if (s->kind == KUGEL__STAGE_MATRIX)
-      add_product(j, b, s, transposed);
+      add_product(j, b, s, transposed, round);
   }
   kugel__poly_end_products(t);
   add_round_of_waves(j, round);

@@ -100,7 +100,7 @@ kugel_status kugel__stencil_gpu_adi(const kugel__stencil_gpu_march *m, kugel__st
   struct kugel__stencil_gpu *g = m->p->gpu;
   const size_t word = m->p->single ? 4 : 8, whole = (size_t)kugel__round_up(m->size * (int64_t)word, 512),
                field = (size_t)kugel__round_up(m->p->nodes * (int64_t)word, 512);
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   adi a = {.host = {.p = m->p}};
   kugel_status s = make(m, &a);
   if (!s)
@@ -110,7 +110,7 @@ kugel_status kugel__stencil_gpu_adi(const kugel__stencil_gpu_march *m, kugel__st
                            {{hold.memory, 0}, (int64_t)(whole / word)},
                            {{hold.memory, 0}, (int64_t)((whole + field) / word)}};
     s = run(m, &a, &state, room);
-    kugel__gpu_work_give(g->dev, &g->work, &hold);
+    kugel__gpu_work_give(g->dev, &hold);
   }
   const kugel_status done = g->dev->ops->wait(m->queue); // what the queue uses is freed below
   clear(&a);

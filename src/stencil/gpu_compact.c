@@ -101,7 +101,7 @@ static kugel_status run(const kugel_stencil *p, bool transposed, use u, int64_t 
 {
   struct kugel__stencil_gpu *g = p->gpu;
   const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(p->nodes * (int64_t)word, 512);
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   KUGEL_TRY(kugel__gpu_work_take(g->dev, &g->field, 3 * bytes, queue, &hold));
   const kugel__stencil_level room[3] = {{{hold.memory, 0}, 0},
                                         {{hold.memory, 0}, (int64_t)(bytes / word)},
@@ -113,7 +113,7 @@ static kugel_status run(const kugel_stencil *p, bool transposed, use u, int64_t 
     u.in.at += p->side[transposed].sources * p->nodes;
     u.out.at += p->side[transposed].targets * p->nodes;
   }
-  kugel__gpu_work_give(g->dev, &g->field, &hold);
+  kugel__gpu_work_give(g->dev, &hold);
   return s;
 }
 

@@ -253,7 +253,7 @@ kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel_
   const int64_t per_pass = own->shape && !own->shape->nested ? own->shape->stages : 1,
                 count = m->steps / per_pass;
   const size_t word = m->p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   *done = 0;
   if (!own->shape || !count)
     return KUGEL_OK;
@@ -268,7 +268,7 @@ kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel_
     room[i] = (level){{hold.memory, 0}, i * (int64_t)(bytes / word)};
   const state from = {before, now}, to = {own->shape->nested ? before : room[1], room[0]};
   s = passes(m, own, from, to, room + 1, count);
-  kugel__gpu_work_give(g->dev, &g->work, &hold);
+  kugel__gpu_work_give(g->dev, &hold);
   *done = count * per_pass;
   return s;
 }

@@ -72,7 +72,7 @@ static kugel_status correct(const kugel_stencil *p, const kugel__stencil_solver 
 {
   struct kugel__stencil_gpu *g = p->gpu;
   const size_t word = p->single ? 4 : 8;
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   KUGEL_TRY(kugel__gpu_work_take(g->dev, &g->lines, (size_t)lines * word, queue, &hold));
   const int64_t ratio = (int64_t)(z_bytes(s) / word), divide = ratio + (int64_t)(line_bytes(s) / word);
   const int64_t args[8] = {s->n, lines, rows, s->each, x->at, 0, ratio, divide};
@@ -86,7 +86,7 @@ static kugel_status correct(const kugel_stencil *p, const kugel__stencil_solver 
     status =
         kugel__launch(g->dev, k ? g->correct : g->corrections,
                       &(kugel__grid){.blocks = {(uint32_t)blocks[k]}, .threads = {THREADS}}, 4, list, queue);
-  kugel__gpu_work_give(g->dev, &g->lines, &hold);
+  kugel__gpu_work_give(g->dev, &hold);
   return status;
 }
 

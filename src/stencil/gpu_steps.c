@@ -92,7 +92,7 @@ static kugel_status advance(const march *m, const kugel__loan *loan)
   const kugel_stencil *p = m->p;
   const level state = kugel__stencil_level_of(p, loan, 0);
   const size_t word = p->single ? 4 : 8, bytes = (size_t)kugel__round_up(m->size * (int64_t)word, 512);
-  kugel__gpu_hold hold = {NULL, false};
+  kugel__gpu_hold hold = {NULL, NULL};
   kugel__progress_stage(0, 1, "stencil");
   if (m->method == KUGEL_STENCIL_ADI)
     return kugel__stencil_gpu_adi(m, state);
@@ -105,7 +105,7 @@ static kugel_status advance(const march *m, const kugel__loan *loan)
   KUGEL_TRY(kugel__gpu_work_take(p->gpu->dev, &p->gpu->work, 2 * bytes, m->queue, &hold));
   const level room[2] = {{{hold.memory, 0}, 0}, {{hold.memory, 0}, (int64_t)(bytes / word)}};
   kugel_status s = runge_kutta(m, done, state, room);
-  kugel__gpu_work_give(p->gpu->dev, &p->gpu->work, &hold);
+  kugel__gpu_work_give(p->gpu->dev, &hold);
   return s;
 }
 

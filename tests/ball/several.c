@@ -158,7 +158,7 @@ int main(void)
 {
   kugel_device_info info;
   for (int index = 0; every_device(&index, true, &info);) {
-    if (!info.fp64)
+    if (!info.fp64 || (info.device.type == KUGEL_OPENCL && !every_several(&info)))
       continue;
     for (int devices = 2; devices <= 3; devices++) {
       kugel_ctx *ctx = NULL;

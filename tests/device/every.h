@@ -90,6 +90,22 @@ static inline bool every_device(int *index, bool kernels, kugel_device_info *inf
   return false;
 }
 
+/* PoCL 5, which compiles some kernels to wrong code: their plans refuse it. */
+static inline bool every_miscompiles(const kugel_device_info *info)
+{
+  return strstr(info->driver, "Portable Computing Language, driver 5.") != NULL;
+}
+
+static int every__whole = -1;
+/* Whether it is an OpenCL device that a context may have twice; the first such is remembered. */
+static inline bool every_several(const kugel_device_info *info)
+{
+  bool several = info->device.type == KUGEL_OPENCL && !every_miscompiles(info);
+  if (several && every__whole < 0)
+    every__whole = (int)info->device.id;
+  return several;
+}
+
 /* Fills twins ("0,1") with two OpenCL devices of one make, whose results have the same bits; `last` is of the caller. */
 static inline void every_twins(const kugel_device_info *info, kugel_device_info *last, char *twins)
 {
@@ -100,12 +116,23 @@ static inline void every_twins(const kugel_device_info *info, kugel_device_info 
     *last = *info;
 }
 
-/* "opencl:0,1", of twins that every_twins found, or one device twice. */
+/* "opencl:0,1", of twins that every_twins found, or one that every_several found twice. */
 static inline const char *every_pair(const char *twins)
 {
-  static char name[32];
-  snprintf(name, sizeof name, "opencl:%s", *twins ? twins : "0,0");
+  static char name[48];
+  if (*twins)
+    snprintf(name, sizeof name, "opencl:%s", twins);
+  else
+    snprintf(name, sizeof name, "opencl:%d,%d", every__whole, every__whole);
   return name;
+}
+
+/* "0,0,0" */
+static inline const char *every_thrice(void)
+{
+  static char ids[48];
+  snprintf(ids, sizeof ids, "%d,%d,%d", every__whole, every__whole, every__whole);
+  return ids;
 }
 
 /* Whether a test runs all of its variants on a device. On a CPU, where OpenCL's compiler takes a second per kernel, precisions
@@ -140,12 +167,6 @@ static inline kugel_ctx *every_context(const kugel_device_info *info)
   CASE(every_title(info, "opens"))
   CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info->name}, &ctx));
   return ctx;
-}
-
-/* PoCL 5, which compiles some kernels to wrong code: their plans refuse it. */
-static inline bool every_miscompiles(const kugel_device_info *info)
-{
-  return strstr(info->driver, "Portable Computing Language, driver 5.") != NULL;
 }
 
 /* The same for plans that refuse such devices; NULL there, and a case that is skipped. */

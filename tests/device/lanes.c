@@ -455,7 +455,7 @@ int main(void)
   setenv("KUGEL_FAKE_CUDA_DEVICES", "2", 0);
   for (int index = 0; every_device(&index, false, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
-    opencl += info.device.type == KUGEL_OPENCL;
+    opencl += every_several(&info);
     every_twins(&info, &last, twins);
   }
   check_lanes("cpu");

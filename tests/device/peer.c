@@ -91,12 +91,13 @@ int main(void)
   kugel_device_info info;
   kugel_device_info last = {.size = 0};
   char twins[16] = "";
-  int cuda = 0, opencl = 0;
+  int cuda = 0, opencl = 0, several = 0;
   setenv("POCL_DEVICES", "pthread pthread", 0);
   setenv("KUGEL_FAKE_CUDA_DEVICES", "2", 0);
   for (int index = 0; every_device(&index, false, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    several += every_several(&info);
     every_twins(&info, &last, twins);
   }
   if (cuda)
@@ -116,7 +117,7 @@ int main(void)
     }
   if (cuda)
     CASE("cuda") copy_both_ways(cuda > 1 ? "cuda:0,1" : "cuda:0,0");
-  if (opencl)
+  if (several)
     CASE("opencl") copy_both_ways(every_pair(twins));
   END();
 }

@@ -131,13 +131,13 @@ static void shapes(kugel_ctx *ctx)
   }
 }
 
-static void operators(kugel_ctx *ctx)
+static void operators(kugel_ctx *ctx, int from, int to)
 {
   static const int synthesis[] = {0, 1, 2, 3, 4, 5, 6, 0x101},
                    analysis[] = {0, 2, 3, 4, 0x200, 0x402, 0x104, 0x203};
   int64_t l[] = {3, 0, 1, 2, 8, 17, 140}, mult[] = {1, 2, 3, 1, 2, 1, 3}, nl[] = {20, 20, 20, 7, 20, 1, 20};
   for (int type = 0; type < 4; type += type ? 2 : 1)
-    for (int engine = 0; engine < 5; engine += 1 + engine / 2) /* all but quadrature */
+    for (int engine = from; engine < to; engine += 1 + engine / 2) /* all but quadrature */
       for (int single = 0; single < 2; single++) {
         both b = make(ctx, (kugel_jwt_opts){.type = type,
                                             .precision = single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
@@ -397,7 +397,13 @@ int main(void)
     }
     CASE(every_title(&info, "operators"))
     {
-      operators(ctx);
+      operators(ctx, 0, 5);
+    }
+    CASE(every_title(&info, "tables without tensor cores, by blocks as with them"))
+    {
+      setenv("KUGEL_POLYNOMIAL_TENSOR", "0", 1);
+      operators(ctx, KUGEL_WORLAND_DENSE, KUGEL_WORLAND_DENSE + 1);
+      unsetenv("KUGEL_POLYNOMIAL_TENSOR");
     }
     CASE(every_title(&info, "arrays of the device, queues"))
     {

@@ -161,10 +161,12 @@ int main(void)
   for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
     kernel[i] = check_random(&seed) + 1.2;
   char twins[16] = "";
+  int several = 0;
   kugel_device_info info, last = {.size = 0};
   for (int i = 0; every_device(&i, true, &info);) {
     kugel_ctx *ctx = NULL;
     bool all = every_variant(&info);
+    several += every_several(&info);
     every_twins(&info, &last, twins);
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     CASE(every_title(&info, "what the model chooses within a limit"))
@@ -182,7 +184,7 @@ int main(void)
     }
     kugel_ctx_destroy(ctx);
   }
-  if (last.size) {
+  if (several) {
     CASE("two devices")
     pair(every_pair(twins));
   }

@@ -353,7 +353,7 @@ int main(void)
         faults(ctx, false);
         faults(ctx, true);
       }
-      opencl += info.device.type == KUGEL_OPENCL;
+      opencl += every_several(&info);
       every_twins(&info, &last, twins);
       kugel_ctx_destroy(ctx);
     }

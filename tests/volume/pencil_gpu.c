@@ -279,12 +279,14 @@ static kugel_status once(kugel_ctx *ctx, void *arg)
 int main(void)
 {
   char twins[16] = "";
+  int several = 0;
   kugel_device_info info, last = {.size = 0};
   for (int i = 0; i < BZ * SLICE; i++)
     psf[i] = (float)check_random(&seed) + 1.2f;
   for (int i = 0; every_device(&i, true, &info);) {
     kugel_ctx *ctx = NULL;
     bool all = every_variant(&info);
+    several += every_several(&info);
     every_twins(&info, &last, twins);
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
     for (size_t j = 0; j < sizeof image / sizeof *image; j++)
@@ -311,7 +313,7 @@ int main(void)
       streamed(info.name, KUGEL_BOUNDARY_UNKNOWN);
     }
   }
-  if (last.size) {
+  if (several) {
     CASE("two devices")
     pair(every_pair(twins));
   }

@@ -128,11 +128,27 @@ DEVICE void copy_async(void *to, const void *from, u32 bytes)
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(at), "l"(from) : "memory");
 }
+// The first `there` bytes, zeros behind them; nothing is read if that is none.
+DEVICE void copy_async_some(void *to, const void *from, u32 bytes, u32 there)
+{
+  u32 at = (u32)__cvta_generic_to_shared(to);
+  if (bytes == 16)
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(there) : "memory");
+  else if (bytes == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(at), "l"(from), "r"(there) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(at), "l"(from), "r"(there) : "memory");
+}
+#define COPY_ASYNC_SOME(shared, i, p, reals) copy_async_some(&(shared)[i], (p), sizeof(real), sizeof(real) * (u32)(reals))
+#define COPY_ASYNC_PAIR_SOME(shared, i, p, reals) copy_async_some(&((real2 *)(shared))[i], (p), sizeof(real2), sizeof(real) * (u32)(reals))
 #define COPY_ASYNC(shared, i, p, j) copy_async(&(shared)[i], &(p)[j], sizeof((p)[0]))
 #define COPY_ASYNC_PAIR(shared, i, p, j) copy_async(&((real2 *)(shared))[i], &(p)[j], sizeof(real2))
 #define ASYNC_COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define ASYNC_WAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 #else
+#define COPY_ASYNC_SOME(shared, i, p, reals) ((shared)[i] = (reals) ? *(p) : (real)0)
+#define COPY_ASYNC_PAIR_SOME(shared, i, p, reals) \
+  ((shared)[2 * (i)] = (reals) ? (p)[0] : (real)0, (shared)[2 * (i) + 1] = (reals) > 1 ? (p)[1] : (real)0)
 #define COPY_ASYNC(shared, i, p, j) ((shared)[i] = (p)[j])
 #define COPY_ASYNC_PAIR(shared, i, p, j) (((real2 *)(shared))[i] = (p)[j])
 #define ASYNC_COMMIT() ((void)0)

@@ -80,6 +80,9 @@ DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
 
 #define WARP_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
 
+#define COPY_ASYNC_SOME(shared, i, p, reals) ((shared)[i] = (reals) ? *(p) : (real)0)
+#define COPY_ASYNC_PAIR_SOME(shared, i, p, reals) \
+  ((shared)[2 * (i)] = (reals) ? (p)[0] : (real)0, (shared)[2 * (i) + 1] = (reals) > 1 ? (p)[1] : (real)0)
 #define COPY_ASYNC(shared, i, p, j) ((shared)[i] = (p)[j])
 #define COPY_ASYNC_PAIR(shared, i, p, j) (((__local real2 *)(shared))[i] = (p)[j])
 #define ASYNC_COMMIT() ((void)0)

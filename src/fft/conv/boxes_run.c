@@ -195,6 +195,6 @@ kugel_status kugel__conv_boxes_run(kugel__conv_boxes *b, kugel__mem in, const ku
   r.room[0] = (kugel__mem){work.memory, 0};
   r.room[1] = (kugel__mem){work.memory, (size_t)room};
   kugel_status s = run_batch(&r, &from, &to);
-  kugel__gpu_work_give(dev, &b->work, &work);
+  kugel__gpu_work_give(dev, &work);
   return s;
 }

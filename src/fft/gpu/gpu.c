@@ -389,6 +389,6 @@ kugel_status kugel__fft_gpu_run(kugel__fft_gpu *plan, const kugel__fft_gpu_call 
   if (n.middle)
     mid = (end){.mem = {work.memory, 0}, .view = &n.ordered};
   kugel_status s = run_axes(p, call, &in, &mid, &out, (kugel__mem){work.memory, (size_t)n.copy});
-  kugel__gpu_work_give(dev, &p->work, &work);
+  kugel__gpu_work_give(dev, &work);
   return s;
 }

@@ -151,7 +151,7 @@ static kugel_status all_sets(call *c, bool to_alm, int64_t batch)
   }
   if (s)
     g->dev->ops->wait(c->queue); // nothing may still be running on the memory
-  kugel__gpu_work_give(g->dev, &g->work, &hold);
+  kugel__gpu_work_give(g->dev, &hold);
   return s;
 }
 

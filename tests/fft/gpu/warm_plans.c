@@ -176,6 +176,37 @@ static void check_planning(void)
     }
 }
 
+/* A plan's work memory is kept for two queues: calls on the second are given to the driver like those on the first, without
+ * allocations, which wait for the device. */
+static void check_queues(const char *device)
+{
+  kugel_ctx *ctx = context(device);
+  kugel_fft *plan = NULL;
+  kugel_queue *queues[3] = {NULL};
+  int64_t n[1] = {1 << 17}, made[3] = {0};
+  void *memory = NULL;
+  CHECK_OK(kugel_fft_create(ctx, 1, n, &(kugel_fft_opts){.size = sizeof(kugel_fft_opts)}, &plan));
+  CHECK_OK(kugel_device_alloc(ctx, (size_t)n[0] * 16, &memory));
+  kugel_device_info info = {.size = sizeof info};
+  CHECK_OK(kugel_ctx_describe(ctx, &info));
+  kugel_array a = {.data = memory, .device = info.device, .ndim = 1, .dtype = KUGEL_C128, .shape = n};
+  for (int i = 0; i < 3; i++) {
+    CHECK_OK(kugel_queue_create(ctx, &queues[i]));
+    for (int repeat = 0; repeat < 2; repeat++) {
+      kugel__fault_device(0);
+      CHECK_OK(kugel_fft_execute(plan, KUGEL_FORWARD, &a, &a, queues[i]));
+      made[i] = kugel__fault_device(0);
+      CHECK_OK(kugel_queue_wait(queues[i]));
+    }
+  }
+  CHECK(made[0] > 0 && made[1] == made[0] && made[2] > made[0]);
+  for (int i = 0; i < 3; i++)
+    kugel_queue_destroy(queues[i]);
+  kugel_device_free(ctx, memory);
+  kugel_fft_destroy(plan);
+  kugel_ctx_destroy(ctx);
+}
+
 int main(void)
 {
   kugel__modules_keep(true);
@@ -190,6 +221,8 @@ int main(void)
       CASE(every_title(&info, single ? "warm plans, float" : "warm plans, double"))
       check_counts(info.name, single);
     }
+    if (info.fp64)
+      CASE(every_title(&info, "several queues")) check_queues(info.name);
     CASE(every_title(&info, "1000 plans")) check_many(info.name);
     CASE(every_title(&info, "8 threads")) check_threads(info.name);
     CASE(every_title(&info, "decimal comma")) check_comma(info.name);

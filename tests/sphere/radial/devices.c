@@ -311,11 +311,12 @@ int main(void)
   kugel_device_info info;
   kugel_device_info last = {.size = 0};
   char twins[16] = "";
-  int cuda = 0, opencl = 0;
+  int cuda = 0, opencl = 0, several = 0;
   setenv("POCL_DEVICES", "pthread pthread", 0);
   for (int index = 0; every_device(&index, true, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
     opencl += info.device.type == KUGEL_OPENCL;
+    several += every_several(&info);
     every_twins(&info, &last, twins);
   }
   if (opencl)
@@ -324,8 +325,8 @@ int main(void)
     check_memory("cuda");
   if (*twins)
     check_list("opencl", twins);
-  if (opencl)
-    check_list("opencl", "0,0,0");
+  if (several)
+    check_list("opencl", every_thrice());
   if (cuda > 1)
     check_list("cuda", "0,1");
   else if (cuda)

@@ -178,13 +178,13 @@ int main(void)
   setenv("POCL_DEVICES", "pthread pthread", 0);
   for (int index = 0; every_device(&index, true, &info);) {
     cuda += info.device.type == KUGEL_CUDA;
-    opencl += info.device.type == KUGEL_OPENCL;
+    opencl += every_several(&info);
     every_twins(&info, &last, twins);
   }
   if (*twins)
     check_list("opencl", twins);
   if (opencl)
-    check_list("opencl", "0,0,0");
+    check_list("opencl", every_thrice());
   if (cuda > 1)
     check_list("cuda", "0,1");
   else if (cuda)
