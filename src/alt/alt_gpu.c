@@ -129,7 +129,7 @@ static void add_product(const job *j, int64_t block, int q, bool to_values)
     w.first = j->grid && j->adjoint && !m0 && !q ? 2 : 0; /* the transpose of DCT-III */
   }
   if (w.put_rows)
-    kugel__poly_product(j->t, w);
+    kugel__poly_product(j->t, w, 1);
 }
 
 static void add_waves(const job *j, bool back, int64_t plane)

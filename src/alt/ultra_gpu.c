@@ -19,19 +19,21 @@ static void make(const void *of, int adjoint, kugel__poly_text *t)
   for (int q = 0; q < 2; q++) {
     int64_t m = rows_of(g->n, q);
     if (m)
-      kugel__poly_product(t, (kugel__table_job){.systems = 1,
-                                                .rows = m,
-                                                .columns = m,
-                                                .table = kugel__poly_find(g->poly, g->table[q]),
-                                                .row = adjoint ? 1 : m,
-                                                .column = adjoint ? m : 1,
-                                                .upper = adjoint ? -1 : 1,
-                                                .take_at = q,
-                                                .take_step = 2,
-                                                .put_rows = m,
-                                                .put_at = q,
-                                                .put_step = 2,
-                                                .to = 1});
+      kugel__poly_product(t,
+                          (kugel__table_job){.systems = 1,
+                                             .rows = m,
+                                             .columns = m,
+                                             .table = kugel__poly_find(g->poly, g->table[q]),
+                                             .row = adjoint ? 1 : m,
+                                             .column = adjoint ? m : 1,
+                                             .upper = adjoint ? -1 : 1,
+                                             .take_at = q,
+                                             .take_step = 2,
+                                             .put_rows = m,
+                                             .put_at = q,
+                                             .put_step = 2,
+                                             .to = 1},
+                          1);
   }
   kugel__poly_end_products(t);
   tile.plane = 1;

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "polynomial/gpu.h"
+#include "polynomial/program.h"
 
 enum { JOBS, OPS, NUMBERS, DONE, ROOMS, ALIGN = 512 /* bytes, of what kernels get as an array */ };
 

@@ -3,6 +3,7 @@
  * cosine transforms; the parts between are TILES, and blocks go on together from cut to cut. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "polynomial/gpu.h"
@@ -18,6 +19,8 @@ typedef struct block {
   int wave_round, l0;  /* MOST_ROUNDS: none */
   int64_t plane;       /* where its lines are */
   int64_t rows;        /* of them */
+  double scale;        /* of the table that comes next */
+  bool direct;         /* which reads the caller's array */
   bool done;
 } block;
 
@@ -41,90 +44,6 @@ static bool cuts(const kugel__tile_stage *s)
   return s->kind == KUGEL__STAGE_MATRIX || s->kind == KUGEL__STAGE_WAVES;
 }
 
-/* ---- row stages ---- */
-
-/* bands_at: where the plan's store of bands is, for bands of that. */
-static int64_t numbers_at(const job *j, const void *numbers, int64_t n, bool stored)
-{
-  const char *store = j->p->band_store;
-  return stored ? j->bands_at + ((const char *)numbers - store) / (int64_t)j->p->word
-                : kugel__poly_numbers(j->text, numbers, n);
-}
-
-static void add_band(const job *j, const kugel__tile_stage *s, bool transposed, bool stored, int64_t *top)
-{
-  kugel__poly_text *t = j->text;
-  static const kugel__band_kind other[] = {KUGEL__BAND_PRODUCT_TRANSPOSED, KUGEL__BAND_PRODUCT,
-                                           KUGEL__BAND_SOLVE_TRANSPOSED, KUGEL__BAND_SOLVE};
-  const kugel__band *b = &s->band;
-  kugel__band_kind kind = transposed ? other[b->kind] : b->kind;
-  int64_t in = transposed ? s->out : s->in, out = transposed ? s->in : s->out, end = b->n + b->s + 1,
-          wrote = out;
-  if (kind == KUGEL__BAND_PRODUCT) {
-    kugel__poly_op(t, (kugel__tile_op){.kind = KUGEL__OP_CLEAR, .n = in, .steps = end});
-    wrote = b->n;
-  } else if (kind == KUGEL__BAND_PRODUCT_TRANSPOSED)
-    wrote = end;
-  kugel__poly_op(t, (kugel__tile_op){.kind = KUGEL__OP_PRODUCT + (int)kind,
-                                     .n = b->n,
-                                     .steps = b->s,
-                                     .a = numbers_at(j, b->d, b->n, stored),
-                                     .b = numbers_at(j, b->e, b->n, stored)});
-  if (wrote < out)
-    kugel__poly_op(t, (kugel__tile_op){.kind = KUGEL__OP_CLEAR, .n = wrote, .steps = out});
-  *top = kugel__max(*top, kugel__max(end, kugel__max(in, out)));
-}
-
-static void add_scale(kugel__poly_text *t, const void *factor, int64_t n)
-{
-  kugel__poly_op(t,
-                 (kugel__tile_op){.kind = KUGEL__OP_SCALE, .n = n, .a = kugel__poly_numbers(t, factor, n)});
-}
-
-/* top: most rows that the tile has had. */
-static void add_stage(const job *j, const block *b, const kugel__tile_stage *s, bool transposed, int64_t *top)
-{
-  static const double root[] = {M_SQRT2, M_SQRT1_2};
-  static const float float_root[] = {(float)M_SQRT2, (float)M_SQRT1_2};
-  kugel__poly_text *t = j->text;
-  const kugel__poly_gpu *g = t->g;
-  *top = kugel__max(*top, kugel__max(s->in, s->out));
-  switch (s->kind) {
-  case KUGEL__STAGE_SCALE:
-    add_scale(t, s->factor, s->in);
-    break;
-  case KUGEL__STAGE_WEIGHT0:
-    add_scale(t, g->single ? (const void *)(float_root + transposed) : root + transposed, 1);
-    break;
-  case KUGEL__STAGE_BAND:
-    add_band(j, s, transposed, false, top);
-    break;
-  case KUGEL__STAGE_PAIRS: {
-    int64_t halves = 2 * (s->raise ? s->in - s->out : s->out - s->in);
-    for (int64_t i = 0; i < halves; i++) {
-      int64_t half = transposed ? halves - 1 - i : i;
-      kugel__tile_stage band = kugel__program_pair(s, half / 2, (int)(half % 2));
-      add_band(j, &band, transposed, true, top);
-    }
-    break;
-  }
-  case KUGEL__STAGE_LOWER: {
-    int64_t steps = s->out - s->in;
-    int parity = (int)(s->degree % 2);
-    kugel__poly_op(t, (kugel__tile_op){.kind = transposed ? KUGEL__OP_RAISE : KUGEL__OP_LOWER,
-                                       .n = transposed ? s->out : s->in,
-                                       .steps = steps,
-                                       .a = g->family[parity].at,
-                                       .b = steps - 1,
-                                       .row = g->family[parity].width});
-    break;
-  }
-  default:
-    break;
-  }
-  (void)b;
-}
-
 /* ---- rounds ---- */
 
 /* The next part of a block, and what it ends with: -1 if that is the end of the program. */
@@ -142,7 +61,7 @@ static int add_tile(const job *j, block *b, int round)
       end = b->at;
       break;
     }
-    add_stage(j, b, s, transposed, &top);
+    kugel__jwt_gpu_rows(p, t, j->bands_at, s, transposed, &top);
   }
   kugel__tile_job tile = {.system = p->blocks.first[b->index],
                           .systems = p->blocks.multiplicity[b->index],
@@ -172,36 +91,70 @@ static int add_tile(const job *j, block *b, int round)
   return end;
 }
 
-/* A table that is all there is before or behind it reads or writes the caller's array itself. */
-static void add_product(const job *j, block *b, const kugel__tile_stage *s, bool transposed, int round)
+/* Whether a stage multiplies all rows with one number, which goes to *scale. */
+static bool constant(const job *j, const kugel__tile_stage *s, double *scale)
+{
+  bool same = s->kind == KUGEL__STAGE_SCALE;
+  for (int64_t i = 1; same && i < s->in; i++)
+    same = !memcmp((const char *)s->factor + (size_t)i * j->p->word, s->factor, j->p->word);
+  if (same)
+    *scale *= j->p->single ? (double)*(const float *)s->factor : *(const double *)s->factor;
+  return same;
+}
+
+/* A program that begins with a table, or with a number and a table, needs no tile before it: b->at is the table then. */
+static bool begins_with_table(const job *j, block *b)
+{
+  bool transposed;
+  int first = 0;
+  if (!b->program.out || !b->program.stages)
+    return false;
+  if (b->program.stages > 1 && constant(j, stage(j, b, 0, &transposed), &b->scale))
+    first = 1;
+  b->direct = stage(j, b, first, &transposed)->kind == KUGEL__STAGE_MATRIX;
+  if (b->direct)
+    b->at = first;
+  else
+    b->scale = 1;
+  return b->direct;
+}
+
+/* A table with nothing but numbers before or behind it reads or writes the caller's array itself. */
+static void add_product(const job *j, block *b, const kugel__tile_stage *s, bool transposed)
 {
   kugel__matrix m = s->matrix;
   int64_t at = kugel__poly_find(j->text->g, m.a);
-  bool first = !round && !b->at, last = b->at + 1 == b->program.stages;
+  bool first = b->direct, ignored;
+  int left = b->program.stages - b->at - 1;
+  bool last = !left || (left == 1 && constant(j, stage(j, b, b->at + 1, &ignored), &b->scale));
   if (transposed)
     m = (kugel__matrix){m.a, m.columns, m.rows, m.column, m.row, m.lower, m.upper};
-  kugel__poly_product(j->text, (kugel__table_job){.systems = j->p->blocks.multiplicity[b->index],
-                                                  .base = b->base,
-                                                  .put_base = b->base,
-                                                  .put_rows = !last        ? m.rows
-                                                              : j->to_grid ? j->p->nr
-                                                                           : j->p->n,
-                                                  .take_step = 1,
-                                                  .rows = m.rows,
-                                                  .columns = m.columns,
-                                                  .table = at,
-                                                  .row = m.row,
-                                                  .column = m.column,
-                                                  .upper = m.upper   ? 1
-                                                           : m.lower ? -1
-                                                                     : 0,
-                                                  .put_step = 1,
-                                                  .from = first ? -1 : 0,
-                                                  .to = last ? -1 : 1,
-                                                  .system = j->p->blocks.first[b->index]});
+  kugel__poly_product(j->text,
+                      (kugel__table_job){.systems = j->p->blocks.multiplicity[b->index],
+                                         .base = b->base,
+                                         .put_base = b->base,
+                                         .put_rows = !last        ? m.rows
+                                                     : j->to_grid ? j->p->nr
+                                                                  : j->p->n,
+                                         .take_step = 1,
+                                         .rows = m.rows,
+                                         .columns = m.columns,
+                                         .table = at,
+                                         .row = m.row,
+                                         .column = m.column,
+                                         .upper = m.upper   ? 1
+                                                  : m.lower ? -1
+                                                            : 0,
+                                         .put_step = 1,
+                                         .from = first ? -1 : 0,
+                                         .to = last ? -1 : 1,
+                                         .system = j->p->blocks.first[b->index]},
+                      b->scale);
   b->plane = 1;
   b->rows = m.rows;
   b->done = last;
+  b->direct = false;
+  b->scale = 1;
 }
 
 static void add_round_of_waves(const job *j, int round)
@@ -235,8 +188,7 @@ static void add_round(const job *j, int round)
       if (b->done)
         continue;
       bool transposed, ends = true;
-      if (!round && b->program.out && b->program.stages &&
-          stage(j, b, 0, &transposed)->kind == KUGEL__STAGE_MATRIX)
+      if (b->direct || (!round && begins_with_table(j, b)))
         continue;
       for (int k = b->at; k < b->program.stages && b->program.out; k++)
         ends = ends && !cuts(stage(j, b, k, &transposed));
@@ -254,7 +206,7 @@ static void add_round(const job *j, int round)
       continue;
     const kugel__tile_stage *s = stage(j, b, b->at, &transposed);
     if (s->kind == KUGEL__STAGE_MATRIX)
-      add_product(j, b, s, transposed, round);
+      add_product(j, b, s, transposed);
   }
   kugel__poly_end_products(t);
   add_round_of_waves(j, round);
@@ -307,6 +259,7 @@ static void make(const void *of, int key, kugel__poly_text *t)
   for (int64_t i = 0; i < count && !t->status; i++) {
     block *b = &j.blocks[i];
     b->index = i;
+    b->scale = 1;
     b->program.single = p->single;
     b->program.size = room;
     b->program.room = kugel__alloc(p->ctx, room);
