@@ -77,6 +77,9 @@ static kugel_status take_card(const char *path, const char *card, hdu *h)
     h->table = strstr(card, "TABLE") != NULL;
   if (!strncmp(card, "NAXIS", 5) && card[5] >= '1' && card[5] <= '9' && (card[6] == ' ' || card[6] == '='))
     return whole(path, card, "NAXISn", 0, INT64_MAX / 1024, &h->axes[card[5] - '1']);
+  int64_t ignored;
+  if (h->table && !strncmp(card, "ZTILE", 5)) // cfitsio divides by it
+    return whole(path, card, "ZTILEn", 1, INT64_MAX / 1024, &ignored);
   h->end = !strncmp(card, "END     ", 8);
   return KUGEL_OK;
 }

@@ -59,9 +59,11 @@ static void check_damage(void)
     }
 }
 
-/* An image of one tile of four integers, in gzip's format, whose descriptor promises `length` bytes. */
-static void compressed_image(uint32_t length)
+/* An image of one tile of four integers, in gzip's format, whose descriptor promises `length` bytes and whose header `points` of
+ * them per tile. */
+static void compressed_image(uint32_t length, int points)
 {
+  char tile[81];
   static const unsigned char data[16] = {0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4};
   static const unsigned char head[15] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1, 16, 0, 0xef, 0xff};
   uint32_t crc = UINT32_MAX;
@@ -79,7 +81,8 @@ static void compressed_image(uint32_t length)
   card("ZBITPIX =                   32");
   card("ZNAXIS  =                    1");
   card("ZNAXIS1 =                    4");
-  card("ZTILE1  =                    4");
+  snprintf(tile, sizeof tile, "ZTILE1  = %20d", points);
+  card(tile);
   end_header();
   big(length, 4);
   big(0, 4);
@@ -100,17 +103,22 @@ static void check_tiles(void)
 {
   double v[4] = {0};
   kugel_fits *file = NULL;
-  compressed_image(39);
+  compressed_image(39, 4);
   CHECK_OK(kugel_fits_open(NULL, path, NULL, &file));
   if (file)
     CHECK_OK(kugel_fits_read_values(file, 0, 0, KUGEL_ARRAY(v, KUGEL_F64, 4)));
   CHECK(v[0] == 1 && v[3] == 4);
   kugel_fits_close(file);
   file = NULL;
-  compressed_image(0x7c000000);
+  compressed_image(0x7c000000, 4);
   CHECK_IS(kugel_fits_open(NULL, path, NULL, &file), KUGEL_EFORMAT);
   CHECK(strstr(kugel_last_error(), "compressed tile 1"));
   kugel_fits_close(file);
+  for (int points = 0; points >= -1; points--) { // cfitsio would divide by it
+    compressed_image(39, points);
+    CHECK_IS(kugel_fits_open(NULL, path, NULL, &file), KUGEL_EFORMAT);
+    CHECK(strstr(kugel_last_error(), "ZTILEn is"));
+  }
 }
 
 static kugel_status read_column_and_pixels(void)

@@ -325,6 +325,7 @@ static void know_steps(kugel__gpu_chain *c, bool in_order)
 kugel_status kugel__gpu_chain_plan(kugel__gpu_chain *c, const kugel__line *line, kugel__type real,
                                    bool in_order, uint64_t shared, bool clusters)
 {
+  memset(c, 0, sizeof *c);
   KUGEL_TRY(choose_passes(c, line, real, in_order, shared, clusters));
   know_steps(c, in_order);
   return KUGEL_OK;

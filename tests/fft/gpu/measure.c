@@ -185,6 +185,8 @@ int main(void)
       kugel_ctx *ctx = context(info.name);
       for (size_t k = 0; k < sizeof problems / sizeof *problems && ctx && info.fp64; k++)
         check_choices(ctx, &problems[k]);
+      if (ctx && info.fp64) // a chain that was planned before leaves nothing to the next
+        check_choices(ctx, &problems[0]);
       kugel_ctx_destroy(ctx);
     }
     CASE(every_title(&info, "measured once")) check_memory(info.name);
