@@ -27,8 +27,8 @@ static bool is_key(const char *card, const char *name)
 static kugel_status whole(const char *path, const char *card, const char *name, int64_t lo, int64_t hi,
                           int64_t *out)
 {
-  char text[32] = "", *end;
-  memcpy(text, card + 10, 30);
+  char text[CARD - 9] = "", *end;
+  memcpy(text, card + 10, CARD - 10); // cfitsio reads on behind column 30
   text[strcspn(text, "/")] = 0;
   errno = 0;
   const char *first = text + strspn(text, " "); // strtoll would skip tabs too, which FITS forbids

@@ -167,6 +167,19 @@ static kugel_status open_alm(int l, int m)
   return try_open();
 }
 
+/* A number of columns that goes on behind column 30 of its card: cfitsio reads all of it. */
+static void check_long_number(void)
+{
+  char text[81];
+  begin(12, 3, 3);
+  snprintf(text, sizeof text, "TFIELDS = %38s", "2147483648");
+  memcpy(bytes + used - 80, text, strlen(text));
+  end_header();
+  finish();
+  CHECK_IS(try_open(), KUGEL_EFORMAT);
+  CHECK(strstr(kugel_last_error(), "TFIELDS is 2147483648"));
+}
+
 int main(void)
 {
   snprintf(path, sizeof path, "/tmp/kugel-test-%d.fits", (int)getpid());
@@ -174,6 +187,7 @@ int main(void)
   CASE("files cut short") check_cuts();
   CASE("compressed images") check_tiles();
   CASE("damaged headers") check_damage();
+  CASE("numbers behind column 30") check_long_number();
   CASE("a damaged index of coefficients")
   CHECK(!open_alm(3, 2) && !open_alm(30000, 0) && open_alm(44187, 16847) == KUGEL_EFORMAT);
   unlink(path);
