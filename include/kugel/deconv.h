@@ -98,6 +98,15 @@ typedef struct kugel_deconv_opts {
                                 image. Its arrays are in memory; where `memory` leaves too little for the padded volume
                                 beside them, convolutions go in parts or by way of a file (KUGEL_VOLUME_PENCIL) */
   const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
+  /* NULL: this process alone. Else the ranks that share every image (comm.h), on the CPU: each has planes of image, mask, start and
+   * result along the first of three axes (kugel_deconv_layout), and iterates on these. Calls are collective; of the callback, any rank's
+   * answer ends the iteration. memory is 0, and there are no PSFs by depth. Must outlive the plan. */
+  kugel_comm *comm;
+  /* With comm: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
+   * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results
+   * that differ from those of the whole by rounding. KUGEL_VOLUME_AUTO (0): tiles where kugel_volume_opts.comm says so. The bits of each
+   * are the same for any number of ranks. */
+  kugel_volume_engine engine;
 } kugel_deconv_opts;
 
 /* What a plan needs. */
@@ -128,6 +137,7 @@ typedef struct kugel_deconv_info {
 typedef struct kugel_deconv kugel_deconv;
 
 /// Makes a plan, which holds the spectrum of the PSF; any number of images of the same lengths may follow.
+/// With opts.comm every rank makes it, with the whole PSF.
 /// @param[in]  ctx   NULL: the default context, on the CPU; of a device: RL, BIGGS, SHB and TV, whose object, image and
 ///                   spectra stay in its memory during the iteration, in tiles if opts.memory, or the context's limit, or
 ///                   the memory that is free asks for it. The first device of several is used
@@ -147,6 +157,12 @@ KUGEL_API kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64
 /// @param[in] plan  may be NULL
 KUGEL_API void kugel_deconv_destroy(kugel_deconv *plan);
 
+/// Which voxels of images, masks, starts and results each rank has, of a plan with opts.comm: runs of whole planes.
+/// @param[in]  plan  a plan with opts.comm
+/// @param[out] out   a layout of its own, to be destroyed before the communicator
+/// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
+KUGEL_API kugel_status kugel_deconv_layout(const kugel_deconv *plan, kugel_layout **out);
+
 /// What a plan would need, without making it and without a PSF.
 /// @param[in]  ndim  1 to 3
 /// @param[in]  n     lengths of images
@@ -160,6 +176,7 @@ KUGEL_API kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int
 
 /// Deconvolves one image.
 /// @param[in]  plan   from kugel_deconv_create
+/// With opts.comm arrays have the rank's planes for n[0], which may be none.
 /// @param[in]  image  host array [n...] of uint8, uint16, int16, int32, float16, float32 or float64, any strides
 /// @param[in]  mask   host array [n...] of the same types, any strides: 0 where a voxel is missing; NULL: none is
 /// @param[in]  start  host array [n...] of an estimate to begin with, at least 0; NULL: the mean of the image everywhere

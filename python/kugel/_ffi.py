@@ -697,6 +697,8 @@ STRUCTS = {
         ("depth", "c_void_p"),
         ("exact", "c_int"),
         ("scratch", "c_char_p"),
+        ("comm", "c_void_p"),
+        ("engine", "c_int"),
     ),
     "kugel_deconv_cost": (
         ("size", "c_size_t"),
@@ -1900,6 +1902,9 @@ FUNCTIONS = {
     "kugel_deconv_destroy": (  # plan
         "None", ("c_void_p",),
         'Frees a plan.'),
+    "kugel_deconv_layout": (  # plan, out
+        "STATUS", ("c_void_p", "c_void_p",),
+        'Which voxels of images, masks, starts and results each rank has, of a plan with opts.comm: runs of whole planes.'),
     "kugel_deconv_estimate": (  # ctx, ndim, n, k, opts, cost
         "STATUS", ("c_void_p", "c_int", "c_void_p", "c_void_p", "POINTER(kugel_deconv_opts)", "POINTER(kugel_deconv_cost)",),
         'What a plan would need, without making it and without a PSF.'),

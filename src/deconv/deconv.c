@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
+#include "deconv/ranks.h"
 #include "psf/psf.h"
 
 static kugel_status check_at_least_0(double x, const char *name)
@@ -88,6 +89,8 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
                 "centre[%d] is %lld, must be 0 to %lld", i, (long long)p->centre[a], (long long)p->k[a] - 1);
   }
   o->centre = NULL; // the caller's
+  if (o->comm)
+    KUGEL_TRY(kugel__deconv_ranks_check(p));
   return take_depths(p);
 }
 
@@ -128,6 +131,15 @@ static kugel_status take_psf(const kugel_deconv *p, const kugel_array *psf, cons
   return status;
 }
 
+static void turn(int64_t count, double *h)
+{
+  for (int64_t i = 0; i < count / 2; i++) {
+    double t = h[i];
+    h[i] = h[count - 1 - i];
+    h[count - 1 - i] = t;
+  }
+}
+
 static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
                                      kugel_volume **out)
 {
@@ -136,11 +148,8 @@ static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, co
   int64_t count = p->k[0] * p->k[1] * p->k[2];
   kugel_volume_opts o = kugel__deconv_volume_opts(p);
   kugel_status status = take_psf(p, psf, name, signs, &h);
-  for (int64_t i = 0; i < count / 2 && back && !status; i++) { // its adjoint goes from image to object
-    double t = h[i];
-    h[i] = h[count - 1 - i];
-    h[count - 1 - i] = t;
-  }
+  if (back && !status) // its adjoint goes from image to object
+    turn(count, h);
   if (!status)
     status = kugel_volume_create(p->ctx, 3, p->object, p->k,
                                  KUGEL_ARRAY(h, KUGEL_F64, p->k[0], p->k[1], p->k[2]), &o, out);
@@ -188,6 +197,68 @@ static kugel_status make_forward(kugel_deconv *p, const kugel_array *psf)
   return status;
 }
 
+/* What goes back, as a convolution of its own: tiles over ranks have no adjoint. */
+static kugel_status make_turned(kugel_deconv *p, const kugel_array *psf)
+{
+  double *h = NULL;
+  int64_t count = p->k[0] * p->k[1] * p->k[2], centre[3];
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  o.extent = p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_FULL : KUGEL_CONV_SAME;
+  o.centre = centre;
+  o.engine = KUGEL_VOLUME_TILES;
+  for (int a = 0; a < 3; a++)
+    centre[a] = p->k[a] - 1 - p->centre[a];
+  kugel_status status =
+      p->opts.back ? take_psf(p, p->opts.back, "back", true, &h)
+                   : take_psf(p, psf, "psf", p->opts.method >= KUGEL_DECONV_WIENER, &h); // checked before
+  if (!p->opts.back && !status)
+    turn(count, h);
+  if (!status)
+    status = kugel_volume_create(p->ctx, 3, p->n, p->k, KUGEL_ARRAY(h, KUGEL_F64, p->k[0], p->k[1], p->k[2]),
+                                 &o, &p->turned);
+  kugel__free(p->ctx, h);
+  return status;
+}
+
+static kugel_status make(kugel_deconv *p, const kugel_array *psf)
+{
+  kugel_deconv_cost cost;
+  KUGEL_TRY(kugel__deconv_choose_tiles(p, &cost));
+  KUGEL_TRY(make_forward(p, psf));
+  if (p->opts.comm && p->h->engine == KUGEL_VOLUME_TILES)
+    KUGEL_TRY(make_turned(p, psf));
+  else if (p->opts.back)
+    KUGEL_TRY(make_convolution(p, p->opts.back, "back", true, &p->back));
+  return p->opts.comm ? kugel__deconv_ranks_create(p) : KUGEL_OK;
+}
+
+static int64_t bits_of(double x)
+{
+  int64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static kugel_status make_over_ranks(kugel_deconv *p, kugel_status taken, const kugel_array *psf)
+{
+  const kugel_deconv_opts *o = &p->opts;
+  kugel__same same[] = {{"method", o->method},
+                        {"iterations", o->iterations},
+                        {"edges", o->edges},
+                        {"engine", o->engine},
+                        {"whether there is another back-projector, which", o->back != NULL},
+                        {"the bits of background", bits_of(o->background)},
+                        {"the bits of offset", bits_of(o->offset)},
+                        {"the bits of saturation", bits_of(o->saturation)},
+                        {"the bits of lambda", bits_of(o->lambda)},
+                        {"the bits of step", bits_of(o->step)},
+                        {"the bits of tolerance", bits_of(o->tolerance)},
+                        {"the bits of discrepancy", bits_of(o->discrepancy)}};
+  KUGEL_TRY(taken);
+  KUGEL_TRY(kugel__comm_same(o->comm, KUGEL_OK, sizeof same / sizeof *same, same));
+  return make(p, psf);
+}
+
 /* ---- public ---- */
 
 kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
@@ -195,17 +266,22 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
+  kugel_deconv_opts given = {.comm = NULL};
+  kugel_comm *comm =
+      kugel__take_opts(&given, sizeof given, opts, "kugel_deconv_opts") == KUGEL_OK ? given.comm : NULL;
+  if (comm)
+    kugel__comm_enter(comm);
   kugel_deconv *p = kugel__calloc(ctx, sizeof *p);
-  KUGEL_CHECK(p, KUGEL_ENOMEM, "no memory for a plan");
+  if (!p) {
+    kugel_status s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan");
+    return comm ? kugel__comm_leave(comm, s) : s;
+  }
   p->ctx = kugel__ctx_retain(ctx);
-  kugel_deconv_cost cost;
   kugel_status status = take(ndim, n, k, opts, p);
-  if (!status)
-    status = kugel__deconv_choose_tiles(p, &cost);
-  if (!status)
-    status = make_forward(p, psf);
-  if (!status && p->opts.back)
-    status = make_convolution(p, p->opts.back, "back", true, &p->back);
+  if (comm)
+    status = kugel__comm_leave(comm, make_over_ranks(p, status, psf));
+  else if (!status)
+    status = make(p, psf);
   if (status) {
     kugel_deconv_destroy(p);
     return status;
@@ -224,6 +300,8 @@ void kugel_deconv_destroy(kugel_deconv *p)
   kugel_ctx *ctx = p->ctx;
   kugel_volume_destroy(p->h);
   kugel_volume_destroy(p->back);
+  kugel_volume_destroy(p->turned);
+  kugel__deconv_ranks_destroy(p);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }

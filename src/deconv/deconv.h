@@ -21,7 +21,15 @@ struct kugel_deconv {
   bool f32;
   size_t real;
   kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h
+  kugel_volume *turned;   // image -> object, what goes back, of tiles over ranks; NULL: an adjoint does
+  struct kugel__deconv_ranks *ranks; // with opts.comm
 };
+
+/* Tasks per plane; sums are of these, so that ranks, which have whole planes, have the same ones. */
+static inline size_t kugel__deconv_chunks(int64_t plane)
+{
+  return (size_t)((plane + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK);
+}
 
 kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p);
 /* Tiles within opts.memory, or one. */
@@ -39,9 +47,10 @@ typedef struct kugel__deconv_state {
   void *y, *model;      // image with background taken into account; H x
   int64_t plane;        // the image's plane, of the whole, that is plane 0 of the object
   unsigned char *known; // M
-  double *sums;         // of each chunk, 3
-  int64_t missing;
-  double mean; // of y - b over what is known
+  double *sums;         // of each chunk, 2
+  int64_t missing, whole;     // voxels of the image, of all ranks: missing, and all
+  double mean;                // of y - b over what is known
+  void *near, *shown, *every; // with ranks, see ranks.h
 } kugel__deconv_state;
 
 /* Loops over n voxels; single: float, else double. Sums are over these voxels in one order. */

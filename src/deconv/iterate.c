@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/parallel.h"
 #include "deconv/loops.h"
+#include "deconv/ranks.h"
 #include "volume/plan/plan.h"
 
 typedef kugel__deconv_loop_of loop;
@@ -15,19 +16,17 @@ static double cut_of(const kugel__deconv_state *s)
 
 static kugel_status dot(kugel__deconv_state *s, void *a, void *b, double *sum)
 {
-  return kugel__deconv_loop((loop){.s = s, .kind = DOT, .n = s->voxels, .a = a, .b = b}, sum, NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = DOT, .a = a, .b = b}, sum, NULL);
 }
 
 static kugel_status add(kugel__deconv_state *s, double f, void *x, bool floor, void *y)
 {
-  return kugel__deconv_loop(
-      (loop){.s = s, .kind = ADD, .n = s->voxels, .a = x, .f = f, .floor = floor, .to = y}, NULL, NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = ADD, .a = x, .f = f, .floor = floor, .to = y}, NULL, NULL);
 }
 
 static kugel_status turn(kugel__deconv_state *s, void *x, double f, void *y)
 {
-  return kugel__deconv_loop((loop){.s = s, .kind = TURN, .n = s->voxels, .a = x, .f = f, .to = y}, NULL,
-                            NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = TURN, .a = x, .f = f, .to = y}, NULL, NULL);
 }
 
 static void fill(const kugel__deconv_state *s, void *to, int64_t n, double value)
@@ -51,7 +50,9 @@ static kugel_status back(kugel__deconv_state *s)
 {
   const kugel_deconv *p = s->p;
   kugel__span span = kugel__progress_enter(0.5, 1);
-  kugel_status status = kugel__volume_apply_at(p->back ? p->back : p->h, s->plane, true, s->model, s->r);
+  kugel_status status =
+      p->turned ? kugel__volume_apply(p->turned, false, s->model, s->r)
+                : kugel__volume_apply_at(p->back ? p->back : p->h, s->plane, true, s->model, s->r);
   kugel__progress_leave(span);
   return status;
 }
@@ -63,23 +64,21 @@ static double background(const kugel__deconv_state *s)
 
 static kugel_status ratio(kugel__deconv_state *s, double *divergence)
 {
-  return kugel__deconv_loop(
-      (loop){.s = s, .kind = RATIO, .n = s->data, .a = s->y, .f = background(s), .to = s->model}, divergence,
-      NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = RATIO, .a = s->y, .f = background(s), .to = s->model},
+                            divergence, NULL);
 }
 
 static kugel_status residual(kugel__deconv_state *s, double *squares)
 {
-  return kugel__deconv_loop(
-      (loop){.s = s, .kind = RESIDUAL, .n = s->data, .a = s->y, .f = background(s), .to = s->model}, squares,
-      NULL);
+  return kugel__deconv_loop((loop){.s = s, .kind = RESIDUAL, .a = s->y, .f = background(s), .to = s->model},
+                            squares, NULL);
 }
 
 /* s = H' M 1 */
 static kugel_status find_sensitivity(kugel__deconv_state *s)
 {
   fill(s, s->model, s->data, 1);
-  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .to = s->model}, NULL, NULL));
   KUGEL_TRY(back(s));
   memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
   return KUGEL_OK;
@@ -106,23 +105,16 @@ static kugel_status lucy(kugel__deconv_state *s, void *at, double *divergence)
     KUGEL_TRY(kugel__deconv_variation(s, p->opts.lambda, at, s->before));
     at = s->before;
   }
-  return kugel__deconv_loop((loop){.s = s,
-                                   .kind = UPDATE,
-                                   .n = s->voxels,
-                                   .a = at,
-                                   .b = s->r,
-                                   .c = s->sensitivity,
-                                   .f = cut_of(s),
-                                   .to = s->x},
-                            NULL, NULL);
+  return kugel__deconv_loop(
+      (loop){.s = s, .kind = UPDATE, .a = at, .b = s->r, .c = s->sensitivity, .f = cut_of(s), .to = s->x},
+      NULL, NULL);
 }
 
 /* The object from which the accelerated step starts, to s->from; s->before becomes the object now. */
 static kugel_status extrapolate(kugel__deconv_state *s, double f)
 {
   KUGEL_TRY(kugel__deconv_loop(
-      (loop){.s = s, .kind = EXTRAPOLATE, .n = s->voxels, .a = s->x, .b = s->before, .f = f, .to = s->from},
-      NULL, NULL));
+      (loop){.s = s, .kind = EXTRAPOLATE, .a = s->x, .b = s->before, .f = f, .to = s->from}, NULL, NULL));
   void *t = s->before;
   s->before = s->x;
   s->x = t;
@@ -143,8 +135,7 @@ static kugel_status accelerated(walk *w, double *divergence)
   s->g[1] = s->g[0];
   s->g[0] = older;
   KUGEL_TRY(kugel__deconv_loop(
-      (loop){.s = s, .kind = STEP, .n = s->voxels, .a = s->x, .b = s->from, .c = s->g[1], .to = s->g[0]},
-      &with, &self));
+      (loop){.s = s, .kind = STEP, .a = s->x, .b = s->from, .c = s->g[1], .to = s->g[0]}, &with, &self));
   w->momentum = w->i >= 2 && self > 0 ? fmax(0, fmin(with / self, 0.999)) : 0;
   return KUGEL_OK;
 }
@@ -159,15 +150,9 @@ static kugel_status landweber(walk *w, double *squares)
     return add(s, w->step, s->r, true, s->x);
   // ISRA: H' M y is in s->sensitivity, H' M (H x + b) = that - r
   KUGEL_TRY(turn(s, s->sensitivity, -1, s->r));
-  return kugel__deconv_loop((loop){.s = s,
-                                   .kind = UPDATE,
-                                   .n = s->voxels,
-                                   .a = s->x,
-                                   .b = s->sensitivity,
-                                   .c = s->r,
-                                   .f = w->cut,
-                                   .to = s->x},
-                            NULL, NULL);
+  return kugel__deconv_loop(
+      (loop){.s = s, .kind = UPDATE, .a = s->x, .b = s->sensitivity, .c = s->r, .f = w->cut, .to = s->x},
+      NULL, NULL);
 }
 
 /* ---- conjugate gradients: x, r, direction in `before`, A direction in `from` ---- */
@@ -193,7 +178,7 @@ static kugel_status gradients(walk *w, double *objective)
     return KUGEL_OK;
   void *residue = s->sensitivity; // s->r is for products
   KUGEL_TRY(blur(s, s->before));
-  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+  KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .to = s->model}, NULL, NULL));
   KUGEL_TRY(back(s));
   KUGEL_TRY(o->method == KUGEL_DECONV_WIENER ? add(s, o->lambda, s->before, false, s->r)
                                              : kugel__deconv_laplacian(s, o->lambda, s->before, s->r));
@@ -226,10 +211,12 @@ static kugel_status start(walk *w)
   double most = 1;
   for (int64_t i = 0; i < s->voxels; i++)
     most = fmax(most, s->p->f32 ? ((float *)s->sensitivity)[i] : ((double *)s->sensitivity)[i]);
+  if (s->p->ranks)
+    KUGEL_TRY(kugel__deconv_ranks_largest(s, &most));
   w->step = s->p->opts.step / most; // |H|^2 <= its largest sum of a row, 1, times that of a column
   if (s->p->opts.method == KUGEL_DECONV_ISRA) {
     memcpy(s->model, s->y, (size_t)s->data * s->p->real);
-    KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .n = s->data, .to = s->model}, NULL, NULL));
+    KUGEL_TRY(kugel__deconv_loop((loop){.s = s, .kind = KNOWN, .to = s->model}, NULL, NULL));
     KUGEL_TRY(back(s));
     memcpy(s->sensitivity, s->r, (size_t)s->voxels * s->p->real);
     w->cut = cut_of(s) * (s->mean + background(s));
@@ -257,13 +244,19 @@ static kugel_status take_step(walk *w, double *value)
   }
 }
 
-bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
+static bool asks(const kugel__deconv_state *s, const kugel_deconv_info *info, double value)
 {
   const kugel_deconv_opts *o = &s->p->opts;
-  double known = (double)(s->data - s->missing);
+  return o->callback && o->callback(info->iterations, value, o->user);
+}
+
+static bool ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value, bool asked)
+{
+  const kugel_deconv_opts *o = &s->p->opts;
+  double known = (double)(s->whole - s->missing);
   double change = fabs(info->last - value);
   info->stop = KUGEL_DECONV_COUNT;
-  if (o->callback && o->callback(info->iterations, value, o->user))
+  if (asked)
     info->stop = KUGEL_DECONV_CALLBACK;
   else if (o->discrepancy > 0 && 2 * value <= o->discrepancy * known)
     info->stop = KUGEL_DECONV_DISCREPANCY;
@@ -271,6 +264,11 @@ bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, d
     info->stop = KUGEL_DECONV_TOLERANCE;
   info->last = value;
   return info->stop != KUGEL_DECONV_COUNT;
+}
+
+bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
+{
+  return ends(s, info, value, asks(s, info, value));
 }
 
 kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info)
@@ -289,7 +287,10 @@ kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *in
     info->iterations = w.i;
     if (w.i == 1)
       info->first = value;
-    if (!status && kugel__deconv_ends(s, info, value))
+    bool asked = !status && asks(s, info, value);
+    if (s->p->ranks && !status)
+      status = kugel__deconv_ranks_any(s, &asked);
+    if (!status && ends(s, info, value, asked))
       break;
   }
   return status;

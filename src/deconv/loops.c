@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/parallel.h"
 #include "deconv/loops.h"
+#include "deconv/ranks.h"
 
 typedef kugel__deconv_loop_of loop;
 
@@ -24,7 +25,8 @@ static kugel_status loop_chunk(void *arg, int64_t chunk)
 {
   const loop *l = arg;
   const kugel__deconv_ops *ops = kugel__deconv_ops_now();
-  int64_t first = chunk * KUGEL__DECONV_CHUNK, n = kugel__min(l->n - first, KUGEL__DECONV_CHUNK);
+  int64_t at = chunk % l->per * KUGEL__DECONV_CHUNK, n = kugel__min(l->plane - at, KUGEL__DECONV_CHUNK);
+  int64_t first = chunk / l->per * l->plane + at;
   void *a = from(l, l->a, first), *b = from(l, l->b, first), *c = from(l, l->c, first),
        *to = from(l, l->to, first);
   const unsigned char *known = l->s->known + first;
@@ -64,15 +66,26 @@ static kugel_status loop_chunk(void *arg, int64_t chunk)
 
 kugel_status kugel__deconv_loop(loop l, double *sum, double *second)
 {
-  int64_t chunks = (l.n + KUGEL__DECONV_CHUNK - 1) / KUGEL__DECONV_CHUNK;
-  KUGEL_TRY(kugel__parallel(l.s->p->ctx, chunks, loop_chunk, &l));
+  const kugel_deconv *p = l.s->p;
+  int side = l.kind <= KNOWN ? KUGEL__DECONV_IMAGE : KUGEL__DECONV_OBJECT;
+  const int64_t *n = side == KUGEL__DECONV_IMAGE ? p->cut : p->object;
+  const double *sums = l.s->sums;
+  l.plane = n[1] * n[2];
+  l.per = (int64_t)kugel__deconv_chunks(l.plane);
+  int64_t planes = n[0];
+  KUGEL_TRY(kugel__parallel(p->ctx, planes * l.per, loop_chunk, &l));
+  if (p->ranks && sum) {
+    KUGEL_TRY(kugel__deconv_ranks_gather(l.s, side, sums, (size_t)l.per * 16));
+    sums = l.s->every;
+    planes = p->ranks->planes[side];
+  }
   for (int which = 0; which < 2; which++) {
     double *out = which ? second : sum;
     if (!out)
       continue;
     *out = 0;
-    for (int64_t i = 0; i < chunks; i++)
-      *out += l.s->sums[2 * i + which];
+    for (int64_t i = 0; i < planes * l.per; i++)
+      *out += sums[2 * i + which];
   }
   return KUGEL_OK;
 }

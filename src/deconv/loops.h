@@ -5,7 +5,7 @@
 
 #include "deconv/deconv.h"
 
-/* Those of kugel__deconv_ops, and KNOWN: 0 where a voxel is missing. */
+/* Those of kugel__deconv_ops, and KNOWN: 0 where a voxel is missing. Up to KNOWN they are of the image, the others of the object. */
 typedef enum kugel__deconv_kind {
   RATIO,
   RESIDUAL,
@@ -21,10 +21,10 @@ typedef enum kugel__deconv_kind {
 typedef struct kugel__deconv_loop_of {
   kugel__deconv_state *s;
   kugel__deconv_kind kind;
-  int64_t n;
   void *a, *b, *c, *to;
   double f;
   bool floor;
+  int64_t plane, per; // set by the loop: voxels of a plane, its chunks
 } kugel__deconv_loop_of;
 
 /* Runs the loop; sums of chunks are added in order, so that the number of threads does not matter. They may be NULL. */

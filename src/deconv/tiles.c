@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a plan of deconvolution takes, and the tiles that fit its memory. */
 #include "core/ctx.h"
+#include "comm/comm.h"
 #include "device/lanes.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
@@ -34,7 +35,8 @@ kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
                              .depths = p->opts.depths,
                              .depth = p->opts.depth,
                              .memory = p->room,
-                             .scratch = p->opts.scratch};
+                             .scratch = p->opts.scratch,
+                             .comm = p->opts.comm};
 }
 
 static int arrays_of(kugel_deconv_method m)
@@ -82,6 +84,10 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   }
   for (int a = 0; a < 3; a++)
     c->transform[a] = v.transform[a];
+  if (p->opts.comm) { // what a rank takes
+    c->bytes = v.host_bytes * 2 + array_bytes(p) / (uint64_t)p->opts.comm->size;
+    c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1);
+  }
   return KUGEL_OK;
 }
 
@@ -117,6 +123,12 @@ kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
 {
   int64_t parts[3] = {1, 1, 1}, limit = (int64_t)p->opts.memory;
   bool device = kugel__deconv_on_device(p);
+  if (p->opts.comm) {
+    bool folded = p->opts.edges == KUGEL_DECONV_REPLICATE || p->opts.edges == KUGEL_DECONV_REFLECT;
+    p->engine = folded ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
+    shape_tile(p, parts);
+    return cost_of(p, c);
+  }
   if (p->opts.exact && !device)
     return choose_whole(p, p->opts.memory, c);
   if (device && !limit)

@@ -4,12 +4,12 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include "ranks.h"
+#include "comm/volumes.h"
 #include "core/alloc.h"
 #include <kugel/alm.h>
 #include <kugel/fft.h>
 #include <kugel/nufft.h>
 #include <kugel/sphere.h>
-#include <kugel/volume.h>
 
 enum { RANKS = 3 };
 
@@ -133,43 +133,6 @@ static int fourier(kugel_comm *comm)
   return bad;
 }
 
-// The whole transform of a volume, and tiles: own planes of the results of one process.
-static int convolution(kugel_comm *comm)
-{
-  enum { NZ = 12, NY = 7, NX = 9, K = 3 };
-  static const int64_t n[3] = {NZ, NY, NX}, k[3] = {K, K, K}, tile[3] = {2, 7, 9};
-  static const kugel_volume_engine shared[] = {KUGEL_VOLUME_GLOBAL, KUGEL_VOLUME_TILES};
-  double x[NZ * NY * NX], want[NZ * NY * NX], got[NZ * NY * NX], h[K * K * K];
-  uint64_t seed = 9;
-  int bad = 0;
-  for (int i = 0; i < NZ * NY * NX; i++)
-    x[i] = check_random(&seed);
-  for (int i = 0; i < K * K * K; i++)
-    h[i] = check_random(&seed);
-  for (int i = 0; i < 2; i++) {
-    kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .tile = tile};
-    kugel_volume_info info = {.size = sizeof info};
-    kugel_volume *one = NULL, *many = NULL;
-    o.engine = i ? KUGEL_VOLUME_TILES : KUGEL_VOLUME_RESIDENT;
-    bad += kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(h, KUGEL_F64, K, K, K), &o, &one) != KUGEL_OK;
-    o.engine = shared[i];
-    o.comm = comm;
-    bad += kugel_volume_create(NULL, 3, n, k, KUGEL_ARRAY(h, KUGEL_F64, K, K, K), &o, &many) != KUGEL_OK;
-    bad += kugel_volume_get_info(many, &info) != KUGEL_OK;
-    bad += kugel_volume_execute(one, KUGEL_ARRAY(x, KUGEL_F64, NZ, NY, NX),
-                                KUGEL_ARRAY(want, KUGEL_F64, NZ, NY, NX), NULL, NULL) != KUGEL_OK;
-    bad += kugel_volume_execute(
-               many, KUGEL_ARRAY(x + info.image_first * NY * NX, KUGEL_F64, info.image_count, NY, NX),
-               KUGEL_ARRAY(got, KUGEL_F64, info.results_count, NY, NX), NULL, NULL) != KUGEL_OK;
-    bad += memcmp(got, want + info.results_first * NY * NX, (size_t)(info.results_count * NY * NX) * 8) != 0;
-    kugel_volume_destroy(one);
-    kugel_volume_destroy(many);
-  }
-  if (bad)
-    printf("rank %d: %d convolutions are wrong: %s\n", rank_of(comm), bad, kugel_last_error());
-  return bad;
-}
-
 // Points of the three ranks, unevenly, to modes and back: the bits of one rank.
 static int points(kugel_comm *comm)
 {
@@ -269,8 +232,8 @@ static int work(const char *what)
     raise(SIGKILL);
   if (!strcmp(what, "die"))
     return kugel_comm_barrier(comm) ? 4 : 5; // never comes
-  int bad = collectives(comm) + transforms(comm) + fourier(comm) + convolution(comm) + points(comm) +
-            faults(rank_of(comm));
+  int bad = collectives(comm) + transforms(comm) + fourier(comm) + convolution(comm) + sharpening(comm) +
+            points(comm) + faults(rank_of(comm));
   kugel_comm_destroy(comm);
   return bad ? 1 : 0;
 }

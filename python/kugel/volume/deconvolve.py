@@ -10,7 +10,9 @@ import numpy as np
 
 from .. import _ffi
 from .._lib import Handle, lib, long_call, options, view, writable
+from ..comm import Layout, shared
 from ..hardware import context
+from .convolve import ENGINES, choose
 from .files import Stack
 
 _METHODS = {"rl": _ffi.KUGEL_DECONV_RL, "biggs": _ffi.KUGEL_DECONV_BIGGS, "shb": _ffi.KUGEL_DECONV_SHB,
@@ -57,13 +59,17 @@ class Deconvolution:
     device:     such as "cuda:0", for the methods "rl", "biggs", "shb" and "tv": object and image stay in its memory during
                 the iteration; images and results are arrays in host memory
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
+    comm:       ranks that share every image of three axes, on the CPU: each calls with its planes, image[plan.image_slice], and gets
+                those of the result; plan.layout gathers them
+    engine:     with comm: "global", the whole transform, with the bits of a plan without ranks; "tiles", halos of planes
+                exchanged at each step; "auto"
     """
 
     def __init__(self, shape: Any, psf: Any, iterations: int = 20, method: str = "rl", *, edges: Any = "unknown", background: Any = 0.0,
                  offset: Any = 0.0, saturation: Any = 0.0, lambda_: float = 0.0, step: float = 0.0, tolerance: float = 0.0,
                  discrepancy: float = 0.0, centre: Any = None, back: Any = None, precision: str | None = None, memory: Any = 0,
                  halo: int = 0, callback: Any = None, device: str | None = None, depths: Any = None,
-                 exact: bool = False, scratch: Any = None) -> None:
+                 exact: bool = False, scratch: Any = None, comm: Any = None, engine: str = "auto") -> None:
         psf = _readable(psf, "psf")
         for name, value, allowed in (("method", method, _METHODS), ("edges", edges, _EDGES)):
             if value not in allowed:
@@ -86,7 +92,7 @@ class Deconvolution:
                       precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64, memory=int(memory),
                       halo=halo)
         values["lambda"] = lambda_
-        opts = options(_ffi.kugel_deconv_opts, **values)
+        opts = options(_ffi.kugel_deconv_opts, comm=comm and comm._handle.address, engine=choose(engine, ENGINES, "engine"), **values)
         lengths = ctypes.c_int64 * ndim
         opts.exact = int(exact)
         if scratch is not None:
@@ -113,8 +119,19 @@ class Deconvolution:
                      "object": tuple(cost.object)[:ndim], "tile": tuple(cost.tile)[:ndim]}
         long_call(lib.kugel_deconv_create, address, ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_deconv_destroy)
+        self.comm, self.image_slice = comm, slice(0, self.shape[0])
+        if comm:
+            plane, runs = int(np.prod(self.shape[1:])), self.layout.runs()
+            self.image_slice = slice(runs[0].start // plane, runs[0].stop // plane) if runs else slice(0, 0)
         #: of the last image: iterations, stop, first and last divergence, missing, clipped, flux_in, flux_out
         self.info = None
+
+    @property
+    def layout(self) -> Layout:
+        """Which voxels of images and results each rank has, of a plan with comm."""
+        out = ctypes.c_void_p()
+        lib.kugel_deconv_layout(self._handle.address, ctypes.byref(out))
+        return Layout(self.comm, out.value)
 
     def _after(self, iteration, divergence, user):
         try:
@@ -125,9 +142,11 @@ class Deconvolution:
 
     def __call__(self, image: Any, mask: Any = None, start: Any = None, out: Any = None) -> Any:
         """The object of one image, in the precision of the plan or in `out`; mask: 0 (False) where a voxel is missing."""
-        image = _readable(image, "image")
-        out = np.empty(self.shape, self.dtype) if out is None else writable(out, "out")
-        others = [None if a is None else view(_readable(a, name)) for a, name in ((mask, "mask"), (start, "start"))]
+        with shared(self.comm, lambda: lib.kugel_deconv_execute(self._handle.address, None, None, None, None, None)):
+            image = _readable(image, "image")
+            shape = (self.image_slice.stop - self.image_slice.start,) + self.shape[1:] if self.comm else self.shape
+            out = np.empty(shape, self.dtype) if out is None else writable(out, "out")
+            others = [None if a is None else view(_readable(a, name)) for a, name in ((mask, "mask"), (start, "start"))]
         info = options(_ffi.kugel_deconv_info)
         self._raised = None
         try:
