@@ -230,13 +230,14 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "rl biggs shb tv wiener tikhonov landweber isra" -- "$word")); return ;;
     --background) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     -b | --boundary) COMPREPLY=($(compgen -W "unknown zero replicate reflect periodic" -- "$word")); return ;;
+    --plan) COMPREPLY=($(compgen -W "auto halo" -- "$word")); return ;;
     -t | --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
     -p | --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --centre --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --exact --scratch --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --centre --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --exact --scratch --plan --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
   psf)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

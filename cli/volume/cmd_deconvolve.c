@@ -36,6 +36,9 @@
   X(exact, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
     "never in tiles: with --mem convolutions go in parts or by way of a file")                               \
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
+  X(plan, 0, ARG_CHOICE, "auto|halo", "auto", 0, 0,                                                          \
+    "halo: convolutions by tiles, whose surroundings mpirun's processes exchange at each step; the same "    \
+    "steps, rounded otherwise")                                                                              \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
     "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
@@ -104,6 +107,7 @@ static int read_psfs(work *w, const char *operand)
                                 .tolerance = o->tol.x,
                                 .discrepancy = o->discrepancy.x,
                                 .exact = o->exact.given,
+                                .engine = o->plan.n ? KUGEL_VOLUME_TILES : KUGEL_VOLUME_AUTO,
                                 .scratch = o->scratch.given ? o->scratch.s : NULL,
                                 .memory = o->mem.given ? (uint64_t)o->mem.n : 0};
   char *end;
@@ -345,6 +349,9 @@ static int deconvolve(const void *args)
   STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
                   &o->resume, false));
   STEP(session_device(&o->device, NULL));
+  if (o->plan.n && (o->mem.given || strcmp(o->device.s, "cpu") != 0))
+    return fail_usage("--plan halo with %s: it takes the whole image, on CPUs",
+                      o->mem.given ? "--mem" : "--device");
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));
   stopwatch_lap(&watch, "psf");
   run.shared = o->files.list + o->files.n - 2;
@@ -365,7 +372,9 @@ const command command_deconvolve = {
         "The PSF is scaled to sum 1, so that flux is kept; --centre says which element is its centre. Voxel "
         "sizes of "
         "image and PSF must agree; the result keeps the image's, and its channel names. NaN, saturated and "
-        "masked voxels count as missing. rl, biggs, shb and tv also run on devices. Light from outside the "
+        "masked voxels count as missing. rl, biggs, shb and tv also run on devices. Processes of mpirun "
+        "share images and tiles, with the bytes of one "
+        "process. Light from outside the "
         "frame is estimated too, unless --boundary "
         "says "
         "what is there.",
@@ -375,6 +384,7 @@ const command command_deconvolve = {
                 "kugel deconvolve cells.tif psf.tif sharp.tif --method shb --device cuda:0\n"
                 "kugel deconvolve a.tif b.tif c.tif psf.tif results/ --dtype keep\n"
                 "kugel deconvolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"
+                "kugel deconvolve cells.tif psf.tif sharp.tif --plan halo\n"
                 "kugel deconvolve cells.tif psf.tif sharp.tif --dry-run",
     .options = deconvolve_options,
     .n_options = sizeof deconvolve_options / sizeof deconvolve_options[0],

@@ -243,7 +243,7 @@ KUGEL_API kugel_status kugel_layout_move(const kugel_layout *from, const kugel_a
 
 /// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their
 /// work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over
-/// pixels, convolutions of volumes, transforms in the ball. Programs and functions that know nothing of ranks (kugel_smooth,
+/// pixels, convolutions and deconvolutions of volumes, transforms in the ball. Programs and functions that know nothing of ranks (kugel_smooth,
 /// kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not spread. Not for a context
 /// in which other threads make plans at this moment.
 /// @param[in] ctx   NULL: the default context

@@ -102,10 +102,10 @@ typedef struct kugel_deconv_opts {
    * result along the first of three axes (kugel_deconv_layout), and iterates on these. Calls are collective; of the callback, any rank's
    * answer ends the iteration. memory is 0, and there are no PSFs by depth. Must outlive the plan. */
   kugel_comm *comm;
-  /* With comm: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
+  /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
    * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results
    * that differ from those of the whole by rounding. KUGEL_VOLUME_AUTO (0): tiles where kugel_volume_opts.comm says so. The bits of each
-   * are the same for any number of ranks. */
+   * are the same for any number of ranks, and KUGEL_VOLUME_TILES without any is what one of them does. */
   kugel_volume_engine engine;
 } kugel_deconv_opts;
 

@@ -1874,7 +1874,7 @@ FUNCTIONS = {
         'Moves an array from one layout to another: gathers, scatters, spreads anew.'),
     "kugel_lead": (  # ctx, comm
         "STATUS", ("c_void_p", "c_void_p",),
-        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over pixels, convolutions of volumes, transforms in the ball.'),
+        'Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over pixels, convolutions and deconvolutions of volumes, transforms in the ball.'),
     "kugel_serve": (  # ctx, comm, code
         "STATUS", ("c_void_p", "c_void_p", "c_void_p",),
         'Works for rank 0 until it calls kugel_dismiss.'),

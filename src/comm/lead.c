@@ -8,6 +8,7 @@
 // Rank 0's threads give one order at a time, under numbers that no two plans share.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t next_id;
+_Thread_local bool kugel__lead_paused;
 
 kugel_status kugel__lead_begin(kugel_comm *c, kugel__order *order)
 {

@@ -15,6 +15,7 @@ enum {
   KUGEL__LEAD_VOLUME,
   KUGEL__LEAD_GLOBAL,
   KUGEL__LEAD_BALL,
+  KUGEL__LEAD_DECONV,
   KUGEL__LEAD_KINDS
 };
 
@@ -37,6 +38,9 @@ kugel_status kugel__lead_begin(kugel_comm *c, kugel__order *order);
 void kugel__lead_end(void);
 /* Rank 0: drops its side of plan `id`, here with `drop`, and those of the ranks that serve. */
 void kugel__lead_drop(kugel_comm *c, int64_t id, void (*drop)(void *plan), void *plan);
+
+/* Of this thread: plans are chosen as by one process, although the context leads. */
+extern _Thread_local bool kugel__lead_paused;
 
 /* The loop of a rank that serves. */
 kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_kind *const *kinds,

@@ -220,15 +220,23 @@ static kugel_status make_turned(kugel_deconv *p, const kugel_array *psf)
   return status;
 }
 
+kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf)
+{
+  KUGEL_TRY(make_forward(p, psf));
+  if (p->opts.comm && p->h->engine == KUGEL_VOLUME_TILES)
+    return make_turned(p, psf);
+  return p->opts.back ? make_convolution(p, p->opts.back, "back", true, &p->back) : KUGEL_OK;
+}
+
 static kugel_status make(kugel_deconv *p, const kugel_array *psf)
 {
   kugel_deconv_cost cost;
   KUGEL_TRY(kugel__deconv_choose_tiles(p, &cost));
-  KUGEL_TRY(make_forward(p, psf));
-  if (p->opts.comm && p->h->engine == KUGEL_VOLUME_TILES)
-    KUGEL_TRY(make_turned(p, psf));
-  else if (p->opts.back)
-    KUGEL_TRY(make_convolution(p, p->opts.back, "back", true, &p->back));
+  KUGEL_TRY(kugel__deconv_choose_share(p, &cost, &p->share));
+  if (p->share == KUGEL__DECONV_WHOLE)
+    return KUGEL_OK;
+  p->engine = p->share == KUGEL__DECONV_TILES ? KUGEL_VOLUME_RESIDENT : p->engine;
+  KUGEL_TRY(kugel__deconv_convolutions(p, psf));
   return p->opts.comm ? kugel__deconv_ranks_create(p) : KUGEL_OK;
 }
 
@@ -259,31 +267,39 @@ static kugel_status make_over_ranks(kugel_deconv *p, kugel_status taken, const k
   return make(p, psf);
 }
 
-/* ---- public ---- */
+/* ---- the plan ---- */
 
-kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
-                                 const kugel_array *psf, const kugel_deconv_opts *opts, kugel_deconv **out)
+kugel_status kugel__deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                  const kugel_array *psf, const kugel_deconv_opts *opts, kugel_deconv **out)
 {
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
   kugel_deconv_opts given = {.comm = NULL};
-  kugel_comm *comm =
-      kugel__take_opts(&given, sizeof given, opts, "kugel_deconv_opts") == KUGEL_OK ? given.comm : NULL;
+  kugel_comm *own = NULL;
+  KUGEL_TRY(kugel__take_opts(&given, sizeof given, opts, "kugel_deconv_opts"));
+  if (!given.comm && given.engine == KUGEL_VOLUME_TILES && !kugel__ctx(ctx)->leads)
+    KUGEL_TRY(kugel_comm_open(ctx,
+                              &(kugel_comm_opts){.size = sizeof(kugel_comm_opts), .kind = KUGEL_COMM_SELF},
+                              &own)); // which has all tiles
+  given.size = sizeof given;
+  given.comm = own ? own : given.comm;
+  kugel_comm *comm = given.comm;
   if (comm)
     kugel__comm_enter(comm);
   kugel_deconv *p = kugel__calloc(ctx, sizeof *p);
   if (!p) {
     kugel_status s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan");
-    return comm ? kugel__comm_leave(comm, s) : s;
+    s = comm ? kugel__comm_leave(comm, s) : s;
+    kugel_comm_destroy(own);
+    return s;
   }
+  p->own = own;
   p->ctx = kugel__ctx_retain(ctx);
-  kugel_status status = take(ndim, n, k, opts, p);
+  kugel_status status = take(ndim, n, k, &given, p);
   if (comm)
     status = kugel__comm_leave(comm, make_over_ranks(p, status, psf));
   else if (!status)
     status = make(p, psf);
   if (status) {
-    kugel_deconv_destroy(p);
+    kugel__deconv_destroy(p);
     return status;
   }
   p->opts.back = NULL; // the caller's
@@ -293,7 +309,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   return KUGEL_OK;
 }
 
-void kugel_deconv_destroy(kugel_deconv *p)
+void kugel__deconv_destroy(kugel_deconv *p)
 {
   if (!p)
     return;
@@ -302,6 +318,7 @@ void kugel_deconv_destroy(kugel_deconv *p)
   kugel_volume_destroy(p->back);
   kugel_volume_destroy(p->turned);
   kugel__deconv_ranks_destroy(p);
+  kugel_comm_destroy(p->own);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }
@@ -313,7 +330,9 @@ kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int64_t *n, c
   kugel_deconv_cost all;
   KUGEL_CHECK(cost, KUGEL_EINVAL, "cost is NULL");
   KUGEL_TRY(take(ndim, n, k, opts, &p));
+  kugel__deconv_share share;
   KUGEL_TRY(kugel__deconv_choose_tiles(&p, &all));
+  KUGEL_TRY(kugel__deconv_choose_share(&p, &all, &share));
   for (int i = 0; i < ndim; i++) {
     int a = i + 3 - ndim;
     all.object[i] = p.object[a];

@@ -8,6 +8,13 @@
 
 enum { KUGEL__DECONV_CHUNK = 1 << 14 }; // voxels of a task
 
+/* What ranks that rank 0 leads do of a plan without opts.comm. */
+typedef enum kugel__deconv_share {
+  KUGEL__DECONV_ALONE,
+  KUGEL__DECONV_WHOLE, // iterate on their planes
+  KUGEL__DECONV_TILES  // tiles, which iterate alone
+} kugel__deconv_share;
+
 struct kugel_deconv {
   kugel_ctx *ctx;
   int ndim;
@@ -23,6 +30,9 @@ struct kugel_deconv {
   kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h
   kugel_volume *turned;   // image -> object, what goes back, of tiles over ranks; NULL: an adjoint does
   struct kugel__deconv_ranks *ranks; // with opts.comm
+  kugel_comm *own;                   // opts.comm of this process alone, NULL: the caller's
+  kugel__deconv_share share;
+  struct kugel__deconv_led *led; // of rank 0, which leads; NULL: not shared
 };
 
 /* Tasks per plane; sums are of these, so that ranks, which have whole planes, have the same ones. */
@@ -32,8 +42,21 @@ static inline size_t kugel__deconv_chunks(int64_t plane)
 }
 
 kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p);
-/* Tiles within opts.memory, or one. */
+/* As the public functions, of plans that are not led; with a share that asks for it, they are to be. */
+kugel_status kugel__deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                  const kugel_array *psf, const kugel_deconv_opts *opts, kugel_deconv **out);
+void kugel__deconv_destroy(kugel_deconv *p);
+kugel_status kugel__deconv_execute(const kugel_deconv *plan, const kugel_array *image,
+                                   const kugel_array *mask, const kugel_array *start, const kugel_array *out,
+                                   kugel_deconv_info *info);
+/* p->h, and p->back of opts.back. */
+kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf);
+/* Tiles within opts.memory, or one: those of one process. */
 kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c);
+
+/* After the tiles; the seconds become those of the ranks. */
+kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost *c,
+                                        kugel__deconv_share *share);
 
 /* The state of one image or tile: arrays of the plan's precision. */
 typedef struct kugel__deconv_state {

@@ -112,6 +112,8 @@ static kugel_status run_tile(job *j, kugel_deconv_info *info)
 {
   kugel_deconv_info one = {0};
   bool flat = j->device && !j->start.data; // the device fills it
+  j->clipped = 0;
+  j->flux_in = j->flux_out = 0;
   KUGEL_TRY(kugel__deconv_load(j));
   if (j->s.missing == j->s.whole) { // nothing is known of it
     kugel__deconv_blank(j);
@@ -131,17 +133,80 @@ static kugel_status run_tile(job *j, kugel_deconv_info *info)
   info->first += one.first;
   info->last += one.last;
   info->stop = one.stop;
-  return kugel__deconv_store(j);
+  KUGEL_TRY(kugel__deconv_store(j));
+  info->clipped += j->clipped;
+  info->flux_in += j->flux_in;
+  info->flux_out += j->flux_out;
+  return KUGEL_OK;
+}
+
+static kugel_status check_missing(const kugel_deconv_info *info, int64_t voxels)
+{
+  KUGEL_CHECK(info->missing < voxels, KUGEL_EINVAL,
+              "no voxel is known: all %lld are NaN, saturated or masked", (long long)info->missing);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__deconv_check_known(const kugel_deconv *p, const kugel_deconv_info *info)
+{
+  return check_missing(info, p->n[0] * p->n[1] * p->n[2]);
+}
+
+static int64_t along(const kugel_deconv *p, int a)
+{
+  return p->ranks ? 1 : (p->n[a] + p->tile[a] - 1) / p->tile[a];
+}
+
+int64_t kugel__deconv_tiles(const kugel_deconv *p)
+{
+  return along(p, 0) * along(p, 1) * along(p, 2);
+}
+
+static void place(job *j, int64_t i)
+{
+  int64_t y = along(j->p, 1), x = along(j->p, 2);
+  place_tile(j, (int64_t[3]){i / (y * x), i / x % y, i % x});
+}
+
+kugel__deconv_piece kugel__deconv_piece_of(const kugel_deconv *p, int64_t tile)
+{
+  job j = {.p = p};
+  kugel__deconv_piece t = {.from = {0}};
+  place(&j, tile);
+  for (int a = 0; a < 3; a++) {
+    t.from[a] = j.from[a];
+    t.lo[a] = j.lo[a] - j.from[a];
+    t.n[a] = j.n[a];
+  }
+  return t;
+}
+
+kugel_status kugel__deconv_run_piece(const kugel_deconv *p, const kugel__deconv_piece *t,
+                                     kugel_deconv_info *info)
+{
+  job j = {.p = p,
+           .image = t->image,
+           .mask = t->mask,
+           .start = t->start,
+           .out = t->out,
+           .workers = kugel__ctx_threads(p->ctx)};
+  char *memory = NULL;
+  KUGEL_TRY(open_state(&j, &memory));
+  for (int a = 0; a < 3; a++) {
+    j.lo[a] = t->lo[a];
+    j.n[a] = t->n[a];
+    j.skipped += t->lo[a] * t->out.step[a];
+  }
+  kugel_status s = run_tile(&j, info);
+  kugel__free(p->ctx, memory);
+  return s;
 }
 
 static kugel_status run_all(job *j, kugel_deconv_info *info)
 {
   const kugel_deconv *p = j->p;
-  int64_t along[3] = {1, 1, 1}, done = 0;
-  for (int a = 0; a < 3 && p->tiles > 1; a++)
-    along[a] = (p->n[a] + p->tile[a] - 1) / p->tile[a];
-  for (int64_t i = 0; i < p->tiles; i++, done++) {
-    place_tile(j, (int64_t[3]){i / (along[1] * along[2]), i / along[2] % along[1], i % along[2]});
+  for (int64_t i = 0; i < p->tiles; i++) {
+    place(j, i);
     kugel__span span =
         kugel__progress_enter((double)i / (double)p->tiles, (double)(i + 1) / (double)p->tiles);
     kugel_status status = run_tile(j, info);
@@ -151,14 +216,11 @@ static kugel_status run_all(job *j, kugel_deconv_info *info)
       return KUGEL_FAIL(KUGEL_ECANCELED, "cancelled by the caller's callback after %lld of %lld tiles",
                         (long long)i + 1, (long long)p->tiles);
   }
-  KUGEL_CHECK(info->missing < (p->ranks ? j->s.whole : p->n[0] * p->n[1] * p->n[2]), KUGEL_EINVAL,
-              "no voxel is known: all %lld are NaN, saturated or masked", (long long)info->missing);
-  return KUGEL_OK;
+  return p->ranks ? check_missing(info, j->s.whole) : kugel__deconv_check_known(p, info);
 }
 
-// Everything before voxels are read; *memory is to be freed on failure too.
-static kugel_status prepare(job *j, const kugel_array *image, const kugel_array *mask,
-                            const kugel_array *start, const kugel_array *out, char **memory)
+kugel_status kugel__deconv_take(job *j, const kugel_array *image, const kugel_array *mask,
+                                const kugel_array *start, const kugel_array *out)
 {
   const kugel_deconv *plan = j->p;
   KUGEL_CHECK(image && out, KUGEL_EINVAL, "image or out is NULL");
@@ -169,21 +231,23 @@ static kugel_status prepare(job *j, const kugel_array *image, const kugel_array 
   KUGEL_CHECK(plan->tiles == 1 || j->out.data != j->image.data, KUGEL_EINVAL,
               "out is image: in tiles, which read their neighbours, they must be two arrays");
   j->started = start != NULL;
-  return open_state(j, memory);
+  return KUGEL_OK;
 }
 
-kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *image, const kugel_array *mask,
-                                  const kugel_array *start, const kugel_array *out, kugel_deconv_info *info)
+kugel_status kugel__deconv_execute(const kugel_deconv *plan, const kugel_array *image,
+                                   const kugel_array *mask, const kugel_array *start, const kugel_array *out,
+                                   kugel_deconv_info *info)
 {
   kugel_deconv_info all = {.size = sizeof all};
   char *memory = NULL;
-  KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one with kugel_deconv_create");
   kugel_comm *comm = plan->opts.comm;
   kugel_deconv view = plan->ranks ? kugel__deconv_ranks_view(plan) : *plan;
   job j = {.p = &view, .workers = kugel__ctx_threads(plan->ctx)};
   if (comm)
     kugel__comm_enter(comm);
-  kugel_status status = prepare(&j, image, mask, start, out, &memory);
+  kugel_status status = kugel__deconv_take(&j, image, mask, start, out);
+  if (!status) // *memory is to be freed on failure too
+    status = open_state(&j, &memory);
   if (comm)
     status = kugel__comm_same(comm, status, 1, &(kugel__same){"whether start is given, which", j.started});
   kugel__span span = kugel__progress_enter(0, 1);
@@ -197,8 +261,5 @@ kugel_status kugel_deconv_execute(const kugel_deconv *plan, const kugel_array *i
   kugel__deconv_device_destroy(j.device);
   kugel__free(plan->ctx, memory);
   KUGEL_TRY(status);
-  all.clipped = j.clipped;
-  all.flux_in = j.flux_in;
-  all.flux_out = j.flux_out;
   return info ? kugel__give_info(info, &all, sizeof all, "kugel_deconv_info") : KUGEL_OK;
 }

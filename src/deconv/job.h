@@ -27,11 +27,30 @@ typedef struct kugel__deconv_job {
   double *row;                  // [workers][2][cut[2]]
   kugel__deconv_slice *slices;  // [cut[0]]
   int64_t workers;
+  int64_t skipped; // elements of `out` before its first one, which is that of the tile's first result
   const void *result;
   bool started; // `start` is given, to all ranks
   int64_t clipped;
   double flux_in, flux_out;
 } kugel__deconv_job;
+
+typedef struct kugel__deconv_led kugel__deconv_led;
+
+/* A tile with its arrays, which begin where its image does. */
+typedef struct kugel__deconv_piece {
+  kugel__deconv_box image, mask, start, out; // out: of its results alone
+  int64_t from[3], lo[3], n[3];              // in the whole; in the piece, where results start and how many
+} kugel__deconv_piece;
+
+/* Arguments of an execution to the job's boxes. */
+kugel_status kugel__deconv_take(kugel__deconv_job *j, const kugel_array *image, const kugel_array *mask,
+                                const kugel_array *start, const kugel_array *out);
+kugel_status kugel__deconv_check_known(const kugel_deconv *p, const kugel_deconv_info *info);
+int64_t kugel__deconv_tiles(const kugel_deconv *p);
+kugel__deconv_piece kugel__deconv_piece_of(const kugel_deconv *p, int64_t tile);
+/* All of info but its size, and that no voxel may be known. */
+kugel_status kugel__deconv_run_piece(const kugel_deconv *p, const kugel__deconv_piece *t,
+                                     kugel_deconv_info *info);
 
 /* The tile's image, mask and start to its state. */
 kugel_status kugel__deconv_load(kugel__deconv_job *j);

@@ -25,9 +25,6 @@ kugel_status kugel__deconv_ranks_check(const kugel_deconv *p)
               (int)o->edges);
   KUGEL_CHECK(p->ndim == 3, KUGEL_ENOTSUP,
               "ndim is %d; ranks share volumes of 3 axes: give a picture the lengths (y, 1, x)", p->ndim);
-  KUGEL_CHECK(!o->memory, KUGEL_EINVAL,
-              "memory is %llu with comm: ranks share the whole image, so leave it 0 and start more of them",
-              (unsigned long long)o->memory);
   KUGEL_CHECK(!o->depths, KUGEL_ENOTSUP, "depths is %lld; ranks share PSFs that do not vary with depth",
               (long long)o->depths);
   return KUGEL_OK;

@@ -7,7 +7,8 @@
 #define KUGEL_DECONV_RANKS_H
 
 #include "comm/layout.h"
-#include "deconv/deconv.h"
+#include "comm/lead.h"
+#include "deconv/job.h"
 
 enum { KUGEL__DECONV_IMAGE, KUGEL__DECONV_OBJECT };
 
@@ -40,5 +41,14 @@ kugel_status kugel__deconv_ranks_any(kugel__deconv_state *s, bool *any);
 kugel_status kugel__deconv_ranks_show(kugel__deconv_state *s, void *x, bool back);
 /* x with the planes next to this rank's, in s->near. */
 kugel_status kugel__deconv_ranks_near(kugel__deconv_state *s, const void *x);
+
+/* ---- a plan of rank 0, which leads ---- */
+/* By p->share: the image in one piece; or tiles, for which p has a plan. back: NULL or opts.back. */
+kugel_status kugel__deconv_be_led(kugel_deconv *p, const kugel_array *psf, const kugel_array *back);
+void kugel__deconv_unlead(kugel_deconv *p);
+/* All of info but its size. */
+kugel_status kugel__deconv_led_run(const kugel_deconv *p, kugel__deconv_job *j, kugel_deconv_info *info);
+
+extern const kugel__lead_kind kugel__deconv_served;
 
 #endif

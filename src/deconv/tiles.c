@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a plan of deconvolution takes, and the tiles that fit its memory. */
 #include "core/ctx.h"
-#include "comm/comm.h"
+#include "comm/lead.h"
 #include "device/lanes.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
@@ -118,17 +118,27 @@ static kugel_status choose_whole(kugel_deconv *p, uint64_t limit, kugel_deconv_c
   return cost_of(p, c);
 }
 
+// Over ranks, or by tiles with halos: the whole image.
+static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
+{
+  bool folded = p->opts.edges == KUGEL_DECONV_REPLICATE || p->opts.edges == KUGEL_DECONV_REFLECT;
+  KUGEL_CHECK(
+      !p->opts.memory, KUGEL_EINVAL,
+      "memory is %llu with comm or engine: ranks share the whole image, so leave it 0 and start more of "
+      "them",
+      (unsigned long long)p->opts.memory);
+  p->engine = folded ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
+  shape_tile(p, (const int64_t[3]){1, 1, 1});
+  return cost_of(p, c);
+}
+
 /* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
-kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
+static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
 {
   int64_t parts[3] = {1, 1, 1}, limit = (int64_t)p->opts.memory;
   bool device = kugel__deconv_on_device(p);
-  if (p->opts.comm) {
-    bool folded = p->opts.edges == KUGEL_DECONV_REPLICATE || p->opts.edges == KUGEL_DECONV_REFLECT;
-    p->engine = folded ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
-    shape_tile(p, parts);
-    return cost_of(p, c);
-  }
+  if (p->opts.comm || p->opts.engine)
+    return choose_shared(p, c);
   if (p->opts.exact && !device)
     return choose_whole(p, p->opts.memory, c);
   if (device && !limit)
@@ -161,4 +171,41 @@ kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
     int64_t less = p->tile[axis] - 1; // and the fewest parts of at most that
     parts[axis] = (p->n[axis] + less - 1) / less;
   }
+}
+
+kugel_status kugel__deconv_choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
+{
+  bool before = kugel__lead_paused;
+  kugel__lead_paused = true;
+  kugel_status s = choose_tiles(p, c);
+  kugel__lead_paused = before;
+  return s;
+}
+
+kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost *c,
+                                        kugel__deconv_share *share)
+{
+  const kugel_comm *ranks = p->ctx->leads;
+  kugel_volume_engine given = p->opts.engine, engine = (kugel_volume_engine)c->engine;
+  *share = KUGEL__DECONV_ALONE;
+  KUGEL_CHECK(given != KUGEL_VOLUME_GLOBAL || p->opts.comm || ranks, KUGEL_EINVAL,
+              "engine is KUGEL_VOLUME_GLOBAL (5) without ranks: set comm, or start several with mpirun");
+  if (p->opts.comm || !ranks || kugel__deconv_on_device(p))
+    return KUGEL_OK;
+  if (given || (c->tiles == 1 && p->n[0] > 1 && !p->opts.depths &&
+                (engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL))) {
+    kugel_volume_opts o = kugel__deconv_volume_opts(p);
+    kugel_volume_info v = {.size = sizeof v};
+    o.engine = given == KUGEL_VOLUME_GLOBAL ? given : KUGEL_VOLUME_AUTO;
+    KUGEL_TRY(kugel_volume_estimate(p->ctx, 3, p->object, p->k, &o, &v));
+    if (!given && v.engine != KUGEL_VOLUME_GLOBAL)
+      return KUGEL_OK;
+    *share = KUGEL__DECONV_WHOLE;
+    c->seconds /= ranks->size;
+    c->scratch_bytes = 0;
+  } else if (c->tiles > 1 && engine == KUGEL_VOLUME_RESIDENT && !p->opts.depths && !p->opts.callback) {
+    *share = KUGEL__DECONV_TILES;
+    c->seconds *= (double)((c->tiles + ranks->size - 1) / ranks->size) / (double)c->tiles;
+  }
+  return KUGEL_OK;
 }

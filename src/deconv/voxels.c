@@ -165,7 +165,7 @@ static kugel_status store_slice(void *arg, int64_t i, int worker)
       part += j->s.known[voxel + x] ? row[x] : 0;
     }
     of->flux += part;
-    int64_t to = z * b->step[0] + y * b->step[1] + j->lo[2] * b->step[2];
+    int64_t to = z * b->step[0] + y * b->step[1] + j->lo[2] * b->step[2] - j->skipped;
     of->missing += kugel__volume_ops_now()->write(b->dtype, row, j->n[2], b->data + to * (b->dtype.bits / 8),
                                                   b->step[2]);
   }

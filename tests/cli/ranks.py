@@ -127,6 +127,25 @@ def descendants(pid, rank):
     return found
 
 
+def test_deconvolution():
+    """In one piece, by halos, in tiles that iterate alone: the bytes of one process."""
+    npyfile.write("x.npy", (64, 40, 40), [20 + 15 * math.sin(i * i) for i in range(64 * 40 * 40)], "<f4")
+    npyfile.write("h.npy", (5, 5, 5), [6 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)], "<f4")
+    words = ["deconvolve", "x.npy", "h.npy", "o.npy", "--iter", 4, "--quiet"]
+    for more in (["--method", "biggs"], ["--plan", "halo", "--method", "tv"], ["--mem", "19M", "--dtype", "u8"]):
+        ok(*words, *more)
+        want = bytes_of("o.npy")
+        os.remove("o.npy")
+        for name in LAUNCHERS:
+            r = mpirun(name, 3, *words, *more)
+            assert r.code == 0 and not r.out and not r.err and bytes_of("o.npy") == want, (more, r)
+            os.remove("o.npy")
+    assert ok("deconvolve", "x.npy", "h.npy", "o.npy", "--mem", "19M", "--dry-run", "--json").json["images"][0]["tiles"] > 1
+    refused(2, *words, "--plan", "halo", "--mem", "1G", says="whole image")
+    r = mpirun("MPICH", 2, "deconvolve", "x.npy", "x.npy", "o.npy", "--mem", "3M")
+    assert r.code == 1 and r.err.count("--mem") == 1 and not os.path.exists("o.npy"), r
+
+
 def test_killed():
     """A rank that is killed ends the job; --resume goes on with another number of ranks to the bytes of one process."""
     count = 60 * 96 * 96
@@ -168,4 +187,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
+main([test_open_mpi, test_mpich, test_deconvolution, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
