@@ -31,6 +31,7 @@ ROWS = [
     {"volume/gpu"},
     {"sphere/radial", "sphere/spectra", "sphere/points", "volume/plan"},
     {"sphere/sources", "ball", "deconv"},
+    {"io"},
     {"lead"},
 ]
 NESTED = ("fft", "sphere", "volume")  # layers whose rooms are one level deeper

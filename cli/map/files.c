@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "common/ranks.h"
 #include "map/files.h"
 #include "map/npymap.h"
 #include "map/skyops.h"
@@ -346,8 +347,8 @@ int output_write(const char *path, const output *out)
   kugel_fits_write_opts opts = output_opts(out);
   if (u)
     pixels_negate(u, out->dtype, npix);
-  kugel_status status =
-      kugel_fits_write_maps(NULL, path, &opts, KUGEL_ARRAY(out->maps, out->dtype, out->n, npix));
+  kugel_status status = kugel_lead_write_maps(NULL, ranks_comm(), path, &opts,
+                                              KUGEL_ARRAY(out->maps, out->dtype, out->n, npix));
   if (u)
     pixels_negate(u, out->dtype, npix);
   return status == KUGEL_OK ? EXIT_DONE : fail_library(status, path);

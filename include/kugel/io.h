@@ -222,6 +222,18 @@ typedef struct kugel_fits_write_opts {
 KUGEL_API kugel_status kugel_fits_write_maps(kugel_ctx *ctx, const char *path,
                                              const kugel_fits_write_opts *opts, const kugel_array *maps);
 
+/// kugel_fits_write_maps of rank 0 while the others are in kugel_serve (comm.h): each rank writes runs of rows at their place in the file,
+/// with the bytes of kugel_fits_write_maps. Whole skies of float32 and float64, in a folder that all hosts see; other files, and
+/// where ranks cannot open it, rank 0 writes alone.
+/// @param[in] comm  rank 0's communicator; NULL: without ranks
+/// @param[in] path  the file
+/// @param[in] opts  as for kugel_fits_write_maps
+/// @param[in] maps  as for kugel_fits_write_maps
+/// @errors as kugel_fits_write_maps; if one rank's disk is full there is no file
+/// @cost   8 MiB or 16 MiB on each other rank; pixels fly while others are written
+KUGEL_API kugel_status kugel_lead_write_maps(kugel_ctx *ctx, kugel_comm *comm, const char *path,
+                                             const kugel_fits_write_opts *opts, const kugel_array *maps);
+
 /* Writes maps in pieces, for maps that do not fit into memory, or whose parts several ranks have: with opts.comm every rank creates
  * and closes the writer, with the same arguments, and in between writes the pixels that it has, wherever they belong in the file, which all
  * hosts must see under one path. The bytes do not depend on the number of ranks. Closing agrees: if one rank failed, or keeps nothing,

@@ -2004,6 +2004,9 @@ FUNCTIONS = {
     "kugel_fits_write_maps": (  # ctx, path, opts, maps
         "STATUS", ("c_void_p", "c_char_p", "POINTER(kugel_fits_write_opts)", "POINTER(kugel_array)",),
         'Writes HEALPix maps as one binary table that every HEALPix library reads.'),
+    "kugel_lead_write_maps": (  # ctx, comm, path, opts, maps
+        "STATUS", ("c_void_p", "c_void_p", "c_char_p", "POINTER(kugel_fits_write_opts)", "POINTER(kugel_array)",),
+        'kugel_fits_write_maps of rank 0 while the others are in kugel_serve (comm.h): each rank writes runs of rows at their place in the file, with the bytes of kugel_fits_write_maps.'),
     "kugel_fits_writer_create": (  # ctx, path, opts, nside, ncolumns, out
         "STATUS", ("c_void_p", "c_char_p", "POINTER(kugel_fits_write_opts)", "c_int64", "c_int64", "c_void_p",),
         'Begins a file like that of kugel_fits_write_maps, whose pixels are written later, in any order.'),

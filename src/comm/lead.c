@@ -97,7 +97,8 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *orde
   return s;
 }
 
-kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_kind *const *kinds, int *code)
+kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_kind *const *kinds,
+                               kugel__lead_once once, int *code)
 {
   KUGEL_CHECK(c, KUGEL_EINVAL, "comm is NULL: make one with kugel_comm_open");
   KUGEL_CHECK(c->rank > 0, KUGEL_EINVAL, "this is rank 0, which leads: call kugel_lead");
@@ -115,6 +116,8 @@ kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_
     if (order.verb == KUGEL__LEAD_MEASURE) {
       kugel_comm_measure(c, order.word[0], (int)order.word[1],
                          &seconds); // as all failures, rank 0's to report
+    } else if (order.verb == KUGEL__LEAD_ONCE) {
+      once(ctx, c, &order);
     } else if (order.verb == KUGEL__LEAD_MAKE) {
       make(ctx, c, &order, kinds[order.kind], &plans); // rank 0 reports
     } else if (order.verb == KUGEL__LEAD_DROP && *at) {

@@ -8,7 +8,14 @@
 #include "comm/comm.h"
 
 /* The first verbs are common to all kinds; a kind's own begin at KUGEL__LEAD_WORK. */
-enum { KUGEL__LEAD_DISMISS, KUGEL__LEAD_MAKE, KUGEL__LEAD_DROP, KUGEL__LEAD_MEASURE, KUGEL__LEAD_WORK };
+enum {
+  KUGEL__LEAD_DISMISS,
+  KUGEL__LEAD_MAKE,
+  KUGEL__LEAD_DROP,
+  KUGEL__LEAD_MEASURE,
+  KUGEL__LEAD_ONCE,
+  KUGEL__LEAD_WORK
+};
 enum {
   KUGEL__LEAD_SHT,
   KUGEL__LEAD_RADIAL,
@@ -42,8 +49,9 @@ void kugel__lead_drop(kugel_comm *c, int64_t id, void (*drop)(void *plan), void 
 /* Of this thread: plans are chosen as by one process, although the context leads. */
 extern _Thread_local bool kugel__lead_paused;
 
-/* The loop of a rank that serves. */
+/* The loop of a rank that serves; once: what ONCE orders ask for, which concerns no plan. */
+typedef void (*kugel__lead_once)(kugel_ctx *ctx, kugel_comm *c, const kugel__order *order);
 kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_kind *const *kinds,
-                               int *code);
+                               kugel__lead_once once, int *code);
 
 #endif

@@ -2,6 +2,7 @@
 /* The kinds of plans whose work rank 0 spreads. */
 #include "ball/ranks.h"
 #include "comm/lead.h"
+#include "lead/write.h"
 #include "deconv/ranks.h"
 #include "sphere/radial/ranks.h"
 #include "sphere/sht/dist.h"
@@ -15,5 +16,5 @@ static const kugel__lead_kind *const kinds[KUGEL__LEAD_KINDS] = {
 
 kugel_status kugel_serve(kugel_ctx *ctx, kugel_comm *comm, int *code)
 {
-  return kugel__lead_serve(ctx, comm, kinds, code);
+  return kugel__lead_serve(ctx, comm, kinds, kugel__serve_write, code);
 }

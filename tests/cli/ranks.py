@@ -34,11 +34,15 @@ def bytes_of(path):
 def same_bytes(name, n):
     """The name of an output stands in its history, so both have the same one."""
     jobs = [("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 64), ("anafast", SKY, "o.txt", "--lmax", 64),
-            ("smooth", SKY, "o.fits", "--fwhm", "5deg", "--method", "direct"),
+            ("smooth", SKY, "o.fits", "--fwhm", "5deg", "--method", "direct"), ("alm2map", "a.fits", "o.fits", "--nside", 64),
+            ("synfast", "c.txt", "o.fits", "--nside", 32, "--seed", 3), ("reorder", SKY, "o.fits", "--to", "nested"),
             ("filter", SKY, "o.fits", "--width", "4deg", "--method", "rings"),
             ("ball", "synthesis", "c.npy", "o.npy", "--vector"), ("ball", "analysis", "f.npy", "o.npy", "--lmax", 9)]
     npyfile.write("c.npy", (3, 55, 6), [complex(math.sin(i), math.cos(3 * i)) for i in range(3 * 55 * 6)], "<c16")
     npyfile.write("f.npy", (14, 12, 20), [math.sin(i * i) for i in range(14 * 12 * 20)], "<f8")
+    ok("map2alm", SKY, "a.fits", "--lmax", 64, "--overwrite", "--quiet")
+    with open("c.txt", "w") as f:
+        f.writelines(f"{l} {1 / (1 + l) ** 2}\n" for l in range(65))
     for job in jobs:
         r = mpirun(name, n, *job, "--quiet")
         assert r.code == 0 and not r.out and not r.err, r
@@ -56,6 +60,18 @@ def test_open_mpi():
 
 def test_mpich():
     same_bytes("MPICH", 3)
+
+
+def test_full_disk():
+    """Of one rank alone, which writes the last pixels: all fail, and there is no file. MPICH's own files in memory do not fit then."""
+    launcher = LAUNCHERS["Open MPI"]
+    if not shutil.which(launcher[0]):
+        raise Skip("Open MPI is not installed")
+    script = 'trap "" XFSZ; [ "$OMPI_COMM_WORLD_RANK" = 2 ] && ulimit -f 40; exec "$@"'
+    words = launcher + ["-n", "3", "sh", "-c", script, "sh", BINARY, "smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", "32"]
+    done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, timeout=100)
+    assert done.returncode == 1 and done.stderr.count("rank 2: cannot write") == 1, done
+    assert not [f for f in os.listdir(".") if f.startswith("o.fits") or f.startswith(".o.fits")], os.listdir(".")
 
 
 def test_one_voice():
@@ -187,4 +203,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_deconvolution, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
+main([test_open_mpi, test_mpich, test_deconvolution, test_full_disk, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
