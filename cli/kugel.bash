@@ -201,7 +201,7 @@ _kugel()
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --centre --nan --depths --dtype --precision --plan --scratch --compress --channel --any-voxel --mem --resume --ext --task --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --mode --boundary --correlate --normalise --centre --nan --depths --dtype --precision --plan --scratch --compress --channel --any-voxel --mem --resume --ranks --ext --task --device" ;;
   convert)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -549,6 +549,7 @@ complete -c kugel -n '__fish_seen_subcommand_from convolve' -l channel -s c -x -
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l any-voxel -d 'go on although the voxel sizes of image and kernel differ'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l mem -x -d 'memory that may be used, such as 8G: larger images go from file to file in parts; of a device with --device'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l resume -d 'keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished; with pencil the passes before the results are done again'
+complete -c kugel -n '__fish_seen_subcommand_from convolve' -l ranks -d 'each process of mpirun reads, convolves and writes its planes; one IMAGE, and an OUTPUT in Zarr'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l ext -x -d 'end of the names in an output folder, such as .ome.tif; when not given, that of the inputs'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l task -x -a 'auto' -d 'of several files, only the I-th of N shares, counted from 0 or from 1; auto: as a Slurm job array says'
 complete -c kugel -n '__fish_seen_subcommand_from convolve' -l device -x -a 'cpu auto cuda:0 opencl:0' -d 'where transforms run: cpu, cuda:0, opencl:0, or auto; kugel info lists what is there'

@@ -610,6 +610,7 @@ _kugel()
       '--any-voxel[go on although the voxel sizes of image and kernel differ]' \
       '--mem=[memory that may be used, such as 8G\: larger images go from file to file in parts; of a device with --device]:SIZE:' \
       '--resume[keep finished tiles beside the output, so that the same command continues if this run is ended early, and pass over outputs that are finished; with pencil the passes before the results are done again]' \
+      '--ranks[each process of mpirun reads, convolves and writes its planes; one IMAGE, and an OUTPUT in Zarr]' \
       '--ext=[end of the names in an output folder, such as .ome.tif; when not given, that of the inputs]:END:' \
       '--task=[of several files, only the I-th of N shares, counted from 0 or from 1; auto\: as a Slurm job array says]:value:(auto)' \
       '--device=[where transforms run\: cpu, cuda\:0, opencl\:0, or auto; kugel info lists what is there]:value:(cpu auto cuda\:0 opencl\:0)' \

@@ -40,10 +40,10 @@ static bool on_their_own(int argc, const char *const *argv)
   return own;
 }
 
-/* The command measures transforms whose ranks are the processes. */
+/* The command's work is done by the processes as ranks. */
 static bool run_together(int argc, const char *const *argv)
 {
-  bool bench = argc > 1 && !strcmp(argv[1], "bench"), ranks = false;
+  bool bench = argc > 1 && (!strcmp(argv[1], "bench") || !strcmp(argv[1], "convolve")), ranks = false;
   for (int i = 2; i < argc; i++)
     ranks |= !strcmp(argv[i], "--ranks");
   return bench && ranks;

@@ -46,6 +46,8 @@
   X(resume, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                   \
     "keep finished tiles beside the output, so that the same command continues if this run is ended early, " \
     "and pass over outputs that are finished; with pencil the passes before the results are done again")     \
+  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
+    "each process of mpirun reads, convolves and writes its planes; one IMAGE, and an OUTPUT in Zarr")       \
   BATCH_OPTIONS(X)                                                                                           \
   DEVICE_OPTION(X)
 
@@ -263,9 +265,53 @@ static bool forget(void *work_, const char *target)
   return true;
 }
 
+/* What a process does before all of them convolve. */
+static int open_together(work *w, stack *in, passage *p, kugel_image_opts *opts)
+{
+  const convolve_args *o = w->o;
+  int64_t channels;
+  STEP(take_options(w));
+  STEP(kernels_read(&w->v.kernels, o->files.list[1], 64, 0));
+  if (o->normalise.given)
+    STEP(kernels_normalise(&w->v.kernels));
+  STEP(kernels_centre(&w->v.kernels, o->centre.s));
+  STEP(check_lengths(w));
+  STEP(stack_open(in, o->files.list[0], 0));
+  STEP(choose_channels(in, &o->channel, &p->first, &channels));
+  STEP(kernels_check(&w->v.kernels, in, p->first, channels, o->any_voxel.given));
+  *opts = (kugel_image_opts){.size = sizeof *opts,
+                             .like = in->image,
+                             .shape = {in->info.shape[0], channels},
+                             .dtype = stack_choose_type(o->dtype.n, in->info.dtype),
+                             .compression = (int32_t)o->compress.n,
+                             .channel_names = in->info.channel_names + p->first,
+                             .overwrite = run.overwrite};
+  p->target = o->files.list[2];
+  return stack_check_output(p->target);
+}
+
+static int convolve_together(const convolve_args *o)
+{
+  __attribute__((cleanup(work_close))) work w = {.o = o};
+  STACK in = {0};
+  passage p = {.in = &in};
+  kugel_image_opts opts;
+  stopwatch watch = stopwatch_start();
+  if (o->files.n != 3 || o->mem.given || o->resume.given || o->depths.given || strcmp(o->device.s, "cpu") ||
+      run.dry_run)
+    return fail_usage("--ranks takes IMAGE KERNEL OUTPUT, without --mem, --resume, --depths, --device and "
+                      "--dry-run");
+  STEP(convolution_together(&w.v, &p, &opts, open_together(&w, &in, &p, &opts)));
+  stopwatch_lap(&watch, "convolution");
+  report_end(&watch, 0);
+  return EXIT_DONE;
+}
+
 static int convolve(const void *args)
 {
   const convolve_args *o = args;
+  if (o->ranks.given)
+    return convolve_together(o);
   __attribute__((cleanup(work_close))) work w = {.o = o};
   BATCH b = {.whole = forget};
   stopwatch watch = stopwatch_start();

@@ -225,7 +225,7 @@ static int box_done(void *user, int64_t box, int64_t boxes)
 }
 
 /* Types that streams take; others go by way of doubles. */
-static kugel_dtype stream_type(kugel_dtype t)
+kugel_dtype stream_type(kugel_dtype t)
 {
   bool wide = t.bits == 64 || (t.code == KUGEL_UINT && t.bits == 32),
        byte = t.code == KUGEL_INT && t.bits == 8;

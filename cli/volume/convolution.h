@@ -39,5 +39,9 @@ typedef struct passage {
   int64_t clipped, not_finite; /* receive how many results saturated, how many voxels are NaN or infinite */
 } passage;
 int convolution_run(convolution *v, passage *p);
+kugel_dtype stream_type(kugel_dtype t); /* in which voxels of a type are read, or written */
+/* Over all processes, each with its planes from file to file, where `target` is a Zarr; opts has its shape in t and c alone. Collective; this
+ * process may have failed before: `code`. */
+int convolution_together(convolution *v, passage *p, kugel_image_opts *opts, int code);
 
 #endif

@@ -207,6 +207,18 @@ enum { KUGEL_EVERY_RANK = -1 };
 /// @errors KUGEL_EINVAL; KUGEL_ENOMEM; agreed
 KUGEL_API kugel_status kugel_layout_whole(kugel_comm *comm, int64_t count, int root, kugel_layout **out);
 
+/// Makes a layout of runs that each rank names for itself.
+/// @param[in]  comm    a communicator, which must outlive the layout
+/// @param[in]  count   elements of the whole array, the same on all ranks
+/// @param[in]  runs    of this rank, 0 and more
+/// @param[in]  first   [runs] first element of each, ascending; as a source of kugel_layout_move no two ranks have the same element
+/// @param[in]  length  [runs] elements, 0 and more
+/// @param[out] out     the layout
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM; KUGEL_EIO; agreed
+/// @cost   16 bytes per run on every rank
+KUGEL_API kugel_status kugel_layout_create(kugel_comm *comm, int64_t count, int64_t runs, const int64_t *first,
+                                           const int64_t *length, kugel_layout **out);
+
 /// Frees a layout.
 /// @param[in] layout  may be NULL
 KUGEL_API void kugel_layout_destroy(kugel_layout *layout);

@@ -37,6 +37,7 @@
 #ifndef KUGEL_IMAGE_H
 #define KUGEL_IMAGE_H
 
+#include <kugel/comm.h>
 #include <kugel/core.h>
 
 #ifdef __cplusplus
@@ -145,6 +146,10 @@ typedef struct kugel_image_opts {
   int32_t shard;            /* Zarr 3: chunks along each axis z, y, x in one file; 0 or 1: one file per chunk */
   int32_t overwrite;        /* 1: an existing file is replaced; an existing folder only if it is a Zarr */
   const char *description;  /* text to keep in the file's metadata; NULL: none */
+  kugel_comm *comm;         /* NULL, or ranks that write a Zarr together, in a folder that all hosts see: every rank creates, writes
+                               and closes it. In kugel_image_write each gives whole planes that it has, in C order, or none (n[0] 0);
+                               the planes of all ranks touch. Each chunk, or shard, is written by one rank, and the bytes do not
+                               depend on their number. Failures are agreed on, and leave nothing. Must outlive the stack */
 } kugel_image_opts;
 
 /// Creates a stack under a temporary name. Voxels that are never written are 0.
@@ -165,7 +170,7 @@ KUGEL_API kugel_status kugel_image_create(kugel_ctx *ctx, const char *path, cons
 /// @param[in] lo       [3] first voxel z, y, x
 /// @param[in] n        [3] lengths, at least 1
 /// @param[in] values   as for kugel_image_read
-/// @errors KUGEL_EINVAL if the box is not within the stack or meets a piece that is whole already; KUGEL_ESHAPE; KUGEL_EIO
+/// @errors as agreed with opts.comm; KUGEL_EINVAL if the box is not within the stack or meets a piece that is whole already; KUGEL_ESHAPE; KUGEL_EIO
 KUGEL_API kugel_status kugel_image_write(kugel_image *image, int64_t time, int64_t channel, const int64_t *lo,
                                          const int64_t *n, const kugel_array *values);
 

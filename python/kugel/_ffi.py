@@ -771,6 +771,7 @@ STRUCTS = {
         ("shard", "c_int32"),
         ("overwrite", "c_int32"),
         ("description", "c_char_p"),
+        ("comm", "c_void_p"),
     ),
     "kugel_fits_opts": (
         ("size", "c_size_t"),
@@ -1860,6 +1861,9 @@ FUNCTIONS = {
     "kugel_layout_whole": (  # comm, count, root, out
         "STATUS", ("c_void_p", "c_int64", "c_int", "c_void_p",),
         'The layout of an array that one rank, or every rank, has whole.'),
+    "kugel_layout_create": (  # comm, count, runs, first, length, out
+        "STATUS", ("c_void_p", "c_int64", "c_int64", "c_void_p", "c_void_p", "c_void_p",),
+        'Makes a layout of runs that each rank names for itself.'),
     "kugel_layout_destroy": (  # layout
         "None", ("c_void_p",),
         'Frees a layout.'),

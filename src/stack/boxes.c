@@ -274,13 +274,10 @@ static kugel_status write_box(work *w)
   return s;
 }
 
-kugel_status kugel_image_write(kugel_image *im, int64_t t, int64_t c, const int64_t *lo, const int64_t *n,
-                               const kugel_array *values)
+kugel_status kugel__stack_write(kugel_image *im, int64_t t, int64_t c, const int64_t *lo, const int64_t *n,
+                                const kugel_array *values)
 {
   work w;
-  KUGEL_CHECK(im, KUGEL_EINVAL, "image is NULL");
-  KUGEL_CHECK(im->writing, KUGEL_EINVAL, "'%s' is open for reading: create one to write",
-              kugel__tail(im->path));
   KUGEL_TRY(start(im, t, c, lo, n, values, &w));
   pthread_mutex_lock(&im->lock);
   kugel__span outer = kugel__progress_enter(0, 1);

@@ -53,6 +53,9 @@ struct kugel_image {
   struct kugel__spool *spool;
   int64_t *arrived; // voxels of each piece that are in the spool; -1: put
   pthread_mutex_t lock;
+  kugel_comm *comm; // ranks that write together; NULL: none
+  int rank, ranks;
+  const char *joined; // while a rank other than 0 creates: the temporary folder
 };
 
 static inline size_t kugel__stack_bytes(const kugel_image *im)
@@ -80,6 +83,18 @@ kugel_status kugel__stack_read_raw(kugel_image *im, const kugel__stack_place *pl
 kugel_status kugel__stack_check_place(const kugel_image *im, const kugel__stack_place *place, int64_t bytes);
 /* Strides of C order in the order [t, c, z, y, x]. */
 void kugel__stack_c_order(const kugel_image *im, int64_t at, kugel__stack_place *place);
+
+/* ---- image.c: what opening and creating begin and end with ---- */
+
+kugel_status kugel__stack_make(kugel_ctx *ctx, const char *path, kugel_image **out);
+kugel_status kugel__stack_complete(kugel_image *im);
+
+/* ---- ranks.c, boxes.c ---- */
+
+kugel_status kugel__stack_join(kugel_image *im, kugel_comm *comm);
+/* As kugel_image_write, of this process alone. */
+kugel_status kugel__stack_write(kugel_image *im, int64_t t, int64_t c, const int64_t *lo, const int64_t *n,
+                                const kugel_array *values);
 
 /* ---- files.c ---- */
 
@@ -159,6 +174,8 @@ kugel_status kugel__mhd_create(kugel_image *im);
 bool kugel__zarr_is(const char *path);
 kugel_status kugel__zarr_open(kugel_image *im, int level);
 kugel_status kugel__zarr_create(kugel_image *im);
+/* The folder under its temporary name. */
+const char *kugel__zarr_temp(const kugel_image *im);
 kugel_status kugel__hdf5_open(kugel_image *im, int level);
 kugel_status kugel__hdf5_create(kugel_image *im);
 

@@ -383,6 +383,11 @@ static void choose_chunks(kugel_image *im, writer *w)
   }
 }
 
+const char *kugel__zarr_temp(const kugel_image *im)
+{
+  return ((const writer *)im->state)->temp;
+}
+
 kugel_status kugel__zarr_create(kugel_image *im)
 {
   KUGEL_CHECK(im->opts.shard >= 0 && im->opts.shard <= 1024, KUGEL_EINVAL, "shard is %d, must be 0 to 1024",
@@ -411,6 +416,11 @@ kugel_status kugel__zarr_create(kugel_image *im)
   for (int i = 2; i < 5; i++)
     KUGEL_CHECK(!__builtin_mul_overflow(bytes, im->chunk[i], &bytes) && bytes < INT32_MAX, KUGEL_EINVAL,
                 "a chunk or shard has 2^31 bytes or more: give a smaller chunk");
+  if (im->joined) {
+    snprintf(w->temp, sizeof w->temp, "%s", im->joined);
+    snprintf(w->z.folder, sizeof w->z.folder, "%.*s/0", (int)sizeof w->z.folder - 3, w->temp);
+    return KUGEL_OK;
+  }
   KUGEL_TRY(check_target(im));
   const char *slash = strrchr(im->path, '/');
   int folder = slash ? (int)(slash - im->path) + 1 : 0;

@@ -62,6 +62,34 @@ def test_mpich():
     same_bytes("MPICH", 3)
 
 
+def tree(folder):
+    return {os.path.relpath(os.path.join(at, f), folder): bytes_of(os.path.join(at, f)) for at, _, files in os.walk(folder) for f in files}
+
+
+def test_zarr():
+    """Each process reads, convolves and writes its planes: the files of one process, one writer per chunk."""
+    npyfile.write("z.npy", (70, 40, 44), [20 + 15 * math.sin(i * i) for i in range(70 * 40 * 44)], "<f4")
+    npyfile.write("h.npy", (5, 5, 5), [6 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)], "<f4")
+    ok("convert", "z.npy", "z.zarr", "--chunk", "16,20,20", "--quiet")
+    words = ["convolve", "z.zarr", "h.npy", "o.zarr", "--quiet"]
+    ok(*words)
+    want = tree("o.zarr")
+    assert len(want) > 3
+    shutil.rmtree("o.zarr")
+    ok(*words, "--ranks")
+    assert tree("o.zarr") == want
+    shutil.rmtree("o.zarr")
+    for name in LAUNCHERS:
+        r = mpirun(name, 3, *words, "--ranks")
+        assert r.code == 0 and not r.out and not r.err and tree("o.zarr") == want, r
+        shutil.rmtree("o.zarr")
+        r = mpirun(name, 3, "convolve", "z.zarr", "nowhere.npy", "o.zarr", "--ranks")
+        assert r.code == 1 and r.err.count("nowhere.npy") == 1 and not os.path.exists("o.zarr"), r
+        r = mpirun(name, 2, "convolve", "z.zarr", "h.npy", "o.tif", "--ranks")
+        assert r.code == 1 and r.err.count("is no Zarr") == 1 and not os.path.exists("o.tif"), r
+    refused(2, *words, "--ranks", "--mem", "1G", says="without --mem")
+
+
 def test_full_disk():
     """Of one rank alone, which writes the last pixels: all fail, and there is no file. MPICH's own files in memory do not fit then."""
     launcher = LAUNCHERS["Open MPI"]
@@ -203,4 +231,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_deconvolution, test_full_disk, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
+main([test_open_mpi, test_mpich, test_deconvolution, test_zarr, test_full_disk, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])

@@ -115,6 +115,17 @@ static const kugel_comm_ops own_ops = {.size = sizeof own_ops,
                                        .begin = copy_begin,
                                        .end = no_end};
 
+/* Runs that a rank names. */
+static kugel_status named(void *one)
+{
+  static const int64_t first[] = {3, 50}, length[] = {9, 20};
+  kugel_layout *layout = NULL;
+  kugel_status s = kugel_layout_create(one, 100, 2, first, length, &layout);
+  CHECK(s || kugel_layout_count(layout, 0) == 29);
+  kugel_layout_destroy(layout);
+  return s;
+}
+
 int main(void)
 {
   alarm(LIMIT); // a rank that waits for ever ends the test
@@ -175,6 +186,10 @@ int main(void)
   }
   CASE("one rank, transforms: allocations fail from the n-th on")
   sweep_allocations(one_rank, grid);
+  kugel_comm *alone = NULL;
+  CHECK_OK(kugel_comm_open(NULL, NULL, &alone));
+  sweep_allocations(named, alone);
+  kugel_comm_destroy(alone);
   CASE("rank 0 leads, allocations fail from the n-th on, and the others go on serving")
   sweep_led(smoothed, grid);
   kugel_grid_destroy(grid);

@@ -86,6 +86,27 @@ static void moving(kugel_comm *comm, void *arg)
     o->bad[rank] += kugel_layout_whole(comm, N + rank, 0, &(kugel_layout *){NULL}) != KUGEL_EINVAL;
     o->bad[rank] += strstr(kugel_last_error(), "the ranks differ in count") == NULL;
   }
+  // Runs that ranks name: rows of 10 dealt out, from where the last rank had them.
+  kugel_layout *dealt = NULL;
+  int64_t firsts[N / 10], tens[N / 10], mine = 0, third = 0;
+  for (int i = 0; i < N / 10; i++)
+    if (i % n == rank_of(comm)) {
+      firsts[mine] = 10 * i;
+      tens[mine++] = 10;
+    }
+  int32_t *part = calloc((size_t)mine * 10 + 1, sizeof *part);
+  o->bad[rank] += kugel_layout_create(comm, N, mine, firsts, tens, &dealt) != KUGEL_OK;
+  o->bad[rank] += kugel_layout_count(dealt, rank_of(comm)) != mine * 10;
+  o->bad[rank] += kugel_layout_move(from, rank == last ? KUGEL_ARRAY(x, KUGEL_I32, N) : NULL, dealt,
+                                    KUGEL_ARRAY(part, KUGEL_I32, mine * 10)) != KUGEL_OK;
+  for (int64_t i = 0; i < mine * 10; i++)
+    o->bad[rank] += part[i] != (firsts[i / 10] + i % 10) * 7 + 1;
+  kugel_layout_destroy(dealt);
+  firsts[0] = rank == last ? N - 5 : firsts[0]; // beyond the end on one rank, or runs that do not ascend
+  o->bad[rank] += kugel_layout_create(comm, N, mine, firsts, tens, &dealt) != KUGEL_EINVAL || dealt;
+  o->bad[rank] += strstr(kugel_last_error(), "must lie in") == NULL;
+  o->bad[rank] += kugel_layout_create(comm, N, rank == last, NULL, &third, &dealt) != KUGEL_EINVAL;
+  free(part);
   kugel_layout_destroy(from);
   kugel_layout_destroy(every);
   kugel_layout_destroy(zero);
