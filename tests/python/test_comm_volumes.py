@@ -37,6 +37,24 @@ def test_convolutions_over_ranks(n):
     assert all(isinstance(r, ValueError) and "rank 0: in is float64[20, 9, 10]" in str(r) for r in wrong), wrong
 
 
+@pytest.mark.parametrize("n", [1, 3, 4])
+def test_zarrs_of_ranks(n, tmp_path):
+    x = np.random.default_rng(5).normal(size=(2, 19, 6, 7)).astype(np.float32)
+    kugel.volume.write(tmp_path / "a.zarr", x, chunk=(4, 3, 4), shard=2)
+
+    def work(comm):
+        lo, hi = (19 * r // comm.size for r in (comm.rank, comm.rank + 1))
+        with kugel.volume.create(tmp_path / "b.zarr", x.shape, np.float32, chunk=(4, 3, 4), shard=2, comm=comm) as stack:
+            for c in range(2):
+                stack.write(x[c, lo:hi], channel=c, at=(lo, 0, 0))
+    assert on_ranks(n, work) == [None] * n
+    assert np.array_equal(kugel.volume.read(tmp_path / "b.zarr"), x)
+    a, b = ({f.relative_to(d): f.read_bytes() for f in (d / "0").rglob("*") if f.is_file()} for d in (tmp_path / "a.zarr", tmp_path / "b.zarr"))
+    assert len(a) > 4 and a == b
+    wrong = on_ranks(n, lambda comm: kugel.volume.create(tmp_path / "c.tif", x.shape, np.float32, comm=comm))
+    assert all("rank 0: " in str(r) and "is no Zarr" in str(r) for r in wrong), wrong
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 @pytest.mark.parametrize("engine", ["global", "tiles"])
 def test_deconvolutions_over_ranks(n, engine):

@@ -142,10 +142,12 @@ def open(name: Path, level: int = 0) -> Stack:  # noqa: A001: as the library's
 
 def create(name: Path, shape: Any = None, dtype: Any = None, like: Any = None, voxel: Any = None, time_step: float = 0.0,
            channel_names: Any = None, compression: str | None = None, format: str | None = None, chunk: Any = None, level: int = 0,
-           shard: Any = 0, bigtiff: bool = False, overwrite: bool = False, description: str | None = None) -> Stack:
+           shard: Any = 0, bigtiff: bool = False, overwrite: bool = False, description: str | None = None, comm: Any = None) -> Stack:
     """Creates a stack [t, c, z, y, x] (shape may lack the first axes) to be filled by Stack.write; close() gives it its name.
 
     like:  an open Stack whose shape, type and metadata stand for those not given
+    comm:  ranks that write a Zarr together: each creates it, writes whole planes that it has (or none) in the same calls as the others,
+           at=(first plane, 0, 0), and closes it; each chunk or shard has one writer
     """
     opts = options(_ffi.kugel_image_opts, time_step=time_step, bigtiff=int(bigtiff), overwrite=int(overwrite), level=level,
                    shard=shard, compression=_word(COMPRESSIONS, compression, "compression"), format=_word(FORMATS, format, "format"))
@@ -172,8 +174,12 @@ def create(name: Path, shape: Any = None, dtype: Any = None, like: Any = None, v
     if description:
         opts.description = description.encode()
     out = ctypes.c_void_p()
-    lib.kugel_image_create(None, path(name), ctypes.byref(opts), ctypes.byref(out))
-    return Stack(out)
+    if comm is not None:
+        opts.comm = comm._handle.address
+    long_call(lib.kugel_image_create, None, path(name), ctypes.byref(opts), ctypes.byref(out))
+    stack = Stack(out)
+    stack.comm = comm  # which must outlive it
+    return stack
 
 
 def read(name: Path, time: int | None = None, channel: int | None = None, dtype: Any = None, level: int = 0) -> Any:
