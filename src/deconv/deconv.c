@@ -264,6 +264,8 @@ static kugel_status make_over_ranks(kugel_deconv *p, kugel_status taken, const k
                         {"the bits of discrepancy", bits_of(o->discrepancy)}};
   KUGEL_TRY(taken);
   KUGEL_TRY(kugel__comm_same(o->comm, KUGEL_OK, sizeof same / sizeof *same, same));
+  p->asks = o->callback != NULL;
+  KUGEL_TRY(kugel__comm_reduce(o->comm, &p->asks, 1, KUGEL_COMM_MAX));
   return make(p, psf);
 }
 

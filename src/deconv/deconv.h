@@ -30,6 +30,7 @@ struct kugel_deconv {
   kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h
   kugel_volume *turned;   // image -> object, what goes back, of tiles over ranks; NULL: an adjoint does
   struct kugel__deconv_ranks *ranks; // with opts.comm
+  int64_t asks;                      // whether any of them has a callback
   kugel_comm *own;                   // opts.comm of this process alone, NULL: the caller's
   kugel__deconv_share share;
   struct kugel__deconv_led *led; // of rank 0, which leads; NULL: not shared

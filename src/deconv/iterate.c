@@ -288,7 +288,7 @@ kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *in
     if (w.i == 1)
       info->first = value;
     bool asked = !status && asks(s, info, value);
-    if (s->p->ranks && !status)
+    if (s->p->asks && !status)
       status = kugel__deconv_ranks_any(s, &asked);
     if (!status && ends(s, info, value, asked))
       break;

@@ -84,8 +84,9 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   }
   for (int a = 0; a < 3; a++)
     c->transform[a] = v.transform[a];
-  if (p->opts.comm) { // what a rank takes
-    c->bytes = v.host_bytes * 2 + array_bytes(p) / (uint64_t)p->opts.comm->size;
+  if (p->opts.comm) {                                                  // what a rank takes
+    uint64_t plans = v.engine == KUGEL_VOLUME_TILES ? 2 : plans_of(p); // tiles have one that goes back
+    c->bytes = v.host_bytes * plans + array_bytes(p) / (uint64_t)p->opts.comm->size;
     c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1);
   }
   return KUGEL_OK;
