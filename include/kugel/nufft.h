@@ -202,7 +202,7 @@ KUGEL_API kugel_status kugel_nufft_adjoint(const kugel_nufft_points *points, con
 /// @param[in]  in      complex, of real plans real, [..., M]; with gradients [..., 1 + ndim, M]
 /// @param[out] out     the same, [..., fine[0], ..., fine[ndim-1]] as kugel_nufft_get_info says, those axes in C order. Node l
 ///         lies at l period / fine; a strength reaches `width` nodes along each axis, with weights of about 1 and less
-/// @param[in]  queue   NULL
+/// @param[in]  queue   as kugel_nufft_execute
 /// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, const kugel_array *in,
@@ -212,7 +212,7 @@ KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, cons
 /// @param[in]  points  of a plan of type 1 or 2
 /// @param[in]  in      what kugel_nufft_spread writes
 /// @param[out] out     what kugel_nufft_spread reads; no overlap with in
-/// @param[in]  queue   NULL
+/// @param[in]  queue   as kugel_nufft_execute
 /// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points, const kugel_array *in,
@@ -222,7 +222,7 @@ KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points,
 /// convolution of modes: its cost does not depend on the points. It is what least squares and conjugate gradients apply.
 /// @param[in]  plan     of type 1 or 2
 /// @param[in]  points   [M, ndim], as of kugel_nufft_points_create
-/// @param[in]  weights  W, float or double [M]; NULL: 1
+/// @param[in]  weights  W, float or double [M]; NULL: 1. Of a plan on a device also in the device's memory, complete
 /// @param[out] out      executed and freed as points are: kugel_nufft_execute takes modes to modes, [..., n...] (of real
 ///         plans halved ones, [..., n[ndim-1] / 2 + 1]); its adjoint is the same
 /// @errors as kugel_nufft_points_create; KUGEL_ENOTSUP with opts.comm
@@ -239,8 +239,10 @@ KUGEL_API kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const 
 /// @param[in]  points      of a plan of type 1 or 2 without gradients; `upsampling` and `width` of the plan set the distance over
 ///         which density is averaged, width / upsampling periods / n
 /// @param[in]  iterations  1 to 10000; 10 to 30 are usual
-/// @param[out] weights     [M], real, of the plan's precision
-/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_ENOTSUP with opts.comm; KUGEL_ENOMEM; KUGEL_ECANCELED
+/// @param[out] weights     [M], real, of the plan's precision; of a plan on a device also in the device's memory. The call returns
+///         when they are there
+/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOTSUP with opts.comm, and for a host array with strides and a plan on a
+///         device; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @cost   one spreading and one interpolation per iteration, no FFT
 /// @cite   PipeMenon1999
 KUGEL_API kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iterations, const kugel_array *weights);

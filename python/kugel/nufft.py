@@ -118,21 +118,11 @@ class Plan:
         s [K, ndim]. An array in the memory of the plan's device may have any strides; the call waits for its stream."""
         return Points(self, x, s)
 
-    def normal(self, x: Any, weights: npt.ArrayLike | None = None) -> Normal:
+    def normal(self, x: Any, weights: Any = None) -> Normal:
         """The operator A^H W A of modes, where A takes modes to points x, with real weights [M]: an object whose execute takes
-        modes [..., n...] to modes by a convolution of modes, at a cost that does not depend on the points."""
+        modes [..., n...] to modes by a convolution of modes, at a cost that does not depend on the points. Of a plan on a device x and
+        weights may be in its memory."""
         return Normal(self, x, weights)
-
-
-def _coordinates(x, ndim, context=None):
-    there = x if isinstance(x, nufft_arrays.Device) else nufft_arrays.on_device(x)
-    if there is not None:
-        return there.reshaped((-1, 1)) if there.ndim == 1 and ndim == 1 else there
-    x = np.asarray(x)
-    if x.dtype not in (np.float32, np.float64):
-        x = x.astype(np.float64)
-    x = np.ascontiguousarray(x) if context else x
-    return x[:, None] if x.ndim == 1 and ndim == 1 else x
 
 
 class Points:
@@ -142,7 +132,7 @@ class Points:
         third = plan.kind == "to_frequencies"
         if third != (s is not None):
             raise ValueError("frequencies s go with a plan to frequencies, and with no other")
-        x, s = _coordinates(x, plan.ndim, plan._context), _coordinates(s, plan.ndim) if third else None
+        x, s = nufft_arrays.coordinates(x, plan.ndim, plan._context), nufft_arrays.coordinates(s, plan.ndim) if third else None
         #: the plan, the number of points, the shape of the other side
         self.plan, self.m, self.other = plan, x.shape[0] if x.ndim else 0, (s.shape[0],) if third else plan.n
         if plan.real:
@@ -157,6 +147,7 @@ class Points:
         else:
             long_call(lib.kugel_nufft_points_create, plan._handle.address, view(x), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_nufft_points_destroy)
+        self._like = x.new((0,), x.dtype) if isinstance(x, nufft_arrays.Device) else None  # an array of the caller's library
 
     def _run(self, function, x, to_modes, out, grid=False):
         plan = self.plan
@@ -185,8 +176,12 @@ class Points:
         return self._run(lib.kugel_nufft_interpolate, x, False, out, True)
 
     def density(self, iterations: int = 20) -> Any:
-        """Weights [M] by the density of the points (Pipe & Menon 1999), each about the volume that is the point's own."""
-        out = np.empty(self.m, self.plan.dtype.type().real.dtype)
+        """Weights [M] by the density of the points (Pipe & Menon 1999), each about the volume that is the point's own. Of points that
+        came as an array in a device's memory they are such an array."""
+        kind = self.plan.dtype.type().real.dtype
+        if self._like is not None:
+            return nufft_arrays.density(self._handle.address, self._like.new((self.m,), kind), int(iterations))
+        out = np.empty(self.m, kind)
         long_call(lib.kugel_nufft_density, self._handle.address, int(iterations), view(out))
         return out
 
@@ -194,20 +189,18 @@ class Points:
 class Normal(Points):
     """A normal operator: made by Plan.normal."""
 
-    def __init__(self, plan: Any, x: Any, weights: npt.ArrayLike | None = None) -> None:
-        x = _coordinates(x, plan.ndim)
-        weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+    def __init__(self, plan: Any, x: Any, weights: Any = None) -> None:
+        x = nufft_arrays.coordinates(x, plan.ndim, plan._context)
         self.plan, self.m = plan, x.shape[0] if x.ndim else 0
         out = ctypes.c_void_p()
-        long_call(lib.kugel_nufft_normal_create, plan._handle.address, view(x), None if weights is None else view(weights),
-                  ctypes.byref(out))
+        nufft_arrays.normal(plan._handle.address, plan._context, x, weights, out)
         self._handle = Handle(out.value, lib.kugel_nufft_points_destroy)
 
     def _run(self, function, x, to_modes, out, grid=False):
         if grid:
             raise ValueError("a normal operator has no fine grid of its own")
         modes = self.plan.n[:-1] + (self.plan.n[-1] // 2 + 1,) if self.plan.real else self.plan.n
-        return _call(function, self._handle, x, modes, modes, (self.plan.dtype,) * 2, out)
+        return _call(function, self._handle, x, modes, modes, (self.plan.dtype,) * 2, out, self.plan._context)
 
     def density(self, iterations: int = 20) -> Any:
         """Not of an operator."""

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from ._lib import lib, long_call
+from ._lib import lib, long_call, view
 from .arrays import foreign
 from .hardware import context
 from .fft.arrays import Device
@@ -23,14 +23,52 @@ def check_place(a, where, name):
                          f"make the plan with device={a.device!r}")
 
 
-def sort(address, where, x, out):
-    """kugel_nufft_points_create of coordinates in device memory, once what its stream has to do is done."""
-    check_place(x, where, "x")
+def coordinates(x, ndim, where=None):
+    """Points [M, ndim], or of one dimension [M], as a Device or a NumPy array, in C order for a plan on a device."""
+    there = x if isinstance(x, Device) else on_device(x)
+    if there is not None:
+        return there.reshaped((-1, 1)) if there.ndim == 1 and ndim == 1 else there
+    x = np.asarray(x)
+    if x.dtype not in (np.float32, np.float64):
+        x = x.astype(np.float64)
+    x = np.ascontiguousarray(x) if where else x
+    return x[:, None] if x.ndim == 1 and ndim == 1 else x
+
+
+def settled(x, where, name):
+    """Real numbers in device memory, once what their stream has to do is done."""
+    check_place(x, where, name)
     if x.dtype not in (np.float32, np.float64):
         x = x.typed(np.dtype(np.float64))
     queue = x._queue()
     if queue is not None:
         lib.kugel_queue_wait(queue)
+    return x
+
+
+def normal(address, where, x, weights, out):
+    """kugel_nufft_normal_create of coordinates and weights (None: 1) in either memory."""
+    there = on_device(weights)
+    if there is not None:
+        weights = ctypes.byref(settled(there, where, "weights").view())
+    elif weights is not None:
+        weights = view(np.ascontiguousarray(weights, np.float64))
+    x = ctypes.byref(settled(x, where, "x").view()) if isinstance(x, Device) else view(x)
+    long_call(lib.kugel_nufft_normal_create, address, x, weights, ctypes.byref(out))
+
+
+def density(address, weights, iterations):
+    """kugel_nufft_density to new memory of the caller's library."""
+    queue = weights._queue()
+    if queue is not None:
+        lib.kugel_queue_wait(queue)
+    long_call(lib.kugel_nufft_density, address, iterations, ctypes.byref(weights.view()))
+    return weights.value()
+
+
+def sort(address, where, x, out):
+    """kugel_nufft_points_create of coordinates in device memory, once what its stream has to do is done."""
+    x = settled(x, where, "x")
     long_call(lib.kugel_nufft_points_create, address, ctypes.byref(x.view()), ctypes.byref(out))
 
 
@@ -64,4 +102,4 @@ def execute(function, address, where, x, shape, dtype, out):
     return to.value() if out is None else out
 
 
-__all__ = ["Device", "columns", "context", "execute", "on_device", "sort"]
+__all__ = ["Device", "columns", "context", "coordinates", "density", "execute", "normal", "on_device", "sort"]

@@ -6,7 +6,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "nufft/plan.h"
+#include "nufft/gpu.h"
 
 static double real_at(bool single, const void *x, int64_t i)
 {
@@ -68,8 +68,6 @@ kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iteration
 {
   char text[256];
   KUGEL_CHECK(points, KUGEL_EINVAL, "points is NULL: make them by kugel_nufft_points_create");
-  KUGEL_CHECK(!points->plan->gpu, KUGEL_ENOTSUP,
-              "density weights are computed on the CPU: use a plan of a context with device \"cpu\"");
   const kugel_nufft *plan = points->plan;
   KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
               "no rank has all points: make density weights by a plan without comm");
@@ -78,13 +76,16 @@ kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iteration
   KUGEL_CHECK(iterations >= 1 && iterations <= 10000, KUGEL_EINVAL, "iterations is %d, must be 1 to 10000",
               iterations);
   KUGEL_CHECK(weights && weights->shape, KUGEL_EINVAL, "weights is NULL: pass an array [M]");
-  KUGEL_CHECK(weights->device.type == KUGEL_CPU && weights->ndim == 1 && weights->shape[0] == points->n &&
+  KUGEL_CHECK((weights->device.type == KUGEL_CPU || plan->gpu) && weights->ndim == 1 &&
+                  weights->shape[0] == points->n &&
                   kugel__dtype_is(weights->dtype, plan->single ? KUGEL_F32 : KUGEL_F64),
-              KUGEL_ESHAPE, "weights is %s, must be float%d [%lld] in host memory",
-              kugel__array_describe(weights, text, sizeof text), plan->single ? 32 : 64,
-              (long long)points->n);
+              KUGEL_ESHAPE, "weights is %s, must be float%d [%lld]%s",
+              kugel__array_describe(weights, text, sizeof text), plan->single ? 32 : 64, (long long)points->n,
+              plan->gpu ? "" : " in host memory");
   KUGEL_TRY(kugel__array_check_reach(weights, "weights", true));
   KUGEL_CHECK(weights->data || points->n == 0, KUGEL_EINVAL, "weights has data NULL");
+  if (plan->gpu)
+    return kugel__nufft_gpu_density(points, iterations, volume(plan), weights);
   size_t number = (size_t)kugel__nufft_number(plan), cells = (size_t)kugel__nufft_grid(plan);
   char *work = kugel__scratch_get(plan->ctx, cells + (size_t)(2 * points->n) * number);
   KUGEL_CHECK(work, KUGEL_ENOMEM, "no memory for a fine grid of %lld points", (long long)plan->fine);

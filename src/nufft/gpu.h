@@ -8,6 +8,7 @@
 #define KUGEL_NUFFT_GPU_H
 
 #include "codegen/module.h"
+#include "device/lend.h"
 #include "fft/gpu/work.h"
 #include "nufft/plan.h"
 
@@ -42,6 +43,66 @@ struct kugel__nufft_gpu_points {
   int64_t limit;                        /* points of a job of interpolation */
 };
 
+/* ---- a call ---- */
+
+enum { KUGEL__NUFFT_AXES = 32 }; /* of an array */
+
+/* One of the caller's arrays: its memory, and where the vector of a batch is. */
+typedef struct kugel__nufft_end {
+  kugel__loan loan;
+  int64_t at, stride[KUGEL__NUFFT_AXES], batch; /* in numbers; batch: between the vectors of a call */
+} kugel__nufft_end;
+
+/* Of a normal operator, points and modes are the modes that go in and those that come out. */
+typedef struct kugel__nufft_call {
+  const kugel_nufft_points *p;
+  struct kugel__nufft_gpu *g;
+  kugel_queue *queue;
+  bool to_modes, alone; /* alone: the fine grid stands for modes */
+  bool mirrored;        /* of the box of modes */
+  int64_t vectors;      /* at a time */
+  int64_t n[3], fine[3];
+  /* Work memory: strengths in the order of the sorted points; modes in the FFT's order, if the caller's is another. */
+  kugel__mem grid, side, sorted, box;
+  kugel__nufft_end points, modes;
+} kugel__nufft_call;
+
+/* An array [vectors][...] in device memory. */
+typedef struct kugel__nufft_shaped {
+  kugel_array a;
+  int64_t shape[4], strides[4];
+} kugel__nufft_shaped;
+
+void kugel__nufft_start_at(kugel__nufft_shaped *s, kugel__mem memory, int64_t at, int64_t number);
+/* [vectors][n...] in C order. */
+kugel_array *kugel__nufft_shape(const kugel__nufft_call *c, kugel__mem memory, int64_t vectors,
+                                const int64_t *n, kugel__nufft_shaped *s);
+/* The caller's [n...] as the FFT has them, if strides can say so: ascending or, mirrored, descending. */
+kugel_array *kugel__nufft_view(const kugel__nufft_call *c, const kugel__nufft_end *end, int64_t vectors,
+                               const int64_t *n, kugel__nufft_shaped *s);
+/* Between the caller's modes in the order of FFTs and the box: for each axis the modes from 0 on and the negative ones. */
+kugel_status kugel__nufft_reorder(const kugel__nufft_call *c, const kugel__nufft_end *end, int64_t vectors,
+                                  bool out);
+
+kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors);
+kugel_status kugel__nufft_gpu_interpolate(const kugel__nufft_call *c, int64_t vectors);
+
+/* Fills what a call of these points is about; `alone` is set. */
+void kugel__nufft_gpu_start(const kugel_nufft_points *p, kugel__nufft_call *c);
+/* Work memory of a call of up to `wanted` vectors: its parts, and c->vectors. */
+kugel_status kugel__nufft_gpu_take(kugel__nufft_call *c, int64_t wanted, kugel__gpu_hold *hold);
+
+/* kernels/weights.cl */
+kugel_status kugel__nufft_gpu_weights(const kugel_nufft *p, kugel__module **module);
+kugel_status kugel__nufft_gpu_density(const kugel_nufft_points *p, int iterations, double unit,
+                                      const kugel_array *weights);
+
+/* Of points with plan and an empty `normal`; `wide`: the same points for n differences of modes, in double. Weights are
+ * complex on the host, or real of any kind on the device. */
+kugel_status kugel__nufft_gpu_normal(kugel_nufft_points *p, kugel_nufft_points *wide,
+                                     const kugel_array *weights, const int64_t *n);
+void kugel__nufft_gpu_normal_destroy(const kugel_nufft *plan, struct kugel__nufft_gpu_normal *g);
+
 /* The role of axis d. */
 static inline int kugel__nufft_role(int ndim, int d)
 {
@@ -57,8 +118,8 @@ kugel_status kugel__nufft_gpu_sort(kugel_nufft_points *p, const kugel_array *poi
 void kugel__nufft_gpu_points_destroy(kugel_nufft_points *p);
 
 /* Arrays that were checked; in_stride, out_stride of all their axes. */
-kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes, const kugel_array *in,
-                                      const int64_t *in_stride, const kugel_array *out,
+kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes, bool alone,
+                                      const kugel_array *in, const int64_t *in_stride, const kugel_array *out,
                                       const int64_t *out_stride, kugel_queue *queue);
 
 /* Checks that an array is in memory of the plan's device, or on the host in C order. */

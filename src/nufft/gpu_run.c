@@ -3,28 +3,10 @@
 #include <string.h>
 #include "core/array.h"
 #include "core/ctx.h"
-#include "device/lend.h"
 #include "nufft/gpu.h"
 
-enum { MOST = 32, JOBS = 1 << 30, MOST_VECTORS = 1 << 15 };
+enum { MOST = KUGEL__NUFFT_AXES, MOST_VECTORS = 1 << 15 };
 static const int64_t GRIDS = (int64_t)1 << 30; /* bytes of fine grids at a time */
-
-/* One of the caller's arrays: its memory, and where the vector of a batch is. */
-typedef struct end {
-  kugel__loan loan;
-  int64_t at, stride[MOST], batch; /* in complex numbers; batch: between the vectors of a call */
-} end;
-
-typedef struct call {
-  const kugel_nufft_points *p;
-  struct kugel__nufft_gpu *g;
-  kugel_queue *queue;
-  bool to_modes;
-  int64_t vectors; /* at a time */
-  /* Work memory: strengths in the order of the sorted points; modes in the FFT's order, if the caller's is another. */
-  kugel__mem grid, side, sorted, box;
-  end points, modes;
-} call;
 
 kugel_status kugel__nufft_gpu_place(const kugel_nufft *p, const kugel_array *a, const char *name)
 {
@@ -48,7 +30,7 @@ kugel_status kugel__nufft_gpu_place(const kugel_nufft *p, const kugel_array *a, 
 
 /* ---- kernels ---- */
 
-static kugel_status spread(const call *c, int64_t vectors)
+kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors)
 {
   const struct kugel__nufft_gpu_points *q = c->p->gpu;
   kugel__nufft_boxes s = c->g->to_grid;
@@ -82,7 +64,7 @@ static kugel_status spread(const call *c, int64_t vectors)
   return kugel__launch(c->g->dev, c->g->spread_join, &grid, 4, join, c->queue);
 }
 
-static kugel_status interpolate(const call *c, int64_t vectors)
+kugel_status kugel__nufft_gpu_interpolate(const kugel__nufft_call *c, int64_t vectors)
 {
   const struct kugel__nufft_gpu_points *q = c->p->gpu;
   kugel__nufft_boxes s = c->g->to_points;
@@ -104,105 +86,39 @@ static kugel_status interpolate(const call *c, int64_t vectors)
   return kugel__launch(c->g->dev, c->g->interpolate, &grid, 8, args, c->queue);
 }
 
-/* ---- modes ---- */
-
-/* An array [vectors][...] in device memory. */
-typedef struct shaped {
-  kugel_array a;
-  int64_t shape[4], strides[4];
-} shaped;
-
-static void start_at(shaped *s, kugel__mem memory, int64_t at, int64_t number)
-{
-  s->a.data = memory.base;
-  s->a.byte_offset = memory.offset + (size_t)(at * number);
-}
-
-static kugel_array *shape(const call *c, kugel__mem memory, int64_t vectors, bool grid, shaped *s)
-{
-  const kugel_nufft *plan = c->p->plan;
-  int64_t step = 1;
-  s->a = (kugel_array){.device = c->g->dev->info.device,
-                       .ndim = plan->ndim + 1,
-                       .dtype = plan->single ? KUGEL_C64 : KUGEL_C128,
-                       .shape = s->shape,
-                       .strides = s->strides};
-  for (int d = plan->ndim; d > 0; d--) {
-    s->shape[d] = grid ? plan->axis[d - 1].fine : plan->axis[d - 1].n;
-    s->strides[d] = step;
-    step *= s->shape[d];
-  }
-  s->shape[0] = vectors;
-  s->strides[0] = step;
-  start_at(s, memory, 0, 1);
-  return &s->a;
-}
-
-/* The caller's modes as the FFT has them, if strides can say so: ascending or, mirrored, descending. */
-static kugel_array *view(const call *c, int64_t vectors, shaped *s)
-{
-  const kugel_nufft *plan = c->p->plan;
-  int64_t at = c->modes.at;
-  shape(c, c->modes.loan.mem, vectors, false, s);
-  for (int d = 0; d < plan->ndim; d++) {
-    int64_t stride = c->modes.stride[d], n = plan->axis[d].n;
-    s->strides[d + 1] = c->g->mirrored ? -stride : stride;
-    at += c->g->mirrored ? (n - 1) * stride : 0;
-  }
-  s->strides[0] = c->modes.batch;
-  start_at(s, c->modes.loan.mem, at, plan->single ? 8 : 16);
-  return &s->a;
-}
-
-/* Between the caller's modes in the order of FFTs and the box: for each axis the modes from 0 on and the negative ones. */
-static kugel_status reorder(const call *c, int64_t vectors)
-{
-  const kugel_nufft *plan = c->p->plan;
-  int64_t number = plan->single ? 8 : 16;
-  for (int part = 0; part < 1 << plan->ndim; part++) {
-    shaped own, box;
-    int64_t at = c->modes.at, to = 0;
-    bool empty = false;
-    shape(c, c->modes.loan.mem, vectors, false, &own);
-    shape(c, c->box, vectors, false, &box);
-    own.strides[0] = c->modes.batch;
-    for (int d = 0; d < plan->ndim; d++) {
-      int64_t n = plan->axis[d].n, first = part >> d & 1 ? (n + 1) / 2 : 0,
-              count = part >> d & 1 ? n / 2 : (n + 1) / 2;
-      int64_t mode = part >> d & 1 ? first - n : 0, step = box.strides[d + 1];
-      at += first * c->modes.stride[d];
-      to += (c->g->mirrored ? (n - 1) / 2 - mode : mode + n / 2) * step;
-      own.strides[d + 1] = c->modes.stride[d];
-      box.strides[d + 1] = c->g->mirrored ? -step : step;
-      own.shape[d + 1] = box.shape[d + 1] = count;
-      empty = empty || count == 0;
-    }
-    start_at(&own, c->modes.loan.mem, at, number);
-    start_at(&box, c->box, to, number);
-    if (!empty)
-      KUGEL_TRY(kugel_array_copy(plan->ctx, c->to_modes ? &box.a : &own.a, c->to_modes ? &own.a : &box.a,
-                                 NULL, c->queue));
-  }
-  return KUGEL_OK;
-}
-
 /* ---- a call ---- */
 
-static kugel_status some_vectors(const call *c, int64_t vectors)
+/* Between the caller's fine grid and the own one. */
+static kugel_status move_grid(const kugel__nufft_call *c, int64_t vectors)
 {
-  shaped modes, grid;
-  bool moved = c->p->plan->fft_order;
-  kugel_array *box = moved ? shape(c, c->box, vectors, false, &modes) : view(c, vectors, &modes);
-  shape(c, c->grid, vectors, true, &grid);
+  kugel__nufft_shaped own, grid;
+  kugel__nufft_shape(c, c->grid, vectors, c->fine, &own);
+  kugel__nufft_view(c, &c->modes, vectors, c->fine, &grid);
+  return kugel_array_copy(c->p->plan->ctx, c->to_modes ? &own.a : &grid.a, c->to_modes ? &grid.a : &own.a,
+                          NULL, c->queue);
+}
+
+static kugel_status some_vectors(const kugel__nufft_call *c, int64_t vectors)
+{
+  kugel__nufft_shaped modes, grid;
+  bool moved = c->p->plan->fft_order && !c->alone;
+  if (c->p->normal)
+    return c->p->normal->run_gpu(c, vectors);
+  kugel_array *box = moved ? kugel__nufft_shape(c, c->box, vectors, c->n, &modes)
+                           : kugel__nufft_view(c, &c->modes, vectors, c->n, &modes);
+  kugel__nufft_shape(c, c->grid, vectors, c->fine, &grid);
   if (c->to_modes) {
-    KUGEL_TRY(spread(c, vectors));
+    KUGEL_TRY(kugel__nufft_gpu_spread(c, vectors));
+    if (c->alone)
+      return move_grid(c, vectors);
     KUGEL_TRY(kugel_fft_execute(c->g->fft, KUGEL_INVERSE, &grid.a, box, c->queue));
-    return moved ? reorder(c, vectors) : KUGEL_OK;
+    return moved ? kugel__nufft_reorder(c, &c->modes, vectors, true) : KUGEL_OK;
   }
   if (moved)
-    KUGEL_TRY(reorder(c, vectors));
-  KUGEL_TRY(kugel_fft_execute(c->g->fft, KUGEL_FORWARD, box, &grid.a, c->queue));
-  return interpolate(c, vectors);
+    KUGEL_TRY(kugel__nufft_reorder(c, &c->modes, vectors, false));
+  KUGEL_TRY(c->alone ? move_grid(c, vectors)
+                     : kugel_fft_execute(c->g->fft, KUGEL_FORWARD, box, &grid.a, c->queue));
+  return kugel__nufft_gpu_interpolate(c, vectors);
 }
 
 /* Batches: axes through which both arrays walk in equal steps are one; the last of them is taken several vectors at a
@@ -237,7 +153,7 @@ static void find_batch(const kugel_array *of, int lead, const int64_t *points, c
   }
 }
 
-static kugel_status all_vectors(call *c, const batch *b)
+static kugel_status all_vectors(kugel__nufft_call *c, const batch *b)
 {
   int64_t index[MOST] = {0}, outer = 1, last = b->ndim - 1;
   const int64_t points = c->points.at, modes = c->modes.at;
@@ -261,52 +177,73 @@ static kugel_status all_vectors(call *c, const batch *b)
   return KUGEL_OK;
 }
 
-static kugel_status run(call *c, const batch *b)
+kugel_status kugel__nufft_gpu_take(kugel__nufft_call *c, int64_t wanted, kugel__gpu_hold *hold)
 {
   const kugel_nufft *plan = c->p->plan;
-  int64_t number = plan->single ? 8 : 16, modes = 1, side = 0, sorted = 0;
-  for (int d = 0; d < plan->ndim; d++)
-    modes *= plan->axis[d].n;
-  modes = plan->fft_order ? modes : 0;
-  if (c->to_modes) {
+  int64_t number = plan->single ? 8 : 16, modes = 1, fine = 1, side = 0, sorted = 0;
+  for (int d = 0; d < plan->ndim; d++) {
+    modes *= c->n[d];
+    fine *= c->fine[d];
+  }
+  modes = plan->fft_order && !c->alone ? modes : 0;
+  if (c->to_modes && c->p->gpu) {
     side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
     sorted = c->g->ordered ? c->p->n : 0;
   }
   kugel__mem *parts[] = {&c->grid, &c->box, &c->sorted, &c->side};
-  int64_t each[] = {plan->fine, modes, sorted, side}, own = 0;
+  int64_t each[] = {fine, modes, sorted, side}, own = 0;
   for (int i = 0; i < 4; i++) // at multiples of 512 bytes, which NVIDIA's OpenCL asks for
     own += each[i] = (each[i] + 63) / 64 * 64;
-  c->vectors = kugel__max(1, kugel__min(b->shape[b->ndim - 1], GRIDS / (own * number)));
+  c->vectors = kugel__max(1, kugel__min(wanted, GRIDS / (own * number)));
   c->vectors = kugel__min(c->vectors, MOST_VECTORS);
-  kugel__gpu_hold hold;
   KUGEL_TRY(
-      kugel__gpu_work_take(c->g->dev, &c->g->work, (size_t)(c->vectors * own * number), c->queue, &hold));
+      kugel__gpu_work_take(c->g->dev, &c->g->work, (size_t)(c->vectors * own * number), c->queue, hold));
   size_t at = 0;
   for (int i = 0; i < 4; i++) {
-    *parts[i] = (kugel__mem){hold.memory, each[i] ? at : 0};
+    *parts[i] = (kugel__mem){hold->memory, each[i] ? at : 0};
     at += (size_t)(c->vectors * each[i] * number);
   }
+  return KUGEL_OK;
+}
+
+static kugel_status run(kugel__nufft_call *c, const batch *b)
+{
+  kugel__gpu_hold hold;
+  KUGEL_TRY(kugel__nufft_gpu_take(c, b->shape[b->ndim - 1], &hold));
   kugel_status s = all_vectors(c, b);
   kugel__gpu_work_give(c->g->dev, &hold);
   return s;
 }
 
-kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes, const kugel_array *in,
-                                      const int64_t *in_stride, const kugel_array *out,
+void kugel__nufft_gpu_start(const kugel_nufft_points *p, kugel__nufft_call *c)
+{
+  const kugel_nufft *plan = p->plan;
+  c->p = p;
+  c->g = plan->gpu;
+  c->mirrored = !c->alone && !p->normal && plan->gpu->mirrored;
+  for (int d = 0; d < plan->ndim; d++) {
+    c->n[d] = plan->axis[d].n;
+    c->fine[d] = p->normal ? p->normal->fine[d] : plan->axis[d].fine;
+  }
+}
+
+kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes, bool alone,
+                                      const kugel_array *in, const int64_t *in_stride, const kugel_array *out,
                                       const int64_t *out_stride, kugel_queue *queue)
 {
-  call c = {.p = p, .g = p->plan->gpu, .to_modes = to_modes};
-  int ndim = p->plan->ndim, lead = in->ndim - (to_modes ? 1 : ndim);
+  kugel__nufft_call c = {.to_modes = to_modes, .alone = alone};
+  int ndim = p->plan->ndim, lead = in->ndim - (to_modes && !p->normal ? 1 : ndim);
   const int64_t *points = to_modes ? in_stride : out_stride, *modes = to_modes ? out_stride : in_stride;
   size_t number = p->plan->single ? 8 : 16;
   batch b;
+  kugel__nufft_gpu_start(p, &c);
   KUGEL_TRY(kugel__nufft_gpu_place(p->plan, in, "in"));
   KUGEL_TRY(kugel__nufft_gpu_place(p->plan, out, "out"));
   KUGEL_TRY(kugel__queue_of(c.g->dev, queue, &c.queue));
   if (kugel__array_count(out) == 0)
     return KUGEL_OK;
   find_batch(in, lead, points, modes, &b);
-  memcpy(c.points.stride, points + lead, sizeof(int64_t));
+  memcpy(c.points.stride, points + lead, (size_t)(p->normal ? ndim : 1) * sizeof(int64_t));
   memcpy(c.modes.stride, modes + lead, (size_t)ndim * sizeof(int64_t));
   kugel__loan loans[2] = {0};
   kugel_status s = kugel__lend(c.g->dev, in, KUGEL__READ, c.queue, &loans[0]);

@@ -8,7 +8,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "nufft/plan.h"
+#include "nufft/gpu.h"
 
 /* ---- execution ---- */
 
@@ -62,6 +62,7 @@ typedef struct maker {
   const kugel_nufft *plan;
   kugel_nufft_points *p;
   double *strengths, *q, *grid; /* complex: [M], [differences...], [fine...] */
+  bool there;                   /* weights are on the device, and there are no strengths */
   kugel_nufft *wide, *differences;
   kugel_nufft_points *points;
 } maker;
@@ -75,14 +76,20 @@ static int64_t differences(const kugel_nufft *plan, int64_t n)
 static kugel_status take_weights(maker *m, const kugel_array *w, int64_t n)
 {
   char text[256];
+  const kugel_device here = m->plan->gpu ? m->plan->gpu->dev->info.device : (kugel_device){KUGEL_CPU, 0};
+  m->there = w && w->device.type != KUGEL_CPU;
   if (w) {
-    KUGEL_CHECK(w->shape && w->device.type == KUGEL_CPU && w->ndim == 1 && w->shape[0] == n &&
+    KUGEL_CHECK(w->shape && w->ndim == 1 && w->shape[0] == n &&
+                    (!m->there || (w->device.type == here.type && w->device.id == here.id)) &&
                     (kugel__dtype_is(w->dtype, KUGEL_F64) || kugel__dtype_is(w->dtype, KUGEL_F32)),
-                KUGEL_ESHAPE, "weights is %s, must be float64 or float32 [%lld] in host memory, or NULL",
-                w->shape ? kugel__array_describe(w, text, sizeof text) : "without shape", (long long)n);
+                KUGEL_ESHAPE, "weights is %s, must be float64 or float32 [%lld] in host memory%s, or NULL",
+                w->shape ? kugel__array_describe(w, text, sizeof text) : "without shape", (long long)n,
+                m->plan->gpu ? " or on the plan's device" : "");
     KUGEL_TRY(kugel__array_check_reach(w, "weights", false));
     KUGEL_CHECK(w->data || n == 0, KUGEL_EINVAL, "weights has data NULL");
   }
+  if (m->there)
+    return KUGEL_OK;
   KUGEL_ALLOC(m->plan->ctx, m->strengths, kugel__max(1, n) * 16);
   for (int64_t i = 0; i < n; i++) {
     int64_t at = w && w->strides ? i * w->strides[0] : i;
@@ -95,8 +102,8 @@ static kugel_status take_weights(maker *m, const kugel_array *w, int64_t n)
   return KUGEL_OK;
 }
 
-/* q_d along each axis, in double. */
-static kugel_status sum_differences(maker *m, const kugel_array *points, int64_t *n)
+/* Points of a plan of the differences, in double. */
+static kugel_status make_wide(maker *m, const kugel_array *points, int64_t *n)
 {
   const kugel_nufft *plan = m->plan;
   double period[3], modes = 1;
@@ -113,8 +120,19 @@ static kugel_status sum_differences(maker *m, const kugel_array *points, int64_t
                         .tolerance = plan->tolerance,
                         .period = plan->axis[0].period_low != 0 ? NULL : period,
                         .density = (double)(points->shape[0] + 1) / modes};
+  if (plan->gpu && !plan->single) // whose kernels are compiled
+    o.upsampling = plan->kernel.upsampling;
   KUGEL_TRY(kugel_nufft_create(plan->ctx, plan->ndim, n, &o, &m->wide));
-  KUGEL_TRY(kugel_nufft_points_create(m->wide, points, &m->points));
+  return kugel_nufft_points_create(m->wide, points, &m->points);
+}
+
+/* q_d along each axis. */
+static kugel_status sum_differences(maker *m, const kugel_array *points, int64_t *n)
+{
+  const kugel_nufft *plan = m->plan;
+  double modes = 1;
+  for (int d = 0; d < plan->ndim; d++)
+    modes *= (double)n[d];
   m->q = kugel__alloc(plan->ctx, (size_t)modes * 16);
   KUGEL_CHECK(m->q, KUGEL_ENOMEM, "no memory for %g differences of modes", modes);
   kugel_array q = {
@@ -148,11 +166,12 @@ static kugel_status make_spectrum(maker *m, const kugel__nufft_bare *b)
   return KUGEL_OK;
 }
 
-static void destroy(kugel_ctx *ctx, kugel__nufft_normal *n)
+static void destroy(const kugel_nufft *plan, kugel__nufft_normal *n)
 {
+  kugel__nufft_gpu_normal_destroy(plan, n->gpu);
   kugel_nufft_destroy(n->modes);
-  kugel__free(ctx, n->spectrum);
-  kugel__free(ctx, n);
+  kugel__free(plan->ctx, n->spectrum);
+  kugel__free(plan->ctx, n);
 }
 
 static kugel_status make(maker *m, const kugel_array *points, const kugel_array *weights)
@@ -164,6 +183,10 @@ static kugel_status make(maker *m, const kugel_array *points, const kugel_array 
   m->p->normal->destroy = destroy;
   m->p->normal->run = apply;
   KUGEL_TRY(take_weights(m, weights, points->shape[0]));
+  KUGEL_TRY(make_wide(m, points, n));
+  if (plan->gpu)
+    return kugel__nufft_gpu_normal(
+        m->p, m->points, m->there ? weights : KUGEL_ARRAY(m->strengths, KUGEL_C128, m->points->n), n);
   KUGEL_TRY(sum_differences(m, points, n));
   kugel__nufft_bare b = {.ndim = plan->ndim,
                          .single = plan->single,
@@ -184,8 +207,6 @@ kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_arra
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the operator");
   *out = NULL;
   KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one by kugel_nufft_create");
-  KUGEL_CHECK(!plan->gpu, KUGEL_ENOTSUP,
-              "normal operators run on the CPU: use a plan of a context with device \"cpu\"");
   KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
   KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
               "normal operators take plans without comm: make one of this process");

@@ -164,12 +164,17 @@ static inline int64_t kugel__nufft_modes(const kugel_nufft *p, int d)
 
 /* ---- normal operators ---- */
 
+struct kugel__nufft_call; /* nufft/gpu.h */
+
 typedef struct kugel__nufft_normal {
-  kugel_nufft *modes; /* on a grid of twice their number */
-  void *spectrum;     /* real, of that grid: the factors */
-  void (*destroy)(kugel_ctx *ctx, struct kugel__nufft_normal *n);
+  kugel_nufft *modes;                  /* on a grid of twice their number */
+  void *spectrum;                      /* real, of that grid: the factors */
+  struct kugel__nufft_gpu_normal *gpu; /* on a device: all but fine */
+  int64_t fine[3];                     /* that grid */
+  void (*destroy)(const kugel_nufft *plan, struct kugel__nufft_normal *n);
   kugel_status (*run)(const kugel_nufft_points *p, const void *in, const int64_t *in_stride, void *out,
                       const int64_t *out_stride, void *grid); /* one vector */
+  kugel_status (*run_gpu)(const struct kugel__nufft_call *c, int64_t vectors);
 } kugel__nufft_normal;
 
 /* ---- type 3 ---- */

@@ -78,7 +78,7 @@ void kugel_nufft_points_destroy(kugel_nufft_points *p)
   if (p->third)
     p->third->destroy(plan->ctx, p->third);
   if (p->normal)
-    p->normal->destroy(plan->ctx, p->normal);
+    p->normal->destroy(plan, p->normal);
   kugel__nufft_gpu_points_destroy(p);
   kugel__nufft_ranks_points_destroy(p);
   kugel__nufft_points_clear(p, plan->ctx);

@@ -202,11 +202,8 @@ static kugel_status run(const kugel_nufft_points *p, way w, const kugel_array *i
   KUGEL_TRY(take(p, in, "in", normal || !w.to_modes, w.grid, false, &from));
   KUGEL_TRY(take(p, out, "out", normal || w.to_modes, w.grid, true, &to));
   KUGEL_TRY(check_pair(in, &from, out, &to));
-  if (plan->gpu) {
-    KUGEL_CHECK(!w.grid, KUGEL_ENOTSUP,
-                "spreading and interpolation alone run on the CPU: use a context with device \"cpu\"");
-    return kugel__nufft_gpu_execute(p, w.to_modes, in, from.stride, out, to.stride, queue);
-  }
+  if (plan->gpu)
+    return kugel__nufft_gpu_execute(p, w.to_modes || normal, w.grid, in, from.stride, out, to.stride, queue);
   size_t bytes = w.grid || p->third ? 16 : (size_t)kugel__nufft_grid(normal ? p->normal->modes : plan);
   void *grid = kugel__scratch_get(plan->ctx, bytes);
   KUGEL_CHECK(grid, KUGEL_ENOMEM, "no memory for a fine grid of %lld points", (long long)plan->fine);

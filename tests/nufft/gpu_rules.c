@@ -166,26 +166,12 @@ static void bad_input(kugel_ctx *ctx)
 static void only_on_cpu(kugel_ctx *ctx)
 {
   kugel_nufft *plan;
-  kugel_nufft_points *points, *normal;
   kugel_nufft_opts o = to_modes_opts, third = to_modes_opts;
-  kugel_nufft_info info = {.size = sizeof info};
-  double x[6] = {0, 1, 2, 3, 4, 5}, c[6] = {0}, *f = calloc(4 * MODES, 32);
   third.type = KUGEL_NUFFT_TO_FREQUENCIES;
   CHECK_IS(kugel_nufft_create(ctx, 2, NULL, &third, &plan), KUGEL_ENOTSUP);
   o.gradient = 1;
   CHECK_IS(kugel_nufft_create(ctx, 2, modes2, &o, &plan), KUGEL_ENOTSUP);
   CHECK(strstr(kugel_last_error(), "run on the CPU"));
-  CHECK_OK(kugel_nufft_create(ctx, 2, modes2, &to_modes_opts, &plan));
-  CHECK_OK(kugel_nufft_get_info(plan, &info));
-  CHECK_OK(kugel_nufft_points_create(plan, KUGEL_ARRAY(x, KUGEL_F64, 3, 2), &points));
-  CHECK_IS(kugel_nufft_spread(points, KUGEL_ARRAY(c, KUGEL_C128, 3),
-                              KUGEL_ARRAY(f, KUGEL_C128, info.fine[0], info.fine[1]), NULL),
-           KUGEL_ENOTSUP);
-  CHECK_IS(kugel_nufft_density(points, 3, KUGEL_ARRAY(c, KUGEL_F64, 3)), KUGEL_ENOTSUP);
-  CHECK_IS(kugel_nufft_normal_create(plan, KUGEL_ARRAY(x, KUGEL_F64, 3, 2), NULL, &normal), KUGEL_ENOTSUP);
-  kugel_nufft_points_destroy(points);
-  kugel_nufft_destroy(plan);
-  free(f);
 }
 
 /* ---- failures ---- */

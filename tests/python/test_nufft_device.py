@@ -58,6 +58,28 @@ def test_arrays_stay_there(device):
     assert abs(inner[0] - inner[1]) <= 1e-14 * abs(inner[1])
 
 
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+def test_least_squares_stay_there(device, precision):
+    rng = np.random.default_rng(3)
+    x, f = rng.uniform(-3, 3, (500, 2)), rng.normal(size=(2, 14, 15)) + 1j * rng.normal(size=(2, 14, 15))
+    words = dict(tolerance=1e-5, upsampling=2, precision=precision)
+    host, plan = kugel.nufft.Plan((14, 15), "to_points", **words), kugel.nufft.Plan((14, 15), "to_points", device=device, **words)
+    there = kugel.DeviceArray(x, device=device)
+    w = plan.points(there).density(5)
+    assert isinstance(w, kugel.DeviceArray) and w.dtype == (np.float64 if precision == "f64" else np.float32)
+    np.testing.assert_allclose(w.get(), host.points(x).density(5), rtol=1e-5 if precision == "f32" else 1e-12)
+    assert np.array_equal(plan.points(x).density(5), w.get())  # host coordinates: NumPy, with the same bits
+    want = host.normal(x, w.get()).execute(f)
+    got = plan.normal(there, w).execute(kugel.DeviceArray(f, device=device))
+    assert isinstance(got, kugel.DeviceArray)
+    np.testing.assert_allclose(got.get(), want, rtol=0, atol=5e-5 * np.abs(want).max())
+    assert np.array_equal(plan.normal(x, w.get()).execute(f), got.get())
+    spread = plan.points(there).spread(kugel.DeviceArray(f[0].reshape(-1)[:500 // 250].repeat(250), device=device))
+    assert spread.shape == plan.fine
+    with pytest.raises(ValueError, match="weights is on"):
+        host.normal(x, w)
+
+
 def test_finufft_names(device):
     rng = np.random.default_rng(2)
     x, c = rng.uniform(-3, 3, (2, 300)), rng.normal(size=300) + 1j * rng.normal(size=300)
