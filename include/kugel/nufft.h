@@ -53,12 +53,15 @@ typedef struct kugel_nufft_opts {
   int sign;              /* of the exponent: KUGEL_INVERSE (+1) or KUGEL_FORWARD (-1); 0 (default): +1 of types 1 and
                             3, -1 of type 2, so that defaults are each other's adjoints */
   kugel_precision precision; /* of strengths and modes: KUGEL_PRECISION_F64 (0, default) or KUGEL_PRECISION_F32.
-                                Coordinates may be double with either */
-  double tolerance;      /* relative error, see kugel_nufft_execute: 1e-14 to 0.1, floats 5e-7 (type 3: 2e-6) to 0.1; 0
-                            (default): 1e-9, floats 1e-6 (2e-6) */
+                                Coordinates may be double with either. KUGEL_PRECISION_DD: double-double, of types 1 and 2 on the
+                                CPU without gradient, real and comm. Arrays have one more axis, the last one, of extent 2 for
+                                high and low parts, as those of kugel_fft: complex128 [..., M, 2] and [..., n..., 2]; coordinates
+                                are [M, ndim] as of other plans or float64 [M, ndim, 2] */
+  double tolerance;      /* relative error, see kugel_nufft_execute: 1e-14 to 0.1, floats 5e-7 (type 3: 2e-6) to 0.1,
+                            double-double 1e-28 to 0.1; 0 (default): 1e-9, floats 1e-6 (2e-6), double-double 1e-28 */
   int fft_order;         /* 0 (default): modes ascend from -floor(n/2); 1: 0, 1, ..., then negative ones, as numpy.fft */
   const double *period;  /* ndim positive periods; NULL (default): 2 pi. Copied */
-  double upsampling;     /* fine grid points per mode, 1.2 to 4; 0 (default): the cheapest for `density` */
+  double upsampling;     /* fine grid points per mode, 1.2 to 4; 0 (default): the cheapest for `density`, of double-double 2 */
   double density;        /* expected points per mode, for that choice; 0 (default): 1 */
   int gradient;          /* 1: a point has 1 + ndim numbers, arrays of strengths and values are [..., 1 + ndim, M]. Type 2:
                             the value c_j and its derivatives by x_j0, x_j1, ...; type 1: the strength c_j and dipoles
@@ -83,7 +86,8 @@ typedef struct kugel_nufft_opts {
 /// @param[in]  opts  type is required
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a value out of range, or a tolerance that the upsampling or the precision cannot meet;
-///         KUGEL_ENOTSUP for type 3, gradients or real data on a device, a device without double precision, or a fine grid beyond 2^32 lines there; KUGEL_EDEVICE;
+///         KUGEL_ENOTSUP for type 3, gradients, real data or double-double on a device, a device without double precision, or a fine grid
+///         beyond 2^32 lines there; for double-double with what it has not; KUGEL_EDEVICE;
 ///         KUGEL_ECOMPILE; KUGEL_ENOMEM; with opts.comm KUGEL_ENOTSUP for what ranks do not share, and all are agreed on
 /// @cost   about a millisecond, and the FFT plans of the fine grid. On a device a kernel width or upsampling that is new to
 ///         the kernel cache compiles for some seconds
@@ -132,7 +136,7 @@ KUGEL_API kugel_status kugel_nufft_layout(const kugel_nufft *plan, kugel_layout 
 /// Sorts points for a plan. Each coordinate is reduced to a cell of the fine grid and a fraction with twice the digits
 /// of double, so that large coordinates and many modes cost no accuracy.
 /// @param[in]  plan    from kugel_nufft_create
-/// @param[in]  points  [M, ndim], float or double, any strides; M is 0 to 2^31 - 1; copied. Of a plan on a device also
+/// @param[in]  points  [M, ndim], float or double, any strides, in double-double also [M, ndim, 2]; M is 0 to 2^31 - 1; copied. Of a plan on a device also
 ///                     in the device's memory, complete: wait for the queue that writes it. The call returns when they
 ///                     are sorted. With opts.comm this rank's points, of which it may have none; collective
 /// @param[out] out     the points
@@ -175,10 +179,11 @@ KUGEL_API void kugel_nufft_points_destroy(kugel_nufft_points *points);
 ///         agreed on
 /// @accuracy the l2 norm of the error is at most the tolerance times that of the result, for generic strengths; for sums
 ///         that cancel, each error is at most 6 tolerances times the sum of all |c_j| or |f_k|. Rounding adds about 1e-15
-///         (float 4e-7), for any number of modes. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
+///         (float 4e-7), for any number of modes; in double-double 3e-29 and 1e-32 per mode of an axis. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
 ///         fewer
 /// @cost   O(M width^ndim) and an FFT of the fine grid, for each element of the batch. With gradients about 1.5 times that,
-///         with real data half to two thirds. Lines of the last axes that no point is near are left out of the FFT. With
+///         with real data half to two thirds. In double-double 30 to 50 times the time of 1e-14 in double: widths are 30 to 32
+///         at 1e-28, and a number takes 32 bytes. Lines of the last axes that no point is near are left out of the FFT. With
 ///         opts.comm each rank sends its points' numbers, width - 1 planes of the fine grid, and about fine[0] n[1] n[2] / ranks
 ///         modes; memory: its part of the grid, margins of width - 1 planes for each 16 and more (2-D: 64), twice those modes
 /// @cite   Barnett, Magland & af Klinteberg 2019, doi:10.1137/18M120885X; Slepian & Pollak 1961 (prolate kernel)
@@ -203,7 +208,7 @@ KUGEL_API kugel_status kugel_nufft_adjoint(const kugel_nufft_points *points, con
 /// @param[out] out     the same, [..., fine[0], ..., fine[ndim-1]] as kugel_nufft_get_info says, those axes in C order. Node l
 ///         lies at l period / fine; a strength reaches `width` nodes along each axis, with weights of about 1 and less
 /// @param[in]  queue   as kugel_nufft_execute
-/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
+/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm and in double-double
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, const kugel_array *in,
                                           const kugel_array *out, kugel_queue *queue);
@@ -213,7 +218,7 @@ KUGEL_API kugel_status kugel_nufft_spread(const kugel_nufft_points *points, cons
 /// @param[in]  in      what kugel_nufft_spread writes
 /// @param[out] out     what kugel_nufft_spread reads; no overlap with in
 /// @param[in]  queue   as kugel_nufft_execute
-/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm
+/// @errors as kugel_nufft_execute; KUGEL_ENOTSUP with opts.comm and in double-double
 /// @cost   O(M width^ndim)
 KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points, const kugel_array *in,
                                                const kugel_array *out, kugel_queue *queue);
@@ -225,7 +230,7 @@ KUGEL_API kugel_status kugel_nufft_interpolate(const kugel_nufft_points *points,
 /// @param[in]  weights  W, float or double [M]; NULL: 1. Of a plan on a device also in the device's memory, complete
 /// @param[out] out      executed and freed as points are: kugel_nufft_execute takes modes to modes, [..., n...] (of real
 ///         plans halved ones, [..., n[ndim-1] / 2 + 1]); its adjoint is the same
-/// @errors as kugel_nufft_points_create; KUGEL_ENOTSUP with opts.comm
+/// @errors as kugel_nufft_points_create; KUGEL_ENOTSUP with opts.comm and in double-double
 /// @accuracy errors relative to the l2 norm of A^H W A f are a few tolerances of the plan, for generic f
 /// @cost   a type 1 of 2 n - 1 modes along each axis (of real plans 2 n + 1); an execution is two FFTs of 2 n points along each axis,
 ///         of real plans real ones, of which the lines without modes are left out. It holds 2^ndim n reals
@@ -241,7 +246,7 @@ KUGEL_API kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const 
 /// @param[in]  iterations  1 to 10000; 10 to 30 are usual
 /// @param[out] weights     [M], real, of the plan's precision; of a plan on a device also in the device's memory. The call returns
 ///         when they are there
-/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOTSUP with opts.comm, and for a host array with strides and a plan on a
+/// @errors KUGEL_EINVAL; KUGEL_ESHAPE; KUGEL_EDEVICE; KUGEL_ENOTSUP with opts.comm, in double-double, and for a host array with strides and a plan on a
 ///         device; KUGEL_ENOMEM; KUGEL_ECANCELED
 /// @cost   one spreading and one interpolation per iteration, no FFT
 /// @cite   PipeMenon1999

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 _TYPES = {"to_modes": _ffi.KUGEL_NUFFT_TO_MODES, "to_points": _ffi.KUGEL_NUFFT_TO_POINTS,
           "to_frequencies": _ffi.KUGEL_NUFFT_TO_FREQUENCIES}
-_DTYPES = {"f64": np.dtype(np.complex128), "f32": np.dtype(np.complex64)}
+_DTYPES = {"f64": np.dtype(np.complex128), "f32": np.dtype(np.complex64), "dd": np.dtype(np.complex128)}
+_PRECISIONS = {"f64": _ffi.KUGEL_PRECISION_F64, "f32": _ffi.KUGEL_PRECISION_F32, "dd": _ffi.KUGEL_PRECISION_DD}
 
 
 class Plan:
@@ -46,9 +47,11 @@ class Plan:
 
     n:          numbers of modes, one to three; None to frequencies
     kind:       "to_modes" (type 1), "to_points" (type 2) or "to_frequencies" (type 3)
-    tolerance:  relative error, 1e-14 to 0.1 (f32: 5e-7 to 0.1); None: 1e-9 (f32: 1e-6). To frequencies in f32: 2e-6 to 0.1
+    tolerance:  relative error, 1e-14 to 0.1 (f32: 5e-7 to 0.1); None: 1e-9 (f32: 1e-6, dd: 1e-28). To frequencies in f32: 2e-6 to 0.1
     sign:       +1 or -1 of the exponent; None: +1 to modes and frequencies, -1 to points
-    precision:  "f64" or "f32", of strengths and modes; points may be double with either
+    precision:  "f64" or "f32", of strengths and modes; points may be double with either. "dd": double-double, to modes and to points on
+                the CPU, tolerances from 1e-28: arrays complex128 [..., M, 2] and [..., n..., 2] of high and low parts, points also
+                [M, ndim, 2]
     fft_order:  modes in the order 0, 1, ..., -1 of numpy.fft in place of -n/2, ...
     period:     of the coordinates, one number or one per axis; None: 2 pi
     upsampling: of the fine grid, 1.2 to 4; None: the cheapest for `density` points per mode
@@ -80,9 +83,10 @@ class Plan:
             if value not in allowed:
                 raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")
         self.kind, self.dtype = kind, _DTYPES[precision]
+        self._parts = (2,) if precision == "dd" else ()  # the last axis of all arrays
         period = None if period is None else np.ascontiguousarray(np.broadcast_to(np.asarray(period, float), (len(self.n),)))
         opts = options(_ffi.kugel_nufft_opts, type=_TYPES[kind], sign=int(sign or 0),
-                       precision=_ffi.KUGEL_PRECISION_F32 if precision == "f32" else _ffi.KUGEL_PRECISION_F64,
+                       precision=_PRECISIONS[precision],
                        tolerance=float(tolerance or 0), fft_order=int(bool(fft_order)), upsampling=float(upsampling or 0),
                        density=float(density), gradient=int(bool(gradient)), real=int(bool(real)), comm=comm and comm._handle.address)
         #: the Comm, or None
@@ -151,8 +155,8 @@ class Points:
 
     def _run(self, function, x, to_modes, out, grid=False):
         plan = self.plan
-        point = (1 + plan.ndim, self.m) if plan.gradient else (self.m,)
-        other = plan.fine if grid else self.other
+        point = (1 + plan.ndim, self.m) if plan.gradient else (self.m,) + plan._parts
+        other = plan.fine if grid else self.other + plan._parts
         own, other = (point, other) if to_modes else (other, point)
         narrow = plan.dtype.type().real.dtype if plan.real else plan.dtype
         kinds = (narrow, narrow if grid else plan.dtype)

@@ -71,6 +71,8 @@ kugel_status kugel_nufft_density(const kugel_nufft_points *points, int iteration
   const kugel_nufft *plan = points->plan;
   KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
               "no rank has all points: make density weights by a plan without comm");
+  KUGEL_CHECK(!plan->dd, KUGEL_ENOTSUP,
+              "density weights have digits of double at most: make them by a plan of KUGEL_PRECISION_F64");
   KUGEL_CHECK(!points->third && !points->normal && !plan->gradient, KUGEL_EINVAL,
               "density weights need points of a plan of type 1 or 2 without gradients");
   KUGEL_CHECK(iterations >= 1 && iterations <= 10000, KUGEL_EINVAL, "iterations is %d, must be 1 to 10000",

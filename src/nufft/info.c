@@ -11,7 +11,9 @@ kugel_status kugel_nufft_get_info(const kugel_nufft *p, kugel_nufft_info *info)
                                     : p->to_modes ? KUGEL_NUFFT_TO_MODES
                                                   : KUGEL_NUFFT_TO_POINTS,
                             .sign = p->sign,
-                            .precision = p->single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                            .precision = p->single ? KUGEL_PRECISION_F32
+                                         : p->dd   ? KUGEL_PRECISION_DD
+                                                   : KUGEL_PRECISION_F64,
                             .width = p->kernel.width,
                             .upsampling = p->kernel.upsampling,
                             .error = p->error};

@@ -208,6 +208,8 @@ kugel_status kugel_nufft_normal_create(const kugel_nufft *plan, const kugel_arra
   *out = NULL;
   KUGEL_CHECK(plan, KUGEL_EINVAL, "plan is NULL: make one by kugel_nufft_create");
   KUGEL_CHECK(!plan->third, KUGEL_EINVAL, "the plan is of type 3, whose normal operator is no convolution");
+  KUGEL_CHECK(!plan->dd, KUGEL_ENOTSUP,
+              "normal operators are not made in double-double: use execute and adjoint");
   KUGEL_CHECK(!plan->ranks, KUGEL_ENOTSUP,
               "normal operators take plans without comm: make one of this process");
   KUGEL_CHECK(points && points->shape && points->ndim == 2, KUGEL_EINVAL, "points is no array [M, %d]",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
+#include "nufft/dd.h"
 #include "nufft/gpu.h"
 #include "nufft/ranks.h"
 
@@ -249,6 +250,8 @@ kugel_status kugel__nufft_finish(kugel_nufft *p, bool ffts)
 static kugel_status make(kugel_nufft *p, const kugel_nufft_opts *o)
 {
   const int64_t most = (int64_t)1 << 42;
+  if (o->precision == KUGEL_PRECISION_DD)
+    return kugel__nufft_dd_make(p, o);
   KUGEL_TRY(choose_kernel(p, o));
   if (p->third)
     return KUGEL_OK;
@@ -287,9 +290,14 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               (int)o->type);
   KUGEL_CHECK(o->sign >= -1 && o->sign <= 1, KUGEL_EINVAL,
               "sign is %d, must be KUGEL_FORWARD (-1), KUGEL_INVERSE (1) or 0 for the default", o->sign);
-  KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
-              "precision is %d, must be KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 (1)",
-              (int)o->precision);
+  KUGEL_CHECK(o->precision >= KUGEL_PRECISION_F64 && o->precision <= KUGEL_PRECISION_DD, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0), F32 (1) or DD (2)", (int)o->precision);
+  KUGEL_CHECK(
+      o->precision != KUGEL_PRECISION_DD ||
+          (ctx->device.type == KUGEL_CPU && !third && !o->gradient && !o->real && !o->comm),
+      KUGEL_ENOTSUP,
+      "precision is KUGEL_PRECISION_DD, whose plans are of types 1 and 2, on the CPU, without gradient, real "
+      "and comm: leave those out");
   KUGEL_CHECK(o->gradient == 0 || o->gradient == 1, KUGEL_EINVAL, "gradient is %d, must be 0 or 1",
               o->gradient);
   KUGEL_CHECK(!o->gradient || !third, KUGEL_EINVAL,
@@ -364,6 +372,7 @@ void kugel__nufft_release(kugel_nufft *p)
   kugel_ctx *ctx = p->ctx;
   kugel__nufft_gpu_destroy(p);
   kugel__nufft_ranks_destroy(p);
+  kugel__nufft_dd_destroy(p);
   for (int d = 0; d < p->ndim; d++) {
     kugel_fft_destroy(p->fft[d]);
     kugel__free(ctx, p->axis[d].scale);

@@ -42,6 +42,7 @@ struct kugel_nufft {
   kugel_fft *fft[3];            /* along one axis */
   struct kugel__nufft_gpu *gpu; /* of a plan on a device, nufft/gpu.h, which has no tiles and no such FFTs */
   struct kugel__nufft_ranks *ranks; /* with opts.comm, nufft/ranks.h */
+  struct kugel__nufft_dd *dd; /* in double-double, nufft/dd.h: in place of tables, tiles, scales and FFTs */
 };
 
 /* Ranges of cells of the first axis near which points are, [n][2]: where each starts, and how many cells it has. */
@@ -66,6 +67,7 @@ struct kugel_nufft_points {
   struct kugel__nufft_normal *normal;       /* of a normal operator, which has only that and plan */
   struct kugel__nufft_gpu_points *gpu;      /* on a device: all but plan and n */
   struct kugel__nufft_spread_points *ranks; /* with opts.comm: all but plan and n */
+  struct kugel__nufft_dd_points *dd;        /* in double-double: all but plan and n */
 };
 
 /* Where points are, as they come: the tile of each, and its record of tile.h. */
@@ -150,7 +152,7 @@ kugel_status kugel__nufft_move_rows(const kugel_nufft *p, int sign, int64_t firs
 /* Bytes of a number of strengths, values and tiles; of the fine grid as transforms have it. */
 static inline int64_t kugel__nufft_number(const kugel_nufft *p)
 {
-  return (p->single ? 4 : 8) * (p->real ? 1 : 2);
+  return (p->single ? 4 : p->dd ? 16 : 8) * (p->real ? 1 : 2);
 }
 static inline int64_t kugel__nufft_grid(const kugel_nufft *p)
 {

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "nufft/dd.h"
 #include "nufft/gpu.h"
 #include "nufft/ranks.h"
 
@@ -14,8 +15,10 @@ static kugel_status take(const kugel_nufft *plan, const kugel_array *a, kugel__n
   KUGEL_CHECK(a && a->shape, KUGEL_EINVAL, "points is NULL: pass an array [M, %d]", plan->ndim);
   KUGEL_CHECK(a->device.type == KUGEL_CPU || plan->gpu, KUGEL_EDEVICE,
               "points is on device type %d, this plan takes host memory", a->device.type);
-  KUGEL_CHECK((kugel__dtype_is(a->dtype, KUGEL_F64) || kugel__dtype_is(a->dtype, KUGEL_F32)) &&
-                  a->ndim == 2 && a->shape[1] == plan->ndim && a->shape[0] >= 0 && a->shape[0] <= INT32_MAX,
+  const bool twofold = plan->dd && a->ndim == 3 && a->shape[2] == 2; // numbers of two doubles
+  KUGEL_CHECK((kugel__dtype_is(a->dtype, KUGEL_F64) || (kugel__dtype_is(a->dtype, KUGEL_F32) && !twofold)) &&
+                  (a->ndim == 2 || twofold) && a->shape[1] == plan->ndim && a->shape[0] >= 0 &&
+                  a->shape[0] <= INT32_MAX,
               KUGEL_ESHAPE, "points is %s, must be float64 or float32 [M, %d] with M of 0 to 2^31 - 1",
               kugel__array_describe(a, text, sizeof text), plan->ndim);
   KUGEL_TRY(kugel__array_check_reach(a, "points", false));
@@ -41,6 +44,7 @@ static kugel_status create(const kugel_nufft *plan, const kugel_array *points, k
   p->n = n;
   kugel__span span = kugel__progress_enter(0, 1);
   kugel_status status = plan->gpu     ? kugel__nufft_gpu_sort(p, points)
+                        : plan->dd    ? kugel__nufft_dd_points(p, points)
                         : plan->ranks ? kugel__nufft_ranks_points(p, &places)
                                       : kugel__nufft_sort(p, &places, false);
   kugel__progress_leave(span);
@@ -81,6 +85,7 @@ void kugel_nufft_points_destroy(kugel_nufft_points *p)
     p->normal->destroy(plan, p->normal);
   kugel__nufft_gpu_points_destroy(p);
   kugel__nufft_ranks_points_destroy(p);
+  kugel__nufft_dd_points_destroy(p);
   kugel__nufft_points_clear(p, plan->ctx);
   kugel__free(plan->ctx, p);
   kugel__nufft_release(plan);

@@ -5,6 +5,8 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "fft/plan/dd.h"
+#include "nufft/dd.h"
 #include "nufft/gpu.h"
 #include "nufft/ranks.h"
 
@@ -66,7 +68,7 @@ static kugel_status take(const kugel_nufft_points *p, const kugel_array *a, cons
   KUGEL_TRY(kugel__array_check_reach(a, name, written));
   KUGEL_CHECK(a->data || kugel__array_count(a) == 0, KUGEL_EINVAL, "%s has data NULL", name);
   s->data = kugel__array_data(a);
-  s->number = type.bits / 8;
+  s->number = type.bits / 8 * (plan->dd ? 2 : 1);
   s->lead = a->ndim - own;
   s->shape = a->shape;
   int64_t stride = 1;
@@ -144,6 +146,8 @@ static kugel_status one(const kugel_nufft_points *p, way w, const void *in, cons
     return p->normal->run(p, in, in_stride, out, out_stride, grid);
   if (p->third)
     return p->third->run(p, !to_modes, in, *in_stride, out, *out_stride);
+  if (p->dd)
+    return kugel__nufft_dd_run(p, to_modes, w.sign, in, in_stride, out, out_stride, grid);
   kugel__span span = kugel__progress_enter(0, 0.05);
   kugel_status s = kugel__nufft_clear(p->plan, grid);
   kugel__progress_leave(span);
@@ -199,6 +203,13 @@ static kugel_status run(const kugel_nufft_points *p, way w, const kugel_array *i
   KUGEL_CHECK(!queue || p->plan->gpu, KUGEL_EINVAL, "queue is not NULL: this plan is on the CPU");
   const kugel_nufft *plan = p->plan;
   bool normal = p->normal != NULL; // modes to modes
+  kugel__pair_array pairs[2];
+  if (plan->dd) { // numbers of two parts
+    KUGEL_TRY(kugel__pair_array_of(in, "in", &pairs[0]));
+    KUGEL_TRY(kugel__pair_array_of(out, "out", &pairs[1]));
+    in = &pairs[0].array;
+    out = &pairs[1].array;
+  }
   KUGEL_TRY(take(p, in, "in", normal || !w.to_modes, w.grid, false, &from));
   KUGEL_TRY(take(p, out, "out", normal || w.to_modes, w.grid, true, &to));
   KUGEL_TRY(check_pair(in, &from, out, &to));
@@ -235,6 +246,8 @@ static kugel_status run_grid(const kugel_nufft_points *p, bool to_grid, const ku
   KUGEL_CHECK(!p->third && !p->normal, KUGEL_EINVAL,
               "type 3 and normal operators have no fine grid of their own: use points of type 1 or 2");
   KUGEL_CHECK(!p->ranks, KUGEL_ENOTSUP, "no rank has the whole fine grid: use a plan without comm");
+  KUGEL_CHECK(!p->dd, KUGEL_ENOTSUP,
+              "double-double plans do not spread and interpolate alone: use KUGEL_PRECISION_F64");
   return run(p, (way){.to_modes = to_grid, .grid = true}, in, out, queue);
 }
 

@@ -179,7 +179,7 @@ static void bad_options(void)
   bad[13].gradient = 2;
   bad[0].type = (kugel_nufft_type)4;
   bad[1].sign = 2;
-  bad[2].precision = KUGEL_PRECISION_DD;
+  bad[2].precision = KUGEL_PRECISION_F16;
   bad[3].tolerance = 1e-15;
   bad[4].tolerance = 0.2;
   bad[5].tolerance = NAN;
