@@ -7,6 +7,7 @@
 #ifndef KUGEL_NUFFT_GPU_H
 #define KUGEL_NUFFT_GPU_H
 
+#include <pthread.h>
 #include "codegen/module.h"
 #include "device/lend.h"
 #include "fft/gpu/work.h"
@@ -34,9 +35,20 @@ struct kugel__nufft_gpu {
 
 enum { KUGEL__NUFFT_INTERPOLATE_THREADS = 256 };
 
+/* The last use of points on each of some queues, so that their memory goes back to the device once those are done. */
+enum { KUGEL__NUFFT_QUEUES = 4 };
+typedef struct kugel__nufft_uses {
+  pthread_mutex_t lock;
+  kugel_queue *queue[KUGEL__NUFFT_QUEUES];
+  kugel__event *event[KUGEL__NUFFT_QUEUES];
+  bool more; /* uses that none of these is for */
+} kugel__nufft_uses;
+
 /* Parts of one block of device memory. */
 struct kugel__nufft_gpu_points {
+  kugel__nufft_uses uses;
   void *memory;
+  size_t bytes;
   kugel__mem source, place, fraction, start;
   kugel__mem spread_jobs, spread_starts, spread_sides, interpolate_jobs;
   int64_t spreads, sides, interpolates; /* numbers of jobs; of parts in the side buffer */
@@ -116,6 +128,8 @@ kugel_status kugel__nufft_gpu_tables(kugel_nufft *p); /* the FFT with its hooks 
 /* Points [n, ndim] in host or device memory; returns when they are sorted. */
 kugel_status kugel__nufft_gpu_sort(kugel_nufft_points *p, const kugel_array *points);
 void kugel__nufft_gpu_points_destroy(kugel_nufft_points *p);
+/* Work with the points is on the queue, and is not waited for. */
+void kugel__nufft_gpu_used(const kugel_nufft_points *p, kugel_queue *queue);
 
 /* Arrays that were checked; in_stride, out_stride of all their axes. */
 kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes, bool alone,

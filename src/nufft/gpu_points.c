@@ -249,11 +249,13 @@ static void lay_out(sorter *s, size_t *kept)
 
 static kugel_status allocate(sorter *s)
 {
-  size_t kept;
-  lay_out(s, &kept);
-  KUGEL_TRY(kugel__device_alloc(s->dev, kept, &s->p->gpu->memory));
+  size_t *kept =
+      &s->p->gpu
+           ->bytes; // both from what the device keeps: drivers take as long for new memory as the sort does
+  lay_out(s, kept);
+  KUGEL_TRY(kugel__device_scratch_get(s->dev, *kept, &s->p->gpu->memory));
   KUGEL_TRY(kugel__device_scratch_get(s->dev, s->bytes, &s->memory));
-  lay_out(s, &kept);
+  lay_out(s, kept);
   return KUGEL_OK;
 }
 
@@ -263,6 +265,7 @@ kugel_status kugel__nufft_gpu_sort(kugel_nufft_points *p, const kugel_array *poi
   KUGEL_TRY(kugel__nufft_gpu_place(p->plan, points, "points"));
   p->gpu = kugel__calloc(p->plan->ctx, sizeof *p->gpu);
   KUGEL_CHECK(p->gpu, KUGEL_ENOMEM, "no memory for points");
+  pthread_mutex_init(&p->gpu->uses.lock, NULL);
   sorter s = {.p = p, .dev = p->plan->gpu->dev};
   s.queue = &s.dev->queue;
   set_shape(&s, points);
@@ -288,11 +291,51 @@ kugel_status kugel__nufft_gpu_sort(kugel_nufft_points *p, const kugel_array *poi
   return status;
 }
 
+/* ---- the end ---- */
+
+void kugel__nufft_gpu_used(const kugel_nufft_points *p, kugel_queue *queue)
+{
+  const kugel__device_ops *ops = p->plan->gpu->dev->ops;
+  kugel__nufft_uses *u = &p->gpu->uses;
+  kugel__event *now = NULL, *before = NULL;
+  int i = 0;
+  const bool known = !ops->record(queue, &now);
+  pthread_mutex_lock(&u->lock);
+  while (i < KUGEL__NUFFT_QUEUES && u->event[i] && u->queue[i] != queue)
+    i++;
+  if (known && i < KUGEL__NUFFT_QUEUES) {
+    before = u->event[i];
+    u->event[i] = now;
+    u->queue[i] = queue;
+  } else {
+    before = now;
+    u->more = true;
+  }
+  pthread_mutex_unlock(&u->lock);
+  if (before)
+    ops->event_free(before);
+}
+
+/* Whether all uses are over. */
+static bool wait_for_uses(kugel__device *dev, kugel__nufft_uses *u)
+{
+  bool done = !u->more;
+  for (int i = 0; i < KUGEL__NUFFT_QUEUES && u->event[i]; i++) {
+    done = !dev->ops->after(NULL, u->event[i]) && done;
+    dev->ops->event_free(u->event[i]);
+  }
+  pthread_mutex_destroy(&u->lock);
+  return done;
+}
+
 void kugel__nufft_gpu_points_destroy(kugel_nufft_points *p)
 {
   struct kugel__nufft_gpu_points *g = p->gpu;
   if (!g)
     return;
-  kugel__device_free(p->plan->gpu->dev, g->memory);
+  if (wait_for_uses(p->plan->gpu->dev, &g->uses))
+    kugel__device_scratch_put(p->plan->gpu->dev, g->memory, g->bytes);
+  else
+    kugel__device_free(p->plan->gpu->dev, g->memory);
   kugel__free(p->plan->ctx, g);
 }

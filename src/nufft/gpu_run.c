@@ -259,5 +259,7 @@ kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes
     s = run(&c, &b);
   }
   s = kugel__lend_end(2, loans, c.queue, s);
+  if (queue && p->gpu)
+    kugel__nufft_gpu_used(p, queue);
   return s || queue ? s : c.g->dev->ops->wait(c.queue);
 }
