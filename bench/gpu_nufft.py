@@ -11,6 +11,7 @@ error is relative, at some outputs, against direct sums in double.
 The floor of a transform is the larger of two times: arithmetic, 2 width^d multiply-adds per point (33.5e12/s in float, 16.7e12/s
 in double: H200), and device memory (4.3e12 bytes/s): each point read or written once (index, place, fractions, strength), the fine grid
 written, read by the FFT and written per axis, only where it holds modes. The floor of setting points is 5 passes over their coordinates.
+A second table has transforms with derivatives by the points beside those of values alone, in turns on the same machine.
 """
 import argparse
 import ctypes
@@ -54,6 +55,14 @@ LARGE = [
     ("3-D 256^3 f32 1e-3", (256,) * 3, 10**8, "uniform", "f32", 1e-3, (30.6, 24.8, 5), None, None),
     ("3-D 256^3 f64 1e-6", (256,) * 3, 10**8, "uniform", "f64", 1e-6, (135, 78.9, 6), None, None),
 ]
+# name, modes, points, precision, tolerance of rows with derivatives by the points; must and aim of the ratio to the value's time
+GRADIENTS = [
+    ("gradient 3-D f64 1e-6", (128,) * 3, 10**7, "f64", 1e-6),
+    ("gradient 3-D f32 1e-3", (128,) * 3, 10**7, "f32", 1e-3),
+    ("gradient 2-D f64 1e-6", (1024,) * 2, 10**7, "f64", 1e-6),
+    ("gradient 2-D f32 1e-3", (1024,) * 2, 10**7, "f32", 1e-3),
+]
+RATIO_MUST, RATIO_AIM = 1.6, 1.3
 SMOKE = [("smoke", (16, 16), 500, "clustered", "f64", 1e-6, (0, 0, 0), None, None)]
 
 
@@ -99,12 +108,12 @@ def error_of(kind, n, x, data, out, sign, rng, samples=4):
 
 
 class Kugel:
-    def __init__(self, device, kind, n, tolerance, precision, m, upsampling, x, data):
+    def __init__(self, device, kind, n, tolerance, precision, m, upsampling, x, data, gradient=False):
         self.ctx = context(device)
         self.plan = kugel.nufft.Plan(n, "to_modes" if kind == 1 else "to_points", tolerance=tolerance, precision=precision,
-                                     upsampling=upsampling, density=m / np.prod(n, dtype=float), sign=1, device=device)
+                                     upsampling=upsampling, density=m / np.prod(n, dtype=float), sign=1, device=device, gradient=gradient)
         self.x, self.data = kugel.DeviceArray(x, device=device), kugel.DeviceArray(data, device=device)
-        self.out = kugel.DeviceArray(n if kind == 1 else (m,), data.dtype, device)
+        self.out = kugel.DeviceArray(n if kind == 1 else (1 + len(n), m) if gradient else (m,), data.dtype, device)
         queue = ctypes.c_void_p()
         lib.kugel_queue_create(self.ctx.address, ctypes.byref(queue))
         self.queue = queue.value
@@ -213,6 +222,45 @@ def row(case, kind, args):
     return out
 
 
+def gradient_row(case, kind, args):
+    """Type 2: values with derivatives; type 1: strengths with dipoles."""
+    name, n, m, precision, tolerance = case
+    rng = np.random.default_rng(5)
+    dtype = np.complex64 if precision == "f32" else np.complex128
+    x = make_points("uniform", n, m, rng)
+    shapes = [(m,), (1 + len(n), m)] if kind == 1 else [n, n]
+    data = [(rng.normal(size=s) + 1j * rng.normal(size=s)).astype(dtype) for s in shapes]
+    both = [Kugel(args.device, kind, n, tolerance, precision, m, args.upsampling, x, d, g) for d, g in zip(data, (False, True))]
+    repeats = 1 if args.smoke else args.repeats
+    for one in both:
+        one.set_points()
+        one.execute(2)
+    times = [[one.execute(repeats) for one in both] for _ in range(5)]
+    value, gradient = (1e3 * statistics.median(t) for t in zip(*times))
+    ratio = statistics.median(b / a for a, b in times)
+    if kind == 2:  # a derivative of the value's own sum
+        picks, out = rng.integers(0, m, 4), both[1].result()
+        modes = np.stack(np.meshgrid(*[np.arange(k) - k // 2 for k in n], indexing="ij"), -1).reshape(-1, len(n))
+        want = np.array([[np.sum(data[1].reshape(-1) * 1j * modes[:, d] * np.exp(1j * (modes @ x[p]))) for p in picks] for d in range(len(n))])
+        error = float(np.linalg.norm(out[1:, picks] - want) / np.linalg.norm(want))
+    else:  # strengths alone give the value's modes: no dipoles
+        both[1].data.set(np.concatenate([data[0][None], np.zeros((len(n), m), dtype)]))
+        both[1].execute(1)
+        error = float(np.linalg.norm(both[1].result() - both[0].result()) / np.linalg.norm(both[0].result()))
+    for one in both:
+        one.close()
+    print(f"| {name} | {kind} | {both[1].plan.width} | {value:.3f} | {gradient:.3f} | {ratio:.2f} | {RATIO_MUST} | {RATIO_AIM} | {error:.1e} |", flush=True)
+    return {"case": name, "type": kind, "width": both[1].plan.width, "value_ms": value, "gradient_ms": gradient, "ratio": ratio,
+            "must_ratio": RATIO_MUST, "aim_ratio": RATIO_AIM, "error": error}
+
+
+def save(args, rows):
+    """After each row: a run that is cut short keeps its figures."""
+    if args.json:
+        described = next((d for d in kugel.devices() if d["name"] == args.device), {})
+        pathlib.Path(args.json).write_text(json.dumps({"device": described.get("description", args.device), "rows": rows}, indent=1))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cuda:0")
@@ -231,9 +279,14 @@ def main():
         for kind in (1, 2):
             if args.only in case[0]:
                 rows.append(row(case, kind, args))
-                if args.json:  # after each row: a run that is cut short keeps its figures
-                    described = next((d for d in kugel.devices() if d["name"] == args.device), {})
-                    pathlib.Path(args.json).write_text(json.dumps({"device": described.get("description", args.device), "rows": rows}, indent=1))
+                save(args, rows)
+    print("\n| case | type | width | value, ms | with derivatives, ms | ratio | must | aim | error |")
+    print("|---" * 9 + "|")
+    for case in [("gradient smoke", (16, 12), 500, "f64", 1e-6)] if args.smoke else GRADIENTS:
+        for kind in (1, 2):
+            if args.only in case[0]:
+                rows.append(gradient_row(case, kind, args))
+                save(args, rows)
 
 
 if __name__ == "__main__":

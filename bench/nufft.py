@@ -5,7 +5,8 @@
 usage: bench/nufft.py [--threads N] [--reps N] [--json] [--smoke]
 
 Medians of interleaved runs, in milliseconds of processor time (with several threads, of the clock): setting the points, executing, and the
-relative l2 error at 20 sampled outputs; "ducc0 / kugel": medians of the runs' own ratios, of execution and with the setting of points.
+relative l2 error at 20 sampled outputs; "ducc0 / kugel": medians of the runs' own ratios, of execution and with the setting of points. A second
+table has transforms with derivatives by the points beside those of values alone: the ratio is that of the runs.
 finufft and ducc0 are optional; the columns of those that are missing stay empty.
 """
 import importlib
@@ -145,6 +146,30 @@ def third(args, table, columns, rivals):
         table.row(f"{ndim}-D, {n} wide f64", m, f"{eps:g}", 3, *[cells.get(c) for c in columns])
 
 
+def gradients(args):
+    """Values with derivatives by the points, and strengths with dipoles, beside values and strengths alone."""
+    import kugel
+    table = side.Table(["modes", "points", "tolerance", "kind", "value ms", "gradient ms", "gradient / value"], args.json)
+    cases = [((16, 16), 100, 1e-6)] if args.smoke else [((1024, 1024), 1_000_000, 1e-6), ((128,) * 3, 1_000_000, 1e-6)]
+    for n, m, eps in cases:
+        rng = np.random.default_rng(5)
+        x, f = rng.uniform(-np.pi, np.pi, (m, len(n))), rng.normal(size=n) + 1j * rng.normal(size=n)
+        c = rng.normal(size=(1 + len(n), m)) + 1j * rng.normal(size=(1 + len(n), m))
+        for kind, (name, data) in enumerate((("to_modes", (c[0], c)), ("to_points", (f, f))), 1):
+            points = [kugel.nufft.Plan(n, name, tolerance=eps, gradient=g, density=m / np.prod(n, dtype=float)).points(x) for g in (False, True)]
+            outs, times = [p.execute(d) for p, d in zip(points, data)], []
+            clock = side.clock(args.threads)
+            for _ in range(args.reps):
+                spent = []
+                for p, d, out in zip(points, data, outs):
+                    start = clock()
+                    p.execute(d, out)
+                    spent.append(clock() - start)
+                times.append(spent)
+            value, gradient = (float(1e3 * np.median(t)) for t in zip(*times))
+            table.row("x".join(map(str, n)), m, f"{eps:g}", kind, value, gradient, float(np.median([b / a for a, b in times])))
+
+
 def error(kind, n, x, data, out, rng):
     """Relative l2 error at 20 outputs, against sums in double with exact products."""
     def wave(k, points):
@@ -195,6 +220,7 @@ def main():
                 cells[f"{r} error"] = float(error(kind, n, x, data, outs[r], np.random.default_rng(1)))
             table.row(f"{'x'.join(map(str, n))} {precision}", m, f"{eps:g}", kind, *[cells.get(c) for c in columns])
     third(args, table, columns, {"kugel": Kugel3} | ({"finufft": Finufft3} if optional("finufft") else {}) | ({"ducc0": Ducc3} if optional("ducc0") else {}))
+    gradients(args)
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ typedef struct kugel_nufft_opts {
 /// @param[in]  opts  type is required
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a value out of range, or a tolerance that the upsampling or the precision cannot meet;
-///         KUGEL_ENOTSUP for type 3, gradients, real data or double-double on a device, a device without double precision, or a fine grid
+///         KUGEL_ENOTSUP for type 3, real data or double-double on a device, a device without double precision, or a fine grid
 ///         beyond 2^32 lines there; for double-double with what it has not; KUGEL_EDEVICE;
 ///         KUGEL_ECOMPILE; KUGEL_ENOMEM; with opts.comm KUGEL_ENOTSUP for what ranks do not share, and all are agreed on
 /// @cost   about a millisecond, and the FFT plans of the fine grid. On a device a kernel width or upsampling that is new to
@@ -181,7 +181,7 @@ KUGEL_API void kugel_nufft_points_destroy(kugel_nufft_points *points);
 ///         that cancel, each error is at most 6 tolerances times the sum of all |c_j| or |f_k|. Rounding adds about 1e-15
 ///         (float 4e-7), for any number of modes; in double-double 3e-29 and 1e-32 per mode of an axis. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
 ///         fewer
-/// @cost   O(M width^ndim) and an FFT of the fine grid, for each element of the batch. With gradients about 1.5 times that,
+/// @cost   O(M width^ndim) and an FFT of the fine grid, for each element of the batch. With gradients 1.5 (type 1) to 2 times (type 2) that,
 ///         with real data half to two thirds. In double-double 30 to 50 times the time of 1e-14 in double: widths are 30 to 32
 ///         at 1e-28, and a number takes 32 bytes. Lines of the last axes that no point is near are left out of the FFT. With
 ///         opts.comm each rank sends its points' numbers, width - 1 planes of the fine grid, and about fine[0] n[1] n[2] / ranks

@@ -61,7 +61,7 @@ class Plan:
     real:       strengths and values are real; of modes the last axis has 0 to n / 2, arrays are [..., n[-1] // 2 + 1] as
                 numpy.fft.rfftn gives them, and the others, their conjugates, count in values. Half the memory and about
                 half the time. Not to frequencies, not with gradient, on the CPU
-    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. Without gradient, to modes or points
+    device:     such as "cuda:0" for arrays in its memory or in host memory; None: the CPU. To modes or points
     ndim:       dimensions, 1 to 3, of a plan to frequencies; of others the length of n
     comm:       a Comm, whose ranks share every transform to modes and to points in two and three dimensions, on the CPU: each makes
                 the plan, passes points of its own, and has of the modes the rows along axis 1 (modes_slice), with all of the other

@@ -15,7 +15,8 @@
 
 /* As in kernels/boxes.h.cl. */
 typedef struct kugel__nufft_boxes {
-  int64_t fine[3], parts[3], n, first, stride, batch_stride, cells, limit, boxes;
+  int64_t fine[3], parts[3], n, first, stride, batch_stride, cells, limit, boxes, part;
+  double slope[3];
 } kugel__nufft_boxes;
 
 struct kugel__nufft_gpu {
@@ -63,6 +64,7 @@ enum { KUGEL__NUFFT_AXES = 32 }; /* of an array */
 typedef struct kugel__nufft_end {
   kugel__loan loan;
   int64_t at, stride[KUGEL__NUFFT_AXES], batch; /* in numbers; batch: between the vectors of a call */
+  int64_t part;                                 /* between the numbers of a point with gradients */
 } kugel__nufft_end;
 
 /* Of a normal operator, points and modes are the modes that go in and those that come out. */

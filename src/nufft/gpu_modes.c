@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of modes and fine grids on devices, as the FFT has them. */
+/* The caller's arrays on devices; arrays of modes and fine grids as the FFT has them. */
+#include "core/array.h"
+#include "core/ctx.h"
 #include "nufft/gpu.h"
+
+kugel_status kugel__nufft_gpu_place(const kugel_nufft *p, const kugel_array *a, const char *name)
+{
+  int64_t step = 1;
+  bool ordered = true;
+  kugel_device here = p->gpu->dev->info.device;
+  if (a->device.type == here.type && a->device.id == here.id)
+    return KUGEL_OK;
+  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
+              "%s is on device %d of type %d, the plan is on %s: copy it there", name, (int)a->device.id,
+              (int)a->device.type, p->gpu->dev->info.name);
+  for (int d = a->ndim - 1; d >= 0 && a->strides; d--) {
+    ordered = ordered && (a->shape[d] <= 1 || a->strides[d] == step);
+    step *= a->shape[d];
+  }
+  KUGEL_CHECK(ordered || kugel__array_count(a) == 0, KUGEL_ENOTSUP,
+              "%s is on the host with strides, the plan is on %s: make it contiguous or copy it there", name,
+              p->gpu->dev->info.name);
+  return KUGEL_OK;
+}
 
 void kugel__nufft_start_at(kugel__nufft_shaped *s, kugel__mem memory, int64_t at, int64_t number)
 {

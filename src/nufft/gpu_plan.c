@@ -21,8 +21,10 @@ static void choose_boxes(const kugel_nufft *p, int *columns, int *rows, int *lay
 static void make_boxes(const kugel_nufft *p, int columns, int rows, int layers, kugel__nufft_boxes *b)
 {
   *b = (kugel__nufft_boxes){.fine = {1, 1, 1}, .cells = p->fine};
-  for (int d = 0; d < p->ndim; d++)
+  for (int d = 0; d < p->ndim; d++) {
     b->fine[kugel__nufft_role(p->ndim, d)] = p->axis[d].fine;
+    b->slope[kugel__nufft_role(p->ndim, d)] = -2 * p->axis[d].cells;
+  }
   b->parts[0] = (b->fine[0] + columns - 1) / columns;
   b->parts[1] = (b->fine[1] + layers - 1) / layers;
   b->parts[2] = (b->fine[2] + rows - 1) / rows;
@@ -39,11 +41,11 @@ static int reach(const kugel_nufft *p, int64_t fine, int64_t parts)
 static int write_defines(const kugel_nufft *p, int columns, int rows, int layers, char *text)
 {
   const kugel__nufft_kernel *k = &p->kernel;
-  int at =
-      snprintf(text, TEXT,
-               "#define REAL_BITS %d\n#define NDIM %d\n#define WIDTH %d\n#define DEGREE %d\n#define COLUMNS "
-               "%d\n#define ROWS %d\n#define LAYERS %d\n#define PIECES ",
-               p->single ? 32 : 64, p->ndim, k->width, k->degree, columns, rows, layers);
+  int at = snprintf(text, TEXT,
+                    "#define REAL_BITS %d\n#define GRADIENT %d\n#define NDIM %d\n#define WIDTH %d\n#define "
+                    "DEGREE %d\n#define COLUMNS "
+                    "%d\n#define ROWS %d\n#define LAYERS %d\n#define PIECES ",
+                    p->single ? 32 : 64, p->gradient, p->ndim, k->width, k->degree, columns, rows, layers);
   for (int i = 0; i <= k->degree; i++)
     for (int j = 0; j < k->width; j++)
       at += snprintf(text + at, (size_t)(TEXT - at), p->single ? "%s%.9ef" : "%s%.17e", i + j ? "," : "",
@@ -80,7 +82,7 @@ static kugel_status make_interpolating(kugel_nufft *p, char *text)
   int columns, rows, layers, w = p->kernel.width, group = 2;
   choose_boxes(p, &columns, &rows, &layers);
   int64_t plane = (columns + w - 1) * (p->ndim == 3 ? rows + w - 1 : 1) * (p->single ? 8 : 16);
-  int64_t other = 2 * KUGEL__NUFFT_INTERPOLATE_THREADS * 8 + KUGEL__NUFFT_INTERPOLATE_THREADS * 8;
+  int64_t other = (3 + 2 * p->gradient) * KUGEL__NUFFT_INTERPOLATE_THREADS * 8;
   int64_t shared = (int64_t)g->dev->info.shared_bytes - other;
   for (layers = p->ndim == 1 ? 1 : p->ndim == 2 ? 16 : 8; layers >= 1; layers /= 2) {
     g->tile = (size_t)(plane * (layers + (p->ndim == 1 ? 0 : w - 1)));

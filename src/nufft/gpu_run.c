@@ -8,26 +8,6 @@
 enum { MOST = KUGEL__NUFFT_AXES, MOST_VECTORS = 1 << 15 };
 static const int64_t GRIDS = (int64_t)1 << 30; /* bytes of fine grids at a time */
 
-kugel_status kugel__nufft_gpu_place(const kugel_nufft *p, const kugel_array *a, const char *name)
-{
-  int64_t step = 1;
-  bool ordered = true;
-  kugel_device here = p->gpu->dev->info.device;
-  if (a->device.type == here.type && a->device.id == here.id)
-    return KUGEL_OK;
-  KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
-              "%s is on device %d of type %d, the plan is on %s: copy it there", name, (int)a->device.id,
-              (int)a->device.type, p->gpu->dev->info.name);
-  for (int d = a->ndim - 1; d >= 0 && a->strides; d--) {
-    ordered = ordered && (a->shape[d] <= 1 || a->strides[d] == step);
-    step *= a->shape[d];
-  }
-  KUGEL_CHECK(ordered || kugel__array_count(a) == 0, KUGEL_ENOTSUP,
-              "%s is on the host with strides, the plan is on %s: make it contiguous or copy it there", name,
-              p->gpu->dev->info.name);
-  return KUGEL_OK;
-}
-
 /* ---- kernels ---- */
 
 kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors)
@@ -38,6 +18,7 @@ kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors
   s.first = c->points.at;
   s.stride = c->points.stride[0];
   s.batch_stride = c->points.batch;
+  s.part = c->points.part;
   kugel__mem source = q->source, place = q->place, fraction = q->fraction, start = q->start,
              job = q->spread_jobs, jobs = q->spread_starts, sides = q->spread_sides,
              strengths = c->points.loan.mem;
@@ -74,6 +55,7 @@ kugel_status kugel__nufft_gpu_interpolate(const kugel__nufft_call *c, int64_t ve
   s.first = c->points.at;
   s.stride = c->points.stride[0];
   s.batch_stride = c->points.batch;
+  s.part = c->points.part;
   s.limit = q->limit;
   kugel__mem source = q->source, place = q->place, fraction = q->fraction, start = q->start,
              job = q->interpolate_jobs, values = c->points.loan.mem;
@@ -188,7 +170,7 @@ kugel_status kugel__nufft_gpu_take(kugel__nufft_call *c, int64_t wanted, kugel__
   modes = plan->fft_order && !c->alone ? modes : 0;
   if (c->to_modes && c->p->gpu) {
     side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
-    sorted = c->g->ordered ? c->p->n : 0;
+    sorted = c->g->ordered ? c->p->n * (plan->gradient ? 1 + plan->ndim : 1) : 0;
   }
   kugel__mem *parts[] = {&c->grid, &c->box, &c->sorted, &c->side};
   int64_t each[] = {fine, modes, sorted, side}, own = 0;
@@ -232,7 +214,8 @@ kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes
                                       const int64_t *out_stride, kugel_queue *queue)
 {
   kugel__nufft_call c = {.to_modes = to_modes, .alone = alone};
-  int ndim = p->plan->ndim, lead = in->ndim - (to_modes && !p->normal ? 1 : ndim);
+  const int ndim = p->plan->ndim, own = p->normal ? ndim : 1 + p->plan->gradient,
+            lead = in->ndim - (to_modes ? own : ndim);
   const int64_t *points = to_modes ? in_stride : out_stride, *modes = to_modes ? out_stride : in_stride;
   size_t number = p->plan->single ? 8 : 16;
   batch b;
@@ -243,7 +226,11 @@ kugel_status kugel__nufft_gpu_execute(const kugel_nufft_points *p, bool to_modes
   if (kugel__array_count(out) == 0)
     return KUGEL_OK;
   find_batch(in, lead, points, modes, &b);
-  memcpy(c.points.stride, points + lead, (size_t)(p->normal ? ndim : 1) * sizeof(int64_t));
+  memcpy(c.points.stride, points + lead, (size_t)own * sizeof(int64_t));
+  if (own == 2 && !p->normal) { // numbers, points
+    c.points.part = c.points.stride[0];
+    c.points.stride[0] = c.points.stride[1];
+  }
   memcpy(c.modes.stride, modes + lead, (size_t)ndim * sizeof(int64_t));
   kugel__loan loans[2] = {0};
   kugel_status s = kugel__lend(c.g->dev, in, KUGEL__READ, c.queue, &loans[0]);

@@ -302,8 +302,8 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               o->gradient);
   KUGEL_CHECK(!o->gradient || !third, KUGEL_EINVAL,
               "gradient is 1, must be 0 for type 3: make a plan of type 2");
-  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || (!third && !o->gradient), KUGEL_ENOTSUP,
-              "type 3 and gradients run on the CPU: use a context with device \"cpu\"");
+  KUGEL_CHECK(ctx->device.type == KUGEL_CPU || !third, KUGEL_ENOTSUP,
+              "type 3 runs on the CPU: use a context with device \"cpu\"");
   KUGEL_CHECK(o->real == 0 || o->real == 1, KUGEL_EINVAL, "real is %d, must be 0 or 1", o->real);
   KUGEL_CHECK(!o->real || (!third && !o->gradient), KUGEL_EINVAL,
               "real is 1, must be 0 %s: pass complex data", third ? "for type 3" : "with gradients");

@@ -80,6 +80,18 @@ def test_least_squares_stay_there(device, precision):
         host.normal(x, w)
 
 
+def test_derivatives_stay_there(device):
+    rng = np.random.default_rng(4)
+    x, f = rng.uniform(-3, 3, (200, 2)), rng.normal(size=(2, 34, 41)) + 1j * rng.normal(size=(2, 34, 41))
+    words = dict(tolerance=1e-6, upsampling=2, gradient=True)
+    want = kugel.nufft.Plan((34, 41), "to_points", **words).points(x).execute(f)
+    points = kugel.nufft.Plan((34, 41), "to_points", device=device, **words).points(kugel.DeviceArray(x, device=device))
+    got = points.execute(kugel.DeviceArray(f, device=device))
+    assert isinstance(got, kugel.DeviceArray) and got.shape == (2, 3, 200)
+    np.testing.assert_allclose(got.get(), want, rtol=0, atol=1e-12 * np.abs(want).max())
+    assert points.adjoint(got).shape == (2, 34, 41)
+
+
 def test_finufft_names(device):
     rng = np.random.default_rng(2)
     x, c = rng.uniform(-3, 3, (2, 300)), rng.normal(size=300) + 1j * rng.normal(size=300)

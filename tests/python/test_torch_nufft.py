@@ -59,3 +59,17 @@ def test_refusals_and_floats():
     assert out.dtype == torch.complex64
     out.abs().sum().backward()
     assert x.grad.dtype == torch.float64 and torch.isfinite(x.grad).all()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_cuda():
+    n, x, c, f = problem(2)
+    there = [t.detach().cuda().requires_grad_() for t in (x, c, f)]
+    for run, mine, other in ((lambda x, v: nufft.to_modes(x, v, n, tolerance=1e-10), (x, c), (there[0], there[1])),
+                             (lambda x, v: nufft.to_points(x, v, tolerance=1e-10), (x, f), (there[0], there[2]))):
+        out, out_there = run(*mine), run(*other)
+        assert out_there.is_cuda and torch.allclose(out, out_there.cpu(), rtol=0, atol=1e-8 * float(out.abs().max()))
+        want = torch.autograd.grad(out.abs().square().sum(), mine)
+        got = torch.autograd.grad(out_there.abs().square().sum(), other)
+        for a, b in zip(want, got):
+            assert torch.allclose(a, b.cpu(), rtol=0, atol=1e-7 * float(a.abs().max()))

@@ -5,7 +5,8 @@
     c = kugel.torch.nufft.to_points(x, f)                   # c_j = sum_k f_k e^{-i k.x_j}
     f = kugel.torch.nufft.to_frequencies(x, c, s)           # f_k = sum_j c_j e^{i s_k.x_j}; no gradient for x and s
 
-A backward pass with gradients for the points costs one transform, not one per axis. Tensors are on the CPU. The dtype of the
+A backward pass with gradients for the points costs one transform, not one per axis. Tensors are on the CPU or on one CUDA device,
+frequencies on the CPU. The dtype of the
 values, complex64 or complex128, is that of the transform; points are float32 or float64 with either. Gradients are first
 derivatives: they have none themselves.
 """
@@ -28,14 +29,23 @@ def _plan(n, kind, words):
 def _words(values, tolerance, sign, **more):
     if not torch.is_tensor(values) or values.dtype not in (torch.complex64, torch.complex128):
         raise TypeError("strengths and modes must be complex64 or complex128 tensors")
-    if values.device.type != "cpu":
-        raise NotImplementedError(f"the tensor is on {values.device}; kugel.torch.nufft works on the CPU")
+    if values.device.type not in ("cpu", "cuda") or (values.is_cuda and "ndim" in more):
+        where = "the CPU" if "ndim" in more else "the CPU and on CUDA devices"
+        raise NotImplementedError(f"the tensor is on {values.device}; kugel.torch.nufft works on {where}")
+    if values.is_cuda:
+        more["device"] = str(values.device)
     precision = "f64" if values.dtype == torch.complex128 else "f32"
     return tuple(sorted(dict(tolerance=tolerance, sign=int(sign), precision=precision, **more).items()))
 
 
 def _array(tensor):
-    return tensor.detach().resolve_conj().numpy()
+    tensor = tensor.detach().resolve_conj()
+    return tensor if tensor.is_cuda else tensor.numpy()
+
+
+def _tensor(array):
+    """What a plan returns of such an array."""
+    return array if torch.is_tensor(array) else torch.from_numpy(array)
 
 
 def _rows(points, values):
@@ -57,13 +67,13 @@ class _ToModes(torch.autograd.Function):
         slopes = x.requires_grad
         ctx.points = _plan(n, "to_modes", words + (("gradient", slopes),)).points(_array(x))
         ctx.save_for_backward(x, c)
-        return torch.from_numpy(ctx.points.execute(_array(_rows(ctx.points, c) if slopes else c)))
+        return _tensor(ctx.points.execute(_array(_rows(ctx.points, c) if slopes else c)))
 
     @staticmethod
     @once_differentiable
     def backward(ctx, g):
         x, c = ctx.saved_tensors
-        back = torch.from_numpy(ctx.points.adjoint(_array(g)))
+        back = _tensor(ctx.points.adjoint(_array(g)))
         if not ctx.points.plan.gradient:
             return None, back, None, None
         return _by_points(c, back[..., 1:, :]).to(x.dtype), back[..., 0, :], None, None
@@ -75,7 +85,7 @@ class _ToPoints(torch.autograd.Function):
         slopes = x.requires_grad
         n = tuple(f.shape[-x.shape[1]:])
         ctx.points, ctx.dtype = _plan(n, "to_points", words + (("gradient", slopes),)).points(_array(x)), x.dtype
-        out = torch.from_numpy(ctx.points.execute(_array(f)))
+        out = _tensor(ctx.points.execute(_array(f)))
         if not slopes:
             return out
         ctx.save_for_backward(out[..., 1:, :])
@@ -85,8 +95,8 @@ class _ToPoints(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, g):
         if not ctx.points.plan.gradient:
-            return None, torch.from_numpy(ctx.points.adjoint(_array(g))), None
-        modes = torch.from_numpy(ctx.points.adjoint(_array(_rows(ctx.points, g)))) if ctx.needs_input_grad[1] else None
+            return None, _tensor(ctx.points.adjoint(_array(g))), None
+        modes = _tensor(ctx.points.adjoint(_array(_rows(ctx.points, g)))) if ctx.needs_input_grad[1] else None
         return _by_points(g, ctx.saved_tensors[0]).to(ctx.dtype), modes, None
 
 
@@ -94,12 +104,12 @@ class _ToFrequencies(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, c, s, words):
         ctx.points = _plan(None, "to_frequencies", words).points(_array(x), _array(s))
-        return torch.from_numpy(ctx.points.execute(_array(c)))
+        return _tensor(ctx.points.execute(_array(c)))
 
     @staticmethod
     @once_differentiable
     def backward(ctx, g):
-        return None, torch.from_numpy(ctx.points.adjoint(_array(g))), None, None
+        return None, _tensor(ctx.points.adjoint(_array(g))), None, None
 
 
 def to_modes(x: Any, c: Any, n: Any, *, sign: Any = 1, tolerance: float | None = None, fft_order: bool = False, period: Any = None) -> Any:

@@ -9,7 +9,16 @@ typedef struct box_shape {
   i64 cells;    // of the grid
   i64 limit;    // points of a job
   i64 boxes;
+  i64 part;        // with GRADIENT: from one of a point's numbers to the next
+  double slope[3]; // dt / dx by role
 } box_shape;
+
+// GRADIENT 1: points have PARTS numbers, a value and its derivatives by the coordinates, or a strength and dipoles.
+#ifndef GRADIENT
+#define GRADIENT 0
+#endif
+#define PARTS (1 + GRADIENT * NDIM)
+#define NUMBER_OF(role) ((role) == 0 ? NDIM : (role)) // derivatives are in the order of the axes
 
 #define MARCHED (NDIM > 1 ? WIDTH : 1) // cells that a point reaches along layers, along rows
 #define ACROSS (NDIM > 2 ? WIDTH : 1)

@@ -8,8 +8,10 @@
 // variant: NDIM=3 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=8 TILED=1 REAL_BITS=64
 // variant: NDIM=3 WIDTH=13 DEGREE=11 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=16 TILED=1 REAL_BITS=64
 // variant: NDIM=3 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=8 TILED=1 REAL_BITS=32
+// variant: NDIM=3 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=8 ROWS=8 LAYERS=8 GROUP=8 TILED=1 GRADIENT=1 REAL_BITS=32
 // variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=16 GROUP=8 TILED=1 REAL_BITS=64
 // variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=16 GROUP=8 TILED=0 REAL_BITS=64
+// variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=16 GROUP=8 TILED=0 GRADIENT=1 REAL_BITS=64
 // variant: NDIM=1 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=1 GROUP=8 TILED=1 REAL_BITS=64
 
 #include "nufft/kernels/boxes.h.cl"
@@ -18,6 +20,29 @@
 #define LINE (COLUMNS + WIDTH - 1)
 #define PLANE (LINE * (ROWS + ACROSS - 1))
 #define CELLS (PLANE * (LAYERS + MARCHED - 1))
+
+#if GRADIENT
+// The derivative of a weight by t.
+DEVICE real weight_slope(const real *coefficient, real t)
+{
+  real w = DEGREE * coefficient[DEGREE];
+  UNROLL for (i32 g = DEGREE - 1; g > 0; g--)
+    w = FMA(w, t, g * coefficient[g]);
+  return w;
+}
+#endif
+
+// Number k of a point: the sum over its threads, each times a weight.
+#define PUT_SUM(k, weight, real_part, imaginary_part) \
+  { \
+    real a = (weight) * (real_part), b = (weight) * (imaginary_part); \
+    UNROLL for (i32 step = 1; step < GROUP; step *= 2) { \
+      a += SHUFFLE_XOR(a, step); \
+      b += SHUFFLE_XOR(b, step); \
+    } \
+    if (writes) \
+      mine_to[(k) * s.part] = MAKE_REAL2(a, b); \
+  }
 
 KERNEL(THREADS) interpolate_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTRICT jobs, box_shape s)
 {
@@ -41,6 +66,12 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
 #endif
 #if NDIM > 2
   SHARED real across[THREADS];
+#endif
+#if GRADIENT && NDIM > 1
+  SHARED real march_slope[THREADS];
+#endif
+#if GRADIENT && NDIM > 2
+  SHARED real across_slope[THREADS];
 #endif
   SHUFFLE_ROOM(THREADS);
   i32 me = LOCAL_ID(0), mine = me % GROUP, slot = me / GROUP;
@@ -106,6 +137,9 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
 #if NDIM > 2
     next_y = fraction[2 * s.n + next];
 #endif
+#if GRADIENT
+    real along_slope = weight_slope(coefficient, t);
+#endif
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
       along = FMA(along, t, coefficient[g]);
 #if NDIM > 1
@@ -113,12 +147,18 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
       wz = FMA(wz, tz, coefficient[g]);
     march[me] = wz;
+#if GRADIENT
+    march_slope[me] = weight_slope(coefficient, tz);
+#endif
 #endif
 #if NDIM > 2
     real wy = coefficient[DEGREE];
     UNROLL for (i32 g = DEGREE - 1; g >= 0; g--)
       wy = FMA(wy, ty, coefficient[g]);
     across[me] = wy;
+#if GRADIENT
+    across_slope[me] = weight_slope(coefficient, ty);
+#endif
 #endif
     WARP_SYNC();
     i32 ax = (i32)(p & 255) + cell, ay = (i32)(p >> 8 & 255), az = (i32)(p >> 16) % LAYERS;
@@ -126,6 +166,14 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
     real rows[WIDTH];
     UNROLL for (i32 b = 0; b < WIDTH; b++)
       rows[b] = across[slot * GROUP + b];
+#endif
+#if GRADIENT && NDIM > 2
+    real row_slopes[WIDTH], re_y = 0, im_y = 0;
+    UNROLL for (i32 b = 0; b < WIDTH; b++)
+      row_slopes[b] = across_slope[slot * GROUP + b];
+#endif
+#if GRADIENT && NDIM > 1
+    real re_z = 0, im_z = 0;
 #endif
 #if !TILED
     i64 gx = x0 + ax;
@@ -140,6 +188,9 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
       z -= z >= s.fine[1] ? s.fine[1] : 0;
 #endif
       real sr = 0, si = 0;
+#if GRADIENT && NDIM > 2
+      real slope_re = 0, slope_im = 0;
+#endif
       UNROLL for (i32 b = 0; b < ACROSS; b++) {
 #if TILED
         real2 v = row[b * LINE];
@@ -151,6 +202,10 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
 #if NDIM > 2
         sr = FMA(rows[b], v.x, sr);
         si = FMA(rows[b], v.y, si);
+#if GRADIENT
+        slope_re = FMA(row_slopes[b], v.x, slope_re);
+        slope_im = FMA(row_slopes[b], v.y, slope_im);
+#endif
 #else
         sr = v.x;
         si = v.y;
@@ -160,19 +215,32 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
       real w = march[slot * GROUP + c];
       re = FMA(w, sr, re);
       im = FMA(w, si, im);
+#if GRADIENT
+      real dw = march_slope[slot * GROUP + c];
+      re_z = FMA(dw, sr, re_z);
+      im_z = FMA(dw, si, im_z);
+#if NDIM > 2
+      re_y = FMA(w, slope_re, re_y);
+      im_y = FMA(w, slope_im, im_y);
+#endif
+#endif
 #else
       re = sr;
       im = si;
 #endif
     }
-    re *= along;
-    im *= along;
-    UNROLL for (i32 step = 1; step < GROUP; step *= 2) {
-      re += SHUFFLE_XOR(re, step);
-      im += SHUFFLE_XOR(im, step);
-    }
-    if (mine == 0 && has)
-      to[to_point * s.stride] = MAKE_REAL2(re, im);
+    GLOBAL real2 *mine_to = to + to_point * s.stride;
+    bool writes = mine == 0 && has;
+#if GRADIENT
+    PUT_SUM(NUMBER_OF(0), (real)s.slope[0] * along_slope, re, im)
+#if NDIM > 1
+    PUT_SUM(NUMBER_OF(1), (real)s.slope[1] * along, re_z, im_z)
+#endif
+#if NDIM > 2
+    PUT_SUM(NUMBER_OF(2), (real)s.slope[2] * along, re_y, im_y)
+#endif
+#endif
+    PUT_SUM(0, along, re, im)
     WARP_SYNC(); // weights are read
   }
 }

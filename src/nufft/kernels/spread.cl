@@ -8,19 +8,21 @@
 // the own one, along columns and rows, have points that reach it.
 //
 // variant: NDIM=3 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=8 ROWS=8 LAYERS=32 LEFT=1 UP=1 REAL_BITS=64
+// variant: NDIM=3 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=8 ROWS=8 LAYERS=32 GRADIENT=1 LEFT=1 UP=1 REAL_BITS=64
 // variant: NDIM=3 WIDTH=13 DEGREE=11 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8 COLUMNS=8 ROWS=8 LAYERS=32 LEFT=2 UP=2 REAL_BITS=64
 // variant: NDIM=3 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=8 ROWS=8 LAYERS=32 LEFT=1 UP=1 REAL_BITS=32
 // variant: NDIM=2 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=32 LEFT=1 UP=0 REAL_BITS=64
 // variant: NDIM=2 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=64 ROWS=1 LAYERS=32 LEFT=1 UP=0 REAL_BITS=32
+// variant: NDIM=2 WIDTH=5 DEGREE=6 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5 COLUMNS=64 ROWS=1 LAYERS=32 GRADIENT=1 LEFT=1 UP=0 REAL_BITS=32
 // variant: NDIM=1 WIDTH=7 DEGREE=7 PIECES=1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2,8,1,8,2,1,5,5,1,2 COLUMNS=64 ROWS=1 LAYERS=1 LEFT=1 UP=0 REAL_BITS=64
 
 #include "nufft/kernels/boxes.h.cl"
+#include "nufft/kernels/pairs.h.cl"
 #define THREADS (COLUMNS * ROWS)
 #define RANGES ((LEFT + 1) * (UP + 1))
 #define STEPS (LAYERS + MARCHED - 1) // layers with points that reach a box
 #define LISTS (STEPS * RANGES)
 #define EACH ((LISTS + THREADS - 1) / THREADS)
-#define HALF ((WIDTH + 1) / 2)
 #define PAIRS (HALF | 1) // pairs of weights along layers, and one more if they are even: for the banks
 #define FAR 128 // offsets of pillars from the box are stored with this added
 #define NEW 0x100u
@@ -35,7 +37,9 @@
 #endif
 #define ORDERED (NDIM > 2) // strengths are sorted first; in fewer dimensions hardly more than one box reads each
 // Blocks of a multiprocessor: sums, weights and addresses fit in the registers that they leave.
-#if REAL_BITS == 32
+#if GRADIENT
+#define BLOCKS (REAL_BITS == 32 ? 8 : WIDTH <= 8 ? 6 : 4)
+#elif REAL_BITS == 32
 #define BLOCKS (WIDTH <= 5 ? 16 : 12)
 #elif WIDTH <= 8
 #define BLOCKS 10
@@ -70,18 +74,9 @@ KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const rea
 {
   i64 i = GLOBAL_ID(0);
   if (i < s.n)
-    sorted[GROUP_ID(1) * s.n + i] = strengths[s.first + GROUP_ID(1) * s.batch_stride + source[i] * s.stride];
-}
-
-// Weights of two cells as far from either end: their polynomials differ in the sign of odd powers.
-DEVICE real2 two_weights(i32 j, real t)
-{
-  real square = t * t, even = piece[DEGREE / 2 * 2 * WIDTH + j], odd = piece[(DEGREE - 1) / 2 * 2 * WIDTH + WIDTH + j];
-  UNROLL for (i32 g = DEGREE / 2 * 2 - 2; g >= 0; g -= 2)
-    even = FMA(even, square, piece[g * WIDTH + j]);
-  UNROLL for (i32 g = (DEGREE - 1) / 2 * 2 - 1; g >= 1; g -= 2)
-    odd = FMA(odd, square, piece[g * WIDTH + j]);
-  return MAKE_REAL2(FMA(t, odd, even), FMA(-t, odd, even));
+    for (i32 k = 0; k < PARTS; k++)
+      sorted[(GROUP_ID(1) * PARTS + k) * s.n + i] =
+          strengths[s.first + GROUP_ID(1) * s.batch_stride + source[i] * s.stride + k * s.part];
 }
 
 // The nearest layer is done: the others move up.
@@ -105,12 +100,23 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   SHARED u32 sum[THREADS], range_offset[RANGES];
   SHARED u32 flags[THREADS];          // of a chunk's point: a bit per warp that it reaches, NEW for the first of a layer
   SHARED u32 layer_of[THREADS], column_of[THREADS];
+#if GRADIENT
+  SHARED real strong[THREADS * RISE], strong_slope[THREADS * RISE]; // weights alone
+  SHARED real2 numbers[THREADS * PARTS]; // of points, derivatives by t
+#else
   SHARED real2 strong[THREADS * RISE]; // weights times strengths: along columns; of three dimensions, along rows
+#endif
 #if NDIM > 1
   SHARED real2 march[THREADS * PAIRS];
 #endif
 #if NDIM > 2
   SHARED real along[THREADS * LINE];
+#endif
+#if GRADIENT && NDIM > 1
+  SHARED real2 march_slope[THREADS * PAIRS];
+#endif
+#if GRADIENT && NDIM > 2
+  SHARED real along_slope[THREADS * LINE];
 #endif
   i32 me = LOCAL_ID(0), column = me % COLUMNS, row = me / COLUMNS;
   i64 box = job[2 * GROUP_ID(0)], part = job[2 * GROUP_ID(0) + 1], parts = (i64)jobs[box + 1] - jobs[box];
@@ -120,9 +126,11 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
   bool own = column < start_of(px + 1, s.fine[0], s.parts[0]) - x0 && row < start_of(py + 1, s.fine[2], s.parts[2]) - y0;
 #if ORDERED
-  GLOBAL const real2 *from = strengths + GROUP_ID(1) * s.n;
+  GLOBAL const real2 *from = strengths + GROUP_ID(1) * PARTS * s.n;
+  i64 number_step = s.n;
 #else
   GLOBAL const real2 *from = strengths + s.first + GROUP_ID(1) * s.batch_stride;
+  i64 number_step = s.part;
 #endif
   GLOBAL real2 *to = grid + GROUP_ID(1) * s.cells;
   i64 step = s.fine[2] * s.fine[0], at = (z0 * s.fine[2] + y0 + row) * s.fine[0] + x0 + column;
@@ -185,6 +193,11 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   i32 cx = 0, cy = 0, cz = 0; // of this thread's point: its first column and row in the box, its layer
   u32 new_layer = 0;          // NEW, where the point is the first of its layer
   real2 c = MAKE_REAL2(0, 0);
+#if GRADIENT
+  real2 dipole[NDIM];
+  UNROLL for (i32 k = 0; k < NDIM; k++)
+    dipole[k] = c;
+#endif
   real tx = 0, ty = 0, tz = 0;
   i32 team = me / WARP;
   for (i64 chunk = (i64)first - THREADS; chunk < end; chunk += THREADS) {
@@ -198,18 +211,24 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
       flags[me] = chunk + me < end ? bits | new_layer : 0;
       layer_of[me] = (u32)cz;
       column_of[me] = (u32)cx;
+#if GRADIENT
+      numbers[me * PARTS] = c;
+      UNROLL for (i32 k = 0; k < NDIM; k++)
+        numbers[me * PARTS + 1 + k] = dipole[k];
 #if NDIM > 2
-      for (i32 k = 0; k < COLUMNS; k++)
-        along[me * LINE + k] = 0;
+      put_in_box(false, along + me * LINE, COLUMNS, cx, tx);
+      put_in_box(true, along_slope + me * LINE, COLUMNS, cx, tx);
+      put_in_box(false, strong + me * RISE, ROWS, cy, ty);
+      put_in_box(true, strong_slope + me * RISE, ROWS, cy, ty);
+#else
+      put_all(false, strong + me * RISE, tx);
+      put_all(true, strong_slope + me * RISE, tx);
+      strong[me * RISE + WIDTH] = strong_slope[me * RISE + WIDTH] = 0;
+#endif
+#elif NDIM > 2
+      put_in_box(false, along + me * LINE, COLUMNS, cx, tx);
       for (i32 k = 0; k < ROWS; k++)
         strong[me * RISE + k] = MAKE_REAL2(0, 0);
-      UNROLL for (i32 j = 0; j < HALF; j++) {
-        real2 w = two_weights(j, tx);
-        if (cx + j >= 0 && cx + j < COLUMNS)
-          along[me * LINE + cx + j] = w.x;
-        if (cx + WIDTH - 1 - j >= 0 && cx + WIDTH - 1 - j < COLUMNS)
-          along[me * LINE + cx + WIDTH - 1 - j] = w.y;
-      }
       UNROLL for (i32 j = 0; j < HALF; j++) {
         real2 w = two_weights(j, ty);
         if (cy + j >= 0 && cy + j < ROWS)
@@ -226,12 +245,10 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
       strong[me * RISE + WIDTH] = MAKE_REAL2(0, 0);
 #endif
 #if NDIM > 1
-      IN_SHARED real *layers_of = (IN_SHARED real *)(march + me * PAIRS);
-      UNROLL for (i32 j = 0; j < HALF; j++) {
-        real2 w = two_weights(j, tz);
-        layers_of[j] = w.x;
-        layers_of[WIDTH - 1 - j] = w.y;
-      }
+      put_all(false, (IN_SHARED real *)(march + me * PAIRS), tz);
+#if GRADIENT
+      put_all(true, (IN_SHARED real *)(march_slope + me * PAIRS), tz);
+#endif
 #endif
     }
     BARRIER();
@@ -251,7 +268,15 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
       cy = (i32)(p >> 8 & 255) + (i32)(o >> 16) - FAR;
       cz = low / RANGES;
       new_layer = before[cz * RANGES] == k ? NEW : 0;
-      c = from[ORDERED ? i : source[i] * s.stride];
+      i64 number = ORDERED ? i : source[i] * s.stride;
+      c = from[number];
+#if GRADIENT
+      UNROLL for (i32 k = 0; k < NDIM; k++) {
+        real slope = (real)s.slope[k];
+        real2 m = from[number + NUMBER_OF(k) * number_step];
+        dipole[k] = MAKE_REAL2(slope * m.x, slope * m.y);
+      }
+#endif
       tx = fraction[i];
 #if NDIM > 1
       tz = fraction[s.n + i];
@@ -284,7 +309,26 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
         do {
           i32 bit = HIGHEST_BIT(some), i = part_of * WARP + bit;
           some ^= 1u << bit;
+#if GRADIENT // v: what goes with weights along layers, d: what goes with their derivatives
+          IN_SHARED const real2 *point = numbers + i * PARTS;
+          real2 v = point[0], by_x = point[1], d = MAKE_REAL2(0, 0);
 #if NDIM > 2
+          real2 by_y = point[3];
+          real q = along[i * LINE + column], q_slope = along_slope[i * LINE + column];
+          real r = strong[i * RISE + row], r_slope = strong_slope[i * RISE + row];
+          real both = q * r, slope_x = q_slope * r, slope_y = q * r_slope;
+          v = MAKE_REAL2(FMA(slope_y, by_y.x, FMA(slope_x, by_x.x, both * v.x)),
+                         FMA(slope_y, by_y.y, FMA(slope_x, by_x.y, both * v.y)));
+#else
+          u32 j = (u32)column - column_of[i];
+          i32 weight = i * RISE + (j < WIDTH ? (i32)j : WIDTH);
+          real both = strong[weight], slope_x = strong_slope[weight];
+          v = MAKE_REAL2(FMA(slope_x, by_x.x, both * v.x), FMA(slope_x, by_x.y, both * v.y));
+#endif
+#if NDIM > 1
+          d = MAKE_REAL2(both * point[2].x, both * point[2].y);
+#endif
+#elif NDIM > 2
           real q = along[i * LINE + column];
           real2 v = strong[i * RISE + row];
           v = MAKE_REAL2(q * v.x, q * v.y);
@@ -301,6 +345,15 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
               re[2 * j + 1] = FMA(v.x, w.y, re[2 * j + 1]);
               im[2 * j + 1] = FMA(v.y, w.y, im[2 * j + 1]);
             }
+#if GRADIENT
+            w = march_slope[i * PAIRS + j];
+            re[2 * j] = FMA(d.x, w.x, re[2 * j]);
+            im[2 * j] = FMA(d.y, w.x, im[2 * j]);
+            if (2 * j + 1 < WIDTH) {
+              re[2 * j + 1] = FMA(d.x, w.y, re[2 * j + 1]);
+              im[2 * j + 1] = FMA(d.y, w.y, im[2 * j + 1]);
+            }
+#endif
           }
 #else
           re[0] += v.x;
