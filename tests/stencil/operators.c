@@ -44,7 +44,7 @@ static void weights(void)
   }
 }
 
-/* Polynomials of the highest degree for which differences are exact, with one-sided ends, along each axis. */
+/* Polynomials of all degrees for which differences are exact, with one-sided ends, along each axis. */
 static void polynomials(void)
 {
   static const int64_t sizes[3][3] = {{40}, {23, 31}, {12, 17, 21}};
@@ -64,19 +64,24 @@ static void polynomials(void)
                                   .terms = &term};
           set_boundary(&o, KUGEL_STENCIL_ONE_SIDED);
           const int64_t n = nodes_of(&o);
-          const int degree = order + derivative - 1;
           double *in = malloc((size_t)n * 8), *out = malloc((size_t)n * 8), *want = malloc((size_t)n * 8);
-          for (int64_t i = 0; i < n; i++) {
-            int64_t at = i;
-            for (int d = ndim - 1; d > axis; d--)
-              at /= o.n[d];
-            const double x = (double)(at % o.n[axis]) * h[axis] * 0.5, x0 = 0.3;
-            in[i] = pow(x - x0, degree);
-            want[i] = derivative == 1 ? 0.5 * degree * pow(x - x0, degree - 1)
-                                      : 0.25 * degree * (degree - 1) * pow(x - x0, degree - 2);
+          for (int degree = 0; degree <= order + derivative - 1; degree++) {
+            for (int64_t i = 0; i < n; i++) {
+              int64_t at = i;
+              for (int d = ndim - 1; d > axis; d--)
+                at /= o.n[d];
+              const double x = (double)(at % o.n[axis]) * h[axis] * 0.5, x0 = 0.3;
+              in[i] = pow(x - x0, degree);
+              want[i] = degree < derivative ? 0
+                        : derivative == 1   ? 0.5 * degree * pow(x - x0, degree - 1)
+                                            : 0.25 * degree * (degree - 1) * pow(x - x0, degree - 2);
+            }
+            apply_once(&o, false, in, out);
+            for (int64_t i = 0; degree < derivative && i < n; i++) // zero, by sums of weights of up to 1e4
+              CHECK_LE(fabs(out[i]), 3e-11);
+            if (degree >= derivative)
+              CHECK_CLOSE(out, want, (size_t)n, 3e-10);
           }
-          apply_once(&o, false, in, out);
-          CHECK_CLOSE(out, want, (size_t)n, 3e-10);
           free(in), free(out), free(want);
         }
 }
@@ -249,12 +254,43 @@ static void terms_and_masks(void)
   free(c), free(mask), free(in), free(out), free(part), free(want);
 }
 
-/* A spiral of spins m = (cos qx, sin qx, 0) is parallel to its exchange field, -A(qh) / h^2 m. */
-static void spiral(void)
+/* First derivatives of waves: sin kx becomes the symbol 2 (g_1 sin k + g_2 sin 2k + ...) times cos kx. */
+static void first_symbols(void)
 {
+  static const double g[4][4] = {{1.0 / 2},
+                                 {2.0 / 3, -1.0 / 12},
+                                 {3.0 / 4, -3.0 / 20, 1.0 / 60},
+                                 {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280}};
+  const int64_t n[2] = {3 * 9, 48};
+  const kugel_stencil_term term = {.derivative = {0, 1}, .factor = 1};
+  double in[27 * 48], out[27 * 48];
+  for (int order = 2; order <= 8; order += 2)
+    for (int mode = 0; mode <= 24; mode += 3) {
+      double symbol = 0;
+      for (int j = 1; j <= order / 2; j++)
+        symbol += 2 * g[order / 2 - 1][j - 1] * sin(2 * M_PI / 48 * (mode * j % 48));
+      for (int i = 0; i < 27 * 48; i++)
+        in[i] = sin(2 * M_PI / 48 * (mode * (i % 48) % 48));
+      kugel_stencil_opts o = {
+          .size = sizeof o, .ndim = 2, .n = n, .order = order, .nterms = 1, .terms = &term};
+      apply_once(&o, false, in, out);
+      for (int i = 0; i < 27 * 48; i++)
+        CHECK_LE(fabs(out[i] - symbol * cos(2 * M_PI / 48 * (mode * (i % 48) % 48))), 3e-15);
+    }
+}
+
+/* A spiral of spins m = (cos qx, sin qx, 0) is parallel to its exchange field, -A(qh) / h^2 m. */
+static void spiral(int order)
+{
+  static const double c[4][5] = {{-2, 1},
+                                 {-5.0 / 2, 4.0 / 3, -1.0 / 12},
+                                 {-49.0 / 18, 3.0 / 2, -3.0 / 20, 1.0 / 90},
+                                 {-205.0 / 72, 8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560}};
   const int64_t n[1] = {40};
   const double h = 0.25, q = 2 * M_PI * 3 / (40 * h);
-  const double symbol = -4 * pow(sin(q * h / 2), 2) / (h * h);
+  double symbol = 0;
+  for (int j = 0; j <= order / 2; j++)
+    symbol += c[order / 2 - 1][j] * (j ? 2 * cos(q * h * j) : 1) / (h * h);
   kugel_stencil_term terms[3];
   double in[120] = {0}, out[120], want[120];
   for (int f = 0; f < 3; f++)
@@ -265,8 +301,15 @@ static void spiral(void)
   }
   for (int i = 0; i < 120; i++)
     want[i] = symbol * in[i];
-  kugel_stencil_opts o = {
-      .size = sizeof o, .ndim = 1, .n = n, .h = &h, .fields = 3, .outs = 3, .nterms = 3, .terms = terms};
+  kugel_stencil_opts o = {.size = sizeof o,
+                          .ndim = 1,
+                          .n = n,
+                          .h = &h,
+                          .order = order,
+                          .fields = 3,
+                          .outs = 3,
+                          .nterms = 3,
+                          .terms = terms};
   apply_once(&o, false, in, out);
   CHECK_CLOSE(out, want, 120, 4e-14); // rounding of phases, over (qh)^2
 }
@@ -337,7 +380,10 @@ int main(void)
   CASE("waves and their symbols") symbols();
   CASE("boundaries as continued fields") boundaries();
   CASE("terms, coefficients, masks") terms_and_masks();
-  CASE("exchange field of a spiral") spiral();
+  CASE("first derivatives of waves") first_symbols();
+  CASE("exchange field of a spiral")
+  for (int order = 2; order <= 8; order += 2)
+    spiral(order);
   CASE("short grids, floats") sizes();
   CASE("long rows") long_rows();
   END();
