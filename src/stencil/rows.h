@@ -8,7 +8,8 @@
 
 enum { KUGEL__STENCIL_TAPS = 96 };
 
-/* acc[x] = (add ? acc[x] : 0) + post[x] sum_k weight[k] each[k][x] from[k][x], x < n; post and each may be NULL: 1. */
+/* acc[x] = (add ? acc[x] : 0) + post[x] sum_k weight[k] each[k][x] from[k][x], x < n; post and each may be NULL: 1. With `finish`
+ * that becomes a acc[x] + b p[x] + c q[x] as in kugel__stencil_sum; acc may be p or q. */
 typedef struct kugel__stencil_taps {
   int64_t n;
   int count;
@@ -17,6 +18,9 @@ typedef struct kugel__stencil_taps {
   const double *weight;
   const void *post;
   void *acc;
+  bool finish;
+  double a, b, c;
+  const void *p, *q;
 } kugel__stencil_taps;
 
 /* out[x] = a acc[x] + b p[x] + c q[x]; p and q may be NULL: 0; out may be p or q. */

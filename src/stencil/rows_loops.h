@@ -17,9 +17,19 @@ static inline VECTOR NAME(load_part)(const REAL *p, int64_t count)
   return v;
 }
 
+/* a sum + b p + c q; the arithmetic of NAME(sum). */
+static inline __attribute__((always_inline)) VECTOR NAME(finish)(const kugel__stencil_taps *t, VECTOR sum,
+                                                                 int64_t x, int64_t count)
+{
+  const REAL a = (REAL)t->a, b = (REAL)t->b, c = (REAL)t->c, *p = t->p, *q = t->q;
+  if (q)
+    return a * sum + (b * NAME(load_part)(p + x, count) + c * NAME(load_part)(q + x, count));
+  return p ? a * sum + b * NAME(load_part)(p + x, count) : a * sum;
+}
+
 /* The last numbers of a row, fewer than a vector, with the arithmetic of a vector: a number's place changes no bit. */
 static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stencil_taps *t, int64_t x,
-                                                             bool each)
+                                                             bool each, bool finish)
 {
   const int64_t count = t->n - x;
   REAL *acc = (REAL *)t->acc + x;
@@ -35,12 +45,14 @@ static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stenci
     sum *= NAME(load_part)((const REAL *)t->post + x, count);
   if (t->add)
     sum += NAME(load_part)(acc, count);
+  if (finish)
+    sum = NAME(finish)(t, sum, x, count);
   memcpy(acc, &sum, (size_t)count * sizeof *acc);
 }
 
 /* A block of `wide` vectors, whose sums stay in registers. */
 static inline __attribute__((always_inline)) void NAME(block)(const kugel__stencil_taps *t, int64_t x,
-                                                              int wide, bool each)
+                                                              int wide, bool each, bool finish)
 {
   VECTOR sum[4] = {{0}, {0}, {0}, {0}};
   for (int k = 0; k < t->count; k++) {
@@ -58,27 +70,32 @@ static inline __attribute__((always_inline)) void NAME(block)(const kugel__stenc
       sum[i] *= NAME(load)((const REAL *)t->post + x + i * LANES);
     if (t->add)
       sum[i] += NAME(load)(acc);
+    if (finish)
+      sum[i] = NAME(finish)(t, sum[i], x + i * LANES, LANES);
     memcpy(acc, &sum[i], sizeof sum[i]);
   }
 }
 
-static inline __attribute__((always_inline)) void NAME(taps_as)(const kugel__stencil_taps *t, bool each)
+static inline __attribute__((always_inline)) void NAME(taps_as)(const kugel__stencil_taps *t, bool each,
+                                                                bool finish)
 {
   int64_t x = 0;
   for (; x + 4 * LANES <= t->n; x += 4 * LANES)
-    NAME(block)(t, x, 4, each);
+    NAME(block)(t, x, 4, each, finish);
   for (; x + LANES <= t->n; x += LANES)
-    NAME(block)(t, x, 1, each);
+    NAME(block)(t, x, 1, each, finish);
   if (x < t->n)
-    NAME(rest)(t, x, each);
+    NAME(rest)(t, x, each, finish);
 }
 
 static void NAME(taps)(const kugel__stencil_taps *t)
 {
   if (t->each)
-    NAME(taps_as)(t, true);
+    NAME(taps_as)(t, true, t->finish);
+  else if (t->finish)
+    NAME(taps_as)(t, false, true);
   else
-    NAME(taps_as)(t, false);
+    NAME(taps_as)(t, false, false);
 }
 
 static void NAME(sum)(const kugel__stencil_sum *s)

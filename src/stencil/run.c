@@ -19,6 +19,7 @@ typedef struct job {
   const kugel__stencil_use *use;
   const kugel__stencil_ops *ops;
   int64_t word, blocks[3];
+  uint64_t alike; /* bits of targets whose rows are sums in one go */
 } job;
 
 /* A row of a block: nodes (i, j, x) with first <= x < end. */
@@ -34,14 +35,26 @@ typedef struct queue {
   const void *from[KUGEL__STENCIL_TAPS], *each[KUGEL__STENCIL_TAPS];
   double weight[KUGEL__STENCIL_TAPS];
   const char *coefficient; /* of all of them */
+  int centre;              /* which tap is the node itself, which many terms have; -1: none yet */
 } queue;
+
+static void open_queue(queue *q, int64_t first, int64_t end)
+{
+  q->first = first;
+  q->end = end;
+  q->count = 0;
+  q->add = false;
+  q->coefficient = NULL;
+  q->centre = -1;
+}
 
 static int64_t node(const job *j, int64_t i0, int64_t i1, int64_t x)
 {
   return ((i0 * j->p->n[1]) + i1) * j->p->n[2] + x;
 }
 
-static void flush(const job *j, const span *s, queue *q, char *acc)
+/* `use`: with arrays that begin at the queue's columns, for sums that are finished; NULL: others follow. */
+static void flush(const job *j, const span *s, queue *q, char *acc, const kugel__stencil_use *use)
 {
   if (!q->count)
     return;
@@ -55,8 +68,17 @@ static void flush(const job *j, const span *s, queue *q, char *acc)
                            .acc = acc + (q->first - s->first) * j->word};
   if (!transposed && q->coefficient)
     t.post = q->coefficient + node(j, s->i, s->j, q->first) * j->word;
+  if (use) {
+    t.finish = true;
+    t.a = use->a;
+    t.b = use->b;
+    t.c = use->c;
+    t.p = use->p;
+    t.q = use->q;
+  }
   j->ops->taps(&t);
   q->count = 0;
+  q->centre = -1;
   q->add = true;
 }
 
@@ -74,9 +96,16 @@ static void push(const job *j, const span *s, const kugel__stencil_part *part,
         const double w = part->line[2]->weight[k + reach];
         if (w == 0)
           continue;
+        const char *from = in + (row + k) * j->word;
+        if (q->centre >= 0 && q->from[q->centre] == from) {
+          q->weight[q->centre] += weight * w;
+          continue;
+        }
         if (q->count == KUGEL__STENCIL_TAPS)
-          flush(j, s, q, acc);
-        q->from[q->count] = in + (row + k) * j->word;
+          flush(j, s, q, acc, NULL);
+        if (k == 0 && planes->at[a] == s->i && rows->at[b] == s->j && q->centre < 0)
+          q->centre = q->count;
+        q->from[q->count] = from;
         q->each[q->count] = part->coefficient ? part->coefficient + (row + k) * j->word : NULL;
         q->weight[q->count++] = weight * w;
       }
@@ -89,7 +118,7 @@ static double number(const job *j, const char *data, int64_t at)
                       : ((const double *)(const void *)data)[at];
 }
 
-/* Adds a term to columns [first, end) next to an end of the last axis, node by node. */
+/* Adds a term to columns [first, end), next to an end of the last axis if it has a difference there, node by node. */
 static void edge(const job *j, const span *s, const kugel__stencil_part *part,
                  const kugel__stencil_row *planes, const kugel__stencil_row *rows, int64_t first, int64_t end,
                  char *acc)
@@ -97,8 +126,16 @@ static void edge(const job *j, const span *s, const kugel__stencil_part *part,
   const char *in = (const char *)j->use->in + part->from * j->p->nodes * j->word, *c = part->coefficient;
   const kugel__stencil_line *line = part->line[2];
   const bool each = j->side->transposed && c;
+  kugel__stencil_row inside;
+  inside.count = 1; // of terms without a difference along the row
+  inside.weight[0] = line->weight[0];
   for (int64_t x = first; x < end; x++) {
-    const kugel__stencil_row *row = &line->edge[x < line->lo ? x : line->lo + x - (line->n - line->hi)];
+    const kugel__stencil_row *row = &inside;
+    inside.at[0] = x;
+    if (x < line->lo || x >= line->n - line->hi)
+      row = &line->edge[x < line->lo ? x : line->lo + x - (line->n - line->hi)];
+    else if (line->reach)
+      kugel__stencil_get_row(line, x, &inside);
     double sum = 0;
     for (int a = 0; a < planes->count; a++)
       for (int b = 0; b < rows->count; b++) {
@@ -122,7 +159,8 @@ static void edge(const job *j, const span *s, const kugel__stencil_part *part,
 static void sum_row(const job *j, int target, const span *s, char *acc)
 {
   const kugel__stencil_side *side = j->side;
-  queue q = {.first = s->first, .end = s->end};
+  queue q;
+  open_queue(&q, s->first, s->end);
   int64_t first = s->first, end = s->end; // columns inside
   bool along = false;
   for (int t = side->first[target]; t < side->first[target + 1]; t++) {
@@ -133,7 +171,7 @@ static void sum_row(const job *j, int target, const span *s, char *acc)
     kugel__stencil_get_row(part->line[1], s->j, &rows);
     const bool starts = line->reach && !along;
     if (starts || part->coefficient != q.coefficient)
-      flush(j, s, &q, acc);
+      flush(j, s, &q, acc, NULL);
     if (starts) {
       if (!q.add)
         memset(acc, 0, (size_t)((s->end - s->first) * j->word));
@@ -151,18 +189,100 @@ static void sum_row(const job *j, int target, const span *s, char *acc)
     if (end > first)
       push(j, s, part, &planes, &rows, &q, acc);
   }
-  flush(j, s, &q, acc);
+  flush(j, s, &q, acc, NULL);
   if (!q.add)
     memset(acc, 0, (size_t)((s->end - s->first) * j->word));
+}
+
+/* Whether some term reads the rows beside its own of a field, or of three axes their plane, which another thread may write otherwise. */
+static bool reads_beside(const job *j, int target, int field)
+{
+  const kugel__stencil_side *side = j->side;
+  bool beside = j->p->ndim == 3;
+  for (int t = side->first[target]; t < side->first[target + 1]; t++)
+    beside |= side->parts[t].from == field && side->parts[t].line[1]->reach > 0;
+  return beside;
+}
+
+/* Columns inside: [*first, *end). Differences along rows may read beyond a row's ends, where the rows beside it are, if there are
+ * any: then sums of whole rows begin where vectors are aligned, and those next to the ends are put in place afterwards. */
+static bool look(const job *j, int target, const span *s, int64_t *first, int64_t *end)
+{
+  const kugel__stencil_side *side = j->side;
+  bool whole = s->j > 0 && s->j + 1 < j->p->n[1];
+  *first = s->first;
+  *end = s->end;
+  for (int t = side->first[target]; t < side->first[target + 1]; t++) {
+    const kugel__stencil_part *part = &side->parts[t];
+    const kugel__stencil_line *line = part->line[2];
+    if (!line->reach)
+      continue;
+    *first = kugel__min(kugel__max(*first, line->lo), s->end);
+    *end = kugel__max(kugel__min(*end, line->n - line->hi), *first);
+    whole = whole && !part->line[0]->reach && !part->line[1]->reach && reads_beside(j, target, part->from);
+  }
+  return whole;
+}
+
+/* A row of terms that are alike: one sum, and what is done with it, in one go. */
+static void whole_row(const job *j, int target, const span *s, int64_t at)
+{
+  const kugel__stencil_side *side = j->side;
+  const kugel__stencil_use *u = j->use;
+  const int64_t word = j->word;
+  double room[WIDE];
+  char *ends = (char *)room, *out = (char *)u->out + at * word;
+  int64_t first, end;
+  const bool whole = look(j, target, s, &first, &end);
+  const int64_t left = first - s->first, right = s->end - end;
+  queue q;
+  open_queue(&q, whole ? s->first : first, whole ? s->end : end);
+  memset(ends, 0, (size_t)(left * word));
+  memset(ends + (end - s->first) * word, 0, (size_t)(right * word));
+  for (int t = side->first[target]; t < side->first[target + 1]; t++) {
+    const kugel__stencil_part *part = &side->parts[t];
+    kugel__stencil_row planes, rows;
+    kugel__stencil_get_row(part->line[0], s->i, &planes);
+    kugel__stencil_get_row(part->line[1], s->j, &rows);
+    q.coefficient = part->coefficient;
+    edge(j, s, part, &planes, &rows, s->first, first, ends);
+    edge(j, s, part, &planes, &rows, end, s->end, ends);
+    if (q.end > q.first)
+      push(j, s, part, &planes, &rows, &q, out);
+  }
+  const bool plain = u->a == 1 && !u->p && !u->q;
+  kugel__stencil_use of = *u;
+  for (int side_of = 0; side_of < 2 && !plain; side_of++) {
+    const int64_t from = side_of ? end : s->first, to = at + from - s->first;
+    char *sums = ends + (from - s->first) * word;
+    j->ops->sum(&(kugel__stencil_sum){.n = side_of ? right : left,
+                                      .a = u->a,
+                                      .b = u->b,
+                                      .c = u->c,
+                                      .acc = sums,
+                                      .p = u->p ? (const char *)u->p + to * word : NULL,
+                                      .q = u->q ? (const char *)u->q + to * word : NULL,
+                                      .out = sums});
+  }
+  const int64_t begins = at + q.first - s->first;
+  of.p = u->p ? (const char *)u->p + begins * word : NULL;
+  of.q = u->q ? (const char *)u->q + begins * word : NULL;
+  flush(j, s, &q, out, plain ? NULL : &of);
+  memcpy(out, ends, (size_t)(left * word));
+  memcpy(out + (end - s->first) * word, ends + (end - s->first) * word, (size_t)(right * word));
 }
 
 static void one_row(const job *j, int target, const span *s)
 {
   double room[WIDE];
   const kugel__stencil_use *u = j->use;
-  const int64_t at = (target * j->p->nodes + node(j, s->i, s->j, s->first)) * j->word;
+  const int64_t at = target * j->p->nodes + node(j, s->i, s->j, s->first);
+  if (target < 64 && j->alike >> target & 1) {
+    whole_row(j, target, s, at);
+    return;
+  }
   const bool plain = u->a == 1 && !u->p && !u->q;
-  char *acc = plain ? (char *)u->out + at : (char *)room;
+  char *acc = plain ? (char *)u->out + at * j->word : (char *)room;
   sum_row(j, target, s, acc);
   if (plain)
     return;
@@ -171,20 +291,47 @@ static void one_row(const job *j, int target, const span *s)
                                     .b = u->b,
                                     .c = u->c,
                                     .acc = acc,
-                                    .p = u->p ? (const char *)u->p + at : NULL,
-                                    .q = u->q ? (const char *)u->q + at : NULL,
-                                    .out = (char *)u->out + at});
+                                    .p = u->p ? (const char *)u->p + at * j->word : NULL,
+                                    .q = u->q ? (const char *)u->q + at * j->word : NULL,
+                                    .out = (char *)u->out + at * j->word});
+}
+
+static int most_entries(const kugel__stencil_line *line)
+{
+  int most = 2 * line->reach + 1;
+  for (int64_t e = 0; e < line->lo + line->hi; e++)
+    most = (int)kugel__max(most, line->edge[e].count);
+  return most;
+}
+
+/* Whether the terms of a target have one coefficient, or none, and no more taps than one sum takes. */
+static bool is_alike(const kugel__stencil_side *side, int target)
+{
+  enum { FEW = 20 };
+  const int first = side->first[target], end = side->first[target + 1];
+  int64_t taps = 0, inside = 0;
+  for (int t = first; t < end; t++) {
+    const kugel__stencil_part *part = &side->parts[t];
+    if (part->coefficient != side->parts[first].coefficient)
+      return false;
+    taps +=
+        (int64_t)most_entries(part->line[0]) * most_entries(part->line[1]) * (2 * part->line[2]->reach + 1);
+  }
+  return end > first && inside <= FEW && taps <= KUGEL__STENCIL_TAPS;
 }
 
 static job begin(const kugel_stencil *p, const kugel__stencil_side *side, const kugel__stencil_use *use)
 {
-  return (job){
-      .p = p,
-      .side = side,
-      .use = use,
-      .ops = &kugel__stencil_table_get()->ops[p->precision],
-      .word = p->single ? 4 : 8,
-      .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
+  job j = {.p = p,
+           .side = side,
+           .use = use,
+           .ops = &kugel__stencil_table_get()->ops[p->precision],
+           .word = p->single ? 4 : 8,
+           .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
+  for (int t = 0; t < side->targets && t < 64 && p->ndim < 3;
+       t++) // of three axes rows in one go take as long or longer
+    j.alike |= (uint64_t)is_alike(side, t) << t;
+  return j;
 }
 
 static kugel_status one_block(void *arg, int64_t b)
