@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import cheader  # noqa: E402
 
-MODULES = ["kugel", "kugel.fft", "kugel.nufft", "kugel.points", "kugel.spectra", "kugel.namaster", "kugel.ball", "kugel.polynomial",
+MODULES = ["kugel", "kugel.fft", "kugel.nufft", "kugel.points", "kugel.spectra", "kugel.namaster", "kugel.healpix", "kugel.astropy_healpix", "kugel.ball", "kugel.polynomial",
            "kugel.banded", "kugel.stencil", "kugel.volume", "kugel.kernels", "kugel.projector", "kugel.projaxes", "kugel.newvisufunc"]
 
 

@@ -42,18 +42,18 @@ if TYPE_CHECKING:
     from .zoomtool import mollzoom, set_g_clim
     from .newvisufunc import newprojplot, projview
     from .windows import beam2bl, bl2beam, gauss_beam, pixwin
-    from . import (ball, banded, dask, data, fft, jax, kernels, namaster, nufft, points, polynomial, projaxes, projector, skyfiles, spectra, stencil, torch,
+    from . import (astropy_healpix, ball, banded, dask, data, fft, healpix, jax, kernels, namaster, nufft, points, polynomial, projaxes, projector, skyfiles, spectra, stencil, torch,
                    volume, xarray)
 
     __version__: str
 
 # Written out, for type checkers.
-__all__ = ["Alm", "alm2cl", "alm2map", "alm2map_der1", "alm2map_spin", "almxfl", "anafast", "ang2pix", "ang2vec", "azeqview", "ball",
+__all__ = ["Alm", "alm2cl", "alm2map", "alm2map_der1", "alm2map_spin", "almxfl", "anafast", "ang2pix", "ang2vec", "astropy_healpix", "azeqview", "ball",
            "banded", "beam2bl", "bl2beam", "blm_gauss", "boundaries", "CanceledError", "cartview", "check_max_nside", "Comm",
            "ConvergenceError", "dask", "data", "delgraticules", "DeviceArray", "devices", "dir2vec", "disable_warnings",
            "dist2holes", "effective_resolution_fwhm", "enable_warnings", "fft", "fill_small_holes", "fit_dipole",
            "fit_monopole", "gauss_beam", "get_all_neighbours", "get_interp_val", "get_interp_weights", "get_map_size",
-           "get_min_valid_nside", "get_nside", "get_num_threads", "gnomview", "graticule", "Grid", "harmonic_ud_grade",
+           "get_min_valid_nside", "get_nside", "get_num_threads", "gnomview", "graticule", "Grid", "harmonic_ud_grade", "healpix",
            "hotspots", "isnpixok", "isnsideok", "jax", "kernels", "kernels_info", "KugelError", "library_path", "line_integral_convolution",
            "ma", "ma_to_array", "map2alm", "map2alm_lsq", "map2alm_spin", "maptype", "mask_bad", "mask_good", "max_pixrad",
            "mollview", "mollzoom", "namaster", "nest2ring", "nest2uniq", "newprojplot", "npix2nside", "npix2order",
@@ -93,8 +93,8 @@ _NAMES = {  # module: what it gives this one
     "newvisufunc": "newprojplot projview",
     "windows": "beam2bl bl2beam gauss_beam pixwin",
 }
-_MODULES = ("alms", "arrays", "ball", "banded", "bars", "comm", "dask", "data", "fft", "fitsfunc", "flowlines", "frames",
-            "hardware", "jax", "kernels", "latlon", "maps", "masktools", "namaster", "newvisufunc", "nufft", "pixelfunc",
+_MODULES = ("alms", "arrays", "astropy_healpix", "ball", "banded", "bars", "comm", "dask", "data", "fft", "fitsfunc", "flowlines", "frames",
+            "hardware", "healpix", "insides", "jax", "kernels", "latlon", "maps", "masktools", "namaster", "newvisufunc", "nufft", "pixelfunc",
             "plans", "points", "polynomial", "projaxes", "projection", "projector", "radial", "regridding", "resolution",
             "rotator", "skyfiles", "spectra", "sphere_angles", "sphtfunc", "stencil", "torch", "views", "visufunc",
             "volume", "windows", "xarray", "zoomtool")

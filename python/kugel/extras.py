@@ -5,7 +5,8 @@ import importlib
 import pickle
 import threading
 
-EXTRAS = {"dask": "dask", "dask.array": "dask", "xarray": "xarray", "healsparse": "healsparse", "mocpy": "moc"}
+EXTRAS = {"dask": "dask", "dask.array": "dask", "xarray": "xarray", "healsparse": "healsparse", "mocpy": "moc",
+          "astropy.coordinates": "astropy", "astropy.units": "astropy", "astropy.io.fits": "astropy"}
 
 
 def need(module, what):

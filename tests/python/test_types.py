@@ -19,7 +19,7 @@ from kugel import _types
 
 HERE = pathlib.Path(__file__).parent
 CALLS = HERE / "typing" / "calls.py"
-MODULES = ["", "alms", "ball", "banded", "bars", "comm", "data", "hardware", "fft", "fitsfunc", "flowlines", "frames", "kernels", "maps", "masktools", "namaster",
+MODULES = ["", "alms", "ball", "banded", "bars", "comm", "data", "hardware", "fft", "fitsfunc", "flowlines", "frames", "healpix", "astropy_healpix", "insides", "kernels", "maps", "masktools", "namaster",
            "newvisufunc", "nufft", "pixelfunc", "points", "polynomial", "projaxes", "projector", "radial", "regridding", "resolution", "rings",
            "rotator", "skyfiles", "spectra", "sphere_angles", "sphtfunc", "stencil", "views", "visufunc", "volume", "windows", "xarray", "dask", "torch",
            "jax"]
@@ -47,8 +47,8 @@ def functions(module):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_public_function_has_hints(name):
-    needs = {"newvisufunc": "matplotlib", "projaxes": "matplotlib", "views": "matplotlib"}.get(name, name)
-    if needs in ("xarray", "dask", "torch", "jax", "matplotlib"):
+    needs = {"newvisufunc": "matplotlib", "projaxes": "matplotlib", "views": "matplotlib", "astropy_healpix": "astropy"}.get(name, name)
+    if needs in ("xarray", "dask", "torch", "jax", "matplotlib", "astropy"):
         pytest.importorskip(needs)
     module = importlib.import_module("kugel." + name if name else "kugel")
     without, unknown = [], []
@@ -88,4 +88,4 @@ def test_mypy(tmp_path):
 
 
 def test_all_names_exist():
-    assert all(hasattr(kugel, name) for name in kugel.__all__ if name not in ("jax", "torch", "dask", "xarray", "projaxes"))
+    assert all(hasattr(kugel, name) for name in kugel.__all__ if name not in ("jax", "torch", "dask", "xarray", "projaxes", "astropy_healpix"))

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tests of astropy-healpix against Kugel; prints counts and failures.
+"""The tests of astropy-healpix and of healpix against kugel.astropy_healpix and kugel.healpix; prints counts and failures.
 
 usage: PYTHONPATH=python python3 tests/suites/astropy_healpix_suite.py [options of pytest]
 
-A copy of the installed package runs with its compiled core replaced: neighbours, conversions of order, interpolation, cones, and directions
-of centres are Kugel's; directions at other places inside a pixel stay its own, for Kugel has none. The module healpy of that package is
-Kugel itself.
+The tests that the installed packages bring are copied and run with modules of Kugel in the packages' places: kugel.astropy_healpix as
+astropy_healpix, kugel itself as astropy_healpix.healpy, kugel.healpix as healpix and chealpix.
 """
 import collections
 import importlib.util
@@ -13,78 +12,31 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import types
 
 import pytest
 
 import kugel
+from kugel import astropy_healpix, healpix
+from kugel.astropy_healpix import core, high_level
 
-CORE = '''
-import importlib.util
-import sys
-import numpy as np
-import kugel
-_path = {original!r}
-_spec = importlib.util.spec_from_file_location("own._core", _path)
-_own = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_own)
-globals().update({{n: getattr(_own, n) for n in dir(_own) if not n.startswith("__")}})
-CALLS = [0]
-
-
-def _scheme(name, nest):
-    def centres(pixel, nside, dx, dy):
-        if np.all(np.asarray(dx) == 0.5) and np.all(np.asarray(dy) == 0.5):
-            CALLS[0] += 1
-            theta, phi = kugel.pix2ang(nside, pixel, nest=nest)
-            return np.asarray(phi), np.pi / 2 - theta
-        return getattr(_own, "healpix_" + name + "_to_lonlat")(pixel, nside, dx, dy)
-
-    def pixels(lon, lat, nside):
-        CALLS[0] += 1
-        return np.asarray(kugel.ang2pix(nside, np.pi / 2 - np.asarray(lat), lon, nest=nest)), *getattr(_own, "lonlat_to_healpix_" + name)(lon, lat, nside)[1:]
-
-    def neighbours(pixel, nside):
-        CALLS[0] += 1
-        return tuple(kugel.get_all_neighbours(nside, pixel, nest=nest))
-
-    globals().update({{f"healpix_{{name}}_to_lonlat": centres, f"lonlat_to_healpix_{{name}}": pixels, f"neighbours_{{name}}": neighbours}})
-
-
-_scheme("ring", False)
-_scheme("nested", True)
-
-
-def nested_to_ring(pixel, nside):
-    CALLS[0] += 1
-    return kugel.nest2ring(nside, pixel)
-
-
-def ring_to_nested(pixel, nside):
-    CALLS[0] += 1
-    return kugel.ring2nest(nside, pixel)
-
-
-def bilinear_interpolation_weights(lon, lat, nside):
-    CALLS[0] += 1
-    pixels, weights = kugel.get_interp_weights(nside, np.pi / 2 - np.asarray(lat), lon)
-    return (*pixels, *weights)
-
-
-def healpix_cone_search(lon, lat, radius, nside, order):
-    CALLS[0] += 1
-    vec = kugel.ang2vec(lon, lat, lonlat=True)
-    return kugel.query_disc(int(nside), vec, np.radians(radius), inclusive=True, nest=order == "nested")
-'''
 # By what the name of a test holds, what is not Kugel's to pass, and why.
 EXPECTED = {
-    "_invalid": "a sentence (ValueError) where astropy-healpix returns NaN or -1 with a warning",
-    "test_bilinear_interpolation_weights": "the same four pixels and weights in healpy's order", "ang2pix_shape": "theta = 4 is refused, as healpy does",
+    "ang2pix_shape": "theta = 4 is refused, as healpy does",
+    "test_gh73": "a direction at the corner of four pixels is in the one that healpy names",
 }
+SHIMS = {"astropy_healpix": {"": astropy_healpix, "core": core, "high_level": astropy_healpix, "utils": high_level, "healpy": kugel},
+         "healpix": {"": healpix}}
 
 
 class Plugin:
     def __init__(self):
         self.counts, self.failed = collections.Counter(), []
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.failed.append((report.nodeid, str(report.longrepr).strip().splitlines()[-1][:160]))
+            self.counts["not collected"] += 1
 
     def pytest_runtest_logreport(self, report):
         if report.when == "call" or report.outcome != "passed":
@@ -94,30 +46,39 @@ class Plugin:
                 self.failed.append((report.nodeid, next((t for t in reversed(text) if t.startswith("E  ")), text[-1])[:160]))
 
 
-def main(*options):
-    source = pathlib.Path(importlib.util.find_spec("astropy_healpix").origin).parent
+def names(package):
+    """Public names of the package that its shim lacks."""
+    own = __import__(package)
+    return sorted(n for n, thing in vars(own).items() if n[0] != "_" and not isinstance(thing, types.ModuleType) and not hasattr(SHIMS[package][""], n))
+
+
+def run(package, folder, options):
+    source = pathlib.Path(importlib.util.find_spec(package).origin).parent
+    lacking = names(package)
     plugin = Plugin()
     with tempfile.TemporaryDirectory() as work:
-        package = pathlib.Path(shutil.copytree(source, pathlib.Path(work) / "astropy_healpix", ignore=shutil.ignore_patterns("__pycache__")))
-        core = next(package.glob("_core*.so"))
-        kept = core.rename(pathlib.Path(work) / core.name)
-        (package / "_core.py").write_text(CORE.format(original=str(kept)))
-        (package / "healpy.py").write_text("import sys\nimport kugel\nsys.modules[__name__] = kugel\n")
-        init = package / "__init__.py"
+        root = pathlib.Path(work)
+        (root / package).mkdir()
+        shutil.copytree(source / folder, root / package / folder, ignore=shutil.ignore_patterns("__pycache__", "test_bench.py"))
+        for name, module in SHIMS[package].items():
+            text = f"import sys\nimport {module.__name__} as _m\n"
+            text += "globals().update({n: getattr(_m, n) for n in _m.__all__})\n" if not name else "sys.modules[__name__] = _m\n"
+            (root / package / f"{name or '__init__'}.py").write_text(text)
+        for loaded in [m for m in sys.modules if m.split(".")[0] == package]:
+            del sys.modules[loaded]
+        sys.modules["chealpix"] = healpix
         sys.path.insert(0, work)
-        files = [str(package / "tests" / f"test_{name}.py") for name in ("core", "healpy", "high_level", "utils")]
-        pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", "--tb=short", "-W", "ignore", "--show-capture=no", "-rN",
-                     f"--rootdir={work}", "-p", "no:randomly", *files, *options], [plugin])
-        import astropy_healpix
-        assert init.samefile(astropy_healpix.__file__)
-        from astropy_healpix import _core
-        calls = _core.CALLS[0]
+        pytest.main(["-q", "-p", "no:cacheprovider", "--no-header", "--tb=short", "--show-capture=no", "-rN", f"--rootdir={work}",
+                     str(root / package / folder), *options], [plugin])
+        assert pathlib.Path(sys.modules[package].__file__).is_relative_to(root)
+        sys.path.remove(work)
     for name, text in plugin.failed:
         why = next((w for key, w in EXPECTED.items() if key in name), None)
         print(f"{'expected' if why else 'FAILED'}  {name.split('/')[-1]}: {why or text}")
-    print(f"astropy-healpix's tests, kugel {kugel.__version__}, {calls} calls of its core: " +
-          ", ".join(f"{n} {word}" for word, n in sorted(plugin.counts.items())))
+    print(f"{package}'s tests, kugel {kugel.__version__}: " + ", ".join(f"{n} {word}" for word, n in sorted(plugin.counts.items())) +
+          f"; public names that are not here: {', '.join(lacking) or 'none'}")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run("astropy_healpix", "tests", sys.argv[1:])
+    run("healpix", "test", sys.argv[1:])

@@ -17,7 +17,7 @@ import kugel
 SHIM = """
 import importlib, sys, types
 import kugel
-_names = {n: getattr(kugel, n) for n in dir(kugel) if not n.startswith("_") and n not in ("torch", "jax", "dask", "xarray")}
+_names = {n: getattr(kugel, n) for n in dir(kugel) if not n.startswith("_") and n not in ("torch", "jax", "dask", "xarray", "astropy_healpix")}
 globals().update(_names)
 for _n in ("pixelfunc", "sphtfunc", "rotator", "fitsfunc", "visufunc", "newvisufunc", "projector", "projaxes", "zoomtool"):
     _m = importlib.import_module("kugel." + _n)
