@@ -156,7 +156,7 @@ _kugel()
     --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --from --to --euler --lmax --iter --tolerance --weights --columns --no-pol --nest --ring --partial --device --mem --each --ext --task --resume" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --from --to --euler --lmax --iter --tolerance --weights --points --nside --eps --columns --no-pol --nest --ring --partial --device --mem --each --ext --task --resume" ;;
   ball)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

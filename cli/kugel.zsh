@@ -499,6 +499,9 @@ _kugel()
       '(-i --iter)'{-i+,--iter=}'[maps\: refinements of the analysis]:N:' \
       '--tolerance=[maps\: refine until a refinement changes the coefficients by no more than this share, instead of --iter times]:X:' \
       '(-w --weights)'{-w+,--weights=}'[maps\: quadrature weights]:value:(equal ring pixel)' \
+      '--points[maps\: sum the harmonics where each pixel'\''s centre lies in INPUT, instead of rotating coefficients, whose cost grows as lmax^3]' \
+      '(-N --nside)'{-N+,--nside=}'[with --points\: of OUTPUT; INPUT'\''s when not given]:N:' \
+      '--eps=[with --points\: root mean square of errors, relative to the map'\''s]:TOLERANCE:' \
       '(-c --columns)'{-c+,--columns=}'[maps\: one column, or three that are I, Q, U; I, Q, U where there are such, else the first]:LIST:' \
       '--no-pol[the first column or component only]' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel rotate: to another coordinate system, or by Euler angles, through a_lm. */
+/* kugel rotate: to another coordinate system, or by Euler angles, through a_lm or by sums at turned pixels. */
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -8,6 +8,7 @@
 #include "map/missing.h"
 #include "map/npymap.h"
 #include "map/skyops.h"
+#include "map/turnpoints.h"
 
 #define ROTATE_OPTIONS(X)                                                                                    \
   X(input, 0, ARG_OPERAND, "INPUT", NULL, 1, MANY, "HEALPix map (FITS, NPY), or coefficients (FITS)")        \
@@ -23,6 +24,12 @@
     "maps: refine until a refinement changes the coefficients by no more than this share, instead of "       \
     "--iter times")                                                                                          \
   X(weights, 'w', ARG_CHOICE, "equal|ring|pixel", "equal", 0, 0, "maps: quadrature weights")                 \
+  X(points, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                   \
+    "maps: sum the harmonics where each pixel's centre lies in INPUT, instead of rotating coefficients, "    \
+    "whose cost grows as lmax^3")                                                                            \
+  X(nside, 'N', ARG_INT, "N", NULL, 1, 16384, "with --points: of OUTPUT; INPUT's when not given")            \
+  X(eps, 0, ARG_REAL, "TOLERANCE", "1e-9", 1e-13, 0.1,                                                       \
+    "with --points: root mean square of errors, relative to the map's")                                      \
   X(columns, 'c', ARG_TEXT, "LIST", NULL, 0, 0,                                                              \
     "maps: one column, or three that are I, Q, U; I, Q, U where there are such, else the first")             \
   X(no_pol, 0, ARG_FLAG, NULL, NULL, 0, 0, "the first column or component only")                             \
@@ -92,6 +99,8 @@ static int rotate_alm(const rotate_args *o, stopwatch *watch)
   ALMS a = {0};
   turn t;
   kugel_fits_column column;
+  if (o->points.given || o->nside.given || o->eps.given)
+    return fail_usage("%s holds coefficients: --points, --nside and --eps are of maps", o->input.s);
   STEP(alms_open(&a, o->input.s, o->lmax.given ? o->lmax.n : -1, !o->no_pol.given));
   report_title(o->input.s, o->output.s);
   alms_report(&a);
@@ -118,14 +127,15 @@ static double turn_cost(int64_t n, int64_t lmax)
   return 0.6 * (double)n * pow((double)lmax + 1, 3);
 }
 
-/* Analysis, rotation and synthesis in place. */
-static int rotate_sky(const rotate_args *o, const turn *t, int64_t lmax, sky *s, stopwatch *watch)
+/* Analysis, rotation and synthesis in place; with `sums` analysis, and sums at the turned pixels of a map of `nside`. */
+static int rotate_sky(const rotate_args *o, const turn *t, int64_t lmax, const kugel_sht_points_plan *sums,
+                      int64_t nside, sky *s, stopwatch *watch)
 {
   SHT kugel_sht *plan = NULL;
   ALMS a = {0};
   OWNED unsigned char *mask = NULL;
   double matrix[9];
-  int64_t blanked = 0;
+  int64_t blanked = 0, before = s->nside;
   STEP(sky_observed(s));
   report_missing(s, "they count as zero; what is turned from them is unseen");
   STEP(missing_mask(s, &mask));
@@ -134,29 +144,36 @@ static int rotate_sky(const rotate_args *o, const turn *t, int64_t lmax, sky *s,
   STEP(sky_plan(s, lmax, o->weights.n, o->tolerance.given ? 0 : o->iter.n, &plan));
   STEP(alms_make(&a, s->n, lmax, lmax));
   const kugel_array *maps = KUGEL_ARRAY(s->maps, s->dtype, s->n, s->npix);
-  const kugel_array *alm = KUGEL_ARRAY(a.data, KUGEL_C128, a.n, a.count);
-  double once = sht_cost((double)s->npix, lmax, lmax, s->n == 3), turning = turn_cost(s->n, lmax);
+  double once = sht_cost((double)s->npix, lmax, lmax, s->n == 3), turning = sums ? 0 : turn_cost(s->n, lmax);
   double all = (2 + 2 * (double)o->iter.n) * once + turning;
   double lo = weights_end(o->weights.n, started, 0, 0.9), span = 1 - lo;
   progress_part(lo, 1 - span * (once + turning) / all, "analysis");
   STEP(alms_analyse(plan, maps, o->tolerance.x, &a));
   stopwatch_lap(watch, "analysis");
-  progress_part(1 - span * (once + turning) / all, 1 - span * once / all, "rotation");
-  STEP(apply(t, &a));
-  stopwatch_lap(watch, "rotate");
+  if (!sums) {
+    progress_part(1 - span * (once + turning) / all, 1 - span * once / all, "rotation");
+    STEP(apply(t, &a));
+    stopwatch_lap(watch, "rotate");
+  }
   progress_part(1 - span * once / all, 1, "synthesis");
-  LIB(kugel_sht_synthesis(plan, alm, maps, NULL));
+  if (sums)
+    STEP(turn_sums(sums, &a, matrix, nside, s));
+  else
+    LIB(kugel_sht_synthesis(plan, KUGEL_ARRAY(a.data, KUGEL_C128, a.n, a.count), maps, NULL));
   if (mask)
-    STEP(missing_turned(s, mask, matrix, &blanked));
+    STEP(missing_turned(s, mask, before, matrix, &blanked));
   json_int("blanked_values", blanked);
-  stopwatch_lap(watch, "synthesis");
+  stopwatch_lap(watch, sums ? "sums" : "synthesis");
   return EXIT_DONE;
 }
 
 static int rotate_map(const rotate_args *o, stopwatch *watch)
 {
   SKY s = {0};
+  TURN kugel_sht_points_plan *sums = NULL;
   turn t;
+  if (!o->points.given && (o->nside.given || o->eps.given))
+    return fail_usage("--nside and --eps go with --points");
   if (o->tolerance.given && o->iter.given)
     return fail_usage("give one of --tolerance and --iter");
   STEP(sky_open(&s, o->input.s, o->columns.s, !o->no_pol.given));
@@ -165,7 +182,7 @@ static int rotate_map(const rotate_args *o, stopwatch *watch)
   report_title(o->input.s, o->output.s);
   report_sky(&s);
   STEP(take_turn(o, s.info->coordsys, &t));
-  int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1;
+  int64_t lmax = o->lmax.given ? o->lmax.n : 3 * s.nside - 1, nside = o->nside.given ? o->nside.n : s.nside;
   json_int("lmax", lmax);
   report_beyond(s.nside, lmax);
   STEP(session_device(&o->device, &o->mem));
@@ -175,21 +192,29 @@ static int rotate_map(const rotate_args *o, stopwatch *watch)
   else
     fact("transform", "lmax %lld, %s weights, %lld iterations", (long long)lmax, o->weights.s,
          (long long)o->iter.n);
+  if (o->points.given) {
+    json_int("nside_out", nside);
+    fact("rotation", "sums at the turned pixels of nside %lld, to %.3g", (long long)nside, o->eps.x);
+    STEP(turn_plan(s.n, lmax, o->eps.x, &sums));
+  }
   if (run.dry_run) {
-    double seconds;
+    double seconds, sum_bytes = 0, sum_seconds = (double)s.n * pow((double)lmax + 1, 3) * 2e-9;
     STEP(sht_seconds(s.nside, lmax, lmax, s.n == 3 ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR,
-                     2 + 2 * (double)o->iter.n, &seconds));
-    return report_plan((double)s.n * (16 * (double)s.npix + 16 * (double)kugel_alm_count(lmax, lmax)) +
+                     (sums ? 1 : 2) + 2 * (double)o->iter.n, &seconds));
+    if (sums)
+      STEP(turn_estimate(sums, s.n, 12 * nside * nside, &sum_bytes, &sum_seconds));
+    return report_plan(sum_bytes +
+                           (double)s.n * (16 * (double)s.npix + 16 * (double)kugel_alm_count(lmax, lmax)) +
                            BASE_MEMORY,
-                       seconds + (double)s.n * pow((double)lmax + 1, 3) * 2e-9);
+                       seconds + sum_seconds);
   }
   STEP(check_output(o->output.s));
   sky_costs(&s, (2 + 2 * (double)o->iter.n) * sht_cost((double)s.npix, lmax, lmax, s.n == 3) +
-                    turn_cost(s.n, lmax) + weights_cost(o->weights.n, s.nside));
+                    (sums ? 0 : turn_cost(s.n, lmax)) + weights_cost(o->weights.n, s.nside));
   STEP(sky_read(&s, KUGEL_ORDER_RING, false));
   stopwatch_lap(watch, "read");
-  STEP(rotate_sky(o, &t, lmax, &s, watch));
-  if (output_nested(o->output.s, &s, NULL))
+  STEP(rotate_sky(o, &t, lmax, sums, nside, &s, watch));
+  if (output_nested(o->output.s, &s, NULL) && !(s.nside & (s.nside - 1)))
     STEP(sky_reorder(&s, KUGEL_ORDER_NESTED));
   output out = output_like(&s);
   out.coordsys = t.coordsys[0] ? t.coordsys : NULL;
@@ -219,11 +244,14 @@ static int rotate(const void *args)
 const command command_rotate = {
     .name = "rotate",
     .summary = "rotate a map or a_lm, to other coordinates or by angles",
-    .about = "Rotates a HEALPix map or coefficients through a_lm, polarisation included: between "
-             "Galactic, ecliptic and equatorial coordinates, or by Euler angles. Unseen pixels of a map "
-             "count as zero, and those whose centres come from them are unseen; values beside them suffer.",
+    .about = "Rotates a HEALPix map or coefficients through a_lm, polarisation included: between Galactic, "
+             "ecliptic and equatorial coordinates, or by Euler angles. Unseen pixels of a map "
+             "count as zero, and those whose centres come from them are unseen; values beside them suffer. "
+             "With --points no coefficients are rotated: the map's harmonics are summed at the turned pixel "
+             "centres, the same map to --eps, at any --nside.",
     .examples = "kugel rotate sky.fits equatorial.fits --to C\n"
                 "kugel rotate sky.fits equatorial.fits --from G --to C --lmax 1024\n"
+                "kugel rotate sky.fits equatorial.fits --to C --points --nside 512\n"
                 "kugel rotate alm.fits turned.fits --euler 10deg,20deg,0deg",
     .options = rotate_options,
     .n_options = sizeof rotate_options / sizeof rotate_options[0],

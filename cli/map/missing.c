@@ -36,9 +36,10 @@ int missing_mask(const sky *s, unsigned char **mask)
   return EXIT_DONE;
 }
 
-int missing_turned(sky *s, const unsigned char *mask, const double *matrix, int64_t *count)
+int missing_turned(sky *s, const unsigned char *mask, int64_t nside, const double *matrix, int64_t *count)
 {
   enum { CHUNK = 65536 };
+  const int64_t npix = 12 * nside * nside;
   OWNED int64_t *pixel = malloc(CHUNK * sizeof *pixel);
   OWNED double *vec = malloc(3 * CHUNK * sizeof *vec);
   *count = 0;
@@ -55,10 +56,10 @@ int missing_turned(sky *s, const unsigned char *mask, const double *matrix, int6
         x[k] = matrix[k] * v[0] + matrix[3 + k] * v[1] + matrix[6 + k] * v[2];
       v[0] = x[0], v[1] = x[1], v[2] = x[2];
     }
-    LIB(kugel_healpix_vec2pix(NULL, s->nside, KUGEL_ORDER_RING, n, vec, pixel));
+    LIB(kugel_healpix_vec2pix(NULL, nside, KUGEL_ORDER_RING, n, vec, pixel));
     for (int64_t c = 0; c < s->n; c++)
       for (int64_t i = 0; i < n; i++) {
-        if (!mask[c * s->npix + pixel[i]])
+        if (!mask[c * npix + pixel[i]])
           continue;
         int64_t at = c * s->npix + first + i;
         if (s->dtype.bits == 32)

@@ -11,7 +11,7 @@ int64_t report_missing(const sky *s, const char *fate);
 int missing_mask(const sky *s, unsigned char **mask);
 /* Blanks what is missing after a rotation: pixel x gets the mask of the pixel at matrix^T x (matrix row by row). The
  * maps are in RING order. Returns the number of values blanked in *count. */
-int missing_turned(sky *s, const unsigned char *mask, const double *matrix, int64_t *count);
+int missing_turned(sky *s, const unsigned char *mask, int64_t nside, const double *matrix, int64_t *count);
 
 /* Says so where lmax is beyond what pixels of nside carry. */
 void report_beyond(int64_t nside, int64_t lmax);

@@ -111,7 +111,7 @@ def empty_maps():
     npyfile.write("rows.npy", [20, 40], [math.nan] * 800)
     before = sorted(os.listdir("."))
     for words in (["smooth", "--fwhm", "9deg"], ["smooth", "--fwhm", "9deg", "--method", "direct"], ["filter", "--fwhm", "9deg"],
-                  ["wavelet", "--scales", "2"], ["rotate", "--euler", "0deg,1deg,0deg"], ["regrid", "--nside", "4"], ["map2alm"],
+                  ["wavelet", "--scales", "2"], ["rotate", "--euler", "0deg,1deg,0deg"], ["rotate", "--euler", "0deg,1deg,0deg", "--points"], ["regrid", "--nside", "4"], ["map2alm"],
                   ["anafast"], ["sources", "--fwhm", "9deg"]):
         for name in "empty.fits", "nan.fits":
             refused(1, words[0], name, "o.csv" if words[0] in ("sources", "anafast") else "o.fits", *words[1:],

@@ -195,6 +195,31 @@ def spectra_of_random_maps():
         assert abs(got / n - w) < 5 * w * math.sqrt(2 / n), (got / n, w)
 
 
+def rotation_by_sums():
+    """At turned pixel centres, T, Q, U: the maps of rotated coefficients, also of another nside; a dipole in closed form."""
+    turn = ["--to", "C", "--lmax", "64"]
+    ok("rotate", SKY, "a.fits", *turn)
+    j = ok("rotate", SKY, "b.fits", *turn, "--points", "--eps", "1e-10", "--json").json
+    assert j["nside_out"] == 32 and read_map("b.fits")[0]["COORDSYS"] == read_map("a.fits")[0]["COORDSYS"] == "C"
+    assert len(columns("b.fits")) == 3 and max(map(worst, columns("b.fits"), columns("a.fits"))) < 1e-6  # float32
+    ok("map2alm", SKY, "alm.fits", "--lmax", "64")
+    ok("rotate", "alm.fits", "turned.fits", "--from", "G", "--to", "C")
+    for nside in "20", "64":
+        ok("alm2map", "turned.fits", "want.fits", "--nside", nside, "--overwrite")
+        ok("rotate", SKY, "got.fits", *turn, "--points", "--nside", nside, "--overwrite")
+        assert int(read_map("got.fits")[0]["NSIDE"]) == int(nside)
+        assert max(map(worst, columns("got.fits"), columns("want.fits"))) < 1e-6
+    ok("alm2map", make_alm({3: 2.0}), "dipole.fits", "--nside", "8", "--overwrite")
+    ok("rotate", "dipole.fits", "o.fits", "--euler", "0deg,90deg,0deg", "--points", "--nside", "1", "--iter", "20", "--lmax", "8", "--eps", "1e-12")
+    size, high = 2 * math.sqrt(3 / (4 * math.pi)), math.sqrt(5) / 3
+    quarter = [math.sqrt(.5) * size * high * s for s in (1, -1, -1, 1)]
+    assert worst(columns("o.fits")[0], quarter + [size, 0, -size, 0] + quarter) < 1e-10
+    refused(2, "rotate", SKY, "x.fits", *turn, "--nside", "8", says="go with --points")
+    refused(2, "rotate", SKY, "x.fits", *turn, "--eps", "1e-5", says="go with --points")
+    refused(2, "rotate", "alm.fits", "x.fits", "--from", "G", "--to", "C", "--points", says="of maps")
+    assert "dry run" in ok("rotate", SKY, "x.fits", *turn, "--points", "--nside", "128", "--dry-run").out and not os.path.exists("x.fits")
+
+
 def is_m0(index):
     l = math.isqrt(index - 1)
     return index == l * l + l + 1
@@ -214,5 +239,5 @@ def random_maps_are_reproducible():
 
 
 main([anafast_as_healpix_fortran, weights_as_healpix_fortran, masks, dipole_is_found, udgrade_as_healpix_fortran, udgrade_by_hand,
-      rotation_of_a_dipole, rotation_there_and_back, pixel_window, north_galactic_pole, spectra_of_random_maps,
+      rotation_of_a_dipole, rotation_there_and_back, rotation_by_sums, pixel_window, north_galactic_pole, spectra_of_random_maps,
       random_maps_are_reproducible])

@@ -63,6 +63,10 @@ def rotation_keeps_the_mask():
     back = [v < -1e30 for v in values("back.fits")]
     assert sum(b != (z > 0.5) for b, z in zip(back, heights(32))) < 0.06 * n
     assert "missing" in ok("rotate", "masked.fits", "r.fits", "--euler", "0deg,90deg,0deg", "--overwrite").out
+    ok("rotate", "masked.fits", "p.fits", "--euler", "0deg,90deg,0deg", "--iter", "0", "--points")
+    assert [v < -1e30 for v in values("p.fits")] == got
+    j = ok("rotate", "masked.fits", "p.fits", "--euler", "0deg,90deg,0deg", "--points", "--nside", "16", "--overwrite", "--json").json
+    assert j["blanked_values"] == sum(v < -1e30 for v in values("p.fits")) and abs(4 * j["blanked_values"] - n) < 0.06 * n
 
 
 def missing_values_are_counted():
