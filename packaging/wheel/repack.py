@@ -18,7 +18,7 @@ class Deflate:
         return b""
 
     def flush(self):
-        return zlib.compress(b"".join(self.parts), numiterations=25)[2:-4]  # without zlib's header and checksum
+        return zlib.compress(b"".join(self.parts), numiterations=25, blocksplittingmax=0)[2:-4]  # any number of blocks; without zlib's header and checksum
 
 
 zipfile._get_compressor = lambda kind, level=None: Deflate()
