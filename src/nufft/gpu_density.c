@@ -82,7 +82,7 @@ static kugel_status run(density *d, const kugel_array *weights)
     s = iterate(d);
   if (!s)
     s = put(d, weights);
-  kugel__gpu_work_give(c->g->dev, &c->g->work, &hold);
+  kugel__gpu_work_give(c->g->dev, &hold);
   kugel_status waited = c->g->dev->ops->wait(c->queue);
   kugel__device_scratch_put(c->g->dev, numbers, bytes);
   return s ? s : waited;
