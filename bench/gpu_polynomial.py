@@ -10,6 +10,7 @@ each, nr = N + ceil(L / 2) radii:
   connection  kugel_jwt_synthesis and _analysis, KUGEL_WORLAND_CONNECTION, float64 and float32, arrays in the device's memory
   dense       the same by tables W_n^l(r_k), where --tables (GiB, default 16) holds them
   bidiagonal  the same by a product and a solve a step (KUGEL_WORLAND_BIDIAGONAL), all steps in one launch
+  scan        the same with lines in the registers of warps and each step solved by a scan (KUGEL_WORLAND_SCAN), to 888 radii
   unfused     the chain alone as one bidiagonal product and one solve a step, each a launch over all systems whose degree is
               higher (kugel_banded): no cosine transform, so it is favoured
 
@@ -263,12 +264,16 @@ for lmax in map(int, args.sizes.split(",")):
     n = lmax + 1
     cells = sum(2 * (l + 1) * sum(n + j for j in range(l // 2)) for l in range(lmax + 1))
     dense = sum(2 * (l + 1) * n * (n + (lmax + 1) // 2) for l in range(lmax + 1))
-    for engine, word, operations in ((1, "connection", 4 * cells), (2, "dense", dense), (4, "bidiagonal", 4 * cells)):
+    for engine, word, operations in ((1, "connection", 4 * cells), (2, "dense", dense), (4, "bidiagonal", 4 * cells),
+                                     (5, "scan", 4 * cells)):
         for single in (False, True):
             tables = (lmax + 1) * n * (n + (lmax + 1) // 2) * (4 if single else 8)
             if engine == 2 and tables > args.tables * 2**30:
                 print(f"{lmax:4d}  {word:10s}  tables of {tables / 2**30:.1f} GiB: not made")
                 continue
+            if engine == 5 and n + (lmax + 1) // 2 > 888:
+                print(f"{lmax:4d}  {word:10s}  no registers for lines of {n + (lmax + 1) // 2} radii")
+                break
             row = transform(lmax, engine, single, args.seconds)
             row |= {"L": lmax, "engine": word, "precision": "f32" if single else "f64", "floor_bytes_s": row["bytes"] / rate,
                     "floor_operations_s": operations / args.flops / (2 if single else 1),

@@ -68,8 +68,10 @@ typedef enum kugel_worland_engine {
   KUGEL_WORLAND_DENSE = 2,      /* a table nr x n of W_n^l(r_k) for each degree, made by the rotations: right to 1e-14 */
   KUGEL_WORLAND_QUADRATURE = 3,  /* the same table by the recurrence in n in double, errors about 1e-16 n^2; weights as
                                     quadrature; analysis for type Chebyshev alone. For comparison */
-  KUGEL_WORLAND_BIDIAGONAL = 4 /* each step l -> l - 2 as a product and a solve with bidiagonal matrices, as in QuICC: errors
-                                  to 4e-13, tables of 3 lmax (n + lmax / 2) numbers. For comparison */
+  KUGEL_WORLAND_BIDIAGONAL = 4, /* each step l -> l - 2 as a product and a solve with bidiagonal matrices, as in QuICC: errors
+                                   to 4e-13, tables of 3 lmax (n + lmax / 2) numbers. For comparison */
+  KUGEL_WORLAND_SCAN = 5 /* CONNECTION on devices with lines in registers and each step solved by a scan: nr to 888, errors of
+                            CONNECTION, tables of lmax (nr + 112) pairs of numbers at most. For comparison */
 } kugel_worland_engine;
 
 /* Operators. Synthesis evaluates the operator on the series of degree l; analysis expands the operator on the values in

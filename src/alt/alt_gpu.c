@@ -205,8 +205,8 @@ kugel_status kugel__alt_gpu_create(const kugel__alt_view *v, kugel__poly_gpu **o
   int64_t size = v->lmax / 2 + 1, n = 0;
   kugel__poly_rotations f[4];
   kugel__poly_host host[8];
-  KUGEL_TRY(
-      kugel__poly_create(v->ctx, v->single, kugel__max(v->n, v->lmax + 1) + 8, v->points ? 0 : v->n, out));
+  KUGEL_TRY(kugel__poly_create(v->ctx, v->single, kugel__max(v->n, v->lmax + 1) + 8, v->points ? 0 : v->n,
+                               false, out));
   for (int q = 0; q < 2; q++)
     for (int m0 = 0; m0 < 2; m0++) {
       f[2 * q + m0] = (kugel__poly_rotations){q - 0.5, m0, -1, m0 ? v->mmax / 2 : (v->mmax + 1) / 2,

@@ -14,7 +14,8 @@
  * The systolic chain (tiles.cl) reads the rotation (C_k, S_k) of step g, from the lowest degree up, at index
  * (STEPS k + (STEPS + 1) g + STEPS (STEPS + 2)) width + g / STEPS of its family's table: what the threads of a group need in
  * one tick lies side by side, whichever step their chain begins with, so that one table of (top + K) width pairs serves
- * chains of all degrees of a parity. k < 0 is (1, 0). Where the shape lifts, the table has (p, S), p = -S / (1 + C). */
+ * chains of all degrees of a parity. k < 0 is (1, 0). Where the shape lifts, the table has (p, S), p = -S / (1 + C).
+ * Chains by scans (kernels/scan.h.cl) have tables of their own (gpu_scan.c). */
 #ifndef KUGEL_POLYNOMIAL_GPU_H
 #define KUGEL_POLYNOMIAL_GPU_H
 
@@ -33,10 +34,13 @@ typedef struct kugel__poly_shape {
   int warps, blocks;       /* of a block; blocks a multiprocessor has registers for */
   int ticks;               /* between barriers */
   int lift;
+  int scan; /* 0: the systolic array; else chains by scans, a line's places in registers of each thread of a warp */
 } kugel__poly_shape;
 
 /* The shape; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
 kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_bytes);
+/* That of chains by scans of lines of `rows` rows. */
+kugel_status kugel__poly_scan_shape(bool cuda, int64_t rows, kugel__poly_shape *out);
 /* Lanes of a tile, which is of a block. */
 static inline int64_t kugel__poly_lanes(const kugel__poly_shape *s)
 {
@@ -170,8 +174,8 @@ typedef struct kugel__poly_gpu {
   kugel__gpu_work work;
 } kugel__poly_gpu;
 
-/* Kernels for tiles of at most `rows` rows. */
-kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length,
+/* Kernels for tiles of at most `rows` rows; scan: chains by scans. */
+kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length, bool scan,
                                 kugel__poly_gpu **out);
 void kugel__poly_destroy(kugel__poly_gpu *g);
 
@@ -182,6 +186,11 @@ typedef struct kugel__poly_rotations {
   int64_t steps, reach;
 } kugel__poly_rotations;
 kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__poly_rotations *of);
+
+/* Of scans: pairs of a step in the table; a family's part of it, scratch for the rotations of a step. */
+int64_t kugel__poly_scan_pairs(const kugel__poly_shape *s);
+void kugel__poly_scan_fill(const kugel__poly_gpu *g, const kugel__poly_rotations *f, kugel__poly_family at,
+                           void *scratch, void *table);
 
 /* n tables of the host to the device; later kugel__poly_find says where one lies. */
 typedef struct kugel__poly_host {

@@ -107,7 +107,8 @@ kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__po
   int64_t total = 1, reach = 1, s = g->shape.steps;
   for (int i = 0; i < families; i++) {
     g->family[i] = (kugel__poly_family){total, (of[i].steps + s - 1) / s, of[i].steps};
-    total += rows_of(&of[i], s) * g->family[i].width;
+    total += g->shape.scan ? of[i].steps * kugel__poly_scan_pairs(&g->shape)
+                           : rows_of(&of[i], s) * g->family[i].width;
     reach = kugel__max(reach, of[i].reach);
   }
   size_t pair = 2 * g->word;
@@ -117,7 +118,7 @@ kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__po
                             ? KUGEL_OK
                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld rotations", (long long)total);
   for (int i = 0; i < families && !status; i++)
-    fill_family(g, &of[i], g->family[i], scratch, table);
+    (g->shape.scan ? kugel__poly_scan_fill : fill_family)(g, &of[i], g->family[i], scratch, table);
   status = status ? status : upload(g, table, pair * (size_t)total, &g->turns);
   kugel__free(g->ctx, table);
   kugel__free(g->ctx, scratch);

@@ -23,9 +23,9 @@ static kugel_status check_opts(const kugel_jwt_opts *o)
                 "%s is %g, must be a multiple of 1/2 from -1/2 to 16", i ? "shift" : "a", own[i]);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_WORLAND_NATURAL, KUGEL_EINVAL,
               "norm is %d, must be KUGEL_WORLAND_UNITY (0) or NATURAL (1)", (int)o->norm);
-  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_BIDIAGONAL, KUGEL_EINVAL,
-              "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2), QUADRATURE (3) or "
-              "BIDIAGONAL (4)",
+  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_SCAN, KUGEL_EINVAL,
+              "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2), QUADRATURE (3), "
+              "BIDIAGONAL (4) or SCAN (5)",
               (int)o->engine);
   KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
               "precision is %d, must be KUGEL_PRECISION_F64 (0) or F32 (1)", (int)o->precision);
@@ -85,13 +85,20 @@ kugel_status kugel_jwt_create(kugel_ctx *ctx, const kugel_jwt_opts *opts, kugel_
   if (!p)
     return KUGEL_ENOMEM;
   p->ctx = held;
+  p->scan = o.engine == KUGEL_WORLAND_SCAN;
+  if (p->scan)
+    o.engine = KUGEL_WORLAND_CONNECTION;
   p->opts = o;
   p->n = o.n;
   p->single = o.precision == KUGEL_PRECISION_F32;
   p->word = p->single ? 4 : 8;
   p->a = o.type == KUGEL_WORLAND_JACOBI ? o.a : a[o.type];
   p->shift = o.type == KUGEL_WORLAND_JACOBI ? o.shift : shift[o.type];
-  kugel_status s = fill(p, &o);
+  kugel_status s = KUGEL_OK;
+  if (p->scan && held->device.type == KUGEL_CPU)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP, "engine KUGEL_WORLAND_SCAN (5) runs on devices: take "
+                                  "KUGEL_WORLAND_CONNECTION (1) on the CPU");
+  s = s ? s : fill(p, &o);
   if (!s && held->device.type != KUGEL_CPU)
     s = kugel__jwt_gpu_create(p);
   p->opts.l = p->opts.multiplicity = p->opts.nl = NULL;

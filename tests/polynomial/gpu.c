@@ -16,8 +16,13 @@ static both make(kugel_ctx *ctx, kugel_jwt_opts o)
   kugel_jwt_info info = {.size = sizeof info};
   both b = {NULL, NULL, 0, o.n, 0};
   o.size = sizeof o;
-  CHECK_OK(kugel_jwt_create(NULL, &o, &b.cpu));
   CHECK_OK(kugel_jwt_create(ctx, &o, &b.gpu));
+  if (o.engine == KUGEL_WORLAND_SCAN) { /* of devices */
+    kugel_jwt *none;
+    CHECK_IS(kugel_jwt_create(NULL, &o, &none), KUGEL_ENOTSUP);
+    o.engine = KUGEL_WORLAND_CONNECTION;
+  }
+  CHECK_OK(kugel_jwt_create(NULL, &o, &b.cpu));
   CHECK_OK(kugel_jwt_get_info(b.cpu, &info));
   b.systems = info.systems;
   b.nr = info.nr;
@@ -162,6 +167,46 @@ static void operators(kugel_ctx *ctx, int from, int to)
           }
         drop(&b);
       }
+}
+
+/* Chains by scans: 4, 2 and 1 lines at once, places of a warp that are all in use or not; the errors of rotations. */
+static void scans(kugel_ctx *ctx)
+{
+  int64_t l[] = {0, 1, 2, 9, 40, 41, 300, 261}, mult[] = {1, 2, 3, 1, 2, 1, 3, 2}, high[] = {360, 5};
+  double radii[] = {0, 0.25, 0.5, 0.7, 0.9, 0.99, 1};
+  static const struct {
+    int64_t n, nr;
+    int blocks, type, single, complex, points;
+  } c[] = {{37, 200, 8, 0, 0, 1, 0}, {37, 200, 8, 1, 0, 0, 0},  {37, 7, 8, 0, 1, 1, 1},
+           {37, 7, 8, 2, 0, 1, 1},   {200, 400, 8, 0, 0, 1, 0}, {700, 888, 2, 0, 0, 1, 0}};
+  for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+    both b = make(ctx, (kugel_jwt_opts){.type = c[i].type,
+                                        .precision = c[i].single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                                        .engine = KUGEL_WORLAND_SCAN,
+                                        .n = c[i].n,
+                                        .blocks = c[i].blocks,
+                                        .l = c[i].blocks == 2 ? high : l,
+                                        .multiplicity = mult,
+                                        .nr = c[i].nr,
+                                        .radii = c[i].points ? radii : NULL,
+                                        .complex_data = c[i].complex});
+    for (int which = 0; which < 4; which += 1 + c[i].points)
+      for (int op = 0; op < (c[i].n > 100 ? 1 : 3); op += 2) {
+        bool same;
+        double e = compare(&b, which, op, c[i].single, c[i].complex, 3, &same);
+        if (!(e < (c[i].single ? 3e-6 : 5e-15)))
+          CHECK_FAIL("case %zu, verb %d, op %d: %g", i, which, op, e);
+      }
+    drop(&b);
+  }
+  kugel_jwt *none;
+  CHECK_IS(
+      kugel_jwt_create(
+          ctx,
+          &(kugel_jwt_opts){
+              .size = sizeof(kugel_jwt_opts), .engine = KUGEL_WORLAND_SCAN, .n = 889, .blocks = 1, .l = l},
+          &none),
+      KUGEL_ENOTSUP);
 }
 
 typedef kugel_status alt_verb(const kugel_alt *, const kugel_array *, const kugel_array *, kugel_queue *);
@@ -404,6 +449,10 @@ int main(void)
       setenv("KUGEL_POLYNOMIAL_TENSOR", "0", 1);
       operators(ctx, KUGEL_WORLAND_DENSE, KUGEL_WORLAND_DENSE + 1);
       unsetenv("KUGEL_POLYNOMIAL_TENSOR");
+    }
+    CASE(every_title(&info, "scans"))
+    {
+      scans(ctx);
     }
     CASE(every_title(&info, "arrays of the device, queues"))
     {

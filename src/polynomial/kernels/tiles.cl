@@ -8,19 +8,16 @@
 // variant: REAL_BITS=32 LIFT=0 STEPS=4 GROUP=8 LANES=8 WARPS=4 TICKS=16 BLOCKS=3
 // variant: REAL_BITS=64 LIFT=0 STEPS=4 GROUP=8 LANES=2 WARPS=1 TICKS=8 BLOCKS=1
 // variant: REAL_BITS=32 LIFT=0 STEPS=4 GROUP=8 LANES=2 WARPS=1 TICKS=8 BLOCKS=1
+// variant: REAL_BITS=64 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=4 TICKS=4 BLOCKS=2 SCAN=13
+// variant: REAL_BITS=64 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=4 TICKS=4 BLOCKS=2 SCAN=28
+// variant: REAL_BITS=32 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=4 TICKS=4 BLOCKS=2 SCAN=28
+// variant: REAL_BITS=64 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=1 TICKS=4 BLOCKS=2 SCAN=6
 // variant: REAL_BITS=64 LIFT=1 STEPS=2 GROUP=4 LANES=2 WARPS=2 TICKS=8 BLOCKS=1
 // Stages of polynomial transforms on tiles of right-hand sides; polynomial/gpu.h. A tile lies in its lines of the work array. A
 // lane of a tile: the real or the imaginary part of one system. A block has WARPS warps of COLUMNS lanes each, all of one job,
 // so that its warps need the same rotations at the same time.
 //
-// Chains of rotations go through GROUP threads as through a systolic array: thread t makes STEPS consecutive steps, on LANES
-// lanes, on the element that thread t - 1 made one tick before. The first thread of a group reads elements of the lines, the last
-// writes them back: SPAN steps a pass through memory. Rotations and elements of TICKS ticks come into shared memory while
-// the TICKS before are computed. Where a chain begins and ends, rotations of the table hand elements on; what a pass has too
-// few steps for, the rotation (C, S) = (0, 1), exactly.
-//
-// LIFT 0: out = C y + S x, y = C x - S y, in the order of operations of the CPU's loops, whose bits these are. LIFT 1: three
-// FMA in place of four operations, u = x + p y, out = y + S u, y = u + p out, p = -S / (1 + C); errors grow as fast.
+// Chains of rotations: systolic.h.cl, or with SCAN scan.h.cl.
 
 #if IS_CUDA
 #define TILE_SYNC() WARP_SYNC()
@@ -40,6 +37,9 @@
 #define BATCH 1
 #define UNROLL
 #define PRODUCT_SYNC() ((void)0)
+#endif
+#ifndef SCAN
+#define SCAN 0
 #endif
 #define THREADS (WARP * WARPS)
 #define SPAN (GROUP * STEPS)              // steps of a pass
@@ -89,124 +89,11 @@ DEVICE i64 lane_at(side s, i64 system, i64 systems, i64 base, i64 plane, i64 lan
   return offset + (s.lead ? index * s.stride[0] : 0);
 }
 
-// The rotations of chunk `chunk` of a pass. A thread's step g and degree k are at row S k + (S + 1) g + ... of the table, the same
-// for all threads of a group in one tick (polynomial/gpu.h).
-typedef struct pass {
-  i32 down, rows, steps, end; // elements of the stream, the longest there is
-  i32 row, column;            // of the table, thread 0, step 0, tick 0; lower: of the step, not divided
-} pass;
-DEVICE void fetch_turns(pass p, i32 chunk, GLOBAL const real2 *table, i32 width, IN_SHARED real *stage)
-{
-  const u32 thread = (u32)LOCAL_ID(0) % GROUP;
-  ROLL
-  for (u32 k = (u32)LOCAL_ID(0) / GROUP; k < TICKS * STEPS; k += THREADS / GROUP) {
-    const i32 i = (i32)(chunk * TICKS + k / STEPS - thread), at = (i32)(chunk * TICKS * STEPS + k);
-    const u32 step = STEPS * thread + k % STEPS;
-    if (i >= 0 && i < p.end && (i32)step < p.steps) {
-      const u32 column = p.down ? ((u32)p.column - step) / STEPS : (u32)p.column + thread;
-      COPY_ASYNC_PAIR(stage, k * GROUP + thread, table, (i64)(p.down ? p.row - at : p.row + at) * width + column);
-    } else
-      PUT_SHARED_PAIR(stage, k * GROUP + thread, LIFT ? -1 : 0, 1);
-  }
-}
-
-// Elements of a chunk of the warp's `mine` lanes: a thread has one tick of each WARP / TICKS-th lane.
-DEVICE void fetch(pass p, i32 chunk, GLOBAL const real *x, i32 room, i32 mine, IN_SHARED real *ring)
-{
-  const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q, row = p.down ? p.rows - 1 - i : i;
-  const i32 valid = row >= 0 && row < p.rows ? mine : 0;
-  ROLL
-  for (i32 lane = id / TICKS; lane < COLUMNS; lane += WARP / TICKS)
-    if (lane < valid)
-      COPY_ASYNC(ring, q * PITCH + lane, x, lane * room + row);
-    else
-      ring[q * PITCH + lane] = 0;
-}
-DEVICE void put(pass p, i32 chunk, GLOBAL real *x, i32 room, i32 mine, IN_SHARED const real *ring)
-{
-  const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q - (GROUP - 1);
-  const i32 row = p.down ? p.rows + p.steps - 1 - i : i - p.steps, valid = i >= 0 && i < p.end && row >= 0 ? mine : 0;
-  ROLL
-  for (i32 lane = id / TICKS; lane < valid; lane += WARP / TICKS)
-    x[lane * room + row] = ring[q * PITCH + lane];
-}
-
-// Steps [0, steps) of a chain: down, from step `top` of the table, on n rows, n + steps then; else up, n - steps then.
-DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 top, GLOBAL const real2 *table, i32 width,
-                  IN_SHARED real *stages, IN_SHARED real *ring, IN_SHARED real *neighbours)
-{
-  const i32 id = LOCAL_ID(0), thread = id % GROUP, first = id % WARP / GROUP * LANES;
-  const i32 run = !IS_CUDA || mine > 0; // OpenCL has barriers in a tick
-  for (i32 done = 0; done < steps; done += SPAN) {
-    pass p;
-    p.down = down;
-    p.steps = min(steps - done, (i32)SPAN);
-    p.rows = down ? n + done : n - done;
-    p.end = down ? p.rows + p.steps : p.rows;
-    p.row = STEPS * (STEPS + 2) + (down ? STEPS * (p.rows - 1) + (STEPS + 1) * (top - done) : (STEPS + 1) * done - STEPS);
-    p.column = down ? top - done : done / STEPS;
-    const i32 chunks = (p.end + GROUP - 1 + TICKS - 1) / TICKS;
-    real y[STEPS][LANES], v[LANES];
-    for (i32 r = 0; r < LANES; r++) {
-      v[r] = 0;
-      for (i32 s = 0; s < STEPS; s++)
-        y[s][r] = 0;
-    }
-    fetch_turns(p, 0, table, width, stages);
-    fetch(p, 0, x, room, mine, ring);
-    ASYNC_COMMIT();
-    for (i32 chunk = 0; chunk < chunks; chunk++) {
-      ASYNC_WAIT(0);
-      BARRIER();
-      const i32 now = chunk % 2;
-      fetch_turns(p, chunk + 1, table, width, stages + (1 - now) * 2 * STAGE);
-      fetch(p, chunk + 1, x, room, mine, ring + (1 - now) * RING);
-      ASYNC_COMMIT();
-      IN_SHARED real *stage = stages + now * 2 * STAGE + 2 * thread, *in = ring + now * RING + first, *out = ring + 2 * RING + first;
-      TWICE
-      for (i32 q = 0; q < (run ? TICKS : 0); q++) {
-#if IS_CUDA
-        for (i32 r = 0; r < LANES; r++)
-          v[r] = SHUFFLE_UP(v[r], 1);
+#if SCAN
+#include "polynomial/kernels/scan.h.cl"
 #else
-        IN_SHARED real *room_of_tick = neighbours + q % 2 * LANES * THREADS;
-        for (i32 r = 0; r < LANES; r++)
-          room_of_tick[r * THREADS + id] = v[r];
-        BARRIER();
-        for (i32 r = 0; r < LANES; r++)
-          v[r] = thread ? room_of_tick[r * THREADS + id - 1] : (real)0;
+#include "polynomial/kernels/systolic.h.cl"
 #endif
-        if (thread == 0)
-          for (i32 r = 0; r < LANES; r += 2) {
-            real2 pair = SHARED_PAIR(in, q * (PITCH / 2) + r / 2);
-            v[r] = pair.x;
-            v[r + 1] = pair.y;
-          }
-        for (i32 s = 0; s < STEPS; s++) {
-          real2 turn = SHARED_PAIR(stage, (q * STEPS + s) * GROUP);
-          for (i32 r = 0; r < LANES; r++) {
-#if LIFT
-            real u = FMA(turn.x, y[s][r], v[r]);
-            v[r] = FMA(turn.y, u, y[s][r]);
-            y[s][r] = FMA(turn.x, v[r], u);
-#else
-            real o = FMA(turn.x, y[s][r], MUL_EXACT(turn.y, v[r]));
-            y[s][r] = FMA(-turn.y, y[s][r], MUL_EXACT(turn.x, v[r]));
-            v[r] = o;
-#endif
-          }
-        }
-        if (thread == GROUP - 1)
-          for (i32 r = 0; r < LANES; r += 2)
-            PUT_SHARED_PAIR(out, q * (PITCH / 2) + r / 2, v[r], v[r + 1]);
-      }
-      TILE_SYNC();
-      put(p, chunk, x, room, mine, ring + 2 * RING);
-    }
-    ASYNC_WAIT(0);
-    BARRIER();
-  }
-}
 
 // Bidiagonal products, in the direction in which rows that are still to be read are not yet written: on CUDA all threads of a warp
 // side by side, in OpenCL a thread a lane, since PoCL takes long over barriers in loops one after the other. n < 0: none.
@@ -318,8 +205,13 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
     }
     product(x, room, mine, kind == PRODUCT || kind == PRODUCT_TRANSPOSED ? n : -1, steps, kind == PRODUCT_TRANSPOSED, d, e);
     solve(x, room, mine, kind == SOLVE || kind == SOLVE_TRANSPOSED ? n : 0, kind == SOLVE_TRANSPOSED, d, e);
-    chain(x, room, mine, n, kind == LOWER || kind == RAISE ? steps : 0, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row,
-          (IN_SHARED real *)stages, (IN_SHARED real *)rings + warp * 3 * RING, neighbours);
+    const i32 chain_steps = kind == LOWER || kind == RAISE ? steps : 0;
+#if SCAN
+    chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, neighbours);
+#else
+    chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages,
+          (IN_SHARED real *)rings + warp * 3 * RING, neighbours);
+#endif
     TILE_SYNC();
   }
   for (i32 r = thread; r < mine; r += WARP)
