@@ -42,7 +42,8 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
 
 /* Bytes of work memory that a call needs; pairs of a row of the coefficients. */
 size_t kugel__leg_gpu_work(const kugel__leg_gpu *plan);
-/* The same for calls of several times the plan's maps, and whether there are such calls. */
+/* The same for calls of several times the plan's maps, and whether such calls are faster than products of halves, which take one
+ * group: they are where a group's maps in single precision do not fill the device. */
 size_t kugel__leg_gpu_work_of(const kugel__leg_gpu *plan, int64_t groups);
 bool kugel__leg_gpu_takes_groups(const kugel__leg_gpu *plan, bool f32);
 int64_t kugel__leg_gpu_row(const kugel__leg_gpu *plan);
@@ -54,6 +55,7 @@ typedef struct kugel__leg_gpu_job {
   kugel__mem alm, leg, work;
   int64_t alm_at, row, part;
   bool f32, accumulate;
+  bool grouped; /* sums in double in any case, as calls of several groups have them */
   bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
                    the same recurrences left them; set once they are there. NULL: they are made */
   int maps;     /* that alm has, if not as many as the plan takes: fewer, or more, in groups of as many that

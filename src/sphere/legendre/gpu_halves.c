@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "sphere/legendre/gpu_plan.h"
 
-enum { WARP = KUGEL__LEG_GPU_WARP, STEPS = 16 };
+enum { WARP = KUGEL__LEG_GPU_WARP, STEPS = 16, SYNTH_BLOCKS = 3 /* of a multiprocessor */ };
 /* Values of the recurrence are 1 / cos theta times the functions that they make, and so are their errors: closer to
  * the equator they would be the largest of all. */
 static const double belt_cos = 0.04;
@@ -21,6 +21,13 @@ int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *p, int64_t *scales)
   if (scales)
     *scales = 4 * words;
   return 4 * words + orders * p->ns * 8;
+}
+
+bool kugel__leg_gpu_halves_fill(const kugel__leg_gpu *p)
+{
+  const kugel__leg_halves *h = &p->halves;
+  int64_t warps = (p->leg->mmax + 1) * (int64_t)h->tiles[KUGEL__LEG_SYNTH];
+  return warps >= 2 * (int64_t)p->device->info.units * h->warps[KUGEL__LEG_SYNTH] * SYNTH_BLOCKS;
 }
 
 int32_t kugel__leg_gpu_halves_groups(const kugel__leg_gpu *p)
@@ -94,7 +101,7 @@ static void define(const kugel__leg_gpu *p, const int *strips, const int *warps,
 
 kugel_status kugel__leg_gpu_load_halves(kugel__leg_gpu *p)
 {
-  static const int blocks[2] = {3, 1};
+  static const int blocks[2] = {SYNTH_BLOCKS, 1};
   kugel__leg_halves *h = &p->halves;
   const kugel__leg_gpu_tuning *u = &h->rest_tuning;
   char defines[2][256];

@@ -109,6 +109,8 @@ kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *plan);
 /* gpu_halves.c: divides the pairs after the plan's own division is known; loads the kernels. */
 void kugel__leg_gpu_cut_halves(kugel__leg_gpu *plan);
 kugel_status kugel__leg_gpu_load_halves(kugel__leg_gpu *plan);
+/* Whether the sums of one group have twice the warps that the device has room for. */
+bool kugel__leg_gpu_halves_fill(const kugel__leg_gpu *plan);
 /* Bytes of the series as halves; *scales: offset of the scales in them. */
 int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *plan, int64_t *scales);
 /* Shared memory of a block of the adjoint, in bytes. */

@@ -48,12 +48,17 @@ size_t kugel__leg_gpu_work_of(const kugel__leg_gpu *p, int64_t groups)
 
 bool kugel__leg_gpu_takes_groups(const kugel__leg_gpu *p, bool f32)
 {
-  return !(f32 && p->halves.used);
+  return !(f32 && p->halves.used && kugel__leg_gpu_halves_fill(p));
 }
 
 int64_t kugel__leg_gpu_row(const kugel__leg_gpu *p)
 {
   return p->row;
+}
+
+static bool in_halves(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return job->f32 && !job->grouped && p->halves.used;
 }
 
 // Maps of a call.
@@ -171,7 +176,7 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
       *job->series = true;
   }
   if (t.tiles)
-    KUGEL_TRY(job->f32 && p->halves.used
+    KUGEL_TRY(in_halves(p, job)
                   ? kugel__leg_gpu_synth_halves(p, job, queue)
                   : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue));
   return join(p, queue);
@@ -191,7 +196,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   t.leg_step = 2 * p->maps * p->leg->n_map * (p->leg->mmax + 1) * p->row;
   t.sums_step = p->sums / 8;
   c.step = p->sums / 16;
-  bool halves = job->f32 && p->halves.used;
+  bool halves = in_halves(p, job);
   if (halves)
     c.tiles = kugel__leg_gpu_halves_groups(p);
   if (!w.polar_bytes)

@@ -21,6 +21,7 @@ typedef struct call {
   const kugel__sht_shells *s;
   kugel_queue *queue;
   kugel__mem coefs, work; /* of several maps */
+  bool grouped;           /* batches side by side */
 } call;
 
 /* How many batches of `together` maps run side by side, so that small spheres, too, fill the device. A lack of memory means one. */
@@ -51,6 +52,7 @@ static kugel_status legendre(const call *c, int64_t k, int n)
                             .row = c->s->row,
                             .part = c->s->part,
                             .f32 = c->s->f32,
+                            .grouped = c->grouped,
                             .maps = batch ? n : 0};
   return (c->s->adjoint ? kugel__leg_gpu_adjoint : kugel__leg_gpu_synth)(batch ? g->batch : g->leg, &job,
                                                                          c->queue);
@@ -97,7 +99,7 @@ static kugel_status all(call *c, int together)
   bool groups = together > 1 && kugel__leg_gpu_takes_groups(g->batch, c->s->f32);
   if (groups && !g->groups)
     KUGEL_TRY(choose_groups(p, together, c->s->count));
-  groups = groups && g->groups > 1;
+  c->grouped = groups = groups && g->groups > 1;
   int64_t some_maps = groups ? g->groups * (int64_t)together : together;
   c->coefs = groups ? g->group_coefs : g->batch_coefs;
   c->work = groups ? g->group_work : g->batch_work;

@@ -59,9 +59,10 @@ static double difference(const subject *t, int64_t numbers, const double *got, c
   return worst;
 }
 
-static void synthesis(const subject *t, bool f32, double *coefs)
+static void synthesis(const subject *t, bool f32, bool grouped, double *coefs)
 {
-  kugel__leg_gpu_job job = {.alm = t->alm[f32], .leg = t->out, .work = t->work, .f32 = f32};
+  kugel__leg_gpu_job job = {
+      .alm = t->alm[f32], .leg = t->out, .work = t->work, .f32 = f32, .grouped = grouped};
   CHECK_OK(kugel__device_fill(t->device, t->out, 0, (size_t)t->nl * 8, NULL));
   CHECK_OK(kugel__leg_gpu_synth(t->leg, &job, &t->device->queue));
   CHECK_OK(t->device->ops->wait(&t->device->queue));
@@ -89,8 +90,10 @@ static void compare(const subject *t, int shapes)
     fill(t, shape, narrow, wide);
     CHECK_OK(kugel_device_upload(t->ctx, t->alm[0].base, 0, wide, (size_t)t->na * 8, NULL));
     CHECK_OK(kugel_device_upload(t->ctx, t->alm[1].base, 0, narrow, (size_t)t->na * 4, NULL));
-    synthesis(t, false, want);
-    synthesis(t, true, got);
+    synthesis(t, false, false, want);
+    synthesis(t, true, true, got); /* as calls of several groups: sums in double */
+    CHECK_LE(difference(t, t->nl, got, want), 1e-12);
+    synthesis(t, true, false, got);
     double there = difference(t, t->nl, got, want);
     adjoint(t, true, narrow, got);
     adjoint(t, false, narrow, want);
