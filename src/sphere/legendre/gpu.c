@@ -153,7 +153,7 @@ kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const 
 kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
                                          const kugel__leg_gpu_tuning *tuning, kugel__leg_gpu **out)
 {
-  kugel__leg_gpu_tuning t = tuning ? *tuning : kugel__leg_gpu_choose_batch(lender->device);
+  kugel__leg_gpu_tuning t = tuning ? *tuning : kugel__leg_gpu_choose_batch(lender->device, lender->leg);
   return create(ctx, lender->leg, &t, -1, lender, maps, out);
 }
 

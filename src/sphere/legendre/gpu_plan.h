@@ -96,7 +96,7 @@ static inline kugel__leg_gpu_rows kugel__leg_gpu_series(const kugel__leg_gpu *p)
 
 /* gpu_tuning.c */
 kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const kugel__leg *leg);
-kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device);
+kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, const kugel__leg *leg);
 /* First pair with the recurrence in cos^2 instead of sin^2: where sin^2 is near 1/2, and such that the tiles
  * of both kernels are full. */
 int64_t kugel__leg_gpu_middle(const kugel__leg *leg, int64_t first, const kugel__leg_gpu_tuning *tuning);

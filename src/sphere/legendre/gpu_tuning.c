@@ -43,10 +43,16 @@ kugel__leg_gpu_tuning kugel__leg_gpu_choose(const kugel__device *device, const k
   return t;
 }
 
-kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device)
+kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, const kugel__leg *leg)
 {
   bool cuda = device->info.device.type == KUGEL_CUDA;
-  return has_products(device) ? batch_products : cuda ? batch_cuda : batch_other;
+  kugel__leg_gpu_tuning t = has_products(device) ? batch_products : cuda ? batch_cuda : batch_other;
+  if (has_products(device) &&
+      leg->npairs <= 3 * WARP * t.strips[1]) { // an order has no tiles for eight warps
+    t.warps[1] = 4;
+    t.blocks[1] = 2;
+  }
+  return t;
 }
 
 int kugel__leg_gpu_together(const kugel__device *device, const kugel__leg *leg)
