@@ -65,6 +65,8 @@ static bool estimate_engine(const convolution *v, int64_t which, const int64_t n
   double room = v->limit > 0 ? room_of(v, k, engine) : 0;
   opts.engine = engine;
   opts.centre = k->centre;
+  opts.image_dtype = in;
+  opts.results_dtype = out;
   opts.read_kernel = k->array.data ? NULL : kernel_read;
   *c = (cost){.info = {.size = sizeof c->info}, .library = (uint64_t)fmax(room, 0)};
   if (v->limit > 0 && room < 1e6)
@@ -151,6 +153,8 @@ static int make_plan(convolution *v, int64_t which, const passage *p, kugel_dtyp
   if (!opts.scratch && snprintf(folder, sizeof folder, "%s", p->target) < (int)sizeof folder)
     opts.scratch = dirname(folder);
   opts.engine = v->limit > 0 ? c.info.engine : opts.engine;
+  opts.image_dtype = in;
+  opts.results_dtype = out;
   int64_t shape[4] = {k->depths, k->shape[0], k->shape[1], k->shape[2]};
   int one = k->depths ? 0 : 1;
   kugel_array values = {k->array.data, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};

@@ -111,6 +111,11 @@ typedef struct kugel_volume_opts {
    * before it returns. NULL: the array has the data */
   int (*read_kernel)(void *user, const int64_t *lo, const int64_t *n, void *values);
   void *kernel_user;
+  uint64_t device_memory;    /* bytes on each device, in place of the limit of kugel_ctx_limit_memory; 0: that limit */
+  /* Types of the voxels of images and results, where they are known: on devices tiles are chosen by the time of their copies.
+   * bits 0: the plan's own type, 32 or 64 bits. Executions take arrays of any type all the same. */
+  kugel_dtype image_dtype, results_dtype;
+  int adjoint;               /* 1: the adjoint runs, too, and the memory that it takes counts; 0: not counted */
 } kugel_volume_opts;
 
 /* What a plan does and what it needs. */

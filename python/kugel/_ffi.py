@@ -1333,6 +1333,10 @@ STRUCTS = {
         ("comm", "c_void_p"),
         ("read_kernel", "CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_void_p)"),
         ("kernel_user", "c_void_p"),
+        ("device_memory", "c_uint64"),
+        ("image_dtype", "kugel_dtype"),
+        ("results_dtype", "kugel_dtype"),
+        ("adjoint", "c_int"),
     ),
     "kugel_volume_info": (
         ("size", "c_size_t"),

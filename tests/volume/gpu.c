@@ -136,6 +136,45 @@ static void within_limit(kugel_ctx *ctx)
   CHECK_OK(kugel_ctx_limit_memory(ctx, 0));
 }
 
+/* Tiles with and without the types of voxels outside, which are smaller than the plan's: fewer bytes are copied, so that less memory
+ * is needed and larger tiles fit, with the same results. */
+static void types_outside(kugel_ctx *ctx)
+{
+  enum { LZ = 40, LY = 48, LX = 52, LONG = LZ * LY * LX };
+  static uint16_t in[LONG], out[2][LONG];
+  int64_t n[3] = {LZ, LY, LX}, k[3] = {KZ, KY, KX};
+  kugel_volume_info info[2], all = {.size = sizeof all};
+  for (int i = 0; i < LONG; i++)
+    in[i] = (uint16_t)(i * 7919 % 16384);
+  kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .engine = KUGEL_VOLUME_TILES};
+  o.precision = KUGEL_PRECISION_F32;
+  o.scale = 0.01;
+  CHECK_OK(kugel_volume_estimate(ctx, 3, n, k, &o, &all));
+  CHECK_OK(kugel_ctx_limit_memory(ctx, all.device_bytes / 4));
+  for (int known = 0; known < 2; known++) {
+    kugel_volume *plan = NULL;
+    info[known] = (kugel_volume_info){.size = sizeof *info};
+    o.image_dtype = o.results_dtype = known ? KUGEL_U16 : (kugel_dtype){0};
+    CHECK_OK(kugel_volume_create(ctx, 3, n, k, KUGEL_ARRAY(kernel, KUGEL_F64, KZ, KY, KX), &o, &plan));
+    CHECK_OK(kugel_volume_get_info(plan, &info[known]));
+    CHECK_OK(kugel_volume_execute(plan, KUGEL_ARRAY(in, KUGEL_U16, LZ, LY, LX),
+                                  KUGEL_ARRAY(out[known], KUGEL_U16, LZ, LY, LX), NULL, NULL));
+    kugel_volume_destroy(plan);
+  }
+  printf("  float outside: %d tiles, %.3f MB moved; uint16: %d, %.3f MB\n", (int)info[0].tiles,
+         (double)info[0].moved_bytes / 1e6, (int)info[1].tiles, (double)info[1].moved_bytes / 1e6);
+  CHECK(info[1].tiles <= info[0].tiles && info[1].moved_bytes <= info[0].moved_bytes * 6 / 10);
+  CHECK(info[1].device_bytes <= all.device_bytes / 4);
+  int worst = 0;
+  for (int i = 0; i < LONG; i++)
+    worst = abs(out[0][i] - out[1][i]) > worst ? abs(out[0][i] - out[1][i]) : worst;
+  CHECK(worst <= 1);
+  CHECK_OK(kugel_ctx_limit_memory(ctx, 0));
+  o.image_dtype = KUGEL_C64;
+  CHECK_IS(kugel_volume_estimate(ctx, 3, n, k, &o, &all), KUGEL_EINVAL);
+  CHECK(strstr(kugel_last_error(), "image_dtype"));
+}
+
 int main(void)
 {
   uint64_t seed = 8;
@@ -154,6 +193,7 @@ int main(void)
         within_limit(ctx);
         all_kinds(ctx);
         integers(ctx);
+        types_outside(ctx);
       }
       kugel_ctx_destroy(ctx);
     }

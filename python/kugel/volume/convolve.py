@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _ffi
-from .._lib import Handle, lib, long_call, options, view
+from .._lib import Handle, dtype_of, lib, long_call, options, view
 from ..comm import Layout, shared
 from ..hardware import context
 from ..fft.arrays import Host
@@ -111,12 +111,14 @@ class Convolution:
                 scatter whole arrays, [..., total]. Three axes, on the CPU. "global" has the bits of "resident" on one process, "tiles"
                 (without adjoint; "auto" takes it for kernels short beside the image) those of the same tiles there
     device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share tiles, parts or pieces
+    image_dtype: of the images, if known: tiles on devices are chosen with it and dtype, by the time of their copies
     """
 
     def __init__(self, shape: Any, kernel: Any, mode: str = "same", boundary: str = "zero", correlate: bool = False, centre: Any = None,
                  dtype: Any = None, precision: str | None = None, several: bool = False, scale: float = 1.0,
                  complex_data: bool | None = None, engine: str = "auto", parts: Any = 0, tile: Any = None,
-                 scratch: Any = None, device: str | None = None, depths: Any = None, comm: Any = None) -> None:
+                 scratch: Any = None, device: str | None = None, depths: Any = None, comm: Any = None,
+                 image_dtype: Any = None) -> None:
         kernel = _kernel_of(kernel)
         self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         ndim = len(self.shape)
@@ -138,6 +140,9 @@ class Convolution:
                        correlate=int(correlate), complex_data=int(self.complex_data), precision=int(precision == "float32"),
                        kernels=kernel.shape[0] if several else 0, engine=choose(engine, ENGINES, "engine"), parts=int(parts),
                        scale=float(scale), comm=comm and comm._handle.address)
+        for name, known in (("image_dtype", image_dtype), ("results_dtype", dtype)):
+            if known is not None and np.dtype(known) in (_COMPLEX if self.complex_data else _REAL):
+                setattr(opts, name, dtype_of(known))
         kept = [lengths(centre, ndim, "centre"), lengths(tile, ndim, "tile")]
         for name, values in zip(("centre", "tile"), kept):
             if values is not None:
@@ -247,7 +252,7 @@ def _both(image, psf, mode, boundary, correlate, dtype, precision, words):
     if not isinstance(x, Host):
         words.setdefault("device", x.device)
     plan = Convolution(x.shape[x.ndim - ndim:], h, mode, boundary, correlate, dtype=dtype, precision=precision,
-                       complex_data=both.kind == "c", **words)
+                       complex_data=both.kind == "c", image_dtype=x.dtype, **words)
     return plan(x)
 
 

@@ -27,6 +27,11 @@ typedef struct kugel__volume_rates {
   double within, up, down;
 } kugel__volume_rates;
 kugel__volume_rates kugel__volume_device_rates(kugel_ctx *ctx);
+/* Bytes that a plan may take of each device: opts.device_memory, or the context's limit, or what is free. */
+kugel_status kugel__volume_device_limit(const kugel_volume *p, int64_t *limit);
+/* Bytes of a voxel of opts.image_dtype and opts.results_dtype. */
+int64_t kugel__volume_image_size(const kugel_volume *p);
+int64_t kugel__volume_results_size(const kugel_volume *p);
 
 /* Memory, traffic and time on devices, after those of the CPU. */
 void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info);

@@ -116,8 +116,8 @@ static double kernel_seconds(const kugel_volume *p, const rates *r, double bytes
 static void tile_figures(const kugel_volume *p, const kugel__fused *f, const rates *r,
                          kugel_volume_info *info)
 {
-  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
-  double in = (double)size, out = (double)size * p->kernels, count = (double)info->tiles;
+  double size = (double)kugel__volume_image_size(p);
+  double in = size, out = (double)kugel__volume_results_size(p) * p->kernels, count = (double)info->tiles;
   double compute = (double)kugel__fused_bytes(p->sub, f), lanes = 1 + p->ctx->npeers;
   uint64_t pinned;
   for (int d = 0; d < DIMS; d++) {
@@ -128,7 +128,7 @@ static void tile_figures(const kugel_volume *p, const kugel__fused *f, const rat
   info->kernel_bytes = (uint64_t)(count * compute);
   info->device_bytes = kugel__lane_tiles_bytes(p, f, hold, &pinned);
   info->host_bytes += pinned;
-  double image = (double)size * (double)p->axis[0].n * (double)p->axis[1].n * (double)p->axis[2].n;
+  double image = size * (double)p->axis[0].n * (double)p->axis[1].n * (double)p->axis[2].n;
   info->moved_bytes = (uint64_t)((hold ? image : count * in) + count * out);
   double share = fmax(1, count / lanes), step[3] = {in / r->up, kernel_seconds(p, r, compute), out / r->down};
   double slowest = fmax(step[0], fmax(step[1], step[2]));
@@ -142,7 +142,7 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
                              kugel_volume_info *info)
 {
   kugel__fused_span data[DIMS], results[DIMS];
-  double image = (double)p->real * (p->opts.complex_data ? 2 : 1), out = image * p->kernels, map = 0;
+  double size = (double)p->real * (p->opts.complex_data ? 2 : 1), image = size, out = size * p->kernels, map = 0;
   for (int d = 0; d < DIMS; d++) {
     const kugel__volume_axis *a = &p->axis[d];
     data[d] = (kugel__fused_span){.held = a->n, .map = -1};
@@ -151,10 +151,12 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
     out *= (double)a->m;
     map += a->data.position ? 4 * (double)a->length : 0;
   }
-  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0;
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0, wide = map > 0 && p->opts.adjoint ? size : 0;
+  for (int d = 0; d < DIMS; d++) // of the adjoint, before what the boundary extended is added up
+    wide *= (double)(p->axis[d].data.position ? p->axis[d].data.count : p->axis[d].n);
   info->kernel_bytes = kugel__fused_bytes(p, f);
   double weights = p->depth ? (double)p->stored * (double)p->axis[0].points * (double)p->real : 0;
-  info->device_bytes = (uint64_t)(image + out + window + map + weights) + kugel__fused_spectra(f) +
+  info->device_bytes = (uint64_t)(image + out + window + map + weights + wide) + kugel__fused_spectra(f) +
                        kugel__fused_work(f, data, results) * (p->stored > 1 ? 2 : 1);
   info->moved_bytes = (uint64_t)(image + out);
   info->host_bytes += (uint64_t)window;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "volume/gpu/lane_image.h"
 #include <kugel/volume.h>
+#include "volume/gpu/device.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS };
 
@@ -15,7 +16,7 @@ int kugel__lane_image_axis(const kugel_volume *p)
     }
   if (cut != 1 || !plain)
     return -1;
-  int64_t run = p->tile[axis] * (int64_t)p->real, runs = 1;
+  int64_t run = p->tile[axis] * kugel__volume_image_size(p), runs = 1;
   for (int d = 0; d < DIMS; d++)
     *(d < axis ? &runs : &run) *= d == axis ? 1 : p->axis[d].n;
   return runs == 1 || run >= KUGEL__LANE_LEAST_RUN ? axis : -1;

@@ -2,6 +2,7 @@
 #include "volume/gpu/lane_sizes.h"
 #include "core/ctx.h"
 #include "device/lanes.h"
+#include "volume/gpu/device.h"
 #include "volume/gpu/lane_image.h"
 #include "volume/gpu/lane_tiles.h"
 
@@ -66,13 +67,42 @@ size_t kugel__lane_work_bytes(const kugel_volume *p, const kugel__fused *f)
 uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, bool hold, uint64_t *host)
 {
   kugel__lane_sizes s = kugel__lane_sizes_of(p);
-  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+  int64_t size = kugel__volume_image_size(p), results = kugel__volume_results_size(p);
   uint64_t voxels = kugel__lane_voxel_bytes(&s, size, false), lists = kugel__lane_list_bytes(&s, p),
-           out = kugel__lane_out_bytes(&s, size, false);
+           out = kugel__lane_out_bytes(&s, results, false);
+  bool both = p->opts.adjoint; // slots have room for either
+  if (both) {
+    uint64_t back = kugel__lane_voxel_bytes(&s, results, true);
+    voxels = voxels > back ? voxels : back;
+    back = kugel__lane_out_bytes(&s, size, true);
+    out = out > back ? out : back;
+  }
   uint64_t image = (uint64_t)(p->axis[0].n * p->axis[1].n * p->axis[2].n * size);
   *host = KUGEL__LANE_TILES_SLOTS * (voxels + lists + out);
-  return KUGEL__LANE_TILES_SLOTS * (lists + out) + (hold ? image : KUGEL__LANE_TILES_SLOTS * voxels) +
-         (p->stored > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f);
+  return KUGEL__LANE_TILES_SLOTS * (lists + out + (hold && !both ? 0 : voxels)) + (hold ? image : 0) +
+         (p->stored > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f) +
+         4096; // tables, the counter
+}
+
+static int64_t size_of(const kugel_volume *p, kugel_dtype t)
+{
+  return t.bits ? t.bits / 8 : (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+}
+
+int64_t kugel__volume_image_size(const kugel_volume *p)
+{
+  return size_of(p, p->opts.image_dtype);
+}
+
+int64_t kugel__volume_results_size(const kugel_volume *p)
+{
+  return size_of(p, p->opts.results_dtype);
+}
+
+kugel_status kugel__volume_device_limit(const kugel_volume *p, int64_t *limit)
+{
+  uint64_t set = p->opts.device_memory;
+  return kugel__device_lanes_limit(p->ctx, set ? (int64_t)set : kugel__ctx_limit(p->ctx), limit);
 }
 
 bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)
@@ -80,6 +110,6 @@ bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)
   int64_t limit;
   uint64_t host;
   return p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0 &&
-         !kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit) &&
+         !kugel__volume_device_limit(p, &limit) &&
          kugel__lane_tiles_bytes(p, f, true, &host) <= (uint64_t)limit;
 }

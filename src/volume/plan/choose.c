@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "device/lanes.h"
+#include "volume/gpu/device.h"
 #include "volume/plan/global.h"
 #include "volume/plan/pencil.h"
 #include "volume/plan/plan.h"
@@ -116,7 +117,7 @@ static kugel_status choose_on_device(kugel_volume *p, const int64_t *n, const in
   p->engine = engine ? engine : KUGEL_VOLUME_RESIDENT;
   if (engine == KUGEL_VOLUME_RESIDENT)
     return KUGEL_OK;
-  KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
+  KUGEL_TRY(kugel__volume_device_limit(p, &limit));
   if (!engine) {
     kugel__volume_figures(p, &info);
     if (info.device_bytes <= (uint64_t)limit)

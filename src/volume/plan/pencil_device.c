@@ -143,10 +143,10 @@ void kugel__pencil_device_figures(const kugel_volume *p, kugel_volume_info *info
   kugel__pencil_bytes s = measure(p, c->lines, c->slab, c->block);
   kugel__volume_rates r = kugel__volume_device_rates(p->ctx);
   kugel__fused *f;
-  double voxel = (double)p->real * (p->opts.complex_data ? 2 : 1), lanes = 1 + p->ctx->npeers;
+  double lanes = 1 + p->ctx->npeers;
   double slice = (double)s.lines * (double)s.number, results = (double)a[0].m * p->kernels;
-  double image = (double)a[0].n * (double)a[1].n * (double)a[2].n * voxel;
-  double out = results * (double)a[1].m * (double)a[2].m * voxel;
+  double image = (double)a[0].n * (double)a[1].n * (double)a[2].n * (double)kugel__volume_image_size(p);
+  double out = results * (double)a[1].m * (double)a[2].m * (double)kugel__volume_results_size(p);
   double from = (double)(a[0].n + p->stored * s.kernel[0]) * slice, to = results * slice;
   double up[3] = {image, from, to + (double)s.window}, down[3] = {(double)a[0].n * slice, to, out};
   double all = 0, seconds = 0, kernels = p->stored * (double)(s.kernel[0] + 2 * a[0].points) * slice;

@@ -31,6 +31,11 @@ static kugel_status check_opts(const kugel_volume_opts *o)
               o->parts);
   KUGEL_CHECK(!o->complex_data || o->boundary != KUGEL_BOUNDARY_UNKNOWN, KUGEL_EINVAL,
               "boundary is KUGEL_BOUNDARY_UNKNOWN with complex_data: it takes real data");
+  kugel_dtype types[2] = {o->image_dtype, o->results_dtype};
+  for (int i = 0; i < 2; i++)
+    KUGEL_CHECK(!types[i].bits || kugel__volume_dtype(types[i], o->complex_data), KUGEL_EINVAL,
+                "%s_dtype has code %d and %d bits, must be of a type that executions take, or bits 0",
+                i ? "results" : "image", types[i].code, types[i].bits);
   KUGEL_CHECK(o->scale - o->scale == 0, KUGEL_EINVAL, "scale is %g, must be finite", o->scale);
   return KUGEL_OK;
 }
