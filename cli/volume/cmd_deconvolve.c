@@ -34,7 +34,7 @@
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
     "memory that may be used, such as 8G, with --device of the device; larger images go in tiles")           \
   X(exact, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
-    "never in tiles: with --mem convolutions go in parts or by way of a file")                               \
+    "never in tiles: with --mem, or where a device's memory is too small, convolutions go in pieces")                               \
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
   X(plan, 0, ARG_CHOICE, "auto|halo", "auto", 0, 0,                                                          \
     "halo: convolutions by tiles, whose surroundings mpirun's processes exchange at each step; the same "    \
@@ -264,13 +264,17 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   }
   if (w->psfs.count > 1)
     json_end();
+  static const char *const engines[] = {"auto", "resident", "tiles", "dif", "pencil", "global"};
   fact("method", "%s, at most %lld steps", w->o->method.s, (long long)w->o->iter.n);
   if (cost->tiles > 1)
     fact("tiles", "%lld", (long long)cost->tiles);
+  if (cost->host)
+    fact("plan", "convolutions on the device (%s), arrays and steps in host memory", engines[cost->engine]);
   if (cost->scratch_bytes)
-    fact("plan", "pencil: %.4g MB of scratch files", (double)cost->scratch_bytes / 1e6);
+    fact(cost->host ? "files" : "plan", "pencil: %.4g MB of scratch files", (double)cost->scratch_bytes / 1e6);
   json_text("method", w->o->method.s);
   json_int("tiles", cost->tiles);
+  json_text("plan", engines[cost->engine]);
   json_int("scratch_bytes", (int64_t)cost->scratch_bytes);
   if (cost->device_bytes) {
     fact("device memory", "%.4g MB", (double)cost->device_bytes / 1e6);
@@ -372,10 +376,9 @@ const command command_deconvolve = {
         "The PSF is scaled to sum 1, so that flux is kept; --centre says which element is its centre. Voxel "
         "sizes of "
         "image and PSF must agree; the result keeps the image's, and its channel names. NaN, saturated and "
-        "masked voxels count as missing. rl, biggs, shb and tv also run on devices. Processes of mpirun "
-        "share images and tiles, with the bytes of one "
-        "process. Light from outside the "
-        "frame is estimated too, unless --boundary "
+        "masked voxels count as missing. With --device rl, biggs, shb and tv run there whole; the others, and "
+        "--exact for images that the device does not hold, convolve there. Processes of mpirun share images and "
+        "tiles, with the bytes of one process. Light from outside the frame is estimated too, unless --boundary "
         "says "
         "what is there.",
     .examples = "kugel deconvolve cells.tif psf.tif sharp.tif --iter 25 --background auto\n"

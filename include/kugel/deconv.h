@@ -96,7 +96,9 @@ typedef struct kugel_deconv_opts {
                                 and the last plane the PSF is the first and the last one */
   int exact;                 /* 1: never in tiles, which see no further than their halo: the steps are those of the whole
                                 image. Its arrays are in memory; where `memory` leaves too little for the padded volume
-                                beside them, convolutions go in parts or by way of a file (KUGEL_VOLUME_PENCIL) */
+                                beside them, convolutions go in parts or by way of a file (KUGEL_VOLUME_PENCIL). On a device
+                                whose memory is too small for all of it the arrays are in host memory, and convolutions
+                                alone are on the device, by the engine that is predicted to be fastest */
   const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
   /* NULL: this process alone. Else the ranks that share every image (comm.h), on the CPU: each has planes of image, mask, start and
    * result along the first of three axes (kugel_deconv_layout), and iterates on these. Calls are collective; of the callback, any rank's
@@ -122,6 +124,7 @@ typedef struct kugel_deconv_cost {
   uint64_t kernel_bytes; /* that the kernels of one step of a tile read and write in device memory; 0 on the CPU */
   int engine;            /* of the convolutions: kugel_volume_engine */
   uint64_t scratch_bytes; /* of files, with opts.exact */
+  int host;               /* 1: on a device, of which only convolutions are there: arrays are in host memory, and its threads do the rest */
 } kugel_deconv_cost;
 
 typedef struct kugel_deconv_info {
@@ -138,9 +141,10 @@ typedef struct kugel_deconv kugel_deconv;
 
 /// Makes a plan, which holds the spectrum of the PSF; any number of images of the same lengths may follow.
 /// With opts.comm every rank makes it, with the whole PSF.
-/// @param[in]  ctx   NULL: the default context, on the CPU; of a device: RL, BIGGS, SHB and TV, whose object, image and
-///                   spectra stay in its memory during the iteration, in tiles if opts.memory, or the context's limit, or
-///                   the memory that is free asks for it. The first device of several is used
+/// @param[in]  ctx   NULL: the default context, on the CPU; of a device: object, image and spectra of RL, BIGGS, SHB and TV
+///                   stay in its memory during the iteration, in tiles if opts.memory, or the context's limit, or
+///                   the memory that is free asks for it (the first device of several is used); with opts.exact instead of
+///                   tiles, and always for other methods, arrays are in host memory and convolutions on all devices
 /// @param[in]  ndim  1 to 3
 /// @param[in]  n     lengths of images
 /// @param[in]  k     lengths of the PSF, also larger than n
@@ -148,7 +152,7 @@ typedef struct kugel_deconv kugel_deconv;
 /// @param[in]  opts  NULL for defaults; centre, back and depth are copied
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for options out of range or a PSF that is none, with a sentence; KUGEL_ESHAPE; KUGEL_ENOMEM;
-///         KUGEL_ENOTSUP for other methods on a device; KUGEL_EDEVICE
+///         KUGEL_EDEVICE
 /// @cost   one transform
 KUGEL_API kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
                                            const kugel_array *psf, const kugel_deconv_opts *opts, kugel_deconv **out);

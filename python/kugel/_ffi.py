@@ -713,6 +713,7 @@ STRUCTS = {
         ("kernel_bytes", "c_uint64"),
         ("engine", "c_int"),
         ("scratch_bytes", "c_uint64"),
+        ("host", "c_int"),
     ),
     "kugel_deconv_info": (
         ("size", "c_size_t"),

@@ -69,11 +69,6 @@ static kugel_status take(int ndim, const int64_t *n, const int64_t *k, const kug
   KUGEL_TRY(check_opts(o));
   KUGEL_CHECK(ndim >= 1 && ndim <= 3, KUGEL_EINVAL, "ndim is %d, must be 1 to 3", ndim);
   KUGEL_CHECK(n && k, KUGEL_EINVAL, "n or k is NULL: pass %d lengths each", ndim);
-  KUGEL_CHECK(
-      !kugel__deconv_on_device(p) || o->method <= KUGEL_DECONV_TV, KUGEL_ENOTSUP,
-      "method is %d; on devices there are KUGEL_DECONV_RL (0), BIGGS, SHB and TV (3): use a context of "
-      "\"cpu\" for others",
-      (int)o->method);
   p->ndim = ndim;
   p->f32 = o->precision == KUGEL_PRECISION_F32;
   p->real = p->f32 ? 4 : 8;
@@ -307,6 +302,8 @@ kugel_status kugel__deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, co
   p->opts.back = NULL; // the caller's
   p->opts.depth = NULL;
   p->opts.scratch = NULL;
+  kugel__free(p->ctx, p->planes);
+  p->planes = NULL;
   *out = p;
   return KUGEL_OK;
 }
@@ -321,6 +318,7 @@ void kugel__deconv_destroy(kugel_deconv *p)
   kugel_volume_destroy(p->turned);
   kugel__deconv_ranks_destroy(p);
   kugel_comm_destroy(p->own);
+  kugel__free(ctx, p->planes);
   kugel__free(ctx, p);
   kugel_ctx_destroy(ctx);
 }
@@ -333,8 +331,11 @@ kugel_status kugel_deconv_estimate(kugel_ctx *ctx, int ndim, const int64_t *n, c
   KUGEL_CHECK(cost, KUGEL_EINVAL, "cost is NULL");
   KUGEL_TRY(take(ndim, n, k, opts, &p));
   kugel__deconv_share share;
-  KUGEL_TRY(kugel__deconv_choose_tiles(&p, &all));
-  KUGEL_TRY(kugel__deconv_choose_share(&p, &all, &share));
+  kugel_status status = kugel__deconv_choose_tiles(&p, &all);
+  if (!status)
+    status = kugel__deconv_choose_share(&p, &all, &share);
+  kugel__free(p.ctx, p.planes);
+  KUGEL_TRY(status);
   for (int i = 0; i < ndim; i++) {
     int a = i + 3 - ndim;
     all.object[i] = p.object[a];

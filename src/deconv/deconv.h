@@ -24,7 +24,9 @@ struct kugel_deconv {
   int64_t tiles;
   int64_t object[3], first[3]; // lengths estimated for a tile, and where its image lies in them
   uint64_t room;               // of a convolution, bytes; 0: any
-  kugel_volume_engine engine;  // on the CPU, AUTO or what fits
+  kugel_volume_engine engine;  // AUTO or what fits
+  bool host;                   // on a device: convolutions alone are there, arrays and steps are the host's
+  double *planes;              // with `host`: opts.depth counted in planes of the object, while the plan is made
   bool f32;
   size_t real;
   kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h

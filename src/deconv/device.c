@@ -35,7 +35,7 @@ struct kugel__deconv_device {
 
 bool kugel__deconv_on_device(const kugel_deconv *p)
 {
-  return kugel__ctx(p->ctx)->device.type != KUGEL_CPU;
+  return !p->host && kugel__ctx(p->ctx)->device.type != KUGEL_CPU;
 }
 
 static bool uses(const kugel_deconv *p, array a, bool folds)

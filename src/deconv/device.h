@@ -6,6 +6,7 @@
 
 #include "deconv/deconv.h"
 
+/* Whether a plan's steps are on a device. */
 bool kugel__deconv_on_device(const kugel_deconv *p);
 /* Device memory of a plan and an execution with these figures of its convolution, and what the kernels of a step read and
  * write. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a plan of deconvolution takes, and the tiles that fit its memory. */
+#include "core/alloc.h"
 #include "core/ctx.h"
 #include "comm/lead.h"
 #include "device/lanes.h"
 #include "deconv/deconv.h"
 #include "deconv/device.h"
+#include "volume/gpu/device.h"
 
 static void shape_tile(kugel_deconv *p, const int64_t parts[3])
 {
@@ -33,8 +35,10 @@ kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
                              .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : p->engine,
                              .centre = p->centre,
                              .depths = p->opts.depths,
-                             .depth = p->opts.depth,
-                             .memory = p->room,
+                             .depth = p->planes ? p->planes : p->opts.depth,
+                             .memory = p->host ? 0 : p->room,
+                             .device_memory = p->host ? p->room : 0,
+                             .adjoint = p->host,
                              .scratch = p->opts.scratch,
                              .comm = p->opts.comm};
 }
@@ -75,7 +79,17 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
   c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1) * (double)p->tiles;
   c->seconds +=
       4e-9 * product(p->object) * (double)(p->opts.iterations * p->tiles) / kugel__ctx_threads(p->ctx);
-  if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
+  c->host = p->host;
+  if (p->host) {
+    kugel__volume_rates r = kugel__volume_device_rates(p->ctx);
+    double moved = (product(p->object) + product(p->cut)) * (double)p->real; // what residents leave out
+    bool resident = v.engine == KUGEL_VOLUME_RESIDENT;
+    c->device_bytes = v.device_bytes * plans_of(p);
+    c->kernel_bytes = 2 * v.kernel_bytes;
+    c->seconds += resident ? moved * (1 / r.up + 1 / r.down) * (double)(p->opts.iterations + 1) : 0;
+    // the adjoint of tiles adds them up in an object of its own
+    c->bytes += v.engine == KUGEL_VOLUME_TILES ? (uint64_t)product(p->object) * p->real : 0;
+  } else if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
     c->bytes =
         v.host_bytes + (uint64_t)((product(p->object) + product(p->cut)) * (double)p->real + product(p->cut));
     kugel__deconv_device_figures(p, &v, c);
@@ -133,6 +147,21 @@ static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
   return cost_of(p, c);
 }
 
+/* On a device of which `limit` bytes may be used: convolutions there, by the engine that is predicted to be fastest; the arrays
+ * of the whole image in host memory, and the steps on its threads. */
+static kugel_status choose_host(kugel_deconv *p, uint64_t limit, kugel_deconv_cost *c)
+{
+  p->host = true;
+  p->room = limit / plans_of(p);
+  shape_tile(p, (const int64_t[3]){1, 1, 1});
+  if (p->opts.depths && !p->planes) {
+    KUGEL_ALLOC(p->ctx, p->planes, (size_t)p->opts.depths * sizeof *p->planes);
+    for (int64_t i = 0; i < p->opts.depths; i++)
+      p->planes[i] = p->opts.depth[i] + (double)p->first[0];
+  }
+  return cost_of(p, c);
+}
+
 /* Cuts the axis whose tile is longest beside the PSF, until what a tile takes is within the limit. */
 static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
 {
@@ -144,17 +173,16 @@ static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
     return choose_whole(p, p->opts.memory, c);
   if (device && !limit)
     KUGEL_TRY(kugel__device_lanes_limit(p->ctx, kugel__ctx_limit(p->ctx), &limit));
+  if (device && p->opts.method > KUGEL_DECONV_TV)
+    return choose_host(p, (uint64_t)limit, c);
   for (;;) {
     shape_tile(p, parts);
     KUGEL_TRY(cost_of(p, c));
     uint64_t bytes = device ? c->device_bytes : c->bytes;
     if (!limit || bytes <= (uint64_t)limit)
       return KUGEL_OK;
-    KUGEL_CHECK(
-        !p->opts.exact, KUGEL_ENOMEM,
-        "exact needs %llu bytes of device memory for the whole image, there are %lld: use a context of "
-        "\"cpu\", or leave exact 0 for tiles",
-        (unsigned long long)bytes, (long long)limit);
+    if (p->opts.exact)
+      return choose_host(p, (uint64_t)limit, c);
     int axis = -1;
     double best = 0;
     for (int a = 0; a < 3; a++) {

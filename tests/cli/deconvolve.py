@@ -137,7 +137,21 @@ def devices():
     got = npyfile.read("y.npy")[1]
     assert j["device"] == "opencl:0" and j["images"][0]["device_bytes"] > 0, j
     assert max(abs(a - b) for a, b in zip(got, want)) < 3e-6 * max(want)
-    refused(1, "deconvolve", "x.npy", "h.npy", "z.npy", "--device", "opencl:0", "--method", "wiener", says="on devices there are")
+    large = [60 + (i * 7919) % 101 for i in range(24 * 72 * 70)]
+    npyfile.write("x.npy", (24, 72, 70), large, "<i4")
+    for method in ("shb", "wiener", "isra"):  # iterates in host memory, convolutions in what the device may use
+        how = ["deconvolve", "x.npy", "h.npy", "y.npy", "--background", 7, "--iter", 5, "--method", method, "--exact", "--overwrite", "--json"]
+        ok(*how)
+        want = npyfile.read("y.npy")[1]
+        less = ok(*how, "--device", "opencl:0", "--dry-run").json["images"][0]["device_bytes"]
+        less = max(1000000, less * 2 // 5)
+        j = ok(*how, "--device", "opencl:0", "--mem", less).json
+        one = j["images"][0]
+        assert one["plan"] != "resident" and 0 < one["device_bytes"] <= less and one["tiles"] == 1, j
+        got = npyfile.read("y.npy")[1]
+        assert max(abs(a - b) for a, b in zip(got, want)) < 1e-5 * max(map(abs, want)), (method, one)
+        words = ok(*how[:-1], "--device", "opencl:0", "--mem", less, "--dry-run").out
+        assert "convolutions on the device" in words, words
 
 
 def missing():

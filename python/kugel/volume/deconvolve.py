@@ -49,15 +49,17 @@ class Deconvolution:
     method:     "rl", "biggs", "shb", "tv", "wiener", "tikhonov", "landweber", "isra"
     edges:      "unknown" (no ringing; the default), "zero", "replicate", "reflect", "periodic"
     background, offset, saturation, lambda_, step, tolerance, discrepancy, memory, halo: see kugel/deconv.h
-    exact:      never in tiles: with `memory` the convolutions go in parts or by way of a file in the folder `scratch`
+    exact:      never in tiles: with `memory`, or on a device whose memory is too small, the convolutions go in pieces, in parts or
+                by way of a file in the folder `scratch`
     centre:     the element of the PSF that lies on the result's own place; (k - 1) // 2 when not given; PSFs of even length that
                 were made for FFTs have it at k // 2
     back:       another PSF in the place of the adjoint
     depths:     planes of the image, rising, to which the PSFs of psf [depths, z, y, x] belong: light of each plane of the object is
                 blurred by the PSF interpolated there
     precision:  "f32", "f64" or None: "f64" for PSFs of float64
-    device:     such as "cuda:0", for the methods "rl", "biggs", "shb" and "tv": object and image stay in its memory during
-                the iteration; images and results are arrays in host memory
+    device:     such as "cuda:0": object and image of "rl", "biggs", "shb" and "tv" stay in its memory during the iteration; of other
+                methods, and with `exact` where they do not fit, convolutions alone are there. Images and results are arrays
+                in host memory
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
     comm:       ranks that share every image of three axes, on the CPU: each calls with its planes, image[plan.image_slice], and gets
                 those of the result; plan.layout gathers them
@@ -113,9 +115,10 @@ class Deconvolution:
         address = self._context.address if self._context else None
         cost = options(_ffi.kugel_deconv_cost)
         lib.kugel_deconv_estimate(address, ndim, n, k, ctypes.byref(opts), ctypes.byref(cost))
-        #: what an execution needs: bytes, device_bytes, seconds, tiles, scratch_bytes (of files); kernel_bytes: moved in device memory by a step
+        #: what an execution needs: bytes, device_bytes, seconds, tiles, scratch_bytes (of files); kernel_bytes: moved in device memory by
+        #: a step; host: whether a device does convolutions alone
         self.cost = {"bytes": cost.bytes, "device_bytes": cost.device_bytes, "kernel_bytes": cost.kernel_bytes,
-                     "seconds": cost.seconds, "tiles": cost.tiles, "scratch_bytes": cost.scratch_bytes,
+                     "seconds": cost.seconds, "tiles": cost.tiles, "scratch_bytes": cost.scratch_bytes, "host": bool(cost.host),
                      "object": tuple(cost.object)[:ndim], "tile": tuple(cost.tile)[:ndim]}
         long_call(lib.kugel_deconv_create, address, ndim, n, k, view(psf), ctypes.byref(opts), ctypes.byref(out))
         self._handle = Handle(out.value, lib.kugel_deconv_destroy)
