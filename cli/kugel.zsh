@@ -705,7 +705,7 @@ _kugel()
       '--mask=[volume, 0 where a voxel is missing; NaN voxels always are]:FILE:_files' \
       '(-b --boundary)'{-b+,--boundary=}'[what lies beyond the edges; unknown\: it is estimated, and edges do not ring]:value:(unknown zero replicate reflect periodic)' \
       '--mem=[memory that may be used, such as 8G, with --device of the device; larger images go in tiles]:SIZE:' \
-      '--exact[never in tiles\: with --mem convolutions go in parts or by way of a file]' \
+      '--exact[never in tiles\: with --mem, or where a device'\''s memory is too small, convolutions go in pieces]' \
       '--scratch=[for that file; else $TMPDIR or /var/tmp]:FOLDER:_files' \
       '--plan=[halo\: convolutions by tiles, whose surroundings mpirun'\''s processes exchange at each step; the same steps, rounded otherwise]:value:(auto halo)' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the result; keep\: that of the image; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \

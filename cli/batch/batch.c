@@ -176,6 +176,12 @@ static bool is_stack(const char *path)
   return is_folder(path) ? is_zarr(path) : stack_is(path) || ends_with(path, ".npy");
 }
 
+int batch_list(batch *b, const char *folder)
+{
+  b->is = b->is ? b->is : is_stack;
+  return add_folder(b, folder);
+}
+
 int batch_open(batch *b, const char *const *operands, int64_t count, const char *target, const char *ext,
                const arg *piece, const arg *resume, bool folder)
 {

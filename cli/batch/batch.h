@@ -45,6 +45,8 @@ typedef struct batch {
  * options --task and --resume. folder: the output is one even for a single input. */
 int batch_open(batch *b, const char *const *operands, int64_t count, const char *target, const char *ext,
                const arg *piece, const arg *resume, bool folder);
+/* Adds the inputs in a folder, by name; b: as for batch_open. An error if there are none. */
+int batch_list(batch *b, const char *folder);
 /* Each input `times` times, its outputs called name-000000 and so on from `first`; after batch_open. */
 int batch_repeat(batch *b, int64_t times, int64_t first);
 void batch_close(batch *b);

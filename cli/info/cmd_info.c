@@ -8,7 +8,7 @@
 
 #define INFO_OPTIONS(X)                                                                                      \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 0, 1000,                                                            \
-    "files to describe; none: describe Kugel and this machine")                                              \
+    "files to describe, or folders of stacks; none: describe Kugel and this machine")                                              \
   X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks")              \
   X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
     "under mpirun or srun: the processes that share transforms, and their MPI")
@@ -130,9 +130,9 @@ const command command_info = {
         "With files: what each holds (a map, coefficients, spectra, a stack of images), its size, units, "
         "ordering and coordinate system, and the range of every column; of stacks shape, type, voxel size "
         "and "
-        "channels. Without: version, instruction set, "
+        "channels; of a folder a line for each stack in it. Without: version, instruction set, "
         "threads and devices.",
-    .examples = "kugel info\nkugel info sky.fits\nkugel info --json sky.fits",
+    .examples = "kugel info\nkugel info sky.fits\nkugel info --json sky.fits\nkugel info stacks/",
     .options = info_options,
     .n_options = sizeof info_options / sizeof info_options[0],
     .run = info,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <kugel/kugel.h>
+#include "batch/batch.h"
 #include "info/describe.h"
 #include "map/files.h"
 #include "volume/stacks.h"
@@ -234,6 +235,8 @@ static bool named_as_stack(const char *path)
 
 int describe_file(const char *path, bool stats)
 {
+  if (is_folder(path) && !is_zarr(path))
+    return describe_folder(path, stats);
   json_text("file", path);
   if (stack_is(path) || named_as_stack(path))
     return describe_stack(path, stats);

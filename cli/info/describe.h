@@ -7,5 +7,7 @@
 
 /* stats: read the voxels of stacks for their range. */
 int describe_file(const char *path, bool stats);
+/* A folder that is not a Zarr: a line for each stack in it. */
+int describe_folder(const char *path, bool stats);
 
 #endif

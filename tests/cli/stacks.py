@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stacks of images: kugel convert, mip, convolve and info."""
 import os
+import shutil
 import struct
 import math
 import npyfile
@@ -135,4 +136,26 @@ def info_of_what_is_no_stack():
         assert "FITS" not in r.err, r.err
 
 
-main([nothing_passes_silently, info_of_what_is_no_stack, info, convert, mip, convolve, arrays, depths])
+def info_of_a_folder():
+    os.makedirs("many/x.ome.zarr", exist_ok=True)
+    refused(1, "info", "many/x.ome.zarr", says="folder")
+    os.rmdir("many/x.ome.zarr")
+    refused(1, "info", "many", says="has no stacks")
+    ok("convert", GRID, "many/b.ome.zarr")
+    shutil.copy(GRID, "many/a.tif")
+    with open("many/notes.txt", "w") as f:
+        f.write("not one")
+    out = ok("info", "many").out
+    lines = [line for line in out.splitlines() if line.startswith("many/")]
+    assert [line.split(":")[0] for line in lines] == ["many/a.tif", "many/b.ome.zarr"], out
+    assert all("voxel" in line and "uint" in line for line in lines) and "passed over" in out, out
+    j = ok("info", "many/", "--json").json["files"][0]
+    assert j["kind"] == "folder" and j["failed"] == 0 and [f["kind"] for f in j["files"]] == ["stack"] * 2, j
+    assert j["files"][0]["shape"] == j["files"][1]["shape"] and ok("info", "many", "--stats").out.count(" mean ") == 2
+    with open("many/c.tif", "wb") as f:
+        f.write(b"II*\0\x08\0\0\0\0\0")
+    r = kugel("info", "many")
+    assert r.code == 1 and "many/c.tif" in r.err and "1 of 3 stacks" in r.err and "many/b.ome.zarr: " in r.out, r
+
+
+main([nothing_passes_silently, info_of_a_folder, info_of_what_is_no_stack, info, convert, mip, convolve, arrays, depths])
