@@ -8,7 +8,7 @@
 
 #define INFO_OPTIONS(X)                                                                                      \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 0, 1000,                                                            \
-    "files to describe, or folders of stacks; none: describe Kugel and this machine")                                              \
+    "files to describe, or folders of stacks; none: describe Kugel and this machine")                        \
   X(stats, 0, ARG_FLAG, NULL, NULL, 0, 0, "also the range and mean of every channel of stacks")              \
   X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
     "under mpirun or srun: the processes that share transforms, and their MPI")

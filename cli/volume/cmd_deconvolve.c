@@ -34,7 +34,7 @@
   X(mem, 0, ARG_BYTES, "SIZE", NULL, 1e6, 1e15,                                                              \
     "memory that may be used, such as 8G, with --device of the device; larger images go in tiles")           \
   X(exact, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
-    "never in tiles: with --mem, or where a device's memory is too small, convolutions go in pieces")                               \
+    "never in tiles: with --mem, or where a device's memory is too small, convolutions go in pieces")        \
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
   X(plan, 0, ARG_CHOICE, "auto|halo", "auto", 0, 0,                                                          \
     "halo: convolutions by tiles, whose surroundings mpirun's processes exchange at each step; the same "    \
@@ -271,7 +271,8 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   if (cost->host)
     fact("plan", "convolutions on the device (%s), arrays and steps in host memory", engines[cost->engine]);
   if (cost->scratch_bytes)
-    fact(cost->host ? "files" : "plan", "pencil: %.4g MB of scratch files", (double)cost->scratch_bytes / 1e6);
+    fact(cost->host ? "files" : "plan", "pencil: %.4g MB of scratch files",
+         (double)cost->scratch_bytes / 1e6);
   json_text("method", w->o->method.s);
   json_int("tiles", cost->tiles);
   json_text("plan", engines[cost->engine]);

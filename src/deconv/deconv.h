@@ -26,7 +26,7 @@ struct kugel_deconv {
   uint64_t room;               // of a convolution, bytes; 0: any
   kugel_volume_engine engine;  // AUTO or what fits
   bool host;                   // on a device: convolutions alone are there, arrays and steps are the host's
-  double *planes;              // with `host`: opts.depth counted in planes of the object, while the plan is made
+  double *planes; // with `host`: opts.depth counted in planes of the object, while the plan is made
   bool f32;
   size_t real;
   kugel_volume *h, *back; // object -> image; back: its adjoint goes back, NULL: that of h

@@ -105,7 +105,8 @@ static void place_tile(job *j, const int64_t tile[3])
     int64_t halo = (p->cut[a] - p->tile[a]) / 2;
     j->from[a] = kugel__max(0, kugel__min(j->lo[a] - halo, p->n[a] - p->cut[a]));
   }
-  j->s.plane = p->host ? 0 : j->from[0] - p->first[0]; // kernels by depth of a host's plan are at planes of the object
+  j->s.plane =
+      p->host ? 0 : j->from[0] - p->first[0]; // kernels by depth of a host's plan are at planes of the object
 }
 
 static kugel_status run_tile(job *j, kugel_deconv_info *info)

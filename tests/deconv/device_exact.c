@@ -17,8 +17,11 @@ static kugel_array *psf_of(const kugel_deconv_opts *o, const int64_t *kernel)
   for (int d = 0; d < 3; d++)
     shape[d + 1] = kernel[d];
   int one = o->depths ? 0 : 1;
-  h = (kugel_array){.data = o->depths ? deep : psf, .device = {KUGEL_CPU, 0}, .ndim = 4 - one,
-                    .dtype = KUGEL_F64, .shape = shape + one};
+  h = (kugel_array){.data = o->depths ? deep : psf,
+                    .device = {KUGEL_CPU, 0},
+                    .ndim = 4 - one,
+                    .dtype = KUGEL_F64,
+                    .shape = shape + one};
   return &h;
 }
 

@@ -142,7 +142,8 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
                              kugel_volume_info *info)
 {
   kugel__fused_span data[DIMS], results[DIMS];
-  double size = (double)p->real * (p->opts.complex_data ? 2 : 1), image = size, out = size * p->kernels, map = 0;
+  double size = (double)p->real * (p->opts.complex_data ? 2 : 1), image = size, out = size * p->kernels,
+         map = 0;
   for (int d = 0; d < DIMS; d++) {
     const kugel__volume_axis *a = &p->axis[d];
     data[d] = (kugel__fused_span){.held = a->n, .map = -1};
@@ -151,7 +152,8 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
     out *= (double)a->m;
     map += a->data.position ? 4 * (double)a->length : 0;
   }
-  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0, wide = map > 0 && p->opts.adjoint ? size : 0;
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0,
+         wide = map > 0 && p->opts.adjoint ? size : 0;
   for (int d = 0; d < DIMS; d++) // of the adjoint, before what the boundary extended is added up
     wide *= (double)(p->axis[d].data.position ? p->axis[d].data.count : p->axis[d].n);
   info->kernel_bytes = kugel__fused_bytes(p, f);

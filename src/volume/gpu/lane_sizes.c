@@ -109,7 +109,6 @@ bool kugel__lane_tiles_hold(const kugel_volume *p, const kugel__fused *f)
 {
   int64_t limit;
   uint64_t host;
-  return p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0 &&
-         !kugel__volume_device_limit(p, &limit) &&
+  return p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0 && !kugel__volume_device_limit(p, &limit) &&
          kugel__lane_tiles_bytes(p, f, true, &host) <= (uint64_t)limit;
 }

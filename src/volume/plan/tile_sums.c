@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tiles of the adjoint, added up where they overlap. */
+#include <string.h>
+#include "core/alloc.h"
+#include "core/ctx.h"
 #include "core/parallel.h"
 #include "volume/plan/plan.h"
 
@@ -8,6 +11,8 @@ typedef struct sum { // of a tile into the image
   const kugel__volume_reach *reach;
   const char *tile;
   char *image;
+  double *
+      row; // [workers][n of axis 2]: many terms may go to one voxel where a boundary repeats it; NULL: none repeats
 } sum;
 
 static void add_floats(int64_t n, const float *restrict from, float *restrict to)
@@ -22,36 +27,70 @@ static void add_doubles(int64_t n, const double *restrict from, double *restrict
     to[i] += from[i];
 }
 
-// Voxels of a row; runs of neighbours at once.
-static void add_row(const kugel_volume *p, const kugel__volume_reach *r, const char *from, char *to)
+static void add_row(const sum *s, const char *from, char *to)
 {
-  int64_t parts = p->opts.complex_data ? 2 : 1, run = r->source ? 1 : r->count,
-          size = (int64_t)p->real * parts;
-  for (int64_t i = 0; i < r->count; i += run) {
-    const void *x = from + i * size;
-    void *y = to + (r->source ? r->source[i] : r->datum) * size;
-    if (p->f32)
-      add_floats(run * parts, x, y);
+  const kugel__volume_reach *r = &s->reach[2];
+  int64_t parts = s->p->opts.complex_data ? 2 : 1, size = (int64_t)s->p->real * parts;
+  const void *x = from;
+  void *y = to + r->datum * size;
+  if (s->p->f32)
+    add_floats(r->count * parts, x, y);
+  else
+    add_doubles(r->count * parts, x, y);
+}
+
+static int64_t target(const kugel__volume_reach *r, int64_t i)
+{
+  return r->source ? r->source[i] : r->datum + i;
+}
+
+// The same in double, to voxels that may repeat.
+static void collect_row(const sum *s, const char *from, double *row)
+{
+  const kugel__volume_reach *r = &s->reach[2];
+  int64_t parts = s->p->opts.complex_data ? 2 : 1;
+  for (int64_t i = 0; i < r->count; i++)
+    for (int64_t c = 0; c < parts; c++) {
+      int64_t at = i * parts + c;
+      row[target(r, i) * parts + c] += s->p->f32 ? (double)((const float *)(const void *)from)[at]
+                                                 : ((const double *)(const void *)from)[at];
+    }
+}
+
+static void deliver_row(const sum *s, double *row, char *to)
+{
+  int64_t n = s->p->axis[2].n * (s->p->opts.complex_data ? 2 : 1);
+  for (int64_t i = 0; i < n; i++) {
+    if (s->p->f32)
+      ((float *)(void *)to)[i] = (float)((double)((float *)(void *)to)[i] + row[i]);
     else
-      add_doubles(run * parts, x, y);
+      ((double *)(void *)to)[i] += row[i];
+    row[i] = 0;
   }
 }
 
-// Adds what goes to slice z of the image.
-static kugel_status add_slice(void *arg, int64_t z)
+// Adds what goes to slice z of the image: all that goes to a row in a row, where a boundary repeats the last one.
+static kugel_status add_slice(void *arg, int64_t z, int worker)
 {
   const sum *s = arg;
   const kugel__volume_reach *r = s->reach;
   const kugel_volume *p = s->p;
-  int64_t size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1), row = p->axis[2].n * size;
-  for (int64_t i = 0; i < r[0].count; i++) {
-    if ((r[0].source ? r[0].source[i] : r[0].datum + i) != z)
-      continue;
-    for (int64_t j = 0; j < r[1].count; j++) {
-      int64_t y = r[1].source ? r[1].source[j] : r[1].datum + j;
-      add_row(p, &r[2], s->tile + (i * r[1].count + j) * r[2].count * size,
-              s->image + (z * p->axis[1].n + y) * row);
+  int64_t parts = p->opts.complex_data ? 2 : 1, size = (int64_t)p->real * parts, step = p->axis[2].n * size;
+  double *row = s->row ? s->row + worker * p->axis[2].n * parts : NULL;
+  char *slice = s->image + z * p->axis[1].n * step;
+  for (int64_t j = 0; j < r[1].count; j++) {
+    int64_t y = target(&r[1], j);
+    for (int64_t i = 0; i < r[0].count; i++) {
+      const char *from = s->tile + (i * r[1].count + j) * r[2].count * size;
+      if (target(&r[0], i) != z)
+        continue;
+      if (row)
+        collect_row(s, from, row);
+      else
+        add_row(s, from, slice + y * step);
     }
+    if (row && (j + 1 == r[1].count || target(&r[1], j + 1) != y))
+      deliver_row(s, row, slice + y * step);
   }
   return KUGEL_OK;
 }
@@ -60,5 +99,15 @@ kugel_status kugel__volume_add_tile(const kugel_volume *p, const kugel__volume_r
                                     char *image)
 {
   sum total = {.p = p, .reach = reach, .tile = tile, .image = image};
-  return kugel__parallel(p->ctx, p->axis[0].n, add_slice, &total);
+  int workers = kugel__ctx_threads(p->ctx);
+  size_t bytes = (size_t)(workers * p->axis[2].n) * (p->opts.complex_data ? 16 : 8);
+  if (reach[0].source || reach[1].source || reach[2].source) {
+    total.row = kugel__scratch_get(p->ctx, bytes);
+    KUGEL_CHECK(total.row, KUGEL_ENOMEM, "no memory for a row of %lld sums", (long long)p->axis[2].n);
+    memset(total.row, 0, bytes);
+  }
+  kugel_status s = kugel__parallel_on(p->ctx, workers, p->axis[0].n, add_slice, &total);
+  if (total.row)
+    kugel__scratch_put(p->ctx, total.row);
+  return s;
 }

@@ -26,12 +26,20 @@ typedef struct move_shape {
 #define GET(p, i) ((WORK)(p)[i])
 #endif
 
+// sum += x; what rounding takes from the sum is added up in *rest (Knuth): an edge may hold thousands of terms.
+DEVICE WORK plus(WORK sum, WORK x, WORK *rest)
+{
+  WORK total = sum + x, part = total - sum;
+  *rest += (sum - (total - part)) + (x - part);
+  return total;
+}
+
 KERNEL(BLOCK) move(GLOBAL const IN *in, GLOBAL OUT *out, GLOBAL const i64 *RESTRICT table, GLOBAL const WINDOW *window,
                    GLOBAL i32 *clipped, move_shape s, WORK scale)
 {
   for (i64 i = GLOBAL_ID(0); i < s.count; i += (i64)GROUPS(0) * BLOCK) {
     i64 row = i / s.extent[2], x = i - row * s.extent[2], z = row / s.extent[1], y = row - z * s.extent[1];
-    WORK re = 0, im = 0;
+    WORK re = 0, im = 0, re_rest = 0, im_rest = 0;
     for (i64 c = table[s.start[0] + z]; c < table[s.start[0] + z + 1]; c++)
       for (i64 b = table[s.start[1] + y]; b < table[s.start[1] + y + 1]; b++)
         for (i64 a = table[s.start[2] + x]; a < table[s.start[2] + x + 1]; a++) {
@@ -41,11 +49,13 @@ KERNEL(BLOCK) move(GLOBAL const IN *in, GLOBAL OUT *out, GLOBAL const i64 *RESTR
 #if WINDOWED && !AT_RESULT
           factor = (WORK)window[s.window_first + iz * s.window_step[0] + iy * s.window_step[1] + ix * s.window_step[2]];
 #endif
-          re += factor * GET(in, from);
+          re = plus(re, factor * GET(in, from), &re_rest);
 #if IN_PARTS == 2
-          im += factor * GET(in, from + 1);
+          im = plus(im, factor * GET(in, from + 1), &im_rest);
 #endif
         }
+    re += re_rest;
+    im += im_rest;
 #if WINDOWED && AT_RESULT
     re *= (WORK)window[s.window_first + z * s.window_step[0] + y * s.window_step[1] + x * s.window_step[2]];
 #endif
