@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times of convolutions of volumes on every GPU: device memory to device memory, and page-locked and pageable host memory to
  * host memory by tiles, the adjoint of the tiles, kernels by depth (four alike, which give the sums of one), and in parts a kernel as
- * large as the image in a quarter of the memory that the whole needs. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
+ * large as the image, in pencils too, in a quarter of the memory that the whole needs. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
  * --any, --smoke: devices that are no GPUs too, with small volumes; --large: also 1024 x 4096 x 4096 voxels in host memory;
- * --all: on all GPUs of the host together; --only LETTERS: the cases a, b, c, g (kernel as large as the image), h (--large). */
+ * --all: on all GPUs of the host together; --only LETTERS: the cases a, b, c, g (kernel as large as the image), k (the same within 8 GB, --large), h (--large). */
 #include <time.h>
 #include "core/parallel.h"
 #include "device/every.h"
@@ -131,8 +131,8 @@ static void report(const char *device, const sizes *z, const char *way, const ch
 typedef enum where { ON_DEVICE, PINNED, PAGEABLE } where;
 static const char *const places[] = {"device to device", "host to host, pinned", "host to host, pageable"};
 
-typedef enum what { PLAIN, ADJOINT, DEPTHS, PARTS } what;
-static const char *const kinds[] = {"", ", adjoint", ", 4 depths", ", parts"};
+typedef enum what { PLAIN, ADJOINT, DEPTHS, PARTS, PENCILS } what;
+static const char *const kinds[] = {"", ", adjoint", ", 4 depths", ", parts", ", pencils"};
 
 static void *room(kugel_ctx *ctx, where w, size_t bytes)
 {
@@ -163,7 +163,8 @@ static void measure(kugel_ctx *ctx, const kugel_device_info *dev, const sizes *z
   int64_t n[3] = {z->n[0], z->n[1], z->n[2]}, k[3] = {z->k[0], z->k[1], z->k[2]};
   kugel_volume_opts o = {.size = sizeof o, .extent = KUGEL_CONV_SAME, .precision = KUGEL_PRECISION_F32};
   o.engine = w == ON_DEVICE ? KUGEL_VOLUME_RESIDENT : KUGEL_VOLUME_TILES;
-  o.engine = kind == PARTS ? KUGEL_VOLUME_DIF : o.engine;
+  o.engine = kind == PARTS ? KUGEL_VOLUME_DIF : kind == PENCILS ? KUGEL_VOLUME_PENCIL : o.engine;
+  o.image_dtype = o.results_dtype = t;
   o.correlate = kind == ADJOINT; // of which the adjoint is the convolution that is checked
   int64_t centre[3];
   for (int d = 0; d < 3; d++)
@@ -257,8 +258,9 @@ static void run_parts(const char *device, const kugel_device_info *dev, const si
     kernel[i] = (float)(i * 7919 % 1009 + 1) / (505 * (float)count_of(z->k));
   o.engine = KUGEL_VOLUME_RESIDENT;
   if (kernel && ctx && !kugel_volume_estimate(ctx, 3, z->n, z->k, &o, &whole) &&
-      !kugel_ctx_limit_memory(ctx, whole.device_bytes / 4)) {
+      !kugel_ctx_limit_memory(ctx, *z->name == 'k' ? 8000000000u : whole.device_bytes / 4)) {
     measure(ctx, dev, z, kernel, (kugel_dtype){KUGEL_FLOAT, 32, 1}, PINNED, PARTS);
+    measure(ctx, dev, z, kernel, (kugel_dtype){KUGEL_FLOAT, 32, 1}, PINNED, PENCILS);
     measure(ctx, dev, z, kernel, (kugel_dtype){KUGEL_FLOAT, 32, 1}, PINNED, PLAIN);
   }
   free(kernel);
@@ -278,6 +280,7 @@ int main(int argc, char **argv)
                      small[] = {{"s", {24, 60, 60}, {9, 9, 9}, 0}},
                      full[] = {{"g", {256, 512, 512}, {256, 512, 512}, 0},
                                {"t", {16, 32, 64}, {16, 32, 64}, 0}},
+                     big = {"k", {512, 1024, 1024}, {512, 1024, 1024}, 0},
                      huge = {"h", {1024, 4096, 4096}, {128, 128, 128}, 0};
   for (int i = 1; i < argc; i++) {
     any |= !strcmp(argv[i], "--any") || !strcmp(argv[i], "--smoke");
@@ -305,6 +308,8 @@ int main(int argc, char **argv)
           run_case(ctx, &info, any ? &small[c] : &cases[c], true);
       if (ctx && wanted(&full[any]))
         run_parts(name, &info, &full[any]);
+      if (large && ctx && wanted(&big))
+        run_parts(name, &info, &big);
       if (large && ctx && wanted(&huge))
         run_case(ctx, &info, &huge, false);
       seen += ctx != NULL;
