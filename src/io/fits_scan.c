@@ -42,14 +42,17 @@ static kugel_status whole(const char *path, const char *card, const char *name, 
 }
 
 /* Text ends within its card, and what describes a column and is no text is short: cfitsio copies both into
- * small fixed fields. */
+ * small fixed fields. It takes "=" in any column for the end of a name. */
 static bool tame(const char *card)
 {
   if (strlen(card) != CARD)
     return false;
-  if (card[8] != '=')
+  size_t at = strcspn(card, "=");
+  if (at < 8)
+    return false;
+  if (at == CARD || 8 + strspn(card + 8, " ") < at)
     return true;
-  const char *value = card + 9 + strspn(card + 9, " ");
+  const char *value = card + at + 1 + strspn(card + at + 1, " ");
   if (*value == '\'') {
     for (value++; *value; value++)
       if (*value == '\'' && *++value != '\'')

@@ -28,7 +28,7 @@ kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_byte
                                                    .blocks = 3,
                                                    .ticks = 16,
                                                    .lift = 1}
-                             : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0};
+                             : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0, 0};
   kugel__poly_shape s = {.group = power("KUGEL_POLYNOMIAL_GROUP", 2, 32, d.group),
                          .steps = power("KUGEL_POLYNOMIAL_STEPS", 1, 8, d.steps),
                          .lanes = power("KUGEL_POLYNOMIAL_LANES", 2, 16, d.lanes),

@@ -2,9 +2,9 @@
 /* LABEL: long. Exact deconvolution on devices whose memory does not hold the arrays of a step: what the device's own steps give, or
  * for methods that have none there the CPU's, by every engine of the convolutions. */
 #include "core/parallel.h"
-#include "deconv/object.h"
 #include "device/every.h"
 #include "device/faults.h"
+#include "deconv/object.h"
 
 static const char *const methods[] = {"rl", "biggs", "shb", "tv", "wiener", "tikhonov", "landweber", "isra"};
 static double deep[2 * K];

@@ -180,6 +180,23 @@ static void check_long_number(void)
   CHECK(strstr(kugel_last_error(), "TFIELDS is 2147483648"));
 }
 
+/* cfitsio takes "=" in any column for the end of a name, and copies what follows into 10 or 70 bytes. */
+static void check_equals(void)
+{
+  static const char *const cards[] = {
+      "TTYPE1=JJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJ",
+      "TFORM1     =JJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJJ"};
+  for (int i = 0; i < 2; i++) {
+    begin(48, 1, 1);
+    card(cards[i]);
+    card("TFORM1  = '12E'");
+    end_header();
+    finish();
+    CHECK_IS(try_open(), KUGEL_EFORMAT);
+    CHECK(strstr(kugel_last_error(), "a value without end"));
+  }
+}
+
 int main(void)
 {
   snprintf(path, sizeof path, "/tmp/kugel-test-%d.fits", (int)getpid());
@@ -188,6 +205,7 @@ int main(void)
   CASE("compressed images") check_tiles();
   CASE("damaged headers") check_damage();
   CASE("numbers behind column 30") check_long_number();
+  CASE("equals signs anywhere") check_equals();
   CASE("a damaged index of coefficients")
   CHECK(!open_alm(3, 2) && !open_alm(30000, 0) && open_alm(44187, 16847) == KUGEL_EFORMAT);
   unlink(path);
