@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables W_n^l(r_k): made by rotations from the identity, or by the recurrence in n; and cosines at any radii. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
@@ -13,7 +14,8 @@ static const double ROTATION = 2.2, POINT = 105;
 /* The same on devices, of doubles on an H200 by bench/gpu_polynomial.py --model. */
 static const double DEVICE_ROTATION = 4.9, DEVICE_POINT = 246;
 
-static bool prefers_table(const kugel_jwt *p, int64_t l)
+/* What a table of degree l spares per right-hand side, in products. */
+static double gain_of(const kugel_jwt *p, int64_t l)
 {
   bool device = p->ctx->device.type != KUGEL_CPU;
   double n = (double)p->n, half = (double)(l / 2), nr = (double)p->nr;
@@ -23,7 +25,7 @@ static bool prefers_table(const kugel_jwt *p, int64_t l)
     rotations = half * (n + half / 2) * rotation + nr * (n + half);
   else if (p->connect[0])
     rotations += (n + half) * (n + half) / 2;
-  return nr * n < rotations;
+  return rotations - nr * n;
 }
 
 /* The functions n0 ... of degree l at all radii, as rows of the table. */
@@ -105,6 +107,35 @@ static kugel_status one_table(void *arg, int64_t i, int worker)
   return KUGEL_OK;
 }
 
+typedef struct choice {
+  int64_t l;
+  double gain; /* of all right-hand sides */
+} choice;
+
+static int by_gain(const void *a_, const void *b_)
+{
+  const choice *a = a_, *b = b_;
+  return a->gain < b->gain ? 1 : a->gain > b->gain ? -1 : (a->l > b->l) - (a->l < b->l);
+}
+
+/* The degrees of the plan that may have tables, those that spare most first. */
+static int64_t choices_of(const kugel_jwt *p, choice *list)
+{
+  int64_t count = 0;
+  for (int64_t l = 0; l <= p->lmax; l++)
+    list[l] = (choice){l, 0};
+  for (int64_t i = 0; i < p->blocks.blocks; i++)
+    list[p->blocks.degree[i]].gain +=
+        p->opts.engine == KUGEL_WORLAND_AUTO
+            ? (double)p->blocks.multiplicity[i] * gain_of(p, p->blocks.degree[i])
+            : 1;
+  for (int64_t l = 0; l <= p->lmax; l++)
+    if (list[l].gain > 0)
+      list[count++] = list[l];
+  qsort(list, (size_t)count, sizeof *list, by_gain);
+  return count;
+}
+
 kugel_status kugel__jwt_dense(kugel_jwt *p)
 {
   int engine = p->opts.engine;
@@ -113,27 +144,29 @@ kugel_status kugel__jwt_dense(kugel_jwt *p)
   uint64_t most = p->opts.max_table ? p->opts.max_table : 64u << 20, used = 0;
   size_t bytes = p->word * (size_t)(p->nr * p->n);
   int64_t *list, count = 0;
+  choice *choices;
   p->dense = kugel__calloc(p->ctx, sizeof *p->dense * (size_t)(p->lmax + 1));
   p->dense_rows = kugel__calloc(p->ctx, sizeof *p->dense_rows * (size_t)(p->lmax + 1));
   KUGEL_CHECK(p->dense && p->dense_rows, KUGEL_ENOMEM, "no memory for %lld tables", (long long)p->lmax + 1);
-  KUGEL_ALLOC(p->ctx, list, sizeof *list * (size_t)(p->lmax + 1));
+  KUGEL_ALLOC(p->ctx, list, (sizeof *list + sizeof *choices) * (size_t)(p->lmax + 1));
+  choices = (choice *)(list + p->lmax + 1);
   kugel_status s = KUGEL_OK;
   for (int64_t i = 0; i < p->blocks.blocks; i++) {
     int64_t *rows = &p->dense_rows[p->blocks.degree[i]];
     *rows = kugel__max(*rows, p->blocks.n[i]);
   }
-  for (int64_t i = 0; i < p->blocks.blocks && !s; i++) {
-    int64_t l = p->blocks.degree[i];
-    if (!p->dense[l] && (engine != KUGEL_WORLAND_AUTO || (prefers_table(p, l) && used + bytes <= most))) {
-      p->dense[l] = kugel__calloc(p->ctx, bytes);
-      used += bytes;
-      list[count++] = l;
-      if (!p->dense[l])
-        s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a table of %lld x %lld: choose KUGEL_WORLAND_CONNECTION",
-                       (long long)p->nr, (long long)p->n);
-    }
-    p->dense_blocks += p->dense[l] != NULL;
+  int64_t possible = choices_of(p, choices);
+  for (int64_t i = 0; i < possible && !s && (engine != KUGEL_WORLAND_AUTO || used + bytes <= most); i++) {
+    int64_t l = choices[i].l;
+    p->dense[l] = kugel__calloc(p->ctx, bytes);
+    used += bytes;
+    list[count++] = l;
+    if (!p->dense[l])
+      s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a table of %lld x %lld: choose KUGEL_WORLAND_CONNECTION",
+                     (long long)p->nr, (long long)p->n);
   }
+  for (int64_t i = 0; i < p->blocks.blocks; i++)
+    p->dense_blocks += p->dense[p->blocks.degree[i]] != NULL;
   p->bytes += used;
   dense_job j = {.p = p, .list = list, .size = kugel__jwt_space(p)};
   if (!s && count) {

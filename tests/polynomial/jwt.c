@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Jones-Worland transforms: sums in 113 bits, golden files, orthogonality, adjoints, layouts, engines. */
 #include "check.h"
+#include "polynomial/jwt.h"
 #include "truth.h"
 
 typedef struct one {
@@ -429,8 +430,28 @@ static void lengths(void)
     }
 }
 
+/* A limit of one table goes to the degree that has most to spare. */
+static void best_table(void)
+{
+  int64_t l[] = {40, 100, 200, 160}, multiplicity[] = {1, 1, 1, 4};
+  kugel_jwt_opts o = {.size = sizeof o,
+                      .n = 64,
+                      .blocks = 4,
+                      .l = l,
+                      .multiplicity = multiplicity,
+                      .nr = 170,
+                      .max_table = 64 * 170 * 8};
+  kugel_jwt *p = NULL;
+  CHECK_OK(kugel_jwt_create(NULL, &o, &p));
+  if (p)
+    for (int i = 0; i < 4; i++)
+      CHECK((p->dense[l[i]] != NULL) == (l[i] == 160));
+  kugel_jwt_destroy(p);
+}
+
 int main(void)
 {
+  CASE("the best table") best_table();
   CASE("every type and engine against sums in 113 bits")
   {
     engines();

@@ -286,8 +286,10 @@ static void shared_tiles(const char *device)
   int64_t n[3] = {64, 20, 30}, k[3] = {5, 5, 5}, tile[3] = {4, 20, 30};
   kugel_volume_opts o = {sizeof o, .extent = KUGEL_CONV_SAME, .engine = KUGEL_VOLUME_TILES, .tile = tile};
   kugel_ctx *several = NULL, *one = NULL;
+  char first[32];
+  snprintf(first, sizeof first, "%.*s", (int)strcspn(device, ","), device);
   CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device}, &several));
-  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = "opencl:0"}, &one));
+  CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = first}, &one));
   for (int i = 0; i < 2 && several && one; i++) {
     kugel_volume *plan = NULL;
     CHECK_OK(

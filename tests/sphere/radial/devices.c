@@ -251,7 +251,7 @@ static void check_list(const char *kind, const char *list)
   static int used;
   char name[64], first[32], *title = titles[used++ % 8];
   snprintf(name, sizeof name, "%s:%s", kind, list);
-  snprintf(first, sizeof first, "%s:0", kind);
+  snprintf(first, sizeof first, "%s:%.*s", kind, (int)strcspn(list, ","), list);
   kugel_ctx *one = make_ctx(first), *many = make_ctx(name);
   snprintf(title, sizeof titles[0], "%s: several devices", name);
   CASE(title)

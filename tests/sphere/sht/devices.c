@@ -119,13 +119,13 @@ static void faults(kugel_ctx *ctx)
   kugel_grid_destroy(g);
 }
 
-static void bad_names(const char *kind)
+static void bad_names(const char *kind, int id)
 {
   kugel_ctx *ctx = NULL;
-  static const char *const lists[] = {"0,", "0,99", "0,x", "0,,1", "0,-1"};
+  static const char *const lists[] = {",", ",99", ",x", ",,1", ",-1"};
   char name[64];
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-    snprintf(name, sizeof name, "%s:%s", kind, lists[i]);
+    snprintf(name, sizeof name, "%s:%d%s", kind, id, lists[i]);
     CHECK_IS(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = name}, &ctx),
              KUGEL_EINVAL);
     CHECK(!ctx);
@@ -142,7 +142,7 @@ static void check_list(const char *kind, const char *list)
   static int used;
   char name[64], first[32], *title;
   snprintf(name, sizeof name, "%s:%s", kind, list);
-  snprintf(first, sizeof first, "%s:0", kind);
+  snprintf(first, sizeof first, "%s:%.*s", kind, (int)strcspn(list, ","), list);
   kugel_ctx *one = make_ctx(first), *many = make_ctx(name);
   kugel_grid *h = make_grid(KUGEL_GRID_HEALPIX, 64, 0), *gauss = make_grid(KUGEL_GRID_GAUSS, 301, 610),
              *tiny = make_grid(KUGEL_GRID_HEALPIX, 2, 0);
@@ -190,6 +190,6 @@ int main(void)
   else if (cuda)
     check_list("cuda", "0,0");
   if (cuda || opencl)
-    CASE("wrong names") bad_names(opencl ? "opencl" : "cuda");
+    CASE("wrong names") bad_names(opencl ? "opencl" : "cuda", opencl ? every__whole : 0);
   END();
 }
