@@ -10,7 +10,16 @@ typedef struct vdd {
   vf64 hi, lo;
 } vdd;
 
-static inline vf64 v_fma(vf64 a, vf64 b, vf64 c) /* a b + c, one rounding */
+/* a b + c, one rounding. Without the instruction it is a function of the C library, called in one place: inlined, it makes the codelets three times
+ * as long. */
+#if defined(KUGEL_ISA_AVX512) || defined(KUGEL_ISA_AVX2) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+static inline
+#else
+static
+    __attribute__((noinline))
+#endif
+    vf64
+    v_fma(vf64 a, vf64 b, vf64 c)
 {
 #if defined(KUGEL_ISA_AVX512)
   return (vf64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
