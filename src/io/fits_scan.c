@@ -28,13 +28,14 @@ static kugel_status whole(const char *path, const char *card, const char *name, 
                           int64_t *out)
 {
   char text[CARD - 9] = "", *end;
-  memcpy(text, card + 10, CARD - 10); // cfitsio reads on behind column 30
+  memcpy(text, card + 10, CARD - 10); // a number may go on behind column 30, where else a remark may stand
   text[strcspn(text, "/")] = 0;
   errno = 0;
   const char *first = text + strspn(text, " "); // strtoll would skip tabs too, which FITS forbids
   long long value = strtoll(first, &end, 10);
-  bool fine = end != first && !isspace((unsigned char)*first) && !errno && end[strspn(end, " ")] == 0 &&
-              value >= lo && value <= hi;
+  const char *rest = end + strspn(end, " ");
+  bool fine = end != first && !isspace((unsigned char)*first) && !errno && value >= lo && value <= hi &&
+              (!*rest || (*end == ' ' && rest >= text + 30));
   KUGEL_CHECK(fine, KUGEL_EFORMAT, "'%s' is damaged: %s is %.20s, must be %lld to %lld", kugel__tail(path),
               name, text + strspn(text, " "), (long long)lo, (long long)hi);
   *out = value;
@@ -48,15 +49,14 @@ static bool tame(const char *card)
   if (strlen(card) != CARD)
     return false;
   size_t at = strcspn(card, "=");
-  if (at < 8)
-    return false;
-  if (at == CARD || 8 + strspn(card + 8, " ") < at)
+  if (at == CARD || (at < 8 && card[0] != 'T') || (at > 8 && 8 + strspn(card + 8, " ") < at))
     return true;
   const char *value = card + at + 1 + strspn(card + at + 1, " ");
   if (*value == '\'') {
-    for (value++; *value; value++)
+    const char *first = ++value;
+    for (; *value; value++)
       if (*value == '\'' && *++value != '\'')
-        return true;
+        return value - first <= 69; // with its quote; more only where "=" comes early
     return false;
   }
   return card[0] != 'T' || strcspn(value, " /") <= 30;

@@ -195,6 +195,16 @@ static void check_equals(void)
     CHECK_IS(try_open(), KUGEL_EFORMAT);
     CHECK(strstr(kugel_last_error(), "a value without end"));
   }
+  begin(4, 12, 1); // sloppy, but nothing to cfitsio
+  card("COMMENT= no column of its own for the sign");
+  card("TTYPE1  = 'SIGNAL'");
+  card("TFORM1  = 'E'");
+  card("EXTRA   =                    7  a remark without its stroke");
+  end_header();
+  for (int i = 0; i < 12; i++)
+    big_float(1);
+  finish();
+  CHECK_OK(try_open());
 }
 
 int main(void)

@@ -228,14 +228,15 @@ product(GLOBAL real *work, GLOBAL const real *in, GLOBAL real *out, GLOBAL const
   if (id < put_some)
     lane_at[id] = w.to < 0 ? lane_of(t.out, w.system, w.systems, put_lane + id, t.parts) : (w.put_base * t.per + put_lane + id) * t.line;
   BARRIER();
-  const i32 add = (i32)w.add, twice = w.first == 1;
+  const i32 add = (i32)w.add, twice = w.first == 1, own_rows = (i32)w.rows; // more are 0, even of lanes with NaN
   const real scale = w.scale[0];
 #if MMA
   // Threads of neighbouring lanes, the parts of a complex number, have both parts of a row each in the end.
   const i32 whole = w.to < 0 && (t.wide & 2), part = outer % 2;
   UNROLL for (i32 n = 0; n < 16; n++) {
     const i32 i = n / 8, j = n / 2 % 4, h = n % 2, l = first_lane + 16 * i + 8 * h + outer, r = put_row + first_row + 8 * j + 2 * inner;
-    const real top = (twice && r == 0 ? 2 : 1) * scale * sum[i][j][2 * h], low = scale * sum[i][j][2 * h + 1];
+    const real top = r < own_rows ? (twice && r == 0 ? 2 : 1) * scale * sum[i][j][2 * h] : (real)0;
+    const real low = r + 1 < own_rows ? scale * sum[i][j][2 * h + 1] : (real)0;
     const real got = SHUFFLE_XOR_F64(part ? top : low, 4);
     if (whole && l < put_some && r + part < w.put_rows) {
       GLOBAL real2 *put = (GLOBAL real2 *)(to + lane_at[l - part] + (r + part) * step);
@@ -252,7 +253,7 @@ product(GLOBAL real *work, GLOBAL const real *in, GLOBAL real *out, GLOBAL const
 #else
   UNROLL for (i32 n = 0; n < 4 * (ROWS / 16); n++) {
     const i32 l = ty + 16 * (n / (ROWS / 16)), r = put_row + tx + 16 * (n % (ROWS / 16));
-    const real value = scale * sum[n / (ROWS / 16)][n % (ROWS / 16)];
+    const real value = r < own_rows ? scale * sum[n / (ROWS / 16)][n % (ROWS / 16)] : (real)0;
     if (l < put_some && r < w.put_rows) {
       GLOBAL real *put = to + lane_at[l] + r * step;
       const real result = twice && r == 0 ? 2 * value : value;
