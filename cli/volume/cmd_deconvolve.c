@@ -247,6 +247,8 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
     w->opts.memory =
         (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: pieces of files, the allocator */
   }
+  if (w->o->mem.given && strcmp(w->o->device.s, "cpu")) /* rates of the device are measured within it, too */
+    LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)w->o->mem.n));
   w->opts.centre = w->psfs.of[which].centre;
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);
