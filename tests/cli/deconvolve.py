@@ -148,6 +148,7 @@ def devices():
         j = ok(*how, "--device", "opencl:0", "--mem", less).json
         one = j["images"][0]
         assert one["plan"] != "resident" and 0 < one["device_bytes"] <= less and one["tiles"] == 1, j
+        assert j["memory"]["device_peak_bytes"] <= less, j
         got = npyfile.read("y.npy")[1]
         assert max(abs(a - b) for a, b in zip(got, want)) < 1e-5 * max(map(abs, want)), (method, one)
         words = ok(*how[:-1], "--device", "opencl:0", "--mem", less, "--dry-run").out
