@@ -247,8 +247,6 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
     w->opts.memory =
         (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: pieces of files, the allocator */
   }
-  if (w->o->mem.given && strcmp(w->o->device.s, "cpu")) /* rates of the device are measured within it, too */
-    LIB(kugel_ctx_limit_memory(run.ctx, (uint64_t)w->o->mem.n));
   w->opts.centre = w->psfs.of[which].centre;
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
   memcpy(w->n, n, sizeof w->n);
@@ -355,7 +353,7 @@ static int deconvolve(const void *args)
   BATCH b = {0};
   STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
                   &o->resume, false));
-  STEP(session_device(&o->device, NULL));
+  STEP(session_device(&o->device, strcmp(o->device.s, "cpu") ? &o->mem : NULL));
   if (o->plan.n && (o->mem.given || strcmp(o->device.s, "cpu") != 0))
     return fail_usage("--plan halo with %s: it takes the whole image, on CPUs",
                       o->mem.given ? "--mem" : "--device");
