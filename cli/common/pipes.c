@@ -2,6 +2,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,27 +105,60 @@ static int make_folder_once(void)
               strerror(errno));
 }
 
-/* Copies all that is left of `from`. 0, or an errno; *writing: it came from `to`. */
-static int copy(int from, int to, int64_t *bytes, bool *writing)
+/* Waits till `fd` can be read or written without waiting; 0, or an errno. The signals that end a command are held back
+ * outside the wait: one that came between the question and the wait would be noticed only when the wait ends, which a pipe
+ * may never do. */
+static int wait_for(int fd, short events, const sigset_t *outside)
+{
+  struct pollfd one = {.fd = fd, .events = events};
+  for (;;) {
+    if (interrupted())
+      return EINTR;
+    if (ppoll(&one, 1, NULL, outside) > 0)
+      return 0;
+    if (errno != EINTR)
+      return errno;
+  }
+}
+
+/* copy() while the signals are held back; a pipe that can be written takes PIPE_BUF bytes without waiting. */
+static int copy_held(int from, int to, int64_t *bytes, bool *writing, const sigset_t *outside)
 {
   static char buffer[BUFFER];
-  *bytes = 0;
   for (;;) {
     *writing = false;
-    ssize_t n = read(from, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR && !interrupted())
-      continue;
-    if (n <= 0)
-      return n ? errno : 0;
+    int error = wait_for(from, POLLIN, outside);
+    ssize_t n = error ? 0 : read(from, buffer, sizeof buffer);
+    if (n < 0 && errno == EAGAIN)
+      continue; /* somebody else read it */
+    if (error || n <= 0)
+      return error ? error : n ? errno : 0;
     *writing = true;
     for (ssize_t at = 0; at < n;) {
-      ssize_t done = write(to, buffer + at, (size_t)(n - at));
-      if (done < 0 && (errno != EINTR || interrupted()))
+      if ((error = wait_for(to, POLLOUT, outside)))
+        return error;
+      ssize_t done = write(to, buffer + at, n - at < PIPE_BUF ? (size_t)(n - at) : PIPE_BUF);
+      if (done < 0 && errno != EAGAIN)
         return errno;
       at += done < 0 ? 0 : done;
     }
     *bytes += n;
   }
+}
+
+/* Copies all that is left of `from`. 0, or an errno; *writing: it came from `to`. */
+static int copy(int from, int to, int64_t *bytes, bool *writing)
+{
+  sigset_t ends, outside;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGINT);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &ends, &outside);
+  *bytes = 0;
+  int error = copy_held(from, to, bytes, writing, &outside);
+  pthread_sigmask(SIG_SETMASK, &outside, NULL);
+  return error;
 }
 
 /* The standard input as a file, called by its kind. */

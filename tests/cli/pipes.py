@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import time
 from harness import *
 import npyfile
 
@@ -138,13 +139,19 @@ def ends():
     r = subprocess.run(["bash", "-c", 'ulimit -f 8; exec "$@"', "-", BINARY, "smooth", "-", "o.fits", "--fwhm", "5deg"],
                        input=open(SKY, "rb").read(), stderr=subprocess.PIPE, env=env)
     assert r.returncode == 1 and b"cannot copy the standard input" in r.stderr and os.listdir("tmp") == [], r
-    p = subprocess.Popen([BINARY, "smooth", "-", "o.fits", "--fwhm", "5deg"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
-    p.stdin.write(open(SKY, "rb").read(4096))
-    p.stdin.flush()
-    while not os.listdir("tmp"):  # it has begun to read
-        pass
-    p.send_signal(signal.SIGTERM)
-    assert p.wait() == 143 and b"nothing written" in p.stderr.read() and os.listdir("tmp") == []
+    head = open(SKY, "rb").read(4096)
+    for delay in range(60):  # microseconds: a signal just before the command waits for input is no exception
+        p = subprocess.Popen([BINARY, "smooth", "-", "o.fits", "--fwhm", "5deg"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        p.stdin.write(head)
+        p.stdin.flush()
+        while not os.listdir("tmp"):  # it has begun to read
+            assert p.poll() is None, p.stderr.read()
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < delay * 1e-6:
+            pass
+        p.send_signal(signal.SIGTERM)
+        assert p.wait(timeout=60) == 143 and b"nothing written" in p.stderr.read() and os.listdir("tmp") == []
+        p.stdin.close()
 
 
 if __name__ == "__main__":
