@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA: once */
+/* ISA: once. LABEL: alone. */
 /* Work in parts: every item exactly once, by either rule, with any number of slots, staged or not; cancelling;
  * a failure in one lane; every allocation and every driver call fails once. */
 #include <time.h>
