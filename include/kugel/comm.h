@@ -158,7 +158,7 @@ KUGEL_API int kugel_comm_launched(int *rank);
 /// @param[in] comm    a communicator
 /// @param[in] status  how this rank fared; a failure's sentence is this thread's kugel_last_error()
 /// @errors the failure agreed on; KUGEL_EIO
-/// @cost   one reduction of 200 bytes; on failure also a broadcast
+/// @cost   one reduction of 232 bytes; on failure also a broadcast
 KUGEL_API kugel_status kugel_comm_agree(kugel_comm *comm, kugel_status status);
 
 /// Copies bytes of one rank to all.

@@ -112,6 +112,8 @@ typedef struct kugel_fft_opts {
    * the rank's parts, see kugel_fft_layout. The plan must be destroyed before the communicator. */
   kugel_comm *comm;
   int pieces; /* with comm: in how many pieces, 1 to 64, numbers go between ranks, so that they fly during work; 0: chosen */
+  int grid[2]; /* with comm: ranks along axes 0 and 1 of the data, which multiply to all; {ranks, 1}: slabs. One or both 0:
+                * chosen, as kugel_fft_grid does. The bits of results do not depend on it */
 } kugel_fft_opts;
 
 /// Makes a plan for transforms of one shape. Immutable: any number of threads may execute it.
@@ -149,7 +151,7 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 /// @param[out] out   the same; for forward R2C n / 2 + 1 along the last transformed axis; forward with opts.modulus:
 ///                   reals of that shape that do not overlap in. Elements must not overlap each other: each stride is
 ///                   larger than the span of the axes with smaller strides
-///                   With opts.comm: the rank's parts in C order, apart from each other, [..., parts as kugel_fft_layout has
+///                   With opts.comm: the rank's parts in C order, apart from each other, [..., parts as kugel_fft_info has
 ///                   them], with the same batch on all ranks
 /// @param[in]  queue of the plan's device; with device arrays the call returns before the work is done. NULL: it
 ///                   returns when the work is done. On the CPU: NULL. A plan on a device takes both arrays in its
@@ -161,16 +163,21 @@ KUGEL_API void kugel_fft_destroy(kugel_fft *plan);
 ///         eps sqrt(log2 n), with eps = 2^-52; float on the CPU within 0.6 2^-23, because floats are summed in
 ///         double, on devices as double with eps = 2^-23;
 ///         double-double rms below 1e-30 sqrt(log2 n) / 2; half 3e-4, by the rounding of results
-/// @cost   O(n log n) for every n. With opts.comm each rank sends its part but for 1 / ranks once, as numbers of the plan's
-///         precision; memory: a part of the spectrum and four pieces of it (inverse C2C: the pieces)
+/// @cost   O(n log n) for every n. With opts.comm each rank sends its part of the spectrum but for 1 / grid[0], and with grid[1] above 1
+///         before it but for 1 / grid[1], as numbers of the plan's precision; memory: a part of the spectrum and four pieces of
+///         it, by pencils five (slabs, inverse C2C: the pieces)
 /// @cite   Frigo & Johnson 2005, doi:10.1109/JPROC.2004.840301; Makhoul 1980, doi:10.1109/TASSP.1980.1163351
 KUGEL_API kugel_status kugel_fft_execute(const kugel_fft *plan, int sign, const kugel_array *in,
                                          const kugel_array *out, kugel_queue *queue);
 
-/* With opts.comm, transforms are collective. Of the data that forward reads and inverse writes, each rank has planes along axis
+/* With opts.comm, transforms are collective. The order of the axes is the same on both sides; arrays are shared out evenly, to one.
+ * By slabs, grid[1] = 1: of the data that forward reads and inverse writes, each rank has planes along axis
  * 0, [data_count, n[1], ...]; of the spectrum, which stays as the one exchange leaves it, rows along axis 1,
- * [n[0], spectrum_count, ...] (R2C in two dimensions: of the n[1] / 2 + 1 of that axis). The order of the axes is the same on both
- * sides. Both are shared out evenly, to one; with more ranks than planes or rows some have none, and pass arrays of extent 0. */
+ * [n[0], spectrum_count, ...] (R2C in two dimensions: of the n[1] / 2 + 1 of that axis).
+ * By pencils, where there are more ranks than planes or rows: rank p grid[1] + q has of the data planes p and rows q,
+ * [data_count, data_row_count, n[2], ...]; of the spectrum rows p and columns q, [n[0], spectrum_count,
+ * spectrum_column_count, ...], after two exchanges. Where even these do not suffice (two axes, few lines), some ranks have nothing, and
+ * pass arrays of extent 0. */
 typedef enum kugel_fft_side { KUGEL_FFT_DATA = 0, KUGEL_FFT_SPECTRUM = 1 } kugel_fft_side;
 
 /// The layout of a plan's arrays over ranks, for kugel_layout_move and its companions.
@@ -178,8 +185,19 @@ typedef enum kugel_fft_side { KUGEL_FFT_DATA = 0, KUGEL_FFT_SPECTRUM = 1 } kugel
 /// @param[in]  side  KUGEL_FFT_DATA or KUGEL_FFT_SPECTRUM
 /// @param[out] out   a layout of its own, to be destroyed before the communicator
 /// @errors KUGEL_EINVAL without opts.comm; KUGEL_ENOMEM
-/// @cost   24 bytes per rank; of the spectrum, per rank and n[0]
+/// @cost   24 bytes per rank; of the spectrum, per rank and n[0]. Of pencils 24 grid[1] n[0] bytes, of their spectrum as many for each
+///         of its rows along axis 1
 KUGEL_API kugel_status kugel_fft_layout(const kugel_fft *plan, kugel_fft_side side, kugel_layout **out);
+
+/// The grid of ranks that plans with opts.comm choose: slabs, {ranks, 1}, where each rank gets a plane and a row, and in two
+/// dimensions; else the grid whose largest parts of data, spectrum and what lies between are the smallest in sum.
+/// @param[in]  ndim   2 to 8
+/// @param[in]  n      [ndim] lengths, as of kugel_fft_create
+/// @param[in]  kind   KUGEL_FFT_C2C or KUGEL_FFT_R2C
+/// @param[in]  ranks  at least 1
+/// @param[out] grid   [2] ranks along axes 0 and 1 of the data
+/// @errors KUGEL_EINVAL
+KUGEL_API kugel_status kugel_fft_grid(int ndim, const int64_t *n, kugel_fft_kind kind, int ranks, int *grid);
 
 /// The factor by which forward followed by inverse multiplies the data, without the scales of the options.
 /// @param[in] plan  from kugel_fft_create
@@ -215,6 +233,9 @@ typedef struct kugel_fft_info {
   double forward_scale, inverse_scale;
   int64_t data_first, data_count;         /* with opts.comm: what this rank has of the data along axis 0, */
   int64_t spectrum_first, spectrum_count; /* and of the spectrum along axis 1; without: 0 and all of it */
+  int64_t data_row_first, data_row_count; /* the same of the data along axis 1, */
+  int64_t spectrum_column_first, spectrum_column_count; /* and of the spectrum along axis 2, of plans with as many axes */
+  int grid[2];                                          /* ranks along axes 0 and 1 of the data */
 } kugel_fft_info;
 
 /// Reports what a plan transforms.

@@ -445,6 +445,7 @@ STRUCTS = {
         ("extent", "c_void_p"),
         ("comm", "c_void_p"),
         ("pieces", "c_int"),
+        ("grid", "(c_int * 2)"),
     ),
     "kugel_fft_info": (
         ("size", "c_size_t"),
@@ -462,6 +463,11 @@ STRUCTS = {
         ("data_count", "c_int64"),
         ("spectrum_first", "c_int64"),
         ("spectrum_count", "c_int64"),
+        ("data_row_first", "c_int64"),
+        ("data_row_count", "c_int64"),
+        ("spectrum_column_first", "c_int64"),
+        ("spectrum_column_count", "c_int64"),
+        ("grid", "(c_int * 2)"),
     ),
     "kugel_rings_opts": (
         ("size", "c_size_t"),
@@ -1501,6 +1507,9 @@ FUNCTIONS = {
     "kugel_fft_layout": (  # plan, side, out
         "STATUS", ("c_void_p", "c_int", "c_void_p",),
         "The layout of a plan's arrays over ranks, for kugel_layout_move and its companions."),
+    "kugel_fft_grid": (  # ndim, n, kind, ranks, grid
+        "STATUS", ("c_int", "c_void_p", "c_int", "c_int", "c_void_p",),
+        'The grid of ranks that plans with opts.comm choose: slabs, {ranks, 1}, where each rank gets a plane and a row, and in two dimensions; else the grid whose largest parts of data, spectrum and what lies between are the smallest in sum.'),
     "kugel_fft_gain": (  # plan
         "c_double", ("c_void_p",),
         'The factor by which forward followed by inverse multiplies the data, without the scales of the options.'),

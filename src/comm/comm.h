@@ -57,7 +57,7 @@ typedef struct kugel__same {
   const char *name;
   int64_t value;
 } kugel__same;
-enum { KUGEL__MAX_SAME = 12 };
+enum { KUGEL__MAX_SAME = 14 };
 /* Agrees, and fails on all ranks if they pass different values. */
 kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel__same *values);
 

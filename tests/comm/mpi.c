@@ -77,7 +77,7 @@ static int transforms(kugel_comm *comm)
 }
 
 // A spectrum over ranks, and back; gathered everywhere, with the bits of a communicator of one.
-static int fourier(kugel_comm *comm)
+static int fourier(kugel_comm *comm, int along)
 {
   enum { NZ = 7, NY = 10, NX = 12, HALF = NX / 2 + 1 };
   static const int64_t n[3] = {NZ, NY, NX};
@@ -97,6 +97,7 @@ static int fourier(kugel_comm *comm)
   o.comm = alone;
   bad += kugel_fft_create(NULL, 3, n, &o, &one) != KUGEL_OK;
   o.comm = comm;
+  o.grid[0] = along; // 1: pencils
   bad += kugel_fft_create(NULL, 3, n, &o, &many) != KUGEL_OK;
   bad += kugel_fft_get_info(many, &info) != KUGEL_OK;
   bad += !!kugel_fft_layout(many, KUGEL_FFT_DATA, &planes) +
@@ -104,12 +105,13 @@ static int fourier(kugel_comm *comm)
          !!kugel_layout_whole(comm, NZ * NY * NX, 1, &root) +
          !!kugel_layout_whole(comm, NZ * NY * NX, KUGEL_EVERY_RANK, &every_data) +
          !!kugel_layout_whole(comm, NZ * NY * HALF, KUGEL_EVERY_RANK, &every);
-  int64_t n_data = info.data_count * NY * NX, n_rows = NZ * info.spectrum_count * HALF;
+  int64_t n_data = info.data_count * info.data_row_count * NX,
+          n_rows = NZ * info.spectrum_count * info.spectrum_column_count;
   bad += !!kugel_layout_move(root, rank_of(comm) == 1 ? KUGEL_ARRAY(data, KUGEL_F64, NZ * NY * NX) : NULL,
                              planes, KUGEL_ARRAY(part, KUGEL_F64, n_data));
-  kugel_array *x = KUGEL_ARRAY(part, KUGEL_F64, info.data_count, NY, NX),
-              *y = KUGEL_ARRAY(rows, KUGEL_C128, NZ, info.spectrum_count, HALF),
-              *z = KUGEL_ARRAY(again, KUGEL_F64, info.data_count, NY, NX);
+  kugel_array *x = KUGEL_ARRAY(part, KUGEL_F64, info.data_count, info.data_row_count, NX),
+              *y = KUGEL_ARRAY(rows, KUGEL_C128, NZ, info.spectrum_count, info.spectrum_column_count),
+              *z = KUGEL_ARRAY(again, KUGEL_F64, info.data_count, info.data_row_count, NX);
   bad += kugel_fft_execute(many, KUGEL_FORWARD, x, y, NULL) != KUGEL_OK;
   bad += kugel_fft_execute(many, KUGEL_INVERSE, y, z, NULL) != KUGEL_OK;
   bad += !!kugel_layout_move(spectrum, KUGEL_ARRAY(rows, KUGEL_C128, n_rows), every,
@@ -232,8 +234,8 @@ static int work(const char *what)
     raise(SIGKILL);
   if (!strcmp(what, "die"))
     return kugel_comm_barrier(comm) ? 4 : 5; // never comes
-  int bad = collectives(comm) + transforms(comm) + fourier(comm) + convolution(comm) + sharpening(comm) +
-            points(comm) + faults(rank_of(comm));
+  int bad = collectives(comm) + transforms(comm) + fourier(comm, 0) + fourier(comm, 1) + convolution(comm) +
+            sharpening(comm) + points(comm) + faults(rank_of(comm));
   kugel_comm_destroy(comm);
   return bad ? 1 : 0;
 }

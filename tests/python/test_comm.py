@@ -82,6 +82,15 @@ def test_fourier_transforms_over_ranks(n, kind):
     one = on_ranks(1, work)[0]
     assert all(np.array_equal(r, one) for r in results)
 
+    def pencils(comm):
+        plan = kugel.fft.Plan(shape, kind, comm=comm, grid=(1, comm.size))
+        assert plan.grid == (1, comm.size)
+        part = x[(...,) + plan.data_slices]
+        y = plan.forward(part)
+        assert y.shape == want[(...,) + plan.spectrum_slices].shape and np.allclose(plan.inverse(y), part, rtol=0, atol=1e-14)
+        return plan.spectrum_layout.gather(y.reshape(2, -1), root=None)
+    assert all(np.array_equal(r, one) for r in on_ranks(n, pencils))
+
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 @pytest.mark.parametrize("shape, real", [((40, 6, 7), False), ((300, 9), True)])

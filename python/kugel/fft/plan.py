@@ -84,10 +84,13 @@ class Plan:
                 in; what is beyond counts as zeros and is neither stored nor, on devices, read or transformed
     modulus:    what forward transforms write of each complex number: "magnitude", "power" or "log" of the magnitude, as reals
     comm:       a Comm, whose ranks share every transform of "c2c" and "r2c" over all of 2 to 8 axes: each makes the plan, and passes and
-                gets its parts: of the data planes along axis 0 (data_slice), of the spectrum rows along axis 1
-                (spectrum_slice), with the axes in the same order; data_layout and spectrum_layout gather and scatter whole
-                arrays, [..., total]
+                gets its parts, x[..., *plan.data_slices] of the data and y[..., *plan.spectrum_slices] of the spectrum, with the axes in
+                the same order: by slabs, planes along axis 0 (data_slice) and rows along axis 1 (spectrum_slice); by pencils, where
+                there are more ranks than planes or rows, these cut along axes 1 and 2 as well. data_layout and spectrum_layout
+                gather and scatter whole arrays, [..., total]
     pieces:     with comm, in how many pieces numbers go between ranks; 0: chosen
+    grid:       with comm, how many ranks along axes 0 and 1 of the data, which multiply to all; 0: chosen. The bits of results do
+                not depend on it
     hooks:      factors along an axis that are multiplied by on the way, without a pass over memory on devices: tuples
                 ("forward" or "inverse", "read" or "write", axis, factor): of what is read or of what is written, with one
                 real or complex number for each element that this side has along the axis (docs/kernels-with-hooks.md)
@@ -95,7 +98,7 @@ class Plan:
 
     def __init__(self, lengths: Any, kind: str = "c2c", precision: str = "f64", *, norm: str | None = None, device: str | None = None,
                  effort: str = "estimate", axes: Any = None, extent: Any = None, modulus: Any = None, hooks: Any = (),
-                 comm: Any = None, pieces: int = 0) -> None:
+                 comm: Any = None, pieces: int = 0, grid: Any = (0, 0)) -> None:
         lengths = tuple(map(int, lengths)) if hasattr(lengths, "__len__") else (int(lengths),)
         axes = tuple(range(len(lengths))) if axes is None else tuple(map(index, axes if hasattr(axes, "__len__") else (axes,)))
         axes = tuple(a + len(lengths) if a < 0 else a for a in axes)
@@ -108,6 +111,7 @@ class Plan:
         (forward, f_low), (inverse, i_low) = (f if isinstance(f, tuple) else (f, 0.0) for f in factors)
         opts = options(_ffi.kugel_fft_opts, forward_scale=forward, inverse_scale=inverse, forward_scale_low=f_low,
                        inverse_scale_low=i_low, modulus=_word(MODULI, "modulus", modulus), comm=comm and comm._handle.address, pieces=int(pieces), **words)
+        opts.grid = (ctypes.c_int * 2)(*map(index, grid))
         opts.naxes, given = len(axes), (ctypes.c_int * len(axes))(*axes)
         opts.axes = ctypes.addressof(given)
         extents = None if extent is None else tuple(map(index, extent if hasattr(extent, "__len__") else (extent,)))
@@ -142,11 +146,32 @@ class Plan:
         self.axes, self.extent = tuple(info.axes[:info.naxes]), tuple(info.extent[:info.ndim])
         self.data_slice = slice(info.data_first, info.data_first + info.data_count)
         self.spectrum_slice = slice(info.spectrum_first, info.spectrum_first + info.spectrum_count)
+        self.grid = tuple(info.grid)
+        self._cuts = ((0, self.data_slice), (1, slice(info.data_row_first, info.data_row_first + info.data_row_count))), \
+            ((1, self.spectrum_slice), (2, slice(info.spectrum_column_first, info.spectrum_column_first + info.spectrum_column_count)))
         self.modulus = next(k for k, v in MODULI.items() if v == info.modulus)
         self.kind = next(k for k, v in KINDS.items() if v == info.kind)
         self.precision = next(k for k, v in PRECISIONS.items() if v == info.precision)
 
     comm: Any = None
+
+    def _slices(self, spectrum):
+        whole = list(self._lengths_of(spectrum))
+        out = [slice(0, n) for n in whole]
+        for axis, part in self._cuts[spectrum] if self.comm else ():
+            if axis < len(out):
+                out[axis] = part
+        return tuple(out)
+
+    @property
+    def data_slices(self) -> tuple[slice, ...]:
+        """What this rank has of the data, a slice per axis; without comm all of it."""
+        return self._slices(False)
+
+    @property
+    def spectrum_slices(self) -> tuple[slice, ...]:
+        """What this rank has of the spectrum, a slice per axis; without comm all of it."""
+        return self._slices(True)
 
     def _layout(self, side):
         out = ctypes.c_void_p()
@@ -181,13 +206,14 @@ class Plan:
         """dtype, and extents of the last axes, of an array on one side of the transform."""
         reals = spectrum and self.modulus is not None
         dtype, pair = _ELEMENTS[self.precision][not reals and (self.kind == "c2c" or (self.kind == "r2c" and spectrum))]
-        shape = list(self.lengths if spectrum else self.extent)
+        shape = tuple(s.stop - s.start for s in self._slices(spectrum))
+        return np.dtype(dtype), shape + ((2,) if pair else ())
+
+    def _lengths_of(self, spectrum):
+        out = list(self.lengths if spectrum else self.extent)
         if self.kind == "r2c" and spectrum:
-            shape[self.axes[-1]] = self.lengths[self.axes[-1]] // 2 + 1
-        if self.comm:
-            part = self.spectrum_slice if spectrum else self.data_slice
-            shape[int(spectrum)] = part.stop - part.start
-        return np.dtype(dtype), tuple(shape) + ((2,) if pair else ())
+            out[self.axes[-1]] = self.lengths[self.axes[-1]] // 2 + 1
+        return out
 
     def _execute(self, sign, x, out):
         if sign == _ffi.KUGEL_INVERSE and self.modulus is not None:

@@ -210,14 +210,13 @@ kugel_status kugel_fft_get_info(const kugel_fft *p, kugel_fft_info *info)
     whole.axes[i] = i < p->naxes ? p->axes[i] : 0;
   }
   const kugel__slabs *d = p->slabs;
-  bool halved = p->opts.kind == KUGEL_FFT_R2C && p->ndim == 2 && p->axes[p->naxes - 1] == 1;
+  const int halved = p->opts.kind == KUGEL_FFT_R2C ? p->axes[p->naxes - 1] : -1;
   whole.data_count = p->extent.count[0];
-  whole.spectrum_count = p->ndim < 2 ? 0 : halved ? p->n[1] / 2 + 1 : p->n[1];
-  if (d) {
-    whole.data_first = d->plane[d->rank];
-    whole.data_count = d->plane[d->rank + 1] - whole.data_first;
-    whole.spectrum_first = d->row[d->rank];
-    whole.spectrum_count = d->row[d->rank + 1] - whole.spectrum_first;
-  }
+  whole.data_row_count = p->ndim < 2 ? 0 : p->extent.count[1];
+  whole.spectrum_count = p->ndim < 2 ? 0 : halved == 1 ? p->n[1] / 2 + 1 : p->n[1];
+  whole.spectrum_column_count = p->ndim < 3 ? 0 : halved == 2 ? p->n[2] / 2 + 1 : p->n[2];
+  whole.grid[0] = whole.grid[1] = 1;
+  if (d)
+    kugel__slabs_info(d, &whole);
   return kugel__give_info(info, &whole, sizeof whole, "kugel_fft_info");
 }

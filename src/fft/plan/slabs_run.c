@@ -1,216 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms over ranks: axes where the data are, the exchange in pieces, axis 0 where the spectrum is. */
-#include <string.h>
+/* Transforms over ranks: the exchanges in pieces, and the call. */
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "fft/plan/plan.h"
 
-typedef struct job {
-  const kugel_fft *plan;
-  const kugel__slabs *d;
-  bool back;
-  int64_t number;           // bytes of a complex number
-  int64_t planes, rows;     // of this rank
-  char *in, *out;           // of this item of the batch
-  char *work;               // [planes][s[1]][columns] beside the data: `in` or `out` themselves, or scratch
-  char *send, *recv;        // messages of two pieces each
-  size_t most_out, most_in; // bytes of a piece
-  int piece;
-} job;
+typedef kugel__slabs_job job;
 
-/* ---- lines ---- */
-
-static const kugel__step *step_of(const job *t, int axis)
-{
-  const kugel_fft *p = t->plan;
-  bool real = p->opts.kind == KUGEL_FFT_R2C && axis == p->ndim - 1;
-  return t->back && real ? &p->inverse[axis] : &p->forward[axis]; // C2C steps go both ways
-}
-
-static kugel_status transform(const job *t, int axis, const kugel__view *in, const kugel__view *out, int at,
-                              kugel__alike alike, double scale)
-{
-  kugel__pass pass = {.step = step_of(t, axis),
-                      .in = in,
-                      .out = out,
-                      .at = at,
-                      .inverse = t->back,
-                      .f32 = kugel__is_single(t->plan),
-                      .alike = alike,
-                      .scale = scale};
-  return kugel__pass_run(t->plan->ctx, &pass);
-}
-
-static kugel__view view3(char *data, int64_t a, int64_t b, int64_t c, int64_t step_a, int64_t step_b)
-{
-  return (kugel__view){.data = data, .ndim = 3, .shape = {a, b, c}, .stride = {step_a, step_b, 1}};
-}
-
-// Own planes in C order; real: as reals.
-static kugel__view slab(const job *t, char *data, bool real)
-{
-  const kugel_fft *p = t->plan;
-  kugel__view v = {.data = data, .ndim = p->ndim};
-  int64_t count = 1;
-  for (int d = p->ndim - 1; d >= 0; d--) {
-    bool half = p->opts.kind == KUGEL_FFT_R2C && d == p->ndim - 1 && !real;
-    v.shape[d] = d == 0 ? t->planes : half ? p->n[d] / 2 + 1 : p->n[d];
-    v.stride[d] = count;
-    count *= v.shape[d];
-  }
-  return v;
-}
-
-// Axes 2 and more, before the exchange.
-static kugel_status inner_forward(const job *t)
-{
-  const kugel_fft *p = t->plan;
-  kugel__view in = slab(t, t->in, p->opts.kind == KUGEL_FFT_R2C), work = slab(t, t->work, false);
-  for (int axis = p->ndim - 1; axis >= 2; axis--) { // the last first: it makes reals complex
-    bool last = axis == p->ndim - 1;
-    kugel__progress_stage(0, 0.4, "transform");
-    KUGEL_TRY(transform(t, axis, last ? &in : &work, &work, axis,
-                        last ? KUGEL__LINES_ALIKE : KUGEL__LINES_APART, 1));
-  }
-  return KUGEL_OK;
-}
-
-// The same after it, with axis 1 in two dimensions.
-static kugel_status inner_inverse(const job *t)
-{
-  const kugel_fft *p = t->plan;
-  bool real = p->opts.kind == KUGEL_FFT_R2C;
-  kugel__view work = slab(t, t->work, false), out = slab(t, t->out, real);
-  for (int axis = p->ndim > 2 ? 2 : 1; axis < p->ndim; axis++) {
-    bool last = axis == p->ndim - 1;
-    kugel__progress_stage(0.6, 1, "transform");
-    KUGEL_TRY(transform(t, axis, &work, last ? &out : &work, axis,
-                        last ? KUGEL__LINES_ALIKE : KUGEL__LINES_APART, last ? p->opts.inverse_scale : 1));
-  }
-  return KUGEL_OK;
-}
-
-/* ---- a piece ---- */
-
-static int64_t first_column(const job *t, int k)
-{
-  return t->d->columns * k / t->d->pieces;
-}
-
-static int64_t columns_of(const job *t, int k)
-{
-  return first_column(t, k + 1) - first_column(t, k);
-}
-
-// [planes][s[1]][columns of a piece] within own planes, [s[0]][rows][columns of a piece] within own rows.
-static kugel__view piece_of_planes(const job *t, char *data, int k)
-{
-  const kugel__slabs *d = t->d;
-  return view3(data + first_column(t, k) * t->number, t->planes, d->rows, columns_of(t, k),
-               d->rows * d->columns, d->columns);
-}
-
-static kugel__view piece_of_rows(const job *t, char *data, int k)
-{
-  const kugel__slabs *d = t->d;
-  return view3(data + first_column(t, k) * t->number, d->planes, t->rows, columns_of(t, k),
-               t->rows * d->columns, d->columns);
-}
-
-// Into messages: lines along axis 1, or 0.
-static kugel_status fill(const job *t, int k)
-{
-  const kugel__slabs *d = t->d;
-  int64_t n = columns_of(t, k);
-  char *message =
-      (t->back ? t->recv + (size_t)(k & 1) * t->most_in : t->send + (size_t)(k & 1) * t->most_out);
-  kugel__progress_stage(t->back ? 0.6 * k / d->pieces : 0.4 + 0.6 * k / d->pieces,
-                        t->back ? 0.6 * (k + 1) / d->pieces : 0.4 + 0.6 * (k + 1) / d->pieces, "transform");
-  KUGEL_TRY(kugel__progress_step(0)); // asks, however small the loops
-  if (t->back) {
-    kugel__view in = piece_of_rows(t, t->in, k), out = view3(message, d->planes, t->rows, n, t->rows * n, n);
-    return transform(t, 0, &in, &out, 0, KUGEL__LINES_APART, 1);
-  }
-  kugel__view out = view3(message, t->planes, d->rows, n, n, t->planes * n);
-  kugel__view in = piece_of_planes(t, t->work, k);
-  if (t->plan->ndim == 2) // nothing came before
-    in = view3(t->in, t->planes, t->plan->n[1], 1, t->plan->n[1], 1);
-  return transform(t, 1, &in, &out, 1, KUGEL__LINES_APART, 1);
-}
-
-// Numbers [a][b][n] of a message of rank `from` to their places.
-typedef struct copy {
-  const job *t;
-  const char *message;
-  char *to;
-  int64_t a, b, n, step_a, step_b; // in numbers
-} copy;
-
-static kugel_status copy_rows(void *arg, int64_t i)
-{
-  const copy *c = arg;
-  size_t bytes = (size_t)(c->n * c->t->number);
-  for (int64_t j = 0; j < c->b; j++)
-    memcpy(c->to + (i * c->step_a + j * c->step_b) * c->t->number,
-           c->message + (size_t)(i * c->b + j) * bytes, bytes);
-  return KUGEL_OK;
-}
-
-static kugel_status unpack(const job *t, int k)
-{
-  const kugel__slabs *d = t->d;
-  const size_t *from = d->messages + (t->back ? 1 : 3) * (size_t)d->size;
-  int64_t n = columns_of(t, k), first = first_column(t, k) * t->number;
-  const char *buffer =
-      t->back ? t->send + (size_t)(k & 1) * t->most_out : t->recv + (size_t)(k & 1) * t->most_in;
-  for (int r = 0; r < d->size; r++) {
-    copy c = {.t = t, .message = buffer + from[r] * (size_t)n, .n = n};
-    if (t->back) {
-      c.to = t->work + first + d->row[r] * d->columns * t->number;
-      c.a = t->planes;
-      c.b = d->row[r + 1] - d->row[r];
-      c.step_a = d->rows * d->columns;
-      c.step_b = d->columns;
-    } else {
-      c.to = t->out + first + d->plane[r] * t->rows * d->columns * t->number;
-      c.a = t->rows;
-      c.b = d->plane[r + 1] - d->plane[r];
-      c.step_a = d->columns;
-      c.step_b = t->rows * d->columns;
-    }
-    KUGEL_TRY(kugel__parallel(t->plan->ctx, c.b ? c.a : 0, copy_rows, &c));
-  }
-  return KUGEL_OK;
-}
-
-static kugel_status use(const job *t, int k)
-{
-  KUGEL_TRY(unpack(t, k));
-  kugel__view v = t->back ? piece_of_planes(t, t->work, k) : piece_of_rows(t, t->out, k);
-  if (!t->back)
-    return transform(t, 0, &v, &v, 0, KUGEL__LINES_APART, t->plan->opts.forward_scale);
-  return t->plan->ndim > 2 ? transform(t, 1, &v, &v, 1, KUGEL__LINES_APART, 1) : KUGEL_OK;
-}
-
-/* ---- the exchange ---- */
+/* ---- a trade ---- */
 
 // table: [4][size] of a piece, which stays until the exchange has ended.
-static kugel_status launch(const job *t, int k, size_t *table, void **ticket)
+static kugel_status launch(const job *t, int trade, int piece, size_t *table, void **ticket)
 {
   const kugel__slabs *d = t->d;
-  size_t n = (size_t)d->size, columns = (size_t)columns_of(t, k);
+  const size_t n = (size_t)d->size, *messages = d->messages + (size_t)trade * 4 * n;
+  size_t units = (size_t)(kugel__slabs_before(t, trade, piece + 1) - kugel__slabs_before(t, trade, piece));
   for (size_t i = 0; i < 4 * n; i++)
-    table[i] = d->messages[i] * columns;
-  char *out = t->send + (size_t)(k & 1) * t->most_out, *in = t->recv + (size_t)(k & 1) * t->most_in;
+    table[i] = messages[i] * units;
+  char *out = t->send + (size_t)(piece & 1) * t->most_out, *in = t->recv + (size_t)(piece & 1) * t->most_in;
   kugel_exchange x = {t->back ? in : out, table + (t->back ? 2 : 0) * n, table + (t->back ? 3 : 1) * n,
                       t->back ? out : in, table + (t->back ? 0 : 2) * n, table + (t->back ? 1 : 3) * n};
   return kugel__comm_begin(d->comm, &x, ticket);
 }
 
+// Stages of the part [lo, hi] of the work.
+static kugel_status fill(const job *t, int trade, int piece, double lo, double hi)
+{
+  const double step = (hi - lo) / t->d->pieces;
+  kugel__progress_stage(lo + piece * step, lo + (piece + 1) * step, "transform");
+  KUGEL_TRY(kugel__progress_step(0)); // asks, however small the loops
+  return kugel__slabs_fill(t, trade, piece);
+}
+
 // While piece k flies, k - 1 is used and k + 1 filled.
-static kugel_status fly(const job *t, size_t *tables)
+static kugel_status fly(const job *t, int trade, size_t *tables, double lo, double hi)
 {
   const kugel__slabs *d = t->d;
   void *tickets[2] = {NULL, NULL};
@@ -218,18 +42,18 @@ static kugel_status fly(const job *t, size_t *tables)
   kugel_status s = KUGEL_OK;
   for (int k = 0; k <= d->pieces; k++) {
     if (k < d->pieces) {
-      s = s ? s : fill(t, k);
+      s = s ? s : fill(t, trade, k, lo, hi);
       s = s && d->comm->settled ? s : kugel__comm_agree(d->comm, s);
       if (s)
         break;
-      s = launch(t, k, tables + (size_t)(k & 1) * 4 * (size_t)d->size, &tickets[k & 1]);
+      s = launch(t, trade, k, tables + (size_t)(k & 1) * 4 * (size_t)d->size, &tickets[k & 1]);
       flying[k & 1] = true;
     }
     if (k > 0) {
       kugel_status landed = kugel__comm_end(d->comm, tickets[(k - 1) & 1]);
       flying[(k - 1) & 1] = false;
       s = s ? s : landed;
-      s = s ? s : use(t, k - 1);
+      s = s ? s : kugel__slabs_use(t, trade, k - 1);
     }
   }
   for (int i = 0; i < 2; i++)
@@ -238,6 +62,36 @@ static kugel_status fly(const job *t, size_t *tables)
       s = s ? s : landed;
     }
   return s;
+}
+
+/* ---- one transform ---- */
+
+static kugel_status inner(const job *t, double lo, double hi)
+{
+  kugel__progress_stage(lo, hi, "transform");
+  return kugel__slabs_inner(t);
+}
+
+// s: how this rank has fared so far. A failure of its own is agreed on where the others agree next.
+static kugel_status forward(const job *t, size_t *tables)
+{
+  if (t->d->grid[1] > 1) {
+    kugel_status s = fly(t, 0, tables, 0, 0.55);
+    return s ? s : fly(t, 1, tables, 0.55, 1);
+  }
+  kugel_status s = kugel__comm_agree(t->d->comm, inner(t, 0, 0.4));
+  return s ? s : fly(t, 1, tables, 0.4, 1);
+}
+
+static kugel_status inverse(const job *t, size_t *tables)
+{
+  const bool pencils = t->d->grid[1] > 1;
+  kugel_status s = fly(t, 1, tables, 0, pencils ? 0.45 : 0.6);
+  if (pencils)
+    s = s ? s : fly(t, 0, tables, 0.45, 1);
+  else
+    s = s ? s : inner(t, 0.6, 1);
+  return s && t->d->comm->settled ? s : kugel__comm_agree(t->d->comm, s);
 }
 
 /* ---- the call ---- */
@@ -250,8 +104,15 @@ static kugel_status take(const kugel_fft *p, const kugel_array *a, const char *n
   int64_t shape[KUGEL__FFT_DIMS];
   for (int i = 0; i < p->ndim; i++)
     shape[i] = spectrum && real && i == p->ndim - 1 ? p->n[i] / 2 + 1 : p->n[i];
-  const int64_t *first = spectrum ? d->row : d->plane;
-  shape[spectrum ? 1 : 0] = first[d->rank + 1] - first[d->rank];
+  const int *at = d->at;
+  if (spectrum) {
+    shape[1] = d->row[at[0] + 1] - d->row[at[0]];
+    if (p->ndim > 2)
+      shape[2] = (d->column[at[1] + 1] - d->column[at[1]]) / d->inner;
+  } else {
+    shape[0] = d->plane[at[0] + 1] - d->plane[at[0]];
+    shape[1] = d->strip[at[1] + 1] - d->strip[at[1]];
+  }
   uint8_t bits = kugel__is_single(p) ? 32 : 64;
   kugel_dtype type = spectrum || !real ? (kugel_dtype){KUGEL_COMPLEX, (uint8_t)(2 * bits), 1}
                                        : (kugel_dtype){KUGEL_FLOAT, bits, 1};
@@ -259,60 +120,83 @@ static kugel_status take(const kugel_fft *p, const kugel_array *a, const char *n
   return kugel__array_check(a, name, type, p->ndim, shape, batch);
 }
 
-static kugel_status get_room(job *t, char **work, size_t **tables)
+// Memory of an execution, in one block: two pieces of messages each way, and what lies between the trades.
+static kugel_status get_room(job *t, char **room, size_t **tables)
 {
   const kugel_fft *p = t->plan;
   const kugel__slabs *d = t->d;
-  int64_t most = (d->columns + d->pieces - 1) / d->pieces;
-  t->most_out = (size_t)kugel__round_up(t->planes * d->rows * most * t->number, 64);
-  t->most_in = (size_t)kugel__round_up(t->rows * d->planes * most * t->number, 64);
-  bool needed = t->back ? p->opts.kind == KUGEL_FFT_R2C : p->ndim > 2;
-  size_t slab = needed ? (size_t)(t->planes * d->rows * d->columns * t->number) : 0;
+  const bool real = p->opts.kind == KUGEL_FFT_R2C, pencils = d->grid[1] > 1;
+  int64_t most = (t->columns + d->pieces - 1) / d->pieces, out = t->planes * d->rows * most,
+          in = t->rows * d->planes * most, strips = 0;
+  if (pencils) {
+    most = (t->planes + d->pieces - 1) / d->pieces;
+    strips = most * t->strip * d->columns;
+    out = kugel__max(out, strips);
+    in = kugel__max(in, most * d->rows * t->columns);
+    if (t->back && !real)
+      strips = 0;
+  }
+  t->most_out = (size_t)kugel__round_up(out * t->number, 64);
+  t->most_in = (size_t)kugel__round_up(in * t->number, 64);
+  bool needed = pencils || (t->back ? real : p->ndim > 2);
+  size_t work = needed ? (size_t)kugel__round_up(t->planes * d->rows * t->columns * t->number, 64) : 0;
+  size_t all = work + (size_t)(strips * t->number) + 2 * (t->most_out + t->most_in) + 64;
   *tables = kugel__scratch_get(p->ctx, 8 * (size_t)d->size * sizeof **tables);
-  t->send = kugel__scratch_get(p->ctx, 2 * (t->most_out + t->most_in) + 64);
-  *work = kugel__scratch_get(p->ctx, slab + 64);
-  KUGEL_CHECK(*tables && t->send && *work, KUGEL_ENOMEM,
-              "no memory for %zu bytes of a transform's parts: use more ranks",
-              slab + 2 * (t->most_out + t->most_in));
+  *room = kugel__scratch_get(p->ctx, all);
+  KUGEL_CHECK(*tables && *room, KUGEL_ENOMEM,
+              "no memory for %zu bytes of a transform's parts: use more ranks", all);
+  t->send = *room;
   t->recv = t->send + 2 * t->most_out;
+  t->work = t->recv + 2 * t->most_in;
+  t->strips = t->work + work;
   return KUGEL_OK;
 }
 
 static kugel_status run(job *t, size_t bytes_in, size_t bytes_out, int64_t batch)
 {
   const kugel_fft *p = t->plan;
-  char *work = NULL;
+  char *room = NULL;
   size_t *tables = NULL;
-  kugel_status s = kugel__comm_agree(t->d->comm, get_room(t, &work, &tables));
+  kugel_status s = kugel__comm_agree(t->d->comm, get_room(t, &room, &tables));
   char *in = t->in, *out = t->out;
   for (int64_t i = 0; i < batch && !s; i++) {
     kugel__span outer = kugel__progress_enter((double)i / (double)batch, (double)(i + 1) / (double)batch);
     t->in = in + (size_t)i * bytes_in;
     t->out = out + (size_t)i * bytes_out;
-    t->work = t->back && p->opts.kind == KUGEL_FFT_C2C ? t->out : work;
-    if (!t->back)
-      s = inner_forward(t);
-    s = s && t->d->comm->settled ? s : kugel__comm_agree(t->d->comm, s); // on this rank's own transforms
-    s = s ? s : fly(t, tables);
-    if (t->back && !s)
-      s = kugel__comm_agree(t->d->comm, inner_inverse(t));
+    if (t->back && p->opts.kind == KUGEL_FFT_C2C && t->d->grid[1] == 1)
+      t->work = t->out;
+    s = t->back ? inverse(t, tables) : forward(t, tables);
     kugel__progress_leave(outer);
   }
-  kugel__scratch_put(p->ctx, work);
-  kugel__scratch_put(p->ctx, t->send);
+  kugel__scratch_put(p->ctx, room);
   kugel__scratch_put(p->ctx, tables);
   return s;
+}
+
+// Bytes of one item of the batch, of this rank.
+static size_t bytes_of(const job *t, bool spectrum)
+{
+  const kugel_fft *p = t->plan;
+  if (spectrum)
+    return (size_t)(t->d->planes * t->rows * t->columns * t->number);
+  int64_t count = t->planes * t->strip * (p->opts.kind == KUGEL_FFT_R2C ? t->number / 2 : t->number);
+  for (int i = 2; i < p->ndim; i++)
+    count *= p->n[i];
+  return (size_t)count;
 }
 
 kugel_status kugel__slabs_execute(const kugel_fft *p, int sign, const kugel_array *in, const kugel_array *out)
 {
   const kugel__slabs *d = p->slabs;
+  const int a = d->at[0], b = d->at[1];
   job t = {.plan = p,
            .d = d,
            .back = sign == KUGEL_INVERSE,
            .number = kugel__is_single(p) ? 8 : 16,
-           .planes = d->plane[d->rank + 1] - d->plane[d->rank],
-           .rows = d->row[d->rank + 1] - d->row[d->rank]};
+           .planes = d->plane[a + 1] - d->plane[a],
+           .rows = d->row[a + 1] - d->row[a],
+           .strip = d->strip[b + 1] - d->strip[b],
+           .columns = d->column[b + 1] - d->column[b]};
   int64_t batch_in = 0, batch_out = 0;
   kugel__comm_enter(d->comm);
   kugel_status s = take(p, in, "in", t.back, &batch_in);
@@ -324,17 +208,9 @@ kugel_status kugel__slabs_execute(const kugel_fft *p, int sign, const kugel_arra
   kugel__same same[] = {{"the sign", sign}, {"the batch", batch_in}};
   s = kugel__comm_same(d->comm, s, 2, same);
   if (!s) {
-    size_t plane = (size_t)(d->rows * d->columns * t.number), data = plane;
-    if (p->opts.kind == KUGEL_FFT_R2C) {
-      data = (size_t)t.number / 2;
-      for (int i = 1; i < p->ndim; i++)
-        data *= (size_t)p->n[i];
-    }
-    data *= (size_t)t.planes;
-    size_t spectrum = (size_t)(d->planes * t.rows * d->columns * t.number);
     t.in = kugel__array_data(in);
     t.out = kugel__array_data(out);
-    s = run(&t, t.back ? spectrum : data, t.back ? data : spectrum, batch_in);
+    s = run(&t, bytes_of(&t, t.back), bytes_of(&t, !t.back), batch_in);
   }
   return kugel__comm_leave(d->comm, s);
 }

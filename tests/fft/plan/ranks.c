@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms over ranks that are threads: those of one process to rounding, sums in long double, and the same bits for any
- * number of ranks, threads and pieces; failures of each rank. */
+ * number and grid of ranks, threads and pieces; failures of each rank. */
 #include <complex.h>
 #include <math.h>
 #include "sweep.h"
@@ -10,7 +10,7 @@
 enum { MOST_RANKS = 12 };
 
 typedef struct setup {
-  int ndim, batch, pieces;
+  int ndim, batch, pieces, grid[2];
   int64_t n[4];
   kugel_fft_kind kind;
   bool single;
@@ -40,14 +40,17 @@ static size_t bytes_of(const setup *s, bool spectrum)
   return (size_t)elements(s, spectrum) * dtype(s, spectrum).bits / 8;
 }
 
-/* [batch, n...], with `count` along axis 0 or 1. */
-static kugel_array view(const setup *s, void *data, bool spectrum, int64_t count, int64_t *shape)
+/* [batch, n...], whole or what a rank has. */
+static kugel_array view(const setup *s, void *data, bool spectrum, const kugel_fft_info *part, int64_t *shape)
 {
   shape[0] = s->batch;
   for (int d = 0; d < s->ndim; d++)
     shape[d + 1] = spectrum && s->kind == KUGEL_FFT_R2C && d == s->ndim - 1 ? s->n[d] / 2 + 1 : s->n[d];
-  if (count >= 0)
-    shape[spectrum ? 2 : 1] = count;
+  if (part) {
+    shape[spectrum ? 2 : 1] = spectrum ? part->spectrum_count : part->data_count;
+    if (!spectrum || s->ndim > 2)
+      shape[spectrum ? 3 : 2] = spectrum ? part->spectrum_column_count : part->data_row_count;
+  }
   return (kugel_array){data, {KUGEL_CPU, 0}, s->ndim + 1, dtype(s, spectrum), shape, NULL, 0};
 }
 
@@ -59,7 +62,8 @@ static kugel_fft_opts opts_of(const setup *s, kugel_comm *comm)
                           .forward_scale = 0.5,
                           .inverse_scale = 0.25,
                           .comm = comm,
-                          .pieces = s->pieces};
+                          .pieces = s->pieces,
+                          .grid = {s->grid[0], s->grid[1]}};
 }
 
 /* Scatters `from`, transforms, gathers to rank 0, which compares or keeps. */
@@ -84,8 +88,8 @@ static int there(setup *s, kugel_comm *comm, kugel_fft *plan, bool back, void *f
   bad += !!kugel_layout_move(whole_in, rank ? NULL : KUGEL_ARRAY(from, dtype(s, back), s->batch, total_in),
                              in, KUGEL_ARRAY(x, dtype(s, back), s->batch, n_in));
   memcpy(kept, x, (size_t)(n_in * s->batch) * size_in);
-  kugel_array vx = view(s, x, back, back ? info.spectrum_count : info.data_count, a),
-              vy = view(s, y, !back, back ? info.data_count : info.spectrum_count, b);
+  kugel_array vx = view(s, x, back, &info, a), vy = view(s, y, !back, &info, b);
+  bad += info.grid[0] * info.grid[1] != ranks_of(comm) || (s->grid[0] && info.grid[0] != s->grid[0]);
   bad += !!kugel_fft_execute(plan, back ? KUGEL_INVERSE : KUGEL_FORWARD, &vx, &vy, NULL);
   bad += memcmp(kept, x, (size_t)(n_in * s->batch) * size_in) != 0; /* the input stays */
   bad += !!kugel_layout_move(out, KUGEL_ARRAY(y, dtype(s, !back), s->batch, n_out), whole_out,
@@ -154,9 +158,19 @@ static double sum_error(const setup *s)
   return (double)(cabsl(got - 0.5L * sum) / sqrtl((long double)total));
 }
 
+static void ranks_agree(setup *s, int count)
+{
+  memset(s->wrong, 0, sizeof s->wrong);
+  run_ranks(NULL, count, over_ranks, s);
+  for (int r = 0; r < count; r++)
+    if (s->wrong[r])
+      CHECK_FAIL("rank %d of %d by %d of %d: %d results differ or failed: %s", r, s->grid[0], s->grid[1],
+                 count, s->wrong[r], kugel_last_error());
+}
+
 static void check(setup s)
 {
-  static const int counts[] = {1, 2, 3, 4, 5, 7, 12};
+  static const int counts[] = {1, 2, 3, 4, 5, 7, 12}, grids[][2] = {{1, 3}, {2, 2}, {3, 2}, {2, 3}};
   size_t data = bytes_of(&s, false), spectrum = bytes_of(&s, true), most = 2 * spectrum + data;
   double eps = s.single ? 3e-7 : 2e-15;
   uint64_t seed = 3;
@@ -168,29 +182,28 @@ static void check(setup s)
     else
       ((double *)(void *)s.x)[i] = check_random(&seed);
   for (int i = 0; i < 7; i++) {
-    memset(s.wrong, 0, sizeof s.wrong);
     s.first = i == 0;
-    run_ranks(NULL, counts[i], over_ranks, &s);
-    for (int r = 0; r < counts[i]; r++)
-      if (s.wrong[r])
-        CHECK_FAIL("rank %d of %d: %d results differ or failed: %s", r, counts[i], s.wrong[r],
-                   kugel_last_error());
+    ranks_agree(&s, counts[i]);
   }
   s.pieces = 3; /* and other threads: the same bits */
   kugel_ctx_opts co = {.size = sizeof co, .threads = 3};
   CHECK_OK(kugel_ctx_create(&co, &s.ctx));
-  run_ranks(NULL, 3, over_ranks, &s);
-  CHECK(!s.wrong[0] && !s.wrong[1] && !s.wrong[2]);
+  ranks_agree(&s, 3);
+  for (int i = 0; i < 4 && s.ndim > 2; i++) { /* pencils */
+    memcpy(s.grid, grids[i], sizeof s.grid);
+    ranks_agree(&s, s.grid[0] * s.grid[1]);
+  }
+  memset(s.grid, 0, sizeof s.grid);
   kugel_ctx_destroy(s.ctx);
   int64_t a[6], b[6];
   kugel_fft *plan = NULL;
   kugel_fft_opts o = opts_of(&s, NULL);
   o.pieces = 0;
   CHECK_OK(kugel_fft_create(NULL, s.ndim, s.n, &o, &plan));
-  kugel_array x = view(&s, s.x, false, -1, a), y = view(&s, serial, true, -1, b);
+  kugel_array x = view(&s, s.x, false, NULL, a), y = view(&s, serial, true, NULL, b);
   CHECK_OK(kugel_fft_execute(plan, KUGEL_FORWARD, &x, &y, NULL));
   CHECK_LE(difference(&s, s.y, serial, true), eps);
-  x = view(&s, s.x, true, -1, a), y = view(&s, serial, false, -1, b);
+  x = view(&s, s.x, true, NULL, a), y = view(&s, serial, false, NULL, b);
   CHECK_OK(kugel_fft_execute(plan, KUGEL_INVERSE, &x, &y, NULL));
   CHECK_LE(difference(&s, s.z, serial, false), eps);
   kugel_fft_destroy(plan);
@@ -202,9 +215,10 @@ static void check(setup s)
 
 static kugel_status both_ways(kugel_ctx *ctx, kugel_comm *comm, void *arg)
 {
-  (void)arg;
-  static const int64_t n[3] = {5, 6, 8};
-  kugel_fft_opts o = {.size = sizeof o, .kind = KUGEL_FFT_R2C, .comm = comm, .pieces = 2};
+  static const int64_t n[3] = {5, 6, 14};
+  const int *along = arg; /* ranks along axis 0 */
+  kugel_fft_opts o = {
+      .size = sizeof o, .kind = KUGEL_FFT_R2C, .comm = comm, .pieces = 2, .grid = {*along, 0}};
   kugel_fft_info info = {.size = sizeof info};
   kugel_fft *plan = NULL;
   kugel_layout *layout = NULL;
@@ -212,9 +226,9 @@ static kugel_status both_ways(kugel_ctx *ctx, kugel_comm *comm, void *arg)
   if (s)
     return s;
   CHECK_OK(kugel_fft_get_info(plan, &info));
-  double x[5 * 6 * 8] = {1, 2}, y[2 * 5 * 6 * 5];
-  kugel_array *vx = KUGEL_ARRAY(x, KUGEL_F64, info.data_count, 6, 8),
-              *vy = KUGEL_ARRAY(y, KUGEL_C128, 5, info.spectrum_count, 5);
+  double x[5 * 6 * 14] = {1, 2}, y[2 * 5 * 6 * 8];
+  kugel_array *vx = KUGEL_ARRAY(x, KUGEL_F64, info.data_count, info.data_row_count, 14),
+              *vy = KUGEL_ARRAY(y, KUGEL_C128, 5, info.spectrum_count, info.spectrum_column_count);
   s = kugel_fft_execute(plan, KUGEL_FORWARD, vx, vy, NULL);
   s = s ? s : kugel_fft_execute(plan, KUGEL_INVERSE, vy, vx, NULL);
   s = s ? s : kugel_comm_agree(comm, kugel_fft_layout(plan, KUGEL_FFT_SPECTRUM, &layout));
@@ -260,6 +274,16 @@ static void refused(kugel_comm *comm, void *arg)
   o.precision = KUGEL_PRECISION_DD;
   *bad += kugel_fft_create(NULL, 3, n, &o, &plan) != KUGEL_ENOTSUP;
   *bad += kugel_fft_create(NULL, 1, n, &good, &plan) != KUGEL_ENOTSUP;
+  o = good;
+  o.grid[1] = 3;
+  *bad += kugel_fft_create(NULL, 2, n, &o, &plan) != KUGEL_ENOTSUP ||
+          !strstr(kugel_last_error(), "rank 0: grid is 1 by 3; ranks share two axes by slabs");
+  o.grid[0] = 2;
+  *bad += kugel_fft_create(NULL, 3, n, &o, &plan) != KUGEL_EINVAL ||
+          !strstr(kugel_last_error(), "grid is 2 by 3, must multiply to the 3 ranks");
+  o.grid[0] = rank == 1;
+  *bad += kugel_fft_create(NULL, 3, n, &o, &plan) != KUGEL_EINVAL ||
+          !strstr(kugel_last_error(), "the ranks differ in grid[0]");
   o = good;
   o.modulus = KUGEL_FFT_POWER;
   *bad += kugel_fft_create(NULL, 3, n, &o, &plan) != KUGEL_ENOTSUP;
@@ -323,12 +347,35 @@ int main(void)
     check((setup){.ndim = 4, .batch = 1, .n = {3, 4, 5, 6}, .kind = KUGEL_FFT_R2C});
     check((setup){.ndim = 4, .batch = 1, .n = {6, 1, 4, 1}, .kind = KUGEL_FFT_C2C});
   }
-  CASE("one allocation, one exchange of one rank")
+  CASE("one allocation, one exchange of one rank, by slabs and by pencils")
   {
-    for (int rank = 0; rank < 3; rank++) {
-      sweep_rank(rank, 1, both_ways, NULL, 8);
-      sweep_exchanges(rank, both_ways, NULL);
+    for (int rank = 0; rank < 3; rank++)
+      for (int along = 3; along >= 1; along -= 2) {
+        sweep_rank(rank, 1, both_ways, &along, 8);
+        sweep_exchanges(rank, both_ways, &along);
+      }
+  }
+  CASE("the grid of ranks that is chosen")
+  {
+    static const struct {
+      int64_t n[3];
+      kugel_fft_kind kind;
+      int ndim, ranks, grid[2];
+    } cases[] = {
+        {{64, 64, 64}, KUGEL_FFT_R2C, 3, 64, {64, 1}},  {{64, 64, 64}, KUGEL_FFT_C2C, 3, 256, {64, 4}},
+        {{64, 64, 64}, KUGEL_FFT_C2C, 3, 128, {64, 2}}, {{8, 64, 64}, KUGEL_FFT_C2C, 3, 16, {8, 2}},
+        {{64, 8, 64}, KUGEL_FFT_C2C, 3, 16, {8, 2}},    {{4, 5, 0}, KUGEL_FFT_R2C, 2, 12, {12, 1}},
+        {{1, 64, 64}, KUGEL_FFT_R2C, 3, 8, {1, 8}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+      int grid[2] = {0, 0};
+      CHECK_OK(kugel_fft_grid(cases[i].ndim, cases[i].n, cases[i].kind, cases[i].ranks, grid));
+      if (grid[0] != cases[i].grid[0] || grid[1] != cases[i].grid[1])
+        CHECK_FAIL("case %zu: %d by %d", i, grid[0], grid[1]);
     }
+    int grid[2];
+    CHECK(kugel_fft_grid(1, cases[0].n, KUGEL_FFT_C2C, 2, grid) == KUGEL_EINVAL);
+    CHECK(kugel_fft_grid(3, cases[0].n, KUGEL_FFT_DCT2, 2, grid) == KUGEL_EINVAL);
+    CHECK(kugel_fft_grid(3, cases[0].n, KUGEL_FFT_C2C, 0, grid) == KUGEL_EINVAL);
   }
   CASE("one rank: allocations fail from the n-th on")
   {
