@@ -796,6 +796,9 @@ _kugel()
       '(-h --help)'{-h,--help}'[print this help]' \
       '(-n --nside)'{-n+,--nside=}'[resolution of the HEALPix map]:N:' \
       '(-l --lmax)'{-l+,--lmax=}'[highest multipole; 2 nside when not given]:N:' \
+      '--fft=[instead of a map\: a Fourier transform of an array of these 2 to 8 lengths, the last one of adjacent numbers]:N,N,N:' \
+      '(-k --kind)'{-k+,--kind=}'[with --fft\: of reals, or of complex numbers]:value:(r2c c2c)' \
+      '--dtype=[with --fft\: its numbers]:value:(f32 f64)' \
       '--ranks=[processes]:N:' \
       '--hosts=[hosts that they are on, as many on each]:N:' \
       '--polarised[T, E and B with I, Q and U, instead of one scalar map]' \

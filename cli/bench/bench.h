@@ -30,6 +30,7 @@ enum {
   BENCH_FFT_KIND,
   BENCH_FFT_DTYPE,
   BENCH_FFT_THREADS,
+  BENCH_FFT_GRID,
   BENCH_FFT_KEYS
 };
 int bench_fft_over_ranks(const int64_t *values, double seconds);

@@ -14,6 +14,7 @@ enum {
   KIND = BENCH_FFT_KIND,
   DTYPE = BENCH_FFT_DTYPE,
   THREADS = BENCH_FFT_THREADS,
+  GRID = BENCH_FFT_GRID,
   N_KEYS = BENCH_FFT_KEYS
 };
 
@@ -26,6 +27,7 @@ static const bench_key keys[N_KEYS] = {
               "c2c|r2c|c2r|dct1|dct2|dct3|dct4|dst1|dst2|dst3|dst4", 0, 0},
     [DTYPE] = {"dtype", "f64", "f32 or f64", "f32|f64", 0, 0},
     [THREADS] = {"threads", "0", "0: all", NULL, 0, 4096},
+    [GRID] = {"grid", "0", "with --ranks: processes along n, 0: chosen; the others share n2", NULL, 0, 1e6},
 };
 
 enum { C2C, R2C, C2R, DCT1 };
@@ -261,6 +263,8 @@ static int run_fft(const int64_t *v, double seconds)
   double median;
   j.ndim = v[N3] ? 3 : v[N2] ? 2 : 1;
   j.sign = j.kind == C2R ? KUGEL_INVERSE : KUGEL_FORWARD;
+  if (v[GRID])
+    return fail_usage("fft: grid goes with --ranks");
   if (v[N3] && !v[N2])
     return fail_usage("fft: n3 without n2");
   if (j.ndim > 1 && j.kind >= DCT1)

@@ -183,7 +183,9 @@ const command command_bench = {
              "fft: n, n2 and n3 (two and three dimensions), batch, kind (c2c, r2c, c2r, dct1 to dst4), "
              "dtype, threads.\n"
              "With --ranks, under mpirun or srun, the time of all processes together: sht with spin 0, dir "
-             "synthesis or adjoint; fft of two or three dimensions, kind c2c or r2c, without batch.\n"
+             "synthesis or adjoint; fft of two or three dimensions, kind c2c or r2c, without batch; grid: "
+             "processes "
+             "along n, fewer than all for pencils.\n"
              "exchange, under mpirun or srun: bytes from each process to each other, beside the model of "
              "kugel plan.",
     .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"

@@ -15,14 +15,22 @@ typedef struct network {
     40e-6, 2e-6, 4e9, 10.5e9                                                                                 \
   }
 
-/* Seconds of an exchange in which each of `ranks` processes on `hosts` hosts sends `bytes` to all others together, evenly. */
+/* Seconds of exchanges within groups of `members` processes, `here` of each on a host, at the same time, in which each of them sends
+ * `bytes` to all others of its group together, evenly; senders: processes of a host, of all groups. */
+static inline double network_group(const network *n, double members, double here, double senders,
+                                   double bytes)
+{
+  if (members < 2)
+    return 0;
+  double each = bytes / (members - 1), in = each * (here - 1) / n->inside,
+         out = each * (members - here) * senders / n->outside;
+  return n->latency + n->peer * (members - 1) + (in > out ? in : out);
+}
+
+/* The same of all of `ranks` processes on `hosts` hosts. */
 static inline double network_seconds(const network *n, double ranks, double hosts, double bytes)
 {
-  if (ranks < 2)
-    return 0;
-  double here = ranks / hosts, each = bytes / (ranks - 1), in = each * (here - 1) / n->inside,
-         out = each * (ranks - here) * here / n->outside;
-  return n->latency + n->peer * (ranks - 1) + (in > out ? in : out);
+  return network_group(n, ranks, ranks / hosts, ranks / hosts, bytes);
 }
 
 #endif

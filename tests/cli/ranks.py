@@ -122,11 +122,14 @@ def test_bench():
     """Times of transforms over ranks, which closed forms check on all of them."""
     for name in LAUNCHERS:
         for problem, most in (("sht:nside=32", 1e-12), ("sht:nside=32,dir=adjoint", 1e-12), ("sht:rows=33,dtype=f32,mmax=9", 1e-6),
-                              ("fft:n=12,n2=10", 1e-15)):
+                              ("fft:n=12,n2=10", 1e-15), ("fft:n=2,n2=10,n3=12,kind=r2c", 1e-15)):
             r = mpirun(name, 3, "bench", "--ranks", problem, "--seconds", "0")
             assert r.code == 0 and r.out.count("ranks_are") == 1, r
             line = json.loads(r.out)
             assert line["ranks"] == 3 and 0 < line["error"] < most and line["median_seconds"] > 0, line
+        r = mpirun(name, 4, "bench", "--ranks", "fft:n=12,n2=10,n3=9,grid=2", "--seconds", "0")
+        line = json.loads(r.out)
+        assert line["grid_rows"] == line["grid_columns"] == 2 and line["error"] < 1e-15, r
         r = mpirun(name, 2, "bench", "--ranks", "sht:nside=16,spin=2")
         assert r.code == 2 and r.err.count("spin 0") == 1, r
 
@@ -136,6 +139,14 @@ def test_plan():
     assert one["exchanged_bytes"] == 0 and one["exchange_seconds"] == 0
     # 4 nside - 1 rings, lmax + 1 orders, 16 bytes each; three quarters go to other processes
     assert 0.9 < many["exchanged_bytes"] / (16 * 127 * 65 * 0.75) <= 1, many
+    line = json.loads(ok("plan", "--fft", "64,48,40", "--dtype", "f32", "--ranks", 96, "--hosts", 4, "--json").out)
+    assert line["grid_rows"] * line["grid_columns"] == 96 and line["grid_columns"] > 1 and line["kind"] == "r2c", line
+    part = 64 * 48 * 21 * 8 / 96
+    assert abs(line["exchanged_bytes_per_rank"] / part - (2 - 1 / line["grid_rows"] - 1 / line["grid_columns"])) < 0.01, line
+    assert 0 < line["exchange_seconds"] < line["seconds"], line
+    assert "slabs" in ok("plan", "--fft", "64,48", "--kind", "c2c", "--ranks", 4).out
+    refused(2, "plan", "--fft", "64", says="1 length, must be 2 to 8")
+    refused(2, "plan", "--fft", "64,64", "--lmax", 3, says="goes without")
     refused(2, "plan", says="--nside is needed")
     refused(2, "plan", "--nside", 32, "--ranks", 3, "--hosts", 2, says="give a multiple")
 
