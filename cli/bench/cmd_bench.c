@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "commands.h"
 #include "common/json.h"
+#include "common/ranks.h"
 #include "common/report.h"
 
 #define BENCH_OPTIONS(X)                                                                                     \
@@ -155,6 +156,9 @@ static int bench(const void *args)
                         kind->name);
   }
   STEP(session_context(&o->device, &o->mem));
+  kugel_comm *comm;
+  if (o->ranks.given) /* with their threads, to which each problem's own return */
+    STEP(ranks_together(&comm));
   if (run.dry_run)
     return report_plan(0, o->seconds.x * (double)o->problems.n);
   json_array("results");

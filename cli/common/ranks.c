@@ -57,7 +57,7 @@ int ranks_together(kugel_comm **out)
     return EXIT_DONE;
   LIB(kugel_comm_open(NULL, NULL, &together));
   LIB(kugel_comm_get_info(together, &info));
-  if (!getenv("KUGEL_NUM_THREADS"))
+  if (!getenv("KUGEL_NUM_THREADS") && !run.threads)
     LIB(kugel_set_num_threads(info.threads));
   *out = together;
   return EXIT_DONE;

@@ -275,7 +275,8 @@ int session_start(const char *name, const common_args *common)
     json_text("command", name);
   }
   STEP(check_environment());
-  if (common->threads.given)
+  run.threads = common->threads.given;
+  if (run.threads)
     LIB(kugel_set_num_threads((int)common->threads.n));
   LIB(kugel_files_begin()); /* all outputs appear together, at the end */
   return EXIT_DONE;

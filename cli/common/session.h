@@ -19,6 +19,7 @@ typedef struct session {
   const char *const *shared; /* files that all inputs of a batch share, such as a PSF */
   int64_t n_shared;
   bool json, quiet, dry_run, overwrite;
+  bool threads;       /* --threads was given */
   bool nest, partial; /* of maps: NPY files are in NESTED order; FITS files hold the seen pixels only */
   int several;       /* of several files the one at work may fail alone: where its JSON object ends; else 0 */
   const char *named; /* the one at work, which its errors name; else NULL */

@@ -127,9 +127,9 @@ def test_bench():
             assert r.code == 0 and r.out.count("ranks_are") == 1, r
             line = json.loads(r.out)
             assert line["ranks"] == 3 and 0 < line["error"] < most and line["median_seconds"] > 0, line
-        r = mpirun(name, 4, "bench", "--ranks", "fft:n=12,n2=10,n3=9,grid=2", "--seconds", "0")
-        line = json.loads(r.out)
-        assert line["grid_rows"] == line["grid_columns"] == 2 and line["error"] < 1e-15, r
+        r = mpirun(name, 4, "bench", "--ranks", "fft:n=9,n2=8", "fft:n=12,n2=10,n3=9,grid=2", "--threads", "3", "--seconds", "0")
+        line = json.loads(r.out.splitlines()[1])
+        assert line["grid_rows"] == line["grid_columns"] == 2 and line["error"] < 1e-15 and line["threads"] == 3, r
         r = mpirun(name, 2, "bench", "--ranks", "sht:nside=16,spin=2")
         assert r.code == 2 and r.err.count("spin 0") == 1, r
 
