@@ -297,11 +297,13 @@ static int convolve_together(const convolve_args *o)
   passage p = {.in = &in};
   kugel_image_opts opts;
   stopwatch watch = stopwatch_start();
-  if (o->files.n != 3 || o->mem.given || o->resume.given || o->depths.given || strcmp(o->device.s, "cpu") ||
-      run.dry_run)
-    return fail_usage("--ranks takes IMAGE KERNEL OUTPUT, without --mem, --resume, --depths, --device and "
-                      "--dry-run");
+  if (o->files.n != 3 || o->mem.given || o->resume.given || o->depths.given || strcmp(o->device.s, "cpu"))
+    return fail_usage("--ranks takes IMAGE KERNEL OUTPUT, without --mem, --resume, --depths and --device");
+  if (strcmp(o->plan.s, "auto") && strcmp(o->plan.s, "tiles") && strcmp(o->plan.s, "global"))
+    return fail_usage("--plan %.60s with --ranks: must be auto, tiles or global", o->plan.s);
   STEP(convolution_together(&w.v, &p, &opts, open_together(&w, &in, &p, &opts)));
+  if (run.dry_run)
+    return EXIT_DONE;
   stopwatch_lap(&watch, "convolution");
   report_end(&watch, 0);
   return EXIT_DONE;

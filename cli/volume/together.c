@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel convolve --ranks: each process reads its planes of the image, and those of the results go into one Zarr. What a process finds wrong
  * by itself is agreed on, so that all end, and one of them says it. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "common/ranks.h"
+#include "common/report.h"
 #include "common/session.h"
 #include "volume/convolution.h"
 #include "volume/finite.h"
@@ -54,6 +56,43 @@ static int plan_for(together *w, int64_t which)
                           &w->plan));
   w->info.size = sizeof w->info;
   LIB(kugel_volume_get_info(w->plan, &w->info));
+  return EXIT_DONE;
+}
+
+static const char *name_of(kugel_volume_engine e)
+{
+  return e == KUGEL_VOLUME_TILES ? "tiles" : "global";
+}
+
+/* What the processes share of the first channel, and what the other plan would take. */
+static int report_choice(const together *w, int64_t which, kugel_volume_info *info)
+{
+  const kernel *k = &w->v->kernels.of[which];
+  kugel_volume_opts o = w->v->opts;
+  kugel_volume_info other = {.size = sizeof other};
+  char a[32], b[32], c[32], more[100] = "";
+  o.comm = w->comm;
+  o.centre = k->centre;
+  *info = (kugel_volume_info){.size = sizeof *info};
+  LIB(kugel_volume_estimate(NULL, 3, w->p->in->info.shape + 2, k->shape, &o, info));
+  const bool tiles = info->engine == KUGEL_VOLUME_TILES;
+  const int64_t rows = tiles ? (info->results[0] + info->tile[0] - 1) / info->tile[0] : 0;
+  o.engine = tiles ? KUGEL_VOLUME_GLOBAL : KUGEL_VOLUME_TILES;
+  json_text("plan", name_of(info->engine));
+  json_number("predicted_seconds", info->seconds);
+  json_int("bytes_per_rank", (int64_t)info->host_bytes);
+  if (tiles) {
+    json_int("rows", rows);
+    snprintf(more, sizeof more, " of %lld rows of %lld planes", (long long)rows, (long long)info->tile[0]);
+  }
+  fact("plan", "%s%s: %s per volume predicted, %s per process beside its planes", name_of(info->engine), more,
+       seconds_text(info->seconds, a, sizeof a), bytes_text((double)info->host_bytes, b, sizeof b));
+  if (kugel_volume_estimate(NULL, 3, w->p->in->info.shape + 2, k->shape, &o, &other))
+    return EXIT_DONE;
+  json_number(tiles ? "global_seconds" : "tiles_seconds", other.seconds);
+  if (other.seconds < 0.8 * info->seconds)
+    fact("", "--plan %s is predicted to take %s; results differ by rounding", name_of(other.engine),
+         seconds_text(other.seconds, c, sizeof c));
   return EXIT_DONE;
 }
 
@@ -130,6 +169,19 @@ int convolution_together(convolution *v, passage *p, kugel_image_opts *opts, int
   if (w.from.code == KUGEL_FLOAT && w.from.bits == 16) /* so that NaN is seen */
     w.from = KUGEL_F32;
   opts->comm = w.comm;
+  int64_t which;
+  kugel_volume_info info;
+  STEP(agreed(&w, kernels_choose(&v->kernels, p->in, p->first, &which)));
+  STEP(agreed(&w, report_choice(&w, which, &info)));
+  if (run.dry_run) {
+    const int64_t *n = p->in->info.shape + 2, *m = info.results;
+    kugel_comm_info ranks = {.size = sizeof ranks};
+    LIB(kugel_comm_get_info(w.comm, &ranks));
+    double planes =
+        (double)(n[0] * n[1] * n[2]) * w.from.bits / 8 + (double)(m[0] * m[1] * m[2]) * w.to.bits / 8;
+    return report_plan((double)info.host_bytes + planes / ranks.ranks + BASE_MEMORY,
+                       info.seconds * (double)(opts->shape[0] * opts->shape[1]));
+  }
   for (int64_t c = 0; c < opts->shape[1]; c++)
     STEP(convolve_channel(&w, c));
   STEP(stack_finish(&w.out));

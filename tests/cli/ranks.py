@@ -79,7 +79,16 @@ def test_zarr():
     ok(*words, "--ranks")
     assert tree("o.zarr") == want
     shutil.rmtree("o.zarr")
+    ok(*words, "--ranks", "--plan", "tiles")
+    tiles = tree("o.zarr")
+    shutil.rmtree("o.zarr")
     for name in LAUNCHERS:
+        r = mpirun(name, 3, *words, "--ranks", "--plan", "tiles")
+        assert r.code == 0 and tree("o.zarr") == tiles, r
+        shutil.rmtree("o.zarr")
+        r = mpirun(name, 3, *words[:-1], "--ranks", "--dry-run", "--json")
+        line = json.loads(r.out)
+        assert line["plan"] == "global" and line["tiles_seconds"] > 0 and line["dry_run"] and not os.path.exists("o.zarr"), line
         r = mpirun(name, 3, *words, "--ranks")
         assert r.code == 0 and not r.out and not r.err and tree("o.zarr") == want, r
         shutil.rmtree("o.zarr")
@@ -88,6 +97,7 @@ def test_zarr():
         r = mpirun(name, 2, "convolve", "z.zarr", "h.npy", "o.tif", "--ranks")
         assert r.code == 1 and r.err.count("is no Zarr") == 1 and not os.path.exists("o.tif"), r
     refused(2, *words, "--ranks", "--mem", "1G", says="without --mem")
+    refused(2, *words, "--ranks", "--plan", "pencil", says="auto, tiles or global")
 
 
 def test_full_disk():
