@@ -135,13 +135,14 @@ static void lay_messages(kugel__slabs *d, size_t number)
   const size_t n = (size_t)d->size;
   const int p = d->at[0], q = d->at[1];
   size_t *m = d->messages;
-  for (int j = 0; j < d->grid[1]; j++) { // trade 0: a plane
+  for (int j = 0; j < d->grid[1]; j++) { // trade 0: a plane. A rank's own message stays where it is
     size_t r = (size_t)(p * d->grid[1] + j);
     m[r] = own(d->strip, q) * own(d->column, j) * number;
     m[n + r] = own(d->strip, q) * (size_t)d->column[j] * number;
     m[2 * n + r] = own(d->column, q) * own(d->strip, j) * number;
     m[3 * n + r] = own(d->column, q) * (size_t)d->strip[j] * number;
   }
+  m[d->rank] = m[2 * n + (size_t)d->rank] = 0;
   m += 4 * n;
   for (int i = 0; i < d->grid[0]; i++) { // trade 1: a column
     size_t r = (size_t)(i * d->grid[1] + q);
@@ -150,6 +151,7 @@ static void lay_messages(kugel__slabs *d, size_t number)
     m[2 * n + r] = own(d->row, p) * own(d->plane, i) * number;
     m[3 * n + r] = own(d->row, p) * (size_t)d->plane[i] * number;
   }
+  m[d->rank] = m[2 * n + (size_t)d->rank] = 0;
 }
 
 kugel_status kugel__slabs_create(kugel_fft *p)

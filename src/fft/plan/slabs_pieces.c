@@ -121,6 +121,14 @@ static char *arrived(const job *t, int piece)
   return t->back ? t->send + (size_t)(piece & 1) * t->most_out : t->recv + (size_t)(piece & 1) * t->most_in;
 }
 
+// A message that is packed, or unpacked from where it arrived; a rank's own from where it was filled.
+static char *message_at(const job *t, bool pack, bool own, int piece, int64_t here, int64_t there)
+{
+  return pack  ? filled(t, piece) + here * t->number
+         : own ? filled(t, piece) + there * t->number
+               : arrived(t, piece) + here * t->number;
+}
+
 /* ---- trade 0: own strips of planes, all columns; own columns of planes, all rows ---- */
 
 static int64_t count_of(const job *t, int trade, int piece)
@@ -128,36 +136,49 @@ static int64_t count_of(const job *t, int trade, int piece)
   return kugel__slabs_before(t, trade, piece + 1) - kugel__slabs_before(t, trade, piece);
 }
 
-// Messages of n planes from or to `strips`, of all columns.
-static kugel_status trade_strips(const job *t, bool pack, char *strips, char *messages, int64_t n)
+// Where the message with the ranks q begins, in numbers: on the side of strips, and on that of columns.
+static int64_t before_strips(const job *t, int q, int64_t n)
+{
+  return n * t->strip * t->d->column[q];
+}
+
+static int64_t before_columns(const job *t, int q, int64_t n)
+{
+  return n * t->columns * t->d->strip[q];
+}
+
+// Messages of n planes from or to `strips`, of all columns. A rank's own stays where it was filled.
+static kugel_status trade_strips(const job *t, bool pack, char *strips, int piece, int64_t n)
 {
   const kugel__slabs *d = t->d;
   for (int q = 0; q < d->grid[1]; q++)
-    KUGEL_TRY(copy_message(&(copy){.t = t,
-                                   .pack = pack,
-                                   .array = strips + d->column[q] * t->number,
-                                   .message = messages + n * t->strip * d->column[q] * t->number,
-                                   .a = n,
-                                   .b = t->strip,
-                                   .n = d->column[q + 1] - d->column[q],
-                                   .step_a = t->strip * d->columns,
-                                   .step_b = d->columns}));
+    KUGEL_TRY(copy_message(&(copy){
+        .t = t,
+        .pack = pack,
+        .array = strips + d->column[q] * t->number,
+        .message = message_at(t, pack, q == d->at[1], piece, before_strips(t, q, n), before_columns(t, q, n)),
+        .a = n,
+        .b = t->strip,
+        .n = d->column[q + 1] - d->column[q],
+        .step_a = t->strip * d->columns,
+        .step_b = d->columns}));
   return KUGEL_OK;
 }
 
 // The same from or to own columns, all rows.
-static kugel_status trade_columns(const job *t, bool pack, char *planes, char *messages, int64_t n)
+static kugel_status trade_columns(const job *t, bool pack, char *planes, int piece, int64_t n)
 {
   const kugel__slabs *d = t->d;
   for (int q = 0; q < d->grid[1]; q++)
-    KUGEL_TRY(copy_message(&(copy){.t = t,
-                                   .pack = pack,
-                                   .array = planes + d->strip[q] * t->columns * t->number,
-                                   .message = messages + n * t->columns * d->strip[q] * t->number,
-                                   .a = n,
-                                   .b = 1,
-                                   .n = (d->strip[q + 1] - d->strip[q]) * t->columns,
-                                   .step_a = d->rows * t->columns}));
+    KUGEL_TRY(copy_message(&(copy){
+        .t = t,
+        .pack = pack,
+        .array = planes + d->strip[q] * t->columns * t->number,
+        .message = message_at(t, pack, q == d->at[1], piece, before_columns(t, q, n), before_strips(t, q, n)),
+        .a = n,
+        .b = 1,
+        .n = (d->strip[q + 1] - d->strip[q]) * t->columns,
+        .step_a = d->rows * t->columns}));
   return KUGEL_OK;
 }
 
@@ -181,18 +202,18 @@ static kugel_status fill_planes(const job *t, int piece)
 {
   int64_t first = kugel__slabs_before(t, 0, piece), n = count_of(t, 0, piece);
   if (t->back)
-    return trade_columns(t, true, work_at(t, first), filled(t, piece), n);
+    return trade_columns(t, true, work_at(t, first), piece, n);
   KUGEL_TRY(inner_forward(t, data_at(t, first), t->strips, n));
-  return trade_strips(t, true, t->strips, filled(t, piece), n);
+  return trade_strips(t, true, t->strips, piece, n);
 }
 
 static kugel_status use_planes(const job *t, int piece)
 {
   int64_t first = kugel__slabs_before(t, 0, piece), n = count_of(t, 0, piece);
   if (!t->back)
-    return trade_columns(t, false, work_at(t, first), arrived(t, piece), n);
+    return trade_columns(t, false, work_at(t, first), piece, n);
   char *strips = t->plan->opts.kind == KUGEL_FFT_C2C ? data_at(t, first) : t->strips;
-  KUGEL_TRY(trade_strips(t, false, strips, arrived(t, piece), n));
+  KUGEL_TRY(trade_strips(t, false, strips, piece, n));
   return inner_inverse(t, strips, data_at(t, first), n);
 }
 
@@ -233,15 +254,16 @@ static kugel_status use_columns(const job *t, int piece)
   int64_t n = count_of(t, 1, piece), first = kugel__slabs_before(t, 1, piece);
   for (int p = 0; p < d->grid[0]; p++) {
     copy c = {.t = t, .n = n};
+    const int64_t by_rows = t->planes * d->row[p] * n, by_planes = t->rows * d->plane[p] * n;
+    c.message = message_at(t, false, p == d->at[0], piece, t->back ? by_rows : by_planes,
+                           t->back ? by_planes : by_rows);
     if (t->back) {
-      c.message = arrived(t, piece) + t->planes * d->row[p] * n * t->number;
       c.array = t->work + (first + d->row[p] * t->columns) * t->number;
       c.a = t->planes;
       c.b = d->row[p + 1] - d->row[p];
       c.step_a = d->rows * t->columns;
       c.step_b = t->columns;
     } else {
-      c.message = arrived(t, piece) + t->rows * d->plane[p] * n * t->number;
       c.array = t->out + (first + d->plane[p] * t->rows * t->columns) * t->number;
       c.a = t->rows;
       c.b = d->plane[p + 1] - d->plane[p];
