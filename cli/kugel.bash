@@ -237,7 +237,7 @@ _kugel()
     --task) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     --device) COMPREPLY=($(compgen -W "cpu auto cuda:0 opencl:0" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --centre --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --exact --scratch --plan --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --method --centre --depths --iter --tol --discrepancy --lambda --background --offset --saturation --mask --boundary --mem --exact --scratch --plan --dtype --precision --compress --channel --any-voxel --ext --task --resume --device" ;;
   psf)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -695,6 +695,7 @@ _kugel()
       '(-h --help)'{-h,--help}'[print this help]' \
       '--method=[Richardson-Lucy; the same accelerated by Biggs and Andrews or as a heavy ball; with total variation; linear filters; least squares without negative values]:value:(rl biggs shb tv wiener tikhonov landweber isra)' \
       '--centre=[of the PSF, the element that lies on a result'\''s own place\: middle, (k - 1) / 2; auto\: along even lengths the brighter one of the two in the middle; or Z,Y,X, counted from 0]:NAME:' \
+      '--depths=[planes of the images, counted from 0, to which the PSFs belong, as many as there are PSFs\: light of each plane is blurred by the PSF interpolated there]:Z,Z,...:' \
       '(-i --iter)'{-i+,--iter=}'[steps at most]:N:' \
       '--tol=[end when the divergence changes by less than this part of it]:X:' \
       '--discrepancy=[end when twice the divergence per voxel is at most this; 1 for counts of photons]:X:' \

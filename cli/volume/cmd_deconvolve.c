@@ -3,11 +3,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <kugel/deconv.h>
 #include <kugel/io.h>
 #include "batch/batch.h"
 #include "commands.h"
-#include "volume/kernel.h"
+#include "volume/sharpening.h"
 
 #define DECONVOLVE_OPTIONS(X)                                                                                \
   X(files, 0, ARG_OPERAND, "FILE", NULL, 3, 10000,                                                           \
@@ -19,6 +18,9 @@
     "Richardson-Lucy; the same accelerated by Biggs and Andrews or as a heavy ball; with total variation; "  \
     "linear filters; least squares without negative values")                                                 \
   X(centre, 0, ARG_TEXT, "NAME", "auto", 0, 0, "of the PSF, " CENTRE_HELP)                                   \
+  X(depths, 0, ARG_TEXT, "Z,Z,...", NULL, 0, 0,                                                              \
+    "planes of the images, counted from 0, to which the PSFs belong, as many as there are PSFs: light of "   \
+    "each plane is blurred by the PSF interpolated there")                                                   \
   X(iter, 'i', ARG_INT, "N", "20", 1, 1000000, "steps at most")                                              \
   X(tol, 0, ARG_REAL, "X", "0", 0, 1, "end when the divergence changes by less than this part of it")        \
   X(discrepancy, 0, ARG_REAL, "X", "0", 0, 1e9,                                                              \
@@ -60,6 +62,7 @@ typedef struct work {
   const deconvolve_args *o;
   kernels psfs;
   planned *plans; /* of each PSF */
+  double depth[MOST_DEPTHS];
   ndarray mask, volume;
   ndarray result; /* in tiles, which read their neighbours; else the volume itself */
   int axes;       /* of the image: 3, fewer in NPY files */
@@ -91,6 +94,8 @@ static int read_psfs(work *w, const char *operand)
   const deconvolve_args *o = w->o;
   STEP(kernels_read(&w->psfs, operand, 0, 0));
   STEP(kernels_centre(&w->psfs, o->centre.s));
+  if (o->depths.given)
+    STEP(kernels_join(&w->psfs, o->depths.s, w->depth));
   w->plans = calloc((size_t)w->psfs.count, sizeof *w->plans);
   if (!w->plans)
     return fail("no memory for %lld plans", (long long)w->psfs.count);
@@ -109,6 +114,8 @@ static int read_psfs(work *w, const char *operand)
                                 .exact = o->exact.given,
                                 .engine = o->plan.n ? KUGEL_VOLUME_TILES : KUGEL_VOLUME_AUTO,
                                 .scratch = o->scratch.given ? o->scratch.s : NULL,
+                                .depths = w->psfs.of[0].depths,
+                                .depth = w->depth,
                                 .memory = o->mem.given ? (uint64_t)o->mem.n : 0};
   char *end;
   const char *text = o->background.s;
@@ -142,26 +149,13 @@ static int make_plan(work *w, int64_t which)
   kugel_deconv_opts opts = w->opts;
   opts.background = background;
   opts.centre = psf->centre;
-  kugel_array values = view3(&psf->array, psf->shape);
+  int64_t shape[4] = {psf->depths, psf->shape[0], psf->shape[1], psf->shape[2]};
+  int one = psf->depths ? 0 : 1;
+  kugel_array values = ndarray_view(&psf->array);
+  values.ndim = 4 - one;
+  values.shape = shape + one;
   LIB(kugel_deconv_create(run.ctx, 3, w->n, psf->shape, &values, &opts, &plan->plan));
   return EXIT_DONE;
-}
-
-static void report(const kugel_deconv_info *i)
-{
-  static const char *const why[] = {"all steps made", "the divergence settled", "the discrepancy is reached",
-                                    "stopped"};
-  fact("steps", "%lld, %s", (long long)i->iterations, why[i->stop]);
-  fact("divergence", "%.5g -> %.5g", i->first, i->last);
-  fact("flux", "%.6g -> %.6g", i->flux_in, i->flux_out);
-  if (i->missing)
-    fact("missing", "%lld voxels", (long long)i->missing);
-  json_int("iterations", i->iterations);
-  json_number("divergence_first", i->first);
-  json_number("divergence_last", i->last);
-  json_number("flux_in", i->flux_in);
-  json_number("flux_out", i->flux_out);
-  json_int("missing", i->missing);
 }
 
 /* One channel at one time. */
@@ -183,7 +177,7 @@ static int deconvolve_volume(work *w, const stack *in, const stack *out, int64_t
   STEP(make_plan(w, which));
   LIB(kugel_deconv_execute(w->plans[which].plan, &x, w->o->mask.given ? &mask : NULL, NULL, &y, &info));
   LIB(kugel_image_write(out->image, t, c, zero, w->n, &y));
-  report(&info);
+  sharpening_steps(&info);
   json_end();
   return interrupted() ? fail_interrupted() : EXIT_DONE;
 }
@@ -204,7 +198,7 @@ static int check_image(work *w, const stack *in, int64_t first, int64_t channels
   STEP(take_axes(w, in));
   STEP(kernels_check(&w->psfs, in, first, channels, w->o->any_voxel.given));
   for (int64_t i = 0; i < w->psfs.count; i++)
-    if ((n[0] > 1 || w->axes < 3) && w->axes != w->psfs.of[i].array.ndim)
+    if ((n[0] > 1 || w->axes < 3) && w->axes != (w->psfs.of[i].depths ? 3 : w->psfs.of[i].array.ndim))
       return fail("%s has %d axes and the PSF %s %d: they must be as many", in->path, w->axes,
                   w->psfs.of[i].path, w->psfs.of[i].array.ndim);
   volume_shape(&w->mask, m);
@@ -213,21 +207,6 @@ static int check_image(work *w, const stack *in, int64_t first, int64_t channels
                 w->mask.path, (long long)m[0], (long long)m[1], (long long)m[2], in->path, (long long)n[0],
                 (long long)n[1], (long long)n[2]);
   return EXIT_DONE;
-}
-
-static void report_centre(const kernel *psf, bool only)
-{
-  const int64_t *k = psf->shape, *c = psf->centre;
-  if (k[0] % 2 == 0 || k[1] % 2 == 0 || k[2] % 2 == 0 || c[0] != k[0] / 2 || c[1] != k[1] / 2 ||
-      c[2] != k[2] / 2)
-    fact("centre", "element %lld, %lld, %lld of %lld x %lld x %lld, by --centre", (long long)c[0],
-         (long long)c[1], (long long)c[2], (long long)k[0], (long long)k[1], (long long)k[2]);
-  if (only) {
-    json_array("centre_element");
-    for (int d = 0; d < 3; d++)
-      json_int(NULL, c[d]);
-    json_end();
-  }
 }
 
 /* What can be said before any volume is read. */
@@ -252,35 +231,8 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   memcpy(w->n, n, sizeof w->n);
   stack_json("stack", &in->info);
   fact("image", "%s, %s", in->info.format_name, stack_text(&in->info, text, sizeof text));
-  if (w->psfs.count > 1)
-    json_array("psfs");
-  for (int64_t c = 0; c < (w->psfs.count > 1 ? channels : 1); c++) {
-    STEP(kernels_choose(&w->psfs, in, first + c, &which));
-    ndarray *psf = &w->psfs.of[which].array;
-    STEP(report_psf(w->psfs.count > 1 ? NULL : "psf", psf, psf->ndim == 3 ? n : NULL,
-                    KUGEL_PSF_NOT_NORMALISED |
-                        (w->psfs.of[which].between ? 0 : KUGEL_PSF_EVEN))); /* made good here */
-    report_centre(&w->psfs.of[which], w->psfs.count == 1);
-  }
-  if (w->psfs.count > 1)
-    json_end();
-  static const char *const engines[] = {"auto", "resident", "tiles", "dif", "pencil", "global"};
-  fact("method", "%s, at most %lld steps", w->o->method.s, (long long)w->o->iter.n);
-  if (cost->tiles > 1)
-    fact("tiles", "%lld", (long long)cost->tiles);
-  if (cost->host)
-    fact("plan", "convolutions on the device (%s), arrays and steps in host memory", engines[cost->engine]);
-  if (cost->scratch_bytes)
-    fact(cost->host ? "files" : "plan", "pencil: %.4g MB of scratch files",
-         (double)cost->scratch_bytes / 1e6);
-  json_text("method", w->o->method.s);
-  json_int("tiles", cost->tiles);
-  json_text("plan", engines[cost->engine]);
-  json_int("scratch_bytes", (int64_t)cost->scratch_bytes);
-  if (cost->device_bytes) {
-    fact("device memory", "%.4g MB", (double)cost->device_bytes / 1e6);
-    json_int("device_bytes", (int64_t)cost->device_bytes);
-  }
+  STEP(sharpening_psfs(&w->psfs, in, first, channels));
+  sharpening_plan(w->o->method.s, w->o->iter.n, cost);
   return EXIT_DONE;
 }
 
@@ -391,6 +343,7 @@ const command command_deconvolve = {
                 "kugel deconvolve cells.tif psf.tif sharp.tif --method shb --device cuda:0\n"
                 "kugel deconvolve a.tif b.tif c.tif psf.tif results/ --dtype keep\n"
                 "kugel deconvolve stacks/ red.tif,green.tif results/ --ext .ome.tif\n"
+                "kugel deconvolve cells.tif shallow.tif,deep.tif sharp.tif --depths 0,60\n"
                 "kugel deconvolve cells.tif psf.tif sharp.tif --plan halo\n"
                 "kugel deconvolve cells.tif psf.tif sharp.tif --dry-run",
     .options = deconvolve_options,

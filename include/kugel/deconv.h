@@ -102,7 +102,7 @@ typedef struct kugel_deconv_opts {
   const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
   /* NULL: this process alone. Else the ranks that share every image (comm.h), on the CPU: each has planes of image, mask, start and
    * result along the first of three axes (kugel_deconv_layout), and iterates on these. Calls are collective; of the callback, any rank's
-   * answer ends the iteration. memory is 0, and there are no PSFs by depth. Must outlive the plan. */
+   * answer ends the iteration. memory is 0. Must outlive the plan. */
   kugel_comm *comm;
   /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
    * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results

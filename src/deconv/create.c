@@ -14,7 +14,7 @@ kugel_status kugel_deconv_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   KUGEL_TRY(kugel__take_opts(&given, sizeof given, opts, "kugel_deconv_opts"));
   kugel_status s = kugel__deconv_create(ctx, ndim, n, k, psf, opts, &p);
   if (!s && p->share != KUGEL__DECONV_ALONE)
-    s = kugel__deconv_be_led(p, psf, given.back);
+    s = kugel__deconv_be_led(p, psf, given.back, given.depth);
   if (s)
     kugel__deconv_destroy(p);
   else

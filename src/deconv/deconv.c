@@ -135,60 +135,67 @@ static void turn(int64_t count, double *h)
   }
 }
 
-static kugel_status make_convolution(kugel_deconv *p, const kugel_array *psf, const char *name, bool back,
-                                     kugel_volume **out)
+kugel_array kugel__deconv_psf_at(const kugel_array *psf, int64_t d)
 {
-  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV || back;
-  double *h = NULL;
-  int64_t count = p->k[0] * p->k[1] * p->k[2];
-  kugel_volume_opts o = kugel__deconv_volume_opts(p);
-  kugel_status status = take_psf(p, psf, name, signs, &h);
-  if (back && !status) // its adjoint goes from image to object
-    turn(count, h);
-  if (!status)
-    status = kugel_volume_create(p->ctx, 3, p->object, p->k,
-                                 KUGEL_ARRAY(h, KUGEL_F64, p->k[0], p->k[1], p->k[2]), &o, out);
-  kugel__free(p->ctx, h);
-  return status;
-}
-
-/* Of psf [depths, k...], one of which is copied to `all`. */
-static kugel_status add_depth(const kugel_deconv *p, const kugel_array *psf, int64_t d, double *all)
-{
-  int64_t step = psf->strides ? psf->strides[0] : psf->shape[1] * psf->shape[2] * psf->shape[3];
-  int64_t count = p->k[0] * p->k[1] * p->k[2];
   kugel_array one = *psf;
-  double *h = NULL;
+  int64_t step = psf->strides ? psf->strides[0] : psf->shape[1] * psf->shape[2] * psf->shape[3];
   one.ndim = 3;
   one.shape = psf->shape + 1;
   one.strides = psf->strides ? psf->strides + 1 : NULL;
   one.data = (char *)psf->data + d * step * (psf->dtype.bits / 8);
-  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV;
-  kugel_status status = take_psf(p, &one, "psf", signs, &h);
-  if (!status)
-    memcpy(all + d * count, h, (size_t)count * sizeof *h);
-  kugel__free(p->ctx, h);
-  return status;
+  return one;
 }
 
-static kugel_status make_forward(kugel_deconv *p, const kugel_array *psf)
+kugel_status kugel__deconv_check_depths(const kugel_deconv *p, const kugel_array *psf)
 {
-  int64_t depths = p->opts.depths, count = p->k[0] * p->k[1] * p->k[2];
-  double *all;
-  if (!depths)
-    return make_convolution(p, psf, "psf", false, &p->h);
+  int64_t depths = p->opts.depths;
   KUGEL_CHECK(psf && psf->ndim == 4 && psf->shape && psf->shape[0] == depths, KUGEL_ESHAPE,
               "psf has %d dimensions and %lld PSFs, must have 4 and %lld", psf ? psf->ndim : 0,
               psf && psf->ndim > 0 && psf->shape ? (long long)psf->shape[0] : 0, (long long)depths);
-  KUGEL_ALLOC(p->ctx, all, (size_t)(depths * count) * sizeof *all);
-  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  return KUGEL_OK;
+}
+
+/* One PSF, or psf [depths, k...], each as take_psf has it, to [depths][k...] at h. */
+static kugel_status take_psfs(const kugel_deconv *p, const kugel_array *psf, double **h)
+{
+  bool signs = p->opts.method == KUGEL_DECONV_WIENER || p->opts.method == KUGEL_DECONV_TIKHONOV;
+  int64_t depths = p->opts.depths, count = p->k[0] * p->k[1] * p->k[2];
+  if (!depths)
+    return take_psf(p, psf, "psf", signs, h);
+  KUGEL_TRY(kugel__deconv_check_depths(p, psf));
+  KUGEL_ALLOC(p->ctx, *h, (size_t)(depths * count) * sizeof **h);
   kugel_status status = KUGEL_OK;
-  for (int64_t d = 0; d < depths && !status; d++)
-    status = add_depth(p, psf, d, all);
-  if (!status)
-    status = kugel_volume_create(p->ctx, 3, p->object, p->k,
-                                 KUGEL_ARRAY(all, KUGEL_F64, depths, p->k[0], p->k[1], p->k[2]), &o, &p->h);
-  kugel__free(p->ctx, all);
+  for (int64_t d = 0; d < depths && !status; d++) {
+    double *one = NULL;
+    kugel_array at = kugel__deconv_psf_at(psf, d);
+    status = take_psf(p, &at, "psf", signs, &one);
+    if (!status)
+      memcpy(*h + d * count, one, (size_t)count * sizeof *one);
+    kugel__free(p->ctx, one);
+  }
+  return status;
+}
+
+static kugel_status convolve(const kugel_deconv *p, const int64_t *n, const kugel_volume_opts *o, double *h,
+                             kugel_volume **out)
+{
+  int64_t shape[4] = {o->depths, p->k[0], p->k[1], p->k[2]};
+  int one = o->depths ? 0 : 1;
+  kugel_array psfs = {h, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};
+  return kugel_volume_create(p->ctx, 3, n, p->k, &psfs, o, out);
+}
+
+/* Its adjoint goes from image to object. */
+static kugel_status make_back(kugel_deconv *p)
+{
+  double *h = NULL;
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  kugel_status status = take_psf(p, p->opts.back, "back", true, &h);
+  if (!status) {
+    turn(p->k[0] * p->k[1] * p->k[2], h);
+    status = convolve(p, p->object, &o, h, &p->back);
+  }
+  kugel__free(p->ctx, h);
   return status;
 }
 
@@ -204,23 +211,27 @@ static kugel_status make_turned(kugel_deconv *p, const kugel_array *psf)
   for (int a = 0; a < 3; a++)
     centre[a] = p->k[a] - 1 - p->centre[a];
   kugel_status status =
-      p->opts.back ? take_psf(p, p->opts.back, "back", true, &h)
-                   : take_psf(p, psf, "psf", p->opts.method >= KUGEL_DECONV_WIENER, &h); // checked before
-  if (!p->opts.back && !status)
-    turn(count, h);
+      p->opts.back ? take_psf(p, p->opts.back, "back", true, &h) : take_psfs(p, psf, &h); // checked before
+  for (int64_t d = 0; d < kugel__max(o.depths, 1) && !p->opts.back && !status; d++)
+    turn(count, h + d * count);
+  status = status ? status : convolve(p, p->n, &o, h, &p->turned);
   if (!status)
-    status = kugel_volume_create(p->ctx, 3, p->n, p->k, KUGEL_ARRAY(h, KUGEL_F64, p->k[0], p->k[1], p->k[2]),
-                                 &o, &p->turned);
+    p->turned->late = o.depths > 0; // H' y = sum_d w_d (h_d' y)
   kugel__free(p->ctx, h);
   return status;
 }
 
 kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf)
 {
-  KUGEL_TRY(make_forward(p, psf));
+  double *h = NULL;
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  kugel_status status = take_psfs(p, psf, &h);
+  status = status ? status : convolve(p, p->object, &o, h, &p->h);
+  kugel__free(p->ctx, h);
+  KUGEL_TRY(status);
   if (p->opts.comm && p->h->engine == KUGEL_VOLUME_TILES)
     return make_turned(p, psf);
-  return p->opts.back ? make_convolution(p, p->opts.back, "back", true, &p->back) : KUGEL_OK;
+  return p->opts.back ? make_back(p) : KUGEL_OK;
 }
 
 static kugel_status make(kugel_deconv *p, const kugel_array *psf)

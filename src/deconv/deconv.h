@@ -52,6 +52,9 @@ void kugel__deconv_destroy(kugel_deconv *p);
 kugel_status kugel__deconv_execute(const kugel_deconv *plan, const kugel_array *image,
                                    const kugel_array *mask, const kugel_array *start, const kugel_array *out,
                                    kugel_deconv_info *info);
+/* PSF d of psf [depths, k...], whose shape is checked. */
+kugel_status kugel__deconv_check_depths(const kugel_deconv *p, const kugel_array *psf);
+kugel_array kugel__deconv_psf_at(const kugel_array *psf, int64_t d);
 /* p->h, and p->back of opts.back. */
 kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf);
 /* Tiles within opts.memory, or one: those of one process. */

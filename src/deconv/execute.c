@@ -96,6 +96,14 @@ static kugel_status open_state(job *j, char **memory)
   return KUGEL_OK;
 }
 
+// The image's plane that is plane 0 of the object of a tile whose image starts at plane `from`.
+static int64_t plane_of(const kugel_deconv *p, int64_t from)
+{
+  return p->host    ? 0 // PSFs by depth of a host's plan are at planes of the object
+         : p->ranks ? p->ranks->plane
+                    : from - p->first[0];
+}
+
 static void place_tile(job *j, const int64_t tile[3])
 {
   const kugel_deconv *p = j->p;
@@ -105,8 +113,7 @@ static void place_tile(job *j, const int64_t tile[3])
     int64_t halo = (p->cut[a] - p->tile[a]) / 2;
     j->from[a] = kugel__max(0, kugel__min(j->lo[a] - halo, p->n[a] - p->cut[a]));
   }
-  j->s.plane =
-      p->host ? 0 : j->from[0] - p->first[0]; // kernels by depth of a host's plan are at planes of the object
+  j->s.plane = plane_of(p, j->from[0]);
 }
 
 static kugel_status run_tile(job *j, kugel_deconv_info *info)
@@ -193,6 +200,7 @@ kugel_status kugel__deconv_run_piece(const kugel_deconv *p, const kugel__deconv_
            .workers = kugel__ctx_threads(p->ctx)};
   char *memory = NULL;
   KUGEL_TRY(open_state(&j, &memory));
+  j.s.plane = plane_of(p, t->from[0]);
   for (int a = 0; a < 3; a++) {
     j.lo[a] = t->lo[a];
     j.n[a] = t->n[a];

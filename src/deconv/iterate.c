@@ -51,7 +51,7 @@ static kugel_status back(kugel__deconv_state *s)
   const kugel_deconv *p = s->p;
   kugel__span span = kugel__progress_enter(0.5, 1);
   kugel_status status =
-      p->turned ? kugel__volume_apply(p->turned, false, s->model, s->r)
+      p->turned ? kugel__volume_apply_at(p->turned, s->plane, false, s->model, s->r)
                 : kugel__volume_apply_at(p->back ? p->back : p->h, s->plane, true, s->model, s->r);
   kugel__progress_leave(span);
   return status;

@@ -25,8 +25,6 @@ kugel_status kugel__deconv_ranks_check(const kugel_deconv *p)
               (int)o->edges);
   KUGEL_CHECK(p->ndim == 3, KUGEL_ENOTSUP,
               "ndim is %d; ranks share volumes of 3 axes: give a picture the lengths (y, 1, x)", p->ndim);
-  KUGEL_CHECK(!o->depths, KUGEL_ENOTSUP, "depths is %lld; ranks share PSFs that do not vary with depth",
-              (long long)o->depths);
   return KUGEL_OK;
 }
 
@@ -69,6 +67,7 @@ kugel_status kugel__deconv_ranks_create(kugel_deconv *p)
   }
   const int64_t *cut[2] = {h->results, h->data};
   k->comm = p->opts.comm;
+  k->plane = -p->first[0];
   k->planes[IMAGE] = p->n[0];
   k->planes[OBJECT] = p->object[0];
   for (int i = 0; i < 2; i++) {

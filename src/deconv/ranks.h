@@ -19,6 +19,7 @@ typedef struct kugel__deconv_ranks {
   kugel_layout *shown;          // planes of the object where a rank's image lies
   kugel_layout *near;           // a rank's planes of the object, with those next to them
   int64_t before, around;       // of `near`: planes before the rank's own, and how many
+  int64_t plane;                // the image's plane that is plane 0 of the object
 } kugel__deconv_ranks;
 
 /* Whether the options can be shared out; with a sentence if not. */
@@ -43,8 +44,9 @@ kugel_status kugel__deconv_ranks_show(kugel__deconv_state *s, void *x, bool back
 kugel_status kugel__deconv_ranks_near(kugel__deconv_state *s, const void *x);
 
 /* ---- a plan of rank 0, which leads ---- */
-/* By p->share: the image in one piece; or tiles, for which p has a plan. back: NULL or opts.back. */
-kugel_status kugel__deconv_be_led(kugel_deconv *p, const kugel_array *psf, const kugel_array *back);
+/* By p->share: the image in one piece; or tiles, for which p has a plan. back, depth: NULL or those of opts. */
+kugel_status kugel__deconv_be_led(kugel_deconv *p, const kugel_array *psf, const kugel_array *back,
+                                  const double *depth);
 void kugel__deconv_unlead(kugel_deconv *p);
 /* All of info but its size. */
 kugel_status kugel__deconv_led_run(const kugel_deconv *p, kugel__deconv_job *j, kugel_deconv_info *info);

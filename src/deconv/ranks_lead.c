@@ -7,6 +7,7 @@
 #include "core/ctx.h"
 #include "deconv/ranks_lead.h"
 #include "psf/psf.h"
+#include "volume/plan/order.h"
 
 enum { RUN = KUGEL__LEAD_WORK, ARRAYS = KUGEL__LED_ARRAYS };
 typedef kugel__deconv_led_run_of run;
@@ -14,7 +15,7 @@ typedef kugel__deconv_led_run_of run;
 /* What a MAKE order says in its words. */
 typedef struct card {
   int64_t n[3], k[3], centre[3], tile[3], cut[3];
-  int64_t method, iterations, edges, precision, engine, back, whole;
+  int64_t method, iterations, edges, precision, engine, back, whole, depths, memory;
 } card;
 _Static_assert(sizeof(card) <= sizeof(((kugel__order *)0)->word), "an order has room for a card");
 
@@ -44,7 +45,9 @@ static kugel__order order_of(const kugel_deconv *p, bool back, bool whole)
             .precision = o->precision,
             .engine = o->engine ? o->engine : KUGEL_VOLUME_GLOBAL,
             .back = back,
-            .whole = whole};
+            .whole = whole,
+            .depths = o->depths,
+            .memory = (int64_t)p->room};
   memcpy(c.n, p->n, sizeof c.n);
   memcpy(c.k, p->k, sizeof c.k);
   memcpy(c.centre, p->centre, sizeof c.centre);
@@ -69,31 +72,48 @@ static kugel_deconv_opts opts_of(const kugel__order *order, const card *c)
                              .step = x[4],
                              .tolerance = x[5],
                              .discrepancy = x[6],
+                             .depths = c->depths,
                              .centre = c->centre};
 }
 
-/* Both PSFs as rank 0's caller gave them, [2][k...]; psf, back: NULL on other ranks. */
-static kugel_status share_psfs(kugel_ctx *ctx, kugel_comm *c, const card *w, const kugel_array *const psfs[2],
-                               double **values)
+/* PSFs as rank 0's caller gave them, [count][k...]: one and that of `back`, or those by depth. */
+static int64_t psfs_of(const card *w)
 {
-  size_t count = (size_t)(w->k[0] * w->k[1] * w->k[2]), all = (w->back ? 2 : 1) * count;
-  *values = kugel__alloc(ctx, all * sizeof **values);
-  kugel_status s =
-      *values ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a PSF of %zu elements", count);
-  for (int i = 0; i < 2 && psfs[i] && !s; i++) {
-    double *one = NULL;
-    int64_t k[3];
-    s = kugel__psf_load(ctx, psfs[i], i ? "back" : "psf", k, &one);
-    if (!s && memcmp(k, w->k, sizeof k))
-      s = KUGEL_FAIL(KUGEL_ESHAPE, "%s has lengths %lld, %lld, %lld, must have %lld, %lld, %lld",
-                     i ? "back" : "psf", (long long)k[0], (long long)k[1], (long long)k[2],
-                     (long long)w->k[0], (long long)w->k[1], (long long)w->k[2]);
-    if (!s)
-      memcpy(*values + (size_t)i * count, one, count * sizeof *one);
-    kugel__free(ctx, one);
+  return w->back ? 2 : kugel__max(w->depths, 1);
+}
+
+static kugel_status load_psf(kugel_ctx *ctx, const card *w, const kugel_array *psf, const char *name,
+                             double *values)
+{
+  double *one = NULL;
+  int64_t k[3];
+  kugel_status s = kugel__psf_load(ctx, psf, name, k, &one);
+  if (!s && memcmp(k, w->k, sizeof k))
+    s = KUGEL_FAIL(KUGEL_ESHAPE, "%s has lengths %lld, %lld, %lld, must have %lld, %lld, %lld", name,
+                   (long long)k[0], (long long)k[1], (long long)k[2], (long long)w->k[0], (long long)w->k[1],
+                   (long long)w->k[2]);
+  if (!s)
+    memcpy(values, one, (size_t)(k[0] * k[1] * k[2]) * sizeof *one);
+  kugel__free(ctx, one);
+  return s;
+}
+
+/* psf, back: NULL on other ranks. */
+static kugel_status share_psfs(kugel_ctx *ctx, kugel_comm *c, const card *w, const kugel_array *psf,
+                               const kugel_array *back, double **values)
+{
+  int64_t count = w->k[0] * w->k[1] * w->k[2], psfs = psfs_of(w);
+  size_t bytes = (size_t)(psfs * count) * sizeof **values;
+  *values = kugel__alloc(ctx, bytes);
+  kugel_status s = *values ? KUGEL_OK
+                           : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld PSFs of %lld elements",
+                                        (long long)psfs, (long long)count);
+  for (int64_t i = 0; i < psfs && psf && !s; i++) {
+    kugel_array one = w->depths ? kugel__deconv_psf_at(psf, i) : i ? *back : *psf;
+    s = load_psf(ctx, w, &one, i && !w->depths ? "back" : "psf", *values + i * count);
   }
   s = kugel__comm_agree(c, s);
-  return s ? s : kugel_comm_bcast(c, *values, all * sizeof **values, 0);
+  return s ? s : kugel_comm_bcast(c, *values, bytes, 0);
 }
 
 /* A plan that only runs tiles, as rank 0's. */
@@ -116,17 +136,20 @@ static kugel_status make_tiles(kugel_ctx *ctx, const card *w, const kugel_deconv
   p->f32 = opts->precision == KUGEL_PRECISION_F32;
   p->real = p->f32 ? 4 : 8;
   p->engine = KUGEL_VOLUME_RESIDENT;
+  p->room = (uint64_t)w->memory;
   p->opts.centre = NULL;
   kugel_status s = kugel__deconv_convolutions(p, psf);
   p->opts.back = NULL; // the caller's
+  p->opts.depth = NULL;
   return s;
 }
 
-/* The same on all ranks; base, psfs: rank 0's, NULL on others. */
+/* The same on all ranks; base, psf, back, depth: rank 0's, NULL on others. */
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_deconv *base,
-                         const kugel_array *const psfs[2], kugel__deconv_led **out)
+                         const kugel_array *psf, const kugel_array *back, const double *depth,
+                         kugel__deconv_led **out)
 {
-  double *values = NULL;
+  double *values = NULL, *planes = NULL;
   card w;
   memcpy(&w, o->word, sizeof w);
   kugel_deconv_opts opts = opts_of(o, &w);
@@ -136,10 +159,13 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   if (l)
     *l = (kugel__deconv_led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = o->id, .whole = w.whole != 0};
   s = kugel__comm_agree(c, s);
-  s = s ? s : share_psfs(ctx, c, &w, psfs, &values);
+  s = s ? s : share_psfs(ctx, c, &w, psf, back, &values);
+  s = s ? s : kugel__volume_share_depths(ctx, c, w.depths, depth, &planes);
   double *second = values ? values + w.k[0] * w.k[1] * w.k[2] : NULL;
-  kugel_array *psf = KUGEL_ARRAY(values, KUGEL_F64, w.k[0], w.k[1], w.k[2]);
+  kugel_array *all = w.depths ? KUGEL_ARRAY(values, KUGEL_F64, w.depths, w.k[0], w.k[1], w.k[2])
+                              : KUGEL_ARRAY(values, KUGEL_F64, w.k[0], w.k[1], w.k[2]);
   opts.back = w.back ? KUGEL_ARRAY(second, KUGEL_F64, w.k[0], w.k[1], w.k[2]) : NULL;
+  opts.depth = planes;
   if (base) {
     opts.callback = base->opts.callback;
     opts.user = base->opts.user;
@@ -147,12 +173,13 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   if (!s && w.whole) {
     opts.comm = c;
     opts.engine = (kugel_volume_engine)w.engine;
-    s = kugel__deconv_create(ctx, 3, w.n, w.k, psf, &opts, &l->made);
+    s = kugel__deconv_create(ctx, 3, w.n, w.k, all, &opts, &l->made);
   } else if (!s && !base) {
-    s = make_tiles(ctx, &w, &opts, psf, &l->made);
+    s = make_tiles(ctx, &w, &opts, all, &l->made);
   }
   s = kugel__comm_leave(c, s);
   kugel__free(ctx, values);
+  kugel__free(ctx, planes);
   if (s) {
     drop(l);
     *out = NULL;
@@ -162,14 +189,17 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   return KUGEL_OK;
 }
 
-kugel_status kugel__deconv_be_led(kugel_deconv *p, const kugel_array *psf, const kugel_array *back)
+kugel_status kugel__deconv_be_led(kugel_deconv *p, const kugel_array *psf, const kugel_array *back,
+                                  const double *depth)
 {
-  KUGEL_CHECK(psf && psf->ndim == p->ndim, KUGEL_ESHAPE, "psf has %d dimensions, must have %d",
-              psf ? psf->ndim : 0, p->ndim);
+  if (p->opts.depths)
+    KUGEL_TRY(kugel__deconv_check_depths(p, psf));
+  else
+    KUGEL_CHECK(psf && psf->ndim == p->ndim, KUGEL_ESHAPE, "psf has %d dimensions, must have %d",
+                psf ? psf->ndim : 0, p->ndim);
   kugel__order o = order_of(p, back != NULL, p->share == KUGEL__DECONV_WHOLE);
-  const kugel_array *psfs[2] = {psf, back};
   kugel_status s = kugel__lead_begin(p->ctx->leads, &o);
-  s = s ? s : make(p->ctx, p->ctx->leads, &o, p, psfs, &p->led);
+  s = s ? s : make(p->ctx, p->ctx->leads, &o, p, psf, back, depth, &p->led);
   kugel__lead_end();
   return s;
 }
@@ -223,7 +253,7 @@ kugel_status kugel__deconv_led_run(const kugel_deconv *p, kugel__deconv_job *j, 
 static kugel_status serve_make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *order, void **plan)
 {
   kugel__deconv_led *l = NULL;
-  kugel_status s = make(ctx, c, order, NULL, (const kugel_array *const[2]){NULL, NULL}, &l);
+  kugel_status s = make(ctx, c, order, NULL, NULL, NULL, NULL, &l);
   *plan = l;
   return s;
 }

@@ -221,8 +221,8 @@ kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost
               "engine is KUGEL_VOLUME_GLOBAL (5) without ranks: set comm, or start several with mpirun");
   if (p->opts.comm || !ranks || kugel__deconv_on_device(p))
     return KUGEL_OK;
-  if (given || (c->tiles == 1 && p->n[0] > 1 && !p->opts.depths &&
-                (engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL))) {
+  if (given ||
+      (c->tiles == 1 && p->n[0] > 1 && (engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL))) {
     kugel_volume_opts o = kugel__deconv_volume_opts(p);
     kugel_volume_info v = {.size = sizeof v};
     o.engine = given == KUGEL_VOLUME_GLOBAL ? given : KUGEL_VOLUME_AUTO;
@@ -232,7 +232,7 @@ kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost
     *share = KUGEL__DECONV_WHOLE;
     c->seconds /= ranks->size;
     c->scratch_bytes = 0;
-  } else if (c->tiles > 1 && engine == KUGEL_VOLUME_RESIDENT && !p->opts.depths && !p->opts.callback) {
+  } else if (c->tiles > 1 && engine == KUGEL_VOLUME_RESIDENT && !p->opts.callback) {
     *share = KUGEL__DECONV_TILES;
     c->seconds *= (double)((c->tiles + ranks->size - 1) / ranks->size) / (double)c->tiles;
   }

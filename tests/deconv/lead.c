@@ -6,7 +6,7 @@
 
 enum { NZ = 70, NY = 12, NX = 10, ALL = NZ * NY * NX, K = 60 };
 static const int64_t n[3] = {NZ, NY, NX}, k[3] = {5, 3, 4};
-static double psf[K], image[ALL], mask[ALL], start[ALL];
+static double psf[3 * K], image[ALL], mask[ALL], start[ALL];
 #define PSF KUGEL_ARRAY(psf, KUGEL_F64, 5, 3, 4)
 
 typedef struct setup {
@@ -39,7 +39,9 @@ static kugel_status sharpen(kugel_ctx *ctx, void *arg)
   t->tiles = t->alone ? cost.tiles : t->tiles;
   if (!s && (cost.tiles != t->tiles || (t->opts.memory ? cost.tiles < 2 : cost.tiles != 1)))
     CHECK_FAIL("%lld tiles, %lld of one process", (long long)cost.tiles, (long long)t->tiles);
-  s = s ? s : kugel_deconv_create(ctx, 3, n, k, PSF, &t->opts, &p);
+  s = s ? s
+        : kugel_deconv_create(ctx, 3, n, k, t->opts.depths ? KUGEL_ARRAY(psf, KUGEL_F64, 3, 5, 3, 4) : PSF,
+                              &t->opts, &p);
   s = s ? s
         : kugel_deconv_execute(p, &x, t->given ? KUGEL_ARRAY(mask, KUGEL_F64, NZ, NY, NX) : NULL,
                                t->given ? KUGEL_ARRAY(start, KUGEL_F64, NZ, NY, NX) : NULL,
@@ -134,7 +136,7 @@ int main(void)
 {
   uint64_t seed = 4;
   alarm(200); /* a rank that waits for ever ends the test */
-  for (int i = 0; i < K; i++)
+  for (int i = 0; i < 3 * K; i++)
     psf[i] = 1.2 + check_random(&seed);
   for (int i = 0; i < ALL; i++) {
     image[i] = 30 + 25 * check_random(&seed);
@@ -172,6 +174,18 @@ int main(void)
                   .reversed = true,
                   .out = KUGEL_U16});
   }
+  CASE("PSFs by depth: one piece, with halos, and tiles that iterate alone")
+  {
+    const double planes[3] = {8, 30, 61.5};
+    kugel_deconv_opts o = {.method = KUGEL_DECONV_RL, .depths = 3, .depth = planes};
+    o.engine = KUGEL_VOLUME_GLOBAL;
+    check((setup){.opts = o, .out = KUGEL_F64});
+    o.engine = KUGEL_VOLUME_TILES;
+    check((setup){.opts = o, .given = true, .out = KUGEL_F32});
+    o.engine = KUGEL_VOLUME_AUTO;
+    o.memory = 450000;
+    check((setup){.opts = o, .reversed = true, .out = KUGEL_F64});
+  }
   CASE("what is chosen, and refused")
   {
     CHECK_OK(run_led(3, 0, chosen, NULL));
@@ -189,6 +203,9 @@ int main(void)
     setup tiles = {.opts = {.size = sizeof tiles.opts, .iterations = 1, .memory = 450000},
                    .out = KUGEL_F64,
                    .alone = true};
+    sweep_led(sharpen, &tiles);
+    tiles.opts.depths = 3;
+    tiles.opts.depth = (const double[]){8, 30, 61.5};
     sweep_led(sharpen, &tiles);
   }
   END();

@@ -14,10 +14,22 @@ static void shape(int64_t z, int64_t y, int64_t x)
   memcpy(n, (int64_t[]){z, y, x}, sizeof n);
   memcpy(k, (int64_t[]){5, 3, 4}, sizeof k);
   all = z * y * x;
-  for (int i = 0; i < 60; i++) // not symmetric
+  for (int i = 0; i < 180; i++) // not symmetric
     psf[i] = 1.2 + check_random(&seed);
   for (int64_t i = 0; i < all; i++)
     image[i] = 30 + 25 * check_random(&seed);
+}
+
+static const double depths[3] = {2, 5.5, 8};
+
+// One, or those by depth.
+static kugel_array *psfs_of(const kugel_deconv_opts *o)
+{
+  static int64_t shape[4] = {3, 5, 3, 4};
+  static kugel_array arrays[2];
+  int one = !o->depths;
+  arrays[one] = (kugel_array){psf, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};
+  return &arrays[one];
 }
 
 static kugel_array *boxed(double *a)
@@ -63,7 +75,7 @@ static void parts(kugel_comm *comm, void *arg)
   kugel_deconv *p = NULL;
   kugel_deconv_opts o = t->opts;
   o.comm = comm;
-  if (kugel_deconv_create(NULL, 3, n, k, PSF, &o, &p)) {
+  if (kugel_deconv_create(NULL, 3, n, k, psfs_of(&o), &o, &p)) {
     t->bad[rank] = 1000;
     return;
   }
@@ -108,7 +120,7 @@ static void check(setup t)
   kugel_deconv *p = NULL;
   kugel_deconv_opts alone = t.opts;
   alone.engine = KUGEL_VOLUME_AUTO;
-  CHECK_OK(kugel_deconv_create(NULL, 3, n, k, PSF, &alone, &p));
+  CHECK_OK(kugel_deconv_create(NULL, 3, n, k, psfs_of(&alone), &alone, &p));
   kugel_array *y = KUGEL_ARRAY(t.want, type_of(&t), n[0], n[1], n[2]);
   CHECK_OK(kugel_deconv_execute(p, boxed(image), t.masked ? boxed(t.mask) : NULL,
                                 t.started ? boxed(t.start) : NULL, y, &t.info));
@@ -141,7 +153,7 @@ static kugel_status sharpen(kugel_ctx *ctx, kugel_comm *comm, void *arg)
   kugel_deconv *p = NULL;
   kugel_layout *layout = NULL;
   o.comm = comm;
-  kugel_status s = kugel_deconv_create(ctx, 3, n, k, PSF, &o, &p);
+  kugel_status s = kugel_deconv_create(ctx, 3, n, k, psfs_of(&o), &o, &p);
   s = s ? s : kugel_comm_agree(comm, kugel_deconv_layout(p, &layout));
   if (!s) {
     int64_t first = 0, length = 0;
@@ -208,7 +220,9 @@ static void odd(kugel_comm *comm, void *arg)
   CHECK_IS(kugel_deconv_create(NULL, 3, n, k, h, &o, &p), KUGEL_EINVAL);
   o.engine = KUGEL_VOLUME_AUTO;
   o.depths = 1;
-  CHECK_IS(kugel_deconv_create(NULL, 3, n, k, h, &o, &p), KUGEL_ENOTSUP);
+  o.depth = (const double[]){rank};
+  CHECK_IS(kugel_deconv_create(NULL, 3, n, k, KUGEL_ARRAY(psf, KUGEL_F64, 1, 5, 3, 4), &o, &p), KUGEL_EINVAL);
+  CHECK(strstr(kugel_last_error(), "ranks differ in the planes of depth"));
   o.depths = 0;
   CHECK_IS(kugel_deconv_create(NULL, 2, n, k, KUGEL_ARRAY(psf, KUGEL_F64, 5, 3), &o, &p), KUGEL_ENOTSUP);
   o.callback = end_at_2;
@@ -275,6 +289,26 @@ int main(void)
                   .masked = true,
                   .started = true});
   }
+  CASE("PSFs by depth: the whole transform, and tiles")
+  {
+    shape(12, 15, 14);
+    for (int e = 0; e < 5; e++)
+      check((setup){.opts = {.method = e % 2 ? KUGEL_DECONV_RL : KUGEL_DECONV_TIKHONOV,
+                             .edges = edges[e],
+                             .precision = e == 1 ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                             .depths = 3,
+                             .depth = depths,
+                             .engine = KUGEL_VOLUME_GLOBAL},
+                    .masked = e == 0});
+    shape(150, 8, 7);
+    for (int e = 0; e < 3; e++)
+      check((setup){.opts = {.method = KUGEL_DECONV_BIGGS,
+                             .edges = edges[e],
+                             .depths = 3,
+                             .depth = (const double[]){20, 70, 110},
+                             .engine = KUGEL_VOLUME_TILES},
+                    .started = e == 0});
+  }
   CASE("what ranks refuse; one rank's callback ends all")
   run_ranks(NULL, 3, odd, NULL);
   CASE("failures of every rank's allocations and exchanges")
@@ -289,6 +323,10 @@ int main(void)
     tiles.engine = KUGEL_VOLUME_TILES;
     tiles.method = KUGEL_DECONV_BIGGS;
     layouts();
+    kugel_deconv_opts deep = tiles;
+    deep.depths = 3;
+    deep.depth = depths;
+    sweep_rank(1, 1, sharpen, &deep, 10);
     for (int rank = 0; rank < 3; rank++) {
       sweep_rank(rank, 1, sharpen, &whole, 10);
       sweep_exchanges(rank, sharpen, &whole);

@@ -57,16 +57,17 @@ def test_zarrs_of_ranks(n, tmp_path):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 @pytest.mark.parametrize("engine", ["global", "tiles"])
-def test_deconvolutions_over_ranks(n, engine):
+@pytest.mark.parametrize("depths", [None, (10, 32.5, 60)])
+def test_deconvolutions_over_ranks(n, engine, depths):
     rng = np.random.default_rng(4)
-    x, psf = rng.uniform(10, 20, size=(70, 6, 7)), rng.uniform(1, 2, size=(5, 3, 3))
-    alone = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs")
-    one = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs", comm=kugel.Comm.alone(), engine=engine)
+    x, psf = rng.uniform(10, 20, size=(70, 6, 7)), rng.uniform(1, 2, size=(() if depths is None else (3,)) + (5, 3, 3))
+    alone = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs", depths=depths)
+    one = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs", comm=kugel.Comm.alone(), engine=engine, depths=depths)
     want = one(x)
     assert np.allclose(want, alone(x), rtol=0, atol=1e-10) and (engine == "tiles" or np.array_equal(want, alone(x)))
 
     def work(comm):
-        plan = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs", comm=comm, engine=engine)
+        plan = kugel.volume.Deconvolution(x.shape, psf, 4, "biggs", comm=comm, engine=engine, depths=depths)
         y = plan(x[plan.image_slice])
         assert np.array_equal(y, want[plan.image_slice])
         assert plan.info == one.info

@@ -126,11 +126,27 @@ int main(void)
     full.correlate = 1;
     check((setup){.opts = full, .in = KUGEL_C128, .out = KUGEL_C128, .k = {2, 3, 5}});
   }
+  CASE("kernels by depth, whose window divides by their own sums")
+  {
+    static const double planes[2] = {2, 6.5};
+    kugel_volume_opts deep = {.extent = KUGEL_CONV_SAME, .depths = 2, .depth = planes};
+    for (int boundary = KUGEL_BOUNDARY_ZERO; boundary <= KUGEL_BOUNDARY_UNKNOWN; boundary++) {
+      deep.boundary = (kugel_boundary)boundary;
+      deep.correlate = boundary % 2;
+      check((setup){.opts = deep, .in = KUGEL_F32, .out = KUGEL_F64, .k = {5, 4, 3}});
+    }
+    deep.extent = KUGEL_CONV_FULL;
+    deep.boundary = KUGEL_BOUNDARY_ZERO;
+    check((setup){.opts = deep, .in = KUGEL_F64, .out = KUGEL_F64, .k = {3, 5, 4}});
+  }
   CASE("tiles: all boundaries, rows that ranks do not divide, kernels with several rows' reach")
   {
     static const int64_t tile[3] = {2, 5, 6};
     for (int boundary = KUGEL_BOUNDARY_ZERO; boundary <= KUGEL_BOUNDARY_UNKNOWN; boundary++) {
       kugel_volume_opts o = {.extent = KUGEL_CONV_SAME, .boundary = (kugel_boundary)boundary, .tile = tile};
+      check((setup){.opts = o, .in = KUGEL_F32, .out = KUGEL_F64, .k = {7, 4, 5}});
+      o.depths = 2;
+      o.depth = (const double[]){2, 6.5};
       check((setup){.opts = o, .in = KUGEL_F32, .out = KUGEL_F64, .k = {7, 4, 5}});
     }
     kugel_volume_opts o = {

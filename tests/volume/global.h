@@ -131,7 +131,7 @@ static void begin(setup *t, double *kernel)
     kernel[i] = 0.3 + check_random(&seed) * 0.3;
   memcpy(shape + 1, t->k, sizeof t->k);
   shape[0] = 2;
-  bool many = t->opts.kernels > 0;
+  bool many = t->opts.kernels > 0 || t->opts.depths > 0;
   t->kernel = (kugel_array){kernel,
                             {KUGEL_CPU, 0},
                             many ? 4 : 3,

@@ -21,13 +21,13 @@ static double hat(const kugel_volume *p, int d, double plane)
 bool kugel__volume_weigh(const kugel_volume *p, int which, double *weight)
 {
   const kugel__volume_axis *a = &p->axis[0];
-  const kugel__volume_list *l = &a->data;
+  const kugel__volume_list *l = p->late ? &a->results : &a->data;
   bool some = false;
   for (int64_t i = 0; i < a->points; i++)
     weight[i] = 0;
   for (int64_t i = 0; i < l->count; i++) {
     int64_t at = p->plane + (l->index ? l->index[i] : l->first_index + i);
-    if (at < 0 || at >= p->planes)
+    if (!p->late && (at < 0 || at >= p->planes))
       at = kugel__volume_inside(p->opts.boundary, at, p->planes);
     double w = hat(p, which, (double)(at + p->shift));
     weight[l->position ? l->position[i] : l->first_position + i] = w;

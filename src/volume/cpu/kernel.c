@@ -94,11 +94,16 @@ kugel_status kugel__volume_check_totals(const kugel_volume *p, int which, const 
   return KUGEL_OK;
 }
 
+size_t kugel__volume_sums(const kugel_volume *p)
+{
+  return (size_t)(p->stored * (p->depth ? p->axis[0].k : 1));
+}
+
 kugel_status kugel__volume_make_sums(kugel_volume *p)
 {
   if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN)
     return KUGEL_OK;
-  p->sums = kugel__calloc(p->ctx, (size_t)(p->stored * (p->depth ? p->axis[0].k : 1)) * 8);
+  p->sums = kugel__calloc(p->ctx, kugel__volume_sums(p) * 8);
   KUGEL_CHECK(p->sums, KUGEL_ENOMEM, "no memory for sums of %d kernels", p->stored);
   return KUGEL_OK;
 }

@@ -238,7 +238,7 @@ static kugel_status lines_along_z(void *arg, int64_t y, int worker)
   for (int64_t b = 0; b < blocks; b++, h += line) {
     int64_t at = (y * p->pitch + b * vlen) * size;
     j->ops->get_columns(j->from + at, p->slice, j->in.list[0], a->points, false, p->f32, s.x);
-    if (j->weight && !j->adjoint)
+    if (j->weight && j->adjoint == p->late)
       j->ops->weigh(s.x, j->weight, a->points);
     double *c = transform(j, &s, 0);
     if (j->keep != 0) {
@@ -247,7 +247,7 @@ static kugel_status lines_along_z(void *arg, int64_t y, int worker)
     }
     j->ops->multiply(c, h, a->points, j->adjoint, p->f32);
     c = again(j, &s, 0, c);
-    if (j->weight && j->adjoint)
+    if (j->weight && j->adjoint != p->late)
       j->ops->weigh(c, j->weight, a->points);
     j->ops->put_columns(c, j->out.list[0], j->out.extent[0], j->to + at, p->slice, true, j->add, p->f32,
                         other_half(j, &s, 0, c));

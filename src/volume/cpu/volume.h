@@ -54,6 +54,9 @@ struct kugel_volume {
   int64_t planes; /* how many the image has, */
   int64_t
       shift; /* and what is added to planes after the boundary: where the image lies in what depths refer to */
+  /* Factors are those of the results' planes, and `plane` is that of result 0: the adjoint of such a plan, as a convolution of its
+   * own (deconvolution in tiles over ranks). */
+  bool late;
   kugel_volume_opts opts; /* its pointers are not kept */
   kugel__volume_axis axis[KUGEL__VOLUME_DIMS];
   bool f32, halved; /* halved: real data, axis 2 has length / 2 points */
@@ -118,6 +121,8 @@ kugel_status kugel__volume_check_planes(const kugel_volume *p, int which, const 
 /* The totals of all planes: fills p->sums if there are any. */
 kugel_status kugel__volume_check_totals(const kugel_volume *p, int which, const double totals[2]);
 kugel_status kugel__volume_make_sums(kugel_volume *p);
+/* Numbers of p->sums. */
+size_t kugel__volume_sums(const kugel_volume *p);
 /* All of these. */
 kugel_status kugel__volume_check_kernels(kugel_volume *p, const kugel_array *kernel);
 /* Turns H applied to ones [kernels][m] into factors of results; first: the plane along axis 0 that the first datum of the

@@ -98,7 +98,7 @@ static kugel_status share_out(kugel_volume *p, kugel_volume_engine engine, const
 {
   bool whole = engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL;
   KUGEL_TRY(shape_engine(p, engine, n, k, limit));
-  if (!p->ctx->leads || kugel__lead_paused || !whole || p->ndim != KUGEL__VOLUME_DIMS || p->depth)
+  if (!p->ctx->leads || kugel__lead_paused || !whole || p->ndim != KUGEL__VOLUME_DIMS)
     return KUGEL_OK;
   if (seconds_with(p, KUGEL_VOLUME_GLOBAL, n, k) > seconds_with(p, engine, n, k) ||
       (limit && kugel__global_memory(p, p->ctx->leads->size) > limit))

@@ -14,10 +14,6 @@ kugel_status kugel__global_check(const kugel_volume *p)
               "KUGEL_VOLUME_PENCIL");
   KUGEL_CHECK(p->ndim == KUGEL__VOLUME_DIMS, KUGEL_ENOTSUP,
               "ndim is %d; ranks share volumes of 3 axes: give a picture the lengths (y, 1, x)", p->ndim);
-  KUGEL_CHECK(
-      !p->depth, KUGEL_ENOTSUP,
-      "depths is %d; ranks share kernels that do not vary with depth: use KUGEL_VOLUME_TILES on one process",
-      p->stored);
   return KUGEL_OK;
 }
 

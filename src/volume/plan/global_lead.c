@@ -10,7 +10,7 @@
 enum { DIMS = KUGEL__VOLUME_DIMS, RUN = KUGEL__LEAD_WORK };
 
 /* Words of a RUN order. */
-enum { ADJOINT, IN_CODE, IN_BITS, OUT_CODE, OUT_BITS };
+enum { ADJOINT, IN_CODE, IN_BITS, OUT_CODE, OUT_BITS, SHIFT };
 
 struct kugel__global_led {
   kugel_ctx *ctx;
@@ -32,18 +32,17 @@ static void drop(void *led)
 
 /* ---- making ---- */
 
-static kugel_status start(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, kugel_volume **out)
+static kugel_status start(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const double *depth,
+                          kugel_volume **out)
 {
   kugel__volume_card card = kugel__volume_order_card(o);
   kugel_volume_opts opts = kugel__volume_order_opts(o);
   opts.engine = KUGEL_VOLUME_GLOBAL;
   opts.centre = card.centre;
+  opts.depth = depth;
   opts.comm = c;
   KUGEL_TRY(kugel__volume_start(ctx, DIMS, card.n, card.k, &opts, out));
-  if ((*out)->opts.boundary == KUGEL_BOUNDARY_UNKNOWN) {
-    (*out)->sums = kugel__calloc(ctx, (size_t)(*out)->stored * 8);
-    KUGEL_CHECK((*out)->sums, KUGEL_ENOMEM, "no memory for sums of %d kernels", (*out)->stored);
-  }
+  KUGEL_TRY(kugel__volume_make_sums(*out));
   return kugel__global_shape(*out);
 }
 
@@ -80,7 +79,7 @@ static kugel_status share_kernels(kugel_volume *p, const double *values, double 
   kugel_layout_destroy(whole);
   kugel_layout_destroy(parts);
   if (!s && p->sums)
-    s = kugel_comm_bcast(g->comm, p->sums, (size_t)p->stored * 8, 0);
+    s = kugel_comm_bcast(g->comm, p->sums, kugel__volume_sums(p) * 8, 0);
   if (s)
     return s;
   int64_t first = p->opts.correlate ? a[0].k - g->kernel[g->rank + 1] : g->kernel[g->rank];
@@ -94,15 +93,18 @@ static kugel_status share_kernels(kugel_volume *p, const double *values, double 
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_volume *base,
                          const kugel_array *kernel, kugel__global_led **out)
 {
-  double *values = NULL, *mine = NULL;
+  double *values = NULL, *mine = NULL, *depth = NULL;
+  int64_t depths = kugel__volume_order_card(o).depths;
   kugel__volume_box box;
   kugel__comm_enter(c);
   kugel__global_led *l = *out = kugel__calloc(ctx, sizeof *l);
   kugel_status s = l ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan over %d ranks", c->size);
-  if (l) {
+  if (l)
     *l = (kugel__global_led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = o->id};
-    s = start(l->ctx, c, o, &l->plan);
-  }
+  if (depths)
+    s = kugel__comm_agree(c, s);
+  s = s ? s : kugel__volume_share_depths(ctx, c, depths, base ? base->depth : NULL, &depth);
+  s = s ? s : start(l->ctx, c, o, depth, &l->plan);
   if (!s) {
     const kugel__volume_axis *a = l->plan->axis;
     size_t own = (size_t)(kugel__global_own(l->plan->global, l->plan->global->kernel) * a[1].k * a[2].k);
@@ -113,13 +115,14 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
     s = kugel__volume_take_kernel(base, kernel, &box);
     s = s ? s : kugel__volume_copy_kernels(base, &box, &values);
     if (!s && base->sums)
-      memcpy(l->plan->sums, base->sums, (size_t)base->stored * 8);
+      memcpy(l->plan->sums, base->sums, kugel__volume_sums(base) * 8);
   }
   s = kugel__comm_agree(c, s);
   s = s ? s : share_kernels(l->plan, values, mine);
   s = kugel__comm_leave(c, s);
   kugel__free(ctx, values);
   kugel__free(ctx, mine);
+  kugel__free(ctx, depth);
   if (s) {
     drop(l);
     *out = NULL;
@@ -215,10 +218,13 @@ static kugel_status move(const kugel__global_led *l, const room *r, const face *
 }
 
 /* The same on all ranks; ends: of rank 0. */
-static kugel_status run(const kugel__global_led *l, bool adjoint, const kugel__pencil_ends *ends,
-                        kugel_dtype in_type, kugel_dtype out_type, atomic_llong *clipped)
+static kugel_status run(const kugel__global_led *l, bool adjoint, int64_t shift,
+                        const kugel__pencil_ends *ends, kugel_dtype in_type, kugel_dtype out_type,
+                        atomic_llong *clipped)
 {
-  const kugel_volume *p = l->plan;
+  kugel_volume at = *l->plan;
+  const kugel_volume *p = &at;
+  at.shift = shift;
   const kugel__volume_global *g = p->global;
   face in = face_of(p, adjoint, in_type), out = face_of(p, !adjoint, out_type);
   room r = {.table = NULL};
@@ -270,10 +276,11 @@ kugel_status kugel__global_led_run(const kugel_volume *p, bool adjoint, const ku
                              [IN_CODE] = in.code,
                              [IN_BITS] = in.bits,
                              [OUT_CODE] = out.code,
-                             [OUT_BITS] = out.bits}};
+                             [OUT_BITS] = out.bits,
+                             [SHIFT] = p->shift}};
   kugel_status s = kugel__lead_begin(l->comm, &o);
   kugel__comm_enter(l->comm);
-  s = s ? s : run(l, adjoint, ends, in, out, clipped);
+  s = s ? s : run(l, adjoint, p->shift, ends, in, out, clipped);
   s = kugel__comm_leave(l->comm, s);
   kugel__lead_end();
   return s;
@@ -329,7 +336,7 @@ static void serve_work(void *plan, const kugel__order *order)
   kugel_dtype in = {(uint8_t)w[IN_CODE], (uint8_t)w[IN_BITS], 1},
               out = {(uint8_t)w[OUT_CODE], (uint8_t)w[OUT_BITS], 1};
   kugel__comm_enter(l->comm);
-  kugel__comm_leave(l->comm, run(l, w[ADJOINT] != 0, NULL, in, out, NULL));
+  kugel__comm_leave(l->comm, run(l, w[ADJOINT] != 0, w[SHIFT], NULL, in, out, NULL));
 }
 
 const kugel__lead_kind kugel__global_served = {serve_make, serve_work, drop};

@@ -186,24 +186,25 @@ kugel_status kugel__global_create(kugel_volume *p, const kugel__volume_box *kern
 
 /* ---- executions ---- */
 
-// Kernel q: one part of the work.
+// Kernel q: one part of the work. By depth, as for the adjoint, results are sums over kernels.
 static kugel_status run_kernel(pass *r, int q, const kugel__volume_box *in, const kugel__volume_box *out)
 {
   const kugel_volume *p = r->p;
   const kugel__volume_global *g = r->g;
   kugel__resident_job *j = &r->j;
-  bool adjoint = j->adjoint;
+  bool adjoint = j->adjoint, sums = adjoint || p->depth, last = q == p->stored - 1;
+  int64_t mine = p->depth ? 0 : q;
   const int64_t *cut_in = adjoint ? g->results : g->data, *cut_out = adjoint ? g->data : g->results;
-  size_t window = (size_t)(q * kugel__global_own(g, g->results) * p->axis[1].m * p->axis[2].m) * p->real;
+  size_t window = (size_t)(mine * kugel__global_own(g, g->results) * p->axis[1].m * p->axis[2].m) * p->real;
   kugel_status s = KUGEL_OK;
   j->p = p;
   j->in = kugel__resident_side_of(p, adjoint);
   j->out = kugel__resident_side_of(p, !adjoint);
   if (p->window)
     (adjoint ? &j->in : &j->out)->window = p->window + window;
-  j->in.box = adjoint ? kernel_of(in, q) : *in;
-  j->out.box = adjoint ? *out : kernel_of(out, q);
-  if (adjoint || q == 0) {
+  j->in.box = adjoint ? kernel_of(in, mine) : *in;
+  j->out.box = adjoint ? *out : kernel_of(out, mine);
+  if ((adjoint && !p->depth) || q == 0) {
     kugel__resident_side whole = j->in;
     j->in.extent[0] = kugel__global_own(g, cut_in);
     j->from = r->slices;
@@ -217,13 +218,13 @@ static kugel_status run_kernel(pass *r, int q, const kugel__volume_box *in, cons
     j->p = &part;
     j->from = r->from;
     j->to = r->to;
-    j->which = q;
-    j->add = adjoint && q > 0;
+    j->which = j->depth = q;
+    j->add = sums && q > 0;
     kugel__progress_stage(0.35, 0.65, "spectrum");
     s = kugel__resident_lines(j);
     j->p = p;
   }
-  if (!adjoint || q == p->stored - 1) {
+  if (!sums || last) {
     s = s && g->comm->settled ? s : exchange(r, s, cut_out, p->slice, r->to, true);
     j->out.extent[0] = kugel__global_own(g, cut_out);
     j->to = r->slices;

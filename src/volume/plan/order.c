@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "volume/plan/order.h"
 #include <string.h>
+#include "core/alloc.h"
 #include "core/parallel.h"
 
 _Static_assert(sizeof(kugel__volume_card) <= sizeof(((kugel__order *)0)->word),
@@ -46,6 +47,21 @@ kugel_volume_opts kugel__volume_order_opts(const kugel__order *o)
                              .kernels = (int)c.kernels,
                              .depths = c.depths,
                              .scale = o->x[0]};
+}
+
+kugel_status kugel__volume_share_depths(kugel_ctx *ctx, kugel_comm *c, int64_t depths, const double *depth,
+                                        double **out)
+{
+  size_t bytes = (size_t)depths * sizeof **out;
+  *out = NULL;
+  if (!bytes)
+    return KUGEL_OK;
+  *out = kugel__alloc(ctx, bytes);
+  kugel_status s = *out ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of planes", bytes);
+  if (depth && *out)
+    memcpy(*out, depth, bytes);
+  s = kugel__comm_agree(c, s);
+  return s ? s : kugel_comm_bcast(c, *out, bytes, 0);
 }
 
 static kugel_status copy_row(void *arg, int64_t i)

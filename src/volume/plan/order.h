@@ -19,6 +19,10 @@ kugel__volume_card kugel__volume_order_card(const kugel__order *o);
 /* All but engine, centre, tile and depth. */
 kugel_volume_opts kugel__volume_order_opts(const kugel__order *o);
 
+/* Planes of kernels by depth, in memory of the context, NULL if there are none; the same on all ranks. depth: of rank 0, NULL on others. */
+kugel_status kugel__volume_share_depths(kugel_ctx *ctx, kugel_comm *c, int64_t depths, const double *depth,
+                                        double **out);
+
 /* Rows along x of a slab or tile, between its place and a message [kernels][z][y][x]. */
 typedef struct kugel__volume_rows {
   const kugel__volume_reach *reach; // [3], whose `source` says which voxels; NULL: as they lie in the box

@@ -168,6 +168,17 @@ static kugel_status make_led(kugel_volume *p, const kugel_array *kernel)
   return kugel__global_be_led(p, kernel);
 }
 
+// A number for the planes of kernels by depth.
+static int64_t planes_of(const kugel_volume *p)
+{
+  uint64_t h = 0, bits;
+  for (int d = 0; d < p->stored && p->depth; d++) {
+    memcpy(&bits, &p->depth[d], sizeof bits);
+    h = (h ^ bits) * 1099511628211u;
+  }
+  return (int64_t)(h >> 1);
+}
+
 // A failure goes straight to the agreement at the end.
 static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
 {
@@ -189,7 +200,9 @@ static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
                         {"correlate", o->correlate},
                         {"the engine, or the length of tiles,", p->engine * (int64_t)1048576 + p->tile[0]},
                         {"precision", o->precision},
-                        {"kernels", o->kernels}};
+                        {"kernels", o->kernels},
+                        {"depths", o->depths},
+                        {"the planes of depth, whose hash", planes_of(p)}};
   KUGEL_TRY(kugel__comm_same(o->comm, KUGEL_OK, sizeof same / sizeof *same, same));
   if (p->engine == KUGEL_VOLUME_TILES)
     return kugel__volume_tiles_create(p, kernel);

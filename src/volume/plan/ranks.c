@@ -78,22 +78,6 @@ static kugel_status make_plan(kugel_ctx *ctx, const kugel__order *o, double *ker
   return kugel_volume_create(ctx, ndim, c.n + lead, c.k + lead, &array, &opts, out);
 }
 
-// Planes of kernels by depth, in memory of the context; the same on all ranks.
-static kugel_status share_depths(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o,
-                                 const kugel_volume *base, double **out)
-{
-  size_t bytes = (size_t)kugel__volume_order_card(o).depths * sizeof **out;
-  *out = NULL;
-  if (!bytes)
-    return KUGEL_OK;
-  *out = kugel__alloc(ctx, bytes);
-  kugel_status s = *out ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of planes", bytes);
-  if (base && *out)
-    memcpy(*out, base->depth, bytes);
-  s = kugel__comm_agree(c, s);
-  return s ? s : kugel_comm_bcast(c, *out, bytes, 0);
-}
-
 /* The same on all ranks; base, kernel: rank 0's, NULL on others. */
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_volume *base,
                          const kugel_array *kernel, kugel__volume_led **out)
@@ -115,7 +99,9 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   }
   s = kugel__comm_agree(c, s);
   s = s ? s : kugel_comm_bcast(c, values, (size_t)elements(o) * 8, 0);
-  s = s ? s : share_depths(ctx, c, o, base, &depth);
+  s = s ? s
+        : kugel__volume_share_depths(ctx, c, kugel__volume_order_card(o).depths, base ? base->depth : NULL,
+                                     &depth);
   if (!s && !base) {
     s = make_plan(ctx, o, values, depth, &l->made);
     l->plan = l->made;

@@ -68,7 +68,8 @@ static kugel_volume plan_of(const kugel_volume *p, const kugel__volume_reach *re
     a->results = (kugel__volume_list){.count = r->results, .first_position = a->k - 1};
   }
   one.opts.boundary = p->opts.boundary; // of planes
-  one.plane = reach[0].plane;
+  one.late = p->late;
+  one.plane = p->late ? reach[0].result : reach[0].plane;
   one.planes = p->planes;
   one.shift = p->shift;
   return one;
