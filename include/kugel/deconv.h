@@ -85,8 +85,9 @@ typedef struct kugel_deconv_opts {
   const int64_t *centre;     /* ndim elements of the PSF; NULL: (k - 1) / 2, rounded down */
   const kugel_array *back;   /* another PSF for r instead of H', lengths k, such as a Wiener-Butterworth back-projector: its
                                 values are scaled to sum 1. RL, BIGGS, SHB, TV; NULL: H' */
-  uint64_t memory;           /* bytes that the plan may take: larger images go in tiles; 0: no limit, exact; on devices of
-                                their memory, 0: what is free */
+  uint64_t memory;           /* bytes that the plan may take: larger images go in tiles, which do not depend on the number of
+                                threads: a 32nd of it is for their scratch; 0: no limit, exact; on devices of their memory, 0:
+                                what is free */
   int64_t halo;              /* of tiles, voxels on each side along each axis cut; 0: the length of the PSF less 1 */
   kugel_deconv_fn callback;
   void *user;

@@ -177,6 +177,10 @@ static kugel_status choose_tiles(kugel_deconv *p, kugel_deconv_cost *c)
     return choose_host(p, (uint64_t)limit, c);
   for (;;) {
     shape_tile(p, parts);
+    if (limit && !device) { // which says what threads may take, whatever their number
+      p->room = (uint64_t)limit;
+      p->engine = KUGEL_VOLUME_RESIDENT;
+    }
     KUGEL_TRY(cost_of(p, c));
     uint64_t bytes = device ? c->device_bytes : c->bytes;
     if (!limit || bytes <= (uint64_t)limit)

@@ -85,14 +85,14 @@ def finished(partial):
 
 
 def continued():
-    """Ctrl-C among the results, then --resume: the bytes of a run that nobody stopped, written from where it was; by other numbers of
-    threads, which leave memory for other slabs, from the beginning."""
+    """Ctrl-C among the results, then --resume: the bytes of a run that nobody stopped, written from where it was, by any number of
+    threads: the slabs that fit the limit do not depend on it."""
     rng, count = random.Random(4), 150 * 96 * 96
     npyfile.write("a.npy", (150, 96, 96), [rng.random() for _ in range(1009)] * (count // 1009) + [0] * (count % 1009), "<f4")
     npyfile.write("k.npy", (7, 9, 9), [rng.random() for _ in range(567)], "<f4")
     words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "17700K", "--plan", "pencil", "--precision", "f64", "--threads"]
     slabs = [ok(*words, threads, "--dry-run", "--json").json["images"][0]["tiles"] for threads in ("1", "16")]
-    assert 8 < slabs[0] < slabs[1], slabs
+    assert 8 < slabs[0] == slabs[1], slabs
     ok("convolve", "a.npy", "k.npy", "whole.npy", "--precision", "f64")
     for threads in "1", "16":
         for tries in range(20):

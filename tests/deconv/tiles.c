@@ -37,6 +37,62 @@ static void exact(void)
   CHECK(strstr(kugel_last_error(), "exact needs"));
 }
 
+static kugel_ctx *ctx_of(int threads)
+{
+  kugel_ctx *ctx = NULL;
+  kugel_ctx_opts o = {.size = sizeof o, .threads = threads};
+  CHECK_OK(kugel_ctx_create(&o, &ctx));
+  return ctx;
+}
+
+static void sharpen(kugel_ctx *ctx, const kugel_deconv_opts *o, double *to)
+{
+  kugel_deconv *p = NULL;
+  CHECK_OK(kugel_deconv_create(ctx, 3, n, k, KUGEL_ARRAY(psf, KUGEL_F64, KZ, KY, KX), o, &p));
+  CHECK_OK(kugel_deconv_execute(p, box(image), NULL, NULL, box(to), NULL));
+  kugel_deconv_destroy(p);
+}
+
+/* Tiles and engines within a limit, on which bits depend, and the bits. */
+static void same_for_all_threads(void)
+{
+  static const int64_t large[3] = {500, 700, 700}, wide[3] = {41, 61, 61};
+  kugel_ctx *one = ctx_of(1), *many = ctx_of(64), *few = ctx_of(3);
+  kugel_deconv_cost a = {.size = sizeof a}, b = a;
+  int chosen = 0, tiled = 0, engines = 0;
+  for (int exact = 0; exact < 2; exact++)
+    for (int big = 0; big < 2; big++) {
+      const int64_t *shape = big ? large : n, *of = big ? wide : k;
+      kugel_deconv_opts o = {.size = sizeof o, .iterations = 3, .exact = exact};
+      CHECK_OK(kugel_deconv_estimate(one, 3, shape, of, &o, &a));
+      o.precision = KUGEL_PRECISION_F32;
+      for (o.memory = a.bytes; kugel_deconv_estimate(one, 3, shape, of, &o, &a) == KUGEL_OK;
+           o.memory -= o.memory / 40) {
+        CHECK_OK(kugel_deconv_estimate(many, 3, shape, of, &o, &b));
+        CHECK(a.tiles == b.tiles && a.engine == b.engine && a.bytes == b.bytes &&
+              !memcmp(a.tile, b.tile, sizeof a.tile));
+        tiled += a.tiles > 1;
+        engines |= 1 << a.engine;
+        chosen++;
+      }
+    }
+  CHECK(chosen > 60 && tiled > 20 && engines & 1 << KUGEL_VOLUME_PENCIL && engines & 1 << KUGEL_VOLUME_TILES);
+  for (int exact = 0; exact < 2; exact++) {
+    kugel_deconv_opts o = {.size = sizeof o, .method = KUGEL_DECONV_SHB, .iterations = 5};
+    CHECK_OK(kugel_deconv_estimate(one, 3, n, k, &o, &a));
+    o.exact = exact;
+    o.memory = exact ? a.bytes * 19 / 20 : a.bytes * 7 / 10;
+    sharpen(one, &o, out);
+    sharpen(few, &o, other);
+    CHECK(!memcmp(out, other, sizeof out));
+    sharpen(many, &o, other);
+    CHECK(!memcmp(out, other, sizeof out));
+  }
+  kugel_ctx_destroy(one);
+  kugel_ctx_destroy(many);
+  kugel_ctx_destroy(few);
+}
+
 int main(void)
 {
   make_psf();
@@ -70,5 +126,7 @@ int main(void)
   }
   CASE("exact within less memory than the whole takes")
   exact();
+  CASE("within a limit the choice and the bits are those of any number of threads")
+  same_for_all_threads();
   END();
 }

@@ -28,11 +28,27 @@ size_t kugel__volume_kernel_work(const kugel_volume *p)
   return (size_t)(p->axis[0].k * kugel__max(p->axis[1].points, p->axis[1].k) * p->pitch) * 2 * p->real;
 }
 
+static size_t reserved(const kugel_volume *p, size_t scratch)
+{
+  return p->limit / 32 > scratch ? (size_t)(p->limit / 32) : scratch;
+}
+
 size_t kugel__volume_thread_bytes(const kugel_volume *p)
 {
   job j = {.p = p, .ops = kugel__volume_ops_now()};
   kugel__resident_measure(&j);
-  return j.scratch_size * (size_t)kugel__ctx_threads(p->ctx);
+  return p->limit ? reserved(p, j.scratch_size) : j.scratch_size * (size_t)kugel__ctx_threads(p->ctx);
+}
+
+int64_t kugel__volume_threads(const kugel_volume *p)
+{
+  return p->threads ? p->threads : kugel__ctx_threads(p->ctx);
+}
+
+int64_t kugel__volume_workers(const kugel_volume *p, size_t scratch)
+{
+  int64_t threads = kugel__ctx_threads(p->ctx);
+  return p->limit ? kugel__min(threads, (int64_t)(reserved(p, scratch) / scratch)) : threads;
 }
 
 size_t kugel__volume_table_bytes(const kugel_volume *p)
@@ -53,7 +69,7 @@ static kugel_status begin(job *j, size_t work, size_t all)
   const kugel_volume *p = j->p;
   j->ops = kugel__volume_ops_now();
   kugel__resident_measure(j);
-  j->workers = kugel__ctx_threads(p->ctx);
+  j->workers = kugel__volume_workers(p, j->scratch_size);
   size_t scratch = j->scratch_size * (size_t)j->workers;
   j->kept = work <= all;
   j->from = j->kept ? kugel__scratch_get(p->ctx, all + scratch) : kugel__alloc(p->ctx, work + scratch);

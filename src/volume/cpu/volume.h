@@ -79,6 +79,8 @@ struct kugel_volume {
   char *window;                      /* reals [kernels][m]: UNKNOWN; NULL for others */
   double *sums; /* [kernels] of the elements, by depth [stored][k of axis 0] of their planes: UNKNOWN */
   double scale;
+  uint64_t limit;  /* of memory on the CPU when the plan was made, bytes; 0: none */
+  int64_t threads; /* for which seconds are predicted; 0: those of the context */
   kugel_volume_engine engine;
   struct kugel__volume_device *gpu;     /* of a resident volume of a context on a device; NULL: none */
   struct kugel__lane_tiles *lanes;      /* TILES on devices */
@@ -152,8 +154,13 @@ kugel__volume_box kugel__volume_own_box(const kugel_volume *p, const void *data,
 /* Bytes of the padded volume of an execution, and of a kernel before its lines along z. */
 size_t kugel__volume_work(const kugel_volume *p);
 size_t kugel__volume_kernel_work(const kugel_volume *p);
-/* Bytes of scratch of all threads in an execution; of tables that the plan holds. */
+/* Bytes of scratch of the threads of an execution, and how many threads that is, each with `scratch` bytes; of tables that the plan
+ * holds. Under a limit of memory a 32nd of it is for threads, or what one takes: what is chosen within the limit, on which bits may
+ * depend, is then the same for any number of threads. */
 size_t kugel__volume_thread_bytes(const kugel_volume *p);
+int64_t kugel__volume_workers(const kugel_volume *p, size_t scratch);
+/* For which seconds are predicted. */
+int64_t kugel__volume_threads(const kugel_volume *p);
 size_t kugel__volume_table_bytes(const kugel_volume *p);
 
 /* Transforms the kernel in `box` as kernel `which`. */

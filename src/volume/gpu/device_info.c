@@ -196,7 +196,8 @@ static void dif_figures(const kugel_volume *p, const rates *r, kugel_volume_info
   }
   double moved = (double)(b.kernel + b.in) / r->up + (double)b.out / r->down;
   double there = moved + kernel_seconds(p, r, (double)b.moved);
-  double here = FOLD_SECONDS * (data + results + kernel) * (p->halved ? 1 : 2) / kugel__ctx_threads(p->ctx);
+  double here =
+      FOLD_SECONDS * (data + results + kernel) * (p->halved ? 1 : 2) / (double)kugel__volume_threads(p);
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results * (double)p->real : 0;
   info->device_bytes = kugel__dif_device_bytes(&b);
   double lanes = fmin(1 + p->ctx->npeers, p->parts), each = ceil(p->parts / lanes);

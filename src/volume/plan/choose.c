@@ -65,27 +65,32 @@ static kugel_status shape_engine(kugel_volume *p, kugel_volume_engine engine, co
   return engine == KUGEL_VOLUME_TILES ? kugel__volume_choose_tile(p, k, limit) : KUGEL_OK;
 }
 
-// The predicted seconds of a plan with this engine; infinite if there is none within the limit.
+// The predicted seconds of a plan with this engine on so many threads, 0: those of the context; infinite if there is none within the
+// limit.
 static double seconds_with(const kugel_volume *p, kugel_volume_engine engine, const int64_t *n,
-                           const int64_t *k)
+                           const int64_t *k, int64_t threads)
 {
   kugel_volume *other = NULL;
   kugel_volume_info info = {.seconds = INFINITY};
   kugel_volume_opts o = p->opts;
   o.engine = engine;
-  if (kugel__volume_start(p->ctx, p->ndim, n, k, &o, &other) == KUGEL_OK)
+  if (kugel__volume_start(p->ctx, p->ndim, n, k, &o, &other) == KUGEL_OK) {
+    other->threads = threads;
     kugel__volume_figures(other, &info);
+  }
   kugel_volume_destroy(other);
   return info.seconds;
 }
 
-// Of those that need not hold the whole.
+enum { USUAL_THREADS = 8 };
+
+// Of those that need not hold the whole, on a usual machine: bits must not depend on the number of threads.
 static kugel_volume_engine fastest(const kugel_volume *p, const int64_t *n, const int64_t *k)
 {
   kugel_volume_engine best = KUGEL_VOLUME_TILES; // if all are equal: it reads least, and has no files
   double seconds = INFINITY;
   for (kugel_volume_engine e = KUGEL_VOLUME_TILES; e <= KUGEL_VOLUME_PENCIL; e++) {
-    double s = seconds_with(p, e, n, k);
+    double s = seconds_with(p, e, n, k, USUAL_THREADS);
     best = s < seconds ? e : best;
     seconds = s < seconds ? s : seconds;
   }
@@ -100,7 +105,7 @@ static kugel_status share_out(kugel_volume *p, kugel_volume_engine engine, const
   KUGEL_TRY(shape_engine(p, engine, n, k, limit));
   if (!p->ctx->leads || kugel__lead_paused || !whole || p->ndim != KUGEL__VOLUME_DIMS)
     return KUGEL_OK;
-  if (seconds_with(p, KUGEL_VOLUME_GLOBAL, n, k) > seconds_with(p, engine, n, k) ||
+  if (seconds_with(p, KUGEL_VOLUME_GLOBAL, n, k, 0) > seconds_with(p, engine, n, k, 0) ||
       (limit && kugel__global_memory(p, p->ctx->leads->size) > limit))
     return KUGEL_OK;
   kugel__pencil_destroy(p);

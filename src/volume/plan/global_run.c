@@ -27,7 +27,7 @@ static kugel_status get_room(pass *r, const kugel_volume *p, int64_t tall, int64
   *r = (pass){
       .p = p, .g = g, .own = kugel__global_own(g, g->lines), .j = {.p = p, .ops = kugel__volume_ops_now()}};
   kugel__resident_measure(&r->j);
-  r->j.workers = kugel__ctx_threads(p->ctx);
+  r->j.workers = kugel__volume_workers(p, r->j.scratch_size);
   int64_t slices = kugel__round_up(most * slice * 2 * (int64_t)p->real, 64);
   int64_t message = kugel__round_up(most * g->lines[g->size] * g->vector, 64);
   int64_t lines = kugel__round_up(tall * r->own * g->vector, 64);

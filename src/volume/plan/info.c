@@ -15,7 +15,7 @@ static const double POINT_SECONDS = 0.35e-9, BYTE_SECONDS = 0.15e-9, FILE_BYTE_S
 // Of an exchange within a host, as kugel plan has them, with all of an execution's agreements.
 static const double EXCHANGE_BYTE_SECONDS = 0.25e-9, CALL_SECONDS = 1e-3, RANK_SECONDS = 50e-6;
 
-static double seconds(const kugel_volume *p)
+static double seconds(const kugel_volume *p, int64_t threads)
 {
   const kugel__volume_axis *z = &p->axis[0], *y = &p->axis[1], *x = &p->axis[2];
   double cost[KUGEL__VOLUME_DIMS], lanes = kugel__volume_ops_now()->vlen, pitch = (double)p->pitch;
@@ -27,7 +27,7 @@ static double seconds(const kugel_volume *p)
   double bytes = 2 * (double)p->real * pitch * (double)y->points * (double)(2 * z->n + 2 * z->m + z->points);
   (void)x;
   return p->kernels * (POINT_SECONDS * 8 / lanes * (in + out + middle) + BYTE_SECONDS * bytes) /
-         kugel__ctx_threads(p->ctx);
+         (double)threads;
 }
 
 void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
@@ -86,9 +86,10 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->tiles = (p->axis[0].m + p->pencil->slab - 1) / p->pencil->slab;
     info->tile[0] = kugel__min(p->pencil->slab, p->axis[0].m);
   }
-  info->seconds = count * seconds(one) * (p->kept ? 1 : 1.5);
+  info->seconds = count * seconds(one, kugel__volume_threads(p)) * (p->kept ? 1 : 1.5);
   if (p->pencil && !device) // the kernel's lines along z once more
-    info->seconds += seconds(one) / 6 + FILE_BYTE_SECONDS * (double)kugel__pencil_traffic(p);
+    info->seconds +=
+        seconds(one, kugel__volume_threads(p)) / 6 + FILE_BYTE_SECONDS * (double)kugel__pencil_traffic(p);
   kugel_comm *ranks = p->opts.comm ? p->opts.comm : p->ctx->leads;
   if (p->engine == KUGEL_VOLUME_GLOBAL && ranks) {
     double voxels = (data + results * p->kernels) * (double)p->real; // that rank 0 sends and gets

@@ -154,7 +154,7 @@ void kugel__pencil_device_figures(const kugel_volume *p, kugel_volume_info *info
     kernels += (double)kugel__fused_bytes(p, f);
     kugel__fused_destroy(f);
   }
-  double store = c->in_memory ? MEMORY_SECONDS / kugel__ctx_threads(p->ctx) : FILE_SECONDS;
+  double store = c->in_memory ? MEMORY_SECONDS / (double)kugel__volume_threads(p) : FILE_SECONDS;
   int64_t pieces[3] = {(a[0].n + c->slab - 1) / c->slab, s.blocks, (a[0].m + c->slab - 1) / c->slab};
   for (int i = 0; i < 3; i++) {
     double bytes[4] = {up[i] / r.up / lanes, down[i] / r.down / lanes, kernels / 3 / (0.6 * r.within) / lanes,

@@ -22,7 +22,7 @@ static kugel_status begin(pass *r, const kugel_volume *p)
 {
   *r = (pass){.p = p, .size = kugel__pencil_measure(p), .j = {.p = p, .ops = kugel__volume_ops_now()}};
   kugel__resident_measure(&r->j);
-  r->j.workers = kugel__ctx_threads(p->ctx);
+  r->j.workers = kugel__volume_workers(p, r->j.scratch_size);
   uint64_t bytes = r->size.slab > r->size.block ? r->size.slab : r->size.block;
   bytes = (bytes + 63) / 64 * 64;
   uint64_t all = bytes + r->j.scratch_size * (uint64_t)r->j.workers;

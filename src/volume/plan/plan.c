@@ -118,6 +118,7 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   p->segments = p->halved ? 2 : 1;
   p->kept = true;
   p->scale = p->opts.scale != 0 ? p->opts.scale : 1;
+  p->limit = device ? 0 : kugel__volume_limit(p);
   KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
   p->planes = p->axis[0].n;
   kugel__volume_lay_out(p);
