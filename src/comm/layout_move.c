@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moving arrays between layouts: what two ranks exchange is the overlap of their runs, in ascending order. */
+/* Moving arrays between layouts: what two ranks exchange is the overlap of their runs, in ascending order. What a rank keeps is copied
+ * from array to array, while messages fly. */
 #include <string.h>
 #include "comm/layout.h"
 #include "core/alloc.h"
@@ -35,6 +36,23 @@ static int64_t overlap(walk w, size_t bytes, char *part, char *packed, bool pack
   return total;
 }
 
+static void keep(const kugel_layout *from, const char *x, const kugel_layout *to, char *y, int rank,
+                 size_t bytes)
+{
+  const kugel__run *a = from->runs + from->begin[rank], *a_end = from->runs + from->begin[rank + 1];
+  const kugel__run *b = to->runs + to->begin[rank], *b_end = to->runs + to->begin[rank + 1];
+  while (a < a_end && b < b_end) {
+    int64_t lo = kugel__max(a->first, b->first), hi = kugel__min(a->first + a->n, b->first + b->n);
+    if (lo < hi)
+      memcpy(y + (size_t)(b->at + lo - b->first) * bytes, x + (size_t)(a->at + lo - a->first) * bytes,
+             (size_t)(hi - lo) * bytes);
+    if (a->first + a->n < b->first + b->n)
+      a++;
+    else
+      b++;
+  }
+}
+
 kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const kugel_layout *to, void *y,
                                 size_t bytes)
 {
@@ -44,8 +62,9 @@ kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const k
   size_t *sends = table, *send_at = table + n, *recvs = table + 2 * n, *recv_at = table + 3 * n;
   kugel_status s = table ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a list of %d ranks", c->size);
   for (int r = 0; r < c->size && !s; r++) {
-    sends[r] = (size_t)overlap((walk){from, to, c->rank, r}, bytes, NULL, NULL, true) * bytes;
-    recvs[r] = (size_t)overlap((walk){to, from, c->rank, r}, bytes, NULL, NULL, false) * bytes;
+    bool other = r != c->rank;
+    sends[r] = other ? (size_t)overlap((walk){from, to, c->rank, r}, bytes, NULL, NULL, true) * bytes : 0;
+    recvs[r] = other ? (size_t)overlap((walk){to, from, c->rank, r}, bytes, NULL, NULL, false) * bytes : 0;
     send_at[r] = out;
     recv_at[r] = in;
     out += sends[r];
@@ -56,15 +75,19 @@ kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const k
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes to send and receive", out + in);
   s = kugel__comm_agree(c, s);
   for (int r = 0; r < c->size && !s; r++)
-    overlap((walk){from, to, c->rank, r}, bytes, (char *)x, buffer + send_at[r], true);
+    if (sends[r])
+      overlap((walk){from, to, c->rank, r}, bytes, (char *)x, buffer + send_at[r], true);
   if (!s) {
     kugel_exchange e = {buffer, sends, send_at, buffer + out, recvs, recv_at};
     void *ticket;
     s = kugel__comm_begin(c, &e, &ticket);
+    if (!s)
+      keep(from, x, to, y, c->rank, bytes);
     s = s ? s : kugel__comm_end(c, ticket);
   }
   for (int r = 0; r < c->size && !s; r++)
-    overlap((walk){to, from, c->rank, r}, bytes, y, buffer + out + recv_at[r], false);
+    if (recvs[r])
+      overlap((walk){to, from, c->rank, r}, bytes, y, buffer + out + recv_at[r], false);
   kugel__scratch_put(c->ctx, buffer);
   kugel__scratch_put(c->ctx, table);
   return s;

@@ -56,6 +56,7 @@ typedef struct packing {
   const pass *r;
   int64_t count, step; // own slices; bytes from slice to slice
   bool pack;
+  char *lines; // where own slices have their own lines, which need no message
 } packing;
 
 static kugel_status pack_slice(void *arg, int64_t z)
@@ -65,7 +66,8 @@ static kugel_status pack_slice(void *arg, int64_t z)
   for (int r = 0; r < g->size; r++) {
     size_t bytes = (size_t)((g->lines[r + 1] - g->lines[r]) * g->vector);
     char *slice = k->r->slices + z * k->step + g->lines[r] * g->vector;
-    char *message = k->r->message + k->count * g->lines[r] * g->vector + (size_t)z * bytes;
+    char *message = r == g->rank ? k->lines + (size_t)z * bytes
+                                 : k->r->message + k->count * g->lines[r] * g->vector + (size_t)z * bytes;
     memcpy(k->pack ? message : slice, k->pack ? slice : message, bytes);
   }
   return KUGEL_OK;
@@ -76,7 +78,8 @@ static kugel_status exchange(const pass *r, kugel_status s, const int64_t *cut, 
                              bool back)
 {
   const kugel__volume_global *g = r->g;
-  packing k = {r, kugel__global_own(g, cut), slice * 2 * (int64_t)r->p->real, !back};
+  packing k = {r, kugel__global_own(g, cut), slice * 2 * (int64_t)r->p->real, !back,
+               lines + cut[g->rank] * r->own * g->vector};
   size_t n = (size_t)g->size, *t = r->table;
   for (size_t i = 0; i < n; i++) {
     t[i] = (size_t)(k.count * (g->lines[i + 1] - g->lines[i]) * g->vector);
@@ -84,6 +87,7 @@ static kugel_status exchange(const pass *r, kugel_status s, const int64_t *cut, 
     t[2 * n + i] = (size_t)((cut[i + 1] - cut[i]) * r->own * g->vector);
     t[3 * n + i] = (size_t)(cut[i] * r->own * g->vector);
   }
+  t[g->rank] = t[2 * n + (size_t)g->rank] = 0;
   if (!back && !s)
     s = kugel__parallel(r->p->ctx, k.count, pack_slice, &k);
   s = s && g->comm->settled ? s : kugel__comm_agree(g->comm, s);

@@ -42,9 +42,9 @@ static void mark(const kugel_volume *p, int64_t first, int64_t end, int64_t *sou
 
 typedef struct fetch {
   kugel_layout *from, *to;
-  int64_t *source, *place; // [reach] of a row of tiles; [n]: where planes are in `planes`
-  int64_t *across[2];      // sources of the other axes
-  char *near, *own, *planes;
+  int64_t *source, *place;   // [reach] of a row of tiles; [n]: where planes are in `planes`
+  int64_t *across[2];        // sources of the other axes
+  char *near, *own, *planes; // own: NULL, where the planes are as they go
 } fetch;
 
 // This rank's planes as they come, where they have strides.
@@ -73,7 +73,9 @@ static kugel_status prepare(const kugel_volume *p, const kugel__volume_box *in, 
   for (int d = 0; d < 2; d++)
     KUGEL_ALLOC(p->ctx, f->across[d], (size_t)(p->tile[d + 1] + p->axis[d + 1].k) * 8);
   KUGEL_ALLOC(p->ctx, f->near, (size_t)n);
-  KUGEL_ALLOC(p->ctx, f->own, (size_t)(kugel__global_own(g, g->data) * plane * size) + 64);
+  bool plain_one = in->step[3] == 1 && in->step[2] == p->axis[2].n && in->step[1] == plane;
+  if (!plain_one)
+    KUGEL_ALLOC(p->ctx, f->own, (size_t)(kugel__global_own(g, g->data) * plane * size) + 64);
   KUGEL_TRY(kugel__layout_new(p->ctx, g->comm, n * plane, g->size, &f->from));
   KUGEL_TRY(kugel__layout_new(p->ctx, g->comm, n * plane, g->size * n, &f->to));
   for (int r = 0; r < g->size; r++) {
@@ -90,6 +92,8 @@ static kugel_status prepare(const kugel_volume *p, const kugel__volume_box *in, 
     }
   }
   KUGEL_ALLOC(p->ctx, f->planes, (size_t)(at * plane * size) + 64);
+  if (!f->own)
+    return KUGEL_OK;
   plain t = {in, f->own, p->axis[1].n, p->axis[2].n};
   return kugel__parallel(p->ctx, kugel__global_own(g, g->data) * p->axis[1].n, copy_row, &t);
 }
@@ -134,7 +138,7 @@ kugel_status kugel__global_run_tiles(const kugel_volume *p, const kugel__volume_
   atomic_llong bad = 0;
   int64_t ny = p->axis[1].n, nx = p->axis[2].n, own = kugel__global_own(g, g->results);
   kugel_status s = kugel__comm_agree(g->comm, prepare(p, in, &f));
-  s = s ? s : kugel__layout_move(f.from, f.own, f.to, f.planes, in->dtype.bits / 8);
+  s = s ? s : kugel__layout_move(f.from, f.own ? f.own : in->data, f.to, f.planes, in->dtype.bits / 8);
   kugel__volume_box planes = {f.planes, in->dtype, {0, ny * nx, nx, 1}};
   int64_t tiles = (own + p->tile[0] - 1) / p->tile[0] * p->tiles[1] * p->tiles[2];
   for (int64_t i = 0; i < tiles && !s; i++) {
