@@ -26,10 +26,10 @@ def quietly(*words):
 
 def reachable():
     """Whether the first host reaches a port of the second one."""
-    serve = "import socket; s = socket.create_server(('', 5999)); s.settimeout(5); s.accept()"
+    serve = "import socket; s = socket.create_server(('', 5999)); s.settimeout(100); s.accept()"
     connect = f"""
 import socket, time
-for attempt in range(40):
+for attempt in range(300):
     try:
         socket.create_connection(("{NET}.2", 5999), timeout=2)
         break

@@ -110,6 +110,15 @@ def test_full_disk():
     done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, timeout=100)
     assert done.returncode == 1 and done.stderr.count("rank 2: cannot write") == 1, done
     assert not [f for f in os.listdir(".") if f.startswith("o.fits") or f.startswith(".o.fits")], os.listdir(".")
+    npyfile.write("x.npy", (64, 40, 40), [20 + 15 * math.sin(i * i) for i in range(64 * 40 * 40)], "<f4")
+    npyfile.write("h.npy", (3, 3, 3), [1] * 27, "<f4")
+    ok("convert", "x.npy", "x.zarr", "--chunk", "16,20,20", "--quiet")
+    for rank, job in ((0, ["deconvolve", "x.npy", "h.npy", "o.npy", "--plan", "halo", "--iter", "1"]),
+                      (1, ["convolve", "x.zarr", "h.npy", "o.zarr", "--ranks"])):
+        words[6] = script.replace("= 2", f"= {rank}").replace("-f 40", "-f 8")
+        done = subprocess.run(words[:9] + job, capture_output=True, text=True, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, timeout=100)
+        assert done.returncode == 1 and done.stderr.count("cannot write") == 1, done
+        assert sorted(os.listdir(".")) == ["h.npy", "x.npy", "x.zarr"], os.listdir(".")
 
 
 def test_one_voice():
@@ -197,7 +206,11 @@ def test_deconvolution():
     npyfile.write("x.npy", (64, 40, 40), [20 + 15 * math.sin(i * i) for i in range(64 * 40 * 40)], "<f4")
     npyfile.write("h.npy", (5, 5, 5), [6 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)], "<f4")
     words = ["deconvolve", "x.npy", "h.npy", "o.npy", "--iter", 4, "--quiet"]
-    for more in (["--method", "biggs"], ["--plan", "halo", "--method", "tv"], ["--mem", "19M", "--dtype", "u8"]):
+    deep = ["--depths", "10,50"]
+    npyfile.write("g.npy", (5, 5, 5), [6.5 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)], "<f4")
+    for more in (["--method", "biggs"], ["--plan", "halo", "--method", "tv"], ["--mem", "19M", "--dtype", "u8"],
+                 [*deep], ["--plan", "halo", *deep], ["--mem", "19M", *deep]):
+        words[2] = "h.npy,g.npy" if deep[0] in more else "h.npy"
         ok(*words, *more)
         want = bytes_of("o.npy")
         os.remove("o.npy")
@@ -206,41 +219,113 @@ def test_deconvolution():
             assert r.code == 0 and not r.out and not r.err and bytes_of("o.npy") == want, (more, r)
             os.remove("o.npy")
     assert ok("deconvolve", "x.npy", "h.npy", "o.npy", "--mem", "19M", "--dry-run", "--json").json["images"][0]["tiles"] > 1
+    words[2] = "h.npy"
     refused(2, *words, "--plan", "halo", "--mem", "1G", says="whole image")
     r = mpirun("MPICH", 2, "deconvolve", "x.npy", "x.npy", "o.npy", "--mem", "3M")
     assert r.code == 1 and r.err.count("--mem") == 1 and not os.path.exists("o.npy"), r
 
 
+def wait_for(what, seconds=100):
+    """Asks until the answer is true, and returns it."""
+    end = time.monotonic() + seconds
+    while not (answer := what()):
+        assert time.monotonic() < end, "nothing came"
+        time.sleep(0.002)
+    return answer
+
+
+def alive(pid):
+    """Whether a process runs: those that ended and were not waited for do not."""
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def kill_rank_1(name, words, begun, done=lambda: False):
+    """Starts a job of 3 processes and kills its rank 1 when begun() says so; true unless it was done before. Then none of its processes
+    is left soon: launchers take a second or two."""
+    launcher = LAUNCHERS[name]
+    if not shutil.which(launcher[0]):
+        raise Skip(f"{name} is not installed")
+    with open("job.txt", "w+b") as said:
+        p = subprocess.Popen(launcher + ["-n", "3", BINARY, *map(str, words)], stdout=subprocess.DEVNULL, stderr=said,
+                             env={**os.environ, **ENV}, stdin=subprocess.DEVNULL)
+        wait_for(lambda: p.poll() is not None or done() or begun())
+        ranks, victim = descendants(p.pid, None), descendants(p.pid, 1)
+        for child in victim:
+            os.kill(child, signal.SIGKILL)
+        start = time.monotonic()
+        p.wait(timeout=100)
+        wait_for(lambda: not any(map(alive, ranks)))
+        print(f"  {name}: {words[0]} ended {time.monotonic() - start:.1f} s after a rank")
+    text = bytes_of("job.txt").decode(errors="replace")
+    os.remove("job.txt")
+    assert p.returncode == 0 or victim, text
+    return p.returncode != 0
+
+
+def until_killed(name, words, begun, again, done=lambda: False):
+    """As kill_rank_1, from the beginning where the job was done before its rank was found."""
+    for _ in range(20):
+        if kill_rank_1(name, words, begun, done):
+            return
+        again()
+    assert False, (name, words)
+
+
 def test_killed():
     """A rank that is killed ends the job; --resume goes on with another number of ranks to the bytes of one process."""
-    count = 60 * 96 * 96
+    count, partial = 60 * 96 * 96, ".out.npy.kugel-partial"
     npyfile.write("a.npy", (60, 96, 96), [math.sin(i * i) for i in range(1009)] * (count // 1009) + [0] * (count % 1009), "<f4")
     npyfile.write("k.npy", (5, 9, 9), [math.cos(i) for i in range(405)], "<f4")
     words = ["convolve", "a.npy", "k.npy", "out.npy", "--mem", "20M", "--plan", "tiles", "--quiet"]
     ok(*words)
     want = bytes_of("out.npy")
     os.remove("out.npy")
-    for name, launcher in LAUNCHERS.items():
-        if not shutil.which(launcher[0]):
-            raise Skip(f"{name} is not installed")
-        for tries in range(20):
-            p = subprocess.Popen(launcher + ["-n", "3", BINARY, *words, "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                 env={**os.environ, **ENV}, stdin=subprocess.DEVNULL)
-            killed = False
-            while p.poll() is None and not killed:
-                time.sleep(0.002)
-                if os.path.exists(".out.npy.kugel-partial") and os.path.getsize(".out.npy.kugel-partial"):
-                    for child in descendants(p.pid, 1):
-                        os.kill(child, signal.SIGKILL)
-                        killed = True
-            p.communicate(timeout=100)
-            if p.returncode:
-                break
-            os.remove("out.npy")
-        assert killed and p.returncode and not descendants(p.pid, None) and not os.path.exists("out.npy"), (name, p.returncode)
+    for name in LAUNCHERS:
+        until_killed(name, [*words, "--resume"], lambda: os.path.exists(partial) and os.path.getsize(partial), lambda: os.remove("out.npy"))
+        assert not os.path.exists("out.npy")
         r = mpirun(name, 2, *words, "--resume")
         assert r.code == 0 and bytes_of("out.npy") == want, r
         os.remove("out.npy")
+
+
+def test_killed_among_files():
+    """Of processes that share out files: those that were finished stay, and --resume makes the others."""
+    os.mkdir("maps")
+    for i in range(6):
+        shutil.copy(SKY, f"maps/{i}.fits")
+    npyfile.write("h.npy", (3, 3, 3), [1 + i % 5 for i in range(27)], "<f4")
+    os.mkdir("images")
+    for i in range(6):
+        npyfile.write(f"images/{i}.npy", (12, 20, 20), [5 + (i + 1) * k * 7919 % 1009 for k in range(4800)], "<f4")
+    jobs = (["smooth", "maps", "out", "--fwhm", "5deg", "--lmax", 64, "--iter", 20, "--each"],
+            ["deconvolve", "images", "h.npy", "out", "--iter", 300])
+    for words in jobs:
+        ok(*words, "--quiet")
+        want = tree("out")
+        shutil.rmtree("out")
+        def results():
+            return [f for f in os.listdir("out") if not f.startswith(".")] if os.path.isdir("out") else []
+        for name in LAUNCHERS:
+            until_killed(name, [*words, "--resume", "--quiet"], results, lambda: shutil.rmtree("out"), lambda: len(results()) == 6)
+            r = mpirun(name, 2, *words, "--resume", "--quiet")
+            # but for the manifest, which the last task of several leaves to the others, and a temporary of what was killed
+            got = {name: data for name, data in tree("out").items() if not name.startswith(".kugel-")}
+            assert r.code == 0 and got == want, (words, r, sorted(got))
+            shutil.rmtree("out")
+
+
+def test_killed_in_one_image():
+    """Ranks that share one image, for ever: the job ends with a rank, and leaves no result, though a temporary of what was killed."""
+    npyfile.write("x.npy", (64, 40, 40), [20 + 15 * math.sin(i * i) for i in range(64 * 40 * 40)], "<f4")
+    npyfile.write("h.npy", (5, 5, 5), [6 - abs(i % 5 - 2) - abs(i // 5 % 5 - 2) - abs(i // 25 - 2) for i in range(125)], "<f4")
+    words = ["deconvolve", "x.npy", "h.npy", "o.npy", "--plan", "halo", "--iter", 1000000, "--progress", "json"]
+    for name in LAUNCHERS:
+        assert kill_rank_1(name, words, lambda: b"fraction" in bytes_of("job.txt"))
+        assert [f for f in sorted(os.listdir(".")) if not f.startswith(".kugel-")] == ["h.npy", "x.npy"], os.listdir(".")
 
 
 def test_slurm():
@@ -252,4 +337,4 @@ def test_slurm():
         assert mpi in r.err and says in r.err, r
 
 
-main([test_open_mpi, test_mpich, test_deconvolution, test_zarr, test_full_disk, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_slurm])
+main([test_open_mpi, test_mpich, test_deconvolution, test_zarr, test_full_disk, test_one_voice, test_exchange, test_bench, test_plan, test_without_a_launcher, test_killed, test_killed_among_files, test_killed_in_one_image, test_slurm])

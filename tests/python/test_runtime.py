@@ -155,8 +155,8 @@ sent = []
 def interrupt():
     sent.append(time.process_time())
     os.kill(os.getpid(), signal.SIGINT)
-threading.Timer(0.3, interrupt).start()
 try:
+    threading.Timer(0.3, interrupt).start()
     for _ in range(1000):
         hp.alm2map(alm, 1024)
 except KeyboardInterrupt:
