@@ -209,6 +209,53 @@ static void scans(kugel_ctx *ctx)
       KUGEL_ENOTSUP);
 }
 
+/* Coefficients beyond those of a degree are zeros whatever the values are: of a lane with NaN its own coefficients are NaN, those
+ * beyond are 0, and other lanes have the bits that they have without it. */
+static void rows_beyond(kugel_ctx *ctx)
+{
+  enum { N = 20, NR = 95, LANES = 3 };
+  int64_t l[] = {3, 8, 0}, nl[] = {N, 7, 1};
+  for (int single = 0; single < 2; single++) {
+    both b = make(ctx, (kugel_jwt_opts){.precision = single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
+                                        .engine = KUGEL_WORLAND_DENSE,
+                                        .n = N,
+                                        .blocks = LANES,
+                                        .l = l,
+                                        .nl = nl,
+                                        .nr = NR});
+    kugel_dtype type = single ? KUGEL_F32 : KUGEL_F64;
+    for (int sick = -1; sick < LANES; sick++) {
+      static double f[LANES * NR], c[LANES * N], healthy[LANES * N];
+      uint64_t seed = 7;
+      for (int i = 0; i < LANES * NR; i++) {
+        double number = check_random(&seed), v = i / NR == sick && i % NR == 40 ? NAN : number;
+        if (single)
+          ((float *)(void *)f)[i] = (float)v;
+        else
+          f[i] = v;
+      }
+      for (int device = 0; device < 2; device++) {
+        memset(c, 255, sizeof c);
+        CHECK_OK(kugel_jwt_analysis(device ? b.gpu : b.cpu, 0, KUGEL_ARRAY(f, type, LANES, NR),
+                                    KUGEL_ARRAY(c, type, LANES, N), NULL));
+        for (int i = 0; i < LANES * N; i++) {
+          double v = single ? (double)((float *)(void *)c)[i] : c[i];
+          bool beyond = i % N >= nl[i / N], of_sick = i / N == sick;
+          bool right = beyond ? v <= 0 && v >= 0 : of_sick ? isnan(v) : isfinite(v);
+          if (device && sick >= 0 && !of_sick)
+            right = right && v <= healthy[i] && v >= healthy[i];
+          if (device && sick < 0)
+            healthy[i] = v;
+          if (!right)
+            CHECK_FAIL("precision %d, lane %d with NaN, on %s: coefficient %d of lane %d is %g", single, sick,
+                       device ? "the device" : "the CPU", i % N, i / N, v);
+        }
+      }
+    }
+    drop(&b);
+  }
+}
+
 typedef kugel_status alt_verb(const kugel_alt *, const kugel_array *, const kugel_array *, kugel_queue *);
 
 static void legendre_one(kugel_ctx *ctx, kugel_alt_opts o, bool same)
@@ -449,6 +496,10 @@ int main(void)
       setenv("KUGEL_POLYNOMIAL_TENSOR", "0", 1);
       operators(ctx, KUGEL_WORLAND_DENSE, KUGEL_WORLAND_DENSE + 1);
       unsetenv("KUGEL_POLYNOMIAL_TENSOR");
+    }
+    CASE(every_title(&info, "rows beyond a table's own are zeros, of lanes with NaN too"))
+    {
+      rows_beyond(ctx);
     }
     CASE(every_title(&info, "scans"))
     {
