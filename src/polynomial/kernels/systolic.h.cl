@@ -54,10 +54,11 @@ DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down
 {
   const i32 id = LOCAL_ID(0), thread = id % GROUP, first = id % WARP / GROUP * LANES;
   const i32 run = !IS_CUDA || mine > 0; // OpenCL has barriers in a tick
-  for (i32 done = 0; done < steps; done += SPAN) {
+  for (i32 done = 0, some; done < steps; done += some) { // the pass of few steps where the line is shortest
+    some = down && !done ? (steps - 1) % SPAN + 1 : min(steps - done, (i32)SPAN);
     pass p;
     p.down = down;
-    p.steps = min(steps - done, (i32)SPAN);
+    p.steps = some;
     p.rows = down ? n + done : n - done;
     p.end = down ? p.rows + p.steps : p.rows;
     p.row = STEPS * (STEPS + 2) + (down ? STEPS * (p.rows - 1) + (STEPS + 1) * (top - done) : (STEPS + 1) * done - STEPS);
