@@ -193,7 +193,7 @@ _kugel()
       '--steps=[with --lsq\: steps before giving up]:N:' \
       '(-c --columns)'{-c+,--columns=}'[one column, or three that are I, Q, U, by name or number; I, Q, U where there are such, else the first]:LIST:' \
       '--no-pol[the first column only, without polarisation]' \
-      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower\: on the CPU]:value:(recurrence connection)' \
+      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower]:value:(recurrence connection)' \
       '--f32[write 32-bit numbers]' \
       '--grid=[NPY input\: the grid of its rows]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--south-first[NPY input\: its rows run from south to north]' \
@@ -222,7 +222,7 @@ _kugel()
       '--f32[write 32-bit numbers]' \
       '--to-grid=[NPY output\: grid]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--rows=[NPY output\: rows of latitude; the columns are twice as many, but for octahedral]:N:' \
-      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower\: on the CPU]:value:(recurrence connection)' \
+      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower]:value:(recurrence connection)' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
@@ -344,7 +344,7 @@ _kugel()
       '--f32[write 32-bit numbers]' \
       '--to-grid=[NPY output\: grid]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--rows=[NPY output\: rows of latitude; the columns are twice as many, but for octahedral]:N:' \
-      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower\: on the CPU]:value:(recurrence connection)' \
+      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower]:value:(recurrence connection)' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \
@@ -460,7 +460,7 @@ _kugel()
       '--f32[write 32-bit numbers]' \
       '--to-grid=[NPY output\: grid]:value:(gauss cc fejer1 fejer2 dh mw lobatto octahedral)' \
       '--rows=[NPY output\: rows of latitude; the columns are twice as many, but for octahedral]:N:' \
-      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower\: on the CPU]:value:(recurrence connection)' \
+      '--engine=[Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is more exact near the poles and slower]:value:(recurrence connection)' \
       '--nest[HEALPix maps in NPY files, read or written, are in NESTED order; such files do not say]' \
       '--ring[they are in RING order, as without either option]' \
       '--partial[FITS maps hold only the pixels that are seen, with their numbers in a first column (INDXSCHM = EXPLICIT)]' \

@@ -50,7 +50,6 @@ typedef struct job {
 static int analyse(const map2alm_args *o, const job *j, alms *a)
 {
   SHT kugel_sht *plan = NULL;
-  STEP(engine_fits(o->engine.n));
   double started = weights_begin(o->weights.n, 0, 1);
   LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){

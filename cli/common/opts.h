@@ -76,7 +76,7 @@ typedef struct command {
 #define ENGINE_OPTION(X)                                                                                     \
   X(engine, 0, ARG_CHOICE, "recurrence|connection", "recurrence", 0, 0,                                      \
     "Legendre functions by recurrence over degrees, or coefficients by rotations between orders, which is "  \
-    "more exact near the poles and slower: on the CPU")
+    "more exact near the poles and slower")
 /* The same for those with spherical-harmonic transforms. */
 #define SHT_DEVICE_OPTIONS(X)                                                                                \
   X(device, 0, ARG_TEXT, "NAME", "cpu", 0, 0,                                                                \

@@ -18,17 +18,6 @@ int healpix_grid(int64_t nside, kugel_grid **grid)
   return EXIT_DONE;
 }
 
-int engine_fits(int64_t engine)
-{
-  if (engine != KUGEL_SHT_CONNECTION)
-    return EXIT_DONE;
-  kugel_device_info info = {.size = sizeof info};
-  LIB(kugel_ctx_describe(run.ctx, &info));
-  if (info.device.type != KUGEL_CPU)
-    return fail_usage("--engine connection runs on the CPU: leave --device out, or give --engine recurrence");
-  return EXIT_DONE;
-}
-
 int sky_plan(const sky *s, int64_t lmax, int64_t weights, int64_t iterations, kugel_sht **plan)
 {
   GRID kugel_grid *grid = NULL;

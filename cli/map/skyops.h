@@ -9,8 +9,6 @@ void sht_close(kugel_sht **plan);
 #define SHT __attribute__((cleanup(sht_close)))
 
 int healpix_grid(int64_t nside, kugel_grid **grid);
-/* Fails where the engine that was asked for does not run on the device. */
-int engine_fits(int64_t engine);
 /* The plan for the analysis of one map, or of I, Q, U; bad pixels count as 0. */
 int sky_plan(const sky *s, int64_t lmax, int64_t weights, int64_t iterations, kugel_sht **plan);
 

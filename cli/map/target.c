@@ -101,7 +101,6 @@ void target_costs(const target *t, int64_t n, int64_t lmax, int64_t mmax, double
 int target_synthesise(target *t, const alms *a, kugel_sht_mode mode, output *out, stopwatch *watch)
 {
   SHT kugel_sht *plan = NULL;
-  STEP(engine_fits(t->o->engine.n));
   LIB(kugel_sht_create(run.ctx,
                        &(kugel_sht_opts){.size = sizeof(kugel_sht_opts),
                                          .grid = t->grid,

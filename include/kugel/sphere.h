@@ -62,7 +62,8 @@ typedef enum kugel_sht_engine {
   /* Rotations between orders to the orders 0 and 1, and cosine series in theta (polynomial.h): to 1e-15 at every ring, near
    * the poles too, where the recurrence has up to 1e-16 lmax^2. Made for Fejer 1 grids, whose lmax + 1 rings it
    * analyses without weights; other grids take a product with a table of nrings (lmax + 1) 16 bytes. All modes, spins to
-   * 32, lmax to 16384, on the CPU. */
+   * 32, lmax to 16384, on the CPU or one device with double precision, all at once: about 150 lmax^2 bytes of its memory, 210
+   * with spin, 320 for T, E, B. */
   KUGEL_SHT_CONNECTION = 1
 } kugel_sht_engine;
 
@@ -94,7 +95,8 @@ typedef struct kugel_sht_opts {
 /// @param[in]  opts  see kugel_sht_opts; the plan keeps the grid alive
 /// @param[out] out   the plan: immutable, any number of threads may execute it
 /// @errors KUGEL_EINVAL for values out of range; KUGEL_ENOTSUP for ring or pixel weights off HEALPix, and for
-///         KUGEL_SHT_CONNECTION with spins above 32, over ranks and on devices; KUGEL_ENOMEM
+///         KUGEL_SHT_CONNECTION with spins above 32, over ranks and on several devices; KUGEL_ENOMEM, also for
+///         KUGEL_SHT_CONNECTION where the device's memory or the context's limit does not hold the whole transform
 /// @cost   O(nrings + lmax) time and memory; pixel weights cost some transforms more. KUGEL_SHT_CONNECTION: 6 lmax^2 numbers,
 ///         and on other grids than Fejer 1 O(nrings lmax^2) time
 KUGEL_API kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out);

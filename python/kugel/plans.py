@@ -313,7 +313,7 @@ class SHT(Plan):
     comm:        a Comm, whose ranks share every transform: each makes the plan, and passes and gets its parts of alm and maps,
                  as alm_layout and map_layout say; results have the same bits for any number of ranks
     engine:      "recurrence" in the degree, or "connection": rotations between orders, right to 1e-15 at every ring, made
-                 for Grid.fejer1(lmax + 1); on the CPU, spins to 32
+                 for Grid.fejer1(lmax + 1); spins to 32, on one device at most
 
     Arrays are [batch..., sets, nalm] and [batch..., maps, npix]; the axis of sets or maps is left out for scalar plans.
     alm are complex128 or complex64, maps float64 or float32. `out` must be such an array, C-contiguous.

@@ -156,7 +156,8 @@ static kugel_status check_opts(const kugel_alt_opts *o)
   return KUGEL_OK;
 }
 
-kugel_status kugel_alt_create(kugel_ctx *ctx, const kugel_alt_opts *opts, kugel_alt **out)
+kugel_status kugel__alt_make(kugel_ctx *ctx, const kugel_alt_opts *opts, const kugel__alt_chains *chains,
+                             kugel_alt **out)
 {
   KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
   *out = NULL;
@@ -177,7 +178,7 @@ kugel_status kugel_alt_create(kugel_ctx *ctx, const kugel_alt_opts *opts, kugel_
   kugel_status s = fill(p, &o);
   if (!s && held->device.type != KUGEL_CPU) {
     kugel__alt_view v = kugel__alt_view_of(p);
-    s = kugel__alt_gpu_create(&v, &p->gpu);
+    s = kugel__alt_gpu_create(&v, chains, &p->gpu);
   }
   if (s) {
     kugel_alt_destroy(p);
@@ -185,6 +186,11 @@ kugel_status kugel_alt_create(kugel_ctx *ctx, const kugel_alt_opts *opts, kugel_
   }
   *out = p;
   return KUGEL_OK;
+}
+
+kugel_status kugel_alt_create(kugel_ctx *ctx, const kugel_alt_opts *opts, kugel_alt **out)
+{
+  return kugel__alt_make(ctx, opts, &(kugel__alt_chains){0}, out);
 }
 
 void kugel_alt_destroy(kugel_alt *p)

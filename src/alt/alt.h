@@ -45,6 +45,10 @@ static inline kugel__alt_view kugel__alt_view_of(kugel_alt *p)
                            .points = p->points[0][0] ? p->points : NULL};
 }
 
+/* kugel_alt_create, whose chains are those of `chains` on a device. */
+kugel_status kugel__alt_make(kugel_ctx *ctx, const kugel_alt_opts *opts, const kugel__alt_chains *chains,
+                             kugel_alt **out);
+
 /* A tile of an execution: lane r holds a right-hand side of order m[r]. The orders do not rise, and are all even or all odd. */
 typedef struct kugel__alt_tile {
   const kugel_alt *plan;

@@ -16,7 +16,7 @@ static int64_t rows_of(int64_t lmax, int64_t m, int q)
 typedef struct job {
   const kugel__alt_view *v;
   kugel__poly_text *t;
-  bool adjoint, grid;
+  bool adjoint;
   int64_t systems; /* of all blocks */
   const int64_t *base;
 } job;
@@ -89,24 +89,21 @@ static void add_values(const job *j, int64_t block, bool out)
   kugel__poly_tile(j->t, w);
 }
 
-static void add_product(const job *j, int64_t block, int q, bool to_values)
+kugel__table_job kugel__alt_gpu_series(const kugel__alt_view *v, const kugel__poly_gpu *g, int m0, int q,
+                                       bool to_values, bool adjoint)
 {
-  const kugel__alt_view *v = j->v;
-  int64_t m = v->blocks->degree[block], m0 = m % 2, to = rows_of(v->lmax, m0, q), size = v->lmax / 2 + 1;
-  bool forward = to_values != j->adjoint; /* the table of synthesis, or transposed that of analysis */
-  const void *a = !j->grid    ? v->points[m0][q]
-                  : to_values ? (forward ? v->matrix : v->back)[m0][q]
-                              : (j->adjoint ? v->matrix : v->back)[m0][q];
-  bool transposed = j->grid ? j->adjoint : !to_values;
-  kugel__table_job w = {.systems = v->blocks->multiplicity[block],
-                        .base = j->base[block],
-                        .put_base = j->base[block],
-                        .rows = to,
+  int64_t to = rows_of(v->lmax, m0, q), size = v->lmax / 2 + 1;
+  bool grid = !v->points;
+  const void *a = !grid                  ? v->points[m0][q]
+                  : to_values != adjoint ? v->matrix[m0][q] /* of synthesis */
+                                         : v->back[m0][q];
+  bool transposed = grid ? adjoint : !to_values;
+  kugel__table_job w = {.rows = to,
                         .columns = to,
-                        .table = kugel__poly_find(j->t->g, a),
+                        .table = kugel__poly_find(g, a),
                         .row = transposed ? 1 : size,
                         .column = transposed ? size : 1,
-                        .upper = !j->grid     ? 0
+                        .upper = !grid        ? 0
                                  : transposed ? -1
                                               : 1,
                         .take_step = 1,
@@ -114,35 +111,49 @@ static void add_product(const job *j, int64_t block, int q, bool to_values)
                         .put_rows = to,
                         .to = 1};
   if (to_values) {
-    w.base += q * j->systems;
-    w.add = !j->grid && q;
-    w.put_at = j->grid ? q : 0;
-    w.put_step = j->grid ? 2 : 1;
-    w.put_rows = j->grid ? (v->n - q + 1) / 2 : v->n;
-    w.rows = j->grid ? to : v->n;
-    w.first = j->grid && j->adjoint && !m0 && !q; /* the transpose of DCT-II */
+    w.add = !grid && q;
+    w.put_at = grid ? q : 0;
+    w.put_step = grid ? 2 : 1;
+    w.put_rows = grid ? (v->n - q + 1) / 2 : v->n;
+    w.rows = grid ? to : v->n;
+    w.first = grid && adjoint && !m0 && !q; /* the transpose of DCT-II */
   } else {
-    w.put_base += q * j->systems;
-    w.columns = j->grid ? to : v->n;
-    w.take_at = j->grid ? q : 0;
-    w.take_step = j->grid ? 2 : 1;
-    w.first = j->grid && j->adjoint && !m0 && !q ? 2 : 0; /* the transpose of DCT-III */
+    w.columns = grid ? to : v->n;
+    w.take_at = grid ? q : 0;
+    w.take_step = grid ? 2 : 1;
+    w.first = grid && adjoint && !m0 && !q ? 2 : 0; /* the transpose of DCT-III */
   }
+  return w;
+}
+
+static void add_product(const job *j, int64_t block, int q, bool to_values)
+{
+  kugel__table_job w =
+      kugel__alt_gpu_series(j->v, j->t->g, (int)(j->v->blocks->degree[block] % 2), q, to_values, j->adjoint);
+  w.systems = j->v->blocks->multiplicity[block];
+  w.base = w.put_base = j->base[block];
+  *(to_values ? &w.base : &w.put_base) += q * j->systems;
   if (w.put_rows)
     kugel__poly_product(j->t, w, 1);
 }
 
-static void add_waves(const job *j, bool back, int64_t plane)
+void kugel__alt_gpu_waves(const kugel__alt_view *v, kugel__poly_text *t, bool back, bool adjoint,
+                          const int64_t *count, int64_t plane)
 {
   static const kugel_fft_kind kind[2][2] = {{KUGEL_FFT_DCT3, KUGEL_FFT_DCT2},
                                             {KUGEL_FFT_DST3, KUGEL_FFT_DST2}};
+  double scale = back != adjoint ? 1 / (double)v->n : 1;
+  for (int m0 = 0; m0 < 2 && !v->points; m0++)
+    kugel__poly_add_waves(t, kind[m0][back], scale, m0 ? count[0] : 0, count[m0], plane);
+}
+
+static void add_waves(const job *j, bool back, int64_t plane)
+{
   const kugel__blocks *b = j->v->blocks;
   int64_t count[2] = {0, 0};
   for (int64_t i = 0; i < b->blocks; i++)
     count[b->degree[i] % 2] += b->multiplicity[i];
-  double scale = back != j->adjoint ? 1 / (double)j->v->n : 1;
-  for (int m0 = 0; m0 < 2 && j->grid; m0++)
-    kugel__poly_add_waves(j->t, kind[m0][back], scale, m0 ? count[0] : 0, count[m0], plane);
+  kugel__alt_gpu_waves(j->v, j->t, back, j->adjoint, count, plane);
 }
 
 static void make(const void *of, int key, kugel__poly_text *t)
@@ -150,7 +161,7 @@ static void make(const void *of, int key, kugel__poly_text *t)
   const kugel__alt_view *v = of;
   const kugel__blocks *b = v->blocks;
   bool analysis = key & ANALYSIS, adjoint = key & ADJOINT, to_values = analysis == adjoint;
-  job j = {.v = v, .t = t, .adjoint = adjoint, .grid = !v->points, .systems = b->systems};
+  job j = {.v = v, .t = t, .adjoint = adjoint, .systems = b->systems};
   int64_t *base = kugel__alloc(v->ctx, sizeof *base * (size_t)b->blocks), next = 0;
   if (!base) {
     t->status = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a list of %lld blocks", (long long)b->blocks);
@@ -200,17 +211,19 @@ kugel_status kugel__alt_gpu_run(const kugel__alt_view *v, kugel__poly_gpu *gpu, 
   return kugel__poly_run(gpu, list, in, out, from, to, queue);
 }
 
-kugel_status kugel__alt_gpu_create(const kugel__alt_view *v, kugel__poly_gpu **out)
+kugel_status kugel__alt_gpu_create(const kugel__alt_view *v, const kugel__alt_chains *chains,
+                                   kugel__poly_gpu **out)
 {
   int64_t size = v->lmax / 2 + 1, n = 0;
   kugel__poly_rotations f[4];
   kugel__poly_host host[8];
   KUGEL_TRY(kugel__poly_create(v->ctx, v->single, kugel__max(v->n, v->lmax + 1) + 8, v->points ? 0 : v->n,
-                               false, out));
+                               false, chains->lanes, out));
   for (int q = 0; q < 2; q++)
     for (int m0 = 0; m0 < 2; m0++) {
-      f[2 * q + m0] = (kugel__poly_rotations){q - 0.5, m0, -1, m0 ? v->mmax / 2 : (v->mmax + 1) / 2,
-                                              kugel__max(1, rows_of(v->lmax, m0, q))};
+      f[2 * q + m0] = (kugel__poly_rotations){
+          q - 0.5, m0, -1, m0 ? v->mmax / 2 : (v->mmax + 1) / 2, kugel__max(1, rows_of(v->lmax, m0, q)),
+          NULL};
       if (v->points) {
         host[n++] = (kugel__poly_host){v->points[m0][q], v->n * size};
         continue;
@@ -218,6 +231,7 @@ kugel_status kugel__alt_gpu_create(const kugel__alt_view *v, kugel__poly_gpu **o
       host[n++] = (kugel__poly_host){v->matrix[m0][q], size * size};
       host[n++] = (kugel__poly_host){v->back[m0][q], size * size};
     }
-  KUGEL_TRY(kugel__poly_turns(*out, 4, f));
+  KUGEL_TRY(
+      kugel__poly_turns(*out, chains->families ? chains->families : 4, chains->families ? chains->of : f));
   return kugel__poly_tables(*out, n, host);
 }

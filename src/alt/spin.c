@@ -8,25 +8,9 @@
 
 /* ---- plans ---- */
 
-static int64_t base_of(const kugel__alt_spin *p, int64_t m)
-{
-  return (m + p->spin) % 2;
-}
-
-/* Steps from (p, p) to order m, and how many of them raise b first. */
-static int64_t steps_to(const kugel__alt_spin *p, int64_t m)
-{
-  return kugel__max(m, p->spin) - base_of(p, m);
-}
-
 static int64_t steps_of_b(const kugel__alt_spin *p, int64_t m)
 {
-  return (m + p->spin - base_of(p, m)) / 2;
-}
-
-static bool on_path(const kugel__alt_spin *p, int64_t m)
-{
-  return m >= p->spin - 1;
+  return (m + p->spin - kugel__alt_spin_base(p, m)) / 2;
 }
 
 /* The rotations of the step from j steps to j + 1. */
@@ -50,11 +34,12 @@ static const void *make_step(const kugel__alt_spin *p, int64_t base, int64_t j, 
 static void count_steps(kugel__alt_spin *p, int64_t *pairs, int64_t *pointers)
 {
   for (int64_t m = 0; m <= p->mmax; m++) {
-    int64_t *length = &p->length[base_of(p, m)], all = steps_to(p, m), first = steps_of_b(p, m);
-    *length = kugel__max(*length, on_path(p, m) ? all : first);
-    for (int64_t j = first; j < all && !on_path(p, m); j++)
-      *pairs += rotations(p, base_of(p, m), j);
-    *pointers += on_path(p, m) ? 0 : all;
+    int64_t *length = &p->length[kugel__alt_spin_base(p, m)], all = kugel__alt_spin_steps(p, m),
+            first = steps_of_b(p, m);
+    *length = kugel__max(*length, kugel__alt_spin_on_path(p, m) ? all : first);
+    for (int64_t j = first; j < all && !kugel__alt_spin_on_path(p, m); j++)
+      *pairs += rotations(p, kugel__alt_spin_base(p, m), j);
+    *pointers += kugel__alt_spin_on_path(p, m) ? 0 : all;
   }
   for (int base = 0; base < 2; base++)
     for (int64_t j = 0; j < p->length[base]; j++)
@@ -81,8 +66,8 @@ static kugel_status make_steps(kugel__alt_spin *p)
     }
     list += length;
   }
-  for (int64_t m = 0; m <= p->mmax && !on_path(p, m); m++) {
-    int64_t base = base_of(p, m), first = steps_of_b(p, m), all = steps_to(p, m);
+  for (int64_t m = 0; m <= p->mmax && !kugel__alt_spin_on_path(p, m); m++) {
+    int64_t base = kugel__alt_spin_base(p, m), first = steps_of_b(p, m), all = kugel__alt_spin_steps(p, m);
     p->own[m] = list;
     for (int64_t j = 0; j < all; j++)
       list[all - 1 - j] = j < first ? p->path[base][p->length[base] - 1 - j]
@@ -105,7 +90,9 @@ kugel_status kugel__alt_spin_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, 
   KUGEL_TRY(make_steps(p));
   kugel_alt_opts o = {
       .size = sizeof o, .lmax = lmax, .blocks = lmax ? 2 : 1, .m = orders, .n = n, .theta = theta};
-  return kugel_alt_create(ctx, &o, &p->ends);
+  kugel__poly_rotations f[2 + KUGEL__SPIN_MOST];
+  kugel__alt_chains chains = {.lanes = 4, .families = kugel__alt_spin_families(p, f), .of = f};
+  return kugel__alt_make(ctx, &o, &chains, &p->ends);
 }
 
 void kugel__alt_spin_destroy(kugel__alt_spin *p)
@@ -156,7 +143,7 @@ void kugel__alt_spin_tile(const kugel__alt_spin *p, const kugel__sweep_ops *ops,
     t->m[0] = index;
   t->tile.lanes = 4 * t->orders;
   for (int64_t i = 0; i < t->tile.lanes; i++)
-    t->tile.m[i] = base_of(p, t->m[0]);
+    t->tile.m[i] = kugel__alt_spin_base(p, t->m[0]);
 }
 
 /* ---- transforms ---- */
@@ -174,8 +161,9 @@ static size_t line_of(const kugel__spin_tile *t)
 /* Rotations from order m down, in the order of lowering. */
 static const void *const *chain(const kugel__alt_spin *p, int64_t m)
 {
-  int64_t base = base_of(p, m);
-  return on_path(p, m) ? p->path[base] + (p->length[base] - steps_to(p, m)) : p->own[m];
+  int64_t base = kugel__alt_spin_base(p, m);
+  return kugel__alt_spin_on_path(p, m) ? p->path[base] + (p->length[base] - kugel__alt_spin_steps(p, m))
+                                       : p->own[m];
 }
 
 /* Between x of order m and of `steps` steps fewer. */
@@ -200,7 +188,8 @@ static void raise(const kugel__spin_tile *t, int64_t m, int64_t steps, char *x)
 /* Steps between order m[i] and the next, or the base. */
 static int64_t steps_after(const kugel__spin_tile *t, int64_t i)
 {
-  return steps_to(t->plan, t->m[i]) - (i + 1 < t->orders ? steps_to(t->plan, t->m[i + 1]) : 0);
+  return kugel__alt_spin_steps(t->plan, t->m[i]) -
+         (i + 1 < t->orders ? kugel__alt_spin_steps(t->plan, t->m[i + 1]) : 0);
 }
 
 /* Column of order i between the tile's lanes and the array; those of spin s, lanes 0 and 1, mirrored. */

@@ -29,6 +29,31 @@ kugel_status kugel__alt_spin_create(kugel_ctx *ctx, int64_t lmax, int64_t mmax, 
                                     const double *theta, kugel__alt_spin **out);
 void kugel__alt_spin_destroy(kugel__alt_spin *p); /* may be NULL */
 
+static inline int64_t kugel__alt_spin_base(const kugel__alt_spin *p, int64_t m)
+{
+  return (m + p->spin) % 2;
+}
+
+/* Steps from (p, p) to order m. */
+static inline int64_t kugel__alt_spin_steps(const kugel__alt_spin *p, int64_t m)
+{
+  return kugel__max(m, p->spin) - kugel__alt_spin_base(p, m);
+}
+
+/* Whether order m shares the path. */
+static inline bool kugel__alt_spin_on_path(const kugel__alt_spin *p, int64_t m)
+{
+  return m >= p->spin - 1;
+}
+
+/* The families of rotations of a plan on a device: both paths, then the orders below s - 1. They are of [2 + KUGEL__SPIN_MOST]. */
+int kugel__alt_spin_families(const kugel__alt_spin *p, kugel__poly_rotations *f);
+
+/* On a device: column [mmax + 1][2][lmax + 1] of order m, spin s mirrored and spin -s, k, complex; values [mmax + 1][2][n]. `analysis` and
+ * `adjoint` as for kugel__alt_gpu_run. */
+kugel_status kugel__alt_spin_gpu_run(const kugel__alt_spin *p, bool analysis, bool adjoint,
+                                     const kugel_array *in, const kugel_array *out, kugel_queue *queue);
+
 /* Orders that share a tile: falling, of one parity, from s - 1 on; or one below. Lanes 4 i ... 4 i + 3 belong to order m[i]: a
  * complex right-hand side of spin s, one of spin -s. */
 typedef struct kugel__spin_tile {

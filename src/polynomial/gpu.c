@@ -35,7 +35,7 @@ static kugel_status make_kernels(kugel__poly_gpu *g)
 }
 
 kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length, bool scan,
-                                kugel__poly_gpu **out)
+                                int lanes, kugel__poly_gpu **out)
 {
   kugel__poly_gpu *g = *out = kugel__calloc(ctx, sizeof *g);
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *g);
@@ -53,7 +53,7 @@ kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64
   if (scan)
     KUGEL_TRY(kugel__poly_scan_shape(cuda, rows, &g->shape));
   else
-    g->shape = kugel__poly_choose(cuda, single, (int64_t)g->device->info.shared_bytes);
+    g->shape = kugel__poly_choose(cuda, single, lanes, (int64_t)g->device->info.shared_bytes);
   return make_kernels(g);
 }
 

@@ -25,7 +25,7 @@
 #include "fft/gpu/work.h"
 #include "polynomial/systems.h"
 
-enum { KUGEL__POLY_FAMILIES = 4, KUGEL__POLY_SIDE = 64 /* of a block of products */ };
+enum { KUGEL__POLY_FAMILIES = 34, KUGEL__POLY_SIDE = 64 /* of a block of products */ };
 
 /* What specialises kernels/tiles.cl, in powers of two. Results do not depend on it but for `lift`: three operations a rotation in
  * place of four, whose bits are not those of the CPU. */
@@ -37,8 +37,8 @@ typedef struct kugel__poly_shape {
   int scan; /* 0: the systolic array; else chains by scans, a line's places in registers of each thread of a warp */
 } kugel__poly_shape;
 
-/* The shape; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
-kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_bytes);
+/* The shape for jobs of `lanes` lanes, 0: of many; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
+kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int lanes, int64_t shared_bytes);
 /* That of chains by scans of lines of `rows` rows. */
 kugel_status kugel__poly_scan_shape(bool cuda, int64_t rows, kugel__poly_shape *out);
 /* Lanes of a tile, which is of a block. */
@@ -174,16 +174,18 @@ typedef struct kugel__poly_gpu {
   kugel__gpu_work work;
 } kugel__poly_gpu;
 
-/* Kernels for tiles of at most `rows` rows; scan: chains by scans. */
+/* Kernels for tiles of at most `rows` rows; scan: chains by scans; lanes: of a job, 0: many. */
 kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length, bool scan,
-                                kugel__poly_gpu **out);
+                                int lanes, kugel__poly_gpu **out);
 void kugel__poly_destroy(kugel__poly_gpu *g);
 
 /* Family f of rotations: step i of `steps` is kugel__jacobi_rotations(a, b0 + 2 i, sign, ...), of chains with at most `reach`
- * rows after their last step. All families, then kugel__poly_upload. */
+ * rows after their last step; or tables of the plan's precision, in the order of lowering. All families in one call. */
 typedef struct kugel__poly_rotations {
   double a, b0, sign;
   int64_t steps, reach;
+  const void *const
+      *tables; /* [steps] of reach - i pairs for step i, which is tables[steps - 1 - i]; NULL: a, b0, sign */
 } kugel__poly_rotations;
 kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__poly_rotations *of);
 

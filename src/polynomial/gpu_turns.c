@@ -17,18 +17,27 @@ static int power(const char *name, int least, int most, int fallback)
 }
 
 /* CUDA: the fastest of 20 shapes for lines of 384, 768 and 1536 doubles on an H200 (bench/gpu_polynomial.py --tune). Eight steps of
- * four lanes per thread halve the shuffles of four steps of eight, at the same registers: three blocks of four warps. OpenCL: the
- * bits of the CPU, one warp, since barriers are of a block. */
-kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int64_t shared_bytes)
+ * four lanes per thread halve the shuffles of four steps of eight, at the same registers: three blocks of four warps. Jobs of a
+ * few lanes would fill 2 or 4 of the 64 lanes of such a block, so a warp is one array for them, 128 steps a pass; that shape is
+ * not measured. OpenCL: the bits of the CPU, one warp, since barriers are of a block. */
+kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int lanes, int64_t shared_bytes)
 {
-  kugel__poly_shape d = cuda ? (kugel__poly_shape){.group = 8,
-                                                   .steps = 8,
-                                                   .lanes = 4,
-                                                   .warps = 4,
-                                                   .blocks = 3,
-                                                   .ticks = 16,
-                                                   .lift = 1}
-                             : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0, 0};
+  const bool few = lanes > 0 && lanes <= 4;
+  kugel__poly_shape d = cuda && few ? (kugel__poly_shape){.group = 32,
+                                                          .steps = 4,
+                                                          .lanes = lanes > 2 ? 4 : 2,
+                                                          .warps = 1,
+                                                          .blocks = lanes > 2 ? 8 : 12,
+                                                          .ticks = 4,
+                                                          .lift = 1}
+                        : cuda      ? (kugel__poly_shape){.group = 8,
+                                                          .steps = 8,
+                                                          .lanes = 4,
+                                                          .warps = 4,
+                                                          .blocks = 3,
+                                                          .ticks = 16,
+                                                          .lift = 1}
+                                    : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0, 0};
   kugel__poly_shape s = {.group = power("KUGEL_POLYNOMIAL_GROUP", 2, 32, d.group),
                          .steps = power("KUGEL_POLYNOMIAL_STEPS", 1, 8, d.steps),
                          .lanes = power("KUGEL_POLYNOMIAL_LANES", 2, 16, d.lanes),
@@ -90,7 +99,10 @@ static void fill_family(const kugel__poly_gpu *g, const kugel__poly_rotations *f
   const int64_t s = g->shape.steps;
   for (int64_t i = 0; i < f->steps; i++) {
     int64_t count = kugel__max(0, f->reach - i), row = (s + 1) * i + s * (s + 2);
-    kugel__jacobi_rotations(f->a, f->b0 + 2 * (double)i, f->sign, count, g->single, scratch);
+    if (f->tables && count)
+      memcpy(scratch, f->tables[f->steps - 1 - i], 2 * g->word * (size_t)count);
+    else
+      kugel__jacobi_rotations(f->a, f->b0 + 2 * (double)i, f->sign, count, g->single, scratch);
     if (g->shape.lift)
       lift(count, g->single, scratch);
     for (int64_t k = -s - 2; k < count; k++)

@@ -7,6 +7,7 @@
 #include "core/parallel.h"
 #include "sphere/sht/connection.h"
 #include "sphere/sht/dist.h"
+#include "sphere/sht/gpu.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/grid/mapops.h"
 #include "sphere/sht/sht.h"
@@ -42,7 +43,7 @@ static kugel_status quadrature(const kugel_sht *p, const kugel__maps *map, const
   if (p->latlon)
     return kugel__latlon_analysis(p, map, alm, accumulate);
   if (kugel__connection_analyses(p))
-    return kugel__connection_analysis(p, map, alm, accumulate);
+    return (p->gpu ? kugel__sht_gpu_inverse : kugel__connection_analysis)(p, map, alm, accumulate);
   if (p->pixel_weight) {
     for (int c = 0; c < p->n_map; c++)
       KUGEL_TRY(kugel__map_scale(p->ctx, p->npix, map->data[c], map->f32, p->pixel_weight, work->data[c]));
@@ -81,7 +82,7 @@ static kugel_status quadrature_adjoint(const kugel_sht *p, const kugel__alms *al
   if (p->latlon)
     return kugel__latlon_adjoint(p, alm, map);
   if (kugel__connection_analyses(p))
-    return kugel__connection_analysis_adjoint(p, alm, map);
+    return (p->gpu ? kugel__sht_gpu_inverse_adjoint : kugel__connection_analysis_adjoint)(p, alm, map);
   KUGEL_TRY(p->ops->synthesis(p, alm, map));
   for (int c = 0; c < p->n_map; c++) {
     if (p->dist)

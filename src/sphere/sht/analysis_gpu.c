@@ -2,6 +2,7 @@
 /* Refined analysis, its adjoint and least squares on a device, as analysis.c has them for host memory: all
  * vectors stay there, only norms come back. */
 #include <math.h>
+#include "sphere/sht/connection.h"
 #include "sphere/sht/gpu_plan.h"
 
 typedef kugel__gpu_side side;
@@ -21,6 +22,13 @@ static kugel_status pixel_weights(const kugel_sht *p, side *out)
                             (size_t)p->npix * 8, NULL);
 }
 
+// How quadrature goes: by weights, or by connection without.
+static kugel__gpu_how quadrature_how(const kugel_sht *p)
+{
+  bool inverse = kugel__connection_analyses(p);
+  return (kugel__gpu_how){.weighted = !inverse, .inverse = inverse};
+}
+
 // alm (+)= W map; with pixel weights by way of `work`, which may be the map.
 static kugel_status quadrature(const kugel_sht *p, const side *map, const side *work, const side *alm,
                                const kugel__gpu_how *how, kugel_queue *queue)
@@ -36,8 +44,10 @@ static kugel_status quadrature(const kugel_sht *p, const side *map, const side *
 kugel_status kugel__gpu_analyse(const kugel_sht *p, const side *map, const side *alm,
                                 const kugel__gpu_how *asked, kugel_queue *queue)
 {
-  kugel__gpu_how how = {.weighted = true, .check = asked->check, .maps = asked->maps}, plain = {.check = 0};
+  kugel__gpu_how how = quadrature_how(p), plain = {.check = 0};
   side work, clean, good;
+  how.check = asked->check;
+  how.maps = asked->maps;
   if (!p->opts.iterations && !p->pixel_weight)
     return p->ops->back(p, map, alm, &how, queue);
   KUGEL_TRY(kugel__sht_gpu_vector(p, KUGEL__GPU_MAP, &work));
@@ -60,7 +70,7 @@ kugel_status kugel__gpu_analyse(const kugel_sht *p, const side *map, const side 
 static kugel_status quadrature_adjoint(const kugel_sht *p, const side *alm, const side *map,
                                        kugel_queue *queue)
 {
-  static const kugel__gpu_how how = {.weighted = true};
+  const kugel__gpu_how how = quadrature_how(p);
   side weight;
   KUGEL_TRY(p->ops->forward(p, alm, map, &how, queue));
   if (!p->pixel_weight)

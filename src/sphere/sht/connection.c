@@ -33,8 +33,12 @@ kugel_status kugel__connection_check(const kugel_sht *p)
               (int)KUGEL__SPIN_MOST, p->opts.spin);
   KUGEL_CHECK(!p->opts.comm, KUGEL_ENOTSUP,
               "engine KUGEL_SHT_CONNECTION runs on one process: take KUGEL_SHT_RECURRENCE over ranks");
-  KUGEL_CHECK(p->device->ops->type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "engine KUGEL_SHT_CONNECTION runs on the CPU: take KUGEL_SHT_RECURRENCE on a device");
+  KUGEL_CHECK(
+      !p->ctx->npeers, KUGEL_ENOTSUP,
+      "engine KUGEL_SHT_CONNECTION runs on one device, and the context has %d: take KUGEL_SHT_RECURRENCE",
+      1 + p->ctx->npeers);
+  KUGEL_CHECK(p->device->info.fp64, KUGEL_ENOTSUP, "%s has no double precision: use a context on the CPU",
+              p->device->info.name);
   KUGEL_CHECK(p->lmax <= KUGEL__ALT_MOST, KUGEL_EINVAL,
               "lmax is %lld, must be 0 to %d for engine KUGEL_SHT_CONNECTION", (long long)p->lmax,
               (int)KUGEL__ALT_MOST);
@@ -54,9 +58,14 @@ static kugel_status make_alt(const kugel_sht *p, kugel__connection *c)
                       .m = m,
                       .n = p->grid->nrings,
                       .theta = c->exact ? NULL : p->grid->theta};
-  kugel_status s = kugel_alt_create(p->ctx, &o, &c->alt);
+  kugel_status s = kugel__alt_make(p->ctx, &o, &(kugel__alt_chains){.lanes = 2}, &c->alt);
   kugel__free(p->ctx, m);
   return s;
+}
+
+bool kugel__connection_exact(const kugel_sht *p)
+{
+  return p->grid->kind == KUGEL_GRID_FEJER1 && p->grid->nrings > p->lmax;
 }
 
 kugel_status kugel__connection_create(const kugel_sht *p, kugel__connection **out)
@@ -65,7 +74,7 @@ kugel_status kugel__connection_create(const kugel_sht *p, kugel__connection **ou
   kugel__connection *c = *out = kugel__calloc(p->ctx, sizeof *c);
   KUGEL_CHECK(c, KUGEL_ENOMEM, "no memory for a plan of connection");
   c->ctx = kugel__ctx_retain(p->ctx);
-  c->exact = g->kind == KUGEL_GRID_FEJER1 && g->nrings > p->lmax;
+  c->exact = kugel__connection_exact(p);
   c->row = kugel__round_up(g->npairs, 8);
   c->row += c->row / 8 % 2 ? 0 : 8; /* an odd number of cache lines */
   kugel_sht_mode mode = p->opts.mode;

@@ -14,10 +14,11 @@ typedef struct kugel__connection {
   int first_alm, first_map; /* sets with spin come after these */
   bool gradient;
   bool exact;  /* the colatitudes are those that analysis needs no weights on */
-  int64_t row; /* of the ring stage's array leg[m][4][row] */
+  int64_t row; /* of the ring stage's array leg[m][4][row]; on a device [m][row][4] */
   int64_t
       *at; /* [nrings]: where a ring's real parts are in leg[m]; then the places of rings that pairs lack */
   int64_t missing;
+  struct kugel__connection_gpu *gpu; /* NULL: on the CPU */
 } kugel__connection;
 
 /* A transform of one set. */
@@ -41,7 +42,21 @@ void kugel__connection_destroy(kugel__connection *c); /* may be NULL */
 
 extern const kugel__sht_ops kugel__sht_connection_ops;
 
-/* Whether the plan analyses without weights: on Fejer 1 grids of more than lmax rings. */
+/* connection_gpu.c: the Legendre stage of a plan on one device, whose ring stage is that of gpu.c. Makes plan->connection, or fails where
+ * the plan would need more than its limit of memory. work: bytes of the plan's work memory that a call needs. */
+kugel_status kugel__connection_gpu_create(kugel_sht *plan, size_t *work);
+int64_t kugel__connection_gpu_chains(
+    const kugel_sht *plan); /* bytes that chains keep from the first call on, from above */
+void kugel__connection_gpu_destroy(kugel__connection *c);
+struct kugel__gpu_side;
+struct kugel__gpu_how;
+/* Between coefficients and the plan's Fourier coefficients. */
+kugel_status kugel__connection_gpu_run(const kugel_sht *plan, const struct kugel__gpu_side *alm,
+                                       const struct kugel__gpu_how *how, bool to_map, kugel_queue *queue);
+
+/* Whether the grid has the colatitudes that analysis needs no weights on: Fejer 1, of more than lmax rings. Whether a plan so
+ * analyses. */
+bool kugel__connection_exact(const kugel_sht *plan);
 bool kugel__connection_analyses(const kugel_sht *plan);
 /* alm (+)= A map, with A S = 1, and map = A^T alm. */
 kugel_status kugel__connection_analysis(const kugel_sht *plan, const kugel__maps *map, const kugel__alms *alm,

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "core/ctx.h"
 #include "device/usage.h"
+#include "sphere/sht/connection.h"
 #include "sphere/sht/parts.h"
 
 kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
@@ -27,21 +28,32 @@ kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
     pixels += p->grid->nphi[i];
   g->covered = pixels == p->npix;
   KUGEL_TRY(kugel__sht_gpu_room(g, sizeof(int32_t), &g->bad));
-  bool parts;
-  KUGEL_TRY(kugel__parts_wanted(p, &parts));
+  bool parts = false;
+  bool connection = p->opts.engine == KUGEL_SHT_CONNECTION;
+  if (!connection)
+    KUGEL_TRY(kugel__parts_wanted(p, &parts));
   if (parts)
     return kugel__parts_create(p, desc);
   uint64_t before, after;
+  size_t leg = 0;
   kugel__usage(device, &before, NULL);
-  KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, NULL, &g->leg));
+  if (connection)
+    KUGEL_TRY(kugel__connection_gpu_create(p, &leg));
+  else
+    KUGEL_TRY(kugel__leg_gpu_create(p->ctx, p->leg, NULL, &g->leg));
   KUGEL_TRY(kugel__rings_gpu_create(p->ctx, desc, &g->rings));
   kugel__usage(device, &after, NULL);
-  g->bytes += after - before;
-  int64_t coefs = p->n_map * (p->mmax + 1) * kugel__leg_gpu_row(g->leg) * 32;
-  size_t rings = kugel__rings_gpu_work(g->rings), leg = kugel__leg_gpu_work(g->leg);
-  size_t work = leg > rings ? leg : rings;
+  g->bytes += after - before + (uint64_t)(connection ? kugel__connection_gpu_chains(p) : 0);
+  leg = g->leg ? kugel__leg_gpu_work(g->leg) : leg;
+  int64_t coefs = p->n_map * (p->mmax + 1) * kugel__sht_gpu_row(p) * 32;
+  size_t rings = kugel__rings_gpu_work(g->rings), work = leg > rings ? leg : rings;
   KUGEL_TRY(kugel__sht_gpu_room(g, (size_t)coefs, &g->coefs));
   return kugel__sht_gpu_room(g, work, &g->work);
+}
+
+int64_t kugel__sht_gpu_row(const kugel_sht *p)
+{
+  return p->connection ? p->connection->row : kugel__leg_gpu_row(p->gpu->leg);
 }
 
 bool kugel__sht_gpu_in_parts(const kugel_sht *p)
@@ -95,6 +107,8 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
   for (int i = 0; i < 10; i++)
     kugel__device_free(g->device, blocks[i]);
   kugel__sht_gpu_vectors_free(g);
+  if (p->connection)
+    kugel__connection_gpu_destroy(p->connection);
   kugel__parts_destroy(p);
   kugel__rings_gpu_destroy(g->rings);
   kugel__leg_gpu_destroy(g->batch);
@@ -109,6 +123,8 @@ kugel_status kugel__sht_gpu_legendre(const kugel_sht *p, const kugel__gpu_side *
                                      const kugel__gpu_how *how, bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
+  if (p->connection)
+    return kugel__connection_gpu_run(p, alm, how, !adjoint, queue);
   const kugel__leg_gpu *leg = how->maps ? g->batch : g->leg;
   kugel__leg_gpu_job job = {.alm = alm->mem,
                             .leg = how->maps ? g->batch_coefs : g->coefs,
@@ -124,7 +140,7 @@ kugel_status kugel__sht_gpu_rings(const kugel_sht *p, const kugel__gpu_side *map
                                   bool adjoint, kugel_queue *queue)
 {
   kugel__sht_gpu *g = p->gpu;
-  int64_t row = kugel__leg_gpu_row(g->leg), stride = (p->mmax + 1) * row * 2;
+  int64_t row = kugel__sht_gpu_row(p), stride = (p->mmax + 1) * row * 2;
   int maps = p->n_map * (int)kugel__max(how->maps, 1);
   for (int c = 0; c < maps; c += KUGEL__RINGS_GPU_MAPS) {
     kugel__rings_gpu_job job = {.leg = how->maps ? g->batch_coefs : g->coefs,

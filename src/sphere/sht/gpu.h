@@ -6,7 +6,7 @@
 #include "device/device.h"
 #include "sphere/sht/sht.h"
 
-/* Fills plan->gpu. The stages for the CPU exist already. */
+/* Fills plan->gpu, and plan->connection with that engine. The stages for the CPU exist already. */
 kugel_status kugel__sht_gpu_create(kugel_sht *plan, const kugel__rings_desc *desc);
 bool kugel__sht_gpu_in_parts(const kugel_sht *plan);
 /* Takes over the plan's quadrature weights. */
@@ -22,6 +22,12 @@ kugel_status kugel__sht_gpu_by_host(const kugel_sht *plan, kugel__sht_verb verb,
                                                          const kugel_array *alm, const kugel_array *map,
                                                          int64_t batch),
                                     kugel_queue *queue);
+
+/* By connection, one set in host memory: alm (+)= A map with A S = 1, and map = A^T alm. */
+kugel_status kugel__sht_gpu_inverse(const kugel_sht *plan, const kugel__maps *map, const kugel__alms *alm,
+                                    bool accumulate);
+kugel_status kugel__sht_gpu_inverse_adjoint(const kugel_sht *plan, const kugel__alms *alm,
+                                            const kugel__maps *map);
 
 /* gpu_run.c: of a plan with everything in the memory of one device, and of one that works in parts. */
 extern const kugel__sht_ops kugel__sht_gpu_ops, kugel__sht_parts_ops;

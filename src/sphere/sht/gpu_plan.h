@@ -59,8 +59,12 @@ typedef struct kugel__gpu_how {
   int maps;        /* of a batch that go together, or 0: one */
   bool weighted;   /* by the rings' quadrature weights, at the map's side */
   bool accumulate; /* adjoint */
+  bool inverse;    /* by connection: of analysis without weights, in place of synthesis */
   int check;       /* adjoint: as in kugel__rings_gpu_job; 2 waits for the queue */
 } kugel__gpu_how;
+
+/* Pairs of a row of the Fourier coefficients. */
+int64_t kugel__sht_gpu_row(const kugel_sht *plan);
 
 /* Memory that the plan keeps, if it was not taken yet. */
 kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out);

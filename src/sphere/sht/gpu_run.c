@@ -120,6 +120,22 @@ static kugel_status adjoint(const kugel_sht *p, const kugel__maps *map, bool wei
   return run(p, &a, &m, &t, NULL);
 }
 
+kugel_status kugel__sht_gpu_inverse(const kugel_sht *p, const kugel__maps *map, const kugel__alms *alm,
+                                    bool accumulate)
+{
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  task t = {.verb = KUGEL__SHT_ADJOINT, .how = {.inverse = true, .accumulate = accumulate}, .wait = true};
+  return run(p, &a, &m, &t, NULL);
+}
+
+kugel_status kugel__sht_gpu_inverse_adjoint(const kugel_sht *p, const kugel__alms *alm,
+                                            const kugel__maps *map)
+{
+  side a = {.host = alm->data, .device.f32 = alm->f32}, m = {.host = map->data, .device.f32 = map->f32};
+  task t = {.verb = KUGEL__SHT_SYNTHESIS, .how = {.inverse = true}, .wait = true};
+  return run(p, &a, &m, &t, NULL);
+}
+
 /* ---- arrays ---- */
 
 static kugel_status device_side(const kugel_array *a, const char *name, int64_t bytes, int64_t first,
@@ -168,7 +184,7 @@ int kugel__sht_gpu_together(const kugel_sht *p, int64_t batch)
 {
   kugel__sht_gpu *g = p->gpu;
   int maps = kugel__leg_gpu_together(g->device, p->leg);
-  if (g->parts || batch < 2 || batch < kugel__sht_gpu_least_together(maps))
+  if (g->parts || p->connection || batch < 2 || batch < kugel__sht_gpu_least_together(maps))
     return 1;
   pthread_mutex_lock(&g->lock);
   kugel_status s = make_batch(p, maps);

@@ -87,7 +87,7 @@ static kugel_status make_stages(kugel_sht *p)
                               .offset_south = os,
                               .mlim = p->resampled || p->opts.engine ? NULL : kugel__leg_mlim(p->leg)};
     s = kugel__rings_create(p->ctx, &desc, &p->rings);
-    desc.mlim = kugel__leg_mlim(p->leg);
+    desc.mlim = p->opts.engine ? NULL : kugel__leg_mlim(p->leg);
     if (!s && p->device->ops->type != KUGEL_CPU)
       s = kugel__sht_gpu_create(p, &desc);
     if (!s && p->gpu)
@@ -181,8 +181,12 @@ static kugel_status make_plan(kugel_sht *p)
 {
   bool connection = p->opts.engine == KUGEL_SHT_CONNECTION;
   p->resampled = !connection && kugel__grid_circle(p->grid) && kugel__latlon_applies(p);
-  if (connection)
+  if (connection) {
     KUGEL_TRY(kugel__connection_check(p));
+    if (p->device->ops->type == KUGEL_CPU)
+      KUGEL_TRY(kugel__connection_create(p, &p->connection));
+    p->ops = &kugel__sht_connection_ops;
+  }
   KUGEL_TRY(make_stages(p));
   if (p->dist) {
     p->nalm = kugel_layout_count(p->dist->alm, p->dist->rank);
@@ -194,10 +198,6 @@ static kugel_status make_plan(kugel_sht *p)
     KUGEL_TRY(kugel__sht_gpu_weights(p));
   if (p->resampled && !p->dist)
     KUGEL_TRY(kugel__latlon_create(p, &p->latlon));
-  if (connection) {
-    KUGEL_TRY(kugel__connection_create(p, &p->connection));
-    p->ops = &kugel__sht_connection_ops;
-  }
   return KUGEL_OK;
 }
 
