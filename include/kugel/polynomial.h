@@ -101,7 +101,9 @@ typedef struct kugel_jwt_opts {
   kugel_worland_type type;
   kugel_worland_norm norm;
   kugel_worland_engine engine;
-  kugel_precision precision; /* KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32 */
+  /* KUGEL_PRECISION_F64 (0) or KUGEL_PRECISION_F32. KUGEL_PRECISION_DD, double-double: operator P of type CHEBYSHEV and norm UNITY by
+   * CONNECTION, on the CPU; arrays have a last axis of extent 2 for high and low parts, as those of fft.h */
+  kugel_precision precision;
   int complex_data;          /* 1: arrays are complex */
   int64_t n;                 /* 1 to 2^20: extent of the coefficients */
   int64_t blocks;            /* at least 1: degrees */
@@ -158,7 +160,8 @@ KUGEL_API kugel_status kugel_jwt_grid(const kugel_jwt *plan, double *r, double *
 /// @param[in]  queue  of the plan's device, or NULL: the call returns when it is done; on the CPU NULL
 /// @errors KUGEL_EINVAL for an operator that is not listed or arrays that overlap; KUGEL_ESHAPE; KUGEL_ENOMEM;
 ///         KUGEL_ECANCELED
-/// @accuracy P: 3e-15 of the largest value, 5e-15 for types other than Chebyshev, 1e-14 by tables (float: 1e-6), for
+/// @accuracy P: 3e-15 of the largest value, 5e-15 for types other than Chebyshev, 1e-14 by tables (float: 1e-6; double-double:
+///         2e-30, l to 200), for
 ///         l and n to 1000; type Jacobi to n = 100, a <= 2 as well, while its analysis loses a factor of up to n^a, by which its
 ///         functions exceed their mean near r = 1. Derivatives: the same times the growth of
 ///         the derivative, n^2 for D1 and n^4 for the Laplacians, as for any series

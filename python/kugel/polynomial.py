@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _ffi
-from ._lib import lib, options
+from ._lib import lib, long_call, options, view
 from ._linear import LinearPlan
 
 if TYPE_CHECKING:
@@ -77,6 +77,8 @@ class JonesWorland(LinearPlan):
     a, shift:      of type "jacobi": r^l P_n^{(a, l + shift)}(2 r^2 - 1), multiples of 1/2 from -1/2 to 16. Dedalus' ball: a = k, shift = 1/2
     radii:         evaluate at these radii of [0, 1] instead; no analysis
     engine:        "auto", "connection", "dense"; for comparison "quadrature", "bidiagonal", on devices "scan"
+    precision:     "f64", "f32", or "dd", double-double: about 31 digits, op "p" of type "chebyshev" by "connection", on the CPU; NumPy's
+                   arrays, float64[..., n, 2] and complex128[..., n, 2] of high and low parts
     energy:        True: make the tables of .energy()
     device:        where transforms run: "cpu", "cuda:0", "opencl:0", "auto"; energy() is on the CPU
     """
@@ -95,9 +97,11 @@ class JonesWorland(LinearPlan):
         if radii is not None:
             lists["radii"] = np.ascontiguousarray(np.atleast_1d(radii), np.float64)
             nr = len(lists["radii"])
-        self.dtype = np.dtype(np.float32 if _choice("precision", precision, _PRECISIONS) else np.float64)
+        self._twofold = precision == "dd"
+        own = _ffi.KUGEL_PRECISION_DD if self._twofold else _choice("precision", precision, _PRECISIONS)
+        self.dtype = np.dtype(np.float32 if own == _ffi.KUGEL_PRECISION_F32 else np.float64)
         opts = options(_ffi.kugel_jwt_opts, type=_choice("type", type, _TYPES), norm=_choice("norm", norm, _NORMS),
-                       engine=_choice("engine", engine, _ENGINES), precision=_PRECISIONS[precision], n=int(n),
+                       engine=_choice("engine", engine, _ENGINES), precision=own, n=int(n),
                        nr=int(nr or 0), blocks=len(degrees), energy=int(bool(energy)), max_table=int(max_table),
                        a=float(a), shift=float(shift), **lists)
         self._make(opts, device)
@@ -107,11 +111,27 @@ class JonesWorland(LinearPlan):
         self.n, self.nr, self.systems = info.n, info.nr, info.systems
         self.table_bytes, self.dense_blocks = info.table_bytes, info.dense_blocks
         self._inner, self._lead = one, () if one else (self.systems,)
-        self._coefficients, self._values = self._lead + (self.n,), self._lead + (self.nr,)
+        pair = (2,) * self._twofold
+        self._coefficients, self._values = self._lead + (self.n,) + pair, self._lead + (self.nr,) + pair
         #: the radii, and the weights of the integral of f dr / sqrt(1 - r^2) (None for radii of the caller)
         self.r = np.empty(self.nr)
         self.weights = None if radii is not None else np.full(self.nr, np.pi / (2 * self.nr))
         lib.kugel_jwt_grid(self._handle.address, self.r.ctypes.data, None)
+
+    def _apply(self, verb, x, words=(), out=None):
+        if not self._twofold:
+            return super()._apply(verb, x, words, out)
+        x, (given, made) = np.asarray(x), self._shapes(verb)
+        if x.ndim < len(given):
+            raise ValueError(f"the array has {x.ndim} axes, at least {len(given)} are needed, the last one of high and low parts")
+        if out is None:
+            out = np.empty(x.shape[:x.ndim - len(given)] + made, complex if x.dtype.kind == "c" else float)
+        for part in ("real", "imag")[:1 + (x.dtype.kind == "c")]:
+            a, b = np.ascontiguousarray(getattr(x, part), float), np.empty(out.shape)
+            pair = [v[..., None, :, :] if self._inner else v for v in (a, b)]  # the library's axis of systems
+            long_call(getattr(lib, f"kugel_jwt_{verb}"), self._handle.address, *words, *map(view, pair), None)
+            setattr(out, part, b)
+        return out
 
     def _op(self, op, zero, integrals=0):
         return (_choice("op", op, _OPERATORS) | (_ffi.KUGEL_WORLAND_ZERO if zero else 0)

@@ -27,8 +27,8 @@ static kugel_status check_opts(const kugel_jwt_opts *o)
               "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2), QUADRATURE (3), "
               "BIDIAGONAL (4) or SCAN (5)",
               (int)o->engine);
-  KUGEL_CHECK(o->precision == KUGEL_PRECISION_F64 || o->precision == KUGEL_PRECISION_F32, KUGEL_EINVAL,
-              "precision is %d, must be KUGEL_PRECISION_F64 (0) or F32 (1)", (int)o->precision);
+  KUGEL_CHECK((int)o->precision >= 0 && o->precision <= KUGEL_PRECISION_DD, KUGEL_EINVAL,
+              "precision is %d, must be KUGEL_PRECISION_F64 (0), F32 (1) or DD (2)", (int)o->precision);
   KUGEL_CHECK(o->n >= 1 && o->n <= MOST, KUGEL_EINVAL, "n is %lld, must be 1 to 2^20", (long long)o->n);
   KUGEL_CHECK(o->nr >= 0 && o->nr <= 4 * MOST, KUGEL_EINVAL,
               "nr is %lld, must be 0 (as few as are exact) to 2^22", (long long)o->nr);
@@ -98,6 +98,8 @@ kugel_status kugel_jwt_create(kugel_ctx *ctx, const kugel_jwt_opts *opts, kugel_
   if (p->scan && held->device.type == KUGEL_CPU)
     s = KUGEL_FAIL(KUGEL_ENOTSUP, "engine KUGEL_WORLAND_SCAN (5) runs on devices: take "
                                   "KUGEL_WORLAND_CONNECTION (1) on the CPU");
+  if (!s && o.precision == KUGEL_PRECISION_DD)
+    s = kugel__jwt_dd_check(held, &o);
   s = s ? s : fill(p, &o);
   if (!s && held->device.type != KUGEL_CPU)
     s = kugel__jwt_gpu_create(p);
@@ -118,6 +120,7 @@ void kugel_jwt_destroy(kugel_jwt *p)
   kugel_ctx *ctx = p->ctx;
   kugel_jwt_destroy(p->energy);
   kugel__poly_destroy(p->gpu);
+  kugel__jwt_dd_destroy(p);
   for (int64_t l = 0; p->dense && l <= p->lmax; l++)
     kugel__free(ctx, p->dense[l]);
   for (int l0 = 0; l0 < 2; l0++) {

@@ -44,6 +44,7 @@ struct kugel_jwt {
   kugel_jwt *energy; /* with radii enough for squares; NULL: none */
   double *energy_weight;
   struct kugel__poly_gpu *gpu; /* NULL on the CPU */
+  struct kugel__jwt_dd *dd;    /* in double-double, jwt_dd.c, in place of all tables but r; NULL: not */
 };
 
 /* Of a worker. */

@@ -174,11 +174,13 @@ kugel_status kugel__jwt_energy_weight(kugel_jwt *p)
 
 kugel_status kugel__jwt_fill(kugel_jwt *p, const double *radii)
 {
+  KUGEL_TRY(make_grid(p, radii));
+  if (p->opts.precision == KUGEL_PRECISION_DD)
+    return kugel__jwt_dd_make(p);
   KUGEL_TRY(make_rotations(p));
   if (p->opts.engine == KUGEL_WORLAND_BIDIAGONAL)
     KUGEL_TRY(make_bands(p));
   KUGEL_TRY(make_norms(p));
-  KUGEL_TRY(make_grid(p, radii));
   KUGEL_TRY(make_connections(p));
   KUGEL_TRY(radii ? kugel__jwt_points(p, radii) : make_waves(p));
   return kugel__jwt_dense(p);

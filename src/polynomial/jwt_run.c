@@ -134,6 +134,8 @@ static kugel_status execute(const kugel_jwt *p, int op, bool analysis, bool adjo
   KUGEL_CHECK(p, KUGEL_EINVAL, "plan is NULL: make one with kugel_jwt_create");
   KUGEL_CHECK(!queue || p->gpu, KUGEL_EINVAL, "queue is not NULL: the plan runs on the CPU");
   KUGEL_TRY(check_op(p, op, analysis));
+  if (p->dd)
+    return kugel__jwt_dd_run(p, op, analysis, adjoint, in, out);
   call c = {.p = p, .op = op, .analysis = analysis, .adjoint = adjoint};
   bool to_grid = analysis == adjoint, complex = p->opts.complex_data;
   KUGEL_TRY(kugel__systems_on(p->ctx, in, "in", p->single, complex, p->blocks.systems, to_grid ? p->n : p->nr,

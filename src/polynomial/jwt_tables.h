@@ -14,4 +14,13 @@ kugel_status kugel__jwt_dense(kugel_jwt *p);
 /* Fills p->points. */
 kugel_status kugel__jwt_points(kugel_jwt *p, const double *radii);
 
+typedef struct kugel__jwt_dd kugel__jwt_dd;
+
+/* Double-double: whether a plan can be, its tables, and calls. */
+kugel_status kugel__jwt_dd_check(const kugel_ctx *ctx, const kugel_jwt_opts *o);
+kugel_status kugel__jwt_dd_make(kugel_jwt *p);
+void kugel__jwt_dd_destroy(kugel_jwt *p); /* also of other plans */
+kugel_status kugel__jwt_dd_run(const kugel_jwt *p, int op, bool analysis, bool adjoint, const kugel_array *in,
+                               const kugel_array *out);
+
 #endif

@@ -72,7 +72,7 @@ static void jwt_options(void)
   TRY((o.type = KUGEL_WORLAND_JACOBI, o.shift = -1), "shift is -1");
   TRY(o.norm = -1, "norm is -1");
   TRY(o.engine = 9, "engine is 9");
-  TRY(o.precision = KUGEL_PRECISION_DD, "precision is 2");
+  TRY(o.precision = KUGEL_PRECISION_F16, "precision is 3");
   TRY(o.blocks = 0, "blocks is 0");
   TRY(o.l = NULL, "l is NULL");
   TRY(o.l = bad_l, "l[0] is -1");

@@ -43,6 +43,33 @@ def test_round_trip_complex_lists(kind, engine):
     assert t.synthesis(c, out=out) is out and np.array_equal(out, f)
 
 
+def test_double_double():
+    mp = pytest.importorskip("mpmath")
+    mp.mp.dps = 40
+    t = polynomial.JonesWorland(range(6), 5, 9, precision="dd")
+    f = t.synthesis(np.stack([np.ones((6, 5)), np.zeros((6, 5))], -1))
+    assert f.shape == (6, 9, 2)
+    for k in range(9):
+        r = mp.cos(mp.pi * (2 * k + 1) / 36)
+        for l in range(6):
+            norms = (mp.gamma(n + mp.mpf(1) / 2) * mp.gamma(n + l + mp.mpf(1) / 2) / (2 * (2 * n + l or 1) * mp.gamma(n + l or 1) * mp.factorial(n)) if n + l
+                     else mp.pi / 2 for n in range(5))
+            want = sum(r**l * mp.jacobi(n, mp.mpf(-1) / 2, l - mp.mpf(1) / 2, 2 * r * r - 1) / mp.sqrt(h) for n, h in enumerate(norms))
+            assert abs(mp.mpf(f[l, k, 0]) + mp.mpf(f[l, k, 1]) - want) < 1e-29
+    one = polynomial.JonesWorland(31, 20, precision="dd")
+    c = RNG.standard_normal((3, 20, 2)) * [1, 2.0**-56]
+    c = c + 1j * c[::-1]
+    back = one.analysis(one.synthesis(c))
+    assert np.abs((back - c).sum(-1)).max() < 1e-29 and back.dtype == complex
+    assert np.array_equal(one.analysis(one.synthesis(c.real)), back.real)
+    with pytest.raises(NotImplementedError, match="double-double"):
+        one.synthesis(c, "d1")
+    with pytest.raises(NotImplementedError, match="PRECISION_DD"):
+        polynomial.JonesWorland(3, 20, type="legendre", precision="dd")
+    with pytest.raises(ValueError, match="high and low"):
+        one.synthesis([1.0])
+
+
 def test_operators_with_mpmath():
     mp = pytest.importorskip("mpmath")
     mp.mp.dps = 40
