@@ -53,10 +53,10 @@ typedef struct kugel_nufft_opts {
   int sign;              /* of the exponent: KUGEL_INVERSE (+1) or KUGEL_FORWARD (-1); 0 (default): +1 of types 1 and
                             3, -1 of type 2, so that defaults are each other's adjoints */
   kugel_precision precision; /* of strengths and modes: KUGEL_PRECISION_F64 (0, default) or KUGEL_PRECISION_F32.
-                                Coordinates may be double with either. KUGEL_PRECISION_DD: double-double, of types 1 and 2 on the
+                                Coordinates may be double with either. KUGEL_PRECISION_DD: double-double, on the
                                 CPU without gradient, real and comm. Arrays have one more axis, the last one, of extent 2 for
-                                high and low parts, as those of kugel_fft: complex128 [..., M, 2] and [..., n..., 2]; coordinates
-                                are [M, ndim] as of other plans or float64 [M, ndim, 2] */
+                                high and low parts, as those of kugel_fft: complex128 [..., M, 2], [..., n..., 2] and [..., K, 2];
+                                coordinates are [M, ndim] as of other plans or float64 [M, ndim, 2] */
   double tolerance;      /* relative error, see kugel_nufft_execute: 1e-14 to 0.1, floats 5e-7 (type 3: 2e-6) to 0.1,
                             double-double 1e-28 to 0.1; 0 (default): 1e-9, floats 1e-6 (2e-6), double-double 1e-28 */
   int fft_order;         /* 0 (default): modes ascend from -floor(n/2); 1: 0, 1, ..., then negative ones, as numpy.fft */
@@ -153,12 +153,13 @@ KUGEL_API kugel_status kugel_nufft_points_create(const kugel_nufft *plan, const 
 /// points for points within X and frequencies within S of the centres of their ranges, and upsampling u: the product of the
 /// two widths decides, not the numbers M and K.
 /// @param[in]  plan         from kugel_nufft_create, of type 3
-/// @param[in]  points       [M, ndim], float or double, any strides; M is 0 to 2^31 - 1; copied
+/// @param[in]  points       [M, ndim], float or double, any strides, in double-double also [M, ndim, 2]; M is 0 to 2^31 - 1; copied
 /// @param[in]  frequencies  [K, ndim], the same
 /// @param[out] out          the pair, executed and freed as points are
-/// @errors KUGEL_EINVAL for a coordinate that is not finite or beyond 1e140; KUGEL_ESHAPE; KUGEL_ENOMEM, also when the grids
+/// @errors KUGEL_EINVAL for a coordinate that is not finite or beyond 1e140, in double-double also for centres of both ranges whose
+///         phases exceed 5.5e11; KUGEL_ESHAPE; KUGEL_ENOMEM, also when the grids
 ///         would not fit in the machine's memory: the sentence names their sizes; KUGEL_ECANCELED
-/// @cost   O(M + K); about 100 ns per point and core
+/// @cost   O(M + K); about 100 ns per point and core, in double-double 1.5 us
 KUGEL_API kugel_status kugel_nufft_frequencies_create(const kugel_nufft *plan, const kugel_array *points,
                                                       const kugel_array *frequencies, kugel_nufft_points **out);
 
@@ -179,7 +180,7 @@ KUGEL_API void kugel_nufft_points_destroy(kugel_nufft_points *points);
 ///         agreed on
 /// @accuracy the l2 norm of the error is at most the tolerance times that of the result, for generic strengths; for sums
 ///         that cancel, each error is at most 6 tolerances times the sum of all |c_j| or |f_k|. Rounding adds about 1e-15
-///         (float 4e-7), for any number of modes; in double-double 3e-29 and 1e-32 per mode of an axis. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
+///         (float 4e-7), for any number of modes; in double-double 3e-29 and 1e-32 per mode (type 3: node of the grid) of an axis. Derivatives keep the tolerance from 16 modes on each axis, 10 times it with
 ///         fewer
 /// @cost   O(M width^ndim) and an FFT of the fine grid, for each element of the batch. With gradients 1.5 (type 1) to 2 times (type 2) that,
 ///         with real data half to two thirds. In double-double 30 to 50 times the time of 1e-14 in double: widths are 30 to 32

@@ -49,9 +49,9 @@ class Plan:
     kind:       "to_modes" (type 1), "to_points" (type 2) or "to_frequencies" (type 3)
     tolerance:  relative error, 1e-14 to 0.1 (f32: 5e-7 to 0.1); None: 1e-9 (f32: 1e-6, dd: 1e-28). To frequencies in f32: 2e-6 to 0.1
     sign:       +1 or -1 of the exponent; None: +1 to modes and frequencies, -1 to points
-    precision:  "f64" or "f32", of strengths and modes; points may be double with either. "dd": double-double, to modes and to points on
-                the CPU, tolerances from 1e-28: arrays complex128 [..., M, 2] and [..., n..., 2] of high and low parts, points also
-                [M, ndim, 2]
+    precision:  "f64" or "f32", of strengths and modes; points may be double with either. "dd": double-double, on the CPU, tolerances
+                from 1e-28: arrays complex128 [..., M, 2], [..., n..., 2] and [..., K, 2] of high and low parts, points and frequencies
+                also [M, ndim, 2]
     fft_order:  modes in the order 0, 1, ..., -1 of numpy.fft in place of -n/2, ...
     period:     of the coordinates, one number or one per axis; None: 2 pi
     upsampling: of the fine grid, 1.2 to 4; None: the cheapest for `density` points per mode

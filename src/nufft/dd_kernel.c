@@ -113,10 +113,9 @@ void kugel__nufft_dd_scale_make(const kugel__nufft_kernel *k, kugel__nufft_dd_sc
   out->upsampling = k->upsampling;
 }
 
-kugel__dd kugel__nufft_dd_scale_at(const kugel__nufft_dd_scale *s, int64_t mode, int64_t fine)
+kugel__dd kugel__nufft_dd_scale_at(const kugel__nufft_dd_scale *s, kugel__dd f)
 {
-  const kugel__dd f = dd_div(dd_mul_d(dd_from(2 * s->upsampling), (double)mode), dd_from((double)fine)),
-                  x = dd_add_d(dd_mul_d(dd_mul(f, f), 2), -1), twice = dd_mul_d(x, 2);
+  const kugel__dd x = dd_add_d(dd_mul_d(dd_mul(f, f), 2), -1), twice = dd_mul_d(x, 2);
   kugel__dd a = dd_from(0), b = a;
   for (int m = s->degree; m > 0; m--) { // Clenshaw
     const kugel__dd next = dd_add(dd_sub(dd_mul(twice, a), b), s->term[m]);
@@ -166,6 +165,7 @@ void kugel__nufft_dd_pieces(const kugel__nufft_kernel *k, struct kugel__nufft_dd
   kugel__dd c[KUGEL__NUFFT_DD_WIDTH / 2][NODES], power[NODES];
   const int half = (k->width + 1) / 2; // piece width - 1 - j is piece j at -t
   make_cosines(&table);
+  d->width = k->width;
   d->degree = 0;
   for (int j = 0; j < half; j++) {
     expand_piece(k, j, &table, c[j]);

@@ -122,6 +122,30 @@ static kugel_status interpolate(void *arg, int64_t chunk)
   return KUGEL_OK;
 }
 
+kugel_status kugel__nufft_dd_spread(const kugel_nufft_points *p, const void *strengths, int64_t stride,
+                                    void *grid)
+{
+  static const int64_t rows[3] = {4096, 64,
+                                  16}; // of a slab: points at its ends have their weights made again
+  const kugel_nufft *plan = p->plan;
+  const int64_t fine = plan->axis[0].fine;
+  work w = {.p = p,
+            .ops = kugel__nufft_dd_ops_get(),
+            .in = strengths,
+            .grid = grid,
+            .in_stride = &stride,
+            .slab = kugel__min(rows[plan->ndim - 1], fine - plan->dd->width + 1),
+            .to_modes = true};
+  return kugel__parallel(plan->ctx, (fine + w.slab - 1) / w.slab, spread, &w);
+}
+
+kugel_status kugel__nufft_dd_interpolate(const kugel_nufft_points *p, void *grid, void *values,
+                                         int64_t stride)
+{
+  work w = {.p = p, .ops = kugel__nufft_dd_ops_get(), .out = values, .grid = grid, .out_stride = &stride};
+  return kugel__parallel(p->plan->ctx, (p->n + POINTS - 1) / POINTS, interpolate, &w);
+}
+
 /* ---- modes ---- */
 
 /* Between row i of the modes along axis 0 and the grid, times the scales. */
@@ -172,8 +196,6 @@ static kugel_status transform(const work *w, int sign)
 kugel_status kugel__nufft_dd_run(const kugel_nufft_points *p, bool to_modes, int sign, const void *in,
                                  const int64_t *in_stride, void *out, const int64_t *out_stride, void *grid)
 {
-  static const int64_t rows[3] = {4096, 64,
-                                  16}; // of a slab: points at its ends have their weights made again
   const kugel_nufft *plan = p->plan;
   work w = {.p = p,
             .ops = kugel__nufft_dd_ops_get(),
@@ -182,17 +204,16 @@ kugel_status kugel__nufft_dd_run(const kugel_nufft_points *p, bool to_modes, int
             .grid = grid,
             .in_stride = in_stride,
             .out_stride = out_stride,
-            .slab = kugel__min(rows[plan->ndim - 1], plan->axis[0].fine - plan->dd->width + 1),
             .to_modes = to_modes};
   KUGEL_TRY(kugel__nufft_clear(plan, grid));
   if (to_modes) {
     kugel__progress_stage(0.02, 0.6, "spreading");
-    KUGEL_TRY(kugel__parallel(plan->ctx, (plan->axis[0].fine + w.slab - 1) / w.slab, spread, &w));
+    KUGEL_TRY(kugel__nufft_dd_spread(p, in, *in_stride, grid));
     KUGEL_TRY(transform(&w, sign));
     return kugel__parallel(plan->ctx, plan->axis[0].n, move, &w);
   }
   KUGEL_TRY(kugel__parallel(plan->ctx, plan->axis[0].n, move, &w));
   KUGEL_TRY(transform(&w, sign));
   kugel__progress_stage(0.4, 1, "interpolating");
-  return kugel__parallel(plan->ctx, (p->n + POINTS - 1) / POINTS, interpolate, &w);
+  return kugel__nufft_dd_interpolate(p, grid, out, *out_stride);
 }

@@ -294,10 +294,10 @@ static kugel_status check(const kugel_ctx *ctx, int ndim, const int64_t *n, cons
               "precision is %d, must be KUGEL_PRECISION_F64 (0), F32 (1) or DD (2)", (int)o->precision);
   KUGEL_CHECK(
       o->precision != KUGEL_PRECISION_DD ||
-          (ctx->device.type == KUGEL_CPU && !third && !o->gradient && !o->real && !o->comm),
+          (ctx->device.type == KUGEL_CPU && !o->gradient && !o->real && !o->comm),
       KUGEL_ENOTSUP,
-      "precision is KUGEL_PRECISION_DD, whose plans are of types 1 and 2, on the CPU, without gradient, real "
-      "and comm: leave those out");
+      "precision is KUGEL_PRECISION_DD, whose plans are on the CPU, without gradient, real and comm: leave "
+      "those out");
   KUGEL_CHECK(o->gradient == 0 || o->gradient == 1, KUGEL_EINVAL, "gradient is %d, must be 0 or 1",
               o->gradient);
   KUGEL_CHECK(!o->gradient || !third, KUGEL_EINVAL,

@@ -7,8 +7,6 @@
  * sum is a transform of type 2 with period 2 pi nf / P. P = pi nf / (upsampling S) puts the frequencies into the band in
  * which phihat is large, and nf = 2 upsampling S X / pi + width + 1 keeps kernels from reaching around the period. */
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -59,33 +57,15 @@ typedef struct choice {
   double cells[3], bytes; /* of the grid, and of both grids */
 } choice;
 
-/* How much the division by phihat at the edge of the band enlarges errors: of the Kaiser-Bessel kernel, which is close. */
-static double edge_gain(int width, double upsampling)
-{
-  double b = M_PI * width * (1 - 1 / (2 * upsampling)), a = M_PI * width / (2 * upsampling),
-         r = sqrt(b * b - a * a);
-  return r / b * exp(b - r);
-}
-
-/* Errors of the inner transform against those of the result. It errs in mode l by a factor that grows towards the edge as
- * e^{kappa l}; of a point's nodes, which have phihat(s) as their sum, that makes phihat(s + i kappa), and phihat falls off about as
- * e^{-k s^2}: e^{k kappa^2} remains after the division. Wide grids have kappa near 0; at most it is the gain. */
-static double amplification(const kugel__third_maker *m, const choice *c, int width, double gain)
-{
-  double k = log(edge_gain(width, c->outer)) * pow(c->outer / M_PI, 2), least = INFINITY;
-  for (int d = 0; d < m->plan->ndim; d++)
-    least = fmin(least, c->cells[d]);
-  double kappa = M_PI * width / (c->inner * sqrt(1 - 1 / c->inner) * least);
-  return fmin(gain, exp(k * kappa * kappa));
-}
-
 /* Of the tolerance the outer kernel has 0.4, as frequencies may all lie at the edges of their box, where its error is
  * largest, the inner one 0.7; they add in quadrature. The rounding of floats is enlarged by the outer kernel's division. */
 static double inner_tolerance(const kugel__third_maker *m, const choice *c, int width, double gain)
 {
   const kugel_nufft *p = m->plan;
-  return fmax(0.7 * p->tolerance / (p->single ? gain : amplification(m, c, width, gain)),
-              p->single ? 5e-7 : 1e-14);
+  return fmax(
+      0.7 * p->tolerance /
+          (p->single ? gain : kugel__third_amplification(m, c->cells, width, gain, c->outer, c->inner)),
+      p->single ? 5e-7 : 1e-14);
 }
 
 /* Rounding errors are the same at all frequencies, 5e-17 of the result at the centre, and those at the corners of the box are
@@ -93,7 +73,7 @@ static double inner_tolerance(const kugel__third_maker *m, const choice *c, int 
 static bool rounds_well(const kugel_nufft *p, int width, double upsampling)
 {
   return p->single || p->upsampling > 0 ||
-         5e-17 * pow(edge_gain(width, upsampling), p->ndim) <= 0.3 * p->tolerance;
+         5e-17 * pow(kugel__third_edge_gain(width, upsampling), p->ndim) <= 0.3 * p->tolerance;
 }
 
 /* Nanoseconds. */
@@ -108,7 +88,8 @@ static double cost(const kugel__third_maker *m, choice *c)
     cells *= c->cells[d];
     pruned += pow(c->inner, -d) / p->ndim;
   }
-  int v = kugel__nufft_sure_width(inner_tolerance(m, c, w, edge_gain(w, c->outer)), p->ndim, c->inner);
+  int v = kugel__nufft_sure_width(inner_tolerance(m, c, w, kugel__third_edge_gain(w, c->outer)), p->ndim,
+                                  c->inner);
   fine = cells * pow(c->inner, p->ndim);
   c->bytes = (cells + fine) * (p->single ? 8 : 16);
   if (w > KUGEL__NUFFT_WIDTH || v > KUGEL__NUFFT_WIDTH || !rounds_well(p, w, c->outer))
@@ -140,58 +121,14 @@ static choice choose(const kugel__third_maker *m)
   return best;
 }
 
-static kugel_status check_memory(const kugel__third_maker *m, const choice *c)
-{
-  double cells = 1, most = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-  if (kugel__ctx_limit(m->plan->ctx) > 0)
-    most = fmin(most, (double)kugel__ctx_limit(m->plan->ctx));
-  for (int d = 0; d < m->plan->ndim; d++)
-    cells *= c->cells[d];
-  KUGEL_CHECK(c->bytes <= most, KUGEL_ENOMEM,
-              "type 3 over these ranges needs grids of %.3g points, %.3g GB, the limit is %.3g GB: the "
-              "product of the "
-              "ranges of points and frequencies must be smaller, or the sum cut into parts",
-              cells, c->bytes * 1e-9, most * 1e-9);
-  for (int d = 0; d < m->plan->ndim; d++)
-    KUGEL_CHECK(c->cells[d] <= 0x1p30, KUGEL_ENOMEM,
-                "type 3 over these ranges needs a grid of %.3g points on axis %d, must be at most 2^30",
-                c->cells[d], d);
-  return KUGEL_OK;
-}
-
 /* ---- plans of the parts ---- */
-
-/* Coordinates about their centre, [n][ndim]. */
-static kugel_status shift(void *arg, int64_t chunk)
-{
-  const kugel__third_shift *s = arg;
-  int64_t first = chunk * KUGEL__THIRD_CHUNK, end = kugel__min(s->from->n, first + KUGEL__THIRD_CHUNK);
-  for (int64_t i = first; i < end; i++)
-    for (int d = 0; d < s->ndim; d++)
-      s->to[i * s->ndim + d] = kugel__nufft_coordinate(s->from, i, d) - s->from->centre[d];
-  return KUGEL_OK;
-}
-
-static kugel_status place(const kugel_nufft *plan, const kugel_nufft *part,
-                          const kugel__nufft_places_of *from, kugel_nufft_points **out)
-{
-  double *x = kugel__scratch_get(plan->ctx, (size_t)kugel__max(1, from->n * plan->ndim) * sizeof *x);
-  KUGEL_CHECK(x, KUGEL_ENOMEM, "no memory for the coordinates of %lld %ss", (long long)from->n, from->name);
-  kugel__third_shift s = {from, plan->ndim, x};
-  kugel_status status =
-      kugel__parallel(plan->ctx, (from->n + KUGEL__THIRD_CHUNK - 1) / KUGEL__THIRD_CHUNK, shift, &s);
-  if (!status)
-    status = kugel_nufft_points_create(part, KUGEL_ARRAY(x, KUGEL_F64, from->n, plan->ndim), out);
-  kugel__scratch_put(plan->ctx, x);
-  return status;
-}
 
 static kugel_status make_parts(kugel__third_maker *m)
 {
   const kugel_nufft *p = m->plan;
   choice c = choose(m);
   kugel_nufft kernel = {.ctx = p->ctx, .ndim = p->ndim, .single = p->single};
-  KUGEL_TRY(check_memory(m, &c));
+  KUGEL_TRY(kugel__third_check_memory(m, c.cells, c.bytes));
   KUGEL_TRY(kugel__nufft_narrowest(&kernel, 0.4 * p->tolerance, c.outer));
   kugel__nufft_kernel_pieces(&kernel.kernel, 0);
   m->kernel = kernel.kernel;
@@ -218,8 +155,8 @@ static kugel_status make_parts(kugel__third_maker *m)
   if (p->single && c.inner < 2)
     o.upsampling = 0;
   KUGEL_TRY(kugel_nufft_create(p->ctx, p->ndim, b.fine, &o, &m->third->inner));
-  KUGEL_TRY(place(p, m->third->outer, &m->points, &m->third->points));
-  KUGEL_TRY(place(p, m->third->inner, &m->frequencies, &m->third->frequencies));
+  KUGEL_TRY(kugel__third_place(m->third->outer, &m->points, &m->third->points));
+  KUGEL_TRY(kugel__third_place(m->third->inner, &m->frequencies, &m->third->frequencies));
   return kugel__third_factors(m);
 }
 
@@ -233,18 +170,16 @@ static kugel_status take(const kugel_nufft *plan, const kugel_array *a, const ch
               plan->ndim);
   KUGEL_CHECK(a->device.type == KUGEL_CPU, KUGEL_EDEVICE,
               "array of %ss is on device type %d, this plan takes host memory", name, a->device.type);
-  KUGEL_CHECK((kugel__dtype_is(a->dtype, KUGEL_F64) || kugel__dtype_is(a->dtype, KUGEL_F32)) &&
-                  a->ndim == 2 && a->shape[1] == plan->ndim && a->shape[0] >= 0 && a->shape[0] <= INT32_MAX,
+  const bool twofold = plan->dd && a->ndim == 3 && a->shape[2] == 2; // numbers of two doubles
+  KUGEL_CHECK((kugel__dtype_is(a->dtype, KUGEL_F64) || (kugel__dtype_is(a->dtype, KUGEL_F32) && !twofold)) &&
+                  (a->ndim == 2 || twofold) && a->shape[1] == plan->ndim && a->shape[0] >= 0 &&
+                  a->shape[0] <= INT32_MAX,
               KUGEL_ESHAPE, "array of %ss is %s, must be float64 or float32 [number, %d] of 0 to 2^31 - 1",
               name, kugel__array_describe(a, text, sizeof text), plan->ndim);
   KUGEL_TRY(kugel__array_check_reach(a, name, false));
   KUGEL_CHECK(a->data || a->shape[0] == 0, KUGEL_EINVAL, "array of %ss has data NULL", name);
-  *s = (kugel__nufft_places_of){.name = name,
-                                .data = kugel__array_data(a),
-                                .n = a->shape[0],
-                                .stride = a->strides ? a->strides[0] : plan->ndim,
-                                .axis_stride = a->strides ? a->strides[1] : 1,
-                                .floats = a->dtype.bits == 32};
+  s->name = name;
+  KUGEL_TRY(kugel__nufft_places_from(a, s));
   return enclose(s, plan->ndim);
 }
 
@@ -268,7 +203,7 @@ static kugel_status make(kugel__third_maker *m, kugel_nufft_points *p)
   m->third->destroy = destroy;
   m->third->run = kugel__nufft_third_run;
   m->third->n = m->frequencies.n;
-  return make_parts(m);
+  return m->plan->dd ? kugel__third_dd_make(m) : make_parts(m);
 }
 
 kugel_status kugel_nufft_frequencies_create(const kugel_nufft *plan, const kugel_array *points,

@@ -5,6 +5,8 @@
 #include "core/cpu.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
+#include "fft/roots/roots_dd.h"
+#include "nufft/dd.h"
 #include "nufft/third.h"
 
 KUGEL_DISPATCH(kugel__nufft_decay_ops, kugel__nufft_decay_ops)
@@ -115,7 +117,7 @@ typedef struct product {
   int64_t n, x_stride, y_stride;
   const void *x, *factor;
   void *y;
-  bool single, conjugate;
+  bool conjugate;
 } product;
 
 #define MULTIPLY(name, real)                                                                                 \
@@ -133,25 +135,43 @@ typedef struct product {
 MULTIPLY(multiply_f64, double)
 MULTIPLY(multiply_f32, float)
 
+static void multiply_dd(const product *p, int64_t first, int64_t end)
+{
+  for (int64_t i = first; i < end; i++) {
+    const kugel__unit x = kugel__get_dd((const double *)p->x + 4 * i * p->x_stride);
+    kugel__unit f =
+        p->factor ? kugel__get_dd((const double *)p->factor + 4 * i) : (kugel__unit){{1, 0}, {0, 0}};
+    f.sin = p->conjugate ? dd_neg(f.sin) : f.sin;
+    kugel__put_dd((double *)p->y + 4 * i * p->y_stride, dd_sub(dd_mul(x.cos, f.cos), dd_mul(x.sin, f.sin)),
+                  dd_add(dd_mul(x.cos, f.sin), dd_mul(x.sin, f.cos)));
+  }
+}
+
+typedef struct products {
+  const product *p;
+  void (*multiply)(const product *p, int64_t first, int64_t end);
+} products;
+
 static kugel_status multiply_part(void *arg, int64_t chunk)
 {
-  const product *p = arg;
-  int64_t first = chunk * KUGEL__THIRD_CHUNK, end = kugel__min(p->n, first + KUGEL__THIRD_CHUNK);
-  (p->single ? multiply_f32 : multiply_f64)(p, first, end);
+  const products *all = arg;
+  int64_t first = chunk * KUGEL__THIRD_CHUNK, end = kugel__min(all->p->n, first + KUGEL__THIRD_CHUNK);
+  all->multiply(all->p, first, end);
   return KUGEL_OK;
 }
 
 static kugel_status multiply(const kugel_nufft *plan, product p)
 {
-  p.single = plan->single;
-  return kugel__parallel(plan->ctx, (p.n + KUGEL__THIRD_CHUNK - 1) / KUGEL__THIRD_CHUNK, multiply_part, &p);
+  products all = {&p, plan->dd ? multiply_dd : plan->single ? multiply_f32 : multiply_f64};
+  return kugel__parallel(plan->ctx, (p.n + KUGEL__THIRD_CHUNK - 1) / KUGEL__THIRD_CHUNK, multiply_part, &all);
 }
 
+/* In double-double the shape has another number, 2, behind. */
 static kugel_array array_of(const kugel_nufft *plan, void *data, int ndim, int64_t *shape)
 {
   return (kugel_array){.data = data,
                        .device = {KUGEL_CPU, 0},
-                       .ndim = ndim,
+                       .ndim = plan->dd ? ndim + 1 : ndim,
                        .dtype = plan->single ? KUGEL_C64 : KUGEL_C128,
                        .shape = shape};
 }
@@ -161,21 +181,24 @@ static kugel_status outer_step(const kugel__nufft_third *t, bool adjoint, void *
 {
   kugel__span span = kugel__progress_enter(adjoint ? 0.7 : 0, adjoint ? 1 : 0.3);
   kugel_status s = KUGEL_OK;
-  if (adjoint)
-    s = kugel__nufft_interpolate(t->points, grid, t->outer->pitch, c, 1, 0);
-  else {
+  if (!adjoint)
     s = kugel__nufft_clear(t->outer, grid);
-    if (!s)
-      s = kugel__nufft_spread(t->points, c, 1, 0, t->outer->pitch, grid);
-  }
+  if (!s && t->outer->dd)
+    s = adjoint ? kugel__nufft_dd_interpolate(t->points, grid, c, 1)
+                : kugel__nufft_dd_spread(t->points, c, 1, grid);
+  else if (!s)
+    s = adjoint ? kugel__nufft_interpolate(t->points, grid, t->outer->pitch, c, 1, 0)
+                : kugel__nufft_spread(t->points, c, 1, 0, t->outer->pitch, grid);
   kugel__progress_leave(span);
   return s;
 }
 
 static kugel_status inner_step(const kugel__nufft_third *t, bool adjoint, void *f, void *grid)
 {
-  int64_t fine[3] = {t->outer->axis[0].fine, t->outer->axis[1].fine, t->outer->axis[2].fine}, n = t->n;
-  kugel_array modes = array_of(t->outer, grid, t->outer->ndim, fine), values = array_of(t->outer, f, 1, &n);
+  int64_t fine[4] = {t->outer->axis[0].fine, t->outer->axis[1].fine, t->outer->axis[2].fine},
+          n[2] = {t->n, 2};
+  fine[t->outer->ndim] = 2;
+  kugel_array modes = array_of(t->outer, grid, t->outer->ndim, fine), values = array_of(t->outer, f, 1, n);
   kugel__span span = kugel__progress_enter(adjoint ? 0 : 0.3, adjoint ? 0.7 : 1);
   kugel_status s = adjoint ? kugel_nufft_adjoint(t->frequencies, &values, &modes, NULL)
                            : kugel_nufft_execute(t->frequencies, &modes, &values, NULL);
@@ -200,7 +223,7 @@ kugel_status kugel__nufft_third_run(const kugel_nufft_points *p, bool adjoint, c
                                     int64_t in_stride, void *out, int64_t out_stride)
 {
   const kugel__nufft_third *t = p->third;
-  size_t number = p->plan->single ? 8 : 16;
+  size_t number = (size_t)kugel__nufft_number(p->plan);
   char *work = kugel__scratch_get(p->plan->ctx, (size_t)(p->n + t->n + t->outer->fine) * number);
   KUGEL_CHECK(work, KUGEL_ENOMEM, "no memory for a grid of %lld points", (long long)t->outer->fine);
   char *f = work + (size_t)t->outer->fine * number, *c = f + (size_t)t->n * number;

@@ -16,17 +16,19 @@ def pairs(rows, shape):
     return z.reshape(shape + (2,))
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if n[1] in "12"])
+@pytest.mark.parametrize("name", [n for n in CASES if n != "t3d3_wide"])  # of which the grid takes gigabytes
 @pytest.mark.parametrize("tolerance", [1e-18, 1e-28])
 def test_golden(name, tolerance):
     head, part = read(CASES[name])
     kind, ndim, sign = int(head["type"][0]), int(head["dim"][0]), int(head["sign"][0])
-    n = tuple(int(k) for k in head["modes"])
-    x = part.get("x", np.zeros((0, ndim)))
-    given = pairs(part.get("c" if kind == 1 else "f", np.zeros((0, 2))), (-1,) if kind == 1 else n)
-    want = pairs(part.get("r", np.zeros((0 if kind == 2 else int(np.prod(n)), 4))), n if kind == 1 else (-1,))
-    plan = kugel.nufft.Plan(n, "to_modes" if kind == 1 else "to_points", tolerance=tolerance, sign=sign, precision="dd")
-    got = plan.points(x).execute(given)
+    third = kind == 3
+    n = (int(head["targets"][0]),) if third else tuple(int(k) for k in head["modes"])
+    x, s = part.get("x", np.zeros((0, ndim))), part.get("s", np.zeros((0, ndim))) if third else None
+    given = pairs(part.get("f" if kind == 2 else "c", np.zeros((0, 2))), n if kind == 2 else (-1,))
+    want = pairs(part.get("r", np.zeros((0 if kind == 2 else int(np.prod(n)), 4))), (-1,) if kind == 2 else n)
+    plan = kugel.nufft.Plan(None if third else n, {1: "to_modes", 2: "to_points", 3: "to_frequencies"}[kind], tolerance=tolerance, sign=sign,
+                            ndim=ndim, precision="dd")
+    got = plan.points(x, s).execute(given)
     assert got.shape == want.shape
     error, size = np.abs((got - want).sum(-1)), np.abs(given[..., 0]).sum()
     assert error.max(initial=0) <= (6 * tolerance + 1e-29) * size
@@ -51,7 +53,7 @@ def test_points_of_two_parts_and_rules():
     np.testing.assert_allclose(f[..., 0], double, rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="must end with"):
         plan.points(x).execute(c[..., 0])
-    with pytest.raises(NotImplementedError, match="types 1 and 2, on the CPU"):
+    with pytest.raises(NotImplementedError, match="on the CPU, without gradient"):
         kugel.nufft.Plan((8, 9), "to_modes", precision="dd", real=True)
     with pytest.raises(NotImplementedError):
         plan.points(x).spread(c)
