@@ -118,7 +118,9 @@ static int write_spectra(const anafast_args *o, const sky *s, const alms *a, con
                                        n, a->lmax, cl);
   if (status != KUGEL_OK)
     return fail_library(status, o->output.s);
-  return o->plot.given ? spectra_picture(o->plot.s, n, a->lmax, cl, unit, NULL) : EXIT_DONE;
+  const kugel_plot_cl_opts look = {
+      .size = sizeof look, .unit = unit, .title = n > 1 ? "Power spectra" : "Power spectrum"};
+  return o->plot.given ? spectra_picture(o->plot.s, &look, n, a->lmax, cl) : EXIT_DONE;
 }
 
 static int report_start(const anafast_args *o, const sky *s, int64_t lmax)

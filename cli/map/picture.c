@@ -64,26 +64,13 @@ int latlon_picture(const char *path, const latlon *m, const kugel_plot_opts *opt
   return EXIT_DONE;
 }
 
-int spectra_picture(const char *path, int64_t n, int64_t lmax, const double *cl, const char *unit,
-                    const char *title)
-{
-  __attribute__((cleanup(picture_close))) kugel_plot *picture = NULL;
-  const kugel_plot_cl_opts opts = {.size = sizeof opts, .unit = unit, .title = title};
-  json_text("plot", path);
-  fact("plot", "%s", path);
-  LIB(kugel_plot_cl(NULL, &opts, n >= 4 ? 4 : 1, lmax, cl, &picture));
-  if (interrupted())
-    return fail_interrupted();
-  LIB(kugel_plot_write(picture, path, run.overwrite));
-  return EXIT_DONE;
-}
-
-int bands_picture(const char *path, const kugel_plot_cl_opts *opts, int64_t n, int64_t lmax)
+int spectra_picture(const char *path, const kugel_plot_cl_opts *opts, int64_t n, int64_t lmax,
+                    const double *cl)
 {
   __attribute__((cleanup(picture_close))) kugel_plot *picture = NULL;
   json_text("plot", path);
   fact("plot", "%s", path);
-  LIB(kugel_plot_cl(NULL, opts, n, lmax, NULL, &picture));
+  LIB(kugel_plot_cl(NULL, opts, n >= 4 ? 4 : n, lmax, cl, &picture));
   if (interrupted())
     return fail_interrupted();
   LIB(kugel_plot_write(picture, path, run.overwrite));

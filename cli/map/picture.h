@@ -16,10 +16,8 @@ int picture_marked(const char *path, const sky *s, const char *what, int64_t n, 
 /* Draws rows of latitude. */
 int latlon_picture(const char *path, const latlon *m, const kugel_plot_opts *opts, double *ends);
 
-/* TT, or TT, EE, BB and TE, of n spectra [n, lmax + 1]; unit is that of C_l. */
-int spectra_picture(const char *path, int64_t n, int64_t lmax, const double *cl, const char *unit,
-                    const char *title);
-/* Bandpowers as crosses. */
-int bands_picture(const char *path, const kugel_plot_cl_opts *opts, int64_t n, int64_t lmax);
+/* The first 4 at most of n spectra [n, lmax + 1], or of the bandpowers of opts where cl is NULL. */
+int spectra_picture(const char *path, const kugel_plot_cl_opts *opts, int64_t n, int64_t lmax,
+                    const double *cl);
 
 #endif

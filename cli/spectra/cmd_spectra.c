@@ -209,16 +209,18 @@ static int draw(const spectra_args *o, const survey *s, const result *r, const c
       }
   if (*unit)
     snprintf(squared, sizeof squared, "%.80s^2", unit);
-  return bands_picture(o->plot.s,
-                       &(kugel_plot_cl_opts){.size = sizeof(kugel_plot_cl_opts),
-                                             .raw = !o->dl.given,
-                                             .unit = squared,
-                                             .names = names,
-                                             .bands = s->bands,
-                                             .band_ends = ends,
-                                             .band_values = value,
-                                             .band_errors = o->errors.given ? error : NULL},
-                       n, s->lmax);
+  const char *title = o->errors.given ? "Bandpowers, with one standard deviation each way" : "Bandpowers";
+  return spectra_picture(o->plot.s,
+                         &(kugel_plot_cl_opts){.size = sizeof(kugel_plot_cl_opts),
+                                               .raw = !o->dl.given,
+                                               .unit = squared,
+                                               .title = title,
+                                               .names = names,
+                                               .bands = s->bands,
+                                               .band_ends = ends,
+                                               .band_values = value,
+                                               .band_errors = o->errors.given ? error : NULL},
+                         n, s->lmax, NULL);
 }
 
 static int spectra(const void *args)

@@ -2,6 +2,7 @@
 /* Frame, axes and legend of a chart of spectra. */
 #include "plot/chart.h"
 
+enum { LEGEND_ROW = 23 }; // design pixels
 static const kugel__color grid_line = {0.13f, 0.13f, 0.15f, 0.11f};
 
 void kugel__chart_frame(const kugel__chart *c)
@@ -90,25 +91,79 @@ void kugel__chart_names(const kugel__chart *c, const kugel__ticks *values)
                    kugel__ink, 0, kugel__no_halo);
 }
 
-void kugel__chart_legend(const kugel__chart *c)
+/* Entry s of the legend: the names of the spectra; behind them, where values are negative on a logarithmic
+ * axis, what a paler line means. */
+static bool entry(const kugel__chart *c, int64_t s, const char **name, kugel__color *color)
 {
   static const char *const usual[] = {"TT", "EE", "BB", "TE", "EB", "TB"};
   const char *const *names = c->o.names ? c->o.names : c->n == 3 || c->n == 4 || c->n == 6 ? usual : NULL;
+  if (s < c->n) {
+    *name = names && names[s] ? names[s] : "";
+    *color = kugel__hues[s % KUGEL__HUES];
+    return names;
+  }
+  *name = "negative";
+  *color = c->n == 1 ? kugel__hues[0] : kugel__ink;
+  color->a = KUGEL__PALE;
+  return s == c->n && !c->o.linear_y && c->lowest < 0;
+}
+
+/* Entries from *s on that fit into `room` pixels, at least one; *s moves past them. Returns their width. */
+static double row_width(const kugel__chart *c, int64_t *s, double room)
+{
+  double width = 0;
+  const char *name;
+  kugel__color color;
+  for (; *s <= c->n; ++*s)
+    if (entry(c, *s, &name, &color)) {
+      const double more =
+          (width > 0 ? 20 * c->u : 0) + 32 * c->u + kugel__type_width(c->type, name, 15 * c->u);
+      if (width > 0 && width + more > room)
+        break;
+      width += more;
+    }
+  return width;
+}
+
+void kugel__chart_room(kugel__chart *c)
+{
+  char unit[256] = "";
+  if (c->o.unit)
+    kugel__type_unit(c->o.unit, unit, sizeof unit);
+  const double label = kugel__type_width(c->type, "ℓ(ℓ+1) Cℓ / 2π [10⁻¹² ] ", 17 * c->u) +
+                       kugel__type_width(c->type, unit, 17 * c->u);
+  int64_t s = 0;
+  if (row_width(c, &s, c->w - label) <= c->w - label && s > c->n)
+    return; // beside the name of the axis
+  for (s = 0; s <= c->n; c->legend_rows++)
+    row_width(c, &s, c->w);
+  const double up = fmin(LEGEND_ROW * c->u * c->legend_rows, c->h / 2);
+  c->y0 += up;
+  c->h -= up;
+}
+
+void kugel__chart_legend(const kugel__chart *c)
+{
   const double u = c->u, size = 15 * u;
-  double x = c->x0 + c->w;
-  for (int64_t s = c->n - 1; names && s >= 0; s--) {
-    const char *name = names[s] ? names[s] : "";
-    x -= kugel__type_width(c->type, name, size);
-    write_on(c, x, c->y0 - 12 * u, size, name);
-    kugel__mask_line(c->canvas, x - 32 * u, c->y0 - 17 * u, x - 9 * u, c->y0 - 17 * u, 2.8 * u);
-    kugel__mask_paint(c->canvas, kugel__hues[s % KUGEL__HUES]);
-    x -= 52 * u;
+  int64_t s = 0;
+  for (int row = c->legend_rows; s <= c->n; row--) {
+    int64_t i = s;
+    double x = c->x0 + c->w - row_width(c, &s, c->legend_rows ? c->w : INFINITY),
+           y = c->y0 - (12 + LEGEND_ROW * row) * u;
+    const char *name;
+    kugel__color color;
+    for (; i < s; i++)
+      if (entry(c, i, &name, &color)) {
+        kugel__mask_line(c->canvas, x, y - 5 * u, x + 23 * u, y - 5 * u, 2.8 * u);
+        kugel__mask_paint(c->canvas, color);
+        x = write_on(c, x + 32 * u, y, size, name) + 20 * u;
+      }
   }
 }
 
 void kugel__chart_title(const kugel__chart *c)
 {
   if (c->o.title && *c->o.title)
-    kugel__type_draw(c->type, c->canvas, c->x0 + c->w / 2, 34 * c->u, 0.5, 20 * c->u, c->o.title, kugel__ink,
-                     0, kugel__no_halo);
+    kugel__type_fit(c->type, c->canvas, c->x0 + c->w / 2, 34 * c->u, 0.5, 20 * c->u, c->w, c->o.title,
+                    kugel__ink);
 }

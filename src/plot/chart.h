@@ -11,6 +11,7 @@ static const kugel__color kugel__hues[] = {
     {0.800f, 0.475f, 0.655f, 1}, {0.902f, 0.624f, 0.000f, 1}, {0.337f, 0.706f, 0.914f, 1},
 };
 enum { KUGEL__HUES = sizeof kugel__hues / sizeof kugel__hues[0] };
+static const float KUGEL__PALE = 0.45f; // opacity of values below 0 on a logarithmic axis
 static const kugel__color kugel__ink = {0.13f, 0.13f, 0.15f, 1}, kugel__no_halo = {0, 0, 0, 0};
 
 typedef struct kugel__chart {
@@ -23,6 +24,7 @@ typedef struct kugel__chart {
   kugel__ruler along, up;    // l, value
   double smallest, mean_top; // of |averages|: smallest that counts, largest
   double lowest, highest;    // of the averages
+  int legend_rows;           // above the name of the value axis; 0: beside it
 } kugel__chart;
 
 static inline double kugel__chart_x(const kugel__chart *c, double l)
@@ -52,7 +54,9 @@ void kugel__chart_axis(const kugel__chart *c, bool upright, kugel__ticks *ticks)
 void kugel__chart_frame(const kugel__chart *c);
 /* What the axes stand for: the values' above them, at the left; the multipole below. */
 void kugel__chart_names(const kugel__chart *c, const kugel__ticks *values);
-/* Samples of the lines and their names, above the frame, at the right. */
+/* Makes room for the rows of a legend that does not fit beside the name of the value axis; before the axes. */
+void kugel__chart_room(kugel__chart *c);
+/* Samples of the lines and their names, above the frame, to its right end. */
 void kugel__chart_legend(const kugel__chart *c);
 void kugel__chart_title(const kugel__chart *c);
 

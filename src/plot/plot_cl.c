@@ -125,7 +125,7 @@ static void paint_line(const kugel__chart *c, int64_t s, int sign)
   kugel__color color = kugel__hues[s % KUGEL__HUES];
   double before_x = NAN, before_y = NAN;
   if (sign < 0)
-    color.a = 0.45f;
+    color.a = KUGEL__PALE;
   for (int64_t l = c->first; l <= c->lmax;) {
     double where, value = average(c, s, &l, &where);
     const double x = kugel__chart_x(c, where), y = kugel__chart_y(c, value);
@@ -149,7 +149,7 @@ static void paint_bands(const kugel__chart *c, int64_t s, int sign)
   const kugel_plot_cl_opts *o = &c->o;
   kugel__color color = kugel__hues[s % KUGEL__HUES];
   if (sign < 0)
-    color.a = 0.45f;
+    color.a = KUGEL__PALE;
   for (int64_t b = 0; b < o->bands; b++) {
     const double value = o->band_values[s * o->bands + b], error = band_error(c, s, b), size = fabs(value);
     if (!isfinite(value) || (sign && (sign > 0) != (value > 0)))
@@ -207,6 +207,7 @@ static kugel_status paint(kugel_plot *p, kugel__type *type, void *of)
   KUGEL_TRY(kugel__canvas_create(p->ctx, c->o.width, c->o.height, c->o.transparent, &p->canvas));
   c->canvas = &p->canvas;
   c->type = type;
+  kugel__chart_room(c);
   kugel__chart_axis(c, false, &l_ticks);
   kugel__chart_axis(c, true, &ticks);
   for (int64_t s = c->n - 1; s >= 0 && c->cl; s--)

@@ -69,6 +69,28 @@ static void check_places(void)
   kugel_plot_destroy(p);
 }
 
+/* A legend stands beside the name of the axis, or above it in rows, and the frame gives way. */
+static int64_t top(int width, int64_t n)
+{
+  kugel_plot *p = NULL;
+  int64_t box[4] = {0};
+  CHECK_OK(kugel_plot_cl(NULL, OPTS(.width = width, .unit = "uK^2"), n, LMAX, cl, &p));
+  CHECK_OK(kugel_plot_map_box(p, box));
+  kugel_plot_destroy(p);
+  return box[1];
+}
+
+static void check_legend(void)
+{
+  make_flat();
+  CHECK(top(1200, 6) == top(1200, 1));
+  CHECK(top(400, 6) > top(400, 1) && top(200, 6) > top(200, 1));
+  const int64_t without = top(600, 4);
+  for (int l = 0; l <= LMAX; l++)
+    cl[l] *= l < LMAX / 2 ? -1 : 1;
+  CHECK(top(600, 4) >= without && top(1200, 4) == top(1200, 1));
+}
+
 static void check_options(void)
 {
   static const char *const names[N] = {"one", "two", NULL, "ζ", "", "\xff"};
@@ -123,6 +145,7 @@ static void check_wrong(void)
 int main(void)
 {
   CASE("values stand where they belong") check_places();
+  CASE("legends that fit and that do not") check_legend();
   CASE("options in all combinations") check_options();
   CASE("odd spectra") check_odd();
   CASE("wrong arguments") check_wrong();
