@@ -35,25 +35,44 @@ def mapping(array):
     return found[0] if found else (None, {})
 
 
+def whole(attrs, names, largest):
+    """The first of these attributes that is there, a whole number from 0 to `largest`; None without any."""
+    name = next((n for n in names if n in attrs), None)
+    if name is None:
+        return None
+    try:
+        value = int(attrs[name])
+        good = value == float(attrs[name]) and 0 <= value <= largest
+    except (TypeError, ValueError, OverflowError):
+        good = False
+    if not good:
+        raise ValueError(f"the attribute {name} of the cells is {str(attrs[name])[:60]!r}; it must be a whole number from 0 to {largest}")
+    return value
+
+
 class Cells:
     """HEALPix cells along one dimension."""
 
     def __init__(self, array, dim, attrs):
         self.dims, n = (dim,), array.sizes[dim]
-        nside = attrs.get("healpix_nside", attrs.get("nside"))
-        level = attrs.get("level", attrs.get("refinement_level", attrs.get("depth")))
+        nside = whole(attrs, ("healpix_nside", "nside"), 1 << 29)
+        level = whole(attrs, ("level", "refinement_level", "depth"), 29)
         if nside is None:
-            nside = 1 << int(level) if level is not None else int(round((n / 12)**0.5))
-        self.nside = int(nside)
+            nside = 1 << level if level is not None else int(round((n / 12)**0.5))
+        self.nside = nside
         order = str(attrs.get("healpix_order", attrs.get("indexing_scheme", attrs.get("nest", "")))).lower()
         if order not in ("nest", "nested", "ring", "true", "false"):
             raise ValueError(f"the numbering of the cells along {dim!r} is {order or 'not said'}; say it: "
                              "array.kugel.cells('nested') or 'ring'")
         self.nest = order in ("nest", "nested", "true")
+        if self.nside < 1 or (self.nest and self.nside & (self.nside - 1)):
+            raise ValueError(f"nside of the cells along {dim!r} is {self.nside}; it must be at least 1, and with NESTED cells a power of two")
         npix = 12 * self.nside**2
         self.ids = None
         if dim in array.coords or "cell_ids" in array.coords:
             ids = np.asarray(array.coords["cell_ids" if "cell_ids" in array.coords else dim])
+            if ids.shape == (n,) and ids.dtype.kind == "f" and np.all(ids == np.floor(ids)) and np.all(abs(ids) < 1 << 62):
+                ids = ids.astype(np.int64)  # as xarray reads integers beside a _FillValue
             if ids.shape == (n,) and ids.dtype.kind in "iu":
                 if n and (ids.min() < 0 or ids.max() >= npix):
                     raise ValueError(f"cells are numbered {ids.min()} to {ids.max()}; nside {self.nside} has 0 to {npix - 1}")

@@ -229,6 +229,15 @@ def write_moc(path: Path, mask: npt.ArrayLike, nest: bool = False, coord: str = 
                   ("COORDSYS", coord), ("MOCORDER", order), ("MOCTOOL", "kugel")], overwrite)
 
 
+@contextlib.contextmanager
+def _theirs(path):
+    """What healsparse and its readers raise for damaged files, of any kind, as one."""
+    try:
+        yield
+    except Exception as error:
+        raise OSError(f"{path} is not read by healsparse: {error or type(error).__name__}") from error
+
+
 def read_healsparse(path: Path, nside: int | None = None, nest: bool = False, column: Any = None) -> Any:
     """A healsparse map, by its own package (pip install 'kugel[healsparse]'), as a map of one nside: float64 [12 nside^2].
 
@@ -236,7 +245,10 @@ def read_healsparse(path: Path, nside: int | None = None, nest: bool = False, co
     column: of a map with several values in a pixel, its name
     """
     hsp = need("healsparse", "read_healsparse")
-    m = hsp.HealSparseMap.read(os.fspath(path))
+    if os.path.isfile(path):
+        fitsfunc._File(os.fspath(path), 0)  # refuses headers on which astropy would loop for ever
+    with _theirs(path):
+        m = hsp.HealSparseMap.read(os.fspath(path))
     if m.is_rec_array:
         names = list(m.dtype.names)
         if column not in names:
@@ -246,9 +258,10 @@ def read_healsparse(path: Path, nside: int | None = None, nest: bool = False, co
         raise ValueError(f"column is {column!r}, but {path} has one value in a pixel")
     if m.is_wide_mask_map:
         raise ValueError(f"{path} is a map of bits: make a map of them by healsparse's check_bits_pix first")
-    pixel = np.asarray(m.valid_pixels, np.int64)
     target = _target(nside, m.nside_sparse, path)
-    values = np.asarray(m.get_values_pix(pixel), np.float64)
+    with _theirs(path):
+        pixel = np.asarray(m.valid_pixels, np.int64)
+        values = np.asarray(m.get_values_pix(pixel), np.float64)
     out = _spread(np.full(pixel.size, m.nside_sparse, np.int64), pixel, values, target, False)
     return out if nest else reorder(out, n2r=True)
 

@@ -213,6 +213,20 @@ def test_hdf5_files(tmp_path):
         kugel.ball.load(tmp_path / "s.h5")
 
 
+@pytest.mark.parametrize("attrs, says", [
+    ({"lmax": -1}, "lmax is -1"), ({"lmax": 1 << 40}, "lmax 1099511627776"), ({"lmax": 7}, "as its attributes say"), ({"lmax": "five"}, "no attributes"),
+    ({"n": 0}, "n 0"), ({"n": 4}, "n 4"), ({"n": 1 << 40}, "n 1099511627776"), ({"truncation": "round"}, "'rhomboidal'"), ({"type": "x" * 5000}, "type is"),
+    ({"kind": "tensor"}, "'scalar'"), ({"kind": "vector"}, "as its attributes say"), ({"mmax": 99}, "mmax is 99"), ({"dmax": -5}, "dmax is -5"),
+    ({"dmax": 1 << 62}, "dmax is"), ({"kind": b"\xff\xfe"}, "'scalar'"), ({"lmax": np.array([5, 5])}, "no attributes")])
+def test_hdf5_files_with_wild_attributes(attrs, says, tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    ball = Ball(5, 6, 3)
+    with h5py.File(tmp_path / "c.h5", "w") as file:
+        file.create_dataset("coefficients", data=random(ball)).attrs.update({"lmax": 5, "mmax": 3, "n": 6} | attrs)
+    with pytest.raises(Exception, match=f"KUGEL_HDF5|{says}"):  # the first: a build without libhdf5
+        kugel.ball.load(tmp_path / "c.h5")
+
+
 @pytest.mark.parametrize("data", [
     np.zeros(3, [("a", [("x", "f8"), ("y", "f8")]), ("b", "f8")]), np.zeros(3, [("a", "f8"), ("b", "f4")]),
     np.zeros(3, [("a", "f8"), ("b", "f8"), ("c", "f8")]), np.zeros(3, [("a", "f8", (2,)), ("b", "f8", (2,))]),
