@@ -3,8 +3,8 @@
 """Which engine of radial convolution is fastest for which width: direct sums, spectra of rings, harmonics.
 
 Times Gaussians on one core and prints a table, or reads one of JSON rows that it printed (--cpu); with --out draws
-radial_crossover.png there, with the output of the program bench_radial_gpu (--gpu) beside it, and then also
-radial_roofline.png. Drawing needs matplotlib.
+radial_crossover.png there, with the output of the program bench_radial_gpu, or its table in bench/results (--gpu), beside it, and
+then also radial_roofline.png. Drawing needs matplotlib.
 """
 import json
 import pathlib
@@ -53,12 +53,18 @@ def read_cpu(path):
 
 
 def read_gpu(path):
-    """Rows (nside, arcmin, engine, pairs, milliseconds) of the test program's output."""
+    """Rows (nside, arcmin, engine, pairs, milliseconds) of the program's output, or of its table in bench/results:
+    | nside | FWHM' | cut-off deg | direct | rings | harmonics | ..., ms."""
     rows = []
     for line in path.read_text().splitlines():
         word = line.split()
         if len(word) == 9 and word[3] in ENGINES:
             rows.append((int(word[0]), float(word[1]), word[3], float(word[4]), float(word[5])))
+        cell = [c.strip() for c in line.split("|")[1:-1]]
+        if len(cell) >= 6 and cell[0].isdigit() and cell[1].endswith("'") and cell[2].endswith(" deg"):
+            nside, arcmin, radius = int(cell[0]), float(cell[1][:-1]), float(cell[2][:-4])
+            pairs = kugel.Radial(kugel.Grid.healpix(nside), "gaussian", np.radians(arcmin / 60), radius=np.radians(radius), method="direct").pairs
+            rows += [(nside, arcmin, engine, pairs, float(ms)) for engine, ms in zip(("direct", "rings", "harmonic"), cell[3:6]) if ms]
     return rows
 
 
@@ -88,8 +94,8 @@ def crossover(cpu, nside, gpu):
 
 
 def operations(nside, arcmin, engine, pairs):
-    """Flops of one map: two a pair; transforms of all rings there and back, and the products of rings or the Legendre
-    functions of harmonics (2.5 a ring, l and m each way)."""
+    """Flops of one map: two per pair; transforms of all rings there and back, and the products of rings or the Legendre
+    functions of harmonics (2.5 per ring, l and m each way)."""
     if engine == "direct":
         return 2 * pairs
     plan = kugel.Radial(kugel.Grid.healpix(nside), "gaussian", np.radians(arcmin / 60), method="rings")
