@@ -32,7 +32,7 @@ def timed(device, call, repeats=20):
 
 
 def row(name, milliseconds, maps=1):
-    print(f"{name:52} {milliseconds / maps:10.3f} ms a map")
+    print(f"{name:52} {milliseconds / maps:10.3f} ms per map")
 
 
 def transforms(device, sht, name, batch, dtype):

@@ -5,7 +5,7 @@
 usage: bench/banded.py [--device cuda:0] [--png FILE] [--short] [--kinds REGEX] NAME=LIBKUGEL [NAME=LIBKUGEL ...]
 
 Several builds of the library run side by side. Each number is the time of one call out of place over the floor: a copy of as
-many bytes between the same buffers, the fastest of the driver's and of kernels that move 1, 2 or 4 times 16 bytes a thread.
+many bytes between the same buffers, the fastest of the driver's and of kernels that move 1, 2 or 4 times 16 bytes per thread.
 All are timed alike and in turn: device events over graphs of calls, the least of several medians. Where the buffers fit into
 the L2 cache the copy, too, finds them there. `drv` is the driver's copy over the floor. Bidiagonal (lower) and
 tridiagonal matrices, one for all systems; `us` and TB/s (twice the bytes of the right-hand sides) are those of the first

@@ -5,7 +5,7 @@ import math
 import side
 
 parser = side.options(__doc__, threads=False, only=False)
-parser.add_argument("--points", type=int, default=2**18, help="points a batch, at least one transform")
+parser.add_argument("--points", type=int, default=2**18, help="points per batch, at least one transform")
 parser.add_argument("--lengths", type=int, nargs="*", help="these lengths only")
 parser.add_argument("--family", default="", help="one of 2, 3, 5, 7, prime, cube")
 args = side.arguments(parser, points=4096, lengths=[32, 243, 61, 4099])

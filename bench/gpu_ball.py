@@ -9,8 +9,8 @@ memory, float64 and float32: rows "ball L=255, N=256, one way", synthesis and an
 reading and one writing of them. Times: median over calls in groups that take turns, each group queued and waited for; analysis waits for its check of values in each call.
 
 Floors: coefficients read and values written once over the rate of a copy measured here; operations of rotations (4, 2 of them fused), cosine
-transforms, Legendre sums (2, fused, a coefficient, pair of rings and radius; the recurrences are shared by radii) and Fourier
-transforms, over --flops, fused operations a second without tensor cores (float32: twice as many). "share" is the larger floor over
+transforms, Legendre sums (2, fused, per coefficient, pair of rings and radius; the recurrences are shared by radii) and Fourier
+transforms, over --flops, fused operations per second without tensor cores (float32: twice as many). "share" is the larger floor over
 the time. "stages": the bytes that all launches read and write, over the same rate. Predicted on an H200, not measured: floor by bytes 0.13 ms at 4.0 TB/s,
 by operations 0.65 ms, of which 0.40 are rotations and 0.19 Legendre sums.
 """

@@ -121,7 +121,7 @@ def rival_steps():
 
 
 def floors(copy, bus, row):
-    """Milliseconds that the device's copy rate or the bus allow, bytes a second."""
+    """Milliseconds that the device's copy rate or the bus allow, bytes per second."""
     if row["way"].startswith("device"):
         return 1e3 * row["kernel_bytes"] / copy
     return 1e3 * row["arrays_bytes"] / 2 / bus

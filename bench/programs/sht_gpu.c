@@ -35,7 +35,7 @@ static double floor_ms(const kugel_sht *p)
   for (int64_t m = 0; m <= p->mmax; m++)
     for (int64_t i = 0; i < p->grid->npairs; i++)
       units += mlim[i] >= m ? (double)((p->lmax - m) / 2 + 1) : 0;
-  return units * (4 + 8 * p->n_map) / 34e12 * 1e3; // recurrence 2 FMA, sums 4 a map; 34 TFLOP/s
+  return units * (4 + 8 * p->n_map) / 34e12 * 1e3; // recurrence 2 FMA, sums 4 per map; 34 TFLOP/s
 }
 
 static int by_value(const void *a, const void *b)

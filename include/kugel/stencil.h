@@ -132,8 +132,8 @@ KUGEL_API kugel_status kugel_stencil_get_info(const kugel_stencil *plan, kugel_s
 /// @accuracy exact, but for rounding, on polynomials of degree up to order + 1 (first derivatives: order). Errors go as h^order
 ///           for smooth fields; next to odd and even ends for fields whose continuation beyond the end is smooth
 /// @cost   one reading of the fields and coefficients, one writing, and a multiplication and addition for each weight. A Laplacian
-///         of 256^3 nodes: 2.4 ns a node and core of order 2, 5 ns of order 8; floats 1.4 and 2.6 ns. On a device each value is read from its memory about once
-///         and each result written once: 16 bytes a node of a Laplacian in double. Compact plans pass over memory four times for
+///         of 256^3 nodes: 2.4 ns per node and core of order 2, 5 ns of order 8; floats 1.4 and 2.6 ns. On a device each value is read from its memory about once
+///         and each result written once: 16 bytes per node of a Laplacian in double. Compact plans pass over memory four times for
 ///         each term, and take memory for one field
 KUGEL_API kugel_status kugel_stencil_apply(const kugel_stencil *plan, const kugel_array *in, const kugel_array *out,
                                            kugel_queue *queue);

@@ -273,7 +273,7 @@ def write_map(filename: Path, m: npt.ArrayLike, nest: bool = False, dtype: Any =
     m:            a map, or n maps, each a column; masked pixels are stored as UNSEEN
     dtype:        of the columns: one type, or one for each map; None: the maps' own. float64, float32, int64, int32, int16,
                   uint8 or bool
-    fits_IDL:     1024 pixels a row where nside allows, as HEALPix does; False: one pixel a row
+    fits_IDL:     1024 pixels per row where nside allows, as HEALPix does; False: one pixel per row
     coord:        "G", "E" or "C"
     partial:      store only pixels that are not UNSEEN
     extra_header: pairs (keyword, value), or triples with a comment

@@ -45,7 +45,7 @@ class Rings:
             table = None if values is None else np.array(values, dtype, ndmin=1)
             if self.nphi.ndim != 1 or (table is not None and table.shape != self.nphi.shape):
                 raise ValueError(f"{name} has shape {getattr(table, 'shape', None)} and nphi {self.nphi.shape}; "
-                                 "expected one number a ring in each")
+                                 "expected one number per ring in each")
             tables.append(table)
         opts = options(_ffi.kugel_rings_opts, npix=0 if npix is None else int(npix))
         if mlim is not None:
