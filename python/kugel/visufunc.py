@@ -177,6 +177,10 @@ def _draw(view_, projection, m, rot, coord, unit, xsize, title, nest, low, high,
         values = (remove_dipole if remove_dip else remove_monopole)(values, nest=nest, gal_cut=gal_cut)
     if values.dtype not in (np.float64, np.float32, np.int32, np.int64):
         values = values.astype(np.float64)
+    if _is_norm(norm) and type(norm).__name__ not in _NORMS:
+        values, norm, low, high, cbar = _normalised(values, norm, low, high), None, 0, 1, False
+    elif _is_norm(norm):
+        low, high = norm.vmin if low is None else low, norm.vmax if high is None else high
     values = np.ascontiguousarray(values)
     coord = "" if coord is None else "".join(coord).upper() if not isinstance(coord, str) else coord.upper()
     lon, lat, psi = _angles(rot)
@@ -198,14 +202,32 @@ def _draw(view_, projection, m, rot, coord, unit, xsize, title, nest, low, high,
     return picture
 
 
+_NORMS = {"LogNorm": "log", "Normalize": None, "AsinhNorm": "asinh", "SymLogNorm": "asinh"}  # matplotlib's that the library has
+
+
+def _is_norm(norm):
+    """Whether it is an object of matplotlib's Normalize."""
+    return hasattr(norm, "autoscale_None")
+
+
 def _scale(norm):
-    if not isinstance(norm, (str, type(None))):
-        norm = {"LogNorm": "log", "Normalize": None, "AsinhNorm": "asinh", "SymLogNorm": "asinh"}.get(
-            type(norm).__name__, norm)
+    norm = _NORMS[type(norm).__name__] if _is_norm(norm) else norm
     try:
         return _SCALES[norm.lower() if isinstance(norm, str) else norm]
     except (KeyError, TypeError):
-        raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist'; projview takes other norms of matplotlib") from None
+        raise ValueError(f"norm is {norm!r}; allowed are None, 'log', 'asinh', 'hist' and norms of matplotlib") from None
+
+
+def _normalised(values, norm, low, high):
+    """Values from 0 to 1 by a norm of matplotlib; the ticks of a bar would be wrong, so that the picture has none."""
+    import copy
+
+    good = np.isfinite(values) & (values != UNSEEN)
+    norm = copy.copy(norm)
+    norm.vmin, norm.vmax = norm.vmin if low is None else low, norm.vmax if high is None else high
+    out = np.full(values.shape, np.nan)
+    out[good] = np.ma.filled(norm(np.ma.masked_invalid(values[good])), np.nan)
+    return out
 
 
 def _show(picture, proj, m, v, fig, sub, hold, reuse, margins, grid):
@@ -243,7 +265,7 @@ def mollview(map: npt.ArrayLike | None = None, fig: Any = None, rot: Any = None,
     min, max: values at the ends of the colours; None: those of the map
     cmap:     a name of kugel.visufunc.colormaps(), or a name or an object of matplotlib's colour maps
     badcolor: of bad pixels: a grey's name, "#rrggbb", or a name of matplotlib's
-    norm:     None, "log", "asinh" or "hist"
+    norm:     None, "log", "asinh", "hist", or a norm of matplotlib (of its own kinds the returned picture has no bar)
     flip:     "astro": east to the left; "geo": east to the right
     fontsize: of the title, points; all other type goes with it. Of a dict of sizes, as healpy takes it, the largest counts
     return_projected_map: return the values on the plane instead of the picture, a masked array [xsize // 2, xsize]: row 0 is

@@ -134,3 +134,16 @@ def test_figure_that_exists(pyplot):
         hp.azeqview(np.arange(48.0), fig=mine.number)
     assert pyplot.gcf() is mine and tuple(mine.get_size_inches()) == (4, 3)
     pyplot.close(mine)
+
+
+@pytest.mark.parametrize("view", ["mollview", "gnomview", "cartview", "orthview"])
+def test_norms_of_matplotlib(view):
+    """A norm that the library has, with its own ends, draws as the name does; others put the colours where they say."""
+    colors = pytest.importorskip("matplotlib.colors")
+    m, words = np.linspace(0.01, 100, 768), dict(xsize=120, title="")
+
+    def drawn(m, **more):
+        return np.asarray(getattr(hp, view)(m, **words, **more))
+    assert np.array_equal(drawn(m, norm=colors.LogNorm(0.1, 10)), drawn(m, norm="log", min=0.1, max=10))
+    power = drawn(m, norm=colors.PowerNorm(0.5), min=0.01, max=100)
+    assert np.array_equal(power, drawn(((m - 0.01) / 99.99) ** 0.5, min=0, max=1, cbar=False))
