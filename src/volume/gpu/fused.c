@@ -120,7 +120,7 @@ kugel_status kugel__fused_create(kugel_volume *p)
   kugel_status s;
   if (g->kernel) {
     KUGEL_TRY(kugel__fused_kernels(p, g->kernel, &kernels, k));
-    s = kugel__fused_make(g->fused, kernels, k, p->scale);
+    s = kugel__fused_make(g->fused, kernels, k, p->scale, (kugel__mem){NULL, 0});
     kugel__free(p->ctx, kernels);
   } else {
     s = kugel__fused_tables(g->fused);

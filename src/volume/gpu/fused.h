@@ -114,8 +114,10 @@ typedef struct kugel__fused_job {
 /* The lengths and blocks of `p` (its axes, kernels, precision) on the device of ctx, without tables and spectra.
  * KUGEL_ENOTSUP: no block holds the lines of an axis. */
 kugel_status kugel__fused_shape(kugel_ctx *ctx, const kugel_volume *p, kugel__fused **out);
-/* Tables, kernels and spectra. kernels: doubles in host memory, [kernels][k], with k at most the lengths. */
-kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale);
+/* Tables, kernels and spectra. kernels: doubles in host memory, [kernels][k], with k at most the lengths. work: kugel__fused_work of
+ * spans of k; base NULL: the device's scratch is used. */
+kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale,
+                               kugel__mem work);
 /* The same without kernels: room for their spectra, and these from [kernels][k] in device memory, queued. work:
  * kugel__fused_work of spans of k. The kernels are scaled by 1 / points before. */
 kugel_status kugel__fused_tables(kugel__fused *f);
@@ -127,6 +129,7 @@ void kugel__fused_destroy(kugel__fused *f);
 uint64_t kugel__fused_work(const kugel__fused *f, const kugel__fused_span *data,
                            const kugel__fused_span *results);
 uint64_t kugel__fused_spectra(const kugel__fused *f);
+uint64_t kugel__fused_table_bytes(const kugel__fused *f);
 /* Sums that hooks write for results (adjoint: data) of this span. */
 int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *sink);
 /* Queues all kernels of one image. */

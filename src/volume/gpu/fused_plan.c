@@ -189,7 +189,18 @@ kugel_status kugel__fused_tables(kugel__fused *f)
   return kugel__device_alloc(f->device, (size_t)kugel__fused_spectra(f), &f->spectra);
 }
 
-kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale)
+uint64_t kugel__fused_table_bytes(const kugel__fused *f)
+{
+  int64_t numbers = 0;
+  for (int d = f->last; d < 3; d++) {
+    kugel__fused_kernel of = kugel__fused_recipe(f, d);
+    numbers += f->block[d].n ? kugel__fused_table(&of) : 0;
+  }
+  return (uint64_t)(numbers * 2 * kugel__real_bytes(f->real));
+}
+
+kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int64_t k[3], double scale,
+                               kugel__mem work)
 {
   int parts = f->halved ? 1 : 2;
   bool f32 = f->real == KUGEL__F32;
@@ -209,7 +220,7 @@ kugel_status kugel__fused_make(kugel__fused *f, const double *kernels, const int
   kugel__free(f->ctx, host);
   kugel_dtype type = parts == 2 ? (f32 ? KUGEL_C64 : KUGEL_C128) : f32 ? KUGEL_F32 : KUGEL_F64;
   if (!s)
-    s = kugel__fused_spectra_of(f, (kugel__mem){memory, 0}, type, k);
+    s = kugel__fused_spectra_of(f, (kugel__mem){memory, 0}, type, k, work);
   kugel__device_free(f->device, memory);
   return s;
 }

@@ -36,8 +36,8 @@ struct kugel__fused {
 kugel_status kugel__fused_kernel_of(kugel__fused *f, const kugel__fused_kernel *of, kugel_dtype in,
                                     kugel_dtype out, kugel__kernel **kernel);
 kugel__fused_kernel kugel__fused_recipe(const kugel__fused *f, int axis);
-/* Spectra of kernels that are in device memory, by kernels of this plan: fused_run.c. */
+/* Spectra of kernels that are in device memory, by kernels of this plan, when it is done: fused_run.c. */
 kugel_status kugel__fused_spectra_of(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
-                                     const int64_t k[3]);
+                                     const int64_t k[3], kugel__mem work);
 
 #endif

@@ -283,18 +283,20 @@ kugel_status kugel__fused_spectra_on(kugel__fused *f, kugel__mem kernels, kugel_
 }
 
 kugel_status kugel__fused_spectra_of(kugel__fused *f, kugel__mem kernels, kugel_dtype type,
-                                     const int64_t k[3])
+                                     const int64_t k[3], kugel__mem given)
 {
   kugel__fused_span all[3];
   kugel_queue *queue;
   void *work = NULL;
   for (int d = 0; d < 3; d++)
     all[d] = (kugel__fused_span){.held = k[d], .map = -1};
-  size_t bytes = (size_t)kugel__fused_work(f, all, all);
+  size_t bytes = given.base ? 0 : (size_t)kugel__fused_work(f, all, all);
   KUGEL_TRY(kugel__queue_of(f->device, NULL, &queue));
-  KUGEL_TRY(kugel__device_scratch_get(f->device, bytes, &work));
-  kugel_status s = kugel__fused_spectra_on(f, kernels, type, k, (kugel__mem){work, 0}, queue);
+  if (bytes)
+    KUGEL_TRY(kugel__device_scratch_get(f->device, bytes, &work));
+  kugel_status s = kugel__fused_spectra_on(f, kernels, type, k, bytes ? (kugel__mem){work, 0} : given, queue);
   kugel_status waited = f->device->ops->wait(queue);
-  kugel__device_scratch_put(f->device, work, bytes);
+  if (bytes)
+    kugel__device_scratch_put(f->device, work, bytes);
   return s ? s : waited;
 }

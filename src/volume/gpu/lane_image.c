@@ -22,10 +22,21 @@ int kugel__lane_image_axis(const kugel_volume *p)
   return runs == 1 || run >= KUGEL__LANE_LEAST_RUN ? axis : -1;
 }
 
+static kugel__lane_voxels whole_of(const kugel_volume *p, const kugel__volume_box *box)
+{
+  return (kugel__lane_voxels){.box = *box, .n = {1, p->axis[0].n, p->axis[1].n, p->axis[2].n}};
+}
+
+size_t kugel__lane_image_bytes(const kugel_volume *p, const kugel__volume_box *box)
+{
+  kugel__lane_voxels whole = whole_of(p, box);
+  return (size_t)kugel__lane_voxels_bytes(&whole);
+}
+
 kugel_status kugel__lane_image_open(kugel__lane_image *image, kugel__device *device, const kugel_volume *p,
                                     const kugel__volume_box *box)
 {
-  image->whole = (kugel__lane_voxels){.box = *box, .n = {1, p->axis[0].n, p->axis[1].n, p->axis[2].n}};
+  image->whole = whole_of(p, box);
   image->axis = kugel__lane_image_axis(p);
   image->ready = 0;
   size_t bytes = (size_t)kugel__lane_voxels_bytes(&image->whole);

@@ -19,6 +19,8 @@ typedef struct kugel__lane_image {
 /* The axis of p along which tiles follow each other; -1: there are several, or runs of memory along it are too short for
  * copies, or a boundary extends the image. */
 int kugel__lane_image_axis(const kugel_volume *p);
+/* Bytes of the image of p at `box`. */
+size_t kugel__lane_image_bytes(const kugel_volume *p, const kugel__volume_box *box);
 /* Room for the image of p at `box`, of which nothing is there yet; what was held before may go. */
 kugel_status kugel__lane_image_open(kugel__lane_image *image, kugel__device *device, const kugel_volume *p,
                                     const kugel__volume_box *box);

@@ -64,6 +64,12 @@ size_t kugel__lane_work_bytes(const kugel_volume *p, const kugel__fused *f)
   return (size_t)kugel__fused_work(f, data, results);
 }
 
+uint64_t kugel__lane_fixed_bytes(const kugel_volume *p, const kugel__fused *f)
+{
+  return (p->stored > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f) +
+         kugel__fused_table_bytes(f) + 4096; // the counter
+}
+
 uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, bool hold, uint64_t *host)
 {
   kugel__lane_sizes s = kugel__lane_sizes_of(p);
@@ -80,8 +86,7 @@ uint64_t kugel__lane_tiles_bytes(const kugel_volume *p, const kugel__fused *f, b
   uint64_t image = (uint64_t)(p->axis[0].n * p->axis[1].n * p->axis[2].n * size);
   *host = KUGEL__LANE_TILES_SLOTS * (voxels + lists + out);
   return KUGEL__LANE_TILES_SLOTS * (lists + out + (hold && !both ? 0 : voxels)) + (hold ? image : 0) +
-         (p->stored > 1 ? 2 : 1) * kugel__lane_work_bytes(p, f) + kugel__fused_spectra(f) +
-         4096; // tables, the counter
+         kugel__lane_fixed_bytes(p, f);
 }
 
 static int64_t size_of(const kugel_volume *p, kugel_dtype t)

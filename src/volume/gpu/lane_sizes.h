@@ -28,5 +28,7 @@ size_t kugel__lane_list_bytes(const kugel__lane_sizes *s, const kugel_volume *p)
 size_t kugel__lane_weights_at(const kugel__lane_sizes *s, const kugel_volume *p);
 /* Of a work array of the kernels. */
 size_t kugel__lane_work_bytes(const kugel_volume *p, const kugel__fused *f);
+/* Of a device for all that is neither a slot's nor an image. */
+uint64_t kugel__lane_fixed_bytes(const kugel_volume *p, const kugel__fused *f);
 
 #endif

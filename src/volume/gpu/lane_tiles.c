@@ -7,6 +7,7 @@
 #include "volume/gpu/device_plan.h"
 #include "volume/gpu/lane_image.h"
 #include "volume/gpu/lane_sizes.h"
+#include "volume/gpu/lane_slots.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS, SLOTS = KUGEL__LANE_TILES_SLOTS, ALIGN = KUGEL__LANE_ALIGN };
 
@@ -31,10 +32,8 @@ typedef struct lane {
 struct kugel__lane_tiles {
   kugel_ctx *ctx;
   pthread_mutex_t lock; // of all that follows
-  kugel__device_lanes *lanes;
-  size_t in_bytes, host_bytes, out_bytes; // of a slot
-  bool hold;                              // the image of a run is kept on the device
-  kugel__lane_image image;
+  kugel__lane_slots slots;
+  bool hold; // the image of a run is kept on the device, if there is room
   int count;
   lane *lane;
 };
@@ -45,9 +44,9 @@ static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, const doub
                               lane *l)
 {
   KUGEL_TRY(kugel__fused_shape(on->ctx, p->sub, &l->fused));
-  KUGEL_TRY(kugel__fused_make(l->fused, kernels, k, p->scale));
   for (int i = 0; i < (p->stored > 1 ? 2 : 1); i++)
     KUGEL_TRY(kugel__device_alloc(on->device, kugel__lane_work_bytes(p, l->fused), &l->work[i]));
+  KUGEL_TRY(kugel__fused_make(l->fused, kernels, k, p->scale, (kugel__mem){l->work[0], 0}));
   if (p->depth) {
     KUGEL_ALLOC(on->ctx, l->used, (size_t)(SLOTS * p->stored) * sizeof *l->used);
     KUGEL_ALLOC(on->ctx, l->row, (size_t)p->sub->axis[0].points * sizeof *l->row);
@@ -61,14 +60,14 @@ static kugel_status make_lanes(const kugel_volume *p, const double *kernel, kuge
 {
   double *kernels;
   int64_t k[3];
-  KUGEL_TRY(kugel__device_lanes_create(p->ctx, SLOTS, &t->lanes));
-  KUGEL_ALLOC(t->ctx, t->lane, (size_t)t->lanes->count * sizeof *t->lane);
-  memset(t->lane, 0, (size_t)t->lanes->count * sizeof *t->lane);
-  t->count = t->lanes->count;
+  KUGEL_TRY(kugel__device_lanes_create(p->ctx, SLOTS, &t->slots.lanes));
+  KUGEL_ALLOC(t->ctx, t->lane, (size_t)t->slots.lanes->count * sizeof *t->lane);
+  memset(t->lane, 0, (size_t)t->slots.lanes->count * sizeof *t->lane);
+  t->count = t->slots.lanes->count;
   KUGEL_TRY(kugel__fused_kernels(p->sub, kernel, &kernels, k));
   kugel_status s = KUGEL_OK;
   for (int i = 0; i < t->count && !s; i++)
-    s = make_lane(p, &t->lanes->lane[i], kernels, k, &t->lane[i]);
+    s = make_lane(p, &t->slots.lanes->lane[i], kernels, k, &t->lane[i]);
   kugel__free(t->ctx, kernels);
   return s;
 }
@@ -80,8 +79,10 @@ kugel_status kugel__lane_tiles_create(kugel_volume *p, const double *kernel, kug
   t->ctx = p->ctx;
   pthread_mutex_init(&t->lock, NULL);
   *out = t; // what is there after a failure, destroy frees
+  KUGEL_TRY(kugel__volume_device_limit(p, &t->slots.room));
   KUGEL_TRY(make_lanes(p, kernel, t));
-  t->hold = kugel__lane_tiles_hold(p, t->lane[0].fused);
+  t->hold = p->ctx->npeers == 0 && kugel__lane_image_axis(p) >= 0;
+  t->slots.room -= (int64_t)kugel__lane_fixed_bytes(p, t->lane[0].fused);
   return KUGEL_OK;
 }
 
@@ -90,42 +91,20 @@ void kugel__lane_tiles_destroy(kugel__lane_tiles *t)
   if (!t)
     return;
   for (int i = 0; i < t->count; i++) {
-    kugel__device *device = t->lanes->lane[i].device;
+    kugel__device *device = t->slots.lanes->lane[i].device;
     lane *l = &t->lane[i];
     kugel__fused_destroy(l->fused);
     kugel__device_free(device, l->work[0]);
     kugel__device_free(device, l->work[1]);
     kugel__device_free(device, l->counter);
-    kugel__free(t->lanes->lane[i].ctx, l->used);
-    kugel__free(t->lanes->lane[i].ctx, l->row);
+    kugel__free(t->slots.lanes->lane[i].ctx, l->used);
+    kugel__free(t->slots.lanes->lane[i].ctx, l->row);
   }
-  kugel__lane_image_close(&t->image);
+  kugel__lane_image_close(&t->slots.image);
   kugel__free(t->ctx, t->lane);
-  kugel__device_lanes_destroy(t->lanes);
+  kugel__device_lanes_destroy(t->slots.lanes);
   pthread_mutex_destroy(&t->lock);
   kugel__free(t->ctx, t);
-}
-
-// Slots for items of these sizes; those that are too small are replaced.
-static kugel_status make_room(kugel__lane_tiles *t, size_t in, size_t host, size_t out)
-{
-  if (in <= t->in_bytes && host <= t->host_bytes && out <= t->out_bytes)
-    return KUGEL_OK;
-  kugel__lane_bytes bytes = {.in = in > t->in_bytes ? in : t->in_bytes,
-                             .out = out > t->out_bytes ? out : t->out_bytes,
-                             .host_in = host > t->host_bytes ? host : t->host_bytes};
-  bytes.host_out = bytes.out;
-  kugel__device_lanes *fresh;
-  KUGEL_TRY(kugel__device_lanes_create(t->ctx, SLOTS, &fresh));
-  kugel__device_lanes_destroy(t->lanes);
-  t->lanes = fresh;
-  t->in_bytes = t->host_bytes = t->out_bytes = 0;
-  for (int i = 0; i < t->count; i++)
-    KUGEL_TRY(kugel__lane_room(&fresh->lane[i], &bytes));
-  t->in_bytes = bytes.in;
-  t->host_bytes = bytes.host_in;
-  t->out_bytes = bytes.out;
-  return KUGEL_OK;
 }
 
 /* ---- an item ---- */
@@ -214,7 +193,7 @@ static void fill_weights(const kugel_volume *p, const kugel__volume_reach *z, do
 static kugel_status load_voxels(const run *r, const kugel__lane_tile *tile, kugel__lane *on,
                                 kugel__lane_slot *slot, part *o)
 {
-  kugel__lane_image *image = &r->t->image;
+  kugel__lane_image *image = &r->t->slots.image;
   if (r->held) {
     for (int d = 0; d < DIMS; d++)
       o->datum[d] = tile->reach[d].datum;
@@ -280,7 +259,7 @@ static kugel_status compute(void *arg, kugel__lane *on, kugel__lane_slot *slot)
   lane *l = &r->t->lane[on->index];
   part *o = part_of(r, on, slot);
   kugel__fused_job job = {.adjoint = r->work->adjoint,
-                          .in = r->held ? kugel__lane_image_from(&r->t->image, o->datum)
+                          .in = r->held ? kugel__lane_image_from(&r->t->slots.image, o->datum)
                                         : packed(slot->in, &o->in),
                           .out = packed(slot->out, &o->out),
                           .map = slot->in,
@@ -332,7 +311,7 @@ static kugel_status count_clipped(kugel__lane_tiles *t, atomic_llong *clipped)
 {
   for (int i = 0; i < t->count && clipped; i++) {
     uint32_t count = 0;
-    KUGEL_TRY(kugel__device_copy(t->lanes->lane[i].device, KUGEL__DOWNLOAD, (kugel__mem){&count, 0},
+    KUGEL_TRY(kugel__device_copy(t->slots.lanes->lane[i].device, KUGEL__DOWNLOAD, (kugel__mem){&count, 0},
                                  (kugel__mem){t->lane[i].counter, 0}, 4, NULL));
     atomic_fetch_add(clipped, count);
   }
@@ -347,20 +326,29 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
   KUGEL_TRY(r->work->tile(r->work->arg, 0, &first));
   kugel__lane_sizes s = kugel__lane_sizes_of(p);
   bool adjoint = r->work->adjoint;
-  r->held = t->hold && r->work->image && !adjoint;
-  if (r->held) { // arrays of a wider type than the plan's may not fit: then tiles have their own copies
-    kugel_status opened = kugel__lane_image_open(&t->image, t->lanes->lane[0].device, p, r->work->image);
+  size_t voxels = kugel__lane_voxel_bytes(&s, first.in.dtype.bits / 8, adjoint),
+         lists = kugel__lane_list_bytes(&s, p);
+  kugel__lane_bytes slot = {.in = lists,
+                            .out = kugel__lane_out_bytes(&s, first.out.dtype.bits / 8, adjoint),
+                            .host_in = voxels + lists};
+  slot.host_out = slot.out;
+  size_t image = r->work->image ? kugel__lane_image_bytes(p, r->work->image) : 0;
+  r->held = t->hold && image && !adjoint && kugel__lane_slots_fit(&t->slots, SLOTS, &slot, image);
+  if (r->held) {
+    KUGEL_TRY(kugel__lane_slots_make(t->ctx, &t->slots, &slot, image));
+    kugel_status opened =
+        kugel__lane_image_open(&t->slots.image, t->slots.lanes->lane[0].device, p, r->work->image);
     r->held = !opened;
     if (opened != KUGEL_ENOMEM)
       KUGEL_TRY(opened);
   }
-  size_t voxels = kugel__lane_voxel_bytes(&s, first.in.dtype.bits / 8, adjoint),
-         lists = kugel__lane_list_bytes(&s, p);
-  KUGEL_TRY(make_room(t, r->held ? lists : voxels + lists, voxels + lists,
-                      kugel__lane_out_bytes(&s, first.out.dtype.bits / 8, adjoint)));
+  if (!r->held) { // tiles have their own copies
+    slot.in = voxels + lists;
+    KUGEL_TRY(kugel__lane_slots_make(t->ctx, &t->slots, &slot, 0));
+  }
   for (int i = 0; i < t->count; i++)
-    KUGEL_TRY(
-        kugel__device_fill(t->lanes->lane[i].device, (kugel__mem){t->lane[i].counter, 0}, 0, ALIGN, NULL));
+    KUGEL_TRY(kugel__device_fill(t->slots.lanes->lane[i].device, (kugel__mem){t->lane[i].counter, 0}, 0,
+                                 ALIGN, NULL));
   kugel__lane_job job = {.arg = r,
                          .stage = "tiles",
                          .count = r->work->count,
@@ -369,7 +357,7 @@ static kugel_status run_all(run *r, atomic_llong *clipped)
                          .compute = compute,
                          .store = store,
                          .deliver = deliver};
-  KUGEL_TRY(kugel__device_lanes_run(t->lanes, &job));
+  KUGEL_TRY(kugel__device_lanes_run(t->slots.lanes, &job));
   return count_clipped(t, clipped);
 }
 
