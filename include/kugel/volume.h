@@ -115,7 +115,9 @@ typedef struct kugel_volume_opts {
   /* Types of the voxels of images and results, where they are known: on devices tiles are chosen by the time of their copies.
    * bits 0: the plan's own type, 32 or 64 bits. Executions take arrays of any type all the same. */
   kugel_dtype image_dtype, results_dtype;
-  int adjoint;               /* 1: the adjoint runs, too, and the memory that it takes counts; 0: not counted */
+  int adjoint;               /* 1: the adjoint runs, too: a limit of device memory has room for both directions of TILES at once; 0:
+                              * the adjoint keeps to the limit by fewer tiles under way, and the directions make their
+                              * memory anew when they take turns */
 } kugel_volume_opts;
 
 /* What a plan does and what it needs. */
@@ -208,7 +210,8 @@ KUGEL_API kugel_status kugel_volume_layout(const kugel_volume *plan, kugel_volum
 ///                      of tiles, parts or pencils takes arrays in host memory of any strides, page-locked ones without copying them there
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
 ///         for scratch files
-/// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32); results that
+/// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32; on devices, whose
+///         transforms are in float then, 5e-7); results that
 ///         KUGEL_BOUNDARY_UNKNOWN divides by a part p of the kernel's sum: 1 / p times this. The same bits for any number
 ///         of threads
 /// @cost   O(N log N) with N the padded volume (get_info: transform); with opts.depths the lines along axis 0, about a third
@@ -224,7 +227,8 @@ KUGEL_API kugel_status kugel_volume_execute(const kugel_volume *plan, const kuge
 /// @param[out] clipped  as for kugel_volume_execute; may be NULL
 /// @param[in]  queue    as for kugel_volume_execute
 /// @errors as kugel_volume_execute
-/// @accuracy as kugel_volume_execute
+/// @accuracy as kugel_volume_execute; of several axes that KUGEL_BOUNDARY_REPLICATE or _REFLECT extends, F32 1e-6 (on devices
+///         2e-6): what H spreads beyond a corner is small, and goes to few voxels with errors as large as all others'
 /// @cost   as kugel_volume_execute
 KUGEL_API kugel_status kugel_volume_adjoint(const kugel_volume *plan, const kugel_array *in, const kugel_array *out,
                                             int64_t *clipped, kugel_queue *queue);

@@ -69,7 +69,7 @@ int main(void)
              whole, 0, true);
   }
   CASE("parts within a limit")
-  for (uint64_t limit = 3500000; limit >= 2500000; limit -= 500000)
+  for (uint64_t limit = 3500000; limit >= 2900000; limit -= 300000)
     measures("as large as the image", (kugel_volume_opts){.engine = KUGEL_VOLUME_DIF}, whole, limit, true);
   CASE("tiles, and slabs by way of a file, within a limit")
   for (uint64_t limit = 4000000; limit >= 2000000; limit -= 1000000) {

@@ -171,10 +171,25 @@ kugel_status kugel__volume_axes(kugel_volume *p, const int64_t *n, const int64_t
   return KUGEL_OK;
 }
 
-kugel__volume_box kugel__volume_own_box(const kugel_volume *p, const void *data, const int64_t *n)
+static kugel__volume_box packed_box(const kugel_volume *p, size_t real, const void *data, const int64_t *n)
 {
   int parts = p->opts.complex_data ? 2 : 1;
-  kugel_dtype t = {parts == 2 ? KUGEL_COMPLEX : KUGEL_FLOAT, (uint8_t)(8 * p->real * (size_t)parts), 1};
+  kugel_dtype t = {parts == 2 ? KUGEL_COMPLEX : KUGEL_FLOAT, (uint8_t)(8 * real * (size_t)parts), 1};
   return (kugel__volume_box){
       .data = (char *)data, .dtype = t, .step = {n[0] * n[1] * n[2], n[1] * n[2], n[2], 1}};
+}
+
+kugel__volume_box kugel__volume_own_box(const kugel_volume *p, const void *data, const int64_t *n)
+{
+  return packed_box(p, p->real, data, n);
+}
+
+size_t kugel__volume_sum_real(const kugel_volume *p)
+{
+  return p->parts > 2 ? 8 : p->real;
+}
+
+kugel__volume_box kugel__volume_sum_box(const kugel_volume *p, const void *data, const int64_t *n)
+{
+  return packed_box(p, kugel__volume_sum_real(p), data, n);
 }

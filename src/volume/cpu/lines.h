@@ -31,6 +31,14 @@ typedef struct kugel__volume_ops {
   /* x = x h or x conj(h), re and im exchanged */
   void (*multiply)(double *x, const char *h, int64_t n, bool conjugate, bool f32);
   void (*keep)(const double *x, int64_t n, double scale, char *h, bool f32);
+  /* Of one segment of a line in parts: a += fa v, b -= fb v; and v += fa a + fb b. */
+  void (*fold)(const double *v, int64_t n, double fa, double fb, double *a, double *b);
+  void (*unfold)(const double *a, const double *b, int64_t n, double fa, double fb, double *v);
+  /* n complex numbers of a part: scale w (a - i b), without a twist scale (a + i b), stored or added; and back, a - i b =
+   * conj(w) c, or a + i b = c. */
+  void (*put_part)(const double *a, const double *b, int64_t n, const double *twist, double scale, bool adds,
+                   void *to, bool f32);
+  void (*get_part)(const void *from, int64_t n, const double *twist, bool f32, double *a, double *b);
 } kugel__volume_ops;
 
 const kugel__volume_ops *kugel__volume_ops_now(void);

@@ -208,6 +208,7 @@ static void keep(const double *x, int64_t n, double scale, char *h, bool f32)
 }
 
 #include "volume/cpu/convert.h"
+#include "volume/cpu/folds.h"
 
 extern const kugel__volume_ops ISA_NAME(kugel__volume_ops);
 const kugel__volume_ops ISA_NAME(kugel__volume_ops) = {
@@ -223,4 +224,8 @@ const kugel__volume_ops ISA_NAME(kugel__volume_ops) = {
     .weigh = weigh,
     .multiply = multiply,
     .keep = keep,
+    .fold = fold,
+    .unfold = unfold,
+    .put_part = put_part,
+    .get_part = get_part,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The whole transform in independent parts (decimation in frequency along x), one after another: part p has the frequencies
- * p + 1/2 modulo the number of parts. Results of the parts add up in an array of the plan's own type. */
+ * p + 1/2 modulo the number of parts. Results of the parts add up in an array of their own. */
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/parallel.h"
@@ -49,13 +49,13 @@ kugel_status kugel__volume_run_parts(const kugel_volume *p, bool adjoint, const 
     n[d] = adjoint ? p->axis[d].n : p->axis[d].m;
     elements *= n[d];
   }
-  size_t bytes = (size_t)elements * p->real * (p->opts.complex_data ? 2 : 1);
+  size_t bytes = (size_t)elements * kugel__volume_sum_real(p) * (p->opts.complex_data ? 2 : 1);
   size_t spectra = p->kept ? 0 : (size_t)kugel__volume_spectrum(p) * 2 * p->real;
   room r = {.sum = kugel__alloc(p->ctx, bytes), .spectra = spectra ? kugel__alloc(p->ctx, spectra) : NULL};
   kugel_status s = KUGEL_OK;
   if (!r.sum || (spectra && !r.spectra))
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of results and spectra of parts", bytes + spectra);
-  kugel__volume_box sum = kugel__volume_own_box(p, r.sum, n);
+  kugel__volume_box sum = kugel__volume_sum_box(p, r.sum, n);
   for (int i = 0; i < p->parts && !s; i++) {
     kugel__span outer = kugel__progress_enter((double)i / p->parts, (double)(i + 1) / p->parts);
     s = run_part(p, i, &r, adjoint, in, &sum, out, clipped);

@@ -51,35 +51,58 @@ static void move_segment(const job *j, const kugel__volume_list *l, int part, do
 
 /* A line in parts: c_j = w_j sum_s f_s x_{j + s points} as w_j (a - i b), and back. Part i of a number: re or im. `count`
  * elements from point `at` on, in pieces that lie in one segment. */
-static void fold_numbers(const kugel_volume *p, int i, int64_t at, int64_t count, double sign,
-                         const double *v, double *a, double *b)
+static void fold_numbers(const job *j, int i, int64_t at, int64_t count, double sign, const double *v,
+                         double *a, double *b)
 {
+  const kugel_volume *p = j->p;
   int64_t n = p->axis[2].points;
   for (int64_t e = 0, piece; e < count; e += piece, at += piece, v += piece) {
     int64_t first = at % n;
     const double *f = p->fold + 2 * (at / n);
     double fa = sign * (i ? -f[1] : f[0]), fb = sign * (i ? f[0] : f[1]);
-    double *restrict to_a = a + first, *restrict to_b = b + first;
     piece = kugel__min(count - e, n - first);
-    for (int64_t j = 0; j < piece; j++) {
-      to_a[j] += fa * v[j];
-      to_b[j] -= fb * v[j];
-    }
+    j->ops->fold(v, piece, fa, fb, a + first, b + first);
   }
 }
-static void unfold_numbers(const kugel_volume *p, int i, int64_t at, int64_t count, const double *a,
-                           const double *b, double *v)
+static void unfold_numbers(const job *j, int i, int64_t at, int64_t count, const double *a, const double *b,
+                           double *v)
 {
+  const kugel_volume *p = j->p;
   int64_t n = p->axis[2].points;
   for (int64_t e = 0, piece; e < count; e += piece, at += piece, v += piece) {
     int64_t first = at % n;
     const double *f = p->fold + 2 * (at / n);
     double fa = i ? -f[1] : f[0], fb = i ? -f[0] : -f[1];
-    const double *restrict from_a = a + first, *restrict from_b = b + first;
-    double *restrict to = v;
     piece = kugel__min(count - e, n - first);
-    for (int64_t j = 0; j < piece; j++)
-      to[j] += fa * from_a[j] + fb * from_b[j];
+    j->ops->unfold(a + first, b + first, piece, fa, fb, v);
+  }
+}
+
+// The same of a list, in runs of points that follow each other. values: of `extent` elements, with as much room after them.
+static void fold_list(const job *j, const kugel__volume_list *l, int i, double sign, int64_t extent,
+                      double *values, double *row)
+{
+  const kugel_volume *p = j->p;
+  double *run = values + extent;
+  for (int64_t e = 0, end; e < l->count; e = end) {
+    for (end = e; end < l->count && end - e < extent && l->position[end] == l->position[e] + end - e; end++) {
+      int64_t index = l->index[end];
+      bool turned = l == &p->axis[2].kernel && p->halved && index / p->axis[2].length % 2;
+      run[end - e] = turned ? -values[index] : values[index];
+    }
+    fold_numbers(j, i, l->position[e], end - e, sign, run, row, row + j->row_points);
+  }
+}
+static void unfold_list(const job *j, const kugel__volume_list *l, int i, int64_t extent, const double *row,
+                        double *values)
+{
+  double *run = values + extent;
+  for (int64_t e = 0, end; e < l->count; e = end) {
+    for (end = e; end < l->count && end - e < extent && l->position[end] == l->position[e] + end - e; end++)
+      run[end - e] = 0;
+    unfold_numbers(j, i, l->position[e], end - e, row, row + j->row_points, run);
+    for (int64_t k = e; k < end; k++)
+      values[l->index[k]] += run[k - e];
   }
 }
 
@@ -102,9 +125,12 @@ void kugel__resident_read_row(const job *j, const side *s, int64_t z, int64_t y,
       move_segment(j, l, i, row, values, true);
       continue;
     }
-    if (!l->position && p->fold) {
-      fold_numbers(p, i, l->first_position, l->count, sign, values + l->first_index, row,
-                   row + j->row_points);
+    if (p->fold) {
+      if (l->position)
+        fold_list(j, l, i, sign, s->extent[2], values, row);
+      else
+        fold_numbers(j, i, l->first_position, l->count, sign, values + l->first_index, row,
+                     row + j->row_points);
       continue;
     }
     for (int64_t e = 0; e < l->count; e++) {
@@ -113,9 +139,7 @@ void kugel__resident_read_row(const job *j, const side *s, int64_t z, int64_t y,
       if (l == &p->axis[2].kernel && l->position)
         wraps = p->halved ? index / p->axis[2].length : 0;
       double v = values[index] * (wraps % 2 ? -sign : sign);
-      if (p->fold)
-        fold_numbers(p, i, at, 1, 1, &v, row, row + j->row_points);
-      else if (p->halved)
+      if (p->halved)
         row[at < n ? at : j->row_points + at - n] += v;
       else
         row[i * j->row_points + at] += v;
@@ -123,16 +147,14 @@ void kugel__resident_read_row(const job *j, const side *s, int64_t z, int64_t y,
   }
 }
 
-// Adds part i of the row that earlier parts gave.
-static void add_previous(const job *j, const side *s, int64_t z, int64_t y, int i, double *values)
+// Part i of the row that earlier parts gave.
+static void read_previous(const job *j, const side *s, int64_t z, int64_t y, int i, double *values)
 {
   kugel__volume_box b = *j->p->previous;
-  bool complex_one = b.dtype.code == KUGEL_COMPLEX;
-  int64_t n = s->extent[2], size = (int64_t)j->p->real, parts = complex_one ? 2 : 1;
-  const char *from = b.data + ((j->which_out * b.step[0] + z * b.step[1] + y * b.step[2]) * parts + i) * size;
-  for (int64_t x = 0; x < n; x++)
-    values[x] += j->p->f32 ? (double)((const float *)(const void *)from)[x * parts]
-                           : ((const double *)(const void *)from)[x * parts];
+  int64_t parts = b.dtype.code == KUGEL_COMPLEX ? 2 : 1, size = b.dtype.bits / 8 / parts;
+  int64_t at = (j->which_out * b.step[0] + z * b.step[1] + y * b.step[2]) * parts + i;
+  j->ops->read((kugel_dtype){KUGEL_FLOAT, (uint8_t)(8 * size), 1}, b.data + at * size, parts, s->extent[2],
+               values);
 }
 
 void kugel__resident_write_row(const job *j, const side *s, int64_t z, int64_t y, double *values, double *row)
@@ -144,24 +166,21 @@ void kugel__resident_write_row(const job *j, const side *s, int64_t z, int64_t y
   char *to = s->box.data + row_offset(s, z, y) * size;
   kugel_dtype part = parts == 2 ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(t.bits / 2), 1} : t;
   for (int i = 0; i < parts; i++) {
-    memset(values, 0, (size_t)s->extent[2] * 8);
-    bool whole = !l->position && !p->fold;
-    if (whole)
-      move_segment(j, l, i, row, values, false);
-    else if (!l->position) {
-      whole = true;
-      unfold_numbers(p, i, l->first_position, l->count, row, row + j->row_points, values + l->first_index);
-    }
-    for (int64_t e = 0; e < l->count && !whole; e++) {
-      int64_t at = l->position ? l->position[e] : l->first_position + e;
-      int64_t index = l->index ? l->index[e] : l->first_index + e;
-      if (p->fold)
-        unfold_numbers(p, i, at, 1, row, row + j->row_points, values + index);
-      else
-        values[index] += p->halved ? row[at < n ? at : j->row_points + at - n] : row[i * j->row_points + at];
-    }
     if (p->previous)
-      add_previous(j, s, z, y, i, values);
+      read_previous(j, s, z, y, i, values);
+    else
+      memset(values, 0, (size_t)s->extent[2] * 8);
+    if (p->fold && l->position)
+      unfold_list(j, l, i, s->extent[2], row, values);
+    else if (p->fold)
+      unfold_numbers(j, i, l->first_position, l->count, row, row + j->row_points, values + l->first_index);
+    else if (!l->position)
+      move_segment(j, l, i, row, values, false);
+    for (int64_t e = 0; e < l->count && l->position && !p->fold; e++) {
+      int64_t at = l->position[e];
+      values[l->index[e]] +=
+          p->halved ? row[at < n ? at : j->row_points + at - n] : row[i * j->row_points + at];
+    }
     if (s->window)
       apply_window(p, s, z, y, values);
     bad += j->ops->write(part, values, s->extent[2], to + i * size / 2, s->box.step[3] * parts);

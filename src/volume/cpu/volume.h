@@ -150,6 +150,9 @@ kugel_status kugel__volume_run_resident(const kugel_volume *p, bool adjoint, con
                                         const kugel__volume_box *out, atomic_llong *clipped);
 /* An array in C order of the plan's own type with these lengths; kernels: [kernels][n]. */
 kugel__volume_box kugel__volume_own_box(const kugel_volume *p, const void *data, const int64_t *n);
+/* The same of what parts add up to, which is rounded once a part: in double, from three parts on; bytes of its reals. */
+kugel__volume_box kugel__volume_sum_box(const kugel_volume *p, const void *data, const int64_t *n);
+size_t kugel__volume_sum_real(const kugel_volume *p);
 
 /* Bytes of the padded volume of an execution, and of a kernel before its lines along z. */
 size_t kugel__volume_work(const kugel_volume *p);

@@ -41,47 +41,21 @@ static double *planes_of(const rows *r, double *values)
   return values + kugel__round_up(2 * kugel__max(x->k, kugel__max(x->n, x->m)), 8);
 }
 
+static char *numbers_of(const rows *r, int64_t row)
+{
+  return r->numbers + row * r->one->axis[2].points * 2 * (int64_t)r->one->real;
+}
+
 static void put(const rows *r, const double *planes, int64_t row)
 {
-  int64_t n = r->one->axis[2].points;
-  const double *a = planes, *b = planes + r->j.row_points, *w = r->one->twist;
-  float *f = (float *)(void *)r->numbers + row * 2 * n;
-  double *d = (double *)(void *)r->numbers + row * 2 * n;
-  for (int64_t i = 0; i < n; i++) {
-    double re = a[i], im = b[i];
-    if (w) { // w (a - i b)
-      re = w[2 * i] * a[i] + w[2 * i + 1] * b[i];
-      im = w[2 * i + 1] * a[i] - w[2 * i] * b[i];
-    }
-    re *= r->scale;
-    im *= r->scale;
-    if (r->one->f32) {
-      f[2 * i] = (float)re + (r->adds ? f[2 * i] : 0);
-      f[2 * i + 1] = (float)im + (r->adds ? f[2 * i + 1] : 0);
-    } else {
-      d[2 * i] = re + (r->adds ? d[2 * i] : 0);
-      d[2 * i + 1] = im + (r->adds ? d[2 * i + 1] : 0);
-    }
-  }
+  r->j.ops->put_part(planes, planes + r->j.row_points, r->one->axis[2].points, r->one->twist, r->scale,
+                     r->adds, numbers_of(r, row), r->one->f32);
 }
 
 static void get(const rows *r, double *planes, int64_t row)
 {
-  int64_t n = r->one->axis[2].points;
-  double *a = planes, *b = planes + r->j.row_points;
-  const double *w = r->one->twist;
-  const float *f = (const float *)(const void *)r->numbers + row * 2 * n;
-  const double *d = (const double *)(const void *)r->numbers + row * 2 * n;
-  for (int64_t i = 0; i < n; i++) {
-    double re = r->one->f32 ? (double)f[2 * i] : d[2 * i],
-           im = r->one->f32 ? (double)f[2 * i + 1] : d[2 * i + 1];
-    a[i] = re;
-    b[i] = im;
-    if (w) { // conj(w) (re + i im) = a - i b
-      a[i] = w[2 * i] * re + w[2 * i + 1] * im;
-      b[i] = w[2 * i + 1] * re - w[2 * i] * im;
-    }
-  }
+  r->j.ops->get_part(numbers_of(r, row), r->one->axis[2].points, r->one->twist, r->one->f32, planes,
+                     planes + r->j.row_points);
 }
 
 static kugel_status fold_row(void *arg, int64_t i, int worker)
@@ -263,19 +237,19 @@ kugel_status kugel__dif_run(const kugel_volume *p, bool adjoint, const kugel__vo
   }
   kugel__resident_measure(&r.j);
   r.j.workers = kugel__ctx_threads(p->ctx);
-  size_t bytes = (size_t)elements * p->real * (p->opts.complex_data ? 2 : 1);
+  size_t bytes = (size_t)elements * kugel__volume_sum_real(p) * (p->opts.complex_data ? 2 : 1);
   size_t scratch = r.j.scratch_size * (size_t)r.j.workers;
-  char *sum = kugel__alloc(p->ctx, bytes);
+  char *sum = kugel__scratch_get(p->ctx, bytes);
   r.j.scratch = kugel__alloc(p->ctx, scratch);
   kugel_status s = KUGEL_OK;
   if (!sum || !r.j.scratch)
     s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of results of parts", bytes + scratch);
-  r.sum = kugel__volume_own_box(p, sum, n);
+  r.sum = kugel__volume_sum_box(p, sum, n);
   pthread_mutex_lock(&p->dif->lock);
   if (!s)
     s = run_all(&r);
   pthread_mutex_unlock(&p->dif->lock);
-  kugel__free(p->ctx, sum);
+  kugel__scratch_put(p->ctx, sum);
   kugel__free(p->ctx, r.j.scratch);
   return s;
 }

@@ -57,7 +57,7 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
   double sums = 0;
   if (p->parts > 1) { // results of earlier parts, and kernels whose spectra are made again
     double elements = results * p->kernels > data ? results * p->kernels : data;
-    sums = elements * (double)p->real * (p->halved ? 1 : 2);
+    sums = elements * (double)kugel__volume_sum_real(p) * (p->halved ? 1 : 2);
     for (int d = 0; d < KUGEL__VOLUME_DIMS && !p->kept; d++)
       elements = d ? elements * (double)p->axis[d].k : (double)p->axis[d].k * p->stored * 8;
     sums += p->kept ? 0 : elements;

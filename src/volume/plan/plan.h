@@ -30,7 +30,9 @@ kugel__volume_reach kugel__volume_reach_of(const kugel_volume *p, int d, int64_t
 kugel_status kugel__volume_run_tile(const kugel_volume *p, const kugel__volume_reach *reach, bool adjoint,
                                     const kugel__volume_box *in, const kugel__volume_box *out,
                                     atomic_llong *clipped);
-/* Adds the data of a tile of the adjoint, [reach] in C order of the plan's own type, to the image. */
+/* Adds the data of a tile of the adjoint, [reach] in C order of the plan's own type, to the image, whose reals have so many bytes:
+ * doubles where many tiles meet, or a boundary repeats a voxel, since each addition rounds. */
+size_t kugel__volume_tile_sum_real(const kugel_volume *p);
 kugel_status kugel__volume_add_tile(const kugel_volume *p, const kugel__volume_reach *reach, const char *tile,
                                     char *image);
 kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,

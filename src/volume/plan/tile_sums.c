@@ -11,9 +11,24 @@ typedef struct sum { // of a tile into the image
   const kugel__volume_reach *reach;
   const char *tile;
   char *image;
+  int64_t real; // bytes of its reals
   double *
       row; // [workers][n of axis 2]: many terms may go to one voxel where a boundary repeats it; NULL: none repeats
 } sum;
+
+size_t kugel__volume_tile_sum_real(const kugel_volume *p)
+{
+  int64_t terms = 1; // at the most, of a voxel
+  bool repeats = false;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
+    const kugel__volume_axis *a = &p->axis[d];
+    int64_t tile = p->tile[d], reach = tile + a->k - 1;
+    terms *= kugel__min(p->tiles[d], (reach + tile - 1) / tile);
+    repeats |= a->first < 0 || a->first + a->m + a->k - 1 > a->n;
+  }
+  repeats &= p->opts.boundary != KUGEL_BOUNDARY_ZERO && p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN;
+  return repeats || terms > 4 ? 8 : p->real;
+}
 
 static void add_floats(int64_t n, const float *restrict from, float *restrict to)
 {
@@ -27,14 +42,22 @@ static void add_doubles(int64_t n, const double *restrict from, double *restrict
     to[i] += from[i];
 }
 
+static void add_widened(int64_t n, const float *restrict from, double *restrict to)
+{
+  for (int64_t i = 0; i < n; i++)
+    to[i] += (double)from[i];
+}
+
 static void add_row(const sum *s, const char *from, char *to)
 {
   const kugel__volume_reach *r = &s->reach[2];
-  int64_t parts = s->p->opts.complex_data ? 2 : 1, size = (int64_t)s->p->real * parts;
+  int64_t parts = s->p->opts.complex_data ? 2 : 1;
   const void *x = from;
-  void *y = to + r->datum * size;
-  if (s->p->f32)
+  void *y = to + r->datum * s->real * parts;
+  if (s->real == 4)
     add_floats(r->count * parts, x, y);
+  else if (s->p->f32)
+    add_widened(r->count * parts, x, y);
   else
     add_doubles(r->count * parts, x, y);
 }
@@ -61,7 +84,7 @@ static void deliver_row(const sum *s, double *row, char *to)
 {
   int64_t n = s->p->axis[2].n * (s->p->opts.complex_data ? 2 : 1);
   for (int64_t i = 0; i < n; i++) {
-    if (s->p->f32)
+    if (s->real == 4)
       ((float *)(void *)to)[i] = (float)((double)((float *)(void *)to)[i] + row[i]);
     else
       ((double *)(void *)to)[i] += row[i];
@@ -75,7 +98,8 @@ static kugel_status add_slice(void *arg, int64_t z, int worker)
   const sum *s = arg;
   const kugel__volume_reach *r = s->reach;
   const kugel_volume *p = s->p;
-  int64_t parts = p->opts.complex_data ? 2 : 1, size = (int64_t)p->real * parts, step = p->axis[2].n * size;
+  int64_t parts = p->opts.complex_data ? 2 : 1, size = (int64_t)p->real * parts,
+          step = p->axis[2].n * s->real * parts;
   double *row = s->row ? s->row + worker * p->axis[2].n * parts : NULL;
   char *slice = s->image + z * p->axis[1].n * step;
   for (int64_t j = 0; j < r[1].count; j++) {
@@ -98,7 +122,8 @@ static kugel_status add_slice(void *arg, int64_t z, int worker)
 kugel_status kugel__volume_add_tile(const kugel_volume *p, const kugel__volume_reach *reach, const char *tile,
                                     char *image)
 {
-  sum total = {.p = p, .reach = reach, .tile = tile, .image = image};
+  sum total = {
+      .p = p, .reach = reach, .tile = tile, .image = image, .real = (int64_t)kugel__volume_tile_sum_real(p)};
   int workers = kugel__ctx_threads(p->ctx);
   size_t bytes = (size_t)(workers * p->axis[2].n) * (p->opts.complex_data ? 16 : 8);
   if (reach[0].source || reach[1].source || reach[2].source) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Overlap-save: tiles of results, each from its data and those around it. The adjoint runs each tile backwards and adds up
- * the data that tiles share, in an array of the plan's own type. */
+ * the data that tiles share (tile_sums.c). */
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
@@ -276,7 +276,8 @@ static kugel_status copy_row(void *arg, int64_t i)
 {
   const copy *c = arg;
   const kugel_volume *p = c->p;
-  kugel_dtype t = c->to.dtype, own = {KUGEL_FLOAT, (uint8_t)(8 * p->real), 1};
+  int64_t real = (int64_t)kugel__volume_tile_sum_real(p);
+  kugel_dtype t = c->to.dtype, own = {KUGEL_FLOAT, (uint8_t)(8 * real), 1};
   int64_t n = p->axis[2].n, parts = t.code == KUGEL_COMPLEX ? 2 : 1, bad = 0;
   kugel_dtype part = parts == 2 ? (kugel_dtype){KUGEL_FLOAT, (uint8_t)(t.bits / 2), 1} : t;
   int64_t at = i / p->axis[1].n * c->to.step[1] + i % p->axis[1].n * c->to.step[2];
@@ -284,7 +285,7 @@ static kugel_status copy_row(void *arg, int64_t i)
     double values[512];
     int64_t count = kugel__min(512, n - first);
     for (int64_t k = 0; k < parts; k++) {
-      const char *from = c->from + ((i * n + first) * parts + k) * (int64_t)p->real;
+      const char *from = c->from + ((i * n + first) * parts + k) * real;
       char *to = c->to.data + (at + first * c->to.step[3]) * (t.bits / 8) + k * t.bits / 16;
       kugel__volume_ops_now()->read(own, from, parts, count, values);
       bad += kugel__volume_ops_now()->write(part, values, count, to, c->to.step[3] * parts);
@@ -309,7 +310,7 @@ static bool holds_image(const kugel_volume *p, const kugel__volume_box *out)
 {
   int64_t parts = p->opts.complex_data ? 2 : 1, step = 1;
   bool same = out->dtype.code == (parts == 2 ? KUGEL_COMPLEX : KUGEL_FLOAT) &&
-              out->dtype.bits == 8 * p->real * (size_t)parts;
+              out->dtype.bits == 8 * kugel__volume_tile_sum_real(p) * (size_t)parts;
   for (int d = KUGEL__VOLUME_DIMS - 1; d >= 0; d--) {
     same &= out->step[d + 1] == step || p->axis[d].n == 1;
     step *= p->axis[d].n;
@@ -326,7 +327,8 @@ static kugel_status clear_slice(void *arg, int64_t z)
 
 static kugel_status make_space(const kugel_volume *p, bool adjoint, const kugel__volume_box *out, space *s)
 {
-  int64_t tile = 1, image = 1, size = (int64_t)p->real * (p->opts.complex_data ? 2 : 1);
+  int64_t tile = 1, image = 1, parts = p->opts.complex_data ? 2 : 1, size = (int64_t)p->real * parts;
+  int64_t sum = adjoint ? (int64_t)kugel__volume_tile_sum_real(p) * parts : 0;
   bool have = true;
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     int64_t reach = p->tile[d] + p->axis[d].k - 1;
@@ -338,16 +340,16 @@ static kugel_status make_space(const kugel_volume *p, bool adjoint, const kugel_
   if (adjoint) {
     tile *= p->lanes ? kugel__lane_tiles_under_way(p->lanes) : 1;
     s->direct = holds_image(p, out);
-    s->slice = p->axis[1].n * p->axis[2].n * size;
+    s->slice = p->axis[1].n * p->axis[2].n * sum;
     s->tile = kugel__alloc(p->ctx, (size_t)(tile * size));
-    s->image = s->direct ? out->data : kugel__calloc(p->ctx, (size_t)(image * size));
+    s->image = s->direct ? out->data : kugel__calloc(p->ctx, (size_t)(image * sum));
     have &= s->tile && s->image;
     if (have && s->direct)
       return kugel__parallel(p->ctx, p->axis[0].n, clear_slice, s);
   }
   return have ? KUGEL_OK
               : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld bytes of tiles",
-                           (long long)((tile + image) * size));
+                           (long long)(tile * size + image * sum));
 }
 
 kugel_status kugel__volume_run_tiles(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
