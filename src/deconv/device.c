@@ -53,6 +53,11 @@ static bool uses(const kugel_deconv *p, array a, bool folds)
   }
 }
 
+static int64_t blocks_of(int64_t n)
+{
+  return kugel__min((n + BLOCK - 1) / BLOCK, MOST_BLOCKS);
+}
+
 void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info *v, kugel_deconv_cost *c)
 {
   double objects = 0, object = (double)p->real, image = (double)p->real;
@@ -61,14 +66,21 @@ void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info
     object *= (double)p->object[a];
     image *= (double)p->cut[a];
   }
+  int64_t voxels = p->object[0] * p->object[1] * p->object[2], tables = 0;
+  for (int a = 0; a < 3; a++)
+    tables += 2 * v->transform[a];
   for (int a = BEFORE; a <= MOVED; a++)
     objects += uses(p, (array)a, folds);
   double step = 2 + (uses(p, BEFORE, false) ? 2 : 0) + (uses(p, MOVED, false) ? 2 : 0);
   step += p->opts.method == KUGEL_DECONV_TV ? 2 : folds ? 2 : 0;
-  // sums of threads of 8 voxels or more; those of the volume are one object and one image
-  c->device_bytes = (uint64_t)(p->opts.depths * v->transform[0]) * p->real +
-                    v->device_bytes * (p->opts.back ? 2u : 1u) +
-                    (uint64_t)((objects + 0.25) * object + image);
+  // sums of threads of 8 voxels or more; of folds, those of its own kernel's
+  double sums = folds
+                    ? (double)(blocks_of(voxels) * BLOCK * (uses(p, MOVED, false) ? 2 : 1)) * (double)p->real
+                    : 0.25 * object;
+  // those of the volume are one object and one image
+  c->device_bytes = (uint64_t)(p->opts.depths * v->transform[0] + tables) * p->real +
+                    v->device_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)(objects * object + image + sums) +
+                    (2 + 2 * SUMS) * 8 + 1024;
   c->kernel_bytes = 2 * v->kernel_bytes + (uint64_t)(step * object + image);
 }
 
@@ -79,11 +91,6 @@ static kugel_status launch(const kugel__deconv_device *d, kernel_name name, int6
 {
   kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {BLOCK}};
   return kugel__launch(d->device, d->kernel[name], &grid, n, args, d->queue);
-}
-
-static int64_t blocks_of(int64_t n)
-{
-  return kugel__min((n + BLOCK - 1) / BLOCK, MOST_BLOCKS);
 }
 
 /* A number of the plan's precision as an argument. */

@@ -139,6 +139,11 @@ def devices():
     assert max(abs(a - b) for a, b in zip(got, want)) < 3e-6 * max(want)
     large = [60 + (i * 7919) % 101 for i in range(24 * 72 * 70)]
     npyfile.write("x.npy", (24, 72, 70), large, "<i4")
+    for method, boundary in (("shb", "unknown"), ("biggs", "reflect")):  # what the device just holds
+        how = ["deconvolve", "x.npy", "h.npy", "y.npy", "--iter", 1, "--method", method, "-b", boundary, "--overwrite", "--json", "--device", "opencl:0"]
+        need = ok(*how, "--dry-run").json["images"][0]["device_bytes"]
+        j = ok(*how, "--mem", need).json
+        assert j["images"][0]["tiles"] == 1 and 0.8 * need < j["memory"]["device_peak_bytes"] <= need, (need, j["memory"])
     for method in ("shb", "wiener", "isra"):  # iterates in host memory, convolutions in what the device may use
         how = ["deconvolve", "x.npy", "h.npy", "y.npy", "--background", 7, "--iter", 5, "--method", method, "--exact", "--overwrite", "--json"]
         ok(*how)

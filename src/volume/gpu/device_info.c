@@ -143,7 +143,7 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
 {
   kugel__fused_span data[DIMS], results[DIMS];
   double size = (double)p->real * (p->opts.complex_data ? 2 : 1), image = size, out = size * p->kernels,
-         map = 0;
+         map = 0, lists = 0, wide = size;
   for (int d = 0; d < DIMS; d++) {
     const kugel__volume_axis *a = &p->axis[d];
     data[d] = (kugel__fused_span){.held = a->n, .map = -1};
@@ -151,10 +151,15 @@ static void resident_figures(const kugel_volume *p, const kugel__fused *f, const
     image *= (double)a->n;
     out *= (double)a->m;
     map += a->data.position ? 4 * (double)a->length : 0;
+    int64_t extended = a->data.position ? a->m + a->k - 1 : a->n;
+    lists += 8 * (double)(3 * extended + a->n + a->m + 3); // move.c
+    wide *= (double)extended;
   }
-  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0, wide = map > 0 ? size : 0;
-  for (int d = 0; d < DIMS; d++) // of the adjoint, before what the boundary extended is added up
-    wide *= (double)(p->axis[d].data.position ? p->axis[d].data.count : p->axis[d].n);
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? out : 0;
+  for (int d = 0; d < DIMS && map > 0; d++) // of the adjoint, before what the boundary extended is added up
+    data[d].held = p->axis[d].data.position ? p->axis[d].m + p->axis[d].k - 1 : p->axis[d].n;
+  wide = map > 0 ? wide : 0;
+  map += map > 0 ? lists : 0;
   info->kernel_bytes = kugel__fused_bytes(p, f);
   double weights = p->depth ? (double)p->stored * (double)p->axis[0].points * (double)p->real : 0;
   info->device_bytes = (uint64_t)(image + out + window + map + weights + wide) + kugel__fused_spectra(f) +

@@ -292,11 +292,10 @@ kugel_status kugel__fused_spectra_of(kugel__fused *f, kugel__mem kernels, kugel_
     all[d] = (kugel__fused_span){.held = k[d], .map = -1};
   size_t bytes = given.base ? 0 : (size_t)kugel__fused_work(f, all, all);
   KUGEL_TRY(kugel__queue_of(f->device, NULL, &queue));
-  if (bytes)
-    KUGEL_TRY(kugel__device_scratch_get(f->device, bytes, &work));
+  if (bytes) // once a plan, beside which nothing is kept
+    KUGEL_TRY(kugel__device_alloc(f->device, bytes, &work));
   kugel_status s = kugel__fused_spectra_on(f, kernels, type, k, bytes ? (kugel__mem){work, 0} : given, queue);
   kugel_status waited = f->device->ops->wait(queue);
-  if (bytes)
-    kugel__device_scratch_put(f->device, work, bytes);
+  kugel__device_free(f->device, work);
   return s ? s : waited;
 }
