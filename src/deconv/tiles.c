@@ -87,8 +87,8 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
     c->device_bytes = v.device_bytes * plans_of(p);
     c->kernel_bytes = 2 * v.kernel_bytes;
     c->seconds += resident ? moved * (1 / r.up + 1 / r.down) * (double)(p->opts.iterations + 1) : 0;
-    // the adjoint of tiles adds them up in an object of its own
-    c->bytes += v.engine == KUGEL_VOLUME_TILES ? (uint64_t)product(p->object) * p->real : 0;
+    // the adjoint of tiles adds them up in doubles of its own, if many meet
+    c->bytes += v.engine == KUGEL_VOLUME_TILES ? (uint64_t)product(p->object) * 8 : 0;
   } else if (kugel__deconv_on_device(p)) { // in host memory: what goes there and back
     c->bytes =
         v.host_bytes + (uint64_t)((product(p->object) + product(p->cut)) * (double)p->real + product(p->cut));
@@ -116,12 +116,12 @@ static kugel_status choose_whole(kugel_deconv *p, uint64_t limit, kugel_deconv_c
       "exact needs %llu bytes for arrays of the whole image, memory is %llu: raise it, or leave exact 0 "
       "for tiles",
       (unsigned long long)arrays, (unsigned long long)limit);
-  uint64_t room = limit ? limit - arrays : 0, sum = (uint64_t)product(p->object) * p->real;
+  uint64_t room = limit ? limit - arrays : 0, sum = (uint64_t)product(p->object) * 8;
   p->room = room / plans_of(p);
   KUGEL_TRY(cost_of(p, c));
   if (!limit || c->engine != KUGEL_VOLUME_TILES)
     return KUGEL_OK;
-  if (room > sum) { // the adjoint of tiles adds them up in an object of its own
+  if (room > sum) { // the adjoint of tiles adds them up in doubles of its own, if many meet
     p->room = (room - sum) / plans_of(p);
     if (cost_of(p, c) == KUGEL_OK) {
       c->bytes += c->engine == KUGEL_VOLUME_TILES ? sum : 0;
