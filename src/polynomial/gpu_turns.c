@@ -27,7 +27,7 @@ kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int lanes, int64_t 
                                                           .steps = 4,
                                                           .lanes = lanes > 2 ? 4 : 2,
                                                           .warps = 1,
-                                                          .blocks = lanes > 2 ? 8 : 12,
+                                                          .blocks = 12,
                                                           .ticks = 4,
                                                           .lift = 1}
                         : cuda      ? (kugel__poly_shape){.group = 8,

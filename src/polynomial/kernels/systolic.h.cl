@@ -12,18 +12,25 @@ typedef struct pass {
   i32 down, rows, steps, end; // elements of the stream, the longest there is
   i32 row, column;            // of the table, thread 0, step 0, tick 0; lower: of the step, not divided
 } pass;
+#define EVERY (THREADS / GROUP) // rotations of a thread of the arrays that a block fetches at a time
 DEVICE void fetch_turns(pass p, i32 chunk, GLOBAL const real2 *table, i32 width, IN_SHARED real *stage)
 {
-  const u32 thread = (u32)LOCAL_ID(0) % GROUP;
+  const i32 id = LOCAL_ID(0), thread = id % GROUP, first = id / GROUP, at = chunk * TICKS * STEPS + first;
+  const i32 i = chunk * TICKS - thread; // of the stream, in the chunk's first tick
+  const i64 step_on = (i64)(p.down ? -EVERY : EVERY) * width;
+  GLOBAL const real2 *from = table + (i64)(p.down ? p.row - at : p.row + at) * width;
   ROLL
-  for (u32 k = (u32)LOCAL_ID(0) / GROUP; k < TICKS * STEPS; k += THREADS / GROUP) {
-    const i32 i = (i32)(chunk * TICKS + k / STEPS - thread), at = (i32)(chunk * TICKS * STEPS + k);
-    const u32 step = STEPS * thread + k % STEPS;
-    if (i >= 0 && i < p.end && (i32)step < p.steps) {
-      const u32 column = p.down ? ((u32)p.column - step) / STEPS : (u32)p.column + thread;
-      COPY_ASYNC_PAIR(stage, k * GROUP + thread, table, (i64)(p.down ? p.row - at : p.row + at) * width + column);
-    } else
-      PUT_SHARED_PAIR(stage, k * GROUP + thread, LIFT ? -1 : 0, 1);
+  for (i32 k = 0; k < TICKS * STEPS; k += EVERY) {
+    // one step for all k where the threads fetch whole ticks
+    const i32 s = EVERY % STEPS ? (first + k) % STEPS : first % STEPS, tick = EVERY % STEPS ? (first + k) / STEPS : first / STEPS + k / STEPS;
+    const i32 step = STEPS * thread + s, column = p.down ? (i32)((u32)(p.column - s) / STEPS) - thread : p.column + thread;
+    if (EVERY > TICKS * STEPS && first >= TICKS * STEPS)
+      break;
+    if ((u32)(i + tick) < (u32)(step < p.steps ? p.end : 0))
+      COPY_ASYNC_PAIR(stage, (first + k) * GROUP + thread, from, column);
+    else
+      PUT_SHARED_PAIR(stage, (first + k) * GROUP + thread, LIFT ? -1 : 0, 1);
+    from += step_on;
   }
 }
 
@@ -31,21 +38,33 @@ DEVICE void fetch_turns(pass p, i32 chunk, GLOBAL const real2 *table, i32 width,
 DEVICE void fetch(pass p, i32 chunk, GLOBAL const real *x, i32 room, i32 mine, IN_SHARED real *ring)
 {
   const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q, row = p.down ? p.rows - 1 - i : i;
-  const i32 valid = row >= 0 && row < p.rows ? mine : 0;
+  const i32 lane = id / TICKS, left = (row >= 0 && row < p.rows ? mine : 0) - lane;
+  GLOBAL const real *from = x + lane * room + row;
+  ring += q * PITCH + lane;
   ROLL
-  for (i32 lane = id / TICKS; lane < COLUMNS; lane += WARP / TICKS)
-    if (lane < valid)
-      COPY_ASYNC(ring, q * PITCH + lane, x, lane * room + row);
+  for (i32 k = 0; k < COLUMNS; k += WARP / TICKS) {
+    if (WARP / TICKS > COLUMNS && lane >= COLUMNS)
+      break;
+    if (k < left)
+      COPY_ASYNC(ring, k, from, 0);
     else
-      ring[q * PITCH + lane] = 0;
+      ring[k] = 0;
+    from += WARP / TICKS * room;
+  }
 }
 DEVICE void put(pass p, i32 chunk, GLOBAL real *x, i32 room, i32 mine, IN_SHARED const real *ring)
 {
   const i32 id = LOCAL_ID(0) % WARP, q = id % TICKS, i = chunk * TICKS + q - (GROUP - 1);
-  const i32 row = p.down ? p.rows + p.steps - 1 - i : i - p.steps, valid = i >= 0 && i < p.end && row >= 0 ? mine : 0;
+  const i32 row = p.down ? p.rows + p.steps - 1 - i : i - p.steps;
+  const i32 lane = id / TICKS, left = (i >= 0 && i < p.end && row >= 0 ? mine : 0) - lane;
+  GLOBAL real *to = x + lane * room + row;
+  ring += q * PITCH + lane;
   ROLL
-  for (i32 lane = id / TICKS; lane < valid; lane += WARP / TICKS)
-    x[lane * room + row] = ring[q * PITCH + lane];
+  for (i32 k = 0; k < COLUMNS; k += WARP / TICKS) {
+    if (k < left)
+      *to = ring[k];
+    to += WARP / TICKS * room;
+  }
 }
 
 // Steps [0, steps) of a chain: down, from step `top` of the table, on n rows, n + steps then; else up, n - steps then.
