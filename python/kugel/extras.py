@@ -5,17 +5,17 @@ import importlib
 import pickle
 import threading
 
-EXTRAS = {"dask": "dask", "dask.array": "dask", "xarray": "xarray", "healsparse": "healsparse", "mocpy": "moc",
-          "astropy.coordinates": "astropy", "astropy.units": "astropy", "astropy.io.fits": "astropy"}
+EXTRAS = {"torch": "torch", "jax": "jax", "matplotlib": "plot", "dask": "dask", "xarray": "xarray", "healsparse": "healsparse", "astropy": "astropy"}
 
 
 def need(module, what):
     """The module, or an ImportError whose sentence names the extra that brings it."""
+    package = module.split(".")[0]
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise ImportError(f"{what} needs the package {module.split('.')[0]}, which is not installed: "
-                          f"pip install 'kugel[{EXTRAS[module]}]'", name=module) from error
+        why = "is not installed" if error.name in (module, package) else f"does not import ({error})"
+        raise ImportError(f"{what} needs the package {package}, which {why}: pip install 'kugel[{EXTRAS[package]}]'", name=module) from error
 
 
 _lock = threading.Lock()

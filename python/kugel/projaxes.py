@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-try:
-    from matplotlib import colormaps as _known, colors as _colors
-    from matplotlib.axes import Axes
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-    from matplotlib.ticker import FixedLocator
-except ImportError as error:
-    raise ImportError("drawing on axes needs matplotlib: pip install kugel[plot]") from error
+from .extras import need
+
+need("matplotlib", "drawing on axes")
+
+from matplotlib import colormaps as _known, colors as _colors
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.ticker import FixedLocator
 
 from . import projector as P, units
 from ._lib import lib

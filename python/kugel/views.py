@@ -10,17 +10,14 @@ from typing import Any
 import numpy as np
 
 from . import units
+from .extras import need
 from .maps import filled, maptype
 
 _SIZES = {"Mollweide": (8.5, 5.4), "Orthographic": (8.5, 5.4), "Gnomonic": (5.8, 6.2), "Cartesian": (8.5, 5.4), "Azimuthal": (6.2, 6.4)}
 
 
 def _pyplot():
-    try:
-        import matplotlib.pyplot as pyplot
-    except ImportError as error:
-        raise ImportError("drawing on axes needs matplotlib: pip install kugel[plot]") from error
-    return pyplot
+    return need("matplotlib.pyplot", "drawing on axes")
 
 
 def _place(kind, fig, sub, hold, reuse, margins, **own):

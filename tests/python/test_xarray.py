@@ -3,7 +3,6 @@
 import os
 import pathlib
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -146,13 +145,6 @@ def test_errors_say_what_to_do():
     ids = ids.assign_coords(crs=kugel.xarray.crs(8, True))
     with pytest.raises(ValueError, match="0 to 767"):
         ids.kugel.grid
-
-
-def test_a_missing_package_names_its_extra(monkeypatch):
-    from kugel.extras import need
-    monkeypatch.setitem(sys.modules, "healsparse", None)
-    with pytest.raises(ImportError, match=r"pip install 'kugel\[healsparse\]'"):
-        need("healsparse", "read_healsparse")
 
 
 @pytest.mark.parametrize("chunks", [1, 2])

@@ -12,7 +12,9 @@ convention for complex numbers: a gradient is the conjugate of the direction of 
 """
 import atexit
 
-import jax as _jax
+from ..extras import need
+
+_jax = need("jax", "kugel.jax")
 
 from . import fft, nufft, stencil
 from .ball import Ball

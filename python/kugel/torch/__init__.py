@@ -15,7 +15,11 @@ SHT(..., comm=kugel.Comm.from_torch()) shares transforms over the processes of t
 Gradients of a_lm are PyTorch's, by real and imaginary parts: those of m > 0 carry a factor 2, as a_lm and its conjugate
 both enter the map, and imaginary parts at m = 0, which do not enter it, are 0. The operators are opaque to torch.compile.
 """
-from . import fft, nufft, stencil
+from ..extras import need
+
+need("torch", "kugel.torch")
+
+from . import fft, nufft, stencil  # noqa: E402
 from .ball import Ball
 from .fft import convolve, correlate
 from .functions import alm2cl, alm2map, almxfl, gauss_beam, map2alm, smoothing
