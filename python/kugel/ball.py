@@ -385,8 +385,7 @@ def load(path: Any) -> tuple[Ball, Any, str]:
     with _hdf5.File(path) as file:
         name = "coefficients" if "coefficients" in file else "values"
         array = file.array(name)
-        kind = file.text(name, "kind") or "scalar"
-        _choice("kind", kind, _KINDS)
+        _choice("kind", kind := file.text(name, "kind") or "scalar", _KINDS)
         sizes = {k: file.number(name, k) for k in ("lmax", "mmax", "n", "dmax")}
         if sizes["lmax"] is None or sizes["n"] is None:
             raise ValueError(f"{path}: \"{name}\" has no attributes lmax and n, which say the series")
@@ -394,9 +393,8 @@ def load(path: Any) -> tuple[Ball, Any, str]:
     if name == "coefficients" and (array.ndim < 2 or array.shape[-1] != sizes["n"] or array.shape[-2] <= sizes["lmax"]):  # before a large plan
         raise ValueError(f"{path}: coefficients of shape {array.shape} are not [..., rows, n] of lmax {sizes['lmax']} and n {sizes['n']}")
     grid = dict(zip(("nr", "ntheta", "nphi"), array.shape[-3:])) if name == "values" else {}
-    single = array.dtype in (np.float32, np.complex64)
-    ball = Ball(**sizes, **words, **grid, vectors=kind != "scalar", precision="f32" if single else "f64")
+    ball = Ball(**sizes, **words, **grid, vectors=kind != "scalar", precision="f32" if array.dtype in (np.float32, np.complex64) else "f64")
     end = (3,) * (kind != "scalar") + ((ball.nlm, ball.n) if name == "coefficients" else ball.shape)
-    if array.shape[max(0, array.ndim - len(end)):] != end:
+    if array.shape[-len(end):] != end:
         raise ValueError(f"{path}: {name} of shape {array.shape} are not [..., {', '.join(map(str, end))}], as its attributes say")
     return ball, array, kind
