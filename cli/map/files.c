@@ -116,13 +116,15 @@ static int describe_columns(sky *s)
 
 const char *foreign_map(const kugel_fits *file)
 {
-  char text[32];
-  if (kugel_fits_get_keyword(file, "ORDERING", text, sizeof text) == KUGEL_OK && !strcmp(text, "NUNIQ"))
+  char order[32] = "", kind[32] = "";
+  kugel_fits_get_keyword(file, "ORDERING", order, sizeof order);
+  kugel_fits_get_keyword(file, "PIXTYPE", kind, sizeof kind);
+  if (!strcmp(order, "NUNIQ") && kugel_fits_get_info(file)->ncolumns > 1)
     return "a multi-order HEALPix map (ORDERING = NUNIQ), pixels of several sizes; "
            "kugel.skyfiles.read_multiorder in Python makes it a map of one nside";
-  if (kugel_fits_get_keyword(file, "ORDERING", text, sizeof text) == KUGEL_OK && !strcmp(text, "RANGE"))
-    return "a MOC (ORDERING = RANGE); kugel.skyfiles.read_moc in Python makes it a mask";
-  if (kugel_fits_get_keyword(file, "PIXTYPE", text, sizeof text) == KUGEL_OK && !strcmp(text, "HEALSPARSE"))
+  if (!strcmp(order, "NUNIQ") || !strcmp(order, "RANGE"))
+    return "a MOC, pixels of several sizes without values; kugel.skyfiles.read_moc in Python makes it a mask";
+  if (!strcmp(kind, "HEALSPARSE"))
     return "a healsparse map; kugel.skyfiles.read_healsparse in Python makes it a HEALPix map";
   return NULL;
 }

@@ -151,7 +151,8 @@ def make_card(key: Any, value: Any = "", comment: Any = "") -> Any:
 def _reader(file):
     """What reads a file that is no map of one nside, as the end of a sentence."""
     order = file.keyword("ORDERING").upper()
-    found = {"NUNIQ": ("a multi-order map", "read_multiorder"), "RANGE": ("a MOC", "read_moc")}.get(order)
+    moc = order == "RANGE" or file.info.ncolumns == 1
+    found = ("a MOC", "read_moc") if moc and order in ("NUNIQ", "RANGE") else ("a multi-order map", "read_multiorder") if order == "NUNIQ" else None
     return f" but {found[0]} (ORDERING = {order}): kugel.skyfiles.{found[1]} reads it" if found else ""
 
 

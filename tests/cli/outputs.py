@@ -209,11 +209,14 @@ def maps_of_other_kinds():
     table = padded(header(("XTENSION", "'BINTABLE'"), ("BITPIX", "8"), ("NAXIS", "2"), ("NAXIS1", "16"), ("NAXIS2", "3072"), ("PCOUNT", "0"),
                           ("GCOUNT", "1"), ("TFIELDS", "2"), ("TFORM1", "'K'"), ("TTYPE1", "'UNIQ'"), ("TFORM2", "'D'"),
                           ("TTYPE2", "'PROBDENSITY'"), ("PIXTYPE", "'HEALPIX'"), ("ORDERING", "'NUNIQ'"), ("MOCORDER", "11")))
-    open("moc.fits", "wb").write(primary + table + b"\0" * (16 * 3072 + -16 * 3072 % 2880))
+    open("orders.fits", "wb").write(primary + table + b"\0" * (16 * 3072 + -16 * 3072 % 2880))
+    table = padded(header(("XTENSION", "'BINTABLE'"), ("BITPIX", "8"), ("NAXIS", "2"), ("NAXIS1", "8"), ("NAXIS2", "360"), ("PCOUNT", "0"),
+                          ("GCOUNT", "1"), ("TFIELDS", "1"), ("TFORM1", "'K'"), ("TTYPE1", "'UNIQ'"), ("PIXTYPE", "'HEALPIX'"), ("ORDERING", "'NUNIQ'")))
+    open("moc.fits", "wb").write(primary + table + b"\0" * 2880)
     image = padded(header(("XTENSION", "'IMAGE'"), ("BITPIX", "64"), ("NAXIS", "1"), ("NAXIS1", "12288"), ("PCOUNT", "0"), ("GCOUNT", "1"),
                           ("EXTNAME", "'COV'"), ("PIXTYPE", "'HEALSPARSE'"), ("NSIDE", "32")))
     open("sparse.fits", "wb").write(primary + image + b"\0" * (8 * 12288 + -8 * 12288 % 2880))
-    for name, says in [("moc.fits", "multi-order HEALPix map"), ("sparse.fits", "healsparse map")]:
+    for name, says in [("orders.fits", "multi-order HEALPix map"), ("moc.fits", "read_moc"), ("sparse.fits", "healsparse map")]:
         r = ok("info", name)
         assert says in r.out and "spectra" not in r.out, r
         refused(1, "smooth", name, "o.fits", "--fwhm", "3deg", says=says)

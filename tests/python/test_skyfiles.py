@@ -53,6 +53,9 @@ def test_read_map_names_the_reader(tmp_path):
     multiorder(name, [(4, 1)])
     with pytest.raises(OSError, match=r"a multi-order map \(ORDERING = NUNIQ\): kugel.skyfiles.read_multiorder"):
         kugel.read_map(name)
+    skyfiles.write_moc(name, disc(), overwrite=True)
+    with pytest.raises(OSError, match=r"a MOC \(ORDERING = NUNIQ\): kugel.skyfiles.read_moc"):
+        kugel.read_map(name)
     with pytest.raises(OSError, match="holds no HEALPix map in HDU 1$"):
         kugel.write_cl(name, np.ones(3), overwrite=True)
         kugel.read_map(name)
