@@ -131,7 +131,8 @@ typedef struct kugel_volume_info {
   int64_t transform[3];       /* lengths of the transforms */
   int64_t results[3];         /* m */
   uint64_t host_bytes;        /* that the plan holds and an execution allocates at the most, scratch of its threads included; the
-                               * adjoint of TILES has the image once more, and on devices three tiles of each */
+                               * adjoint of TILES has the image once more, as doubles where many tiles meet, and on
+                               * devices three tiles of each */
   uint64_t device_bytes;      /* of each device: what the plan holds and an execution of host arrays allocates */
   uint64_t moved_bytes;       /* between the arrays, host memory and device memory, in one execution */
   double seconds;             /* predicted for one execution without a batch; on devices from rates that are measured once a

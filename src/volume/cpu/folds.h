@@ -25,12 +25,12 @@ static void unfold(const double *restrict a, const double *restrict b, int64_t n
     for (int64_t i = 0; i < n; i++) {                                                                        \
       double re = w ? w[2 * i] * a[i] + w[2 * i + 1] * b[i] : a[i];                                          \
       double im = w ? w[2 * i + 1] * a[i] - w[2 * i] * b[i] : b[i];                                          \
-      c[2 * i] = (type)(scale * re) + (adds ? c[2 * i] : 0);                                                 \
-      c[2 * i + 1] = (type)(scale * im) + (adds ? c[2 * i + 1] : 0);                                         \
+      c[2 * i] = (type)(scale * re);                                                                         \
+      c[2 * i + 1] = (type)(scale * im);                                                                     \
     }                                                                                                        \
   }
 static void put_part(const double *restrict a, const double *restrict b, int64_t n, const double *restrict w,
-                     double scale, bool adds, void *to, bool f32)
+                     double scale, void *to, bool f32)
 {
   if (f32)
     PUT_PART(float)

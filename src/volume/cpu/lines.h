@@ -34,10 +34,10 @@ typedef struct kugel__volume_ops {
   /* Of one segment of a line in parts: a += fa v, b -= fb v; and v += fa a + fb b. */
   void (*fold)(const double *v, int64_t n, double fa, double fb, double *a, double *b);
   void (*unfold)(const double *a, const double *b, int64_t n, double fa, double fb, double *v);
-  /* n complex numbers of a part: scale w (a - i b), without a twist scale (a + i b), stored or added; and back, a - i b =
+  /* n complex numbers of a part: scale w (a - i b), without a twist scale (a + i b); and back, a - i b =
    * conj(w) c, or a + i b = c. */
-  void (*put_part)(const double *a, const double *b, int64_t n, const double *twist, double scale, bool adds,
-                   void *to, bool f32);
+  void (*put_part)(const double *a, const double *b, int64_t n, const double *twist, double scale, void *to,
+                   bool f32);
   void (*get_part)(const void *from, int64_t n, const double *twist, bool f32, double *a, double *b);
 } kugel__volume_ops;
 

@@ -27,7 +27,6 @@ typedef struct rows {
   kugel__resident_side side;
   char *numbers;   // [z][y][points]
   int64_t wrap[2]; // of kernels, along z and y: rows beyond them are added; 0: none
-  bool adds;       // to what is there
   double scale;    // of what is put
 } rows;
 
@@ -49,7 +48,7 @@ static char *numbers_of(const rows *r, int64_t row)
 static void put(const rows *r, const double *planes, int64_t row)
 {
   r->j.ops->put_part(planes, planes + r->j.row_points, r->one->axis[2].points, r->one->twist, r->scale,
-                     r->adds, numbers_of(r, row), r->one->f32);
+                     numbers_of(r, row), r->one->f32);
 }
 
 static void get(const rows *r, double *planes, int64_t row)
@@ -81,16 +80,17 @@ static kugel_status unfold_row(void *arg, int64_t i, int worker)
 // Row i of a part's kernel: the sum of all rows of the kernel that are folded there.
 static kugel_status fold_kernel_row(void *arg, int64_t i, int worker)
 {
-  rows one = *(const rows *)arg;
-  int64_t y = i % one.wrap[1], z = i / one.wrap[1];
-  double *values = values_of(&one, worker), *planes = planes_of(&one, values);
-  one.adds = false;
-  for (int64_t from_z = z; from_z < one.side.extent[0]; from_z += one.wrap[0])
-    for (int64_t from_y = y; from_y < one.side.extent[1]; from_y += one.wrap[1]) {
-      kugel__resident_read_row(&one.j, &one.side, from_z, from_y, values, planes);
-      put(&one, planes, i);
-      one.adds = true;
+  const rows *r = arg;
+  int64_t y = i % r->wrap[1], z = i / r->wrap[1], count = 2 * r->j.row_points;
+  double *values = values_of(r, worker), *planes = planes_of(r, values), *sum = planes + count;
+  memset(sum, 0, (size_t)count * 8);
+  for (int64_t from_z = z; from_z < r->side.extent[0]; from_z += r->wrap[0])
+    for (int64_t from_y = y; from_y < r->side.extent[1]; from_y += r->wrap[1]) {
+      kugel__resident_read_row(&r->j, &r->side, from_z, from_y, values, planes);
+      for (int64_t k = 0; k < count; k++)
+        sum[k] += planes[k];
     }
+  put(r, sum, i);
   return KUGEL_OK;
 }
 
