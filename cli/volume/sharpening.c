@@ -7,7 +7,7 @@ static void report_centre(const kernel *psf, bool only)
   const int64_t *k = psf->shape, *c = psf->centre;
   if (k[0] % 2 == 0 || k[1] % 2 == 0 || k[2] % 2 == 0 || c[0] != k[0] / 2 || c[1] != k[1] / 2 ||
       c[2] != k[2] / 2)
-    fact("centre", "element %lld, %lld, %lld of %lld x %lld x %lld, by --centre", (long long)c[0],
+    fact("centre", "element %lld, %lld, %lld of %lld x %lld x %lld; --centre takes another", (long long)c[0],
          (long long)c[1], (long long)c[2], (long long)k[0], (long long)k[1], (long long)k[2]);
   if (only) {
     json_array("centre_element");

@@ -120,34 +120,34 @@ int kugel_psf_text(const kugel_psf_report *r, unsigned flag, char *text, size_t 
     n = snprintf(text, size, "no voxel is above 0 (the largest is %g): this is not a PSF", r->largest);
     break;
   case KUGEL_PSF_NEGATIVE:
-    n = snprintf(text, size,
-                 "%lld voxels are negative, down to %.3g of the peak: intensities are not; prepare it, or "
-                 "take off less background",
-                 (long long)r->negative, r->largest > 0 ? r->least / r->largest : r->least);
+    n = snprintf(
+        text, size,
+        "%lld voxels are negative, down to %.3g of the peak: intensities are not; prepare it (kugel psf "
+        "prepare), or take off less background",
+        (long long)r->negative, r->largest > 0 ? r->least / r->largest : r->least);
     break;
   case KUGEL_PSF_NOT_NORMALISED:
-    n = snprintf(text, size,
-                 "the sum is %.6g, not 1: results are scaled by it; prepare it, or scale it to sum 1",
+    n = snprintf(text, size, "the sum is %.6g, not 1: results are scaled by it; kugel psf prepare makes it 1",
                  r->sum);
     break;
   case KUGEL_PSF_EVEN:
     n = snprintf(text, size,
                  "lengths %lld x %lld x %lld are not all odd: the centre lies between voxels, which shifts "
-                 "results by half a voxel; prepare it with odd lengths",
+                 "results by half a voxel; kugel psf prepare makes lengths odd",
                  (long long)r->shape[0], (long long)r->shape[1], (long long)r->shape[2]);
     break;
   case KUGEL_PSF_OFF_CENTRE:
     n = snprintf(
         text, size,
         "its centre is at (%.2f, %.2f, %.2f), the middle at (%g, %g, %g): results are shifted by the "
-        "difference; prepare it, which centres it",
+        "difference; kugel psf prepare centres it",
         r->centre[0], r->centre[1], r->centre[2], (double)(r->shape[0] - 1) / 2,
         (double)(r->shape[1] - 1) / 2, (double)(r->shape[2] - 1) / 2);
     break;
   case KUGEL_PSF_BACKGROUND:
     n = snprintf(text, size,
                  "its rim has a level of %.3g, %.2g of the peak: light far from the centre or a background; "
-                 "prepare it if it was measured",
+                 "kugel psf prepare takes it off one that was measured",
                  r->background, r->background / r->largest);
     break;
   case KUGEL_PSF_CUT_OFF:
@@ -157,9 +157,9 @@ int kugel_psf_text(const kugel_psf_report *r, unsigned flag, char *text, size_t 
   case KUGEL_PSF_FEW_PLANES:
     n = snprintf(
         text, size,
-        "it has %lld planes, fewer than 2 F - 1 for an image of F: light between planes further apart "
-        "is taken for none; compute it with more planes",
-        (long long)r->shape[0]);
+        "it has %lld planes: light is taken to reach %lld planes up and down, and no further; for an image "
+        "of F planes compute 2 F - 1",
+        (long long)r->shape[0], (long long)(r->shape[0] / 2));
     break;
   case KUGEL_PSF_FLAT:
     n = snprintf(
