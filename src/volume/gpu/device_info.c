@@ -182,8 +182,8 @@ static void boxes_figures(const kugel_volume *p, const rates *r, kugel_volume_in
   info->seconds = (double)info->device_bytes * 8 / (PART_OF_COPIES * r->within);
 }
 
-// Of the host: a number that is folded, or unfolded and added to what earlier parts gave; by one thread, with AVX-512.
-static const double FOLD_SECONDS = 0.6e-9;
+// Of the host, by one thread: a number that is folded into a part, or unfolded from one, with AVX-512; a byte copied.
+static const double FOLD_SECONDS = 0.6e-9, COPY_SECONDS = 0.15e-9;
 
 static void dif_figures(const kugel_volume *p, const rates *r, kugel_volume_info *info)
 {
@@ -192,27 +192,24 @@ static void dif_figures(const kugel_volume *p, const rates *r, kugel_volume_info
   info->seconds = INFINITY;
   if (kugel__dif_measure(p, &b))
     return;
-  double data = 1, results = p->kernels, kernel = p->stored;
-  double real = (double)kugel__volume_sum_real(p) * (p->halved ? 1 : 2);
+  double data = 1, results = p->kernels, parts = p->parts, threads = (double)kugel__volume_threads(p);
   for (int d = 0; d < DIMS; d++) {
     data *= (double)p->axis[d].n;
     results *= (double)p->axis[d].m;
-    kernel *= (double)p->axis[d].k;
   }
   double moved = (double)(b.kernel + b.in) / r->up + (double)b.out / r->down;
   double there = moved + kernel_seconds(p, r, (double)b.moved);
-  double here =
-      FOLD_SECONDS * (data + results + kernel) * (p->halved ? 1 : 2) / (double)kugel__volume_threads(p);
+  double fold = FOLD_SECONDS * parts * (data + results) * (p->halved ? 1 : 2) / threads;
+  double copies = COPY_SECONDS * (double)(b.kernel + b.in + b.out) / threads;
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results * (double)p->real : 0;
   info->device_bytes = kugel__dif_device_bytes(&b);
   double lanes = fmin(1 + p->ctx->npeers, p->parts), each = ceil(p->parts / lanes);
   info->host_bytes = 2 * (uint64_t)(1 + p->ctx->npeers) * (b.kernel + b.in + b.out) +
-                     (uint64_t)(kernel * (p->halved ? 8 : 16) + window) +
-                     (uint64_t)((data > results ? data : results) * real) + kugel__volume_thread_bytes(p) +
-                     kugel__volume_table_bytes(p);
+                     (uint64_t)p->parts * (b.kernel + b.in) + (uint64_t)window +
+                     kugel__volume_thread_bytes(p) + kugel__volume_table_bytes(p);
   info->moved_bytes = (uint64_t)p->parts * (b.kernel + b.in + b.out);
   info->kernel_bytes = (uint64_t)p->parts * b.moved;
-  info->seconds = fmax(each * there, p->parts * here) + fmin(there, here);
+  info->seconds = fold + fmax(each * there, parts * copies) + fmin(there, copies);
 }
 
 void kugel__volume_device_figures(const kugel_volume *p, kugel_volume_info *info)

@@ -139,6 +139,10 @@ kugel_status kugel__dif_create(kugel_volume *p)
   d->count = d->lanes->count;
   for (int i = 0; i < d->count; i++)
     KUGEL_TRY(make_lane(p, &d->lanes->lane[i], &d->lane[i]));
+  KUGEL_ALLOC(p->ctx, d->kernels, (size_t)(d->bytes.kernel * (uint64_t)p->parts));
+  KUGEL_TRY(kugel__dif_fold_kernels(p));
+  kugel__free(p->ctx, p->copy);
+  p->copy = NULL;
   return KUGEL_OK;
 }
 
@@ -155,6 +159,7 @@ void kugel__dif_destroy(kugel_volume *p)
     if (l->part.gpu)
       kugel__volume_device_destroy(&l->part);
   }
+  kugel__free(p->ctx, d->kernels);
   kugel__free(p->ctx, d->lane);
   kugel__device_lanes_destroy(d->lanes);
   pthread_mutex_destroy(&d->lock);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The whole transform in independent parts on a device: the host folds rows of the image into a part, the device convolves
- * that as a resident volume of complex numbers whose axis 2 is cyclic, and the host adds up what the parts give. While a part is on
- * the device the host folds the next one and unfolds the one before; several devices share the parts, which are added up in their order. The memory of
- * a device holds one part: its voxels, its work and its spectrum, which is made anew from the folded kernel. */
+/* The whole transform in independent parts on a device: the host folds rows of the image into all parts, the device convolves each
+ * as a resident volume of complex numbers whose axis 2 is cyclic, and the host unfolds what the parts give, added up in their
+ * order. The kernels are folded when the plan is made. While a part is on the device the next one is copied to page-locked memory;
+ * several devices share the parts. The memory of a device holds one part: its voxels, its work and its spectrum, which is made
+ * anew from the folded kernel. */
 #ifndef KUGEL_VOLUME_DIF_H
 #define KUGEL_VOLUME_DIF_H
 
@@ -23,7 +24,7 @@ kugel_status kugel__dif_measure(const kugel_volume *p, kugel__dif_bytes *out);
 /* All device memory of a part. */
 uint64_t kugel__dif_device_bytes(const kugel__dif_bytes *b);
 
-/* The kernels are in p->copy; twists and folds are there. */
+/* The kernels are in p->copy, which is freed; twists and folds are there. */
 kugel_status kugel__dif_create(kugel_volume *p);
 void kugel__dif_destroy(kugel_volume *p);
 /* Arrays in host memory. Calls take turns. */
@@ -44,8 +45,11 @@ struct kugel__volume_dif {
       *lanes; /* slots have page-locked memory alone: a folded kernel and what goes in, and what comes out */
   int count;
   kugel__dif_lane *lane; /* [count] */
+  char *kernels;         /* [parts][bytes.kernel], folded */
 };
 
+/* From the plan's copy. */
+kugel_status kugel__dif_fold_kernels(const kugel_volume *p);
 /* Lengths of a part's kernels along axes 0 and 1: what is longer than the axis is folded. */
 void kugel__dif_kernel(const kugel_volume *p, int64_t k[3]);
 

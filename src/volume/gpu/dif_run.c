@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts on a device, one after another: rows folded on the host, the part there and back, rows unfolded. */
+/* Parts on a device: all rows folded on the host, each part there and back, all rows unfolded. A row is read once for all parts, and
+ * written once: what the host moves does not grow with their number. */
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
@@ -13,20 +14,19 @@ enum { DIMS = KUGEL__VOLUME_DIMS };
 typedef struct run {
   const kugel_volume *p;
   bool adjoint;
-  const kugel__volume_box *in, *out;
-  kugel__volume_box sum; // of earlier parts
-  atomic_llong *clipped;
-  kugel__resident_job j;
+  char *parts; // [parts][bytes.in]: what goes in, then what came out
 } run;
 
-/* ---- rows of a part ---- */
+/* ---- rows of all parts ---- */
 
 typedef struct rows {
-  const kugel_volume *one; // the plan with the twist and the fold of the part
+  const kugel_volume *p;
   kugel__resident_job j;
   kugel__resident_side side;
-  char *numbers;   // [z][y][points]
-  int64_t wrap[2]; // of kernels, along z and y: rows beyond them are added; 0: none
+  char *numbers;   // [z][y][points] of part 0
+  uint64_t part;   // bytes from part to part
+  bool kernel;     // a kernel's rows
+  int64_t wrap[2]; // of kernels, along z and y: rows beyond them are added
   double scale;    // of what is put
 } rows;
 
@@ -34,71 +34,108 @@ static double *values_of(const rows *r, int worker)
 {
   return (double *)(void *)(r->j.scratch + (size_t)worker * r->j.scratch_size);
 }
+static int64_t longest(const kugel_volume *p)
+{
+  const kugel__volume_axis *x = &p->axis[2];
+  return kugel__round_up(2 * kugel__max(x->k, kugel__max(x->n, x->m)), 8);
+}
 static double *planes_of(const rows *r, double *values)
 {
-  const kugel__volume_axis *x = &r->one->axis[2];
-  return values + kugel__round_up(2 * kugel__max(x->k, kugel__max(x->n, x->m)), 8);
+  return values + longest(r->p);
 }
 
-static char *numbers_of(const rows *r, int64_t row)
+// Scratch of all workers, each with a row of sums more than a resident volume's.
+static kugel_status make_scratch(const kugel_volume *p, kugel__resident_job *j)
 {
-  return r->numbers + row * r->one->axis[2].points * 2 * (int64_t)r->one->real;
+  *j = (kugel__resident_job){.ops = kugel__volume_ops_now(), .p = p, .workers = kugel__ctx_threads(p->ctx)};
+  kugel__resident_measure(j);
+  j->scratch_size += (size_t)longest(p) * 8;
+  KUGEL_ALLOC(p->ctx, j->scratch, j->scratch_size * (size_t)j->workers);
+  return KUGEL_OK;
 }
 
-static void put(const rows *r, const double *planes, int64_t row)
+static char *numbers_of(const rows *r, int part, int64_t row)
 {
-  r->j.ops->put_part(planes, planes + r->j.row_points, r->one->axis[2].points, r->one->twist, r->scale,
-                     numbers_of(r, row), r->one->f32);
+  return r->numbers + r->part * (uint64_t)part + row * r->p->axis[2].points * 2 * (int64_t)r->p->real;
 }
 
-static void get(const rows *r, double *planes, int64_t row)
+// Row (z, y) of a part into planes.
+static void read_part(const rows *r, int part, int64_t z, int64_t y, double *values, double *planes)
 {
-  r->j.ops->get_part(numbers_of(r, row), r->one->axis[2].points, r->one->twist, r->one->f32, planes,
-                     planes + r->j.row_points);
+  kugel_volume one = kugel__volume_part(r->p, part);
+  kugel__resident_job j = r->j;
+  kugel__resident_side side = r->side;
+  j.p = &one;
+  if (r->kernel)
+    side.list[2] = &one.axis[2].kernel;
+  kugel__resident_read_row(&j, &side, z, y, values, planes);
+}
+
+static const double *twist_of(const kugel_volume *p, int part)
+{
+  return p->twist ? p->twist + 2 * part * p->axis[2].points : NULL;
+}
+
+static void put(const rows *r, int part, const double *planes, int64_t row)
+{
+  r->j.ops->put_part(planes, planes + r->j.row_points, r->p->axis[2].points, twist_of(r->p, part), r->scale,
+                     numbers_of(r, part, row), r->p->f32);
 }
 
 static kugel_status fold_row(void *arg, int64_t i, int worker)
 {
   const rows *r = arg;
-  int64_t y = i % r->side.extent[1], z = i / r->side.extent[1];
   double *values = values_of(r, worker), *planes = planes_of(r, values);
-  kugel__resident_read_row(&r->j, &r->side, z, y, values, planes);
-  put(r, planes, i);
+  for (int part = 0; part < r->p->parts; part++) {
+    read_part(r, part, i / r->side.extent[1], i % r->side.extent[1], values, planes);
+    put(r, part, planes, i);
+  }
   return KUGEL_OK;
 }
 
-static kugel_status unfold_row(void *arg, int64_t i, int worker)
-{
-  const rows *r = arg;
-  int64_t y = i % r->side.extent[1], z = i / r->side.extent[1];
-  double *values = values_of(r, worker), *planes = planes_of(r, values);
-  get(r, planes, i);
-  kugel__resident_write_row(&r->j, &r->side, z, y, values, planes);
-  return KUGEL_OK;
-}
-
-// Row i of a part's kernel: the sum of all rows of the kernel that are folded there.
+// Row i of the parts' kernels: the sum of all rows of the kernel that are folded there.
 static kugel_status fold_kernel_row(void *arg, int64_t i, int worker)
 {
   const rows *r = arg;
   int64_t y = i % r->wrap[1], z = i / r->wrap[1], count = 2 * r->j.row_points;
   double *values = values_of(r, worker), *planes = planes_of(r, values), *sum = planes + count;
-  memset(sum, 0, (size_t)count * 8);
-  for (int64_t from_z = z; from_z < r->side.extent[0]; from_z += r->wrap[0])
-    for (int64_t from_y = y; from_y < r->side.extent[1]; from_y += r->wrap[1]) {
-      kugel__resident_read_row(&r->j, &r->side, from_z, from_y, values, planes);
-      for (int64_t k = 0; k < count; k++)
-        sum[k] += planes[k];
-    }
-  put(r, sum, i);
+  for (int part = 0; part < r->p->parts; part++) {
+    memset(sum, 0, (size_t)count * 8);
+    for (int64_t from_z = z; from_z < r->side.extent[0]; from_z += r->wrap[0])
+      for (int64_t from_y = y; from_y < r->side.extent[1]; from_y += r->wrap[1]) {
+        read_part(r, part, from_z, from_y, values, planes);
+        for (int64_t k = 0; k < count; k++)
+          sum[k] += planes[k];
+      }
+    put(r, part, sum, i);
+  }
   return KUGEL_OK;
 }
 
-static rows rows_of(const run *r, const kugel_volume *one, char *numbers)
+// The parts' rows are added up in double, and written once.
+static kugel_status unfold_row(void *arg, int64_t i, int worker)
 {
-  rows out = {.one = one, .j = r->j, .numbers = numbers, .scale = 1};
-  out.j.p = one;
-  return out;
+  const rows *r = arg;
+  double *values = values_of(r, worker), *planes = planes_of(r, values);
+  char *end = (char *)values + r->j.scratch_size;
+  kugel__volume_box sum = {
+      .data = end - longest(r->p) * 8, .dtype = r->p->halved ? KUGEL_F64 : KUGEL_C128, .step = {0, 0, 0, 1}};
+  for (int part = 0; part < r->p->parts; part++) {
+    kugel_volume one = kugel__volume_part(r->p, part);
+    kugel__resident_job j = r->j;
+    kugel__resident_side side = r->side;
+    one.previous = part ? &sum : NULL;
+    j.p = &one;
+    if (part < r->p->parts - 1) {
+      side.box = sum;
+      side.window = NULL; // of whole results only
+      j.clipped = NULL;
+    }
+    j.ops->get_part(numbers_of(r, part, i), one.axis[2].points, one.twist, one.f32, planes,
+                    planes + j.row_points);
+    kugel__resident_write_row(&j, &side, i / side.extent[1], i % side.extent[1], values, planes);
+  }
+  return KUGEL_OK;
 }
 
 static kugel__volume_box kernel_box(const kugel__volume_box *b, int which)
@@ -108,78 +145,95 @@ static kugel__volume_box kernel_box(const kugel__volume_box *b, int which)
   return out;
 }
 
-static kugel_status fold_kernels(const run *r, const kugel_volume *one, char *numbers)
+kugel_status kugel__dif_fold_kernels(const kugel_volume *p)
 {
-  const kugel_volume *p = r->p;
   const kugel__volume_axis *a = p->axis;
   kugel__volume_box all = {
       .data = p->copy, .dtype = p->copy_type, .step = {a[0].k * a[1].k * a[2].k, a[1].k * a[2].k, a[2].k, 1}};
   int64_t k[3];
+  kugel__resident_job j;
   kugel__dif_kernel(p, k);
-  for (int q = 0; q < p->stored; q++) {
-    rows w = rows_of(r, one, numbers + q * k[0] * k[1] * k[2] * 2 * (int64_t)p->real);
+  KUGEL_TRY(make_scratch(p, &j));
+  kugel_status s = KUGEL_OK;
+  for (int q = 0; q < p->stored && !s; q++) {
+    rows w = {.p = p, .j = j, .part = p->dif->bytes.kernel, .kernel = true, .wrap = {k[0], k[1]}};
+    w.numbers = p->dif->kernels + q * k[0] * k[1] * k[2] * 2 * (int64_t)p->real;
+    w.scale = p->scale / ((double)p->parts * (double)a[0].points * (double)a[1].points * (double)a[2].points);
     w.side.box = kernel_box(&all, q);
     w.side.conjugate = p->opts.correlate != 0;
     for (int d = 0; d < DIMS; d++) {
-      w.side.list[d] = &one->axis[d].kernel;
+      w.side.list[d] = &a[d].kernel;
       w.side.extent[d] = a[d].k;
       if (!p->opts.correlate)
         continue;
       w.side.box.data += (a[d].k - 1) * w.side.box.step[d + 1] * (p->copy_type.bits / 8); // backwards
       w.side.box.step[d + 1] = -w.side.box.step[d + 1];
     }
-    w.scale = p->scale / ((double)p->parts * (double)a[0].points * (double)a[1].points * (double)a[2].points);
-    w.wrap[0] = k[0];
-    w.wrap[1] = k[1];
-    KUGEL_TRY(kugel__parallel_on(p->ctx, w.j.workers, k[0] * k[1], fold_kernel_row, &w));
+    s = kugel__parallel_on(p->ctx, j.workers, k[0] * k[1], fold_kernel_row, &w);
   }
-  return KUGEL_OK;
+  kugel__free(p->ctx, j.scratch);
+  return s;
 }
 
 // Both ends: the image, or the results [kernels].
-static kugel_status move_rows(const run *r, const kugel_volume *one, bool results,
-                              const kugel__volume_box *box, char *numbers, bool in)
+static kugel_status move_rows(const run *r, const kugel__resident_job *j, bool results,
+                              const kugel__volume_box *box, bool in)
 {
   const kugel_volume *p = r->p;
-  kugel__resident_side side = kugel__resident_side_of(one, results);
-  int64_t m = side.extent[0] * side.extent[1] * side.extent[2];
+  kugel__resident_side side = kugel__resident_side_of(p, results);
+  int64_t rows_of = side.extent[0] * side.extent[1];
   for (int q = 0; q < (results ? p->kernels : 1); q++) {
-    rows w = rows_of(
-        r, one, numbers + q * side.extent[0] * side.extent[1] * p->axis[2].points * 2 * (int64_t)p->real);
-    w.side = side;
+    rows w = {.p = p, .j = *j, .side = side, .part = p->dif->bytes.in, .scale = 1};
+    w.numbers = r->parts + q * rows_of * p->axis[2].points * 2 * (int64_t)p->real;
     w.side.box = kernel_box(box, q);
     if (side.window)
-      w.side.window = side.window + (size_t)(q * m) * p->real;
-    w.j.which_out = q;
-    KUGEL_TRY(kugel__parallel_on(p->ctx, w.j.workers, side.extent[0] * side.extent[1],
-                                 in ? fold_row : unfold_row, &w));
+      w.side.window = side.window + (size_t)(q * rows_of * side.extent[2]) * p->real;
+    KUGEL_TRY(kugel__parallel_on(p->ctx, j->workers, rows_of, in ? fold_row : unfold_row, &w));
   }
   return KUGEL_OK;
 }
 
 /* ---- steps of a part ---- */
 
-static kugel_status fold(void *arg, kugel__lane *on, kugel__lane_slot *slot)
+typedef struct transfer {
+  char *to;
+  const char *from;
+  uint64_t bytes;
+} transfer;
+
+enum { PIECE = 1 << 20 };
+
+static kugel_status copy_piece(void *arg, int64_t i)
 {
-  const run *r = arg;
-  (void)on;
-  kugel_volume one = kugel__volume_part(r->p, (int)slot->item);
-  KUGEL_TRY(fold_kernels(r, &one, slot->host_in));
-  return move_rows(r, &one, r->adjoint, r->in, (char *)slot->host_in + r->p->dif->bytes.kernel, true);
+  const transfer *t = arg;
+  uint64_t at = (uint64_t)i * PIECE, rest = t->bytes - at;
+  memcpy(t->to + at, t->from + at, rest < PIECE ? rest : PIECE);
+  return KUGEL_OK;
 }
 
-static kugel_status unfold(void *arg, kugel__lane *on, kugel__lane_slot *slot)
+static kugel_status copy(kugel_ctx *ctx, void *to, const void *from, uint64_t bytes)
+{
+  transfer t = {to, from, bytes};
+  return kugel__parallel(ctx, (int64_t)((bytes + PIECE - 1) / PIECE), copy_piece, &t);
+}
+
+static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
 {
   const run *r = arg;
+  const kugel__volume_dif *d = r->p->dif;
+  const kugel__dif_bytes *b = &d->bytes;
+  uint64_t part = (uint64_t)slot->item;
   (void)on;
-  kugel_volume one = kugel__volume_part(r->p, (int)slot->item);
-  bool last = slot->item == r->p->parts - 1;
-  run here = *r;
-  one.previous = slot->item ? &r->sum : NULL;
-  if (!last && !r->adjoint)
-    one.window = NULL; // of whole results only
-  here.j.clipped = last ? r->clipped : NULL;
-  return move_rows(&here, &one, !r->adjoint, last ? r->out : &r->sum, slot->host_out, false);
+  KUGEL_TRY(copy(r->p->ctx, slot->host_in, d->kernels + part * b->kernel, b->kernel));
+  return copy(r->p->ctx, (char *)slot->host_in + b->kernel, r->parts + part * b->in, b->in);
+}
+
+static kugel_status deliver(void *arg, kugel__lane *on, kugel__lane_slot *slot)
+{
+  const run *r = arg;
+  const kugel__dif_bytes *b = &r->p->dif->bytes;
+  (void)on;
+  return copy(r->p->ctx, r->parts + (uint64_t)slot->item * b->in, slot->host_out, b->out);
 }
 
 // Queues the part's way to the device, through it, and back.
@@ -209,47 +263,49 @@ static kugel_status convolve(void *arg, kugel__lane *on, kugel__lane_slot *slot)
                             (size_t)to, on->work);
 }
 
-static kugel_status run_all(run *r)
+static kugel_status run_parts(run *r)
 {
   kugel__lane_job job = {.arg = r,
                          .stage = "parts",
                          .count = r->p->parts,
-                         .ordered = true,
-                         .load = fold,
+                         .load = load,
                          .compute = convolve,
-                         .deliver = unfold};
+                         .deliver = deliver};
   return kugel__device_lanes_run(r->p->dif->lanes, &job);
+}
+
+static kugel_status run_all(run *r, kugel__resident_job *j, const kugel__volume_box *in,
+                            const kugel__volume_box *out)
+{
+  kugel__span outer = kugel__progress_enter(0, 0.2);
+  kugel_status s = move_rows(r, j, r->adjoint, in, true);
+  kugel__progress_leave(outer);
+  outer = kugel__progress_enter(0.2, 0.8);
+  s = s ? s : run_parts(r);
+  kugel__progress_leave(outer);
+  outer = kugel__progress_enter(0.8, 1);
+  s = s ? s : move_rows(r, j, !r->adjoint, out, false);
+  kugel__progress_leave(outer);
+  return s;
 }
 
 kugel_status kugel__dif_run(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
                             const kugel__volume_box *out, atomic_llong *clipped)
 {
-  run r = {.p = p,
-           .adjoint = adjoint,
-           .in = in,
-           .out = out,
-           .clipped = clipped,
-           .j = {.ops = kugel__volume_ops_now(), .p = p, .adjoint = adjoint}};
-  int64_t n[DIMS], elements = adjoint ? 1 : p->kernels;
-  for (int d = 0; d < DIMS; d++) {
-    n[d] = adjoint ? p->axis[d].n : p->axis[d].m;
-    elements *= n[d];
-  }
-  kugel__resident_measure(&r.j);
-  r.j.workers = kugel__ctx_threads(p->ctx);
-  size_t bytes = (size_t)elements * kugel__volume_sum_real(p) * (p->opts.complex_data ? 2 : 1);
-  size_t scratch = r.j.scratch_size * (size_t)r.j.workers;
-  char *sum = kugel__scratch_get(p->ctx, bytes);
-  r.j.scratch = kugel__alloc(p->ctx, scratch);
-  kugel_status s = KUGEL_OK;
-  if (!sum || !r.j.scratch)
-    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of results of parts", bytes + scratch);
-  r.sum = kugel__volume_sum_box(p, sum, n);
+  kugel__resident_job j;
+  run r = {.p = p, .adjoint = adjoint};
+  size_t bytes = (size_t)(p->dif->bytes.in * (uint64_t)p->parts);
+  KUGEL_TRY(make_scratch(p, &j));
+  j.adjoint = adjoint;
+  j.clipped = clipped;
+  r.parts = kugel__scratch_get(p->ctx, bytes);
+  kugel_status s =
+      r.parts ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of folded parts", bytes);
   pthread_mutex_lock(&p->dif->lock);
   if (!s)
-    s = run_all(&r);
+    s = run_all(&r, &j, in, out);
   pthread_mutex_unlock(&p->dif->lock);
-  kugel__scratch_put(p->ctx, sum);
-  kugel__free(p->ctx, r.j.scratch);
+  kugel__scratch_put(p->ctx, r.parts);
+  kugel__free(p->ctx, j.scratch);
   return s;
 }
