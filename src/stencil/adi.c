@@ -223,7 +223,7 @@ static kugel_status make_axis(adi *a, int axis, double k)
   }
   a->side[axis] = (kugel__stencil_side){
       .sources = whole->sources, .targets = whole->targets, .transposed = a->transposed};
-  KUGEL_TRY(kugel__stencil_side_make(p->ctx, &a->side[axis], parts, parts_of(a, axis, k, parts)));
+  KUGEL_TRY(kugel__stencil_side_make(p, &a->side[axis], parts, parts_of(a, axis, k, parts)));
   a->solver[axis] = kugel__calloc(p->ctx, sizeof(void *) * (size_t)whole->targets);
   KUGEL_CHECK(a->solver[axis], KUGEL_ENOMEM, "no memory for solvers");
   const int count = parts_of(a, axis, -k, parts);

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several steps of leapfrog in one pass over memory: the first axis is cut into slabs that stay in the last-level cache.
+/* Several steps of leapfrog in one pass over memory: the first axis is cut into slabs, a few per thread.
  *
  * First each slab advances alone; at every step `reach` planes fewer, at the ends that border on others, have the neighbours they
- * need. Then the planes about each border catch up, at every step `reach` more to each side. Planes at distance d of a border
+ * need. It does so in bands of a few planes: each step takes the band `reach` planes behind the step before, where all that it
+ * reads is done and nobody reads any more what it overwrites, so that the planes of all steps stay in cache while the bands pass. The
+ * first and the last band are deeper than the rows of one-sided ends reach. Then the planes about each border catch up, at every step `reach` more to each side. Planes at distance d of a border
  * have then done d / reach + 1 steps, and their two levels are those that the next step there reads: there is no copy, and no
  * plane is computed twice. Each node has the arithmetic of a single step. */
 #include <unistd.h>
 #include "core/parallel.h"
 #include "stencil/plan.h"
 
-enum { MOST_STEPS = 8 /* KUGEL__LEAP_STEPS of devices */ };
+enum {
+  MOST_STEPS = 8, /* KUGEL__LEAP_STEPS of devices */
+  BAND = 2        /* planes */
+};
 
 typedef struct pass {
   const kugel_stencil *p;
@@ -42,12 +47,26 @@ static void step(const pass *s, int t, int64_t lo, int64_t hi)
   }
 }
 
+/* Planes of a slab at least, and of its first and last band: as many as its steps need; the rows of one-sided ends reach 9. */
+static int64_t depth_of(const pass *s, int steps)
+{
+  return kugel__max(2 * s->reach * steps, s->reach * steps + 10) + 2;
+}
+
 static kugel_status shrink(void *arg, int64_t i)
 {
   const pass *s = arg;
   const bool low = i > 0 || s->periodic, high = i + 1 < s->slabs || s->periodic;
-  for (int t = 0; t < s->steps; t++)
-    step(s, t, border(s, i) + (low ? t * s->reach : 0), border(s, i + 1) - (high ? t * s->reach : 0));
+  const int64_t lo = border(s, i), hi = border(s, i + 1), depth = depth_of(s, s->steps);
+  for (int64_t end = lo, next; end < hi; end = next) {
+    next = end + (end == lo ? depth : BAND);
+    if (next > hi - depth)
+      next = hi;
+    for (int t = 0; t < s->steps; t++) {
+      const int64_t from = end - t * s->reach, to = next - (next == hi && !high ? 0 : t * s->reach);
+      step(s, t, end == lo ? lo + (low ? t * s->reach : 0) : from, to);
+    }
+  }
   return KUGEL_OK;
 }
 
@@ -74,12 +93,6 @@ static void look(pass *s)
   }
 }
 
-/* Planes of a slab: as many as its steps need; the rows of one-sided ends reach 9 planes. */
-static int64_t depth_of(const pass *s, int steps)
-{
-  return kugel__max(2 * s->reach * steps, s->reach * steps + 10) + 2;
-}
-
 int kugel__stencil_leaps(const kugel_stencil *p, bool transposed)
 {
   pass s = {.p = p, .side = &p->side[transposed], .axis = 3 - p->ndim, .n = p->n[3 - p->ndim]};
@@ -92,7 +105,7 @@ int kugel__stencil_leaps(const kugel_stencil *p, bool transposed)
   const int64_t plane = 2 * fields * p->nodes / s.n * (p->single ? 4 : 8);
   int steps = p->steps_per_pass ? p->steps_per_pass : MOST_STEPS;
   while (steps > 1 && (depth_of(&s, steps) > s.n ||
-                       depth_of(&s, steps) * plane * kugel__ctx_threads(p->ctx) > cache * 3 / 4))
+                       (s.reach * (steps + 1) + BAND) * plane * kugel__ctx_threads(p->ctx) > cache / 2))
     steps--;
   return steps;
 }
@@ -108,7 +121,8 @@ kugel_status kugel__stencil_leap(const kugel_stencil *p, bool transposed, double
             .steps = steps,
             .n = p->n[3 - p->ndim]};
   look(&s);
-  s.slabs = kugel__max(1, s.n / depth_of(&s, steps));
+  const int threads = kugel__ctx_threads(p->ctx);
+  s.slabs = kugel__max(1, kugel__min(threads > 1 ? 2 * threads : 1, s.n / depth_of(&s, steps)));
   KUGEL_TRY(kugel__parallel(p->ctx, s.slabs, shrink, &s));
   return kugel__parallel(p->ctx, s.periodic ? s.slabs : s.slabs - 1, catch_up, &s);
 }

@@ -85,21 +85,27 @@ static kugel_status solve(const kugel_stencil *p, bool transposed, const kugel__
 static kugel_status add_term(const kugel_stencil *p, bool transposed, const kugel__stencil_part *part,
                              double a, const char *in, char *out, char *room)
 {
-  int first[2] = {0, 1};
   kugel__stencil_part differences = *part, product = *part;
   differences.from = differences.to = product.from = product.to = 0;
   differences.coefficient = NULL;
   differences.factor = 1;
   for (int d = 0; d < 3; d++)
     product.line[d] = &p->lines[0][d][0];
-  const kugel__stencil_side sides[2] = {
-      {.parts = transposed ? &product : &differences, .first = first, .sources = 1, .targets = 1},
-      {.parts = transposed ? &differences : &product, .first = first, .sources = 1, .targets = 1}};
+  kugel__stencil_side sides[2] = {{.sources = 1, .targets = 1}, {.sources = 1, .targets = 1}};
   const kugel__stencil_use before = {.in = in, .out = room, .a = 1},
                            after = {.in = room, .out = out, .a = a, .b = 1, .p = out};
-  KUGEL_TRY(kugel__stencil_run(p, &sides[0], &before));
-  KUGEL_TRY(solve(p, transposed, part, room));
-  return kugel__stencil_run(p, &sides[1], &after);
+  kugel_status s = kugel__stencil_side_make(p, &sides[0], transposed ? &product : &differences, 1);
+  if (!s)
+    s = kugel__stencil_side_make(p, &sides[1], transposed ? &differences : &product, 1);
+  if (!s)
+    s = kugel__stencil_run(p, &sides[0], &before);
+  if (!s)
+    s = solve(p, transposed, part, room);
+  if (!s)
+    s = kugel__stencil_run(p, &sides[1], &after);
+  for (int i = 0; i < 2; i++)
+    kugel__stencil_side_free(p->ctx, &sides[i]);
+  return s;
 }
 
 kugel_status kugel__stencil_compact_run(const kugel_stencil *p, bool transposed,

@@ -163,7 +163,7 @@ static kugel_status make_side(kugel_stencil *p, const kugel_stencil_opts *o, boo
       parts[t].line[d] = &p->lines[transposed][d][parts[t].derivative[d]];
     }
   }
-  kugel_status s = kugel__stencil_side_make(p->ctx, side, parts, o->nterms);
+  kugel_status s = kugel__stencil_side_make(p, side, parts, o->nterms);
   kugel__free(p->ctx, parts);
   return s;
 }

@@ -18,9 +18,29 @@ typedef struct kugel__stencil_part {
       *coefficient; /* NULL: 1; of the transpose multiplied with what is read, else with what is written */
 } kugel__stencil_part;
 
+/* A node's sum: weights of what is `at` numbers from the node in the field that begins at `from`. */
+typedef struct kugel__stencil_tap {
+  int64_t from, at;
+  double weight;
+} kugel__stencil_tap;
+typedef struct kugel__stencil_node {
+  int count;
+  kugel__stencil_tap tap[KUGEL__STENCIL_TAPS];
+} kugel__stencil_node;
+
+/* Rows lo[0] <= i < n[0] - hi[0], lo[1] <= j < n[1] - hi[1] of a target, whose sums are alike: `node` at columns lo[2] to n[2] - hi[2],
+ * `edge` at those before and, after them, behind. All of its terms have one coefficient, or none. */
+typedef struct kugel__stencil_inside {
+  int64_t lo[3], hi[3];
+  bool whole; /* columns at the ends may read beyond them, where the rows beside are */
+  const char *coefficient;
+  kugel__stencil_node node, edge[];
+} kugel__stencil_inside;
+
 typedef struct kugel__stencil_side {
   kugel__stencil_part *parts; /* by what they write; those without a difference along the last axis first */
   int *first;                 /* of each target, and the end */
+  kugel__stencil_inside **inside; /* of each target, on the CPU; NULL: its rows are summed term by term */
   int sources, targets;
   bool transposed;
 } kugel__stencil_side;
@@ -47,7 +67,7 @@ struct kugel_stencil {
 };
 
 /* Sorts `count` parts by target into a side whose sources, targets and transposed are set. */
-kugel_status kugel__stencil_side_make(kugel_ctx *ctx, kugel__stencil_side *side,
+kugel_status kugel__stencil_side_make(const kugel_stencil *p, kugel__stencil_side *side,
                                       const kugel__stencil_part *parts, int count);
 void kugel__stencil_side_free(kugel_ctx *ctx, kugel__stencil_side *side);
 

@@ -50,13 +50,16 @@ static inline __attribute__((always_inline)) void NAME(rest)(const kugel__stenci
   memcpy(acc, &sum, (size_t)count * sizeof *acc);
 }
 
-/* A block of `wide` vectors, whose sums stay in registers. */
+enum { NAME(WIDE) = 8 };
+
+/* A block of `wide` vectors, whose sums stay in registers: enough of them that products need not wait for the ones before. */
 static inline __attribute__((always_inline)) void NAME(block)(const kugel__stencil_taps *t, int64_t x,
                                                               int wide, bool each, bool finish)
 {
-  VECTOR sum[4] = {{0}, {0}, {0}, {0}};
+  VECTOR sum[NAME(WIDE)] = {{0}};
   for (int k = 0; k < t->count; k++) {
     const REAL *from = (const REAL *)t->from[k] + x, w = (REAL)t->weight[k];
+#pragma GCC unroll 8
     for (int i = 0; i < wide; i++) {
       VECTOR v = NAME(load)(from + i * LANES);
       if (each)
@@ -64,6 +67,7 @@ static inline __attribute__((always_inline)) void NAME(block)(const kugel__stenc
       sum[i] = MULADD(v, w - (VECTOR){0}, sum[i]);
     }
   }
+#pragma GCC unroll 8
   for (int i = 0; i < wide; i++) {
     REAL *acc = (REAL *)t->acc + x + i * LANES;
     if (t->post)
@@ -80,8 +84,10 @@ static inline __attribute__((always_inline)) void NAME(taps_as)(const kugel__ste
                                                                 bool finish)
 {
   int64_t x = 0;
-  for (; x + 4 * LANES <= t->n; x += 4 * LANES)
-    NAME(block)(t, x, 4, each, finish);
+  for (; x + NAME(WIDE) * LANES <= t->n; x += NAME(WIDE) * LANES)
+    NAME(block)(t, x, NAME(WIDE), each, finish);
+  for (; x + 2 * LANES <= t->n; x += 2 * LANES)
+    NAME(block)(t, x, 2, each, finish);
   for (; x + LANES <= t->n; x += LANES)
     NAME(block)(t, x, 1, each, finish);
   if (x < t->n)

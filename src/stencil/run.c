@@ -9,7 +9,7 @@ KUGEL_DISPATCH(kugel__stencil_table, kugel__stencil_table)
 
 enum {
   WIDE = 2048, /* columns of a block: its row of sums stays in the first-level cache */
-  TALL = 16,   /* rows of the middle axis: those of all planes within reach stay in the second-level cache */
+  TALL = 32,   /* rows of the middle axis: those of all planes within reach stay in the second-level cache */
   DEEP = 32    /* planes: halos of blocks are a quarter of them at most */
 };
 
@@ -19,7 +19,6 @@ typedef struct job {
   const kugel__stencil_use *use;
   const kugel__stencil_ops *ops;
   int64_t word, blocks[3];
-  uint64_t alike; /* bits of targets whose rows are sums in one go */
 } job;
 
 /* A row of a block: nodes (i, j, x) with first <= x < end. */
@@ -53,8 +52,7 @@ static int64_t node(const job *j, int64_t i0, int64_t i1, int64_t x)
   return ((i0 * j->p->n[1]) + i1) * j->p->n[2] + x;
 }
 
-/* `use`: with arrays that begin at the queue's columns, for sums that are finished; NULL: others follow. */
-static void flush(const job *j, const span *s, queue *q, char *acc, const kugel__stencil_use *use)
+static void flush(const job *j, const span *s, queue *q, char *acc)
 {
   if (!q->count)
     return;
@@ -68,14 +66,6 @@ static void flush(const job *j, const span *s, queue *q, char *acc, const kugel_
                            .acc = acc + (q->first - s->first) * j->word};
   if (!transposed && q->coefficient)
     t.post = q->coefficient + node(j, s->i, s->j, q->first) * j->word;
-  if (use) {
-    t.finish = true;
-    t.a = use->a;
-    t.b = use->b;
-    t.c = use->c;
-    t.p = use->p;
-    t.q = use->q;
-  }
   j->ops->taps(&t);
   q->count = 0;
   q->centre = -1;
@@ -102,7 +92,7 @@ static void push(const job *j, const span *s, const kugel__stencil_part *part,
           continue;
         }
         if (q->count == KUGEL__STENCIL_TAPS)
-          flush(j, s, q, acc, NULL);
+          flush(j, s, q, acc);
         if (k == 0 && planes->at[a] == s->i && rows->at[b] == s->j && q->centre < 0)
           q->centre = q->count;
         q->from[q->count] = from;
@@ -171,7 +161,7 @@ static void sum_row(const job *j, int target, const span *s, char *acc)
     kugel__stencil_get_row(part->line[1], s->j, &rows);
     const bool starts = line->reach && !along;
     if (starts || part->coefficient != q.coefficient)
-      flush(j, s, &q, acc, NULL);
+      flush(j, s, &q, acc);
     if (starts) {
       if (!q.add)
         memset(acc, 0, (size_t)((s->end - s->first) * j->word));
@@ -189,96 +179,97 @@ static void sum_row(const job *j, int target, const span *s, char *acc)
     if (end > first)
       push(j, s, part, &planes, &rows, &q, acc);
   }
-  flush(j, s, &q, acc, NULL);
+  flush(j, s, &q, acc);
   if (!q.add)
     memset(acc, 0, (size_t)((s->end - s->first) * j->word));
 }
 
-/* Whether some term reads the rows beside its own of a field, or of three axes their plane, which another thread may write otherwise. */
-static bool reads_beside(const job *j, int target, int field)
+static const void *moved(const void *data, int64_t bytes)
 {
-  const kugel__stencil_side *side = j->side;
-  bool beside = j->p->ndim == 3;
-  for (int t = side->first[target]; t < side->first[target + 1]; t++)
-    beside |= side->parts[t].from == field && side->parts[t].line[1]->reach > 0;
-  return beside;
+  return data ? (const char *)data + bytes : NULL;
 }
 
-/* Columns inside: [*first, *end). Differences along rows may read beyond a row's ends, where the rows beside it are, if there are
- * any: then sums of whole rows begin where vectors are aligned, and those next to the ends are put in place afterwards. */
-static bool look(const job *j, int target, const span *s, int64_t *first, int64_t *end)
-{
-  const kugel__stencil_side *side = j->side;
-  bool whole = s->j > 0 && s->j + 1 < j->p->n[1];
-  *first = s->first;
-  *end = s->end;
-  for (int t = side->first[target]; t < side->first[target + 1]; t++) {
-    const kugel__stencil_part *part = &side->parts[t];
-    const kugel__stencil_line *line = part->line[2];
-    if (!line->reach)
-      continue;
-    *first = kugel__min(kugel__max(*first, line->lo), s->end);
-    *end = kugel__max(kugel__min(*end, line->n - line->hi), *first);
-    whole = whole && !part->line[0]->reach && !part->line[1]->reach && reads_beside(j, target, part->from);
+/* Sums at columns next to an end, summed in double, and what is done with them: nodes at + x of the grid, to + x of the results. */
+#define EDGES(name, real)                                                                                    \
+  static void name(const job *j, const kugel__stencil_inside *t, const kugel__stencil_node *e,               \
+                   int64_t count, int64_t at, int64_t to, real *sums)                                        \
+  {                                                                                                          \
+    const kugel__stencil_use *u = j->use;                                                                    \
+    const real *in = u->in, *p = u->p, *q = u->q, *c = (const real *)(const void *)t->coefficient;           \
+    const bool each = j->side->transposed;                                                                   \
+    for (int64_t x = 0; x < count; x++) {                                                                    \
+      double sum = 0;                                                                                        \
+      for (int k = 0; k < e[x].count; k++) {                                                                 \
+        const kugel__stencil_tap *tap = &e[x].tap[k];                                                        \
+        const double value = (double)in[at + x + tap->from + tap->at];                                       \
+        sum += tap->weight * (c && each ? value * (double)c[at + x + tap->at] : value);                      \
+      }                                                                                                      \
+      sum *= c && !each ? (double)c[at + x] : 1;                                                             \
+      sums[x] =                                                                                              \
+          (real)(u->a * sum + (p ? u->b * (double)p[to + x] : 0) + (q ? u->c * (double)q[to + x] : 0));      \
+    }                                                                                                        \
   }
-  return whole;
+EDGES(edges_f64, double)
+EDGES(edges_f32, float)
+
+static void edges(const job *j, const kugel__stencil_inside *t, const kugel__stencil_node *e, int64_t count,
+                  int64_t at, int64_t to, void *sums)
+{
+  if (j->word == 4)
+    edges_f32(j, t, e, count, at, to, sums);
+  else
+    edges_f64(j, t, e, count, at, to, sums);
 }
 
-/* A row of terms that are alike: one sum, and what is done with it, in one go. */
-static void whole_row(const job *j, int target, const span *s, int64_t at)
+/* A row inside: one sum, and what is done with it, in one go. Whole rows begin where vectors are aligned, and their ends are put in
+ * place afterwards; they are summed first, as the result may take the place of p or q. */
+static void inside_row(const job *j, const kugel__stencil_inside *t, int target, const span *s)
 {
-  const kugel__stencil_side *side = j->side;
   const kugel__stencil_use *u = j->use;
-  const int64_t word = j->word;
-  double room[WIDE];
-  char *ends = (char *)room, *out = (char *)u->out + at * word;
-  int64_t first, end;
-  const bool whole = look(j, target, s, &first, &end);
-  const int64_t left = first - s->first, right = s->end - end;
-  queue q;
-  open_queue(&q, whole ? s->first : first, whole ? s->end : end);
-  memset(ends, 0, (size_t)(left * word));
-  memset(ends + (end - s->first) * word, 0, (size_t)(right * word));
-  for (int t = side->first[target]; t < side->first[target + 1]; t++) {
-    const kugel__stencil_part *part = &side->parts[t];
-    kugel__stencil_row planes, rows;
-    kugel__stencil_get_row(part->line[0], s->i, &planes);
-    kugel__stencil_get_row(part->line[1], s->j, &rows);
-    q.coefficient = part->coefficient;
-    edge(j, s, part, &planes, &rows, s->first, first, ends);
-    edge(j, s, part, &planes, &rows, end, s->end, ends);
-    if (q.end > q.first)
-      push(j, s, part, &planes, &rows, &q, out);
+  const int64_t word = j->word, n = j->p->n[2], row = node(j, s->i, s->j, 0),
+                out = target * j->p->nodes + row;
+  const int64_t first = kugel__min(kugel__max(s->first, t->lo[2]), s->end),
+                end = kugel__max(kugel__min(s->end, n - t->hi[2]), first), left = first - s->first,
+                right = s->end - end, from = t->whole ? s->first : first, to = t->whole ? s->end : end;
+  double ends[2][KUGEL__STENCIL_EDGES];
+  edges(j, t, t->edge + s->first, left, row + s->first, out + s->first, ends[0]);
+  edges(j, t, t->edge + t->lo[2] + t->hi[2] - (n - end), right, row + end, out + end, ends[1]);
+  const void *source[KUGEL__STENCIL_TAPS], *each[KUGEL__STENCIL_TAPS];
+  double weight[KUGEL__STENCIL_TAPS];
+  const bool times = j->side->transposed && t->coefficient;
+  for (int k = 0; k < t->node.count; k++) {
+    const kugel__stencil_tap *tap = &t->node.tap[k];
+    source[k] = (const char *)u->in + (tap->from + row + from + tap->at) * word;
+    each[k] = moved(t->coefficient, (row + from + tap->at) * word);
+    weight[k] = tap->weight;
   }
-  const bool plain = u->a == 1 && !u->p && !u->q;
-  kugel__stencil_use of = *u;
-  for (int side_of = 0; side_of < 2 && !plain; side_of++) {
-    const int64_t from = side_of ? end : s->first, to = at + from - s->first;
-    char *sums = ends + (from - s->first) * word;
-    j->ops->sum(&(kugel__stencil_sum){.n = side_of ? right : left,
-                                      .a = u->a,
-                                      .b = u->b,
-                                      .c = u->c,
-                                      .acc = sums,
-                                      .p = u->p ? (const char *)u->p + to * word : NULL,
-                                      .q = u->q ? (const char *)u->q + to * word : NULL,
-                                      .out = sums});
-  }
-  const int64_t begins = at + q.first - s->first;
-  of.p = u->p ? (const char *)u->p + begins * word : NULL;
-  of.q = u->q ? (const char *)u->q + begins * word : NULL;
-  flush(j, s, &q, out, plain ? NULL : &of);
-  memcpy(out, ends, (size_t)(left * word));
-  memcpy(out + (end - s->first) * word, ends + (end - s->first) * word, (size_t)(right * word));
+  const kugel__stencil_taps taps = {.n = to - from,
+                                    .count = t->node.count,
+                                    .from = source,
+                                    .each = times ? each : NULL,
+                                    .weight = weight,
+                                    .post = times ? NULL : moved(t->coefficient, (row + from) * word),
+                                    .acc = (char *)u->out + (out + from) * word,
+                                    .finish = u->a != 1 || u->p || u->q,
+                                    .a = u->a,
+                                    .b = u->b,
+                                    .c = u->c,
+                                    .p = moved(u->p, (out + from) * word),
+                                    .q = moved(u->q, (out + from) * word)};
+  if (taps.n > 0)
+    j->ops->taps(&taps);
+  memcpy((char *)u->out + (out + s->first) * word, ends[0], (size_t)(left * word));
+  memcpy((char *)u->out + (out + end) * word, ends[1], (size_t)(right * word));
 }
 
 static void one_row(const job *j, int target, const span *s)
 {
   double room[WIDE];
   const kugel__stencil_use *u = j->use;
-  const int64_t at = target * j->p->nodes + node(j, s->i, s->j, s->first);
-  if (target < 64 && j->alike >> target & 1) {
-    whole_row(j, target, s, at);
+  const int64_t at = target * j->p->nodes + node(j, s->i, s->j, s->first), *n = j->p->n;
+  const kugel__stencil_inside *t = j->side->inside ? j->side->inside[target] : NULL;
+  if (t && s->i >= t->lo[0] && s->i < n[0] - t->hi[0] && s->j >= t->lo[1] && s->j < n[1] - t->hi[1]) {
+    inside_row(j, t, target, s);
     return;
   }
   const bool plain = u->a == 1 && !u->p && !u->q;
@@ -296,42 +287,15 @@ static void one_row(const job *j, int target, const span *s)
                                     .out = (char *)u->out + at * j->word});
 }
 
-static int most_entries(const kugel__stencil_line *line)
-{
-  int most = 2 * line->reach + 1;
-  for (int64_t e = 0; e < line->lo + line->hi; e++)
-    most = (int)kugel__max(most, line->edge[e].count);
-  return most;
-}
-
-/* Whether the terms of a target have one coefficient, or none, and no more taps than one sum takes. */
-static bool is_alike(const kugel__stencil_side *side, int target)
-{
-  enum { FEW = 20 };
-  const int first = side->first[target], end = side->first[target + 1];
-  int64_t taps = 0, inside = 0;
-  for (int t = first; t < end; t++) {
-    const kugel__stencil_part *part = &side->parts[t];
-    if (part->coefficient != side->parts[first].coefficient)
-      return false;
-    taps +=
-        (int64_t)most_entries(part->line[0]) * most_entries(part->line[1]) * (2 * part->line[2]->reach + 1);
-  }
-  return end > first && inside <= FEW && taps <= KUGEL__STENCIL_TAPS;
-}
-
 static job begin(const kugel_stencil *p, const kugel__stencil_side *side, const kugel__stencil_use *use)
 {
-  job j = {.p = p,
-           .side = side,
-           .use = use,
-           .ops = &kugel__stencil_table_get()->ops[p->precision],
-           .word = p->single ? 4 : 8,
-           .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
-  for (int t = 0; t < side->targets && t < 64 && p->ndim < 3;
-       t++) // of three axes rows in one go take as long or longer
-    j.alike |= (uint64_t)is_alike(side, t) << t;
-  return j;
+  return (job){
+      .p = p,
+      .side = side,
+      .use = use,
+      .ops = &kugel__stencil_table_get()->ops[p->precision],
+      .word = p->single ? 4 : 8,
+      .blocks = {(p->n[0] + DEEP - 1) / DEEP, (p->n[1] + TALL - 1) / TALL, (p->n[2] + WIDE - 1) / WIDE}};
 }
 
 static kugel_status one_block(void *arg, int64_t b)
