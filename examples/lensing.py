@@ -46,7 +46,7 @@ def main(out=".", steps=40):
     import matplotlib.pyplot as plt
     figure, axes = plt.subplots(1, 3, figsize=(11.5, 4), layout="constrained")
     lon, lat = np.meshgrid(np.linspace(8, -8, 500), np.linspace(-8, 8, 500))
-    maps = {"the sky": plain, "lensed (10 times as much as in nature)": seen, f"after {steps} steps": kugel.alm2map(found, NSIDE)}
+    maps = {"the sky": plain, "lensed, 10 times as in nature": seen, f"found again in {steps} steps": kugel.alm2map(found, NSIDE)}
     for axis, (title, m) in zip(axes, maps.items()):
         image = axis.imshow(kugel.points.interpolate(m, lon, lat, lonlat=True, lmax=2 * NSIDE), cmap="RdBu_r", vmin=-250, vmax=250,
                             extent=(8, -8, -8, 8), origin="lower")
