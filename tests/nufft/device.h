@@ -41,4 +41,17 @@ static inline void on_device(kugel_ctx *ctx, const problem *p, const double *x, 
   kugel_nufft_destroy(plan);
 }
 
+/* Relative l2 distance of n floats or doubles. */
+static inline double distance(bool single, const void *a, const void *b, int64_t n)
+{
+  double error = 0, size = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const double u = single ? (double)((const float *)a)[i] : ((const double *)a)[i],
+                 v = single ? (double)((const float *)b)[i] : ((const double *)b)[i];
+    error += (u - v) * (u - v);
+    size += v * v;
+  }
+  return sqrt(error / size);
+}
+
 #endif

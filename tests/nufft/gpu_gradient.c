@@ -30,18 +30,6 @@ static void run(kugel_ctx *ctx, const kugel_nufft_opts *o, int ndim, const int64
   kugel_nufft_destroy(plan);
 }
 
-static double distance(bool single, const void *a, const void *b, int64_t n)
-{
-  double error = 0, size = 0;
-  for (int64_t i = 0; i < n; i++) {
-    const double u = single ? (double)((const float *)a)[i] : ((const double *)a)[i],
-                 v = single ? (double)((const float *)b)[i] : ((const double *)b)[i];
-    error += (u - v) * (u - v);
-    size += v * v;
-  }
-  return sqrt(error / size);
-}
-
 /* As many widths as a device compiles in a while: odd and even ones, tiles in shared memory and not. */
 static void as_on_the_cpu(kugel_ctx *ctx)
 {

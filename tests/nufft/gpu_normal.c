@@ -63,18 +63,6 @@ static kugel_array host(void *data, int ndim, const int64_t *shape, kugel_dtype 
                        .shape = (int64_t *)(uintptr_t)shape};
 }
 
-static double distance(bool single, const void *a, const void *b, int64_t n)
-{
-  double error = 0, size = 0;
-  for (int64_t i = 0; i < n; i++) {
-    const double u = single ? (double)((const float *)a)[i] : ((const double *)a)[i],
-                 v = single ? (double)((const float *)b)[i] : ((const double *)b)[i];
-    error += (u - v) * (u - v);
-    size += v * v;
-  }
-  return sqrt(error / size);
-}
-
 /* In every dimension, both precisions and orders of modes: host arrays with a batch, which the CPU's numbers are for. */
 static void as_on_the_cpu(kugel_ctx *ctx)
 {
