@@ -50,8 +50,7 @@ def main(out=".", steps=40):
     for axis, (title, m) in zip(axes, maps.items()):
         image = axis.imshow(kugel.points.interpolate(m, lon, lat, lonlat=True, lmax=2 * NSIDE), cmap="RdBu_r", vmin=-250, vmax=250,
                             extent=(8, -8, -8, 8), origin="lower")
-        axis.set(title=title, xlabel="longitude, degrees")
-    axes[0].set_ylabel("latitude, degrees")
+        axis.set(title=title, xlabel="longitude, degrees", ylabel="latitude, degrees" if axis is axes[0] else None)
     figure.colorbar(image, ax=axes, label="µK", shrink=0.9)
     figure.savefig(f"{out}/lensing.png", dpi=90)
     return errors
