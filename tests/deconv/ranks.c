@@ -22,14 +22,13 @@ static void shape(int64_t z, int64_t y, int64_t x)
 
 static const double depths[3] = {2, 5.5, 8};
 
-// One, or those by depth.
-static kugel_array *psfs_of(const kugel_deconv_opts *o)
+// One, or those by depth: for all ranks, which are threads.
+static const kugel_array *psfs_of(const kugel_deconv_opts *o)
 {
   static int64_t shape[4] = {3, 5, 3, 4};
-  static kugel_array arrays[2];
-  int one = !o->depths;
-  arrays[one] = (kugel_array){psf, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};
-  return &arrays[one];
+  static const kugel_array arrays[2] = {{psf, {KUGEL_CPU, 0}, 4, KUGEL_F64, shape, NULL, 0},
+                                        {psf, {KUGEL_CPU, 0}, 3, KUGEL_F64, shape + 1, NULL, 0}};
+  return &arrays[!o->depths];
 }
 
 static kugel_array *boxed(double *a)
