@@ -130,28 +130,27 @@ static size_t own(const int64_t *first, int i)
   return (size_t)(first[i + 1] - first[i]);
 }
 
+/* What goes to rank r and comes from it, where shares of `mine` become shares of `its`: numbers sent, from where, received, to where. */
+static void lay_message(size_t *m, size_t n, size_t r, size_t number, const int64_t *mine, int at,
+                        const int64_t *its, int to)
+{
+  m[r] = own(mine, at) * own(its, to) * number;
+  m[n + r] = own(mine, at) * (size_t)its[to] * number;
+  m[2 * n + r] = own(its, at) * own(mine, to) * number;
+  m[3 * n + r] = own(its, at) * (size_t)mine[to] * number;
+}
+
 static void lay_messages(kugel__slabs *d, size_t number)
 {
-  const size_t n = (size_t)d->size;
+  const size_t n = (size_t)d->size, self = (size_t)d->rank;
   const int p = d->at[0], q = d->at[1];
-  size_t *m = d->messages;
-  for (int j = 0; j < d->grid[1]; j++) { // trade 0: a plane. A rank's own message stays where it is
-    size_t r = (size_t)(p * d->grid[1] + j);
-    m[r] = own(d->strip, q) * own(d->column, j) * number;
-    m[n + r] = own(d->strip, q) * (size_t)d->column[j] * number;
-    m[2 * n + r] = own(d->column, q) * own(d->strip, j) * number;
-    m[3 * n + r] = own(d->column, q) * (size_t)d->strip[j] * number;
-  }
-  m[d->rank] = m[2 * n + (size_t)d->rank] = 0;
-  m += 4 * n;
-  for (int i = 0; i < d->grid[0]; i++) { // trade 1: a column
-    size_t r = (size_t)(i * d->grid[1] + q);
-    m[r] = own(d->plane, p) * own(d->row, i) * number;
-    m[n + r] = own(d->plane, p) * (size_t)d->row[i] * number;
-    m[2 * n + r] = own(d->row, p) * own(d->plane, i) * number;
-    m[3 * n + r] = own(d->row, p) * (size_t)d->plane[i] * number;
-  }
-  m[d->rank] = m[2 * n + (size_t)d->rank] = 0;
+  size_t *plane = d->messages,
+         *column = plane + 4 * n; // of trades 0 and 1. A rank's own message stays where it is
+  for (int j = 0; j < d->grid[1]; j++)
+    lay_message(plane, n, (size_t)(p * d->grid[1] + j), number, d->strip, q, d->column, j);
+  for (int i = 0; i < d->grid[0]; i++)
+    lay_message(column, n, (size_t)(i * d->grid[1] + q), number, d->plane, p, d->row, i);
+  plane[self] = plane[2 * n + self] = column[self] = column[2 * n + self] = 0;
 }
 
 kugel_status kugel__slabs_create(kugel_fft *p)
