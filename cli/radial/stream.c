@@ -5,7 +5,7 @@
 #include "radial/stream.h"
 
 /* The buffers of files, and what the C library holds back. */
-enum { BUFFERS = 6000000 };
+enum { BUFFERS = 4000000 };
 
 /* Where pixels come from and go to: map 0 is column `first` of those in use. */
 typedef struct flow {
@@ -103,13 +103,21 @@ static kugel_status write_ring(void *user, int map, int64_t first, int64_t n, co
   return kugel_fits_writer_put(t->writer, t->first + map, first, KUGEL_ARRAY(pixels, s->dtype, n));
 }
 
+/* What the process holds beside the stream. It is never less than BASE_MEMORY: resident pages of libraries come
+   and go by some 100 kB from run to run, and a limit that lets a map through must do so every time. */
+static int64_t held_memory(void)
+{
+  int64_t now = memory_now();
+  return (now > BASE_MEMORY ? now : BASE_MEMORY) + BUFFERS;
+}
+
 /* Maps from t->first on, as many as the plan takes. */
 static int stream_maps(flow *t, const kugel_radial *plan, int64_t mem)
 {
   char have[32], used[32];
   kugel_ctx_trim(run.ctx);
-  int64_t held = memory_now(), left = mem ? mem - held - BUFFERS : 0;
-  if (left < 0)
+  int64_t held = held_memory(), left = mem ? mem - held : 0;
+  if (mem && left <= 0)
     return fail("--mem is %s, and %s are in use before any map is read: allow more",
                 bytes_text((double)mem, have, sizeof have), bytes_text((double)held, used, sizeof used));
   kugel_status status =
