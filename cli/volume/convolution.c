@@ -43,11 +43,13 @@ static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], con
   return slabs ? fmax(x, y) : x + y;
 }
 
-/* Of kernels, besides a plan: those in memory, and a kernel in its file that is read as a whole: not by pencils. */
+/* Of kernels, besides a plan: those in memory, and a kernel in its file that is read as a whole: not by pencils, which
+ * take the pieces of a file that is not an NPY file, and what reads it. */
 static double kernel_bytes(const convolution *v, const kernel *k, kugel_volume_engine engine)
 {
   double whole = 8.0 * (double)ndarray_count(&k->array) * (double)(k->depths ? k->depths : 1);
-  return kernels_bytes(&v->kernels) + (k->array.data || engine == KUGEL_VOLUME_PENCIL ? 0 : whole);
+  double pieces = path_ends_with(k->path, ".npy") ? 0 : 1e6;
+  return kernels_bytes(&v->kernels) + (k->array.data ? 0 : engine == KUGEL_VOLUME_PENCIL ? pieces : whole);
 }
 
 /* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
