@@ -10,16 +10,16 @@ typedef struct vdd {
   vf64 hi, lo;
 } vdd;
 
-/* a b + c, one rounding. Without the instruction it is a function of the C library, called in one place: inlined, it makes the codelets three times
- * as long. */
+/* Without the instruction a fused multiply-add is a function of the C library. What calls it, and sums beside it, are
+ * functions then: inlined, they make the codelets six times as long. */
 #if defined(KUGEL_ISA_AVX512) || defined(KUGEL_ISA_AVX2) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-static inline
+#  define DD_WORD static inline
 #else
-static
-    __attribute__((noinline))
+#  define DD_WORD static __attribute__((noinline))
 #endif
-    vf64
-    v_fma(vf64 a, vf64 b, vf64 c)
+
+/* a b + c, one rounding. */
+DD_WORD vf64 v_fma(vf64 a, vf64 b, vf64 c)
 {
 #if defined(KUGEL_ISA_AVX512)
   return (vf64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
@@ -64,7 +64,7 @@ static inline vdd DD_NEG(vdd a)
 {
   return (vdd){-a.hi, -a.lo};
 }
-static inline vdd DD_ADD(vdd a, vdd b)
+DD_WORD vdd DD_ADD(vdd a, vdd b)
 {
   vdd s = vdd_two_sum(a.hi, b.hi);
   return vdd_quick(s.hi, s.lo + (a.lo + b.lo));
@@ -73,12 +73,12 @@ static inline vdd DD_SUB(vdd a, vdd b)
 {
   return DD_ADD(a, DD_NEG(b));
 }
-static inline vdd DD_MUL(vdd a, vdd b)
+DD_WORD vdd DD_MUL(vdd a, vdd b)
 {
   vf64 p = a.hi * b.hi;
   return vdd_quick(p, v_fma(a.hi, b.lo, v_fma(a.lo, b.hi, v_fma(a.hi, b.hi, -p))));
 }
-static inline vdd DD_FMA(vdd a, vdd b, vdd c)
+DD_WORD vdd DD_FMA(vdd a, vdd b, vdd c)
 {
   vf64 p = a.hi * b.hi;
   vdd s = vdd_two_sum(c.hi, p);
