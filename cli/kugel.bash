@@ -244,7 +244,7 @@ _kugel()
     -t | --dtype) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     psf) COMPREPLY=($(compgen -W "bw gl rw gauss confocal two-photon sheet beads prepare info" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --na --wavelength --excitation --voxel --shape --image --index --sample-index --depth --pinhole --sheet --sigma --snr --to-voxel --energy --dtype" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --na --wavelength --excitation --voxel --shape --image --index --sample-index --depth --pinhole --sheet --sigma --snr --to-voxel --background --energy --dtype" ;;
   plot)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

@@ -677,6 +677,7 @@ complete -c kugel -n '__fish_seen_subcommand_from psf' -l sheet -x -d 'width of 
 complete -c kugel -n '__fish_seen_subcommand_from psf' -l sigma -x -d 'gauss: standard deviations in nm'
 complete -c kugel -n '__fish_seen_subcommand_from psf' -l snr -x -d 'beads: least height over the noise'
 complete -c kugel -n '__fish_seen_subcommand_from psf' -l to-voxel -x -d 'prepare: resample from --voxel to this'
+complete -c kugel -n '__fish_seen_subcommand_from psf' -l background -x -d 'prepare: the level that is taken off, 0: none; when not given the median of the outermost voxels'
 complete -c kugel -n '__fish_seen_subcommand_from psf' -l energy -x -d 'crop to the smallest box that holds this part of the energy'
 complete -c kugel -n '__fish_seen_subcommand_from psf' -l dtype -s t -x -a 'f32 f64' -d 'type of the output'
 complete -c kugel -n __fish_use_subcommand -f -a plot -d 'draw a map as PNG'

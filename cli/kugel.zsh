@@ -742,6 +742,7 @@ _kugel()
       '--sigma=[gauss\: standard deviations in nm]:Z,Y,X:' \
       '--snr=[beads\: least height over the noise]:X:' \
       '--to-voxel=[prepare\: resample from --voxel to this]:Z,Y,X:' \
+      '--background=[prepare\: the level that is taken off, 0\: none; when not given the median of the outermost voxels]:X:' \
       '--energy=[crop to the smallest box that holds this part of the energy]:X:' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the output]:value:(f32 f64)' \
       '1:what:(bw gl rw gauss confocal two-photon sheet beads prepare info)' \

@@ -28,6 +28,8 @@
   X(sigma, 0, ARG_TEXT, "Z,Y,X", NULL, 0, 0, "gauss: standard deviations in nm")                             \
   X(snr, 0, ARG_REAL, "X", "8", 0.1, 1e9, "beads: least height over the noise")                              \
   X(to_voxel, 0, ARG_TEXT, "Z,Y,X", NULL, 0, 0, "prepare: resample from --voxel to this")                    \
+  X(background, 0, ARG_REAL, "X", NULL, -1e30, 1e30,                                                         \
+    "prepare: the level that is taken off, 0: none; when not given the median of the outermost voxels")      \
   X(energy, 0, ARG_REAL, "X", "1", 0.1, 1, "crop to the smallest box that holds this part of the energy")    \
   X(dtype, 't', ARG_CHOICE, "f32|f64", "f32", 0, 0, "type of the output")
 
@@ -144,10 +146,26 @@ static int from_beads(const psf_args *o, const char *path, ndarray *out, double 
   return EXIT_DONE;
 }
 
+/* Says what is taken off: a computed PSF has light in its outermost voxels, which no background is. */
+static int report_background(ndarray *in, double level)
+{
+  kugel_psf_report r = {.size = sizeof r};
+  kugel_array view = ndarray_view(in);
+  LIB(kugel_psf_check(NULL, &view, NULL, &r));
+  if (isnan(level))
+    level = r.background;
+  double part = r.sum > 0 ? level * (double)ndarray_count(in) / r.sum : 0;
+  fact("background", "%.4g is taken off, %.2g of the sum%s", level, part,
+       part > 0.05 ? ": if that is light far from the centre, give --background 0" : "");
+  json_number("background", level);
+  json_number("background_part", part);
+  return EXIT_DONE;
+}
+
 static int prepare(const psf_args *o, const char *path, ndarray *out, double voxel[3])
 {
   NDARRAY in = {0};
-  kugel_psf_prepare_opts p = {.size = sizeof p, .background = NAN};
+  kugel_psf_prepare_opts p = {.size = sizeof p, .background = o->background.given ? o->background.x : NAN};
   double known[3];
   STEP(volume_read(&in, path, -1, 0, known));
   if (in.ndim != 3)
@@ -172,7 +190,7 @@ static int prepare(const psf_args *o, const char *path, ndarray *out, double vox
   kugel_array from = ndarray_view(&in), view = ndarray_view(out);
   progress_part(0, 1, "psf");
   LIB(kugel_psf_prepare(NULL, &from, &p, &view));
-  return EXIT_DONE;
+  return report_background(&in, p.background);
 }
 
 /* The box of --energy, moved to the front of the memory. */

@@ -213,6 +213,12 @@ def psf_stacks():
     assert numbers("r.tif")[0][0] == 17 and voxels("r.tif") == [300, 100, 100]
     ok("psf", "prepare", "p.tif", "s.tif", "--to-voxel", "300,200,200")
     assert numbers("s.tif")[0] == (9, 7, 7) and voxels("s.tif") == [300, 200, 200]
+    taken = ok("psf", "prepare", "p.tif", "b.tif", "--json").json
+    assert taken["background"] > 0 and 0.001 < taken["background_part"] < 1, taken
+    kept = ok("psf", "prepare", "p.tif", "c.tif", "--background", "0", "--json").json
+    assert kept["background"] == 0 and kept["background_part"] == 0 and max(
+        abs(a - b) for a, b in zip(numbers("c.tif")[1], numbers("p.tif")[1])) < 1e-6, "a PSF without background stays as it is"
+    refused(2, "psf", "prepare", "p.tif", "d.tif", "--background", "nan", says="--background")
     refused(1, "psf", "bw", "p.tif", *optics, "-v", 100, "-s", 9, says="exists")
     refused(1, "psf", "bw", "p.xyz", *optics, "-v", 100, "-s", 9, says="ends like no format")
     refused(2, "psf", "bw", "t.tif", *optics, "--image", "p.npy", says="p.npy has no voxel size")

@@ -15,7 +15,7 @@ typedef struct vdd {
 #if defined(KUGEL_ISA_AVX512) || defined(KUGEL_ISA_AVX2) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #  define DD_WORD static inline
 #else
-#  define DD_WORD static __attribute__((noinline))
+#  define DD_WORD static __attribute__((noinline, unused))
 #endif
 
 /* a b + c, one rounding. */
