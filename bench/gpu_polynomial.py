@@ -11,6 +11,7 @@ each, nr = N + ceil(L / 2) radii:
   dense       the same by tables W_n^l(r_k), where --tables (GiB, default 16) holds them
   bidiagonal  the same by a product and a solve a step (KUGEL_WORLAND_BIDIAGONAL), all steps in one launch
   scan        the same with lines in the registers of warps and each step solved by a scan (KUGEL_WORLAND_SCAN), to 888 radii
+  tensor      the same by products with matrices of 16 steps and 16 rows on the tensor cores, float64 (KUGEL_WORLAND_TENSOR)
   unfused     the chain alone as one bidiagonal product and one solve a step, each a launch over all systems whose degree is
               higher (kugel_banded): no cosine transform, so it is favoured
 
@@ -23,7 +24,7 @@ of the synthesis against the CPU's on a few systems.
 single degrees, in units of one product of a table: a rotation, and a point of a cosine transform. --device cpu fits those of the CPU.
 
 --tune, alone, about 50 s: the connection in float64 by shapes of the systolic array (KUGEL_POLYNOMIAL_..., docs/polynomial.md), of degrees
-L, L - step, ... with l + 1 systems each; best last. "model": operations of passes that are filled up to GROUP STEPS steps, at --flops,
+L, L - step, ... with l + 1 systems each; best last; then engine tensor by WARPS, BLOCKS and STEPS. "model": operations of passes that are filled up to GROUP STEPS steps, at --flops,
 and 24 bytes each coefficient and radius at the rate of the copy. The default of the library is kugel__poly_choose (src/polynomial/gpu_turns.c).
 """
 import argparse
@@ -190,6 +191,7 @@ SHAPES = [  # group, steps, lanes, warps, blocks, ticks, lift
     (16, 4, 8, 4, 3, 16, 1), (8, 4, 4, 4, 4, 16, 1), (16, 4, 4, 4, 4, 16, 1), (16, 4, 4, 8, 2, 16, 1), (16, 4, 4, 2, 8, 16, 1), (32, 4, 4, 4, 4, 16, 1),
     (8, 8, 4, 4, 3, 16, 1), (16, 8, 4, 4, 3, 8, 1), (8, 8, 2, 4, 4, 8, 1), (16, 4, 4, 4, 5, 16, 1), (16, 4, 8, 8, 1, 16, 1), (8, 4, 4, 8, 2, 16, 1),
     (16, 4, 4, 4, 4, 16, 0)]
+TENSOR_SHAPES = [{"WARPS": w, "BLOCKS": b, "STEPS": s} for w, b, s in ((4, 2, 4), (4, 2, 6), (8, 1, 4), (8, 1, 6), (6, 1, 4), (4, 1, 4), (2, 4, 3), (4, 3, 4))]
 KNOBS = ("GROUP", "STEPS", "LANES", "WARPS", "BLOCKS", "TICKS", "LIFT")
 
 
@@ -232,10 +234,21 @@ def tune(sizes, seconds, flops):
         for _, times, shape, model_s in sorted(rows, reverse=True):
             print(f"  {' '.join(f'{k.lower()}={v}' for k, v in zip(KNOBS, shape)):62s} synthesis {times[0] * 1e3:8.3f} ms,"
                   f" analysis {times[1] * 1e3:8.3f} ms, model {model_s * 1e3:8.3f} ms, share {floor / times[0]:.2f}", flush=True)
+        for knob in KNOBS:
+            del os.environ["KUGEL_POLYNOMIAL_" + knob]
+        for shape in TENSOR_SHAPES:
+            names = {"KUGEL_POLYNOMIAL_" + knob: str(value) for knob, value in shape.items()}
+            os.environ.update(names)
+            plan, _ = plan_of(ctx, lmax, 6, False, degrees, np.array(degrees) + 1)
+            times = timed([lambda: check(lib.kugel_jwt_synthesis(plan, 0, C.byref(a), C.byref(b), queue)),
+                           lambda: check(lib.kugel_jwt_analysis(plan, 0, C.byref(b), C.byref(a), queue))], seconds)
+            lib.kugel_jwt_destroy(plan)
+            for name in names:
+                del os.environ[name]
+            print(f"  tensor {' '.join(f'{k.lower()}={v}' for k, v in shape.items()):55s} synthesis {times[0] * 1e3:8.3f} ms,"
+                  f" analysis {times[1] * 1e3:8.3f} ms, share {floor / times[0]:.2f}", flush=True)
         c.free()
         f.free()
-    for knob in KNOBS:
-        del os.environ["KUGEL_POLYNOMIAL_" + knob]
 
 
 parser = argparse.ArgumentParser()
@@ -265,8 +278,8 @@ for lmax in map(int, args.sizes.split(",")):
     cells = sum(2 * (l + 1) * sum(n + j for j in range(l // 2)) for l in range(lmax + 1))
     dense = sum(2 * (l + 1) * n * (n + (lmax + 1) // 2) for l in range(lmax + 1))
     for engine, word, operations in ((1, "connection", 4 * cells), (2, "dense", dense), (4, "bidiagonal", 4 * cells),
-                                     (5, "scan", 4 * cells)):
-        for single in (False, True):
+                                     (5, "scan", 4 * cells), (6, "tensor", 4 * cells)):
+        for single in (False,) if engine == 6 else (False, True):
             tables = (lmax + 1) * n * (n + (lmax + 1) // 2) * (4 if single else 8)
             if engine == 2 and tables > args.tables * 2**30:
                 print(f"{lmax:4d}  {word:10s}  tables of {tables / 2**30:.1f} GiB: not made")

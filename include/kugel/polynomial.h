@@ -70,8 +70,11 @@ typedef enum kugel_worland_engine {
                                     quadrature; analysis for type Chebyshev alone. For comparison */
   KUGEL_WORLAND_BIDIAGONAL = 4, /* each step l -> l - 2 as a product and a solve with bidiagonal matrices, as in QuICC: errors
                                    to 4e-13, tables of 3 lmax (n + lmax / 2) numbers. For comparison */
-  KUGEL_WORLAND_SCAN = 5 /* CONNECTION on devices with lines in registers and each step solved by a scan: nr to 888, errors of
+  KUGEL_WORLAND_SCAN = 5, /* CONNECTION on devices with lines in registers and each step solved by a scan: nr to 888, errors of
                             CONNECTION, tables of lmax (nr + 112) pairs of numbers at most. For comparison */
+  KUGEL_WORLAND_TENSOR = 6 /* CONNECTION in float64 on devices by products with matrices of 16 steps and 16 rows, on the tensor cores of
+                              CUDA: errors of CONNECTION, tables of 44 lmax (n + lmax / 2) bytes. Not measured on a GPU, so AUTO
+                              does not take it */
 } kugel_worland_engine;
 
 /* Operators. Synthesis evaluates the operator on the series of degree l; analysis expands the operator on the values in

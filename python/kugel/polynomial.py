@@ -40,7 +40,8 @@ _TYPES = {"chebyshev": _ffi.KUGEL_WORLAND_CHEBYSHEV, "legendre": _ffi.KUGEL_WORL
           "jacobi": _ffi.KUGEL_WORLAND_JACOBI}
 _NORMS = {"unity": _ffi.KUGEL_WORLAND_UNITY, "natural": _ffi.KUGEL_WORLAND_NATURAL}
 _ENGINES = {"auto": _ffi.KUGEL_WORLAND_AUTO, "connection": _ffi.KUGEL_WORLAND_CONNECTION, "dense": _ffi.KUGEL_WORLAND_DENSE,
-            "quadrature": _ffi.KUGEL_WORLAND_QUADRATURE, "bidiagonal": _ffi.KUGEL_WORLAND_BIDIAGONAL, "scan": _ffi.KUGEL_WORLAND_SCAN}
+            "quadrature": _ffi.KUGEL_WORLAND_QUADRATURE, "bidiagonal": _ffi.KUGEL_WORLAND_BIDIAGONAL, "scan": _ffi.KUGEL_WORLAND_SCAN,
+            "tensor": _ffi.KUGEL_WORLAND_TENSOR}
 _OPERATORS = {"p": _ffi.KUGEL_WORLAND_P, "d1": _ffi.KUGEL_WORLAND_D1, "r1": _ffi.KUGEL_WORLAND_R1,
               "divr1": _ffi.KUGEL_WORLAND_DIV_R1, "divr1d1r1": _ffi.KUGEL_WORLAND_DIV_R1_D1_R1,
               "sphlapl": _ffi.KUGEL_WORLAND_SPH_LAPL, "cyllapl": _ffi.KUGEL_WORLAND_CYL_LAPL}
@@ -76,7 +77,7 @@ class JonesWorland(LinearPlan):
     type, norm:    "chebyshev", "legendre", "cylinder-energy", "sphere-energy", "jacobi"; "unity" or "natural"
     a, shift:      of type "jacobi": r^l P_n^{(a, l + shift)}(2 r^2 - 1), multiples of 1/2 from -1/2 to 16. Dedalus' ball: a = k, shift = 1/2
     radii:         evaluate at these radii of [0, 1] instead; no analysis
-    engine:        "auto", "connection", "dense"; for comparison "quadrature", "bidiagonal", on devices "scan"
+    engine:        "auto", "connection", "dense"; for comparison "quadrature", "bidiagonal", on devices "scan" and, in float64, "tensor"
     precision:     "f64", "f32", or "dd", double-double: about 31 digits, op "p" of type "chebyshev" by "connection", on the CPU; NumPy's
                    arrays, float64[..., n, 2] and complex128[..., n, 2] of high and low parts
     energy:        True: make the tables of .energy()

@@ -218,7 +218,7 @@ kugel_status kugel__alt_gpu_create(const kugel__alt_view *v, const kugel__alt_ch
   kugel__poly_rotations f[4];
   kugel__poly_host host[8];
   KUGEL_TRY(kugel__poly_create(v->ctx, v->single, kugel__max(v->n, v->lmax + 1) + 8, v->points ? 0 : v->n,
-                               false, chains->lanes, out));
+                               KUGEL__CHAINS_SYSTOLIC, chains->lanes, out));
   for (int q = 0; q < 2; q++)
     for (int m0 = 0; m0 < 2; m0++) {
       f[2 * q + m0] = (kugel__poly_rotations){

@@ -48,7 +48,7 @@ kugel_status kugel__ultra_gpu_create(kugel_ctx *ctx, int64_t n, const double *t,
   KUGEL_CHECK(n <= KUGEL__ULTRA_GPU_MOST, KUGEL_ENOTSUP,
               "n is %lld: on devices these changes of basis take at most %d coefficients, the CPU takes 2^24",
               (long long)n, KUGEL__ULTRA_GPU_MOST);
-  KUGEL_TRY(kugel__poly_create(ctx, false, n, 0, false, 0, &out->poly));
+  KUGEL_TRY(kugel__poly_create(ctx, false, n, 0, KUGEL__CHAINS_SYSTOLIC, 0, &out->poly));
   int64_t m[2] = {rows_of(n, 0), rows_of(n, 1)};
   double *a = kugel__calloc(ctx, sizeof *a * (size_t)(m[0] * m[0] + m[1] * m[1] + 1)), *at = a;
   KUGEL_CHECK(a, KUGEL_ENOMEM, "no memory for tables of %lld x %lld", (long long)m[0], (long long)m[0]);

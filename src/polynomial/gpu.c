@@ -25,8 +25,9 @@ static kugel_status make_kernels(kugel__poly_gpu *g)
            g->product_shape.mma, g->product_shape.rows, g->product_shape.stages);
   snprintf(defines, sizeof defines,
            "#define REAL_BITS %d\n#define LIFT %d\n#define STEPS %d\n#define GROUP %d\n#define LANES %d\n"
-           "#define WARPS %d\n#define TICKS %d\n#define BLOCKS %d\n#define SCAN %d\n",
-           g->single ? 32 : 64, h.lift, h.steps, h.group, h.lanes, h.warps, h.ticks, h.blocks, h.scan);
+           "#define WARPS %d\n#define TICKS %d\n#define BLOCKS %d\n#define SCAN %d\n#define TENSOR %d\n",
+           g->single ? 32 : 64, h.lift, h.steps, h.group, h.lanes, h.warps, h.ticks, h.blocks, h.scan,
+           h.tensor);
   kugel__module_spec specs[2] = {{.name = "polynomial/tiles", .defines = defines},
                                  {.name = "polynomial/product", .defines = of_product}};
   KUGEL_TRY(kugel__module_get_all(g->ctx, 2, specs, g->modules));
@@ -34,8 +35,8 @@ static kugel_status make_kernels(kugel__poly_gpu *g)
   return kugel__module_kernel(g->modules[1], "product", &g->product, NULL);
 }
 
-kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length, bool scan,
-                                int lanes, kugel__poly_gpu **out)
+kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length,
+                                kugel__poly_chains chains, int lanes, kugel__poly_gpu **out)
 {
   kugel__poly_gpu *g = *out = kugel__calloc(ctx, sizeof *g);
   KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan of %zu bytes", sizeof *g);
@@ -50,8 +51,10 @@ kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64
   KUGEL_CHECK(single || g->device->info.fp64, KUGEL_ENOTSUP,
               "%s has no double precision: use KUGEL_PRECISION_F32", g->device->info.name);
   bool cuda = g->device->ops->type == KUGEL_CUDA;
-  if (scan)
+  if (chains == KUGEL__CHAINS_SCAN)
     KUGEL_TRY(kugel__poly_scan_shape(cuda, rows, &g->shape));
+  else if (chains == KUGEL__CHAINS_TENSOR)
+    g->shape = kugel__poly_tensor_shape(cuda, (int64_t)g->device->info.shared_bytes);
   else
     g->shape = kugel__poly_choose(cuda, single, lanes, (int64_t)g->device->info.shared_bytes);
   return make_kernels(g);

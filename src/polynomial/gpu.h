@@ -15,7 +15,7 @@
  * (STEPS k + (STEPS + 1) g + STEPS (STEPS + 2)) width + g / STEPS of its family's table: what the threads of a group need in
  * one tick lies side by side, whichever step their chain begins with, so that one table of (top + K) width pairs serves
  * chains of all degrees of a parity. k < 0 is (1, 0). Where the shape lifts, the table has (p, S), p = -S / (1 + C).
- * Chains by scans (kernels/scan.h.cl) have tables of their own (gpu_scan.c). */
+ * Chains by scans (kernels/scan.h.cl) and by tensor cores (kernels/tensor.h.cl) have tables of their own (gpu_scan.c, gpu_tensor.c). */
 #ifndef KUGEL_POLYNOMIAL_GPU_H
 #define KUGEL_POLYNOMIAL_GPU_H
 
@@ -25,7 +25,18 @@
 #include "fft/gpu/work.h"
 #include "polynomial/systems.h"
 
-enum { KUGEL__POLY_FAMILIES = 34, KUGEL__POLY_SIDE = 64 /* of a block of products */ };
+enum {
+  KUGEL__POLY_FAMILIES = 34,
+  KUGEL__POLY_SIDE = 64,       /* of a block of products */
+  KUGEL__POLY_SQUARE = 14 * 64 /* reals of a matrix of chains by tensor cores */
+};
+
+/* How chains of rotations run. */
+typedef enum kugel__poly_chains {
+  KUGEL__CHAINS_SYSTOLIC,
+  KUGEL__CHAINS_SCAN,
+  KUGEL__CHAINS_TENSOR
+} kugel__poly_chains;
 
 /* What specialises kernels/tiles.cl, in powers of two. Results do not depend on it but for `lift`: three operations a rotation in
  * place of four, whose bits are not those of the CPU. */
@@ -34,13 +45,16 @@ typedef struct kugel__poly_shape {
   int warps, blocks;       /* of a block; blocks a multiprocessor has registers for */
   int ticks;               /* between barriers */
   int lift;
-  int scan; /* 0: the systolic array; else chains by scans, a line's places in registers of each thread of a warp */
+  int scan;   /* chains by scans: a line's places in registers of each thread of a warp; else 0 */
+  int tensor; /* chains by tensor cores: blocks of 16 steps of a pass; else 0 */
 } kugel__poly_shape;
 
 /* The shape for jobs of `lanes` lanes, 0: of many; KUGEL_POLYNOMIAL_GROUP, _STEPS, _LANES, _WARPS, _BLOCKS, _TICKS, _LIFT set each. */
 kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int lanes, int64_t shared_bytes);
 /* That of chains by scans of lines of `rows` rows. */
 kugel_status kugel__poly_scan_shape(bool cuda, int64_t rows, kugel__poly_shape *out);
+/* That of chains by tensor cores; KUGEL_POLYNOMIAL_WARPS, _BLOCKS and _STEPS, here blocks of 16 steps of a pass, set each. */
+kugel__poly_shape kugel__poly_tensor_shape(bool cuda, int64_t shared_bytes);
 /* Lanes of a tile, which is of a block. */
 static inline int64_t kugel__poly_lanes(const kugel__poly_shape *s)
 {
@@ -63,6 +77,8 @@ static inline int64_t kugel__product_shared(const kugel__product_shape *s, size_
 static inline int64_t kugel__poly_shared(const kugel__poly_shape *s, size_t word)
 {
   int64_t stages = 4 * (int64_t)s->ticks * s->steps * s->group;
+  if (s->tensor)
+    return 2 * (int64_t)s->tensor * KUGEL__POLY_SQUARE * (int64_t)word;
   return (stages + s->warps * 3 * (int64_t)s->ticks * (32 / s->group * s->lanes + 2)) * (int64_t)word;
 }
 
@@ -82,7 +98,7 @@ typedef enum kugel__tile_op_kind {
   KUGEL__OP_PRODUCT_TRANSPOSED,
   KUGEL__OP_SOLVE,
   KUGEL__OP_SOLVE_TRANSPOSED, /* n rows, shift `steps`, diagonals at a and b */
-  KUGEL__OP_LOWER,            /* n rows, a: table, b: highest step, row: width of the table */
+  KUGEL__OP_LOWER, /* n rows, a: table, b: highest step (tensor cores: rotations behind the table), row: width of the table */
   KUGEL__OP_RAISE
 } kugel__tile_op_kind;
 
@@ -146,6 +162,7 @@ typedef struct kugel__poly_waves {
 
 typedef struct kugel__poly_family {
   int64_t at, width, steps; /* in the table of rotations, in pairs */
+  int64_t few;              /* of tensor cores: rotations, from `at` on */
 } kugel__poly_family;
 
 typedef struct kugel__poly_table {
@@ -174,9 +191,9 @@ typedef struct kugel__poly_gpu {
   kugel__gpu_work work;
 } kugel__poly_gpu;
 
-/* Kernels for tiles of at most `rows` rows; scan: chains by scans; lanes: of a job, 0: many. */
-kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length, bool scan,
-                                int lanes, kugel__poly_gpu **out);
+/* Kernels for tiles of at most `rows` rows; lanes: of a job, 0: many. */
+kugel_status kugel__poly_create(kugel_ctx *ctx, bool single, int64_t rows, int64_t waves_length,
+                                kugel__poly_chains chains, int lanes, kugel__poly_gpu **out);
 void kugel__poly_destroy(kugel__poly_gpu *g);
 
 /* Family f of rotations: step i of `steps` is kugel__jacobi_rotations(a, b0 + 2 i, sign, ...), of chains with at most `reach`
@@ -193,6 +210,11 @@ kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__po
 int64_t kugel__poly_scan_pairs(const kugel__poly_shape *s);
 void kugel__poly_scan_fill(const kugel__poly_gpu *g, const kugel__poly_rotations *f, kugel__poly_family at,
                            void *scratch, void *table);
+
+/* Of tensor cores, the same: matrices [D][width] of 16 steps and 16 diagonals, then rotations [d][width][16]. */
+int64_t kugel__poly_tensor_pairs(const kugel__poly_rotations *f, int64_t *few);
+void kugel__poly_tensor_fill(const kugel__poly_gpu *g, const kugel__poly_rotations *f, kugel__poly_family at,
+                             void *scratch, void *table);
 
 /* n tables of the host to the device; later kugel__poly_find says where one lies. */
 typedef struct kugel__poly_host {

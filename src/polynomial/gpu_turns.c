@@ -23,21 +23,22 @@ static int power(const char *name, int least, int most, int fallback)
 kugel__poly_shape kugel__poly_choose(bool cuda, bool single, int lanes, int64_t shared_bytes)
 {
   const bool few = lanes > 0 && lanes <= 4;
-  kugel__poly_shape d = cuda && few ? (kugel__poly_shape){.group = 32,
-                                                          .steps = 4,
-                                                          .lanes = lanes > 2 ? 4 : 2,
-                                                          .warps = 1,
-                                                          .blocks = 12,
-                                                          .ticks = 4,
-                                                          .lift = 1}
-                        : cuda      ? (kugel__poly_shape){.group = 8,
-                                                          .steps = 8,
-                                                          .lanes = 4,
-                                                          .warps = 4,
-                                                          .blocks = 3,
-                                                          .ticks = 16,
-                                                          .lift = 1}
-                                    : (kugel__poly_shape){8, 4, 2, 1, 1, 8, 0, 0};
+  kugel__poly_shape d =
+      cuda && few ? (kugel__poly_shape){.group = 32,
+                                        .steps = 4,
+                                        .lanes = lanes > 2 ? 4 : 2,
+                                        .warps = 1,
+                                        .blocks = 12,
+                                        .ticks = 4,
+                                        .lift = 1}
+      : cuda      ? (kugel__poly_shape){.group = 8,
+                                        .steps = 8,
+                                        .lanes = 4,
+                                        .warps = 4,
+                                        .blocks = 3,
+                                        .ticks = 16,
+                                        .lift = 1}
+             : (kugel__poly_shape){.group = 8, .steps = 4, .lanes = 2, .warps = 1, .blocks = 1, .ticks = 8};
   kugel__poly_shape s = {.group = power("KUGEL_POLYNOMIAL_GROUP", 2, 32, d.group),
                          .steps = power("KUGEL_POLYNOMIAL_STEPS", 1, 8, d.steps),
                          .lanes = power("KUGEL_POLYNOMIAL_LANES", 2, 16, d.lanes),
@@ -118,9 +119,11 @@ kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__po
 {
   int64_t total = 1, reach = 1, s = g->shape.steps;
   for (int i = 0; i < families; i++) {
-    g->family[i] = (kugel__poly_family){total, (of[i].steps + s - 1) / s, of[i].steps};
-    total += g->shape.scan ? of[i].steps * kugel__poly_scan_pairs(&g->shape)
-                           : rows_of(&of[i], s) * g->family[i].width;
+    g->family[i] =
+        (kugel__poly_family){.at = total, .width = (of[i].steps + s - 1) / s, .steps = of[i].steps};
+    total += g->shape.scan     ? of[i].steps * kugel__poly_scan_pairs(&g->shape)
+             : g->shape.tensor ? kugel__poly_tensor_pairs(&of[i], &g->family[i].few)
+                               : rows_of(&of[i], s) * g->family[i].width;
     reach = kugel__max(reach, of[i].reach);
   }
   size_t pair = 2 * g->word;
@@ -130,7 +133,9 @@ kugel_status kugel__poly_turns(kugel__poly_gpu *g, int families, const kugel__po
                             ? KUGEL_OK
                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %lld rotations", (long long)total);
   for (int i = 0; i < families && !status; i++)
-    (g->shape.scan ? kugel__poly_scan_fill : fill_family)(g, &of[i], g->family[i], scratch, table);
+    (g->shape.scan     ? kugel__poly_scan_fill
+     : g->shape.tensor ? kugel__poly_tensor_fill
+                       : fill_family)(g, &of[i], g->family[i], scratch, table);
   status = status ? status : upload(g, table, pair * (size_t)total, &g->turns);
   kugel__free(g->ctx, table);
   kugel__free(g->ctx, scratch);

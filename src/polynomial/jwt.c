@@ -23,9 +23,9 @@ static kugel_status check_opts(const kugel_jwt_opts *o)
                 "%s is %g, must be a multiple of 1/2 from -1/2 to 16", i ? "shift" : "a", own[i]);
   KUGEL_CHECK((int)o->norm >= 0 && o->norm <= KUGEL_WORLAND_NATURAL, KUGEL_EINVAL,
               "norm is %d, must be KUGEL_WORLAND_UNITY (0) or NATURAL (1)", (int)o->norm);
-  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_SCAN, KUGEL_EINVAL,
+  KUGEL_CHECK((int)o->engine >= 0 && o->engine <= KUGEL_WORLAND_TENSOR, KUGEL_EINVAL,
               "engine is %d, must be KUGEL_WORLAND_AUTO (0), CONNECTION (1), DENSE (2), QUADRATURE (3), "
-              "BIDIAGONAL (4) or SCAN (5)",
+              "BIDIAGONAL (4), SCAN (5) or TENSOR (6)",
               (int)o->engine);
   KUGEL_CHECK((int)o->precision >= 0 && o->precision <= KUGEL_PRECISION_DD, KUGEL_EINVAL,
               "precision is %d, must be KUGEL_PRECISION_F64 (0), F32 (1) or DD (2)", (int)o->precision);
@@ -85,8 +85,10 @@ kugel_status kugel_jwt_create(kugel_ctx *ctx, const kugel_jwt_opts *opts, kugel_
   if (!p)
     return KUGEL_ENOMEM;
   p->ctx = held;
-  p->scan = o.engine == KUGEL_WORLAND_SCAN;
-  if (p->scan)
+  p->chains = o.engine == KUGEL_WORLAND_SCAN     ? KUGEL__CHAINS_SCAN
+              : o.engine == KUGEL_WORLAND_TENSOR ? KUGEL__CHAINS_TENSOR
+                                                 : KUGEL__CHAINS_SYSTOLIC;
+  if (p->chains)
     o.engine = KUGEL_WORLAND_CONNECTION;
   p->opts = o;
   p->n = o.n;
@@ -95,9 +97,16 @@ kugel_status kugel_jwt_create(kugel_ctx *ctx, const kugel_jwt_opts *opts, kugel_
   p->a = o.type == KUGEL_WORLAND_JACOBI ? o.a : a[o.type];
   p->shift = o.type == KUGEL_WORLAND_JACOBI ? o.shift : shift[o.type];
   kugel_status s = KUGEL_OK;
-  if (p->scan && held->device.type == KUGEL_CPU)
-    s = KUGEL_FAIL(KUGEL_ENOTSUP, "engine KUGEL_WORLAND_SCAN (5) runs on devices: take "
-                                  "KUGEL_WORLAND_CONNECTION (1) on the CPU");
+  if (p->chains && held->device.type == KUGEL_CPU)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP,
+                   "engine is %d (KUGEL_WORLAND_SCAN, TENSOR), which runs on devices: take "
+                   "KUGEL_WORLAND_CONNECTION (1) on the CPU",
+                   (int)opts->engine);
+  if (!s && p->chains == KUGEL__CHAINS_TENSOR && p->single)
+    s = KUGEL_FAIL(
+        KUGEL_ENOTSUP,
+        "precision is KUGEL_PRECISION_F32 (1) and engine KUGEL_WORLAND_TENSOR (6), which has doubles alone: "
+        "take KUGEL_WORLAND_CONNECTION (1)");
   if (!s && o.precision == KUGEL_PRECISION_DD)
     s = kugel__jwt_dd_check(held, &o);
   s = s ? s : fill(p, &o);

@@ -17,7 +17,8 @@ struct kugel_jwt {
   kugel_ctx *ctx;
   kugel_jwt_opts opts; /* its pointers are not used */
   kugel__blocks blocks;
-  bool single, scan; /* scan: engine CONNECTION by scans, on a device */
+  bool single;
+  int chains; /* kugel__poly_chains, of engine CONNECTION on a device */
   size_t word;
   double a, shift;     /* Jacobi parameters: a, b = l + shift */
   int64_t n, nr, lmax; /* lmax: highest degree that an operator may reach */

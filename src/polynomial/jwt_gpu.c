@@ -322,7 +322,7 @@ kugel_status kugel__jwt_gpu_create(kugel_jwt *p)
   for (int64_t i = 0; i < p->blocks.blocks; i++)
     reach = kugel__max(reach, p->blocks.n[i] + 5 + (p->blocks.degree[i] + 1) / 2);
   KUGEL_TRY(kugel__poly_create(p->ctx, p->single, kugel__max(p->nr, p->n + (p->lmax + 1) / 2) + 8,
-                               p->opts.radii ? 0 : p->nr, p->scan, 0, &p->gpu));
+                               p->opts.radii ? 0 : p->nr, p->chains, 0, &p->gpu));
   kugel__poly_rotations f[2] = {{p->a, p->shift, 1, (p->lmax + 1) / 2, reach, NULL},
                                 {p->a, p->shift + 1, 1, p->lmax / 2, reach, NULL}};
   KUGEL_TRY(kugel__poly_turns(p->gpu, 2, f));

@@ -82,7 +82,7 @@ void kugel__jwt_gpu_rows(const kugel_jwt *p, kugel__poly_text *t, int64_t bands_
                                        .n = transposed ? s->out : s->in,
                                        .steps = steps,
                                        .a = g->family[parity].at,
-                                       .b = steps - 1,
+                                       .b = g->shape.tensor ? g->family[parity].few : steps - 1,
                                        .row = g->family[parity].width});
     break;
   }

@@ -17,7 +17,7 @@ static both make(kugel_ctx *ctx, kugel_jwt_opts o)
   both b = {NULL, NULL, 0, o.n, 0};
   o.size = sizeof o;
   CHECK_OK(kugel_jwt_create(ctx, &o, &b.gpu));
-  if (o.engine == KUGEL_WORLAND_SCAN) { /* of devices */
+  if (o.engine == KUGEL_WORLAND_SCAN || o.engine == KUGEL_WORLAND_TENSOR) { /* of devices */
     kugel_jwt *none;
     CHECK_IS(kugel_jwt_create(NULL, &o, &none), KUGEL_ENOTSUP);
     o.engine = KUGEL_WORLAND_CONNECTION;
@@ -209,15 +209,58 @@ static void scans(kugel_ctx *ctx)
       KUGEL_ENOTSUP);
 }
 
+/* Chains by tensor cores: degrees of every rest of 16 steps, passes of one to all blocks, systems that fill a warp or not; bands before
+ * the chain; float32 is refused. */
+static void tensor(kugel_ctx *ctx)
+{
+  int64_t low[] = {0, 1, 2, 9, 40, 41, 68, 261}, mult[] = {1, 2, 3, 1, 9, 1, 40, 2},
+          nl[] = {37, 1, 37, 5, 37, 36, 37, 37};
+  int64_t high[] = {64, 65, 127, 128, 162, 193, 290, 360}, own[] = {90, 90, 2, 90, 64, 63, 90, 17};
+  static const struct {
+    int64_t n, nr;
+    int type, complex, batch, high;
+  } c[] = {{37, 200, 0, 1, 3, 0}, {37, 200, 1, 0, 1, 0}, {90, 300, 0, 0, 1, 1}};
+  for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+    both b = make(ctx, (kugel_jwt_opts){.type = c[i].type,
+                                        .engine = KUGEL_WORLAND_TENSOR,
+                                        .n = c[i].n,
+                                        .blocks = 8,
+                                        .l = c[i].high ? high : low,
+                                        .nl = c[i].high ? own : nl,
+                                        .multiplicity = mult,
+                                        .nr = c[i].nr,
+                                        .complex_data = c[i].complex});
+    for (int which = 0; which < 4; which++)
+      for (int op = 0; op < (i ? 1 : 3); op += 2) {
+        bool same;
+        double e = compare(&b, which, op, false, c[i].complex, c[i].batch, &same);
+        if (!(e < 5e-15))
+          CHECK_FAIL("case %zu, verb %d, op %d: %g", i, which, op, e);
+      }
+    drop(&b);
+  }
+  kugel_jwt *none;
+  CHECK_IS(kugel_jwt_create(ctx,
+                            &(kugel_jwt_opts){.size = sizeof(kugel_jwt_opts),
+                                              .engine = KUGEL_WORLAND_TENSOR,
+                                              .precision = KUGEL_PRECISION_F32,
+                                              .n = 8,
+                                              .blocks = 1,
+                                              .l = low},
+                            &none),
+           KUGEL_ENOTSUP);
+}
+
 /* Coefficients beyond those of a degree are zeros whatever the values are: of a lane with NaN its own coefficients are NaN, those
  * beyond are 0, and other lanes have the bits that they have without it. */
-static void rows_beyond(kugel_ctx *ctx)
+static void rows_beyond(kugel_ctx *ctx, int engine)
 {
   enum { N = 20, NR = 95, LANES = 3 };
-  int64_t l[] = {3, 8, 0}, nl[] = {N, 7, 1};
-  for (int single = 0; single < 2; single++) {
+  const bool tensor = engine == KUGEL_WORLAND_TENSOR;
+  int64_t l[] = {3, tensor ? 72 : 8, tensor ? 32 : 0}, nl[] = {N, 7, 1};
+  for (int single = 0; single < (tensor ? 1 : 2); single++) {
     both b = make(ctx, (kugel_jwt_opts){.precision = single ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64,
-                                        .engine = KUGEL_WORLAND_DENSE,
+                                        .engine = engine,
                                         .n = N,
                                         .blocks = LANES,
                                         .l = l,
@@ -445,6 +488,27 @@ static kugel_status jwt_once(kugel_ctx *ctx, void *arg)
   return s;
 }
 
+static kugel_status tensor_once(kugel_ctx *ctx, void *arg)
+{
+  (void)arg;
+  static double c[60], f[120];
+  int64_t l[] = {2, 35, 36};
+  kugel_jwt *p;
+  kugel_status s = kugel_jwt_create(ctx,
+                                    &(kugel_jwt_opts){.size = sizeof(kugel_jwt_opts),
+                                                      .engine = KUGEL_WORLAND_TENSOR,
+                                                      .n = 20,
+                                                      .blocks = 3,
+                                                      .l = l,
+                                                      .nr = 40},
+                                    &p);
+  if (s)
+    return s;
+  s = kugel_jwt_synthesis(p, 0, KUGEL_ARRAY(c, KUGEL_F64, 3, 20), KUGEL_ARRAY(f, KUGEL_F64, 3, 40), NULL);
+  kugel_jwt_destroy(p);
+  return s;
+}
+
 static kugel_status alt_once(kugel_ctx *ctx, void *arg)
 {
   (void)arg;
@@ -462,8 +526,8 @@ static kugel_status alt_once(kugel_ctx *ctx, void *arg)
 
 static void failures(kugel_ctx *ctx)
 {
-  static const sweep_work once[] = {jwt_once, alt_once, ultra_once};
-  for (int which = 0; which < 3; which++) {
+  static const sweep_work once[] = {jwt_once, tensor_once, alt_once, ultra_once};
+  for (int which = 0; which < 4; which++) {
     sweep_memory(ctx, INT64_MAX, once[which], NULL);
     sweep_driver(ctx, INT64_MAX, once[which], NULL);
   }
@@ -499,11 +563,16 @@ int main(void)
     }
     CASE(every_title(&info, "rows beyond a table's own are zeros, of lanes with NaN too"))
     {
-      rows_beyond(ctx);
+      rows_beyond(ctx, KUGEL_WORLAND_DENSE);
     }
     CASE(every_title(&info, "scans"))
     {
       scans(ctx);
+    }
+    CASE(every_title(&info, "tensor cores"))
+    {
+      tensor(ctx);
+      rows_beyond(ctx, KUGEL_WORLAND_TENSOR);
     }
     CASE(every_title(&info, "arrays of the device, queues"))
     {

@@ -29,7 +29,7 @@ def worland(rng):
     count = int(rng.integers(1, 4))
     l = [number(rng, 0, 30) for _ in range(count)]
     words = dict(type=choice(rng, "chebyshev", "legendre", "cylinder-energy", "sphere-energy", "jacobi"), norm=choice(rng, "unity", "natural"),
-                 engine=choice(rng, "auto", "connection", "dense", "quadrature", "bidiagonal", "scan"), precision=choice(rng, "f64", "f32"),
+                 engine=choice(rng, "auto", "connection", "dense", "quadrature", "bidiagonal", "scan", "tensor"), precision=choice(rng, "f64", "f32"),
                  a=choice(rng, 0, 0.5, 1, -0.5, -1, 0.3), shift=choice(rng, 0, 0.5, -0.5, 17))
     if rng.random() < 0.3:
         words["multiplicity"] = [number(rng, 0, 4) for _ in range(count)]

@@ -13,11 +13,12 @@
 // variant: REAL_BITS=32 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=4 TICKS=4 BLOCKS=2 SCAN=28
 // variant: REAL_BITS=64 LIFT=0 STEPS=1 GROUP=32 LANES=4 WARPS=1 TICKS=4 BLOCKS=2 SCAN=6
 // variant: REAL_BITS=64 LIFT=1 STEPS=2 GROUP=4 LANES=2 WARPS=2 TICKS=8 BLOCKS=1
+// variant: REAL_BITS=64 LIFT=0 STEPS=16 GROUP=8 LANES=4 WARPS=4 TICKS=4 BLOCKS=2 TENSOR=4
 // Stages of polynomial transforms on tiles of right-hand sides; polynomial/gpu.h. A tile lies in its lines of the work array. A
 // lane of a tile: the real or the imaginary part of one system. A block has WARPS warps of COLUMNS lanes each, all of one job,
 // so that its warps need the same rotations at the same time.
 //
-// Chains of rotations: systolic.h.cl, or with SCAN scan.h.cl.
+// Chains of rotations: systolic.h.cl, or with SCAN scan.h.cl, with TENSOR tensor.h.cl.
 
 #if IS_CUDA
 #define TILE_SYNC() WARP_SYNC()
@@ -41,12 +42,23 @@
 #ifndef SCAN
 #define SCAN 0
 #endif
+#ifndef TENSOR
+#define TENSOR 0
+#endif
 #define THREADS (WARP * WARPS)
 #define SPAN (GROUP * STEPS)              // steps of a pass
 #define COLUMNS (WARP / GROUP * LANES)    // lanes of a warp
 #define PITCH (COLUMNS + 2)               // of a tick's elements: pairs stay aligned, banks differ
 #define STAGE (TICKS * STEPS * GROUP)     // rotations
 #define RING (TICKS * PITCH)              // elements of a warp
+#if TENSOR
+#define SQUARE (14 * 64)                  // reals of a matrix
+#define FROM_LAUNCH (TENSOR * SQUARE)     // pairs in shared memory: two stages
+#define MAIL (4 * 4 * WARP + 14 * 2 * WARP)
+#else
+#define FROM_LAUNCH (2 * STAGE + WARPS * 3 * RING / 2)
+#define MAIL (2 * LANES * THREADS)
+#endif
 
 // As in polynomial/gpu.h.
 typedef struct job {
@@ -91,6 +103,8 @@ DEVICE i64 lane_at(side s, i64 system, i64 systems, i64 base, i64 plane, i64 lan
 
 #if SCAN
 #include "polynomial/kernels/scan.h.cl"
+#elif TENSOR
+#include "polynomial/kernels/tensor.h.cl"
 #else
 #include "polynomial/kernels/systolic.h.cl"
 #endif
@@ -139,13 +153,12 @@ KERNEL_BLOCKS(THREADS, BLOCKS)
 tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const real *RESTRICT numbers,
       GLOBAL const real2 *RESTRICT turns, GLOBAL const job *RESTRICT jobs, GLOBAL const op *RESTRICT ops, tiles_args t)
 {
-  SHARED_FROM_LAUNCH(real2, stages, 2 * STAGE + WARPS * 3 * RING / 2);
-  IN_SHARED real2 *rings = stages + 2 * STAGE;
+  SHARED_FROM_LAUNCH(real2, stages, FROM_LAUNCH);
   SHARED i64 places[WARPS * COLUMNS];
 #if IS_CUDA
   IN_SHARED real *neighbours = 0;
 #else
-  SHARED real neighbours[2 * LANES * THREADS];
+  SHARED real neighbours[MAIL];
 #endif
   const i32 thread = LOCAL_ID(0) % WARP, warp = LOCAL_ID(0) / WARP;
   // job j has the tiles from before per / (lanes of a tile) + j on: enough, and at most one too many
@@ -208,18 +221,26 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
     const i32 chain_steps = kind == LOWER || kind == RAISE ? steps : 0;
 #if SCAN
     chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, neighbours);
+#elif TENSOR
+    chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages, neighbours);
 #else
     chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages,
-          (IN_SHARED real *)rings + warp * 3 * RING, neighbours);
+          (IN_SHARED real *)(stages + 2 * STAGE) + warp * 3 * RING, neighbours);
 #endif
     TILE_SYNC();
   }
+#if TENSOR && IS_CUDA
+  asm volatile("" : "+r"(lo)); // the job is read again and takes no registers before
+  const job again = jobs[lo];
+#else
+#define again w
+#endif
   for (i32 r = thread; r < mine; r += WARP)
-    place[r] = lane_at(t.out, w.system, w.systems, w.base, 0, lane + r, t);
+    place[r] = lane_at(t.out, again.system, again.systems, again.base, 0, lane + r, t);
   TILE_SYNC();
   const i32 some = direct ? min(put_rows, take) : put_rows, begin = t.out.work ? put_rows : 0, out_pairs = !t.out.work && t.parts == 2;
-  const i64 out_at = t.out.work ? 0 : w.put_at * t.out.element, out_step = t.out.work ? 1 : w.put_step * t.out.element;
-  GLOBAL const real *source = direct ? x + w.plane * t.plane : x;
+  const i64 out_at = t.out.work ? 0 : again.put_at * t.out.element, out_step = t.out.work ? 1 : again.put_step * t.out.element;
+  GLOBAL const real *source = direct ? x + again.plane * t.plane : x;
   for (i32 r = 0; r < mine; r += 1 + out_pairs)
     for (i32 first = thread, end = (all - begin) << out_pairs; first < end; first += BATCH * WARP) {
       real got[BATCH];

@@ -1,0 +1,210 @@
+// Chains of rotations on the tensor cores for doubles. With g the step from the lowest degree up and d = k + g + 1, sixteen steps
+// g = 16 G ... of sixteen diagonals d = 16 D ... are one orthogonal matrix M of [y, x] to [y', out], the states of the steps and the
+// rows that pass: raising multiplies with M, lowering with its transpose. Right-hand sides are rows of A, the table's matrix is B.
+// A pass makes TENSOR blocks of steps, whose states stay in registers, on chunks of sixteen rows. Rows of the line are d - 16 G
+// before raising and d - 16 (G + blocks) behind, and the other way about, so chunks are aligned in memory.
+//
+// Thread 4 r + j of a warp ends a product with columns 2 j and 2 j + 1 of right-hand sides r and r + 8. The next product takes these
+// numbers as columns j and j + 4 of A: rows of B are in the order 0, 2, 4, 6, 1, 3, 5, 7 then, and nothing is exchanged.
+//
+// A matrix is 14 blocks of 8 x 8, block (I, O) from input block I (0, 1: y; 2, 3: x) to output block O of raising, in the order of
+// 4 I + O without (1, 0) and (3, 2), which are zeros: steps and rows pass on in one direction. Rows 2 p and 2 p + 1 of column n are
+// a pair, pair 8 (n / 2) + bits (p0, p1 ^ n2, n0 ^ n1) of the block, so that both ways of reading meet different banks.
+#define BLOCK(i, o) (4 * (i) + (o) - (4 * (i) + (o) > 4) - (4 * (i) + (o) > 14))
+#define NONE(i, o) ((i) % 2 && (o) == (i) - 1)
+#define ONCE _Pragma("unroll 1")
+#define AHEAD 8 // rows of a lane that are read at a time, of steps beyond a multiple of 16
+
+// Numbers 2 j, 2 j + 1 of each half of the chunk at `row` of lanes r and r + 8: v[half] as a product ends; 0 outside [0, rows).
+DEVICE void load(real v[2][4], GLOBAL const real *x, i32 room, i32 mine, i32 row, i32 rows)
+{
+  const i32 id = LOCAL_ID(0) % WARP;
+  UNROLL for (i32 n = 0; n < 4; n++)
+  {
+    const i32 lane = id / 4 + n % 2 * 8, k = row + n / 2 * 8 + 2 * (id % 4);
+    real2 pair = MAKE_REAL2(0, 0);
+    if (lane < mine && k >= 0 && k < rows)
+      pair = *(GLOBAL const real2 *)(x + lane * room + k);
+    v[n / 2][n % 2 * 2] = pair.x;
+    v[n / 2][n % 2 * 2 + 1] = k + 1 < rows ? pair.y : (real)0;
+  }
+}
+DEVICE void store(real v[2][4], GLOBAL real *x, i32 room, i32 mine, i32 row, i32 rows)
+{
+  const i32 id = LOCAL_ID(0) % WARP;
+  UNROLL for (i32 n = 0; n < 4; n++)
+  {
+    const i32 lane = id / 4 + n % 2 * 8, k = row + n / 2 * 8 + 2 * (id % 4);
+    GLOBAL real *to = x + lane * room + k;
+    if (lane < mine && k >= 0 && k + 1 < rows)
+      *(GLOBAL real2 *)to = MAKE_REAL2(v[n / 2][n % 2 * 2], v[n / 2][n % 2 * 2 + 1]);
+    else if (lane < mine && k >= 0 && k < rows)
+      *to = v[n / 2][n % 2 * 2];
+  }
+}
+
+// One matrix: states y and rows x of a warp's right-hand sides. at: of this thread in a block.
+#if IS_CUDA
+DEVICE void square(real y[2][4], real x[2][4], i32 down, const real *m, i32 at)
+{
+  real sum[4][4];
+  UNROLL for (i32 o = 0; o < 4; o++)
+    UNROLL for (i32 c = 0; c < 4; c++)
+      sum[o][c] = 0;
+  UNROLL for (i32 i = 0; i < 4; i++)
+    UNROLL for (i32 o = 0; o < 4; o++)
+      if (!(down ? NONE(o, i) : NONE(i, o))) {
+        const real *a = i < 2 ? y[i] : x[i - 2], *b = m + 64 * (down ? BLOCK(o, i) : BLOCK(i, o));
+        real2 pair;
+        if (down)
+          pair = MAKE_REAL2(b[at], b[at ^ 8]);
+        else
+          pair = *(const real2 *)(b + at);
+        MMA_F64_TALL(sum[o], a[0], a[2], a[1], a[3], pair.x, pair.y);
+      }
+  UNROLL for (i32 c = 0; c < 4; c++) {
+    y[0][c] = sum[0][c];
+    y[1][c] = sum[1][c];
+    x[0][c] = sum[2][c];
+    x[1][c] = sum[3][c];
+  }
+}
+#else // the same by shared memory: what each thread hands to a product, [block][thread][2 or 4]
+DEVICE void square(real y[2][4], real x[2][4], i32 down, IN_SHARED const real *m, i32 at, IN_SHARED real *mail)
+{
+  const i32 id = LOCAL_ID(0), r = id / 4, j = id % 4;
+  IN_SHARED real *mail_b = mail + 4 * 4 * WARP;
+  for (i32 n = 0; n < 16; n++) { // a0 ... a3 are numbers 0, 2, 1, 3
+    const i32 c = n % 4 == 1 ? 2 : n % 4 == 2 ? 1 : n % 4;
+    mail[(n / 4 * WARP + id) * 4 + n % 4] = n < 8 ? y[n / 4][c] : x[n / 4 - 2][c];
+  }
+  for (i32 q = 0; q < 14; q++) {
+    mail_b[(q * WARP + id) * 2] = m[64 * q + at];
+    mail_b[(q * WARP + id) * 2 + 1] = m[64 * q + (down ? at ^ 8 : at + 1)];
+  }
+  BARRIER();
+  for (i32 n = 0; n < 16; n++) {
+    const i32 o = n / 4, row = n % 4 / 2, column = 2 * j + n % 2;
+    real sum = 0;
+    for (i32 i = 0; i < 4; i++)
+      if (!(down ? NONE(o, i) : NONE(i, o)))
+        for (i32 k = 0; k < 8; k++)
+          sum = FMA(mail[(i * WARP + 4 * r + k % 4) * 4 + k / 4 * 2 + row],
+                    mail_b[((down ? BLOCK(o, i) : BLOCK(i, o)) * WARP + 4 * column + k % 4) * 2 + k / 4], sum);
+    if (o < 2)
+      y[o][n % 4] = sum;
+    else
+      x[o - 2][n % 4] = sum;
+  }
+  BARRIER();
+}
+#endif
+
+// Matrices of `count` blocks of steps, which are neighbours in the table, to a stage of shared memory.
+DEVICE void fetch(GLOBAL const real2 *from, i32 count, IN_SHARED real *stage)
+{
+  ONCE
+  for (i32 k = LOCAL_ID(0); k < count * (SQUARE / 2); k += THREADS)
+    COPY_ASYNC_PAIR(stage, k, from, k);
+}
+
+// Steps 16 low ... 16 (low + count) - 1: down on n rows, or up. table: matrices [D][width].
+DEVICE void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, i32 down, GLOBAL const real2 *table, i32 width,
+                 IN_SHARED real *stages, IN_SHARED real *mail)
+{
+  const i32 id = LOCAL_ID(0) % WARP, steps = 16 * count, end = down ? n + steps : n, chunks = (end + 15) / 16;
+  const i32 outer = id / 4, inner = id % 4;
+  // up: pair p = inner of column outer; down: row outer of columns 2 inner, 2 inner + 1
+  const i32 at = down ? 16 * inner + (outer >> 1 & 1) * 2 + (outer >> 2 ^ inner >> 1) * 4 + (inner & 1) * 8 + (outer & 1)
+                      : 16 * (outer >> 1) + (inner & 1) * 2 + (inner >> 1 ^ outer >> 2) * 4 + ((outer ^ outer >> 1) & 1) * 8;
+  const i32 run = !IS_CUDA || mine > 0;
+  i32 row = down ? 16 * (chunks - 1) : 0; // of the longer line
+  const i32 row_step = down ? -16 : 16;
+  const i64 step = (i64)(down ? -width : width) * (SQUARE / 2);
+  GLOBAL const real2 *from = table + ((i64)(low + row / 16) * width + low) * (SQUARE / 2);
+  real y[TENSOR][2][4], v[2][4], ahead[2][4];
+  UNROLL for (i32 i = 0; i < TENSOR; i++)
+    UNROLL for (i32 c = 0; c < 8; c++)
+      y[i][c / 4][c % 4] = 0;
+  fetch(from, count, stages);
+  ASYNC_COMMIT();
+  load(ahead, x, room, mine, down ? row - steps : row, n);
+  ONCE
+  for (i32 chunk = 0; chunk < chunks; chunk++) {
+    ASYNC_WAIT(0);
+    BARRIER();
+    from += step;
+    fetch(from, chunk + 1 < chunks ? count : 0, stages + (chunk + 1) % 2 * TENSOR * SQUARE);
+    ASYNC_COMMIT();
+    UNROLL for (i32 c = 0; c < 8; c++)
+      v[c / 4][c % 4] = ahead[c / 4][c % 4];
+    load(ahead, x, room, chunk + 1 < chunks ? mine : 0, (down ? row - steps : row) + row_step, n);
+    IN_SHARED const real *m = stages + chunk % 2 * TENSOR * SQUARE;
+#if IS_CUDA
+    if (run)
+      UNROLL for (i32 i = 0; i < TENSOR; i++)
+        if (i < count) {
+          if (down)
+            square(y[i], v, 1, m + (count - 1 - i) * SQUARE, at);
+          else
+            square(y[i], v, 0, m + i * SQUARE, at);
+        }
+#else
+    for (i32 i = 0; i < (run ? count : 0); i++)
+      square(y[i], v, down, m + (down ? count - 1 - i : i) * SQUARE, at, mail);
+#endif
+    store(v, x, room, mine, down ? row : row - steps, down ? end : n - steps);
+    row += row_step;
+  }
+  BARRIER();
+}
+
+// The `steps` < 16 steps from 16 whole on, a thread a lane. turns: rotations (p, S) [d][width][16], as LIFT of systolic.h.cl.
+DEVICE void few(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 whole, i32 steps, i32 down, GLOBAL const real2 *turns, i32 width)
+{
+  const i32 lane = LOCAL_ID(0) % WARP, rows = down ? n + steps : n;
+  real y[15];
+  UNROLL for (i32 s = 0; s < 15; s++)
+    y[s] = 0;
+  turns += ((i64)16 * whole * width + whole) * 16;
+  x += lane * room;
+  ONCE
+  for (i32 first = 0; first < (lane < mine && steps ? rows : 0); first += AHEAD) {
+    real v[AHEAD];
+    UNROLL for (i32 e = 0; e < AHEAD; e++) {
+      const i32 d = down ? rows - 1 - first - e : first + e, k = down ? d - steps : d;
+      v[e] = k >= 0 && k < n ? x[k] : (real)0;
+    }
+    UNROLL for (i32 s = 0; s < 15; s++)
+      if (s < steps) {
+        GLOBAL const real2 *turn = turns + (down ? steps - 1 - s : s);
+        UNROLL for (i32 e = 0; e < AHEAD; e++) { // beyond the last row: any rotation, of nothing
+          const real2 t = turn[(i64)max(down ? rows - 1 - first - e : first + e, 0) * width * 16];
+          const real u = FMA(t.x, y[s], v[e]);
+          v[e] = FMA(t.y, u, y[s]);
+          y[s] = FMA(t.x, v[e], u);
+        }
+      }
+    UNROLL for (i32 e = 0; e < AHEAD; e++) {
+      const i32 d = down ? rows - 1 - first - e : first + e, k = down ? d : d - steps;
+      if (d >= 0 && d < rows && k >= 0)
+        x[k] = v[e];
+    }
+  }
+}
+
+// Steps [0, steps) of a chain, as in systolic.h.cl; those beyond a multiple of 16 are the highest. turns: where rotations begin.
+DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 turns, GLOBAL const real2 *table, i32 width,
+                  IN_SHARED real *stages, IN_SHARED real *mail)
+{
+  const i32 whole = steps / 16, left = steps % 16, before = down ? left : 0, behind = down ? 0 : left;
+  few(x, room, mine, n, whole, before, 1, table + turns, width);
+  TILE_SYNC();
+  n += before;
+  for (i32 done = 0, count; done < whole; done += count) {
+    count = down && !done ? (whole - 1) % TENSOR + 1 : min(whole - done, (i32)TENSOR);
+    pass(x, room, mine, down ? n + 16 * done : n - 16 * done, down ? whole - done - count : done, count, down, table, width, stages, mail);
+    TILE_SYNC();
+  }
+  few(x, room, mine, n - (down ? 0 : 16 * whole), whole, behind, 0, table + turns, width);
+}
