@@ -17,7 +17,7 @@ python/kugel/pixelfunc.py python/kugel/plans.py python/kugel/polynomial.py
 src/codegen/interp.c src/fft/cpu/longline.isa.c src/fft/gpu/choose.c src/fft/gpu/make.c src/fft/gpu/plan.c src/psf/psf.c
 src/sphere/sources/sources_clean.c src/stack/zarr_write.c src/volume/plan/ranks.c src/volume/plan/tiles.c
 tests/codegen/modules.c tests/deconv/steps.c tests/device/conformance.c tests/device/fake_cuda.c tests/device/lanes.c
-tests/fft/plan/saved.c tests/fft/rings/sums.c tests/io/fits_write.c tests/polynomial/gpu.c
+tests/fft/plan/saved.c tests/fft/rings/sums.c tests/io/fits_write.c
 tests/polynomial/jwt.c tests/sphere/radial/ranks.c tests/sphere/sht/parts.c tests/volume/direct.c
 """.split())
 GENERATED = {"python/kugel/_ffi.py"}
