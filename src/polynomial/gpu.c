@@ -15,11 +15,12 @@ static kugel_status make_kernels(kugel__poly_gpu *g)
   bool cuda = g->device->ops->type == KUGEL_CUDA;
   kugel__poly_shape h = g->shape;
   const kugel__product_shape square = {64, 2, 0};
-  kugel__product_shape tall = {128, 3, !g->single && g->device->info.compute_capability >= 80};
+  const int64_t tensor =
+      kugel__env_number("KUGEL_POLYNOMIAL_TENSOR", 0, 1, 2); /* 2: where the device has them */
+  const bool mma = tensor == 2 ? g->device->info.compute_capability >= 80 : tensor == 1;
+  const kugel__product_shape tall = {128, 3, !g->single && mma};
   bool room = kugel__product_shared(&tall, g->word) <= (int64_t)g->device->info.shared_bytes;
-  const bool forced = kugel__env_number("KUGEL_POLYNOMIAL_TENSOR", 0, 0, 1) == 0;
-  tall.mma = tall.mma && !forced;
-  g->product_shape = (cuda || forced) && room ? tall : square;
+  g->product_shape = (cuda || tensor < 2) && room ? tall : square;
   snprintf(of_product, sizeof of_product,
            "#define REAL_BITS %d\n#define MMA %d\n#define ROWS %d\n#define STAGES %d\n", g->single ? 32 : 64,
            g->product_shape.mma, g->product_shape.rows, g->product_shape.stages);

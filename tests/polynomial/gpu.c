@@ -333,6 +333,12 @@ int main(void)
       operators(ctx, KUGEL_WORLAND_DENSE, KUGEL_WORLAND_DENSE + 1);
       unsetenv("KUGEL_POLYNOMIAL_TENSOR");
     }
+    CASE(every_title(&info, "tables as on tensor cores, by shuffles where there are none"))
+    {
+      setenv("KUGEL_POLYNOMIAL_TENSOR", "1", 1);
+      operators(ctx, KUGEL_WORLAND_DENSE, KUGEL_WORLAND_DENSE + 1);
+      unsetenv("KUGEL_POLYNOMIAL_TENSOR");
+    }
     CASE(every_title(&info, "arrays of the device, queues"))
     {
       on_device(ctx);

@@ -175,6 +175,9 @@ int main(void)
     {
       rows_beyond(ctx, KUGEL_WORLAND_DENSE);
       rows_beyond(ctx, KUGEL_WORLAND_TENSOR);
+      setenv("KUGEL_POLYNOMIAL_TENSOR", "1", 1);
+      rows_beyond(ctx, KUGEL_WORLAND_DENSE);
+      unsetenv("KUGEL_POLYNOMIAL_TENSOR");
     }
     CASE(every_title(&info, "failures"))
     {

@@ -51,9 +51,11 @@ typedef double2 real2;
 #define PUT_SHARED_PAIR(shared, i, x, y) (((__local real2 *)(shared))[i] = MAKE_REAL2(x, y))
 #define STREAM_PAIR(p, i, x, y) ((p)[i] = MAKE_REAL2(x, y))
 
-// Every thread of the block takes part in a shuffle; blocks are whole warps.
+// Every thread of the block takes part in a shuffle; blocks are whole warps. Inlined from the start: else clang may put the
+// address of the room, always the same, into these functions, where PoCL 3.1 does not see that each block has its own.
 #define SHUFFLE_ROOM(threads) __local u64 kugel_shuffle[threads]
-DEVICE u64 shuffle_bits(u64 x, int from, __local u64 *room)
+#define INLINED __attribute__((always_inline)) DEVICE
+INLINED u64 shuffle_bits(u64 x, int from, __local u64 *room)
 {
   int me = LINEAR_ID();
   room[me] = x;
@@ -167,7 +169,7 @@ ATOMIC_ADD_(atomic_add_shared_f32, __local, float, uint, atomic_cmpxchg, as_floa
 
 #ifdef cl_khr_fp64
 // As in prelude_cuda.cl: C (8 x 8) += A (8 x 4) B (4 x 8) by each warp.
-DEVICE void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kugel_shuffle)
+INLINED void mma_f64(double *c0, double *c1, double a, double b, __local u64 *kugel_shuffle)
 {
   int r = LANE() / 4, j = LANE() % 4;
   for (int k = 0; k < 4; k++) {
