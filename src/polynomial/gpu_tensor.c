@@ -7,7 +7,7 @@
 
 enum { SIDE = 16 /* steps, and diagonals, of a matrix */, SQUARE = KUGEL__POLY_SQUARE };
 
-enum { STATIC_BYTES = 12288 /* of shared memory, beside what a launch gives */ };
+enum { STATIC_BYTES = 4096 /* of shared memory, beside what a launch gives */ };
 
 /* CUDA: two blocks of four warps, of 16 lanes each, with 244 registers per thread and 57344 bytes of shared memory per block: predicted
  * (docs/polynomial.md), not measured. OpenCL: one warp, since barriers are of a block. */

@@ -11,7 +11,6 @@
 // 4 I + O without (1, 0) and (3, 2), which are zeros: steps and rows pass on in one direction. Rows 2 p and 2 p + 1 of column n are
 // a pair, pair 8 (n / 2) + bits (p0, p1 ^ n2, n0 ^ n1) of the block, so that both ways of reading meet different banks.
 #define BLOCK(i, o) (4 * (i) + (o) - (4 * (i) + (o) > 4) - (4 * (i) + (o) > 14))
-#define NONE(i, o) ((i) % 2 && (o) == (i) - 1)
 #define ONCE _Pragma("unroll 1")
 #define AHEAD 8 // rows of a lane that are read at a time, of steps beyond a multiple of 16
 
@@ -43,62 +42,33 @@ DEVICE void store(real v[2][4], GLOBAL real *x, i32 room, i32 mine, i32 row, i32
   }
 }
 
-// One matrix: states y and rows x of a warp's right-hand sides. at: of this thread in a block.
-#if IS_CUDA
-DEVICE void square(real y[2][4], real x[2][4], i32 down, const real *m, i32 at)
+// One matrix: states y and rows x of a warp's right-hand sides. at: of this thread in a block. Sums of one block take turns.
+DEVICE void square(real y[2][4], real x[2][4], i32 down, IN_SHARED const real *m, i32 at, IN_SHARED u64 *kugel_shuffle)
 {
   real sum[4][4];
-  UNROLL for (i32 o = 0; o < 4; o++)
-    UNROLL for (i32 c = 0; c < 4; c++)
-      sum[o][c] = 0;
-  UNROLL for (i32 i = 0; i < 4; i++)
-    UNROLL for (i32 o = 0; o < 4; o++)
-      if (!(down ? NONE(o, i) : NONE(i, o))) {
-        const real *a = i < 2 ? y[i] : x[i - 2], *b = m + 64 * (down ? BLOCK(o, i) : BLOCK(i, o));
-        real2 pair;
-        if (down)
-          pair = MAKE_REAL2(b[at], b[at ^ 8]);
-        else
-          pair = *(const real2 *)(b + at);
-        MMA_F64_TALL(sum[o], a[0], a[2], a[1], a[3], pair.x, pair.y);
-      }
-  UNROLL for (i32 c = 0; c < 4; c++) {
-    y[0][c] = sum[0][c];
-    y[1][c] = sum[1][c];
-    x[0][c] = sum[2][c];
-    x[1][c] = sum[3][c];
-  }
-}
-#else // the same by shared memory: what each thread hands to a product, [block][thread][2 or 4]
-DEVICE void square(real y[2][4], real x[2][4], i32 down, IN_SHARED const real *m, i32 at, IN_SHARED real *mail)
-{
-  const i32 id = LOCAL_ID(0), r = id / 4, j = id % 4;
-  IN_SHARED real *mail_b = mail + 4 * 4 * WARP;
-  for (i32 n = 0; n < 16; n++) { // a0 ... a3 are numbers 0, 2, 1, 3
-    const i32 c = n % 4 == 1 ? 2 : n % 4 == 2 ? 1 : n % 4;
-    mail[(n / 4 * WARP + id) * 4 + n % 4] = n < 8 ? y[n / 4][c] : x[n / 4 - 2][c];
-  }
-  for (i32 q = 0; q < 14; q++) {
-    mail_b[(q * WARP + id) * 2] = m[64 * q + at];
-    mail_b[(q * WARP + id) * 2 + 1] = m[64 * q + (down ? at ^ 8 : at + 1)];
-  }
-  BARRIER();
-  for (i32 n = 0; n < 16; n++) {
-    const i32 o = n / 4, row = n % 4 / 2, column = 2 * j + n % 2;
-    real sum = 0;
-    for (i32 i = 0; i < 4; i++)
-      if (!(down ? NONE(o, i) : NONE(i, o)))
-        for (i32 k = 0; k < 8; k++)
-          sum = FMA(mail[(i * WARP + 4 * r + k % 4) * 4 + k / 4 * 2 + row],
-                    mail_b[((down ? BLOCK(o, i) : BLOCK(i, o)) * WARP + 4 * column + k % 4) * 2 + k / 4], sum);
-    if (o < 2)
-      y[o][n % 4] = sum;
-    else
-      x[o - 2][n % 4] = sum;
-  }
-  BARRIER();
-}
+  UNROLL for (i32 c = 0; c < 16; c++)
+    sum[c / 4][c % 4] = 0;
+#if IS_CUDA
+  UNROLL
+#else
+  ROLL
 #endif
+  for (i32 q = 0; q < 14; q++) {
+    const i32 t = down ? q + (q > 0) + (q > 9) : q + (q > 3) + (q > 12), i = t / 4, o = t % 4;
+    const real *a = i < 2 ? y[i] : x[i - 2];
+    IN_SHARED const real *b = m + 64 * (down ? BLOCK(o, i) : BLOCK(i, o));
+    real2 pair;
+    if (down)
+      pair = MAKE_REAL2(b[at], b[at ^ 8]);
+    else
+      pair = SHARED_PAIR(b, at / 2);
+    MMA_F64_TALL(sum[o], a[0], a[2], a[1], a[3], pair.x, pair.y);
+  }
+  UNROLL for (i32 c = 0; c < 8; c++) {
+    y[c / 4][c % 4] = sum[c / 4][c % 4];
+    x[c / 4][c % 4] = sum[2 + c / 4][c % 4];
+  }
+}
 
 // Matrices of `count` blocks of steps, which are neighbours in the table, to a stage of shared memory.
 DEVICE void fetch(GLOBAL const real2 *from, i32 count, IN_SHARED real *stage)
@@ -110,7 +80,7 @@ DEVICE void fetch(GLOBAL const real2 *from, i32 count, IN_SHARED real *stage)
 
 // Steps 16 low ... 16 (low + count) - 1: down on n rows, or up. table: matrices [D][width].
 DEVICE void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, i32 down, GLOBAL const real2 *table, i32 width,
-                 IN_SHARED real *stages, IN_SHARED real *mail)
+                 IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
 {
   const i32 id = LOCAL_ID(0) % WARP, steps = 16 * count, end = down ? n + steps : n, chunks = (end + 15) / 16;
   const i32 outer = id / 4, inner = id % 4;
@@ -145,13 +115,13 @@ DEVICE void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, 
       UNROLL for (i32 i = 0; i < TENSOR; i++)
         if (i < count) {
           if (down)
-            square(y[i], v, 1, m + (count - 1 - i) * SQUARE, at);
+            square(y[i], v, 1, m + (count - 1 - i) * SQUARE, at, room_of_shuffles);
           else
-            square(y[i], v, 0, m + i * SQUARE, at);
+            square(y[i], v, 0, m + i * SQUARE, at, room_of_shuffles);
         }
 #else
     for (i32 i = 0; i < (run ? count : 0); i++)
-      square(y[i], v, down, m + (down ? count - 1 - i : i) * SQUARE, at, mail);
+      square(y[i], v, down, m + (down ? count - 1 - i : i) * SQUARE, at, room_of_shuffles);
 #endif
     store(v, x, room, mine, down ? row : row - steps, down ? end : n - steps);
     row += row_step;
@@ -195,7 +165,7 @@ DEVICE void few(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 whole, i32 steps,
 
 // Steps [0, steps) of a chain, as in systolic.h.cl; those beyond a multiple of 16 are the highest. turns: where rotations begin.
 DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 turns, GLOBAL const real2 *table, i32 width,
-                  IN_SHARED real *stages, IN_SHARED real *mail)
+                  IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
 {
   const i32 whole = steps / 16, left = steps % 16, before = down ? left : 0, behind = down ? 0 : left;
   few(x, room, mine, n, whole, before, 1, table + turns, width);
@@ -203,7 +173,7 @@ DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down
   n += before;
   for (i32 done = 0, count; done < whole; done += count) {
     count = down && !done ? (whole - 1) % TENSOR + 1 : min(whole - done, (i32)TENSOR);
-    pass(x, room, mine, down ? n + 16 * done : n - 16 * done, down ? whole - done - count : done, count, down, table, width, stages, mail);
+    pass(x, room, mine, down ? n + 16 * done : n - 16 * done, down ? whole - done - count : done, count, down, table, width, stages, room_of_shuffles);
     TILE_SYNC();
   }
   few(x, room, mine, n - (down ? 0 : 16 * whole), whole, behind, 0, table + turns, width);

@@ -54,10 +54,8 @@
 #if TENSOR
 #define SQUARE (14 * 64)                  // reals of a matrix
 #define FROM_LAUNCH (TENSOR * SQUARE)     // pairs in shared memory: two stages
-#define MAIL (4 * 4 * WARP + 14 * 2 * WARP)
 #else
 #define FROM_LAUNCH (2 * STAGE + WARPS * 3 * RING / 2)
-#define MAIL (2 * LANES * THREADS)
 #endif
 
 // As in polynomial/gpu.h.
@@ -158,7 +156,7 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
 #if IS_CUDA
   IN_SHARED real *neighbours = 0;
 #else
-  SHARED real neighbours[MAIL];
+  SHARED real neighbours[2 * LANES * THREADS];
 #endif
   const i32 thread = LOCAL_ID(0) % WARP, warp = LOCAL_ID(0) / WARP;
   // job j has the tiles from before per / (lanes of a tile) + j on: enough, and at most one too many
@@ -222,7 +220,7 @@ tiles(GLOBAL const real *in, GLOBAL real *out, GLOBAL real *work, GLOBAL const r
 #if SCAN
     chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, neighbours);
 #elif TENSOR
-    chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages, neighbours);
+    chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages, (IN_SHARED u64 *)neighbours);
 #else
     chain(x, room, mine, n, chain_steps, kind == LOWER, (i32)o.b, turns + o.a, (i32)o.row, (IN_SHARED real *)stages,
           (IN_SHARED real *)(stages + 2 * STAGE) + warp * 3 * RING, neighbours);
