@@ -23,6 +23,9 @@ kugel_status kugel__rings_create(kugel_ctx *ctx, const kugel__rings_desc *desc, 
 kugel_status kugel__rings_view(const kugel__rings *of, const kugel__rings_desc *desc, kugel__rings **out);
 void kugel__rings_destroy(kugel__rings *plan);
 
+/* Scratch memory of a call. */
+int64_t kugel__rings_bytes(const kugel__rings *plan);
+
 /* Coefficients beyond mlim of a pair are taken as zero here, and left alone by the adjoint.
  * Pairs [p0, p1): f_j = F_0 + 2 Re sum_{m > 0} F_m e^{i m phi_j}, phi_j = phi0 + 2 pi j / nphi, for m to
  * mmax, beyond the Nyquist frequency too. leg[m * m_stride + k * row + p - p0] with k = 0 ... 3: north re,

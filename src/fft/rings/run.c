@@ -224,14 +224,25 @@ static kugel_status run_task(void *arg, int64_t task, int worker)
   return KUGEL_OK;
 }
 
+// Threads that find a group of pairs to do: the same in every call, so that the cached scratch memory fits the next.
+static int64_t workers_of(const kugel__rings *p)
+{
+  return kugel__min(kugel__ctx_threads(p->ctx), kugel__max(1, (p->npairs + GROUP - 1) / GROUP));
+}
+
+int64_t kugel__rings_bytes(const kugel__rings *plan)
+{
+  return 8 * workers_of(plan) * kugel__rings_work(plan);
+}
+
 static kugel_status run(leg_call *c)
 {
   const kugel__rings *p = c->call.plan;
   c->call.stride = 1;
   c->call.get = get_leg;
   c->call.put = put_leg;
+  int64_t workers = workers_of(p);
   c->work = kugel__rings_work(p);
-  int workers = kugel__ctx_threads(p->ctx);
   c->scratch = kugel__scratch_get(p->ctx, (size_t)(workers * c->work) * 8);
   KUGEL_CHECK(c->scratch, KUGEL_ENOMEM, "no memory for ring transforms of %lld pixels", (long long)p->max_n);
   kugel_status s =

@@ -220,11 +220,17 @@ double kugel__radial_part_done(const void *arg, int64_t done)
   return all > 0 ? some / all : 1;
 }
 
+int64_t kugel__radial_threads(const kugel_radial *p)
+{
+  int64_t threads = kugel__ctx_threads(p->ctx);
+  return p->block ? kugel__min(threads, p->block) : threads;
+}
+
 kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
                                   int64_t end)
 {
   int64_t lo, hi;
-  int threads = kugel__ctx_threads(p->ctx);
+  int64_t threads = kugel__radial_threads(p);
   double *store = kugel__scratch_get(p->ctx, (size_t)(p->scratch + LANES) * 8);
   double *work = kugel__scratch_get(p->ctx, (size_t)(threads * p->work) * 8);
   kugel_status s = KUGEL_OK;

@@ -124,6 +124,7 @@ struct kugel_radial {
   double *orientation; /* [nrings] of p->ring; NULL: 0 */
   int64_t scratch;     /* doubles for the lanes of one map, or of the rings that are summed at a time */
   int64_t work;        /* doubles per thread */
+  int64_t block;       /* of a window: most output rings at a time; 0: all */
   kugel_sht *sht;
   double *b;                             /* [lmax + 1], harmonic */
   bool shared;                           /* plan of a bank: the analysis is shared and costs nothing */
@@ -174,6 +175,8 @@ typedef struct kugel__radial_part {
   bool direct;
 } kugel__radial_part;
 double kugel__radial_part_done(const void *part, int64_t done);
+/* Threads of direct sums: a ring is the work of one, and each has p->work doubles. */
+int64_t kugel__radial_threads(const kugel_radial *p);
 /* Sums directly on output rings [first, end) and their mirrors. */
 kugel_status kugel__radial_direct(const kugel_radial *p, const kugel__radial_io *io, int64_t first,
                                   int64_t end);

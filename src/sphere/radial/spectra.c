@@ -237,6 +237,11 @@ static int64_t blocks_of(const kugel__radial_spectra *t)
   return (t->mmax + MODES) / MODES;
 }
 
+static int64_t workers_of(const kugel_radial *p)
+{
+  return kugel__min(kugel__ctx_threads(p->ctx), blocks_of(p->spectra));
+}
+
 static int64_t unit_of(const kugel_radial *p)
 {
   int64_t samples = p->spectra->size * LANES;
@@ -248,7 +253,7 @@ static kugel_status get_memory(stretch *j)
   const kugel__radial_spectra *t = j->t;
   kugel_ctx *ctx = j->p->ctx;
   int64_t groups = t->block / LANES;
-  j->workers = kugel__ctx_threads(ctx);
+  j->workers = workers_of(j->p);
   j->most = t->before + t->after + LANES;
   j->in_row = row_of(t->block + t->before + 2 * t->after + 3 * LANES);
   j->out_row = row_of(t->block);
@@ -270,8 +275,9 @@ int64_t kugel__radial_spectra_bytes(const kugel_radial *p)
   const kugel__radial_spectra *t = p->spectra;
   int64_t most = t->before + t->after + LANES;
   int64_t columns = row_of(t->block + t->before + 2 * t->after + 3 * LANES) + row_of(t->block);
-  int64_t work = kugel__ctx_threads(p->ctx) * (2 * t->size + most) * MODES * LANES;
-  return ((t->mmax + 1) * 4 * columns + (t->block + LANES) / LANES * most * unit_of(p) + work) * 8;
+  int64_t work = workers_of(p) * (2 * t->size + most) * MODES * LANES;
+  return ((t->mmax + 1) * 4 * columns + (t->block + LANES) / LANES * most * unit_of(p) + work) * 8 +
+         kugel__rings_bytes(t->in);
 }
 
 kugel_status kugel__radial_spectra_run(const kugel_radial *p, int64_t first, int64_t end, double *in,

@@ -269,8 +269,7 @@ static kugel_status convolve_mask(const kugel_radial *p, kugel__radial_io *io, d
 
 static kugel_status convolve(const kugel_radial *p, const kugel__radial_io *io, int64_t first, int64_t end)
 {
-  int threads = kugel__ctx_threads(p->ctx);
-  int64_t lo, hi;
+  int64_t lo, hi, threads = kugel__radial_threads(p);
   kugel__radial_reach(p, first, end, &lo, &hi);
   job j = {.p = p,
            .io = io,

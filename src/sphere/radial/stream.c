@@ -48,14 +48,16 @@ static int64_t measure(window *w, int64_t block)
   }
   w->pixels = w->places * p->max_nphi * (1 + p->mirrored);
   w->view.scratch = lanes;
-  int64_t masks = (p->opts.normalise_mask || p->opts.normalise) * w->maps, bytes = 8 * w->places;
+  w->view.block = block;
+  int64_t masks = (p->opts.normalise_mask || p->opts.normalise) * w->maps;
+  int64_t bytes = 8 * w->places + p->nrings * (int64_t)sizeof *p->ring;
   bytes += w->pixels * (2 * w->maps * w->word + 8 * masks);
   if (p->spectra) {
     w->spectra.block = kugel__min(p->spectra->block, kugel__round_up(block, KUGEL__SPECTRA_LANES));
     bytes += kugel__radial_spectra_bytes(&w->view) + 16 * w->pixels;
   }
   if (!p->spectra || p->spectra->direct)
-    bytes += 8 * w->maps * (lanes + kugel__ctx_threads(p->ctx) * (p->work + 4 * p->max_nphi));
+    bytes += 8 * w->maps * (lanes + kugel__radial_threads(&w->view) * (p->work + 4 * p->max_nphi));
   return bytes;
 }
 

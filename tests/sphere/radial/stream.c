@@ -164,6 +164,44 @@ static void window(void)
   free(f), free(want), free(got);
 }
 
+/* What a stream allocates stays within its memory, for any number of threads; the least of a direct sum is that of one
+ * thread, which a block of one ring has work for. */
+static void many_threads(void)
+{
+  kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 64);
+  int64_t npix = kugel_grid_npix(g);
+  double *f = calloc((size_t)npix, 8), *got = malloc((size_t)npix * 8);
+  store s = {.in = f, .out = got, .npix = npix};
+  for (int rings = 0; rings < 2; rings++) {
+    uint64_t least[2] = {0};
+    for (int many = 0; many < 2; many++) {
+      kugel_ctx *ctx = NULL;
+      kugel_radial *p = NULL;
+      kugel_radial_opts o = {.size = sizeof o, .grid = g, .width = rings ? 0.3 : 0.05};
+      o.method = rings ? KUGEL_RADIAL_RINGS : KUGEL_RADIAL_DIRECT;
+      CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .threads = many ? 64 : 1},
+                                &ctx));
+      CHECK_OK(kugel_radial_create(ctx, &o, &p));
+      least[many] = least_of(p, &s);
+      for (int k = 1; k < 3; k++) {
+        uint64_t before, now, peak, highest;
+        kugel_ctx_trim(ctx);
+        kugel_ctx_memory(ctx, &before, &highest);
+        CHECK_OK(stream(p, &s, (uint64_t)k * least[many]));
+        kugel_ctx_memory(ctx, &now, &peak);
+        printf("  %s, %d threads: %.0f kB allowed, %.0f allocated\n", rings ? "rings" : "direct",
+               many ? 64 : 1, 1e-3 * (double)least[many] * k, 1e-3 * ((double)peak - (double)before));
+        CHECK(peak == highest || peak - before <= (uint64_t)k * least[many]);
+      }
+      kugel_radial_destroy(p);
+      kugel_ctx_destroy(ctx);
+    }
+    CHECK(rings || least[0] == least[1]);
+  }
+  kugel_grid_destroy(g);
+  free(f), free(got);
+}
+
 static void bad(void)
 {
   kugel_grid *g = make_grid(KUGEL_GRID_HEALPIX, 8);
@@ -220,6 +258,7 @@ int main(void)
   CASE("the numbers of whole maps") grids();
   CASE("kernels with an edge, beyond a hemisphere, displaced") edges_and_parts();
   CASE("small windows, and some rings only") window();
+  CASE("memory of many threads") many_threads();
   CASE("bad input and failures") bad();
   END();
 }
