@@ -98,6 +98,15 @@ static void on_signal(int number)
   caught = number;
 }
 
+/* nohup ignores SIGHUP, a shell's script SIGINT for what it runs in the background: then they stay ignored. */
+static void watch_signal(int number)
+{
+  struct sigaction action = {.sa_handler = on_signal}, before;
+  sigemptyset(&action.sa_mask);
+  if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
+    sigaction(number, &action, NULL);
+}
+
 bool interrupted(void)
 {
   return caught != 0;
@@ -263,11 +272,9 @@ int session_start(const char *name, const common_args *common)
   run.quiet = common->quiet.given;
   run.dry_run = common->dry_run.given;
   run.overwrite = common->overwrite.given;
-  struct sigaction action = {.sa_handler = on_signal};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGHUP, &action, NULL);
+  watch_signal(SIGINT);
+  watch_signal(SIGTERM);
+  watch_signal(SIGHUP);
   signal(SIGXFSZ, SIG_IGN); /* a file-size limit is a failed write, not a death with half a file */
   progress_start((int)common->progress.n, run.quiet);
   if (run.json) {

@@ -15,6 +15,11 @@ SHARE = os.path.join(HERE, "../../share/data")
 REGOLD = os.environ.get("KUGEL_REGOLD")  # set: write the golden files instead of comparing
 
 
+# A shell's background jobs ignore the first, those of nohup the second, and so would the commands that these tests interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Skip(Exception):
     pass
 
@@ -54,11 +59,12 @@ def refused(code, *words, says=None, **keys):
     return r
 
 
-def interrupted(*words, number=signal.SIGINT):
+def interrupted(*words, number=signal.SIGINT, ignored=False):
     """Runs the command and sends a signal when it has reported progress, however slow the machine; exit code and stderr without
-    reports of progress."""
+    reports of progress. ignored: the command inherits that the signal is ignored."""
     p = subprocess.Popen([BINARY, *map(str, words), "--progress", "json"], stdin=subprocess.DEVNULL,
-                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                         preexec_fn=(lambda: signal.signal(number, signal.SIG_IGN)) if ignored else None)
     first = p.stderr.readline()
     p.send_signal(number)
     _, rest = p.communicate(timeout=60)

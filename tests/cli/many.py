@@ -191,8 +191,8 @@ def together():
 
 def interrupted_run():
     """Ctrl-C keeps what is finished."""
-    maps(6)
-    code, err = interrupted("smooth", "maps", "out", "--fwhm", "5deg", "--resume", "--iter", "1000")
+    maps(6, 64)
+    code, err = interrupted("smooth", "maps", "out", "--fwhm", "5deg", "--resume", "--iter", "1000", "--threads", 1)
     assert code == 130 and "--resume" in err, (code, err)
 
 
