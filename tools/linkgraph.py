@@ -43,9 +43,10 @@ def symbols(paths):
     text = subprocess.run([os.environ.get("NM", "nm"), "-A", "-P", *map(str, paths)], check=True, capture_output=True,
                           text=True).stdout
     for line in text.splitlines():
-        path, name, kind = (line.split() + ["", "", ""])[:3]
+        path, _, rest = line.partition(".o: ")  # a folder's name may hold blanks
+        name, kind = (rest.split() + ["", ""])[:2]
         if kind == "U" or kind in DEFINED:
-            yield path.rstrip(":"), kind != "U", name
+            yield path + ".o", kind != "U", name
 
 
 def edges(build):

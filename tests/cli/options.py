@@ -61,7 +61,7 @@ COMPLETES = [
 
 def in_bash(cli, line):
     words = line.replace("=", " = ").split(" ")
-    script = f"source {cli}/kugel.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _kugel; echo ${{COMPREPLY[*]}}"
+    script = f"source '{cli}/kugel.bash'; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; _kugel; echo ${{COMPREPLY[*]}}"
     return subprocess.run(["bash", "-c", script], capture_output=True, text=True).stdout.split()
 
 
@@ -73,7 +73,7 @@ def in_zsh(cli, line):
 
 
 def in_fish(cli, line):
-    done = subprocess.run(["fish", "--no-config", "-c", f"source {cli}/kugel.fish; complete -C '{line}'"], capture_output=True, text=True)
+    done = subprocess.run(["fish", "--no-config", "-c", f"source '{cli}/kugel.fish'; complete -C '{line}'"], capture_output=True, text=True)
     return [found.split("\t")[0].split("=")[-1] for found in done.stdout.splitlines()]
 
 

@@ -31,12 +31,13 @@ for name in c_shared c_static cxx_shared; do ran "find_package: $name" "$work/b/
 
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name kugel.pc)")
 export PKG_CONFIG_PATH
-library=$(pkg-config --variable=libdir kugel)
-cc "$here/main.c" -o "$work/c" $(pkg-config --cflags --libs kugel) -lm -Wl,-rpath,"$library"
+library=$(dirname "$PKG_CONFIG_PATH")
+flags() { pkg-config "$@" kugel; } # for eval: blanks in the names of folders come with a backslash
+eval cc '"$here/main.c" -o "$work/c"' "$(flags --cflags --libs)" '-lm -Wl,-rpath,"$library"'
 ran "pkg-config: C" "$work/c"
-c++ -std=c++17 "$here/main.cpp" -o "$work/cxx" $(pkg-config --cflags --libs kugel) -Wl,-rpath,"$library"
+eval c++ -std=c++17 '"$here/main.cpp" -o "$work/cxx"' "$(flags --cflags --libs)" '-Wl,-rpath,"$library"'
 ran "pkg-config: C++" "$work/cxx"
-cc "$here/main.c" -o "$work/static" $(pkg-config --cflags kugel) "$library/libkugel.a" $(pkg-config --libs --static kugel | sed 's/-lkugel//')
+eval cc '"$here/main.c" -o "$work/static"' "$(flags --cflags)" '"$library/libkugel.a"' "$(flags --libs --static | sed 's/-lkugel//')"
 ran "pkg-config: static" "$work/static"
 for standard in c11 c17 gnu99; do
   echo '#include <kugel/kugel.h>' | cc -x c -std=$standard -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -
