@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from harness import *
 
 SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
@@ -109,10 +110,11 @@ def read_only():
     if os.geteuid():
         refused(1, "udgrade", SKY, "a.fits", "--nside", "4", "--overwrite", says="read-only")
         return
-    shutil.copy(SKY, "/tmp/kugel-test-sky.fits")
-    done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", BINARY, "udgrade", "/tmp/kugel-test-sky.fits", "a.fits",
-                           "--nside", "4", "--overwrite"], capture_output=True, text=True)
-    os.remove("/tmp/kugel-test-sky.fits")
+    with tempfile.NamedTemporaryFile(suffix=".fits") as copy:
+        shutil.copyfile(SKY, copy.name)
+        os.chmod(copy.name, 0o644)
+        done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", BINARY, "udgrade", copy.name, "a.fits",
+                               "--nside", "4", "--overwrite"], capture_output=True, text=True)
     if "setpriv" in done.stderr or "denied" in done.stderr:
         raise Skip("cannot run as another user")
     assert done.returncode == 1 and "read-only" in done.stderr, done

@@ -151,6 +151,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, kugel as hp
 alm = np.zeros(hp.Alm.getsize(3000), complex); alm[1] = 1
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
 sent = []
 def interrupt():
     sent.append(time.process_time())
@@ -168,7 +169,8 @@ except KeyboardInterrupt:
 
 
 def test_control_c():
-    out = subprocess.run([sys.executable, "-c", INTERRUPTED], text=True, capture_output=True, timeout=600)
+    out = subprocess.run([sys.executable, "-c", INTERRUPTED], text=True, capture_output=True, timeout=600,
+                         env=os.environ | {"KUGEL_NUM_THREADS": "2"})
     assert out.returncode == 0 and out.stdout.strip() == "interrupted", out.stderr
 
 
