@@ -15,6 +15,11 @@ typedef struct kugel__stencil_level {
   int64_t at;
 } kugel__stencil_level;
 
+/* A state: leapfrog's level before is older, else it has no memory. */
+typedef struct kugel__stencil_state {
+  kugel__stencil_level older, newest;
+} kugel__stencil_state;
+
 /* out = a L in + b p + c q, of planes [lo[i], hi[i]) of the marching axis; p and q may have no memory. */
 typedef struct kugel__stencil_gpu_use {
   kugel__stencil_level in, out, p, q;
@@ -26,7 +31,7 @@ typedef struct kugel__stencil_gpu_use {
 /* Several steps per pass. */
 typedef struct kugel__stencil_gpu_leap {
   kugel__leap_shape *shape; /* NULL: single steps */
-  int64_t end;              /* planes at either end that take single steps, 0: none */
+  int64_t end[3];           /* planes, rows and columns at either end that take single steps, 0: none */
   kugel__module *module;
   kugel__kernel *kernel; /* NULL: not compiled yet */
 } kugel__stencil_gpu_leap;
@@ -37,6 +42,7 @@ typedef struct kugel__stencil_gpu_side {
   kugel__march_sheet **sheet;
   int sheets;
   int64_t first[3], last[3]; /* regular nodes along each axis */
+  int64_t span[3];           /* nodes from an end on that the rows of the others read */
   int kind[3][2]; /* of an end, a kugel_stencil_boundary that the march knows: periodic, odd, even, zero */
   int64_t edges;  /* nodes that are not regular */
   void *tables;   /* of these nodes, in device memory */
@@ -61,6 +67,8 @@ struct kugel__stencil_gpu {
   struct kugel__stencil_gpu_compact *compact;
   kugel__module *module;
   kugel__kernel *edge, *exchange, *negate, *corrections, *correct;
+  kugel__module *frames; /* NULL: not compiled yet */
+  kugel__kernel *frame;
   kugel__gpu_work work, field, lines; /* of states; of the fields and of the lines of solves */
   pthread_mutex_t lock;               /* of the kernels that the first steps in time compile */
 };
@@ -102,6 +110,15 @@ void kugel__stencil_gpu_leap_free(kugel_stencil *p);
  * `now` of leapfrog, else it has no memory. */
 kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel__stencil_level before,
                                        kugel__stencil_level now, int64_t *done);
+
+/* The steps of a pass of the nodes next to ends, of which those that the pass has no values for go to `to`. `from` is changed; `room` are two levels for stages of
+ * Runge-Kutta. */
+kugel_status kugel__stencil_gpu_ends(const kugel__stencil_gpu_march *m, const kugel__stencil_gpu_leap *own,
+                                     kugel__stencil_state *from, const kugel__stencil_state *to,
+                                     const kugel__stencil_level *room);
+/* Reals [first, first + count) of a level. */
+kugel_status kugel__stencil_gpu_copy(const kugel__stencil_gpu_march *m, const kugel__stencil_level *from,
+                                     const kugel__stencil_level *to, int64_t first, int64_t count);
 
 /* Arrays that were checked. */
 kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, int64_t count,

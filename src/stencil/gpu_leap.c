@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps in time of which several share a pass over device memory. A pass reads one state and writes another; where the rows next to the
- * ends of the marching axis are others than those inside, or mirrors, the planes there then take single steps. */
+/* Steps in time of which several share a pass over device memory. A pass reads one state and writes another; where nodes next to ends
+ * have other rows than those inside, and at mirrors of the marching axis, single steps follow (gpu_ends.c). */
 #include <string.h>
 #include "core/alloc.h"
 #include "core/parallel.h"
 #include "stencil/gpu.h"
 
-enum { END_ROWS = 10 /* nodes that a row next to an end reaches */ };
-
 typedef kugel__stencil_level level;
 typedef kugel__stencil_gpu_leap leap;
 typedef kugel__stencil_gpu_march march;
+typedef kugel__stencil_state state;
 
 /* ---- plans ---- */
 
@@ -18,34 +17,28 @@ static void choose(kugel_stencil *p, bool transposed, bool nested, kugel__leap_s
 {
   const struct kugel__stencil_gpu *g = p->gpu;
   const kugel__stencil_gpu_side *side = &g->side[transposed];
-  const int along = kugel__march_axis(p->ndim, 0);
   kugel__leap_setting set = {.plan = p,
                              .shared = (int64_t)g->dev->info.shared_bytes,
                              .most = p->steps_per_pass,
                              .threads = g->dev->info.max_threads,
                              .nested = nested,
                              .unrolled = g->dev->info.is_gpu};
-  bool apart = side->first[along] || side->last[along] < p->n[along];
-  int64_t first = 0;
   if (p->side[transposed].sources != 1 || p->side[transposed].targets != 1 || side->sheets != 1)
     return;
-  for (int d = 0; d < 3; d++) {
-    if (d != along && (side->first[d] || side->last[d] < p->n[d]))
-      return;
-    for (int e = 0; e < 2; e++) {
+  for (int role = 0; role < 3; role++) {
+    const int d = kugel__march_axis(p->ndim, role);
+    set.first[role] = kugel__max(side->first[d], p->n[d] - side->last[d]);
+    set.span[role] = side->span[d];
+    for (int e = 0; e < 2 && !(role && set.first[role]); e++) {
       set.walls |= side->kind[d][e] != KUGEL_STENCIL_PERIODIC && p->n[d] > 1;
-      apart |= d == along && side->sheet[0]->shape.reach &&
-               (side->kind[d][e] == KUGEL_STENCIL_ODD || side->kind[d][e] == KUGEL_STENCIL_EVEN);
+      set.mirrored |=
+          !role && (side->kind[d][e] == KUGEL_STENCIL_ODD || side->kind[d][e] == KUGEL_STENCIL_EVEN);
     }
   }
   if (!kugel__leap_choose(&set, side->sheet[0], s))
     return;
-  if (apart) {
-    first = kugel__max(side->first[along], p->n[along] - side->last[along]);
-    out->end = kugel__max(kugel__max(first, END_ROWS), (int64_t)s->stages * s->march.reach);
-    if (2 * (out->end + (int64_t)s->stages * s->march.reach) >= p->n[along])
-      return;
-  }
+  for (int role = 0; role < 3; role++)
+    out->end[role] = kugel__leap_end(&set, s, role);
   out->shape = s;
 }
 
@@ -69,9 +62,21 @@ void kugel__stencil_gpu_leap_free(kugel_stencil *p)
     kugel__module_put(own->module);
     kugel__free(p->ctx, own->shape);
   }
+  kugel__module_put(p->gpu->frames);
 }
 
-/* The kernel, which the first call compiles. */
+/* Of rows and columns next to ends. */
+static kugel_status frame_of(const march *m)
+{
+  struct kugel__stencil_gpu *g = m->p->gpu;
+  const kugel__module_spec spec = {
+      .name = "stencil/frame", .defines = m->p->single ? "#define REAL_BITS 32\n" : "#define REAL_BITS 64\n"};
+  if (!g->frames)
+    KUGEL_TRY(kugel__module_get(m->p->ctx, &spec, &g->frames));
+  return g->frame ? KUGEL_OK : kugel__module_kernel(g->frames, "frame", &g->frame, NULL);
+}
+
+/* The kernels, which the first call compiles. */
 static kugel_status kernel_of(const march *m, leap *own, kugel__kernel **out)
 {
   struct kugel__stencil_gpu *g = m->p->gpu;
@@ -81,6 +86,8 @@ static kugel_status kernel_of(const march *m, leap *own, kugel__kernel **out)
     const kugel__module_spec spec = kugel__leap_module(own->shape);
     if (!own->module)
       s = kugel__module_get(m->p->ctx, &spec, &own->module);
+    if (!s && (own->end[1] || own->end[2]))
+      s = frame_of(m);
     if (!s)
       s = kugel__module_kernel(own->module, "leap", &own->kernel, NULL);
   }
@@ -90,11 +97,6 @@ static kugel_status kernel_of(const march *m, leap *own, kugel__kernel **out)
 }
 
 /* ---- a pass ---- */
-
-/* A state: leapfrog's level before is older. */
-typedef struct state {
-  level older, newest;
-} state;
 
 /* Planes of a slab: each has halos, and so many blocks run at once. */
 static int64_t choose_chunk(const kugel__device *dev, const kugel__leap_shape *s, int64_t planes,
@@ -150,17 +152,19 @@ static kugel_status run(const march *m, leap *own, const state *from, const stat
     *h++ = n[role] = p->n[kugel__march_axis(p->ndim, role)];
   const int64_t wide = s->wide - 2 * own->shape->stages * s->source[0].halo[1],
                 tall = s->tall * s->rows - 2 * own->shape->stages * s->source[0].halo[0],
-                tiles[2] = {(n[2] + wide - 1) / wide, (n[1] + tall - 1) / tall}, planes = n[0] - 2 * own->end,
+                tiles[2] = {(n[2] + wide - 1) / wide, (n[1] + tall - 1) / tall},
+                planes = n[0] - 2 * own->end[0],
                 chunk = choose_chunk(g->dev, own->shape, planes, tiles[0] * tiles[1]),
                 chunks = (planes + chunk - 1) / chunk, blocks = tiles[0] * tiles[1] * chunks;
   KUGEL_CHECK(blocks < INT32_MAX, KUGEL_ENOTSUP,
               "the grid has %lld blocks of nodes, must be below 2^31 on a device", (long long)blocks);
   *h++ = p->ndim == 2 ? n[2] : n[1] * n[2];
   *h++ = n[2];
-  for (int i = 0; i < 6; i++)
-    *h++ = side->kind[kugel__march_axis(p->ndim, i / 2)][i % 2];
-  const int64_t rest[10] = {own->end, n[0] - own->end, chunk,          chunks,        tiles[0],
-                            tiles[1], from->newest.at, from->older.at, to->newest.at, to->older.at};
+  for (int i = 0; i < 6; i++) // values next to rows and columns that single steps make are not used
+    *h++ = i > 1 && own->end[i / 2] ? KUGEL_STENCIL_PERIODIC
+                                    : side->kind[kugel__march_axis(p->ndim, i / 2)][i % 2];
+  const int64_t rest[10] = {own->end[0], n[0] - own->end[0], chunk,          chunks,        tiles[0],
+                            tiles[1],    from->newest.at,    from->older.at, to->newest.at, to->older.at};
   memcpy(h, rest, sizeof rest);
   for (int i = 0; i < KUGEL__MARCH_GROUPS; i++)
     h[10 + i] = kugel__max(0, sheet->sum_coefficient[i]) * p->nodes;
@@ -178,51 +182,9 @@ static kugel_status run(const march *m, leap *own, const state *from, const stat
   return kugel__launch(g->dev, kernel, &grid, 6, list, m->queue);
 }
 
-/* ---- the ends ---- */
-
-static kugel_status copy(const march *m, const level *from, const level *to, int64_t first, int64_t count)
+static bool has_ends(const leap *own)
 {
-  const int64_t word = m->p->single ? 4 : 8;
-  const kugel__mem src = {from->mem.base, from->mem.offset + (size_t)((from->at + first) * word)},
-                   dst = {to->mem.base, to->mem.offset + (size_t)((to->at + first) * word)};
-  return kugel__device_copy(m->p->gpu->dev, KUGEL__WITHIN, dst, src, (size_t)(count * word), m->queue);
-}
-
-/* Single steps of the planes at both ends, `reach` planes fewer at each, in place in `from`, whose inner planes were used before, or by way
- * of `room`. */
-static kugel_status run_ends(const march *m, const leap *own, state *from, const state *to, const level *room)
-{
-  const kugel_stencil *p = m->p;
-  const int along = kugel__march_axis(p->ndim, 0), stages = own->shape->stages,
-            reach = own->shape->march.reach;
-  const int64_t n = p->n[along], plane = p->nodes / n;
-  for (int j = 0; j < stages; j++) {
-    const int64_t planes = own->end + (int64_t)(stages - 1 - j) * reach;
-    kugel__stencil_gpu_use u = {.parts = 2, .lo = {0, n - planes}, .hi = {planes, n}};
-    if (own->shape->nested) {
-      u.in = j ? room[(j - 1) % 2] : from->newest;
-      u.out = j == stages - 1 ? to->newest : room[j % 2];
-      u.p = from->newest;
-      u.a = m->dt / (4 - j);
-      u.b = 1;
-    } else {
-      u.in = u.p = from->newest;
-      u.out = u.q = from->older;
-      u.a = m->dt * m->dt;
-      u.b = 2;
-      u.c = -1;
-      const level next = from->older;
-      from->older = from->newest;
-      from->newest = next;
-    }
-    KUGEL_TRY(kugel__stencil_gpu_sum(p, &p->gpu->side[m->transposed], &u, 1, m->queue));
-  }
-  for (int e = 0; e < 2 && !own->shape->nested; e++) {
-    const int64_t first = e ? (n - own->end) * plane : 0;
-    KUGEL_TRY(copy(m, &from->newest, &to->newest, first, own->end * plane));
-    KUGEL_TRY(copy(m, &from->older, &to->older, first, own->end * plane));
-  }
-  return KUGEL_OK;
+  return own->end[0] || own->end[1] || own->end[2];
 }
 
 static kugel_status passes(const march *m, leap *own, state from, state to, const level *room, int64_t count)
@@ -231,9 +193,9 @@ static kugel_status passes(const march *m, leap *own, state from, state to, cons
   for (int64_t k = 0; k < count; k++) {
     KUGEL_TRY(kugel__progress_step((double)k / (double)count));
     KUGEL_TRY(run(m, own, &from, &to));
-    if (own->end) {
+    if (has_ends(own)) {
       state used = from;
-      KUGEL_TRY(run_ends(m, own, &used, &to, room));
+      KUGEL_TRY(kugel__stencil_gpu_ends(m, own, &used, &to, room));
     }
     const state next = from;
     from = to;
@@ -241,8 +203,8 @@ static kugel_status passes(const march *m, leap *own, state from, state to, cons
   }
   if (count % 2 == 0)
     return KUGEL_OK;
-  KUGEL_TRY(copy(m, &from.newest, &first.newest, 0, m->size));
-  return own->shape->nested ? KUGEL_OK : copy(m, &from.older, &first.older, 0, m->size);
+  KUGEL_TRY(kugel__stencil_gpu_copy(m, &from.newest, &first.newest, 0, m->size));
+  return own->shape->nested ? KUGEL_OK : kugel__stencil_gpu_copy(m, &from.older, &first.older, 0, m->size);
 }
 
 kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel__stencil_level before,
@@ -257,7 +219,7 @@ kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel_
   *done = 0;
   if (!own->shape || !count)
     return KUGEL_OK;
-  const int levels = own->shape->nested && !own->end ? 1 : own->shape->nested ? 3 : 2;
+  const int levels = own->shape->nested && !has_ends(own) ? 1 : own->shape->nested ? 3 : 2;
   kugel_status s = kugel__gpu_work_take(g->dev, &g->work, (size_t)levels * bytes, m->queue, &hold);
   if (s == KUGEL_ENOMEM) // single steps need less
     return KUGEL_OK;

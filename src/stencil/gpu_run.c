@@ -175,9 +175,11 @@ kugel_status kugel__stencil_gpu_sum(const kugel_stencil *p, const kugel__stencil
 {
   const int64_t planes = p->n[kugel__march_axis(p->ndim, 0)];
   for (int i = 0; i < side->sheets && side->edges < p->nodes; i++)
-    for (int k = 0; k < (u->parts ? u->parts : 1); k++)
-      KUGEL_TRY(run_sheet(p, side, side->sheet[i], *u, u->parts ? u->lo[k] : 0, u->parts ? u->hi[k] : planes,
-                          items, queue));
+    for (int k = 0; k < (u->parts ? u->parts : 1); k++) {
+      const int64_t lo = u->parts ? u->lo[k] : 0, hi = u->parts ? u->hi[k] : planes;
+      if (lo < hi)
+        KUGEL_TRY(run_sheet(p, side, side->sheet[i], *u, lo, hi, items, queue));
+    }
   return side->edges ? run_edges(p, side, u, items, queue) : KUGEL_OK;
 }
 

@@ -57,6 +57,17 @@ static bool regular(const kugel__stencil_line *l, int64_t i, const int *kind)
   return true;
 }
 
+/* Nodes from the nearer end on that row i reads. */
+static int64_t span_of(const kugel__stencil_line *l, int64_t i)
+{
+  kugel__stencil_row row;
+  int64_t most = 0;
+  kugel__stencil_get_row(l, i, &row);
+  for (int e = 0; e < row.count; e++)
+    most = kugel__max(most, i < l->n / 2 ? row.at[e] + 1 : l->n - row.at[e]);
+  return most;
+}
+
 /* Which nodes are regular, and what is beyond the ends for them. */
 static void find_ends(const kugel_stencil *p, const kugel__stencil_side *side, kugel__stencil_gpu_side *out)
 {
@@ -78,6 +89,7 @@ static void find_ends(const kugel_stencil *p, const kugel__stencil_side *side, k
       for (int64_t i = 0; i < l->n && l->reach; i = i + 1 == l->lo ? kugel__max(l->lo, n - l->hi) : i + 1) {
         if (regular(l, i, out->kind[d]))
           continue;
+        out->span[d] = kugel__max(out->span[d], span_of(l, i));
         if (i < n / 2)
           out->first[d] = kugel__max(out->first[d], i + 1);
         else

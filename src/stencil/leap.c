@@ -3,12 +3,24 @@
 #include "stencil/leap.h"
 #include <string.h>
 
-enum { SLACK = 30 /* registers of a thread beside reals that stay */ };
+enum {
+  SLACK = 30, /* registers of a thread beside reals that stay */
+  FRAME = 4   /* what a node next to an end costs, in nodes of a single step; not measured on a GPU */
+};
 
 /* Nodes beyond a tile along rows and columns. */
 static int halo(const kugel__leap_shape *s, int role)
 {
-  return s->stages * s->march.source[0].halo[role - 1];
+  return s->stages * kugel__leap_reach(s, role);
+}
+
+/* Stage 1 has values for regular rows alone, each further stage for `reach` fewer nodes. */
+int64_t kugel__leap_end(const kugel__leap_setting *set, const kugel__leap_shape *s, int role)
+{
+  const int reach = kugel__leap_reach(s, role);
+  if (!set->first[role] && (role || !set->mirrored || !reach))
+    return 0;
+  return kugel__max(set->span[role], kugel__max(set->first[role], reach) + (int64_t)(s->stages - 1) * reach);
 }
 
 static int tall_of(const kugel__leap_shape *s)
@@ -52,12 +64,12 @@ static int64_t registers_of(const kugel__leap_shape *s)
 static bool fits(const kugel__leap_setting *set, kugel__leap_shape *s, int threads)
 {
   kugel__march_shape *m = &s->march;
-  if (m->wide <= 2 * halo(s, 2) || tall_of(s) <= 2 * halo(s, 1) || threads > set->threads || false)
+  if (m->wide <= 2 * halo(s, 2) || tall_of(s) <= 2 * halo(s, 1) || threads > set->threads)
     return false;
   for (int role = 0; role < 3; role++) { // halos are values of the grid, taken once around or mirrored
     const int64_t n = set->plan->n[kugel__march_axis(set->plan->ndim, role)],
-                  reach = role ? m->source[0].halo[role - 1] : m->reach;
-    if (reach && n <= 2 * s->stages * reach)
+                  reach = kugel__leap_reach(s, role), end = kugel__leap_end(set, s, role);
+    if (reach && n <= 2 * (end + s->stages * reach))
       return false;
   }
   s->ring = 1;
@@ -68,9 +80,28 @@ static bool fits(const kugel__leap_setting *set, kugel__leap_shape *s, int threa
 
 /* ---- what pays ---- */
 
+static double single_cost(const kugel__leap_shape *s)
+{
+  const kugel__march_shape *m = &s->march;
+  return (3 + coefficients_of(m)) * (m->single ? 4.0 : 8.0);
+}
+
+/* The share of nodes that are outside the box of rows and columns, in the mean of a pass. */
+static double frame(const kugel__leap_setting *set, const kugel__leap_shape *s)
+{
+  double inside = 1;
+  for (int role = 1; role < 3; role++) {
+    const double end = (double)kugel__leap_end(set, s, role),
+                 more = 0.5 * (s->stages - 1) * kugel__leap_reach(s, role);
+    if (end > 0)
+      inside *= 1 - 2 * (end + more) / (double)set->plan->n[kugel__march_axis(set->plan->ndim, role)];
+  }
+  return 1 - inside;
+}
+
 /* Bytes per node and step, as if all passed through device memory: what does pass there; through the second-level cache, which is
  * 1.3 times as fast; and through shared memory, 6 times as fast on compute capability 9.0. */
-static double cost(const kugel__leap_shape *s)
+static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s)
 {
   const kugel__march_shape *m = &s->march;
   const double word = m->single ? 4 : 8, c = coefficients_of(m), stages = s->stages,
@@ -82,13 +113,7 @@ static double cost(const kugel__leap_shape *s)
                cache = (reads / share + writes) * word / stages / 1.3,
                shared = (columns + rows / m->rows + 1 + c * (1 + 1 / stages)) * word / share / 6;
   const double most = device > cache ? device : cache;
-  return most > shared ? most : shared;
-}
-
-static double single_cost(const kugel__leap_shape *s)
-{
-  const kugel__march_shape *m = &s->march;
-  return (3 + coefficients_of(m)) * (m->single ? 4.0 : 8.0);
+  return (most > shared ? most : shared) + FRAME * frame(set, s) * single_cost(s);
 }
 
 static bool simple(const kugel__march_sheet *sheet)
@@ -128,7 +153,7 @@ bool kugel__leap_choose(const kugel__leap_setting *set, const kugel__march_sheet
           (set->most && stages > (set->nested ? 4 : set->most)) || !fits(set, &s, blocks[i].threads))
         continue;
       const double here =
-          cost(&s) * (set->most && !set->nested ? 1.0 / stages : 1); // what is asked for is done
+          cost(set, &s) * (set->most && !set->nested ? 1.0 / stages : 1); // what is asked for is done
       if (!out->stages || here < least) {
         *out = s;
         least = here;

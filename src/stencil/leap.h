@@ -28,12 +28,23 @@ typedef struct kugel__leap_setting {
   int64_t shared;    /* bytes of a block */
   int most, threads; /* stages wanted, 0: by the model; threads of a block */
   bool nested, walls, unrolled;
+  /* By role: rows next to an end that are not those inside, and the nodes from the end on that they read. */
+  int64_t first[3], span[3];
+  bool mirrored; /* an end of the march: its planes go without the pass */
 } kugel__leap_setting;
 
 static inline int kugel__leap_lag(const kugel__leap_shape *s)
 {
   return s->march.reach > 1 ? s->march.reach : 1;
 }
+
+static inline int kugel__leap_reach(const kugel__leap_shape *s, int role)
+{
+  return role ? s->march.source[0].halo[role - 1] : s->march.reach;
+}
+
+/* Nodes next to an end of an axis for which a pass has no values, 0: none. */
+int64_t kugel__leap_end(const kugel__leap_setting *set, const kugel__leap_shape *s, int role);
 
 /* The shape of the most stages per pass that pay; false: none. */
 bool kugel__leap_choose(const kugel__leap_setting *s, const kugel__march_sheet *sheet,

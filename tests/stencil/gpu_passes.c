@@ -8,6 +8,7 @@ typedef struct problem {
   int ndim, order;
   kugel_stencil_boundary boundary[3][2];
   bool single, coefficient, cross, tilt, transposed;
+  int most; /* steps per pass asked for, where their choice would be single steps on so small a grid */
   int64_t n[3];
 } problem;
 
@@ -21,7 +22,7 @@ static const problem problems[] = {
     {"3-D, periodic, a speed", 3, 2, {{P, P}, {P, P}, {P, P}}, .coefficient = true, .n = {29, 41, 83}},
     {"3-D, walls, a speed", 3, 2, {{O, E}, {E, O}, {O, O}}, .coefficient = true, .n = {51, 30, 67}},
     {"3-D, zeros", 3, 2, {{Z, Z}, {Z, Z}, {Z, Z}}, .n = {33, 37, 70}},
-    {"3-D, one-sided below, order 4", 3, 4, {{S, S}, {P, P}, {E, E}}, .n = {60, 44, 75}},
+    {"3-D, one-sided ends, order 4", 3, 4, {{S, S}, {P, P}, {E, S}}, .most = 2, .n = {60, 44, 75}},
     {"3-D, floats, mixed ends",
      3,
      2,
@@ -35,8 +36,15 @@ static const problem problems[] = {
      {{P, P}, {P, P}, {P, P}},
      .cross = true,
      .n = {23, 33, 65}},
-    {"3-D, transposed walls", 3, 2, {{O, O}, {P, P}, {P, P}}, .transposed = true, .n = {50, 35, 66}},
+    {"3-D, transposed walls",
+     3,
+     2,
+     {{O, E}, {Z, O}, {E, E}},
+     .transposed = true,
+     .most = 4,
+     .n = {50, 35, 66}},
     {"2-D, order 2, walls", 2, 2, {{E, E}, {O, O}}, .coefficient = true, .n = {120, 530}},
+    {"2-D, order 8, transposed one-sided ends", 2, 8, {{S, S}, {O, O}}, .transposed = true, .n = {120, 90}},
     {"2-D, order 8", 2, 8, {{P, P}, {P, P}}, .n = {90, 150}},
     {"2-D, floats, order 6, first derivatives",
      2,
@@ -113,12 +121,12 @@ static void compare(kugel_ctx *ctx, const problem *q)
                                                                            : c;
   char *want = malloc(bytes), *got = malloc(bytes);
   kugel_stencil *single = make(ctx, q, speed, 1);
-  for (int most = 0; most <= (q->ndim == 2 ? 3 : 0) && single; most += 3) {
+  for (int most = q->most; most <= (q->ndim == 2 ? 3 : q->most) && single; most += 3) {
     kugel_stencil *plan = make(ctx, q, speed, most);
     kugel_stencil_info info = {.size = sizeof info};
     CHECK_OK(kugel_stencil_get_info(plan, &info));
     if (most > 1 && !q->transposed)
-      CHECK(info.steps_per_pass == most || q->order > 2);
+      CHECK(info.steps_per_pass == most || (q->order > 2 && !q->most));
     for (int leapfrog = 0; leapfrog < 2; leapfrog++)
       for (int64_t steps = 4; steps <= 7; steps += 3) {
         memcpy(want, first, bytes);

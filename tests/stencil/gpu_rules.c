@@ -97,15 +97,18 @@ static kugel_status all_calls(kugel_ctx *ctx, void *arg)
   if (!s)
     s = kugel_stencil_advance(plan, KUGEL_STENCIL_RUNGE_KUTTA, 0.01, 1, &now, NULL);
   kugel_stencil_destroy(plan);
-  o = laplacian; // several steps per pass
+  o = laplacian; // several steps per pass, and single ones next to ends
+  o.steps_per_pass = 2;
+  set_boundary(&o, KUGEL_STENCIL_EVEN);
   plan = NULL;
   if (!s)
     s = kugel_stencil_create(ctx, &o, &plan);
   if (!s)
-    s = kugel_stencil_advance(plan, KUGEL_STENCIL_LEAPFROG, 0.1, 9, &levels, NULL);
+    s = kugel_stencil_advance_adjoint(plan, KUGEL_STENCIL_LEAPFROG, 0.1, 9, &levels, NULL);
   if (!s)
     s = kugel_stencil_advance(plan, KUGEL_STENCIL_RUNGE_KUTTA, 0.01, 1, &now, NULL);
   kugel_stencil_destroy(plan);
+  o = laplacian;
   o.compact = 1; // and implicit ones
   o.order = 4;
   plan = NULL;
