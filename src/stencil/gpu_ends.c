@@ -15,7 +15,7 @@ typedef kugel__stencil_gpu_use use;
 /* As in kernels/frame.cl. */
 typedef struct frame_words {
   int64_t n[3], step[2], first[2], last[2], low[2], high[2], kind[6], begin, end, chunk, in_at, out_at, p_at,
-      q_at, use, groups;
+      q_at, use, groups, read_at;
   int64_t c_at[FRAME_GROUPS];
   int32_t taps[FRAME_GROUPS], tap[TAPS];
 } frame_words;
@@ -98,6 +98,8 @@ static kugel_status run_frame(const march *m, const use *u, const int64_t *depth
   h->p_at = u->p.at;
   h->q_at = u->q.at;
   h->use = (u->p.mem.base != NULL) + 2 * (u->q.mem.base != NULL);
+  h->read_at =
+      side->sheet[0]->shape.source[0].coefficient ? side->sheet[0]->read_coefficient[0] * p->nodes : -1;
   if (sums)
     fill_taps(p, side->sheet[0], h, wide.w);
   narrow.words = wide.words;

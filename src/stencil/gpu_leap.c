@@ -168,6 +168,8 @@ static kugel_status run(const march *m, leap *own, const state *from, const stat
   memcpy(h, rest, sizeof rest);
   for (int i = 0; i < KUGEL__MARCH_GROUPS; i++)
     h[10 + i] = kugel__max(0, sheet->sum_coefficient[i]) * p->nodes;
+  if (s->source[0].coefficient)
+    h[10] = sheet->read_coefficient[0] * p->nodes;
   memcpy(args, head, sizeof head);
   fill_reals(m, own, sheet, args + sizeof head, &bytes);
   kugel__mem coefficients = {g->coefficients ? g->coefficients : from->newest.mem.base,

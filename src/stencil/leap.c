@@ -4,8 +4,9 @@
 #include <string.h>
 
 enum {
-  SLACK = 30, /* registers of a thread beside reals that stay */
-  FRAME = 4   /* what a node next to an end costs, in nodes of a single step; not measured on a GPU */
+  SLACK = 30,    /* registers of a thread beside reals that stay */
+  PRODUCTS = 40, /* more of them where products with a coefficient are read */
+  FRAME = 4      /* what a node next to an end costs, in nodes of a single step; not measured on a GPU */
 };
 
 /* Nodes beyond a tile along rows and columns. */
@@ -30,22 +31,23 @@ static int tall_of(const kugel__leap_shape *s)
 
 /* ---- what fits ---- */
 
+static int coefficients_of(const kugel__march_shape *m)
+{
+  int count = m->source[0].coefficient;
+  for (int g = 0; g < m->groups; g++)
+    count += m->group[g].coefficient;
+  return count;
+}
+
 int64_t kugel__leap_shared(const kugel__leap_shape *s)
 {
   const kugel__march_shape *m = &s->march;
   const int64_t cells = (int64_t)m->wide * tall_of(s), lag = kugel__leap_lag(s);
-  int64_t reals = (s->stages * (lag + 1) + 1) * cells + 2 * ((int64_t)m->half * m->wide + m->half);
-  for (int g = 0; g < m->groups && s->ring; g++)
-    reals += m->group[g].coefficient * ((s->stages - 1) * lag + 2) * cells;
+  int64_t reals =
+      ((int64_t)s->stages * kugel__leap_hold(s) + 1) * cells + 2 * ((int64_t)m->half * m->wide + m->half);
+  if (s->ring)
+    reals += coefficients_of(m) * ((s->stages - 1) * lag + 2) * cells;
   return kugel__round_up(reals, 2) * (m->single ? 4 : 8);
-}
-
-static int coefficients_of(const kugel__march_shape *m)
-{
-  int count = 0;
-  for (int g = 0; g < m->groups; g++)
-    count += m->group[g].coefficient;
-  return count;
 }
 
 /* About the registers of a thread, as NVIDIA's compiler takes them for compute capability 9.0. */
@@ -58,7 +60,7 @@ static int64_t registers_of(const kugel__leap_shape *s)
     reals += rows * ((s->stages - 2) * lag + coefficients);
   else
     reals += rows * (1 + (s->ring ? 0 : coefficients)); // loaded ahead
-  return word * reals + rows * (s->walls ? 8 : 6) + SLACK;
+  return word * reals + rows * (s->walls ? 8 : 6) + (s->march.source[0].coefficient ? PRODUCTS : 0) + SLACK;
 }
 
 static bool fits(const kugel__leap_setting *set, kugel__leap_shape *s, int threads)
@@ -108,10 +110,11 @@ static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s)
                whole = (double)m->wide * tall_of(s),
                share = (m->wide - 2.0 * halo(s, 2)) * (tall_of(s) - 2.0 * halo(s, 1)) / whole;
   const double reads = (s->nested ? 1 : 2) + c, writes = s->nested ? 1 : 2;
-  const double rows = 2 * m->source[0].halo[0], columns = 2 * m->source[0].halo[1]; // loads of a node
+  const double rows = 2 * m->source[0].halo[0], columns = 2 * m->source[0].halo[1], // loads of a node
+      products = m->source[0].coefficient ? 2 * m->reach + 2 : 0;
   const double device = (reads + writes) * word / stages,
                cache = (reads / share + writes) * word / stages / 1.3,
-               shared = (columns + rows / m->rows + 1 + c * (1 + 1 / stages)) * word / share / 6;
+               shared = (columns + rows / m->rows + products + 1 + c * (1 + 1 / stages)) * word / share / 6;
   const double most = device > cache ? device : cache;
   return (most > shared ? most : shared) + FRAME * frame(set, s) * single_cost(s);
 }
@@ -119,10 +122,10 @@ static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s)
 static bool simple(const kugel__march_sheet *sheet)
 {
   const kugel__march_shape *m = &sheet->shape;
-  if (m->sources != 1 || m->targets != 1 || m->source[0].coefficient || sheet->more)
+  if (m->sources != 1 || m->targets != 1 || sheet->more)
     return false;
   for (int g = 0; g < m->groups; g++)
-    if (m->mixed[0][g][0] || m->mixed[0][g][1])
+    if ((m->source[0].coefficient && m->group[g].coefficient) || m->mixed[0][g][0] || m->mixed[0][g][1])
       return false;
   return true;
 }

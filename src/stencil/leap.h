@@ -5,8 +5,8 @@
  * march, and the level before, are in registers of the thread that owns the column. Nodes in halos are computed by several blocks; each
  * node has the arithmetic of a single step, in its order.
  *
- * Stages are steps of leapfrog, or the four of a step of Runge-Kutta. Plans have one field, and no coefficient that is multiplied with
- * what is read. */
+ * Stages are steps of leapfrog, or the four of a step of Runge-Kutta. Plans have one field. Where it is multiplied with a coefficient before it
+ * is differentiated, as in transposes, products are in shared memory, for neighbours along the march too. */
 #ifndef KUGEL_STENCIL_LEAP_H
 #define KUGEL_STENCIL_LEAP_H
 
@@ -38,6 +38,13 @@ static inline int kugel__leap_lag(const kugel__leap_shape *s)
   return s->march.reach > 1 ? s->march.reach : 1;
 }
 
+/* Planes of a level in shared memory: those whose neighbours in the plane are still needed, and where products with a coefficient are read,
+ * all that a difference reaches. */
+static inline int kugel__leap_hold(const kugel__leap_shape *s)
+{
+  return (s->march.source[0].coefficient ? 2 : 1) * kugel__leap_lag(s) + 1;
+}
+
 static inline int kugel__leap_reach(const kugel__leap_shape *s, int role)
 {
   return role ? s->march.source[0].halo[role - 1] : s->march.reach;
@@ -52,5 +59,6 @@ bool kugel__leap_choose(const kugel__leap_setting *s, const kugel__march_sheet *
 
 int64_t kugel__leap_shared(const kugel__leap_shape *s); /* bytes of a block */
 kugel__module_spec kugel__leap_module(const kugel__leap_shape *s);
+void kugel__leap_walls(struct kugel__text *text); /* functions for ends that are not periodic */
 
 #endif

@@ -21,6 +21,17 @@ typedef struct writer {
   bool loaded[2 * KUGEL__MARCH_SPAN][KUGEL__MARCH_SPAN]; /* in this stage */
 } writer;
 
+static bool reads_products(const writer *w)
+{
+  return w->m->source[0].coefficient;
+}
+
+/* The coefficient of group g, or the first one of what is read. */
+static bool has_coefficient(const writer *w, int g)
+{
+  return w->m->group[g].coefficient || (reads_products(w) && g == 0);
+}
+
 /* Planes of level j - 1 in registers. */
 static int depth(const writer *w, int j)
 {
@@ -47,7 +58,7 @@ static void halos(const writer *w, int *hy, int *hx)
 /* Where plane `plane - t` of a level is in shared memory, beside the halo before it. */
 static void plane_of(const writer *w, char *at, int u, int level, int plane)
 {
-  const int planes = w->lag + 1 + (level == 0), first = level ? 1 + level * (w->lag + 1) : 0,
+  const int hold = kugel__leap_hold(w->s), planes = hold + (level == 0), first = level ? 1 + level * hold : 0,
             k = ((plane % planes) + planes) % planes;
   if (w->unrolled % planes == 0)
     snprintf(at, 64, "%d", (first + (u + k) % planes) * w->cells);
@@ -69,37 +80,8 @@ static void head(writer *w)
       KUGEL__MARCH_GROUPS);
   ADD("  real unused, b, c, w[%d], a[%d];\n} leap_args;\n", w->index.count ? w->index.count : 1,
       KUGEL__LEAP_STEPS);
-  if (!w->s->walls)
-    return;
-  ADD("// Where a mirror at an end puts the value of node i, -1: not in the tile, which begins at `first`.\n"
-      "DEVICE i32 image(i64 i, i64 n, i64 first, i32 size, i64 kind, i32 high)\n{\n"
-      "  i64 at = (high ? 2 * (n - 1) - i : -i) - first;\n"
-      "  return (kind == 1 || kind == 2) && i >= 0 && i < n && i != (high ? n - 1 : 0) && at >= 0 && at < "
-      "size ? (i32)at : -1;\n}\n");
-  ADD("DEVICE void put_images(IN_SHARED real *plane, real v, i64 gx, i64 gy, i64 x0, i64 y0, i32 tall, "
-      "leap_args s)\n{\n"
-      "  i32 xs[3], ys[3];\n  real sx[3], sy[3];\n"
-      "  xs[0] = (i32)(gx - x0), ys[0] = (i32)(gy - y0), sx[0] = 1, sy[0] = 1;\n"
-      "  for (i32 high = 0; high < 2; high++) {\n"
-      "    xs[1 + high] = image(gx, s.n[2], x0, WIDE, s.kind[4 + high], high);\n"
-      "    ys[1 + high] = image(gy, s.n[1], y0, tall, s.kind[2 + high], high);\n");
-  ADD("    sx[1 + high] = s.kind[4 + high] == 1 ? (real)-1 : (real)1;\n"
-      "    sy[1 + high] = s.kind[2 + high] == 1 ? (real)-1 : (real)1;\n  }\n"
-      "  for (i32 i = 0; i < 3; i++)\n    for (i32 j = 0; j < 3; j++)\n"
-      "      if (i + j > 0 && xs[j] >= 0 && ys[i] >= 0)\n        plane[ys[i] * WIDE + xs[j]] = v * sy[i] * "
-      "sx[j];\n}\n");
-  ADD("// Of a node: 1: its value goes to shared memory, 2: it is zero, 4: mirrors have it too, 8: its sign "
-      "changes.\n"
-      "#define PUT 1\n#define EMPTY 2\n#define IMAGES 4\n#define NEGATIVE 8\n"
-      "DEVICE i32 kind_of(i64 gx, i64 gy, i64 x0, i64 y0, i32 tall, leap_args s)\n{\n"
-      "  const i64 x = gx < 0 ? s.kind[4] : gx >= s.n[2] ? s.kind[5] : 0, y = gy < 0 ? s.kind[2] : gy >= "
-      "s.n[1] ? s.kind[3] : 0;\n"
-      "  i32 f = (x == 3 || y == 3 ? EMPTY : 0) | (x != 1 && x != 2 && y != 1 && y != 2 ? PUT : 0) | ((x == "
-      "1) != (y == 1) ? NEGATIVE : 0);\n");
-  ADD("  for (i32 high = 0; high < 2; high++)\n"
-      "    if ((f & PUT) && (image(gx, s.n[2], x0, WIDE, s.kind[4 + high], high) >= 0 || image(gy, s.n[1], "
-      "y0, tall, s.kind[2 + high], high) "
-      ">= 0))\n      f |= IMAGES;\n  return f;\n}\n");
+  if (w->s->walls)
+    kugel__leap_walls(w->text);
 }
 
 /* ---- before the loop ---- */
@@ -123,9 +105,10 @@ static void begin_row(writer *w, int i)
 /* Where the coefficient of group g has its ring of planes in shared memory. */
 static int ring_of(const writer *w, int g)
 {
-  int at = 2 * (w->m->half * w->m->wide + w->m->half) + (w->s->stages * (w->lag + 1) + 1) * w->cells;
+  int at =
+      2 * (w->m->half * w->m->wide + w->m->half) + (w->s->stages * kugel__leap_hold(w->s) + 1) * w->cells;
   for (int k = 0; k < g; k++)
-    at += w->m->group[k].coefficient * span_of(w) * w->cells;
+    at += has_coefficient(w, k) * span_of(w) * w->cells;
   return at;
 }
 
@@ -133,6 +116,7 @@ static int ring_of(const writer *w, int g)
 static void fetch(writer *w)
 {
   const kugel__march_shape *m = w->m;
+  const char *at = reads_products(w) ? "now_ - s.now_at" : "late_"; // the plane of a coefficient
   ADD("#define FETCH(T, BASE, RING) { \\\n  const i64 z_ = zs + (T), q_ = z_ - LAG; \\\n"
       "  const i64 now_ = s.now_at + fold(z_, s.n[0], s.kind[0], s.kind[1]) * s.step[0], late_ = fold(q_, "
       "s.n[0], s.kind[0], s.kind[1]) * "
@@ -154,12 +138,12 @@ static void fetch(writer *w)
       ADD("  b%d = sq_ == 0 || (f%d & EMPTY) ? (real)0 : (f%d & NEGATIVE ? -sq_ : sq_) * b%d; \\\n", i, i, i,
           i);
     for (int g = 0; g < m->groups; g++)
-      if (m->group[g].coefficient && w->s->ring)
-        ADD("  COPY_ASYNC(room, %d + (RING) * CELLS + %d * THREADS + id, coefficients, s.c_at[%d] + late_ + "
+      if (has_coefficient(w, g) && w->s->ring)
+        ADD("  COPY_ASYNC(room, %d + (RING) * CELLS + %d * THREADS + id, coefficients, s.c_at[%d] + %s + "
             "row%d); \\\n",
-            ring_of(w, g), i, g, i);
-      else if (m->group[g].coefficient)
-        ADD("  k%d_%d = coefficients[s.c_at[%d] + late_ + row%d]; \\\n", g, i, g, i);
+            ring_of(w, g), i, g, at, i);
+      else if (has_coefficient(w, g))
+        ADD("  k%d_%d = coefficients[s.c_at[%d] + %s + row%d]; \\\n", g, i, g, at, i);
   }
   ADD("}\n");
 }
@@ -184,7 +168,7 @@ static void begin(writer *w)
     begin_row(w, i);
     ADD("  real b%d = 0;\n  (void)b%d;\n", i, i);
     for (int g = 0; g < m->groups; g++)
-      if (m->group[g].coefficient && !w->s->ring)
+      if (has_coefficient(w, g) && !w->s->ring)
         ADD("  real k%d_%d;\n", g, i);
     for (int j = 1; j <= w->s->stages; j++)
       for (int k = 0; k < depth(w, j); k++)
@@ -196,10 +180,29 @@ static void begin(writer *w)
 
 /* ---- an iteration ---- */
 
+/* Of a node of stage j. */
+static void coefficient_at(const writer *w, char *name, int j, int g, int i)
+{
+  const int span = span_of(w), first = reads_products(w) ? 0 : 1; // the stage whose plane is the newest
+  if (w->s->ring)
+    snprintf(name, 160, "room[%d + ((ring + %d) %% %d) * CELLS + %d * THREADS + id]", ring_of(w, g),
+             span - (j - first) * w->lag, span, i);
+  else if (j == first)
+    snprintf(name, 160, "c%d_%d", g, i);
+  else
+    snprintf(name, 160,
+             "coefficients[s.c_at[%d] + fold(zo, s.n[0], s.kind[0], s.kind[1]) * s.step[0] + row%d]", g, i);
+}
+
 /* A value of level `level` > 0 to its plane in shared memory. */
 static void put(writer *w, int u, int level, int i, const char *value)
 {
-  char at[64];
+  char at[64], product[240], coefficient[160];
+  if (reads_products(w)) {
+    coefficient_at(w, coefficient, level, 0, i);
+    snprintf(product, sizeof product, "%s * %s", coefficient, value);
+    value = product;
+  }
   plane_of(w, at, u, level, -level * w->lag);
   if (!w->s->walls) {
     ADD("      room[%s + own + %d] = %s;\n", at, i * w->m->wide, value);
@@ -213,7 +216,7 @@ static void put(writer *w, int u, int level, int i, const char *value)
 /* The value of level j - 1 at (dy, dx) from the thread's first node, in the plane of the stage. */
 static void value_at(writer *w, char *name, int u, int j, int dy, int dx)
 {
-  if (!dx && dy >= 0 && dy < w->m->rows && !w->s->walls) { // the thread's own
+  if (!dx && dy >= 0 && dy < w->m->rows && !w->s->walls && !reads_products(w)) { // the thread's own
     name_of(w, name, u, j, dy, depth(w, j) - w->lag);
     return;
   }
@@ -228,11 +231,15 @@ static void value_at(writer *w, char *name, int u, int j, int dy, int dx)
 static void sum_group(writer *w, int u, int j, int g, int i)
 {
   const kugel__march_shape *m = w->m;
-  char name[48];
+  char name[96];
   ADD("    real a%d_%d = 0;\n", g, i);
   for (int k = -KUGEL__MARCH_HALF; k <= KUGEL__MARCH_HALF; k++) {
     if (m->column[0][g][k + KUGEL__MARCH_HALF]) {
-      if (k == w->lag)
+      if (reads_products(w)) {
+        char at[64];
+        plane_of(w, at, u, j - 1, k - j * w->lag);
+        snprintf(name, sizeof name, "room[%s + own + %d]", at, i * m->wide);
+      } else if (k == w->lag)
         snprintf(name, sizeof name, "x%d_%d", j - 1, i);
       else
         name_of(w, name, u, j, i, depth(w, j) - w->lag + k);
@@ -247,19 +254,6 @@ static void sum_group(writer *w, int u, int j, int g, int i)
       ADD("    a%d_%d = FMA(s.w[%d], %s, a%d_%d);\n", g, i, w->index.plane[0][g][y][x], name, g, i);
     }
   }
-}
-
-static void coefficient_at(const writer *w, char *name, int j, int g, int i)
-{
-  const int span = span_of(w);
-  if (w->s->ring)
-    snprintf(name, 160, "room[%d + ((ring + %d) %% %d) * CELLS + %d * THREADS + id]", ring_of(w, g),
-             span - (j - 1) * w->lag, span, i);
-  else if (j == 1)
-    snprintf(name, 160, "c%d_%d", g, i);
-  else
-    snprintf(name, 160,
-             "coefficients[s.c_at[%d] + fold(zo, s.n[0], s.kind[0], s.kind[1]) * s.step[0] + row%d]", g, i);
 }
 
 static void stage(writer *w, int u, int j)
@@ -330,25 +324,30 @@ static void shift(writer *w, int u)
 static void iteration(writer *w, int u)
 {
   const kugel__march_shape *m = w->m;
-  char at[64];
+  char at[64], name[160];
   ADD("  {\n  const i64 z = zs + t;\n  ASYNC_WAIT(0);\n");
   plane_of(w, at, u, 0, 0);
   for (int i = 0; i < m->rows; i++) {
     ADD("  RENEW(row%d);\n  const real x0_%d = room[%s + own + %d], q%d = b%d;\n  (void)q%d;\n", i, i, at,
         i * m->wide, i, i, i);
     for (int g = 0; g < m->groups; g++)
-      if (m->group[g].coefficient && !w->s->ring)
+      if (has_coefficient(w, g) && !w->s->ring)
         ADD("  const real c%d_%d = k%d_%d;\n", g, i, g, i);
+    if (reads_products(w)) {
+      coefficient_at(w, name, 0, 0, i);
+      ADD("  room[%s + own + %d] = %s * x0_%d;\n", at, i * m->wide, name, i);
+    }
   }
   plane_of(w, at, u, 0, 1);
   ADD("  if (t + 1 < total)\n    FETCH(t + 1, %s, (ring + 1) %% %d)\n  ASYNC_COMMIT();\n", at, span_of(w));
   for (int j = 1; j <= w->s->stages; j++)
     stage(w, u, j);
   shift(w, u);
-  ADD("  t++;\n  place = place == LAG ? 0 : place + 1;\n  place0 = place0 == LAG + 1 ? 0 : place0 + 1;\n  "
+  const char *last = reads_products(w) ? "2 * LAG" : "LAG"; // place of a level
+  ADD("  t++;\n  place = place == %s ? 0 : place + 1;\n  place0 = place0 == %s + 1 ? 0 : place0 + 1;\n  "
       "ring = ring == %d ? 0 : ring + "
       "1;\n  BARRIER();\n  }\n",
-      span_of(w) - 1);
+      last, last, span_of(w) - 1);
 }
 
 static kugel_status write(kugel_ctx *ctx, const void *of, kugel__text *text)

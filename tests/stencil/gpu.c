@@ -148,8 +148,8 @@ int main(void)
     CASE(every_title(&info, "steps in time"))
     {
       steps(ctx, 1, 2, KUGEL_STENCIL_EVEN, false);
-      steps(ctx, 2, 4, KUGEL_STENCIL_PERIODIC, true);
-      steps(ctx, 3, 2, KUGEL_STENCIL_ODD, false);
+      steps(ctx, 2, 8, KUGEL_STENCIL_ONE_SIDED, true);
+      steps(ctx, 3, 6, KUGEL_STENCIL_ODD, false);
     }
     kugel_ctx_destroy(ctx);
   }

@@ -21,7 +21,14 @@ typedef struct problem {
 static const problem problems[] = {
     {"3-D, periodic, a speed", 3, 2, {{P, P}, {P, P}, {P, P}}, .coefficient = true, .n = {29, 41, 83}},
     {"3-D, walls, a speed", 3, 2, {{O, E}, {E, O}, {O, O}}, .coefficient = true, .n = {51, 30, 67}},
-    {"3-D, zeros", 3, 2, {{Z, Z}, {Z, Z}, {Z, Z}}, .n = {33, 37, 70}},
+    {"3-D, transposed walls, a speed",
+     3,
+     2,
+     {{E, Z}, {P, P}, {O, E}},
+     .coefficient = true,
+     .transposed = true,
+     .most = 3,
+     .n = {50, 35, 66}},
     {"3-D, one-sided ends, order 4", 3, 4, {{S, S}, {P, P}, {E, S}}, .most = 2, .n = {60, 44, 75}},
     {"3-D, floats, mixed ends",
      3,
@@ -43,6 +50,13 @@ static const problem problems[] = {
      .transposed = true,
      .most = 4,
      .n = {50, 35, 66}},
+    {"2-D, transposed, a speed",
+     2,
+     4,
+     {{P, P}, {Z, Z}},
+     .coefficient = true,
+     .transposed = true,
+     .n = {60, 140}},
     {"2-D, order 2, walls", 2, 2, {{E, E}, {O, O}}, .coefficient = true, .n = {120, 530}},
     {"2-D, order 8, transposed one-sided ends", 2, 8, {{S, S}, {O, O}}, .transposed = true, .n = {120, 90}},
     {"2-D, order 8", 2, 8, {{P, P}, {P, P}}, .n = {90, 150}},
@@ -67,7 +81,8 @@ static kugel_stencil *make(kugel_ctx *ctx, const problem *q, const void *c, int 
       terms[count].coefficient = c;
       terms[count++].derivative[d] = 2;
     }
-  terms[count++].factor = -0.3; // the field itself, without a coefficient
+  if (!q->coefficient || !q->transposed)
+    terms[count++].factor = -0.3; // the field itself, without a coefficient
   if (q->cross) {
     terms[count].factor = 0.2;
     terms[count].derivative[1] = terms[count].derivative[2] = 1;

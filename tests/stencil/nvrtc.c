@@ -88,7 +88,7 @@ static void compile_plan(const kugel_stencil_opts *o, const char *name)
         const kugel__module_spec spec = kugel__march_module(&sheet[i]->shape);
         compile(&spec, &sheet[i]->shape, kugel__march_shared(&sheet[i]->shape), 0, title);
       }
-      if (!side && !i)
+      if (!i && (!side || (sheet[i]->shape.source[0].coefficient && o->order == 2)))
         compile_leaps(plan, sheet[i], o, title);
       kugel__free(NULL, sheet[i]);
     }

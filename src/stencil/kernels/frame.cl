@@ -11,8 +11,9 @@
 #define WEIGHTS_MOST 240
 
 typedef struct {
-  i64 n[3], step[2], first[2], last[2], low[2], high[2], kind[6], begin, end, chunk, in_at, out_at, p_at, q_at, use, groups;
-  i64 c_at[GROUPS_MOST];                     // -1: the group has no coefficient; that one is the first
+  i64 n[3], step[2], first[2], last[2], low[2], high[2], kind[6], begin, end, chunk, in_at, out_at, p_at, q_at, use, groups, read_at;
+  // read_at: the coefficient that multiplies what is read, -1: none
+  i64 c_at[GROUPS_MOST];                    // -1: the group has no coefficient; that one is the first
   i32 taps[GROUPS_MOST], tap[WEIGHTS_MOST]; // where a group's taps end; 8 + offset along each axis, 4 bits each
   real a, b, c, w[WEIGHTS_MOST];
 } frame_args;
@@ -24,10 +25,10 @@ DEVICE i64 node_of(i64 i, i64 n, i64 low, i64 high)
   return j < 0 ? 0 : j >= n ? n - 1 : j;
 }
 
-DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)
+DEVICE i32 sign_of(i64 i, i64 n, i64 low, i64 high)
 {
   i64 kind = i < 0 ? low : i >= n ? high : 0;
-  return kind == 1 ? (real)-1 : kind == 3 ? (real)0 : (real)1;
+  return kind == 1 ? -1 : kind == 3 ? 0 : 1;
 }
 
 KERNEL(BLOCK) frame(GLOBAL const real *in, GLOBAL const real *RESTRICT coefficients, GLOBAL const real *p, GLOBAL const real *q,
@@ -57,11 +58,12 @@ KERNEL(BLOCK) frame(GLOBAL const real *in, GLOBAL const real *RESTRICT coefficie
         real sum = 0;
         for (; k < s.taps[g]; k++) {
           const i64 zk = z + (s.tap[k] & 15) - 8, yk = y + (s.tap[k] >> 4 & 15) - 8, xk = x + (s.tap[k] >> 8) - 8;
-          const real sign = sign_of(zk, s.n[0], s.kind[0], s.kind[1]) * sign_of(yk, s.n[1], s.kind[2], s.kind[3]) *
-                            sign_of(xk, s.n[2], s.kind[4], s.kind[5]);
-          const real u = in[s.in_at + node_of(zk, s.n[0], s.kind[0], s.kind[1]) * s.step[0] +
-                            node_of(yk, s.n[1], s.kind[2], s.kind[3]) * s.step[1] + node_of(xk, s.n[2], s.kind[4], s.kind[5])];
-          sum = FMA(s.w[k], sign == 0 ? (real)0 : sign * u, sum);
+          const i32 sign = sign_of(zk, s.n[0], s.kind[0], s.kind[1]) * sign_of(yk, s.n[1], s.kind[2], s.kind[3]) *
+                           sign_of(xk, s.n[2], s.kind[4], s.kind[5]);
+          const i64 node = node_of(zk, s.n[0], s.kind[0], s.kind[1]) * s.step[0] +
+                           node_of(yk, s.n[1], s.kind[2], s.kind[3]) * s.step[1] + node_of(xk, s.n[2], s.kind[4], s.kind[5]);
+          const real u = s.read_at < 0 ? in[s.in_at + node] : coefficients[s.read_at + node] * in[s.in_at + node];
+          sum = FMA(s.w[k], sign == 0 ? (real)0 : sign < 0 ? -u : u, sum);
         }
         r = s.c_at[g] < 0 ? sum : FMA(coefficients[s.c_at[g] + at], sum, r);
       }
