@@ -6,8 +6,10 @@ usage: bench/gpu_stencil.py [--device cuda:0] [--json FILE] [--only TEXT] [--rep
 
 Needs the library and NumPy only. Milliseconds, medians of 7 groups of passes with arrays in device memory. The bytes of a pass are the
 fields, coefficients and levels that it must read and write, each once; the rate is bytes over time, and the share is the rate over that of
-a copy of one field in device memory (read and written), interleaved with the passes. Must: a share of 0.85. The error is that of the
-first planes of nodes against the plan on the CPU, relative to the largest value.
+a copy of one field in device memory (read and written), interleaved with the passes; the floor is the time of these bytes at that rate.
+Must: a share of 0.85. The error is that of the first planes of nodes against the plan on the CPU, relative to the largest value.
+
+All of order 8: bench/gpu_stencil.py --only "order 8"; all transposed steps: --only "transposed wave".
 """
 import argparse
 import ctypes
@@ -49,9 +51,24 @@ CASES = [
     ("wave order 4 f32, several steps per pass", "waves", 4, "f32", 4),
     ("heat order 2 f64, Runge-Kutta, single stages", "heat", 2, "f64", 11),
     ("heat order 2 f64, Runge-Kutta, a step per pass", "heats", 2, "f64", 11),
+    ("wave order 6 f64", "wave", 6, "f64", 4),
+    ("wave order 6 f64, two steps per pass", "wave pairs", 6, "f64", 4),
+    ("wave order 6 f32", "wave", 6, "f32", 4),
+    ("wave order 6 f32, several steps per pass", "waves", 6, "f32", 4),
+    ("wave order 8 f32, two steps per pass", "wave pairs", 8, "f32", 4),
+    ("transposed wave order 8 f64", "back", 8, "f64", 4),
+    ("transposed wave order 8 f64, walls", "back walls", 8, "f64", 4),
+    ("transposed wave order 2 f64", "back", 2, "f64", 4),
+    ("transposed wave order 2 f64, several steps per pass", "backs", 2, "f64", 4),
+    ("transposed wave order 2 f64, walls", "back walls", 2, "f64", 4),
+    ("transposed wave order 2 f64, walls, several steps per pass", "backs walls", 2, "f64", 4),
+    ("transposed wave order 4 f32", "back", 4, "f32", 4),
+    ("transposed wave order 4 f32, several steps per pass", "backs", 4, "f32", 4),
 ]
 DT = 0.3
-STEPS = {"wave": 2, "waves": 40, "heat": 2, "heats": 10}  # of a call; several per pass: their bytes are counted as of single ones
+# of a call; several per pass: their bytes are counted as of single ones
+STEPS = {"wave": 2, "waves": 40, "wave pairs": 40, "heat": 2, "heats": 10, "back": 2, "backs": 40, "back walls": 2, "backs walls": 40}
+SINGLE = {"wave", "heat", "back", "back walls"}
 
 
 def make_plan(what, n, order, precision, speed, device):
@@ -59,9 +76,9 @@ def make_plan(what, n, order, precision, speed, device):
         return Plan(n, [Term(d, 1.0, None, field) for field, d in enumerate(AXES)], order=order, fields=3, precision=precision, device=device)
     if what == "walls":
         return laplacian(n, order=order, boundary="odd", precision=precision, device=device)
-    several = {"wave": 1, "heat": 1}.get(what, 0)
-    return laplacian(n, order=order, coefficient=speed if what.startswith("wave") else None, precision=precision, device=device,
-                     steps_per_pass=several)
+    several = 1 if what in SINGLE else 2 if what == "wave pairs" else 0
+    return laplacian(n, order=order, coefficient=speed, boundary="odd" if what.endswith(" walls") else "periodic", precision=precision,
+                     device=device, steps_per_pass=several)
 
 
 class Case:
@@ -69,7 +86,8 @@ class Case:
         self.name, self.what, order, precision, values = case
         self.n, dtype = n, np.dtype(np.float32 if precision == "f32" else np.float64)
         rng = np.random.default_rng(3)
-        self.wave, self.heat = self.what.startswith("wave"), self.what.startswith("heat")
+        self.back = self.what.startswith("back")  # steps of the transpose of a wave
+        self.wave, self.heat = self.what.startswith("wave") or self.back, self.what.startswith("heat")
         speed = (1 + 0.1 * rng.random(n)).astype(dtype) if self.wave else None
         start = time.perf_counter()
         self.plan = make_plan(self.what, n, order, precision, speed, device)
@@ -100,7 +118,7 @@ class Case:
         slab = np.ascontiguousarray(self.given[..., :size, :, :])
         own = make_plan(self.what, slab.shape[-3:], order, precision, None if speed is None else speed[:size].copy(), None)
         if self.wave:
-            out = own.advance(slab.copy(), DT, 4)[1]
+            out = (own.advance_adjoint if self.back else own.advance)(slab.copy(), DT, 4)[1]
         elif self.heat:
             out = own.advance(slab.copy(), DT / 4, 1, "runge_kutta")
         else:
@@ -112,7 +130,8 @@ class Case:
         plan, views = self.plan._handle.address, [ctypes.byref(v) for v in self.views]
         if self.what in STEPS:
             method = _ffi.KUGEL_STENCIL_LEAPFROG if self.wave else _ffi.KUGEL_STENCIL_RUNGE_KUTTA
-            lib.kugel_stencil_advance(plan, method, DT if self.wave else DT / 4, STEPS[self.what], views[0], self.queue)
+            function = lib.kugel_stencil_advance_adjoint if self.back else lib.kugel_stencil_advance
+            function(plan, method, DT if self.wave else DT / 4, STEPS[self.what], views[0], self.queue)
         else:
             function = lib.kugel_stencil_adjoint if self.what == "walls" else lib.kugel_stencil_apply
             function(plan, views[0], views[1], self.queue)
@@ -131,7 +150,7 @@ class Case:
     def error(self):
         first, want = self.want
         if self.what in STEPS:
-            self.plan.advance(self.data, *((DT, 4) if self.wave else (DT / 4, 1, "runge_kutta")))
+            (self.plan.advance_adjoint if self.back else self.plan.advance)(self.data, *((DT, 4) if self.wave else (DT / 4, 1, "runge_kutta")))
             got = self.data.get()[1] if self.wave else self.data.get()
             self.data.set(self.given)
         else:
@@ -156,9 +175,9 @@ def row(case, args):
     rate, copy_rate = own.bytes / seconds, own.copied / copy
     lib.kugel_queue_destroy(own.queue)
     must = 2.1 if own.what in ("waves", "heats") else 0.85  # several steps per pass: 2.5 times that
-    print(f"| {own.name} | {1e3 * seconds:.3f} | {own.bytes / 1e9:.2f} | {rate / 1e12:.2f} | {copy_rate / 1e12:.2f} | {rate / copy_rate:.2f} | {must} | "
+    print(f"| {own.name} | {1e3 * seconds:.3f} | {1e3 * own.bytes / copy_rate:.3f} | {own.bytes / 1e9:.2f} | {rate / 1e12:.2f} | {copy_rate / 1e12:.2f} | {rate / copy_rate:.2f} | {must} | "
           f"{own.made:.1f} | {error:.1e} |", flush=True)
-    return {"case": own.name, "n": list(own.n), "ms": 1e3 * seconds, "bytes": own.bytes, "bytes_per_s": rate, "copy_bytes_per_s": copy_rate,
+    return {"case": own.name, "n": list(own.n), "ms": 1e3 * seconds, "floor_ms": 1e3 * own.bytes / copy_rate, "bytes": own.bytes, "bytes_per_s": rate, "copy_bytes_per_s": copy_rate,
             "share": rate / copy_rate, "must": must, "steps_per_pass": own.plan.steps_per_pass, "plan_s": own.made, "error": error}
 
 
@@ -171,9 +190,9 @@ def main():
     parser.add_argument("--smoke", action="store_true", help="small grids")
     args = parser.parse_args()
     rows = []
-    print("| case | ms | GB | TB/s | copy, TB/s | share | must | plan, s | error |")
-    print("|---" * 9 + "|")
-    for case in CASES[:4] + CASES[11:12] if args.smoke else CASES:
+    print("| case | ms | floor, ms | GB | TB/s | copy, TB/s | share | must | plan, s | error |")
+    print("|---" * 10 + "|")
+    for case in CASES[:4] + CASES[11:12] + CASES[-3:-2] if args.smoke else CASES:
         if args.only in case[0]:
             rows.append(row(case, args))
             if args.json:  # after each row: a run that is cut short keeps its figures
