@@ -96,7 +96,7 @@ typedef struct kugel_stencil_info {
   int64_t n[3];      /* nodes */
   uint64_t bytes;    /* that the plan holds: copies of coefficients, on a device in its memory */
   int compact;       /* 1: compact differences */
-  int steps_per_pass; /* of leapfrog that share a pass over memory */
+  int steps_per_pass; /* of leapfrog that share a pass over memory; on a device its transpose may have other numbers of them */
 } kugel_stencil_info;
 
 /// Makes a plan.

@@ -150,6 +150,8 @@ int main(void)
       steps(ctx, 1, 2, KUGEL_STENCIL_EVEN, false);
       steps(ctx, 2, 8, KUGEL_STENCIL_ONE_SIDED, true);
       steps(ctx, 3, 6, KUGEL_STENCIL_ODD, false);
+      for (int c = 0; c < 60 && getenv("KUGEL_TEST_ALL"); c++) // all orders and ends
+        steps(ctx, 1 + c % 3, 2 + 2 * (c / 3 % 4), every_boundary[c / 12], c % 2);
     }
     kugel_ctx_destroy(ctx);
   }
