@@ -228,8 +228,9 @@ KUGEL_API kugel_status kugel_volume_execute(const kugel_volume *plan, const kuge
 /// @param[out] clipped  as for kugel_volume_execute; may be NULL
 /// @param[in]  queue    as for kugel_volume_execute
 /// @errors as kugel_volume_execute
-/// @accuracy as kugel_volume_execute; of several axes that KUGEL_BOUNDARY_REPLICATE or _REFLECT extends, F32 1e-6 (on devices
-///         2e-6): what H spreads beyond a corner is small, and goes to few voxels with errors as large as all others'
+/// @accuracy as kugel_volume_execute, on the CPU for all boundaries; on devices, of several axes that KUGEL_BOUNDARY_REPLICATE
+///         or _REFLECT extends, F32 2e-6: all that H spreads beyond a corner goes to one voxel, where errors of float transforms
+///         add up; use F64, whose arrays may be float
 /// @cost   as kugel_volume_execute
 KUGEL_API kugel_status kugel_volume_adjoint(const kugel_volume *plan, const kugel_array *in, const kugel_array *out,
                                             int64_t *clipped, kugel_queue *queue);

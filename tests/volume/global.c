@@ -118,6 +118,12 @@ int main(void)
     same.boundary = KUGEL_BOUNDARY_REFLECT;
     same.correlate = 1;
     check((setup){.opts = same, .in = KUGEL_F32, .out = KUGEL_F64, .k = {4, 5, 3}});
+    kugel_volume_opts repeats = same; /* the lowest lines of the adjoint go to all ranks */
+    repeats.precision = KUGEL_PRECISION_F32;
+    check((setup){.opts = repeats, .in = KUGEL_F32, .out = KUGEL_F64, .k = {4, 5, 3}});
+    repeats.kernels = 2;
+    repeats.boundary = KUGEL_BOUNDARY_REPLICATE;
+    check((setup){.opts = repeats, .in = KUGEL_F64, .out = KUGEL_F64, .k = {3, 8, 4}});
     same.boundary = KUGEL_BOUNDARY_UNKNOWN;
     same.kernels = 2;
     same.scale = 0.5;
@@ -133,10 +139,12 @@ int main(void)
     for (int boundary = KUGEL_BOUNDARY_ZERO; boundary <= KUGEL_BOUNDARY_UNKNOWN; boundary++) {
       deep.boundary = (kugel_boundary)boundary;
       deep.correlate = boundary % 2;
+      deep.precision = boundary == KUGEL_BOUNDARY_REFLECT ? KUGEL_PRECISION_F32 : KUGEL_PRECISION_F64;
       check((setup){.opts = deep, .in = KUGEL_F32, .out = KUGEL_F64, .k = {5, 4, 3}});
     }
     deep.extent = KUGEL_CONV_FULL;
     deep.boundary = KUGEL_BOUNDARY_ZERO;
+    deep.precision = KUGEL_PRECISION_F64;
     check((setup){.opts = deep, .in = KUGEL_F64, .out = KUGEL_F64, .k = {3, 5, 4}});
   }
   CASE("tiles: all boundaries, rows that ranks do not divide, kernels with several rows' reach")

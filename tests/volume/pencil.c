@@ -125,11 +125,14 @@ static void chosen_and_streamed(kugel_boundary boundary, int kernels)
   whole_of(o, &resident);
   kugel_ctx *ctx;
   CHECK_OK(kugel_ctx_create(NULL, &ctx));
-  CHECK_OK(kugel_ctx_limit_memory(ctx, resident.host_bytes / 8));
+  // where a boundary repeats values, lines that the adjoint has in double do not depend on the volume's width
+  uint64_t limit = resident.host_bytes /
+                   (boundary == KUGEL_BOUNDARY_REPLICATE || boundary == KUGEL_BOUNDARY_REFLECT ? 6 : 8);
+  CHECK_OK(kugel_ctx_limit_memory(ctx, limit));
   kugel_volume *plan = plan_of(ctx, &o);
   CHECK_OK(kugel_volume_get_info(plan, &info));
   CHECK(info.engine == KUGEL_VOLUME_PENCIL && info.tiles > 2 && info.tile[0] < Z && info.scratch_bytes > 0);
-  CHECK(info.host_bytes <= resident.host_bytes / 8);
+  CHECK(info.host_bytes <= limit);
   file f = {.kernels = kernels ? 2 : 1, .refuse = -1};
   kugel_volume_stream_opts so = stream_of(&f);
   CHECK_OK(kugel_volume_stream(plan, &so));

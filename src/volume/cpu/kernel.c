@@ -4,7 +4,7 @@
 #include <string.h>
 #include "core/alloc.h"
 #include "core/array.h"
-#include "volume/cpu/lines.h"
+#include "volume/cpu/resident.h"
 
 bool kugel__volume_dtype(kugel_dtype t, bool complex_data)
 {
@@ -172,6 +172,7 @@ kugel_status kugel__volume_spectra(kugel_volume *p, const kugel_array *kernel)
   size_t bytes = (size_t)kugel__volume_spectrum(p) * 2 * p->real * (size_t)p->parts;
   p->spectra = kugel__alloc(p->ctx, bytes);
   KUGEL_CHECK(p->spectra, KUGEL_ENOMEM, "no memory for %zu bytes of spectra", bytes);
+  KUGEL_TRY(kugel__low_create(p));
   for (int i = 0; i < p->parts; i++) {
     kugel_volume one = kugel__volume_part(p, i);
     KUGEL_TRY(kugel__volume_transform_kernels(&one, &box));

@@ -26,6 +26,8 @@ typedef struct kugel__volume_ops {
                       bool exchanged, bool f32, double *x);
   void (*put_columns)(double *x, const kugel__volume_list *list, int64_t elements, char *to, int64_t step,
                       bool exchanged, bool add, bool f32, double *sum);
+  /* Of a list without repetitions, doubles: in the place of points, re and im exchanged. */
+  void (*replace_columns)(const char *from, int64_t step, const kugel__volume_list *list, double *x);
   /* Point j times w[j]. */
   void (*weigh)(double *x, const double *w, int64_t n);
   /* x = x h or x conj(h), re and im exchanged */

@@ -138,6 +138,14 @@ static void get_columns(const char *from, int64_t step, const kugel__volume_list
 #undef CALL
 }
 
+static void replace_columns(const char *from, int64_t step, const kugel__volume_list *l, double *x)
+{
+  for (int64_t i = 0; i < l->count; i++) {
+    cvec c = read_complex(from, l->index[i] * step, 1, false);
+    put(x + W * l->position[i], c.im, c.re);
+  }
+}
+
 ALWAYS void put_one(const double *x, char *to, int64_t at, int swap, bool add, bool f32)
 {
   cvec c = {v_load(x + VLEN * swap), v_load(x + VLEN * (1 - swap))};
@@ -221,6 +229,7 @@ const kugel__volume_ops ISA_NAME(kugel__volume_ops) = {
     .get_rows = get_rows,
     .get_columns = get_columns,
     .put_columns = put_columns,
+    .replace_columns = replace_columns,
     .weigh = weigh,
     .multiply = multiply,
     .keep = keep,

@@ -60,23 +60,24 @@ size_t kugel__volume_table_bytes(const kugel_volume *p)
     const kugel__volume_axis *a = &p->axis[d];
     bytes += kugel__lanes_bytes_of(a->points) + (a->table ? 16 * (a->data.count + a->m + a->k) : 0);
   }
-  return (size_t)bytes + sizeof *p + 1024; // blocks have headers
+  return (size_t)bytes + kugel__low_bytes(p) + sizeof *p + 1024; // blocks have headers
 }
 
 /* An array of a kernel has the size of an execution's, which then takes it over from the context; a larger one is freed. */
-static kugel_status begin(job *j, size_t work, size_t all)
+static kugel_status begin(job *j, size_t work, size_t all, bool low)
 {
   const kugel_volume *p = j->p;
   j->ops = kugel__volume_ops_now();
   kugel__resident_measure(j);
   j->workers = kugel__volume_workers(p, j->scratch_size);
-  size_t scratch = j->scratch_size * (size_t)j->workers;
+  size_t own = j->scratch_size * (size_t)j->workers, scratch = own + kugel__low_memory(p);
   j->kept = work <= all;
   j->from = j->kept ? kugel__scratch_get(p->ctx, all + scratch) : kugel__alloc(p->ctx, work + scratch);
   KUGEL_CHECK(j->from, KUGEL_ENOMEM,
               "no memory for %zu bytes of padded volume: use KUGEL_VOLUME_TILES or _DIF",
               kugel__max(work, all) + scratch);
   j->scratch = j->from + kugel__max(work, all);
+  kugel__low_place(j, p, 0, low ? j->scratch + own : NULL);
   return KUGEL_OK;
 }
 
@@ -126,6 +127,7 @@ static kugel_status run_kernel(job *j, int which, const kugel__volume_box *in, c
     KUGEL_TRY(kugel__resident_slices_in(j));
   kugel__progress_stage(0.35, 0.65, "spectrum");
   KUGEL_TRY(kugel__resident_lines(j));
+  KUGEL_TRY(kugel__low_lines(j, p));
   kugel__progress_stage(0.65, 1, "results");
   return writes ? kugel__resident_slices_out(j) : KUGEL_OK;
 }
@@ -139,7 +141,7 @@ kugel_status kugel__volume_run_resident(const kugel_volume *p, bool adjoint, con
            .in = kugel__resident_side_of(p, adjoint),
            .out = kugel__resident_side_of(p, !adjoint)};
   size_t work = kugel__volume_work(p);
-  KUGEL_TRY(begin(&j, work, work));
+  KUGEL_TRY(begin(&j, work, work, adjoint));
   j.to = j.from + (p->stored > 1 ? work / 2 : 0);
   kugel_status s = KUGEL_OK;
   for (int i = 0; i < p->stored && !s; i++) {
@@ -168,10 +170,12 @@ kugel_status kugel__volume_transform_kernel(kugel_volume *p, int which, const ku
   wide.slices = p->axis[0].k;
   wide.rows = kugel__max(p->axis[1].points, p->axis[1].k);
   wide.slice = wide.rows * p->pitch;
-  KUGEL_TRY(begin(&j, kugel__volume_kernel_work(p), kugel__volume_work(p)));
+  KUGEL_TRY(begin(&j, kugel__volume_kernel_work(p), kugel__volume_work(p), true));
   kugel_status s = kugel__resident_slices_in(&j);
   if (!s)
     s = kugel__resident_lines(&j);
+  if (!s)
+    s = kugel__low_lines(&j, p);
   end(&j);
   return s;
 }

@@ -134,14 +134,18 @@ static void columns(const job *j, char *work, int64_t z, int64_t first, int64_t 
   const kugel__volume_axis *a = &p->axis[1];
   kugel__volume_list all = whole(a->points);
   int64_t size = 2 * (int64_t)p->real, vlen = j->ops->vlen;
-  if (a->points == 1 && a->n == 1 && a->m == 1 && a->k == 1)
+  if (a->points == 1 && a->n == 1 && a->m == 1 && a->k == 1 && !j->low_from)
     return;
   for (int64_t x = first; x < end; x += vlen) {
     char *at = row_at(j, work, z, 0) + x * size;
     j->ops->get_columns(at, p->pitch, inverse ? &all : j->in.list[1], a->points, inverse, p->f32, s->x);
+    if (inverse)
+      kugel__low_put(j, z, x, s->x);
     double *c = transform(j, s, 1);
     j->ops->put_columns(c, inverse ? j->out.list[1] : &all, inverse ? j->out.extent[1] : a->points, at,
                         p->pitch, inverse, false, p->f32, other_half(j, s, 1, c));
+    if (!inverse)
+      kugel__low_take(j, z, x, c);
   }
 }
 

@@ -70,9 +70,11 @@ struct kugel_volume {
       *twist; /* [parts][axis[2].points] re, im: W_N^{j (p + 1/2)}, of complex data W_N^{j p}; NULL: ones */
   double *
       fold; /* [parts][segments] re, im: W^{s (p + 1/2)}, W^{s p} of the segments s of a line; NULL: one part */
-  int segments; /* of points numbers: 2 parts, of complex data parts */
-  bool kept;    /* the spectra of all parts are */
-  char *copy;   /* the kernels in C order, where they are not */
+  int segments;  /* of points numbers: 2 parts, of complex data parts */
+  bool kept;     /* the spectra of all parts are */
+  bool collects; /* a float plan whose boundary repeats values, which its adjoint adds up: low.c */
+  char *low;     /* [parts] of its spectra */
+  char *copy;    /* the kernels in C order, where they are not */
   kugel_dtype copy_type;
   const kugel__volume_box *previous; /* of a part: what is added to its results, or NULL */
   char *spectra;                     /* [parts][kernels][y][pitch / vlen][z points][2][vlen] */

@@ -31,8 +31,8 @@ static kugel_status get_room(pass *r, const kugel_volume *p, int64_t tall, int64
   int64_t slices = kugel__round_up(most * slice * 2 * (int64_t)p->real, 64);
   int64_t message = kugel__round_up(most * g->lines[g->size] * g->vector, 64);
   int64_t lines = kugel__round_up(tall * r->own * g->vector, 64);
-  size_t all =
-      (size_t)(slices + message + (two ? 2 : 1) * lines) + r->j.scratch_size * (size_t)r->j.workers + 64;
+  size_t scratch = r->j.scratch_size * (size_t)r->j.workers;
+  size_t all = (size_t)(slices + message + (two ? 2 : 1) * lines) + scratch + kugel__low_memory(p) + 64;
   r->slices = kugel__scratch_get(p->ctx, all);
   r->table = kugel__scratch_get(p->ctx, 4 * (size_t)g->size * sizeof *r->table);
   KUGEL_CHECK(r->slices && r->table, KUGEL_ENOMEM,
@@ -41,6 +41,7 @@ static kugel_status get_room(pass *r, const kugel_volume *p, int64_t tall, int64
   r->from = r->message + message;
   r->to = r->from + (two ? lines : 0);
   r->j.scratch = r->to + lines;
+  kugel__low_place(&r->j, p, 0, r->j.scratch + scratch);
   return KUGEL_OK;
 }
 
@@ -101,6 +102,26 @@ static kugel_status exchange(const pass *r, kugel_status s, const int64_t *cut, 
   return s || !back ? s : kugel__parallel(r->p->ctx, k.count, pack_slice, &k);
 }
 
+// The lowest lines of all slices of `cut` to every rank.
+static kugel_status gather_low(const pass *r, const int64_t *cut)
+{
+  const kugel__volume_global *g = r->g;
+  size_t n = (size_t)g->size, *t = r->table;
+  if (!r->j.low_from)
+    return KUGEL_OK;
+  for (size_t i = 0; i < n; i++) {
+    bool other = (int)i != g->rank;
+    t[i] = other ? kugel__low_room(r->p, kugel__global_own(g, cut)) : 0;
+    t[n + i] = kugel__low_room(r->p, cut[g->rank]);
+    t[2 * n + i] = other ? kugel__low_room(r->p, cut[i + 1] - cut[i]) : 0;
+    t[3 * n + i] = kugel__low_room(r->p, cut[i]);
+  }
+  void *ticket;
+  kugel_exchange x = {r->j.low_from, t, t + n, r->j.low_from, t + 2 * n, t + 3 * n};
+  kugel_status s = kugel__comm_begin(g->comm, &x, &ticket);
+  return s ? s : kugel__comm_end(g->comm, ticket);
+}
+
 static kugel__volume_box kernel_of(const kugel__volume_box *b, int64_t which)
 {
   kugel__volume_box out = *b;
@@ -133,8 +154,10 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
   pass r = {.p = p, .slices = NULL};
   size_t bytes = (size_t)(p->stored * own * a[0].points * g->vector);
   g->spectra = kugel__alloc(p->ctx, bytes + 64);
-  kugel_status s = g->spectra ? get_room(&r, p, a[0].k, mine, wide.slice, false)
-                              : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of spectra", bytes);
+  kugel_status s = kugel__low_create(p);
+  s = s            ? s
+      : g->spectra ? get_room(&r, p, a[0].k, mine, wide.slice, false)
+                   : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for %zu bytes of spectra", bytes);
   s = kugel__comm_agree(g->comm, s);
   kugel_volume part = s ? *p : lines_of(&r);
   for (int q = 0; q < p->stored && !s; q++) {
@@ -145,8 +168,10 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
       r.j.in.extent[d] = d ? a[d].k : mine;
     }
     r.j.from = r.slices;
+    r.j.low_first = g->kernel[g->rank];
     s = kugel__resident_slices_in(&r.j);
     s = exchange(&r, s, g->kernel, wide.slice, r.from, false);
+    s = s ? s : gather_low(&r, g->kernel);
     r.j.p = &part;
     r.j.from = r.from;
     r.j.which = q;
@@ -154,6 +179,7 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
     r.j.in.extent[0] = a[0].k;
     if (!s)
       s = kugel__resident_lines(&r.j);
+    s = s ? s : kugel__low_lines(&r.j, p);
     s = s && g->comm->settled ? s : kugel__comm_agree(g->comm, s);
     r.j.keep = 0;
   }
@@ -212,9 +238,11 @@ static kugel_status run_kernel(pass *r, int q, const kugel__volume_box *in, cons
     kugel__resident_side whole = j->in;
     j->in.extent[0] = kugel__global_own(g, cut_in);
     j->from = r->slices;
+    j->low_first = cut_in[g->rank];
     kugel__progress_stage(0, 0.35, "image");
     s = kugel__resident_slices_in(j);
     s = exchange(r, s, cut_in, p->slice, r->from, false);
+    s = s ? s : gather_low(r, cut_in);
     j->in = whole;
   }
   kugel_volume part = lines_of(r);
@@ -226,12 +254,14 @@ static kugel_status run_kernel(pass *r, int q, const kugel__volume_box *in, cons
     j->add = sums && q > 0;
     kugel__progress_stage(0.35, 0.65, "spectrum");
     s = kugel__resident_lines(j);
+    s = s ? s : kugel__low_lines(j, p);
     j->p = p;
   }
   if (!sums || last) {
     s = s && g->comm->settled ? s : exchange(r, s, cut_out, p->slice, r->to, true);
     j->out.extent[0] = kugel__global_own(g, cut_out);
     j->to = r->slices;
+    j->low_first = cut_out[g->rank];
     kugel__progress_stage(0.65, 1, "results");
     if (!s)
       s = kugel__resident_slices_out(j);
@@ -249,6 +279,7 @@ kugel_status kugel__global_run(const kugel_volume *p, bool adjoint, const kugel_
   kugel_status s = get_room(&r, p, kugel__max(p->axis[0].n, p->axis[0].m), most, p->slice, p->stored > 1);
   s = kugel__comm_agree(g->comm, s);
   r.j.adjoint = adjoint;
+  r.j.low_from = adjoint ? r.j.low_from : NULL;
   r.j.clipped = &bad;
   for (int q = 0; q < p->stored && !s; q++) {
     kugel__span outer = kugel__progress_enter((double)q / p->stored, (double)(q + 1) / p->stored);

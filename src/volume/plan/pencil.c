@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "volume/cpu/lines.h"
+#include "volume/cpu/resident.h"
 #include "volume/plan/pencil_device.h"
 
 // Memory that is used if no limit is set: pieces of files of megabytes, for volumes to some 10^12 bytes.
@@ -151,6 +151,7 @@ static kugel_status make_kernels(kugel_volume *p, const kugel__volume_box *box)
   }
   kugel__pencil_sizes s = kugel__pencil_measure(p);
   KUGEL_TRY(kugel__volume_lines(p));
+  KUGEL_TRY(kugel__low_create(p));
   KUGEL_TRY(
       kugel__volume_file_create(p->ctx, p->pencil->folder, s.kernel + s.window, false, &p->pencil->kernel));
   return kugel__pencil_kernels(p, box);

@@ -15,22 +15,24 @@ typedef struct pass {
   kugel__pencil_sizes size;
   kugel__volume_file *file; // of this execution: [kernels] volumes, the first one of the image
   char *memory;             // a slab, or a block
+  char *low;                // the lowest lines, or NULL
   job j;
 } pass;
 
-static kugel_status begin(pass *r, const kugel_volume *p)
+static kugel_status begin(pass *r, const kugel_volume *p, bool low)
 {
   *r = (pass){.p = p, .size = kugel__pencil_measure(p), .j = {.p = p, .ops = kugel__volume_ops_now()}};
   kugel__resident_measure(&r->j);
   r->j.workers = kugel__volume_workers(p, r->j.scratch_size);
   uint64_t bytes = r->size.slab > r->size.block ? r->size.slab : r->size.block;
   bytes = (bytes + 63) / 64 * 64;
-  uint64_t all = bytes + r->j.scratch_size * (uint64_t)r->j.workers;
+  uint64_t scratch = r->j.scratch_size * (uint64_t)r->j.workers, all = bytes + scratch + kugel__low_memory(p);
   r->memory = kugel__scratch_get(p->ctx, all);
   KUGEL_CHECK(r->memory, KUGEL_ENOMEM,
               "no memory for %llu bytes of slices: limit it by kugel_ctx_limit_memory",
               (unsigned long long)all);
   r->j.scratch = r->memory + bytes;
+  r->low = low && p->collects ? r->j.scratch + scratch : NULL;
   r->j.from = r->j.to = r->memory;
   return KUGEL_OK;
 }
@@ -106,6 +108,8 @@ static kugel_status slab_in(pass *r, int64_t z, int64_t count)
     r->j.in = kugel__resident_side_of(p, r->adjoint);
     r->j.in.extent[0] = count;
     r->j.in.box = kernel_of(&box, q);
+    kugel__low_place(&r->j, p, q, r->low);
+    r->j.low_first = z;
     if (r->adjoint)
       KUGEL_TRY(load_window(r, q, z, count, &r->j.in));
     KUGEL_TRY(kugel__resident_slices_in(&r->j));
@@ -130,6 +134,8 @@ static kugel_status slab_out(pass *r, int64_t z, int64_t count)
     r->j.out = kugel__resident_side_of(p, !r->adjoint);
     r->j.out.extent[0] = count;
     r->j.out.box = kernel_of(&box, q);
+    kugel__low_place(&r->j, p, 0, r->low);
+    r->j.low_first = z;
     KUGEL_TRY(move_slab(&t));
     if (!r->adjoint)
       KUGEL_TRY(load_window(r, q, z, count, &r->j.out));
@@ -149,6 +155,12 @@ static kugel_status move_lines(const pass *r, const kugel__volume_file *file, in
   int64_t at = base + first * tall * r->size.vector;
   return put ? kugel__volume_file_put(file, at, memory, 1, bytes, 0)
              : kugel__volume_file_get(file, at, memory, 1, bytes, 0);
+}
+
+// Factor of spectra.
+static double scale_of(const kugel_volume *p)
+{
+  return p->scale / ((double)p->axis[0].points * (double)p->axis[1].points * (double)p->axis[2].points);
 }
 
 static kugel_status block_lines(pass *r, int64_t block)
@@ -173,14 +185,13 @@ static kugel_status block_lines(pass *r, int64_t block)
              .row_points = j->row_points,
              .workers = j->workers,
              .adjoint = r->adjoint};
-  double points = (double)z->points * (double)p->axis[1].points * (double)p->axis[2].points;
   kugel_status s = KUGEL_OK;
   bool adds = r->adjoint || p->depth;
   for (int q = 0; q < p->stored && !s; q++) {
     bool read = (r->adjoint && !p->depth) || q == 0;
     j->from = p->depth ? own : read ? from : to; // the kernel's
     j->in.list[0] = &z->kernel;
-    j->keep = p->scale / points;
+    j->keep = scale_of(p);
     s = move_lines(r, p->pencil->kernel, q * (int64_t)(r->size.kernel / (uint64_t)p->stored), z->k, block,
                    z->k, j->from, false);
     s = s ? s : kugel__resident_lines(j);
@@ -200,6 +211,25 @@ static kugel_status block_lines(pass *r, int64_t block)
   }
   j->p = p;
   j->from = j->to = r->memory;
+  return s;
+}
+
+// The lowest lines of all kernels of the adjoint, in memory.
+static kugel_status low_lines(pass *r)
+{
+  const kugel_volume *p = r->p;
+  job j = r->j;
+  j.adjoint = true;
+  j.in = kugel__resident_side_of(p, true);
+  j.out = kugel__resident_side_of(p, false);
+  j.keep = 0;
+  kugel_status s = KUGEL_OK;
+  for (int q = 0; q < p->stored && r->low && !s; q++) {
+    kugel__low_place(&j, p, p->depth ? 0 : q, r->low);
+    j.which = j.depth = q;
+    j.add = q > 0;
+    s = kugel__low_lines(&j, p);
+  }
   return s;
 }
 
@@ -233,7 +263,7 @@ kugel_status kugel__pencil_run(const kugel_volume *p, bool adjoint, const kugel_
   pass r;
   if (p->pencil->device)
     return kugel__pencil_device_run(p, adjoint, ends, clipped);
-  KUGEL_TRY(begin(&r, p));
+  KUGEL_TRY(begin(&r, p, adjoint));
   r.adjoint = r.j.adjoint = adjoint;
   r.ends = ends;
   r.j.clipped = clipped;
@@ -244,6 +274,7 @@ kugel_status kugel__pencil_run(const kugel_volume *p, bool adjoint, const kugel_
     s = pieces(&r, slab_in, 0, in, p->pencil->slab, 0, 0.35);
   if (!s && ends->first < out)
     s = pieces(&r, one_block, 0, r.size.blocks, 1, 0.35, 0.65);
+  s = s ? s : low_lines(&r);
   r.j.clipped = clipped;
   if (!s)
     s = pieces(&r, slab_out, ends->first, out, p->pencil->slab, 0.65, 1);
@@ -301,6 +332,7 @@ static kugel_status kernel_slab(pass *r, const kugel_volume *wide, int q, int64_
     box.data += z * box.step[1] * (box.dtype.bits / 8);
   r->j.in.box = box;
   r->j.in.extent[0] = t.count;
+  r->j.low_first = z;
   KUGEL_TRY(kugel__resident_slices_in(&r->j));
   return move_slab(&t);
 }
@@ -316,6 +348,10 @@ static kugel_status all_kernels(pass *r, const kugel_volume *wide, const kugel__
       reader->totals[0] = reader->totals[1] = 0;
     for (int64_t z = 0; z < k[0]; z += p->pencil->slab)
       KUGEL_TRY(kernel_slab(r, wide, q, z, box, reader));
+    job lowest = r->j;
+    lowest.which = q;
+    lowest.keep = scale_of(p);
+    KUGEL_TRY(kugel__low_lines(&lowest, p));
     if (reader)
       KUGEL_TRY(kugel__volume_check_totals(p, q, reader->totals));
   }
@@ -327,12 +363,13 @@ kugel_status kugel__pencil_kernels(const kugel_volume *p, const kugel__volume_bo
   pass r;
   kernel_reader reader = {.dtype = kernels->dtype};
   bool reads = p->opts.read_kernel != NULL;
-  KUGEL_TRY(begin(&r, p));
+  KUGEL_TRY(begin(&r, p, true));
   kugel_volume wide = *p; // kernels may need more rows than the image
   wide.rows = r.size.rows;
   wide.slice = wide.rows * p->pitch;
   r.j.p = &wide;
   r.j.in = (kugel__resident_side){.conjugate = p->opts.correlate != 0};
+  kugel__low_place(&r.j, p, 0, r.low);
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     r.j.in.list[d] = &wide.axis[d].kernel;
     r.j.in.extent[d] = p->axis[d].k;
@@ -351,35 +388,4 @@ kugel_status kugel__pencil_kernels(const kugel_volume *p, const kugel__volume_bo
   kugel__free(p->ctx, reader.row);
   end(&r);
   return s;
-}
-
-/* ---- arrays in memory ---- */
-
-typedef struct arrays {
-  const kugel__volume_box *in, *out;
-} arrays;
-
-static kugel_status slice_of(const kugel__volume_box *b, int64_t z, kugel__volume_box *box)
-{
-  *box = *b;
-  box->data += z * b->step[1] * (b->dtype.bits / 8);
-  return KUGEL_OK;
-}
-static kugel_status slices_from(void *arg, int64_t z, int64_t count, kugel__volume_box *box)
-{
-  (void)count;
-  return slice_of(((const arrays *)arg)->in, z, box);
-}
-static kugel_status slices_to(void *arg, int64_t z, int64_t count, kugel__volume_box *box)
-{
-  (void)count;
-  return slice_of(((const arrays *)arg)->out, z, box);
-}
-
-kugel_status kugel__pencil_run_arrays(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
-                                      const kugel__volume_box *out, atomic_llong *clipped)
-{
-  arrays a = {.in = in, .out = out};
-  kugel__pencil_ends ends = {.arg = &a, .read = slices_from, .place = slices_to};
-  return kugel__pencil_run(p, adjoint, &ends, clipped);
 }

@@ -95,6 +95,15 @@ void kugel__volume_lay_out(kugel_volume *p)
   p->slice += p->slice / line % 2 ? 0 : line;
 }
 
+// Whether a boundary puts values at the edges, or those near them, in many places.
+static bool repeats(const kugel_volume *p)
+{
+  bool beyond = false;
+  for (int d = 0; d < KUGEL__VOLUME_DIMS; d++)
+    beyond |= p->axis[d].data.adds;
+  return beyond && p->opts.boundary != KUGEL_BOUNDARY_PERIODIC;
+}
+
 static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, const kugel_volume_opts *opts,
                                kugel_volume *p)
 {
@@ -121,6 +130,7 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   p->limit = device ? 0 : kugel__volume_limit(p);
   KUGEL_TRY(kugel__volume_axes(p, n, k, p->opts.centre));
   p->planes = p->axis[0].n;
+  p->collects = !device && p->f32 && repeats(p);
   kugel__volume_lay_out(p);
   KUGEL_TRY(kugel__volume_choose_engine(p, n, k));
   p->opts.centre = p->opts.tile = NULL; // the caller's
@@ -297,6 +307,7 @@ void kugel_volume_destroy(kugel_volume *p)
   kugel__free(ctx, p->fold);
   kugel__free(ctx, p->copy);
   kugel__free(ctx, p->spectra);
+  kugel__free(ctx, p->low);
   kugel__free(ctx, p->window);
   kugel__free(ctx, p->sums);
   kugel__free(ctx, p->depth);

@@ -20,7 +20,9 @@ static kugel_status shape_tile(const kugel_volume *p, const int64_t *k, const in
   o.engine = KUGEL_VOLUME_RESIDENT;
   o.centre = o.tile = NULL;
   o.comm = NULL;
-  return kugel__volume_start(p->ctx, p->ndim, n, k, &o, out);
+  KUGEL_TRY(kugel__volume_start(p->ctx, p->ndim, n, k, &o, out));
+  (*out)->collects = p->collects;
+  return KUGEL_OK;
 }
 
 static void count_tiles(kugel_volume *p)
