@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Double-double transforms against sums in numbers of 113 bits: tolerances, shapes, orders, points of two parts, batches and strides,
  * adjoints, threads, bad input, no memory. */
-#include "core/alloc.h"
+#include "sweep.h"
 #include "nufft/dd.h"
 #include "nufft/problem.h"
 
@@ -232,8 +232,9 @@ static void bad_input(void)
   kugel_nufft_destroy(plan);
 }
 
-static kugel_status all_calls(double *x, double *c, double *f)
+static kugel_status all_calls(void *arg)
 {
+  double **numbers = arg, *x = numbers[0], *c = numbers[1], *f = numbers[2];
   const int64_t n[2] = {8, 8};
   kugel_nufft *plan = NULL;
   kugel_nufft_points *points = NULL;
@@ -251,24 +252,8 @@ static kugel_status all_calls(double *x, double *c, double *f)
 
 static void no_memory(void)
 {
-  uint64_t before, after;
   double x[20] = {0}, c[40] = {0}, f[256];
-  bool done = false;
-  CHECK_OK(all_calls(x, c, f));
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  for (int k = 1; k < 400 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = all_calls(x, c, f);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  sweep_allocations(all_calls, (double *[]){x, c, f});
 }
 
 int main(void)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Normal operators and density weights: against execute and adjoint, threads, bad input, no memory. */
-#include "core/alloc.h"
+#include "sweep.h"
 #include "nufft/problem.h"
 
 enum { M = 700, N0 = 20, N1 = 31 };
 
-static kugel_status all_calls(const double *x, const double *w, double *f, double *g, double *density)
+static kugel_status all_calls(void *arg)
 {
+  double **numbers = arg, *x = numbers[0], *w = numbers[1], *f = numbers[2], *g = numbers[3],
+         *density = numbers[4];
   const int64_t n[2] = {N0, N1};
   kugel_nufft *plan = NULL;
   kugel_nufft_points *points = NULL, *normal = NULL;
@@ -45,7 +47,7 @@ static void equals_two_transforms(void)
   transform(&p, x, true, c, want);
   for (int t = 1; t <= 7; t += 3) {
     CHECK_OK(kugel_set_num_threads(t));
-    CHECK_OK(all_calls(x, w, f, g, d));
+    CHECK_OK(all_calls((double *[]){x, w, f, g, d}));
     if (t == 1) {
       memcpy(first, g, N0 * N1 * 16);
       memcpy(d1, d, M * 8);
@@ -218,24 +220,9 @@ static void bad_input(void)
 
 static void no_memory(void)
 {
-  uint64_t before, after;
   double *x = random_reals(2 * M, 1), *w = random_reals(M, 2), *f = random_reals(2 * N0 * N1, 3);
   double *g = malloc(N0 * N1 * 16), *d = malloc(M * 8);
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  bool done = false;
-  for (int k = 1; k < 400 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = all_calls(x, w, f, g, d);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  sweep_allocations(all_calls, (double *[]){x, w, f, g, d});
   free(x), free(w), free(f), free(g), free(d);
 }
 

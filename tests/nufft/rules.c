@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-uniform transforms: adjoints, threads, layouts, bad input, no memory, cancellation. */
-#include "core/alloc.h"
+#include "sweep.h"
 #include "core/parallel.h"
 #include "nufft/problem.h"
 
@@ -235,8 +235,9 @@ static void bad_arrays(void)
   kugel_nufft_destroy(NULL);
 }
 
-static kugel_status all_calls(const double *x, double *c, double *f)
+static kugel_status all_calls(void *arg)
 {
+  double **numbers = arg, *x = numbers[0], *c = numbers[1], *f = numbers[2];
   const int64_t n[2] = {40, 40};
   kugel_nufft *plan = NULL;
   kugel_nufft_points *points = NULL;
@@ -266,23 +267,8 @@ static kugel_status all_calls(const double *x, double *c, double *f)
 
 static void no_memory(void)
 {
-  uint64_t before, after;
   double *x = random_reals(2000, 1), *c = random_reals(2000, 2), *f = random_reals(3200, 3);
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  bool done = false;
-  for (int k = 1; k < 200 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = all_calls(x, c, f);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  sweep_allocations(all_calls, (double *[]){x, c, f});
   free(x), free(c), free(f);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Type 3: sums in long double, adjoints, threads, ranges beyond memory, bad input, no memory. */
-#include "core/alloc.h"
+#include "sweep.h"
 #include "nufft/problem.h"
 
 typedef struct pairs {
@@ -213,28 +213,19 @@ static void few(void)
   }
 }
 
+static kugel_status once(void *arg)
+{
+  const pairs *p = arg;
+  double out[160];
+  return run(p, false, p->c, out);
+}
+
 static void no_memory(void)
 {
-  uint64_t before, after;
   pairs p = pairs_of(2, 100, 80, 3, 20);
-  double out[160];
   for (int64_t i = 0; i < 160; i++)
     p.s[i] += 1000;
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  bool done = false;
-  for (int k = 1; k < 300 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = run(&p, false, p.c, out);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  sweep_allocations(once, &p);
   free_pairs(&p);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Type 3 in double-double against sums in numbers of 113 bits: tolerances, distant boxes, corners, one point, adjoints, threads, kinds of
  * coordinates, bad input, no memory. */
-#include "core/alloc.h"
+#include "sweep.h"
 #include "nufft/dd.h"
 #include <kugel/nufft.h>
 
@@ -269,29 +269,19 @@ static void bad_input(void)
   free_pairs(&p);
 }
 
+static kugel_status once(void *arg)
+{
+  const pairs *p = arg;
+  double out[32];
+  return run(p, false, p->c, out);
+}
+
 static void no_memory(void)
 {
-  uint64_t before, after;
   pairs p = pairs_of(2, 10, 8, 1, 1, 1e-3);
-  double out[32];
-  bool done = false;
   for (int64_t i = 0; i < 2 * p.k; i++)
     p.s[2 * i] += 1000;
-  CHECK_OK(run(&p, false, p.c, out));
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  for (int k = 1; k < 400 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = run(&p, false, p.c, out);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  sweep_allocations(once, &p);
   free_pairs(&p);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums at points: bad input, no points, no memory, cancellation, plans. */
 #include "check.h"
-#include "core/alloc.h"
+#include "sweep.h"
 #include "core/parallel.h"
 #include <kugel/alm.h>
 #include <kugel/points.h>
@@ -161,8 +161,9 @@ static void nothing(void)
   kugel_sht_points_plan_destroy(plan);
 }
 
-static kugel_status all_calls(const double *x, double *alm, double *f)
+static kugel_status all_calls(void *arg)
 {
+  double **numbers = arg, *x = numbers[0], *alm = numbers[1], *f = numbers[2];
   kugel_sht_points_plan *plan = NULL;
   kugel_sht_points *points = NULL;
   kugel_sht_points_opts o = {.size = sizeof o, .lmax = LMAX, .mode = KUGEL_SHT_TEB};
@@ -184,23 +185,8 @@ static kugel_status all_calls(const double *x, double *alm, double *f)
 
 static void no_memory(void)
 {
-  uint64_t before, after;
-  double *x = some_points(N), *alm = calloc(NALM, 48), f[3 * N];
-  kugel_ctx_trim(NULL);
-  kugel_ctx_memory(NULL, &before, NULL);
-  bool done = false;
-  for (int k = 1; k < 300 && !done; k++) {
-    kugel_ctx_trim(NULL);
-    kugel__fault_alloc(k);
-    kugel_status s = all_calls(x, alm, f);
-    kugel__fault_alloc(0);
-    CHECK(!s || s == KUGEL_ENOMEM);
-    kugel_ctx_trim(NULL);
-    kugel_ctx_memory(NULL, &after, NULL);
-    CHECK(before == after);
-    done = !s && k > 5;
-  }
-  CHECK(done);
+  double *x = some_points(N), *alm = calloc(NALM, 48), f[3 * N] = {0};
+  sweep_allocations(all_calls, (double *[]){x, alm, f});
   free(x), free(alm);
 }
 
