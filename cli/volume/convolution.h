@@ -29,6 +29,9 @@ typedef struct cost {
 int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3], kugel_dtype in,
                          kugel_dtype out, cost *c);
 
+/* Of a limit, what is for the plan of this engine and the voxels beside it. */
+double convolution_room(const convolution *v, const kernel *k, kugel_volume_engine engine);
+
 /* What is done to one stack: results of channels first ... of `in` go to a stack that opts describes. */
 typedef struct passage {
   const stack *in;
