@@ -27,8 +27,8 @@
  *  - Conversions between types never scale. To integers, values are rounded to the nearest (ties to even) and saturated,
  *    and NaN becomes 0; `clipped` of the info counts the values that were saturated or NaN.
  *  - Sizes that a file claims are checked against the file before anything is allocated for them.
- *  - A stack is written under a temporary name in the same folder and renamed by kugel_image_close. A failed write leaves
- *    the old file.
+ *  - A stack is written in the same folder, a file without a name as in io.h, Zarr and HDF5 under a temporary one, named by
+ *    kugel_image_close. A failed write leaves the old file.
  *  - Errors name the file, and the place in it where that helps: KUGEL_EIO (cannot open, read, write), KUGEL_EFORMAT
  *    (damaged), KUGEL_ENOTSUP (a variant that is not read; the sentence says which), KUGEL_EINVAL, KUGEL_ESHAPE,
  *    KUGEL_ENOMEM.
@@ -152,7 +152,7 @@ typedef struct kugel_image_opts {
                                depend on their number. Failures are agreed on, and leave nothing. Must outlive the stack */
 } kugel_image_opts;
 
-/// Creates a stack under a temporary name. Voxels that are never written are 0.
+/// Creates a stack, which kugel_image_close names. Voxels that are never written are 0.
 /// @param[in]  path  file or, for Zarr, folder
 /// @param[in]  opts  shape, type and so on
 /// @param[out] out   to be closed by kugel_image_close

@@ -12,10 +12,11 @@
  *
  * Rules of this header, beside those of core.h:
  *  - Paths are plain file names: "[", "(", "?" and the like have no special meaning.
- *  - Every file is written under a temporary name in the same folder, synced, and renamed when complete. A failed
- *    write, for instance to a full disk, leaves the old file. An existing file is replaced only if `overwrite` is set
- *    and the caller may write to it; its permissions are preserved. Symbolic links are followed, also to a file that
- *    does not exist yet; a hard link is replaced, and the file's other names keep the old contents.
+ *  - Every file is written without a name in the same folder (under a temporary name on file systems that cannot do so,
+ *    such as NFS, and by several ranks), synced, and gets its name when complete. A failed write, for instance to a full disk, leaves the old
+ *    file. An existing file is replaced only if `overwrite` is set and the caller may write to it; its permissions are
+ *    preserved. Symbolic links are followed, also to a file that does not exist yet; a hard link is replaced, and the
+ *    file's other names keep the old contents.
  *  - Errors name the file and the cause: KUGEL_EIO (cannot open, read, write), KUGEL_EFORMAT (damaged, or of another
  *    kind than requested), KUGEL_EINVAL, KUGEL_ESHAPE, KUGEL_ENOMEM.
  *  - Arrays are host arrays in C order of type float32, float64, int32 or int64 unless stated otherwise. Reading into a
@@ -36,8 +37,8 @@ extern "C" {
 
 /* ---- several files at once ---------------------------------------------------------------------------------- */
 
-/// Begins a batch: the files that this thread writes until kugel_files_end appear together. Each file is written under
-/// its temporary name, and kugel_files_end renames all of them or none.
+/// Begins a batch: the files that this thread writes until kugel_files_end appear together. Each file is written
+/// aside, and kugel_files_end gives all of them their names or none.
 /// @errors KUGEL_EINVAL if a batch is open already. In a batch, writing a second file of the same name fails with
 ///         KUGEL_EINVAL
 KUGEL_API kugel_status kugel_files_begin(void);

@@ -1978,7 +1978,7 @@ FUNCTIONS = {
         'Reads a box of one channel at one time point.'),
     "kugel_image_create": (  # ctx, path, opts, out
         "STATUS", ("c_void_p", "c_char_p", "POINTER(kugel_image_opts)", "c_void_p",),
-        'Creates a stack under a temporary name.'),
+        'Creates a stack, which kugel_image_close names.'),
     "kugel_image_write": (  # image, time, channel, lo, n, values
         "STATUS", ("c_void_p", "c_int64", "c_int64", "c_void_p", "c_void_p", "POINTER(kugel_array)",),
         'Writes a box of one channel at one time point, in any order; each voxel once.'),

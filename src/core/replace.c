@@ -11,24 +11,6 @@
 #include "core/ctx.h"
 #include "core/replace.h"
 
-enum { TAIL = 200 };
-
-const char *kugel__tail(const char *path)
-{
-  size_t n = strlen(path);
-  return n > TAIL ? path + n - TAIL : path;
-}
-
-kugel_status kugel__io_fail(const char *verb, const char *path, int error)
-{
-  char text[128] = "the system gave no reason (is the disk full?)";
-  const char *why = text;
-  if (error)
-    why = strerror_r(error, text, sizeof text); // GNU form
-  return KUGEL_FAIL(error == ENOMEM ? KUGEL_ENOMEM : KUGEL_EIO, "cannot %s '%s': %s", verb, kugel__tail(path),
-                    why);
-}
-
 static uint64_t random_bits(void)
 {
   uint64_t bits = 0;
@@ -142,27 +124,6 @@ kugel_status kugel__replace_begin(kugel_ctx *ctx, const char *path, int overwrit
   return s;
 }
 
-kugel_status kugel__replace_create(kugel__replace *r, int *fd)
-{
-  *fd = open(r->temp, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-  return *fd < 0 ? kugel__io_fail("create a file beside", r->path, errno) : KUGEL_OK;
-}
-
-kugel_status kugel__replace_open(kugel__replace *r, FILE **out)
-{
-  int fd;
-  *out = NULL;
-  KUGEL_TRY(kugel__replace_create(r, &fd));
-  *out = fdopen(fd, "wb");
-  if (!*out) {
-    int error = errno;
-    close(fd);
-    return kugel__io_fail("write", r->path, error);
-  }
-  errno = 0;
-  return KUGEL_OK;
-}
-
 static void forget(kugel__replace *r)
 {
   kugel__free(r->ctx, r->path);
@@ -191,7 +152,7 @@ static void sync_folder(const char *path)
 /* The temporary is whole and on the disk, with the permissions of the file that it replaces. 0, or an errno. */
 static int settle(const kugel__replace *r)
 {
-  int error = 0, fd = open(r->temp, O_RDWR | O_CLOEXEC);
+  int error = 0, fd = open(kugel__replace_path(r), O_RDWR | O_CLOEXEC);
   if (fd < 0)
     return errno;
   if (r->mode && fchmod(fd, r->mode) != 0)
@@ -205,12 +166,11 @@ static int settle(const kugel__replace *r)
 
 static kugel_status move(kugel__replace *r, int error)
 {
-  kugel_status s = KUGEL_OK;
-  if (!error && rename(r->temp, r->path) != 0)
-    error = errno;
-  if (error) {
-    s = kugel__io_fail("write", r->path, error);
-    unlink(r->temp);
+  kugel_status s = error ? kugel__io_fail("write", r->path, error) : kugel__replace_name(r);
+  if (!s && rename(r->temp, r->path) != 0)
+    s = kugel__io_fail("write", r->path, errno);
+  if (s) {
+    kugel__replace_drop(r);
   } else {
     sync_folder(r->path);
   }
@@ -225,8 +185,11 @@ typedef struct held {
   kugel__replace file;
 } held;
 
+enum { NAMELESS = 64 }; // files that are held by descriptors, of which a process has few
+
 static _Thread_local struct {
   bool on;
+  int count;
   held *first, **last;
 } batch;
 
@@ -241,16 +204,21 @@ static kugel_status hold(kugel__replace *r)
       return s;
     }
   held *h = kugel__calloc(r->ctx, sizeof *h);
-  if (!h) {
-    kugel_status s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory to write '%s'", kugel__tail(r->path));
+  kugel_status s = h ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory to write '%s'", kugel__tail(r->path));
+  if (!s && batch.count >= NAMELESS)
+    s = kugel__replace_name(r);
+  if (s) {
+    kugel__free(r->ctx, h);
     kugel__replace_abort(r);
     return s;
   }
+  batch.count++;
   h->file = *r;
   h->file.ctx = kugel__ctx_retain(r->ctx);
   *batch.last = h;
   batch.last = &h->next;
   r->path = r->temp = NULL;
+  r->nameless = false;
   return KUGEL_OK;
 }
 
@@ -258,6 +226,7 @@ kugel_status kugel__replace_hold(void)
 {
   KUGEL_CHECK(!batch.on, KUGEL_EINVAL, "files are held back already: call kugel_files_end first");
   batch.on = true;
+  batch.count = 0;
   batch.first = NULL;
   batch.last = &batch.first;
   return KUGEL_OK;
@@ -289,8 +258,7 @@ kugel_status kugel__replace_commit(kugel__replace *r)
 
 void kugel__replace_abort(kugel__replace *r)
 {
-  if (r->temp)
-    unlink(r->temp);
+  kugel__replace_drop(r);
   forget(r);
 }
 

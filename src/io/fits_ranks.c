@@ -41,7 +41,8 @@ static kugel_status make_file(kugel_fits_writer *f, const char *path, card *of)
   KUGEL_CHECK(n < 3 || strcmp(path + n - 3, ".gz") != 0, KUGEL_ENOTSUP,
               "'%s' is to be compressed, which one process does: leave out .gz", kugel__tail(path));
   KUGEL_TRY(kugel__pieces_begin(f, path));
-  const kugel__writer *w = &f->m.w;
+  kugel__writer *w = &f->m.w;
+  KUGEL_TRY(kugel__replace_name(&w->file));
   KUGEL_CHECK(strlen(w->file.temp) < LONGEST, KUGEL_EINVAL, "the path '...%s' is too long",
               kugel__tail(path));
   *of = (card){w->data, w->row_bytes, w->sums, ""};

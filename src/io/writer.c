@@ -145,7 +145,7 @@ kugel_status kugel__writer_begin(kugel_ctx *ctx, const char *path, int overwrite
 static kugel_status compress_to(kugel__writer *w, FILE *out)
 {
   kugel_status s = KUGEL_OK;
-  FILE *in = fopen(w->file.temp, "rb");
+  FILE *in = fopen(kugel__replace_path(&w->file), "rb");
   gzFile gz = NULL;
   int fd = dup(fileno(out));
   if (fd >= 0)
