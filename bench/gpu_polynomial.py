@@ -255,6 +255,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("library")
 parser.add_argument("--device", default="cuda:0")
 parser.add_argument("--sizes", default="255,511,1023")
+parser.add_argument("--engines", default="connection,dense,bidiagonal,scan,tensor,unfused")
 parser.add_argument("--seconds", type=float, default=2)
 parser.add_argument("--tables", type=float, default=16)
 parser.add_argument("--flops", type=float, default=33.5e12 / 2)
@@ -262,6 +263,7 @@ parser.add_argument("--json")
 parser.add_argument("--model", action="store_true")
 parser.add_argument("--tune", action="store_true")
 args = parser.parse_args()
+engines = args.engines.split(",")
 lib, ctx, queue, _ = gpu_side.open_device(args.library, args.device)
 if args.model:
     model(args.seconds)
@@ -279,6 +281,8 @@ for lmax in map(int, args.sizes.split(",")):
     dense = sum(2 * (l + 1) * n * (n + (lmax + 1) // 2) for l in range(lmax + 1))
     for engine, word, operations in ((1, "connection", 4 * cells), (2, "dense", dense), (4, "bidiagonal", 4 * cells),
                                      (5, "scan", 4 * cells), (6, "tensor", 4 * cells)):
+        if word not in engines:
+            continue
         for single in (False,) if engine == 6 else (False, True):
             tables = (lmax + 1) * n * (n + (lmax + 1) // 2) * (4 if single else 8)
             if engine == 2 and tables > args.tables * 2**30:
@@ -297,6 +301,8 @@ for lmax in map(int, args.sizes.split(",")):
             print(f"{lmax:4d}  {word:10s}  {row['precision']}  {row['synthesis_s'] * 1e3:8.3f} ms {row['analysis_s'] * 1e3:8.3f} ms"
                   f"  {row['floor_bytes_s'] * 1e3:8.3f} ms {row['floor_operations_s'] * 1e3:8.3f} ms  {row['share']:6.2f}"
                   f"  {row['tables'] / 1e6:7.1f} MB  {row['error']:.1e}", flush=True)
+    if "unfused" not in engines:
+        continue
     row = unfused(lmax, args.seconds) | {"L": lmax, "engine": "unfused", "precision": "f64"}
     row["times_connection"] = row["chain_s"] / next(r["synthesis_s"] for r in report["rows"] if r["L"] == lmax)
     report["rows"].append(row)

@@ -120,9 +120,11 @@ static void advance(const problem *q, const kugel_stencil *plan, bool leapfrog, 
       NULL));
 }
 
-/* Steps that are no multiple of those of a pass, an odd and an even number of passes. */
-static void compare(kugel_ctx *ctx, const problem *q)
+/* Steps that are no multiple of those of a pass, an odd and an even number of passes. Blocks of two steps of order 4 need
+ * more than the 48 KiB of shared memory that NVIDIA's OpenCL gives. */
+static void compare(kugel_ctx *ctx, const problem *q, uint64_t shared_bytes)
 {
+  const bool roomy = q->ndim < 3 || shared_bytes > 48 << 10;
   int64_t size = 1;
   for (int d = 0; d < q->ndim; d++)
     size *= q->n[d];
@@ -141,7 +143,7 @@ static void compare(kugel_ctx *ctx, const problem *q)
     kugel_stencil_info info = {.size = sizeof info};
     CHECK_OK(kugel_stencil_get_info(plan, &info));
     if (most > 1 && !q->transposed)
-      CHECK(info.steps_per_pass == most || (q->order > 2 && !q->most));
+      CHECK(info.steps_per_pass == most || (q->order > 2 && (!q->most || !roomy)));
     for (int leapfrog = 0; leapfrog < 2; leapfrog++)
       for (int64_t steps = 4; steps <= 7; steps += 3) {
         memcpy(want, first, bytes);
@@ -179,7 +181,10 @@ int main(void)
     if (!ctx)
       continue;
     for (size_t k = 0; k < sizeof problems / sizeof *problems; k++)
-      CASE(every_title(&info, problems[k].name)) compare(ctx, &problems[k]);
+      CASE(every_title(&info, problems[k].name))
+      {
+        compare(ctx, &problems[k], info.shared_bytes);
+      }
     CASE(every_title(&info, "bad input")) bad_input(ctx);
     kugel_ctx_destroy(ctx);
   }

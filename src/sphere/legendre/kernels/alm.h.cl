@@ -6,11 +6,21 @@ typedef struct alm_layout {
   i64 first, row, part; // elements
 } alm_layout;
 
+// Of an order: the place of degree l is alm_column() + alm_degree().
+DEVICE i64 alm_column(alm_layout a, int lmax, int mmax, int sets, int set, int m)
+{
+  if (a.row)
+    return a.first + set % sets * a.part + set / sets + m * a.row;
+  return a.first + set * ((i64)(mmax + 1) * (2 * lmax + 2 - mmax) / 2) + (i64)m * (2 * lmax + 1 - m) / 2;
+}
+
+DEVICE i64 alm_degree(alm_layout a, int mmax, int l)
+{
+  i64 full = (i64)mmax + 1, low = l < full ? l : full;
+  return a.row ? (low * (low + 1) / 2 + (l - low) * full) * a.row : l;
+}
+
 DEVICE i64 alm_place(alm_layout a, int lmax, int mmax, int sets, int set, int m, int l)
 {
-  if (a.row) {
-    i64 full = (i64)mmax + 1, low = l < full ? l : full;
-    return a.first + set % sets * a.part + (low * (low + 1) / 2 + (l - low) * full + m) * a.row + set / sets;
-  }
-  return a.first + set * ((i64)(mmax + 1) * (2 * lmax + 2 - mmax) / 2) + (i64)m * (2 * lmax + 1 - m) / 2 + l;
+  return alm_column(a, lmax, mmax, sets, set, m) + alm_degree(a, mmax, l);
 }

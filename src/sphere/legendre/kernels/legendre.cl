@@ -252,7 +252,7 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
     next = step_coef(recurrence, b + 32 + lane, n, is_pole);
     for (int j = 0; j < 32; j += BATCH) {
       IN_SHARED real2 *steps = room[a.pole] + j;
-#if IS_CUDA
+#if IS_CUDA || defined(cl_nv_pragma_unroll) // the other form costs NVIDIA's OpenCL a tenth
       if (b + j < a.begin) {
         if (a.begin < n)
           UNROLL for (int i = 0; i < BATCH; i++)

@@ -37,12 +37,12 @@ typedef struct polar_shape {
   alm_layout alm;
 } polar_shape;
 
-DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, int set, int m, int l)
+DEVICE real2 alm_at(const GLOBAL void *alm, polar_shape t, i64 column, int m, int l)
 {
   real2 v = MAKE_REAL2(0.0, 0.0);
   if (l > t.lmax)
     return v;
-  i64 at = alm_place(t.alm, t.lmax, t.mmax, t.sets, set, m, l);
+  i64 at = column + alm_degree(t.alm, t.mmax, l);
   if (t.f32) {
     const GLOBAL float *from = (const GLOBAL float *)alm + 2 * at;
     v = MAKE_REAL2((double)from[0], (double)from[1]);
@@ -157,11 +157,13 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
   int lane = LOCAL_ID(0);
   functions b = begin(start, vers, t, m, p);
   double acc[8] = {0, 0, 0, 0, 0, 0, 0, 0}, v[FUNCTIONS], ahead[NUMBERS];
+  int set = t.from + GROUP_ID(2) * t.sets;
+  i64 e_at = alm_column(t.alm, t.lmax, t.mmax, t.sets, set, m), h_at = alm_column(t.alm, t.lmax, t.mmax, t.sets, set + 1, m);
   real2 e, h = MAKE_REAL2(0.0, 0.0);
   LOAD_REC(lane, n);
-  e = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets, m, l0 + lane);
+  e = alm_at(alm, t, e_at, m, l0 + lane);
   if (SPIN && !GRADIENT)
-    h = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets + 1, m, l0 + lane);
+    h = alm_at(alm, t, h_at, m, l0 + lane);
   for (int k = 0; k < n; k += 32) {
     IN_SHARED double (*now)[32] = room[k >> 5 & 1];
     IN_SHARED real2 (*terms)[32] = terms_room[k >> 5 & 1];
@@ -172,9 +174,9 @@ KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec
       terms[FUNCTIONS - 1][lane] = MAKE_REAL2(e.x + h.y, e.y - h.x);
     BARRIER();
     LOAD_REC(k + 32 + lane, n);
-    e = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets, m, l0 + k + 32 + lane);
+    e = alm_at(alm, t, e_at, m, l0 + k + 32 + lane);
     if (SPIN && !GRADIENT)
-      h = alm_at(alm, t, t.from + GROUP_ID(2) * t.sets + 1, m, l0 + k + 32 + lane);
+      h = alm_at(alm, t, h_at, m, l0 + k + 32 + lane);
     ROLLED for (int j = 0; j < 32; j += 4)
       UNROLL for (int i = 0; i < 4; i++) {
         double sign = i % 2 ? -1 : 1;
