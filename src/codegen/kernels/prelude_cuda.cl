@@ -27,6 +27,7 @@ typedef double2 real2;
 #endif
 #define KERNEL_ANY extern "C" __global__ void
 #define DEVICE static __device__ __forceinline__
+#define INLINED DEVICE // what gets shared memory and has barriers
 #define GLOBAL
 #define SHARED __shared__
 #define IN_SHARED

@@ -12,7 +12,7 @@
 // a pair, pair 8 (n / 2) + bits (p0, p1 ^ n2, n0 ^ n1) of the block, so that both ways of reading meet different banks.
 #define BLOCK(i, o) (4 * (i) + (o) - (4 * (i) + (o) > 4) - (4 * (i) + (o) > 14))
 #define ONCE _Pragma("unroll 1")
-#define AHEAD 8 // rows of a lane that are read at a time, of steps beyond a multiple of 16
+#define AHEAD 8 // rows at a time, of steps beyond a multiple of 16
 
 // Numbers 2 j, 2 j + 1 of each half of the chunk at `row` of lanes r and r + 8: v[half] as a product ends; 0 outside [0, rows).
 DEVICE void load(real v[2][4], GLOBAL const real *x, i32 room, i32 mine, i32 row, i32 rows)
@@ -43,7 +43,7 @@ DEVICE void store(real v[2][4], GLOBAL real *x, i32 room, i32 mine, i32 row, i32
 }
 
 // One matrix: states y and rows x of a warp's right-hand sides. at: of this thread in a block. Sums of one block take turns.
-DEVICE void square(real y[2][4], real x[2][4], i32 down, IN_SHARED const real *m, i32 at, IN_SHARED u64 *kugel_shuffle)
+INLINED void square(real y[2][4], real x[2][4], i32 down, IN_SHARED const real *m, i32 at, IN_SHARED u64 *kugel_shuffle)
 {
   real sum[4][4];
   UNROLL for (i32 c = 0; c < 16; c++)
@@ -79,7 +79,7 @@ DEVICE void fetch(GLOBAL const real2 *from, i32 count, IN_SHARED real *stage)
 }
 
 // Steps 16 low ... 16 (low + count) - 1: down on n rows, or up. table: matrices [D][width].
-DEVICE void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, i32 down, GLOBAL const real2 *table, i32 width,
+INLINED void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, i32 down, GLOBAL const real2 *table, i32 width,
                  IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
 {
   const i32 id = LOCAL_ID(0) % WARP, steps = 16 * count, end = down ? n + steps : n, chunks = (end + 15) / 16;
@@ -129,52 +129,99 @@ DEVICE void pass(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 low, i32 count, 
   BARRIER();
 }
 
-// The `steps` < 16 steps from 16 whole on, a thread a lane. turns: rotations (p, S) [d][width][16], as LIFT of systolic.h.cl.
-DEVICE void few(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 whole, i32 steps, i32 down, GLOBAL const real2 *turns, i32 width)
+// Rotations of FEW_ROWS rows, for at most FEW steps, to a stage of shared memory: slots of a row in the order in which it meets them,
+// the second half as it meets them, AHEAD rows later. at: of the first row.
+#define FEW 8
+#define FEW_ROWS 32
+DEVICE void fetch_few(i32 at, i32 rows, i32 steps, i32 down, GLOBAL const real2 *turns, i32 width, IN_SHARED real *stage)
 {
-  const i32 lane = LOCAL_ID(0) % WARP, rows = down ? n + steps : n;
-  real y[15];
-  UNROLL for (i32 s = 0; s < 15; s++)
-    y[s] = 0;
-  turns += ((i64)16 * whole * width + whole) * 16;
-  x += lane * room;
   ONCE
-  for (i32 first = 0; first < (lane < mine && steps ? rows : 0); first += AHEAD) {
-    real v[AHEAD];
-    UNROLL for (i32 e = 0; e < AHEAD; e++) {
-      const i32 d = down ? rows - 1 - first - e : first + e, k = down ? d - steps : d;
-      v[e] = k >= 0 && k < n ? x[k] : (real)0;
-    }
-    UNROLL for (i32 s = 0; s < 15; s++)
-      if (s < steps) {
-        GLOBAL const real2 *turn = turns + (down ? steps - 1 - s : s);
-        UNROLL for (i32 e = 0; e < AHEAD; e++) { // beyond the last row: any rotation, of nothing
-          const real2 t = turn[(i64)max(down ? rows - 1 - first - e : first + e, 0) * width * 16];
+  for (i32 k = LOCAL_ID(0); k < FEW * FEW_ROWS; k += THREADS) {
+    const i32 s = k % FEW, i = at + k / FEW - s / (FEW / 2) * AHEAD, d = min(max(down ? rows - 1 - i : i, 0), rows - 1);
+    if (s < steps)
+      COPY_ASYNC_PAIR(stage, k, turns + (i64)d * width * 16, down ? steps - 1 - s : s);
+    else
+      PUT_SHARED_PAIR(stage, k, 0, 0);
+  }
+}
+
+// `steps` <= FEW steps by two threads a lane: lanes r and r + 16 of a warp have half of them each, the second one AHEAD rows behind.
+// A step that is not there is the rotation (0, 0), which hands on what came a row before. turns: (p, S) [d][width][16], as LIFT of
+// systolic.h.cl.
+INLINED void few(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, GLOBAL const real2 *turns, i32 width,
+                 IN_SHARED real *stages, IN_SHARED u64 *kugel_shuffle)
+{
+  const i32 id = LOCAL_ID(0) % WARP, lane = id % 16, second = id / 16, rows = down ? n + steps : n, late = FEW - steps;
+  const i32 reads = lane < mine && !second, writes = lane < mine && second;
+  const i32 chunks = (rows + late + AHEAD + FEW_ROWS - 1) / FEW_ROWS;
+  real y[FEW / 2], v[AHEAD], ahead[AHEAD];
+  x += lane * room;
+  UNROLL for (i32 s = 0; s < FEW / 2; s++)
+    y[s] = 0;
+  UNROLL for (i32 e = 0; e < AHEAD; e++) {
+    const i32 k = down ? n - 1 - e : e;
+    v[e] = 0;
+    ahead[e] = reads && k >= 0 && k < n ? x[k] : (real)0;
+  }
+  fetch_few(0, rows, steps, down, turns, width, stages);
+  ASYNC_COMMIT();
+  ONCE
+  for (i32 chunk = 0; chunk < chunks; chunk++) {
+    ASYNC_WAIT(0);
+    BARRIER();
+    fetch_few((chunk + 1) * FEW_ROWS, rows, steps, down, turns, width, stages + (chunk + 1) % 2 * (2 * FEW * FEW_ROWS));
+    ASYNC_COMMIT();
+    IN_SHARED const real *stage = stages + chunk % 2 * (2 * FEW * FEW_ROWS) + second * FEW;
+    ONCE
+    for (i32 part = 0; part < FEW_ROWS; part += AHEAD) {
+      const i32 first = chunk * FEW_ROWS + part;
+      UNROLL for (i32 e = 0; e < AHEAD; e++) {
+        const real before = SHUFFLE(v[e], lane);
+        const i32 i = first + AHEAD + e, k = down ? n - 1 - i : i;
+        v[e] = second ? before : ahead[e];
+        ahead[e] = reads && k >= 0 && k < n ? x[k] : (real)0;
+      }
+      UNROLL for (i32 s = 0; s < FEW / 2; s++)
+        UNROLL for (i32 e = 0; e < AHEAD; e++) {
+          const real2 t = SHARED_PAIR(stage, (part + e) * FEW + s);
           const real u = FMA(t.x, y[s], v[e]);
           v[e] = FMA(t.y, u, y[s]);
           y[s] = FMA(t.x, v[e], u);
         }
+      UNROLL for (i32 e = 0; e < AHEAD; e++) {
+        const i32 i = first - AHEAD + e - late, k = down ? rows - 1 - i : i - steps;
+        if (writes && i >= 0 && i < rows && k >= 0)
+          x[k] = v[e];
       }
-    UNROLL for (i32 e = 0; e < AHEAD; e++) {
-      const i32 d = down ? rows - 1 - first - e : first + e, k = down ? d : d - steps;
-      if (d >= 0 && d < rows && k >= 0)
-        x[k] = v[e];
     }
+  }
+  ASYNC_WAIT(0);
+  BARRIER();
+}
+
+// The `steps` < 16 steps from 16 whole on, FEW at a time.
+INLINED void rest(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 whole, i32 steps, i32 down, GLOBAL const real2 *turns, i32 width,
+                  IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
+{
+  for (i32 done = 0, count; done < steps; done += count) {
+    count = down && !done ? (steps - 1) % FEW + 1 : min(steps - done, (i32)FEW);
+    const i32 low = down ? steps - done - count : done;
+    few(x, room, mine, down ? n + done : n - done, count, down, turns + ((i64)(16 * whole + low) * width + whole) * 16 + low, width, stages, room_of_shuffles);
+    TILE_SYNC();
   }
 }
 
 // Steps [0, steps) of a chain, as in systolic.h.cl; those beyond a multiple of 16 are the highest. turns: where rotations begin.
-DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 turns, GLOBAL const real2 *table, i32 width,
-                  IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
+INLINED void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down, i32 turns, GLOBAL const real2 *table, i32 width,
+                   IN_SHARED real *stages, IN_SHARED u64 *room_of_shuffles)
 {
   const i32 whole = steps / 16, left = steps % 16, before = down ? left : 0, behind = down ? 0 : left;
-  few(x, room, mine, n, whole, before, 1, table + turns, width);
-  TILE_SYNC();
+  rest(x, room, mine, n, whole, before, 1, table + turns, width, stages, room_of_shuffles);
   n += before;
   for (i32 done = 0, count; done < whole; done += count) {
     count = down && !done ? (whole - 1) % TENSOR + 1 : min(whole - done, (i32)TENSOR);
     pass(x, room, mine, down ? n + 16 * done : n - 16 * done, down ? whole - done - count : done, count, down, table, width, stages, room_of_shuffles);
     TILE_SYNC();
   }
-  few(x, room, mine, n - (down ? 0 : 16 * whole), whole, behind, 0, table + turns, width);
+  rest(x, room, mine, n - (down ? 0 : 16 * whole), whole, behind, 0, table + turns, width, stages, room_of_shuffles);
 }
