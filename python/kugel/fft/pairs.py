@@ -27,6 +27,8 @@ def _two_product(a, b):
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
+_ROOT = split(decimal.Decimal(2).sqrt(decimal.Context(50)))  # whatever digits the caller's decimals have
+
 # Types of NumPy that double precision does not hold: there are none where long double is double.
 LONG = {np.dtype(np.longdouble), np.dtype(np.clongdouble)} - {np.dtype(np.float64), np.dtype(np.complex128)}
 
@@ -102,7 +104,7 @@ class Pairs(Host):
         return np.moveaxis(self.a, axes, range(-len(axes) - 1, -1))
 
     def scale_at(self, index: int, factor: Any) -> Any:
-        root = split(decimal.Decimal(2).sqrt(decimal.Context(50)) * (1 if factor > 1 else decimal.Decimal("0.5")))
+        root = tuple(h if factor > 1 else h / 2 for h in _ROOT)
         x = self.a[index]
         p, e = _two_product(x[..., 0], root[0])
         x[..., 0], x[..., 1] = _two_sum(p, e + (x[..., 0] * root[1] + x[..., 1] * root[0]))
