@@ -23,7 +23,7 @@ if [ "$3" = --subdirectory ]; then
   echo "$passed passed, 0 failed"
   exit 0
 fi
-prefix=$work/prefix
+prefix=$work/"pré fix ü" # in all that follows: letters beyond ASCII and blanks
 cmake --install "$build" --prefix "$prefix" >"$work/log"
 cmake $generator -S "$here/find_package" -B "$work/b" -DCMAKE_PREFIX_PATH="$prefix" >>"$work/log"
 cmake --build "$work/b" >>"$work/log" || { tail -20 "$work/log"; exit 1; }
@@ -47,6 +47,15 @@ for standard in c++11 c++17 c++20; do
 done
 passed=$((passed + 1))
 cp "$build/install_manifest.txt" "$work/manifest.txt"
-cmake -DMANIFEST="$work/manifest.txt" -P "$here/../../cmake/uninstall.cmake" >>"$work/log" 2>&1
-[ -z "$(find "$prefix" -type f)" ] || { echo "FAIL uninstall left $(find "$prefix" -type f | head -3)"; exit 1; }
+brackets=$work/"a [b é/c ] d"
+mkdir -p "$brackets/e"
+for file in "$brackets/1" "$brackets/e/2 [" "$brackets/e/3"; do
+  touch "$file"
+  echo "$file"
+done >"$work/brackets.txt"
+for manifest in manifest brackets; do
+  cmake -DMANIFEST="$work/$manifest.txt" -P "$here/../../cmake/uninstall.cmake" >>"$work/log" 2>&1
+done
+left=$(find "$prefix" "$brackets" ! -type d)
+[ -z "$left" ] || { echo "FAIL uninstall left $(echo "$left" | head -3)"; exit 1; }
 echo "$((passed + 1)) passed, 0 failed"
