@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kugel COMMAND ...: finds the command, parses its words by its table, runs it. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,9 +123,19 @@ static int start(int argc, const char *const *words)
   return run_command(c, argc - 2, words + 2);
 }
 
+/* A stream that the caller closed (2>&-) leaves its number to the next file that is opened, which would take in messages or
+ * be read as the input. The number is taken here, for nothing: reads from 0 and writes to 1 and 2 fail as before. */
+static void occupy_streams(void)
+{
+  for (int fd = 0; fd <= 2; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+      return; /* no /dev/null, or no descriptor */
+}
+
 int main(int argc, char **argv)
 {
   const char *const *words = (const char *const *)argv;
   int code;
+  occupy_streams();
   return ranks_begin(argc, words, &code) ? code : ranks_end(start(argc, words));
 }

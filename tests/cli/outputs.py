@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import npyfile
 from harness import *
 
 SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
@@ -196,6 +197,33 @@ def said_clearly():
     assert done.returncode == 1 and "No such file or directory" in done.stderr, done
 
 
+def closed_streams():
+    """No file gets the number of a standard stream that the caller closed: messages would go into it, or it would be the input."""
+    with open("cl.txt", "w") as f:
+        f.write("".join(f"{l} {1 / (l + 1) ** 2}\n" for l in range(25)))
+    jobs = (["synfast", "cl.txt", "o.fits", "--nside", "8"], ["convolve", RELIEF, "k.npy", "o.npy", "--resume", "--mem", "60M", "--plan", "tiles"],
+            ["plot", SKY, "o.png"])
+    npyfile.write("k.npy", (3, 3), [1, 2, 1, 2, 4, 2, 1, 2, 1], "<f4")
+    for words in jobs:
+        def run(closed):
+            before = listing()
+            done = subprocess.run(["bash", "-c", f'exec "$@" {closed}', "-", BINARY, *words, "--progress", "json"], capture_output=True, text=True)
+            after = listing()
+            for name in set(after) - set(before):
+                os.remove(name)
+            return done.returncode, done.stderr.count("standard output"), {name: after[name] for name in set(after) - set(before)}
+        code, _, want = run("")
+        assert code == 0 and len(want) == 1, (words, code, sorted(want))
+        for closed in "<&-", "2>&-", "<&- 2>&-", ">&-", "<&- >&-", "<&- >&- 2>&-":
+            got = run(closed)
+            lost = " >&-" in " " + closed  # what is said of the result, and with the third stream that it is
+            assert got == (int(lost), int(lost and " 2>&-" not in closed), want), (words, closed, got[:2], sorted(got[2]))
+    for closed, words, says in ("<&-", ["smooth", "-", "o.fits", "--fwhm", "5deg"], "cannot read the standard input: Bad file descriptor"), \
+                               (">&-", ["plot", SKY, "-"], "cannot write to the standard output: Bad file descriptor"):
+        done = subprocess.run(["bash", "-c", f'exec "$@" {closed}', "-", BINARY, *words], capture_output=True, text=True)
+        assert done.returncode == 1 and says in done.stderr and not os.path.exists("o.fits"), done
+
+
 def maps_of_other_kinds():
     """Multi-order and healsparse maps are named as what they are, and the remedy is told."""
     def card(key, value):
@@ -256,4 +284,4 @@ def locales():
 
 
 main([one_name_for_two_outputs, links_are_seen, all_or_none, full_disk, read_only, nothing_but_text, fifos_do_not_hang,
-      gzip_bombs, said_clearly, maps_of_other_kinds, locales])
+      gzip_bombs, said_clearly, closed_streams, maps_of_other_kinds, locales])
