@@ -209,6 +209,10 @@ static int convolve_file(void *work_, const char *input, const char *target, int
   work *w = work_;
   const convolve_args *o = w->o;
   STACK in = {0};
+  struct stat st;
+  bool done = w->v.resume && !run.overwrite && stat(target, &st) == 0;
+  if (!run.dry_run && !done)
+    STEP(stack_check_output(target));
   STEP(stack_open(&in, input, 0));
   int64_t first, channels;
   STEP(choose_channels(&in, &o->channel, &first, &channels));
@@ -230,14 +234,12 @@ static int convolve_file(void *work_, const char *input, const char *target, int
     json_int("moved_bytes", (int64_t)((double)c.info.moved_bytes * volumes));
     return report_plan(c.bytes, c.info.seconds * volumes);
   }
-  struct stat st;
-  if (w->v.resume && !run.overwrite && stat(target, &st) == 0) {
+  if (done) {
     fact("done", "%s is there from an earlier run", target);
     json_flag("done_before", true);
     partial_forget(target);
     return EXIT_DONE;
   }
-  STEP(stack_check_output(target));
   double started = now();
   passage p = {.in = &in, .first = first, .target = target, .opts = &opts, .words = w->words};
   STEP(convolution_run(&w->v, &p));

@@ -260,6 +260,8 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
   const deconvolve_args *o = w->o;
   kugel_deconv_cost cost = {.size = sizeof cost};
   int64_t first, channels;
+  if (!run.dry_run)
+    STEP(stack_check_output(target));
   STEP(stack_open(&in, input, 0));
   STEP(choose_channels(&in, &o->channel, &first, &channels));
   STEP(describe(w, &in, first, channels, &cost));
@@ -280,7 +282,6 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
                            .compression = (int32_t)o->compress.n,
                            .channel_names = in.info.channel_names + first,
                            .overwrite = run.overwrite};
-  STEP(stack_check_output(target));
   STEP(ndarray_make(&w->volume));
   if (cost.tiles > 1)
     STEP(ndarray_make(&w->result));
