@@ -19,6 +19,12 @@
 #endif
 #endif
 #define AHEAD 4 // reads between pauses
+#define NEXT_ROTATION(t)      \
+  real2 t;                    \
+  READ(t, turn);              \
+  turn += turn_step;          \
+  if (j % AHEAD == AHEAD - 1) \
+  PAUSE()
 #define SIDES (SCAN <= 6 ? 4 : SCAN <= 14 ? 2 : 1) // registers of a thread: 2 SCAN SIDES, and as many for addresses
 #define LEVELS 5
 #define STEP_PAIRS (WARP * SCAN + LEVELS * WARP / 2) // of a step in the table: rotations [SCAN][WARP], products [LEVELS][WARP]
@@ -48,11 +54,7 @@ DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down
         y[r] = 0;
       UNROLL for (i32 j = 0; j < SCAN; j++)
       {
-        real2 t;
-        READ(t, turn);
-        turn += turn_step;
-        if (j % AHEAD == AHEAD - 1)
-          PAUSE();
+        NEXT_ROTATION(t);
         UNROLL for (i32 r = 0; r < SIDES; r++)
           y[r] = FMA(-t.y, y[r], MUL_EXACT(t.x, v[j][r]));
       }
@@ -79,11 +81,7 @@ DEVICE void chain(GLOBAL real *x, i32 room, i32 mine, i32 n, i32 steps, i32 down
       turn = begin;
       UNROLL for (i32 j = 0; j < SCAN; j++)
       {
-        real2 t;
-        READ(t, turn);
-        turn += turn_step;
-        if (j % AHEAD == AHEAD - 1)
-          PAUSE();
+        NEXT_ROTATION(t);
         UNROLL for (i32 r = 0; r < SIDES; r++)
         {
           const real out = FMA(t.x, y[r], MUL_EXACT(t.y, v[j][r]));
