@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How exact and how fast polynomial transforms are: figures for docs/polynomial.md.
 
-usage: OPENBLAS_NUM_THREADS=1 KUGEL_NUM_THREADS=1 bench/polynomial_figures.py [--out docs/images] [--short]
+usage: OPENBLAS_NUM_THREADS=1 KUGEL_NUM_THREADS=1 bench/polynomial_figures.py [--out docs/images] [--short] [--only errors|times]
 
 polynomial_errors.png: largest error of a synthesis over the largest value, random coefficients, against sums in 60 digits at 60 of the points, those
 nearest the centre (pole) among them. Jones-Worland: connection by rotations, the same by pairs of bidiagonal products and solves,
@@ -154,10 +154,10 @@ def times(out, sizes, reps):
         left.semilogx(sizes, np.array(curves["NumPy, dense"]) / curve, "o-", ms=3, label=name)
     for name, curve in tables.items():
         right.loglog(sizes, curve, "o-", ms=3, label=name)
-    left.set(title="synthesis of all (l, m), complex, one core", xlabel="L + 1 = N, and NumPy's time", ylabel="NumPy's time / time",
-             xlim=(12, 340))
+    left.set(title="synthesis of all (l, m), complex, one core", xlabel="N = L + 1; below, the time of NumPy's dense products",
+             ylabel="speed relative to NumPy", xlim=(12, 340))
     left.set_ylim(0.9 * min(np.min(np.array(curves["NumPy, dense"]) / c) for c in curves.values()))
-    right.set(title="tables", xlabel="L + 1 = N", ylabel="bytes")
+    right.set(title="tables of a plan", xlabel="N = L + 1", ylabel="bytes")
     for axes in (left, right):
         axes.set_xticks(sizes, [f"{n}\n{1e3 * t:.3g} ms" for n, t in zip(sizes, curves["NumPy, dense"])] if axes is left else sizes)
         axes.minorticks_off()
@@ -166,11 +166,7 @@ def times(out, sizes, reps):
     figure.savefig(out / "polynomial_times.png", dpi=110)
 
 
-def main():
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--out", type=pathlib.Path, default=pathlib.Path("docs/images"))
-    arguments.add_argument("--short", action="store_true", help="small sizes only")
-    o = arguments.parse_args()
+def errors(o):
     figure = Figure((12, 3.8), layout="constrained")
     panels = figure.subplots(1, 3, sharey=True)
     degrees = [2, 5, 16, 50] if o.short else [1, 2, 5, 10, 16, 30, 50, 80, 125, 180, 250, 320, 400, 500]
@@ -183,7 +179,18 @@ def main():
         axes.grid(alpha=0.3)
         axes.legend(loc="upper left", ncols=2)
     figure.savefig(o.out / "polynomial_errors.png", dpi=110)
-    times(o.out, (16, 32, 64) if o.short else (16, 32, 64, 128, 256), 5)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--out", type=pathlib.Path, default=pathlib.Path("docs/images"))
+    arguments.add_argument("--short", action="store_true", help="small sizes only")
+    arguments.add_argument("--only", choices=("errors", "times"), help="one of the two figures")
+    o = arguments.parse_args()
+    if o.only != "times":
+        errors(o)
+    if o.only != "errors":
+        times(o.out, (16, 32, 64) if o.short else (16, 32, 64, 128, 256), 5)
 
 
 if __name__ == "__main__":
