@@ -15,6 +15,7 @@ import sys
 ROWS = [
     {"core"},
     {"device", "comm"},
+    {"wire"},
     {"codegen", "fft/solvers.def"},  # a table that both kinds of plans read
     {"fft/roots", "arrays"},
     {"fft/cpu"},

@@ -36,14 +36,22 @@ static kugel__device *device_of(kugel_ctx *ctx, int i)
   return kugel__ctx_device(i ? ctx->peers[i - 1] : ctx);
 }
 
-static kugel_status open_link(kugel_ctx *ctx, kugel__link **out)
+kugel_status kugel__peers_way(bool *can, bool *must)
 {
   const char *way = getenv("KUGEL_PEERS");
-  bool must = way && !strcmp(way, "nccl"), can = !way || !*way || !strcmp(way, "auto") || must;
+  *must = way && !strcmp(way, "nccl");
+  *can = !way || !*way || !strcmp(way, "auto") || *must;
+  KUGEL_CHECK(*can || !strcmp(way, "copy"), KUGEL_EINVAL,
+              "KUGEL_PEERS is \"%.40s\", must be auto, copy or nccl", way);
+  return KUGEL_OK;
+}
+
+static kugel_status open_link(kugel_ctx *ctx, kugel__link **out)
+{
+  bool can, must;
   const kugel__device_ops *ops = device_of(ctx, 0)->ops;
   *out = NULL;
-  KUGEL_CHECK(can || !strcmp(way, "copy"), KUGEL_EINVAL,
-              "KUGEL_PEERS is \"%.40s\", must be auto, copy or nccl", way);
+  KUGEL_TRY(kugel__peers_way(&can, &must));
   if (!can)
     return KUGEL_OK;
   KUGEL_CHECK(ops->link_open || !must, KUGEL_ENOTSUP, "KUGEL_PEERS is nccl, which does not know %s devices",

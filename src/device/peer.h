@@ -32,6 +32,17 @@ kugel_status kugel__devices_exchange(kugel_ctx *ctx, int n, const kugel__transfe
  */
 kugel_status kugel__devices_link(kugel_ctx *ctx, const char **name);
 
+/* Between this rank and another: what is sent there, or comes from there, by links of ranks. Both name the same bytes. */
+struct kugel__parcel {
+  int rank;
+  bool send;
+  kugel__mem mem;
+  size_t bytes;
+};
+
+/* What KUGEL_PEERS says: whether a library may serve, and whether it must. */
+kugel_status kugel__peers_way(bool *can, bool *must);
+
 /* The device layer's part of contexts of several devices. */
 struct kugel__links *kugel__links_create(void);
 void kugel__links_destroy(struct kugel__links *links);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A stand-in for libnccl.so.2 on the stand-in for the CUDA driver: sends and receives of a group are matched
- * at its end and become copies that wait for both streams. Strict where NCCL is: calls belong to a group,
- * ranks are of the communicator, every send has its receive. KUGEL_FAKE_NCCL: fails in the call of that name;
+ * at its end and become copies that wait for both streams; the ranks of a communicator that threads have joined meet there.
+ * Strict where NCCL is: calls belong to a group, ranks are of the communicator and on devices of their own, every send has its
+ * receive. KUGEL_FAKE_NCCL: fails in the call of that name;
  * KUGEL_FAKE_NCCL_LOG: a file that gets a line for each group. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +14,11 @@
 
 #define API __attribute__((visibility("default"))) int
 
-enum { MAX_CALLS = 256, BAD_ARGUMENT = 4, BAD_USE = 5, INTERNAL = 3 };
+enum { MAX_CALLS = 256, MAX_RANKS = 8, BAD_ARGUMENT = 4, BAD_USE = 5, INTERNAL = 3 };
 typedef struct comm {
   int rank, ranks;
-  struct comm *all; // of rank 0
+  struct comm *all;    // of rank 0
+  struct world *world; // of ranks that joined, NULL: of one thread
 } comm;
 typedef struct call {
   const comm *comm;
@@ -24,8 +27,22 @@ typedef struct call {
   size_t bytes;
   void *stream;
 } call;
-static call calls[MAX_CALLS];
-static int count, depth, live;
+static _Thread_local call calls[MAX_CALLS];
+static _Thread_local int count, depth;
+static int live;
+
+/* Ranks that are threads. */
+typedef struct world {
+  pthread_mutex_t lock;
+  pthread_cond_t change;
+  int ranks, joined, arrived, left, bad, count;
+  unsigned round;
+  void *device[MAX_RANKS];
+  call calls[MAX_CALLS];
+} world;
+typedef struct unique_id {
+  char bytes[128];
+} unique_id;
 
 __attribute__((destructor)) static void end(void)
 {
@@ -70,16 +87,97 @@ API ncclCommInitAll(comm **comms, int n, const int *ids)
         return BAD_USE;
   comm *all = calloc((size_t)n, sizeof *all);
   for (int i = 0; i < n; i++) {
-    all[i] = (comm){i, n, all};
+    all[i] = (comm){i, n, all, NULL};
     comms[i] = &all[i];
   }
   live += n;
   return 0;
 }
 
+/* All ranks leave together; under the lock. */
+static void meet(world *w, void (*last)(world *w))
+{
+  unsigned round = w->round;
+  if (++w->arrived == w->ranks) {
+    last(w);
+    w->arrived = 0;
+    w->round++;
+    pthread_cond_broadcast(&w->change);
+  }
+  while (w->round == round)
+    pthread_cond_wait(&w->change, &w->lock);
+}
+
+API ncclGetUniqueId(unique_id *id)
+{
+  world *w = fails("ncclGetUniqueId") ? NULL : calloc(1, sizeof *w);
+  if (!w)
+    return INTERNAL;
+  pthread_mutex_init(&w->lock, NULL);
+  pthread_cond_init(&w->change, NULL);
+  memset(id, 0, sizeof *id);
+  memcpy(id, &w, sizeof(void *));
+  return 0;
+}
+
+static void *current(void)
+{
+  int (*pop)(void **), (*push)(void *);
+  void *context = NULL;
+  *(void **)&pop = driver("cuCtxPopCurrent_v2");
+  *(void **)&push = driver("cuCtxPushCurrent_v2");
+  if (pop && push && !pop(&context))
+    push(context);
+  return context;
+}
+
+static void leave(world *w)
+{
+  pthread_mutex_lock(&w->lock);
+  int last = ++w->left == w->ranks;
+  pthread_mutex_unlock(&w->lock);
+  if (last)
+    free(w);
+}
+
+static void compare(world *w)
+{
+  for (int i = 0; i < w->ranks; i++)
+    for (int k = 0; k < i; k++)
+      w->bad |= w->device[i] == w->device[k];
+}
+
+API ncclCommInitRank(comm **out, int ranks, unique_id id, int rank)
+{
+  world *w;
+  memcpy(&w, &id, sizeof(void *));
+  if (ranks < 2 || ranks > MAX_RANKS || rank < 0 || rank >= ranks)
+    return BAD_ARGUMENT;
+  pthread_mutex_lock(&w->lock);
+  w->ranks = ranks;
+  w->device[rank] = current();
+  w->bad |= fails("ncclCommInitRank");
+  meet(w, compare);
+  int bad = w->bad;
+  pthread_mutex_unlock(&w->lock);
+  if (bad) {
+    leave(w);
+    return BAD_USE;
+  }
+  *out = calloc(1, sizeof **out);
+  **out = (comm){rank, ranks, NULL, w};
+  __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
 API ncclCommDestroy(comm *c)
 {
-  live--;
+  __atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
+  if (c->world) {
+    leave(c->world);
+    free(c);
+    return 0;
+  }
   if (c->rank == c->ranks - 1)
     free(c->all);
   return 0;
@@ -145,24 +243,50 @@ static int deliver(const call *from, const call *to)
   return order(to->stream, from->stream);
 }
 
+/* Matches and delivers; what is left, or a failure. */
+static int settle(call *list, int n)
+{
+  int left = n, bad = 0;
+  for (int i = 0; i < n && !bad; i++)
+    for (int k = 0; k < n && list[i].sends; k++)
+      if (!list[k].sends && list[k].to == list[i].comm->rank && list[i].to == list[k].comm->rank &&
+          list[k].data) {
+        bad |= deliver(&list[i], &list[k]);
+        list[k].data = NULL; // taken
+        left -= 2;
+        break;
+      }
+  return bad || left ? BAD_USE : 0;
+}
+
+static void settle_all(world *w)
+{
+  w->bad = settle(w->calls, w->count);
+  w->count = 0;
+}
+
+/* Of a rank that joined: the calls of all ranks together. */
+static int ranked_end(world *w)
+{
+  pthread_mutex_lock(&w->lock);
+  int fits = w->count + count <= MAX_CALLS;
+  for (int i = 0; i < count && fits; i++)
+    w->calls[w->count++] = calls[i];
+  meet(w, settle_all);
+  int bad = w->bad;
+  pthread_mutex_unlock(&w->lock);
+  return fits ? bad : BAD_USE;
+}
+
 API ncclGroupEnd(void)
 {
   const char *log = getenv("KUGEL_FAKE_NCCL_LOG");
   FILE *f = log ? fopen(log, "a") : NULL;
-  int left = count, bad = !depth || fails("ncclGroupEnd");
+  int bad = !depth || fails("ncclGroupEnd"), ranked = count && calls[0].comm->world != NULL;
   depth = 0;
-  for (int i = 0; i < count && !bad; i++)
-    for (int k = 0; k < count && calls[i].sends; k++)
-      if (!calls[k].sends && calls[k].to == calls[i].comm->rank && calls[i].to == calls[k].comm->rank &&
-          calls[k].data) {
-        bad |= deliver(&calls[i], &calls[k]);
-        calls[k].data = NULL; // taken
-        left -= 2;
-        break;
-      }
   if (f) {
     fprintf(f, "%d\n", count);
     fclose(f);
   }
-  return bad || left ? BAD_USE : 0;
+  return bad ? BAD_USE : ranked ? ranked_end(calls[0].comm->world) : settle(calls, count);
 }

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exchanges among the GPUs of one process by NCCL, which is loaded when it is first wanted: a communicator of
- * the devices, and grouped sends and receives on the callers' streams. */
+/* Exchanges by NCCL, which is loaded when it is first wanted, among the GPUs of one process or of ranks that have one each: a
+ * communicator of the devices, and grouped sends and receives on the callers' streams. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "core/alloc.h"
 #include "device/cuda/cuda.h"
 #include "device/peer.h"
 
 typedef struct ncclComm *ncclComm_t;
+typedef struct ncclUniqueId {
+  char bytes[128];
+} ncclUniqueId;
 enum { NCCL_SUCCESS = 0, NCCL_BYTES = 0 /* ncclInt8 */ };
 
 #define NCCL_LIST(X)                                                                                         \
   X(ncclGetVersion, (int *version))                                                                          \
   X(ncclCommInitAll, (ncclComm_t * comms, int devices, const int *ids))                                      \
+  X(ncclGetUniqueId, (ncclUniqueId * id))                                                                    \
+  X(ncclCommInitRank, (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank))                             \
   X(ncclCommAbort, (ncclComm_t comm))                                                                        \
   X(ncclCommDestroy, (ncclComm_t comm))                                                                      \
   X(ncclGroupStart, (void))                                                                                  \
@@ -101,26 +107,38 @@ static kugel_status init(cuda_link *link, const int *ids)
   return kugel__cuda_leave(NCCL(ncclCommInitAll, link->comms, link->count, ids));
 }
 
-kugel_status kugel__cuda_link_open(int n, kugel__device *const *devices, kugel__link **out)
+static kugel_status need_nccl(void)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, open_nccl);
   KUGEL_CHECK(nccl.version, KUGEL_ENOTSUP, "%s", nccl.why);
+  return KUGEL_OK;
+}
+
+static cuda_link *make_link(int n, kugel__device *first)
+{
+  cuda_link *link = kugel__calloc(NULL, sizeof *link + (size_t)n * sizeof *link->comms);
+  if (!link)
+    return NULL;
+  *link = (cuda_link){.base.ops = first->ops, .count = n, .first = first};
+  snprintf(link->base.name, sizeof link->base.name, "NCCL %d.%d.%d", nccl.version / 10000,
+           nccl.version / 100 % 100, nccl.version % 100);
+  return link;
+}
+
+kugel_status kugel__cuda_link_open(int n, kugel__device *const *devices, kugel__link **out)
+{
+  KUGEL_TRY(need_nccl());
   for (int i = 0; i < n; i++)
     for (int k = 0; k < i; k++)
       KUGEL_CHECK(devices[i] != devices[k], KUGEL_ENOTSUP, "NCCL does not exchange within %s",
                   devices[i]->info.name);
-  cuda_link *link = kugel__calloc(NULL, sizeof *link + (size_t)n * sizeof *link->comms);
+  cuda_link *link = make_link(n, devices[0]);
   int *ids = kugel__calloc(NULL, (size_t)n * sizeof *ids);
   kugel_status s = link && ids ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory to link %d devices", n);
   for (int i = 0; i < n && !s; i++)
     ids[i] = devices[i]->id;
-  if (!s) {
-    *link = (cuda_link){.base.ops = devices[0]->ops, .count = n, .first = devices[0]};
-    snprintf(link->base.name, sizeof link->base.name, "NCCL %d.%d.%d", nccl.version / 10000,
-             nccl.version / 100 % 100, nccl.version % 100);
-    s = init(link, ids);
-  }
+  s = s ? s : init(link, ids);
   kugel__free(NULL, ids);
   if (s) {
     kugel__free(NULL, link);
@@ -177,6 +195,62 @@ kugel_status kugel__cuda_exchange(kugel__link *base, int n, const kugel__transfe
   pthread_mutex_lock(&nccl.lock);
   kugel_status s = group(link, n, transfers, queues);
   pthread_mutex_unlock(&nccl.lock);
+  link->failed = s != KUGEL_OK;
+  return kugel__cuda_leave(s);
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------------------- */
+
+kugel_status kugel__cuda_link_name(kugel__device *dev, char *name)
+{
+  KUGEL_TRY(need_nccl());
+  if (!name)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__cuda_enter(dev));
+  return kugel__cuda_leave(NCCL(ncclGetUniqueId, (ncclUniqueId *)(void *)name));
+}
+
+kugel_status kugel__cuda_link_join(kugel__device *dev, const char name[128], int rank, int ranks,
+                                   kugel__link **out)
+{
+  ncclUniqueId id;
+  memcpy(&id, name, sizeof id);
+  KUGEL_TRY(need_nccl());
+  cuda_link *link = make_link(1, dev);
+  KUGEL_CHECK(link, KUGEL_ENOMEM, "no memory to link %d ranks", ranks);
+  kugel_status s = kugel__cuda_enter(dev);
+  s = s ? s : kugel__cuda_leave(NCCL(ncclCommInitRank, link->comms, ranks, id, rank));
+  if (s)
+    kugel__free(NULL, link);
+  else
+    *out = &link->base;
+  return s;
+}
+
+static kugel_status parcels(const cuda_link *link, int n, const kugel__parcel *list, kugel_queue *queue)
+{
+  KUGEL_TRY(NCCL(ncclGroupStart));
+  kugel_status s = KUGEL_OK;
+  for (int i = 0; i < n && !s; i++) {
+    char *at = (char *)list[i].mem.base + list[i].mem.offset;
+    if (list[i].bytes)
+      s = list[i].send ? status_of(nccl.ncclSend(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
+                                                 queue->native),
+                                   "ncclSend")
+                       : status_of(nccl.ncclRecv(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
+                                                 queue->native),
+                                   "ncclRecv");
+  }
+  int result = nccl.ncclGroupEnd();
+  return s ? s : status_of(kugel__device_fault() ? KUGEL__CU_INJECTED : result, "ncclGroupEnd");
+}
+
+/* Without the lock: ranks that are threads of one process wait for each other where NCCL connects them. */
+kugel_status kugel__cuda_link_parcels(kugel__link *base, int n, const kugel__parcel *list, kugel_queue *queue)
+{
+  cuda_link *link = (cuda_link *)base;
+  KUGEL_TRY(kugel__cuda_enter(link->first));
+  kugel_status s = parcels(link, n, list, queue);
   link->failed = s != KUGEL_OK;
   return kugel__cuda_leave(s);
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opens wires, and chooses how they go. */
+#include "wire/wire.h"
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "device/peer.h"
+
+/* Whether all ranks say yes. */
+static kugel_status all_of(kugel_comm *c, bool mine, bool *all)
+{
+  int64_t v = mine;
+  KUGEL_TRY(kugel__comm_reduce(c, &v, 1, KUGEL_COMM_MIN));
+  *all = v != 0;
+  return KUGEL_OK;
+}
+
+/* A step that each rank has made with status *s: *done if all could. Else it is a failure if the library must be there. */
+static kugel_status step_done(kugel_comm *c, kugel_status s, bool must, bool *done)
+{
+  if (must)
+    KUGEL_TRY(kugel__comm_agree(c, s));
+  return all_of(c, !s, done);
+}
+
+/* Joins the library's ranks if all can; no rank may wait there for one that cannot come. */
+static kugel_status join(kugel__wire *w, bool can, bool must)
+{
+  kugel_comm *c = w->comm;
+  const kugel__device_ops *ops = w->device->ops;
+  char name[128] = "";
+  kugel_status s = KUGEL_OK;
+  bool all, none_must;
+  KUGEL_TRY(all_of(c, !must, &none_must));
+  must = !none_must;
+  KUGEL_TRY(all_of(c, can, &all));
+  if (!all && !must)
+    return KUGEL_OK;
+  if (!ops->link_join)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP, "KUGEL_PEERS is nccl, which does not know %s devices", ops->name);
+  s = s ? s : ops->link_name(w->device, c->rank ? NULL : name);
+  KUGEL_TRY(step_done(c, s, must, &all));
+  if (!all)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel_comm_bcast(c, name, sizeof name, 0));
+  s = ops->link_join(w->device, name, c->rank, c->size, &w->link);
+  kugel_status joined = step_done(c, s, must, &all);
+  if ((joined || !all) && w->link) {
+    ops->link_close(w->link);
+    w->link = NULL;
+  }
+  return joined;
+}
+
+static kugel_status open_wire(kugel__wire *w, kugel_status s, size_t piece)
+{
+  kugel_comm *c = w->comm;
+  bool can = false, must = false;
+  s = s ? s : kugel__peers_way(&can, &must);
+  KUGEL_TRY(kugel__comm_agree(c, s));
+  if (c->size == 1)
+    return KUGEL_OK;
+  KUGEL_TRY(join(w, can && w->device->ops->link_join, must));
+  return w->link ? KUGEL_OK : kugel__comm_agree(c, kugel__staged_make(w, piece));
+}
+
+kugel_status kugel__wire_open(kugel_comm *c, kugel_ctx *ctx, size_t piece, kugel__wire **out)
+{
+  *out = NULL;
+  kugel__wire *w = kugel__calloc(ctx, sizeof *w), none = {.comm = c};
+  kugel__parcel *parcels = kugel__calloc(ctx, 2 * (size_t)c->size * sizeof *parcels);
+  kugel_status s =
+      w && parcels ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory to exchange with %d ranks", c->size);
+  if (w)
+    *w = (kugel__wire){.comm = c, .ctx = ctx, .device = kugel__ctx_device(ctx), .parcels = parcels};
+  s = open_wire(w ? w : &none, s, piece);
+  if (!s) {
+    *out = w;
+    return KUGEL_OK;
+  }
+  if (!w)
+    kugel__free(ctx, parcels);
+  kugel__wire_close(w);
+  return s;
+}
+
+void kugel__wire_close(kugel__wire *w)
+{
+  if (!w)
+    return;
+  if (w->link)
+    w->link->ops->link_close(w->link);
+  kugel__staged_free(w);
+  kugel__free(w->ctx, w->parcels);
+  kugel__free(w->ctx, w);
+}
+
+const char *kugel__wire_name(const kugel__wire *w)
+{
+  return w->link ? w->link->name : w->comm->size > 1 ? "host memory" : "device";
+}
+
+static kugel__mem at(kugel__mem m, size_t bytes)
+{
+  return (kugel__mem){m.base, m.offset + bytes};
+}
+
+static kugel_status by_link(kugel__wire *w, const kugel__wire_job *x, kugel_queue *queue)
+{
+  int n = 0;
+  for (int r = 0; r < w->comm->size; r++) {
+    if (r == w->comm->rank)
+      continue;
+    w->parcels[n++] = (kugel__parcel){r, true, at(x->send, x->send_at[r]), x->send_bytes[r]};
+    w->parcels[n++] = (kugel__parcel){r, false, at(x->recv, x->recv_at[r]), x->recv_bytes[r]};
+  }
+  return w->link->ops->link_parcels(w->link, n, w->parcels, queue);
+}
+
+kugel_status kugel__wire_exchange(kugel__wire *w, kugel_status s, const kugel__wire_job *x,
+                                  kugel_queue *queue)
+{
+  int own = w->comm->rank;
+  KUGEL_TRY(kugel__comm_agree(w->comm, s));
+  if (x->send_bytes[own])
+    s = kugel__device_copy(w->device, KUGEL__WITHIN, at(x->recv, x->recv_at[own]),
+                           at(x->send, x->send_at[own]), x->send_bytes[own], queue);
+  if (w->comm->size == 1)
+    return s;
+  // After a failure too: the other ranks wait.
+  kugel_status gone = w->link ? by_link(w, x, queue) : kugel__staged_exchange(w, x, queue);
+  return s ? s : gone;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Exchanges between the devices of the ranks of a communicator, device memory to device memory.
+ *
+ * A rank has one device. Where the backend has a library for that (NCCL), its ranks join there, under a name that rank 0
+ * broadcasts by the communicator, and exchanges are queued. Else, and where the library refuses (two ranks on one device),
+ * messages go in pieces by way of page-locked host memory and the communicator. KUGEL_PEERS says which: auto, copy (by the
+ * host) or nccl, which then must be there. What a rank sends to itself is copied on its device. */
+#ifndef KUGEL_WIRE_WIRE_H
+#define KUGEL_WIRE_WIRE_H
+
+#include "comm/comm.h"
+#include "device/device.h"
+
+typedef struct kugel__wire kugel__wire;
+
+/* Collective and agreed on. `piece`: bytes of host memory that a direction of a round takes; 0: 32 MiB. */
+kugel_status kugel__wire_open(kugel_comm *comm, kugel_ctx *ctx, size_t piece, kugel__wire **out);
+void kugel__wire_close(kugel__wire *wire);
+/* "NCCL 2.28.3", "host memory", or "device" of one rank alone. */
+const char *kugel__wire_name(const kugel__wire *wire);
+
+/* As kugel_exchange: bytes, and offsets from the starts of send and recv. */
+typedef struct kugel__wire_job {
+  kugel__mem send, recv;
+  const size_t *send_bytes, *send_at, *recv_bytes, *recv_at; /* [ranks] */
+} kugel__wire_job;
+
+/* Collective. Ranks first agree on s, a failure of what came before; then all messages go, in the order of the queue. Without a
+ * library the call returns when they have arrived. A failure within is this rank's alone: the next agreement tells the others. */
+kugel_status kugel__wire_exchange(kugel__wire *wire, kugel_status s, const kugel__wire_job *job,
+                                  kugel_queue *queue);
+
+/* ---- inside: staged.c ---- */
+
+/* Rounds of pieces of all messages, by two slots of host memory each way. */
+typedef struct kugel__staged {
+  size_t piece;  /* bytes of a message that go in a round */
+  char *room;    /* page-locked: send, recv of slot 0, then of slot 1 */
+  size_t *table; /* bytes and offsets of the rounds under way */
+} kugel__staged;
+
+struct kugel__wire {
+  kugel_comm *comm;
+  kugel_ctx *ctx;
+  kugel__device *device;
+  kugel__link *link; /* NULL: by the host */
+  kugel__parcel *parcels;
+  kugel__staged staged;
+};
+
+kugel_status kugel__staged_make(kugel__wire *wire, size_t piece); /* not collective */
+void kugel__staged_free(kugel__wire *wire);
+kugel_status kugel__staged_exchange(kugel__wire *wire, const kugel__wire_job *job, kugel_queue *queue);
+
+#endif
