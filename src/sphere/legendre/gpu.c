@@ -16,31 +16,34 @@ static kugel_status get_modules(kugel__leg_gpu *p)
 {
   const kugel__leg_gpu_tuning *u = &p->tuning;
   kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
-  char tiles[256], series[128], polar[2][96];
+  const char *listed = p->size ? "#define LISTED 1\n" : "";
+  char tiles[256], series[160], polar[2][96];
   kugel__module_spec specs[KUGEL__LEG_GPU_MODULES] = {
       [SERIES_MODULE] = {.name = "sphere/legendre/series", .defines = series},
-      [RECURRENCE_MODULE] = {.name = "sphere/legendre/recurrence", .words = "codegen/dd"}};
+      [RECURRENCE_MODULE] = {
+          .name = "sphere/legendre/recurrence", .defines = p->size ? listed : NULL, .words = "codegen/dd"}};
   snprintf(tiles, sizeof tiles,
            "#define MODE %d\n#define NS %d\n#define MAPS %d\n#define K %d\n#define KA %d\n#define WARPS %d\n"
-           "#define WARPSA %d\n#define BLOCKS %d\n#define BLOCKSA %d\n",
+           "#define WARPSA %d\n#define BLOCKS %d\n#define BLOCKSA %d\n%s",
            (int)p->leg->mode, p->ns, p->maps, u->strips[0], u->strips[1], u->warps[0], u->warps[1],
-           u->blocks[0], u->blocks[1]);
+           u->blocks[0], u->blocks[1], listed);
   for (int i = 0; i < 2; i++)
     specs[i] = (kugel__module_spec){.name = !u->products[i] ? "sphere/legendre/legendre"
                                             : i             ? "sphere/legendre/legendre_mma_adjoint"
                                                             : "sphere/legendre/legendre_mma",
                                     .defines = tiles};
-  snprintf(
-      series, sizeof series,
-      "#define MODE %d\n#define NS %d\n#define SPIN %d\n#define MAPS %d\n#define STEPS %d\n#define ROWS %d\n",
-      (int)p->leg->mode, p->leg->nseries, kugel__leg_gpu_spin(p->leg), p->maps, rows.steps, rows.rows);
+  snprintf(series, sizeof series,
+           "#define MODE %d\n#define NS %d\n#define SPIN %d\n#define MAPS %d\n#define STEPS %d\n#define ROWS "
+           "%d\n%s",
+           (int)p->leg->mode, p->leg->nseries, kugel__leg_gpu_spin(p->leg), p->maps, rows.steps, rows.rows,
+           listed);
   int n = POLAR_MODULE;
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
     if (!part->used)
       continue;
-    snprintf(polar[i], sizeof polar[i], "#define SPIN %d\n#define GRADIENT %d\n#define WIGNER %d\n",
-             part->spin, part->gradient, part->wigner);
+    snprintf(polar[i], sizeof polar[i], "#define SPIN %d\n#define GRADIENT %d\n#define WIGNER %d\n%s",
+             part->spin, part->gradient, part->wigner, listed);
     specs[n++] = (kugel__module_spec){.name = "sphere/legendre/polar", .defines = polar[i]};
   }
   return kugel__module_get_all(p->ctx, n, specs, p->modules);
@@ -67,11 +70,12 @@ static kugel_status load_kernels(kugel__leg_gpu *p)
 
 static kugel_status make_coefs(kugel__leg_gpu *p)
 {
-  int32_t orders = (int32_t)p->leg->mmax + 1;
+  int32_t orders = p->orders;
   KUGEL_TRY(kugel__device_alloc(p->device, (size_t)kugel__max(p->offset[orders] * 16, 64), &p->coef.base));
   kugel__grid grid = {.blocks = {(uint32_t)(orders + WARP - 1) / WARP}, .threads = {WARP}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->coef), KUGEL__VALUE_ARG(orders)};
-  return kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_RECURRENCES], &grid, 3, args, NULL);
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->coef), KUGEL__VALUE_ARG(orders),
+                       KUGEL__VALUE_ARG(p->rank), KUGEL__VALUE_ARG(p->size)};
+  return kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_RECURRENCES], &grid, p->size ? 5 : 3, args, NULL);
 }
 
 static int32_t tiles(int64_t pairs, int64_t size)
@@ -97,11 +101,12 @@ static kugel_status build(kugel__leg_gpu *p)
   p->stride =
       (int32_t)(g->npairs + WARP * kugel__max(2, kugel__max(p->tuning.strips[0], p->tuning.strips[1])));
   p->row = (int32_t)(kugel__round_up(g->npairs, 4) + 4); // no power of two
-  KUGEL_ALLOC(p->ctx, p->offset, (size_t)(g->mmax + 2) * 8);
+  p->orders = kugel__leg_gpu_slots(p, g->mmax + 1);
+  KUGEL_ALLOC(p->ctx, p->offset, (size_t)(p->orders + 1) * 8);
   p->offset[0] = 0;
-  for (int64_t m = 0; m <= g->mmax; m++)
-    p->offset[m + 1] = p->offset[m] + (p->top - m) / 2 + 1;
-  for (int64_t m0 = 0, m1; m0 <= g->mmax; m0 = m1) {
+  for (int64_t i = 0; i < p->orders; i++)
+    p->offset[i + 1] = p->offset[i] + (p->top - kugel__leg_gpu_order_of(p, i)) / 2 + 1;
+  for (int64_t m0 = 0, m1; m0 < p->orders; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
     p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__leg_gpu_parts(p) * p->ns * 32);
   }
@@ -115,7 +120,8 @@ static kugel_status build(kugel__leg_gpu *p)
 }
 
 static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
-                           int64_t divide, const kugel__leg_gpu *lender, int maps, kugel__leg_gpu **out)
+                           int64_t divide, const kugel__leg_gpu *lender, int maps, const int *ranks,
+                           kugel__leg_gpu **out)
 {
   *out = NULL;
   kugel__device *device = kugel__ctx_device(ctx);
@@ -130,6 +136,8 @@ static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__l
   p->device = device;
   p->leg = leg;
   p->maps = maps;
+  p->rank = ranks ? ranks[0] : 0;
+  p->size = ranks ? ranks[1] : 0;
   p->ns = leg->nseries * maps;
   p->lender = lender;
   p->divide = divide;
@@ -147,20 +155,26 @@ static kugel_status create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__l
 kugel_status kugel__leg_gpu_create(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_tuning *tuning,
                                    kugel__leg_gpu **out)
 {
-  return create(ctx, leg, tuning, -1, NULL, 1, out);
+  return create(ctx, leg, tuning, -1, NULL, 1, NULL, out);
 }
 
 kugel_status kugel__leg_gpu_create_batch(kugel_ctx *ctx, int maps, const kugel__leg_gpu *lender,
                                          const kugel__leg_gpu_tuning *tuning, kugel__leg_gpu **out)
 {
   kugel__leg_gpu_tuning t = tuning ? *tuning : kugel__leg_gpu_choose_batch(lender->device, lender->leg);
-  return create(ctx, lender->leg, &t, -1, lender, maps, out);
+  return create(ctx, lender->leg, &t, -1, lender, maps, NULL, out);
 }
 
 kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
                                         int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out)
 {
-  return create(ctx, leg, &cut->tuning, kugel__max(0, cut->middle - p0), lender, 1, out);
+  return create(ctx, leg, &cut->tuning, kugel__max(0, cut->middle - p0), lender, 1, NULL, out);
+}
+
+kugel_status kugel__leg_gpu_create_ranks(kugel_ctx *ctx, const kugel__leg *leg, int rank, int size,
+                                         kugel__leg_gpu **out)
+{
+  return create(ctx, leg, NULL, -1, NULL, 1, (const int[]){rank, size}, out);
 }
 
 void kugel__leg_gpu_destroy(kugel__leg_gpu *p)

@@ -38,6 +38,10 @@ kugel__leg_gpu_cut kugel__leg_gpu_cuts(const kugel__device *device, const kugel_
  * a plan of other pairs on the same device that lives longer; NULL: its own. */
 kugel_status kugel__leg_gpu_create_part(kugel_ctx *ctx, const kugel__leg *leg, const kugel__leg_gpu_cut *cut,
                                         int64_t p0, const kugel__leg_gpu *lender, kugel__leg_gpu **out);
+/* A plan of the orders of one rank, as kugel__leg_dealt deals them; at least one. Orders have the bits that they have in a plan of
+ * all. alm has these orders alone, one after another, and so has leg, in rows [n_map][orders][row][4]. No batches, groups or parts. */
+kugel_status kugel__leg_gpu_create_ranks(kugel_ctx *ctx, const kugel__leg *leg, int rank, int size,
+                                         kugel__leg_gpu **out);
 void kugel__leg_gpu_destroy(kugel__leg_gpu *plan);
 
 /* Bytes of work memory that a call needs; pairs of a row of the coefficients. */

@@ -16,7 +16,7 @@ static int products(const kugel__leg_gpu *p)
 
 int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *p, int64_t *scales)
 {
-  int64_t orders = p->leg->mmax + 1, sixteens = p->offset[orders] / STEPS + orders;
+  int64_t orders = p->orders, sixteens = p->offset[orders] / STEPS + orders;
   int64_t words = sixteens * products(p) * 4 * WARP;
   if (scales)
     *scales = 4 * words;
@@ -26,7 +26,7 @@ int64_t kugel__leg_gpu_halves_work(const kugel__leg_gpu *p, int64_t *scales)
 bool kugel__leg_gpu_halves_fill(const kugel__leg_gpu *p)
 {
   const kugel__leg_halves *h = &p->halves;
-  int64_t warps = (p->leg->mmax + 1) * (int64_t)h->tiles[KUGEL__LEG_SYNTH];
+  int64_t warps = p->orders * (int64_t)h->tiles[KUGEL__LEG_SYNTH];
   return warps >= 2 * (int64_t)p->device->info.units * h->warps[KUGEL__LEG_SYNTH] * SYNTH_BLOCKS;
 }
 

@@ -45,7 +45,7 @@ static kugel_status synth_rest(const kugel__leg_gpu *p, const kugel__leg_gpu_job
   kugel__grid grid = kugel__leg_gpu_grid(&view, 0, t.nm);
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
                        KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
-                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__LEG_SHAPE_ARG(p, t)};
   return t.tiles ? kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_SYNTH], &grid, 9, args, queue)
                  : KUGEL_OK;
 }
@@ -63,11 +63,11 @@ kugel_status kugel__leg_gpu_synth_halves(const kugel__leg_gpu *p, const kugel__l
               grid = {.blocks = {(uint32_t)((t.nm * t.tiles + h->warps[0] - 1) / h->warps[0])},
                       .threads = {(uint32_t)(WARP * h->warps[0])}};
   kugel__arg to_halves[] = {KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(words),
-                            KUGEL__MEM_ARG(scales), KUGEL__VALUE_ARG(t)};
+                            KUGEL__MEM_ARG(scales), KUGEL__LEG_SHAPE_ARG(p, t)};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),          KUGEL__MEM_ARG(words),     KUGEL__MEM_ARG(scales),
                        KUGEL__MEM_ARG(p->offsets),       KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),
                        KUGEL__MEM_ARG(p->mlim),          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),
-                       KUGEL__VALUE_ARG(h->begin_strip), KUGEL__VALUE_ARG(t)};
+                       KUGEL__VALUE_ARG(h->begin_strip), KUGEL__LEG_SHAPE_ARG(p, t)};
   kugel_queue *side = p->side[0] ? p->side[0] : queue;
   KUGEL_TRY(kugel__launch(p->device, h->split, &split, 5, to_halves, queue));
   KUGEL_TRY(kugel__leg_gpu_order(p, queue, side)); // the rest runs beside the halves, not before
@@ -83,7 +83,7 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
 {
   const kugel__leg_halves *h = &p->halves;
   kugel__leg_parts w = kugel__leg_gpu_lay_out(p, 1, job->work);
-  int64_t steps = p->offset[m0 + orders] - p->offset[m0], rows = p->leg->mmax + 1;
+  int64_t steps = p->offset[m0 + orders] - p->offset[m0], rows = p->orders;
   kugel__mem sums[3] = {w.sums}, begun[3] = {w.begun};
   int64_t groups[2] = {h->groups, h->rest[KUGEL__BEFORE].groups},
           tables[2] = {kugel__leg_gpu_halves_groups(p), groups[1]};
@@ -101,7 +101,7 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg),    KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),    KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(sums[i + 1]), KUGEL__MEM_ARG(begun[i + 1]),
-                         KUGEL__VALUE_ARG(t)};
+                         KUGEL__LEG_SHAPE_ARG(p, t)};
     if (t.tiles)
       KUGEL_TRY(kugel__launch(p->device, h->rest_adjoint, &grid, 10, args, queue));
   }
@@ -125,6 +125,6 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
                        KUGEL__VALUE_ARG(h->rest[KUGEL__BEFORE].groups),
                        KUGEL__VALUE_ARG(h->rest[KUGEL__AFTER].groups),
                        KUGEL__VALUE_ARG(h->begin_strip),
-                       KUGEL__VALUE_ARG(t)};
+                       KUGEL__LEG_SHAPE_ARG(p, t)};
   return kugel__launch(p->device, h->adjoint, &grid, 15, args, queue);
 }

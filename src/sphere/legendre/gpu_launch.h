@@ -10,7 +10,10 @@ typedef struct kugel__leg_shape {
   int32_t npairs, first, tiles, top, m0, nm, mmax, row, stride, strips, middle, pole_tiles, pole_strips,
       groups;
   int64_t series_step, leg_step, sums_step;
+  int32_t rank, size; // only in texts for ranks: KUGEL__LEG_SHAPE_ARG
 } kugel__leg_shape;
+#define KUGEL__LEG_SHAPE_ARG(plan, t)                                                                        \
+  ((kugel__arg){&(t), (plan)->size ? sizeof(kugel__leg_shape) : offsetof(kugel__leg_shape, rank)})
 /* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
 typedef struct kugel__leg_parts {
   kugel__mem sums, begun, polar;

@@ -57,22 +57,36 @@ struct kugel__leg_gpu {
   const kugel__leg_gpu *lender; // plan that owns coef, offsets and mfac; NULL: this plan owns them
   int64_t divide;               // the given value of middle; -1: it is chosen
   int ns, maps;                 // series of all maps; maps of a batch
+  int32_t rank, size;           // over ranks, the orders of one; size 0: all orders
+  int32_t orders;               // whose places in the tables are called slots
   kugel__leg_gpu_tuning tuning;
   int32_t top, row, stride, middle;                    // pairs [npolar, middle) use the recurrence in sin^2
   int32_t tiles[2], pole_tiles[2];                     // for synthesis, for the adjoint
   int32_t groups;                                      // of tiles, in the adjoint
   int32_t strips, pole_strips;                         // of 32 pairs
-  int64_t *offset;                                     // [mmax + 2] steps before m
+  int64_t *offset;                                     // [orders + 1] steps before a slot's order
   int64_t sums;                                        // most bytes of partial sums
   int32_t begin;                                       // the first pair that is computed by series
-  int32_t polar_orders;                                // orders to which polar pairs contribute
-  kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[mmax + 1][strips]
+  int32_t polar_orders;                                // slots to which polar pairs contribute
+  kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[orders][strips]
   kugel__polar_part polar[2];
   kugel__leg_halves halves;
   kugel__module *modules[KUGEL__LEG_GPU_MODULES];
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side[2]; // polar pairs run concurrently with all others: few threads, long dependency chains
 };
+
+/* The order of a slot. */
+static inline int64_t kugel__leg_gpu_order_of(const kugel__leg_gpu *p, int64_t slot)
+{
+  return p->size ? kugel__leg_dealt(slot, p->rank, p->size) : slot;
+}
+
+/* Slots whose orders are less than `orders`. */
+static inline int32_t kugel__leg_gpu_slots(const kugel__leg_gpu *p, int64_t orders)
+{
+  return (int32_t)(p->size ? kugel__leg_dealt_below(orders, p->rank, p->size) : orders);
+}
 
 /* The spin of a mode's functions other than values; 0: the mode has values only. */
 static inline int kugel__leg_gpu_spin(const kugel__leg *leg)

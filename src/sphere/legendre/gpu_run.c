@@ -26,9 +26,9 @@ kugel_status kugel__leg_gpu_find_starts(kugel__leg_gpu *p)
   KUGEL_TRY(kugel__device_alloc(p->device, (size_t)kugel__max((int64_t)t.nm * t.strips * 4 + 64, 64),
                                 &p->starts.base));
   kugel__grid grid = {.blocks = {(uint32_t)t.nm, (uint32_t)((t.strips + 3) / 4)}, .threads = {4 * WARP}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),  KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
-                       KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
-                       KUGEL__VALUE_ARG(t)};
+  kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(p->mfac),
+                       KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),    KUGEL__MEM_ARG(p->starts),
+                       KUGEL__LEG_SHAPE_ARG(p, t)};
   return t.strips ? kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_STARTS], &grid, 7, args, NULL)
                   : KUGEL_OK;
 }
@@ -72,18 +72,25 @@ static uint32_t groups_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
   return (uint32_t)((maps_of(p, job) + p->maps - 1) / p->maps);
 }
 
+// Over ranks the coefficients lie by order.
+static alm_layout layout_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return p->size ? (alm_layout){job->alm_at, p->size, p->rank}
+                 : (alm_layout){job->alm_at, job->row, job->part};
+}
+
 static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
 {
   const kugel__leg *g = p->leg;
   return (columns){.lmax = (int32_t)g->lmax,
-                   .mmax = (int32_t)g->mmax,
+                   .mmax = p->orders - 1,
                    .top = p->top,
                    .f32 = job->f32,
                    .tiles = p->groups,
                    .polar = p->polar_orders,
                    .accumulate = job->accumulate,
                    .sets = g->n_alm * maps_of(p, job),
-                   .alm = {job->alm_at, job->row, job->part}};
+                   .alm = layout_of(p, job)};
 }
 
 // Of to_series and from_series, which have blocks of 256 threads.
@@ -104,11 +111,12 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
     kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
-    if (!part->used)
+    uint32_t orders = (uint32_t)kugel__leg_gpu_slots(p, part->orders);
+    if (!part->used || !orders)
       continue;
     KUGEL_TRY(kugel__leg_gpu_order(p, queue, side));
     polar_shape t = {.lmax = (int32_t)g->lmax,
-                     .mmax = (int32_t)g->mmax,
+                     .mmax = p->orders - 1,
                      .count = part->count,
                      .room = part->room,
                      .steps = part->steps,
@@ -121,10 +129,10 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                      .rows = p->polar_orders,
                      .components = g->n_map,
                      .sets = g->n_alm,
-                     .alm = {job->alm_at, job->row, job->part}};
-    kugel__grid grid = {.blocks = {(uint32_t)part->orders, sums ? 1 : (uint32_t)(part->room / WARP),
-                                   (uint32_t)maps_of(p, job)},
-                        .threads = {WARP}};
+                     .alm = layout_of(p, job)};
+    kugel__grid grid = {
+        .blocks = {orders, sums ? 1 : (uint32_t)(part->room / WARP), (uint32_t)maps_of(p, job)},
+        .threads = {WARP}};
     kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
                            KUGEL__MEM_ARG(job->leg),    KUGEL__VALUE_ARG(t)};
@@ -165,10 +173,10 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
   kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->work), KUGEL__MEM_ARG(p->offsets),
                        KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs),  KUGEL__MEM_ARG(p->mlim),
-                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__VALUE_ARG(t)};
+                       KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(job->leg),  KUGEL__LEG_SHAPE_ARG(p, t)};
   steps.blocks[2] = grid.blocks[1] = groups_of(p, job);
   c.step = t.series_step = kugel__leg_gpu_series_bytes(p) / 16;
-  t.leg_step = 2 * p->maps * p->leg->n_map * (p->leg->mmax + 1) * p->row;
+  t.leg_step = 2 * p->maps * p->leg->n_map * p->orders * (int64_t)p->row;
   KUGEL_TRY(fork_polar(p, job, NULL, 0, queue));
   if (t.tiles && !(job->series && *job->series)) {
     KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_TO_SERIES], &steps, 5, to_series, queue));
@@ -193,7 +201,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   kugel__leg_shape t = kugel__leg_gpu_shape(p, 1);
   uint32_t groups = groups_of(p, job);
   kugel__leg_parts w = kugel__leg_gpu_lay_out(p, groups, job->work);
-  t.leg_step = 2 * p->maps * p->leg->n_map * (p->leg->mmax + 1) * p->row;
+  t.leg_step = 2 * p->maps * p->leg->n_map * p->orders * (int64_t)p->row;
   t.sums_step = p->sums / 8;
   c.step = p->sums / 16;
   bool halves = in_halves(p, job);
@@ -202,18 +210,19 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
   KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
-  for (int64_t m0 = 0, m1; m0 <= p->leg->mmax; m0 = m1) {
+  for (int64_t m0 = 0, m1; m0 < p->orders; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
     kugel__leg_gpu_rows rows = kugel__leg_gpu_series(p);
-    kugel__grid steps = steps_of(t.nm, (c.lmax - m0) / 2 + 1, rows.rows - rows.halo);
+    kugel__grid steps =
+        steps_of(t.nm, (c.lmax - kugel__leg_gpu_order_of(p, m0)) / 2 + 1, rows.rows - rows.halo);
     steps.blocks[2] = grid.blocks[1] = groups;
     kugel__arg args[] = {KUGEL__MEM_ARG(p->coef),   KUGEL__MEM_ARG(job->leg), KUGEL__MEM_ARG(p->offsets),
                          KUGEL__MEM_ARG(p->mfac),   KUGEL__MEM_ARG(p->pairs), KUGEL__MEM_ARG(p->mlim),
                          KUGEL__MEM_ARG(p->starts), KUGEL__MEM_ARG(w.sums),   KUGEL__MEM_ARG(w.begun),
-                         KUGEL__VALUE_ARG(t)};
+                         KUGEL__LEG_SHAPE_ARG(p, t)};
     kugel__arg from[] = {KUGEL__MEM_ARG(w.sums),     KUGEL__MEM_ARG(w.begun), KUGEL__MEM_ARG(p->coef),
                          KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
                          KUGEL__VALUE_ARG(c)};

@@ -11,22 +11,25 @@ kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *p, int adjoint)
                             .first = p->begin,
                             .tiles = p->tiles[adjoint],
                             .top = p->top,
-                            .nm = (int32_t)g->mmax + 1,
-                            .mmax = (int32_t)g->mmax,
+                            .nm = p->orders,
+                            .mmax = p->orders - 1,
                             .row = p->row,
                             .stride = p->stride,
                             .strips = p->strips,
                             .middle = p->middle,
                             .pole_tiles = p->pole_tiles[adjoint],
                             .pole_strips = p->pole_strips,
-                            .groups = p->groups};
+                            .groups = p->groups,
+                            .rank = p->rank,
+                            .size = p->size};
 }
 
 kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, int64_t groups, kugel__mem work)
 {
   const kugel__leg *g = p->leg;
   size_t sums = (size_t)kugel__round_up(groups * p->sums, PAGE);
-  size_t begun = (size_t)kugel__round_up(2 * (g->mmax + 1) * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
+  size_t begun =
+      (size_t)kugel__round_up(2 * (int64_t)p->orders * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
   size_t polar = (size_t)(groups * p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (kugel__leg_parts){.sums = work,
                             .begun = {work.base, work.offset + sums},
@@ -37,7 +40,7 @@ kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, int64_t groups,
 
 int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *p)
 {
-  return kugel__round_up(p->offset[p->leg->mmax + 1] * p->ns * 32, PAGE);
+  return kugel__round_up(p->offset[p->orders] * p->ns * 32, PAGE);
 }
 
 kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *p, int adjoint, int64_t orders)

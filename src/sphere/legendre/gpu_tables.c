@@ -130,7 +130,7 @@ void kugel__leg_gpu_plan_polar(kugel__leg_gpu *p)
     p->polar[n].set = n;
     p->polar[n].from = gradient ? 0 : n;
   }
-  p->polar_orders = p->polar[0].orders;
+  p->polar_orders = kugel__leg_gpu_slots(p, p->polar[0].orders);
   if (g->spin > 2 && g->npolar < g->npairs) {
     p->polar[1] = (kugel__polar_part){.used = true,
                                       .wigner = true,
@@ -140,7 +140,7 @@ void kugel__leg_gpu_plan_polar(kugel__leg_gpu *p)
                                       .orders = (int32_t)g->mmax + 1,
                                       .steps = (int32_t)g->lmax + 1 + POLAR_ROOM};
     p->polar[1].room = (int32_t)kugel__round_up(p->polar[1].count, KUGEL__LEG_GPU_WARP);
-    p->polar_orders = p->polar[1].orders;
+    p->polar_orders = p->orders;
   }
 }
 
@@ -165,7 +165,7 @@ kugel_status kugel__leg_gpu_tables(kugel__leg_gpu *p)
     p->mfac = p->lender->mfac;
     p->coef = p->lender->coef;
   } else {
-    KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (orders + 1) * 8, &p->offsets));
+    KUGEL_TRY(kugel__leg_gpu_table(p, p->offset, (size_t)(p->orders + 1) * 8, &p->offsets));
     KUGEL_TRY(kugel__leg_gpu_table(p, p->leg->mfac, orders * 8, &p->mfac));
   }
   return make_polar(p);

@@ -76,7 +76,7 @@ int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *p, int64_t m0)
   int64_t m = m0, step = kugel__leg_gpu_parts(p) * p->ns * 32;
   do
     m++;
-  while (m <= p->leg->mmax && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
+  while (m < p->orders && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
   return m;
 }
 

@@ -38,4 +38,17 @@ void kugel__leg_synth(const kugel__leg *leg, int64_t m, int64_t p0, int64_t p1, 
 void kugel__leg_adjoint(const kugel__leg *leg, int64_t m, int64_t p0, int64_t p1, const double *in,
                         int64_t row, double *const *alm, void *scratch);
 
+/* Orders are dealt out to ranks there and back by falling cost, degrees times pairs, which does not rise with m; so every two
+ * rounds give each rank a heavy order and a light one. The order number `slot` of a rank, which rise with it. */
+static inline int64_t kugel__leg_dealt(int64_t slot, int64_t rank, int64_t size)
+{
+  return slot * size + (slot % 2 ? size - 1 - rank : rank);
+}
+/* How many of its orders are less than `orders`. */
+static inline int64_t kugel__leg_dealt_below(int64_t orders, int64_t rank, int64_t size)
+{
+  int64_t whole = orders / size;
+  return whole + (kugel__leg_dealt(whole, rank, size) < orders);
+}
+
 #endif

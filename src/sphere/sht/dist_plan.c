@@ -9,25 +9,12 @@
 
 enum { GROUP = 8 }; // pairs of a group of the ring stage (fft/rings/plan.h), which is computed as one
 
-// Orders are dealt out there and back by falling cost, degrees times pairs, which does not rise with m; so every two
-// rounds give each rank a heavy order and a light one.
-static int dealt_to(int64_t m, int size)
-{
-  int64_t k = m % (2 * (int64_t)size);
-  return (int)(k < size ? k : 2 * (int64_t)size - 1 - k);
-}
-
 static void deal_orders(const kugel_sht *p, kugel__dist *d)
 {
-  for (int64_t m = 0; m <= p->mmax; m++)
-    d->begin[dealt_to(m, d->size) + 1]++;
-  for (int r = 0; r < d->size; r++)
-    d->begin[r + 1] += d->begin[r];
   for (int r = 0; r < d->size; r++) {
-    int64_t next = d->begin[r];
-    for (int64_t m = 0; m <= p->mmax; m++)
-      if (dealt_to(m, d->size) == r)
-        d->order[next++] = m;
+    d->begin[r + 1] = d->begin[r] + kugel__leg_dealt_below(p->mmax + 1, r, d->size);
+    for (int64_t j = d->begin[r]; j < d->begin[r + 1]; j++)
+      d->order[j] = kugel__leg_dealt(j - d->begin[r], r, d->size);
   }
   int64_t at = 0;
   for (int64_t i = 0; i < d->begin[d->rank + 1] - d->begin[d->rank]; i++) {

@@ -5,6 +5,7 @@
 #include "core/ctx.h"
 #include "device/usage.h"
 #include "sphere/sht/connection.h"
+#include "sphere/sht/dist_gpu.h"
 #include "sphere/sht/parts.h"
 
 kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
@@ -28,6 +29,8 @@ kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
     pixels += p->grid->nphi[i];
   g->covered = pixels == p->npix;
   KUGEL_TRY(kugel__sht_gpu_room(g, sizeof(int32_t), &g->bad));
+  if (p->dist)
+    return kugel__dist_gpu_create(p, desc);
   bool parts = false;
   bool connection = p->opts.engine == KUGEL_SHT_CONNECTION;
   if (!connection)
@@ -110,6 +113,7 @@ void kugel__sht_gpu_destroy(kugel_sht *p)
   if (p->connection)
     kugel__connection_gpu_destroy(p->connection);
   kugel__parts_destroy(p);
+  kugel__dist_gpu_destroy(p);
   kugel__rings_gpu_destroy(g->rings);
   kugel__leg_gpu_destroy(g->batch);
   kugel__leg_gpu_destroy(g->leg);

@@ -26,11 +26,14 @@ typedef enum kugel__gpu_vector {
 } kugel__gpu_vector;
 
 typedef struct kugel__parts kugel__parts;
+struct kugel__dist_gpu;
 
 struct kugel__sht_gpu {
   kugel__device *device;
   kugel__parts *parts; // instead of leg, rings, coefs, work; NULL: all at once
-  uint64_t bytes;      // held on the device, without parts and vectors
+  struct kugel__dist_gpu
+      *ranks;     // over ranks, dist_gpu.h, with leg, rings and work of own orders and pairs; NULL: alone
+  uint64_t bytes; // held on the device, without parts and vectors
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
   kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32

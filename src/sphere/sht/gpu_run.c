@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
+#include "sphere/sht/dist_gpu.h"
 #include "sphere/sht/parts.h"
 
 /* One set of alm or maps: on the device, or in host memory with a copy there. */
@@ -184,7 +185,7 @@ int kugel__sht_gpu_together(const kugel_sht *p, int64_t batch)
 {
   kugel__sht_gpu *g = p->gpu;
   int maps = kugel__leg_gpu_together(g->device, p->leg);
-  if (g->parts || p->connection || batch < 2 || batch < kugel__sht_gpu_least_together(maps))
+  if (g->parts || g->ranks || p->connection || batch < 2 || batch < kugel__sht_gpu_least_together(maps))
     return 1;
   pthread_mutex_lock(&g->lock);
   kugel_status s = make_batch(p, maps);
@@ -244,6 +245,11 @@ const kugel__sht_ops kugel__sht_gpu_ops = {.synthesis = synthesis,
                                            .solve = solve,
                                            .forward = kugel__sht_gpu_forward,
                                            .back = kugel__sht_gpu_back};
+const kugel__sht_ops kugel__sht_dist_gpu_ops = {.synthesis = synthesis,
+                                                .adjoint = adjoint,
+                                                .arrays = arrays,
+                                                .forward = kugel__dist_gpu_forward,
+                                                .back = kugel__dist_gpu_back};
 const kugel__sht_ops kugel__sht_parts_ops = {.synthesis = synthesis,
                                              .adjoint = adjoint,
                                              .arrays = arrays,

@@ -7,7 +7,7 @@
 #include "comm/comm.h"
 #include "sphere/alm/alm.h"
 #include "sphere/sht/connection.h"
-#include "sphere/sht/dist.h"
+#include "sphere/sht/dist_gpu.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/sht/sht.h"
 #include "sphere/sht/gpu.h"
@@ -160,8 +160,12 @@ static kugel_status compare_ranks(kugel_sht *p, kugel_status s)
 {
   const kugel_sht_opts *o = &p->opts;
   const kugel_grid *g = p->grid;
-  if (!s && p->device->ops->type != KUGEL_CPU)
-    s = KUGEL_FAIL(KUGEL_ENOTSUP, "plans over ranks run on the CPU: make the context with device \"cpu\"");
+  if (!s && p->ctx->npeers)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP,
+                   "the context has %d devices, and a rank of a plan over ranks has one: start a rank for "
+                   "each, with device "
+                   "\"cuda:local\"",
+                   1 + p->ctx->npeers);
   kugel__same same[] = {{"lmax", p->lmax},
                         {"mmax", p->mmax},
                         {"mode", o->mode},
@@ -171,6 +175,7 @@ static kugel_status compare_ranks(kugel_sht *p, kugel_status s)
                         {"bad_pixels", o->bad_pixels},
                         {"pieces", o->pieces},
                         {"the kind of grid", g->kind},
+                        {"the type of device", p->device->ops->type},
                         {"the grid's number of rings", g->nrings},
                         {"the grid's number of pixels", g->npix}};
   KUGEL_TRY(kugel__comm_same(o->comm, s, sizeof same / sizeof *same, same));
@@ -191,7 +196,7 @@ static kugel_status make_plan(kugel_sht *p)
   if (p->dist) {
     p->nalm = kugel_layout_count(p->dist->alm, p->dist->rank);
     p->npix = kugel_layout_count(p->dist->map, p->dist->rank);
-    p->ops = &kugel__sht_dist_ops;
+    p->ops = p->gpu ? &kugel__sht_dist_gpu_ops : &kugel__sht_dist_ops;
   }
   KUGEL_TRY(make_weights(p));
   if (p->gpu)

@@ -61,7 +61,7 @@ static kugel_status check(const kugel_sht *plan, kugel__sht_verb verb, const kug
 
 /* Collective: all ranks make the transform, or none. */
 static kugel_status run_ranks(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
-                              const kugel_array *map)
+                              const kugel_array *map, kugel_queue *queue)
 {
   kugel_comm *comm = plan->dist->comm;
   int64_t batch = 0;
@@ -70,9 +70,13 @@ static kugel_status run_ranks(const kugel_sht *plan, kugel__sht_verb verb, const
   kugel__same same[] = {{"the transform", verb},
                         {"the batch", batch},
                         {"the precision of alm", s ? 0 : alm->dtype.bits / 2},
-                        {"the precision of maps", s ? 0 : map->dtype.bits}};
+                        {"the precision of maps", s ? 0 : map->dtype.bits},
+                        {"the type of memory of alm", s ? 0 : alm->device.type},
+                        {"the type of memory of maps", s ? 0 : map->device.type}};
   s = kugel__comm_same(comm, s, sizeof same / sizeof *same, same);
-  s = s ? s : each_set(plan, verb, alm, map, batch);
+  bool there = !s && (kugel__sht_there(alm) || kugel__sht_there(map));
+  if (!s)
+    s = there ? plan->ops->arrays(plan, verb, alm, map, batch, queue) : each_set(plan, verb, alm, map, batch);
   return kugel__comm_leave(comm, s);
 }
 
@@ -82,7 +86,7 @@ static kugel_status run(const kugel_sht *plan, kugel__sht_verb verb, const kugel
   int64_t batch;
   bool analysis = verb == KUGEL__SHT_ANALYSIS || verb == KUGEL__SHT_ANALYSIS_ADJOINT;
   if (plan && plan->dist)
-    return run_ranks(plan, verb, alm, map);
+    return run_ranks(plan, verb, alm, map, queue);
   KUGEL_TRY(check(plan, verb, alm, map, &batch));
   if (!kugel__sht_there(alm) && !kugel__sht_there(map))
     return each_set(plan, verb, alm, map, batch);

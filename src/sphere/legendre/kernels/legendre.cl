@@ -44,11 +44,11 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
 {
   SHARED real2 room[WARPS][2][1 + 2 * NS][32];
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
-  int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
+  int last = unit < t.nm * t.tiles, m = ORDER(last ? t.m0 + unit / t.tiles : t.m0); // of units: longest first
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last && a.begin < (1 << 19) ? (t.top - m) / 2 + 1 : 0;
-  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[m] * 2 * NS;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[SLOT(m)];
+  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[SLOT(m)] * 2 * NS;
   double x2[K], q0[K], q1[K], acc[4 * NS][K];
   int s[K];
   START(K);
@@ -204,7 +204,7 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   SHARED i32 begins[WARPSA];
   SUM_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32;
-  int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
+  int m = ORDER(t.m0 + GROUP_ID(0) / t.groups), group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
   int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
   tile_place a = place_tile(starts, t, m, tile > 0 ? tile : 0, KA);
   if (tile < 0)
@@ -215,10 +215,10 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   UNROLL for (int i = 0; i < WARPSA; i++)
     begin = begins[i] < begin ? begins[i] : begin;
   if (LOCAL_ID(0) == 0)
-    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
-  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
+    begun[(i64)SLOT(m) * t.groups + group] = begin < n ? begin & ~31 : n;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[SLOT(m)];
   GLOBAL double *RESTRICT to =
-    sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * 4 * NS;
+    sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[SLOT(m)] - offset[t.m0]) * 4 * NS;
   double x2[KA], q0[KA], q1[KA], in[4 * NS][KA];
 #if IS_CUDA
   double v[NS][BATCH];

@@ -2,6 +2,9 @@
 // What the kernels of the Legendre stage share. Values of the two-step recurrence (Ishioka 2018) are v 2^(800 s); while
 // s < 0 they are below 2^-150 and do not count.
 
+#if LISTED
+#include "sphere/legendre/kernels/orders.h.cl"
+#endif
 #define LARGE 0x1p650
 #define SHIFT 0x1p-800
 
@@ -17,12 +20,24 @@
 
 typedef struct shape {
   i32 npairs, first, tiles, top; // pairs [first, npairs); series run to degree top
-  i32 m0, nm, mmax, row;         // m0 <= m < m0 + nm
+  i32 m0, nm, mmax, row;         // slots m0 to m0 + nm; mmax + 1 of them in leg
   i32 stride, strips;            // of the pair table; in a row of starts
   i32 middle, pole_tiles;        // pairs [first, middle), in pole_tiles tiles, run in sin^2, the others in cos^2
   i32 pole_strips, groups;       // blocks of one m: adjoint
   i64 series_step, leg_step, sums_step; // from one group of MAPS maps, GROUP_ID(1), to the next, in elements
+#if LISTED
+  i32 rank, size;
+#endif
 } shape;
+
+// Blocks, offset, starts, begun and leg count orders by slots, which are the orders but for LISTED, over ranks.
+#if LISTED
+#define ORDER(slot) order_of(slot, t.rank, t.size)
+#define SLOT(m) ((m) / t.size)
+#else
+#define ORDER(slot) (slot)
+#define SLOT(m) (m)
+#endif
 
 // Tables of the pairs.
 #define CSQ(p) pairs[p]
@@ -93,7 +108,7 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
   a.begin = 1 << 20;
   a.full = 0;
   for (int i = strip; i < end && i < strip + strips; i++) {
-    u32 s = starts[(i64)m * t.strips + i];
+    u32 s = starts[(i64)SLOT(m) * t.strips + i];
     int begin = (int)(s & 0xffff) * 8, full = (int)(s >> 16) * 8;
     a.begin = begin < a.begin ? begin : a.begin;
     a.full = full > a.full ? full : a.full;
@@ -124,7 +139,7 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
 #define HAS_VALUE(c) ((MODE == 3 && IN_MAP(c) == 1) || (MODE == 4 && IN_MAP(c) == 0))
 #define IS_COMPONENT(c) (!(MODE == 3 && IN_MAP(c) == 1))
 #define ALONG_PHI (MODE == 3 ? 1 : 2)
-#define LEG_AT(c, part, p) ((i64)GROUP_ID(1) * t.leg_step + 2 * (((i64)((c) / SERIES * COMPONENTS + (part)) * (t.mmax + 1) + m) * t.row + (p)))
+#define LEG_AT(c, part, p) ((i64)GROUP_ID(1) * t.leg_step + 2 * (((i64)((c) / SERIES * COMPONENTS + (part)) * (t.mmax + 1) + SLOT(m)) * t.row + (p)))
 
 DEVICE real2 times_i(real2 z, double f) { return MAKE_REAL2(-f * z.y, f * z.x); }
 DEVICE real2 times(real2 z, double f) { return MAKE_REAL2(f * z.x, f * z.y); }
@@ -179,7 +194,7 @@ KERNEL(128) leg_starts(const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *REST
                        const GLOBAL i32 *RESTRICT mlim, GLOBAL u32 *RESTRICT starts, shape t)
 {
   SHARED i32 room[128];
-  int m = GROUP_ID(0), lane = LOCAL_ID(0) % 32, strip = GROUP_ID(1) * 4 + LOCAL_ID(0) / 32, n = (t.top - m) / 2 + 1;
+  int m = ORDER(GROUP_ID(0)), lane = LOCAL_ID(0) % 32, strip = GROUP_ID(1) * 4 + LOCAL_ID(0) / 32, n = (t.top - m) / 2 + 1;
   int pole = strip < t.pole_strips, step = -1;
   int p = (pole ? t.first + strip * 32 : t.middle + (strip - t.pole_strips) * 32) + lane;
   if (strip < t.strips && p < (pole ? t.middle : t.npairs) && m <= mlim[p]) {
@@ -189,7 +204,7 @@ KERNEL(128) leg_starts(const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *REST
     q1[0] = start_value(LOG_S(p), LOG_S_LO(p), m, mfac[m], &s[0]);
     for (step = 0; s[0] < 0 && step < n; step += 4) {
       for (int i = 0; i < 4; i++) {
-        real2 c = step_coef(coef + offset[m], step + i, n, pole);
+        real2 c = step_coef(coef + offset[SLOT(m)], step + i, n, pole);
         ADVANCE(1, c);
       }
       LIFT(1);
@@ -207,6 +222,6 @@ KERNEL(128) leg_starts(const GLOBAL real2 *RESTRICT coef, const GLOBAL i64 *REST
       if (at >= 0 && up > full)
         full = up;
     }
-    starts[(i64)m * t.strips + strip] = begin | full << 16;
+    starts[(i64)SLOT(m) * t.strips + strip] = begin | full << 16;
   }
 }

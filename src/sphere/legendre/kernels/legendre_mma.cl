@@ -142,12 +142,12 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
   PRODUCT_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, unit = GROUP_ID(0) * WARPS + warp;
   int g = lane >> 2, in_four = lane & 3;
-  int last = unit < t.nm * t.tiles, m = last ? t.m0 + unit / t.tiles : t.m0; // of units: longest first
+  int last = unit < t.nm * t.tiles, m = ORDER(last ? t.m0 + unit / t.tiles : t.m0); // of units: longest first
   tile_place a = place_tile(starts, t, m, t.tiles - 1 - unit % t.tiles, K);
   int n = last ? (t.top - m) / 2 + 1 : 0;
   n = a.begin < n ? n : 0; // or nothing counts
-  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[m] * HERE;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[SLOT(m)];
+  const GLOBAL real2 *RESTRICT values = series + (i64)GROUP_ID(1) * t.series_step + offset[SLOT(m)] * HERE;
   IN_SHARED real2 *own = turns + warp * K * 256;
   IN_SHARED double *put = (IN_SHARED double *)own + 256 * (lane >> 4) + 32 * (lane & 7) + (lane >> 3 & 1);
   double x2[K], q0[K], q1[K], acc[PRODUCTS][K][2][4];

@@ -92,7 +92,7 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   IN_SHARED double *partial = (IN_SHARED double *)sums_room; // [WARPSA][TILE][SUM_ROW]
   PRODUCT_ROOM;
   int lane = LOCAL_ID(0) % 32, warp = LOCAL_ID(0) / 32, g = lane >> 2, in_four = lane & 3;
-  int m = t.m0 + GROUP_ID(0) / t.groups, group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
+  int m = ORDER(t.m0 + GROUP_ID(0) / t.groups), group = GROUP_ID(0) % t.groups, tile = t.tiles - 1 - group * WARPSA - warp;
   int n = (t.top - m) / 2 + 1, begin = n, is_pole = LOCAL_ID(0) / 32 % 2;
   IN_SHARED double *own = turns + warp * 16 * TURN_ROW + lane; // of a step and pair: what a lane writes, what it reads
   const IN_SHARED double *theirs = turns + (warp * 16 + g) * TURN_ROW + in_four;
@@ -105,11 +105,11 @@ leg_adjoint(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT leg,
   UNROLL for (int i = 0; i < WARPSA; i++)
     begin = begins[i] < begin ? begins[i] : begin;
   if (LOCAL_ID(0) == 0)
-    begun[(i64)m * t.groups + group] = begin < n ? begin & ~31 : n;
+    begun[(i64)SLOT(m) * t.groups + group] = begin < n ? begin & ~31 : n;
   if (begin >= n) // the same for all threads, and no barrier follows
     return;
-  const GLOBAL real2 *RESTRICT recurrence = coef + offset[m];
-  GLOBAL double *RESTRICT to = sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[m] - offset[t.m0]) * COLUMNS;
+  const GLOBAL real2 *RESTRICT recurrence = coef + offset[SLOT(m)];
+  GLOBAL double *RESTRICT to = sums + (i64)GROUP_ID(1) * t.sums_step + ((i64)group * (offset[t.m0 + t.nm] - offset[t.m0]) + offset[SLOT(m)] - offset[t.m0]) * COLUMNS;
   double x2[KA], q0[KA], q1[KA], in[PRODUCTS][8 * KA];
   int s[KA];
   START(KA);

@@ -32,7 +32,7 @@ typedef struct polar_shape {
   i32 lmax, mmax, count, room; // pairs [first, first + count); room: padded count
   i32 steps, row, f32, set;    // room of the recurrence; first component of leg
   i32 orders, from;            // m < orders have tables; first set of alm
-  i32 first, rows;             // m < rows have sums in polar
+  i32 first, rows;             // slots < rows have sums in polar
   i32 components, sets;        // of one map: GROUP_ID(2) counts the maps of a batch
   alm_layout alm;
 } polar_shape;
@@ -146,12 +146,12 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
   UNROLL for (int r = 0; r < NUMBERS; r++)                                                       \
     ahead[r] = (k) < (n) ? rec[(REC_ROW(r) + (k)) * 3 + r % 3] : 0.0;
 
-#define LEG_AT(c) (2 * (((i64)(t.set + GROUP_ID(2) * t.components + (c)) * (t.mmax + 1) + m) * t.row + t.first + p))
+#define LEG_AT(c) (2 * (((i64)(t.set + GROUP_ID(2) * t.components + (c)) * (t.mmax + 1) + SLOT(m)) * t.row + t.first + p))
 
 KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec, const GLOBAL double *RESTRICT start,
                        const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
 {
-  int m = GROUP_ID(0), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  int m = ORDER(GROUP_ID(0)), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
   SHARED double room[2][NUMBERS][32];
   SHARED real2 terms_room[2][FUNCTIONS][32]; // E + i B, E - i B
   int lane = LOCAL_ID(0);
@@ -241,7 +241,7 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
 {
   SUM_ROOM;
   SHARED double room[2][NUMBERS][32];
-  int m = GROUP_ID(0), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
+  int m = ORDER(GROUP_ID(0)), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
   for (int first = 0; first < t.count; first += 32) {
     int p = first + lane, last = first + 32 < t.count ? first + 31 : t.count - 1;
     int n = m <= mlim[t.first + last] ? all : 0; // mlim rises
@@ -302,7 +302,7 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
         WARP_SUMS();
         int at = tile + j + (SPIN ? lane / 4 : lane / 2), set = SPIN ? lane / 2 % 2 : 0;
         if (at < n) {
-          i64 to = (((i64)(t.set + GROUP_ID(2) * t.components + set) * t.rows + m) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
+          i64 to = (((i64)(t.set + GROUP_ID(2) * t.components + set) * t.rows + SLOT(m)) * (t.lmax + 1) + l0 - m + at) * 2 + lane % 2;
 #if GRADIENT
           w[0] *= sqrt((double)(l0 + at) * (l0 + at + 1));
 #endif

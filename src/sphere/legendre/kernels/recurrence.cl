@@ -28,13 +28,21 @@ DEVICE dd inverse_of(dd x)
 }
 
 // One thread an order: those of the longest series begin first.
-KERNEL(32) recurrences(const GLOBAL i64 *RESTRICT offset, GLOBAL real2 *RESTRICT coef, i32 orders)
+#if LISTED
+#include "sphere/legendre/kernels/orders.h.cl"
+#define RANKS , i32 rank, i32 size
+#define ORDER(slot) order_of(slot, rank, size)
+#else
+#define RANKS
+#define ORDER(slot) (slot)
+#endif
+KERNEL(32) recurrences(const GLOBAL i64 *RESTRICT offset, GLOBAL real2 *RESTRICT coef, i32 orders RANKS)
 {
-  int m = (int)GLOBAL_ID(0);
-  if (m >= orders)
+  int slot = (int)GLOBAL_ID(0), m = ORDER(slot);
+  if (slot >= orders)
     return;
-  i64 first = offset[m];
-  int n = (int)(offset[m + 1] - first);
+  i64 first = offset[slot];
+  int n = (int)(offset[slot + 1] - first);
   dd one = eps_squared(1, m, 0), square = eps_squared(1, m, 1);
   for (int k = 0; k < n; k++) {
     dd two = eps_squared(2 * k + 2, m, 0), three = eps_squared(2 * k + 3, m, 0);

@@ -120,10 +120,10 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
 {
   SHARED double e_room[DEGREES + 1], norm_room[MODE ? DEGREES : 1], al_room[STEPS];
   SHARED real2 set_room[SETS * MAPS][DEGREES], value_room[MODE ? ALL : 1][2 * STEPS + 1];
-  int m = GROUP_ID(0), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
+  int m = ORDER(GROUP_ID(0)), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
   int steps = n - k0 < STEPS ? n - k0 : STEPS, degrees = steps > 0 ? DEGREES : 0; // of a block beyond the last step: none
   for (int j = id; j < degrees * SETS * MAPS; j += THREADS) { // neighbours read what lies side by side
-    int set = t.alm.row ? j % MAPS * SETS + j / MAPS % SETS : j / DEGREES, i = t.alm.row ? j / (SETS * MAPS) : j % DEGREES;
+    int set = BY_ROWS ? j % MAPS * SETS + j / MAPS % SETS : j / DEGREES, i = BY_ROWS ? j / (SETS * MAPS) : j % DEGREES;
     set_room[set][i] = alm_at(alm, t, GROUP_ID(2) * (SETS * MAPS) + set, m, 2 * k0 - 2 + i);
   }
   for (int j = id; j < degrees; j += THREADS) {
@@ -132,7 +132,7 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
       norm_room[j] = norm_of(2 * k0 - 2 + j, m);
   }
   for (int j = id; j < steps; j += THREADS)
-    al_room[j] = alpha(coef + offset[m], k0 + j);
+    al_room[j] = alpha(coef + offset[SLOT(m)], k0 + j);
   BARRIER();
 #if MODE
   for (int a = id; a < (degrees ? 2 * STEPS + 1 : 0) * ALL; a += THREADS) {
@@ -158,7 +158,7 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
   }
   BARRIER();
 #endif
-  GLOBAL real2 *to = series + GROUP_ID(2) * t.step + (offset[m] + k0) * (2 * ALL);
+  GLOBAL real2 *to = series + GROUP_ID(2) * t.step + (offset[SLOT(m)] + k0) * (2 * ALL);
   for (int j = id; j < steps * ALL; j += THREADS) {
     int s = j % ALL, k = j / ALL;
     const IN_SHARED real2 *v = MODE ? value_room[MODE ? s : 0] + 2 * k : set_room[s] + 2 * k + 2;
@@ -191,15 +191,15 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
   SHARED double al_room[ROWS], e_room[2 * ROWS + 1]; // from row k0 and degree 2 k0 on
   SHARED real2 sum_room[ALL * ROW];
   SHARED real2 value_room[MODE ? ALL * ROW : 1];
-  int m = t.m0 + GROUP_ID(0), id = LOCAL_ID(0), n = (t.top - m) / 2 + 1;
+  int m = ORDER(t.m0 + GROUP_ID(0)), id = LOCAL_ID(0), n = (t.top - m) / 2 + 1;
   int k0 = GROUP_ID(1) * (ROWS - HALO) - BEFORE, rows = k0 + BEFORE < n ? ROWS : 0; // beyond the last step: none
   i64 base = offset[t.m0], stride = (offset[t.m0 + t.nm] - base) * (2 * ALL);
-  const GLOBAL real2 *from = sums + GROUP_ID(2) * t.step + (offset[m] - base + k0) * (2 * ALL);
+  const GLOBAL real2 *from = sums + GROUP_ID(2) * t.step + (offset[SLOT(m)] - base + k0) * (2 * ALL);
   real2 sum[ROUNDS];
   UNROLL for (int r = 0; r < ROUNDS; r++)
     sum[r] = MAKE_REAL2(0.0, 0.0);
   for (int tile = 0; tile < t.tiles && rows; tile++, from += stride) {
-    int least = begun[(i64)m * t.tiles + tile] - k0;
+    int least = begun[(i64)SLOT(m) * t.tiles + tile] - k0;
     least = least > -k0 ? least : -k0;
     UNROLL for (int r = 0; r < ROUNDS; r++) {
       int j = id + r * THREADS, row = j / (2 * ALL);
@@ -210,7 +210,7 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
     }
   }
   for (int j = id; j < rows; j += THREADS)
-    al_room[j] = k0 + j >= 0 && k0 + j < n ? alpha(coef + offset[m], k0 + j) : 0.0;
+    al_room[j] = k0 + j >= 0 && k0 + j < n ? alpha(coef + offset[SLOT(m)], k0 + j) : 0.0;
   for (int j = id; j < (rows ? 2 * rows + 1 : 0); j += THREADS)
     e_room[j] = eps(2 * k0 + j, m);
   BARRIER();
@@ -228,7 +228,7 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
   BARRIER();
 #endif
   for (int a = id; a < (rows ? 2 * (ROWS - HALO) : 0) * SETS * MAPS; a += THREADS) {
-    int some = a / (2 * (ROWS - HALO)), next = a / (SETS * MAPS), by_rows = t.alm.row > 0;
+    int some = a / (2 * (ROWS - HALO)), next = a / (SETS * MAPS), by_rows = BY_ROWS;
     int all = by_rows ? a % MAPS * SETS + a / MAPS % SETS : some, set = all % SETS, map = all / SETS;
     int j = (by_rows ? next : a - some * (2 * (ROWS - HALO))) + 2 * BEFORE, i = 2 * k0 + j;
     int here = GROUP_ID(2) * (SETS * MAPS) + all; // of all groups
@@ -258,8 +258,8 @@ KERNEL(THREADS) from_series(const GLOBAL real2 *RESTRICT sums, const GLOBAL i32 
         x = join(x, y, c);
     }
 #endif
-    for (int c = set; m < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
-      real2 p = polar[((i64)((GROUP_ID(2) * MAPS + map) * COMPONENTS + c) * t.polar + m) * (t.lmax + 1) + i];
+    for (int c = set; SLOT(m) < t.polar && c < (MODE == 4 ? 2 : set + 1); c++) {
+      real2 p = polar[((i64)((GROUP_ID(2) * MAPS + map) * COMPONENTS + c) * t.polar + SLOT(m)) * (t.lmax + 1) + i];
       x = MAKE_REAL2(x.x + p.x, x.y + p.y);
     }
     if (m == 0)

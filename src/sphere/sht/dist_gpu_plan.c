@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans over ranks with devices: own stages, runs of messages, memory. */
+#include "core/alloc.h"
+#include "core/ctx.h"
+#include "device/usage.h"
+#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/parts.h"
+
+/* As in kernels/ranks.cl. */
+typedef struct run {
+  int64_t leg, message, n;
+} run;
+
+/* Own orders at the pairs of every rank: offsets of messages as the table of the piece has them. */
+static int64_t order_runs(const kugel_sht *p, int piece, run *runs)
+{
+  const kugel__dist *d = p->dist;
+  const size_t *at = d->messages + ((size_t)piece * 4 + 1) * (size_t)d->size;
+  int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_ORDERS];
+  for (int64_t j = kugel__dist_piece(d, d->rank, piece); j < kugel__dist_piece(d, d->rank, piece + 1); j++)
+    for (int r = 0; r < d->size; r++) {
+      int64_t slot = j - d->begin[d->rank], first = kugel__dist_first(d, r, d->order[j]),
+              count = d->cut[r + 1] - first;
+      if (count > 0)
+        runs[n++] = (run){2 * (slot * row + first), ((int64_t)at[r] / 8 + d->pack_at[slot * d->size + r]) / 2,
+                          2 * count};
+    }
+  return n;
+}
+
+/* Orders of every rank at own pairs. */
+static int64_t pair_runs(const kugel_sht *p, int piece, run *runs)
+{
+  const kugel__dist *d = p->dist;
+  const size_t *at = d->messages + ((size_t)piece * 4 + 3) * (size_t)d->size;
+  int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_PAIRS];
+  for (int r = 0; r < d->size; r++)
+    for (int64_t j = kugel__dist_piece(d, r, piece); j < kugel__dist_piece(d, r, piece + 1); j++) {
+      int64_t first = kugel__dist_first(d, d->rank, d->order[j]), count = d->cut[d->rank + 1] - first;
+      if (count > 0)
+        runs[n++] = (run){2 * (d->order[j] * row + first - d->cut[d->rank]),
+                          ((int64_t)at[r] / 8 + d->unpack_at[j]) / 2, 2 * count};
+    }
+  return n;
+}
+
+static kugel_status make_runs(kugel_sht *p, int side, int64_t most)
+{
+  const kugel__dist *d = p->dist;
+  kugel__dist_gpu *q = p->gpu->ranks;
+  run *runs;
+  KUGEL_ALLOC(p->ctx, runs, (size_t)(most + 1) * sizeof *runs);
+  for (int k = 0; k < d->pieces; k++)
+    q->begin[side][k + 1] = q->begin[side][k] + (side == KUGEL__DIST_ORDERS ? order_runs : pair_runs)(
+                                                    p, k, runs + q->begin[side][k]);
+  size_t bytes = (size_t)q->begin[side][d->pieces] * sizeof *runs;
+  kugel_status s = kugel__sht_gpu_room(p->gpu, bytes, &q->runs[side]);
+  if (!s && bytes)
+    s = kugel__device_copy(p->device, KUGEL__UPLOAD, q->runs[side], (kugel__mem){runs, 0}, bytes, NULL);
+  kugel__free(p->ctx, runs);
+  return s;
+}
+
+/* The rings of own pairs. */
+static kugel_status make_rings(const kugel_sht *p, const kugel__rings_desc *all)
+{
+  const kugel__dist *d = p->dist;
+  int64_t p0 = d->cut[d->rank];
+  kugel__rings_desc own = {.npairs = d->cut[d->rank + 1] - p0,
+                           .mmax = all->mmax,
+                           .nphi_north = all->nphi_north + p0,
+                           .nphi_south = all->nphi_south + p0,
+                           .phi0_north = all->phi0_north + p0,
+                           .phi0_south = all->phi0_south + p0,
+                           .offset_north = all->offset_north + p0,
+                           .offset_south = all->offset_south + p0,
+                           .mlim = all->mlim ? all->mlim + p0 : NULL};
+  return own.npairs ? kugel__rings_gpu_create(p->ctx, &own, &p->gpu->rings) : KUGEL_OK;
+}
+
+static kugel_status make_stages(const kugel_sht *p, const kugel__rings_desc *desc)
+{
+  const kugel__dist *d = p->dist;
+  kugel__sht_gpu *g = p->gpu;
+  uint64_t before, after;
+  kugel__usage(p->device, &before, NULL);
+  if (d->begin[d->rank + 1] > d->begin[d->rank])
+    KUGEL_TRY(kugel__leg_gpu_create_ranks(p->ctx, p->leg, d->rank, d->size, &g->leg));
+  KUGEL_TRY(make_rings(p, desc));
+  kugel__usage(p->device, &after, NULL);
+  g->bytes += after > before ? after - before : 0; // ranks that are threads may share a device
+  return KUGEL_OK;
+}
+
+/* All that a transform needs, within the limit. */
+static kugel_status make_rooms(kugel_sht *p)
+{
+  const kugel__dist *d = p->dist;
+  kugel__sht_gpu *g = p->gpu;
+  kugel__dist_gpu *q = g->ranks;
+  int64_t limit, orders = d->begin[d->rank + 1] - d->begin[d->rank];
+  q->row[KUGEL__DIST_ORDERS] = g->leg ? kugel__leg_gpu_row(g->leg) : 0;
+  q->row[KUGEL__DIST_PAIRS] = d->row + 4; // no power of two
+  q->stride[KUGEL__DIST_ORDERS] = 2 * orders * q->row[KUGEL__DIST_ORDERS];
+  q->stride[KUGEL__DIST_PAIRS] = 2 * (p->mmax + 1) * q->row[KUGEL__DIST_PAIRS];
+  size_t leg = g->leg ? kugel__leg_gpu_work(g->leg) : 0,
+         rings = g->rings ? kugel__rings_gpu_work(g->rings) : 0, messages[] = {d->most_out, d->most_in},
+         work = leg > rings ? leg : rings;
+  KUGEL_TRY(kugel__parts_limit(p, &limit));
+  int64_t need = (int64_t)(g->bytes + work + d->most_out + d->most_in);
+  for (int i = 0; i < KUGEL__DIST_SIDES; i++)
+    need += p->n_map * q->stride[i] * 16;
+  KUGEL_CHECK(need <= limit, KUGEL_ENOMEM,
+              "the plan of this rank needs %lld bytes of %s, may use %lld: use more ranks, or raise the "
+              "context's limit of "
+              "memory",
+              (long long)need, p->device->info.name, (long long)limit);
+  for (int i = 0; i < KUGEL__DIST_SIDES; i++) {
+    KUGEL_TRY(kugel__sht_gpu_room(g, (size_t)(p->n_map * q->stride[i]) * 16, &q->coefs[i]));
+    KUGEL_TRY(kugel__sht_gpu_room(g, messages[i], &q->messages[i]));
+  }
+  KUGEL_TRY(kugel__sht_gpu_room(g, work, &g->work));
+  KUGEL_TRY(make_runs(p, KUGEL__DIST_ORDERS, orders * d->size));
+  return make_runs(p, KUGEL__DIST_PAIRS, p->mmax + 1);
+}
+
+kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
+{
+  const kugel__dist *d = p->dist;
+  kugel__dist_gpu *q = p->gpu->ranks = kugel__calloc(p->ctx, sizeof *q);
+  KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a plan over %d ranks", d->size);
+  int64_t *begin = kugel__calloc(p->ctx, 2 * (size_t)(d->pieces + 1) * sizeof *begin);
+  KUGEL_CHECK(begin, KUGEL_ENOMEM, "no memory for %d pieces", d->pieces);
+  q->begin[0] = begin;
+  q->begin[1] = begin + d->pieces + 1;
+  KUGEL_TRY(make_stages(p, desc));
+  KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "sphere/sht/ranks"}, &q->module));
+  KUGEL_TRY(kugel__module_kernel(q->module, "move_runs", &q->move, NULL));
+  KUGEL_TRY(make_rooms(p));
+  return kugel__wire_open(d->comm, p->ctx, 0, &q->wire);
+}
+
+void kugel__dist_gpu_destroy(kugel_sht *p)
+{
+  kugel__dist_gpu *q = p->gpu->ranks;
+  if (!q)
+    return;
+  kugel__wire_close(q->wire);
+  kugel__module_put(q->module);
+  for (int i = 0; i < KUGEL__DIST_SIDES; i++) {
+    kugel__device_free(p->device, q->runs[i].base);
+    kugel__device_free(p->device, q->coefs[i].base);
+    kugel__device_free(p->device, q->messages[i].base);
+  }
+  kugel__free(p->ctx, q->begin[0]);
+  kugel__free(p->ctx, q);
+}
