@@ -11,7 +11,8 @@
 
 typedef struct sky {
   kugel_sht_opts opts;
-  const char *device;
+  const char *device; // a rank's number may be in it, of `devices`
+  int devices;
   bool single, there; // there: arrays in device memory
   int batch, pieces;
   int64_t nalm, npix;
@@ -252,9 +253,10 @@ int main(void)
   kugel_grid *g37 = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_HEALPIX, .nside = 37});
   kugel_grid *gauss = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_GAUSS, .ntheta = 65, .nphi = 131});
   kugel_grid *few = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_GAUSS, .ntheta = 5, .nphi = 9});
-  setenv("KUGEL_PEERS", "auto", 0);
+  int cuda = 0;
   for (int at = 0; every_device(&at, true, &info);) {
-    if (every_miscompiles(&info))
+    cuda += info.device.type == KUGEL_CUDA;
+    if (every_miscompiles(&info) || (info.device.type == KUGEL_CUDA && cuda > 1))
       continue;
     CASE(every_title(&info, "scalar, HEALPix, pieces, iterations"))
     {
@@ -303,6 +305,17 @@ int main(void)
       }
     }
   }
+  if (cuda > 1)
+    CASE("several CUDA devices")
+    {
+      check_plan("cuda:%d", (sky){.devices = cuda,
+                                  .opts = {.grid = g37, .lmax = 90, .iterations = 1},
+                                  .pieces = 2,
+                                  .there = true});
+      check_plan(
+          "cuda:%d",
+          (sky){.devices = cuda, .opts = {.grid = g37, .lmax = 60, .mode = KUGEL_SHT_TEB}, .single = true});
+    }
   kugel_grid_destroy(g32);
   kugel_grid_destroy(g37);
   kugel_grid_destroy(gauss);

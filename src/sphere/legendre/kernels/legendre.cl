@@ -10,6 +10,8 @@
 // variant: MODE=2 NS=6 MAPS=2 K=1 KA=1 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=3 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
 // variant: MODE=4 NS=2 K=4 KA=6 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=4
+// variant: MODE=0 NS=1 K=8 KA=8 WARPS=2 WARPSA=2 BLOCKS=4 BLOCKSA=4 LISTED=1
+// variant: MODE=2 NS=3 K=5 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2 LISTED=1
 //
 // NS series share the recurrence. leg[component][m][row] holds north re, im, south re, im of each pair. BLOCKS of WARPS
 // shall fit into a multiprocessor. MODE is that of the plan: 0 scalar, 1 spin, 2 T, E, B, 3 gradient (theta, phi), 4

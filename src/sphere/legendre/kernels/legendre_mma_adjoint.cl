@@ -12,6 +12,7 @@
 // variant: MODE=2 NS=3 K=3 KA=4 WARPS=2 WARPSA=4 BLOCKS=4 BLOCKSA=2
 // variant: MODE=3 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
 // variant: MODE=4 NS=2 K=3 KA=4 WARPS=1 WARPSA=2 BLOCKS=12 BLOCKSA=6
+// variant: MODE=0 NS=1 K=4 KA=4 WARPS=2 WARPSA=2 BLOCKS=6 BLOCKSA=6 LISTED=1
 //
 // Columns of the products: even re, im, odd re, im of each of NS series; eight a product.
 

@@ -7,6 +7,8 @@
 // variant: SPIN=2
 // variant: SPIN=1 GRADIENT=1
 // variant: SPIN=3 WIGNER=1
+// variant: SPIN=2 LISTED=1
+// variant: SPIN=3 WIGNER=1 LISTED=1
 //
 // GRADIENT: of a scalar, spin 1 with E = sqrt(l (l + 1)) times it.
 

@@ -4,6 +4,8 @@
 // alpha_{k+1}^2 = 1 / (eps_{l+2}^2 eps_{l+3}^2 alpha_k^2). A product of thousands of factors: in double-double.
 //
 // words: codegen/dd
+// variant:
+// variant: LISTED=1
 
 // The quotient of two whole numbers below 2^53.
 DEVICE dd ratio(double a, double b)

@@ -10,6 +10,8 @@
 // variant: MODE=2 NS=3 SPIN=2 MAPS=2 STEPS=32 ROWS=64
 // variant: MODE=3 NS=2 SPIN=1 MAPS=1 STEPS=128 ROWS=128
 // variant: MODE=4 NS=2 SPIN=1 MAPS=1 STEPS=128 ROWS=128
+// variant: MODE=0 NS=1 SPIN=0 MAPS=1 STEPS=128 ROWS=128 LISTED=1
+// variant: MODE=1 NS=2 SPIN=2 MAPS=4 STEPS=32 ROWS=64 LISTED=1
 //
 // MODE 0: a scalar; 1: E, B of SPIN 1 or 2; 2: T, E, B; gradients (SPIN 1) of one scalar: 3: gradient, value; 4: value,
 // gradient. Each map has NS series of SETS sets. Degrees count from m: index i is l = m + i.
