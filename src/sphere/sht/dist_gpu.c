@@ -10,7 +10,7 @@ static kugel_status move(const kugel_sht *p, int side, int piece, int32_t out, k
   int32_t first = (int32_t)q->begin[side][piece];
   uint32_t count = (uint32_t)(q->begin[side][piece + 1] - first);
   kugel__grid grid = {.blocks = {count, (uint32_t)p->n_map}, .threads = {256}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(q->coefs[side]), KUGEL__MEM_ARG(q->messages[side]),
+  kugel__arg args[] = {KUGEL__MEM_ARG(q->coefs[side]), KUGEL__MEM_ARG(q->messages),
                        KUGEL__MEM_ARG(q->runs[side]),  KUGEL__VALUE_ARG(q->stride[side]),
                        KUGEL__VALUE_ARG(first),        KUGEL__VALUE_ARG(out)};
   return count ? kugel__launch(p->device, q->move, &grid, 6, args, queue) : KUGEL_OK;
@@ -23,11 +23,12 @@ static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, kugel
   const kugel__dist_gpu *q = p->gpu->ranks;
   int to = KUGEL__DIST_PAIRS + KUGEL__DIST_ORDERS - from;
   size_t n = (size_t)d->size;
+  kugel__mem place[] = {q->messages, {q->messages.base, q->messages.offset + d->most_out}};
   for (int k = 0; k < d->pieces; k++) {
     const size_t *table = d->messages + (size_t)k * 4 * n,
                  *send = table + (from == KUGEL__DIST_PAIRS ? 2 * n : 0),
                  *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
-    kugel__wire_job job = {q->messages[from], q->messages[to], send, send + n, recv, recv + n};
+    kugel__wire_job job = {place[from], place[to], send, send + n, recv, recv + n};
     s = s ? s : move(p, from, k, 1, queue);
     s = kugel__wire_exchange(q->wire, s, &job, queue);
     if (s && d->comm->settled)

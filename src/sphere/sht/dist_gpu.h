@@ -16,10 +16,11 @@ typedef struct kugel__dist_gpu {
   kugel__wire *wire;
   kugel__module *module;
   kugel__kernel *move;
-  int64_t *begin[KUGEL__DIST_SIDES];      // [pieces + 1] runs of each piece
-  kugel__mem runs[KUGEL__DIST_SIDES];     // as in kernels/ranks.cl
-  kugel__mem coefs[KUGEL__DIST_SIDES];    // Fourier coefficients of own orders, of own pairs
-  kugel__mem messages[KUGEL__DIST_SIDES]; // of one piece
+  int64_t *begin[KUGEL__DIST_SIDES];   // [pieces + 1] runs of each piece
+  kugel__mem runs[KUGEL__DIST_SIDES];  // as in kernels/ranks.cl
+  kugel__mem coefs[KUGEL__DIST_SIDES]; // Fourier coefficients of own orders, of own pairs
+  kugel__mem
+      messages; // of one piece: of own orders, which what stays on this rank never leaves; then of own pairs
   int64_t row[KUGEL__DIST_SIDES], stride[KUGEL__DIST_SIDES]; // pairs of a row; complex numbers of a component
 } kugel__dist_gpu;
 

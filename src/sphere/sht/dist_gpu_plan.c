@@ -11,19 +11,32 @@ typedef struct run {
   int64_t leg, message, n;
 } run;
 
-/* Own orders at the pairs of every rank: offsets of messages as the table of the piece has them. */
+/* Where own order d->order[j] begins in its message to rank r. */
+static int64_t order_place(const kugel__dist *d, int piece, int64_t j, int r)
+{
+  const size_t *at = d->messages + ((size_t)piece * 4 + 1) * (size_t)d->size;
+  return ((int64_t)at[r] / 8 + d->pack_at[(j - d->begin[d->rank]) * d->size + r]) / 2;
+}
+
+/* Where an order of rank r begins in its message from there, behind those of own orders. What stays here is among these. */
+static int64_t pair_place(const kugel__dist *d, int piece, int64_t j, int r)
+{
+  const size_t *at = d->messages + ((size_t)piece * 4 + 3) * (size_t)d->size;
+  return r == d->rank ? order_place(d, piece, j, r)
+                      : ((int64_t)(d->most_out + at[r]) / 8 + d->unpack_at[j]) / 2;
+}
+
+/* Own orders at the pairs of every rank. */
 static int64_t order_runs(const kugel_sht *p, int piece, run *runs)
 {
   const kugel__dist *d = p->dist;
-  const size_t *at = d->messages + ((size_t)piece * 4 + 1) * (size_t)d->size;
   int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_ORDERS];
   for (int64_t j = kugel__dist_piece(d, d->rank, piece); j < kugel__dist_piece(d, d->rank, piece + 1); j++)
     for (int r = 0; r < d->size; r++) {
       int64_t slot = j - d->begin[d->rank], first = kugel__dist_first(d, r, d->order[j]),
               count = d->cut[r + 1] - first;
       if (count > 0)
-        runs[n++] = (run){2 * (slot * row + first), ((int64_t)at[r] / 8 + d->pack_at[slot * d->size + r]) / 2,
-                          2 * count};
+        runs[n++] = (run){2 * (slot * row + first), order_place(d, piece, j, r), 2 * count};
     }
   return n;
 }
@@ -32,14 +45,13 @@ static int64_t order_runs(const kugel_sht *p, int piece, run *runs)
 static int64_t pair_runs(const kugel_sht *p, int piece, run *runs)
 {
   const kugel__dist *d = p->dist;
-  const size_t *at = d->messages + ((size_t)piece * 4 + 3) * (size_t)d->size;
   int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_PAIRS];
   for (int r = 0; r < d->size; r++)
     for (int64_t j = kugel__dist_piece(d, r, piece); j < kugel__dist_piece(d, r, piece + 1); j++) {
       int64_t first = kugel__dist_first(d, d->rank, d->order[j]), count = d->cut[d->rank + 1] - first;
       if (count > 0)
-        runs[n++] = (run){2 * (d->order[j] * row + first - d->cut[d->rank]),
-                          ((int64_t)at[r] / 8 + d->unpack_at[j]) / 2, 2 * count};
+        runs[n++] =
+            (run){2 * (d->order[j] * row + first - d->cut[d->rank]), pair_place(d, piece, j, r), 2 * count};
     }
   return n;
 }
@@ -104,8 +116,7 @@ static kugel_status make_rooms(kugel_sht *p)
   q->stride[KUGEL__DIST_ORDERS] = 2 * orders * q->row[KUGEL__DIST_ORDERS];
   q->stride[KUGEL__DIST_PAIRS] = 2 * (p->mmax + 1) * q->row[KUGEL__DIST_PAIRS];
   size_t leg = g->leg ? kugel__leg_gpu_work(g->leg) : 0,
-         rings = g->rings ? kugel__rings_gpu_work(g->rings) : 0, messages[] = {d->most_out, d->most_in},
-         work = leg > rings ? leg : rings;
+         rings = g->rings ? kugel__rings_gpu_work(g->rings) : 0, work = leg > rings ? leg : rings;
   KUGEL_TRY(kugel__parts_limit(p, &limit));
   int64_t need = (int64_t)(g->bytes + work + d->most_out + d->most_in);
   for (int i = 0; i < KUGEL__DIST_SIDES; i++)
@@ -117,11 +128,16 @@ static kugel_status make_rooms(kugel_sht *p)
               (long long)need, p->device->info.name, (long long)limit);
   for (int i = 0; i < KUGEL__DIST_SIDES; i++) {
     KUGEL_TRY(kugel__sht_gpu_room(g, (size_t)(p->n_map * q->stride[i]) * 16, &q->coefs[i]));
-    KUGEL_TRY(kugel__sht_gpu_room(g, messages[i], &q->messages[i]));
   }
+  KUGEL_TRY(kugel__sht_gpu_room(g, d->most_out + d->most_in, &q->messages));
   KUGEL_TRY(kugel__sht_gpu_room(g, work, &g->work));
   KUGEL_TRY(make_runs(p, KUGEL__DIST_ORDERS, orders * d->size));
-  return make_runs(p, KUGEL__DIST_PAIRS, p->mmax + 1);
+  KUGEL_TRY(make_runs(p, KUGEL__DIST_PAIRS, p->mmax + 1));
+  for (int k = 0; k < d->pieces; k++)
+    for (int way = 0; way < 4; way += 2)
+      d->messages[((size_t)k * 4 + (size_t)way) * (size_t)d->size + (size_t)d->rank] =
+          0; // what stays is not sent
+  return KUGEL_OK;
 }
 
 kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
@@ -147,10 +163,10 @@ void kugel__dist_gpu_destroy(kugel_sht *p)
     return;
   kugel__wire_close(q->wire);
   kugel__module_put(q->module);
+  kugel__device_free(p->device, q->messages.base);
   for (int i = 0; i < KUGEL__DIST_SIDES; i++) {
     kugel__device_free(p->device, q->runs[i].base);
     kugel__device_free(p->device, q->coefs[i].base);
-    kugel__device_free(p->device, q->messages[i].base);
   }
   kugel__free(p->ctx, q->begin[0]);
   kugel__free(p->ctx, q);
