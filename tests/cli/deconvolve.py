@@ -185,13 +185,6 @@ def complaints():
     refused(1, "deconvolve", "x.npy", "negative.npy", "y.npy", says="negative")
     refused(2, "deconvolve", "x.npy", "negative.npy", "y.npy", "--background", "-3", says="--background")
     assert not os.path.exists("y.npy")
-    npyfile.write("h.npy", (3, 3, 3), [1.0] * 27)
-    open("there.npy", "w").close()
-    for command in "deconvolve", "convolve":  # before the input is read and a plan described
-        r = refused(1, command, "x.npy", "h.npy", "there.npy", says="there.npy exists; --overwrite replaces it")
-        assert r.out == f"kugel {command}: x.npy -> there.npy\n", r
-        assert "dry run" in ok(command, "x.npy", "h.npy", "there.npy", "--dry-run").out
-    assert os.path.getsize("there.npy") == 0
 
 
 def voxels(name):

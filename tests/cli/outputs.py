@@ -224,6 +224,18 @@ def closed_streams():
         assert done.returncode == 1 and says in done.stderr and not os.path.exists("o.fits"), done
 
 
+def refused_before_a_plan():
+    """An output that exists is refused before the input is read and a plan described; a dry run tells the plan."""
+    npyfile.write("x.npy", (6, 8, 8), [1.0] * 384)
+    npyfile.write("h.npy", (3, 3, 3), [1.0] * 27)
+    open("there.npy", "w").close()
+    for command in "deconvolve", "convolve":
+        r = refused(1, command, "x.npy", "h.npy", "there.npy", says="there.npy exists; --overwrite replaces it")
+        assert r.out == f"kugel {command}: x.npy -> there.npy\n", r
+        assert "dry run" in ok(command, "x.npy", "h.npy", "there.npy", "--dry-run").out
+    assert os.path.getsize("there.npy") == 0
+
+
 def maps_of_other_kinds():
     """Multi-order and healsparse maps are named as what they are, and the remedy is told."""
     def card(key, value):
@@ -284,4 +296,4 @@ def locales():
 
 
 main([one_name_for_two_outputs, links_are_seen, all_or_none, full_disk, read_only, nothing_but_text, fifos_do_not_hang,
-      gzip_bombs, said_clearly, closed_streams, maps_of_other_kinds, locales])
+      gzip_bombs, said_clearly, closed_streams, refused_before_a_plan, maps_of_other_kinds, locales])
