@@ -38,7 +38,7 @@ kugel_status kugel__sht_gpu_vector(const kugel_sht *p, kugel__gpu_vector which, 
                                                  : p->n_map * p->npix;
   KUGEL_TRY(load(p));
   if (!v->base)
-    KUGEL_TRY(kugel__device_alloc(g->device, (size_t)n * 8, &v->base));
+    KUGEL_TRY(kugel__device_alloc(g->device, (size_t)kugel__max(n * 8, 64), &v->base)); // ranks may have none
   *out = (kugel__gpu_side){.mem = *v};
   return KUGEL_OK;
 }

@@ -4,8 +4,10 @@
  * ranks; the numbers of the CPU. */
 #include "device/every.h"
 #include "device/device.h"
+#include "comm/faults.h"
 #include "ranks.h"
 #include <math.h>
+#include <unistd.h>
 #include <kugel/alm.h>
 #include <kugel/sphere.h>
 
@@ -18,7 +20,8 @@ typedef struct sky {
   int64_t nalm, npix;
   int n_alm, n_map;
   char *alm, *got[4],
-      *first[4]; // got of these ranks, first of one: synthesis, adjoint, analysis and its adjoint
+      *first[4];       // got of these ranks, first of one: synthesis, adjoint, analysis and its adjoint
+  long fails_at, made; // the allocation of rank 1 that fails; how many there were
   int wrong[8];
   char why[8][200];
 } sky;
@@ -44,9 +47,15 @@ static size_t bytes_of(const sky *s, int result)
   return (size_t)(s->batch * (map ? s->n_map * s->npix : s->n_alm * s->nalm * 2)) * (s->single ? 4 : 8);
 }
 
+// What a rank does alone in this test: the others learn of its failure.
+static kugel_status agreed(kugel_comm *comm, kugel_status s)
+{
+  return comm ? kugel_comm_agree(comm, s) : s;
+}
+
 // One transform of host arrays, or of copies on the device.
-static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *plan, int result,
-                              kugel_array *alm, kugel_array *map)
+static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *plan, kugel_comm *comm,
+                              int result, kugel_array *alm, kugel_array *map)
 {
   bool to_map = result == SYNTHESIS || result == DUAL;
   kugel_array a = *alm, m = *map;
@@ -62,6 +71,7 @@ static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *pla
     x->data = memory[i];
     x->device = kugel__ctx_device(ctx)->info.device;
   }
+  k = agreed(comm, k);
   if (!k)
     k = result == SYNTHESIS  ? kugel_sht_synthesis(plan, &a, &m, NULL)
         : result == ADJOINT  ? kugel_sht_synthesis_adjoint(plan, &m, &a, NULL)
@@ -69,6 +79,7 @@ static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *pla
                              : kugel_sht_analysis_adjoint(plan, &a, &m, NULL);
   if (s->there && !k)
     k = kugel_device_download(ctx, (to_map ? map : alm)->data, memory[to_map], 0, bytes[to_map], NULL);
+  k = agreed(comm, k);
   for (int i = 0; i < 2; i++)
     kugel_device_free(ctx, memory[i]);
   return k;
@@ -83,6 +94,7 @@ static kugel_status all_transforms(sky *s, kugel_ctx *ctx, const kugel_sht *plan
   if (comm) {
     k = k ? k : kugel_sht_layout(plan, KUGEL_SHT_ALM, &alms);
     k = k ? k : kugel_sht_layout(plan, KUGEL_SHT_MAP, &maps);
+    k = agreed(comm, k);
     k = k ? k : kugel_layout_whole(comm, s->nalm, 0, &whole_alm);
     k = k ? k : kugel_layout_whole(comm, s->npix, 0, &whole_map);
   }
@@ -95,7 +107,7 @@ static kugel_status all_transforms(sky *s, kugel_ctx *ctx, const kugel_sht *plan
     k = k ? k : kugel_layout_move(whole_alm, rank ? NULL : ALMS(s, s->alm, s->nalm), alms, alm_part);
   for (int i = 0; i < RESULTS && !k && s->got[i]; i++) {
     bool to_map = i == SYNTHESIS || i == DUAL;
-    k = transform(s, ctx, plan, i, alm_part, map_part);
+    k = transform(s, ctx, plan, comm, i, alm_part, map_part);
     if (!comm)
       memcpy(s->got[i], to_map ? map : alm, bytes_of(s, i));
     else if (!k)
@@ -121,14 +133,23 @@ static void one_rank(kugel_comm *comm, void *arg)
   kugel_sht_opts opts = s->opts;
   kugel_ctx *ctx = NULL;
   kugel_sht *plan = NULL;
+  char device[64];
+  rank_memory memory = {0};
+  kugel_allocator allocator = {rank_take, rank_give, &memory};
+  snprintf(device, sizeof device, s->device ? s->device : "cpu", rank % (s->devices ? s->devices : 1));
+  kugel_ctx_opts options = {
+      .size = sizeof options, .device = device, .allocator = s->fails_at ? &allocator : NULL};
   opts.comm = comm;
   opts.pieces = comm ? s->pieces : 0;
-  kugel_status k =
-      kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = s->device}, &ctx);
+  kugel_status k = kugel_ctx_create(&options, &ctx);
+  k = agreed(comm, k);
+  memory = (rank_memory){.fails_at = rank == 1 ? s->fails_at : 0};
   k = k ? k : kugel_sht_create(ctx, &opts, &plan);
   k = k ? k : all_transforms(s, ctx, plan, comm);
   s->wrong[rank] = k;
   snprintf(s->why[rank], sizeof s->why[rank], "%s", k ? kugel_last_error() : "");
+  if (rank == 1)
+    s->made = memory.count;
   kugel_sht_destroy(plan);
   kugel_ctx_destroy(ctx);
 }
@@ -220,6 +241,47 @@ static void check_plan(const char *device, sky s)
   free(s.alm);
 }
 
+// Whether ranks failed; all with the same status and sentence.
+static bool fails(sky *s, int n)
+{
+  memset(s->wrong, 0, sizeof s->wrong);
+  run_ranks(NULL, n, one_rank, s);
+  for (int r = 1; r < n; r++)
+    if (s->wrong[r] != s->wrong[0] || strcmp(s->why[r], s->why[0]) != 0)
+      CHECK_FAIL("rank %d says %d %s, rank 0 %d %s", r, s->wrong[r], s->why[r], s->wrong[0], s->why[0]);
+  return s->wrong[0];
+}
+
+// An allocation of one rank fails.
+static void failures(sky s)
+{
+  kugel_sht *plan;
+  kugel_sht_info info = {.size = sizeof info};
+  long failed = 0;
+  s.opts.size = sizeof s.opts;
+  s.batch = 1;
+  CHECK_OK(kugel_sht_create(NULL, &s.opts, &plan));
+  CHECK_OK(kugel_sht_get_info(plan, &info));
+  kugel_sht_destroy(plan);
+  s.nalm = info.nalm;
+  s.npix = info.npix;
+  s.n_alm = s.n_map = 1;
+  s.alm = calloc(1, bytes_of(&s, ADJOINT));
+  for (int i = 0; i < RESULTS; i++)
+    s.got[i] = calloc(1, bytes_of(&s, i));
+  for (s.fails_at = 1;; s.fails_at += 3) {
+    failed += fails(&s, 3);
+    if (s.made < s.fails_at)
+      break;
+  }
+  if (s.wrong[0])
+    CHECK_FAIL("allocation %ld of %ld: %s", s.fails_at, s.made, s.why[0]);
+  CHECK(failed > 10);
+  for (int i = 0; i < RESULTS; i++)
+    free(s.got[i]);
+  free(s.alm);
+}
+
 static kugel_grid *make_grid(kugel_grid_opts o)
 {
   kugel_grid *grid = NULL;
@@ -249,6 +311,7 @@ static void differ(kugel_comm *comm, void *arg)
 int main(void)
 {
   kugel_device_info info;
+  alarm(300); // a rank that waits for ever ends the test
   kugel_grid *g32 = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_HEALPIX, .nside = 32});
   kugel_grid *g37 = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_HEALPIX, .nside = 37});
   kugel_grid *gauss = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_GAUSS, .ntheta = 65, .nphi = 131});
@@ -294,6 +357,13 @@ int main(void)
     {
       check_plan(info.name, (sky){.opts = {.grid = few, .lmax = 4}});
       check_plan(info.name, (sky){.opts = {.grid = few, .lmax = 4, .mmax = KUGEL_ONLY_M0}});
+    }
+    CASE(every_title(&info, "allocations of one rank fail"))
+    {
+      failures((sky){.opts = {.grid = few, .lmax = 4, .iterations = 1},
+                     .device = info.name,
+                     .there = true,
+                     .pieces = 2});
     }
     CASE(every_title(&info, "ranks on different types of devices are told"))
     {
