@@ -84,7 +84,9 @@ typedef struct kugel_sht_opts {
   int beyond_band_limit;
   kugel_sht_engine engine;
   /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same
-   * options, and passes and gets its parts of alm and maps, as kugel_sht_layout says. On the CPU. Must outlive the plan. */
+   * options, and passes and gets its parts of alm and maps, as kugel_sht_layout says. On the CPU, or
+   * each rank on one device ("cuda:local"), all of one type; least squares and KUGEL_SHT_CONNECTION take none. Must outlive
+   * the plan. */
   kugel_comm *comm;
   int pieces; /* with comm: in how many pieces coefficients go between ranks, so that they fly during work; 0: chosen */
 } kugel_sht_opts;
