@@ -8,14 +8,6 @@
 #include "sphere/sht/dist_gpu.h"
 #include "sphere/sht/parts.h"
 
-kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
-{
-  if (out->base)
-    return KUGEL_OK;
-  g->bytes += (uint64_t)kugel__max((int64_t)bytes, 64);
-  return kugel__device_alloc(g->device, kugel__max((int64_t)bytes, 64), &out->base);
-}
-
 kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
 {
   kugel__device *device = p->device;

@@ -70,7 +70,13 @@ typedef struct kugel__gpu_how {
 int64_t kugel__sht_gpu_row(const kugel_sht *plan);
 
 /* Memory that the plan keeps, if it was not taken yet. */
-kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out);
+static inline kugel_status kugel__sht_gpu_room(kugel__sht_gpu *g, size_t bytes, kugel__mem *out)
+{
+  if (out->base)
+    return KUGEL_OK;
+  g->bytes += (uint64_t)kugel__max((int64_t)bytes, 64);
+  return kugel__device_alloc(g->device, (size_t)kugel__max((int64_t)bytes, 64), &out->base);
+}
 
 /* Work memory is taken over from the last execution, and left with an event, or after a wait. Under the plan's lock. */
 kugel_status kugel__sht_gpu_enter(kugel__sht_gpu *g, kugel_queue *queue);

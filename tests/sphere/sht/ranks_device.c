@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ISA: once */
+/* LABEL: long. ISA: once */
 /* Transforms over ranks that are threads with a device each: the bits of one rank for any number of them, and of a plan without
  * ranks; the numbers of the CPU. */
 #include "device/every.h"
@@ -311,7 +311,7 @@ static void differ(kugel_comm *comm, void *arg)
 int main(void)
 {
   kugel_device_info info;
-  alarm(300); // a rank that waits for ever ends the test
+  alarm(900); // a rank that waits for ever ends the test
   kugel_grid *g32 = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_HEALPIX, .nside = 32});
   kugel_grid *g37 = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_HEALPIX, .nside = 37});
   kugel_grid *gauss = make_grid((kugel_grid_opts){.kind = KUGEL_GRID_GAUSS, .ntheta = 65, .nphi = 131});
