@@ -91,8 +91,8 @@ kugel_status kugel__staged_exchange(kugel__wire *w, const kugel__wire_job *x, ku
 {
   int64_t rounds;
   void *tickets[2] = {NULL, NULL};
-  kugel_status s =
-      KUGEL_OK; // of this rank: its rounds go on after a failure, since other ranks wait for them
+  bool flying[2] = {false, false};
+  kugel_status s = KUGEL_OK; // of this rank: rounds go on after a failure, since other ranks wait for them
   KUGEL_TRY(count_rounds(w, x, &rounds));
   for (int64_t k = 0; k <= rounds; k++) {
     if (k < rounds) {
@@ -100,10 +100,12 @@ kugel_status kugel__staged_exchange(kugel__wire *w, const kugel__wire_job *x, ku
       s = s ? s : move(w, x, k, SEND, queue);
       kugel_status done = w->device->ops->wait(queue); // also for what went up from this slot's other half
       s = s ? s : done;
+      tickets[k & 1] = NULL;
       kugel_status begun = round_begin(w, k, &tickets[k & 1]);
+      flying[k & 1] = !begun || tickets[k & 1]; // what failed half way has parts to wait for
       s = s ? s : begun;
     }
-    if (k > 0) {
+    if (k > 0 && flying[(k - 1) & 1]) {
       kugel_status landed = kugel__comm_end(w->comm, tickets[(k - 1) & 1]);
       s = s ? s : landed;
       s = s ? s : move(w, x, k - 1, RECV, queue);
