@@ -2,7 +2,7 @@
 /* Times of a step of Richardson and Lucy with unknown edges on every GPU: the time between two calls of the callback, when
  * object, image and spectra are in device memory. One line a case; with --json FILE also there. --any, --smoke: devices that
  * are no GPUs too, with a small volume, whose result is compared with the CPU's. */
-#include <time.h>
+#include "clock.h"
 #include "device/every.h"
 #include <kugel/kugel.h>
 
@@ -16,19 +16,6 @@ typedef struct sizes {
   int64_t n[3], k[3];
   double rival; // milliseconds of a step by CuPy on one H200, stated; 0: not measured
 } sizes;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static int64_t count_of(const int64_t *n)
 {

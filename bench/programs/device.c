@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How fast each device copies, fills, launches and compiles; prints, and checks that results are
  * right. KUGEL_SPEED_MB: size of the buffers (default 16, on GPUs 1024); --smoke: 1. */
-#include <time.h>
+#include "clock.h"
 #include "codegen/module.h"
 #include "core/alloc.h"
 #include "device/every.h"
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static kugel_ctx *ctx;
 static kugel__device *dev;

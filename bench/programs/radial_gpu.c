@@ -4,7 +4,7 @@
  * --bank: of twelve scales of wavelets in place of these; --shared: on all GPUs together;
  * --rings: by this method only. */
 #include <math.h>
-#include <time.h>
+#include "clock.h"
 #include "device/every.h"
 #include "device/spy.h"
 #include <kugel/kugel.h>
@@ -12,25 +12,12 @@
 enum { WARM = 2, RUNS = 7 };
 static bool any, want_kernels, f32, want_bank, shared, only_rings;
 
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 typedef struct sizes {
   int64_t nside;
   double arcmin, radius; /* FWHM; cut-off in degrees, 0: by tolerance */
 } sizes;
 
 static const char *const methods[] = {"auto", "direct", "harmonic", "rings"};
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void measure(kugel_ctx *ctx, const sizes *z, kugel_radial_method method, void *in, void *out)
 {

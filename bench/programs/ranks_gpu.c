@@ -3,7 +3,7 @@
  * them, beside a plan without ranks.
  * usage: bench_ranks_gpu [--device=cuda:%d] [--ranks=1,2] [--bytes=268435456] [--nside=4096] [--lmax=8192] [--runs=5] [exchange] [sht]
  * %d is the rank's number; --smoke: small, on any device. KUGEL_PEERS: auto, copy or nccl. */
-#include <time.h>
+#include "clock.h"
 #include "device/every.h"
 #include "ranks.h"
 #include "comm/comm.h"
@@ -24,19 +24,6 @@ typedef struct outcome {
   char way[64], why[MOST][200];
   double checksum[MOST];
 } outcome;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 static double median(double *x)
 {

@@ -3,6 +3,7 @@
  * events, beside a plain copy of the same maps. --smoke: small maps, on every device. */
 #include "codegen/module.h"
 #include "device/device.h"
+#include "clock.h"
 #include "device/every.h"
 #include <kugel/healpix.h>
 
@@ -15,12 +16,6 @@ typedef struct job {
   kugel_order from, to;
   kugel_array in, out;
 } job;
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 // Bytes read and written a second.
 static double rate(const job *j)

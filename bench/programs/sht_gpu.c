@@ -3,6 +3,7 @@
  * --kernels: of each kernel; --sweep: of the Legendre kernels cut in other ways; --any, --smoke: devices that are no
  * GPUs too, with small transforms; --only=N: stages of nside N, or of Gauss grids to lmax N. */
 #include <dlfcn.h>
+#include "clock.h"
 #include "device/every.h"
 #include "device/spy.h"
 #include "sphere/legendre/gpu.h"
@@ -36,12 +37,6 @@ static double floor_ms(const kugel_sht *p)
     for (int64_t i = 0; i < p->grid->npairs; i++)
       units += mlim[i] >= m ? (double)((p->lmax - m) / 2 + 1) : 0;
   return units * (4 + 8 * p->n_map) / 34e12 * 1e3; // recurrence 2 FMA, sums 4 per map; 34 TFLOP/s
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static void queue_stages(const subject *t, kugel_queue *queue)

@@ -4,7 +4,7 @@
  * large as the image, in pencils too, in a quarter of the memory that the whole needs. Results are checked against sums at a few voxels. One line a case; with --json FILE also there.
  * --any, --smoke: devices that are no GPUs too, with small volumes; --large: also 1024 x 4096 x 4096 voxels in host memory;
  * --all: on all GPUs of the host together; --only LETTERS: the cases a, b, c, g (kernel as large as the image), k (the same within 8 GB, --large), h (--large). */
-#include <time.h>
+#include "clock.h"
 #include "core/parallel.h"
 #include "device/every.h"
 #include <kugel/kugel.h>
@@ -14,19 +14,6 @@ static bool any, large, together;
 static const char *only = ""; // letters of the cases that run, "": all
 static FILE *json;
 static int written;
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_value(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 typedef struct sizes {
   const char *name;
