@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Lint: a file has one subject, and reads best under 350 lines; more than 400 are refused.
+"""Lint: a file has one subject, and reads best under 350 lines; more than 400 are refused. A room of the library or the
+command has at most 40 files.
 
 usage: tools/lengths.py [root]
 """
@@ -8,6 +9,7 @@ import pathlib
 import sys
 
 MOST = 400
+ROOM = 40
 SUFFIXES = {".c", ".h", ".cl", ".def", ".py"}
 FOLDERS = ("src", "include", "cli", "python", "tests", "bench", "examples", "tools")
 
@@ -34,7 +36,16 @@ def main(root):
         most = 600 if name in LONGER else MOST
         if lines > most:
             bad.append(f"{name}:1: {lines} lines, must be at most {most}: split it by subject")
-    print("\n".join(bad) if bad else f"lengths: {count} files, none over {MOST} lines but {len(LONGER)} that are listed")
+    rooms = {}
+    for folder in ("src", "cli"):
+        for path in (root / folder).rglob("*.[ch]"):
+            rooms.setdefault(path.parent.relative_to(root).as_posix(), []).append(path)
+    for room, files in sorted(rooms.items()):
+        if len(files) > ROOM:
+            bad.append(f"{room}: {len(files)} files, must be at most {ROOM}: split it by subject")
+    largest = max(rooms, key=lambda room: len(rooms[room]))
+    print("\n".join(bad) if bad else f"lengths: {count} files, none over {MOST} lines but {len(LONGER)} that are listed; "
+          f"{len(rooms)} rooms, the largest is {largest} with {len(rooms[largest])} files")
     return 1 if bad else 0
 
 

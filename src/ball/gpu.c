@@ -5,7 +5,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "device/lend.h"
-#include "sphere/sht/gpu_shells.h"
+#include "sphere/sht/gpu.h"
 
 enum { TURN_THREADS = 128, SPIN_THREADS = 256, SPIN_BLOCKS = 4096 };
 

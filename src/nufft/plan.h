@@ -95,6 +95,8 @@ int kugel__nufft_likely_width(double tolerance, double upsampling);
 /* In ndim dimensions, with what the model lacks as a margin. */
 int kugel__nufft_sure_width(double tolerance, int ndim, double upsampling);
 double kugel__nufft_point_cost(int ndim, bool floats, int width); /* ns to spread a point */
+/* p->kernel and p->error for the options; of type 3, whose kernels come with the points, the checks alone. */
+kugel_status kugel__nufft_choose(kugel_nufft *p, const kugel_nufft_opts *o);
 /* The narrowest kernel whose error in ndim dimensions is below the tolerance. */
 kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double upsampling);
 

@@ -7,7 +7,6 @@
 #include <zlib.h>
 #include "core/parallel.h"
 #include "stack/data.h"
-#include "stack/raw.h"
 
 enum { PIECE = 1 << 18 };
 

@@ -48,4 +48,7 @@ kugel_status kugel__data_write(kugel_image *im, const kugel__data_header *of,
                                void (*describe)(const kugel_image *im, kugel__grow *out, const char *data,
                                                 bool packed));
 
+/* The finish of raw stacks: the file has its whole length though voxels were never written. */
+kugel_status kugel__stack_extend(kugel_image *im);
+
 #endif

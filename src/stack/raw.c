@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <kugel/io.h>
 #include "stack/stack.h"
-#include "stack/raw.h"
+#include "stack/data.h"
 
 /* Five axes in the file's order: order[0] is the slowest. */
 typedef struct raw_state {

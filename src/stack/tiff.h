@@ -106,4 +106,18 @@ bool kugel__imagej_parse(const char *text, kugel__imagej *ij);
 kugel_status kugel__tiff_pack(const kugel_image *im, uint16_t compression, uint16_t predictor, int64_t width,
                               int64_t rows, char *numbers, char **packed, int64_t *bytes);
 
+/* ---- pieces of planes ---- */
+
+/* Once the planes are known: how they lie in the file, the pieces, the reader. */
+kugel_status kugel__tiff_prepare(kugel_image *im, kugel__tiff *t, kugel__tiff_handle *h);
+
+/* ---- metadata that is written ---- */
+
+/* The ImageDescription. */
+void kugel__ome_describe(const kugel_image *im, kugel__grow *out);
+void kugel__imagej_describe(const kugel_image *im, kugel__grow *out);
+/* Tag 50839 with the labels of all planes, which begin with their channel's name, and the lengths for tag 50838; nothing
+ * when no channel has a name. */
+void kugel__imagej_labels(const kugel_image *im, kugel__grow *labels, kugel__grow *counts);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
-#include "stack/tiff_meta.h"
+#include "stack/tiff.h"
 
 static const char *ome_type(kugel_dtype t)
 {

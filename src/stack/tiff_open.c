@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "stack/tiff.h"
-#include "stack/tiff_read.h"
 
 /* ---- the planes ---- */
 

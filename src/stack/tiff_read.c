@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include "stack/tiff_read.h"
+#include "stack/tiff.h"
 
 enum { GROUP_BYTES = 1 << 16 };
 

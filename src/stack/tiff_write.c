@@ -2,7 +2,7 @@
 /* Writing TIFF: the numbers first, in any order, then the directories. Little-endian; above 4 GB BigTIFF. */
 #include <string.h>
 #include <sys/stat.h>
-#include "stack/tiff_meta.h"
+#include "stack/tiff.h"
 
 enum { STRIP_BYTES = 1 << 18 };
 

@@ -20,4 +20,9 @@ kugel_status kugel__radial_gpu_bank(kugel_radial *const *plans, int n, const int
                                     const kugel_array *in, const kugel_array *out, bool f32,
                                     kugel_queue *queue);
 
+/* ---- stream_gpu.c: maps that come and go in runs of pixels ---- */
+
+/* Of a plan with p->gpu or p->blocks; opts taken. */
+kugel_status kugel__radial_stream_gpu(const kugel_radial *p, const kugel_radial_stream_opts *opts);
+
 #endif

@@ -10,7 +10,7 @@
 #include "sphere/grid/grid.h"
 #include "sphere/radial/spectra.h"
 #include "sphere/radial/ranks.h"
-#include "sphere/radial/stream_gpu.h"
+#include "sphere/radial/gpu.h"
 
 enum { LANES = KUGEL__RADIAL_LANES };
 

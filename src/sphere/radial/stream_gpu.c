@@ -7,7 +7,7 @@
 #include "device/lend.h"
 #include "sphere/radial/blocks_gpu.h"
 #include "sphere/radial/gpu_plan.h"
-#include "sphere/radial/stream_gpu.h"
+#include "sphere/radial/gpu.h"
 
 enum { RUN = 1 << 20 }; /* bytes */
 

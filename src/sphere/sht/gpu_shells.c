@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Transforms of many maps on a device, between rows of coefficients and maps. */
 #include "core/parallel.h"
-#include "sphere/sht/gpu_shells.h"
+#include "sphere/sht/gpu.h"
 #include "sphere/sht/parts.h"
 
 kugel_status kugel__sht_shells_check(const kugel_sht *p)

@@ -213,3 +213,26 @@ static void serve_work(void *plan, const kugel__order *order)
 }
 
 const kugel__lead_kind kugel__sht_served = {serve_make, serve_work, drop};
+
+/* ---- plans from outside: alone, over ranks, or led ---- */
+
+kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
+{
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
+  *out = NULL;
+  kugel_sht *p = NULL;
+  KUGEL_TRY(kugel__sht_make(ctx, opts, &p));
+  kugel_status s = !p->dist && !p->gpu && p->ctx->leads ? kugel__sht_be_led(p) : KUGEL_OK;
+  if (s)
+    kugel__sht_free(p);
+  else
+    *out = p;
+  return s;
+}
+
+void kugel_sht_destroy(kugel_sht *p)
+{
+  if (p && p->led)
+    kugel__sht_unlead(p);
+  kugel__sht_free(p);
+}
