@@ -216,6 +216,9 @@ kugel_status kugel__launch(kugel__device *dev, kugel__kernel *kernel, const kuge
 /* As kugel_queue_create, for few blocks that should start at once. */
 kugel_status kugel__queue_create_urgent(kugel_ctx *ctx, kugel_queue **out);
 
+/* Later work of `then` waits for what `first` has now. */
+kugel_status kugel__queue_follow(kugel_queue *first, kugel_queue *then);
+
 /* The queue to use for a call: `queue` if it belongs to dev, the device's own for NULL, else a failure. */
 kugel_status kugel__queue_of(kugel__device *dev, kugel_queue *queue, kugel_queue **out);
 

@@ -136,15 +136,6 @@ static kugel_status mark(kugel__lane *lane, kugel_queue *queue, kugel__event **e
   return lane->device->ops->record(queue, event);
 }
 
-kugel_status kugel__lane_follow(kugel__lane *lane, kugel_queue *first, kugel_queue *then)
-{
-  kugel__event *event = NULL;
-  kugel_status s = mark(lane, first, &event);
-  s = s ? s : lane->device->ops->after(then, event);
-  lane->device->ops->event_free(event);
-  return s;
-}
-
 kugel_status kugel__lane_move(kugel__lane *lane, kugel__way way, kugel__mem here,
                               const kugel__lane_home *there, size_t at, size_t bytes)
 {

@@ -87,9 +87,6 @@ kugel_status kugel__device_lanes_run(kugel__device_lanes *lanes, const kugel__la
 /* Waits for all queues. Returns s with its message, or the first failure of a wait if s is KUGEL_OK. */
 kugel_status kugel__device_lanes_drain(kugel__device_lanes *lanes, kugel_status s);
 
-/* Later work of `then`, a queue of the lane, waits for the present work of `first`, another one of the lane. */
-kugel_status kugel__lane_follow(kugel__lane *lane, kugel_queue *first, kugel_queue *then);
-
 /* Memory of the caller: of the host, or of the first device. */
 typedef struct kugel__lane_home {
   char *host; /* NULL: mem counts */

@@ -124,6 +124,16 @@ kugel_status kugel__queue_create_urgent(kugel_ctx *ctx, kugel_queue **out)
   return make_queue(ctx, NULL, false, true, out);
 }
 
+kugel_status kugel__queue_follow(kugel_queue *first, kugel_queue *then)
+{
+  const kugel__device_ops *ops = first->device->ops;
+  kugel__event *event = NULL;
+  KUGEL_TRY(ops->record(first, &event));
+  kugel_status s = ops->after(then, event);
+  ops->event_free(event);
+  return s;
+}
+
 kugel_status kugel_queue_wait(kugel_queue *queue)
 {
   if (!queue)

@@ -209,16 +209,6 @@ size_t kugel__rings_gpu_work(const kugel__rings_gpu *p)
   return (size_t)kugel__max(p->banks[0].scratch * 16, p->banks[1].scratch * 8) + 64;
 }
 
-// Later work of `then` waits for what `first` has now.
-static kugel_status order(const kugel__rings_gpu *p, kugel_queue *first, kugel_queue *then)
-{
-  kugel__event *event = NULL;
-  KUGEL_TRY(p->device->ops->record(first, &event));
-  kugel_status s = p->device->ops->after(then, event);
-  p->device->ops->event_free(event);
-  return s;
-}
-
 // After a failure nothing may still run beside the queue.
 static kugel_status settle(const kugel__rings_gpu *p, kugel_status s)
 {
@@ -252,12 +242,12 @@ static kugel_status transform(kugel__rings_gpu *p, const kugel__rings_gpu_job *j
     args[n++] = KUGEL__MEM_ARG(*bad);
   args[n++] = KUGEL__MEM_ARG(job->work);
   args[n++] = KUGEL__VALUE_ARG(a);
-  KUGEL_TRY(order(p, queue, p->side));
+  KUGEL_TRY(kugel__queue_follow(queue, p->side));
   int turn = 0;
   for (const unit_group *g = bank->groups; g < bank->groups + bank->ngroups; g++)
     if (g->count)
       KUGEL_TRY(launch_group(p, job->f32, g, kernel, n, args, &a, turn++ % 2 ? p->side : queue));
-  return order(p, p->side, queue);
+  return kugel__queue_follow(p->side, queue);
 }
 
 kugel_status kugel__rings_gpu_synth(kugel__rings_gpu *p, const kugel__rings_gpu_job *job, kugel_queue *queue)

@@ -70,7 +70,7 @@ kugel_status kugel__leg_gpu_synth_halves(const kugel__leg_gpu *p, const kugel__l
                        KUGEL__VALUE_ARG(h->begin_strip), KUGEL__LEG_SHAPE_ARG(p, t)};
   kugel_queue *side = p->side[0] ? p->side[0] : queue;
   KUGEL_TRY(kugel__launch(p->device, h->split, &split, 5, to_halves, queue));
-  KUGEL_TRY(kugel__leg_gpu_order(p, queue, side)); // the rest runs beside the halves, not before
+  KUGEL_TRY(kugel__queue_follow(queue, side)); // the rest runs beside the halves, not before
   KUGEL_TRY(kugel__launch(p->device, h->synth, &grid, 11, args, queue));
   for (int i = 0; i < 2; i++)
     KUGEL_TRY(synth_rest(p, job, i, side));

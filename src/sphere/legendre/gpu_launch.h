@@ -26,8 +26,6 @@ kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *plan, int adjoint, int64_t
 kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *plan, int64_t groups, kugel__mem work);
 /* Bytes of the series, which begin the work memory of synthesis. */
 int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *plan);
-/* Later work of `then` waits for what `first` has now. */
-kugel_status kugel__leg_gpu_order(const kugel__leg_gpu *plan, kugel_queue *first, kugel_queue *then);
 
 /* gpu_halves_run.c: sums of a batch in single precision; the adjoint of `orders` orders from m0 on. */
 kugel_status kugel__leg_gpu_synth_halves(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,

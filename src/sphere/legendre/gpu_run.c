@@ -114,7 +114,7 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
     uint32_t orders = (uint32_t)kugel__leg_gpu_slots(p, part->orders);
     if (!part->used || !orders)
       continue;
-    KUGEL_TRY(kugel__leg_gpu_order(p, queue, side));
+    KUGEL_TRY(kugel__queue_follow(queue, side));
     polar_shape t = {.lmax = (int32_t)g->lmax,
                      .mmax = p->orders - 1,
                      .count = part->count,
@@ -150,7 +150,7 @@ static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
 {
   for (int i = 0; i < 2; i++)
     if (p->side[i])
-      KUGEL_TRY(kugel__leg_gpu_order(p, p->side[i], queue));
+      KUGEL_TRY(kugel__queue_follow(p->side[i], queue));
   return KUGEL_OK;
 }
 

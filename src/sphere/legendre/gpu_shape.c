@@ -59,15 +59,6 @@ kugel__grid kugel__leg_gpu_grid(const kugel__leg_gpu *p, int adjoint, int64_t or
   return grid;
 }
 
-kugel_status kugel__leg_gpu_order(const kugel__leg_gpu *p, kugel_queue *first, kugel_queue *then)
-{
-  kugel__event *event = NULL;
-  KUGEL_TRY(p->device->ops->record(first, &event));
-  kugel_status s = p->device->ops->after(then, event);
-  p->device->ops->event_free(event);
-  return s;
-}
-
 kugel_status kugel__leg_gpu_table(const kugel__leg_gpu *p, const void *data, size_t bytes, kugel__mem *out)
 {
   KUGEL_TRY(kugel__device_alloc(p->device, kugel__max((int64_t)bytes, 64), &out->base));

@@ -123,7 +123,7 @@ static kugel_status load_alm(const run *r)
   if (q->nlanes == 1 || (alm->host && !reach))
     return KUGEL_OK;
   kugel__lane *home = q->lanes[0].on;
-  KUGEL_TRY(kugel__lane_follow(home, home->work, home->in));
+  KUGEL_TRY(kugel__queue_follow(home->work, home->in));
   return kugel__parts_spread(p, from, bytes);
 }
 
