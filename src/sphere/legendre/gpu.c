@@ -106,10 +106,12 @@ static kugel_status build(kugel__leg_gpu *p)
   p->offset[0] = 0;
   for (int64_t i = 0; i < p->orders; i++)
     p->offset[i + 1] = p->offset[i] + (p->top - kugel__leg_gpu_order_of(p, i)) / 2 + 1;
+  int64_t sums = 0;
   for (int64_t m0 = 0, m1; m0 < p->orders; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
-    p->sums = kugel__max(p->sums, (p->offset[m1] - p->offset[m0]) * kugel__leg_gpu_parts(p) * p->ns * 32);
+    sums = kugel__max(sums, (p->offset[m1] - p->offset[m0]) * kugel__leg_gpu_parts(p) * p->ns * 32);
   }
+  p->sums = sums;
   kugel__leg_gpu_plan_polar(p);
   KUGEL_TRY(load_kernels(p));
   KUGEL_TRY(kugel__leg_gpu_load_halves(p));

@@ -58,6 +58,7 @@ int64_t kugel__leg_gpu_row(const kugel__leg_gpu *plan);
 typedef struct kugel__leg_gpu_job {
   kugel__mem alm, leg, work;
   int64_t alm_at, row, part;
+  int64_t slot, slots; /* only these orders, of which a plan counts its own; 0 slots: all */
   bool f32, accumulate;
   bool grouped; /* sums in double in any case, as calls of several groups have them */
   bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
@@ -66,7 +67,8 @@ typedef struct kugel__leg_gpu_job {
                    run side by side; leg and work have room for whole groups */
 } kugel__leg_gpu_job;
 
-/* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. */
+/* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. Calls of synthesis of
+ * different slots may share the work memory of a job on two queues; those of the adjoint follow each other. */
 kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
                                   kugel_queue *queue);
 kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,

@@ -14,7 +14,7 @@ typedef struct columns {
   int64_t step;
 } columns;
 typedef struct polar_shape {
-  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows, components, sets;
+  int32_t lmax, mmax, count, room, steps, row, f32, set, orders, from, first, rows, components, sets, m0;
   alm_layout alm;
 } polar_shape;
 
@@ -72,6 +72,12 @@ static uint32_t groups_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
   return (uint32_t)((maps_of(p, job) + p->maps - 1) / p->maps);
 }
 
+// The slots of a call: [first, end).
+static int64_t end_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
+{
+  return job->slots ? job->slot + job->slots : p->orders;
+}
+
 // Over ranks the coefficients lie by order.
 static alm_layout layout_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job)
 {
@@ -90,6 +96,8 @@ static columns columns_of(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
                    .polar = p->polar_orders,
                    .accumulate = job->accumulate,
                    .sets = g->n_alm * maps_of(p, job),
+                   .m0 = (int32_t)job->slot,
+                   .nm = (int32_t)(end_of(p, job) - job->slot),
                    .alm = layout_of(p, job)};
 }
 
@@ -100,19 +108,33 @@ static kugel__grid steps_of(int64_t orders, int64_t steps, int64_t of_block)
                        .threads = {256}};
 }
 
+// The sums of the polar pairs, of the slots of a call: polar[component][polar_orders][lmax + 1].
+static kugel_status clear_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel__mem sums,
+                                size_t bytes, kugel_queue *queue)
+{
+  int64_t row = (p->leg->lmax + 1) * 16, n = kugel__min(end_of(p, job), p->polar_orders) - job->slot;
+  if (!job->slots)
+    return bytes ? kugel__device_fill(p->device, sums, 0, bytes, queue) : KUGEL_OK;
+  sums.offset += (size_t)(job->slot * row);
+  for (size_t at = 0; at < bytes && n > 0; at += (size_t)(p->polar_orders * row))
+    KUGEL_TRY(kugel__device_fill(p->device, (kugel__mem){sums.base, sums.offset + at}, 0, (size_t)(n * row),
+                                 queue));
+  return KUGEL_OK;
+}
+
 /* Queues the polar pairs on the sides; join() makes the queue wait for them. Their long chains come first: if
  * the queue went on at once, its blocks would fill the device before them. */
 static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, const kugel__mem *sums,
                                size_t bytes, kugel_queue *queue)
 {
   const kugel__leg *g = p->leg;
-  if (sums && bytes)
-    KUGEL_TRY(kugel__device_fill(p->device, *sums, 0, bytes, queue));
+  if (sums)
+    KUGEL_TRY(clear_polar(p, job, *sums, bytes, queue));
   for (int i = 0; i < 2; i++) {
     const kugel__polar_part *part = &p->polar[i];
     kugel_queue *side = p->side[i] ? p->side[i] : p->side[0];
-    uint32_t orders = (uint32_t)kugel__leg_gpu_slots(p, part->orders);
-    if (!part->used || !orders)
+    int64_t orders = kugel__min(kugel__leg_gpu_slots(p, part->orders), end_of(p, job)) - job->slot;
+    if (!part->used || orders <= 0)
       continue;
     KUGEL_TRY(kugel__queue_follow(queue, side));
     polar_shape t = {.lmax = (int32_t)g->lmax,
@@ -129,9 +151,10 @@ static kugel_status fork_polar(const kugel__leg_gpu *p, const kugel__leg_gpu_job
                      .rows = p->polar_orders,
                      .components = g->n_map,
                      .sets = g->n_alm,
+                     .m0 = (int32_t)job->slot,
                      .alm = layout_of(p, job)};
     kugel__grid grid = {
-        .blocks = {orders, sums ? 1 : (uint32_t)(part->room / WARP), (uint32_t)maps_of(p, job)},
+        .blocks = {(uint32_t)orders, sums ? 1 : (uint32_t)(part->room / WARP), (uint32_t)maps_of(p, job)},
         .threads = {WARP}};
     kugel__arg to_leg[] = {KUGEL__MEM_ARG(job->alm),    KUGEL__MEM_ARG(part->rec),
                            KUGEL__MEM_ARG(part->start), KUGEL__MEM_ARG(part->pairs),
@@ -167,7 +190,10 @@ static kugel_status synth(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job
 {
   columns c = columns_of(p, job);
   kugel__leg_shape t = kugel__leg_gpu_shape(p, 0);
-  kugel__grid steps = steps_of(t.nm, p->top / 2 + 1, kugel__leg_gpu_series(p).steps),
+  t.m0 = c.m0;
+  t.nm = c.nm;
+  kugel__grid steps = steps_of(t.nm, (p->top - kugel__leg_gpu_order_of(p, t.m0)) / 2 + 1,
+                               kugel__leg_gpu_series(p).steps),
               grid = kugel__leg_gpu_grid(p, 0, t.nm);
   kugel__arg to_series[] = {KUGEL__MEM_ARG(job->alm), KUGEL__MEM_ARG(p->coef), KUGEL__MEM_ARG(p->offsets),
                             KUGEL__MEM_ARG(job->work), KUGEL__VALUE_ARG(c)};
@@ -210,8 +236,8 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
   KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
-  for (int64_t m0 = 0, m1; m0 < p->orders; m0 = m1) {
-    m1 = kugel__leg_gpu_chunk(p, m0);
+  for (int64_t m0 = job->slot, m1; m0 < end_of(p, job); m0 = m1) {
+    m1 = kugel__min(kugel__leg_gpu_chunk(p, m0), end_of(p, job));
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
@@ -230,7 +256,7 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
       KUGEL_TRY(halves
                     ? kugel__leg_gpu_adjoint_halves(p, job, t.m0, t.nm, queue)
                     : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
-    if (!m0)
+    if (m0 == job->slot)
       KUGEL_TRY(join(p, queue));
     KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, queue));
   }

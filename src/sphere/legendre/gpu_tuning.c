@@ -73,10 +73,12 @@ int64_t kugel__leg_gpu_middle(const kugel__leg *g, int64_t first, const kugel__l
 
 int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *p, int64_t m0)
 {
-  int64_t m = m0, step = kugel__leg_gpu_parts(p) * p->ns * 32;
+  int64_t m = m0, step = kugel__leg_gpu_parts(p) * p->ns * 32,
+          most = p->sums ? p->sums
+                         : sums_aim; // memory has room for the chunks from 0 on: others may not be larger
   do
     m++;
-  while (m < p->orders && (p->offset[m + 1] - p->offset[m0]) * step <= sums_aim);
+  while (m < p->orders && (p->offset[m + 1] - p->offset[m0]) * step <= most);
   return m;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms over ranks with devices, one set at a time. Ranks agree before each exchange, so that a rank that fails keeps
- * none waiting. */
+/* Transforms over ranks with devices, one set at a time. The Legendre stage goes by pieces of a rank's orders; while it computes one,
+ * the messages of another are packed, sent and unpacked on a queue of their own, in whose order they use one room. Ranks agree
+ * before each exchange, so that a rank that fails keeps none waiting. */
 #include "sphere/sht/dist_gpu.h"
 
 /* A piece's runs between the coefficients of a side and its messages. */
@@ -16,41 +17,51 @@ static kugel_status move(const kugel_sht *p, int side, int piece, int32_t out, k
   return count ? kugel__launch(p->device, q->move, &grid, 6, args, queue) : KUGEL_OK;
 }
 
-/* All messages, from the side `from`. s: how this rank fared. */
-static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, kugel_queue *queue)
+/* The messages of a piece, from the side `from`, queued after what q->post has. s: how this rank fared. */
+static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, int piece)
 {
   const kugel__dist *d = p->dist;
   const kugel__dist_gpu *q = p->gpu->ranks;
   int to = KUGEL__DIST_PAIRS + KUGEL__DIST_ORDERS - from;
   size_t n = (size_t)d->size;
   kugel__mem place[] = {q->messages, {q->messages.base, q->messages.offset + d->most_out}};
-  for (int k = 0; k < d->pieces; k++) {
-    const size_t *table = d->messages + (size_t)k * 4 * n,
-                 *send = table + (from == KUGEL__DIST_PAIRS ? 2 * n : 0),
-                 *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
-    kugel__wire_job job = {place[from], place[to], send, send + n, recv, recv + n};
-    s = s ? s : move(p, from, k, 1, queue);
-    s = kugel__wire_exchange(q->wire, s, &job, queue);
-    if (s && d->comm->settled)
-      return s;
-    s = s ? s : move(p, to, k, 0, queue);
-  }
-  return s;
+  const size_t *table = d->messages + (size_t)piece * 4 * n,
+               *send = table + (from == KUGEL__DIST_PAIRS ? 2 * n : 0),
+               *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
+  kugel__wire_job job = {place[from], place[to], send, send + n, recv, recv + n};
+  s = s ? s : move(p, from, piece, 1, q->post);
+  s = kugel__wire_exchange(q->wire, s, &job, q->post);
+  return s ? s : move(p, to, piece, 0, q->post);
 }
 
+/* The own orders of a piece. */
 static kugel_status legendre(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
-                             bool adjoint, kugel_queue *queue)
+                             bool adjoint, int piece, kugel_queue *queue)
 {
   const kugel__sht_gpu *g = p->gpu;
+  const kugel__dist *d = p->dist;
+  int64_t first = kugel__dist_piece(d, d->rank, piece), end = kugel__dist_piece(d, d->rank, piece + 1);
   kugel__leg_gpu_job job = {.alm = alm->mem,
                             .leg = g->ranks->coefs[KUGEL__DIST_ORDERS],
                             .work = g->work,
                             .alm_at = alm->at,
+                            .slot = first - d->begin[d->rank],
+                            .slots = end - first,
                             .f32 = alm->f32,
                             .accumulate = how->accumulate};
-  if (!g->leg)
+  if (!job.slots)
     return KUGEL_OK;
   return adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue) : kugel__leg_gpu_synth(g->leg, &job, queue);
+}
+
+/* After a failure nothing may still run beside the queue. */
+static kugel_status settle(const kugel_sht *p, kugel_status s)
+{
+  const kugel__dist_gpu *q = p->gpu->ranks;
+  kugel_queue *queues[] = {q->other, q->post};
+  for (int i = 0; s && i < 2; i++)
+    p->device->ops->wait(queues[i]);
+  return s;
 }
 
 static kugel_status rings(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_how *how,
@@ -77,11 +88,31 @@ static kugel_status rings(const kugel_sht *p, const kugel__gpu_side *map, const 
                  : kugel__rings_gpu_synth(g->rings, &job, queue);
 }
 
+/* Pieces go to two queues in turn, so that the first blocks of one run beside the last ones of that before. */
+static kugel_status forward(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
+                            kugel_queue *queue)
+{
+  const kugel__dist_gpu *q = p->gpu->ranks;
+  kugel_queue *turns[] = {queue, q->other};
+  const int pieces = p->dist->pieces;
+  kugel_status s = kugel__queue_follow(queue, q->other);
+  s = s ? s : legendre(p, alm, how, false, 0, queue);
+  for (int k = 0; k < pieces; k++) {
+    s = s ? s : kugel__queue_follow(turns[k & 1], q->post);
+    if (k + 1 < pieces) // queued before the exchange, for whose messages the host may wait
+      s = s ? s : legendre(p, alm, how, false, k + 1, turns[(k + 1) & 1]);
+    s = exchange(p, s, KUGEL__DIST_ORDERS, k);
+    if (s && p->dist->comm->settled)
+      return s;
+  }
+  return s ? s : kugel__queue_follow(q->post, queue);
+}
+
 kugel_status kugel__dist_gpu_forward(const kugel_sht *p, const kugel__gpu_side *alm,
                                      const kugel__gpu_side *map, const kugel__gpu_how *how,
                                      kugel_queue *queue)
 {
-  KUGEL_TRY(exchange(p, legendre(p, alm, how, false, queue), KUGEL__DIST_ORDERS, queue));
+  KUGEL_TRY(settle(p, forward(p, alm, how, queue)));
   return rings(p, map, how, false, queue);
 }
 
@@ -102,9 +133,25 @@ static kugel_status checked_rings(const kugel_sht *p, const kugel__gpu_side *map
   return KUGEL_OK;
 }
 
+/* From the last piece on, the one with the least to send: the Legendre stage waits for the first that arrives. */
+static kugel_status back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
+                         const kugel__gpu_how *how, kugel_queue *queue)
+{
+  const kugel__dist_gpu *q = p->gpu->ranks;
+  kugel_status s = checked_rings(p, map, how, queue);
+  s = s ? s : kugel__queue_follow(queue, q->post);
+  for (int k = p->dist->pieces - 1; k >= 0; k--) {
+    s = exchange(p, s, KUGEL__DIST_PAIRS, k);
+    if (s && p->dist->comm->settled)
+      return s;
+    s = s ? s : kugel__queue_follow(q->post, queue);
+    s = s ? s : legendre(p, alm, how, true, k, queue);
+  }
+  return s;
+}
+
 kugel_status kugel__dist_gpu_back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
                                   const kugel__gpu_how *how, kugel_queue *queue)
 {
-  KUGEL_TRY(exchange(p, checked_rings(p, map, how, queue), KUGEL__DIST_PAIRS, queue));
-  return legendre(p, alm, how, true, queue);
+  return settle(p, back(p, map, alm, how, queue));
 }

@@ -2,7 +2,7 @@
 /* Transforms over ranks that have a device each: stages, orders and pairs as dist.h has them, exchange by wire/wire.h.
  *
  * The Legendre stage computes own orders at all pairs, the ring stage all orders of own pairs; messages are packed, and
- * unpacked, on the device, a piece of them at a time. */
+ * unpacked, on the device, a piece of them at a time, beside the Legendre stage of other pieces. */
 #ifndef KUGEL_SPHERE_SHT_DIST_GPU_H
 #define KUGEL_SPHERE_SHT_DIST_GPU_H
 
@@ -14,6 +14,7 @@ enum { KUGEL__DIST_ORDERS, KUGEL__DIST_PAIRS, KUGEL__DIST_SIDES };
 
 typedef struct kugel__dist_gpu {
   kugel__wire *wire;
+  kugel_queue *post, *other; // of messages; of every second piece of the Legendre stage
   kugel__module *module;
   kugel__kernel *move;
   int64_t *begin[KUGEL__DIST_SIDES];   // [pieces + 1] runs of each piece

@@ -153,6 +153,8 @@ kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "sphere/sht/ranks"}, &q->module));
   KUGEL_TRY(kugel__module_kernel(q->module, "move_runs", &q->move, NULL));
   KUGEL_TRY(make_rooms(p));
+  KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &q->post));
+  KUGEL_TRY(kugel_queue_create(p->ctx, &q->other));
   return kugel__wire_open(d->comm, p->ctx, 0, &q->wire);
 }
 
@@ -162,6 +164,8 @@ void kugel__dist_gpu_destroy(kugel_sht *p)
   if (!q)
     return;
   kugel__wire_close(q->wire);
+  kugel_queue_destroy(q->post);
+  kugel_queue_destroy(q->other);
   kugel__module_put(q->module);
   kugel__device_free(p->device, q->messages.base);
   for (int i = 0; i < KUGEL__DIST_SIDES; i++) {

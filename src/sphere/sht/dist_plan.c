@@ -92,11 +92,12 @@ static void plan_piece(const kugel_sht *p, kugel__dist *d, int k)
   d->most_in = d->most_in > in ? d->most_in : in;
 }
 
-// Pieces of 32 MiB per rank and more, up to 8.
+// Pieces of 32 MiB per rank and more, up to 8; on devices, whose queues run on, few launches.
 static int choose_pieces(const kugel_sht *p, int size)
 {
   double bytes = (double)(p->mmax + 1) * p->n_map * 32 * (double)p->grid->npairs / size;
-  return (int)kugel__max(1, kugel__min(8, (int64_t)(bytes / (32 << 20))));
+  return (int)kugel__max(
+      1, kugel__min(p->device->ops->type == KUGEL_CPU ? 8 : 4, (int64_t)(bytes / (32 << 20))));
 }
 
 /* ---- layouts ---- */
