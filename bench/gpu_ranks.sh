@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 . bench/gpu_build.sh
 n=${1:-2}
 started=$SECONDS
-gpu_build build/gpu wire_exchange sphere_sht_ranks_device bench_ranks_gpu
+gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late bench_ranks_gpu
 program=build/gpu/bench/bench_ranks_gpu
 say() { echo "[$((SECONDS - started)) s] $*"; }
 try() { # SECONDS COMMAND...
@@ -23,8 +23,13 @@ for way in nccl copy; do
 done
 say "transforms"
 KUGEL_PEERS=auto try 75 $program sht "--ranks=0,1,$n"
+for pieces in 1 2 8; do # the plan's own choice is 4
+  KUGEL_PEERS=auto try 20 $program sht "--ranks=$n" --pieces=$pieces
+done
 KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
 say "bits"
+limit=$((230 - SECONDS + started))
+[ $limit -gt 10 ] && try $limit build/gpu/tests/sphere_sht_ranks_late | tail -8
 limit=$((230 - SECONDS + started))
 [ $limit -gt 10 ] && try $limit build/gpu/tests/sphere_sht_ranks_device | tail -25
 say "done"

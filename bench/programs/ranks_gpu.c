@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that are threads of one process, each with a device of its own: exchanges between the devices, and transforms over
  * them, beside a plan without ranks.
- * usage: bench_ranks_gpu [--device=cuda:%d] [--ranks=1,2] [--bytes=268435456] [--nside=4096] [--lmax=8192] [--runs=5] [exchange] [sht]
+ * usage: bench_ranks_gpu [--device=cuda:%d] [--ranks=1,2] [--bytes=268435456] [--nside=4096] [--lmax=8192] [--runs=5] [--pieces=N] [exchange] [sht]
  * %d is the rank's number; --smoke: small, on any device. KUGEL_PEERS: auto, copy or nccl. */
 #include "clock.h"
 #include "device/every.h"
@@ -15,7 +15,7 @@
 enum { MOST = 8, RUNS = 32 };
 static const char *device = "cuda:%d";
 static int64_t bytes = 256 << 20, nside = 4096, lmax = 8192;
-static int runs = 5;
+static int runs = 5, pieces; // pieces 0: the plan's choice
 
 typedef struct outcome {
   kugel_grid *grid;
@@ -162,8 +162,12 @@ static void sht_rank(kugel_comm *comm, void *arg)
   int rank = comm ? comm->rank : 0;
   kugel_ctx *ctx = NULL;
   kugel_sht *plan = NULL;
-  kugel_sht_opts opts = {
-      .size = sizeof opts, .grid = o->grid, .lmax = lmax, .comm = comm, .bad_pixels = KUGEL_BAD_PASS};
+  kugel_sht_opts opts = {.size = sizeof opts,
+                         .grid = o->grid,
+                         .lmax = lmax,
+                         .comm = comm,
+                         .pieces = comm ? pieces : 0,
+                         .bad_pixels = KUGEL_BAD_PASS};
   kugel_status s = open_ctx(rank, &ctx);
   if (comm)
     s = kugel_comm_agree(comm, s);
@@ -253,6 +257,8 @@ int main(int argc, char **argv)
       continue;
     else if (!strncmp(a, "--runs=", 7))
       runs = (int)kugel__max(1, kugel__min(RUNS, atoi(a + 7)));
+    else if (!strncmp(a, "--pieces=", 9))
+      pieces = (int)kugel__max(0, kugel__min(64, atoi(a + 9)));
     else if (!strcmp(a, "--smoke"))
       smoke = true;
     else if (!strcmp(a, "exchange"))
