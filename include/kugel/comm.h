@@ -85,9 +85,10 @@ typedef struct kugel_comm_ops {
   int (*barrier)(void *user);
   int (*bcast)(void *user, void *data, size_t bytes, int root);
   int (*reduce)(void *user, int64_t *values, int n, kugel_comm_reduction op); /* in place, to all ranks */
-  int (*begin)(void *user, const kugel_exchange *x, void **ticket); /* may return before data has moved; *x goes, what it
-                                                                       points at stays */
-  int (*end)(void *user, void *ticket);                             /* returns when this rank's data has moved */
+  /* May return before data has moved; *x goes, what it points at stays. *ticket is NULL at first. After a failure end is called
+   * only if there is a ticket, for parts that are under way. */
+  int (*begin)(void *user, const kugel_exchange *x, void **ticket);
+  int (*end)(void *user, void *ticket); /* once for each begin; returns when this rank's data has moved */
   /* Ranks of one color make a new communicator, ordered by key, then by rank. NULL: kugel_comm_split fails. */
   int (*split)(void *user, int color, int key, void **made, int *rank, int *size);
   void (*close)(void *user); /* may be NULL */

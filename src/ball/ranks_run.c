@@ -124,34 +124,31 @@ static kugel_status use(const job *t, int k)
   return transform_rows(t, k);
 }
 
-static kugel_status launch(const job *t, int k, void **ticket)
+static kugel_status launch(const job *t, int k, kugel__flight *flight)
 {
   char *rows = t->rows + (size_t)(k & 1) * t->most_rows,
        *shells = t->shells + (size_t)(k & 1) * t->most_shells;
   bool out = t->c->to_grid;
   kugel_exchange x = {out ? rows : shells, table_of(t, k, out ? 0 : 2), table_of(t, k, out ? 1 : 3),
                       out ? shells : rows, table_of(t, k, out ? 2 : 0), table_of(t, k, out ? 3 : 1)};
-  return kugel__comm_begin(t->r->comm, &x, ticket);
+  return kugel__comm_begin(t->r->comm, &x, flight);
 }
 
 /* While chunk k flies, k - 1 is used and k + 1 filled. */
 static kugel_status fly(const job *t)
 {
   kugel_comm *comm = t->r->comm;
-  void *tickets[2] = {NULL, NULL};
-  bool flying[2] = {false, false};
+  kugel__flight flights[2] = {{.on = false}};
   kugel_status s = KUGEL_OK;
   for (int k = 0; k <= t->p->chunks; k++) {
     kugel__span outer = kugel__progress_enter((double)k / (t->p->chunks + 1), (k + 1.0) / (t->p->chunks + 1));
     if (k < t->p->chunks) {
       s = s ? s : fill(t, k);
       s = s && comm->settled ? s : kugel__comm_agree(comm, s);
-      s = s ? s : launch(t, k, &tickets[k & 1]);
-      flying[k & 1] = !s;
+      s = s ? s : launch(t, k, &flights[k & 1]);
     }
-    if (k > 0 && flying[(k - 1) & 1]) { /* on failure too: all ranks had agreed to make this one */
-      kugel_status landed = kugel__comm_end(comm, tickets[(k - 1) & 1]);
-      flying[(k - 1) & 1] = false;
+    if (k > 0) { /* on failure too: all ranks had agreed to make this one */
+      kugel_status landed = kugel__comm_end(comm, &flights[(k - 1) & 1]);
       s = s ? s : landed;
       s = s ? s : use(t, k - 1);
     }
@@ -256,9 +253,7 @@ static kugel_status gather(const kugel__ball_ranks *r, int64_t numbers, const do
     g->tables[3 * n + i] = (size_t)r->begin[i] * each;
   }
   kugel_exchange x = {own, g->tables, g->tables + n, g->all, g->tables + 2 * n, g->tables + 3 * n};
-  void *ticket;
-  KUGEL_TRY(kugel__comm_begin(r->comm, &x, &ticket));
-  return kugel__comm_end(r->comm, ticket);
+  return kugel__comm_exchange(r->comm, &x);
 }
 
 kugel_status kugel__ball_ranks_sum(const kugel_ball *p, kugel_status s, int64_t batch, int64_t count,

@@ -102,15 +102,27 @@ kugel_status kugel__comm_reduce(kugel_comm *c, int64_t *values, int n, kugel_com
   return fared(c, c->ops.reduce(c->user, values, n, op), "a reduction");
 }
 
-kugel_status kugel__comm_begin(kugel_comm *c, const kugel_exchange *x, void **ticket)
+kugel_status kugel__comm_begin(kugel_comm *c, const kugel_exchange *x, kugel__flight *f)
 {
-  *ticket = NULL;
-  return fared(c, c->ops.begin(c->user, x, ticket), "an exchange");
+  *f = (kugel__flight){.ticket = NULL};
+  int error = c->ops.begin(c->user, x, &f->ticket);
+  f->on = !error || f->ticket;
+  return fared(c, error, "an exchange");
 }
 
-kugel_status kugel__comm_end(kugel_comm *c, void *ticket)
+kugel_status kugel__comm_end(kugel_comm *c, kugel__flight *f)
 {
-  return fared(c, c->ops.end(c->user, ticket), "an exchange");
+  if (!f->on)
+    return KUGEL_OK;
+  f->on = false;
+  return fared(c, c->ops.end(c->user, f->ticket), "an exchange");
+}
+
+kugel_status kugel__comm_exchange(kugel_comm *c, const kugel_exchange *x)
+{
+  kugel__flight f;
+  kugel_status begun = kugel__comm_begin(c, x, &f), ended = kugel__comm_end(c, &f);
+  return begun ? begun : ended;
 }
 
 kugel_status kugel_comm_bcast(kugel_comm *c, void *data, size_t bytes, int root)

@@ -41,8 +41,15 @@ kugel_status kugel__comm_mpi(kugel_ctx *ctx, const char *path, const void *adopt
 
 /* ---- collectives, each a status and a sentence ---- */
 kugel_status kugel__comm_reduce(kugel_comm *c, int64_t *values, int n, kugel_comm_reduction op);
-kugel_status kugel__comm_begin(kugel_comm *c, const kugel_exchange *x, void **ticket);
-kugel_status kugel__comm_end(kugel_comm *c, void *ticket);
+/* An exchange: under way from begin to end, also after a begin that failed and left a ticket. Ending one that is not under way does
+ * nothing. */
+typedef struct kugel__flight {
+  void *ticket;
+  bool on;
+} kugel__flight;
+kugel_status kugel__comm_begin(kugel_comm *c, const kugel_exchange *x, kugel__flight *flight);
+kugel_status kugel__comm_end(kugel_comm *c, kugel__flight *flight);
+kugel_status kugel__comm_exchange(kugel_comm *c, const kugel_exchange *x); /* from beginning to end */
 
 /* ---- agree.c ---- */
 static inline void kugel__comm_enter(kugel_comm *c)

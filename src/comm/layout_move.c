@@ -79,11 +79,12 @@ kugel_status kugel__layout_move(const kugel_layout *from, const void *x, const k
       overlap((walk){from, to, c->rank, r}, bytes, (char *)x, buffer + send_at[r], true);
   if (!s) {
     kugel_exchange e = {buffer, sends, send_at, buffer + out, recvs, recv_at};
-    void *ticket;
-    s = kugel__comm_begin(c, &e, &ticket);
+    kugel__flight flight;
+    s = kugel__comm_begin(c, &e, &flight);
     if (!s)
       keep(from, x, to, y, c->rank, bytes);
-    s = s ? s : kugel__comm_end(c, ticket);
+    kugel_status landed = kugel__comm_end(c, &flight);
+    s = s ? s : landed;
   }
   for (int r = 0; r < c->size && !s; r++)
     if (recvs[r])

@@ -63,11 +63,9 @@ static kugel_status measure(kugel_comm *c, int repeats, const blocks *b, int64_t
 {
   kugel_exchange x = {b->send, b->table, b->table + c->size, b->recv, b->table, b->table + c->size};
   for (int i = -1; i < repeats; i++) {
-    void *ticket;
     KUGEL_TRY(kugel_comm_barrier(c));
     int64_t start = nanoseconds();
-    KUGEL_TRY(kugel__comm_begin(c, &x, &ticket));
-    KUGEL_TRY(kugel__comm_end(c, ticket));
+    KUGEL_TRY(kugel__comm_exchange(c, &x));
     if (i >= 0)
       took[i] = nanoseconds() - start;
   }

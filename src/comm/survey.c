@@ -67,10 +67,7 @@ kugel_status kugel__comm_survey(kugel_comm *c)
       sizes[2 * n + r] = r * sizeof mine;
     }
     kugel_exchange x = {&mine, sizes, sizes + n, all, sizes, sizes + 2 * n};
-    void *ticket;
-    s = kugel__comm_begin(c, &x, &ticket);
-    if (!s)
-      s = kugel__comm_end(c, ticket);
+    s = kugel__comm_exchange(c, &x);
   }
   s = kugel__comm_leave(c, s);
   for (int r = 0; r < c->size && !s; r++) {

@@ -39,9 +39,7 @@ static kugel_status exchange(const run *r, const void *send, void *recv)
 {
   size_t n = (size_t)r->l->comm->size, *t = r->table;
   kugel_exchange x = {send, t, t + n, recv, t + 2 * n, t + 3 * n};
-  void *ticket;
-  KUGEL_TRY(kugel__comm_begin(r->l->comm, &x, &ticket));
-  return kugel__comm_end(r->l->comm, ticket);
+  return kugel__comm_exchange(r->l->comm, &x);
 }
 
 static kugel_array array_of(char *data, kugel_dtype t, int64_t n[3])

@@ -19,7 +19,7 @@ typedef struct work {
   const char *maps;             // on rank 0
   char *buffer;                 // of others: two pieces
   size_t *table;                // [2][4][size]
-  void *ticket[2];
+  kugel__flight flight[2];
 } work;
 
 // Pixels of rank r: whole rows of 1024.
@@ -66,7 +66,7 @@ static kugel_status begin(work *w, int64_t i)
     }
   }
   kugel_exchange x = {w->maps, t, t + n, w->c->rank ? buffer_of(w, i) : NULL, t + 2 * n, t + 3 * n};
-  return kugel__comm_begin(w->c, &x, &w->ticket[i % 2]);
+  return kugel__comm_begin(w->c, &x, &w->flight[i % 2]);
 }
 
 static kugel_status put(const work *w, int64_t i, kugel_fits_writer *f)
@@ -83,8 +83,8 @@ static kugel_status write_all(work *w, kugel_fits_writer *f)
   int64_t messages = rounds(w) * w->columns;
   kugel_status s = begin(w, 0);
   for (int64_t i = 0; i < messages; i++) {
-    kugel_status got = s ? s : kugel__comm_end(w->c, w->ticket[i % 2]);
-    s = kugel__comm_agree(w->c, got);
+    kugel_status got = kugel__comm_end(w->c, &w->flight[i % 2]);
+    s = kugel__comm_agree(w->c, s ? s : got);
     if (s)
       return s;
     s = i + 1 < messages ? begin(w, i + 1) : KUGEL_OK;

@@ -113,12 +113,10 @@ static kugel_status exchange(const mail *m, const size_t *table, size_t unit, co
 {
   const size_t n = (size_t)m->plan->ranks->size;
   kugel_comm *c = m->plan->ranks->comm;
-  void *ticket;
   for (size_t i = 0; i < 4 * n; i++)
     m->bytes[i] = table[i] * unit;
   const kugel_exchange x = {sent, m->bytes, m->bytes + n, came, m->bytes + 2 * n, m->bytes + 3 * n};
-  KUGEL_TRY(kugel__comm_begin(c, &x, &ticket));
-  return kugel__comm_end(c, ticket);
+  return kugel__comm_exchange(c, &x);
 }
 
 /* Who sends how many points of each part of this rank. */

@@ -19,13 +19,11 @@ static kugel_status swap(const job *t, kugel_status s, bool back, void *here, vo
   const size_t n = (size_t)t->r->size, *to = t->table + (back ? 2 : 0) * n,
                *from = t->table + (back ? 0 : 2) * n;
   kugel_comm *c = t->r->comm;
-  void *ticket;
   s = s && c->settled ? s : kugel__comm_agree(c, s);
   if (s)
     return s;
   const kugel_exchange x = {back ? there : here, to, to + n, back ? here : there, from, from + n};
-  KUGEL_TRY(kugel__comm_begin(c, &x, &ticket));
-  return kugel__comm_end(c, ticket);
+  return kugel__comm_exchange(c, &x);
 }
 
 /* Values of points: to the ranks with their parts, or back. */

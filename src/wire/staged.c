@@ -80,18 +80,17 @@ static kugel_status move(const kugel__wire *w, const kugel__wire_job *x, int64_t
   return KUGEL_OK;
 }
 
-static kugel_status round_begin(const kugel__wire *w, int64_t round, void **ticket)
+static kugel_status round_begin(const kugel__wire *w, int64_t round, kugel__flight *flight)
 {
   kugel_exchange x = {slot_of(w, round, SEND), table_of(w, round, 0), table_of(w, round, 1),
                       slot_of(w, round, RECV), table_of(w, round, 2), table_of(w, round, 3)};
-  return kugel__comm_begin(w->comm, &x, ticket);
+  return kugel__comm_begin(w->comm, &x, flight);
 }
 
 kugel_status kugel__staged_exchange(kugel__wire *w, const kugel__wire_job *x, kugel_queue *queue)
 {
   int64_t rounds;
-  void *tickets[2] = {NULL, NULL};
-  bool flying[2] = {false, false};
+  kugel__flight flights[2] = {{.on = false}};
   kugel_status s = KUGEL_OK; // of this rank: rounds go on after a failure, since other ranks wait for them
   KUGEL_TRY(count_rounds(w, x, &rounds));
   for (int64_t k = 0; k <= rounds; k++) {
@@ -100,13 +99,11 @@ kugel_status kugel__staged_exchange(kugel__wire *w, const kugel__wire_job *x, ku
       s = s ? s : move(w, x, k, SEND, queue);
       kugel_status done = w->device->ops->wait(queue); // also for what went up from this slot's other half
       s = s ? s : done;
-      tickets[k & 1] = NULL;
-      kugel_status begun = round_begin(w, k, &tickets[k & 1]);
-      flying[k & 1] = !begun || tickets[k & 1]; // what failed half way has parts to wait for
+      kugel_status begun = round_begin(w, k, &flights[k & 1]);
       s = s ? s : begun;
     }
-    if (k > 0 && flying[(k - 1) & 1]) {
-      kugel_status landed = kugel__comm_end(w->comm, tickets[(k - 1) & 1]);
+    if (k > 0) {
+      kugel_status landed = kugel__comm_end(w->comm, &flights[(k - 1) & 1]);
       s = s ? s : landed;
       s = s ? s : move(w, x, k - 1, RECV, queue);
     }

@@ -16,7 +16,7 @@ typedef struct rank_sweep {
   rank_once once;
   void *arg;
   int target;
-  bool exchanges; /* not allocations */
+  bool exchanges, half; /* not allocations; half: a beginning fails half way */
   long n,
       made; /* allocations, or beginnings and ends of exchanges, of rank `target`: the one that fails, and how many there were */
   kugel_status status[SWEPT];
@@ -47,28 +47,65 @@ static inline void rank_give(void *p, size_t bytes, void *user)
 
 /* ---- one exchange of one rank ---- */
 
-/* The engine of this thread's rank, whose n-th beginning or end is said to have failed; what the others wait for is done. */
+/* The engine of this thread's rank, whose n-th beginning or end is said to have failed; what the others wait for is done. A beginning
+ * fails without a ticket, or half way with one. Whatever is ended must be under way. */
+typedef struct rank_ticket {
+  bool on;
+  void *inner;
+} rank_ticket;
 static _Thread_local struct {
-  long count, fails_at;
+  long count, fails_at, wrong; /* wrong: ends of what was not under way, and third exchanges */
+  bool half;
+  rank_ticket tickets[2];
   int (*begin)(void *user, const kugel_exchange *x, void **ticket);
   int (*end)(void *user, void *ticket);
 } rank_engine;
 
 static inline int failing_begin(void *user, const kugel_exchange *x, void **ticket)
 {
-  int e = rank_engine.begin(user, x, ticket);
-  if (++rank_engine.count != rank_engine.fails_at)
-    return e;
-  if (!e)
-    rank_engine.end(user, *ticket);
-  *ticket = NULL;
-  return 1;
+  rank_ticket *t = &rank_engine.tickets[rank_engine.tickets[0].on];
+  rank_engine.wrong += t->on || *ticket;
+  t->inner = NULL;
+  int e = rank_engine.begin(user, x, &t->inner);
+  bool fails = ++rank_engine.count == rank_engine.fails_at;
+  t->on = !e && (!fails || rank_engine.half);
+  if (t->on)
+    *ticket = t;
+  else if (!e)
+    rank_engine.end(user, t->inner);
+  return fails ? 1 : e;
 }
 
 static inline int failing_end(void *user, void *ticket)
 {
-  int e = rank_engine.end(user, ticket);
+  rank_ticket *t = ticket;
+  if (!t || !t->on) {
+    rank_engine.wrong++;
+    return 1;
+  }
+  t->on = false;
+  int e = rank_engine.end(user, t->inner);
   return ++rank_engine.count == rank_engine.fails_at ? 1 : e;
+}
+
+/* The rank's communicator, so that its engine is the failing one; the ops to put back. */
+static inline kugel_comm_ops failing_engine(kugel_comm *comm, long fails_at, bool half)
+{
+  const kugel_comm_ops ops = comm->ops;
+  memset(&rank_engine, 0, sizeof rank_engine);
+  rank_engine.fails_at = fails_at;
+  rank_engine.half = half;
+  rank_engine.begin = ops.begin;
+  rank_engine.end = ops.end;
+  comm->ops.begin = failing_begin;
+  comm->ops.end = failing_end;
+  return ops;
+}
+
+/* Nothing that is under way is left, nothing else was ended. */
+static inline bool engine_at_rest(void)
+{
+  return !rank_engine.wrong && !rank_engine.tickets[0].on && !rank_engine.tickets[1].on;
 }
 
 /* ---- the sweep ---- */
@@ -85,18 +122,15 @@ static inline void rank_failing(kugel_comm *comm, void *arg)
     abort();
   long n = rank == w->target ? w->n : 0;
   memory = (rank_memory){.fails_at = w->exchanges ? 0 : n};
-  const kugel_comm_ops ops = comm->ops;
-  rank_engine.count = 0;
-  rank_engine.fails_at = n;
-  rank_engine.begin = ops.begin;
-  rank_engine.end = ops.end;
-  if (w->exchanges) {
-    comm->ops.begin = failing_begin;
-    comm->ops.end = failing_end;
-  }
+  kugel_comm_ops ops = comm->ops;
+  if (w->exchanges)
+    ops = failing_engine(comm, n, w->half);
   w->status[rank] = w->once(ctx, comm, w->arg);
   snprintf(w->said[rank], sizeof w->said[rank], "%s", kugel_last_error());
   comm->ops = ops;
+  if (w->exchanges && !engine_at_rest())
+    CHECK_FAIL("exchange %ld of rank %d: rank %d ended %ld that were not under way, or left some", w->n,
+               w->target, rank, rank_engine.wrong);
   if (rank == w->target)
     w->made = w->exchanges ? rank_engine.count : memory.count;
   kugel_ctx_destroy(ctx);
@@ -133,7 +167,10 @@ static inline void sweep_rank(int target, long step, rank_once once, void *arg, 
 /* The same of every beginning and every end of an exchange. All of them are fatal. */
 static inline void sweep_exchanges(int target, rank_once once, void *arg)
 {
-  sweep_rank_by((rank_sweep){.once = once, .arg = arg, .target = target, .exchanges = true, .n = 1}, 1, 1);
+  for (int half = 0; half < 2; half++)
+    sweep_rank_by(
+        (rank_sweep){.once = once, .arg = arg, .target = target, .exchanges = true, .half = half, .n = 1}, 1,
+        1);
 }
 
 /* ---- rank 0 leads ---- */

@@ -4,6 +4,7 @@
  * ranks hear of. */
 #include <stdlib.h>
 #include "device/every.h"
+#include "comm/faults.h"
 #include "ranks.h"
 #include "comm/comm.h"
 #include "core/ctx.h"
@@ -15,6 +16,9 @@ typedef struct task {
   const char *device; // with %d: of each rank its own
   size_t piece;
   int fails; // a rank that fails before its exchange, -1: none
+  long breaks,
+      made;  // the beginning or end of an exchange of rank 1 that fails, and how many there were; 0: none
+  bool half; // it fails half way
   int wrong[MAX];
   kugel_status status[MAX];
   char name[MAX][32], why[MAX][300];
@@ -96,7 +100,12 @@ static void one_rank(kugel_comm *c, void *arg)
   s = kugel__comm_agree(c, s);
   s = s ? s : kugel__wire_open(c, ctx, t->piece, &w);
   snprintf(t->name[rank], sizeof t->name[rank], "%s", w ? kugel__wire_name(w) : "");
+  kugel_comm_ops ops = failing_engine(c, rank == 1 ? t->breaks : 0, t->half);
   s = s ? s : exchange(t, c, ctx, w, queue, memory, host);
+  c->ops = ops;
+  CHECK(engine_at_rest());
+  if (rank == 1)
+    t->made = rank_engine.count;
   t->status[rank] = kugel__comm_leave(c, s);
   snprintf(t->why[rank], sizeof t->why[rank], "%s", t->status[rank] ? kugel_last_error() : "");
   if (queue)
@@ -116,7 +125,7 @@ static kugel_status run(task *t, int n)
   run_ranks(NULL, n, one_rank, t);
   for (int r = 0; r < n; r++) {
     CHECK(t->status[r] == t->status[0] && !strcmp(t->why[r], t->why[0]));
-    CHECK(t->wrong[r] == 0);
+    CHECK(t->status[r] || t->wrong[r] == 0); // a failure within is heard of after what came was compared
     CHECK(t->status[r] || !strcmp(t->name[r], t->name[0]));
   }
   return t->status[0];
@@ -154,6 +163,22 @@ static void failures(const char *device)
     CHECK(!s || s == KUGEL_EDEVICE || s == KUGEL_ENOMEM || s == KUGEL_ENOTSUP);
   }
   CHECK_OK(s);
+  unsetenv("KUGEL_PEERS");
+}
+
+/* Each beginning, and each end, of a round of one rank fails: every rank hears of it, and each round that has begun is ended. */
+static void rounds_break(const char *device)
+{
+  setenv("KUGEL_PEERS", "copy", 1);
+  for (int half = 0; half < 2; half++) {
+    task t = {.device = device, .piece = 1024, .fails = -1, .half = half};
+    do {
+      t.breaks++;
+      kugel_status s = run(&t, 3);
+      CHECK(s == (t.breaks <= t.made ? KUGEL_EIO : KUGEL_OK));
+    } while (t.breaks <= t.made);
+    CHECK(t.made >= 12); // two exchanges of several rounds
+  }
   unsetenv("KUGEL_PEERS");
 }
 
@@ -231,6 +256,7 @@ int main(void)
     if (is_cuda && cuda++)
       continue;
     CASE(every_title(&info, "by host memory")) by_host(info.name);
+    CASE(every_title(&info, "a round that does not begin, or end")) rounds_break(info.name);
     every_hold(&info, true);
     CASE(every_title(&info, "failures")) failures(info.name);
     every_hold(&info, false);

@@ -11,7 +11,7 @@ typedef kugel__slabs_job job;
 /* ---- a trade ---- */
 
 // table: [4][size] of a piece, which stays until the exchange has ended.
-static kugel_status launch(const job *t, int trade, int piece, size_t *table, void **ticket)
+static kugel_status launch(const job *t, int trade, int piece, size_t *table, kugel__flight *flight)
 {
   const kugel__slabs *d = t->d;
   const size_t n = (size_t)d->size, *messages = d->messages + (size_t)trade * 4 * n;
@@ -21,7 +21,7 @@ static kugel_status launch(const job *t, int trade, int piece, size_t *table, vo
   char *out = t->send + (size_t)(piece & 1) * t->most_out, *in = t->recv + (size_t)(piece & 1) * t->most_in;
   kugel_exchange x = {t->back ? in : out, table + (t->back ? 2 : 0) * n, table + (t->back ? 3 : 1) * n,
                       t->back ? out : in, table + (t->back ? 0 : 2) * n, table + (t->back ? 1 : 3) * n};
-  return kugel__comm_begin(d->comm, &x, ticket);
+  return kugel__comm_begin(d->comm, &x, flight);
 }
 
 // Stages of the part [lo, hi] of the work.
@@ -37,8 +37,7 @@ static kugel_status fill(const job *t, int trade, int piece, double lo, double h
 static kugel_status fly(const job *t, int trade, size_t *tables, double lo, double hi)
 {
   const kugel__slabs *d = t->d;
-  void *tickets[2] = {NULL, NULL};
-  bool flying[2] = {false, false};
+  kugel__flight flights[2] = {{.on = false}};
   kugel_status s = KUGEL_OK;
   for (int k = 0; k <= d->pieces; k++) {
     if (k < d->pieces) {
@@ -46,21 +45,18 @@ static kugel_status fly(const job *t, int trade, size_t *tables, double lo, doub
       s = s && d->comm->settled ? s : kugel__comm_agree(d->comm, s);
       if (s)
         break;
-      s = launch(t, trade, k, tables + (size_t)(k & 1) * 4 * (size_t)d->size, &tickets[k & 1]);
-      flying[k & 1] = true;
+      s = launch(t, trade, k, tables + (size_t)(k & 1) * 4 * (size_t)d->size, &flights[k & 1]);
     }
     if (k > 0) {
-      kugel_status landed = kugel__comm_end(d->comm, tickets[(k - 1) & 1]);
-      flying[(k - 1) & 1] = false;
+      kugel_status landed = kugel__comm_end(d->comm, &flights[(k - 1) & 1]);
       s = s ? s : landed;
       s = s ? s : kugel__slabs_use(t, trade, k - 1);
     }
   }
-  for (int i = 0; i < 2; i++)
-    if (flying[i]) { // before buffers go; all ranks had agreed to make this one
-      kugel_status landed = kugel__comm_end(d->comm, tickets[i]);
-      s = s ? s : landed;
-    }
+  for (int i = 0; i < 2; i++) { // before buffers go; all ranks had agreed to make this one
+    kugel_status landed = kugel__comm_end(d->comm, &flights[i]);
+    s = s ? s : landed;
+  }
   return s;
 }
 

@@ -176,14 +176,14 @@ static kugel_status pairs_of_piece(const job *t, int k, bool out)
 
 /* ---- the exchange ---- */
 
-static kugel_status piece_begin(const job *t, int k, bool back, void **ticket)
+static kugel_status piece_begin(const job *t, int k, bool back, kugel__flight *flight)
 {
   const kugel__dist *d = t->d;
   size_t n = (size_t)d->size, *table = d->messages + (size_t)k * 4 * n;
   char *orders = t->orders + (size_t)(k & 1) * d->most_out, *pairs = t->pairs + (size_t)(k & 1) * d->most_in;
   kugel_exchange x = back ? (kugel_exchange){pairs, table + 2 * n, table + 3 * n, orders, table, table + n}
                           : (kugel_exchange){orders, table, table + n, pairs, table + 2 * n, table + 3 * n};
-  return kugel__comm_begin(d->comm, &x, ticket);
+  return kugel__comm_begin(d->comm, &x, flight);
 }
 
 // The stages before and after piece k's exchange: `before` fills its messages, `after` uses them. While piece k flies,
@@ -193,8 +193,7 @@ typedef kugel_status (*step)(job *t, int k);
 static kugel_status fly(job *t, bool back, step before, step after)
 {
   const kugel__dist *d = t->d;
-  void *tickets[2] = {NULL, NULL};
-  bool flying[2] = {false, false};
+  kugel__flight flights[2] = {{.on = false}};
   kugel_status s = KUGEL_OK;
   for (int k = 0; k <= d->pieces; k++) {
     if (k < d->pieces) {
@@ -202,21 +201,18 @@ static kugel_status fly(job *t, bool back, step before, step after)
       s = s && d->comm->settled ? s : kugel__comm_agree(d->comm, s);
       if (s)
         break;
-      s = piece_begin(t, k, back, &tickets[k & 1]);
-      flying[k & 1] = true;
+      s = piece_begin(t, k, back, &flights[k & 1]);
     }
     if (k > 0) {
-      kugel_status landed = kugel__comm_end(d->comm, tickets[(k - 1) & 1]);
-      flying[(k - 1) & 1] = false;
+      kugel_status landed = kugel__comm_end(d->comm, &flights[(k - 1) & 1]);
       s = s ? s : landed;
       s = s ? s : after(t, k - 1);
     }
   }
-  for (int i = 0; i < 2; i++)
-    if (flying[i]) { // before buffers go; all ranks had agreed to make this one
-      kugel_status landed = kugel__comm_end(d->comm, tickets[i]);
-      s = s ? s : landed;
-    }
+  for (int i = 0; i < 2; i++) { // before buffers go; all ranks had agreed to make this one
+    kugel_status landed = kugel__comm_end(d->comm, &flights[i]);
+    s = s ? s : landed;
+  }
   return s;
 }
 

@@ -212,9 +212,7 @@ static kugel_status move(const kugel__global_led *l, const room *r, const face *
     t[2 * n] = bytes; // from or to rank 0
   kugel_exchange x = back ? (kugel_exchange){mine, t + 2 * n, t + 3 * n, r->message, t, t + n}
                           : (kugel_exchange){r->message, t, t + n, mine, t + 2 * n, t + 3 * n};
-  void *ticket;
-  KUGEL_TRY(kugel__comm_begin(g->comm, &x, &ticket));
-  return kugel__comm_end(g->comm, ticket);
+  return kugel__comm_exchange(g->comm, &x);
 }
 
 /* The same on all ranks; ends: of rank 0. */

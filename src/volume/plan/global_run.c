@@ -96,9 +96,7 @@ static kugel_status exchange(const pass *r, kugel_status s, const int64_t *cut, 
     return s;
   kugel_exchange x = back ? (kugel_exchange){lines, t + 2 * n, t + 3 * n, r->message, t, t + n}
                           : (kugel_exchange){r->message, t, t + n, lines, t + 2 * n, t + 3 * n};
-  void *ticket;
-  s = kugel__comm_begin(g->comm, &x, &ticket);
-  s = s ? s : kugel__comm_end(g->comm, ticket);
+  s = kugel__comm_exchange(g->comm, &x);
   return s || !back ? s : kugel__parallel(r->p->ctx, k.count, pack_slice, &k);
 }
 
@@ -116,10 +114,8 @@ static kugel_status gather_low(const pass *r, const int64_t *cut)
     t[2 * n + i] = other ? kugel__low_room(r->p, cut[i + 1] - cut[i]) : 0;
     t[3 * n + i] = kugel__low_room(r->p, cut[i]);
   }
-  void *ticket;
   kugel_exchange x = {r->j.low_from, t, t + n, r->j.low_from, t + 2 * n, t + 3 * n};
-  kugel_status s = kugel__comm_begin(g->comm, &x, &ticket);
-  return s ? s : kugel__comm_end(g->comm, ticket);
+  return kugel__comm_exchange(g->comm, &x);
 }
 
 static kugel__volume_box kernel_of(const kugel__volume_box *b, int64_t which)

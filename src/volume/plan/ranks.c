@@ -213,9 +213,7 @@ static kugel_status move(const kugel__volume_led *l, const room *r, bool results
   }
   kugel_exchange x = {results ? r->results : r->all_data, sends, send_at,
                       results ? r->all_results : r->data, recvs, recv_at};
-  void *ticket;
-  KUGEL_TRY(kugel__comm_begin(c, &x, &ticket));
-  return kugel__comm_end(c, ticket);
+  return kugel__comm_exchange(c, &x);
 }
 
 static kugel_status convolve(const kugel__volume_led *l, const room *r)
