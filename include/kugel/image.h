@@ -98,6 +98,7 @@ typedef struct kugel_image_info {
   const char *const *channel_names; /* [shape[1]], "" where there is none */
   const char *text;                 /* the metadata as text: ImageDescription, attributes, header; "" if none */
   int64_t missing; /* chunks of a Zarr that were read as its fill value, since they are not there, since the stack was opened */
+  int64_t thread_bytes; /* of memory that each thread takes, at the most, while it reads or writes pieces */
 } kugel_image_info;
 
 /// Opens a stack. The contents decide which format it is.
@@ -124,7 +125,8 @@ KUGEL_API kugel_status kugel_image_get_info(const kugel_image *image, kugel_imag
 /// @param[out] values   host array of n[0] * n[1] * n[2] numbers: shape n, with further axes of length 1 in front, or
 ///                      without axes of length 1; any strides; int8 to uint64, float16, float32, float64
 /// @errors KUGEL_EINVAL if the box is not within the stack; KUGEL_ESHAPE; KUGEL_EFORMAT if a piece is damaged; KUGEL_EIO
-/// @cost   one decoded piece of memory per thread
+/// @cost   one decoded piece of memory per thread, and what unpacks it (thread_bytes of the info); within a limit of the
+///         context's memory (kugel_ctx_limit_memory, CPU) on as many threads as have room in a 32nd of it, at least one
 KUGEL_API kugel_status kugel_image_read(kugel_image *image, int64_t time, int64_t channel, const int64_t *lo,
                                         const int64_t *n, const kugel_array *values);
 
@@ -160,6 +162,14 @@ typedef struct kugel_image_opts {
 ///         compression that the format does not have; KUGEL_EIO
 KUGEL_API kugel_status kugel_image_create(kugel_ctx *ctx, const char *path, const kugel_image_opts *opts,
                                           kugel_image **out);
+
+/// Describes the stack that kugel_image_create would make, of which nothing is made: its pieces, and what threads take.
+/// @param[in]  path  file or, for Zarr, folder; need not be writable
+/// @param[in]  opts  shape, type and so on; comm is not used
+/// @param[out] out   its field `size` set by the caller; pointers are NULL
+/// @errors as kugel_image_create, but KUGEL_EIO
+KUGEL_API kugel_status kugel_image_estimate(kugel_ctx *ctx, const char *path, const kugel_image_opts *opts,
+                                            kugel_image_info *out);
 
 /// Writes a box of one channel at one time point, in any order; each voxel once. Boxes of whole pieces (`chunk` of the
 /// info) are compressed in parallel and written at once. Of others the pieces are collected in a temporary file beside

@@ -763,6 +763,7 @@ STRUCTS = {
         ("channel_names", "c_void_p"),
         ("text", "c_char_p"),
         ("missing", "c_int64"),
+        ("thread_bytes", "c_int64"),
     ),
     "kugel_image_opts": (
         ("size", "c_size_t"),
@@ -1979,6 +1980,9 @@ FUNCTIONS = {
     "kugel_image_create": (  # ctx, path, opts, out
         "STATUS", ("c_void_p", "c_char_p", "POINTER(kugel_image_opts)", "c_void_p",),
         'Creates a stack, which kugel_image_close names.'),
+    "kugel_image_estimate": (  # ctx, path, opts, out
+        "STATUS", ("c_void_p", "c_char_p", "POINTER(kugel_image_opts)", "POINTER(kugel_image_info)",),
+        'Describes the stack that kugel_image_create would make, of which nothing is made: its pieces, and what threads take.'),
     "kugel_image_write": (  # image, time, channel, lo, n, values
         "STATUS", ("c_void_p", "c_int64", "c_int64", "c_void_p", "c_void_p", "POINTER(kugel_array)",),
         'Writes a box of one channel at one time point, in any order; each voxel once.'),

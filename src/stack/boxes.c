@@ -57,7 +57,8 @@ typedef struct work {
   char *values;
   kugel_dtype type;
   int64_t workers;
-  char *buffer; // [workers][piece_bytes]
+  char *buffer; // [workers][piece_bytes], or [workers][rows] of a raw stack
+  int64_t rows; // of a run of a raw stack that is written
 } work;
 
 static void pieces_of(work *w)
@@ -122,16 +123,16 @@ static kugel_status read_piece(void *arg, int64_t k, int worker)
   return KUGEL_OK;
 }
 
-static kugel_status buffers(work *w, int64_t pieces)
+static kugel_status buffers(work *w, int64_t pieces, size_t piece)
 {
   size_t bytes;
-  w->workers = kugel__min(pieces, kugel__ctx_threads(w->im->ctx));
-  w->buffer = __builtin_mul_overflow((size_t)w->workers, w->im->piece_bytes, &bytes)
+  w->workers = kugel__stack_workers(w->im, pieces);
+  w->buffer = __builtin_mul_overflow((size_t)w->workers, piece, &bytes)
                   ? NULL
                   : kugel__scratch_get(w->im->ctx, bytes);
   KUGEL_CHECK(w->buffer, KUGEL_ENOMEM,
-              "no memory for pieces of %zu bytes of '%s', one for each thread: use fewer threads",
-              w->im->piece_bytes, kugel__tail(w->im->path));
+              "no memory for pieces of %zu bytes of '%s', one for each thread: use fewer threads", piece,
+              kugel__tail(w->im->path));
   return KUGEL_OK;
 }
 
@@ -160,7 +161,7 @@ kugel_status kugel_image_read(kugel_image *im, int64_t t, int64_t c, const int64
               kugel__tail(im->path));
   KUGEL_TRY(start(im, t, c, lo, n, values, &w));
   int64_t pieces = w.count[0] * w.count[1] * w.count[2];
-  KUGEL_TRY(buffers(&w, pieces));
+  KUGEL_TRY(buffers(&w, pieces, im->piece_bytes));
   kugel__span outer = kugel__progress_enter(0, 1);
   kugel__progress_stage(0, 1, "reading");
   kugel_status s = kugel__parallel_on(im->ctx, w.workers, pieces, read_piece, &w);
@@ -230,18 +231,16 @@ static kugel_status write_parts(work *w, int64_t pieces)
   return KUGEL_OK;
 }
 
-static kugel_status write_row(void *arg, int64_t z)
+static kugel_status write_row(void *arg, int64_t z, int worker)
 {
   const work *w = arg;
   kugel_image *im = w->im;
   const kugel__stack_place *p = &im->place;
-  int64_t own = (int64_t)kugel__stack_bytes(im), clipped = 0,
-          per = kugel__max(1, KUGEL__PIECE_BYTES / (w->n[2] * own));
+  int64_t own = (int64_t)kugel__stack_bytes(im), clipped = 0, per = w->rows;
   int64_t at =
       p->at + w->t * p->stride[0] + w->c * p->stride[1] + (w->lo[0] + z) * p->stride[2] + w->lo[2] * own;
   bool rows = w->n[2] == im->info.shape[4]; // next to each other in the file
-  char *buffer = kugel__scratch_get(im->ctx, (size_t)(kugel__min(per, w->n[1]) * w->n[2] * own));
-  KUGEL_CHECK(buffer, KUGEL_ENOMEM, "no memory for rows of '%s'", kugel__tail(im->path));
+  char *buffer = w->buffer + (size_t)(worker * per * w->n[2] * own);
   kugel_status s = KUGEL_OK;
   for (int64_t y = 0; y < w->n[1] && !s; y += per) {
     int64_t m = kugel__min(per, w->n[1] - y);
@@ -254,7 +253,6 @@ static kugel_status write_row(void *arg, int64_t z)
                               (size_t)((rows ? m : 1) * w->n[2] * own),
                               at + (w->lo[1] + y + i) * p->stride[3]);
   }
-  kugel__scratch_put(im->ctx, buffer);
   if (clipped)
     atomic_fetch_add(&im->clipped, clipped);
   return s;
@@ -263,10 +261,16 @@ static kugel_status write_row(void *arg, int64_t z)
 static kugel_status write_box(work *w)
 {
   kugel_image *im = w->im;
-  if (im->raw)
-    return kugel__parallel(im->ctx, w->n[0], write_row, w);
+  if (im->raw) {
+    int64_t row = w->n[2] * (int64_t)kugel__stack_bytes(im);
+    w->rows = kugel__min(kugel__stack_rows(im, row), w->n[1]);
+    KUGEL_TRY(buffers(w, w->n[0], (size_t)(w->rows * row)));
+    kugel_status done = kugel__parallel_on(im->ctx, w->workers, w->n[0], write_row, w);
+    kugel__scratch_put(im->ctx, w->buffer);
+    return done;
+  }
   int64_t pieces = w->count[0] * w->count[1] * w->count[2];
-  KUGEL_TRY(buffers(w, pieces));
+  KUGEL_TRY(buffers(w, pieces, im->piece_bytes));
   kugel_status s = kugel__parallel_on(im->ctx, w->workers, pieces, write_piece, w);
   if (!s)
     s = write_parts(w, pieces);

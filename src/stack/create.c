@@ -115,6 +115,8 @@ static kugel_status prepare_pieces(kugel_image *im)
                   kugel__tail(im->path));
     }
     im->piece_bytes = (size_t)bytes;
+    if (im->supposed)
+      return kugel__stack_complete(im);
     im->arrived = kugel__calloc(im->ctx, (size_t)pieces * sizeof *im->arrived);
     KUGEL_CHECK(im->arrived, KUGEL_ENOMEM, "no memory for a table of %lld pieces: give a larger chunk",
                 (long long)pieces);
@@ -139,10 +141,18 @@ static kugel_status create(kugel_image *im, const kugel_image_opts *given)
   im->opts.description = NULL;
   if (im->info.voxel[0] > 0 || im->info.voxel[1] > 0 || im->info.voxel[2] > 0)
     strcpy(im->unit, "\xc2\xb5m");
-  if (im->opts.format != KUGEL_IMAGE_ZARR && im->opts.format != KUGEL_IMAGE_ZARR2) { // those are folders
+  if (!im->supposed && im->opts.format != KUGEL_IMAGE_ZARR &&
+      im->opts.format != KUGEL_IMAGE_ZARR2) { // those are folders
     KUGEL_TRY(kugel__replace_begin(im->ctx, im->path, im->opts.overwrite, &im->file));
     im->has_file = true;
     KUGEL_TRY(kugel__replace_create(&im->file, &im->fd));
+  }
+  bool header = im->opts.format >= KUGEL_IMAGE_NPY && im->opts.format <= KUGEL_IMAGE_MHD;
+  if (im->supposed && header) { // and then numbers
+    im->raw = true;
+    if (im->opts.compression == KUGEL_COMPRESS_DEFLATE)
+      strcpy(im->compression, "deflate");
+    return prepare_pieces(im);
   }
   switch (im->opts.format) {
   case KUGEL_IMAGE_NPY:
@@ -233,4 +243,20 @@ kugel_status kugel_image_create(kugel_ctx *ctx, const char *path, const kugel_im
   }
   *out = im;
   return KUGEL_OK;
+}
+
+kugel_status kugel_image_estimate(kugel_ctx *ctx, const char *path, const kugel_image_opts *opts,
+                                  kugel_image_info *out)
+{
+  kugel_image_opts o;
+  kugel_image *im;
+  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL");
+  KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_image_opts"));
+  KUGEL_TRY(kugel__stack_make(ctx, path, &im));
+  im->supposed = true;
+  o.comm = NULL;
+  kugel_status s = create(im, &o);
+  kugel_image_info info = im->info;
+  kugel_image_close(im, 0);
+  return s ? s : kugel__give_info(out, &info, sizeof info, "kugel_image_info");
 }

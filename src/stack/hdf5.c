@@ -286,7 +286,7 @@ static kugel_status take_shape(kugel_image *im, kugel__hdf5 *h)
       im->info.shape[i] = 1;
   }
   KUGEL_TRY(kugel__stack_check_shape(im));
-  int64_t room = KUGEL__PIECE_BYTES / (int64_t)kugel__stack_bytes(im);
+  int64_t room = kugel__stack_run(im) / (int64_t)kugel__stack_bytes(im);
   for (int i = 4; i >= 0; i--) { // datasets without chunks: rows of about a megabyte
     int64_t n = im->info.shape[i];
     im->chunk[i] = chunked ? kugel__min((int64_t)kugel__max((hsize_t)1, chunk[i]), n)

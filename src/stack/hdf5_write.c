@@ -182,6 +182,8 @@ kugel_status kugel__hdf5_create(kugel_image *im)
   h->file = h->dataset = -1;
   h->rank = 3;
   h->layout = im->opts.format == KUGEL_IMAGE_IMARIS ? KUGEL__HDF5_IMARIS : KUGEL__HDF5_BDV;
+  if (im->supposed)
+    return choose(im, h);
   KUGEL_TRY(kugel__replace_name(&im->file)); // HDF5 opens no file without one
   kugel__hdf5_enter();
   kugel_status s = choose(im, h);

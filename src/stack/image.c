@@ -75,6 +75,7 @@ kugel_status kugel__stack_complete(kugel_image *im)
   memcpy(im->info.chunk, im->chunk, sizeof im->chunk);
   if (!im->compression[0])
     strcpy(im->compression, "none");
+  im->info.thread_bytes = kugel__stack_thread_bytes(im);
   for (int i = 0; i < 3; i++)
     if (!(im->info.voxel[i] > 0 && im->info.voxel[i] < 1e12))
       im->info.voxel[i] = 0;

@@ -53,7 +53,7 @@ static void close_raw(kugel_image *im)
   kugel__free(im->ctx, im->state);
 }
 
-/* A piece is whole along the fastest axes, as long as it has less than KUGEL__PIECE_BYTES, a part of the next, and one
+/* A piece is whole along the fastest axes, as long as it is no longer than a run (sizes.c), a part of the next, and one
  * of the others: it is a run of bytes in the file. */
 kugel_status kugel__stack_read_raw(kugel_image *im, const kugel__stack_place *place, bool swap)
 {
@@ -78,7 +78,7 @@ kugel_status kugel__stack_read_raw(kugel_image *im, const kugel__stack_place *pl
     if (axis < 0 || full)
       break;
     done[axis] = true;
-    im->chunk[axis] = kugel__max(1, kugel__min(im->info.shape[axis], KUGEL__PIECE_BYTES / step));
+    im->chunk[axis] = kugel__max(1, kugel__min(im->info.shape[axis], kugel__stack_run(im) / step));
     full = im->chunk[axis] < im->info.shape[axis];
     step *= im->chunk[axis];
   }

@@ -56,6 +56,7 @@ struct kugel_image {
   kugel_comm *comm; // ranks that write together; NULL: none
   int rank, ranks;
   const char *joined; // while a rank other than 0 creates: the temporary folder
+  bool supposed;      // nothing is made: kugel_image_estimate
 };
 
 static inline size_t kugel__stack_bytes(const kugel_image *im)
@@ -88,6 +89,17 @@ void kugel__stack_c_order(const kugel_image *im, int64_t at, kugel__stack_place 
 
 kugel_status kugel__stack_make(kugel_ctx *ctx, const char *path, kugel_image **out);
 kugel_status kugel__stack_complete(kugel_image *im);
+
+/* ---- sizes.c ---- */
+
+/* Bytes of a file that are read or written at once where nothing else says how many: a megabyte, less within a small limit. */
+int64_t kugel__stack_run(const kugel_image *im);
+/* Rows of so many bytes that a run of a raw stack has. */
+int64_t kugel__stack_rows(const kugel_image *im, int64_t row);
+/* What a thread takes while it reads or writes. */
+int64_t kugel__stack_thread_bytes(const kugel_image *im);
+/* How many threads do `jobs` pieces: within a limit (kugel_ctx_limit_memory) no more than a 32nd of it holds. */
+int64_t kugel__stack_workers(const kugel_image *im, int64_t jobs);
 
 /* ---- ranks.c, boxes.c ---- */
 

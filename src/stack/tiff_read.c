@@ -182,7 +182,7 @@ kugel_status kugel__tiff_prepare(kugel_image *im, kugel__tiff *t, kugel__tiff_ha
   im->chunk[1] = per;
   im->chunk[4] = p->tile_width ? p->tile_width : p->width;
   if (t->raw)
-    im->chunk[3] = kugel__max(1, kugel__min(p->height, KUGEL__PIECE_BYTES / row));
+    im->chunk[3] = kugel__max(1, kugel__min(p->height, kugel__stack_run(im) / row));
   else if (p->tile_width)
     im->chunk[3] = p->tile_height;
   else

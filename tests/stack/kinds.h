@@ -49,7 +49,7 @@ static inline const char *named(const char *name)
   return path;
 }
 
-static inline kugel_status create(kugel_ctx *ctx, int k, kugel_image **out)
+static inline kugel_image_opts options(int k)
 {
   kugel_image_opts o = {.size = sizeof o,
                         .shape = {T, C, Z, Y, X},
@@ -63,6 +63,12 @@ static inline kugel_status create(kugel_ctx *ctx, int k, kugel_image **out)
                         .format = *kinds[k].name == 'b' ? KUGEL_IMAGE_ZARR2 : KUGEL_IMAGE_AUTO,
                         .overwrite = 1};
   memcpy(o.chunk, kinds[k].chunk, sizeof o.chunk);
+  return o;
+}
+
+static inline kugel_status create(kugel_ctx *ctx, int k, kugel_image **out)
+{
+  kugel_image_opts o = options(k);
   return kugel_image_create(ctx, named(kinds[k].name), &o, out);
 }
 
