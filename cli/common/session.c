@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +17,8 @@
 #include "common/ranks.h"
 #include "common/report.h"
 #include "common/session.h"
+
+enum { MEGA = 1000000, MAPPED = 1 << 17 };
 
 session run = {.command = ""};
 
@@ -316,10 +319,27 @@ int session_device(const arg *device, const arg *mem)
   return EXIT_DONE;
 }
 
+/* A thread has a stack, of which it touches some 10 kB, and memory of malloc's own, unless that is told to have one pool for all. */
+int session_limit(double bytes)
+{
+  double room = fmax(bytes - BASE_MEMORY, MEGA);
+  int threads = kugel_get_num_threads();
+#ifdef M_ARENA_MAX
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, MAPPED); /* blocks go back when they are freed; set, it does not grow */
+#endif
+  if (room / MEGA < threads)
+    LIB(kugel_set_num_threads((int)(room / MEGA)));
+  LIB(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts)}, &run.files));
+  LIB(kugel_ctx_limit_memory(run.files, (uint64_t)room));
+  return EXIT_DONE;
+}
+
 int session_end(int code)
 {
+  kugel_ctx_destroy(run.files);
   kugel_ctx_destroy(run.ctx);
-  run.ctx = NULL;
+  run.files = run.ctx = NULL;
   kugel_status status = kugel_files_end(code == EXIT_DONE);
   if (code == EXIT_DONE && status != KUGEL_OK)
     code = fail_library(status, NULL);

@@ -25,6 +25,7 @@ typedef struct session {
   const char *named; /* the one at work, which its errors name; else NULL */
   bool keeps;        /* finished parts outlive an interruption */
   kugel_ctx *ctx;    /* of transforms; NULL: the CPU */
+  kugel_ctx *files;  /* of stacks: with a limit under --mem; NULL: the CPU */
 } session;
 
 extern session run;
@@ -35,6 +36,9 @@ int session_start(const char *name, const common_args *common);
  * report. */
 int session_context(const arg *device, const arg *mem);
 int session_device(const arg *device, const arg *mem);
+/* --mem of the CPU: files take a part of it, and there are threads for as many megabytes as it leaves beside the program. Before threads
+ * run. */
+int session_limit(double bytes);
 /* Closes it: clears the bar and prints the JSON object. Returns `code`, or 1 if stdout cannot be written. */
 int session_end(int code);
 

@@ -38,10 +38,12 @@ static int open_volume(stack *s, ndarray *a, const char *path, int64_t channel, 
   return take_axes(a, s);
 }
 
-int volume_inspect(ndarray *a, const char *path, int64_t channel, double voxel[3])
+int volume_inspect(ndarray *a, const char *path, int64_t channel, double voxel[3], int64_t *thread_bytes)
 {
   STACK s = {0};
-  return open_volume(&s, a, path, channel, voxel);
+  STEP(open_volume(&s, a, path, channel, voxel));
+  *thread_bytes = s.info.thread_bytes;
+  return EXIT_DONE;
 }
 
 int volume_read(ndarray *a, const char *path, int64_t channel, int bits, double voxel[3])

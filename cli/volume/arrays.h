@@ -10,7 +10,7 @@
  * voxel: z, y, x in um, 0 where it is not known, or NULL. */
 int volume_read(ndarray *a, const char *path, int64_t channel, int bits, double voxel[3]);
 /* As volume_read, without the values. */
-int volume_inspect(ndarray *a, const char *path, int64_t channel, double voxel[3]);
+int volume_inspect(ndarray *a, const char *path, int64_t channel, double voxel[3], int64_t *thread_bytes);
 /* Writes three axes: NPY files as they are, others as stacks with their voxel size in um. */
 int volume_write(const ndarray *a, const char *path, const double voxel[3]);
 /* The lengths z, y, x, of which the first are 1 where the array has fewer axes. */

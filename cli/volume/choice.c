@@ -25,19 +25,26 @@ static double voxel_bytes(const kugel_volume_info *info, const int64_t n[3], con
   return slabs ? fmax(x, y) : x + y;
 }
 
-/* Of kernels, besides a plan: those in memory, and a kernel in its file that is read as a whole: not by pencils, which
- * take the pieces of a file that is not an NPY file, and what reads it. */
-static double kernel_bytes(const convolution *v, const kernel *k, kugel_volume_engine engine)
+/* What threads hold of a file's pieces: as many as find room in a 32nd of the limit, at least one; so it is whatever their number. */
+static double piece_bytes(const convolution *v, int64_t thread_bytes)
 {
-  double whole = 8.0 * (double)ndarray_count(&k->array) * (double)(k->depths ? k->depths : 1);
-  double pieces = path_ends_with(k->path, ".npy") ? 0 : 1e6;
-  return kernels_bytes(&v->kernels) + (k->array.data ? 0 : engine == KUGEL_VOLUME_PENCIL ? pieces : whole);
+  return v->limit > 0 ? fmax((double)thread_bytes, (v->limit - BASE_MEMORY) / 32) : 0;
 }
 
-/* What a limit leaves for plans and voxels: three tenths go to threads, pieces of files and the allocator. */
+/* Besides a plan: kernels in memory, a kernel in its file that is read as a whole, which pencils do not, and pieces of files. */
+static double other_bytes(const convolution *v, const kernel *k, kugel_volume_engine engine)
+{
+  double whole = 8.0 * (double)ndarray_count(&k->array) * (double)(k->depths ? k->depths : 1);
+  double bytes = kernels_bytes(&v->kernels) + piece_bytes(v, v->in_bytes) + piece_bytes(v, v->out_bytes);
+  return k->array.data
+             ? bytes
+             : bytes + piece_bytes(v, k->thread_bytes) + (engine == KUGEL_VOLUME_PENCIL ? 0 : whole);
+}
+
+/* What a limit leaves for plans and voxels: three tenths go to threads and the allocator. */
 double convolution_room(const convolution *v, const kernel *k, kugel_volume_engine engine)
 {
-  return 0.7 * (v->limit - BASE_MEMORY - kernel_bytes(v, k, engine));
+  return 0.7 * (v->limit - BASE_MEMORY - other_bytes(v, k, engine));
 }
 
 /* What this engine takes in a context, with the plan as large as leaves room for the voxels beside it; false if it does not fit. */
@@ -61,7 +68,7 @@ static bool estimate_in(kugel_ctx *ctx, const convolution *v, int64_t which, con
     if (kugel_volume_estimate(ctx, 3, n, k->shape, &opts, &c->info))
       return false;
     double voxels = voxel_bytes(&c->info, n, k->shape, in, out);
-    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + kernel_bytes(v, k, c->info.engine);
+    c->bytes = (double)c->info.host_bytes + voxels + BASE_MEMORY + other_bytes(v, k, c->info.engine);
     if (!(room > 0) || (double)c->info.host_bytes + voxels <= room)
       return true;
     if (engine == KUGEL_VOLUME_RESIDENT)
@@ -110,14 +117,16 @@ int convolution_estimate(const convolution *v, int64_t which, const int64_t n[3]
   double room = convolution_room(v, k, given ? given : KUGEL_VOLUME_PENCIL); /* the least */
   bool fits = false;
   if (v->limit > 0 && room < 1e6)
-    return fail("--mem %.3g MB is too little for the kernel %s and the program: give %.3g MB or more",
-                v->limit / 1e6, k->path, (v->limit - room / 0.7 + 2e6) / 1e6);
+    return fail(
+        "--mem %.3g MB is too little for the kernel %s, pieces of files and the program: give %.3g MB "
+        "or more",
+        v->limit / 1e6, k->path, (v->limit - room / 0.7 + 2e6) / 1e6);
   if (!(v->limit > 0) || given) {
     kugel_volume_opts opts = v->opts;
     opts.centre = k->centre;
     LIB(kugel_volume_estimate(run.ctx, 3, n, k->shape, &opts, &(kugel_volume_info){.size = sizeof c->info}));
     fits = estimate_engine(v, which, n, in, out, given, c);
-    double other = BASE_MEMORY + kernel_bytes(v, k, given);
+    double other = BASE_MEMORY + other_bytes(v, k, given);
     return fits           ? EXIT_DONE
            : c->bytes > 0 ? fail("--mem %.3g MB is too little: this needs %.3g MB", v->limit / 1e6,
                                  (other + (c->bytes - other) / 0.7) / 1e6)

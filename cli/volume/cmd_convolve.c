@@ -190,11 +190,29 @@ static int check_lengths(const work *w)
   return EXIT_DONE;
 }
 
+/* What threads take for the files of image and results: at most, where those are fewer than voxels. */
+static int measure_files(work *w, const stack *in, const char *target, kugel_dtype out, int64_t which)
+{
+  kugel_image_info info = {.size = sizeof info};
+  kugel_image_opts opts = {.size = sizeof opts,
+                           .like = in->image,
+                           .dtype = out,
+                           .compression = (int32_t)w->o->compress.n,
+                           .shape = {in->info.shape[0], 1}};
+  for (int d = 0; d < 3; d++)
+    opts.shape[2 + d] = in->info.shape[2 + d] + (w->o->mode.n == 1 ? w->v.kernels.of[which].shape[d] - 1 : 0);
+  LIB(kugel_image_estimate(run.files, target, &opts, &info));
+  w->v.in_bytes = in->info.thread_bytes;
+  w->v.out_bytes = info.thread_bytes;
+  return EXIT_DONE;
+}
+
 /* The plan's cost. */
-static int estimate(work *w, const stack *in, kugel_dtype out, int64_t first, cost *c)
+static int estimate(work *w, const stack *in, const char *target, kugel_dtype out, int64_t first, cost *c)
 {
   int64_t which;
   STEP(kernels_choose(&w->v.kernels, in, first, &which));
+  STEP(measure_files(w, in, target, out, which));
   STEP(convolution_estimate(&w->v, which, in->info.shape + 2, in->info.dtype, out, c));
   double memory = machine_memory();
   if (w->v.limit > 0 || c->bytes <= memory || strcmp(w->o->device.s, "cpu"))
@@ -219,7 +237,7 @@ static int convolve_file(void *work_, const char *input, const char *target, int
   STEP(kernels_check(&w->v.kernels, &in, first, channels, o->any_voxel.given));
   kugel_dtype type = stack_choose_type(o->dtype.n, in.info.dtype);
   cost c;
-  STEP(estimate(w, &in, type, first, &c));
+  STEP(estimate(w, &in, target, type, first, &c));
   report(w, &in, &c.info);
   kugel_image_opts opts = {
       .size = sizeof opts,
@@ -324,6 +342,8 @@ static int convolve(const void *args)
   STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
                   &o->resume, false));
   STEP(session_device(&o->device, device ? &o->mem : NULL));
+  if (w.v.limit > 0)
+    STEP(session_limit(w.v.limit));
   progress_reading(0, 0, "reading");
   STEP(read_kernels(&w, o->files.list[o->files.n - 2]));
   STEP(check_lengths(&w));

@@ -210,7 +210,8 @@ static int check_image(work *w, const stack *in, int64_t first, int64_t channels
 }
 
 /* What can be said before any volume is read. */
-static int describe(work *w, const stack *in, int64_t first, int64_t channels, kugel_deconv_cost *cost)
+static int describe(work *w, const stack *in, const char *target, int64_t first, int64_t channels,
+                    kugel_deconv_cost *cost)
 {
   char text[200];
   const int64_t *n = in->info.shape + 2;
@@ -219,12 +220,19 @@ static int describe(work *w, const stack *in, int64_t first, int64_t channels, k
   STEP(kernels_choose(&w->psfs, in, first, &which));
   if (w->o->mem.given && !strcmp(w->o->device.s, "cpu")) { /* less what is there beside the plan */
     double voxels = (double)n[0] * (double)n[1] * (double)n[2] * (w->o->precision.n ? 8 : 4);
-    double other = BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + kernels_bytes(&w->psfs);
+    kugel_image_info out = {.size = sizeof out};
+    kugel_image_opts opts = {.size = sizeof opts,
+                             .like = in->image,
+                             .dtype = stack_choose_type(w->o->dtype.n, in->info.dtype),
+                             .compression = (int32_t)w->o->compress.n};
+    LIB(kugel_image_estimate(run.files, target, &opts, &out));
+    double other = BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + kernels_bytes(&w->psfs) +
+                   (double)(in->info.thread_bytes + out.thread_bytes);
     if ((double)w->o->mem.n < other + 1e6)
       return fail("--mem %.4g MB is too little: image, PSF and program alone take %.4g MB",
                   (double)w->o->mem.n / 1e6, other / 1e6);
-    w->opts.memory =
-        (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: pieces of files, the allocator */
+    w->opts.memory = (uint64_t)(0.9 * ((double)w->o->mem.n -
+                                       other)); /* a tenth: pieces of further threads, the allocator */
   }
   w->opts.centre = w->psfs.of[which].centre;
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
@@ -264,7 +272,7 @@ static int deconvolve_file(void *work_, const char *input, const char *target, i
     STEP(stack_check_output(target));
   STEP(stack_open(&in, input, 0));
   STEP(choose_channels(&in, &o->channel, &first, &channels));
-  STEP(describe(w, &in, first, channels, &cost));
+  STEP(describe(w, &in, target, first, channels, &cost));
   int64_t volumes = in.info.shape[0] * channels;
   ndarray_close(&w->volume); /* of an image that failed */
   w->volume = (ndarray){.path = input, .ndim = 3, .single = o->precision.n == 0};
@@ -310,6 +318,8 @@ static int deconvolve(const void *args)
   if (o->plan.n && (o->mem.given || strcmp(o->device.s, "cpu") != 0))
     return fail_usage("--plan halo with %s: it takes the whole image, on CPUs",
                       o->mem.given ? "--mem" : "--device");
+  if (o->mem.given && !strcmp(o->device.s, "cpu"))
+    STEP(session_limit((double)o->mem.n));
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));
   stopwatch_lap(&watch, "psf");
   run.shared = o->files.list + o->files.n - 2;

@@ -14,6 +14,8 @@ typedef struct convolution {
   double depth[MOST_DEPTHS]; /* planes of kernels by depth */
   int64_t n[3];              /* of the plans */
   double limit;              /* bytes that the work may take, 0: any */
+  int64_t in_bytes,
+      out_bytes; /* of them, those of a thread that reads the image, and of one that writes results */
   bool resume;
   int not_finite; /* NaN and infinite voxels: 0 is a failure, 1 they count as 0, 2 they stay */
 } convolution;

@@ -34,7 +34,7 @@ static int read_one(kernel *k, int bits)
 
 static int inspect(kernel *k, double *bytes)
 {
-  STEP(volume_inspect(&k->array, k->path, k->channel, k->voxel));
+  STEP(volume_inspect(&k->array, k->path, k->channel, k->voxel, &k->thread_bytes));
   volume_shape(&k->array, k->shape);
   *bytes += (double)ndarray_count(&k->array) * 8;
   return EXIT_DONE;

@@ -11,12 +11,13 @@ typedef struct kernel {
   const char *path;
   ndarray array; /* data NULL: planes are read as they are needed, as doubles */
   int64_t channel;
-  double sum;        /* by which planes that are read are divided, 0: none */
-  int64_t shape[3];  /* z, y, x */
-  int64_t centre[3]; /* of kernels_centre */
-  bool between;      /* the brightest part lies between voxels */
-  int64_t depths;    /* kernels by depth, of which the array has 4 axes; 0: one */
-  double voxel[3];   /* um, 0 where not known */
+  double sum;           /* by which planes that are read are divided, 0: none */
+  int64_t shape[3];     /* z, y, x */
+  int64_t centre[3];    /* of kernels_centre */
+  bool between;         /* the brightest part lies between voxels */
+  int64_t depths;       /* kernels by depth, of which the array has 4 axes; 0: one */
+  double voxel[3];      /* um, 0 where not known */
+  int64_t thread_bytes; /* of its file: memory of a thread that reads it */
 } kernel;
 
 /* One for all channels, or one a channel: a file of several channels, or files with commas between. */

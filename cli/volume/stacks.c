@@ -19,14 +19,14 @@ int stack_open(stack *s, const char *path, int level)
 {
   s->path = path;
   kugel_image_open_opts opts = {.size = sizeof opts, .level = level};
-  LIB(kugel_image_open(NULL, path, &opts, &s->image));
+  LIB(kugel_image_open(run.files, path, &opts, &s->image));
   return take_info(s);
 }
 
 int stack_create(stack *s, const char *path, const kugel_image_opts *opts)
 {
   s->path = path;
-  LIB(kugel_image_create(NULL, path, opts, &s->image));
+  LIB(kugel_image_create(run.files, path, opts, &s->image));
   return take_info(s);
 }
 

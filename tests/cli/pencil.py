@@ -77,6 +77,31 @@ def kernel_in_its_file():
     refused(1, "convolve", "a.npy", "k.npy", "x.npy", "--mem", "25M", says="k.npy")
 
 
+def peaks_of_files():
+    """The peak holds for 64 threads, however files are packed and whatever malloc has: readers and writers have a part of the memory, and in
+    what is left of it slabs are cut, the same for 1 thread. Where a piece of the output and what packs it take more, --mem says so."""
+    rng, shape = random.Random(7), (96, 112, 112)
+    count = shape[0] * shape[1] * shape[2]
+    for name, number in ("a.npy", 1009), ("k.npy", 1013):
+        npyfile.write(name, shape, ([rng.random() for _ in range(number)] * (count // number + 1))[:count], "<f4")
+    for kind in "none", "deflate", "zstd":
+        ok("convert", "k.npy", f"{kind}.tif", "--compress", kind)
+        ok("convert", "a.npy", f"a-{kind}.tif", "--compress", kind)
+    ok("convert", "a.npy", "a.zarr")
+    dirty = {"MALLOC_PERTURB_": "165"}  # what is allocated is touched
+    for image, kernel, out, mem in (("a.npy", "none.tif", "x.npy", 25), ("a-zstd.tif", "zstd.tif", "x.tif", 31),
+                                    ("a-deflate.tif", "deflate.tif", "deflate/x.tif", 25), ("a-none.tif", "k.npy", "zstd/x.tif", 44),
+                                    ("a.npy", "none.tif", "x.zarr", 34), ("a.zarr", "k.npy", "deflate/x.nrrd", 28)):
+        how = ["--compress", os.path.dirname(out)] if "/" in out else []
+        words = ["convolve", image, kernel, os.path.basename(out), "--normalise", "--boundary", "reflect", "--overwrite", "--json",
+                 "--mem", f"{mem}M", *how, "--threads"]
+        many, one = ok(*words, "64", env=dirty).json, ok(*words, "1", "--dry-run").json
+        assert many["images"][0]["plan"] == "pencil" and many["images"][0]["tile"] == one["images"][0]["tile"], (image, many, one)
+        if not sanitized():
+            assert many["memory"]["peak_bytes"] <= mem * 1e6, (image, kernel, out, mem, many["memory"])
+    refused(1, "convolve", "a.npy", "k.npy", "x.zarr", "--mem", "20M", "--overwrite", says="pieces of files and the program: give")
+
+
 def whatever_threads():
     """The engine is chosen by seconds on a usual machine: the bits of one thread with any number of them. In 22 MB tiles are predicted to be
     slower than pencils on 1 thread, and faster on 3."""
@@ -146,4 +171,4 @@ def on_a_device():
     assert small["tiles"] > r["tiles"]
 
 
-main([chosen, forced, kernel_in_its_file, whatever_threads, continued, on_a_device])
+main([chosen, forced, kernel_in_its_file, peaks_of_files, whatever_threads, continued, on_a_device])
