@@ -16,11 +16,11 @@ FOLDERS = ("src", "include", "cli", "python", "tests", "bench", "examples", "too
 # Longer, of one subject each, from before this rule; no longer than 600. The list may only shrink.
 LONGER = set("""
 python/kugel/pixelfunc.py python/kugel/plans.py python/kugel/polynomial.py
-src/codegen/interp.c src/fft/cpu/longline.isa.c src/fft/gpu/choose.c src/fft/gpu/make.c src/fft/gpu/plan.c src/psf/psf.c
-src/sphere/sources/sources_clean.c src/stack/zarr_write.c src/volume/plan/ranks.c src/volume/plan/tiles.c
-tests/codegen/modules.c tests/deconv/steps.c tests/device/conformance.c tests/device/fake_cuda.c tests/device/lanes.c
+src/codegen/interp.c src/fft/cpu/longline.isa.c src/fft/gpu/plan.c
+src/stack/zarr_write.c
+tests/codegen/modules.c tests/device/conformance.c tests/device/fake_cuda.c tests/device/lanes.c
 tests/fft/plan/saved.c tests/fft/rings/sums.c tests/io/fits_write.c
-tests/polynomial/jwt.c tests/sphere/radial/ranks.c tests/sphere/sht/parts.c tests/volume/direct.c
+tests/polynomial/jwt.c tests/sphere/sht/parts.c tests/volume/direct.c
 """.split())
 GENERATED = {"python/kugel/_ffi.py"}
 
@@ -34,6 +34,8 @@ def main(root):
         count += 1
         lines = path.read_text(encoding="utf-8").count("\n")
         most = 600 if name in LONGER else MOST
+        if name in LONGER and lines <= MOST:
+            bad.append(f"{name}:1: {lines} lines: take it off the list of tools/lengths.py")
         if lines > most:
             bad.append(f"{name}:1: {lines} lines, must be at most {most}: split it by subject")
     rooms = {}

@@ -10,141 +10,7 @@
 #include "core/quadrature.h"
 #include "psf/psf.h"
 
-enum { MOST_SAMPLES = 16, PER_WAVE = 32, SCAN = 4096 };
-
-/* ---- options ---- */
-
-static kugel_status check_positive(double x, const char *name)
-{
-  KUGEL_CHECK(x > 0 && x < 1e15, KUGEL_EINVAL, "%s is %g, must be above 0 and finite", name, x);
-  return KUGEL_OK;
-}
-
-static kugel_status check_not_negative(double x, const char *name)
-{
-  KUGEL_CHECK(x >= 0 && x < 1e15, KUGEL_EINVAL, "%s is %g, must be at least 0 and finite", name, x);
-  return KUGEL_OK;
-}
-
-static bool has_optics(const kugel_psf_opts *o)
-{
-  return o->model != KUGEL_PSF_GAUSSIAN || !(o->sigma[0] > 0 && o->sigma[1] > 0);
-}
-
-static kugel_status check_layers(const kugel_psf_opts *o)
-{
-  KUGEL_TRY(check_positive(o->sample_index, "sample_index"));
-  KUGEL_TRY(check_not_negative(o->depth, "depth"));
-  KUGEL_TRY(check_positive(o->design_index, "design_index"));
-  KUGEL_TRY(check_not_negative(o->working_distance, "working_distance"));
-  KUGEL_TRY(check_positive(o->glass_index, "glass_index"));
-  KUGEL_TRY(check_positive(o->glass_design_index, "glass_design_index"));
-  KUGEL_TRY(check_not_negative(o->glass_thickness, "glass_thickness"));
-  KUGEL_TRY(check_not_negative(o->glass_design_thickness, "glass_design_thickness"));
-  KUGEL_CHECK(o->index == o->design_index || o->working_distance > 0, KUGEL_EINVAL,
-              "index %g differs from design_index %g, but working_distance is 0: give the thickness of the "
-              "immersion, from which the aberration comes",
-              o->index, o->design_index);
-  KUGEL_CHECK(o->na < o->glass_index && o->na < o->glass_design_index && o->na < o->design_index,
-              KUGEL_EINVAL,
-              "na is %g, must be below glass_index %g, glass_design_index %g and design_index %g", o->na,
-              o->glass_index, o->glass_design_index, o->design_index);
-  return KUGEL_OK;
-}
-
-static kugel_status check_optics(const kugel_psf_opts *o)
-{
-  bool emission = o->imaging != KUGEL_PSF_TWO_PHOTON;
-  bool excitation = o->imaging == KUGEL_PSF_CONFOCAL || o->imaging == KUGEL_PSF_TWO_PHOTON;
-  KUGEL_CHECK(o->na > 0 && o->na < 10, KUGEL_EINVAL,
-              "na is %g, must be above 0 and below the index: give the "
-              "numerical aperture of the objective",
-              o->na);
-  KUGEL_TRY(check_positive(o->index, "index"));
-  KUGEL_CHECK(o->na < o->index, KUGEL_EINVAL, "na is %g, must be below index %g of the immersion", o->na,
-              o->index);
-  if (emission)
-    KUGEL_TRY(check_positive(o->wavelength, "wavelength (of the emission)"));
-  if (excitation)
-    KUGEL_TRY(check_positive(o->excitation, "excitation (its wavelength)"));
-  if (o->model == KUGEL_PSF_GIBSON_LANNI || o->model == KUGEL_PSF_RICHARDS_WOLF)
-    KUGEL_TRY(check_layers(o));
-  return KUGEL_OK;
-}
-
-static void preset(kugel_psf_opts *o)
-{
-  if (o->index == 0)
-    o->index = o->na < 0.95 ? 1 : o->na < 1.25 ? 1.33 : 1.515;
-  if (o->sample_index == 0)
-    o->sample_index = o->index;
-  if (o->design_index == 0)
-    o->design_index = o->index;
-  if (o->glass_index == 0)
-    o->glass_index = 1.515;
-  if (o->glass_design_index == 0)
-    o->glass_design_index = o->glass_index;
-  if (o->glass_thickness == 0)
-    o->glass_thickness = o->glass_design_thickness;
-  if (o->glass_design_thickness == 0)
-    o->glass_design_thickness = o->glass_thickness;
-  for (int a = 0; a < 3; a++)
-    if (o->samples[a] == 0)
-      o->samples[a] = a == 0 ? 1 : 3;
-}
-
-static kugel_status take(const kugel_psf_opts *opts, kugel_psf_opts *o)
-{
-  static const char *const voxel[3] = {"voxel[0] (z)", "voxel[1] (y)", "voxel[2] (x)"};
-  KUGEL_TRY(kugel__take_opts(o, sizeof *o, opts, "kugel_psf_opts"));
-  KUGEL_CHECK((unsigned)o->model <= KUGEL_PSF_GAUSSIAN, KUGEL_EINVAL, "model is %d, must be 0 to %d",
-              (int)o->model, KUGEL_PSF_GAUSSIAN);
-  KUGEL_CHECK((unsigned)o->imaging <= KUGEL_PSF_SHEET, KUGEL_EINVAL, "imaging is %d, must be 0 to %d",
-              (int)o->imaging, KUGEL_PSF_SHEET);
-  KUGEL_CHECK((unsigned)o->polarisation <= KUGEL_PSF_POLARISED_Y, KUGEL_EINVAL,
-              "polarisation is %d, must be 0 to %d", (int)o->polarisation, KUGEL_PSF_POLARISED_Y);
-  KUGEL_CHECK((unsigned)o->norm <= KUGEL_PSF_PLAIN, KUGEL_EINVAL, "norm is %d, must be 0 to %d", (int)o->norm,
-              KUGEL_PSF_PLAIN);
-  KUGEL_CHECK(!o->polarisation || o->model == KUGEL_PSF_RICHARDS_WOLF, KUGEL_EINVAL,
-              "polarisation is %d: only the vectorial model RICHARDS_WOLF has one", (int)o->polarisation);
-  preset(o);
-  for (int a = 0; a < 3; a++) {
-    KUGEL_TRY(check_positive(o->voxel[a], voxel[a]));
-    KUGEL_CHECK(o->samples[a] >= 1 && o->samples[a] <= MOST_SAMPLES, KUGEL_EINVAL,
-                "samples[%d] is %d, must be 1 to %d per voxel", a, o->samples[a], MOST_SAMPLES);
-    KUGEL_CHECK(fabs(o->shift[a]) < 1e15, KUGEL_EINVAL, "shift[%d] is %g, must be finite", a, o->shift[a]);
-  }
-  if (o->imaging == KUGEL_PSF_CONFOCAL)
-    KUGEL_TRY(check_not_negative(o->pinhole, "pinhole (Airy units)"));
-  if (o->imaging == KUGEL_PSF_SHEET)
-    KUGEL_TRY(check_positive(o->sheet, "sheet (width of the light sheet)"));
-  for (int a = 0; a < 2; a++)
-    if (o->model == KUGEL_PSF_GAUSSIAN)
-      KUGEL_TRY(check_not_negative(o->sigma[a], a ? "sigma[1] (across)" : "sigma[0] (along z)"));
-  return has_optics(o) ? check_optics(o) : KUGEL_OK;
-}
-
-static kugel__psf_optics optics_of(const kugel_psf_opts *o, bool excitation, bool polarised)
-{
-  double wave = excitation ? o->excitation : o->wavelength, k = 2 * M_PI / wave;
-  kugel__psf_optics p = {.model = o->model,
-                         .polarised = polarised,
-                         .na = o->na,
-                         .wavelength = wave,
-                         .ni = o->index,
-                         .ni0 = o->design_index,
-                         .ti0 = o->working_distance,
-                         .ng = o->glass_index,
-                         .ng0 = o->glass_design_index,
-                         .tg = o->glass_thickness,
-                         .tg0 = o->glass_design_thickness,
-                         .ns = o->sample_index,
-                         .depth = o->depth};
-  // widths of the paraxial Airy pattern: Zhang, Zerubia, Olivo-Marin, Appl. Opt. 46 (2007) 1819
-  p.sigma_z = o->sigma[0] > 0 ? o->sigma[0] : 2 * sqrt(6) * o->index / (k * o->na * o->na);
-  p.sigma_r = o->sigma[1] > 0 ? o->sigma[1] : sqrt(2) / (k * o->na);
-  return p;
-}
+enum { PER_WAVE = 32, SCAN = 4096 };
 
 /* ---- planes and focus ---- */
 
@@ -215,7 +81,7 @@ static kugel_status find_focus(kugel_ctx *ctx, const image *m, double *focus)
 static kugel_status nodes_of(kugel_ctx *ctx, const image *m, int axis, double *x, double *w)
 {
   int64_t n = m->o.samples[axis];
-  double theta[MOST_SAMPLES], s[MOST_SAMPLES];
+  double theta[KUGEL__PSF_SAMPLES], s[KUGEL__PSF_SAMPLES];
   KUGEL_TRY(kugel__gauss_legendre(ctx, n, theta, x, s, w));
   for (int64_t i = 0; i < n; i++) {
     x[i] /= 2;
@@ -226,14 +92,14 @@ static kugel_status nodes_of(kugel_ctx *ctx, const image *m, int axis, double *x
 
 static kugel_status place_planes(kugel_ctx *ctx, image *m)
 {
-  double x[MOST_SAMPLES], w[MOST_SAMPLES], focus;
+  double x[KUGEL__PSF_SAMPLES], w[KUGEL__PSF_SAMPLES], focus;
   int64_t each = m->o.samples[0];
   m->planes = m->n[0] * each;
   m->z = kugel__alloc(ctx, (size_t)(2 * m->planes) * sizeof(double));
-  m->x = kugel__alloc(ctx, 4 * MOST_SAMPLES * sizeof(double));
+  m->x = kugel__alloc(ctx, 4 * KUGEL__PSF_SAMPLES * sizeof(double));
   KUGEL_CHECK(m->z && m->x, KUGEL_ENOMEM, "no memory for %lld planes", (long long)m->planes);
   m->weight = m->z + m->planes;
-  m->u = m->x + 2 * MOST_SAMPLES;
+  m->u = m->x + 2 * KUGEL__PSF_SAMPLES;
   KUGEL_TRY(find_focus(ctx, m, &focus));
   KUGEL_TRY(nodes_of(ctx, m, 0, x, w));
   for (int64_t i = 0; i < m->n[0]; i++)
@@ -245,7 +111,7 @@ static kugel_status place_planes(kugel_ctx *ctx, image *m)
         m->weight[i * each + k] *= exp(-4 * M_LN2 * at * at / (m->o.sheet * m->o.sheet));
     }
   for (int a = 1; a < 3; a++)
-    KUGEL_TRY(nodes_of(ctx, m, a, m->x + (a - 1) * MOST_SAMPLES, m->u + (a - 1) * MOST_SAMPLES));
+    KUGEL_TRY(nodes_of(ctx, m, a, m->x + (a - 1) * KUGEL__PSF_SAMPLES, m->u + (a - 1) * KUGEL__PSF_SAMPLES));
   return KUGEL_OK;
 }
 
@@ -324,8 +190,9 @@ static kugel_status fill_row(void *arg, int64_t y, int worker)
     for (int i = 0; i < m->o.samples[1]; i++)
       for (int j = 0; j < m->o.samples[2]; j++) {
         double py = ((double)(y - m->n[1] / 2) + m->x[i]) * m->o.voxel[1] - m->o.shift[1];
-        double px = ((double)(x - m->n[2] / 2) + m->x[MOST_SAMPLES + j]) * m->o.voxel[2] - m->o.shift[2];
-        add_point(m, py, px, m->u[i] * m->u[MOST_SAMPLES + j], a, b, sum);
+        double px =
+            ((double)(x - m->n[2] / 2) + m->x[KUGEL__PSF_SAMPLES + j]) * m->o.voxel[2] - m->o.shift[2];
+        add_point(m, py, px, m->u[i] * m->u[KUGEL__PSF_SAMPLES + j], a, b, sum);
       }
     for (int64_t z = 0; z < m->n[0]; z++) {
       double value = 0;
@@ -362,15 +229,15 @@ static kugel_status fill(kugel_ctx *ctx, image *m, const kugel_array *out)
 kugel_status kugel_psf_compute(kugel_ctx *ctx, const kugel_psf_opts *opts, const kugel_array *out)
 {
   image m = {0};
-  KUGEL_TRY(take(opts, &m.o));
+  KUGEL_TRY(kugel__psf_take(opts, &m.o));
   KUGEL_TRY(kugel__psf_check_out(out, m.n));
   m.excites = m.o.imaging == KUGEL_PSF_CONFOCAL || m.o.imaging == KUGEL_PSF_TWO_PHOTON;
   m.emits = m.o.imaging != KUGEL_PSF_TWO_PHOTON;
-  if (m.excites && !has_optics(&m.o)) // the widths are those of the product
+  if (m.excites && !kugel__psf_has_optics(&m.o)) // the widths are those of the product
     m.excites = false, m.emits = true;
   m.polarised = m.o.polarisation != KUGEL_PSF_UNPOLARISED;
-  m.excitation = optics_of(&m.o, true, m.polarised);
-  m.emission = optics_of(&m.o, false, m.polarised && !m.excites);
+  m.excitation = kugel__psf_optics_of(&m.o, true, m.polarised);
+  m.emission = kugel__psf_optics_of(&m.o, false, m.polarised && !m.excites);
   kugel_status status = fill(ctx, &m, out);
   kugel__psf_profile_free(ctx, &m.ex);
   kugel__psf_profile_free(ctx, &m.em);
@@ -384,12 +251,12 @@ kugel_status kugel_psf_compute(kugel_ctx *ctx, const kugel_psf_opts *opts, const
 kugel_status kugel_psf_shape(const kugel_psf_opts *opts, const int64_t *n, int64_t *shape)
 {
   kugel_psf_opts o;
-  KUGEL_TRY(take(opts, &o));
+  KUGEL_TRY(kugel__psf_take(opts, &o));
   KUGEL_CHECK(n && shape, KUGEL_EINVAL, "n or shape is NULL");
   for (int a = 0; a < 3; a++)
     KUGEL_CHECK(n[a] >= 1 && n[a] <= (int64_t)1 << 40, KUGEL_EINVAL, "n[%d] is %lld, must be 1 to 2^40", a,
                 (long long)n[a]);
-  kugel__psf_optics p = optics_of(&o, o.imaging == KUGEL_PSF_TWO_PHOTON, false);
+  kugel__psf_optics p = kugel__psf_optics_of(&o, o.imaging == KUGEL_PSF_TWO_PHOTON, false);
   bool cone = o.model != KUGEL_PSF_GAUSSIAN && o.imaging == KUGEL_PSF_WIDEFIELD;
   double deep = (double)(n[0] - 1) * o.voxel[0], across, along = deep;
   if (o.model == KUGEL_PSF_GAUSSIAN) {

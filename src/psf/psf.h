@@ -7,7 +7,10 @@
 #include "core/select.h"
 #include "core/base.h"
 
-enum { KUGEL__PSF_TAPS = 12 }; // of the interpolation along the radius
+enum {
+  KUGEL__PSF_TAPS = 12,   // of the interpolation along the radius
+  KUGEL__PSF_SAMPLES = 16 // of a voxel along an axis, at most
+};
 
 /* What one wavelength passes. All indices and thicknesses are set. */
 typedef struct kugel__psf_optics {
@@ -19,6 +22,11 @@ typedef struct kugel__psf_optics {
   double ns, depth;        // medium of the source
   double sigma_z, sigma_r; // GAUSSIAN
 } kugel__psf_optics;
+
+/* The caller's options, checked, with what is 0 set. */
+kugel_status kugel__psf_take(const kugel_psf_opts *opts, kugel_psf_opts *o);
+bool kugel__psf_has_optics(const kugel_psf_opts *o); /* not so a Gaussian of given widths */
+kugel__psf_optics kugel__psf_optics_of(const kugel_psf_opts *o, bool excitation, bool polarised);
 
 /* Intensities at radii i * step, i < radii, and at `planes` values of z: element [i][plane]. 1 is the intensity at the
  * focus of a perfect objective. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "fft/gpu/block_build.h"
 #include "fft/gpu/choose_dd.h"
+#include "fft/gpu/search.h"
 #include "fft/roots/dft.h"
 #include "fft/cpu/radices.h"
 
@@ -36,27 +37,6 @@ enum {
 static const choice measured[] = {
 #include "fft/gpu/measured.def"
 };
-
-/* A multiprocessor of the device that was measured. */
-enum { REGISTERS = 65536, SHARED = 233472, BLOCK_SHARED = 1024, THREADS = 2048, BLOCKS = 32 };
-
-static int64_t size_of(const kugel__block *b)
-{
-  return kugel__real_bytes(b->real);
-}
-
-static bool fits(const kugel__block *b, uint64_t shared)
-{
-  for (int i = 0; i < b->stages; i++)
-    if (kugel__block_rounds(b, i) * b->radix[i] > KUGEL__BLOCK_POINTS)
-      return false;
-  kugel__block whole = *b; // some ends exchange real and imaginary parts at once
-  whole.halves = false;
-  int64_t need = b->how == KUGEL__BLOCK_SPLIT
-                     ? kugel__max(kugel__block_shared(b), 2 * kugel__bank_layout_of(b).plane)
-                     : kugel__block_shared(&whole);
-  return b->threads * b->group <= 1024 && (uint64_t)(need * size_of(b)) <= shared;
-}
 
 static bool is_prime(int64_t n)
 {
@@ -102,7 +82,7 @@ static bool as_measured(kugel__block *b, walk w, uint64_t shared)
       found.of.cluster = c->cluster;
       found.m = found.n / c->cluster;
     }
-    if (fits(&found, shared)) {
+    if (kugel__block_fits(&found, shared)) {
       *b = found;
       return true;
     }
@@ -118,106 +98,6 @@ bool kugel__block_cluster(int64_t n, kugel__type real, uint64_t shared, kugel__b
     return false;
   *out = b;
   return true;
-}
-
-/* ---- the model ---- */
-
-static int points_of(const kugel__block *b) // most points per thread in any stage
-{
-  int most = 0;
-  for (int i = 0; i < b->stages; i++)
-    most = (int)kugel__max(most, kugel__block_rounds(b, i) * b->radix[i]);
-  return most;
-}
-
-// Logarithm of the expected rate, up to a constant. Coefficients: least squares over 3600 kernels of 42
-// lengths.
-static double score(const kugel__block *b)
-{
-  int64_t threads = b->threads * b->group, lanes = (threads + 31) / 32 * 32, points = points_of(b);
-  double need = b->real == KUGEL__F32 ? 20 + 3. * (double)points : 22 + 5. * (double)points, idle = 0;
-  int64_t registers = (int64_t)ceil(fmin(255, need) / 8) * 8, most = kugel__min(255, REGISTERS / lanes);
-  int64_t shared = b->stages > 1 ? b->m * b->group * size_of(b) * (b->halves ? 1 : 2) : 0;
-  int64_t blocks =
-      kugel__min(REGISTERS / (registers * lanes), SHARED / (shared + shared / 32 + BLOCK_SHARED));
-  blocks = kugel__max(1, kugel__min(blocks, kugel__min(THREADS / lanes, BLOCKS)));
-  for (int i = 0; i < b->stages; i++)
-    idle += 1 - (double)(b->m / b->radix[i]) / ((double)kugel__block_rounds(b, i) * b->threads);
-  return -.254 / (double)blocks - .06 * b->stages - .062 * ((double)lanes / (double)threads - 1) -
-         .549 * fmax(0, log2(need / (double)most)) - .116 * idle / b->stages - .017 * b->halves;
-}
-
-enum { OTHERS = 16, LARGEST = 32 }; // LARGEST: radix that the model covers
-
-typedef struct search {
-  kugel__block best, trial;
-  kugel__block *list; // not NULL: receives the best `room` blocks, best first
-  int room, count;
-  double scores[OTHERS];
-  double score; // a block must exceed it
-  int stages;   // at most
-  int least;    // threads per block, at least
-  uint64_t shared;
-} search;
-
-static void keep(search *s, double score)
-{
-  if (!s->list) {
-    s->best = s->trial;
-    s->score = score;
-    return;
-  }
-  int at = s->count < s->room ? s->count++ : s->room - 1;
-  for (; at > 0 && s->scores[at - 1] < score; at--) {
-    s->scores[at] = s->scores[at - 1];
-    s->list[at] = s->list[at - 1];
-  }
-  s->scores[at] = score;
-  s->list[at] = s->trial;
-  s->score = s->count < s->room ? -INFINITY : s->scores[s->room - 1];
-}
-
-static void try_groups(search *s)
-{
-  kugel__block *b = &s->trial;
-  for (int want = s->least; want <= 512; want *= 2)
-    for (int halves = 0; halves < 2; halves++) {
-      b->group = want / b->threads > 1 ? want / b->threads : 1;
-      b->halves = halves;
-      if ((halves && (b->stages < 2 || b->m < 256)) || points_of(b) > 32)
-        continue;
-      double found = score(b);
-      if (found > s->score && fits(b, s->shared))
-        keep(s, found);
-    }
-}
-
-static void try_threads(search *s)
-{
-  kugel__block *b = &s->trial;
-  for (int i = 0; i < b->stages; i++)
-    for (int times = 1; times <= 4 && (i == 0 || b->radix[i] != b->radix[i - 1]); times++)
-      if (b->m % (b->radix[i] * times) == 0 && b->m / (b->radix[i] * times) <= 1024) {
-        b->threads = (int)(b->m / (b->radix[i] * times));
-        try_groups(s);
-      }
-}
-
-static void try_radices(search *s, int64_t rest, int largest)
-{
-  kugel__block *b = &s->trial;
-  if (rest == 1) {
-    b->stages += b->m == 1; // a stage of one point
-    try_threads(s);
-    b->stages -= b->m == 1;
-    return;
-  }
-  for (int r = b->stages < s->stages ? largest : 1; r > 1; r--)
-    if (rest % r == 0 && (r <= 17 || r == 19 || r == 23 || r == 29 || r == 31 || b->m >= 512)) {
-      b->radix[b->stages++] = r;
-      try_radices(s, rest / r, r);
-      b->stages--;
-    }
 }
 
 /* ---- choices ---- */
@@ -287,22 +167,24 @@ bool kugel__block_fit_prime(int64_t n, kugel__type real, uint64_t shared, kugel_
   for (int64_t f = 2; f * f <= p; f++)
     while (p > f && p % f == 0)
       p /= f;
-  if (n < LEAST || p > WIDE * (n / p) || (uint64_t)(2 * n * size_of(&b)) > shared || !take_prime(&b, p))
+  if (n < LEAST || p > WIDE * (n / p) || (uint64_t)(2 * n * kugel__block_real_bytes(&b)) > shared ||
+      !take_prime(&b, p))
     return false;
   for (int i = 0; b.radix[i]; i++)
     points = (int)kugel__max(points, b.radix[i]);
   for (b.threads = (int)kugel__max(p, n / p); b.threads <= MOST; b.threads++) {
     kugel__block columns = kugel__prime_columns(&b), rows = kugel__prime_rows(&b);
-    if (points_of(&columns) <= points && points_of(&rows) <= points)
+    if (kugel__block_most_points(&columns) <= points && kugel__block_most_points(&rows) <= points)
       break;
   }
   int64_t lanes = (b.threads + 31) / 32 * 32, registers = real == KUGEL__F32 ? 80 : 168;
   b.constants = true;
-  b.resident =
-      (int)kugel__max(1, kugel__min(REGISTERS / (registers * lanes),
-                                    SHARED / (kugel__block_shared(&b) * size_of(&b) + BLOCK_SHARED)));
+  b.resident = (int)kugel__max(
+      1, kugel__min(KUGEL__SM_REGISTERS / (registers * lanes),
+                    KUGEL__SM_SHARED /
+                        (kugel__block_shared(&b) * kugel__block_real_bytes(&b) + KUGEL__SM_BLOCK_SHARED)));
   *out = b;
-  return b.threads <= MOST && fits(&b, shared);
+  return b.threads <= MOST && kugel__block_fits(&b, shared);
 }
 
 bool kugel__block_fit_split(int64_t n, kugel__type real, uint64_t shared, kugel__block *out)
@@ -331,11 +213,10 @@ bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared
   kugel__block b = kugel__block_by(n, m, real);
   // reals that any choice takes: of a split convolution one part of an exchange, and the line's results that are parked
   int64_t least = b.how == KUGEL__BLOCK_SPLIT ? kugel__max(b.m + 2 * n, 2 * b.m) : 2 * b.m;
-  bool held = radices.count < 2 || (uint64_t)(least * size_of(&b)) <= shared;
+  bool held = radices.count < 2 || (uint64_t)(least * kugel__block_real_bytes(&b)) <= shared;
   if (!held || radices.count > KUGEL__BLOCK_STAGES || b.m > 1024 * KUGEL__BLOCK_POINTS)
     return false;
   b.radix[0] = 1;
-  search s = {.trial = b, .best = b, .score = -INFINITY, .stages = radices.count, .shared = shared};
   walk way = b.how == KUGEL__BLOCK_RADER       ? RADER
              : b.how == KUGEL__BLOCK_SPLIT     ? SPLIT
              : b.how == KUGEL__BLOCK_BLUESTEIN ? BLUESTEIN
@@ -344,10 +225,7 @@ bool kugel__block_fit_as(int64_t n, int64_t m, kugel__type real, uint64_t shared
     *out = b;
     return true;
   }
-  for (s.least = 64; s.least && s.score == -INFINITY; s.least /= 2)
-    try_radices(&s, b.m, LARGEST);
-  *out = s.best;
-  return s.score > -INFINITY;
+  return kugel__block_search(&b, radices.count, shared, out);
 }
 
 void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
@@ -356,7 +234,7 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
     kugel__block_across_dd(b, in, shared);
     return;
   }
-  int64_t line = 2 * size_of(b);
+  int64_t line = 2 * kugel__block_real_bytes(b);
   in = in || kugel__block_ordered(b); // Rader's threads use the same seats for loads and stores
   b->in.across = in;
   b->out.across = true;
@@ -377,76 +255,17 @@ void kugel__block_across(kugel__block *b, bool in, uint64_t shared)
   b->halves = false;
   for (int64_t threads = (b->m + points - 1) / points; threads <= 1024; threads++) {
     b->threads = (int)threads;
-    if (points_of(b) <= points)
+    if (kugel__block_most_points(b) <= points)
       break;
   }
-  if (points_of(b) > points)
+  if (kugel__block_most_points(b) > points)
     *b = flat;
   b->group = least;
   while (2 * b->group * b->threads <= 256 && b->group < most)
     b->group *= 2;
-  while (b->group > 1 && !fits(b, shared))
+  while (b->group > 1 && !kugel__block_fits(b, shared))
     b->group /= 2;
-  if (!fits(b, shared))
+  if (!kugel__block_fits(b, shared))
     *b = flat;
-  b->halves = b->stages > 1 && kugel__block_shared(b) * size_of(b) > 49152;
-}
-
-/* ---- others ---- */
-
-static void add_other(search *s)
-{
-  kugel__block *b = &s->trial;
-  bool known = !fits(b, s->shared) || s->count == s->room;
-  for (int i = 0; i < s->count; i++)
-    known = known || !memcmp(&s->list[i], b, sizeof *b);
-  if (!known)
-    s->list[s->count++] = *b;
-}
-
-// Alternatives for strided lines: points per thread, lines per block.
-static void others_across(search *s, const kugel__block *b)
-{
-  int64_t line = 2 * size_of(b);
-  kugel__radices radices = kugel__radices_fewest(b->m);
-  for (int points = 8; points <= 32; points *= 2)
-    for (int own = 0; own < 2; own++) { // radices
-      kugel__block *t = &s->trial;
-      *t = *b;
-      t->stages = own ? b->stages : radices.count;
-      for (int i = 0; i < t->stages && !own; i++)
-        t->radix[i] = (int)radices.radix[i];
-      for (int i = t->stages; i < KUGEL__BLOCK_STAGES; i++)
-        t->radix[i] = 0;
-      int64_t threads = (b->m + points - 1) / points;
-      for (t->threads = (int)threads; t->stages && threads <= 1024; t->threads = (int)++threads)
-        if (points_of(t) <= points)
-          break;
-      for (t->group = (int)(64 / line); t->stages && threads <= 1024 && t->group <= (int)(256 / line);
-           t->group *= 2) {
-        t->halves = t->stages > 1 && t->m * t->group * line > 49152;
-        add_other(s);
-      }
-    }
-}
-
-int kugel__block_others(const kugel__block *b, uint64_t shared, int room, kugel__block *list)
-{
-  search s = {.trial = *b, .list = list, .score = -INFINITY, .least = 64, .shared = shared};
-  s.room = (int)kugel__min(room, OTHERS);
-  s.trial.stream = s.trial.constants = false;
-  s.trial.resident = 0;
-  s.stages = kugel__radices_fewest(b->m).count;
-  if (b->how == KUGEL__BLOCK_CLUSTER || b->how == KUGEL__BLOCK_PRIME)
-    return 0;
-  if (b->in.across || b->out.across) {
-    others_across(&s, b);
-    return s.count;
-  }
-  memset(s.trial.radix, 0, sizeof s.trial.radix);
-  s.trial.radix[0] = 1;
-  s.trial.stages = 0;
-  for (; s.least && !s.count; s.least /= 2)
-    try_radices(&s, b->m, LARGEST);
-  return s.count;
+  b->halves = b->stages > 1 && kugel__block_shared(b) * kugel__block_real_bytes(b) > 49152;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device plan is made of: plan.c chooses the passes, make.c makes kernels and tables, gpu.c runs them, measure.c
+/* What a device plan is made of: plan.c chooses the passes, make.c makes plans, kernels.c their kernels, gpu.c runs them, measure.c
  * times them, and create.c puts this together. */
 #ifndef KUGEL_FFT_GPU_PARTS_H
 #define KUGEL_FFT_GPU_PARTS_H
@@ -94,9 +94,43 @@ kugel_status kugel__gpu_measure(kugel__fft_gpu *plan, kugel_fft_kind kind, int a
 kugel_status kugel__gpu_measured_keep(const kugel__fft_gpu *plan, int axis, int direction,
                                       struct kugel__bundle *bundle);
 
+/* ---- kernels.c ---- */
+
+enum {
+  KUGEL__GPU_MOST = KUGEL__GPU_AXES * 2 * KUGEL__GPU_PASSES, /* passes of a plan */
+  KUGEL__GPU_NAME = 40                                       /* characters of a kernel's name */
+};
+
+/* What a kernel's text is generated from. */
+typedef struct kugel__gpu_recipe {
+  kugel__block block;
+  int64_t finish;
+} kugel__gpu_recipe;
+
+/* Kernels to be compiled together. */
+typedef struct kugel__gpu_batch {
+  int count;
+  kugel__gpu_pass *pass[KUGEL__GPU_MOST];
+  int variant[KUGEL__GPU_MOST];
+  kugel__gpu_recipe of[KUGEL__GPU_MOST];
+  kugel__module_spec spec[KUGEL__GPU_MOST];
+  kugel__module *module[KUGEL__GPU_MOST];
+  char name[KUGEL__GPU_MOST][KUGEL__GPU_NAME];
+} kugel__gpu_batch;
+
 /* Whether the pass reads or writes reals that may lie in pairs, and the kernel for those that do. */
 bool kugel__gpu_pairs(const kugel__gpu_pass *pass);
 kugel__block kugel__gpu_variant(const kugel__gpu_pass *pass, int variant);
+/* The variant that is made with the plan. */
+int kugel__gpu_first_variant(const kugel__fft_gpu *plan, int axis, const kugel__gpu_pass *pass);
+/* The position in naxes of the k-th axis that runs. */
+int kugel__gpu_axis_that_runs(const kugel__fft_gpu *plan, bool inverse, int k);
+void kugel__gpu_batch_add(kugel__fft_gpu *plan, kugel__gpu_batch *all, kugel__gpu_pass *pass, int variant);
+kugel_status kugel__gpu_batch_compile(kugel__fft_gpu *plan, kugel__gpu_batch *all);
+/* The kernels that a plan from a file may need later, when the file is closed. */
+kugel_status kugel__gpu_make_variants(kugel__fft_gpu *plan);
+
+/* ---- tables.c, make.c ---- */
 
 /* The tables of a pass; `factor` of what it reads and writes, or NULL. */
 kugel_status kugel__gpu_tables(kugel__fft_gpu *plan, kugel__gpu_pass *pass, const double *const factor[2]);

@@ -21,6 +21,27 @@ typedef struct kugel__hunt {
   double *distance, *value; /* [capacity] */
 } kugel__hunt;
 
+/* ---- sources_image.c ---- */
+
+enum { KUGEL__SOURCES_WIDTHS = 22 };
+
+/* T_w / T_fwhm(0) at angles i step, for w = fwhm 2^(k / 8 - 1), and the largest |T| from there on. */
+typedef struct kugel__sources_image {
+  int64_t n;
+  double step, peak; /* peak: T_fwhm(0) */
+  double *t, *env;   /* [KUGEL__SOURCES_WIDTHS][n] */
+} kugel__sources_image;
+
+/* t is to be freed, whatever is returned. */
+kugel_status kugel__sources_image_make(const kugel__hunt *j, kugel__sources_image *im);
+/* Of width fwhm 2^u: the value at angle a, the largest from there on, where it has fallen to 1e-3 of the centre for good. */
+double kugel__sources_image_at(const kugel__sources_image *im, double u, double a);
+double kugel__sources_beyond(const kugel__sources_image *im, double u, double a);
+double kugel__sources_reach(const kugel__sources_image *im, double u);
+double kugel__sources_curvature(const kugel__sources_image *im, double u);
+
+/* ---- the search ---- */
+
 /* Memory for discs of `radius`; pixel is to be freed. */
 kugel_status kugel__sources_room(kugel__hunt *j, double radius);
 /* All pixels of `filtered` above the threshold and their neighbours, with snr, by falling snr. */

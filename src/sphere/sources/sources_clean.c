@@ -8,14 +8,7 @@
  * that part of what brighter sources have there, or farther in, are no sources. */
 #include "sphere/sources/sources.h"
 
-enum { WIDTHS = 22, PER_FWHM = 40, MOST_ROUNDS = 12, RUN = 256 };
-
-/* T_w / T_fwhm(0) at angles i step, for w = fwhm 2^(k / 8 - 1), and the largest |T| from there on. */
-typedef struct image {
-  int64_t n;
-  double step, peak; /* peak: T_fwhm(0) */
-  double *t, *env;   /* [WIDTHS][n] */
-} image;
+enum { MOST_ROUNDS = 12, RUN = 256 };
 
 typedef struct source {
   double c[3], height, u; /* u = log2(w / fwhm) */
@@ -27,90 +20,11 @@ typedef struct source {
 typedef struct clean {
   kugel__hunt *j;
   kugel__hunt rest; /* filtered: the map left, in units of height */
-  image im;
+  kugel__sources_image im;
   double *left;
   source *list;
   int64_t n, room;
 } clean;
-
-/* ---- images -------------------------------------------------------------------------------------------- */
-
-static kugel_status image_make(const kugel__hunt *j, image *im)
-{
-  const kugel_sources_opts *o = &j->o;
-  double far = fmin(M_PI, 8 * o->fwhm), amount[WIDTHS], s2[WIDTHS];
-  im->step = o->fwhm / PER_FWHM;
-  im->n = (int64_t)(far / im->step) + 1;
-  KUGEL_ALLOC(j->ctx, im->t, (size_t)(2 * WIDTHS * im->n) * sizeof *im->t);
-  im->env = im->t + WIDTHS * im->n;
-  for (int k = 0; k < WIDTHS; k++) {
-    double w = o->fwhm * pow(2, k / 8.0 - 1);
-    s2[k] = w * w / (8 * M_LN2);
-    amount[k] = 2 * M_PI * s2[k] * (1 - s2[k] / 3); /* of sin a = a - a^3 / 6 */
-  }
-  for (int64_t i = 0; i < im->n; i++) {
-    double x = cos((double)i * im->step), p0 = 0, p1 = 1, sum[WIDTHS] = {0};
-    for (int64_t l = 0; l <= o->kernel_lmax; l++) {
-      double by = (double)(2 * l + 1) / (4 * M_PI) * o->kernel[l] * p1, e = 0.5 * (double)l * (double)(l + 1);
-      for (int k = 0; k < WIDTHS; k++)
-        sum[k] += e * s2[k] < 40 ? by * exp(-e * s2[k]) : 0;
-      double p2 = ((double)(2 * l + 1) * x * p1 - (double)l * p0) / (double)(l + 1);
-      p0 = p1;
-      p1 = p2;
-    }
-    for (int k = 0; k < WIDTHS; k++)
-      im->t[k * im->n + i] = sum[k] * amount[k];
-  }
-  im->peak = im->t[8 * im->n];
-  KUGEL_CHECK(im->peak > 0 && isfinite(im->peak), KUGEL_EINVAL,
-              "a source has the value %g at its centre under the kernel: it must be positive", im->peak);
-  for (int k = 0; k < WIDTHS; k++) {
-    double *t = im->t + k * im->n, *env = im->env + k * im->n, most = 0;
-    for (int64_t i = im->n - 1; i >= 0; i--) {
-      t[i] /= im->peak;
-      env[i] = most = fmax(most, fabs(t[i]));
-    }
-  }
-  return KUGEL_OK;
-}
-
-/* Catmull and Rom's cubic of one row; 0 beyond its end. */
-static double row_at(const image *im, int k, double a)
-{
-  const double *t = im->t + k * im->n;
-  double q = a / im->step;
-  int64_t i = (int64_t)q;
-  if (i >= im->n - 2)
-    return 0;
-  double r = q - (double)i, b = t[i ? i - 1 : 1], c = t[i], d = t[i + 1], e = t[i + 2];
-  return c + 0.5 * r * (d - b + r * (2 * b - 5 * c + 4 * d - e + r * (3 * (c - d) + e - b)));
-}
-
-static double image_at(const image *im, double u, double a)
-{
-  double q = fmin(fmax(8 * (u + 1), 0), WIDTHS - 1.001);
-  int k = (int)q;
-  double r = q - k;
-  return r == 0 ? row_at(im, k, a) : (1 - r) * row_at(im, k, a) + r * row_at(im, k + 1, a);
-}
-
-static double most_beyond(const image *im, double u, double a)
-{
-  int k = (int)ceil(fmin(fmax(8 * (u + 1), 0), WIDTHS - 1));
-  int64_t i = (int64_t)(fmax(a, 0) / im->step);
-  return im->env[k * im->n + kugel__min(i, im->n - 1)];
-}
-
-/* Where an image has fallen to 1e-3 of its centre for good. */
-static double reach_of(const image *im, double u)
-{
-  int64_t lo = 0, hi = im->n - 1;
-  while (hi - lo > 1) {
-    int64_t mid = (lo + hi) / 2;
-    *(most_beyond(im, u, (double)mid * im->step) > 1e-3 ? &lo : &hi) = mid;
-  }
-  return (double)hi * im->step;
-}
 
 /* ---- fits ---------------------------------------------------------------------------------------------- */
 
@@ -134,14 +48,14 @@ static kugel_status list_disc(const clean *q, const double c[3], double radius, 
 static kugel_status put_back(clean *q, const source *s, double times)
 {
   int64_t n;
-  KUGEL_TRY(list_disc(q, s->c, reach_of(&q->im, s->u), &n));
+  KUGEL_TRY(list_disc(q, s->c, kugel__sources_reach(&q->im, s->u), &n));
   for (int64_t i = 0; i < n; i += RUN) {
     double v[3 * RUN];
     int64_t m = kugel__min(RUN, n - i), *p = q->j->pixel + i;
     KUGEL_TRY(kugel_healpix_pix2vec(q->j->ctx, q->j->o.nside, KUGEL_ORDER_RING, m, p, v));
     for (int64_t k = 0; k < m; k++)
       if (!kugel__bad_pixel(q->left[p[k]]))
-        q->left[p[k]] += times * s->height * image_at(&q->im, s->u, between(s->c, v + 3 * k));
+        q->left[p[k]] += times * s->height * kugel__sources_image_at(&q->im, s->u, between(s->c, v + 3 * k));
   }
   return KUGEL_OK;
 }
@@ -152,12 +66,17 @@ static void fit_row(const clean *q, const source *s, const double v[3], double v
   double xy[2], d = between(s->c, v), h = 0.5 * q->im.step, f = q->j->o.fwhm;
   kugel__sources_on_plane(s->c, v, xy);
   double r = hypot(xy[0], xy[1]);
-  double slope = d > h ? (image_at(&q->im, s->u, d + h) - image_at(&q->im, s->u, d - h)) / (2 * h) : 0;
-  row[0] = image_at(&q->im, s->u, d);
+  double slope =
+      d > h ? (kugel__sources_image_at(&q->im, s->u, d + h) - kugel__sources_image_at(&q->im, s->u, d - h)) /
+                  (2 * h)
+            : 0;
+  row[0] = kugel__sources_image_at(&q->im, s->u, d);
   row[1] = r > 0 ? -slope * f * xy[0] / r : 0;
   row[2] = r > 0 ? -slope * f * xy[1] / r : 0;
   if (m > 3)
-    row[3] = (image_at(&q->im, s->u + 0.1, d) - image_at(&q->im, s->u - 0.1, d)) / 0.2;
+    row[3] =
+        (kugel__sources_image_at(&q->im, s->u + 0.1, d) - kugel__sources_image_at(&q->im, s->u - 0.1, d)) /
+        0.2;
   row[m] = value - s->height * row[0];
 }
 
@@ -218,7 +137,7 @@ static kugel_status fit(clean *q, source *s, int m, bool *good)
 
 static double peak_of(const clean *q, const source *s)
 {
-  return s->height * image_at(&q->im, s->u, 0);
+  return s->height * kugel__sources_image_at(&q->im, s->u, 0);
 }
 
 /* Fits a source to what is left: of the beam's width, unless another is significant. */
@@ -233,7 +152,7 @@ static kugel_status describe(clean *q, source *s)
     return KUGEL_OK;
   source wide = *s;
   KUGEL_TRY(fit(q, &wide, 4, &good));
-  double error = 1.5 * q->rest.rms / (wide.height * image_at(&q->im, wide.u, 0));
+  double error = 1.5 * q->rest.rms / (wide.height * kugel__sources_image_at(&q->im, wide.u, 0));
   bool inside = wide.u > -0.99 && wide.u < 0.99 && fabs(peak_of(q, &wide) / s->height - 1) < 0.3;
   if (good && inside && fabs(wide.u) * M_LN2 > fmax(0.05, 5 * error))
     *s = wide;
@@ -253,7 +172,8 @@ static double left_by_others(const clean *q, const double c[3], const source *bu
       return INFINITY;
     /* pixels scatter a little of any source far about */
     double halo = 0.5 * part * (f / d) * (f / d);
-    sum += s->height * fmax(halo, (s->u == 0 ? part : 3 * part) * most_beyond(&q->im, s->u, d - 0.25 * f));
+    sum += s->height *
+           fmax(halo, (s->u == 0 ? part : 3 * part) * kugel__sources_beyond(&q->im, s->u, d - 0.25 * f));
   }
   return sum;
 }
@@ -388,13 +308,6 @@ static kugel_status hunt(clean *q)
 
 /* ---- results ------------------------------------------------------------------------------------------- */
 
-/* Root of -T'' / T at the centre: the place's error times snr is its inverse. */
-static double curvature(const image *im, double u)
-{
-  double h = 4 * im->step, t0 = image_at(im, u, 0);
-  return sqrt(fmax(2 * (t0 - image_at(im, u, h)) / (h * h) / t0, 1e-12));
-}
-
 static kugel_status background(const clean *q, kugel_source *out, const source *s)
 {
   int64_t count, n = 0;
@@ -427,8 +340,8 @@ static kugel_status results(const clean *q, kugel_source **out, int64_t *n)
                         .peak = s->height,
                         .fwhm = w,
                         .flux = s->height * area,
-                        .position_error = 1 / (snr * curvature(&q->im, s->u)),
-                        .peak_error = q->rest.rms / image_at(&q->im, s->u, 0),
+                        .position_error = 1 / (snr * kugel__sources_curvature(&q->im, s->u)),
+                        .peak_error = q->rest.rms / kugel__sources_image_at(&q->im, s->u, 0),
                         .pixel = s->pixel,
                         .flags = s->u != 0 ? KUGEL_SOURCE_EXTENDED : 0};
     double wide = s->u != 0 ? 3 / snr : 0; /* of the area */
@@ -447,7 +360,7 @@ kugel_status kugel__sources_clean(kugel__hunt *j, kugel_source **out, int64_t *n
   int64_t npix = kugel_healpix_npix(j->o.nside);
   *out = NULL;
   *n = 0;
-  kugel_status s = image_make(j, &q.im);
+  kugel_status s = kugel__sources_image_make(j, &q.im);
   if (!s)
     s = kugel__sources_room(j, fmax(1.5 * j->o.fwhm, (double)q.im.n * q.im.step));
   if (!s && !(q.left = kugel__alloc(j->ctx, (size_t)npix * 8)))
