@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a device plan is made of: plan.c chooses the passes, make.c makes plans, kernels.c their kernels, gpu.c runs them, measure.c
- * times them, and create.c puts this together. */
+/* What a device plan is made of: plan.c chooses the passes, passes.c lays them out, make.c makes plans, kernels.c their kernels,
+ * gpu.c runs them, measure.c times them, and create.c puts this together. */
 #ifndef KUGEL_FFT_GPU_PARTS_H
 #define KUGEL_FFT_GPU_PARTS_H
 
@@ -93,6 +93,13 @@ kugel_status kugel__gpu_measure(kugel__fft_gpu *plan, kugel_fft_kind kind, int a
 /* Appends what was chosen by measurement for an axis and direction of a finished plan. */
 kugel_status kugel__gpu_measured_keep(const kugel__fft_gpu *plan, int axis, int direction,
                                       struct kugel__bundle *bundle);
+
+/* ---- passes.c: an empty chain becomes columns and rows of n = factor[0] factor[1] (factor[2]) points, or Bluestein's convolution
+ * on so many ---- */
+void kugel__gpu_by_factors(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int factors,
+                           const int64_t *factor);
+void kugel__gpu_by_convolution(kugel__gpu_chain *c, kugel__type real, uint64_t shared, int factors,
+                               const int64_t *factor);
 
 /* ---- kernels.c ---- */
 
