@@ -21,6 +21,7 @@ typedef struct kugel__kernel kugel__kernel;
 typedef struct kugel__transfer kugel__transfer; /* device/peer.h */
 typedef struct kugel__link kugel__link;         /* devices that exchange through a library */
 typedef struct kugel__parcel kugel__parcel;     /* device/peer.h */
+typedef struct kugel__meeting kugel__meeting;   /* device/peer.h */
 
 struct kugel_queue {
   kugel__device *device;
@@ -106,9 +107,11 @@ typedef struct kugel__device_ops {
   kugel_status (*exchange)(kugel__link *link, int n, const kugel__transfer *transfers,
                            kugel_queue *const *queues);
   /* A link of this device with those of other ranks, each of which joins under the name, of 128 bytes, that one of them
-   * made; name NULL: whether that can be. NULL: there is none. All of a rank's parcels in one call, queued. Nothing but link_close may follow a failure. */
+   * made; name NULL: whether that can be. NULL: there is none. The meeting's `ready` is called once, with how the rank has fared,
+   * before it waits for others; its failure is that of the join. All of a rank's parcels in one call, queued. Nothing but link_close may follow a failure. */
   kugel_status (*link_name)(kugel__device *dev, char *name);
-  kugel_status (*link_join)(kugel__device *dev, const char name[128], int rank, int ranks, kugel__link **out);
+  kugel_status (*link_join)(kugel__device *dev, const char name[128], const kugel__meeting *meeting,
+                            kugel__link **out);
   kugel_status (*link_parcels)(kugel__link *link, int n, const kugel__parcel *parcels, kugel_queue *queue);
   kugel_status (*fill)(kugel__device *dev, kugel__mem dst, int byte, size_t bytes, kugel_queue *queue);
 
@@ -137,6 +140,7 @@ typedef struct kugel__device_ops {
 struct kugel__link {
   const kugel__device_ops *ops;
   char name[32];
+  bool failed; /* here or, of ranks, elsewhere: link_close waits for no other rank */
 };
 
 enum { KUGEL__KEPT_BLOCKS = 8 };

@@ -46,6 +46,18 @@ kugel_status kugel__peers_way(bool *can, bool *must)
   return KUGEL_OK;
 }
 
+kugel_status kugel__peers_wait(double *seconds)
+{
+  const char *text = getenv("KUGEL_PEERS_WAIT");
+  char *end = NULL;
+  *seconds = 60;
+  double given = text && *text ? strtod(text, &end) : *seconds;
+  KUGEL_CHECK((!end || !*end) && given > 0 && given <= 86400, KUGEL_EINVAL,
+              "KUGEL_PEERS_WAIT is \"%.40s\", must be seconds: more than 0, at most 86400", text);
+  *seconds = given;
+  return KUGEL_OK;
+}
+
 static kugel_status open_link(kugel_ctx *ctx, kugel__link **out)
 {
   bool can, must;

@@ -40,8 +40,18 @@ struct kugel__parcel {
   size_t bytes;
 };
 
+/* Of a rank with the others that join a link. */
+struct kugel__meeting {
+  int rank, ranks;
+  double seconds; /* for which it waits for others, here and in exchanges, if the library can */
+  kugel_status (*ready)(void *arg, kugel_status s);
+  void *arg;
+};
+
 /* What KUGEL_PEERS says: whether a library may serve, and whether it must. */
 kugel_status kugel__peers_way(bool *can, bool *must);
+/* Seconds for which a rank waits for the others in the library, one of which may have failed; 60 unless KUGEL_PEERS_WAIT says. */
+kugel_status kugel__peers_wait(double *seconds);
 
 /* The device layer's part of contexts of several devices. */
 struct kugel__links *kugel__links_create(void);

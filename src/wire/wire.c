@@ -22,8 +22,22 @@ static kugel_status step_done(kugel_comm *c, kugel_status s, bool must, bool *do
   return all_of(c, !s, done);
 }
 
+/* The step that all ranks have made before they wait for each other in the library. */
+typedef struct vote {
+  kugel_comm *comm;
+  bool must, all;
+  kugel_status failed; // of all ranks
+} vote;
+
+static kugel_status ready(void *arg, kugel_status s)
+{
+  vote *v = arg;
+  v->failed = step_done(v->comm, s, v->must, &v->all);
+  return v->failed ? v->failed : v->all ? KUGEL_OK : s ? s : KUGEL_ENOTSUP;
+}
+
 /* Joins the library's ranks if all can; no rank may wait there for one that cannot come. */
-static kugel_status join(kugel__wire *w, bool can, bool must)
+static kugel_status join(kugel__wire *w, bool can, bool must, double seconds)
 {
   kugel_comm *c = w->comm;
   const kugel__device_ops *ops = w->device->ops;
@@ -42,9 +56,14 @@ static kugel_status join(kugel__wire *w, bool can, bool must)
   if (!all)
     return KUGEL_OK;
   KUGEL_TRY(kugel_comm_bcast(c, name, sizeof name, 0));
-  s = ops->link_join(w->device, name, c->rank, c->size, &w->link);
+  vote v = {.comm = c, .must = must};
+  kugel__meeting meeting = {c->rank, c->size, seconds, ready, &v};
+  s = ops->link_join(w->device, name, &meeting, &w->link);
+  if (!v.all)
+    return v.failed;
   kugel_status joined = step_done(c, s, must, &all);
   if ((joined || !all) && w->link) {
+    w->link->failed = true;
     ops->link_close(w->link);
     w->link = NULL;
   }
@@ -55,11 +74,13 @@ static kugel_status open_wire(kugel__wire *w, kugel_status s, size_t piece)
 {
   kugel_comm *c = w->comm;
   bool can = false, must = false;
+  double seconds = 0;
   s = s ? s : kugel__peers_way(&can, &must);
+  s = s ? s : kugel__peers_wait(&seconds);
   KUGEL_TRY(kugel__comm_agree(c, s));
   if (c->size == 1)
     return KUGEL_OK;
-  KUGEL_TRY(join(w, can && w->device->ops->link_join, must));
+  KUGEL_TRY(join(w, can && w->device->ops->link_join, must, seconds));
   return w->link ? KUGEL_OK : kugel__comm_agree(c, kugel__staged_make(w, piece));
 }
 

@@ -2,8 +2,8 @@
 /* A stand-in for libnccl.so.2 on the stand-in for the CUDA driver: sends and receives of a group are matched
  * at its end and become copies that wait for both streams; the ranks of a communicator that threads have joined meet there.
  * Strict where NCCL is: calls belong to a group, ranks are of the communicator and on devices of their own, every send has its
- * receive. KUGEL_FAKE_NCCL: fails in the call of that name;
- * KUGEL_FAKE_NCCL_LOG: a file that gets a line for each group. */
+ * receive, and what is in progress is not used. KUGEL_FAKE_NCCL: fails in the call of that name, of "NAME:1" on rank 1 alone;
+ * KUGEL_FAKE_NCCL_VERSION: what it is called; KUGEL_FAKE_NCCL_LOG: a file that gets a line for each group. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -14,11 +14,13 @@
 
 #define API __attribute__((visibility("default"))) int
 
-enum { MAX_CALLS = 256, MAX_RANKS = 8, BAD_ARGUMENT = 4, BAD_USE = 5, INTERNAL = 3 };
+enum { MAX_CALLS = 256, MAX_RANKS = 8, BAD_ARGUMENT = 4, BAD_USE = 5, IN_PROGRESS = 7, INTERNAL = 3 };
 typedef struct comm {
   int rank, ranks;
   struct comm *all;    // of rank 0
   struct world *world; // of ranks that joined, NULL: of one thread
+  int quick, asked,
+      result; // quick: calls return at once, with how they fared for who asks `asked` times more
 } comm;
 typedef struct call {
   const comm *comm;
@@ -58,6 +60,13 @@ static int fails(const char *name)
   return named && !strcmp(named, name);
 }
 
+static int fails_on(const char *name, int rank)
+{
+  const char *named = getenv("KUGEL_FAKE_NCCL");
+  size_t n = strlen(name);
+  return named && !strncmp(named, name, n) && named[n] == ':' && atoi(named + n + 1) == rank;
+}
+
 static void *driver(const char *name)
 {
   const char *path = getenv("KUGEL_CUDA");
@@ -67,7 +76,8 @@ static void *driver(const char *name)
 
 API ncclGetVersion(int *version)
 {
-  *version = fails("ncclGetVersion") ? 20000 : 22803;
+  const char *given = getenv("KUGEL_FAKE_NCCL_VERSION");
+  *version = fails("ncclGetVersion") ? 20000 : given ? atoi(given) : 22803;
   return 0;
 }
 
@@ -87,7 +97,7 @@ API ncclCommInitAll(comm **comms, int n, const int *ids)
         return BAD_USE;
   comm *all = calloc((size_t)n, sizeof *all);
   for (int i = 0; i < n; i++) {
-    all[i] = (comm){i, n, all, NULL};
+    all[i] = (comm){.rank = i, .ranks = n, .all = all};
     comms[i] = &all[i];
   }
   live += n;
@@ -147,6 +157,51 @@ static void compare(world *w)
       w->bad |= w->device[i] == w->device[k];
 }
 
+/* Calls return at once, ranks come when they come; `joined` of them are there. */
+typedef struct config {
+  size_t size;
+  unsigned magic, version;
+  int blocking;
+} config;
+
+API ncclCommInitRankConfig(comm **out, int ranks, unique_id id, int rank, const config *how)
+{
+  world *w;
+  memcpy(&w, &id, sizeof(void *));
+  if (ranks < 2 || ranks > MAX_RANKS || rank < 0 || rank >= ranks || how->size < sizeof *how ||
+      how->magic != 0xcafebeef || how->version < 21400 || how->blocking)
+    return BAD_ARGUMENT;
+  *out = NULL;
+  pthread_mutex_lock(&w->lock);
+  w->ranks = ranks;
+  int alone = fails_on("ncclCommInitRankConfig", rank);
+  w->device[rank] = current();
+  w->bad |= fails("ncclCommInitRank");
+  w->joined += !alone;
+  if (w->joined == ranks)
+    compare(w);
+  pthread_mutex_unlock(&w->lock);
+  if (alone) {
+    leave(w);
+    return INTERNAL;
+  }
+  *out = calloc(1, sizeof **out);
+  **out = (comm){.rank = rank, .ranks = ranks, .world = w, .quick = 1, .asked = 3};
+  __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
+  return IN_PROGRESS;
+}
+
+API ncclCommGetAsyncError(comm *c, int *result)
+{
+  world *w = c->world;
+  pthread_mutex_lock(&w->lock);
+  int there = w->joined == w->ranks;
+  c->asked -= there && c->asked;
+  *result = !there || c->asked ? IN_PROGRESS : w->bad ? BAD_USE : c->result;
+  pthread_mutex_unlock(&w->lock);
+  return 0;
+}
+
 API ncclCommInitRank(comm **out, int ranks, unique_id id, int rank)
 {
   world *w;
@@ -165,7 +220,7 @@ API ncclCommInitRank(comm **out, int ranks, unique_id id, int rank)
     return BAD_USE;
   }
   *out = calloc(1, sizeof **out);
-  **out = (comm){rank, ranks, NULL, w};
+  **out = (comm){.rank = rank, .ranks = ranks, .world = w};
   __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
   return 0;
 }
@@ -199,7 +254,7 @@ API ncclGroupStart(void)
 
 static int put(const comm *c, int to, int sends, const void *data, size_t bytes, int type, void *stream)
 {
-  if (!depth || type || to < 0 || to >= c->ranks || to == c->rank || count == MAX_CALLS)
+  if (!depth || type || to < 0 || to >= c->ranks || to == c->rank || count == MAX_CALLS || c->asked)
     return BAD_ARGUMENT;
   calls[count++] = (call){c, to, sends, data, bytes, stream};
   return 0;
@@ -275,7 +330,12 @@ static int ranked_end(world *w)
   meet(w, settle_all);
   int bad = w->bad;
   pthread_mutex_unlock(&w->lock);
-  return fits ? bad : BAD_USE;
+  comm *c = count ? (comm *)(uintptr_t)calls[0].comm : NULL;
+  if (!c || !c->quick)
+    return fits ? bad : BAD_USE;
+  c->asked = 2;
+  c->result = fits ? bad : BAD_USE;
+  return IN_PROGRESS;
 }
 
 API ncclGroupEnd(void)

@@ -17,8 +17,9 @@ typedef struct task {
   size_t piece;
   int fails; // a rank that fails before its exchange, -1: none
   long breaks,
-      made;  // the beginning or end of an exchange of rank 1 that fails, and how many there were; 0: none
-  bool half; // it fails half way
+      made;   // the beginning or end of an exchange of rank 1 that fails, and how many there were; 0: none
+  bool half;  // it fails half way
+  bool loses; // rank 1 loses its device before it joins
   int wrong[MAX];
   kugel_status status[MAX];
   char name[MAX][32], why[MAX][300];
@@ -98,7 +99,11 @@ static void one_rank(kugel_comm *c, void *arg)
   s = s ? s : kugel_device_alloc(ctx, z.all_out + 1, &memory[0]);
   s = s ? s : kugel_device_alloc(ctx, z.all_in + 1, &memory[1]);
   s = kugel__comm_agree(c, s);
+  if (!s && t->loses && rank == 1)
+    kugel__ctx_device(ctx)->lost = 700;
   s = s ? s : kugel__wire_open(c, ctx, t->piece, &w);
+  if (ctx)
+    kugel__ctx_device(ctx)->lost = 0;
   snprintf(t->name[rank], sizeof t->name[rank], "%s", w ? kugel__wire_name(w) : "");
   kugel_comm_ops ops = failing_engine(c, rank == 1 ? t->breaks : 0, t->half);
   s = s ? s : exchange(t, c, ctx, w, queue, memory, host);
@@ -154,6 +159,10 @@ static void failures(const char *device)
   CHECK(run(&t, 2) == KUGEL_EINVAL);
   CHECK(strstr(t.why[0], "must be auto, copy or nccl") != NULL);
   setenv("KUGEL_PEERS", "copy", 1);
+  setenv("KUGEL_PEERS_WAIT", "a while", 1);
+  CHECK(run(&t, 2) == KUGEL_EINVAL);
+  CHECK(strstr(t.why[0], "must be seconds") != NULL);
+  unsetenv("KUGEL_PEERS_WAIT");
   t.fails = -1;
   kugel_status s = KUGEL_EDEVICE;
   for (int n = 1; s && n < 1000; n += n < 40 ? 1 : 13) {
@@ -245,6 +254,27 @@ static void stand_in(void)
   unsetenv("KUGEL_FAKE_NCCL");
 }
 
+/* A rank fails alone, before it joins or while others wait for it: they go by the host, or fail as it does. */
+static void one_is_missing(void)
+{
+  setenv("KUGEL_PEERS_WAIT", "0.3", 1);
+  for (int how = 0; how < 4; how++) {
+    task t = {.device = "cuda:%d", .fails = -1, .loses = how & 1};
+    if (getenv("KUGEL_FAKE_NCCL_VERSION") && !t.loses)
+      continue; // the others would wait for ever
+    if (!t.loses)
+      setenv("KUGEL_FAKE_NCCL", "ncclCommInitRankConfig:1", 1);
+    if (how & 2)
+      setenv("KUGEL_PEERS", "nccl", 1);
+    kugel_status s = run(&t, 2);
+    CHECK(s == (how & 2 ? KUGEL_EDEVICE : KUGEL_OK));
+    CHECK(s || !strcmp(t.name[0], "host memory"));
+    unsetenv("KUGEL_FAKE_NCCL");
+    unsetenv("KUGEL_PEERS");
+  }
+  unsetenv("KUGEL_PEERS_WAIT");
+}
+
 int main(void)
 {
   kugel_device_info info;
@@ -267,8 +297,10 @@ int main(void)
     bool nccl = false;
     CASE("cuda: NCCL") nccl = by_nccl();
     CASE("cuda: two ranks on one device") nccl ? one_device() : (void)0;
-    if (getenv("KUGEL_FAKE_CUDA"))
+    if (getenv("KUGEL_FAKE_CUDA")) {
       CASE("cuda: failures of NCCL") stand_in();
+      CASE("cuda: a rank fails before or while the others join") one_is_missing();
+    }
   }
   END();
 }

@@ -47,7 +47,7 @@ kugel_status kugel__cuda_copy_peer(kugel__device *to, kugel__mem dst, kugel__dev
 /* cuda/nccl.c */
 kugel_status kugel__cuda_link_open(int n, kugel__device *const *devices, kugel__link **out);
 kugel_status kugel__cuda_link_name(kugel__device *dev, char *name);
-kugel_status kugel__cuda_link_join(kugel__device *dev, const char name[128], int rank, int ranks,
+kugel_status kugel__cuda_link_join(kugel__device *dev, const char name[128], const kugel__meeting *meeting,
                                    kugel__link **out);
 kugel_status kugel__cuda_link_parcels(kugel__link *link, int n, const kugel__parcel *parcels,
                                       kugel_queue *queue);

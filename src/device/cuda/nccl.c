@@ -2,9 +2,11 @@
 /* Exchanges by NCCL, which is loaded when it is first wanted, among the GPUs of one process or of ranks that have one each: a
  * communicator of the devices, and grouped sends and receives on the callers' streams. */
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "core/alloc.h"
 #include "device/cuda/cuda.h"
 #include "device/peer.h"
@@ -13,7 +15,14 @@ typedef struct ncclComm *ncclComm_t;
 typedef struct ncclUniqueId {
   char bytes[128];
 } ncclUniqueId;
-enum { NCCL_SUCCESS = 0, NCCL_BYTES = 0 /* ncclInt8 */ };
+enum { NCCL_SUCCESS = 0, NCCL_IN_PROGRESS = 7, NCCL_BYTES = 0 /* ncclInt8 */ };
+
+/* As version 2.14 has it; later versions read as much of it, and add their defaults. */
+typedef struct nccl_config {
+  size_t size;
+  unsigned magic, version;
+  int blocking, padding;
+} nccl_config;
 
 #define NCCL_LIST(X)                                                                                         \
   X(ncclGetVersion, (int *version))                                                                          \
@@ -27,9 +36,16 @@ enum { NCCL_SUCCESS = 0, NCCL_BYTES = 0 /* ncclInt8 */ };
   X(ncclSend, (const void *from, size_t count, int type, int to, ncclComm_t comm, CUstream stream))          \
   X(ncclRecv, (void *to, size_t count, int type, int from, ncclComm_t comm, CUstream stream))
 
+/* Of 2.14 and later: communicators whose calls return at once. */
+#define NCCL_LATER_LIST(X)                                                                                   \
+  X(ncclCommInitRankConfig,                                                                                  \
+    (ncclComm_t * comm, int ranks, ncclUniqueId id, int rank, const nccl_config *config))                    \
+  X(ncclCommGetAsyncError, (ncclComm_t comm, int *result))
+
 static struct {
 #define MEMBER_(name, params) int(*name) params;
   NCCL_LIST(MEMBER_)
+  NCCL_LATER_LIST(MEMBER_)
 #undef MEMBER_
   const char *(*ncclGetErrorString)(int);
   int version;
@@ -40,7 +56,7 @@ static struct {
 typedef struct cuda_link {
   kugel__link base;
   int count;
-  bool failed;
+  double seconds; /* of ranks: for which one waits for others */
   kugel__device *first;
   ncclComm_t comms[];
 } cuda_link;
@@ -79,6 +95,9 @@ static void open_nccl(void)
     missing = #name;
   NCCL_LIST(FIND_)
   FIND_(ncclGetErrorString, )
+  const char *lacking = missing; // what is used where it is there
+  NCCL_LATER_LIST(FIND_)
+  missing = lacking;
 #undef FIND_
   int version = 0;
   if (missing || nccl.ncclGetVersion(&version) || version < 20700)
@@ -154,7 +173,7 @@ void kugel__cuda_link_close(kugel__link *base)
   if (kugel__device_survived(link->first) &&
       !kugel__cuda()->cuCtxPushCurrent(kugel__cuda_of(link->first)->context)) {
     for (int i = 0; i < link->count; i++)
-      link->failed ? nccl.ncclCommAbort(link->comms[i]) : nccl.ncclCommDestroy(link->comms[i]);
+      link->base.failed ? nccl.ncclCommAbort(link->comms[i]) : nccl.ncclCommDestroy(link->comms[i]);
     kugel__cuda_leave(KUGEL_OK);
   }
   kugel__free(NULL, link);
@@ -195,7 +214,7 @@ kugel_status kugel__cuda_exchange(kugel__link *base, int n, const kugel__transfe
   pthread_mutex_lock(&nccl.lock);
   kugel_status s = group(link, n, transfers, queues);
   pthread_mutex_unlock(&nccl.lock);
-  link->failed = s != KUGEL_OK;
+  link->base.failed = s != KUGEL_OK;
   return kugel__cuda_leave(s);
 }
 
@@ -210,21 +229,73 @@ kugel_status kugel__cuda_link_name(kugel__device *dev, char *name)
   return kugel__cuda_leave(NCCL(ncclGetUniqueId, (ncclUniqueId *)(void *)name));
 }
 
-kugel_status kugel__cuda_link_join(kugel__device *dev, const char name[128], int rank, int ranks,
+static double seconds_since(const struct timespec *start)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* How a call fared that may have returned before it was done. */
+static kugel_status outcome(const cuda_link *link, int result, const char *call)
+{
+  static const struct timespec nap = {.tv_nsec = 100000};
+  struct timespec start;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (double waited = 0; result == NCCL_IN_PROGRESS; waited = seconds_since(&start)) {
+    KUGEL_CHECK(
+        waited < link->seconds, KUGEL_EDEVICE,
+        "%s waited %.3g s for other ranks, one of which may have failed: set KUGEL_PEERS=copy to do without "
+        "NCCL, or KUGEL_PEERS_WAIT to more seconds",
+        call, waited);
+    waited < 1e-3 ? sched_yield() : nanosleep(&nap, NULL);
+    KUGEL_TRY(status_of(nccl.ncclCommGetAsyncError(link->comms[0], &result), "ncclCommGetAsyncError"));
+  }
+  return status_of(result, call);
+}
+
+/* In which a rank that fails keeps the others waiting: for a while, where NCCL's calls can return at once. */
+static kugel_status init_rank(cuda_link *link, ncclUniqueId id, const kugel__meeting *meeting)
+{
+  const int rank = meeting->rank, ranks = meeting->ranks;
+  link->seconds = meeting->seconds;
+  const nccl_config config = {sizeof config, 0xcafebeef, 21400, 0, 0};
+  if (nccl.version < 21400 || !nccl.ncclCommInitRankConfig || !nccl.ncclCommGetAsyncError)
+    return NCCL(ncclCommInitRank, link->comms, ranks, id, rank);
+  int result = kugel__device_fault() ? KUGEL__CU_INJECTED
+                                     : nccl.ncclCommInitRankConfig(link->comms, ranks, id, rank, &config);
+  kugel_status s = outcome(link, result, "ncclCommInitRankConfig");
+  if (s && link->comms[0])
+    nccl.ncclCommAbort(link->comms[0]);
+  return s;
+}
+
+kugel_status kugel__cuda_link_join(kugel__device *dev, const char name[128], const kugel__meeting *meeting,
                                    kugel__link **out)
 {
   ncclUniqueId id;
   memcpy(&id, name, sizeof id);
-  KUGEL_TRY(need_nccl());
-  cuda_link *link = make_link(1, dev);
-  KUGEL_CHECK(link, KUGEL_ENOMEM, "no memory to link %d ranks", ranks);
-  kugel_status s = kugel__cuda_enter(dev);
-  s = s ? s : kugel__cuda_leave(NCCL(ncclCommInitRank, link->comms, ranks, id, rank));
+  cuda_link *link = NULL;
+  kugel_status s = need_nccl();
+  if (!s && !(link = make_link(1, dev)))
+    s = KUGEL_FAIL(KUGEL_ENOMEM, "no memory to link %d ranks", meeting->ranks);
+  s = s ? s : kugel__device_alive(dev);
+  s = s ? s : kugel__cuda_enter(dev);
+  bool entered = !s;
+  s = meeting->ready(meeting->arg, s);
+  s = s ? s : init_rank(link, id, meeting);
+  s = entered ? kugel__cuda_leave(s) : s;
   if (s)
     kugel__free(NULL, link);
   else
     *out = &link->base;
   return s;
+}
+
+/* A call within a group: it is under way once the group has ended. */
+static kugel_status in_group(int result, const char *call)
+{
+  return result == NCCL_IN_PROGRESS ? KUGEL_OK : status_of(result, call);
 }
 
 static kugel_status parcels(const cuda_link *link, int n, const kugel__parcel *list, kugel_queue *queue)
@@ -234,15 +305,17 @@ static kugel_status parcels(const cuda_link *link, int n, const kugel__parcel *l
   for (int i = 0; i < n && !s; i++) {
     char *at = (char *)list[i].mem.base + list[i].mem.offset;
     if (list[i].bytes)
-      s = list[i].send ? status_of(nccl.ncclSend(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
-                                                 queue->native),
-                                   "ncclSend")
-                       : status_of(nccl.ncclRecv(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
-                                                 queue->native),
-                                   "ncclRecv");
+      s = list[i].send ? in_group(nccl.ncclSend(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
+                                                queue->native),
+                                  "ncclSend")
+                       : in_group(nccl.ncclRecv(at, list[i].bytes, NCCL_BYTES, list[i].rank, link->comms[0],
+                                                queue->native),
+                                  "ncclRecv");
   }
   int result = nccl.ncclGroupEnd();
-  return s ? s : status_of(kugel__device_fault() ? KUGEL__CU_INJECTED : result, "ncclGroupEnd");
+  kugel_status done = kugel__device_fault() ? status_of(KUGEL__CU_INJECTED, "ncclGroupEnd") : KUGEL_OK;
+  done = done ? done : outcome(link, result, "ncclGroupEnd"); // what the queue gets next follows it
+  return s ? s : done;
 }
 
 /* Without the lock: ranks that are threads of one process wait for each other where NCCL connects them. */
@@ -251,6 +324,6 @@ kugel_status kugel__cuda_link_parcels(kugel__link *base, int n, const kugel__par
   cuda_link *link = (cuda_link *)base;
   KUGEL_TRY(kugel__cuda_enter(link->first));
   kugel_status s = parcels(link, n, list, queue);
-  link->failed = s != KUGEL_OK;
+  link->base.failed = s != KUGEL_OK;
   return kugel__cuda_leave(s);
 }
