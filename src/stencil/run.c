@@ -221,6 +221,13 @@ static void edges(const job *j, const kugel__stencil_inside *t, const kugel__ste
     edges_f64(j, t, e, count, at, to, sums);
 }
 
+/* A few numbers, for which a call of memcpy takes longer. */
+static void place(void *to, const void *from, int64_t count, int64_t word)
+{
+  for (int64_t x = 0; x < count; x++)
+    memcpy((char *)to + x * word, (const char *)from + x * word, word == 4 ? 4 : 8);
+}
+
 /* A row inside: one sum, and what is done with it, in one go. Whole rows begin where vectors are aligned, and their ends are put in
  * place afterwards; they are summed first, as the result may take the place of p or q. */
 static void inside_row(const job *j, const kugel__stencil_inside *t, int target, const span *s)
@@ -258,8 +265,8 @@ static void inside_row(const job *j, const kugel__stencil_inside *t, int target,
                                     .q = moved(u->q, (out + from) * word)};
   if (taps.n > 0)
     j->ops->taps(&taps);
-  memcpy((char *)u->out + (out + s->first) * word, ends[0], (size_t)(left * word));
-  memcpy((char *)u->out + (out + end) * word, ends[1], (size_t)(right * word));
+  place((char *)u->out + (out + s->first) * word, ends[0], left, word);
+  place((char *)u->out + (out + end) * word, ends[1], right, word);
 }
 
 static void one_row(const job *j, int target, const span *s)
