@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stencils on devices: what a plan has there, and its execution. Nodes whose rows are those inside, with values beyond an end that
- * are those of other nodes, go through marching kernels (stencil/march.h); the others, next to one-sided ends and in transposes next
- * to mirrors, through kernels/edge.cl. */
+ * are those of other nodes, go through marching kernels (stencil/march.h); the others, next to one-sided ends and in transposes on
+ * mirrors, through kernels/edge.cl. */
 #ifndef KUGEL_STENCIL_GPU_H
 #define KUGEL_STENCIL_GPU_H
 
@@ -36,6 +36,11 @@ typedef struct kugel__stencil_gpu_leap {
   kugel__kernel *kernel; /* NULL: not compiled yet */
 } kugel__stencil_gpu_leap;
 
+/* Ends of transposes. Rows next to a mirror read its own node twice, or not at all, and are else those of an even, or an odd, mirror:
+ * of differences w with the ends' sum w[j - i] + w[-j - i] for j > 0, and w[-i] for j = 0, the transpose has w[j - i] + w[-j - i] for
+ * i > 0 and, of i = 0, 2 w[j] where w is even, 0 where it is odd; with the ends' difference it is the other way round. */
+enum { KUGEL__STENCIL_TWICE = 8, KUGEL__STENCIL_ABSENT = 9 };
+
 /* A sum of terms on a device. */
 typedef struct kugel__stencil_gpu_side {
   const kugel__stencil_side *side;
@@ -43,9 +48,10 @@ typedef struct kugel__stencil_gpu_side {
   int sheets;
   int64_t first[3], last[3]; /* regular nodes along each axis */
   int64_t span[3];           /* nodes from an end on that the rows of the others read */
-  int kind[3][2]; /* of an end, a kugel_stencil_boundary that the march knows: periodic, odd, even, zero */
-  int64_t edges;  /* nodes that are not regular */
-  void *tables;   /* of these nodes, in device memory */
+  int kind[3]
+          [2]; /* of an end, a kugel_stencil_boundary that the march knows: periodic, odd, even, zero; or: */
+  int64_t edges; /* nodes that are not regular */
+  void *tables;  /* of these nodes, in device memory */
   kugel__mem words, weights, parts, factors;
   kugel__stencil_gpu_leap leap[2]; /* of leapfrog, of the stages of Runge-Kutta */
 } kugel__stencil_gpu_side;

@@ -28,6 +28,10 @@ static void choose(kugel_stencil *p, bool transposed, bool nested, kugel__leap_s
   for (int role = 0; role < 3; role++) {
     const int d = kugel__march_axis(p->ndim, role);
     set.first[role] = kugel__max(side->first[d], p->n[d] - side->last[d]);
+    if (side->kind[d][0] >= KUGEL__STENCIL_TWICE || side->kind[d][1] >= KUGEL__STENCIL_TWICE) {
+      const kugel__march_shape *m = &side->sheet[0]->shape; // a pass has the own nodes of mirrors as they are
+      set.first[role] = kugel__max(set.first[role], 1 + (role ? m->source[0].halo[role - 1] : m->reach));
+    }
     set.span[role] = side->span[d];
     for (int e = 0; e < 2 && !(role && set.first[role]); e++) {
       set.walls |= side->kind[d][e] != KUGEL_STENCIL_PERIODIC && p->n[d] > 1;

@@ -20,11 +20,15 @@ static void folded_row(const kugel__stencil_line *l, int64_t i, const int *kind,
     int64_t at = i + k;
     double w = l->weight[k + l->reach];
     const int end = at < 0 ? kind[0] : at >= l->n ? kind[1] : KUGEL_STENCIL_PERIODIC;
+    const int own = at == l->n - 1 && kind[1] >= KUGEL__STENCIL_TWICE ? kind[1] : at == 0 ? kind[0] : 0;
     if (end == KUGEL_STENCIL_PERIODIC)
       at = at < 0 ? at + l->n : at >= l->n ? at - l->n : at;
     else
       at = at < 0 ? -at : 2 * (l->n - 1) - at;
-    w = end == KUGEL_STENCIL_ODD ? -w : end == KUGEL_STENCIL_ZERO ? 0 : w;
+    w = end == KUGEL_STENCIL_ODD || end == KUGEL__STENCIL_ABSENT    ? -w
+        : end == KUGEL_STENCIL_ZERO || own == KUGEL__STENCIL_ABSENT ? 0
+        : own == KUGEL__STENCIL_TWICE                               ? 2 * w
+                                                                    : w;
     int e = 0;
     while (e < row->count && row->at[e] != at)
       e++;
@@ -68,37 +72,67 @@ static int64_t span_of(const kugel__stencil_line *l, int64_t i)
   return most;
 }
 
-/* Which nodes are regular, and what is beyond the ends for them. */
+/* Of one axis, what is beyond its ends: the rows that are regular then. */
+typedef struct ends {
+  int kind[2];
+  int64_t first, last, span;
+} ends;
+
+static ends ends_of(const kugel__stencil_side *side, int d, int64_t n, int low, int high)
+{
+  ends a = {.kind = {low, high}, .last = n};
+  for (int t = 0; t < side->first[side->targets]; t++) {
+    const kugel__stencil_line *l = side->parts[t].line[d];
+    for (int64_t i = 0; i < l->n && l->reach; i = i + 1 == l->lo ? kugel__max(l->lo, n - l->hi) : i + 1) {
+      if (regular(l, i, a.kind))
+        continue;
+      a.span = kugel__max(a.span, span_of(l, i));
+      if (i < n / 2)
+        a.first = kugel__max(a.first, i + 1);
+      else
+        a.last = kugel__min(a.last, i);
+    }
+  }
+  a.last = kugel__max(a.first, a.last);
+  return a;
+}
+
+/* What may be beyond an end with a boundary's condition. */
+static int kinds_of(int boundary, bool transposed, int kind[3])
+{
+  const bool mirror = boundary == KUGEL_STENCIL_ODD || boundary == KUGEL_STENCIL_EVEN;
+  const bool known = boundary != KUGEL_STENCIL_ONE_SIDED && !(transposed && mirror);
+  kind[0] = known ? boundary : KUGEL_STENCIL_EVEN;
+  kind[1] = KUGEL__STENCIL_TWICE;
+  kind[2] = KUGEL__STENCIL_ABSENT;
+  return transposed && mirror ? 3 : 1;
+}
+
+/* Which nodes are regular, and what is beyond the ends for them: of transposes, what leaves the fewest others. A mirror's own node is
+ * never regular where it does not count once: other axes read it as it is. */
 static void find_ends(const kugel_stencil *p, const kugel__stencil_side *side, kugel__stencil_gpu_side *out)
 {
-  const bool transposed = side->transposed;
   out->edges = p->nodes;
   int64_t inner = 1;
   for (int d = 0; d < 3; d++) {
     const int64_t n = p->n[d];
-    for (int e = 0; e < 2; e++) {
-      const int b = p->boundary[d][e];
-      const bool known = b == KUGEL_STENCIL_PERIODIC || b == KUGEL_STENCIL_ZERO ||
-                         (!transposed && b != KUGEL_STENCIL_ONE_SIDED);
-      out->kind[d][e] = known ? b : KUGEL_STENCIL_EVEN;
+    int low[3], high[3];
+    const int lows = kinds_of(p->boundary[d][0], side->transposed, low),
+              highs = kinds_of(p->boundary[d][1], side->transposed, high);
+    ends best = ends_of(side, d, n, low[0], high[0]);
+    for (int i = 1; i < lows * highs; i++) {
+      const ends a = ends_of(side, d, n, low[i % lows], high[i / lows]);
+      const bool apart = (a.kind[0] < KUGEL__STENCIL_TWICE || a.first > 0) &&
+                         (a.kind[1] < KUGEL__STENCIL_TWICE || a.last < n);
+      if (apart && a.last - a.first > best.last - best.first)
+        best = a;
     }
-    out->first[d] = 0;
-    out->last[d] = n;
-    for (int t = 0; t < side->first[side->targets]; t++) {
-      const kugel__stencil_line *l = side->parts[t].line[d];
-      for (int64_t i = 0; i < l->n && l->reach; i = i + 1 == l->lo ? kugel__max(l->lo, n - l->hi) : i + 1) {
-        if (regular(l, i, out->kind[d]))
-          continue;
-        out->span[d] = kugel__max(out->span[d], span_of(l, i));
-        if (i < n / 2)
-          out->first[d] = kugel__max(out->first[d], i + 1);
-        else
-          out->last[d] = kugel__min(out->last[d], i);
-      }
-    }
-    if (out->last[d] < out->first[d])
-      out->last[d] = out->first[d];
-    inner *= out->last[d] - out->first[d];
+    for (int e = 0; e < 2; e++)
+      out->kind[d][e] = best.kind[e];
+    out->first[d] = best.first;
+    out->last[d] = best.last;
+    out->span[d] = best.span;
+    inner *= best.last - best.first;
   }
   out->edges -= inner;
 }
@@ -194,7 +228,7 @@ kugel_status kugel__stencil_gpu_side_make(const kugel_stencil *p, const kugel__s
   find_ends(p, side, out);
   for (int d = 0; d < 3; d++)
     for (int e = 0; e < 2; e++)
-      signs |= out->kind[d][e] == KUGEL_STENCIL_ODD || out->kind[d][e] == KUGEL_STENCIL_ZERO;
+      signs |= out->kind[d][e] != KUGEL_STENCIL_PERIODIC && out->kind[d][e] != KUGEL_STENCIL_EVEN;
   const kugel__march_setting setting = {.plan = p,
                                         .side = side,
                                         .shared = (int64_t)g->dev->info.shared_bytes,

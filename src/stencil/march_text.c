@@ -47,15 +47,20 @@ void kugel__march_folds(kugel__text *text, bool large)
   kugel__text_add(
       text,
       "typedef %s at_t; // an offset in a plane\n"
-      "// The node that a node beyond an end stands for, and its sign. Kinds: 0 periodic, 1 odd, 2 even, 3 "
-      "zero.\n"
+      "// The node that a node beyond an end stands for, and its factor. Kinds: 0 periodic, 1 odd, 2 even, 3 "
+      "zero; 8 even, 9 odd, "
+      "where the mirror's own node counts twice, or not.\n"
       "DEVICE i64 fold(i64 i, i64 n, i64 low, i64 high)\n{\n"
       "  i64 j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
-      "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n"
-      "DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)\n{\n"
-      "  i64 kind = i < 0 ? low : i >= n ? high : 0;\n"
-      "  return kind == 1 ? (real)-1 : kind == 3 ? (real)0 : (real)1;\n}\n",
+      "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n",
       large ? "u64" : "u32");
+  kugel__text_add(
+      text,
+      "DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)\n{\n"
+      "  i64 kind = i < 0 ? low : i >= n ? high : 0, own = i == 0 ? low : 0;\n"
+      "  own = i == n - 1 && high >= 8 ? high : own;\n"
+      "  return kind == 1 || kind == 9 ? (real)-1 : kind == 3 || own == 9 ? (real)0 : own == 8 ? (real)2 : "
+      "(real)1;\n}\n");
   kugel__text_add(text,
                   "// Makes a compiler compute addresses from x where they are used: kept ones take more "
                   "registers than there are.\n"

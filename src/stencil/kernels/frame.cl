@@ -18,7 +18,8 @@ typedef struct {
   real a, b, c, w[WEIGHTS_MOST];
 } frame_args;
 
-// The node that a node beyond an end stands for, and its sign. Kinds: 0 periodic, 1 odd, 2 even, 3 zero.
+// The node that a node beyond an end stands for, and its factor. Kinds: 0 periodic, 1 odd, 2 even, 3 zero; 8 even, 9 odd, where the
+// mirror's own node counts twice, or not.
 DEVICE i64 node_of(i64 i, i64 n, i64 low, i64 high)
 {
   i64 j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;
@@ -27,8 +28,9 @@ DEVICE i64 node_of(i64 i, i64 n, i64 low, i64 high)
 
 DEVICE i32 sign_of(i64 i, i64 n, i64 low, i64 high)
 {
-  i64 kind = i < 0 ? low : i >= n ? high : 0;
-  return kind == 1 ? -1 : kind == 3 ? 0 : 1;
+  i64 kind = i < 0 ? low : i >= n ? high : 0, own = i == 0 ? low : 0;
+  own = i == n - 1 && high >= 8 ? high : own;
+  return kind == 1 || kind == 9 ? -1 : kind == 3 || own == 9 ? 0 : own == 8 ? 2 : 1;
 }
 
 KERNEL(BLOCK) frame(GLOBAL const real *in, GLOBAL const real *RESTRICT coefficients, GLOBAL const real *p, GLOBAL const real *q,
@@ -63,7 +65,7 @@ KERNEL(BLOCK) frame(GLOBAL const real *in, GLOBAL const real *RESTRICT coefficie
           const i64 node = node_of(zk, s.n[0], s.kind[0], s.kind[1]) * s.step[0] +
                            node_of(yk, s.n[1], s.kind[2], s.kind[3]) * s.step[1] + node_of(xk, s.n[2], s.kind[4], s.kind[5]);
           const real u = s.read_at < 0 ? in[s.in_at + node] : coefficients[s.read_at + node] * in[s.in_at + node];
-          sum = FMA(s.w[k], sign == 0 ? (real)0 : sign < 0 ? -u : u, sum);
+          sum = FMA(s.w[k], sign == 0 ? (real)0 : sign * u, sum);
         }
         r = s.c_at[g] < 0 ? sum : FMA(coefficients[s.c_at[g] + at], sum, r);
       }
