@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <kugel/device.h>
 #include "bench/bench.h"
 #include "common/json.h"
 #include "common/ranks.h"
@@ -17,6 +18,8 @@ typedef struct job {
   bool adjoint, single;
   int64_t lmax, mmax, nalm, npix;
   void *alm, *map;
+  void *far_alm, *far_map; /* this rank's parts in memory of its device; NULL: those of the host */
+  kugel_device where;
 } job;
 
 static void job_close(job *j)
@@ -24,6 +27,8 @@ static void job_close(job *j)
   kugel_layout_destroy(j->of_alm);
   kugel_layout_destroy(j->of_map);
   kugel_sht_destroy(j->plan);
+  kugel_device_free(run.ctx, j->far_alm);
+  kugel_device_free(run.ctx, j->far_map);
   free(j->alm);
   free(j->map);
 }
@@ -31,8 +36,11 @@ static void job_close(job *j)
 static int execute(void *user)
 {
   job *j = user;
-  kugel_array *alm = KUGEL_ARRAY(j->alm, j->single ? KUGEL_C64 : KUGEL_C128, 1, j->nalm),
-              *map = KUGEL_ARRAY(j->map, j->single ? KUGEL_F32 : KUGEL_F64, 1, j->npix);
+  const bool far = j->far_alm;
+  kugel_array *alm = KUGEL_ARRAY(far ? j->far_alm : j->alm, j->single ? KUGEL_C64 : KUGEL_C128, 1, j->nalm),
+              *map = KUGEL_ARRAY(far ? j->far_map : j->map, j->single ? KUGEL_F32 : KUGEL_F64, 1, j->npix);
+  if (far)
+    alm->device = map->device = j->where;
   if (j->adjoint)
     LIB(kugel_sht_synthesis_adjoint(j->plan, map, alm, NULL));
   else
@@ -203,6 +211,44 @@ static int make_plan(job *j, const int64_t *v, const kugel_grid *grid, kugel_com
   return j->alm && j->map ? EXIT_DONE : fail("no memory for a rank's %lld pixels", (long long)j->npix);
 }
 
+static size_t alm_bytes(const job *j)
+{
+  return (size_t)(2 * j->nalm) * (j->single ? 4 : 8);
+}
+
+static size_t map_bytes(const job *j)
+{
+  return (size_t)j->npix * (j->single ? 4 : 8);
+}
+
+/* On a device: this rank's parts there, so that transforms are timed without transfers. */
+static int make_copies(job *j, kugel_comm *comm)
+{
+  kugel_device_info info = {.size = sizeof info};
+  LIB(kugel_ctx_describe(run.ctx, &info));
+  j->where = info.device;
+  json_text("arrays", info.device.type == KUGEL_CPU ? "host" : "device");
+  if (info.device.type == KUGEL_CPU)
+    return EXIT_DONE;
+  kugel_status s = kugel_device_alloc(run.ctx, alm_bytes(j) + 16, &j->far_alm);
+  s = s ? s : kugel_device_alloc(run.ctx, map_bytes(j) + 16, &j->far_map);
+  s = s ? s : kugel_device_upload(run.ctx, j->far_alm, 0, j->alm, alm_bytes(j), NULL);
+  s = s ? s : kugel_device_upload(run.ctx, j->far_map, 0, j->map, map_bytes(j), NULL);
+  LIB(kugel_comm_agree(comm, s));
+  return EXIT_DONE;
+}
+
+/* The result back to the host. */
+static int end_copies(const job *j, kugel_comm *comm)
+{
+  if (!j->far_alm)
+    return EXIT_DONE;
+  LIB(kugel_comm_agree(
+      comm, j->adjoint ? kugel_device_download(run.ctx, j->alm, j->far_alm, 0, alm_bytes(j), NULL)
+                       : kugel_device_download(run.ctx, j->map, j->far_map, 0, map_bytes(j), NULL)));
+  return EXIT_DONE;
+}
+
 int bench_sht_over_ranks(const int64_t *v, double seconds)
 {
   GRID kugel_grid *grid = NULL;
@@ -235,7 +281,9 @@ int bench_sht_over_ranks(const int64_t *v, double seconds)
     number_put(j.single, j.map, own, 1);
   json_text("ranks_are", line);
   json_int("ranks", ranks.ranks);
+  STEP(make_copies(&j, comm));
   STEP(bench_together(execute, &j, comm, seconds, &median));
+  STEP(end_copies(&j, comm));
   STEP(j.adjoint ? adjoint_error(&j, grid, pixel, &of_alm, ends, ends + 1)
                  : synthesis_error(&j, grid, &of_map, ends, ends + 1));
   STEP(largest(comm, ends));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <kugel/device.h>
 #include <kugel/sphere.h>
 #include "common/ranks.h"
 #include "common/session.h"
@@ -63,16 +64,26 @@ int ranks_together(kugel_comm **out)
   return EXIT_DONE;
 }
 
+/* The value of an option on the command line; NULL: it is not there. */
+static const char *option_of(int argc, const char *const *argv, const char *name)
+{
+  size_t n = strlen(name);
+  for (int i = 2; i < argc; i++) {
+    if (!strcmp(argv[i], name) && i + 1 < argc)
+      return argv[i + 1];
+    if (!strncmp(argv[i], name, n) && argv[i][n] == '=')
+      return argv[i] + n + 1;
+  }
+  return NULL;
+}
+
 /* --threads N holds for every rank; else the ranks of a host share its CPUs. */
 static int threads_of(int argc, const char *const *argv)
 {
   kugel_comm_info info = {.size = sizeof info};
-  for (int i = 2; i < argc; i++) {
-    if (!strcmp(argv[i], "--threads") && i + 1 < argc)
-      return atoi(argv[i + 1]);
-    if (!strncmp(argv[i], "--threads=", 10))
-      return atoi(argv[i] + 10);
-  }
+  const char *threads = option_of(argc, argv, "--threads");
+  if (threads)
+    return atoi(threads);
   if (getenv("KUGEL_NUM_THREADS") || kugel_comm_get_info(comm, &info))
     return 0;
   return info.threads;
@@ -95,14 +106,28 @@ bool ranks_begin(int argc, const char *const *argv, int *code)
   int threads = threads_of(argc, argv);
   if (threads > 0 && threads <= 4096)
     kugel_set_num_threads(threads);
+  /* --device holds for every rank: each opens its own, rank 0 with its other options. */
+  const char *device = option_of(argc, argv, "--device");
+  kugel_ctx *ctx = NULL;
+  kugel_status status = KUGEL_OK;
+  if (rank && device)
+    status = kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = device}, &ctx);
+  status = kugel_comm_agree(comm, status);
+  if (status) {
+    *code = rank ? EXIT_FAILED : fail_library(status, NULL);
+    kugel_ctx_destroy(ctx);
+    kugel_comm_destroy(comm);
+    return true;
+  }
   if (rank == 0)
     return false;
   /* A signal goes to all: rank 0 ends the work in order. */
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
-  if (kugel_serve(NULL, comm, code))
+  if (kugel_serve(ctx, comm, code))
     *code = EXIT_FAILED;
+  kugel_ctx_destroy(ctx);
   kugel_comm_destroy(comm);
   return true;
 }

@@ -257,8 +257,9 @@ KUGEL_API kugel_status kugel_layout_move(const kugel_layout *from, const kugel_a
 /// Makes rank 0 the leader of a communicator: from now on, the plans that it makes in a context without opts.comm spread their
 /// work over all ranks, which are in kugel_serve meanwhile: spherical-harmonic transforms, radial convolutions by sums over
 /// pixels, convolutions and deconvolutions of volumes, transforms in the ball. Programs and functions that know nothing of ranks (kugel_smooth,
-/// kugel_sht_solve) run over all of them so, with whole arrays on rank 0. Plans of devices are not spread. Not for a context
-/// in which other threads make plans at this moment.
+/// kugel_sht_solve) run over all of them so, with whole arrays in host memory of rank 0. In a context of a device,
+/// spherical-harmonic transforms run on the devices of all ranks if all serve with a context of that kind and have room, else on
+/// rank 0's alone; other plans of devices are not spread. Not for a context in which other threads make plans at this moment.
 /// @param[in] ctx   NULL: the default context
 /// @param[in] comm  rank 0's communicator, which must outlive the plans; NULL: the context leads no more
 /// @errors KUGEL_EINVAL if this is not rank 0
@@ -266,7 +267,7 @@ KUGEL_API kugel_status kugel_layout_move(const kugel_layout *from, const kugel_a
 KUGEL_API kugel_status kugel_lead(kugel_ctx *ctx, kugel_comm *comm);
 
 /// Works for rank 0 until it calls kugel_dismiss. Failures of single calls are rank 0's to report.
-/// @param[in]  ctx   NULL: the default context
+/// @param[in]  ctx   NULL: the default context; of a device: for rank 0's transforms on that kind, all else runs on the CPU
 /// @param[in]  comm  the communicator of a rank other than 0
 /// @param[out] code  the number that rank 0 gave to kugel_dismiss; may be NULL
 /// @errors KUGEL_EINVAL; KUGEL_EIO if a rank cannot be reached

@@ -248,4 +248,4 @@ static void serve_work(void *plan, const kugel__order *order)
   one_field(plan, &t, NULL, NULL); /* failures are rank 0's to report */
 }
 
-const kugel__lead_kind kugel__ball_served = {serve_make, serve_work, drop};
+const kugel__lead_kind kugel__ball_served = {.make = serve_make, .work = serve_work, .drop = drop};

@@ -39,7 +39,8 @@ kugel_status kugel__ball_radial(const kugel_ball *p, int64_t l0, int64_t l1, int
 /* What ranks share, or serve, they transform whole. */
 static kugel_status make_sht(const kugel_ball *p, const kugel_sht_opts *o, kugel_sht **out)
 {
-  return p->ranks ? kugel__sht_make(p->ctx, o, out) : kugel_sht_create(p->ctx, o, out);
+  bool there = p->ctx->device.type != KUGEL_CPU; // for arrays there
+  return p->ranks || there ? kugel__sht_make(p->ctx, o, out) : kugel_sht_create(p->ctx, o, out);
 }
 
 kugel_status kugel__ball_sphere(kugel_ball *p, const kugel_grid *sphere)

@@ -84,8 +84,9 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *orde
   kugel__comm_enter(c);
   kugel_status s = one ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan over %d ranks", c->size);
   s = kugel__comm_leave(c, s);
+  bool there = kugel__ctx(ctx)->device.type != KUGEL_CPU;
   if (!s)
-    s = kind->make(ctx, c, order, &one->plan);
+    s = kind->make(there && !kind->devices ? NULL : ctx, c, order, &one->plan);
   if (s) {
     kugel__free(ctx, one);
     return s;
@@ -117,7 +118,7 @@ kugel_status kugel__lead_serve(kugel_ctx *ctx, kugel_comm *c, const kugel__lead_
       kugel_comm_measure(c, order.word[0], (int)order.word[1],
                          &seconds); // as all failures, rank 0's to report
     } else if (order.verb == KUGEL__LEAD_ONCE) {
-      once(ctx, c, &order);
+      once(kugel__ctx(ctx)->device.type == KUGEL_CPU ? ctx : NULL, c, &order);
     } else if (order.verb == KUGEL__LEAD_MAKE) {
       make(ctx, c, &order, kinds[order.kind], &plans); // rank 0 reports
     } else if (order.verb == KUGEL__LEAD_DROP && *at) {

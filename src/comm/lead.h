@@ -37,6 +37,8 @@ typedef struct kugel__lead_kind {
   kugel_status (*make)(kugel_ctx *ctx, kugel_comm *c, const kugel__order *order, void **plan);
   void (*work)(void *plan, const kugel__order *order);
   void (*drop)(void *plan);
+  bool
+      devices; /* plans may be on the device of the context of a rank that serves; else they are in the default context */
 } kugel__lead_kind;
 
 /* Rank 0, from begin to end one thread at a time: sends the order, after which come the same collective calls as on the ranks

@@ -18,14 +18,6 @@ def same(a, b, bound):
         assert max(abs(x - y) for x, y in zip(one, two)) < bound * size
 
 
-def need_opencl():
-    devices = ok("info", "--json").json["devices"]
-    if not any(d["name"] == "opencl:0" and d["available"] for d in devices):
-        assert "opencl" not in os.environ.get("KUGEL_TEST_NEED", "").split(","), \
-            "KUGEL_TEST_NEED names opencl, but opencl:0 is not usable here"
-        raise Skip("no OpenCL device")
-
-
 def same_results():
     need_opencl()
     with open("cl.txt", "w") as f:

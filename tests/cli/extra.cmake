@@ -2,7 +2,7 @@
 # Tests of the command: tests/cli/<name>.py, standard library only, run the command that was built.
 if(Python3_FOUND AND TARGET kugel_command)
   file(GLOB cli_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.py)
-  list(FILTER cli_tests EXCLUDE REGEX "/(harness|fitsfile|npyfile)\\.py$")
+  list(FILTER cli_tests EXCLUDE REGEX "/(harness|launch|fitsfile|npyfile)\\.py$")
   set(cli_environment "KUGEL_TEST_SHARED=${KUGEL_SHARED_DATA}" "KUGEL_TEST_SOURCE=${PROJECT_SOURCE_DIR}"
     "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/lsan.supp:print_suppressions=0")
   if(KUGEL_SANITIZE MATCHES address) # as for the programs in C

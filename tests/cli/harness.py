@@ -100,6 +100,14 @@ def golden(name, text):
     assert text == want, f"differs from golden/{name} (KUGEL_REGOLD=1 rewrites it):\n{text}"
 
 
+def need_opencl():
+    devices = ok("info", "--json").json["devices"]
+    if not any(d["name"] == "opencl:0" and d["available"] for d in devices):
+        assert "opencl" not in os.environ.get("KUGEL_TEST_NEED", "").split(","), \
+            "KUGEL_TEST_NEED names opencl, but opencl:0 is not usable here"
+        raise Skip("no OpenCL device")
+
+
 def main(cases):
     """Runs the functions in `cases`, each in an empty folder; prints a line for each and the count."""
     count = {"ok": 0, "FAIL": 0, "skip": 0}

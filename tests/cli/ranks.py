@@ -9,26 +9,9 @@ import subprocess
 import time
 import npyfile
 from harness import *
+from launch import *
 
 SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
-LAUNCHERS = {"Open MPI": ["mpirun.openmpi", "--oversubscribe"], "MPICH": ["mpirun.mpich"]}
-ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "LSAN_OPTIONS": "detect_leaks=0"}
-
-
-def mpirun(name, n, *words, env=None):
-    launcher = LAUNCHERS[name]
-    if not shutil.which(launcher[0]):
-        if "mpi" in os.environ.get("KUGEL_TEST_NEED", ""):
-            raise AssertionError(f"{name} is not installed")
-        raise Skip(f"{name} is not installed")
-    done = subprocess.run(launcher + ["-n", str(n), BINARY, *map(str, words)], capture_output=True, text=True,
-                          env={**os.environ, **ENV, **(env or {})}, stdin=subprocess.DEVNULL, timeout=200)
-    return Result(done)
-
-
-def bytes_of(path):
-    with open(path, "rb") as f:
-        return f.read()
 
 
 def same_bytes(name, n):

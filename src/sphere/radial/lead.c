@@ -285,4 +285,4 @@ static void serve_work(void *plan, const kugel__order *order)
   work(plan, order, NULL, NULL);
 }
 
-const kugel__lead_kind kugel__radial_served = {serve_make, serve_work, drop};
+const kugel__lead_kind kugel__radial_served = {.make = serve_make, .work = serve_work, .drop = drop};

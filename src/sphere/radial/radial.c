@@ -10,6 +10,7 @@
 #include "sphere/radial/blocks_gpu.h"
 #include "sphere/radial/gpu.h"
 #include "sphere/radial/spectra.h"
+#include "sphere/sht/sht.h"
 
 static kugel_status check_table(const kugel_radial_opts *o)
 {
@@ -149,8 +150,9 @@ static kugel_status use_harmonics(kugel_radial *p, int64_t lmax)
                        .grid = p->grid,
                        .lmax = lmax,
                        .bad_pixels = KUGEL_BAD_PASS,
-                       .beyond_band_limit = 1}; // the sum over pixels, whatever is exact on the grid
-  return kugel_sht_create(p->ctx, &so, &p->sht);
+                       .beyond_band_limit = 1};  // the sum over pixels, whatever is exact on the grid
+  bool there = p->ctx->device.type != KUGEL_CPU; // for arrays there
+  return (there ? kugel__sht_make : kugel_sht_create)(p->ctx, &so, &p->sht);
 }
 
 static kugel_status choose(kugel_radial *p)

@@ -6,6 +6,7 @@
 #include "core/ctx.h"
 #include "sphere/grid/share.h"
 #include "sphere/sht/dist.h"
+#include "sphere/sht/gpu.h"
 
 /* A plan over ranks, behind a plan of rank 0. */
 typedef struct kugel__led {
@@ -23,6 +24,7 @@ typedef struct task {
   int64_t kind, verb, id, code;
   int64_t alm_f32, map_f32, weighted, accumulate; // transforms
   int64_t lmax, mmax, mode, spin, weights;        // plans
+  int64_t device;                                 // the type of the ranks' devices
   kugel__grid_card grid;
 } task;
 _Static_assert(sizeof(task) <= sizeof(kugel__order), "an order has room for a task");
@@ -52,6 +54,18 @@ static void drop(void *led)
   kugel_ctx_destroy(ctx);
 }
 
+// Every rank has a device of the kind.
+static kugel_status compare_devices(kugel_comm *c, bool fits)
+{
+  int64_t all = fits;
+  KUGEL_TRY(kugel__comm_reduce(c, &all, 1, KUGEL_COMM_MIN));
+  c->settled = !all;
+  return all ? KUGEL_OK
+             : KUGEL_FAIL(KUGEL_ENOTSUP,
+                          "the ranks that serve have no devices of the kind of rank 0's: give kugel_serve "
+                          "a context of one");
+}
+
 // The same on all ranks; base: rank 0's plan, NULL on others.
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kugel_sht *base,
                          kugel__led **out)
@@ -63,6 +77,7 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kug
   if (l)
     *l = (kugel__led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = t->id};
   s = kugel__comm_agree(c, s);
+  s = s ? s : compare_devices(c, kugel__ctx(ctx)->device.type == t->device);
   s = s ? s : kugel__grid_share(ctx, c, &t->grid, &grid);
   s = kugel__comm_leave(c, s);
   if (!s) { // each of these is collective and agreed on by itself
@@ -82,6 +97,8 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const task *t, const kug
     if (base)
       memcpy(l->plan->weight_north, base->weight_north, (size_t)t->grid.npairs * 16);
     s = kugel_comm_bcast(c, l->plan->weight_north, (size_t)t->grid.npairs * 16, 0);
+    if (l->plan->gpu)
+      s = kugel_comm_agree(c, s ? s : kugel__sht_gpu_weights(l->plan));
   }
   kugel_grid_destroy(grid);
   if (s) {
@@ -178,6 +195,7 @@ kugel_status kugel__sht_be_led(kugel_sht *p)
             .mode = p->opts.mode,
             .spin = p->opts.spin,
             .weights = p->weight_north != NULL,
+            .device = p->ctx->device.type,
             .grid = kugel__grid_card_of(p->grid)};
   kugel_status s = begin(p->ctx->leads, &t);
   s = s ? s : make(p->ctx, p->ctx->leads, &t, p, &p->led);
@@ -200,6 +218,8 @@ static kugel_status serve_make(kugel_ctx *ctx, kugel_comm *c, const kugel__order
   task t;
   kugel__led *l = NULL;
   memcpy(&t, order, sizeof t);
+  if (t.device == KUGEL_CPU && kugel__ctx(ctx)->device.type != KUGEL_CPU)
+    ctx = NULL; // a plan of another of rank 0's contexts
   kugel_status s = make(ctx, c, &t, NULL, &l);
   *plan = l;
   return s;
@@ -212,27 +232,5 @@ static void serve_work(void *plan, const kugel__order *order)
   transform(plan, &t, NULL, NULL);
 }
 
-const kugel__lead_kind kugel__sht_served = {serve_make, serve_work, drop};
-
-/* ---- plans from outside: alone, over ranks, or led ---- */
-
-kugel_status kugel_sht_create(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
-{
-  KUGEL_CHECK(out, KUGEL_EINVAL, "out is NULL: pass where to put the plan");
-  *out = NULL;
-  kugel_sht *p = NULL;
-  KUGEL_TRY(kugel__sht_make(ctx, opts, &p));
-  kugel_status s = !p->dist && !p->gpu && p->ctx->leads ? kugel__sht_be_led(p) : KUGEL_OK;
-  if (s)
-    kugel__sht_free(p);
-  else
-    *out = p;
-  return s;
-}
-
-void kugel_sht_destroy(kugel_sht *p)
-{
-  if (p && p->led)
-    kugel__sht_unlead(p);
-  kugel__sht_free(p);
-}
+const kugel__lead_kind kugel__sht_served = {
+    .make = serve_make, .work = serve_work, .drop = drop, .devices = true};

@@ -2,7 +2,7 @@
 /* Executes transforms in parts: the maps of a part are copied while another part is computed. No work is running
  * when a call returns. */
 #include "core/alloc.h"
-#include "sphere/sht/parts_plan.h"
+#include "sphere/sht/parts.h"
 
 enum { NARROW = 1 << 18 }; /* coefficients converted at a time on the host */
 

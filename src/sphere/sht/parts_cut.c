@@ -3,7 +3,7 @@
 #include <math.h>
 #include "core/ctx.h"
 #include "fft/rings/gpu.h"
-#include "sphere/sht/parts_plan.h"
+#include "sphere/sht/parts.h"
 
 enum { SLACK = 8 << 10, JOB_BYTES = 256 };
 

@@ -5,7 +5,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "device/peer.h"
-#include "sphere/sht/parts_plan.h"
+#include "sphere/sht/parts.h"
 
 /* Slice k of n of some bytes; several slices in one place are `stride` apart. */
 typedef struct slice {

@@ -6,7 +6,7 @@
 #include "core/ctx.h"
 #include "device/peer.h"
 #include "device/usage.h"
-#include "sphere/sht/parts_plan.h"
+#include "sphere/sht/parts.h"
 
 enum { OVERLAP = 4, FEWEST = 2 /* least parts: so that copies overlap; per lane of several */ };
 

@@ -206,7 +206,7 @@ static kugel_status make_plan(kugel_sht *p)
   return KUGEL_OK;
 }
 
-static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
+static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel__device *device, kugel_sht **out)
 {
   KUGEL_TRY(check_opts(&o));
   int64_t mmax = o.mmax, nalm;
@@ -216,7 +216,7 @@ static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
   p->ctx = kugel__ctx_retain(ctx);
   p->memory = kugel__ctx_limit(ctx);
   p->opts = o;
-  p->device = kugel__ctx_device(p->ctx);
+  p->device = device;
   p->ops = &kugel__sht_cpu_ops;
   p->grid = kugel__grid_retain(o.grid);
   p->lmax = o.lmax;
@@ -238,13 +238,19 @@ static kugel_status create(kugel_ctx *ctx, kugel_sht_opts o, kugel_sht **out)
 
 kugel_status kugel__sht_make(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out)
 {
+  return kugel__sht_make_on(ctx, opts, kugel__ctx_device(ctx), out);
+}
+
+kugel_status kugel__sht_make_on(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel__device *device,
+                                kugel_sht **out)
+{
   KUGEL_CHECK(opts, KUGEL_EINVAL, "opts is NULL: a plan needs a grid and lmax");
   kugel_sht_opts o;
   KUGEL_TRY(kugel__take_opts(&o, sizeof o, opts, "kugel_sht_opts"));
   if (!o.comm)
-    return create(ctx, o, out);
+    return create(ctx, o, device, out);
   kugel__comm_enter(o.comm);
-  kugel_status s = kugel__comm_leave(o.comm, create(ctx, o, out));
+  kugel_status s = kugel__comm_leave(o.comm, create(ctx, o, device, out));
   if (s) {
     kugel__sht_free(*out);
     *out = NULL;

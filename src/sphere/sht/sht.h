@@ -21,7 +21,7 @@ struct kugel__led;
 
 struct kugel_sht {
   kugel_ctx *ctx;
-  kugel__device *device; /* of the context */
+  kugel__device *device; /* of the context; the CPU of a plan that is led on the devices of ranks */
   const kugel__sht_ops *ops;
   int64_t memory; /* limit of the context when the plan was made, bytes; 0: none */
   kugel_sht_opts opts;
@@ -96,6 +96,9 @@ extern const kugel__sht_ops kugel__sht_cpu_ops;
 /* ---- sht.c: kugel_sht_create and kugel_sht_destroy but for leading (lead.c); *out is NULL before ---- */
 
 kugel_status kugel__sht_make(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel_sht **out);
+/* device: that of the context, or the CPU. */
+kugel_status kugel__sht_make_on(kugel_ctx *ctx, const kugel_sht_opts *opts, kugel__device *device,
+                                kugel_sht **out);
 void kugel__sht_free(kugel_sht *plan);
 
 /* ---- analysis.c: one set in host memory, pixels cleaned ---- */

@@ -337,4 +337,4 @@ static void serve_work(void *plan, const kugel__order *order)
   kugel__comm_leave(l->comm, run(l, w[ADJOINT] != 0, w[SHIFT], NULL, in, out, NULL));
 }
 
-const kugel__lead_kind kugel__global_served = {serve_make, serve_work, drop};
+const kugel__lead_kind kugel__global_served = {.make = serve_make, .work = serve_work, .drop = drop};

@@ -381,4 +381,4 @@ static void serve_work(void *plan, const kugel__order *order)
   free_room(l, &r);
 }
 
-const kugel__lead_kind kugel__volume_served = {serve_make, serve_work, drop};
+const kugel__lead_kind kugel__volume_served = {.make = serve_make, .work = serve_work, .drop = drop};

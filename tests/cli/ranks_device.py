@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command under mpirun with a device for each process: the bytes of one process with one. LABEL: long"""
+import json
+import os
+from harness import *
+from launch import *
+
+SKY = os.path.join(SHARE, "wmap7_w_band_nside32.fits")
+DEVICE = ["--device", "opencl:0"]
+
+
+def test_same_bytes():
+    need_opencl()
+    ok("map2alm", SKY, "a.fits", "--lmax", 48, "--quiet")
+    for name, n in (("Open MPI", 3), ("MPICH", 2)):
+        for job in (("smooth", SKY, "o.fits", "--fwhm", "5deg", "--lmax", 48), ("map2alm", SKY, "o.fits", "--lmax", 48, "--iter", 2),
+                    ("alm2map", "a.fits", "o.fits", "--nside", 32), ("anafast", SKY, "o.txt", "--lmax", 48)):
+            r = mpirun(name, n, *job, *DEVICE, "--quiet")
+            assert r.code == 0 and not r.out and not r.err, r
+            got = bytes_of(job[2])
+            os.remove(job[2])
+            ok(*job, *DEVICE, "--quiet")
+            assert bytes_of(job[2]) == got, job
+            os.remove(job[2])
+
+
+def test_every_process_has_it():
+    """All hear of the one that lacks the device, and none is left behind."""
+    need_opencl()
+    script = '[ "$OMPI_COMM_WORLD_RANK" = 2 ] && export OCL_ICD_VENDORS=/none; exec "$@"'
+    words = [BINARY, "smooth", SKY, "o.fits", "--fwhm", "5deg", *DEVICE]
+    r = mpirun("Open MPI", 3, "-c", script, "sh", *words, program="sh")
+    assert r.code == 1 and r.err.count("rank 2: device opencl:0 is not available") == 1 and not os.path.exists("o.fits"), r
+    words[-1] = "auto"  # of which one has none: rank 0 alone
+    r = mpirun("Open MPI", 3, "-c", script, "sh", *words, "--quiet", program="sh")
+    assert r.code == 0 and os.path.exists("o.fits"), r
+    r = mpirun("MPICH", 2, "smooth", SKY, "p.fits", "--fwhm", "5deg", "--device", "abacus:0")
+    assert r.code == 1 and r.err.count('device is "abacus:0", must be') == 1, r
+
+
+def test_bench():
+    need_opencl()
+    for name in LAUNCHERS:
+        for problem, most in (("sht:nside=32", 1e-12), ("sht:nside=32,dir=adjoint", 1e-12), ("sht:rows=33,dtype=f32,mmax=9", 1e-6)):
+            r = mpirun(name, 3, "bench", "--ranks", problem, "--seconds", "0", *DEVICE)
+            line = json.loads(r.out)
+            assert line["ranks"] == 3 and line["arrays"] == "device" and 0 < line["error"] < most, r
+
+
+main([test_same_bytes, test_every_process_has_it, test_bench])
