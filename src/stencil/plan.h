@@ -93,6 +93,8 @@ void kugel__stencil_compact_free(kugel_stencil *p);
 kugel_status kugel__stencil_compact_run(const kugel_stencil *p, bool transposed,
                                         const kugel__stencil_use *use);
 
+/* For tests: bytes of the second-level cache that tiles of rows are chosen for, 0: those of the machine. Returns what it was. */
+int64_t kugel__stencil_cache(int64_t bytes);
 /* Leapfrog: `steps` steps in one pass over memory, of as many as kugel__stencil_leaps says that the cache holds. The newest
  * level is `now` after an even number of them, else `before`. */
 int kugel__stencil_leaps(const kugel_stencil *p, bool transposed);
