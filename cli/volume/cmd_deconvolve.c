@@ -229,7 +229,7 @@ static int describe(work *w, const stack *in, const char *target, int64_t first,
     double other = BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + kernels_bytes(&w->psfs) +
                    (double)(in->info.thread_bytes + out.thread_bytes);
     if ((double)w->o->mem.n < other + 1e6)
-      return fail("--mem %.4g MB is too little: image, PSF and program alone take %.4g MB",
+      return fail("--mem %.4g MB is too little: image, PSF, pieces of files and program alone take %.4g MB",
                   (double)w->o->mem.n / 1e6, other / 1e6);
     w->opts.memory = (uint64_t)(0.9 * ((double)w->o->mem.n -
                                        other)); /* a tenth: pieces of further threads, the allocator */
