@@ -17,6 +17,7 @@
 
 enum {
   MOST_STEPS = 8, /* KUGEL__LEAP_STEPS of devices */
+  BAND = 4, /* planes, or rows of two axes: all but `reach` to each side of what a step reads are its own */
   TILED_STEPS = 4 /* fewer gain less than tiles do */
 };
 
@@ -38,12 +39,6 @@ typedef struct pass {
 static int64_t border(const pass *s, int64_t i)
 {
   return i * s->n / s->slabs;
-}
-
-/* Planes of a band: of two axes they are rows, and of those that a step reads all but `reach` to each side are its own. */
-static int64_t band_of(const pass *s)
-{
-  return s->axis ? 4 : 2;
 }
 
 /* Step t of planes [lo, hi), which may lie beyond the ends of a periodic axis, and of these rows of theirs. */
@@ -106,7 +101,7 @@ static kugel_status shrink(void *arg, int64_t i)
   const int64_t lo = border(s, i), hi = border(s, i + 1), depth = depth_of(s->reach, s->steps);
   for (int64_t end = lo, next; end < hi; end = next) {
     int64_t from[MOST_STEPS], to[MOST_STEPS];
-    next = end + (end == lo ? depth : band_of(s));
+    next = end + (end == lo ? depth : BAND);
     if (next > hi - depth)
       next = hi;
     for (int t = 0; t < s->steps; t++) {
@@ -168,7 +163,7 @@ static int64_t second_level(void)
 /* The rows of a tile of so many steps that fit in the second-level cache; 0: none that steps can follow one another in. */
 static int64_t tile_of(const pass *s, int steps)
 {
-  const int64_t planes = s->reach * (steps + 1) + band_of(s), row = kugel__max(1, plane_bytes(s) / s->rows.n);
+  const int64_t planes = s->reach * (steps + 1) + BAND, row = kugel__max(1, plane_bytes(s) / s->rows.n);
   const int64_t rows = second_level() * 3 / 4 / (planes * row) - s->rows.reach * steps;
   return s->axis || rows < depth_of(s->rows.reach, steps) ? 0 : kugel__min(rows, s->rows.n);
 }
@@ -197,7 +192,7 @@ int kugel__stencil_leaps(const kugel_stencil *p, bool transposed)
     if (tile_of(&s, fewer))
       return fewer;
   while (steps > 1 && !tile_of(&s, steps) &&
-         (s.reach * (steps + 1) + band_of(&s)) * plane_bytes(&s) * kugel__ctx_threads(p->ctx) > cache / 2)
+         (s.reach * (steps + 1) + BAND) * plane_bytes(&s) * kugel__ctx_threads(p->ctx) > cache / 2)
     steps--;
   return steps;
 }

@@ -328,10 +328,9 @@ void kugel__stencil_rows(const kugel_stencil *p, const kugel__stencil_side *side
                          const kugel__stencil_use *use, const int64_t *lo, const int64_t *hi)
 {
   const job j = begin(p, side, use);
-  for (int64_t y = lo[1]; y < hi[1]; y += TALL)
+  for (int64_t k = lo[1]; k < hi[1]; k++) /* the planes between two others share what is read of a row */
     for (int64_t i = lo[0]; i < hi[0]; i++)
       for (int target = 0; target < side->targets; target++)
-        for (int64_t k = y; k < kugel__min(hi[1], y + TALL); k++)
-          for (int64_t x = 0; x < p->n[2]; x += WIDE)
-            one_row(&j, target, &(span){i, k, x, kugel__min(p->n[2], x + WIDE)});
+        for (int64_t x = 0; x < p->n[2]; x += WIDE)
+          one_row(&j, target, &(span){i, k, x, kugel__min(p->n[2], x + WIDE)});
 }
