@@ -226,13 +226,14 @@ static int describe(work *w, const stack *in, const char *target, int64_t first,
                              .dtype = stack_choose_type(w->o->dtype.n, in->info.dtype),
                              .compression = (int32_t)w->o->compress.n};
     LIB(kugel_image_estimate(run.files, target, &opts, &out));
+    double pieces =
+        ((double)w->o->mem.n - BASE_MEMORY) / 32; /* of threads at a file, as many as that holds */
     double other = BASE_MEMORY + voxels * (w->o->exact.given ? 1 : 2) + kernels_bytes(&w->psfs) +
-                   (double)(in->info.thread_bytes + out.thread_bytes);
+                   fmax((double)in->info.thread_bytes, pieces) + fmax((double)out.thread_bytes, pieces);
     if ((double)w->o->mem.n < other + 1e6)
       return fail("--mem %.4g MB is too little: image, PSF, pieces of files and program alone take %.4g MB",
                   (double)w->o->mem.n / 1e6, other / 1e6);
-    w->opts.memory = (uint64_t)(0.9 * ((double)w->o->mem.n -
-                                       other)); /* a tenth: pieces of further threads, the allocator */
+    w->opts.memory = (uint64_t)(0.9 * ((double)w->o->mem.n - other)); /* a tenth: threads, the allocator */
   }
   w->opts.centre = w->psfs.of[which].centre;
   LIB(kugel_deconv_estimate(run.ctx, 3, n, w->psfs.of[which].shape, &w->opts, cost));
