@@ -85,7 +85,7 @@ typedef struct kugel_sht_opts {
   kugel_sht_engine engine;
   /* NULL: this process alone. Else the ranks that share every transform (comm.h): each makes the plan with the same
    * options, and passes and gets its parts of alm and maps, as kugel_sht_layout says. On the CPU, or
-   * each rank on one device ("cuda:local"), all of one type; least squares and KUGEL_SHT_CONNECTION take none. Must outlive
+   * each rank on one device ("cuda:local"), all of one type; KUGEL_SHT_CONNECTION takes none. Must outlive
    * the plan. */
   kugel_comm *comm;
   int pieces; /* with comm: in how many pieces coefficients go between ranks, so that they fly during work; 0: chosen */
@@ -209,8 +209,9 @@ KUGEL_API kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array 
 
 /* With opts.comm, transforms are collective. Each rank has the coefficients of some orders m, and a run of ring pairs, north
  * and south: on HEALPix two runs of pixels. Each order and each ring is computed whole on one rank, in the order of
- * operations of a plan without ranks, so results have the same bits for any number of ranks. kugel_sht_solve and, on grids
- * that need it, analysis by resampling in theta (lmax above what the weights are exact to) return KUGEL_ENOTSUP. */
+ * operations of a plan without ranks, so results have the same bits for any number of ranks. kugel_sht_solve takes arrays in
+ * host memory. On grids that need it, analysis by resampling in theta (lmax above what the weights are exact to) returns
+ * KUGEL_ENOTSUP. */
 typedef enum kugel_sht_side { KUGEL_SHT_ALM = 0, KUGEL_SHT_MAP = 1 } kugel_sht_side;
 
 /// The layout of a plan's arrays over ranks, for kugel_layout_move and its companions.

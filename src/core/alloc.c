@@ -74,7 +74,7 @@ void *kugel__scratch_get(kugel_ctx *ctx, size_t bytes)
   int best = -1;
   for (int i = 0; i < KUGEL__SCRATCH_BLOCKS; i++) {
     size_t have = ctx->scratch[i] ? block_size(ctx->scratch[i]) - HEADER : 0;
-    if (have >= bytes && have <= 2 * bytes + 65536 &&
+    if (ctx->scratch[i] && have >= bytes && have <= 2 * bytes + 65536 &&
         (best < 0 || have < block_size(ctx->scratch[best]) - HEADER))
       best = i;
   }

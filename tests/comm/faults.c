@@ -37,6 +37,10 @@ static kugel_status transforms(kugel_ctx *ctx, kugel_comm *comm, void *arg)
         : kugel_sht_analysis(plan, KUGEL_ARRAY(map, KUGEL_F64, info.npix),
                              KUGEL_ARRAY(alm, KUGEL_C64, info.nalm), NULL);
   s = s ? s
+        : kugel_sht_solve(
+              plan, KUGEL_ARRAY(map, KUGEL_F64, info.npix), KUGEL_ARRAY(alm, KUGEL_C64, info.nalm),
+              &(kugel_solve_opts){.size = sizeof(kugel_solve_opts), .tolerance = 0.5}, NULL, NULL);
+  s = s ? s
         : kugel_sht_synthesis(plan, KUGEL_ARRAY(alm, KUGEL_C64, info.nalm),
                               KUGEL_ARRAY(map, KUGEL_F64, info.npix), NULL);
   s = s ? s

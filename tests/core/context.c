@@ -73,6 +73,9 @@ int main(void)
     void *p = kugel__scratch_get(ctx, 1 << 20);
     kugel__scratch_put(ctx, p);
     CHECK(kugel__scratch_get(ctx, 1 << 20) == p);
+    void *none = kugel__scratch_get(ctx, 0); // of a rank without pixels
+    CHECK(none != NULL && none != p);
+    kugel__scratch_put(ctx, none);
     kugel__scratch_put(ctx, p);
     kugel_ctx_memory(ctx, &now, &peak);
     CHECK(now >= 1 << 20 && peak >= now);

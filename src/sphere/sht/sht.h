@@ -106,6 +106,9 @@ void kugel__sht_free(kugel_sht *plan);
 kugel_status kugel__sht_analyse(const kugel_sht *plan, const kugel__maps *map, const kugel__alms *alm);
 kugel_status kugel__sht_analyse_adjoint(const kugel_sht *plan, const kugel__alms *alm,
                                         const kugel__maps *map);
+/* Scratch in double, one block: maps[n_map][npix], all zero; alms[n_alm][nalm]. */
+kugel_status kugel__sht_temporary_maps(const kugel_sht *plan, kugel__maps *maps);
+kugel_status kugel__sht_temporary_alms(const kugel_sht *plan, kugel__alms *alms);
 
 /* The part of all coefficients that those of the first `done` orders are, for kugel__progress_stage_by (cpu.c). */
 double kugel__sht_order_part(const void *plan, int64_t done);

@@ -19,14 +19,14 @@ typedef struct sky {
   int batch, pieces;
   int64_t nalm, npix;
   int n_alm, n_map;
-  char *alm, *got[4],
-      *first[4];       // got of these ranks, first of one: synthesis, adjoint, analysis and its adjoint
+  char *alm, *got[5],
+      *first[5]; // got of these ranks, first of one: synthesis, adjoint, analysis, its adjoint, least squares
   long fails_at, made; // the allocation of rank 1 that fails; how many there were
   int wrong[8];
   char why[8][200];
 } sky;
 
-enum { SYNTHESIS, ADJOINT, ANALYSIS, DUAL, RESULTS };
+enum { SYNTHESIS, ADJOINT, ANALYSIS, DUAL, SOLUTION, RESULTS };
 
 static kugel_dtype real_of(const sky *s)
 {
@@ -53,6 +53,8 @@ static kugel_status agreed(kugel_comm *comm, kugel_status s)
   return comm ? kugel_comm_agree(comm, s) : s;
 }
 
+static const kugel_solve_opts few_steps = {.size = sizeof few_steps, .max_iterations = 3};
+
 // One transform of host arrays, or of copies on the device.
 static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *plan, kugel_comm *comm,
                               int result, kugel_array *alm, kugel_array *map)
@@ -76,7 +78,9 @@ static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *pla
     k = result == SYNTHESIS  ? kugel_sht_synthesis(plan, &a, &m, NULL)
         : result == ADJOINT  ? kugel_sht_synthesis_adjoint(plan, &m, &a, NULL)
         : result == ANALYSIS ? kugel_sht_analysis(plan, &m, &a, NULL)
-                             : kugel_sht_analysis_adjoint(plan, &a, &m, NULL);
+        : result == DUAL     ? kugel_sht_analysis_adjoint(plan, &a, &m, NULL)
+                             : kugel_sht_solve(plan, &m, &a, &few_steps, NULL, NULL);
+  k = result == SOLUTION && k == KUGEL_ECONVERGE ? KUGEL_OK : k;
   if (s->there && !k)
     k = kugel_device_download(ctx, (to_map ? map : alm)->data, memory[to_map], 0, bytes[to_map], NULL);
   k = agreed(comm, k);
@@ -187,7 +191,8 @@ static double distance(const sky *s, int result, const char *a, const char *b)
 static void check_plan(const char *device, sky s)
 {
   static const int counts[] = {1, 2, 3, 5, 0};
-  static const char *const names[RESULTS] = {"synthesis", "its adjoint", "analysis", "its adjoint"};
+  static const char *const names[RESULTS] = {"synthesis", "its adjoint", "analysis", "its adjoint",
+                                             "least squares"};
   kugel_sht *plan;
   kugel_sht_info info = {.size = sizeof info};
   uint64_t seed = 7;
@@ -199,7 +204,7 @@ static void check_plan(const char *device, sky s)
   s.npix = info.npix;
   s.n_alm = info.n_alm_sets;
   s.n_map = info.n_maps;
-  int results = s.n_alm == s.n_map ? RESULTS : ANALYSIS;
+  int results = s.n_alm != s.n_map ? ANALYSIS : s.there || s.batch > 1 ? SOLUTION : RESULTS;
   char *cpu[RESULTS] = {NULL};
   s.alm = calloc(1, bytes_of(&s, ADJOINT));
   for (int64_t i = 0; i < 2 * s.batch * s.n_alm * s.nalm; i++)
@@ -267,7 +272,7 @@ static void failures(sky s)
   s.npix = info.npix;
   s.n_alm = s.n_map = 1;
   s.alm = calloc(1, bytes_of(&s, ADJOINT));
-  for (int i = 0; i < RESULTS; i++)
+  for (int i = 0; i < SOLUTION; i++)
     s.got[i] = calloc(1, bytes_of(&s, i));
   for (s.fails_at = 1;; s.fails_at += 3) {
     failed += fails(&s, 3);
