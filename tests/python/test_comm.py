@@ -60,6 +60,23 @@ def test_ranks_give_the_bits_of_one(n):
     assert sorted(np.concatenate([r[2] for r in results])) == list(range(61))
 
 
+def test_least_squares_over_ranks():
+    alm = random_alm(30)
+    alm[:31] = alm[:31].real
+    alone = kugel.SHT(16, 30)
+    sky = alone.synthesis(alm)
+    want, how = alone.solve(sky)
+    assert how["converged"] and np.abs(want - alm).max() < 1e-8
+
+    def work(comm):
+        sht = kugel.SHT(16, 30, comm=comm)
+        part, how = sht.solve(sht.map_layout.scatter(sky if comm.rank == 0 else None))
+        return sht.alm_layout.gather(part), how
+    results = on_ranks(3, work)
+    assert not [r for r in results if isinstance(r, Exception)], results
+    assert np.array_equal(results[0][0], want) and all(r[1] == how for r in results)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 @pytest.mark.parametrize("kind", ["c2c", "r2c"])
 def test_fourier_transforms_over_ranks(n, kind):

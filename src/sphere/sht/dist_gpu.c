@@ -95,7 +95,7 @@ static kugel_status forward(const kugel_sht *p, const kugel__gpu_side *alm, cons
   const kugel__dist_gpu *q = p->gpu->ranks;
   kugel_queue *turns[] = {queue, q->other};
   const int pieces = p->dist->pieces;
-  kugel_status s = kugel__queue_follow(queue, q->other);
+  kugel_status s = pieces > 1 ? kugel__queue_follow(queue, q->other) : KUGEL_OK;
   s = s ? s : legendre(p, alm, how, false, 0, queue);
   for (int k = 0; k < pieces; k++) {
     s = s ? s : kugel__queue_follow(turns[k & 1], q->post);
