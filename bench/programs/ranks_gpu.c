@@ -9,7 +9,7 @@
 #include "comm/comm.h"
 #include "core/ctx.h"
 #include "device/device.h"
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/gpu_plan.h"
 
 enum { MOST = 8, RUNS = 32 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transforms of one map over several ranks, on the CPU.
+/* Transforms of one map over several ranks.
  *
  * A rank has orders m (all degrees and rings of each) in the Legendre stage, and a run of ring pairs (all orders of each)
  * in the ring stage; between them one exchange of Fourier coefficients, F[map][ring][m] for m to mlim of the ring, in
@@ -13,7 +13,9 @@
 
 #include "comm/layout.h"
 #include "comm/lead.h"
+#include "sphere/sht/gpu_plan.h"
 #include "sphere/sht/sht.h"
+#include "wire/wire.h"
 
 typedef struct kugel__dist {
   kugel_comm *comm;
@@ -60,5 +62,37 @@ void kugel__dist_scale_rings(const kugel_sht *plan, double *map);
 kugel_status kugel__sht_be_led(kugel_sht *plan); /* a plan that is made, in a context that leads */
 void kugel__sht_unlead(kugel_sht *plan);
 extern const kugel__lead_kind kugel__sht_served;
+
+/* ---- ranks that have a device each ----
+ *
+ * Stages, orders and pairs as above, exchange by wire/wire.h. The Legendre stage computes own orders at all pairs, the ring stage all
+ * orders of own pairs; messages are packed, and unpacked, on the device, a piece of them at a time, beside the Legendre stage of other
+ * pieces. */
+
+enum { KUGEL__DIST_ORDERS, KUGEL__DIST_PAIRS, KUGEL__DIST_SIDES };
+
+typedef struct kugel__dist_gpu {
+  kugel__wire *wire;
+  kugel_queue *post, *other; // of messages; of every second piece of the Legendre stage
+  kugel__module *module;
+  kugel__kernel *move;
+  int64_t *begin[KUGEL__DIST_SIDES];   // [pieces + 1] runs of each piece
+  kugel__mem runs[KUGEL__DIST_SIDES];  // as in kernels/ranks.cl
+  kugel__mem coefs[KUGEL__DIST_SIDES]; // Fourier coefficients of own orders, of own pairs
+  kugel__mem
+      messages; // of one piece: of own orders, which what stays on this rank never leaves; then of own pairs
+  int64_t row[KUGEL__DIST_SIDES], stride[KUGEL__DIST_SIDES]; // pairs of a row; complex numbers of a component
+} kugel__dist_gpu;
+
+/* Fills plan->gpu->ranks and its stages; desc: the rings of all pairs, of which others than own ones do not exist. Collective. */
+kugel_status kugel__dist_gpu_create(kugel_sht *plan, const kugel__rings_desc *desc);
+void kugel__dist_gpu_destroy(kugel_sht *plan);
+
+extern const kugel__sht_ops kugel__sht_dist_gpu_ops; // gpu_run.c
+kugel_status kugel__dist_gpu_forward(const kugel_sht *plan, const kugel__gpu_side *alm,
+                                     const kugel__gpu_side *map, const kugel__gpu_how *how,
+                                     kugel_queue *queue);
+kugel_status kugel__dist_gpu_back(const kugel_sht *plan, const kugel__gpu_side *map,
+                                  const kugel__gpu_side *alm, const kugel__gpu_how *how, kugel_queue *queue);
 
 #endif

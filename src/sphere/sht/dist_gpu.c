@@ -2,7 +2,7 @@
 /* Transforms over ranks with devices, one set at a time. The Legendre stage goes by pieces of a rank's orders; while it computes one,
  * the messages of another are packed, sent and unpacked on a queue of their own, in whose order they use one room. Ranks agree
  * before each exchange, so that a rank that fails keeps none waiting. */
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 
 /* A piece's runs between the coefficients of a side and its messages. */
 static kugel_status move(const kugel_sht *p, int side, int piece, int32_t out, kugel_queue *queue)

@@ -3,7 +3,7 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "device/usage.h"
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/parts.h"
 
 /* As in kernels/ranks.cl. */

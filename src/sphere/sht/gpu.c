@@ -5,7 +5,7 @@
 #include "core/ctx.h"
 #include "device/usage.h"
 #include "sphere/sht/connection.h"
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/parts.h"
 
 kugel_status kugel__sht_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)

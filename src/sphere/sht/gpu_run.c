@@ -4,7 +4,7 @@
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/parts.h"
 
 /* One set of alm or maps: on the device, or in host memory with a copy there. */

@@ -7,7 +7,7 @@
 #include "comm/comm.h"
 #include "sphere/alm/alm.h"
 #include "sphere/sht/connection.h"
-#include "sphere/sht/dist_gpu.h"
+#include "sphere/sht/dist.h"
 #include "sphere/sht/latlon.h"
 #include "sphere/sht/sht.h"
 #include "sphere/sht/gpu.h"
