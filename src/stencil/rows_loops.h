@@ -50,7 +50,7 @@ static void NAME(some)(const NAME(row) * r)
   memcpy(r->acc, &sum, (size_t)r->n * sizeof *r->acc);
 }
 
-enum { NAME(WIDE) = 8 };
+enum { NAME(WIDE) = 8, NAME(LONG) = 64 };
 
 #define EACH _Pragma("GCC unroll 8") for (int i = 0; i < wide; i++)
 
@@ -83,16 +83,21 @@ static inline __attribute__((always_inline)) void NAME(block)(const NAME(row) * 
     EACH sum[i] = r->a * sum[i];
 }
 
-/* Blocks begin where results are aligned, as vectors that cross lines of the cache are loaded twice. The first and the last vector overlap
- * with them: they are summed before results take the place of p, q or sums, and the numbers that they share have the same bits. */
+/* In long rows blocks begin where results are aligned, as vectors that cross lines of the cache are loaded twice. The first and the last
+ * vector overlap with them: they are summed before results take the place of p, q or sums, and the numbers that they share have the
+ * same bits. */
 static inline __attribute__((always_inline)) void NAME(taps_as)(const NAME(row) * r, bool each, bool bare,
                                                                 int ended)
 {
-  VECTOR first, last, sum[NAME(WIDE)];
-  NAME(block)(r, 0, 1, each, bare, ended, &first);
-  NAME(block)(r, r->n - LANES, 1, each, bare, ended, &last);
-  const int64_t off = (int64_t)((uintptr_t)r->acc % sizeof(VECTOR) / sizeof(REAL));
+  VECTOR first = {0}, last = {0}, sum[NAME(WIDE)];
+  const int64_t off =
+      r->n < NAME(LONG) * LANES ? 0 : (int64_t)((uintptr_t)r->acc % sizeof(VECTOR) / sizeof(REAL));
   int64_t x = off ? LANES - off : 0;
+  const bool ends = (r->n - x) % LANES != 0;
+  if (off)
+    NAME(block)(r, 0, 1, each, bare, ended, &first);
+  if (ends)
+    NAME(block)(r, r->n - LANES, 1, each, bare, ended, &last);
   for (; x + NAME(WIDE) * LANES <= r->n; x += NAME(WIDE) * LANES) {
     NAME(block)(r, x, NAME(WIDE), each, bare, ended, sum);
     for (int i = 0; i < NAME(WIDE); i++)
@@ -102,8 +107,10 @@ static inline __attribute__((always_inline)) void NAME(taps_as)(const NAME(row) 
     NAME(block)(r, x, 1, each, bare, ended, sum);
     memcpy(r->acc + x, sum, sizeof *sum);
   }
-  memcpy(r->acc, &first, sizeof first);
-  memcpy(r->acc + r->n - LANES, &last, sizeof last);
+  if (off)
+    memcpy(r->acc, &first, sizeof first);
+  if (ends)
+    memcpy(r->acc + r->n - LANES, &last, sizeof last);
 }
 
 #undef EACH
