@@ -212,7 +212,7 @@ KUGEL_API kugel_status kugel_volume_layout(const kugel_volume *plan, kugel_volum
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
 ///         for scratch files
 /// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32; on devices, whose
-///         transforms are in float then, 5e-7); results that
+///         transforms are in float then, 5e-7, and 8e-7 where image and kernel have one sign); results that
 ///         KUGEL_BOUNDARY_UNKNOWN divides by a part p of the kernel's sum: 1 / p times this. The same bits for any number
 ///         of threads
 /// @cost   O(N log N) with N the padded volume (get_info: transform); with opts.depths the lines along axis 0, about a third
