@@ -11,6 +11,7 @@ typedef struct alm_layout {
 #if LISTED
 #include "sphere/legendre/kernels/orders.h.cl"
 #define ORDER(slot) order_of(slot, (int)t.alm.part, (int)t.alm.row)
+#define PIECE(i) (t.m0 + (i)) // slot i of a call
 #define SLOT(m) ((m) / (int)t.alm.row)
 #define BY_ROWS 0
 DEVICE i64 column_of(alm_layout a, int lmax, i64 slot) // the coefficients before it
@@ -19,6 +20,7 @@ DEVICE i64 column_of(alm_layout a, int lmax, i64 slot) // the coefficients befor
 }
 #else
 #define ORDER(slot) (slot)
+#define PIECE(i) (i) // calls have all orders
 #define SLOT(m) (m)
 #define BY_ROWS (t.alm.row > 0)
 #endif

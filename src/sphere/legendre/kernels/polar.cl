@@ -36,7 +36,7 @@ typedef struct polar_shape {
   i32 orders, from;            // m < orders have tables; first set of alm
   i32 first, rows;             // slots < rows have sums in polar
   i32 components, sets;        // of one map: GROUP_ID(2) counts the maps of a batch
-  i32 m0;                      // the first slot
+  i32 m0;                      // the first slot, over ranks
   alm_layout alm;
 } polar_shape;
 
@@ -154,7 +154,7 @@ DEVICE functions begin(const GLOBAL double *RESTRICT start, const GLOBAL double 
 KERNEL(32) polar_synth(const GLOBAL void *alm, const GLOBAL double *RESTRICT rec, const GLOBAL double *RESTRICT start,
                        const GLOBAL double *RESTRICT vers, GLOBAL real2 *RESTRICT leg, polar_shape t)
 {
-  int m = ORDER(t.m0 + GROUP_ID(0)), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
+  int m = ORDER(PIECE(GROUP_ID(0))), p = GROUP_ID(1) * 32 + LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, n = t.lmax - l0 + 1;
   SHARED double room[2][NUMBERS][32];
   SHARED real2 terms_room[2][FUNCTIONS][32]; // E + i B, E - i B
   int lane = LOCAL_ID(0);
@@ -244,7 +244,7 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
 {
   SUM_ROOM;
   SHARED double room[2][NUMBERS][32];
-  int m = ORDER(t.m0 + GROUP_ID(0)), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
+  int m = ORDER(PIECE(GROUP_ID(0))), lane = LOCAL_ID(0), l0 = m < SPIN ? SPIN : m, all = t.lmax - l0 + 1;
   for (int first = 0; first < t.count; first += 32) {
     int p = first + lane, last = first + 32 < t.count ? first + 31 : t.count - 1;
     int n = m <= mlim[t.first + last] ? all : 0; // mlim rises

@@ -122,7 +122,7 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
 {
   SHARED double e_room[DEGREES + 1], norm_room[MODE ? DEGREES : 1], al_room[STEPS];
   SHARED real2 set_room[SETS * MAPS][DEGREES], value_room[MODE ? ALL : 1][2 * STEPS + 1];
-  int m = ORDER(t.m0 + GROUP_ID(0)), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
+  int m = ORDER(PIECE(GROUP_ID(0))), id = LOCAL_ID(0), k0 = GROUP_ID(1) * STEPS, n = (t.top - m) / 2 + 1;
   int steps = n - k0 < STEPS ? n - k0 : STEPS, degrees = steps > 0 ? DEGREES : 0; // of a block beyond the last step: none
   for (int j = id; j < degrees * SETS * MAPS; j += THREADS) { // neighbours read what lies side by side
     int set = BY_ROWS ? j % MAPS * SETS + j / MAPS % SETS : j / DEGREES, i = BY_ROWS ? j / (SETS * MAPS) : j % DEGREES;
