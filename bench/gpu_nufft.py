@@ -268,7 +268,7 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--large", action="store_true", help="also 1e8 points")
     parser.add_argument("--repeats", type=int, default=10)
-    parser.add_argument("--upsampling", type=float, default=2.0, help="0: by the plan's model of cost")
+    parser.add_argument("--upsampling", type=float, default=0.0, help="0: by the plan's model of cost, as users have it")
     parser.add_argument("--smoke", action="store_true", help="one small case")
     args = parser.parse_args()
     args.upsampling = args.upsampling or None

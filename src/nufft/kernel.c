@@ -88,30 +88,36 @@ double kugel__nufft_decay_at(const kugel__nufft_decay *v, double f)
 
 /* Squared relative l2 error for random strengths: the mean over modes, f = k / nf, of
  *   sum over m != 0 of (phihat(f + m) / phihat(f))^2,
- * aliases from the neighbouring periods of the fine grid. From m = 4 on they fall off as 1 / m^2, by the jump of phi at
- * its ends: 1 / 4^2 + 1 / 5^2 + ... = 4.54 / 4^2. The highest modes have most of the error, so the nodes are those of
- * Gauss, which are dense there. */
+ * aliases from the neighbouring periods of the fine grid; of derivatives each alias times (f + m)^2, over the mean of f^2.
+ * From m = 4 on they fall off as 1 / m^2, by the jump of phi at its ends: 1 / 4^2 + 1 / 5^2 + ... = 4.54 / 4^2. The highest
+ * modes have most of the error, so the nodes are those of Gauss, which are dense there. */
 static kugel_status expect_error(kugel_ctx *ctx, kugel__nufft_kernel *k)
 {
   enum { NODES = 160, MODES = 24, ALIASES = 4 };
-  double theta[NODES], z[NODES], s[NODES], weight[NODES], mode[MODES], share[MODES], sum = 0, gains = 0;
+  double theta[NODES], z[NODES], s[NODES], weight[NODES], mode[MODES], share[MODES];
+  double sum = 0, slopes = 0, squares = 0, gains = 0;
   KUGEL_TRY(kugel__gauss_legendre(ctx, MODES, theta, mode, s, share));
   KUGEL_TRY(kugel__gauss_legendre(ctx, NODES, theta, z, s, weight));
   for (int i = 0; i < NODES / 2; i++) // z > 0
     weight[i] *= (double)phi(k, z[i]);
   for (int i = 0; i < MODES; i++) {
-    double f = (1 + mode[i]) / (4 * k->upsampling), aliases = 0;
+    double f = (1 + mode[i]) / (4 * k->upsampling), aliases = 0, steep = 0;
     for (int m = -ALIASES; m <= ALIASES; m++) {
       double a = (double)PI_L * k->width * (f + m), part = 0;
       for (int n = 0; m != 0 && n < NODES / 2; n++)
         part += weight[n] * cos(a * z[n]);
-      aliases += (m == ALIASES || m == -ALIASES ? 4.54 : 1) * part * part;
+      part *= (m == ALIASES || m == -ALIASES ? 4.54 : 1) * part;
+      aliases += part;
+      steep += part * (f + m) * (f + m);
     }
     double own = kugel__nufft_transform(k, f) / k->width;
     sum += share[i] / 2 * aliases / (own * own);
+    slopes += share[i] / 2 * steep / (own * own);
+    squares += share[i] / 2 * f * f;
     gains += share[i] / 2 / (own * own);
   }
   k->error = sqrt(sum);
+  k->slope_error = sqrt(slopes / squares);
   k->gain = sqrt(gains) * kugel__nufft_transform(k, 0) / k->width;
   return KUGEL_OK;
 }

@@ -15,7 +15,8 @@ enum { KUGEL__NUFFT_WIDTH = 16, KUGEL__NUFFT_DEGREE = 20, KUGEL__NUFFT_TERMS = 6
 typedef struct kugel__nufft_kernel {
   int width, degree;
   double upsampling;
-  double error; /* expected relative l2 error of a transform in one dimension, without rounding */
+  double error;       /* expected relative l2 error of a transform in one dimension, without rounding */
+  double slope_error; /* that of its derivatives by the points */
   double
       gain; /* rms over the modes of phihat(0) / phihat(k): by how much the division by phihat enlarges errors of the
                    fine grid */
