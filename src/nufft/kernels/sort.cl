@@ -16,7 +16,11 @@
 #define SPAN 2048 // BLOCK * ITEMS
 // Arrays in shared memory of which each thread walks through a piece: a gap after each piece, for the banks.
 #define HELD(k) ((k) + (k) / ITEMS)
-#define HAS(k) ((k) + (k) / DIGITS * 2)
+#define HAS(k) ((k) + (k) / WORDS)
+// Counts of four values of a digit share a number, value v in bits 16 (v / WORDS) and up of number v % WORDS: none exceeds SPAN.
+#define WORDS (DIGITS / 4)
+#define WORD(v) ((v) % WORDS)
+#define PLACE(v) ((v) / WORDS * 16)
 #if IS_CUDA
 #define UNROLL _Pragma("unroll")
 #define MIN_U32(p, v) ((void)atomicMin((p), (v)))
@@ -125,53 +129,60 @@ KERNEL(BLOCK) digits(GLOBAL const u32 *RESTRICT key, GLOBAL u32 *RESTRICT count,
 KERNEL(BLOCK) scatter(GLOBAL const u32 *RESTRICT key, GLOBAL const u32 *RESTRICT source, GLOBAL u32 *RESTRICT key_out,
                       GLOBAL u32 *RESTRICT source_out, GLOBAL const u32 *RESTRICT base, i64 n, i32 shift)
 {
-  SHARED u16 has[HAS(DIGITS * BLOCK)]; // [digit][thread]: what threads before have
-  SHARED u32 held[HELD(SPAN)], from[SPAN];
-  SHARED u32 sum[BLOCK], begin[DIGITS];
+  SHARED u64 has[HAS(WORDS * BLOCK)]; // [value][thread]: what threads before have
+  SHARED u64 sum[BLOCK];
+  SHARED u32 held[HELD(SPAN)], begin[DIGITS];
+  SHARED u16 from[SPAN];
   i32 me = LOCAL_ID(0);
   i64 first = (i64)GROUP_ID(0) * SPAN;
   i32 count = n - first < SPAN ? (i32)(n - first) : SPAN;
   for (i32 k = me; k < SPAN; k += BLOCK)
     held[HELD(k)] = k < count ? key[first + k] : 0;
-  for (i32 k = 0; k < DIGITS; k++)
+  for (i32 k = 0; k < WORDS; k++)
     has[HAS(k * BLOCK + me)] = 0;
   BARRIER();
   u32 mine[ITEMS];
   for (i32 k = 0; k < ITEMS; k++) {
     i32 at = me * ITEMS + k;
     mine[k] = held[HELD(at)];
+    u32 v = mine[k] >> shift & (DIGITS - 1);
     if (at < count)
-      has[HAS((mine[k] >> shift & (DIGITS - 1)) * BLOCK + me)]++;
+      has[HAS(WORD(v) * BLOCK + me)] += (u64)1 << PLACE(v);
   }
   BARRIER();
-  // sums over [digit][thread]: each thread takes DIGITS entries, one after the other
-  u32 own = 0;
-  for (i32 k = 0; k < DIGITS; k++)
-    own += has[HAS(me * DIGITS + k)];
+  // sums over [value][thread]: each thread takes WORDS entries, one after the other
+  u64 own = 0;
+  for (i32 k = 0; k < WORDS; k++)
+    own += has[HAS(me * WORDS + k)];
   sum[me] = own;
   BARRIER();
   for (i32 step = 1; step < BLOCK; step *= 2) {
-    u32 add = me >= step ? sum[me - step] : 0;
+    u64 add = me >= step ? sum[me - step] : 0;
     BARRIER();
     sum[me] += add;
     BARRIER();
   }
-  u32 before = sum[me] - own;
-  for (i32 k = 0; k < DIGITS; k++) {
-    u32 here = has[HAS(me * DIGITS + k)];
-    has[HAS(me * DIGITS + k)] = (u16)before;
+  // keys with values of the lower quarters of the range go before
+  u64 all = sum[BLOCK - 1], before = sum[me] - own + (all << 16) + (all << 32) + (all << 48);
+  for (i32 k = 0; k < WORDS; k++) {
+    u64 here = has[HAS(me * WORDS + k)];
+    has[HAS(me * WORDS + k)] = before;
     before += here;
   }
   BARRIER();
   if (me < DIGITS)
-    begin[me] = base[(i64)me * GROUPS(0) + GROUP_ID(0)] - has[HAS(me * BLOCK)];
-  BARRIER(); // `has` of the first thread of each digit is read
+    begin[me] = base[(i64)me * GROUPS(0) + GROUP_ID(0)] - (u32)(has[HAS(WORD(me) * BLOCK)] >> PLACE(me) & 0xffff);
+  BARRIER(); // `has` of the first thread of each value is read
   for (i32 k = 0; k < ITEMS; k++) {
     i32 at = me * ITEMS + k;
     if (at < count) {
-      u32 to = has[HAS((mine[k] >> shift & (DIGITS - 1)) * BLOCK + me)]++;
+      u32 v = mine[k] >> shift & (DIGITS - 1);
+      i32 i = HAS(WORD(v) * BLOCK + me);
+      u64 counts = has[i];
+      u32 to = (u32)(counts >> PLACE(v) & 0xffff);
+      has[i] = counts + ((u64)1 << PLACE(v));
       held[HELD(to)] = mine[k];
-      from[to] = (u32)at;
+      from[to] = (u16)at;
     }
   }
   BARRIER();

@@ -28,7 +28,13 @@
 #define PAIRS (HALF | 1) // pairs of weights along layers, and one more if they are even: for the banks
 #define FAR 128 // offsets of pillars from the box are stored with this added
 #define NEW 0x100u
-#define TEAMS (THREADS / WARP) // warps, of which each adds up what reaches its columns
+// Threads that add up what reaches their columns, the same points at a time. Less than a warp where a point reaches few of a warp's
+// columns: then its teams are at different points.
+#ifndef TEAM
+#define TEAM (NDIM > 2 ? WARP : 8)
+#endif
+#define TEAMS (THREADS / TEAM)
+#define OF_WARP (WARP / TEAM) // teams of a warp
 // What a chunk holds per point. Of three dimensions one number per column and row of the box, with zeros where the point does not
 // reach, so that adding up asks nothing; else the weights, and a zero behind them.
 #if NDIM > 2
@@ -37,7 +43,14 @@
 #else
 #define RISE ((WIDTH + 1) | 1)
 #endif
+#ifndef ORDERED
 #define ORDERED (NDIM > 2) // strengths are sorted first; in fewer dimensions hardly more than one box reads each
+#endif
+#if NDIM > 2
+#define MOSTLY_ONCE(p, i) (p)[i]
+#else
+#define MOSTLY_ONCE(p, i) ONCE(p, i)
+#endif
 // Blocks of a multiprocessor: sums, weights and addresses fit in the registers that they leave.
 #if GRADIENT
 #define BLOCKS (REAL_BITS == 32 ? 8 : WIDTH <= 8 ? 6 : 4)
@@ -78,7 +91,7 @@ KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const rea
   if (i < s.n)
     for (i32 k = 0; k < PARTS; k++)
       sorted[(GROUP_ID(1) * PARTS + k) * s.n + i] =
-          strengths[s.first + GROUP_ID(1) * s.batch_stride + source[i] * s.stride + k * s.part];
+          strengths[s.first + GROUP_ID(1) * s.batch_stride + ONCE(source, i) * s.stride + k * s.part];
 }
 
 // The nearest layer is done: the others move up.
@@ -100,7 +113,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
 {
   SHARED u32 before[EACH * THREADS + 1], list[LISTS]; // points of the stream before each list; the first point of each
   SHARED u32 sum[THREADS], range_offset[RANGES];
-  SHARED u32 flags[THREADS];          // of a chunk's point: a bit per warp that it reaches, NEW for the first of a layer
+  SHARED u32 flags[THREADS];          // of a chunk's point: a bit per team that it reaches, NEW for the first of a layer
   SHARED u32 layer_of[THREADS], column_of[THREADS];
 #if GRADIENT
   SHARED real strong[THREADS * RISE], strong_slope[THREADS * RISE]; // weights alone
@@ -201,14 +214,14 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
     dipole[k] = c;
 #endif
   real tx = 0, ty = 0, tz = 0;
-  i32 team = me / WARP;
+  i32 team = me / TEAM;
   for (i64 chunk = (i64)first - THREADS; chunk < end; chunk += THREADS) {
     if (chunk >= first) {
       u32 bits = 0;
-      for (i32 w = 0; w < TEAMS; w++) {
-        i32 c0 = COLUMNS >= WARP ? w * WARP % COLUMNS : 0, c1 = COLUMNS >= WARP ? c0 + WARP : COLUMNS;
-        i32 r0 = w * WARP / COLUMNS, r1 = COLUMNS >= WARP ? r0 + 1 : r0 + WARP / COLUMNS;
-        bits |= cx < c1 && cx + WIDTH > c0 && cy < r1 && cy + ACROSS > r0 ? 1u << w : 0;
+      for (i32 k = 0; k < TEAMS; k++) {
+        i32 c0 = k * TEAM % COLUMNS, c1 = COLUMNS >= TEAM ? c0 + TEAM : COLUMNS;
+        i32 r0 = k * TEAM / COLUMNS, r1 = COLUMNS >= TEAM ? r0 + 1 : r0 + TEAM / COLUMNS;
+        bits |= cx < c1 && cx + WIDTH > c0 && cy < r1 && cy + ACROSS > r0 ? 1u << k : 0;
       }
       flags[me] = chunk + me < end ? bits | new_layer : 0;
       layer_of[me] = (u32)cz;
@@ -265,12 +278,12 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
           high = middle;
       }
       i64 i = (i64)list[low] + (k - before[low]);
-      u32 p = place[i], o = range_offset[low % RANGES];
+      u32 p = MOSTLY_ONCE(place, i), o = range_offset[low % RANGES];
       cx = (i32)(p & 255) + (i32)(o & 0xffff) - FAR;
       cy = (i32)(p >> 8 & 255) + (i32)(o >> 16) - FAR;
       cz = low / RANGES;
       new_layer = before[cz * RANGES] == k ? NEW : 0;
-      i64 number = ORDERED ? i : source[i] * s.stride;
+      i64 number = ORDERED ? i : MOSTLY_ONCE(source, i) * s.stride;
       c = from[number];
 #if GRADIENT
       UNROLL for (i32 k = 0; k < NDIM; k++) {
@@ -279,19 +292,22 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
         dipole[k] = MAKE_REAL2(slope * m.x, slope * m.y);
       }
 #endif
-      tx = fraction[i];
+      tx = MOSTLY_ONCE(fraction, i);
 #if NDIM > 1
-      tz = fraction[s.n + i];
+      tz = MOSTLY_ONCE(fraction, s.n + i);
 #endif
 #if NDIM > 2
       ty = fraction[2 * s.n + i];
 #endif
     }
-    for (i32 part_of = 0; part_of < (chunk >= first ? TEAMS : 0); part_of++) { // WARP points of the chunk
-      u32 rest = 0, turn = 0; // bits of points that reach this warp's columns, and of those that begin a layer
+    for (i32 part_of = 0; part_of < (chunk >= first ? THREADS / WARP : 0); part_of++) { // WARP points of the chunk
+      u32 rest = 0, turn = 0; // bits of points that reach this team's columns, and of those that begin a layer
 #if IS_CUDA
       u32 flag = flags[part_of * WARP + me % WARP];
-      rest = BALLOT(flag >> team & 1);
+      UNROLL for (i32 k = 0; k < OF_WARP; k++) {
+        u32 of_team = BALLOT(flag >> (me / WARP * OF_WARP + k) & 1);
+        rest = k == team % OF_WARP ? of_team : rest;
+      }
       turn = BALLOT(flag & NEW);
 #else
       for (i32 k = 0; k < WARP; k++) {
