@@ -24,11 +24,10 @@ struct kugel__nufft_gpu {
   bool mirrored; /* the box of modes is in falling order: FORWARD is the exponent +1 */
   kugel_fft *fft;
   kugel__module *spreading, *interpolating;
-  kugel__kernel *spread_count, *spread_order, *spread, *spread_join, *interpolate_count, *interpolate;
+  kugel__kernel *spread_count, *spread, *spread_join, *interpolate_count, *interpolate;
   kugel__nufft_boxes to_grid, to_points;
   int spread_threads, spread_layers; /* of a block; of a box */
   int spread_copies;                 /* boxes whose lists a point may be in */
-  bool ordered;                      /* strengths are sorted before they are spread */
   int interpolate_layers;
   size_t tile; /* bytes of shared memory of an interpolated box, 0: not held there */
   kugel__gpu_work work;
@@ -76,8 +75,8 @@ typedef struct kugel__nufft_call {
   bool mirrored;        /* of the box of modes */
   int64_t vectors;      /* at a time */
   int64_t n[3], fine[3];
-  /* Work memory: strengths in the order of the sorted points; modes in the FFT's order, if the caller's is another. */
-  kugel__mem grid, side, sorted, box;
+  /* Work memory; box: modes in the FFT's order, if the caller's is another. */
+  kugel__mem grid, side, box;
   kugel__nufft_end points, modes;
 } kugel__nufft_call;
 

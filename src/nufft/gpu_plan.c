@@ -61,7 +61,6 @@ static kugel_status make_spreading(kugel_nufft *p, char *text)
   make_boxes(p, columns, rows, layers, &g->to_grid);
   g->spread_threads = columns * rows;
   g->spread_layers = layers;
-  g->ordered = p->ndim > 2;
   int left = reach(p, g->to_grid.fine[0], g->to_grid.parts[0]),
       up = reach(p, g->to_grid.fine[2], g->to_grid.parts[2]);
   g->spread_copies = 3 * (left + 1) * (up + 1); // along layers: the own box, the next, and around the period
@@ -70,7 +69,6 @@ static kugel_status make_spreading(kugel_nufft *p, char *text)
   kugel__module_spec spec = {.name = "nufft/spread", .defines = text};
   KUGEL_TRY(kugel__module_get(p->ctx, &spec, &g->spreading));
   KUGEL_TRY(kugel__module_kernel(g->spreading, "spread_count", &g->spread_count, NULL));
-  KUGEL_TRY(kugel__module_kernel(g->spreading, "spread_order", &g->spread_order, NULL));
   KUGEL_TRY(kugel__module_kernel(g->spreading, "spread", &g->spread, NULL));
   return kugel__module_kernel(g->spreading, "spread_join", &g->spread_join, NULL);
 }

@@ -22,20 +22,12 @@ kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors
   kugel__mem source = q->source, place = q->place, fraction = q->fraction, start = q->start,
              job = q->spread_jobs, jobs = q->spread_starts, sides = q->spread_sides,
              strengths = c->points.loan.mem;
-  int threads = c->g->spread_threads;
-  kugel__grid grid = {.blocks = {(uint32_t)((s.n + threads - 1) / threads), (uint32_t)vectors},
-                      .threads = {(uint32_t)threads}};
-  if (s.n && c->g->ordered) {
-    kugel__arg order[] = {KUGEL__MEM_ARG(source), KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->sorted),
-                          KUGEL__VALUE_ARG(s)};
-    KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread_order, &grid, 4, order, c->queue));
-    strengths = c->sorted;
-  }
+  kugel__grid grid = {.blocks = {(uint32_t)q->spreads, (uint32_t)vectors},
+                      .threads = {(uint32_t)c->g->spread_threads}};
   kugel__arg args[] = {KUGEL__MEM_ARG(place),   KUGEL__MEM_ARG(fraction),  KUGEL__MEM_ARG(start),
                        KUGEL__MEM_ARG(job),     KUGEL__MEM_ARG(jobs),      KUGEL__MEM_ARG(sides),
                        KUGEL__MEM_ARG(source),  KUGEL__MEM_ARG(strengths), KUGEL__MEM_ARG(c->grid),
                        KUGEL__MEM_ARG(c->side), KUGEL__VALUE_ARG(s)};
-  grid.blocks[0] = (uint32_t)q->spreads;
   KUGEL_TRY(kugel__launch(c->g->dev, c->g->spread, &grid, 11, args, c->queue));
   if (!q->sides)
     return KUGEL_OK;
@@ -162,7 +154,7 @@ static kugel_status all_vectors(kugel__nufft_call *c, const batch *b)
 kugel_status kugel__nufft_gpu_take(kugel__nufft_call *c, int64_t wanted, kugel__gpu_hold *hold)
 {
   const kugel_nufft *plan = c->p->plan;
-  int64_t number = plan->single ? 8 : 16, modes = 1, fine = 1, side = 0, sorted = 0;
+  int64_t number = plan->single ? 8 : 16, modes = 1, fine = 1, side = 0;
   for (int d = 0; d < plan->ndim; d++) {
     modes *= c->n[d];
     fine *= c->fine[d];
@@ -170,18 +162,17 @@ kugel_status kugel__nufft_gpu_take(kugel__nufft_call *c, int64_t wanted, kugel__
   modes = plan->fft_order && !c->alone ? modes : 0;
   if (c->to_modes && c->p->gpu) {
     side = c->p->gpu->sides * c->g->spread_layers * c->g->spread_threads;
-    sorted = c->g->ordered ? c->p->n * (plan->gradient ? 1 + plan->ndim : 1) : 0;
   }
-  kugel__mem *parts[] = {&c->grid, &c->box, &c->sorted, &c->side};
-  int64_t each[] = {fine, modes, sorted, side}, own = 0;
-  for (int i = 0; i < 4; i++) // at multiples of 512 bytes, which NVIDIA's OpenCL asks for
+  kugel__mem *parts[] = {&c->grid, &c->box, &c->side};
+  int64_t each[] = {fine, modes, side}, own = 0;
+  for (int i = 0; i < 3; i++) // at multiples of 512 bytes, which NVIDIA's OpenCL asks for
     own += each[i] = (each[i] + 63) / 64 * 64;
   c->vectors = kugel__max(1, kugel__min(wanted, GRIDS / (own * number)));
   c->vectors = kugel__min(c->vectors, MOST_VECTORS);
   KUGEL_TRY(
       kugel__gpu_work_take(c->g->dev, &c->g->work, (size_t)(c->vectors * own * number), c->queue, hold));
   size_t at = 0;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 3; i++) {
     *parts[i] = (kugel__mem){hold->memory, each[i] ? at : 0};
     at += (size_t)(c->vectors * each[i] * number);
   }

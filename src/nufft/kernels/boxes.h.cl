@@ -28,13 +28,6 @@ typedef struct box_shape {
 #define UNROLL
 #endif
 
-// What is read once, and leaves the cache to strengths and values, which lie in the caller's order: four share a sector of it.
-#if IS_CUDA && !defined __HIP__
-#define ONCE(p, i) __ldcs((p) + (i))
-#else
-#define ONCE(p, i) (p)[i]
-#endif
-
 CONST real piece[(DEGREE + 1) * WIDTH] = {PIECES}; // [power][cell]
 
 DEVICE i64 start_of(i64 pillar, i64 fine, i64 parts)

@@ -106,13 +106,13 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
     coefficient[g] = mine < WIDTH ? piece[g * WIDTH + cell] : (real)0;
   // what is read of a point, one round ahead
   i64 next = first + (slot < count ? slot : 0);
-  u32 next_place = count > 0 ? ONCE(place, next) : 0;
-  real next_x = count > 0 ? ONCE(fraction, next) : 0;
+  u32 next_place = count > 0 ? place[next] : 0;
+  real next_x = count > 0 ? fraction[next] : 0;
 #if NDIM > 1
-  real next_z = count > 0 ? ONCE(fraction, s.n + next) : 0;
+  real next_z = count > 0 ? fraction[s.n + next] : 0;
 #endif
 #if NDIM > 2
-  real next_y = count > 0 ? ONCE(fraction, 2 * s.n + next) : 0;
+  real next_y = count > 0 ? fraction[2 * s.n + next] : 0;
 #endif
 #if TILED
   ASYNC_WAIT(0);
@@ -129,15 +129,15 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
 #if NDIM > 2
     real ty = next_y;
 #endif
-    u32 to_point = ONCE(source, i);
+    u32 to_point = source[i];
     next = first + (k + POINTS + slot < count ? k + POINTS + slot : 0);
-    next_place = ONCE(place, next);
-    next_x = ONCE(fraction, next);
+    next_place = place[next];
+    next_x = fraction[next];
 #if NDIM > 1
-    next_z = ONCE(fraction, s.n + next);
+    next_z = fraction[s.n + next];
 #endif
 #if NDIM > 2
-    next_y = ONCE(fraction, 2 * s.n + next);
+    next_y = fraction[2 * s.n + next];
 #endif
 #if GRADIENT
     real along_slope = weight_slope(coefficient, t);

@@ -43,14 +43,6 @@
 #else
 #define RISE ((WIDTH + 1) | 1)
 #endif
-#ifndef ORDERED
-#define ORDERED (NDIM > 2) // strengths are sorted first; in fewer dimensions hardly more than one box reads each
-#endif
-#if NDIM > 2
-#define MOSTLY_ONCE(p, i) (p)[i]
-#else
-#define MOSTLY_ONCE(p, i) ONCE(p, i)
-#endif
 // Blocks of a multiprocessor: sums, weights and addresses fit in the registers that they leave.
 #if GRADIENT
 #define BLOCKS (REAL_BITS == 32 ? 8 : WIDTH <= 8 ? 6 : 4)
@@ -81,17 +73,6 @@ KERNEL(THREADS) spread_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTR
     jobs[b] = (u32)parts;
     sides[b] = parts > 1 ? (u32)parts : 0;
   }
-}
-
-// Strengths of a batch in the order of the sorted points, where ORDERED.
-KERNEL(THREADS) spread_order(GLOBAL const u32 *RESTRICT source, GLOBAL const real2 *RESTRICT strengths, GLOBAL real2 *RESTRICT sorted,
-                             box_shape s)
-{
-  i64 i = GLOBAL_ID(0);
-  if (i < s.n)
-    for (i32 k = 0; k < PARTS; k++)
-      sorted[(GROUP_ID(1) * PARTS + k) * s.n + i] =
-          strengths[s.first + GROUP_ID(1) * s.batch_stride + ONCE(source, i) * s.stride + k * s.part];
 }
 
 // The nearest layer is done: the others move up.
@@ -140,13 +121,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   i64 py = pillar / s.parts[0], px = pillar - py * s.parts[0];
   i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
   bool own = column < start_of(px + 1, s.fine[0], s.parts[0]) - x0 && row < start_of(py + 1, s.fine[2], s.parts[2]) - y0;
-#if ORDERED
-  GLOBAL const real2 *from = strengths + GROUP_ID(1) * PARTS * s.n;
-  i64 number_step = s.n;
-#else
   GLOBAL const real2 *from = strengths + s.first + GROUP_ID(1) * s.batch_stride;
-  i64 number_step = s.part;
-#endif
   GLOBAL real2 *to = grid + GROUP_ID(1) * s.cells;
   i64 step = s.fine[2] * s.fine[0], at = (z0 * s.fine[2] + y0 + row) * s.fine[0] + x0 + column;
   if (parts > 1) {
@@ -278,23 +253,23 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
           high = middle;
       }
       i64 i = (i64)list[low] + (k - before[low]);
-      u32 p = MOSTLY_ONCE(place, i), o = range_offset[low % RANGES];
+      u32 p = place[i], o = range_offset[low % RANGES];
       cx = (i32)(p & 255) + (i32)(o & 0xffff) - FAR;
       cy = (i32)(p >> 8 & 255) + (i32)(o >> 16) - FAR;
       cz = low / RANGES;
       new_layer = before[cz * RANGES] == k ? NEW : 0;
-      i64 number = ORDERED ? i : MOSTLY_ONCE(source, i) * s.stride;
+      i64 number = source[i] * s.stride;
       c = from[number];
 #if GRADIENT
       UNROLL for (i32 k = 0; k < NDIM; k++) {
         real slope = (real)s.slope[k];
-        real2 m = from[number + NUMBER_OF(k) * number_step];
+        real2 m = from[number + NUMBER_OF(k) * s.part];
         dipole[k] = MAKE_REAL2(slope * m.x, slope * m.y);
       }
 #endif
-      tx = MOSTLY_ONCE(fraction, i);
+      tx = fraction[i];
 #if NDIM > 1
-      tz = MOSTLY_ONCE(fraction, s.n + i);
+      tz = fraction[s.n + i];
 #endif
 #if NDIM > 2
       ty = fraction[2 * s.n + i];
