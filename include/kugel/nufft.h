@@ -87,7 +87,7 @@ typedef struct kugel_nufft_opts {
 /// @param[out] out   the plan
 /// @errors KUGEL_EINVAL for a value out of range, or a tolerance that the upsampling or the precision cannot meet;
 ///         KUGEL_ENOTSUP for type 3, real data or double-double on a device, a device without double precision, or a fine grid
-///         beyond 2^32 lines there; for double-double with what it has not; KUGEL_EDEVICE;
+///         of more than 2^32 lists of points there; for double-double with what it has not; KUGEL_EDEVICE;
 ///         KUGEL_ECOMPILE; KUGEL_ENOMEM; with opts.comm KUGEL_ENOTSUP for what ranks do not share, and all are agreed on
 /// @cost   about a millisecond, and the FFT plans of the fine grid. On a device a kernel width or upsampling that is new to
 ///         the kernel cache compiles for some seconds

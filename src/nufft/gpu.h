@@ -122,6 +122,8 @@ static inline int kugel__nufft_role(int ndim, int d)
   return d == ndim - 1 ? 0 : d == 0 ? 1 : 2;
 }
 
+/* Lists of points: bins in parts, kernels/parts.h.cl. */
+int64_t kugel__nufft_gpu_bins(const kugel_nufft *p);
 kugel_status kugel__nufft_gpu_create(kugel_nufft *p);
 void kugel__nufft_gpu_destroy(kugel_nufft *p);
 kugel_status kugel__nufft_gpu_tables(kugel_nufft *p); /* the FFT with its hooks */

@@ -9,13 +9,18 @@
 
 enum { TEXT = 12288 };
 
-/* Cells of a pillar along columns and rows, layers of a box of spreading. Boxes of many layers have less margin; a device
- * needs thousands of them to be busy. */
+/* Cells of a pillar along columns and rows, layers of a box of spreading, a power of two. Boxes of many layers have less margin;
+ * a device needs many boxes to be busy. */
 static void choose_boxes(const kugel_nufft *p, int *columns, int *rows, int *layers)
 {
   *columns = p->ndim == 3 ? 8 : 64;
   *rows = p->ndim == 3 ? 8 : 1;
   *layers = p->ndim == 1 ? 1 : 32;
+  if (p->ndim == 3) {
+    const int64_t boxes =
+        (p->axis[2].fine + 7) / 8 * ((p->axis[1].fine + 7) / 8) * ((p->axis[0].fine + 63) / 64);
+    *layers = boxes >= 40 * (int64_t)p->gpu->dev->info.units ? 64 : 32;
+  }
 }
 
 static void make_boxes(const kugel_nufft *p, int columns, int rows, int layers, kugel__nufft_boxes *b)
@@ -101,6 +106,12 @@ static kugel_status make_interpolating(kugel_nufft *p, char *text)
   return kugel__module_kernel(g->interpolating, "interpolate", &g->interpolate, NULL);
 }
 
+int64_t kugel__nufft_gpu_bins(const kugel_nufft *p)
+{
+  const kugel__nufft_boxes *b = &p->gpu->to_grid;
+  return b->parts[0] * b->parts[2] * b->fine[1] * (p->ndim > 2 ? 4 : 2);
+}
+
 kugel_status kugel__nufft_gpu_create(kugel_nufft *p)
 {
   struct kugel__nufft_gpu *g = kugel__calloc(p->ctx, sizeof *g);
@@ -122,7 +133,7 @@ kugel_status kugel__nufft_gpu_create(kugel_nufft *p)
   kugel__free(p->ctx, text);
   if (s)
     return s;
-  int64_t bins = g->to_grid.parts[0] * g->to_grid.parts[2] * g->to_grid.fine[1];
+  int64_t bins = kugel__nufft_gpu_bins(p);
   KUGEL_CHECK(bins < UINT32_MAX, KUGEL_ENOTSUP,
               "the fine grid has %lld lists of points, must be below 2^32 on a device: use fewer modes",
               (long long)bins);

@@ -181,7 +181,7 @@ static void set_shape(sorter *s, const kugel_array *points)
   bool own = points->strides && points->device.type != KUGEL_CPU;
   s->shape = (sort_shape){.n = s->p->n,
                           .stride = own ? points->strides[0] : plan->ndim,
-                          .bins = b->parts[0] * b->parts[2] * b->fine[1],
+                          .bins = kugel__nufft_gpu_bins(plan),
                           .layer_mask = plan->gpu->spread_layers - 1,
                           .width = plan->kernel.width};
   for (int d = 0; d < plan->ndim; d++) {

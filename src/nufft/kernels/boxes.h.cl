@@ -1,6 +1,8 @@
+#include "nufft/kernels/parts.h.cl"
 // Axes have roles: 0 columns (the last axis), 1 layers (the first of two or three axes), 2 rows (the middle one of three);
 // missing ones have one cell. A pillar is at most COLUMNS x ROWS cells wide and runs along all layers; a box is LAYERS layers
-// of one. Points are sorted by pillar, then layer: start[pillar * layers + layer] is the first of each.
+// of one. Points are sorted by pillar, then layer, the parts of a layer as in kernels/parts.h.cl: start[(pillar * layers + layer) *
+// BIN_PARTS + part] is the first of each.
 typedef struct box_shape {
   i64 fine[3];  // cells by role
   i64 parts[3]; // pillars along roles 0 and 2, boxes along role 1

@@ -52,7 +52,7 @@ KERNEL(THREADS) interpolate_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *
   if (b <= s.boxes) {
     i64 pillar = b / s.parts[1], z0 = (b - pillar * s.parts[1]) * LAYERS, z1 = z0 + LAYERS < s.fine[1] ? z0 + LAYERS : s.fine[1];
     i64 first = pillar * s.fine[1];
-    jobs[b] = b == s.boxes ? 0 : (u32)(((i64)start[first + z1] - start[first + z0] + s.limit - 1) / s.limit);
+    jobs[b] = b == s.boxes ? 0 : (u32)(((i64)start[(first + z1) * BIN_PARTS] - start[(first + z0) * BIN_PARTS] + s.limit - 1) / s.limit);
   }
 }
 
@@ -81,7 +81,8 @@ KERNEL(THREADS) interpolate(GLOBAL const u32 *RESTRICT source, GLOBAL const u32 
   i64 z1 = z0 + LAYERS < s.fine[1] ? z0 + LAYERS : s.fine[1];
   i64 py = pillar / s.parts[0], px = pillar - py * s.parts[0];
   i64 x0 = start_of(px, s.fine[0], s.parts[0]), y0 = start_of(py, s.fine[2], s.parts[2]);
-  i64 first = start[pillar * s.fine[1] + z0] + (i64)job[2 * GROUP_ID(0) + 1] * s.limit, end = start[pillar * s.fine[1] + z1];
+  i64 first = start[(pillar * s.fine[1] + z0) * BIN_PARTS] + (i64)job[2 * GROUP_ID(0) + 1] * s.limit;
+  i64 end = start[(pillar * s.fine[1] + z1) * BIN_PARTS];
   i32 count = (i32)(end - first < s.limit ? end - first : s.limit);
   GLOBAL const real2 *from = grid + GROUP_ID(1) * s.cells;
   GLOBAL real2 *to = values + s.first + GROUP_ID(1) * s.batch_stride;

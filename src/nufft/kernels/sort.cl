@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Points of a non-uniform transform into bins: a bin is one layer (a cell of the marching axis) of a pillar of cells along the
 // other axes, see kernels/spread.cl. The sort is by digits from the lowest (radix sort), each pass stable, so that the order is
-// the same in every run: by bin, within a bin as the caller gave them.
+// the same in every run: by bin, within a bin by which neighbours' pillars they reach (kernels/parts.h.cl), then as the caller gave them.
 //
 // NDIM; COORD and FRACTION: types of coordinates and of what is kept; DIGIT bits are sorted per pass.
 //
@@ -9,6 +9,7 @@
 // variant: NDIM=2 COORD=float FRACTION=float
 // variant: NDIM=1 COORD=double FRACTION=float
 
+#include "nufft/kernels/parts.h.cl"
 #define BLOCK 128
 #define DIGIT 6
 #define DIGITS (1 << DIGIT)
@@ -76,6 +77,12 @@ DEVICE i64 pillar_of(axis_shape a, i64 cell)
   return i + (i + 1 < a.parts && (i + 1) * a.fine <= end);
 }
 
+// Whether a point whose first cell is in pillar i reaches the pillar behind.
+DEVICE bool leaves(axis_shape a, double width, i64 cell, i64 i)
+{
+  return (cell + (i64)width - 1) * a.parts >= (i + 1) * a.fine;
+}
+
 // The cell within its pillar. The quotient is exact, or too far from a whole number to be rounded to one: numbers below 2^52.
 DEVICE i64 within_pillar(axis_shape a, i64 cell)
 {
@@ -88,6 +95,7 @@ KERNEL(BLOCK) bins(GLOBAL const COORD *RESTRICT x, GLOBAL u32 *RESTRICT key, GLO
   i64 i = GLOBAL_ID(0);
   if (i < s.n) {
     i64 pillar = 0, layer = 0;
+    bool along = false, across = false; // what it reaches
     double t, at[NDIM]; // all are read before the first is waited for
     UNROLL for (int d = 0; d < NDIM; d++)
       at[d] = (double)x[i * s.stride + s.axis[d].step];
@@ -98,12 +106,17 @@ KERNEL(BLOCK) bins(GLOBAL const COORD *RESTRICT x, GLOBAL u32 *RESTRICT key, GLO
         c = 0;
       }
       i64 cell = cell_of(s.axis[d], s.width, c, &t);
-      if (d == 1)
+      if (d == 1) {
         layer = cell;
-      else
-        pillar = pillar * s.axis[d].parts + pillar_of(s.axis[d], cell);
+        continue;
+      }
+      i64 own = pillar_of(s.axis[d], cell);
+      bool far = leaves(s.axis[d], s.width, cell, own);
+      along = d == 0 ? far : along;
+      across = d == 2 ? far : across;
+      pillar = pillar * s.axis[d].parts + own;
     }
-    key[i] = (u32)(pillar * s.axis[1].fine + layer);
+    key[i] = (u32)((pillar * s.axis[1].fine + layer) * BIN_PARTS + bin_part(along, across));
     source[i] = (u32)i;
   }
 }
@@ -273,7 +286,7 @@ KERNEL(BLOCK) span_sums(GLOBAL u32 *RESTRICT x, GLOBAL const u32 *RESTRICT total
 
 // ---- what the transforms read ----
 
-// start[b]: the first sorted point of bin b or a later one.
+// start[b]: the first sorted point of part b of all bins or a later one.
 KERNEL(BLOCK) starts(GLOBAL const u32 *RESTRICT key, GLOBAL u32 *RESTRICT start, i64 n, i64 bins)
 {
   for (i64 b = GLOBAL_ID(0); b <= bins; b += (i64)GROUPS(0) * BLOCK) {

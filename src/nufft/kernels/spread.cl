@@ -54,7 +54,7 @@
 #define BLOCKS 6
 #endif
 
-// Parts of each box: jobs of it, and if there are several, places in the side buffer.
+// Parts of each box: jobs of it, and if there are several, places in the side buffer. All points of the pillars before count.
 KERNEL(THREADS) spread_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTRICT jobs, GLOBAL u32 *RESTRICT sides, box_shape s)
 {
   i64 b = GLOBAL_ID(0);
@@ -66,8 +66,8 @@ KERNEL(THREADS) spread_count(GLOBAL const u32 *RESTRICT start, GLOBAL u32 *RESTR
       py += py < 0 ? s.parts[2] : 0;
       px += px < 0 ? s.parts[0] : 0;
       i64 first = (py * s.parts[0] + px) * layers;
-      n += start[first + z1] - start[first + (z < 0 ? 0 : z)];
-      n += z < 0 ? start[first + layers] - start[first + layers + z] : 0;
+      n += start[(first + z1) * BIN_PARTS] - start[(first + (z < 0 ? 0 : z)) * BIN_PARTS];
+      n += z < 0 ? start[(first + layers) * BIN_PARTS] - start[(first + layers + z) * BIN_PARTS] : 0;
     }
     i64 parts = b == s.boxes ? 0 : n <= s.limit ? 1 : (n + s.limit - 1) / s.limit;
     jobs[b] = (u32)parts;
@@ -148,8 +148,9 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
       qy += qy < 0 ? s.parts[2] : 0;
       qx += qx < 0 ? s.parts[0] : 0;
       i64 bin = (qy * s.parts[0] + qx) * layers + layer;
-      list[k] = start[bin];
-      count = start[bin + 1] - list[k];
+      bool from_left = r % (LEFT + 1) > 0, from_up = r > LEFT;
+      list[k] = start[bin * BIN_PARTS + first_part(from_left, from_up)];
+      count = start[bin * BIN_PARTS + end_part(from_left, from_up)] - list[k];
     }
     before[k] = count;
   }
