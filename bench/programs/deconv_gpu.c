@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times of a step of Richardson and Lucy with unknown edges on every GPU: the time between two calls of the callback, when
- * object, image and spectra are in device memory. One line a case; with --json FILE also there. --any, --smoke: devices that
- * are no GPUs too, with a small volume, whose result is compared with the CPU's. */
+ * object, image and spectra are in device memory. One line a case; with --json FILE also there. --only a: that case (s, a, c); --rl: that method
+ * alone. --any, --smoke: devices that are no GPUs too, with a small volume, whose result is compared with the CPU's. */
 #include "clock.h"
 #include "device/every.h"
 #include <kugel/kugel.h>
 
 enum { STEPS = 12 };
 static bool any;
+static const char *only = "sac"; // cases
+static int methods = KUGEL_DECONV_SHB + 1;
 static FILE *json;
 static int written;
 
@@ -111,7 +113,7 @@ static void measure(kugel_ctx *ctx, const char *device, const sizes *z, bool che
   }
   for (int64_t i = 0; i < count && x; i++)
     x[i] = (float)(100 + (uint64_t)i * 2654435761u % 4093 % 50);
-  for (int m = 0; m <= KUGEL_DECONV_SHB && psf && x && y; m++) {
+  for (int m = 0; m < methods && psf && x && y; m++) {
     watch w = {.count = 0}, cpu = {.count = 0};
     kugel_deconv_cost c = {.size = sizeof c}, unused = {.size = sizeof unused};
     double error = -1;
@@ -138,6 +140,9 @@ int main(int argc, char **argv)
                      small = {"s", {24, 60, 60}, {9, 9, 9}, 0};
   for (int i = 1; i < argc; i++) {
     any |= !strcmp(argv[i], "--any") || !strcmp(argv[i], "--smoke");
+    methods = strcmp(argv[i], "--rl") ? methods : 1;
+    if (!strcmp(argv[i], "--only") && i + 1 < argc)
+      only = argv[++i];
     if (!strcmp(argv[i], "--json") && i + 1 < argc)
       json = fopen(argv[++i], "w");
   }
@@ -151,10 +156,11 @@ int main(int argc, char **argv)
       else
         CHECK_OK(
             kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
-      if (ctx)
+      if (ctx && strstr(only, small.name))
         measure(ctx, info.name, &small, true);
       for (int c = 0; c < 2 && ctx && !any; c++)
-        measure(ctx, info.name, &cases[c], false);
+        if (strstr(only, cases[c].name))
+          measure(ctx, info.name, &cases[c], false);
       kugel_ctx_destroy(ctx);
     }
   }
