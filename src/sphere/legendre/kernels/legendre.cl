@@ -103,9 +103,8 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
       double x = CTH(p), factor = MODE ? FACTOR(p) : 1.0;
       UNROLL for (int c = 0; c < NS; c++) {
         real2 even = MAKE_REAL2(acc[4 * c][k], acc[4 * c + 1][k]), odd = MAKE_REAL2(acc[4 * c + 2][k], acc[4 * c + 3][k]);
-        odd = times(odd, x);
-        STORE(c, p, factor, 0, plus(even, odd));
-        STORE(c, p, factor, 1, minus(even, odd));
+        STORE(c, p, factor, 0, plus_times(even, odd, x));
+        STORE(c, p, factor, 1, plus_times(even, odd, -x));
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the kernels of the Legendre stage share. Values of the two-step recurrence (Ishioka 2018) are v 2^(800 s); while
-// s < 0 they are below 2^-150 and do not count.
+// s < 0 they are below 2^-150 and do not count. Texts for ranks have the bits of those without, since compilers have no choice of
+// which products they round: those that are added are of FMA or MUL_EXACT.
 
 #if LISTED
 #include "sphere/legendre/kernels/orders.h.cl"
@@ -50,7 +51,7 @@ typedef struct shape {
 // mfac sin^m theta = v 2^(800 s), s <= 0, from log2 sin theta = hi + lo.
 DEVICE double start_value(double hi, double lo, double m, double mfac, int *scale)
 {
-  double k = rint(hi * m), f = FMA(hi, m, -k) + lo * m, r = rint(f), n = k + r, s = 0;
+  double k = rint(hi * m), f = FMA(lo, m, FMA(hi, m, -k)), r = rint(f), n = k + r, s = 0;
   if (n < -150)
     s = -rint((-150 - n) * (1.0 / 800) + 0.5);
   *scale = (int)s;
@@ -143,8 +144,9 @@ DEVICE tile_place place_tile(const GLOBAL u32 *RESTRICT starts, shape t, int m, 
 
 DEVICE real2 times_i(real2 z, double f) { return MAKE_REAL2(-f * z.y, f * z.x); }
 DEVICE real2 times(real2 z, double f) { return MAKE_REAL2(f * z.x, f * z.y); }
-DEVICE real2 plus(real2 a, real2 b) { return MAKE_REAL2(a.x + b.x, a.y + b.y); }
-DEVICE real2 minus(real2 a, real2 b) { return MAKE_REAL2(a.x - b.x, a.y - b.y); }
+DEVICE real2 scaled(real2 z, double f) { return MAKE_REAL2(MUL_EXACT(f, z.x), MUL_EXACT(f, z.y)); } // to be added
+DEVICE real2 plus_times(real2 a, real2 z, double f) { return MAKE_REAL2(FMA(f, z.x, a.x), FMA(f, z.y, a.y)); }
+DEVICE real2 plus_times_i(real2 a, real2 z, double f) { return MAKE_REAL2(FMA(-f, z.y, a.x), FMA(f, z.x, a.y)); }
 
 // What series c gives pair p, whose FACTOR is `factor`, in the north or the south.
 #define STORE(c, p, factor, south, sum)                                                        \
@@ -160,12 +162,16 @@ DEVICE real2 minus(real2 a, real2 b) { return MAKE_REAL2(a.x - b.x, a.y - b.y); 
   {                                                                                            \
     *(north) = *(south) = MAKE_REAL2(0.0, 0.0);                                                \
     if ((there) && IS_COMPONENT(c)) {                                                          \
-      *(north) = times(leg[LEG_AT(c, IN_MAP(c), p)], SCALED(c) ? (factor) : 1.0);              \
-      *(south) = times(leg[LEG_AT(c, IN_MAP(c), p) + 1], SCALED(c) ? (factor) : 1.0);          \
+      *(north) = leg[LEG_AT(c, IN_MAP(c), p)];                                                 \
+      *(south) = leg[LEG_AT(c, IN_MAP(c), p) + 1];                                             \
+      if (SCALED(c)) {                                                                         \
+        *(north) = scaled(*(north), factor);                                                   \
+        *(south) = scaled(*(south), factor);                                                   \
+      }                                                                                        \
     }                                                                                          \
     if ((there) && HAS_VALUE(c)) {                                                             \
-      *(north) = plus(*(north), times_i(leg[LEG_AT(c, ALONG_PHI, p)], -m * (factor)));         \
-      *(south) = plus(*(south), times_i(leg[LEG_AT(c, ALONG_PHI, p) + 1], -m * (factor)));     \
+      *(north) = plus_times_i(*(north), leg[LEG_AT(c, ALONG_PHI, p)], -m * (factor));          \
+      *(south) = plus_times_i(*(south), leg[LEG_AT(c, ALONG_PHI, p) + 1], -m * (factor));      \
     }                                                                                          \
   }
 

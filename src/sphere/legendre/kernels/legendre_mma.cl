@@ -182,7 +182,7 @@ leg_synth(const GLOBAL real2 *RESTRICT coef, const GLOBAL real2 *RESTRICT series
         double other_re = SHUFFLE_XOR_F64(re, 1), other_im = SHUFFLE_XOR_F64(im, 1);
         real2 own_sum = MAKE_REAL2(re, im), other = MAKE_REAL2(other_re, other_im);
         if (here && c < NS) {
-          real2 sum = south ? minus(other, times(own_sum, x)) : plus(own_sum, times(other, x));
+          real2 sum = south ? plus_times(other, own_sum, -x) : plus_times(own_sum, other, x);
           STORE(c, p, factor, south, sum);
         }
       }

@@ -75,7 +75,7 @@ DEVICE double start_value(const GLOBAL double *RESTRICT pair, int room, double h
                           int *scale)
 {
   double hh = pair[2 * room], hc = pair[4 * room], kh = rint(hh * h), kc = rint(hc * c), s = 0;
-  double f = FMA(hh, h, -kh) + FMA(hc, c, -kc) + pair[3 * room] * h + pair[5 * room] * c, r = rint(f), n = kh + kc + e + r;
+  double f = FMA(pair[5 * room], c, FMA(pair[3 * room], h, FMA(hh, h, -kh) + FMA(hc, c, -kc))), r = rint(f), n = kh + kc + e + r;
   if (n < -150)
     s = -rint((-150 - n) * (1.0 / 800) + 0.5);
   *scale = (int)s;
@@ -290,8 +290,8 @@ KERNEL(32) polar_adjoint(const GLOBAL real2 *RESTRICT leg, const GLOBAL double *
 #if SPIN
           double odd = i % 2 ? -1 : 1, plus[2], minus[2];
           for (int r = 0; r < 2; r++) {
-            plus[r] = v[0] * in[r] + odd * v[1] * in[2 + r];
-            minus[r] = v[1] * in[4 + r] + odd * v[0] * in[6 + r];
+            plus[r] = FMA(v[0], in[r], odd * v[1] * in[2 + r]);
+            minus[r] = FMA(v[1], in[4 + r], odd * v[0] * in[6 + r]);
           }
           w[4 * i] = plus[0] + minus[0];
           w[4 * i + 1] = plus[1] + minus[1];

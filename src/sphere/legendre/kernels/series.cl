@@ -102,7 +102,7 @@ DEVICE double band(const IN_SHARED double *e, double norm, int i, int m, int by)
   if (by == -1)
     return -2 * md * norm * (l + 2) * e[0];
   if (by == 0)
-    return -norm * (up * e[1] * e[1] + down * e[0] * e[0] + 2 * md * md - l * (l + 1));
+    return -norm * (FMA(up * e[1], e[1], down * e[0] * e[0]) + 2 * md * md - l * (l + 1));
   if (by == 1)
     return 2 * md * norm * (l - 1) * e[1];
   return -norm * up * e[1] * e[2];
@@ -165,7 +165,7 @@ KERNEL(THREADS) to_series(const GLOBAL void *alm, const GLOBAL real2 *RESTRICT c
     int s = j % ALL, k = j / ALL;
     const IN_SHARED real2 *v = MODE ? value_room[MODE ? s : 0] + 2 * k : set_room[s] + 2 * k + 2;
     double al = al_room[k], e1 = al * e_room[2 * k + 3], e2 = al * e_room[2 * k + 4];
-    to[2 * j] = MAKE_REAL2(e1 * v[0].x + e2 * v[2].x, e1 * v[0].y + e2 * v[2].y);
+    to[2 * j] = MAKE_REAL2(FMA(e1, v[0].x, e2 * v[2].x), FMA(e1, v[0].y, e2 * v[2].y));
     to[2 * j + 1] = MAKE_REAL2(al * v[1].x, al * v[1].y);
   }
 }
@@ -180,7 +180,7 @@ DEVICE real2 by_degree(const IN_SHARED real2 *sum, const IN_SHARED double *e, in
 {
   real2 v = sum[at], b = sum[at - 2];
   if (i % 2 == 0)
-    v = MAKE_REAL2(e[1] * v.x + e[0] * b.x, e[1] * v.y + e[0] * b.y);
+    v = MAKE_REAL2(FMA(e[1], v.x, e[0] * b.x), FMA(e[1], v.y, e[0] * b.y));
   return i < 0 || i > top ? MAKE_REAL2(0.0, 0.0) : v;
 }
 
