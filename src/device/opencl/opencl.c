@@ -117,6 +117,8 @@ static kugel_status describe(int id, kugel_device_info *info)
   return KUGEL_OK;
 }
 
+int64_t kugel__opencl_least_align = 1;
+
 /* ---- open and close ------------------------------------------------------------------------------------ */
 
 static kugel_status opencl_open(int id, void *native, kugel__device **out)
@@ -146,7 +148,8 @@ static kugel_status opencl_open(int id, void *native, kugel__device **out)
   }
   dev->queue.native = queue;
   pthread_mutex_init(&d->parts_lock, NULL);
-  d->offset_align = (size_t)kugel__max(1, (int64_t)number(d->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4) / 8);
+  d->offset_align = (size_t)kugel__max(kugel__opencl_least_align,
+                                       (int64_t)number(d->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 4) / 8);
   snprintf(dev->identity, sizeof dev->identity, "opencl %s, %s, %s", dev->info.description, dev->info.driver,
            dev->info.compiler);
   dev->miscompiles = strstr(dev->info.driver, "Portable Computing Language, driver 5.") != NULL;

@@ -45,6 +45,9 @@ void kugel__opencl_free(kugel__device *dev, cl_mem memory);
 cl_mem kugel__opencl_take_idle(kugel__device *dev, size_t bytes);
 void kugel__opencl_parts_close(kugel__device *dev);
 
+/* Bytes: what devices opened from now on ask of sub-buffers at least. Tests ask for 512, as NVIDIA's devices do; PoCL's ask for 128. */
+extern int64_t kugel__opencl_least_align;
+
 /* Why a device of this platform and driver cannot be used, "" if it can. first: of its platform. */
 const char *kugel__opencl_fault(const char *platform, const char *driver, bool first);
 

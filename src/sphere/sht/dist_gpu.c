@@ -81,7 +81,7 @@ static kugel_status rings(const kugel_sht *p, const kugel__gpu_side *map, const 
                               .check = how->check,
                               .bad = g->bad};
   if (how->weighted)
-    job.weight = (kugel__mem){g->weight.base, (size_t)p->dist->cut[p->dist->rank] * 16};
+    job.weight = g->weight;
   if (!g->rings)
     return KUGEL_OK;
   return adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)

@@ -71,19 +71,20 @@ void kugel__sht_gpu_memory(const kugel_sht *p, uint64_t *bytes, int64_t *parts)
 kugel_status kugel__sht_gpu_weights(kugel_sht *p)
 {
   kugel__sht_gpu *g = p->gpu;
-  int64_t n = p->grid->npairs;
+  const kugel__dist *d = p->dist;
+  int64_t first = d ? d->cut[d->rank] : 0, n = (d ? d->cut[d->rank + 1] : p->grid->npairs) - first;
   if (!p->weight_north)
     return KUGEL_OK;
   if (g->parts)
     return kugel__parts_weights(p);
   double *t;
-  KUGEL_ALLOC(p->ctx, t, (size_t)n * 16);
+  KUGEL_ALLOC(p->ctx, t, (size_t)kugel__max(n, 1) * 16);
   for (int64_t i = 0; i < n; i++) {
-    t[2 * i] = p->weight_north[i];
-    t[2 * i + 1] = p->weight_south[i];
+    t[2 * i] = p->weight_north[first + i];
+    t[2 * i + 1] = p->weight_south[first + i];
   }
   kugel_status s = kugel__sht_gpu_room(g, (size_t)n * 16, &g->weight);
-  if (!s)
+  if (!s && n)
     s = kugel__device_copy(g->device, KUGEL__UPLOAD, g->weight, (kugel__mem){t, 0}, (size_t)n * 16, NULL);
   kugel__free(p->ctx, t);
   return s;

@@ -36,7 +36,7 @@ struct kugel__sht_gpu {
   uint64_t bytes; // held on the device, without parts and vectors
   kugel__leg_gpu *leg;
   kugel__rings_gpu *rings;
-  kugel__mem coefs, work, weight, bad; // Fourier coefficients; [npairs][2] weights or NULL; an int32
+  kugel__mem coefs, work, weight, bad; // Fourier coefficients; [own pairs][2] weights or NULL; an int32
   kugel__leg_gpu *batch;               // maps of a batch that go together: made when first needed; NULL: none
   kugel__mem batch_coefs, batch_work;
   int groups; // of such batches that run side by side (gpu_shells.c), with memory of their own; 0: not known yet, 1: none
