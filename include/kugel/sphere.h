@@ -209,8 +209,8 @@ KUGEL_API kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array 
 
 /* With opts.comm, transforms are collective. Each rank has the coefficients of some orders m, and a run of ring pairs, north
  * and south: on HEALPix two runs of pixels. Each order and each ring is computed whole on one rank, in the order of
- * operations of a plan without ranks, so results have the same bits for any number of ranks. kugel_sht_solve takes arrays in
- * host memory. On grids that need it, analysis by resampling in theta (lmax above what the weights are exact to) returns
+ * operations of a plan without ranks, so results have the same bits for any number of ranks. kugel_sht_solve copies arrays in
+ * device memory to the host. On grids that need it, analysis by resampling in theta (lmax above what the weights are exact to) returns
  * KUGEL_ENOTSUP. */
 typedef enum kugel_sht_side { KUGEL_SHT_ALM = 0, KUGEL_SHT_MAP = 1 } kugel_sht_side;
 

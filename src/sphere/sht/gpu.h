@@ -15,12 +15,11 @@ void kugel__sht_gpu_destroy(kugel_sht *plan);
 /* Bytes held on the device, or on the one that holds most; the parts that the plan works in. */
 void kugel__sht_gpu_memory(const kugel_sht *plan, uint64_t *bytes, int64_t *parts);
 
-/* Analysis of arrays of which one is in device memory by `verb` on copies in host memory. Waits. */
+typedef kugel_status kugel__sht_each(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
+                                     const kugel_array *map, int64_t batch, void *arg);
+/* `verb` of arrays of which one is in device memory by `each` on copies in host memory. Waits. */
 kugel_status kugel__sht_gpu_by_host(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
-                                    const kugel_array *map, int64_t batch,
-                                    kugel_status (*each)(const kugel_sht *plan, kugel__sht_verb verb,
-                                                         const kugel_array *alm, const kugel_array *map,
-                                                         int64_t batch),
+                                    const kugel_array *map, int64_t batch, kugel__sht_each *each, void *arg,
                                     kugel_queue *queue);
 
 /* By connection, one set in host memory: alm (+)= A map with A S = 1, and map = A^T alm. */

@@ -280,10 +280,7 @@ static kugel_status to_host(const kugel_sht *p, const kugel_array *a, bool read,
 }
 
 kugel_status kugel__sht_gpu_by_host(const kugel_sht *p, kugel__sht_verb verb, const kugel_array *alm,
-                                    const kugel_array *map, int64_t batch,
-                                    kugel_status (*each)(const kugel_sht *plan, kugel__sht_verb verb,
-                                                         const kugel_array *alm, const kugel_array *map,
-                                                         int64_t batch),
+                                    const kugel_array *map, int64_t batch, kugel__sht_each *each, void *arg,
                                     kugel_queue *queue)
 {
   bool to_map = verb == KUGEL__SHT_SYNTHESIS || verb == KUGEL__SHT_ANALYSIS_ADJOINT;
@@ -293,7 +290,7 @@ kugel_status kugel__sht_gpu_by_host(const kugel_sht *p, kugel__sht_verb verb, co
   KUGEL_TRY(kugel__queue_of(p->gpu->device, queue, &q));
   kugel_status s = to_host(p, alm, to_map, q, &a);
   s = s ? s : to_host(p, map, !to_map, q, &m);
-  s = s ? s : each(p, verb, &a, &m, batch);
+  s = s ? s : each(p, verb, &a, &m, batch, arg);
   if (!s && kugel__sht_there(to)) {
     size_t bytes = (size_t)kugel__array_count(to) * to->dtype.bits * to->dtype.lanes / 8;
     s = kugel__device_copy(p->gpu->device, KUGEL__UPLOAD, (kugel__mem){to->data, to->byte_offset},

@@ -205,6 +205,29 @@ static kugel_status solve_host(const kugel_sht *plan, const kugel_array *map, co
   return s;
 }
 
+typedef struct request {
+  const kugel_solve_opts *opts;
+  kugel_solve_stats *stats;
+} request;
+
+static kugel_status solve_copies(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
+                                 const kugel_array *map, int64_t batch, void *arg)
+{
+  const request *r = arg;
+  (void)verb, (void)batch;
+  return solve_host(plan, map, alm, r->opts, r->stats);
+}
+
+static kugel_status solve(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
+                          const kugel_solve_opts *o, kugel_solve_stats *st, kugel_queue *queue)
+{
+  request r = {o, st};
+  if (!kugel__sht_there(alm) && !kugel__sht_there(map))
+    return solve_host(plan, map, alm, o, st);
+  return plan->dist ? kugel__sht_gpu_by_host(plan, KUGEL__SHT_SOLVE, alm, map, 1, solve_copies, &r, queue)
+                    : plan->ops->solve(plan, alm, map, o, st, queue);
+}
+
 static kugel_status check(const kugel_sht *plan, const kugel_array *map, const kugel_array *alm,
                           const kugel_solve_opts *opts, kugel_solve_opts *o)
 {
@@ -219,8 +242,6 @@ static kugel_status check(const kugel_sht *plan, const kugel_array *map, const k
               o->tolerance);
   KUGEL_CHECK(o->max_iterations >= 0, KUGEL_EINVAL, "max_iterations is %d, must not be negative",
               o->max_iterations);
-  KUGEL_CHECK(!plan->dist || (!kugel__sht_there(alm) && !kugel__sht_there(map)), KUGEL_ENOTSUP,
-              "least squares over ranks take arrays in host memory: copy them there");
   o->tolerance = o->tolerance > 0 ? o->tolerance : 1e-10;
   o->max_iterations = o->max_iterations ? o->max_iterations : 50;
   return KUGEL_OK;
@@ -242,8 +263,7 @@ kugel_status kugel_sht_solve(const kugel_sht *plan, const kugel_array *map, cons
   if (comm)
     s = kugel__comm_same(comm, s, sizeof same / sizeof *same, same);
   if (!s)
-    s = kugel__sht_there(alm) || kugel__sht_there(map) ? plan->ops->solve(plan, alm, map, &o, &st, queue)
-                                                       : solve_host(plan, map, alm, &o, &st);
+    s = solve(plan, map, alm, &o, &st, queue);
   if (comm)
     s = kugel__comm_leave(comm, s);
   if (stats)

@@ -38,8 +38,9 @@ static kugel_status one_set(const kugel_sht *plan, kugel__sht_verb verb, const k
 
 /* Arrays in host memory. */
 static kugel_status each_set(const kugel_sht *plan, kugel__sht_verb verb, const kugel_array *alm,
-                             const kugel_array *map, int64_t batch)
+                             const kugel_array *map, int64_t batch, void *arg)
 {
+  (void)arg;
   for (int64_t b = 0; b < batch; b++) {
     kugel__alms a = kugel__sht_alms(plan, alm, b);
     kugel__span outer = kugel__progress_enter((double)b / (double)batch, (double)(b + 1) / (double)batch);
@@ -76,7 +77,8 @@ static kugel_status run_ranks(const kugel_sht *plan, kugel__sht_verb verb, const
   s = kugel__comm_same(comm, s, sizeof same / sizeof *same, same);
   bool there = !s && (kugel__sht_there(alm) || kugel__sht_there(map));
   if (!s)
-    s = there ? plan->ops->arrays(plan, verb, alm, map, batch, queue) : each_set(plan, verb, alm, map, batch);
+    s = there ? plan->ops->arrays(plan, verb, alm, map, batch, queue)
+              : each_set(plan, verb, alm, map, batch, NULL);
   return kugel__comm_leave(comm, s);
 }
 
@@ -89,9 +91,9 @@ static kugel_status run(const kugel_sht *plan, kugel__sht_verb verb, const kugel
     return run_ranks(plan, verb, alm, map, queue);
   KUGEL_TRY(check(plan, verb, alm, map, &batch));
   if (!kugel__sht_there(alm) && !kugel__sht_there(map))
-    return each_set(plan, verb, alm, map, batch);
+    return each_set(plan, verb, alm, map, batch, NULL);
   // Rows of equal angles that lack rings are resampled in theta on the CPU.
-  return analysis && plan->latlon ? kugel__sht_gpu_by_host(plan, verb, alm, map, batch, each_set, queue)
+  return analysis && plan->latlon ? kugel__sht_gpu_by_host(plan, verb, alm, map, batch, each_set, NULL, queue)
                                   : plan->ops->arrays(plan, verb, alm, map, batch, queue);
 }
 

@@ -204,7 +204,7 @@ static void check_plan(const char *device, sky s)
   s.npix = info.npix;
   s.n_alm = info.n_alm_sets;
   s.n_map = info.n_maps;
-  int results = s.n_alm != s.n_map ? ANALYSIS : s.there || s.batch > 1 ? SOLUTION : RESULTS;
+  int results = s.n_alm != s.n_map ? ANALYSIS : s.batch > 1 ? SOLUTION : RESULTS;
   char *cpu[RESULTS] = {NULL};
   s.alm = calloc(1, bytes_of(&s, ADJOINT));
   for (int64_t i = 0; i < 2 * s.batch * s.n_alm * s.nalm; i++)
