@@ -21,6 +21,10 @@ size_t kugel__rings_gpu_work(const kugel__rings_gpu *plan);
  * their lengths; before = 0: for the first. */
 int64_t kugel__rings_gpu_tables(int64_t n, int64_t before);
 
+/* Whether rings of n pixels are transformed by chirps, which take 2.1 times as long per pixel (72 ps; other rings 30 in synthesis, 36
+ * in its adjoint: H200, nside 4096). */
+bool kugel__rings_gpu_chirped(int64_t n);
+
 /* leg[m][row][4]: north re, im, south re, im of each pair, from complex element leg_at on. The map starts at
  * element map_at; more maps and their coefficients follow at the strides. */
 typedef struct kugel__rings_gpu_job {

@@ -61,6 +61,12 @@ static void plan_line(ring_line *l, int32_t n)
   factor(l->size, l);
 }
 
+bool kugel__rings_gpu_chirped(int64_t n)
+{
+  ring_line l = {0};
+  return !factor(n, &l);
+}
+
 int64_t kugel__rings_gpu_tables(int64_t n, int64_t before)
 {
   ring_line l, last = {0};

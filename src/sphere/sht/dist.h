@@ -40,11 +40,11 @@ typedef struct kugel__dist {
 kugel_status kugel__dist_create(kugel_sht *plan, kugel_comm *comm, int pieces);
 void kugel__dist_destroy(kugel_sht *plan);
 
-/* Orders of piece k of a rank: indices into dist->order. */
+/* Orders of piece k of a rank: indices into dist->order. Later pieces are smaller: nothing hides the messages of the last. */
 static inline int64_t kugel__dist_piece(const kugel__dist *d, int rank, int k)
 {
-  int64_t n = d->begin[rank + 1] - d->begin[rank];
-  return d->begin[rank] + n * k / d->pieces;
+  int64_t n = d->begin[rank + 1] - d->begin[rank], all = d->pieces;
+  return d->begin[rank] + n * k * (3 * all - k) / (2 * all * all);
 }
 
 /* Pairs of a rank to which an order contributes: the first of them; they end at cut[rank + 1]. */
@@ -70,17 +70,38 @@ extern const kugel__lead_kind kugel__sht_served;
  * pieces. */
 
 enum { KUGEL__DIST_ORDERS, KUGEL__DIST_PAIRS, KUGEL__DIST_SIDES };
+/* Runs between coefficients of a side and messages; those of own orders at own pairs, which go from side to side. */
+enum { KUGEL__DIST_STAY = KUGEL__DIST_SIDES, KUGEL__DIST_LISTS };
+
+/* Where the time goes: events about the stages' launches, in their order, which the benchmark of ranks asks for. */
+typedef enum kugel__dist_stage {
+  KUGEL__DIST_LEGENDRE,
+  KUGEL__DIST_PACK,
+  KUGEL__DIST_EXCHANGE,
+  KUGEL__DIST_UNPACK,
+  KUGEL__DIST_OWN, /* what stays on this rank is moved */
+  KUGEL__DIST_RINGS,
+  KUGEL__DIST_STAGES
+} kugel__dist_stage;
+enum { KUGEL__DIST_MARKS = 512 };
+typedef struct kugel__dist_marks {
+  int count;
+  struct {
+    kugel__dist_stage stage;
+    kugel__event *from, *to;
+  } list[KUGEL__DIST_MARKS];
+} kugel__dist_marks;
 
 typedef struct kugel__dist_gpu {
+  kugel__dist_marks *marks; // the caller's; NULL: none
   kugel__wire *wire;
   kugel_queue *post, *other; // of messages; of every second piece of the Legendre stage
   kugel__module *module;
   kugel__kernel *move;
-  int64_t *begin[KUGEL__DIST_SIDES];   // [pieces + 1] runs of each piece
-  kugel__mem runs[KUGEL__DIST_SIDES];  // as in kernels/ranks.cl
+  int64_t *begin[KUGEL__DIST_LISTS];   // [pieces + 1] runs of each piece
+  kugel__mem runs[KUGEL__DIST_LISTS];  // as in kernels/ranks.cl
   kugel__mem coefs[KUGEL__DIST_SIDES]; // Fourier coefficients of own orders, of own pairs
-  kugel__mem
-      messages; // of one piece: of own orders, which what stays on this rank never leaves; then of own pairs
+  kugel__mem messages;                 // of one piece: of own orders, then of own pairs
   int64_t row[KUGEL__DIST_SIDES], stride[KUGEL__DIST_SIDES]; // pairs of a row; complex numbers of a component
 } kugel__dist_gpu;
 

@@ -4,17 +4,41 @@
  * before each exchange, so that a rank that fails keeps none waiting. */
 #include "sphere/sht/dist.h"
 
-/* A piece's runs between the coefficients of a side and its messages. */
-static kugel_status move(const kugel_sht *p, int side, int piece, int32_t out, kugel_queue *queue)
+/* Before (from) or after the launches of a stage. */
+static kugel_status mark(const kugel_sht *p, bool from, kugel__dist_stage stage, kugel_queue *queue)
 {
+  kugel__dist_marks *t = p->gpu->ranks->marks;
+  if (!t || t->count + from > KUGEL__DIST_MARKS)
+    return KUGEL_OK;
+  if (from)
+    t->list[t->count++].stage = stage;
+  return p->device->ops->record(queue, from ? &t->list[t->count - 1].from : &t->list[t->count - 1].to);
+}
+
+/* A piece's runs between the coefficients of a side and its messages (out: to these), or, of those that stay on this rank, between
+ * own orders and own pairs. */
+static kugel_status move(const kugel_sht *p, int list, int piece, int32_t out, kugel_queue *queue)
+{
+  const kugel__dist_stage stage = list == KUGEL__DIST_STAY ? KUGEL__DIST_OWN
+                                  : out                    ? KUGEL__DIST_PACK
+                                                           : KUGEL__DIST_UNPACK;
   const kugel__dist_gpu *q = p->gpu->ranks;
-  int32_t first = (int32_t)q->begin[side][piece];
-  uint32_t count = (uint32_t)(q->begin[side][piece + 1] - first);
+  bool stays = list == KUGEL__DIST_STAY;
+  int side = stays ? KUGEL__DIST_ORDERS : list;
+  int32_t first = (int32_t)q->begin[list][piece];
+  uint32_t count = (uint32_t)(q->begin[list][piece + 1] - first);
+  int64_t stride = stays ? q->stride[KUGEL__DIST_PAIRS] : 0;
+  const kugel__mem *there = stays ? &q->coefs[KUGEL__DIST_PAIRS] : &q->messages;
   kugel__grid grid = {.blocks = {count, (uint32_t)p->n_map}, .threads = {256}};
-  kugel__arg args[] = {KUGEL__MEM_ARG(q->coefs[side]), KUGEL__MEM_ARG(q->messages),
-                       KUGEL__MEM_ARG(q->runs[side]),  KUGEL__VALUE_ARG(q->stride[side]),
-                       KUGEL__VALUE_ARG(first),        KUGEL__VALUE_ARG(out)};
-  return count ? kugel__launch(p->device, q->move, &grid, 6, args, queue) : KUGEL_OK;
+  kugel__arg args[] = {KUGEL__MEM_ARG(q->coefs[side]), KUGEL__MEM_ARG(*there),
+                       KUGEL__MEM_ARG(q->runs[list]),  KUGEL__VALUE_ARG(q->stride[side]),
+                       KUGEL__VALUE_ARG(stride),       KUGEL__VALUE_ARG(first),
+                       KUGEL__VALUE_ARG(out)};
+  if (!count)
+    return KUGEL_OK;
+  KUGEL_TRY(mark(p, true, stage, queue));
+  KUGEL_TRY(kugel__launch(p->device, q->move, &grid, 7, args, queue));
+  return mark(p, false, stage, queue);
 }
 
 /* The messages of a piece, from the side `from`, queued after what q->post has. s: how this rank fared. */
@@ -30,7 +54,9 @@ static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, int p
                *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
   kugel__wire_job job = {place[from], place[to], send, send + n, recv, recv + n};
   s = s ? s : move(p, from, piece, 1, q->post);
+  s = s ? s : mark(p, true, KUGEL__DIST_EXCHANGE, q->post);
   s = kugel__wire_exchange(q->wire, s, &job, q->post);
+  s = s ? s : mark(p, false, KUGEL__DIST_EXCHANGE, q->post);
   return s ? s : move(p, to, piece, 0, q->post);
 }
 
@@ -51,7 +77,10 @@ static kugel_status legendre(const kugel_sht *p, const kugel__gpu_side *alm, con
                             .accumulate = how->accumulate};
   if (!job.slots)
     return KUGEL_OK;
-  return adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue) : kugel__leg_gpu_synth(g->leg, &job, queue);
+  KUGEL_TRY(mark(p, true, KUGEL__DIST_LEGENDRE, queue));
+  KUGEL_TRY(adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue)
+                    : kugel__leg_gpu_synth(g->leg, &job, queue));
+  return mark(p, false, KUGEL__DIST_LEGENDRE, queue);
 }
 
 /* After a failure nothing may still run beside the queue. */
@@ -84,11 +113,14 @@ static kugel_status rings(const kugel_sht *p, const kugel__gpu_side *map, const 
     job.weight = g->weight;
   if (!g->rings)
     return KUGEL_OK;
-  return adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
-                 : kugel__rings_gpu_synth(g->rings, &job, queue);
+  KUGEL_TRY(mark(p, true, KUGEL__DIST_RINGS, queue));
+  KUGEL_TRY(adjoint ? kugel__rings_gpu_adjoint(g->rings, &job, queue)
+                    : kugel__rings_gpu_synth(g->rings, &job, queue));
+  return mark(p, false, KUGEL__DIST_RINGS, queue);
 }
 
-/* Pieces go to two queues in turn, so that the first blocks of one run beside the last ones of that before. */
+/* Pieces go to two queues in turn, so that the first blocks of one run beside the last ones of that before. What stays on this rank
+ * is moved behind its piece, beside the exchange. */
 static kugel_status forward(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
                             kugel_queue *queue)
 {
@@ -104,7 +136,9 @@ static kugel_status forward(const kugel_sht *p, const kugel__gpu_side *alm, cons
     s = exchange(p, s, KUGEL__DIST_ORDERS, k);
     if (s && p->dist->comm->settled)
       return s;
+    s = s ? s : move(p, KUGEL__DIST_STAY, k, 1, turns[k & 1]);
   }
+  s = s || pieces < 2 ? s : kugel__queue_follow(q->other, queue);
   return s ? s : kugel__queue_follow(q->post, queue);
 }
 
@@ -144,6 +178,7 @@ static kugel_status back(const kugel_sht *p, const kugel__gpu_side *map, const k
     s = exchange(p, s, KUGEL__DIST_PAIRS, k);
     if (s && p->dist->comm->settled)
       return s;
+    s = s ? s : move(p, KUGEL__DIST_STAY, k, 0, queue); // beside the exchange
     s = s ? s : kugel__queue_follow(q->post, queue);
     s = s ? s : legendre(p, alm, how, true, k, queue);
   }

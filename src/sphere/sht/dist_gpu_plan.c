@@ -18,15 +18,21 @@ static int64_t order_place(const kugel__dist *d, int piece, int64_t j, int r)
   return ((int64_t)at[r] / 8 + d->pack_at[(j - d->begin[d->rank]) * d->size + r]) / 2;
 }
 
-/* Where an order of rank r begins in its message from there, behind those of own orders. What stays here is among these. */
+/* Where an order of rank r begins in its message from there, behind those of own orders. */
 static int64_t pair_place(const kugel__dist *d, int piece, int64_t j, int r)
 {
   const size_t *at = d->messages + ((size_t)piece * 4 + 3) * (size_t)d->size;
-  return r == d->rank ? order_place(d, piece, j, r)
-                      : ((int64_t)(d->most_out + at[r]) / 8 + d->unpack_at[j]) / 2;
+  return ((int64_t)(d->most_out + at[r]) / 8 + d->unpack_at[j]) / 2;
 }
 
-/* Own orders at the pairs of every rank. */
+/* Where an order's row begins, from its first pair on, among own pairs. */
+static int64_t own_place(const kugel_sht *p, int64_t m)
+{
+  const kugel__dist *d = p->dist;
+  return 2 * (m * p->gpu->ranks->row[KUGEL__DIST_PAIRS] + kugel__dist_first(d, d->rank, m) - d->cut[d->rank]);
+}
+
+/* Own orders at the pairs of every other rank. */
 static int64_t order_runs(const kugel_sht *p, int piece, run *runs)
 {
   const kugel__dist *d = p->dist;
@@ -35,40 +41,54 @@ static int64_t order_runs(const kugel_sht *p, int piece, run *runs)
     for (int r = 0; r < d->size; r++) {
       int64_t slot = j - d->begin[d->rank], first = kugel__dist_first(d, r, d->order[j]),
               count = d->cut[r + 1] - first;
-      if (count > 0)
+      if (count > 0 && r != d->rank)
         runs[n++] = (run){2 * (slot * row + first), order_place(d, piece, j, r), 2 * count};
     }
   return n;
 }
 
-/* Orders of every rank at own pairs. */
+/* Own orders at own pairs. */
+static int64_t stay_runs(const kugel_sht *p, int piece, run *runs)
+{
+  const kugel__dist *d = p->dist;
+  int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_ORDERS];
+  for (int64_t j = kugel__dist_piece(d, d->rank, piece); j < kugel__dist_piece(d, d->rank, piece + 1); j++) {
+    int64_t slot = j - d->begin[d->rank], first = kugel__dist_first(d, d->rank, d->order[j]),
+            count = d->cut[d->rank + 1] - first;
+    if (count > 0)
+      runs[n++] = (run){2 * (slot * row + first), own_place(p, d->order[j]), 2 * count};
+  }
+  return n;
+}
+
+/* Orders of every other rank at own pairs. */
 static int64_t pair_runs(const kugel_sht *p, int piece, run *runs)
 {
   const kugel__dist *d = p->dist;
-  int64_t n = 0, row = p->gpu->ranks->row[KUGEL__DIST_PAIRS];
+  int64_t n = 0;
   for (int r = 0; r < d->size; r++)
     for (int64_t j = kugel__dist_piece(d, r, piece); j < kugel__dist_piece(d, r, piece + 1); j++) {
       int64_t first = kugel__dist_first(d, d->rank, d->order[j]), count = d->cut[d->rank + 1] - first;
-      if (count > 0)
-        runs[n++] =
-            (run){2 * (d->order[j] * row + first - d->cut[d->rank]), pair_place(d, piece, j, r), 2 * count};
+      if (count > 0 && r != d->rank)
+        runs[n++] = (run){own_place(p, d->order[j]), pair_place(d, piece, j, r), 2 * count};
     }
   return n;
 }
 
-static kugel_status make_runs(kugel_sht *p, int side, int64_t most)
+static kugel_status make_runs(kugel_sht *p, int list, int64_t most)
 {
+  static int64_t (*const runs_of[KUGEL__DIST_LISTS])(const kugel_sht *, int, run *) = {
+      [KUGEL__DIST_ORDERS] = order_runs, [KUGEL__DIST_PAIRS] = pair_runs, [KUGEL__DIST_STAY] = stay_runs};
   const kugel__dist *d = p->dist;
   kugel__dist_gpu *q = p->gpu->ranks;
   run *runs;
   KUGEL_ALLOC(p->ctx, runs, (size_t)(most + 1) * sizeof *runs);
   for (int k = 0; k < d->pieces; k++)
-    q->begin[side][k + 1] = q->begin[side][k] + (side == KUGEL__DIST_ORDERS ? order_runs : pair_runs)(
-                                                    p, k, runs + q->begin[side][k]);
-  size_t bytes = (size_t)q->begin[side][d->pieces] * sizeof *runs;
-  kugel_status s = kugel__sht_gpu_room(p->gpu, bytes, &q->runs[side]);
+    q->begin[list][k + 1] = q->begin[list][k] + runs_of[list](p, k, runs + q->begin[list][k]);
+  size_t bytes = (size_t)q->begin[list][d->pieces] * sizeof *runs;
+  kugel_status s = kugel__sht_gpu_room(p->gpu, bytes, &q->runs[list]);
   if (!s && bytes)
-    s = kugel__device_copy(p->device, KUGEL__UPLOAD, q->runs[side], (kugel__mem){runs, 0}, bytes, NULL);
+    s = kugel__device_copy(p->device, KUGEL__UPLOAD, q->runs[list], (kugel__mem){runs, 0}, bytes, NULL);
   kugel__free(p->ctx, runs);
   return s;
 }
@@ -133,11 +153,7 @@ static kugel_status make_rooms(kugel_sht *p)
   KUGEL_TRY(kugel__sht_gpu_room(g, work, &g->work));
   KUGEL_TRY(make_runs(p, KUGEL__DIST_ORDERS, orders * d->size));
   KUGEL_TRY(make_runs(p, KUGEL__DIST_PAIRS, p->mmax + 1));
-  for (int k = 0; k < d->pieces; k++)
-    for (int way = 0; way < 4; way += 2)
-      d->messages[((size_t)k * 4 + (size_t)way) * (size_t)d->size + (size_t)d->rank] =
-          0; // what stays is not sent
-  return KUGEL_OK;
+  return make_runs(p, KUGEL__DIST_STAY, orders);
 }
 
 kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
@@ -145,10 +161,10 @@ kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   const kugel__dist *d = p->dist;
   kugel__dist_gpu *q = p->gpu->ranks = kugel__calloc(p->ctx, sizeof *q);
   KUGEL_CHECK(q, KUGEL_ENOMEM, "no memory for a plan over %d ranks", d->size);
-  int64_t *begin = kugel__calloc(p->ctx, 2 * (size_t)(d->pieces + 1) * sizeof *begin);
+  int64_t *begin = kugel__calloc(p->ctx, KUGEL__DIST_LISTS * (size_t)(d->pieces + 1) * sizeof *begin);
   KUGEL_CHECK(begin, KUGEL_ENOMEM, "no memory for %d pieces", d->pieces);
-  q->begin[0] = begin;
-  q->begin[1] = begin + d->pieces + 1;
+  for (int i = 0; i < KUGEL__DIST_LISTS; i++)
+    q->begin[i] = begin + i * (d->pieces + 1);
   KUGEL_TRY(make_stages(p, desc));
   KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "sphere/sht/ranks"}, &q->module));
   KUGEL_TRY(kugel__module_kernel(q->module, "move_runs", &q->move, NULL));
@@ -168,10 +184,10 @@ void kugel__dist_gpu_destroy(kugel_sht *p)
   kugel_queue_destroy(q->other);
   kugel__module_put(q->module);
   kugel__device_free(p->device, q->messages.base);
-  for (int i = 0; i < KUGEL__DIST_SIDES; i++) {
+  for (int i = 0; i < KUGEL__DIST_LISTS; i++)
     kugel__device_free(p->device, q->runs[i].base);
+  for (int i = 0; i < KUGEL__DIST_SIDES; i++)
     kugel__device_free(p->device, q->coefs[i].base);
-  }
   kugel__free(p->ctx, q->begin[0]);
   kugel__free(p->ctx, q);
 }

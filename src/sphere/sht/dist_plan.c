@@ -23,23 +23,26 @@ static void deal_orders(const kugel_sht *p, kugel__dist *d)
   }
 }
 
-static int64_t ring_pixels(const kugel_grid *g, int64_t ring)
+// The time of a ring, in tenths of what a pixel takes without chirps; on the CPU of any pixel.
+static int64_t ring_time(const kugel_sht *p, int64_t ring)
 {
-  return ring < 0 ? 0 : g->nphi[ring];
+  int64_t n = ring < 0 ? 0 : p->grid->nphi[ring];
+  bool longer = n && p->device->ops->type != KUGEL_CPU && kugel__rings_gpu_chirped(n);
+  return n * (longer ? 21 : 10);
 }
 
-// Runs of groups of pairs with about as many pixels each.
+// Runs of groups of pairs with about the same time each.
 static void cut_pairs(const kugel_sht *p, kugel__dist *d)
 {
   const kugel_grid *g = p->grid;
   int64_t all = 0, done = 0, pair = 0;
   for (int64_t i = 0; i < g->npairs; i++)
-    all += ring_pixels(g, g->pairs[i].north) + ring_pixels(g, g->pairs[i].south);
+    all += ring_time(p, g->pairs[i].north) + ring_time(p, g->pairs[i].south);
   for (int r = 1; r < d->size; r++) {
     while (pair < g->npairs) {
       int64_t end = kugel__min(g->npairs, pair + GROUP), more = 0;
       for (int64_t i = pair; i < end; i++)
-        more += ring_pixels(g, g->pairs[i].north) + ring_pixels(g, g->pairs[i].south);
+        more += ring_time(p, g->pairs[i].north) + ring_time(p, g->pairs[i].south);
       if ((double)done + 0.5 * (double)more > (double)all * r / d->size)
         break;
       done += more;
@@ -81,6 +84,8 @@ static void plan_piece(const kugel_sht *p, kugel__dist *d, int k)
       d->unpack_at[j] = from;
       from += p->n_map * 4 * (d->cut[d->rank + 1] - kugel__dist_first(d, d->rank, d->order[j]));
     }
+    if (r == d->rank && p->device->ops->type != KUGEL_CPU)
+      to = from = 0; // devices move what stays by itself
     message_table(d, k, 0)[r] = (size_t)to * 8;
     message_table(d, k, 1)[r] = out;
     message_table(d, k, 2)[r] = (size_t)from * 8;

@@ -99,15 +99,6 @@ static int64_t boundary(const kugel__cuts *c, int64_t i)
   return kugel__min(end, from + (i - from + step / 2) / step * step);
 }
 
-/* Whether rings of n pixels take longer: the ring stage transforms them by chirps. */
-static bool is_chirped(int64_t n)
-{
-  for (int64_t f = 2; f <= 7; f++)
-    while (n > 0 && n % f == 0)
-      n /= f;
-  return n > 1;
-}
-
 /* Time that a pair takes, as measured on an H200 for nside 4096, in steps of synthesis of one series, 0.48
  * ps. Towards the poles the pairs of a tile begin to contribute at different steps, which costs time in
  * synthesis. */
@@ -124,7 +115,7 @@ static double time_of(const kugel__cuts *c, int64_t i, int way)
   if (apart > 0 && way == KUGEL__FORTH)
     steps += late * lmax * lmax * apart / fmax(g->sth[i], apart);
   return (0.65 + 0.35 * g->nseries) * steps +
-         pixels * (is_chirped(ring_pixels(p, i, true)) ? chirped : pixel[way]);
+         pixels * (kugel__rings_gpu_chirped(ring_pixels(p, i, true)) ? chirped : pixel[way]);
 }
 
 /* The time in which the devices other than the first one receive their coefficients (in synthesis) and
