@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks with a GPU each, as threads of one process (no MPI): exchanges between the GPUs by NCCL and by way of the host, and
-# transforms over them beside one GPU without ranks; before that, the bits.
+# transforms over them beside one GPU without ranks; then the bits.
 # usage: bench/gpu_ranks.sh [NUMBER OF GPUS]   2 unless given
+# What tests and benchmarks print is kept whole in ${OUT:-build/gpu}; failures and last lines are shown.
 cd "$(dirname "$0")/.." || exit 1
 . bench/gpu_build.sh
 n=${1:-2}
@@ -16,20 +17,33 @@ try() { # SECONDS COMMAND...
   timeout -k 5 "$limit" "$@" || say "ended with $? (124: the limit of $limit s): $*"
 }
 say "built; $(nproc) CPUs"
+out=${OUT:-build/gpu}
+mkdir -p "$out"
 nvidia-smi --query-gpu=index,name --format=csv,noheader 2>/dev/null
-try 30 build/gpu/tests/wire_exchange | tail -15
+run_test() { # SECONDS DEVICE PROGRAM
+  local log="$out/$3-$2.txt"
+  say "$3 on $2: $log"
+  KUGEL_TEST_DEVICE=$2 try "$1" "build/gpu/tests/$3" >"$log" 2>&1
+  grep -B 12 '^FAIL' "$log" | head -60
+  tail -4 "$log"
+}
+bits() { # DEVICE
+  run_test 60 "$1" wire_exchange
+  run_test 60 "$1" sphere_sht_ranks_late
+  run_test 90 "$1" sphere_sht_ranks_device
+}
 for way in nccl copy; do
   KUGEL_PEERS=$way try 25 $program exchange "--ranks=$n"
-done
+done 2>&1 | tee "$out/ranks-exchange.txt"
 say "transforms"
-KUGEL_PEERS=auto try 75 $program sht "--ranks=0,1,$n"
-for pieces in 1 2 8; do # the plan's own choice is 4
-  KUGEL_PEERS=auto try 20 $program sht "--ranks=$n" --pieces=$pieces
-done
-KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
+{
+  KUGEL_PEERS=auto try 75 $program sht --stages "--ranks=0,1,$n"
+  for pieces in 1 2 3 6 8; do # the plan's own choice is 4
+    KUGEL_PEERS=auto try 20 $program sht --stages "--ranks=$n" --pieces=$pieces
+  done
+  KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
+} 2>&1 | tee "$out/ranks-sht.txt"
 say "bits"
-limit=$((230 - SECONDS + started))
-[ $limit -gt 10 ] && try $limit build/gpu/tests/sphere_sht_ranks_late | tail -8
-limit=$((230 - SECONDS + started))
-[ $limit -gt 10 ] && try $limit build/gpu/tests/sphere_sht_ranks_device | tail -25
+bits cuda
+bits opencl
 say "done"

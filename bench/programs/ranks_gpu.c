@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks that are threads of one process, each with a device of its own: exchanges between the devices, and transforms over
  * them, beside a plan without ranks.
- * usage: bench_ranks_gpu [--device=cuda:%d] [--ranks=1,2] [--bytes=268435456] [--nside=4096] [--lmax=8192] [--runs=5] [--pieces=N] [exchange] [sht]
- * %d is the rank's number; --smoke: small, on any device. KUGEL_PEERS: auto, copy or nccl. */
+ * usage: bench_ranks_gpu [--device=cuda:%d] [--ranks=1,2] [--bytes=268435456] [--nside=4096] [--lmax=8192] [--runs=5] [--pieces=N] [--stages] [exchange] [sht]
+ * %d is the rank's number; --stages: when each rank's stages run, in one more transform each way; --smoke: small, on any device.
+ * KUGEL_PEERS: auto, copy or nccl. */
 #include "clock.h"
 #include "device/every.h"
 #include "ranks.h"
@@ -16,11 +17,18 @@ enum { MOST = 8, RUNS = 32 };
 static const char *device = "cuda:%d";
 static int64_t bytes = 256 << 20, nside = 4096, lmax = 8192;
 static int runs = 5, pieces; // pieces 0: the plan's choice
+static bool stages;
+
+/* A stage of one rank: milliseconds of its launches, pieces added up; from the first one to the last one, from the start on. */
+typedef struct span {
+  double sum, from, to;
+} span;
 
 typedef struct outcome {
   kugel_grid *grid;
   double seconds[2][RUNS]; // of rank 0, from barrier to barrier: synthesis or exchange, adjoint
   double stages[2];        // of a plan without ranks: Legendre, rings, of synthesis
+  span spans[MOST][2][KUGEL__DIST_STAGES];
   char way[64], why[MOST][200];
   double checksum[MOST];
 } outcome;
@@ -114,6 +122,50 @@ static kugel_status stage_times(const kugel_sht *p, kugel__mem alm, kugel__mem m
   return s;
 }
 
+/* Of one transform: from its first event on. */
+static kugel_status read_marks(const kugel__device *d, kugel__dist_marks *t, span *spans)
+{
+  kugel_status s = KUGEL_OK;
+  for (int i = 0; i < t->count; i++) {
+    double from = 0, to = 0;
+    span *x = &spans[t->list[i].stage];
+    if (!s && t->list[i].to) {
+      s = d->ops->elapsed(t->list[0].from, t->list[i].from, &from);
+      s = s ? s : d->ops->elapsed(t->list[0].from, t->list[i].to, &to);
+      x->from = x->sum > 0 && x->from < from * 1e3 ? x->from : from * 1e3;
+      x->to = x->to > to * 1e3 ? x->to : to * 1e3;
+      x->sum += (to - from) * 1e3;
+    }
+  }
+  for (int i = 0; i < t->count; i++) {
+    d->ops->event_free(t->list[i].from);
+    d->ops->event_free(t->list[i].to);
+  }
+  return s;
+}
+
+/* One more transform each way. */
+static kugel_status mark_stages(kugel_comm *comm, const kugel_sht *plan, const kugel_array *alm,
+                                const kugel_array *map, outcome *o)
+{
+  kugel__device *d = plan->device;
+  kugel_status s = KUGEL_OK;
+  for (int adjoint = 0; adjoint < 2; adjoint++) {
+    kugel__dist_marks marks = {.count = 0};
+    s = together(comm, d, s);
+    if (s)
+      return s;
+    plan->gpu->ranks->marks = &marks;
+    s = adjoint ? kugel_sht_synthesis_adjoint(plan, map, alm, &d->queue)
+                : kugel_sht_synthesis(plan, alm, map, &d->queue);
+    s = together(comm, d, s);
+    plan->gpu->ranks->marks = NULL;
+    kugel_status read = read_marks(d, &marks, o->spans[comm->rank][adjoint]);
+    s = s ? s : read;
+  }
+  return s;
+}
+
 static kugel_status transforms(kugel_comm *comm, kugel_ctx *ctx, const kugel_sht *plan, outcome *o)
 {
   kugel__device *d = kugel__ctx_device(ctx);
@@ -145,6 +197,8 @@ static kugel_status transforms(kugel_comm *comm, kugel_ctx *ctx, const kugel_sht
       if (adjoint) // or numbers grow
         s = s ? s : kugel__device_fill(d, (kugel__mem){memory[0], 0}, 0x3f, n[0], NULL);
     }
+  if (stages && comm)
+    s = mark_stages(comm, plan, alm, map, o);
   if (!s && n[1] >= sizeof part)
     s = kugel__device_copy(d, KUGEL__DOWNLOAD, (kugel__mem){part, 0}, (kugel__mem){memory[1], 0}, sizeof part,
                            NULL);
@@ -206,6 +260,21 @@ static void exchange_row(int n)
   fflush(stdout);
 }
 
+static void print_stages(const outcome *o, int n)
+{
+  static const char *const names[KUGEL__DIST_STAGES] = {"Legendre", "pack", "exchange",
+                                                        "unpack",   "own",  "rings"};
+  for (int adjoint = 0; adjoint < 2; adjoint++)
+    for (int r = 0; r < n; r++) {
+      printf("    %s, rank %d, ms (from, to):", adjoint ? "adjoint" : "synthesis", r);
+      for (int i = 0; i < KUGEL__DIST_STAGES; i++) {
+        const span *x = &o->spans[r][adjoint][i];
+        printf(" %s %.2f (%.2f, %.2f)", names[i], x->sum, x->from, x->to);
+      }
+      printf("\n");
+    }
+}
+
 static void sht_row(kugel_grid *grid, int n)
 {
   outcome o = {.grid = grid};
@@ -222,6 +291,8 @@ static void sht_row(kugel_grid *grid, int n)
          median(o.seconds[1]) * 1e3, now() - start, o.checksum[0]);
   if (o.stages[0] > 0)
     printf("    of synthesis: Legendre %.2f ms, rings %.2f ms\n", o.stages[0] * 1e3, o.stages[1] * 1e3);
+  if (stages)
+    print_stages(&o, n);
   fflush(stdout);
 }
 
@@ -259,6 +330,8 @@ int main(int argc, char **argv)
       runs = (int)kugel__max(1, kugel__min(RUNS, atoi(a + 7)));
     else if (!strncmp(a, "--pieces=", 9))
       pieces = (int)kugel__max(0, kugel__min(64, atoi(a + 9)));
+    else if (!strcmp(a, "--stages"))
+      stages = true;
     else if (!strcmp(a, "--smoke"))
       smoke = true;
     else if (!strcmp(a, "exchange"))
@@ -270,7 +343,7 @@ int main(int argc, char **argv)
   }
   if (smoke) {
     device = smoke_device();
-    bytes = 1 << 20, nside = 16, lmax = 24, runs = 2;
+    bytes = 1 << 20, nside = 16, lmax = 24, runs = 2, stages = true;
     if (!device)
       return 77;
   }
