@@ -137,10 +137,33 @@ static kugel_status by_link(kugel__wire *w, const kugel__wire_job *x, kugel_queu
   return w->link->ops->link_parcels(w->link, n, w->parcels, queue);
 }
 
+void kugel__wire_break(kugel__wire *w)
+{
+  if (!w->link)
+    return;
+  w->link->failed = true;
+  w->link->ops->link_close(w->link);
+  w->link = NULL;
+  w->broken = true;
+}
+
+kugel_status kugel__wire_settle(kugel__wire *w, kugel_status s)
+{
+  if (!w->link)
+    return s;
+  s = s && w->comm->settled ? s : kugel__comm_agree(w->comm, s);
+  if (s == KUGEL_EDEVICE)
+    kugel__wire_break(w);
+  return s;
+}
+
 kugel_status kugel__wire_exchange(kugel__wire *w, kugel_status s, const kugel__wire_job *x,
                                   kugel_queue *queue)
 {
   int own = w->comm->rank;
+  if (!s && w->broken)
+    s = KUGEL_FAIL(KUGEL_EDEVICE, "an earlier failure of a rank's device ended NCCL's communicator: make the "
+                                  "plan again, or set KUGEL_PEERS=copy");
   KUGEL_TRY(kugel__comm_agree(w->comm, s));
   if (x->send_bytes[own])
     s = kugel__device_copy(w->device, KUGEL__WITHIN, at(x->recv, x->recv_at[own]),

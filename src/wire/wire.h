@@ -30,6 +30,12 @@ typedef struct kugel__wire_job {
 kugel_status kugel__wire_exchange(kugel__wire *wire, kugel_status s, const kugel__wire_job *job,
                                   kugel_queue *queue);
 
+/* Collective, after the last exchange or a failure, before the queue is waited for: ranks agree on s. After a failure of any rank's
+ * device the library's messages may wait for ever for those of that rank: the wire breaks. */
+kugel_status kugel__wire_settle(kugel__wire *wire, kugel_status s);
+/* Ends what the library does on this rank, for good: exchanges fail from then on. Without a library: nothing. */
+void kugel__wire_break(kugel__wire *wire);
+
 /* ---- inside: staged.c ---- */
 
 /* Rounds of pieces of all messages, by two slots of host memory each way. */
@@ -44,6 +50,7 @@ struct kugel__wire {
   kugel_ctx *ctx;
   kugel__device *device;
   kugel__link *link; /* NULL: by the host */
+  bool broken;       /* there was a link */
   kugel__parcel *parcels;
   kugel__staged staged;
 };

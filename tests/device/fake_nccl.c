@@ -38,6 +38,7 @@ typedef struct world {
   pthread_mutex_t lock;
   pthread_cond_t change;
   int ranks, joined, arrived, left, bad, count;
+  int absent; // ranks whose group failed alone: messages of the others wait for theirs, until they abort
   unsigned round;
   void *device[MAX_RANKS];
   call calls[MAX_CALLS];
@@ -242,7 +243,7 @@ API ncclCommInitRank(comm **out, int ranks, unique_id id, int rank)
   return 0;
 }
 
-API ncclCommDestroy(comm *c)
+API ncclCommAbort(comm *c)
 {
   __atomic_fetch_sub(&live, 1, __ATOMIC_RELAXED);
   if (c->world) {
@@ -255,9 +256,13 @@ API ncclCommDestroy(comm *c)
   return 0;
 }
 
-API ncclCommAbort(comm *c)
+API ncclCommDestroy(comm *c)
 {
-  return ncclCommDestroy(c);
+  if (c->world && c->world->absent) {
+    fprintf(stderr, "fake NCCL: rank %d would wait for ever for messages\n", c->rank);
+    _exit(9);
+  }
+  return ncclCommAbort(c);
 }
 
 API ncclGroupStart(void)
@@ -333,7 +338,8 @@ static int settle(call *list, int n)
 
 static void settle_all(world *w)
 {
-  w->bad = settle(w->calls, w->count);
+  int bad = settle(w->calls, w->count);
+  w->bad = w->absent ? 0 : bad;
   w->count = 0;
 }
 
@@ -341,12 +347,17 @@ static void settle_all(world *w)
 static int ranked_end(world *w)
 {
   pthread_mutex_lock(&w->lock);
+  int alone = fails_on("ncclGroupEnd", calls[0].comm->rank);
+  w->absent += alone;
+  count = alone ? 0 : count;
   int fits = w->count + count <= MAX_CALLS;
   for (int i = 0; i < count && fits; i++)
     w->calls[w->count++] = calls[i];
   meet(w, settle_all);
   int bad = w->bad;
   pthread_mutex_unlock(&w->lock);
+  if (alone)
+    return INTERNAL;
   comm *c = count ? (comm *)(uintptr_t)calls[0].comm : NULL;
   if (!c || !c->quick)
     return fits ? bad : BAD_USE;

@@ -15,14 +15,16 @@ enum { MAX = 5, UNIT = 700 };
 typedef struct task {
   const char *device; // with %d: of each rank its own
   size_t piece;
-  int fails; // a rank that fails before its exchange, -1: none
+  int fails;    // a rank that fails before its exchange, -1: none
+  bool settles; // ranks settle after their exchanges
   long breaks,
       made;   // the beginning or end of an exchange of rank 1 that fails, and how many there were; 0: none
   bool half;  // it fails half way
   bool loses; // rank 1 loses its device before it joins
+  bool broken[MAX];
   int wrong[MAX];
   kugel_status status[MAX];
-  char name[MAX][32], why[MAX][300];
+  char name[MAX][32], why[MAX][300], settled[MAX][300];
 } task;
 
 /* Bytes from one rank to another, some of them none. */
@@ -71,6 +73,13 @@ static kugel_status exchange(task *t, kugel_comm *c, kugel_ctx *ctx, kugel__wire
     if (rank == t->fails)
       s = KUGEL_FAIL(KUGEL_EINVAL, "this rank has no data");
     s = kugel__wire_exchange(w, s, &job, queue);
+    if (t->settles) {
+      s = kugel__wire_settle(w, s);
+      t->broken[rank] = w->broken;
+      snprintf(t->settled[rank], sizeof t->settled[rank], "%s", s ? kugel_last_error() : "");
+      if (s)
+        CHECK_IS(kugel__wire_exchange(w, KUGEL_OK, &job, queue), w->broken ? KUGEL_EDEVICE : KUGEL_OK);
+    }
     s = s ? s : kugel_device_download(ctx, host, memory[1], 0, z.all_in, queue);
     s = s ? s : kugel_queue_wait(queue);
     for (int r = 0; r < ranks && !s; r++)
@@ -254,6 +263,25 @@ static void stand_in(void)
   unsetenv("KUGEL_FAKE_NCCL");
 }
 
+/* A group of one rank fails: the others, whose messages wait for its, do not. A failure that is not of a device breaks nothing. */
+static void group_of_one(void)
+{
+  setenv("KUGEL_PEERS", "nccl", 1);
+  task t = {.device = "cuda:%d", .fails = -1, .settles = true};
+  setenv("KUGEL_FAKE_NCCL", "ncclGroupEnd:1", 1);
+  CHECK_IS(run(&t, 2), KUGEL_EDEVICE);
+  CHECK(t.broken[0] && t.broken[1]);
+  CHECK(strstr(t.settled[0], "rank 1: ncclGroupEnd") != NULL && !strcmp(t.settled[0], t.settled[1]));
+  CHECK(strstr(t.why[0], "make the plan again") != NULL);
+  unsetenv("KUGEL_FAKE_NCCL");
+  t.fails = 1;
+  CHECK_IS(run(&t, 2), KUGEL_EINVAL);
+  CHECK(!t.broken[0] && !t.broken[1]);
+  t.fails = -1;
+  CHECK_OK(run(&t, 2));
+  unsetenv("KUGEL_PEERS");
+}
+
 /* A rank fails alone, before it joins or while others wait for it: they go by the host, or fail as it does. */
 static void one_is_missing(void)
 {
@@ -299,6 +327,7 @@ int main(void)
     CASE("cuda: two ranks on one device") nccl ? one_device() : (void)0;
     if (getenv("KUGEL_FAKE_CUDA")) {
       CASE("cuda: failures of NCCL") stand_in();
+      CASE("cuda: a group of one rank fails") group_of_one();
       CASE("cuda: a rank fails before or while the others join") one_is_missing();
     }
   }

@@ -83,11 +83,12 @@ static kugel_status legendre(const kugel_sht *p, const kugel__gpu_side *alm, con
   return mark(p, false, KUGEL__DIST_LEGENDRE, queue);
 }
 
-/* After a failure nothing may still run beside the queue. */
+/* All ranks know of a failure; after it nothing may still run beside the queue. */
 static kugel_status settle(const kugel_sht *p, kugel_status s)
 {
   const kugel__dist_gpu *q = p->gpu->ranks;
   kugel_queue *queues[] = {q->other, q->post};
+  s = kugel__wire_settle(q->wire, s);
   for (int i = 0; s && i < 2; i++)
     p->device->ops->wait(queues[i]);
   return s;

@@ -99,6 +99,8 @@ static kugel_status run(const kugel_sht *p, side *alm, side *map, const task *t,
   }
   if (!s && !parts)
     s = perform(p, alm, map, t, q);
+  if (s == KUGEL_EDEVICE && g->ranks)
+    kugel__wire_break(g->ranks->wire); // as other ranks do, which hear of it
   s = kugel__sht_gpu_leave(g, q, t->wait || !queue || alm->host || map->host, s);
   pthread_mutex_unlock(&g->lock);
   return s;
