@@ -106,12 +106,17 @@ static kugel_status build(kugel__leg_gpu *p)
   p->offset[0] = 0;
   for (int64_t i = 0; i < p->orders; i++)
     p->offset[i + 1] = p->offset[i] + (p->top - kugel__leg_gpu_order_of(p, i)) / 2 + 1;
-  int64_t sums = 0;
+  int64_t step = kugel__leg_gpu_parts(p) * p->ns * 32, sums = 0;
+  p->rooms = p->offset[p->orders] * step > kugel__leg_gpu_sums_aim ? 2 : 1;
   for (int64_t m0 = 0, m1; m0 < p->orders; m0 = m1) {
     m1 = kugel__leg_gpu_chunk(p, m0);
-    sums = kugel__max(sums, (p->offset[m1] - p->offset[m0]) * kugel__leg_gpu_parts(p) * p->ns * 32);
+    sums = kugel__max(sums, (p->offset[m1] - p->offset[m0]) * step);
   }
   p->sums = sums;
+  if (p->rooms > 1) {
+    KUGEL_TRY(kugel_queue_create(p->ctx, &p->turn));
+    KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &p->ends));
+  }
   kugel__leg_gpu_plan_polar(p);
   KUGEL_TRY(load_kernels(p));
   KUGEL_TRY(kugel__leg_gpu_load_halves(p));
@@ -189,6 +194,8 @@ void kugel__leg_gpu_destroy(kugel__leg_gpu *p)
     kugel__device_free(p->device, tables[i]);
   for (int i = 0; i < 2; i++)
     kugel_queue_destroy(p->side[i]);
+  kugel_queue_destroy(p->turn);
+  kugel_queue_destroy(p->ends);
   for (int i = 0; i < 2; i++) {
     kugel__device_free(p->device, p->polar[i].rec.base);
     kugel__device_free(p->device, p->polar[i].start.base);

@@ -78,13 +78,13 @@ kugel_status kugel__leg_gpu_synth_halves(const kugel__leg_gpu *p, const kugel__l
 }
 
 // The rest's sums lie behind those of the groups.
-kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, int32_t m0,
-                                           int32_t orders, kugel_queue *queue)
+kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,
+                                           const kugel__leg_parts *w, int32_t m0, int32_t orders,
+                                           kugel_queue *queue)
 {
   const kugel__leg_halves *h = &p->halves;
-  kugel__leg_parts w = kugel__leg_gpu_lay_out(p, 1, job->work);
   int64_t steps = p->offset[m0 + orders] - p->offset[m0], rows = p->orders;
-  kugel__mem sums[3] = {w.sums}, begun[3] = {w.begun};
+  kugel__mem sums[3] = {w->sums}, begun[3] = {w->begun};
   int64_t groups[2] = {h->groups, h->rest[KUGEL__BEFORE].groups},
           tables[2] = {kugel__leg_gpu_halves_groups(p), groups[1]};
   for (int i = 0; i < 2; i++) {
@@ -118,8 +118,8 @@ kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *p, const kugel_
                        KUGEL__MEM_ARG(p->pairs),
                        KUGEL__MEM_ARG(p->mlim),
                        KUGEL__MEM_ARG(p->starts),
-                       KUGEL__MEM_ARG(w.sums),
-                       KUGEL__MEM_ARG(w.begun),
+                       KUGEL__MEM_ARG(w->sums),
+                       KUGEL__MEM_ARG(w->begun),
                        KUGEL__MEM_ARG(begun[1]),
                        KUGEL__MEM_ARG(begun[2]),
                        KUGEL__VALUE_ARG(h->rest[KUGEL__BEFORE].groups),

@@ -17,7 +17,7 @@ typedef struct kugel__leg_shape {
 /* Work memory: the series; or the partial sums, the first steps of tiles, the sums of the polar pairs. */
 typedef struct kugel__leg_parts {
   kugel__mem sums, begun, polar;
-  size_t polar_bytes, end;
+  size_t room, polar_bytes, end; // room: bytes from the sums of a chunk to those of the next
 } kugel__leg_parts;
 
 /* gpu_shape.c: of synthesis or the adjoint. */
@@ -27,10 +27,11 @@ kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *plan, int64_t grou
 /* Bytes of the series, which begin the work memory of synthesis. */
 int64_t kugel__leg_gpu_series_bytes(const kugel__leg_gpu *plan);
 
-/* gpu_halves_run.c: sums of a batch in single precision; the adjoint of `orders` orders from m0 on. */
+/* gpu_halves_run.c: sums of a batch in single precision; the adjoint of `orders` orders from m0 on, w: with their room. */
 kugel_status kugel__leg_gpu_synth_halves(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
                                          kugel_queue *queue);
 kugel_status kugel__leg_gpu_adjoint_halves(const kugel__leg_gpu *plan, const kugel__leg_gpu_job *job,
-                                           int32_t m0, int32_t orders, kugel_queue *queue);
+                                           const kugel__leg_parts *w, int32_t m0, int32_t orders,
+                                           kugel_queue *queue);
 
 #endif

@@ -65,7 +65,8 @@ struct kugel__leg_gpu {
   int32_t groups;                                      // of tiles, in the adjoint
   int32_t strips, pole_strips;                         // of 32 pairs
   int64_t *offset;                                     // [orders + 1] steps before a slot's order
-  int64_t sums;                                        // most bytes of partial sums
+  int64_t sums;                                        // most bytes of partial sums of a room
+  int rooms;                                           // for them: two where orders go in chunks
   int32_t begin;                                       // the first pair that is computed by series
   int32_t polar_orders;                                // slots to which polar pairs contribute
   kugel__mem coef, offsets, mfac, pairs, mlim, starts; // starts[orders][strips]
@@ -74,6 +75,7 @@ struct kugel__leg_gpu {
   kugel__module *modules[KUGEL__LEG_GPU_MODULES];
   kugel__kernel *kernels[KUGEL__LEG_GPU_KERNELS];
   kugel_queue *side[2]; // polar pairs run concurrently with all others: few threads, long dependency chains
+  kugel_queue *turn, *ends; // with two rooms: of every second chunk; of the sums over groups of all chunks
 };
 
 /* The order of a slot. */
@@ -114,7 +116,9 @@ kugel__leg_gpu_tuning kugel__leg_gpu_choose_batch(const kugel__device *device, c
 /* First pair with the recurrence in cos^2 instead of sin^2: where sin^2 is near 1/2, and such that the tiles
  * of both kernels are full. */
 int64_t kugel__leg_gpu_middle(const kugel__leg *leg, int64_t first, const kugel__leg_gpu_tuning *tuning);
-/* The end of the orders from m0 on whose partial sums fit into the memory for them. */
+/* Bytes of partial sums held at a time; tests lower it. */
+extern int64_t kugel__leg_gpu_sums_aim;
+/* The end of the orders from m0 on whose partial sums fit into a room. */
 int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *plan, int64_t m0);
 
 /* gpu_run.c: runs each recurrence once, up to the step at which its values contribute. */

@@ -180,9 +180,10 @@ static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
 // After a failure nothing may still run beside the queue.
 static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
 {
-  for (int i = 0; s && i < 2; i++)
-    if (p->side[i])
-      p->device->ops->wait(p->side[i]);
+  kugel_queue *queues[] = {p->side[0], p->side[1], p->turn, p->ends};
+  for (int i = 0; s && i < 4; i++)
+    if (queues[i])
+      p->device->ops->wait(queues[i]);
   return s;
 }
 
@@ -221,6 +222,8 @@ kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_
   return settle(p, synth(p, job, queue));
 }
 
+/* Chunks of orders go to two queues and rooms in turn, so that the first blocks of one run beside the last ones of that before, and
+ * the sums over its groups, which read memory and compute little, beside the next chunk. */
 static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
   columns c = columns_of(p, job);
@@ -236,8 +239,15 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
   KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
-  for (int64_t m0 = job->slot, m1; m0 < end_of(p, job); m0 = m1) {
+  bool chunks = p->turn && kugel__leg_gpu_chunk(p, job->slot) < end_of(p, job);
+  kugel_queue *turns[] = {queue, p->turn}, *ends = chunks ? p->ends : queue;
+  const size_t first_room = w.sums.offset;
+  if (chunks)
+    KUGEL_TRY(kugel__queue_follow(queue, p->turn));
+  int turn = 0;
+  for (int64_t m0 = job->slot, m1; m0 < end_of(p, job); m0 = m1, turn ^= chunks) {
     m1 = kugel__min(kugel__leg_gpu_chunk(p, m0), end_of(p, job));
+    w.sums.offset = first_room + (size_t)turn * w.room;
     c.m0 = t.m0 = (int32_t)m0;
     c.nm = t.nm = (int32_t)(m1 - m0);
     kugel__grid grid = kugel__leg_gpu_grid(p, 1, t.nm);
@@ -253,14 +263,18 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
                          KUGEL__MEM_ARG(p->offsets), KUGEL__MEM_ARG(w.polar), KUGEL__MEM_ARG(job->alm),
                          KUGEL__VALUE_ARG(c)};
     if (t.tiles)
-      KUGEL_TRY(halves
-                    ? kugel__leg_gpu_adjoint_halves(p, job, t.m0, t.nm, queue)
-                    : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args, queue));
+      KUGEL_TRY(halves ? kugel__leg_gpu_adjoint_halves(p, job, &w, t.m0, t.nm, turns[turn])
+                       : kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_ADJOINT], &grid, 10, args,
+                                       turns[turn]));
+    if (chunks)
+      KUGEL_TRY(kugel__queue_follow(turns[turn], ends));
     if (m0 == job->slot)
-      KUGEL_TRY(join(p, queue));
-    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, queue));
+      KUGEL_TRY(join(p, ends));
+    KUGEL_TRY(kugel__launch(p->device, p->kernels[KUGEL__LEG_GPU_FROM_SERIES], &steps, 7, from, ends));
+    if (chunks) // its room is free then
+      KUGEL_TRY(kugel__queue_follow(ends, turns[turn]));
   }
-  return KUGEL_OK;
+  return chunks ? kugel__queue_follow(p->turn, queue) : KUGEL_OK;
 }
 
 kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,

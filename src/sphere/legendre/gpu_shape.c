@@ -27,13 +27,14 @@ kugel__leg_shape kugel__leg_gpu_shape(const kugel__leg_gpu *p, int adjoint)
 kugel__leg_parts kugel__leg_gpu_lay_out(const kugel__leg_gpu *p, int64_t groups, kugel__mem work)
 {
   const kugel__leg *g = p->leg;
-  size_t sums = (size_t)kugel__round_up(groups * p->sums, PAGE);
+  size_t room = (size_t)kugel__round_up(groups * p->sums, PAGE), sums = (size_t)p->rooms * room;
   size_t begun =
       (size_t)kugel__round_up(2 * (int64_t)p->orders * kugel__leg_gpu_parts(p) * 4, PAGE) + 2 * PAGE;
   size_t polar = (size_t)(groups * p->maps * g->n_map * p->polar_orders * (g->lmax + 1)) * 16;
   return (kugel__leg_parts){.sums = work,
                             .begun = {work.base, work.offset + sums},
                             .polar = {work.base, work.offset + sums + begun},
+                            .room = room,
                             .polar_bytes = polar,
                             .end = sums + begun + polar};
 }

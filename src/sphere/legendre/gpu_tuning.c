@@ -22,7 +22,7 @@ static const kugel__leg_gpu_tuning other_tuning[KUGEL__MAX_SERIES + 1] = {{{0}, 
 static const kugel__leg_gpu_tuning batch_products = {{2, 2}, {4, 8}, {2, 1}, {true, true}};
 static const kugel__leg_gpu_tuning batch_cuda = {{1, 1}, {2, 2}, {6, 4}, {0}};
 static const kugel__leg_gpu_tuning batch_other = {{1, 1}, {1, 1}, {1, 1}, {0}};
-static const int64_t sums_aim = (int64_t)1 << 30; // bytes of partial sums held at a time
+int64_t kugel__leg_gpu_sums_aim = (int64_t)1 << 30;
 
 static bool has_products(const kugel__device *device)
 {
@@ -74,8 +74,8 @@ int64_t kugel__leg_gpu_middle(const kugel__leg *g, int64_t first, const kugel__l
 int64_t kugel__leg_gpu_chunk(const kugel__leg_gpu *p, int64_t m0)
 {
   int64_t m = m0, step = kugel__leg_gpu_parts(p) * p->ns * 32,
-          most = p->sums ? p->sums
-                         : sums_aim; // memory has room for the chunks from 0 on: others may not be larger
+          most = p->sums ? p->sums // memory has room for the chunks from 0 on: others may not be larger
+                         : kugel__leg_gpu_sums_aim / p->rooms;
   do
     m++;
   while (m < p->orders && (p->offset[m + 1] - p->offset[m0]) * step <= most);

@@ -79,7 +79,7 @@ static shared shared_of(const kugel_sht *p, const sizes *z, const kugel__leg_gpu
   int64_t scratch = longest > 1 << 11 ? (2 * units + 4) * 2 * power_up(longest) : 0;
   int64_t block = 32 * cut->tuning.strips[1] * cut->tuning.warps[1];
   int64_t groups = n / block + 2, aim = (int64_t)1 << 30;
-  int64_t sums = kugel__min(z->series * groups, kugel__max(aim, p->lmax * groups * g->nseries * 16));
+  int64_t sums = kugel__min(z->series * groups, kugel__max(aim, 2 * p->lmax * groups * g->nseries * 16));
   bool polar = g->spin > 2 || p0 < g->npolar;
   int64_t orders = g->spin > 2 ? p->mmax : polar ? g->mlim[kugel__max(g->npolar, 1) - 1] : -1;
   sums += (p->mmax + 1) * groups * 4 + p->n_map * (orders + 1) * (p->lmax + 1) * 16;
