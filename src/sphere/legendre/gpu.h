@@ -60,12 +60,20 @@ typedef struct kugel__leg_gpu_job {
   int64_t alm_at, row, part;
   int64_t slot, slots; /* only these orders, of which a plan counts its own; 0 slots: all */
   bool f32, accumulate;
+  int *
+      turn; /* the adjoint of pieces, one call each, side by side where they can: 0 before the first; then leg_gpu_end */
+  kugel_queue
+      *after;   /* with turn: whose present work has what a call needs, and what used its memory before */
   bool grouped; /* sums in double in any case, as calls of several groups have them */
   bool *series; /* synthesis in parts: whether work has the series of alm already, as another part's plan on
                    the same recurrences left them; set once they are there. NULL: they are made */
   int maps;     /* that alm has, if not as many as the plan takes: fewer, or more, in groups of as many that
                    run side by side; leg and work have room for whole groups */
 } kugel__leg_gpu_job;
+
+/* After calls with `turn`, on their queue. After a failure between them: settle, and nothing of them still runs. */
+kugel_status kugel__leg_gpu_end(const kugel__leg_gpu *plan, kugel_queue *queue);
+void kugel__leg_gpu_settle(const kugel__leg_gpu *plan);
 
 /* Queued; the memory of the job must stay. Coefficients beyond the pairs' mlim are not touched or read. Calls of synthesis of
  * different slots may share the work memory of a job on two queues; those of the adjoint follow each other. */

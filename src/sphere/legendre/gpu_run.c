@@ -178,12 +178,23 @@ static kugel_status join(const kugel__leg_gpu *p, kugel_queue *queue)
 }
 
 // After a failure nothing may still run beside the queue.
-static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
+void kugel__leg_gpu_settle(const kugel__leg_gpu *p)
 {
   kugel_queue *queues[] = {p->side[0], p->side[1], p->turn, p->ends};
-  for (int i = 0; s && i < 4; i++)
+  for (int i = 0; i < 4; i++)
     if (queues[i])
       p->device->ops->wait(queues[i]);
+}
+
+kugel_status kugel__leg_gpu_end(const kugel__leg_gpu *p, kugel_queue *queue)
+{
+  return p->turn ? kugel__queue_follow(p->turn, queue) : KUGEL_OK;
+}
+
+static kugel_status settle(const kugel__leg_gpu *p, kugel_status s)
+{
+  if (s)
+    kugel__leg_gpu_settle(p);
   return s;
 }
 
@@ -226,6 +237,12 @@ kugel_status kugel__leg_gpu_synth(const kugel__leg_gpu *p, const kugel__leg_gpu_
  * the sums over its groups, which read memory and compute little, beside the next chunk. */
 static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job, kugel_queue *queue)
 {
+  bool chained = p->turn && job->turn; // goes on where the call before has ended
+  bool chunks = chained || (p->turn && kugel__leg_gpu_chunk(p, job->slot) < end_of(p, job));
+  kugel_queue *turns[] = {queue, p->turn}, *ends = chunks ? p->ends : queue;
+  int turn = chained ? *job->turn : 0;
+  for (int i = 0; i < (chunks ? 2 : 1) && job->turn; i++)
+    KUGEL_TRY(kugel__queue_follow(job->after, turns[i]));
   columns c = columns_of(p, job);
   kugel__leg_shape t = kugel__leg_gpu_shape(p, 1);
   uint32_t groups = groups_of(p, job);
@@ -238,13 +255,10 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     c.tiles = kugel__leg_gpu_halves_groups(p);
   if (!w.polar_bytes)
     w.polar = w.sums; // not read
-  KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, queue));
-  bool chunks = p->turn && kugel__leg_gpu_chunk(p, job->slot) < end_of(p, job);
-  kugel_queue *turns[] = {queue, p->turn}, *ends = chunks ? p->ends : queue;
+  KUGEL_TRY(fork_polar(p, job, &w.polar, w.polar_bytes, turns[turn]));
   const size_t first_room = w.sums.offset;
-  if (chunks)
+  if (chunks && !chained)
     KUGEL_TRY(kugel__queue_follow(queue, p->turn));
-  int turn = 0;
   for (int64_t m0 = job->slot, m1; m0 < end_of(p, job); m0 = m1, turn ^= chunks) {
     m1 = kugel__min(kugel__leg_gpu_chunk(p, m0), end_of(p, job));
     w.sums.offset = first_room + (size_t)turn * w.room;
@@ -274,7 +288,9 @@ static kugel_status adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *j
     if (chunks) // its room is free then
       KUGEL_TRY(kugel__queue_follow(ends, turns[turn]));
   }
-  return chunks ? kugel__queue_follow(p->turn, queue) : KUGEL_OK;
+  if (chained)
+    *job->turn = turn;
+  return chunks && !chained ? kugel__leg_gpu_end(p, queue) : KUGEL_OK;
 }
 
 kugel_status kugel__leg_gpu_adjoint(const kugel__leg_gpu *p, const kugel__leg_gpu_job *job,

@@ -8,11 +8,17 @@
 static kugel_status mark(const kugel_sht *p, bool from, kugel__dist_stage stage, kugel_queue *queue)
 {
   kugel__dist_marks *t = p->gpu->ranks->marks;
-  if (!t || t->count + from > KUGEL__DIST_MARKS)
+  int i = t ? t->count : -1;
+  if (!t || (from && i == KUGEL__DIST_MARKS))
     return KUGEL_OK;
-  if (from)
+  if (from) {
     t->list[t->count++].stage = stage;
-  return p->device->ops->record(queue, from ? &t->list[t->count - 1].from : &t->list[t->count - 1].to);
+    return p->device->ops->record(queue, &t->list[i].from);
+  }
+  do // others may have begun since
+    i--;
+  while (i >= 0 && (t->list[i].stage != stage || t->list[i].to));
+  return i < 0 ? KUGEL_OK : p->device->ops->record(queue, &t->list[i].to);
 }
 
 /* A piece's runs between the coefficients of a side and its messages (out: to these), or, of those that stay on this rank, between
@@ -60,9 +66,9 @@ static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, int p
   return s ? s : move(p, to, piece, 0, q->post);
 }
 
-/* The own orders of a piece. */
+/* The own orders of a piece; turn: of the adjoint, whose pieces follow q->post. */
 static kugel_status legendre(const kugel_sht *p, const kugel__gpu_side *alm, const kugel__gpu_how *how,
-                             bool adjoint, int piece, kugel_queue *queue)
+                             int *turn, int piece, kugel_queue *queue)
 {
   const kugel__sht_gpu *g = p->gpu;
   const kugel__dist *d = p->dist;
@@ -77,9 +83,13 @@ static kugel_status legendre(const kugel_sht *p, const kugel__gpu_side *alm, con
                             .accumulate = how->accumulate};
   if (!job.slots)
     return KUGEL_OK;
+  if (turn) {
+    job.turn = turn;
+    job.after = g->ranks->post;
+    return kugel__leg_gpu_adjoint(g->leg, &job, queue);
+  }
   KUGEL_TRY(mark(p, true, KUGEL__DIST_LEGENDRE, queue));
-  KUGEL_TRY(adjoint ? kugel__leg_gpu_adjoint(g->leg, &job, queue)
-                    : kugel__leg_gpu_synth(g->leg, &job, queue));
+  KUGEL_TRY(kugel__leg_gpu_synth(g->leg, &job, queue));
   return mark(p, false, KUGEL__DIST_LEGENDRE, queue);
 }
 
@@ -91,6 +101,8 @@ static kugel_status settle(const kugel_sht *p, kugel_status s)
   s = kugel__wire_settle(q->wire, s);
   for (int i = 0; s && i < 2; i++)
     p->device->ops->wait(queues[i]);
+  if (s && p->gpu->leg)
+    kugel__leg_gpu_settle(p->gpu->leg);
   return s;
 }
 
@@ -129,11 +141,11 @@ static kugel_status forward(const kugel_sht *p, const kugel__gpu_side *alm, cons
   kugel_queue *turns[] = {queue, q->other};
   const int pieces = p->dist->pieces;
   kugel_status s = pieces > 1 ? kugel__queue_follow(queue, q->other) : KUGEL_OK;
-  s = s ? s : legendre(p, alm, how, false, 0, queue);
+  s = s ? s : legendre(p, alm, how, NULL, 0, queue);
   for (int k = 0; k < pieces; k++) {
     s = s ? s : kugel__queue_follow(turns[k & 1], q->post);
     if (k + 1 < pieces) // queued before the exchange, for whose messages the host may wait
-      s = s ? s : legendre(p, alm, how, false, k + 1, turns[(k + 1) & 1]);
+      s = s ? s : legendre(p, alm, how, NULL, k + 1, turns[(k + 1) & 1]);
     s = exchange(p, s, KUGEL__DIST_ORDERS, k);
     if (s && p->dist->comm->settled)
       return s;
@@ -168,22 +180,32 @@ static kugel_status checked_rings(const kugel_sht *p, const kugel__gpu_side *map
   return KUGEL_OK;
 }
 
-/* From the last piece on, the one with the least to send: the Legendre stage waits for the first that arrives. */
+/* From the last piece on, the one with the least to send: the Legendre stage waits for the first that arrives. Pieces run side by
+ * side like the chunks of orders within them. */
 static kugel_status back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
                          const kugel__gpu_how *how, kugel_queue *queue)
 {
   const kugel__dist_gpu *q = p->gpu->ranks;
+  const int last = p->dist->pieces - 1;
+  int turn = 0;
   kugel_status s = checked_rings(p, map, how, queue);
   s = s ? s : kugel__queue_follow(queue, q->post);
-  for (int k = p->dist->pieces - 1; k >= 0; k--) {
+  s = s ? s : kugel__queue_follow(queue, q->other);
+  for (int k = last; k >= 0; k--) {
     s = exchange(p, s, KUGEL__DIST_PAIRS, k);
     if (s && p->dist->comm->settled)
       return s;
-    s = s ? s : move(p, KUGEL__DIST_STAY, k, 0, queue); // beside the exchange
-    s = s ? s : kugel__queue_follow(q->post, queue);
-    s = s ? s : legendre(p, alm, how, true, k, queue);
+    s = s ? s : move(p, KUGEL__DIST_STAY, k, 0, q->other); // beside the exchange
+    s = s ? s : kugel__queue_follow(q->other, q->post);
+    if (!s && k == last) { // times begin with the first message
+      s = kugel__queue_follow(q->post, queue);
+      s = s ? s : mark(p, true, KUGEL__DIST_LEGENDRE, queue);
+    }
+    s = s ? s : legendre(p, alm, how, &turn, k, queue);
   }
-  return s;
+  s = s || !p->gpu->leg ? s : kugel__leg_gpu_end(p->gpu->leg, queue);
+  s = s ? s : kugel__queue_follow(q->post, queue); // also of pieces without orders
+  return s ? s : mark(p, false, KUGEL__DIST_LEGENDRE, queue);
 }
 
 kugel_status kugel__dist_gpu_back(const kugel_sht *p, const kugel__gpu_side *map, const kugel__gpu_side *alm,
