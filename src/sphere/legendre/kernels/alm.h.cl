@@ -2,6 +2,9 @@
 // Where coefficient (l, m) of a set lies: in the order of kugel/sphere.h, sets of all (l, m) one after another; or, with row > 0, in rows
 // by degree and then order, row elements from one to the next, with the numbers of all maps side by side and `part` elements
 // from one of a map's `sets` sets to the next.
+#ifdef UNCONTRACTED // a test: the bits are the same
+#pragma OPENCL FP_CONTRACT OFF
+#endif
 typedef struct alm_layout {
   i64 first, row, part; // elements
 } alm_layout;

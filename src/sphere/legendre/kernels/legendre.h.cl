@@ -3,6 +3,9 @@
 // s < 0 they are below 2^-150 and do not count. Texts for ranks have the bits of those without, since compilers have no choice of
 // which products they round: those that are added are of FMA or MUL_EXACT.
 
+#ifdef UNCONTRACTED // a test: the bits are the same
+#pragma OPENCL FP_CONTRACT OFF
+#endif
 #if LISTED
 #include "sphere/legendre/kernels/orders.h.cl"
 #endif
