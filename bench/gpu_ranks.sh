@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks with a GPU each, as threads of one process (no MPI): exchanges between the GPUs by NCCL and by way of the host, and
 # transforms over them beside one GPU without ranks; then the bits.
-# usage: bench/gpu_ranks.sh [NUMBER OF GPUS]   2 unless given
+# usage: bench/gpu_ranks.sh [NUMBER OF GPUS [times|bits]]   2 unless given, and both
 # What tests and benchmarks print is kept whole in ${OUT:-build/gpu}; failures and last lines are shown.
 cd "$(dirname "$0")/.." || exit 1
 . bench/gpu_build.sh
 n=${1:-2}
+what=${2:-times bits}
 started=$SECONDS
 gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late bench_ranks_gpu
 program=build/gpu/bench/bench_ranks_gpu
@@ -32,18 +33,23 @@ bits() { # DEVICE
   run_test 60 "$1" sphere_sht_ranks_late
   run_test 90 "$1" sphere_sht_ranks_device
 }
-for way in nccl copy; do
-  KUGEL_PEERS=$way try 25 $program exchange "--ranks=$n"
-done 2>&1 | tee "$out/ranks-exchange.txt"
-say "transforms"
-{
-  KUGEL_PEERS=auto try 75 $program sht --stages "--ranks=0,1,$n"
-  for pieces in 1 2 3 6 8; do # the plan's own choice is 4
-    KUGEL_PEERS=auto try 20 $program sht --stages "--ranks=$n" --pieces=$pieces
-  done
-  KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
-} 2>&1 | tee "$out/ranks-sht.txt"
-say "bits"
-bits cuda
-bits opencl
+times() {
+  for way in nccl copy; do
+    KUGEL_PEERS=$way try 25 $program exchange "--ranks=$n"
+  done 2>&1 | tee "$out/ranks-exchange.txt"
+  say "transforms"
+  {
+    KUGEL_PEERS=auto try 75 $program sht --stages "--ranks=0,1,$n"
+    for pieces in 1 2 3 6 8; do # the plan's own choice is 4
+      KUGEL_PEERS=auto try 20 $program sht --stages "--ranks=$n" --pieces=$pieces
+    done
+    KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
+  } 2>&1 | tee "$out/ranks-sht.txt"
+}
+case $what in *times*) times ;; esac
+case $what in *bits*)
+  bits cuda
+  bits opencl
+  ;;
+esac
 say "done"
