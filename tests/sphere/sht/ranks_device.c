@@ -72,8 +72,9 @@ static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *pla
     for (int d = 0; d < x->ndim; d++)
       bytes[i] = (d ? bytes[i] : (size_t)(x->dtype.bits * x->dtype.lanes / 8)) * (size_t)x->shape[d];
     k = kugel_device_alloc(ctx, bytes[i] + 16, &memory[i]);
-    k = k ? k : kugel_device_upload(ctx, memory[i], 0, x->data, bytes[i], NULL);
+    k = k ? k : kugel_device_upload(ctx, memory[i], 16, x->data, bytes[i], NULL);
     x->data = memory[i];
+    x->byte_offset = 16; // from the start of a buffer
     x->device = kugel__ctx_device(ctx)->info.device;
   }
   k = agreed(comm, k);
@@ -85,7 +86,7 @@ static kugel_status transform(const sky *s, kugel_ctx *ctx, const kugel_sht *pla
                              : kugel_sht_solve(plan, &m, &a, &few_steps, NULL, NULL);
   k = result == SOLUTION && k == KUGEL_ECONVERGE ? KUGEL_OK : k;
   if (there && !k)
-    k = kugel_device_download(ctx, (to_map ? map : alm)->data, memory[to_map], 0, bytes[to_map], NULL);
+    k = kugel_device_download(ctx, (to_map ? map : alm)->data, memory[to_map], 16, bytes[to_map], NULL);
   k = agreed(comm, k);
   for (int i = 0; i < 2; i++)
     kugel_device_free(ctx, memory[i]);
@@ -148,8 +149,7 @@ static void one_rank(kugel_comm *comm, void *arg)
       .size = sizeof options, .device = device, .allocator = s->fails_at ? &allocator : NULL};
   opts.comm = comm;
   opts.pieces = comm ? s->pieces : 0;
-  kugel_status k = kugel_ctx_create(&options, &ctx);
-  k = agreed(comm, k);
+  kugel_status k = agreed(comm, kugel_ctx_create(&options, &ctx));
   memory = (rank_memory){.fails_at = rank == 1 ? s->fails_at : 0};
   k = k ? k : kugel_sht_create(ctx, &opts, &plan);
   k = k ? k : all_transforms(s, ctx, plan, comm);
