@@ -45,7 +45,6 @@ static const struct {
   const char *name;
   kugel_sht_opts opts;
 } kinds[] = {{"scalar", {.lmax = 60}},
-             {"spin 1", {.lmax = 40, .mode = KUGEL_SHT_SPIN, .spin = 1}},
              {"T, E, B", {.lmax = 40, .mode = KUGEL_SHT_TEB}},
              {"spin 3", {.lmax = 30, .mode = KUGEL_SHT_SPIN, .spin = 3}},
              {"gradients", {.lmax = 30, .mode = KUGEL_SHT_DER1}}};
