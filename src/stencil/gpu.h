@@ -87,6 +87,10 @@ kugel_status kugel__stencil_gpu_side_make(const kugel_stencil *p, const kugel__s
                                           kugel__stencil_gpu_side *out);
 void kugel__stencil_gpu_side_free(const kugel_stencil *p, kugel__stencil_gpu_side *side);
 
+/* A kernel of a sheet; those of steps in time, which add to results, and of unusual places of arrays are compiled by the first call. */
+kugel_status kugel__stencil_gpu_kernel(const kugel_stencil *p, kugel__march_sheet *sheet, int variant,
+                                       kugel__kernel **out);
+
 /* Of a loan, from its real `at` on. */
 kugel__stencil_level kugel__stencil_level_of(const kugel_stencil *p, const kugel__loan *loan, int64_t at);
 

@@ -41,6 +41,18 @@ static kugel__mem memory(const level *l, const level *other)
 
 /* ---- a sheet ---- */
 
+/* Whether all levels begin at a pair of reals. */
+static bool paired(const kugel_stencil *p, const use *u)
+{
+  const size_t word = p->single ? 4 : 8;
+  const level *all[4] = {&u->in, &u->out, &u->p, &u->q};
+  bool pairs = p->n[2] % 2 == 0;
+  for (int i = 0; i < 4; i++)
+    if (all[i]->mem.base)
+      pairs &= (all[i]->mem.offset + (size_t)all[i]->at * word) % (2 * word) == 0;
+  return pairs;
+}
+
 /* Planes of a slab: enough slabs to fill a device, of planes that are many beside those that two slabs read. */
 static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *s, int64_t planes,
                             int64_t tiles)
@@ -54,11 +66,10 @@ static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *
 
 /* Planes [lo, hi). */
 static kugel_status run_sheet(const kugel_stencil *p, const kugel__stencil_gpu_side *own,
-                              const kugel__march_sheet *sheet, use u, int64_t lo, int64_t hi, int64_t items,
+                              kugel__march_sheet *sheet, use u, int64_t lo, int64_t hi, int64_t items,
                               kugel_queue *queue)
 {
   const struct kugel__stencil_gpu *g = p->gpu;
-  const kugel__march_shape *s = &sheet->shape;
   const kugel__stencil_side *side = own->side;
   _Alignas(8) char args[HEADER * 8 + (KUGEL__MARCH_WEIGHTS + 4) * 8] = {0};
   int64_t head[HEADER], *h = head, tiles[2], n[3];
@@ -68,9 +79,14 @@ static kugel_status run_sheet(const kugel_stencil *p, const kugel__stencil_gpu_s
     u.q = (level){{NULL, 0}, 0};
     u.c = 0;
   }
+  const int variant =
+      (u.p.mem.base || u.q.mem.base ? KUGEL__MARCH_ADDS : 0) + (paired(p, &u) ? 0 : KUGEL__MARCH_APART);
+  const kugel__march_shape *s = &sheet->variant[variant];
+  kugel__kernel *kernel;
+  KUGEL_TRY(kugel__stencil_gpu_kernel(p, sheet, variant, &kernel));
   for (int role = 0; role < 3; role++)
     n[role] = p->n[kugel__march_axis(p->ndim, role)];
-  tiles[0] = (n[2] + s->wide - 1) / s->wide;
+  tiles[0] = (n[2] + s->wide * s->columns - 1) / (s->wide * s->columns);
   tiles[1] = (n[1] + s->tall * s->rows - 1) / (s->tall * s->rows);
   const int64_t chunk = choose_chunk(g->dev, s, hi - lo, tiles[0] * tiles[1] * items);
   const int64_t chunks = (hi - lo + chunk - 1) / chunk, blocks = tiles[0] * tiles[1] * chunks * items;
@@ -124,7 +140,7 @@ static kugel_status run_sheet(const kugel_stencil *p, const kugel__stencil_gpu_s
   kugel__grid grid = {.blocks = {(uint32_t)blocks},
                       .threads = {(uint32_t)(s->wide * s->tall)},
                       .shared = (size_t)kugel__march_shared(s)};
-  return kugel__launch(g->dev, sheet->kernel, &grid, 6, list, queue);
+  return kugel__launch(g->dev, kernel, &grid, 6, list, queue);
 }
 
 /* ---- nodes next to ends ---- */

@@ -219,6 +219,26 @@ static kugel_status make_tables(const kugel_stencil *p, kugel__stencil_gpu_side 
 /* ---- kernels ---- */
 
 /* Sheets of one text share a module. */
+static kugel_status compile(const kugel_stencil *p, kugel__march_sheet *sheet, int variant)
+{
+  const kugel__module_spec spec = kugel__march_module(&sheet->variant[variant]);
+  if (!sheet->module[variant])
+    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &sheet->module[variant]));
+  return sheet->kernel[variant]
+             ? KUGEL_OK
+             : kugel__module_kernel(sheet->module[variant], "march", &sheet->kernel[variant], NULL);
+}
+
+kugel_status kugel__stencil_gpu_kernel(const kugel_stencil *p, kugel__march_sheet *sheet, int variant,
+                                       kugel__kernel **out)
+{
+  pthread_mutex_lock(&p->gpu->lock);
+  const kugel_status s = compile(p, sheet, variant);
+  *out = sheet->kernel[variant];
+  pthread_mutex_unlock(&p->gpu->lock);
+  return s;
+}
+
 kugel_status kugel__stencil_gpu_side_make(const kugel_stencil *p, const kugel__stencil_side *side,
                                           kugel__stencil_gpu_side *out)
 {
@@ -233,20 +253,21 @@ kugel_status kugel__stencil_gpu_side_make(const kugel_stencil *p, const kugel__s
                                         .side = side,
                                         .shared = (int64_t)g->dev->info.shared_bytes,
                                         .signs = signs,
+                                        .apart = out->kind[2][0] != KUGEL_STENCIL_PERIODIC ||
+                                                 out->kind[2][1] != KUGEL_STENCIL_PERIODIC ||
+                                                 out->first[2] > 0 || out->last[2] < p->n[2],
                                         .unrolled = g->dev->info.is_gpu};
   KUGEL_TRY(kugel__march_make(&setting, &out->sheet, &out->sheets));
-  for (int i = 0; i < out->sheets && out->edges < p->nodes; i++) {
-    kugel__module_spec spec = kugel__march_module(&out->sheet[i]->shape);
-    KUGEL_TRY(kugel__module_get(p->ctx, &spec, &out->sheet[i]->module));
-    KUGEL_TRY(kugel__module_kernel(out->sheet[i]->module, "march", &out->sheet[i]->kernel, NULL));
-  }
+  for (int i = 0; i < out->sheets && out->edges < p->nodes; i++)
+    KUGEL_TRY(compile(p, out->sheet[i], out->sheet[i]->more ? KUGEL__MARCH_ADDS : 0));
   return out->edges ? make_tables(p, out) : KUGEL_OK;
 }
 
 void kugel__stencil_gpu_side_free(const kugel_stencil *p, kugel__stencil_gpu_side *side)
 {
   for (int i = 0; side->sheet && i < side->sheets; i++) {
-    kugel__module_put(side->sheet[i]->module);
+    for (int k = 0; k < KUGEL__MARCH_VARIANTS; k++)
+      kugel__module_put(side->sheet[i]->module[k]);
     kugel__free(p->ctx, side->sheet[i]);
   }
   kugel__free(p->ctx, side->sheet);

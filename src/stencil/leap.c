@@ -149,6 +149,7 @@ bool kugel__leap_choose(const kugel__leap_setting *set, const kugel__march_sheet
       s.nested = set->nested;
       s.walls = set->walls;
       s.march.unrolled = set->unrolled;
+      s.march.columns = s.march.blocks = 1;
       s.march.wide = blocks[i].wide;
       s.march.rows = blocks[i].rows;
       s.march.tall = blocks[i].threads / blocks[i].wide;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Terms into sheets, and the shapes of their blocks. */
-#include "stencil/march.h"
 #include <string.h>
 #include "core/alloc.h"
+#include "stencil/march_text.h"
 
 enum {
   STAGES = 4,
@@ -23,16 +23,24 @@ int kugel__march_coefficient(const kugel_stencil *p, const char *coefficient)
   return -1;
 }
 
+/* Places of `count` weights, some of which are there; of even ones the second half has those of the first. */
+static void number_all(const uint8_t *there, int count, bool even, int16_t *index, int *n)
+{
+  for (int i = 0; i < count; i++)
+    if (even && i > count / 2)
+      index[i] = index[count - 1 - i];
+    else
+      index[i] = (int16_t)(there[i] ? (*n)++ : -1);
+}
+
 void kugel__march_number(const kugel__march_shape *s, kugel__march_index *index)
 {
   int n = 0;
   for (int from = 0; from < s->sources; from++)
     for (int g = 0; g < s->groups; g++) {
-      for (int k = 0; k < KUGEL__MARCH_SPAN; k++)
-        index->column[from][g][k] = (int16_t)(s->column[from][g][k] ? n++ : -1);
-      for (int i = 0; i < KUGEL__MARCH_SPAN * KUGEL__MARCH_SPAN; i++)
-        index->plane[from][g][i / KUGEL__MARCH_SPAN][i % KUGEL__MARCH_SPAN] =
-            (int16_t)(s->plane[from][g][i / KUGEL__MARCH_SPAN][i % KUGEL__MARCH_SPAN] ? n++ : -1);
+      number_all(s->column[from][g], KUGEL__MARCH_SPAN, s->even[from][g], index->column[from][g], &n);
+      number_all(s->plane[from][g][0], KUGEL__MARCH_SPAN * KUGEL__MARCH_SPAN, s->even[from][g],
+                 index->plane[from][g][0], &n);
       for (int along = 0; along < 2; along++)
         for (int i = 0; i < 2 * KUGEL__MARCH_SPAN; i++) {
           const int k = i % KUGEL__MARCH_SPAN - KUGEL__MARCH_HALF;
@@ -72,18 +80,9 @@ int kugel__march_weights(const kugel__march_sheet *sheet, bool single, char *rea
   return at.count;
 }
 
-int64_t kugel__march_cells(const kugel__march_shape *s, int source)
-{
-  return (int64_t)(s->tall * s->rows + 2 * s->source[source].halo[0]) *
-         (s->wide + 2 * s->source[source].halo[1]);
-}
-
 static int64_t stage_bytes(const kugel__march_shape *s)
 {
-  int64_t cells = 0;
-  for (int i = 0; i < s->sources; i++)
-    cells += kugel__march_cells(s, i);
-  return cells * (s->single ? 4 : 8);
+  return (int64_t)kugel__march_first_cell(s, s->sources) * (s->single ? 4 : 8);
 }
 
 int64_t kugel__march_shared(const kugel__march_shape *s)
@@ -185,41 +184,56 @@ static void add_weights(const kugel__march_setting *s, kugel__march_sheet *sheet
 
 static int sums_of(const kugel__march_shape *s)
 {
-  return s->groups * (2 * s->reach + 1) * s->rows;
+  return s->groups * (2 * s->reach + 1) * s->rows * s->columns;
 }
 
 /* About the registers of a thread, of which NVIDIA's compiler has 65536 / threads, 255 at most. */
 static int64_t registers_of(const kugel__march_shape *s)
 {
-  const int word = s->single ? 1 : 2;
-  int64_t reals = sums_of(s) + s->rows * (2 * s->targets + s->groups) + s->rows + 2 * s->half + 6,
-          offsets = 0;
+  const int word = s->single ? 1 : 2, nodes = s->rows * s->columns;
+  int64_t reals = sums_of(s) + (s->adds ? 2 * s->targets * nodes : 0), offsets = s->single ? 40 : 50;
+  for (int g = 0; g < s->groups; g++)
+    reals += s->group[g].coefficient ? nodes : 0;
+  if (s->columns == 1)
+    reals += 2 * nodes + 2 * s->half + 6;
   for (int i = 0; i < s->sources; i++) {
-    const int64_t copies = kugel__march_cells(s, i) / (s->wide * s->tall) + 1;
-    offsets += copies * (1 + s->large + (s->signs ? word : 0)) + 4;
+    offsets += kugel__march_copies(s, i) * (1 + s->large) + (s->signs ? 4 : 0) + 4 * i +
+               (s->columns == 1 || s->source[i].coefficient ? 4 : 0);
     if (s->source[i].corners) // whole squares of values wait for their products
-      reals += (s->rows + 2 * s->half) * (2 * s->half + 1) * 5 / 8;
+      reals += (nodes + 2 * s->half) * (2 * s->half + 1) * 5 / 8;
   }
-  return word * reals + offsets + 48;
+  return word * reals + offsets;
 }
 
-/* Threads of a block and rows of a thread of three dimensions: tall tiles read the fewest values twice. */
-static void choose_block(kugel__march_shape *shape, bool narrow)
+/* Threads of a block and rows of a thread of three dimensions: tall tiles read the fewest values twice. Two columns of a thread share
+ * what they read of shared memory, and blocks of a multiprocessor wait for different things: wide differences, else bound by
+ * instructions, are as fast as memory then. */
+static void choose_block(kugel__march_shape *shape, bool narrow, bool even)
 {
-  static const int threads[5] = {256, 512, 256, 512, 256}, rows[5] = {4, 2, 2, 1, 1};
-  for (int i = 0; i < 5; i++) {
-    shape->wide = narrow ? 32 : 64;
-    shape->tall = threads[i] / shape->wide;
-    shape->rows = rows[i];
-    if (registers_of(shape) <= (threads[i] == 256 ? REGISTERS : REGISTERS / 2))
+  static const struct {
+    int columns, threads, rows, blocks;
+  } choices[] = {{2, 256, 2, 3}, {2, 256, 2, 2}, {2, 512, 1, 1}, {1, 256, 4, 1},
+                 {1, 512, 2, 1}, {1, 256, 2, 1}, {1, 512, 1, 1}, {1, 256, 1, 1}};
+  bool wide = shape->half > 2;
+  for (int i = 0; i < shape->sources; i++)
+    wide |= shape->source[i].coefficient;
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    const int room = 65536 / (choices[i].threads * choices[i].blocks);
+    shape->columns = choices[i].columns;
+    shape->pairs = even && shape->columns == 2;
+    shape->wide = (narrow ? 32 : 64) / shape->columns;
+    shape->tall = choices[i].threads / shape->wide;
+    shape->rows = choices[i].rows;
+    shape->blocks = choices[i].blocks;
+    if (((wide && !narrow) || shape->columns == 1) &&
+        registers_of(shape) <= (room > REGISTERS ? REGISTERS : room / 8 * 8))
       return;
   }
 }
 
 /* Threads, rows of a thread, stages; false: it does not fit. */
-static bool fit(const kugel__march_setting *s, kugel__march_sheet *sheet)
+static bool fit_shape(const kugel__march_setting *s, kugel__march_shape *shape, bool apart)
 {
-  kugel__march_shape *shape = &sheet->shape;
   const kugel_stencil *p = s->plan;
   kugel__march_index index;
   kugel__march_number(shape, &index);
@@ -230,9 +244,10 @@ static bool fit(const kugel__march_setting *s, kugel__march_sheet *sheet)
   shape->large = rows * columns >= UINT32_MAX;
   if (p->ndim < 3) {
     shape->wide = 256;
-    shape->tall = shape->rows = 1;
+    shape->tall = shape->rows = shape->columns = shape->blocks = 1;
+    shape->pairs = 0;
   } else {
-    choose_block(shape, columns <= 32);
+    choose_block(shape, columns <= 32, columns % 2 == 0 && !apart);
   }
   const int64_t one = stage_bytes(shape);
   shape->stages = STAGES;
@@ -240,6 +255,31 @@ static bool fit(const kugel__march_setting *s, kugel__march_sheet *sheet)
     shape->stages--;
   return index.count <= KUGEL__MARCH_WEIGHTS && sums_of(shape) <= (p->single ? 2 : 1) * SUMS &&
          registers_of(shape) <= REGISTERS && shape->stages * one <= s->shared;
+}
+
+static bool is_even(const double *weights, int count)
+{
+  bool even = true;
+  for (int i = 0; i < count / 2; i++)
+    even &= weights[i] == weights[count - 1 - i];
+  return even;
+}
+
+static bool fit(const kugel__march_setting *s, kugel__march_sheet *sheet)
+{
+  for (int from = 0; from < sheet->shape.sources; from++)
+    for (int g = 0; g < sheet->shape.groups; g++)
+      sheet->shape.even[from][g] = is_even(sheet->column[from][g], KUGEL__MARCH_SPAN) &&
+                                   is_even(sheet->plane[from][g][0], KUGEL__MARCH_SPAN * KUGEL__MARCH_SPAN);
+  bool fits = true;
+  for (int i = 0; i < KUGEL__MARCH_VARIANTS; i++) {
+    kugel__march_shape *shape = &sheet->variant[i];
+    *shape = sheet->shape;
+    shape->adds = (i & KUGEL__MARCH_ADDS) != 0;
+    fits &= fit_shape(s, shape, s->apart || (i & KUGEL__MARCH_APART));
+  }
+  sheet->shape = sheet->variant[0];
+  return fits;
 }
 
 /* ---- lists ---- */

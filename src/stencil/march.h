@@ -16,19 +16,27 @@ enum {
   KUGEL__MARCH_TARGETS = 8,
   KUGEL__MARCH_WEIGHTS = 240, /* arguments of a kernel have 4 KiB */
   KUGEL__MARCH_HALF = KUGEL__STENCIL_REACH,
-  KUGEL__MARCH_SPAN = 2 * KUGEL__MARCH_HALF + 1
+  KUGEL__MARCH_SPAN = 2 * KUGEL__MARCH_HALF + 1,
+  /* Kernels of a sheet, numbers to add up: for results that are added to others, for arrays where pairs of nodes cannot be read at once. */
+  KUGEL__MARCH_ADDS = 1,
+  KUGEL__MARCH_APART = 2,
+  KUGEL__MARCH_VARIANTS = 4
 };
 
 /* All that the text of a kernel depends on. Offsets k of nodes have the index k + HALF; 1: there is a weight. */
 typedef struct kugel__march_shape {
   int32_t single;
   int32_t wide, tall, rows; /* threads of a block along columns and rows; rows of a thread */
-  int32_t stages;           /* planes in shared memory */
-  int32_t unrolled;         /* steps of the loop's body; 1: sums move from register to register */
-  int32_t reach;            /* along the march */
-  int32_t half;             /* of a difference */
-  int32_t signs;            /* values beyond an end are 0 or change their sign */
-  int32_t large;            /* offsets in a plane need 64 bits */
+  int32_t columns;          /* of a thread: 1 or 2 */
+  int32_t pairs;    /* two columns are read and written at once: rows are even, and their ends no mirrors */
+  int32_t blocks;   /* of a multiprocessor, that registers are kept for */
+  int32_t adds;     /* b p + c q to the result */
+  int32_t stages;   /* planes in shared memory */
+  int32_t unrolled; /* steps of the loop's body; 1: sums move from register to register */
+  int32_t reach;    /* along the march */
+  int32_t half;     /* of a difference */
+  int32_t signs;    /* values beyond an end are 0 or change their sign */
+  int32_t large;    /* offsets in a plane need 64 bits */
   int32_t sources, groups, targets;
   struct {
     int32_t halo[2];     /* rows and columns beyond the tile */
@@ -42,6 +50,8 @@ typedef struct kugel__march_shape {
   uint8_t column[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][KUGEL__MARCH_SPAN];
   uint8_t plane[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][KUGEL__MARCH_SPAN][KUGEL__MARCH_SPAN];
   uint8_t mixed[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][2];
+  uint8_t even[KUGEL__MARCH_SOURCES]
+              [KUGEL__MARCH_GROUPS]; /* weights of opposite offsets are the same, and one argument */
 } kugel__march_shape;
 
 /* Places of weights among the kernel's arguments. */
@@ -54,15 +64,15 @@ typedef struct kugel__march_index {
 } kugel__march_index;
 
 typedef struct kugel__march_sheet {
-  kugel__march_shape shape;
+  kugel__march_shape shape, variant[KUGEL__MARCH_VARIANTS];
   int field[KUGEL__MARCH_SOURCES], read_coefficient[KUGEL__MARCH_SOURCES]; /* coefficients: -1: 1 */
   int sum_coefficient[KUGEL__MARCH_GROUPS], target[KUGEL__MARCH_TARGETS];
   bool more; /* adds to what an earlier sheet wrote */
   double column[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][KUGEL__MARCH_SPAN];
   double plane[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][KUGEL__MARCH_SPAN][KUGEL__MARCH_SPAN];
   double mixed[KUGEL__MARCH_SOURCES][KUGEL__MARCH_GROUPS][2][2][KUGEL__MARCH_SPAN];
-  kugel__module *module;
-  kugel__kernel *kernel;
+  kugel__module *module[KUGEL__MARCH_VARIANTS]; /* NULL: not compiled yet */
+  kugel__kernel *kernel[KUGEL__MARCH_VARIANTS];
 } kugel__march_sheet;
 
 /* What the planning of sheets needs to know. */
@@ -71,6 +81,7 @@ typedef struct kugel__march_setting {
   const kugel__stencil_side *side;
   int64_t shared; /* bytes of a block */
   bool signs;
+  bool apart;    /* rows have ends that are not periodic: pairs beyond them are not those of the grid */
   bool unrolled; /* sums stay in their registers, whatever that costs the compiler */
 } kugel__march_setting;
 

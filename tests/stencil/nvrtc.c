@@ -37,8 +37,9 @@ static void compile(const kugel__module_spec *spec, const kugel__march_shape *s,
     CHECK_FAIL("%s spills %ld bytes%s%s", name, spilled, spilled < 0 ? ": " : "",
                spilled < 0 && log ? log : "");
   if (tells)
-    printf("  %s: %d x %d threads of %d rows, %d stages, %lld bytes, %d sources, %d groups, %ld registers\n",
-           name, s->wide, s->tall, s->rows, s->stages, (long long)shared, s->sources, s->groups,
+    printf("  %s: %d x %d threads of %d x %d nodes, %d stages, %lld bytes, %d sources, %d groups, %ld "
+           "registers\n",
+           name, s->wide, s->tall, s->columns, s->rows, s->stages, (long long)shared, s->sources, s->groups,
            number_before(log, " registers"));
   kugel__free(NULL, log);
   kugel__free(NULL, binary);
@@ -78,15 +79,22 @@ static void compile_plan(const kugel_stencil_opts *o, const char *name)
                                           .side = &plan->side[side],
                                           .shared = SHARED,
                                           .signs = o->boundary[0][0] != KUGEL_STENCIL_PERIODIC,
+                                          .apart = o->boundary[0][0] != KUGEL_STENCIL_PERIODIC,
                                           .unrolled = true};
     CHECK_OK(kugel__march_make(&setting, &sheet, &count));
     for (int i = 0; i < count; i++) {
       char title[120];
       snprintf(title, sizeof title, "%s, %d-D, order %d, %s%s, %d of %d", name, o->ndim, o->order,
                o->precision ? "f32" : "f64", side ? ", transposed" : "", i + 1, count);
-      if (!side || sheet[i]->shape.source[0].coefficient) {
-        const kugel__module_spec spec = kugel__march_module(&sheet[i]->shape);
-        compile(&spec, &sheet[i]->shape, kugel__march_shared(&sheet[i]->shape), 0, title);
+      for (int k = 0; k < KUGEL__MARCH_VARIANTS && (!side || sheet[i]->shape.source[0].coefficient); k++) {
+        const kugel__march_shape *s = &sheet[i]->variant[k];
+        if ((k & KUGEL__MARCH_APART) && !sheet[i]->variant[k - KUGEL__MARCH_APART].pairs)
+          continue; // that of pairs is not of pairs
+        const kugel__module_spec spec = kugel__march_module(s);
+        char variant[160];
+        snprintf(variant, sizeof variant, "%s%s%s", title, k & KUGEL__MARCH_ADDS ? ", adds" : "",
+                 k & KUGEL__MARCH_APART ? ", apart" : "");
+        compile(&spec, s, kugel__march_shared(s), 0, variant);
       }
       if (!i && (!side || (sheet[i]->shape.source[0].coefficient && o->order == 2)))
         compile_leaps(plan, sheet[i], o, title);
