@@ -40,30 +40,45 @@ DEVICE real weight_of(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i, 
   return i < lo ? weight[REACHES + i * ENTRIES + k] : i >= hi ? weight[REACHES + (lo + i - hi) * ENTRIES + k] : weight[k];
 }
 
-// The i-th of the nodes that are next to an end, axis by axis.
-DEVICE i64 place_of(i64 e, edge_args s, i64 axis)
+// By 32 bits where they do, a fifth of the instructions.
+DEVICE i64 quotient(i64 a, i64 b)
 {
-  i64 inner0 = s.last[0] - s.first[0], inner1 = s.last[1] - s.first[1], edges0 = (s.n[0] - inner0) * s.n[1] * s.n[2];
-  i64 edges1 = inner0 * (s.n[1] - inner1) * s.n[2], i, j, k, width = s.n[2] - (s.last[2] - s.first[2]);
-  if (e < edges0) {
-    k = e % s.n[2];
-    j = e / s.n[2] % s.n[1];
-    i = e / s.n[2] / s.n[1];
-    i = i < s.first[0] ? i : i + inner0;
-  } else if (e < edges0 + edges1) {
-    e -= edges0;
-    k = e % s.n[2];
-    j = e / s.n[2] % (s.n[1] - inner1);
-    i = s.first[0] + e / s.n[2] / (s.n[1] - inner1);
-    j = j < s.first[1] ? j : j + inner1;
-  } else {
-    e -= edges0 + edges1;
-    k = e % width;
-    j = s.first[1] + e / width % inner1;
-    i = s.first[0] + e / width / inner1;
-    k = k < s.first[2] ? k : k + s.last[2] - s.first[2];
+  return (a | b) >> 31 ? a / b : (i64)((u32)a / (u32)b);
+}
+
+// The e-th of the nodes that are next to an end, axis by axis: its plane, row and column.
+DEVICE void place_of(i64 e, edge_args s, i64 *place)
+{
+  const i64 inner0 = s.last[0] - s.first[0], inner1 = s.last[1] - s.first[1], edges0 = (s.n[0] - inner0) * s.n[1] * s.n[2];
+  const i64 edges1 = inner0 * (s.n[1] - inner1) * s.n[2], part = e < edges0 ? 0 : e < edges0 + edges1 ? 1 : 2;
+  const i64 width = part == 2 ? s.n[2] - (s.last[2] - s.first[2]) : s.n[2];
+  const i64 height = part == 0 ? s.n[1] : part == 1 ? s.n[1] - inner1 : inner1;
+  e -= part == 0 ? 0 : part == 1 ? edges0 : edges0 + edges1;
+  const i64 row = quotient(e, width), i = quotient(row, height), j = row - i * height, k = e - row * width;
+  place[0] = part > 0 ? s.first[0] + i : i < s.first[0] ? i : i + inner0;
+  place[1] = part == 2 ? s.first[1] + j : part == 0 || j < s.first[1] ? j : j + inner1;
+  place[2] = part < 2 || k < s.first[2] ? k : k + s.last[2] - s.first[2];
+}
+
+// The sum of a row along one axis, whose nodes are `stride` numbers apart: of node i, in a line that begins at `from` of `in` and `by`
+// of the coefficients.
+DEVICE real sum_along(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i, i64 stride, GLOBAL const real *from, GLOBAL const real *by,
+                      i32 product)
+{
+  const i64 lo = line[0], hi = line[1], inside = i >= lo && i < hi, row = inside ? 0 : i < lo ? i : lo + i - hi;
+  const i32 many = (i32)(inside ? 2 * line[2] + 1 : line[3 + row * (1 + ENTRIES)]);
+  GLOBAL const i64 *node = line + 4 + row * (1 + ENTRIES);
+  GLOBAL const real *w = inside ? weight : weight + REACHES + row * ENTRIES;
+  const i64 first = i - line[2];
+  real sum = 0;
+#if IS_CUDA
+#pragma unroll 4
+#endif
+  for (i32 k = 0; k < many; k++) {
+    const i64 at = (inside ? first + k : node[k]) * stride;
+    sum += w[k] * (product ? by[at] * from[at] : from[at]);
   }
-  return axis == 0 ? i : axis == 1 ? j : k;
+  return sum;
 }
 
 KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT coefficients, GLOBAL const i64 *RESTRICT words,
@@ -71,8 +86,10 @@ KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT c
                    GLOBAL const real *p, GLOBAL const real *q, GLOBAL real *out, edge_args s)
 {
   for (i64 e = GLOBAL_ID(0); e < s.count * s.items; e += (i64)GROUPS(0) * BLOCK) {
-    const i64 item = e / s.count, x = place_of(e % s.count, s, 2), y = place_of(e % s.count, s, 1), z = place_of(e % s.count, s, 0);
-    const i64 at = (z * s.n[1] + y) * s.n[2] + x;
+    i64 place[3];
+    const i64 item = quotient(e, s.count);
+    place_of(e - item * s.count, s, place);
+    const i64 z = place[0], y = place[1], x = place[2], at = (z * s.n[1] + y) * s.n[2] + x;
     for (i64 target = 0; target < s.targets; target++) {
       real sum = 0;
       for (i64 part = parts[target]; part < parts[target + 1]; part++) {
@@ -80,19 +97,27 @@ KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT c
         GLOBAL const i64 *l0 = words + own[1] * LINE_WORDS, *l1 = words + own[2] * LINE_WORDS, *l2 = words + own[3] * LINE_WORDS;
         GLOBAL const real *w0 = weights + own[1] * LINE_WEIGHTS, *w1 = weights + own[2] * LINE_WEIGHTS, *w2 = weights + own[3] * LINE_WEIGHTS;
         const i64 from = s.in_at + item * s.item_in + own[0] * s.nodes, c = own[4] * s.nodes;
-        const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y), many2 = entries_of(l2, s.n[2], x);
+        const i32 product = s.transposed && c >= 0, axes = (l0[2] > 0) + (l1[2] > 0) + (l2[2] > 0);
         real whole = 0;
-        for (i64 i = 0; i < many0; i++)
-          for (i64 j = 0; j < many1; j++) {
-            const i64 row = (node_of(l0, z, i) * s.n[1] + node_of(l1, y, j)) * s.n[2];
-            real along = 0;
-            for (i64 k = 0; k < many2; k++) {
-              const i64 node = row + node_of(l2, x, k);
-              const real w = weight_of(l2, w2, x, k);
-              along += w * (s.transposed && c >= 0 ? coefficients[c + node] * in[from + node] : in[from + node]);
+        if (axes < 2) { // lines without a difference have the weight 1
+          const i32 axis = l2[2] > 0 ? 2 : l1[2] > 0 ? 1 : 0;
+          const i64 stride = axis == 2 ? 1 : axis == 1 ? s.n[2] : s.n[1] * s.n[2], i = axis == 2 ? x : axis == 1 ? y : z, line = at - i * stride;
+          whole = sum_along(axis == 2 ? l2 : axis == 1 ? l1 : l0, axis == 2 ? w2 : axis == 1 ? w1 : w0, i, stride,
+                            in + (from + line), coefficients + ((product ? c : 0) + line), product);
+        } else {
+          const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y), many2 = entries_of(l2, s.n[2], x);
+          for (i64 i = 0; i < many0; i++)
+            for (i64 j = 0; j < many1; j++) {
+              const i64 row = (node_of(l0, z, i) * s.n[1] + node_of(l1, y, j)) * s.n[2];
+              real along = 0;
+              for (i64 k = 0; k < many2; k++) {
+                const i64 node = row + node_of(l2, x, k);
+                const real w = weight_of(l2, w2, x, k);
+                along += w * (product ? coefficients[c + node] * in[from + node] : in[from + node]);
+              }
+              whole += weight_of(l0, w0, z, i) * weight_of(l1, w1, y, j) * along;
             }
-            whole += weight_of(l0, w0, z, i) * weight_of(l1, w1, y, j) * along;
-          }
+        }
         whole *= factors[part];
         sum += !s.transposed && c >= 0 ? whole * coefficients[c + at] : whole;
       }
