@@ -116,6 +116,8 @@ kugel_status kugel__stencil_gpu_adi(const kugel__stencil_gpu_march *m, kugel__st
 /* How many steps share a pass, in plans that have their sheets. */
 kugel_status kugel__stencil_gpu_leap_make(kugel_stencil *p);
 void kugel__stencil_gpu_leap_free(kugel_stencil *p);
+/* Whether some steps of m share a pass. */
+bool kugel__stencil_gpu_has_passes(const kugel__stencil_gpu_march *m, bool leapfrog);
 /* As many steps of m as go in passes of several, *done of them; 0 if memory for a second state is lacking. `before` is the level before
  * `now` of leapfrog, else it has no memory. */
 kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel__stencil_level before,

@@ -213,6 +213,12 @@ static kugel_status passes(const march *m, leap *own, state from, state to, cons
   return own->shape->nested ? KUGEL_OK : kugel__stencil_gpu_copy(m, &from.older, &first.older, 0, m->size);
 }
 
+bool kugel__stencil_gpu_has_passes(const kugel__stencil_gpu_march *m, bool leapfrog)
+{
+  const kugel__leap_shape *s = m->p->gpu->side[m->transposed].leap[leapfrog ? 0 : 1].shape;
+  return s && m->steps >= (s->nested ? 1 : s->stages);
+}
+
 kugel_status kugel__stencil_gpu_passes(const kugel__stencil_gpu_march *m, kugel__stencil_level before,
                                        kugel__stencil_level now, int64_t *done)
 {

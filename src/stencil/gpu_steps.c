@@ -37,38 +37,59 @@ kugel_status kugel__stencil_gpu_apply(const kugel_stencil *p, bool transposed, i
 
 /* ---- steps in time ---- */
 
-static kugel_status change(const march *m, kugel__kernel *kernel, const level *first, const level *second)
+/* The kernel `exchange` of two levels, or `negate` of one. */
+static kugel_status change(const march *m, const level *first, const level *second, bool negates)
 {
   const struct kugel__stencil_gpu *g = m->p->gpu;
   const int64_t blocks = kugel__min((m->size + THREADS - 1) / THREADS, 1 << 20);
   kugel__mem mem = first->mem;
-  int64_t one = first->at, two = second ? second->at : 0, size = m->size;
+  int64_t one = first->at, two = second ? second->at : 0, size = m->size, sign = negates;
   kugel__arg pair[] = {KUGEL__MEM_ARG(mem), KUGEL__VALUE_ARG(one), KUGEL__VALUE_ARG(two),
-                       KUGEL__VALUE_ARG(size)};
+                       KUGEL__VALUE_ARG(size), KUGEL__VALUE_ARG(sign)};
   kugel__arg single[] = {pair[0], pair[1], pair[3]};
-  return kugel__launch(g->dev, kernel, &(kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {THREADS}},
-                       second ? 4 : 3, second ? pair : single, m->queue);
+  return kugel__launch(g->dev, second ? g->exchange : g->negate,
+                       &(kugel__grid){.blocks = {(uint32_t)blocks}, .threads = {THREADS}}, second ? 5 : 3,
+                       second ? pair : single, m->queue);
 }
 
-static kugel_status leapfrog(const march *m, level before, level now)
+/* Single steps from step k on. Their transpose is leapfrog of (-a, b) with L^T, as on the CPU; signs are the steps' own factors: `folded`,
+ * the first level is a as yet. The level before the last gets its sign back in the step that writes it, or on its way to its place. */
+static kugel_status single_steps(const march *m, level before, level now, int64_t k, bool folded)
 {
   const level first = before, second = now;
-  if (m->transposed) // as on the CPU: leapfrog of (-a, b) with L^T
-    KUGEL_TRY(change(m, m->p->gpu->negate, &first, NULL));
-  int64_t k = 0;
-  KUGEL_TRY(kugel__stencil_gpu_passes(m, before, now, &k));
   const bool odd = (m->steps - k) % 2;
+  double sign = 1, sign_before = folded ? -1 : 1; // of what the levels have
   for (; k < m->steps; k++) {
     KUGEL_TRY(kugel__progress_step((double)k / (double)m->steps));
-    const use u = {.in = now, .out = before, .p = now, .q = before, .a = m->dt * m->dt, .b = 2, .c = -1};
+    const double own = folded && !odd && k == m->steps - 2 ? -1 : 1;
+    const use u = {.in = now,
+                   .out = before,
+                   .p = now,
+                   .q = before,
+                   .a = own * sign * m->dt * m->dt,
+                   .b = own * sign * 2,
+                   .c = own * sign_before * -1};
     KUGEL_TRY(kugel__stencil_gpu_operate(m->p, m->transposed, &u, 1, m->queue));
     const level next = before;
     before = now;
     now = next;
+    sign_before = sign;
+    sign = own;
   }
-  if (odd)
-    KUGEL_TRY(change(m, m->p->gpu->exchange, &first, &second));
-  return m->transposed ? change(m, m->p->gpu->negate, &first, NULL) : KUGEL_OK;
+  return odd ? change(m, &first, &second, folded) : KUGEL_OK;
+}
+
+static kugel_status leapfrog(const march *m, level before, level now)
+{
+  const bool folded = m->transposed && !kugel__stencil_gpu_has_passes(m, true),
+             negates = m->transposed && !folded;
+  int64_t done = 0;
+  if (negates)
+    KUGEL_TRY(change(m, &before, NULL, true));
+  if (!folded)
+    KUGEL_TRY(kugel__stencil_gpu_passes(m, before, now, &done));
+  KUGEL_TRY(single_steps(m, before, now, done, folded));
+  return negates ? change(m, &before, NULL, true) : KUGEL_OK;
 }
 
 /* u + dt L (u + dt/2 L (u + dt/3 L (u + dt/4 L u))). */

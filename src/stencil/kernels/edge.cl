@@ -130,12 +130,12 @@ KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT c
   }
 }
 
-// Two levels change places.
-KERNEL(BLOCK) exchange(GLOBAL real *x, i64 first, i64 second, i64 n)
+// Two levels change places; the second gets the other sign on its way, if `negates`.
+KERNEL(BLOCK) exchange(GLOBAL real *x, i64 first, i64 second, i64 n, i64 negates)
 {
   for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
     const real own = x[first + i];
-    x[first + i] = x[second + i];
+    x[first + i] = negates ? -x[second + i] : x[second + i];
     x[second + i] = own;
   }
 }
