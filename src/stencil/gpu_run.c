@@ -53,15 +53,29 @@ static bool paired(const kugel_stencil *p, const use *u)
   return pairs;
 }
 
-/* Planes of a slab: enough slabs to fill a device, of planes that are many beside those that two slabs read. */
+/* Planes of a slab, of planes that are many beside those that two slabs read: enough slabs to fill a device; or, where it is known how
+ * many blocks a multiprocessor has at once, those that are through first. */
 static int64_t choose_chunk(const kugel__device *dev, const kugel__march_shape *s, int64_t planes,
                             int64_t tiles)
 {
-  const int64_t wanted = 2 * kugel__max(1, dev->info.units);
-  int64_t slabs = (planes + MOST_CHUNK - 1) / MOST_CHUNK;
-  while (tiles * slabs < wanted && planes / (2 * slabs) >= 16 * s->reach && planes / (2 * slabs) >= 8)
-    slabs *= 2;
-  return (planes + slabs - 1) / slabs;
+  enum { LEAST = 8, MOST = 128 };
+  const int64_t units = kugel__max(1, dev->info.units);
+  int64_t slabs = (planes + MOST_CHUNK - 1) / MOST_CHUNK, best = slabs, least = INT64_MAX;
+  if (s->columns == 1) {
+    while (tiles * slabs < 2 * units && planes / (2 * slabs) >= 16 * s->reach &&
+           planes / (2 * slabs) >= LEAST)
+      slabs *= 2;
+    return (planes + slabs - 1) / slabs;
+  }
+  for (; slabs <= MOST && (slabs == best || planes / slabs >= LEAST); slabs++) {
+    const int64_t chunk = (planes + slabs - 1) / slabs, at_once = units * s->blocks,
+                  time = (tiles * slabs + at_once - 1) / at_once * (chunk + 2 * s->reach);
+    if (time < least) {
+      least = time;
+      best = slabs;
+    }
+  }
+  return (planes + best - 1) / best;
 }
 
 /* Planes [lo, hi). */

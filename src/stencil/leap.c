@@ -4,9 +4,11 @@
 #include <string.h>
 
 enum {
-  SLACK = 30,    /* registers of a thread beside reals that stay */
-  PRODUCTS = 40, /* more of them where products with a coefficient are read */
-  FRAME = 4      /* what a node next to an end costs, in nodes of a single step; not measured on a GPU */
+  SLACK = 30,        /* registers of a thread beside reals that stay */
+  PRODUCTS = 40,     /* more of them where products with a coefficient are read */
+  SHARED_RATE = 6,   /* of shared to device memory, compute capability 9.0 */
+  MEASURED_RATE = 4, /* what passes of order 2 and 4 come to on an H200 */
+  FRAME = 4          /* what a node next to an end costs, in nodes of a single step; not measured on a GPU */
 };
 
 /* Nodes beyond a tile along rows and columns. */
@@ -102,8 +104,8 @@ static double frame(const kugel__leap_setting *set, const kugel__leap_shape *s)
 }
 
 /* Bytes per node and step, as if all passed through device memory: what does pass there; through the second-level cache, which is
- * 1.3 times as fast; and through shared memory, 6 times as fast on compute capability 9.0. */
-static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s)
+ * 1.3 times as fast; and through shared memory, `rate` times as fast. */
+static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s, double rate)
 {
   const kugel__march_shape *m = &s->march;
   const double word = m->single ? 4 : 8, c = coefficients_of(m), stages = s->stages,
@@ -114,7 +116,8 @@ static double cost(const kugel__leap_setting *set, const kugel__leap_shape *s)
       products = m->source[0].coefficient ? 2 * m->reach + 2 : 0;
   const double device = (reads + writes) * word / stages,
                cache = (reads / share + writes) * word / stages / 1.3,
-               shared = (columns + rows / m->rows + products + 1 + c * (1 + 1 / stages)) * word / share / 6;
+               shared =
+                   (columns + rows / m->rows + products + 1 + c * (1 + 1 / stages)) * word / share / rate;
   const double most = device > cache ? device : cache;
   return (most > shared ? most : shared) + FRAME * frame(set, s) * single_cost(s);
 }
@@ -156,12 +159,14 @@ bool kugel__leap_choose(const kugel__leap_setting *set, const kugel__march_sheet
       if ((blocks[i].ndim == 3) != (set->plan->ndim == 3) ||
           (set->most && stages > (set->nested ? 4 : set->most)) || !fits(set, &s, blocks[i].threads))
         continue;
-      const double here =
-          cost(set, &s) * (set->most && !set->nested ? 1.0 / stages : 1); // what is asked for is done
+      if (!set->most && cost(set, &s, MEASURED_RATE) > 0.85 * single_cost(&s)) // single steps are as fast
+        continue;
+      const double here = cost(set, &s, SHARED_RATE) *
+                          (set->most && !set->nested ? 1.0 / stages : 1); // what is asked for is done
       if (!out->stages || here < least) {
         *out = s;
         least = here;
       }
     }
-  return out->stages && (set->most || least < 0.85 * single_cost(out));
+  return out->stages > 0;
 }
