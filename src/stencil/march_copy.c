@@ -121,19 +121,22 @@ static void multiply(writer *w, int from, int k)
     ADD("    const i32 i_ = (B) * STAGE + id; \\\n    tile[i_ + %d] *= tile[i_ + %d]; \\\n  } \\\n", at, by);
 }
 
-/* Cells with another sign than 1 are few, and so the loop is short in text. */
+/* Cells with another sign than 1 are few, those of a wall in a tile. */
 static void sign_function(writer *w, int from)
 {
   const kugel__march_shape *s = w->s;
   ADD("DEVICE void sign_cells%d(IN_SHARED real *cells, i32 id, u64 codes, i32 sign)\n{\n#if IS_CUDA\n#pragma "
-      "unroll 1\n#endif\n",
+      "unroll "
+      "4\n#endif\n",
       from);
   ADD("  for (i32 i = 0; i < %d; i++) {\n    const i32 cell = %d * (id + i / %d * THREADS) + i %% %d, own = "
       "sign * ((i32)((u32)(codes >> 4 * "
       "i) << 28) >> 28);\n",
       kugel__march_copies(s, from) * unit(s), unit(s), unit(s), unit(s));
-  ADD("    if (own != 1 && cell < %d)\n      cells[cell] = own == 0 ? (real)0 : (real)own * cells[cell];\n  "
-      "}\n}\n",
+  ADD("    if (own != 1 && cell < %d) {\n      const real x = own < 0 ? -cells[cell] : cells[cell], twice = "
+      "x + x;\n"
+      "      cells[cell] = own == 0 ? (real)0 : own == -1 ? x : own == 2 || own == -2 ? twice : twice + "
+      "twice;\n    }\n  }\n}\n",
       (int)kugel__march_cells(s, from));
 }
 
@@ -150,8 +153,8 @@ static void settle(writer *w)
     ADD("  const z_t z_ = z_begin + (T); \\\n  const i32 end_ = z_ <= 0 || z_ >= n0 - 1; \\\n");
   for (int from = 0; from < s->sources && s->signs; from++)
     ADD("  if (end_ || codes%d != " ALL_ONE
-        ") \\\n    sign_cells%d(tile + (B) * STAGE + %d, id, codes%d, (i32)sign_of(z_, s.n[0], "
-        "s.kind[0], s.kind[1])); \\\n",
+        ") \\\n    sign_cells%d(tile + (B) * STAGE + %d, id, codes%d, end_ ? (i32)sign_of(z_, s.n[0], "
+        "s.kind[0], s.kind[1]) : 1); \\\n",
         from, from, kugel__march_first_cell(s, from), from);
   ADD("}\n\n");
 }
