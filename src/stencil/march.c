@@ -241,7 +241,7 @@ static bool fit_shape(const kugel__march_setting *s, kugel__march_shape *shape, 
   shape->single = p->single;
   shape->signs = s->signs;
   shape->unrolled = s->unrolled || shape->reach < 2 ? 2 * shape->reach + 1 : 1;
-  shape->large = rows * columns >= UINT32_MAX;
+  shape->large = rows * columns >= UINT32_MAX || p->n[kugel__march_axis(p->ndim, 0)] >= INT32_MAX / 2;
   if (p->ndim < 3) {
     shape->wide = 256;
     shape->tall = shape->rows = shape->columns = shape->blocks = 1;

@@ -16,18 +16,22 @@ static int nodes_of(const writer *w)
 
 /* ---- before the kernel ---- */
 
-void kugel__march_folds(kugel__text *text, bool large)
+/* The node that a node beyond an end stands for. Kinds of ends: 0 periodic, 1 odd, 2 even, 3 zero; 8 even, 9 odd, where the mirror's own
+ * node counts twice, or not. */
+static void fold(kugel__text *text, const char *name, const char *type)
 {
   kugel__text_add(
       text,
-      "typedef %s at_t; // an offset in a plane\n"
-      "// The node that a node beyond an end stands for, and its factor. Kinds: 0 periodic, 1 odd, 2 even, 3 "
-      "zero; 8 even, 9 odd, "
-      "where the mirror's own node counts twice, or not.\n"
-      "DEVICE i64 fold(i64 i, i64 n, i64 low, i64 high)\n{\n"
-      "  i64 j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
+      "DEVICE i64 %s(%s i, %s n, i64 low, i64 high)\n{\n"
+      "  %s j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
       "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n",
-      large ? "u64" : "u32");
+      name, type, type, type);
+}
+
+void kugel__march_folds(kugel__text *text, bool large)
+{
+  kugel__text_add(text, "typedef %s at_t; // an offset in a plane\n", large ? "u64" : "u32");
+  fold(text, "fold", "i64");
   kugel__text_add(
       text,
       "DEVICE real sign_of(i64 i, i64 n, i64 low, i64 high)\n{\n"
@@ -35,12 +39,12 @@ void kugel__march_folds(kugel__text *text, bool large)
       "  own = i == n - 1 && high >= 8 ? high : own;\n"
       "  return kind == 1 || kind == 9 ? (real)-1 : kind == 3 || own == 9 ? (real)0 : own == 8 ? (real)2 : "
       "(real)1;\n}\n");
+  /* Makes a compiler compute addresses from x where they are used: kept ones take more registers than there are. Of pointers it then
+   * forgets that they are of device memory. */
   kugel__text_add(text,
-                  "// Makes a compiler compute addresses from x where they are used: kept ones take more "
-                  "registers than there are.\n"
                   "#if IS_CUDA\n#define RENEW(x) asm volatile(\"\" : \"+%c\"(x))\n#else\n#define RENEW(x) "
                   "((void)0)\n#endif\n"
-                  "#ifdef __CUDA_ARCH__ // of device memory, which the compiler forgets\n"
+                  "#ifdef __CUDA_ARCH__\n"
                   "#define RENEW_POINTER(x) asm volatile(\"\" : \"+l\"(x)); __builtin_assume(__isGlobal(x))\n"
                   "#else\n#define RENEW_POINTER(x) ((void)0)\n#endif\n",
                   large ? 'l' : 'r');
@@ -53,10 +57,7 @@ static void head(writer *w)
       s->reach, s->stages, kugel__march_first_cell(s, s->sources), kugel__march_threads(s),
       s->large ? "i64" : "i32");
   kugel__march_folds(w->text, s->large);
-  ADD("// As fold, without 64 bits where there is no need.\n"
-      "DEVICE z_t fold_plane(z_t i, z_t n, i32 low, i32 high)\n{\n"
-      "  z_t j = i < 0 ? (low == 0 ? i + n : -i) : i >= n ? (high == 0 ? i - n : 2 * (n - 1) - i) : i;\n"
-      "  return j < 0 ? 0 : j >= n ? n - 1 : j;\n}\n");
+  fold(w->text, "fold_plane", "z_t");
   ADD("typedef struct {\n  i64 n[3], step[2], first[3], last[3], kind[6], begin, end, chunk, chunks, "
       "tiles[2], item_in, "
       "item_out;\n"

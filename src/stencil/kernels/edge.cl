@@ -105,16 +105,11 @@ KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT c
           whole = sum_along(axis == 2 ? l2 : axis == 1 ? l1 : l0, axis == 2 ? w2 : axis == 1 ? w1 : w0, i, stride,
                             in + (from + line), coefficients + ((product ? c : 0) + line), product);
         } else {
-          const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y), many2 = entries_of(l2, s.n[2], x);
+          const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y);
           for (i64 i = 0; i < many0; i++)
             for (i64 j = 0; j < many1; j++) {
               const i64 row = (node_of(l0, z, i) * s.n[1] + node_of(l1, y, j)) * s.n[2];
-              real along = 0;
-              for (i64 k = 0; k < many2; k++) {
-                const i64 node = row + node_of(l2, x, k);
-                const real w = weight_of(l2, w2, x, k);
-                along += w * (product ? coefficients[c + node] * in[from + node] : in[from + node]);
-              }
+              const real along = sum_along(l2, w2, x, 1, in + (from + row), coefficients + ((product ? c : 0) + row), product);
               whole += weight_of(l0, w0, z, i) * weight_of(l1, w1, y, j) * along;
             }
         }
