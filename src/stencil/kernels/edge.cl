@@ -21,23 +21,29 @@ typedef struct {
   real a, b, c, unused;
 } edge_args;
 
-// Entry k of row i: its node and weight; k is below entries_of.
-DEVICE i64 entries_of(GLOBAL const i64 *line, i64 n, i64 i)
+// Row i of a line: its nodes, which follow one another from `first` on inside, and their weights.
+typedef struct {
+  GLOBAL const i64 *node;
+  GLOBAL const real *weight;
+  i64 first;
+  i32 many, inside;
+} row_t;
+
+DEVICE row_t row_of(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i)
 {
-  i64 lo = line[0], hi = line[1];
-  return i < lo ? line[3 + i * (1 + ENTRIES)] : i >= hi ? line[3 + (lo + i - hi) * (1 + ENTRIES)] : 2 * line[2] + 1;
+  const i64 lo = line[0], hi = line[1], edge = i < lo ? i : lo + i - hi;
+  row_t r;
+  r.inside = i >= lo && i < hi;
+  r.node = line + (r.inside ? 0 : 4 + edge * (1 + ENTRIES));
+  r.weight = weight + (r.inside ? 0 : REACHES + edge * ENTRIES);
+  r.first = i - line[2];
+  r.many = (i32)(r.inside ? 2 * line[2] + 1 : r.node[-1]);
+  return r;
 }
 
-DEVICE i64 node_of(GLOBAL const i64 *line, i64 i, i64 k)
+DEVICE i64 node_of(row_t r, i32 k)
 {
-  i64 lo = line[0], hi = line[1];
-  return i < lo ? line[4 + i * (1 + ENTRIES) + k] : i >= hi ? line[4 + (lo + i - hi) * (1 + ENTRIES) + k] : i + k - line[2];
-}
-
-DEVICE real weight_of(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i, i64 k)
-{
-  i64 lo = line[0], hi = line[1];
-  return i < lo ? weight[REACHES + i * ENTRIES + k] : i >= hi ? weight[REACHES + (lo + i - hi) * ENTRIES + k] : weight[k];
+  return r.inside ? r.first + k : r.node[k];
 }
 
 // By 32 bits where they do, a fifth of the instructions.
@@ -60,23 +66,16 @@ DEVICE void place_of(i64 e, edge_args s, i64 *place)
   place[2] = part < 2 || k < s.first[2] ? k : k + s.last[2] - s.first[2];
 }
 
-// The sum of a row along one axis, whose nodes are `stride` numbers apart: of node i, in a line that begins at `from` of `in` and `by`
-// of the coefficients.
-DEVICE real sum_along(GLOBAL const i64 *line, GLOBAL const real *weight, i64 i, i64 stride, GLOBAL const real *from, GLOBAL const real *by,
-                      i32 product)
+// The sum of a row whose nodes are `stride` numbers apart, of a line that begins at `from`; `by`: the coefficient's.
+DEVICE real sum_along(row_t r, i64 stride, GLOBAL const real *from, GLOBAL const real *by, i32 product)
 {
-  const i64 lo = line[0], hi = line[1], inside = i >= lo && i < hi, row = inside ? 0 : i < lo ? i : lo + i - hi;
-  const i32 many = (i32)(inside ? 2 * line[2] + 1 : line[3 + row * (1 + ENTRIES)]);
-  GLOBAL const i64 *node = line + 4 + row * (1 + ENTRIES);
-  GLOBAL const real *w = inside ? weight : weight + REACHES + row * ENTRIES;
-  const i64 first = i - line[2];
   real sum = 0;
 #if IS_CUDA
 #pragma unroll 4
 #endif
-  for (i32 k = 0; k < many; k++) {
-    const i64 at = (inside ? first + k : node[k]) * stride;
-    sum += w[k] * (product ? by[at] * from[at] : from[at]);
+  for (i32 k = 0; k < r.many; k++) {
+    const i64 at = node_of(r, k) * stride;
+    sum += r.weight[k] * (product ? by[at] * from[at] : from[at]);
   }
   return sum;
 }
@@ -98,19 +97,19 @@ KERNEL(BLOCK) edge(GLOBAL const real *RESTRICT in, GLOBAL const real *RESTRICT c
         GLOBAL const real *w0 = weights + own[1] * LINE_WEIGHTS, *w1 = weights + own[2] * LINE_WEIGHTS, *w2 = weights + own[3] * LINE_WEIGHTS;
         const i64 from = s.in_at + item * s.item_in + own[0] * s.nodes, c = own[4] * s.nodes;
         const i32 product = s.transposed && c >= 0, axes = (l0[2] > 0) + (l1[2] > 0) + (l2[2] > 0);
+        GLOBAL const real *values = in + from, *by = coefficients + (product ? c : 0);
         real whole = 0;
         if (axes < 2) { // lines without a difference have the weight 1
           const i32 axis = l2[2] > 0 ? 2 : l1[2] > 0 ? 1 : 0;
           const i64 stride = axis == 2 ? 1 : axis == 1 ? s.n[2] : s.n[1] * s.n[2], i = axis == 2 ? x : axis == 1 ? y : z, line = at - i * stride;
-          whole = sum_along(axis == 2 ? l2 : axis == 1 ? l1 : l0, axis == 2 ? w2 : axis == 1 ? w1 : w0, i, stride,
-                            in + (from + line), coefficients + ((product ? c : 0) + line), product);
+          const row_t r = row_of(axis == 2 ? l2 : axis == 1 ? l1 : l0, axis == 2 ? w2 : axis == 1 ? w1 : w0, i);
+          whole = sum_along(r, stride, values + line, by + line, product);
         } else {
-          const i64 many0 = entries_of(l0, s.n[0], z), many1 = entries_of(l1, s.n[1], y);
-          for (i64 i = 0; i < many0; i++)
-            for (i64 j = 0; j < many1; j++) {
-              const i64 row = (node_of(l0, z, i) * s.n[1] + node_of(l1, y, j)) * s.n[2];
-              const real along = sum_along(l2, w2, x, 1, in + (from + row), coefficients + ((product ? c : 0) + row), product);
-              whole += weight_of(l0, w0, z, i) * weight_of(l1, w1, y, j) * along;
+          const row_t r0 = row_of(l0, w0, z), r1 = row_of(l1, w1, y), r2 = row_of(l2, w2, x);
+          for (i32 i = 0; i < r0.many; i++)
+            for (i32 j = 0; j < r1.many; j++) {
+              const i64 line = (node_of(r0, i) * s.n[1] + node_of(r1, j)) * s.n[2];
+              whole += r0.weight[i] * r1.weight[j] * sum_along(r2, 1, values + line, by + line, product);
             }
         }
         whole *= factors[part];
