@@ -41,7 +41,8 @@ static kugel__mem memory(const level *l, const level *other)
 
 /* ---- a sheet ---- */
 
-/* Whether all levels begin at a pair of reals. */
+/* Whether all levels begin at a pair of reals. CUDA's memory is an address, which may be in the middle of an allocation; OpenCL's is a handle,
+ * and buffers begin at pairs: if a handle does not, nodes are read one by one for nothing. */
 static bool paired(const kugel_stencil *p, const use *u)
 {
   const size_t word = p->single ? 4 : 8;
@@ -49,7 +50,8 @@ static bool paired(const kugel_stencil *p, const use *u)
   bool pairs = p->n[2] % 2 == 0;
   for (int i = 0; i < 4; i++)
     if (all[i]->mem.base)
-      pairs &= (all[i]->mem.offset + (size_t)all[i]->at * word) % (2 * word) == 0;
+      pairs &=
+          ((uintptr_t)all[i]->mem.base + all[i]->mem.offset + (size_t)all[i]->at * word) % (2 * word) == 0;
   return pairs;
 }
 
