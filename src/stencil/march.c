@@ -225,7 +225,7 @@ static void choose_block(kugel__march_shape *shape, bool narrow, bool even)
     shape->tall = choices[i].threads / shape->wide;
     shape->rows = choices[i].rows;
     shape->blocks = choices[i].blocks;
-    if (((wide && !narrow) || shape->columns == 1) &&
+    if (((wide && !narrow) || shape->columns == 1) && sums_of(shape) <= (shape->single ? 2 : 1) * SUMS &&
         registers_of(shape) <= (room > REGISTERS ? REGISTERS : room / 8 * 8))
       return;
   }
