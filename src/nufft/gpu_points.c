@@ -207,7 +207,7 @@ static void set_limits(sorter *s)
   int64_t n = s->shape.n, units = kugel__max(1, s->dev->info.units);
   s->spread = plan->to_grid;
   s->interpolate = plan->to_points;
-  s->spread.limit = kugel__max(2048, kugel__min(INT32_MAX, 8 * n / kugel__min(s->spread.boxes, 32 * units)));
+  s->spread.limit = kugel__max(2048, kugel__min(INT32_MAX, 6 * n / kugel__min(s->spread.boxes, 32 * units)));
   s->interpolate.limit = s->p->gpu->limit = 1024;
 }
 
