@@ -34,6 +34,8 @@ kugel_status kugel__nufft_gpu_spread(const kugel__nufft_call *c, int64_t vectors
   kugel__arg join[] = {KUGEL__MEM_ARG(sides), KUGEL__MEM_ARG(c->side), KUGEL__MEM_ARG(c->grid),
                        KUGEL__VALUE_ARG(s)};
   grid.blocks[0] = (uint32_t)s.boxes;
+  grid.blocks[2] =
+      (uint32_t)(c->g->spread_layers < 16 ? 1 : 16); // few boxes have parts: hundreds, in clusters
   return kugel__launch(c->g->dev, c->g->spread_join, &grid, 4, join, c->queue);
 }
 

@@ -365,7 +365,7 @@ KERNEL_BLOCKS(THREADS, BLOCKS) spread(GLOBAL const u32 *RESTRICT place, GLOBAL c
   }
 }
 
-// The parts of boxes that were cut, added up in order.
+// The parts of boxes that were cut, added up in order; blocks share a box's layers.
 KERNEL(THREADS) spread_join(GLOBAL const u32 *RESTRICT sides, GLOBAL const real2 *RESTRICT side, GLOBAL real2 *RESTRICT grid,
                             box_shape s)
 {
@@ -379,7 +379,7 @@ KERNEL(THREADS) spread_join(GLOBAL const u32 *RESTRICT sides, GLOBAL const real2
   GLOBAL const real2 *from = side + ((i64)GROUP_ID(1) * sides[s.boxes] + first) * LAYERS * THREADS + me;
   GLOBAL real2 *to = grid + GROUP_ID(1) * s.cells + (y0 + row) * s.fine[0] + x0 + column;
   if (own && parts > 0)
-    for (i64 z = z0; z < z1; z++) {
+    for (i64 z = z0 + GROUP_ID(2); z < z1; z += GROUPS(2)) {
       real re = 0, im = 0;
       for (i64 p = 0; p < parts; p++) {
         real2 c = from[(p * LAYERS + z - z0) * THREADS];

@@ -23,12 +23,13 @@ static void deal_orders(const kugel_sht *p, kugel__dist *d)
   }
 }
 
-// The time of a ring, in tenths of what a pixel takes without chirps; on the CPU of any pixel.
+// The time of a ring, in tenths of what a pixel takes without chirps (nside 4096 on two H200: 4.4 ms for the 67 percent of pixels next
+// to the equator, 6.75 for the others); on the CPU of any pixel.
 static int64_t ring_time(const kugel_sht *p, int64_t ring)
 {
   int64_t n = ring < 0 ? 0 : p->grid->nphi[ring];
   bool longer = n && p->device->ops->type != KUGEL_CPU && kugel__rings_gpu_chirped(n);
-  return n * (longer ? 21 : 10);
+  return n * (longer ? 32 : 10);
 }
 
 // Runs of groups of pairs with about the same time each.
