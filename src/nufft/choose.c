@@ -76,7 +76,8 @@ kugel_status kugel__nufft_narrowest(kugel_nufft *p, double tolerance, double ups
   for (width = width < 2 ? 2 : width; width <= KUGEL__NUFFT_WIDTH; width++) {
     KUGEL_TRY(kugel__nufft_kernel_make(p->ctx, width, upsampling, &p->kernel));
     p->error = error_of(p);
-    if (p->error <= margin * tolerance || p->error < 1e-14) // 1e-14: what rounding lets one know
+    bool last = width == KUGEL__NUFFT_WIDTH && p->kernel.error * sqrt(p->ndim) < 1e-14;
+    if (p->error <= margin * tolerance || p->error < 1e-14 || last) // 1e-14: what rounding lets one know
       return KUGEL_OK;
   }
   return KUGEL_FAIL(KUGEL_EINVAL,

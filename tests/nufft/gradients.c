@@ -5,7 +5,7 @@
 
 enum { M = 60 };
 
-static const double tolerances[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12};
+static const double tolerances[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-13};
 
 /* Element i of the waves' sum over j, with the factor i sign k_d of a derivative by x_d, d >= 0. */
 static void sums(const problem *p, const double *x, int d, const double *in, double *out)
@@ -119,6 +119,22 @@ int main(void)
   CASE("one dimension") all_tolerances(1);
   CASE("two dimensions") all_tolerances(2);
   CASE("three dimensions") all_tolerances(3);
+  CASE("the least tolerance, which rounding exceeds")
+  for (int ndim = 1; ndim <= 3; ndim++)
+    for (int fixed = 0; fixed <= 1; fixed++) {
+      static const int64_t n[] = {5, 4, 3};
+      kugel_nufft_opts o = {.size = sizeof o,
+                            .type = KUGEL_NUFFT_TO_POINTS,
+                            .tolerance = 1e-14,
+                            .upsampling = fixed ? 2 : 0,
+                            .gradient = 1};
+      kugel_nufft_info info = {.size = sizeof info};
+      kugel_nufft *plan = NULL;
+      CHECK_OK(kugel_nufft_create(NULL, ndim, n, &o, &plan));
+      CHECK_OK(kugel_nufft_get_info(plan, &info));
+      CHECK_LE(info.error, 1e-13);
+      kugel_nufft_destroy(plan);
+    }
   CASE("too wide")
   {
     static const int64_t n[] = {16};
