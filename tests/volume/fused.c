@@ -92,6 +92,11 @@ static void shapes(kugel_ctx *ctx)
       {3, {5, 37, 41}, {11, 7, 2}, {0}, {.boundary = KUGEL_BOUNDARY_PERIODIC, .complex_data = 1}},
       {3, {16, 27, 30}, {5, 7, 9}, {0}, {.extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_PERIODIC}},
       {3, {1, 50, 1}, {3, 3, 3}, {0}, {.extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_UNKNOWN}},
+      // lines whose blocks are listed: 200 points there and back, 576 and 1152 along x, 2160 along y
+      {2, {196, 5}, {5, 2}, {0}, {.extent = KUGEL_CONV_FULL, .precision = KUGEL_PRECISION_F32}},
+      {2, {2, 1120}, {2, 31}, {0}, {.extent = KUGEL_CONV_FULL, .precision = KUGEL_PRECISION_F32}},
+      {3, {2, 2156, 3}, {2, 5, 2}, {0}, {.extent = KUGEL_CONV_FULL, .precision = KUGEL_PRECISION_F32}},
+      {2, {2, 2270}, {2, 33}, {0}, {.extent = KUGEL_CONV_FULL, .precision = KUGEL_PRECISION_F32}},
   };
   for (size_t i = 0; i < sizeof list / sizeof *list; i++)
     compare(ctx, &list[i], true);

@@ -289,21 +289,24 @@ void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen
 
 /* ---- blocks and tables ---- */
 
-/* Of lines across, in float, on an H200: a step of Richardson and Lucy of 100 x 1000 x 1000 voxels takes 8.9 ms in place of 9.2 with
- * the rule below for 200 points, one of 256 x 2048 x 2048 takes 60 in place of 69 with no registers spilled for 2160. */
+/* In float, on an H200. A step of Richardson and Lucy of 100 x 1000 x 1000 voxels takes 8.9 ms in place of 9.2 with the rule below
+ * for 200 points across, and 7.85 with half as many points per thread for 576 along x, whose last pass holds much besides; one of
+ * 256 x 2048 x 2048 takes 60 in place of 69 with no registers spilled for 2160 across, and 57.5 with 1152 so. */
 static const struct {
   int points;
-  bool product;
+  bool across, product;
   int threads, group, resident, stages, radix[4];
 } measured[] = {
-    {200, true, 20, 16, 3, 3, {10, 10, 2}},
-    {2160, false, 120, 8, 0, 3, {18, 12, 10}},
+    {200, true, true, 20, 16, 3, 3, {10, 10, 2}},
+    {2160, true, false, 120, 8, 0, 3, {18, 12, 10}},
+    {576, false, false, 48, 2, 8, 3, {12, 12, 4}},
+    {1152, false, false, 96, 1, 0, 3, {12, 12, 8}},
 };
 
-static bool as_measured(kugel__block *b, bool product)
+static bool as_measured(kugel__block *b, bool across, bool product)
 {
   for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-    if (measured[i].points == b->m && measured[i].product == product) {
+    if (measured[i].points == b->m && measured[i].across == across && measured[i].product == product) {
       b->threads = measured[i].threads;
       b->group = measured[i].group;
       b->resident = measured[i].resident;
@@ -351,9 +354,9 @@ bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool produc
     b.spectrum = 0; // as it was measured
     kugel__block_across(&b, true, shared);
     b.spectrum = product;
-    if (real == KUGEL__F32 && !as_measured(&b, product) && product)
-      there_and_back(&b, shared);
   }
+  if (real == KUGEL__F32 && !as_measured(&b, across, product) && across && product)
+    there_and_back(&b, shared);
   if (b.how != KUGEL__BLOCK_PLAIN || b.m != points)
     return false;
   uint64_t size = (uint64_t)kugel__real_bytes(real);
