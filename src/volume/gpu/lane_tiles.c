@@ -176,8 +176,7 @@ static void copy_window(const kugel_volume *p, const kugel__lane_tile *tile, cha
       }
 }
 
-// Factors of the tile's planes for kernels by depth.
-static void fill_weights(const kugel_volume *p, const kugel__volume_reach *z, double *row, bool *used,
+void kugel__lane_weights(const kugel_volume *p, const kugel__volume_reach *z, double *row, bool *used,
                          void *to)
 {
   kugel_volume one = *p->sub;
@@ -235,7 +234,7 @@ static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
   }
   if (p->depth) {
     size_t at = kugel__lane_weights_at(&s, p);
-    fill_weights(p, &tile.reach[0], r->t->lane[on->index].row, o->used, host + at);
+    kugel__lane_weights(p, &tile.reach[0], r->t->lane[on->index].row, o->used, host + at);
     o->weights = lists + at;
     bytes = kugel__lane_list_bytes(&s, p);
   }

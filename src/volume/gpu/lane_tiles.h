@@ -29,6 +29,9 @@ typedef struct kugel__lane_work {
 /* p->sub is the tile. kernel: doubles [kernels][k]. */
 kugel_status kugel__lane_tiles_create(kugel_volume *p, const double *kernel, kugel__lane_tiles **out);
 void kugel__lane_tiles_destroy(kugel__lane_tiles *t);
+/* Factors of a tile's planes for kernels by depth: reals [kernels][points], and which are used; row: room for points. */
+void kugel__lane_weights(const kugel_volume *p, const kugel__volume_reach *z, double *row, bool *used,
+                         void *to);
 /* The most tiles between `tile` and `done`. */
 int kugel__lane_tiles_under_way(const kugel__lane_tiles *t);
 /* Calls take turns. */

@@ -143,6 +143,8 @@ static kugel_status choose_over_ranks(kugel_volume *p, const int64_t *k)
               (int)e);
   KUGEL_TRY(kugel__global_check(p));
   p->engine = KUGEL_VOLUME_GLOBAL;
+  KUGEL_CHECK(p->ctx->device.type == KUGEL_CPU || e != KUGEL_VOLUME_GLOBAL, KUGEL_ENOTSUP,
+              "engine is KUGEL_VOLUME_GLOBAL (5) on devices: use KUGEL_VOLUME_TILES");
   if (e == KUGEL_VOLUME_GLOBAL)
     return KUGEL_OK;
   kugel_volume_info whole, tiles;
@@ -156,7 +158,11 @@ static kugel_status choose_over_ranks(kugel_volume *p, const int64_t *k)
   p->opts.comm = NULL;
   kugel__volume_figures(p, &tiles);
   p->opts.comm = comm;
-  if (p->tiles[0] >= ROWS && tiles.seconds <= 1.25 * whole.seconds)
+  // On devices by their traffic, since seconds are measured; 0: no block holds the lines.
+  bool device = p->ctx->device.type != KUGEL_CPU;
+  double cost = device ? (double)tiles.kernel_bytes : tiles.seconds,
+         other = device ? (double)whole.kernel_bytes : whole.seconds;
+  if (p->tiles[0] >= ROWS && cost > 0 && (cost <= 1.25 * other || other == 0))
     return KUGEL_OK;
   kugel_volume_destroy(p->sub);
   p->sub = NULL;

@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "device/device.h"
 #include "volume/gpu/device.h"
-#include "volume/plan/global.h"
+#include "volume/plan/global_device.h"
 
 enum { MAX_NDIM = 32 };
 
@@ -15,6 +15,12 @@ typedef kugel__volume_argument argument;
 static bool on_way(const kugel_volume *p)
 {
   return p->lanes || p->dif || (p->pencil && p->ctx->device.type != KUGEL_CPU);
+}
+
+// Whether ranks have a device each, which takes arrays in its memory.
+static bool over_devices(const kugel_volume *p)
+{
+  return p->global && p->global->device;
 }
 
 static kugel_status take(const kugel_volume *p, const kugel_array *a, const char *name, bool results,
@@ -38,7 +44,7 @@ static kugel_status take(const kugel_volume *p, const kugel_array *a, const char
                           : "tiles");
   KUGEL_CHECK(a->device.type == KUGEL_CPU || here, KUGEL_EDEVICE,
               "%s is on device %d of type %d, this plan takes host memory%s", name, a->device.id,
-              a->device.type, p->gpu ? " or that of its context's device" : "");
+              a->device.type, p->gpu || over_devices(p) ? " or that of its context's device" : "");
   *out =
       (argument){.array = a, .lead = a->ndim - own, .box = {.data = kugel__array_data(a), .dtype = a->dtype}};
   int64_t stride = 1;
@@ -102,7 +108,7 @@ static kugel_status check(call *c, const kugel_array *in, const kugel_array *out
   const char *il, *ih, *ol, *oh;
   KUGEL_TRY(take(p, in, "in", c->adjoint, false, from));
   KUGEL_TRY(take(p, out, "out", !c->adjoint, true, to));
-  KUGEL_CHECK(!queue || p->gpu || on_way(p), KUGEL_EINVAL,
+  KUGEL_CHECK(!queue || p->gpu || on_way(p) || over_devices(p), KUGEL_EINVAL,
               "queue is set, but this plan is on the CPU: pass NULL");
   KUGEL_CHECK(from->lead == to->lead, KUGEL_ESHAPE,
               "in has %d axes of batch and out %d: they must be as many", from->lead, to->lead);
@@ -135,15 +141,18 @@ static kugel_status run_batch(const call *c, atomic_llong *bad)
 }
 
 // Collective: all ranks execute, or none.
-static kugel_status over_ranks(call *c, const kugel_array *in, const kugel_array *out,
-                               const kugel_queue *queue, atomic_llong *bad)
+static kugel_status over_ranks(call *c, const kugel_array *in, const kugel_array *out, kugel_queue *queue,
+                               atomic_llong *bad)
 {
   kugel_comm *comm = c->p->global->comm;
   kugel__comm_enter(comm);
   kugel_status s = check(c, in, out, queue);
   kugel__same same[] = {{"the direction", c->adjoint}, {"the batch", c->batch}};
   s = kugel__comm_same(comm, s, 2, same);
-  return kugel__comm_leave(comm, s ? s : run_batch(c, bad));
+  if (!s)
+    s = over_devices(c->p) ? kugel__global_device_execute(c->p, c->adjoint, &c->from, &c->to, bad, queue)
+                           : run_batch(c, bad);
+  return kugel__comm_leave(comm, s);
 }
 
 static kugel_status execute(const kugel_volume *p, bool adjoint, const kugel_array *in,

@@ -4,11 +4,15 @@
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "volume/cpu/lines.h"
+#include "volume/plan/global_device.h"
 
 kugel_status kugel__global_check(const kugel_volume *p)
 {
-  KUGEL_CHECK(p->ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "plans over ranks run on the CPU: make the context with device \"cpu\"");
+  KUGEL_CHECK(
+      !p->ctx->npeers, KUGEL_ENOTSUP,
+      "the context has %d devices, and a rank of a plan over ranks has one: start a rank for each, with "
+      "device \"cuda:local\"",
+      1 + p->ctx->npeers);
   KUGEL_CHECK(p->opts.comm || p->ctx->leads, KUGEL_EINVAL,
               "engine is KUGEL_VOLUME_GLOBAL (5) without ranks: start several with mpirun, or use "
               "KUGEL_VOLUME_PENCIL");
@@ -61,6 +65,7 @@ void kugel__global_destroy(kugel_volume *p)
 {
   if (!p->global)
     return;
+  kugel__global_device_destroy(p);
   kugel__free(p->ctx, p->global->data);
   kugel__free(p->ctx, p->global->spectra);
   kugel__free(p->ctx, p->global);

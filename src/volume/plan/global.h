@@ -16,9 +16,10 @@ typedef struct kugel__volume_global {
   kugel_comm *comm;
   int rank, size;
   int64_t *data, *results, *kernel,
-      *lines;     /* [size + 1]: slices, or vectors, of rank r are [r] ... [r + 1] - 1 */
-  int64_t vector; /* bytes */
-  char *spectra;  /* [stored][own vectors][z points][2][vlen] */
+      *lines;                          /* [size + 1]: slices, or vectors, of rank r are [r] ... [r + 1] - 1 */
+  int64_t vector;                      /* bytes */
+  char *spectra;                       /* [stored][own vectors][z points][2][vlen] */
+  struct kugel__global_device *device; /* NULL: on the CPU */
 } kugel__volume_global;
 
 static inline int64_t kugel__global_own(const kugel__volume_global *g, const int64_t *cut)
@@ -26,7 +27,7 @@ static inline int64_t kugel__global_own(const kugel__volume_global *g, const int
   return cut[g->rank + 1] - cut[g->rank];
 }
 
-/* Whether plans on the CPU with these options can be shared out so; with a sentence if not. */
+/* Whether plans with these options can be shared out so; with a sentence if not. */
 kugel_status kugel__global_check(const kugel_volume *p);
 /* Collective, within an agreement: p is started with opts.comm; kernels: own slices of each, g->kernel, in the order in which they are
  * transformed (backwards for correlation). p->sums are set. */

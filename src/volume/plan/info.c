@@ -5,7 +5,7 @@
 #include "volume/gpu/device.h"
 #include "volume/plan/plan.h"
 #include "volume/cpu/lines.h"
-#include "volume/plan/global.h"
+#include "volume/plan/global_device.h"
 #include "volume/plan/pencil_device.h"
 
 // Measured with AVX-512 on one thread: a point of a radix-8 stage of lines in lanes, and a byte moved. Of files: a byte
@@ -116,7 +116,11 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->results_first = g->results[g->rank];
     info->results_count = kugel__global_own(g, g->results);
   }
-  if (p->pencil && device)
+  bool over =
+      p->opts.comm && (p->engine == KUGEL_VOLUME_GLOBAL || (p->engine == KUGEL_VOLUME_TILES && p->sub));
+  if (over && device)
+    kugel__global_device_figures(p, info);
+  else if (p->pencil && device)
     kugel__pencil_device_figures(p, info);
   else if (device)
     kugel__volume_device_figures(p, info);

@@ -9,7 +9,7 @@
 #include "volume/plan/plan.h"
 #include "volume/gpu/lane_tiles.h"
 #include "volume/cpu/lines.h"
-#include "volume/plan/global.h"
+#include "volume/plan/global_device.h"
 #include "volume/plan/pencil.h"
 #include "volume/plan/ranks.h"
 
@@ -113,10 +113,11 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   KUGEL_TRY(kugel__take_opts(&p->opts, sizeof p->opts, opts, "kugel_volume_opts"));
   KUGEL_TRY(check_opts(&p->opts));
   bool device = p->ctx->device.type != KUGEL_CPU;
-  KUGEL_CHECK(
-      !device || p->opts.engine <= KUGEL_VOLUME_PENCIL, KUGEL_ENOTSUP,
-      "engine is %d; on devices there are KUGEL_VOLUME_RESIDENT (1), _TILES (2), _DIF (3) and _PENCIL (4)",
-      (int)p->opts.engine);
+  KUGEL_CHECK(!device || p->opts.engine <= KUGEL_VOLUME_PENCIL || p->opts.comm, KUGEL_ENOTSUP,
+              "engine is %d; on devices without opts.comm there are KUGEL_VOLUME_RESIDENT (1), _TILES (2), "
+              "_DIF (3) and "
+              "_PENCIL (4)",
+              (int)p->opts.engine);
   p->ndim = ndim;
   p->kernels = p->stored = p->opts.kernels ? p->opts.kernels : 1;
   KUGEL_TRY(take_depths(p));
@@ -215,6 +216,8 @@ static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
                         {"depths", o->depths},
                         {"the planes of depth, whose hash", planes_of(p)}};
   KUGEL_TRY(kugel__comm_same(o->comm, KUGEL_OK, sizeof same / sizeof *same, same));
+  if (p->ctx->device.type != KUGEL_CPU)
+    return kugel__global_device_create(p, kernel);
   if (p->engine == KUGEL_VOLUME_TILES)
     return kugel__volume_tiles_create(p, kernel);
   box = kugel__global_kernel(p, &box, 0);
@@ -231,6 +234,8 @@ static kugel_status create_over_ranks(kugel_ctx *ctx, int ndim, const int64_t *n
   if (!s && opts->read_kernel)
     s = KUGEL_FAIL(KUGEL_ENOTSUP,
                    "read_kernel is set with opts.comm: pass an array, of which a rank reads its own planes");
+  kugel__same type = {"the type of device", p ? p->ctx->device.type : 0};
+  s = kugel__comm_same(opts->comm, s, 1, &type);
   s = s ? s : make_over_ranks(p, kernel);
   s = kugel__comm_leave(opts->comm, s);
   if (s)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans over ranks with devices: wires, arguments, the loop over a batch, figures. */
+#include "volume/plan/global_device.h"
+#include "core/alloc.h"
+#include "core/array.h"
+#include "core/ctx.h"
+#include "core/parallel.h"
+#include "device/lend.h"
+#include "volume/gpu/lane_sizes.h"
+
+enum { DIMS = KUGEL__VOLUME_DIMS, ROOMS = 3, COUNTER = 256 };
+
+/* ---- figures ---- */
+
+// Voxels of some planes, of an image or of results.
+static double voxels(const kugel_volume *p, bool results, int64_t planes)
+{
+  const kugel__volume_axis *a = p->axis;
+  return (double)planes * (double)(results ? a[1].m * a[2].m * p->kernels : a[1].n * a[2].n);
+}
+
+// Of the tiles of a rank, with messages of the plan's own type.
+static uint64_t tile_bytes(const kugel_volume *p, const kugel__fused *f)
+{
+  int64_t reach = p->tile[0] + p->axis[0].k - 1, halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
+  double size = (double)kugel__volume_image_size(p);
+  kugel__lane_sizes s = kugel__lane_sizes_of(p);
+  return kugel__lane_fixed_bytes(p, f) + kugel__lane_list_bytes(&s, p) +
+         (uint64_t)(size * voxels(p, false, 2 * reach + 2 * halo));
+}
+
+void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info)
+{
+  int ranks = p->opts.comm->size;
+  kugel__fused *f = NULL;
+  info->device_bytes = UINT64_MAX; // no block holds the lines
+  if (p->engine != KUGEL_VOLUME_TILES || kugel__fused_shape(p->ctx, p->sub, &f))
+    return;
+  kugel__volume_rates r = kugel__volume_device_rates(p->ctx);
+  double in = (double)kugel__volume_image_size(p), out = (double)kugel__volume_results_size(p);
+  int64_t rows = (p->tiles[0] + ranks - 1) / ranks, tall = kugel__min(p->axis[0].m, rows * p->tile[0]);
+  int64_t planes = (p->axis[0].n + ranks - 1) / ranks,
+          halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
+  double arrays = in * voxels(p, false, planes) + out * voxels(p, true, tall);
+  double work = (double)kugel__fused_bytes(p->sub, f) * (double)(rows * p->tiles[1] * p->tiles[2]);
+  info->device_bytes = tile_bytes(p, f) + (uint64_t)arrays;
+  info->kernel_bytes = (uint64_t)work;
+  info->moved_bytes = (uint64_t)(arrays + (ranks > 1 ? in * voxels(p, false, halo) : 0));
+  info->seconds = work / (0.6 * r.within);
+  kugel__fused_destroy(f);
+}
+
+/* ---- plans ---- */
+
+static kugel_status check_memory(const kugel_volume *p)
+{
+  kugel__fused *f;
+  int64_t limit;
+  KUGEL_TRY(kugel__fused_shape(p->ctx, p->sub, &f));
+  uint64_t need = tile_bytes(p, f);
+  kugel__fused_destroy(f);
+  KUGEL_TRY(kugel__volume_device_limit(p, &limit));
+  KUGEL_CHECK(
+      need <= (uint64_t)limit, KUGEL_ENOMEM,
+      "a tile of %lld x %lld x %lld results and the planes around it take %llu bytes of device memory, "
+      "the limit is %lld: take a smaller opts.tile, or raise kugel_ctx_limit_memory",
+      (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2], (unsigned long long)need,
+      (long long)limit);
+  return KUGEL_OK;
+}
+
+kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *kernel)
+{
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  kugel__global_device *g = p->global->device = kugel__calloc(p->ctx, sizeof *g);
+  KUGEL_CHECK(g, KUGEL_ENOMEM, "no memory for a plan over ranks");
+  for (int d = 0; d < DIMS; d++)
+    KUGEL_CHECK(p->axis[d].n < UINT32_MAX, KUGEL_ENOTSUP, "axes of %lld voxels are too long for lists",
+                (long long)p->axis[d].n);
+  KUGEL_TRY(kugel__device_alloc(dev, COUNTER, &g->counter));
+  KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &g->post));
+  KUGEL_TRY(check_memory(p));
+  KUGEL_TRY(kugel__global_tiles_create(p, kernel));
+  return kugel__wire_open(p->global->comm, p->ctx, 0, &g->wire);
+}
+
+void kugel__global_device_destroy(kugel_volume *p)
+{
+  kugel__global_device *g = p->global->device;
+  if (!g)
+    return;
+  kugel__wire_close(g->wire);
+  kugel__global_tiles_destroy(p);
+  kugel_queue_destroy(g->post);
+  kugel__device_free(kugel__ctx_device(p->ctx), g->counter);
+  kugel__free(p->ctx, g);
+}
+
+/* ---- executions ---- */
+
+typedef struct call {
+  const kugel__volume_argument *side[2]; // in, out
+  kugel__loan loans[2];
+  size_t room[ROOMS];
+  kugel__global_item item;
+} call;
+
+static kugel_status lend(call *c, kugel__device *dev)
+{
+  kugel__fused_voxels *v[] = {&c->item.in, &c->item.out};
+  for (int i = 0; i < 2; i++) {
+    const kugel__volume_argument *a = c->side[i];
+    int64_t size = a->box.dtype.bits / 8;
+    KUGEL_CHECK(a->array->device.type != KUGEL_CPU || kugel__array_contiguous(a->array), KUGEL_ENOTSUP,
+                "host arrays of a device plan must be in C order: copy them first");
+    KUGEL_TRY(kugel__lend(dev, a->array, i ? KUGEL__WRITE : KUGEL__READ, c->item.queue, &c->loans[i]));
+    kugel__mem mem = c->loans[i].mem;
+    KUGEL_CHECK(mem.offset % (size_t)size == 0, KUGEL_ENOTSUP,
+                "byte_offset is %zu, must be a multiple of an element's %lld bytes", mem.offset,
+                (long long)size);
+    *v[i] = (kugel__fused_voxels){.mem = {mem.base, 0},
+                                  .dtype = a->box.dtype,
+                                  .first = (int64_t)mem.offset / size,
+                                  .step = {a->box.step[0], a->box.step[1], a->box.step[2], a->box.step[3]}};
+  }
+  return KUGEL_OK;
+}
+
+static kugel_status prepare(call *c, kugel_queue *queue)
+{
+  const kugel_volume *p = c->item.p;
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  KUGEL_TRY(kugel__queue_of(dev, queue, &c->item.queue));
+  KUGEL_TRY(lend(c, dev));
+  kugel__global_tiles_room(p, c->side[0]->box.dtype.bits / 8, c->room);
+  for (int i = 0; i < ROOMS; i++)
+    if (c->room[i])
+      KUGEL_TRY(kugel__device_scratch_get(dev, c->room[i], &c->item.room[i].base));
+  return kugel__device_fill(dev, (kugel__mem){p->global->device->counter, 0}, 0, COUNTER, c->item.queue);
+}
+
+static kugel_status run_batch(call *c)
+{
+  const kugel__volume_argument *in = c->side[0], *out = c->side[1];
+  int64_t batch = 1;
+  for (int d = 0; d < in->lead; d++)
+    batch *= in->shape[d];
+  for (int64_t i = 0; i < batch; i++) {
+    kugel__global_item it = c->item;
+    int64_t rest = i;
+    for (int d = in->lead - 1; d >= 0; rest /= in->shape[d], d--) {
+      it.in.first += rest % in->shape[d] * in->step[d];
+      it.out.first += rest % in->shape[d] * out->step[d];
+    }
+    kugel__progress_stage((double)i / (double)batch, (double)(i + 1) / (double)batch, "images");
+    KUGEL_TRY(kugel__global_tiles_item(&it));
+  }
+  return KUGEL_OK;
+}
+
+// What was queued ends, and this rank's count comes.
+static kugel_status finish(call *c, kugel_status s, uint32_t *count)
+{
+  const kugel_volume *p = c->item.p;
+  const kugel__global_device *g = p->global->device;
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  kugel_queue *queue = c->item.queue;
+  if (!s)
+    s = kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){count, 0}, (kugel__mem){g->counter, 0}, 4,
+                           queue);
+  s = kugel__lend_end(2, c->loans, queue, s);
+  kugel_status waited[] = {dev->ops->wait(g->post), queue ? dev->ops->wait(queue) : KUGEL_OK};
+  for (int i = 0; i < 2; i++)
+    s = s ? s : waited[i];
+  for (int i = 0; i < ROOMS; i++)
+    kugel__device_scratch_put(dev, c->item.room[i].base, c->room[i]);
+  return s;
+}
+
+kugel_status kugel__global_device_execute(const kugel_volume *p, bool adjoint,
+                                          const kugel__volume_argument *in, const kugel__volume_argument *out,
+                                          atomic_llong *clipped, kugel_queue *queue)
+{
+  kugel_comm *comm = p->global->comm;
+  call c = {.side = {in, out}, .item = {.p = p, .adjoint = adjoint}};
+  uint32_t count = 0;
+  kugel_status s = prepare(&c, queue);
+  s = s ? s : run_batch(&c);
+  s = kugel__wire_settle(p->global->device->wire, s);
+  s = finish(&c, s, &count);
+  s = s && comm->settled ? s : kugel__comm_agree(comm, s);
+  int64_t sum = count;
+  s = s ? s : kugel__comm_reduce(comm, &sum, 1, KUGEL_COMM_SUM);
+  if (clipped && !s)
+    atomic_fetch_add(clipped, sum);
+  return s;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans over ranks that have a device each: the engines of global.h on these devices, exchanges by wire/wire.h.
+ *
+ * Tiles: a row of tiles along axis 0 whose planes are all this rank's reads them where they are; any other row has a section of
+ * its own in a buffer, to which its planes are copied from this rank's image and from messages. Rows of the first kind are convolved
+ * while messages are on their way. */
+#ifndef KUGEL_VOLUME_GLOBAL_DEVICE_H
+#define KUGEL_VOLUME_GLOBAL_DEVICE_H
+
+#include "volume/gpu/device_plan.h"
+#include "volume/plan/global.h"
+#include "wire/wire.h"
+
+/* Tiles that share a place along an axis: what they read and write there. */
+typedef struct kugel__global_stretch {
+  kugel__fused_span data, results;
+  int64_t
+      from; /* where element 0 of the data is: in the rank's image, or along axis 0 in the buffer of sections */
+  int64_t result; /* of the rank's own */
+  bool apart;     /* axis 0: in a section */
+} kugel__global_stretch;
+
+/* Planes [from, from + count) copied to [to, ...). */
+typedef struct kugel__global_planes {
+  int64_t from, to, count;
+} kugel__global_planes;
+
+/* Own planes to messages, own planes to sections, messages to sections. */
+enum { KUGEL__GLOBAL_PACK, KUGEL__GLOBAL_STAY, KUGEL__GLOBAL_UNPACK, KUGEL__GLOBAL_LISTS };
+
+typedef struct kugel__global_tiles {
+  kugel__global_stretch *axis[KUGEL__VOLUME_DIMS]; /* [count[d]] own tiles along each axis */
+  int64_t count[KUGEL__VOLUME_DIMS];
+  kugel__global_planes *runs[KUGEL__GLOBAL_LISTS];
+  int64_t run_count[KUGEL__GLOBAL_LISTS];
+  int64_t sections;             /* planes of all of them */
+  int64_t *sent, *received;     /* [ranks] planes of messages, */
+  int64_t *sent_at, *landed_at; /* and where they begin */
+  size_t *table;                /* [4][ranks] the same in bytes, of an execution */
+  uint32_t *map;                /* host, until it is on the device */
+  int64_t words;                /* of the map */
+  int64_t *window;              /* [own tiles] where factors begin; -1: a tile has none */
+  int64_t factors;
+  bool *used; /* [own rows][kernels] by depth */
+  kugel__fused *fused;
+  void *work[2], *map_memory, *weights, *windows;
+} kugel__global_tiles;
+
+typedef struct kugel__global_device {
+  kugel__wire *wire;
+  kugel_queue *post; /* of messages */
+  void *counter;
+  kugel__global_tiles *tiles;
+} kugel__global_device;
+
+/* Collective, within an agreement. */
+kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *kernel);
+void kugel__global_device_destroy(kugel_volume *p);
+/* Collective, within an agreement: a batch of arrays, in host memory in C order or in that of the rank's device. Returns when it
+ * is done. */
+kugel_status kugel__global_device_execute(const kugel_volume *p, bool adjoint,
+                                          const kugel__volume_argument *in, const kugel__volume_argument *out,
+                                          atomic_llong *clipped, kugel_queue *queue);
+void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info);
+
+/* One image of an execution: arrays of the device, in elements from its buffers' starts. */
+typedef struct kugel__global_item {
+  const kugel_volume *p;
+  bool adjoint;
+  kugel__fused_voxels in, out;
+  kugel__mem room[3]; /* as kugel__global_tiles_room says */
+  kugel_queue *queue;
+} kugel__global_item;
+
+/* ---- global_device_tiles.c, with the lists of global_device_rows.c ---- */
+kugel_status kugel__global_tiles_create(kugel_volume *p, const kugel_array *kernel);
+void kugel__global_tiles_destroy(kugel_volume *p);
+/* Bytes of messages out, messages in, and sections for voxels of so many bytes. */
+void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t room[3]);
+/* Queues one image; a failure may be this rank's alone, unless the communicator says that it is settled. */
+kugel_status kugel__global_tiles_item(const kugel__global_item *it);
+/* Stretches, runs, messages: what each rank works out alike. */
+kugel_status kugel__global_rows(const kugel_volume *p, kugel__global_tiles *t);
+
+#endif

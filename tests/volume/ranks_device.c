@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* LABEL: long. ISA: once */
+/* Volumes over ranks that have a device each: direct sums in long double, and the bits of one rank for any number of them. */
+#include "device/every.h"
+#include "volume/ranks_device.h"
+#include <unistd.h>
+
+static double bound_of(const setup *t)
+{
+  return t->out.code == KUGEL_UINT ? 1 : t->opts.precision == KUGEL_PRECISION_F32 ? 8e-7 : 1e-14;
+}
+
+static void check(const char *device, setup t)
+{
+  static const int counts[] = {1, 2, 3, MOST_RANKS};
+  t.device = t.device ? t.device : device;
+  begin(&t);
+  for (int i = 0; i < (t.devices ? 3 : 4); i++) {
+    size_t bytes = MOST * 16 * (size_t)batch_of(&t);
+    if (!run(&t, counts[i]))
+      break;
+    if (i == 0) {
+      CHECK_LE(error_of(&t), bound_of(&t));
+      memcpy(t.first, t.got, bytes);
+      memcpy(t.first_back, t.back, bytes);
+      t.first_clipped = t.clipped;
+      continue;
+    }
+    if (memcmp(t.first, t.got, bytes) || t.first_clipped != t.clipped)
+      CHECK_FAIL("results of %d ranks differ from those of one", counts[i]);
+    if (memcmp(t.first_back, t.back, bytes))
+      CHECK_FAIL("the adjoint of %d ranks differs from that of one", counts[i]);
+  }
+  if (t.out.code == KUGEL_UINT)
+    CHECK(t.first_clipped > 0);
+  finish(&t);
+}
+
+static const int64_t tile[3] = {2, 5, 6};
+
+static void tiles(const char *name)
+{
+  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b++) {
+    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
+                           .boundary = (kugel_boundary)b,
+                           .engine = KUGEL_VOLUME_TILES,
+                           .tile = tile,
+                           .correlate = b % 2};
+    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F32, .out = KUGEL_F64, .there = b % 2});
+  }
+}
+
+static void kinds_of_tiles(const char *name)
+{
+  kugel_volume_opts o = {.extent = KUGEL_CONV_FULL,
+                         .kernels = 2,
+                         .engine = KUGEL_VOLUME_TILES,
+                         .tile = tile,
+                         .precision = KUGEL_PRECISION_F32,
+                         .scale = 0.25};
+  check(
+      name,
+      (setup){.opts = o, .truth.k = {3, 3, 3}, .in = KUGEL_U16, .out = KUGEL_U16, .there = true, .batch = 2});
+  o.boundary = KUGEL_BOUNDARY_UNKNOWN;
+  o.extent = KUGEL_CONV_SAME;
+  o.scale = 0;
+  check(name, (setup){.opts = o, .truth.k = {3, 3, 3}, .in = KUGEL_F32, .out = KUGEL_F32});
+  kugel_volume_opts z = {.extent = KUGEL_CONV_VALID,
+                         .engine = KUGEL_VOLUME_TILES,
+                         .tile = tile,
+                         .complex_data = 1,
+                         .correlate = 1};
+  check(name, (setup){.opts = z, .truth.k = {7, 4, 5}, .in = KUGEL_C128, .out = KUGEL_C128, .there = true});
+}
+
+static void depth_tiles(const char *name)
+{
+  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2) {
+    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
+                           .boundary = (kugel_boundary)b,
+                           .engine = KUGEL_VOLUME_TILES,
+                           .tile = tile,
+                           .depths = DEPTHS,
+                           .depth = depth_planes};
+    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F64, .out = KUGEL_F64, .there = b == 2});
+  }
+}
+
+int main(void)
+{
+  kugel_device_info info;
+  alarm(600); // a rank that waits for ever ends the test
+  int cuda = 0;
+  for (int at = 0; every_device(&at, true, &info);) {
+    cuda += info.device.type == KUGEL_CUDA;
+    if (every_miscompiles(&info) || (info.device.type == KUGEL_CUDA && cuda > 1))
+      continue;
+    CASE(every_title(&info, "tiles: all boundaries, more ranks than planes"))
+    {
+      tiles(info.name);
+    }
+    CASE(every_title(&info, "tiles: 16 bits, several kernels, batches, complex numbers"))
+    {
+      kinds_of_tiles(info.name);
+    }
+    CASE(every_title(&info, "tiles: kernels by depth"))
+    {
+      depth_tiles(info.name);
+    }
+  }
+  END();
+}
