@@ -18,6 +18,7 @@ typedef struct kugel__volume_boxes {
 struct kugel__volume_device {
   double *kernel;             /* [kernels][k], complex with complex_data; NULL: spectra come later */
   int64_t narrow;             /* lines along axis 0 at a time; 0: all */
+  int spectra;                /* with narrow: of so many kernels */
   kugel__fused *fused;        /* NULL: boxes */
   kugel__volume_boxes *boxes; /* NULL: fused */
   void *map; /* u32, device memory: which datum each point of an extended axis is; NULL: none is extended */

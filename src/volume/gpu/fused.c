@@ -116,7 +116,7 @@ kugel_status kugel__fused_create(kugel_volume *p)
   }
   KUGEL_TRY(kugel__fused_shape(p->ctx, p, &g->fused));
   if (g->narrow)
-    kugel__fused_narrow(g->fused, g->narrow);
+    kugel__fused_narrow(g->fused, g->spectra, g->narrow);
   kugel_status s;
   if (g->kernel) {
     KUGEL_TRY(kugel__fused_kernels(p, g->kernel, &kernels, k));

@@ -104,6 +104,7 @@ typedef struct kugel__fused_job {
   int64_t weights_at;
   const bool *used;   /* with kernels by depth: [kernels] whether any factor is not 0; NULL: all */
   kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
+  int64_t work_at;    /* of kugel__fused_slices: the complex number where the slices begin */
   kugel__mem clipped; /* u32 */
   const kugel__fused_hooks *hooks; /* NULL: none */
   kugel_queue *queue;
@@ -139,22 +140,25 @@ kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *job);
 
 /* Complex numbers of a slice in work memory, [points of y][points of x with padding]; 0: lines along axis 0 have one point. */
 int64_t kugel__fused_slice(const kugel__fused *f);
-/* Before kugel__fused_tables: spectra of one kernel and so many lines along axis 0, in place of all. */
-void kugel__fused_narrow(kugel__fused *f, int64_t lines);
+/* Before kugel__fused_tables: spectra of so many kernels and lines along axis 0, in place of all. */
+void kugel__fused_narrow(kugel__fused *f, int kernels, int64_t lines);
 /* Slices of job->in to `work`, transformed along x and y; or back, from there to job->out. Spans of axis 0 count the slices. */
 kugel_status kugel__fused_slices(kugel__fused *f, kugel__fused_job *job, bool in, kugel__mem work);
 
 /* Lines along axis 0, [elements][lines] complex numbers from number `at` on. */
 typedef struct kugel__fused_pencils {
   int64_t lines;
-  kugel__mem kernel, in, out;
+  kugel__mem kernel, in, out; /* kernel.base NULL: its spectrum is there */
   int64_t kernel_at, in_at, out_at;
   int64_t kernel_held; /* elements of a kernel's line; those of the others are the job's spans of axis 0 */
+  int spectrum;        /* which one of those that there is room for */
   int which;           /* of kernels by depth, whose factors apply */
   bool adds;           /* to what is in `out` */
 } kugel__fused_pencils;
 
-/* Transforms the kernel's lines into the spectrum, and the lines of `in` there, times it, and back to `out`. */
+/* Transforms the kernel's lines into the spectrum. */
+kugel_status kugel__fused_spectrum(kugel__fused *f, kugel__fused_job *job, const kugel__fused_pencils *lines);
+/* The same, and the lines of `in` there, times it, and back to `out`. */
 kugel_status kugel__fused_along(kugel__fused *f, kugel__fused_job *job, const kugel__fused_pencils *lines);
 
 #endif

@@ -33,12 +33,22 @@ static walk voxels(const kugel__fused_voxels *v, int kernel, const kugel__fused_
 
 static walk rows(const run *r, kugel__mem work)
 {
-  return (walk){.mem = work, .d0 = r->f->pitch, .d1 = r->slice, .step = 1, .held = r->f->points[X]};
+  return (walk){.mem = work,
+                .at = r->j->work_at,
+                .d0 = r->f->pitch,
+                .d1 = r->slice,
+                .step = 1,
+                .held = r->f->points[X]};
 }
 
 static walk columns(const run *r, kugel__mem work)
 {
-  return (walk){.mem = work, .d0 = 1, .d1 = r->slice, .step = r->f->pitch, .held = r->f->points[Y]};
+  return (walk){.mem = work,
+                .at = r->j->work_at,
+                .d0 = 1,
+                .d1 = r->slice,
+                .step = r->f->pitch,
+                .held = r->f->points[Y]};
 }
 
 static void hold(walk *w, const kugel__fused_span *s)

@@ -10,10 +10,10 @@ int64_t kugel__fused_slice(const kugel__fused *f)
   return f->last == 0 ? f->lines : 0;
 }
 
-void kugel__fused_narrow(kugel__fused *f, int64_t lines)
+void kugel__fused_narrow(kugel__fused *f, int kernels, int64_t lines)
 {
   f->lines = lines;
-  f->kernels = 1;
+  f->kernels = kernels;
 }
 
 kugel_status kugel__fused_slices(kugel__fused *f, kugel__fused_job *j, bool in, kugel__mem work)
@@ -32,17 +32,30 @@ static walk walk_of(kugel__mem mem, int64_t at, int64_t lines, const kugel__fuse
   return (walk){.mem = mem, .at = at, .d0 = 1, .step = lines, .first = s->first, .held = s->held};
 }
 
+static int64_t spectrum_at(const kugel__fused *f, const kugel__fused_pencils *l)
+{
+  return l->spectrum * f->points[0] * l->lines;
+}
+
+kugel_status kugel__fused_spectrum(kugel__fused *f, kugel__fused_job *j, const kugel__fused_pencils *l)
+{
+  kugel__fused_course r = {.f = f, .j = j};
+  kugel__fused_span kernel = {.held = l->kernel_held}, spectrum = {.held = f->points[0]};
+  pass p = pass_of(f, l->lines);
+  p.in = walk_of(l->kernel, l->kernel_at, l->lines, &kernel);
+  p.out = walk_of((kugel__mem){f->spectra, 0}, spectrum_at(f, l), l->lines, &spectrum);
+  return kugel__fused_launch(&r, &p);
+}
+
 kugel_status kugel__fused_along(kugel__fused *f, kugel__fused_job *j, const kugel__fused_pencils *l)
 {
   kugel__fused_course r = {.f = f, .j = j};
   const kugel__fused_span *source = j->adjoint ? j->results : j->data,
                           *sink = j->adjoint ? j->data : j->results;
-  kugel__fused_span kernel = {.held = l->kernel_held}, spectrum = {.held = f->points[0]};
+  if (l->kernel.base)
+    KUGEL_TRY(kugel__fused_spectrum(f, j, l));
   pass p = pass_of(f, l->lines);
-  p.in = walk_of(l->kernel, l->kernel_at, l->lines, &kernel);
-  p.out = walk_of((kugel__mem){f->spectra, 0}, 0, l->lines, &spectrum);
-  KUGEL_TRY(kugel__fused_launch(&r, &p));
-  p = pass_of(f, l->lines);
+  p.spectrum_at = spectrum_at(f, l);
   p.in = walk_of(l->in, l->in_at, l->lines, source);
   p.out = walk_of(l->out, l->out_at, l->lines, sink);
   p.of.product = j->adjoint ? -1 : 1;

@@ -143,8 +143,6 @@ static kugel_status choose_over_ranks(kugel_volume *p, const int64_t *k)
               (int)e);
   KUGEL_TRY(kugel__global_check(p));
   p->engine = KUGEL_VOLUME_GLOBAL;
-  KUGEL_CHECK(p->ctx->device.type == KUGEL_CPU || e != KUGEL_VOLUME_GLOBAL, KUGEL_ENOTSUP,
-              "engine is KUGEL_VOLUME_GLOBAL (5) on devices: use KUGEL_VOLUME_TILES");
   if (e == KUGEL_VOLUME_GLOBAL)
     return KUGEL_OK;
   kugel_volume_info whole, tiles;

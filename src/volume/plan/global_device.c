@@ -8,9 +8,12 @@
 #include "device/lend.h"
 #include "volume/gpu/lane_sizes.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, ROOMS = 3, COUNTER = 256 };
+enum { DIMS = KUGEL__VOLUME_DIMS, ROOMS = KUGEL__GLOBAL_ROOMS, COUNTER = 256 };
 
 /* ---- figures ---- */
+
+// Of the rate of copies within a device, that kernels reach in strides; bytes a second between two devices of a host.
+static const double PART_OF_COPIES = 0.6, LINK_BYTES = 2e11;
 
 // Voxels of some planes, of an image or of results.
 static double voxels(const kugel_volume *p, bool results, int64_t planes)
@@ -29,43 +32,69 @@ static uint64_t tile_bytes(const kugel_volume *p, const kugel__fused *f)
          (uint64_t)(size * voxels(p, false, 2 * reach + 2 * halo));
 }
 
+// Of the plan and an execution without the caller's arrays; UINT64_MAX: no block holds the lines.
+static uint64_t bytes_of(const kugel_volume *p, int ranks, double *traffic)
+{
+  bool tiles = p->engine == KUGEL_VOLUME_TILES;
+  const kugel_volume *one = tiles ? p->sub : p;
+  kugel__fused *f;
+  if (kugel__fused_shape(p->ctx, one, &f))
+    return UINT64_MAX;
+  uint64_t bytes = tiles ? tile_bytes(p, f) : kugel__global_lines_bytes(p, ranks);
+  *traffic = (double)kugel__fused_bytes(one, f);
+  kugel__fused_destroy(f);
+  return bytes;
+}
+
 void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info)
 {
   int ranks = p->opts.comm->size;
-  kugel__fused *f = NULL;
-  info->device_bytes = UINT64_MAX; // no block holds the lines
-  if (p->engine != KUGEL_VOLUME_TILES || kugel__fused_shape(p->ctx, p->sub, &f))
+  bool tiles = p->engine == KUGEL_VOLUME_TILES;
+  double work = 0, sent = 0, in = (double)kugel__volume_image_size(p),
+         out = (double)kugel__volume_results_size(p);
+  int64_t planes = (p->axis[0].n + ranks - 1) / ranks, tall = (p->axis[0].m + ranks - 1) / ranks;
+  info->device_bytes = bytes_of(p, ranks, &work);
+  if (info->device_bytes == UINT64_MAX)
     return;
+  if (tiles) {
+    int64_t rows = (p->tiles[0] + ranks - 1) / ranks, halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
+    tall = kugel__min(p->axis[0].m, rows * p->tile[0]);
+    work *= (double)(rows * p->tiles[1] * p->tiles[2]);
+    sent = ranks > 1 ? in * voxels(p, false, halo) : 0;
+  } else if (ranks > 1) { // slices are packed and unpacked, too
+    double slice = (double)(p->axis[1].points * p->pitch) * 2 * (double)p->real;
+    sent = slice * (double)(planes + tall * p->kernels) / ranks * (ranks - 1);
+    work = work / ranks + 2 * slice * (double)(planes + tall * p->kernels);
+  }
   kugel__volume_rates r = kugel__volume_device_rates(p->ctx);
-  double in = (double)kugel__volume_image_size(p), out = (double)kugel__volume_results_size(p);
-  int64_t rows = (p->tiles[0] + ranks - 1) / ranks, tall = kugel__min(p->axis[0].m, rows * p->tile[0]);
-  int64_t planes = (p->axis[0].n + ranks - 1) / ranks,
-          halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
   double arrays = in * voxels(p, false, planes) + out * voxels(p, true, tall);
-  double work = (double)kugel__fused_bytes(p->sub, f) * (double)(rows * p->tiles[1] * p->tiles[2]);
-  info->device_bytes = tile_bytes(p, f) + (uint64_t)arrays;
+  info->device_bytes += (uint64_t)arrays;
   info->kernel_bytes = (uint64_t)work;
-  info->moved_bytes = (uint64_t)(arrays + (ranks > 1 ? in * voxels(p, false, halo) : 0));
-  info->seconds = work / (0.6 * r.within);
-  kugel__fused_destroy(f);
+  info->moved_bytes = (uint64_t)(arrays + sent);
+  info->seconds = work / (PART_OF_COPIES * r.within) + sent / LINK_BYTES;
 }
 
 /* ---- plans ---- */
 
 static kugel_status check_memory(const kugel_volume *p)
 {
-  kugel__fused *f;
   int64_t limit;
-  KUGEL_TRY(kugel__fused_shape(p->ctx, p->sub, &f));
-  uint64_t need = tile_bytes(p, f);
-  kugel__fused_destroy(f);
+  double traffic;
+  uint64_t need = bytes_of(p, p->global->size, &traffic);
+  if (need == UINT64_MAX) // the plan says why
+    return KUGEL_OK;
   KUGEL_TRY(kugel__volume_device_limit(p, &limit));
   KUGEL_CHECK(
-      need <= (uint64_t)limit, KUGEL_ENOMEM,
+      need <= (uint64_t)limit || p->engine != KUGEL_VOLUME_TILES, KUGEL_ENOMEM,
       "a tile of %lld x %lld x %lld results and the planes around it take %llu bytes of device memory, "
       "the limit is %lld: take a smaller opts.tile, or raise kugel_ctx_limit_memory",
       (long long)p->tile[0], (long long)p->tile[1], (long long)p->tile[2], (unsigned long long)need,
       (long long)limit);
+  KUGEL_CHECK(
+      need <= (uint64_t)limit, KUGEL_ENOMEM,
+      "slices and lines of this rank take %llu bytes of device memory, the limit is %lld: use more ranks, "
+      "or raise kugel_ctx_limit_memory",
+      (unsigned long long)need, (long long)limit);
   return KUGEL_OK;
 }
 
@@ -80,8 +109,10 @@ kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *ker
   KUGEL_TRY(kugel__device_alloc(dev, COUNTER, &g->counter));
   KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &g->post));
   KUGEL_TRY(check_memory(p));
-  KUGEL_TRY(kugel__global_tiles_create(p, kernel));
-  return kugel__wire_open(p->global->comm, p->ctx, 0, &g->wire);
+  if (p->engine == KUGEL_VOLUME_TILES)
+    KUGEL_TRY(kugel__global_tiles_create(p, kernel));
+  KUGEL_TRY(kugel__wire_open(p->global->comm, p->ctx, 0, &g->wire));
+  return p->engine == KUGEL_VOLUME_TILES ? KUGEL_OK : kugel__global_lines_create(p, kernel);
 }
 
 void kugel__global_device_destroy(kugel_volume *p)
@@ -91,6 +122,7 @@ void kugel__global_device_destroy(kugel_volume *p)
     return;
   kugel__wire_close(g->wire);
   kugel__global_tiles_destroy(p);
+  kugel__global_lines_destroy(p);
   kugel_queue_destroy(g->post);
   kugel__device_free(kugel__ctx_device(p->ctx), g->counter);
   kugel__free(p->ctx, g);
@@ -132,7 +164,10 @@ static kugel_status prepare(call *c, kugel_queue *queue)
   kugel__device *dev = kugel__ctx_device(p->ctx);
   KUGEL_TRY(kugel__queue_of(dev, queue, &c->item.queue));
   KUGEL_TRY(lend(c, dev));
-  kugel__global_tiles_room(p, c->side[0]->box.dtype.bits / 8, c->room);
+  if (p->engine == KUGEL_VOLUME_TILES)
+    kugel__global_tiles_room(p, c->side[0]->box.dtype.bits / 8, c->room);
+  else
+    kugel__global_lines_room(p, c->item.adjoint, c->room);
   for (int i = 0; i < ROOMS; i++)
     if (c->room[i])
       KUGEL_TRY(kugel__device_scratch_get(dev, c->room[i], &c->item.room[i].base));
@@ -153,7 +188,8 @@ static kugel_status run_batch(call *c)
       it.out.first += rest % in->shape[d] * out->step[d];
     }
     kugel__progress_stage((double)i / (double)batch, (double)(i + 1) / (double)batch, "images");
-    KUGEL_TRY(kugel__global_tiles_item(&it));
+    KUGEL_TRY(it.p->engine == KUGEL_VOLUME_TILES ? kugel__global_tiles_item(&it)
+                                                 : kugel__global_lines_item(&it));
   }
   return KUGEL_OK;
 }

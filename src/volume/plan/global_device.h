@@ -3,7 +3,11 @@
  *
  * Tiles: a row of tiles along axis 0 whose planes are all this rank's reads them where they are; any other row has a section of
  * its own in a buffer, to which its planes are copied from this rank's image and from messages. Rows of the first kind are convolved
- * while messages are on their way. */
+ * while messages are on their way.
+ *
+ * The whole transform: a rank transforms its slices along y and x, then its lines along z of all slices, whose numbers ranks send each
+ * other in pieces of slices, while other pieces are transformed. A slice has points_y * pitch numbers; lines are shared out by
+ * 32, so that what is sent of a slice is whole transactions of memory. */
 #ifndef KUGEL_VOLUME_GLOBAL_DEVICE_H
 #define KUGEL_VOLUME_GLOBAL_DEVICE_H
 
@@ -46,12 +50,37 @@ typedef struct kugel__global_tiles {
   void *work[2], *map_memory, *weights, *windows;
 } kugel__global_tiles;
 
+typedef struct kugel__global_lines {
+  kugel_volume part;        /* the plan with spectra of own lines */
+  int64_t slice, own, *cut; /* complex numbers of a slice; own lines; [ranks + 1] lines of each rank */
+  int64_t kernel[KUGEL__VOLUME_DIMS],
+      *planes;                      /* lengths, folded into those of the axes; [ranks + 1] planes */
+  int64_t wide[KUGEL__VOLUME_DIMS]; /* of the image, extended as the boundary says */
+  kugel__moves slices, along;       /* of the adjoint: add up what was extended along y and x, and along z */
+  kugel_volume flat[2];             /* whose moves these are */
+  size_t *table;                    /* [4][ranks] of the messages of a piece */
+  void *window;                     /* of own results */
+} kugel__global_lines;
+
 typedef struct kugel__global_device {
   kugel__wire *wire;
   kugel_queue *post; /* of messages */
   void *counter;
-  kugel__global_tiles *tiles;
+  kugel__global_tiles *tiles; /* one of both */
+  kugel__global_lines *lines;
 } kugel__global_device;
+
+/* Device memory of an execution: of tiles messages out, messages in, and sections; of the whole transform own slices, messages, own
+ * lines, those of sums over kernels or folded ones, slices before they are folded. */
+enum { KUGEL__GLOBAL_OUT, KUGEL__GLOBAL_IN, KUGEL__GLOBAL_SECTIONS };
+enum {
+  KUGEL__GLOBAL_SLICES,
+  KUGEL__GLOBAL_MESSAGES,
+  KUGEL__GLOBAL_LINES,
+  KUGEL__GLOBAL_MORE,
+  KUGEL__GLOBAL_WIDE,
+  KUGEL__GLOBAL_ROOMS
+};
 
 /* Collective, within an agreement. */
 kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *kernel);
@@ -68,18 +97,44 @@ typedef struct kugel__global_item {
   const kugel_volume *p;
   bool adjoint;
   kugel__fused_voxels in, out;
-  kugel__mem room[3]; /* as kugel__global_tiles_room says */
+  kugel__mem room[KUGEL__GLOBAL_ROOMS];
   kugel_queue *queue;
 } kugel__global_item;
 
 /* ---- global_device_tiles.c, with the lists of global_device_rows.c ---- */
 kugel_status kugel__global_tiles_create(kugel_volume *p, const kugel_array *kernel);
 void kugel__global_tiles_destroy(kugel_volume *p);
-/* Bytes of messages out, messages in, and sections for voxels of so many bytes. */
-void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t room[3]);
+/* For voxels of so many bytes. */
+void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t *room);
 /* Queues one image; a failure may be this rank's alone, unless the communicator says that it is settled. */
 kugel_status kugel__global_tiles_item(const kugel__global_item *it);
 /* Stretches, runs, messages: what each rank works out alike. */
 kugel_status kugel__global_rows(const kugel_volume *p, kugel__global_tiles *t);
+
+/* ---- global_device_lines.c ---- */
+kugel_status kugel__global_lines_create(kugel_volume *p, const kugel_array *kernel); /* the wire is open */
+void kugel__global_lines_destroy(kugel_volume *p);
+void kugel__global_lines_room(const kugel_volume *p, bool adjoint, size_t *room);
+/* Of the plan, and of an execution of one rank, without the caller's arrays. */
+uint64_t kugel__global_lines_bytes(const kugel_volume *p, int ranks);
+
+/* ---- global_device_pieces.c: exchanges of slices and lines ---- */
+
+/* Transforms own slices [z, z + count) to, or from, `work`, where they begin at number z * slice. */
+typedef kugel_status (*kugel__global_step)(void *arg, int64_t z, int64_t count, kugel__mem work);
+typedef struct kugel__global_side {
+  const kugel__global_item *it;
+  const int64_t *cut; /* [ranks + 1] slices of each rank */
+  kugel__global_step step;
+  void *arg;
+} kugel__global_side;
+/* The most slices that a step gets, of `count` of a rank. */
+int64_t kugel__global_piece(int64_t count);
+/* Own slices of all ranks to own lines of all slices, and back. s: how this rank has fared. */
+kugel_status kugel__global_to_lines(const kugel__global_side *side, kugel_status s, kugel__mem lines);
+kugel_status kugel__global_to_slices(const kugel__global_side *side, kugel_status s, kugel__mem lines);
+
+/* ---- global_device_run.c ---- */
+kugel_status kugel__global_lines_item(const kugel__global_item *it);
 
 #endif

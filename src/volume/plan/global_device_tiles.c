@@ -237,14 +237,14 @@ void kugel__global_tiles_destroy(kugel_volume *p)
 
 /* ---- executions ---- */
 
-void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t room[3])
+void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t *room)
 {
   const kugel__global_tiles *t = p->global->device->tiles;
   size_t plane = (size_t)(p->axis[1].n * p->axis[2].n * size);
   int last = p->global->size - 1;
-  room[0] = (size_t)(t->sent_at[last] + t->sent[last]) * plane;
-  room[1] = (size_t)(t->landed_at[last] + t->received[last]) * plane;
-  room[2] = (size_t)t->sections * plane;
+  room[KUGEL__GLOBAL_OUT] = (size_t)(t->sent_at[last] + t->sent[last]) * plane;
+  room[KUGEL__GLOBAL_IN] = (size_t)(t->landed_at[last] + t->received[last]) * plane;
+  room[KUGEL__GLOBAL_SECTIONS] = (size_t)t->sections * plane;
 }
 
 // Runs of planes between the image, whose elements may have strides, and packed planes.
@@ -288,7 +288,8 @@ static kugel_status run_tile(const kugel__global_item *it, int64_t i, const tile
   job.in = it->in;
   job.out = it->out;
   if (at->axis[0]->apart)
-    job.in = (kugel__fused_voxels){.mem = it->room[2], .dtype = it->in.dtype, .step = {0, y * x, x, 1}};
+    job.in = (kugel__fused_voxels){
+        .mem = it->room[KUGEL__GLOBAL_SECTIONS], .dtype = it->in.dtype, .step = {0, y * x, x, 1}};
   for (int d = 0; d < DIMS; d++) {
     job.in.first += at->axis[d]->from * job.in.step[d + 1];
     job.out.first += at->axis[d]->result * job.out.step[d + 1];
@@ -320,14 +321,20 @@ kugel_status kugel__global_tiles_item(const kugel__global_item *it)
   const int64_t *planes[] = {t->sent, t->sent_at, t->received, t->landed_at};
   for (size_t i = 0; i < 4 * n; i++)
     t->table[i] = (size_t)planes[i / n][i % n] * plane;
-  kugel__wire_job job = {it->room[0],  it->room[1],      t->table,
-                         t->table + n, t->table + 2 * n, t->table + 3 * n};
+  kugel__wire_job job = {it->room[KUGEL__GLOBAL_OUT],
+                         it->room[KUGEL__GLOBAL_IN],
+                         t->table,
+                         t->table + n,
+                         t->table + 2 * n,
+                         t->table + 3 * n};
   kugel_status s = kugel__queue_follow(it->queue, g->post);
-  s = s ? s : move(it, KUGEL__GLOBAL_PACK, it->in.mem, it->room[0], g->post);
-  s = s ? s : move(it, KUGEL__GLOBAL_STAY, it->in.mem, it->room[2], g->post);
+  s = s ? s : move(it, KUGEL__GLOBAL_PACK, it->in.mem, it->room[KUGEL__GLOBAL_OUT], g->post);
+  s = s ? s : move(it, KUGEL__GLOBAL_STAY, it->in.mem, it->room[KUGEL__GLOBAL_SECTIONS], g->post);
   s = s ? s : run_tiles(it, false);
   s = kugel__wire_exchange(g->wire, s, &job, g->post);
-  s = s ? s : move(it, KUGEL__GLOBAL_UNPACK, it->room[1], it->room[2], g->post);
+  s = s ? s
+        : move(it, KUGEL__GLOBAL_UNPACK, it->room[KUGEL__GLOBAL_IN], it->room[KUGEL__GLOBAL_SECTIONS],
+               g->post);
   s = s ? s : kugel__queue_follow(g->post, it->queue);
   return s ? s : run_tiles(it, true);
 }

@@ -200,6 +200,7 @@ static kugel_status make_lane(const kugel_volume *p, kugel__lane *on, kugel__pen
   l->part.gpu = kugel__calloc(on->ctx, sizeof *l->part.gpu);
   KUGEL_CHECK(l->part.gpu, KUGEL_ENOMEM, "no memory for a plan");
   l->part.gpu->narrow = p->pencil->block;
+  l->part.gpu->spectra = 1;
   KUGEL_TRY(kugel__fused_create(&l->part));
   if (s->extended) {
     KUGEL_TRY(make_fold(&l->part, p->pencil->slab, &l->fold));

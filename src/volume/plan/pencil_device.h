@@ -43,6 +43,10 @@ void kugel__pencil_device_figures(const kugel_volume *p, kugel_volume_info *info
 /* The lanes; then the kernels' slices to the plan's file. */
 kugel_status kugel__pencil_device_create(kugel_volume *p);
 kugel_status kugel__pencil_device_kernels(const kugel_volume *p, const kugel__volume_box *kernels);
+/* `count` planes of a kernel, of which `box` begins with the first one in memory, in the order of the transform and folded into
+ * the lengths of y and x: put into `planes`, or added. */
+kugel_status kugel__pencil_fold_planes(const kugel_volume *p, const kugel__volume_box *box, int64_t count,
+                                       bool adds, double *planes);
 void kugel__pencil_device_destroy(kugel_volume *p);
 kugel_status kugel__pencil_device_run(const kugel_volume *p, bool adjoint, const kugel__pencil_ends *ends,
                                       atomic_llong *clipped);

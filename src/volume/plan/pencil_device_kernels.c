@@ -39,26 +39,32 @@ static kugel_status planes_at(run *r, int q, int64_t first, int64_t count, kugel
   return KUGEL_OK;
 }
 
-// Planes [z, z + count) in the order of the transform, added to r->planes or put there.
-static kugel_status add_planes(run *r, int q, int64_t z, int64_t count, bool adds)
+kugel_status kugel__pencil_fold_planes(const kugel_volume *p, const kugel__volume_box *box, int64_t count,
+                                       bool adds, double *planes)
 {
-  const kugel_volume *p = r->p;
-  kugel__volume_box box;
   int64_t k[3], parts = p->opts.complex_data ? 2 : 1;
   kugel_volume some = *p; // these planes alone
   some.axis[0].k = count;
   some.stored = 1;
   double *values = NULL, *folded = NULL;
-  KUGEL_TRY(planes_at(r, q, p->opts.correlate ? p->axis[0].k - z - count : z, count, &box));
-  kugel_status s = kugel__volume_copy_kernels(&some, &box, &values);
+  kugel_status s = kugel__volume_copy_kernels(&some, box, &values);
   s = s ? s : kugel__fused_kernels(&some, values, &folded, k);
   kugel__free(p->ctx, values);
   if (s)
     return s;
   for (int64_t i = 0; i < count * k[1] * k[2] * parts; i++)
-    r->planes[i] = folded[i] + (adds ? r->planes[i] : 0);
+    planes[i] = folded[i] + (adds ? planes[i] : 0);
   kugel__free(p->ctx, folded);
   return KUGEL_OK;
+}
+
+// Planes [z, z + count) in the order of the transform, added to r->planes or put there.
+static kugel_status add_planes(run *r, int q, int64_t z, int64_t count, bool adds)
+{
+  const kugel_volume *p = r->p;
+  kugel__volume_box box;
+  KUGEL_TRY(planes_at(r, q, p->opts.correlate ? p->axis[0].k - z - count : z, count, &box));
+  return kugel__pencil_fold_planes(p, &box, count, adds, r->planes);
 }
 
 static kugel_status load(void *arg, kugel__lane *on, kugel__lane_slot *slot)
