@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans over ranks with devices: wires, arguments, the loop over a batch, figures. */
 #include "volume/plan/global_device.h"
+#include <stdio.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -130,6 +131,37 @@ void kugel__global_device_destroy(kugel_volume *p)
 
 /* ---- executions ---- */
 
+kugel_status kugel__global_begin(kugel__global_item *it, const size_t *room)
+{
+  for (int i = 0; i < ROOMS; i++)
+    if (room[i])
+      KUGEL_TRY(kugel__device_scratch_get(kugel__ctx_device(it->p->ctx), room[i], &it->room[i].base));
+  return KUGEL_OK;
+}
+
+kugel_status kugel__global_end(kugel__global_item *it, kugel_status s, const size_t *room, kugel__loan *loans,
+                               uint32_t *count)
+{
+  const kugel__global_device *g = it->p->global->device;
+  kugel__device *dev = kugel__ctx_device(it->p->ctx);
+  char message[512]; // that ranks agreed on, or its own: waits may fail too
+  s = kugel__wire_settle(g->wire, s);
+  snprintf(message, sizeof message, "%s", s ? kugel_last_error() : "");
+  kugel_status k = s;
+  if (!k && count)
+    k = kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){count, 0}, (kugel__mem){g->counter, 0}, 4,
+                           it->queue);
+  k = kugel__lend_end(loans ? 2 : 0, loans, it->queue, k);
+  kugel_status waited[] = {dev->ops->wait(g->post), it->queue ? dev->ops->wait(it->queue) : KUGEL_OK};
+  for (int i = 0; i < 2; i++)
+    k = k ? k : waited[i];
+  for (int i = 0; i < ROOMS; i++)
+    kugel__device_scratch_put(dev, it->room[i].base, room[i]);
+  if (s)
+    kugel__set_error(message);
+  return k;
+}
+
 typedef struct call {
   const kugel__volume_argument *side[2]; // in, out
   kugel__loan loans[2];
@@ -168,9 +200,7 @@ static kugel_status prepare(call *c, kugel_queue *queue)
     kugel__global_tiles_room(p, c->side[0]->box.dtype.bits / 8, c->room);
   else
     kugel__global_lines_room(p, c->item.adjoint, c->room);
-  for (int i = 0; i < ROOMS; i++)
-    if (c->room[i])
-      KUGEL_TRY(kugel__device_scratch_get(dev, c->room[i], &c->item.room[i].base));
+  KUGEL_TRY(kugel__global_begin(&c->item, c->room));
   return kugel__device_fill(dev, (kugel__mem){p->global->device->counter, 0}, 0, COUNTER, c->item.queue);
 }
 
@@ -194,25 +224,6 @@ static kugel_status run_batch(call *c)
   return KUGEL_OK;
 }
 
-// What was queued ends, and this rank's count comes.
-static kugel_status finish(call *c, kugel_status s, uint32_t *count)
-{
-  const kugel_volume *p = c->item.p;
-  const kugel__global_device *g = p->global->device;
-  kugel__device *dev = kugel__ctx_device(p->ctx);
-  kugel_queue *queue = c->item.queue;
-  if (!s)
-    s = kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){count, 0}, (kugel__mem){g->counter, 0}, 4,
-                           queue);
-  s = kugel__lend_end(2, c->loans, queue, s);
-  kugel_status waited[] = {dev->ops->wait(g->post), queue ? dev->ops->wait(queue) : KUGEL_OK};
-  for (int i = 0; i < 2; i++)
-    s = s ? s : waited[i];
-  for (int i = 0; i < ROOMS; i++)
-    kugel__device_scratch_put(dev, c->item.room[i].base, c->room[i]);
-  return s;
-}
-
 kugel_status kugel__global_device_execute(const kugel_volume *p, bool adjoint,
                                           const kugel__volume_argument *in, const kugel__volume_argument *out,
                                           atomic_llong *clipped, kugel_queue *queue)
@@ -222,8 +233,7 @@ kugel_status kugel__global_device_execute(const kugel_volume *p, bool adjoint,
   uint32_t count = 0;
   kugel_status s = prepare(&c, queue);
   s = s ? s : run_batch(&c);
-  s = kugel__wire_settle(p->global->device->wire, s);
-  s = finish(&c, s, &count);
+  s = kugel__global_end(&c.item, s, c.room, c.loans, &count);
   s = s && comm->settled ? s : kugel__comm_agree(comm, s);
   int64_t sum = count;
   s = s ? s : kugel__comm_reduce(comm, &sum, 1, KUGEL_COMM_SUM);

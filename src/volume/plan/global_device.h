@@ -11,6 +11,7 @@
 #ifndef KUGEL_VOLUME_GLOBAL_DEVICE_H
 #define KUGEL_VOLUME_GLOBAL_DEVICE_H
 
+#include "device/lend.h"
 #include "volume/gpu/device_plan.h"
 #include "volume/plan/global.h"
 #include "wire/wire.h"
@@ -100,6 +101,12 @@ typedef struct kugel__global_item {
   kugel__mem room[KUGEL__GLOBAL_ROOMS];
   kugel_queue *queue;
 } kugel__global_item;
+
+/* Gets its memory; settles how this rank has fared, waits for all that is queued, and gives back memory and two loans (NULL: none). count:
+ * receives clipped values; NULL: not asked for. */
+kugel_status kugel__global_begin(kugel__global_item *it, const size_t *room);
+kugel_status kugel__global_end(kugel__global_item *it, kugel_status s, const size_t *room, kugel__loan *loans,
+                               uint32_t *count);
 
 /* ---- global_device_tiles.c, with the lists of global_device_rows.c ---- */
 kugel_status kugel__global_tiles_create(kugel_volume *p, const kugel_array *kernel);

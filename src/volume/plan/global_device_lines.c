@@ -2,7 +2,6 @@
 /* Plans of the whole transform over ranks with devices: lines of each rank, spectra, the window, memory. */
 #include "core/alloc.h"
 #include "core/ctx.h"
-#include "device/lend.h"
 #include "volume/plan/global_device.h"
 #include "volume/plan/pencil_device.h"
 
@@ -198,9 +197,7 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
   from.host = kugel__alloc(p->ctx, planes * 8);
   kugel_status s = from.planes && from.host ? kugel__device_alloc(dev, planes * p->real, &from.memory)
                                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for planes of a kernel");
-  for (int i = 0; i < ROOMS && !s; i++)
-    if (room[i])
-      s = kugel__device_scratch_get(dev, room[i], &it.room[i].base);
+  s = s ? s : kugel__global_begin(&it, room);
   kugel__global_side in = {&it, l->planes, kernel_in, &from};
   for (int q = 0; q < p->stored && !(s && g->comm->settled); q++) {
     from.box = *kernels;
@@ -208,12 +205,7 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
     s = kugel__global_to_lines(&in, s, it.room[KUGEL__GLOBAL_LINES]);
     s = s ? s : spectrum(&it, q);
   }
-  s = kugel__wire_settle(g->device->wire, s);
-  kugel_status waited[] = {dev->ops->wait(g->device->post), dev->ops->wait(it.queue)};
-  for (int i = 0; i < 2; i++)
-    s = s ? s : waited[i];
-  for (int i = 0; i < ROOMS; i++)
-    kugel__device_scratch_put(dev, it.room[i].base, room[i]);
+  s = kugel__global_end(&it, s, room, NULL, NULL);
   kugel__device_free(dev, from.memory);
   kugel__free(p->ctx, from.planes);
   kugel__free(p->ctx, from.host);
@@ -243,15 +235,13 @@ static kugel_status make_window(kugel_volume *p)
   s = s ? s
         : kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){ones, 0},
                              (kugel__mem){p->f32 ? (void *)low : (void *)high, 0}, p->real * 2, NULL);
-  for (int i = 0; i < ROOMS && !s; i++)
-    if (room[i])
-      s = kugel__device_scratch_get(dev, room[i], &it.room[i].base);
+  s = s ? s : kugel__global_begin(&it, room);
   it.in = (kugel__fused_voxels){.mem = {ones, 0}, .dtype = own.dtype};
   it.out = (kugel__fused_voxels){.mem = {window, 0}, .dtype = own.dtype};
   for (int d = 0; d < 4; d++)
     it.out.step[d] = own.step[d];
   s = s ? s : kugel__global_lines_item(&it);
-  s = kugel__wire_settle(g->device->wire, s);
+  s = kugel__global_end(&it, s, room, NULL, NULL);
   s = s ? s
         : kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){host, 0}, (kugel__mem){window, 0}, bytes,
                              NULL);
@@ -259,11 +249,6 @@ static kugel_status make_window(kugel_volume *p)
     kugel__volume_invert(p, host, m, p->axis[0].first + g->results[g->rank]);
   s = s ? s
         : kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){window, 0}, (kugel__mem){host, 0}, bytes, NULL);
-  kugel_status waited[] = {dev->ops->wait(g->device->post), dev->ops->wait(it.queue)};
-  for (int i = 0; i < 2; i++)
-    s = s ? s : waited[i];
-  for (int i = 0; i < ROOMS; i++)
-    kugel__device_scratch_put(dev, it.room[i].base, room[i]);
   kugel__device_free(dev, ones);
   kugel__free(p->ctx, host);
   l->window = window;
