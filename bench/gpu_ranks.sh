@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks with a GPU each, as threads of one process (no MPI): exchanges between the GPUs by NCCL and by way of the host, and
-# transforms over them beside one GPU without ranks; then the bits.
-# usage: bench/gpu_ranks.sh [NUMBER OF GPUS [times|bits]]   2 unless given, and both
+# transforms and convolutions over them beside one GPU without ranks; then the bits.
+# usage: bench/gpu_ranks.sh [NUMBER OF GPUS [times|volumes|bits]]   2 unless given, times (volumes among them) and bits
 # What tests and benchmarks print is kept whole in ${OUT:-build/gpu}; failures and last lines are shown.
 cd "$(dirname "$0")/.." || exit 1
 . bench/gpu_build.sh
 n=${1:-2}
 what=${2:-times bits}
 started=$SECONDS
-gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late bench_ranks_gpu
+gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late volume_ranks_device bench_ranks_gpu bench_volume_ranks_gpu
 program=build/gpu/bench/bench_ranks_gpu
 say() { echo "[$((SECONDS - started)) s] $*"; }
 try() { # SECONDS COMMAND...
@@ -32,6 +32,16 @@ bits() { # DEVICE
   run_test 60 "$1" wire_exchange
   run_test 60 "$1" sphere_sht_ranks_late
   run_test 90 "$1" sphere_sht_ranks_device
+  run_test 90 "$1" volume_ranks_device
+}
+volumes() { # of 1536^3 one GPU without ranks holds the whole transform
+  say "volumes"
+  local convolve=build/gpu/bench/bench_volume_ranks_gpu
+  {
+    KUGEL_PEERS=auto try 60 $convolve --n=1536 "--ranks=0,1,$n"
+    KUGEL_PEERS=auto try 90 $convolve --n=2048 "--ranks=1,$n"
+    KUGEL_PEERS=copy try 60 $convolve --n=1536 "--ranks=$n"
+  } 2>&1 | tee "$out/ranks-volume.txt"
 }
 times() {
   for way in nccl copy; do
@@ -45,8 +55,9 @@ times() {
     done
     KUGEL_PEERS=copy try 30 $program sht "--ranks=$n"
   } 2>&1 | tee "$out/ranks-sht.txt"
+  volumes
 }
-case $what in *times*) times ;; esac
+case $what in *times*) times ;; *volumes*) volumes ;; esac
 case $what in *bits*)
   bits cuda
   bits opencl
