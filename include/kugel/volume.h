@@ -70,7 +70,7 @@ typedef enum kugel_volume_engine {
                               * are copied there and back while others are worked on, all devices of the context take part,
                               * and host memory takes the place of the file where there is enough (opts.memory) */
   KUGEL_VOLUME_GLOBAL = 5    /* the whole transform over ranks: with opts.comm, or of rank 0 in a context that leads (comm.h). Three
-                              * axes; on the CPU. The bits of RESIDENT */
+                              * axes; on the CPU with the bits of RESIDENT, with opts.comm also on a device per rank */
 } kugel_volume_engine;
 
 typedef struct kugel_volume kugel_volume;
@@ -99,11 +99,13 @@ typedef struct kugel_volume_opts {
                               * is spread by the kernel interpolated linearly at its own plane, beyond the first and the
                               * last of these planes by the first and the last kernel. What a boundary repeats beyond the
                               * edges is spread as the plane that it repeats */
-  /* NULL: this process alone, or rank 0 that leads. Else the ranks that share every execution (comm.h), images of three axes on the
-   * CPU: each makes the plan with the same options and the same kernel, and passes and gets its parts of images and results,
+  /* NULL: this process alone, or rank 0 that leads. Else the ranks that share every execution (comm.h), images of three axes:
+   * each makes the plan with the same options and the same kernel, and passes and gets its parts of images and results,
    * planes along axis 0, as kugel_volume_layout says. AUTO takes TILES, if planes of 8 rows of tiles (tile[0] = max(32, 4 (k[0] -
    * 1)), whatever the number of ranks) cost at most a quarter more than the whole, else GLOBAL. A rank has whole rows of
-   * tiles, and fetches planes around them; TILES have no adjoint. Must outlive the plan. */
+   * tiles, and fetches planes around them; TILES have no adjoint. The context of each rank is of the CPU or of one device, of the same
+   * type on all; devices send each other what they exchange (NCCL, or by way of the host), take arrays in their memory, or host
+   * arrays in C order, and a plan that does not fit device_memory fails with the bytes that it needs. Must outlive the plan. */
   kugel_comm *comm;
   /* Kernels that need not be in memory: fills values, [n[0], ...] in C order, from the kernel array's elements at lo, and returns
    * 0, or another number to stop; lo and n have the axes of the kernel array, whose data are NULL. Each element is read once:
@@ -207,8 +209,8 @@ KUGEL_API kugel_status kugel_volume_layout(const kugel_volume *plan, kugel_volum
 ///                      With opts.comm the rank's parts: image_count and results_count for n[0] and m[0]
 /// @param[out] clipped  how many integer results saturated or were NaN (which become 0), on all ranks together; may be NULL
 /// @param[in]  queue    of the plan's device, whose earlier work is waited for; on the CPU: NULL. The call returns when its
-///                      work is done. A resident plan on a device takes arrays in its memory, or on the host in C order; one
-///                      of tiles, parts or pencils takes arrays in host memory of any strides, page-locked ones without copying them there
+///                      work is done. A resident plan on a device, and one over ranks with devices, takes arrays in its
+///                      memory, or on the host in C order; another one of tiles, parts or pencils takes arrays in host memory of any strides, page-locked ones without copying them there
 /// @errors KUGEL_EINVAL for overlapping arrays; KUGEL_ESHAPE; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_ECANCELED; KUGEL_EIO
 ///         for scratch files
 /// @accuracy of the largest result, for images and kernels of random numbers: 1e-14 (F64), 3e-7 (F32; on devices, whose

@@ -108,8 +108,9 @@ class Convolution:
                 "global", with comm: the whole transform over ranks
     comm:       a kugel.Comm, whose ranks share every call: each makes the plan with the same kernel, and passes and gets its planes
                 along axis 0: of images image_slice, of results results_slice; image_layout and results_layout gather and
-                scatter whole arrays, [..., total]. Three axes, on the CPU. "global" has the bits of "resident" on one process, "tiles"
-                (without adjoint; "auto" takes it for kernels short beside the image) those of the same tiles there
+                scatter whole arrays, [..., total]. Three axes. "global" has the bits of "resident" on one process, "tiles"
+                (without adjoint; "auto" takes it for kernels short beside the image) those of the same tiles there; on devices
+                (device="cuda:local": the rank's own) the bits of one rank, for arrays in host memory or on the device
     device:     such as "cuda:0" for arrays in its memory or in host memory; "cuda:0,1": both share tiles, parts or pieces
     image_dtype: of the images, if known: tiles on devices are chosen with it and dtype, by the time of their copies
     """
