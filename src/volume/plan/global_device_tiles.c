@@ -247,34 +247,40 @@ void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t *room)
   room[KUGEL__GLOBAL_SECTIONS] = (size_t)t->sections * plane;
 }
 
-// Runs of planes between the image, whose elements may have strides, and packed planes.
+// A run of planes whose rows have strides.
+static kugel_status copy_strided(const kugel__global_item *it, const kugel__global_planes *run, kugel__mem to,
+                                 kugel_queue *queue)
+{
+  int64_t y = it->p->axis[1].n, x = it->p->axis[2].n;
+  const int64_t *step = it->in.step + 1;
+  kugel__copy c = {.from = it->in.dtype, .to = it->in.dtype, .scale = 1, .plain = true};
+  c.shape = (kugel__copy_shape){.count = run->count * y * x,
+                                .in_first = run->from * step[0] + it->in.first,
+                                .out_first = run->to * y * x,
+                                .ndim = DIMS,
+                                .extent = {run->count, y, x},
+                                .in_step = {step[0], step[1], step[2]},
+                                .out_step = {y * x, x, 1}};
+  return kugel__copy_gpu(it->p->ctx, &c, it->in.mem.base, to.base, queue);
+}
+
+// Runs of planes between the image, or packed planes, and packed planes.
 static kugel_status move(const kugel__global_item *it, int list, kugel__mem from, kugel__mem to,
                          kugel_queue *queue)
 {
   const kugel_volume *p = it->p;
   const kugel__global_tiles *t = p->global->device->tiles;
-  int64_t y = p->axis[1].n, x = p->axis[2].n;
-  const int64_t packed[DIMS] = {y * x, x, 1};
-  const int64_t *step = list == KUGEL__GLOBAL_UNPACK ? packed : it->in.step + 1;
-  bool plain = !memcmp(step, packed, sizeof packed);
+  int64_t x = p->axis[2].n, plane = p->axis[1].n * x, size = it->in.dtype.bits / 8;
+  bool image = list != KUGEL__GLOBAL_UNPACK;
+  bool strided = image && (it->in.step[3] != 1 || it->in.step[2] != x || it->in.step[1] != plane);
+  from.offset = image ? (size_t)(it->in.first * size) : 0;
   for (int64_t i = 0; i < t->run_count[list]; i++) {
     const kugel__global_planes *run = &t->runs[list][i];
-    kugel__copy c = {.from = it->in.dtype, .to = it->in.dtype, .scale = 1, .plain = true};
-    c.shape = (kugel__copy_shape){.count = run->count * y * x,
-                                  .in_first =
-                                      run->from * step[0] + (list == KUGEL__GLOBAL_UNPACK ? 0 : it->in.first),
-                                  .out_first = run->to * y * x,
-                                  .ndim = plain ? 1 : DIMS,
-                                  .extent = {run->count, y, x}};
-    for (int d = 0; d < DIMS; d++) {
-      c.shape.in_step[d] = step[d];
-      c.shape.out_step[d] = packed[d];
-    }
-    if (plain) {
-      c.shape.extent[0] = c.shape.count;
-      c.shape.in_step[0] = c.shape.out_step[0] = 1;
-    }
-    KUGEL_TRY(kugel__copy_gpu(p->ctx, &c, from.base, to.base, queue));
+    kugel__mem a = {from.base, from.offset + (size_t)(run->from * plane * size)},
+               b = {to.base, (size_t)(run->to * plane * size)};
+    KUGEL_TRY(strided ? copy_strided(it, run, to, queue)
+                      : kugel__device_copy(device_of(p), KUGEL__WITHIN, b, a,
+                                           (size_t)(run->count * plane * size), queue));
   }
   return KUGEL_OK;
 }
