@@ -189,5 +189,18 @@ int main(void)
       depth_whole(info.name);
     }
   }
+  if (cuda > 1)
+    CASE("several CUDA devices")
+    {
+      kugel_volume_opts o = {.extent = KUGEL_CONV_SAME, .boundary = KUGEL_BOUNDARY_REFLECT, .tile = tile};
+      for (o.engine = KUGEL_VOLUME_TILES; o.engine <= KUGEL_VOLUME_GLOBAL; o.engine += 3)
+        for (int there = 0; there < 2; there++)
+          check("cuda:%d", (setup){.opts = o,
+                                   .truth.k = {7, 4, 5},
+                                   .in = KUGEL_F32,
+                                   .out = KUGEL_F64,
+                                   .devices = cuda,
+                                   .there = there});
+    }
   END();
 }

@@ -54,6 +54,12 @@ void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info
   double work = 0, sent = 0, in = (double)kugel__volume_image_size(p),
          out = (double)kugel__volume_results_size(p);
   int64_t planes = (p->axis[0].n + ranks - 1) / ranks, tall = (p->axis[0].m + ranks - 1) / ranks;
+  double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? (double)p->real * p->kernels : 0;
+  double kernel = (tiles ? 2.0 * (double)p->stored * (double)p->axis[0].k : 4.0 * KUGEL__GLOBAL_PLANES) *
+                  (double)p->axis[1].k * (double)p->axis[2].k * 8 * (p->halved ? 1 : 2);
+  for (int d = 0; d < DIMS; d++)
+    window *= (double)(tiles ? p->tile[d] : d ? p->axis[d].m : tall);
+  info->host_bytes = (uint64_t)(kernel + window); // while the plan is made
   info->device_bytes = bytes_of(p, ranks, &work);
   if (info->device_bytes == UINT64_MAX)
     return;

@@ -51,6 +51,7 @@ typedef struct kugel__global_tiles {
   void *work[2], *map_memory, *weights, *windows;
 } kugel__global_tiles;
 
+enum { KUGEL__GLOBAL_PLANES = 16 }; /* of a kernel, on the host at a time */
 typedef struct kugel__global_lines {
   kugel_volume part;        /* the plan with spectra of own lines */
   int64_t slice, own, *cut; /* complex numbers of a slice; own lines; [ranks + 1] lines of each rank */

@@ -5,7 +5,7 @@
 #include "volume/plan/global_device.h"
 #include "volume/plan/pencil_device.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, LINES = 32, PLANES = 16, ROOMS = KUGEL__GLOBAL_ROOMS };
+enum { DIMS = KUGEL__VOLUME_DIMS, LINES = 32, PLANES = KUGEL__GLOBAL_PLANES, ROOMS = KUGEL__GLOBAL_ROOMS };
 
 static kugel__device *device_of(const kugel_volume *p)
 {
