@@ -10,7 +10,7 @@
 
 enum { NZ = 9, NY = 5, NX = 6 };
 static const int64_t lengths[3] = {NZ, NY, NX}, sizes[3] = {3, 3, 3}, tile[3] = {2, 5, 6};
-static const double psf[27] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
+static const double psf[NY * NX] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
 
 typedef struct work {
   const char *device;

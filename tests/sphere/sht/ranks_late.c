@@ -3,48 +3,12 @@
 /* Ranks with devices whose queues run at any pace: chosen at random, launches and copies come behind long fills of their queue. The
  * bits stay those of one piece without delays, so each queue waits for all that it needs. */
 #include "device/every.h"
-#include <stdatomic.h>
 #include <kugel/sphere.h>
 #include "core/ctx.h"
-#include "device/device.h"
+#include "device/late.h"
 #include "ranks.h"
 
 enum { RANKS = 2, SEEDS = 8 };
-static const size_t room = (size_t)48 << 20; // a fill takes about 10 ms on a CPU
-
-/* ---- a device that is late ---- */
-
-static struct {
-  const kugel__device_ops *ops;
-  void *room;
-  atomic_uint turn;
-  unsigned seed;
-} late;
-
-/* About half of the queues, for eight turns: consecutive work of a queue is late together. */
-static kugel_status wait_here(kugel_queue *queue)
-{
-  unsigned turn = atomic_fetch_add(&late.turn, 1), x = late.seed * 2654435761u;
-  x ^= (unsigned)((uintptr_t)queue >> 4) * 2246822519u + (turn >> 3) * 3266489917u;
-  x = (x ^ x >> 15) * 2246822519u;
-  bool wait = late.seed && queue && (x >> 13 & 1);
-  return wait ? late.ops->fill(queue->device, (kugel__mem){late.room, 0}, (int)turn & 255, room, queue)
-              : KUGEL_OK;
-}
-
-static kugel_status launch(kugel__kernel *kernel, const kugel__grid *grid, int nargs, const kugel__arg *args,
-                           kugel_queue *queue)
-{
-  KUGEL_TRY(wait_here(queue));
-  return late.ops->launch(kernel, grid, nargs, args, queue);
-}
-
-static kugel_status copy(kugel__device *dev, kugel__way way, kugel__mem dst, kugel__mem src, size_t bytes,
-                         kugel_queue *queue)
-{
-  KUGEL_TRY(wait_here(queue));
-  return late.ops->copy(dev, way, dst, src, bytes, queue);
-}
 
 /* ---- transforms ---- */
 
@@ -138,21 +102,14 @@ int main(void)
       continue;
     kugel_ctx *ctx;
     CHECK_OK(kugel_ctx_create(&(kugel_ctx_opts){.size = sizeof(kugel_ctx_opts), .device = info.name}, &ctx));
-    kugel__device *device = kugel__ctx_device(ctx);
-    late.ops = device->ops;
-    CHECK_OK(kugel__device_alloc(device, room, &late.room));
-    kugel__device_ops ops = *device->ops;
-    ops.launch = launch;
-    ops.copy = copy;
-    device->ops = &ops;
+    late_begin(ctx);
     for (int ranks = 1; ranks <= RANKS; ranks++) { // of one the host waits for nothing in between
       CASE(every_title(&info, ranks > 1 ? "scalar, two ranks" : "scalar, one rank"))
       check(info.name, ranks, (kugel_sht_opts){.grid = grid, .lmax = 48});
       CASE(every_title(&info, ranks > 1 ? "T, E, B, two ranks" : "T, E, B, one rank"))
       check(info.name, ranks, (kugel_sht_opts){.grid = grid, .lmax = 40, .mode = KUGEL_SHT_TEB});
     }
-    device->ops = late.ops;
-    kugel__device_free(device, late.room);
+    late_end();
     kugel_ctx_destroy(ctx);
   }
   kugel_grid_destroy(grid);
