@@ -9,6 +9,13 @@ typedef struct news {
   char sentence[480];
 } news;
 
+static void settle(kugel_comm *c, const char *sentence)
+{
+  c->settled = true;
+  snprintf(c->said, sizeof c->said, "%s", sentence);
+  kugel__set_error(c->said);
+}
+
 // All ranks know that rank `who` failed.
 static kugel_status spread(kugel_comm *c, kugel_status s, int who)
 {
@@ -17,8 +24,7 @@ static kugel_status spread(kugel_comm *c, kugel_status s, int who)
     snprintf(n.sentence, sizeof n.sentence, "rank %d: %.460s", who, kugel_last_error());
   KUGEL_TRY(kugel_comm_bcast(c, &n, sizeof n, who));
   n.sentence[sizeof n.sentence - 1] = 0;
-  c->settled = true;
-  kugel__set_error(n.sentence);
+  settle(c, n.sentence);
   return (kugel_status)n.status;
 }
 
@@ -32,7 +38,11 @@ kugel_status kugel__comm_agree(kugel_comm *c, kugel_status s)
 
 kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s)
 {
-  return s && c->settled ? s : kugel__comm_agree(c, s);
+  if (!s || !c->settled)
+    return kugel__comm_agree(c, s);
+  if (c->said[0])
+    kugel__set_error(c->said);
+  return s;
 }
 
 kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel__same *values)
@@ -47,10 +57,11 @@ kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel_
     return spread(c, s, (int)v[0]);
   for (int i = 0; i < n; i++)
     if (v[1 + 2 * i] != -v[2 + 2 * i]) {
-      c->settled = true;
-      return KUGEL_FAIL(KUGEL_EINVAL,
-                        "the ranks differ in %s, which is %lld on one and %lld on another: give all the same",
-                        values[i].name, (long long)v[1 + 2 * i], (long long)-v[2 + 2 * i]);
+      kugel_status differ = KUGEL_FAIL(
+          KUGEL_EINVAL, "the ranks differ in %s, which is %lld on one and %lld on another: give all the same",
+          values[i].name, (long long)v[1 + 2 * i], (long long)-v[2 + 2 * i]);
+      settle(c, kugel_last_error());
+      return differ;
     }
   return KUGEL_OK;
 }

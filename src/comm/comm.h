@@ -7,7 +7,8 @@
  *   kugel__comm_enter(c);  s = ...local checks and allocations...;  s = kugel__comm_agree(c, s);
  *   if (!s) ...exchange...;  return kugel__comm_leave(c, s);
  *
- * Functions in between may agree any number of times, as long as ranks without a failure agree equally often: a rank that
+ * What a rank releases after an agreement may fail too (waits for a device that is lost); `leave` says what ranks agreed on all the
+ * same. Functions in between may agree any number of times, as long as ranks without a failure agree equally often: a rank that
  * fails goes straight to `leave`, which is an agreement unless the failure comes from one. */
 #ifndef KUGEL_COMM_COMM_H
 #define KUGEL_COMM_COMM_H
@@ -21,7 +22,8 @@ struct kugel_comm {
   void *user;
   int rank, size;
   int node_rank, node_size, nodes, threads;
-  bool settled; // the failure in hand is known to all ranks
+  bool settled;   // the failure in hand is known to all ranks,
+  char said[480]; // in these words; "": in those of this thread
   char library[160];
 };
 
@@ -55,6 +57,7 @@ kugel_status kugel__comm_exchange(kugel_comm *c, const kugel_exchange *x); /* fr
 static inline void kugel__comm_enter(kugel_comm *c)
 {
   c->settled = false;
+  c->said[0] = 0;
 }
 kugel_status kugel__comm_agree(kugel_comm *c, kugel_status s);
 kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators of one process: collectives, agreement, splits, layouts, a table of the caller's own. */
 #include "ranks.h"
+#include "comm/comm.h"
 
 enum { MOST = 8 };
 
@@ -29,6 +30,13 @@ static void agreement(kugel_comm *comm, void *arg)
     s = kugel_comm_bcast(comm, text, sizeof text, 100 + rank); // refused, each with a sentence of its own
   o->status[rank] = kugel_comm_agree(comm, s);
   snprintf(o->said[rank], sizeof o->said[rank], "%s", kugel_last_error());
+  kugel__comm_enter(comm); // what fails while a rank releases things does not change what all say
+  s = kugel__comm_agree(comm, rank == n - 1 ? kugel_comm_bcast(comm, text, sizeof text, 90) : KUGEL_OK);
+  kugel_comm_bcast(comm, text, sizeof text, 100 + rank);
+  snprintf(text, sizeof text, "rank %d: root is 90", n - 1);
+  o->bad[rank] +=
+      kugel__comm_leave(comm, s) != KUGEL_EINVAL || strncmp(kugel_last_error(), text, strlen(text)) != 0;
+  text[0] = 0;
   if (rank == 1)
     strcpy(text, "from the second");
   o->bad[rank] +=

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans over ranks with devices: wires, arguments, the loop over a batch, figures. */
 #include "volume/plan/global_device.h"
-#include <stdio.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -150,22 +149,17 @@ kugel_status kugel__global_end(kugel__global_item *it, kugel_status s, const siz
 {
   const kugel__global_device *g = it->p->global->device;
   kugel__device *dev = kugel__ctx_device(it->p->ctx);
-  char message[512]; // that ranks agreed on, or its own: waits may fail too
   s = kugel__wire_settle(g->wire, s);
-  snprintf(message, sizeof message, "%s", s ? kugel_last_error() : "");
-  kugel_status k = s;
-  if (!k && count)
-    k = kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){count, 0}, (kugel__mem){g->counter, 0}, 4,
+  if (!s && count)
+    s = kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){count, 0}, (kugel__mem){g->counter, 0}, 4,
                            it->queue);
-  k = kugel__lend_end(loans ? 2 : 0, loans, it->queue, k);
+  s = kugel__lend_end(loans ? 2 : 0, loans, it->queue, s);
   kugel_status waited[] = {dev->ops->wait(g->post), it->queue ? dev->ops->wait(it->queue) : KUGEL_OK};
   for (int i = 0; i < 2; i++)
-    k = k ? k : waited[i];
+    s = s ? s : waited[i];
   for (int i = 0; i < ROOMS; i++)
     kugel__device_scratch_put(dev, it->room[i].base, room[i]);
-  if (s)
-    kugel__set_error(message);
-  return k;
+  return s;
 }
 
 typedef struct call {
