@@ -40,6 +40,7 @@ volumes() { # of 1536^3 one GPU without ranks holds the whole transform
   {
     KUGEL_PEERS=auto try 60 $convolve --n=1536 "--ranks=0,1,$n"
     KUGEL_PEERS=auto try 90 $convolve --n=2048 "--ranks=1,$n"
+    KUGEL_PEERS=auto try 40 $convolve tiles --n=1536 --tile=512 "--ranks=1,$n" # the plan's own choice is 256
     KUGEL_PEERS=copy try 60 $convolve --n=1536 "--ranks=$n"
   } 2>&1 | tee "$out/ranks-volume.txt"
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Convolutions of one volume over ranks that are threads of one process, each with a device of its own and its planes in that device's
  * memory: tiles with halos, and the whole transform, beside one device without ranks.
- * usage: bench_volume_ranks_gpu [--device=cuda:%d] [--ranks=0,1,2] [--n=2048] [--k=65] [--runs=5] [tiles] [global]
+ * usage: bench_volume_ranks_gpu [--device=cuda:%d] [--ranks=0,1,2] [--n=2048] [--k=65] [--tile=PLANES] [--runs=5] [tiles] [global]
  * n^3 floats and k^3 kernels (a halo of (k - 1) / 2), SAME, zeros beyond the edges; ranks 0: RESIDENT without ranks; %d is the
  * rank's number. What does not fit is skipped, with the sentence why. --smoke: small, on any device. KUGEL_PEERS: auto, copy or
  * nccl.
@@ -16,7 +16,7 @@
 
 enum { MOST = 8, RUNS = 32 };
 static const char *device = "cuda:%d";
-static int64_t n = 2048, k = 65;
+static int64_t n = 2048, k = 65, planes_of_tile; // 0: the plan's choice
 static int runs = 5;
 static float *psf;
 
@@ -85,11 +85,12 @@ static void one_rank(kugel_comm *comm, void *arg)
   char name[64];
   kugel_ctx *ctx = NULL;
   kugel_volume *plan = NULL;
-  const int64_t cube[3] = {n, n, n}, size[3] = {k, k, k};
+  const int64_t cube[3] = {n, n, n}, size[3] = {k, k, k}, tile[3] = {planes_of_tile, n, n};
   kugel_volume_opts opts = {.size = sizeof opts,
                             .extent = KUGEL_CONV_SAME,
                             .precision = KUGEL_PRECISION_F32,
                             .engine = o->engine,
+                            .tile = planes_of_tile ? tile : NULL,
                             .comm = comm};
   snprintf(name, sizeof name, device, rank);
   kugel_status s = together(
@@ -165,7 +166,8 @@ int main(int argc, char **argv)
       }
     else if (!strncmp(a, "--device=", 9))
       device = a + 9;
-    else if ((sscanf(a, "--n=%ld", &n) == 1 && n > 0) || (sscanf(a, "--k=%ld", &k) == 1 && k > 0))
+    else if ((sscanf(a, "--n=%ld", &n) == 1 && n > 0) || (sscanf(a, "--k=%ld", &k) == 1 && k > 0) ||
+             (sscanf(a, "--tile=%ld", &planes_of_tile) == 1 && planes_of_tile > 0))
       continue;
     else if (!strncmp(a, "--runs=", 7))
       runs = atoi(a + 7) < 1 ? 1 : atoi(a + 7) > RUNS ? RUNS : atoi(a + 7);
