@@ -132,7 +132,11 @@ static void kinds_of_whole(const char *name)
   o.extent = KUGEL_CONV_SAME;
   o.scale = 0;
   check(name, (setup){.opts = o, .truth.k = {3, 3, 3}, .in = KUGEL_F32, .out = KUGEL_F32});
+  o.boundary = KUGEL_BOUNDARY_REPLICATE;
+  o.kernels = 0;
+  check(name, (setup){.opts = o, .truth.k = {4, 5, 3}, .in = KUGEL_F32, .out = KUGEL_F32});
   o.boundary = KUGEL_BOUNDARY_REFLECT;
+  o.kernels = 2;
   o.precision = KUGEL_PRECISION_F64;
   check(name, (setup){.opts = o, .truth.k = {4, 5, 3}, .in = KUGEL_F64, .out = KUGEL_F64, .there = true});
   kugel_volume_opts z = {.extent = KUGEL_CONV_SAME,
