@@ -106,12 +106,11 @@ kugel__volume_rates kugel__volume_device_rates(kugel_ctx *ctx)
 
 /* ---- figures ---- */
 
-// Of what the kernels read and write, in the time of a copy within the device: 0.87 to 0.98 on an H200.
-static const double PART_OF_COPIES = 0.9, LAUNCH_SECONDS = 4e-6;
+static const double LAUNCH_SECONDS = 4e-6;
 
 static double kernel_seconds(const kugel_volume *p, const rates *r, double bytes)
 {
-  return bytes / (PART_OF_COPIES * r->within) + 5 * p->stored * LAUNCH_SECONDS;
+  return bytes / (KUGEL__VOLUME_PART_OF_COPIES * r->within) + 5 * p->stored * LAUNCH_SECONDS;
 }
 
 /* Runs of a tile's voxels that are too short for copies of their own go by way of packed host memory, while all else waits: seconds
@@ -204,7 +203,7 @@ static void boxes_figures(const kugel_volume *p, const rates *r, kugel_volume_in
   double window = p->opts.boundary == KUGEL_BOUNDARY_UNKNOWN ? results : 0;
   info->kernel_bytes = 0;
   info->device_bytes = (uint64_t)(((2 + p->kernels) * extended + results + window) * size);
-  info->seconds = (double)info->device_bytes * 8 / (PART_OF_COPIES * r->within);
+  info->seconds = (double)info->device_bytes * 8 / (KUGEL__VOLUME_PART_OF_COPIES * r->within);
 }
 
 // Of the host, by one thread: a number that is folded into a part, or unfolded from one, with AVX-512; a byte copied.

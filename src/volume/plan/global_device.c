@@ -12,8 +12,7 @@ enum { DIMS = KUGEL__VOLUME_DIMS, ROOMS = KUGEL__GLOBAL_ROOMS, COUNTER = 256 };
 
 /* ---- figures ---- */
 
-// Of the rate of copies within a device, that kernels reach in strides; bytes a second between two devices of a host.
-static const double PART_OF_COPIES = 0.6, LINK_BYTES = 2e11;
+static const double LINK_BYTES = 2e11; // a second, between two devices of a host
 
 // Voxels of some planes, of an image or of results.
 static double voxels(const kugel_volume *p, bool results, int64_t planes)
@@ -77,7 +76,7 @@ void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info
   info->device_bytes += (uint64_t)arrays;
   info->kernel_bytes = (uint64_t)work;
   info->moved_bytes = (uint64_t)(arrays + sent);
-  info->seconds = work / (PART_OF_COPIES * r.within) + sent / LINK_BYTES;
+  info->seconds = work / (KUGEL__VOLUME_PART_OF_COPIES * r.within) + sent / LINK_BYTES;
 }
 
 /* ---- plans ---- */
