@@ -4,6 +4,7 @@
 #include "device/every.h"
 #include "comm/faults.h"
 #include "core/ctx.h"
+#include "core/parallel.h"
 #include "device/device.h"
 #include <kugel/volume.h>
 #include <unistd.h>
@@ -124,6 +125,12 @@ static int told(kugel_status s, kugel_status want, const char *text)
   return !ok;
 }
 
+static int stop(double fraction, const char *stage, void *user)
+{
+  (void)fraction, (void)stage, (void)user;
+  return 1;
+}
+
 static void refused(kugel_comm *comm, void *arg)
 {
   refusal *t = arg;
@@ -164,6 +171,9 @@ static void refused(kugel_comm *comm, void *arg)
   in->strides = rank == 2 ? steps : NULL;
   *bad += told(kugel_volume_execute(p, in, out, NULL, NULL), KUGEL_ENOTSUP, "C order");
   in->strides = NULL;
+  kugel_set_progress(rank == 1 ? stop : NULL, NULL);
+  *bad += told(kugel_volume_execute(p, in, out, NULL, NULL), KUGEL_ECANCELED, "rank 1: ");
+  kugel_set_progress(NULL, NULL);
   *bad += kugel_volume_execute(p, in, out, NULL, NULL) != KUGEL_OK;
   kugel_volume_destroy(p);
   kugel_ctx_destroy(ctx);
@@ -200,7 +210,9 @@ int main(void)
     CASE(every_title(&info, "what ranks refuse, what AUTO takes"))
     {
       refusal r = {.device = info.name};
+      double interval = kugel__progress_interval(0);
       run_ranks(NULL, SWEPT, refused, &r);
+      kugel__progress_interval(interval);
       CHECK(!r.bad[0] && !r.bad[1] && !r.bad[2]);
       for (int n = 1; n <= SWEPT; n++)
         run_ranks(NULL, n, chosen, &r);

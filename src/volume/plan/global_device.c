@@ -207,9 +207,11 @@ static kugel_status run_batch(call *c)
 {
   const kugel__volume_argument *in = c->side[0], *out = c->side[1];
   int64_t batch = 1;
+  kugel_status s = KUGEL_OK;
   for (int d = 0; d < in->lead; d++)
     batch *= in->shape[d];
-  for (int64_t i = 0; i < batch; i++) {
+  kugel__span outer = kugel__progress_enter(0, 1);
+  for (int64_t i = 0; i < batch && !s; i++) {
     kugel__global_item it = c->item;
     int64_t rest = i;
     for (int d = in->lead - 1; d >= 0; rest /= in->shape[d], d--) {
@@ -217,10 +219,13 @@ static kugel_status run_batch(call *c)
       it.out.first += rest % in->shape[d] * out->step[d];
     }
     kugel__progress_stage((double)i / (double)batch, (double)(i + 1) / (double)batch, "images");
-    KUGEL_TRY(it.p->engine == KUGEL_VOLUME_TILES ? kugel__global_tiles_item(&it)
-                                                 : kugel__global_lines_item(&it));
+    s = kugel__progress_step(0);
+    s = s                                    ? s
+        : it.p->engine == KUGEL_VOLUME_TILES ? kugel__global_tiles_item(&it)
+                                             : kugel__global_lines_item(&it);
   }
-  return KUGEL_OK;
+  kugel__progress_leave(outer);
+  return s;
 }
 
 kugel_status kugel__global_device_execute(const kugel_volume *p, bool adjoint,
