@@ -291,6 +291,7 @@ static int open_together(work *w, stack *in, passage *p, kugel_image_opts *opts)
   const convolve_args *o = w->o;
   int64_t channels;
   STEP(take_options(w));
+  STEP(session_device(&o->device, NULL));
   STEP(kernels_read(&w->v.kernels, o->files.list[1], 64, 0));
   if (o->normalise.given)
     STEP(kernels_normalise(&w->v.kernels));
@@ -317,8 +318,8 @@ static int convolve_together(const convolve_args *o)
   passage p = {.in = &in};
   kugel_image_opts opts;
   stopwatch watch = stopwatch_start();
-  if (o->files.n != 3 || o->mem.given || o->resume.given || o->depths.given || strcmp(o->device.s, "cpu"))
-    return fail_usage("--ranks takes IMAGE KERNEL OUTPUT, without --mem, --resume, --depths and --device");
+  if (o->files.n != 3 || o->mem.given || o->resume.given || o->depths.given)
+    return fail_usage("--ranks takes IMAGE KERNEL OUTPUT, without --mem, --resume and --depths");
   if (strcmp(o->plan.s, "auto") && strcmp(o->plan.s, "tiles") && strcmp(o->plan.s, "global"))
     return fail_usage("--plan %.60s with --ranks: must be auto, tiles or global", o->plan.s);
   STEP(convolution_together(&w.v, &p, &opts, open_together(&w, &in, &p, &opts)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kugel convolve --ranks: each process reads its planes of the image, and those of the results go into one Zarr. What a process finds wrong
- * by itself is agreed on, so that all end, and one of them says it. */
+/* kugel convolve --ranks: each process reads its planes of the image, convolves them with all others on the CPU or its device, and those of the
+ * results go into one Zarr. What a process finds wrong by itself is agreed on, so that all end, and one of them says it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include "common/ranks.h"
@@ -51,7 +51,7 @@ static int plan_for(together *w, int64_t which)
   o.centre = k->centre;
   kugel_volume_destroy(w->plan);
   w->plan = NULL;
-  LIB(kugel_volume_create(NULL, 3, w->p->in->info.shape + 2, k->shape,
+  LIB(kugel_volume_create(run.ctx, 3, w->p->in->info.shape + 2, k->shape,
                           KUGEL_ARRAY(k->array.data, KUGEL_F64, k->shape[0], k->shape[1], k->shape[2]), &o,
                           &w->plan));
   w->info.size = sizeof w->info;
@@ -70,24 +70,28 @@ static int report_choice(const together *w, int64_t which, kugel_volume_info *in
   const kernel *k = &w->v->kernels.of[which];
   kugel_volume_opts o = w->v->opts;
   kugel_volume_info other = {.size = sizeof other};
-  char a[32], b[32], c[32], more[100] = "";
+  char a[32], b[32], c[32], d[64] = "", more[100] = "";
   o.comm = w->comm;
   o.centre = k->centre;
   *info = (kugel_volume_info){.size = sizeof *info};
-  LIB(kugel_volume_estimate(NULL, 3, w->p->in->info.shape + 2, k->shape, &o, info));
+  LIB(kugel_volume_estimate(run.ctx, 3, w->p->in->info.shape + 2, k->shape, &o, info));
   const bool tiles = info->engine == KUGEL_VOLUME_TILES;
   const int64_t rows = tiles ? (info->results[0] + info->tile[0] - 1) / info->tile[0] : 0;
   o.engine = tiles ? KUGEL_VOLUME_GLOBAL : KUGEL_VOLUME_TILES;
   json_text("plan", name_of(info->engine));
   json_number("predicted_seconds", info->seconds);
   json_int("bytes_per_rank", (int64_t)info->host_bytes);
+  if (run.ctx) {
+    json_int("device_bytes_per_rank", (int64_t)info->device_bytes);
+    snprintf(d, sizeof d, ", %s of each device", bytes_text((double)info->device_bytes, c, sizeof c));
+  }
   if (tiles) {
     json_int("rows", rows);
     snprintf(more, sizeof more, " of %lld rows of %lld planes", (long long)rows, (long long)info->tile[0]);
   }
-  fact("plan", "%s%s: %s per volume predicted, %s per process beside its planes", name_of(info->engine), more,
-       seconds_text(info->seconds, a, sizeof a), bytes_text((double)info->host_bytes, b, sizeof b));
-  if (kugel_volume_estimate(NULL, 3, w->p->in->info.shape + 2, k->shape, &o, &other))
+  fact("plan", "%s%s: %s per volume predicted, %s per process beside its planes%s", name_of(info->engine),
+       more, seconds_text(info->seconds, a, sizeof a), bytes_text((double)info->host_bytes, b, sizeof b), d);
+  if (kugel_volume_estimate(run.ctx, 3, w->p->in->info.shape + 2, k->shape, &o, &other))
     return EXIT_DONE;
   json_number(tiles ? "global_seconds" : "tiles_seconds", other.seconds);
   if (other.seconds < 0.8 * info->seconds)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command under mpirun with a device for each process: the bytes of one process with one. LABEL: long"""
 import json
+import math
 import os
+import shutil
+import npyfile
 from harness import *
 from launch import *
 
@@ -47,4 +50,27 @@ def test_bench():
             assert line["ranks"] == 3 and line["arrays"] == "device" and 0 < line["error"] < most, r
 
 
-main([test_same_bytes, test_every_process_has_it, test_bench])
+def test_volumes():
+    """Planes of each process on its device: one process's values, as on the CPU to rounding; what a process lacks is said once."""
+    need_opencl()
+    npyfile.write("z.npy", (70, 20, 22), [20 + 15 * math.sin(i * i) for i in range(70 * 20 * 22)], "<f4")
+    npyfile.write("h.npy", (5, 5, 5), [1 / (1 + abs(i - 60)) for i in range(125)], "<f4")
+    ok("convert", "z.npy", "z.zarr", "--chunk", "16,20,20", "--quiet")
+    ok("convolve", "z.npy", "h.npy", "cpu.npy", "--quiet")
+    want = npyfile.read("cpu.npy")[1]
+    for plan in ("tiles", "global"):
+        files = []
+        for name, n in (("Open MPI", 3), ("MPICH", 2), ("Open MPI", 1)):
+            r = mpirun(name, n, "convolve", "z.zarr", "h.npy", "o.zarr", "--ranks", "--plan", plan, *DEVICE, "--quiet")
+            assert r.code == 0 and not r.out and not r.err, r
+            ok("convert", "o.zarr", "o.npy", "--quiet", "--overwrite")
+            files.append(bytes_of("o.npy"))
+            shutil.rmtree("o.zarr")
+        got = npyfile.read("o.npy")[1]
+        assert files[0] == files[1] == files[2], plan
+        assert max(abs(a - b) for a, b in zip(got, want)) < 1e-6 * max(map(abs, want)), plan
+    r = mpirun("MPICH", 2, "convolve", "z.zarr", "h.npy", "o.zarr", "--ranks", "--device", "abacus:0")
+    assert r.code == 1 and r.err.count('device is "abacus:0", must be') == 1 and not os.path.exists("o.zarr"), r
+
+
+main([test_volumes, test_same_bytes, test_every_process_has_it, test_bench])
