@@ -16,11 +16,20 @@ static void settle(kugel_comm *c, const char *sentence)
   kugel__set_error(c->said);
 }
 
+// Whether an earlier agreement said which rank failed.
+static bool named(const char *sentence)
+{
+  int rank, length = 0;
+  return sscanf(sentence, "rank %d: %n", &rank, &length) == 1 && length > 0;
+}
+
 // All ranks know that rank `who` failed.
 static kugel_status spread(kugel_comm *c, kugel_status s, int who)
 {
   news n = {.status = s};
-  if (who == c->rank)
+  if (who == c->rank && named(kugel_last_error()))
+    snprintf(n.sentence, sizeof n.sentence, "%.479s", kugel_last_error());
+  else if (who == c->rank)
     snprintf(n.sentence, sizeof n.sentence, "rank %d: %.460s", who, kugel_last_error());
   KUGEL_TRY(kugel_comm_bcast(c, &n, sizeof n, who));
   n.sentence[sizeof n.sentence - 1] = 0;

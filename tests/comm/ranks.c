@@ -30,6 +30,8 @@ static void agreement(kugel_comm *comm, void *arg)
     s = kugel_comm_bcast(comm, text, sizeof text, 100 + rank); // refused, each with a sentence of its own
   o->status[rank] = kugel_comm_agree(comm, s);
   snprintf(o->said[rank], sizeof o->said[rank], "%s", kugel_last_error());
+  o->bad[rank] += kugel_comm_agree(comm, s ? o->status[rank] : KUGEL_OK) != KUGEL_EINVAL;
+  o->bad[rank] += strcmp(kugel_last_error(), o->said[rank]) != 0; // the rank is named once
   kugel__comm_enter(comm); // what fails while a rank releases things does not change what all say
   s = kugel__comm_agree(comm, rank == n - 1 ? kugel_comm_bcast(comm, text, sizeof text, 90) : KUGEL_OK);
   kugel_comm_bcast(comm, text, sizeof text, 100 + rank);
