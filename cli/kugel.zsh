@@ -805,6 +805,7 @@ _kugel()
       '--hosts=[hosts that they are on, as many on each]:N:' \
       '--polarised[T, E and B with I, Q and U, instead of one scalar map]' \
       '(-i --iter)'{-i+,--iter=}'[an analysis with as many refinements, instead of one synthesis]:N:' \
+      '--alone=[that one process takes for it, as measured, a GPU'\''s for one; when not given, predicted by small transforms here]:SECONDS:' \
       '--latency=[microseconds of a small exchange (kugel bench exchange)]:US:' \
       '--inside=[that a process sends within its host]:GB/S:' \
       '--outside=[that a host sends to the others]:GB/S:' \

@@ -42,8 +42,10 @@ int plan_report(const plan_args *o, const prediction *p, const char *parts)
   json_number("seconds", whole);
   json_number("seconds_of_one_process", p->alone);
   json_number("efficiency", p->alone / ranks / whole);
-  say("processes       %lld on %lld host%s, %d thread%s each\n", (long long)o->ranks.n, (long long)o->hosts.n,
-      o->hosts.n == 1 ? "" : "s", kugel_get_num_threads(), kugel_get_num_threads() == 1 ? "" : "s");
+  snprintf(c, sizeof c, ", %d thread%s each", kugel_get_num_threads(),
+           kugel_get_num_threads() == 1 ? "" : "s");
+  say("processes       %lld on %lld host%s%s\n", (long long)o->ranks.n, (long long)o->hosts.n,
+      o->hosts.n == 1 ? "" : "s", o->alone.given ? "" : c);
   say("memory          %s per process: %s, the rest is work\n", bytes_text(p->memory, a, sizeof a), parts);
   say("exchanged       %s in all, %s per process, in %.0f piece%s\n",
       bytes_text(p->sent * ranks, a, sizeof a), bytes_text(p->sent, b, sizeof b), p->pieces,
@@ -62,8 +64,10 @@ static int plan_sht(const plan_args *o, const network *net)
   int64_t nside = o->nside.n, lmax = o->lmax.given ? o->lmax.n : 2 * nside;
   double ranks = (double)o->ranks.n, maps = o->polarised.given ? 3 : 1,
          count = o->iter.given ? 1 + 2 * (double)o->iter.n : 1;
-  STEP(
-      sht_seconds(nside, lmax, lmax, o->polarised.given ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR, count, &p.alone));
+  p.alone = o->alone.x;
+  if (!o->alone.given)
+    STEP(sht_seconds(nside, lmax, lmax, o->polarised.given ? KUGEL_SHT_TEB : KUGEL_SHT_SCALAR, count,
+                     &p.alone));
   double alm = 16 * maps * (double)kugel_alm_count(lmax, lmax),
          map = 8 * maps * 12 * (double)nside * (double)nside, series = series_bytes(nside, lmax, maps),
          all = 16 * maps * (4 * (double)nside) * ((double)lmax + 1);
@@ -112,10 +116,12 @@ const command command_plan = {
              "from small transforms, run here with as many threads as a process will have (--threads); that "
              "of the "
              "exchange from a model, whose numbers kugel bench exchange measures.",
-    .examples = "kugel plan --nside 4096 --ranks 8\n"
-                "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 16 --iter 3 --threads 16\n"
-                "kugel plan --nside 2048 --polarised --ranks 4 --hosts 2 --outside 2.5 --json\n"
-                "kugel plan --fft 2048,2048,2048 --dtype f32 --ranks 64 --hosts 8 --threads 8",
+    .examples =
+        "kugel plan --nside 4096 --ranks 8\n"
+        "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 16 --iter 3 --threads 16\n"
+        "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 8 --alone 3.76 --inside 259 --outside 400\n"
+        "kugel plan --nside 2048 --polarised --ranks 4 --hosts 2 --outside 2.5 --json\n"
+        "kugel plan --fft 2048,2048,2048 --dtype f32 --ranks 64 --hosts 8 --threads 8",
     .options = plan_options,
     .n_options = sizeof plan_options / sizeof plan_options[0],
     .run = plan,

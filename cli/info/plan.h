@@ -19,6 +19,9 @@
   X(polarised, 0, ARG_FLAG, NULL, NULL, 0, 0, "T, E and B with I, Q and U, instead of one scalar map")       \
   X(iter, 'i', ARG_INT, "N", NULL, 0, 1000,                                                                  \
     "an analysis with as many refinements, instead of one synthesis")                                        \
+  X(alone, 0, ARG_REAL, "SECONDS", NULL, 1e-9, 1e12,                                                         \
+    "that one process takes for it, as measured, a GPU's for one; when not given, predicted by small "       \
+    "transforms here")                                                                                       \
   X(latency, 0, ARG_REAL, "US", "40", 0, 1e6, "microseconds of a small exchange (kugel bench exchange)")     \
   X(inside, 0, ARG_REAL, "GB/S", "4", 1e-6, 1e6, "that a process sends within its host")                     \
   X(outside, 0, ARG_REAL, "GB/S", "10.5", 1e-6, 1e6, "that a host sends to the others")

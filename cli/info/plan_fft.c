@@ -124,7 +124,9 @@ int plan_fft(const plan_args *o, const network *net)
     t.s[t.ndim - 1] = t.n[t.ndim - 1] / 2 + 1;
   const double ranks = (double)o->ranks.n, here = ranks / (double)o->hosts.n, pair = o->dtype.n ? 16 : 8;
   LIB(kugel_fft_grid(t.ndim, t.n, t.opts.kind, (int)o->ranks.n, t.grid));
-  STEP(seconds_alone(&t, seconds));
+  seconds[0] = seconds[1] = o->alone.x;
+  if (!o->alone.given)
+    STEP(seconds_alone(&t, seconds));
   p.alone = seconds[0];
   const double part = product(&t, t.s) * pair / ranks, rows = t.grid[0], columns = t.grid[1];
   p.compute = seconds[ranks > 1] * share(&t);

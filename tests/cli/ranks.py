@@ -146,6 +146,10 @@ def test_plan():
     part = 64 * 48 * 21 * 8 / 96
     assert abs(line["exchanged_bytes_per_rank"] / part - (2 - 1 / line["grid_rows"] - 1 / line["grid_columns"])) < 0.01, line
     assert 0 < line["exchange_seconds"] < line["seconds"], line
+    line = json.loads(ok("plan", "--nside", 16384, "--lmax", 32768, "--ranks", 64, "--hosts", 8, "--alone", 3.76, "--inside", 259, "--outside", 400, "--json").out)
+    assert line["seconds_of_one_process"] == 3.76 and abs(line["compute_seconds"] - 3.76 / 64) < 1e-9 and 0.9 < line["efficiency"] < 1, line
+    line = json.loads(ok("plan", "--fft", "64,48,40", "--ranks", 2, "--alone", 1, "--json").out)
+    assert line["seconds_of_one_process"] == 1 and abs(line["compute_seconds"] - 0.5) < 1e-9, line
     assert "slabs" in ok("plan", "--fft", "64,48", "--kind", "c2c", "--ranks", 4).out
     refused(2, "plan", "--fft", "64", says="1 length, must be 2 to 8")
     refused(2, "plan", "--fft", "64,64", "--lmax", 3, says="goes without")
