@@ -105,6 +105,7 @@ typedef struct kugel__fused_job {
   const bool *used;   /* with kernels by depth: [kernels] whether any factor is not 0; NULL: all */
   kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
   int64_t work_at;    /* of kugel__fused_slices: the complex number where the slices begin */
+  bool loaded;        /* of kugel__fused_run: kugel__fused_load has brought all slices of `in` to work[0] */
   kugel__mem clipped; /* u32 */
   const kugel__fused_hooks *hooks; /* NULL: none */
   kugel_queue *queue;
@@ -135,6 +136,10 @@ uint64_t kugel__fused_table_bytes(const kugel__fused *f);
 int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *sink);
 /* Queues all kernels of one image. */
 kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *job);
+/* Of an image that lies in several places, not of an adjoint, whose data have several slices: those of one place, which are slices
+ * [slice, slice + count) of the job's, along x and y to work[0]. */
+kugel_status kugel__fused_load(kugel__fused *f, const kugel__fused_job *job, const kugel__fused_voxels *in,
+                               int64_t slice, int64_t count);
 
 /* ---- parts of an image: fused_slices.c ---- */
 

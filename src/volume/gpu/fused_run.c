@@ -226,7 +226,8 @@ static kugel_status run_depths(const run *r, kugel__mem from, kugel__mem to)
 {
   const bool *used = r->j->used;
   bool adds = false;
-  KUGEL_TRY(kugel__fused_image_in(r, 0, from));
+  if (!r->j->loaded)
+    KUGEL_TRY(kugel__fused_image_in(r, 0, from));
   for (int i = 0; i < r->f->kernels; i++)
     if (!used || used[i]) {
       KUGEL_TRY(there_and_back(r, i, from, to, adds));
@@ -235,10 +236,27 @@ static kugel_status run_depths(const run *r, kugel__mem from, kugel__mem to)
   return kugel__fused_results_out(r, 0, to);
 }
 
-kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
+static run course_of(kugel__fused *f, kugel__fused_job *j)
 {
   run r = {.f = f, .j = j, .rows = rows_needed(f, j->data, j->results)};
   r.slice = r.rows * f->pitch;
+  return r;
+}
+
+kugel_status kugel__fused_load(kugel__fused *f, const kugel__fused_job *job, const kugel__fused_voxels *in,
+                               int64_t slice, int64_t count)
+{
+  kugel__fused_job part = *job;
+  run r = course_of(f, &part);
+  part.in = *in;
+  part.data[Z] = (kugel__fused_span){.held = count, .map = -1};
+  part.work_at = slice * r.slice;
+  return kugel__fused_image_in(&r, 0, part.work[0]);
+}
+
+kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
+{
+  run r = course_of(f, j);
   j->bytes = 0;
   if (f->last == X && (!j->adjoint || f->kernels == 1))
     return run_one_axis(&r);
@@ -246,7 +264,7 @@ kugel_status kugel__fused_run(kugel__fused *f, kugel__fused_job *j)
   if (f->depths)
     return run_depths(&r, from, to);
   for (int i = 0; i < f->kernels; i++) {
-    if (j->adjoint || i == 0)
+    if (j->adjoint || (i == 0 && !j->loaded))
       KUGEL_TRY(kugel__fused_image_in(&r, i, from));
     KUGEL_TRY(there_and_back(&r, i, from, to, j->adjoint && i > 0));
     if (!j->adjoint || i == f->kernels - 1)
@@ -283,8 +301,7 @@ kugel_status kugel__fused_spectra_on(kugel__fused *f, kugel__mem kernels, kugel_
       .queue = queue};
   for (int d = 0; d < 3; d++)
     j.data[d] = j.results[d] = (kugel__fused_span){.held = k[d], .map = -1};
-  run r = {.f = f, .j = &j, .rows = rows_needed(f, j.data, j.results)};
-  r.slice = r.rows * f->pitch;
+  run r = course_of(f, &j);
   for (int i = 0; i < f->kernels; i++) {
     j.in.first = i * j.in.step[0];
     KUGEL_TRY(transform_kernel(&r, i, work));

@@ -24,11 +24,11 @@ static double voxels(const kugel_volume *p, bool results, int64_t planes)
 // Of the tiles of a rank, with messages of the plan's own type.
 static uint64_t tile_bytes(const kugel_volume *p, const kugel__fused *f)
 {
-  int64_t reach = p->tile[0] + p->axis[0].k - 1, halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
+  int64_t halo = kugel__min(p->axis[0].n, 2 * (p->axis[0].k - 1));
   double size = (double)kugel__volume_image_size(p);
   kugel__lane_sizes s = kugel__lane_sizes_of(p);
   return kugel__lane_fixed_bytes(p, f) + kugel__lane_list_bytes(&s, p) +
-         (uint64_t)(size * voxels(p, false, 2 * reach + 2 * halo));
+         (uint64_t)(size * voxels(p, false, 2 * halo));
 }
 
 // Of the plan and an execution without the caller's arrays; UINT64_MAX: no block holds the lines.

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans over ranks that have a device each: the engines of global.h on these devices, exchanges by wire/wire.h.
  *
- * Tiles: a row of tiles along axis 0 whose planes are all this rank's reads them where they are; any other row has a section of
- * its own in a buffer, to which its planes are copied from this rank's image and from messages. Rows of the first kind are convolved
- * while messages are on their way.
+ * Tiles: planes of a row of tiles along axis 0 are read where they are, in this rank's image and in the messages that arrived. Rows
+ * that need no message are convolved while these are on their way.
  *
  * The whole transform: a rank transforms its slices along y and x, then its lines along z of all slices, whose numbers ranks send each
  * other in pieces of slices, while other pieces are transformed. A slice has points_y * pitch numbers; lines are shared out by
@@ -19,26 +18,26 @@
 /* Tiles that share a place along an axis: what they read and write there. */
 typedef struct kugel__global_stretch {
   kugel__fused_span data, results;
-  int64_t
-      from; /* where element 0 of the data is: in the rank's image, or along axis 0 in the buffer of sections */
+  int64_t from;   /* where element 0 of the data is in the rank's image */
   int64_t result; /* of the rank's own */
-  bool apart;     /* axis 0: in a section */
+  int64_t part,
+      parts; /* axis 0: the data are so many parts, from this one of t->runs[READ] on; 0: they are all in the image */
 } kugel__global_stretch;
 
-/* Planes [from, from + count) copied to [to, ...). */
+/* Planes [from, from + count), of the rank's image or of messages that arrived, are [to, ...) of a message or of a row's data. */
 typedef struct kugel__global_planes {
   int64_t from, to, count;
+  bool arrived;
 } kugel__global_planes;
 
-/* Own planes to messages, own planes to sections, messages to sections. */
-enum { KUGEL__GLOBAL_PACK, KUGEL__GLOBAL_STAY, KUGEL__GLOBAL_UNPACK, KUGEL__GLOBAL_LISTS };
+/* Own planes that go to messages; planes of rows whose data are in several places. */
+enum { KUGEL__GLOBAL_PACK, KUGEL__GLOBAL_READ, KUGEL__GLOBAL_LISTS };
 
 typedef struct kugel__global_tiles {
   kugel__global_stretch *axis[KUGEL__VOLUME_DIMS]; /* [count[d]] own tiles along each axis */
   int64_t count[KUGEL__VOLUME_DIMS];
   kugel__global_planes *runs[KUGEL__GLOBAL_LISTS];
   int64_t run_count[KUGEL__GLOBAL_LISTS];
-  int64_t sections;             /* planes of all of them */
   int64_t *sent, *received;     /* [ranks] planes of messages, */
   int64_t *sent_at, *landed_at; /* and where they begin */
   size_t *table;                /* [4][ranks] the same in bytes, of an execution */
@@ -72,9 +71,9 @@ typedef struct kugel__global_device {
   kugel__global_lines *lines;
 } kugel__global_device;
 
-/* Device memory of an execution: of tiles messages out, messages in, and sections; of the whole transform own slices, messages, own
+/* Device memory of an execution: of tiles messages out and in; of the whole transform own slices, messages, own
  * lines, those of sums over kernels or folded ones, slices before they are folded. */
-enum { KUGEL__GLOBAL_OUT, KUGEL__GLOBAL_IN, KUGEL__GLOBAL_SECTIONS };
+enum { KUGEL__GLOBAL_OUT, KUGEL__GLOBAL_IN };
 enum {
   KUGEL__GLOBAL_SLICES,
   KUGEL__GLOBAL_MESSAGES,

@@ -4,8 +4,8 @@
 #include "core/alloc.h"
 #include "volume/plan/global_device.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, PACK = KUGEL__GLOBAL_PACK, STAY = KUGEL__GLOBAL_STAY };
-enum { UNPACK = KUGEL__GLOBAL_UNPACK, LISTS = KUGEL__GLOBAL_LISTS };
+enum { DIMS = KUGEL__VOLUME_DIMS };
+enum { PACK = KUGEL__GLOBAL_PACK, READ = KUGEL__GLOBAL_READ, LISTS = KUGEL__GLOBAL_LISTS };
 
 typedef struct rows {
   const kugel_volume *p;
@@ -24,7 +24,7 @@ static void rows_of(const kugel_volume *p, int rank, int64_t *first, int64_t *en
   *end = *first + (cut[rank + 1] - cut[rank] + p->tile[0] - 1) / p->tile[0];
 }
 
-// Marks the planes of a row; whether a rank reads them all in its own image, where they lie as close as in a section.
+// Marks the planes of a row; whether they are all in a rank's own image, without more between them than a tile has.
 static bool mark(const rows *r, int rank, int64_t row, kugel__volume_reach *reach)
 {
   const kugel_volume *p = r->p;
@@ -41,13 +41,14 @@ static bool mark(const rows *r, int rank, int64_t row, kugel__volume_reach *reac
   return lo >= cut[rank] && hi <= cut[rank + 1] && hi - lo < p->tile[0] + p->axis[0].k;
 }
 
-// A plane more, which joins the run before it where both ends follow.
-static void add_plane(rows *r, int list, int64_t from, int64_t to)
+// A plane more, which joins the run before it where both ends follow. (A row's data begin at 0, with a run of their own.)
+static void add_plane(rows *r, int list, bool arrived, int64_t from, int64_t to)
 {
   kugel__global_planes *last = &r->last[list];
   int64_t *count = &r->t->run_count[list];
-  if (!*count || last->from + last->count != from || last->to + last->count != to) {
-    *last = (kugel__global_planes){from, to, 0};
+  if (!*count || last->arrived != arrived || last->from + last->count != from ||
+      last->to + last->count != to) {
+    *last = (kugel__global_planes){from, to, 0, arrived};
     ++*count;
   }
   last->count++;
@@ -55,24 +56,25 @@ static void add_plane(rows *r, int list, int64_t from, int64_t to)
     r->t->runs[list][*count - 1] = *last;
 }
 
-// The planes of a row that is apart: own ones that other ranks need, and all that this rank's row does.
+// The planes of a row that are not all in its rank's image: own ones that other ranks need, and all of this rank's row.
 static void add_row(rows *r, int rank)
 {
   const kugel__volume_global *g = r->p->global;
   kugel__global_tiles *t = r->t;
   int owner = 0;
+  int64_t place = 0;
   for (int64_t z = 0; z < r->p->axis[0].n; z++) {
     if (!r->near[z])
       continue;
     while (z >= g->data[owner + 1])
       owner++;
     if (rank == g->rank && owner == rank)
-      add_plane(r, STAY, z - g->data[rank], t->sections);
+      add_plane(r, READ, false, z - g->data[rank], place);
     else if (rank == g->rank)
-      add_plane(r, UNPACK, t->landed_at[owner] + t->received[owner]++, t->sections);
+      add_plane(r, READ, true, t->landed_at[owner] + t->received[owner]++, place);
     else if (owner == g->rank)
-      add_plane(r, PACK, z - g->data[owner], t->sent_at[rank] + t->sent[rank]++);
-    t->sections += rank == g->rank;
+      add_plane(r, PACK, false, z - g->data[owner], t->sent_at[rank] + t->sent[rank]++);
+    place++;
   }
 }
 
@@ -87,7 +89,6 @@ static void add_rows(rows *r)
   memset(t->run_count, 0, sizeof t->run_count);
   memset(t->sent, 0, n * 8);
   memset(t->received, 0, n * 8);
-  t->sections = 0;
   for (int rank = 0; rank < p->global->size; rank++)
     for (rows_of(p, rank, &row, &end); row < end; row++)
       if (!mark(r, rank, row, &reach))
@@ -132,27 +133,27 @@ static kugel__global_stretch stretch_of(rows *r, int d, const kugel__volume_reac
   return s;
 }
 
-// Planes as they lie in the image or, apart, in a section from plane `section` on, which moves on.
-static void add_own_row(rows *r, int64_t row, int64_t *section)
+// Planes as they lie in the image, or one after the other, by parts from `part` on, which moves on.
+static void add_own_row(rows *r, int64_t row, int64_t *part)
 {
   const kugel__volume_global *g = r->p->global;
   kugel__global_tiles *t = r->t;
   kugel__volume_reach reach;
-  int64_t own, end, datum, place = *section;
+  int64_t own, end, datum;
   bool here = mark(r, g->rank, row, &reach);
   rows_of(r->p, g->rank, &own, &end);
-  datum = here ? reach.datum - g->data[g->rank] : place;
+  datum = here ? reach.datum - g->data[g->rank] : 0;
   for (int64_t i = 0; i < reach.count && reach.source; i++) {
-    int64_t z = reach.source[i], at = place;
+    int64_t z = reach.source[i], at = 0;
     for (int64_t before = 0; before < z && !here; before++)
       at += r->near[before];
     reach.source[i] = here ? z - g->data[g->rank] : at;
   }
-  for (int64_t z = 0; z < r->p->axis[0].n && !here; z++)
-    *section += r->near[z];
   kugel__global_stretch s = stretch_of(r, 0, &reach, datum);
   s.result -= g->results[g->rank];
-  s.apart = !here;
+  for (s.part = *part; !here && *part < t->run_count[READ]; ++*part, s.parts++)
+    if (s.parts && t->runs[READ][*part].to == 0) // of the next row
+      break;
   t->axis[0][row - own] = s;
 }
 
@@ -161,11 +162,11 @@ static void add_stretches(rows *r)
 {
   const kugel_volume *p = r->p;
   kugel__global_tiles *t = r->t;
-  int64_t first, end, section = 0;
+  int64_t first, end, part = 0;
   t->words = 0;
   rows_of(p, p->global->rank, &first, &end);
   for (int64_t row = first; row < end; row++)
-    add_own_row(r, row, &section);
+    add_own_row(r, row, &part);
   for (int d = 1; d < DIMS; d++)
     for (int64_t i = 0; i < t->count[d]; i++) {
       kugel__volume_reach reach = kugel__volume_reach_of(p, d, i, r->source);

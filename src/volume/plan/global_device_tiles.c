@@ -229,8 +229,8 @@ void kugel__global_tiles_destroy(kugel_volume *p)
   void *memory[] = {t->work[0], t->work[1], t->map_memory, t->weights, t->windows};
   for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
     kugel__device_free(device_of(p), memory[i]);
-  void *blocks[] = {t->axis[0], t->axis[1], t->axis[2], t->runs[0], t->runs[1], t->runs[2],
-                    t->sent,    t->table,   t->map,     t->window,  t->used,    t};
+  void *blocks[] = {t->axis[0], t->axis[1], t->axis[2], t->runs[0], t->runs[1], t->sent,
+                    t->table,   t->map,     t->window,  t->used,    t};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
     kugel__free(p->ctx, blocks[i]);
 }
@@ -244,11 +244,10 @@ void kugel__global_tiles_room(const kugel_volume *p, int64_t size, size_t *room)
   int last = p->global->size - 1;
   room[KUGEL__GLOBAL_OUT] = (size_t)(t->sent_at[last] + t->sent[last]) * plane;
   room[KUGEL__GLOBAL_IN] = (size_t)(t->landed_at[last] + t->received[last]) * plane;
-  room[KUGEL__GLOBAL_SECTIONS] = (size_t)t->sections * plane;
 }
 
 // A run of planes whose rows have strides.
-static kugel_status copy_strided(const kugel__global_item *it, const kugel__global_planes *run, kugel__mem to,
+static kugel_status copy_strided(const kugel__global_item *it, const kugel__global_planes *run,
                                  kugel_queue *queue)
 {
   int64_t y = it->p->axis[1].n, x = it->p->axis[2].n;
@@ -261,45 +260,71 @@ static kugel_status copy_strided(const kugel__global_item *it, const kugel__glob
                                 .extent = {run->count, y, x},
                                 .in_step = {step[0], step[1], step[2]},
                                 .out_step = {y * x, x, 1}};
-  return kugel__copy_gpu(it->p->ctx, &c, it->in.mem.base, to.base, queue);
+  return kugel__copy_gpu(it->p->ctx, &c, it->in.mem.base, it->room[KUGEL__GLOBAL_OUT].base, queue);
 }
 
-// Runs of planes between the image, or packed planes, and packed planes.
-static kugel_status move(const kugel__global_item *it, int list, kugel__mem from, kugel__mem to,
-                         kugel_queue *queue)
+// Own planes to messages.
+static kugel_status pack(const kugel__global_item *it, kugel_queue *queue)
 {
   const kugel_volume *p = it->p;
   const kugel__global_tiles *t = p->global->device->tiles;
   int64_t x = p->axis[2].n, plane = p->axis[1].n * x, size = it->in.dtype.bits / 8;
-  bool image = list != KUGEL__GLOBAL_UNPACK;
-  bool strided = image && (it->in.step[3] != 1 || it->in.step[2] != x || it->in.step[1] != plane);
-  from.offset = image ? (size_t)(it->in.first * size) : 0;
-  for (int64_t i = 0; i < t->run_count[list]; i++) {
-    const kugel__global_planes *run = &t->runs[list][i];
-    kugel__mem a = {from.base, from.offset + (size_t)(run->from * plane * size)},
-               b = {to.base, (size_t)(run->to * plane * size)};
-    KUGEL_TRY(strided ? copy_strided(it, run, to, queue)
-                      : kugel__device_copy(device_of(p), KUGEL__WITHIN, b, a,
+  bool strided = it->in.step[3] != 1 || it->in.step[2] != x || it->in.step[1] != plane;
+  for (int64_t i = 0; i < t->run_count[KUGEL__GLOBAL_PACK]; i++) {
+    const kugel__global_planes *run = &t->runs[KUGEL__GLOBAL_PACK][i];
+    kugel__mem from = {it->in.mem.base, (size_t)((it->in.first + run->from * plane) * size)},
+               to = {it->room[KUGEL__GLOBAL_OUT].base, (size_t)(run->to * plane * size)};
+    KUGEL_TRY(strided ? copy_strided(it, run, queue)
+                      : kugel__device_copy(device_of(p), KUGEL__WITHIN, to, from,
                                            (size_t)(run->count * plane * size), queue));
   }
   return KUGEL_OK;
 }
 
+// Where the data of a tile begin in the image, or in what arrived, from this plane on.
+static kugel__fused_voxels voxels_of(const kugel__global_item *it, const tile *at, bool arrived,
+                                     int64_t plane)
+{
+  int64_t y = it->p->axis[1].n, x = it->p->axis[2].n;
+  kugel__fused_voxels v = it->in;
+  if (arrived)
+    v = (kugel__fused_voxels){
+        .mem = it->room[KUGEL__GLOBAL_IN], .dtype = it->in.dtype, .step = {0, y * x, x, 1}};
+  v.first += plane * v.step[1] + at->axis[1]->from * v.step[2] + at->axis[2]->from * v.step[3];
+  return v;
+}
+
+static const kugel__global_planes *part_of(const kugel__global_tiles *t, const tile *at, int64_t i)
+{
+  return &t->runs[KUGEL__GLOBAL_READ][at->axis[0]->part + i];
+}
+
+// Parts of a tile's data that are in the image, or that arrived. One part alone is read by the tile itself.
+static kugel_status load(const kugel__global_item *it, const tile *at, bool arrived)
+{
+  const kugel__global_tiles *t = it->p->global->device->tiles;
+  kugel__fused_job job = job_of(it->p, at, it->queue);
+  for (int64_t i = 0; i < at->axis[0]->parts && at->axis[0]->parts > 1; i++) {
+    const kugel__global_planes *part = part_of(t, at, i);
+    kugel__fused_voxels in = voxels_of(it, at, arrived, part->from);
+    if (part->arrived == arrived)
+      KUGEL_TRY(kugel__fused_load(t->fused, &job, &in, part->to, part->count));
+  }
+  return KUGEL_OK;
+}
+
+// What has several parts is loaded.
 static kugel_status run_tile(const kugel__global_item *it, int64_t i, const tile *at)
 {
-  const kugel_volume *p = it->p;
-  kugel__global_tiles *t = p->global->device->tiles;
-  kugel__fused_job job = job_of(p, at, it->queue);
-  int64_t y = p->axis[1].n, x = p->axis[2].n;
-  job.in = it->in;
+  kugel__global_tiles *t = it->p->global->device->tiles;
+  kugel__fused_job job = job_of(it->p, at, it->queue);
+  const kugel__global_planes *one = part_of(t, at, 0);
+  job.loaded = at->axis[0]->parts > 1;
+  job.in = at->axis[0]->parts ? voxels_of(it, at, one->arrived, one->from)
+                              : voxels_of(it, at, false, at->axis[0]->from);
   job.out = it->out;
-  if (at->axis[0]->apart)
-    job.in = (kugel__fused_voxels){
-        .mem = it->room[KUGEL__GLOBAL_SECTIONS], .dtype = it->in.dtype, .step = {0, y * x, x, 1}};
-  for (int d = 0; d < DIMS; d++) {
-    job.in.first += at->axis[d]->from * job.in.step[d + 1];
+  for (int d = 0; d < DIMS; d++)
     job.out.first += at->axis[d]->result * job.out.step[d + 1];
-  }
   if (t->window && t->window[i] >= 0) {
     job.window = (kugel__mem){t->windows, 0};
     job.window_at = t->window[i];
@@ -307,15 +332,40 @@ static kugel_status run_tile(const kugel__global_item *it, int64_t i, const tile
   return kugel__fused_run(t->fused, &job);
 }
 
-static kugel_status run_tiles(const kugel__global_item *it, bool apart)
+static kugel_status run_whole_tiles(const kugel__global_item *it)
 {
   kugel__global_tiles *t = it->p->global->device->tiles;
   for (int64_t i = 0; i < tiles_of(t); i++) {
     tile at = tile_of(t, i);
-    if (at.axis[0]->apart == apart)
+    if (!at.axis[0]->parts)
       KUGEL_TRY(run_tile(it, i, &at));
   }
   return KUGEL_OK;
+}
+
+// Tiles of several parts: what the first one has of the image is loaded already.
+static kugel_status run_parted_tiles(const kugel__global_item *it, int64_t first)
+{
+  kugel__global_tiles *t = it->p->global->device->tiles;
+  for (int64_t i = first; i < tiles_of(t); i++) {
+    tile at = tile_of(t, i);
+    if (!at.axis[0]->parts)
+      continue;
+    if (i > first)
+      KUGEL_TRY(load(it, &at, false));
+    KUGEL_TRY(load(it, &at, true));
+    KUGEL_TRY(run_tile(it, i, &at));
+  }
+  return KUGEL_OK;
+}
+
+// The number of all tiles if there is none.
+static int64_t first_parted(const kugel__global_tiles *t)
+{
+  int64_t i = 0;
+  while (i < tiles_of(t) && !tile_of(t, i).axis[0]->parts)
+    i++;
+  return i;
 }
 
 kugel_status kugel__global_tiles_item(const kugel__global_item *it)
@@ -325,6 +375,7 @@ kugel_status kugel__global_tiles_item(const kugel__global_item *it)
   const kugel__global_tiles *t = g->tiles;
   size_t n = (size_t)p->global->size, plane = (size_t)(p->axis[1].n * p->axis[2].n * (it->in.dtype.bits / 8));
   const int64_t *planes[] = {t->sent, t->sent_at, t->received, t->landed_at};
+  int64_t first = first_parted(t);
   for (size_t i = 0; i < 4 * n; i++)
     t->table[i] = (size_t)planes[i / n][i % n] * plane;
   kugel__wire_job job = {it->room[KUGEL__GLOBAL_OUT],
@@ -334,13 +385,13 @@ kugel_status kugel__global_tiles_item(const kugel__global_item *it)
                          t->table + 2 * n,
                          t->table + 3 * n};
   kugel_status s = kugel__queue_follow(it->queue, g->post);
-  s = s ? s : move(it, KUGEL__GLOBAL_PACK, it->in.mem, it->room[KUGEL__GLOBAL_OUT], g->post);
-  s = s ? s : move(it, KUGEL__GLOBAL_STAY, it->in.mem, it->room[KUGEL__GLOBAL_SECTIONS], g->post);
-  s = s ? s : run_tiles(it, false);
+  s = s ? s : pack(it, g->post);
+  s = s ? s : run_whole_tiles(it);
+  if (!s && first < tiles_of(t)) {
+    tile at = tile_of(t, first);
+    s = load(it, &at, false);
+  }
   s = kugel__wire_exchange(g->wire, s, &job, g->post);
-  s = s ? s
-        : move(it, KUGEL__GLOBAL_UNPACK, it->room[KUGEL__GLOBAL_IN], it->room[KUGEL__GLOBAL_SECTIONS],
-               g->post);
   s = s ? s : kugel__queue_follow(g->post, it->queue);
-  return s ? s : run_tiles(it, true);
+  return s ? s : run_parted_tiles(it, first);
 }
