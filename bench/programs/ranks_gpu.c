@@ -303,18 +303,6 @@ static void sht_row(kugel_grid *grid, int n)
   fflush(stdout);
 }
 
-static const char *smoke_device(void)
-{
-  static char name[32];
-  kugel_device_info info;
-  for (int at = 0; every_device(&at, true, &info);)
-    if (!every_miscompiles(&info)) {
-      snprintf(name, sizeof name, "%.31s", info.name);
-      return name;
-    }
-  return NULL;
-}
-
 int main(int argc, char **argv)
 {
   int counts[MOST + 1] = {1, 2}, ncounts = 2;
@@ -349,7 +337,7 @@ int main(int argc, char **argv)
       return fprintf(stderr, "%s is not an option: see the head of bench/programs/ranks_gpu.c\n", a), 2;
   }
   if (smoke) {
-    device = smoke_device();
+    device = every_first();
     bytes = 1 << 20, nside = 16, lmax = 24, runs = 2, stages = true;
     if (!device)
       return 77;

@@ -139,18 +139,6 @@ static double row(kugel_volume_engine engine, int ranks, double resident, double
   return seconds;
 }
 
-static const char *smoke_device(void)
-{
-  static char name[32];
-  kugel_device_info info;
-  for (int at = 0; every_device(&at, true, &info);)
-    if (!every_miscompiles(&info)) {
-      snprintf(name, sizeof name, "%.31s", info.name);
-      return name;
-    }
-  return NULL;
-}
-
 int main(int argc, char **argv)
 {
   int counts[MOST + 1] = {0, 1, 2}, ncounts = 3;
@@ -182,7 +170,7 @@ int main(int argc, char **argv)
              2;
   }
   if (smoke) {
-    device = smoke_device();
+    device = every_first();
     n = 64, k = 3, runs = 1;
     if (!device)
       return 77;

@@ -87,7 +87,8 @@ static int report_choice(const together *w, int64_t which, kugel_volume_info *in
   }
   if (tiles) {
     json_int("rows", rows);
-    snprintf(more, sizeof more, " of %lld rows of %lld planes", (long long)rows, (long long)info->tile[0]);
+    snprintf(more, sizeof more, " of %lld row%s of %lld planes", (long long)rows, rows == 1 ? "" : "s",
+             (long long)info->tile[0]);
   }
   fact("plan", "%s%s: %s per volume predicted, %s per process beside its planes%s", name_of(info->engine),
        more, seconds_text(info->seconds, a, sizeof a), bytes_text((double)info->host_bytes, b, sizeof b), d);

@@ -201,4 +201,17 @@ static inline void every_hold(const kugel_device_info *info, bool hold)
     kugel__cuda()->cuDevicePrimaryCtxRelease(info->device.id);
 }
 
+/* The first device that runs kernels, for benchmarks that only have to run; NULL: none does. */
+static inline const char *every_first(void)
+{
+  static char name[32];
+  kugel_device_info info;
+  for (int at = 0; every_device(&at, true, &info);)
+    if (!every_miscompiles(&info)) {
+      snprintf(name, sizeof name, "%.31s", info.name);
+      return name;
+    }
+  return NULL;
+}
+
 #endif

@@ -59,15 +59,29 @@ static void check(const char *device, setup t)
 
 static const int64_t tile[3] = {2, 5, 6};
 
-static void tiles(const char *name)
+// GLOBAL takes no notice of the tile.
+static void boundaries(const char *name, kugel_volume_engine engine)
 {
   for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b++) {
     kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
                            .boundary = (kugel_boundary)b,
-                           .engine = KUGEL_VOLUME_TILES,
+                           .engine = engine,
                            .tile = tile,
                            .correlate = b % 2};
     check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F32, .out = KUGEL_F64, .there = b % 2});
+  }
+}
+
+static void depths(const char *name, kugel_volume_engine engine)
+{
+  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2) {
+    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
+                           .boundary = (kugel_boundary)b,
+                           .engine = engine,
+                           .tile = tile,
+                           .depths = DEPTHS,
+                           .depth = depth_planes};
+    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F64, .out = KUGEL_F64, .there = b == 2});
   }
 }
 
@@ -92,30 +106,6 @@ static void kinds_of_tiles(const char *name)
                          .complex_data = 1,
                          .correlate = 1};
   check(name, (setup){.opts = z, .truth.k = {7, 4, 5}, .in = KUGEL_C128, .out = KUGEL_C128, .there = true});
-}
-
-static void depth_tiles(const char *name)
-{
-  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2) {
-    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
-                           .boundary = (kugel_boundary)b,
-                           .engine = KUGEL_VOLUME_TILES,
-                           .tile = tile,
-                           .depths = DEPTHS,
-                           .depth = depth_planes};
-    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F64, .out = KUGEL_F64, .there = b == 2});
-  }
-}
-
-static void whole(const char *name)
-{
-  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b++) {
-    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
-                           .boundary = (kugel_boundary)b,
-                           .engine = KUGEL_VOLUME_GLOBAL,
-                           .correlate = b % 2};
-    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F32, .out = KUGEL_F64, .there = b % 2});
-  }
 }
 
 static void kinds_of_whole(const char *name)
@@ -147,18 +137,6 @@ static void kinds_of_whole(const char *name)
   check(name, (setup){.opts = z, .truth.k = {13, 4, 15}, .in = KUGEL_C128, .out = KUGEL_C128, .there = true});
 }
 
-static void depth_whole(const char *name)
-{
-  for (int b = KUGEL_BOUNDARY_ZERO; b <= KUGEL_BOUNDARY_UNKNOWN; b += 2) {
-    kugel_volume_opts o = {.extent = KUGEL_CONV_SAME,
-                           .boundary = (kugel_boundary)b,
-                           .engine = KUGEL_VOLUME_GLOBAL,
-                           .depths = DEPTHS,
-                           .depth = depth_planes};
-    check(name, (setup){.opts = o, .truth.k = {7, 4, 5}, .in = KUGEL_F64, .out = KUGEL_F64, .there = b == 2});
-  }
-}
-
 int main(void)
 {
   kugel_device_info info;
@@ -169,29 +147,15 @@ int main(void)
     if (every_miscompiles(&info) || (info.device.type == KUGEL_CUDA && cuda > 1))
       continue;
     CASE(every_title(&info, "tiles: all boundaries, more ranks than planes"))
-    {
-      tiles(info.name);
-    }
+    boundaries(info.name, KUGEL_VOLUME_TILES);
     CASE(every_title(&info, "tiles: 16 bits, several kernels, batches, complex numbers"))
-    {
-      kinds_of_tiles(info.name);
-    }
-    CASE(every_title(&info, "tiles: kernels by depth"))
-    {
-      depth_tiles(info.name);
-    }
+    kinds_of_tiles(info.name);
+    CASE(every_title(&info, "tiles: kernels by depth")) depths(info.name, KUGEL_VOLUME_TILES);
     CASE(every_title(&info, "the whole transform: all boundaries, more ranks than planes"))
-    {
-      whole(info.name);
-    }
+    boundaries(info.name, KUGEL_VOLUME_GLOBAL);
     CASE(every_title(&info, "the whole transform: 16 bits, several kernels, batches, complex numbers"))
-    {
-      kinds_of_whole(info.name);
-    }
-    CASE(every_title(&info, "the whole transform: kernels by depth"))
-    {
-      depth_whole(info.name);
-    }
+    kinds_of_whole(info.name);
+    CASE(every_title(&info, "the whole transform: kernels by depth")) depths(info.name, KUGEL_VOLUME_GLOBAL);
   }
   if (cuda > 1)
     CASE("several CUDA devices")
