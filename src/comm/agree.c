@@ -9,31 +9,24 @@ typedef struct news {
   char sentence[480];
 } news;
 
-static void settle(kugel_comm *c, const char *sentence)
+void kugel__comm_settle(kugel_comm *c)
 {
   c->settled = true;
-  snprintf(c->said, sizeof c->said, "%s", sentence);
-  kugel__set_error(c->said);
-}
-
-// Whether an earlier agreement said which rank failed.
-static bool named(const char *sentence)
-{
-  int rank, length = 0;
-  return sscanf(sentence, "rank %d: %n", &rank, &length) == 1 && length > 0;
+  snprintf(c->said, sizeof c->said, "%s", kugel_last_error());
 }
 
 // All ranks know that rank `who` failed.
 static kugel_status spread(kugel_comm *c, kugel_status s, int who)
 {
   news n = {.status = s};
-  if (who == c->rank && named(kugel_last_error()))
-    snprintf(n.sentence, sizeof n.sentence, "%.479s", kugel_last_error());
+  if (who == c->rank && !strcmp(kugel_last_error(), c->said)) // these ranks said before who it was
+    memcpy(n.sentence, c->said, sizeof c->said);
   else if (who == c->rank)
     snprintf(n.sentence, sizeof n.sentence, "rank %d: %.460s", who, kugel_last_error());
   KUGEL_TRY(kugel_comm_bcast(c, &n, sizeof n, who));
   n.sentence[sizeof n.sentence - 1] = 0;
-  settle(c, n.sentence);
+  kugel__set_error(n.sentence);
+  kugel__comm_settle(c);
   return (kugel_status)n.status;
 }
 
@@ -49,8 +42,7 @@ kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s)
 {
   if (!s || !c->settled)
     return kugel__comm_agree(c, s);
-  if (c->said[0])
-    kugel__set_error(c->said);
+  kugel__set_error(c->said);
   return s;
 }
 
@@ -69,7 +61,7 @@ kugel_status kugel__comm_same(kugel_comm *c, kugel_status s, int n, const kugel_
       kugel_status differ = KUGEL_FAIL(
           KUGEL_EINVAL, "the ranks differ in %s, which is %lld on one and %lld on another: give all the same",
           values[i].name, (long long)v[1 + 2 * i], (long long)-v[2 + 2 * i]);
-      settle(c, kugel_last_error());
+      kugel__comm_settle(c);
       return differ;
     }
   return KUGEL_OK;

@@ -23,7 +23,7 @@ struct kugel_comm {
   int rank, size;
   int node_rank, node_size, nodes, threads;
   bool settled;   // the failure in hand is known to all ranks,
-  char said[480]; // in these words; "": in those of this thread
+  char said[480]; // in these words, the last ones agreed on
   char library[160];
 };
 
@@ -57,10 +57,11 @@ kugel_status kugel__comm_exchange(kugel_comm *c, const kugel_exchange *x); /* fr
 static inline void kugel__comm_enter(kugel_comm *c)
 {
   c->settled = false;
-  c->said[0] = 0;
 }
 kugel_status kugel__comm_agree(kugel_comm *c, kugel_status s);
 kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s);
+/* All ranks have come to the failure in hand alike, in the same words: there is nothing to agree on. */
+void kugel__comm_settle(kugel_comm *c);
 
 /* A number that all ranks must pass alike. */
 typedef struct kugel__same {

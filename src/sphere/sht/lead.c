@@ -59,11 +59,13 @@ static kugel_status compare_devices(kugel_comm *c, bool fits)
 {
   int64_t all = fits;
   KUGEL_TRY(kugel__comm_reduce(c, &all, 1, KUGEL_COMM_MIN));
-  c->settled = !all;
-  return all ? KUGEL_OK
-             : KUGEL_FAIL(KUGEL_ENOTSUP,
-                          "the ranks that serve have no devices of the kind of rank 0's: give kugel_serve "
-                          "a context of one");
+  if (all)
+    return KUGEL_OK;
+  kugel_status s =
+      KUGEL_FAIL(KUGEL_ENOTSUP, "the ranks that serve have no devices of the kind of rank 0's: give "
+                                "kugel_serve a context of one");
+  kugel__comm_settle(c);
+  return s;
 }
 
 // The same on all ranks; base: rank 0's plan, NULL on others.
