@@ -259,6 +259,17 @@ static bool wanted(const sizes *z)
   return !*only || strchr(only, *z->name);
 }
 
+// "cuda:0,1,2,3": this device and all of its kind behind it.
+static void name_all(const kugel_device_info *first, char *name, size_t size)
+{
+  kugel_device_info info;
+  size_t at = (size_t)snprintf(name, size, "%s", first->name);
+  for (int i = 0; every_device(&i, true, &info) && at + 8 < size;)
+    if (info.device.type == first->device.type && info.device.id > first->device.id &&
+        info.is_gpu == first->is_gpu)
+      at += (size_t)snprintf(name + at, size - at, ",%d", (int)info.device.id);
+}
+
 int main(int argc, char **argv)
 {
   static const sizes cases[] = {{"a", {100, 1000, 1000}, {100, 100, 100}, 6.94},
@@ -282,7 +293,9 @@ int main(int argc, char **argv)
   int seen = 0;
   for (int i = 0; every_device(&i, true, &info) && !(together && seen);) {
     char name[80];
-    snprintf(name, sizeof name, "%s%s", info.name, together ? ",1" : "");
+    snprintf(name, sizeof name, "%s", info.name);
+    if (together)
+      name_all(&info, name, sizeof name);
     CASE(name)
     {
       kugel_ctx *ctx = NULL;

@@ -94,6 +94,11 @@ int main(void)
         compile_axis(n[i], real, true, false);
         compile_axis(n[i], real, true, true);
       }
+    static const int64_t far[] = {1152, 1280, 1440, 1568, 1600, 1728,
+                                  1792, 2100, 2160, 2304, 3136}; // in float: few lines per block
+    for (size_t i = 0; i < sizeof far / sizeof *far && there; i++)
+      for (int product = 0; product < 2; product++)
+        compile_axis(far[i], KUGEL__F32, true, product);
     if (!there)
       SKIP(why);
   }

@@ -6,12 +6,13 @@
 #include "fft/cpu/radices.h"
 #include "volume/cpu/volume.h"
 
-// The cheapest 7-smooth number of points from `least` on.
-static int64_t good_points(int64_t least)
+/* The cheapest 7-smooth number of points from `least` on, which costs of processors choose. What a device takes is mostly
+ * for memory, which every point has: it looks less far. */
+static int64_t good_points(int64_t least, bool device)
 {
-  int64_t best = kugel_fft_good_size(least);
+  int64_t best = kugel_fft_good_size(least), most = device ? best + best / 25 : least + least / 8;
   double cost = kugel__radices_of(best).cost;
-  for (int64_t n = kugel_fft_good_size(best + 1); n <= least + least / 8; n = kugel_fft_good_size(n + 1)) {
+  for (int64_t n = kugel_fft_good_size(best + 1); n <= most; n = kugel_fft_good_size(n + 1)) {
     double c = kugel__radices_of(n).cost;
     if (c < cost) {
       best = n;
@@ -80,14 +81,14 @@ static int64_t least_period(const kugel__volume_axis *a, const span *s)
 static void choose_period(const kugel_volume *p, kugel__volume_axis *a, const span *s, bool rows)
 {
   int64_t least = least_period(a, s), segments = rows ? p->segments : 1;
-  bool weighed = p->depth && p->ctx->device.type != KUGEL_CPU && a == &p->axis[0];
+  bool device = p->ctx->device.type != KUGEL_CPU, weighed = p->depth && device && a == &p->axis[0];
   least = weighed ? kugel__max(least, 2) : least; // kernels of devices weigh lines
-  a->points = good_points((least + segments - 1) / segments);
+  a->points = good_points((least + segments - 1) / segments, device);
   a->length = segments * a->points;
   if (p->opts.boundary == KUGEL_BOUNDARY_PERIODIC && !(weighed && a->n == 1) &&
       !(rows && (p->halved || p->parts > 1)) && s->extended &&
       kugel__radices_of(a->n).cost <= kugel__radices_of(a->points).cost &&
-      (p->ctx->device.type == KUGEL_CPU || (a->m <= a->n && is_smooth(a->n)))) {
+      (!device || (a->m <= a->n && is_smooth(a->n)))) {
     a->points = a->length = a->n;
     a->cyclic = true;
   }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of the kernels. */
 #include <string.h>
-#include "fft/cpu/radices.h"
-#include "fft/gpu/search.h"
 #include "volume/gpu/fused_build.h"
 
 typedef kugel__fused_walk walk;
@@ -287,84 +285,7 @@ void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen
     store(&b, &s);
 }
 
-/* ---- blocks and tables ---- */
-
-/* In float, on an H200. A step of Richardson and Lucy of 100 x 1000 x 1000 voxels takes 8.9 ms in place of 9.2 with the rule below
- * for 200 points across, and 7.95 with half as many points per thread for 576 along x, whose last pass holds much besides; one of
- * 256 x 2048 x 2048 takes 60 in place of 69 with no registers spilled for 2160 across, and 57.5 with 1152 so. */
-static const struct {
-  int points;
-  bool across, product;
-  int threads, group, resident, stages, radix[4];
-} measured[] = {
-    {200, true, true, 20, 16, 3, 3, {10, 10, 2}},
-    {2160, true, false, 120, 8, 0, 3, {18, 12, 10}},
-    {576, false, false, 48, 2, 0, 3, {12, 12, 4}},
-    {1152, false, false, 96, 1, 0, 3, {12, 12, 8}},
-};
-
-static bool as_measured(kugel__block *b, bool across, bool product)
-{
-  for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-    if (measured[i].points == b->m && measured[i].across == across && measured[i].product == product) {
-      b->threads = measured[i].threads;
-      b->group = measured[i].group;
-      b->resident = measured[i].resident;
-      b->stages = measured[i].stages;
-      b->halves = false;
-      memset(b->radix, 0, sizeof b->radix);
-      memcpy(b->radix, measured[i].radix, sizeof measured[i].radix);
-      return true;
-    }
-  return false;
-}
-
-/* There and back, in float: 16 lines, 128 bytes of each point, with so few points per thread that a multiprocessor has two blocks,
- * of which one computes while the other waits for memory. */
-static void there_and_back(kugel__block *b, uint64_t shared)
-{
-  enum { POINTS = 16, LINES = 16 };
-  kugel__block c = *b;
-  kugel__radices radices = kugel__radices_fewest(c.m);
-  memset(c.radix, 0, sizeof c.radix);
-  for (c.stages = 0; c.stages < radices.count; c.stages++)
-    c.radix[c.stages] = (int)radices.radix[c.stages];
-  c.group = LINES;
-  c.halves = false;
-  c.resident = 2;
-  for (c.threads = (int)((c.m + POINTS - 1) / POINTS); c.threads <= 1024 / LINES; c.threads++)
-    if (kugel__block_most_points(&c) <= POINTS)
-      break;
-  uint64_t bytes = (uint64_t)(kugel__block_shared(&c) * kugel__block_real_bytes(&c));
-  if (c.m > 1 && c.threads <= 1024 / LINES && 2 * bytes <= shared)
-    *b = c;
-}
-
-bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool product, uint64_t shared,
-                      kugel__block *out)
-{
-  kugel__block b;
-  if (points > 1 << 16 || !kugel__block_fit(points, real, shared, &b) || b.m != points ||
-      b.how != KUGEL__BLOCK_PLAIN)
-    return false;
-  b.flat = false; // none of its shortcuts
-  b.stream = false;
-  b.spectrum = product;
-  if (across) {
-    b.spectrum = 0; // as it was measured
-    kugel__block_across(&b, true, shared);
-    b.spectrum = product;
-  }
-  if (real == KUGEL__F32 && !as_measured(&b, across, product) && across && product)
-    there_and_back(&b, shared);
-  if (b.how != KUGEL__BLOCK_PLAIN || b.m != points)
-    return false;
-  uint64_t size = (uint64_t)kugel__real_bytes(real);
-  while (b.group > 1 && (uint64_t)kugel__block_shared(&b) * size > shared)
-    b.group /= 2;
-  *out = b;
-  return (uint64_t)kugel__block_shared(&b) * size <= shared;
-}
+/* ---- tables ---- */
 
 int64_t kugel__fused_table(const kugel__fused_kernel *f)
 {
