@@ -37,6 +37,8 @@ typedef struct kugel__fused_kernel {
   bool ratio, update, stepped;
   bool weighted_in;  /* complex numbers are multiplied by factors of their points when they are read, */
   bool weighted_out; /* or written */
+  bool scattered;    /* a list says where each point of complex numbers goes */
+  bool unused[7];
 } kugel__fused_kernel;
 #pragma GCC diagnostic pop
 
@@ -45,12 +47,12 @@ bool kugel__fused_fit(int64_t points, kugel__type real, bool across, bool produc
                       kugel__block *out);
 
 /* Parameters of the kernel: in, out (complex numbers, or voxel_in, voxel_out of volume/gpu/kernels/voxel.cl), tables
- * (kugel__tables_of(block), then of halved lines w^p), then if they are used spectra (complex), map (u32), window (reals),
+ * (kugel__tables_of(block), then of halved lines w^p), then if they are used spectra (complex), map (u32), rows (u32), window (reals),
  * weights (reals), clipped (u32); then i64 count, c0, and for both ends in_at, in_d0, in_d1, in_step, in_first, in_held, out_...: line i
  * begins at at + (i mod c0) d0 + (i / c0) d1, and its element e, of those held, is point first + e, modulo the length; then
  * spectrum_at, spectrum_step (point p of line i is spectrum_at + i + p spectrum_step), map_at, and window_at (factor e of
- * line i is window_at + i held + e), and weights_at if there are weights (that of point p is weights_at + p). Name:
- * volume_line.
+ * line i is window_at + i held + e), weights_at if there are weights (that of point p is weights_at + p), and rows_at if there are rows
+ * (point p goes to element rows[rows_at + p]). Name: volume_line.
  * Hooks, real voxels of the plan's own type only: after window before, momentum, observed, partial, object, sensitivity,
  * moved, those that are used, without clipped; last level (a real) and partials (i64). */
 void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen *g);
@@ -92,6 +94,13 @@ typedef struct kugel__fused_hooks {
   int64_t partials;
 } kugel__fused_hooks;
 
+/* Rows of slices that are not in work memory but in messages: row y of slice z begins at number at + z slice + rows[rows_at + y] pitch,
+ * pitch as kugel__fused_pitch. mem.base NULL: none are. */
+typedef struct kugel__fused_far {
+  kugel__mem mem, rows; /* rows: u32 */
+  int64_t at, slice, rows_at;
+} kugel__fused_far;
+
 typedef struct kugel__fused_job {
   bool adjoint;
   kugel__fused_span data[3], results[3];
@@ -102,11 +111,12 @@ typedef struct kugel__fused_job {
   kugel__mem
       weights; /* with kernels by depth: reals [kernels][points of the last axis] from number weights_at on */
   int64_t weights_at;
-  const bool *used;   /* with kernels by depth: [kernels] whether any factor is not 0; NULL: all */
-  kugel__mem work[2]; /* kugel__fused_work bytes each; the second one with several kernels only */
-  int64_t work_at;    /* of kugel__fused_slices: the complex number where the slices begin */
-  bool loaded;        /* of kugel__fused_run: kugel__fused_load has brought all slices of `in` to work[0] */
-  kugel__mem clipped; /* u32 */
+  const bool *used;     /* with kernels by depth: [kernels] whether any factor is not 0; NULL: all */
+  kugel__mem work[2];   /* kugel__fused_work bytes each; the second one with several kernels only */
+  int64_t work_at;      /* of kugel__fused_slices: the complex number where the slices begin */
+  kugel__fused_far far; /* of kugel__fused_slices: where they are once they are transformed along y too */
+  bool loaded;          /* of kugel__fused_run: kugel__fused_load has brought all slices of `in` to work[0] */
+  kugel__mem clipped;   /* u32 */
   const kugel__fused_hooks *hooks; /* NULL: none */
   kugel_queue *queue;
   uint64_t bytes;  /* receives what the kernels read and write */
@@ -145,6 +155,7 @@ kugel_status kugel__fused_load(kugel__fused *f, const kugel__fused_job *job, con
 
 /* Complex numbers of a slice in work memory, [points of y][points of x with padding]; 0: lines along axis 0 have one point. */
 int64_t kugel__fused_slice(const kugel__fused *f);
+int64_t kugel__fused_pitch(const kugel__fused *f); /* complex numbers of a row of it */
 /* Before kugel__fused_tables: spectra of so many kernels and lines along axis 0, in place of all. */
 void kugel__fused_narrow(kugel__fused *f, int kernels, int64_t lines);
 /* Slices of job->in to `work`, transformed along x and y; or back, from there to job->out. Spans of axis 0 count the slices. */

@@ -16,9 +16,9 @@ typedef struct kugel__fused_builder {
   kugel__build k; // first: what the stages need
   const kugel__fused_kernel *f;
   kugel__fused_walk in, out;
-  kugel__val spectra, map, window, weights, clipped;
+  kugel__val spectra, map, rows, window, weights, clipped;
   kugel__val before, momentum, observed, partial, object, sensitivity, moved, level, partials;
-  kugel__val spectrum_at, spectrum_step, map_at, window_at, weights_at;
+  kugel__val spectrum_at, spectrum_step, map_at, window_at, weights_at, rows_at;
   kugel__val line; // the thread's, the last one for spare threads
 } kugel__fused_builder;
 

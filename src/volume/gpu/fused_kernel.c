@@ -38,6 +38,8 @@ static void parameters(build *b)
     b->spectra = kugel__gen_constants(g, pair, "spectra");
   if (f->mapped)
     b->map = kugel__gen_constants(g, KUGEL__U32, "map");
+  if (f->scattered)
+    b->rows = kugel__gen_constants(g, KUGEL__U32, "rows");
   if (f->windowed_in || f->windowed_out)
     b->window = kugel__gen_constants(g, real, "window");
   if (f->weighted_in || f->weighted_out)
@@ -55,6 +57,8 @@ static void parameters(build *b)
   b->window_at = kugel__gen_parameter(g, KUGEL__I64, "window_at");
   if (f->weighted_in || f->weighted_out)
     b->weights_at = kugel__gen_parameter(g, KUGEL__I64, "weights_at");
+  if (f->scattered)
+    b->rows_at = kugel__gen_parameter(g, KUGEL__I64, "rows_at");
   kugel__fused_hook_values(b);
   k->at = kugel__tables_of(k->b);
   k->lid = kugel__gen_name(g, "thread", kugel__gen_local_id(g));
@@ -174,15 +178,19 @@ static void put_complex(build *b, kugel__val p, kugel__cval x)
 {
   kugel__gen *g = b->k.g;
   const walk *w = &b->out;
-  kugel__val e = kugel__fused_element(b, w, p);
-  kugel__gen_if(g, e, w->held);
+  bool scattered = b->f->scattered; // all points are held
+  kugel__val e = scattered ? kugel__gen_widen(g, kugel__gen_load(g, b->rows, g_add(g, b->rows_at, p), false))
+                           : kugel__fused_element(b, w, p);
+  if (!scattered)
+    kugel__gen_if(g, e, w->held);
   kugel__val at = g_add(g, w->base, g_mul(g, e, w->step));
   if (b->f->weighted_out)
     x = weigh(b, p, x);
   if (b->f->adds)
     x = g_cadd(g, x, kugel__gen_load_pair(g, b->k.out, at));
   kugel__gen_store_pair(g, b->k.out, at, x);
-  kugel__gen_end(g);
+  if (!scattered)
+    kugel__gen_end(g);
 }
 
 /* ---- the kernel ---- */

@@ -13,8 +13,9 @@ static int64_t element_bytes(const run *r, kugel__fused_end end, kugel_dtype t)
 // What a pass reads and writes once.
 static uint64_t bytes_of(const run *r, const pass *p)
 {
-  int64_t number = 2 * kugel__real_bytes(r->f->real), line = 0;
-  line += p->in.held * element_bytes(r, p->of.source, p->in_type);
+  int64_t number = 2 * kugel__real_bytes(r->f->real), line = 0,
+          most = (p->of.halved ? 2 : 1) * p->of.block.n; // of a list elements are anywhere
+  line += kugel__min(p->in.held, most) * element_bytes(r, p->of.source, p->in_type);
   line += p->out.held * element_bytes(r, p->of.sink, p->out_type) * (p->of.adds ? 2 : 1);
   line += p->of.product ? p->of.block.n * number : 0;
   line += p->of.windowed_in ? p->in.held * number / 2 : 0;
@@ -63,7 +64,9 @@ kugel_status kugel__fused_launch(const run *r, const pass *p)
   if (p->of.product)
     *a++ = KUGEL__MEM_ARG(spectra);
   if (p->of.mapped)
-    *a++ = KUGEL__MEM_ARG(j->map);
+    *a++ = KUGEL__MEM_ARG(p->map);
+  if (p->of.scattered)
+    *a++ = KUGEL__MEM_ARG(p->rows);
   if (p->of.windowed_in || p->of.windowed_out)
     *a++ = KUGEL__MEM_ARG(j->window);
   if (p->of.weighted_in || p->of.weighted_out)
@@ -80,6 +83,8 @@ kugel_status kugel__fused_launch(const run *r, const pass *p)
     *a++ = KUGEL__VALUE_ARG(*values[i]);
   if (p->of.weighted_in || p->of.weighted_out)
     *a++ = KUGEL__VALUE_ARG(p->weights_at);
+  if (p->of.scattered)
+    *a++ = KUGEL__VALUE_ARG(p->rows_at);
   double level = j->hooks ? j->hooks->level : 0;
   float low = (float)level;
   if (hooked)

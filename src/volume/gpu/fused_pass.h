@@ -17,7 +17,8 @@ typedef struct kugel__fused_pass {
   kugel_dtype in_type, out_type; // of voxels
   kugel__fused_reach in, out;
   int64_t count, c0;
-  int64_t spectrum_at, spectrum_step, map_at, window_at, weights_at;
+  kugel__mem map, rows;
+  int64_t spectrum_at, spectrum_step, map_at, window_at, weights_at, rows_at;
 } kugel__fused_pass;
 
 typedef struct kugel__fused_course {

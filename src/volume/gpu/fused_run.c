@@ -51,15 +51,30 @@ static walk columns(const run *r, kugel__mem work)
                 .held = r->f->points[Y]};
 }
 
+// Rows of slices in messages, as columns if there are some along y.
+static walk far_of(const run *r, walk w)
+{
+  w.mem = r->j->far.mem;
+  w.at = r->j->far.at;
+  w.d1 = r->j->far.slice;
+  return w;
+}
+
+static bool has_columns(const run *r)
+{
+  return r->f->last == Z && r->f->points[Y] > 1;
+}
+
 static void hold(walk *w, const kugel__fused_span *s)
 {
   w->first = s->first;
   w->held = s->held;
 }
 
-static void map_source(pass *p, const kugel__fused_span *s)
+static void map_source(const run *r, pass *p, const kugel__fused_span *s)
 {
   p->of.mapped = s->map >= 0;
+  p->map = r->j->map;
   p->map_at = kugel__max(s->map, 0);
 }
 
@@ -82,7 +97,7 @@ static void read_voxels(const run *r, pass *p, int kernel)
   p->in = voxels(&r->j->in, r->j->adjoint ? kernel : 0, s);
   p->count = s[Y].held * s[Z].held;
   p->c0 = s[Y].held;
-  map_source(p, &s[X]);
+  map_source(r, p, &s[X]);
   p->of.extrapolated |= r->j->hooks && r->j->hooks->before.base && !r->j->adjoint;
   p->of.windowed_in = r->j->window.base && r->j->adjoint;
   if (p->of.windowed_in)
@@ -114,6 +129,8 @@ static kugel_status rows_in(const run *r, int kernel, kugel__mem work)
   pass p = pass_of(r, X);
   read_voxels(r, &p, kernel);
   p.out = rows(r, work);
+  if (r->j->far.mem.base && !has_columns(r))
+    p.out = far_of(r, p.out);
   return kugel__fused_launch(r, &p);
 }
 
@@ -122,8 +139,26 @@ static kugel_status rows_out(const run *r, int kernel, kugel__mem work)
   pass p = pass_of(r, X);
   write_voxels(r, &p, kernel);
   p.in = rows(r, work);
+  if (r->j->far.mem.base && !has_columns(r))
+    p.in = far_of(r, p.in);
   p.of.inverse = true;
   return kugel__fused_launch(r, &p);
+}
+
+// What they come from, or go to, is in messages.
+static void reach_far(const run *r, pass *p, bool inverse)
+{
+  walk *w = inverse ? &p->in : &p->out;
+  *w = far_of(r, *w);
+  p->of.scattered = !inverse;
+  p->of.mapped |= inverse;
+  if (inverse) {
+    w->held = INT64_MAX / 2;
+    p->map = r->j->far.rows;
+    p->map_at = r->j->far.rows_at;
+  }
+  p->rows = r->j->far.rows;
+  p->rows_at = r->j->far.rows_at;
 }
 
 // Columns of slices, in place.
@@ -137,7 +172,9 @@ static kugel_status columns_along_y(const run *r, kugel__mem work, bool inverse)
   p.of.inverse = inverse;
   hold(inverse ? &p.out : &p.in, &s[Y]);
   if (!inverse)
-    map_source(&p, &s[Y]);
+    map_source(r, &p, &s[Y]);
+  if (r->j->far.mem.base)
+    reach_far(r, &p, inverse);
   return kugel__fused_launch(r, &p);
 }
 
@@ -170,7 +207,7 @@ static kugel_status there_and_back(const run *r, int kernel, kugel__mem from, ku
     p.out = (walk){.mem = to, .d0 = 1, .step = step};
     hold(&p.in, &source(r)[last]);
     hold(&p.out, &sink(r)[last]);
-    map_source(&p, &source(r)[last]);
+    map_source(r, &p, &source(r)[last]);
     p.of.adds = adds;
     p.of.weighted_in = r->f->depths && !r->j->adjoint;
     p.of.weighted_out = r->f->depths && r->j->adjoint;
@@ -204,12 +241,12 @@ int64_t kugel__fused_partials(const kugel__fused *f, const kugel__fused_span *si
 kugel_status kugel__fused_image_in(const run *r, int kernel, kugel__mem work)
 {
   KUGEL_TRY(rows_in(r, kernel, work));
-  return r->f->last == Z && r->f->points[Y] > 1 ? columns_along_y(r, work, false) : KUGEL_OK;
+  return has_columns(r) ? columns_along_y(r, work, false) : KUGEL_OK;
 }
 
 kugel_status kugel__fused_results_out(const run *r, int kernel, kugel__mem work)
 {
-  if (r->f->last == Z && r->f->points[Y] > 1)
+  if (has_columns(r))
     KUGEL_TRY(columns_along_y(r, work, true));
   return rows_out(r, kernel, work);
 }

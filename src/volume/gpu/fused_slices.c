@@ -10,6 +10,11 @@ int64_t kugel__fused_slice(const kugel__fused *f)
   return f->last == 0 ? f->lines : 0;
 }
 
+int64_t kugel__fused_pitch(const kugel__fused *f)
+{
+  return f->pitch;
+}
+
 void kugel__fused_narrow(kugel__fused *f, int kernels, int64_t lines)
 {
   f->lines = lines;
@@ -60,6 +65,7 @@ kugel_status kugel__fused_along(kugel__fused *f, kugel__fused_job *j, const kuge
   p.out = walk_of(l->out, l->out_at, l->lines, sink);
   p.of.product = j->adjoint ? -1 : 1;
   p.of.mapped = source->map >= 0;
+  p.map = j->map;
   p.map_at = kugel__max(source->map, 0);
   p.of.adds = l->adds;
   p.of.weighted_in = f->depths && !j->adjoint;

@@ -66,10 +66,11 @@ void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info
     tall = kugel__min(p->axis[0].m, rows * p->tile[0]);
     work *= (double)(rows * p->tiles[1] * p->tiles[2]);
     sent = ranks > 1 ? in * voxels(p, false, halo) : 0;
-  } else if (ranks > 1) { // slices are packed and unpacked, too
+  } else if (ranks > 1) { // a rank copies what is its own
     double slice = (double)(p->axis[1].points * p->pitch) * 2 * (double)p->real;
-    sent = slice * (double)(planes + tall * p->kernels) / ranks * (ranks - 1);
-    work = work / ranks + 2 * slice * (double)(planes + tall * p->kernels);
+    double block = slice * (double)(planes + tall * p->kernels) / ranks;
+    sent = block * (ranks - 1);
+    work = work / ranks + 2 * block;
   }
   kugel__volume_rates r = kugel__volume_device_rates(p->ctx);
   double arrays = in * voxels(p, false, planes) + out * voxels(p, true, tall);

@@ -5,8 +5,8 @@
  * that need no message are convolved while these are on their way.
  *
  * The whole transform: a rank transforms its slices along y and x, then its lines along z of all slices, whose numbers ranks send each
- * other in pieces of slices, while other pieces are transformed. A slice has points_y * pitch numbers; lines are shared out by
- * 32, so that what is sent of a slice is whole transactions of memory. */
+ * other in pieces of slices, while other pieces are transformed. A slice has points_y rows of `pitch` numbers, of which each rank has
+ * a block; the passes along y write rows to the messages where they go, and read them where they arrive. */
 #ifndef KUGEL_VOLUME_GLOBAL_DEVICE_H
 #define KUGEL_VOLUME_GLOBAL_DEVICE_H
 
@@ -51,16 +51,23 @@ typedef struct kugel__global_tiles {
 } kugel__global_tiles;
 
 enum { KUGEL__GLOBAL_PLANES = 16 }; /* of a kernel, on the host at a time */
+/* Slices that are exchanged. */
+enum { KUGEL__GLOBAL_DATA, KUGEL__GLOBAL_RESULTS, KUGEL__GLOBAL_KERNEL, KUGEL__GLOBAL_SIDES };
 typedef struct kugel__global_lines {
-  kugel_volume part;        /* the plan with spectra of own lines */
-  int64_t slice, own, *cut; /* complex numbers of a slice; own lines; [ranks + 1] lines of each rank */
+  kugel_volume part; /* the plan with spectra of own lines */
+  int64_t slice, block,
+      own; /* complex numbers of a slice, of what a rank has of it; own lines: a block, or none */
+  int64_t rows,
+      blocks; /* rows of a block, and ranks that have one: the last one's may have rows beyond the slice */
   int64_t kernel[KUGEL__VOLUME_DIMS],
       *planes;                      /* lengths, folded into those of the axes; [ranks + 1] planes */
   int64_t wide[KUGEL__VOLUME_DIMS]; /* of the image, extended as the boundary says */
   kugel__moves slices, along;       /* of the adjoint: add up what was extended along y and x, and along z */
   kugel_volume flat[2];             /* whose moves these are */
   size_t *table;                    /* [4][ranks] of the messages of a piece */
-  void *window;                     /* of own results */
+  void *
+      far; /* u32 [KUGEL__GLOBAL_SIDES][points_y], device memory: where rows are among messages; NULL: one rank has all */
+  void *window; /* of own results */
 } kugel__global_lines;
 
 typedef struct kugel__global_device {
@@ -71,7 +78,7 @@ typedef struct kugel__global_device {
   kugel__global_lines *lines;
 } kugel__global_device;
 
-/* Device memory of an execution: of tiles messages out and in; of the whole transform own slices, messages, own
+/* Device memory of an execution: of tiles messages out and in; of the whole transform a piece of own slices, messages, own
  * lines, those of sums over kernels or folded ones, slices before they are folded. */
 enum { KUGEL__GLOBAL_OUT, KUGEL__GLOBAL_IN };
 enum {
@@ -127,14 +134,21 @@ uint64_t kugel__global_lines_bytes(const kugel_volume *p, int ranks);
 
 /* ---- global_device_pieces.c: exchanges of slices and lines ---- */
 
-/* Transforms own slices [z, z + count) to, or from, `work`, where they begin at number z * slice. */
-typedef kugel_status (*kugel__global_step)(void *arg, int64_t z, int64_t count, kugel__mem work);
-typedef struct kugel__global_side {
+typedef struct kugel__global_side kugel__global_side;
+/* Transforms own slices [z, z + count) to, or from, `work` and the place that kugel__global_place says. */
+typedef kugel_status (*kugel__global_step)(const kugel__global_side *side, int64_t z, int64_t count,
+                                           kugel__mem work);
+struct kugel__global_side {
   const kugel__global_item *it;
+  int which;          /* KUGEL__GLOBAL_DATA ... */
   const int64_t *cut; /* [ranks + 1] slices of each rank */
   kugel__global_step step;
   void *arg;
-} kugel__global_side;
+};
+/* Where slice z and those behind it are in work memory and in messages. */
+void kugel__global_place(const kugel__global_side *side, int64_t z, kugel__fused_job *job);
+/* The lists of rows: `far`. */
+kugel_status kugel__global_far(const kugel_volume *p, kugel__global_lines *l);
 /* The most slices that a step gets, of `count` of a rank. */
 int64_t kugel__global_piece(int64_t count);
 /* Own slices of all ranks to own lines of all slices, and back. s: how this rank has fared. */

@@ -5,7 +5,7 @@
 #include "volume/plan/global_device.h"
 #include "volume/plan/pencil_device.h"
 
-enum { DIMS = KUGEL__VOLUME_DIMS, LINES = 32, PLANES = KUGEL__GLOBAL_PLANES, ROOMS = KUGEL__GLOBAL_ROOMS };
+enum { DIMS = KUGEL__VOLUME_DIMS, PLANES = KUGEL__GLOBAL_PLANES, ROOMS = KUGEL__GLOBAL_ROOMS };
 
 static kugel__device *device_of(const kugel_volume *p)
 {
@@ -24,15 +24,25 @@ static int64_t wide_of(const kugel_volume *p, int d)
 
 /* ---- memory ---- */
 
+// Rows of each rank.
+static void share(const kugel_volume *p, const kugel__fused *f, int ranks, kugel__global_lines *l)
+{
+  int64_t rows = p->axis[1].points;
+  l->slice = kugel__fused_slice(f);
+  l->rows = (rows + ranks - 1) / ranks;
+  l->block = l->rows * kugel__fused_pitch(f);
+  l->blocks = (rows + l->rows - 1) / l->rows;
+}
+
 // For own slices and own lines; tall: the most elements of a line in memory.
-static void rooms(const kugel_volume *p, int ranks, int64_t slices, int64_t slice, int64_t own, int64_t tall,
-                  size_t *room)
+static void rooms(const kugel_volume *p, int ranks, const kugel__global_lines *l, int64_t slices,
+                  int64_t piece, int64_t tall, size_t *room)
 {
   size_t number = 2 * p->real;
   bool one = ranks == 1;
-  room[KUGEL__GLOBAL_SLICES] = one ? 0 : (size_t)(slices * slice) * number;
-  room[KUGEL__GLOBAL_MESSAGES] = one ? 0 : (size_t)(slices * (slice - own)) * number;
-  room[KUGEL__GLOBAL_LINES] = (size_t)(tall * own) * number;
+  room[KUGEL__GLOBAL_SLICES] = one ? 0 : (size_t)(piece * l->slice) * number;
+  room[KUGEL__GLOBAL_MESSAGES] = one ? 0 : (size_t)(slices * l->blocks * l->block) * number;
+  room[KUGEL__GLOBAL_LINES] = (size_t)(tall * l->own) * number;
   room[KUGEL__GLOBAL_MORE] = p->stored > 1 ? room[KUGEL__GLOBAL_LINES] : 0;
   room[KUGEL__GLOBAL_WIDE] = 0;
 }
@@ -41,9 +51,9 @@ void kugel__global_lines_room(const kugel_volume *p, bool adjoint, size_t *room)
 {
   const kugel__volume_global *g = p->global;
   const kugel__global_lines *l = g->device->lines;
-  int64_t data = kugel__global_own(g, g->data), results = kugel__global_own(g, g->results);
+  int64_t data = kugel__global_own(g, g->data), slices = kugel__max(data, kugel__global_own(g, g->results));
   int64_t tall = kugel__max(kugel__max(p->axis[0].n, p->axis[0].m), adjoint ? l->wide[0] : 0);
-  rooms(p, g->size, kugel__max(data, results), l->slice, l->own, tall, room);
+  rooms(p, g->size, l, slices, kugel__global_piece(slices), tall, room);
   if (adjoint && l->along.table)
     room[KUGEL__GLOBAL_MORE] = room[KUGEL__GLOBAL_LINES];
   if (adjoint && l->slices.table)
@@ -58,12 +68,14 @@ uint64_t kugel__global_lines_bytes(const kugel_volume *p, int ranks)
   if (kugel__fused_shape(p->ctx, p, &f))
     return UINT64_MAX;
   const kugel__volume_axis *a = p->axis;
-  int64_t slice = kugel__fused_slice(f), tall = kugel__max(a[0].n, a[0].m),
+  int64_t tall = kugel__max(a[0].n, a[0].m), slices = (tall + ranks - 1) / ranks,
           results = (a[0].m + ranks - 1) / ranks;
-  int64_t own = kugel__min(slice, kugel__round_up((slice + ranks - 1) / ranks, LINES));
-  rooms(p, ranks, (tall + ranks - 1) / ranks, slice, own, tall, room);
+  kugel__global_lines l;
+  share(p, f, ranks, &l);
+  l.own = l.block;
+  rooms(p, ranks, &l, slices, kugel__global_piece(slices), tall, room);
   uint64_t bytes =
-      kugel__fused_table_bytes(f) + (uint64_t)(p->stored * a[0].points * own) * 2 * p->real + 4096;
+      kugel__fused_table_bytes(f) + (uint64_t)(p->stored * a[0].points * l.own) * 2 * p->real + 4096;
   kugel__fused_destroy(f);
   for (int i = 0; i < ROOMS; i++)
     bytes += room[i];
@@ -79,25 +91,23 @@ static kugel_status shape(kugel_volume *p, kugel__global_lines *l)
   const kugel__volume_global *g = p->global;
   kugel__fused *f;
   KUGEL_TRY(kugel__fused_shape(p->ctx, p, &f));
-  l->slice = kugel__fused_slice(f);
+  bool planes = kugel__fused_slice(f) > 0;
+  if (planes)
+    share(p, f, g->size, l);
   kugel__fused_destroy(f);
   KUGEL_CHECK(
-      l->slice, KUGEL_ENOTSUP,
+      planes, KUGEL_ENOTSUP,
       "image and kernel have one plane along axis 0, which ranks share: use one rank, or another axis "
       "first");
-  KUGEL_ALLOC(p->ctx, l->cut, 2 * (size_t)(g->size + 1) * sizeof *l->cut);
-  l->planes = l->cut + g->size + 1;
+  KUGEL_ALLOC(p->ctx, l->planes, (size_t)(g->size + 1) * sizeof *l->planes);
   KUGEL_ALLOC(p->ctx, l->table, 4 * (size_t)g->size * sizeof *l->table);
   for (int d = 0; d < DIMS; d++) {
     l->kernel[d] = kugel__min(p->axis[d].k, p->axis[d].length);
     l->wide[d] = wide_of(p, d);
   }
-  int64_t units = (l->slice + LINES - 1) / LINES;
-  for (int r = 0; r <= g->size; r++) {
-    l->cut[r] = kugel__min(l->slice, units * r / g->size * LINES);
+  for (int r = 0; r <= g->size; r++)
     l->planes[r] = l->kernel[0] * r / g->size;
-  }
-  l->own = l->cut[g->rank + 1] - l->cut[g->rank];
+  l->own = g->rank < l->blocks ? l->block : 0;
   return KUGEL_OK;
 }
 
@@ -108,7 +118,7 @@ static kugel_status make_part(const kugel_volume *p, kugel__global_lines *l)
   bool across[DIMS] = {true, !is_mapped(p, 1), !is_mapped(p, 2)},
        along[DIMS] = {!is_mapped(p, 0), true, true};
   int64_t slab = kugel__max(1, kugel__global_piece(kugel__global_own(g, g->data)));
-  int64_t run = l->own % LINES ? 4 : LINES; // of a list: rows have whole 64 bytes
+  int64_t run = 4; // of a list: rows have whole 64 bytes
   struct kugel__volume_device *gpu = kugel__calloc(p->ctx, sizeof *gpu);
   KUGEL_CHECK(gpu, KUGEL_ENOMEM, "no memory for a plan");
   gpu->narrow = kugel__max(1, l->own);
@@ -134,9 +144,9 @@ typedef struct source { // planes of a kernel on their way
 } source;
 
 // Planes [z, z + count) of this rank's.
-static kugel_status kernel_in(void *arg, int64_t z, int64_t count, kugel__mem work)
+static kugel_status kernel_in(const kugel__global_side *side, int64_t z, int64_t count, kugel__mem work)
 {
-  source *k = arg;
+  source *k = side->arg;
   const kugel_volume *p = k->p;
   const kugel__volume_axis *a = p->axis;
   kugel__global_lines *l = p->global->device->lines;
@@ -158,9 +168,8 @@ static kugel_status kernel_in(void *arg, int64_t z, int64_t count, kugel__mem wo
         ((double *)k->host)[i] = k->planes[i] * factor;
     int64_t n[DIMS] = {most, l->kernel[1], l->kernel[2]};
     kugel__volume_box own = kugel__volume_own_box(p, NULL, n);
-    kugel__fused_job job = {.in = {.mem = {k->memory, 0}, .dtype = own.dtype},
-                            .queue = &device_of(p)->queue,
-                            .work_at = z * l->slice};
+    kugel__fused_job job = {.in = {.mem = {k->memory, 0}, .dtype = own.dtype}, .queue = &device_of(p)->queue};
+    kugel__global_place(side, z, &job);
     for (int d = 0; d < DIMS; d++) {
       job.in.step[d + 1] = own.step[d + 1];
       job.data[d] = job.results[d] = (kugel__fused_span){.held = n[d], .map = -1};
@@ -191,14 +200,15 @@ static kugel_status make_spectra(kugel_volume *p, const kugel__volume_box *kerne
   source from = {.p = p};
   size_t room[ROOMS],
       planes = (size_t)(PLANES * l->kernel[1] * l->kernel[2]) * (p->opts.complex_data ? 2 : 1);
-  rooms(p, g->size, kugel__global_own(g, l->planes), l->slice, l->own, l->kernel[0], room);
+  int64_t own = kugel__global_own(g, l->planes);
+  rooms(p, g->size, l, own, kugel__min(PLANES, own), l->kernel[0], room);
   room[KUGEL__GLOBAL_MORE] = 0;
   from.planes = kugel__alloc(p->ctx, planes * 8);
   from.host = kugel__alloc(p->ctx, planes * 8);
   kugel_status s = from.planes && from.host ? kugel__device_alloc(dev, planes * p->real, &from.memory)
                                             : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for planes of a kernel");
   s = s ? s : kugel__global_begin(&it, room);
-  kugel__global_side in = {&it, l->planes, kernel_in, &from};
+  kugel__global_side in = {&it, KUGEL__GLOBAL_KERNEL, l->planes, kernel_in, &from};
   for (int q = 0; q < p->stored && !(s && g->comm->settled); q++) {
     from.box = *kernels;
     from.box.data += q * kernels->step[0] * (kernels->dtype.bits / 8);
@@ -261,6 +271,7 @@ kugel_status kugel__global_lines_create(kugel_volume *p, const kugel_array *kern
   kugel__global_lines *l = p->global->device->lines = kugel__calloc(p->ctx, sizeof *l);
   kugel_status s = l ? shape(p, l) : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan");
   s = s ? s : make_part(p, l);
+  s = s ? s : kugel__global_far(p, l);
   s = s ? s : kugel__volume_take_kernel(p, kernel, &box);
   KUGEL_TRY(kugel__comm_agree(p->global->comm, s));
   KUGEL_TRY(make_spectra(p, &box));
@@ -280,7 +291,8 @@ void kugel__global_lines_destroy(kugel_volume *p)
   kugel__device_free(device_of(p), l->slices.table);
   kugel__device_free(device_of(p), l->along.table);
   kugel__device_free(device_of(p), l->window);
-  kugel__free(p->ctx, l->cut);
+  kugel__device_free(device_of(p), l->far);
+  kugel__free(p->ctx, l->planes);
   kugel__free(p->ctx, l->table);
   kugel__free(p->ctx, l);
 }

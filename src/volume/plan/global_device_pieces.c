@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between own slices and own lines of ranks with devices: strided copies on the device, messages in pieces of slices. */
-#include "arrays/copy.h"
+/* Between own slices and own lines of ranks with devices: messages in pieces of slices. */
+#include "core/alloc.h"
+#include "core/ctx.h"
 #include "volume/plan/global_device.h"
 
-enum { PIECES = 4 };
+enum { PIECES = 8 };
 
 typedef kugel__global_side side;
 
@@ -44,47 +45,54 @@ static bool alone(const side *d)
   return d->it->p->global->size == 1;
 }
 
-// Where the message of a piece for a rank begins among messages, in numbers; own lines have none.
-static int64_t message_at(const side *d, piece q, int rank)
-{
-  const kugel__global_lines *l = lines_of(d);
-  int own = d->it->p->global->rank;
-  return q.z * (l->slice - l->own) + q.count * (l->cut[rank] - (rank > own ? l->own : 0));
-}
+/* ---- places ---- */
 
-// `count` rows of a rank's lines between slices and messages, or own lines.
-static kugel_status move(const side *d, piece q, int rank, kugel__mem slices, kugel__mem rows,
-                         int64_t rows_at, bool back)
+/* Messages are [blocks][own slices][rows][pitch], those for, or from, a rank in a row. */
+kugel_status kugel__global_far(const kugel_volume *p, kugel__global_lines *l)
 {
-  const kugel_volume *p = d->it->p;
-  const kugel__global_lines *l = lines_of(d);
-  int64_t width = l->cut[rank + 1] - l->cut[rank], at = q.z * l->slice + l->cut[rank];
-  kugel_dtype number = p->f32 ? (kugel_dtype){KUGEL_UINT, 64, 1} : KUGEL_C128; // as they are
-  kugel__copy c = {.from = number, .to = number, .scale = 1, .plain = true};
-  c.shape = (kugel__copy_shape){.count = q.count * width,
-                                .in_first = back ? rows_at : at,
-                                .out_first = back ? at : rows_at,
-                                .ndim = 2,
-                                .extent = {q.count, width},
-                                .in_step = {back ? width : l->slice, 1},
-                                .out_step = {back ? l->slice : width, 1}};
-  if (!c.shape.count)
+  const kugel__volume_global *g = p->global;
+  const int64_t own[] = {kugel__global_own(g, g->data), kugel__global_own(g, g->results),
+                         kugel__global_own(g, l->planes)},
+                points = p->axis[1].points;
+  size_t bytes = (size_t)(KUGEL__GLOBAL_SIDES * points) * 4;
+  uint32_t *host;
+  if (g->size == 1)
     return KUGEL_OK;
-  return kugel__copy_gpu(p->ctx, &c, back ? rows.base : slices.base, back ? slices.base : rows.base,
-                         d->it->queue);
+  for (int i = 0; i < KUGEL__GLOBAL_SIDES; i++)
+    KUGEL_CHECK(own[i] * l->rows < UINT32_MAX / l->blocks, KUGEL_ENOTSUP,
+                "%lld slices of %lld rows are too many for lists: use more ranks", (long long)own[i],
+                (long long)points);
+  KUGEL_ALLOC(p->ctx, host, bytes);
+  for (int64_t i = 0; i < KUGEL__GLOBAL_SIDES * points; i++) {
+    int64_t y = i % points;
+    host[i] = (uint32_t)(y / l->rows * own[i / points] * l->rows + y % l->rows);
+  }
+  kugel__device *dev = kugel__ctx_device(p->ctx);
+  kugel_status s = kugel__device_alloc(dev, bytes, &l->far);
+  s = s ? s
+        : kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){l->far, 0}, (kugel__mem){host, 0}, bytes, NULL);
+  kugel__free(p->ctx, host);
+  return s;
 }
 
-static kugel_status move_all(const side *d, piece q, kugel__mem lines, bool back)
+void kugel__global_place(const side *d, int64_t z, kugel__fused_job *job)
 {
-  const kugel__volume_global *g = d->it->p->global;
-  const kugel__mem *room = d->it->room;
-  for (int r = 0; r < g->size; r++)
-    KUGEL_TRY(r == g->rank ? move(d, q, r, room[KUGEL__GLOBAL_SLICES], lines,
-                                  (d->cut[r] + q.z) * lines_of(d)->own, back)
-                           : move(d, q, r, room[KUGEL__GLOBAL_SLICES], room[KUGEL__GLOBAL_MESSAGES],
-                                  message_at(d, q, r), back));
-  return KUGEL_OK;
+  const kugel__global_lines *l = lines_of(d);
+  job->work_at = alone(d) ? z * l->slice : 0;
+  if (!alone(d))
+    job->far = (kugel__fused_far){.mem = d->it->room[KUGEL__GLOBAL_MESSAGES],
+                                  .rows = {l->far, 0},
+                                  .at = z * l->block,
+                                  .slice = l->block,
+                                  .rows_at = d->which * d->it->p->axis[1].points};
 }
+
+static kugel__mem work_of(const side *d, kugel__mem lines)
+{
+  return alone(d) ? lines : d->it->room[KUGEL__GLOBAL_SLICES];
+}
+
+/* ---- exchanges ---- */
 
 static kugel_status exchange(const side *d, kugel_status s, int which, kugel__mem lines, bool back)
 {
@@ -95,10 +103,9 @@ static kugel_status exchange(const side *d, kugel_status s, int which, kugel__me
   piece own = piece_of(d, g->rank, which);
   for (int r = 0; r < g->size; r++) {
     piece q = piece_of(d, r, which);
-    bool other = r != g->rank;
-    t[r] = other ? (size_t)(own.count * (l->cut[r + 1] - l->cut[r])) * number : 0; // in messages
-    t[n + (size_t)r] = (size_t)message_at(d, own, r) * number;
-    t[2 * n + (size_t)r] = other ? (size_t)(q.count * l->own) * number : 0; // in lines
+    t[r] = r < l->blocks ? (size_t)(own.count * l->block) * number : 0; // in messages
+    t[n + (size_t)r] = (size_t)((r * slices_of(d, g->rank) + own.z) * l->block) * number;
+    t[2 * n + (size_t)r] = (size_t)(q.count * l->own) * number; // in lines
     t[3 * n + (size_t)r] = (size_t)((d->cut[r] + q.z) * l->own) * number;
   }
   kugel__mem messages = d->it->room[KUGEL__GLOBAL_MESSAGES];
@@ -107,27 +114,20 @@ static kugel_status exchange(const side *d, kugel_status s, int which, kugel__me
   return kugel__wire_exchange(dev->wire, s, &job, dev->post);
 }
 
-static kugel_status step(const side *d, piece q, kugel__mem work)
-{
-  return q.count ? d->step(d->arg, q.z, q.count, work) : KUGEL_OK;
-}
-
-// A piece in, and what other ranks need of it packed.
-static kugel_status put(const side *d, int which, kugel__mem lines)
+static kugel_status step(const side *d, int which, kugel__mem lines)
 {
   piece q = piece_of(d, d->it->p->global->rank, which);
-  KUGEL_TRY(step(d, q, alone(d) ? lines : d->it->room[KUGEL__GLOBAL_SLICES]));
-  return alone(d) ? KUGEL_OK : move_all(d, q, lines, false);
+  return q.count ? d->step(d, q.z, q.count, work_of(d, lines)) : KUGEL_OK;
 }
 
 kugel_status kugel__global_to_lines(const side *d, kugel_status s, kugel__mem lines)
 {
   kugel_queue *queue = d->it->queue, *post = d->it->p->global->device->post;
-  s = s ? s : put(d, 0, lines);
+  s = s ? s : step(d, 0, lines);
   for (int k = 0; k < PIECES; k++) {
     s = s ? s : kugel__queue_follow(queue, post);
     if (k + 1 < PIECES) // queued before the exchange, for which the host may wait
-      s = s ? s : put(d, k + 1, lines);
+      s = s ? s : step(d, k + 1, lines);
     if (alone(d))
       continue;
     s = exchange(d, s, k, lines, false);
@@ -140,18 +140,15 @@ kugel_status kugel__global_to_lines(const side *d, kugel_status s, kugel__mem li
 kugel_status kugel__global_to_slices(const side *d, kugel_status s, kugel__mem lines)
 {
   kugel_queue *queue = d->it->queue, *post = d->it->p->global->device->post;
-  const kugel__volume_global *g = d->it->p->global;
   s = s ? s : kugel__queue_follow(queue, post);
   for (int k = 0; k < PIECES; k++) {
-    piece q = piece_of(d, g->rank, k);
     if (!alone(d)) {
       s = exchange(d, s, k, lines, true);
-      if (s && g->comm->settled)
+      if (s && d->it->p->global->comm->settled)
         return s;
       s = s ? s : kugel__queue_follow(post, queue);
-      s = s ? s : move_all(d, q, lines, true);
     }
-    s = s ? s : step(d, q, alone(d) ? lines : d->it->room[KUGEL__GLOBAL_SLICES]);
+    s = s ? s : step(d, k, lines);
   }
   return s;
 }

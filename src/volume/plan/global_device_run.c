@@ -16,6 +16,12 @@ static const int64_t *cut_of(const run *r, bool results)
   return results ? r->p->global->results : r->p->global->data;
 }
 
+static kugel__global_side side_of(run *r, bool results, kugel__global_step step)
+{
+  return (kugel__global_side){r->it, results ? KUGEL__GLOBAL_RESULTS : KUGEL__GLOBAL_DATA, cut_of(r, results),
+                              step, r};
+}
+
 static kugel__fused_job job_of(const run *r)
 {
   struct kugel__volume_device *gpu = r->l->part.gpu;
@@ -43,14 +49,14 @@ static void take_window(const run *r, int64_t z, kugel__fused_job *job)
   job->window_at = (r->which * kugel__global_own(r->p->global, cut_of(r, true)) + z) * a[1].m * a[2].m;
 }
 
-static kugel_status slices_in(void *arg, int64_t z, int64_t count, kugel__mem work)
+static kugel_status slices_in(const kugel__global_side *side, int64_t z, int64_t count, kugel__mem work)
 {
-  const run *r = arg;
+  const run *r = side->arg;
   bool adjoint = r->it->adjoint;
   kugel__fused_job job = job_of(r);
   (adjoint ? job.results : job.data)[0] = (kugel__fused_span){.held = count, .map = -1};
   job.in = slices_of(r, &r->it->in, adjoint, z);
-  job.work_at = z * r->l->slice;
+  kugel__global_place(side, z, &job);
   if (adjoint)
     take_window(r, z, &job);
   return kugel__fused_slices(r->l->part.gpu->fused, &job, true, work);
@@ -85,14 +91,14 @@ static kugel_status fold_slices(const run *r, kugel__fused_job *job, int64_t cou
   return kugel__move_run(&fold, job->queue);
 }
 
-static kugel_status slices_out(void *arg, int64_t z, int64_t count, kugel__mem work)
+static kugel_status slices_out(const kugel__global_side *side, int64_t z, int64_t count, kugel__mem work)
 {
-  const run *r = arg;
+  const run *r = side->arg;
   bool adjoint = r->it->adjoint;
   kugel__fused_job job = job_of(r);
   (adjoint ? job.data : job.results)[0] = (kugel__fused_span){.held = count, .map = -1};
   job.out = slices_of(r, &r->it->out, !adjoint, z);
-  job.work_at = z * r->l->slice;
+  kugel__global_place(side, z, &job);
   if (adjoint && r->l->slices.table)
     return fold_slices(r, &job, count, work);
   if (!adjoint)
@@ -142,8 +148,7 @@ kugel_status kugel__global_lines_item(const kugel__global_item *it)
                     : folds                 ? from
                                             : to;
   const bool *used = r.l->part.gpu->used;
-  kugel__global_side in = {it, cut_of(&r, adjoint), slices_in, &r},
-                     out = {it, cut_of(&r, !adjoint), slices_out, &r};
+  kugel__global_side in = side_of(&r, adjoint, slices_in), out = side_of(&r, !adjoint, slices_out);
   kugel_status s = KUGEL_OK;
   for (int q = 0; q < p->stored; q++) {
     r.which = p->depth ? 0 : q;
