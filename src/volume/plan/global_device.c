@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans over ranks with devices: wires, arguments, the loop over a batch, figures. */
 #include "volume/plan/global_device.h"
+#include <math.h>
 #include "core/alloc.h"
 #include "core/array.h"
 #include "core/ctx.h"
@@ -12,7 +13,7 @@ enum { DIMS = KUGEL__VOLUME_DIMS, ROOMS = KUGEL__GLOBAL_ROOMS, COUNTER = 256 };
 
 /* ---- figures ---- */
 
-static const double LINK_BYTES = 2e11; // a second, between two devices of a host
+static const double LINK_BYTES = 3e11; // a second, of a device to those of its host
 
 // Voxels of some planes, of an image or of results.
 static double voxels(const kugel_volume *p, bool results, int64_t planes)
@@ -77,7 +78,9 @@ void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info
   info->device_bytes += (uint64_t)arrays;
   info->kernel_bytes = (uint64_t)work;
   info->moved_bytes = (uint64_t)(arrays + sent);
-  info->seconds = work / (KUGEL__VOLUME_PART_OF_COPIES * r.within) + sent / LINK_BYTES;
+  double busy = work / (KUGEL__VOLUME_PART_OF_COPIES * r.within),
+         along = tiles ? 0 : busy / 3; // z: nothing is sent
+  info->seconds = along + fmax(busy - along, sent / LINK_BYTES);
 }
 
 /* ---- plans ---- */
