@@ -112,8 +112,8 @@ const kugel__deconv_ops *kugel__deconv_ops_now(void);
 /* Least sensitivity of a voxel that is estimated; others stay as they began. Of float the rounding of transforms counts. */
 static const double KUGEL__DECONV_CUT_F32 = 1e-4, KUGEL__DECONV_CUT_F64 = 1e-8;
 
-/* Whether the iteration ends after a step that started at the divergence `value`. */
-bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value);
+/* Whether the iteration ends after a step that started at the divergence `value`; of ranks, all agree. */
+kugel_status kugel__deconv_ends(kugel__deconv_state *s, kugel_deconv_info *info, double value, bool *ends);
 /* All steps; sets what info holds of them. */
 kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info);
 /* x / (1 - lambda div(grad x / |grad x|)) of a whole object, to `out`. */

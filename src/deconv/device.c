@@ -1,61 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "deconv/device.h"
-#include <stdio.h>
 #include <string.h>
-#include "codegen/module.h"
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/gpu/device_plan.h"
+#include "deconv/device_inside.h"
 
-enum { BLOCK = 256, SUMS = 256, MOST_BLOCKS = 4096 };
+enum { BLOCK = KUGEL__STEP_BLOCK, SUMS = 256 };
 
-typedef enum kernel_name { KNOWN, FILL, SUM, FINISH, MOMENTUM, UPDATE, VARIATION, KERNELS } kernel_name;
-static const char *const names[KERNELS] = {"known",        "fill",   "sum",      "finish",
-                                           "set_momentum", "update", "variation"};
-
-/* Objects: x now, before the last step, what comes back (TV: x times its factor), sensitivity, the last step. Images:
- * observed, model. */
-typedef enum array { X, BEFORE, BACK, SENSITIVITY, MOVED, OBSERVED, MODEL, ARRAYS } array;
-
-struct kugel__deconv_device {
-  const kugel_deconv *p;
-  kugel__device *device;
-  kugel_queue *queue;
-  kugel__module *module;
-  kugel__kernel *kernel[KERNELS];
-  kugel_volume h; /* the plan's, with PSFs by depth at the planes of a tile: */
-  struct kugel__volume_device by_depth;
-  char *factors; /* host memory: a row of doubles, reals [PSFs][points] */
-  kugel__mem a[ARRAYS], work[2], partial, sums, momentum, clipped;
-  int64_t voxels, data;
-  int64_t partials, there, again; /* room for the sums of threads, and how many there are of each way */
-  size_t sum;                     /* bytes of a sum */
-};
-
+typedef kugel__step_array array;
+typedef kugel__step_scalar scalar;
 bool kugel__deconv_on_device(const kugel_deconv *p)
 {
   return !p->host && kugel__ctx(p->ctx)->device.type != KUGEL_CPU;
-}
-
-static bool uses(const kugel_deconv *p, array a, bool folds)
-{
-  kugel_deconv_method m = p->opts.method;
-  switch (a) {
-  case BEFORE:
-    return m == KUGEL_DECONV_BIGGS || m == KUGEL_DECONV_SHB;
-  case BACK:
-    return m == KUGEL_DECONV_TV || folds;
-  case MOVED:
-    return m == KUGEL_DECONV_BIGGS;
-  default:
-    return true;
-  }
-}
-
-static int64_t blocks_of(int64_t n)
-{
-  return kugel__min((n + BLOCK - 1) / BLOCK, MOST_BLOCKS);
 }
 
 void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info *v, kugel_deconv_cost *c)
@@ -70,13 +26,15 @@ void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info
   for (int a = 0; a < 3; a++)
     tables += 2 * v->transform[a];
   for (int a = BEFORE; a <= MOVED; a++)
-    objects += uses(p, (array)a, folds);
-  double step = 2 + (uses(p, BEFORE, false) ? 2 : 0) + (uses(p, MOVED, false) ? 2 : 0);
+    objects += kugel__step_uses(p, (array)a, folds);
+  double step =
+      2 + (kugel__step_uses(p, BEFORE, false) ? 2 : 0) + (kugel__step_uses(p, MOVED, false) ? 2 : 0);
   step += p->opts.method == KUGEL_DECONV_TV ? 2 : folds ? 2 : 0;
   // sums of threads of 8 voxels or more; of folds, those of its own kernel's
-  double sums = folds
-                    ? (double)(blocks_of(voxels) * BLOCK * (uses(p, MOVED, false) ? 2 : 1)) * (double)p->real
-                    : 0.25 * object;
+  double sums =
+      folds ? (double)(kugel__step_blocks(voxels) * BLOCK * (kugel__step_uses(p, MOVED, false) ? 2 : 1)) *
+                  (double)p->real
+            : 0.25 * object;
   // those of the volume are one object and one image
   c->device_bytes = (uint64_t)(p->opts.depths * v->transform[0] + tables) * p->real +
                     v->device_bytes * (p->opts.back ? 2u : 1u) + (uint64_t)(objects * object + image + sums) +
@@ -86,32 +44,11 @@ void kugel__deconv_device_figures(const kugel_deconv *p, const kugel_volume_info
 
 /* ---- launches ---- */
 
-static kugel_status launch(const kugel__deconv_device *d, kernel_name name, int64_t blocks, int n,
-                           const kugel__arg *args)
-{
-  kugel__grid grid = {.blocks = {(uint32_t)blocks}, .threads = {BLOCK}};
-  return kugel__launch(d->device, d->kernel[name], &grid, n, args, d->queue);
-}
-
-/* A number of the plan's precision as an argument. */
-typedef union scalar {
-  float f32;
-  double f64;
-} scalar;
-static scalar scalar_of(const kugel__deconv_device *d, double x)
-{
-  scalar s = {.f64 = x};
-  if (d->p->f32)
-    s.f32 = (float)x;
-  return s;
-}
-#define SCALAR(d, s) ((kugel__arg){&(s), (d)->p->real})
-
 static kugel_status fill(const kugel__deconv_device *d, kugel__mem to, double value, int64_t n)
 {
-  scalar x = scalar_of(d, value);
-  kugel__arg args[] = {KUGEL__MEM_ARG(to), SCALAR(d, x), KUGEL__VALUE_ARG(n)};
-  return launch(d, FILL, blocks_of(n), 3, args);
+  scalar x = kugel__step_scalar_of(d, value);
+  kugel__arg args[] = {KUGEL__MEM_ARG(to), STEP_SCALAR(d, x), KUGEL__VALUE_ARG(n)};
+  return kugel__step_launch(d, STEP_FILL, kugel__step_blocks(n), 3, args);
 }
 
 /* Adds up the partial sums: `count` times, to the first numbers of sums; behind them are those of blocks. */
@@ -122,26 +59,13 @@ static kugel_status add_up(const kugel__deconv_device *d, int count, int64_t n)
     int64_t first = i * d->partials, to = 2 + i * parts;
     kugel__arg args[] = {KUGEL__MEM_ARG(d->partial), KUGEL__VALUE_ARG(first), KUGEL__VALUE_ARG(n),
                          KUGEL__MEM_ARG(d->sums), KUGEL__VALUE_ARG(to)};
-    KUGEL_TRY(launch(d, SUM, SUMS, 5, args));
+    KUGEL_TRY(kugel__step_launch(d, STEP_SUM, SUMS, 5, args));
   }
   kugel__arg args[] = {KUGEL__MEM_ARG(d->sums), KUGEL__VALUE_ARG(parts)};
-  return launch(d, FINISH, count, 2, args);
-}
-
-static kugel_status set_momentum(const kugel__deconv_device *d, double given, int32_t measured)
-{
-  scalar f = scalar_of(d, given);
-  kugel__arg args[] = {KUGEL__MEM_ARG(d->sums), KUGEL__MEM_ARG(d->momentum), SCALAR(d, f),
-                       KUGEL__VALUE_ARG(measured)};
-  return launch(d, MOMENTUM, 1, 4, args);
+  return kugel__step_launch(d, STEP_FINISH, count, 2, args);
 }
 
 /* ---- memory ---- */
-
-static kugel_status room(kugel__deconv_device *d, size_t bytes, kugel__mem *out)
-{
-  return bytes ? kugel__device_alloc(d->device, bytes, &out->base) : KUGEL_OK;
-}
 
 static kugel_status allocate(kugel__deconv_device *d, const kugel_volume *h, const kugel_volume *back)
 {
@@ -150,22 +74,22 @@ static kugel_status allocate(kugel__deconv_device *d, const kugel_volume *h, con
   size_t there[2], again[2];
   bool folds = back->gpu->map != NULL;
   for (int a = X; a < ARRAYS; a++)
-    if (uses(p, (array)a, folds))
-      KUGEL_TRY(room(d, (size_t)(a >= OBSERVED ? d->data : d->voxels) * p->real, &d->a[a]));
+    if (kugel__step_uses(p, (array)a, folds))
+      KUGEL_TRY(kugel__step_room(d, (size_t)(a >= OBSERVED ? d->data : d->voxels) * p->real, &d->a[a]));
   kugel__fused_spans(h, data, results);
   d->there = kugel__fused_partials(h->gpu->fused, results);
   kugel__fused_spans(back, data, results);
-  d->again = folds ? blocks_of(d->voxels) * BLOCK : kugel__fused_partials(back->gpu->fused, data);
+  d->again = folds ? kugel__step_blocks(d->voxels) * BLOCK : kugel__fused_partials(back->gpu->fused, data);
   d->partials = kugel__max(d->there, d->again);
-  KUGEL_TRY(
-      room(d, (size_t)d->partials * p->real * (p->opts.method == KUGEL_DECONV_BIGGS ? 2 : 1), &d->partial));
-  KUGEL_TRY(room(d, (size_t)(2 + 2 * SUMS) * d->sum, &d->sums));
-  KUGEL_TRY(room(d, 64, &d->momentum));
-  KUGEL_TRY(room(d, 64, &d->clipped));
+  KUGEL_TRY(kugel__step_room(
+      d, (size_t)d->partials * p->real * (p->opts.method == KUGEL_DECONV_BIGGS ? 2 : 1), &d->partial));
+  KUGEL_TRY(kugel__step_room(d, (size_t)(2 + 2 * SUMS) * d->sum, &d->sums));
+  KUGEL_TRY(kugel__step_room(d, 64, &d->momentum));
+  KUGEL_TRY(kugel__step_room(d, 64, &d->clipped));
   kugel__fused_room(h, false, there);
   kugel__fused_room(back, true, again);
   for (int i = 0; i < 2; i++)
-    KUGEL_TRY(room(d, there[i] > again[i] ? there[i] : again[i], &d->work[i]));
+    KUGEL_TRY(kugel__step_room(d, there[i] > again[i] ? there[i] : again[i], &d->work[i]));
   return KUGEL_OK;
 }
 
@@ -191,20 +115,6 @@ static kugel_status set_factors(kugel__deconv_device *d, int64_t plane)
                             d->queue);
 }
 
-static kugel_status load_kernels(kugel__deconv_device *d)
-{
-  char defines[96];
-  bool wide = d->device->info.fp64;
-  d->sum = wide ? 8 : 4;
-  snprintf(defines, sizeof defines, "#define REAL_BITS %d\n#define SUM %s\n", d->p->f32 ? 32 : 64,
-           wide ? "double" : "float");
-  KUGEL_TRY(kugel__module_get(d->p->ctx, &(kugel__module_spec){.name = "deconv/steps", .defines = defines},
-                              &d->module));
-  for (int i = 0; i < KERNELS; i++)
-    KUGEL_TRY(kugel__module_kernel(d->module, names[i], &d->kernel[i], NULL));
-  return KUGEL_OK;
-}
-
 kugel_status kugel__deconv_device_create(const kugel_deconv *p, kugel__deconv_device **out)
 {
   kugel__deconv_device *d = kugel__calloc(p->ctx, sizeof *d);
@@ -215,13 +125,16 @@ kugel_status kugel__deconv_device_create(const kugel_deconv *p, kugel__deconv_de
   d->device = kugel__ctx_device(p->ctx);
   d->voxels = p->object[0] * p->object[1] * p->object[2];
   d->data = p->cut[0] * p->cut[1] * p->cut[2];
+  bool ranks = p->ranks != NULL;
   KUGEL_CHECK(
-      p->h->gpu->fused && back->gpu->fused, KUGEL_ENOTSUP,
+      ranks || (p->h->gpu->fused && back->gpu->fused), KUGEL_ENOTSUP,
       "%s holds no line of a volume of %lld x %lld x %lld points in a block: use a context of \"cpu\"",
       d->device->info.name, (long long)p->object[0], (long long)p->object[1], (long long)p->object[2]);
   KUGEL_TRY(kugel__queue_of(d->device, NULL, &d->queue));
-  KUGEL_TRY(load_kernels(d));
+  KUGEL_TRY(kugel__step_load(d));
   d->h = *p->h;
+  if (ranks)
+    return kugel__ranks_step_allocate(d);
   if (p->opts.depths)
     KUGEL_TRY(make_factors(d));
   return allocate(d, p->h, back);
@@ -254,7 +167,9 @@ static kugel_status find_sensitivity(const kugel__deconv_device *d)
 {
   kugel__arg args[] = {KUGEL__MEM_ARG(d->a[OBSERVED]), KUGEL__MEM_ARG(d->a[MODEL]),
                        KUGEL__VALUE_ARG(d->data)};
-  KUGEL_TRY(launch(d, KNOWN, blocks_of(d->data), 3, args));
+  KUGEL_TRY(kugel__step_launch(d, STEP_KNOWN, kugel__step_blocks(d->data), 3, args));
+  if (d->p->ranks)
+    return kugel__ranks_step_convolve(d, true, d->a[MODEL], d->a[SENSITIVITY]);
   return kugel__fused_apply(back_of(d), true, d->a[MODEL], d->a[SENSITIVITY], d->work, d->clipped, NULL,
                             d->queue);
 }
@@ -262,10 +177,10 @@ static kugel_status find_sensitivity(const kugel__deconv_device *d)
 static kugel_status vary(const kugel__deconv_device *d)
 {
   const int64_t *n = d->p->object;
-  scalar lambda = scalar_of(d, d->p->opts.lambda);
+  scalar lambda = kugel__step_scalar_of(d, d->p->opts.lambda);
   kugel__arg args[] = {KUGEL__MEM_ARG(d->a[X]), KUGEL__MEM_ARG(d->a[BACK]), KUGEL__VALUE_ARG(n[0]),
-                       KUGEL__VALUE_ARG(n[1]),  KUGEL__VALUE_ARG(n[2]),     SCALAR(d, lambda)};
-  return launch(d, VARIATION, blocks_of(d->voxels), 6, args);
+                       KUGEL__VALUE_ARG(n[1]),  KUGEL__VALUE_ARG(n[2]),     STEP_SCALAR(d, lambda)};
+  return kugel__step_launch(d, STEP_VARIATION, kugel__step_blocks(d->voxels), 6, args);
 }
 
 /* The adjoint and the step by kernels of their own, where the adjoint ends in other places than a transform's. */
@@ -273,7 +188,7 @@ static kugel_status step_apart(const kugel__deconv_device *d, const kugel__fused
 {
   int32_t accelerated = h->before.base != NULL, stepped = h->moved.base != NULL;
   kugel__mem before = accelerated ? h->before : h->object, moved = stepped ? h->moved : h->partial;
-  scalar level = scalar_of(d, h->level);
+  scalar level = kugel__step_scalar_of(d, h->level);
   kugel__mem r = d->a[BACK];
   if (d->p->opts.method == KUGEL_DECONV_TV)
     r = d->a[X]; // of which the factor has been taken
@@ -281,18 +196,18 @@ static kugel_status step_apart(const kugel__deconv_device *d, const kugel__fused
   kugel__arg args[] = {
       KUGEL__MEM_ARG(r),           KUGEL__MEM_ARG(h->object),      KUGEL__MEM_ARG(before),
       KUGEL__MEM_ARG(d->momentum), KUGEL__MEM_ARG(h->sensitivity), KUGEL__MEM_ARG(out),
-      KUGEL__MEM_ARG(moved),       KUGEL__MEM_ARG(h->partial),     SCALAR(d, level),
+      KUGEL__MEM_ARG(moved),       KUGEL__MEM_ARG(h->partial),     STEP_SCALAR(d, level),
       KUGEL__VALUE_ARG(d->voxels), KUGEL__VALUE_ARG(d->partials),  KUGEL__VALUE_ARG(accelerated),
       KUGEL__VALUE_ARG(stepped)};
-  return launch(d, UPDATE, blocks_of(d->voxels), 13, args);
+  return kugel__step_launch(d, STEP_UPDATE, kugel__step_blocks(d->voxels), 13, args);
 }
 
-/* Step i, from 1; the divergence before it to *value. */
+/* Step i, from 1, of this device alone; the divergence before it to *value. */
 static kugel_status take_step(kugel__deconv_device *d, int64_t i, double *value)
 {
   const kugel_deconv *p = d->p;
   kugel_deconv_method m = p->opts.method;
-  bool accelerated = uses(p, BEFORE, false), biggs = m == KUGEL_DECONV_BIGGS;
+  bool accelerated = kugel__step_uses(p, BEFORE, false), biggs = m == KUGEL_DECONV_BIGGS;
   kugel__fused_hooks h = {.momentum = d->momentum,
                           .observed = d->a[OBSERVED],
                           .partial = d->partial,
@@ -303,7 +218,7 @@ static kugel_status take_step(kugel__deconv_device *d, int64_t i, double *value)
   if (accelerated)
     h.before = d->a[BEFORE];
   if (m == KUGEL_DECONV_SHB || i == 1)
-    KUGEL_TRY(set_momentum(d, (double)(i - 1) / (double)(i + 2), 0));
+    KUGEL_TRY(kugel__step_momentum(d, (double)(i - 1) / (double)(i + 2), 0));
   KUGEL_TRY(kugel__fused_apply(&d->h, false, d->a[X], d->a[MODEL], d->work, d->clipped, &h, d->queue));
   KUGEL_TRY(add_up(d, 1, d->there));
   KUGEL_TRY(kugel__device_copy(d->device, KUGEL__DOWNLOAD, (kugel__mem){sums, 0}, d->sums, d->sum, NULL));
@@ -321,7 +236,7 @@ static kugel_status take_step(kugel__deconv_device *d, int64_t i, double *value)
                 : kugel__fused_apply(back_of(d), true, d->a[MODEL], out, d->work, d->clipped, &h, d->queue));
   if (biggs) {
     KUGEL_TRY(add_up(d, 2, d->again));
-    KUGEL_TRY(set_momentum(d, 0, i > 1));
+    KUGEL_TRY(kugel__step_momentum(d, 0, i > 1));
   }
   if (accelerated) {
     d->a[BEFORE] = d->a[X];
@@ -361,13 +276,15 @@ kugel_status kugel__deconv_device_iterate(kugel__deconv_device *d, kugel__deconv
   kugel_status status = start(d, s, flat);
   for (int64_t i = 1; i <= count && !status; i++) {
     double value = 0;
-    status = take_step(d, i, &value);
+    status = d->p->ranks ? kugel__ranks_step(d, s, i, &value) : take_step(d, i, &value);
     if (!status)
       status = kugel__progress_step((double)i / (double)(count + 1));
     info->iterations = i;
     if (i == 1)
       info->first = value;
-    if (!status && kugel__deconv_ends(s, info, value))
+    bool ends = false;
+    status = status ? status : kugel__deconv_ends(s, info, value, &ends);
+    if (ends)
       break;
   }
   if (!status)

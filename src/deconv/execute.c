@@ -99,7 +99,8 @@ static kugel_status open_state(job *j, char **memory)
 // The image's plane that is plane 0 of the object of a tile whose image starts at plane `from`.
 static int64_t plane_of(const kugel_deconv *p, int64_t from)
 {
-  return p->host    ? 0 // PSFs by depth of a host's plan are at planes of the object
+  bool placed = p->host || (p->ranks && p->ctx->device.type != KUGEL_CPU);
+  return placed     ? 0 // PSFs by depth are at planes of the object, not of the image
          : p->ranks ? p->ranks->plane
                     : from - p->first[0];
 }
@@ -261,7 +262,7 @@ kugel_status kugel__deconv_execute(const kugel_deconv *plan, const kugel_array *
     status = kugel__comm_same(comm, status, 1, &(kugel__same){"whether start is given, which", j.started});
   kugel__span span = kugel__progress_enter(0, 1);
   if (!status && kugel__deconv_on_device(plan))
-    status = kugel__deconv_device_create(plan, &j.device);
+    status = kugel__deconv_device_create(&view, &j.device);
   if (!status)
     status = run_all(&j, &all);
   kugel__progress_leave(span);

@@ -266,9 +266,13 @@ static bool ends(const kugel__deconv_state *s, kugel_deconv_info *info, double v
   return info->stop != KUGEL_DECONV_COUNT;
 }
 
-bool kugel__deconv_ends(const kugel__deconv_state *s, kugel_deconv_info *info, double value)
+kugel_status kugel__deconv_ends(kugel__deconv_state *s, kugel_deconv_info *info, double value, bool *end)
 {
-  return ends(s, info, value, asks(s, info, value));
+  bool asked = asks(s, info, value);
+  if (s->p->asks)
+    KUGEL_TRY(kugel__deconv_ranks_any(s, &asked));
+  *end = ends(s, info, value, asked);
+  return KUGEL_OK;
 }
 
 kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *info)
@@ -287,10 +291,9 @@ kugel_status kugel__deconv_iterate(kugel__deconv_state *s, kugel_deconv_info *in
     info->iterations = w.i;
     if (w.i == 1)
       info->first = value;
-    bool asked = !status && asks(s, info, value);
-    if (s->p->asks && !status)
-      status = kugel__deconv_ranks_any(s, &asked);
-    if (!status && ends(s, info, value, asked))
+    bool end = false;
+    status = status ? status : kugel__deconv_ends(s, info, value, &end);
+    if (end)
       break;
   }
   return status;

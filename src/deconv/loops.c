@@ -69,14 +69,21 @@ kugel_status kugel__deconv_loop(loop l, double *sum, double *second)
   const kugel_deconv *p = l.s->p;
   int side = l.kind <= KNOWN ? KUGEL__DECONV_IMAGE : KUGEL__DECONV_OBJECT;
   const int64_t *n = side == KUGEL__DECONV_IMAGE ? p->cut : p->object;
-  const double *sums = l.s->sums;
   l.plane = n[1] * n[2];
   l.per = (int64_t)kugel__deconv_chunks(l.plane);
-  int64_t planes = n[0];
-  KUGEL_TRY(kugel__parallel(p->ctx, planes * l.per, loop_chunk, &l));
-  if (p->ranks && sum) {
-    KUGEL_TRY(kugel__deconv_ranks_gather(l.s, side, sums, (size_t)l.per * 16));
-    sums = l.s->every;
+  KUGEL_TRY(kugel__parallel(p->ctx, n[0] * l.per, loop_chunk, &l));
+  return sum ? kugel__deconv_add_up(l.s, side, sum, second) : KUGEL_OK;
+}
+
+kugel_status kugel__deconv_add_up(kugel__deconv_state *s, int side, double *sum, double *second)
+{
+  const kugel_deconv *p = s->p;
+  const int64_t *n = side == KUGEL__DECONV_IMAGE ? p->cut : p->object;
+  int64_t planes = n[0], per = (int64_t)kugel__deconv_chunks(n[1] * n[2]);
+  const double *sums = s->sums;
+  if (p->ranks) {
+    KUGEL_TRY(kugel__deconv_ranks_gather(s, side, sums, (size_t)per * 16));
+    sums = s->every;
     planes = p->ranks->planes[side];
   }
   for (int which = 0; which < 2; which++) {
@@ -84,7 +91,7 @@ kugel_status kugel__deconv_loop(loop l, double *sum, double *second)
     if (!out)
       continue;
     *out = 0;
-    for (int64_t i = 0; i < planes * l.per; i++)
+    for (int64_t i = 0; i < planes * per; i++)
       *out += sums[2 * i + which];
   }
   return KUGEL_OK;

@@ -29,5 +29,7 @@ typedef struct kugel__deconv_loop_of {
 
 /* Runs the loop; sums of chunks are added in order, so that the number of threads does not matter. They may be NULL. */
 kugel_status kugel__deconv_loop(kugel__deconv_loop_of l, double *sum, double *second);
+/* s->sums, two of each chunk of own planes, those of all ranks in order; side as in ranks.h; second may be NULL. */
+kugel_status kugel__deconv_add_up(kugel__deconv_state *s, int side, double *sum, double *second);
 
 #endif

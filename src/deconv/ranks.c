@@ -12,8 +12,6 @@ kugel_status kugel__deconv_ranks_check(const kugel_deconv *p)
 {
   const kugel_deconv_opts *o = &p->opts;
   bool folded = o->edges == KUGEL_DECONV_REPLICATE || o->edges == KUGEL_DECONV_REFLECT;
-  KUGEL_CHECK(p->ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-              "plans over ranks run on the CPU: make the context with device \"cpu\"");
   KUGEL_CHECK(o->engine == KUGEL_VOLUME_AUTO || o->engine == KUGEL_VOLUME_TILES ||
                   o->engine == KUGEL_VOLUME_GLOBAL,
               KUGEL_EINVAL,
@@ -23,6 +21,10 @@ kugel_status kugel__deconv_ranks_check(const kugel_deconv *p)
               "edges is %d: tiles over ranks take UNKNOWN (0), ZERO (1) and PERIODIC (4) edges; use "
               "KUGEL_VOLUME_GLOBAL",
               (int)o->edges);
+  KUGEL_CHECK(
+      o->engine != KUGEL_VOLUME_TILES || p->ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
+      "engine is KUGEL_VOLUME_TILES (2); ranks that have devices deconvolve by KUGEL_VOLUME_GLOBAL (5): "
+      "set it, or leave engine 0");
   KUGEL_CHECK(p->ndim == 3, KUGEL_ENOTSUP,
               "ndim is %d; ranks share volumes of 3 axes: give a picture the lengths (y, 1, x)", p->ndim);
   return KUGEL_OK;

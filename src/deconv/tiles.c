@@ -27,20 +27,20 @@ kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
   static const kugel_boundary boundary[] = {KUGEL_BOUNDARY_ZERO, KUGEL_BOUNDARY_ZERO,
                                             KUGEL_BOUNDARY_REPLICATE, KUGEL_BOUNDARY_REFLECT,
                                             KUGEL_BOUNDARY_PERIODIC};
-  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
-                             .extent =
-                                 p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
-                             .boundary = boundary[p->opts.edges],
-                             .precision = p->opts.precision,
-                             .engine = kugel__deconv_on_device(p) ? KUGEL_VOLUME_RESIDENT : p->engine,
-                             .centre = p->centre,
-                             .depths = p->opts.depths,
-                             .depth = p->planes ? p->planes : p->opts.depth,
-                             .memory = p->host ? 0 : p->room,
-                             .device_memory = p->host ? p->room : 0,
-                             .adjoint = p->host,
-                             .scratch = p->opts.scratch,
-                             .comm = p->opts.comm};
+  return (kugel_volume_opts){
+      .size = sizeof(kugel_volume_opts),
+      .extent = p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
+      .boundary = boundary[p->opts.edges],
+      .precision = p->opts.precision,
+      .engine = kugel__deconv_on_device(p) && !p->opts.comm ? KUGEL_VOLUME_RESIDENT : p->engine,
+      .centre = p->centre,
+      .depths = p->opts.depths,
+      .depth = p->planes ? p->planes : p->opts.depth,
+      .memory = p->host ? 0 : p->room,
+      .device_memory = p->host ? p->room : 0,
+      .adjoint = p->host && !p->opts.comm,
+      .scratch = p->opts.scratch,
+      .comm = p->opts.comm};
 }
 
 static int arrays_of(kugel_deconv_method m)
@@ -100,8 +100,14 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
     c->transform[a] = v.transform[a];
   if (p->opts.comm) {                                                  // what a rank takes
     uint64_t plans = v.engine == KUGEL_VOLUME_TILES ? 2 : plans_of(p); // tiles have one that goes back
-    c->bytes = v.host_bytes * plans + array_bytes(p) / (uint64_t)p->opts.comm->size;
-    c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1);
+    uint64_t ranks = (uint64_t)p->opts.comm->size;
+    if (p->ctx->device.type == KUGEL_CPU || p->host) {
+      c->bytes = v.host_bytes * plans + array_bytes(p) / ranks;
+      c->seconds = 2 * v.seconds * (double)(p->opts.iterations + 1);
+    } else {
+      c->bytes = v.host_bytes * plans + c->bytes / ranks;
+      c->device_bytes = v.device_bytes * plans + array_bytes(p) / ranks;
+    }
   }
   return KUGEL_OK;
 }
@@ -133,6 +139,17 @@ static kugel_status choose_whole(kugel_deconv *p, uint64_t limit, kugel_deconv_c
   return cost_of(p, c);
 }
 
+// Depths counted in planes of the object.
+static kugel_status place_psfs(kugel_deconv *p)
+{
+  if (!p->opts.depths || p->planes)
+    return KUGEL_OK;
+  KUGEL_ALLOC(p->ctx, p->planes, (size_t)p->opts.depths * sizeof *p->planes);
+  for (int64_t i = 0; i < p->opts.depths; i++)
+    p->planes[i] = p->opts.depth[i] + (double)p->first[0];
+  return KUGEL_OK;
+}
+
 // Over ranks, or by tiles with halos: the whole image.
 static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
 {
@@ -142,8 +159,12 @@ static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
       "memory is %llu with comm or engine: ranks share the whole image, so leave it 0 and start more of "
       "them",
       (unsigned long long)p->opts.memory);
-  p->engine = folded ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
+  bool devices = p->ctx->device.type != KUGEL_CPU;
+  p->engine = folded || devices ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
+  p->host = devices && p->opts.method >= KUGEL_DECONV_TV;
   shape_tile(p, (const int64_t[3]){1, 1, 1});
+  if (devices)
+    KUGEL_TRY(place_psfs(p));
   return cost_of(p, c);
 }
 
@@ -154,11 +175,7 @@ static kugel_status choose_host(kugel_deconv *p, uint64_t limit, kugel_deconv_co
   p->host = true;
   p->room = limit / plans_of(p);
   shape_tile(p, (const int64_t[3]){1, 1, 1});
-  if (p->opts.depths && !p->planes) {
-    KUGEL_ALLOC(p->ctx, p->planes, (size_t)p->opts.depths * sizeof *p->planes);
-    for (int64_t i = 0; i < p->opts.depths; i++)
-      p->planes[i] = p->opts.depth[i] + (double)p->first[0];
-  }
+  KUGEL_TRY(place_psfs(p));
   return cost_of(p, c);
 }
 
@@ -223,8 +240,15 @@ kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost
   *share = KUGEL__DECONV_ALONE;
   KUGEL_CHECK(given != KUGEL_VOLUME_GLOBAL || p->opts.comm || ranks, KUGEL_EINVAL,
               "engine is KUGEL_VOLUME_GLOBAL (5) without ranks: set comm, or start several with mpirun");
-  if (p->opts.comm || !ranks || kugel__deconv_on_device(p))
+  bool device = p->ctx->device.type != KUGEL_CPU; // which shares where it is asked to: its bits are others
+  if (p->opts.comm || !ranks || (device && given != KUGEL_VOLUME_GLOBAL))
     return KUGEL_OK;
+  if (device) {
+    *share = KUGEL__DECONV_WHOLE;
+    c->seconds /= ranks->size;
+    c->device_bytes /= (uint64_t)ranks->size;
+    return KUGEL_OK;
+  }
   if (given ||
       (c->tiles == 1 && p->n[0] > 1 && (engine == KUGEL_VOLUME_RESIDENT || engine == KUGEL_VOLUME_PENCIL))) {
     kugel_volume_opts o = kugel__deconv_volume_opts(p);

@@ -72,6 +72,96 @@ KERNEL(BLOCK) set_momentum(GLOBAL const SUM *RESTRICT sums, GLOBAL real *momentu
   }
 }
 
+// max(x + momentum[0] (x - before), 0)
+KERNEL(BLOCK) extrapolate(GLOBAL const real *RESTRICT x, GLOBAL const real *RESTRICT before, GLOBAL const real *momentum,
+                          GLOBAL real *RESTRICT to, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
+    real v = FMA(momentum[0], x[i] - before[i], x[i]);
+    to[i] = v > 0 ? v : (real)0;
+  }
+}
+
+// The sum of a block's threads, in one order.
+DEVICE SUM together(IN_SHARED SUM *room, SUM s)
+{
+  int t = LOCAL_ID(0);
+  BARRIER();
+  room[t] = s;
+  BARRIER();
+  for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {
+    if (t < half_)
+      room[t] += room[t + half_];
+    BARRIER();
+  }
+  return room[0];
+}
+
+// y log(y / p) - y + p, as src/volume/gpu/fused_hooks.c.
+DEVICE real divergence(real y, real p)
+{
+  real t = (y - p) / p, t2 = t * t, least = REAL_BITS == 32 ? (real)(1. / 16) : (real)(1. / 1024), sum = 0;
+  if (t2 >= least)
+    return (y > 0 ? y * LOG(y / p) : (real)0) - (y - p);
+  for (int k = 12; k >= 1; k--)
+    sum = (real)1 / (real)(k * (k + 1)) - t * sum;
+  return p * t2 * sum;
+}
+
+// Voxels of images over ranks are added up by chunks of planes, in blocks: `per` chunks of `chunk` voxels of a plane. model <-
+// observed / (model + level), 0 where observed is negative or the divisor is not above 1e-30; the I-divergence of a chunk to sums[2 block].
+KERNEL(BLOCK) ratio(GLOBAL const real *RESTRICT observed, GLOBAL real *RESTRICT model, GLOBAL SUM *sums, real level, i64 plane,
+                    i64 chunk, i64 per)
+{
+  SHARED SUM room[BLOCK];
+  i64 at = (i64)GROUP_ID(0) % per * chunk, first = (i64)GROUP_ID(0) / per * plane + at, n = plane - at < chunk ? plane - at : chunk;
+  SUM s = 0;
+  for (i64 i = first + LOCAL_ID(0); i < first + n; i += BLOCK) {
+    real y = observed[i], p = model[i] + level;
+    bool defined = p > (real)1e-30;
+    model[i] = y >= 0 && defined ? y / p : (real)0;
+    if (y >= 0)
+      s += (SUM)divergence(y, defined ? p : (real)1e-30);
+  }
+  s = together(room, s);
+  if (LOCAL_ID(0) == 0)
+    sums[2 * GROUP_ID(0)] = s;
+}
+
+// The step of `update` below by chunks of planes of the object; stepped: its sums to sums[2 block], and behind it.
+KERNEL(BLOCK) advance(GLOBAL const real *r, GLOBAL const real *object, GLOBAL const real *before, GLOBAL const real *momentum,
+                      GLOBAL const real *sensitivity, GLOBAL real *out, GLOBAL real *moved, GLOBAL SUM *sums, real level,
+                      i64 plane, i64 chunk, i64 per, i32 accelerated, i32 stepped)
+{
+  SHARED SUM room[BLOCK];
+  i64 at = (i64)GROUP_ID(0) % per * chunk, first = (i64)GROUP_ID(0) / per * plane + at, n = plane - at < chunk ? plane - at : chunk;
+  SUM with = 0, self = 0;
+  for (i64 i = first + LOCAL_ID(0); i < first + n; i += BLOCK) {
+    real from = object[i], s = sensitivity[i], v = r[i];
+    if (accelerated) {
+      from = FMA(momentum[0], from - before[i], from);
+      from = from > 0 ? from : (real)0;
+    }
+    v = v > 0 ? v : (real)0;
+    v = s > level ? from * v / s : from;
+    out[i] = v;
+    if (stepped) {
+      SUM old = moved[i];
+      with += (SUM)(v - from) * old;
+      self += old * old;
+      moved[i] = v - from;
+    }
+  }
+  if (!stepped)
+    return;
+  with = together(room, with);
+  self = together(room, self);
+  if (LOCAL_ID(0) == 0) {
+    sums[2 * GROUP_ID(0)] = with;
+    sums[2 * GROUP_ID(0) + 1] = self;
+  }
+}
+
 // The step of kernels with hooks, from r: see kugel__fused_hooks. accelerated: before is used; stepped: moved is.
 KERNEL(BLOCK) update(GLOBAL const real *r, GLOBAL const real *object, GLOBAL const real *before, GLOBAL const real *momentum,
                      GLOBAL const real *sensitivity, GLOBAL real *out, GLOBAL real *moved, GLOBAL real *partial, real level,

@@ -6,7 +6,7 @@
 #include "volume/gpu/device.h"
 #include "volume/gpu/dif.h"
 #include "volume/plan/plan.h"
-#include "volume/plan/global.h"
+#include "volume/plan/global_device.h"
 #include "volume/plan/pencil.h"
 
 // An array in host memory, in C order.
@@ -35,6 +35,20 @@ static kugel_status run_on_device(const kugel_volume *p, bool adjoint, const kug
   return KUGEL_OK;
 }
 
+// Own planes, in host memory.
+static kugel_status run_on_devices(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
+                                   const kugel__volume_box *out, atomic_llong *clipped)
+{
+  const kugel__volume_global *g = p->global;
+  kugel_array x, y;
+  int64_t shape_x[KUGEL__VOLUME_DIMS + 1], shape_y[KUGEL__VOLUME_DIMS + 1];
+  kugel__volume_argument from = argument_of(p, in, adjoint, shape_x, &x),
+                         to = argument_of(p, out, !adjoint, shape_y, &y);
+  shape_x[x.ndim - KUGEL__VOLUME_DIMS] = kugel__global_own(g, adjoint ? g->results : g->data);
+  shape_y[y.ndim - KUGEL__VOLUME_DIMS] = kugel__global_own(g, adjoint ? g->data : g->results);
+  return kugel__global_device_execute(p, adjoint, &from, &to, clipped, NULL);
+}
+
 kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel__volume_box *in,
                                const kugel__volume_box *out, atomic_llong *clipped)
 {
@@ -42,6 +56,8 @@ kugel_status kugel__volume_run(const kugel_volume *p, bool adjoint, const kugel_
     return run_on_device(p, adjoint, in, out, clipped);
   if (p->global_led)
     return kugel__global_led_arrays(p, adjoint, in, out, clipped);
+  if (p->global && p->global->device)
+    return run_on_devices(p, adjoint, in, out, clipped);
   if (p->global && p->engine == KUGEL_VOLUME_TILES)
     return kugel__global_run_tiles(p, in, out, clipped);
   if (p->global)
