@@ -230,7 +230,7 @@ _kugel()
     --method) COMPREPLY=($(compgen -W "rl biggs shb tv wiener tikhonov landweber isra" -- "$word")); return ;;
     --background) COMPREPLY=($(compgen -W "auto" -- "$word")); return ;;
     -b | --boundary) COMPREPLY=($(compgen -W "unknown zero replicate reflect periodic" -- "$word")); return ;;
-    --plan) COMPREPLY=($(compgen -W "auto halo" -- "$word")); return ;;
+    --plan) COMPREPLY=($(compgen -W "auto halo global" -- "$word")); return ;;
     -t | --dtype) COMPREPLY=($(compgen -W "keep u8 i8 u16 i16 u32 i32 f16 f32 f64" -- "$word")); return ;;
     -p | --precision) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     --compress) COMPREPLY=($(compgen -W "auto none deflate lzw packbits zstd blosc lz4" -- "$word")); return ;;

@@ -643,7 +643,7 @@ complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l boundary -s b -
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l mem -x -d 'memory that may be used, such as 8G, with --device of the device; larger images go in tiles'
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l exact -d 'never in tiles: with --mem, or where a device\'s memory is too small, convolutions go in pieces'
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l scratch -r -F -d 'for that file; else $TMPDIR or /var/tmp'
-complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l plan -x -a 'auto halo' -d 'halo: convolutions by tiles, whose surroundings mpirun\'s processes exchange at each step; the same steps, rounded otherwise'
+complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l plan -x -a 'auto halo global' -d 'how mpirun\'s processes share an image. halo: convolutions by tiles, whose surroundings they exchange at each step; the same steps, rounded otherwise. global: by the whole transform; with --device cuda:local each on its own device'
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l dtype -s t -x -a 'keep u8 i8 u16 i16 u32 i32 f16 f32 f64' -d 'type of the result; keep: that of the image; values are rounded and saturated, never scaled'
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l precision -s p -x -a 'f32 f64' -d 'of the arithmetic'
 complete -c kugel -n '__fish_seen_subcommand_from deconvolve' -l compress -x -a 'auto none deflate lzw packbits zstd blosc lz4' -d 'compression of the result'

@@ -708,7 +708,7 @@ _kugel()
       '--mem=[memory that may be used, such as 8G, with --device of the device; larger images go in tiles]:SIZE:' \
       '--exact[never in tiles\: with --mem, or where a device'\''s memory is too small, convolutions go in pieces]' \
       '--scratch=[for that file; else $TMPDIR or /var/tmp]:FOLDER:_files' \
-      '--plan=[halo\: convolutions by tiles, whose surroundings mpirun'\''s processes exchange at each step; the same steps, rounded otherwise]:value:(auto halo)' \
+      '--plan=[how mpirun'\''s processes share an image. halo\: convolutions by tiles, whose surroundings they exchange at each step; the same steps, rounded otherwise. global\: by the whole transform; with --device cuda\:local each on its own device]:value:(auto halo global)' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the result; keep\: that of the image; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
       '--compress=[compression of the result]:value:(auto none deflate lzw packbits zstd blosc lz4)' \

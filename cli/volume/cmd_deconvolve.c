@@ -38,9 +38,10 @@
   X(exact, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
     "never in tiles: with --mem, or where a device's memory is too small, convolutions go in pieces")        \
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
-  X(plan, 0, ARG_CHOICE, "auto|halo", "auto", 0, 0,                                                          \
-    "halo: convolutions by tiles, whose surroundings mpirun's processes exchange at each step; the same "    \
-    "steps, rounded otherwise")                                                                              \
+  X(plan, 0, ARG_CHOICE, "auto|halo|global", "auto", 0, 0,                                                   \
+    "how mpirun's processes share an image. halo: convolutions by tiles, whose surroundings they exchange "  \
+    "at each step; the same steps, rounded otherwise. global: by the whole transform; with --device "        \
+    "cuda:local each on its own device")                                                                     \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
     "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
   X(precision, 'p', ARG_CHOICE, "f32|f64", "f32", 0, 0, "of the arithmetic")                                 \
@@ -50,6 +51,9 @@
   BATCH_OPTIONS(X) RESUME_OPTION(X) DEVICE_OPTION(X)
 
 OPTIONS(deconvolve, DECONVOLVE_OPTIONS);
+
+/* By --plan. */
+static const kugel_volume_engine engines[] = {KUGEL_VOLUME_AUTO, KUGEL_VOLUME_TILES, KUGEL_VOLUME_GLOBAL};
 
 /* A plan for volumes of one shape and background, which the next volume may have too. */
 typedef struct planned {
@@ -112,7 +116,7 @@ static int read_psfs(work *w, const char *operand)
                                 .tolerance = o->tol.x,
                                 .discrepancy = o->discrepancy.x,
                                 .exact = o->exact.given,
-                                .engine = o->plan.n ? KUGEL_VOLUME_TILES : KUGEL_VOLUME_AUTO,
+                                .engine = engines[o->plan.n],
                                 .scratch = o->scratch.given ? o->scratch.s : NULL,
                                 .depths = w->psfs.of[0].depths,
                                 .depth = w->depth,
@@ -316,9 +320,10 @@ static int deconvolve(const void *args)
   STEP(batch_open(&b, o->files.list, o->files.n - 2, o->files.list[o->files.n - 1], o->ext.s, &o->task,
                   &o->resume, false));
   STEP(session_device(&o->device, strcmp(o->device.s, "cpu") ? &o->mem : NULL));
-  if (o->plan.n && (o->mem.given || strcmp(o->device.s, "cpu") != 0))
-    return fail_usage("--plan halo with %s: it takes the whole image, on CPUs",
-                      o->mem.given ? "--mem" : "--device");
+  if (o->plan.n && o->mem.given)
+    return fail_usage("--plan %s with --mem: it takes the whole image", o->plan.s);
+  if (o->plan.n == 1 && strcmp(o->device.s, "cpu") != 0)
+    return fail_usage("--plan halo with --device: it runs on CPUs; devices take --plan global");
   if (o->mem.given && !strcmp(o->device.s, "cpu"))
     STEP(session_limit((double)o->mem.n));
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));

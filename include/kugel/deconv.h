@@ -101,14 +101,16 @@ typedef struct kugel_deconv_opts {
                                 whose memory is too small for all of it the arrays are in host memory, and convolutions
                                 alone are on the device, by the engine that is predicted to be fastest */
   const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
-  /* NULL: this process alone. Else the ranks that share every image (comm.h), on the CPU: each has planes of image, mask, start and
-   * result along the first of three axes (kugel_deconv_layout), and iterates on these. Calls are collective; of the callback, any rank's
-   * answer ends the iteration. memory is 0. Must outlive the plan. */
+  /* NULL: this process alone. Else the ranks that share every image (comm.h): each has planes of image, mask, start and
+   * result along the first of three axes (kugel_deconv_layout), in host memory, and iterates on these. Calls are collective; of the
+   * callback, any rank's answer ends the iteration. memory is 0. Where contexts have a device each, RL, BIGGS and SHB keep object and
+   * image there; of other methods convolutions alone are there. Must outlive the plan. */
   kugel_comm *comm;
   /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
    * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results
    * that differ from those of the whole by rounding. KUGEL_VOLUME_AUTO (0): tiles where kugel_volume_opts.comm says so. The bits of each
-   * are the same for any number of ranks, and KUGEL_VOLUME_TILES without any is what one of them does. */
+   * are the same for any number of ranks, and KUGEL_VOLUME_TILES without any is what one of them does. Devices take GLOBAL, which AUTO
+   * is there, with bits of its own; in a context that leads they share where GLOBAL is asked for. */
   kugel_volume_engine engine;
 } kugel_deconv_opts;
 

@@ -267,4 +267,5 @@ static void serve_work(void *plan, const kugel__order *order)
   run_any(&r, &info);
 }
 
-const kugel__lead_kind kugel__deconv_served = {.make = serve_make, .work = serve_work, .drop = drop};
+const kugel__lead_kind kugel__deconv_served = {
+    .make = serve_make, .work = serve_work, .drop = drop, .devices = true};

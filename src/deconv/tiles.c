@@ -22,25 +22,33 @@ static void shape_tile(kugel_deconv *p, const int64_t parts[3])
   }
 }
 
+// Of a device alone: arrays are there, or, with steps on the host, what is predicted to be fastest.
+static kugel_volume_engine engine_of(const kugel_deconv *p)
+{
+  if (p->opts.comm || p->ctx->device.type == KUGEL_CPU)
+    return p->engine;
+  return !p->host ? KUGEL_VOLUME_RESIDENT : p->engine == KUGEL_VOLUME_GLOBAL ? KUGEL_VOLUME_AUTO : p->engine;
+}
+
 kugel_volume_opts kugel__deconv_volume_opts(const kugel_deconv *p)
 {
   static const kugel_boundary boundary[] = {KUGEL_BOUNDARY_ZERO, KUGEL_BOUNDARY_ZERO,
                                             KUGEL_BOUNDARY_REPLICATE, KUGEL_BOUNDARY_REFLECT,
                                             KUGEL_BOUNDARY_PERIODIC};
-  return (kugel_volume_opts){
-      .size = sizeof(kugel_volume_opts),
-      .extent = p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
-      .boundary = boundary[p->opts.edges],
-      .precision = p->opts.precision,
-      .engine = kugel__deconv_on_device(p) && !p->opts.comm ? KUGEL_VOLUME_RESIDENT : p->engine,
-      .centre = p->centre,
-      .depths = p->opts.depths,
-      .depth = p->planes ? p->planes : p->opts.depth,
-      .memory = p->host ? 0 : p->room,
-      .device_memory = p->host ? p->room : 0,
-      .adjoint = p->host && !p->opts.comm,
-      .scratch = p->opts.scratch,
-      .comm = p->opts.comm};
+  return (kugel_volume_opts){.size = sizeof(kugel_volume_opts),
+                             .extent =
+                                 p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_VALID : KUGEL_CONV_SAME,
+                             .boundary = boundary[p->opts.edges],
+                             .precision = p->opts.precision,
+                             .engine = engine_of(p),
+                             .centre = p->centre,
+                             .depths = p->opts.depths,
+                             .depth = p->planes ? p->planes : p->opts.depth,
+                             .memory = p->host ? 0 : p->room,
+                             .device_memory = p->host ? p->room : 0,
+                             .adjoint = p->host && !p->opts.comm,
+                             .scratch = p->opts.scratch,
+                             .comm = p->opts.comm};
 }
 
 static int arrays_of(kugel_deconv_method m)

@@ -73,4 +73,24 @@ def test_volumes():
     assert r.code == 1 and r.err.count('device is "abacus:0", must be') == 1 and not os.path.exists("o.zarr"), r
 
 
-main([test_volumes, test_same_bytes, test_every_process_has_it, test_bench])
+def test_deconvolution():
+    """Object and image on the devices of all processes: the same bytes for any number of them, the CPU's values to rounding."""
+    need_opencl()
+    ok("convert", shared("volume/sdeconv_pollen/pollen.tif"), "p.npy", "--crop", "0:32,100:160,100:164", "--quiet")
+    ok("convert", shared("volume/sdeconv_pollen/psf_gibsonlanni_f64.tif"), "h.npy", "--crop", "0:17,48:79,48:79", "--quiet")
+    job = ["deconvolve", "p.npy", "h.npy", "o.npy", "--iter", 4, "--any-voxel", "--quiet", "--overwrite"]
+    for method in (["shb"], ["biggs"], ["tv", "--lambda", 0.002]):
+        ok(*job, "--method", *method)
+        want, files = npyfile.read("o.npy")[1], []
+        for name, n in (("Open MPI", 3), ("MPICH", 2)):
+            r = mpirun(name, n, *job, "--method", *method, "--plan", "global", *DEVICE)
+            assert r.code == 0 and not r.out and not r.err, r
+            files.append(bytes_of("o.npy"))
+        got = npyfile.read("o.npy")[1]
+        assert files[0] == files[1], method
+        assert max(abs(a - b) for a, b in zip(got, want)) < 1e-5 * max(map(abs, want)), method
+    r = mpirun("MPICH", 2, *job, "--plan", "halo", *DEVICE)
+    assert r.code == 2 and r.err.count("devices take --plan global"), r
+
+
+main([test_deconvolution, test_volumes, test_same_bytes, test_every_process_has_it, test_bench])

@@ -61,10 +61,10 @@ class Deconvolution:
                 methods, and with `exact` where they do not fit, convolutions alone are there. Images and results are arrays
                 in host memory
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
-    comm:       ranks that share every image of three axes, on the CPU: each calls with its planes, image[plan.image_slice], and gets
-                those of the result; plan.layout gathers them
-    engine:     with comm: "global", the whole transform, with the bits of a plan without ranks; "tiles", halos of planes
-                exchanged at each step; "auto"
+    comm:       ranks that share every image of three axes: each calls with its planes, image[plan.image_slice], and gets
+                those of the result; plan.layout gathers them. With device="cuda:local" each on its own device
+    engine:     with comm: "global", the whole transform, on CPUs with the bits of a plan without ranks; "tiles", on CPUs, halos of
+                planes exchanged at each step; "auto"
     """
 
     def __init__(self, shape: Any, psf: Any, iterations: int = 20, method: str = "rl", *, edges: Any = "unknown", background: Any = 0.0,
