@@ -739,6 +739,7 @@ complete -c kugel -n '__fish_seen_subcommand_from plan' -l polarised -d 'T, E an
 complete -c kugel -n '__fish_seen_subcommand_from plan' -l iter -s i -x -d 'an analysis with as many refinements, instead of one synthesis'
 complete -c kugel -n '__fish_seen_subcommand_from plan' -l alone -x -d 'that one process takes for it, as measured, a GPU\'s for one; when not given, predicted by small transforms here'
 complete -c kugel -n '__fish_seen_subcommand_from plan' -l latency -x -d 'microseconds of a small exchange (kugel bench exchange)'
+complete -c kugel -n '__fish_seen_subcommand_from plan' -l peer -x -d 'microseconds that each other process adds to it'
 complete -c kugel -n '__fish_seen_subcommand_from plan' -l inside -x -d 'that a process sends within its host'
 complete -c kugel -n '__fish_seen_subcommand_from plan' -l outside -x -d 'that a host sends to the others'
 complete -c kugel -n __fish_use_subcommand -f -a info -d 'describe a file, or Kugel and this machine'

@@ -807,6 +807,7 @@ _kugel()
       '(-i --iter)'{-i+,--iter=}'[an analysis with as many refinements, instead of one synthesis]:N:' \
       '--alone=[that one process takes for it, as measured, a GPU'\''s for one; when not given, predicted by small transforms here]:SECONDS:' \
       '--latency=[microseconds of a small exchange (kugel bench exchange)]:US:' \
+      '--peer=[microseconds that each other process adds to it]:US:' \
       '--inside=[that a process sends within its host]:GB/S:' \
       '--outside=[that a host sends to the others]:GB/S:' \
       '*:file:_files' ;;

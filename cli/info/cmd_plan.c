@@ -101,6 +101,7 @@ static int plan(const void *args)
     return fail_usage("--ranks %lld processes on --hosts %lld: give a multiple, as many on each",
                       (long long)o->ranks.n, (long long)o->hosts.n);
   net.latency = o->latency.x * 1e-6;
+  net.peer = o->peer.x * 1e-6;
   net.inside = o->inside.x * 1e9;
   net.outside = o->outside.x * 1e9;
   return o->fft.given ? plan_fft(o, &net) : plan_sht(o, &net);

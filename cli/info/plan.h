@@ -23,6 +23,7 @@
     "that one process takes for it, as measured, a GPU's for one; when not given, predicted by small "       \
     "transforms here")                                                                                       \
   X(latency, 0, ARG_REAL, "US", "40", 0, 1e6, "microseconds of a small exchange (kugel bench exchange)")     \
+  X(peer, 0, ARG_REAL, "US", "2", 0, 1e6, "microseconds that each other process adds to it")                 \
   X(inside, 0, ARG_REAL, "GB/S", "4", 1e-6, 1e6, "that a process sends within its host")                     \
   X(outside, 0, ARG_REAL, "GB/S", "10.5", 1e-6, 1e6, "that a host sends to the others")
 
