@@ -27,8 +27,8 @@ typedef struct kugel__volume_rates {
   double within, up, down;
 } kugel__volume_rates;
 kugel__volume_rates kugel__volume_device_rates(kugel_ctx *ctx);
-/* Of the first of these, at which kernels read and write: 0.87 to 0.98 on an H200. */
-#define KUGEL__VOLUME_PART_OF_COPIES 0.9
+/* Of the first of these, at which kernels read and write: 0.58 to 0.75 on an H200. */
+#define KUGEL__VOLUME_PART_OF_COPIES 0.65
 /* Bytes that a plan may take of each device: opts.device_memory, or the context's limit, or what is free. */
 kugel_status kugel__volume_device_limit(const kugel_volume *p, int64_t *limit);
 /* Bytes of a voxel of opts.image_dtype and opts.results_dtype. */

@@ -14,7 +14,6 @@ static const struct {
   short points, flags, threads, group, resident, stages, radix[4];
 } measured[] = {
     {200, THERE_AND_BACK, 20, 16, 3, 3, {10, 10, 2}},
-    {288, THERE_AND_BACK, 36, 8, 7, 3, {9, 8, 4}},
     {320, THERE_AND_BACK | HALVES, 20, 16, 3, 2, {20, 16}},
     {360, THERE_AND_BACK | HALVES, 20, 16, 3, 2, {20, 18}},
     {480, THERE_AND_BACK | HALVES, 40, 8, 3, 3, {4, 12, 10}},
