@@ -103,8 +103,8 @@ typedef struct kugel_deconv_opts {
   const char *scratch;       /* folder of that file; NULL: $TMPDIR, or /var/tmp */
   /* NULL: this process alone. Else the ranks that share every image (comm.h): each has planes of image, mask, start and
    * result along the first of three axes (kugel_deconv_layout), in host memory, and iterates on these. Calls are collective; of the
-   * callback, any rank's answer ends the iteration. memory is 0. Where contexts have a device each, RL, BIGGS and SHB keep object and
-   * image there; of other methods convolutions alone are there. Must outlive the plan. */
+   * callback, any rank's answer ends the iteration. memory is 0. Where contexts have a device each, RL, BIGGS, SHB and TV keep object
+   * and image there; of other methods convolutions alone are there. Must outlive the plan. */
   kugel_comm *comm;
   /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
    * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results

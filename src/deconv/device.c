@@ -144,7 +144,7 @@ void kugel__deconv_device_destroy(kugel__deconv_device *d)
 {
   if (!d)
     return;
-  kugel__mem *all[] = {&d->work[0], &d->work[1], &d->partial, &d->sums, &d->momentum, &d->clipped};
+  kugel__mem *all[] = {&d->work[0], &d->work[1], &d->partial, &d->sums, &d->momentum, &d->clipped, &d->near};
   for (int a = X; a < ARRAYS; a++)
     kugel__device_free(d->device, d->a[a].base);
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -152,6 +152,7 @@ void kugel__deconv_device_destroy(kugel__deconv_device *d)
   if (d->factors)
     kugel__device_free(d->device, d->by_depth.weights);
   kugel__free(d->p->ctx, d->factors);
+  kugel__free(d->p->ctx, d->edges);
   kugel__module_put(d->module);
   kugel__free(d->p->ctx, d);
 }
@@ -176,11 +177,7 @@ static kugel_status find_sensitivity(const kugel__deconv_device *d)
 
 static kugel_status vary(const kugel__deconv_device *d)
 {
-  const int64_t *n = d->p->object;
-  scalar lambda = kugel__step_scalar_of(d, d->p->opts.lambda);
-  kugel__arg args[] = {KUGEL__MEM_ARG(d->a[X]), KUGEL__MEM_ARG(d->a[BACK]), KUGEL__VALUE_ARG(n[0]),
-                       KUGEL__VALUE_ARG(n[1]),  KUGEL__VALUE_ARG(n[2]),     STEP_SCALAR(d, lambda)};
-  return kugel__step_launch(d, STEP_VARIATION, kugel__step_blocks(d->voxels), 6, args);
+  return kugel__step_vary(d, d->a[X], d->p->object[0], 0);
 }
 
 /* The adjoint and the step by kernels of their own, where the adjoint ends in other places than a transform's. */

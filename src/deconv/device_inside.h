@@ -46,6 +46,8 @@ struct kugel__deconv_device {
   struct kugel__volume_device by_depth;
   char *factors; /* host memory: a row of doubles, reals [PSFs][points] */
   kugel__mem a[ARRAYS], work[2], partial, sums, momentum, clipped;
+  kugel__mem near; /* over ranks, TV: own planes of x with those next to them */
+  char *edges;     /* host memory: these two */
   int64_t voxels, data;
   int64_t partials, there, again; /* room for the sums of threads, and how many there are of each way */
   size_t sum;                     /* bytes of a sum */
@@ -68,6 +70,8 @@ int64_t kugel__step_blocks(int64_t n);
 kugel_status kugel__step_load(kugel__deconv_device *d);
 kugel_status kugel__step_room(kugel__deconv_device *d, size_t bytes, kugel__mem *out);
 kugel_status kugel__step_momentum(const kugel__deconv_device *d, double given, int32_t measured);
+/* x times its factor of TV to BACK: the object's planes, which are those of x, of `planes`, from `first` on. */
+kugel_status kugel__step_vary(const kugel__deconv_device *d, kugel__mem x, int64_t planes, int64_t first);
 bool kugel__step_uses(const kugel_deconv *p, kugel__step_array a, bool folds);
 
 /* ---- device_ranks.c ---- */

@@ -73,3 +73,13 @@ kugel_status kugel__step_load(kugel__deconv_device *d)
     KUGEL_TRY(kugel__module_kernel(d->module, names[i], &d->kernel[i], NULL));
   return KUGEL_OK;
 }
+
+kugel_status kugel__step_vary(const kugel__deconv_device *d, kugel__mem x, int64_t planes, int64_t first)
+{
+  const int64_t *n = d->p->object;
+  scalar lambda = kugel__step_scalar_of(d, d->p->opts.lambda);
+  kugel__arg args[] = {KUGEL__MEM_ARG(x),      KUGEL__MEM_ARG(d->a[BACK]), KUGEL__VALUE_ARG(planes),
+                       KUGEL__VALUE_ARG(n[1]), KUGEL__VALUE_ARG(n[2]),     KUGEL__VALUE_ARG(first),
+                       KUGEL__VALUE_ARG(n[0]), STEP_SCALAR(d, lambda)};
+  return kugel__step_launch(d, STEP_VARIATION, kugel__step_blocks(d->voxels), 8, args);
+}

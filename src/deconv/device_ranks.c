@@ -4,6 +4,7 @@
  * any number of ranks. */
 #include <math.h>
 #include <string.h>
+#include "core/alloc.h"
 #include "deconv/device_inside.h"
 #include "deconv/loops.h"
 #include "deconv/ranks.h"
@@ -25,6 +26,11 @@ kugel_status kugel__ranks_step_allocate(kugel__deconv_device *d)
   for (int a = X; a < ARRAYS; a++)
     if (a == BACK || kugel__step_uses(p, (kugel__step_array)a, false))
       KUGEL_TRY(kugel__step_room(d, (size_t)(a >= OBSERVED ? d->data : d->voxels) * p->real + 16, &d->a[a]));
+  size_t plane = (size_t)(p->object[1] * p->object[2]) * p->real;
+  if (p->opts.method == KUGEL_DECONV_TV) {
+    KUGEL_TRY(kugel__step_room(d, (size_t)(p->object[0] + 2) * plane, &d->near));
+    KUGEL_ALLOC(p->ctx, d->edges, 2 * plane);
+  }
   KUGEL_TRY(kugel__step_room(d, (size_t)chunks * 2 * d->sum + 16, &d->sums));
   KUGEL_TRY(kugel__step_room(d, 64, &d->momentum));
   return kugel__step_room(d, 64, &d->clipped);
@@ -88,19 +94,55 @@ static kugel_status ratio(const kugel__deconv_device *d, kugel__deconv_state *s,
   return add_up(d, s, KUGEL__DECONV_IMAGE, divergence, NULL);
 }
 
-static kugel_status advance(const kugel__deconv_device *d, kugel__mem out)
+// The object's factor to BACK. The planes next to own ones come by way of s->x, the host's, of which the ends alone count.
+static kugel_status vary(const kugel__deconv_device *d, kugel__deconv_state *s)
+{
+  const kugel__deconv_ranks *k = d->p->ranks;
+  int64_t own = d->p->object[0], last = own - 1;
+  size_t plane = (size_t)(d->p->object[1] * d->p->object[2]) * d->p->real, n = (size_t)own * plane,
+         before = (size_t)k->before * plane;
+  kugel__device *dev = d->device;
+  char *host = s->x;
+  if (own) {
+    KUGEL_TRY(kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){host, 0}, d->a[X], plane, d->queue));
+    KUGEL_TRY(kugel__device_copy(dev, KUGEL__DOWNLOAD, (kugel__mem){host, (size_t)last * plane},
+                                 (kugel__mem){d->a[X].base, (size_t)last * plane}, plane, d->queue));
+    KUGEL_TRY(dev->ops->wait(d->queue));
+  }
+  KUGEL_TRY(kugel__layout_move(k->at[KUGEL__DECONV_OBJECT], host, k->edges, d->edges, plane));
+  if (!own)
+    return KUGEL_OK;
+  KUGEL_TRY(kugel__device_copy(dev, KUGEL__WITHIN, (kugel__mem){d->near.base, before}, d->a[X], n, d->queue));
+  if (before)
+    KUGEL_TRY(kugel__device_copy(dev, KUGEL__UPLOAD, d->near, (kugel__mem){d->edges, 0}, plane, d->queue));
+  if (k->around > k->before + own)
+    KUGEL_TRY(kugel__device_copy(dev, KUGEL__UPLOAD, (kugel__mem){d->near.base, before + n},
+                                 (kugel__mem){d->edges, before}, plane, d->queue));
+  return kugel__step_vary(d, d->near, k->around, k->before);
+}
+
+// From r and the object to `out`.
+static kugel_status advance(const kugel__deconv_device *d, kugel__mem r, kugel__mem object, kugel__mem out)
 {
   const kugel_deconv *p = d->p;
   int64_t per, chunks = chunks_of(p->object, &per), plane = p->object[1] * p->object[2];
   int32_t accelerated = d->a[BEFORE].base != NULL, stepped = d->a[MOVED].base != NULL;
   kugel__step_scalar level = kugel__step_scalar_of(d, p->f32 ? KUGEL__DECONV_CUT_F32 : KUGEL__DECONV_CUT_F64);
   kugel__mem before = accelerated ? d->a[BEFORE] : d->a[X], moved = stepped ? d->a[MOVED] : d->a[BACK];
-  kugel__arg args[] = {
-      KUGEL__MEM_ARG(d->a[BACK]),    KUGEL__MEM_ARG(d->a[X]),           KUGEL__MEM_ARG(before),
-      KUGEL__MEM_ARG(d->momentum),   KUGEL__MEM_ARG(d->a[SENSITIVITY]), KUGEL__MEM_ARG(out),
-      KUGEL__MEM_ARG(moved),         KUGEL__MEM_ARG(d->sums),           STEP_SCALAR(d, level),
-      KUGEL__VALUE_ARG(plane),       KUGEL__VALUE_ARG(chunk),           KUGEL__VALUE_ARG(per),
-      KUGEL__VALUE_ARG(accelerated), KUGEL__VALUE_ARG(stepped)};
+  kugel__arg args[] = {KUGEL__MEM_ARG(r),
+                       KUGEL__MEM_ARG(object),
+                       KUGEL__MEM_ARG(before),
+                       KUGEL__MEM_ARG(d->momentum),
+                       KUGEL__MEM_ARG(d->a[SENSITIVITY]),
+                       KUGEL__MEM_ARG(out),
+                       KUGEL__MEM_ARG(moved),
+                       KUGEL__MEM_ARG(d->sums),
+                       STEP_SCALAR(d, level),
+                       KUGEL__VALUE_ARG(plane),
+                       KUGEL__VALUE_ARG(chunk),
+                       KUGEL__VALUE_ARG(per),
+                       KUGEL__VALUE_ARG(accelerated),
+                       KUGEL__VALUE_ARG(stepped)};
   return launch(d, STEP_ADVANCE, chunks, 14, args);
 }
 
@@ -122,9 +164,13 @@ kugel_status kugel__ranks_step(kugel__deconv_device *d, kugel__deconv_state *s, 
     KUGEL_TRY(extrapolate(d, d->a[BACK]));
   KUGEL_TRY(kugel__ranks_step_convolve(d, false, accelerated ? d->a[BACK] : d->a[X], d->a[MODEL]));
   KUGEL_TRY(ratio(d, s, value));
-  KUGEL_TRY(kugel__ranks_step_convolve(d, true, d->a[MODEL], d->a[BACK]));
+  bool varies = m == KUGEL_DECONV_TV; // x is in BACK then, times its factor
+  if (varies)
+    KUGEL_TRY(vary(d, s));
+  kugel__mem r = varies ? d->a[X] : d->a[BACK], object = varies ? d->a[BACK] : d->a[X];
+  KUGEL_TRY(kugel__ranks_step_convolve(d, true, d->a[MODEL], r));
   kugel__mem out = accelerated ? d->a[BEFORE] : d->a[X];
-  KUGEL_TRY(advance(d, out));
+  KUGEL_TRY(advance(d, r, object, out));
   if (m == KUGEL_DECONV_BIGGS) {
     double with = 0, self = 0;
     KUGEL_TRY(add_up(d, s, KUGEL__DECONV_OBJECT, &with, &self));

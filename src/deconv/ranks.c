@@ -46,6 +46,23 @@ static kugel_status lay_out(const kugel_deconv *p, const int64_t *cut, int64_t p
   return KUGEL_OK;
 }
 
+// The planes next to those of each rank.
+static kugel_status lay_out_edges(const kugel_deconv *p, const int64_t *cut, int64_t planes,
+                                  kugel_layout **out)
+{
+  kugel_comm *c = p->opts.comm;
+  KUGEL_TRY(kugel__layout_new(p->ctx, c, planes, 2 * (int64_t)c->size, out));
+  for (int r = 0; r < c->size; r++) {
+    bool any = cut[r + 1] > cut[r];
+    kugel__layout_rank(*out, r);
+    if (any && cut[r] > 0)
+      kugel__layout_add(*out, r, cut[r] - 1, 1);
+    if (any && cut[r + 1] < planes)
+      kugel__layout_add(*out, r, cut[r + 1], 1);
+  }
+  return KUGEL_OK;
+}
+
 static kugel_status lay_out_all(const kugel_deconv *p, int64_t planes, kugel_layout **out)
 {
   kugel_comm *c = p->opts.comm;
@@ -79,6 +96,7 @@ kugel_status kugel__deconv_ranks_create(kugel_deconv *p)
   }
   KUGEL_TRY(lay_out(p, cut[IMAGE], p->object[0], p->first[0], 0, &k->shown));
   KUGEL_TRY(lay_out(p, cut[OBJECT], p->object[0], 0, 1, &k->near));
+  KUGEL_TRY(lay_out_edges(p, cut[OBJECT], p->object[0], &k->edges));
   k->around = kugel_layout_count(k->near, h->rank);
   k->before = k->own[OBJECT] && h->data[h->rank] > 0;
   return KUGEL_OK;
@@ -95,6 +113,7 @@ void kugel__deconv_ranks_destroy(kugel_deconv *p)
   }
   kugel_layout_destroy(k->shown);
   kugel_layout_destroy(k->near);
+  kugel_layout_destroy(k->edges);
   kugel__free(p->ctx, k);
 }
 

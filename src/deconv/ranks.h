@@ -18,6 +18,7 @@ typedef struct kugel__deconv_ranks {
   kugel_layout *at[2], *all[2]; // planes: where they are, and all of them everywhere
   kugel_layout *shown;          // planes of the object where a rank's image lies
   kugel_layout *near;           // a rank's planes of the object, with those next to them
+  kugel_layout *edges;          // the latter alone
   int64_t before, around;       // of `near`: planes before the rank's own, and how many
   int64_t plane;                // the image's plane that is plane 0 of the object
 } kugel__deconv_ranks;

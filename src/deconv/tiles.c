@@ -169,7 +169,7 @@ static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
       (unsigned long long)p->opts.memory);
   bool devices = p->ctx->device.type != KUGEL_CPU;
   p->engine = folded || devices ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
-  p->host = devices && p->opts.method >= KUGEL_DECONV_TV;
+  p->host = devices && p->opts.method > KUGEL_DECONV_TV;
   shape_tile(p, (const int64_t[3]){1, 1, 1});
   if (devices)
     KUGEL_TRY(place_psfs(p));

@@ -158,8 +158,9 @@ static void methods(const char *device)
               {KUGEL_DECONV_BIGGS, KUGEL_DECONV_PERIODIC, KUGEL_PRECISION_F32, 0},
               {KUGEL_DECONV_RL, KUGEL_DECONV_ZERO, KUGEL_PRECISION_F64, 3},
               {KUGEL_DECONV_SHB, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F64, 3},
-              // steps on the host
               {KUGEL_DECONV_TV, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F64, 0},
+              {KUGEL_DECONV_TV, KUGEL_DECONV_REPLICATE, KUGEL_PRECISION_F32, 0},
+              // steps on the host
               {KUGEL_DECONV_TIKHONOV, KUGEL_DECONV_ZERO, KUGEL_PRECISION_F64, 0},
               {KUGEL_DECONV_ISRA, KUGEL_DECONV_UNKNOWN, KUGEL_PRECISION_F64, 3}};
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)

@@ -204,13 +204,14 @@ DEVICE real direction(GLOBAL const real *x, i64 i, i64 up, i64 next, int z, int 
   return (axis == 0 ? a : axis == 1 ? b : d) / length_of(a, b, d, least * here);
 }
 
-// out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/deconv/stencil.c.
-KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out, i64 nz, i64 ny, i64 nx, real lambda)
+// out = x / (1 - lambda div(grad x / |grad x|)) of a volume [nz][ny][nx], as src/deconv/stencil.c: `count` planes from `first` on.
+KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out, i64 nz, i64 ny, i64 nx, i64 first, i64 count,
+                        real lambda)
 {
-  i64 n = nz * ny * nx, up = ny * nx;
+  i64 up = ny * nx, n = count * up;
   real least = 12 * lambda;
-  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
-    i64 row = i / nx, z = row / ny;
+  for (i64 j = GLOBAL_ID(0); j < n; j += (i64)GROUPS(0) * BLOCK) {
+    i64 i = first * up + j, row = i / nx, z = row / ny;
     int c = (int)(i - row * nx), y = (int)(row - z * ny), zs = z + 1 < nz, ys = y + 1 < ny, xs = c + 1 < nx;
     real here = x[i], a = zs ? x[i + up] - here : (real)0, b = ys ? x[i + nx] - here : (real)0;
     real e = xs ? x[i + 1] - here : (real)0, d = (a + b + e) / length_of(a, b, e, least * here);
@@ -220,6 +221,6 @@ KERNEL(BLOCK) variation(GLOBAL const real *RESTRICT x, GLOBAL real *RESTRICT out
       d -= direction(x, i - nx, up, nx, zs, 1, xs, 1, least);
     if (c > 0)
       d -= direction(x, i - 1, up, nx, zs, ys, 1, 2, least);
-    out[i] = here / (1 - lambda * d);
+    out[j] = here / (1 - lambda * d);
   }
 }
