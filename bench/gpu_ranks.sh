@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Ranks with a GPU each, as threads of one process (no MPI): exchanges between the GPUs by NCCL and by way of the host, and
-# transforms and convolutions over them beside one GPU without ranks; then the bits.
+# transforms, convolutions and deconvolutions over them beside one GPU without ranks; then the bits.
 # usage: bench/gpu_ranks.sh [NUMBER OF GPUS [times|volumes|bits]]   2 unless given, times (volumes among them) and bits
 # What tests and benchmarks print is kept whole in ${OUT:-build/gpu}; failures and last lines are shown.
 cd "$(dirname "$0")/.." || exit 1
@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.." || exit 1
 n=${1:-2}
 what=${2:-times bits}
 started=$SECONDS
-gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late volume_ranks_device bench_ranks_gpu bench_volume_ranks_gpu
+gpu_build build/gpu wire_exchange sphere_sht_ranks_device sphere_sht_ranks_late volume_ranks_device deconv_ranks_device bench_ranks_gpu \
+  bench_volume_ranks_gpu bench_deconv_ranks_gpu
 program=build/gpu/bench/bench_ranks_gpu
 say() { echo "[$((SECONDS - started)) s] $*"; }
 try() { # SECONDS COMMAND...
@@ -33,6 +34,7 @@ bits() { # DEVICE
   run_test 60 "$1" sphere_sht_ranks_late
   run_test 90 "$1" sphere_sht_ranks_device
   run_test 90 "$1" volume_ranks_device
+  run_test 240 "$1" deconv_ranks_device
 }
 volumes() { # of 1536^3 one GPU without ranks holds the whole transform
   say "volumes"
@@ -40,8 +42,10 @@ volumes() { # of 1536^3 one GPU without ranks holds the whole transform
   {
     KUGEL_PEERS=auto try 60 $convolve --n=1536 "--ranks=0,1,$n"
     KUGEL_PEERS=auto try 90 $convolve --n=2048 "--ranks=1,$n"
-    KUGEL_PEERS=auto try 40 $convolve tiles --n=1536 --tile=512 "--ranks=1,$n" # the plan's own choice is 256
+    KUGEL_PEERS=auto try 40 $convolve tiles --n=1536 --tile=384 "--ranks=1,$n" # the plan's own choice is 256
     KUGEL_PEERS=copy try 60 $convolve --n=1536 "--ranks=$n"
+    KUGEL_PEERS=auto try 60 build/gpu/bench/bench_deconv_ranks_gpu --n=1024 "--ranks=0,1,$n"
+    KUGEL_PEERS=auto try 90 build/gpu/bench/bench_deconv_ranks_gpu --n=1536 "--ranks=$n" rl biggs tv
   } 2>&1 | tee "$out/ranks-volume.txt"
 }
 times() {
