@@ -102,6 +102,20 @@ int main(void)
     if (!there)
       SKIP(why);
   }
+  CASE("kernels by depth there and back")
+  {
+    static const int64_t n[] = {200, 288, 576, 1152, 2160};
+    for (size_t i = 0; i < sizeof n / sizeof *n && there; i++)
+      for (int adjoint = 0; adjoint < 2; adjoint++) {
+        kugel__fused_kernel f = {.product = adjoint ? -1 : 1, .adds = true};
+        CHECK(kugel__fused_fit(n[i], KUGEL__F32, true, true, SHARED, &f.block));
+        f.weighted_in = !adjoint;
+        f.weighted_out = adjoint;
+        compile(&f, real_words);
+      }
+    if (!there)
+      SKIP(why);
+  }
   CASE("rows with a step of deconvolution")
   {
     for (int wide = 0; wide < 2 && there; wide++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text of the kernels. */
 #include <string.h>
+#include "fft/gpu/search.h"
 #include "volume/gpu/fused_build.h"
 
 typedef kugel__fused_walk walk;
@@ -275,6 +276,8 @@ void kugel__fused_build(const kugel__fused_kernel *f, kugel_ctx *ctx, kugel__gen
    * most, which a few more than 168 would halve (H200, the passes there and back of 320 points: 6.9 ms in place of 11.3). */
   int64_t warps = (f->block.group * f->block.threads + 31) / 32;
   g->blocks = f->block.resident ? f->block.resident : warps == 5 || warps == 6 ? 2 : 0;
+  if (f->weighted_in || f->weighted_out) // kernels by depth hold more
+    g->blocks = (int)kugel__min(g->blocks, kugel__max(1, KUGEL__SM_REGISTERS / (32 * warps * 80)));
   parameters(&b);
   kugel__seat s = kugel__seat_of(&b.k, f->block.in.across);
   find_line(&b, &s);
