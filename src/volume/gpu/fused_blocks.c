@@ -14,6 +14,7 @@ static const struct {
   short points, flags, threads, group, resident, stages, radix[4];
 } measured[] = {
     {200, THERE_AND_BACK, 20, 16, 3, 3, {10, 10, 2}},
+    {288, THERE_AND_BACK, 24, 16, 3, 3, {8, 6, 6}},
     {320, THERE_AND_BACK | HALVES, 20, 16, 3, 2, {20, 16}},
     {360, THERE_AND_BACK | HALVES, 20, 16, 3, 2, {20, 18}},
     {480, THERE_AND_BACK | HALVES, 40, 8, 3, 3, {4, 12, 10}},
@@ -27,6 +28,7 @@ static const struct {
     {1152, THERE_AND_BACK, 96, 4, 3, 3, {8, 12, 12}},
     {1280, THERE_AND_BACK, 128, 4, 2, 3, {8, 16, 10}},
     {1568, THERE_AND_BACK | HALVES, 112, 8, 1, 3, {8, 14, 14}},
+    {1600, THERE_AND_BACK | HALVES, 80, 8, 1, 4, {4, 4, 10, 10}},
     {1728, THERE_AND_BACK, 108, 4, 2, 3, {6, 18, 16}},
     {2100, THERE_AND_BACK, 105, 4, 2, 3, {21, 10, 10}},
     {2160, THERE_AND_BACK, 144, 4, 2, 3, {8, 18, 15}},
