@@ -5,6 +5,7 @@
  * n^3 floats in host memory and a PSF of k^3, unknown edges; ranks 0: one device without ranks; %d is the rank's number. What does
  * not fit is skipped, with the sentence why. --smoke: small, on any device. KUGEL_PEERS: auto, copy or nccl. */
 #include "clock.h"
+#include "counts.h"
 #include "device/every.h"
 #include "ranks.h"
 #include "comm/comm.h"
@@ -131,19 +132,15 @@ int main(int argc, char **argv)
   bool wanted[METHODS] = {false}, any = false;
   for (int i = 1; i < argc; i++) {
     const char *a = argv[i];
-    char *end;
     int method = 0;
     while (method < METHODS && strcmp(a, names[method]) != 0)
       method++;
     if (method < METHODS)
       any = wanted[method] = true;
-    else if (!strncmp(a, "--ranks=", 8))
-      for (ncounts = 0, a += 8; *a && ncounts <= MOST; a = *end ? end + 1 : end) {
-        counts[ncounts++] = (int)strtol(a, &end, 10);
-        if (end == a || counts[ncounts - 1] < 0 || counts[ncounts - 1] > MOST)
-          return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
-      }
-    else if (!strncmp(a, "--device=", 9))
+    else if (!strncmp(a, "--ranks=", 8)) {
+      if (!read_counts(a + 8, MOST, counts, &ncounts))
+        return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
+    } else if (!strncmp(a, "--device=", 9))
       device = a + 9;
     else if ((sscanf(a, "--n=%ld", &n) == 1 && n > 0) || (sscanf(a, "--k=%ld", &k) == 1 && k > 0))
       continue;

@@ -5,6 +5,7 @@
  * %d is the rank's number; --stages: when each rank's stages run, in one more transform each way; --smoke: small, on any device.
  * KUGEL_PEERS: auto, copy or nccl. */
 #include "clock.h"
+#include "counts.h"
 #include "device/every.h"
 #include "ranks.h"
 #include "comm/comm.h"
@@ -309,14 +310,10 @@ int main(int argc, char **argv)
   bool exchange = false, sht = false, smoke = false;
   for (int i = 1; i < argc; i++) {
     const char *a = argv[i];
-    char *end;
-    if (!strncmp(a, "--ranks=", 8))
-      for (ncounts = 0, a += 8; *a && ncounts <= MOST; a = *end ? end + 1 : end) {
-        counts[ncounts++] = (int)strtol(a, &end, 10);
-        if (end == a || counts[ncounts - 1] < 0 || counts[ncounts - 1] > MOST)
-          return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
-      }
-    else if (!strncmp(a, "--device=", 9))
+    if (!strncmp(a, "--ranks=", 8)) {
+      if (!read_counts(a + 8, MOST, counts, &ncounts))
+        return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
+    } else if (!strncmp(a, "--device=", 9))
       device = a + 9;
     else if (sscanf(a, "--bytes=%ld", &bytes) == 1 || sscanf(a, "--nside=%ld", &nside) == 1 ||
              sscanf(a, "--lmax=%ld", &lmax) == 1)

@@ -9,6 +9,7 @@
  * Tiles cut axis 0 alone: kappa = (tile + k - 1) / tile of their planes are transformed for each plane of results, and 1 / kappa is
  * what D ranks can reach of D times the speed of one device without tiles. */
 #include "clock.h"
+#include "counts.h"
 #include "device/every.h"
 #include "ranks.h"
 #include "comm/comm.h"
@@ -145,14 +146,10 @@ int main(int argc, char **argv)
   bool wanted[2] = {false, false}, smoke = false;
   for (int i = 1; i < argc; i++) {
     const char *a = argv[i];
-    char *end;
-    if (!strncmp(a, "--ranks=", 8))
-      for (ncounts = 0, a += 8; *a && ncounts <= MOST; a = *end ? end + 1 : end) {
-        counts[ncounts++] = (int)strtol(a, &end, 10);
-        if (end == a || counts[ncounts - 1] < 0 || counts[ncounts - 1] > MOST)
-          return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
-      }
-    else if (!strncmp(a, "--device=", 9))
+    if (!strncmp(a, "--ranks=", 8)) {
+      if (!read_counts(a + 8, MOST, counts, &ncounts))
+        return fprintf(stderr, "%s: ranks are 0 (a plan without) to %d\n", argv[i], MOST), 2;
+    } else if (!strncmp(a, "--device=", 9))
       device = a + 9;
     else if ((sscanf(a, "--n=%ld", &n) == 1 && n > 0) || (sscanf(a, "--k=%ld", &k) == 1 && k > 0) ||
              (sscanf(a, "--tile=%ld", &planes_of_tile) == 1 && planes_of_tile > 0))

@@ -75,7 +75,7 @@ static kugel_status add_up(const kugel__deconv_device *d, kugel__deconv_state *s
   return kugel__deconv_add_up(s, side, sum, second);
 }
 
-// 0 <- what a rank without planes has.
+// Nothing on a rank without planes.
 static kugel_status launch(const kugel__deconv_device *d, kugel__step_name name, int64_t blocks, int n,
                            const kugel__arg *args)
 {

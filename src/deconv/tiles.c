@@ -115,6 +115,10 @@ static kugel_status cost_of(const kugel_deconv *p, kugel_deconv_cost *c)
     } else {
       c->bytes = v.host_bytes * plans + c->bytes / ranks;
       c->device_bytes = v.device_bytes * plans + array_bytes(p) / ranks;
+      uint64_t all = 2 * v.kernel_bytes, arrays = c->kernel_bytes - all; // of the whole object and image
+      c->kernel_bytes = all + arrays / ranks;
+      c->seconds = v.seconds * (double)c->kernel_bytes / (double)kugel__max((int64_t)v.kernel_bytes, 1) *
+                   (double)(p->opts.iterations + 1);
     }
   }
   return KUGEL_OK;

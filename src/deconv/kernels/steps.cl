@@ -23,65 +23,6 @@ KERNEL(BLOCK) fill(GLOBAL real *RESTRICT to, real value, i64 n)
     to[i] = value;
 }
 
-// Of a block's part of n numbers, in an order that does not depend on the device, to out[at + block].
-KERNEL(BLOCK) sum(GLOBAL const real *RESTRICT x, i64 first, i64 n, GLOBAL SUM *out, i64 at)
-{
-  SHARED SUM room[BLOCK];
-  int t = LOCAL_ID(0);
-  i64 part = (n + GROUPS(0) - 1) / GROUPS(0), from = GROUP_ID(0) * part, to = from + part < n ? from + part : n;
-  SUM s = 0;
-  for (i64 i = from + t; i < to; i += BLOCK)
-    s += (SUM)x[first + i];
-  room[t] = s;
-  BARRIER();
-  for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {
-    if (t < half_)
-      room[t] += room[t + half_];
-    BARRIER();
-  }
-  if (t == 0)
-    out[at + GROUP_ID(0)] = room[0];
-}
-
-// sums[block] = the sum of n numbers from sums[2 + block * n] on.
-KERNEL(BLOCK) finish(GLOBAL SUM *sums, i64 n)
-{
-  SHARED SUM room[BLOCK];
-  int t = LOCAL_ID(0);
-  SUM s = 0;
-  for (i64 i = t; i < n; i += BLOCK)
-    s += sums[2 + GROUP_ID(0) * n + i];
-  room[t] = s;
-  BARRIER();
-  for (int half_ = BLOCK / 2; half_ > 0; half_ /= 2) {
-    if (t < half_)
-      room[t] += room[t + half_];
-    BARRIER();
-  }
-  if (t == 0)
-    sums[GROUP_ID(0)] = room[0];
-}
-
-// momentum[0]: `given`, or if measured is 1 the quotient of two sums, 0 to 0.999.
-KERNEL(BLOCK) set_momentum(GLOBAL const SUM *RESTRICT sums, GLOBAL real *momentum, real given, i32 measured)
-{
-  if (LOCAL_ID(0) == 0 && GROUP_ID(0) == 0) {
-    SUM with = sums[0], self = sums[1], f = self > 0 ? with / self : (SUM)0;
-    f = f > 0 ? f : (SUM)0;
-    momentum[0] = measured ? (real)(f < (SUM)0.999 ? f : (SUM)0.999) : given;
-  }
-}
-
-// max(x + momentum[0] (x - before), 0)
-KERNEL(BLOCK) extrapolate(GLOBAL const real *RESTRICT x, GLOBAL const real *RESTRICT before, GLOBAL const real *momentum,
-                          GLOBAL real *RESTRICT to, i64 n)
-{
-  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
-    real v = FMA(momentum[0], x[i] - before[i], x[i]);
-    to[i] = v > 0 ? v : (real)0;
-  }
-}
-
 // The sum of a block's threads, in one order.
 DEVICE SUM together(IN_SHARED SUM *room, SUM s)
 {
@@ -95,6 +36,57 @@ DEVICE SUM together(IN_SHARED SUM *room, SUM s)
     BARRIER();
   }
   return room[0];
+}
+
+// Of a block's part of n numbers, in an order that does not depend on the device, to out[at + block].
+KERNEL(BLOCK) sum(GLOBAL const real *RESTRICT x, i64 first, i64 n, GLOBAL SUM *out, i64 at)
+{
+  SHARED SUM room[BLOCK];
+  int t = LOCAL_ID(0);
+  i64 part = (n + GROUPS(0) - 1) / GROUPS(0), from = GROUP_ID(0) * part, to = from + part < n ? from + part : n;
+  SUM s = 0;
+  for (i64 i = from + t; i < to; i += BLOCK)
+    s += (SUM)x[first + i];
+  s = together(room, s);
+  if (t == 0)
+    out[at + GROUP_ID(0)] = s;
+}
+
+// sums[block] = the sum of n numbers from sums[2 + block * n] on.
+KERNEL(BLOCK) finish(GLOBAL SUM *sums, i64 n)
+{
+  SHARED SUM room[BLOCK];
+  int t = LOCAL_ID(0);
+  SUM s = 0;
+  for (i64 i = t; i < n; i += BLOCK)
+    s += sums[2 + GROUP_ID(0) * n + i];
+  s = together(room, s);
+  if (t == 0)
+    sums[GROUP_ID(0)] = s;
+}
+
+// momentum[0]: `given`, or if measured is 1 the quotient of two sums, 0 to 0.999.
+KERNEL(BLOCK) set_momentum(GLOBAL const SUM *RESTRICT sums, GLOBAL real *momentum, real given, i32 measured)
+{
+  if (LOCAL_ID(0) == 0 && GROUP_ID(0) == 0) {
+    SUM with = sums[0], self = sums[1], f = self > 0 ? with / self : (SUM)0;
+    f = f > 0 ? f : (SUM)0;
+    momentum[0] = measured ? (real)(f < (SUM)0.999 ? f : (SUM)0.999) : given;
+  }
+}
+
+// Where an accelerated step starts: max(x + f (x - before), 0).
+DEVICE real start_of(real x, real before, real f)
+{
+  real from = FMA(f, x - before, x);
+  return from > 0 ? from : (real)0;
+}
+
+KERNEL(BLOCK) extrapolate(GLOBAL const real *RESTRICT x, GLOBAL const real *RESTRICT before, GLOBAL const real *momentum,
+                          GLOBAL real *RESTRICT to, i64 n)
+{
+  for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK)
+    to[i] = start_of(x[i], before[i], momentum[0]);
 }
 
 // y log(y / p) - y + p, as src/volume/gpu/fused_hooks.c.
@@ -138,10 +130,8 @@ KERNEL(BLOCK) advance(GLOBAL const real *r, GLOBAL const real *object, GLOBAL co
   SUM with = 0, self = 0;
   for (i64 i = first + LOCAL_ID(0); i < first + n; i += BLOCK) {
     real from = object[i], s = sensitivity[i], v = r[i];
-    if (accelerated) {
-      from = FMA(momentum[0], from - before[i], from);
-      from = from > 0 ? from : (real)0;
-    }
+    if (accelerated)
+      from = start_of(from, before[i], momentum[0]);
     v = v > 0 ? v : (real)0;
     v = s > level ? from * v / s : from;
     out[i] = v;
@@ -170,10 +160,8 @@ KERNEL(BLOCK) update(GLOBAL const real *r, GLOBAL const real *object, GLOBAL con
   real with = 0, self = 0;
   for (i64 i = GLOBAL_ID(0); i < n; i += (i64)GROUPS(0) * BLOCK) {
     real from = object[i], s = sensitivity[i], v = r[i];
-    if (accelerated) {
-      from = FMA(momentum[0], from - before[i], from);
-      from = from > 0 ? from : (real)0;
-    }
+    if (accelerated)
+      from = start_of(from, before[i], momentum[0]);
     v = v > 0 ? v : (real)0;
     v = s > level ? from * v / s : from;
     out[i] = v;
