@@ -15,9 +15,8 @@ import sys
 ROWS = [
     {"core"},
     {"device", "comm"},
-    {"wire"},
     {"codegen", "fft/solvers.def"},  # a table that both kinds of plans read
-    {"fft/roots", "arrays"},
+    {"wire", "fft/roots", "arrays"},
     {"fft/cpu"},
     {"fft/gpu", "banded"},
     {"fft/plan"},

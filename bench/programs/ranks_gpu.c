@@ -70,7 +70,7 @@ static kugel_status exchanges(kugel_comm *comm, kugel_ctx *ctx, kugel__wire *w, 
   }
   for (int i = 0; i < 2; i++)
     s = s ? s : kugel__device_alloc(d, n * each, &memory[i]);
-  kugel__wire_job job = {{memory[0], 0}, {memory[1], 0}, out, at, out, at};
+  kugel__wire_job job = {{memory[0], 0}, {memory[1], 0}, out, at, out, at, NULL};
   for (int k = -2; k < runs; k++)
     for (int queued = 0; queued < 2; queued++) {
       s = together(comm, d, s);

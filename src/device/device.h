@@ -163,6 +163,7 @@ struct kugel__device {
   void *native;      /* the foreign context it was opened on, NULL: none */
   int references;    /* under the registry's lock */
   unsigned forks;    /* counted when it was opened: drivers do not survive a fork */
+  uint64_t card;     /* its place on the host's buses, which no other card has; 0: not known */
   atomic_int lost;   /* the driver's error that ended it, 0: alive */
   kugel_queue queue; /* the device's own */
   kugel_device_info info;

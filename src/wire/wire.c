@@ -51,6 +51,8 @@ static kugel_status join(kugel__wire *w, bool can, bool must, double seconds)
     return KUGEL_OK;
   if (!ops->link_join)
     s = KUGEL_FAIL(KUGEL_ENOTSUP, "KUGEL_PEERS is nccl, which does not know %s devices", ops->name);
+  else if (w->places.shared)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP, "KUGEL_PEERS is nccl, but two ranks share a GPU: start one rank per GPU");
   s = s ? s : ops->link_name(w->device, c->rank ? NULL : name);
   KUGEL_TRY(step_done(c, s, must, &all));
   if (!all)
@@ -77,10 +79,10 @@ static kugel_status open_wire(kugel__wire *w, kugel_status s, size_t piece)
   double seconds = 0;
   s = s ? s : kugel__peers_way(&can, &must);
   s = s ? s : kugel__peers_wait(&seconds);
-  KUGEL_TRY(kugel__comm_agree(c, s));
+  KUGEL_TRY(kugel__places_find(w, s));
   if (c->size == 1)
     return KUGEL_OK;
-  KUGEL_TRY(join(w, can && w->device->ops->link_join, must, seconds));
+  KUGEL_TRY(join(w, can && !w->places.shared && w->device->ops->link_join, must, seconds));
   return w->link ? KUGEL_OK : kugel__comm_agree(c, kugel__staged_make(w, piece));
 }
 
@@ -111,6 +113,8 @@ void kugel__wire_close(kugel__wire *w)
   if (w->link)
     w->link->ops->link_close(w->link);
   kugel__staged_free(w);
+  kugel__hops_close(w);
+  kugel__free(w->ctx, w->places.rank);
   kugel__free(w->ctx, w->parcels);
   kugel__free(w->ctx, w);
 }
@@ -118,23 +122,6 @@ void kugel__wire_close(kugel__wire *w)
 const char *kugel__wire_name(const kugel__wire *w)
 {
   return w->link ? w->link->name : w->comm->size > 1 ? "host memory" : "device";
-}
-
-static kugel__mem at(kugel__mem m, size_t bytes)
-{
-  return (kugel__mem){m.base, m.offset + bytes};
-}
-
-static kugel_status by_link(kugel__wire *w, const kugel__wire_job *x, kugel_queue *queue)
-{
-  int n = 0;
-  for (int r = 0; r < w->comm->size; r++) {
-    if (r == w->comm->rank)
-      continue;
-    w->parcels[n++] = (kugel__parcel){r, true, at(x->send, x->send_at[r]), x->send_bytes[r]};
-    w->parcels[n++] = (kugel__parcel){r, false, at(x->recv, x->recv_at[r]), x->recv_bytes[r]};
-  }
-  return w->link->ops->link_parcels(w->link, n, w->parcels, queue);
 }
 
 void kugel__wire_break(kugel__wire *w)
@@ -165,12 +152,15 @@ kugel_status kugel__wire_exchange(kugel__wire *w, kugel_status s, const kugel__w
     s = KUGEL_FAIL(KUGEL_EDEVICE, "an earlier failure of a rank's device ended NCCL's communicator: make the "
                                   "plan again, or set KUGEL_PEERS=copy");
   KUGEL_TRY(kugel__comm_agree(w->comm, s));
-  if (x->send_bytes[own])
-    s = kugel__device_copy(w->device, KUGEL__WITHIN, at(x->recv, x->recv_at[own]),
-                           at(x->send, x->send_at[own]), x->send_bytes[own], queue);
+  if (x->send_bytes[own]) {
+    kugel__mem from = x->send, to = x->recv;
+    from.offset += x->send_at[own];
+    to.offset += x->recv_at[own];
+    s = kugel__device_copy(w->device, KUGEL__WITHIN, to, from, x->send_bytes[own], queue);
+  }
   if (w->comm->size == 1)
     return s;
   // After a failure too: the other ranks wait.
-  kugel_status gone = w->link ? by_link(w, x, queue) : kugel__staged_exchange(w, x, queue);
+  kugel_status gone = x->hops ? kugel__hops_exchange(w, x, queue) : kugel__straight_exchange(w, x, queue);
   return s ? s : gone;
 }

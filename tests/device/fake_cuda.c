@@ -87,7 +87,7 @@ API cuDeviceGetAttribute(int *v, int what, int d)
 {
   static const int known[][2] = {{1, 1024}, {8, 49152},    {10, 32}, {16, 4},     {36, 1000000},
                                  {37, 512}, {38, 1 << 20}, {75, 9},  {97, 232448}};
-  *v = 0;
+  *v = what == 33 ? d + 1 : 0; // its PCI bus
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i][0] == what)
       *v = known[i][1];

@@ -98,6 +98,9 @@ static kugel_status cuda_open(int id, void *native, kugel__device **out)
   }
   dev->queue.native = stream;
   d->arch = dev->info.compute_capability;
+  dev->card =
+      1 + ((uint64_t)attribute(d->device, CU_PCI_DOMAIN) << 16 |
+           (uint64_t)attribute(d->device, CU_PCI_BUS) << 8 | (uint64_t)attribute(d->device, CU_PCI_DEVICE));
   pthread_mutex_init(&d->staging_lock, NULL);
   /* Machine code of NVRTC depends on the architecture and NVRTC alone; PTX also on the driver. */
   snprintf(dev->identity, sizeof dev->identity, "cuda sm_%d, %s, %s", d->arch, dev->info.driver,

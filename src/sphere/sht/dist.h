@@ -30,7 +30,7 @@ typedef struct kugel__dist {
   int64_t *pack_at, *unpack_at;
   /* Of each piece, bytes and offsets to and from each rank, [pieces][4][size]: in the order of synthesis. */
   size_t *messages;
-  size_t most_out, most_in; // bytes of the largest piece
+  size_t most_out, most_in; // bytes of the largest piece, multiples of 16
   int64_t row, full_row;    // doubles of a row: own pairs; all pairs
   int64_t *north, *south;   // [npairs] where rings begin in this rank's part of a map; -1: not here
   kugel_layout *alm, *map;
@@ -95,6 +95,8 @@ typedef struct kugel__dist_marks {
 typedef struct kugel__dist_gpu {
   kugel__dist_marks *marks; // the caller's; NULL: none
   kugel__wire *wire;
+  kugel__hops **hops; // [KUGEL__DIST_SIDES][pieces] of messages from that side; NULL: they go straight
+  int hop_count;
   kugel_queue *post, *other; // of messages; of every second piece of the Legendre stage
   kugel__module *module;
   kugel__kernel *move;
@@ -105,6 +107,8 @@ typedef struct kugel__dist_gpu {
   int64_t row[KUGEL__DIST_SIDES], stride[KUGEL__DIST_SIDES]; // pairs of a row; complex numbers of a component
 } kugel__dist_gpu;
 
+/* The messages of a piece, from a side. */
+kugel__wire_job kugel__dist_gpu_job(const kugel_sht *plan, int from, int piece);
 /* Fills plan->gpu->ranks and its stages; desc: the rings of all pairs, of which others than own ones do not exist. Collective. */
 kugel_status kugel__dist_gpu_create(kugel_sht *plan, const kugel__rings_desc *desc);
 void kugel__dist_gpu_destroy(kugel_sht *plan);

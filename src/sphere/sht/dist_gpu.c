@@ -50,15 +50,9 @@ static kugel_status move(const kugel_sht *p, int list, int piece, int32_t out, k
 /* The messages of a piece, from the side `from`, queued after what q->post has. s: how this rank fared. */
 static kugel_status exchange(const kugel_sht *p, kugel_status s, int from, int piece)
 {
-  const kugel__dist *d = p->dist;
   const kugel__dist_gpu *q = p->gpu->ranks;
   int to = KUGEL__DIST_PAIRS + KUGEL__DIST_ORDERS - from;
-  size_t n = (size_t)d->size;
-  kugel__mem place[] = {q->messages, {q->messages.base, q->messages.offset + d->most_out}};
-  const size_t *table = d->messages + (size_t)piece * 4 * n,
-               *send = table + (from == KUGEL__DIST_PAIRS ? 2 * n : 0),
-               *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
-  kugel__wire_job job = {place[from], place[to], send, send + n, recv, recv + n};
+  kugel__wire_job job = kugel__dist_gpu_job(p, from, piece);
   s = s ? s : move(p, from, piece, 1, q->post);
   s = s ? s : mark(p, true, KUGEL__DIST_EXCHANGE, q->post);
   s = kugel__wire_exchange(q->wire, s, &job, q->post);

@@ -156,6 +156,38 @@ static kugel_status make_rooms(kugel_sht *p)
   return make_runs(p, KUGEL__DIST_STAY, orders);
 }
 
+kugel__wire_job kugel__dist_gpu_job(const kugel_sht *p, int from, int piece)
+{
+  const kugel__dist *d = p->dist;
+  const kugel__dist_gpu *q = p->gpu->ranks;
+  size_t n = (size_t)d->size;
+  kugel__mem place[] = {q->messages, {q->messages.base, q->messages.offset + d->most_out}};
+  const size_t *table = d->messages + (size_t)piece * 4 * n,
+               *send = table + (from == KUGEL__DIST_PAIRS ? 2 * n : 0),
+               *recv = table + (from == KUGEL__DIST_PAIRS ? 0 : 2 * n);
+  return (kugel__wire_job){place[from],
+                           place[KUGEL__DIST_PAIRS + KUGEL__DIST_ORDERS - from],
+                           send,
+                           send + n,
+                           recv,
+                           recv + n,
+                           q->hops[from * d->pieces + piece]};
+}
+
+/* Before the rooms are made, which count what hops take. */
+static kugel_status make_wire(const kugel_sht *p)
+{
+  const kugel__dist *d = p->dist;
+  kugel__dist_gpu *q = p->gpu->ranks;
+  KUGEL_TRY(kugel__wire_open(d->comm, p->ctx, 0, &q->wire));
+  for (int i = 0; i < q->hop_count; i++) {
+    kugel__wire_job job = kugel__dist_gpu_job(p, i / d->pieces, i % d->pieces);
+    KUGEL_TRY(kugel__hops_make(q->wire, KUGEL_OK, &job, &q->hops[i]));
+  }
+  p->gpu->bytes += kugel__hops_room(q->wire);
+  return KUGEL_OK;
+}
+
 kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
 {
   const kugel__dist *d = p->dist;
@@ -165,13 +197,16 @@ kugel_status kugel__dist_gpu_create(kugel_sht *p, const kugel__rings_desc *desc)
   KUGEL_CHECK(begin, KUGEL_ENOMEM, "no memory for %d pieces", d->pieces);
   for (int i = 0; i < KUGEL__DIST_LISTS; i++)
     q->begin[i] = begin + i * (d->pieces + 1);
+  q->hops = kugel__calloc(p->ctx, KUGEL__DIST_SIDES * (size_t)d->pieces * sizeof(*q->hops));
+  KUGEL_CHECK(q->hops, KUGEL_ENOMEM, "no memory for %d pieces", d->pieces);
+  q->hop_count = KUGEL__DIST_SIDES * d->pieces;
   KUGEL_TRY(make_stages(p, desc));
+  KUGEL_TRY(make_wire(p));
   KUGEL_TRY(kugel__module_get(p->ctx, &(kugel__module_spec){.name = "sphere/sht/ranks"}, &q->module));
   KUGEL_TRY(kugel__module_kernel(q->module, "move_runs", &q->move, NULL));
   KUGEL_TRY(make_rooms(p));
   KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &q->post));
-  KUGEL_TRY(kugel_queue_create(p->ctx, &q->other));
-  return kugel__wire_open(d->comm, p->ctx, 0, &q->wire);
+  return kugel_queue_create(p->ctx, &q->other);
 }
 
 void kugel__dist_gpu_destroy(kugel_sht *p)
@@ -179,7 +214,10 @@ void kugel__dist_gpu_destroy(kugel_sht *p)
   kugel__dist_gpu *q = p->gpu->ranks;
   if (!q)
     return;
+  for (int i = 0; i < q->hop_count; i++)
+    kugel__hops_free(q->wire, q->hops[i]);
   kugel__wire_close(q->wire);
+  kugel__free(p->ctx, q->hops);
   kugel_queue_destroy(q->post);
   kugel_queue_destroy(q->other);
   kugel__module_put(q->module);

@@ -98,12 +98,14 @@ static void plan_piece(const kugel_sht *p, kugel__dist *d, int k)
   d->most_in = d->most_in > in ? d->most_in : in;
 }
 
-// Pieces of 32 MiB per rank and more, up to 8; on devices, whose queues run on, few launches.
-static int choose_pieces(const kugel_sht *p, int size)
+// Pieces of 32 MiB per rank and more, up to 8. On devices, whose queues run on, few launches, and of 16 MiB where some go between
+// hosts, by what is slow for a device.
+static int choose_pieces(const kugel_sht *p, const kugel_comm *comm)
 {
-  double bytes = (double)(p->mmax + 1) * p->n_map * 32 * (double)p->grid->npairs / size;
-  return (int)kugel__max(
-      1, kugel__min(p->device->ops->type == KUGEL_CPU ? 8 : 4, (int64_t)(bytes / (32 << 20))));
+  bool cpu = p->device->ops->type == KUGEL_CPU;
+  double bytes = (double)(p->mmax + 1) * p->n_map * 32 * (double)p->grid->npairs / comm->size;
+  int least = !cpu && comm->nodes > 1 ? 16 << 20 : 32 << 20;
+  return (int)kugel__max(1, kugel__min(cpu ? 8 : 4, (int64_t)(bytes / least)));
 }
 
 /* ---- layouts ---- */
@@ -183,7 +185,7 @@ kugel_status kugel__dist_create(kugel_sht *p, kugel_comm *comm, int pieces)
   d->comm = comm;
   d->rank = comm->rank;
   d->size = comm->size;
-  d->pieces = pieces ? pieces : choose_pieces(p, d->size);
+  d->pieces = pieces ? pieces : choose_pieces(p, comm);
   int64_t size = d->size, orders = p->mmax + 1, pairs = p->grid->npairs, most = orders / size + 2;
   int64_t *t =
       kugel__calloc(p->ctx, (size_t)(2 * (size + 1) + 3 * orders + most * (1 + size) + 2 * pairs) * 8);
@@ -204,6 +206,8 @@ kugel_status kugel__dist_create(kugel_sht *p, kugel_comm *comm, int pieces)
   find_first_pairs(p, d);
   for (int k = 0; k < d->pieces; k++)
     plan_piece(p, d, k);
+  d->most_out = (d->most_out + 15) / 16 * 16;
+  d->most_in = (d->most_in + 15) / 16 * 16;
   // Odd numbers of cache lines, so that rows spread over cache sets.
   d->row = kugel__round_up(d->cut[d->rank + 1] - d->cut[d->rank], 8);
   d->row += d->row / 8 % 2 ? 0 : 8;

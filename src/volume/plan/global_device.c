@@ -43,7 +43,8 @@ static uint64_t bytes_of(const kugel_volume *p, int ranks, double *traffic)
   uint64_t bytes = tiles ? tile_bytes(p, f) : kugel__global_lines_bytes(p, ranks);
   *traffic = (double)kugel__fused_bytes(one, f);
   kugel__fused_destroy(f);
-  return bytes;
+  const kugel__global_device *g = p->global ? p->global->device : NULL;
+  return bytes + (g && g->wire ? kugel__hops_room(g->wire) : 0);
 }
 
 void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info)
@@ -85,7 +86,7 @@ void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info
 
 /* ---- plans ---- */
 
-static kugel_status check_memory(const kugel_volume *p)
+kugel_status kugel__global_device_fits(const kugel_volume *p)
 {
   int64_t limit;
   double traffic;
@@ -117,7 +118,7 @@ kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *ker
                 (long long)p->axis[d].n);
   KUGEL_TRY(kugel__device_alloc(dev, COUNTER, &g->counter));
   KUGEL_TRY(kugel__queue_create_urgent(p->ctx, &g->post));
-  KUGEL_TRY(check_memory(p));
+  KUGEL_TRY(kugel__global_device_fits(p));
   if (p->engine == KUGEL_VOLUME_TILES)
     KUGEL_TRY(kugel__global_tiles_create(p, kernel));
   KUGEL_TRY(kugel__wire_open(p->global->comm, p->ctx, 0, &g->wire));
@@ -129,9 +130,9 @@ void kugel__global_device_destroy(kugel_volume *p)
   kugel__global_device *g = p->global->device;
   if (!g)
     return;
-  kugel__wire_close(g->wire);
   kugel__global_tiles_destroy(p);
   kugel__global_lines_destroy(p);
+  kugel__wire_close(g->wire);
   kugel_queue_destroy(g->post);
   kugel__device_free(kugel__ctx_device(p->ctx), g->counter);
   kugel__free(p->ctx, g);

@@ -53,6 +53,7 @@ typedef struct kugel__global_tiles {
 enum { KUGEL__GLOBAL_PLANES = 16 }; /* of a kernel, on the host at a time */
 /* Slices that are exchanged. */
 enum { KUGEL__GLOBAL_DATA, KUGEL__GLOBAL_RESULTS, KUGEL__GLOBAL_KERNEL, KUGEL__GLOBAL_SIDES };
+enum { KUGEL__GLOBAL_PIECES = 8 };
 typedef struct kugel__global_lines {
   kugel_volume part; /* the plan with spectra of own lines */
   int64_t slice, block,
@@ -65,6 +66,7 @@ typedef struct kugel__global_lines {
   kugel__moves slices, along;       /* of the adjoint: add up what was extended along y and x, and along z */
   kugel_volume flat[2];             /* whose moves these are */
   size_t *table;                    /* [4][ranks] of the messages of a piece */
+  kugel__hops *hops[KUGEL__GLOBAL_SIDES][KUGEL__GLOBAL_PIECES][2]; /* of pieces to lines, and back */
   void *
       far; /* u32 [KUGEL__GLOBAL_SIDES][points_y], device memory: where rows are among messages; NULL: one rank has all */
   void *window; /* of own results */
@@ -90,6 +92,8 @@ enum {
   KUGEL__GLOBAL_ROOMS
 };
 
+/* Whether the device has room for the plan, of which more is known when the wire has hops. */
+kugel_status kugel__global_device_fits(const kugel_volume *p);
 /* Collective, within an agreement. */
 kugel_status kugel__global_device_create(kugel_volume *p, const kugel_array *kernel);
 void kugel__global_device_destroy(kugel_volume *p);
@@ -147,6 +151,8 @@ struct kugel__global_side {
 };
 /* Where slice z and those behind it are in work memory and in messages. */
 void kugel__global_place(const kugel__global_side *side, int64_t z, kugel__fused_job *job);
+/* Where messages go in two steps. Collective. */
+kugel_status kugel__global_hops(const kugel_volume *p, kugel__global_lines *l);
 /* The lists of rows: `far`. */
 kugel_status kugel__global_far(const kugel_volume *p, kugel__global_lines *l);
 /* The most slices that a step gets, of `count` of a rank. */

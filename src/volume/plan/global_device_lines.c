@@ -274,6 +274,7 @@ kugel_status kugel__global_lines_create(kugel_volume *p, const kugel_array *kern
   s = s ? s : kugel__global_far(p, l);
   s = s ? s : kugel__volume_take_kernel(p, kernel, &box);
   KUGEL_TRY(kugel__comm_agree(p->global->comm, s));
+  KUGEL_TRY(kugel__global_hops(p, l));
   KUGEL_TRY(make_spectra(p, &box));
   if (p->opts.boundary != KUGEL_BOUNDARY_UNKNOWN)
     return KUGEL_OK;
@@ -285,6 +286,9 @@ void kugel__global_lines_destroy(kugel_volume *p)
   kugel__global_lines *l = p->global->device->lines;
   if (!l)
     return;
+  kugel__hops **hops = &l->hops[0][0][0];
+  for (size_t i = 0; i < sizeof l->hops / sizeof *hops; i++)
+    kugel__hops_free(p->global->device->wire, hops[i]);
   if (l->part.gpu)
     kugel__fused_release(&l->part);
   kugel__free(p->ctx, l->part.gpu);

@@ -4,7 +4,7 @@
 #include "core/ctx.h"
 #include "volume/plan/global_device.h"
 
-enum { PIECES = 8 };
+enum { PIECES = KUGEL__GLOBAL_PIECES };
 
 typedef kugel__global_side side;
 
@@ -94,11 +94,11 @@ static kugel__mem work_of(const side *d, kugel__mem lines)
 
 /* ---- exchanges ---- */
 
-static kugel_status exchange(const side *d, kugel_status s, int which, kugel__mem lines, bool back)
+/* The table is the plan's: of one job at a time. */
+static kugel__wire_job job_of(const side *d, int which, kugel__mem lines, bool back)
 {
   const kugel__global_lines *l = lines_of(d);
   const kugel__volume_global *g = d->it->p->global;
-  const kugel__global_device *dev = g->device;
   size_t n = (size_t)g->size, number = 2 * d->it->p->real, *t = l->table;
   piece own = piece_of(d, g->rank, which);
   for (int r = 0; r < g->size; r++) {
@@ -109,8 +109,29 @@ static kugel_status exchange(const side *d, kugel_status s, int which, kugel__me
     t[3 * n + (size_t)r] = (size_t)((d->cut[r] + q.z) * l->own) * number;
   }
   kugel__mem messages = d->it->room[KUGEL__GLOBAL_MESSAGES];
-  kugel__wire_job job = back ? (kugel__wire_job){lines, messages, t + 2 * n, t + 3 * n, t, t + n}
-                             : (kugel__wire_job){messages, lines, t, t + n, t + 2 * n, t + 3 * n};
+  kugel__hops *hops = l->hops[d->which][which][back];
+  return back ? (kugel__wire_job){lines, messages, t + 2 * n, t + 3 * n, t, t + n, hops}
+              : (kugel__wire_job){messages, lines, t, t + n, t + 2 * n, t + 3 * n, hops};
+}
+
+kugel_status kugel__global_hops(const kugel_volume *p, kugel__global_lines *l)
+{
+  const kugel__global_item it = {.p = p};
+  const kugel__volume_global *g = p->global;
+  const int64_t *cut[] = {g->data, g->results, l->planes};
+  for (int i = 0; i < KUGEL__GLOBAL_SIDES * PIECES * 2; i++) {
+    int which = i / 2 / PIECES, k = i / 2 % PIECES, back = i % 2;
+    side d = {&it, which, cut[which], NULL, NULL};
+    kugel__wire_job job = job_of(&d, k, (kugel__mem){NULL, 0}, back);
+    KUGEL_TRY(kugel__hops_make(g->device->wire, KUGEL_OK, &job, &l->hops[which][k][back]));
+  }
+  return kugel__comm_agree(g->comm, kugel__global_device_fits(p));
+}
+
+static kugel_status exchange(const side *d, kugel_status s, int which, kugel__mem lines, bool back)
+{
+  const kugel__global_device *dev = d->it->p->global->device;
+  kugel__wire_job job = job_of(d, which, lines, back);
   return kugel__wire_exchange(dev->wire, s, &job, dev->post);
 }
 

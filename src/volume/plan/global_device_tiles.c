@@ -383,7 +383,8 @@ kugel_status kugel__global_tiles_item(const kugel__global_item *it)
                          t->table,
                          t->table + n,
                          t->table + 2 * n,
-                         t->table + 3 * n};
+                         t->table + 3 * n,
+                         NULL};
   kugel_status s = kugel__queue_follow(it->queue, g->post);
   s = s ? s : pack(it, g->post);
   s = s ? s : run_whole_tiles(it);
