@@ -262,7 +262,7 @@ _kugel()
     -k | --kind) COMPREPLY=($(compgen -W "r2c c2c" -- "$word")); return ;;
     --dtype) COMPREPLY=($(compgen -W "f32 f64" -- "$word")); return ;;
     esac
-    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --lmax --fft --kind --dtype --ranks --hosts --polarised --iter --alone --latency --peer --inside --outside" ;;
+    options="--threads --json --dry-run --overwrite --progress --quiet --help --nside --lmax --fft --kind --dtype --ranks --hosts --gpu --polarised --iter --alone --latency --peer --inside --outside" ;;
   info)
     case $before in
     --progress) COMPREPLY=($(compgen -W "auto bar json none" -- "$word")); return ;;

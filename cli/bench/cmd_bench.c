@@ -14,7 +14,8 @@
   X(problems, 0, ARG_OPERAND, "PROBLEM", NULL, 1, 1000,                                                      \
     "what to time, such as sht:nside=512,lmax=1024,spin=2,threads=1")                                        \
   X(seconds, 's', ARG_REAL, "X", "2", 0, 3600, "time to spend on each problem")                              \
-  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0, "sht, fft: one transform over the processes of mpirun or srun")    \
+  X(ranks, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                    \
+    "over the processes of mpirun or srun: one sht or fft, or an exchange")                                  \
   SHT_DEVICE_OPTIONS(X)
 
 OPTIONS(bench, BENCH_OPTIONS);
@@ -152,8 +153,9 @@ static int bench(const void *args)
   for (int64_t i = 0; i < o->problems.n; i++) {
     STEP(parse_problem(o->problems.list[i], &kind, values));
     if (o->ranks.given && !kind->over_ranks)
-      return fail_usage("--ranks is for sht and fft, such as fft:n=256,n2=256,n3=256; %s runs without it",
-                        kind->name);
+      return fail_usage(
+          "--ranks is for sht, fft and exchange, such as fft:n=256,n2=256,n3=256; %s runs without it",
+          kind->name);
   }
   STEP(session_context(&o->device, &o->mem));
   kugel_comm *comm;
@@ -191,15 +193,17 @@ const command command_bench = {
              "processes "
              "along n, fewer than all for pencils.\n"
              "exchange, under mpirun or srun: bytes from each process to each other, beside the model of "
-             "kugel plan.",
-    .examples = "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
-                "kugel bench sht:nside=1024,lmax=2048 --device cuda:0\n"
-                "kugel bench fft:n=4096,batch=10000,dtype=f32 --device cuda:0\n"
-                "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
-                "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256\n"
-                "mpirun -n 8 kugel bench --ranks fft:n=512,n2=512,n3=512,kind=r2c\n"
-                "mpirun -n 8 kugel bench --ranks sht:nside=1024,lmax=2048\n"
-                "mpirun -n 8 kugel bench exchange:bytes=64 exchange:bytes=16777216",
+             "kugel plan; with --ranks and --device between the devices of the processes.",
+    .examples =
+        "kugel bench sht:nside=512,lmax=1024,spin=0,threads=1\n"
+        "kugel bench sht:nside=1024,lmax=2048 --device cuda:0\n"
+        "kugel bench fft:n=4096,batch=10000,dtype=f32 --device cuda:0\n"
+        "kugel bench sht:rows=1024,grid=gauss,lmax=1023 sht:nside=512,spin=teb\n"
+        "kugel bench fft:n=4096,batch=64,kind=r2c fft:n=256,n2=256,n3=256\n"
+        "mpirun -n 8 kugel bench --ranks fft:n=512,n2=512,n3=512,kind=r2c\n"
+        "mpirun -n 8 kugel bench --ranks sht:nside=1024,lmax=2048\n"
+        "mpirun -n 8 kugel bench exchange:bytes=64 exchange:bytes=16777216\n"
+        "mpirun -n 8 kugel bench --ranks exchange:bytes=4096 exchange:bytes=33554432 --device cuda:local",
     .options = bench_options,
     .n_options = sizeof bench_options / sizeof bench_options[0],
     .run = bench,

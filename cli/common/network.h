@@ -3,6 +3,8 @@
 #ifndef KUGEL_CLI_NETWORK_H
 #define KUGEL_CLI_NETWORK_H
 
+#include <math.h>
+
 typedef struct network {
   double latency, peer; /* seconds of an exchange, and of each other process in it */
   double inside;        /* bytes per second that a process sends within its host */
@@ -14,6 +16,11 @@ typedef struct network {
   {                                                                                                          \
     40e-6, 2e-6, 4e9, 10.5e9                                                                                 \
   }
+
+/* Of processes with a GPU each: NVLink and a network card of 400 Gb/s per GPU, of which 84 % are used. bench/results/2026-11-28-h200x4.md
+ * has what is measured: inside, and the latency. */
+static const double NETWORK_GPU_LATENCY = 80e-6, NETWORK_GPU_INSIDE = 259e9, NETWORK_GPU_OUTSIDE = 42e9,
+                    NETWORK_GPU_COPIES = 4e12; /* bytes per second read and written on a GPU */
 
 /* Seconds of exchanges within groups of `members` processes, `here` of each on a host, at the same time, in which each of them sends
  * `bytes` to all others of its group together, evenly; senders: processes of a host, of all groups. */
@@ -31,6 +38,17 @@ static inline double network_group(const network *n, double members, double here
 static inline double network_seconds(const network *n, double ranks, double hosts, double bytes)
 {
   return network_group(n, ranks, ranks / hosts, ranks / hosts, bytes);
+}
+
+/* The same in two steps (src/wire/wire.h): within each host to the process in the receiver's seat, then between hosts. Messages are
+ * copied three times. */
+static inline double network_two_steps(const network *n, double ranks, double hosts, double bytes)
+{
+  double here = ranks / hosts, each = bytes / (ranks - 1);
+  if (here < 2 || hosts < 2)
+    return HUGE_VAL;
+  return 2 * n->latency + n->peer * (here - 1 + hosts - 1) + each * hosts * (here - 1) / n->inside +
+         each * here * (hosts - 1) * here / n->outside + 6 * bytes / NETWORK_GPU_COPIES;
 }
 
 #endif

@@ -37,6 +37,8 @@ int plan_report(const plan_args *o, const prediction *p, const char *parts)
   json_int("bytes_per_rank", (int64_t)p->memory);
   json_int("exchanged_bytes", (int64_t)(p->sent * ranks));
   json_int("exchanged_bytes_per_rank", (int64_t)p->sent);
+  if (o->gpu.given)
+    json_int("exchange_steps", p->two_steps ? 2 : 1);
   json_number("compute_seconds", p->compute);
   json_number("exchange_seconds", p->exchange);
   json_number("seconds", whole);
@@ -47,9 +49,9 @@ int plan_report(const plan_args *o, const prediction *p, const char *parts)
   say("processes       %lld on %lld host%s%s\n", (long long)o->ranks.n, (long long)o->hosts.n,
       o->hosts.n == 1 ? "" : "s", o->alone.given ? "" : c);
   say("memory          %s per process: %s, the rest is work\n", bytes_text(p->memory, a, sizeof a), parts);
-  say("exchanged       %s in all, %s per process, in %.0f piece%s\n",
+  say("exchanged       %s in all, %s per process, in %.0f piece%s%s\n",
       bytes_text(p->sent * ranks, a, sizeof a), bytes_text(p->sent, b, sizeof b), p->pieces,
-      p->pieces == 1 ? "" : "s");
+      p->pieces == 1 ? "" : "s", p->two_steps ? ", each first within hosts, then between them" : "");
   say("time            %s: transform %s, exchange %s\n", seconds_text(whole, a, sizeof a),
       seconds_text(p->compute, b, sizeof b), seconds_text(p->exchange, c, sizeof c));
   say("one process     %s; efficiency %.0f %%\n", seconds_text(p->alone, a, sizeof a),
@@ -71,10 +73,14 @@ static int plan_sht(const plan_args *o, const network *net)
   double alm = 16 * maps * (double)kugel_alm_count(lmax, lmax),
          map = 8 * maps * 12 * (double)nside * (double)nside, series = series_bytes(nside, lmax, maps),
          all = 16 * maps * (4 * (double)nside) * ((double)lmax + 1);
-  p.pieces = fmax(1, fmin(8, floor(all / ranks / 33554432)));
+  double hosts = (double)o->hosts.n, least = o->gpu.given && hosts > 1 ? 16 << 20 : 32 << 20;
+  p.pieces = fmax(1, fmin(o->gpu.given ? 4 : 8, floor(all / ranks / least)));
   p.memory = (alm + map + all + (ranks > 1 ? 4 * series / p.pieces : 0)) / ranks + BASE_MEMORY;
   p.sent = count * series * (ranks - 1) / ranks / ranks;
-  p.exchange = count * p.pieces * network_seconds(net, ranks, (double)o->hosts.n, p.sent / count / p.pieces);
+  double sent = p.sent / count / p.pieces, once = network_seconds(net, ranks, hosts, sent),
+         twice = o->gpu.given && ranks > 1 ? network_two_steps(net, ranks, hosts, sent) : HUGE_VAL;
+  p.two_steps = twice < once;
+  p.exchange = count * p.pieces * fmin(once, twice);
   p.compute = p.alone / ranks;
   json_int("nside", nside);
   json_int("lmax", lmax);
@@ -100,10 +106,21 @@ static int plan(const void *args)
   if (o->hosts.n > o->ranks.n || o->ranks.n % o->hosts.n)
     return fail_usage("--ranks %lld processes on --hosts %lld: give a multiple, as many on each",
                       (long long)o->ranks.n, (long long)o->hosts.n);
-  net.latency = o->latency.x * 1e-6;
+  if (o->gpu.given && (!o->alone.given || o->fft.given))
+    return fail_usage(
+        "--gpu goes with --nside and with --alone SECONDS, which kugel bench sht:nside=%lld --device "
+        "cuda:0 measures",
+        (long long)(o->nside.given ? o->nside.n : 4096));
+  if (o->gpu.given)
+    net = (network){NETWORK_GPU_LATENCY, net.peer, NETWORK_GPU_INSIDE,
+                    NETWORK_GPU_OUTSIDE * (double)o->ranks.n / (double)o->hosts.n};
+  if (!o->gpu.given || o->latency.given)
+    net.latency = o->latency.x * 1e-6;
+  if (!o->gpu.given || o->inside.given)
+    net.inside = o->inside.x * 1e9;
+  if (!o->gpu.given || o->outside.given)
+    net.outside = o->outside.x * 1e9;
   net.peer = o->peer.x * 1e-6;
-  net.inside = o->inside.x * 1e9;
-  net.outside = o->outside.x * 1e9;
   return o->fft.given ? plan_fft(o, &net) : plan_sht(o, &net);
 }
 
@@ -117,12 +134,11 @@ const command command_plan = {
              "from small transforms, run here with as many threads as a process will have (--threads); that "
              "of the "
              "exchange from a model, whose numbers kugel bench exchange measures.",
-    .examples =
-        "kugel plan --nside 4096 --ranks 8\n"
-        "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 16 --iter 3 --threads 16\n"
-        "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 8 --alone 3.76 --inside 259 --outside 400\n"
-        "kugel plan --nside 2048 --polarised --ranks 4 --hosts 2 --outside 2.5 --json\n"
-        "kugel plan --fft 2048,2048,2048 --dtype f32 --ranks 64 --hosts 8 --threads 8",
+    .examples = "kugel plan --nside 4096 --ranks 8\n"
+                "kugel plan --nside 16384 --lmax 32768 --ranks 64 --hosts 16 --iter 3 --threads 16\n"
+                "kugel plan --nside 16384 --lmax 32768 --ranks 1024 --hosts 128 --gpu --alone 3.76\n"
+                "kugel plan --nside 2048 --polarised --ranks 4 --hosts 2 --outside 2.5 --json\n"
+                "kugel plan --fft 2048,2048,2048 --dtype f32 --ranks 64 --hosts 8 --threads 8",
     .options = plan_options,
     .n_options = sizeof plan_options / sizeof plan_options[0],
     .run = plan,

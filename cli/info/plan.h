@@ -16,6 +16,9 @@
   X(dtype, 0, ARG_CHOICE, "f32|f64", "f64", 0, 0, "with --fft: its numbers")                                 \
   X(ranks, 0, ARG_INT, "N", "1", 1, 1e6, "processes")                                                        \
   X(hosts, 0, ARG_INT, "N", "1", 1, 1e6, "hosts that they are on, as many on each")                          \
+  X(gpu, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                      \
+    "a GPU per process, of which --alone is the time: NVLink in a host (259 GB/s), 42 GB/s per GPU out of "  \
+    "it, 80 us, and exchanges in two steps where that is sooner")                                            \
   X(polarised, 0, ARG_FLAG, NULL, NULL, 0, 0, "T, E and B with I, Q and U, instead of one scalar map")       \
   X(iter, 'i', ARG_INT, "N", NULL, 0, 1000,                                                                  \
     "an analysis with as many refinements, instead of one synthesis")                                        \
@@ -33,6 +36,7 @@ OPTIONS_STRUCT(plan, PLAN_OPTIONS);
  * pieces but one of each exchange fly during work; bytes per process. */
 typedef struct prediction {
   double alone, compute, exchange, pieces, sent, memory;
+  bool two_steps; /* of each exchange: within hosts, then between them */
 } prediction;
 
 /* The keys and lines that both kinds have; `parts`: what the memory holds. */

@@ -192,6 +192,21 @@ KUGEL_API kugel_status kugel_comm_barrier(kugel_comm *comm);
 /// @cost   memory: 2 bytes per rank and byte
 KUGEL_API kugel_status kugel_comm_measure(kugel_comm *comm, int64_t bytes, int repeats, double *seconds);
 
+/// kugel_comm_measure between the ranks' devices, as plans over ranks with a device each exchange: by NCCL, or by way of
+/// host memory; straight or in two steps.
+/// @param[in]  comm     a communicator
+/// @param[in]  ctx      a context of this rank's device; NULL: the default context
+/// @param[in]  bytes    from each rank to each other, 1 to 2^40
+/// @param[in]  repeats  1 to 1000, after one that does not count
+/// @param[out] way      how, such as "NCCL 2.28.3, in two steps", cut to n - 1 bytes; may be NULL
+/// @param[in]  n        size of way
+/// @param[out] seconds  of one exchange, from when all ranks are ready, the median of the slowest ranks' times; the same on
+///                      all ranks
+/// @errors KUGEL_EINVAL; KUGEL_ENOMEM; KUGEL_EDEVICE; KUGEL_EIO, also if data arrives damaged; agreed
+/// @cost   device memory: 2 bytes per rank and byte, and 2 more in two steps; joining NCCL, seconds
+KUGEL_API kugel_status kugel_comm_measure_devices(kugel_comm *comm, kugel_ctx *ctx, int64_t bytes, int repeats, char *way,
+                                                  size_t n, double *seconds);
+
 /* ---- layouts --------------------------------------------------------------------------------------------------- */
 
 /* Which elements of an array each rank has, and in which order: for each rank, runs of consecutive elements of the whole

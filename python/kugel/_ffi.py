@@ -1875,6 +1875,9 @@ FUNCTIONS = {
     "kugel_comm_measure": (  # comm, bytes, repeats, seconds
         "STATUS", ("c_void_p", "c_int64", "c_int", "c_void_p",),
         'Measures the exchange: every rank sends as many bytes to each other rank, several times, and what arrives is checked.'),
+    "kugel_comm_measure_devices": (  # comm, ctx, bytes, repeats, way, n, seconds
+        "STATUS", ("c_void_p", "c_void_p", "c_int64", "c_int", "c_void_p", "c_size_t", "c_void_p",),
+        "kugel_comm_measure between the ranks' devices, as plans over ranks with a device each exchange: by NCCL, or by way of host memory; straight or in two steps."),
     "kugel_layout_whole": (  # comm, count, root, out
         "STATUS", ("c_void_p", "c_int64", "c_int", "c_void_p",),
         'The layout of an array that one rank, or every rank, has whole.'),

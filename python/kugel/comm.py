@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _ffi
 from ._lib import Handle, lib, long_call, options, ptr, view
+from .hardware import context
 
 if TYPE_CHECKING:
     from ._types import Path
@@ -91,9 +92,16 @@ class Comm:
         """The ranks of this host."""
         return Comm._made(lib.kugel_comm_node, self._handle.address)
 
-    def measure(self, bytes: int, repeats: int = 10) -> float:
-        """Seconds of an exchange in which every rank sends as many bytes to each other: the median of the slowest ranks'."""
+    def measure(self, bytes: int, repeats: int = 10, device: str | None = None) -> float:
+        """Seconds of an exchange in which every rank sends as many bytes to each other: the median of the slowest ranks'.
+
+        device: such as "cuda:local": between the devices of the ranks, as plans with that device exchange; None: host memory."""
         seconds = ctypes.c_double()
+        there = context(device)
+        if there is not None:
+            long_call(lib.kugel_comm_measure_devices, self._handle.address, there.address, int(bytes), int(repeats), None, 0,
+                      ctypes.byref(seconds))
+            return seconds.value
         long_call(lib.kugel_comm_measure, self._handle.address, int(bytes), int(repeats), ctypes.byref(seconds))
         return seconds.value
 

@@ -63,6 +63,23 @@ kugel_status kugel__comm_leave(kugel_comm *c, kugel_status s);
 /* All ranks have come to the failure in hand alike, in the same words: there is nothing to agree on. */
 void kugel__comm_settle(kugel_comm *c);
 
+/* ---- measure.c ---- */
+
+/* What is measured: `prepare` may be collective, `exchange` is, from its beginning to its end, `check` says whether what came is what
+ * kugel__comm_byte says that rank `from` sends to rank `to`. */
+typedef struct kugel__measured {
+  kugel_status (*prepare)(void *arg);
+  kugel_status (*exchange)(void *arg);
+  kugel_status (*check)(void *arg);
+  void *arg;
+} kugel__measured;
+kugel_status kugel__comm_measure(kugel_comm *c, int64_t bytes, int repeats, const kugel__measured *of,
+                                 double *seconds);
+unsigned char kugel__comm_byte(int from, int to);
+/* Bytes from a rank that should all be the same. */
+kugel_status kugel__comm_check_bytes(const kugel_comm *c, int from, const unsigned char *bytes, int64_t n,
+                                     const char *over);
+
 /* A number that all ranks must pass alike. */
 typedef struct kugel__same {
   const char *name;

@@ -54,7 +54,7 @@ static int rank_at(const kugel__wire *w, int group, int seat)
 
 /* Seconds, as kugel plan counts them (cli/common/network.h): of a step, of another message in it, of a byte that goes within the group
  * and is copied three times. */
-static const double STEP = 40e-6, PEER = 2e-6, BYTE = 1 / 259e9 + 6 / 4e12;
+static const double STEP = 80e-6, PEER = 2e-6, BYTE = 1 / 259e9 + 6 / 4e12;
 
 static kugel_status pays(const kugel__wire *w, const kugel__wire_job *x, bool *yes)
 {

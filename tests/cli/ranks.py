@@ -148,6 +148,14 @@ def test_plan():
     assert 0 < line["exchange_seconds"] < line["seconds"], line
     line = json.loads(ok("plan", "--nside", 16384, "--lmax", 32768, "--ranks", 64, "--hosts", 8, "--alone", 3.76, "--inside", 259, "--outside", 400, "--json").out)
     assert line["seconds_of_one_process"] == 3.76 and abs(line["compute_seconds"] - 3.76 / 64) < 1e-9 and 0.9 < line["efficiency"] < 1, line
+    many = ("plan", "--nside", 16384, "--lmax", 32768, "--ranks", 1024, "--hosts", 128, "--alone", 3.76)
+    line, far = json.loads(ok(*many, "--json").out), json.loads(ok(*many, "--gpu", "--json").out)
+    assert "exchange_steps" not in line and far["exchange_steps"] == 2 and far["exchange_seconds"] < line["exchange_seconds"] / 10, (line, far)
+    assert 0.8 < far["efficiency"] < 1 and "first within hosts" in ok(*many, "--gpu").out, far
+    few = json.loads(ok("plan", "--nside", 16384, "--lmax", 32768, "--ranks", 64, "--hosts", 8, "--alone", 3.76, "--gpu", "--json").out)
+    assert few["exchange_steps"] == 1 and 0.9 < few["efficiency"] < 1, few
+    refused(2, "plan", "--nside", 32, "--gpu", says="with --alone SECONDS")
+    refused(2, "plan", "--fft", "64,64", "--gpu", "--alone", 1, says="--gpu goes with --nside")
     line = json.loads(ok("plan", "--fft", "64,48,40", "--ranks", 2, "--alone", 1, "--json").out)
     assert line["seconds_of_one_process"] == 1 and abs(line["compute_seconds"] - 0.5) < 1e-9, line
     assert "slabs" in ok("plan", "--fft", "64,48", "--kind", "c2c", "--ranks", 4).out

@@ -48,6 +48,12 @@ def test_bench():
             r = mpirun(name, 3, "bench", "--ranks", problem, "--seconds", "0", *DEVICE)
             line = json.loads(r.out)
             assert line["ranks"] == 3 and line["arrays"] == "device" and 0 < line["error"] < most, r
+        for bytes, group, way in ((1000, "1", "host memory"), (100003, "2", "host memory, in two steps")):
+            r = mpirun(name, 4, "bench", "--ranks", f"exchange:bytes={bytes}", "--seconds", "0", *DEVICE, env={"KUGEL_PEERS_GROUP": group})
+            line = json.loads(r.out)
+            assert line["exchange_is"] == way and line["bytes_sent_per_rank"] == 3 * bytes and line["median_seconds"] > 0, r
+        r = mpirun(name, 2, "bench", "exchange", *DEVICE)
+        assert r.code == 2 and "add --ranks" in r.err, r
 
 
 def test_volumes():

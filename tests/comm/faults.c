@@ -130,6 +130,13 @@ static kugel_status named(void *one)
   return s;
 }
 
+static kugel_status measured(kugel_ctx *ctx, kugel_comm *comm, void *arg)
+{
+  double seconds;
+  (void)ctx, (void)arg;
+  return kugel_comm_measure(comm, 100, 2, &seconds);
+}
+
 int main(void)
 {
   alarm(LIMIT); // a rank that waits for ever ends the test
@@ -141,6 +148,7 @@ int main(void)
     for (int rank = 0; rank < RANKS; rank++) {
       sweep_rank(rank, 1, transforms, grid, 20);
       sweep_exchanges(rank, transforms, grid);
+      sweep_exchanges(rank, measured, NULL);
     }
   }
   CASE("allocations of all ranks: making communicators and layouts")
@@ -161,8 +169,9 @@ int main(void)
       kugel_status z = kugel_comm_custom(NULL, &own_ops, NULL, 0, 1, &own);
       double seconds = 0;
       kugel_status q = t ? t : kugel_comm_measure(alone, 100, 2, &seconds),
-                   l = t ? t : kugel_lead_measure(alone, 100, 2, &seconds);
-      CHECK((!q || q == KUGEL_ENOMEM) && (!l || l == KUGEL_ENOMEM));
+                   l = t ? t : kugel_lead_measure(alone, 100, 2, &seconds),
+                   d = t ? t : kugel_comm_measure_devices(alone, NULL, 100, 2, NULL, 0, &seconds);
+      CHECK((!q || q == KUGEL_ENOMEM) && (!l || l == KUGEL_ENOMEM) && (!d || d == KUGEL_ENOMEM));
       kugel_layout *parts = NULL;
       kugel_status p = kugel_sht_layout(plan, KUGEL_SHT_MAP, &parts);
       CHECK(!z == (own != NULL) && !p == (parts != NULL));
@@ -177,7 +186,7 @@ int main(void)
       CHECK(!s || (s == KUGEL_ENOMEM && !comm[0]));
       CHECK((!t && alone) || (t == KUGEL_ENOMEM && !alone));
       CHECK(!u == (part != NULL) && !v == (layout != NULL) && !x == (node != NULL));
-      done = !s && !t && !u && !v && !x && !y && !z && !p && !q && !l;
+      done = !s && !t && !u && !v && !x && !y && !z && !p && !q && !l && !d;
       for (int r = 0; r < RANKS; r++)
         kugel_comm_destroy(comm[r]);
       kugel_layout_destroy(layout);

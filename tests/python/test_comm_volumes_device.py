@@ -39,3 +39,12 @@ def test_convolutions_over_devices(device, engine):
         y = np.concatenate([r[0] for r in results])
         first = y if first is None else first
         assert np.array_equal(y, first) and np.abs(y - want).max() < 1e-13 * np.abs(want).max()
+
+
+def test_exchanges_between_devices(device, monkeypatch):
+    monkeypatch.setenv("KUGEL_PEERS", "copy")
+    monkeypatch.setenv("KUGEL_PEERS_GROUP", "2")  # in two steps
+    seconds = on_ranks(4, lambda comm: comm.measure(5000, 3, device=device))
+    assert len(set(seconds)) == 1 and 0 < seconds[0] < 60, seconds
+    with pytest.raises(ValueError, match="bytes is 0"):
+        kugel.Comm.alone().measure(0, device=device)
