@@ -11,24 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "fake_nccl_calls.h"
 
 #define API __attribute__((visibility("default"))) int
 
-enum { MAX_CALLS = 256, MAX_RANKS = 8, BAD_ARGUMENT = 4, BAD_USE = 5, IN_PROGRESS = 7, INTERNAL = 3 };
-typedef struct comm {
-  int rank, ranks;
-  struct comm *all;    // of rank 0
-  struct world *world; // of ranks that joined, NULL: of one thread
-  int quick, asked,
-      result; // quick: calls return at once, with how they fared for who asks `asked` times more
-} comm;
-typedef struct call {
-  const comm *comm;
-  int to, sends;
-  const char *data;
-  size_t bytes;
-  void *stream;
-} call;
 static _Thread_local call calls[MAX_CALLS];
 static _Thread_local int count, depth;
 static int live;
@@ -38,6 +24,7 @@ typedef struct world {
   pthread_mutex_t lock;
   pthread_cond_t change;
   int ranks, joined, arrived, left, bad, count;
+  int splits; // communicators beside those of the ranks
   int absent; // ranks whose group failed alone: messages of the others wait for theirs, until they abort
   unsigned round;
   void *device[MAX_RANKS];
@@ -66,13 +53,6 @@ static int fails_on(const char *name, int rank)
   const char *named = getenv("KUGEL_FAKE_NCCL");
   size_t n = strlen(name);
   return named && !strncmp(named, name, n) && named[n] == ':' && atoi(named + n + 1) == rank;
-}
-
-static void *driver(const char *name)
-{
-  const char *path = getenv("KUGEL_CUDA");
-  void *library = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-  return library ? dlsym(library, name) : NULL;
 }
 
 API ncclGetVersion(int *version)
@@ -160,7 +140,7 @@ static void *current(void)
 static void leave(world *w)
 {
   pthread_mutex_lock(&w->lock);
-  int last = ++w->left == w->ranks;
+  int last = ++w->left == w->ranks + w->splits;
   pthread_mutex_unlock(&w->lock);
   if (last) {
     replace(w, NULL);
@@ -179,7 +159,9 @@ static void compare(world *w)
 typedef struct config {
   size_t size;
   unsigned magic, version;
-  int blocking;
+  int blocking, cluster, least, most;
+  const char *network;
+  int share;
 } config;
 
 API ncclCommInitRankConfig(comm **out, int ranks, unique_id id, int rank, const config *how)
@@ -209,6 +191,24 @@ API ncclCommInitRankConfig(comm **out, int ranks, unique_id id, int rank, const 
   return IN_PROGRESS;
 }
 
+/* A communicator whose calls wait, told when its parent has been asked. */
+API ncclCommSplit(comm *c, int color, int key, comm **out, const config *how)
+{
+  if (color || key != c->rank || !c->quick || c->asked || depth || how->version < 21800 ||
+      how->blocking != 1 || how->share != 1 || fails("ncclCommSplit"))
+    return BAD_ARGUMENT;
+  *out = NULL;
+  c->child = calloc(1, sizeof *c->child);
+  *c->child = (comm){.rank = c->rank, .ranks = c->ranks, .world = c->world};
+  c->made = out;
+  c->asked = 2;
+  pthread_mutex_lock(&c->world->lock);
+  c->world->splits++;
+  pthread_mutex_unlock(&c->world->lock);
+  __atomic_fetch_add(&live, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
 API ncclCommGetAsyncError(comm *c, int *result)
 {
   world *w = c->world;
@@ -216,6 +216,10 @@ API ncclCommGetAsyncError(comm *c, int *result)
   int there = w->joined == w->ranks;
   c->asked -= there && c->asked;
   *result = !there || c->asked ? IN_PROGRESS : w->bad ? BAD_USE : c->result;
+  if (c->made && !c->asked) {
+    *c->made = c->child;
+    c->made = NULL;
+  }
   pthread_mutex_unlock(&w->lock);
   return 0;
 }
@@ -290,50 +294,6 @@ API ncclSend(const void *data, size_t bytes, int type, int to, comm *c, void *st
 API ncclRecv(void *data, size_t bytes, int type, int from, comm *c, void *stream)
 {
   return fails("ncclRecv") ? INTERNAL : put(c, from, 0, data, bytes, type, stream);
-}
-
-/* `then` waits for what `first` has now. */
-static int order(void *first, void *then)
-{
-  int (*make)(void **, unsigned), (*record)(void *, void *), (*wait)(void *, void *, unsigned),
-      (*drop)(void *);
-  *(void **)&make = driver("cuEventCreate");
-  *(void **)&record = driver("cuEventRecord");
-  *(void **)&wait = driver("cuStreamWaitEvent");
-  *(void **)&drop = driver("cuEventDestroy_v2");
-  void *event;
-  if (!make || !record || !wait || !drop || make(&event, 2))
-    return INTERNAL;
-  int bad = record(event, first) || wait(then, event, 0);
-  drop(event);
-  return bad ? INTERNAL : 0;
-}
-
-static int deliver(const call *from, const call *to)
-{
-  int (*copy)(uint64_t, uint64_t, size_t, void *);
-  *(void **)&copy = driver("cuMemcpyDtoDAsync_v2");
-  if (!copy || from->bytes != to->bytes || order(from->stream, to->stream))
-    return INTERNAL;
-  if (copy((uint64_t)(uintptr_t)to->data, (uint64_t)(uintptr_t)from->data, from->bytes, to->stream))
-    return INTERNAL;
-  return order(to->stream, from->stream);
-}
-
-/* Matches and delivers; what is left, or a failure. */
-static int settle(call *list, int n)
-{
-  int left = n, bad = 0;
-  for (int i = 0; i < n && !bad; i++)
-    for (int k = 0; k < n && list[i].sends; k++)
-      if (!list[k].sends && list[k].to == list[i].comm->rank && list[i].to == list[k].comm->rank &&
-          list[k].data) {
-        bad |= deliver(&list[i], &list[k]);
-        list[k].data = NULL; // taken
-        left -= 2;
-        break;
-      }
-  return bad || left ? BAD_USE : 0;
 }
 
 static void settle_all(world *w)
