@@ -70,7 +70,7 @@ typedef enum kugel_volume_engine {
                               * are copied there and back while others are worked on, all devices of the context take part,
                               * and host memory takes the place of the file where there is enough (opts.memory) */
   KUGEL_VOLUME_GLOBAL = 5    /* the whole transform over ranks: with opts.comm, or of rank 0 in a context that leads (comm.h). Three
-                              * axes; on the CPU with the bits of RESIDENT, with opts.comm also on a device per rank */
+                              * axes; on the CPU with the bits of RESIDENT, or on a device per rank */
 } kugel_volume_engine;
 
 typedef struct kugel_volume kugel_volume;

@@ -75,6 +75,13 @@ def test_volumes():
         got = npyfile.read("o.npy")[1]
         assert files[0] == files[1] == files[2], plan
         assert max(abs(a - b) for a, b in zip(got, want)) < 1e-6 * max(map(abs, want)), plan
+    files = []
+    for name, n in (("Open MPI", 3), ("MPICH", 2)):  # rank 0 reads and writes
+        r = mpirun(name, n, "convolve", "z.npy", "h.npy", "o.npy", "--plan", "global", *DEVICE, "--quiet", "--overwrite")
+        assert r.code == 0 and not r.out and not r.err, r
+        files.append(bytes_of("o.npy"))
+    got = npyfile.read("o.npy")[1]
+    assert files[0] == files[1] and max(abs(a - b) for a, b in zip(got, want)) < 1e-6 * max(map(abs, want))
     r = mpirun("MPICH", 2, "convolve", "z.zarr", "h.npy", "o.zarr", "--ranks", "--device", "abacus:0")
     assert r.code == 1 and r.err.count('device is "abacus:0", must be') == 1 and not os.path.exists("o.zarr"), r
 

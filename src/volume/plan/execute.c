@@ -14,7 +14,7 @@ typedef kugel__volume_argument argument;
 // Whether pieces of arrays in host memory are copied to devices.
 static bool on_way(const kugel_volume *p)
 {
-  return p->lanes || p->dif || (p->pencil && p->ctx->device.type != KUGEL_CPU);
+  return p->lanes || p->dif || ((p->pencil || p->global_led) && p->ctx->device.type != KUGEL_CPU);
 }
 
 // Whether ranks have a device each, which takes arrays in its memory.
@@ -41,7 +41,8 @@ static kugel_status take(const kugel_volume *p, const kugel_array *a, const char
               "%s is in the memory of a device; a plan of %s takes arrays in host memory", name,
               p->dif      ? "parts"
               : p->pencil ? "pencils"
-                          : "tiles");
+              : p->lanes  ? "tiles"
+                          : "ranks that serve");
   KUGEL_CHECK(a->device.type == KUGEL_CPU || here, KUGEL_EDEVICE,
               "%s is on device %d of type %d, this plan takes host memory%s", name, a->device.id,
               a->device.type, p->gpu || over_devices(p) ? " or that of its context's device" : "");

@@ -49,7 +49,7 @@ static uint64_t bytes_of(const kugel_volume *p, int ranks, double *traffic)
 
 void kugel__global_device_figures(const kugel_volume *p, kugel_volume_info *info)
 {
-  int ranks = p->opts.comm->size;
+  int ranks = (p->opts.comm ? p->opts.comm : p->ctx->leads)->size;
   bool tiles = p->engine == KUGEL_VOLUME_TILES;
   double work = 0, sent = 0, in = (double)kugel__volume_image_size(p),
          out = (double)kugel__volume_results_size(p);

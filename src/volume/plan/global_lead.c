@@ -89,6 +89,32 @@ static kugel_status share_kernels(kugel_volume *p, const double *values, double 
   return kugel__global_create(p, &box);
 }
 
+/* With a device each: a plan that the ranks make as their own would. */
+static kugel_status make_on_devices(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o,
+                                    const kugel_volume *base, const kugel_array *kernel,
+                                    kugel__global_led **out)
+{
+  kugel__volume_kernels kernels;
+  kugel__comm_enter(c);
+  kugel__global_led *l = *out = kugel__calloc(ctx, sizeof *l);
+  kugel_status s = l ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan over %d ranks", c->size);
+  if (l)
+    *l = (kugel__global_led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = o->id};
+  if (!s && kugel__ctx(ctx)->device.type != kugel__volume_order_card(o).device)
+    s = KUGEL_FAIL(KUGEL_ENOTSUP,
+                   "the ranks that serve have no devices of the kind of rank 0's: give kugel_serve a "
+                   "context of theirs");
+  s = kugel__volume_share_kernels(ctx, c, s, o, base, kernel, &kernels);
+  s = s ? s : kugel__volume_order_plan(ctx, o, &kernels, KUGEL_VOLUME_GLOBAL, c, &l->plan);
+  s = kugel__comm_leave(c, s);
+  kugel__volume_drop_kernels(ctx, &kernels);
+  if (s) {
+    drop(l);
+    *out = NULL;
+  }
+  return s;
+}
+
 /* The same on all ranks; base, kernel: rank 0's, NULL on others. */
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_volume *base,
                          const kugel_array *kernel, kugel__global_led **out)
@@ -96,6 +122,8 @@ static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, c
   double *values = NULL, *mine = NULL, *depth = NULL;
   int64_t depths = kugel__volume_order_card(o).depths;
   kugel__volume_box box;
+  if (kugel__volume_order_card(o).device != KUGEL_CPU)
+    return make_on_devices(ctx, c, o, base, kernel, out);
   kugel__comm_enter(c);
   kugel__global_led *l = *out = kugel__calloc(ctx, sizeof *l);
   kugel_status s = l ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan over %d ranks", c->size);
@@ -242,7 +270,7 @@ static kugel_status run(const kugel__global_led *l, bool adjoint, int64_t shift,
     int64_t a = kugel__global_own(g, in.cut), b = kugel__global_own(g, out.cut);
     kugel__volume_box from = {r.mine_in, in_type, {a * in.y * in.x, in.y * in.x, in.x, 1}},
                       to = {r.mine_out, out_type, {b * out.y * out.x, out.y * out.x, out.x, 1}};
-    s = kugel__global_run(p, adjoint, &from, &to, clipped);
+    s = kugel__volume_run(p, adjoint, &from, &to, clipped);
   }
   for (int i = 0; i < g->size && !s; i++) {
     int64_t count = out.cut[i + 1] - out.cut[i];
@@ -322,7 +350,9 @@ kugel_status kugel__global_led_arrays(const kugel_volume *p, bool adjoint, const
 static kugel_status serve_make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *order, void **plan)
 {
   kugel__global_led *l = NULL;
-  kugel_status s = make(ctx, c, order, NULL, NULL, &l);
+  bool here =
+      kugel__volume_order_card(order).device == KUGEL_CPU && kugel__ctx(ctx)->device.type != KUGEL_CPU;
+  kugel_status s = make(here ? NULL : ctx, c, order, NULL, NULL, &l);
   *plan = l;
   return s;
 }
@@ -337,4 +367,5 @@ static void serve_work(void *plan, const kugel__order *order)
   kugel__comm_leave(l->comm, run(l, w[ADJOINT] != 0, w[SHIFT], NULL, in, out, NULL));
 }
 
-const kugel__lead_kind kugel__global_served = {.make = serve_make, .work = serve_work, .drop = drop};
+const kugel__lead_kind kugel__global_served = {
+    .make = serve_make, .work = serve_work, .drop = drop, .devices = true};

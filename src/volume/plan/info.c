@@ -116,11 +116,13 @@ void kugel__volume_figures(const kugel_volume *p, kugel_volume_info *info)
     info->results_first = g->results[g->rank];
     info->results_count = kugel__global_own(g, g->results);
   }
-  bool over =
-      p->opts.comm && (p->engine == KUGEL_VOLUME_GLOBAL || (p->engine == KUGEL_VOLUME_TILES && p->sub));
-  if (over && device)
+  bool over = (p->engine == KUGEL_VOLUME_GLOBAL && ranks) ||
+              (p->engine == KUGEL_VOLUME_TILES && p->opts.comm && p->sub);
+  if (over && device) {
     kugel__global_device_figures(p, info);
-  else if (p->pencil && device)
+    if (!p->opts.comm) // rank 0 sends voxels and gets results
+      info->seconds += CALL_SECONDS + EXCHANGE_BYTE_SECONDS * (data + results * p->kernels) * (double)p->real;
+  } else if (p->pencil && device)
     kugel__pencil_device_figures(p, info);
   else if (device)
     kugel__volume_device_figures(p, info);

@@ -2,6 +2,7 @@
 #include "volume/plan/order.h"
 #include <string.h>
 #include "core/alloc.h"
+#include "core/ctx.h"
 #include "core/parallel.h"
 
 _Static_assert(sizeof(kugel__volume_card) <= sizeof(((kugel__order *)0)->word),
@@ -17,7 +18,8 @@ kugel__order kugel__volume_order(const kugel_volume *p, int64_t kind)
                           .complex_data = p->opts.complex_data,
                           .precision = p->opts.precision,
                           .kernels = p->opts.kernels,
-                          .depths = p->opts.depths};
+                          .depths = p->opts.depths,
+                          .device = p->ctx->device.type};
   for (int d = 0; d < KUGEL__VOLUME_DIMS; d++) {
     c.n[d] = p->axis[d].n;
     c.k[d] = p->axis[d].k;
@@ -62,6 +64,58 @@ kugel_status kugel__volume_share_depths(kugel_ctx *ctx, kugel_comm *c, int64_t d
     memcpy(*out, depth, bytes);
   s = kugel__comm_agree(c, s);
   return s ? s : kugel_comm_bcast(c, *out, bytes, 0);
+}
+
+static int64_t count_kernels(const kugel__volume_card *c)
+{
+  return kugel__max(1, kugel__max(c->kernels, c->depths));
+}
+
+kugel_status kugel__volume_share_kernels(kugel_ctx *ctx, kugel_comm *c, kugel_status s, const kugel__order *o,
+                                         const kugel_volume *base, const kugel_array *kernel,
+                                         kugel__volume_kernels *out)
+{
+  kugel__volume_card w = kugel__volume_order_card(o);
+  int64_t numbers = count_kernels(&w) * (w.complex_data ? 2 : 1) * w.k[0] * w.k[1] * w.k[2];
+  kugel__volume_box box;
+  *out = (kugel__volume_kernels){NULL, NULL};
+  if (base) {
+    s = s ? s : kugel__volume_take_kernel(base, kernel, &box);
+    s = s ? s : kugel__volume_copy_kernels(base, &box, &out->values);
+  } else if (!s) {
+    out->values = kugel__alloc(ctx, (size_t)numbers * sizeof *out->values);
+    s = out->values ? KUGEL_OK
+                    : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel of %lld numbers", (long long)numbers);
+  }
+  s = kugel__comm_agree(c, s);
+  s = s ? s : kugel_comm_bcast(c, out->values, (size_t)numbers * sizeof *out->values, 0);
+  return s ? s : kugel__volume_share_depths(ctx, c, w.depths, base ? base->depth : NULL, &out->depth);
+}
+
+void kugel__volume_drop_kernels(kugel_ctx *ctx, kugel__volume_kernels *kernels)
+{
+  kugel__free(ctx, kernels->values);
+  kugel__free(ctx, kernels->depth);
+}
+
+kugel_status kugel__volume_order_plan(kugel_ctx *ctx, const kugel__order *o,
+                                      const kugel__volume_kernels *kernels, kugel_volume_engine engine,
+                                      kugel_comm *comm, kugel_volume **out)
+{
+  kugel__volume_card c = kugel__volume_order_card(o);
+  const int dims = KUGEL__VOLUME_DIMS;
+  int ndim = (int)c.ndim, lead = dims - ndim, more = c.kernels || c.depths ? 1 : 0;
+  int64_t shape[KUGEL__VOLUME_DIMS + 1] = {count_kernels(&c)};
+  memcpy(shape + more, c.k + lead, (size_t)ndim * sizeof *shape);
+  kugel_array array = {
+      kernels->values, {KUGEL_CPU, 0}, ndim + more, c.complex_data ? KUGEL_C128 : KUGEL_F64, shape, NULL, 0};
+  kugel_volume_opts opts = kugel__volume_order_opts(o);
+  opts.engine = engine;
+  opts.tile = engine == KUGEL_VOLUME_TILES ? c.tile + lead : NULL;
+  opts.centre = engine == KUGEL_VOLUME_TILES ? NULL : c.centre + lead;
+  opts.depth = kernels->depth;
+  opts.comm = comm;
+  return kugel_volume_create(ctx, ndim, c.n + lead, c.k + lead, &array, &opts, out);
 }
 
 static kugel_status copy_row(void *arg, int64_t i)

@@ -12,6 +12,7 @@ typedef struct kugel__volume_card {
   int64_t ndim;
   int64_t n[KUGEL__VOLUME_DIMS], k[KUGEL__VOLUME_DIMS], centre[KUGEL__VOLUME_DIMS], tile[KUGEL__VOLUME_DIMS];
   int64_t extent, boundary, correlate, complex_data, precision, kernels, depths;
+  int64_t device; /* type of rank 0's */
 } kugel__volume_card;
 
 kugel__order kugel__volume_order(const kugel_volume *p, int64_t kind);
@@ -22,6 +23,22 @@ kugel_volume_opts kugel__volume_order_opts(const kugel__order *o);
 /* Planes of kernels by depth, in memory of the context, NULL if there are none; the same on all ranks. depth: of rank 0, NULL on others. */
 kugel_status kugel__volume_share_depths(kugel_ctx *ctx, kugel_comm *c, int64_t depths, const double *depth,
                                         double **out);
+
+/* What a plan's kernels are made from, on all ranks: as rank 0's caller gave them, doubles [kernels or depths][k], complex for complex
+ * data; planes of kernels by depth, or NULL. Memory of the context. */
+typedef struct kugel__volume_kernels {
+  double *values, *depth;
+} kugel__volume_kernels;
+
+/* Collective and agreed on; s: how this rank has fared. base, kernel: of rank 0, NULL on others. */
+kugel_status kugel__volume_share_kernels(kugel_ctx *ctx, kugel_comm *c, kugel_status s, const kugel__order *o,
+                                         const kugel_volume *base, const kugel_array *kernel,
+                                         kugel__volume_kernels *out);
+void kugel__volume_drop_kernels(kugel_ctx *ctx, kugel__volume_kernels *kernels);
+/* Rank 0's plan again: TILES, of which only tiles are run (its centre is in their reaches), or GLOBAL over the ranks of comm. */
+kugel_status kugel__volume_order_plan(kugel_ctx *ctx, const kugel__order *o,
+                                      const kugel__volume_kernels *kernels, kugel_volume_engine engine,
+                                      kugel_comm *comm, kugel_volume **out);
 
 /* Rows along x of a slab or tile, between its place and a message [kernels][z][y][x]. */
 typedef struct kugel__volume_rows {

@@ -113,11 +113,6 @@ static kugel_status shape_plan(int ndim, const int64_t *n, const int64_t *k, con
   KUGEL_TRY(kugel__take_opts(&p->opts, sizeof p->opts, opts, "kugel_volume_opts"));
   KUGEL_TRY(check_opts(&p->opts));
   bool device = p->ctx->device.type != KUGEL_CPU;
-  KUGEL_CHECK(!device || p->opts.engine <= KUGEL_VOLUME_PENCIL || p->opts.comm, KUGEL_ENOTSUP,
-              "engine is %d; on devices without opts.comm there are KUGEL_VOLUME_RESIDENT (1), _TILES (2), "
-              "_DIF (3) and "
-              "_PENCIL (4)",
-              (int)p->opts.engine);
   p->ndim = ndim;
   p->kernels = p->stored = p->opts.kernels ? p->opts.kernels : 1;
   KUGEL_TRY(take_depths(p));

@@ -54,61 +54,23 @@ static void drop(void *led)
 
 /* ---- making ---- */
 
-static int64_t elements(const kugel__order *o)
-{
-  kugel__volume_card c = kugel__volume_order_card(o);
-  int64_t n = kugel__max(1, kugel__max(c.kernels, c.depths)) * (c.complex_data ? 2 : 1);
-  return n * c.k[0] * c.k[1] * c.k[2];
-}
-
-// Rank 0's plan again, where only tiles are run: its centre is in their reaches.
-static kugel_status make_plan(kugel_ctx *ctx, const kugel__order *o, double *kernel, const double *depth,
-                              kugel_volume **out)
-{
-  kugel__volume_card c = kugel__volume_order_card(o);
-  int ndim = (int)c.ndim, lead = DIMS - ndim, more = c.kernels || c.depths ? 1 : 0;
-  int64_t shape[DIMS + 1] = {kugel__max(c.kernels, c.depths)};
-  memcpy(shape + more, c.k + lead, (size_t)ndim * sizeof *shape);
-  kugel_array array = {
-      kernel, {KUGEL_CPU, 0}, ndim + more, c.complex_data ? KUGEL_C128 : KUGEL_F64, shape, NULL, 0};
-  kugel_volume_opts opts = kugel__volume_order_opts(o);
-  opts.engine = KUGEL_VOLUME_TILES;
-  opts.tile = c.tile + lead;
-  opts.depth = depth;
-  return kugel_volume_create(ctx, ndim, c.n + lead, c.k + lead, &array, &opts, out);
-}
-
 /* The same on all ranks; base, kernel: rank 0's, NULL on others. */
 static kugel_status make(kugel_ctx *ctx, kugel_comm *c, const kugel__order *o, const kugel_volume *base,
                          const kugel_array *kernel, kugel__volume_led **out)
 {
-  double *values = NULL, *depth = NULL;
-  kugel__volume_box box;
+  kugel__volume_kernels kernels;
   kugel__comm_enter(c);
   kugel__volume_led *l = *out = kugel__calloc(ctx, sizeof *l);
   kugel_status s = l ? KUGEL_OK : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a plan over %d ranks", c->size);
   if (l)
     *l = (kugel__volume_led){.ctx = kugel__ctx_retain(ctx), .comm = c, .id = o->id, .plan = base};
-  if (base) {
-    s = s ? s : kugel__volume_take_kernel(base, kernel, &box);
-    s = s ? s : kugel__volume_copy_kernels(base, &box, &values);
-  } else if (!s) {
-    values = kugel__alloc(ctx, (size_t)elements(o) * 8);
-    s = values ? KUGEL_OK
-               : KUGEL_FAIL(KUGEL_ENOMEM, "no memory for a kernel of %lld numbers", (long long)elements(o));
-  }
-  s = kugel__comm_agree(c, s);
-  s = s ? s : kugel_comm_bcast(c, values, (size_t)elements(o) * 8, 0);
-  s = s ? s
-        : kugel__volume_share_depths(ctx, c, kugel__volume_order_card(o).depths, base ? base->depth : NULL,
-                                     &depth);
+  s = kugel__volume_share_kernels(ctx, c, s, o, base, kernel, &kernels);
   if (!s && !base) {
-    s = make_plan(ctx, o, values, depth, &l->made);
+    s = kugel__volume_order_plan(ctx, o, &kernels, KUGEL_VOLUME_TILES, NULL, &l->made);
     l->plan = l->made;
   }
   s = kugel__comm_leave(c, s);
-  kugel__free(ctx, values);
-  kugel__free(ctx, depth);
+  kugel__volume_drop_kernels(ctx, &kernels);
   if (s) {
     drop(l);
     *out = NULL;
