@@ -7,7 +7,7 @@
 #include "core/ctx.h"
 #include "deconv/ranks_lead.h"
 #include "psf/psf.h"
-#include "volume/plan/order.h"
+#include "volume/plan/lead.h"
 
 enum { RUN = KUGEL__LEAD_WORK, ARRAYS = KUGEL__LED_ARRAYS };
 typedef kugel__deconv_led_run_of run;

@@ -5,7 +5,7 @@
 #include "core/ctx.h"
 #include "core/parallel.h"
 #include "deconv/ranks_lead.h"
-#include "volume/plan/order.h"
+#include "volume/plan/lead.h"
 
 enum {
   IMAGE = KUGEL__LED_IMAGE,

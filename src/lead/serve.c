@@ -7,7 +7,7 @@
 #include "sphere/radial/ranks.h"
 #include "sphere/sht/dist.h"
 #include "volume/plan/global.h"
-#include "volume/plan/ranks.h"
+#include "volume/plan/lead.h"
 
 static const kugel__lead_kind *const kinds[KUGEL__LEAD_KINDS] = {
     [KUGEL__LEAD_SHT] = &kugel__sht_served,       [KUGEL__LEAD_RADIAL] = &kugel__radial_served,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "volume/plan/order.h"
+/* What plans of rank 0 say to the ranks that serve. */
+#include "volume/plan/lead.h"
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"

@@ -11,7 +11,7 @@
 #include "volume/cpu/lines.h"
 #include "volume/plan/global_device.h"
 #include "volume/plan/pencil.h"
-#include "volume/plan/ranks.h"
+#include "volume/plan/lead.h"
 
 static kugel_status check_opts(const kugel_volume_opts *o)
 {

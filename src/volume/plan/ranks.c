@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "volume/plan/ranks.h"
+/* Tiles of a volume of rank 0, shared among the ranks that serve. */
+#include "volume/plan/lead.h"
 #include "volume/plan/plan.h"
 #include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "core/parallel.h"
-#include "volume/plan/order.h"
 
 enum { DIMS = KUGEL__VOLUME_DIMS, TILES = KUGEL__LEAD_WORK };
 

@@ -7,7 +7,7 @@
 #include "core/parallel.h"
 #include "volume/gpu/lane_tiles.h"
 #include "volume/plan/plan.h"
-#include "volume/plan/ranks.h"
+#include "volume/plan/lead.h"
 #include "volume/plan/stream.h"
 
 typedef kugel__stream_range range;

@@ -9,7 +9,7 @@
 #include "volume/gpu/lane_tiles.h"
 #include "volume/plan/plan.h"
 #include "volume/cpu/lines.h"
-#include "volume/plan/ranks.h"
+#include "volume/plan/lead.h"
 
 static kugel_status create_on_devices(kugel_volume *p, const kugel_array *kernel)
 {

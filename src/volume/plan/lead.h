@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What plans of rank 0 say to the ranks that serve (comm/lead.h), whatever they share out: the options of a plan, as a MAKE
- * order, and rows of voxels, as messages. */
-#ifndef KUGEL_VOLUME_ORDER_H
-#define KUGEL_VOLUME_ORDER_H
+/* Plans of rank 0 that lead (comm/lead.h): what they say to the ranks that serve, tiles that are shared out, whole transforms that
+ * are. */
+#ifndef KUGEL_VOLUME_LEAD_H
+#define KUGEL_VOLUME_LEAD_H
 
 #include "comm/lead.h"
 #include "volume/cpu/volume.h"
+#include "volume/gpu/lane_tiles.h"
+#include "volume/plan/global.h"
+
+/* ---- order.c: the options of a plan, as a MAKE order, and rows of voxels, as messages ---- */
 
 /* A plan without its kernel, depths and context. */
 typedef struct kugel__volume_card {
@@ -50,5 +54,37 @@ typedef struct kugel__volume_rows {
 } kugel__volume_rows;
 
 kugel_status kugel__volume_copy_rows(kugel_ctx *ctx, int64_t kernels, const kugel__volume_rows *rows);
+
+/* ---- ranks.c: tiles ----
+ *
+ * In rounds of one tile per rank. Each tile is convolved as rank 0 would convolve it, from the same voxels: hence the same bits for any
+ * number of ranks. */
+
+typedef struct kugel__volume_led kugel__volume_led;
+
+/* Of a plan of tiles on the CPU, in a context that leads. */
+kugel_status kugel__volume_be_led(kugel_volume *p, const kugel_array *kernel);
+void kugel__volume_unlead(kugel_volume *p);
+/* Tiles between `tile` and `done` of a run. */
+int kugel__volume_led_under_way(const kugel_volume *p);
+/* As kugel__lane_tiles_run; not adjoint. */
+kugel_status kugel__volume_led_run(const kugel_volume *p, const kugel__lane_work *work,
+                                   atomic_llong *clipped);
+
+extern const kugel__lead_kind kugel__volume_served;
+
+/* ---- global_lead.c, global_lead_run.c: whole transforms ----
+ *
+ * Slabs of voxels, in the types of the caller's arrays, go to their ranks one after another, and results come back the same way. */
+
+struct kugel__global_led {
+  kugel_ctx *ctx;
+  kugel_comm *comm;
+  int64_t id;
+  kugel_volume *plan; // over all ranks
+};
+
+/* The others' side of an execution. */
+void kugel__global_led_serve(void *led, const kugel__order *order);
 
 #endif
