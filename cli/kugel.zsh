@@ -708,7 +708,7 @@ _kugel()
       '--mem=[memory that may be used, such as 8G, with --device of the device; larger images go in tiles]:SIZE:' \
       '--exact[never in tiles\: with --mem, or where a device'\''s memory is too small, convolutions go in pieces]' \
       '--scratch=[for that file; else $TMPDIR or /var/tmp]:FOLDER:_files' \
-      '--plan=[how mpirun'\''s processes share an image. halo\: convolutions by tiles, whose surroundings they exchange at each step; the same steps, rounded otherwise. global\: by the whole transform; with --device cuda\:local each on its own device]:value:(auto halo global)' \
+      '--plan=[how mpirun'\''s processes share an image. halo\: convolutions by tiles, whose surroundings they exchange at each step; the same steps, rounded otherwise. global\: by the whole transform. With --device cuda\:local each on its own device]:value:(auto halo global)' \
       '(-t --dtype)'{-t+,--dtype=}'[type of the result; keep\: that of the image; values are rounded and saturated, never scaled]:value:(keep u8 i8 u16 i16 u32 i32 f16 f32 f64)' \
       '(-p --precision)'{-p+,--precision=}'[of the arithmetic]:value:(f32 f64)' \
       '--compress=[compression of the result]:value:(auto none deflate lzw packbits zstd blosc lz4)' \
@@ -803,7 +803,7 @@ _kugel()
       '--dtype=[with --fft\: its numbers]:value:(f32 f64)' \
       '--ranks=[processes]:N:' \
       '--hosts=[hosts that they are on, as many on each]:N:' \
-      '--gpu[a GPU per process, of which --alone is the time\: NVLink in a host (259 GB/s), 42 GB/s per GPU out of it, 80 us, and exchanges in two steps where that is sooner]' \
+      '--gpu[a GPU per process, of which --alone is the time\: NVLink in a host (300 GB/s), 42 GB/s per GPU out of it, 20 us, and exchanges in two steps where that is sooner]' \
       '--polarised[T, E and B with I, Q and U, instead of one scalar map]' \
       '(-i --iter)'{-i+,--iter=}'[an analysis with as many refinements, instead of one synthesis]:N:' \
       '--alone=[that one process takes for it, as measured, a GPU'\''s for one; when not given, predicted by small transforms here]:SECONDS:' \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps of deconvolution of one volume over ranks that are threads of one process, each with a device of its own, beside one device
  * without ranks: the time between two calls of the callback on rank 0.
- * usage: bench_deconv_ranks_gpu [--device=cuda:%d] [--ranks=0,1,2] [--n=1024] [--k=65] [--steps=8] [rl] [biggs] [shb] [tv]
+ * usage: bench_deconv_ranks_gpu [--device=cuda:%d] [--ranks=0,1,2] [--n=1024] [--k=65] [--steps=8] [--tiles] [rl] [biggs] [shb] [tv]
  * n^3 floats in host memory and a PSF of k^3, unknown edges; ranks 0: one device without ranks; %d is the rank's number. What does
  * not fit is skipped, with the sentence why. --smoke: small, on any device. KUGEL_PEERS: auto, copy or nccl. */
 #include "clock.h"
@@ -13,6 +13,7 @@
 
 enum { MOST = 8, STEPS = 64, METHODS = 4 };
 static const char *const names[METHODS] = {"rl", "biggs", "shb", "tv"};
+static kugel_volume_engine engine; // of plans over ranks
 static const char *device = "cuda:%d";
 static int64_t n = 1024, k = 65;
 static int steps = 8;
@@ -48,6 +49,8 @@ static kugel_status sharpen(kugel_comm *comm, const kugel_deconv *plan, outcome 
   kugel_status s = comm ? kugel_deconv_layout(plan, &layout) : KUGEL_OK;
   if (!s && comm)
     kugel_layout_runs(layout, rank_of(comm), 1, &first, &length, &runs);
+  if (comm && !runs)
+    length = 0;
   kugel_layout_destroy(layout);
   float *x = malloc((size_t)length * sizeof *x + 1);
   s = together(comm, s || x ? s : KUGEL_ENOMEM);
@@ -73,6 +76,7 @@ static void one_rank(kugel_comm *comm, void *arg)
   const int64_t cube[3] = {n, n, n}, size[3] = {k, k, k};
   kugel_deconv_cost cost = {.size = sizeof cost};
   kugel_deconv_opts opts = {.size = sizeof opts,
+                            .engine = comm ? engine : KUGEL_VOLUME_AUTO,
                             .method = o->method,
                             .iterations = steps,
                             .precision = KUGEL_PRECISION_F32,
@@ -146,6 +150,8 @@ int main(int argc, char **argv)
       continue;
     else if (!strncmp(a, "--steps=", 8))
       steps = atoi(a + 8) < 2 ? 2 : atoi(a + 8) > STEPS ? STEPS : atoi(a + 8);
+    else if (!strcmp(a, "--tiles"))
+      engine = KUGEL_VOLUME_TILES;
     else if (!strcmp(a, "--smoke")) {
       device = every_first();
       n = 24, k = 3, steps = 2;

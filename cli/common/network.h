@@ -17,9 +17,9 @@ typedef struct network {
     40e-6, 2e-6, 4e9, 10.5e9                                                                                 \
   }
 
-/* Of processes with a GPU each: NVLink and a network card of 400 Gb/s per GPU, of which 84 % are used. bench/results/2026-11-28-h200x4.md
- * has what is measured: inside, and the latency. */
-static const double NETWORK_GPU_LATENCY = 80e-6, NETWORK_GPU_INSIDE = 259e9, NETWORK_GPU_OUTSIDE = 42e9,
+/* Of processes with a GPU each: NVLink and a network card of 400 Gb/s per GPU, of which 84 % are used. Inside and latency are measured on
+ * H200 (bench/results/2026-11-29-ranks-h200.md), the others are guesses. */
+static const double NETWORK_GPU_LATENCY = 20e-6, NETWORK_GPU_INSIDE = 300e9, NETWORK_GPU_OUTSIDE = 42e9,
                     NETWORK_GPU_COPIES = 4e12; /* bytes per second read and written on a GPU */
 
 /* Seconds of exchanges within groups of `members` processes, `here` of each on a host, at the same time, in which each of them sends

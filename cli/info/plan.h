@@ -17,8 +17,8 @@
   X(ranks, 0, ARG_INT, "N", "1", 1, 1e6, "processes")                                                        \
   X(hosts, 0, ARG_INT, "N", "1", 1, 1e6, "hosts that they are on, as many on each")                          \
   X(gpu, 0, ARG_FLAG, NULL, NULL, 0, 0,                                                                      \
-    "a GPU per process, of which --alone is the time: NVLink in a host (259 GB/s), 42 GB/s per GPU out of "  \
-    "it, 80 us, and exchanges in two steps where that is sooner")                                            \
+    "a GPU per process, of which --alone is the time: NVLink in a host (300 GB/s), 42 GB/s per GPU out of "  \
+    "it, 20 us, and exchanges in two steps where that is sooner")                                            \
   X(polarised, 0, ARG_FLAG, NULL, NULL, 0, 0, "T, E and B with I, Q and U, instead of one scalar map")       \
   X(iter, 'i', ARG_INT, "N", NULL, 0, 1000,                                                                  \
     "an analysis with as many refinements, instead of one synthesis")                                        \

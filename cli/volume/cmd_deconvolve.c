@@ -40,7 +40,7 @@
   X(scratch, 0, ARG_INPUT, "FOLDER", NULL, 0, 0, "for that file; else $TMPDIR or /var/tmp")                  \
   X(plan, 0, ARG_CHOICE, "auto|halo|global", "auto", 0, 0,                                                   \
     "how mpirun's processes share an image. halo: convolutions by tiles, whose surroundings they exchange "  \
-    "at each step; the same steps, rounded otherwise. global: by the whole transform; with --device "        \
+    "at each step; the same steps, rounded otherwise. global: by the whole transform. With --device "        \
     "cuda:local each on its own device")                                                                     \
   X(dtype, 't', ARG_CHOICE, STACK_TYPES, "f32", 0, 0,                                                        \
     "type of the result; keep: that of the image; values are rounded and saturated, never scaled")           \
@@ -322,8 +322,6 @@ static int deconvolve(const void *args)
   STEP(session_device(&o->device, strcmp(o->device.s, "cpu") ? &o->mem : NULL));
   if (o->plan.n && o->mem.given)
     return fail_usage("--plan %s with --mem: it takes the whole image", o->plan.s);
-  if (o->plan.n == 1 && strcmp(o->device.s, "cpu") != 0)
-    return fail_usage("--plan halo with --device: it runs on CPUs; devices take --plan global");
   if (o->mem.given && !strcmp(o->device.s, "cpu"))
     STEP(session_limit((double)o->mem.n));
   STEP(read_psfs(&w, o->files.list[o->files.n - 2]));

@@ -106,11 +106,12 @@ typedef struct kugel_deconv_opts {
    * callback, any rank's answer ends the iteration. memory is 0. Where contexts have a device each, RL, BIGGS, SHB and TV keep object
    * and image there; of other methods convolutions alone are there. Must outlive the plan. */
   kugel_comm *comm;
-  /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, with the bits of a plan without ranks;
+  /* With comm, or of rank 0 in a context that leads: how ranks share a convolution. KUGEL_VOLUME_GLOBAL: the whole transform, on CPUs
+   * with the bits of a plan without ranks;
    * KUGEL_VOLUME_TILES: tiles, whose halos of planes are exchanged at each step (edges UNKNOWN, ZERO or PERIODIC), with results
    * that differ from those of the whole by rounding. KUGEL_VOLUME_AUTO (0): tiles where kugel_volume_opts.comm says so. The bits of each
-   * are the same for any number of ranks, and KUGEL_VOLUME_TILES without any is what one of them does. Devices take GLOBAL, which AUTO
-   * is there, with bits of its own; in a context that leads they share where GLOBAL is asked for. */
+   * are the same for any number of ranks, and KUGEL_VOLUME_TILES without any is what one of them does. On devices either has bits of its
+   * own, PSFs by depth take GLOBAL, and in a context that leads ranks share where an engine is asked for. */
   kugel_volume_engine engine;
 } kugel_deconv_opts;
 

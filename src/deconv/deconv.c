@@ -9,6 +9,7 @@
 #include "deconv/device.h"
 #include "deconv/ranks.h"
 #include "psf/psf.h"
+#include "volume/plan/global.h"
 
 static kugel_status check_at_least_0(double x, const char *name)
 {
@@ -176,13 +177,15 @@ static kugel_status take_psfs(const kugel_deconv *p, const kugel_array *psf, dou
   return status;
 }
 
+/* data: of tiles over ranks, the planes that ranks have; else NULL. */
 static kugel_status convolve(const kugel_deconv *p, const int64_t *n, const kugel_volume_opts *o, double *h,
-                             kugel_volume **out)
+                             const int64_t *data, kugel_volume **out)
 {
   int64_t shape[4] = {o->depths, p->k[0], p->k[1], p->k[2]};
   int one = o->depths ? 0 : 1;
   kugel_array psfs = {h, {KUGEL_CPU, 0}, 4 - one, KUGEL_F64, shape + one, NULL, 0};
-  return kugel_volume_create(p->ctx, 3, n, p->k, &psfs, o, out);
+  return data ? kugel__global_make(p->ctx, 3, n, p->k, &psfs, o, data, out)
+              : kugel_volume_create(p->ctx, 3, n, p->k, &psfs, o, out);
 }
 
 /* Its adjoint goes from image to object. */
@@ -193,44 +196,77 @@ static kugel_status make_back(kugel_deconv *p)
   kugel_status status = take_psf(p, p->opts.back, "back", true, &h);
   if (!status) {
     turn(p->k[0] * p->k[1] * p->k[2], h);
-    status = convolve(p, p->object, &o, h, &p->back);
+    status = convolve(p, p->object, &o, h, NULL, &p->back);
   }
   kugel__free(p->ctx, h);
   return status;
 }
 
-/* What goes back, as a convolution of its own: tiles over ranks have no adjoint. */
-static kugel_status make_turned(kugel_deconv *p, const kugel_array *psf)
+static kugel_status make_there(kugel_deconv *p, const kugel_array *psf, const kugel_volume_opts *o,
+                               const int64_t *data)
 {
   double *h = NULL;
-  int64_t count = p->k[0] * p->k[1] * p->k[2], centre[3];
-  kugel_volume_opts o = kugel__deconv_volume_opts(p);
-  o.extent = p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_FULL : KUGEL_CONV_SAME;
-  o.centre = centre;
-  o.engine = KUGEL_VOLUME_TILES;
-  for (int a = 0; a < 3; a++)
-    centre[a] = p->k[a] - 1 - p->centre[a];
-  kugel_status status =
-      p->opts.back ? take_psf(p, p->opts.back, "back", true, &h) : take_psfs(p, psf, &h); // checked before
-  for (int64_t d = 0; d < kugel__max(o.depths, 1) && !p->opts.back && !status; d++)
-    turn(count, h + d * count);
-  status = status ? status : convolve(p, p->n, &o, h, &p->turned);
-  if (!status)
-    p->turned->late = o.depths > 0; // H' y = sum_d w_d (h_d' y)
+  kugel_status status = take_psfs(p, psf, &h);
+  status = status ? status : convolve(p, p->object, o, h, data, &p->h);
   kugel__free(p->ctx, h);
   return status;
 }
 
-kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf)
+/* What goes back, as a convolution of its own: tiles over ranks have no adjoint. */
+static kugel_status make_turned(kugel_deconv *p, const kugel_array *psf, const kugel_volume_opts *o,
+                                const int64_t *data)
 {
   double *h = NULL;
-  kugel_volume_opts o = kugel__deconv_volume_opts(p);
-  kugel_status status = take_psfs(p, psf, &h);
-  status = status ? status : convolve(p, p->object, &o, h, &p->h);
+  int64_t count = p->k[0] * p->k[1] * p->k[2];
+  kugel_status status =
+      p->opts.back ? take_psf(p, p->opts.back, "back", true, &h) : take_psfs(p, psf, &h); // checked before
+  for (int64_t d = 0; d < kugel__max(o->depths, 1) && !p->opts.back && !status; d++)
+    turn(count, h + d * count);
+  status = status ? status : convolve(p, p->n, o, h, data, &p->turned);
+  if (!status)
+    p->turned->late = o->depths > 0; // H' y = sum_d w_d (h_d' y)
   kugel__free(p->ctx, h);
-  KUGEL_TRY(status);
-  if (p->opts.comm && p->h->engine == KUGEL_VOLUME_TILES)
-    return make_turned(p, psf);
+  return status;
+}
+
+/* Either way a rank has the planes that it gets by the other one. */
+static kugel_status make_tiles(kugel_deconv *p, const kugel_array *psf, const kugel_volume_opts *there,
+                               const int64_t *image, int64_t *object)
+{
+  int64_t centre[3];
+  kugel_volume_engine engine;
+  kugel_volume_opts back = *there;
+  back.extent = p->opts.edges == KUGEL_DECONV_UNKNOWN ? KUGEL_CONV_FULL : KUGEL_CONV_SAME;
+  back.centre = centre;
+  back.engine = KUGEL_VOLUME_TILES;
+  for (int a = 0; a < 3; a++)
+    centre[a] = p->k[a] - 1 - p->centre[a];
+  KUGEL_TRY(kugel__global_results(p->ctx, p->n, p->k, &back, &engine, object));
+  KUGEL_TRY(make_there(p, psf, there, object));
+  return make_turned(p, psf, &back, image);
+}
+
+static kugel_status make_over(kugel_deconv *p, const kugel_array *psf, const kugel_volume_opts *o)
+{
+  int64_t *cut;
+  kugel_volume_engine engine = KUGEL_VOLUME_GLOBAL;
+  size_t n = (size_t)o->comm->size + 1;
+  KUGEL_ALLOC(p->ctx, cut, 2 * n * sizeof *cut);
+  kugel_status s = kugel__global_results(p->ctx, p->object, p->k, o, &engine, cut);
+  if (!s && engine == KUGEL_VOLUME_TILES)
+    s = make_tiles(p, psf, o, cut, cut + n);
+  else if (!s)
+    s = make_there(p, psf, o, NULL);
+  kugel__free(p->ctx, cut);
+  return s || engine == KUGEL_VOLUME_TILES || !p->opts.back ? s : make_back(p);
+}
+
+kugel_status kugel__deconv_convolutions(kugel_deconv *p, const kugel_array *psf)
+{
+  kugel_volume_opts o = kugel__deconv_volume_opts(p);
+  if (p->opts.comm)
+    return make_over(p, psf, &o);
+  KUGEL_TRY(make_there(p, psf, &o, NULL));
   return p->opts.back ? make_back(p) : KUGEL_OK;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Steps over ranks that have a device each: convolutions by the whole transform (volume/plan/global_device.h), objects and images in
- * device memory, own planes of each. Sums are of chunks of planes, gathered and added in order, so that results have the same bits for
+/* Steps over ranks that have a device each: convolutions by the whole transform or by tiles (volume/plan/global_device.h), objects and
+ * images in device memory, own planes of each. Sums are of chunks of planes, gathered and added in order, so that results have the same bits for
  * any number of ranks. */
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ kugel_status kugel__ranks_step_convolve(const kugel__deconv_device *d, bool adjo
                                         kugel__mem out)
 {
   const kugel_deconv *p = d->p;
-  const kugel_volume *h = p->back && adjoint ? p->back : p->h;
+  const kugel_volume *h = !adjoint ? p->h : p->turned ? p->turned : p->back ? p->back : p->h;
   kugel_array array[2];
   kugel__volume_argument side[2];
   kugel_dtype type = p->f32 ? KUGEL_F32 : KUGEL_F64;
@@ -54,7 +54,7 @@ kugel_status kugel__ranks_step_convolve(const kugel__deconv_device *d, bool adjo
     side[i] = (kugel__volume_argument){
         .array = &array[i], .box = {.data = array[i].data, .dtype = type, .step = {0, n[1] * n[2], n[2], 1}}};
   }
-  return kugel__global_device_execute(h, adjoint, &side[0], &side[1], NULL, d->queue);
+  return kugel__global_device_execute(h, adjoint && !p->turned, &side[0], &side[1], NULL, d->queue);
 }
 
 // Sums of own chunks to the host, then those of all ranks added up.

@@ -21,10 +21,10 @@ kugel_status kugel__deconv_ranks_check(const kugel_deconv *p)
               "edges is %d: tiles over ranks take UNKNOWN (0), ZERO (1) and PERIODIC (4) edges; use "
               "KUGEL_VOLUME_GLOBAL",
               (int)o->edges);
-  KUGEL_CHECK(
-      o->engine != KUGEL_VOLUME_TILES || p->ctx->device.type == KUGEL_CPU, KUGEL_ENOTSUP,
-      "engine is KUGEL_VOLUME_TILES (2); ranks that have devices deconvolve by KUGEL_VOLUME_GLOBAL (5): "
-      "set it, or leave engine 0");
+  KUGEL_CHECK(o->engine != KUGEL_VOLUME_TILES || !o->depths || p->ctx->device.type == KUGEL_CPU,
+              KUGEL_ENOTSUP,
+              "engine is KUGEL_VOLUME_TILES (2) with PSFs by depth; ranks that have devices take these by "
+              "KUGEL_VOLUME_GLOBAL (5)");
   KUGEL_CHECK(p->ndim == 3, KUGEL_ENOTSUP,
               "ndim is %d; ranks share volumes of 3 axes: give a picture the lengths (y, 1, x)", p->ndim);
   return KUGEL_OK;
@@ -78,12 +78,7 @@ kugel_status kugel__deconv_ranks_create(kugel_deconv *p)
 {
   kugel__deconv_ranks *k = p->ranks = kugel__calloc(p->ctx, sizeof *k);
   KUGEL_CHECK(k, KUGEL_ENOMEM, "no memory for a plan over %d ranks", p->opts.comm->size);
-  kugel__volume_global *h = p->h->global, *back = p->turned ? p->turned->global : NULL;
-  size_t n = ((size_t)h->size + 1) * sizeof *h->data;
-  if (back) { // tiles fetch the planes that they need from wherever these are
-    memcpy(h->data, back->results, n);
-    memcpy(back->data, h->results, n);
-  }
+  const kugel__volume_global *h = p->h->global;
   const int64_t *cut[2] = {h->results, h->data};
   k->comm = p->opts.comm;
   k->plane = -p->first[0];

@@ -172,7 +172,7 @@ static kugel_status choose_shared(kugel_deconv *p, kugel_deconv_cost *c)
       "them",
       (unsigned long long)p->opts.memory);
   bool devices = p->ctx->device.type != KUGEL_CPU;
-  p->engine = folded || devices ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
+  p->engine = folded || (devices && p->opts.depths) ? KUGEL_VOLUME_GLOBAL : p->opts.engine;
   p->host = devices && p->opts.method > KUGEL_DECONV_TV;
   shape_tile(p, (const int64_t[3]){1, 1, 1});
   if (devices)
@@ -253,7 +253,7 @@ kugel_status kugel__deconv_choose_share(const kugel_deconv *p, kugel_deconv_cost
   KUGEL_CHECK(given != KUGEL_VOLUME_GLOBAL || p->opts.comm || ranks, KUGEL_EINVAL,
               "engine is KUGEL_VOLUME_GLOBAL (5) without ranks: set comm, or start several with mpirun");
   bool device = p->ctx->device.type != KUGEL_CPU; // which shares where it is asked to: its bits are others
-  if (p->opts.comm || !ranks || (device && given != KUGEL_VOLUME_GLOBAL))
+  if (p->opts.comm || !ranks || (device && !given))
     return KUGEL_OK;
   if (device) {
     *share = KUGEL__DECONV_WHOLE;

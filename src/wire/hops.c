@@ -7,7 +7,7 @@
 
 /* Seconds, as kugel plan counts them (cli/common/network.h): of a step, of another message in it, of a byte that goes within the group
  * and is copied three times. */
-static const double STEP = 80e-6, PEER = 2e-6, BYTE = 1 / 259e9 + 6 / 4e12;
+static const double STEP = 20e-6, PEER = 2e-6, BYTE = 1 / 300e9 + 6 / 4e12;
 
 static kugel_status pays(const kugel__wire *w, const kugel__wire_job *x, bool *yes)
 {

@@ -63,7 +63,7 @@ class Deconvolution:
     callback:   called after each step as callback(iteration, divergence); a true value ends the iteration
     comm:       ranks that share every image of three axes: each calls with its planes, image[plan.image_slice], and gets
                 those of the result; plan.layout gathers them. With device="cuda:local" each on its own device
-    engine:     with comm: "global", the whole transform, on CPUs with the bits of a plan without ranks; "tiles", on CPUs, halos of
+    engine:     with comm: "global", the whole transform, on CPUs with the bits of a plan without ranks; "tiles", halos of
                 planes exchanged at each step; "auto"
     """
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans of the global engine: who has which slices and lines, spectra, the window, layouts. */
 #include "volume/plan/global.h"
+#include <string.h>
 #include "core/alloc.h"
 #include "core/ctx.h"
 #include "volume/cpu/lines.h"
@@ -25,6 +26,21 @@ static void cut(int64_t n, int size, int64_t *first)
 {
   for (int r = 0; r <= size; r++)
     first[r] = (int64_t)((__int128)n * r / size);
+}
+
+kugel_status kugel__global_results(kugel_ctx *ctx, const int64_t *n, const int64_t *k,
+                                   const kugel_volume_opts *opts, kugel_volume_engine *engine,
+                                   int64_t *results)
+{
+  kugel_volume *p = NULL;
+  kugel_status s = kugel__volume_start(ctx, KUGEL__VOLUME_DIMS, n, k, opts, &p);
+  s = s ? s : kugel__global_shape(p);
+  if (!s) {
+    *engine = p->engine;
+    memcpy(results, p->global->results, ((size_t)p->global->size + 1) * sizeof *results);
+  }
+  kugel_volume_destroy(p);
+  return s;
 }
 
 static int64_t vectors(const kugel_volume *p)

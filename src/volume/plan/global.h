@@ -29,6 +29,15 @@ static inline int64_t kugel__global_own(const kugel__volume_global *g, const int
 
 /* Whether plans with these options can be shared out so; with a sentence if not. */
 kugel_status kugel__global_check(const kugel_volume *p);
+/* kugel_volume_create with opts.comm. data: [ranks + 1] the planes of the image that ranks have, of a plan by tiles, which fetches what it
+ * needs from wherever that is; NULL: equal shares. */
+kugel_status kugel__global_make(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                const kugel_array *kernel, const kugel_volume_opts *opts, const int64_t *data,
+                                kugel_volume **out);
+/* Which engine it would have, and by tiles the planes of results of the ranks, [ranks + 1]. Nothing is sent. */
+kugel_status kugel__global_results(kugel_ctx *ctx, const int64_t *n, const int64_t *k,
+                                   const kugel_volume_opts *opts, kugel_volume_engine *engine,
+                                   int64_t *results);
 /* Collective, within an agreement: p is started with opts.comm; kernels: own slices of each, g->kernel, in the order in which they are
  * transformed (backwards for correlation). p->sums are set. */
 kugel_status kugel__global_shape(kugel_volume *p);

@@ -187,13 +187,15 @@ static int64_t planes_of(const kugel_volume *p)
 }
 
 // A failure goes straight to the agreement at the end.
-static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
+static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel, const int64_t *data)
 {
   kugel__volume_box box;
   if (p->engine != KUGEL_VOLUME_TILES)
     KUGEL_TRY(kugel__volume_check_kernels(p, kernel));
   KUGEL_TRY(kugel__volume_take_kernel(p, kernel, &box));
   KUGEL_TRY(kugel__global_shape(p));
+  if (data)
+    memcpy(p->global->data, data, ((size_t)p->global->size + 1) * sizeof *data);
   const kugel__volume_axis *a = p->axis;
   const kugel_volume_opts *o = &p->opts;
   kugel__same same[] = {{"n[0]", a[0].n},
@@ -219,9 +221,9 @@ static kugel_status make_over_ranks(kugel_volume *p, const kugel_array *kernel)
   return kugel__global_create(p, &box);
 }
 
-static kugel_status create_over_ranks(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
-                                      const kugel_array *kernel, const kugel_volume_opts *opts,
-                                      kugel_volume **out)
+kugel_status kugel__global_make(kugel_ctx *ctx, int ndim, const int64_t *n, const int64_t *k,
+                                const kugel_array *kernel, const kugel_volume_opts *opts, const int64_t *data,
+                                kugel_volume **out)
 {
   kugel_volume *p = NULL;
   kugel__comm_enter(opts->comm);
@@ -231,7 +233,7 @@ static kugel_status create_over_ranks(kugel_ctx *ctx, int ndim, const int64_t *n
                    "read_kernel is set with opts.comm: pass an array, of which a rank reads its own planes");
   kugel__same type = {"the type of device", p ? p->ctx->device.type : 0};
   s = kugel__comm_same(opts->comm, s, 1, &type);
-  s = s ? s : make_over_ranks(p, kernel);
+  s = s ? s : make_over_ranks(p, kernel, data);
   s = kugel__comm_leave(opts->comm, s);
   if (s)
     kugel_volume_destroy(p);
@@ -265,7 +267,7 @@ kugel_status kugel_volume_create(kugel_ctx *ctx, int ndim, const int64_t *n, con
   char *memory = NULL;
   kugel_volume_opts o = {.comm = NULL};
   if (kugel__take_opts(&o, sizeof o, opts, "kugel_volume_opts") == KUGEL_OK && o.comm)
-    return create_over_ranks(ctx, ndim, n, k, kernel, &o, out);
+    return kugel__global_make(ctx, ndim, n, k, kernel, &o, NULL, out);
   kugel_status s = kugel__volume_start(ctx, ndim, n, k, opts, &p);
   bool reads = !s && p->opts.read_kernel;
   if (reads && (!kernel || kernel->data || kernel->strides))
