@@ -104,7 +104,7 @@ class Deconvolution:
             opts.centre = ctypes.addressof(places)
         if back is not None:
             back = view(_readable(back, "back"))
-            opts.back = ctypes.addressof(back._obj)
+            opts.back = ctypes.pointer(back._obj)
         if planes is not None:
             opts.depths, opts.depth = len(planes), planes.ctypes.data
         if callback is not None:
