@@ -15,7 +15,7 @@ typedef struct board {
   int color, key;
 } board;
 
-/* A barrier. Sleeping threads take 50 us to wake where one host runs in another; so they look for a while first, if each has a CPU. */
+/* A barrier. Two threads that sleep take 13 us to leave it, two that look 1 us: so they look for a while first, if each has a CPU. */
 typedef struct door {
   atomic_uint round;
   atomic_int inside;

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "comm/faults.h"
+#include "volume/voxels.h"
 #include <kugel/volume.h>
 
 enum { NZ = 9, NY = 11, NX = 14, MOST_RANKS = 12, MOST = 2 * 17 * 21 * 27 * 2 };
@@ -118,15 +119,7 @@ static void begin(setup *t, double *kernel)
   t->opts.size = sizeof t->opts;
   t->image = calloc(MOST, 16), t->want = calloc(MOST, 16), t->back = calloc(MOST, 16),
   t->got = calloc(MOST, 16);
-  for (int64_t i = 0; i < 2 * NZ * NY * NX; i++) {
-    double v = check_random(&seed);
-    if (t->in.bits == 16)
-      ((uint16_t *)(void *)t->image)[i] = (uint16_t)(30000 + 30000 * v);
-    else if (t->in.bits == 32)
-      ((float *)(void *)t->image)[i] = (float)v;
-    else
-      ((double *)(void *)t->image)[i] = v;
-  }
+  fill_voxels(t->in, t->image, 2 * NZ * NY * NX, &seed);
   for (int64_t i = 0; i < 4 * t->k[0] * t->k[1] * t->k[2]; i++)
     kernel[i] = 0.3 + check_random(&seed) * 0.3;
   memcpy(shape + 1, t->k, sizeof t->k);

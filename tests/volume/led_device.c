@@ -6,6 +6,7 @@
 #include "ranks.h"
 #include "core/alloc.h"
 #include "device/device.h"
+#include "volume/voxels.h"
 #include <kugel/volume.h>
 
 enum { NZ = 11, NY = 13, NX = 10, KZ = 3, KY = 4, KX = 5, MOST = 2 * (NZ + KZ) * (NY + KY) * (NX + KX) };
@@ -125,15 +126,7 @@ static double value(kugel_dtype type, const char *values, int64_t i)
 static void fill(setup *t)
 {
   uint64_t seed = 6;
-  for (int64_t i = 0; i < 2 * NZ * NY * NX; i++) {
-    double v = check_random(&seed);
-    if (t->in.bits == 16)
-      ((uint16_t *)(void *)t->image)[i] = (uint16_t)(30000 + 30000 * v);
-    else if (t->in.bits == 32)
-      ((float *)(void *)t->image)[i] = (float)v;
-    else
-      ((double *)(void *)t->image)[i] = v;
-  }
+  fill_voxels(t->in, t->image, 2 * NZ * NY * NX, &seed);
   for (size_t i = 0; i < sizeof t->kernel / sizeof *t->kernel; i++)
     t->kernel[i] = 0.3 + check_random(&seed) * 0.3;
 }

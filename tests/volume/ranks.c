@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tiles that rank 0 shares out: the bits of one process, in memory and in streams; failures of callbacks and of memory. */
 #include "comm/faults.h"
+#include "volume/voxels.h"
 #include <kugel/volume.h>
 
 enum { NZ = 14, NY = 19, NX = 23, KZ = 3, KY = 5, KX = 4, MOST = 2 * (NZ + KZ) * (NY + KY) * (NX + KX) };
@@ -78,15 +79,7 @@ static void fill(setup *t, double *kernel)
 {
   uint64_t seed = 6;
   static const int64_t one[] = {2, KZ, KY, KX};
-  for (int64_t i = 0; i < 2 * NZ * NY * NX; i++) {
-    double v = check_random(&seed);
-    if (t->in.bits == 16)
-      ((uint16_t *)(void *)t->image)[i] = (uint16_t)(30000 + 30000 * v);
-    else if (t->in.bits == 32)
-      ((float *)(void *)t->image)[i] = (float)v;
-    else
-      ((double *)(void *)t->image)[i] = v;
-  }
+  fill_voxels(t->in, t->image, 2 * NZ * NY * NX, &seed);
   for (int i = 0; i < 4 * KZ * KY * KX; i++)
     kernel[i] = 0.3 + check_random(&seed) * 0.3;
   bool many = t->opts.kernels > 0 || t->opts.depths > 0;
